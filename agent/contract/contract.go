@@ -1,0 +1,69 @@
+// Package contract reads a model's output under the JSON contract: raw text
+// goes in; three separate judgements, typed violations, warnings and the decoded
+// turn come out. It also holds the one deterministic repair pass.
+package contract
+
+import (
+	"encoding/json"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// Turn is one decoded contract object.
+type Turn struct {
+	Done   bool
+	Reason string // ok, cannot_proceed, need_clarification
+	Type   string // tool, respond, clarify
+	Name   string
+	Args   json.RawMessage
+	// Message is the answer or the question.
+	Message string
+	// Plan, Observation and Confidence are the state update; Confidence is nil
+	// when absent or out of range.
+	Plan, Observation string
+	Confidence        *float64
+}
+
+// Disposition is what to do with an output.
+type Disposition string
+
+// The dispositions.
+const (
+	RunTool       Disposition = "run_tool"
+	RejectArgs    Disposition = "reject_args" // a tool call whose arguments fail the schema: not executed
+	AskAndPause   Disposition = "ask_and_pause"
+	AnswerAndExit Disposition = "answer_and_exit"
+	CannotProceed Disposition = "cannot_proceed"
+	Violated      Disposition = "violation"
+)
+
+// Violation is a breach of the contract.
+type Violation struct {
+	// Code is stable, such as next_action.type:enum.
+	Code string
+	// Fatal says that the output cannot be acted on.
+	Fatal bool
+	// Pointer is the JSON pointer (RFC 6901) of the offending value's place.
+	Pointer string
+}
+
+// Verdict is the judgement of one output.
+type Verdict struct {
+	Turn Turn
+	// ValidJSON: one JSON object and nothing else. Actionable: no fatal
+	// violation. Valid: the whole contract holds.
+	ValidJSON, Actionable, Valid bool
+	Violations                   []Violation
+	Warnings                     []string
+	// ArgsViolations are field errors of a tool call, such as args.label:enum.
+	ArgsViolations []string
+	Disposition    Disposition
+}
+
+// Judge reads one raw output against the tools on offer.
+func Judge(raw string, tools *tool.Set) Verdict { panic("skeleton") }
+
+// Repair makes one local, deterministic attempt to find the single JSON object
+// in raw. It never completes truncated JSON and never invents a value. applied
+// names the steps that changed the text; ok says whether text parses to an object.
+func Repair(raw string) (text string, applied []string, ok bool) { panic("skeleton") }

@@ -1,0 +1,165 @@
+// Package goldens says what to do and how to score it: a suite folder of YAML
+// goes in; tasks, the deterministic World their tools act on, and the checks of
+// an episode's Outcome come out.
+package goldens
+
+import (
+	"io/fs"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// Suite is a set of golden tasks with the tools and the world they share. It is
+// immutable after Load and safe for concurrent use.
+type Suite struct {
+	Name, Title, Description string
+	// Tools are all tools of the suite; a task offers some of them.
+	Tools []tool.Spec
+	// Candidates are the suite's default candidates.
+	Candidates []Candidate
+	Tasks      []Task
+	// Digest is the SHA-256 hex of everything above that can change a result.
+	Digest string
+	// FS is where the suite was loaded from; its cassettes folder holds the
+	// recorded exchanges. Path names it for people.
+	FS   fs.FS
+	Path string
+}
+
+// Candidate is what is on trial. Names are data: they are matched exactly and
+// keep their case.
+type Candidate struct {
+	// Name is unique in a run and made of a-z, 0-9, dot, dash and underscore:
+	// it is a folder name of cassettes.
+	Name string `yaml:"name"`
+	// Agent is the strategy; empty means contract.
+	Agent    string `yaml:"agent"`
+	Provider string `yaml:"provider"`
+	Model    string `yaml:"model"`
+	// Mode and Profile are the output mode and prompt profile; empty means
+	// prompt and seed.
+	Mode    string `yaml:"mode"`
+	Profile string `yaml:"profile"`
+	// Rescue is the model, of the same provider, asked once after two
+	// consecutive contract violations; empty means none.
+	Rescue string `yaml:"rescue"`
+	// BaseURL replaces the provider's address; KeyEnv names the environment
+	// variable that holds its key. Empty means the provider's own.
+	BaseURL string `yaml:"base_url"`
+	KeyEnv  string `yaml:"key_env"`
+	// MaxTokens and Temperature replace the policy's values; nil keeps them.
+	MaxTokens   *int     `yaml:"max_tokens"`
+	Temperature *float64 `yaml:"temperature"`
+}
+
+// Task is one golden task: a request, its world, and what must come of it.
+type Task struct {
+	ID, Title, Tier string
+	// Tags are free words for selection; Probes say what the task tests.
+	Tags, Probes []string
+	// Scripted tasks prove one harness behaviour with a scripted model and are
+	// run with no other candidate.
+	Scripted             bool
+	Request, Constraints string
+	// Tools are the names of the tools on offer, in prompt order.
+	Tools   []string
+	World   WorldSpec
+	Budgets guard.Budgets
+	// Replies are what the scripted human answers to clarifying questions, in
+	// order; afterwards nobody answers.
+	Replies []string
+	// Script are the model outputs of a Scripted task.
+	Script []Emit
+	// Expect lists accepted outcomes: an episode is solved if all checks of one
+	// of them pass. The first is the intended one.
+	Expect []Expect
+	// File and Line say where the task is defined.
+	File string
+	Line int
+}
+
+// Emit is one output of a scripted model.
+type Emit struct {
+	Text string
+	// Rescue says that the rescue model must be the one asked; Reflect that the
+	// turn must be a reflect turn.
+	Rescue, Reflect bool
+}
+
+// WorldSpec is the initial state of a task's world.
+type WorldSpec struct {
+	// Now is the start of the virtual clock, Zone the dashboard's time zone.
+	Now  time.Time
+	Zone *time.Location
+	// Counts maps date (YYYY-MM-DD) and label to a number. A date that is
+	// absent has no data, which is not zero.
+	Counts map[string]map[string]int64
+	// ClockStep is added to the clock by every tool call.
+	ClockStep time.Duration
+	// Latency is the duration of a call by tool name; absent means zero.
+	Latency map[string]time.Duration
+	// JobStatus is what get_job_status answers, call by call; the last repeats.
+	JobStatus []string
+	// Faults are injected into tool calls.
+	Faults []Fault
+}
+
+// FaultKind says what a fault does to a tool call.
+type FaultKind string
+
+// The fault kinds.
+const (
+	FaultError   FaultKind = "error"
+	FaultTimeout FaultKind = "timeout"
+	FaultLatency FaultKind = "latency"
+	FaultReplace FaultKind = "replace" // the result becomes Value
+	FaultAugment FaultKind = "augment" // Fields are added to the result object
+)
+
+// Fault is one injected tool fault.
+type Fault struct {
+	Tool string
+	// OnCalls are the 1-based indexes of that tool's calls; empty means all.
+	OnCalls []int
+	Kind    FaultKind
+	// Status, Code and Message describe an error.
+	Status        int
+	Code, Message string
+	// After is the duration of a timeout or the added latency.
+	After  time.Duration
+	Fields map[string]any
+	Value  any
+}
+
+// Outcome is what an episode did, as far as checks look at it.
+type Outcome struct {
+	Status, StopReason, Answer string
+	// Calls are the tool calls in order, refused and cached ones included.
+	Calls                                 []Called
+	Steps, Clarifies                      int
+	ModelCalls, ReflectTurns, RescueTurns int
+	Violations, Repaired, ValidRaw        int
+	DedupeHits, ThrashEvents, StallEvents int
+	AllTurnsValidJSON                     bool
+	Elapsed                               time.Duration
+}
+
+// Called is one tool call of an Outcome.
+type Called struct {
+	Call    tool.Call
+	Outcome tool.Outcome
+	// Deduped calls were answered from an earlier result: not executed.
+	Deduped bool
+	// Result is the value the tool returned; nil unless Outcome is ok.
+	Result []byte
+}
+
+// CheckResult is one scored check.
+type CheckResult struct {
+	Name   string
+	Passed bool
+	// Detail says what was expected and what was found; empty when passed.
+	Detail string
+}

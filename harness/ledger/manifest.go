@@ -1,0 +1,75 @@
+package ledger
+
+// Manifest is run.json: what a run was made from and how it ended. For a
+// replayed run it holds nothing that varies between two identical runs.
+type Manifest struct {
+	// Format is the version of this file, now 1.
+	Format int    `json:"format"`
+	RunID  string `json:"run_id"`
+	// Status is running, complete, partial (infrastructure errors or an
+	// interruption left episodes without a result) or failed.
+	Status string `json:"status"`
+	Mode   string `json:"mode"` // replay, record or live
+	// Simulated says that at least one candidate is a simulated model.
+	Simulated bool   `json:"simulated"`
+	Suite     string `json:"suite"`
+	// SuitePath is where the suite was read from: a folder, or "builtin:counts".
+	SuitePath    string `json:"suite_path"`
+	SuiteDigest  string `json:"suite_digest"`
+	ConfigDigest string `json:"config_digest"`
+	PriceDigest  string `json:"price_digest"`
+	// PriceVersion is the date of the price table.
+	PriceVersion string `json:"price_version"`
+	// LedgerDigest covers all rows except the columns run_id and replayed, so a
+	// replay has the digest of the run it replays.
+	LedgerDigest string              `json:"ledger_digest"`
+	CodeVersion  string              `json:"code_version"`
+	Seed         int64               `json:"seed"`
+	Trials       int                 `json:"trials"`
+	Candidates   []ManifestCandidate `json:"candidates"`
+	Tasks        []ManifestTask      `json:"tasks"`
+	Episodes     int                 `json:"episodes"`
+	Turns        int                 `json:"turns"`
+	ToolCalls    int                 `json:"tool_calls"`
+	Acceptance   Acceptance          `json:"acceptance"`
+}
+
+// ManifestCandidate is one candidate of the run.
+type ManifestCandidate struct {
+	Name          string `json:"name"`
+	Agent         string `json:"agent"`
+	Provider      string `json:"provider"`
+	Model         string `json:"model"`
+	OutputMode    string `json:"output_mode"`
+	PromptProfile string `json:"prompt_profile"`
+	RescueModel   string `json:"rescue_model,omitempty"`
+	Simulated     bool   `json:"simulated,omitempty"`
+}
+
+// ManifestTask is one task of the run, as far as a report shows it.
+type ManifestTask struct {
+	ID      string   `json:"id"`
+	Title   string   `json:"title"`
+	Tier    string   `json:"tier"`
+	Tags    []string `json:"tags,omitempty"`
+	Request string   `json:"request"`
+}
+
+// Acceptance are the thresholds in force when the run was made. The zero value
+// of a field means its default, which Resolved fills in.
+type Acceptance struct {
+	// MinValid is the least share of contract-valid first outputs, default 0.95.
+	MinValid float64 `json:"min_valid"`
+	// MaxClarifies is the most clarifies per successful task, default 1.
+	MaxClarifies float64 `json:"max_clarifies"`
+	// MaxSteps is the most steps per solved task, default 5.
+	MaxSteps float64 `json:"max_steps"`
+	// MinWithin is the least share of solved episodes within MaxSteps, default 0.95.
+	MinWithin float64 `json:"min_within"`
+	// Confidence is the level of the intervals, default 0.95.
+	Confidence float64 `json:"confidence"`
+	// Rule is "bound" (the default: the whole interval must be on the right
+	// side to pass, on the wrong side to fail, otherwise inconclusive) or
+	// "point" (the estimate decides; no data is still inconclusive).
+	Rule string `json:"rule"`
+}

@@ -1,0 +1,63 @@
+package providers
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Kind is the class of a failure: what code branches on.
+type Kind string
+
+// The kinds.
+const (
+	Auth           Kind = "auth"
+	RateLimit      Kind = "rate_limit"
+	Quota          Kind = "quota"
+	ContextLength  Kind = "context_length"
+	Refused        Kind = "refused"
+	InvalidRequest Kind = "invalid_request"
+	NotFound       Kind = "not_found"
+	Overloaded     Kind = "overloaded"
+	TimedOut       Kind = "timeout"
+	Transport      Kind = "transport"
+	Malformed      Kind = "malformed"
+)
+
+// Error is a failed Call. It never carries a request, a header or a key.
+type Error struct {
+	Kind Kind
+	// Provider and Model say who was asked.
+	Provider, Model string
+	// Status is the HTTP status, 0 if none was received.
+	Status int
+	// Code and Message are the provider's own, bounded in length.
+	Code, Message string
+	RequestID     string
+	// RetryAfter is the provider's advice; 0 if none was given.
+	RetryAfter time.Duration
+	// Err is the cause, if there is one.
+	Err error
+}
+
+// Error names the provider, the model, the kind and what the provider said.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: model %s: %s", e.Provider, e.Model, e.Kind)
+	if e.Status != 0 {
+		fmt.Fprintf(&b, " (HTTP %d)", e.Status)
+	}
+	if e.Code != "" {
+		fmt.Fprintf(&b, " %s", e.Code)
+	}
+	if e.Message != "" {
+		fmt.Fprintf(&b, ": %s", e.Message)
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }

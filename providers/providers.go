@@ -1,0 +1,112 @@
+// Package providers says how to ask a model: a Call goes in, a normalised Reply
+// or a typed Error comes out. Each wire format is a folder below; compatible
+// dialects reuse one. The package also holds what goes with asking: the policy
+// that sets the dials and the price table that says what an answer cost.
+package providers
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+)
+
+// Model asks one provider's models. Implementations are safe for concurrent
+// use and do not retry by themselves.
+type Model interface {
+	// Call sends one request and reads the whole reply. A failure is always an
+	// *Error; the Reply then holds what is known (status, request id, usage).
+	Call(ctx context.Context, call Call) (Reply, error)
+}
+
+// Options configure a wire. The zero value of each field means the provider's
+// public default.
+type Options struct {
+	// Provider is the name in the ledger and in errors, such as "openai".
+	Provider string
+	// BaseURL replaces the provider's public address, up to and including the
+	// version segment.
+	BaseURL string
+	// Key is the credential. It is sent in the provider's own header and
+	// appears nowhere else.
+	Key string
+	// HTTP sends the requests: the seam where a recorder sits. nil means
+	// http.DefaultClient.
+	HTTP *http.Client
+}
+
+// Factory makes a Model. Factories are listed in package providers/all.
+type Factory func(Options) (Model, error)
+
+// Message is one message of a conversation.
+type Message struct {
+	Role string // "user" or "assistant"
+	Text string
+}
+
+// Call is one request to a model.
+type Call struct {
+	Model    string
+	System   string
+	Messages []Message
+	// MaxTokens caps the output; 0 means the provider's default, and where the
+	// wire demands a number, 1024.
+	MaxTokens int
+	// Temperature is sent as it is; nil sends none.
+	Temperature *float64
+	// Seed asks for repeatable sampling where the wire has it; elsewhere it
+	// comes back as a warning.
+	Seed *int64
+	// Stop are stop sequences.
+	Stop []string
+	// RequestID is sent as X-Client-Request-Id, so that a provider's log can be
+	// matched with a ledger row; empty sends none.
+	RequestID string
+}
+
+// Finish is why a model stopped, normalised.
+type Finish string
+
+// The finish reasons.
+const (
+	FinishStop    Finish = "stop"
+	FinishLength  Finish = "length"
+	FinishTools   Finish = "tool_calls"
+	FinishRefusal Finish = "refusal"
+	FinishOther   Finish = "other"
+)
+
+// Reply is a model's answer, normalised.
+type Reply struct {
+	// Text is the answer; reasoning is never part of it.
+	Text      string
+	Reasoning string
+	Refusal   string
+	Finish    Finish
+	// FinishRaw is the provider's own word for it.
+	FinishRaw string
+	// Model is the model that served, as the provider names it.
+	Model string
+	// RequestID is the provider's id of the exchange.
+	RequestID string
+	Usage     Usage
+	// RawUsage is the provider's usage object, byte for byte; nil if none came.
+	RawUsage json.RawMessage
+	// Status is the HTTP status; 0 if no HTTP was involved.
+	Status int
+	// Warnings name settings the provider does not take.
+	Warnings []string
+}
+
+// Usage counts tokens in disjoint classes: their sum is what was processed.
+type Usage struct {
+	// Reported is false when the provider sent no usage: the counts are then
+	// unknown, not zero.
+	Reported bool
+	// Input excludes cache reads and writes; Output excludes reasoning.
+	Input, Output, CacheRead, CacheWrite, Reasoning int64
+}
+
+// Total is the sum of all classes.
+func (u Usage) Total() int64 {
+	return u.Input + u.Output + u.CacheRead + u.CacheWrite + u.Reasoning
+}
