@@ -3,11 +3,7 @@
 // turn come out. It also holds the one deterministic repair pass.
 package contract
 
-import (
-	"encoding/json"
-
-	"github.com/cupel-eval/cupel/agent/tool"
-)
+import "encoding/json"
 
 // Turn is one decoded contract object.
 type Turn struct {
@@ -59,11 +55,3 @@ type Verdict struct {
 	ArgsViolations []string
 	Disposition    Disposition
 }
-
-// Judge reads one raw output against the tools on offer.
-func Judge(raw string, tools *tool.Set) Verdict { panic("skeleton") }
-
-// Repair makes one local, deterministic attempt to find the single JSON object
-// in raw. It never completes truncated JSON and never invents a value. applied
-// names the steps that changed the text; ok says whether text parses to an object.
-func Repair(raw string) (text string, applied []string, ok bool) { panic("skeleton") }

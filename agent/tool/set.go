@@ -1,35 +1,96 @@
 package tool
 
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/cupel-eval/cupel/agent/tool/rawjson"
+)
+
 // Set is a fixed list of tools with compiled schemas. It is immutable and safe
-// for concurrent use.
+// for concurrent use. The nil Set offers no tool.
 type Set struct {
 	specs []Spec
+	tools map[string]compiled
 }
 
-// NewSet compiles the schemas of specs. It reports every problem: a name used
-// twice, an empty name, a schema that is not valid JSON Schema.
-func NewSet(specs []Spec) (*Set, error) { return &Set{specs: specs}, nil }
+// compiled is one tool ready to validate.
+type compiled struct {
+	spec   Spec
+	schema *jsonschema.Schema
+	tree   rawjson.Value // the schema's own document, for the order of its properties
+}
+
+// NewSet compiles the schemas of specs (JSON Schema 2020-12 unless $schema says
+// otherwise; regular expressions are RE2; references outside the schema are
+// refused). It reports every problem: a name used twice, an empty name, a schema
+// that is not valid JSON Schema.
+func NewSet(specs []Spec) (*Set, error) {
+	s := &Set{specs: slices.Clone(specs), tools: make(map[string]compiled, len(specs))}
+	var problems []error
+	for i, spec := range s.specs {
+		if spec.Name == "" {
+			problems = append(problems, fmt.Errorf("tool %d: empty name", i))
+		} else if _, twice := s.tools[spec.Name]; twice {
+			problems = append(problems, fmt.Errorf("tool %d: name %q used twice", i, spec.Name))
+		}
+		schema, tree, err := compile(string(spec.Schema))
+		if err != nil {
+			problems = append(problems, fmt.Errorf("tool %d (%q): schema: %w", i, spec.Name, err))
+		}
+		s.tools[spec.Name] = compiled{spec: spec, schema: schema, tree: tree}
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	return s, nil
+}
 
 // Specs returns the tools in the order given to NewSet; the caller must not
 // change the slice.
-func (s *Set) Specs() []Spec { return s.specs }
+func (s *Set) Specs() []Spec {
+	if s == nil {
+		return nil
+	}
+	return s.specs
+}
 
 // Has reports whether a tool of exactly this name is on offer.
-func (s *Set) Has(name string) bool { panic("skeleton") }
+func (s *Set) Has(name string) bool {
+	_, ok := s.find(name)
+	return ok
+}
 
 // Spec returns the tool of exactly this name.
-func (s *Set) Spec(name string) (Spec, bool) { panic("skeleton") }
+func (s *Set) Spec(name string) (Spec, bool) {
+	t, ok := s.find(name)
+	return t.spec, ok
+}
 
-// Validate checks raw arguments against the tool's schema and returns field
-// errors such as args.label:enum, sorted, or none. An unknown tool is a field
-// error too.
-func (s *Set) Validate(c Call) []string { panic("skeleton") }
+// Fields returns the names of the tool's top-level arguments in the order its
+// schema declares them; nil for an unknown tool.
+func (s *Set) Fields(name string) []string {
+	t, _ := s.find(name)
+	return fields(t.tree)
+}
 
-// Canonical returns the canonical form of an arguments object (RFC 8785 member
-// order by UTF-16 code unit, numbers kept exactly), and refuses anything but an
-// object without duplicate keys.
-func Canonical(args []byte) ([]byte, error) { panic("skeleton") }
+func (s *Set) find(name string) (compiled, bool) {
+	if s == nil {
+		return compiled{}, false
+	}
+	t, ok := s.tools[name]
+	return t, ok
+}
 
-// Key returns the idempotency key of a call, name|canonical arguments, and the
-// SHA-256 hex of the canonical arguments.
-func Key(c Call) (key, argsHash string, err error) { panic("skeleton") }
+// fields lists the property names of a schema document, in its order.
+func fields(schema rawjson.Value) []string {
+	properties, _ := schema.Get("properties")
+	var out []string
+	for _, m := range properties.Members {
+		out = append(out, m.Name)
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package contract_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/contract"
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// countTools are the two tools of the reference contract, for all tests here.
+func countTools(t testing.TB) *tool.Set {
+	t.Helper()
+	tools, err := tool.NewSet([]tool.Spec{
+		{Name: "get_counts", Description: "Counts messages.", Schema: json.RawMessage(`{
+			"type": "object",
+			"properties": {
+				"start_date": {"type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}$"},
+				"end_date": {"type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}$"},
+				"label": {"type": "string", "enum": ["angry", "praise", "info"]}
+			},
+			"required": ["start_date", "end_date", "label"],
+			"additionalProperties": false
+		}`)},
+		{Name: "today_range", Description: "Today.", Schema: json.RawMessage(`{"type": "object", "properties": {}, "additionalProperties": false}`)},
+	})
+	require.NoError(t, err)
+	return tools
+}
+
+// conformanceCase is one validator row of the conformance data.
+type conformanceCase struct {
+	ID, Fn string
+	Kind   string
+	Text   string `json:"model_output_text"`
+	Expect struct {
+		Parse          string
+		OK, Actionable bool
+		Violations     []struct {
+			Code  string
+			Fatal bool
+		}
+		Warnings       []string
+		ArgsViolations []string `json:"args_violations"`
+		Disposition    contract.Disposition
+		Repair         *struct {
+			OK      bool
+			Applied []string
+			Text    *string
+			After   *struct {
+				OK, Actionable bool
+				Disposition    contract.Disposition
+			}
+		}
+	}
+}
+
+func TestConformance(t *testing.T) {
+	cases := conformanceCases(t)
+	tools := countTools(t)
+	for _, c := range cases {
+		t.Run(c.ID, func(t *testing.T) { checkConformance(t, c, tools) })
+	}
+	require.NotEmpty(t, cases)
+}
+
+func conformanceCases(t *testing.T) []conformanceCase {
+	path := filepath.Join("..", "..", "..", "shared", "conformance", "contract-cases.jsonl")
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("conformance data not present")
+	}
+	require.NoError(t, err)
+	defer file.Close()
+	var out []conformanceCase
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var c conformanceCase
+		if json.Unmarshal(lines.Bytes(), &c); c.Fn == "validator" {
+			require.NoError(t, json.Unmarshal(lines.Bytes(), &c))
+			out = append(out, c)
+		}
+	}
+	require.NoError(t, lines.Err())
+	return out
+}
+
+func checkConformance(t *testing.T, c conformanceCase, tools *tool.Set) {
+	raw := c.Text
+	if c.Kind == "json" && raw[0] == '"' { // a decoded JSON string is text again
+		require.NoError(t, json.Unmarshal([]byte(c.Text), &raw))
+	}
+	got, want := contract.Judge(raw, tools), c.Expect
+
+	parse := "ok"
+	if !got.ValidJSON {
+		parse = got.Violations[0].Code
+	}
+	if c.Kind == "absent" {
+		parse = "absent"
+	}
+	require.Equal(t, want.Parse, parse)
+	require.Equal(t, want.OK, got.Valid, "valid: %v", got.Violations)
+	require.Equal(t, want.Actionable, got.Actionable)
+	require.Len(t, got.Violations, len(want.Violations), "%v", got.Violations)
+	for i, v := range want.Violations {
+		require.Equal(t, v.Code, got.Violations[i].Code)
+		require.Equal(t, v.Fatal, got.Violations[i].Fatal, v.Code)
+	}
+	require.Equal(t, want.Warnings, append([]string{}, got.Warnings...))
+	require.Equal(t, want.ArgsViolations, append([]string{}, got.ArgsViolations...))
+	require.Equal(t, want.Disposition, got.Disposition)
+
+	if want.Repair == nil {
+		return
+	}
+	text, applied, ok := contract.Repair(raw)
+	require.Equal(t, want.Repair.OK, ok)
+	require.Equal(t, want.Repair.Applied, append([]string{}, applied...))
+	if !ok {
+		require.Nil(t, want.Repair.Text)
+		return
+	}
+	require.Equal(t, *want.Repair.Text, text)
+	after := contract.Judge(text, tools)
+	require.Equal(t, want.Repair.After.OK, after.Valid)
+	require.Equal(t, want.Repair.After.Actionable, after.Actionable)
+	require.Equal(t, want.Repair.After.Disposition, after.Disposition)
+}

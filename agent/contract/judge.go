@@ -1,0 +1,201 @@
+package contract
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/tool/rawjson"
+)
+
+// Version names the rules by which outputs are judged and repaired; it goes into
+// digests and changes whenever a verdict could.
+const Version = "contract/1"
+
+// Violation codes of the output as a whole; the others are PLACE:PROBLEM.
+const (
+	notJSON   = "not_json"
+	notObject = "not_object"
+	tooLarge  = "too_large"
+	tooDeep   = "too_deep"
+)
+
+// Judge reads one raw output against the tools on offer. Keys are matched
+// exactly; the last of repeated keys wins and is warned about, except within a
+// call's arguments, where repetition is a field error. An output beyond 64 KiB,
+// 8192 values or 64 levels is not acted on. Violations come in the order of the
+// contract, warnings in a fixed order, at most 32. Judge is safe for concurrent
+// use.
+func Judge(raw string, tools *tool.Set) Verdict {
+	root, shape, ok := rawjson.Parse(raw)
+	j := judge{tools: tools, v: Verdict{ValidJSON: ok && root.Kind == rawjson.Object}}
+	switch {
+	case !ok:
+		j.violate(notJSON, "", fatal)
+	case root.Kind != rawjson.Object:
+		j.violate(notObject, "", fatal)
+	case shape.TooLarge():
+		j.violate(tooLarge, "", fatal)
+	default:
+		if shape.TooDeep() {
+			j.violate(tooDeep, "", fatal)
+		}
+		j.object(root)
+	}
+	return j.verdict()
+}
+
+// Whether a violation is fatal.
+const (
+	fatal = true
+	soft  = false
+)
+
+// judge collects the verdict on one output.
+type judge struct {
+	tools *tool.Set
+	v     Verdict
+	// done is control.done where it is a boolean, nil otherwise.
+	done *bool
+}
+
+func (j *judge) violate(code, pointer string, isFatal bool) {
+	j.v.Violations = append(j.v.Violations, Violation{Code: code, Fatal: isFatal, Pointer: pointer})
+}
+
+// verdict draws the conclusions.
+func (j *judge) verdict() Verdict {
+	v := &j.v
+	v.Valid = len(v.Violations) == 0
+	v.Actionable = !slices.ContainsFunc(v.Violations, func(b Violation) bool { return b.Fatal })
+	v.Warnings = v.Warnings[:min(len(v.Warnings), maxWarnings)]
+	switch {
+	case !v.Actionable:
+		v.Disposition = Violated
+	case v.Turn.Type == typeClarify:
+		v.Disposition = AskAndPause
+	case v.Turn.Type == typeRespond && v.Turn.Reason == reasonCannotProceed:
+		v.Disposition = CannotProceed
+	case v.Turn.Type == typeRespond:
+		v.Disposition = AnswerAndExit
+	case len(v.ArgsViolations) > 0:
+		v.Disposition = RejectArgs
+	default:
+		v.Disposition = RunTool
+	}
+	return *v
+}
+
+// object judges the three blocks of a contract object.
+func (j *judge) object(root rawjson.Value) {
+	j.warnKeys(root)
+	control, _ := root.Get("control")
+	action, _ := root.Get("next_action")
+	update, _ := root.Get("state_update")
+	j.control(control)
+	j.action(action)
+	j.update(update)
+	j.warnContradictions()
+	j.warnTurn(action)
+}
+
+func (j *judge) control(c rawjson.Value) {
+	if c.Kind != rawjson.Object {
+		j.violate("control:object_required", "/control", fatal)
+		return
+	}
+	switch done, _ := c.Get("done"); done.Kind {
+	case rawjson.True, rawjson.False:
+		j.v.Turn.Done = done.Kind == rawjson.True
+		j.done = &j.v.Turn.Done
+	default:
+		j.violate("control.done:boolean_required", "/control/done", fatal)
+	}
+	reason, _ := c.Get("reason")
+	switch text := reason.Text(); text {
+	case reasonOK, reasonCannotProceed, reasonNeedClarification:
+		j.v.Turn.Reason = text
+	default:
+		j.violate("control.reason:enum", "/control/reason", soft)
+	}
+}
+
+func (j *judge) action(a rawjson.Value) {
+	if a.Kind != rawjson.Object {
+		j.violate("next_action:object_required", "/next_action", fatal)
+		return
+	}
+	kind, _ := a.Get("type")
+	switch text := kind.Text(); text {
+	case typeTool:
+		j.v.Turn.Type = text
+		j.toolCall(a)
+	case typeRespond, typeClarify:
+		j.v.Turn.Type = text
+		j.message(a)
+	default:
+		j.violate("next_action.type:enum", "/next_action/type", fatal)
+	}
+}
+
+func (j *judge) toolCall(a rawjson.Value) {
+	name, _ := a.Get("name")
+	j.v.Turn.Name = name.Text()
+	known := j.tools.Has(j.v.Turn.Name)
+	switch {
+	case j.v.Turn.Name == "":
+		j.violate("next_action.name:string_required", "/next_action/name", fatal)
+	case !known:
+		j.violate("next_action.name:unknown_tool", "/next_action/name", fatal)
+	}
+	args, _ := a.Get("args")
+	if args.Kind != rawjson.Object {
+		j.violate("next_action.args:object_required", "/next_action/args", fatal)
+		return
+	}
+	j.v.Turn.Args = json.RawMessage(args.Raw)
+	if known {
+		j.v.ArgsViolations = j.tools.Validate(tool.Call{Name: j.v.Turn.Name, Args: j.v.Turn.Args})
+	}
+}
+
+func (j *judge) message(a rawjson.Value) {
+	message, _ := a.Get("message")
+	switch text := message.Text(); {
+	case message.Kind != rawjson.String:
+		j.violate("next_action.message:string_required", "/next_action/message", fatal)
+	case isBlank(text):
+		j.violate("next_action.message:blank", "/next_action/message", fatal)
+	default:
+		j.v.Turn.Message = text
+	}
+}
+
+func (j *judge) update(u rawjson.Value) {
+	if u.Kind != rawjson.Object {
+		j.violate("state_update:object_required", "/state_update", soft)
+		return
+	}
+	plan, _ := u.Get("plan")
+	if j.v.Turn.Plan = plan.Text(); plan.Kind != rawjson.String {
+		j.violate("state_update.plan:string_required", "/state_update/plan", soft)
+	}
+	observation, _ := u.Get("observation")
+	if j.v.Turn.Observation = observation.Text(); observation.Kind != rawjson.String {
+		j.violate("state_update.observation:string_required", "/state_update/observation", soft)
+	}
+	confidence, _ := u.Get("confidence")
+	if confidence.Kind != rawjson.Number {
+		j.violate("state_update.confidence:number_required", "/state_update/confidence", soft)
+		return
+	}
+	c, err := strconv.ParseFloat(confidence.Raw, 64) // the only error is overflow, to ±Inf
+	if err != nil || c < 0 || c > 1 {
+		j.violate("state_update.confidence:range", "/state_update/confidence", soft)
+		return
+	}
+	c = math.Abs(c) // -0 is 0
+	j.v.Turn.Confidence = &c
+}

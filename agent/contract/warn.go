@@ -1,0 +1,175 @@
+package contract
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/cupel-eval/cupel/agent/tool/rawjson"
+)
+
+// Bounds beyond which an output is warned about.
+const (
+	maxWarnings      = 32
+	maxPlanLines     = 6
+	maxQuestionRunes = 200
+)
+
+// The words of the contract.
+const (
+	typeTool    = "tool"
+	typeRespond = "respond"
+	typeClarify = "clarify"
+
+	reasonOK                = "ok"
+	reasonCannotProceed     = "cannot_proceed"
+	reasonNeedClarification = "need_clarification"
+)
+
+func (j *judge) warn(code string) { j.v.Warnings = append(j.v.Warnings, code) }
+
+// warnKeys reports repeated keys anywhere and unknown keys at the top.
+func (j *judge) warnKeys(root rawjson.Value) {
+	for _, path := range root.Duplicates(maxWarnings) {
+		j.warn("duplicate_key:" + path)
+	}
+	for _, m := range root.Members {
+		switch m.Name {
+		case "control", "next_action", "state_update":
+		default:
+			code := "extra_key:" + rawjson.Label(m.Name)
+			if len(j.v.Warnings) < maxWarnings && !slices.Contains(j.v.Warnings, code) {
+				j.warn(code)
+			}
+		}
+	}
+}
+
+// warnContradictions reports a done flag or reason that does not go with the action.
+func (j *judge) warnContradictions() {
+	t := j.v.Turn
+	if j.done != nil {
+		switch {
+		case t.Type == typeTool && t.Done:
+			j.warn("contradiction:done_with_tool")
+		case t.Type == typeRespond && !t.Done:
+			j.warn("contradiction:respond_not_done")
+		case t.Type == typeClarify && t.Done:
+			j.warn("contradiction:done_with_clarify")
+		}
+	}
+	switch {
+	case t.Reason == "":
+	case t.Type == typeTool && t.Reason != reasonOK:
+		j.warn("contradiction:tool_with_reason_" + t.Reason)
+	case t.Type == typeRespond && t.Reason == reasonNeedClarification:
+		j.warn("contradiction:respond_with_need_clarification")
+	case t.Type == typeClarify && t.Reason != reasonNeedClarification:
+		j.warn("contradiction:clarify_with_reason_" + t.Reason)
+	}
+}
+
+// warnTurn reports what is legal but not asked for in the plan and the action.
+func (j *judge) warnTurn(action rawjson.Value) {
+	if lines(j.v.Turn.Plan) > maxPlanLines {
+		j.warn("plan:more_than_6_lines")
+	}
+	switch j.v.Turn.Type {
+	case typeTool:
+		if m, ok := action.Get("message"); ok && m.Kind != rawjson.Null && m.Raw != `""` {
+			j.warn("message_ignored_for_tool")
+		}
+		args, _ := action.Get("args")
+		j.warnDates(args)
+	case typeClarify:
+		j.warnQuestion(j.v.Turn.Message)
+	}
+}
+
+// warnQuestion reports a clarification that is not one concise question.
+func (j *judge) warnQuestion(message string) {
+	if message == "" {
+		return
+	}
+	questions, runes := 0, 0
+	for _, r := range message {
+		runes++
+		if r == '?' || r == '？' || r == '؟' {
+			questions++
+		}
+	}
+	switch {
+	case questions == 0:
+		j.warn("clarify:no_question")
+	case questions > 1:
+		j.warn("clarify:more_than_one_question")
+	}
+	if runes > maxQuestionRunes {
+		j.warn("clarify:longer_than_200")
+	}
+}
+
+// warnDates reports arguments written YYYY-MM-DD that are no date of the
+// calendar, and a start_X that lies after its end_X.
+func (j *judge) warnDates(args rawjson.Value) {
+	real := map[string]string{}
+	for _, field := range j.tools.Fields(j.v.Turn.Name) {
+		value, _ := args.Get(field)
+		text := value.Text()
+		if !looksLikeDate(text) {
+			continue
+		}
+		if _, err := time.Parse(time.DateOnly, text); err != nil {
+			j.warn("args." + rawjson.Label(field) + ":not_a_calendar_date")
+			continue
+		}
+		real[field] = text
+	}
+	for _, field := range j.tools.Fields(j.v.Turn.Name) {
+		what, isStart := strings.CutPrefix(field, "start_")
+		end := real["end_"+what]
+		if isStart && end != "" && real[field] > end {
+			j.warn("args." + rawjson.Label(field) + ":after_end_" + rawjson.Label(what))
+		}
+	}
+}
+
+// looksLikeDate reports whether s is four, two and two ASCII digits with hyphens.
+func looksLikeDate(s string) bool {
+	if len(s) != len(time.DateOnly) {
+		return false
+	}
+	for i := range len(s) {
+		hyphen := i == 4 || i == 7
+		if hyphen && s[i] != '-' || !hyphen && (s[i] < '0' || s[i] > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// lines counts the lines of s, however they end.
+func lines(s string) int {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	s = strings.ReplaceAll(s, "\r", "\n")
+	s = strings.TrimRight(s, "\n")
+	if s == "" {
+		return 0
+	}
+	return strings.Count(s, "\n") + 1
+}
+
+// isBlank reports whether s shows nothing: white space and invisible characters.
+func isBlank(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return !isInvisible(r) }) < 0
+}
+
+// isInvisible reports white space, a byte-order mark or a zero-width character.
+func isInvisible(r rune) bool {
+	switch r {
+	case '\u200B', '\u200C', '\u200D', '\u2060', '\uFEFF':
+		return true
+	}
+	return unicode.IsSpace(r)
+}

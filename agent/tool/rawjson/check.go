@@ -1,0 +1,162 @@
+// Package rawjson reads untrusted JSON without losing anything: text goes in, a
+// tree that keeps member order, repeated names, number lexemes and lone
+// surrogates comes out.
+package rawjson
+
+import "unicode/utf8"
+
+// Limits on what is read into a tree. Text beyond them is still checked for
+// being JSON, in one pass without allocating per value.
+const (
+	MaxBytes  = 64 << 10 // of the whole text
+	MaxDepth  = 64       // of nested objects and arrays
+	MaxValues = 8192     // of values in the text, member names not counted
+)
+
+// Kind is the sort of a JSON value, named by the character it can begin with.
+type Kind byte
+
+// The kinds. The zero Kind is no value.
+const (
+	Object Kind = '{'
+	Array  Kind = '['
+	String Kind = '"'
+	Number Kind = '0'
+	True   Kind = 't'
+	False  Kind = 'f'
+	Null   Kind = 'n'
+)
+
+// Shape is what one pass over a text learns about it.
+type Shape struct {
+	// Kind is that of the outermost value.
+	Kind Kind
+	// Depth is the deepest nesting of objects and arrays, 0 for a scalar.
+	Depth int
+	// Values counts all values, the outermost included.
+	Values int
+	// Bytes is the length of the text.
+	Bytes int
+}
+
+// TooDeep reports nesting beyond MaxDepth.
+func (s Shape) TooDeep() bool { return s.Depth > MaxDepth }
+
+// TooLarge reports a text beyond MaxBytes or MaxValues.
+func (s Shape) TooLarge() bool { return s.Bytes > MaxBytes || s.Values > MaxValues }
+
+// Check reports whether text is exactly one JSON value (RFC 8259, valid UTF-8)
+// with nothing but white space around it. It does not recurse, so any nesting
+// is safe. Shape is meaningful only when ok.
+func Check(text string) (shape Shape, ok bool) {
+	if !utf8.ValidString(text) {
+		return Shape{}, false
+	}
+	var few [MaxDepth]byte
+	c := checker{text: text, open: few[:0], shape: Shape{Bytes: len(text)}}
+	for {
+		if !c.value() {
+			return Shape{}, false
+		}
+		more, ok := c.next()
+		if !more {
+			return c.shape, ok
+		}
+	}
+}
+
+// checker walks a text; open holds the opening brackets not yet closed.
+type checker struct {
+	text  string
+	at    int
+	open  []byte
+	shape Shape
+}
+
+// value reads a scalar, an empty container, or opens containers up to the first
+// scalar or empty container inside them.
+func (c *checker) value() bool {
+	for {
+		c.at = skipSpace(c.text, c.at)
+		if c.at >= len(c.text) {
+			return false
+		}
+		kind := kindOf(c.text[c.at])
+		if c.shape.Values == 0 {
+			c.shape.Kind = kind
+		}
+		c.shape.Values++
+		if kind != Object && kind != Array {
+			end, ok := scalarEnd(c.text, c.at, kind)
+			c.at = end
+			return ok
+		}
+		empty, ok := c.enter()
+		if !ok || empty {
+			return ok
+		}
+	}
+}
+
+// enter steps into the container at the cursor, past the first member's name.
+func (c *checker) enter() (empty, ok bool) {
+	opening := c.text[c.at]
+	c.open = append(c.open, opening)
+	c.shape.Depth = max(c.shape.Depth, len(c.open))
+	c.at = skipSpace(c.text, c.at+1)
+	if c.at >= len(c.text) {
+		return false, false
+	}
+	if c.text[c.at] == opening+2 { // in ASCII, ']' is '['+2 and '}' is '{'+2
+		c.open = c.open[:len(c.open)-1]
+		c.at++
+		return true, true
+	}
+	if opening == '[' {
+		return false, true
+	}
+	return false, c.name()
+}
+
+// name reads a member's name and the colon after it.
+func (c *checker) name() bool {
+	at := skipSpace(c.text, c.at)
+	if at >= len(c.text) || c.text[at] != '"' {
+		return false
+	}
+	end, ok := stringEnd(c.text, at)
+	if !ok {
+		return false
+	}
+	at = skipSpace(c.text, end)
+	c.at = at + 1
+	return at < len(c.text) && c.text[at] == ':'
+}
+
+// next closes containers up to the next comma. more says that a value follows;
+// ok, when no more, that the text is complete.
+func (c *checker) next() (more, ok bool) {
+	for {
+		c.at = skipSpace(c.text, c.at)
+		if len(c.open) == 0 {
+			return false, c.at == len(c.text)
+		}
+		if c.at >= len(c.text) {
+			return false, false
+		}
+		opening := c.open[len(c.open)-1]
+		switch c.text[c.at] {
+		case ',':
+			c.at++
+			if opening == '{' && !c.name() {
+				return false, false
+			}
+			return true, true
+		case opening + 2:
+			c.open = c.open[:len(c.open)-1]
+			c.at++
+		default:
+			return false, false
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package rawjson
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Unquote decodes the JSON string literal raw, quotes included, which must be
+// valid. A lone surrogate becomes its three-byte encoding, which is not valid
+// UTF-8; Text replaces it.
+func Unquote(raw string) string {
+	raw = raw[1 : len(raw)-1]
+	i := strings.IndexByte(raw, '\\')
+	if i < 0 {
+		return raw
+	}
+	out := make([]byte, 0, len(raw))
+	for ; i >= 0; i = strings.IndexByte(raw, '\\') {
+		out = append(out, raw[:i]...)
+		var n int
+		out, n = appendEscape(out, raw[i:])
+		raw = raw[i+n:]
+	}
+	return string(append(out, raw...))
+}
+
+// appendEscape decodes the valid escape (or surrogate pair) at the start of s
+// and returns how many bytes of s it took.
+func appendEscape(out []byte, s string) ([]byte, int) {
+	switch s[1] {
+	case 'b':
+		return append(out, '\b'), 2
+	case 'f':
+		return append(out, '\f'), 2
+	case 'n':
+		return append(out, '\n'), 2
+	case 'r':
+		return append(out, '\r'), 2
+	case 't':
+		return append(out, '\t'), 2
+	case 'u':
+		unit, _ := hex4(s[2:])
+		if !utf16.IsSurrogate(unit) {
+			return utf8.AppendRune(out, unit), 6
+		}
+		if len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
+			low, _ := hex4(s[8:])
+			if r := utf16.DecodeRune(unit, low); r != utf8.RuneError {
+				return utf8.AppendRune(out, r), 12
+			}
+		}
+		return append(out, 0xE0|byte(unit>>12), 0x80|byte(unit>>6)&0x3F, 0x80|byte(unit)&0x3F), 6
+	}
+	return append(out, s[1]), 2
+}
+
+// Text decodes the string value v as valid UTF-8, lone surrogates replaced by
+// U+FFFD. It is "" for any other kind.
+func (v Value) Text() string {
+	if v.Kind != String {
+		return ""
+	}
+	return strings.ToValidUTF8(Unquote(v.Raw), "\uFFFD")
+}
+
+// maxLabel bounds a label, in runes.
+const maxLabel = 64
+
+// Label makes a name written by a model fit for a code, a log line or a prompt:
+// valid, printable, without separators, at most 64 runes.
+func Label(name string) string {
+	plain := len(name) <= maxLabel
+	for i := 0; plain && i < len(name); i++ {
+		b := name[i]
+		plain = isDigit(b) || 'a' <= b|0x20 && b|0x20 <= 'z' || b == '_' || b == '-'
+	}
+	if plain {
+		return name
+	}
+	var out strings.Builder
+	count := 0
+	for _, r := range name {
+		if count++; count > maxLabel {
+			out.WriteRune('…')
+			break
+		}
+		if !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == ':' || r == '.' || r == '<' || r == '>' {
+			r = utf8.RuneError
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}

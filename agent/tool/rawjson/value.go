@@ -1,0 +1,128 @@
+package rawjson
+
+import "strings"
+
+// Value is one JSON value of a tree. It refers to the text it was read from and
+// must not be changed; it is safe for concurrent use.
+type Value struct {
+	Kind Kind
+	// Raw is the value exactly as written, without white space around it.
+	Raw string
+	// Members are an object's, in document order, repeated names included.
+	Members []Member
+	// Elems are an array's.
+	Elems []Value
+}
+
+// Member is one name and value of an object. A lone surrogate in the name is
+// kept as its three-byte encoding, which is not valid UTF-8.
+type Member struct {
+	Name  string
+	Value Value
+}
+
+// Parse reads text as Check does and builds its tree. Beyond MaxBytes or
+// MaxValues the root has Kind and Raw only; values nested deeper than MaxDepth
+// have no Members and Elems.
+func Parse(text string) (root Value, shape Shape, ok bool) {
+	shape, ok = Check(text)
+	if !ok {
+		return Value{}, Shape{}, false
+	}
+	p := parser{text: text}
+	p.at = skipSpace(text, 0)
+	if shape.TooLarge() {
+		return Value{Kind: shape.Kind, Raw: strings.TrimRight(text[p.at:], " \n\t\r")}, shape, true
+	}
+	return p.value(1), shape, true
+}
+
+// Get returns the value of the last member of this name, as JSON.parse would.
+func (v Value) Get(name string) (Value, bool) {
+	for i := len(v.Members) - 1; i >= 0; i-- {
+		if v.Members[i].Name == name {
+			return v.Members[i].Value, true
+		}
+	}
+	return Value{}, false
+}
+
+// parser builds trees from text that Check has accepted.
+type parser struct {
+	text string
+	at   int
+}
+
+// value reads the value at the cursor; depth is that of a container read here.
+func (p *parser) value(depth int) Value {
+	start := p.at
+	v := Value{Kind: kindOf(p.text[start])}
+	switch {
+	case v.Kind != Object && v.Kind != Array:
+		p.at, _ = scalarEnd(p.text, start, v.Kind)
+	case depth > MaxDepth:
+		p.skip()
+	case v.Kind == Object:
+		v.Members = p.members(depth)
+	default:
+		v.Elems = p.elems(depth)
+	}
+	v.Raw = p.text[start:p.at]
+	return v
+}
+
+func (p *parser) members(depth int) []Member {
+	var out []Member
+	for p.more('}') {
+		end, _ := stringEnd(p.text, p.at)
+		name := Unquote(p.text[p.at:end])
+		p.at = skipSpace(p.text, skipSpace(p.text, end)+1) // past the colon
+		if out == nil {
+			out = make([]Member, 0, 4)
+		}
+		out = append(out, Member{Name: name, Value: p.value(depth + 1)})
+	}
+	return out
+}
+
+func (p *parser) elems(depth int) []Value {
+	var out []Value
+	for p.more(']') {
+		out = append(out, p.value(depth+1))
+	}
+	return out
+}
+
+// more steps over an opening bracket or comma to the next name or value, or
+// over the closing bracket.
+func (p *parser) more(closing byte) bool {
+	p.at = skipSpace(p.text, p.at)
+	if p.text[p.at] != closing {
+		p.at = skipSpace(p.text, p.at+1)
+		if p.text[p.at] != closing {
+			return true
+		}
+	}
+	p.at++
+	return false
+}
+
+// skip steps over the container at the cursor without recursing.
+func (p *parser) skip() {
+	depth := 0
+	for {
+		switch p.text[p.at] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			end, _ := stringEnd(p.text, p.at)
+			p.at = end - 1
+		}
+		p.at++
+		if depth == 0 {
+			return
+		}
+	}
+}

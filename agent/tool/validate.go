@@ -1,0 +1,167 @@
+package tool
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/cupel-eval/cupel/agent/tool/rawjson"
+)
+
+// maxFieldErrors bounds how many field errors of one call are reported.
+const maxFieldErrors = 32
+
+// Validate checks raw arguments against the tool's schema and returns field
+// errors, or none. Absent arguments and null count as {}.
+//
+// A field error is args.FIELD:CODE, or args:CODE for the arguments as a whole;
+// CODE is required, additional, type, enum, pattern, duplicate_key, or another
+// schema keyword as written, such as minLength. Errors come in the order in
+// which the schema declares the fields, undeclared fields after them in the
+// order written. A value of the wrong type has no further errors; a failed anyOf,
+// oneOf or not is one error. At most 32 are returned. An unknown tool is the
+// field error name:unknown_tool.
+func (s *Set) Validate(c Call) []string {
+	t, ok := s.find(c.Name)
+	if !ok {
+		return []string{"name:unknown_tool"}
+	}
+	args, code := parseArgs(c.Args)
+	if code != "" {
+		return []string{"args:" + code}
+	}
+	if hasHugeNumber(args) {
+		return []string{"args:number_out_of_range"}
+	}
+	var out []string
+	for _, path := range args.Duplicates(maxFieldErrors) {
+		out = append(out, "args"+path+":duplicate_key")
+	}
+	out = append(out, schemaErrors(t, args)...)
+	return out[:min(len(out), maxFieldErrors)]
+}
+
+// parseArgs reads an arguments object within the limits of package rawjson.
+func parseArgs(raw []byte) (args rawjson.Value, code string) {
+	text := strings.Trim(string(raw), " \n\t\r")
+	if text == "" || text == "null" {
+		text = "{}"
+	}
+	args, shape, ok := rawjson.Parse(text)
+	switch {
+	case !ok:
+		return args, "not_json"
+	case args.Kind != rawjson.Object:
+		return args, "not_object"
+	case shape.TooLarge():
+		return args, "too_large"
+	case shape.TooDeep():
+		return args, "too_deep"
+	}
+	return args, ""
+}
+
+// schemaErrors validates args and flattens what the library found, whose own
+// order is random, into sorted codes.
+func schemaErrors(t compiled, args rawjson.Value) []string {
+	err := t.schema.Validate(args.Any())
+	if err == nil {
+		return nil
+	}
+	var failed *jsonschema.ValidationError
+	if !errors.As(err, &failed) {
+		return []string{"args:schema"}
+	}
+	found := flatten(failed, nil)
+	for i := range found {
+		found[i].rank = rank(t.tree, args, found[i].path)
+	}
+	slices.SortFunc(found, fieldError.compare)
+	var out []string
+	for i, f := range found {
+		if i > 0 && slices.Equal(f.path, found[i-1].path) && found[i-1].code == "type" {
+			found[i].code = "type"
+			continue
+		}
+		out = append(out, f.String())
+	}
+	return slices.Compact(out)
+}
+
+// fieldError is one failed keyword at one place of the arguments.
+type fieldError struct {
+	path []string
+	code string
+	rank []int
+}
+
+func (f fieldError) String() string {
+	var out strings.Builder
+	out.WriteString("args")
+	for _, name := range f.path {
+		out.WriteString("." + rawjson.Label(name))
+	}
+	return out.String() + ":" + f.code
+}
+
+// compare orders by place, then type errors first, then by code.
+func (f fieldError) compare(g fieldError) int {
+	if c := slices.Compare(f.rank, g.rank); c != 0 {
+		return c
+	}
+	if c := slices.Compare(f.path, g.path); c != 0 {
+		return c
+	}
+	if f.code == "type" || g.code == "type" {
+		return boolOrder(f.code != "type") - boolOrder(g.code != "type")
+	}
+	return strings.Compare(f.code, g.code)
+}
+
+func boolOrder(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// flatten collects the leaves of the library's error tree.
+func flatten(e *jsonschema.ValidationError, out []fieldError) []fieldError {
+	at := e.InstanceLocation
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		for _, name := range k.Missing {
+			out = append(out, fieldError{path: under(at, name), code: "required"})
+		}
+		return out
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			out = append(out, fieldError{path: under(at, name), code: "additional"})
+		}
+		return out
+	case *kind.AnyOf, *kind.OneOf, *kind.Not, *kind.Contains:
+		return append(out, fieldError{path: at, code: keyword(e)})
+	}
+	if len(e.Causes) == 0 {
+		return append(out, fieldError{path: at, code: keyword(e)})
+	}
+	for _, cause := range e.Causes {
+		out = flatten(cause, out)
+	}
+	return out
+}
+
+// keyword is the schema keyword that failed.
+func keyword(e *jsonschema.ValidationError) string {
+	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
+		return path[0]
+	}
+	return "schema"
+}
+
+func under(path []string, name string) []string {
+	return append(slices.Clip(path), name)
+}
