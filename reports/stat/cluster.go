@@ -1,0 +1,103 @@
+package stat
+
+import "math"
+
+// Observation is one value and the cluster it came from. Values of one cluster
+// (trials of one task) may resemble each other.
+type Observation struct {
+	Cluster string
+	Value   float64
+}
+
+// Mean is a mean of clustered observations.
+type Mean struct {
+	// Value is the mean over the N observations, each with the same weight.
+	Value float64
+	// SE is the cluster-robust standard error. It is 0 when every cluster's
+	// residuals add up to 0, which includes all observations being equal: the
+	// interval then has no width. It is meaningless (0) with fewer than two Clusters.
+	SE          float64
+	N, Clusters int
+}
+
+// ClusterMean is the mean of obs with a standard error that allows for
+// resemblance within clusters. ok is false when obs is empty or holds a value
+// that is not finite.
+//
+// With residuals e = y − ȳ, SE² = G/(G−1) · Σ_g (Σ_{i∈g} e_i)² / N², the CR1
+// estimate for a model with an intercept only. With one observation per cluster
+// it is the ordinary standard error s/√n.
+//
+// A. C. Cameron and D. L. Miller, "A Practitioner's Guide to Cluster-Robust
+// Inference", Journal of Human Resources 50 (2015) 317–372, sections II and
+// VI.A; E. Miller, "Adding Error Bars to Evals", arXiv:2411.00640 (2024), for
+// questions as clusters.
+func ClusterMean(obs []Observation) (m Mean, ok bool) {
+	if len(obs) == 0 {
+		return Mean{}, false
+	}
+	sum, index := 0.0, map[string]int{}
+	for _, o := range obs {
+		if math.IsNaN(o.Value) || math.IsInf(o.Value, 0) {
+			return Mean{}, false
+		}
+		sum += o.Value
+		if _, seen := index[o.Cluster]; !seen {
+			index[o.Cluster] = len(index)
+		}
+	}
+	m = Mean{Value: sum / float64(len(obs)), N: len(obs), Clusters: len(index)}
+	if m.Clusters < 2 {
+		return m, true
+	}
+	residuals := make([]float64, m.Clusters)
+	for _, o := range obs {
+		residuals[index[o.Cluster]] += o.Value - m.Value
+	}
+	squares := 0.0
+	for _, r := range residuals {
+		squares += r * r
+	}
+	g := float64(m.Clusters)
+	m.SE = math.Sqrt(g/(g-1)*squares) / float64(m.N)
+	return m, true
+}
+
+// Interval is the two-sided t interval around the mean with Clusters−1 degrees
+// of freedom. ok is false with fewer than two clusters, where the spread between
+// clusters is unknown, or a confidence not strictly between 0 and 1.
+func (m Mean) Interval(confidence float64) (iv Interval, ok bool) {
+	if m.Clusters < 2 || !level(confidence) {
+		return Interval{}, false
+	}
+	half := TQuantile(twoSided(confidence), float64(m.Clusters-1)) * m.SE
+	return Interval{Low: m.Value - half, High: m.Value + half}, true
+}
+
+// ClustersNeeded is the least number of clusters, of the present spread and size,
+// at which the interval around an unchanged mean would exclude the threshold.
+// ok is false when none would, or the spread is unknown.
+func (m Mean) ClustersNeeded(threshold, confidence float64) (clusters int, ok bool) {
+	gap := math.Abs(m.Value - threshold)
+	if m.Clusters < 2 || gap == 0 || !level(confidence) {
+		return 0, false
+	}
+	spread := m.SE * math.Sqrt(float64(m.Clusters)) // of one cluster
+	excludes := func(g int) bool {
+		return TQuantile(twoSided(confidence), float64(g-1))*spread < gap*math.Sqrt(float64(g))
+	}
+	low, high := 1, 2 // excludes(low) is false or low is 1
+	for !excludes(high) {
+		if low, high = high, 2*high; high > maxSize {
+			return 0, false
+		}
+	}
+	for high-low > 1 {
+		if mid := low + (high-low)/2; excludes(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high, true
+}

@@ -1,0 +1,23 @@
+package stat
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// TQuantile is the p-quantile of Student's t distribution with df degrees of
+// freedom, 0 < p < 1, df > 0; NaN outside.
+func TQuantile(p, df float64) float64 {
+	if !(p > 0 && p < 1 && df > 0) {
+		return math.NaN()
+	}
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(p)
+}
+
+// normalQuantile is the p-quantile of the standard normal distribution.
+func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
+
+// twoSided turns a confidence level into the probability below the upper end
+// of a two-sided interval: 0.95 becomes 0.975.
+func twoSided(confidence float64) float64 { return (1 + confidence) / 2 }
