@@ -1,0 +1,51 @@
+# What CI runs is `make check`; everything else is for people.
+GO      ?= go
+export CGO_ENABLED ?= 0
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+LINT    := bin/golangci-lint
+
+.PHONY: run test check bench build lint fuzz duckdb clean
+
+run: ## run the built-in suite from its cassettes and print the verdict
+	$(GO) run ./cmd/cupel run
+
+test: ## all tests
+	$(GO) test ./...
+
+build: bin/cupel ## one static binary in bin/
+
+bin/cupel: FORCE
+	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/cupel
+
+check: ## everything CI holds: vet, formatting, linter, race tests, tidy
+	$(GO) vet ./...
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
+	$(MAKE) lint
+	CGO_ENABLED=1 $(GO) test -race ./...
+	$(GO) mod tidy -diff
+	$(MAKE) build
+
+lint: $(LINT) ## the pinned linter
+	$(LINT) run ./...
+
+$(LINT): tools.mod tools.sum
+	$(GO) build -modfile=tools.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+bench: ## every benchmark, with allocations
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## each fuzz target for ten seconds
+	@for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 10s $$pkg || exit 1; \
+	  done; done
+
+duckdb: build ## read a run's ledger with DuckDB (needs node and npm)
+	mkdir -p bin/duckdb && cp harness/ledger/testdata/duckdb/package.json bin/duckdb/
+	cd bin/duckdb && npm install --no-audit --no-fund --silent
+	CUPEL_DUCKDB_DIR=$(CURDIR)/bin/duckdb $(GO) test -count=1 -run DuckDB -v ./harness/ledger
+
+clean:
+	rm -rf bin runs
+
+FORCE:

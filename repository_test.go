@@ -1,0 +1,125 @@
+// Package cupel_test holds the rules of this repository as tests: which package
+// may import which, and one package comment per folder.
+package cupel_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/cupel-eval/cupel/"
+
+// arrows says which of our packages a package's code may import. A package not
+// listed may import none of ours; a new arrow is a reviewed line.
+var arrows = map[string][]string{
+	"agent":               {"agent/contract", "agent/guard", "agent/tool", "providers"},
+	"agent/contract":      {"agent/tool"},
+	"goldens":             {"agent/contract", "agent/guard", "agent/tool"},
+	"goldens/counts":      {},
+	"harness":             {"agent", "agent/guard", "agent/tool", "goldens", "harness/ledger", "providers", "providers/scripted", "recorder"},
+	"providers/all":       {"providers", "providers/anthropic", "providers/openai"},
+	"providers/anthropic": {"providers"},
+	"providers/openai":    {"providers"},
+	// The contract suite is linked into tests only.
+	"providers/providertest": {"providers"},
+	"providers/scripted":     {"providers"},
+	"reports":                {"harness/ledger", "reports/stat"},
+}
+
+// forbidden imports, with the reason. cmd may import everything.
+var forbidden = map[string]string{
+	"github.com/spf13/viper": "only cmd turns flags, environment and file into options",
+	"gonum.org/v1/plot":      "only reports draws",
+}
+
+type pkg struct {
+	ImportPath, Dir string
+	Imports         []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Imports", "./...").Output()
+	require.NoError(t, err)
+	var list []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else {
+			require.NoError(t, err)
+		}
+		list = append(list, p)
+	}
+	require.NotEmpty(t, list)
+	return list
+}
+
+func TestImportArrows(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		seen[name] = true
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(name, "cmd/") {
+				continue
+			}
+			if ours, ok := strings.CutPrefix(imp, module); ok {
+				require.Contains(t, arrows[name], ours, "%s imports %s: not an allowed arrow (see the table in this test)", name, ours)
+			}
+			for bad, why := range forbidden {
+				if strings.HasPrefix(imp, bad) && name != "reports" {
+					t.Errorf("%s imports %s: %s", name, imp, why)
+				}
+			}
+		}
+	}
+	for name := range arrows {
+		require.True(t, seen[name], "the table names %s, which does not exist", name)
+	}
+}
+
+func TestOnePackageCommentPerFolder(t *testing.T) {
+	for _, p := range packages(t) {
+		files, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
+		require.NoError(t, err)
+		var with []string
+		for _, f := range files {
+			if strings.HasSuffix(f, "_test.go") && p.ImportPath+"/" != module {
+				continue
+			}
+			ast, err := parser.ParseFile(token.NewFileSet(), f, nil, parser.PackageClauseOnly|parser.ParseComments)
+			require.NoError(t, err)
+			if ast.Doc != nil {
+				with = append(with, filepath.Base(f))
+			}
+		}
+		require.Len(t, with, 1, "%s: want one package comment, found it in %v", p.ImportPath, with)
+	}
+}
+
+func TestNoUtilityFolders(t *testing.T) {
+	for _, p := range packages(t) {
+		for part := range strings.SplitSeq(p.ImportPath, "/") {
+			require.False(t, slices.Contains([]string{"util", "utils", "common", "helpers", "misc"}, part), p.ImportPath)
+		}
+	}
+}
+
+// The named dependency that blanket upgrades break stays where it is pinned.
+func TestPinnedCassetteFormat(t *testing.T) {
+	text, err := os.ReadFile("go.mod")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "github.com/dnaeon/go-vcr/v2 v2.1.0")
+}
