@@ -1,0 +1,111 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+)
+
+// fanOut is a strategy that issues several tool calls in one step and records
+// the order in which their results come back.
+type fanOut struct {
+	tools []string
+	log   []string
+}
+
+func (m *fanOut) Step(ev agent.Event) agent.Ready {
+	switch ev := ev.(type) {
+	case agent.Started:
+		var r agent.Ready
+		for i, name := range m.tools {
+			r.Commands = append(r.Commands, agent.CallTool{ID: i + 1, Call: tool.Call{Name: name, Args: json.RawMessage(`{"id":"1"}`)}})
+		}
+		return r
+	case agent.ToolReturned:
+		m.log = append(m.log, fmt.Sprintf("%d@%s", ev.ID, ev.At.Format("05")))
+		if len(m.log) == len(m.tools) {
+			return agent.Ready{Commands: []agent.Command{agent.Finish{Status: agent.Answered}}}
+		}
+	}
+	return agent.Ready{}
+}
+
+func testEpisodeWith(m agent.Machine, world goldens.WorldSpec) *episode {
+	world.Zone = time.UTC
+	world.Now = time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
+	p := planned{task: goldens.Task{ID: "T", World: world}, seed: newSeed(1, "T", "c", 1)}
+	return &episode{
+		planned: p, ids: newIDs(p.seed), clock: world.Now, machine: m,
+		world: goldens.NewWorld(p.task), rows: rowBuilder{planned: p, actions: map[int]string{}},
+	}
+}
+
+// Calls of one step start together; results come back by the time they are
+// due, then by command id.
+func TestDriveOrdersOutcomesByVirtualTime(t *testing.T) {
+	m := &fanOut{tools: []string{"today_range", "get_job_status", "today_range", "get_job_status"}}
+	e := testEpisodeWith(m, goldens.WorldSpec{
+		JobStatus: []string{"done"},
+		Latency:   map[string]time.Duration{"today_range": 9 * time.Second, "get_job_status": 2 * time.Second},
+	})
+	e.drive(context.Background())
+	require.Equal(t, []string{"2@02", "4@02", "1@09", "3@09"}, m.log)
+	require.Equal(t, agent.Answered, e.finish.Status)
+	require.Len(t, e.rows.tools, 4)
+	require.Equal(t, int64(2_000_000), e.rows.tools[1].DurationUs)
+}
+
+// mute asks for nothing and waits for nothing.
+type mute struct{}
+
+func (mute) Step(agent.Event) agent.Ready { return agent.Ready{} }
+
+func TestDriveEndsAMachineThatWaitsForNothing(t *testing.T) {
+	e := testEpisodeWith(mute{}, goldens.WorldSpec{})
+	e.drive(context.Background())
+	require.Equal(t, agent.Failed, e.finish.Status)
+	require.ErrorContains(t, e.finish.Err, "bug in the strategy")
+}
+
+func TestIDsAreMonotonicAndSeeded(t *testing.T) {
+	at := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
+	a, b := newIDs(newSeed(1, "G01", "strong", 1)), newIDs(newSeed(1, "G01", "strong", 1))
+	other := newIDs(newSeed(1, "G01", "strong", 2))
+	last := ""
+	for i := range 1000 {
+		now := at.Add(time.Duration(i/10) * time.Millisecond)
+		id := a.next(now)
+		require.Equal(t, id, b.next(now))
+		require.NotEqual(t, id, other.next(now))
+		require.Greater(t, id, last)
+		last = id
+	}
+}
+
+func TestRunIDDependsOnEveryPart(t *testing.T) {
+	at := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
+	base := newRunID(at, "a", "b")
+	require.Equal(t, base, newRunID(at, "a", "b"))
+	for _, other := range []string{newRunID(at, "ab", ""), newRunID(at, "a", "c"), newRunID(at, "a"), newRunID(at.Add(time.Second), "a", "b")} {
+		require.NotEqual(t, base, other)
+	}
+	require.Len(t, base, 26)
+}
+
+func TestBounded(t *testing.T) {
+	require.Equal(t, "short", bounded("short", 10))
+	require.Equal(t, "日…", bounded("日本語", 5), "cut at a rune boundary")
+}
+
+func TestVisible(t *testing.T) {
+	require.Equal(t, "plain 日本", visible("plain 日本"))
+	require.Equal(t, `a\u{1B}[31mb\u{202E}c`, visible("a\x1b[31mb\u202ec"))
+}

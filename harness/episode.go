@@ -1,0 +1,284 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/scripted"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// episode is one candidate × task × trial under way: the driver of an agent
+// machine. It carries out commands, advances the virtual clock by what they
+// took, and feeds the outcomes back ordered by the time they arrived at, then
+// by command id, so that nothing depends on goroutines.
+type episode struct {
+	planned
+	id       string
+	ids      ids
+	clock    time.Time // virtual
+	machine  agent.Machine
+	model    providers.Model
+	recorder *recorder.Recorder // nil for a scripted candidate
+	world    *goldens.World
+	rows     rowBuilder
+	pending  []completion
+	finish   *agent.Finish
+	trace    func(Trace)
+}
+
+// completion is an outcome on its way back to the machine.
+type completion struct {
+	at time.Time
+	id int
+	// event is made when the completion is due; apply fills in the row.
+	event agent.Event
+	apply func(agent.Ready)
+}
+
+// runEpisode runs one episode to its end. Its rows are complete whatever
+// happens: a failure is an episode with status error.
+func (r *runner) runEpisode(ctx context.Context, p planned, trace func(Trace)) ledger.EpisodeRows {
+	e := &episode{
+		planned: p,
+		ids:     newIDs(p.seed),
+		clock:   p.task.World.Now,
+		world:   goldens.NewWorld(p.task),
+		trace:   trace,
+	}
+	e.id = e.ids.next(e.clock)
+	e.rows = newRowBuilder(p, e.id, r)
+	if err := e.open(r); err != nil {
+		e.finish = &agent.Finish{Status: agent.Failed, Err: err}
+		return e.close(r)
+	}
+	e.drive(ctx)
+	return e.close(r)
+}
+
+// drive feeds the machine until it finishes.
+func (e *episode) drive(ctx context.Context) {
+	e.feed(ctx, agent.Started{At: e.clock}, nil)
+	for e.finish == nil {
+		if len(e.pending) == 0 {
+			e.finish = &agent.Finish{Status: agent.Failed, Err: errors.New("the agent machine waits for nothing: this is a bug in the strategy")}
+			return
+		}
+		next := slices.MinFunc(e.pending, func(a, b completion) int {
+			return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id))
+		})
+		e.pending = slices.DeleteFunc(e.pending, func(c completion) bool { return c.id == next.id })
+		e.clock = next.at
+		e.feed(ctx, next.event, next.apply)
+	}
+}
+
+// open makes the model and, unless the candidate is scripted, the recorder beneath it.
+func (e *episode) open(r *runner) (err error) {
+	if e.machine, err = agent.New(e.candidate.Agent, e.params); err != nil {
+		return err
+	}
+	if e.candidate.Provider == ScriptedCandidate {
+		e.model = scripted.New(script(e.task))
+		return nil
+	}
+	e.recorder, err = r.newRecorder(e.planned)
+	if err != nil {
+		return err
+	}
+	e.rows.priceDay = r.priceDay(e.recorder)
+	e.model, err = e.factory(providers.Options{
+		Provider: e.candidate.Provider, BaseURL: e.candidate.BaseURL, Key: e.key,
+		HTTP: &http.Client{
+			Transport: e.recorder,
+			// A redirect would carry the key to another host.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	})
+	return err
+}
+
+// script turns a task's emits into a scripted model's steps.
+func script(t goldens.Task) []scripted.Step {
+	var steps []scripted.Step
+	for _, emit := range t.Script {
+		step := scripted.Step{Text: emit.Text, WantModel: ScriptedCandidate}
+		if emit.Rescue {
+			step.WantModel = scriptedRescue
+		}
+		step.Check = func(c providers.Call) error {
+			if got := agent.IsReflect(c); got != emit.Reflect {
+				return fmt.Errorf("scripted turn expects reflect=%t, the prompt has reflect=%t", emit.Reflect, got)
+			}
+			return nil
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// feed steps the machine and starts what it asks for.
+func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Ready)) {
+	ready := e.machine.Step(ev)
+	if apply != nil {
+		apply(ready)
+	}
+	e.rows.used = ready.Used
+	var calls []*modelCall
+	for _, c := range ready.Commands {
+		switch c := c.(type) {
+		case agent.Finish:
+			e.finish = &c
+		case agent.AskUser:
+			e.pending = append(e.pending, e.ask(c))
+		case agent.CallTool:
+			e.pending = append(e.pending, e.callTool(c))
+		case agent.CallModel:
+			calls = append(calls, e.prepare(c))
+		}
+	}
+	done := make([]completion, len(calls))
+	var wg sync.WaitGroup
+	for i, call := range calls {
+		wg.Go(func() { done[i] = call.run(ctx, e) })
+	}
+	wg.Wait()
+	e.pending = append(e.pending, done...)
+}
+
+// ask puts a question to the scripted human. Waiting takes no virtual time.
+func (e *episode) ask(c agent.AskUser) completion {
+	text, ok := e.world.Reply(c.Question)
+	e.rows.clarifies++
+	e.emit(Trace{Question: c.Question, Reply: text, Silent: !ok})
+	return completion{at: e.clock, id: c.ID, event: agent.UserReplied{At: e.clock, ID: c.ID, Text: text, Silent: !ok}}
+}
+
+// callTool runs a tool of the world, or records an answer the machine already has.
+func (e *episode) callTool(c agent.CallTool) completion {
+	start := e.clock
+	var result tool.Result
+	if c.Given != nil {
+		result = *c.Given
+	} else {
+		result = e.world.Call(c.Call, start)
+	}
+	at := start.Add(result.Duration)
+	row := e.rows.tool(c, result, e.actionID(c.ID, start), start, at)
+	e.emit(Trace{Tool: &c, Result: &result})
+	return completion{
+		at: at, id: c.ID, event: agent.ToolReturned{At: at, ID: c.ID, Result: result},
+		apply: func(r agent.Ready) { e.rows.toolDone(row, r.Used) },
+	}
+}
+
+// modelCall is a model call about to be made.
+type modelCall struct {
+	agent.CallModel
+	start time.Time
+	row   int // index of its turn row
+}
+
+func (e *episode) prepare(c agent.CallModel) *modelCall {
+	c.Call.Model = e.candidate.Model
+	if c.Role == agent.RoleRescue {
+		c.Call.Model = e.candidate.Rescue
+	}
+	row := e.rows.turn(c, e.actionID(c.ID, e.clock), e.clock)
+	c.Call.RequestID = fmt.Sprintf("%s-%d", e.id, row+1)
+	return &modelCall{CallModel: c, start: e.clock, row: row}
+}
+
+// run makes the call. It touches nothing of the episode but its own row.
+func (m *modelCall) run(ctx context.Context, e *episode) completion {
+	var seen []recorder.Exchange
+	ctx = recorder.Observe(ctx, func(x recorder.Exchange) { seen = append(seen, x) })
+	cancel := func() {}
+	if e.rows.live && m.Timeout > 0 {
+		ctx, cancel = context.WithTimeout(ctx, m.Timeout)
+	}
+	reply, err := e.model.Call(ctx, m.Call)
+	defer cancel()
+	at := m.start
+	for _, x := range seen {
+		at = at.Add(x.Duration)
+	}
+	done := completion{at: at, id: m.ID}
+	if err != nil {
+		done.event = m.failed(ctx, at, err)
+	} else {
+		done.event = agent.ModelReplied{At: at, ID: m.ID, Reply: reply}
+	}
+	done.apply = func(r agent.Ready) {
+		e.rows.turnDone(m, reply, err, seen, at, r)
+		e.emit(Trace{Turn: &e.rows.turns[m.row], Call: &m.Call, Answer: &reply, Err: err})
+	}
+	return done
+}
+
+// failed tells the run being stopped and the time budget from a real failure.
+func (m *modelCall) failed(ctx context.Context, at time.Time, err error) agent.Event {
+	switch context.Cause(ctx) {
+	case nil:
+		return agent.ModelFailed{At: at, ID: m.ID, Err: err}
+	case context.DeadlineExceeded:
+		return agent.Deadline{At: at}
+	default:
+		return agent.Cancelled{At: at}
+	}
+}
+
+// actionID gives the ULID of a command, in the order the commands are issued.
+func (e *episode) actionID(command int, at time.Time) string {
+	id := e.ids.next(at)
+	e.rows.actions[command] = id
+	return id
+}
+
+func (e *episode) emit(t Trace) {
+	if e.trace != nil {
+		e.trace(t)
+	}
+}
+
+// close seals the cassette and builds the rows.
+func (e *episode) close(r *runner) ledger.EpisodeRows {
+	f := *e.finish
+	digest := ""
+	if e.recorder != nil {
+		if f.Err == nil {
+			if n := e.recorder.Leftover(); n > 0 {
+				f.Err = &StaleError{Path: e.cassette, Unused: n, Command: r.command(e.planned)}
+			} else if err := e.recorder.Save(); err != nil {
+				f.Err = fmt.Errorf("save cassette %s: %w", e.cassette, err)
+			}
+		}
+		digest = e.recorder.Digest()
+	}
+	e.emit(Trace{Finish: &f})
+	return e.rows.episode(f, digest, e.clock)
+}
+
+// StaleError says that a replayed episode ended before its cassette did: it was
+// recorded with other code or another suite.
+type StaleError struct {
+	Path    string
+	Unused  int
+	Command string
+}
+
+// Error names the cassette and how to renew it.
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("cassette %s is stale: the episode ended with %d of its recordings unused; record it again with: %s", e.Path, e.Unused, e.Command)
+}

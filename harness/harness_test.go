@@ -1,0 +1,137 @@
+package harness_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/providers/sim"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestCounts is the repository's own golden suite: the scripted tasks prove the
+// harness, the strong simulated model must solve what it was recorded solving.
+func TestCounts(t *testing.T) {
+	harness.Test(t, harness.Params{
+		Loaded: countsSuite(t), Providers: all.Factories(),
+		Select: harness.Selection{Candidates: []string{"scripted", "strong"}},
+	})
+}
+
+func countsSuite(t testing.TB) *goldens.Suite {
+	t.Helper()
+	s, err := goldens.Load(counts.FS, "builtin:counts")
+	require.NoError(t, err)
+	return s
+}
+
+// countsOptions replay the built-in suite in memory.
+func countsOptions(t testing.TB) harness.Options {
+	t.Helper()
+	prices, err := providers.DefaultPrices()
+	require.NoError(t, err)
+	return harness.Options{
+		Suite: countsSuite(t), Providers: all.Factories(), Policy: providers.DefaultPolicy(),
+		Prices: prices, Seed: 1, CodeVersion: "test",
+	}
+}
+
+func TestReplayIsDeterministic(t *testing.T) {
+	files := func(concurrency, procs int) map[string]string {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		o := countsOptions(t)
+		o.Runs, o.Concurrency = t.TempDir(), concurrency
+		res, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		out := map[string]string{"id": res.Manifest.RunID}
+		for _, name := range []string{"run.json", "episodes.parquet", "turns.parquet", "tool_calls.parquet"} {
+			text, err := os.ReadFile(filepath.Join(res.Dir, name))
+			require.NoError(t, err)
+			out[name] = string(text)
+		}
+		return out
+	}
+	want := files(1, 1)
+	for name, got := range files(16, 4) {
+		require.True(t, want[name] == got, "%s differs between concurrency 1 and 16", name)
+	}
+}
+
+// recordOptions record a copy of part of the built-in suite from simulated
+// models over real HTTP on loopback.
+func recordOptions(t *testing.T, tasks ...string) harness.Options {
+	t.Helper()
+	server, err := sim.Start("127.0.0.1:0", sim.Config{Seed: 7})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	o := countsOptions(t)
+	o.Mode, o.CassetteDir, o.Runs = recorder.Record, t.TempDir(), t.TempDir()
+	o.Select.Tasks = tasks
+	o.Now = func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) }
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	o.Transport = func(string) http.RoundTripper { return rewrite{transport, server.URL()} }
+	return o
+}
+
+// rewrite sends every request to one server.
+type rewrite struct {
+	next http.RoundTripper
+	to   string
+}
+
+func (r rewrite) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.URL.Host = strings.TrimPrefix(r.to, "http://")
+	return r.next.RoundTrip(req)
+}
+
+func TestReplayReproducesTheRecording(t *testing.T) {
+	o := recordOptions(t, "G01", "G09", "G16", "G39", "G41")
+	recorded, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, "complete", recorded.Manifest.Status)
+
+	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
+	replayed, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
+	require.Equal(t, withoutRun(recorded.Rows), withoutRun(replayed.Rows))
+
+	latency := int64(0)
+	for _, turn := range replayed.Rows.Turns {
+		latency += turn.DurationUs
+		require.NotNil(t, turn.TTFTUs)
+	}
+	require.Positive(t, latency, "latencies are the recorded ones")
+}
+
+// withoutRun clears the two columns in which a recording and its replay differ.
+func withoutRun(rows ledger.Rows) ledger.Rows {
+	for i := range rows.Episodes {
+		rows.Episodes[i].RunID, rows.Episodes[i].Replayed = "", false
+	}
+	for i := range rows.Turns {
+		rows.Turns[i].RunID, rows.Turns[i].Replayed = "", false
+	}
+	for i := range rows.ToolCalls {
+		rows.ToolCalls[i].RunID, rows.ToolCalls[i].Replayed = "", false
+	}
+	return rows
+}

@@ -1,0 +1,139 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// Options describe a run. Suite and Providers are required; every other field
+// works at its zero value.
+type Options struct {
+	Suite *goldens.Suite
+	// Candidates are on trial; nil means the suite's own.
+	Candidates []goldens.Candidate
+	Select     Selection
+	// Trials per task and candidate, at least 1; 0 means 1.
+	Trials int
+	// Seed is the run's seed, from which ids derive.
+	Seed int64
+	// Mode is replay unless set.
+	Mode recorder.Mode
+	// Concurrency bounds episodes in flight; 0 means one per processor in
+	// replay and 8 otherwise.
+	Concurrency int
+
+	// Cassettes is where replay reads; nil means the suite's cassettes folder.
+	Cassettes fs.FS
+	// CassetteDir is where record mode writes; required there.
+	CassetteDir string
+	// Runs is the folder run folders are made in; empty means nothing is written.
+	Runs string
+
+	// Providers are the wires to choose from, by the name candidates use.
+	Providers map[string]providers.Factory
+	// Key returns the credential of a candidate; nil means none. Never called in replay.
+	Key func(goldens.Candidate) (string, error)
+	// Transport returns what sends a provider's requests when recording or
+	// live; nil means http.DefaultTransport.
+	Transport func(provider string) http.RoundTripper
+
+	Policy     providers.Policy
+	Prices     providers.Prices
+	Acceptance ledger.Acceptance
+
+	// CodeVersion names the program in the manifest.
+	CodeVersion string
+	// Now is the wall clock of live and record runs; nil means time.Now.
+	Now func() time.Time
+	// RecordCommand is what a person types to record an episode.
+	RecordCommand func(task, candidate string, trial int) string
+	// Progress is called after every episode, from one goroutine at a time.
+	Progress func(Progress)
+	// Drain, when closed, lets episodes in flight finish and starts no others.
+	Drain <-chan struct{}
+}
+
+// Selection narrows a run. An empty list selects everything.
+type Selection struct {
+	// Tasks and Candidates are names or path.Match patterns.
+	Tasks, Candidates []string
+	// Tags select tasks that carry at least one of them.
+	Tags []string
+}
+
+// Progress is the state of a run after an episode.
+type Progress struct {
+	Done, Total, Solved, InfraErrors int
+	// CostNanoUSD sums the known costs so far.
+	CostNanoUSD int64
+	Last        ledger.Episode
+}
+
+// ConfigError is a run that cannot start because of what it was told. It joins
+// every problem found.
+type ConfigError struct{ Err error }
+
+// Error lists the problems.
+func (e *ConfigError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the joined problems.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// withDefaults returns o with defaults filled in, or everything wrong with it.
+func (o Options) withDefaults() (Options, error) {
+	var errs []error
+	if o.Suite == nil {
+		return o, &ConfigError{errors.New("run: no suite")}
+	}
+	if o.Candidates == nil {
+		o.Candidates = o.Suite.Candidates
+	}
+	if o.Trials < 0 || o.Trials > maxTrials {
+		errs = append(errs, fmt.Errorf("trials %d: must be 1 to %d", o.Trials, maxTrials))
+	}
+	o.Trials = max(o.Trials, 1)
+	if o.Mode == "" {
+		o.Mode = recorder.Replay
+	}
+	if !slices.Contains([]recorder.Mode{recorder.Replay, recorder.Record, recorder.Live}, o.Mode) {
+		errs = append(errs, fmt.Errorf("mode %q: must be replay, record or live", o.Mode))
+	}
+	if o.Mode == recorder.Record && o.CassetteDir == "" {
+		errs = append(errs, errors.New("record mode needs a suite folder on disk to write cassettes into: the built-in suite is read-only; write a copy with `cupel init`"))
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.RecordCommand == nil {
+		o.RecordCommand = func(task, candidate string, trial int) string {
+			return fmt.Sprintf("cupel run --mode record --suite %s --task %s --candidate %s --trials %d", filepath.ToSlash(o.Suite.Path), task, candidate, trial)
+		}
+	}
+	if err := o.Acceptance.Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if o.Cassettes == nil && o.Suite.FS != nil {
+		sub, err := fs.Sub(o.Suite.FS, "cassettes")
+		if err != nil {
+			errs = append(errs, fmt.Errorf("open cassettes of suite %s: %w", o.Suite.Name, err))
+		}
+		o.Cassettes = sub
+	}
+	if len(errs) > 0 {
+		return o, &ConfigError{errors.Join(errs...)}
+	}
+	return o, nil
+}
+
+// maxTrials bounds a mistyped --trials.
+const maxTrials = 10_000

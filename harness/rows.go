@@ -1,0 +1,251 @@
+package harness
+
+import (
+	"errors"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// rowBuilder collects an episode's rows, and what its checks look at.
+type rowBuilder struct {
+	planned
+	key       ledger.Key
+	live      bool // answers come from the network
+	prices    providers.Prices
+	priceDay  time.Time // the day whose prices apply
+	digest    string    // of the price table
+	config    string    // digest of the configuration
+	turns     []ledger.Turn
+	tools     []ledger.ToolCall
+	actions   map[int]string // command id → action id
+	used      guard.Used
+	clarifies int
+	called    []goldens.Called
+	costKnown bool
+	tokens    bool // every turn's usage was reported
+}
+
+func newRowBuilder(p planned, id string, r *runner) rowBuilder {
+	live := r.Mode != recorder.Replay
+	return rowBuilder{
+		planned: p, live: live,
+		key:      p.rowKey(r.id, id, !live && p.candidate.Provider != ScriptedCandidate),
+		prices:   r.Prices,
+		digest:   r.priceDigest,
+		config:   r.configDigest,
+		priceDay: r.today,
+		actions:  map[int]string{}, costKnown: true, tokens: true,
+	}
+}
+
+// turn opens the row of a model call and returns its index.
+func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int {
+	b.turns = append(b.turns, ledger.Turn{
+		Key: b.key, Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind,
+		ActionID: action, ParentActionID: b.actions[c.Parent],
+		TsStart: start.UnixMicro(), Attempts: 1,
+		Cassette: b.cassette, Interaction: -1, PriceDigest: b.digest,
+	})
+	return len(b.turns) - 1
+}
+
+// turnDone fills in what a model call brought and what the machine made of it.
+func (b *rowBuilder) turnDone(m *modelCall, reply providers.Reply, err error, seen []recorder.Exchange, end time.Time, r agent.Ready) {
+	t := &b.turns[m.row]
+	t.TsEnd = end.UnixMicro()
+	t.DurationUs = end.Sub(m.start).Microseconds()
+	t.FinishReason = string(reply.Finish)
+	t.ModelServed = reply.Model
+	if len(seen) > 0 {
+		last := seen[len(seen)-1]
+		t.Attempts = int32(len(seen))
+		t.TTFTUs = ptr(last.FirstByte.Microseconds())
+		t.RequestDigest = last.Digest
+		t.Interaction = int32(last.Index)
+		if last.Status != 0 {
+			t.HTTPStatus = ptr(int32(last.Status))
+		}
+	}
+	if err != nil {
+		t.ErrorKind = errorKind(err)
+	}
+	b.charge(t, m, reply)
+	b.judge(t, r)
+	t.StepsUsed, t.ToolCallsUsed, t.TokensUsed = int32(r.Used.Steps), int32(r.Used.ToolCalls), r.Used.Tokens
+}
+
+// charge writes tokens and cost; what was not reported stays null.
+func (b *rowBuilder) charge(t *ledger.Turn, m *modelCall, reply providers.Reply) {
+	u := reply.Usage
+	if !u.Reported {
+		b.tokens, b.costKnown = false, false
+		return
+	}
+	t.Tokens = ledger.Tokens{In: &u.Input, Out: &u.Output, CacheRead: &u.CacheRead, CacheWrite: &u.CacheWrite, Reasoning: &u.Reasoning}
+	cost, ok := b.prices.Cost(b.candidate.Provider, m.Call.Model, u, b.priceDay)
+	if !ok {
+		b.costKnown = false
+		return
+	}
+	t.CostNanoUSD = &cost
+}
+
+func (b *rowBuilder) judge(t *ledger.Turn, r agent.Ready) {
+	j := r.Judgement
+	if j == nil {
+		return
+	}
+	t.ValidJSON, t.Actionable, t.ContractValid, t.Repaired = j.ValidJSON, j.Actionable, j.ContractValid, j.Repaired
+	t.Violations, t.Warnings = j.Violations, j.Warnings
+	t.NextActionType, t.NextActionName = j.ActionType, j.ActionName
+	t.Confidence, t.Done, t.Reason = j.Confidence, j.Done, j.Reason
+	t.Thrash, t.Stall, t.PlanRev = j.Thrash, j.Stall, int32(j.PlanRev)
+}
+
+// tool adds the row of a tool call and returns its index.
+func (b *rowBuilder) tool(c agent.CallTool, res tool.Result, action string, start, end time.Time) int {
+	b.tools = append(b.tools, ledger.ToolCall{
+		Key: b.key, Seq: int32(len(b.tools) + 1), Turn: int32(len(b.turns)),
+		ActionID: action, ParentActionID: b.actions[c.Parent],
+		ToolName: c.Call.Name, ArgsHash: c.ArgsHash, IdempotencyKey: c.Key, RetryIndex: int32(c.RetryIndex),
+		TsStart: start.UnixMicro(), TsEnd: end.UnixMicro(), DurationUs: end.Sub(start).Microseconds(),
+		Outcome: string(res.Outcome), ErrorCode: res.Code, Deduped: c.Deduped, CircuitOpen: c.CircuitOpen,
+	})
+	b.called = append(b.called, goldens.Called{Call: c.Call, Outcome: res.Outcome, Deduped: c.Deduped, Result: res.Value})
+	return len(b.tools) - 1
+}
+
+// toolDone writes the counters after the machine has seen the result.
+func (b *rowBuilder) toolDone(row int, u guard.Used) {
+	t := &b.tools[row]
+	t.StepsUsed, t.ToolCallsUsed, t.TokensUsed = int32(u.Steps), int32(u.ToolCalls), u.Tokens
+}
+
+// episode scores the outcome and closes the rows.
+func (b *rowBuilder) episode(f agent.Finish, cassetteDigest string, end time.Time) ledger.EpisodeRows {
+	o := b.outcome(f, end)
+	ep := ledger.Episode{
+		Key: b.key, Status: string(f.Status), StopReason: string(f.StopReason), Answer: f.Answer,
+		Steps: int32(b.used.Steps), ToolCalls: int32(b.used.ToolCalls), Clarifies: int32(b.clarifies),
+		Violations: int32(o.Violations), ThrashEvents: int32(o.ThrashEvents), StallEvents: int32(o.StallEvents),
+		TsStart: b.task.World.Now.UnixMicro(), ElapsedUs: o.Elapsed.Microseconds(),
+		CassetteDigest: cassetteDigest, SuiteDigest: b.suite.Digest, ConfigDigest: b.config,
+	}
+	if len(b.task.Expect) > 0 {
+		ep.ExpectedStatus = b.task.Expect[0].Status
+	}
+	b.sum(&ep)
+	if f.Err != nil {
+		ep.InfraError, ep.ErrorKind, ep.ErrorText = true, errorKind(f.Err), bounded(f.Err.Error(), 500)
+	}
+	if f.Err == nil && f.Status != agent.Interrupted {
+		solved, checks := goldens.Score(b.task, o)
+		ep.Solved = solved
+		for _, c := range checks {
+			ep.Checks = append(ep.Checks, ledger.Check{Name: c.Name, Passed: c.Passed, Detail: bounded(c.Detail, 500)})
+		}
+	}
+	return ledger.EpisodeRows{Episode: ep, Turns: b.turns, ToolCalls: b.tools}
+}
+
+// sum adds up tokens and cost over the turns; one unknown makes the sum unknown.
+func (b *rowBuilder) sum(ep *ledger.Episode) {
+	var in, out, read, write, reasoning, cost int64
+	for _, t := range b.turns {
+		if t.In != nil {
+			in, out, read, write, reasoning = in+*t.In, out+*t.Out, read+*t.CacheRead, write+*t.CacheWrite, reasoning+*t.Reasoning
+		}
+		if t.CostNanoUSD != nil {
+			cost += *t.CostNanoUSD
+		}
+	}
+	if b.tokens {
+		ep.Tokens = ledger.Tokens{In: &in, Out: &out, CacheRead: &read, CacheWrite: &write, Reasoning: &reasoning}
+	}
+	if b.costKnown {
+		ep.CostNanoUSD = &cost
+	}
+}
+
+// outcome is what the checks look at.
+func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
+	o := goldens.Outcome{
+		Status: string(f.Status), StopReason: string(f.StopReason), Answer: f.Answer,
+		Calls: b.called, Steps: b.used.Steps, Clarifies: b.clarifies, ModelCalls: len(b.turns),
+		AllTurnsValidJSON: true, Elapsed: end.Sub(b.task.World.Now),
+	}
+	for _, t := range b.turns {
+		o.ReflectTurns += count(t.Kind == agent.KindReflect)
+		o.RescueTurns += count(t.Kind == agent.KindRescue)
+		o.ValidRaw += count(t.ContractValid)
+		o.Repaired += count(t.Repaired)
+		o.Violations += count(t.ErrorKind == "" && !t.Actionable && !t.Repaired)
+		o.ThrashEvents += count(t.Thrash)
+		o.StallEvents += count(t.Stall)
+		o.AllTurnsValidJSON = o.AllTurnsValidJSON && t.ValidJSON
+	}
+	for _, t := range b.tools {
+		o.DedupeHits += count(t.Deduped)
+	}
+	return o
+}
+
+// errorKind is the small word for a failure that the ledger keeps.
+func errorKind(err error) string {
+	var (
+		missing *recorder.MissingError
+		corrupt *recorder.CorruptError
+		miss    *recorder.MissError
+		stale   *StaleError
+		wire    *providers.Error
+	)
+	switch {
+	case errors.As(err, &missing):
+		return KindCassetteMissing
+	case errors.As(err, &corrupt):
+		return KindCassetteCorrupt
+	case errors.As(err, &miss):
+		return KindReplayMiss
+	case errors.As(err, &stale):
+		return KindCassetteStale
+	case errors.As(err, &wire):
+		return string(wire.Kind)
+	}
+	return KindHarness
+}
+
+// Kinds of errors that are not a provider's, as written in the ledger.
+const (
+	KindCassetteMissing = "cassette_missing"
+	KindCassetteCorrupt = "cassette_corrupt"
+	KindCassetteStale   = "cassette_stale"
+	KindReplayMiss      = "replay_miss"
+	KindHarness         = "harness"
+)
+
+// bounded cuts text to at most n bytes, at a rune boundary, and says so.
+func bounded(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -1,0 +1,140 @@
+package harness
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// T is what Test needs of a test runner; *testing.T is one.
+type T[Self any] interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Run(name string, f func(Self)) bool
+}
+
+// Params tell Test what to run. Suite and Providers are required.
+type Params struct {
+	// Suite is a suite folder, relative to the test's own.
+	Suite string
+	// Loaded replaces Suite by a suite loaded otherwise, such as an embedded one.
+	Loaded *goldens.Suite
+	// Candidates are on trial; nil means the suite's own. Scripted tasks always
+	// run, with their scripted model.
+	Candidates []goldens.Candidate
+	Select     Selection
+	// Trials per task and candidate; 0 means 1.
+	Trials int
+	// Providers are the wires the candidates use; package providers/all lists
+	// every one there is.
+	Providers map[string]providers.Factory
+	// Policy replaces the default policy.
+	Policy *providers.Policy
+	// Key and Transport serve recording, as in Options.
+	Key       func(goldens.Candidate) (string, error)
+	Transport func(provider string) http.RoundTripper
+}
+
+// recordFlag exists in test binaries only.
+var recordFlag = func() *string {
+	if !testing.Testing() {
+		return new(string)
+	}
+	return flag.String("cupel.record", "", "record the cassettes of the golden subtests `regexp` names (task/candidate/trial), using the network")
+}()
+
+// Test runs a golden suite as subtests task/candidate/trial. Answers come from
+// the cassettes, never from a network, unless -cupel.record names the subtest.
+// A failing subtest prints the first differing check and the transcript.
+func Test[TT T[TT]](t TT, p Params) {
+	t.Helper()
+	r, record, err := newTestRunner(p)
+	if err != nil {
+		t.Fatalf("cupel: %v", err)
+		return
+	}
+	for _, e := range r.plan {
+		name := fmt.Sprintf("%s/%s/%d", e.task.ID, e.candidate.Name, e.trial)
+		t.Run(name, func(t TT) {
+			t.Helper()
+			run := *r
+			if record != nil && record.MatchString(name) {
+				run.Mode = recorder.Record
+				run.today = run.Now().UTC()
+			}
+			testEpisode(t, &run, e)
+		})
+	}
+}
+
+func testEpisode[TT T[TT]](t TT, r *runner, p planned) {
+	t.Helper()
+	var traces []Trace
+	rows := r.runEpisode(context.Background(), p, func(x Trace) { traces = append(traces, x) })
+	ep := rows.Episode
+	if ep.Solved {
+		return
+	}
+	var text strings.Builder
+	if err := WriteTranscript(&text, traces); err != nil {
+		t.Fatalf("write transcript: %v", err)
+	}
+	if ep.InfraError {
+		t.Fatalf("%s: %s\n%s", ep.ErrorKind, ep.ErrorText, text.String())
+		return
+	}
+	for _, c := range ep.Checks {
+		if !c.Passed {
+			t.Errorf("check %s: %s\nstatus %s %s\n%s", c.Name, c.Detail, ep.Status, ep.StopReason, text.String())
+			return
+		}
+	}
+	t.Errorf("not solved, though no check failed: status %s\n%s", ep.Status, text.String())
+}
+
+func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
+	suite, dir := p.Loaded, ""
+	if suite == nil {
+		var err error
+		if suite, err = goldens.Load(os.DirFS(p.Suite), p.Suite); err != nil {
+			return nil, nil, err
+		}
+		dir = filepath.Join(p.Suite, "cassettes")
+	}
+	prices, err := providers.DefaultPrices()
+	if err != nil {
+		return nil, nil, err
+	}
+	policy := providers.DefaultPolicy()
+	if p.Policy != nil {
+		policy = *p.Policy
+	}
+	if len(p.Select.Candidates) == 0 {
+		p.Select.Candidates = []string{"*"} // the scripted candidate too
+	}
+	var record *regexp.Regexp
+	if *recordFlag != "" {
+		if record, err = regexp.Compile(*recordFlag); err != nil {
+			return nil, nil, fmt.Errorf("-cupel.record: %w", err)
+		}
+	}
+	r, err := newRunner(Options{
+		Suite: suite, Candidates: p.Candidates, Select: p.Select, Trials: p.Trials, CassetteDir: dir,
+		Providers: p.Providers, Key: p.Key, Transport: p.Transport, Policy: policy, Prices: prices,
+		RecordCommand: func(task, candidate string, trial int) string {
+			return fmt.Sprintf("go test -run . -args -cupel.record='%s/%s/%d'", task, candidate, trial)
+		},
+	})
+	return r, record, err
+}
