@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// configName is the file looked for in the working directory.
+const configName = "cupel.yaml"
+
+// fileConfig is the shape of cupel.yaml.
+type fileConfig struct {
+	Suite       string              `yaml:"suite"`
+	Runs        string              `yaml:"runs"`
+	Mode        string              `yaml:"mode"`
+	Trials      int                 `yaml:"trials"`
+	Concurrency int                 `yaml:"concurrency"`
+	Seed        int64               `yaml:"seed"`
+	Candidates  []goldens.Candidate `yaml:"candidates"`
+	Policy      yaml.Node           `yaml:"policy"`
+	Prices      string              `yaml:"prices"`
+	Acceptance  struct {
+		MinValid     float64 `yaml:"min_valid"`
+		MaxClarifies float64 `yaml:"max_clarifies"`
+		MaxSteps     float64 `yaml:"max_steps"`
+		MinWithin    float64 `yaml:"min_within"`
+		Confidence   float64 `yaml:"confidence"`
+		Rule         string  `yaml:"rule"`
+	} `yaml:"acceptance"`
+}
+
+// settings are the scalar settings with their defaults, in the order shown.
+// Every one is a key of cupel.yaml, an environment variable CUPEL_<KEY> and,
+// where the verb has it, a flag.
+var settings = []struct {
+	key   string
+	value any
+}{
+	{"suite", "builtin:counts"},
+	{"runs", "runs"},
+	{"mode", "replay"},
+	{"trials", 1},
+	{"concurrency", 0},
+	{"seed", int64(1)},
+	{"prices", ""},
+}
+
+// config is what the program was told, after precedence: defaults < file <
+// environment < flags.
+type config struct {
+	Suite, Runs, Mode, Prices string
+	Trials, Concurrency       int
+	Seed                      int64
+	Candidates                []goldens.Candidate
+	Policy                    providers.Policy
+	Acceptance                ledger.Acceptance
+	// File is the configuration file that was read; empty if there is none.
+	File string
+	// sources says where each setting came from.
+	sources map[string]string
+}
+
+// loadConfig reads the file, the environment and the flags.
+func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
+	path, explicit := configName, false
+	if f := flags.Lookup("config"); f != nil && f.Changed {
+		path, explicit = f.Value.String(), true
+	}
+	file, text, err := readConfigFile(path, explicit)
+	if err != nil {
+		return config{}, usage(err)
+	}
+	v := viper.NewWithOptions(viper.KeyDelimiter("::"))
+	v.SetConfigType("yaml")
+	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
+		return config{}, usage(fmt.Errorf("%s: %w", path, err))
+	}
+	c := config{Candidates: file.Candidates, sources: map[string]string{}}
+	if text != nil {
+		c.File = path
+	}
+	for _, s := range settings {
+		c.sources[s.key] = source(p, v, flags, s.key, path)
+		v.SetDefault(s.key, s.value)
+		if value, ok := p.env(envName(s.key)); ok && value != "" {
+			v.Set(s.key, value)
+		}
+		if f := flags.Lookup(s.key); f != nil && f.Changed {
+			v.Set(s.key, f.Value.String())
+		}
+	}
+	c.Suite, c.Runs, c.Mode, c.Prices = v.GetString("suite"), v.GetString("runs"), v.GetString("mode"), v.GetString("prices")
+	c.Acceptance = ledger.Acceptance(file.Acceptance)
+	return c, errors.Join(
+		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
+		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(file, path))
+}
+
+func (c *config) loadPolicy(file fileConfig, path string) error {
+	if file.Policy.IsZero() {
+		c.Policy = providers.DefaultPolicy()
+		return nil
+	}
+	text, err := yaml.Marshal(&file.Policy)
+	if err == nil {
+		c.Policy, err = providers.ParsePolicy(text)
+	}
+	if err != nil {
+		return usage(fmt.Errorf("%s:%d: policy: %w", path, file.Policy.Line, err))
+	}
+	return nil
+}
+
+// source names where a setting's value comes from.
+func source(p *process, v *viper.Viper, flags *pflag.FlagSet, key, path string) string {
+	if f := flags.Lookup(key); f != nil && f.Changed {
+		return "flag --" + key
+	}
+	if value, ok := p.env(envName(key)); ok && value != "" {
+		return "environment " + envName(key)
+	}
+	if v.InConfig(key) {
+		return path
+	}
+	return "default"
+}
+
+func envName(key string) string { return "CUPEL_" + strings.ToUpper(key) }
+
+// number reads an integer setting; viper's own getters return 0 for nonsense.
+func number[N int | int64](v *viper.Viper, sources map[string]string, key string, to *N) error {
+	text := v.GetString(key)
+	if _, err := fmt.Sscanf(text+"\n", "%d\n", to); err != nil {
+		return usage(fmt.Errorf("%s (%s): %q is not a whole number", key, sources[key], text))
+	}
+	return nil
+}
+
+// readConfigFile decodes the file strictly; no file is fine unless one was named.
+func readConfigFile(path string, explicit bool) (fileConfig, []byte, error) {
+	var file fileConfig
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !explicit {
+		return file, nil, nil
+	}
+	if err != nil {
+		return file, nil, fmt.Errorf("read configuration: %w", err)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
+		return file, nil, yamlProblems(path, err)
+	}
+	if text == nil {
+		text = []byte{}
+	}
+	return file, text, nil
+}
+
+var (
+	yamlLine    = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
+	yamlUnknown = regexp.MustCompile(`field (\S+) not found in type \S+`)
+)
+
+// yamlProblems turns the decoder's errors into file:line: message, one each.
+func yamlProblems(path string, err error) error {
+	var typed *yaml.TypeError
+	lines := []string{err.Error()}
+	if errors.As(err, &typed) {
+		lines = typed.Errors
+	}
+	var errs []error
+	for _, l := range lines {
+		l = yamlUnknown.ReplaceAllString(l, `unknown field "$1"; `+"`cupel init` writes a commented file with every field")
+		if m := yamlLine.FindStringSubmatch(l); m != nil {
+			errs = append(errs, fmt.Errorf("%s:%s: %s", path, m[1], l[len(m[0]):]))
+		} else {
+			errs = append(errs, fmt.Errorf("%s: %s", path, l))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// loadPrices reads the price table: the embedded one, overridden by the file if
+// one is configured.
+func (c config) loadPrices() (providers.Prices, error) {
+	prices, err := providers.DefaultPrices()
+	if err != nil || c.Prices == "" {
+		return prices, err
+	}
+	text, err := os.ReadFile(c.Prices)
+	if err != nil {
+		return prices, usage(fmt.Errorf("read prices: %w", err))
+	}
+	prices, err = prices.Override(text)
+	if err != nil {
+		return prices, usage(fmt.Errorf("%s: %w", filepath.ToSlash(c.Prices), err))
+	}
+	return prices, nil
+}

@@ -1,0 +1,94 @@
+// Command cupel runs golden tasks against LLM agents and reads the verdict: a
+// suite and candidates go in; a ledger, a report and an exit code come out.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	os.Exit(execute(&process{
+		args: os.Args[1:], stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv,
+	}))
+}
+
+// process is everything the program takes from the outside.
+type process struct {
+	args           []string
+	stdout, stderr io.Writer
+	env            func(string) (string, bool)
+}
+
+// execute runs the command line and returns the exit code.
+func execute(p *process) int {
+	root := newRoot(p)
+	root.SetArgs(p.args)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	err := root.Execute()
+	if err != nil && err.Error() != "" {
+		_, _ = fmt.Fprintln(p.stderr, "cupel: "+strings.ReplaceAll(err.Error(), "\n", "\ncupel: "))
+	}
+	return exitCode(err)
+}
+
+func newRoot(p *process) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "cupel",
+		Short: "Evaluate LLM agents on golden tasks, from recorded evidence",
+		Long: `cupel runs golden tasks against LLM agents, records every HTTP exchange on a
+cassette, writes every turn to a Parquet ledger, and turns the ledger into an
+acceptance verdict: at least 95 % contract-valid outputs, at most 1 clarifying
+question per success, at most 5 steps per solved task.
+
+Exit codes: 0 accepted · 1 harness or infrastructure error · 2 usage or
+configuration · 3 missing, stale or corrupt cassette · 10 rejected ·
+11 inconclusive · 130 interrupted.`,
+		Example: `  cupel run                                  # replay the built-in suite: no key, no network
+  cupel gate latest --candidate strong       # the verdict as an exit code
+  cupel init && cupel run --mode record      # a suite of your own`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage(fmt.Errorf("unknown command %q; see cupel --help", args[0]))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
+	})
+	root.AddCommand(newInit(p), newRun(p), newReport(p), newGate(p), newShow(p), newSuite(p), newSim(p), newDoctor(p))
+	return root
+}
+
+// version is the module version, or the commit the binary was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	rev, dirty := "devel", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12:
+			rev = s.Value[:12]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+dirty"
+		}
+	}
+	return rev + dirty
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/reports"
+)
+
+// runFlags are the flags of run that are no settings.
+type runFlags struct {
+	selection     harness.Selection
+	quiet, asJSON bool
+}
+
+func newRun(p *process) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Run a suite and write ledger, report and verdict",
+		Long: `Runs every selected task with every selected candidate. Answers come from the
+suite's cassettes unless --mode says otherwise:
+
+  replay  (default) from cassettes only; opens no network connection
+  record  from the network, kept on cassettes; needs the candidates' keys
+  live    from the network, nothing kept
+
+Writes runs/<id>/ with three Parquet files, run.json and report/. The exit code
+says whether the run could be carried out; the verdict as an exit code is
+"cupel gate".`,
+		Example: `  cupel run
+  cupel run --suite suites/mine --mode record --candidate gpt --trials 3
+  cupel run --task 'G0*' --candidate strong`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
+	}
+	fl := cmd.Flags()
+	fl.String("config", configName, "configuration file")
+	fl.String("suite", "", "suite folder, or builtin:counts (default: the configuration's, else builtin:counts)")
+	fl.String("mode", "", "replay, record or live (default replay)")
+	fl.String("runs", "", "folder for run folders (default runs)")
+	fl.Int("trials", 1, "repetitions of each task")
+	fl.Int("concurrency", 0, "episodes at once (default: one per processor in replay, 8 otherwise)")
+	fl.Int64("seed", 1, "seed of the run's ids")
+	fl.StringSliceVar(&f.selection.Tasks, "task", nil, "only these tasks; patterns allowed, repeatable")
+	fl.StringSliceVar(&f.selection.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
+	fl.StringSliceVar(&f.selection.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
+	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
+	fl.BoolVar(&f.asJSON, "json", false, "print the result as JSON")
+	return cmd
+}
+
+func runRun(c *cobra.Command, p *process, f runFlags) error {
+	cfg, err := loadConfig(p, c.Flags())
+	if err != nil {
+		return err
+	}
+	ctx, drain, stop := interrupts(c.Context(), p.stderr)
+	defer stop()
+	o, cleanup, err := options(p, cfg, f.selection)
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	o.Drain = drain
+	prog := newProgress(p, f.quiet || f.asJSON)
+	o.Progress = prog.update
+	res, err := harness.Run(ctx, o)
+	prog.finish()
+	if err != nil {
+		return err
+	}
+	report := reports.Build(res.Manifest, res.Rows)
+	if err := reports.Write(filepath.Join(res.Dir, "report"), report); err != nil {
+		return fmt.Errorf("write report (the ledger in %s is complete; retry with: cupel report %s): %w", res.Dir, res.Manifest.RunID, err)
+	}
+	if err := printRun(p, f, res, report); err != nil {
+		return err
+	}
+	return runOutcome(res)
+}
+
+// printRun prints the summary, or the result as JSON.
+func printRun(p *process, f runFlags, res harness.Result, report reports.Report) error {
+	switch {
+	case f.asJSON:
+		out := json.NewEncoder(p.stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(map[string]any{
+			"run_id": res.Manifest.RunID, "dir": res.Dir, "status": res.Manifest.Status,
+			"ledger_digest": res.Manifest.LedgerDigest, "verdict": report.Verdict, "interrupted": res.Interrupted,
+		})
+	case f.quiet:
+		return nil
+	}
+	if err := reports.Summary(p.stdout, report, p.width()); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.stdout, "\nledger  %s\nreport  %s\ngate    cupel gate %s\n",
+		res.Dir, filepath.Join(res.Dir, "report", "index.html"), res.Manifest.RunID)
+	return err
+}
+
+// runOutcome turns episodes without a result into one error with its exit code.
+func runOutcome(res harness.Result) error {
+	code, total := exitAccepted, 0
+	var lines []string
+	for _, e := range res.Rows.Episodes {
+		if !e.InfraError {
+			continue
+		}
+		total++
+		switch e.ErrorKind {
+		case harness.KindCassetteMissing, harness.KindCassetteCorrupt, harness.KindCassetteStale, harness.KindReplayMiss:
+			code = exitReplay
+		default:
+			code = max(code, exitError)
+		}
+		if len(lines) < 3 {
+			lines = append(lines, fmt.Sprintf("%s/%s/%d: %s", e.TaskID, e.Candidate, e.Trial, e.ErrorText))
+		}
+	}
+	if total > 0 {
+		head := fmt.Sprintf("%d of %d episodes have no result; the others are in %s", total, len(res.Rows.Episodes), res.Dir)
+		return &codeError{code, errors.New(head + "\n" + strings.Join(lines, "\n"))}
+	}
+	if res.Interrupted {
+		return &codeError{exitInterrupted, fmt.Errorf("interrupted after %d episodes; their ledger is in %s", len(res.Rows.Episodes), res.Dir)}
+	}
+	return nil
+}
+
+// options turns the configuration into what the harness takes. cleanup stops
+// the simulated models if they were started.
+func options(p *process, cfg config, sel harness.Selection) (o harness.Options, cleanup func(), err error) {
+	cleanup = func() {}
+	suite, dir, err := loadSuite(cfg.Suite)
+	if err != nil {
+		return o, cleanup, err
+	}
+	prices, err := cfg.loadPrices()
+	if err != nil {
+		return o, cleanup, err
+	}
+	o = harness.Options{
+		Suite: suite, Candidates: cfg.Candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
+		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, Runs: cfg.Runs,
+		Providers: all.Factories(), Key: p.key, Policy: cfg.Policy, Prices: prices,
+		Acceptance: cfg.Acceptance, CodeVersion: version(),
+	}
+	if dir != "" {
+		o.CassetteDir = filepath.Join(dir, "cassettes")
+	}
+	if o.Mode == recorder.Replay || o.Mode == "" {
+		return o, cleanup, nil
+	}
+	transport, closeSim, err := simTransport(cfg.Seed)
+	if err != nil {
+		return o, cleanup, err
+	}
+	o.Transport = func(provider string) http.RoundTripper {
+		if strings.HasPrefix(provider, "sim-") {
+			return transport
+		}
+		return http.DefaultTransport
+	}
+	return o, func() { _ = closeSim() }, nil
+}
+
+// key finds a candidate's credential in the environment.
+func (p *process) key(c goldens.Candidate) (string, error) {
+	name := c.KeyEnv
+	if name == "" {
+		name = all.Keys()[c.Provider]
+	}
+	if name == "" {
+		return "", nil // a provider without keys, such as the simulated ones
+	}
+	key, ok := p.env(name)
+	if !ok || key == "" {
+		return "", fmt.Errorf("provider %s needs a key: set %s, or name another variable with key_env", c.Provider, name)
+	}
+	return key, nil
+}
+
+// interrupts makes the first Ctrl-C drain the run and the second cancel it.
+func interrupts(parent context.Context, stderr io.Writer) (context.Context, <-chan struct{}, func()) {
+	ctx, cancel := context.WithCancel(parent)
+	drain := make(chan struct{})
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-done:
+				return
+			case <-signals:
+			}
+			if n == 0 {
+				_, _ = fmt.Fprintln(stderr, "\ncupel: finishing the episodes in flight; Ctrl-C again stops now")
+				close(drain)
+			} else {
+				cancel()
+			}
+		}
+	}()
+	return ctx, drain, func() { signal.Stop(signals); close(done); cancel() }
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"cupel": main})
+}
+
+// TestScripts runs one script per behaviour of the command line, each in a
+// fresh folder with no configuration and no keys.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           filepath.Join("testdata", "script"),
+		UpdateScripts: os.Getenv("CUPEL_UPDATE_SCRIPTS") != "",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":  exits,
+			"serve":  serve,
+			"expand": expand,
+			"cut":    cut,
+			"edit":   edit,
+			"newest": newest,
+			"digest": digest,
+		},
+	})
+}
+
+// exits runs cupel and asserts its exit code: exits CODE ARGS…
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: exits CODE ARG…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec("cupel", args[1:]...)
+	got := 0
+	if err != nil {
+		var code int
+		if _, scan := fmt.Sscanf(err.Error(), "exit status %d", &code); scan != nil {
+			ts.Fatalf("cupel %s: %v", strings.Join(args[1:], " "), err)
+		}
+		got = code
+	}
+	if got != want {
+		ts.Fatalf("cupel %s: exit code %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+// serve answers every request with one status and body, and sets $URL: serve STATUS BODY
+func serve(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: serve STATUS BODY")
+	}
+	status, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(args[1]))
+	}))
+	ts.Defer(s.Close)
+	ts.Setenv("URL", s.URL)
+}
+
+// expand replaces $NAME of the script's environment in files: expand FILE…
+func expand(ts *testscript.TestScript, _ bool, args []string) {
+	for _, f := range args {
+		text := os.Expand(ts.ReadFile(f), ts.Getenv)
+		ts.Check(os.WriteFile(ts.MkAbs(f), []byte(text), 0o644))
+	}
+}
+
+// cut removes the last N bytes of a file: cut FILE N
+func cut(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text[:len(text)-n]), 0o644))
+}
+
+// edit replaces the first occurrence of a text in a file: edit FILE OLD NEW
+func edit(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s does not contain %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o644))
+}
+
+// newest sets $RUN to the run folder written last below a folder: newest RUNS
+func newest(ts *testscript.TestScript, _ bool, args []string) {
+	dir, err := findRun(ts.MkAbs(args[0]), "latest")
+	ts.Check(err)
+	ts.Setenv("RUN", dir)
+}
+
+// digest asserts that two results of run --json have one ledger digest: digest A B
+func digest(ts *testscript.TestScript, _ bool, args []string) {
+	var sums [2]string
+	for i, f := range args {
+		var out struct {
+			LedgerDigest string `json:"ledger_digest"`
+		}
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile(f)), &out))
+		sums[i] = out.LedgerDigest
+	}
+	if sums[0] == "" || sums[0] != sums[1] {
+		ts.Fatalf("ledger digests differ: %s has %q, %s has %q", args[0], sums[0], args[1], sums[1])
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
+)
+
+// builtins are the suites inside the binary, by the name that follows "builtin:".
+var builtins = map[string]fs.FS{"counts": counts.FS}
+
+const builtinPrefix = "builtin:"
+
+// loadSuite loads a suite folder or a built-in one. dir is the folder on disk,
+// empty for a built-in suite.
+func loadSuite(path string) (suite *goldens.Suite, dir string, err error) {
+	if name, ok := strings.CutPrefix(path, builtinPrefix); ok {
+		fsys, ok := builtins[name]
+		if !ok {
+			return nil, "", usage(fmt.Errorf("no built-in suite %q; there is: builtin:counts", name))
+		}
+		suite, err = goldens.Load(fsys, path)
+		return suite, "", err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, "", usage(fmt.Errorf("no suite folder %s; name one with --suite, or write a first one with: cupel init", path))
+	}
+	suite, err = goldens.Load(os.DirFS(path), path)
+	return suite, path, err
+}
+
+func newSuite(p *process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "suite",
+		Short: "Check, list and describe suites",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	lint := &cobra.Command{
+		Use:     "lint [SUITE]",
+		Short:   "Check a suite; every problem is named with file, line and field",
+		Example: "  cupel suite lint suites/mine",
+		Args:    atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			suite, err := suiteArg(p, c, args)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(p.stdout, "%s: %d tasks, %d tools, %d candidates: no problems\n", suite.Path, len(suite.Tasks), len(suite.Tools), len(suite.Candidates))
+			return err
+		},
+	}
+	list := &cobra.Command{
+		Use:     "list [SUITE]",
+		Short:   "List the tasks of a suite",
+		Example: "  cupel suite list builtin:counts",
+		Args:    atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			suite, err := suiteArg(p, c, args)
+			if err != nil {
+				return err
+			}
+			w := newTable(p)
+			w.AppendHeader(table.Row{"task", "tier", "expects", "title"})
+			for _, t := range suite.Tasks {
+				w.AppendRow(table.Row{t.ID, t.Tier, t.Expect[0].Status, t.Title})
+			}
+			w.Render()
+			return nil
+		},
+	}
+	schema := &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON Schema of suite files, for editor completion",
+		Example: "  cupel suite schema > suite.schema.json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := p.stdout.Write(goldens.Schema())
+			return err
+		},
+	}
+	for _, c := range []*cobra.Command{lint, list} {
+		c.Flags().String("suite", "", "suite folder, or builtin:counts")
+		c.Flags().String("config", configName, "configuration file")
+	}
+	cmd.AddCommand(lint, list, schema)
+	return cmd
+}
+
+// suiteArg loads the suite the argument, the flag or the configuration names.
+func suiteArg(p *process, c *cobra.Command, args []string) (*goldens.Suite, error) {
+	cfg, err := loadConfig(p, c.Flags())
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 1 {
+		cfg.Suite = args[0]
+	}
+	suite, _, err := loadSuite(cfg.Suite)
+	return suite, err
+}
+
+// atMostOne and exactlyOne are cobra's argument checks as usage errors.
+func atMostOne(c *cobra.Command, args []string) error {
+	return wrapUsage(cobra.MaximumNArgs(1)(c, args))
+}
+func exactlyOne(c *cobra.Command, args []string) error { return wrapUsage(cobra.ExactArgs(1)(c, args)) }
+
+func wrapUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usage(err)
+}
+
+// newTable returns a plain table on standard output: no box, no header mangling.
+func newTable(p *process) table.Writer {
+	w := table.NewWriter()
+	w.SetOutputMirror(p.stdout)
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true}
+	style.Format.Header = 0
+	w.SetStyle(style)
+	return w
+}
