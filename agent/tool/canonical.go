@@ -91,7 +91,7 @@ func appendString(out []byte, s string) []byte {
 		case b == '"' || b == '\\':
 			out = append(out, '\\', b)
 		case b >= ' ':
-			if unit, ok := surrogateAt(s, i); ok {
+			if unit, ok := rawjson.SurrogateAt(s, i); ok {
 				out = fmt.Appendf(out, `\u%04x`, unit)
 				i += 2
 				continue
@@ -104,14 +104,6 @@ func appendString(out []byte, s string) []byte {
 		}
 	}
 	return append(out, '"')
-}
-
-// surrogateAt decodes the three-byte encoding of a lone surrogate at s[i].
-func surrogateAt(s string, i int) (unit rune, ok bool) {
-	if s[i] != 0xED || i+2 >= len(s) || s[i+1] < 0xA0 {
-		return 0, false
-	}
-	return 0xD000 | rune(s[i+1]&0x3F)<<6 | rune(s[i+2]&0x3F), true
 }
 
 // compareUTF16 orders strings by UTF-16 code units. That is byte order unless a
@@ -135,7 +127,7 @@ func hasHighByte(s string) bool {
 func units(s string) []uint16 {
 	var out []uint16
 	for i := 0; i < len(s); {
-		if unit, ok := surrogateAt(s, i); ok {
+		if unit, ok := rawjson.SurrogateAt(s, i); ok {
 			out = append(out, uint16(unit))
 			i += 3
 			continue

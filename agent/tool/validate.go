@@ -11,6 +11,9 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool/rawjson"
 )
 
+// codeType is the code of a value of the wrong type; it hides all others there.
+const codeType = "type"
+
 // maxFieldErrors bounds how many field errors of one call are reported.
 const maxFieldErrors = 32
 
@@ -81,10 +84,13 @@ func schemaErrors(t compiled, args rawjson.Value) []string {
 	}
 	slices.SortFunc(found, fieldError.compare)
 	var out []string
+	mistyped := -1 // index of the last type error
 	for i, f := range found {
-		if i > 0 && slices.Equal(f.path, found[i-1].path) && found[i-1].code == "type" {
-			found[i].code = "type"
+		if mistyped >= 0 && slices.Equal(f.path, found[mistyped].path) {
 			continue
+		}
+		if f.code == codeType {
+			mistyped = i
 		}
 		out = append(out, f.String())
 	}
@@ -115,17 +121,15 @@ func (f fieldError) compare(g fieldError) int {
 	if c := slices.Compare(f.path, g.path); c != 0 {
 		return c
 	}
-	if f.code == "type" || g.code == "type" {
-		return boolOrder(f.code != "type") - boolOrder(g.code != "type")
-	}
-	return strings.Compare(f.code, g.code)
-}
-
-func boolOrder(b bool) int {
-	if b {
+	switch {
+	case f.code == g.code:
+		return 0
+	case f.code == codeType:
+		return -1
+	case g.code == codeType:
 		return 1
 	}
-	return 0
+	return strings.Compare(f.code, g.code)
 }
 
 // flatten collects the leaves of the library's error tree.

@@ -56,13 +56,37 @@ func appendEscape(out []byte, s string) ([]byte, int) {
 	return append(out, s[1]), 2
 }
 
+// SurrogateAt decodes the lone surrogate that Unquote left at s[i], three bytes.
+func SurrogateAt(s string, i int) (unit rune, ok bool) {
+	if i+2 >= len(s) || s[i] != 0xED || s[i+1] < 0xA0 {
+		return 0, false
+	}
+	return 0xD000 | rune(s[i+1]&0x3F)<<6 | rune(s[i+2]&0x3F), true
+}
+
 // Text decodes the string value v as valid UTF-8, lone surrogates replaced by
 // U+FFFD. It is "" for any other kind.
 func (v Value) Text() string {
 	if v.Kind != String {
 		return ""
 	}
-	return strings.ToValidUTF8(Unquote(v.Raw), "\uFFFD")
+	return withoutSurrogates(Unquote(v.Raw))
+}
+
+func withoutSurrogates(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if _, ok := SurrogateAt(s, i); ok {
+			out = utf8.AppendRune(out, utf8.RuneError)
+			i += 2
+			continue
+		}
+		out = append(out, s[i])
+	}
+	return string(out)
 }
 
 // maxLabel bounds a label, in runes.

@@ -3,7 +3,6 @@ package rawjson
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 )
 
 // Duplicates returns the paths of names used twice in one object, such as
@@ -65,7 +64,7 @@ func (v Value) Any() any {
 	case Object:
 		out := make(map[string]any, len(v.Members))
 		for _, m := range v.Members {
-			out[strings.ToValidUTF8(m.Name, "\uFFFD")] = m.Value.Any()
+			out[withoutSurrogates(m.Name)] = m.Value.Any()
 		}
 		return out
 	case Array:

@@ -1,0 +1,78 @@
+package contract_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/contract"
+)
+
+// benchTurn is a valid turn of about 930 bytes.
+func benchTurn() string {
+	return `{
+  "control": {"done": false, "reason": "ok"},
+  "next_action": {
+    "type": "tool",
+    "name": "get_counts",
+    "args": {"start_date": "2026-05-01", "end_date": "2026-05-07", "label": "angry"}
+  },
+  "state_update": {
+    "plan": "1. Read today's date.\n2. Work out the week.\n3. Ask for the angry counts.\n4. Answer with the sum.",
+    "observation": "` + strings.Repeat("The week runs from Friday to Thursday. ", 14) + `",
+    "confidence": 0.84
+  }
+}`
+}
+
+// BenchmarkJudge names its floor: reading every token of the same bytes with
+// jsontext, which is decoding without any judgement.
+func BenchmarkJudge(b *testing.B) {
+	tools, turn := countTools(b), benchTurn()
+	require.True(b, contract.Judge(turn, tools).Valid)
+	b.Run("turn", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(len(turn)))
+		for b.Loop() {
+			contract.Judge(turn, tools)
+		}
+	})
+	b.Run("floor=jsontext", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(len(turn)))
+		text := []byte(turn)
+		for b.Loop() {
+			in := jsontext.NewDecoder(bytes.NewReader(text))
+			for {
+				if _, err := in.ReadToken(); errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// BenchmarkRepair repairs a fenced turn with a comment and a trailing comma, and
+// gives up on the worst of prose. Floor: reading the bytes a dozen times.
+func BenchmarkRepair(b *testing.B) {
+	for name, raw := range map[string]string{
+		"fenced": "Here you are:\n```json\n" + strings.Replace(benchTurn(), "0.84", "0.84, // sure", 1) + "\n```",
+		"braces": strings.Repeat("{", 64<<10),
+		"quotes": strings.Repeat(`"`, 64<<10),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				contract.Repair(raw)
+			}
+		})
+	}
+}
