@@ -1,0 +1,112 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+func TestValidate(t *testing.T) {
+	s := newSet(t, spec("book", `{
+		"type": "object",
+		"properties": {
+			"when": {"type": "string", "pattern": "^\\d{4}$"},
+			"seats": {"type": "integer", "minimum": 1, "multipleOf": 2},
+			"area": {"type": "string", "enum": ["left", "right"]},
+			"guest": {"$ref": "#/$defs/guest"},
+			"tags": {"type": "array", "items": {"type": "string", "minLength": 2}},
+			"either": {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+		},
+		"required": ["when", "area"],
+		"additionalProperties": false,
+		"$defs": {"guest": {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "number"}}, "required": ["name"]}}
+	}`), spec("now", `{"type": "object", "additionalProperties": false}`))
+	for _, c := range []struct {
+		name, args string
+		want       []string
+	}{
+		{"valid", `{"when":"2026","seats":2.0,"area":"left","guest":{"name":"x","extra":1},"tags":["ab"],"either":7}`, nil},
+		{"all missing", `{}`, []string{"args.when:required", "args.area:required"}},
+		{"in the order of the schema, then as written", `{"z":1,"area":"up","seats":1,"a":1,"when":"26"}`,
+			[]string{"args.when:pattern", "args.seats:multipleOf", "args.area:enum", "args.z:additional", "args.a:additional"}},
+		{"two errors of one field", `{"when":"2026","area":"left","seats":-1}`, []string{"args.seats:minimum", "args.seats:multipleOf"}},
+		{"a wrong type hides the rest", `{"when":"2026","area":null,"seats":"x"}`, []string{"args.seats:type", "args.area:type"}},
+		{"pattern ends at the very end", `{"when":"2026\n","area":"left"}`, []string{"args.when:pattern"}},
+		{"digits of other scripts", `{"when":"٢٠٢٦","area":"left"}`, []string{"args.when:pattern"}},
+		{"nested", `{"when":"2026","area":"left","guest":{"age":"x"},"tags":["ab","c",3]}`,
+			[]string{"args.guest.age:type", "args.guest.name:required", "args.tags.1:minLength", "args.tags.2:type"}},
+		{"anyOf is one error", `{"when":"2026","area":"left","either":null}`, []string{"args.either:anyOf"}},
+		{"key case", `{"When":"2026","area":"left"}`, []string{"args.when:required", "args.When:additional"}},
+		{"duplicate key", `{"when":"2026","area":"left","area":"right"}`, []string{"args.area:duplicate_key"}},
+		{"nested duplicate key", `{"when":"2026","area":"left","guest":{"name":"a","name":"b"}}`, []string{"args.guest.name:duplicate_key"}},
+		{"unprintable name", `{"when":"2026","area":"left","a\n:b":1}`, []string{"args.a\uFFFD\uFFFDb:additional"}},
+		{"not JSON", `{"when":`, []string{"args:not_json"}},
+		{"array", `[]`, []string{"args:not_object"}},
+		{"string", `"{}"`, []string{"args:not_object"}},
+		{"too deep", strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat("}", 65), []string{"args:too_deep"}},
+		{"too large", `{"a":"` + strings.Repeat("x", 64<<10) + `"}`, []string{"args:too_large"}},
+		{"number that would take gigabytes", `{"when":"2026","area":"left","seats":1e999999999}`, []string{"args:number_out_of_range"}},
+		{"number beyond float64", `{"when":"2026","area":"left","seats":1e400}`, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for range 20 { // the library's own order is random
+				require.Equal(t, c.want, s.Validate(tool.Call{Name: "book", Args: json.RawMessage(c.args)}))
+			}
+		})
+	}
+	for _, args := range []string{"", " ", "null", " null\n", "{}"} {
+		require.Empty(t, s.Validate(tool.Call{Name: "now", Args: json.RawMessage(args)}), "%q", args)
+	}
+	require.Equal(t, []string{"name:unknown_tool"}, s.Validate(tool.Call{Name: "Now", Args: json.RawMessage(`{}`)}))
+}
+
+func TestValidateBoundsErrors(t *testing.T) {
+	s := newSet(t, spec("now", `{"additionalProperties": false}`))
+	var args strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&args, `,"k%d":1`, i)
+	}
+	got := s.Validate(tool.Call{Name: "now", Args: json.RawMessage("{" + args.String()[1:] + "}")})
+	require.Len(t, got, 32)
+	require.Equal(t, "args.k0:additional", got[0])
+	require.Equal(t, "args.k31:additional", got[31])
+}
+
+func TestNamesField(t *testing.T) {
+	specs := []tool.Spec{
+		spec("get_counts", `{"properties":{"start_date":{},"label":{},"maxRows":{}}}`),
+		spec("find", `{"properties":{"id":{},"ref_id":{}}}`),
+		spec("broken", `{`),
+	}
+	for _, c := range []struct {
+		message string
+		want    bool
+	}{
+		{"start_date is not a date of the calendar", true},
+		{"The START DATE is wrong.", true},
+		{"Those dates do not exist.", true},
+		{"2026-02-30 is no valid date", true},
+		{"Unknown label 'meh'.", true},
+		{"Labels: angry, praise, info.", true},
+		{"`label`", true},
+		{"maxRows must be positive", true},
+		{"max rows must be positive", true},
+		{"too many rows", true},
+		{"The id is malformed", true},
+		{"ref id unknown", true},
+		{"I updated the candidate's mandate.", false},
+		{"unlabelled", false},
+		{"There were 12 angry messages.", false},
+		{"Please start.", false},
+		{"idle", false},
+		{"", false},
+	} {
+		require.Equal(t, c.want, tool.NamesField(c.message, specs), c.message)
+	}
+	require.False(t, tool.NamesField("date", nil))
+}
