@@ -1,0 +1,80 @@
+// Package all lists the wires: a name goes in, the factory that speaks it comes
+// out. A program that imports it links every one of them; tests may rather
+// list those they use.
+package all
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/anthropic"
+	"github.com/cupel-eval/cupel/providers/openai"
+)
+
+// simBase is the address recorded for simulated models. No server is there:
+// whoever records dials the simulator in its place.
+const simBase = "http://sim.localhost/v1"
+
+// Factories returns the factories by provider name, in a fresh map.
+func Factories() map[string]providers.Factory {
+	return map[string]providers.Factory{
+		"anthropic":         anthropic.New,
+		"openai":            openai.New,
+		"openai-compatible": compatible,
+		"sim-anthropic":     simulated("sim-anthropic", anthropic.New),
+		"sim-openai":        simulated("sim-openai", openai.New),
+	}
+}
+
+// Keys returns the environment variable that holds the key, by provider name,
+// in a fresh map. The key of openai-compatible is optional; a provider that is
+// absent takes none.
+func Keys() map[string]string {
+	return map[string]string{
+		"anthropic":         "ANTHROPIC_API_KEY",
+		"openai":            "OPENAI_API_KEY",
+		"openai-compatible": "LLM_API_KEY",
+	}
+}
+
+// Names returns the provider names, sorted, for messages.
+func Names() []string { return slices.Sorted(maps.Keys(Factories())) }
+
+// Versions returns the version of the wire's codec, by provider name, in a fresh map.
+func Versions() map[string]string {
+	return map[string]string{
+		"anthropic":         anthropic.Version,
+		"openai":            openai.Version,
+		"openai-compatible": openai.Version,
+		"sim-anthropic":     anthropic.Version,
+		"sim-openai":        openai.Version,
+	}
+}
+
+// compatible speaks the OpenAI wire to an address that must be named.
+func compatible(o providers.Options) (providers.Model, error) {
+	if o.Provider == "" {
+		o.Provider = "openai-compatible"
+	}
+	if o.BaseURL == "" {
+		return nil, &providers.Error{
+			Kind: providers.InvalidRequest, Provider: o.Provider,
+			Message: "no address: set base_url of the candidate or LLM_API_URL, such as http://127.0.0.1:8080/v1",
+		}
+	}
+	return openai.New(o)
+}
+
+// simulated speaks a wire to the simulator's address under a name of its own.
+func simulated(name string, wire providers.Factory) providers.Factory {
+	return func(o providers.Options) (providers.Model, error) {
+		if o.Provider == "" {
+			o.Provider = name
+		}
+		if o.BaseURL == "" {
+			o.BaseURL = simBase
+		}
+		return wire(o)
+	}
+}

@@ -1,0 +1,57 @@
+package anthropic
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// request is the body sent. Field order is fixed: equal calls give equal bytes.
+type request struct {
+	Model       string    `json:"model"`
+	MaxTokens   int       `json:"max_tokens"`
+	System      string    `json:"system,omitempty"`
+	Messages    []message `json:"messages"`
+	Temperature *float64  `json:"temperature,omitempty"`
+	Stop        []string  `json:"stop_sequences,omitempty"`
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// defaultMaxTokens is sent when the call sets none: the wire demands a number.
+const defaultMaxTokens = 1024
+
+// newRequest says what to send, and which settings are left out.
+func newRequest(call providers.Call) (request, []string) {
+	r := request{
+		Model: call.Model, MaxTokens: cmp.Or(call.MaxTokens, defaultMaxTokens), System: call.System,
+		Messages: make([]message, 0, len(call.Messages)), Temperature: call.Temperature, Stop: call.Stop,
+	}
+	for _, m := range call.Messages {
+		r.Messages = append(r.Messages, message{Role: m.Role, Content: m.Text})
+	}
+	var warnings []string
+	if call.Seed != nil {
+		warnings = append(warnings, "seed: not part of the Messages API, not sent")
+	}
+	if r.Temperature != nil && refusesTemperature(call.Model) {
+		r.Temperature = nil
+		warnings = append(warnings, "temperature: not taken by this model, not sent")
+	}
+	return r, warnings
+}
+
+// refusesTemperature says whether a model is of the families that answer 400
+// to any temperature.
+func refusesTemperature(model string) bool {
+	for _, family := range []string{"claude-opus-4-7", "claude-opus-4-8", "claude-opus-5", "claude-fable-5"} {
+		if rest, ok := strings.CutPrefix(model, family); ok && (rest == "" || rest[0] == '-' || rest[0] == '@') {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,27 @@
+package wire
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// MaxCount bounds a token count; more than that is not believed.
+const MaxCount = 1 << 40
+
+// Count is a token count as servers write it: a JSON integer, a float with a
+// whole value, or null for none. Anything else does not decode.
+type Count int64
+
+// UnmarshalJSON reads a count of 0 to MaxCount.
+func (c *Count) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return nil
+	}
+	n, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || n != math.Trunc(n) || n < 0 || n > MaxCount {
+		return fmt.Errorf("%.40q is not a token count", text)
+	}
+	*c = Count(n)
+	return nil
+}

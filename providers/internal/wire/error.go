@@ -1,0 +1,164 @@
+package wire
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// Bounds of what an error quotes, in runes.
+const (
+	maxMessage = 300
+	maxCode    = 80
+	maxID      = 200
+)
+
+// Fault turns what the provider said into a typed error. A fault told in the
+// body of a 200 may name the status it means.
+func (c *Client) Fault(a Answer, model string, f Fault) *providers.Error {
+	f.Status = a.Status
+	if n, err := strconv.Atoi(f.Code); err == nil && a.Status < 300 && n >= 400 && n <= 599 {
+		f.Status = n
+	}
+	kind := cmp.Or(c.dialect.Kind(f), KindOfStatus(f.Status))
+	if f.Message == "" && f.Type == "" && f.Code == "" {
+		f.Message = "no explanation: the body is empty or of an unknown form"
+	}
+	if a.Status >= 300 && a.Status < 400 {
+		f.Message = "the address redirects elsewhere and redirects are not followed: check the base URL"
+	}
+	e := c.Error(a, model, kind, f.Message, nil)
+	e.Code = c.bounded(cmp.Or(f.Code, f.Type), maxCode)
+	e.RequestID = cmp.Or(a.RequestID, c.bounded(f.RequestID, maxID))
+	e.RetryAfter = retryAfter(a.Header)
+	return e
+}
+
+// Error makes an error of this provider. The message is made one line of at
+// most 300 runes; the key appears neither in it nor in the text of cause.
+func (c *Client) Error(a Answer, model string, kind providers.Kind, message string, cause error) *providers.Error {
+	return &providers.Error{
+		Kind: kind, Provider: c.provider, Model: model, Status: a.Status,
+		Message: c.bounded(message, maxMessage), RequestID: a.RequestID, Err: c.withoutKey(cause),
+	}
+}
+
+// Finish completes a decoded reply with what the exchange tells. A fault found
+// in the body, or an error reading it, becomes the *providers.Error; the reply
+// then still holds what was paid for.
+func (c *Client) Finish(a Answer, model string, r providers.Reply, warnings []string, f *Fault, err error) (providers.Reply, error) {
+	if a.RequestID == "" {
+		a.RequestID = c.bounded(r.RequestID, maxID)
+	}
+	r.RequestID, r.Status = a.RequestID, a.Status
+	r.Model = c.bounded(r.Model, maxID)
+	r.Warnings = append(warnings, r.Warnings...)
+	switch {
+	case f != nil:
+		return r, c.Fault(a, model, *f)
+	case len(a.Body) == 0:
+		return r, c.Error(a, model, providers.Malformed, "the body is empty", nil)
+	case err != nil:
+		return r, c.Error(a, model, providers.Malformed, "the body is not the expected JSON: "+plain(a.Body), err)
+	}
+	return r, nil
+}
+
+// bounded makes s one printable line without the key, of at most n runes.
+func (c *Client) bounded(s string, n int) string {
+	s = c.scrub(s) // before the cut, which could halve the key
+	if len(s) > 64<<10 {
+		s = s[:64<<10]
+	}
+	var b strings.Builder
+	space := false
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r), unicode.IsControl(r):
+			space = b.Len() > 0
+			continue
+		case !unicode.IsGraphic(r):
+			continue // invisible: direction marks, zero-width joints
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteRune(r)
+	}
+	runes := []rune(c.scrub(b.String())) // again: invisible characters are gone
+	if len(runes) > n {
+		runes = append(runes[:n-1], '…')
+	}
+	return string(runes)
+}
+
+// scrub replaces the key, plain and as a query value.
+func (c *Client) scrub(s string) string {
+	if c.key == "" {
+		return s
+	}
+	s = strings.ReplaceAll(s, c.key, "[key]")
+	return strings.ReplaceAll(s, url.QueryEscape(c.key), "[key]")
+}
+
+// withoutKey returns err, or err with the key cut out of its text.
+func (c *Client) withoutKey(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if clean := c.scrub(text); clean != text {
+		return &scrubbed{text: clean, err: err}
+	}
+	return err
+}
+
+// scrubbed is an error whose text has been cleaned; the chain stays whole.
+type scrubbed struct {
+	text string
+	err  error
+}
+
+func (s *scrubbed) Error() string { return s.text }
+func (s *scrubbed) Unwrap() error { return s.err }
+
+// maxRetryAfter bounds advice on when to come back.
+const maxRetryAfter = 7 * 24 * time.Hour
+
+// retryAfter reads the provider's advice: milliseconds, seconds or a date. A
+// date counts from the reply's own Date header, so that a replay agrees with
+// the recording. 0 means no advice, or none that makes sense.
+func retryAfter(h http.Header) time.Duration {
+	if d := seconds(h.Get("Retry-After-Ms"), time.Millisecond); d > 0 {
+		return d
+	}
+	value := h.Get("Retry-After")
+	if d := seconds(value, time.Second); d > 0 {
+		return d
+	}
+	until, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	from, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return 0
+	}
+	return max(0, min(until.Sub(from), maxRetryAfter))
+}
+
+// seconds reads a decimal count of units.
+func seconds(value string, unit time.Duration) time.Duration {
+	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || !(n > 0) {
+		return 0
+	}
+	return time.Duration(min(n*float64(unit), float64(maxRetryAfter)))
+}

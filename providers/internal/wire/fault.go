@@ -1,0 +1,175 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// Fault is an error as a provider tells it. Every field may be empty.
+type Fault struct {
+	// Status is the HTTP status, or the one named in the body of a 200.
+	Status int
+	// Type and Code are the provider's words for it; Message is for people.
+	Type, Code, Message string
+	// RequestID is the one named in the body.
+	RequestID string
+}
+
+// Is reports whether the type or the code is one of words, whatever the case.
+func (f Fault) Is(words ...string) bool {
+	for _, w := range words {
+		if strings.EqualFold(f.Type, w) || strings.EqualFold(f.Code, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// Says reports whether the message contains one of the lower-case phrases.
+func (f Fault) Says(phrases ...string) bool {
+	lower := strings.ToLower(f.Message)
+	for _, p := range phrases {
+		if strings.Contains(lower, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadFault reads the body of a failed exchange: an error object, an error
+// string, the fields at top level, a "detail", a list of any of these, a web
+// page or plain text.
+func ReadFault(body []byte) Fault {
+	trimmed := bytes.TrimSpace(body)
+	f, ok := readFault(trimmed, 0)
+	if !ok && len(trimmed) > 0 {
+		return Fault{Message: plain(trimmed)}
+	}
+	return f
+}
+
+// maxNesting bounds how deep an error is looked for.
+const maxNesting = 4
+
+func readFault(raw []byte, depth int) (Fault, bool) {
+	if len(raw) == 0 || depth > maxNesting {
+		return Fault{}, false
+	}
+	switch raw[0] {
+	case '"':
+		text := scalar(raw)
+		return Fault{Message: text}, text != ""
+	case '[':
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+			return Fault{}, false
+		}
+		return readFault(list[0], depth+1)
+	case '{':
+		return readObject(raw, depth)
+	}
+	return Fault{}, false
+}
+
+func readObject(raw []byte, depth int) (Fault, bool) {
+	var o struct {
+		Error     json.RawMessage `json:"error"`
+		Errors    json.RawMessage `json:"errors"`
+		Type      json.RawMessage `json:"type"`
+		Code      json.RawMessage `json:"code"`
+		Message   json.RawMessage `json:"message"`
+		Msg       json.RawMessage `json:"msg"`
+		Detail    json.RawMessage `json:"detail"`
+		RequestID json.RawMessage `json:"request_id"`
+	}
+	if json.Unmarshal(raw, &o) != nil {
+		return Fault{}, false
+	}
+	own := Fault{Type: scalar(o.Type), Code: scalar(o.Code), Message: scalar(o.Message), RequestID: scalar(o.RequestID)}
+	if own.Message == "" {
+		own.Message = scalar(o.Msg)
+	}
+	for _, inner := range []json.RawMessage{o.Error, o.Errors, o.Detail} {
+		f, ok := readFault(inner, depth+1)
+		if !ok {
+			continue
+		}
+		if f.Code == "" {
+			f.Code = own.Code
+		}
+		if f.Message == "" {
+			f.Message = own.Message
+		}
+		if f.RequestID == "" {
+			f.RequestID = own.RequestID
+		}
+		return f, true
+	}
+	return own, own.Type != "" || own.Code != "" || own.Message != ""
+}
+
+// scalar is the text of a JSON string or number, "" for anything else.
+func scalar(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	switch c := raw[0]; {
+	case c == '"':
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			return ""
+		}
+		return s
+	case c == '-' || c >= '0' && c <= '9':
+		return string(raw)
+	}
+	return ""
+}
+
+// plain makes one line of a body that is not JSON; of a web page, its title.
+func plain(body []byte) string {
+	text := string(body)
+	lower := strings.ToLower(text)
+	if !strings.HasPrefix(lower, "<") || len(lower) != len(text) {
+		return text
+	}
+	if _, rest, ok := strings.Cut(lower, "<title"); ok {
+		from := len(lower) - len(rest)
+		if open := strings.IndexByte(rest, '>'); open >= 0 {
+			if end := strings.Index(rest[open:], "</title"); end >= 0 {
+				return "a web page titled " + strings.TrimSpace(text[from+open+1:from+open+end])
+			}
+		}
+	}
+	return "a web page"
+}
+
+// KindOfStatus is the class of an HTTP status without further knowledge. A
+// provider's own failure counts as overloaded: the advice is to try later.
+func KindOfStatus(status int) providers.Kind {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		return providers.Auth
+	case http.StatusPaymentRequired:
+		return providers.Quota
+	case http.StatusNotFound, http.StatusGone:
+		return providers.NotFound
+	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
+		return providers.TimedOut
+	case http.StatusRequestEntityTooLarge:
+		return providers.ContextLength
+	case http.StatusTooManyRequests:
+		return providers.RateLimit
+	}
+	switch {
+	case status >= 500:
+		return providers.Overloaded
+	case status >= 300:
+		return providers.InvalidRequest
+	}
+	return providers.Malformed
+}

@@ -1,0 +1,85 @@
+// Package scripted is a model without a network: a list of steps goes in, and
+// each call takes the next one out as its reply.
+package scripted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// provider is the name in errors.
+const provider = "scripted"
+
+// Step is one answer, and what is expected of the call that gets it.
+type Step struct {
+	// Text is the model's output.
+	Text string
+	// WantModel must be asked; empty means any.
+	WantModel string
+	// Check looks at the call; nil accepts it.
+	Check func(providers.Call) error
+	// Usage is given as it is; the zero value means that none was reported.
+	Usage providers.Usage
+	// Finish is why the model stopped; empty means stop.
+	Finish providers.Finish
+}
+
+// Model replays steps. It is safe for concurrent use: each step is given once,
+// in order of the calls' arrival.
+type Model struct {
+	mu    sync.Mutex
+	steps []Step
+	next  int
+}
+
+// New makes a model that gives steps in order.
+func New(steps []Step) *Model { return &Model{steps: steps} }
+
+// Call implements providers.Model. A call that the next step does not expect
+// is of kind invalid_request and uses the step up; a call after the last step
+// is of kind not_found.
+func (m *Model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		kind := providers.Transport
+		if errors.Is(err, context.DeadlineExceeded) {
+			kind = providers.TimedOut
+		}
+		return providers.Reply{}, failure(call, kind, "", err)
+	}
+	step, n, ok := m.take()
+	if !ok {
+		return providers.Reply{}, failure(call, providers.NotFound, fmt.Sprintf("the script is over: this is call %d and it has %d steps", n, len(m.steps)), nil)
+	}
+	if step.WantModel != "" && step.WantModel != call.Model {
+		return providers.Reply{}, failure(call, providers.InvalidRequest, fmt.Sprintf("step %d is for model %s", n, step.WantModel), nil)
+	}
+	if step.Check != nil {
+		if err := step.Check(call); err != nil {
+			return providers.Reply{}, failure(call, providers.InvalidRequest, fmt.Sprintf("step %d does not fit the call", n), err)
+		}
+	}
+	finish := step.Finish
+	if finish == "" {
+		finish = providers.FinishStop
+	}
+	return providers.Reply{Text: step.Text, Finish: finish, FinishRaw: string(finish), Model: call.Model, Usage: step.Usage}, nil
+}
+
+// take gives the next step and its number, from 1.
+func (m *Model) take() (Step, int, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.next++
+	if m.next > len(m.steps) {
+		return Step{}, m.next, false
+	}
+	return m.steps[m.next-1], m.next, true
+}
+
+func failure(call providers.Call, kind providers.Kind, message string, err error) *providers.Error {
+	return &providers.Error{Kind: kind, Provider: provider, Model: call.Model, Message: message, Err: err}
+}
