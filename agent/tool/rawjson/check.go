@@ -47,7 +47,7 @@ func (s Shape) TooLarge() bool { return s.Bytes > MaxBytes || s.Values > MaxValu
 
 // Check reports whether text is exactly one JSON value (RFC 8259, valid UTF-8)
 // with nothing but white space around it. It does not recurse, so any nesting
-// is safe. Shape is meaningful only when ok.
+// is safe. Shape is zero unless ok.
 func Check(text string) (shape Shape, ok bool) {
 	if !utf8.ValidString(text) {
 		return Shape{}, false
@@ -59,8 +59,11 @@ func Check(text string) (shape Shape, ok bool) {
 			return Shape{}, false
 		}
 		more, ok := c.next()
+		if !ok {
+			return Shape{}, false
+		}
 		if !more {
-			return c.shape, ok
+			return c.shape, true
 		}
 	}
 }

@@ -1,0 +1,112 @@
+package contract_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/contract"
+)
+
+// rough are seeds for both fuzz targets.
+func rough() []string {
+	return []string{
+		turn(going, today), turn(done, respond), turn(asking, `{"type":"clarify","message":"?"}`),
+		counts(`{"start_date":"2026-02-30","end_date":"2026-01-01","label":"x","label":1e999}`),
+		`{"control":{},"control":1,"x":[[[{}]]]}`, "[" + turn(going, today) + "]",
+		"\uFEFF<think>x</think>Here:\n```json\n{'a': True, // yes\n'b': [1,],}\n```", `"{\"a\":\"\\u0041\"}"`, `{x} {"a":1/**/,}`, `{'a': 'it\'s "x"', "b": None}`,
+		"```\nls\n```\n[{\"a\":1e5}]",
+	}
+}
+
+// FuzzJudge: judging never panics, its three judgements imply each other, and
+// it says the same of the same text.
+func FuzzJudge(f *testing.F) {
+	for _, seed := range rough() {
+		f.Add(seed)
+	}
+	tools := countTools(f)
+	f.Fuzz(func(t *testing.T, raw string) {
+		v := contract.Judge(raw, tools)
+		require.Equal(t, v, contract.Judge(raw, tools))
+		require.True(t, !v.Valid || v.Actionable)
+		require.True(t, !v.Actionable || v.ValidJSON)
+		require.Equal(t, v.Valid, len(v.Violations) == 0)
+		require.Equal(t, v.Actionable, v.Disposition != contract.Violated)
+		require.Equal(t, v.Disposition == contract.RejectArgs, v.Actionable && len(v.ArgsViolations) > 0)
+		require.True(t, !v.ValidJSON || json.Valid([]byte(raw)))
+		require.LessOrEqual(t, len(v.Warnings), 32)
+		texts := append(append([]string{}, v.Warnings...), v.ArgsViolations...)
+		texts = append(texts, v.Turn.Name, v.Turn.Message, v.Turn.Plan, v.Turn.Observation)
+		for _, text := range texts {
+			require.True(t, utf8.ValidString(text))
+		}
+	})
+}
+
+// FuzzRepair: what is repaired is an object, is not repaired again, has no more
+// brackets than were written, and no string or number that was not written.
+func FuzzRepair(f *testing.F) {
+	for _, seed := range rough() {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		text, applied, ok := contract.Repair(raw)
+		if !ok {
+			require.Empty(t, text)
+			require.Empty(t, applied)
+			return
+		}
+		require.True(t, contract.Judge(text, nil).ValidJSON)
+		again, applied, ok := contract.Repair(text)
+		require.True(t, ok)
+		require.Empty(t, applied)
+		require.Equal(t, text, again)
+
+		written := raw
+		var decoded string
+		if json.Unmarshal([]byte(strings.TrimFunc(raw, isTrimmed)), &decoded) == nil {
+			written = decoded
+		}
+		for _, bracket := range []string{"{", "}", "[", "]"} {
+			require.LessOrEqual(t, strings.Count(text, bracket), strings.Count(written, bracket))
+		}
+		written = withoutQuoting(written)
+		for _, lexeme := range lexemes(t, text) {
+			require.Contains(t, written, withoutQuoting(lexeme))
+		}
+	})
+}
+
+// lexemes lists the strings and numbers of a JSON text, as written.
+func lexemes(t *testing.T, text string) []string {
+	var out []string
+	in := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		kind := in.PeekKind()
+		switch kind {
+		case '"', '0':
+			raw, err := in.ReadValue()
+			require.NoError(t, err)
+			out = append(out, string(raw))
+		default:
+			if _, err := in.ReadToken(); err != nil {
+				return out
+			}
+		}
+	}
+}
+
+// withoutQuoting drops what requoting may change.
+func withoutQuoting(text string) string {
+	return strings.NewReplacer(`\`, "", `"`, "", `'`, "").Replace(text)
+}
+
+// isTrimmed says, in words of its own, what a repair may trim before decoding.
+func isTrimmed(r rune) bool {
+	return strings.ContainsRune("\uFEFF\u200B\u200C\u200D\u2060\u0085\u00A0\u1680\u2028\u2029\u202F\u205F\u3000 \t\n\v\f\r", r) || '\u2000' <= r && r <= '\u200A'
+}
