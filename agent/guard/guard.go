@@ -1,6 +1,7 @@
 // Package guard keeps an episode within bounds: counters, actions and outcomes
 // go in; whether to go on, reflect, answer from cache or stop comes out. Pure:
-// time arrives as a parameter.
+// time arrives as a parameter. Its types serve one episode each and are not safe
+// for concurrent use.
 package guard
 
 import "time"
@@ -22,4 +23,24 @@ type Used struct {
 	Tokens int64
 	// Elapsed is virtual time since the start, waiting for the user excluded.
 	Elapsed time.Duration
+}
+
+// OutOfSteps reports that no further model turn may begin.
+func (b Budgets) OutOfSteps(u Used) bool { return b.MaxSteps > 0 && u.Steps >= b.MaxSteps }
+
+// OutOfToolCalls reports that no further tool may be executed.
+func (b Budgets) OutOfToolCalls(u Used) bool {
+	return b.MaxToolCalls > 0 && u.ToolCalls >= b.MaxToolCalls
+}
+
+// OutOfTime reports that the time is used up: nothing more may be begun.
+func (b Budgets) OutOfTime(u Used) bool { return b.MaxTime > 0 && u.Elapsed >= b.MaxTime }
+
+// TimeLeft is the time budget left; 0 means that none is set or none is left,
+// which OutOfTime tells apart.
+func (b Budgets) TimeLeft(u Used) time.Duration {
+	if b.MaxTime <= 0 {
+		return 0
+	}
+	return max(0, b.MaxTime-u.Elapsed)
 }

@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// Command is something to be done. The concrete types are CallModel, CallTool,
+// AskUser and Finish. IDs count from 1 within the episode, in the order issued;
+// Parent is the ID of the command whose outcome led to this one, 0 for none.
+type Command interface{ command() }
+
+// Roles of a turn, as written in the ledger.
+const (
+	RoleMain   = "main"
+	RoleRescue = "rescue" // asked of the candidate's stronger model
+)
+
+// Kinds of a turn, as written in the ledger.
+const (
+	KindAct     = "act"
+	KindReflect = "reflect"
+	KindRescue  = "rescue"
+)
+
+// CallModel asks a model for one turn. The driver fills in Call.Model and
+// Call.RequestID.
+type CallModel struct {
+	ID, Parent int
+	Role, Kind string
+	Call       providers.Call
+	// Timeout is the time budget left; 0 means none is set.
+	Timeout time.Duration
+}
+
+// CallTool asks for one tool execution.
+type CallTool struct {
+	ID, Parent int
+	Call       tool.Call
+	// Key is the idempotency key, ArgsHash the SHA-256 hex of the canonical arguments.
+	Key, ArgsHash string
+	// RetryIndex counts earlier executions with the same key that failed.
+	RetryIndex int
+	// Given is an answer decided before execution (a cached result or a
+	// refusal): the driver records it and must not run the tool. nil: run it.
+	Given *tool.Result
+	// Deduped says that Given is an earlier result of the same key.
+	Deduped bool
+	// CircuitOpen says that Given is a refusal by the circuit breaker.
+	CircuitOpen bool
+}
+
+// AskUser asks the human one question.
+type AskUser struct {
+	ID, Parent int
+	Question   string
+}
+
+// Finish ends the episode.
+type Finish struct {
+	Status     Status
+	StopReason StopReason // empty unless Status is Stopped
+	// Answer is the final message to the user; the open question when Status
+	// is Clarify; empty if there is none.
+	Answer string
+	// Err is the failure behind StatusError, nil otherwise.
+	Err error
+}
+
+func (CallModel) command() {}
+func (CallTool) command()  {}
+func (AskUser) command()   {}
+func (Finish) command()    {}

@@ -1,0 +1,218 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// contractMachine is the strategy of one JSON object per turn. It has one
+// command outstanding at any time.
+type contractMachine struct {
+	Params
+	system, tools string // the parts of the prompt that stay
+
+	state  state
+	lastID int // of the command issued last, which is the one outstanding
+	out    Ready
+
+	start, now time.Time
+	used       guard.Used
+	pad        scratchpad
+	clarified  bool // the user has answered a question
+	succeeded  bool // a tool call has succeeded
+
+	kind     string    // of the turn under way
+	call     CallTool  // the tool call under way
+	rejected []string  // its field errors
+	spec     tool.Spec // its tool
+	question string    // the question under way
+	next     string    // kind of the next turn
+	repeated string    // the tool to reflect on in it
+	ladder   escalation
+	strikes  int // consecutive violations
+	thrash   guard.Thrash
+	stall    guard.Stall
+	breaker  guard.Breaker
+	cache    guard.Dedupe[tool.Result]
+}
+
+// state is what the machine waits for.
+type state int
+
+const (
+	stateNew state = iota
+	stateAwaitingModel
+	stateAwaitingTool
+	stateAwaitingUser
+	stateFinished
+)
+
+func (s state) String() string {
+	return [...]string{"new", "awaiting model", "awaiting tool", "awaiting user", "finished"}[s]
+}
+
+// escalation is what was already tried in this episode against repetition and
+// violations.
+type escalation struct{ reflected, rescued bool }
+
+func newContract(p Params) Machine {
+	return &contractMachine{
+		Params: p,
+		system: systemPrompt(p.Budgets),
+		tools:  toolsPrompt(p.Tools.Specs()),
+		next:   KindAct,
+		cache:  guard.Dedupe[tool.Result]{TTL: guard.DedupeTTL},
+		pad: scratchpad{
+			goal:        fenceLine(p.Request, maxGoal),
+			constraints: oneLine(p.Constraints, len(p.Constraints)),
+		},
+	}
+}
+
+// Step implements Machine.
+func (m *contractMachine) Step(ev Event) Ready {
+	m.out = Ready{}
+	switch ev := ev.(type) {
+	case Started:
+		m.expect(ev, stateNew, 0)
+		m.start = ev.At
+		m.tick(ev.At)
+		m.callModel()
+	case ModelReplied:
+		m.expect(ev, stateAwaitingModel, ev.ID)
+		m.tick(ev.At)
+		m.modelReplied(ev.Reply)
+	case ModelFailed:
+		m.expect(ev, stateAwaitingModel, ev.ID)
+		m.tick(ev.At)
+		m.finish(Finish{Status: Failed, Err: ev.Err})
+	case ToolReturned:
+		m.expect(ev, stateAwaitingTool, ev.ID)
+		m.tick(ev.At)
+		m.toolReturned(ev.Result)
+		m.callModel()
+	case UserReplied:
+		m.expect(ev, stateAwaitingUser, ev.ID)
+		m.tick(ev.At)
+		m.userReplied(ev)
+	case Deadline:
+		m.expectUnfinished(ev)
+		m.tick(ev.At)
+		m.stop(MaxSeconds)
+	case Cancelled:
+		m.expectUnfinished(ev)
+		m.tick(ev.At)
+		m.finish(Finish{Status: Interrupted})
+	default:
+		panic(fmt.Sprintf("agent: contract machine: unknown event %T", ev))
+	}
+	m.out.Used = m.used
+	return m.out
+}
+
+// expect panics unless the event answers the command outstanding.
+func (m *contractMachine) expect(ev Event, want state, id int) {
+	if m.state != want || id != 0 && id != m.lastID || id == 0 && want != stateNew {
+		panic(fmt.Sprintf("agent: contract machine: impossible event %T with id %d while %v with id %d", ev, id, m.state, m.lastID))
+	}
+}
+
+func (m *contractMachine) expectUnfinished(ev Event) {
+	if m.state == stateFinished {
+		panic(fmt.Sprintf("agent: contract machine: impossible event %T while %v", ev, m.state))
+	}
+}
+
+// tick ends the command outstanding and moves the clock, never backwards.
+func (m *contractMachine) tick(at time.Time) {
+	switch {
+	case m.state == stateAwaitingModel:
+		m.used.Steps++
+	case m.state == stateAwaitingTool && m.call.Given == nil:
+		m.used.ToolCalls++
+	}
+	if m.start.IsZero() {
+		m.start = at
+	}
+	if at.After(m.now) {
+		m.now = at
+	}
+	m.used.Elapsed = max(m.used.Elapsed, m.now.Sub(m.start))
+}
+
+// becomeAwaiting moves to waiting for the command about to be issued.
+func (m *contractMachine) becomeAwaiting(what state) (id, parent int) {
+	if m.state == stateFinished || what == stateNew || what == stateFinished {
+		panic(fmt.Sprintf("agent: contract machine: impossible move from %v to %v", m.state, what))
+	}
+	parent = m.lastID
+	m.lastID++
+	m.state = what
+	return m.lastID, parent
+}
+
+func (m *contractMachine) becomeFinished() {
+	if m.state == stateFinished {
+		panic("agent: contract machine: impossible move from finished to finished")
+	}
+	m.state = stateFinished
+}
+
+func (m *contractMachine) issue(c Command) { m.out.Commands = append(m.out.Commands, c) }
+
+func (m *contractMachine) finish(f Finish) {
+	m.becomeFinished()
+	m.issue(f)
+}
+
+func (m *contractMachine) stop(why StopReason) { m.finish(Finish{Status: Stopped, StopReason: why}) }
+
+// callModel begins the next turn, if time and steps are left.
+func (m *contractMachine) callModel() {
+	switch {
+	case m.Budgets.OutOfTime(m.used):
+		m.stop(MaxSeconds)
+		return
+	case m.Budgets.OutOfSteps(m.used):
+		m.stop(MaxSteps)
+		return
+	}
+	role := RoleMain
+	if m.next == KindRescue {
+		role = RoleRescue
+	}
+	temperature := m.Temperature
+	prompt := userPrompt(m.Request, &m.pad, m.used, m.Budgets, m.tools, m.repeated)
+	id, parent := m.becomeAwaiting(stateAwaitingModel)
+	m.issue(CallModel{
+		ID: id, Parent: parent, Role: role, Kind: m.next,
+		Call: providers.Call{
+			System:    m.system,
+			Messages:  []providers.Message{{Role: "user", Text: prompt}},
+			MaxTokens: m.MaxTokens, Temperature: &temperature, Seed: m.Seed,
+		},
+		Timeout: m.Budgets.TimeLeft(m.used),
+	})
+	m.kind, m.next, m.repeated = m.next, KindAct, ""
+}
+
+// askUser asks the one question of the turn.
+func (m *contractMachine) askUser(question string) {
+	m.question = question
+	id, parent := m.becomeAwaiting(stateAwaitingUser)
+	m.issue(AskUser{ID: id, Parent: parent, Question: question})
+}
+
+func (m *contractMachine) userReplied(ev UserReplied) {
+	if ev.Silent {
+		m.finish(Finish{Status: Clarify, Answer: m.question})
+		return
+	}
+	m.clarified = true
+	m.pad.observe(sawReply(m.used.Steps, m.question, ev.Text))
+	m.callModel()
+}

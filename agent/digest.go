@@ -1,0 +1,47 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent/contract"
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// Digests names what shapes an episode's prompts, for the header of its
+// cassette: the SHA-256 hex of the prompt templates ("prompt"), of the tools as
+// shown ("tools") and of the contract's version ("contract"). A cassette
+// recorded under other digests answers other prompts.
+func Digests(p Params) map[string]string {
+	return map[string]string{
+		"prompt":   digest(specimen()),
+		"tools":    digest(toolsPrompt(p.Tools.Specs())),
+		"contract": digest(contract.Version),
+	}
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// specimen shows everything the prompt templates can say once.
+func specimen() string {
+	b := guard.Budgets{MaxSteps: 1, MaxToolCalls: 1, MaxTime: time.Second}
+	pad := scratchpad{goal: fenceLine("g", maxGoal), constraints: "c"}
+	pad.replan("p\nq")
+	ok := tool.Result{Outcome: tool.OK, Value: []byte("0")}
+	for range maxRecent {
+		pad.observe(sawResult(1, "t", "{}", ok, false))
+	}
+	pad.observe(sawResult(1, "t", "{}", ok, true))
+	pad.observe(sawResult(1, "t", "{}", tool.Result{Outcome: tool.Error, Code: codeCircuitOpen}, false))
+	pad.observe(sawRejected(1, "t", []string{"f"}))
+	pad.observe(sawViolation(1, []string{truncated}))
+	pad.observe(sawNoBudget())
+	pad.observe(sawReply(1, "q", "a"))
+	return systemPrompt(b) + userPrompt("r", &pad, guard.Used{}, b, "", "t") +
+		userPrompt("r", &scratchpad{}, guard.Used{}, guard.Budgets{}, "", "")
+}

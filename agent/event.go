@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// Event is something that happened. The concrete types are Started,
+// ModelReplied, ModelFailed, ToolReturned, UserReplied, Deadline and Cancelled.
+type Event interface{ event() }
+
+// Started opens the episode.
+type Started struct{ At time.Time }
+
+// ModelReplied answers the CallModel command with the same ID.
+type ModelReplied struct {
+	At    time.Time
+	ID    int
+	Reply providers.Reply
+}
+
+// ModelFailed says that the CallModel command with the same ID brought no reply.
+type ModelFailed struct {
+	At  time.Time
+	ID  int
+	Err error
+}
+
+// ToolReturned answers the CallTool command with the same ID.
+type ToolReturned struct {
+	At     time.Time
+	ID     int
+	Result tool.Result
+}
+
+// UserReplied answers the AskUser command with the same ID. At excludes the
+// time spent waiting.
+type UserReplied struct {
+	At   time.Time
+	ID   int
+	Text string
+	// Silent says that nobody answered; Text is then empty and the episode ends
+	// with status clarify.
+	Silent bool
+}
+
+// Deadline says that the time budget ran out while commands were outstanding.
+type Deadline struct{ At time.Time }
+
+// Cancelled says that the run is being stopped.
+type Cancelled struct{ At time.Time }
+
+func (Started) event()      {}
+func (ModelReplied) event() {}
+func (ModelFailed) event()  {}
+func (ToolReturned) event() {}
+func (UserReplied) event()  {}
+func (Deadline) event()     {}
+func (Cancelled) event()    {}

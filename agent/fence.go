@@ -1,0 +1,107 @@
+package agent
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The fences around anything a user or a tool wrote. Fenced text cannot contain
+// them, so data cannot end its own fence.
+const (
+	dataOpen  = "<data>"
+	dataClose = "</data>"
+)
+
+// marks matches what a reader could take for a fence.
+var marks = regexp.MustCompile(`(?i)<([\s/]*data)`)
+
+// fence marks text as data.
+func fence(text string) string { return dataOpen + defuse(clean(text)) + dataClose }
+
+// fenceLine marks the first limit characters of text as data, on one line.
+func fenceLine(text string, limit int) string { return dataOpen + oneLine(text, limit) + dataClose }
+
+// defuse breaks what looks like a fence by a backslash after the "<".
+func defuse(text string) string {
+	if strings.IndexByte(text, '<') < 0 {
+		return text
+	}
+	return marks.ReplaceAllString(text, `<\$1`)
+}
+
+// clean makes text valid UTF-8 without control and invisible format characters;
+// line feeds and tabs stay, other line separators become line feeds.
+func clean(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || unicode.In(r, unicode.Zl, unicode.Zp):
+			return '\n'
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// isPlain reports text that clean would return as it is, the common case.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7F {
+			return false
+		}
+	}
+	return true
+}
+
+// oneLine puts at most limit characters of text on one line, lines joined by
+// " / ". It holds no fence and so cannot pass for anything but text.
+func oneLine(text string, limit int) string {
+	text = clean(text)
+	if strings.IndexByte(text, '\n') >= 0 {
+		var lines []string
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" {
+				lines = append(lines, line)
+			}
+		}
+		text = strings.Join(lines, " / ")
+	}
+	return cut(defuse(strings.TrimSpace(text)), limit)
+}
+
+// cut shortens text to at most limit characters; a cut shows as "…".
+func cut(text string, limit int) string {
+	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	if limit <= 0 {
+		return ""
+	}
+	end := 0
+	for range limit - 1 {
+		_, size := utf8.DecodeRuneInString(text[end:])
+		end += size
+	}
+	return text[:end] + "…"
+}
+
+// unfenced is text without its fenced parts.
+func unfenced(text string) string {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, dataOpen)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		_, text, _ = strings.Cut(rest, dataClose)
+	}
+}

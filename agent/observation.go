@@ -1,0 +1,108 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// Bounds of what an observation shows, in characters.
+const (
+	maxArgs     = 300
+	maxData     = 600
+	maxProgress = 160 // of a folded observation
+	maxName     = 64  // of a tool's name or error code, folded
+)
+
+// observation is one thing the model gets to see of what happened.
+type observation struct {
+	class obsClass
+	// line shows it in full; folded, on the way out, in at most maxProgress characters.
+	line, folded string
+}
+
+// obsClass says how long an observation stays in full.
+type obsClass int
+
+const (
+	obsResult obsClass = iota // of a tool
+	obsNote                   // a refusal or a violation
+	obsReply                  // the user's answer: always stays
+)
+
+// sawResult shows the result of a tool call. args is its canonical arguments.
+func sawResult(turn int, name, args string, r tool.Result, deduped bool) observation {
+	verdict, data := "ok", ""
+	if r.Outcome == tool.OK {
+		data = showJSON(canonical(r.Value), maxData)
+	} else {
+		verdict = string(r.Outcome)
+		if r.Code != "" {
+			verdict += " " + oneLine(r.Code, maxName)
+		}
+		data = oneLine(r.Message, maxData)
+	}
+	args = showJSON(args, maxArgs)
+	o := observation{class: obsResult, folded: foldResult(turn, name, args, verdict, data)}
+	if deduped {
+		verdict += " (same as before, not run again)"
+	}
+	o.line = fmt.Sprintf("tool result: turn %d %s %s -> %s %s%s%s", turn, name, args, verdict, dataOpen, data, dataClose)
+	return o
+}
+
+// foldResult shortens a result: first its arguments give way, then its data.
+func foldResult(turn int, name, args, verdict, data string) string {
+	head := fmt.Sprintf("turn %d %s", turn, cut(name, maxName))
+	verdict = " -> " + verdict + " "
+	room := maxProgress - utf8.RuneCountInString(head+verdict) - len(dataOpen+dataClose)
+	data = cut(data, room)
+	if args = cut(args, room-utf8.RuneCountInString(data)-1); args != "" {
+		head += " " + args
+	}
+	return head + verdict + dataOpen + data + dataClose
+}
+
+// sawReply shows the user's answer to a question.
+func sawReply(turn int, question, answer string) observation {
+	return observation{class: obsReply, line: fmt.Sprintf("user reply: turn %d asked %s answered %s",
+		turn, fenceLine(question, maxData), fenceLine(answer, maxData))}
+}
+
+// sawRejected shows the field errors of a call that was not run.
+func sawRejected(turn int, name string, fields []string) observation {
+	return note(fmt.Sprintf("tool rejected: turn %d %s %s", turn, name, oneLine(strings.Join(fields, ", "), maxData)))
+}
+
+// sawNoBudget tells that a call was not run because the tool budget is used up.
+func sawNoBudget() observation { return note("budget: no tool calls left, respond now") }
+
+// sawViolation tells what was wrong with the turn's output.
+func sawViolation(turn int, codes []string) observation {
+	return note(fmt.Sprintf("violation: turn %d %s; output exactly ONE JSON object", turn, oneLine(strings.Join(codes, ", "), maxData)))
+}
+
+func note(line string) observation {
+	return observation{class: obsNote, line: line, folded: cut(line, maxProgress)}
+}
+
+// canonical is the canonical form of any JSON value, or the text itself where
+// there is none.
+func canonical(value []byte) string {
+	const before, after = `{"v":`, `}`
+	wrapped := make([]byte, 0, len(before)+len(value)+len(after))
+	wrapped = append(append(append(wrapped, before...), value...), after...)
+	out, err := tool.Canonical(wrapped)
+	if err != nil {
+		return string(value)
+	}
+	return string(out[len(before) : len(out)-len(after)])
+}
+
+// showJSON puts JSON text on one line without a "<", so that it can neither end
+// nor begin a fence.
+func showJSON(text string, limit int) string {
+	return cut(strings.ReplaceAll(oneLine(text, len(text)), "<", `\u003c`), limit)
+}

@@ -1,0 +1,273 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+var update = flag.Bool("update", false, "rewrite the traces in testdata/*.txt")
+
+// TestScenarios runs the scripts in testdata. A script's unindented lines are
+// commands (see handlers), the indented lines below each are its whole trace:
+// what the machine made of the event, and every command it issued. Rewrite the
+// traces with: go test ./agent -run TestScenarios -update
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			got := runScenario(t, string(text))
+			if *update {
+				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+			}
+			require.Equal(t, string(text), got, "trace differs; if the change is meant, run with -update and review the diff")
+		})
+	}
+}
+
+func runScenario(t *testing.T, script string) string {
+	var out strings.Builder
+	env := &scenario{t: t, params: Params{Request: "Angry on 2026-05-09?", Tools: testTools(t), MaxTokens: 400, Temperature: 0.1}}
+	for line := range strings.Lines(script) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "  ") {
+			continue
+		}
+		out.WriteString(line + "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for l := range strings.Lines(env.do(line)) {
+			out.WriteString(strings.TrimRight("  "+l, " \n") + "\n")
+		}
+	}
+	return out.String()
+}
+
+// scenario is the world of a script: a driver whose every move is scripted.
+type scenario struct {
+	t       *testing.T
+	params  Params
+	plan    string
+	reason  string
+	machine Machine
+	at      time.Time
+	waiting Command
+}
+
+// handlers has one entry per command of the scenario language; arg is the rest
+// of the line.
+var handlers = map[string]func(s *scenario, arg string) string{
+	"request":     func(s *scenario, arg string) string { s.params.Request = unescape(arg); return "" },
+	"constraints": func(s *scenario, arg string) string { s.params.Constraints = unescape(arg); return "" },
+	"plan":        func(s *scenario, arg string) string { s.plan = unescape(arg); return "" },
+	"reason":      func(s *scenario, arg string) string { s.reason = arg; return "" },
+	"start":       start,
+	"advance":     advance,
+	"prompt":      func(s *scenario, _ string) string { return s.waiting.(CallModel).Call.Messages[0].Text },
+	"system":      func(s *scenario, _ string) string { return s.waiting.(CallModel).Call.System },
+
+	// Events. reply takes raw output, the other four build a contract object.
+	"reply":     func(s *scenario, arg string) string { return s.reply(unescape(arg), providers.FinishStop) },
+	"truncated": func(s *scenario, arg string) string { return s.reply(arg, providers.FinishLength) },
+	"call":      call,
+	"respond":   func(s *scenario, arg string) string { return s.act("ok", action{"type": "respond", "message": arg}) },
+	"cannot":    func(s *scenario, arg string) string { return s.act("cannot_proceed", action{"type": "respond", "message": arg}) },
+	"clarify":   func(s *scenario, arg string) string { return s.act("need_clarification", action{"type": "clarify", "message": arg}) },
+	"fail":      func(s *scenario, arg string) string { return s.step(ModelFailed{At: s.at, ID: s.id(), Err: errors.New(arg)}) },
+	"tool":      toolResult,
+	"given":     func(s *scenario, _ string) string { return s.step(ToolReturned{At: s.at, ID: s.id(), Result: *s.waiting.(CallTool).Given}) },
+	"user":      func(s *scenario, arg string) string { return s.step(UserReplied{At: s.at, ID: s.id(), Text: unescape(arg)}) },
+	"silent":    func(s *scenario, _ string) string { return s.step(UserReplied{At: s.at, ID: s.id(), Silent: true}) },
+	"deadline":  func(s *scenario, _ string) string { return s.step(Deadline{At: s.at}) },
+	"cancel":    func(s *scenario, _ string) string { return s.step(Cancelled{At: s.at}) },
+	"restart":   func(s *scenario, _ string) string { return s.step(Started{At: s.at}) },
+	"stray":     func(s *scenario, arg string) string { return s.step(stray(s, arg)) },
+}
+
+func (s *scenario) do(line string) string {
+	name, arg, _ := strings.Cut(line, " ")
+	if name == "panics" {
+		var message any
+		func() {
+			defer func() { message = recover() }()
+			s.do(arg)
+		}()
+		return fmt.Sprintf("panic: %v\n", message)
+	}
+	handler, ok := handlers[name]
+	require.True(s.t, ok, "unknown scenario command %q", line)
+	return handler(s, arg)
+}
+
+// start begins the episode: start max_steps=5 max_tool_calls=5 max_seconds=30 rescue.
+func start(s *scenario, arg string) string {
+	for word := range strings.FieldsSeq(arg) {
+		name, value, _ := strings.Cut(word, "=")
+		n, _ := strconv.Atoi(value)
+		switch name {
+		case "max_steps":
+			s.params.Budgets.MaxSteps = n
+		case "max_tool_calls":
+			s.params.Budgets.MaxToolCalls = n
+		case "max_seconds":
+			s.params.Budgets.MaxTime = time.Duration(n) * time.Second
+		case "rescue":
+			s.params.Rescue = true
+		default:
+			s.t.Fatalf("unknown parameter %q", word)
+		}
+	}
+	var err error
+	s.machine, err = New("contract", s.params)
+	require.NoError(s.t, err)
+	s.at = testStart
+	return s.step(Started{At: s.at})
+}
+
+func advance(s *scenario, arg string) string {
+	d, err := time.ParseDuration(arg)
+	require.NoError(s.t, err)
+	s.at = s.at.Add(d)
+	return ""
+}
+
+func (s *scenario) reply(text string, finish providers.Finish) string {
+	return s.step(ModelReplied{At: s.at, ID: s.id(), Reply: providers.Reply{
+		Text: text, Finish: finish, Usage: providers.Usage{Reported: true, Input: 100, Output: 10},
+	}})
+}
+
+func (s *scenario) act(reason string, a action) string {
+	if s.reason != "" {
+		reason, s.reason = s.reason, ""
+	}
+	return s.reply(turnText(s.t, reason, a, s.plan), providers.FinishStop)
+}
+
+// call asks for a tool: call NAME [ARGS].
+func call(s *scenario, arg string) string {
+	name, args, _ := strings.Cut(arg, " ")
+	if args == "" {
+		args = "{}"
+	}
+	return s.act("ok", action{"type": "tool", "name": name, "args": json.RawMessage(args)})
+}
+
+// toolResult ends a tool call: tool ok VALUE, or tool error|timeout|rejected CODE MESSAGE.
+func toolResult(s *scenario, arg string) string {
+	outcome, rest, _ := strings.Cut(arg, " ")
+	r := tool.Result{Outcome: tool.Outcome(outcome)}
+	if r.Outcome == tool.OK {
+		r.Value = json.RawMessage(rest)
+	} else {
+		r.Code, r.Message, _ = strings.Cut(rest, " ")
+		r.Message = unescape(r.Message)
+	}
+	return s.step(ToolReturned{At: s.at, ID: s.id(), Result: r})
+}
+
+// stray is an event with an id that no outstanding command has: stray reply|tool|user|fail ID.
+func stray(s *scenario, arg string) Event {
+	what, id, _ := strings.Cut(arg, " ")
+	n, err := strconv.Atoi(id)
+	require.NoError(s.t, err)
+	return map[string]Event{
+		"reply": ModelReplied{At: s.at, ID: n},
+		"tool":  ToolReturned{At: s.at, ID: n},
+		"user":  UserReplied{At: s.at, ID: n},
+		"fail":  ModelFailed{At: s.at, ID: n},
+	}[what]
+}
+
+// id is that of the command outstanding.
+func (s *scenario) id() int { return commandID(s.waiting) }
+
+func (s *scenario) step(ev Event) string {
+	ready := s.machine.Step(ev)
+	var out strings.Builder
+	if j := ready.Judgement; j != nil {
+		out.WriteString(showJudgement(*j) + "\n")
+	}
+	for _, c := range ready.Commands {
+		s.waiting = c
+		out.WriteString(showCommand(c) + "\n")
+	}
+	u := ready.Used
+	fmt.Fprintf(&out, "used steps=%d tool_calls=%d tokens=%d elapsed=%v\n", u.Steps, u.ToolCalls, u.Tokens, u.Elapsed)
+	return out.String()
+}
+
+func showJudgement(j Judgement) string {
+	out := "judged"
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{
+		{"json", j.ValidJSON}, {"actionable", j.Actionable}, {"valid", j.ContractValid}, {"repaired", j.Repaired},
+		{"done", j.Done}, {"thrash", j.Thrash}, {"stall", j.Stall},
+	} {
+		if flag.set {
+			out += " " + flag.name
+		}
+	}
+	if j.ActionType != "" {
+		out += fmt.Sprintf(" action=%s:%s reason=%s", j.ActionType, j.ActionName, j.Reason)
+	}
+	if j.Confidence != nil {
+		out += fmt.Sprintf(" confidence=%v", *j.Confidence)
+	}
+	out += fmt.Sprintf(" plan_rev=%d", j.PlanRev)
+	if len(j.Violations) > 0 {
+		out += fmt.Sprintf(" violations=%v", j.Violations)
+	}
+	if len(j.Warnings) > 0 {
+		out += fmt.Sprintf(" warnings=%v", j.Warnings)
+	}
+	return out
+}
+
+func showCommand(c Command) string {
+	switch c := c.(type) {
+	case CallModel:
+		out := fmt.Sprintf("-> model id=%d parent=%d %s/%s timeout=%v", c.ID, c.Parent, c.Role, c.Kind, c.Timeout)
+		prompt := c.Call.Messages[0].Text
+		obs := prompt[strings.Index(prompt, "\nPROGRESS:")+1 : strings.Index(prompt, "\nTOOLS (")]
+		return out + "\n  | " + strings.ReplaceAll(strings.TrimSpace(obs), "\n", "\n  | ")
+	case CallTool:
+		out := fmt.Sprintf("-> tool id=%d parent=%d %s retry=%d", c.ID, c.Parent, c.Key, c.RetryIndex)
+		if c.Given != nil {
+			out += fmt.Sprintf(" given=%s:%s:%s:%s", c.Given.Outcome, c.Given.Code, c.Given.Message, c.Given.Value)
+		}
+		if c.Deduped {
+			out += " deduped"
+		}
+		if c.CircuitOpen {
+			out += " circuit_open"
+		}
+		return out
+	case AskUser:
+		return fmt.Sprintf("-> user id=%d parent=%d %q", c.ID, c.Parent, c.Question)
+	case Finish:
+		return fmt.Sprintf("-> finish %s %s answer=%q err=%v", c.Status, c.StopReason, c.Answer, c.Err)
+	}
+	return fmt.Sprintf("-> unknown %T", c)
+}
+
+func unescape(text string) string { return strings.ReplaceAll(text, `\n`, "\n") }

@@ -1,0 +1,29 @@
+package agent
+
+// Status is how an episode ended, as written in the ledger.
+type Status string
+
+// The statuses.
+const (
+	Answered             Status = "answered"
+	AnsweredAfterClarify Status = "answered_after_clarify"
+	RespondError         Status = "respond_error"  // answered by naming a bad input
+	Clarify              Status = "clarify"        // paused on an unanswered question
+	CannotProceed        Status = "cannot_proceed" // the model said so
+	Stopped              Status = "stopped"        // a guard ended it: see StopReason
+	Failed               Status = "error"          // infrastructure or harness failure, not the model's
+	Interrupted          Status = "cancelled"      // the run was stopped
+)
+
+// StopReason says which guard ended a Stopped episode.
+type StopReason string
+
+// The stop reasons.
+const (
+	MaxSteps          StopReason = "max_steps"
+	MaxSeconds        StopReason = "max_seconds"
+	Thrash            StopReason = "thrash"
+	Stall             StopReason = "stall"
+	ContractViolation StopReason = "contract_violation"
+	MaxToolCalls      StopReason = "max_tool_calls" // not by contract: it refuses the call and lets the model respond
+)

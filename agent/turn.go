@@ -1,0 +1,122 @@
+package agent
+
+import (
+	"github.com/cupel-eval/cupel/agent/contract"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// truncated is the violation of an output that the token cap cut off. It is a
+// class of its own: not repaired, and not the same fault as bad JSON.
+const truncated = "truncated"
+
+// maxStrikes is how many consecutive violations end an episode; one less brings
+// the rescue turn.
+const maxStrikes = 3
+
+// The words of the contract that routing looks at.
+const (
+	typeClarify             = "clarify"
+	reasonNeedClarification = "need_clarification"
+)
+
+// modelReplied judges a reply and does what it asks for.
+func (m *contractMachine) modelReplied(r providers.Reply) {
+	m.used.Tokens += r.Usage.Total()
+	v, j, fatal := judge(r, m.Tools)
+	m.out.Judgement = &j
+	if v.Actionable {
+		m.strikes = 0
+		m.pad.replan(v.Turn.Plan)
+	}
+	j.PlanRev = m.pad.planRev
+	if m.Budgets.OutOfTime(m.used) {
+		m.stop(MaxSeconds)
+		return
+	}
+	answers := v.Disposition == contract.AnswerAndExit || v.Disposition == contract.CannotProceed
+	if v.Actionable && !answers {
+		j.Stall = m.stall.Turn(v.Turn.Type == typeClarify || v.Turn.Reason == reasonNeedClarification)
+	}
+	switch {
+	case j.Stall:
+		m.stop(Stall)
+	case !v.Actionable:
+		m.violated(fatal)
+	case v.Disposition == contract.RunTool:
+		j.Thrash = m.useTool(v.Turn)
+	case v.Disposition == contract.RejectArgs:
+		m.rejectArgs(v.Turn, v.ArgsViolations)
+	case v.Disposition == contract.AskAndPause:
+		m.askUser(v.Turn.Message)
+	case v.Disposition == contract.CannotProceed:
+		m.finish(Finish{Status: CannotProceed, Answer: v.Turn.Message})
+	default:
+		m.finish(Finish{Status: m.answerStatus(v.Turn.Message), Answer: v.Turn.Message})
+	}
+}
+
+// answerStatus tells an answer from a complaint about the input.
+func (m *contractMachine) answerStatus(message string) Status {
+	switch {
+	case !m.succeeded && tool.NamesField(message, m.Tools.Specs()):
+		return RespondError
+	case m.clarified:
+		return AnsweredAfterClarify
+	}
+	return Answered
+}
+
+// violated takes a turn that cannot be acted on.
+func (m *contractMachine) violated(fatal []string) {
+	m.strikes++
+	if m.strikes >= maxStrikes || m.kind == KindRescue {
+		m.stop(ContractViolation)
+		return
+	}
+	m.pad.observe(sawViolation(m.used.Steps, fatal))
+	if m.strikes == maxStrikes-1 {
+		m.escalate()
+	}
+	m.callModel()
+}
+
+// escalate makes the next turn the rescue turn, if there is one left.
+func (m *contractMachine) escalate() bool {
+	if !m.Rescue || m.ladder.rescued {
+		return false
+	}
+	m.ladder.rescued = true
+	m.next = KindRescue
+	return true
+}
+
+// judge reads a reply, repaired if need be. The Judgement's three booleans are
+// about the raw output; the Verdict, and the codes of its fatal violations, are
+// about what there is to act on.
+func judge(r providers.Reply, tools *tool.Set) (v contract.Verdict, j Judgement, fatal []string) {
+	v = contract.Judge(r.Text, tools)
+	j = Judgement{ValidJSON: v.ValidJSON, Actionable: v.Actionable, ContractValid: v.Valid}
+	switch {
+	case v.ValidJSON:
+	case r.Finish == providers.FinishLength:
+		v.Violations = []contract.Violation{{Code: truncated, Fatal: true}}
+	default:
+		if text, _, ok := contract.Repair(r.Text); ok {
+			raw := v.Violations
+			v = contract.Judge(text, tools)
+			j.Repaired = v.Actionable
+			v.Violations = append(raw, v.Violations...)
+		}
+	}
+	for _, violation := range v.Violations {
+		j.Violations = append(j.Violations, violation.Code)
+		if violation.Fatal {
+			fatal = append(fatal, violation.Code)
+		}
+	}
+	j.Warnings = v.Warnings
+	j.ActionType, j.ActionName = v.Turn.Type, oneLine(v.Turn.Name, maxName)
+	j.Confidence, j.Done, j.Reason = v.Turn.Confidence, v.Turn.Done, v.Turn.Reason
+	return v, j, fatal
+}
