@@ -1,0 +1,298 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxAttempts is how often one call is tried when the tool fails.
+const maxAttempts = 3
+
+// mind is what a model knows when it decides on a turn.
+type mind struct {
+	profile profile
+	prompt  prompt
+	notes   notes
+	request request
+	// guess stands in for today when the model skips today_range.
+	guess *day
+	// invent, if set, makes up the value of a query.
+	invent func(query) int64
+	// trusting takes results about something else for the wanted ones.
+	trusting bool
+	// deceived is set when trusting made a difference.
+	deceived bool
+}
+
+// newMind reads a prompt the way the profile's model can.
+func newMind(p profile, pr prompt) *mind {
+	m := &mind{profile: p, prompt: pr, notes: readNotes(pr)}
+	m.request = understand(pr.request, p.languages)
+	for _, reply := range m.notes.replies {
+		m.request = m.request.answered(reply, p.languages)
+	}
+	return m
+}
+
+// next decides on the turn's one action.
+func (m *mind) next() action {
+	a := m.decide()
+	if m.prompt.reflect && a.kind == useTool && m.notes.last != nil && m.notes.last.tool == a.name && m.notes.last.query == a.query {
+		a = m.conclude(m.queries(), "repeating the call would not help")
+	}
+	if a.plan == "" {
+		a.plan = m.plan(a)
+	}
+	if a.observation == "" {
+		a.observation = m.observation()
+	}
+	a.unsure = a.unsure || a.stuck
+	return a
+}
+
+func (m *mind) decide() action {
+	r := m.request
+	switch {
+	case r.unsupported != "":
+		return giveUp("%s", r.unsupported)
+	case !m.prompt.tools[getCounts]:
+		return giveUp("No tool on offer counts messages.")
+	}
+	if a, bad := m.badInput(); bad {
+		return a
+	}
+	if a, missing := m.missingInput(); missing {
+		return a
+	}
+	if m.needsToday() && m.notes.today == nil && m.guess == nil {
+		if m.trusting && m.invent == nil && len(m.notes.facts) > 0 {
+			m.deceived = true
+			return m.report(m.notes.facts[:1])
+		}
+		return m.askToday()
+	}
+	queries := m.queries()
+	if a, bad := reversed(queries); bad {
+		return a
+	}
+	return m.count(queries)
+}
+
+// badInput answers a value the tool would refuse by naming the field.
+func (m *mind) badInput() (action, bool) {
+	if word := m.request.labels.invalid; word != "" && !m.notes.asked {
+		return answer("label %q is not valid: it must be one of %s.", clip(word, 40), strings.Join(labels, ", ")), true
+	}
+	for _, s := range m.request.dates.spans {
+		field := "start_date"
+		if s.badEnd {
+			field = "end_date"
+		}
+		if s.bad != "" {
+			return answer("%s %s is not a valid date.", field, s.bad), true
+		}
+	}
+	return action{}, false
+}
+
+// missingInput asks for what is missing, once.
+func (m *mind) missingInput() (action, bool) {
+	r := m.request
+	noLabel := len(r.labels.labels) == 0 || r.labels.ambiguous
+	noDates := len(r.dates.spans) == 0
+	foreign := !reads(m.profile, r.lang) && !m.notes.asked
+	if !noLabel && !noDates && !r.dates.open && !foreign {
+		return action{}, false
+	}
+	switch {
+	case m.notes.asked:
+		return giveUp("I cannot count without %s, and the reply does not say.", missingNames(noLabel, noDates, r.dates.open)), true
+	case noLabel && noDates || foreign:
+		return ask("Which label (angry, praise or info) and which dates do you mean?"), true
+	case noLabel:
+		return ask("Which label do you mean: angry, praise or info?"), true
+	case noDates:
+		return ask("Which date or date range do you mean?"), true
+	}
+	return ask("What is the other end of the date range (start_date and end_date are needed)?"), true
+}
+
+func missingNames(noLabel, noDates, open bool) string {
+	var names []string
+	if noLabel {
+		names = append(names, "a label")
+	}
+	if noDates {
+		names = append(names, "a date")
+	}
+	if open && !noDates {
+		names = append(names, "both ends of the date range")
+	}
+	return strings.Join(names, " and ")
+}
+
+func reads(p profile, lang language) bool {
+	for _, l := range p.languages {
+		if l == lang {
+			return true
+		}
+	}
+	return false
+}
+
+// needsToday reports whether a date of the request is relative.
+func (m *mind) needsToday() bool {
+	for _, s := range m.request.dates.spans {
+		if s.relative != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// askToday calls today_range, or says why it cannot.
+func (m *mind) askToday() action {
+	switch {
+	case !m.prompt.tools[todayRange] && !m.notes.asked:
+		return ask("Which dates do you mean (YYYY-MM-DD)?")
+	case !m.prompt.tools[todayRange]:
+		return giveUp("I cannot tell today's date.")
+	case m.notes.failed[toolName{tool: todayRange}] >= maxAttempts:
+		return giveUp("I cannot tell today's date: today_range keeps failing.")
+	case m.notes.noCalls || m.prompt.lastStep():
+		return giveUp("I cannot find out today's date within the budget.")
+	}
+	return action{kind: useTool, name: todayRange}
+}
+
+// queries are the questions whose answers the request needs, in its order.
+func (m *mind) queries() []query {
+	f := frame{weekBegin: m.prompt.weekBegin()}
+	switch {
+	case m.guess != nil:
+		f.today = *m.guess
+	case m.notes.today != nil:
+		f.today = *m.notes.today
+	case m.needsToday():
+		return nil
+	}
+	wanted := m.request.labels.labels
+	if m.request.share {
+		wanted = append(append([]int{}, wanted...), remaining(wanted)...)
+	}
+	var out []query
+	for _, s := range m.request.dates.spans {
+		for _, l := range wanted {
+			out = append(out, query{label: labels[l], stretch: s.resolve(f)})
+		}
+	}
+	return out
+}
+
+// reversed refuses a range that ends before it begins.
+func reversed(queries []query) (action, bool) {
+	for _, q := range queries {
+		if q.to.before(q.from) {
+			return answer("start_date %s is after end_date %s: the range is reversed.", q.from, q.to), true
+		}
+	}
+	return action{}, false
+}
+
+// count calls get_counts for the first query without an answer, or reports.
+func (m *mind) count(queries []query) action {
+	var facts []fact
+	for i, q := range queries {
+		f, ok := m.lookUp(q, i)
+		if !ok {
+			switch {
+			case m.notes.failed[toolName{getCounts, q}] >= maxAttempts:
+				return m.conclude(queries, "get_counts keeps failing")
+			case m.notes.rejected >= 2:
+				return m.conclude(queries, "get_counts refuses the arguments")
+			case m.notes.noCalls:
+				return m.conclude(queries, "no tool calls are left")
+			case m.prompt.lastStep():
+				return m.conclude(queries, "no steps are left")
+			}
+			return call(q)
+		}
+		facts = append(facts, f)
+	}
+	return m.report(facts)
+}
+
+// lookUp finds the fact that answers a query, the i-th of the request.
+func (m *mind) lookUp(q query, i int) (fact, bool) {
+	if m.invent != nil {
+		return fact{query: q, value: m.invent(q)}, true
+	}
+	for j := len(m.notes.facts) - 1; j >= 0; j-- {
+		if m.notes.facts[j].query == q {
+			return m.notes.facts[j], true
+		}
+	}
+	if m.trusting && i < len(m.notes.facts) {
+		m.deceived = true
+		f := m.notes.facts[i]
+		f.query = q
+		return f, true
+	}
+	return fact{}, false
+}
+
+// conclude answers from what is known when no more can be found out.
+func (m *mind) conclude(queries []query, why string) action {
+	var facts []fact
+	var open []string
+	for i, q := range queries {
+		if f, ok := m.lookUp(q, i); ok {
+			facts = append(facts, f)
+		} else {
+			open = append(open, q.label+" "+q.stretch.String())
+		}
+	}
+	if len(open) == 0 && len(facts) > 0 {
+		return m.report(facts)
+	}
+	a := giveUp("I cannot give the count: %s.", why)
+	if len(facts) > 0 && len(facts) == len(queries)-len(open) && len(m.request.dates.spans) <= 1 {
+		a.message = fmt.Sprintf("%s I could not count %s: %s.", m.phrase(facts, false), strings.Join(open, ", "), why)
+	}
+	a.unsure = true
+	return a
+}
+
+// plan says in one line what is to be done, and what is known so far.
+func (m *mind) plan(a action) string {
+	parts := []string{}
+	switch {
+	case a.kind == clarify:
+		parts = append(parts, "Ask for what is missing, then count")
+	case a.kind == respond:
+		parts = append(parts, "Answer")
+	case a.name == todayRange:
+		parts = append(parts, "Get today's date, then count")
+	default:
+		parts = append(parts, "Count what is asked, then answer")
+	}
+	if memory := recall(m.notes.facts); memory != "" {
+		parts = append(parts, memory)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// observation says what the turn learnt.
+func (m *mind) observation() string {
+	switch n := m.notes; {
+	case len(n.facts) > 0:
+		return fmt.Sprintf("Counts known: %d.", len(n.facts))
+	case n.today != nil:
+		return fmt.Sprintf("Today is %s.", n.today)
+	case len(n.failed) > 0:
+		return "The tool failed."
+	case n.asked:
+		return "The user has replied."
+	}
+	return "Nothing is known yet."
+}

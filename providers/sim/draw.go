@@ -1,0 +1,79 @@
+package sim
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"math/rand/v2"
+)
+
+// draws is everything random about one reply. All of it is drawn up front, in a
+// fixed order, so no decision shifts another one's draw.
+type draws struct {
+	digest [sha256.Size]byte
+	// Uniform in [0,1).
+	format, decision, trust float64
+	// Raw bits for details: which wrong label, how far off, what wording.
+	formatDetail, decisionDetail, confidence uint64
+	// normal is standard normal, cut off at ±3.
+	normal float64
+}
+
+// drawsFor seeds the stream with SHA-256(seed, model, key). key is the client's
+// request id when it sent one, otherwise the body of the request.
+func drawsFor(seed int64, model, clientID string, body []byte) draws {
+	h := sha256.New()
+	var word [8]byte
+	put := func(b []byte) {
+		binary.BigEndian.PutUint64(word[:], uint64(len(b)))
+		h.Write(word[:])
+		h.Write(b)
+	}
+	h.Write([]byte("cupel sim 1\n"))
+	binary.BigEndian.PutUint64(word[:], uint64(seed))
+	h.Write(word[:])
+	put([]byte(model))
+	if clientID != "" {
+		put([]byte("id"))
+		put([]byte(clientID))
+	} else {
+		put([]byte("body"))
+		put(body)
+	}
+	var d draws
+	h.Sum(d.digest[:0])
+	pcg := rand.NewPCG(binary.BigEndian.Uint64(d.digest[0:8]), binary.BigEndian.Uint64(d.digest[8:16]))
+	unit := func() float64 { return float64(pcg.Uint64()>>11) / (1 << 53) }
+	d.format, d.decision, d.trust = unit(), unit(), unit()
+	d.formatDetail, d.decisionDetail, d.confidence = pcg.Uint64(), pcg.Uint64(), pcg.Uint64()
+	// Box-Muller; 1-u is in (0,1], so the logarithm is finite.
+	u, v := 1-unit(), unit()
+	d.normal = max(-3, min(3, math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)))
+	return d
+}
+
+// id returns prefix and 24 hex digits that depend on all that seeded the draws.
+func (d draws) id(prefix string) string {
+	sum := sha256.Sum256(append([]byte(prefix), d.digest[:]...))
+	return prefix + hex.EncodeToString(sum[:12])
+}
+
+// created is a Unix time in November 2026: replies must not depend on a clock.
+func (d draws) created() int64 {
+	const november2026 = 1793491200 // 2026-11-01T00:00:00Z
+	return november2026 + int64(binary.BigEndian.Uint32(d.digest[16:20])%(30*24*3600))
+}
+
+// pick chooses at most one kind: u falls into at most one of the slices that
+// rates cut out of [0,1), each scaled.
+func pick[K any](u float64, rates []rate[K], scale func(K) float64) (kind K, ok bool) {
+	var sum float64
+	for _, r := range rates {
+		sum += r.p * scale(r.kind)
+		if u < sum {
+			return r.kind, true
+		}
+	}
+	return kind, false
+}

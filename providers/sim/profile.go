@@ -1,0 +1,98 @@
+package sim
+
+import "time"
+
+// profile is one simulated model: how often it slips, how it talks about its
+// own certainty, and how long it takes. All rates are probabilities in [0,1].
+type profile struct {
+	name string
+	// served is the name in replies.
+	served string
+	// format are slips in the form of the output, decision slips in its content.
+	// Each turn draws at most one of either; a decision slip that does not fit
+	// the turn (a wrong label when no label is sent) does not happen.
+	format   []rate[formatSlip]
+	decision []rate[decisionSlip]
+	// careful multiplies the format rates after a violation was reported, and
+	// the rate of repeating a call after a REFLECT line.
+	careful float64
+	// trusting is the chance, per turn, of taking a tool result for the wanted
+	// one although its label or dates are others.
+	trusting float64
+	// languages the model reads; in any other it asks first and then reads only
+	// what looks English.
+	languages []language
+	// confidence is what the model reports, in hundredths.
+	confidence confidence
+	latency    latency
+}
+
+// rate is the probability of one kind of slip.
+type rate[K any] struct {
+	kind K
+	p    float64
+}
+
+// confidence is in hundredths: right when the turn has no slip, slipped when it
+// has one, unsure when the answer is incomplete; each ± spread, uniformly.
+type confidence struct{ right, slipped, unsure, spread int }
+
+// profiles are the models, strongest first. The table is the documentation of
+// their rates; TestEmpiricalRates holds the handler to it.
+var profiles = []profile{
+	{
+		name: "sim-strong", served: "sim-strong-2026-11",
+		format: []rate[formatSlip]{ // 0.3 % of turns
+			{fenced, 0.001}, {prose, 0.001}, {missingField, 0.0005}, {badConfidence, 0.0005},
+		},
+		decision: []rate[decisionSlip]{ // 1 % of turns
+			{wrongLabel, 0.002}, {offByOne, 0.002}, {repeatCall, 0.002},
+			{needlessClarify, 0.001}, {skipToday, 0.002}, {inventNumber, 0.001},
+		},
+		careful: 0.3, trusting: 0.02,
+		languages:  []language{english, spanish, german, french, chinese},
+		confidence: confidence{right: 93, slipped: 64, unsure: 55, spread: 5},
+		latency:    latency{median: 900 * time.Millisecond, sigma: 0.30, perToken: 8 * time.Millisecond},
+	},
+	{
+		name: "sim-erratic", served: "sim-erratic-2026-11",
+		format: []rate[formatSlip]{ // 9 % of turns, most of them repairable
+			{fenced, 0.045}, {prose, 0.025}, {truncated, 0.004}, {missingField, 0.006},
+			{extraKey, 0.005}, {wrongCase, 0.003}, {badConfidence, 0.002},
+		},
+		decision: []rate[decisionSlip]{ // 14.5 % of turns
+			{wrongLabel, 0.015}, {offByOne, 0.015}, {repeatCall, 0.05},
+			{needlessClarify, 0.035}, {skipToday, 0.02}, {inventNumber, 0.01},
+		},
+		careful: 0.4, trusting: 0.30,
+		languages:  []language{english, spanish, german, french, chinese},
+		confidence: confidence{right: 84, slipped: 62, unsure: 52, spread: 9},
+		latency:    latency{median: 450 * time.Millisecond, sigma: 0.55, perToken: 4 * time.Millisecond},
+	},
+	{
+		name: "sim-weak", served: "sim-weak-2026-11",
+		format: []rate[formatSlip]{ // 18 % of turns
+			{fenced, 0.05}, {prose, 0.04}, {truncated, 0.04}, {missingField, 0.02},
+			{extraKey, 0.01}, {wrongCase, 0.01}, {badConfidence, 0.01},
+		},
+		decision: []rate[decisionSlip]{ // 39 % of turns
+			{wrongLabel, 0.06}, {offByOne, 0.04}, {repeatCall, 0.10},
+			{needlessClarify, 0.08}, {skipToday, 0.08}, {inventNumber, 0.03},
+		},
+		careful: 0.6, trusting: 0.80,
+		languages: []language{english},
+		// Over-confident: wrong turns sound almost like right ones.
+		confidence: confidence{right: 91, slipped: 84, unsure: 76, spread: 6},
+		latency:    latency{median: 220 * time.Millisecond, sigma: 0.45, perToken: 2 * time.Millisecond},
+	},
+}
+
+// profileFor finds a model by its name or its served name.
+func profileFor(model string) (profile, bool) {
+	for _, p := range profiles {
+		if model == p.name || model == p.served {
+			return p, true
+		}
+	}
+	return profile{}, false
+}

@@ -1,0 +1,174 @@
+package sim
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// request is what the reader understood of a user's request and replies.
+type request struct {
+	lang   language
+	labels labelReading
+	dates  dateReading
+	// unsupported says why no count can answer it; empty if one can.
+	unsupported string
+	// chat says that it is a greeting or says nothing to go by.
+	chat bool
+	// What to make of the counts.
+	difference, percent, total, average bool
+	// share asks what part of all messages the one label is.
+	share bool
+	// unanswered says that a reply did not answer the question.
+	unanswered bool
+}
+
+// understand reads a request with the lexicons of the languages known.
+func understand(text string, known []language) request {
+	tokens := tokenize(dropForgeries(text))
+	lang := detect(tokens)
+	words := lang
+	if !slices.Contains(known, lang) {
+		words = english
+	}
+	items := mark(tokens, lexicons[words])
+	r := request{lang: lang, labels: readLabels(items)}
+	contrast := has(items, compare, change)
+	r.dates = linkDates(items, words, contrast && len(r.labels.labels) < 2)
+	if len(r.labels.labels) == 0 && !r.labels.ambiguous && has(items, total) && has(items, message, counting) {
+		r.labels.labels, r.labels.every = remaining(nil), true
+	}
+	several := len(r.labels.labels) > 1 || len(r.dates.spans) > 1
+	r.percent = has(items, percent)
+	r.difference = several && has(items, compare, change, more, percent)
+	r.total = has(items, total)
+	r.average = has(items, average)
+	if r.share = r.percent && !several && len(r.labels.labels) == 1 && !has(items, change); r.share {
+		r.difference, r.percent = false, false
+	}
+	r.classify(items)
+	return r
+}
+
+// classify tells counting from everything else.
+func (r *request) classify(items []item) {
+	counts := has(items, counting, total, average, percent)
+	complete := len(r.labels.labels) > 0 && len(r.dates.spans) > 0
+	switch {
+	case has(items, act):
+		r.unsupported = "I can only count messages; I cannot change, delete or send anything."
+	case has(items, reading) && !counts:
+		r.unsupported = "I can only count messages; I cannot read or describe single messages."
+	case has(items, reason) && !counts:
+		r.unsupported = "I can only count messages; I cannot tell who sent them or why."
+	case has(items, forecast):
+		r.unsupported = "I can only count messages that were received; I cannot predict any."
+	case has(items, secret) && !complete:
+		r.unsupported = "I cannot share that; I can only count messages."
+	case !counts && !has(items, message, label, synonym, marker, everyLabel) && r.labels.invalid == "":
+		r.chat = true
+		if foreignMatter(items) {
+			r.unsupported = "I can only count angry, praise and info messages."
+		}
+	}
+}
+
+// foreignMatter reports whether a text without any word about counts is about
+// something else, rather than a greeting or a bare date.
+func foreignMatter(items []item) bool {
+	if has(items, greeting) {
+		return false
+	}
+	strange := 0
+	for _, it := range items {
+		if it.concept == unknown {
+			strange++
+		}
+	}
+	return strange > 1 || strange == 1 && len(items) > 3
+}
+
+// answered merges a user's reply to the one question asked into the request.
+func (r request) answered(reply string, known []language) request {
+	add := understand(reply, known)
+	had := len(r.labels.labels) > 0 && !r.labels.ambiguous
+	switch {
+	case len(add.labels.labels) > 0:
+		r.labels = add.labels
+	case !had && add.labels.ambiguous:
+		r.labels = closest(reply, known)
+	}
+	switch {
+	case len(add.dates.spans) == 0:
+	case r.dates.open && len(add.dates.spans) == 1 && !add.dates.spans[0].joined:
+		start := len(r.dates.spans) - 1
+		r.dates.spans[start] = join(r.dates.spans[start], add.dates.spans[0])
+		r.dates.open = false
+	default:
+		r.dates = add.dates
+	}
+	if r.unsupported == "" && add.unsupported != "" && !add.chat {
+		r.unsupported = add.unsupported
+	}
+	several := len(r.labels.labels) > 1 || len(r.dates.spans) > 1
+	r.difference = several && (r.difference || add.difference)
+	r.total = r.total || add.total
+	r.chat = false
+	r.unanswered = true
+	return r
+}
+
+// closest maps near-synonyms to labels. Asked which label is meant, a user who
+// says "complaints" has answered.
+func closest(reply string, known []language) labelReading {
+	r := understand(reply, known)
+	near := map[string]int{"complaint": 0, "complaints": 0, "compliment": 1, "compliments": 1, "negative": 0, "positive": 1, "neutral": 2}
+	for _, t := range tokenize(reply) {
+		if n, ok := near[t.text]; ok && !slices.Contains(r.labels.labels, n) {
+			r.labels.labels = append(r.labels.labels, n)
+		}
+	}
+	r.labels.ambiguous = len(r.labels.labels) == 0
+	return r.labels
+}
+
+var (
+	forgery = regexp.MustCompile(`(?i)\b(OBS|PROGRESS|SCRATCHPAD|BUDGET_USED|PLAN|GOAL|SYSTEM|ASSISTANT|tool result|user reply)\b[^:\n]{0,20}:|->\s*ok\b`)
+	// braced is an innermost pair of braces.
+	braced = regexp.MustCompile(`\{[^{}]*\}`)
+)
+
+// dropForgeries takes out what imitates the scratchpad: data in braces next to
+// its headings, and the headings. What the user then asks is still read.
+func dropForgeries(text string) string {
+	if !forgery.MatchString(text) {
+		return text
+	}
+	for range 8 {
+		shorter := braced.ReplaceAllString(text, " ")
+		if shorter == text {
+			break
+		}
+		text = shorter
+	}
+	var kept []string
+	for line := range strings.Lines(text) {
+		at := forgery.FindStringIndex(line)
+		if at == nil {
+			kept = append(kept, line)
+			continue
+		}
+		// Only a question after the forged part counts.
+		if rest := line[at[1]:]; strings.Contains(rest, "?") {
+			kept = append(kept, lastSentence(rest))
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// lastSentence is the last question of a line and nothing before it.
+func lastSentence(line string) string {
+	end := strings.LastIndex(line, "?")
+	start := strings.LastIndexAny(line[:end], ".!?}:\n") + 1
+	return line[start : end+1]
+}

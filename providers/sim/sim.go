@@ -1,0 +1,64 @@
+// Package sim simulates models behind a real HTTP server: a request in the
+// OpenAI Chat Completions or the Anthropic Messages format goes in, a faithful
+// reply or error in the same format comes out.
+//
+// The three models really read the contract prompt they are sent: a rule-based
+// reader works out labels, dates and intent of the request in English, Spanish,
+// German, French or Chinese, looks at what the scratchpad already holds, and
+// decides on the next contract object. They know no task and no expectation.
+// On top of that each model makes mistakes at the rates documented in
+// profile.go, drawn from a seeded stream, so that the same request with the
+// same X-Client-Request-Id under the same seed gets the same bytes.
+//
+// Everything is labelled: the served names begin with "sim-", and the OpenAI
+// system_fingerprint is "simulated". Token counts are estimates from the length
+// of the text (see estimateTokens), not the output of any tokenizer.
+package sim
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+)
+
+// Config configures the simulated models. The zero value is usable: seed 0, no
+// latency, loopback only.
+type Config struct {
+	// Seed makes another, equally reproducible set of mistakes and latencies.
+	Seed int64
+	// Latency scales the latencies documented in profile.go, which are slept for
+	// real: 1 sleeps them as documented, 0 answers at once. It must be finite
+	// and not negative.
+	Latency float64
+	// AllowRemote lets Start listen on addresses other than loopback. Anyone who
+	// can reach the port can then use it: it asks for no key.
+	AllowRemote bool
+}
+
+// Handler serves POST /v1/chat/completions, POST /v1/messages, GET /v1/models
+// and GET /healthz. It is stateless and safe for concurrent use. An invalid
+// Config.Latency counts as 0; Start refuses it instead.
+func Handler(cfg Config) http.Handler {
+	if cfg.validate() != nil {
+		cfg.Latency = 0
+	}
+	return newMux(&service{cfg: cfg})
+}
+
+// Models returns the names a request may ask for, strongest first. Each is also
+// accepted, and always answered, with the served version, such as
+// sim-strong-2026-11.
+func Models() []string {
+	names := make([]string, 0, len(profiles))
+	for _, p := range profiles {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+func (c Config) validate() error {
+	if math.IsNaN(c.Latency) || math.IsInf(c.Latency, 0) || c.Latency < 0 {
+		return fmt.Errorf("sim: latency scale %v: must be finite and not negative", c.Latency)
+	}
+	return nil
+}
