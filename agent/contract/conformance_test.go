@@ -78,7 +78,7 @@ func conformanceCases(t *testing.T) []conformanceCase {
 		t.Skip("conformance data not present")
 	}
 	require.NoError(t, err)
-	defer file.Close()
+	defer func() { require.NoError(t, file.Close()) }()
 	var out []conformanceCase
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/cupel-eval/cupel/agent/tool"
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
 )
 
 // Version names the rules by which outputs are judged and repaired; it goes into
@@ -29,12 +28,12 @@ const (
 // contract, warnings in a fixed order, at most 32. Judge is safe for concurrent
 // use.
 func Judge(raw string, tools *tool.Set) Verdict {
-	root, shape, ok := rawjson.Parse(raw)
-	j := judge{tools: tools, v: Verdict{ValidJSON: ok && root.Kind == rawjson.Object}}
+	root, shape, ok := tool.ParseJSON(raw)
+	j := judge{tools: tools, v: Verdict{ValidJSON: ok && root.Kind == '{'}}
 	switch {
 	case !ok:
 		j.violate(notJSON, "", fatal)
-	case root.Kind != rawjson.Object:
+	case root.Kind != '{':
 		j.violate(notObject, "", fatal)
 	case shape.TooLarge():
 		j.violate(tooLarge, "", fatal)
@@ -89,7 +88,7 @@ func (j *judge) verdict() Verdict {
 }
 
 // object judges the three blocks of a contract object.
-func (j *judge) object(root rawjson.Value) {
+func (j *judge) object(root tool.JSON) {
 	j.warnKeys(root)
 	control, _ := root.Get("control")
 	action, _ := root.Get("next_action")
@@ -101,14 +100,14 @@ func (j *judge) object(root rawjson.Value) {
 	j.warnTurn(action)
 }
 
-func (j *judge) control(c rawjson.Value) {
-	if c.Kind != rawjson.Object {
+func (j *judge) control(c tool.JSON) {
+	if c.Kind != '{' {
 		j.violate("control:object_required", "/control", fatal)
 		return
 	}
 	switch done, _ := c.Get("done"); done.Kind {
-	case rawjson.True, rawjson.False:
-		j.v.Turn.Done = done.Kind == rawjson.True
+	case 't', 'f':
+		j.v.Turn.Done = done.Kind == 't'
 		j.done = &j.v.Turn.Done
 	default:
 		j.violate("control.done:boolean_required", "/control/done", fatal)
@@ -122,8 +121,8 @@ func (j *judge) control(c rawjson.Value) {
 	}
 }
 
-func (j *judge) action(a rawjson.Value) {
-	if a.Kind != rawjson.Object {
+func (j *judge) action(a tool.JSON) {
+	if a.Kind != '{' {
 		j.violate("next_action:object_required", "/next_action", fatal)
 		return
 	}
@@ -140,7 +139,7 @@ func (j *judge) action(a rawjson.Value) {
 	}
 }
 
-func (j *judge) toolCall(a rawjson.Value) {
+func (j *judge) toolCall(a tool.JSON) {
 	name, _ := a.Get("name")
 	j.v.Turn.Name = name.Text()
 	known := j.tools.Has(j.v.Turn.Name)
@@ -151,7 +150,7 @@ func (j *judge) toolCall(a rawjson.Value) {
 		j.violate("next_action.name:unknown_tool", "/next_action/name", fatal)
 	}
 	args, _ := a.Get("args")
-	if args.Kind != rawjson.Object {
+	if args.Kind != '{' {
 		j.violate("next_action.args:object_required", "/next_action/args", fatal)
 		return
 	}
@@ -161,10 +160,10 @@ func (j *judge) toolCall(a rawjson.Value) {
 	}
 }
 
-func (j *judge) message(a rawjson.Value) {
+func (j *judge) message(a tool.JSON) {
 	message, _ := a.Get("message")
 	switch text := message.Text(); {
-	case message.Kind != rawjson.String:
+	case message.Kind != '"':
 		j.violate("next_action.message:string_required", "/next_action/message", fatal)
 	case isBlank(text):
 		j.violate("next_action.message:blank", "/next_action/message", fatal)
@@ -173,21 +172,21 @@ func (j *judge) message(a rawjson.Value) {
 	}
 }
 
-func (j *judge) update(u rawjson.Value) {
-	if u.Kind != rawjson.Object {
+func (j *judge) update(u tool.JSON) {
+	if u.Kind != '{' {
 		j.violate("state_update:object_required", "/state_update", soft)
 		return
 	}
 	plan, _ := u.Get("plan")
-	if j.v.Turn.Plan = plan.Text(); plan.Kind != rawjson.String {
+	if j.v.Turn.Plan = plan.Text(); plan.Kind != '"' {
 		j.violate("state_update.plan:string_required", "/state_update/plan", soft)
 	}
 	observation, _ := u.Get("observation")
-	if j.v.Turn.Observation = observation.Text(); observation.Kind != rawjson.String {
+	if j.v.Turn.Observation = observation.Text(); observation.Kind != '"' {
 		j.violate("state_update.observation:string_required", "/state_update/observation", soft)
 	}
 	confidence, _ := u.Get("confidence")
-	if confidence.Kind != rawjson.Number {
+	if confidence.Kind != '0' {
 		j.violate("state_update.confidence:number_required", "/state_update/confidence", soft)
 		return
 	}

@@ -3,8 +3,11 @@ package contract
 import (
 	"strings"
 
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
+	"github.com/cupel-eval/cupel/agent/tool"
 )
+
+// maxRepair bounds what is repaired, in bytes; a longer output is not acted on anyway.
+const maxRepair = 64 << 10
 
 // Repair makes one local, deterministic attempt to find the single JSON object
 // in raw. Its steps, in order: trim, think_tags, double_encoded, code_fence,
@@ -15,7 +18,7 @@ import (
 // object, and if not, text and applied are empty. An output beyond 64 KiB is
 // not repaired. The time taken is linear in the length of raw.
 func Repair(raw string) (text string, applied []string, ok bool) {
-	if len(raw) > rawjson.MaxBytes {
+	if len(raw) > maxRepair {
 		return "", nil, false
 	}
 	if isObject(raw) {
@@ -51,8 +54,8 @@ func Repair(raw string) (text string, applied []string, ok bool) {
 }
 
 func isObject(text string) bool {
-	shape, ok := rawjson.Check(text)
-	return ok && shape.Kind == rawjson.Object
+	root, _, ok := tool.ParseJSON(text)
+	return ok && root.Kind == '{'
 }
 
 // trim drops white space, byte-order marks and zero-width characters at both ends.
@@ -91,13 +94,19 @@ func firstTag(text string, tags ...string) (at int, tag string) {
 	return at, tag
 }
 
-// decodeString decodes a text that is one JSON string.
+// decodeString decodes a text that is one JSON string, unless decoding would
+// replace a lone surrogate.
 func decodeString(text string) string {
-	shape, ok := rawjson.Check(text)
-	if !ok || shape.Kind != rawjson.String {
+	root, _, ok := tool.ParseJSON(text)
+	if !ok || root.Kind != '"' {
 		return text
 	}
-	return trim(rawjson.Unquote(text))
+	const replacement = "\uFFFD"
+	decoded := root.Text()
+	if strings.Count(decoded, replacement) > strings.Count(text, replacement) {
+		return text
+	}
+	return trim(decoded)
 }
 
 // openFence returns the content of the first Markdown code block that can hold
@@ -153,8 +162,8 @@ func onlyElement(text string) string {
 	if !strings.HasPrefix(text, "[") {
 		return text
 	}
-	root, _, ok := rawjson.Parse(text)
-	if !ok || len(root.Elems) != 1 || root.Elems[0].Kind != rawjson.Object {
+	root, _, ok := tool.ParseJSON(text)
+	if !ok || len(root.Elems) != 1 || root.Elems[0].Kind != '{' {
 		return text
 	}
 	return root.Elems[0].Raw

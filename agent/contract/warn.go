@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
+	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 // Bounds beyond which an output is warned about.
@@ -30,7 +30,7 @@ const (
 func (j *judge) warn(code string) { j.v.Warnings = append(j.v.Warnings, code) }
 
 // warnKeys reports repeated keys anywhere and unknown keys at the top.
-func (j *judge) warnKeys(root rawjson.Value) {
+func (j *judge) warnKeys(root tool.JSON) {
 	for _, path := range root.Duplicates(maxWarnings) {
 		j.warn("duplicate_key:" + path)
 	}
@@ -38,7 +38,7 @@ func (j *judge) warnKeys(root rawjson.Value) {
 		switch m.Name {
 		case "control", "next_action", "state_update":
 		default:
-			code := "extra_key:" + rawjson.Label(m.Name)
+			code := "extra_key:" + tool.Label(m.Name)
 			if len(j.v.Warnings) < maxWarnings && !slices.Contains(j.v.Warnings, code) {
 				j.warn(code)
 			}
@@ -71,13 +71,13 @@ func (j *judge) warnContradictions() {
 }
 
 // warnTurn reports what is legal but not asked for in the plan and the action.
-func (j *judge) warnTurn(action rawjson.Value) {
+func (j *judge) warnTurn(action tool.JSON) {
 	if lines(j.v.Turn.Plan) > maxPlanLines {
 		j.warn("plan:more_than_6_lines")
 	}
 	switch j.v.Turn.Type {
 	case typeTool:
-		if m, ok := action.Get("message"); ok && m.Kind != rawjson.Null && m.Raw != `""` {
+		if m, ok := action.Get("message"); ok && m.Kind != 'n' && m.Raw != `""` {
 			j.warn("message_ignored_for_tool")
 		}
 		args, _ := action.Get("args")
@@ -112,7 +112,7 @@ func (j *judge) warnQuestion(message string) {
 
 // warnDates reports arguments written YYYY-MM-DD that are no date of the
 // calendar, and a start_X that lies after its end_X.
-func (j *judge) warnDates(args rawjson.Value) {
+func (j *judge) warnDates(args tool.JSON) {
 	real := map[string]string{}
 	for _, field := range j.tools.Fields(j.v.Turn.Name) {
 		value, _ := args.Get(field)
@@ -121,7 +121,7 @@ func (j *judge) warnDates(args rawjson.Value) {
 			continue
 		}
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			j.warn("args." + rawjson.Label(field) + ":not_a_calendar_date")
+			j.warn("args." + tool.Label(field) + ":not_a_calendar_date")
 			continue
 		}
 		real[field] = text
@@ -130,7 +130,7 @@ func (j *judge) warnDates(args rawjson.Value) {
 		what, isStart := strings.CutPrefix(field, "start_")
 		end := real["end_"+what]
 		if isStart && end != "" && real[field] > end {
-			j.warn("args." + rawjson.Label(field) + ":after_end_" + rawjson.Label(what))
+			j.warn("args." + tool.Label(field) + ":after_end_" + tool.Label(what))
 		}
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
 )
 
 // KeyError says why a call has no key. Code is tool_name_invalid, args_not_json,
@@ -43,17 +41,17 @@ func Key(c Call) (key, argsHash string, err error) {
 	}
 	args, err := Canonical(c.Args)
 	if err != nil {
-		return "", "", fmt.Errorf("key of a %s call: %w", rawjson.Label(c.Name), err)
+		return "", "", fmt.Errorf("key of a %s call: %w", Label(c.Name), err)
 	}
 	sum := sha256.Sum256(args)
 	return c.Name + "|" + string(args), hex.EncodeToString(sum[:]), nil
 }
 
-func appendCanonical(out []byte, v rawjson.Value) []byte {
+func appendCanonical(out []byte, v JSON) []byte {
 	switch v.Kind {
-	case rawjson.Object:
+	case '{':
 		members := slices.Clone(v.Members)
-		slices.SortFunc(members, func(a, b rawjson.Member) int { return compareUTF16(a.Name, b.Name) })
+		slices.SortFunc(members, func(a, b Member) int { return compareUTF16(a.Name, b.Name) })
 		out = append(out, '{')
 		for i, m := range members {
 			if i > 0 {
@@ -63,7 +61,7 @@ func appendCanonical(out []byte, v rawjson.Value) []byte {
 			out = appendCanonical(out, m.Value)
 		}
 		return append(out, '}')
-	case rawjson.Array:
+	case '[':
 		out = append(out, '[')
 		for i, e := range v.Elems {
 			if i > 0 {
@@ -72,16 +70,16 @@ func appendCanonical(out []byte, v rawjson.Value) []byte {
 			out = appendCanonical(out, e)
 		}
 		return append(out, ']')
-	case rawjson.String:
-		return appendString(out, rawjson.Unquote(v.Raw))
-	case rawjson.Number:
+	case '"':
+		return appendString(out, unquote(v.Raw))
+	case '0':
 		return appendNumber(out, v.Raw)
 	}
 	return append(out, v.Raw...)
 }
 
 // appendString writes s with the escapes of RFC 8785. s may hold surrogates as
-// rawjson.Unquote leaves them.
+// unquote leaves them.
 func appendString(out []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
 	out = append(out, '"')
@@ -91,7 +89,7 @@ func appendString(out []byte, s string) []byte {
 		case b == '"' || b == '\\':
 			out = append(out, '\\', b)
 		case b >= ' ':
-			if unit, ok := rawjson.SurrogateAt(s, i); ok {
+			if unit, ok := surrogateAt(s, i); ok {
 				out = fmt.Appendf(out, `\u%04x`, unit)
 				i += 2
 				continue
@@ -127,7 +125,7 @@ func hasHighByte(s string) bool {
 func units(s string) []uint16 {
 	var out []uint16
 	for i := 0; i < len(s); {
-		if unit, ok := rawjson.SurrogateAt(s, i); ok {
+		if unit, ok := surrogateAt(s, i); ok {
 			out = append(out, uint16(unit))
 			i += 3
 			continue

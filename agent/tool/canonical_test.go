@@ -1,4 +1,4 @@
-package tool_test
+package tool
 
 import (
 	"encoding/json"
@@ -13,9 +13,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
-
-	"github.com/cupel-eval/cupel/agent/tool"
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
 )
 
 func TestCanonicalNumbers(t *testing.T) {
@@ -32,7 +29,7 @@ func TestCanonicalNumbers(t *testing.T) {
 		{"1e99999999999999999999", "1e99999999999999999999"},
 	} {
 		t.Run(c.in, func(t *testing.T) {
-			got, err := tool.Canonical([]byte(`{"n":` + c.in + `}`))
+			got, err := Canonical([]byte(`{"n":` + c.in + `}`))
 			require.NoError(t, err)
 			require.Equal(t, `{"n":`+c.want+`}`, string(got))
 		})
@@ -52,7 +49,7 @@ func TestCanonicalText(t *testing.T) {
 		{"nothing", ``, `{}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := tool.Canonical([]byte(c.in))
+			got, err := Canonical([]byte(c.in))
 			require.NoError(t, err)
 			require.Equal(t, c.want, string(got))
 		})
@@ -70,11 +67,11 @@ func TestCanonicalRefuses(t *testing.T) {
 		{"too large", `{"a":"` + strings.Repeat("x", 64<<10) + `"}`, "args_too_large"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := tool.Canonical([]byte(c.in))
-			var refused *tool.KeyError
+			_, err := Canonical([]byte(c.in))
+			var refused *KeyError
 			require.ErrorAs(t, err, &refused)
 			require.Equal(t, c.code, refused.Code)
-			_, _, err = tool.Key(tool.Call{Name: "t", Args: json.RawMessage(c.in)})
+			_, _, err = Key(Call{Name: "t", Args: json.RawMessage(c.in)})
 			require.ErrorAs(t, err, &refused)
 			require.Equal(t, c.code, refused.Code)
 			require.ErrorContains(t, err, "key of a t call")
@@ -93,29 +90,29 @@ func FuzzKey(f *testing.F) {
 		f.Add([]byte(seed), uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, args []byte, seed uint64) {
-		key, hash, err := tool.Key(tool.Call{Name: "t", Args: args})
+		key, hash, err := Key(Call{Name: "t", Args: args})
 		if err != nil {
-			var refused *tool.KeyError
+			var refused *KeyError
 			require.True(t, errors.As(err, &refused), err)
 			return
 		}
 		canonical, _ := strings.CutPrefix(key, "t|")
-		again, err := tool.Canonical([]byte(canonical))
+		again, err := Canonical([]byte(canonical))
 		if err != nil { // writing out numbers may cross the size limit
 			require.ErrorContains(t, err, "args_too_large")
 			return
 		}
 		require.Equal(t, canonical, string(again))
 
-		tree, _, ok := rawjson.Parse(canonical)
+		tree, _, ok := ParseJSON(canonical)
 		require.True(t, ok)
-		shuffled, sameHash, err := tool.Key(tool.Call{Name: "t", Args: []byte(shuffle(tree, rand.New(rand.NewPCG(seed, 0))))})
+		shuffled, sameHash, err := Key(Call{Name: "t", Args: []byte(shuffle(tree, rand.New(rand.NewPCG(seed, 0))))})
 		require.NoError(t, err)
 		require.Equal(t, key, shuffled)
 		require.Equal(t, hash, sameHash)
 
-		original, _, ok := rawjson.Parse(string(args))
-		if !ok || original.Kind != rawjson.Object { // nothing, or null
+		original, _, ok := ParseJSON(string(args))
+		if !ok || original.Kind != '{' { // nothing, or null
 			return
 		}
 		sameValue(t, original, tree)
@@ -127,17 +124,17 @@ func FuzzKey(f *testing.F) {
 }
 
 // shuffle writes v with its members in random order and white space between.
-func shuffle(v rawjson.Value, r *rand.Rand) string {
+func shuffle(v JSON, r *rand.Rand) string {
 	var parts []string
 	open, end := "[ ", " ]"
 	switch v.Kind {
-	case rawjson.Object:
+	case '{':
 		open, end = "{ ", " }"
 		for _, m := range v.Members {
 			parts = append(parts, quote(m.Name)+" : "+shuffle(m.Value, r))
 		}
 		r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-	case rawjson.Array:
+	case '[':
 		for _, e := range v.Elems {
 			parts = append(parts, shuffle(e, r))
 		}
@@ -152,7 +149,7 @@ func quote(s string) string {
 	var out strings.Builder
 	out.WriteByte('"')
 	for i := 0; i < len(s); {
-		if unit, ok := rawjson.SurrogateAt(s, i); ok {
+		if unit, ok := surrogateAt(s, i); ok {
 			fmt.Fprintf(&out, `\u%04X`, unit)
 			i += 3
 			continue
@@ -167,7 +164,7 @@ func quote(s string) string {
 }
 
 // sameValue compares the numbers of two trees whose members may be ordered differently.
-func sameValue(t *testing.T, a, b rawjson.Value) {
+func sameValue(t *testing.T, a, b JSON) {
 	require.Equal(t, a.Kind, b.Kind)
 	require.Len(t, b.Members, len(a.Members))
 	for _, m := range a.Members {
@@ -180,9 +177,9 @@ func sameValue(t *testing.T, a, b rawjson.Value) {
 		sameValue(t, a.Elems[i], b.Elems[i])
 	}
 	switch a.Kind {
-	case rawjson.String:
-		require.Equal(t, rawjson.Unquote(a.Raw), rawjson.Unquote(b.Raw))
-	case rawjson.Number:
+	case '"':
+		require.Equal(t, unquote(a.Raw), unquote(b.Raw))
+	case '0':
 		if e := strings.IndexAny(a.Raw, "eE"); e >= 0 && len(a.Raw)-e > 5 {
 			return // too long to calculate with
 		}
@@ -197,8 +194,8 @@ func sameValue(t *testing.T, a, b rawjson.Value) {
 }
 
 // plainNumbers reports whether float64 holds all numbers of v without loss.
-func plainNumbers(v rawjson.Value) bool {
-	if v.Kind == rawjson.Number && (len(v.Raw) > 15 || strings.ContainsAny(v.Raw, "eE")) {
+func plainNumbers(v JSON) bool {
+	if v.Kind == '0' && (len(v.Raw) > 15 || strings.ContainsAny(v.Raw, "eE")) {
 		return false
 	}
 	for _, m := range v.Members {
@@ -217,11 +214,11 @@ func plainNumbers(v rawjson.Value) bool {
 // BenchmarkKey's floor is RFC 8785 canonicalisation of the same bytes alone,
 // without a hash.
 func BenchmarkKey(b *testing.B) {
-	call := tool.Call{Name: "get_counts", Args: json.RawMessage(`{"start_date":"2026-05-01","end_date":"2026-05-07","label":"angry"}`)}
+	call := Call{Name: "get_counts", Args: json.RawMessage(`{"start_date":"2026-05-01","end_date":"2026-05-07","label":"angry"}`)}
 	b.Run("call", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, _, err := tool.Key(call); err != nil {
+			if _, _, err := Key(call); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -235,14 +232,4 @@ func BenchmarkKey(b *testing.B) {
 			}
 		}
 	})
-}
-
-func BenchmarkValidate(b *testing.B) {
-	s := newSet(b, spec("t", `{"properties":{"a":{"type":"string","pattern":"^\\d{4}$"},"b":{"enum":["x","y"]}},"required":["a"],"additionalProperties":false}`))
-	call := tool.Call{Name: "t", Args: json.RawMessage(`{"a":"2026","b":"x"}`)}
-	b.ReportAllocs()
-	// Floor: the schema library alone on decoded arguments, about half of this.
-	for b.Loop() {
-		s.Validate(call)
-	}
 }

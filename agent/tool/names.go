@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
 )
 
 // minLastWord is the length, in runes, from which an argument's last word alone
@@ -19,7 +17,7 @@ const minLastWord = 4
 func NamesField(message string, specs []Spec) bool {
 	said := words(message)
 	for _, spec := range specs {
-		schema, _, _ := rawjson.Parse(string(spec.Schema))
+		schema, _, _ := ParseJSON(string(spec.Schema))
 		for _, field := range fields(schema) {
 			name := words(field)
 			if len(name) == 0 {

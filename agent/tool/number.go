@@ -3,8 +3,6 @@ package tool
 import (
 	"strconv"
 	"strings"
-
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
 )
 
 // decimal is an exact number: ±0.DIGITS × 10^point, without zeros at either end
@@ -105,8 +103,8 @@ func (d decimal) appendScientific(out []byte, plus bool) []byte {
 const maxExponentDigits = 4
 
 // hasHugeNumber reports a number in v whose exponent is too long to calculate with.
-func hasHugeNumber(v rawjson.Value) bool {
-	if v.Kind == rawjson.Number {
+func hasHugeNumber(v JSON) bool {
+	if v.Kind == '0' {
 		e := strings.IndexAny(v.Raw, "eE")
 		return e >= 0 && len(strings.TrimLeft(v.Raw[e+1:], "+-0")) > maxExponentDigits
 	}

@@ -1,18 +1,14 @@
 package tool
 
-import (
-	"strconv"
-
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
-)
+import "strconv"
 
 // rank turns a path into arguments into numbers that sort by the order of
 // declaration in the schema; a name the schema does not declare ranks after
 // those it does, in the order written, and an absent one last.
-func rank(schema, args rawjson.Value, path []string) []int {
+func rank(schema, args JSON, path []string) []int {
 	out := make([]int, 0, len(path))
 	for _, name := range path {
-		if args.Kind == rawjson.Array {
+		if args.Kind == '[' {
 			i, err := strconv.Atoi(name)
 			if err != nil || i < 0 || i >= len(args.Elems) {
 				return append(out, len(args.Elems))
@@ -36,7 +32,7 @@ func rank(schema, args rawjson.Value, path []string) []int {
 	return out
 }
 
-func indexOf(object rawjson.Value, name string) int {
+func indexOf(object JSON, name string) int {
 	for i, m := range object.Members {
 		if m.Name == name {
 			return i

@@ -5,23 +5,21 @@ import (
 	"fmt"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
 )
 
 // schemaURL names a tool's schema to the compiler; nothing is ever loaded from it.
 const schemaURL = "tool:///args.json"
 
 // compile reads one tool's schema.
-func compile(text string) (*jsonschema.Schema, rawjson.Value, error) {
-	tree, shape, ok := rawjson.Parse(text)
+func compile(text string) (*jsonschema.Schema, JSON, error) {
+	tree, shape, ok := ParseJSON(text)
 	switch {
 	case !ok:
 		return nil, tree, errors.New("not JSON")
-	case tree.Kind != rawjson.Object:
+	case tree.Kind != '{':
 		return nil, tree, errors.New("not a JSON object")
 	case shape.TooLarge() || shape.TooDeep():
-		return nil, tree, fmt.Errorf("larger than %d bytes, %d values or %d levels", rawjson.MaxBytes, rawjson.MaxValues, rawjson.MaxDepth)
+		return nil, tree, fmt.Errorf("larger than %d bytes, %d values or %d levels", maxBytes, maxValues, maxDepth)
 	case len(tree.Duplicates(1)) > 0:
 		return nil, tree, fmt.Errorf("name used twice: %s", tree.Duplicates(1)[0])
 	case hasHugeNumber(tree):
@@ -30,7 +28,7 @@ func compile(text string) (*jsonschema.Schema, rawjson.Value, error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
-	if err := c.AddResource(schemaURL, tree.Any()); err != nil {
+	if err := c.AddResource(schemaURL, tree.decoded()); err != nil {
 		return nil, tree, fmt.Errorf("add: %w", err)
 	}
 	schema, err := c.Compile(schemaURL)

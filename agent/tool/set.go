@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
 )
 
 // Set is a fixed list of tools with compiled schemas. It is immutable and safe
@@ -21,7 +19,7 @@ type Set struct {
 type compiled struct {
 	spec   Spec
 	schema *jsonschema.Schema
-	tree   rawjson.Value // the schema's own document, for the order of its properties
+	tree   JSON // the schema's own document, for the order of its properties
 }
 
 // NewSet compiles the schemas of specs (JSON Schema 2020-12 unless $schema says
@@ -86,7 +84,7 @@ func (s *Set) find(name string) (compiled, bool) {
 }
 
 // fields lists the property names of a schema document, in its order.
-func fields(schema rawjson.Value) []string {
+func fields(schema JSON) []string {
 	properties, _ := schema.Get("properties")
 	var out []string
 	for _, m := range properties.Members {

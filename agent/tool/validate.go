@@ -7,8 +7,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
 )
 
 // codeType is the code of a value of the wrong type; it hides all others there.
@@ -23,8 +21,8 @@ const maxFieldErrors = 32
 // A field error is args.FIELD:CODE, or args:CODE for the arguments as a whole;
 // CODE is required, additional, type, enum, pattern, duplicate_key, or another
 // schema keyword as written, such as minLength. Errors come in the order in
-// which the schema declares the fields, undeclared fields after them in the
-// order written. A value of the wrong type has no further errors; a failed anyOf,
+// which the schema declares the fields; undeclared fields, and those declared
+// behind a $ref, come after them in the order written. A value of the wrong type has no further errors; a failed anyOf,
 // oneOf or not is one error. At most 32 are returned. An unknown tool is the
 // field error name:unknown_tool.
 func (s *Set) Validate(c Call) []string {
@@ -47,17 +45,17 @@ func (s *Set) Validate(c Call) []string {
 	return out[:min(len(out), maxFieldErrors)]
 }
 
-// parseArgs reads an arguments object within the limits of package rawjson.
-func parseArgs(raw []byte) (args rawjson.Value, code string) {
+// parseArgs reads an arguments object within the limits of ParseJSON.
+func parseArgs(raw []byte) (args JSON, code string) {
 	text := strings.Trim(string(raw), " \n\t\r")
 	if text == "" || text == "null" {
 		text = "{}"
 	}
-	args, shape, ok := rawjson.Parse(text)
+	args, shape, ok := ParseJSON(text)
 	switch {
 	case !ok:
 		return args, "not_json"
-	case args.Kind != rawjson.Object:
+	case args.Kind != '{':
 		return args, "not_object"
 	case shape.TooLarge():
 		return args, "too_large"
@@ -69,8 +67,8 @@ func parseArgs(raw []byte) (args rawjson.Value, code string) {
 
 // schemaErrors validates args and flattens what the library found, whose own
 // order is random, into sorted codes.
-func schemaErrors(t compiled, args rawjson.Value) []string {
-	err := t.schema.Validate(args.Any())
+func schemaErrors(t compiled, args JSON) []string {
+	err := t.schema.Validate(args.decoded())
 	if err == nil {
 		return nil
 	}
@@ -108,7 +106,7 @@ func (f fieldError) String() string {
 	var out strings.Builder
 	out.WriteString("args")
 	for _, name := range f.path {
-		out.WriteString("." + rawjson.Label(name))
+		out.WriteString("." + Label(name))
 	}
 	return out.String() + ":" + f.code
 }

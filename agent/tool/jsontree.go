@@ -1,68 +1,73 @@
-package rawjson
+package tool
 
 import "strings"
 
-// Value is one JSON value of a tree. It refers to the text it was read from and
-// must not be changed; it is safe for concurrent use.
-type Value struct {
-	Kind Kind
+// JSON is one value of a tree read from untrusted text, which loses nothing: not
+// the order of members, repeated names, number lexemes or lone surrogates. It
+// refers to the text it was read from and must not be changed; it is safe for
+// concurrent use.
+type JSON struct {
+	// Kind is the character that values of its sort begin with: '{', '[', '"',
+	// '0' for any number, 't', 'f' or 'n'. 0 is no value.
+	Kind byte
 	// Raw is the value exactly as written, without white space around it.
 	Raw string
 	// Members are an object's, in document order, repeated names included.
 	Members []Member
 	// Elems are an array's.
-	Elems []Value
+	Elems []JSON
 }
 
 // Member is one name and value of an object. A lone surrogate in the name is
 // kept as its three-byte encoding, which is not valid UTF-8.
 type Member struct {
 	Name  string
-	Value Value
+	Value JSON
 }
 
-// Parse reads text as Check does and builds its tree. Beyond MaxBytes or
-// MaxValues the root has Kind and Raw only; values nested deeper than MaxDepth
-// have no Members and Elems.
-func Parse(text string) (root Value, shape Shape, ok bool) {
-	shape, ok = Check(text)
+// ParseJSON reads text that must be exactly one JSON value (RFC 8259, valid
+// UTF-8) with nothing but white space around it. If the shape is too large, the
+// root has Kind and Raw only; values nested deeper than 64 levels have no Members
+// and Elems. All results are zero unless ok.
+func ParseJSON(text string) (root JSON, shape Shape, ok bool) {
+	shape, ok = checkJSON(text)
 	if !ok {
-		return Value{}, Shape{}, false
+		return JSON{}, Shape{}, false
 	}
 	p := parser{text: text}
 	p.at = skipSpace(text, 0)
 	if shape.TooLarge() {
-		return Value{Kind: shape.Kind, Raw: strings.TrimRight(text[p.at:], " \n\t\r")}, shape, true
+		return JSON{Kind: shape.Kind, Raw: strings.TrimRight(text[p.at:], " \n\t\r")}, shape, true
 	}
 	return p.value(1), shape, true
 }
 
 // Get returns the value of the last member of this name, as JSON.parse would.
-func (v Value) Get(name string) (Value, bool) {
+func (v JSON) Get(name string) (JSON, bool) {
 	for i := len(v.Members) - 1; i >= 0; i-- {
 		if v.Members[i].Name == name {
 			return v.Members[i].Value, true
 		}
 	}
-	return Value{}, false
+	return JSON{}, false
 }
 
-// parser builds trees from text that Check has accepted.
+// parser builds trees from text that checkJSON has accepted.
 type parser struct {
 	text string
 	at   int
 }
 
 // value reads the value at the cursor; depth is that of a container read here.
-func (p *parser) value(depth int) Value {
+func (p *parser) value(depth int) JSON {
 	start := p.at
-	v := Value{Kind: kindOf(p.text[start])}
+	v := JSON{Kind: kindOf(p.text[start])}
 	switch {
-	case v.Kind != Object && v.Kind != Array:
+	case v.Kind != '{' && v.Kind != '[':
 		p.at, _ = scalarEnd(p.text, start, v.Kind)
-	case depth > MaxDepth:
+	case depth > maxDepth:
 		p.skip()
-	case v.Kind == Object:
+	case v.Kind == '{':
 		v.Members = p.members(depth)
 	default:
 		v.Elems = p.elems(depth)
@@ -75,7 +80,7 @@ func (p *parser) members(depth int) []Member {
 	var out []Member
 	for p.more('}') {
 		end, _ := stringEnd(p.text, p.at)
-		name := Unquote(p.text[p.at:end])
+		name := unquote(p.text[p.at:end])
 		p.at = skipSpace(p.text, skipSpace(p.text, end)+1) // past the colon
 		if out == nil {
 			out = make([]Member, 0, 4)
@@ -85,8 +90,8 @@ func (p *parser) members(depth int) []Member {
 	return out
 }
 
-func (p *parser) elems(depth int) []Value {
-	var out []Value
+func (p *parser) elems(depth int) []JSON {
+	var out []JSON
 	for p.more(']') {
 		out = append(out, p.value(depth+1))
 	}

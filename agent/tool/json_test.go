@@ -1,4 +1,4 @@
-package rawjson_test
+package tool
 
 import (
 	"bytes"
@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cupel-eval/cupel/agent/tool/rawjson"
 )
 
 func TestCheck(t *testing.T) {
@@ -55,30 +53,30 @@ func TestCheck(t *testing.T) {
 		{"deep and open", strings.Repeat("[", 1<<16), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, ok := rawjson.Check(c.text)
+			_, ok := checkJSON(c.text)
 			require.Equal(t, c.ok, ok)
-			_, _, parsed := rawjson.Parse(c.text)
+			_, _, parsed := ParseJSON(c.text)
 			require.Equal(t, c.ok, parsed)
 		})
 	}
 }
 
 func TestShape(t *testing.T) {
-	shape, ok := rawjson.Check(` [1, {"a": [[]], "b": "x"}, null] `)
+	shape, ok := checkJSON(` [1, {"a": [[]], "b": "x"}, null] `)
 	require.True(t, ok)
-	require.Equal(t, rawjson.Shape{Kind: rawjson.Array, Depth: 4, Values: 7, Bytes: 34}, shape)
+	require.Equal(t, Shape{Kind: '[', Depth: 4, Values: 7, Bytes: 34}, shape)
 
 	deep := strings.Repeat("[", 64) + strings.Repeat("]", 64)
-	shape, ok = rawjson.Check(deep)
+	shape, ok = checkJSON(deep)
 	require.True(t, ok)
 	require.False(t, shape.TooDeep())
-	shape, ok = rawjson.Check("[" + deep + "]")
+	shape, ok = checkJSON("[" + deep + "]")
 	require.True(t, ok)
 	require.True(t, shape.TooDeep())
 }
 
 func TestParseKeepsEverything(t *testing.T) {
-	root, _, ok := rawjson.Parse(`{"n": 1.00, "n":2, "\ud83d": ["\u0061\ud83d\ude00", {}, []], "t":true,"f":false,"z":null}`)
+	root, _, ok := ParseJSON(`{"n": 1.00, "n":2, "\ud83d": ["\u0061\ud83d\ude00", {}, []], "t":true,"f":false,"z":null}`)
 	require.True(t, ok)
 	require.Len(t, root.Members, 6)
 	require.Equal(t, "1.00", root.Members[0].Value.Raw)
@@ -89,19 +87,19 @@ func TestParseKeepsEverything(t *testing.T) {
 	require.Equal(t, "a😀", root.Members[2].Value.Elems[0].Text())
 	require.Equal(t, map[string]any{
 		"n": json.Number("2"), "\uFFFD": []any{"a😀", map[string]any{}, []any{}}, "t": true, "f": false, "z": nil,
-	}, root.Any())
+	}, root.decoded())
 	_, ok = root.Get("absent")
 	require.False(t, ok)
 }
 
 func TestParseBeyondLimits(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 100) + `"}"` + strings.Repeat("}", 100)
-	root, shape, ok := rawjson.Parse(deep)
+	root, shape, ok := ParseJSON(deep)
 	require.True(t, ok)
 	require.True(t, shape.TooDeep())
 	require.Equal(t, deep, root.Raw)
 	level := root
-	for range rawjson.MaxDepth {
+	for range maxDepth {
 		require.Len(t, level.Members, 1)
 		level, _ = level.Get("a")
 	}
@@ -109,11 +107,11 @@ func TestParseBeyondLimits(t *testing.T) {
 	require.True(t, strings.HasPrefix(level.Raw, `{"a":`) && strings.HasSuffix(level.Raw, "}"))
 
 	for name, text := range map[string]string{
-		"bytes":  ` "` + strings.Repeat("x", rawjson.MaxBytes) + "\" \n",
-		"values": " [0" + strings.Repeat(",0", rawjson.MaxValues) + "]",
+		"bytes":  ` "` + strings.Repeat("x", maxBytes) + "\" \n",
+		"values": " [0" + strings.Repeat(",0", maxValues) + "]",
 	} {
 		t.Run(name, func(t *testing.T) {
-			root, shape, ok := rawjson.Parse(text)
+			root, shape, ok := ParseJSON(text)
 			require.True(t, ok)
 			require.True(t, shape.TooLarge())
 			require.Equal(t, strings.TrimSpace(text), root.Raw)
@@ -138,12 +136,12 @@ func TestDuplicates(t *testing.T) {
 		{"many members", many + "}", []string{".k0", ".k1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			root, _, ok := rawjson.Parse(c.text)
+			root, _, ok := ParseJSON(c.text)
 			require.True(t, ok)
 			require.Equal(t, c.want, root.Duplicates(10))
 		})
 	}
-	root, _, _ := rawjson.Parse(`{"a":1,"a":1,"b":1,"b":1}`)
+	root, _, _ := ParseJSON(`{"a":1,"a":1,"b":1,"b":1}`)
 	require.Equal(t, []string{".a"}, root.Duplicates(1))
 }
 
@@ -158,7 +156,7 @@ func TestLabel(t *testing.T) {
 		"\u202Eevil\u200B":      "\uFFFDevil\uFFFD",
 		strings.Repeat("é", 64): strings.Repeat("é", 64),
 	} {
-		require.Equal(t, want, rawjson.Label(name), "%q", name)
+		require.Equal(t, want, Label(name), "%q", name)
 	}
 }
 
@@ -170,12 +168,12 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		shape, ok := rawjson.Check(text)
+		shape, ok := checkJSON(text)
 		if !utf8.ValidString(text) || strings.Count(text, "[")+strings.Count(text, "{") > 9000 {
 			return // encoding/json accepts invalid UTF-8, and refuses depth 10000
 		}
 		require.Equal(t, json.Valid([]byte(text)), ok)
-		root, again, parsed := rawjson.Parse(text)
+		root, again, parsed := ParseJSON(text)
 		require.Equal(t, ok, parsed)
 		require.Equal(t, shape, again)
 		if !ok {
@@ -189,7 +187,7 @@ func FuzzParse(f *testing.F) {
 		in.UseNumber()
 		var want any
 		require.NoError(t, in.Decode(&want))
-		require.Equal(t, want, root.Any())
+		require.Equal(t, want, root.decoded())
 		root.Duplicates(10)
 	})
 }
@@ -200,6 +198,6 @@ func BenchmarkParse(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	// Floor: utf8.ValidString over the same bytes, which Check does first.
 	for b.Loop() {
-		rawjson.Parse(text)
+		ParseJSON(text)
 	}
 }

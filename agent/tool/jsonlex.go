@@ -1,13 +1,13 @@
-package rawjson
+package tool
 
 // kindOf guesses a value's kind from its first byte; scalarEnd verifies it.
-func kindOf(b byte) Kind {
+func kindOf(b byte) byte {
 	switch b {
 	case '{', '[', '"', 't', 'f', 'n':
-		return Kind(b)
+		return b
 	}
 	if b == '-' || isDigit(b) {
-		return Number
+		return '0'
 	}
 	return 0
 }
@@ -21,17 +21,17 @@ func skipSpace(s string, i int) int {
 }
 
 // scalarEnd returns the index after the scalar of this kind that starts at i.
-func scalarEnd(s string, i int, kind Kind) (end int, ok bool) {
+func scalarEnd(s string, i int, kind byte) (end int, ok bool) {
 	switch kind {
-	case String:
+	case '"':
 		return stringEnd(s, i)
-	case Number:
+	case '0':
 		return numberEnd(s, i)
-	case True:
+	case 't':
 		return wordEnd(s, i, "true")
-	case False:
+	case 'f':
 		return wordEnd(s, i, "false")
-	case Null:
+	case 'n':
 		return wordEnd(s, i, "null")
 	}
 	return i, false

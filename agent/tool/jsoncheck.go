@@ -1,36 +1,19 @@
-// Package rawjson reads untrusted JSON without losing anything: text goes in, a
-// tree that keeps member order, repeated names, number lexemes and lone
-// surrogates comes out.
-package rawjson
+package tool
 
 import "unicode/utf8"
 
 // Limits on what is read into a tree. Text beyond them is still checked for
 // being JSON, in one pass without allocating per value.
 const (
-	MaxBytes  = 64 << 10 // of the whole text
-	MaxDepth  = 64       // of nested objects and arrays
-	MaxValues = 8192     // of values in the text, member names not counted
-)
-
-// Kind is the sort of a JSON value, named by the character it can begin with.
-type Kind byte
-
-// The kinds. The zero Kind is no value.
-const (
-	Object Kind = '{'
-	Array  Kind = '['
-	String Kind = '"'
-	Number Kind = '0'
-	True   Kind = 't'
-	False  Kind = 'f'
-	Null   Kind = 'n'
+	maxBytes  = 64 << 10 // of the whole text
+	maxDepth  = 64       // of nested objects and arrays
+	maxValues = 8192     // of values in the text, member names not counted
 )
 
 // Shape is what one pass over a text learns about it.
 type Shape struct {
-	// Kind is that of the outermost value.
-	Kind Kind
+	// Kind is that of the outermost value, as in JSON.
+	Kind byte
 	// Depth is the deepest nesting of objects and arrays, 0 for a scalar.
 	Depth int
 	// Values counts all values, the outermost included.
@@ -39,20 +22,20 @@ type Shape struct {
 	Bytes int
 }
 
-// TooDeep reports nesting beyond MaxDepth.
-func (s Shape) TooDeep() bool { return s.Depth > MaxDepth }
+// TooDeep reports nesting beyond 64 levels.
+func (s Shape) TooDeep() bool { return s.Depth > maxDepth }
 
-// TooLarge reports a text beyond MaxBytes or MaxValues.
-func (s Shape) TooLarge() bool { return s.Bytes > MaxBytes || s.Values > MaxValues }
+// TooLarge reports a text beyond 64 KiB or 8192 values.
+func (s Shape) TooLarge() bool { return s.Bytes > maxBytes || s.Values > maxValues }
 
-// Check reports whether text is exactly one JSON value (RFC 8259, valid UTF-8)
+// checkJSON reports whether text is exactly one JSON value (RFC 8259, valid UTF-8)
 // with nothing but white space around it. It does not recurse, so any nesting
 // is safe. Shape is zero unless ok.
-func Check(text string) (shape Shape, ok bool) {
+func checkJSON(text string) (shape Shape, ok bool) {
 	if !utf8.ValidString(text) {
 		return Shape{}, false
 	}
-	var few [MaxDepth]byte
+	var few [maxDepth]byte
 	c := checker{text: text, open: few[:0], shape: Shape{Bytes: len(text)}}
 	for {
 		if !c.value() {
@@ -89,7 +72,7 @@ func (c *checker) value() bool {
 			c.shape.Kind = kind
 		}
 		c.shape.Values++
-		if kind != Object && kind != Array {
+		if kind != '{' && kind != '[' {
 			end, ok := scalarEnd(c.text, c.at, kind)
 			c.at = end
 			return ok

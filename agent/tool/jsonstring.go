@@ -1,4 +1,4 @@
-package rawjson
+package tool
 
 import (
 	"strings"
@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Unquote decodes the JSON string literal raw, quotes included, which must be
+// unquote decodes the JSON string literal raw, quotes included, which must be
 // valid. A lone surrogate becomes its three-byte encoding, which is not valid
 // UTF-8; Text replaces it.
-func Unquote(raw string) string {
+func unquote(raw string) string {
 	raw = raw[1 : len(raw)-1]
 	i := strings.IndexByte(raw, '\\')
 	if i < 0 {
@@ -56,8 +56,8 @@ func appendEscape(out []byte, s string) ([]byte, int) {
 	return append(out, s[1]), 2
 }
 
-// SurrogateAt decodes the lone surrogate that Unquote left at s[i], three bytes.
-func SurrogateAt(s string, i int) (unit rune, ok bool) {
+// surrogateAt decodes the lone surrogate that unquote left at s[i], three bytes.
+func surrogateAt(s string, i int) (unit rune, ok bool) {
 	if i+2 >= len(s) || s[i] != 0xED || s[i+1] < 0xA0 {
 		return 0, false
 	}
@@ -66,11 +66,11 @@ func SurrogateAt(s string, i int) (unit rune, ok bool) {
 
 // Text decodes the string value v as valid UTF-8, lone surrogates replaced by
 // U+FFFD. It is "" for any other kind.
-func (v Value) Text() string {
-	if v.Kind != String {
+func (v JSON) Text() string {
+	if v.Kind != '"' {
 		return ""
 	}
-	return withoutSurrogates(Unquote(v.Raw))
+	return withoutSurrogates(unquote(v.Raw))
 }
 
 func withoutSurrogates(s string) string {
@@ -79,7 +79,7 @@ func withoutSurrogates(s string) string {
 	}
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
-		if _, ok := SurrogateAt(s, i); ok {
+		if _, ok := surrogateAt(s, i); ok {
 			out = utf8.AppendRune(out, utf8.RuneError)
 			i += 2
 			continue

@@ -1,4 +1,4 @@
-package rawjson
+package tool
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 
 // Duplicates returns the paths of names used twice in one object, such as
 // .next_action.args.label, in document order, at most limit of them.
-func (v Value) Duplicates(limit int) []string {
+func (v JSON) Duplicates(limit int) []string {
 	var out []string
 	v.duplicates("", limit, &out)
 	return out
@@ -16,7 +16,7 @@ func (v Value) Duplicates(limit int) []string {
 // smallObject is how many members are compared pairwise rather than by a map.
 const smallObject = 16
 
-func (v Value) duplicates(path string, limit int, out *[]string) {
+func (v JSON) duplicates(path string, limit int, out *[]string) {
 	var seen map[string]int
 	if len(v.Members) > smallObject {
 		seen = make(map[string]int, len(v.Members))
@@ -40,7 +40,7 @@ func (v Value) duplicates(path string, limit int, out *[]string) {
 }
 
 // earlier counts the members before i with the same name.
-func (v Value) earlier(i int, seen map[string]int) int {
+func (v JSON) earlier(i int, seen map[string]int) int {
 	name := v.Members[i].Name
 	if seen != nil {
 		n := seen[name]
@@ -56,29 +56,29 @@ func (v Value) earlier(i int, seen map[string]int) int {
 	return n
 }
 
-// Any converts v to the types of encoding/json with json.Number: the last of
+// decoded converts v to the types of encoding/json with json.Number: the last of
 // repeated names wins, lone surrogates become U+FFFD, and containers beyond
-// MaxDepth come out empty.
-func (v Value) Any() any {
+// 64 levels come out empty.
+func (v JSON) decoded() any {
 	switch v.Kind {
-	case Object:
+	case '{':
 		out := make(map[string]any, len(v.Members))
 		for _, m := range v.Members {
-			out[withoutSurrogates(m.Name)] = m.Value.Any()
+			out[withoutSurrogates(m.Name)] = m.Value.decoded()
 		}
 		return out
-	case Array:
+	case '[':
 		out := make([]any, len(v.Elems))
 		for i, e := range v.Elems {
-			out[i] = e.Any()
+			out[i] = e.decoded()
 		}
 		return out
-	case String:
+	case '"':
 		return v.Text()
-	case Number:
+	case '0':
 		return json.Number(v.Raw)
-	case True, False:
-		return v.Kind == True
+	case 't', 'f':
+		return v.Kind == 't'
 	}
 	return nil
 }
