@@ -20,12 +20,15 @@ type Suite struct {
 	// Candidates are the suite's default candidates.
 	Candidates []Candidate
 	Tasks      []Task
-	// Digest is the SHA-256 hex of everything above that can change a result.
+	// Digest is the SHA-256 hex of everything above that can change a result:
+	// not of comments, texts for people, or candidates.
 	Digest string
 	// FS is where the suite was loaded from; its cassettes folder holds the
 	// recorded exchanges. Path names it for people.
 	FS   fs.FS
 	Path string
+
+	advice []*Problem
 }
 
 // Candidate is what is on trial. Names are data: they are matched exactly and

@@ -1,35 +1,176 @@
 package goldens
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
 	"io/fs"
-	"time"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// Load reads a suite folder (suite.yaml and the files it names). The error
-// joins every problem found, each a *Problem.
-func Load(fsys fs.FS, path string) (*Suite, error) { panic("skeleton") }
+// The bounds of a suite. They keep a hostile or generated folder from taking
+// the machine with it; no suite written by people comes near them.
+const (
+	maxFileBytes = 4 << 20
+	maxTaskFiles = 1_000
+	maxTasks     = 10_000
+)
+
+// suiteFile is the one file every suite has; it names the others.
+const suiteFile = "suite.yaml"
+
+// Load reads the suite folder fsys: suite.yaml and the task files it names.
+// path is what people call that folder; it goes in front of the file names in
+// problems. The error joins every problem found, each a *Problem, ordered by
+// file and line; the suite is nil unless the error is.
+func Load(fsys fs.FS, path string) (*Suite, error) {
+	l := &loader{fsys: fsys, label: path, found: &findings{}}
+	s := l.suite()
+	l.crossCheck(s)
+	if err := l.found.join(); err != nil {
+		return nil, err
+	}
+	s.FS, s.Path = fsys, path
+	s.Digest = digest(s)
+	s.advice = l.advice(s)
+	return s, nil
+}
 
 // Problem is one fault of a suite file.
 type Problem struct {
-	File          string
-	Line          int
+	// File is the path people gave for the suite, joined with the file's name in it.
+	File string
+	// Line counts from 1.
+	Line int
+	// Field is where in the file, such as tasks[3].expect.status; empty when
+	// the fault is the file's as a whole. Detail says what is wrong and what
+	// would be right.
 	Field, Detail string
 }
 
-// World is the environment one episode's tools act on. Not safe for concurrent use.
-type World struct{}
+// Error prints file:line: field: detail.
+func (p *Problem) Error() string {
+	if p.Field == "" {
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Detail)
+	}
+	return fmt.Sprintf("%s:%d: %s: %s", p.File, p.Line, p.Field, p.Detail)
+}
 
-// NewWorld returns the world of a task in its initial state.
-func NewWorld(t Task) *World { panic("skeleton") }
+// findings collects the problems of a suite while it is being read.
+type findings struct{ list []*Problem }
 
-// Call executes one tool call at virtual time at. The caller has validated the
-// arguments; the world still refuses nonsense with outcome error.
-func (w *World) Call(c tool.Call, at time.Time) tool.Result { panic("skeleton") }
+// join returns the problems in reading order, or nil when there are none.
+func (f *findings) join() error {
+	slices.SortStableFunc(f.list, func(a, b *Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	seen := map[Problem]bool{}
+	var errs []error
+	for _, p := range f.list {
+		if !seen[*p] { // a value that is read twice is wrong twice
+			seen[*p] = true
+			errs = append(errs, p)
+		}
+	}
+	return errors.Join(errs...)
+}
 
-// Reply returns the scripted human's next answer, and false when nobody answers.
-func (w *World) Reply(question string) (string, bool) { panic("skeleton") }
+// loader holds what reading one suite has found so far.
+type loader struct {
+	fsys  fs.FS
+	label string
+	found *findings
+
+	defaults taskDefaults
+	tools    *offer
+	worlds   map[string]*namedWorld
+	// worldNames keeps the order of the file, for messages.
+	worldNames []string
+	// taken maps a task's folded id to where it was first defined.
+	taken map[string]string
+	// where remembers the places the cross checks want to point at, by task index.
+	where []taskPlaces
+}
+
+// taskPlaces are the places of one task that checks across fields point at.
+type taskPlaces struct {
+	task   place
+	object object
+	expect []object
+}
+
+// offer is the suite's tools by name, with the places they are defined.
+type offer struct {
+	specs  []tool.Spec
+	places map[string]place
+}
+
+func (o *offer) names() []string {
+	names := make([]string, len(o.specs))
+	for i, s := range o.specs {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// open reads one file of the suite and returns its document. ok is false when
+// there is nothing to read on with; the problem is then recorded.
+func (l *loader) open(name string) (root place, ok bool) {
+	r := &source{file: path.Join(l.label, name), found: l.found}
+	text, err := l.read(name)
+	if err != nil {
+		r.failf(1, "", "%s", err)
+		return place{}, false
+	}
+	return r.parse(text)
+}
+
+// read returns a file's content, refusing one that is too large.
+func (l *loader) read(name string) ([]byte, error) {
+	f, err := l.fsys.Open(name)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.New("there is no such file")
+		}
+		return nil, fmt.Errorf("cannot open the file: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the file: %w", err)
+	}
+	if len(text) > maxFileBytes {
+		return nil, fmt.Errorf("the file is larger than %d MiB", maxFileBytes>>20)
+	}
+	return text, nil
+}
+
+// taskFiles returns the files a glob of suite.yaml names, in name order.
+func (l *loader) taskFiles(p place, pattern string) []string {
+	if !fs.ValidPath(pattern) {
+		p.failf("%q must be a path below the suite folder, with / between folders and no ..", pattern)
+		return nil
+	}
+	names, err := fs.Glob(l.fsys, pattern)
+	switch {
+	case err != nil:
+		p.failf("%q is not a valid pattern: %v", pattern, err)
+	case len(names) == 0:
+		p.failf("no file matches %q", pattern)
+	case len(names) > maxTaskFiles:
+		p.failf("%q matches %d files; at most %d are read", pattern, len(names), maxTaskFiles)
+		return nil
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(names, func(n string) bool {
+		return strings.EqualFold(path.Base(n), suiteFile)
+	})
+}
 
 // Score checks an outcome against the task's accepted outcomes. When one is
 // met, its checks are returned and solved is true; otherwise those of the

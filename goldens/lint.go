@@ -1,0 +1,145 @@
+package goldens
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// Lint reports what does not keep a suite from running but is likely a
+// mistake: a tool no built-in world implements, a tool or world no task uses.
+// Like Load's, the error joins a *Problem for each.
+func (s *Suite) Lint() error { return (&findings{list: s.advice}).join() }
+
+// advice collects what Lint reports.
+func (l *loader) advice(s *Suite) []*Problem {
+	found := &findings{}
+	say := func(p place, format string, args ...any) {
+		found.list = append(found.list, &Problem{File: p.src.file, Line: p.at(), Field: p.path, Detail: fmt.Sprintf(format, args...)})
+	}
+	for _, spec := range s.Tools {
+		at := l.tools.places[spec.Name]
+		if _, ok := implementations[spec.Name]; !ok {
+			say(at, "no world implements tool %s; the built-in ones are: %s", spec.Name, strings.Join(slices.Sorted(maps.Keys(implementations)), ", "))
+		}
+		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return slices.Contains(t.Tools, spec.Name) }) {
+			say(at, "no task offers tool %s", spec.Name)
+		}
+	}
+	for _, name := range l.worldNames {
+		if w := l.worlds[name]; !w.used {
+			say(w.place, "no task uses world %s", name)
+		}
+	}
+	return found.list
+}
+
+// crossCheck holds the fields of every task against each other: an outcome that
+// no episode can reach would fail every candidate and say nothing.
+func (l *loader) crossCheck(s *Suite) {
+	if len(l.found.list) > 0 {
+		return // half-read tasks would be accused of what they do not say
+	}
+	for i, t := range s.Tasks {
+		set, err := tool.NewSet(offered(s.Tools, t.Tools))
+		if err != nil {
+			l.where[i].task.failf("the tools on offer do not form a set: %v", err)
+			continue
+		}
+		for k, e := range t.Expect {
+			at := l.where[i].expect[k]
+			checkStatus(at, t, e)
+			l.checkCalls(at, t, e, set)
+			if e.TableLabel != "" && !hasLabel(t.World.Counts, e.TableLabel) {
+				at.fieldAt("table_label").failf("the task's world counts no label %q", e.TableLabel)
+			}
+		}
+	}
+}
+
+// offered returns the specs of the named tools, in the names' order.
+func offered(specs []tool.Spec, names []string) []tool.Spec {
+	var out []tool.Spec
+	for _, name := range names {
+		for _, s := range specs {
+			if s.Name == name {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// checkStatus reports fields that contradict the expected status.
+func checkStatus(at object, t Task, e Expect) {
+	if e.StopReason != "" && e.Status != "stopped" {
+		at.fieldAt("stop_reason").failf("only status stopped has a stop reason, and the status is %s", e.Status)
+	}
+	asks := e.Status == "clarify" || e.Status == "answered_after_clarify"
+	if asks && e.MaxClarifies != nil && *e.MaxClarifies == 0 {
+		at.fieldAt("at_most").fieldAt("clarifies").failf("is 0, but status %s takes a clarifying question", e.Status)
+	}
+	if e.Status == "answered_after_clarify" && len(t.Replies) == 0 {
+		at.fieldAt("status").failf("is answered_after_clarify, but the task has no replies: nobody would answer")
+	}
+	if over := t.Budgets.MaxSteps; e.MaxSteps != nil && over > 0 && *e.MaxSteps > over {
+		at.fieldAt("at_most").fieldAt("steps").failf("is %d, above the task's hard cap max_steps of %d", *e.MaxSteps, over)
+	}
+}
+
+// checkCalls reports expected calls that could never be made.
+func (l *loader) checkCalls(at object, t Task, e Expect, set *tool.Set) {
+	calls, forbidden := at.fieldAt("calls"), at.fieldAt("forbidden")
+	for i, c := range e.Trajectory.Required {
+		here := calls.item(i)
+		if !set.Has(c.Tool) {
+			here.failf("the task offers no tool %q%s; it offers: %s", c.Tool, suggest(c.Tool, t.Tools), strings.Join(t.Tools, ", "))
+			continue
+		}
+		if c.Args != nil && !hasMatcher(c.Args) {
+			args, err := json.Marshal(c.Args)
+			if bad := set.Validate(tool.Call{Name: c.Tool, Args: args}); err == nil && len(bad) > 0 {
+				here.failf("no call can look like this, since the arguments break the tool's schema: %s", strings.Join(bad, ", "))
+			}
+		}
+		if slices.ContainsFunc(e.Trajectory.Forbidden, func(f CallMatch) bool { return f.Tool == c.Tool && f.Args == nil }) {
+			here.failf("tool %s is forbidden too", c.Tool)
+		}
+	}
+	for i, c := range e.Trajectory.Forbidden {
+		if _, ok := l.tools.places[c.Tool]; !ok && !t.Scripted {
+			forbidden.item(i).failf("the suite has no tool %q%s; it has: %s", c.Tool, suggest(c.Tool, l.tools.names()), strings.Join(l.tools.names(), ", "))
+		}
+	}
+	if n := len(e.Trajectory.Required); e.MaxToolCalls != nil && *e.MaxToolCalls < n && e.Trajectory.Order != Subset {
+		at.fieldAt("at_most").fieldAt("tool_calls").failf("is %d, but %d calls are required", *e.MaxToolCalls, n)
+	}
+}
+
+// hasMatcher reports whether an expected value leaves anything open.
+func hasMatcher(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, member := range v {
+			if strings.HasPrefix(key, "$") || hasMatcher(member) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, hasMatcher)
+	}
+	return false
+}
+
+func hasLabel(counts map[string]map[string]int64, label string) bool {
+	for _, day := range counts {
+		if _, ok := day[label]; ok {
+			return true
+		}
+	}
+	return false
+}

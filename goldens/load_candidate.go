@@ -1,0 +1,109 @@
+package goldens
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// maxTokensCap and maxTemperature bound what a candidate may ask for.
+const (
+	maxTokensCap   = 1_000_000
+	maxTemperature = 2
+)
+
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// Validate reports everything that is wrong with a candidate, by field name: a
+// name that cannot be a folder, a missing provider or model, a base URL that is
+// none, a number out of range.
+func (c Candidate) Validate() error {
+	var errs []error
+	for _, f := range c.faults() {
+		errs = append(errs, fmt.Errorf("%s: %s", f.field, f.detail))
+	}
+	return errors.Join(errs...)
+}
+
+type fieldFault struct{ field, detail string }
+
+// faults lists what is wrong, in field order.
+func (c Candidate) faults() []fieldFault {
+	var out []fieldFault
+	add := func(field, detail string) {
+		if detail != "" {
+			out = append(out, fieldFault{field, detail})
+		}
+	}
+	for _, f := range []struct{ name, value string }{{"name", c.Name}, {"provider", c.Provider}, {"model", c.Model}} {
+		if strings.TrimSpace(f.value) == "" {
+			add(f.name, "is missing")
+		}
+	}
+	add("name", lowerName.fault(c.Name))
+	if c.BaseURL != "" {
+		u, err := url.Parse(c.BaseURL)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+			add("base_url", "must be an http or https address without a user name")
+		}
+	}
+	if c.KeyEnv != "" && !envName.MatchString(c.KeyEnv) {
+		add("key_env", "must be the name of an environment variable, never the key itself")
+	}
+	if c.MaxTokens != nil && (*c.MaxTokens < 1 || *c.MaxTokens > maxTokensCap) {
+		add("max_tokens", fmt.Sprintf("must be from 1 to %d, but is %d", maxTokensCap, *c.MaxTokens))
+	}
+	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) {
+		add("temperature", fmt.Sprintf("must be a number from 0 to %d, but is %v", maxTemperature, *t))
+	}
+	return out
+}
+
+// candidates reads a suite's default candidates.
+func candidates(list place) []Candidate {
+	var out []Candidate
+	first := map[string]int{}
+	for _, item := range list.items() {
+		before := len(item.src.found.list)
+		o := item.object(candidateFields)
+		var c Candidate
+		for _, f := range []struct {
+			name string
+			to   *string
+		}{
+			{"name", &c.Name}, {"agent", &c.Agent}, {"provider", &c.Provider}, {"model", &c.Model}, {"mode", &c.Mode},
+			{"profile", &c.Profile}, {"rescue", &c.Rescue}, {"base_url", &c.BaseURL}, {"key_env", &c.KeyEnv},
+		} {
+			if p, ok := o.get(f.name); ok {
+				*f.to = p.filled()
+			}
+		}
+		if p, ok := o.get("max_tokens"); ok {
+			n := int(p.integer(1, maxTokensCap))
+			c.MaxTokens = &n
+		}
+		if p, ok := o.get("temperature"); ok {
+			t := p.number(0, maxTemperature)
+			c.Temperature = &t
+		}
+		if len(item.src.found.list) == before {
+			o.report(c.faults())
+		}
+		if line, dup := first[c.Name]; dup && c.Name != "" {
+			o.fieldAt("name").failf("candidate %s is defined already, on line %d", c.Name, line)
+		} else {
+			first[c.Name] = item.at()
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// report records faults at their fields, or at the object where the field is absent.
+func (o object) report(faults []fieldFault) {
+	for _, f := range faults {
+		o.fieldAt(f.field).failf("%s", f.detail)
+	}
+}

@@ -1,0 +1,45 @@
+package goldens
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// digest returns the SHA-256 hex of a canonical encoding of what can change a
+// result. Where a task stands in which file is no part of it, nor are the texts
+// that only people read: titles, descriptions, probes and notes.
+func digest(s *Suite) string {
+	type world struct {
+		WorldSpec
+		Now, Zone string
+	}
+	type task struct {
+		Task
+		World  world
+		Expect []Expect
+	}
+	doc := struct {
+		Format, Name string
+		Tools        any
+		Tasks        []task
+	}{Format: "cupel-suite-1", Name: s.Name, Tools: s.Tools}
+	for _, t := range s.Tasks {
+		w := world{WorldSpec: t.World, Now: t.World.Now.UTC().Format(time.RFC3339Nano), Zone: t.World.Zone.String()}
+		d := task{Task: t, World: w}
+		d.Task.Title, d.Task.Probes, d.Task.File, d.Task.Line = "", nil, "", 0
+		for _, e := range t.Expect {
+			e.Note = ""
+			d.Expect = append(d.Expect, e)
+		}
+		doc.Tasks = append(doc.Tasks, d)
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		panic(fmt.Sprintf("goldens: a loaded suite does not encode: %v", err))
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

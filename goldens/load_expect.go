@@ -1,0 +1,237 @@
+package goldens
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	expectFields = []string{"status", "stop_reason", "numbers", "contains_any", "contains_all", "not_contains", "order", "calls", "forbidden", "at_most", "signals", "table_label", "note"}
+	atMostFields = []string{"clarifies", "steps", "tool_calls"}
+)
+
+// The words an expectation may use, as package agent and the ledger spell them.
+// A failed or cancelled episode is nobody's expectation.
+var (
+	expectStatuses = []string{"answered", "answered_after_clarify", "respond_error", "clarify", "cannot_proceed", "stopped"}
+	stopReasons    = []string{"max_steps", "max_seconds", "max_tool_calls", "thrash", "stall", "contract_violation"}
+	orders         = []string{string(Strict), string(InOrder), string(AnyOrder), string(Subset)}
+)
+
+var (
+	plainNumber = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+	maxCap      = int64(10_000)
+)
+
+// expectations reads expect and also_accept. Every entry of also_accept starts
+// as a copy of expect without its stop_reason and note; a field it has replaces
+// the copy's, at_most and signals key by key, and an empty value takes the
+// copy's away.
+func expectations(main, also place) ([]Expect, []object) {
+	o := main.object(expectFields)
+	intended := (&expectation{object: o}).read()
+	all, places := []Expect{intended}, []object{o}
+	if also.node == nil {
+		return all, places
+	}
+	items := also.items()
+	if len(items) == 0 && also.kind() == "a list" {
+		also.failf("must hold at least one outcome; leave it out if there is none")
+	}
+	for _, item := range items {
+		o := item.object(expectFields)
+		base := intended
+		base.StopReason, base.Note = "", ""
+		all = append(all, (&expectation{object: o, out: base, inherits: true}).read())
+		places = append(places, o)
+	}
+	return all, places
+}
+
+// expectation reads one accepted outcome.
+type expectation struct {
+	object
+	out      Expect
+	inherits bool
+}
+
+// field calls read with a field that is there, or clear with one that is there
+// and empty in an outcome that inherits.
+func (x *expectation) field(name string, clear func(), read func(place)) {
+	switch p, ok := x.get(name); {
+	case ok && x.inherits && p.null():
+		clear()
+	case ok:
+		read(p)
+	}
+}
+
+func (x *expectation) texts(name string, to *[]string) {
+	x.field(name, func() { *to = nil }, func(p place) { *to = p.words() })
+}
+
+func (x *expectation) read() Expect {
+	e := &x.out
+	if !x.inherits {
+		x.need("status")
+	}
+	if p, ok := x.get("status"); ok {
+		e.Status = p.choice(expectStatuses...)
+	}
+	if p, ok := x.get("stop_reason"); ok {
+		e.StopReason = p.choice(stopReasons...)
+	}
+	x.field("numbers", func() { e.Numbers = nil }, func(p place) { e.Numbers = numbers(p) })
+	x.texts("contains_any", &e.ContainsAny)
+	x.texts("contains_all", &e.ContainsAll)
+	x.texts("not_contains", &e.NotContains)
+	x.field("order", func() { e.Trajectory.Order = "" }, func(p place) { e.Trajectory.Order = Order(p.choice(orders...)) })
+	x.field("calls", func() { e.Trajectory.Required = nil }, func(p place) { e.Trajectory.Required = calls(p) })
+	x.field("forbidden", func() { e.Trajectory.Forbidden = nil }, func(p place) { e.Trajectory.Forbidden = calls(p) })
+	x.field("at_most", func() { e.MaxClarifies, e.MaxSteps, e.MaxToolCalls = nil, nil, nil }, x.caps)
+	x.field("signals", func() { e.Signals = nil }, x.signals)
+	x.field("table_label", func() { e.TableLabel = "" }, func(p place) { e.TableLabel = p.filled() })
+	if p, ok := x.get("note"); ok {
+		e.Note = p.filled()
+	}
+	return *e
+}
+
+// caps reads at_most; an empty cap takes the inherited one away.
+func (x *expectation) caps(p place) {
+	o := p.object(atMostFields)
+	for i, to := range []**int{&x.out.MaxClarifies, &x.out.MaxSteps, &x.out.MaxToolCalls} {
+		switch p, ok := o.get(atMostFields[i]); {
+		case ok && x.inherits && p.null():
+			*to = nil
+		case ok:
+			n := int(p.integer(0, maxCap))
+			*to = &n
+		}
+	}
+}
+
+// signals reads conditions by signal name over the inherited ones.
+func (x *expectation) signals(p place) {
+	out := map[string]string{}
+	for name, condition := range x.out.Signals {
+		out[name] = condition
+	}
+	for _, e := range p.entries() {
+		if x.inherits && e.value.null() {
+			delete(out, e.key)
+			continue
+		}
+		condition, tag, ok := e.value.scalar()
+		if !ok || !slices.Contains([]string{"!!str", "!!bool", "!!int", "!!float"}, tag) {
+			e.value.wants("a condition")
+			continue
+		}
+		if known := knownSignals(); !slices.Contains(known, e.key) {
+			e.keyAt.failf("unknown signal%s; allowed: %s", suggest(e.key, known), strings.Join(known, ", "))
+			continue
+		}
+		condition = strings.ReplaceAll(condition, " ", "")
+		if err := lintCondition(e.key, condition); err != nil {
+			e.value.failf("%v", err)
+			continue
+		}
+		out[e.key] = condition
+	}
+	x.out.Signals = out
+}
+
+// numbers reads numbers as they are written: 449, 25.0.
+func numbers(p place) []string {
+	var out []string
+	for _, item := range p.items() {
+		s, tag, ok := item.scalar()
+		if !ok || tag != "!!int" && tag != "!!float" && tag != "!!str" {
+			item.wants("a number")
+			continue
+		}
+		if !plainNumber.MatchString(s) {
+			item.failf("must be a number written in plain digits, such as 1234567 or 25.5, but is %q", s)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// calls reads a list of tool calls: a bare name means any arguments, name:
+// {…} exactly these.
+func calls(p place) []CallMatch {
+	var out []CallMatch
+	for _, item := range p.items() {
+		if item.kind() != "a mapping" {
+			out = append(out, CallMatch{Tool: item.filled()})
+			continue
+		}
+		name, value, ok := item.single()
+		if !ok {
+			continue
+		}
+		if value.kind() != "a mapping" {
+			value.failf("must be a mapping of arguments, but is %s; write the tool's name alone for any arguments", value.kind())
+			continue
+		}
+		for _, arg := range value.entries() {
+			arg.value.matcher()
+		}
+		args, _ := decodeJSON(value.json()).(map[string]any)
+		out = append(out, CallMatch{Tool: name, Args: args})
+	}
+	return out
+}
+
+// matcherNames are the keys of a matcher.
+var matcherNames = []string{"$regex", "$in", "$any", "$gte", "$lte"}
+
+// matcher checks a value that may be a matcher or hold some.
+func (p place) matcher() {
+	switch p.kind() {
+	case "a list":
+		for _, item := range p.items() {
+			item.matcher()
+		}
+	case "a mapping":
+		entries := p.entries()
+		for _, e := range entries {
+			if !strings.HasPrefix(e.key, "$") {
+				e.value.matcher()
+				continue
+			}
+			if !slices.Contains(matcherNames, e.key) {
+				e.keyAt.failf("unknown matcher%s; allowed: %s", suggest(e.key, matcherNames), strings.Join(matcherNames, ", "))
+				continue
+			}
+			e.operand()
+			if len(entries) > 1 {
+				e.keyAt.failf("a matcher stands alone in its mapping")
+			}
+		}
+	}
+}
+
+// operand checks what a matcher compares with.
+func (e entry) operand() {
+	switch e.key {
+	case "$regex":
+		if _, err := regexp.Compile(e.value.filled()); err != nil {
+			e.value.failf("is not a regular expression of RE2: %v", err)
+		}
+	case "$in":
+		if items := e.value.items(); len(items) == 0 && e.value.kind() == "a list" {
+			e.value.failf("must hold at least one value")
+		}
+	case "$any":
+		if _, tag, _ := e.value.scalar(); !e.value.flag() && tag == "!!bool" {
+			e.value.failf("must be true")
+		}
+	default:
+		if _, tag, _ := e.value.scalar(); tag != "!!int" && tag != "!!float" {
+			e.value.wants("a number")
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package goldens
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// maxJSONBytes bounds one JSON value written in YAML, such as a schema: what
+// package tool reads.
+const maxJSONBytes = 64 << 10
+
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
+// json reads any YAML value that JSON has, as compact JSON text with members in
+// file order. Dates are strings. It returns null for what JSON does not have.
+func (p place) json() json.RawMessage {
+	before := len(p.src.found.list)
+	var out bytes.Buffer
+	p.appendJSON(&out)
+	if out.Len() > maxJSONBytes {
+		p.failf("must be at most %d KiB of JSON", maxJSONBytes>>10)
+	}
+	if len(p.src.found.list) > before {
+		return json.RawMessage("null")
+	}
+	return out.Bytes()
+}
+
+func (p place) appendJSON(out *bytes.Buffer) {
+	if out.Len() > maxJSONBytes {
+		return // already too large; the caller says so
+	}
+	switch n := p.value(); n.Kind {
+	case yaml.MappingNode:
+		out.WriteByte('{')
+		for i, e := range p.entries() {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			if tag := e.keyAt.node.ShortTag(); tag != "!!str" && tag != "!!timestamp" {
+				e.keyAt.failf("a key must be a string, but is %s: put it in quotes", e.keyAt.kind())
+			}
+			appendJSONString(out, e.key)
+			out.WriteByte(':')
+			e.value.appendJSON(out)
+		}
+		out.WriteByte('}')
+	case yaml.SequenceNode:
+		out.WriteByte('[')
+		for i, item := range p.items() {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			item.appendJSON(out)
+		}
+		out.WriteByte(']')
+	default:
+		p.appendScalar(out)
+	}
+}
+
+func (p place) appendScalar(out *bytes.Buffer) {
+	s, tag, _ := p.scalar()
+	switch tag {
+	case "!!str", "!!timestamp":
+		appendJSONString(out, s)
+	case "!!null":
+		out.WriteString("null")
+	case "!!bool":
+		out.WriteString(strings.ToLower(s))
+	case "!!int", "!!float":
+		if !jsonNumber.MatchString(s) {
+			p.failf("%s is not a JSON number; write it in decimal, or in quotes if it is a string", s)
+		}
+		out.WriteString(s)
+	default:
+		p.wants("a JSON value")
+	}
+}
+
+// appendJSONString writes s as JSON without escaping what only HTML minds.
+func appendJSONString(out *bytes.Buffer, s string) {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always encodes
+	out.Truncate(out.Len() - 1)
+}
+
+// decodeJSON turns JSON text into Go values, with numbers as json.Number.
+func decodeJSON(text []byte) any {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil // text comes from place.json or Canonical, which are JSON
+	}
+	return v
+}
+
+// canonical returns the canonical form of any JSON value.
+func canonical(value []byte) (json.RawMessage, error) {
+	const open, end = `{"v":`, `}`
+	out, err := tool.Canonical([]byte(open + string(value) + end))
+	if err != nil {
+		return nil, fmt.Errorf("canonical form of a value: %w", err)
+	}
+	return json.RawMessage(out[len(open) : len(out)-len(end)]), nil
+}

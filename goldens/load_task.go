@@ -1,0 +1,87 @@
+package goldens
+
+import "slices"
+
+var (
+	taskFields  = []string{"id", "title", "tier", "tags", "probes", "scripted", "request", "constraints", "tools", "world", "faults", "budgets", "replies", "script", "expect", "also_accept"}
+	faultFields = []string{"tool", "on_calls", "kind", "status", "code", "message", "after", "fields", "value"}
+)
+
+// maxRequestBytes bounds what a user may say: far more than any message.
+const maxRequestBytes = 64 << 10
+
+// task reads one task; tags are those of its file.
+func (l *loader) task(p place, tags []string) (Task, taskPlaces) {
+	o := p.object(taskFields)
+	t := Task{Tier: l.defaults.tier, Constraints: l.defaults.constraints, Tools: l.defaults.tools, Budgets: l.defaults.budgets, Tags: slices.Clone(tags)}
+	places := taskPlaces{task: p, object: o}
+	if p, ok := o.need("id"); ok {
+		t.ID = p.filled()
+		p.checkName(taskName, t.ID)
+	}
+	readWords(o, &t)
+	if p, ok := o.need("request"); ok {
+		if t.Request = p.filled(); len(t.Request) > maxRequestBytes {
+			p.failf("must be at most %d KiB", maxRequestBytes>>10)
+		}
+	}
+	if p, ok := o.get("constraints"); ok {
+		t.Constraints = p.text()
+	}
+	if p, ok := o.get("tools"); ok {
+		t.Tools = l.toolNames(p)
+	}
+	t.World = l.taskWorld(o)
+	if p, ok := o.get("faults"); ok {
+		t.World.Faults = faults(p, t.Tools)
+	}
+	if p, ok := o.get("budgets"); ok {
+		t.Budgets = budgets(p, t.Budgets)
+	}
+	if p, ok := o.get("replies"); ok {
+		t.Replies = p.texts()
+	}
+	readScript(o, &t)
+	if p, ok := o.need("expect"); ok {
+		also, _ := o.get("also_accept")
+		t.Expect, places.expect = expectations(p, also)
+	}
+	return t, places
+}
+
+// readWords reads what describes a task to people.
+func readWords(o object, t *Task) {
+	if p, ok := o.get("title"); ok {
+		t.Title = p.filled()
+	}
+	if p, ok := o.get("tier"); ok {
+		t.Tier = p.filled()
+	}
+	if p, ok := o.get("tags"); ok {
+		for _, tag := range p.words() {
+			if !slices.Contains(t.Tags, tag) {
+				t.Tags = append(t.Tags, tag)
+			}
+		}
+	}
+	if p, ok := o.get("probes"); ok {
+		t.Probes = p.words()
+	}
+}
+
+// readScript reads scripted and script, which need each other.
+func readScript(o object, t *Task) {
+	if p, ok := o.get("scripted"); ok {
+		t.Scripted = p.flag()
+	}
+	p, ok := o.get("script")
+	if ok {
+		t.Script = script(p)
+	}
+	switch {
+	case t.Scripted && len(t.Script) == 0:
+		o.fieldAt("script").failf("a scripted task needs at least one model output")
+	case ok && !t.Scripted:
+		p.failf("only a task with scripted: true has a script")
+	}
+}

@@ -1,0 +1,167 @@
+package goldens
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// Error codes of the built-in tools, for models and for people.
+const (
+	codeBadArgs     = "E_BAD_ARGS"
+	codeBadDate     = "E_BAD_DATE"
+	codeBadRange    = "E_BAD_RANGE"
+	codeBadLabel    = "E_BAD_LABEL"
+	codeNotFound    = "E_NOT_FOUND"
+	codeTimeout     = "E_TIMEOUT"
+	codeNoTool      = "E_NO_TOOL"
+	codeUnencodable = "E_UNENCODABLE"
+)
+
+// World is the environment one episode's tools act on. It is deterministic:
+// the same calls at the same times bring the same results. Not safe for
+// concurrent use.
+type World struct {
+	spec    WorldSpec
+	replies []string
+	// calls counts executed calls by tool, answered those that brought a value.
+	calls, answered map[string]int
+}
+
+// NewWorld returns the world of a task in its initial state.
+func NewWorld(t Task) *World {
+	return &World{spec: t.World, replies: t.Replies, calls: map[string]int{}, answered: map[string]int{}}
+}
+
+// implementation answers one call, or says why it cannot.
+type implementation func(w *World, args json.RawMessage, at time.Time) (any, *refusal)
+
+// refusal is an error a tool returns.
+type refusal struct{ code, message string }
+
+func refuse(code, format string, args ...any) *refusal {
+	return &refusal{code, fmt.Sprintf(format, args...)}
+}
+
+// implementations are the built-in tools by name.
+var implementations = map[string]implementation{
+	"today_range":    (*World).todayRange,
+	"get_counts":     (*World).getCounts,
+	"get_job_status": (*World).getJobStatus,
+}
+
+// Call executes one tool call at virtual time at. The caller has validated the
+// arguments; the world still refuses nonsense with outcome error. Values are
+// canonical JSON (RFC 8785 with exact integers). Duration holds the tool's
+// latency, the world's clock step and what faults add; an error carries a code
+// such as E_BAD_DATE. Every Call counts as an execution for Fault.OnCalls.
+func (w *World) Call(c tool.Call, at time.Time) tool.Result {
+	w.calls[c.Name]++
+	duration := w.spec.Latency[c.Name] + w.spec.ClockStep
+	value, refused, broken := w.execute(c, at, &duration)
+	if broken != nil {
+		broken.Duration = duration
+		return *broken
+	}
+	var raw json.RawMessage
+	if refused == nil {
+		raw, refused = encode(value)
+	}
+	if refused != nil {
+		return tool.Result{Outcome: tool.Error, Code: refused.code, Message: refused.message, Duration: duration}
+	}
+	w.answered[c.Name]++
+	return tool.Result{Outcome: tool.OK, Value: raw, Duration: duration}
+}
+
+// execute runs the tool between its faults. broken is non-nil when a fault took
+// the place of an answer; duration grows by what faults add.
+func (w *World) execute(c tool.Call, at time.Time, duration *time.Duration) (value any, refused *refusal, broken *tool.Result) {
+	replaced := false
+	var added []Fault
+	for _, f := range w.spec.Faults {
+		if !f.hits(c.Name, w.calls[c.Name]) {
+			continue
+		}
+		switch f.Kind {
+		case FaultError:
+			return nil, nil, &tool.Result{Outcome: tool.Error, Code: f.Code, Message: f.text()}
+		case FaultTimeout:
+			*duration += f.After
+			return nil, nil, &tool.Result{Outcome: tool.Timeout, Code: codeTimeout, Message: fmt.Sprintf("no answer within %v", f.After)}
+		case FaultLatency:
+			*duration += f.After
+		case FaultReplace:
+			value, replaced = f.Value, true
+		case FaultAugment:
+			added = append(added, f)
+		}
+	}
+	if !replaced {
+		run, ok := implementations[c.Name]
+		if !ok {
+			return nil, refuse(codeNoTool, "this world has no tool %q", c.Name), nil
+		}
+		if value, refused = run(w, c.Args, at); refused != nil {
+			return nil, refused, nil
+		}
+	}
+	for _, f := range added {
+		value = augment(value, f.Fields)
+	}
+	return value, nil, nil
+}
+
+// hits reports whether the fault applies to the n-th call of a tool.
+func (f Fault) hits(name string, n int) bool {
+	return f.Tool == name && (len(f.OnCalls) == 0 || slices.Contains(f.OnCalls, n))
+}
+
+// text is what an error fault says.
+func (f Fault) text() string {
+	switch {
+	case f.Status == 0:
+		return f.Message
+	case f.Message == "":
+		return fmt.Sprintf("HTTP %d", f.Status)
+	}
+	return fmt.Sprintf("HTTP %d: %s", f.Status, f.Message)
+}
+
+// augment returns an object with fields added or replaced; anything but an
+// object stays as it is.
+func augment(value any, fields map[string]any) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	object = maps.Clone(object)
+	maps.Copy(object, fields)
+	return object
+}
+
+// encode writes a value as canonical JSON.
+func encode(value any) (json.RawMessage, *refusal) {
+	text, err := json.Marshal(value)
+	if err == nil {
+		var out json.RawMessage
+		if out, err = canonical(text); err == nil {
+			return out, nil
+		}
+	}
+	return nil, refuse(codeUnencodable, "the result is not JSON: %v", err)
+}
+
+// Reply returns the scripted human's next answer, and false when nobody answers.
+func (w *World) Reply(question string) (string, bool) {
+	if len(w.replies) == 0 {
+		return "", false
+	}
+	reply := w.replies[0]
+	w.replies = w.replies[1:]
+	return reply, true
+}
