@@ -77,7 +77,7 @@ func TestReplayIsDeterministic(t *testing.T) {
 // models over real HTTP on loopback.
 func recordOptions(t *testing.T, tasks ...string) harness.Options {
 	t.Helper()
-	server, err := sim.Start("127.0.0.1:0", sim.Config{Seed: 7})
+	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 7})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	o := countsOptions(t)

@@ -1,13 +1,16 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -29,7 +32,6 @@ type planned struct {
 	trial     int
 	seed      seed
 	params    agent.Params
-	digests   map[string]string // of what goes into the prompt, for the cassette header
 	factory   providers.Factory
 	key       string
 	cassette  string // path below the cassettes folder; empty for scripted
@@ -95,11 +97,8 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 		c.Profile = "seed"
 	}
 	r := resolvedCandidate{Candidate: c}
-	if _, err := agent.New(c.Agent, agent.Params{}); err != nil {
+	if _, err := agent.New(c.Agent, agent.Params{Profile: c.Profile, Mode: c.Mode}); err != nil {
 		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
-	}
-	if c.Mode != "prompt" || c.Profile != "seed" {
-		return r, fmt.Errorf("candidate %s: output mode %q with prompt profile %q: this version has mode prompt with profile seed", c.Name, c.Mode, c.Profile)
 	}
 	if c.Provider == ScriptedCandidate {
 		return r, nil
@@ -140,16 +139,24 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 		seed:    newSeed(o.Seed, t.ID, c.Name, trial),
 		factory: c.factory, key: c.key,
 		params: agent.Params{
-			Request: t.Request, Constraints: t.Constraints, Tools: tools, Budgets: t.Budgets,
+			Request: t.Request, Constraints: t.Constraints, Tools: tools, Budgets: c.budgets(t.Budgets),
 			MaxTokens: c.dials.MaxTokens, Temperature: c.dials.Temperature,
 			Profile: c.Profile, Mode: c.Mode, Rescue: c.Rescue != "",
 		},
 	}
-	p.digests = agent.Digests(p.params)
 	if c.Provider != ScriptedCandidate {
 		p.cassette = CassettePath(t.ID, c.Name, trial)
 	}
 	return p
+}
+
+// budgets are the task's; what the suite leaves open the policy sets.
+func (c resolvedCandidate) budgets(b guard.Budgets) guard.Budgets {
+	return guard.Budgets{
+		MaxSteps:     cmp.Or(b.MaxSteps, c.dials.MaxSteps),
+		MaxToolCalls: cmp.Or(b.MaxToolCalls, c.dials.MaxToolCalls),
+		MaxTime:      cmp.Or(b.MaxTime, time.Duration(c.dials.MaxSeconds)*time.Second),
+	}
 }
 
 // CassettePath is the path of an episode's cassette below the suite's cassettes folder.

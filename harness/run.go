@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
@@ -300,7 +301,7 @@ func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
 	o.Header = recorder.Header{
 		Suite: p.suite.Name, Task: p.task.ID, Candidate: p.candidate.Name, Trial: p.trial,
 		Provider: p.candidate.Provider, Model: p.candidate.Model, Simulated: simulated(p.candidate.Provider),
-		Recorded: r.today.Format(time.DateOnly), Digests: p.digests,
+		Recorded: r.today.Format(time.DateOnly), Digests: agent.Digests(p.params),
 	}
 	o.Base = http.DefaultTransport
 	if r.Transport != nil {

@@ -199,15 +199,14 @@ func yamlProblems(path string, err error) error {
 // loadPrices reads the price table: the embedded one, overridden by the file if
 // one is configured.
 func (c config) loadPrices() (providers.Prices, error) {
-	prices, err := providers.DefaultPrices()
-	if err != nil || c.Prices == "" {
-		return prices, err
+	if c.Prices == "" {
+		return providers.DefaultPrices()
 	}
 	text, err := os.ReadFile(c.Prices)
 	if err != nil {
-		return prices, usage(fmt.Errorf("read prices: %w", err))
+		return providers.Prices{}, usage(fmt.Errorf("read prices: %w", err))
 	}
-	prices, err = prices.Override(text)
+	prices, err := providers.ParsePrices(text)
 	if err != nil {
 		return prices, usage(fmt.Errorf("%s: %w", filepath.ToSlash(c.Prices), err))
 	}

@@ -72,7 +72,7 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 	}
 	ctx, drain, stop := interrupts(c.Context(), p.stderr)
 	defer stop()
-	o, cleanup, err := options(p, cfg, f.selection)
+	o, cleanup, err := options(ctx, p, cfg, f.selection)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func runOutcome(res harness.Result) error {
 
 // options turns the configuration into what the harness takes. cleanup stops
 // the simulated models if they were started.
-func options(p *process, cfg config, sel harness.Selection) (o harness.Options, cleanup func(), err error) {
+func options(ctx context.Context, p *process, cfg config, sel harness.Selection) (o harness.Options, cleanup func(), err error) {
 	cleanup = func() {}
 	suite, dir, err := loadSuite(cfg.Suite)
 	if err != nil {
@@ -169,7 +169,7 @@ func options(p *process, cfg config, sel harness.Selection) (o harness.Options, 
 	if o.Mode == recorder.Replay || o.Mode == "" {
 		return o, cleanup, nil
 	}
-	transport, closeSim, err := simTransport(cfg.Seed)
+	transport, closeSim, err := simTransport(ctx, cfg.Seed)
 	if err != nil {
 		return o, cleanup, err
 	}

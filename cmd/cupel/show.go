@@ -98,7 +98,7 @@ func showEpisode(c *cobra.Command, p *process, cfg config, m ledger.Manifest, e 
 		return usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	}
 	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), int(e.Trial), m.Seed
-	o, cleanup, err := options(p, cfg, harness.Selection{Tasks: []string{e.TaskID}, Candidates: []string{e.Candidate}})
+	o, cleanup, err := options(c.Context(), p, cfg, harness.Selection{Tasks: []string{e.TaskID}, Candidates: []string{e.Candidate}})
 	if err != nil {
 		return err
 	}

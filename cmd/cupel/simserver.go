@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -32,7 +33,7 @@ say is evidence about a real model.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			s, err := sim.Start(addr, sim.Config{Seed: seed, Latency: 1, AllowRemote: remote})
+			s, err := sim.Start(ctx, addr, sim.Config{Seed: seed, Latency: 1, AllowRemote: remote})
 			if err != nil {
 				return err
 			}
@@ -49,15 +50,16 @@ say is evidence about a real model.`,
 
 // simTransport starts the simulated models on a free loopback port and returns
 // a transport that reaches them whatever host a request names.
-func simTransport(seed int64) (http.RoundTripper, func() error, error) {
-	s, err := sim.Start("127.0.0.1:0", sim.Config{Seed: seed, Latency: 1})
+func simTransport(ctx context.Context, seed int64) (http.RoundTripper, func() error, error) {
+	s, err := sim.Start(ctx, "", sim.Config{Seed: seed, Latency: 1})
 	if err != nil {
 		return nil, nil, fmt.Errorf("start simulated models: %w", err)
 	}
+	addr := strings.TrimPrefix(s.URL(), "http://")
 	dialer := net.Dialer{Timeout: 5 * time.Second}
 	t := &http.Transport{
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, network, s.Addr())
+			return dialer.DialContext(ctx, network, addr)
 		},
 		MaxIdleConnsPerHost: 64,
 	}
