@@ -1,0 +1,74 @@
+package all
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+func TestNamesAgree(t *testing.T) {
+	require.Equal(t, []string{"anthropic", "openai", "openai-compatible", "sim-anthropic", "sim-openai"}, Names())
+	require.Equal(t, Names(), slices.Sorted(maps.Keys(Versions())))
+	for name := range Keys() {
+		require.Contains(t, Names(), name)
+	}
+	for _, name := range Names() {
+		_, err := providers.DefaultPolicy().Resolve(name, "action")
+		require.NoError(t, err, "the default policy has no dials for %s", name)
+	}
+}
+
+func TestKeysAndAddresses(t *testing.T) {
+	for name, make := range Factories() {
+		_, err := make(providers.Options{})
+		switch name {
+		case "anthropic", "openai":
+			require.ErrorContains(t, err, Keys()[name])
+			require.ErrorContains(t, err, name+":")
+		case "openai-compatible":
+			require.ErrorContains(t, err, "LLM_API_URL")
+			_, err = make(providers.Options{BaseURL: "http://127.0.0.1:8080/v1"})
+			require.NoError(t, err)
+		default:
+			require.NoError(t, err)
+		}
+	}
+}
+
+type answering struct{ got *http.Request }
+
+func (a *answering) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.got = r
+	return &http.Response{StatusCode: 401, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
+}
+
+func TestEachWireGoesToItsOwnAddressUnderItsOwnName(t *testing.T) {
+	for name, want := range map[string]string{
+		"anthropic":         "https://api.anthropic.com/v1/messages",
+		"openai":            "https://api.openai.com/v1/chat/completions",
+		"openai-compatible": "http://127.0.0.1:1/x/chat/completions",
+		"sim-anthropic":     "http://sim.localhost/v1/messages",
+		"sim-openai":        "http://sim.localhost/v1/chat/completions",
+	} {
+		seen := &answering{}
+		o := providers.Options{HTTP: &http.Client{Transport: seen}}
+		if name == "openai-compatible" {
+			o.BaseURL = "http://127.0.0.1:1/x"
+		}
+		m, err := Factories()[name](o)
+		require.NoError(t, err)
+		_, err = m.Call(context.Background(), providers.Call{Model: "m"})
+		require.ErrorContains(t, err, name+": model m: auth (HTTP 401)")
+		require.Equal(t, want, seen.got.URL.String())
+		require.Empty(t, seen.got.Header.Get("Authorization"))
+		require.Empty(t, seen.got.Header.Get("X-Api-Key"))
+	}
+}

@@ -1,0 +1,44 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/anthropic"
+	"github.com/cupel-eval/cupel/providers/providertest"
+)
+
+func TestContract(t *testing.T) {
+	providertest.Run(t, providertest.Subject{
+		New:    anthropic.New,
+		Encode: encode,
+		Fault: func(message string) string {
+			return fmt.Sprintf(`{"type": "error", "error": {"type": "other", "message": %s}, "request_id": "req-body"}`, quote(message))
+		},
+	})
+}
+
+func encode(a providertest.Answer) string {
+	stop := map[providers.Finish]string{
+		providers.FinishStop: "end_turn", providers.FinishLength: "max_tokens", providers.FinishTools: "tool_use",
+		providers.FinishRefusal: "refusal", providers.FinishOther: "pause_turn",
+	}[a.Finish]
+	usage := ""
+	if u := a.Usage; u.Reported {
+		usage = fmt.Sprintf(`, "usage": {"input_tokens": %d, "output_tokens": %d, "cache_read_input_tokens": %d,
+			"cache_creation_input_tokens": %d, "output_tokens_details": {"thinking_tokens": %d}, "service_tier": "standard"}`,
+			u.Input, u.Output+u.Reasoning, u.CacheRead, u.CacheWrite, u.Reasoning)
+	}
+	return fmt.Sprintf(`{"id": "msg_1", "type": "message", "role": "assistant", "model": "some-model-20260101",
+		"content": [{"type": "text", "text": %s}], "stop_reason": %q, "stop_sequence": null%s}`, quote(a.Text), stop, usage)
+}
+
+func quote(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
