@@ -1,0 +1,233 @@
+package providers
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Prices is a table of what models cost: see DefaultPrices and ParsePrices. It
+// is immutable and safe for concurrent use; the zero value knows no price.
+type Prices struct {
+	// layers are asked in order: a file laid over the table comes first.
+	layers []*priceLayer
+}
+
+// Price is one entry of the table.
+type Price struct {
+	Provider string
+	// Models are the names it is for; empty when it is for a Prefix.
+	Models []string
+	Prefix string
+	// From is the first day (UTC) it holds; zero means since ever.
+	From time.Time
+	// Source says where the price was read.
+	Source string
+	// Simulated says that the price is invented: nobody pays it.
+	Simulated bool
+	// base are the prices of an ordinary request, tiers those of longer
+	// prompts, by rising threshold.
+	base  rates
+	tiers []tier
+}
+
+// rates are prices in nano-USD per million tokens, by token class.
+type rates struct{ input, output, cacheRead, cacheWrite, reasoning int64 }
+
+// tier replaces the rates of a request whose prompt is longer than above tokens.
+type tier struct {
+	above int64
+	rates rates
+}
+
+type priceLayer struct {
+	version string
+	entries []Price
+	// byName holds indices into entries, latest From first; prefixed the same
+	// for entries with a prefix, longest prefix first, then latest From.
+	byName   map[priceKey][]int
+	prefixed []int
+}
+
+type priceKey struct{ provider, model string }
+
+// Version is the date of the table; with a file laid over it, both, joined by
+// a plus sign. Empty for the zero value.
+func (p Prices) Version() string {
+	var versions []string
+	for _, l := range slices.Backward(p.layers) {
+		versions = append(versions, l.version)
+	}
+	return strings.Join(versions, "+")
+}
+
+// Digest is the SHA-256 hex of the table's content. The order of entries in a
+// file, its comments and its layout do not matter.
+func (p Prices) Digest() string {
+	h := sha256.New()
+	for _, l := range p.layers {
+		_, _ = fmt.Fprintf(h, "layer %q\n", l.version) // a hash does not fail
+		lines := make([]string, 0, len(l.entries))
+		for _, e := range l.entries {
+			models := slices.Sorted(slices.Values(e.Models))
+			lines = append(lines, fmt.Sprintf("%q %q %q %d %q %t %d %d\n", e.Provider, models, e.Prefix, e.From.Unix(), e.Source, e.Simulated, e.base, e.tiers))
+		}
+		slices.Sort(lines)
+		for _, line := range lines {
+			_, _ = h.Write([]byte(line))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Lookup returns the entry that prices a model on a day, and whether there is
+// one. An exact name comes first, then the name without its date, then the
+// longest prefix; of those the latest that holds on the day. The zero time is
+// no day: nothing is found. The entry shares its slices with the table.
+func (p Prices) Lookup(provider, model string, at time.Time) (Price, bool) {
+	if e := p.find(provider, model, at); e != nil {
+		return *e, true
+	}
+	return Price{}, false
+}
+
+func (p Prices) find(provider, model string, at time.Time) *Price {
+	if at.IsZero() {
+		return nil
+	}
+	for _, l := range p.layers {
+		for _, name := range []string{model, undated(model)} {
+			for _, i := range l.byName[priceKey{provider, name}] {
+				if e := &l.entries[i]; !e.From.After(at) {
+					return e
+				}
+			}
+		}
+		for _, i := range l.prefixed {
+			if e := &l.entries[i]; e.Provider == provider && strings.HasPrefix(model, e.Prefix) && !e.From.After(at) {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// undated cuts the date off the name of a snapshot: -20250929, @20250929,
+// -2025-09-29 or -latest.
+func undated(model string) string {
+	if name, ok := strings.CutSuffix(model, "-latest"); ok {
+		return name
+	}
+	for _, form := range []string{"-0000-00-00", "-00000000", "@00000000"} {
+		if cut := len(model) - len(form); cut > 0 && fits(model[cut:], form) {
+			return model[:cut]
+		}
+	}
+	return model
+}
+
+// fits says whether s has a digit where form has one, and is equal elsewhere.
+func fits(s, form string) bool {
+	for i := range len(form) {
+		if form[i] == '0' && (s[i] < '0' || s[i] > '9') || form[i] != '0' && s[i] != form[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Cost is what a request cost on a day, in whole nano-USD. It is exact up to
+// one rounding of the total, half away from zero. ok is false, and the cost
+// unknown rather than zero, when the usage was not reported or is negative,
+// when no entry prices the model on that day, or when the sum exceeds an int64.
+func (p Prices) Cost(provider, model string, u Usage, at time.Time) (nanoUSD int64, ok bool) {
+	if !u.Reported || min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning) < 0 {
+		return 0, false
+	}
+	e := p.find(provider, model, at)
+	if e == nil {
+		return 0, false
+	}
+	r := e.ratesFor(u)
+	var sum total
+	sum.add(u.Input, r.input)
+	sum.add(u.Output, r.output)
+	sum.add(u.CacheRead, r.cacheRead)
+	sum.add(u.CacheWrite, r.cacheWrite)
+	sum.add(u.Reasoning, r.reasoning)
+	return sum.perMillion()
+}
+
+// ratesFor picks the tier by the length of the prompt, cache included.
+func (e *Price) ratesFor(u Usage) rates {
+	prompt := uint64(u.Input) + uint64(u.CacheRead) // two int64 fit
+	if prompt > math.MaxInt64 || prompt+uint64(u.CacheWrite) > math.MaxInt64 {
+		prompt = math.MaxInt64
+	} else {
+		prompt += uint64(u.CacheWrite)
+	}
+	r := e.base
+	for _, t := range e.tiers {
+		if prompt > uint64(t.above) {
+			r = t.rates
+		}
+	}
+	return r
+}
+
+// total sums tokens × rate in 128 bits. Five products of at most 2^63 × 10^15
+// fit with room to spare.
+type total struct{ hi, lo uint64 }
+
+func (t *total) add(tokens, rate int64) {
+	hi, lo := bits.Mul64(uint64(tokens), uint64(rate))
+	var carry uint64
+	t.lo, carry = bits.Add64(t.lo, lo, 0)
+	t.hi, _ = bits.Add64(t.hi, hi, carry)
+}
+
+// perMillion divides by a million, rounding half up: nothing here is negative.
+func (t total) perMillion() (int64, bool) {
+	const million = 1_000_000
+	lo, carry := bits.Add64(t.lo, million/2, 0)
+	hi := t.hi + carry
+	if hi >= million {
+		return 0, false
+	}
+	q, _ := bits.Div64(hi, lo, million)
+	return int64(q & math.MaxInt64), q <= math.MaxInt64
+}
+
+//go:embed prices.yaml
+var pricesFile []byte
+
+// DefaultPrices returns the built-in table. An error means that the program
+// was built with a broken one.
+func DefaultPrices() (Prices, error) {
+	l, err := readPrices(pricesFile)
+	if err != nil {
+		return Prices{}, fmt.Errorf("built-in price table: %w", err)
+	}
+	return Prices{layers: []*priceLayer{l}}, nil
+}
+
+// ParsePrices reads a price file, YAML or JSON in the form of the built-in
+// table, and lays it over that table: a model that the file prices on a day is
+// priced by the file alone. The error joins every problem, each with its line.
+func ParsePrices(data []byte) (Prices, error) {
+	base, err := DefaultPrices()
+	if err != nil {
+		return Prices{}, err
+	}
+	l, err := readPrices(data)
+	if err != nil {
+		return Prices{}, err
+	}
+	return Prices{layers: append([]*priceLayer{l}, base.layers...)}, nil
+}
