@@ -1,0 +1,258 @@
+package reports
+
+import (
+	"bytes"
+	_ "embed" // the page's template, style and script
+	"fmt"
+	"html"
+	"html/template"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed page/index.html.tmpl
+var pageTemplate string
+
+//go:embed page/style.css
+var pageStyle string
+
+//go:embed page/open.js
+var pageScript string
+
+// parsed is the template, parsed on first use: start-up does not pay for it.
+var parsed = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(pageTemplate))
+})
+
+// HTML writes the report as one self-contained page: no network, no other file,
+// light and dark, fit for a phone and for paper. Transcripts share a budget of
+// bytes, episodes that were not solved first, so that a page stays small.
+func HTML(w io.Writer, r Report) error {
+	v, err := newPage(r)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := parsed().Execute(&b, v); err != nil {
+		return fmt.Errorf("reports: HTML: %w", err)
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("reports: HTML: %w", err)
+	}
+	return nil
+}
+
+// Bounds of the page.
+const (
+	maxTranscriptBytes = 900 << 10
+	maxMarked          = 4000 // episodes drawn as single marks in the task table
+	maxFailures        = 100  // listed for each candidate
+	maxTurns           = 60   // shown of an episode
+	maxCalls           = 8    // shown of a turn
+)
+
+func htmlText(s string) string { return html.EscapeString(visible(s)) }
+
+type chip struct{ Class, Sign, Word string }
+
+func chipOf(v Verdict) chip {
+	return chip{Class: string(v), Sign: v.sign(), Word: v.word()}
+}
+
+// sign tells verdicts apart without colour.
+func (v Verdict) sign() string {
+	switch v {
+	case Pass:
+		return "✓"
+	case Fail:
+		return "✗"
+	case Inconclusive:
+		return "?"
+	}
+	return "–"
+}
+
+// pageView is what the template shows: strings, and coordinates of small drawings.
+type pageView struct {
+	CSS                                       template.CSS
+	Script                                    template.JS
+	Headline, Suite, Shape, RunID, Confidence string
+	Simulated                                 bool
+	Candidates, Groups                        []verdictView
+	Notes                                     []string
+	Criteria                                  []criteriaView
+	Overview                                  []overviewRow
+	Plots                                     []plotView
+	Tasks                                     []taskView
+	Failures                                  []failureView
+	Transcripts                               []template.HTML
+	LeftOut                                   string
+	Facts                                     []fact
+}
+
+type verdictView struct {
+	Verdict              chip
+	Name, Sentence, Meta string
+	Simulated            bool
+}
+
+type criteriaView struct {
+	Name, Pooled string
+	Simulated    bool
+	Verdict      chip
+	Rows         []criterionView
+}
+
+type criterionView struct {
+	Title, Note, Value, Interval, Needs, N, Test, Rule string
+	Verdict                                            chip
+	Bar                                                *barView
+}
+
+// barView are x coordinates in a box 136 wide.
+type barView struct{ Class, At, Low, High, Value string }
+
+type plotView struct {
+	Title string
+	SVG   template.HTML
+}
+
+type fact struct{ Name, Value string }
+
+func newPage(r Report) (pageView, error) {
+	v := pageView{
+		CSS: template.CSS(pageStyle), Script: template.JS(pageScript),
+		Headline: r.Headline, Suite: brief(r.Run.Suite, 80), RunID: brief(r.Run.RunID, 64), Shape: r.shape(),
+		Simulated: r.Run.Simulated, Confidence: percent(r.Run.Acceptance.Confidence),
+		Facts: r.facts(), Overview: overview(r),
+	}
+	for _, c := range r.Candidates {
+		v.Simulated = v.Simulated || c.Simulated
+		v.Candidates = append(v.Candidates, verdictView{chipOf(c.Verdict), brief(c.Name, 80), visible(c.Sentence), brief(c.meta(), 200), c.Simulated})
+	}
+	for _, g := range r.Groups {
+		v.Groups = append(v.Groups, verdictView{chipOf(g.Verdict), brief(g.name(), 80), visible(g.Sentence), clip(g.about(), 300), false})
+	}
+	for _, n := range r.Notes {
+		v.Notes = append(v.Notes, clip(n, 400))
+	}
+	v.Criteria = criteriaViews(r)
+	for _, f := range r.Figures {
+		svg, err := inlineSVG(r, f)
+		if err != nil {
+			return v, err
+		}
+		v.Plots = append(v.Plots, plotView{visible(f.Title), template.HTML(svg)})
+	}
+	linked, err := v.transcripts(r)
+	if err != nil {
+		return v, err
+	}
+	v.Tasks = taskViews(r, linked)
+	v.Failures = failureViews(r, linked)
+	return v, nil
+}
+
+// criteriaViews lists every candidate's and group's criteria; the bars of one
+// criterion share an axis.
+func criteriaViews(r Report) []criteriaView {
+	axes := map[string]*axis{}
+	stretch := func(list []Criterion) {
+		for _, c := range list {
+			if axes[c.Name] == nil {
+				axes[c.Name] = &axis{low: c.Threshold, high: c.Threshold}
+			}
+			if c.Interval != nil {
+				axes[c.Name].include(c.Interval.Low, c.Interval.High)
+			}
+		}
+	}
+	for _, c := range r.Candidates {
+		stretch(c.Criteria)
+	}
+	for _, g := range r.Groups {
+		stretch(g.Criteria)
+	}
+	rows := func(list []Criterion) (views []criterionView) {
+		for _, c := range list {
+			views = append(views, criterionView{
+				Title: c.Title, Note: visible(c.Note), Value: c.value(), Interval: c.interval(), Needs: c.needs(), N: thousands(int64(c.N)),
+				Test: c.Test, Rule: c.Rule, Verdict: chipOf(c.Verdict), Bar: axes[c.Name].bar(c),
+			})
+		}
+		return views
+	}
+	var views []criteriaView
+	for _, c := range r.Candidates {
+		views = append(views, criteriaView{brief(c.Name, 80), "", c.Simulated, chipOf(c.Verdict), rows(c.Criteria)})
+	}
+	for _, g := range r.Groups {
+		views = append(views, criteriaView{brief(g.name(), 80), clip(g.about(), 300), false, chipOf(g.Verdict), rows(g.Criteria)})
+	}
+	return views
+}
+
+// axis is the range of one criterion's bars.
+type axis struct{ low, high float64 }
+
+func (a *axis) include(low, high float64) { a.low, a.high = min(a.low, low), max(a.high, high) }
+
+func (a *axis) bar(c Criterion) *barView {
+	if c.Interval == nil || c.Value == nil {
+		return nil
+	}
+	at := func(v float64) string {
+		if a.high == a.low {
+			return "68"
+		}
+		return strconv.FormatFloat(6+124*(v-a.low)/(a.high-a.low), 'f', 1, 64)
+	}
+	return &barView{string(c.Verdict), at(c.Threshold), at(c.Interval.Low), at(c.Interval.High), at(*c.Value)}
+}
+
+// meta says what a candidate is made of.
+func (c Candidate) meta() string {
+	s := join(" · ", c.Agent+" agent", c.Provider+"/"+c.Model, c.OutputMode, c.PromptProfile+" prompt")
+	if c.RescueModel != "" {
+		s += " · rescue " + c.RescueModel
+	}
+	return s
+}
+
+func (g Group) name() string { return g.Provider + "/" + g.Model }
+
+// about says whom a group pools and what it mixes.
+func (g Group) about() string {
+	s := "pools " + strings.Join(g.Candidates, ", ")
+	if len(g.Mixes) > 0 {
+		s += "; mixes " + strings.Join(g.Mixes, "; ")
+	}
+	return s
+}
+
+// shape is "4 candidates × 60 tasks × 2 trials".
+func (r Report) shape() string {
+	return plural(len(r.Candidates), "candidate") + " × " + plural(len(r.Tasks), "task") + " × " + plural(max(r.Run.Trials, 1), "trial")
+}
+
+// facts are what the run was made of.
+func (r Report) facts() []fact {
+	m, a := r.Run, r.Run.Acceptance
+	all := []fact{
+		{"Run", m.RunID}, {"Status", m.Status}, {"Mode", m.Mode}, {"Suite", join(" · ", m.Suite, m.SuitePath)},
+		{"Code version", m.CodeVersion}, {"Seed", strconv.FormatInt(m.Seed, 10)}, {"Price version", m.PriceVersion},
+		{"Thresholds", fmt.Sprintf("valid ≥ %s, clarifies ≤ %s, steps ≤ %s, within the limit ≥ %s; %s intervals, %s rule",
+			percent(a.MinValid), number(a.MaxClarifies), number(a.MaxSteps), percent(a.MinWithin), percent(a.Confidence), a.Rule)},
+		{"Ledger digest", m.LedgerDigest}, {"Suite digest", m.SuiteDigest}, {"Config digest", m.ConfigDigest}, {"Price digest", m.PriceDigest},
+		{"Rows", fmt.Sprintf("%s, %s, %s", plural(m.Episodes, "episode"), plural(m.Turns, "turn"), plural(m.ToolCalls, "tool call"))},
+	}
+	shown := all[:0]
+	for _, f := range all {
+		if f.Value != "" {
+			shown = append(shown, fact{f.Name, clip(f.Value, 200)})
+		}
+	}
+	return shown
+}

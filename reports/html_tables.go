@@ -1,0 +1,168 @@
+package reports
+
+import (
+	"fmt"
+	"strconv"
+)
+
+type overviewRow struct {
+	Label string
+	Cells []overviewCell
+}
+
+type overviewCell struct {
+	Text string
+	Long bool // may break into lines
+}
+
+// measures are the rows of the overview, shared with the Markdown report.
+func measures() []struct {
+	label string
+	long  bool
+	of    func(Candidate) string
+} {
+	return []struct {
+		label string
+		long  bool
+		of    func(Candidate) string
+	}{
+		{"Solved", false, func(c Candidate) string { return c.Success.text() }},
+		{"Solved, interval", false, func(c Candidate) string { return c.Success.interval() }},
+		{"Cost", false, func(c Candidate) string { return c.cost() }},
+		{"Cost per solved", false, func(c Candidate) string { return dollarsOf(c.CostPerSolved) }},
+		{"Tokens in", false, func(c Candidate) string { return count(c.TokensIn) }},
+		{"Tokens out", false, func(c Candidate) string { return count(c.TokensOut) }},
+		{"Tokens from cache", false, func(c Candidate) string { return count(c.TokensCacheRead) }},
+		{"Tokens of reasoning", false, func(c Candidate) string { return count(c.TokensReasoning) }},
+		{"Latency p50 of a turn", false, func(c Candidate) string { return c.Latency.median() }},
+		{"Latency p95 of a turn", false, func(c Candidate) string { return c.Latency.tail() }},
+		{"Episodes with thrash", false, func(c Candidate) string { return c.Thrash.text() }},
+		{"Episodes with a stall", false, func(c Candidate) string { return c.Stall.text() }},
+		{"Turns repaired", false, func(c Candidate) string { return c.Repaired.text() }},
+		{"Turns cut off", false, func(c Candidate) string { return strconv.Itoa(c.Truncated) }},
+		{"Turns without a reply", false, func(c Candidate) string { return strconv.Itoa(c.ErrorTurns) }},
+		{"Infrastructure errors", false, func(c Candidate) string { return strconv.Itoa(c.InfraErrors) }},
+		{"Brier score of confidence", false, func(c Candidate) string {
+			if c.Brier == nil {
+				return "–"
+			}
+			return fmt.Sprintf("%.3f", *c.Brier)
+		}},
+		{"Endings", true, func(c Candidate) string { return list(c.Statuses, 8) }},
+		{"Violations", true, func(c Candidate) string { return list(c.Violations, 8) }},
+	}
+}
+
+func overview(r Report) (rows []overviewRow) {
+	for _, m := range measures() {
+		row := overviewRow{Label: m.label}
+		for _, c := range r.Candidates {
+			text := m.of(c)
+			row.Cells = append(row.Cells, overviewCell{text, m.long || len(text) > 32})
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+type taskView struct {
+	ID, Title, Tier string
+	Clean           bool // every scored trial solved, none without a result
+	Cells           []cellView
+}
+
+type cellView struct {
+	Marks []markView
+	Text  string
+}
+
+type markView struct{ Class, Sign, Anchor, Title string }
+
+func taskViews(r Report, linked map[int]bool) (views []taskView) {
+	single := len(r.Episodes) <= maxMarked
+	for _, t := range r.Tasks {
+		v := taskView{ID: brief(t.ID, 40), Title: brief(t.Title, 80), Tier: brief(t.Tier, 20), Clean: true}
+		for _, c := range t.Cells {
+			cell := cellView{Text: fmt.Sprintf("%d/%d · %s steps", c.Solved, c.Scored, mean(c.MeanSteps))}
+			if c.Scored == 0 {
+				cell.Text = "no result"
+			}
+			if len(c.Episodes) == 0 {
+				cell.Text = "–"
+			}
+			v.Clean = v.Clean && c.Solved == len(c.Episodes)
+			for _, i := range c.Episodes {
+				if single {
+					cell.Marks = append(cell.Marks, mark(r.Episodes[i], linked[i]))
+				}
+			}
+			v.Cells = append(v.Cells, cell)
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+// outcome is the sign and class of an episode, and its ending in words.
+func (e Episode) outcome() (sign, class, words string) {
+	switch {
+	case e.Excluded != "":
+		return "!", "z", e.Excluded
+	case e.Solved:
+		return "✓", "y", "solved"
+	}
+	return "✗", "x", "not solved"
+}
+
+func mark(e Episode, link bool) markView {
+	sign, class, words := e.outcome()
+	v := markView{Class: class, Sign: sign, Title: fmt.Sprintf("trial %d: %s in %s", e.Trial, words, plural(e.Steps, "step"))}
+	if link {
+		v.Anchor = e.anchor
+	}
+	return v
+}
+
+type failureView struct {
+	Name, Count, More string
+	Open              bool
+	Items             []failureItem
+}
+
+type failureItem struct {
+	Anchor, Task, Status, Why string
+	Trial                     int
+}
+
+func failureViews(r Report, linked map[int]bool) (views []failureView) {
+	byCandidate := map[string][]int{}
+	for i, e := range r.Episodes {
+		if !e.Solved {
+			byCandidate[e.Candidate] = append(byCandidate[e.Candidate], i)
+		}
+	}
+	for _, c := range r.Candidates {
+		failed := byCandidate[c.Name]
+		if len(failed) == 0 {
+			continue
+		}
+		v := failureView{Name: brief(c.Name, 80), Count: plural(len(failed), "episode") + " not solved", Open: len(failed) <= 12}
+		for at, i := range failed {
+			if at == maxFailures {
+				v.More = fmt.Sprintf("and %d more, in the ledger", len(failed)-at)
+				break
+			}
+			e := r.Episodes[i]
+			item := failureItem{Task: brief(e.Task, 40), Status: brief(e.ending(), 80), Why: clip(e.Failure, 300), Trial: e.Trial}
+			if linked[i] {
+				item.Anchor = e.anchor
+			}
+			v.Items = append(v.Items, item)
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+// ending is the status with the stop reason or what excluded the episode.
+func (e Episode) ending() string { return join(": ", e.Status, join(", ", e.StopReason, e.Excluded)) }

@@ -1,0 +1,137 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// addVerdict sums up the candidates and groups.
+func (r *Report) addVerdict() {
+	n, verdicts := map[Verdict]int{}, []Verdict{}
+	for _, c := range r.Candidates {
+		n[c.Verdict]++
+		verdicts = append(verdicts, c.Verdict)
+	}
+	for _, g := range r.Groups {
+		if g.Verdict == Fail {
+			verdicts = append(verdicts, Fail)
+		}
+	}
+	r.Verdict = worst(verdicts)
+	judged := len(r.Candidates) - n[NotJudged]
+	switch {
+	case judged == 0:
+		r.Headline = "Inconclusive: no candidate to judge"
+	case r.Verdict == Pass && judged == 1:
+		r.Headline = "Accepted: the candidate meets every criterion"
+	case r.Verdict == Pass:
+		r.Headline = fmt.Sprintf("Accepted: all %d candidates meet every criterion", judged)
+	case n[Fail] > 0:
+		r.Headline = fmt.Sprintf("Rejected: %s", of(n[Fail], judged, "fails", "fail"))
+	case r.Verdict == Fail:
+		r.Headline = "Rejected: candidates pooled by model fail"
+	default:
+		r.Headline = fmt.Sprintf("Not enough evidence: %s inconclusive", of(n[Inconclusive], judged, "is", "are"))
+	}
+}
+
+// of is "the candidate fails", "1 of 3 candidates fails" or "all 3 candidates fail".
+func of(k, n int, one, many string) string {
+	switch {
+	case n == 1:
+		return "the candidate " + one
+	case k == n:
+		return fmt.Sprintf("all %d candidates %s", n, many)
+	case k == 1:
+		return fmt.Sprintf("1 of %d candidates %s", n, one)
+	}
+	return fmt.Sprintf("%d of %d candidates %s", k, n, many)
+}
+
+// addTasks fills the table tasks × candidates.
+func (r *Report) addTasks() {
+	column := map[string]int{}
+	for i, c := range r.Candidates {
+		column[c.Name] = i
+	}
+	row := map[string]int{}
+	add := func(t ledger.ManifestTask) {
+		row[t.ID] = len(r.Tasks)
+		cells := make([]Cell, len(r.Candidates))
+		for i := range cells {
+			cells[i].Episodes = []int{}
+		}
+		r.Tasks = append(r.Tasks, Task{ID: t.ID, Title: t.Title, Tier: t.Tier, Cells: cells})
+	}
+	for _, t := range r.Run.Tasks {
+		if _, twice := row[t.ID]; !twice {
+			add(t)
+		}
+	}
+	steps := map[*Cell]int{}
+	for i := range r.Episodes {
+		e := &r.Episodes[i]
+		if _, known := row[e.Task]; !known {
+			add(ledger.ManifestTask{ID: e.Task})
+		}
+		cell := &r.Tasks[row[e.Task]].Cells[column[e.Candidate]]
+		cell.Episodes = append(cell.Episodes, i)
+		if e.Excluded != "" {
+			continue
+		}
+		cell.Scored++
+		if e.Solved {
+			cell.Solved++
+		}
+		steps[cell] += e.Steps
+	}
+	for cell, sum := range steps {
+		m := float64(sum) / float64(cell.Scored)
+		cell.MeanSteps = &m
+	}
+}
+
+// addNotes says what a reader of the numbers must know.
+func (r *Report) addNotes(orphans int) {
+	a := r.Run.Acceptance
+	if s := r.Run.Status; s != "" && s != "complete" {
+		r.Notes = append(r.Notes, fmt.Sprintf("The run is %s: some planned episodes have no result.", s))
+	}
+	infra, interrupted := 0, 0
+	for _, c := range r.Candidates {
+		infra += c.InfraErrors
+		interrupted += c.Interrupted
+	}
+	if infra > 0 {
+		r.Notes = append(r.Notes, plural(infra, "episode")+" ended in an infrastructure error and count neither for nor against a model.")
+	}
+	if interrupted > 0 {
+		r.Notes = append(r.Notes, plural(interrupted, "episode")+" interrupted, not scored.")
+	}
+	if a.Rule == ruleBound {
+		r.Notes = append(r.Notes, fmt.Sprintf("A criterion passes when its whole %s interval lies on the good side of the threshold and fails when it lies wholly on the bad side.", percent(a.Confidence)))
+	} else {
+		r.Notes = append(r.Notes, "A criterion is decided by its estimate; the interval is shown for information.")
+	}
+	judged := 0
+	for _, c := range r.Candidates {
+		judged += len(c.Criteria)
+	}
+	if judged > 4 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d criteria are judged, each interval on its own: none is widened for the number of comparisons.", judged))
+	}
+	for _, c := range r.Candidates {
+		if len(c.ModelsServed) > 1 {
+			var names []string
+			for _, t := range c.ModelsServed {
+				names = append(names, t.Name)
+			}
+			r.Notes = append(r.Notes, fmt.Sprintf("%s was served by %d models: %s.", c.Name, len(names), strings.Join(names, ", ")))
+		}
+	}
+	if orphans > 0 {
+		r.Notes = append(r.Notes, plural(orphans, "row")+" of turns and tool calls belong to no episode of the ledger and were left out.")
+	}
+}

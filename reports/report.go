@@ -1,0 +1,189 @@
+// Package reports turns a run into a verdict people can act on: a manifest and
+// the rows of its ledger go in; a finished Report comes out, and renderers write
+// it as HTML, Markdown, JUnit, JSON, plots and a terminal table.
+//
+// Build does all the arithmetic and is pure. Renderers only format: they take a
+// writer and a Report, are safe to call concurrently on one Report, and write
+// the same bytes for the same Report. Text that came from a model, a tool or a
+// file name is escaped, bounded and stripped of the power to reorder a line.
+package reports
+
+import (
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// Report is everything known about a run's acceptance. Its JSON form is
+// report.json; fields are only ever added while Format stays the same. A null
+// is unknown, never zero.
+type Report struct {
+	// Format is the version of this structure, now 1.
+	Format int `json:"format"`
+	// Verdict is fail if any judged candidate or pooled group fails, else
+	// inconclusive if any judged candidate is or none was judged, else pass.
+	Verdict  Verdict `json:"verdict"`
+	Headline string  `json:"headline"`
+	// Run is the manifest the report was built from, with its thresholds resolved.
+	Run ledger.Manifest `json:"run"`
+	// Candidates are in the manifest's order.
+	Candidates []Candidate `json:"candidates"`
+	// Groups pool the candidates that share a provider and model; groups of one
+	// are left out.
+	Groups []Group `json:"groups"`
+	// Tasks are in the manifest's order, Cells in the order of Candidates.
+	Tasks []Task `json:"tasks"`
+	// Episodes are in the ledger's order.
+	Episodes []Episode `json:"episodes"`
+	// Figures name the plots, in the order shown.
+	Figures []Figure `json:"figures"`
+	// Notes say what a reader of the numbers must know.
+	Notes []string `json:"notes"`
+}
+
+// Share is K of N. Value and Interval are null when N is 0.
+type Share struct {
+	K        int            `json:"k"`
+	N        int            `json:"n"`
+	Value    *float64       `json:"value"`
+	Interval *stat.Interval `json:"interval"`
+}
+
+// Tally is how often something named occurred.
+type Tally struct {
+	Name string `json:"name"`
+	N    int    `json:"n"`
+}
+
+// Spread are quantiles of a distribution, in microseconds.
+type Spread struct {
+	P5  float64 `json:"p5"`
+	P25 float64 `json:"p25"`
+	P50 float64 `json:"p50"`
+	P75 float64 `json:"p75"`
+	P95 float64 `json:"p95"`
+}
+
+// Candidate is one candidate's verdict and what else was measured of it.
+type Candidate struct {
+	ledger.ManifestCandidate
+	Verdict Verdict `json:"verdict"`
+	// Sentence says the verdict and its reason, without the name.
+	Sentence string `json:"sentence"`
+	// Criteria are empty when Verdict is not_judged.
+	Criteria []Criterion `json:"criteria"`
+	Metrics
+}
+
+// Metrics are measured, without a threshold. Rates are over scored episodes:
+// those that neither an infrastructure error nor an interruption cut short.
+type Metrics struct {
+	Episodes    int `json:"episodes"`
+	InfraErrors int `json:"infra_errors"`
+	Interrupted int `json:"interrupted"`
+	// Success is solved of scored episodes.
+	Success Share `json:"success"`
+	// Turns are main-loop turns with a reply in scored episodes; ErrorTurns had
+	// none. Truncated turns hit the token cap and count as invalid.
+	Turns      int `json:"turns"`
+	ErrorTurns int `json:"error_turns"`
+	Truncated  int `json:"truncated"`
+	// Repaired is repaired of Turns; Thrash and Stall are scored episodes with at
+	// least one such event.
+	Repaired Share `json:"repaired"`
+	Thrash   Share `json:"thrash"`
+	Stall    Share `json:"stall"`
+	// Cost is the nano-USD spent on all episodes, null when any is unpriced;
+	// CostKnown sums the priced ones. CostPerSolved is Cost over solved episodes.
+	Cost          *int64   `json:"cost_nanousd"`
+	CostKnown     int64    `json:"cost_known_nanousd"`
+	Unpriced      int      `json:"unpriced_episodes"`
+	CostPerSolved *float64 `json:"cost_per_solved_nanousd"`
+	// Tokens over all episodes, null when any episode did not report.
+	TokensIn         *int64 `json:"tokens_in"`
+	TokensOut        *int64 `json:"tokens_out"`
+	TokensCacheRead  *int64 `json:"tokens_cache_read"`
+	TokensCacheWrite *int64 `json:"tokens_cache_write"`
+	TokensReasoning  *int64 `json:"tokens_reasoning"`
+	// Latency spreads the durations of Turns, null without any.
+	Latency *Spread `json:"latency_us"`
+	// Violations, Statuses (with the stop reason, as in "stopped: thrash") and
+	// ModelsServed come most frequent first.
+	Violations   []Tally `json:"violations"`
+	Statuses     []Tally `json:"statuses"`
+	ModelsServed []Tally `json:"models_served"`
+	// Steps counts solved episodes by their number of steps.
+	Steps []stat.Count `json:"steps_of_solved"`
+	// Calibration compares the confidence stated in an episode's last turn that
+	// stated one with whether the episode was solved. Brier is null without any.
+	Calibration []stat.Bin `json:"calibration"`
+	Brier       *float64   `json:"brier"`
+	// ClarifyGoals are solved episodes whose right outcome was a question: they
+	// do not count in clarifies_per_success.
+	ClarifyGoals int `json:"clarify_goals_solved"`
+}
+
+// Group pools judged candidates of one provider and model.
+type Group struct {
+	Provider   string   `json:"provider"`
+	Model      string   `json:"model"`
+	Candidates []string `json:"candidates"`
+	// Mixes names what the pooled candidates differ in, such as "output mode:
+	// json_schema, prompt".
+	Mixes    []string    `json:"mixes"`
+	Verdict  Verdict     `json:"verdict"`
+	Sentence string      `json:"sentence"`
+	Criteria []Criterion `json:"criteria"`
+}
+
+// Task is one row of the table tasks × candidates.
+type Task struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Tier  string `json:"tier"`
+	Cells []Cell `json:"cells"`
+}
+
+// Cell is one task by one candidate.
+type Cell struct {
+	Solved int `json:"solved"`
+	// Scored leaves out episodes without a result.
+	Scored int `json:"scored"`
+	// MeanSteps is over scored episodes, null without any.
+	MeanSteps *float64 `json:"mean_steps"`
+	// Episodes index Report.Episodes, by trial.
+	Episodes []int `json:"episodes"`
+}
+
+// Episode is one episode's outcome. Its rows are kept for the transcript.
+type Episode struct {
+	ID         string `json:"episode_id"`
+	Task       string `json:"task"`
+	Candidate  string `json:"candidate"`
+	Trial      int    `json:"trial"`
+	Status     string `json:"status"`
+	StopReason string `json:"stop_reason"`
+	Solved     bool   `json:"solved"`
+	// Excluded says why the episode has no result: "infrastructure error" or
+	// "interrupted"; empty for a scored episode.
+	Excluded string `json:"excluded"`
+	// Failure is the first failing check, or the error, in one line; empty when solved.
+	Failure     string `json:"failure"`
+	Steps       int    `json:"steps"`
+	CostNanoUSD *int64 `json:"cost_nanousd"`
+	ElapsedUs   int64  `json:"elapsed_us"`
+
+	anchor string
+	row    *ledger.Episode
+	turns  []*ledger.Turn
+	calls  []*ledger.ToolCall
+}
+
+// Figure is one plot.
+type Figure struct {
+	// Name is the file name without its suffix.
+	Name string `json:"name"`
+	// Title states what the plot shows.
+	Title string `json:"title"`
+	// Alt describes the data in words, for those who cannot see the plot.
+	Alt string `json:"alt"`
+}

@@ -1,0 +1,87 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// visible writes control and format characters, direction overrides and line
+// separators as \u{…}, so that untrusted text can neither drive a terminal nor
+// reorder a line, and turns invalid UTF-8 into U+FFFD. Line breaks and tabs
+// become spaces.
+func visible(s string) string {
+	if strings.IndexFunc(s, hidden) < 0 && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s { // yields U+FFFD for invalid bytes
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			b.WriteByte(' ')
+		case hidden(r):
+			fmt.Fprintf(&b, `\u{%X}`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden also covers what XML forbids and fonts draw as nothing.
+func hidden(r rune) bool {
+	if r >= ' ' && r < 0x7F {
+		return false
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) ||
+		r&0xFFFE == 0xFFFE || r >= 0xFDD0 && r <= 0xFDEF
+}
+
+// clip makes s visible and cuts it to at most n runes, saying how much is missing.
+func clip(s string, n int) string {
+	// What lies far beyond the cut need not be looked at.
+	rest := 0
+	if limit := 4*n + utf8.UTFMax; len(s) > limit {
+		rest = len(s) - limit
+		s = s[:limit]
+		for len(s) > 0 && rest > 0 && !utf8.RuneStart(s[len(s)-1]) {
+			s, rest = s[:len(s)-1], rest+1
+		}
+	}
+	s = visible(s)
+	cut := 0
+	for i := range s {
+		if cut++; cut > n {
+			return fmt.Sprintf("%s… (%s bytes more)", s[:i], thousands(int64(len(s)-i+rest)))
+		}
+	}
+	if rest > 0 {
+		return fmt.Sprintf("%s… (%s bytes more)", s, thousands(int64(rest)))
+	}
+	return s
+}
+
+// brief is clip without the count, for names in narrow places.
+func brief(s string, n int) string {
+	s = visible(clip(s, 4*n))
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// plural is "1 turn", "2 turns".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return thousands(int64(n)) + " " + noun + "s"
+}

@@ -1,0 +1,183 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+type episodeView struct {
+	Anchor, Task, Candidate, Class, Sign, Facts, Answer, More, Source string
+	Solved                                                            bool
+	Turns                                                             []turnView
+	Checks                                                            []string
+}
+
+type turnView struct{ What, Trouble, Calls, Facts string }
+
+// transcripts renders episodes within the budget, those that were not solved
+// first, and keeps the ledger's order. It returns which episodes are on the page.
+func (v *pageView) transcripts(r Report) (linked map[int]bool, err error) {
+	tmpl := parsed().Lookup("episode")
+	rendered, left := make([]template.HTML, len(r.Episodes)), maxTranscriptBytes
+	linked = map[int]bool{}
+	missing := 0
+	var b bytes.Buffer
+	for _, solved := range []bool{false, true} {
+		for i, e := range r.Episodes {
+			if e.Solved != solved {
+				continue
+			}
+			if left <= 0 {
+				missing++
+				continue
+			}
+			b.Reset()
+			if err := tmpl.Execute(&b, transcript(e)); err != nil {
+				return nil, fmt.Errorf("reports: transcript of %s: %w", e.ID, err)
+			}
+			left -= b.Len()
+			rendered[i], linked[i] = template.HTML(b.String()), true
+		}
+	}
+	for _, h := range rendered {
+		if h != "" {
+			v.Transcripts = append(v.Transcripts, h)
+		}
+	}
+	if missing > 0 {
+		v.LeftOut = fmt.Sprintf("To keep this page small, %s are left out, solved ones first.", plural(missing, "transcript"))
+	}
+	return linked, nil
+}
+
+func transcript(e Episode) episodeView {
+	sign, class, words := e.outcome()
+	v := episodeView{
+		Anchor: e.anchor, Task: brief(e.Task, 40), Candidate: brief(e.Candidate, 60), Sign: sign, Class: class, Solved: e.Solved,
+		Facts: join(" · ", fmt.Sprintf("trial %d", e.Trial), words, brief(join(": ", e.Status, e.StopReason), 60),
+			plural(e.Steps, "step"), duration(float64(e.ElapsedUs)), dollars(e.CostNanoUSD)),
+	}
+	limit := 600
+	if e.Solved {
+		limit = 240
+	}
+	v.Answer = clip(e.row.Answer, limit)
+	if e.Excluded == excludedInfra {
+		v.Checks = append(v.Checks, clip(e.Failure, 300))
+	}
+	for _, c := range e.row.Checks {
+		if !c.Passed && len(v.Checks) < 5 {
+			v.Checks = append(v.Checks, clip(join(": ", c.Name, c.Detail), 300))
+		}
+	}
+	calls := map[int32][]*ledger.ToolCall{}
+	for _, c := range e.calls {
+		calls[c.Turn] = append(calls[c.Turn], c)
+	}
+	for i, t := range e.turns {
+		if i == maxTurns {
+			v.More = fmt.Sprintf("%d more turns are in the ledger.", len(e.turns)-i)
+			break
+		}
+		v.Turns = append(v.Turns, turn(t, calls[t.Turn]))
+		if v.Source == "" && t.Cassette != "" {
+			v.Source = "cassette " + clip(t.Cassette, 160)
+		}
+	}
+	return v
+}
+
+func turn(t *ledger.Turn, calls []*ledger.ToolCall) turnView {
+	var v turnView
+	what := []string{t.NextActionType, t.NextActionName}
+	if t.Kind != "act" {
+		what = append([]string{t.Kind}, what...)
+	}
+	if t.Role != "main" && t.Role != t.Kind {
+		what = append([]string{t.Role}, what...)
+	}
+	if v.What = brief(join(" ", what...), 80); v.What == "" {
+		v.What = "no action"
+	}
+	v.Trouble = trouble(t)
+	var did []string
+	for i, c := range calls {
+		if i == maxCalls {
+			did = append(did, fmt.Sprintf("%d more calls", len(calls)-i))
+			break
+		}
+		did = append(did, call(c, t.NextActionName))
+	}
+	if len(did) > 0 {
+		v.Calls = "→ " + strings.Join(did, ", ")
+	}
+	v.Facts = turnFacts(t)
+	return v
+}
+
+// trouble is what was wrong with a turn, in words; empty for a valid one.
+func trouble(t *ledger.Turn) string {
+	var parts []string
+	switch {
+	case t.ErrorKind != "":
+		parts = append(parts, "no reply: "+brief(t.ErrorKind, 40))
+	case !t.ContractValid && t.Repaired:
+		parts = append(parts, "invalid, repaired")
+	case !t.ContractValid:
+		parts = append(parts, "invalid")
+	}
+	if len(t.Violations) > 0 {
+		shown := t.Violations[:min(len(t.Violations), 5)]
+		parts = append(parts, clip(strings.Join(shown, ", "), 160))
+	}
+	if t.Thrash {
+		parts = append(parts, "thrash")
+	}
+	if t.Stall {
+		parts = append(parts, "stall")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// call is a tool call's outcome; the tool's name only where the turn names another.
+func call(c *ledger.ToolCall, expected string) string {
+	s := brief(join(" ", c.Outcome, c.ErrorCode), 60)
+	if c.ToolName != expected {
+		s = brief(c.ToolName, 60) + " " + s
+	}
+	if c.Deduped {
+		return s + ", answered from cache"
+	}
+	if c.CircuitOpen {
+		return s + ", circuit open"
+	}
+	return s + " " + duration(float64(c.DurationUs))
+}
+
+func turnFacts(t *ledger.Turn) string {
+	parts := []string{}
+	if t.In != nil && t.Out != nil {
+		parts = append(parts, fmt.Sprintf("%s in, %s out", thousands(*t.In), thousands(*t.Out)))
+	}
+	if t.CostNanoUSD != nil {
+		parts = append(parts, dollars(t.CostNanoUSD))
+	}
+	parts = append(parts, duration(float64(t.DurationUs)))
+	if t.Confidence != nil {
+		parts = append(parts, "confidence "+trimmed(*t.Confidence, 2))
+	}
+	if t.Attempts > 1 {
+		parts = append(parts, plural(int(t.Attempts), "attempt"))
+	}
+	if len(t.Warnings) > 0 {
+		parts = append(parts, plural(len(t.Warnings), "warning"))
+	}
+	if t.Interaction >= 0 {
+		parts = append(parts, fmt.Sprintf("exchange %d", t.Interaction))
+	}
+	return strings.Join(parts, " · ")
+}
