@@ -68,7 +68,7 @@ func newContract(p Params) Machine {
 		cache:  guard.Dedupe[tool.Result]{TTL: guard.DedupeTTL},
 		pad: scratchpad{
 			goal:        fenceLine(p.Request, maxGoal),
-			constraints: oneLine(p.Constraints, len(p.Constraints)),
+			constraints: defuse(flat(p.Constraints)),
 		},
 	}
 }
@@ -116,7 +116,7 @@ func (m *contractMachine) Step(ev Event) Ready {
 
 // expect panics unless the event answers the command outstanding.
 func (m *contractMachine) expect(ev Event, want state, id int) {
-	if m.state != want || id != 0 && id != m.lastID || id == 0 && want != stateNew {
+	if m.state != want || id != m.lastID {
 		panic(fmt.Sprintf("agent: contract machine: impossible event %T with id %d while %v with id %d", ev, id, m.state, m.lastID))
 	}
 }

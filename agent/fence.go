@@ -61,20 +61,23 @@ func isPlain(text string) bool {
 	return true
 }
 
-// oneLine puts at most limit characters of text on one line, lines joined by
-// " / ". It holds no fence and so cannot pass for anything but text.
-func oneLine(text string, limit int) string {
+// oneLine puts at most limit characters of text on one line. It holds no fence
+// and so cannot pass for anything but text.
+func oneLine(text string, limit int) string { return cut(defuse(flat(text)), limit) }
+
+// flat is text on one line, lines joined by " / ".
+func flat(text string) string {
 	text = clean(text)
-	if strings.IndexByte(text, '\n') >= 0 {
-		var lines []string
-		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(line); line != "" {
-				lines = append(lines, line)
-			}
-		}
-		text = strings.Join(lines, " / ")
+	if strings.IndexByte(text, '\n') < 0 {
+		return strings.TrimSpace(text)
 	}
-	return cut(defuse(strings.TrimSpace(text)), limit)
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, " / ")
 }
 
 // cut shortens text to at most limit characters; a cut shows as "…".

@@ -58,17 +58,11 @@ func toolsPrompt(specs []tool.Spec) string {
 	w.WriteString("TOOLS (strict JSON Schemas):\n")
 	for i, s := range specs {
 		var schema bytes.Buffer
-		if err := json.Compact(&schema, s.Schema); err != nil {
-			schema.Reset()
-			schema.WriteString(oneLine(string(s.Schema), len(s.Schema)))
-		}
-		fmt.Fprintf(&w, "%d) %s: %s\nschema = %s\n", i+1, s.Name, oneLine(s.Description, maxDescription), schema.Bytes())
+		_ = json.Compact(&schema, s.Schema) // a Set holds valid JSON only
+		fmt.Fprintf(&w, "%d) %s: %s\nschema = %s\n", i+1, s.Name, defuse(flat(s.Description)), schema.Bytes())
 	}
 	return w.String()
 }
-
-// maxDescription bounds a tool's description in the prompt, in characters.
-const maxDescription = 1000
 
 // reflectHeading begins the line that makes a turn a reflect turn.
 const reflectHeading = "REFLECT: "

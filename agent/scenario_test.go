@@ -35,6 +35,7 @@ func TestScenarios(t *testing.T) {
 			got := runScenario(t, string(text))
 			if *update {
 				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+				return
 			}
 			require.Equal(t, string(text), got, "trace differs; if the change is meant, run with -update and review the diff")
 		})
@@ -80,25 +81,35 @@ var handlers = map[string]func(s *scenario, arg string) string{
 	"reason":      func(s *scenario, arg string) string { s.reason = arg; return "" },
 	"start":       start,
 	"advance":     advance,
-	"prompt":      func(s *scenario, _ string) string { return s.waiting.(CallModel).Call.Messages[0].Text },
-	"system":      func(s *scenario, _ string) string { return s.waiting.(CallModel).Call.System },
+	"prompt":      func(s *scenario, _ string) string { return quote(s.waiting.(CallModel).Call.Messages[0].Text) },
+	"system":      func(s *scenario, _ string) string { return quote(s.waiting.(CallModel).Call.System) },
 
 	// Events. reply takes raw output, the other four build a contract object.
 	"reply":     func(s *scenario, arg string) string { return s.reply(unescape(arg), providers.FinishStop) },
 	"truncated": func(s *scenario, arg string) string { return s.reply(arg, providers.FinishLength) },
 	"call":      call,
 	"respond":   func(s *scenario, arg string) string { return s.act("ok", action{"type": "respond", "message": arg}) },
-	"cannot":    func(s *scenario, arg string) string { return s.act("cannot_proceed", action{"type": "respond", "message": arg}) },
-	"clarify":   func(s *scenario, arg string) string { return s.act("need_clarification", action{"type": "clarify", "message": arg}) },
-	"fail":      func(s *scenario, arg string) string { return s.step(ModelFailed{At: s.at, ID: s.id(), Err: errors.New(arg)}) },
-	"tool":      toolResult,
-	"given":     func(s *scenario, _ string) string { return s.step(ToolReturned{At: s.at, ID: s.id(), Result: *s.waiting.(CallTool).Given}) },
-	"user":      func(s *scenario, arg string) string { return s.step(UserReplied{At: s.at, ID: s.id(), Text: unescape(arg)}) },
-	"silent":    func(s *scenario, _ string) string { return s.step(UserReplied{At: s.at, ID: s.id(), Silent: true}) },
-	"deadline":  func(s *scenario, _ string) string { return s.step(Deadline{At: s.at}) },
-	"cancel":    func(s *scenario, _ string) string { return s.step(Cancelled{At: s.at}) },
-	"restart":   func(s *scenario, _ string) string { return s.step(Started{At: s.at}) },
-	"stray":     func(s *scenario, arg string) string { return s.step(stray(s, arg)) },
+	"cannot": func(s *scenario, arg string) string {
+		return s.act("cannot_proceed", action{"type": "respond", "message": arg})
+	},
+	"clarify": func(s *scenario, arg string) string {
+		return s.act("need_clarification", action{"type": "clarify", "message": arg})
+	},
+	"fail": func(s *scenario, arg string) string {
+		return s.step(ModelFailed{At: s.at, ID: s.id(), Err: errors.New(arg)})
+	},
+	"tool": toolResult,
+	"given": func(s *scenario, _ string) string {
+		return s.step(ToolReturned{At: s.at, ID: s.id(), Result: *s.waiting.(CallTool).Given})
+	},
+	"user": func(s *scenario, arg string) string {
+		return s.step(UserReplied{At: s.at, ID: s.id(), Text: unescape(arg)})
+	},
+	"silent":   func(s *scenario, _ string) string { return s.step(UserReplied{At: s.at, ID: s.id(), Silent: true}) },
+	"deadline": func(s *scenario, _ string) string { return s.step(Deadline{At: s.at}) },
+	"cancel":   func(s *scenario, _ string) string { return s.step(Cancelled{At: s.at}) },
+	"restart":  func(s *scenario, _ string) string { return s.step(Started{At: s.at}) },
+	"stray":    func(s *scenario, arg string) string { return s.step(stray(s, arg)) },
 }
 
 func (s *scenario) do(line string) string {
@@ -249,7 +260,7 @@ func showCommand(c Command) string {
 		out := fmt.Sprintf("-> model id=%d parent=%d %s/%s timeout=%v", c.ID, c.Parent, c.Role, c.Kind, c.Timeout)
 		prompt := c.Call.Messages[0].Text
 		obs := prompt[strings.Index(prompt, "\nPROGRESS:")+1 : strings.Index(prompt, "\nTOOLS (")]
-		return out + "\n  | " + strings.ReplaceAll(strings.TrimSpace(obs), "\n", "\n  | ")
+		return out + "\n" + quote(strings.TrimSpace(obs))
 	case CallTool:
 		out := fmt.Sprintf("-> tool id=%d parent=%d %s retry=%d", c.ID, c.Parent, c.Key, c.RetryIndex)
 		if c.Given != nil {
@@ -271,3 +282,8 @@ func showCommand(c Command) string {
 }
 
 func unescape(text string) string { return strings.ReplaceAll(text, `\n`, "\n") }
+
+// quote shows text line by line.
+func quote(text string) string {
+	return "  | " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  | ")
+}

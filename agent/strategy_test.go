@@ -1,0 +1,92 @@
+package agent
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+func TestNew(t *testing.T) {
+	for _, test := range []struct {
+		name, strategy string
+		params         Params
+		err            string
+	}{
+		{"contract", "contract", Params{}, ""},
+		{"named profile and mode", "contract", Params{Profile: "seed", Mode: "prompt"}, ""},
+		{"unknown strategy", "react", Params{}, `agent: unknown strategy "react"; known: contract`},
+		{"no strategy", "", Params{}, `agent: unknown strategy ""; known: contract`},
+		{"unknown profile", "contract", Params{Profile: "x"}, `agent: strategy contract: unknown prompt profile "x"; known: seed`},
+		{"unknown mode", "contract", Params{Mode: "x"}, `agent: strategy contract: unknown output mode "x"; known: prompt`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, err := New(test.strategy, test.params)
+			if test.err != "" {
+				require.EqualError(t, err, test.err)
+				require.Nil(t, m)
+				return
+			}
+			require.NoError(t, err)
+			require.NotNil(t, m)
+		})
+	}
+}
+
+func TestCallCarriesTheDials(t *testing.T) {
+	seed := int64(7)
+	m, err := New("contract", Params{Request: "r", MaxTokens: 400, Temperature: 0.1, Seed: &seed, Budgets: guard.Budgets{MaxTime: 90 * time.Second}})
+	require.NoError(t, err)
+	ready := m.Step(Started{At: testStart})
+	require.Len(t, ready.Commands, 1)
+	c := ready.Commands[0].(CallModel)
+	require.Equal(t, 400, c.Call.MaxTokens)
+	require.Equal(t, 0.1, *c.Call.Temperature)
+	require.Equal(t, int64(7), *c.Call.Seed)
+	require.Equal(t, 90*time.Second, c.Timeout)
+	require.Contains(t, c.Call.System, "max_steps=none, max_tool_calls=none, hard_stop_after_seconds=90.")
+	require.Len(t, c.Call.Messages, 1)
+	require.Equal(t, "user", c.Call.Messages[0].Role)
+}
+
+func TestIsReflect(t *testing.T) {
+	message := func(text string) providers.Call {
+		return providers.Call{Messages: []providers.Message{{Role: "user", Text: text}}}
+	}
+	require.True(t, IsReflect(message(userPrompt("r", &scratchpad{}, guard.Used{}, guard.Budgets{}, "", "t"))))
+	require.False(t, IsReflect(message(userPrompt("r", &scratchpad{}, guard.Used{}, guard.Budgets{}, "", ""))))
+	require.False(t, IsReflect(message(userPrompt("x\nREFLECT: you", &scratchpad{}, guard.Used{}, guard.Budgets{}, "", ""))), "a request cannot fake it")
+	require.False(t, IsReflect(providers.Call{System: "a\nREFLECT: b"}))
+}
+
+func TestDigests(t *testing.T) {
+	set := func(schema string) *tool.Set {
+		s, err := tool.NewSet([]tool.Spec{{Name: "t", Schema: json.RawMessage(schema)}})
+		require.NoError(t, err)
+		return s
+	}
+	base := Digests(Params{Tools: set(`{"type":"object"}`)})
+	require.Len(t, base, 3)
+	for name, value := range base {
+		require.Regexp(t, `^[0-9a-f]{64}$`, value, name)
+	}
+	require.Equal(t, base, Digests(Params{Request: "other", Tools: set(`{ "type": "object" }`)}), "white space and the request do not count")
+	other := Digests(Params{Tools: set(`{"type":"object","minProperties":1}`)})
+	require.NotEqual(t, base["tools"], other["tools"])
+	require.Equal(t, base["prompt"], other["prompt"])
+	require.Equal(t, base["contract"], other["contract"])
+	require.Len(t, Digests(Params{}), 3, "no tools")
+}
+
+// TestPromptTemplate pins the templates: whoever changes them makes every
+// recorded cassette stale, and should mean it. The test prints the new digest.
+func TestPromptTemplate(t *testing.T) {
+	require.Equal(t, promptDigest, Digests(Params{})["prompt"])
+}
+
+const promptDigest = "6fae1210f932a919f6c9808039b92e4f1dfc1613bf65eee732e64fd290674e4e"
