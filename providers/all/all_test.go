@@ -47,7 +47,7 @@ type answering struct{ got *http.Request }
 
 func (a *answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	a.got = r
-	return &http.Response{StatusCode: 401, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
+	return &http.Response{StatusCode: http.StatusUnauthorized, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
 }
 
 func TestEachWireGoesToItsOwnAddressUnderItsOwnName(t *testing.T) {

@@ -66,7 +66,7 @@ func testStatuses(t *testing.T, s Subject) {
 			m := s.serving(t, status, "text/plain", body)
 			reply, err := m.Call(context.Background(), call)
 			done(m)
-			e := requireError(t, err, kind)
+			e := asError(t, err, kind)
 			require.Equal(t, status, e.Status, form)
 			require.Equal(t, status, reply.Status, form)
 			require.Equal(t, "req-1", e.RequestID, form)
@@ -102,7 +102,7 @@ func testMalformed(t *testing.T, s Subject) {
 			m := s.serving(t, http.StatusOK, "application/json", body)
 			defer done(m)
 			reply, err := m.Call(context.Background(), call)
-			e := requireError(t, err, providers.Malformed)
+			e := asError(t, err, providers.Malformed)
 			require.Equal(t, http.StatusOK, e.Status)
 			require.Equal(t, http.StatusOK, reply.Status)
 			require.Equal(t, "req-1", reply.RequestID)
@@ -131,7 +131,7 @@ func testDeadline(t *testing.T, s Subject) {
 			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 			defer cancel()
 			_, err := m.Call(ctx, call)
-			require.ErrorIs(t, requireError(t, err, providers.TimedOut), context.DeadlineExceeded)
+			require.ErrorIs(t, asError(t, err, providers.TimedOut), context.DeadlineExceeded)
 		})
 	}
 	close(release)
@@ -140,10 +140,10 @@ func testDeadline(t *testing.T, s Subject) {
 func testNoConnection(t *testing.T, s Subject) {
 	m := s.handling(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	_, err := m.Call(context.Background(), call)
-	requireError(t, err, providers.Transport)
+	requireKind(t, err, providers.Transport)
 	done(m)
 	_, err = m.Call(context.Background(), call) // nobody listens any more
-	e := requireError(t, err, providers.Transport)
+	e := asError(t, err, providers.Transport)
 	require.Zero(t, e.Status)
 	require.Error(t, e.Err)
 }
@@ -158,7 +158,7 @@ func testRedirect(t *testing.T, s Subject) {
 	})
 	defer done(m)
 	_, err := m.Call(context.Background(), call)
-	require.Contains(t, requireError(t, err, providers.InvalidRequest).Message, "redirect")
+	require.Contains(t, asError(t, err, providers.InvalidRequest).Message, "redirect")
 }
 
 func testKey(t *testing.T, s Subject) {
@@ -189,13 +189,13 @@ func testKey(t *testing.T, s Subject) {
 
 func testMissingKey(t *testing.T, s Subject) {
 	_, err := s.New(providers.Options{Provider: "under-test"})
-	require.Contains(t, requireError(t, err, providers.Auth).Message, "_API_KEY")
+	require.Contains(t, asError(t, err, providers.Auth).Message, "_API_KEY")
 	_, err = s.New(providers.Options{Provider: "under-test", Key: canary + "\n"})
-	requireError(t, err, providers.Auth)
+	requireKind(t, err, providers.Auth)
 	_, err = s.New(providers.Options{Provider: "under-test", BaseURL: "http://127.0.0.1:1/v1"})
 	require.NoError(t, err)
 	for _, bad := range []string{"127.0.0.1:8080/v1", "ftp://host/v1", "http://", "http://host/v1?key=x", "http://" + canary + "@host/v1", "http://host/v1#x", "http://[::1"} {
 		_, err = s.New(providers.Options{Provider: "under-test", BaseURL: bad, Key: canary})
-		requireError(t, err, providers.InvalidRequest)
+		requireKind(t, err, providers.InvalidRequest)
 	}
 }

@@ -1,0 +1,339 @@
+package providers
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+)
+
+func prices(t testing.TB) Prices {
+	p, err := DefaultPrices()
+	require.NoError(t, err)
+	return p
+}
+
+func day(t testing.TB, s string) time.Time {
+	d, err := time.Parse(time.DateOnly, s)
+	require.NoError(t, err)
+	return d
+}
+
+func TestCostByHand(t *testing.T) {
+	u := func(in, out, read, write, reasoning int64) Usage {
+		return Usage{Reported: true, Input: in, Output: out, CacheRead: read, CacheWrite: write, Reasoning: reasoning}
+	}
+	for _, c := range []struct {
+		name, provider, model, day string
+		usage                      Usage
+		want                       int64 // nano-USD
+	}{
+		// 1,000 × 2.50 + 500 × 10 USD a million = 0.0025 + 0.005 USD.
+		{"input and output", "openai", "gpt-4o", "2026-01-01", u(1000, 500, 0, 0, 0), 7_500_000},
+		// 100 × 2.50 + 900 × 1.25 = 250 + 1,125 µUSD; 20 × 10 + 80 × 10 = 1,000 µUSD.
+		{"cache reads, and reasoning as output", "openai", "gpt-4o-2024-08-06", "2026-01-01", u(100, 20, 900, 0, 80), 2_375_000},
+		{"one token of the cheapest: 0.05 µUSD", "openai", "gpt-5-nano", "2026-01-01", u(1, 0, 0, 0, 0), 50},
+		// 1 × 0.005 USD a million = 5 nano-USD.
+		{"one cached token", "openai", "gpt-5-nano", "2026-01-01", u(0, 0, 1, 0, 0), 5},
+		{"nothing", "openai", "gpt-4o", "2026-01-01", u(0, 0, 0, 0, 0), 0},
+		// 4 × 3 + 129 × 15 + 2,836 × 0.30 + 11,107 × 3.75 + 26 × 15 = 12 + 1,935 + 850.8 + 41,651.25 + 390 µUSD.
+		{"every class", "anthropic", "claude-sonnet-4-6", "2026-04-01", u(4, 129, 2836, 11107, 26), 44_839_050},
+		// 200,000 is not above 200,000: 200,000 × 3 = 0.6 USD.
+		{"at the threshold", "anthropic", "claude-sonnet-4-5-20250929", "2026-01-01", u(0, 0, 0, 200_000, 0), 750_000_000},
+		// One more, split over the classes: 1 × 6 + 100,000 × 0.60 + 100,000 × 7.50 + 10 × 22.50 = 6 + 60,000 + 750,000 + 225 µUSD.
+		{"over the threshold", "anthropic", "claude-sonnet-4-5-20250929", "2026-01-01", u(1, 10, 100_000, 100_000, 0), 810_231_000},
+		{"the last day of a price", "openai", "o3", "2025-06-09", u(1_000_000, 0, 0, 0, 0), 10_000_000_000},
+		{"the first day of the next", "openai", "o3", "2025-06-10", u(1_000_000, 0, 0, 0, 0), 2_000_000_000},
+		{"no price for writes: as input", "openai", "gpt-4.1", "2026-01-01", u(0, 0, 0, 10, 0), 20_000},
+		{"prefix", "openai", "ft:gpt-4o-mini-2024-07-18:acme::x1", "2026-01-01", u(10, 0, 0, 0, 0), 3_000},
+		{"simulated", "sim-openai", "sim-strong", "2026-01-01", u(10, 10, 0, 0, 0), 125_000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, ok := prices(t).Cost(c.provider, c.model, c.usage, day(t, c.day))
+			require.True(t, ok)
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestCostUnknown(t *testing.T) {
+	today := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	one := Usage{Reported: true, Input: 1}
+	for _, c := range []struct {
+		name, provider, model string
+		usage                 Usage
+		at                    time.Time
+	}{
+		{"not reported", "openai", "gpt-4o", Usage{Input: 1}, today},
+		{"unknown model", "openai", "gpt-99", one, today},
+		{"unknown provider", "acme", "gpt-4o", one, today},
+		{"another provider's model", "anthropic", "gpt-4o", one, today},
+		{"case counts", "openai", "GPT-4o", one, today},
+		{"a variant is not its family", "openai", "gpt-4o-superb", one, today},
+		{"a later version is not its elder", "anthropic", "claude-sonnet-4-9", one, today},
+		{"half a date", "openai", "gpt-4o-2024-08", one, today},
+		{"no day", "openai", "gpt-4o", one, time.Time{}},
+		{"negative", "openai", "gpt-4o", Usage{Reported: true, Output: -1, Input: 5}, today},
+		{"more than an int64", "openai", "gpt-4o", Usage{Reported: true, Input: math.MaxInt64, Output: math.MaxInt64}, today},
+		{"empty", "", "", one, today},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, ok := prices(t).Cost(c.provider, c.model, c.usage, c.at)
+			require.False(t, ok)
+			require.Zero(t, got)
+		})
+	}
+	_, ok := Prices{}.Cost("openai", "gpt-4o", one, today)
+	require.False(t, ok)
+}
+
+func TestNamesOfSnapshots(t *testing.T) {
+	for name, want := range map[string]string{
+		"claude-3-5-sonnet-20241022": "claude-3-5-sonnet", "claude-3-5-sonnet-latest": "claude-3-5-sonnet", "claude-3-5-sonnet@20241022": "claude-3-5-sonnet",
+		"gpt-4o-2024-11-20": "gpt-4o", "gpt-4o": "gpt-4o", "gpt-4-0613": "gpt-4-0613", "x-2024-1-1": "x-2024-1-1", "-20241022": "-20241022", "": "", "日本-20241022": "日本",
+	} {
+		require.Equal(t, want, undated(name), name)
+	}
+}
+
+// The same sum, slowly: rationals, and the table read without the parser.
+func TestCostAgainstRationals(t *testing.T) {
+	table := map[string]map[string]string{} // provider/model → class → price
+	var file struct {
+		Prices []struct {
+			Provider  string
+			Models    []string
+			From      string
+			Tiers     []any
+			Input     string
+			Output    string
+			CacheRead string `yaml:"cache_read"`
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(pricesFile, &file))
+	var names [][2]string
+	for _, e := range file.Prices {
+		for _, m := range e.Models {
+			if e.From != "" || e.Tiers != nil {
+				delete(table, e.Provider+"/"+m)
+				continue
+			}
+			if e.CacheRead == "" {
+				e.CacheRead = e.Input
+			}
+			table[e.Provider+"/"+m] = map[string]string{"input": e.Input, "output": e.Output, "cache_read": e.CacheRead}
+			names = append(names, [2]string{e.Provider, m})
+		}
+	}
+	require.Greater(t, len(names), 50)
+	p, at := prices(t), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		name := names[rng.IntN(len(names))]
+		row, ok := table[name[0]+"/"+name[1]]
+		if !ok {
+			continue
+		}
+		u := Usage{Reported: true}
+		want := new(big.Rat)
+		for class, n := range map[string]*int64{"input": &u.Input, "output": &u.Output, "cache_read": &u.CacheRead} {
+			*n = rng.Int64N(1 << uint(1+rng.IntN(50)))
+			perMillion, ok := new(big.Rat).SetString(row[class])
+			require.True(t, ok)
+			want.Add(want, new(big.Rat).Mul(perMillion, new(big.Rat).SetInt64(*n)))
+		}
+		want.Mul(want, big.NewRat(1000, 1)) // USD a million tokens → nano-USD
+		rounded, ok := new(big.Int).SetString(want.FloatString(0), 10)
+		require.True(t, ok)
+		got, ok := p.Cost(name[0], name[1], u, at)
+		require.Equal(t, rounded.IsInt64(), ok)
+		if ok {
+			require.Equal(t, rounded.Int64(), got, "%v %+v", name, u)
+		}
+	}
+}
+
+func TestRoundingIsHalfAwayFromZero(t *testing.T) {
+	p, err := ParsePrices([]byte(`
+version: 2026-01-01
+prices:
+  - {provider: x, models: [m], input: "0.0005", output: "0.000499999", cache_read: "0.0015", source: test}
+  - {provider: x, models: [huge], input: "999999.999999999", output: "0", source: test}
+`))
+	require.NoError(t, err)
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		usage Usage
+		want  int64
+	}{
+		{Usage{Input: 1}, 1},                          // 0.5 nano-USD
+		{Usage{Output: 1}, 0},                         // 0.499999
+		{Usage{CacheRead: 1}, 2},                      // 1.5
+		{Usage{Input: 1, CacheRead: 1, Output: 1}, 2}, // 2.499999; rounded class by class it would be 3
+	} {
+		c.usage.Reported = true
+		got, ok := p.Cost("x", "m", c.usage, at)
+		require.True(t, ok)
+		require.Equal(t, c.want, got)
+	}
+	// The largest sum that fits: 9,223,372,036 × 999,999,999.999999 nano-USD.
+	got, ok := p.Cost("x", "huge", Usage{Reported: true, Input: 9_223_372_036}, at)
+	require.True(t, ok)
+	require.EqualValues(t, 9_223_372_035_999_990_777, got) // 9,223,372,036 × 10^9 − 9,223.372036
+	_, ok = p.Cost("x", "huge", Usage{Reported: true, Input: 9_223_372_037}, at)
+	require.False(t, ok)
+}
+
+func TestOverride(t *testing.T) {
+	p, err := ParsePrices([]byte(`{"version": "2026-10-01", "prices": [
+		{"provider": "openai", "prefix": "gpt-4", "input": "1", "output": 2, "from": "2026-06-01", "source": "contract"},
+		{"provider": "openai", "prefix": "gpt-4o-mini", "input": 3.5, "output": "4", "source": "contract", "tiers": [{"above": 10, "input": "7"}, {"above": 20, "input": "9", "reasoning": "1"}]},
+		{"provider": "local", "models": ["Llama:70B.q4"], "input": "0", "output": "0.000000001", "source": "own machine"}]}`))
+	require.NoError(t, err)
+	require.Equal(t, "2026-09-23+2026-10-01", p.Version())
+	cost := func(provider, model, on string, u Usage) int64 {
+		u.Reported = true
+		got, ok := p.Cost(provider, model, u, day(t, on))
+		require.True(t, ok)
+		return got
+	}
+	million := Usage{Input: 1_000_000}
+	require.EqualValues(t, 1e9, cost("openai", "gpt-4o", "2026-06-01", million), "the file's prefix beats the table's name")
+	require.EqualValues(t, 2.5e9, cost("openai", "gpt-4o", "2026-05-31", million), "a day the file does not price")
+	require.EqualValues(t, 35_000, cost("openai", "gpt-4o-mini", "2026-06-01", Usage{Input: 10}), "the longer prefix")
+	require.EqualValues(t, 11*7_000+4_000, cost("openai", "gpt-4o-mini", "2026-06-01", Usage{Input: 5, CacheRead: 6, Reasoning: 1}), "what a tier leaves out follows the tier's input")
+	require.EqualValues(t, 21*9_000+1_000, cost("openai", "gpt-4o-mini", "2026-06-01", Usage{Input: 21, Reasoning: 1}))
+	require.EqualValues(t, 1, cost("local", "Llama:70B.q4", "2026-01-01", Usage{Output: 1_000_000}))
+	require.EqualValues(t, 3e9, cost("anthropic", "claude-sonnet-5", "2026-09-01", million), "the rest stays")
+	e, ok := p.Lookup("openai", "gpt-4o", day(t, "2026-06-01"))
+	require.True(t, ok)
+	require.Equal(t, "contract", e.Source)
+}
+
+func TestParsePricesReportsEveryProblem(t *testing.T) {
+	_, err := ParsePrices([]byte(`version: yesterday
+colour: red
+prices:
+  - {provider: x, models: [a, a], input: "1", output: "1", source: s}
+  - {provider: x, models: [b], prefix: b, input: "1", output: "1", source: s}
+  - {provider: x, input: "1", output: "1", source: s}
+  - {models: [c]}
+  - {provider: x, models: [], input: "-1", output: "1e3", cache_read: "1.0000000001", cache_write: "1.", reasoning: "", source: " "}
+  - {provider: x, models: [d], input: "1234567", output: .5, from: 2026-02-30, simulated: maybe, price: 1, source: s}
+  - {provider: x, models: [e], input: "1", output: "1", source: s, tiers: [{above: 0}, {above: 5, inputs: "1"}, {above: 5}, 7]}
+  - 7
+`))
+	for _, want := range []string{
+		"line 1: version", `line 2: prices: unknown field "colour"`, `line 4: prices[0].models: "a" appears twice`,
+		"line 5: prices[1]: give either models or prefix", "line 6: prices[2]: give either models or prefix",
+		"line 7: prices[3]: provider is missing", "line 7: prices[3]: source is missing", "line 7: prices[3]: input is missing", "line 7: prices[3]: output is missing",
+		"line 8: prices[4].models: must be a list", "line 8: prices[4].input", "line 8: prices[4].output", "line 8: prices[4].cache_read", "line 8: prices[4].cache_write", "line 8: prices[4].reasoning", "line 8: prices[4].source",
+		"line 9: prices[5].input", "line 9: prices[5].output", "line 9: prices[5].from", "line 9: prices[5].simulated", `line 9: prices[5]: unknown field "price"`,
+		"line 10: prices[6].tiers[0]: above must be a number", `line 10: prices[6].tiers[1]: unknown field "inputs"`, "line 10: prices[6].tiers[2]: above must rise", "line 10: prices[6].tiers[3]",
+		"line 11: prices[7]: must be a mapping",
+	} {
+		require.ErrorContains(t, err, want)
+	}
+	for text, want := range map[string]string{
+		"prices: [{provider: x, models: [a], input: '1', output: '1', source: s}]": "version: is missing",
+		"version: 2026-01-01":             "prices: is missing",
+		"version: 2026-01-01\nprices: {}": "must be a list",
+		"version: 2026-01-01\nprices: []": "must be a list",
+		"":                                "the file is empty",
+		twice("models: [a, b]", "models: [b, c]"):     "prices model b twice",
+		twice("prefix: a", "prefix: a"):               "prices prefix a twice",
+		twice("models: [a], tiers: 7", "models: [b]"): "tiers: must be a list",
+	} {
+		_, err := ParsePrices([]byte(text))
+		require.ErrorContains(t, err, want, text)
+	}
+	_, err = ParsePrices([]byte(twice("models: [a]", "models: [a], from: 2026-01-01")))
+	require.NoError(t, err)
+}
+
+// twice is a price file of two entries for the same provider.
+func twice(a, b string) string {
+	const entry = "\n  - {provider: x, input: '1', output: '1', source: s, %s}"
+	return "version: 2026-01-01\nprices:" + fmt.Sprintf(entry, a) + fmt.Sprintf(entry, b)
+}
+
+func TestPricesDigest(t *testing.T) {
+	a, err := ParsePrices([]byte(twice("models: [a, b]", "models: [c], from: 2026-01-01")))
+	require.NoError(t, err)
+	b, err := ParsePrices([]byte("# the same, in another order\n" + strings.ReplaceAll(twice("models: [c], from: 2026-01-01", "models: [b, a]"), "'1'", `"1.0"`)))
+	require.NoError(t, err)
+	require.Equal(t, a.Digest(), b.Digest())
+	c, err := ParsePrices([]byte(twice("models: [a, b]", "models: [c], from: 2026-01-02")))
+	require.NoError(t, err)
+	require.NotEqual(t, a.Digest(), c.Digest())
+	require.NotEqual(t, prices(t).Digest(), a.Digest())
+	require.NotEqual(t, Prices{}.Digest(), prices(t).Digest())
+	require.Empty(t, Prices{}.Version())
+	require.Equal(t, "2026-09-23", prices(t).Version())
+	// Changes with the built-in table, and only then: recorded runs name it.
+	require.Equal(t, "83da231404af2621008972c96ed3fb8bb4830c7323277add7da0fea4b15bcf0a", prices(t).Digest())
+}
+
+func TestBuiltInTable(t *testing.T) {
+	require.Less(t, len(pricesFile), 60_000)
+	p, at := prices(t), day(t, "2026-10-01")
+	for _, provider := range []string{"sim-openai", "sim-anthropic"} {
+		var last int64 = math.MaxInt64
+		for _, model := range []string{"sim-strong", "sim-erratic", "sim-weak"} {
+			e, ok := p.Lookup(provider, model, at)
+			require.True(t, ok)
+			require.True(t, e.Simulated)
+			got, ok := p.Cost(provider, model, Usage{Reported: true, Input: 1000, Output: 1000}, at)
+			require.True(t, ok)
+			require.Less(t, got, last)
+			last = got
+		}
+	}
+	for _, l := range p.layers {
+		for _, e := range l.entries {
+			require.Equal(t, strings.HasPrefix(e.Provider, "sim-"), e.Simulated, "%v", e)
+			require.LessOrEqual(t, e.base.cacheRead, e.base.input, "%v", e.Models)
+			require.LessOrEqual(t, e.base.input, e.base.output, "%v", e.Models)
+		}
+	}
+	for _, c := range []struct{ provider, model string }{{"anthropic", DefaultPolicy().Providers["anthropic"].Model}, {"openai", DefaultPolicy().Providers["openai"].Model}} {
+		_, ok := p.Lookup(c.provider, c.model, at)
+		require.True(t, ok, "the default policy names %s, which has no price", c.model)
+	}
+}
+
+func FuzzParsePrices(f *testing.F) {
+	f.Add(pricesFile)
+	f.Add([]byte(`{"version":"2026-01-01","prices":[{"provider":"x","models":["m"],"input":"1","output":"2","source":"s","tiers":[{"above":1,"input":"3"}]}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := ParsePrices(data)
+		if err != nil {
+			return
+		}
+		require.Len(t, p.Digest(), 64)
+		for _, e := range p.layers[0].entries {
+			for _, m := range e.Models {
+				got, _ := p.Cost(e.Provider, m, Usage{Reported: true, Input: 1 << 40, Output: 1 << 40}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
+				require.GreaterOrEqual(t, got, int64(0))
+			}
+		}
+	})
+}
+
+// Floor: two map lookups and a hash of two strings, about 40 ns.
+func BenchmarkCost(b *testing.B) {
+	p, at := prices(b), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	u := Usage{Reported: true, Input: 1200, Output: 300, CacheRead: 4000, Reasoning: 90}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := p.Cost("openai", "gpt-4o-2024-08-06", u, at); !ok {
+			b.Fatal("no price")
+		}
+	}
+}
