@@ -16,7 +16,9 @@ import (
 type Machine interface {
 	// Step advances the machine by one event. The first event is Started. After
 	// a Finish command the episode is over and Step must not be called again.
-	// A Step that returns no command waits for an outstanding one.
+	// A Step that returns no command waits for an outstanding one. An impossible
+	// event (an answer to no outstanding command, anything after Finish) is the
+	// driver's mistake: Step panics, naming the state and the event.
 	Step(Event) Ready
 }
 
