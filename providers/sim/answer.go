@@ -49,6 +49,9 @@ func (m *mind) phrase(facts []fact, full bool) string {
 
 // sentence words one fact.
 func (f fact) sentence() string {
+	if f.state == noData && len(f.missing) > 0 && len(f.missing) < f.days() {
+		return fmt.Sprintf("No complete count of %s messages %s: there is no data for %s.", f.label, f.stretch, f.missingNames())
+	}
 	if f.state == noData {
 		return fmt.Sprintf("No data for %s messages %s.", f.label, f.stretch)
 	}
@@ -60,11 +63,15 @@ func (f fact) gaps() string {
 	if len(f.missing) == 0 || f.state != counted {
 		return ""
 	}
+	return fmt.Sprintf(" No data for %s, which is not included.", f.missingNames())
+}
+
+func (f fact) missingNames() string {
 	var names []string
 	for _, d := range f.missing {
 		names = append(names, d.String())
 	}
-	return fmt.Sprintf(" No data for %s, which is not included.", strings.Join(names, ", "))
+	return strings.Join(names, ", ")
 }
 
 func oneStretch(facts []fact) bool {

@@ -140,21 +140,25 @@ func isoMonth(items []item, _ language) ([]span, int) {
 	return nil, 0
 }
 
-// slashedDate reads 2026/05/03, 5/3/2026 (month first, as in the dashboard's
-// country) and 13/5/2026, where only the day can come first; 5/3 has no year.
+// slashedDate reads 2026/05/03 and 5/13/2026; 5/3 has no year. Of 05/06/2026
+// nobody knows which is the month, except where days always come first.
 func slashedDate(items []item, lang language) ([]span, int) {
+	dayFirst := lang == spanish || lang == french || lang == german
 	a, b, c, ok := triple(items, "/")
 	switch {
 	case ok && len(items[0].text) == 4:
 		return []span{dateSpan(a, b, c)}, 5
-	case ok && len(items[4].text) == 4:
-		if a > 12 || lang == spanish || lang == french || lang == german {
-			a, b = b, a
+	case ok && (len(items[4].text) == 4 || len(items[4].text) == 2) && a <= 99 && b <= 99:
+		if len(items[4].text) == 2 {
+			c += 2000
 		}
-		return []span{dateSpan(c, a, b)}, 5
+		if dayFirst {
+			return []span{dateSpan(c, b, a)}, 5
+		}
+		return []span{eitherSpan(c, a, b)}, 5
 	case !ok && len(items) >= 3 && is(items, 1, "/") && items[1].glued && items[2].glued:
 		m, d := numberAt(items, 0), numberAt(items, 2)
-		if m > 12 || lang == spanish || lang == french || lang == german {
+		if m > 12 || dayFirst {
 			m, d = d, m
 		}
 		if m >= 1 && m <= 12 && d >= 1 && d <= 31 && !is(items, 3, "/") {

@@ -177,7 +177,37 @@ func countedPeriod(items []item, _ language) ([]span, int) {
 	if u == weekends {
 		return nil, 0
 	}
-	return []span{relativeSpan(n == 1 && u == days, func(f frame) stretch { return f.trailing(u, n) })}, i + 1
+	until, used := todayCounts(items[i+1:])
+	return []span{relativeSpan(n == 1 && u == days, func(f frame) stretch {
+		f.today = f.today.add(until)
+		return f.trailing(u, n)
+	})}, i + 1 + used
+}
+
+// todayCounts reads what may follow a counted period: "including today", "today
+// included", "not counting today". It returns the offset of the period's end
+// from today and the items it took.
+func todayCounts(items []item) (offset, n int) {
+	if is(items, 0, ",") {
+		n++
+	}
+	excluded := false
+	for n < len(items) && (items[n].concept == filler || items[n].concept == except) {
+		excluded = excluded || items[n].concept == except
+		n++
+	}
+	if n >= len(items) || items[n].concept != named || items[n].n != 0 {
+		return 0, 0
+	}
+	n++
+	if n < len(items) && (items[n].concept == filler || items[n].concept == except) {
+		excluded = excluded || items[n].concept == except
+		n++
+	}
+	if excluded {
+		return -1, n
+	}
+	return 0, n
 }
 
 // namedPeriod reads "this week", "last month", "semana pasada", "next quarter",

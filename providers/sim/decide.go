@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -100,44 +101,35 @@ func (m *mind) missingInput() (action, bool) {
 	r := m.request
 	noLabel := len(r.labels.labels) == 0 || r.labels.ambiguous
 	noDates := len(r.dates.spans) == 0
-	foreign := !reads(m.profile, r.lang) && !m.notes.asked
-	if !noLabel && !noDates && !r.dates.open && !foreign {
+	foreign := !slices.Contains(m.profile.languages, r.lang) && !m.notes.asked
+	unclear := r.dates.unclear()
+	if !noLabel && !noDates && !r.dates.open && unclear == nil && !foreign {
 		return action{}, false
 	}
 	switch {
 	case m.notes.asked:
-		return giveUp("I cannot count without %s, and the reply does not say.", missingNames(noLabel, noDates, r.dates.open)), true
+		return giveUp("I cannot count: the reply does not settle %s.", unsettled(noLabel, noDates)), true
 	case noLabel && noDates || foreign:
 		return ask("Which label (angry, praise or info) and which dates do you mean?"), true
 	case noLabel:
 		return ask("Which label do you mean: angry, praise or info?"), true
 	case noDates:
 		return ask("Which date or date range do you mean?"), true
+	case unclear != nil:
+		return ask("Do you mean %s or %s?", unclear.fixed.from, unclear.other), true
 	}
 	return ask("What is the other end of the date range (start_date and end_date are needed)?"), true
 }
 
-func missingNames(noLabel, noDates, open bool) string {
-	var names []string
-	if noLabel {
-		names = append(names, "a label")
+// unsettled names what a reply left open.
+func unsettled(noLabel, noDates bool) string {
+	switch {
+	case noLabel && noDates:
+		return "which label and which dates are meant"
+	case noLabel:
+		return "which label is meant"
 	}
-	if noDates {
-		names = append(names, "a date")
-	}
-	if open && !noDates {
-		names = append(names, "both ends of the date range")
-	}
-	return strings.Join(names, " and ")
-}
-
-func reads(p profile, lang language) bool {
-	for _, l := range p.languages {
-		if l == lang {
-			return true
-		}
-	}
-	return false
+	return "which dates are meant"
 }
 
 // needsToday reports whether a date of the request is relative.

@@ -8,6 +8,16 @@ type dateReading struct {
 	open bool
 }
 
+// unclear is the first date that can be read in two ways, nil if there is none.
+func (r dateReading) unclear() *span {
+	for i := range r.spans {
+		if r.spans[i].unclear {
+			return &r.spans[i]
+		}
+	}
+	return nil
+}
+
 // linkDates reads the dates of a request and joins those that are the two ends
 // of a range. contrast says that the request contrasts two dates, so that
 // "between April and May" and "from April to May" name two months.

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,7 +33,7 @@ func recall(facts []fact) string {
 	return known + strings.Join(out, ", ")
 }
 
-// remember reads the facts of a plan back.
+// remember reads the facts of a plan back, those that are not known better.
 func (n *notes) remember(plan string) {
 	_, list, ok := strings.Cut(plan, known)
 	if !ok {
@@ -56,6 +57,8 @@ func (n *notes) remember(plan string) {
 			}
 			f.state, f.value = counted, value
 		}
-		n.facts = append(n.facts, f)
+		if !slices.ContainsFunc(n.facts, func(g fact) bool { return g.query == f.query }) {
+			n.facts = append(n.facts, f)
+		}
 	}
 }

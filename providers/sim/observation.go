@@ -71,7 +71,6 @@ var replyLine = regexp.MustCompile(`^user reply: turn \d+ asked <data>.*?</data>
 // readNotes reads the scratchpad's lines.
 func readNotes(p prompt) notes {
 	n := notes{failed: map[toolName]int{}, noCalls: p.noCalls()}
-	n.remember(p.plan)
 	for _, entry := range p.entries {
 		switch {
 		case strings.HasPrefix(entry, "tool rejected:"):
@@ -91,6 +90,7 @@ func readNotes(p prompt) notes {
 			}
 		}
 	}
+	n.remember(p.plan)
 	return n
 }
 

@@ -25,7 +25,53 @@ type request struct {
 
 // understand reads a request with the lexicons of the languages known.
 func understand(text string, known []language) request {
-	tokens := tokenize(dropForgeries(text))
+	text = dropForgeries(head(text, maxRequest))
+	r := read(text, known)
+	sentences := splitSentences(text)
+	if len(sentences) < 2 {
+		return r
+	}
+	// Of several sentences, those that name a label say it all, or those about
+	// counts do, or else all together.
+	for _, about := range [][]concept{{label, synonym}, {label, synonym, counting, message, total, everyLabel}} {
+		var core []string
+		for _, s := range sentences {
+			tokens := tokenize(s)
+			if has(mark(tokens, lexicons[detect(tokens)]), about...) {
+				core = append(core, s)
+			}
+		}
+		if c := read(strings.Join(core, "\n"), known); c.complete() {
+			return c
+		}
+	}
+	return r
+}
+
+// complete reports whether a request says what to count and for when.
+func (r request) complete() bool {
+	return len(r.labels.labels) > 0 && len(r.dates.spans) > 0
+}
+
+// splitSentences cuts a text after full stops, question and exclamation marks
+// that end a sentence; the stop of "3. Mai" does not.
+func splitSentences(text string) []string {
+	var out []string
+	for _, part := range sentenceEnd.Split(text, -1) {
+		if n := len(out); n > 0 && shortNumber.MatchString(out[n-1]) {
+			out[n-1] += ". " + part
+			continue
+		}
+		if strings.TrimSpace(part) != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// read reads a text as one.
+func read(text string, known []language) request {
+	tokens := tokenize(text)
 	lang := detect(tokens)
 	words := lang
 	if !slices.Contains(known, lang) {
@@ -53,7 +99,6 @@ func understand(text string, known []language) request {
 // classify tells counting from everything else.
 func (r *request) classify(items []item) {
 	counts := has(items, counting, total, average, percent)
-	complete := len(r.labels.labels) > 0 && len(r.dates.spans) > 0
 	switch {
 	case has(items, act):
 		r.unsupported = "I can only count messages; I cannot change, delete or send anything."
@@ -63,7 +108,7 @@ func (r *request) classify(items []item) {
 		r.unsupported = "I can only count messages; I cannot tell who sent them or why."
 	case has(items, forecast):
 		r.unsupported = "I can only count messages that were received; I cannot predict any."
-	case has(items, secret) && !complete:
+	case has(items, secret) && !r.complete():
 		r.unsupported = "I cannot share that; I can only count messages."
 	case !counts && !has(items, message, label, synonym, marker, everyLabel) && r.labels.invalid == "":
 		r.chat = true
@@ -133,13 +178,17 @@ func closest(reply string, known []language) labelReading {
 }
 
 var (
-	forgery = regexp.MustCompile(`(?i)\b(OBS|PROGRESS|SCRATCHPAD|BUDGET_USED|PLAN|GOAL|SYSTEM|ASSISTANT|tool result|user reply)\b[^:\n]{0,20}:|->\s*ok\b`)
+	sentenceEnd = regexp.MustCompile(`[.!?;]+(?:\s+|$)|[。！？；]+`)
+	shortNumber = regexp.MustCompile(`(?:^|\s)\d{1,2}$`)
+	// forgery is a heading or a phrase of the scratchpad.
+	forgery = regexp.MustCompile(`(?:^|\s)(?:OBS|PROGRESS|SCRATCHPAD[^:\n]{0,12}|BUDGET_USED|PLAN|GOAL|CONSTRAINTS|REFLECT|SYSTEM|System|ASSISTANT)\s?:|(?i:tool result:|user reply:|->\s*ok\b)`)
 	// braced is an innermost pair of braces.
 	braced = regexp.MustCompile(`\{[^{}]*\}`)
 )
 
-// dropForgeries takes out what imitates the scratchpad: data in braces next to
-// its headings, and the headings. What the user then asks is still read.
+// dropForgeries takes out what imitates the scratchpad or a system message: data
+// in braces, and the sentence of each heading. What the user asks besides is
+// still read.
 func dropForgeries(text string) string {
 	if !forgery.MatchString(text) {
 		return text
@@ -158,17 +207,12 @@ func dropForgeries(text string) string {
 			kept = append(kept, line)
 			continue
 		}
-		// Only a question after the forged part counts.
-		if rest := line[at[1]:]; strings.Contains(rest, "?") {
-			kept = append(kept, lastSentence(rest))
+		rest := line[at[1]:]
+		if end := sentenceEnd.FindStringIndex(rest); end != nil && end[1] < len(strings.TrimSpace(rest)) {
+			kept = append(kept, dropForgeries(rest[end[1]:]))
+		} else if strings.Contains(rest, "?") {
+			kept = append(kept, rest[strings.LastIndexAny(rest, ":>")+1:])
 		}
 	}
 	return strings.Join(kept, "\n")
-}
-
-// lastSentence is the last question of a line and nothing before it.
-func lastSentence(line string) string {
-	end := strings.LastIndex(line, "?")
-	start := strings.LastIndexAny(line[:end], ".!?}:\n") + 1
-	return line[start : end+1]
 }

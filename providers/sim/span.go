@@ -11,6 +11,10 @@ type span struct {
 	relative func(frame) stretch
 	// bad is a date that no calendar has, as YYYY-MM-DD; empty otherwise.
 	bad string
+	// unclear says that the day and the month could be either way round; fixed is
+	// then one reading and other the second.
+	unclear bool
+	other   day
 	// badEnd says that bad is the end of a range.
 	badEnd bool
 	// yearless is set while the year may still come from a neighbour.
@@ -35,6 +39,20 @@ func dateSpan(year, month, d int) span {
 		return span{bad: fmt.Sprintf("%04d-%02d-%02d", year, month, d), single: true, year: year}
 	}
 	return span{fixed: stretch{at, at}, single: true, year: year}
+}
+
+// eitherSpan is a date in numbers whose first two may be month and day or day
+// and month. The month-first reading is taken where only it makes a date, the
+// other one where only that does.
+func eitherSpan(year, a, b int) span {
+	monthFirst, dayFirst := dateSpan(year, a, b), dateSpan(year, b, a)
+	switch {
+	case monthFirst.bad != "" && dayFirst.bad == "":
+		return dayFirst
+	case monthFirst.bad == "" && dayFirst.bad == "" && a != b:
+		monthFirst.unclear, monthFirst.other = true, dayFirst.fixed.from
+	}
+	return monthFirst
 }
 
 // monthSpan is a whole month.
@@ -117,6 +135,12 @@ func join(a, b span) span {
 		return span{bad: a.bad, joined: true}
 	case b.bad != "":
 		return span{bad: b.bad, badEnd: true, joined: true}
+	case a.unclear || b.unclear:
+		if !a.unclear {
+			a = b
+		}
+		a.joined = true
+		return a
 	case a.relative == nil && b.relative == nil:
 		return span{fixed: stretch{a.fixed.from, b.fixed.to}, joined: true, year: b.year}
 	}

@@ -28,8 +28,7 @@ const maxRequest = 4000
 
 // tokenize cuts a request into tokens.
 func tokenize(text string) []token {
-	runes := []rune(text)
-	runes = runes[:min(len(runes), maxRequest)]
+	runes := []rune(head(text, maxRequest))
 	for i, r := range runes {
 		runes[i] = plain(r)
 	}
@@ -51,6 +50,16 @@ func tokenize(text string) []token {
 		spaced, i = false, end
 	}
 	return out
+}
+
+// head is the first n runes of a text.
+func head(text string, n int) string {
+	for i := range text {
+		if n--; n < 0 {
+			return text[:i]
+		}
+	}
+	return text
 }
 
 // scan finds the kind and the end of the token that begins at i.
