@@ -146,6 +146,8 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 	}
 	if c.Provider != ScriptedCandidate {
 		p.cassette = CassettePath(t.ID, c.Name, trial)
+	} else if !slices.ContainsFunc(t.Script, func(e goldens.Emit) bool { return e.Rescue }) {
+		p.params.Rescue = false // a script without a rescue turn has no stronger model
 	}
 	return p
 }
