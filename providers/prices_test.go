@@ -308,17 +308,19 @@ func TestBuiltInTable(t *testing.T) {
 	}
 }
 
-func FuzzParsePrices(f *testing.F) {
-	f.Add(pricesFile)
+func FuzzReadPrices(f *testing.F) {
 	f.Add([]byte(`{"version":"2026-01-01","prices":[{"provider":"x","models":["m"],"input":"1","output":"2","source":"s","tiers":[{"above":1,"input":"3"}]}]}`))
+	f.Add([]byte("version: 2026-01-01\nprices:\n  - {provider: x, prefix: p, input: 1, output: 2.5, source: s}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := ParsePrices(data)
+		l, err := readPrices(data)
 		if err != nil {
 			return
 		}
+		p := Prices{layers: []*priceLayer{l}}
 		require.Len(t, p.Digest(), 64)
-		for _, e := range p.layers[0].entries {
-			for _, m := range e.Models {
+		require.NotEmpty(t, l.entries)
+		for _, e := range l.entries {
+			for _, m := range append(e.Models, e.Prefix) {
 				got, _ := p.Cost(e.Provider, m, Usage{Reported: true, Input: 1 << 40, Output: 1 << 40}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
 				require.GreaterOrEqual(t, got, int64(0))
 			}
