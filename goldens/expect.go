@@ -1,38 +1,85 @@
 package goldens
 
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
 // Expect is one accepted outcome of a task. Every field that is set is a check;
-// a nil pointer or empty slice checks nothing.
+// an empty string, nil pointer or empty slice checks nothing.
 type Expect struct {
 	Status     string
 	StopReason string
-	// Numbers must all appear in the answer, compared by value: 25 equals 25.0,
-	// 1,234,567 equals 1234567. Dates in the answer are not numbers.
+	// Numbers must all appear in the answer, written in plain decimal and
+	// compared by exact value: 25 equals 25.0, 1,234,567 equals 1234567 and
+	// ٤٤٩ equals 449; a percent sign is a unit. Dates, clock times and digits
+	// attached to letters (G01, 3rd, 12k) are not numbers of the answer, and
+	// neither are number words.
 	Numbers []string
 	// ContainsAny, ContainsAll and NotContains look for text in the answer,
-	// ignoring case.
+	// ignoring case, the kind of apostrophe and the kind of space.
 	ContainsAny, ContainsAll, NotContains []string
-	MaxClarifies, MaxSteps, MaxToolCalls  *int
-	Trajectory                            Trajectory
-	// Signals maps a signal's name to a condition such as "true", "2" or ">=1".
+	// MaxToolCalls counts executed calls: neither rejected nor answered from an
+	// earlier result.
+	MaxClarifies, MaxSteps, MaxToolCalls *int
+	Trajectory                           Trajectory
+	// Signals maps a signal's name to a condition: true or false for
+	// all_turns_valid_json, stall and thrash; N, ==N, >=N, <=N, >N or <N for
+	// dedupe_hits, elapsed_seconds, model_calls, reflect_turns, repaired,
+	// rescue_turns, tool_executions (executed calls), valid_raw and violations.
 	Signals map[string]string
 	// TableLabel, when set, demands that the answer name a date that
-	// today_range returned, and that date's count of this label in the world.
+	// today_range returned (2026-05-13, May 13, 13 May 2026, 5月13日), and that
+	// date's count of this label in the world.
 	TableLabel string
 	Note       string
 }
 
-// Order says how required calls must relate to the calls made.
+// Validate reports every field of the expectation that no outcome could be
+// checked against, each named as in "numbers[0]" or
+// "trajectory.required[1]: args.label.$regex"; nil when there is none.
+func (e Expect) Validate() error {
+	var errs []error
+	for i, n := range e.Numbers {
+		if _, ok := parseDecimal(n); !ok {
+			errs = append(errs, fmt.Errorf("numbers[%d]: %q is not a number", i, n))
+		}
+	}
+	switch e.Trajectory.Order {
+	case "", Strict, InOrder, AnyOrder, Subset:
+	default:
+		errs = append(errs, fmt.Errorf("trajectory.order: %q is none of strict, in_order, any_order and subset", e.Trajectory.Order))
+	}
+	_, required := compileCalls("required", e.Trajectory.Required)
+	_, forbidden := compileCalls("forbidden", e.Trajectory.Forbidden)
+	errs = append(errs, required, forbidden)
+	for _, name := range slices.Sorted(maps.Keys(e.Signals)) {
+		if _, err := parseCondition(name, e.Signals[name]); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Order says how required calls must relate to the calls made. A rejected call
+// was not made; one that failed, and one answered from an earlier result, was.
 type Order string
 
 // The orders.
 const (
-	Strict   Order = "strict"    // exactly the required calls, in order
+	// Strict is exactly the required calls, in order. It looks at executed
+	// calls only, whatever came of them: a call answered from an earlier result
+	// is no breach, a retry after an error is.
+	Strict   Order = "strict"
 	InOrder  Order = "in_order"  // all required calls in order, others between
 	AnyOrder Order = "any_order" // all required calls, others too
 	Subset   Order = "subset"    // no call but required ones, not all needed
 )
 
-// Trajectory constrains the tool calls of an episode.
+// Trajectory constrains the tool calls of an episode. A call made meets one
+// required call at most; which one is chosen so that as many as possible are met.
 type Trajectory struct {
 	Order     Order // empty means AnyOrder
 	Required  []CallMatch
@@ -43,7 +90,9 @@ type Trajectory struct {
 type CallMatch struct {
 	Tool string
 	// Args, when non-nil, must match the call's arguments exactly: same keys,
-	// equal values. A value {"$regex": …}, {"$in": […]}, {"$any": true},
-	// {"$gte": …} or {"$lte": …} is a matcher. nil matches any arguments.
+	// equal values, numbers by exact value. A value {"$regex": RE2, found
+	// anywhere in a string}, {"$in": […]}, {"$any": true}, {"$gte": N} or
+	// {"$lte": N} is a matcher; the key must still be there. nil matches any
+	// arguments.
 	Args map[string]any
 }

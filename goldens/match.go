@@ -1,0 +1,225 @@
+package goldens
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// callPattern is a compiled CallMatch.
+type callPattern struct {
+	tool string
+	args pattern // nil: any arguments
+	text string  // for details
+}
+
+// madeCall is a call of an outcome with its arguments decoded.
+type madeCall struct {
+	Called
+	args any // not a map when the arguments are no JSON object
+}
+
+// pattern reports whether a JSON value, numbers as json.Number, is accepted.
+type pattern func(v any) bool
+
+func (p callPattern) match(c madeCall) bool {
+	return c.Call.Name == p.tool && (p.args == nil || p.args(c.args))
+}
+
+// compileCall compiles a match. The error names the argument.
+func compileCall(m CallMatch) (callPattern, error) {
+	p := callPattern{tool: m.Tool, text: m.Tool}
+	if m.Tool == "" {
+		return p, errors.New("tool: must not be empty")
+	}
+	if m.Args == nil {
+		return p, nil
+	}
+	text, err := marshal(m.Args)
+	if err != nil {
+		return p, fmt.Errorf("args: %w", err)
+	}
+	args, err := decodeArgs(text)
+	if err != nil {
+		return p, fmt.Errorf("args: %w", err)
+	}
+	p.text += string(text)
+	p.args, err = compileObject(args.(map[string]any), "args")
+	return p, err
+}
+
+// compileValue compiles an expected value; at is where it stands.
+func compileValue(v any, at string) (pattern, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		if slices.ContainsFunc(slices.Collect(maps.Keys(v)), func(k string) bool { return strings.HasPrefix(k, "$") }) {
+			return compileMatcher(v, at)
+		}
+		return compileObject(v, at)
+	case []any:
+		return compileList(v, at)
+	case json.Number:
+		want, err := toDecimal(v, at)
+		return func(v any) bool { got, ok := asDecimal(v); return ok && got == want }, err
+	}
+	return func(got any) bool { return got == v }, nil // string, bool or nil
+}
+
+// compileObject demands exactly these keys.
+func compileObject(members map[string]any, at string) (pattern, error) {
+	patterns := make(map[string]pattern, len(members))
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		p, err := compileValue(members[key], at+"."+key)
+		patterns[key], errs = p, append(errs, err)
+	}
+	return func(v any) bool {
+		got, ok := v.(map[string]any)
+		if !ok || len(got) != len(patterns) {
+			return false
+		}
+		for key, p := range patterns {
+			if member, ok := got[key]; !ok || !p(member) {
+				return false
+			}
+		}
+		return true
+	}, errors.Join(errs...)
+}
+
+// compileList demands these items in this order.
+func compileList(items []any, at string) (pattern, error) {
+	patterns, err := compileEach(items, at)
+	return func(v any) bool {
+		got, ok := v.([]any)
+		if !ok || len(got) != len(patterns) {
+			return false
+		}
+		for i, p := range patterns {
+			if !p(got[i]) {
+				return false
+			}
+		}
+		return true
+	}, err
+}
+
+func compileEach(items []any, at string) ([]pattern, error) {
+	patterns := make([]pattern, len(items))
+	errs := make([]error, len(items))
+	for i, item := range items {
+		patterns[i], errs[i] = compileValue(item, fmt.Sprintf("%s[%d]", at, i))
+	}
+	return patterns, errors.Join(errs...)
+}
+
+// compileMatcher compiles {"$regex": …} and its like.
+func compileMatcher(m map[string]any, at string) (pattern, error) {
+	if len(m) != 1 {
+		return nil, fmt.Errorf("%s: a matcher must stand alone in its object", at)
+	}
+	for name, operand := range m {
+		at += "." + name
+		switch name {
+		case "$regex":
+			return compileRegex(operand, at)
+		case "$in":
+			return compileIn(operand, at)
+		case "$any":
+			if operand != true {
+				return nil, fmt.Errorf("%s: must be true", at)
+			}
+			return func(any) bool { return true }, nil
+		case "$gte":
+			return compileBound(operand, at, func(c int) bool { return c >= 0 })
+		case "$lte":
+			return compileBound(operand, at, func(c int) bool { return c <= 0 })
+		}
+	}
+	return nil, fmt.Errorf("%s: unknown matcher; allowed: $regex, $in, $any, $gte, $lte", at)
+}
+
+// compileRegex accepts strings in which the expression (RE2) is found; ^ and $
+// anchor it.
+func compileRegex(operand any, at string) (pattern, error) {
+	text, ok := operand.(string)
+	if !ok {
+		return nil, fmt.Errorf("%s: must be a string", at)
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	return func(v any) bool { s, ok := v.(string); return ok && re.MatchString(s) }, nil
+}
+
+func compileIn(operand any, at string) (pattern, error) {
+	items, _ := operand.([]any)
+	if len(items) == 0 {
+		return nil, fmt.Errorf("%s: must be a list of at least one value", at)
+	}
+	patterns, err := compileEach(items, at)
+	return func(v any) bool {
+		return slices.ContainsFunc(patterns, func(p pattern) bool { return p(v) })
+	}, err
+}
+
+func compileBound(operand any, at string, holds func(int) bool) (pattern, error) {
+	n, ok := operand.(json.Number)
+	if !ok {
+		return nil, fmt.Errorf("%s: must be a number", at)
+	}
+	bound, err := toDecimal(n, at)
+	return func(v any) bool { got, ok := asDecimal(v); return ok && holds(got.compare(bound)) }, err
+}
+
+func toDecimal(n json.Number, at string) (decimal, error) {
+	d, ok := parseDecimal(n.String())
+	if !ok {
+		return d, fmt.Errorf("%s: %s is not a number in bounds", at, n)
+	}
+	return d, nil
+}
+
+func asDecimal(v any) (decimal, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return decimal{}, false
+	}
+	return parseDecimal(n.String())
+}
+
+// decodeArgs reads an arguments object; no text at all is an empty object.
+func decodeArgs(text []byte) (any, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return map[string]any{}, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var args map[string]any
+	if err := dec.Decode(&args); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one JSON value")
+	}
+	if args == nil {
+		return nil, errors.New("null is not an object")
+	}
+	return args, nil
+}
+
+// marshal writes JSON with sorted keys and without HTML's escapes.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

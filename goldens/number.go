@@ -1,0 +1,129 @@
+package goldens
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
+
+// decimal is a decimal number held exactly: 0.digits × 10^exp. digits has
+// neither leading nor trailing zeros, so equal values are equal structs; zero
+// is the zero value. Nothing is ever multiplied out: 1e999999999 costs what its
+// text costs.
+type decimal struct {
+	neg    bool
+	digits string
+	exp    int64
+}
+
+// maxExponentDigits bounds the exponent of a number: one with more digits is
+// not read as a number at all.
+const maxExponentDigits = 9
+
+// parseDecimal reads a number as JSON writes it, leading zeros allowed.
+func parseDecimal(s string) (decimal, bool) {
+	rest, neg := strings.CutPrefix(s, "-")
+	whole, rest := cutDigits(rest)
+	if whole == "" {
+		return decimal{}, false
+	}
+	fraction := ""
+	if after, ok := strings.CutPrefix(rest, "."); ok {
+		if fraction, rest = cutDigits(after); fraction == "" {
+			return decimal{}, false
+		}
+	}
+	exp := int64(0)
+	if rest != "" {
+		var ok bool
+		if exp, ok = parseExponent(rest); !ok {
+			return decimal{}, false
+		}
+	}
+	return newDecimal(neg, whole, fraction, exp), true
+}
+
+// newDecimal returns whole.fraction × 10^exp.
+func newDecimal(neg bool, whole, fraction string, exp int64) decimal {
+	whole = strings.TrimLeft(whole, "0")
+	exp += int64(len(whole))
+	digits := whole + fraction
+	if whole == "" {
+		digits = strings.TrimLeft(fraction, "0")
+		exp -= int64(len(fraction) - len(digits))
+	}
+	digits = strings.TrimRight(digits, "0")
+	if digits == "" {
+		return decimal{}
+	}
+	return decimal{neg: neg, digits: digits, exp: exp}
+}
+
+// parseExponent reads e5, E+05 or e-5.
+func parseExponent(s string) (int64, bool) {
+	if s[0] != 'e' && s[0] != 'E' {
+		return 0, false
+	}
+	s = s[1:]
+	unsigned := strings.TrimPrefix(strings.TrimPrefix(s, "+"), "-")
+	digits, rest := cutDigits(unsigned)
+	if digits == "" || rest != "" || len(s)-len(unsigned) > 1 || len(strings.TrimLeft(digits, "0")) > maxExponentDigits {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if s[0] == '-' {
+		n = -n
+	}
+	return n, err == nil
+}
+
+// cutDigits splits s after its leading ASCII digits.
+func cutDigits(s string) (digits, rest string) {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return s[:n], s[n:]
+}
+
+// compare orders decimals by value: -1, 0 or 1.
+func (d decimal) compare(e decimal) int {
+	if c := cmp.Compare(d.sign(), e.sign()); c != 0 || d.digits == "" {
+		return c
+	}
+	c := cmp.Or(cmp.Compare(d.exp, e.exp), strings.Compare(d.digits, e.digits))
+	if d.neg {
+		return -c
+	}
+	return c
+}
+
+func (d decimal) sign() int {
+	switch {
+	case d.digits == "":
+		return 0
+	case d.neg:
+		return -1
+	}
+	return 1
+}
+
+// String writes the number in plain digits, or with an exponent where that
+// would take many zeros.
+func (d decimal) String() string {
+	sign, n := "", int64(len(d.digits))
+	if d.neg {
+		sign = "-"
+	}
+	switch {
+	case n == 0:
+		return "0"
+	case d.exp > 21 || d.exp < -6:
+		return sign + "0." + d.digits + "e" + strconv.FormatInt(d.exp, 10)
+	case d.exp <= 0:
+		return sign + "0." + strings.Repeat("0", int(-d.exp)) + d.digits
+	case d.exp >= n:
+		return sign + d.digits + strings.Repeat("0", int(d.exp-n))
+	}
+	return sign + d.digits[:d.exp] + "." + d.digits[d.exp:]
+}

@@ -1,0 +1,270 @@
+package goldens
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// Score checks an outcome against the task's accepted outcomes. When one is
+// met, its checks are returned and solved is true; otherwise those of the
+// accepted outcome that failed fewest, the first on a tie. It is pure and safe
+// for concurrent use.
+//
+// Checks are named for what they check: status, stop_reason, answer_numbers,
+// answer_contains_any, answer_contains_all, answer_not_contains, answer_table,
+// max_clarifies, max_steps, max_tool_calls, trajectory.required,
+// trajectory.forbidden, trajectory.order and signal.NAME. An accepted outcome
+// that checks nothing is not met, nor is one whose checks cannot be read (see
+// Expect.Validate), nor any by an episode whose status is error or cancelled.
+func Score(t Task, o Outcome) (solved bool, checks []CheckResult) {
+	if len(t.Expect) == 0 {
+		return false, []CheckResult{{Name: "expect", Detail: "the task lists no accepted outcome"}}
+	}
+	s := newScorer(t, o)
+	fewest := -1
+	for _, e := range t.Expect {
+		s.checks = nil
+		s.score(e)
+		switch failed := s.failed(); {
+		case failed == 0:
+			return true, s.checks
+		case fewest < 0 || failed < fewest:
+			fewest, checks = failed, s.checks
+		}
+	}
+	return false, checks
+}
+
+// scorer checks one outcome against one Expect after another.
+type scorer struct {
+	task   Task
+	o      Outcome
+	answer answer
+	folded string     // the answer as text checks see it
+	calls  []madeCall // all but the rejected ones: executed or answered from cache
+	checks []CheckResult
+}
+
+func newScorer(t Task, o Outcome) *scorer {
+	s := &scorer{task: t, o: o, answer: readAnswer(o.Answer, t.World.Now.Year()), folded: foldText(o.Answer)}
+	for _, c := range o.Calls {
+		if made(c) {
+			args, _ := decodeArgs(c.Call.Args) // nil, which only any arguments match
+			s.calls = append(s.calls, madeCall{c, args})
+		}
+	}
+	return s
+}
+
+// made reports whether a call counts as made: a rejected one never happened,
+// one answered from an earlier result did, and so did one that failed.
+func made(c Called) bool { return c.Outcome != tool.Rejected }
+
+// executed reports whether a call ran its tool.
+func executed(c Called) bool { return made(c) && !c.Deduped }
+
+func (s *scorer) failed() int {
+	n := 0
+	for _, c := range s.checks {
+		if !c.Passed {
+			n++
+		}
+	}
+	return n
+}
+
+// check adds a check; the detail is dropped when it passed.
+func (s *scorer) check(name string, passed bool, format string, args ...any) {
+	c := CheckResult{Name: name, Passed: passed}
+	if !passed {
+		c.Detail = fmt.Sprintf(format, args...)
+	}
+	s.checks = append(s.checks, c)
+}
+
+func (s *scorer) score(e Expect) {
+	s.status(e)
+	s.numbers(e.Numbers)
+	s.texts(e)
+	if e.TableLabel != "" {
+		s.table(e.TableLabel)
+	}
+	s.atMost("max_clarifies", e.MaxClarifies, s.o.Clarifies, "clarifying questions")
+	s.atMost("max_steps", e.MaxSteps, s.o.Steps, "steps")
+	s.atMost("max_tool_calls", e.MaxToolCalls, executions(s.o), "executed tool calls")
+	s.trajectory(e.Trajectory)
+	s.signals(e.Signals)
+	if len(s.checks) == 0 {
+		s.check("expect", false, "the accepted outcome checks nothing")
+	}
+}
+
+// The statuses of an episode that says nothing about the candidate.
+const (
+	statusError     = "error"
+	statusCancelled = "cancelled"
+)
+
+func (s *scorer) status(e Expect) {
+	switch {
+	case s.o.Status == statusError || s.o.Status == statusCancelled:
+		want := e.Status
+		if want == "" {
+			want = "an episode that ended by itself"
+		}
+		s.check("status", false, "want %s, got %s, which never solves a task", want, s.o.Status)
+	case e.Status != "":
+		s.check("status", s.o.Status == e.Status, "want %s, got %s%s", e.Status, orNone(s.o.Status), because(s.o.StopReason))
+	}
+	if e.StopReason != "" {
+		s.check("stop_reason", s.o.StopReason == e.StopReason, "want %s, got %s", e.StopReason, orNone(s.o.StopReason))
+	}
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func (s *scorer) numbers(want []string) {
+	if len(want) == 0 {
+		return
+	}
+	var missing []string
+	for _, text := range want {
+		n, ok := parseDecimal(text)
+		if !ok {
+			s.check("answer_numbers", false, "the expectation is broken: %q is not a number", text)
+			return
+		}
+		if !s.answer.has(n) {
+			missing = append(missing, text)
+		}
+	}
+	s.check("answer_numbers", len(missing) == 0, "want %s, found %s in %s", strings.Join(missing, ", "), foundNumbers(s.answer.numbers), s.quoted())
+}
+
+// foundNumbers lists numbers, a few at most.
+type foundNumbers []decimal
+
+// String lists the numbers.
+func (l foundNumbers) String() string {
+	const most = 8
+	if len(l) == 0 {
+		return "no number"
+	}
+	out := make([]string, 0, most+1)
+	for i, n := range l {
+		if i == most {
+			out = append(out, "…")
+			break
+		}
+		out = append(out, clip(n.String(), 30))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (s *scorer) texts(e Expect) {
+	has := func(text string) bool { return strings.Contains(s.folded, foldText(text)) }
+	lacks := func(text string) bool { return !has(text) }
+	if len(e.ContainsAny) > 0 {
+		s.check("answer_contains_any", slices.ContainsFunc(e.ContainsAny, has), "want any of %s, got %s", quotedList(e.ContainsAny), s.quoted())
+	}
+	if len(e.ContainsAll) > 0 {
+		missing := keep(e.ContainsAll, lacks)
+		s.check("answer_contains_all", len(missing) == 0, "want %s, got %s", quotedList(missing), s.quoted())
+	}
+	if len(e.NotContains) > 0 {
+		present := keep(e.NotContains, has)
+		s.check("answer_not_contains", len(present) == 0, "want none of %s, got %s", quotedList(present), s.quoted())
+	}
+}
+
+// foldText is what text checks compare: lower case, with typographic apostrophes
+// and spaces of every kind made plain.
+func foldText(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u2018' || r == '\u2019':
+			return '\''
+		case r >= utf8.RuneSelf && unicode.IsSpace(r):
+			return ' '
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+func keep(list []string, f func(string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !f(s) })
+}
+
+// quotedList writes texts in quotes.
+type quotedList []string
+
+// String writes the list.
+func (l quotedList) String() string {
+	out := make([]string, len(l))
+	for i, s := range l {
+		out[i] = strconv.Quote(s)
+	}
+	return strings.Join(out, ", ")
+}
+
+// quotedText writes an answer in quotes and bounds: it is untrusted text.
+type quotedText string
+
+// String writes the text.
+func (t quotedText) String() string {
+	if t == "" {
+		return "no answer"
+	}
+	return strconv.Quote(clip(string(t), 160))
+}
+
+func (s *scorer) quoted() quotedText { return quotedText(s.o.Answer) }
+
+// clip cuts text to at most n bytes, at a rune's boundary.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+func (s *scorer) atMost(name string, limit *int, found int, what string) {
+	if limit != nil {
+		s.check(name, found <= *limit, "want at most %d %s, got %d", *limit, what, found)
+	}
+}
+
+func (s *scorer) signals(conditions map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(conditions)) {
+		text := conditions[name]
+		holds, err := parseCondition(name, text)
+		if err != nil {
+			s.check("signal."+name, false, "the expectation is broken: %v", err)
+			continue
+		}
+		passed, found := holds(s.o)
+		s.check("signal."+name, passed, "want %s, got %s", text, found)
+	}
+}

@@ -1,0 +1,162 @@
+package goldens
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// trajectory checks the calls made. Under Strict only executed calls count; a
+// call answered from an earlier result also meets a requirement of the other
+// orders and breaks a prohibition. A rejected call never happened.
+func (s *scorer) trajectory(t Trajectory) {
+	required, err := compileCalls("required", t.Required)
+	if err != nil {
+		s.check("trajectory.required", false, "the expectation is broken: %v", err)
+		return
+	}
+	calls := s.considered(t.Order)
+	f := fitting(required, calls)
+	s.required(t.Order, required, calls, f)
+	s.forbidden(t.Forbidden)
+	s.order(t.Order, required, calls, f)
+}
+
+// considered are the calls an order looks at.
+func (s *scorer) considered(order Order) []madeCall {
+	if order != Strict {
+		return s.calls
+	}
+	var out []madeCall
+	for _, c := range s.calls {
+		if executed(c.Called) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// required checks that every required call was made, in any order.
+func (s *scorer) required(order Order, required []callPattern, calls []madeCall, f fits) {
+	if len(required) == 0 || order == Subset {
+		return
+	}
+	missing, _ := unpaired(assign(len(required), len(calls), f), len(calls))
+	s.check("trajectory.required", len(missing) == 0, "missing: %s; got %s", some(missing, required), calledList(calls))
+}
+
+// order checks how the required calls relate to the calls made.
+func (s *scorer) order(order Order, required []callPattern, calls []madeCall, f fits) {
+	switch order {
+	case "", AnyOrder:
+	case InOrder:
+		if len(required) > 0 {
+			missing, _ := unpaired(chain(len(required), len(calls), f), len(calls))
+			s.check("trajectory.order", len(missing) == 0, "missing or out of place: %s; got %s", some(missing, required), calledList(calls))
+		}
+	case Strict:
+		missing, extra := unpaired(chain(len(required), len(calls), f), len(calls))
+		s.check("trajectory.order", len(missing)+len(extra) == 0, "missing or out of place: %s; too much: %s; got %s",
+			some(missing, required), some(extra, calls), calledList(calls))
+	case Subset:
+		_, extra := unpaired(assign(len(required), len(calls), f), len(calls))
+		s.check("trajectory.order", len(extra) == 0, "too much: %s; got %s", some(extra, calls), calledList(calls))
+	default:
+		s.check("trajectory.order", false, "the expectation is broken: unknown order %q", order)
+	}
+}
+
+// forbidden checks that no call of these was made.
+func (s *scorer) forbidden(forbidden []CallMatch) {
+	if len(forbidden) == 0 {
+		return
+	}
+	patterns, err := compileCalls("forbidden", forbidden)
+	if err != nil {
+		s.check("trajectory.forbidden", false, "the expectation is broken: %v", err)
+		return
+	}
+	f := fitting(patterns, s.calls)
+	for i := range patterns {
+		for j := range s.calls {
+			if f(i, j) {
+				s.check("trajectory.forbidden", false, "want no %s, got %s", patterns[i], s.calls[j])
+				return
+			}
+		}
+	}
+	s.check("trajectory.forbidden", true, "")
+}
+
+// compileCalls compiles a list of matches; the error joins every fault.
+func compileCalls(field string, matches []CallMatch) ([]callPattern, error) {
+	out, errs := make([]callPattern, len(matches)), []error(nil)
+	for i, m := range matches {
+		var err error
+		if out[i], err = compileCall(m); err != nil {
+			errs = append(errs, fmt.Errorf("trajectory.%s[%d]: %w", field, i, err))
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// fitting compares every required call with every call made once.
+func fitting(required []callPattern, calls []madeCall) fits {
+	table := make([]bool, len(required)*len(calls))
+	for i, p := range required {
+		for j, c := range calls {
+			table[i*len(calls)+j] = p.match(c)
+		}
+	}
+	return func(i, j int) bool { return table[i*len(calls)+j] }
+}
+
+// String names the tool and the arguments wanted.
+func (p callPattern) String() string { return clip(p.text, 120) }
+
+// String writes the call as the model did, bounded and on one line.
+func (c madeCall) String() string {
+	text := clip(c.Call.Name, 60) + clip(string(c.Call.Args), 120)
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+		text = strings.Map(func(r rune) rune { return max(r, ' ') }, text) // one line
+	}
+	return text
+}
+
+// selection lists the items at some indexes, a few at most. It is written out
+// only if a detail is.
+type selection[T fmt.Stringer] struct {
+	at    []int
+	items []T
+}
+
+func some[T fmt.Stringer](at []int, items []T) selection[T] { return selection[T]{at, items} }
+
+// String lists the items.
+func (l selection[T]) String() string {
+	const most = 6
+	if len(l.at) == 0 {
+		return "none"
+	}
+	out := make([]string, 0, most+1)
+	for n, i := range l.at {
+		if n == most {
+			out = append(out, fmt.Sprintf("… %d more", len(l.at)-most))
+			break
+		}
+		out = append(out, l.items[i].String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// calledList lists all calls.
+type calledList []madeCall
+
+// String lists the calls.
+func (l calledList) String() string {
+	all := make([]int, len(l))
+	for i := range all {
+		all[i] = i
+	}
+	return some(all, l).String()
+}

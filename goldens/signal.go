@@ -1,0 +1,106 @@
+package goldens
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// signalOf reads the signals of an outcome that are numbers.
+var signalOf = map[string]func(Outcome) decimal{
+	"dedupe_hits":     func(o Outcome) decimal { return intDecimal(int64(o.DedupeHits), 0) },
+	"elapsed_seconds": func(o Outcome) decimal { return intDecimal(o.Elapsed.Nanoseconds(), -9) },
+	"model_calls":     func(o Outcome) decimal { return intDecimal(int64(o.ModelCalls), 0) },
+	"reflect_turns":   func(o Outcome) decimal { return intDecimal(int64(o.ReflectTurns), 0) },
+	"repaired":        func(o Outcome) decimal { return intDecimal(int64(o.Repaired), 0) },
+	"rescue_turns":    func(o Outcome) decimal { return intDecimal(int64(o.RescueTurns), 0) },
+	"tool_executions": func(o Outcome) decimal { return intDecimal(int64(executions(o)), 0) },
+	"valid_raw":       func(o Outcome) decimal { return intDecimal(int64(o.ValidRaw), 0) },
+	"violations":      func(o Outcome) decimal { return intDecimal(int64(o.Violations), 0) },
+}
+
+// flagOf reads the signals of an outcome that are true or false.
+var flagOf = map[string]func(Outcome) bool{
+	"all_turns_valid_json": func(o Outcome) bool { return o.AllTurnsValidJSON },
+	"stall":                func(o Outcome) bool { return o.StallEvents > 0 },
+	"thrash":               func(o Outcome) bool { return o.ThrashEvents > 0 },
+}
+
+// signalNames are all signals a condition may be put on, sorted.
+func signalNames() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(signalOf)), maps.Keys(flagOf))
+	slices.Sort(names)
+	return names
+}
+
+// condition reports whether a signal of an outcome is as wanted, and its value
+// in words.
+type condition func(Outcome) (holds bool, found string)
+
+// parseCondition reads a condition on the named signal: true or false for a
+// flag; N, ==N, >=N, <=N, >N or <N, N in decimal, for a number.
+func parseCondition(signal, text string) (condition, error) {
+	text = strings.TrimSpace(text)
+	if flag, ok := flagOf[signal]; ok {
+		if text != "true" && text != "false" {
+			return nil, fmt.Errorf("signals.%s: must be true or false, but is %q", signal, text)
+		}
+		return func(o Outcome) (bool, string) {
+			found := strconv.FormatBool(flag(o))
+			return found == text, found
+		}, nil
+	}
+	value, ok := signalOf[signal]
+	if !ok {
+		return nil, fmt.Errorf("signals.%s: unknown signal; allowed: %s", signal, strings.Join(signalNames(), ", "))
+	}
+	holds, bound := cutComparison(text)
+	want, ok := parseDecimal(strings.TrimSpace(bound))
+	if !ok {
+		return nil, fmt.Errorf("signals.%s: must be a number, alone or after ==, >=, <=, > or <, but is %q", signal, text)
+	}
+	return func(o Outcome) (bool, string) {
+		found := value(o)
+		return holds(found.compare(want)), found.String()
+	}, nil
+}
+
+// cutComparison splits a condition into what must hold of the comparison of a
+// value with the bound, and the bound.
+func cutComparison(text string) (holds func(int) bool, bound string) {
+	for _, op := range []struct {
+		sign  string
+		holds func(int) bool
+	}{
+		{"==", func(c int) bool { return c == 0 }},
+		{">=", func(c int) bool { return c >= 0 }},
+		{"<=", func(c int) bool { return c <= 0 }},
+		{">", func(c int) bool { return c > 0 }},
+		{"<", func(c int) bool { return c < 0 }},
+		{"", func(c int) bool { return c == 0 }},
+	} {
+		if rest, ok := strings.CutPrefix(text, op.sign); ok {
+			return op.holds, rest
+		}
+	}
+	return nil, "" // unreachable: every text begins with ""
+}
+
+// executions counts the calls that ran a tool.
+func executions(o Outcome) int {
+	n := 0
+	for _, c := range o.Calls {
+		if executed(c) {
+			n++
+		}
+	}
+	return n
+}
+
+// intDecimal is n × 10^exp.
+func intDecimal(n, exp int64) decimal {
+	digits, neg := strings.CutPrefix(strconv.FormatInt(n, 10), "-")
+	return newDecimal(neg, digits, "", exp)
+}
