@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -44,34 +45,21 @@ func (l *loader) crossCheck(s *Suite) {
 	if len(l.found.list) > 0 {
 		return // half-read tasks would be accused of what they do not say
 	}
+	all, err := tool.NewSet(s.Tools)
+	if err != nil {
+		l.found.list = append(l.found.list, &Problem{File: path.Join(l.label, suiteFile), Line: 1, Field: "tools", Detail: err.Error()})
+		return
+	}
 	for i, t := range s.Tasks {
-		set, err := tool.NewSet(offered(s.Tools, t.Tools))
-		if err != nil {
-			l.where[i].task.failf("the tools on offer do not form a set: %v", err)
-			continue
-		}
 		for k, e := range t.Expect {
 			at := l.where[i].expect[k]
 			checkStatus(at, t, e)
-			l.checkCalls(at, t, e, set)
+			l.checkCalls(at, t, e, all)
 			if e.TableLabel != "" && !hasLabel(t.World.Counts, e.TableLabel) {
 				at.fieldAt("table_label").failf("the task's world counts no label %q", e.TableLabel)
 			}
 		}
 	}
-}
-
-// offered returns the specs of the named tools, in the names' order.
-func offered(specs []tool.Spec, names []string) []tool.Spec {
-	var out []tool.Spec
-	for _, name := range names {
-		for _, s := range specs {
-			if s.Name == name {
-				out = append(out, s)
-			}
-		}
-	}
-	return out
 }
 
 // checkStatus reports fields that contradict the expected status.
@@ -92,17 +80,17 @@ func checkStatus(at object, t Task, e Expect) {
 }
 
 // checkCalls reports expected calls that could never be made.
-func (l *loader) checkCalls(at object, t Task, e Expect, set *tool.Set) {
+func (l *loader) checkCalls(at object, t Task, e Expect, all *tool.Set) {
 	calls, forbidden := at.fieldAt("calls"), at.fieldAt("forbidden")
 	for i, c := range e.Trajectory.Required {
 		here := calls.item(i)
-		if !set.Has(c.Tool) {
-			here.failf("the task offers no tool %q%s; it offers: %s", c.Tool, suggest(c.Tool, t.Tools), strings.Join(t.Tools, ", "))
+		if !slices.Contains(t.Tools, c.Tool) {
+			here.failf("the task offers no tool %q%s; it offers: %s", c.Tool, suggest(c.Tool, t.Tools), listed(t.Tools))
 			continue
 		}
 		if c.Args != nil && !hasMatcher(c.Args) {
 			args, err := json.Marshal(c.Args)
-			if bad := set.Validate(tool.Call{Name: c.Tool, Args: args}); err == nil && len(bad) > 0 {
+			if bad := all.Validate(tool.Call{Name: c.Tool, Args: args}); err == nil && len(bad) > 0 {
 				here.failf("no call can look like this, since the arguments break the tool's schema: %s", strings.Join(bad, ", "))
 			}
 		}
@@ -112,7 +100,7 @@ func (l *loader) checkCalls(at object, t Task, e Expect, set *tool.Set) {
 	}
 	for i, c := range e.Trajectory.Forbidden {
 		if _, ok := l.tools.places[c.Tool]; !ok && !t.Scripted {
-			forbidden.item(i).failf("the suite has no tool %q%s; it has: %s", c.Tool, suggest(c.Tool, l.tools.names()), strings.Join(l.tools.names(), ", "))
+			forbidden.item(i).failf("the suite has no tool %q%s; it has: %s", c.Tool, suggest(c.Tool, l.tools.names()), listed(l.tools.names()))
 		}
 	}
 	if n := len(e.Trajectory.Required); e.MaxToolCalls != nil && *e.MaxToolCalls < n && e.Trajectory.Order != Subset {

@@ -171,8 +171,3 @@ func (l *loader) taskFiles(p place, pattern string) []string {
 		return strings.EqualFold(path.Base(n), suiteFile)
 	})
 }
-
-// Score checks an outcome against the task's accepted outcomes. When one is
-// met, its checks are returned and solved is true; otherwise those of the
-// accepted outcome that failed fewest, the first on a tie.
-func Score(t Task, o Outcome) (solved bool, checks []CheckResult) { panic("skeleton") }

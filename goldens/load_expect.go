@@ -128,13 +128,13 @@ func (x *expectation) signals(p place) {
 			e.value.wants("a condition")
 			continue
 		}
-		if known := knownSignals(); !slices.Contains(known, e.key) {
-			e.keyAt.failf("unknown signal%s; allowed: %s", suggest(e.key, known), strings.Join(known, ", "))
+		if known := signalNames(); !slices.Contains(known, e.key) {
+			e.keyAt.failf("unknown signal%s; allowed: %s", suggest(e.key, known), listed(known))
 			continue
 		}
 		condition = strings.ReplaceAll(condition, " ", "")
-		if err := lintCondition(e.key, condition); err != nil {
-			e.value.failf("%v", err)
+		if _, err := parseCondition(e.key, condition); err != nil {
+			e.value.failf("%s", strings.TrimPrefix(err.Error(), "signals."+e.key+": "))
 			continue
 		}
 		out[e.key] = condition
@@ -176,11 +176,16 @@ func calls(p place) []CallMatch {
 			value.failf("must be a mapping of arguments, but is %s; write the tool's name alone for any arguments", value.kind())
 			continue
 		}
+		before := len(p.src.found.list)
 		for _, arg := range value.entries() {
 			arg.value.matcher()
 		}
 		args, _ := decodeJSON(value.json()).(map[string]any)
-		out = append(out, CallMatch{Tool: name, Args: args})
+		m := CallMatch{Tool: name, Args: args}
+		if _, err := compileCall(m); err != nil && len(p.src.found.list) == before {
+			value.failf("%v", err)
+		}
+		out = append(out, m)
 	}
 	return out
 }
@@ -203,7 +208,7 @@ func (p place) matcher() {
 				continue
 			}
 			if !slices.Contains(matcherNames, e.key) {
-				e.keyAt.failf("unknown matcher%s; allowed: %s", suggest(e.key, matcherNames), strings.Join(matcherNames, ", "))
+				e.keyAt.failf("unknown matcher%s; allowed: %s", suggest(e.key, matcherNames), listed(matcherNames))
 				continue
 			}
 			e.operand()
@@ -222,8 +227,12 @@ func (e entry) operand() {
 			e.value.failf("is not a regular expression of RE2: %v", err)
 		}
 	case "$in":
-		if items := e.value.items(); len(items) == 0 && e.value.kind() == "a list" {
+		items := e.value.items()
+		if len(items) == 0 && e.value.kind() == "a list" {
 			e.value.failf("must hold at least one value")
+		}
+		for _, item := range items {
+			item.matcher()
 		}
 	case "$any":
 		if _, tag, _ := e.value.scalar(); !e.value.flag() && tag == "!!bool" {

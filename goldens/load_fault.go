@@ -38,7 +38,7 @@ func fault(o object, offered []string) Fault {
 	var f Fault
 	if p, ok := o.need("tool"); ok {
 		if f.Tool = p.filled(); f.Tool != "" && !slices.Contains(offered, f.Tool) {
-			p.failf("the task offers no tool %q%s; it offers: %s", f.Tool, suggest(f.Tool, offered), strings.Join(offered, ", "))
+			p.failf("the task offers no tool %q%s; it offers: %s", f.Tool, suggest(f.Tool, offered), listed(offered))
 		}
 	}
 	if p, ok := o.get("on_calls"); ok {
@@ -91,13 +91,17 @@ func faultShape(o object, kind FaultKind) {
 func onCalls(p place) []int {
 	var out []int
 	for _, item := range p.items() {
+		before := len(p.src.found.list)
 		n := int(item.integer(1, 10_000))
-		if slices.Contains(out, n) {
+		switch {
+		case len(p.src.found.list) > before: // no number
+		case slices.Contains(out, n):
 			item.failf("call %d is in the list already", n)
+		default:
+			out = append(out, n)
 		}
-		out = append(out, n)
 	}
-	if len(out) == 0 && p.kind() == "a list" {
+	if len(p.items()) == 0 && p.kind() == "a list" {
 		p.failf("must hold at least one call number; leave it out for all calls")
 	}
 	return out

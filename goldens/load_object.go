@@ -18,7 +18,7 @@ func (p place) object(allowed []string) object {
 	o := object{place: p, fields: map[string]place{}}
 	for _, e := range p.entries() {
 		if !slices.Contains(allowed, e.key) {
-			e.keyAt.failf("unknown field%s; allowed: %s", suggest(e.key, allowed), strings.Join(allowed, ", "))
+			e.keyAt.failf("unknown field%s; allowed: %s", suggest(e.key, allowed), listed(allowed))
 			continue
 		}
 		o.fields[e.key] = e.value
@@ -69,6 +69,14 @@ func (p place) item(i int) place {
 }
 
 func (p place) isMapping() bool { return p.value().Kind == yaml.MappingNode }
+
+// listed writes words as a list for people.
+func listed(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}
 
 // suggest returns " (did you mean X?)" for the nearest allowed word, or nothing
 // when none is near.

@@ -103,6 +103,7 @@ func (p place) filled() string {
 	s := p.text()
 	if strings.TrimSpace(s) == "" && len(p.src.found.list) == before {
 		p.failf("must not be blank")
+		return ""
 	}
 	return s
 }
@@ -176,7 +177,7 @@ func (p place) choice(allowed ...string) string {
 		return ""
 	}
 	if !slices.Contains(allowed, s) {
-		p.failf("%q is not known%s; allowed: %s", s, suggest(s, allowed), strings.Join(allowed, ", "))
+		p.failf("%q is not known%s; allowed: %s", s, suggest(s, allowed), listed(allowed))
 		return ""
 	}
 	return s

@@ -162,7 +162,7 @@ func (l *loader) toolNames(p place) []string {
 			continue
 		}
 		if _, ok := l.tools.places[names[i]]; !ok {
-			item.failf("the suite has no tool %q%s; it has: %s", names[i], suggest(names[i], l.tools.names()), strings.Join(l.tools.names(), ", "))
+			item.failf("the suite has no tool %q%s; it has: %s", names[i], suggest(names[i], l.tools.names()), listed(l.tools.names()))
 		}
 	}
 	return names

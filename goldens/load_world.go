@@ -189,7 +189,7 @@ func (l *loader) latency(p place, base map[string]time.Duration) map[string]time
 	}
 	for _, e := range p.entries() {
 		if _, ok := l.tools.places[e.key]; !ok {
-			e.keyAt.failf("the suite has no tool %q%s; it has: %s", e.key, suggest(e.key, l.tools.names()), strings.Join(l.tools.names(), ", "))
+			e.keyAt.failf("the suite has no tool %q%s; it has: %s", e.key, suggest(e.key, l.tools.names()), listed(l.tools.names()))
 		}
 		out[e.key] = e.value.duration()
 	}

@@ -1,0 +1,157 @@
+package goldens
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCrossCheck(t *testing.T) {
+	tests := []struct {
+		name, task string
+		want       []string // without file, line and task
+	}{
+		{"stop reason without stop", "{id: A, request: Hi, expect: {status: answered, stop_reason: stall}}", []string{"expect.stop_reason: only status stopped has a stop reason, and the status is answered"}},
+		{"question without clarifies", "{id: A, request: Hi, expect: {status: clarify, at_most: {clarifies: 0}}}", []string{"expect.at_most.clarifies: is 0, but status clarify takes a clarifying question"}},
+		{"inherited cap in an alternative", "{id: A, request: Hi, expect: {status: answered, at_most: {clarifies: 0}}, also_accept: [{status: clarify}]}", []string{"also_accept[0].at_most.clarifies: is 0, but status clarify takes a clarifying question"}},
+		{"nobody answers", "{id: A, request: Hi, expect: {status: answered_after_clarify}}", []string{"expect.status: is answered_after_clarify, but the task has no replies: nobody would answer"}},
+		{"cap above the hard cap", "{id: A, request: Hi, expect: {status: answered, at_most: {steps: 11}}}", []string{"expect.at_most.steps: is 11, above the task's hard cap max_steps of 10"}},
+		{"required tool not offered", "{id: A, request: Hi, tools: [today_range], expect: {status: answered, calls: [today_rang, get_counts]}}", []string{
+			`expect.calls[0]: the task offers no tool "today_rang" (did you mean today_range?); it offers: today_range`,
+			`expect.calls[1]: the task offers no tool "get_counts"; it offers: today_range`,
+		}},
+		{"call that breaks the schema", "{id: A, request: Hi, expect: {status: answered, calls: [get_counts: {start: 2026-05-01, end_date: 2026-05-01, label: rage}]}}", []string{"expect.calls[0]: no call can look like this, since the arguments break the tool's schema: args.start_date:required, args.label:enum, args.start:additional"}},
+		{"required and forbidden", "{id: A, request: Hi, expect: {status: answered, calls: [today_range], forbidden: [today_range]}}", []string{"expect.calls[0]: tool today_range is forbidden too"}},
+		{"forbidden tool unknown", "{id: A, request: Hi, expect: {status: answered, forbidden: [get_count]}}", []string{`expect.forbidden[0]: the suite has no tool "get_count" (did you mean get_counts?); it has: today_range, get_counts`}},
+		{"fewer calls than required", "{id: A, request: Hi, expect: {status: answered, calls: [today_range, get_counts], at_most: {tool_calls: 1}}}", []string{"expect.at_most.tool_calls: is 1, but 2 calls are required"}},
+		{"label not counted", "{id: A, request: Hi, expect: {status: answered, table_label: info}}", []string{`expect.table_label: the task's world counts no label "info"`}},
+
+		{"matcher instead of a value", "{id: A, request: Hi, expect: {status: answered, calls: [get_counts: {start_date: {$regex: '^2026-'}, end_date: {$any: true}, label: {$in: [angry, praise]}}]}}", nil},
+		{"subset of more calls", "{id: A, request: Hi, expect: {status: answered, order: subset, calls: [today_range, get_counts], at_most: {tool_calls: 1}}}", nil},
+		{"script names any tool", "{id: A, request: Hi, scripted: true, script: [{call: {rm: {}}}], expect: {status: answered, forbidden: [rm]}}", nil},
+		{"forbidden arguments of a required tool", "{id: A, request: Hi, expect: {status: answered, calls: [get_counts], forbidden: [get_counts: {label: praise}]}}", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var want []string
+			for _, w := range tt.want {
+				want = append(want, "s/suite.yaml:20: tasks[0]."+w)
+			}
+			require.Equal(t, want, problemsOf(t, folder(head+"tasks:\n  - "+tt.task+"\n")))
+		})
+	}
+}
+
+func TestLint(t *testing.T) {
+	text := `name: demo
+tools:
+  - {name: get_weather, description: Weather., schema: {type: object}}
+  - {name: today_range, description: Today., schema: {type: object}}
+worlds:
+  used: {now: 2026-05-13T12:00:00Z, zone: UTC}
+  base: {zone: UTC}
+  built_on: {from: base, now: 2026-05-13T12:00:00Z}
+  idle: {zone: UTC}
+defaults: {world: used}
+tasks:
+  - {id: A, request: Hi, tools: [get_weather], expect: {status: answered}}
+  - {id: B, request: Hi, tools: [], world: built_on, expect: {status: answered}}
+`
+	s, err := Load(folder(text), "s")
+	require.NoError(t, err, "a suite may bring its own tools")
+	require.EqualError(t, s.Lint(), `s/suite.yaml:3: tools[0]: no world implements tool get_weather; the built-in ones are: get_counts, get_job_status, today_range
+s/suite.yaml:4: tools[1]: no task offers tool today_range
+s/suite.yaml:9: worlds.idle: no task uses world idle`)
+
+	s, err = Load(folder(head+"tasks: ["+sound+"]\n"), "s")
+	require.NoError(t, err)
+	require.NoError(t, s.Lint())
+}
+
+func TestCandidateValidate(t *testing.T) {
+	tokens, hot := 0, 2.5
+	tests := []struct {
+		name string
+		c    Candidate
+		want string
+	}{
+		{"sound", Candidate{Name: "gpt-x.1_a", Provider: "openai", Model: "GPT-X", BaseURL: "http://127.0.0.1:8080/v1", KeyEnv: "OPENAI_API_KEY"}, ""},
+		{"zero", Candidate{}, "name: is missing\nprovider: is missing\nmodel: is missing"},
+		{"name", Candidate{Name: "GPT", Provider: "p", Model: "m"}, `name: "GPT" may hold only a-z, 0-9, dot, dash and underscore`},
+		{"reserved", Candidate{Name: "aux", Provider: "p", Model: "m"}, `name: "aux" is a reserved name on Windows, where it cannot be a folder`},
+		{"address with password", Candidate{Name: "a", Provider: "p", Model: "m", BaseURL: "https://u:secret@host"}, "base_url: must be an http or https address without a user name"},
+		{"numbers", Candidate{Name: "a", Provider: "p", Model: "m", MaxTokens: &tokens, Temperature: &hot}, "max_tokens: must be from 1 to 1000000, but is 0\ntemperature: must be a number from 0 to 2, but is 2.5"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := tt.c.Validate()
+			if tt.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, tt.want)
+		})
+	}
+}
+
+func TestSuggest(t *testing.T) {
+	words := []string{"status", "stop_reason", "numbers", "id"}
+	for word, want := range map[string]string{
+		"staus": " (did you mean status?)", "STATUS": " (did you mean status?)", "nubmers": " (did you mean numbers?)",
+		"stopreason": " (did you mean stop_reason?)", "i": " (did you mean id?)", "xy": "", "completely": "", "": "",
+	} {
+		require.Equal(t, want, suggest(word, words), word)
+	}
+}
+
+// editsSlow is the textbook recursion.
+func editsSlow(a, b string) int {
+	if a == "" || b == "" {
+		return len(a) + len(b)
+	}
+	d := 1
+	if a[0] == b[0] {
+		d = 0
+	}
+	return min(editsSlow(a[1:], b[1:])+d, editsSlow(a[1:], b)+1, editsSlow(a, b[1:])+1)
+}
+
+func TestEditsAgainstRecursion(t *testing.T) {
+	words := []string{"", "a", "ab", "ba", "abc", "kitten", "sitting", "numbers", "nubmers", "steps", "step"}
+	for _, a := range words {
+		for _, b := range words {
+			if len(a) <= len(b)+3 && len(b) <= len(a)+3 {
+				require.Equal(t, editsSlow(a, b), edits(a, b), "%s %s", a, b)
+			}
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add(head+"tasks: ["+sound+"]\n", "")
+	f.Add("name: demo\ntasks: [t.yaml]\n", "tags: [a]\ntasks:\n  - &a "+sound+"\n  - *a\n")
+	f.Add("name: demo\ntasks: &a [*a]\n", "\t")
+	f.Add(head+"tasks:\n  - {id: A, request: Hi, expect: {status: answered, calls: [get_counts: {a: {$regex: '('}}]}}\n", "? [x]\n: y\n")
+	f.Add("name: !!binary aGk=\ntasks: [{}, ~, 1, [], 't.yaml']\nworlds: {a: {from: a}}\n", "tasks: [")
+	f.Fuzz(func(t *testing.T, suite, tasks string) {
+		fsys := fstest.MapFS{suiteFile: {Data: []byte(suite)}, "t.yaml": {Data: []byte(tasks)}}
+		s, err := Load(fsys, "s")
+		if err == nil {
+			require.NotEmpty(t, s.Digest)
+			for _, task := range s.Tasks {
+				require.NotNil(t, task.World.Zone)
+				require.NotEmpty(t, task.Expect)
+			}
+			return
+		}
+		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+			p, ok := e.(*Problem)
+			require.True(t, ok)
+			require.Contains(t, []string{"s/suite.yaml", "s/t.yaml"}, p.File)
+			require.Positive(t, p.Line)
+			require.LessOrEqual(t, p.Line, max(lines([]byte(suite)), lines([]byte(tasks))))
+			require.NotEmpty(t, p.Detail)
+		}
+	})
+}
