@@ -29,8 +29,10 @@ var arrows = map[string][]string{
 	"goldens/counts":      {},
 	"harness":             {"agent", "agent/guard", "agent/tool", "goldens", "harness/ledger", "providers", "providers/scripted", "recorder"},
 	"providers/all":       {"providers", "providers/anthropic", "providers/openai"},
-	"providers/anthropic": {"providers"},
-	"providers/openai":    {"providers"},
+	"providers/anthropic": {"providers", "providers/internal/wire"},
+	"providers/openai":    {"providers", "providers/internal/wire"},
+	// What every wire does alike: sending, bounding, reading errors.
+	"providers/internal/wire": {"providers"},
 	// The contract suite is linked into tests only.
 	"providers/providertest": {"providers"},
 	"providers/scripted":     {"providers"},

@@ -51,6 +51,9 @@ type Options struct {
 	Prices     providers.Prices
 	Acceptance ledger.Acceptance
 
+	// Adapters are the versions of the wires' codecs, by provider, for the
+	// headers of cassettes.
+	Adapters map[string]string
 	// CodeVersion names the program in the manifest.
 	CodeVersion string
 	// Now is the wall clock of live and record runs; nil means time.Now.

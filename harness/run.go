@@ -301,7 +301,7 @@ func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
 	o.Header = recorder.Header{
 		Suite: p.suite.Name, Task: p.task.ID, Candidate: p.candidate.Name, Trial: p.trial,
 		Provider: p.candidate.Provider, Model: p.candidate.Model, Simulated: simulated(p.candidate.Provider),
-		Recorded: r.today.Format(time.DateOnly), Digests: agent.Digests(p.params),
+		Recorded: r.today.Format(time.DateOnly), Adapter: r.Adapters[p.candidate.Provider], Digests: agent.Digests(p.params),
 	}
 	o.Base = http.DefaultTransport
 	if r.Transport != nil {

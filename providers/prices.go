@@ -86,6 +86,26 @@ func (p Prices) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// All returns every entry, those of a file laid over the table first. The
+// entries share their slices with the table.
+func (p Prices) All() []Price {
+	var all []Price
+	for _, l := range p.layers {
+		all = append(all, l.entries...)
+	}
+	return all
+}
+
+// PerMillion returns the USD per million tokens of an ordinary request, in
+// decimal digits.
+func (e Price) PerMillion() (input, output string) {
+	return usd(e.base.input), usd(e.base.output)
+}
+
+func usd(nano int64) string {
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%09d", nano/1e9, nano%1e9), "0"), ".")
+}
+
 // Lookup returns the entry that prices a model on a day, and whether there is
 // one. An exact name comes first, then the name without its date, then the
 // longest prefix; of those the latest that holds on the day. The zero time is

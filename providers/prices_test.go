@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -338,4 +339,23 @@ func BenchmarkCost(b *testing.B) {
 			b.Fatal("no price")
 		}
 	}
+}
+
+func TestAllListsTheTable(t *testing.T) {
+	prices, err := DefaultPrices()
+	require.NoError(t, err)
+	all := prices.All()
+	require.Greater(t, len(all), 20)
+	for _, e := range all {
+		if e.Provider == "openai" && slices.Contains(e.Models, "gpt-4o-mini") {
+			in, out := e.PerMillion()
+			require.Equal(t, []string{"0.15", "0.6"}, []string{in, out})
+			return
+		}
+	}
+	t.Fatal("gpt-4o-mini is not listed")
+}
+
+func TestUSD(t *testing.T) {
+	require.Equal(t, []string{"0", "10", "0.000000001", "2.5"}, []string{usd(0), usd(10e9), usd(1), usd(25e8)})
 }

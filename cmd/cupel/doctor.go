@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -66,8 +67,16 @@ func printPrices(p *process, prices providers.Prices) {
 	_, _ = fmt.Fprintf(p.stdout, "price table %s, digest %.12s; USD per million tokens\n", prices.Version(), prices.Digest())
 	w := newTable(p)
 	w.AppendHeader(table.Row{"provider", "model", "since", "input", "output", "source"})
-	for _, e := range prices.Entries() {
-		w.AppendRow(table.Row{e.Provider, e.Match(), e.From, e.Input, e.Output, e.Source})
+	for _, e := range prices.All() {
+		input, output := e.PerMillion()
+		since, models := "", strings.Join(e.Models, ", ")
+		if !e.From.IsZero() {
+			since = e.From.Format(time.DateOnly)
+		}
+		if e.Prefix != "" {
+			models = e.Prefix + "…"
+		}
+		w.AppendRow(table.Row{e.Provider, models, since, input, output, e.Source})
 	}
 	w.Render()
 }
