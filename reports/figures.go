@@ -27,6 +27,12 @@ func (r *Report) addFigures() {
 			}
 			return ""
 		})},
+		{figLatency, r.latencyTitle(), r.alt("Turn latency, median and 95th percentile", func(c Candidate) string {
+			if c.Latency == nil {
+				return ""
+			}
+			return c.Latency.median() + " and " + c.Latency.tail()
+		})},
 		{figSteps, r.stepsTitle(), r.alt("Episodes solved in how many steps", func(c Candidate) string {
 			var parts []string
 			for _, s := range c.Steps {
@@ -34,23 +40,17 @@ func (r *Report) addFigures() {
 			}
 			return strings.Join(parts, ", ")
 		})},
-		{figCost, r.costTitle(), r.alt("Cost per solved task and share solved", func(c Candidate) string {
-			if c.Success.Value == nil {
-				return ""
-			}
-			return dollarsOf(c.CostPerSolved) + " and " + c.Success.rate()
-		})},
 		{figRates, r.ratesTitle(), r.alt("Episodes with thrash and with a stall", func(c Candidate) string {
 			if c.Thrash.Value == nil {
 				return ""
 			}
 			return c.Thrash.rate() + " and " + c.Stall.rate()
 		})},
-		{figLatency, r.latencyTitle(), r.alt("Turn latency, median and 95th percentile", func(c Candidate) string {
-			if c.Latency == nil {
+		{figCost, r.costTitle(), r.alt("Cost per solved task and share solved", func(c Candidate) string {
+			if c.Success.Value == nil {
 				return ""
 			}
-			return c.Latency.median() + " and " + c.Latency.tail()
+			return dollarsOf(c.CostPerSolved) + " and " + c.Success.rate()
 		})},
 		{figCalibration, r.calibrationTitle(), r.alt("Brier score of stated confidence", func(c Candidate) string {
 			if c.Brier == nil {
@@ -140,9 +140,9 @@ func (r *Report) costTitle() string {
 	case best == cheapest && len(r.Candidates) == 1:
 		return fmt.Sprintf("A solved task costs %s", dollarsOf(best.CostPerSolved))
 	case best == cheapest:
-		return brief(best.Name, 30) + " solves most and costs least per solved task"
+		return brief(best.Name, 30) + " solves most and is cheapest"
 	}
-	return fmt.Sprintf("%s solves most, %s costs least per solved task", brief(best.Name, 24), brief(cheapest.Name, 24))
+	return fmt.Sprintf("%s solves most, %s is cheapest", brief(best.Name, 24), brief(cheapest.Name, 24))
 }
 
 func (r *Report) ratesTitle() string {

@@ -45,10 +45,8 @@ func (c Criterion) value() string {
 	switch {
 	case c.Value == nil:
 		return "–"
-	case c.Kind == kindShare && (*c.Value == 1 || *c.Value == 0):
-		return percent(*c.Value)
 	case c.Kind == kindShare:
-		return rounded(100**c.Value, 100*c.Threshold, 1) + "%"
+		return bound(*c.Value, c.Threshold) + "%"
 	}
 	return rounded(*c.Value, c.Threshold, 2)
 }
@@ -59,7 +57,7 @@ func (c Criterion) interval() string {
 		return "–"
 	}
 	if c.Kind == kindShare {
-		return rounded(100*c.Interval.Low, 100*c.Threshold, 1) + "–" + rounded(100*c.Interval.High, 100*c.Threshold, 1) + "%"
+		return bound(c.Interval.Low, c.Threshold) + "–" + bound(c.Interval.High, c.Threshold) + "%"
 	}
 	return rounded(c.Interval.Low, c.Threshold, 2) + "–" + rounded(c.Interval.High, c.Threshold, 2)
 }
@@ -95,7 +93,15 @@ func (s Share) interval() string {
 	if s.Interval == nil {
 		return "–"
 	}
-	return trimmed(100*s.Interval.Low, 1) + "–" + trimmed(100*s.Interval.High, 1) + "%"
+	return bound(s.Interval.Low, 0) + "–" + bound(s.Interval.High, 0) + "%"
+}
+
+// bound is one end of a share's interval, in percent.
+func bound(v, threshold float64) string {
+	if v == 0 || v == 1 {
+		return number(100 * v)
+	}
+	return rounded(100*v, 100*threshold, 1)
 }
 
 // dollars formats nano-USD with at least three significant digits; nil is unknown.

@@ -21,11 +21,11 @@ import (
 
 // Sizes in points.
 const (
-	plotWidth  vg.Length = 460
-	textSize   vg.Length = 9
-	titleSize  vg.Length = 11
-	lineHeight vg.Length = 14
-	pngDPI               = 144
+	plotWidth  vg.Length = 380
+	textSize   vg.Length = 10
+	titleSize  vg.Length = 12
+	lineHeight vg.Length = 15
+	pngDPI               = 160
 )
 
 // theme is the palette of a drawing. Colours are opaque: translucent ones would

@@ -19,7 +19,7 @@ func (t theme) shape(i int) (color.Color, draw.GlyphDrawer) {
 func (t theme) costs(r Report) drawing {
 	low, high, zero := math.Inf(1), 0.0, false
 	var key []keyEntry
-	for i, name := range labels(r, 24) {
+	for i, name := range labels(r, 19) {
 		c := r.Candidates[i]
 		col, shape := t.shape(i)
 		value := "cost unknown"
@@ -51,22 +51,25 @@ func (t theme) costs(r Report) drawing {
 		p.X.Tick.Marker = plot.ConstantTicks(linearTicks(&high, usd))
 		p.X.Min, p.X.Max = 0, high
 	}
-	p.Y.Min, p.Y.Max, p.Y.Label.Text = 0, 1, "solved"
-	p.Y.Tick.Marker = plot.ConstantTicks(shareTicks(0, 1))
-	p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) { t.costPoints(r, c, x, y) }))
-	columns := 2
-	if len(key) < 3 {
-		columns = 1
+	floor := 1.0
+	for _, c := range r.Candidates {
+		if c.CostPerSolved != nil {
+			floor = min(floor, c.Success.Interval.Low)
+		}
 	}
-	foot := t.keyHeight(key, columns)
+	p.Y.Min, p.Y.Max, p.Y.Label.Text = max(0, math.Floor((floor-0.02)*10)/10), 1, "solved"
+	ticks := shareTicks(p.Y.Min, 1)
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
+	p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) { t.costPoints(r, ticks, c, x, y) }))
+	foot := t.keyHeight(key)
 	return drawing{height: 200 + foot, paint: func(c draw.Canvas) {
 		p.Draw(draw.Crop(c, 8, -16, foot, -10))
-		t.drawKey(c, key, columns)
+		t.drawKey(c, key)
 	}}
 }
 
-func (t theme) costPoints(r Report, c draw.Canvas, x, y func(float64) vg.Length) {
-	for _, v := range shareTicks(0, 1) {
+func (t theme) costPoints(r Report, ticks []plot.Tick, c draw.Canvas, x, y func(float64) vg.Length) {
+	for _, v := range ticks {
 		c.StrokeLine2(draw.LineStyle{Color: t.grid, Width: 0.75}, c.Min.X, y(v.Value), c.Max.X, y(v.Value))
 	}
 	for i, k := range r.Candidates {
@@ -85,7 +88,7 @@ func (t theme) costPoints(r Report, c draw.Canvas, x, y func(float64) vg.Length)
 // calibration draws a small reliability diagram for each candidate that stated
 // confidences.
 func (t theme) calibration(r Report) drawing {
-	names := labels(r, 24)
+	names := labels(r, 19)
 	var shown []int
 	for i, c := range r.Candidates {
 		if c.Brier != nil {
@@ -100,8 +103,10 @@ func (t theme) calibration(r Report) drawing {
 		columns = 3
 	}
 	lines := (len(shown) + columns - 1) / columns
-	const head, cellHeight = 4, 150
-	foot := 2*lineHeight + 8
+	const head, cellHeight = 4, 136
+	style := t.style(t.muted, textSize, draw.XLeft, draw.YBottom)
+	legend := wrap("Across: confidence stated in the last turn. Up: share of those episodes solved. Dot area: number of episodes. On the dashed line, words match deeds.", style, plotWidth-16)
+	foot := style.Height(legend) + 14
 	return drawing{height: head + cellHeight*vg.Length(lines) + foot, paint: func(c draw.Canvas) {
 		width := (c.Max.X - c.Min.X - 8) / vg.Length(columns)
 		for at, i := range shown {
@@ -112,9 +117,7 @@ func (t theme) calibration(r Report) drawing {
 			cell.Min.Y = cell.Max.Y - cellHeight
 			t.panel(draw.Crop(cell, 8, -8, 4, -4), names[i], r.Candidates[i])
 		}
-		style := t.style(t.muted, textSize, draw.XLeft, draw.YBottom)
-		c.FillText(style, vg.Point{X: c.Min.X + 8, Y: c.Min.Y + 6},
-			"Across: confidence stated in the last turn. Up: share of those episodes solved.\nDot area: number of episodes. On the dashed line, words match deeds.")
+		c.FillText(style, vg.Point{X: c.Min.X + 8, Y: c.Min.Y + 6}, legend)
 	}}
 }
 
@@ -149,5 +152,5 @@ func (t theme) panel(c draw.Canvas, name string, k Candidate) {
 			}
 		}
 	}))
-	p.Draw(draw.Crop(c, 0, -8, 0, -lineHeight-6))
+	p.Draw(draw.Crop(c, 0, -10, 0, -lineHeight-6))
 }

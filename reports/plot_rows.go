@@ -33,11 +33,11 @@ type keyEntry struct {
 	mark func(c draw.Canvas, at vg.Point)
 }
 
-const valueColumn vg.Length = 74
+const valueColumn vg.Length = 72
 
 func (g rows) drawing(r Report) drawing {
 	n := len(r.Candidates)
-	names := labels(r, 24)
+	names := labels(r, 19)
 	head := vg.Length(4)
 	if !math.IsNaN(g.line) {
 		head = 16
@@ -69,10 +69,10 @@ func (g rows) drawing(r Report) drawing {
 			c.FillText(g.style(g.ink, textSize, draw.XRight, draw.YCenter), vg.Point{X: c.Max.X + valueColumn - 8, Y: at + 2}, g.values[i])
 		}
 	}))
-	foot := g.keyHeight(g.key, 2)
+	foot := g.keyHeight(g.key)
 	return drawing{height: head + g.height*vg.Length(n) + 38 + foot, paint: func(c draw.Canvas) {
 		p.Draw(draw.Crop(c, 8, -valueColumn, foot, -head))
-		g.drawKey(c, g.key, 2)
+		g.drawKey(c, g.key)
 	}}
 }
 
@@ -86,15 +86,27 @@ func (g rows) threshold(c draw.Canvas, x vg.Length) {
 	c.FillText(g.style(g.ink, textSize, align, draw.YBottom), vg.Point{X: x, Y: c.Max.Y + 4}, g.lineLabel)
 }
 
-func (t theme) keyHeight(key []keyEntry, columns int) vg.Length {
+// keyColumns is 2 where all entries fit half the width, else 1.
+func (t theme) keyColumns(key []keyEntry) int {
+	for _, e := range key {
+		if t.style(t.ink, textSize, draw.XLeft, draw.YCenter).Width(e.text) > plotWidth/2-30 {
+			return 1
+		}
+	}
+	return 2
+}
+
+func (t theme) keyHeight(key []keyEntry) vg.Length {
 	if len(key) == 0 {
 		return 0
 	}
+	columns := t.keyColumns(key)
 	return lineHeight*vg.Length((len(key)+columns-1)/columns) + 8
 }
 
 // drawKey writes the key at the bottom of the canvas, in columns.
-func (t theme) drawKey(c draw.Canvas, key []keyEntry, columns int) {
+func (t theme) drawKey(c draw.Canvas, key []keyEntry) {
+	columns := t.keyColumns(key)
 	lines := (len(key) + columns - 1) / columns
 	width := (c.Max.X - c.Min.X - 16) / vg.Length(columns)
 	for i, e := range key {
@@ -196,7 +208,7 @@ func (t theme) rates(r Report) drawing {
 		}
 	}
 	g.key = []keyEntry{
-		{"thrash: repeats an action without need", glyph(t.accent, draw.CircleGlyph{})},
+		{"thrash: repeats an action", glyph(t.accent, draw.CircleGlyph{})},
 		{"stall: asks again and again", glyph(t.second, draw.BoxGlyph{})},
 	}
 	return g.drawing(r)
@@ -274,7 +286,7 @@ func (t theme) steps(r Report) drawing {
 		t.bars(c, r.Candidates[i].Metrics, limit, last, x, y-g.height/2+4, g.height-10)
 	}
 	g.key = []keyEntry{
-		{"within the limit; height is the share of the row", glyph(t.accent, draw.BoxGlyph{})},
+		{"within the limit", glyph(t.accent, draw.BoxGlyph{})},
 		{"beyond the limit", glyph(t.fail, draw.BoxGlyph{})},
 	}
 	return g.drawing(r)

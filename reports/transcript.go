@@ -59,7 +59,7 @@ func transcript(e Episode) episodeView {
 	v := episodeView{
 		Anchor: e.anchor, Task: brief(e.Task, 40), Candidate: brief(e.Candidate, 60), Sign: sign, Class: class, Solved: e.Solved,
 		Facts: join(" · ", fmt.Sprintf("trial %d", e.Trial), words, brief(join(": ", e.Status, e.StopReason), 60),
-			plural(e.Steps, "step"), duration(float64(e.ElapsedUs)), dollars(e.CostNanoUSD)),
+			plural(e.Steps, "step"), duration(float64(e.ElapsedUs)), price(e.CostNanoUSD)),
 	}
 	limit := 600
 	if e.Solved {
@@ -89,6 +89,13 @@ func transcript(e Episode) episodeView {
 		}
 	}
 	return v
+}
+
+func price(nano *int64) string {
+	if nano == nil {
+		return "cost unknown"
+	}
+	return dollars(nano)
 }
 
 func turn(t *ledger.Turn, calls []*ledger.ToolCall) turnView {

@@ -1,0 +1,369 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// world is a small run built episode by episode.
+type world struct {
+	m    ledger.Manifest
+	rows ledger.Rows
+}
+
+func newWorld(rule string, names ...string) *world {
+	w := &world{m: ledger.Manifest{RunID: "r", Suite: "s", Status: "complete", Trials: 1, Acceptance: ledger.Acceptance{Rule: rule}}}
+	for _, n := range names {
+		w.m.Candidates = append(w.m.Candidates, ledger.ManifestCandidate{Name: n, Agent: "contract", Provider: "p", Model: "model-" + n, OutputMode: "prompt", PromptProfile: "seed"})
+	}
+	return w
+}
+
+// add appends an episode of the first candidate with the given turns; edit may
+// change it and its rows.
+func (w *world) add(n int, task string, solved bool, steps int, edit func(*ledger.Episode, []ledger.Turn)) {
+	for range n {
+		c := w.m.Candidates[0]
+		key := ledger.Key{EpisodeID: fmt.Sprintf("e%d", len(w.rows.Episodes)), TaskID: task, Candidate: c.Name, Agent: c.Agent, Provider: c.Provider, Model: c.Model, Trial: 1}
+		e := ledger.Episode{Key: key, Status: "answered", ExpectedStatus: "answered", Solved: solved, Steps: int32(steps)}
+		turns := make([]ledger.Turn, steps)
+		for i := range turns {
+			turns[i] = ledger.Turn{Key: key, Turn: int32(i + 1), Role: "main", Kind: "act", FinishReason: "stop", ValidJSON: true, Actionable: true, ContractValid: true, Interaction: -1}
+		}
+		if edit != nil {
+			edit(&e, turns)
+		}
+		w.rows.Episodes = append(w.rows.Episodes, e)
+		w.rows.Turns = append(w.rows.Turns, turns...)
+	}
+}
+
+func (w *world) criterion(t *testing.T, name string) Criterion {
+	t.Helper()
+	for _, c := range Build(w.m, w.rows).Candidates[0].Criteria {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no criterion %s", name)
+	return Criterion{}
+}
+
+func invalid(e *ledger.Episode, turns []ledger.Turn) {
+	for i := range turns {
+		turns[i].ContractValid = false
+	}
+}
+
+// Bounds by hand: k = n passes 95 % from n = 73 on (n/(n+3.8415) ≥ 0.95).
+func TestValidJSON(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		rule      string
+		good, bad int // one-turn episodes
+		want      Verdict
+		note      string
+	}{
+		{"no turns", "bound", 0, 0, Inconclusive, "No turns"},
+		{"no turns, point rule", "point", 0, 0, Inconclusive, "never a pass"},
+		{"72 without a failure are too few", "bound", 72, 0, Inconclusive, "1 more turns would settle it as a pass"},
+		{"73 without a failure are enough", "bound", 73, 0, Pass, ""},
+		{"exactly the threshold, point rule", "point", 95, 5, Pass, ""},
+		{"just below, point rule", "point", 94, 5, Fail, ""},
+		{"exactly the threshold, bound rule", "bound", 95, 5, Inconclusive, "sits on the threshold"},
+		{"clearly below", "bound", 50, 50, Fail, ""},
+		{"all invalid", "bound", 0, 10, Fail, ""},
+		{"one invalid of two", "bound", 1, 1, Fail, ""},
+		{"one of one", "point", 1, 0, Pass, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(c.rule, "a")
+			w.add(c.good, "t", false, 1, nil)
+			w.add(c.bad, "t", false, 1, invalid)
+			got := w.criterion(t, "valid_json")
+			require.Equal(t, c.want, got.Verdict, "%+v", got)
+			require.Contains(t, got.Note, c.note)
+			require.Equal(t, c.good+c.bad, got.N)
+			if c.good+c.bad == 0 {
+				require.Nil(t, got.Value)
+				require.Nil(t, got.Interval)
+			}
+		})
+	}
+}
+
+func TestValidJSONLeavesOutAndSaysSo(t *testing.T) {
+	w := newWorld("point", "a")
+	w.add(1, "t", false, 3, func(e *ledger.Episode, turns []ledger.Turn) {
+		turns[0].ErrorKind, turns[0].ContractValid = "timeout", false
+		turns[1].Role, turns[1].ContractValid = "rescue", false
+		turns[2].FinishReason = "length" // counted invalid although it parses
+	})
+	w.add(1, "t", false, 2, func(e *ledger.Episode, turns []ledger.Turn) { e.InfraError = true; invalid(e, turns) })
+	w.add(1, "t", false, 2, func(e *ledger.Episode, turns []ledger.Turn) { e.Status = "cancelled"; invalid(e, turns) })
+	w.add(1, "t", false, 1, nil)
+	got := w.criterion(t, "valid_json")
+	require.Equal(t, 2, got.N)
+	require.Equal(t, 0.5, *got.Value)
+	require.Equal(t, "1 turn cut off by the token cap, counted invalid; 1 turn without a reply left out; 2 episodes without a result left out.", got.Note)
+	r := Build(w.m, w.rows)
+	m := r.Candidates[0].Metrics
+	require.Equal(t, []int{1, 1, 1, 1, 2}, []int{m.InfraErrors, m.Interrupted, m.Truncated, m.ErrorTurns, m.Success.N})
+	require.Contains(t, strings.Join(r.Notes, "\n"), "1 episode ended in an infrastructure error")
+	require.Equal(t, []string{"", "infrastructure error", "interrupted", ""}, []string{r.Episodes[0].Excluded, r.Episodes[1].Excluded, r.Episodes[2].Excluded, r.Episodes[3].Excluded})
+}
+
+func TestClarifies(t *testing.T) {
+	asks := func(n int32) func(*ledger.Episode, []ledger.Turn) {
+		return func(e *ledger.Episode, _ []ledger.Turn) { e.Clarifies = n }
+	}
+	for _, c := range []struct {
+		name  string
+		build func(*world)
+		value *float64
+		n     int
+		want  Verdict
+		note  string
+	}{
+		{"no success is never a pass", func(w *world) { w.add(5, "t", false, 1, nil) }, nil, 0, Inconclusive, "No solved episodes"},
+		{"only questions as goals", func(w *world) {
+			w.add(3, "t", true, 1, func(e *ledger.Episode, _ []ledger.Turn) { e.ExpectedStatus, e.Clarifies = "clarify", 1 })
+		}, nil, 0, Inconclusive, "3 solved episodes whose right outcome is a question left out"},
+		{"one task only", func(w *world) { w.add(3, "t", true, 1, nil) }, new(0.0), 3, Inconclusive, "spread between tasks is unknown"},
+		{"four tasks all alike", func(w *world) { tasks(w, 4, asks(0)) }, new(0.0), 4, Inconclusive, "At least 5 tasks"},
+		{"five tasks all alike", func(w *world) { tasks(w, 5, asks(0)) }, new(0.0), 5, Pass, "no width"},
+		{"exactly the threshold", func(w *world) { tasks(w, 5, asks(1)) }, new(1.0), 5, Pass, "no width"},
+		{"above", func(w *world) { tasks(w, 5, asks(2)) }, new(2.0), 5, Fail, "no width"},
+		{"spread around the threshold", func(w *world) { tasks(w, 3, asks(0)); tasks(w, 3, asks(2)) }, new(1.0), 6, Inconclusive, "sits on the threshold"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld("bound", "a")
+			c.build(w)
+			got := w.criterion(t, "clarifies_per_success")
+			require.Equal(t, c.want, got.Verdict, "%+v", got)
+			require.Equal(t, c.value, got.Value)
+			require.Equal(t, c.n, got.N)
+			require.Contains(t, got.Note, c.note)
+		})
+	}
+}
+
+// tasks adds one solved one-step episode for each of n new tasks.
+func tasks(w *world, n int, edit func(*ledger.Episode, []ledger.Turn)) {
+	for range n {
+		w.add(1, fmt.Sprintf("t%d", len(w.rows.Episodes)), true, 1, edit)
+	}
+}
+
+func TestSteps(t *testing.T) {
+	w := newWorld("bound", "a")
+	for i := range 19 {
+		w.add(1, fmt.Sprintf("t%d", i), true, 2+i%4, nil) // 2, 3, 4, 5
+	}
+	w.add(1, "t19", true, 9, nil)
+	w.add(4, "t20", false, 10, nil) // not solved: not counted
+	mean := w.criterion(t, "steps_per_solved")
+	require.Equal(t, Pass, mean.Verdict, "%+v", mean)
+	require.Equal(t, 20, mean.N)
+	require.InDelta(t, (2*5+3*5+4*5+5*4+9)/20.0, *mean.Value, 1e-12)
+	within := w.criterion(t, "within_steps")
+	require.Equal(t, Pass, within.Verdict, "19 of 20 is 95 %% exactly")
+	require.Equal(t, "point", within.Rule)
+	require.Contains(t, within.Note, "fewer than 73 solved episodes")
+
+	w.add(1, "t21", true, 6, nil)
+	require.Equal(t, Fail, w.criterion(t, "within_steps").Verdict, "19 of 21")
+
+	slow := newWorld("bound", "a")
+	for i := range 10 {
+		slow.add(1, fmt.Sprintf("t%d", i), true, 8+i%2, nil)
+	}
+	require.Equal(t, Fail, slow.criterion(t, "steps_per_solved").Verdict)
+
+	near := newWorld("bound", "a")
+	for i := range 10 {
+		near.add(1, fmt.Sprintf("t%d", i), true, 3+i%4, nil) // mean 4.3
+	}
+	got := near.criterion(t, "steps_per_solved")
+	require.Equal(t, Inconclusive, got.Verdict)
+	require.Regexp(t, `^At this estimate solving \d+ more such tasks? would settle it as a pass\.$`, got.Note)
+
+	require.Equal(t, Inconclusive, newWorld("point", "a").criterion(t, "within_steps").Verdict)
+}
+
+func TestStoppedIsNeverSolved(t *testing.T) {
+	w := newWorld("point", "a")
+	w.add(1, "t", true, 5, func(e *ledger.Episode, _ []ledger.Turn) { e.Status, e.StopReason = "stopped", "max_steps" })
+	r := Build(w.m, w.rows)
+	require.False(t, r.Episodes[0].Solved)
+	require.Equal(t, 0, r.Candidates[0].Success.K)
+	require.Equal(t, []Tally{{"stopped: max_steps", 1}}, r.Candidates[0].Statuses)
+}
+
+func TestWorst(t *testing.T) {
+	for _, c := range []struct {
+		in   []Verdict
+		want Verdict
+	}{
+		{nil, Inconclusive}, {[]Verdict{NotJudged}, Inconclusive}, {[]Verdict{Pass}, Pass}, {[]Verdict{Pass, NotJudged}, Pass},
+		{[]Verdict{Pass, Inconclusive}, Inconclusive}, {[]Verdict{Inconclusive, Fail, Pass}, Fail}, {[]Verdict{Fail}, Fail},
+	} {
+		require.Equal(t, c.want, worst(c.in), "%v", c.in)
+	}
+}
+
+func TestCostIsUnknownNeverZero(t *testing.T) {
+	priced := func(n int64) func(*ledger.Episode, []ledger.Turn) {
+		return func(e *ledger.Episode, _ []ledger.Turn) { e.CostNanoUSD, e.In = &n, &n }
+	}
+	w := newWorld("point", "a")
+	w.add(2, "t", true, 1, priced(1_500_000))
+	m := Build(w.m, w.rows).Candidates[0].Metrics
+	require.Equal(t, int64(3_000_000), *m.Cost)
+	require.Equal(t, 1.5e6, *m.CostPerSolved)
+	require.Equal(t, "$0.003", m.cost())
+	require.Equal(t, int64(3_000_000), *m.TokensIn)
+	require.Nil(t, m.TokensOut, "no episode reported it")
+
+	w.add(1, "t", true, 1, nil)
+	m = Build(w.m, w.rows).Candidates[0].Metrics
+	require.Nil(t, m.Cost)
+	require.Nil(t, m.CostPerSolved)
+	require.Nil(t, m.TokensIn)
+	require.Equal(t, 1, m.Unpriced)
+	require.Equal(t, "unknown ($0.003 priced, 1 episode without a price)", m.cost())
+
+	none := newWorld("point", "a")
+	none.add(3, "t", true, 1, nil)
+	m = Build(none.m, none.rows).Candidates[0].Metrics
+	require.Equal(t, "unknown", m.cost())
+	require.Nil(t, m.Cost)
+
+	unsolved := newWorld("point", "a")
+	unsolved.add(1, "t", false, 1, priced(7))
+	m = Build(unsolved.m, unsolved.rows).Candidates[0].Metrics
+	require.Equal(t, int64(7), *m.Cost)
+	require.Nil(t, m.CostPerSolved, "nothing solved: no cost for it")
+	require.Nil(t, Build(newWorld("point", "a").m, ledger.Rows{}).Candidates[0].Cost, "no episode: nothing known")
+}
+
+func TestScriptedIsShownNotJudged(t *testing.T) {
+	w := newWorld("point", "a")
+	w.m.Candidates[0].Provider = Scripted
+	w.add(3, "t", true, 1, nil)
+	r := Build(w.m, w.rows)
+	require.Equal(t, NotJudged, r.Candidates[0].Verdict)
+	require.Empty(t, r.Candidates[0].Criteria)
+	require.Equal(t, 3, r.Candidates[0].Success.K)
+	require.Equal(t, Inconclusive, r.Verdict)
+	require.Equal(t, "Inconclusive: no candidate to judge", r.Headline)
+}
+
+func TestGroupsPoolByModelAndNameWhatTheyMix(t *testing.T) {
+	m, rows := demo(demoProfiles(), 20, 1)
+	r := Build(m, rows)
+	require.Len(t, r.Groups, 1)
+	g := r.Groups[0]
+	require.Equal(t, []string{"north-mini", "north-mini-prose"}, g.Candidates)
+	require.Equal(t, []string{"output mode: json_schema, prompt", "prompt profile: schema, seed"}, g.Mixes)
+	require.Equal(t, r.Candidates[0].Turns+r.Candidates[1].Turns, g.Criteria[0].N)
+	require.Empty(t, Build(newWorld("point", "a", "b").m, ledger.Rows{}).Groups, "two models are two groups of one")
+}
+
+func TestPooledFailureRejects(t *testing.T) {
+	w := newWorld("bound", "a", "b")
+	w.m.Candidates[1].Model = w.m.Candidates[0].Model
+	half := func(n int) {
+		w.add(n, "t", false, 1, nil)
+		w.add(2, "t", false, 1, invalid)
+	}
+	half(12)
+	w.m.Candidates[0], w.m.Candidates[1] = w.m.Candidates[1], w.m.Candidates[0]
+	half(12)
+	r := Build(w.m, w.rows)
+	// 12 of 14 leaves 95 % inside its interval, 24 of 28 does not.
+	require.Equal(t, []Verdict{Inconclusive, Inconclusive}, []Verdict{r.Candidates[0].Verdict, r.Candidates[1].Verdict})
+	require.Equal(t, Fail, r.Groups[0].Verdict)
+	require.Equal(t, Fail, r.Verdict)
+	require.Equal(t, "Rejected: candidates pooled by model fail", r.Headline)
+}
+
+func TestHeadlines(t *testing.T) {
+	for want, list := range map[string][]Verdict{
+		"Accepted: the candidate meets every criterion":          {Pass, NotJudged},
+		"Accepted: all 2 candidates meet every criterion":        {Pass, Pass},
+		"Rejected: the candidate fails":                          {Fail},
+		"Rejected: 1 of 2 candidates fails":                      {Fail, Inconclusive},
+		"Rejected: all 2 candidates fail":                        {Fail, Fail},
+		"Not enough evidence: 1 of 2 candidates is inconclusive": {Pass, Inconclusive},
+		"Inconclusive: no candidate to judge":                    {},
+	} {
+		r := Report{}
+		for _, v := range list {
+			r.Candidates = append(r.Candidates, Candidate{Verdict: v})
+		}
+		r.addVerdict()
+		require.Equal(t, want, r.Headline)
+	}
+}
+
+func TestRowsTheManifestDoesNotKnow(t *testing.T) {
+	w := newWorld("point", "a")
+	w.add(1, "t", true, 2, nil)
+	w.m.Candidates = nil
+	w.rows.Turns = append(w.rows.Turns, ledger.Turn{Key: ledger.Key{EpisodeID: "nowhere"}})
+	w.rows.ToolCalls = append(w.rows.ToolCalls, ledger.ToolCall{Key: ledger.Key{EpisodeID: "nowhere"}})
+	w.m.Status = "partial"
+	r := Build(w.m, w.rows)
+	require.Equal(t, "a", r.Candidates[0].Name)
+	require.Equal(t, "p", r.Candidates[0].Provider)
+	require.Equal(t, "t", r.Tasks[0].ID)
+	require.Equal(t, Cell{Solved: 1, Scored: 1, MeanSteps: new(2.0), Episodes: []int{0}}, r.Tasks[0].Cells[0])
+	notes := strings.Join(r.Notes, "\n")
+	require.Contains(t, notes, "2 rows of turns and tool calls belong to no episode")
+	require.Contains(t, notes, "The run is partial")
+}
+
+func TestMetrics(t *testing.T) {
+	w := newWorld("point", "a")
+	conf := func(v float64) *float64 { return &v }
+	w.add(1, "t", true, 3, func(e *ledger.Episode, turns []ledger.Turn) {
+		e.ThrashEvents = 2
+		turns[0].DurationUs, turns[1].DurationUs, turns[2].DurationUs = 1000, 2000, 3000
+		turns[0].Repaired, turns[0].Violations = true, []string{"b", "a"}
+		turns[1].Violations, turns[1].Confidence, turns[1].ModelServed = []string{"b"}, conf(0.9), "m-1"
+	})
+	w.add(1, "t", false, 1, func(e *ledger.Episode, turns []ledger.Turn) {
+		e.StallEvents = 1
+		turns[0].DurationUs, turns[0].Confidence, turns[0].ModelServed = 4000, conf(0.9), "m-2"
+	})
+	r := Build(w.m, w.rows)
+	m := r.Candidates[0].Metrics
+	require.Equal(t, []int{1, 1, 1}, []int{m.Thrash.K, m.Stall.K, m.Repaired.K})
+	require.Equal(t, []int{2, 2, 4}, []int{m.Thrash.N, m.Stall.N, m.Repaired.N})
+	require.Equal(t, []Tally{{"b", 2}, {"a", 1}}, m.Violations)
+	require.Equal(t, 2500.0, m.Latency.P50)
+	require.InDelta(t, 3850, m.Latency.P95, 1e-9) // 1000 + 0.95·3000
+	require.InDelta(t, (0.01+0.81)/2, *m.Brier, 1e-12)
+	require.Equal(t, 2, m.Calibration[9].N)
+	require.Contains(t, strings.Join(r.Notes, "\n"), "a was served by 2 models: m-1, m-2.")
+	require.Nil(t, Build(newWorld("point", "a").m, ledger.Rows{}).Candidates[0].Latency)
+}
+
+// Floor: each turn is looked at a handful of times; nothing is copied.
+func BenchmarkBuild100kTurns(b *testing.B) {
+	m, rows := demo(demoProfiles(), 1000, 8)
+	for len(rows.Turns) < 100_000 {
+		b.Fatalf("only %d turns", len(rows.Turns))
+	}
+	rows.Turns = rows.Turns[:100_000]
+	b.ReportAllocs()
+	for b.Loop() {
+		Build(m, rows)
+	}
+}
