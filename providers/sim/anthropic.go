@@ -132,6 +132,8 @@ func failAnthropic(f *failure, requestID string) any {
 		e.Error.Type = "not_found_error"
 	case http.StatusRequestEntityTooLarge:
 		e.Error.Type = "request_too_large"
+	case http.StatusServiceUnavailable:
+		e.Error.Type = "api_error"
 	default:
 		e.Error.Type = "invalid_request_error"
 	}

@@ -48,7 +48,7 @@ func dateAt(items []item, i int, lang language) ([]span, int) {
 // words may and march, and numbers.
 func doubtful(items []item, i int) bool {
 	it := items[i]
-	if it.concept != number && it.text != "may" && it.text != "march" {
+	if it.concept != number && it.text != "may" && it.text != "march" || len(it.text) == 8 {
 		return false
 	}
 	if i == 0 {
@@ -93,11 +93,16 @@ func yearAt(items []item, i int) (year, n int) {
 		skip++
 	}
 	if i+skip < len(items) && len(items[i+skip].text) == 4 {
-		if y := numberAt(items, i+skip); y >= 1900 && y <= 2999 && !is(items, i+skip+1, "-") && !is(items, i+skip+1, "/") {
+		if y := numberAt(items, i+skip); y >= 1900 && y <= 2999 && !gluedMark(items, i+skip+1) {
 			return y, skip + 1
 		}
 	}
 	return 0, 0
+}
+
+// gluedMark reports whether the number before i goes on as a numeric date.
+func gluedMark(items []item, i int) bool {
+	return (is(items, i, "-") || is(items, i, "/")) && items[i].glued
 }
 
 // triple reads three numbers glued by a separator.

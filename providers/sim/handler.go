@@ -109,15 +109,16 @@ func (s *service) serve(wr wire) http.HandlerFunc {
 		switch {
 		case f != nil:
 			wr.refuse(w, f, drawsFor(s.cfg.Seed, q.model, clientID, body))
-		case r.Context().Err() == nil:
+		case r.Context().Err() != nil: // the client is gone, or the server is closing
+			wr.refuse(w, &failure{status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is shutting down."}, c.draws)
+		default:
 			w.Header().Set(wr.requestID, c.draws.id("req_sim"))
 			writeJSON(w, http.StatusOK, wr.encode(c))
 		}
 	}
 }
 
-// complete asks the model. When ctx ends while it sleeps, the completion is not
-// to be sent.
+// complete asks the model, and sleeps as long as that takes or until ctx ends.
 func (s *service) complete(ctx context.Context, q inquiry) (completion, *failure) {
 	p, ok := profileFor(q.model)
 	if !ok {

@@ -23,13 +23,17 @@ func (r dateReading) unclear() *span {
 // "between April and May" and "from April to May" name two months.
 func linkDates(items []item, lang language, contrast bool) dateReading {
 	groups := findDates(items, lang)
-	contrast = contrast && len(groups) == 2
+	contrast = contrast && len(groups) <= 2
 	var out dateReading
 	for i := 0; i < len(groups); i++ {
 		g := groups[i]
 		before := opening(items, g.start)
 		if before == since || before == from && endsToday(items, g.end) {
 			out.spans = append(out.spans, join(g.spans[0], sinceEnd()))
+			continue
+		}
+		if before == between && len(g.spans) == 2 && !contrast {
+			out.spans = append(out.spans, join(g.spans[0], g.spans[1]))
 			continue
 		}
 		if before == until {
@@ -45,7 +49,7 @@ func linkDates(items []item, lang language, contrast bool) dateReading {
 				continue
 			}
 		}
-		if before == from && len(g.spans) == 1 && opensRange(g.spans[0]) && !contrast {
+		if before == from && len(g.spans) == 1 && opensRange(g.spans[0]) && (!contrast || len(groups) == 1) {
 			out.open = true
 		}
 		out.spans = append(out.spans, g.spans...)

@@ -253,3 +253,11 @@ func statusOf(turn contractTurn, out outcome) string {
 	}
 	return "answered"
 }
+
+// argsOf reads the arguments of a get_counts call.
+func argsOf(t *testing.T, args string) stretchOf {
+	t.Helper()
+	var a countArgs
+	require.NoError(t, json.Unmarshal([]byte(args), &a))
+	return stretchOf{a.Label, a.StartDate, a.EndDate}
+}

@@ -11,9 +11,7 @@ var openAI = wire{
 	requestID: "X-Request-Id",
 	decode:    decodeOpenAI,
 	encode:    encodeOpenAI,
-	fail: func(f *failure, _ string) any {
-		return openAIError{Error: openAIErrorBody{Message: f.message, Type: "invalid_request_error", Param: orNil(f.param), Code: orNil(f.code)}}
-	},
+	fail:      failOpenAI,
 }
 
 type openAIRequest struct {
@@ -147,6 +145,14 @@ func encodeOpenAI(c completion) any {
 		Usage:       openAIUsage{PromptTokens: c.in, CompletionTokens: c.out, TotalTokens: c.in + c.out},
 		ServiceTier: "default", SystemFingerprint: "simulated",
 	}
+}
+
+func failOpenAI(f *failure, _ string) any {
+	kind := "invalid_request_error"
+	if f.status >= 500 {
+		kind = "server_error"
+	}
+	return openAIError{Error: openAIErrorBody{Message: f.message, Type: kind, Param: orNil(f.param), Code: orNil(f.code)}}
 }
 
 // orNil is s, or null where the wire has null for nothing.

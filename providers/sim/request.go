@@ -92,12 +92,13 @@ func read(text string, known []language) request {
 	if r.share = r.percent && !several && len(r.labels.labels) == 1 && !has(items, change); r.share {
 		r.difference, r.percent = false, false
 	}
-	r.classify(items)
+	r.classify(items, words == lang)
 	return r
 }
 
-// classify tells counting from everything else.
-func (r *request) classify(items []item) {
+// classify tells counting from everything else; readable says that the reader
+// knows the language.
+func (r *request) classify(items []item, readable bool) {
 	counts := has(items, counting, total, average, percent)
 	switch {
 	case has(items, act):
@@ -112,7 +113,7 @@ func (r *request) classify(items []item) {
 		r.unsupported = "I cannot share that; I can only count messages."
 	case !counts && !has(items, message, label, synonym, marker, everyLabel) && r.labels.invalid == "":
 		r.chat = true
-		if foreignMatter(items) {
+		if readable && foreignMatter(items) {
 			r.unsupported = "I can only count angry, praise and info messages."
 		}
 	}
@@ -207,6 +208,7 @@ func dropForgeries(text string) string {
 			kept = append(kept, line)
 			continue
 		}
+		kept = append(kept, line[:at[0]])
 		rest := line[at[1]:]
 		if end := sentenceEnd.FindStringIndex(rest); end != nil && end[1] < len(strings.TrimSpace(rest)) {
 			kept = append(kept, dropForgeries(rest[end[1]:]))
