@@ -114,7 +114,7 @@ func TestValidJSONLeavesOutAndSaysSo(t *testing.T) {
 	r := Build(w.m, w.rows)
 	m := r.Candidates[0].Metrics
 	require.Equal(t, []int{1, 1, 1, 1, 2}, []int{m.InfraErrors, m.Interrupted, m.Truncated, m.ErrorTurns, m.Success.N})
-	require.Contains(t, strings.Join(r.Notes, "\n"), "1 episode ended in an infrastructure error")
+	require.Contains(t, strings.Join(r.Notes, "\n"), "1 episode lost to infrastructure errors")
 	require.Equal(t, []string{"", "infrastructure error", "interrupted", ""}, []string{r.Episodes[0].Excluded, r.Episodes[1].Excluded, r.Episodes[2].Excluded, r.Episodes[3].Excluded})
 }
 
@@ -325,7 +325,7 @@ func TestRowsTheManifestDoesNotKnow(t *testing.T) {
 	require.Equal(t, "t", r.Tasks[0].ID)
 	require.Equal(t, Cell{Solved: 1, Scored: 1, MeanSteps: new(2.0), Episodes: []int{0}}, r.Tasks[0].Cells[0])
 	notes := strings.Join(r.Notes, "\n")
-	require.Contains(t, notes, "2 rows of turns and tool calls belong to no episode")
+	require.Contains(t, notes, "2 rows of turns and tool calls left out")
 	require.Contains(t, notes, "The run is partial")
 }
 

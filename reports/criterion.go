@@ -76,7 +76,7 @@ func (p pool) criteria(a ledger.Acceptance) []Criterion {
 		Threshold: a.MinWithin, AtLeast: true, Rule: rulePoint, Confidence: a.Confidence,
 	}
 	within.share(p.within, len(p.steps))
-	if need, ok := stat.WilsonSize(1, a.MinWithin, a.Confidence); ok && a.Rule != rulePoint {
+	if need, ok := stat.WilsonSize(1, a.MinWithin, a.Confidence); ok && a.Rule != rulePoint && within.N > 0 {
 		within.note(fmt.Sprintf("Decided by the estimate: fewer than %d solved episodes could never establish %s.", need, percent(a.MinWithin)))
 	}
 	return []Criterion{valid, clarifies, mean, within}

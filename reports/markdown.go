@@ -18,7 +18,7 @@ func Markdown(w io.Writer, r Report) error {
 	b := &budget{left: maxMarkdown}
 	b.line("### %s %s", r.Verdict.sign(), md(clip(r.Headline, 200)))
 	b.line("")
-	b.line("Suite **%s** · %s · run `%s`%s", md(brief(r.Run.Suite, 80)), r.shape(), code(brief(r.Run.RunID, 64)), simulated(r.Run.Simulated))
+	b.line("Suite **%s** · %s · run <code>%s</code>%s", md(brief(r.Run.Suite, 80)), r.shape(), md(brief(r.Run.RunID, 64)), simulated(r.Run.Simulated))
 	b.line("")
 	for _, c := range r.Candidates {
 		b.line("- %s **%s** %s", c.Verdict.sign(), md(brief(c.Name, 80)), md(clip(c.Sentence, 600))+simulated(c.Simulated))
@@ -195,6 +195,3 @@ func md(s string) string {
 	}
 	return b.String()
 }
-
-// code is text for a code span.
-func code(s string) string { return strings.ReplaceAll(visible(s), "`", "'") }

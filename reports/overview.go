@@ -105,10 +105,10 @@ func (r *Report) addNotes(orphans int) {
 		interrupted += c.Interrupted
 	}
 	if infra > 0 {
-		r.Notes = append(r.Notes, plural(infra, "episode")+" ended in an infrastructure error and count neither for nor against a model.")
+		r.Notes = append(r.Notes, plural(infra, "episode")+" lost to infrastructure errors: neither for nor against a model.")
 	}
 	if interrupted > 0 {
-		r.Notes = append(r.Notes, plural(interrupted, "episode")+" interrupted, not scored.")
+		r.Notes = append(r.Notes, plural(interrupted, "episode")+" interrupted and not scored.")
 	}
 	if a.Rule == ruleBound {
 		r.Notes = append(r.Notes, fmt.Sprintf("A criterion passes when its whole %s interval lies on the good side of the threshold and fails when it lies wholly on the bad side.", percent(a.Confidence)))
@@ -132,6 +132,6 @@ func (r *Report) addNotes(orphans int) {
 		}
 	}
 	if orphans > 0 {
-		r.Notes = append(r.Notes, plural(orphans, "row")+" of turns and tool calls belong to no episode of the ledger and were left out.")
+		r.Notes = append(r.Notes, plural(orphans, "row")+" of turns and tool calls left out: no episode of the ledger has them.")
 	}
 }

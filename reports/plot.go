@@ -184,14 +184,24 @@ func legible(s string) string {
 func labels(r Report, limit int) []string {
 	seen, list := map[string]bool{}, make([]string, len(r.Candidates))
 	for i, c := range r.Candidates {
-		name := brief(legible(c.Name), limit)
+		name := middle(legible(c.Name), limit)
 		if seen[name] || strings.Trim(name, "?") == "" {
-			name = brief(fmt.Sprintf("%d %s", i+1, name), limit)
+			name = middle(fmt.Sprintf("%d %s", i+1, name), limit)
 		}
 		seen[name] = true
 		list[i] = name
 	}
 	return list
+}
+
+// middle cuts a name in the middle: names of candidates often differ at the end.
+func middle(s string, limit int) string {
+	r := []rune(s)
+	if len(r) <= limit {
+		return s
+	}
+	tail := (limit - 1) / 2
+	return string(r[:limit-1-tail]) + "…" + string(r[len(r)-tail:])
 }
 
 // writeSVG and writePNG write a stand-alone file.
@@ -215,7 +225,7 @@ func paint(c vg.CanvasSizer, t theme, d drawing) {
 	dc := draw.New(c)
 	if t.background != nil {
 		dc.SetColor(t.background)
-		dc.Fill(dc.Rectangle.Path())
+		dc.Fill(dc.Path())
 	}
 	d.paint(dc)
 }

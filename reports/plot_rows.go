@@ -55,7 +55,7 @@ func (g rows) drawing(r Report) drawing {
 	p.Y.Min, p.Y.Max = -0.5, float64(n)-0.5
 	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
 	p.Y.Tick.Label.Color = g.ink
-	p.Y.LineStyle.Width, p.Y.Tick.Length, p.Y.Padding = 0, 0, 8
+	p.Y.Width, p.Y.Tick.Length, p.Y.Padding = 0, 0, 8
 	p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) {
 		for _, t := range g.ticks {
 			c.StrokeLine2(draw.LineStyle{Color: g.grid, Width: 0.75}, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)

@@ -25,14 +25,14 @@ func shareTicks(low, high float64) []plot.Tick {
 }
 
 // logTicks are labelled 1, 2, 5 × 10ⁿ between low and high, thinned to at most
-// seven. low and high grow until at least two ticks lie between them.
+// six. low and high grow until at least two ticks lie between them.
 func logTicks(low, high *float64, format func(float64) string) []plot.Tick {
 	for {
 		all := logValues(*low, *high, 1, 2, 5)
-		if len(all) > 6 {
+		if len(all) > 4 {
 			all = logValues(*low, *high, 1, 3)
 		}
-		if len(all) > 6 {
+		if len(all) > 5 {
 			all = logValues(*low, *high, 1)
 		}
 		if len(all) < 2 {
@@ -41,7 +41,7 @@ func logTicks(low, high *float64, format func(float64) string) []plot.Tick {
 		}
 		var ticks []plot.Tick
 		for i, v := range all {
-			if i%(1+len(all)/8) == 0 {
+			if i%(1+len(all)/6) == 0 {
 				ticks = append(ticks, plot.Tick{Value: v, Label: format(v)})
 			}
 		}

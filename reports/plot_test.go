@@ -1,0 +1,166 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// crowd is a run of n candidates with long, alike and awkward names.
+func crowd(n int) Report {
+	var list []profile
+	for i := range n {
+		p := demoProfiles()[i%4]
+		p.Name = fmt.Sprintf("a-rather-long-candidate-name-that-goes-on-%d", i)
+		p.Model = fmt.Sprintf("model-%d", i)
+		if i == 1 {
+			p.Name = "候補者"
+		}
+		list = append(list, p)
+	}
+	return Build(demo(list, 12, 1))
+}
+
+func TestPlotsForOneToEightCandidates(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 8} {
+		r := crowd(n)
+		for _, f := range r.Figures {
+			svg := render(t, func(w io.Writer, r Report) error { return writeSVG(w, r, f) }, r)
+			require.NoError(t, wellFormed(svg))
+			require.NotContains(t, svg, "NaN")
+			require.NotContains(t, svg, "Inf")
+			require.NotContains(t, svg, "候")
+			var b bytes.Buffer
+			require.NoError(t, writePNG(&b, r, f))
+			img, err := png.Decode(bytes.NewReader(b.Bytes()))
+			require.NoError(t, err)
+			if n == 8 && *demoDir != "" {
+				require.NoError(t, os.MkdirAll(filepath.Join(*demoDir, "crowd"), 0o755))
+				require.NoError(t, os.WriteFile(filepath.Join(*demoDir, "crowd", f.Name+".png"), b.Bytes(), 0o644))
+			}
+			require.True(t, frameIsBlank(img), "%s with %d candidates draws over its edge", f.Name, n)
+			inline, err := inlineSVG(r, f)
+			require.NoError(t, err)
+			require.NoError(t, wellFormed(inline))
+		}
+	}
+}
+
+// frameIsBlank says that the outermost pixels have the background's colour.
+func frameIsBlank(img image.Image) bool {
+	b := img.Bounds()
+	same := func(x, y int) bool {
+		r, g, bl, _ := img.At(x, y).RGBA()
+		return r == 0xFFFF && g == 0xFFFF && bl == 0xFFFF
+	}
+	for x := b.Min.X; x < b.Max.X; x++ {
+		if !same(x, b.Min.Y) || !same(x, b.Max.Y-1) {
+			return false
+		}
+	}
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		if !same(b.Min.X, y) || !same(b.Max.X-1, y) {
+			return false
+		}
+	}
+	return true
+}
+
+func wellFormed(s string) error {
+	dec := xml.NewDecoder(strings.NewReader(s))
+	for {
+		if _, err := dec.Token(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func TestLabelsAreDistinctAndDrawable(t *testing.T) {
+	r := Report{}
+	for _, n := range []string{"a-long-name-cut-here-1", "a-long-name-cut-here-2", "中文", "日本", "ok", "ok"} {
+		r.Candidates = append(r.Candidates, Candidate{ManifestCandidate: ledger.ManifestCandidate{Name: n}})
+	}
+	require.Equal(t, []string{"a-lo…re-1", "a-lo…re-2", "3 ??", "4 ??", "ok", "6 ok"}, labels(r, 9))
+}
+
+// Extreme values draw without hanging or leaving the canvas.
+func TestPlotsOfExtremes(t *testing.T) {
+	for name, edit := range map[string]func(*ledger.Rows){
+		"nothing takes time": func(r *ledger.Rows) {
+			for i := range r.Turns {
+				r.Turns[i].DurationUs = 0
+			}
+		},
+		"an hour a turn": func(r *ledger.Rows) { r.Turns[0].DurationUs = 3_600_000_000 },
+		"free": func(r *ledger.Rows) {
+			for i := range r.Episodes {
+				r.Episodes[i].CostNanoUSD = new(int64)
+			}
+		},
+		"dear": func(r *ledger.Rows) {
+			for i := range r.Episodes {
+				r.Episodes[i].CostNanoUSD = new(int64(1e15) * int64(i+1))
+			}
+		},
+		"thousands of steps": func(r *ledger.Rows) { r.Episodes[0].Steps = 5000 },
+		"confidence off the scale": func(r *ledger.Rows) {
+			for i := range r.Turns {
+				r.Turns[i].Confidence = new([]float64{math.NaN(), -1, 7, math.Inf(1)}[i%4])
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, rows := demo(demoProfiles(), 3, 1)
+			edit(&rows)
+			r := Build(m, rows)
+			for _, f := range r.Figures {
+				svg := render(t, func(w io.Writer, r Report) error { return writeSVG(w, r, f) }, r)
+				require.NotContains(t, svg, "NaN")
+				require.NotContains(t, svg, "Inf")
+			}
+			require.NotEmpty(t, render(t, JSON, r))
+		})
+	}
+}
+
+func TestTicks(t *testing.T) {
+	names := func(low, high float64) (s []string) {
+		for _, t := range shareTicks(low, high) {
+			s = append(s, t.Label)
+		}
+		return s
+	}
+	require.Equal(t, []string{"80%", "85%", "90%", "95%", "100%"}, names(0.8, 1))
+	require.Equal(t, []string{"0%", "20%", "40%", "60%", "80%", "100%"}, names(0, 1))
+	require.Equal(t, []string{"95%", "96%", "97%", "98%", "99%", "100%"}, names(0.95, 1))
+	for _, c := range [][2]float64{{1, 2}, {3, 3.1}, {1, 1e9}, {0.5, 40}, {1e-3, 7}} {
+		low, high := c[0], c[1]
+		ticks := logTicks(&low, &high, usd)
+		require.GreaterOrEqual(t, len(ticks), 2)
+		require.LessOrEqual(t, len(ticks), 6)
+		require.LessOrEqual(t, low, c[0])
+		require.GreaterOrEqual(t, high, c[1])
+	}
+	for _, top := range []float64{1, 7, 0.003, 1.9e9} {
+		high := top
+		ticks := linearTicks(&high, number)
+		require.GreaterOrEqual(t, high, top)
+		require.LessOrEqual(t, len(ticks), 7)
+		require.Equal(t, high, ticks[len(ticks)-1].Value)
+	}
+}
