@@ -58,7 +58,8 @@ type Options struct {
 	CodeVersion string
 	// Now is the wall clock of live and record runs; nil means time.Now.
 	Now func() time.Time
-	// RecordCommand is what a person types to record an episode.
+	// RecordCommand is what a person types to record an episode; an empty task
+	// and candidate mean all of them.
 	RecordCommand func(task, candidate string, trial int) string
 	// Progress is called after every episode, from one goroutine at a time.
 	Progress func(Progress)
@@ -119,7 +120,14 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.RecordCommand == nil {
 		o.RecordCommand = func(task, candidate string, trial int) string {
-			return fmt.Sprintf("cupel run --mode record --suite %s --task %s --candidate %s --trials %d", filepath.ToSlash(o.Suite.Path), task, candidate, trial)
+			cmd := "cupel run --mode record --suite " + filepath.ToSlash(o.Suite.Path)
+			if task != "" {
+				cmd += fmt.Sprintf(" --task %s --candidate %s", task, candidate)
+			}
+			if trial > 1 {
+				cmd += fmt.Sprintf(" --trials %d", trial)
+			}
+			return cmd
 		}
 	}
 	if err := o.Acceptance.Validate(); err != nil {

@@ -128,7 +128,7 @@ func (r *runner) cassettesDigest() (string, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return "", &MissingCassettes{Missing: missing, Planned: len(r.plan)}
+		return "", &MissingCassettes{Missing: missing, Planned: len(r.plan), All: r.RecordCommand("", "", r.Trials)}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -147,14 +147,15 @@ type MissingCassettes struct {
 	// Missing holds one *recorder.MissingError per episode.
 	Missing []error
 	Planned int
+	// All is the command that records every one of them.
+	All string
 }
 
-// Error shows the first few and how many there are.
+// Error shows the first one and how many there are.
 func (e *MissingCassettes) Error() string {
-	const show = 3
-	text := errors.Join(e.Missing[:min(show, len(e.Missing))]...).Error()
-	if n := len(e.Missing) - show; n > 0 {
-		text += fmt.Sprintf("\n… and %d more (%d of %d planned episodes have no cassette)", n, len(e.Missing), e.Planned)
+	text := e.Missing[0].Error()
+	if len(e.Missing) > 1 {
+		text += fmt.Sprintf("\n%d of %d planned episodes have no cassette; record all with: %s", len(e.Missing), e.Planned, e.All)
 	}
 	return text
 }

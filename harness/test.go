@@ -133,7 +133,10 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 		Suite: suite, Candidates: p.Candidates, Select: p.Select, Trials: p.Trials, CassetteDir: dir,
 		Providers: p.Providers, Key: p.Key, Transport: p.Transport, Policy: policy, Prices: prices,
 		RecordCommand: func(task, candidate string, trial int) string {
-			return fmt.Sprintf("go test -run . -args -cupel.record='%s/%s/%d'", task, candidate, trial)
+			if task == "" {
+				return "go test -args -cupel.record=."
+			}
+			return fmt.Sprintf("go test -args -cupel.record='^%s/%s/%d$'", task, candidate, trial)
 		},
 	})
 	return r, record, err

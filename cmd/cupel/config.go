@@ -100,7 +100,7 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 		if value, ok := p.env(envName(s.key)); ok && value != "" {
 			v.Set(s.key, value)
 		}
-		if f := flags.Lookup(s.key); f != nil && f.Changed {
+		if f := settingFlag(flags, s.key); f != nil {
 			v.Set(s.key, f.Value.String())
 		}
 	}
@@ -128,7 +128,7 @@ func (c *config) loadPolicy(file fileConfig, path string) error {
 
 // source names where a setting's value comes from.
 func source(p *process, v *viper.Viper, flags *pflag.FlagSet, key, path string) string {
-	if f := flags.Lookup(key); f != nil && f.Changed {
+	if settingFlag(flags, key) != nil {
 		return "flag --" + key
 	}
 	if value, ok := p.env(envName(key)); ok && value != "" {
@@ -138,6 +138,15 @@ func source(p *process, v *viper.Viper, flags *pflag.FlagSet, key, path string) 
 		return path
 	}
 	return "default"
+}
+
+// settingFlag returns the flag that sets a setting, if it was given. A switch of
+// the same name, such as doctor's --prices, sets none.
+func settingFlag(flags *pflag.FlagSet, key string) *pflag.Flag {
+	if f := flags.Lookup(key); f != nil && f.Changed && f.Value.Type() != "bool" {
+		return f
+	}
+	return nil
 }
 
 func envName(key string) string { return "CUPEL_" + strings.ToUpper(key) }

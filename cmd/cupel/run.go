@@ -86,7 +86,7 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 		return err
 	}
 	report := reports.Build(res.Manifest, res.Rows)
-	if err := reports.Write(filepath.Join(res.Dir, "report"), report); err != nil {
+	if err := reports.Write(res.Dir, report); err != nil {
 		return fmt.Errorf("write report (the ledger in %s is complete; retry with: cupel report %s): %w", res.Dir, res.Manifest.RunID, err)
 	}
 	if err := printRun(p, f, res, report); err != nil {
@@ -112,7 +112,7 @@ func printRun(p *process, f runFlags, res harness.Result, report reports.Report)
 		return err
 	}
 	_, err := fmt.Fprintf(p.stdout, "\nledger  %s\nreport  %s\ngate    cupel gate %s\n",
-		res.Dir, filepath.Join(res.Dir, "report", "index.html"), res.Manifest.RunID)
+		res.Dir, filepath.Join(res.Dir, "report", "index.html"), res.Dir)
 	return err
 }
 

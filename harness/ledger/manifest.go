@@ -54,22 +54,3 @@ type ManifestTask struct {
 	Tags    []string `json:"tags,omitempty"`
 	Request string   `json:"request"`
 }
-
-// Acceptance are the thresholds in force when the run was made. The zero value
-// of a field means its default, which Resolved fills in.
-type Acceptance struct {
-	// MinValid is the least share of contract-valid first outputs, default 0.95.
-	MinValid float64 `json:"min_valid"`
-	// MaxClarifies is the most clarifies per successful task, default 1.
-	MaxClarifies float64 `json:"max_clarifies"`
-	// MaxSteps is the most steps per solved task, default 5.
-	MaxSteps float64 `json:"max_steps"`
-	// MinWithin is the least share of solved episodes within MaxSteps, default 0.95.
-	MinWithin float64 `json:"min_within"`
-	// Confidence is the level of the intervals, default 0.95.
-	Confidence float64 `json:"confidence"`
-	// Rule is "bound" (the default: the whole interval must be on the right
-	// side to pass, on the wrong side to fail, otherwise inconclusive) or
-	// "point" (the estimate decides; no data is still inconclusive).
-	Rule string `json:"rule"`
-}

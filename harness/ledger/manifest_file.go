@@ -1,0 +1,72 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	strict "github.com/go-json-experiment/json"
+)
+
+const (
+	manifestName   = "run.json"
+	manifestFormat = 1
+	// maxManifest bounds run.json, in bytes.
+	maxManifest = 64 << 20
+)
+
+// WriteManifest writes dir/run.json atomically: indented JSON, the same bytes
+// for the same manifest. It refuses a Format other than 1.
+func WriteManifest(dir string, m Manifest) error {
+	path := filepath.Join(dir, manifestName)
+	if m.Format != manifestFormat {
+		return fmt.Errorf("write %s: format %d, must be %d", path, m.Format, manifestFormat)
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(m); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if buf.Len() > maxManifest {
+		return fmt.Errorf("write %s: %d bytes, more than %d", path, buf.Len(), maxManifest)
+	}
+	return writeFile(dir, manifestName, buf.Bytes())
+}
+
+// ReadManifest reads dir/run.json. It refuses, naming the file, one that is
+// missing (fs.ErrNotExist), of another format version, with unknown or repeated
+// members, with trailing data, or with thresholds that are not allowed.
+func ReadManifest(dir string) (Manifest, error) {
+	path := filepath.Join(dir, manifestName)
+	data, err := readFile(path, maxManifest)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("read manifest: %w", err)
+	}
+	m, err := decodeManifest(data)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("read manifest: %s: %w", path, err)
+	}
+	return m, nil
+}
+
+func decodeManifest(data []byte) (Manifest, error) {
+	// The version first: in another format anything may be unknown.
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := strict.Unmarshal(data, &head); err != nil {
+		return Manifest{}, err
+	}
+	if head.Format != manifestFormat {
+		return Manifest{}, fmt.Errorf("format version %d, this cupel reads version %d: use the cupel named by code_version in the file",
+			head.Format, manifestFormat)
+	}
+	var m Manifest
+	if err := strict.Unmarshal(data, &m, strict.RejectUnknownMembers(true)); err != nil {
+		return Manifest{}, err
+	}
+	return m, m.Acceptance.Validate()
+}

@@ -1,0 +1,38 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// schemaVersion counts changes of the columns of any table. Parquet files and
+// journal records carry it.
+const schemaVersion = 1
+
+// Keys of the file metadata. keySeal covers the file itself, see seal.
+const (
+	keyVersion = "cupel.schema.version"
+	keySchema  = "cupel.schema.digest"
+	keyTable   = "cupel.table"
+	keyRows    = "cupel.rows.sha256"
+	keySeal    = "cupel.file.sha256"
+)
+
+const (
+	tableEpisodes  = "episodes"
+	tableTurns     = "turns"
+	tableToolCalls = "tool_calls"
+)
+
+// fileName is the file of a table in the run folder.
+func fileName(table string) string { return table + ".parquet" }
+
+// schemaText is the canonical text of a schema: names, order, types, nesting.
+func schemaText[T any]() string { return parquet.SchemaOf(*new(T)).String() }
+
+func schemaDigest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
