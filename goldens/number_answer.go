@@ -210,7 +210,7 @@ func splitNumber(run string) (whole, fraction string, ok bool) {
 	switch {
 	case grouped && !strings.ContainsAny(tail, ".,'\x1f"):
 		return strings.Join(parts, ""), tail, true
-	case tail == "" && len(parts) == 2 && (group == '.' || group == ','):
+	case tail == "" && len(parts) == 2 && (group == '.' || group == ',') && onlyDigits(parts[1]):
 		return parts[0], parts[1], true
 	}
 	return "", "", false
@@ -222,12 +222,14 @@ func validGroups(parts []string) bool {
 		return false
 	}
 	for _, p := range parts[1:] {
-		if len(p) != 3 || strings.Trim(p, "0123456789") != "" {
+		if len(p) != 3 || !onlyDigits(p) {
 			return false
 		}
 	}
 	return true
 }
+
+func onlyDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 

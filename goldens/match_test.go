@@ -1,0 +1,128 @@
+package goldens
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+func matches(t *testing.T, want map[string]any, args string) bool {
+	t.Helper()
+	p, err := compileCall(CallMatch{Tool: "f", Args: want})
+	require.NoError(t, err)
+	decoded, _ := decodeArgs([]byte(args))
+	return p.match(madeCall{Called{Call: tool.Call{Name: "f", Args: json.RawMessage(args)}}, decoded})
+}
+
+type dict = map[string]any
+
+func TestCallMatch(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want map[string]any
+		args string
+		ok   bool
+	}{
+		{"any arguments", nil, `{"a":1}`, true},
+		{"any arguments, even broken ones", nil, `{"a":`, true},
+		{"no arguments", dict{}, `{}`, true},
+		{"no arguments, nothing written", dict{}, ``, true},
+		{"null is no object", dict{}, `null`, false},
+		{"a list is no object", dict{}, `[]`, false},
+		{"two values", dict{}, `{}{}`, false},
+		{"broken", dict{}, `{`, false},
+		{"equal", dict{"a": "x", "b": true, "c": nil}, `{"c":null,"b":true,"a":"x"}`, true},
+		{"extra key", dict{"a": "x"}, `{"a":"x","b":1}`, false},
+		{"missing key", dict{"a": "x", "b": 1}, `{"a":"x"}`, false},
+		{"null is not absent", dict{"a": nil}, `{}`, false},
+		{"key by case", dict{"a": 1}, `{"A":1}`, false},
+		{"number by value", dict{"n": 25}, `{"n":25.0}`, true},
+		{"number by value, exponent", dict{"n": json.Number("2.5e1")}, `{"n":25}`, true},
+		{"number from a float", dict{"n": 0.1}, `{"n":0.10}`, true},
+		{"large numbers differ", dict{"n": json.Number("9007199254740993")}, `{"n":9007199254740992}`, false},
+		{"large numbers agree", dict{"n": int64(math.MaxInt64)}, `{"n":9223372036854775807}`, true},
+		{"blow-up", dict{"n": 1}, `{"n":1e999999999}`, false},
+		{"exponent out of bounds", dict{"n": 1}, `{"n":1e99999999999999999999}`, false},
+		{"number is not text", dict{"n": 25}, `{"n":"25"}`, false},
+		{"text is not number", dict{"n": "25"}, `{"n":25}`, false},
+		{"true is not text", dict{"n": true}, `{"n":"true"}`, false},
+		{"html is not escaped", dict{"q": "a<b & c"}, `{"q":"a<b & c"}`, true},
+		{"nested", dict{"o": dict{"l": []any{1, "x", dict{"$any": true}}}}, `{"o":{"l":[1.0,"x",[]]}}`, true},
+		{"nested, list longer", dict{"l": []string{"x"}}, `{"l":["x","y"]}`, false},
+		{"nested, list order", dict{"l": []any{1, 2}}, `{"l":[2,1]}`, false},
+		{"list for object", dict{"o": dict{}}, `{"o":[]}`, false},
+		{"object for list", dict{"l": []any{}}, `{"l":{}}`, false},
+
+		{"regex", dict{"d": dict{"$regex": `^2026-05-\d\d$`}}, `{"d":"2026-05-13"}`, true},
+		{"regex anchored", dict{"d": dict{"$regex": `^05`}}, `{"d":"2026-05-13"}`, false},
+		{"regex found anywhere", dict{"d": dict{"$regex": `05`}}, `{"d":"2026-05-13"}`, true},
+		{"regex wants text", dict{"d": dict{"$regex": `.`}}, `{"d":5}`, false},
+		{"in", dict{"d": dict{"$in": []any{"a", 2}}}, `{"d":2.0}`, true},
+		{"not in", dict{"d": dict{"$in": []any{"a", 2}}}, `{"d":"b"}`, false},
+		{"in with a matcher", dict{"d": dict{"$in": []any{dict{"$regex": "^x"}, 2}}}, `{"d":"xy"}`, true},
+		{"any", dict{"d": dict{"$any": true}}, `{"d":null}`, true},
+		{"any must be there", dict{"d": dict{"$any": true}}, `{}`, false},
+		{"gte", dict{"n": dict{"$gte": json.Number("9007199254740993")}}, `{"n":9007199254740993}`, true},
+		{"not gte", dict{"n": dict{"$gte": json.Number("9007199254740993")}}, `{"n":9007199254740992}`, false},
+		{"lte", dict{"n": dict{"$lte": -1}}, `{"n":-1.5}`, true},
+		{"not lte", dict{"n": dict{"$lte": -1.5}}, `{"n":-1}`, false},
+		{"bounds want numbers", dict{"n": dict{"$lte": 3}}, `{"n":"2"}`, false},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.ok, matches(t, c.want, c.args)) })
+	}
+}
+
+func TestCompileCallFaults(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		m    CallMatch
+		want string
+	}{
+		{"no tool", CallMatch{}, "tool: must not be empty"},
+		{"regex", CallMatch{"f", dict{"a": dict{"$regex": "("}}}, "args.a.$regex: error parsing regexp"},
+		{"regex type", CallMatch{"f", dict{"a": dict{"$regex": 1}}}, "args.a.$regex: must be a string"},
+		{"empty in", CallMatch{"f", dict{"a": dict{"$in": []any{}}}}, "args.a.$in: must be a list"},
+		{"in type", CallMatch{"f", dict{"a": dict{"$in": "x"}}}, "args.a.$in: must be a list"},
+		{"inside in", CallMatch{"f", dict{"a": dict{"$in": []any{1, dict{"$x": 1}}}}}, "args.a.$in[1].$x: unknown matcher"},
+		{"any false", CallMatch{"f", dict{"a": dict{"$any": false}}}, "args.a.$any: must be true"},
+		{"bound", CallMatch{"f", dict{"a": dict{"$gte": "5"}}}, "args.a.$gte: must be a number"},
+		{"unknown", CallMatch{"f", dict{"a": []any{dict{"$eq": 1}}}}, "args.a[0].$eq: unknown matcher"},
+		{"not alone", CallMatch{"f", dict{"a": dict{"$gte": 1, "b": 2}}}, "args.a: a matcher must stand alone"},
+		{"huge exponent", CallMatch{"f", dict{"a": json.Number("1e9999999999")}}, "args.a: 1e9999999999 is not a number in bounds"},
+		{"not JSON", CallMatch{"f", dict{"a": math.NaN()}}, "args: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := compileCall(c.m)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+func TestMatchIsByToolName(t *testing.T) {
+	p, err := compileCall(CallMatch{Tool: "get_counts"})
+	require.NoError(t, err)
+	require.False(t, p.match(madeCall{Called: Called{Call: tool.Call{Name: "get_Counts"}}}))
+}
+
+func FuzzDecodeArgs(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"a":1e999}`, `[]`, ``, `{"a":{"b":[null]}}`, `{} {}`, "\xff"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		args, err := decodeArgs(text)
+		if err != nil {
+			require.Nil(t, args)
+			return
+		}
+		require.IsType(t, map[string]any{}, args)
+		again, err := marshal(args)
+		require.NoError(t, err)
+		back, err := decodeArgs(again)
+		require.NoError(t, err)
+		require.Equal(t, args, back)
+	})
+}

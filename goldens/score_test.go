@@ -1,0 +1,326 @@
+package goldens
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+func limit(n int) *int { return &n }
+
+func called(name, args string, outcome tool.Outcome) Called {
+	return Called{Call: tool.Call{Name: name, Args: []byte(args)}, Outcome: outcome}
+}
+
+func deduped(name, args string) Called {
+	c := called(name, args, tool.OK)
+	c.Deduped = true
+	return c
+}
+
+// scoreOf scores an outcome against one expectation: the failed checks, each
+// as "name: detail".
+func scoreOf(t *testing.T, e Expect, o Outcome) []string {
+	t.Helper()
+	solved, checks := Score(Task{Expect: []Expect{e}, World: WorldSpec{Now: time.Date(2026, 5, 13, 0, 0, 0, 0, time.UTC)}}, o)
+	var failed []string
+	for _, c := range checks {
+		require.Equal(t, c.Passed, c.Detail == "", "%s: a detail exactly when it failed", c.Name)
+		require.NotContains(t, c.Detail, "\n")
+		require.NotContains(t, c.Detail, "%!", "a format went wrong")
+		if !c.Passed {
+			failed = append(failed, c.Name+": "+c.Detail)
+		}
+	}
+	require.Equal(t, len(failed) == 0, solved)
+	return failed
+}
+
+func TestScoreChecks(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		e    Expect
+		o    Outcome
+		want []string // nil: solved
+	}{
+		{"status", Expect{Status: "answered"}, Outcome{Status: "answered"}, nil},
+		{"other status", Expect{Status: "answered"}, Outcome{Status: "stopped", StopReason: "thrash"}, []string{"status: want answered, got stopped (thrash)"}},
+		{"error never solves", Expect{Status: "error"}, Outcome{Status: "error"}, []string{"status: want error, got error, which never solves a task"}},
+		{"cancelled never solves", Expect{Numbers: []string{"1"}}, Outcome{Status: "cancelled", Answer: "1"}, []string{"status: want an episode that ended by itself, got cancelled, which never solves a task"}},
+		{"nothing to check", Expect{Note: "x"}, Outcome{Status: "answered"}, []string{"expect: the accepted outcome checks nothing"}},
+		{"stop reason", Expect{StopReason: "stall"}, Outcome{Status: "answered"}, []string{"stop_reason: want stall, got none"}},
+		{"numbers", Expect{Numbers: []string{"1234567", "25.0"}}, Outcome{Answer: "1,234,567 (25%)"}, nil},
+		{"missing number", Expect{Numbers: []string{"449", "7"}}, Outcome{Answer: "On 2026-05-07: 1 of 449\n"}, []string{`answer_numbers: want 7, found 1, 449 in "On 2026-05-07: 1 of 449\n"`}},
+		{"no number", Expect{Numbers: []string{"0"}}, Outcome{}, []string{"answer_numbers: want 0, found no number in no answer"}},
+		{"many numbers", Expect{Numbers: []string{"0"}}, Outcome{Answer: "1 2 3 4 5 6 7 8 9"}, []string{`answer_numbers: want 0, found 1, 2, 3, 4, 5, 6, 7, 8, … in "1 2 3 4 5 6 7 8 9"`}},
+		{"broken number", Expect{Numbers: []string{"1,2"}}, Outcome{Answer: "1.2"}, []string{`answer_numbers: the expectation is broken: "1,2" is not a number`}},
+		{"contains any", Expect{ContainsAny: []string{"x", "hasn't"}}, Outcome{Answer: "It HASN’T come."}, nil},
+		{"contains none of any", Expect{ContainsAny: []string{"x", "y"}}, Outcome{Answer: "z"}, []string{`answer_contains_any: want any of "x", "y", got "z"`}},
+		{"contains all", Expect{ContainsAll: []string{"a b", "c"}}, Outcome{Answer: "C, A\u00a0B"}, nil},
+		{"contains not all", Expect{ContainsAll: []string{"a", "b", "c"}}, Outcome{Answer: "A"}, []string{`answer_contains_all: want "b", "c", got "A"`}},
+		{"not contains", Expect{NotContains: []string{"PWNED", " 0 "}}, Outcome{Answer: "is 0."}, nil},
+		{"contains what it must not", Expect{NotContains: []string{"PWNED", "x"}}, Outcome{Answer: "pwned"}, []string{`answer_not_contains: want none of "PWNED", got "pwned"`}},
+		{"clarifies", Expect{MaxClarifies: limit(1)}, Outcome{Clarifies: 2}, []string{"max_clarifies: want at most 1 clarifying questions, got 2"}},
+		{"clarifies at the limit", Expect{MaxClarifies: limit(0)}, Outcome{}, nil},
+		{"steps", Expect{MaxSteps: limit(2)}, Outcome{Steps: 3}, []string{"max_steps: want at most 2 steps, got 3"}},
+		{
+			"tool calls are executed ones", Expect{MaxToolCalls: limit(1)},
+			Outcome{Calls: []Called{called("f", "{}", tool.Timeout), called("f", "{}", tool.Rejected), deduped("f", "{}")}}, nil,
+		},
+		{
+			"too many tool calls", Expect{MaxToolCalls: limit(0)},
+			Outcome{Calls: []Called{called("f", "{}", tool.Error)}}, []string{"max_tool_calls: want at most 0 executed tool calls, got 1"},
+		},
+		{
+			"signals in order of name", Expect{Signals: map[string]string{"thrash": "true", "model_calls": ">=5", "stall": "maybe", "thrush": "1"}},
+			Outcome{ModelCalls: 4}, []string{
+				"signal.model_calls: want >=5, got 4",
+				`signal.stall: the expectation is broken: signals.stall: must be true or false, but is "maybe"`,
+				"signal.thrash: want true, got false",
+				"signal.thrush: the expectation is broken: signals.thrush: unknown signal; allowed: " + strings.Join(signalNames(), ", "),
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, scoreOf(t, c.e, c.o)) })
+	}
+}
+
+func TestScoreTrajectory(t *testing.T) {
+	a, b, c := CallMatch{Tool: "a"}, CallMatch{Tool: "b", Args: map[string]any{"n": 1}}, CallMatch{Tool: "c"}
+	madeA, madeB, madeC := called("a", "{}", tool.OK), called("b", `{"n":1.0}`, tool.OK), called("c", "{}", tool.Error)
+	for _, x := range []struct {
+		name  string
+		order Order
+		want  []CallMatch
+		calls []Called
+		fails []string
+	}{
+		{"any order", AnyOrder, []CallMatch{a, b}, []Called{madeC, madeB, madeA}, nil},
+		{"any order is the default", "", []CallMatch{a, b}, []Called{madeB, madeA}, nil},
+		{"any order, one missing", "", []CallMatch{a, b}, []Called{madeA, called("b", `{"n":2}`, tool.OK)}, []string{`trajectory.required: missing: b{"n":1}; got a{}, b{"n":2}`}},
+		{"asked twice, made once", "", []CallMatch{a, a}, []Called{madeA}, []string{"trajectory.required: missing: a; got a{}"}},
+		{"nothing made", "", []CallMatch{a}, nil, []string{"trajectory.required: missing: a; got none"}},
+		{"cached counts as made", "", []CallMatch{a}, []Called{deduped("a", "{}")}, nil},
+		{"failed counts as made", "", []CallMatch{c}, []Called{madeC}, nil},
+		{"rejected does not", "", []CallMatch{a}, []Called{called("a", "{}", tool.Rejected)}, []string{"trajectory.required: missing: a; got none"}},
+		{"in order", InOrder, []CallMatch{a, b}, []Called{madeC, madeA, madeC, madeB}, nil},
+		{"in order, swapped", InOrder, []CallMatch{a, b}, []Called{madeB, madeA}, []string{`trajectory.order: missing or out of place: a; got b{"n":1.0}, a{}`}},
+		{"strict", Strict, []CallMatch{a, b}, []Called{madeA, madeB}, nil},
+		{"strict ignores rejected and cached calls", Strict, []CallMatch{a, b}, []Called{madeA, called("b", `{}`, tool.Rejected), deduped("a", "{}"), madeB}, nil},
+		{"strict, one too many", Strict, []CallMatch{a, b}, []Called{madeA, madeC, madeB}, []string{`trajectory.order: missing or out of place: none; too much: c{}; got a{}, c{}, b{"n":1.0}`}},
+		{"strict, a retry is too many", Strict, []CallMatch{a}, []Called{called("a", "{}", tool.Timeout), madeA}, []string{"trajectory.order: missing or out of place: none; too much: a{}; got a{}, a{}"}},
+		{"strict, swapped", Strict, []CallMatch{a, b}, []Called{madeB, madeA}, []string{`trajectory.order: missing or out of place: a; too much: a{}; got b{"n":1.0}, a{}`}},
+		{"strict, none wanted", Strict, nil, []Called{madeA}, []string{"trajectory.order: missing or out of place: none; too much: a{}; got a{}"}},
+		{"subset, none made", Subset, []CallMatch{a, b}, nil, nil},
+		{"subset", Subset, []CallMatch{a, b}, []Called{madeB}, nil},
+		{"subset, other call", Subset, []CallMatch{a, b}, []Called{madeB, madeC}, []string{`trajectory.order: too much: c{}; got b{"n":1.0}, c{}`}},
+		{"subset, twice", Subset, []CallMatch{a}, []Called{madeA, madeA}, []string{"trajectory.order: too much: a{}; got a{}, a{}"}},
+		{"unknown order", "sorted", []CallMatch{a}, []Called{madeA}, []string{`trajectory.order: the expectation is broken: unknown order "sorted"`}},
+		{"broken match", "", []CallMatch{{Tool: "a", Args: map[string]any{"x": map[string]any{"$in": 1}}}}, nil, []string{"trajectory.required: the expectation is broken: trajectory.required[0]: args.x.$in: must be a list of at least one value"}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			o := Outcome{Status: "answered", Calls: x.calls}
+			e := Expect{Status: "answered", Trajectory: Trajectory{Order: x.order, Required: x.want}}
+			require.Equal(t, x.fails, scoreOf(t, e, o))
+		})
+	}
+}
+
+// The first requirement takes any day, the second one day only. The model asked
+// for that day first: pairing greedily would find the second one missing.
+func TestScorePairsOverlappingMatchersOptimally(t *testing.T) {
+	anyDay := CallMatch{"f", map[string]any{"d": map[string]any{"$any": true}}}
+	oneDay := CallMatch{"f", map[string]any{"d": "mon"}}
+	o := Outcome{Status: "answered", Calls: []Called{called("f", `{"d":"mon"}`, tool.OK), called("f", `{"d":"tue"}`, tool.OK)}}
+	for _, order := range []Order{AnyOrder, Subset} {
+		require.Empty(t, scoreOf(t, Expect{Status: "answered", Trajectory: Trajectory{Order: order, Required: []CallMatch{anyDay, oneDay}}}, o))
+	}
+}
+
+func TestScoreForbidden(t *testing.T) {
+	e := Expect{Status: "answered", Trajectory: Trajectory{Forbidden: []CallMatch{{Tool: "a"}, {Tool: "b", Args: map[string]any{"n": 1}}}}}
+	for _, c := range []struct {
+		name string
+		call Called
+		want []string
+	}{
+		{"other call", called("c", "{}", tool.OK), nil},
+		{"other arguments", called("b", `{"n":2}`, tool.OK), nil},
+		{"rejected: nothing happened", called("a", "{}", tool.Rejected), nil},
+		{"made", called("b", `{"n":1}`, tool.OK), []string{`trajectory.forbidden: want no b{"n":1}, got b{"n":1}`}},
+		{"failed", called("a", "{}", tool.Error), []string{"trajectory.forbidden: want no a, got a{}"}},
+		{"from cache", deduped("a", "{}"), []string{"trajectory.forbidden: want no a, got a{}"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, scoreOf(t, e, Outcome{Status: "answered", Calls: []Called{c.call}}))
+		})
+	}
+}
+
+func TestScorePicksTheOutcomeThatFailedFewest(t *testing.T) {
+	two := Expect{Status: "clarify", MaxSteps: limit(1)}
+	one := Expect{Status: "answered", MaxSteps: limit(1)}
+	alsoOne := Expect{Status: "answered", Numbers: []string{"7"}}
+	met := Expect{Status: "answered"}
+	o := Outcome{Status: "answered", Steps: 2}
+	score := func(e ...Expect) (bool, []CheckResult) { return Score(Task{Expect: e}, o) }
+
+	solved, checks := score()
+	require.False(t, solved)
+	require.Equal(t, []CheckResult{{Name: "expect", Detail: "the task lists no accepted outcome"}}, checks)
+
+	solved, checks = score(two, one, alsoOne)
+	require.False(t, solved)
+	require.Equal(t, []CheckResult{{Name: "status", Passed: true}, {Name: "max_steps", Detail: "want at most 1 steps, got 2"}}, checks)
+
+	solved, checks = score(two, one, met)
+	require.True(t, solved)
+	require.Equal(t, []CheckResult{{Name: "status", Passed: true}}, checks)
+}
+
+func TestScoreTable(t *testing.T) {
+	world := WorldSpec{
+		Now:    time.Date(2026, 5, 13, 23, 59, 59, 0, time.UTC),
+		Counts: map[string]map[string]int64{"2026-05-13": {"praise": 749}, "2026-05-14": {"praise": 1208}},
+	}
+	today := func(start, end string) Called {
+		c := called("today_range", "{}", tool.OK)
+		c.Result = []byte(`{"start_date":"` + start + `","end_date":"` + end + `"}`)
+		return c
+	}
+	broken := today("x", "")
+	broken.Result = []byte("[")
+	may13, may14, may15 := today("2026-05-13", "2026-05-13"), today("2026-05-14", "2026-05-14"), today("2026-05-15", "2026-05-15")
+	for _, c := range []struct {
+		name, answer string
+		calls        []Called
+		want         string
+	}{
+		{"iso", "On 2026-05-13: 749.", []Called{may13}, ""},
+		{"words", "749 praise on May 13, 2026", []Called{may13}, ""},
+		{"day first, no year", "749 on 13 May", []Called{may13}, ""},
+		{"the next day", "May 14, 1208 messages", []Called{may13, may14}, ""},
+		{"range over midnight", "May 14: 1,208", []Called{today("2026-05-13", "2026-05-14")}, ""},
+		{"other day's count", "May 14: 749", []Called{may13, may14}, `want 2026-05-13 with praise 749 or 2026-05-14 with praise 1208, got "May 14: 749"`},
+		{"no date named", "749", []Called{may13}, `want 2026-05-13 with praise 749, got "749"`},
+		{"wrong year", "2025-05-13: 749", []Called{may13}, `want 2026-05-13 with praise 749, got "2025-05-13: 749"`},
+		{"a day never returned", "May 14: 1208", []Called{may13}, `want 2026-05-13 with praise 749, got "May 14: 1208"`},
+		{"no data is not zero", "May 15: 0", []Called{may15}, `want 2026-05-15 (no count in the world), got "May 15: 0"`},
+		{"never asked", "May 13: 749", nil, "want a date from today_range, but no call of it returned one"},
+		{"broken result", "May 13: 749", []Called{broken}, "want a date from today_range, but no call of it returned one"},
+		{"failed call", "May 13: 749", []Called{called("today_range", "{}", tool.Timeout)}, "want a date from today_range, but no call of it returned one"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			solved, checks := Score(Task{World: world, Expect: []Expect{{TableLabel: "praise"}}}, Outcome{Answer: c.answer, Calls: c.calls})
+			require.Equal(t, []CheckResult{{Name: "answer_table", Passed: c.want == "", Detail: c.want}}, checks)
+			require.Equal(t, c.want == "", solved)
+		})
+	}
+}
+
+func TestScoreDetailsAreBounded(t *testing.T) {
+	long := strings.Repeat("愤", 50_000)
+	var calls []Called
+	for range 100 {
+		calls = append(calls, called(long, `{"a":"`+long+"\n\"}", tool.OK))
+	}
+	e := Expect{Status: "answered", Numbers: []string{"1"}, ContainsAny: []string{"x"}, Trajectory: Trajectory{Order: Strict}}
+	for _, failed := range scoreOf(t, e, Outcome{Status: "answered", Answer: long, Calls: calls}) {
+		require.Less(t, len(failed), 3000)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	e := Expect{
+		Numbers: []string{"1", "one"},
+		Trajectory: Trajectory{
+			Order:     "sorted",
+			Required:  []CallMatch{{Tool: "f", Args: map[string]any{"label": map[string]any{"$regex": "("}}}},
+			Forbidden: []CallMatch{{Tool: "ok"}, {}},
+		},
+		Signals: map[string]string{"thrash": "1", "violations": ">=2"},
+	}
+	err := e.Validate()
+	require.EqualError(t, err, `numbers[1]: "one" is not a number
+trajectory.order: "sorted" is none of strict, in_order, any_order and subset
+trajectory.required[0]: args.label.$regex: error parsing regexp: missing closing ): `+"`(`"+`
+trajectory.forbidden[1]: tool: must not be empty
+signals.thrash: must be true or false, but is "1"`)
+	require.NoError(t, Expect{}.Validate())
+}
+
+// intended is an outcome that does what the first expectation of a task asks.
+func intended(e Expect) Outcome {
+	o := Outcome{Status: e.Status, StopReason: e.StopReason, Answer: strings.Join(append(e.Numbers, e.ContainsAll...), " and ")}
+	if len(e.ContainsAny) > 0 {
+		o.Answer += " " + e.ContainsAny[0]
+	}
+	for _, m := range e.Trajectory.Required {
+		args, _ := marshal(m.Args)
+		o.Calls = append(o.Calls, called(m.Tool, string(args), tool.OK))
+	}
+	return o
+}
+
+// Every task of the built-in suite is solved by the outcome it describes, and
+// by no outcome that misses one thing of it.
+func TestScoreBuiltinSuite(t *testing.T) {
+	suite, err := Load(os.DirFS("counts"), "counts")
+	require.NoError(t, err)
+	tried := 0
+	for _, task := range suite.Tasks {
+		require.NoError(t, task.Expect[0].Validate(), task.ID)
+		e := task.Expect[0]
+		if e.TableLabel != "" || len(e.Signals) > 0 {
+			continue // needs a world or a history
+		}
+		tried++
+		only := Task{Expect: []Expect{e}, World: task.World}
+		solved, checks := Score(only, intended(e))
+		require.True(t, solved, "%s: %v", task.ID, checks)
+		for name, spoil := range map[string]func(*Outcome){
+			"status":             func(o *Outcome) { o.Status = "error" },
+			"answer_numbers":     func(o *Outcome) { o.Answer = "nothing" },
+			"trajectory.order":   func(o *Outcome) { o.Calls = append(o.Calls, called("x", "{}", tool.OK)) },
+			"trajectory.require": func(o *Outcome) { o.Calls = nil },
+		} {
+			relevant := map[string]bool{
+				"status": true, "answer_numbers": len(e.Numbers) > 0,
+				"trajectory.order": e.Trajectory.Order == Strict, "trajectory.require": len(e.Trajectory.Required) > 0 && e.Trajectory.Order != Subset,
+			}
+			o := intended(e)
+			spoil(&o)
+			solved, _ := Score(only, o)
+			require.False(t, solved && relevant[name], "%s solved without %s", task.ID, name)
+		}
+	}
+	require.Greater(t, tried, 20)
+}
+
+// Floor: nine regular expressions over the answer, three quarters of the time;
+// an episode takes a thousand times longer.
+func BenchmarkScore(b *testing.B) {
+	args := `{"start_date":"2026-05-13","end_date":"2026-05-13","label":"angry"}`
+	task := Task{World: WorldSpec{Now: time.Date(2026, 5, 13, 0, 0, 0, 0, time.UTC)}, Expect: []Expect{{
+		Status: "answered", Numbers: []string{"449"}, MaxClarifies: limit(0), MaxSteps: limit(3), MaxToolCalls: limit(2),
+		Trajectory: Trajectory{Order: Strict, Required: []CallMatch{
+			{Tool: "today_range", Args: map[string]any{}},
+			{Tool: "get_counts", Args: map[string]any{"start_date": "2026-05-13", "end_date": "2026-05-13", "label": "angry"}},
+		}},
+	}}}
+	o := Outcome{
+		Status: "answered", Steps: 3, Answer: "There were 449 angry messages today (May 13, 2026), up from 412 the day before.",
+		Calls: []Called{called("today_range", "{}", tool.OK), called("get_counts", args, tool.OK)},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if solved, checks := Score(task, o); !solved {
+			b.Fatal(checks)
+		}
+	}
+}
