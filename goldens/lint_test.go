@@ -98,7 +98,7 @@ func TestCandidateValidate(t *testing.T) {
 func TestSuggest(t *testing.T) {
 	words := []string{"status", "stop_reason", "numbers", "id"}
 	for word, want := range map[string]string{
-		"staus": " (did you mean status?)", "STATUS": " (did you mean status?)", "nubmers": " (did you mean numbers?)",
+		"staus": " (did you mean status?)", "STATUS": " (did you mean status?)", "numebrs": " (did you mean numbers?)",
 		"stopreason": " (did you mean stop_reason?)", "i": " (did you mean id?)", "xy": "", "completely": "", "": "",
 	} {
 		require.Equal(t, want, suggest(word, words), word)
@@ -118,7 +118,7 @@ func editsSlow(a, b string) int {
 }
 
 func TestEditsAgainstRecursion(t *testing.T) {
-	words := []string{"", "a", "ab", "ba", "abc", "kitten", "sitting", "numbers", "nubmers", "steps", "step"}
+	words := []string{"", "a", "ab", "ba", "abc", "kitten", "sitting", "numbers", "numebrs", "steps", "step"}
 	for _, a := range words {
 		for _, b := range words {
 			if len(a) <= len(b)+3 && len(b) <= len(a)+3 {
@@ -132,6 +132,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(head+"tasks: ["+sound+"]\n", "")
 	f.Add("name: demo\ntasks: [t.yaml]\n", "tags: [a]\ntasks:\n  - &a "+sound+"\n  - *a\n")
 	f.Add("name: demo\ntasks: &a [*a]\n", "\t")
+	f.Add("\r0", "\u2028\u0085[")
 	f.Add(head+"tasks:\n  - {id: A, request: Hi, expect: {status: answered, calls: [get_counts: {a: {$regex: '('}}]}}\n", "? [x]\n: y\n")
 	f.Add("name: !!binary aGk=\ntasks: [{}, ~, 1, [], 't.yaml']\nworlds: {a: {from: a}}\n", "tasks: [")
 	f.Fuzz(func(t *testing.T, suite, tasks string) {
@@ -146,8 +147,8 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
-			p, ok := e.(*Problem)
-			require.True(t, ok)
+			var p *Problem
+			require.ErrorAs(t, e, &p)
 			require.Contains(t, []string{"s/suite.yaml", "s/t.yaml"}, p.File)
 			require.Positive(t, p.Line)
 			require.LessOrEqual(t, p.Line, max(lines([]byte(suite)), lines([]byte(tasks))))

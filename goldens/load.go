@@ -139,9 +139,8 @@ func (l *loader) read(name string) ([]byte, error) {
 		}
 		return nil, fmt.Errorf("cannot open the file: %w", err)
 	}
-	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
-	if err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("cannot read the file: %w", err)
 	}
 	if len(text) > maxFileBytes {

@@ -29,7 +29,7 @@ func digest(s *Suite) string {
 	for _, t := range s.Tasks {
 		w := world{WorldSpec: t.World, Now: t.World.Now.UTC().Format(time.RFC3339Nano), Zone: t.World.Zone.String()}
 		d := task{Task: t, World: w}
-		d.Task.Title, d.Task.Probes, d.Task.File, d.Task.Line = "", nil, "", 0
+		d.Title, d.Probes, d.File, d.Line = "", nil, "", 0
 		for _, e := range t.Expect {
 			e.Note = ""
 			d.Expect = append(d.Expect, e)

@@ -55,7 +55,10 @@ func (r *source) parse(text []byte) (root place, ok bool) {
 	return place{src: r, node: top}, true
 }
 
-func lines(text []byte) int { return bytes.Count(text, []byte("\n")) + 1 }
+// yamlBreak matches what ends a line in YAML 1.1.
+var yamlBreak = regexp.MustCompile("\r\n|[\n\r\u0085\u2028\u2029]")
+
+func lines(text []byte) int { return len(yamlBreak.FindAllIndex(text, -1)) + 1 }
 
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(?s:(.*))$`)
 

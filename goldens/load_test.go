@@ -96,11 +96,14 @@ func TestLoadFileProblems(t *testing.T) {
 	}
 }
 
+// headCase is a suite without tasks, and what Load says of it.
+type headCase struct {
+	name, text string
+	want       []string
+}
+
 func TestLoadSuiteProblems(t *testing.T) {
-	tests := []struct {
-		name, text string
-		want       []string
-	}{
+	tests := []headCase{
 		{"suite name", "name: A b\n", []string{`s/suite.yaml:1: name: "A b" may hold only a-z, 0-9, dot, dash and underscore`}},
 		{"suite name type", "name: 3\n", []string{"s/suite.yaml:1: name: must be a string, but is a number: put 3 in quotes"}},
 		{"suite name blank", "name: ' '\n", []string{"s/suite.yaml:1: name: must not be blank"}},
@@ -147,6 +150,12 @@ func TestLoadSuiteProblems(t *testing.T) {
 			"s/suite.yaml:2: defaults.budgets.max_tool_calls: must be from 0 to 10000, but is 99999999999999999999",
 			"s/suite.yaml:2: defaults.budgets.max_seconds: must be a decimal integer, but is 1.5",
 		}},
+	}
+	loadHeads(t, tests)
+}
+
+func TestLoadWorldProblems(t *testing.T) {
+	tests := []headCase{
 		{"worlds", "name: demo\nworlds:\n  A: {}\n  b: {now: noon, zone: Mars/Base}\n  c: {now: 2026-03-09T12:00:00-05:00, zone: America/New_York}\n  d: {from: e}\n  e: {from: d}\n  f: {from: bb}\n  g: {zone: Local}\n", []string{
 			`s/suite.yaml:3: worlds.A: "A" may hold only a-z, 0-9, dot, dash and underscore`,
 			`s/suite.yaml:4: worlds.b.zone: "Mars/Base" is not a time zone; write one such as America/New_York or UTC`,
@@ -173,6 +182,11 @@ func TestLoadSuiteProblems(t *testing.T) {
 			"s/suite.yaml:3: worlds.a.job_status: must hold at least one status",
 		}},
 	}
+	loadHeads(t, tests)
+}
+
+func loadHeads(t *testing.T, tests []headCase) {
+	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tasks := "tasks: [{id: A, request: Hi, expect: {status: answered}, world: {now: 2026-01-01T00:00:00Z, zone: UTC}}]\n"
@@ -182,13 +196,13 @@ func TestLoadSuiteProblems(t *testing.T) {
 }
 
 func TestEveryProblemIsAProblem(t *testing.T) {
-	_, err := Load(folder("name: 3\nnmae: x\n"), "suites/demo")
+	_, err := Load(folder("name: 3\nnam: x\n"), "suites/demo")
 	joined, ok := err.(interface{ Unwrap() []error })
 	require.True(t, ok)
 	require.Len(t, joined.Unwrap(), 3)
 	var p *Problem
 	require.ErrorAs(t, joined.Unwrap()[2], &p)
-	require.Equal(t, Problem{File: "suites/demo/suite.yaml", Line: 2, Field: "nmae", Detail: "unknown field (did you mean name?); allowed: " + strings.Join(suiteFields, ", ")}, *p)
+	require.Equal(t, Problem{File: "suites/demo/suite.yaml", Line: 2, Field: "nam", Detail: "unknown field (did you mean name?); allowed: " + strings.Join(suiteFields, ", ")}, *p)
 }
 
 // brokenFS cannot read what it lists.

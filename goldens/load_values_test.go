@@ -249,16 +249,6 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-func TestLoadIsFast(t *testing.T) {
-	var tasks strings.Builder
-	for i := range 1000 {
-		tasks.WriteString("  - {id: T" + strings.Repeat("x", i%50) + time.Duration(i).String() + ", request: Hi, expect: {status: answered, calls: [today_range]}}\n")
-	}
-	s, err := Load(folder(head+"tasks:\n"+tasks.String()), "s")
-	require.NoError(t, err)
-	require.Len(t, s.Tasks, 1000)
-}
-
 // BenchmarkLoad reads a suite of 100 tasks. Floor: what yaml.v3 takes to parse
 // the text, about a third of the whole.
 func BenchmarkLoad(b *testing.B) {

@@ -1,0 +1,201 @@
+package counts
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/contract"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+)
+
+func load(t *testing.T) *goldens.Suite {
+	t.Helper()
+	s, err := goldens.Load(FS, "counts")
+	require.NoError(t, err)
+	return s
+}
+
+func TestSuite(t *testing.T) {
+	s := load(t)
+	require.NoError(t, s.Lint())
+	require.Equal(t, "counts", s.Name)
+
+	var candidates []string
+	for _, c := range s.Candidates {
+		require.NoError(t, c.Validate())
+		candidates = append(candidates, strings.Join([]string{c.Name, c.Provider, c.Model, c.Rescue}, " "))
+	}
+	require.Equal(t, []string{"strong sim-openai sim-strong ", "strong-anthropic sim-anthropic sim-strong ", "erratic sim-openai sim-erratic sim-strong", "weak sim-anthropic sim-weak "}, candidates)
+
+	golden, own, scripted := 0, 0, 0
+	for _, task := range s.Tasks {
+		require.NotEmpty(t, task.Title, task.ID)
+		require.NotEmpty(t, task.Probes, task.ID)
+		require.Len(t, task.Tags, 1, "%s has the tag of its file", task.ID)
+		require.Equal(t, "counts/tasks/"+task.Tags[0]+".yaml", task.File)
+		switch {
+		case task.Scripted:
+			scripted++
+			require.Equal(t, "harness", task.Tier, task.ID)
+		default:
+			require.Equal(t, 10, task.Budgets.MaxSteps, "%s: hard caps are wide, at_most is the check", task.ID)
+			require.Equal(t, 10, task.Budgets.MaxToolCalls, task.ID)
+			for _, e := range task.Expect {
+				require.NotNil(t, e.MaxSteps, "%s has no step expectation", task.ID)
+				require.LessOrEqual(t, *e.MaxSteps, 6, task.ID)
+			}
+		}
+		switch {
+		case strings.HasPrefix(task.ID, "G"):
+			golden++
+		case strings.HasPrefix(task.ID, "C"):
+			own++
+		}
+	}
+	require.Equal(t, []int{48, 29, 8, 77}, []int{golden, own, scripted, len(s.Tasks)})
+}
+
+func TestToolSchemas(t *testing.T) {
+	s := load(t)
+	set, err := tool.NewSet(s.Tools)
+	require.NoError(t, err)
+	valid := `{"start_date":"2026-05-01","end_date":"2026-05-02","label":"info"}`
+	require.Empty(t, set.Validate(tool.Call{Name: "get_counts", Args: []byte(valid)}))
+	for name, edit := range map[string][2]string{
+		"newline after the date": {"2026-05-01", `2026-05-01\n`},
+		"other digits":           {"2026-05-01", "２０２６-05-01"},
+		"text around the date":   {"2026-05-01", "on 2026-05-01"},
+		"label in capitals":      {"info", "INFO"},
+		"extra argument":         {`"label"`, `"x":1,"label"`},
+	} {
+		args := strings.Replace(valid, edit[0], edit[1], 1)
+		require.NotEmpty(t, set.Validate(tool.Call{Name: "get_counts", Args: []byte(args)}), name)
+	}
+	require.Empty(t, set.Validate(tool.Call{Name: "today_range", Args: []byte(`{}`)}))
+	require.NotEmpty(t, set.Validate(tool.Call{Name: "today_range", Args: []byte(`{"zone":"UTC"}`)}))
+	require.True(t, s.Tools[0].Uncacheable)
+	require.True(t, s.Tools[2].Repeatable)
+}
+
+// TestNumbersAreTheTables recomputes, day by day from the tables, the number
+// of every task that expects exactly one and one call of get_counts.
+func TestNumbersAreTheTables(t *testing.T) {
+	checked := 0
+	for _, task := range load(t).Tasks {
+		for _, e := range task.Expect {
+			required := slices.DeleteFunc(slices.Clone(e.Trajectory.Required), func(c goldens.CallMatch) bool { return c.Tool != "get_counts" || c.Args == nil })
+			if len(required) != 1 || len(e.Numbers) != 1 {
+				continue
+			}
+			args := required[0].Args
+			require.Equal(t, strconv.FormatInt(sum(t, task, args), 10), e.Numbers[0], task.ID)
+			checked++
+		}
+	}
+	require.GreaterOrEqual(t, checked, 45)
+}
+
+// sum walks the days of a get_counts call.
+func sum(t *testing.T, task goldens.Task, args map[string]any) int64 {
+	t.Helper()
+	day, err := time.Parse(time.DateOnly, args["start_date"].(string))
+	require.NoError(t, err)
+	total := int64(0)
+	for end := args["end_date"].(string); day.Format(time.DateOnly) <= end; day = day.AddDate(0, 0, 1) {
+		n, ok := task.World.Counts[day.Format(time.DateOnly)][args["label"].(string)]
+		require.True(t, ok, "%s: no data for %s", task.ID, day.Format(time.DateOnly))
+		total += n
+	}
+	return total
+}
+
+// TestComputedAnswers does the arithmetic of the tasks whose answer is more
+// than one sum, and spells out the dates of those that need a calendar.
+func TestComputedAnswers(t *testing.T) {
+	tasks := map[string]goldens.Task{}
+	for _, task := range load(t).Tasks {
+		tasks[task.ID] = task
+	}
+	of := func(id, start, end, label string) int64 {
+		return sum(t, tasks[id], map[string]any{"start_date": start, "end_date": end, "label": label})
+	}
+	day := func(id, date string) []int64 {
+		return []int64{of(id, date, date, "angry"), of(id, date, date, "praise"), of(id, date, date, "info")}
+	}
+	texts := func(n ...int64) []string {
+		var out []string
+		for _, v := range n {
+			out = append(out, strconv.FormatInt(v, 10))
+		}
+		return out
+	}
+	today := day("G10", "2026-05-13")
+	require.Equal(t, texts(today...), tasks["G10"].Expect[0].Numbers)
+	require.Equal(t, texts(today[1], today[0]), tasks["G09"].Expect[0].Numbers)
+	all := day("C11", "2026-05-07")
+	require.Equal(t, texts(all[0]+all[1]+all[2]), tasks["C11"].Expect[0].Numbers)
+	first, second := of("C12", "2026-05-01", "2026-05-05", "angry"), of("C12", "2026-05-06", "2026-05-10", "angry")
+	require.Equal(t, texts(first, second, max(first-second, second-first)), tasks["C12"].Expect[0].Numbers)
+	before, after := of("C13", "2026-05-11", "2026-05-11", "praise"), of("C13", "2026-05-12", "2026-05-12", "praise")
+	require.Zero(t, 100*(after-before)%before)
+	require.Equal(t, texts(100*(after-before)/before), tasks["C13"].Expect[0].Numbers)
+
+	for id, want := range map[string][2]string{ // worked out on a wall calendar
+		"C01": {"2026-05-07", "2026-05-13"}, "C02": {"2026-04-01", "2026-04-30"}, "C03": {"2026-05-01", "2026-05-13"},
+		"C04": {"2026-05-08", "2026-05-08"}, "C05": {"2026-05-09", "2026-05-10"}, "C06": {"2026-04-01", "2026-05-13"},
+		"C07": {"2026-03-08", "2026-03-08"}, "C08": {"2026-04-30", "2026-04-30"}, "C09": {"2025-12-31", "2025-12-31"},
+	} {
+		calls := tasks[id].Expect[0].Trajectory.Required
+		args := calls[len(calls)-1].Args
+		require.Equal(t, want, [2]string{args["start_date"].(string), args["end_date"].(string)}, id)
+	}
+	c07 := tasks["C07"].World
+	require.Equal(t, "2026-03-07", c07.Now.Add(-24*time.Hour).Format(time.DateOnly), "24 hours ago is not yesterday")
+}
+
+// TestScriptsReachTheirCalls runs the contract's judge over every script: the
+// outputs meant to be sound are, and the first of each pair of violations is not.
+func TestScriptsReachTheirCalls(t *testing.T) {
+	s := load(t)
+	for _, task := range s.Tasks {
+		if !task.Scripted {
+			continue
+		}
+		var specs []tool.Spec
+		for _, name := range task.Tools {
+			i := slices.IndexFunc(s.Tools, func(spec tool.Spec) bool { return spec.Name == name })
+			specs = append(specs, s.Tools[i])
+		}
+		set, err := tool.NewSet(specs)
+		require.NoError(t, err)
+		for i, e := range task.Script {
+			unsound := (task.ID == "G58" && (i < 2 || i == 3)) || (task.ID == "G60" && i < 2)
+			require.Equal(t, !unsound, contract.Judge(e.Text, set).Valid, "%s output %d: %s", task.ID, i+1, e.Text)
+		}
+	}
+}
+
+// TestEmbedIsTheFolder: nothing of the folder is left out of the binary.
+func TestEmbedIsTheFolder(t *testing.T) {
+	list := func(fsys fs.FS) []string {
+		var out []string
+		require.NoError(t, fs.WalkDir(fsys, ".", func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && filepath.Ext(path) != ".go" {
+				out = append(out, path)
+			}
+			return err
+		}))
+		return out
+	}
+	require.Equal(t, list(os.DirFS(".")), list(FS))
+	require.Contains(t, list(FS), "cassettes/README.md")
+}

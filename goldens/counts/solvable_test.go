@@ -1,0 +1,104 @@
+package counts
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+)
+
+// TestEveryTaskCanBeSolved plays each task's intended outcome in its world, as
+// a perfect candidate would, and scores it: no task may be out of reach, and
+// none may be solved by silence.
+func TestEveryTaskCanBeSolved(t *testing.T) {
+	for _, task := range load(t).Tasks {
+		if task.Scripted {
+			continue
+		}
+		t.Run(task.ID, func(t *testing.T) {
+			o := perfect(t, task)
+			solved, checks := goldens.Score(task, o)
+			require.True(t, solved, "%+v\n%+v", checks, o)
+
+			solved, _ = goldens.Score(task, goldens.Outcome{Status: "error"})
+			require.False(t, solved)
+			if len(task.Expect[0].Numbers) > 0 {
+				o.Answer = "I do not know."
+				solved, _ = goldens.Score(task, o)
+				require.False(t, solved, "an answer without the number")
+			}
+		})
+	}
+}
+
+// perfect is the outcome of a candidate that does exactly what is expected.
+func perfect(t *testing.T, task goldens.Task) goldens.Outcome {
+	t.Helper()
+	e := task.Expect[0]
+	o := goldens.Outcome{Status: e.Status, AllTurnsValidJSON: true, Steps: 1}
+	w := goldens.NewWorld(task)
+	if strings.Contains(e.Status, "clarify") {
+		o.Clarifies = 1
+		if _, answered := w.Reply("Which?"); answered {
+			o.Steps++
+		}
+	}
+	var results []string
+	for _, c := range e.Trajectory.Required {
+		if e.Trajectory.Order == goldens.Subset && c.Args == nil {
+			continue
+		}
+		args, err := json.Marshal(c.Args)
+		require.NoError(t, err)
+		if c.Args == nil {
+			args = []byte(`{}`)
+		}
+		call := tool.Call{Name: c.Tool, Args: args}
+		for range 3 {
+			r := w.Call(call, task.World.Now.Add(o.Elapsed))
+			o.Elapsed += r.Duration
+			o.Steps++
+			o.Calls = append(o.Calls, goldens.Called{Call: call, Outcome: r.Outcome, Result: r.Value})
+			results = append(results, string(r.Value))
+			if r.Outcome == tool.OK {
+				break
+			}
+		}
+	}
+	o.Answer = strings.Join(e.Numbers, " and ")
+	if len(e.ContainsAny) > 0 {
+		o.Answer += " (" + e.ContainsAny[0] + ")"
+	}
+	if e.TableLabel != "" {
+		date := "2026-05-13"
+		require.Contains(t, strings.Join(results, " "), date)
+		n, err := json.Marshal(task.World.Counts[date][e.TableLabel])
+		require.NoError(t, err)
+		o.Answer = date + ": " + string(n)
+	}
+	return o
+}
+
+// TestWorldAnswersTheTasks: what the tools say is where the numbers come from.
+func TestWorldAnswersTheTasks(t *testing.T) {
+	for _, task := range load(t).Tasks {
+		e := task.Expect[0]
+		if task.Scripted || len(e.Numbers) == 0 || task.ID == "C13" {
+			continue
+		}
+		var said []string
+		for _, c := range perfect(t, task).Calls {
+			said = append(said, string(c.Result))
+		}
+		text := strings.Join(said, " ")
+		if len(e.Trajectory.Required) < 4 && task.ID != "C11" && task.ID != "C12" {
+			for _, n := range e.Numbers {
+				require.Contains(t, text, `:`+n, task.ID)
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package goldens
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+)
+
+func compiledSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("suite.json", doc))
+	s, err := c.Compile("suite.json")
+	require.NoError(t, err)
+	return s
+}
+
+// asJSON converts YAML text as the loader sees it: dates are strings.
+func asJSON(t *testing.T, text []byte) any {
+	t.Helper()
+	var n yaml.Node
+	require.NoError(t, yaml.Unmarshal(text, &n))
+	src := &source{found: &findings{}}
+	var out bytes.Buffer
+	place{src: src, node: n.Content[0]}.appendJSON(&out)
+	require.Empty(t, src.found.list)
+	v, err := jsonschema.UnmarshalJSON(&out)
+	require.NoError(t, err)
+	return v
+}
+
+// TestSchemaFieldsAreTheLoaders holds the schema's fields against those the
+// loader takes.
+func TestSchemaFieldsAreTheLoaders(t *testing.T) {
+	var doc struct {
+		Defs map[string]struct {
+			Properties map[string]struct {
+				Enum       []any
+				Properties map[string]any
+			}
+		} `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(Schema(), &doc))
+	for name, fields := range map[string][]string{
+		"suite": suiteFields, "task_file": taskFileFields, "candidate": candidateFields, "tool": toolFields, "defaults": defaultsFields,
+		"budgets": budgetFields, "world": worldFields, "task": taskFields, "fault": faultFields, "emit": emitFields, "expect": expectFields,
+		"signals": signalNames(),
+	} {
+		require.ElementsMatch(t, fields, slices.Collect(maps.Keys(doc.Defs[name].Properties)), name)
+	}
+	expect := doc.Defs["expect"].Properties
+	require.ElementsMatch(t, atMostFields, slices.Collect(maps.Keys(expect["at_most"].Properties)))
+	for words, enum := range map[*[]string][]any{&expectStatuses: expect["status"].Enum, &stopReasons: expect["stop_reason"].Enum, &orders: expect["order"].Enum, &faultKinds: doc.Defs["fault"].Properties["kind"].Enum} {
+		var want []any
+		for _, w := range *words {
+			want = append(want, w)
+		}
+		require.ElementsMatch(t, want, slices.DeleteFunc(enum, func(v any) bool { return v == nil }))
+	}
+}
+
+func TestSchemaAcceptsShippedSuites(t *testing.T) {
+	s := compiledSchema(t)
+	files := 0
+	require.NoError(t, fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".yaml") || strings.Contains(path, "cassettes/") || strings.Contains(path, "testdata/") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, s.Validate(asJSON(t, text)), path)
+		files++
+		return nil
+	}))
+	require.GreaterOrEqual(t, files, 10)
+	for _, text := range []string{full, taskOne, taskTwo, head + "tasks: [" + sound + "]\n"} {
+		require.NoError(t, s.Validate(asJSON(t, []byte(text))))
+	}
+}
+
+// TestSchemaRefuses: what an editor should underline.
+func TestSchemaRefuses(t *testing.T) {
+	s := compiledSchema(t)
+	for name, text := range map[string]string{
+		"unknown field":     "name: demo\ntasks: [x]\nnam: x\n",
+		"no tasks":          "name: demo\n",
+		"candidate's name":  "name: demo\ntasks: [x]\ncandidates: [{name: A, provider: p, model: m}]\n",
+		"world's date":      "name: demo\ntasks: [x]\nworlds: {a: {counts: {2026-5-1: {a: 1}}}}\n",
+		"task without id":   "tasks: [{request: Hi, expect: {status: answered}}]\n",
+		"no status":         "tasks: [{id: A, request: Hi, expect: {}}]\n",
+		"status":            "tasks: [{id: A, request: Hi, expect: {status: fine}}]\n",
+		"signal":            "tasks: [{id: A, request: Hi, expect: {status: answered, signals: {x: 1}}}]\n",
+		"signal's type":     "tasks: [{id: A, request: Hi, expect: {status: answered, signals: {thrash: 1}}}]\n",
+		"two forms":         "tasks: [{id: A, request: Hi, script: [{text: a, respond: b}], expect: {status: answered}}]\n",
+		"duration":          "tasks: [{id: A, request: Hi, faults: [{tool: a, kind: latency, after: 3}], expect: {status: answered}}]\n",
+		"two tools in call": "tasks: [{id: A, request: Hi, expect: {status: answered, calls: [{a: {}, b: {}}]}}]\n",
+	} {
+		require.Error(t, s.Validate(asJSON(t, []byte(text))), name)
+	}
+}
+
+func TestSchemaIsTheCallers(t *testing.T) {
+	text := Schema()
+	text[0] = 'x'
+	require.Equal(t, byte('{'), Schema()[0])
+}
