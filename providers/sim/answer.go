@@ -63,15 +63,20 @@ func (f fact) gaps() string {
 	if len(f.missing) == 0 || f.state != counted {
 		return ""
 	}
-	return fmt.Sprintf(" No data for %s, which is not included.", f.missingNames())
+	return fmt.Sprintf(" Not included, for lack of data: %s.", f.missingNames())
 }
 
 func (f fact) missingNames() string {
+	const most = 5
 	var names []string
-	for _, d := range f.missing {
+	for _, d := range f.missing[:min(most, len(f.missing))] {
 		names = append(names, d.String())
 	}
-	return strings.Join(names, ", ")
+	list := strings.Join(names, ", ")
+	if more := len(f.missing) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more days", more)
+	}
+	return list
 }
 
 func oneStretch(facts []fact) bool {
@@ -95,7 +100,7 @@ func labelList(facts []fact) string {
 		parts = append(parts, fmt.Sprintf("%s %d", f.label, f.value))
 		gaps = f.gaps()
 	}
-	s := facts[0].stretch.String()
+	s := facts[0].String()
 	return strings.ToUpper(s[:1]) + s[1:] + ": " + strings.Join(parts, ", ") + "." + gaps
 }
 
@@ -113,7 +118,7 @@ func differences(facts []fact, percent bool) string {
 	case len(facts) == 4:
 		return changeSentence(facts[0], facts[2], percent) + " " + changeSentence(facts[1], facts[3], percent)
 	case !oneStretch(facts):
-		return leader(facts, func(f fact) string { return f.label + " " + f.stretch.String() })
+		return leader(facts, func(f fact) string { return f.label + " " + f.String() })
 	}
 	return leader(facts, func(f fact) string { return f.label }) + ofBase(facts, percent)
 }

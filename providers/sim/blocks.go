@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 )
 
@@ -33,11 +34,7 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-type contentError struct{}
-
-func (contentError) Error() string { return "content must be a string or a list of text blocks" }
-
-var errContent error = contentError{}
+var errContent = errors.New("content must be a string or a list of text blocks")
 
 // stops is a stop sequence or a list of them.
 type stops []string
@@ -66,11 +63,12 @@ func given(raw json.RawMessage) bool {
 
 // decodeFailure turns an encoding/json error into a wire's failure.
 func decodeFailure(err error) *failure {
-	if typeErr, ok := err.(*json.UnmarshalTypeError); ok && typeErr.Field != "" {
+	var typeErr *json.UnmarshalTypeError
+	if errors.As(err, &typeErr) && typeErr.Field != "" {
 		return invalid(typeErr.Field, "Invalid type for '%s': got %s.", clip(typeErr.Field, 80), typeErr.Value)
 	}
-	if err == errContent {
-		return invalid("messages", "Invalid content: %s.", err.Error())
+	if errors.Is(err, errContent) {
+		return invalid("messages", "Invalid content: %s.", errContent)
 	}
 	return invalid("", "We could not parse the JSON body of your request: %s.", clip(err.Error(), 200))
 }

@@ -60,7 +60,7 @@ func TestConformanceTasks(t *testing.T) {
 	if err != nil {
 		t.Skipf("no shared conformance data: %v", err)
 	}
-	defer file.Close()
+	defer func() { require.NoError(t, file.Close()) }()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {

@@ -43,7 +43,7 @@ func dayNumbers(items []item) (list []int, ranged bool, n int) {
 		for i < len(items) && len(list) > 0 && items[i].concept == filler && !ordinal(items, i) {
 			i++
 		}
-		if d := numberAt(items, i); d < 0 || d > 99 || len(items[i].text) > 2 {
+		if d := numberAt(items, i); (d < 0 || d > 99 || len(items[i].text) > 2) && !concepts(items[i:], nth) {
 			break
 		}
 		list = append(list, items[i].n)
@@ -300,7 +300,9 @@ func lastWeekdayForm(items []item, lang language) ([]span, int) {
 	default:
 		return nil, 0
 	}
-	return []span{relativeDay(func(f frame) day { return lastWeekday(f.today.add(-1), w) })}, 2
+	s := relativeDay(func(f frame) day { return lastWeekday(f.today.add(-1), w) })
+	s.isWeekday = true
+	return []span{s}, 2
 }
 
 func weekdayOf(w, n int) []span {

@@ -241,7 +241,7 @@ func (m *mind) conclude(queries []query, why string) action {
 		if f, ok := m.lookUp(q, i); ok {
 			facts = append(facts, f)
 		} else {
-			open = append(open, q.label+" "+q.stretch.String())
+			open = append(open, q.label+" "+q.String())
 		}
 	}
 	if len(open) == 0 && len(facts) > 0 {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // concept is what a word or phrase means to the reader.
@@ -196,14 +195,4 @@ func phraseAt(tokens []token, l lexicon) (item, int) {
 // has reports whether any item has one of the concepts.
 func has(items []item, concepts ...concept) bool {
 	return slices.ContainsFunc(items, func(it item) bool { return slices.Contains(concepts, it.concept) })
-}
-
-// hanOnly reports whether a text is written in Han characters.
-func hanOnly(text string) bool {
-	for _, r := range text {
-		if !unicode.Is(unicode.Han, r) {
-			return false
-		}
-	}
-	return text != ""
 }

@@ -58,6 +58,11 @@ var paraphrases = []struct {
 	{"angry messages in the week of May 4, 2026", []stretchOf{{"angry", "2026-05-04", "2026-05-10"}}},
 	{"How many angry messages over the weekend last week... I mean last weekend?", []stretchOf{{"angry", "2026-05-09", "2026-05-10"}}},
 	{"angry from Sunday to Tuesday", []stretchOf{{"angry", "2026-05-10", "2026-05-12"}}},
+	{"How many info messages on the third of May 2026?", []stretchOf{{"info", "2026-05-03", "2026-05-03"}}},
+	{"How many angry messages since the beginning of May 2026?", []stretchOf{{"angry", "2026-05-01", "2026-05-13"}}},
+	{"How many angry messages from last Monday to last Friday?", []stretchOf{{"angry", "2026-05-04", "2026-05-08"}}},
+	{"praise between Monday and today", []stretchOf{{"praise", "2026-05-11", "2026-05-13"}}},
+	{"How many messages were neither angry nor praise on 2026-05-03?", []stretchOf{{"info", "2026-05-03", "2026-05-03"}}},
 	// Several labels, several stretches.
 	{"angry and info on 2026-05-01", []stretchOf{{"angry", "2026-05-01", "2026-05-01"}, {"info", "2026-05-01", "2026-05-01"}}},
 	{"Per label, what were the counts yesterday?", []stretchOf{{"angry", "2026-05-12", "2026-05-12"}, {"praise", "2026-05-12", "2026-05-12"}, {"info", "2026-05-12", "2026-05-12"}}},

@@ -19,8 +19,6 @@ type request struct {
 	difference, percent, total, average bool
 	// share asks what part of all messages the one label is.
 	share bool
-	// unanswered says that a reply did not answer the question.
-	unanswered bool
 }
 
 // understand reads a request with the lexicons of the languages known.
@@ -160,7 +158,6 @@ func (r request) answered(reply string, known []language) request {
 	r.difference = several && (r.difference || add.difference)
 	r.total = r.total || add.total
 	r.chat = false
-	r.unanswered = true
 	return r
 }
 

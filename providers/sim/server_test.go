@@ -128,7 +128,9 @@ func TestLatencyIsSleptAndInterruptible(t *testing.T) {
 	}()
 	time.Sleep(50 * time.Millisecond) // the request is asleep, or not yet accepted: Close ends both
 	require.NoError(t, s.Close())
-	<-pending
+	if err := <-pending; err != nil {
+		t.Logf("pending request: %v", err) // a 503 or a lost connection: either is an end
+	}
 }
 
 func TestLatencyDistribution(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 )
 
 // samples is how many replies an empirical rate is taken from.
-const samples = 3000
+const samples = 2000
 
 // reply is what a drawn reply looks like.
 type reply struct {
@@ -31,6 +31,20 @@ func sample(t *testing.T, model, user string, n int) []reply {
 		var r openAIReply
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &r))
 		out[i] = reply{r.Choices[0].Message.Content, r.Choices[0].FinishReason}
+	}
+	return out
+}
+
+// decide draws a model's outputs to one prompt without the detour over HTTP.
+func decide(model, user string) []reply {
+	p, _ := profileFor(model)
+	out := make([]reply, samples)
+	for i := range out {
+		text, cut := cutTokens(p.say(user, 400, drawsFor(11, model, fmt.Sprint(i), nil)), 400)
+		out[i].text = text
+		if cut {
+			out[i].finish = "length"
+		}
 	}
 	return out
 }
@@ -97,7 +111,7 @@ func TestViolationMakesCareful(t *testing.T) {
 	p, _ := profileFor("sim-weak")
 	warned := (&pad{request: "angry on 2026-05-03?", maxSteps: 5, maxCalls: 5, obs: []string{"violation: turn 1 not_json; output exactly ONE JSON object"}}).prompt()
 	slips := 0
-	for _, r := range sample(t, p.name, warned, samples) {
+	for _, r := range decide(p.name, warned) {
 		if formatOf(t, r) != "" {
 			slips++
 		}
@@ -144,7 +158,7 @@ func TestEmpiricalDecisionRates(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			n := 0
 			seen := map[decisionSlip]int{}
-			for _, r := range sample(t, p.name, countPrompt("angry on 2026-05-03?"), samples) {
+			for _, r := range decide(p.name, countPrompt("angry on 2026-05-03?")) {
 				kind, _, args, _, ok := actionOf(r)
 				if !ok {
 					continue
@@ -166,7 +180,7 @@ func TestEmpiricalDecisionRates(t *testing.T) {
 			}
 
 			n, guessed := 0, 0
-			for _, r := range sample(t, p.name, countPrompt("angry today?"), samples) {
+			for _, r := range decide(p.name, countPrompt("angry today?")) {
 				if _, name, _, _, ok := actionOf(r); ok {
 					n++
 					if name == getCounts {
@@ -178,7 +192,7 @@ func TestEmpiricalDecisionRates(t *testing.T) {
 
 			n, repeated, invented := 0, 0, 0
 			known := (&pad{request: "angry on 2026-05-03?", maxSteps: 5, maxCalls: 5, obs: []string{result("angry", 31)}}).prompt()
-			for _, r := range sample(t, p.name, known, samples) {
+			for _, r := range decide(p.name, known) {
 				if kind, name, _, message, ok := actionOf(r); ok {
 					n++
 					switch {
@@ -194,7 +208,7 @@ func TestEmpiricalDecisionRates(t *testing.T) {
 
 			n, taken := 0, 0
 			other := (&pad{request: "angry on 2026-05-03?", maxSteps: 5, maxCalls: 5, obs: []string{result("praise", 77)}}).prompt()
-			for _, r := range sample(t, p.name, other, samples) {
+			for _, r := range decide(p.name, other) {
 				if kind, _, _, message, ok := actionOf(r); ok && kind != clarify {
 					n++
 					if strings.Contains(message, ": 77.") {

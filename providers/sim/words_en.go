@@ -14,14 +14,14 @@ var sharedWords = []entry{
 }
 
 var englishWords = []entry{
-	{filler, 0, "a|an|the|in|on|at|by|for|with|about|we|you|i|me|us|our|my|your|they|it|its|did|do|does|done|get|gets|got|gotten|have|has|had|been|be|was|were|is|are|am|there|here|received|receive|receives|come|came|coming|arrived|arrive|logged|recorded|please|pls|plz|give|tell|show|send me|send us|display|what|whats|which|that|these|those|any|some|many|much|so|so far|exactly|just|only|can|could|would|will|should|need|want|like|know|let|find|check|look|looking|see|up|out|if|then|now|new|incoming|inbound|customer|customers|client|clients|user|users|text|sms|dashboard|daily|whole|entire|full|complete|all|every|each|both|or|also|how|no|not|yes|ok|okay|well|hey so|quick|question|currently|again|long|day range|as|into|but|kind|sort|type of|types of|during|within|over|dated|date|dates|period|earlier|we've|i've|i'd|was it|again|right|morning|afternoon|evening|inclusive|including|included|counting|incl|exact|actual|actually|plain|format|wise|go|went|made|make|made it|respectively|compared|one|for your info|some info|fyi|tagged as|overall picture|still|ever"},
+	{filler, 0, "a|an|the|in|on|at|by|for|with|about|we|you|i|me|us|our|my|your|they|it|its|did|do|does|done|get|gets|got|gotten|have|has|had|been|be|was|were|is|are|am|there|here|received|receive|receives|come|came|coming|arrived|arrive|logged|recorded|please|pls|plz|give|tell|show|send me|send us|display|what|whats|which|that|these|those|any|some|many|much|so|so far|exactly|just|only|can|could|would|will|should|need|want|like|know|let|find|check|look|looking|see|up|out|if|then|now|new|incoming|inbound|customer|customers|client|clients|user|users|text|sms|dashboard|daily|whole|entire|full|complete|all|every|each|both|or|also|how|no|not|yes|ok|okay|well|hey so|quick|question|currently|again|long|day range|as|into|but|kind|sort|type of|types of|during|within|over|dated|date|dates|period|earlier|we've|i've|i'd|was it|again|right|morning|afternoon|evening|inclusive|including|included|counting|incl|exact|actual|actually|plain|format|wise|go|went|made|make|made it|respectively|beginning of|the beginning of|start of|the start of|compared|one|for your info|some info|fyi|tagged as|overall picture|still|ever"},
 	{label, 0, "anger"},
 	{label, 1, "praises|praising"},
 	{label, 2, "infos|informational"},
 	{synonym, 0, "complaint|complaints|complaining|complained|unhappy|negative|mad|furious|upset|irate|frustrated|annoyed|hostile|rants|criticism|compliment|compliments|complimentary|kudos|positive|happy|satisfied|applause|feedback|neutral|inquiries|inquiry|enquiries|questions|requests|information"},
 	{polite, 0, "thanks|thank you|thx|cheers|appreciated|grateful|gratitude"},
 	{everyLabel, 0, "all labels|every label|each label|all the labels|all three|all 3|all three labels|the three labels|each of the three|all categories|every category|each category|all kinds|all types|all messages|every message|everything|all of them|across labels|any label|every kind|per label|by label|broken down by label|each kind|which label|which category|which of the labels|which kind|which type|most common label"},
-	{except, 0, "except|excluding|exclude|other than|apart from|besides|but not|without|not counting|not including|excluded"},
+	{except, 0, "except|excluding|exclude|other than|apart from|besides|but not|without|neither|not counting|not including|excluded"},
 	{counting, 0, "how many|count|counts|counted|number|numbers|number of|tally|tallies|figure|figures|volume|quantity|amount|amounts|stats|statistics|sum up"},
 	{message, 0, "message|messages|msg|msgs|texts|mail|mails|email|emails|comment|comments|ticket|tickets|entries|ones"},
 	{total, 0, "total|totals|in total|altogether|combined|together|sum|overall|in all|grand total"},
@@ -79,7 +79,7 @@ var englishWords = []entry{
 	{until, 0, "until|till|til|up to|up until|up through|before|ending"},
 	{from, 0, "from|starting|starting from|starting on|beginning|beginning on|start"},
 	{between, 0, "between"},
-	{and, 0, "and|plus|as well as|&|followed by"},
+	{and, 0, "and|nor|plus|as well as|&|followed by"},
 	{compare, 1, "than"},
 	{since, 0, "since|ever since"},
 	{ago, 0, "ago|back"},

@@ -3,6 +3,7 @@ package sim
 // The other languages' words. They cover the same ground as the English ones as
 // far as counts, labels and dates go.
 
+//nolint:misspell // Spanish
 var spanishWords = []entry{
 	{filler, 0, "el|la|los|las|lo|un|una|en|con|por|para|que|cual|cuales|hubo|hay|hemos|recibimos|recibido|recibidos|recibieron|llegaron|llegado|tuvimos|me|nos|dime|dame|muestrame|fueron|son|es|este de|favor|por favor|cada|dia|fecha|nuevos|todo el|toda la|y cuantos son"},
 	{label, 0, "enojo|enojado|enojados|enojada|enojadas|enfado|enfadado|enfadados|ira"},
@@ -93,6 +94,7 @@ var germanWords = []entry{
 	{marker, 0, "kategorie|etikett"},
 }
 
+//nolint:misspell // French
 var frenchWords = []entry{
 	{filler, 0, "le|la|les|l|un|une|en|dans|avec|pour|sur|nous|je|on|avons|avez|a t il|y a t il|eu|y|recu|recus|recues|recevons|arrives|sont|est|etait|s'il|s'il vous plait|svp|donne|donnez|moi|dis|montre|quel|quelle|quels|combien y a|jour|date|nouveaux|par|ou|entier|tout le|toute la|t|il|est ce que"},
 	{label, 0, "colere|en colere|fache|faches|fachee|fachees|mecontents"},
