@@ -143,6 +143,9 @@ func FuzzLoad(f *testing.F) {
 			for _, task := range s.Tasks {
 				require.NotNil(t, task.World.Zone)
 				require.NotEmpty(t, task.Expect)
+				for _, e := range task.Expect {
+					require.NoError(t, e.Validate(), "what loads can be scored")
+				}
 			}
 			return
 		}
