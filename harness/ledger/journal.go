@@ -138,6 +138,8 @@ func ReadJournal(dir string) (recs []EpisodeRows, torn int64, err error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+var errBroken = errors.New("length or checksum of the record do not match")
+
 const recordHead = "%d %08x %08x "
 
 // appendRecord appends a journal line.
@@ -168,10 +170,13 @@ func scanJournal(r io.Reader, visit func(payload []byte) error) (good, torn int6
 		payload, err := payloadOf(line)
 		if err == nil {
 			err = visit(payload)
-		} else if _, more := in.Peek(1); errors.Is(more, io.EOF) {
-			// The last line: after a power failure its newline may be on disk
+		}
+		if errors.Is(err, errBroken) {
+			// After a power failure the newline of the last line may be on disk
 			// before what comes before it.
-			return good, int64(len(line)), nil
+			if _, more := in.Peek(1); errors.Is(more, io.EOF) {
+				return good, int64(len(line)), nil
+			}
 		}
 		if err != nil {
 			return good, 0, fmt.Errorf("damaged at offset %d: %w", good, err)
@@ -200,12 +205,12 @@ func payloadOf(line []byte) ([]byte, error) {
 	version, rest, ok := bytes.Cut(line, []byte{' '})
 	const head = 2 * (8 + 1)
 	if !ok || len(rest) < head+1 {
-		return nil, errors.New("not a record")
+		return nil, errBroken
 	}
 	payload := rest[head : len(rest)-1]
 	want := fmt.Appendf(nil, recordHead, schemaVersion, len(payload), crc32.Checksum(payload, castagnoli))
 	if !bytes.Equal(rest[:head], want[len(want)-head:]) {
-		return nil, errors.New("length or checksum do not match")
+		return nil, errBroken
 	}
 	if !bytes.Equal(line[:len(want)], want) {
 		return nil, fmt.Errorf("record of schema version %.20q, this cupel reads version %d: finish the run with the cupel that began it",

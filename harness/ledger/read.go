@@ -62,6 +62,13 @@ func decodeTable[T any, P record[T]](table string, file []byte) (rows []T, err e
 	if n := f.NumRows(); n < 0 || n > maxRows {
 		return nil, fmt.Errorf("claims %d rows, more than %d", n, maxRows)
 	}
+	for _, group := range f.Metadata().RowGroups {
+		for _, c := range group.Columns {
+			if c.MetaData.Codec != codec.CompressionCodec() { // others decode without a bound
+				return nil, fmt.Errorf("column %v is compressed with %v", c.MetaData.PathInSchema, c.MetaData.Codec)
+			}
+		}
+	}
 	for _, group := range f.RowGroups() {
 		if rows, err = appendGroup[T, P](rows, group); err != nil {
 			return nil, err

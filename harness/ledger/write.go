@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 )
 
 const (
@@ -75,10 +76,13 @@ func encodeTable[T any, P record[T]](table string, rows []T) (file []byte, err e
 	return file, seal(file)
 }
 
+// codec: see BenchmarkCodec.
+var codec compress.Codec = &parquet.Zstd
+
 func writerOptions() []parquet.WriterOption {
 	return []parquet.WriterOption{
 		parquet.CreatedBy("cupel", strconv.Itoa(schemaVersion), "ledger"),
-		parquet.Compression(&parquet.Zstd),
+		parquet.Compression(codec),
 		parquet.MaxRowsPerRowGroup(rowGroupRows),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
 		// Bounds of free text would put whole answers into the footer.

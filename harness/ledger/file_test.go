@@ -1,0 +1,312 @@
+package ledger
+
+import (
+	"bytes"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRoundTrip(t *testing.T) {
+	for _, n := range []int{0, 1, 3, 700} {
+		dir, rows := t.TempDir(), sampleRows(n)
+		require.NoError(t, Write(dir, rows))
+		got, err := Read(dir)
+		require.NoError(t, err)
+		require.Equal(t, rows, got, "%d episodes", n)
+		require.Equal(t, Digest(rows), Digest(got))
+	}
+}
+
+// Null and zero must stay apart in embedded structs too, where parquet-go's own
+// reader loses null.
+func TestNullIsNotZero(t *testing.T) {
+	zero, one, float := int64(0), int32(0), 0.0
+	rows := Rows{Turns: []Turn{
+		{},
+		{Tokens: Tokens{In: &zero, Out: &zero, CacheRead: &zero, CacheWrite: &zero, Reasoning: &zero}, CostNanoUSD: &zero, TTFTUs: &zero, HTTPStatus: &one, Confidence: &float},
+		{},
+	}, Episodes: []Episode{{}, {Tokens: Tokens{In: &zero}}, {CostNanoUSD: &zero}}}
+	dir := t.TempDir()
+	require.NoError(t, Write(dir, rows))
+	got, err := Read(dir)
+	require.NoError(t, err)
+	require.Equal(t, rows, got)
+}
+
+func TestExtremeValues(t *testing.T) {
+	most, least := int64(math.MaxInt64), int64(math.MinInt64)
+	inf := math.Inf(-1)
+	rows := Rows{Turns: []Turn{{
+		Key: Key{Trial: math.MinInt32, Seed: least}, TsStart: least, TsEnd: most, Tokens: Tokens{In: &most, Out: &least}, Confidence: &inf,
+		Violations: []string{"", "", strings.Repeat("é", 100_000)}, RequestDigest: "\x00", Reason: "a\nb",
+	}}, Episodes: []Episode{{Checks: []Check{{}, {}}}, {Answer: strings.Repeat("x", 3<<20)}}}
+	dir := t.TempDir()
+	require.NoError(t, Write(dir, rows))
+	got, err := Read(dir)
+	require.NoError(t, err)
+	require.Equal(t, rows, got)
+}
+
+// Everything that stores text stores the same text.
+func TestTextThatIsNotUTF8(t *testing.T) {
+	bad := "cut \xc3 and \xff\xfe."
+	rows := sampleRows(2)
+	rows.Episodes[1].ErrorText = bad
+	rows.Episodes[1].Checks = []Check{{Name: bad, Passed: true, Detail: bad}}
+	rows.Turns[3].Violations = []string{"fine", bad}
+	dir := t.TempDir()
+	require.NoError(t, Write(dir, rows))
+	require.Equal(t, bad, rows.Episodes[1].ErrorText, "Write must not change the rows it is given")
+	require.Equal(t, bad, rows.Turns[3].Violations[1])
+
+	got, err := Read(dir)
+	require.NoError(t, err)
+	const good = "cut \uFFFD and \uFFFD\uFFFD."
+	require.Equal(t, good, got.Episodes[1].ErrorText)
+	require.Equal(t, []Check{{good, true, good}}, got.Episodes[1].Checks)
+	require.Equal(t, []string{"fine", good}, got.Turns[3].Violations)
+	require.Equal(t, Digest(rows), Digest(got))
+
+	j, err := OpenJournal(dir)
+	require.NoError(t, err)
+	require.NoError(t, j.Append(EpisodeRows{Episode: rows.Episodes[1]}))
+	require.NoError(t, j.Close())
+	recs, _, err := ReadJournal(dir)
+	require.NoError(t, err)
+	require.Equal(t, got.Episodes[1], recs[0].Episode)
+}
+
+func TestSameRowsSameBytes(t *testing.T) {
+	rows := sampleRows(300)
+	want, err := encodeTable(tableTurns, rows.Turns)
+	require.NoError(t, err)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, procs := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(procs)
+		got, err := encodeTable(tableTurns, sampleRows(300).Turns)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), "GOMAXPROCS %d", procs)
+	}
+}
+
+func TestRowGroupsAndMetadata(t *testing.T) {
+	rows := make([]ToolCall, rowGroupRows+10)
+	for i := range rows {
+		rows[i].Seq = int32(i)
+	}
+	file, err := encodeTable(tableToolCalls, rows)
+	require.NoError(t, err)
+	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
+	require.NoError(t, err)
+	require.Equal(t, "cupel version 1(build ledger)", f.Metadata().CreatedBy)
+	groups := f.Metadata().RowGroups
+	require.Len(t, groups, 2)
+	require.EqualValues(t, rowGroupRows, groups[0].NumRows)
+	seq := groups[1].Columns[13].MetaData
+	require.Equal(t, []string{"tool_call_seq"}, []string(seq.PathInSchema))
+	require.Equal(t, []byte{0, 0, 1, 0}, seq.Statistics.MinValue, "65536, little-endian")
+	for key, want := range map[string]string{keyVersion: "1", keyTable: "tool_calls", keySchema: schemaDigest(schemaText[ToolCall]())} {
+		got, _ := f.Lookup(key)
+		require.Equal(t, want, got, key)
+	}
+	got, err := decodeTable[ToolCall](tableToolCalls, file)
+	require.NoError(t, err)
+	require.Equal(t, rows, got)
+}
+
+func TestFreeTextStaysOutOfTheFooter(t *testing.T) {
+	secret := strings.Repeat("long answer ", 50)
+	file, err := encodeTable(tableEpisodes, []Episode{{Answer: secret, ErrorText: secret, Checks: []Check{{Detail: secret}}}})
+	require.NoError(t, err)
+	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
+	require.NoError(t, err)
+	for _, c := range f.Metadata().RowGroups[0].Columns {
+		require.NotContains(t, string(c.MetaData.Statistics.MaxValue), "long answer", "%v", c.MetaData.PathInSchema)
+	}
+}
+
+// Rows may hold what the seal is found by.
+func TestSealIsNotFoundInRows(t *testing.T) {
+	trap := "\x18\x11" + keySeal + "\x18\x40" + strings.Repeat("0", sealLen)
+	rows := []Episode{{Key: Key{RunID: trap}, Answer: trap, ConfigDigest: trap}}
+	file, err := encodeTable(tableEpisodes, rows)
+	require.NoError(t, err)
+	got, err := decodeTable[Episode](tableEpisodes, file)
+	require.NoError(t, err)
+	require.Equal(t, rows, got)
+}
+
+func TestReadRefusesMissing(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, Write(dir, sampleRows(2)))
+	require.NoError(t, os.Remove(filepath.Join(dir, "turns.parquet")))
+	_, err := Read(dir)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "turns.parquet")
+	require.NotContains(t, err.Error(), "episodes.parquet")
+}
+
+func TestReadRefusesTruncated(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, Write(dir, sampleRows(6)))
+	path := filepath.Join(dir, "turns.parquet")
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for i := range 200 {
+		require.NoError(t, os.WriteFile(path, whole[:len(whole)*i/200], 0o644))
+		requireRefused(t, dir, "turns.parquet", i)
+	}
+	require.NoError(t, os.WriteFile(path, append(whole, 0), 0o644))
+	requireRefused(t, dir, "turns.parquet", "a byte more")
+}
+
+func TestReadRefusesFlippedBits(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, Write(dir, sampleRows(6)))
+	path := filepath.Join(dir, "episodes.parquet")
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(7, 7))
+	for i := range 500 {
+		bad := bytes.Clone(whole)
+		bad[r.IntN(len(bad))] ^= 1 << r.IntN(8)
+		require.NoError(t, os.WriteFile(path, bad, 0o644))
+		requireRefused(t, dir, "episodes.parquet", i)
+	}
+}
+
+func requireRefused(t *testing.T, dir, name string, which any) {
+	t.Helper()
+	rows, err := Read(dir)
+	require.ErrorContains(t, err, name, "%v", which)
+	require.Equal(t, Rows{}, rows, "%v", which)
+}
+
+// A file whose seal was renewed after the damage is an attack, not an accident:
+// it must still be an error and never a panic, or have the same rows.
+func TestDecodeSurvivesResealedDamage(t *testing.T) {
+	rows := sampleRows(6).Turns
+	whole, err := encodeTable(tableTurns, rows)
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(8, 8))
+	refused := 0
+	for i := range 500 {
+		bad := bytes.Clone(whole)
+		bad[r.IntN(len(bad))] ^= 1 << r.IntN(8)
+		if !reseal(bad) {
+			refused++
+			continue
+		}
+		got, err := decodeTable[Turn](tableTurns, bad)
+		if err != nil {
+			refused++
+			continue
+		}
+		require.Equal(t, rows, got, "flip %d", i)
+	}
+	require.Greater(t, refused, 250)
+}
+
+func reseal(file []byte) bool {
+	at, err := sealAt(file)
+	if err == nil {
+		copy(file[at:], sealBlank)
+		err = seal(file)
+	}
+	return err == nil
+}
+
+func TestReadRefusesAnotherSchema(t *testing.T) {
+	type older struct {
+		RunID string `parquet:"run_id,dict"`
+		Trial int64  `parquet:"trial"`
+	}
+	forge := func(digest, table string) []byte {
+		var buf bytes.Buffer
+		w := parquet.NewGenericWriter[older](&buf, parquet.KeyValueMetadata(keyVersion, "7"), parquet.KeyValueMetadata(keySchema, digest),
+			parquet.KeyValueMetadata(keyTable, table), parquet.KeyValueMetadata(keySeal, sealBlank))
+		_, err := w.Write([]older{{"r", 1}})
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		require.NoError(t, seal(buf.Bytes()))
+		return buf.Bytes()
+	}
+	tests := []struct {
+		name string
+		file []byte
+		want []string
+	}{
+		{"unknown digest", forge("abc", "turns"), []string{`version "7"`, "reads version 1", "code_version"}},
+		{"claims the digest of other columns", forge(schemaDigest(schemaText[Turn]()), "turns"), []string{"columns are not those"}},
+		{"another table", forge("abc", "episodes"), []string{`holds the table "episodes", not "turns"`}},
+		{"not Parquet", []byte("PAR1 but nothing else PAR1"), []string{"damaged"}},
+		{"empty", nil, []string{"cut short"}},
+		{"only magic", []byte("PAR1\x00\x00\x00\x00PAR1"), []string{"damaged"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, Write(dir, Rows{}))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "turns.parquet"), tt.file, 0o644))
+			_, err := Read(dir)
+			require.ErrorContains(t, err, "turns.parquet")
+			for _, want := range tt.want {
+				require.ErrorContains(t, err, want)
+			}
+		})
+	}
+}
+
+func TestWriteReplacesAndLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, Write(dir, sampleRows(3)))
+	require.NoError(t, Write(dir, sampleRows(1)))
+	got, err := Read(dir)
+	require.NoError(t, err)
+	require.Len(t, got.Episodes, 1)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 3)
+
+	err = Write(filepath.Join(dir, "absent"), Rows{})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "tool_calls.parquet")
+
+	// A folder in the way: the rename fails, the temporary file goes.
+	require.NoError(t, os.Remove(filepath.Join(dir, "turns.parquet")))
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "turns.parquet", "x"), 0o755))
+	require.ErrorContains(t, Write(dir, Rows{}), "turns.parquet")
+	entries, err = os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 3)
+}
+
+func FuzzDecode(f *testing.F) {
+	file, err := encodeTable(tableTurns, sampleRows(1).Turns)
+	require.NoError(f, err)
+	f.Add(file)
+	f.Add([]byte("PAR1\x00\x00\x00\x00PAR1"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if len(file) > 1<<16 || !reseal(file) {
+			return
+		}
+		rows, err := decodeTable[Turn](tableTurns, file)
+		if err != nil {
+			return
+		}
+		again, err := encodeTable(tableTurns, rows)
+		require.NoError(t, err)
+		back, err := decodeTable[Turn](tableTurns, again)
+		require.NoError(t, err)
+		require.Equal(t, Digest(Rows{Turns: rows}), Digest(Rows{Turns: back}))
+	})
+}
