@@ -90,8 +90,10 @@ func endsToday(items []item, i int) bool {
 // linked reports whether what stands between two dates makes them a range.
 func linked(middle []item, before concept, contrast bool) bool {
 	link := unknown
-	for _, it := range middle {
+	for i, it := range middle {
 		switch {
+		case it.text == "." && it.glued && is(middle, i+1, "."):
+			link = to
 		case it.concept == filler, it.concept == of, it.concept == from && link != unknown:
 		case it.concept == to, it.concept == until, it.concept == symbol && (it.text == "-" || it.text == "~" || it.text == "/" && it.glued):
 			link = to

@@ -230,6 +230,7 @@ func members(text string) (out map[string]any, whole bool) {
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
+			delete(out, name) // what comes before a cut may lack digits
 			return out, false
 		}
 		name, _ = key.(string)
@@ -242,7 +243,7 @@ func members(text string) (out map[string]any, whole bool) {
 		}
 	}
 	if _, err := dec.Token(); err != nil {
-		delete(out, name) // a number right before the cut may lack digits
+		delete(out, name)
 		return out, false
 	}
 	_, err := dec.Token()
