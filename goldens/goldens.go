@@ -99,7 +99,8 @@ type WorldSpec struct {
 	// Counts maps date (YYYY-MM-DD) and label to a number. A date that is
 	// absent has no data, which is not zero.
 	Counts map[string]map[string]int64
-	// ClockStep is added to the clock by every tool call.
+	// ClockStep is how far every tool call moves the world's clock, beyond the
+	// time that passes: the world's date changes, no budget is used.
 	ClockStep time.Duration
 	// Latency is the duration of a call by tool name; absent means zero.
 	Latency map[string]time.Duration

@@ -30,6 +30,8 @@ type World struct {
 	replies []string
 	// calls counts executed calls by tool, answered those that brought a value.
 	calls, answered map[string]int
+	// ahead is how far the world's clock is before the episode's: its steps.
+	ahead time.Duration
 }
 
 // NewWorld returns the world of a task in its initial state.
@@ -57,11 +59,13 @@ var implementations = map[string]implementation{
 // Call executes one tool call at virtual time at. The caller has validated the
 // arguments; the world still refuses nonsense with outcome error. Values are
 // canonical JSON (RFC 8785 with exact integers). Duration holds the tool's
-// latency, the world's clock step and what faults add; an error carries a code
+// latency and what faults add; an error carries a code
 // such as E_BAD_DATE. Every Call counts as an execution for Fault.OnCalls.
 func (w *World) Call(c tool.Call, at time.Time) tool.Result {
 	w.calls[c.Name]++
-	duration := w.spec.Latency[c.Name] + w.spec.ClockStep
+	duration := w.spec.Latency[c.Name]
+	at = at.Add(w.ahead)
+	w.ahead += w.spec.ClockStep
 	value, refused, broken := w.execute(c, at, &duration)
 	if broken != nil {
 		broken.Duration = duration

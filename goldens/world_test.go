@@ -190,11 +190,11 @@ func TestFaults(t *testing.T) {
 
 func TestDurationAndReplies(t *testing.T) {
 	w := testWorld(t, func(s *WorldSpec) {
-		s.ClockStep, s.Latency = 15*time.Second, map[string]time.Duration{"get_counts": time.Second}
+		s.Latency = map[string]time.Duration{"get_counts": time.Second}
 	})
-	require.Equal(t, 15*time.Second, w.Call(tool.Call{Name: "today_range"}, noon).Duration)
-	require.Equal(t, 16*time.Second, w.Call(counted("2026-05-08", "2026-05-08", "angry"), noon).Duration)
-	require.Equal(t, 16*time.Second, w.Call(counted("bad", "bad", "angry"), noon).Duration)
+	require.Zero(t, w.Call(tool.Call{Name: "today_range"}, noon).Duration)
+	require.Equal(t, time.Second, w.Call(counted("2026-05-08", "2026-05-08", "angry"), noon).Duration)
+	require.Equal(t, time.Second, w.Call(counted("bad", "bad", "angry"), noon).Duration)
 
 	for _, want := range []string{"angry", "praise"} {
 		got, answered := w.Reply("Which?")
@@ -203,6 +203,17 @@ func TestDurationAndReplies(t *testing.T) {
 	}
 	_, answered := w.Reply("Which?")
 	require.False(t, answered)
+}
+
+// A clock step changes the date tools see, and uses no time of the episode.
+func TestClockStepMovesTheDateOnly(t *testing.T) {
+	w := testWorld(t, func(s *WorldSpec) { s.ClockStep = 15 * time.Second })
+	late := time.Date(2026, 5, 13, 23, 59, 50, 0, w.spec.Zone)
+	for _, want := range []string{"2026-05-13", "2026-05-14"} {
+		r := w.Call(tool.Call{Name: "today_range"}, late)
+		require.Zero(t, r.Duration)
+		require.Equal(t, `{"end_date":"`+want+`","start_date":"`+want+`"}`, string(r.Value))
+	}
 }
 
 func TestWorldsDoNotShareState(t *testing.T) {
