@@ -22,7 +22,7 @@ const (
 // without changing them, and the report keeps pointers into them. Candidates and
 // tasks that only the rows know follow those of the manifest.
 func Build(m ledger.Manifest, rows ledger.Rows) Report {
-	m.Acceptance = resolved(m.Acceptance)
+	m.Acceptance = m.Acceptance.Resolved()
 	r := Report{Format: 1, Run: m, Groups: []Group{}, Tasks: []Task{}, Notes: []string{}}
 	orphans := r.addEpisodes(rows)
 	by := map[string][]*Episode{}

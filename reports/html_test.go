@@ -1,0 +1,182 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+func TestTranscriptOfATroubledEpisode(t *testing.T) {
+	w := newWorld("point", "a")
+	w.add(1, "G01", false, 4, func(e *ledger.Episode, turns []ledger.Turn) {
+		in, out, nano, conf := int64(1200), int64(80), int64(180_000), 0.9
+		e.Status, e.StopReason, e.Answer = "stopped", "thrash", "never sent"
+		e.Checks = []ledger.Check{{Name: "status", Passed: true}, {Name: "numbers", Detail: "want 4, found 5"}, {Name: "steps", Detail: "want ≤ 3, found 4"}}
+		turns[0].NextActionType, turns[0].NextActionName = "tool", "get_counts"
+		turns[0].In, turns[0].Out, turns[0].CostNanoUSD, turns[0].Confidence = &in, &out, &nano, &conf
+		turns[0].DurationUs, turns[0].Interaction, turns[0].Cassette, turns[0].Attempts, turns[0].Warnings = 420_000, 0, "a/G01/1.yaml", 2, []string{"plan_long"}
+		turns[1].ContractValid, turns[1].Repaired, turns[1].Violations, turns[1].Kind = false, true, []string{"not_json:fenced"}, "reflect"
+		turns[2].Role, turns[2].Kind, turns[2].ErrorKind = "rescue", "rescue", "timeout"
+		turns[3].Thrash, turns[3].Stall, turns[3].ContractValid = true, true, false
+	})
+	key := w.rows.Episodes[0].Key
+	w.rows.ToolCalls = []ledger.ToolCall{
+		{Key: key, Seq: 1, Turn: 1, ToolName: "get_counts", Outcome: "ok", DurationUs: 90_000},
+		{Key: key, Seq: 2, Turn: 1, ToolName: "other", Outcome: "error", ErrorCode: "E_UPSTREAM", DurationUs: 1_500_000},
+		{Key: key, Seq: 3, Turn: 1, ToolName: "get_counts", Outcome: "ok", Deduped: true},
+		{Key: key, Seq: 4, Turn: 1, ToolName: "get_counts", Outcome: "error", ErrorCode: "E_CIRCUIT_OPEN", CircuitOpen: true},
+	}
+	v := transcript(Build(w.m, w.rows).Episodes[0])
+	require.Equal(t, episodeView{
+		Anchor: "ep-e0", Task: "G01", Candidate: "a", Class: "x", Sign: "✗", Answer: "never sent", Source: "cassette a/G01/1.yaml",
+		Facts:  "trial 1 · not solved · stopped: thrash · 4 steps · 0 ms · cost unknown",
+		Checks: []string{"numbers: want 4, found 5", "steps: want ≤ 3, found 4"},
+		Turns: []turnView{
+			{"tool get_counts", "", "→ ok 90 ms, other error E_UPSTREAM 1.5 s, ok, answered from cache, error E_CIRCUIT_OPEN, circuit open",
+				"1,200 in, 80 out · $0.00018 · 420 ms · confidence 0.9 · 2 attempts · 1 warning · exchange 0"},
+			{"reflect", "invalid, repaired · not_json:fenced", "", "0 ms"},
+			{"rescue", "no reply: timeout", "", "0 ms"},
+			{"no action", "invalid · thrash · stall", "", "0 ms"},
+		},
+	}, v)
+}
+
+func TestTranscriptIsBounded(t *testing.T) {
+	w := newWorld("point", "a")
+	w.add(1, "t", true, 500, func(e *ledger.Episode, turns []ledger.Turn) {
+		e.Answer = strings.Repeat("long ", 1000)
+		for i := range turns {
+			turns[i].Violations = make([]string, 300)
+		}
+	})
+	for i := range 300 {
+		w.rows.ToolCalls = append(w.rows.ToolCalls, ledger.ToolCall{Key: w.rows.Episodes[0].Key, Seq: int32(i), Turn: 1, ToolName: "x", Outcome: "ok"})
+	}
+	v := transcript(Build(w.m, w.rows).Episodes[0])
+	require.Len(t, v.Turns, maxTurns)
+	require.Equal(t, "440 more turns are in the ledger.", v.More)
+	require.Contains(t, v.Turns[0].Calls, "292 more calls")
+	require.Less(t, len(v.Answer), 300)
+}
+
+func TestAnchorsAreUniqueAndPlain(t *testing.T) {
+	w := newWorld("point", "a")
+	w.add(4, "t", true, 1, nil)
+	w.rows.Episodes[1].EpisodeID = w.rows.Episodes[0].EpisodeID
+	w.rows.Episodes[2].EpisodeID = `"><x`
+	w.rows.Episodes[3].EpisodeID = ""
+	var got []string
+	for _, e := range Build(w.m, w.rows).Episodes {
+		got = append(got, e.anchor)
+	}
+	require.Equal(t, []string{"ep-e0", "ep--1", "ep--2", "ep--3"}, got)
+}
+
+func TestTaskTable(t *testing.T) {
+	w := newWorld("point", "a", "b")
+	w.m.Tasks = []ledger.ManifestTask{{ID: "t1", Title: "first", Tier: "core"}, {ID: "t2"}, {ID: "t1", Title: "twice"}}
+	w.add(1, "t1", true, 2, nil)
+	w.add(1, "t1", false, 4, func(e *ledger.Episode, _ []ledger.Turn) { e.Trial = 2 })
+	w.add(1, "t1", false, 9, func(e *ledger.Episode, _ []ledger.Turn) { e.Trial, e.InfraError = 3, true })
+	w.add(1, "t2", true, 3, nil)
+	r := Build(w.m, w.rows)
+	views := taskViews(r, map[int]bool{0: true})
+	require.Len(t, views, 2)
+	require.Equal(t, taskView{ID: "t1", Title: "first", Tier: "core", Cells: []cellView{
+		{Text: "1/2 · 3.0 steps", Marks: []markView{
+			{"y", "✓", "ep-e0", "trial 1: solved in 2 steps"},
+			{"x", "✗", "", "trial 2: not solved in 4 steps"},
+			{"z", "!", "", "trial 3: infrastructure error in 9 steps"},
+		}},
+		{Text: "–"},
+	}}, views[0])
+	require.True(t, views[1].Clean)
+}
+
+func TestFailureList(t *testing.T) {
+	w := newWorld("point", "a", "b")
+	w.add(maxFailures+5, "t", false, 1, func(e *ledger.Episode, _ []ledger.Turn) {
+		e.Checks = []ledger.Check{{Name: "numbers", Detail: "want 4"}}
+	})
+	w.add(1, "t", true, 1, nil)
+	views := failureViews(Build(w.m, w.rows), nil)
+	require.Len(t, views, 1, "a candidate without failures has no block")
+	require.Equal(t, "105 episodes not solved", views[0].Count)
+	require.Len(t, views[0].Items, maxFailures)
+	require.Equal(t, "and 5 more, in the ledger", views[0].More)
+	require.False(t, views[0].Open)
+	require.Equal(t, "numbers: want 4", views[0].Items[0].Why)
+}
+
+func TestFailureWords(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		edit       func(*ledger.Episode)
+	}{
+		{"solved", "", func(e *ledger.Episode) { e.Solved = true }},
+		{"first failing check", "b: no", func(e *ledger.Episode) {
+			e.Checks = []ledger.Check{{Name: "a", Passed: true}, {Name: "b", Detail: "no"}, {Name: "c"}}
+		}},
+		{"check without detail", "b", func(e *ledger.Episode) { e.Checks = []ledger.Check{{Name: "b"}} }},
+		{"no checks", "stopped: stall", func(e *ledger.Episode) { e.Status, e.StopReason = "stopped", "stall" }},
+		{"infrastructure", "quota: none left", func(e *ledger.Episode) { e.InfraError, e.ErrorKind, e.ErrorText = true, "quota", "none left" }},
+		{"interrupted", "cancelled", func(e *ledger.Episode) { e.Status = "cancelled" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld("point", "a")
+			w.add(1, "t", false, 1, func(e *ledger.Episode, _ []ledger.Turn) { c.edit(e) })
+			require.Equal(t, c.want, Build(w.m, w.rows).Episodes[0].Failure)
+		})
+	}
+}
+
+// Bars of one criterion share an axis from the least to the greatest end, 6 to
+// 130 in a box of 136; the threshold is always on it.
+func TestBars(t *testing.T) {
+	v, a := 0.5, &axis{low: 0.95, high: 0.95}
+	c := Criterion{Value: &v, Interval: &stat.Interval{Low: 0.35, High: 0.75}, Threshold: 0.95, Verdict: Fail}
+	a.include(0.35, 0.75)
+	require.Equal(t, &barView{"fail", "130.0", "6.0", "88.7", "37.0"}, a.bar(c))
+	require.Nil(t, a.bar(Criterion{}))
+	flat := &axis{low: 5, high: 5}
+	require.Equal(t, "68", flat.bar(c).At)
+}
+
+func TestMixedGroupIsNamedEverywhere(t *testing.T) {
+	r := Build(demo(demoProfiles(), 6, 1))
+	for _, f := range []string{render(t, HTML, r), render(t, Markdown, r)} {
+		require.True(t, strings.Contains(f, "mixes output mode: json"), "the report says that the pool mixes output modes")
+	}
+}
+
+func TestSimulatedIsMarked(t *testing.T) {
+	m, rows := demo(demoProfiles(), 6, 1)
+	page := render(t, HTML, Build(m, rows))
+	require.Equal(t, 1+2+2, strings.Count(page, `<span class="chip sim">SIMULATED</span>`), "the run, and both candidates in each list")
+	require.Contains(t, render(t, Markdown, Build(m, rows)), "**SIMULATED**")
+	m.Simulated = false
+	for i := range m.Candidates {
+		m.Candidates[i].Simulated = false
+	}
+	measured := Build(m, rows)
+	require.False(t, strings.Contains(render(t, HTML, measured), "SIMULATED"))
+	require.False(t, strings.Contains(render(t, Markdown, measured), "SIMULATED"))
+}
+
+func TestMarkdownEscapes(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain 95.2% (of 3), ok":  "plain 95.2% (of 3), ok",
+		"a|b":                     "a&#124;b",
+		"*b* _i_ `c` ~~d~~":       "&#42;b&#42; &#95;i&#95; &#96;c&#96; &#126;&#126;d&#126;&#126;",
+		"[x](http://e.x)":         "&#91;x&#93;(http&#58;//e&#46;x)",
+		"<b>&amp;":                "&#60;b&#62;&#38;amp;",
+		"@team #12 www.example.x": "&#64;team &#35;12 www&#46;example&#46;x",
+		"line\nbreak":             "line break",
+	} {
+		require.Equal(t, want, md(in))
+	}
+}
