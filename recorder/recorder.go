@@ -1,84 +1,92 @@
-// Package recorder puts HTTP exchanges on a cassette and plays them back: an
-// http.RoundTripper takes requests in, and hands out live responses while
-// recording, recorded ones while replaying. It knows nothing of the rest of
-// cupel and serves any http.Client.
 package recorder
 
 import (
-	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
+	"sync"
 	"time"
 )
 
-// Mode says where answers come from.
-type Mode string
+// Recorder is the http.RoundTripper of one episode. Safe for concurrent use.
+type Recorder struct {
+	o Options
 
-// The modes.
-const (
-	Replay Mode = "replay" // from the cassette only: never a network
-	Record Mode = "record" // from the network, kept for the cassette
-	Live   Mode = "live"   // from the network, nothing kept
-)
-
-// Options configure a Recorder.
-type Options struct {
-	Mode Mode
-	// FS is where Replay reads cassettes, Dir the folder where Record writes
-	// them, Path the slash-separated name of this one inside either.
-	FS   fs.FS
-	Dir  string
-	Path string
-	// Header describes what is recorded; it is written into the cassette.
-	Header Header
-	// Base sends requests while recording or live; never used in replay.
-	Base http.RoundTripper
-	// Command is what a person types to record this cassette; errors show it.
-	Command string
-	// Secrets are credentials that must never reach the cassette.
-	Secrets []string
-	// Now is the clock for the latencies of live exchanges; nil means time.Now.
-	Now func() time.Time
+	mu     sync.Mutex
+	digest string
+	deck   *deck   // replay: the recordings
+	takes  []*take // record: the exchanges in the order they were started
 }
 
-// Header describes a cassette: what was recorded, of whom, and with what.
-type Header struct {
-	Suite     string `yaml:"suite,omitempty"`
-	Task      string `yaml:"task,omitempty"`
-	Candidate string `yaml:"candidate,omitempty"`
-	Trial     int    `yaml:"trial,omitempty"`
-	Provider  string `yaml:"provider,omitempty"`
-	Model     string `yaml:"model,omitempty"`
-	// Simulated says that no real model was asked.
-	Simulated bool `yaml:"simulated,omitempty"`
-	// Recorded is the UTC day of the recording, YYYY-MM-DD.
-	Recorded string `yaml:"recorded,omitempty"`
-	// Adapter is the version of the wire codec.
-	Adapter string `yaml:"adapter,omitempty"`
-	// Digests of what went into the requests, by name (prompt, tools, contract, policy).
-	Digests map[string]string `yaml:"digests,omitempty"`
+// New opens a cassette for replay, or makes ready to record. Replay fails with
+// a *MissingError (no cassette) or *CorruptError (cut, edited or foreign).
+func New(o Options) (*Recorder, error) {
+	if o.Mode == "" {
+		o.Mode = Replay
+	}
+	if o.Base == nil {
+		o.Base = http.DefaultTransport
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	r := &Recorder{o: o}
+	if o.Mode == Live {
+		return r, nil
+	}
+	if !fs.ValidPath(o.Path) || o.Path == "." {
+		return nil, fmt.Errorf("cassette path %q: it must be slash-separated and stay inside its folder", o.Path)
+	}
+	switch o.Mode {
+	case Record:
+		if o.Dir == "" {
+			return nil, errors.New("record cassette " + o.Path + ": no folder to write to")
+		}
+	case Replay:
+		t, err := load(o)
+		if err != nil {
+			return nil, err
+		}
+		r.o.Header, r.digest, r.deck = t.header, t.digest, newDeck(t)
+	default:
+		return nil, fmt.Errorf("unknown mode %q: replay, record or live", o.Mode)
+	}
+	return r, nil
 }
 
-// Exchange is one finished HTTP exchange, live or replayed. Its times are
-// those of the network: a replayed exchange carries the recorded ones.
-type Exchange struct {
-	// Index is the position in the cassette, -1 when live.
-	Index int
-	// Digest is the SHA-256 hex of the canonical request: what is matched.
-	Digest string
-	// Status is the HTTP status, 0 when the transport failed.
-	Status int
-	// FirstByte is the time from sending to the first byte of the body,
-	// Duration to its end; whole microseconds.
-	FirstByte, Duration time.Duration
-	Replayed            bool
+// RoundTrip answers one request. In replay a request without a recording fails
+// with a *MissError. The request is never changed, its body always read or
+// closed. A response body must be read to its end or closed before Save.
+func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	switch r.o.Mode {
+	case Replay:
+		return r.replay(req)
+	case Record:
+		return r.record(req)
+	}
+	return r.live(req)
 }
 
-type observerKey struct{}
-
-// Observe returns a context whose exchanges are reported to f as each body has
-// been read to its end or closed, or the transport has failed. f is called on
-// the goroutine that reads the body.
-func Observe(ctx context.Context, f func(Exchange)) context.Context {
-	return context.WithValue(ctx, observerKey{}, f)
+// Leftover returns how many recorded exchanges were never asked for; 0 in
+// other modes than Replay.
+func (r *Recorder) Leftover() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.deck == nil {
+		return 0
+	}
+	return r.deck.left
 }
+
+// Digest is the SHA-256 hex of the cassette file: as read, or as saved. It is
+// empty before Save and when Live.
+func (r *Recorder) Digest() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.digest
+}
+
+// Header is what the cassette says of itself: as read in replay, the zero
+// value for one that go-vcr wrote; otherwise as given in Options.
+func (r *Recorder) Header() Header { return r.o.Header }

@@ -1,0 +1,84 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// load reads the cassette that the options name.
+func load(o Options) (*tape, error) {
+	files := o.FS
+	if files == nil {
+		if o.Dir == "" {
+			return nil, errors.New("replay cassette " + o.Path + ": no folder to read from")
+		}
+		files = os.DirFS(o.Dir)
+	}
+	data, err := readFile(files, o.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &MissingError{Path: o.Path, Command: o.Command}
+	case err != nil:
+		return nil, fmt.Errorf("read cassette %s: %w", o.Path, err)
+	case len(data) > maxBytes:
+		return nil, &CorruptError{o.Path, fmt.Sprintf("larger than %d bytes", maxBytes)}
+	}
+	t, err := decode(data, o.AllowUnsealed)
+	if errors.Is(err, errUnsealed) {
+		return nil, &CorruptError{o.Path, err.Error() + "; seal a file you trust with recorder.Seal" +
+			advice("or record it with", o.Command)}
+	}
+	if err != nil {
+		return nil, &CorruptError{o.Path, err.Error() + advice("record it again with", o.Command)}
+	}
+	return t, nil
+}
+
+// readFile reads a file of at most maxBytes, and one byte more of a larger one.
+func readFile(files fs.FS, name string) ([]byte, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size := 0
+	if info, err := f.Stat(); err == nil && info.Size() <= maxBytes {
+		size = int(info.Size())
+	}
+	data := make([]byte, 0, size+1) // one more: the end of the file needs room to show
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err == io.EOF || len(data) > maxBytes {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+	}
+}
+
+// Seal reads a cassette that go-vcr wrote, or a sealed one that was edited by
+// hand, and returns it as a sealed cassette of cupel's own: digests are
+// computed anew, headers outside the allow-list are dropped, credentials are a
+// *SecretError. It uses Path, Header and Secrets of o; an edited cassette
+// keeps its own header. One that was cut is a *CorruptError.
+//
+// Sealing says that the file is whole: only a person can know that of a file
+// another tool wrote.
+func Seal(o Options, data []byte) ([]byte, error) {
+	if len(data) > maxBytes {
+		return nil, &CorruptError{o.Path, fmt.Sprintf("larger than %d bytes", maxBytes)}
+	}
+	t, err := reopen(data, o.Header)
+	if err != nil {
+		return nil, &CorruptError{o.Path, err.Error()}
+	}
+	return press(o, t)
+}

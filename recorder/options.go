@@ -1,0 +1,75 @@
+// Package recorder puts HTTP exchanges on a cassette and plays them back: an
+// http.RoundTripper takes requests in, and hands out live responses while
+// recording, recorded ones while replaying. It knows nothing of the rest of
+// cupel and serves any http.Client.
+//
+// A cassette is a go-vcr file with two additions that go-vcr ignores: a cupel
+// block (what was recorded; per exchange the digest that is matched and the
+// size and delay of every read) and, as the last line, a seal: the SHA-256 of
+// every byte above it. A file that was cut or edited is refused by name.
+//
+// Not recorded: trailers, protocol upgrades, informational responses and the
+// headers outside the allow-list.
+package recorder
+
+import (
+	"io/fs"
+	"net/http"
+	"time"
+)
+
+// Mode says where answers come from.
+type Mode string
+
+// The modes.
+const (
+	Replay Mode = "replay" // from the cassette only: never a network
+	Record Mode = "record" // from the network, kept for the cassette
+	Live   Mode = "live"   // from the network, nothing kept
+)
+
+// Options configure a Recorder. Only Path and one of FS and Dir are required.
+type Options struct {
+	// Mode is Replay when empty.
+	Mode Mode
+	// FS is where Replay reads cassettes, Dir the folder where Record writes
+	// them, Path the slash-separated name of this one inside either. Replay
+	// reads from Dir when FS is nil.
+	FS   fs.FS
+	Dir  string
+	Path string
+	// Header describes what is recorded; it is written into the cassette.
+	Header Header
+	// Base sends requests while recording or live; never used in replay. nil
+	// means http.DefaultTransport.
+	Base http.RoundTripper
+	// Command is what a person types to record this cassette; errors show it.
+	Command string
+	// Secrets are credentials that must never reach the cassette. One shorter
+	// than 8 bytes is not looked for: it would be found everywhere.
+	Secrets []string
+	// Now is the clock for the latencies of live exchanges; nil means time.Now.
+	Now func() time.Time
+	// AllowUnsealed lets Replay read a cassette that go-vcr itself wrote. Such
+	// a file has no seal, so that one cut short passes unnoticed. A cassette of
+	// cupel's own without its seal is refused all the same.
+	AllowUnsealed bool
+}
+
+// Header describes a cassette: what was recorded, of whom, and with what.
+type Header struct {
+	Suite     string `yaml:"suite,omitempty"`
+	Task      string `yaml:"task,omitempty"`
+	Candidate string `yaml:"candidate,omitempty"`
+	Trial     int    `yaml:"trial,omitempty"`
+	Provider  string `yaml:"provider,omitempty"`
+	Model     string `yaml:"model,omitempty"`
+	// Simulated says that no real model was asked.
+	Simulated bool `yaml:"simulated,omitempty"`
+	// Recorded is the UTC day of the recording, YYYY-MM-DD.
+	Recorded string `yaml:"recorded,omitempty"`
+	// Adapter is the version of the wire codec.
+	Adapter string `yaml:"adapter,omitempty"`
+	// Digests of what went into the requests, by name (prompt, tools, contract, policy).
+	Digests map[string]string `yaml:"digests,omitempty"`
+}

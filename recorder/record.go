@@ -1,0 +1,99 @@
+package recorder
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/dnaeon/go-vcr/v2/cassette"
+)
+
+// take is one exchange being recorded. Its tap writes it; once done it does
+// not change.
+type take struct {
+	index int
+	it    interaction
+	body  []byte
+	done  bool
+	err   error // why it cannot go on a cassette
+}
+
+// frame keeps one read: what came, and the time since the read before.
+func (t *take) frame(p []byte, since time.Duration) {
+	if t.err != nil {
+		return
+	}
+	if len(t.body)+len(p) > maxBytes {
+		t.err = fmt.Errorf("the response is larger than %d bytes", maxBytes)
+		return
+	}
+	t.body = append(t.body, p...)
+	if n := len(t.it.frames); n == maxFrames {
+		t.it.frames[n-1].bytes += len(p)
+		return
+	}
+	t.it.frames = append(t.it.frames, frame{len(p), since.Microseconds()})
+}
+
+// record sends a request and keeps the exchange.
+func (r *Recorder) record(req *http.Request) (*http.Response, error) {
+	t := &take{it: interaction{Interaction: cassette.Interaction{
+		Request: cassette.Request{Method: method(req), URL: canonicalURL(req.URL), Headers: keptHeaders(req.Header)},
+	}}}
+	r.mu.Lock()
+	t.index = len(r.takes)
+	r.takes = append(r.takes, t)
+	r.mu.Unlock()
+
+	body, err := requestBody(req)
+	if err != nil {
+		r.mu.Lock()
+		t.err, t.done = err, true
+		r.mu.Unlock()
+		return nil, err
+	}
+	t.it.Request.Body = body
+	t.it.digest = requestDigest(t.it.Request.Method, t.it.Request.URL, body)
+	return r.send(req, body, &tap{r: r, take: t, exchange: Exchange{Index: t.index, Digest: t.it.digest}})
+}
+
+// live sends a request and keeps nothing. Its body is read only for one who
+// wants to know its digest.
+func (r *Recorder) live(req *http.Request) (*http.Response, error) {
+	if observer(req.Context()) == nil {
+		return r.o.Base.RoundTrip(req)
+	}
+	body, err := requestBody(req)
+	if err != nil {
+		return nil, err
+	}
+	digest := requestDigest(method(req), canonicalURL(req.URL), body)
+	return r.send(req, body, &tap{r: r, exchange: Exchange{Index: -1, Digest: digest}})
+}
+
+// send passes a request on and puts the tap on the response.
+func (r *Recorder) send(req *http.Request, body string, t *tap) (*http.Response, error) {
+	t.report = observer(req.Context())
+	t.start = r.o.Now()
+	resp, err := r.o.Base.RoundTrip(withBody(req, body))
+	if err != nil {
+		t.end(r.o.Now(), err)
+		return nil, err
+	}
+	t.exchange.Status = resp.StatusCode
+	if t.take != nil {
+		to := &t.take.it.Response
+		to.Status, to.Code, to.Headers = resp.Status, resp.StatusCode, keptHeaders(resp.Header)
+	}
+	t.body, t.length = resp.Body, resp.ContentLength
+	if req.Method == http.MethodHead {
+		t.length = 0
+	}
+	out := *resp
+	out.Body, out.Request = t, req
+	return &out, nil
+}
+
+// live response bodies end with io.EOF, with Close, or with a failure.
+var _ io.ReadCloser = (*tap)(nil)

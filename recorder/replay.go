@@ -1,0 +1,122 @@
+package recorder
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// replay answers from the cassette, at once.
+func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
+	body, err := requestBody(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	raw := rawRequest{method(req), canonicalURL(req.URL), body}
+	rs := r.deck.find(raw)
+	i := -1
+	if rs != nil {
+		r.mu.Lock()
+		i = r.deck.draw(rs)
+		r.mu.Unlock()
+	}
+	if i < 0 {
+		return nil, r.miss(raw, rs)
+	}
+	it := &r.deck.tape.interactions[i]
+	b := &replayBody{it: it, path: r.o.Path, exchange: Exchange{
+		Index: i, Digest: it.digest, Status: it.Response.Code,
+		FirstByte: it.firstByte, Duration: it.Response.Duration, Replayed: true,
+	}}
+	b.report = observer(req.Context())
+	resp := &http.Response{
+		Status: it.Response.Status, StatusCode: it.Response.Code,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: it.Response.Headers.Clone(), Body: b, ContentLength: int64(len(it.Response.Body)), Request: req,
+	}
+	if it.closedEarly {
+		resp.ContentLength = -1
+	}
+	return resp, nil
+}
+
+// miss explains why a request has no recording.
+func (r *Recorder) miss(raw rawRequest, used *recordings) error {
+	e := &MissError{Path: r.o.Path, Command: r.o.Command}
+	if used != nil {
+		e.Nearest = used.indexes[len(used.indexes)-1]
+		e.Diff = []string{fmt.Sprintf("all %d recordings of this request were already used", len(used.indexes))}
+		return e
+	}
+	e.Nearest = r.deck.nearest(raw)
+	if e.Nearest >= 0 {
+		e.Diff = diffRequests(r.deck.tape.interactions[e.Nearest].raw(), raw)
+	}
+	return e
+}
+
+// replayBody serves a recorded body frame by frame, without a delay.
+type replayBody struct {
+	it   *interaction
+	path string
+
+	mu       sync.Mutex
+	frame    int // the next one to serve
+	served   int // bytes of it already served
+	offset   int // bytes of the body already served
+	closed   bool
+	report   func(Exchange)
+	exchange Exchange
+}
+
+// Read never crosses a frame's end. A recording that was closed early ends
+// with io.ErrUnexpectedEOF: what would have come is not known.
+func (b *replayBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		return 0, http.ErrBodyReadAfterClose
+	}
+	if b.frame < len(b.it.frames) {
+		left := b.it.frames[b.frame].bytes - b.served
+		n := copy(p[:min(len(p), left)], b.it.Response.Body[b.offset:])
+		b.offset += n
+		b.served += n
+		if n == left {
+			b.frame, b.served = b.frame+1, 0
+		}
+		b.mu.Unlock()
+		return n, nil
+	}
+	b.mu.Unlock()
+	b.finish()
+	if b.it.closedEarly {
+		return 0, fmt.Errorf("cassette %s: interaction %d was closed here when it was recorded: %w",
+			b.path, b.exchange.Index, io.ErrUnexpectedEOF)
+	}
+	return 0, io.EOF
+}
+
+// Close ends the exchange.
+func (b *replayBody) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.finish()
+	return nil
+}
+
+// finish reports the exchange, once.
+func (b *replayBody) finish() {
+	b.mu.Lock()
+	report := b.report
+	b.report = nil
+	b.mu.Unlock()
+	if report != nil {
+		report(b.exchange)
+	}
+}

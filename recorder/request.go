@@ -1,0 +1,52 @@
+package recorder
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// requestBody reads a request's body to its end and closes it, as a
+// RoundTripper must. At most 64 MiB.
+func requestBody(req *http.Request) (string, error) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return "", nil
+	}
+	defer req.Body.Close()
+	var b strings.Builder
+	var from io.Reader = req.Body
+	if n := req.ContentLength; n > 0 && n <= maxBytes {
+		b.Grow(int(n))
+	} else {
+		from = io.LimitReader(req.Body, maxBytes+1)
+	}
+	if _, err := io.Copy(&b, from); err != nil {
+		return "", fmt.Errorf("read request body: %w", err)
+	}
+	if b.Len() > maxBytes {
+		return "", fmt.Errorf("request body is larger than %d bytes", maxBytes)
+	}
+	return b.String(), nil
+}
+
+// withBody returns the request to send in place of one whose body was read: a
+// copy, since a RoundTripper must not change what it is given.
+func withBody(req *http.Request, body string) *http.Request {
+	out := req.WithContext(req.Context())
+	if req.Body == nil || req.Body == http.NoBody {
+		return out
+	}
+	if req.GetBody != nil {
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
+	}
+	out.Body = io.NopCloser(strings.NewReader(body))
+	return out
+}
+
+func method(req *http.Request) string {
+	if req.Method == "" {
+		return http.MethodGet
+	}
+	return req.Method
+}

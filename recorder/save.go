@@ -1,0 +1,147 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+)
+
+// Save seals what was recorded, in the order the requests were started, and
+// replaces the cassette atomically; nothing in other modes, and nothing when
+// nothing was recorded. The old cassette stays as it is when an exchange is not
+// finished or failed in transport, when a credential would be on the new one
+// (*SecretError), or when it cannot be written.
+func (r *Recorder) Save() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.takes) == 0 {
+		return nil
+	}
+	t := &tape{header: r.o.Header, interactions: make([]interaction, len(r.takes))}
+	for i, k := range r.takes {
+		if err := r.finished(k); err != nil {
+			return err
+		}
+		t.interactions[i] = k.it
+	}
+	data, err := press(r.o, t)
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(filepath.Join(r.o.Dir, filepath.FromSlash(r.o.Path)), data); err != nil {
+		return fmt.Errorf("save cassette %s: %w", r.o.Path, err)
+	}
+	_, r.digest, _ = unseal(data)
+	return nil
+}
+
+// finished says why a take cannot be saved. A cause that quotes a credential
+// is left out.
+func (r *Recorder) finished(k *take) error {
+	what := fmt.Sprintf("save cassette %s: interaction %d (%s %s)", r.o.Path, k.index, k.it.Request.Method, k.it.Request.URL)
+	d := newDetector(r.o.Secrets)
+	if kind := d.find(what); kind != "" {
+		return &SecretError{r.o.Path, k.index, "request.url", kind}
+	}
+	switch {
+	case !k.done:
+		return errors.New(what + " is not finished: its body was neither read to the end nor closed")
+	case k.err != nil && d.find(k.err.Error()) != "":
+		return errors.New(what + " failed; the cassette on disk stays (the cause is withheld: it holds a credential)")
+	case k.err != nil:
+		return fmt.Errorf("%s failed; the cassette on disk stays: %w", what, k.err)
+	}
+	return nil
+}
+
+// press turns a tape into a sealed file, and makes sure that it holds no
+// credential and reads back as it was.
+func press(o Options, t *tape) ([]byte, error) {
+	if err := scan(o, t); err != nil {
+		return nil, err
+	}
+	if err := t.check(); err != nil {
+		return nil, fmt.Errorf("cassette %s not written: %w", o.Path, err)
+	}
+	data := encode(t)
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("cassette %s not written: larger than %d bytes", o.Path, maxBytes)
+	}
+	back, err := readYAML(data[:len(data)-sealSize], true)
+	if err != nil {
+		return nil, fmt.Errorf("cassette %s not written: it would not read back: %w", o.Path, err)
+	}
+	for i := range t.interactions {
+		a, b := t.interactions[i], back.interactions[i]
+		if a.raw() != b.raw() || a.Response.Body != b.Response.Body || !reflect.DeepEqual(a.frames, b.frames) {
+			return nil, fmt.Errorf("cassette %s not written: interaction %d would not read back unchanged", o.Path, i)
+		}
+	}
+	return data, nil
+}
+
+// scan looks for credentials in all that would be written.
+func scan(o Options, t *tape) error {
+	d := newDetector(o.Secrets)
+	h := t.header
+	for _, f := range h.texts() {
+		if kind := d.find(*f.value); kind != "" {
+			return &SecretError{o.Path, -1, f.name, kind}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.Digests)) {
+		if kind := d.find(name + "\n" + h.Digests[name]); kind != "" {
+			return &SecretError{o.Path, -1, "digests", kind}
+		}
+	}
+	for i := range t.interactions {
+		if field, kind := d.findIn(&t.interactions[i]); kind != "" {
+			return &SecretError{o.Path, i, field, kind}
+		}
+	}
+	return nil
+}
+
+// replaceFile writes a file so that after a crash at any moment its path holds
+// either the old content or the new.
+func replaceFile(path string, data []byte) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// syncDir makes a rename last. Windows has no such thing.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,101 @@
+package recorder
+
+import (
+	"io"
+	"sync"
+	"time"
+)
+
+// tap is a live response body. It hands every read to the caller as it comes
+// and notes its size and time, and for a recording its bytes.
+type tap struct {
+	r      *Recorder
+	body   io.ReadCloser
+	length int64 // as announced, -1 when unknown
+	start  time.Time
+	take   *take // nil when nothing is kept
+
+	mu       sync.Mutex
+	ended    bool
+	read     int64
+	last     time.Duration // from start to the last read that brought bytes
+	report   func(Exchange)
+	exchange Exchange
+}
+
+// Read reads from the network.
+func (t *tap) Read(p []byte) (int, error) {
+	n, err := t.body.Read(p)
+	at := t.r.o.Now()
+	if n > 0 {
+		t.saw(p[:n], at)
+	}
+	if err != nil {
+		t.end(at, err)
+	}
+	return n, err
+}
+
+// Close closes the network's body. Before its end the exchange is recorded as
+// closed early, unless all that was announced has come.
+func (t *tap) Close() error {
+	err := t.body.Close()
+	t.end(t.r.o.Now(), nil)
+	return err
+}
+
+func (t *tap) saw(p []byte, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return
+	}
+	since := t.since(at)
+	if t.read == 0 {
+		t.exchange.FirstByte = since
+	}
+	if t.take != nil {
+		t.take.frame(p, since-t.last)
+	}
+	t.read += int64(len(p))
+	t.last = since
+}
+
+// since is the time from sending, in whole microseconds; it never runs back.
+func (t *tap) since(at time.Time) time.Duration {
+	return max(t.last, at.Sub(t.start).Truncate(time.Microsecond))
+}
+
+// end finishes the exchange, once: with io.EOF at its end, nil when closed,
+// anything else on failure.
+func (t *tap) end(at time.Time, err error) {
+	t.mu.Lock()
+	if t.ended {
+		t.mu.Unlock()
+		return
+	}
+	t.ended = true
+	t.exchange.Duration = t.since(at)
+	if t.take != nil {
+		t.keep(err)
+	}
+	t.mu.Unlock()
+	if t.report != nil {
+		t.report(t.exchange)
+	}
+}
+
+// keep completes the take.
+func (t *tap) keep(err error) {
+	t.r.mu.Lock()
+	defer t.r.mu.Unlock()
+	k := t.take
+	if k.err == nil && err != io.EOF {
+		k.err = err
+	}
+	k.it.closedEarly = err == nil && t.read != t.length
+	k.it.firstByte, k.it.Response.Duration = t.exchange.FirstByte, t.exchange.Duration
+	k.it.Response.Body = string(k.body)
+	k.body = nil
+	k.done = true
+}
