@@ -75,7 +75,7 @@ func OpenJournal(dir string) (*Journal, error) {
 // Append adds a record; it is safe for concurrent use. After an error the
 // journal holds whole records only.
 func (j *Journal) Append(rec EpisodeRows) error {
-	line, err := appendRecord(nil, rec)
+	line, err := encodeRecord(rec)
 	if err != nil {
 		return fmt.Errorf("journal episode %s: %w", rec.Episode.EpisodeID, err)
 	}
@@ -142,8 +142,8 @@ var errBroken = errors.New("length or checksum of the record do not match")
 
 const recordHead = "%d %08x %08x "
 
-// appendRecord appends a journal line.
-func appendRecord(dst []byte, rec EpisodeRows) ([]byte, error) {
+// encodeRecord returns a journal line.
+func encodeRecord(rec EpisodeRows) ([]byte, error) {
 	payload, err := json.Marshal(rec, jsontext.AllowInvalidUTF8(true), json.FormatNilSliceAsNull(true))
 	if err != nil {
 		return nil, err
@@ -151,8 +151,13 @@ func appendRecord(dst []byte, rec EpisodeRows) ([]byte, error) {
 	if len(payload) > maxRecord/2 {
 		return nil, fmt.Errorf("its rows have %d bytes, more than %d", len(payload), maxRecord/2)
 	}
+	return appendFrame(nil, payload), nil
+}
+
+// appendFrame appends a journal line with the payload given.
+func appendFrame(dst, payload []byte) []byte {
 	dst = fmt.Appendf(dst, recordHead, schemaVersion, len(payload), crc32.Checksum(payload, castagnoli))
-	return append(append(dst, payload...), '\n'), nil
+	return append(append(dst, payload...), '\n')
 }
 
 // scanJournal calls visit with each payload, and returns the size of the whole

@@ -76,7 +76,9 @@ func encodeTable[T any, P record[T]](table string, rows []T) (file []byte, err e
 	return file, seal(file)
 }
 
-// codec: see BenchmarkCodec.
+// codec is zstd: against snappy a turn takes 164 instead of 206 bytes, writing is
+// 14 % slower (285,000 rows/s) and reading no slower (BenchmarkCodec). Ledgers
+// are kept and uploaded by CI; writing them is not what a run waits for.
 var codec compress.Codec = &parquet.Zstd
 
 func writerOptions() []parquet.WriterOption {

@@ -1,0 +1,103 @@
+package ledger
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Stable across processes and versions: a change here makes every replay differ
+// from the run it replays.
+func TestDigestIsPinned(t *testing.T) {
+	require.Equal(t, "709e80c88487a2411e1ee4dfb9f22a861492d20c4765150c0c794abd70f8147c", Digest(Rows{}), "printf '\\0\\0\\0' | sha256sum")
+	require.Equal(t, "778848a59cdb31524ccacc348419aacb62197d8695aa153122a7356ab1332eec", Digest(sampleRows(4)))
+}
+
+func TestEveryFieldChangesTheDigest(t *testing.T) {
+	testFieldsChangeDigest(t, func(row Episode) Rows { return Rows{Episodes: []Episode{row}} })
+	testFieldsChangeDigest(t, func(row Turn) Rows { return Rows{Turns: []Turn{row}} })
+	testFieldsChangeDigest(t, func(row ToolCall) Rows { return Rows{ToolCalls: []ToolCall{row}} })
+}
+
+func testFieldsChangeDigest[T any, P record[T]](t *testing.T, rows func(T) Rows) {
+	var row T
+	before := Digest(rows(row))
+	whole, _ := tableDigest[T, P]([]T{row})
+	seen := map[string]string{before: "the zero row"}
+	leaves(reflect.ValueOf(&row).Elem(), func(name string, v reflect.Value) {
+		for i, value := range changes(v.Type()) {
+			v.Set(value)
+			got := Digest(rows(row))
+			if name == "RunID" || name == "Replayed" {
+				require.Equal(t, before, got, "%T.%s", row, name)
+			} else {
+				require.Empty(t, seen[got], "%T.%s, change %d", row, name, i)
+				seen[got] = name
+			}
+			table, _ := tableDigest[T, P]([]T{row})
+			require.NotEqual(t, whole, table, "%T.%s", row, name)
+		}
+		v.SetZero()
+	})
+}
+
+// changes returns values other than zero, which must all have different digests.
+func changes(typ reflect.Type) []reflect.Value {
+	zero := reflect.Zero(typ)
+	switch typ.Kind() {
+	case reflect.Pointer:
+		out := []reflect.Value{reflect.New(typ.Elem())} // a pointer to zero is not null
+		for _, v := range changes(typ.Elem()) {
+			p := reflect.New(typ.Elem())
+			p.Elem().Set(v)
+			out = append(out, p)
+		}
+		return out
+	case reflect.Slice:
+		out := []reflect.Value{reflect.Append(zero, reflect.Zero(typ.Elem())), reflect.Append(zero, reflect.Zero(typ.Elem()), reflect.Zero(typ.Elem()))}
+		for _, v := range changes(typ.Elem()) {
+			out = append(out, reflect.Append(zero, v))
+		}
+		return out
+	case reflect.Struct:
+		var out []reflect.Value
+		for i := range typ.NumField() {
+			v := reflect.New(typ).Elem()
+			v.Field(i).Set(changes(typ.Field(i).Type)[0])
+			out = append(out, v)
+		}
+		return out
+	default:
+		return map[reflect.Kind][]reflect.Value{
+			reflect.String:  {reflect.ValueOf("a"), reflect.ValueOf("a\x00")},
+			reflect.Bool:    {reflect.ValueOf(true)},
+			reflect.Int32:   {reflect.ValueOf(int32(1)), reflect.ValueOf(int32(-1)), reflect.ValueOf(int32(256))},
+			reflect.Int64:   {reflect.ValueOf(int64(1)), reflect.ValueOf(int64(-1)), reflect.ValueOf(int64(1) << 40)},
+			reflect.Float64: {reflect.ValueOf(0.5), reflect.ValueOf(-0.5)},
+		}[typ.Kind()]
+	}
+}
+
+func TestDigestTellsApart(t *testing.T) {
+	rows := sampleRows(3)
+	swapped := Rows{Episodes: slices.Clone(rows.Episodes), Turns: rows.Turns, ToolCalls: rows.ToolCalls}
+	swapped.Episodes[0], swapped.Episodes[1] = swapped.Episodes[1], swapped.Episodes[0]
+	tests := []struct {
+		name string
+		a, b Rows
+	}{
+		{"order of rows", rows, swapped},
+		{"text moved between columns", Rows{Turns: []Turn{{Role: "ab", Kind: "c"}}}, Rows{Turns: []Turn{{Role: "a", Kind: "bc"}}}},
+		{"text moved between elements", Rows{Turns: []Turn{{Violations: []string{"ab", "c"}}}}, Rows{Turns: []Turn{{Violations: []string{"a", "bc"}}}}},
+		{"element moved between lists", Rows{Turns: []Turn{{Violations: []string{"a"}}}}, Rows{Turns: []Turn{{Warnings: []string{"a"}}}}},
+		{"a zero row more", Rows{Turns: make([]Turn, 1)}, Rows{Turns: make([]Turn, 2)}},
+		{"row of another table", Rows{Turns: make([]Turn, 1)}, Rows{ToolCalls: make([]ToolCall, 1)}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { require.NotEqual(t, Digest(tt.a), Digest(tt.b)) })
+	}
+	nilList, emptyList := Rows{Turns: []Turn{{}}}, Rows{Turns: []Turn{{Violations: []string{}}}}
+	require.Equal(t, Digest(nilList), Digest(emptyList), "nil and empty lists are stored alike")
+}

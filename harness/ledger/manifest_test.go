@@ -1,0 +1,104 @@
+package ledger
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func sampleManifest() Manifest {
+	return Manifest{
+		Format: 1, RunID: "20260601T080000-6f1c2a", Status: "complete", Mode: "replay", Simulated: true, Suite: "counts",
+		SuitePath: "builtin:counts", SuiteDigest: "aa", ConfigDigest: "bb", PriceDigest: "cc", PriceVersion: "2026-05-01",
+		LedgerDigest: "dd", CodeVersion: "v1.2.3", Seed: -1 << 63, Trials: 3,
+		Candidates: []ManifestCandidate{{Name: "sim & <co>", Agent: "contract", Provider: "sim", Model: "m", Simulated: true}},
+		Tasks:      []ManifestTask{{ID: "t1", Title: "Zähle 件", Tier: "easy", Tags: []string{"x"}, Request: "wie viele?"}},
+		Episodes:   3, Turns: 9, ToolCalls: 6, Acceptance: Acceptance{}.Resolved(),
+	}
+}
+
+func TestManifestRoundTrip(t *testing.T) {
+	dir, m := t.TempDir(), sampleManifest()
+	require.NoError(t, WriteManifest(dir, m))
+	got, err := ReadManifest(dir)
+	require.NoError(t, err)
+	require.Equal(t, m, got)
+
+	text, err := os.ReadFile(filepath.Join(dir, "run.json"))
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(text), "{\n  \"format\": 1,\n  \"run_id\": "), "%s", text)
+	require.True(t, strings.HasSuffix(string(text), "\n}\n"), "%s", text)
+	require.Contains(t, string(text), "sim & <co>")
+	require.NoError(t, WriteManifest(dir, got))
+	again, err := os.ReadFile(filepath.Join(dir, "run.json"))
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(again))
+}
+
+func TestManifestRefused(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, WriteManifest(dir, sampleManifest()))
+	data, err := os.ReadFile(filepath.Join(dir, "run.json"))
+	require.NoError(t, err)
+	text := string(data)
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"later format with unknown members", `{"format": 2, "runs": []}`, []string{"format version 2", "reads version 1", "code_version"}},
+		{"no format", `{}`, []string{"format version 0"}},
+		{"unknown member", strings.Replace(text, `"run_id"`, `"extra": 1, "run_id"`, 1), []string{"extra"}},
+		{"wrong case", strings.Replace(text, `"run_id"`, `"Run_ID"`, 1), []string{"Run_ID"}},
+		{"repeated member", strings.Replace(text, `"run_id"`, `"run_id": "a", "run_id"`, 1), []string{"run_id"}},
+		{"trailing data", text + "{}", []string{"after top-level value"}},
+		{"wrong type", strings.Replace(text, `"trials": 3`, `"trials": "3"`, 1), []string{"/trials"}},
+		{"cut short", text[:len(text)/2], []string{"EOF"}},
+		{"empty", "", []string{"EOF"}},
+		{"threshold out of range", strings.Replace(text, `"min_valid": 0.95`, `"min_valid": 95`, 1), []string{"min_valid is 95"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.NotEqual(t, text, tt.text)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(tt.text), 0o644))
+			_, err := ReadManifest(dir)
+			require.ErrorContains(t, err, "run.json")
+			for _, want := range tt.want {
+				require.ErrorContains(t, err, want)
+			}
+		})
+	}
+	_, err = ReadManifest(filepath.Join(dir, "absent"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, WriteManifest(dir, Manifest{}), "format 0, must be 1")
+}
+
+func TestManifestIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "run.json"))
+	require.NoError(t, err)
+	require.NoError(t, f.Truncate(maxManifest+1)) // sparse
+	require.NoError(t, f.Close())
+	_, err = ReadManifest(dir)
+	require.ErrorContains(t, err, "more than 67108864")
+}
+
+func FuzzManifest(f *testing.F) {
+	f.Add(`{"format":1,"acceptance":{"min_valid":0.5}}`)
+	f.Add(`{"format":2}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := decodeManifest([]byte(text))
+		if err != nil {
+			return
+		}
+		require.Equal(t, manifestFormat, m.Format)
+		dir := t.TempDir()
+		require.NoError(t, WriteManifest(dir, m))
+		got, err := ReadManifest(dir)
+		require.NoError(t, err)
+		require.Equal(t, m.Acceptance, got.Acceptance)
+	})
+}
