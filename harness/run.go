@@ -189,7 +189,7 @@ func (r *runner) openFolder() (string, *ledger.Journal, error) {
 	}
 	dir := filepath.Join(r.Runs, r.id)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", nil, fmt.Errorf("make run folder: %w", err)
+		return "", nil, fmt.Errorf("make run folder %s: %w", dir, err)
 	}
 	m := r.manifest(ledger.Rows{})
 	m.Status = "running"
@@ -304,6 +304,7 @@ func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
 		Provider: p.candidate.Provider, Model: p.candidate.Model, Simulated: simulated(p.candidate.Provider),
 		Recorded: r.today.Format(time.DateOnly), Adapter: r.Adapters[p.candidate.Provider], Digests: agent.Digests(p.params),
 	}
+	o.Header.Digests["policy"] = r.Policy.Digest()
 	o.Base = http.DefaultTransport
 	if r.Transport != nil {
 		o.Base = r.Transport(p.candidate.Provider)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -106,6 +107,9 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 	}
 	c.Suite, c.Runs, c.Mode, c.Prices = v.GetString("suite"), v.GetString("runs"), v.GetString("mode"), v.GetString("prices")
 	c.Acceptance = ledger.Acceptance(file.Acceptance)
+	if err := c.Acceptance.Validate(); err != nil {
+		return c, usage(fmt.Errorf("%s: %w", path, err))
+	}
 	return c, errors.Join(
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
 		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(file, path))
@@ -183,8 +187,16 @@ func readConfigFile(path string, explicit bool) (fileConfig, []byte, error) {
 
 var (
 	yamlLine    = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
+	yamlKind    = regexp.MustCompile("cannot unmarshal !!(\\w+)( `.*`)? into (\\S+)")
 	yamlUnknown = regexp.MustCompile(`field (\S+) not found in type \S+`)
 )
+
+// yamlKinds are words for the decoder's types.
+var yamlKinds = map[string]string{
+	"seq": "a list", "map": "a mapping", "str": "text", "string": "text", "int": "a whole number",
+	"int64": "a whole number", "float": "a number", "float64": "a number", "bool": "true or false",
+	"[]goldens.Candidate": "a list of candidates", "goldens.Candidate": "a candidate",
+}
 
 // yamlProblems turns the decoder's errors into file:line: message, one each.
 func yamlProblems(path string, err error) error {
@@ -196,6 +208,9 @@ func yamlProblems(path string, err error) error {
 	var errs []error
 	for _, l := range lines {
 		l = yamlUnknown.ReplaceAllString(l, `unknown field "$1"; `+"`cupel init` writes a commented file with every field")
+		if m := yamlKind.FindStringSubmatch(l); m != nil {
+			l = yamlKind.ReplaceAllString(l, "must be "+cmp.Or(yamlKinds[m[3]], "a "+m[3])+", not "+cmp.Or(yamlKinds[m[1]], m[1])+m[2])
+		}
 		if m := yamlLine.FindStringSubmatch(l); m != nil {
 			errs = append(errs, fmt.Errorf("%s:%s: %s", path, m[1], l[len(m[0]):]))
 		} else {

@@ -27,14 +27,24 @@ func loadSuite(path string) (suite *goldens.Suite, dir string, err error) {
 		if !ok {
 			return nil, "", usage(fmt.Errorf("no built-in suite %q; there is: builtin:counts", name))
 		}
-		suite, err = goldens.Load(fsys, path)
+		suite, err = lintedSuite(fsys, path)
 		return suite, "", err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, "", usage(fmt.Errorf("no suite folder %s; name one with --suite, or write a first one with: cupel init", path))
 	}
-	suite, err = goldens.Load(os.DirFS(path), path)
+	suite, err = lintedSuite(os.DirFS(path), path)
 	return suite, path, err
+}
+
+// lintedSuite loads a suite whose every tool the built-in world implements: a
+// command line has no Go functions to add.
+func lintedSuite(fsys fs.FS, path string) (*goldens.Suite, error) {
+	suite, err := goldens.Load(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	return suite, suite.Lint()
 }
 
 func newSuite(p *process) *cobra.Command {
