@@ -119,6 +119,23 @@ func TestNoUtilityFolders(t *testing.T) {
 	}
 }
 
+// Every module the product or its tests require directly has a line that says
+// what for.
+func TestEveryDependencyIsExplained(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	require.NoError(t, err)
+	doc, err := os.ReadFile(filepath.Join("docs", "dependencies.md"))
+	require.NoError(t, err)
+	direct, _, found := strings.Cut(string(mod), ")")
+	require.True(t, found)
+	_, direct, _ = strings.Cut(direct, "require (")
+	for line := range strings.Lines(direct) {
+		if path, _, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			require.Contains(t, string(doc), "`"+path+"`", "docs/dependencies.md has no line for it")
+		}
+	}
+}
+
 // The named dependency that blanket upgrades break stays where it is pinned.
 func TestPinnedCassetteFormat(t *testing.T) {
 	text, err := os.ReadFile("go.mod")

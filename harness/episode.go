@@ -229,10 +229,10 @@ func (m *modelCall) run(ctx context.Context, e *episode) completion {
 
 // failed tells the run being stopped and the time budget from a real failure.
 func (m *modelCall) failed(ctx context.Context, at time.Time, err error) agent.Event {
-	switch context.Cause(ctx) {
-	case nil:
+	switch stopped := ctx.Err(); {
+	case stopped == nil:
 		return agent.ModelFailed{At: at, ID: m.ID, Err: err}
-	case context.DeadlineExceeded:
+	case errors.Is(stopped, context.DeadlineExceeded):
 		return agent.Deadline{At: at}
 	default:
 		return agent.Cancelled{At: at}
