@@ -19,6 +19,8 @@ type ModelReplied struct {
 	At    time.Time
 	ID    int
 	Reply providers.Reply
+	// CostNanoUSD is what the reply cost; nil when that is unknown.
+	CostNanoUSD *int64
 }
 
 // ModelFailed says that the CallModel command with the same ID brought no reply.

@@ -200,6 +200,15 @@ func (e *episode) prepare(c agent.CallModel) *modelCall {
 	return &modelCall{CallModel: c, start: e.clock, row: row}
 }
 
+// outcome is what came of a model call.
+type outcome struct {
+	reply providers.Reply
+	cost  *int64
+	err   error
+	seen  []recorder.Exchange
+	end   time.Time
+}
+
 // run makes the call. It touches nothing of the episode but its own row.
 func (m *modelCall) run(ctx context.Context, e *episode) completion {
 	var seen []recorder.Exchange
@@ -215,13 +224,14 @@ func (m *modelCall) run(ctx context.Context, e *episode) completion {
 		at = at.Add(x.Duration)
 	}
 	done := completion{at: at, id: m.ID}
+	cost := e.rows.cost(m.Call.Model, reply.Usage)
 	if err != nil {
 		done.event = m.failed(ctx, at, err)
 	} else {
-		done.event = agent.ModelReplied{At: at, ID: m.ID, Reply: reply}
+		done.event = agent.ModelReplied{At: at, ID: m.ID, Reply: reply, CostNanoUSD: cost}
 	}
 	done.apply = func(r agent.Ready) {
-		e.rows.turnDone(m, reply, err, seen, at, r)
+		e.rows.turnDone(m, outcome{reply, cost, err, seen, at}, r)
 		e.emit(Trace{Turn: &e.rows.turns[m.row], Call: &m.Call, Answer: &reply, Err: err})
 	}
 	return done

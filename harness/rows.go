@@ -28,8 +28,6 @@ type rowBuilder struct {
 	used      guard.Used
 	clarifies int
 	called    []goldens.Called
-	costKnown bool
-	tokens    bool // every turn's usage was reported
 }
 
 func newRowBuilder(p planned, id string, r *runner) rowBuilder {
@@ -41,7 +39,7 @@ func newRowBuilder(p planned, id string, r *runner) rowBuilder {
 		digest:   r.priceDigest,
 		config:   r.configDigest,
 		priceDay: r.today,
-		actions:  map[int]string{}, costKnown: true, tokens: true,
+		actions:  map[int]string{},
 	}
 }
 
@@ -57,15 +55,15 @@ func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int
 }
 
 // turnDone fills in what a model call brought and what the machine made of it.
-func (b *rowBuilder) turnDone(m *modelCall, reply providers.Reply, err error, seen []recorder.Exchange, end time.Time, r agent.Ready) {
+func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 	t := &b.turns[m.row]
-	t.TsEnd = end.UnixMicro()
-	t.DurationUs = end.Sub(m.start).Microseconds()
-	t.FinishReason = string(reply.Finish)
-	t.ModelServed = reply.Model
-	if len(seen) > 0 {
-		last := seen[len(seen)-1]
-		t.Attempts = int32(len(seen))
+	t.TsEnd = o.end.UnixMicro()
+	t.DurationUs = o.end.Sub(m.start).Microseconds()
+	t.FinishReason = string(o.reply.Finish)
+	t.ModelServed = o.reply.Model
+	if len(o.seen) > 0 {
+		last := o.seen[len(o.seen)-1]
+		t.Attempts = int32(len(o.seen))
 		t.TTFTUs = ptr(last.FirstByte.Microseconds())
 		t.RequestDigest = last.Digest
 		t.Interaction = int32(last.Index)
@@ -73,28 +71,24 @@ func (b *rowBuilder) turnDone(m *modelCall, reply providers.Reply, err error, se
 			t.HTTPStatus = ptr(int32(last.Status))
 		}
 	}
-	if err != nil {
-		t.ErrorKind = errorKind(err)
+	if o.err != nil {
+		t.ErrorKind = errorKind(o.err)
 	}
-	b.charge(t, m, reply)
+	if u := o.reply.Usage; u.Reported {
+		t.Tokens = ledger.Tokens{In: &u.Input, Out: &u.Output, CacheRead: &u.CacheRead, CacheWrite: &u.CacheWrite, Reasoning: &u.Reasoning}
+	}
+	t.CostNanoUSD = o.cost
 	b.judge(t, r)
 	t.StepsUsed, t.ToolCallsUsed, t.TokensUsed = int32(r.Used.Steps), int32(r.Used.ToolCalls), r.Used.Tokens
 }
 
-// charge writes tokens and cost; what was not reported stays null.
-func (b *rowBuilder) charge(t *ledger.Turn, m *modelCall, reply providers.Reply) {
-	u := reply.Usage
-	if !u.Reported {
-		b.tokens, b.costKnown = false, false
-		return
-	}
-	t.Tokens = ledger.Tokens{In: &u.Input, Out: &u.Output, CacheRead: &u.CacheRead, CacheWrite: &u.CacheWrite, Reasoning: &u.Reasoning}
-	cost, ok := b.prices.Cost(b.candidate.Provider, m.Call.Model, u, b.priceDay)
+// cost is what a reply cost; nil when its usage or its price is unknown.
+func (b *rowBuilder) cost(model string, u providers.Usage) *int64 {
+	nano, ok := b.prices.Cost(b.candidate.Provider, model, u, b.priceDay)
 	if !ok {
-		b.costKnown = false
-		return
+		return nil
 	}
-	t.CostNanoUSD = &cost
+	return &nano
 }
 
 func (b *rowBuilder) judge(t *ledger.Turn, r agent.Ready) {
@@ -158,18 +152,23 @@ func (b *rowBuilder) episode(f agent.Finish, cassetteDigest string, end time.Tim
 // sum adds up tokens and cost over the turns; one unknown makes the sum unknown.
 func (b *rowBuilder) sum(ep *ledger.Episode) {
 	var in, out, read, write, reasoning, cost int64
+	tokens, costs := true, true
 	for _, t := range b.turns {
-		if t.In != nil {
+		if t.In == nil {
+			tokens = false
+		} else {
 			in, out, read, write, reasoning = in+*t.In, out+*t.Out, read+*t.CacheRead, write+*t.CacheWrite, reasoning+*t.Reasoning
 		}
-		if t.CostNanoUSD != nil {
+		if t.CostNanoUSD == nil {
+			costs = false
+		} else {
 			cost += *t.CostNanoUSD
 		}
 	}
-	if b.tokens {
+	if tokens {
 		ep.Tokens = ledger.Tokens{In: &in, Out: &out, CacheRead: &read, CacheWrite: &write, Reasoning: &reasoning}
 	}
-	if b.costKnown {
+	if costs {
 		ep.CostNanoUSD = &cost
 	}
 }

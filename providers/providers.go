@@ -58,9 +58,38 @@ type Call struct {
 	Seed *int64
 	// Stop are stop sequences.
 	Stop []string
+	// Format asks for structured output; nil asks for plain text. A wire that
+	// lacks the mode refuses the call with kind invalid_request.
+	Format *Format
 	// RequestID is sent as X-Client-Request-Id, so that a provider's log can be
 	// matched with a ledger row; empty sends none.
 	RequestID string
+}
+
+// Mode is a way to make a model answer in JSON.
+type Mode string
+
+// The modes. Plain text needs none.
+const (
+	JSONObject Mode = "json_object" // any JSON object
+	JSONSchema Mode = "json_schema" // an object that fits a schema
+	ForcedTool Mode = "forced_tool" // the arguments of one tool the model must call
+)
+
+// Format asks for structured output.
+type Format struct {
+	Mode Mode
+	// Name names the schema or the tool; Schema is its JSON Schema. Neither is
+	// used with JSONObject.
+	Name   string
+	Schema json.RawMessage
+}
+
+// Formatter is a Model that has modes of structured output. With ForcedTool the
+// Reply's Text is the raw arguments of the call.
+type Formatter interface {
+	// Modes returns the modes the wire has.
+	Modes() []Mode
 }
 
 // Finish is why a model stopped, normalised.
