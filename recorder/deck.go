@@ -60,7 +60,7 @@ func (d *deck) draw(rs *recordings) int {
 }
 
 // nearest returns the index of the recorded request most like req, -1 in an
-// empty deck: the same method and URL first, then the most body in common.
+// empty deck.
 func (d *deck) nearest(req rawRequest) int {
 	best, score := -1, -1.0
 	for i := range d.tape.interactions {
@@ -71,18 +71,20 @@ func (d *deck) nearest(req rawRequest) int {
 	return best
 }
 
+// likeness weighs the URL double: where a request goes says most.
 func likeness(a, b rawRequest) float64 {
-	s := 0.0
-	if a.url == b.url {
-		s++
-	}
+	s := 2*overlap(a.url, b.url) + overlap(a.body, b.body)
 	if a.method == b.method {
 		s++
 	}
-	longer, shorter := max(len(a.body), len(b.body)), min(len(a.body), len(b.body))
+	return s
+}
+
+// overlap is the share of the longer text that both begin or end with.
+func overlap(a, b string) float64 {
+	longer, shorter := max(len(a), len(b)), min(len(a), len(b))
 	if longer == 0 {
-		return s + 1
+		return 1
 	}
-	common := min(shorter, commonPrefix(a.body, b.body)+commonSuffix(a.body, b.body))
-	return s + float64(common)/float64(longer)
+	return float64(min(shorter, commonPrefix(a, b)+commonSuffix(a, b))) / float64(longer)
 }

@@ -111,8 +111,13 @@ func views(s string) []string {
 		all = append(all, s)
 	}
 	for _, v := range all {
+		plain := v
 		if strings.Contains(v, "%") {
-			all = append(all, unescapePercent(v))
+			plain = unescapePercent(v)
+			all = append(all, plain)
+		}
+		if strings.Contains(v, "+") { // a space, in a query
+			all = append(all, strings.ReplaceAll(plain, "+", " "))
 		}
 	}
 	return all

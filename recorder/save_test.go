@@ -1,0 +1,321 @@
+package recorder
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// canary is a credential that looks like none.
+const canary = `pa55/w0rd+"qu\ote"~Zx81bG`
+
+func TestSaveRefusesConfiguredSecrets(t *testing.T) {
+	quoted, err := json.Marshal(canary)
+	require.NoError(t, err)
+	escapes := ""
+	for _, c := range canary {
+		escapes += `\u00` + strings.ToUpper(base16(byte(c)))
+	}
+	twice, err := json.Marshal(string(quoted))
+	require.NoError(t, err)
+	percent := ""
+	for _, c := range canary {
+		percent += "%" + base16(byte(c))
+	}
+	forms := map[string]string{
+		"raw":              canary,
+		"JSON":             string(quoted),
+		"JSON in JSON":     string(twice),
+		"unicode escapes":  escapes,
+		"query":            url.QueryEscape(canary),
+		"path":             url.PathEscape(canary),
+		"percent":          percent,
+		"base64":           base64.StdEncoding.EncodeToString([]byte(canary)),
+		"base64, 1 before": base64.StdEncoding.EncodeToString([]byte("u" + canary + "z")),
+		"base64, 2 before": base64.StdEncoding.EncodeToString([]byte("u:" + canary + "zz")),
+		"base64 raw url":   base64.RawURLEncoding.EncodeToString([]byte("u:" + canary)),
+		"base64 url":       base64.URLEncoding.EncodeToString([]byte(canary + "…")),
+	}
+	for form, text := range forms {
+		t.Run(form, func(t *testing.T) {
+			requireSecret(t, "request.body", "a configured secret", "x"+text+"y", "ok", nil)
+			requireSecret(t, "response.body", "a configured secret", "{}", "x"+text+"y", nil)
+			requireSecret(t, "response.headers.X-Request-Id", "a configured secret", "{}", "ok", http.Header{"X-Request-Id": {"a", text}})
+		})
+	}
+}
+
+func base16(c byte) string {
+	return string("0123456789abcdef"[c>>4]) + string("0123456789abcdef"[c&15])
+}
+
+// requireSecret records one exchange and checks that Save names the field,
+// not the credential, and writes nothing.
+func requireSecret(t *testing.T, field, kind, request, response string, h http.Header) {
+	t.Helper()
+	r := newRecording(t, answer(func(*http.Request) (*http.Response, error) {
+		resp, err := says(response)(nil)
+		for name, v := range h {
+			resp.Header[name] = v
+		}
+		return resp, err
+	}))
+	r.o.Secrets = []string{"short", canary}
+	ask(t, r, post(t, "https://api.test/", "{}"))
+	ask(t, r, post(t, "https://api.test/", request))
+	err := r.Save()
+	if h == nil && field == "response.body" {
+		require.Equal(t, &SecretError{"t/1.yaml", 0, field, kind}, err)
+	} else if h != nil {
+		require.Equal(t, &SecretError{"t/1.yaml", 0, field, kind}, err)
+	} else {
+		require.Equal(t, &SecretError{"t/1.yaml", 1, field, kind}, err)
+	}
+	require.ErrorContains(t, err, "cassette t/1.yaml not written: interaction ")
+	require.NotContains(t, err.Error(), canary[:8])
+	entries, err := os.ReadDir(r.o.Dir)
+	require.NoError(t, err)
+	require.Empty(t, entries, "nothing is on disk")
+}
+
+func TestSaveRefusesWhatLooksLikeACredential(t *testing.T) {
+	const tail = "Zx81bGq0aWv7Rt5Yu3Io2Pk9Lm4Nb6VcQw1"
+	cases := map[string]string{
+		"sk-" + tail: "an API key (sk-…)", "sk-ant-api03-" + tail: "an API key (sk-…)", "sk-proj-" + tail: "an API key (sk-…)",
+		"AKIA" + "IOSFODNN7EXAMPLE":            "an AWS access key id (AKIA…)",
+		"ASIA" + "IOSFODNN7EXAMPLE":            "an AWS access key id (ASIA…)",
+		"AIza" + tail:                          "a Google API key (AIza…)",
+		"ya29." + tail:                         "a Google access token (ya29.…)",
+		"ghp_" + tail:                          "a GitHub token (gh._…)",
+		"github_pat_" + tail:                   "a GitHub token (github_pat_…)",
+		"hf_" + tail:                           "a Hugging Face token (hf_…)",
+		"gsk_" + tail:                          "a Groq key (gsk_…)",
+		"xoxb-" + "1234567890-abc":             "a Slack token (xox…)",
+		"Bearer " + tail:                       "a bearer token",
+		"-----BEGIN RSA " + "PRIVATE KEY-----": "a private key (PEM)",
+	}
+	for text, kind := range cases {
+		t.Run(kind, func(t *testing.T) {
+			d := newDetector(nil)
+			require.Equal(t, kind, d.find(`{"a":"x `+text+`"}`))
+			require.Equal(t, kind, d.find(text))
+			require.Equal(t, kind, d.find(url.QueryEscape(text)))
+		})
+	}
+	for _, text := range []string{
+		"", "task-oriented-and-rather-long-names", "sk-", "Bearer of good news", "bearer ABCDEF1", "risk-averse people with long-hyphenated-words",
+		"a AKIA", "xoxo-dear", "BEGIN PUBLIC KEY", "%zz%", `\`, `\u12`, strings.Repeat(`\\`, 100),
+	} {
+		require.Empty(t, newDetector([]string{"short"}).find(text), text)
+	}
+}
+
+func TestSecretsInOtherPlaces(t *testing.T) {
+	t.Run("url", func(t *testing.T) {
+		r := newRecording(t, says("ok"))
+		r.o.Secrets = []string{canary}
+		ask(t, r, post(t, "https://api.test/"+url.PathEscape(canary), "{}"))
+		require.Equal(t, &SecretError{"t/1.yaml", 0, "request.url", "a configured secret"}, r.Save())
+	})
+	t.Run("header of the cassette", func(t *testing.T) {
+		r := newRecording(t, says("ok"))
+		r.o.Secrets = []string{canary}
+		r.o.Header.Model = canary
+		ask(t, r, post(t, "https://api.test/", "{}"))
+		require.Equal(t, &SecretError{"t/1.yaml", -1, "model", "a configured secret"}, r.Save())
+		r.o.Header = Header{Digests: map[string]string{"prompt": canary}}
+		require.Equal(t, &SecretError{"t/1.yaml", -1, "digests", "a configured secret"}, r.Save())
+	})
+	t.Run("split across reads", func(t *testing.T) {
+		r := newRecording(t, says("x"+canary[:9], canary[9:]+"y"))
+		r.o.Secrets = []string{canary}
+		ask(t, r, post(t, "https://api.test/", "{}"))
+		require.Equal(t, &SecretError{"t/1.yaml", 0, "response.body", "a configured secret"}, r.Save())
+	})
+	t.Run("split across events", func(t *testing.T) {
+		var events []string
+		for _, piece := range []string{"the key is ", canary[:5], canary[5:12], canary[12:], " and ends"} {
+			data, err := json.Marshal(map[string]any{"id": "chunk", "choices": []any{map[string]any{"delta": map[string]any{"content": piece}}}})
+			require.NoError(t, err)
+			events = append(events, "data: "+string(data)+"\r\n\r\n")
+		}
+		r := newRecording(t, says(events...))
+		r.o.Secrets = []string{canary}
+		ask(t, r, post(t, "https://api.test/", "{}"))
+		require.Equal(t, &SecretError{"t/1.yaml", 0, "response.body (in pieces)", "a configured secret"}, r.Save())
+	})
+	t.Run("cause of a failure", func(t *testing.T) {
+		cause := errors.New("dial https://u:" + canary + "@api.test")
+		r := newRecording(t, answer(func(*http.Request) (*http.Response, error) { return nil, cause }))
+		r.o.Secrets = []string{canary}
+		_, err := r.RoundTrip(post(t, "https://api.test/", "{}"))
+		require.ErrorIs(t, err, cause)
+		err = r.Save()
+		require.ErrorContains(t, err, "the cause is withheld")
+		require.NotContains(t, err.Error(), canary)
+		require.NotErrorIs(t, err, cause)
+	})
+}
+
+func TestHeadersAreKeptByAllowList(t *testing.T) {
+	kept := http.Header{
+		"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}, "Anthropic-Version": {"2023-06-01"}, "Openai-Version": {"1"},
+		"Retry-After": {"3"}, "Request-Id": {"r"}, "X-Request-Id": {"r"}, "X-Ratelimit-Remaining-Tokens": {"1"}, "Anthropic-Ratelimit-Requests-Limit": {"2"},
+		"Location": {"https://api.test/next?key=abc&a=1"},
+	}
+	dropped := http.Header{
+		"Authorization": {"Bearer abc"}, "X-Api-Key": {"abc"}, "Api-Key": {"abc"}, "X-Goog-Api-Key": {"abc"}, "Cookie": {"a"}, "Set-Cookie": {"b"},
+		"Date": {"Mon"}, "User-Agent": {"go"}, "Openai-Organization": {"org"}, "X-Amz-Security-Token": {"abc"}, "X-Unknown": {"abc"},
+		"X-Ratelimit-" + strings.Repeat("a", 300): {"1"},
+	}
+	all := kept.Clone()
+	for name, v := range dropped {
+		all[name] = v
+	}
+	r := newRecording(t, answer(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: all.Clone(), Body: http.NoBody}, nil
+	}))
+	req := post(t, "https://api.test/", "{}")
+	req.Header = all.Clone()
+	resp, _ := ask(t, r, req)
+	require.Equal(t, all, resp.Header, "the live response is whole")
+	require.Equal(t, all, req.Header)
+	back := saved(t, r)
+	kept["Location"] = []string{"https://api.test/next?a=1"}
+	resp, _ = ask(t, back, post(t, "https://api.test/", "{}"))
+	require.Equal(t, kept, resp.Header)
+	require.Equal(t, kept, back.deck.tape.interactions[0].Request.Headers)
+}
+
+func TestSaveLeavesTheOldCassette(t *testing.T) {
+	broken := errors.New("connection reset")
+	cases := map[string]struct {
+		base answer
+		use  func(*http.Response)
+		text string
+	}{
+		"nothing sent": {},
+		"transport fails": {
+			base: func(*http.Request) (*http.Response, error) { return nil, broken },
+			text: "save cassette t/1.yaml: interaction 1 (POST https://api.test/bad) failed; the cassette on disk stays: connection reset",
+		},
+		"body fails": {
+			base: func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: &chunkBody{chunks: []string{"a"}, end: broken}}, nil
+			},
+			use:  func(resp *http.Response) { io.Copy(io.Discard, resp.Body); resp.Body.Close() },
+			text: "interaction 1 (POST https://api.test/bad) failed; the cassette on disk stays: connection reset",
+		},
+		"body is still open": {
+			base: says("a"), use: func(*http.Response) {},
+			text: "interaction 1 (POST https://api.test/bad) is not finished",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRecording(t, says("ok"))
+			ask(t, r, post(t, "https://api.test/", "{}"))
+			require.NoError(t, r.Save())
+			old, err := os.ReadFile(cassetteFile(r))
+			require.NoError(t, err)
+
+			second, err := New(Options{Mode: Record, Dir: r.o.Dir, Path: r.o.Path, Base: says("other")})
+			require.NoError(t, err)
+			if c.base != nil {
+				ask(t, second, post(t, "https://api.test/", "{}"))
+				second.o.Base = c.base
+				resp, err := second.RoundTrip(post(t, "https://api.test/bad?key=abc", "{}"))
+				if err == nil {
+					c.use(resp)
+				}
+				err = second.Save()
+				require.ErrorContains(t, err, c.text)
+			} else {
+				require.NoError(t, second.Save())
+				require.Empty(t, second.Digest())
+			}
+			now, err := os.ReadFile(cassetteFile(r))
+			require.NoError(t, err)
+			require.Equal(t, old, now)
+			requireOnly(t, filepath.Dir(cassetteFile(r)), "1.yaml")
+		})
+	}
+}
+
+func requireOnly(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	require.Equal(t, names, got)
+}
+
+func TestSaveReplacesTheCassette(t *testing.T) {
+	r := newRecording(t, says("first"))
+	ask(t, r, post(t, "https://api.test/", "{}"))
+	require.NoError(t, r.Save())
+	info, err := os.Stat(cassetteFile(r))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o644), info.Mode())
+	first := r.Digest()
+	require.NoError(t, r.Save())
+	require.Equal(t, first, r.Digest(), "the same exchanges, the same bytes")
+
+	second, err := New(Options{Mode: Record, Dir: r.o.Dir, Path: r.o.Path, Base: says("second")})
+	require.NoError(t, err)
+	ask(t, second, post(t, "https://api.test/", "{}"))
+	_, got := ask(t, saved(t, second), post(t, "https://api.test/", "{}"))
+	require.Equal(t, []string{"second"}, got)
+	requireOnly(t, filepath.Dir(cassetteFile(r)), "1.yaml")
+}
+
+func TestSaveNamesAFolderItCannotWriteTo(t *testing.T) {
+	r := newRecording(t, says("ok"))
+	ask(t, r, post(t, "https://api.test/", "{}"))
+	require.NoError(t, os.WriteFile(filepath.Join(r.o.Dir, "t"), nil, 0o644)) // a file where the folder should be
+	err := r.Save()
+	require.ErrorContains(t, err, "save cassette t/1.yaml: ")
+	require.ErrorContains(t, err, filepath.Join(r.o.Dir, "t"))
+	require.NoError(t, os.Remove(filepath.Join(r.o.Dir, "t")))
+	require.NoError(t, r.Save(), "what was recorded is not lost")
+
+	require.NoError(t, os.Remove(cassetteFile(r)))
+	require.NoError(t, os.MkdirAll(filepath.Join(cassetteFile(r), "x"), 0o755)) // a folder where the file should be
+	require.ErrorContains(t, r.Save(), "save cassette t/1.yaml: ")
+	requireOnly(t, filepath.Dir(cassetteFile(r)), "1.yaml")
+}
+
+func TestWhatIsTooBigIsNotKept(t *testing.T) {
+	k := &take{body: make([]byte, maxBytes-1)}
+	k.frame([]byte("ab"), 0)
+	require.ErrorContains(t, k.err, "larger than 67108864 bytes")
+
+	k = &take{}
+	for range maxFrames + 10 {
+		k.frame([]byte("a"), 1000)
+	}
+	require.Len(t, k.it.frames, maxFrames)
+	require.Equal(t, frame{11, 1}, k.it.frames[maxFrames-1])
+	require.Equal(t, len(k.body), frameBytes(k.it.frames))
+
+	req := post(t, "https://api.test/", "")
+	req.ContentLength, req.Body = -1, io.NopCloser(io.LimitReader(zeros{}, maxBytes+1))
+	_, err := requestBody(req)
+	require.ErrorContains(t, err, "request body is larger than 67108864 bytes")
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
