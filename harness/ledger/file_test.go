@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 )
 
 func TestRoundTrip(t *testing.T) {
-	for _, n := range []int{0, 1, 3, 700} {
+	for _, n := range []int{0, 1, 3, 4000} { // the last outgrows dictionaryBytes
 		dir, rows := t.TempDir(), sampleRows(n)
 		require.NoError(t, Write(dir, rows))
 		got, err := Read(dir)
@@ -99,11 +100,14 @@ func TestSameRowsSameBytes(t *testing.T) {
 }
 
 func TestRowGroupsAndMetadata(t *testing.T) {
-	rows := make([]ToolCall, rowGroupRows+10)
+	rows := make([]Turn, rowGroupRows+10)
 	for i := range rows {
-		rows[i].Seq = int32(i)
+		rows[i].Turn = int32(i)
+		for v := range i % 3 {
+			rows[i].Violations = append(rows[i].Violations, strconv.Itoa(i*v))
+		}
 	}
-	file, err := encodeTable(tableToolCalls, rows)
+	file, err := encodeTable(tableTurns, rows)
 	require.NoError(t, err)
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
 	require.NoError(t, err)
@@ -111,14 +115,14 @@ func TestRowGroupsAndMetadata(t *testing.T) {
 	groups := f.Metadata().RowGroups
 	require.Len(t, groups, 2)
 	require.EqualValues(t, rowGroupRows, groups[0].NumRows)
-	seq := groups[1].Columns[13].MetaData
-	require.Equal(t, []string{"tool_call_seq"}, []string(seq.PathInSchema))
-	require.Equal(t, []byte{0, 0, 1, 0}, seq.Statistics.MinValue, "65536, little-endian")
-	for key, want := range map[string]string{keyVersion: "1", keyTable: "tool_calls", keySchema: schemaDigest(schemaText[ToolCall]())} {
+	column := groups[1].Columns[13].MetaData
+	require.Equal(t, []string{"turn"}, []string(column.PathInSchema))
+	require.Equal(t, []byte{0, 0, 1, 0}, column.Statistics.MinValue, "65536, little-endian")
+	for key, want := range map[string]string{keyVersion: "1", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
 		got, _ := f.Lookup(key)
 		require.Equal(t, want, got, key)
 	}
-	got, err := decodeTable[ToolCall](tableToolCalls, file)
+	got, err := decodeTable[Turn](tableTurns, file)
 	require.NoError(t, err)
 	require.Equal(t, rows, got)
 }
@@ -291,7 +295,7 @@ func TestWriteReplacesAndLeavesNothingBehind(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	file, err := encodeTable(tableTurns, sampleRows(1).Turns)
+	file, err := encodeTable(tableToolCalls, []ToolCall{{}, {Seq: 1}})
 	require.NoError(f, err)
 	f.Add(file)
 	f.Add([]byte("PAR1\x00\x00\x00\x00PAR1"))
@@ -299,14 +303,14 @@ func FuzzDecode(f *testing.F) {
 		if len(file) > 1<<16 || !reseal(file) {
 			return
 		}
-		rows, err := decodeTable[Turn](tableTurns, file)
+		rows, err := decodeTable[ToolCall](tableToolCalls, file)
 		if err != nil {
 			return
 		}
-		again, err := encodeTable(tableTurns, rows)
+		again, err := encodeTable(tableToolCalls, rows)
 		require.NoError(t, err)
-		back, err := decodeTable[Turn](tableTurns, again)
+		back, err := decodeTable[ToolCall](tableToolCalls, again)
 		require.NoError(t, err)
-		require.Equal(t, Digest(Rows{Turns: rows}), Digest(Rows{Turns: back}))
+		require.Equal(t, Digest(Rows{ToolCalls: rows}), Digest(Rows{ToolCalls: back}))
 	})
 }

@@ -23,7 +23,8 @@ type EpisodeRows struct {
 }
 
 // Journal appends finished episodes to dir/journal/episodes.log, one line each:
-// schema version, length and CRC-32C of the payload in hex, and the payload, JSON.
+// schema version, length and CRC-32C (Castagnoli) of the payload in hex, and the
+// payload, the JSON of an EpisodeRows.
 // A line that ends before its newline was cut by a crash; a broken line with
 // another after it was damaged.
 type Journal struct {
@@ -37,12 +38,8 @@ type Journal struct {
 	err  error // a failed Append that could not be undone
 }
 
-const (
-	// maxRecord bounds a journal line, in bytes.
-	maxRecord = 64 << 20
-	// journalMode of folders; files follow the umask from 0666.
-	journalMode = 0o755
-)
+// maxRecord bounds a journal line, in bytes.
+const maxRecord = 64 << 20
 
 func journalPath(dir string) string { return filepath.Join(dir, "journal", "episodes.log") }
 
@@ -51,7 +48,7 @@ func journalPath(dir string) string { return filepath.Join(dir, "journal", "epis
 // in the middle. One process at a time may have it open.
 func OpenJournal(dir string) (*Journal, error) {
 	path := journalPath(dir)
-	if err := os.MkdirAll(filepath.Dir(path), journalMode); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -77,6 +78,9 @@ func TestJournalCutAnywhere(t *testing.T) {
 		require.Len(t, got, n, "cut at %d", cut)
 		require.EqualValues(t, cut-ends[n], torn, "cut at %d", cut)
 
+		if cut%17 != 0 && len(whole)-cut > 20 {
+			continue
+		}
 		// Resuming drops the tail and goes on.
 		j, err := OpenJournal(dir)
 		require.NoError(t, err, "cut at %d", cut)
@@ -210,7 +214,8 @@ func TestJournalErrors(t *testing.T) {
 }
 
 func FuzzReadJournal(f *testing.F) {
-	_, whole := writeJournal(f, sampleRecords(2))
+	small := EpisodeRows{Turns: []Turn{{}}}
+	_, whole := writeJournal(f, []EpisodeRows{small, small})
 	f.Add(whole, false)
 	f.Add(whole[:len(whole)-7], false)
 	f.Add([]byte(`{"Episode":{"Trial":1},"Turns":[{"In":0}]}`), true)
@@ -219,21 +224,21 @@ func FuzzReadJournal(f *testing.F) {
 		if framed {
 			data = appendFrame(nil, data)
 		}
-		dir, _ := writeJournal(t, nil)
-		require.NoError(t, os.WriteFile(journalPath(dir), data, 0o644))
+		path := journalPath(t.TempDir())
+		dir := filepath.Dir(filepath.Dir(path))
+		require.NoError(t, os.Mkdir(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, data, 0o644))
 		recs, torn, err := ReadJournal(dir)
 		if err != nil {
 			return
 		}
-		require.LessOrEqual(t, torn, int64(len(data)))
-		// What was read can be appended to, and reads the same again.
-		j, err := OpenJournal(dir)
+		// What is left without the tail reads the same, with another record after it.
+		line, err := encodeRecord(small)
 		require.NoError(t, err)
-		require.NoError(t, j.Append(EpisodeRows{}))
-		require.NoError(t, j.Close())
+		require.NoError(t, os.WriteFile(path, slices.Concat(data[:int64(len(data))-torn], line), 0o644))
 		again, torn, err := ReadJournal(dir)
 		require.NoError(t, err)
 		require.Zero(t, torn)
-		require.Equal(t, append(recs, EpisodeRows{}), again)
+		require.Equal(t, append(recs, small), again)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -105,6 +106,7 @@ func appendGroup[T any, P record[T]](rows []T, group parquet.RowGroup) ([]T, err
 	var row T
 	columns := columnsOf(P(&row).fields(nil))
 	buf := make([]parquet.Row, 128)
+	rows = slices.Grow(rows, int(min(group.NumRows(), rowGroupRows)))
 	for {
 		n, err := in.ReadRows(buf)
 		if len(rows)+n > maxRows {
