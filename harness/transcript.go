@@ -9,22 +9,24 @@ import (
 	"unicode"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
 )
 
-// WriteTranscript writes what happened in an episode for a person to read:
-// prompts that changed, raw outputs, judgements, tool calls and the end.
+// WriteTranscript writes what happened in an episode for a person to read: each
+// prompt line once, raw outputs, judgements, tool calls and the end.
 // Control characters of untrusted text are made visible.
 func WriteTranscript(w io.Writer, traces []Trace) error {
 	var b bytes.Buffer
-	system := ""
+	shown := map[string]bool{}
 	for _, t := range traces {
 		switch {
 		case t.Call != nil:
-			if t.Call.System != system {
-				system = t.Call.System
-				section(&b, "system prompt", system)
+			writeTurn(&b, t, shown)
+			for _, text := range prompts(t.Call) {
+				for line := range strings.Lines(text) {
+					shown[line] = true
+				}
 			}
-			writeTurn(&b, t)
 		case t.Tool != nil:
 			writeTool(&b, t)
 		case t.Finish != nil:
@@ -51,14 +53,15 @@ func WriteTranscript(w io.Writer, traces []Trace) error {
 	return err
 }
 
-func writeTurn(b *bytes.Buffer, t Trace) {
+func writeTurn(b *bytes.Buffer, t Trace, shown map[string]bool) {
 	fmt.Fprintf(b, "── turn %d: %s/%s · model %s · %.3f s", t.Turn.Turn, t.Turn.Role, t.Turn.Kind, visible(t.Call.Model), float64(t.Turn.DurationUs)/1e6)
 	if t.Turn.In != nil {
 		fmt.Fprintf(b, " · %d+%d tokens", *t.Turn.In, *t.Turn.Out)
 	}
 	b.WriteByte('\n')
+	prompt(b, "system prompt", t.Call.System, shown)
 	for _, m := range t.Call.Messages {
-		section(b, "prompt ("+m.Role+")", m.Text)
+		prompt(b, "prompt ("+m.Role+")", m.Text, shown)
 	}
 	if t.Err != nil {
 		section(b, "failed", t.Err.Error())
@@ -88,6 +91,36 @@ func writeTool(b *bytes.Buffer, t Trace) {
 	if len(t.Result.Value) > 0 {
 		section(b, "result", string(t.Result.Value))
 	}
+}
+
+// prompts are all texts of a call.
+func prompts(c *providers.Call) []string {
+	texts := []string{c.System}
+	for _, m := range c.Messages {
+		texts = append(texts, m.Text)
+	}
+	return texts
+}
+
+// prompt writes the lines of a prompt that no earlier turn had, and says how
+// many were left out.
+func prompt(b *bytes.Buffer, label, text string, shown map[string]bool) {
+	var lines []string
+	same := 0
+	for line := range strings.Lines(text) {
+		if shown[line] {
+			same++
+			continue
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return
+	}
+	if same > 0 {
+		label += fmt.Sprintf(", %d lines as before left out", same)
+	}
+	section(b, label, strings.Join(lines, ""))
 }
 
 // section writes a label and indented text.

@@ -1,0 +1,168 @@
+package harness_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+func TestRunRefusesMissingCassettes(t *testing.T) {
+	o := countsOptions(t)
+	o.Cassettes, o.Runs = fstest.MapFS{}, t.TempDir()
+	o.Select.Candidates = []string{"strong"}
+	_, err := harness.Run(context.Background(), o)
+	var missing *recorder.MissingError
+	require.ErrorAs(t, err, &missing)
+	require.ErrorContains(t, err, "69 of 69 planned episodes have no cassette; record all with: cupel run --mode record --suite builtin:counts")
+	left, err := os.ReadDir(o.Runs)
+	require.NoError(t, err)
+	require.Empty(t, left, "nothing was started")
+}
+
+func TestRunReportsEveryConfigurationProblem(t *testing.T) {
+	o := countsOptions(t)
+	o.Candidates = []goldens.Candidate{
+		{Name: "a", Provider: "nope", Model: "m"},
+		{Name: "b", Provider: "sim-openai", Model: "m", Agent: "wizard"},
+		{Name: "c", Provider: "sim-openai", Model: "m", Profile: "florid"},
+		{Name: "d", Provider: "sim-openai"},
+	}
+	_, err := harness.Run(context.Background(), o)
+	var config *harness.ConfigError
+	require.ErrorAs(t, err, &config)
+	for _, want := range []string{
+		`candidate a: unknown provider "nope"; known: anthropic, openai`, `unknown strategy "wizard"`,
+		`unknown prompt profile "florid"`, "candidate d: no model",
+	} {
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// status answers every request with one status.
+type status int
+
+func (s status) RoundTrip(req *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: int(s), Status: http.StatusText(int(s)), Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(`{"error":{"message":"overloaded, sorry","type":"server_error"}}`)), Request: req,
+	}, nil
+}
+
+// A provider's failure is not the model's: no check is scored, the old cassette
+// stays, and the row says what happened.
+func TestProviderFailureIsInfrastructure(t *testing.T) {
+	o := recordOptions(t, "G01")
+	o.Select.Candidates = []string{"strong"}
+	old := filepath.Join(o.CassetteDir, "strong", "G01", "1.yaml")
+	require.NoError(t, os.MkdirAll(filepath.Dir(old), 0o755))
+	require.NoError(t, os.WriteFile(old, []byte("old"), 0o644))
+	o.Transport = func(string) http.RoundTripper { return status(http.StatusServiceUnavailable) }
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, "partial", res.Manifest.Status)
+	ep := res.Rows.Episodes[0]
+	require.True(t, ep.InfraError)
+	require.Equal(t, "overloaded", ep.ErrorKind)
+	require.Equal(t, "error", ep.Status)
+	require.False(t, ep.Solved)
+	require.Empty(t, ep.Checks)
+	require.Nil(t, ep.CostNanoUSD, "what was not reported is unknown, not zero")
+	require.Len(t, res.Rows.Turns, 1)
+	require.Equal(t, "overloaded", res.Rows.Turns[0].ErrorKind)
+	require.Equal(t, int32(503), *res.Rows.Turns[0].HTTPStatus)
+	text, err := os.ReadFile(old)
+	require.NoError(t, err)
+	require.Equal(t, "old", string(text))
+}
+
+func TestDrainFinishesWhatIsInFlight(t *testing.T) {
+	o := countsOptions(t)
+	o.Runs, o.Concurrency = t.TempDir(), 1
+	drain := make(chan struct{})
+	o.Drain = drain
+	o.Progress = func(p harness.Progress) {
+		if p.Done == 3 {
+			close(drain)
+		}
+	}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.True(t, res.Interrupted)
+	require.Equal(t, "partial", res.Manifest.Status)
+	require.GreaterOrEqual(t, len(res.Rows.Episodes), 3)
+	require.Less(t, len(res.Rows.Episodes), 10)
+	read, err := ledger.Read(res.Dir)
+	require.NoError(t, err)
+	require.Equal(t, res.Rows.Episodes, read.Episodes, "what was finished is in the ledger")
+	journal, torn, err := ledger.ReadJournal(res.Dir)
+	require.NoError(t, err)
+	require.Zero(t, torn)
+	require.Len(t, journal, len(res.Rows.Episodes))
+}
+
+// stall blocks until the request is cancelled.
+type stall struct{ started chan struct{} }
+
+func (s stall) RoundTrip(req *http.Request) (*http.Response, error) {
+	s.started <- struct{}{}
+	<-req.Context().Done()
+	return nil, req.Context().Err()
+}
+
+func TestCancelStopsEpisodesWithoutAResult(t *testing.T) {
+	o := recordOptions(t, "G01", "G02")
+	o.Select.Candidates = []string{"strong"}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	started := make(chan struct{}, 2)
+	o.Transport = func(string) http.RoundTripper { return stall{started} }
+	o.Concurrency = 1
+	go func() {
+		<-started
+		cancel(errors.New("second Ctrl-C"))
+	}()
+	res, err := harness.Run(ctx, o)
+	require.NoError(t, err)
+	require.True(t, res.Interrupted)
+	require.Empty(t, res.Rows.Episodes, "a stopped episode has no result")
+	_, err = os.Stat(filepath.Join(o.CassetteDir, "strong"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestStaleCassetteIsNamed(t *testing.T) {
+	o := recordOptions(t, "G01")
+	o.Select.Candidates = []string{"strong"}
+	_, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
+	task := taskNamed(t, o.Suite, "G01")
+	task.Request += " Thanks."
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	ep := res.Rows.Episodes[0]
+	require.Equal(t, harness.KindReplayMiss, ep.ErrorKind)
+	require.Contains(t, ep.ErrorText, "messages[1]")
+}
+
+func taskNamed(t *testing.T, s *goldens.Suite, id string) *goldens.Task {
+	t.Helper()
+	for i := range s.Tasks {
+		if s.Tasks[i].ID == id {
+			return &s.Tasks[i]
+		}
+	}
+	t.Fatalf("no task %s", id)
+	return nil
+}
