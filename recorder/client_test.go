@@ -31,17 +31,17 @@ func TestAClientSeesTheSameWithoutTheServer(t *testing.T) {
 		case "/gzip":
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
-			z.Write(body)
-			z.Close()
+			_, _ = z.Write(body)
+			_ = z.Close()
 		case "/pieces":
 			for len(body) > 0 {
 				n := min(len(body), 1+rng.Intn(50))
-				w.Write(body[:n])
+				_, _ = w.Write(body[:n])
 				w.(http.Flusher).Flush()
 				body = body[n:]
 			}
 		default:
-			w.Write(body)
+			_, _ = w.Write(body)
 		}
 	}))
 	defer srv.Close()

@@ -14,7 +14,7 @@ import (
 // decode reads a cassette file. Its errors say what is wrong, not where.
 func decode(data []byte, allowUnsealed bool) (*tape, error) {
 	content, digest, broken := unseal(data)
-	if broken != nil && !(allowUnsealed && errors.Is(broken, errUnsealed)) {
+	if broken != nil && (!allowUnsealed || !errors.Is(broken, errUnsealed)) {
 		return nil, broken
 	}
 	t, ok := readLayout(string(content))
@@ -77,7 +77,7 @@ func readYAML(content []byte, sealed bool) (*tape, error) {
 	}
 	for i, y := range f.Interactions {
 		it := &t.interactions[i]
-		it.Interaction = y.Interaction
+		it.Request, it.Response = y.Request, y.Response
 		if f.Cupel == nil || y.Cupel == nil {
 			it.adopt()
 			continue
@@ -101,12 +101,12 @@ func (it *interaction) extend(y *yamlExtra) {
 func decodeYAML(content []byte, into any) error {
 	var root yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(content))
-	if err := d.Decode(&root); err == io.EOF {
+	if err := d.Decode(&root); errors.Is(err, io.EOF) {
 		return errors.New("it is empty")
 	} else if err != nil {
 		return fmt.Errorf("not YAML: %w", err)
 	}
-	if err := d.Decode(&yaml.Node{}); err != io.EOF {
+	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
 		return errors.New("not a cassette: more than one YAML document")
 	}
 	if line := aliasLine(&root); line > 0 {

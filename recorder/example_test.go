@@ -1,6 +1,7 @@
 package recorder_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,9 +19,9 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, "hello, "+r.URL.Query().Get("name"))
+		_, _ = io.WriteString(w, "hello, "+r.URL.Query().Get("name"))
 	}))
 	base := server.Client().Transport
 	ask := func(mode recorder.Mode) *recorder.Recorder {
@@ -33,9 +34,8 @@ func Example() {
 		if err != nil {
 			panic(err)
 		}
-		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
-		if err != nil {
+		if err := errors.Join(err, resp.Body.Close()); err != nil {
 			panic(err)
 		}
 		fmt.Println(mode, resp.Status, string(body))

@@ -21,7 +21,7 @@ func sample() *tape {
 		Simulated: true, Recorded: "2026-01-02", Adapter: "1", Digests: map[string]string{"prompt": "ab12", "tools": "0e99"},
 	}}
 	for i, body := range []string{"{\"choices\":[]}", "data: {\"a\":1}\n\ndata: {\"b\":\"é\"}\n\ndata: [DONE]\n\n"} {
-		it := interaction{Interaction: cassette.Interaction{
+		it := interaction{
 			Request: cassette.Request{
 				Method: "POST", URL: "https://api.test/v1/chat?x=1", Body: `{"model":"m","messages":[{"role":"user","content":"hi"}]}`,
 				Headers: map[string][]string{"Content-Type": {"application/json"}, "Accept": {"a/b", "c/d"}},
@@ -30,7 +30,7 @@ func sample() *tape {
 				Status: "200 OK", Code: 200, Body: body, Duration: time.Duration(i) * 503123 * time.Microsecond,
 				Headers: map[string][]string{"X-Request-Id": {"req \x80"}},
 			},
-		}}
+		}
 		it.digest = requestDigest(it.Request.Method, it.Request.URL, it.Request.Body)
 		it.firstByte = time.Duration(i) * time.Millisecond
 		it.frames = []frame{{5, 1000}, {len(body) - 5, 0}}
@@ -185,14 +185,14 @@ func TestGoVCRReadsOurFile(t *testing.T) {
 		for i, got := range c.Interactions {
 			want := tape.interactions[i]
 			require.Equal(t, want.Request.Body, got.Request.Body)
-			require.Equal(t, want.Request.URL, got.Request.URL)
-			require.Equal(t, want.Request.Method, got.Request.Method)
+			require.Equal(t, want.Request.URL, got.URL)
+			require.Equal(t, want.Request.Method, got.Method)
 			require.Equal(t, want.Request.Headers, got.Request.Headers)
 			require.Equal(t, want.Response.Body, got.Response.Body)
 			require.Equal(t, want.Response.Headers, got.Response.Headers)
-			require.Equal(t, want.Response.Status, got.Response.Status)
-			require.Equal(t, want.Response.Code, got.Response.Code)
-			require.Equal(t, want.Response.Duration, got.Response.Duration)
+			require.Equal(t, want.Response.Status, got.Status)
+			require.Equal(t, want.Response.Code, got.Code)
+			require.Equal(t, want.Response.Duration, got.Duration)
 		}
 	}
 }
@@ -327,7 +327,7 @@ func FuzzLoad(f *testing.F) {
 		if isSealed && len(text) > sealSize {
 			text = string(sealed(text[:len(text)-sealSize]))
 		}
-		decode([]byte(text), true)
+		_, _ = decode([]byte(text), true)
 		content, _, _ := unseal([]byte(text))
 		fast, ok := readLayout(string(content))
 		if !ok {

@@ -43,7 +43,7 @@ func readFile(files fs.FS, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read: nothing can be lost
 	size := 0
 	if info, err := f.Stat(); err == nil && info.Size() <= maxBytes {
 		size = int(info.Size())
@@ -52,7 +52,7 @@ func readFile(files fs.FS, name string) ([]byte, error) {
 	for {
 		n, err := f.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
-		if err == io.EOF || len(data) > maxBytes {
+		if errors.Is(err, io.EOF) || len(data) > maxBytes {
 			return data, nil
 		}
 		if err != nil {

@@ -2,7 +2,6 @@ package recorder
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -38,9 +37,9 @@ func (t *take) frame(p []byte, since time.Duration) {
 
 // record sends a request and keeps the exchange.
 func (r *Recorder) record(req *http.Request) (*http.Response, error) {
-	t := &take{it: interaction{Interaction: cassette.Interaction{
+	t := &take{it: interaction{
 		Request: cassette.Request{Method: method(req), URL: canonicalURL(req.URL), Headers: keptHeaders(req.Header)},
-	}}}
+	}}
 	r.mu.Lock()
 	t.index = len(r.takes)
 	r.takes = append(r.takes, t)
@@ -94,6 +93,3 @@ func (r *Recorder) send(req *http.Request, body string, t *tap) (*http.Response,
 	out.Body, out.Request = t, req
 	return &out, nil
 }
-
-// live response bodies end with io.EOF, with Close, or with a failure.
-var _ io.ReadCloser = (*tap)(nil)

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -23,8 +24,12 @@ type answer func(*http.Request) (*http.Response, error)
 
 func (f answer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
-		io.Copy(io.Discard, req.Body)
-		req.Body.Close()
+		if _, err := io.Copy(io.Discard, req.Body); err != nil {
+			return nil, err
+		}
+		if err := req.Body.Close(); err != nil {
+			return nil, err
+		}
 	}
 	return f(req)
 }
@@ -33,7 +38,7 @@ func (f answer) RoundTrip(req *http.Request) (*http.Response, error) {
 func says(chunks ...string) answer {
 	return func(*http.Request) (*http.Response, error) {
 		return &http.Response{
-			Status: "200 OK", StatusCode: 200, ContentLength: -1,
+			Status: "200 OK", StatusCode: http.StatusOK, ContentLength: -1,
 			Header: http.Header{"Content-Type": {"text/plain"}}, Body: &chunkBody{chunks: slices.Clone(chunks)},
 		}, nil
 	}
@@ -198,11 +203,11 @@ func TestRecordingStreamsToTheCaller(t *testing.T) {
 	const gap = 100 * time.Millisecond
 	release := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, "data: 1\n\n")
+		_, _ = io.WriteString(w, "data: 1\n\n")
 		w.(http.Flusher).Flush()
 		<-release
 		time.Sleep(gap)
-		io.WriteString(w, "data: 2\n\n")
+		_, _ = io.WriteString(w, "data: 2\n\n")
 	}))
 	defer srv.Close()
 	base := &http.Transport{}
@@ -289,10 +294,10 @@ func TestABodyClosedAfterAllThatWasAnnouncedIsWhole(t *testing.T) {
 }
 
 func TestEveryExchangeIsReportedOnce(t *testing.T) {
-	broken := &http.ProtocolError{ErrorString: "broken"}
+	broken := errors.New("broken")
 	failing := answer(func(*http.Request) (*http.Response, error) { return nil, broken })
 	halfway := answer(func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: &chunkBody{chunks: []string{"a"}, end: broken}}, nil
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: &chunkBody{chunks: []string{"a"}, end: broken}}, nil
 	})
 	cases := []struct {
 		name          string
@@ -313,10 +318,11 @@ func TestEveryExchangeIsReportedOnce(t *testing.T) {
 			require.NoError(t, err)
 			req, seen := observed(post(t, "https://api.test/", "{}"))
 			if resp, err := r.RoundTrip(req); err == nil {
-				io.Copy(io.Discard, resp.Body)
-				resp.Body.Read(make([]byte, 1))
-				resp.Body.Close()
-				resp.Body.Close()
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_, err = resp.Body.Read(make([]byte, 1))
+				require.Error(t, err)
+				require.NoError(t, resp.Body.Close())
+				require.NoError(t, resp.Body.Close())
 			}
 			require.Len(t, *seen, 1)
 			x := (*seen)[0]

@@ -13,7 +13,7 @@ func requestBody(req *http.Request) (string, error) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return "", nil
 	}
-	defer req.Body.Close()
+	defer func() { _ = req.Body.Close() }() // only read: nothing can be lost
 	var b strings.Builder
 	var from io.Reader = req.Body
 	if n := req.ContentLength; n > 0 && n <= maxBytes {

@@ -120,7 +120,7 @@ func replaceFile(path string, data []byte) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			os.Remove(f.Name())
+			_ = os.Remove(f.Name()) // err says what matters
 		}
 	}()
 	_, err = f.Write(data)

@@ -182,7 +182,7 @@ func TestHeadersAreKeptByAllowList(t *testing.T) {
 		all[name] = v
 	}
 	r := newRecording(t, answer(func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Header: all.Clone(), Body: http.NoBody}, nil
+		return &http.Response{StatusCode: http.StatusOK, Header: all.Clone(), Body: http.NoBody}, nil
 	}))
 	req := post(t, "https://api.test/", "{}")
 	req.Header = all.Clone()
@@ -210,9 +210,12 @@ func TestSaveLeavesTheOldCassette(t *testing.T) {
 		},
 		"body fails": {
 			base: func(*http.Request) (*http.Response, error) {
-				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: &chunkBody{chunks: []string{"a"}, end: broken}}, nil
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: &chunkBody{chunks: []string{"a"}, end: broken}}, nil
 			},
-			use:  func(resp *http.Response) { io.Copy(io.Discard, resp.Body); resp.Body.Close() },
+			use: func(resp *http.Response) {
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+			},
 			text: "interaction 1 (POST https://api.test/bad) failed; the cassette on disk stays: connection reset",
 		},
 		"body is still open": {
@@ -295,6 +298,71 @@ func TestSaveNamesAFolderItCannotWriteTo(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(cassetteFile(r), "x"), 0o755)) // a folder where the file should be
 	require.ErrorContains(t, r.Save(), "save cassette t/1.yaml: ")
 	requireOnly(t, filepath.Dir(cassetteFile(r)), "1.yaml")
+}
+
+// TestACrashDuringSaveLeavesAWholeFile stands in for a crash at each moment of
+// Save: whatever is left beside it, the cassette's path holds a whole file.
+func TestACrashDuringSaveLeavesAWholeFile(t *testing.T) {
+	r := newRecording(t, says("ok"))
+	ask(t, r, post(t, "https://api.test/", "{}"))
+	require.NoError(t, r.Save())
+	file := cassetteFile(r)
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+	stop := make(chan struct{})
+	bad := make(chan error, 1)
+	go func() {
+		defer close(bad)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if now, err := os.ReadFile(file); err != nil || string(now) != string(whole) {
+				bad <- errors.Join(err, errors.New("the cassette was in pieces"))
+				return
+			}
+		}
+	}()
+	for range 100 {
+		require.NoError(t, r.Save())
+	}
+	close(stop)
+	require.NoError(t, <-bad)
+
+	left := filepath.Join(filepath.Dir(file), ".1.yaml.123.tmp") // as a kill before the rename leaves it
+	require.NoError(t, os.WriteFile(left, whole[:10], 0o600))
+	require.NoError(t, r.Save())
+	now, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, whole, now)
+}
+
+func TestSaveRefusesWhatCouldNotBeReplayed(t *testing.T) {
+	t.Run("request body fails", func(t *testing.T) {
+		r := newRecording(t, says("ok"))
+		req := post(t, "https://api.test/", "")
+		req.ContentLength, req.Body = -1, &chunkBody{chunks: []string{"{"}, end: errors.New("disk gone")}
+		_, err := r.RoundTrip(req)
+		require.ErrorContains(t, err, "read request body: disk gone")
+		require.ErrorContains(t, r.Save(), "interaction 0 (POST https://api.test/) failed; the cassette on disk stays: read request body: disk gone")
+	})
+	t.Run("too many interactions", func(t *testing.T) {
+		r := newRecording(t, says("ok"))
+		r.takes = make([]*take, maxInteractions+1)
+		for i := range r.takes {
+			r.takes[i] = &take{done: true, it: sample().interactions[0]}
+		}
+		require.ErrorContains(t, r.Save(), "cassette t/1.yaml not written: 10001 interactions")
+	})
+	t.Run("no HTTP status", func(t *testing.T) {
+		r := newRecording(t, answer(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 0, Header: http.Header{}, Body: http.NoBody}, nil
+		}))
+		ask(t, r, post(t, "https://api.test/", "{}"))
+		require.ErrorContains(t, r.Save(), "response code 0 is no HTTP status")
+	})
 }
 
 func TestWhatIsTooBigIsNotKept(t *testing.T) {

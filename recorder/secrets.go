@@ -111,13 +111,11 @@ func views(s string) []string {
 		all = append(all, s)
 	}
 	for _, v := range all {
-		plain := v
 		if strings.Contains(v, "%") {
-			plain = unescapePercent(v)
-			all = append(all, plain)
+			all = append(all, unescapePercent(v))
 		}
 		if strings.Contains(v, "+") { // a space, in a query
-			all = append(all, strings.ReplaceAll(plain, "+", " "))
+			all = append(all, unescapePercent(strings.ReplaceAll(v, "+", " ")))
 		}
 	}
 	return all

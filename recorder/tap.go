@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -90,7 +91,7 @@ func (t *tap) keep(err error) {
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	k := t.take
-	if k.err == nil && err != io.EOF {
+	if k.err == nil && !errors.Is(err, io.EOF) {
 		k.err = err
 	}
 	k.it.closedEarly = err == nil && t.read != t.length

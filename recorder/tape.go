@@ -25,7 +25,8 @@ type frame struct {
 
 // interaction is a go-vcr interaction and what cupel keeps beside it.
 type interaction struct {
-	cassette.Interaction
+	Request   cassette.Request
+	Response  cassette.Response
 	digest    string
 	firstByte time.Duration
 	frames    []frame
