@@ -40,7 +40,7 @@ fuzz: ## each fuzz target for ten seconds
 	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 10s $$pkg || exit 1; \
 	  done; done
 
-duckdb: build ## read a run's ledger with DuckDB (needs node and npm)
+duckdb: ## read a run's ledger with DuckDB (needs node and npm)
 	mkdir -p bin/duckdb && cp harness/ledger/testdata/duckdb/package.json bin/duckdb/
 	cd bin/duckdb && npm install --no-audit --no-fund --silent
 	CUPEL_DUCKDB_DIR=$(CURDIR)/bin/duckdb $(GO) test -count=1 -run DuckDB -v ./harness/ledger
