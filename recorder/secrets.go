@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,7 +26,10 @@ func newDetector(secrets []string) *detector {
 	d := &detector{}
 	for _, s := range secrets {
 		if len(s) >= minSecret {
-			d.needles = append(append(d.needles, s), base64Forms(s)...)
+			// The escaped forms are views too; but a percent sign just before one
+			// would hide it there.
+			d.needles = append(d.needles, s, url.QueryEscape(s), url.PathEscape(s))
+			d.needles = append(d.needles, base64Forms(s)...)
 		}
 	}
 	return d
