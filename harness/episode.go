@@ -267,17 +267,21 @@ func (e *episode) close(r *runner) ledger.EpisodeRows {
 	f := *e.finish
 	digest := ""
 	if e.recorder != nil {
-		if f.Err == nil {
-			if n := e.recorder.Leftover(); n > 0 {
-				f.Err = &StaleError{Path: e.cassette, Unused: n, Command: r.command(e.planned)}
-			} else if err := e.recorder.Save(); err != nil {
-				f.Err = fmt.Errorf("save cassette %s: %w", e.cassette, err)
-			}
+		if f.Err == nil && f.Status != agent.Interrupted {
+			f.Err = e.seal(r)
 		}
 		digest = e.recorder.Digest()
 	}
 	e.emit(Trace{Finish: &f})
 	return e.rows.episode(f, digest, e.clock)
+}
+
+// seal saves what was recorded, or finds recordings a replay did not use.
+func (e *episode) seal(r *runner) error {
+	if n := e.recorder.Leftover(); n > 0 {
+		return &StaleError{Path: e.cassette, Unused: n, Command: r.command(e.planned)}
+	}
+	return e.recorder.Save()
 }
 
 // StaleError says that a replayed episode ended before its cassette did: it was

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -165,4 +166,38 @@ func taskNamed(t *testing.T, s *goldens.Suite, id string) *goldens.Task {
 	}
 	t.Fatalf("no task %s", id)
 	return nil
+}
+
+// failAfter answers like a server at first, and then is stopped with the run.
+type failAfter struct {
+	next   http.RoundTripper
+	cancel context.CancelFunc
+	calls  atomic.Int32
+}
+
+func (f *failAfter) RoundTrip(req *http.Request) (*http.Response, error) {
+	if f.calls.Add(1) > 1 {
+		f.cancel()
+		return nil, context.Canceled
+	}
+	return f.next.RoundTrip(req)
+}
+
+// An episode stopped half-way leaves the cassette of an earlier, whole one.
+func TestCancelKeepsTheOldCassette(t *testing.T) {
+	o := recordOptions(t, "G01")
+	o.Select.Candidates = []string{"strong"}
+	old := filepath.Join(o.CassetteDir, "strong", "G01", "1.yaml")
+	require.NoError(t, os.MkdirAll(filepath.Dir(old), 0o755))
+	require.NoError(t, os.WriteFile(old, []byte("old"), 0o644))
+	ctx, cancel := context.WithCancel(context.Background())
+	next := o.Transport("")
+	o.Transport = func(string) http.RoundTripper { return &failAfter{next: next, cancel: cancel} }
+	res, err := harness.Run(ctx, o)
+	require.NoError(t, err)
+	require.True(t, res.Interrupted)
+	require.Empty(t, res.Rows.Episodes)
+	text, err := os.ReadFile(old)
+	require.NoError(t, err)
+	require.Equal(t, "old", string(text))
 }
