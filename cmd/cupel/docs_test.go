@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+)
+
+// shownCommand finds "cupel VERB …" in code blocks and inline code, up to a
+// comment, a pipe or whatever else ends a command.
+var shownCommand = regexp.MustCompile("(?:^\\s*|go run ./cmd/|`|\\(\\$|&& )cupel ([a-z][^#|&>`…\n]*)")
+
+// Every command that the documentation and the help texts show has a verb and
+// flags that exist.
+func TestShownCommandsExist(t *testing.T) {
+	root := filepath.Join("..", "..")
+	texts := map[string]string{}
+	for _, pattern := range []string{"README.md", "docs/*.md", "cmd/cupel/scaffold/*.yaml", "cmd/cupel/scaffold/suites/*/*.yaml", "goldens/counts/cassettes/README.md"} {
+		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		require.NoError(t, err)
+		require.NotEmpty(t, files, pattern)
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			require.NoError(t, err)
+			texts[f] = string(text)
+		}
+	}
+	p := &process{stdout: new(strings.Builder), stderr: new(strings.Builder), env: func(string) (string, bool) { return "", false }}
+	var help func(c *cobra.Command)
+	help = func(c *cobra.Command) {
+		texts["help of "+c.CommandPath()] = c.Example
+		for _, sub := range c.Commands() {
+			help(sub)
+		}
+	}
+	help(newRoot(p))
+
+	found := 0
+	for name, text := range texts {
+		for line := range strings.Lines(text) {
+			for _, m := range shownCommand.FindAllStringSubmatch(line, -1) {
+				found++
+				args := append(strings.Fields(strings.ReplaceAll(m[1], "'", "")), "--help")
+				stderr := new(strings.Builder)
+				code := execute(&process{args: args, stdout: new(strings.Builder), stderr: stderr, env: p.env})
+				require.Zero(t, code, "%s shows: cupel %s\n%s", name, m[1], stderr)
+			}
+		}
+	}
+	require.Greater(t, found, 30)
+}

@@ -1,0 +1,43 @@
+package harness_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/all"
+)
+
+// A replay of part of the built-in suite, in memory: no key, no network, no file.
+func ExampleRun() {
+	suite, err := goldens.Load(counts.FS, "builtin:counts")
+	if err != nil {
+		log.Fatal(err)
+	}
+	prices, err := providers.DefaultPrices()
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := harness.Run(context.Background(), harness.Options{
+		Suite:     suite,
+		Select:    harness.Selection{Tasks: []string{"G0*"}, Candidates: []string{"strong", "weak"}},
+		Providers: all.Factories(),
+		Policy:    providers.DefaultPolicy(),
+		Prices:    prices,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	solved := map[string]int{}
+	for _, e := range res.Rows.Episodes {
+		if e.Solved {
+			solved[e.Candidate]++
+		}
+	}
+	fmt.Println(res.Manifest.Status, "strong:", solved["strong"], "weak:", solved["weak"], "of", res.Manifest.Episodes/2)
+	// Output: complete strong: 8 weak: 4 of 8
+}
