@@ -112,7 +112,11 @@ func (b *rowBuilder) tool(c agent.CallTool, res tool.Result, action string, star
 		TsStart: start.UnixMicro(), TsEnd: end.UnixMicro(), DurationUs: end.Sub(start).Microseconds(),
 		Outcome: string(res.Outcome), ErrorCode: res.Code, Deduped: c.Deduped, CircuitOpen: c.CircuitOpen,
 	})
-	b.called = append(b.called, goldens.Called{Call: c.Call, Outcome: res.Outcome, Deduped: c.Deduped, Result: res.Value})
+	outcome := res.Outcome
+	if c.CircuitOpen {
+		outcome = tool.Rejected // the model is told error; nothing was executed
+	}
+	b.called = append(b.called, goldens.Called{Call: c.Call, Outcome: outcome, Deduped: c.Deduped, Result: res.Value})
 	return len(b.tools) - 1
 }
 
