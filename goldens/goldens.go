@@ -17,6 +17,11 @@ type Suite struct {
 	Name, Title, Description string
 	// Tools are all tools of the suite; a task offers some of them.
 	Tools []tool.Spec
+	// HTTP holds, by name, the tools that are run over HTTP.
+	HTTP map[string]HTTPTool
+	// Approvals says, by name, who decides about a tool's calls; a tool that is
+	// absent runs without asking.
+	Approvals map[string]Approval
 	// Candidates are the suite's default candidates.
 	Candidates []Candidate
 	Tasks      []Task
@@ -73,6 +78,9 @@ type Task struct {
 	// Replies are what the scripted human answers to clarifying questions, in
 	// order; afterwards nobody answers.
 	Replies []string
+	// Approvals are what the scripted human says when asked whether a tool call
+	// may run, in order: true approves. Afterwards every call is declined.
+	Approvals []bool `json:",omitempty"`
 	// Script are the model outputs of a Scripted task.
 	Script []Emit
 	// Expect lists accepted outcomes: an episode is solved if all checks of one

@@ -24,8 +24,9 @@ func (l *loader) advice(s *Suite) []*Problem {
 	}
 	for _, spec := range s.Tools {
 		at := l.tools.places[spec.Name]
-		if _, ok := implementations[spec.Name]; !ok {
-			say(at, "no world implements tool %s; the built-in ones are: %s", spec.Name, strings.Join(slices.Sorted(maps.Keys(implementations)), ", "))
+		_, builtIn := implementations[spec.Name]
+		if _, overHTTP := s.HTTP[spec.Name]; !builtIn && !overHTTP {
+			say(at, "no world implements tool %s, and it has no http; the built-in ones are: %s", spec.Name, strings.Join(slices.Sorted(maps.Keys(implementations)), ", "))
 		}
 		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return slices.Contains(t.Tools, spec.Name) }) {
 			say(at, "no task offers tool %s", spec.Name)
@@ -51,6 +52,10 @@ func (l *loader) crossCheck(s *Suite) {
 		return
 	}
 	for i, t := range s.Tasks {
+		asks := func(name string) bool { return s.Approval(name) == ApproveAsk }
+		if len(t.Approvals) > 0 && !slices.ContainsFunc(t.Tools, asks) {
+			l.where[i].object.fieldAt("approvals").failf("the task offers no tool whose calls need approval")
+		}
 		for k, e := range t.Expect {
 			at := l.where[i].expect[k]
 			checkStatus(at, t, e)

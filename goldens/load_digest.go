@@ -24,8 +24,10 @@ func digest(s *Suite) string {
 	doc := struct {
 		Format, Name string
 		Tools        any
+		HTTP         map[string]HTTPTool `json:",omitempty"`
+		Approvals    map[string]Approval `json:",omitempty"`
 		Tasks        []task
-	}{Format: "cupel-suite-1", Name: s.Name, Tools: s.Tools}
+	}{Format: "cupel-suite-1", Name: s.Name, Tools: s.Tools, HTTP: s.HTTP, Approvals: s.Approvals}
 	for _, t := range s.Tasks {
 		w := world{WorldSpec: t.World, Now: t.World.Now.UTC().Format(time.RFC3339Nano), Zone: t.World.Zone.String()}
 		d := task{Task: t, World: w}

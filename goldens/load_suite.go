@@ -18,7 +18,7 @@ import (
 // The fields of the objects of a suite, in the order people write them.
 var (
 	suiteFields     = []string{"name", "title", "description", "candidates", "tools", "defaults", "worlds", "tasks"}
-	toolFields      = []string{"name", "description", "schema", "repeatable", "uncacheable"}
+	toolFields      = []string{"name", "description", "schema", "repeatable", "uncacheable", "write", "approve", "http"}
 	defaultsFields  = []string{"world", "tools", "tier", "constraints", "budgets"}
 	budgetFields    = []string{"max_steps", "max_tool_calls", "max_seconds"}
 	taskFileFields  = []string{"tags", "tasks"}
@@ -57,7 +57,7 @@ func (l *loader) suite() *Suite {
 	}
 	l.tools = &offer{places: map[string]place{}}
 	if p, ok := o.get("tools"); ok {
-		l.readTools(p)
+		l.readTools(s, p)
 	}
 	s.Tools = l.tools.specs
 	l.readWorlds(o)
@@ -67,7 +67,7 @@ func (l *loader) suite() *Suite {
 }
 
 // readTools reads the tools a suite offers.
-func (l *loader) readTools(list place) {
+func (l *loader) readTools(s *Suite, list place) {
 	for _, item := range list.items() {
 		o := item.object(toolFields)
 		var spec tool.Spec
@@ -99,6 +99,7 @@ func (l *loader) readTools(list place) {
 		if spec.Name != "" {
 			l.tools.specs = append(l.tools.specs, spec)
 			l.tools.places[spec.Name] = item
+			readUse(s, o, spec)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package goldens
 import "slices"
 
 var (
-	taskFields  = []string{"id", "title", "tier", "tags", "probes", "scripted", "request", "constraints", "tools", "world", "faults", "budgets", "replies", "script", "expect", "also_accept"}
+	taskFields  = []string{"id", "title", "tier", "tags", "probes", "scripted", "request", "constraints", "tools", "world", "faults", "budgets", "replies", "approvals", "script", "expect", "also_accept"}
 	faultFields = []string{"tool", "on_calls", "kind", "status", "code", "message", "after", "fields", "value"}
 )
 
@@ -40,6 +40,11 @@ func (l *loader) task(p place, tags []string) (Task, taskPlaces) {
 	}
 	if p, ok := o.get("replies"); ok {
 		t.Replies = p.texts()
+	}
+	if p, ok := o.get("approvals"); ok {
+		for _, item := range p.items() {
+			t.Approvals = append(t.Approvals, item.choice("approve", "deny") == "approve")
+		}
 	}
 	readScript(o, &t)
 	if p, ok := o.need("expect"); ok {

@@ -55,7 +55,7 @@ func TestSchemaFieldsAreTheLoaders(t *testing.T) {
 	for name, fields := range map[string][]string{
 		"suite": suiteFields, "task_file": taskFileFields, "candidate": candidateFields, "tool": toolFields, "defaults": defaultsFields,
 		"budgets": budgetFields, "world": worldFields, "task": taskFields, "fault": faultFields, "emit": emitFields, "expect": expectFields,
-		"signals": signalNames(),
+		"signals": signalNames(), "http": httpFields, "header_env": headerFields,
 	} {
 		require.ElementsMatch(t, fields, slices.Collect(maps.Keys(doc.Defs[name].Properties)), name)
 	}
@@ -102,6 +102,9 @@ func TestSchemaRefuses(t *testing.T) {
 		"status":            "tasks: [{id: A, request: Hi, expect: {status: fine}}]\n",
 		"signal":            "tasks: [{id: A, request: Hi, expect: {status: answered, signals: {x: 1}}}]\n",
 		"signal's type":     "tasks: [{id: A, request: Hi, expect: {status: answered, signals: {thrash: 1}}}]\n",
+		"http without url":  "name: demo\ntasks: [x]\ntools: [{name: a, description: b, schema: {}, http: {method: GET}}]\n",
+		"approve":           "name: demo\ntasks: [x]\ntools: [{name: a, description: b, schema: {}, approve: maybe}]\n",
+		"approvals":         "tasks: [{id: A, request: Hi, approvals: [yes], expect: {status: answered}}]\n",
 		"two forms":         "tasks: [{id: A, request: Hi, script: [{text: a, respond: b}], expect: {status: answered}}]\n",
 		"duration":          "tasks: [{id: A, request: Hi, faults: [{tool: a, kind: latency, after: 3}], expect: {status: answered}}]\n",
 		"two tools in call": "tasks: [{id: A, request: Hi, expect: {status: answered, calls: [{a: {}, b: {}}]}}]\n",

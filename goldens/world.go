@@ -26,8 +26,9 @@ const (
 // the same calls at the same times bring the same results. Not safe for
 // concurrent use.
 type World struct {
-	spec    WorldSpec
-	replies []string
+	spec      WorldSpec
+	replies   []string
+	approvals []bool
 	// calls counts executed calls by tool, answered those that brought a value.
 	calls, answered map[string]int
 	// ahead is how far the world's clock is before the episode's: its steps.
@@ -36,7 +37,7 @@ type World struct {
 
 // NewWorld returns the world of a task in its initial state.
 func NewWorld(t Task) *World {
-	return &World{spec: t.World, replies: t.Replies, calls: map[string]int{}, answered: map[string]int{}}
+	return &World{spec: t.World, replies: t.Replies, approvals: t.Approvals, calls: map[string]int{}, answered: map[string]int{}}
 }
 
 // implementation answers one call, or says why it cannot.
@@ -47,6 +48,10 @@ type refusal struct{ code, message string }
 
 func refuse(code, format string, args ...any) *refusal {
 	return &refusal{code, fmt.Sprintf(format, args...)}
+}
+
+func (r refusal) result() tool.Result {
+	return tool.Result{Outcome: tool.Error, Code: r.code, Message: r.message}
 }
 
 // implementations are the built-in tools by name.
@@ -62,29 +67,44 @@ var implementations = map[string]implementation{
 // latency and what faults add; an error carries a code
 // such as E_BAD_DATE. Every Call counts as an execution for Fault.OnCalls.
 func (w *World) Call(c tool.Call, at time.Time) tool.Result {
+	r, _ := w.Around(c, at, func(at time.Time) (tool.Result, error) { return w.builtIn(c, at), nil })
+	return r
+}
+
+// Around executes a call of a tool that is not the world's own, run, in this
+// world: at the world's time and with its latency and faults. run is not called
+// where a fault takes its place. The error is run's.
+func (w *World) Around(c tool.Call, at time.Time, run func(at time.Time) (tool.Result, error)) (tool.Result, error) {
 	w.calls[c.Name]++
 	duration := w.spec.Latency[c.Name]
 	at = at.Add(w.ahead)
 	w.ahead += w.spec.ClockStep
-	value, refused, broken := w.execute(c, at, &duration)
-	if broken != nil {
-		broken.Duration = duration
-		return *broken
+	r, err := w.execute(c, &duration, func() (tool.Result, error) { return run(at) })
+	if err != nil {
+		return tool.Result{}, err
 	}
-	var raw json.RawMessage
-	if refused == nil {
-		raw, refused = encode(value)
+	r.Duration += duration
+	if r.Outcome == tool.OK {
+		w.answered[c.Name]++
 	}
-	if refused != nil {
-		return tool.Result{Outcome: tool.Error, Code: refused.code, Message: refused.message, Duration: duration}
-	}
-	w.answered[c.Name]++
-	return tool.Result{Outcome: tool.OK, Value: raw, Duration: duration}
+	return r, nil
 }
 
-// execute runs the tool between its faults. broken is non-nil when a fault took
-// the place of an answer; duration grows by what faults add.
-func (w *World) execute(c tool.Call, at time.Time, duration *time.Duration) (value any, refused *refusal, broken *tool.Result) {
+// builtIn runs one of the world's own tools.
+func (w *World) builtIn(c tool.Call, at time.Time) tool.Result {
+	run, ok := implementations[c.Name]
+	if !ok {
+		return refuse(codeNoTool, "this world has no tool %q", c.Name).result()
+	}
+	value, refused := run(w, c.Args, at)
+	if refused != nil {
+		return refused.result()
+	}
+	return encode(value)
+}
+
+// execute runs a tool between its faults; duration grows by what they add.
+func (w *World) execute(c tool.Call, duration *time.Duration, run func() (tool.Result, error)) (r tool.Result, err error) {
 	replaced := false
 	var added []Fault
 	for _, f := range w.spec.Faults {
@@ -93,31 +113,32 @@ func (w *World) execute(c tool.Call, at time.Time, duration *time.Duration) (val
 		}
 		switch f.Kind {
 		case FaultError:
-			return nil, nil, &tool.Result{Outcome: tool.Error, Code: f.Code, Message: f.text()}
+			return tool.Result{Outcome: tool.Error, Code: f.Code, Message: f.text()}, nil
 		case FaultTimeout:
 			*duration += f.After
-			return nil, nil, &tool.Result{Outcome: tool.Timeout, Code: codeTimeout, Message: fmt.Sprintf("no answer within %v", f.After)}
+			return tool.Result{Outcome: tool.Timeout, Code: codeTimeout, Message: fmt.Sprintf("no answer within %v", f.After)}, nil
 		case FaultLatency:
 			*duration += f.After
 		case FaultReplace:
-			value, replaced = f.Value, true
+			r, replaced = encode(f.Value), true
 		case FaultAugment:
 			added = append(added, f)
 		}
 	}
 	if !replaced {
-		run, ok := implementations[c.Name]
-		if !ok {
-			return nil, refuse(codeNoTool, "this world has no tool %q", c.Name), nil
-		}
-		if value, refused = run(w, c.Args, at); refused != nil {
-			return nil, refused, nil
+		if r, err = run(); err != nil {
+			return r, err
 		}
 	}
-	for _, f := range added {
-		value = augment(value, f.Fields)
+	if r.Outcome == tool.OK && len(added) > 0 {
+		value, took := decodeJSON(r.Value), r.Duration
+		for _, f := range added {
+			value = augment(value, f.Fields)
+		}
+		r = encode(value)
+		r.Duration = took
 	}
-	return value, nil, nil
+	return r, nil
 }
 
 // hits reports whether the fault applies to the n-th call of a tool.
@@ -148,16 +169,16 @@ func augment(value any, fields map[string]any) any {
 	return object
 }
 
-// encode writes a value as canonical JSON.
-func encode(value any) (json.RawMessage, *refusal) {
+// encode makes a result of a value, as canonical JSON.
+func encode(value any) tool.Result {
 	text, err := json.Marshal(value)
 	if err == nil {
 		var out json.RawMessage
 		if out, err = canonical(text); err == nil {
-			return out, nil
+			return tool.Result{Outcome: tool.OK, Value: out}
 		}
 	}
-	return nil, refuse(codeUnencodable, "the result is not JSON: %v", err)
+	return refuse(codeUnencodable, "the result is not JSON: %v", err).result()
 }
 
 // Reply returns the scripted human's next answer, whatever the question, and
@@ -169,4 +190,15 @@ func (w *World) Reply(_ string) (string, bool) {
 	reply := w.replies[0]
 	w.replies = w.replies[1:]
 	return reply, true
+}
+
+// Approve returns what the scripted human says when asked whether a tool call
+// may run: no, once the task's approvals are used up.
+func (w *World) Approve() bool {
+	if len(w.approvals) == 0 {
+		return false
+	}
+	approved := w.approvals[0]
+	w.approvals = w.approvals[1:]
+	return approved
 }
