@@ -41,7 +41,14 @@ func (m *fanOut) Step(ev agent.Event) agent.Ready {
 func testEpisodeWith(m agent.Machine, world goldens.WorldSpec) *episode {
 	world.Zone = time.UTC
 	world.Now = time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
-	p := planned{task: goldens.Task{ID: "T", World: world}, seed: newSeed(1, "T", "c", 1)}
+	tools, err := tool.NewSet([]tool.Spec{{Name: "today_range", Schema: json.RawMessage(`{}`)}, {Name: "get_job_status", Schema: json.RawMessage(`{}`)}})
+	if err != nil {
+		panic(err)
+	}
+	p := planned{
+		suite: &goldens.Suite{}, task: goldens.Task{ID: "T", World: world}, seed: newSeed(1, "T", "c", 1),
+		params: agent.Params{Tools: tools},
+	}
 	return &episode{
 		planned: p, ids: newIDs(p.seed), clock: world.Now, machine: m,
 		world: goldens.NewWorld(p.task), rows: rowBuilder{planned: p, actions: map[int]string{}},

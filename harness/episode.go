@@ -30,8 +30,15 @@ type episode struct {
 	clock    time.Time // virtual
 	machine  agent.Machine
 	model    providers.Model
-	recorder *recorder.Recorder // nil for a scripted candidate
+	recorder *recorder.Recorder // nil for a scripted candidate without HTTP tools
+	missing  error              // why a scripted candidate has no recorder
 	world    *goldens.World
+	runID    string
+	funcs    map[string]ToolFunc
+	headers  map[string]http.Header // of HTTP tools, with credentials; nil in replay
+	secrets  []string
+	human    Human // nil: the world's
+	answers  *answerBook
 	rows     rowBuilder
 	pending  []completion
 	finish   *agent.Finish
@@ -45,6 +52,8 @@ type completion struct {
 	// event is made when the completion is due; apply fills in the row.
 	event agent.Event
 	apply func(agent.Ready)
+	// failure ends the episode in place of an event.
+	failure error
 }
 
 // runEpisode runs one episode to its end. Its rows are complete whatever
@@ -55,7 +64,13 @@ func (r *runner) runEpisode(ctx context.Context, p planned, trace func(Trace)) l
 		ids:     newIDs(p.seed),
 		clock:   p.task.World.Now,
 		world:   goldens.NewWorld(p.task),
+		runID:   r.id,
+		funcs:   r.Tools,
+		answers: r.answers,
 		trace:   trace,
+	}
+	if r.Mode != recorder.Replay {
+		e.human = r.Human
 	}
 	e.id = e.ids.next(e.clock)
 	e.rows = newRowBuilder(p, e.id, r)
@@ -80,20 +95,38 @@ func (e *episode) drive(ctx context.Context) {
 		})
 		e.pending = slices.DeleteFunc(e.pending, func(c completion) bool { return c.id == next.id })
 		e.clock = next.at
+		if next.failure != nil {
+			e.finish = &agent.Finish{Status: agent.Failed, Err: next.failure}
+			return
+		}
 		e.feed(ctx, next.event, next.apply)
 	}
 }
 
-// open makes the model and, unless the candidate is scripted, the recorder beneath it.
+// open makes the model and the recorder beneath it and the HTTP tools.
 func (e *episode) open(r *runner) (err error) {
 	if e.machine, err = agent.New(e.candidate.Agent, e.params); err != nil {
 		return err
 	}
-	if e.candidate.Provider == ScriptedCandidate {
-		e.model = scripted.New(script(e.task))
-		return nil
+	if r.Mode != recorder.Replay {
+		if e.headers, e.secrets, err = r.toolHeaders(e.task); err != nil {
+			return err
+		}
 	}
-	e.recorder, err = r.newRecorder(e.planned)
+	if e.key != "" {
+		e.secrets = append(e.secrets, e.key)
+	}
+	if e.cassette != "" {
+		e.recorder, err = r.newRecorder(e.planned, e.secrets)
+	}
+	if e.candidate.Provider == ScriptedCandidate {
+		var missing *recorder.MissingError
+		if errors.As(err, &missing) { // fatal only once a tool is called
+			e.recorder, e.missing, err = nil, err, nil
+		}
+		e.model = scripted.New(script(e.task))
+		return err
+	}
 	if err != nil {
 		return err
 	}
@@ -141,9 +174,9 @@ func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Rea
 		case agent.Finish:
 			e.finish = &c
 		case agent.AskUser:
-			e.pending = append(e.pending, e.ask(c))
+			e.pending = append(e.pending, e.ask(ctx, c))
 		case agent.CallTool:
-			e.pending = append(e.pending, e.callTool(c))
+			e.pending = append(e.pending, e.callTool(ctx, c))
 		case agent.CallModel:
 			calls = append(calls, e.prepare(c))
 		}
@@ -157,25 +190,38 @@ func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Rea
 	e.pending = append(e.pending, done...)
 }
 
-// ask puts a question to the scripted human. Waiting takes no virtual time.
-func (e *episode) ask(c agent.AskUser) completion {
-	text, ok := e.world.Reply(c.Question)
+// ask puts a question to the human. Waiting takes no virtual time.
+func (e *episode) ask(ctx context.Context, c agent.AskUser) completion {
+	a, ok := e.answer(ctx, Question{Text: c.Question})
+	if ctx.Err() != nil {
+		return completion{at: e.clock, id: c.ID, event: agent.Cancelled{At: e.clock}}
+	}
 	e.rows.clarifies++
-	e.emit(Trace{Question: c.Question, Reply: text, Silent: !ok})
-	return completion{at: e.clock, id: c.ID, event: agent.UserReplied{At: e.clock, ID: c.ID, Text: text, Silent: !ok}}
+	e.emit(Trace{Question: c.Question, Reply: a.Text, Silent: !ok})
+	return completion{at: e.clock, id: c.ID, event: agent.UserReplied{At: e.clock, ID: c.ID, Text: a.Text, Silent: !ok}}
 }
 
-// callTool runs a tool of the world, or records an answer the machine already has.
-func (e *episode) callTool(c agent.CallTool) completion {
-	start := e.clock
+// callTool runs a tool, or records an answer the machine already has.
+func (e *episode) callTool(ctx context.Context, c agent.CallTool) completion {
+	start, action := e.clock, e.actionID(c.ID, e.clock)
 	var result tool.Result
 	if c.Given != nil {
 		result = *c.Given
 	} else {
-		result = e.world.Call(c.Call, start)
+		var err error
+		result, err = e.runTool(ctx, c, CallInfo{
+			RunID: e.runID, StepID: action, ParentStep: e.rows.actions[c.Parent],
+			IdempotencyKey: idempotency(c.Key), At: start,
+		})
+		if ctx.Err() != nil {
+			return completion{at: start, id: c.ID, event: agent.Cancelled{At: start}}
+		}
+		if err != nil {
+			return completion{at: start, id: c.ID, failure: err}
+		}
 	}
 	at := start.Add(result.Duration)
-	row := e.rows.tool(c, result, e.actionID(c.ID, start), start, at)
+	row := e.rows.tool(c, result, action, start, at)
 	e.emit(Trace{Tool: &c, Result: &result})
 	return completion{
 		at: at, id: c.ID, event: agent.ToolReturned{At: at, ID: c.ID, Result: result},

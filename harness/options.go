@@ -47,6 +47,16 @@ type Options struct {
 	// live; nil means http.DefaultTransport.
 	Transport func(provider string) http.RoundTripper
 
+	// Tools are Go functions by the names of tools of the suite, which they
+	// run in place of its world or HTTP endpoint. They run in replay, too.
+	Tools map[string]ToolFunc
+	// LookupEnv finds what the headers of HTTP tools take from the environment,
+	// such as os.LookupEnv; nil finds nothing. Never called in replay.
+	LookupEnv func(name string) (string, bool)
+	// Human answers in live and record mode; nil leaves that to the tasks'
+	// replies and approvals. Never called in replay.
+	Human Human
+
 	Policy     providers.Policy
 	Prices     providers.Prices
 	Acceptance ledger.Acceptance
@@ -115,6 +125,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Mode == recorder.Record && o.CassetteDir == "" {
 		errs = append(errs, errors.New("record mode needs a suite folder on disk to write cassettes into: the built-in suite is read-only; write a copy with `cupel init`"))
 	}
+	errs = append(errs, o.checkTools())
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // the driver's seam: live and recording runs only
 	}
@@ -140,8 +151,8 @@ func (o Options) withDefaults() (Options, error) {
 		}
 		o.Cassettes = sub
 	}
-	if len(errs) > 0 {
-		return o, &ConfigError{errors.Join(errs...)}
+	if err := errors.Join(errs...); err != nil {
+		return o, &ConfigError{err}
 	}
 	return o, nil
 }

@@ -34,7 +34,7 @@ type planned struct {
 	params    agent.Params
 	factory   providers.Factory
 	key       string
-	cassette  string // path below the cassettes folder; empty for scripted
+	cassette  string // path below the cassettes folder; empty for scripted without HTTP tools
 }
 
 // makePlan resolves the suite, the candidates and the selection into episodes,
@@ -63,12 +63,18 @@ func makePlan(o Options) ([]planned, error) {
 		if err != nil {
 			return nil, &ConfigError{fmt.Errorf("task %s: %w", t.ID, err)}
 		}
+		before := len(plan)
 		for _, c := range resolved {
 			if t.Scripted != (c.Provider == ScriptedCandidate) {
 				continue
 			}
 			for trial := 1; trial <= o.Trials; trial++ {
 				plan = append(plan, c.episode(o, t, specs, trial))
+			}
+		}
+		if o.Mode != recorder.Replay && len(plan) > before {
+			if _, _, err := o.toolHeaders(t); err != nil {
+				return nil, &ConfigError{fmt.Errorf("task %s: %w", t.ID, err)}
 			}
 		}
 	}
@@ -144,9 +150,10 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 			Profile: c.Profile, Mode: c.Mode, Rescue: c.Rescue != "",
 		},
 	}
-	if c.Provider != ScriptedCandidate {
+	if c.Provider != ScriptedCandidate || o.overHTTP(t) {
 		p.cassette = CassettePath(t.ID, c.Name, trial)
-	} else if !slices.ContainsFunc(t.Script, func(e goldens.Emit) bool { return e.Rescue }) {
+	}
+	if c.Provider == ScriptedCandidate && !slices.ContainsFunc(t.Script, func(e goldens.Emit) bool { return e.Rescue }) {
 		p.params.Rescue = false // a script without a rescue turn has no stronger model
 	}
 	return p

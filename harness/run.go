@@ -32,6 +32,9 @@ type Result struct {
 	Dir      string
 	Manifest ledger.Manifest
 	Rows     ledger.Rows
+	// Answers are what Options.Human said; the run folder keeps them in
+	// replies.yaml.
+	Answers []Answers
 	// Interrupted says that the run was drained or cancelled before its end.
 	Interrupted bool
 }
@@ -44,6 +47,7 @@ type runner struct {
 	configDigest string
 	priceDigest  string
 	plan         []planned
+	answers      *answerBook
 }
 
 // Run plans and carries out a run. Bad input is a *ConfigError and starts
@@ -68,9 +72,12 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Dir: dir, Rows: rows, Manifest: r.manifest(rows), Interrupted: interrupted}
+	res := Result{Dir: dir, Rows: rows, Manifest: r.manifest(rows), Answers: r.answers.inOrder(r.plan), Interrupted: interrupted}
 	if dir == "" {
 		return res, nil
+	}
+	if err := saveAnswers(dir, res.Answers); err != nil {
+		return res, err
 	}
 	if err := ledger.Write(dir, rows); err != nil {
 		return res, fmt.Errorf("write ledger of run %s (its journal is complete): %w", r.id, err)
@@ -83,7 +90,7 @@ func newRunner(o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Options: o, priceDigest: o.Prices.Digest()}
+	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: &answerBook{list: map[string]*Answers{}}}
 	if o.Mode != recorder.Replay {
 		r.today = o.Now().UTC()
 	}
@@ -121,6 +128,8 @@ func (r *runner) cassettesDigest() (string, error) {
 		}
 		_, err := copyFile(h, r.Cassettes, p.cassette)
 		switch {
+		case errors.Is(err, fs.ErrNotExist) && p.candidate.Provider == ScriptedCandidate:
+			// needed only if the script calls an HTTP tool
 		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, &recorder.MissingError{Path: p.cassette, Command: r.command(p)})
 		case err != nil:
@@ -292,7 +301,8 @@ func collect(done []*ledger.EpisodeRows) ledger.Rows {
 	return rows
 }
 
-func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
+// newRecorder opens or begins the cassette of an episode.
+func (r *runner) newRecorder(p planned, secrets []string) (*recorder.Recorder, error) {
 	o := recorder.Options{
 		Mode: r.Mode, FS: r.Cassettes, Dir: r.CassetteDir, Path: p.cassette, Command: r.command(p),
 	}
@@ -305,13 +315,11 @@ func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
 		Recorded: r.today.Format(time.DateOnly), Adapter: r.Adapters[p.candidate.Provider], Digests: agent.Digests(p.params),
 	}
 	o.Header.Digests["policy"] = r.Policy.Digest()
-	o.Base = http.DefaultTransport
+	base := toolTransport{models: http.DefaultTransport, tools: http.DefaultTransport, secrets: secrets}
 	if r.Transport != nil {
-		o.Base = r.Transport(p.candidate.Provider)
+		base.models = r.Transport(p.candidate.Provider)
 	}
-	if p.key != "" {
-		o.Secrets = []string{p.key}
-	}
+	o.Base, o.Secrets = base, secrets
 	return recorder.New(o)
 }
 

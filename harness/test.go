@@ -44,6 +44,11 @@ type Params struct {
 	// Key and Transport serve recording, as in Options.
 	Key       func(goldens.Candidate) (string, error)
 	Transport func(provider string) http.RoundTripper
+	// Tools are Go functions that run tools of the suite, as in Options.
+	Tools map[string]ToolFunc
+	// LookupEnv serves the headers of HTTP tools while recording; nil means
+	// os.LookupEnv.
+	LookupEnv func(name string) (string, bool)
 }
 
 // recordFlag exists in test binaries only.
@@ -72,6 +77,13 @@ func Test[TT T[TT]](t TT, p Params) {
 			if record != nil && record.MatchString(name) {
 				run.Mode = recorder.Record
 				run.today = run.Now().UTC()
+				if run.Key != nil && e.candidate.Provider != ScriptedCandidate {
+					var err error
+					if e.key, err = run.Key(e.candidate); err != nil {
+						t.Fatalf("cupel: candidate %s: %v", e.candidate.Name, err)
+						return
+					}
+				}
 			}
 			testEpisode(t, &run, e)
 		})
@@ -116,6 +128,9 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if p.LookupEnv == nil {
+		p.LookupEnv = os.LookupEnv
+	}
 	policy := providers.DefaultPolicy()
 	if p.Policy != nil {
 		policy = *p.Policy
@@ -132,6 +147,7 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 	r, err := newRunner(Options{
 		Suite: suite, Candidates: p.Candidates, Select: p.Select, Trials: p.Trials, CassetteDir: dir,
 		Providers: p.Providers, Key: p.Key, Transport: p.Transport, Policy: policy, Prices: prices,
+		Tools: p.Tools, LookupEnv: p.LookupEnv,
 		RecordCommand: func(task, candidate string, trial int) string {
 			if task == "" {
 				return "go test -args -cupel.record=."
