@@ -14,13 +14,14 @@ import (
 
 func main() {
 	os.Exit(execute(&process{
-		args: os.Args[1:], stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv,
+		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv,
 	}))
 }
 
 // process is everything the program takes from the outside.
 type process struct {
 	args           []string
+	stdin          *os.File
 	stdout, stderr io.Writer
 	env            func(string) (string, bool)
 }

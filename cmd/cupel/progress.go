@@ -35,13 +35,14 @@ type progress struct {
 	next int
 }
 
-func newProgress(p *process, quiet bool) *progress {
+// newProgress shows no live line where questions are asked on the same terminal.
+func newProgress(p *process, quiet, asks bool) *progress {
 	out := p.stderr
 	if quiet {
 		out = io.Discard
 	}
 	f, ok := out.(*os.File)
-	return &progress{out: out, live: ok && term.IsTerminal(int(f.Fd()))}
+	return &progress{out: out, live: ok && !asks && term.IsTerminal(int(f.Fd()))}
 }
 
 // update is called after every episode.

@@ -26,6 +26,7 @@ import (
 type runFlags struct {
 	selection     harness.Selection
 	quiet, asJSON bool
+	human         bool
 }
 
 func newRun(p *process) *cobra.Command {
@@ -39,6 +40,11 @@ suite's cassettes unless --mode says otherwise:
   replay  (default) from cassettes only; opens no network connection
   record  from the network, kept on cassettes; needs the candidates' keys
   live    from the network, nothing kept
+
+With --human a person at the terminal answers clarifying questions and approves
+tool calls, in record and live mode; the answers are kept in replies.yaml of the
+run folder, to be copied into the tasks. Without it the tasks' replies and
+approvals do.
 
 Writes runs/<id>/ with three Parquet files, run.json and report/. The exit code
 says whether the run could be carried out; the verdict as an exit code is
@@ -60,6 +66,7 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.StringSliceVar(&f.selection.Tasks, "task", nil, "only these tasks; patterns allowed, repeatable")
 	fl.StringSliceVar(&f.selection.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
 	fl.StringSliceVar(&f.selection.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
+	fl.BoolVar(&f.human, "human", false, "ask on this terminal instead of the tasks' replies and approvals (record and live mode)")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result as JSON")
 	return cmd
@@ -78,7 +85,12 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 	}
 	defer cleanup()
 	o.Drain = drain
-	prog := newProgress(p, f.quiet || f.asJSON)
+	if f.human {
+		if err := p.askOnTerminal(&o); err != nil {
+			return err
+		}
+	}
+	prog := newProgress(p, f.quiet || f.asJSON, f.human)
 	o.Progress = prog.update
 	res, err := harness.Run(ctx, o)
 	prog.finish()
@@ -91,6 +103,11 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 	}
 	if err := printRun(p, f, res, report); err != nil {
 		return err
+	}
+	if len(res.Answers) > 0 && !f.quiet {
+		if err := harness.WriteAnswers(p.stderr, res.Answers); err != nil {
+			return err
+		}
 	}
 	return runOutcome(res)
 }
@@ -161,7 +178,7 @@ func options(ctx context.Context, p *process, cfg config, sel harness.Selection)
 		Suite: suite, Candidates: cfg.Candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
 		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, Runs: cfg.Runs,
 		Providers: all.Factories(), Key: p.key, Policy: cfg.Policy, Prices: prices,
-		Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: all.Versions(),
+		LookupEnv: p.env, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: all.Versions(),
 	}
 	if dir != "" {
 		o.CassetteDir = filepath.Join(dir, "cassettes")
