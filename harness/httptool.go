@@ -51,8 +51,8 @@ func (h httpTool) call(ctx context.Context, c tool.Call, info CallInfo) (tool.Re
 	if err != nil {
 		return tool.Result{}, err
 	}
-	// The limit holds for a cassette too.
-	body, err := io.ReadAll(io.LimitReader(resp.Body, h.spec.MaxBytes+1))
+	// The limit holds for a cassette, too.
+	body, err := io.ReadAll(io.LimitReader(resp.Body, max(h.spec.MaxBytes, maxNoAnswer)+1))
 	if err := errors.Join(err, resp.Body.Close()); err != nil {
 		return tool.Result{}, fmt.Errorf("read the answer: %w", err)
 	}

@@ -18,6 +18,9 @@ import (
 // recorded like any other, so that a replay knows of a timeout, too.
 const noAnswerType = "application/vnd.cupel.no-answer+json"
 
+// maxNoAnswer bounds such an answer, in bytes, whatever the tool's own bound.
+const maxNoAnswer = 4 << 10
+
 // statusNoAnswer is no status of HTTP's own.
 const statusNoAnswer = 599
 
