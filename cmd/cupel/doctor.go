@@ -109,6 +109,7 @@ func diagnose(p *process, cfg config, prices providers.Prices) error {
 		w.AppendRow(table.Row{c.Name, c.Provider, c.Model, p.keyState(c), priced(prices, c), fmt.Sprintf("%d of %d", have, want)})
 	}
 	w.Render()
+	p.printTools(suite)
 	if len(errs) > 0 {
 		return usage(errors.Join(errs...))
 	}
@@ -125,6 +126,39 @@ func (p *process) keyState(c goldens.Candidate) string {
 		return "none needed"
 	}
 	return "set"
+}
+
+// printTools says where the suite's HTTP tools are and whether their
+// credentials are set, never what they are.
+func (p *process) printTools(suite *goldens.Suite) {
+	if len(suite.HTTP) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintln(p.stdout)
+	w := newTable(p)
+	w.AppendHeader(table.Row{"tool", "approve", "address", "credentials"})
+	for _, spec := range suite.Tools {
+		h, ok := suite.HTTP[spec.Name]
+		if !ok {
+			continue
+		}
+		var states []string
+		for _, line := range h.Headers {
+			if line.Env == "" {
+				continue
+			}
+			state := "missing"
+			if value, ok := p.env(line.Env); ok && value != "" {
+				state = "set"
+			}
+			states = append(states, line.Env+" "+state)
+		}
+		if states == nil {
+			states = []string{"none needed"}
+		}
+		w.AppendRow(table.Row{spec.Name, suite.Approval(spec.Name), h.Method + " " + h.URL, strings.Join(states, ", ")})
+	}
+	w.Render()
 }
 
 func priced(prices providers.Prices, c goldens.Candidate) string {
