@@ -1,0 +1,41 @@
+package harness_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// What a human said while a model was recorded, put into the task, makes the
+// replay of that cassette give the recorded ledger.
+func TestReplayWithTheHumansReplies(t *testing.T) {
+	o := recordOptions(t, "G16")
+	o.Select.Candidates = []string{"strong"}
+	o.Human = func(_ context.Context, q harness.Question) (harness.Answer, bool) {
+		require.NotEmpty(t, q.Text)
+		return harness.Answer{Text: "the praise ones, please"}, true
+	}
+	recorded, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Len(t, recorded.Answers, 1)
+	require.Equal(t, []string{"the praise ones, please"}, recorded.Answers[0].Replies)
+
+	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
+	stale, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.True(t, stale.Rows.Episodes[0].InfraError, "the task's own reply leads elsewhere than the cassette")
+
+	for i := range o.Suite.Tasks {
+		if o.Suite.Tasks[i].ID == "G16" {
+			o.Suite.Tasks[i].Replies = recorded.Answers[0].Replies
+		}
+	}
+	replayed, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
+}
