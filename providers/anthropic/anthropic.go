@@ -43,11 +43,14 @@ type model struct{ client *wire.Client }
 
 // Call implements providers.Model.
 func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+	if err := m.client.CheckFormat(call, m.Modes()); err != nil {
+		return providers.Reply{}, err
+	}
 	body, warnings := newRequest(call)
 	answer, err := m.client.Post(ctx, call, body)
 	if err != nil {
 		return providers.Reply{Status: answer.Status, RequestID: answer.RequestID, Warnings: warnings}, err
 	}
-	reply, fault, err := decode(answer.Body)
+	reply, fault, err := decode(answer.Body, wire.ForcedTool(call))
 	return m.client.Finish(answer, call.Model, reply, warnings, fault, err)
 }

@@ -15,7 +15,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(typical)))
 	for b.Loop() {
-		reply, fault, err := decode(typical)
+		reply, fault, err := decode(typical, "")
 		if fault != nil || err != nil || !reply.Usage.Reported {
 			b.Fatal(fault, err)
 		}

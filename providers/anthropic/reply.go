@@ -23,9 +23,11 @@ type response struct {
 }
 
 // block is one content block. Blocks of server tools carry other fields, of
-// types that change: only text and thinking are looked at.
+// types that change: only text, thinking and tool use are looked at.
 type block struct {
 	Type     string          `json:"type"`
+	Name     json.RawMessage `json:"name"`
+	Input    json.RawMessage `json:"input"`
 	Text     json.RawMessage `json:"text"`
 	Thinking json.RawMessage `json:"thinking"`
 }
@@ -53,8 +55,9 @@ var finishes = map[string]providers.Finish{
 }
 
 // decode reads the body of a 2xx reply. A fault is an error told in it. What
-// could be read before a fault or an error is in the reply.
-func decode(body []byte) (providers.Reply, *wire.Fault, error) {
+// could be read before a fault or an error is in the reply. The input of
+// forcedTool, if there is one, is the text.
+func decode(body []byte, forcedTool string) (providers.Reply, *wire.Fault, error) {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {
 		return providers.Reply{}, nil, fmt.Errorf("decode reply: %w", err)
@@ -90,6 +93,9 @@ func decode(body []byte) (providers.Reply, *wire.Fault, error) {
 	}
 	if r.StopDetails != nil && reply.Finish == providers.FinishRefusal {
 		reply.Refusal = r.StopDetails.Explanation
+	}
+	if forcedTool != "" {
+		wire.TakeForced(&reply, forcedTool, forced(r.Content))
 	}
 	return reply, nil, nil
 }

@@ -57,7 +57,7 @@ func TestReplyForms(t *testing.T) {
 		{"error null", `[{"type":"text","text":"a"}]`, `"error":null`, providers.Reply{Text: "a", Finish: providers.FinishOther}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, fault, err := decode([]byte(`{"type":"message","id":"x","model":"m","content":` + c.content + `,` + c.rest + `}`))
+			got, fault, err := decode([]byte(`{"type":"message","id":"x","model":"m","content":`+c.content+`,`+c.rest+`}`), "")
 			require.NoError(t, err)
 			require.Nil(t, fault)
 			c.want.Model, c.want.RequestID = "m", "x"
@@ -80,7 +80,7 @@ func TestUsageClasses(t *testing.T) {
 		{"null", `null`, providers.Usage{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, fault, err := decode([]byte(`{"content":[{"type":"text","text":"paid for"}],"usage":` + c.usage + `}`))
+			got, fault, err := decode([]byte(`{"content":[{"type":"text","text":"paid for"}],"usage":`+c.usage+`}`), "")
 			require.NoError(t, err)
 			require.Nil(t, fault)
 			require.Equal(t, c.want, got.Usage)
@@ -102,7 +102,7 @@ func TestNotAReply(t *testing.T) {
 		"model is a number":  `{"model":1,"content":[]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, fault, err := decode([]byte(body))
+			_, fault, err := decode([]byte(body), "")
 			require.Error(t, err)
 			require.Nil(t, fault)
 		})
@@ -113,7 +113,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"type":"message","content":[{"type":"text","text":"a"}],"usage":{"input_tokens":1,"output_tokens":2}}`))
 	f.Add([]byte(`{"type":"error","error":{"type":"overloaded_error","message":"m"}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		reply, fault, err := decode(body)
+		reply, fault, err := decode(body, "")
 		u := reply.Usage
 		require.GreaterOrEqual(t, min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning), int64(0))
 		if fault == nil && err == nil {

@@ -9,12 +9,15 @@ import (
 
 // request is the body sent. Field order is fixed: equal calls give equal bytes.
 type request struct {
-	Model       string    `json:"model"`
-	MaxTokens   int       `json:"max_tokens"`
-	System      string    `json:"system,omitempty"`
-	Messages    []message `json:"messages"`
-	Temperature *float64  `json:"temperature,omitempty"`
-	Stop        []string  `json:"stop_sequences,omitempty"`
+	Model        string        `json:"model"`
+	MaxTokens    int           `json:"max_tokens"`
+	System       string        `json:"system,omitempty"`
+	Messages     []message     `json:"messages"`
+	Temperature  *float64      `json:"temperature,omitempty"`
+	Stop         []string      `json:"stop_sequences,omitempty"`
+	OutputConfig *outputConfig `json:"output_config,omitempty"`
+	Tools        []tool        `json:"tools,omitempty"`
+	ToolChoice   *toolChoice   `json:"tool_choice,omitempty"`
 }
 
 type message struct {
@@ -34,7 +37,7 @@ func newRequest(call providers.Call) (request, []string) {
 	for _, m := range call.Messages {
 		r.Messages = append(r.Messages, message{Role: m.Role, Content: m.Text})
 	}
-	var warnings []string
+	warnings := r.ask(call.Format)
 	if call.Seed != nil {
 		warnings = append(warnings, "seed: not part of the Messages API, not sent")
 	}

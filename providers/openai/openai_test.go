@@ -3,6 +3,7 @@ package openai_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cupel-eval/cupel/providers"
@@ -31,8 +32,16 @@ func encode(a providertest.Answer) string {
 			"prompt_tokens_details": {"cached_tokens": %d, "cache_write_tokens": %d}, "completion_tokens_details": {"reasoning_tokens": %d}}`,
 			u.Input+u.CacheRead+u.CacheWrite, u.Output+u.Reasoning, u.Total(), u.CacheRead, u.CacheWrite, u.Reasoning)
 	}
+	var calls strings.Builder
+	for i, args := range a.Args {
+		fmt.Fprintf(&calls, `, {"id": "call_%d", "type": "function", "function": {"name": %q, "arguments": %s}}`, i, a.Tool, quote(args))
+	}
+	tools := ""
+	if len(a.Args) > 0 {
+		tools = `, "tool_calls": [` + calls.String()[1:] + `]`
+	}
 	return fmt.Sprintf(`{"id": "chatcmpl-1", "object": "chat.completion", "model": "some-model-2026-01-01", "choices": [{"index": 0,
-		"message": {"role": "assistant", "content": %s, "refusal": null}, "finish_reason": %q}]%s}`, quote(a.Text), finish, usage)
+		"message": {"role": "assistant", "content": %s, "refusal": null%s}, "finish_reason": %q}]%s}`, quote(a.Text), tools, finish, usage)
 }
 
 func quote(s string) string {

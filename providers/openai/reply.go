@@ -34,11 +34,13 @@ type answer struct {
 	Reasoning        json.RawMessage `json:"reasoning"`
 	ReasoningDetails json.RawMessage `json:"reasoning_details"`
 	Refusal          string          `json:"refusal"`
+	ToolCalls        json.RawMessage `json:"tool_calls"`
 }
 
 // decode reads the body of a 2xx reply. A fault is an error told in it. What
-// could be read before a fault or an error is in the reply.
-func decode(body []byte) (providers.Reply, *wire.Fault, error) {
+// could be read before a fault or an error is in the reply. The arguments of
+// forcedTool, if there is one, are the text.
+func decode(body []byte, forcedTool string) (providers.Reply, *wire.Fault, error) {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {
 		if f := bytes.TrimSpace(body); len(f) > 0 && (f[0] == '[' || f[0] == '"') {
@@ -70,7 +72,11 @@ func decode(body []byte) (providers.Reply, *wire.Fault, error) {
 	if first.Message == nil {
 		return reply, nil, errors.New("decode reply: the first choice has no message")
 	}
-	return reply, nil, first.into(&reply)
+	err := first.into(&reply)
+	if forcedTool != "" && err == nil {
+		wire.TakeForced(&reply, forcedTool, forced(first.Message.ToolCalls))
+	}
+	return reply, nil, err
 }
 
 // faultOnly reads a body that is an error and nothing else.

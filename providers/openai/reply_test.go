@@ -77,7 +77,7 @@ func TestReplyForms(t *testing.T) {
 		{"content missing", choice(`{}`, `"stop"`), providers.Reply{Finish: providers.FinishStop, FinishRaw: "stop"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, fault, err := decode([]byte(c.body))
+			got, fault, err := decode([]byte(c.body), "")
 			require.NoError(t, err)
 			require.Nil(t, fault)
 			c.want.Model, c.want.RequestID = "m", "x"
@@ -111,7 +111,7 @@ func TestUsageClasses(t *testing.T) {
 		{"a list", `[1]`, providers.Usage{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, fault, err := decode([]byte(`{"choices":[{"message":{"content":"paid for"}}],"usage":` + c.usage + `}`))
+			got, fault, err := decode([]byte(`{"choices":[{"message":{"content":"paid for"}}],"usage":`+c.usage+`}`), "")
 			require.NoError(t, err)
 			require.Nil(t, fault)
 			require.Equal(t, c.want, got.Usage)
@@ -135,7 +135,7 @@ func TestNotAReply(t *testing.T) {
 		"finish is a number":    `{"choices":[{"message":{"content":"a"},"finish_reason":1}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, fault, err := decode([]byte(body))
+			_, fault, err := decode([]byte(body), "")
 			require.Error(t, err)
 			require.Nil(t, fault)
 		})
@@ -147,7 +147,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"error":{"message":"m","code":429}}`))
 	f.Add([]byte(`[{"error":"x"}]`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		reply, fault, err := decode(body)
+		reply, fault, err := decode(body, "")
 		u := reply.Usage
 		require.GreaterOrEqual(t, min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning), int64(0))
 		if !u.Reported {

@@ -8,13 +8,16 @@ import (
 
 // request is the body sent. Field order is fixed: equal calls give equal bytes.
 type request struct {
-	Model               string    `json:"model"`
-	Messages            []message `json:"messages"`
-	MaxTokens           int       `json:"max_tokens,omitempty"`
-	MaxCompletionTokens int       `json:"max_completion_tokens,omitempty"`
-	Temperature         *float64  `json:"temperature,omitempty"`
-	Seed                *int64    `json:"seed,omitempty"`
-	Stop                []string  `json:"stop,omitempty"`
+	Model               string          `json:"model"`
+	Messages            []message       `json:"messages"`
+	MaxTokens           int             `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int             `json:"max_completion_tokens,omitempty"`
+	Temperature         *float64        `json:"temperature,omitempty"`
+	Seed                *int64          `json:"seed,omitempty"`
+	Stop                []string        `json:"stop,omitempty"`
+	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
+	Tools               []tool          `json:"tools,omitempty"`
+	ToolChoice          *tool           `json:"tool_choice,omitempty"`
 }
 
 type message struct {
@@ -31,12 +34,12 @@ func newRequest(call providers.Call) (request, []string) {
 	for _, m := range call.Messages {
 		r.Messages = append(r.Messages, message{Role: m.Role, Content: m.Text})
 	}
+	warnings := r.ask(call.Format)
 	if !reasons(call.Model) {
 		r.MaxTokens = call.MaxTokens
-		return r, nil
+		return r, warnings
 	}
 	r.MaxCompletionTokens = call.MaxTokens
-	var warnings []string
 	if r.Temperature != nil {
 		r.Temperature = nil
 		warnings = append(warnings, "temperature: not taken by reasoning models, not sent")

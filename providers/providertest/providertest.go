@@ -20,6 +20,10 @@ import (
 // Answer is what the provider is made to say.
 type Answer struct {
 	Text string
+	// Args are the arguments of calls of Tool, one each. A provider without tool
+	// calls says the first as its text.
+	Tool string
+	Args []string
 	// Usage with Reported false makes the provider report none.
 	Usage  providers.Usage
 	Finish providers.Finish
@@ -55,6 +59,14 @@ func Run(t *testing.T, s Subject) {
 		{"finish reasons", false, testFinish},
 		{"cancelled context", false, testCancelled},
 		{"concurrent calls", false, testConcurrent},
+		{"output modes", false, testModes},
+		{string(providers.JSONObject), false, testJSONText(providers.JSONObject)},
+		{string(providers.JSONSchema), false, testJSONText(providers.JSONSchema)},
+		{string(providers.ForcedTool), false, testForcedTool},
+		{"forced tool, cut", false, testForcedToolCut},
+		{"forced tool, odd replies", true, testForcedToolOdd},
+		{"formats that cannot be sent", true, testRefusedUnsent},
+		{"formats and request bytes", true, testFormatBytes},
 		{"equal calls send equal bytes", true, testDeterministic},
 		{"client request id is sent", true, testClientRequestID},
 		{"error kinds by status", true, testStatuses},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/cupel-eval/cupel/providers"
@@ -39,9 +40,16 @@ type Model struct {
 // New makes a model that gives steps in order.
 func New(steps []Step) *Model { return &Model{steps: steps} }
 
+// Modes implements providers.Formatter: all of them. A step's text is given as
+// it is, so it stands for whatever the mode makes the text.
+func (m *Model) Modes() []providers.Mode {
+	return []providers.Mode{providers.JSONObject, providers.JSONSchema, providers.ForcedTool}
+}
+
 // Call implements providers.Model. A call that the next step does not expect
 // is of kind invalid_request and uses the step up; a call after the last step
-// is of kind not_found.
+// is of kind not_found. A call with an output mode that does not exist is of
+// kind invalid_request and uses nothing up.
 func (m *Model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		kind := providers.Transport
@@ -49,6 +57,9 @@ func (m *Model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 			kind = providers.TimedOut
 		}
 		return providers.Reply{}, failure(call, kind, "", err)
+	}
+	if f := call.Format; f != nil && !slices.Contains(m.Modes(), f.Mode) {
+		return providers.Reply{}, failure(call, providers.InvalidRequest, fmt.Sprintf("unknown output mode %.40q; known: %v", f.Mode, m.Modes()), nil)
 	}
 	step, n, ok := m.take()
 	if !ok {

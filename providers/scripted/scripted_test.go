@@ -1,6 +1,7 @@
 package scripted_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"testing"
@@ -18,7 +19,7 @@ func TestContract(t *testing.T) {
 		Model: func(a providertest.Answer) providers.Model {
 			steps := make([]scripted.Step, 16)
 			for i := range steps {
-				steps[i] = scripted.Step{Text: a.Text, Usage: a.Usage, Finish: a.Finish}
+				steps[i] = scripted.Step{Text: cmp.Or(append(a.Args, a.Text)...), Usage: a.Usage, Finish: a.Finish}
 			}
 			return scripted.New(steps)
 		},
