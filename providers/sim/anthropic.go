@@ -26,6 +26,8 @@ type anthropicRequest struct {
 	StopSequences []string        `json:"stop_sequences"`
 	Stream        json.RawMessage `json:"stream"`
 	Tools         json.RawMessage `json:"tools"`
+	ToolChoice    json.RawMessage `json:"tool_choice"`
+	OutputConfig  json.RawMessage `json:"output_config"`
 }
 
 func decodeAnthropic(h http.Header, body []byte) (inquiry, *failure) {
@@ -49,26 +51,25 @@ func decodeAnthropic(h http.Header, body []byte) (inquiry, *failure) {
 		return inquiry{}, invalid("temperature", "temperature: range: 0..1")
 	case given(r.Stream):
 		return inquiry{}, invalid("stream", "stream: the simulation does not stream")
-	case given(r.Tools):
-		return inquiry{}, invalid("tools", "tools: the simulation does not take native tools")
 	}
-	q := inquiry{model: *r.Model, maxTokens: *r.MaxTokens, stop: r.StopSequences}
+	q := inquiry{model: *r.Model, talk: talk{system: string(r.System)}, maxTokens: *r.MaxTokens, stop: r.StopSequences}
 	all := []string{string(r.System)}
 	for i, m := range r.Messages {
 		if m.Content == nil {
 			return inquiry{}, invalid("messages", "messages.%d.content: Field required", i)
 		}
 		switch m.Role {
-		case "user":
-			q.user = string(*m.Content)
-		case "assistant":
+		case "user", "assistant":
+			q.talk.turns = append(q.talk.turns, remark{user: m.Role == "user", text: string(*m.Content)})
 		default:
 			return inquiry{}, invalid("messages", "messages.%d.role: Input should be 'user' or 'assistant'", i)
 		}
 		all = append(all, string(*m.Content))
 	}
 	q.prompt = strings.Join(all, "")
-	return q, nil
+	var f *failure
+	q.mode, q.tool, f = r.form()
+	return q, f
 }
 
 type anthropicReply struct {
@@ -82,9 +83,13 @@ type anthropicReply struct {
 	Usage        anthropicUsage   `json:"usage"`
 }
 
+// anthropicBlock is a text, or the use of a tool.
 type anthropicBlock struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+	Type  string          `json:"type"`
+	Text  *string         `json:"text,omitempty"`
+	ID    string          `json:"id,omitempty"`
+	Name  string          `json:"name,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
 }
 
 type anthropicUsage struct {
@@ -102,7 +107,7 @@ type anthropicUsage struct {
 func encodeAnthropic(c completion) any {
 	r := anthropicReply{
 		ID: c.draws.id("msg_sim"), Type: "message", Role: "assistant", Model: c.served,
-		Content:    []anthropicBlock{{Type: "text", Text: c.text}},
+		Content:    c.content(),
 		StopReason: "end_turn", StopSequence: orNil(c.stopped),
 		Usage: anthropicUsage{InputTokens: c.in, OutputTokens: c.out, ServiceTier: "standard"},
 	}
@@ -111,6 +116,8 @@ func encodeAnthropic(c completion) any {
 		r.StopReason = "max_tokens"
 	case c.stopped != "":
 		r.StopReason = "stop_sequence"
+	case c.tool != "":
+		r.StopReason = "tool_use"
 	}
 	return r
 }

@@ -19,8 +19,10 @@ type service struct{ cfg Config }
 // inquiry is one request to a model, whatever wire it came in by.
 type inquiry struct {
 	model      string
-	user       string // the last user message
+	talk       talk
 	prompt     string // all text sent, for the token estimate
+	mode       outputMode
+	tool       string // the tool that must be called, with toolCall
 	maxTokens  int    // 0 means the model's own limit
 	stop       []string
 	fromHeader string // X-Client-Request-Id
@@ -31,6 +33,7 @@ type inquiry struct {
 type completion struct {
 	served  string
 	text    string
+	tool    string // the tool that text is the arguments of; empty if it is none
 	cut     bool   // ran into the token limit
 	stopped string // the stop sequence that ended it, if one did
 	in, out int
@@ -130,8 +133,8 @@ func (s *service) complete(ctx context.Context, q inquiry) (completion, *failure
 	if q.maxTokens > 0 {
 		limit = min(limit, q.maxTokens)
 	}
-	c := completion{served: p.served, in: estimateTokens(q.prompt), draws: d}
-	c.text = p.say(q.user, limit, d)
+	c := completion{served: p.served, tool: q.tool, in: estimateTokens(q.prompt), draws: d}
+	c.text = p.say(q.talk, q.mode, limit, d)
 	c.text, c.cut = cutTokens(c.text, limit)
 	c.text, c.stopped = cutStop(c.text, q.stop)
 	c.cut = c.cut && c.stopped == ""

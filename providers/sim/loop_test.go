@@ -190,11 +190,14 @@ type outcome struct {
 // model answers one prompt.
 type model func(prompt string) string
 
+// asking is a talk of one message.
+func asking(prompt string) talk { return talk{turns: []remark{{user: true, text: prompt}}} }
+
 // flawless is a profile without any slip.
 func flawless(name string) model {
 	p, _ := profileFor(name)
 	return func(prompt string) string {
-		return p.say(prompt, outputLimit, draws{format: 1, decision: 1, trust: 1, confidence: 5})
+		return p.say(asking(prompt), freeText, outputLimit, draws{format: 1, decision: 1, trust: 1, confidence: 5})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -87,11 +88,32 @@ func readNotes(p prompt) notes {
 		default:
 			if m := resultLine.FindStringSubmatch(entry); m != nil {
 				n.result(m[1], m[2], m[3], inFence(m[5]))
+			} else if !observed.MatchString(entry) {
+				n.summary(entry)
 			}
 		}
 	}
 	n.remember(p.plan)
 	return n
+}
+
+// summary reads what a compressed scratchpad says.
+func (n *notes) summary(entry string) {
+	for _, m := range knownSentence.FindAllStringSubmatch(entry, -1) {
+		if today, ok := parseDay(m[6]); ok {
+			n.today = &today
+			continue
+		}
+		if m[2] != "" {
+			m[3], m[4] = m[2], m[2]
+		}
+		from, okFrom := parseDay(m[3])
+		to, okTo := parseDay(m[4])
+		value, err := strconv.ParseInt(m[5], 10, 64)
+		if okFrom && okTo && err == nil {
+			n.facts = append(n.facts, fact{query: query{label: m[1], stretch: stretch{from, to}}, value: value})
+		}
+	}
 }
 
 // inFence is text up to the end of its fence; a cut line has none.

@@ -27,6 +27,8 @@ type openAIRequest struct {
 	Stop                stops           `json:"stop"`
 	Stream              json.RawMessage `json:"stream"`
 	Tools               json.RawMessage `json:"tools"`
+	ToolChoice          json.RawMessage `json:"tool_choice"`
+	ResponseFormat      json.RawMessage `json:"response_format"`
 }
 
 func decodeOpenAI(_ http.Header, body []byte) (inquiry, *failure) {
@@ -43,8 +45,6 @@ func decodeOpenAI(_ http.Header, body []byte) (inquiry, *failure) {
 		return inquiry{}, invalid("temperature", "Invalid 'temperature': must be between 0 and 2.")
 	case given(r.Stream):
 		return inquiry{}, invalid("stream", "Unsupported value: the simulation does not stream.")
-	case given(r.Tools):
-		return inquiry{}, invalid("tools", "Unsupported parameter: the simulation does not take native tools.")
 	case r.N != nil && *r.N != 1:
 		return inquiry{}, invalid("n", "Unsupported value: the simulation returns one choice.")
 	case len(r.Stop) > 4:
@@ -67,16 +67,19 @@ func decodeOpenAI(_ http.Header, body []byte) (inquiry, *failure) {
 		}
 		text := string(*m.Content)
 		switch m.Role {
-		case "user":
-			q.user = text
-		case "system", "developer", "assistant":
+		case "user", "assistant":
+			q.talk.turns = append(q.talk.turns, remark{user: m.Role == "user", text: text})
+		case "system", "developer":
+			q.talk.system += text
 		default:
 			return inquiry{}, invalid("messages", "Invalid value for 'messages[%d].role'. Supported values are: 'system', 'developer', 'user' and 'assistant'.", i)
 		}
 		all.WriteString(text)
 	}
 	q.prompt = all.String()
-	return q, nil
+	var f *failure
+	q.mode, q.tool, f = r.form(q.prompt)
+	return q, f
 }
 
 type openAIReply struct {
@@ -98,10 +101,11 @@ type openAIChoice struct {
 }
 
 type openAIMessage struct {
-	Role        string     `json:"role"`
-	Content     string     `json:"content"`
-	Refusal     *string    `json:"refusal"`
-	Annotations []struct{} `json:"annotations"`
+	Role        string           `json:"role"`
+	Content     *string          `json:"content"` // null beside a call
+	ToolCalls   []openAIToolCall `json:"tool_calls,omitempty"`
+	Refusal     *string          `json:"refusal"`
+	Annotations []struct{}       `json:"annotations"`
 }
 
 type openAIUsage struct {
@@ -132,14 +136,14 @@ type openAIErrorBody struct {
 }
 
 func encodeOpenAI(c completion) any {
-	finish := "stop"
+	finish := "stop" // also of a call that was forced
 	if c.cut {
 		finish = "length"
 	}
 	return openAIReply{
 		ID: c.draws.id("chatcmpl-sim"), Object: "chat.completion", Created: c.draws.created(), Model: c.served,
 		Choices: []openAIChoice{{
-			Message:      openAIMessage{Role: "assistant", Content: c.text, Annotations: []struct{}{}},
+			Message:      c.message(),
 			FinishReason: finish,
 		}},
 		Usage:       openAIUsage{PromptTokens: c.in, CompletionTokens: c.out, TotalTokens: c.in + c.out},

@@ -87,7 +87,7 @@ func (p *prompt) take(heading, line string) {
 	case "PLAN:":
 		p.plan += line + "\n"
 	case "PROGRESS:", "OBS:":
-		if entry, ok := strings.CutPrefix(line, "- "); ok {
+		if entry, ok := strings.CutPrefix(line, "- "); ok || knownSentence.MatchString(line) {
 			p.entries = append(p.entries, entry)
 		}
 	case "BUDGET_USED:":

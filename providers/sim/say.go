@@ -3,12 +3,14 @@ package sim
 // notContract is what the models say to any prompt but the contract's.
 const notContract = "This is a simulated model. It only understands the contract prompt."
 
-// say is the model's whole output for a user message, before any cut at limit
-// tokens.
-func (p profile) say(user string, limit int, d draws) string {
-	pr, ok := readPrompt(user)
+// say is the model's whole output for a talk, before any cut at limit tokens.
+func (p profile) say(t talk, mode outputMode, limit int, d draws) string {
+	if log, ok := t.rawLog(); ok {
+		return mode.words(compress(log))
+	}
+	pr, ok := t.prompt()
 	if !ok {
-		return notContract
+		return mode.words(notContract)
 	}
 	m := newMind(p, pr)
 	m.trusting = d.trust < p.trusting
@@ -21,7 +23,7 @@ func (p profile) say(user string, limit int, d draws) string {
 		}
 	}
 	text := a.render(p.confidence.draw(a.unsure, slipped || m.deceived, d.confidence))
-	if slip, drawn := pick(d.format, p.format, m.formatCare); drawn {
+	if slip, drawn := pick(d.format, p.format, m.formatCare); drawn && !mode.rulesOut(slip) {
 		text = missay(slip, text, d.formatDetail, limit)
 	}
 	return text

@@ -30,7 +30,7 @@ func sample(t *testing.T, model, user string, n int) []reply {
 		w := post(t, h, "/v1/chat/completions", body, "X-Client-Request-Id", fmt.Sprintf("%s-%d", t.Name(), i))
 		var r openAIReply
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &r))
-		out[i] = reply{r.Choices[0].Message.Content, r.Choices[0].FinishReason}
+		out[i] = reply{*r.Choices[0].Message.Content, r.Choices[0].FinishReason}
 	}
 	return out
 }
@@ -40,7 +40,7 @@ func decide(model, user string) []reply {
 	p, _ := profileFor(model)
 	out := make([]reply, samples)
 	for i := range out {
-		text, cut := cutTokens(p.say(user, 400, drawsFor(11, model, fmt.Sprint(i), nil)), 400)
+		text, cut := cutTokens(p.say(asking(user), freeText, 400, drawsFor(11, model, fmt.Sprint(i), nil)), 400)
 		out[i].text = text
 		if cut {
 			out[i].finish = "length"

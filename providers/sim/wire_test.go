@@ -60,9 +60,9 @@ func TestOpenAIShape(t *testing.T) {
 	require.Len(t, r.Choices, 1)
 	require.Equal(t, "stop", r.Choices[0].FinishReason)
 	require.Equal(t, "assistant", r.Choices[0].Message.Role)
-	require.Contains(t, r.Choices[0].Message.Content, `"get_counts"`)
+	require.Contains(t, *r.Choices[0].Message.Content, `"get_counts"`)
 	require.Equal(t, estimateTokens("You are a bounded agent controller."+user), r.Usage.PromptTokens)
-	require.Equal(t, estimateTokens(r.Choices[0].Message.Content), r.Usage.CompletionTokens)
+	require.Equal(t, estimateTokens(*r.Choices[0].Message.Content), r.Usage.CompletionTokens)
 	require.Equal(t, r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Usage.TotalTokens)
 	require.Zero(t, r.Usage.PromptTokensDetails.CachedTokens)
 	require.GreaterOrEqual(t, r.Created, int64(1793491200))
@@ -85,9 +85,9 @@ func TestAnthropicShape(t *testing.T) {
 	require.Equal(t, "end_turn", r.StopReason)
 	require.Nil(t, r.StopSequence)
 	require.Len(t, r.Content, 1)
-	require.Contains(t, r.Content[0].Text, `"get_counts"`)
+	require.Contains(t, *r.Content[0].Text, `"get_counts"`)
 	require.Equal(t, estimateTokens("You are a bounded agent controller."+user), r.Usage.InputTokens)
-	require.Equal(t, estimateTokens(r.Content[0].Text), r.Usage.OutputTokens)
+	require.Equal(t, estimateTokens(*r.Content[0].Text), r.Usage.OutputTokens)
 	require.Zero(t, r.Usage.CacheReadInputTokens)
 }
 
@@ -100,7 +100,7 @@ func TestMaxTokensCutsTheReply(t *testing.T) {
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &r))
 		require.Equal(t, "length", r.Choices[0].FinishReason)
 		require.Equal(t, 12, r.Usage.CompletionTokens)
-		require.Len(t, r.Choices[0].Message.Content, 48)
+		require.Len(t, *r.Choices[0].Message.Content, 48)
 	}
 	var r anthropicReply
 	require.NoError(t, json.Unmarshal(post(t, h, "/v1/messages", anthropicBody(t, "sim-weak", user, "1")).Body.Bytes(), &r))
@@ -114,7 +114,7 @@ func TestStopSequence(t *testing.T) {
 	var r openAIReply
 	require.NoError(t, json.Unmarshal(post(t, h, "/v1/chat/completions", openAIBody(t, "sim-strong", user, `,"stop":["nowhere",",\"state_update\""]`)).Body.Bytes(), &r))
 	require.Equal(t, "stop", r.Choices[0].FinishReason)
-	require.True(t, strings.HasSuffix(r.Choices[0].Message.Content, "}}"), r.Choices[0].Message.Content)
+	require.True(t, strings.HasSuffix(*r.Choices[0].Message.Content, "}}"), *r.Choices[0].Message.Content)
 
 	body := strings.Replace(anthropicBody(t, "sim-strong", user, "400"), `"system"`, `"stop_sequences":["next_action"],"system"`, 1)
 	var a anthropicReply
@@ -127,7 +127,7 @@ func TestOtherPromptsGetAnHonestAnswer(t *testing.T) {
 	var r openAIReply
 	w := post(t, Handler(Config{}), "/v1/chat/completions", openAIBody(t, "sim-weak", "What is 2+2?", ""))
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &r))
-	require.Equal(t, notContract, r.Choices[0].Message.Content)
+	require.Equal(t, notContract, *r.Choices[0].Message.Content)
 }
 
 func TestErrors(t *testing.T) {
