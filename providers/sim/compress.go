@@ -13,10 +13,13 @@ import (
 // summaryParts are the headings of a compressed scratchpad.
 var summaryParts = []string{"GOAL", "CONSTRAINTS", "PLAN", "PROGRESS", "OBSERVATIONS", "OPEN_QUESTIONS", "RISKS"}
 
-// Bounds of a summary; together with the headings they keep it under 600 tokens.
+// Bounds of a summary, in estimated tokens and in facts. Together with the
+// headings they keep it within 600 tokens.
 const (
-	maxSummaryLine  = 240 // runes
-	maxSummaryFacts = 10
+	maxSummaryLine   = 60
+	maxSummaryReply  = 24
+	maxSummaryFacts  = 6
+	maxSummaryMemory = 8
 )
 
 const compressorOpening = "You are my compressor"
@@ -50,7 +53,7 @@ func compress(log string) string {
 		line = strings.TrimSpace(line)
 		for _, heading := range []string{"GOAL", "CONSTRAINTS", "USER_REQUEST"} {
 			if rest, ok := strings.CutPrefix(line, heading+":"); ok && part[heading] == "" {
-				part[heading] = clip(strings.TrimSpace(rest), maxSummaryLine)
+				part[heading] = brief(strings.TrimSpace(rest), maxSummaryLine)
 			}
 		}
 		if rest, ok := strings.CutPrefix(line, "PLAN:"); ok {
@@ -59,11 +62,12 @@ func compress(log string) string {
 		p.hear(line)
 	}
 	n := readNotes(p)
+	n.facts = slices.DeleteFunc(n.facts, func(f fact) bool { return !slices.Contains(labels, f.label) })
 	if part["GOAL"] == "" {
 		part["GOAL"] = part["USER_REQUEST"]
 	}
 	plan := []string{"1. Find out which counts are still missing.", "2. Call the tools for them.", "3. Answer."}
-	if memory := recall(tail(n.facts, maxSummaryFacts)); memory != "" {
+	if memory := recall(tail(n.facts, maxSummaryMemory)); memory != "" {
 		plan = append(plan, "4. Use what is "+memory)
 	}
 	part["PLAN"] = strings.Join(plan, "\n")
@@ -87,6 +91,15 @@ func compress(log string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
+// brief is the beginning of a text, at most limit estimated tokens.
+func brief(text string, limit int) string {
+	short, cut := cutTokens(text, limit-1)
+	if cut {
+		short += "…"
+	}
+	return short
+}
+
 // tail is the end of a list, at most n long.
 func tail[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
@@ -102,7 +115,7 @@ func (n notes) bullets() string {
 		}
 	}
 	for _, reply := range tail(n.replies, 2) {
-		out = append(out, fmt.Sprintf("- The user answered %s%s%s.", fenceOpen, clip(reply, maxSummaryLine/2), fenceClose))
+		out = append(out, fmt.Sprintf("- The user answered %s%s%s.", fenceOpen, brief(reply, maxSummaryReply), fenceClose))
 	}
 	return strings.Join(out, "\n")
 }
@@ -120,7 +133,7 @@ func (n notes) risks() string {
 	if n.violated {
 		out = append(out, "an output was not one JSON object")
 	}
-	return clip(strings.Join(out, "; "), maxSummaryLine)
+	return brief(strings.Join(out, "; "), maxSummaryLine)
 }
 
 // knownSentence matches what a summary says of a count or of today.

@@ -1,0 +1,246 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	looseSchema  = `{"type":"object","properties":{"control":{"type":"object"}}}`
+	closedSchema = `{"type":"object","properties":{"control":{"type":"object","properties":{},"additionalProperties":false}},"required":["control"],"additionalProperties":false}`
+
+	asJSONObject = `,"response_format":{"type":"json_object"}`
+	asJSONSchema = `,"response_format":{"type":"json_schema","json_schema":{"name":"turn","schema":` + looseSchema + `,"strict":false}}`
+	asForcedTool = `,"tools":[{"type":"function","function":{"name":"turn","parameters":` + looseSchema + `}}],"tool_choice":{"type":"function","function":{"name":"turn"}}`
+)
+
+// saidIn is what a model says to a prompt in a mode of the OpenAI wire, and why
+// it stopped.
+func saidIn(t testing.TB, h http.Handler, model, user, mode, id string) reply {
+	t.Helper()
+	w := post(t, h, "/v1/chat/completions", openAIBody(t, model, user, `,"max_tokens":400`+mode), "X-Client-Request-Id", id)
+	require.Equal(t, http.StatusOK, w.Code, w.Body)
+	var r openAIReply
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &r))
+	m := r.Choices[0].Message
+	if mode != asForcedTool {
+		require.Empty(t, m.ToolCalls)
+		return reply{*m.Content, r.Choices[0].FinishReason}
+	}
+	require.Nil(t, m.Content)
+	require.Len(t, m.ToolCalls, 1)
+	require.Equal(t, "function", m.ToolCalls[0].Type)
+	require.Equal(t, "turn", m.ToolCalls[0].Function.Name)
+	require.Regexp(t, `^call_sim[0-9a-f]{24}$`, m.ToolCalls[0].ID)
+	return reply{m.ToolCalls[0].Function.Arguments, r.Choices[0].FinishReason}
+}
+
+// TestModesTakeSlipsAway: with the same draws, a mode changes exactly the
+// outputs whose slip it rules out, and those become the whole turn.
+func TestModesTakeSlipsAway(t *testing.T) {
+	h := Handler(Config{Seed: 11})
+	user := countPrompt("angry on 2026-05-03?")
+	for mode, gone := range map[string][]formatSlip{
+		asJSONObject: {fenced, prose},
+		asJSONSchema: {fenced, prose},
+		asForcedTool: {fenced, prose, missingField, extraKey, wrongCase, badConfidence},
+	} {
+		seen := map[formatSlip]int{}
+		for i := range samples / 2 {
+			id := fmt.Sprint(i)
+			free, bound := saidIn(t, h, "sim-weak", user, "", id), saidIn(t, h, "sim-weak", user, mode, id)
+			slip := formatOf(t, free)
+			seen[slip]++
+			if !slices.Contains(gone, slip) {
+				require.Equal(t, free, bound, slip)
+				continue
+			}
+			require.Empty(t, formatOf(t, bound))
+			if slip == fenced || slip == prose {
+				require.Contains(t, free.text, bound.text)
+			}
+		}
+		p, _ := profileFor("sim-weak")
+		for _, r := range p.format {
+			requireRate(t, string(r.kind), seen[r.kind], samples/2, r.p)
+		}
+	}
+}
+
+// TestEmpiricalRatesOfEachMode holds what is left of the documented rates.
+func TestEmpiricalRatesOfEachMode(t *testing.T) {
+	for _, p := range profiles {
+		for mode, name := range map[outputMode]string{freeText: "free text", jsonText: "json", toolCall: "forced tool"} {
+			t.Run(p.name+"/"+name, func(t *testing.T) {
+				seen := map[formatSlip]int{}
+				for i := range samples {
+					text, cut := cutTokens(p.say(asking(countPrompt("angry on 2026-05-03?")), mode, 400, drawsFor(12, p.name, fmt.Sprint(i), nil)), 400)
+					r := reply{text: text}
+					if cut {
+						r.finish = "length"
+					} else if mode != freeText {
+						require.True(t, json.Valid([]byte(text)), text)
+					}
+					seen[formatOf(t, r)]++
+				}
+				for _, r := range p.format {
+					if mode.rulesOut(r.kind) {
+						require.Zero(t, seen[r.kind], r.kind)
+						continue
+					}
+					requireRate(t, string(r.kind), seen[r.kind], samples, r.p)
+				}
+			})
+		}
+	}
+}
+
+// TestModesLeaveDecisionsAlone: what a model decides does not depend on the form
+// it is asked for.
+func TestModesLeaveDecisionsAlone(t *testing.T) {
+	p, _ := profileFor("sim-weak")
+	compared := 0
+	for i := range 500 {
+		d := drawsFor(13, p.name, fmt.Sprint(i), nil)
+		d.format = 1
+		free := p.say(asking(countPrompt("praise last week?")), freeText, 400, d)
+		for _, mode := range []outputMode{jsonText, toolCall} {
+			require.Equal(t, free, p.say(asking(countPrompt("praise last week?")), mode, 400, d))
+			compared++
+		}
+	}
+	require.Equal(t, 1000, compared)
+}
+
+func TestForcedToolThatIsCut(t *testing.T) {
+	h := Handler(Config{Seed: 1})
+	user := countPrompt("angry on 2026-05-03?")
+	var r openAIReply
+	require.NoError(t, json.Unmarshal(post(t, h, "/v1/chat/completions", openAIBody(t, "sim-strong", user, `,"max_tokens":12`+asForcedTool)).Body.Bytes(), &r))
+	require.Equal(t, "length", r.Choices[0].FinishReason)
+	require.Len(t, r.Choices[0].Message.ToolCalls[0].Function.Arguments, 48)
+
+	for limit, want := range map[string]string{"12": "max_tokens", "400": "tool_use"} {
+		body := strings.TrimSuffix(anthropicBody(t, "sim-strong", user, limit), "}") + `,"tools":[{"name":"turn","input_schema":` + looseSchema + `}],"tool_choice":{"type":"tool","name":"turn"}}`
+		w := post(t, h, "/v1/messages", body)
+		var a anthropicReply
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &a), w.Body)
+		require.Equal(t, want, a.StopReason)
+		require.Len(t, a.Content, 1)
+		block := a.Content[0]
+		require.Equal(t, "tool_use", block.Type)
+		require.Equal(t, "turn", block.Name)
+		require.Nil(t, block.Text)
+		require.Regexp(t, `^toolu_sim[0-9a-f]{24}$`, block.ID)
+		if want == "max_tokens" {
+			require.Equal(t, `{}`, string(block.Input), "the wire cannot carry half an object")
+			require.Equal(t, 12, a.Usage.OutputTokens)
+			continue
+		}
+		require.Contains(t, string(block.Input), `"name":"get_counts"`)
+	}
+}
+
+func TestAnthropicSchemaMode(t *testing.T) {
+	h := Handler(Config{Seed: 11})
+	with := strings.TrimSuffix(anthropicBody(t, "sim-weak", countPrompt("angry on 2026-05-03?"), "400"), "}") + `,"output_config":{"format":{"type":"json_schema","schema":` + closedSchema + `}}}`
+	for i := range 200 {
+		var a anthropicReply
+		w := post(t, h, "/v1/messages", with, "X-Client-Request-Id", fmt.Sprint(i))
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &a), w.Body)
+		require.Equal(t, "text", a.Content[0].Type)
+		if a.StopReason != "max_tokens" {
+			require.True(t, json.Valid([]byte(*a.Content[0].Text)))
+		}
+	}
+}
+
+func TestOtherPromptsStayJSON(t *testing.T) {
+	h := Handler(Config{})
+	for _, mode := range []string{asJSONObject, asJSONSchema, asForcedTool} {
+		r := saidIn(t, h, "sim-weak", "What is 2+2? Answer in JSON.", mode, "")
+		require.JSONEq(t, `{"message":"`+notContract+`"}`, r.text)
+	}
+}
+
+func TestFormatsRefused(t *testing.T) {
+	h := Handler(Config{})
+	const (
+		ok       = `"messages":[{"role":"user","content":"json"}]`
+		function = `{"type":"function","function":{"name":"a","parameters":{"type":"object"}}}`
+		choice   = `{"type":"function","function":{"name":"a"}}`
+		tool     = `{"name":"a","input_schema":{"type":"object"}}`
+	)
+	chat := map[string][2]string{
+		"unknown type":                 {`"response_format":{"type":"yaml"}`, "yaml"},
+		"not an object":                {`"response_format":"json"`, "response_format"},
+		"schema missing":               {`"response_format":{"type":"json_schema"}`, "json_schema"},
+		"name missing":                 {`"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"object"}}}`, "name"},
+		"schema of no object":          {`"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":{"type":"array"}}}`, "object"},
+		"strict, open":                 {`"response_format":{"type":"json_schema","json_schema":{"name":"a","strict":true,"schema":{"type":"object"}}}`, "context=()"},
+		"strict, optional":             {`"response_format":{"type":"json_schema","json_schema":{"name":"a","strict":true,"schema":{"type":"object","additionalProperties":false,"properties":{"b":{"type":"string"}}}}}`, "required"},
+		"strict, open inside":          {`"response_format":{"type":"json_schema","json_schema":{"name":"a","strict":true,"schema":{"type":"object","additionalProperties":false,"required":["b"],"properties":{"b":{"anyOf":[{"type":"array","items":{"type":"object"}}]}}}}}`, "context=(b)"},
+		"tool without a choice":        {`"tools":[` + function + `]`, "tool_choice"},
+		"choice of auto":               {`"tools":[` + function + `],"tool_choice":"auto"`, "tool_choice"},
+		"choice without a tool":        {`"tool_choice":` + choice, "tool_choice"},
+		"choice of another tool":       {`"tools":[` + function + `],"tool_choice":{"type":"function","function":{"name":"b"}}`, "tool_choice"},
+		"two tools":                    {`"tools":[` + function + `,` + function + `],"tool_choice":` + choice, "one function"},
+		"tool without parameters":      {`"tools":[{"type":"function","function":{"name":"a"}}],"tool_choice":` + choice, "function 'a'"},
+		"a tool and a response format": {`"response_format":{"type":"json_object"},"tools":[` + function + `],"tool_choice":` + choice, "not both"},
+	}
+	for name, c := range chat {
+		t.Run(name, func(t *testing.T) {
+			w := post(t, h, "/v1/chat/completions", `{"model":"sim-weak",`+c[0]+`,`+ok+`}`)
+			require.Equal(t, http.StatusBadRequest, w.Code, w.Body)
+			require.Contains(t, w.Body.String(), c[1])
+			requireError(t, "/v1/chat/completions", w)
+		})
+	}
+	messages := map[string][2]string{
+		"json object":           {`"output_config":{"format":{"type":"json_object"}}`, "json_schema"},
+		"no format":             {`"output_config":{"effort":"low"}`, "format"},
+		"no schema":             {`"output_config":{"format":{"type":"json_schema"}}`, "object"},
+		"open":                  {`"output_config":{"format":{"type":"json_schema","schema":{"type":"object"}}}`, "additionalProperties"},
+		"choice of any":         {`"tools":[` + tool + `],"tool_choice":{"type":"any"}`, "tool_choice"},
+		"a server's tool":       {`"tools":[{"type":"web_search_20250305","name":"a"}],"tool_choice":{"type":"tool","name":"a"}`, "custom"},
+		"no input schema":       {`"tools":[{"name":"a"}],"tool_choice":{"type":"tool","name":"a"}`, "input_schema"},
+		"tools of another form": {`"tools":{"a":1},"tool_choice":{"type":"tool","name":"a"}`, "tool_choice"},
+		"both":                  {`"output_config":{"format":{"type":"json_schema","schema":` + closedSchema + `}},"tools":[` + tool + `],"tool_choice":{"type":"tool","name":"a"}`, "not both"},
+	}
+	for name, c := range messages {
+		t.Run(name, func(t *testing.T) {
+			w := post(t, h, "/v1/messages", `{"model":"sim-weak","max_tokens":9,`+c[0]+`,`+ok+`}`)
+			require.Equal(t, http.StatusBadRequest, w.Code, w.Body)
+			require.Contains(t, w.Body.String(), c[1])
+			requireError(t, "/v1/messages", w)
+		})
+	}
+	w := post(t, h, "/v1/chat/completions", `{"model":"sim-weak","response_format":{"type":"json_object"},"messages":[{"role":"user","content":"hi"}]}`)
+	require.Contains(t, w.Body.String(), "must contain the word 'json'")
+	w = post(t, h, "/v1/chat/completions", `{"model":"sim-weak","response_format":{"type":"text"},"messages":[{"role":"user","content":"hi"}]}`)
+	require.Equal(t, http.StatusOK, w.Code)
+}
+
+func TestClosedSchemas(t *testing.T) {
+	for schema, want := range map[string]string{
+		closedSchema:        "",
+		looseSchema:         "()",
+		`{"type":"string"}`: "",
+		`{`:                 "()",
+		`{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string"}}}`:             "",
+		`{"type":"object","additionalProperties":false,"properties":{"a":{"items":{"type":"object"}}}}`:   "(a)",
+		`{"type":"object","additionalProperties":false,"properties":{"a":{"anyOf":[{"type":"object"}]}}}`: "(a)",
+	} {
+		at, ok := open(json.RawMessage(schema), false)
+		require.Equal(t, want, at, schema)
+		require.Equal(t, want == "", ok)
+	}
+	_, ok := open(json.RawMessage(closedSchema), true)
+	require.True(t, ok)
+}
