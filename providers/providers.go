@@ -76,19 +76,23 @@ const (
 	ForcedTool Mode = "forced_tool" // the arguments of one tool the model must call
 )
 
-// Format asks for structured output.
+// Format asks for structured output. What the provider will not enforce, or may
+// refuse, comes back as a warning of the Reply; a name or a schema that no
+// provider takes is refused with kind invalid_request before anything is sent.
 type Format struct {
 	Mode Mode
-	// Name names the schema or the tool; Schema is its JSON Schema. Neither is
-	// used with JSONObject.
+	// Name names the schema or the tool, in 1 to 64 letters, digits, _ or -;
+	// Schema is its JSON Schema, an object. Neither is used with JSONObject.
 	Name   string
 	Schema json.RawMessage
 }
 
 // Formatter is a Model that has modes of structured output. With ForcedTool the
-// Reply's Text is the raw arguments of the call.
+// Reply's Text is the raw arguments of the first call, byte for byte, and Finish
+// is FinishTools unless the reply was cut or refused; if no call came, Text is
+// what the model said instead, and a warning says so.
 type Formatter interface {
-	// Modes returns the modes the wire has.
+	// Modes returns the modes the wire has, in a fresh slice.
 	Modes() []Mode
 }
 
@@ -122,7 +126,8 @@ type Reply struct {
 	RawUsage json.RawMessage
 	// Status is the HTTP status; 0 if no HTTP was involved.
 	Status int
-	// Warnings name settings the provider does not take.
+	// Warnings name settings the provider does not take, and what came back other
+	// than asked for.
 	Warnings []string
 }
 

@@ -37,7 +37,7 @@ func (m *mind) phrase(facts []fact, full bool) string {
 	if r.difference && len(facts) > 1 {
 		out = append(out, differences(facts, r.percent))
 	}
-	if len(facts) > 1 && (r.total || r.labels.every || !r.difference && !oneStretch(facts)) {
+	if len(facts) > 1 && (r.total || r.labels.every || !r.difference && !oneStretch(facts) && r.pairs == nil) {
 		out = append(out, totalSentence(facts))
 	}
 	if r.average && len(facts) == 1 && facts[0].state == counted {
@@ -113,9 +113,9 @@ func differences(facts []fact, percent bool) string {
 		}
 	}
 	switch {
-	case len(facts) == 2 && !oneStretch(facts):
+	case len(facts) == 2 && !oneStretch(facts) && facts[0].label == facts[1].label:
 		return changeSentence(facts[0], facts[1], percent)
-	case len(facts) == 4:
+	case len(facts) == 4 && facts[0].label == facts[2].label && facts[1].label == facts[3].label:
 		return changeSentence(facts[0], facts[2], percent) + " " + changeSentence(facts[1], facts[3], percent)
 	case !oneStretch(facts):
 		return leader(facts, func(f fact) string { return f.label + " " + f.String() })

@@ -105,12 +105,20 @@ func TestSummariesAreUnderstood(t *testing.T) {
 	require.EqualValues(t, 4, n.facts[0].value)
 }
 
+func TestSummariesFit(t *testing.T) {
+	wordy := "GOAL: " + strings.Repeat("é", 900) + "\nCONSTRAINTS: " + strings.Repeat("é", 900) + "\n" +
+		strings.Repeat(strings.Replace(sawCount, ":31", `:999999999999999,"missing_days":["2026-05-03","2026-05-03","2026-05-03","2026-05-03","2026-05-03"]`, 1)+"\n", 20) +
+		strings.Repeat("user reply: turn 1 asked <data>x</data> answered <data>"+strings.Repeat("é", 900)+"</data>\n", 9)
+	out := compress(wordy)
+	require.LessOrEqual(t, estimateTokens(out), 600)
+	require.Equal(t, maxSummaryFacts, strings.Count(out, ": 999999999999999."))
+}
+
 // FuzzCompress: whatever the log, the summary has its headings once each, in
 // order, and fits.
 func FuzzCompress(f *testing.F) {
 	f.Add(longLog)
 	f.Add("PLAN: known: angry 2026-05-03..2026-05-03=31\nuser reply: turn 1 asked <data></data> answered <data>" + strings.Repeat("日", 400))
-	f.Add(strings.Repeat("GOAL: "+strings.Repeat("é", 900)+"\nCONSTRAINTS: "+strings.Repeat("é", 900)+"\n"+strings.Repeat(strings.Replace(sawCount, ":31", `:999999999999999,"missing_days":["2026-05-03","2026-05-03","2026-05-03","2026-05-03","2026-05-03"]`, 1)+"\n", 9), 3))
 	f.Fuzz(func(t *testing.T, log string) {
 		out := compress(log)
 		at := 0

@@ -13,8 +13,8 @@ type form func(items []item, lang language) (spans []span, n int)
 // forms are tried in this order.
 func forms() []form {
 	return []form{
-		isoDate, isoMonth, slashedDate, dottedDate, chineseDate, monthFirst, dayFirst,
-		quarterOfYear, weekAround, countedPeriod, namedPeriod, daysAgo,
+		isoDate, isoMonth, slashedDate, dottedDate, partOfPeriod, chineseDate, monthFirst, dayFirst,
+		quarterOfYear, weekAround, weekEndingOn, besideDay, countedPeriod, namedPeriod, daysAgo,
 		lastWeekdayForm, bareWeekday, namedDay, dayOfThisMonth, plainYear,
 	}
 }
@@ -31,10 +31,13 @@ func findDates(items []item, lang language) []group {
 		out = append(out, group{start: i, end: i + n, spans: spans})
 		i += n
 	}
-	return out
+	return absorbWeekdays(items, out)
 }
 
 func dateAt(items []item, i int, lang language) ([]span, int) {
+	if spans, n := awayFrom(items, i, lang); n > 0 {
+		return spans, n
+	}
 	for _, read := range forms() {
 		// "may" and a bare year need a word before them to be dates.
 		if spans, n := read(items[i:], lang); n > 0 && (n > 1 || !doubtful(items, i)) {
@@ -56,7 +59,7 @@ func doubtful(items []item, i int) bool {
 	}
 	before := items[i-1]
 	switch before.concept {
-	case of, from, to, between, since, and, compare, last, this, until, symbol:
+	case of, weekOf, half, from, to, between, since, and, compare, last, this, until, symbol:
 		return false
 	}
 	return before.text != "in" && before.text != "for" && before.text != "during" && before.text != "all" && before.text != "en" && before.text != "im"

@@ -173,6 +173,12 @@ func (m *mind) queries() []query {
 		wanted = append(append([]int{}, wanted...), remaining(wanted)...)
 	}
 	var out []query
+	for _, p := range m.request.pairs {
+		out = append(out, query{label: labels[p.label], stretch: m.request.dates.spans[p.span].resolve(f)})
+	}
+	if len(out) > 0 {
+		return out
+	}
 	for _, s := range m.request.dates.spans {
 		for _, l := range wanted {
 			out = append(out, query{label: labels[l], stretch: s.resolve(f)})

@@ -54,7 +54,10 @@ const (
 	unitToDate
 	of
 	weekOf
-	marker // label, category: what follows ought to be a label
+	weekEnding
+	adjacent // the day n days from the one that follows
+	half     // n-th half of the period that follows
+	marker   // label, category: what follows ought to be a label
 )
 
 // Periods, as n of unit and unitToDate.

@@ -23,6 +23,11 @@ func (r dateReading) unclear() *span {
 // "between April and May" and "from April to May" name two months.
 func linkDates(items []item, lang language, contrast bool) dateReading {
 	groups := findDates(items, lang)
+	for _, g := range groups {
+		for i := range g.spans {
+			g.spans[i].at = g.start
+		}
+	}
 	contrast = contrast && len(groups) <= 2
 	var out dateReading
 	for i := 0; i < len(groups); i++ {
@@ -49,6 +54,9 @@ func linkDates(items []item, lang language, contrast bool) dateReading {
 				continue
 			}
 		}
+		if s := &g.spans[len(g.spans)-1]; endsToday(items, g.end) && !s.single && s.bad == "" {
+			*s = soFar(*s)
+		}
 		if before == from && len(g.spans) == 1 && opensRange(g.spans[0]) && (!contrast || len(groups) == 1) {
 			out.open = true
 		}
@@ -60,6 +68,16 @@ func linkDates(items []item, lang language, contrast bool) dateReading {
 
 // sinceEnd is today, as the end of "since".
 func sinceEnd() span { return relativeDay(func(f frame) day { return f.today }) }
+
+// soFar is a period up to today.
+func soFar(s span) span {
+	until := relativeSpan(false, func(f frame) stretch {
+		at := s.resolve(f)
+		return stretch{at.from, earlier(at.to, f.today)}
+	})
+	until.at = s.at
+	return until
+}
 
 // opensRange reports whether "from s" lacks an end: "from 1 May" does, "from
 // yesterday" and "from last week" do not.

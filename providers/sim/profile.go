@@ -10,7 +10,9 @@ type profile struct {
 	served string
 	// format are slips in the form of the output, decision slips in its content.
 	// Each turn draws at most one of either; a decision slip that does not fit
-	// the turn (a wrong label when no label is sent) does not happen.
+	// the turn (a wrong label when no label is sent) does not happen, nor does a
+	// format slip that the output mode rules out: json_object and json_schema
+	// rule out fenced and prose, a forced tool everything but truncated.
 	format   []rate[formatSlip]
 	decision []rate[decisionSlip]
 	// careful multiplies the format rates after a violation was reported, and

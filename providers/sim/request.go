@@ -11,6 +11,8 @@ type request struct {
 	lang   language
 	labels labelReading
 	dates  dateReading
+	// pairs say which label is meant on which date; nil means each on all.
+	pairs []pair
 	// unsupported says why no count can answer it; empty if one can.
 	unsupported string
 	// chat says that it is a greeting or says nothing to go by.
@@ -79,6 +81,7 @@ func read(text string, known []language) request {
 	r := request{lang: lang, labels: readLabels(items)}
 	contrast := has(items, compare, change)
 	r.dates = linkDates(items, words, contrast && len(r.labels.labels) < 2)
+	r.pairs = pairUp(items, r.dates.spans)
 	if len(r.labels.labels) == 0 && !r.labels.ambiguous && has(items, total) && has(items, message, counting) {
 		r.labels.labels, r.labels.every = remaining(nil), true
 	}
@@ -135,6 +138,9 @@ func foreignMatter(items []item) bool {
 // answered merges a user's reply to the one question asked into the request.
 func (r request) answered(reply string, known []language) request {
 	add := understand(reply, known)
+	if len(add.labels.labels) > 0 || len(add.dates.spans) > 0 {
+		r.pairs = add.pairs
+	}
 	had := len(r.labels.labels) > 0 && !r.labels.ambiguous
 	switch {
 	case len(add.labels.labels) > 0:

@@ -10,6 +10,13 @@
 // profile.go, drawn from a seeded stream, so that the same request with the
 // same X-Client-Request-Id under the same seed gets the same bytes.
 //
+// The prompt may be one message, or the first of a conversation whose later
+// messages add observations. Output modes are taken in these forms:
+// response_format (json_object, json_schema), output_config with a json_schema,
+// and one tool that tool_choice names; they are refused where the real servers
+// refuse them, and leave out the slips they rule out. Asked to compress a RAW
+// LOG, the models answer with the seven headings of a scratchpad, facts only.
+//
 // Everything is labelled: the served names begin with "sim-", and the OpenAI
 // system_fingerprint is "simulated". Token counts are estimates from the length
 // of the text (see estimateTokens), not the output of any tokenizer.

@@ -25,6 +25,8 @@ type span struct {
 	single bool
 	// joined says that it was written as a range of two dates.
 	joined bool
+	// at is where in the request the expression begins.
+	at int
 	// known is the year of an absolute expression, 0 otherwise.
 	year int
 }
@@ -116,12 +118,14 @@ func shareYear(a, b span, isRange bool) (span, span) {
 		if isRange && in.bad == "" && b.bad == "" && b.fixed.from.before(in.fixed.from) {
 			in = a.yearless.in(b.year - 1)
 		}
+		in.at = a.at
 		return in, b
 	case b.yearless != nil && a.yearless == nil && a.year != 0:
 		in := b.yearless.in(a.year)
 		if isRange && in.bad == "" && a.bad == "" && in.fixed.to.before(a.fixed.from) {
 			in = b.yearless.in(a.year + 1)
 		}
+		in.at = b.at
 		return a, in
 	}
 	return a, b
@@ -129,6 +133,12 @@ func shareYear(a, b span, isRange bool) (span, span) {
 
 // join makes the range from the beginning of a to the end of b.
 func join(a, b span) span {
+	out := joined(a, b)
+	out.at = a.at
+	return out
+}
+
+func joined(a, b span) span {
 	a, b = shareYear(a, b, true)
 	switch {
 	case a.bad != "":

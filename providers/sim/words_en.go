@@ -87,5 +87,10 @@ var englishWords = []entry{
 	{unitToDate, weeks, "wtd"}, {unitToDate, months, "mtd"}, {unitToDate, quarters, "qtd"}, {unitToDate, years, "ytd"},
 	{of, 0, "of"},
 	{weekOf, 0, "week of|week starting|week beginning|week commencing|week from|week containing"},
+	{weekEnding, 0, "week ending|week ending on|week ending in"},
+	{adjacent, 1, "day after|the day after|day following|the day following"},
+	{adjacent, -1, "day before|day preceding|the day preceding|eve of|the eve of"},
+	{half, 1, "first half|the first half"},
+	{half, 2, "second half|the second half|latter half|the latter half"},
 	{marker, 0, "label|labels|labeled|labelled|category|categories|tagged|marked|classified|flagged|classed|tag|tags|type"},
 }

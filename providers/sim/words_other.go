@@ -46,6 +46,10 @@ var spanishWords = []entry{
 	{toDate, 0, "hasta ahora|hasta la fecha|hasta hoy"},
 	{of, 0, "de|del"},
 	{weekOf, 0, "semana del"},
+	{nth, 1, "primera|primer|primero|primeros"}, {nth, 2, "segunda|segundo"}, {nth, 3, "tercera|tercer"}, {nth, 4, "cuarta|cuarto"},
+	{adjacent, 1, "dia despues de|el dia despues de|dia despues del|el dia despues del|dia siguiente al|el dia siguiente al"},
+	{adjacent, -1, "dia antes de|el dia antes de|dia antes del|el dia antes del|la vispera del"},
+	{half, 1, "primera mitad"}, {half, 2, "segunda mitad"},
 	{marker, 0, "etiqueta|etiquetas|categoria|etiquetados"},
 }
 
@@ -82,7 +86,9 @@ var germanWords = []entry{
 	{month, 1, "januar|janner"}, {month, 2, "februar"}, {month, 3, "marz"}, {month, 4, "april"}, {month, 5, "mai"}, {month, 6, "juni"},
 	{month, 7, "juli"}, {month, 8, "august"}, {month, 9, "september"}, {month, 10, "oktober"}, {month, 11, "november"}, {month, 12, "dezember"},
 	{number, 2, "zwei"}, {number, 3, "drei"}, {number, 7, "sieben"}, {number, 10, "zehn"}, {number, 30, "dreissig"},
-	{nth, 1, "erstes|ersten"}, {nth, 2, "zweites|zweiten"}, {nth, 3, "drittes|dritten"}, {nth, 4, "viertes|vierten"},
+	{nth, 1, "erstes|ersten|erste|erster"}, {nth, 2, "zweites|zweiten|zweite|zweiter"}, {nth, 3, "drittes|dritten|dritte|dritter"}, {nth, 4, "viertes|vierten|vierte|vierter"},
+	{adjacent, 1, "tag nach|tag nach dem|tag danach"}, {adjacent, -1, "tag vor|tag vor dem"},
+	{half, 1, "erste halfte|ersten halfte"}, {half, 2, "zweite halfte|zweiten halfte"},
 	{until, 0, "bis|bis zum"}, {of, 0, "von|vom|des"},
 	{from, 0, "ab|ab dem"},
 	{between, 0, "zwischen|zwischen dem"},
@@ -137,6 +143,9 @@ var frenchWords = []entry{
 	{ago, 0, "il y a"},
 	{toDate, 0, "jusqu'ici|a ce jour|jusqu'a present"},
 	{weekOf, 0, "semaine du"},
+	{nth, 1, "premiere|premier|premiers"}, {nth, 2, "deuxieme|seconde"}, {nth, 3, "troisieme"}, {nth, 4, "quatrieme"},
+	{adjacent, 1, "lendemain|lendemain du|lendemain de|jour apres|jour apres le"}, {adjacent, -1, "veille|veille du|veille de|jour avant|jour avant le"},
+	{half, 1, "premiere moitie"}, {half, 2, "seconde moitie|deuxieme moitie"},
 	{marker, 0, "etiquette|etiquettes|categorie"},
 }
 
@@ -180,5 +189,6 @@ var chineseWords = []entry{
 	{toDate, 0, "至今|到目前为止|到现在为止|迄今"},
 	{unitToDate, months, "本月至今|月初至今"},
 	{unitToDate, years, "今年|年初至今"},
+	{nth, 1, "第一"}, {nth, 2, "第二"}, {nth, 3, "第三"}, {nth, 4, "第四"},
 	{marker, 0, "标签|类别"},
 }
