@@ -76,7 +76,7 @@ func testModes(t *testing.T, s Subject) {
 func testRefusedUnsent(t *testing.T, s Subject) {
 	m := s.handling(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was made") })
 	defer done(m)
-	refused(t, m, formatted("yaml"))
+	require.Contains(t, refused(t, m, formatted("yaml")).Message, "yaml")
 	for _, mode := range modesOf(t, m) {
 		if mode == providers.JSONObject {
 			continue

@@ -28,7 +28,7 @@ func pairUp(items []item, spans []span) []pair {
 		switch {
 		case it.concept == except || it.concept == everyLabel:
 			return nil
-		case it.concept == label && !(it.text == "info" && genericInfo(items, i)):
+		case it.concept == label && (it.text != "info" || !genericInfo(items, i)):
 			add(false, it.n)
 		}
 	}
