@@ -6,6 +6,10 @@ import "time"
 // call was made; the last instant is included.
 const DedupeTTL = 300 * time.Second
 
+// maxEntries bounds what a Dedupe remembers. Beyond it the oldest result is
+// forgotten, and its call executed again if it comes back.
+const maxEntries = 256
+
 // Decision is what a Dedupe says about a call.
 type Decision int
 
@@ -21,6 +25,14 @@ const (
 type Dedupe[R any] struct {
 	TTL     time.Duration
 	entries map[string]entry[R]
+	// ages are the entries in the order in which they expire. One that was
+	// forgotten or made anew since is not in entries with the same expiry.
+	ages []age
+}
+
+type age struct {
+	key     string
+	expires time.Time
 }
 
 type entry[R any] struct {
@@ -33,6 +45,7 @@ type entry[R any] struct {
 // Gate decides about a call with this key at time at. Execute marks it as in
 // flight. The value is the earlier result when the decision is Cached.
 func (d *Dedupe[R]) Gate(key string, at time.Time) (R, Decision) {
+	d.prune(at)
 	e, ok := d.entries[key]
 	switch {
 	case ok && e.expires.Before(at):
@@ -46,10 +59,32 @@ func (d *Dedupe[R]) Gate(key string, at time.Time) (R, Decision) {
 		if d.entries == nil {
 			d.entries = map[string]entry[R]{}
 		}
-		d.entries[key] = entry[R]{expires: at.Add(d.TTL)}
+		expires := at.Add(d.TTL)
+		d.entries[key] = entry[R]{expires: expires}
+		d.ages = append(d.ages, age{key, expires})
 	}
 	var none R
 	return none, Execute
+}
+
+// prune forgets what has expired, and the oldest results when there are too
+// many. A call in flight is forgotten by time only.
+func (d *Dedupe[R]) prune(at time.Time) {
+	gone := 0
+	for _, a := range d.ages {
+		e, ok := d.entries[a.key]
+		ok = ok && e.expires.Equal(a.expires)
+		switch crowded := len(d.ages)-gone > maxEntries; {
+		case !ok:
+		case a.expires.Before(at), crowded && e.present:
+			delete(d.entries, a.key)
+		default:
+			d.ages = d.ages[gone:]
+			return
+		}
+		gone++
+	}
+	d.ages = d.ages[gone:]
 }
 
 // Settle ends a call in flight. keep says that value is a result worth keeping,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -110,6 +111,33 @@ func TestDedupeAgainstSlow(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDedupeIsBounded: what is remembered does not grow with the episode, and the
+// newest results are the ones kept.
+func TestDedupeIsBounded(t *testing.T) {
+	d := Dedupe[int]{TTL: DedupeTTL}
+	for i := range 5000 {
+		_, decision := d.Gate(strconv.Itoa(i), epoch)
+		require.Equal(t, Execute, decision)
+		d.Settle(strconv.Itoa(i), i, i%3 > 0)
+		require.LessOrEqual(t, len(d.entries), maxEntries+1)
+		require.LessOrEqual(t, len(d.ages), maxEntries+1)
+	}
+	value, decision := d.Gate("4999", epoch)
+	require.Equal(t, Cached, decision)
+	require.Equal(t, 4999, value)
+	_, decision = d.Gate("1", epoch)
+	require.Equal(t, Execute, decision, "the oldest is forgotten")
+	_, _ = d.Gate("x", epoch.Add(DedupeTTL+1))
+	require.Len(t, d.entries, 1, "all others have expired")
+
+	inFlight := Dedupe[int]{TTL: DedupeTTL}
+	for i := range 2 * maxEntries {
+		inFlight.Gate(strconv.Itoa(i), epoch)
+	}
+	_, decision = inFlight.Gate("0", epoch)
+	require.Equal(t, InFlight, decision, "a call in flight is not forgotten")
 }
 
 // TestDedupeConformance replays the gate and log sequences of the conformance

@@ -14,13 +14,23 @@ type Budgets struct {
 	MaxToolCalls int
 	// MaxTime caps elapsed virtual time, waiting for the user excluded.
 	MaxTime time.Duration
+	// MaxTokens caps the tokens of all classes of all model calls.
+	MaxTokens int64 `json:",omitempty"`
+	// MaxCostNanoUSD caps what all model calls cost, in nano-USD.
+	MaxCostNanoUSD int64 `json:",omitempty"`
 }
 
 // Used are the counters of an episode so far.
 type Used struct {
 	Steps, ToolCalls int
-	// Tokens counts all classes of all model calls, rescue turns included.
+	// Tokens counts all classes of all model calls, rescue turns included, as far
+	// as they are known.
 	Tokens int64
+	// CostNanoUSD is what all model calls cost, in nano-USD, as far as that is known.
+	CostNanoUSD int64
+	// TokensUnknown and CostUnknown say that a model call told no usage or has no
+	// price: the sum is then a lower bound.
+	TokensUnknown, CostUnknown bool
 	// Elapsed is virtual time since the start, waiting for the user excluded.
 	Elapsed time.Duration
 }
@@ -31,6 +41,19 @@ func (b Budgets) OutOfSteps(u Used) bool { return b.MaxSteps > 0 && u.Steps >= b
 // OutOfToolCalls reports that no further tool may be executed.
 func (b Budgets) OutOfToolCalls(u Used) bool {
 	return b.MaxToolCalls > 0 && u.ToolCalls >= b.MaxToolCalls
+}
+
+// OutOfTokens reports that no further model call may begin. Where tokens are
+// capped, an unknown number uses up the cap: what cannot be counted is not let
+// run on.
+func (b Budgets) OutOfTokens(u Used) bool {
+	return b.MaxTokens > 0 && (u.TokensUnknown || u.Tokens >= b.MaxTokens)
+}
+
+// OutOfCost reports that no further model call may begin. Where the cost is
+// capped, an unknown one uses up the cap.
+func (b Budgets) OutOfCost(u Used) bool {
+	return b.MaxCostNanoUSD > 0 && (u.CostUnknown || u.CostNanoUSD >= b.MaxCostNanoUSD)
 }
 
 // OutOfTime reports that the time is used up: nothing more may be begun.

@@ -22,7 +22,7 @@ func TestBudgets(t *testing.T) {
 		{"tool calls at the cap", caps, Used{ToolCalls: 1}, false, true, false, time.Second},
 		{"time at the cap is over", caps, Used{Elapsed: time.Second}, false, false, true, 0},
 		{"beyond", caps, Used{Steps: 9, ToolCalls: 9, Elapsed: time.Hour}, true, true, true, 0},
-		{"tokens are not capped", caps, Used{Tokens: 1 << 40}, false, false, false, time.Second},
+		{"tokens and cost have caps of their own", caps, Used{Tokens: 1 << 40, CostNanoUSD: 1 << 40, TokensUnknown: true, CostUnknown: true}, false, false, false, time.Second},
 		{"zero is no limit", Budgets{}, Used{Steps: 9, ToolCalls: 9, Elapsed: time.Hour}, false, false, false, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -30,6 +30,31 @@ func TestBudgets(t *testing.T) {
 			require.Equal(t, test.tools, test.budgets.OutOfToolCalls(test.used))
 			require.Equal(t, test.time, test.budgets.OutOfTime(test.used))
 			require.Equal(t, test.left, test.budgets.TimeLeft(test.used))
+		})
+	}
+}
+
+func TestTokenAndCostBudgets(t *testing.T) {
+	caps := Budgets{MaxTokens: 100, MaxCostNanoUSD: 50}
+	for _, test := range []struct {
+		name         string
+		budgets      Budgets
+		used         Used
+		tokens, cost bool
+	}{
+		{"fresh", caps, Used{}, false, false},
+		{"one below", caps, Used{Tokens: 99, CostNanoUSD: 49}, false, false},
+		{"tokens at the cap", caps, Used{Tokens: 100}, true, false},
+		{"cost at the cap", caps, Used{CostNanoUSD: 50}, false, true},
+		{"beyond", caps, Used{Tokens: 1 << 40, CostNanoUSD: 1 << 40}, true, true},
+		{"unknown tokens use up their cap", caps, Used{TokensUnknown: true}, true, false},
+		{"an unknown cost uses up its cap", caps, Used{CostUnknown: true}, false, true},
+		{"zero is no limit, whatever is unknown", Budgets{}, Used{Tokens: 9, CostNanoUSD: 9, TokensUnknown: true, CostUnknown: true}, false, false},
+		{"steps and time do not count", caps, Used{Steps: 1000, ToolCalls: 1000, Elapsed: time.Hour}, false, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			require.Equal(t, test.tokens, test.budgets.OutOfTokens(test.used))
+			require.Equal(t, test.cost, test.budgets.OutOfCost(test.used))
 		})
 	}
 }

@@ -8,6 +8,10 @@ const MaxRetries = 2
 // episode; the call that reaches it is thrash.
 const maxAnswers = 3
 
+// maxKeys bounds how many keys are remembered; beyond it the one seen first is
+// forgotten.
+const maxKeys = 256
+
 // Thrash detects an agent going in circles. It sees tool actions that were
 // executed or answered from cache, in order; turns without one do not exist for
 // it. The zero Thrash is ready.
@@ -15,6 +19,8 @@ type Thrash struct {
 	// last are the latest actions, newest last.
 	last [maxAnswers]action
 	keys map[string]history
+	// order are the keys in the order in which they were first seen.
+	order []string
 }
 
 type action struct {
@@ -49,7 +55,13 @@ func (t *Thrash) Record(key string, repeatable, failed bool) {
 	if t.keys == nil {
 		t.keys = map[string]history{}
 	}
-	h := t.keys[key]
+	h, seen := t.keys[key]
+	if !seen {
+		if t.order = append(t.order, key); len(t.order) > maxKeys {
+			delete(t.keys, t.order[0])
+			t.order = t.order[1:]
+		}
+	}
 	h.retry = failed && h.failures < MaxRetries
 	h.answers++
 	if failed {

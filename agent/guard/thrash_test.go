@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,23 @@ func TestThrashRetryIndex(t *testing.T) {
 	th.Record("a", false, false)
 	require.Equal(t, 2, th.RetryIndex("a"))
 	require.Equal(t, 1, th.RetryIndex("b"))
+}
+
+// TestThrashIsBounded: what is remembered does not grow with the episode.
+func TestThrashIsBounded(t *testing.T) {
+	var th Thrash
+	for i := range 5000 {
+		th.Record(strconv.Itoa(i), false, false)
+		require.LessOrEqual(t, len(th.keys), maxKeys)
+		require.Len(t, th.order, len(th.keys))
+	}
+	th.Record("4900", false, false)
+	require.Len(t, th.keys, maxKeys)
+	th.Record("x", false, false)
+	require.True(t, th.Repeats("4900", false), "a key of late is counted")
+	th.Record("0", false, false)
+	th.Record("y", false, false)
+	require.False(t, th.Repeats("0", false), "a forgotten one is counted anew")
 }
 
 // slowThrash decides from the whole list of actions, rule by rule as the
