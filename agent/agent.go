@@ -26,8 +26,12 @@ type Machine interface {
 type Ready struct {
 	// Commands are to be carried out; several may run concurrently.
 	Commands []Command
-	// Judgement is non-nil exactly when the event was ModelReplied.
+	// Judgement is non-nil exactly when the event was the ModelReplied of a turn;
+	// a compress call is not one.
 	Judgement *Judgement
+	// DurationSpike says that the tool call whose result the event brought took
+	// unusually long. It is a signal: nothing follows from it.
+	DurationSpike bool
 	// Used are the counters after the event.
 	Used guard.Used
 }
@@ -45,10 +49,17 @@ type Params struct {
 	Temperature float64
 	// Seed goes into every model call whose provider takes one; nil sends none.
 	Seed *int64
-	// Profile names the prompt profile, Mode the output mode; empty means seed
-	// and prompt, the only ones there are.
-	Profile, Mode string
+	// Profile names the prompt profile: seed (or empty), schema or conversation.
+	Profile string
+	// Mode names the output mode: prompt (or empty), or one of providers.Mode.
+	Mode string
 	// Rescue says that a stronger model may be asked once: after two consecutive
 	// contract violations, or when a reflect turn did not end a repetition.
 	Rescue bool
+	// RescueOnContradiction spends the same one rescue turn after a turn that
+	// contradicts itself, too.
+	RescueOnContradiction bool
+	// Compress has a model condense the scratchpad now and then; without it, old
+	// observations are folded by rule.
+	Compress bool
 }

@@ -16,6 +16,9 @@ type Command interface{ command() }
 const (
 	RoleMain   = "main"
 	RoleRescue = "rescue" // asked of the candidate's stronger model
+	// RoleCompress is no turn of the main loop: it costs tokens, money and time, but
+	// no step, and its output is not judged.
+	RoleCompress = "compress"
 )
 
 // Kinds of a turn, as written in the ledger.
@@ -23,6 +26,8 @@ const (
 	KindAct     = "act"
 	KindReflect = "reflect"
 	KindRescue  = "rescue"
+	// KindCompress asks for a summary of the log.
+	KindCompress = "compress"
 )
 
 // CallModel asks a model for one turn. The driver fills in Call.Model and

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/guard"
@@ -13,10 +14,12 @@ import (
 // command outstanding at any time.
 type contractMachine struct {
 	Params
-	system, tools string // the parts of the prompt that stay
+	prompts prompts
+	format  *providers.Format // of the main loop's calls
 
 	state  state
 	lastID int // of the command issued last, which is the one outstanding
+	parent int // of the next command
 	out    Ready
 
 	start, now time.Time
@@ -33,8 +36,10 @@ type contractMachine struct {
 	next     string    // kind of the next turn
 	repeated string    // the tool to reflect on in it
 	ladder   escalation
-	strikes  int // consecutive violations
+	strikes  int    // consecutive violations
+	log      rawLog // for the compressor
 	thrash   guard.Thrash
+	spike    guard.Spike
 	stall    guard.Stall
 	breaker  guard.Breaker
 	cache    guard.Dedupe[tool.Result]
@@ -59,18 +64,26 @@ func (s state) String() string {
 // violations.
 type escalation struct{ reflected, rescued bool }
 
-func newContract(p Params) Machine {
+func newContract(p Params) (Machine, error) {
+	prompts, err := newPrompts(p)
+	if err != nil {
+		return nil, err
+	}
+	format, err := newFormat(p)
+	if err != nil {
+		return nil, err
+	}
 	return &contractMachine{
-		Params: p,
-		system: systemPrompt(p.Budgets),
-		tools:  toolsPrompt(p.Tools.Specs()),
-		next:   KindAct,
-		cache:  guard.Dedupe[tool.Result]{TTL: guard.DedupeTTL},
+		Params:  p,
+		prompts: prompts,
+		format:  format,
+		next:    KindAct,
+		cache:   guard.Dedupe[tool.Result]{TTL: guard.DedupeTTL},
 		pad: scratchpad{
 			goal:        fenceLine(p.Request, maxGoal),
 			constraints: defuse(flat(p.Constraints)),
 		},
-	}
+	}, nil
 }
 
 // Step implements Machine.
@@ -85,11 +98,20 @@ func (m *contractMachine) Step(ev Event) Ready {
 	case ModelReplied:
 		m.expect(ev, stateAwaitingModel, ev.ID)
 		m.tick(ev.At)
-		m.modelReplied(ev.Reply)
+		m.pay(ev)
+		if m.kind == KindCompress {
+			m.compressed(ev.Reply)
+		} else {
+			m.modelReplied(ev.Reply)
+		}
 	case ModelFailed:
 		m.expect(ev, stateAwaitingModel, ev.ID)
 		m.tick(ev.At)
-		m.finish(Finish{Status: Failed, Err: ev.Err})
+		if m.kind == KindCompress && ev.Answered {
+			m.callModel()
+		} else {
+			m.finish(Finish{Status: Failed, Err: ev.Err})
+		}
 	case ToolReturned:
 		m.expect(ev, stateAwaitingTool, ev.ID)
 		m.tick(ev.At)
@@ -130,7 +152,7 @@ func (m *contractMachine) expectUnfinished(ev Event) {
 // tick ends the command outstanding and moves the clock, never backwards.
 func (m *contractMachine) tick(at time.Time) {
 	switch {
-	case m.state == stateAwaitingModel:
+	case m.state == stateAwaitingModel && m.kind != KindCompress:
 		m.used.Steps++
 	case m.state == stateAwaitingTool && m.call.Given == nil:
 		m.used.ToolCalls++
@@ -149,8 +171,9 @@ func (m *contractMachine) becomeAwaiting(what state) (id, parent int) {
 	if m.state == stateFinished || what == stateNew || what == stateFinished {
 		panic(fmt.Sprintf("agent: contract machine: impossible move from %v to %v", m.state, what))
 	}
-	parent = m.lastID
+	parent = m.parent
 	m.lastID++
+	m.parent = m.lastID
 	m.state = what
 	return m.lastID, parent
 }
@@ -171,33 +194,82 @@ func (m *contractMachine) finish(f Finish) {
 
 func (m *contractMachine) stop(why StopReason) { m.finish(Finish{Status: Stopped, StopReason: why}) }
 
-// callModel begins the next turn, if time and steps are left.
-func (m *contractMachine) callModel() {
+// pay counts what a model call took beyond its time.
+func (m *contractMachine) pay(ev ModelReplied) {
+	m.used.Tokens = plus(m.used.Tokens, ev.Reply.Usage.Total())
+	m.used.TokensUnknown = m.used.TokensUnknown || !ev.Reply.Usage.Reported
+	if ev.CostNanoUSD == nil {
+		m.used.CostUnknown = true
+	} else {
+		m.used.CostNanoUSD = plus(m.used.CostNanoUSD, *ev.CostNanoUSD)
+	}
+}
+
+// plus adds what is never negative, and stays at the largest number.
+func plus(sum, n int64) int64 {
+	n = max(n, 0)
+	if sum > math.MaxInt64-n {
+		return math.MaxInt64
+	}
+	return sum + n
+}
+
+// outOf is why no model call may begin, empty if one may.
+func (m *contractMachine) outOf() StopReason {
 	switch {
 	case m.Budgets.OutOfTime(m.used):
-		m.stop(MaxSeconds)
-		return
+		return MaxSeconds
 	case m.Budgets.OutOfSteps(m.used):
-		m.stop(MaxSteps)
+		return MaxSteps
+	case m.Budgets.OutOfTokens(m.used):
+		return MaxTokens
+	case m.Budgets.OutOfCost(m.used):
+		return MaxCost
+	}
+	return ""
+}
+
+// callModel begins the next turn, if the budgets allow one; before it, the log
+// may be condensed.
+func (m *contractMachine) callModel() {
+	if why := m.outOf(); why != "" {
+		m.stop(why)
+		return
+	}
+	if m.compressDue() {
+		m.compress()
 		return
 	}
 	role := RoleMain
 	if m.next == KindRescue {
 		role = RoleRescue
 	}
+	m.ask(role, m.next, m.prompts.system(), m.prompts.messages(m), m.format)
+	m.next, m.repeated = KindAct, ""
+}
+
+// ask issues a model call.
+func (m *contractMachine) ask(role, kind, system string, messages []providers.Message, format *providers.Format) {
 	temperature := m.Temperature
-	prompt := userPrompt(m.Request, &m.pad, m.used, m.Budgets, m.tools, m.repeated)
 	id, parent := m.becomeAwaiting(stateAwaitingModel)
 	m.issue(CallModel{
-		ID: id, Parent: parent, Role: role, Kind: m.next,
+		ID: id, Parent: parent, Role: role, Kind: kind,
 		Call: providers.Call{
-			System:    m.system,
-			Messages:  []providers.Message{{Role: "user", Text: prompt}},
+			System: system, Messages: messages, Format: format,
 			MaxTokens: m.MaxTokens, Temperature: &temperature, Seed: m.Seed,
 		},
 		Timeout: m.Budgets.TimeLeft(m.used),
 	})
-	m.kind, m.next, m.repeated = m.next, KindAct, ""
+	m.kind = kind
+}
+
+// observe remembers what happened, for the model to see.
+func (m *contractMachine) observe(o observation) {
+	m.pad.observe(o)
+	m.prompts.observed(o)
+	if m.Compress && o.class != obsReply { // which stays in full
+		m.log.add(o.line)
+	}
 }
 
 // askUser asks the one question of the turn.
@@ -213,6 +285,6 @@ func (m *contractMachine) userReplied(ev UserReplied) {
 		return
 	}
 	m.clarified = true
-	m.pad.observe(sawReply(m.used.Steps, m.question, ev.Text))
+	m.observe(sawReply(m.used.Steps, m.question, ev.Text))
 	m.callModel()
 }

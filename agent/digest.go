@@ -16,7 +16,7 @@ import (
 // recorded under other digests answers other prompts.
 func Digests(p Params) map[string]string {
 	return map[string]string{
-		"prompt":   digest(specimen()),
+		"prompt":   digest(specimen(p)),
 		"tools":    digest(toolsPrompt(p.Tools.Specs())),
 		"contract": digest(contract.Version),
 	}
@@ -28,7 +28,34 @@ func digest(text string) string {
 }
 
 // specimen shows everything the prompt templates can say once.
-func specimen() string {
+func specimen(p Params) string {
+	text := seedSpecimen()
+	b := guard.Budgets{MaxSteps: 1, MaxToolCalls: 1, MaxTime: time.Second}
+	switch p.Profile {
+	case profileSchema:
+		schema, _ := contract.Schema(nil) // of no tools there is always one
+		text += schemaPrompt(b, schema, examples(nil))
+	case profileConversation:
+		c := newConversation(Params{Request: "r", Constraints: "c", Budgets: b})
+		c.said("")
+		c.observed(note("n"))
+		c.left = 1
+		for _, m := range c.messages(&contractMachine{repeated: "t"}) {
+			text += m.Role + m.Text
+		}
+	}
+	if p.Compress {
+		system, user := compressPrompt(&scratchpad{goal: "g", progress: []string{"p"}, obs: summarised([]string{"o"})}, []string{noted(1, "n")}, 0)
+		text += system + user
+	}
+	if p.Mode != "" && p.Mode != modePrompt {
+		text += p.Mode + formatName
+	}
+	return text
+}
+
+// seedSpecimen is the specimen of the profile seed, on which the others build.
+func seedSpecimen() string {
 	b := guard.Budgets{MaxSteps: 1, MaxToolCalls: 1, MaxTime: time.Second}
 	pad := scratchpad{goal: fenceLine("g", maxGoal), constraints: "c"}
 	pad.replan("p\nq")

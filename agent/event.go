@@ -28,6 +28,10 @@ type ModelFailed struct {
 	At  time.Time
 	ID  int
 	Err error
+	// Answered says that the provider itself answered with the failure, so that a
+	// replay meets it again: an optional call is then done without. Any other
+	// failure ends the episode.
+	Answered bool
 }
 
 // ToolReturned answers the CallTool command with the same ID.

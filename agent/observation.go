@@ -27,9 +27,10 @@ type observation struct {
 type obsClass int
 
 const (
-	obsResult obsClass = iota // of a tool
-	obsNote                   // a refusal or a violation
-	obsReply                  // the user's answer: always stays
+	obsResult  obsClass = iota // of a tool
+	obsNote                    // a refusal or a violation
+	obsReply                   // the user's answer: stays long
+	obsSummary                 // of the compressor: stays until the next summary
 )
 
 // sawResult shows the result of a tool call. args is its canonical arguments.
@@ -67,8 +68,11 @@ func foldResult(turn int, name, args, verdict, data string) string {
 
 // sawReply shows the user's answer to a question.
 func sawReply(turn int, question, answer string) observation {
-	return observation{class: obsReply, line: fmt.Sprintf("user reply: turn %d asked %s answered %s",
-		turn, fenceLine(question, maxData), fenceLine(answer, maxData))}
+	return observation{
+		class:  obsReply,
+		line:   fmt.Sprintf("user reply: turn %d asked %s answered %s", turn, fenceLine(question, maxData), fenceLine(answer, maxData)),
+		folded: fmt.Sprintf("turn %d user reply -> %s", turn, fenceLine(answer, maxProgress/2)),
+	}
 }
 
 // sawRejected shows the field errors of a call that was not run.

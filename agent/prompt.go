@@ -14,7 +14,7 @@ import (
 // systemPrompt states the contract and the budgets. The contract never changes
 // with the policy; only the numbers do.
 func systemPrompt(b guard.Budgets) string {
-	return fmt.Sprintf(`You are a bounded agent controller. Every turn you output exactly ONE JSON object of this shape:
+	return `You are a bounded agent controller. Every turn you output exactly ONE JSON object of this shape:
 
 {
   "control": {
@@ -34,7 +34,12 @@ func systemPrompt(b guard.Budgets) string {
   }
 }
 
-Rules:
+` + systemRules(b)
+}
+
+// systemRules are the rules of every profile.
+func systemRules(b guard.Budgets) string {
+	return fmt.Sprintf(`Rules:
 - Nothing but that one JSON object: no markdown, no prose before or after it, no comments.
 - If a value the user gave would fail a tool's validation, do not call the tool: use next_action.type="respond" and name the bad field in the message.
 - Budgets: max_steps=%s, max_tool_calls=%s, hard_stop_after_seconds=%s.
@@ -90,21 +95,34 @@ func userPrompt(request string, pad *scratchpad, used guard.Used, b guard.Budget
 		w.WriteString("\n- " + o.line)
 	}
 	writeNone(&w, len(pad.obs))
-	fmt.Fprintf(&w, "\nBUDGET_USED: steps=%d/%s tool_calls=%d/%s tokens=%d\n",
-		used.Steps, limit(b.MaxSteps), used.ToolCalls, limit(b.MaxToolCalls), used.Tokens)
-	if repeated != "" {
-		fmt.Fprintf(&w, "%syou repeated %s with identical arguments; choose a different action.\n", reflectHeading, repeated)
-	}
+	w.WriteByte('\n')
+	writeBudget(&w, used, b)
+	writeReflect(&w, repeated)
 	w.WriteByte('\n')
 	w.WriteString(tools)
-	w.WriteString(`
+	w.WriteString(turnRules)
+	return w.String()
+}
+
+// turnRules end the user's part of a prompt.
+const turnRules = `
 RULES:
 - Choose EXACTLY ONE next_action per turn.
 - If you need today's dates, call today_range first.
 - If an input is missing, use next_action.type="clarify" with a single concise question.
 - If you truly cannot proceed, set control.done=true and control.reason="cannot_proceed" and explain.
-`)
-	return w.String()
+`
+
+func writeBudget(w *strings.Builder, used guard.Used, b guard.Budgets) {
+	fmt.Fprintf(w, "BUDGET_USED: steps=%d/%s tool_calls=%d/%s tokens=%d\n",
+		used.Steps, limit(b.MaxSteps), used.ToolCalls, limit(b.MaxToolCalls), used.Tokens)
+}
+
+// writeReflect asks to reflect on a repeated tool, if there is one.
+func writeReflect(w *strings.Builder, repeated string) {
+	if repeated != "" {
+		fmt.Fprintf(w, "%syou repeated %s with identical arguments; choose a different action.\n", reflectHeading, repeated)
+	}
 }
 
 func writeNone(w *strings.Builder, lines int) {
@@ -113,12 +131,11 @@ func writeNone(w *strings.Builder, lines int) {
 	}
 }
 
-// IsReflect reports whether a call asks for a reflect turn.
+// IsReflect reports whether a call asks for a reflect turn: its last message does.
 func IsReflect(c providers.Call) bool {
-	for _, m := range c.Messages {
-		if strings.Contains(unfenced(m.Text), "\n"+reflectHeading) {
-			return true
-		}
+	if len(c.Messages) == 0 {
+		return false
 	}
-	return false
+	last := c.Messages[len(c.Messages)-1]
+	return strings.Contains(unfenced(last.Text), "\n"+reflectHeading)
 }

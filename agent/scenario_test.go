@@ -67,6 +67,9 @@ type scenario struct {
 	params  Params
 	plan    string
 	reason  string
+	cost    *int64        // of the replies to come; nil: unknown
+	silent  bool          // the replies to come report no usage
+	took    time.Duration // of the tool results to come
 	machine Machine
 	at      time.Time
 	waiting Command
@@ -79,9 +82,14 @@ var handlers = map[string]func(s *scenario, arg string) string{
 	"constraints": func(s *scenario, arg string) string { s.params.Constraints = unescape(arg); return "" },
 	"plan":        func(s *scenario, arg string) string { s.plan = unescape(arg); return "" },
 	"reason":      func(s *scenario, arg string) string { s.reason = arg; return "" },
+	"cost":        cost,
+	"usage":       func(s *scenario, arg string) string { s.silent = arg == "none"; return "" },
+	"took":        took,
 	"start":       start,
 	"advance":     advance,
 	"prompt":      func(s *scenario, _ string) string { return quote(s.waiting.(CallModel).Call.Messages[0].Text) },
+	"messages":    func(s *scenario, _ string) string { return showMessages(s.waiting.(CallModel).Call.Messages) },
+	"format":      format,
 	"system":      func(s *scenario, _ string) string { return quote(s.waiting.(CallModel).Call.System) },
 
 	// Events. reply takes raw output, the other four build a contract object.
@@ -97,6 +105,9 @@ var handlers = map[string]func(s *scenario, arg string) string{
 	},
 	"fail": func(s *scenario, arg string) string {
 		return s.step(ModelFailed{At: s.at, ID: s.id(), Err: errors.New(arg)})
+	},
+	"refuse": func(s *scenario, arg string) string {
+		return s.step(ModelFailed{At: s.at, ID: s.id(), Err: errors.New(arg), Answered: true})
 	},
 	"tool": toolResult,
 	"given": func(s *scenario, _ string) string {
@@ -127,7 +138,8 @@ func (s *scenario) do(line string) string {
 	return handler(s, arg)
 }
 
-// start begins the episode: start max_steps=5 max_tool_calls=5 max_seconds=30 rescue.
+// start begins the episode: start max_steps=5 max_tool_calls=5 max_seconds=30
+// max_tokens=1000 max_cost=5000 profile=schema mode=json_object rescue contradictions compress.
 func start(s *scenario, arg string) string {
 	for word := range strings.FieldsSeq(arg) {
 		name, value, _ := strings.Cut(word, "=")
@@ -139,8 +151,20 @@ func start(s *scenario, arg string) string {
 			s.params.Budgets.MaxToolCalls = n
 		case "max_seconds":
 			s.params.Budgets.MaxTime = time.Duration(n) * time.Second
+		case "max_tokens":
+			s.params.Budgets.MaxTokens = int64(n)
+		case "max_cost":
+			s.params.Budgets.MaxCostNanoUSD = int64(n)
+		case "profile":
+			s.params.Profile = value
+		case "mode":
+			s.params.Mode = value
 		case "rescue":
 			s.params.Rescue = true
+		case "contradictions":
+			s.params.RescueOnContradiction = true
+		case "compress":
+			s.params.Compress = true
 		default:
 			s.t.Fatalf("unknown parameter %q", word)
 		}
@@ -160,9 +184,39 @@ func advance(s *scenario, arg string) string {
 }
 
 func (s *scenario) reply(text string, finish providers.Finish) string {
-	return s.step(ModelReplied{At: s.at, ID: s.id(), Reply: providers.Reply{
-		Text: text, Finish: finish, Usage: providers.Usage{Reported: true, Input: 100, Output: 10},
-	}})
+	usage := providers.Usage{Reported: true, Input: 100, Output: 10}
+	if s.silent {
+		usage = providers.Usage{}
+	}
+	return s.step(ModelReplied{At: s.at, ID: s.id(), CostNanoUSD: s.cost, Reply: providers.Reply{Text: text, Finish: finish, Usage: usage}})
+}
+
+// cost sets what a reply costs from now on: cost 2000, or cost unknown.
+func cost(s *scenario, arg string) string {
+	s.cost = nil
+	if arg != "unknown" {
+		n, err := strconv.ParseInt(arg, 10, 64)
+		require.NoError(s.t, err)
+		s.cost = &n
+	}
+	return ""
+}
+
+// took sets how long a tool takes from now on.
+func took(s *scenario, arg string) string {
+	var err error
+	s.took, err = time.ParseDuration(arg)
+	require.NoError(s.t, err)
+	return ""
+}
+
+// format shows how the call under way asks for structured output.
+func format(s *scenario, _ string) string {
+	f := s.waiting.(CallModel).Call.Format
+	if f == nil {
+		return "no format\n"
+	}
+	return fmt.Sprintf("%s %s %s\n", f.Mode, f.Name, f.Schema)
 }
 
 func (s *scenario) act(reason string, a action) string {
@@ -184,7 +238,8 @@ func call(s *scenario, arg string) string {
 // toolResult ends a tool call: tool ok VALUE, or tool error|timeout|rejected CODE MESSAGE.
 func toolResult(s *scenario, arg string) string {
 	outcome, rest, _ := strings.Cut(arg, " ")
-	r := tool.Result{Outcome: tool.Outcome(outcome)}
+	r := tool.Result{Outcome: tool.Outcome(outcome), Duration: s.took}
+	s.at = s.at.Add(s.took)
 	if r.Outcome == tool.OK {
 		r.Value = json.RawMessage(rest)
 	} else {
@@ -220,8 +275,18 @@ func (s *scenario) step(ev Event) string {
 		s.waiting = c
 		out.WriteString(showCommand(c) + "\n")
 	}
+	if ready.DurationSpike {
+		out.WriteString("duration spike\n")
+	}
 	u := ready.Used
-	fmt.Fprintf(&out, "used steps=%d tool_calls=%d tokens=%d elapsed=%v\n", u.Steps, u.ToolCalls, u.Tokens, u.Elapsed)
+	fmt.Fprintf(&out, "used steps=%d tool_calls=%d tokens=%d elapsed=%v", u.Steps, u.ToolCalls, u.Tokens, u.Elapsed)
+	if s.params.Budgets.MaxCostNanoUSD > 0 {
+		fmt.Fprintf(&out, " cost=%d", u.CostNanoUSD)
+		if u.CostUnknown {
+			out.WriteString(" or more")
+		}
+	}
+	out.WriteByte('\n')
 	return out.String()
 }
 
@@ -258,7 +323,13 @@ func showCommand(c Command) string {
 	switch c := c.(type) {
 	case CallModel:
 		out := fmt.Sprintf("-> model id=%d parent=%d %s/%s timeout=%v", c.ID, c.Parent, c.Role, c.Kind, c.Timeout)
+		if c.Kind == KindCompress || len(c.Call.Messages) > 1 {
+			return out + "\n" + showMessages(c.Call.Messages)
+		}
 		prompt := c.Call.Messages[0].Text
+		if !strings.Contains(prompt, "\nPROGRESS:") {
+			return out
+		}
 		obs := prompt[strings.Index(prompt, "\nPROGRESS:")+1 : strings.Index(prompt, "\nTOOLS (")]
 		return out + "\n" + quote(strings.TrimSpace(obs))
 	case CallTool:
@@ -279,6 +350,18 @@ func showCommand(c Command) string {
 		return fmt.Sprintf("-> finish %s %s answer=%q err=%v", c.Status, c.StopReason, c.Answer, c.Err)
 	}
 	return fmt.Sprintf("-> unknown %T", c)
+}
+
+// showMessages shows a conversation. The request that begins a long one is left
+// out: the command prompt shows it.
+func showMessages(messages []providers.Message) string {
+	var out []string
+	for i, m := range messages {
+		if i > 0 || len(messages) == 1 {
+			out = append(out, "  "+m.Role+"\n"+quote(m.Text))
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 func unescape(text string) string { return strings.ReplaceAll(text, `\n`, "\n") }

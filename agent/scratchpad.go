@@ -9,6 +9,7 @@ const (
 	maxPlanLines = 6
 	maxRecent    = 3 // observations of one class shown in full
 	maxFolded    = 8 // lines of PROGRESS
+	maxReplies   = 8 // answers of the user shown in full
 )
 
 // scratchpad is what the contract strategy remembers between turns. The whole
@@ -26,8 +27,9 @@ type scratchpad struct {
 // observe adds an observation; the oldest of its class makes room for it.
 func (p *scratchpad) observe(o observation) {
 	p.obs = append(p.obs, o)
+	most := maxRecent
 	if o.class == obsReply {
-		return
+		most = maxReplies
 	}
 	oldest, count := -1, 0
 	for i, other := range p.obs {
@@ -38,7 +40,7 @@ func (p *scratchpad) observe(o observation) {
 			count++
 		}
 	}
-	if count <= maxRecent {
+	if count <= most {
 		return
 	}
 	p.progress = append(p.progress, p.obs[oldest].folded)

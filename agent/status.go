@@ -25,5 +25,7 @@ const (
 	Thrash            StopReason = "thrash"
 	Stall             StopReason = "stall"
 	ContractViolation StopReason = "contract_violation"
+	MaxTokens         StopReason = "max_tokens"     // also when a capped number of tokens is unknown
+	MaxCost           StopReason = "max_cost"       // also when a capped cost is unknown
 	MaxToolCalls      StopReason = "max_tool_calls" // not by contract: it refuses the call and lets the model respond
 )

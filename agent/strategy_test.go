@@ -13,6 +13,8 @@ import (
 )
 
 func TestNew(t *testing.T) {
+	odd, err := tool.NewSet([]tool.Spec{{Name: "odd", Schema: json.RawMessage(`{"type":"object","$anchor":"a"}`)}})
+	require.NoError(t, err)
 	for _, test := range []struct {
 		name, strategy string
 		params         Params
@@ -20,10 +22,16 @@ func TestNew(t *testing.T) {
 	}{
 		{"contract", "contract", Params{}, ""},
 		{"named profile and mode", "contract", Params{Profile: "seed", Mode: "prompt"}, ""},
+		{"schema, forced tool", "contract", Params{Profile: "schema", Mode: "forced_tool", Compress: true}, ""},
+		{"conversation, json schema", "contract", Params{Profile: "conversation", Mode: "json_schema"}, ""},
+		{"json object", "contract", Params{Mode: "json_object", Tools: odd}, ""},
+		{"conversation compressed", "contract", Params{Profile: "conversation", Compress: true}, "agent: strategy contract: prompt profile conversation has no scratchpad to compress"},
+		{"a tool the profile cannot show", "contract", Params{Profile: "schema", Tools: odd}, "agent: strategy contract: prompt profile schema: contract schema: tool odd: keyword $anchor cannot be part of another schema"},
+		{"a tool the mode cannot show", "contract", Params{Mode: "json_schema", Tools: odd}, "agent: strategy contract: output mode json_schema: contract schema: tool odd: keyword $anchor cannot be part of another schema"},
 		{"unknown strategy", "react", Params{}, `agent: unknown strategy "react"; known: contract`},
 		{"no strategy", "", Params{}, `agent: unknown strategy ""; known: contract`},
-		{"unknown profile", "contract", Params{Profile: "x"}, `agent: strategy contract: unknown prompt profile "x"; known: seed`},
-		{"unknown mode", "contract", Params{Mode: "x"}, `agent: strategy contract: unknown output mode "x"; known: prompt`},
+		{"unknown profile", "contract", Params{Profile: "x"}, `agent: strategy contract: unknown prompt profile "x"; known: conversation, schema, seed`},
+		{"unknown mode", "contract", Params{Mode: "x"}, `agent: strategy contract: unknown output mode "x"; known: prompt, json_object, json_schema, forced_tool`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, err := New(test.strategy, test.params)

@@ -104,13 +104,14 @@ func (m *contractMachine) toolReturned(r tool.Result) {
 	if executed {
 		failed := r.Outcome == tool.Error || r.Outcome == tool.Timeout
 		m.breaker.Record(m.call.Call.Name, failed, m.now)
+		m.out.DurationSpike = m.spike.Record(m.call.Call.Name, r.Duration)
 		m.settle(r)
 		m.thrash.Record(m.call.Key, m.spec.Repeatable, failed)
 	} else if m.call.Deduped {
 		m.thrash.Record(m.call.Key, m.spec.Repeatable, false)
 	}
 	m.succeeded = m.succeeded || r.Outcome == tool.OK
-	m.pad.observe(m.sawCall(r))
+	m.observe(m.sawCall(r))
 }
 
 // sawCall shows what came of the call under way.

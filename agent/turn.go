@@ -22,12 +22,15 @@ const (
 
 // modelReplied judges a reply and does what it asks for.
 func (m *contractMachine) modelReplied(r providers.Reply) {
-	m.used.Tokens += r.Usage.Total()
+	m.prompts.said(r.Text)
 	v, j, fatal := judge(r, m.Tools)
 	m.out.Judgement = &j
 	if v.Actionable {
 		m.strikes = 0
 		m.pad.replan(v.Turn.Plan)
+		if m.Compress {
+			m.log.add(noted(m.used.Steps, v.Turn.Observation))
+		}
 	}
 	j.PlanRev = m.pad.planRev
 	if m.Budgets.OutOfTime(m.used) {
@@ -54,6 +57,10 @@ func (m *contractMachine) modelReplied(r providers.Reply) {
 	default:
 		m.finish(Finish{Status: m.answerStatus(v.Turn.Message), Answer: v.Turn.Message})
 	}
+	// What is planned already, a reflect turn, comes first on the ladder.
+	if m.RescueOnContradiction && v.Actionable && v.Contradicts() && m.state != stateFinished && m.next == KindAct {
+		m.escalate()
+	}
 }
 
 // answerStatus tells an answer from a complaint about the input.
@@ -74,7 +81,7 @@ func (m *contractMachine) violated(fatal []string) {
 		m.stop(ContractViolation)
 		return
 	}
-	m.pad.observe(sawViolation(m.used.Steps, fatal))
+	m.observe(sawViolation(m.used.Steps, fatal))
 	if m.strikes == maxStrikes-1 {
 		m.escalate()
 	}

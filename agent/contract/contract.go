@@ -3,7 +3,11 @@
 // turn come out. It also holds the one deterministic repair pass.
 package contract
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
 
 // Turn is one decoded contract object.
 type Turn struct {
@@ -54,4 +58,9 @@ type Verdict struct {
 	// ArgsViolations are field errors of a tool call, such as args.label:enum.
 	ArgsViolations []string
 	Disposition    Disposition
+}
+
+// Contradicts reports a done flag or reason that does not go with the action.
+func (v Verdict) Contradicts() bool {
+	return slices.ContainsFunc(v.Warnings, func(w string) bool { return strings.HasPrefix(w, contradiction) })
 }

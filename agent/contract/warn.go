@@ -27,6 +27,9 @@ const (
 	reasonNeedClarification = "need_clarification"
 )
 
+// contradiction begins the warnings of turns that contradict themselves.
+const contradiction = "contradiction:"
+
 func (j *judge) warn(code string) { j.v.Warnings = append(j.v.Warnings, code) }
 
 // warnKeys reports repeated keys anywhere and unknown keys at the top.
@@ -52,21 +55,21 @@ func (j *judge) warnContradictions() {
 	if j.done != nil {
 		switch {
 		case t.Type == typeTool && t.Done:
-			j.warn("contradiction:done_with_tool")
+			j.warn(contradiction + "done_with_tool")
 		case t.Type == typeRespond && !t.Done:
-			j.warn("contradiction:respond_not_done")
+			j.warn(contradiction + "respond_not_done")
 		case t.Type == typeClarify && t.Done:
-			j.warn("contradiction:done_with_clarify")
+			j.warn(contradiction + "done_with_clarify")
 		}
 	}
 	switch {
 	case t.Reason == "":
 	case t.Type == typeTool && t.Reason != reasonOK:
-		j.warn("contradiction:tool_with_reason_" + t.Reason)
+		j.warn(contradiction + "tool_with_reason_" + t.Reason)
 	case t.Type == typeRespond && t.Reason == reasonNeedClarification:
-		j.warn("contradiction:respond_with_need_clarification")
+		j.warn(contradiction + "respond_with_need_clarification")
 	case t.Type == typeClarify && t.Reason != reasonNeedClarification:
-		j.warn("contradiction:clarify_with_reason_" + t.Reason)
+		j.warn(contradiction + "clarify_with_reason_" + t.Reason)
 	}
 }
 

@@ -1,0 +1,93 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/contract"
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// The prompt profiles: how the contract and the episode so far are shown.
+const (
+	profileConversation = "conversation" // messages accumulate, the oldest are left out
+	profileSchema       = "schema"       // as seed, but the contract as a JSON Schema with worked examples
+	profileSeed         = "seed"         // the contract in outline; request and scratchpad rendered anew every turn
+)
+
+// prompts render the calls of an episode's turns.
+type prompts interface {
+	system() string
+	// messages are those of the next turn; the caller owns the slice.
+	messages(*contractMachine) []providers.Message
+	// said and observed tell what a turn brought: its raw output, then what came of it.
+	said(raw string)
+	observed(observation)
+}
+
+func newPrompts(p Params) (prompts, error) {
+	specs := p.Tools.Specs()
+	switch p.Profile {
+	case "", profileSeed:
+		return &rendered{systemPrompt(p.Budgets), toolsPrompt(specs)}, nil
+	case profileSchema:
+		schema, err := contract.Schema(specs)
+		if err != nil {
+			return nil, fmt.Errorf("prompt profile %s: %w", p.Profile, err)
+		}
+		return &rendered{schemaPrompt(p.Budgets, schema, examples(p.Tools)), toolsPrompt(specs)}, nil
+	case profileConversation:
+		if p.Compress {
+			return nil, errors.New("prompt profile conversation has no scratchpad to compress")
+		}
+		return newConversation(p), nil
+	}
+	return nil, fmt.Errorf("unknown prompt profile %q; known: %s", p.Profile,
+		strings.Join([]string{profileConversation, profileSchema, profileSeed}, ", "))
+}
+
+// rendered are prompts that show the scratchpad anew every turn and remember
+// nothing themselves.
+type rendered struct{ instructions, tools string }
+
+func (r *rendered) system() string { return r.instructions }
+
+func (r *rendered) messages(m *contractMachine) []providers.Message {
+	return []providers.Message{{Role: "user", Text: userPrompt(m.Request, &m.pad, m.used, m.Budgets, r.tools, m.repeated)}}
+}
+
+func (*rendered) said(string)          {}
+func (*rendered) observed(observation) {}
+
+// schemaPrompt states the contract as a JSON Schema, with outputs that fit it.
+func schemaPrompt(b guard.Budgets, schema []byte, examples []string) string {
+	var w strings.Builder
+	fmt.Fprintf(&w, "You are a bounded agent controller. Every turn you output exactly ONE JSON object that fits this JSON Schema:\n\n%s\n\n", schema)
+	w.WriteString("Examples of whole outputs:\n")
+	for _, e := range examples {
+		w.WriteString(e + "\n")
+	}
+	w.WriteString("\n" + systemRules(b))
+	return w.String()
+}
+
+// examples are outputs that fit the contract: a call of the first tool that
+// needs no arguments, if one is on offer, and an answer.
+func examples(tools *tool.Set) []string {
+	const update = `,"state_update":{"plan":%q,"observation":%q,"confidence":0.84}}`
+	var out []string
+	for _, spec := range tools.Specs() {
+		if bare := (tool.Call{Name: spec.Name, Args: []byte("{}")}); len(tools.Validate(bare)) == 0 {
+			name, _ := json.Marshal(spec.Name) // a string always encodes
+			out = append(out, fmt.Sprintf(`{"control":{"done":false,"reason":"ok"},"next_action":{"type":"tool","name":%s,"args":{}}`+update,
+				name, "look it up, then answer", "nothing is known yet"))
+			break
+		}
+	}
+	return append(out, fmt.Sprintf(`{"control":{"done":true,"reason":"ok"},"next_action":{"type":"respond","message":"The answer is 42."}`+update,
+		"answer", "the result says 42"))
+}
