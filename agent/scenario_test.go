@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -110,6 +111,7 @@ var handlers = map[string]func(s *scenario, arg string) string{
 		return s.step(ModelFailed{At: s.at, ID: s.id(), Err: errors.New(arg), Answered: true})
 	},
 	"tool": toolResult,
+	"big":  big,
 	"given": func(s *scenario, _ string) string {
 		return s.step(ToolReturned{At: s.at, ID: s.id(), Result: *s.waiting.(CallTool).Given})
 	},
@@ -249,6 +251,14 @@ func toolResult(s *scenario, arg string) string {
 	return s.step(ToolReturned{At: s.at, ID: s.id(), Result: r})
 }
 
+// big ends a tool call with a long string: big CHARACTER LENGTH.
+func big(s *scenario, arg string) string {
+	char, length, _ := strings.Cut(arg, " ")
+	n, err := strconv.Atoi(length)
+	require.NoError(s.t, err)
+	return toolResult(s, "ok "+strconv.Quote(strings.Repeat(char, n)))
+}
+
 // stray is an event with an id that no outstanding command has: stray reply|tool|user|fail ID.
 func stray(s *scenario, arg string) Event {
 	what, id, _ := strings.Cut(arg, " ")
@@ -366,7 +376,11 @@ func showMessages(messages []providers.Message) string {
 
 func unescape(text string) string { return strings.ReplaceAll(text, `\n`, "\n") }
 
-// quote shows text line by line.
+// longRuns are runs of one of the letters that big is used with.
+var longRuns = regexp.MustCompile(`a{40,}|b{40,}|c{40,}|d{40,}|e{40,}|f{40,}|g{40,}|h{40,}`)
+
+// quote shows text line by line, long runs of a letter as a{600}.
 func quote(text string) string {
+	text = longRuns.ReplaceAllStringFunc(text, func(run string) string { return fmt.Sprintf("%c{%d}", run[0], len(run)) })
 	return "  | " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  | ")
 }

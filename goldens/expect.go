@@ -27,7 +27,7 @@ type Expect struct {
 	Trajectory                           Trajectory
 	// Signals maps a signal's name to a condition: true or false for
 	// all_turns_valid_json, stall and thrash; N, ==N, >=N, <=N, >N or <N for
-	// dedupe_hits, elapsed_seconds, model_calls, reflect_turns, repaired,
+	// dedupe_hits, duration_spikes, elapsed_seconds, model_calls, reflect_turns, repaired,
 	// rescue_turns, tool_executions (executed calls), valid_raw and violations.
 	Signals map[string]string
 	// TableLabel, when set, demands that the answer name a date that

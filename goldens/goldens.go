@@ -53,6 +53,10 @@ type Candidate struct {
 	// Rescue is the model, of the same provider, asked once after two
 	// consecutive contract violations; empty means none.
 	Rescue string `yaml:"rescue"`
+	// RescueOnContradiction asks it after a turn that contradicts itself, too.
+	RescueOnContradiction bool `yaml:"rescue_on_contradiction"`
+	// Compress has the model condense the agent's scratchpad now and then.
+	Compress bool `yaml:"compress"`
 	// BaseURL replaces the provider's address; KeyEnv names the environment
 	// variable that holds its key. Empty means the provider's own.
 	BaseURL string `yaml:"base_url"`
@@ -154,6 +158,7 @@ type Outcome struct {
 	ModelCalls, ReflectTurns, RescueTurns int
 	Violations, Repaired, ValidRaw        int
 	DedupeHits, ThrashEvents, StallEvents int
+	DurationSpikes                        int
 	AllTurnsValidJSON                     bool
 	Elapsed                               time.Duration
 }

@@ -60,6 +60,7 @@ func (l *loader) crossCheck(s *Suite) {
 			at := l.where[i].expect[k]
 			checkStatus(at, t, e)
 			l.checkCalls(at, t, e, all)
+			checkBudgets(at, t, e)
 			if e.TableLabel != "" && !hasLabel(t.World.Counts, e.TableLabel) {
 				at.fieldAt("table_label").failf("the task's world counts no label %q", e.TableLabel)
 			}
@@ -79,8 +80,48 @@ func checkStatus(at object, t Task, e Expect) {
 	if e.Status == "answered_after_clarify" && len(t.Replies) == 0 {
 		at.fieldAt("status").failf("is answered_after_clarify, but the task has no replies: nobody would answer")
 	}
+	for _, c := range []struct {
+		reason, field string
+		none          bool
+	}{{"max_tokens", "max_tokens_total", t.Budgets.MaxTokens == 0}, {"max_cost", "max_cost_usd", t.Budgets.MaxCostNanoUSD == 0}} {
+		if e.StopReason == c.reason && c.none {
+			at.fieldAt("stop_reason").failf("no episode can stop so: the task has no budget %s", c.field)
+		}
+	}
 	if over := t.Budgets.MaxSteps; e.MaxSteps != nil && over > 0 && *e.MaxSteps > over {
 		at.fieldAt("at_most").fieldAt("steps").failf("is %d, above the task's hard cap max_steps of %d", *e.MaxSteps, over)
+	}
+}
+
+// checkBudgets reports budgets under which no agent reaches the outcome. It takes
+// a turn to call tools and another to say something; the same call with the same
+// arguments may be answered from its earlier result, and so counts once.
+func checkBudgets(at object, t Task, e Expect) {
+	if e.Trajectory.Order == Subset {
+		return
+	}
+	calls := map[string]bool{}
+	for _, c := range e.Trajectory.Required {
+		if c.Args != nil && !hasMatcher(c.Args) {
+			args, _ := json.Marshal(c.Args) // read from YAML
+			calls[c.Tool+string(args)] = true
+		}
+	}
+	if over := t.Budgets.MaxToolCalls; over > 0 && len(calls) > over {
+		at.fieldAt("calls").failf("are %d different calls, above the task's hard cap max_tool_calls of %d", len(calls), over)
+	}
+	turns := min(len(calls), 1)
+	switch e.Status {
+	case "answered", "respond_error", "cannot_proceed", "clarify":
+		turns++
+	case "answered_after_clarify":
+		turns += 2
+	}
+	if over := t.Budgets.MaxSteps; over > 0 && turns > over {
+		at.fieldAt("status").failf("takes at least %d turns, above the task's hard cap max_steps of %d", turns, over)
+	}
+	if e.MaxSteps != nil && turns > *e.MaxSteps {
+		at.fieldAt("at_most").fieldAt("steps").failf("is %d, but the outcome takes at least %d", *e.MaxSteps, turns)
 	}
 }
 

@@ -26,7 +26,17 @@ func TestCrossCheck(t *testing.T) {
 		{"forbidden tool unknown", "{id: A, request: Hi, expect: {status: answered, forbidden: [get_count]}}", []string{`expect.forbidden[0]: the suite has no tool "get_count" (did you mean get_counts?); it has: today_range, get_counts`}},
 		{"fewer calls than required", "{id: A, request: Hi, expect: {status: answered, calls: [today_range, get_counts], at_most: {tool_calls: 1}}}", []string{"expect.at_most.tool_calls: is 1, but 2 calls are required"}},
 		{"label not counted", "{id: A, request: Hi, expect: {status: answered, table_label: info}}", []string{`expect.table_label: the task's world counts no label "info"`}},
+		{"token stop without a cap", "{id: A, request: Hi, expect: {status: stopped, stop_reason: max_tokens}}", []string{"expect.stop_reason: no episode can stop so: the task has no budget max_tokens_total"}},
+		{"cost stop without a cap", "{id: A, request: Hi, budgets: {max_tokens_total: 5}, expect: {status: stopped, stop_reason: max_cost}}", []string{"expect.stop_reason: no episode can stop so: the task has no budget max_cost_usd"}},
+		{"more calls than the budget has", "{id: A, request: Hi, budgets: {max_tool_calls: 1}, expect: {status: answered, calls: [get_counts: " + angryDay("01") + ", get_counts: " + angryDay("02") + "]}}", []string{"expect.calls: are 2 different calls, above the task's hard cap max_tool_calls of 1"}},
+		{"no turn left for the answer", "{id: A, request: Hi, budgets: {max_steps: 1}, expect: {status: answered, calls: [get_counts: " + angryDay("01") + "]}}", []string{"expect.status: takes at least 2 turns, above the task's hard cap max_steps of 1"}},
+		{"no turn left after the question", "{id: A, request: Hi, replies: [x], budgets: {max_steps: 1}, expect: {status: answered_after_clarify}}", []string{"expect.status: takes at least 2 turns, above the task's hard cap max_steps of 1"}},
+		{"fewer steps than it takes", "{id: A, request: Hi, expect: {status: answered, at_most: {steps: 0}}}", []string{"expect.at_most.steps: is 0, but the outcome takes at least 1"}},
+		{"scripted model with a cost", "{id: A, request: Hi, scripted: true, script: [{respond: a}], budgets: {max_cost_usd: 1}, expect: {status: answered}}", []string{"budgets.max_cost_usd: a scripted model reports no tokens and has no price: there is nothing to cap"}},
 
+		{"token and cost stops", "{id: A, request: Hi, budgets: {max_tokens_total: 5, max_cost_usd: 0.01}, expect: {status: stopped, stop_reason: max_tokens}, also_accept: [{stop_reason: max_cost}]}", nil},
+		{"the same call twice may be cached", "{id: A, request: Hi, budgets: {max_tool_calls: 1}, expect: {status: answered, calls: [get_counts: " + angryDay("01") + ", get_counts: " + angryDay("01") + "]}}", nil},
+		{"a cap of 0 is none", "{id: A, request: Hi, budgets: {max_steps: 0, max_tool_calls: 0}, expect: {status: answered, calls: [get_counts: " + angryDay("01") + "]}}", nil},
 		{"matcher instead of a value", "{id: A, request: Hi, expect: {status: answered, calls: [get_counts: {start_date: {$regex: '^2026-'}, end_date: {$any: true}, label: {$in: [angry, praise]}}]}}", nil},
 		{"subset of more calls", "{id: A, request: Hi, expect: {status: answered, order: subset, calls: [today_range, get_counts], at_most: {tool_calls: 1}}}", nil},
 		{"script names any tool", "{id: A, request: Hi, scripted: true, script: [{call: {rm: {}}}], expect: {status: answered, forbidden: [rm]}}", nil},
@@ -40,6 +50,25 @@ func TestCrossCheck(t *testing.T) {
 			}
 			require.Equal(t, want, problemsOf(t, folder(head+"tasks:\n  - "+tt.task+"\n")))
 		})
+	}
+}
+
+// angryDay are arguments of get_counts.
+func angryDay(day string) string {
+	return "{start_date: 2026-05-" + day + ", end_date: 2026-05-" + day + ", label: angry}"
+}
+
+// TestScriptedTasksHaveNoCost: the suite's caps on tokens and cost do not reach a
+// model that reports neither.
+func TestScriptedTasksHaveNoCost(t *testing.T) {
+	s := loadFull(t)
+	for _, task := range s.Tasks {
+		require.Equal(t, task.Scripted, task.Budgets.MaxTokens == 0, task.ID)
+		require.Equal(t, task.Scripted, task.Budgets.MaxCostNanoUSD == 0, task.ID)
+		if !task.Scripted {
+			require.Equal(t, int64(5000), task.Budgets.MaxTokens)
+			require.Equal(t, int64(50_000_000), task.Budgets.MaxCostNanoUSD)
+		}
 	}
 }
 

@@ -52,6 +52,9 @@ func (c Candidate) faults() []fieldFault {
 	if c.KeyEnv != "" && !envName.MatchString(c.KeyEnv) {
 		add("key_env", "must be the name of an environment variable, never the key itself")
 	}
+	if c.RescueOnContradiction && c.Rescue == "" {
+		add("rescue_on_contradiction", "needs a rescue model to ask")
+	}
 	if c.MaxTokens != nil && (*c.MaxTokens < 1 || *c.MaxTokens > maxTokensCap) {
 		add("max_tokens", fmt.Sprintf("must be from 1 to %d, but is %d", maxTokensCap, *c.MaxTokens))
 	}
@@ -79,6 +82,12 @@ func candidates(list place) []Candidate {
 			if p, ok := o.get(f.name); ok {
 				*f.to = p.filled()
 			}
+		}
+		if p, ok := o.get("rescue_on_contradiction"); ok {
+			c.RescueOnContradiction = p.flag()
+		}
+		if p, ok := o.get("compress"); ok {
+			c.Compress = p.flag()
 		}
 		if p, ok := o.get("max_tokens"); ok {
 			n := int(p.integer(1, maxTokensCap))

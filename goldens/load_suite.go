@@ -3,6 +3,7 @@ package goldens
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,9 +21,9 @@ var (
 	suiteFields     = []string{"name", "title", "description", "candidates", "tools", "defaults", "worlds", "tasks"}
 	toolFields      = []string{"name", "description", "schema", "repeatable", "uncacheable", "write", "approve", "http"}
 	defaultsFields  = []string{"world", "tools", "tier", "constraints", "budgets"}
-	budgetFields    = []string{"max_steps", "max_tool_calls", "max_seconds"}
+	budgetFields    = []string{"max_steps", "max_tool_calls", "max_seconds", "max_tokens_total", "max_cost_usd"}
 	taskFileFields  = []string{"tags", "tasks"}
-	candidateFields = []string{"name", "agent", "provider", "model", "mode", "profile", "rescue", "base_url", "key_env", "max_tokens", "temperature"}
+	candidateFields = []string{"name", "agent", "provider", "model", "mode", "profile", "rescue", "rescue_on_contradiction", "compress", "base_url", "key_env", "max_tokens", "temperature"}
 )
 
 // taskDefaults are what a task has unless it says otherwise.
@@ -169,6 +170,13 @@ func (l *loader) toolNames(p place) []string {
 	return names
 }
 
+// Bounds of the caps of one episode: far beyond any that is meant.
+const (
+	maxTokensTotal = 1_000_000_000
+	maxCostUSD     = 10_000
+	nanoUSD        = 1_000_000_000 // in a dollar
+)
+
 // budgets reads caps; one that is absent keeps its value in b.
 func budgets(p place, b guard.Budgets) guard.Budgets {
 	o := p.object(budgetFields)
@@ -180,6 +188,15 @@ func budgets(p place, b guard.Budgets) guard.Budgets {
 	}
 	if p, ok := o.get("max_seconds"); ok {
 		b.MaxTime = time.Duration(p.integer(0, int64(maxDuration/time.Second))) * time.Second
+	}
+	if p, ok := o.get("max_tokens_total"); ok {
+		b.MaxTokens = p.integer(0, maxTokensTotal)
+	}
+	if p, ok := o.get("max_cost_usd"); ok {
+		usd := p.number(0, maxCostUSD)
+		if b.MaxCostNanoUSD = int64(math.Round(usd * nanoUSD)); b.MaxCostNanoUSD == 0 && usd > 0 {
+			p.failf("must be at least %g, a nano-dollar, or 0 for no cap, but is %v", 1.0/nanoUSD, usd)
+		}
 	}
 	return b
 }

@@ -47,6 +47,9 @@ func (l *loader) task(p place, tags []string) (Task, taskPlaces) {
 		}
 	}
 	readScript(o, &t)
+	if t.Scripted {
+		freeOfCost(o, &t)
+	}
 	if p, ok := o.need("expect"); ok {
 		also, _ := o.get("also_accept")
 		t.Expect, places.expect = expectations(p, also)
@@ -71,6 +74,21 @@ func readWords(o object, t *Task) {
 	}
 	if p, ok := o.get("probes"); ok {
 		t.Probes = p.words()
+	}
+}
+
+// freeOfCost takes the suite's caps on tokens and cost off a scripted task, and
+// refuses the task's own: its model is made up and reports neither.
+func freeOfCost(o object, t *Task) {
+	t.Budgets.MaxTokens, t.Budgets.MaxCostNanoUSD = 0, 0
+	p, ok := o.get("budgets")
+	if !ok || !p.isMapping() {
+		return
+	}
+	for _, e := range p.entries() {
+		if e.key == "max_tokens_total" || e.key == "max_cost_usd" {
+			e.value.failf("a scripted model reports no tokens and has no price: there is nothing to cap")
+		}
 	}
 }
 

@@ -140,15 +140,25 @@ func TestLoadSuiteProblems(t *testing.T) {
 			"s/suite.yaml:5: tools[0].schema.1: a key must be a string, but is a number: put it in quotes",
 		}},
 		{"schema too large", "name: demo\ntools:\n  - name: a\n    description: x\n    schema: {description: " + strings.Repeat("x", maxJSONBytes) + "}\n", []string{"s/suite.yaml:5: tools[0].schema: must be at most 64 KiB of JSON"}},
-		{"defaults", "name: demo\ndefaults: {world: may, tools: [x], tier: '', constraints: 1, budgets: {max_step: 3, max_steps: -1, max_seconds: 1.5, max_tool_calls: 99999999999999999999}}\n", []string{
+		{"defaults", "name: demo\ndefaults: {world: may, tools: [x], tier: '', constraints: 1, budgets: {max_step: 3, max_steps: -1, max_seconds: 1.5, max_tool_calls: 99999999999999999999, max_tokens_total: -5, max_cost_usd: 1e9}}\n", []string{
 			`s/suite.yaml:2: defaults.world: "may" is not known; allowed: none`,
 			`s/suite.yaml:2: defaults.tools[0]: the suite has no tool "x"; it has: none`,
 			"s/suite.yaml:2: defaults.tier: must not be blank",
 			"s/suite.yaml:2: defaults.constraints: must be a string, but is a number: put 1 in quotes",
-			"s/suite.yaml:2: defaults.budgets.max_step: unknown field (did you mean max_steps?); allowed: max_steps, max_tool_calls, max_seconds",
+			"s/suite.yaml:2: defaults.budgets.max_step: unknown field (did you mean max_steps?); allowed: max_steps, max_tool_calls, max_seconds, max_tokens_total, max_cost_usd",
 			"s/suite.yaml:2: defaults.budgets.max_steps: must be from 0 to 1000, but is -1",
 			"s/suite.yaml:2: defaults.budgets.max_tool_calls: must be from 0 to 10000, but is 99999999999999999999",
 			"s/suite.yaml:2: defaults.budgets.max_seconds: must be a decimal integer, but is 1.5",
+			"s/suite.yaml:2: defaults.budgets.max_tokens_total: must be from 0 to 1000000000, but is -5",
+			"s/suite.yaml:2: defaults.budgets.max_cost_usd: must be a number from 0 to 10000, but is 1e9",
+		}},
+		{"cost budgets", "name: demo\ndefaults:\n  budgets:\n    max_cost_usd: 0.0000000004\n    max_tokens_total: 2000000000\n", []string{
+			"s/suite.yaml:4: defaults.budgets.max_cost_usd: must be at least 1e-09, a nano-dollar, or 0 for no cap, but is 4e-10",
+			"s/suite.yaml:5: defaults.budgets.max_tokens_total: must be from 0 to 1000000000, but is 2000000000",
+		}},
+		{"cost of another kind", "name: demo\ndefaults: {budgets: {max_cost_usd: 5 dollars, max_tokens_total: 1.5}}\n", []string{
+			"s/suite.yaml:2: defaults.budgets.max_tokens_total: must be a decimal integer, but is 1.5",
+			"s/suite.yaml:2: defaults.budgets.max_cost_usd: must be a number, but is a string",
 		}},
 	}
 	loadHeads(t, tests)

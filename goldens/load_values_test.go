@@ -16,7 +16,7 @@ name: demo
 title: Demo
 description: For tests.
 candidates:
-  - {name: a, provider: openai, model: GPT-5.Mini, agent: tools, mode: native, profile: json, rescue: Big, base_url: "https://x/v1", key_env: KEY, max_tokens: 50, temperature: 0}
+  - {name: a, provider: openai, model: GPT-5.Mini, agent: tools, mode: native, profile: json, rescue: Big, rescue_on_contradiction: true, compress: true, base_url: "https://x/v1", key_env: KEY, max_tokens: 50, temperature: 0}
 tools:
   - name: today_range
     description: Today.
@@ -37,7 +37,7 @@ worlds:
     counts: {2026-03-07: , 2026-03-09: {angry: 9007199254740991}}
     latency: {today_range: 1ms}
     clock_step: 15s
-defaults: {world: derived, tools: [get_counts, today_range], tier: hard, constraints: Be brief., budgets: {max_steps: 10, max_tool_calls: 9, max_seconds: 30}}
+defaults: {world: derived, tools: [get_counts, today_range], tier: hard, constraints: Be brief., budgets: {max_steps: 10, max_tool_calls: 9, max_seconds: 30, max_tokens_total: 5000, max_cost_usd: 0.05}}
 tasks:
   - tasks/*.yaml
   - tasks/one.yaml
@@ -115,7 +115,7 @@ func TestLoadSuiteValues(t *testing.T) {
 	s := loadFull(t)
 	require.Equal(t, []string{"demo", "Demo", "For tests.", "s"}, []string{s.Name, s.Title, s.Description, s.Path})
 	require.Equal(t, []Candidate{{
-		Name: "a", Provider: "openai", Model: "GPT-5.Mini", Agent: "tools", Mode: "native", Profile: "json", Rescue: "Big",
+		Name: "a", Provider: "openai", Model: "GPT-5.Mini", Agent: "tools", Mode: "native", Profile: "json", Rescue: "Big", RescueOnContradiction: true, Compress: true,
 		BaseURL: "https://x/v1", KeyEnv: "KEY", MaxTokens: ptr(50), Temperature: ptr(0.0),
 	}}, s.Candidates)
 	require.Len(t, s.Tools, 3)
@@ -141,7 +141,7 @@ func TestLoadTaskValues(t *testing.T) {
 	require.Equal(t, []string{"x", "y", "z"}, a.Tags)
 	require.Equal(t, []string{"this", "that"}, a.Probes)
 	require.Equal(t, []string{"get_counts", "today_range"}, a.Tools)
-	require.Equal(t, guard.Budgets{MaxSteps: 10, MaxToolCalls: 9, MaxTime: 30 * time.Second}, a.Budgets)
+	require.Equal(t, guard.Budgets{MaxSteps: 10, MaxToolCalls: 9, MaxTime: 30 * time.Second, MaxTokens: 5000, MaxCostNanoUSD: 50_000_000}, a.Budgets)
 
 	b := loadFull(t).Tasks[1]
 	require.Equal(t, []string{"harness", ""}, []string{b.Tier, b.Constraints})

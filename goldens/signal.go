@@ -11,6 +11,7 @@ import (
 // signalOf reads the signals of an outcome that are numbers.
 var signalOf = map[string]func(Outcome) decimal{
 	"dedupe_hits":     func(o Outcome) decimal { return intDecimal(int64(o.DedupeHits), 0) },
+	"duration_spikes": func(o Outcome) decimal { return intDecimal(int64(o.DurationSpikes), 0) },
 	"elapsed_seconds": func(o Outcome) decimal { return intDecimal(o.Elapsed.Nanoseconds(), -9) },
 	"model_calls":     func(o Outcome) decimal { return intDecimal(int64(o.ModelCalls), 0) },
 	"reflect_turns":   func(o Outcome) decimal { return intDecimal(int64(o.ReflectTurns), 0) },

@@ -12,7 +12,7 @@ import (
 func TestConditions(t *testing.T) {
 	o := Outcome{
 		ThrashEvents: 1, ReflectTurns: 2, ModelCalls: 5, DedupeHits: 1, AllTurnsValidJSON: true, ValidRaw: 4,
-		Violations: 3, Repaired: 1, RescueTurns: 0, Elapsed: 30*time.Second + time.Nanosecond,
+		Violations: 3, Repaired: 1, RescueTurns: 0, DurationSpikes: 2, Elapsed: 30*time.Second + time.Nanosecond,
 		Calls: []Called{
 			{Call: tool.Call{Name: "a"}, Outcome: tool.OK},
 			{Call: tool.Call{Name: "a"}, Outcome: tool.OK, Deduped: true},
@@ -38,6 +38,7 @@ func TestConditions(t *testing.T) {
 		{"model_calls", "<=5", true, "5"},
 		{"model_calls", "<5", false, "5"},
 		{"dedupe_hits", ">=1", true, "1"},
+		{"duration_spikes", "2", true, "2"},
 		{"rescue_turns", "0", true, "0"},
 		{"valid_raw", " 4 ", true, "4"},
 		{"violations", "> 2", true, "3"},

@@ -225,7 +225,7 @@ func (e *episode) callTool(ctx context.Context, c agent.CallTool) completion {
 	e.emit(Trace{Tool: &c, Result: &result})
 	return completion{
 		at: at, id: c.ID, event: agent.ToolReturned{At: at, ID: c.ID, Result: result},
-		apply: func(r agent.Ready) { e.rows.toolDone(row, r.Used) },
+		apply: func(r agent.Ready) { e.rows.toolDone(row, r) },
 	}
 }
 
@@ -272,7 +272,7 @@ func (m *modelCall) run(ctx context.Context, e *episode) completion {
 	done := completion{at: at, id: m.ID}
 	cost := e.rows.cost(m.Call.Model, reply.Usage)
 	if err != nil {
-		done.event = m.failed(ctx, at, err)
+		done.event = m.failed(ctx, at, err, seen)
 	} else {
 		done.event = agent.ModelReplied{At: at, ID: m.ID, Reply: reply, CostNanoUSD: cost}
 	}
@@ -283,11 +283,13 @@ func (m *modelCall) run(ctx context.Context, e *episode) completion {
 	return done
 }
 
-// failed tells the run being stopped and the time budget from a real failure.
-func (m *modelCall) failed(ctx context.Context, at time.Time, err error) agent.Event {
+// failed tells the run being stopped and the time budget from a real failure,
+// and one that is on the cassette from one that a replay would not meet.
+func (m *modelCall) failed(ctx context.Context, at time.Time, err error, seen []recorder.Exchange) agent.Event {
 	switch stopped := ctx.Err(); {
 	case stopped == nil:
-		return agent.ModelFailed{At: at, ID: m.ID, Err: err}
+		answered := len(seen) > 0 && seen[len(seen)-1].Status != 0
+		return agent.ModelFailed{At: at, ID: m.ID, Err: err, Answered: answered}
 	case errors.Is(stopped, context.DeadlineExceeded):
 		return agent.Deadline{At: at}
 	default:

@@ -68,8 +68,12 @@ func makePlan(o Options) ([]planned, error) {
 			if t.Scripted != (c.Provider == ScriptedCandidate) {
 				continue
 			}
+			first := len(plan)
 			for trial := 1; trial <= o.Trials; trial++ {
 				plan = append(plan, c.episode(o, t, specs, trial))
+			}
+			if err := o.checkEpisode(plan[first]); err != nil && !slices.ContainsFunc(errs, func(e error) bool { return e != nil && e.Error() == err.Error() }) {
+				errs = append(errs, err)
 			}
 		}
 		if o.Mode != recorder.Replay && len(plan) > before {
@@ -77,6 +81,9 @@ func makePlan(o Options) ([]planned, error) {
 				return nil, &ConfigError{fmt.Errorf("task %s: %w", t.ID, err)}
 			}
 		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, &ConfigError{err}
 	}
 	if len(plan) == 0 {
 		return nil, &ConfigError{errors.New("the selection leaves no episode: scripted tasks run only with --candidate scripted, other tasks only with other candidates")}
@@ -103,7 +110,7 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 		c.Profile = "seed"
 	}
 	r := resolvedCandidate{Candidate: c}
-	if _, err := agent.New(c.Agent, agent.Params{Profile: c.Profile, Mode: c.Mode}); err != nil {
+	if _, err := agent.New(c.Agent, agent.Params{Profile: c.Profile, Mode: c.Mode, Compress: c.Compress}); err != nil {
 		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
 	}
 	if c.Provider == ScriptedCandidate {
@@ -131,6 +138,9 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 	if c.Temperature != nil {
 		r.dials.Temperature = *c.Temperature
 	}
+	if err := r.checkMode(); err != nil {
+		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
+	}
 	if o.Mode != recorder.Replay && o.Key != nil {
 		if r.key, err = o.Key(c); err != nil {
 			return r, fmt.Errorf("candidate %s: %w", c.Name, err)
@@ -147,7 +157,8 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 		params: agent.Params{
 			Request: t.Request, Constraints: t.Constraints, Tools: tools, Budgets: c.budgets(t.Budgets),
 			MaxTokens: c.dials.MaxTokens, Temperature: c.dials.Temperature,
-			Profile: c.Profile, Mode: c.Mode, Rescue: c.Rescue != "",
+			Profile: c.Profile, Mode: c.Mode, Compress: c.Compress,
+			Rescue: c.Rescue != "", RescueOnContradiction: c.RescueOnContradiction,
 		},
 	}
 	if c.Provider != ScriptedCandidate || o.overHTTP(t) {
@@ -159,12 +170,14 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 	return p
 }
 
-// budgets are the task's; what the suite leaves open the policy sets.
+// budgets are the task's; what the suite leaves open the policy sets. The policy
+// caps neither tokens in all nor cost.
 func (c resolvedCandidate) budgets(b guard.Budgets) guard.Budgets {
 	return guard.Budgets{
 		MaxSteps:     cmp.Or(b.MaxSteps, c.dials.MaxSteps),
 		MaxToolCalls: cmp.Or(b.MaxToolCalls, c.dials.MaxToolCalls),
 		MaxTime:      cmp.Or(b.MaxTime, time.Duration(c.dials.MaxSeconds)*time.Second),
+		MaxTokens:    b.MaxTokens, MaxCostNanoUSD: b.MaxCostNanoUSD,
 	}
 }
 

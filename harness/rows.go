@@ -120,9 +120,10 @@ func (b *rowBuilder) tool(c agent.CallTool, res tool.Result, action string, star
 	return len(b.tools) - 1
 }
 
-// toolDone writes the counters after the machine has seen the result.
-func (b *rowBuilder) toolDone(row int, u guard.Used) {
-	t := &b.tools[row]
+// toolDone writes the counters and the signal after the machine has seen the result.
+func (b *rowBuilder) toolDone(row int, r agent.Ready) {
+	t, u := &b.tools[row], r.Used
+	t.DurationSpike = r.DurationSpike
 	t.StepsUsed, t.ToolCallsUsed, t.TokensUsed = int32(u.Steps), int32(u.ToolCalls), u.Tokens
 }
 
@@ -185,6 +186,9 @@ func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 		AllTurnsValidJSON: true, Elapsed: end.Sub(b.task.World.Now),
 	}
 	for _, t := range b.turns {
+		if t.Role == agent.RoleCompress {
+			continue // no decision of the agent
+		}
 		o.ReflectTurns += count(t.Kind == agent.KindReflect)
 		o.RescueTurns += count(t.Kind == agent.KindRescue)
 		o.ValidRaw += count(t.ContractValid)
@@ -196,6 +200,7 @@ func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 	}
 	for _, t := range b.tools {
 		o.DedupeHits += count(t.Deduped)
+		o.DurationSpikes += count(t.DurationSpike)
 	}
 	return o
 }

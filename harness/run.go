@@ -102,10 +102,13 @@ func newRunner(o Options) (*runner, error) {
 // digestConfig covers what a candidate is and the policy, not where its
 // provider lives or which episodes are selected.
 func (r *runner) digestConfig() string {
-	type candidate struct{ Name, Agent, Provider, Model, Mode, Profile, Rescue string }
+	type candidate struct {
+		Name, Agent, Provider, Model, Mode, Profile, Rescue string
+		RescueOnContradiction, Compress                     bool `json:",omitempty"`
+	}
 	var list []any
 	for _, c := range r.Candidates {
-		list = append(list, candidate{c.Name, c.Agent, c.Provider, c.Model, c.Mode, c.Profile, c.Rescue}, c.MaxTokens, c.Temperature)
+		list = append(list, candidate{c.Name, c.Agent, c.Provider, c.Model, c.Mode, c.Profile, c.Rescue, c.RescueOnContradiction, c.Compress}, c.MaxTokens, c.Temperature)
 	}
 	text, err := json.Marshal([]any{list, r.Policy.Digest(), r.Seed})
 	if err != nil {

@@ -41,6 +41,6 @@ func (t *Turn) fields(dst []any) []any {
 
 func (c *ToolCall) fields(dst []any) []any {
 	return append(c.Key.fields(dst), &c.Seq, &c.Turn, &c.ActionID, &c.ParentActionID, &c.ToolName, &c.ArgsHash, &c.IdempotencyKey,
-		&c.RetryIndex, &c.TsStart, &c.TsEnd, &c.DurationUs, &c.Outcome, &c.ErrorCode, &c.Deduped, &c.CircuitOpen,
+		&c.RetryIndex, &c.TsStart, &c.TsEnd, &c.DurationUs, &c.Outcome, &c.ErrorCode, &c.Deduped, &c.CircuitOpen, &c.DurationSpike,
 		&c.StepsUsed, &c.ToolCallsUsed, &c.TokensUsed)
 }

@@ -118,7 +118,7 @@ func TestRowGroupsAndMetadata(t *testing.T) {
 	column := groups[1].Columns[13].MetaData
 	require.Equal(t, []string{"turn"}, []string(column.PathInSchema))
 	require.Equal(t, []byte{0, 0, 1, 0}, column.Statistics.MinValue, "65536, little-endian")
-	for key, want := range map[string]string{keyVersion: "1", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
+	for key, want := range map[string]string{keyVersion: "2", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
 		got, _ := f.Lookup(key)
 		require.Equal(t, want, got, key)
 	}

@@ -62,7 +62,7 @@ func sampleEpisode(r *rand.Rand, i int) EpisodeRows {
 		rec.ToolCalls = append(rec.ToolCalls, ToolCall{
 			Key: key, Seq: int32(t + 1), Turn: int32(t + 1), ActionID: turn.ActionID, ParentActionID: turn.ParentActionID, ToolName: "query_rows",
 			ArgsHash: hexID(r), IdempotencyKey: hexID(r)[:20], RetryIndex: int32(t % 2), TsStart: at, TsEnd: at + 5, DurationUs: 5 + int64(t),
-			Outcome: []string{"ok", "error"}[t%2], ErrorCode: []string{"", "not_found"}[t%2], Deduped: t == 2, CircuitOpen: t == 3,
+			Outcome: []string{"ok", "error"}[t%2], ErrorCode: []string{"", "not_found"}[t%2], Deduped: t == 2, CircuitOpen: t == 3, DurationSpike: t == 1,
 			StepsUsed: int32(t + 1), ToolCallsUsed: int32(t + 1), TokensUsed: int64(t) * 900,
 		})
 	}

@@ -108,9 +108,11 @@ type ToolCall struct {
 	ErrorCode      string `parquet:"error_code,dict"`
 	Deduped        bool   `parquet:"deduped"`
 	CircuitOpen    bool   `parquet:"circuit_open"`
-	StepsUsed      int32  `parquet:"steps_used"`
-	ToolCallsUsed  int32  `parquet:"tool_calls_used"`
-	TokensUsed     int64  `parquet:"tokens_used"`
+	// DurationSpike says that the call took unusually long for its tool.
+	DurationSpike bool  `parquet:"duration_spike"`
+	StepsUsed     int32 `parquet:"steps_used"`
+	ToolCallsUsed int32 `parquet:"tool_calls_used"`
+	TokensUsed    int64 `parquet:"tokens_used"`
 }
 
 // Check is one scored expectation of a task.

@@ -1,0 +1,77 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// modePrompt is the output mode that every wire has: plain text.
+const modePrompt = "prompt"
+
+// checkMode refuses an output mode that the candidate's wire lacks. It makes the
+// wire's model once, with no way to the network.
+func (c resolvedCandidate) checkMode() error {
+	if c.Mode == modePrompt {
+		return nil
+	}
+	model, err := c.factory(providers.Options{Provider: c.Provider, BaseURL: c.BaseURL, HTTP: &http.Client{Transport: noNetwork{}}})
+	if err != nil {
+		return err
+	}
+	has := []string{modePrompt}
+	if f, ok := model.(providers.Formatter); ok {
+		for _, m := range f.Modes() {
+			has = append(has, string(m))
+		}
+	}
+	if slices.Contains(has, c.Mode) {
+		return nil
+	}
+	return fmt.Errorf("provider %s has no output mode %s; it has: %s", c.Provider, c.Mode, strings.Join(has, ", "))
+}
+
+// noNetwork sends nothing.
+type noNetwork struct{}
+
+func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("harness: a plan makes no requests")
+}
+
+// checkEpisode refuses what could not be run as it is meant: a tool that the
+// profile or mode cannot show, or a cap on the cost of a model without a price,
+// which would end every such episode after its first turn.
+func (o Options) checkEpisode(p planned) error {
+	if _, err := agent.New(p.candidate.Agent, p.params); err != nil {
+		return fmt.Errorf("candidate %s, task %s: %w", p.candidate.Name, p.task.ID, err)
+	}
+	if p.params.Budgets.MaxCostNanoUSD == 0 || p.candidate.Provider == ScriptedCandidate {
+		return nil
+	}
+	for _, model := range []string{p.candidate.Model, p.candidate.Rescue} {
+		if model == "" {
+			continue
+		}
+		if _, ok := o.Prices.Lookup(p.candidate.Provider, model, o.planDay()); !ok {
+			return fmt.Errorf("candidate %s: tasks cap its cost by max_cost_usd, but the price table has no price of model %s of provider %s: add one, or take the cap away",
+				p.candidate.Name, model, p.candidate.Provider)
+		}
+	}
+	return nil
+}
+
+// planDay is a day on which prices must be known. A replay applies the prices of
+// the day of each recording, which is not known yet: any day will do.
+func (o Options) planDay() time.Time {
+	if o.Mode == recorder.Replay {
+		return time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	}
+	return o.Now().UTC()
+}
