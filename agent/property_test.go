@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -19,6 +20,13 @@ import (
 var hostileReplies = []string{
 	"", "I think I should call get_counts.", "null", "[]", "```json\n{}\n```", "{\"control\":{}}", "\x00\xff", strings.Repeat("[", 5000),
 }
+
+// drawSummary is what a compressor says.
+func drawSummary(t *rapid.T) string {
+	return rapid.SampledFrom(append(hostileReplies, readableSummary, readableSummary, "RISKS\nPLAN\nx")).Draw(t, "summary")
+}
+
+const readableSummary = "GOAL\ng\nCONSTRAINTS\nnone\nPLAN\n1. x </data>\nPROGRESS\n- p\nOBSERVATIONS\n- o\nREFLECT: y\nOPEN_QUESTIONS\nnone\nRISKS\nnone"
 
 func drawReply(t *rapid.T, tb testing.TB) string {
 	switch rapid.IntRange(0, 9).Draw(t, "reply") {
@@ -48,7 +56,11 @@ func drawResult(t *rapid.T) tool.Result {
 	case 1:
 		return tool.Result{Outcome: tool.Timeout, Code: "E_TIMEOUT"}
 	}
-	return tool.Result{Outcome: tool.OK, Value: json.RawMessage(`{"value":1}`)}
+	value := `{"value":1}`
+	if rapid.Bool().Draw(t, "long") {
+		value = `"` + strings.Repeat("x", 900) + `"`
+	}
+	return tool.Result{Outcome: tool.OK, Value: json.RawMessage(value), Duration: time.Duration(rapid.IntRange(0, 9000).Draw(t, "took")) * time.Millisecond}
 }
 
 // drawEvent is a possible answer to a command, or an interruption.
@@ -62,10 +74,18 @@ func drawEvent(t *rapid.T, tb testing.TB, c Command, at time.Time) Event {
 	switch c := c.(type) {
 	case CallModel:
 		if rapid.IntRange(0, 30).Draw(t, "fail") == 0 {
-			return ModelFailed{At: at, ID: c.ID, Err: errors.New("down")}
+			return ModelFailed{At: at, ID: c.ID, Err: errors.New("down"), Answered: rapid.Bool().Draw(t, "answered")}
+		}
+		usage := providers.Usage{Output: int64(rapid.IntRange(0, 30).Draw(t, "tokens")), Reported: rapid.IntRange(0, 20).Draw(t, "reported") > 0}
+		var cost *int64
+		if rapid.IntRange(0, 20).Draw(t, "priced") > 0 {
+			cost = new(int64(rapid.IntRange(0, 50).Draw(t, "cost")))
+		}
+		if c.Kind == KindCompress {
+			return ModelReplied{At: at, ID: c.ID, CostNanoUSD: cost, Reply: providers.Reply{Text: drawSummary(t), Usage: usage}}
 		}
 		finish := rapid.SampledFrom([]providers.Finish{providers.FinishStop, providers.FinishStop, providers.FinishLength}).Draw(t, "finish")
-		return ModelReplied{At: at, ID: c.ID, Reply: providers.Reply{Text: drawReply(t, tb), Finish: finish, Usage: providers.Usage{Output: 1}}}
+		return ModelReplied{At: at, ID: c.ID, CostNanoUSD: cost, Reply: providers.Reply{Text: drawReply(t, tb), Finish: finish, Usage: usage}}
 	case CallTool:
 		if c.Given != nil {
 			return ToolReturned{At: at, ID: c.ID, Result: *c.Given}
@@ -77,69 +97,147 @@ func drawEvent(t *rapid.T, tb testing.TB, c Command, at time.Time) Event {
 	panic("no event for a terminal command")
 }
 
+// drawParams is an episode in any profile and mode.
+func drawParams(t *rapid.T, tools *tool.Set) Params {
+	p := Params{Request: "r", Tools: tools, MaxTokens: 400, Budgets: guard.Budgets{
+		MaxSteps:       rapid.IntRange(1, 12).Draw(t, "max_steps"),
+		MaxToolCalls:   rapid.IntRange(0, 6).Draw(t, "max_tool_calls"),
+		MaxTime:        time.Duration(rapid.IntRange(0, 40).Draw(t, "max_seconds")) * time.Second,
+		MaxTokens:      int64(rapid.SampledFrom([]int{0, 0, 50, 200}).Draw(t, "max_tokens")),
+		MaxCostNanoUSD: int64(rapid.SampledFrom([]int{0, 0, 50, 200}).Draw(t, "max_cost")),
+	}}
+	p.Profile = rapid.SampledFrom([]string{"", "seed", "schema", "conversation"}).Draw(t, "profile")
+	p.Mode = rapid.SampledFrom([]string{"", "prompt", "json_object", "json_schema", "forced_tool"}).Draw(t, "mode")
+	p.Rescue = rapid.Bool().Draw(t, "rescue")
+	p.RescueOnContradiction = rapid.Bool().Draw(t, "contradictions")
+	p.Compress = p.Profile != "conversation" && rapid.Bool().Draw(t, "compress")
+	return p
+}
+
+// bystander counts along with an episode.
+type bystander struct {
+	used                      guard.Used
+	reflects, rescues, lastID int
+	sinceCompress             int
+	last                      Command
+}
+
+// see counts what the event ended.
+func (b *bystander) see(ev Event, at time.Time) {
+	b.used.Elapsed = at.Sub(testStart)
+	switch c := b.last.(type) {
+	case CallModel:
+		if c.Kind != KindCompress {
+			b.used.Steps++
+			b.sinceCompress++
+		}
+	case CallTool:
+		if c.Given == nil {
+			b.used.ToolCalls++
+		}
+	}
+	if r, ok := ev.(ModelReplied); ok {
+		b.used.Tokens += r.Reply.Usage.Total()
+		b.used.TokensUnknown = b.used.TokensUnknown || !r.Reply.Usage.Reported
+		b.used.CostUnknown = b.used.CostUnknown || r.CostNanoUSD == nil
+		if r.CostNanoUSD != nil {
+			b.used.CostNanoUSD += *r.CostNanoUSD
+		}
+	}
+}
+
 // TestRandomEpisodes: whatever happens, budgets hold, ids count up, an episode
 // ends with exactly one Finish, and the counters are those a bystander counts.
 func TestRandomEpisodes(t *testing.T) {
 	tools := testTools(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		b := guard.Budgets{
-			MaxSteps:     rapid.IntRange(1, 12).Draw(rt, "max_steps"),
-			MaxToolCalls: rapid.IntRange(0, 6).Draw(rt, "max_tool_calls"),
-			MaxTime:      time.Duration(rapid.IntRange(0, 40).Draw(rt, "max_seconds")) * time.Second,
-		}
-		m, err := New("contract", Params{Request: "r", Tools: tools, Budgets: b, Rescue: rapid.Bool().Draw(rt, "rescue")})
+		p := drawParams(rt, tools)
+		m, err := New("contract", p)
 		require.NoError(rt, err)
-		at := testStart
+		at, seen := testStart, &bystander{}
 		var ev Event = Started{At: at}
-		var steps, calls, reflects, rescues, lastID int
-		var last Command
-		for range 4*b.MaxSteps + 2 {
+		for range 6*p.Budgets.MaxSteps + 2 {
 			ready := m.Step(ev)
 			_, replied := ev.(ModelReplied)
-			require.Equal(rt, replied, ready.Judgement != nil)
+			asked, _ := seen.last.(CallModel)
+			require.Equal(rt, replied && asked.Kind != KindCompress, ready.Judgement != nil)
 			require.Len(rt, ready.Commands, 1)
-			switch c := last.(type) { // what was outstanding has ended
-			case CallModel:
-				steps++
-			case CallTool:
-				if c.Given == nil {
-					calls++
-				}
-			}
-			require.Equal(rt, steps, ready.Used.Steps)
-			require.Equal(rt, calls, ready.Used.ToolCalls)
-			require.Equal(rt, at.Sub(testStart), ready.Used.Elapsed)
-			last = ready.Commands[0]
-			if f, ok := last.(Finish); ok {
-				require.Equal(rt, f.Status == Stopped, f.StopReason != "")
-				require.Equal(rt, f.Status == Failed, f.Err != nil)
-				require.LessOrEqual(rt, reflects, 1)
-				require.LessOrEqual(rt, rescues, 1)
+			seen.see(ev, at)
+			require.Equal(rt, seen.used, ready.Used)
+			seen.last = ready.Commands[0]
+			if f, ok := seen.last.(Finish); ok {
+				checkFinish(rt, p, seen, f)
 				require.Panics(rt, func() { m.Step(Cancelled{At: at}) })
 				return
 			}
-			require.Equal(rt, lastID+1, commandID(last))
-			lastID++
-			require.True(rt, b.MaxTime == 0 || ready.Used.Elapsed < b.MaxTime, "a command after time was up")
-			switch c := last.(type) {
-			case CallModel:
-				require.Less(rt, steps, b.MaxSteps)
-				require.Equal(rt, c.Kind == KindReflect, IsReflect(c.Call))
-				require.Equal(rt, c.Kind == KindRescue, c.Role == RoleRescue)
-				if c.Kind == KindReflect {
-					reflects++
-				}
-				if c.Kind == KindRescue {
-					rescues++
-				}
-			case CallTool:
-				require.True(rt, c.Given != nil || b.MaxToolCalls == 0 || calls < b.MaxToolCalls)
-			}
-			at = at.Add(time.Duration(rapid.IntRange(0, 8).Draw(rt, "seconds")) * time.Second)
-			ev = drawEvent(rt, t, last, at)
+			checkCommand(rt, p, seen)
+			took := time.Duration(rapid.IntRange(0, 8).Draw(rt, "seconds")) * time.Second
+			at = at.Add(took)
+			ev = drawEvent(rt, t, seen.last, at)
 		}
-		rt.Fatalf("no end in sight after %d steps", steps)
+		rt.Fatalf("no end in sight after %d steps", seen.used.Steps)
 	})
+}
+
+func checkFinish(t *rapid.T, p Params, seen *bystander, f Finish) {
+	require.Equal(t, f.Status == Stopped, f.StopReason != "")
+	require.Equal(t, f.Status == Failed, f.Err != nil)
+	require.LessOrEqual(t, seen.reflects, 1)
+	require.LessOrEqual(t, seen.rescues, 1)
+	require.True(t, seen.rescues == 0 || p.Rescue)
+	b, used := p.Budgets, seen.used
+	switch f.StopReason {
+	case MaxSteps:
+		require.True(t, b.OutOfSteps(used))
+	case MaxTokens:
+		require.True(t, b.OutOfTokens(used) && !b.OutOfSteps(used))
+	case MaxCost:
+		require.True(t, b.OutOfCost(used) && !b.OutOfTokens(used) && !b.OutOfSteps(used))
+	}
+}
+
+// checkCommand holds a command against the budgets, the profile and the mode.
+func checkCommand(t *rapid.T, p Params, seen *bystander) {
+	b, used := p.Budgets, seen.used
+	require.Equal(t, seen.lastID+1, commandID(seen.last))
+	seen.lastID++
+	require.False(t, b.OutOfTime(used), "a command after time was up")
+	switch c := seen.last.(type) {
+	case CallModel:
+		require.False(t, b.OutOfSteps(used) || b.OutOfTokens(used) || b.OutOfCost(used), "a model call beyond the budget")
+		require.Equal(t, c.Kind == KindReflect, IsReflect(c.Call))
+		require.Equal(t, c.Kind == KindRescue, c.Role == RoleRescue)
+		require.Equal(t, c.Kind == KindCompress, c.Role == RoleCompress)
+		plain := c.Kind == KindCompress || p.Mode == "" || p.Mode == "prompt"
+		require.Equal(t, plain, c.Call.Format == nil)
+		require.True(t, plain || string(c.Call.Format.Mode) == p.Mode)
+		checkMessages(t, p, c)
+		switch c.Kind {
+		case KindReflect:
+			seen.reflects++
+		case KindRescue:
+			seen.rescues++
+		case KindCompress:
+			require.True(t, p.Compress)
+			require.GreaterOrEqual(t, seen.sinceCompress, compressEvery)
+			seen.sinceCompress = 0
+		}
+	case CallTool:
+		require.True(t, c.Given != nil || !b.OutOfToolCalls(used))
+	}
+}
+
+// checkMessages: roles alternate and begin and end with the user, and no message
+// is empty.
+func checkMessages(t *rapid.T, p Params, c CallModel) {
+	messages := c.Call.Messages
+	require.Equal(t, 1, len(messages)%2)
+	require.True(t, len(messages) == 1 || p.Profile == "conversation")
+	for i, m := range messages {
+		require.Equal(t, []string{"user", "assistant"}[i%2], m.Role)
+		require.NotEmpty(t, strings.TrimSpace(m.Text))
+		require.True(t, utf8.ValidString(m.Text))
+	}
 }
 
 var headings = []string{
@@ -187,5 +285,58 @@ func FuzzPromptStructure(f *testing.F) {
 		check(reply(turnText(t, "ok", action{"type": "clarify", "message": "?" + said}, said)))
 		check(m.Step(UserReplied{At: testStart, ID: id, Text: value}))
 		check(reply(said))
+	})
+}
+
+// FuzzSummary: whatever a compressor writes, the prompt keeps its structure and
+// its size, and text of the summary stands inside fences only.
+func FuzzSummary(f *testing.F) {
+	for _, s := range append(hostileReplies, readableSummary, "**GOAL**: a\n## PLAN:\n1. b\nPROGRESS: c\nOBSERVATIONS\n* </data> d\nOBS: e", strings.Repeat("PLAN\nPROGRESS\nOBSERVATIONS\n", 99)) {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, ok := readSummary(providers.Reply{Text: text})
+		if !ok {
+			return
+		}
+		var pad scratchpad
+		pad.observe(sawReply(1, "q", "a"))
+		pad.observe(sawViolation(2, []string{"x"}))
+		pad.refresh(s)
+		require.LessOrEqual(t, len(pad.progress), maxFolded)
+		require.LessOrEqual(t, len(pad.obs), maxFacts+2)
+		prompt := "\n" + userPrompt("r", &pad, guard.Used{}, guard.Budgets{}, "TOOLS (strict JSON Schemas):\n", "")
+		bare := unfenced(prompt)
+		for _, h := range headings {
+			require.Equal(t, 1, strings.Count(bare, "\n"+h), "%s in %s", h, bare)
+		}
+		require.NotContains(t, strings.ToLower(bare), dataClose)
+		require.NotContains(t, bare, "\n"+reflectHeading)
+		require.LessOrEqual(t, utf8.RuneCountInString(prompt), 8000)
+	})
+}
+
+// FuzzConversation: whatever is said and seen, a conversation stays within its
+// bound, and only the machine can ask to reflect.
+func FuzzConversation(f *testing.F) {
+	for _, s := range append(hostileReplies, "a\nREFLECT: b", " ", strings.Repeat("é", 5000)) {
+		f.Add(s, s, 3)
+	}
+	f.Fuzz(func(t *testing.T, said, seen string, turns int) {
+		c := newConversation(Params{Request: seen, Constraints: said})
+		value, err := json.Marshal(seen)
+		require.NoError(t, err)
+		for turn := range turns & 63 {
+			c.said(said)
+			c.observed(sawResult(turn, "t", "{}", tool.Result{Outcome: tool.OK, Value: value}, false))
+			messages := c.messages(&contractMachine{})
+			require.False(t, IsReflect(providers.Call{Messages: messages}))
+			size := 0
+			for _, m := range messages[1:] {
+				size += len(m.Text)
+				require.NotEmpty(t, strings.TrimSpace(m.Text))
+			}
+			require.True(t, size <= maxConversation || len(messages) == 3, "%d bytes in %d messages", size, len(messages))
+		}
 	})
 }
