@@ -94,7 +94,7 @@ func candidates(list place) []Candidate {
 			c.MaxTokens = &n
 		}
 		if p, ok := o.get("temperature"); ok {
-			t := p.number(0, maxTemperature)
+			t := p.number(maxTemperature)
 			c.Temperature = &t
 		}
 		if len(item.src.found.list) == before {

@@ -136,17 +136,17 @@ func (p place) integer(low, high int64) int64 {
 	return low
 }
 
-// number reads a finite number between low and high, both included.
-func (p place) number(low, high float64) float64 {
+// number reads a finite number between 0 and high, both included.
+func (p place) number(high float64) float64 {
 	s, tag, ok := p.scalar()
 	if !ok || tag != "!!int" && tag != "!!float" {
 		p.wants("a number")
-		return low
+		return 0
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) || f < low || f > high {
-		p.failf("must be a number from %v to %v, but is %s", low, high, s)
-		return low
+	if err != nil || math.IsNaN(f) || f < 0 || f > high {
+		p.failf("must be a number from 0 to %v, but is %s", high, s)
+		return 0
 	}
 	return f
 }

@@ -193,7 +193,7 @@ func budgets(p place, b guard.Budgets) guard.Budgets {
 		b.MaxTokens = p.integer(0, maxTokensTotal)
 	}
 	if p, ok := o.get("max_cost_usd"); ok {
-		usd := p.number(0, maxCostUSD)
+		usd := p.number(maxCostUSD)
 		if b.MaxCostNanoUSD = int64(math.Round(usd * nanoUSD)); b.MaxCostNanoUSD == 0 && usd > 0 {
 			p.failf("must be at least %g, a nano-dollar, or 0 for no cap, but is %v", 1.0/nanoUSD, usd)
 		}

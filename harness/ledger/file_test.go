@@ -111,7 +111,7 @@ func TestRowGroupsAndMetadata(t *testing.T) {
 	require.NoError(t, err)
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
 	require.NoError(t, err)
-	require.Equal(t, "cupel version 1(build ledger)", f.Metadata().CreatedBy)
+	require.Equal(t, "cupel version 2(build ledger)", f.Metadata().CreatedBy)
 	groups := f.Metadata().RowGroups
 	require.Len(t, groups, 2)
 	require.EqualValues(t, rowGroupRows, groups[0].NumRows)
@@ -249,7 +249,7 @@ func TestReadRefusesAnotherSchema(t *testing.T) {
 		file []byte
 		want []string
 	}{
-		{"unknown digest", forge("abc", "turns"), []string{`version "7"`, "reads version 1", "code_version"}},
+		{"unknown digest", forge("abc", "turns"), []string{`version "7"`, "reads version 2", "code_version"}},
 		{"claims the digest of other columns", forge(schemaDigest(schemaText[Turn]()), "turns"), []string{"columns are not those"}},
 		{"another table", forge("abc", "episodes"), []string{`holds the table "episodes", not "turns"`}},
 		{"not Parquet", []byte("PAR1 but nothing else PAR1"), []string{"damaged"}},
