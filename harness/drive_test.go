@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 // fanOut is a strategy that issues several tool calls in one step and records
@@ -115,4 +117,25 @@ func TestBounded(t *testing.T) {
 func TestVisible(t *testing.T) {
 	require.Equal(t, "plain 日本", visible("plain 日本"))
 	require.Equal(t, `a\u{1B}[31mb\u{202E}c`, visible("a\x1b[31mb\u202ec"))
+}
+
+// A failure that the provider answered with is on the cassette; one without an
+// answer is not, and no replay would meet it.
+func TestFailedTellsWhatIsOnRecord(t *testing.T) {
+	var m modelCall
+	for _, c := range []struct {
+		name string
+		seen []recorder.Exchange
+		want bool
+	}{
+		{"no exchange: a replay miss", nil, false},
+		{"the transport failed", []recorder.Exchange{{}}, false},
+		{"an error status", []recorder.Exchange{{Status: 529}}, true},
+	} {
+		ev := m.failed(context.Background(), time.Time{}, errors.New("down"), c.seen)
+		require.Equal(t, c.want, ev.(agent.ModelFailed).Answered, c.name)
+	}
+	stopped, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.IsType(t, agent.Cancelled{}, m.failed(stopped, time.Time{}, stopped.Err(), nil))
 }
