@@ -13,14 +13,6 @@ import (
 // digests and changes whenever a verdict could.
 const Version = "contract/1"
 
-// Violation codes of the output as a whole; the others are PLACE:PROBLEM.
-const (
-	notJSON   = "not_json"
-	notObject = "not_object"
-	tooLarge  = "too_large"
-	tooDeep   = "too_deep"
-)
-
 // Judge reads one raw output against the tools on offer. Keys are matched
 // exactly; the last of repeated keys wins and is warned about, except within a
 // call's arguments, where repetition is a field error. An output beyond 64 KiB,
@@ -32,14 +24,14 @@ func Judge(raw string, tools *tool.Set) Verdict {
 	j := judge{tools: tools, v: Verdict{ValidJSON: ok && root.Kind == '{'}}
 	switch {
 	case !ok:
-		j.violate(notJSON, "", fatal)
+		j.violate(codeNotJSON, "", fatal)
 	case root.Kind != '{':
-		j.violate(notObject, "", fatal)
+		j.violate(codeNotObject, "", fatal)
 	case shape.TooLarge():
-		j.violate(tooLarge, "", fatal)
+		j.violate(codeTooLarge, "", fatal)
 	default:
 		if shape.TooDeep() {
-			j.violate(tooDeep, "", fatal)
+			j.violate(codeTooDeep, "", fatal)
 		}
 		j.object(root)
 	}
@@ -102,7 +94,7 @@ func (j *judge) object(root tool.JSON) {
 
 func (j *judge) control(c tool.JSON) {
 	if c.Kind != '{' {
-		j.violate("control:object_required", "/control", fatal)
+		j.violate(codeControl, "/control", fatal)
 		return
 	}
 	switch done, _ := c.Get("done"); done.Kind {
@@ -110,20 +102,20 @@ func (j *judge) control(c tool.JSON) {
 		j.v.Turn.Done = done.Kind == 't'
 		j.done = &j.v.Turn.Done
 	default:
-		j.violate("control.done:boolean_required", "/control/done", fatal)
+		j.violate(codeControlDone, "/control/done", fatal)
 	}
 	reason, _ := c.Get("reason")
 	switch text := reason.Text(); text {
 	case reasonOK, reasonCannotProceed, reasonNeedClarification:
 		j.v.Turn.Reason = text
 	default:
-		j.violate("control.reason:enum", "/control/reason", soft)
+		j.violate(codeControlReason, "/control/reason", soft)
 	}
 }
 
 func (j *judge) action(a tool.JSON) {
 	if a.Kind != '{' {
-		j.violate("next_action:object_required", "/next_action", fatal)
+		j.violate(codeAction, "/next_action", fatal)
 		return
 	}
 	kind, _ := a.Get("type")
@@ -135,7 +127,7 @@ func (j *judge) action(a tool.JSON) {
 		j.v.Turn.Type = text
 		j.message(a)
 	default:
-		j.violate("next_action.type:enum", "/next_action/type", fatal)
+		j.violate(codeActionType, "/next_action/type", fatal)
 	}
 }
 
@@ -145,13 +137,13 @@ func (j *judge) toolCall(a tool.JSON) {
 	known := j.tools.Has(j.v.Turn.Name)
 	switch {
 	case j.v.Turn.Name == "":
-		j.violate("next_action.name:string_required", "/next_action/name", fatal)
+		j.violate(codeName, "/next_action/name", fatal)
 	case !known:
-		j.violate("next_action.name:unknown_tool", "/next_action/name", fatal)
+		j.violate(codeUnknownTool, "/next_action/name", fatal)
 	}
 	args, _ := a.Get("args")
 	if args.Kind != '{' {
-		j.violate("next_action.args:object_required", "/next_action/args", fatal)
+		j.violate(codeArgs, "/next_action/args", fatal)
 		return
 	}
 	j.v.Turn.Args = json.RawMessage(args.Raw)
@@ -164,9 +156,9 @@ func (j *judge) message(a tool.JSON) {
 	message, _ := a.Get("message")
 	switch text := message.Text(); {
 	case message.Kind != '"':
-		j.violate("next_action.message:string_required", "/next_action/message", fatal)
+		j.violate(codeMessage, "/next_action/message", fatal)
 	case isBlank(text):
-		j.violate("next_action.message:blank", "/next_action/message", fatal)
+		j.violate(codeMessageBlank, "/next_action/message", fatal)
 	default:
 		j.v.Turn.Message = text
 	}
@@ -174,25 +166,25 @@ func (j *judge) message(a tool.JSON) {
 
 func (j *judge) update(u tool.JSON) {
 	if u.Kind != '{' {
-		j.violate("state_update:object_required", "/state_update", soft)
+		j.violate(codeUpdate, "/state_update", soft)
 		return
 	}
 	plan, _ := u.Get("plan")
 	if j.v.Turn.Plan = plan.Text(); plan.Kind != '"' {
-		j.violate("state_update.plan:string_required", "/state_update/plan", soft)
+		j.violate(codePlan, "/state_update/plan", soft)
 	}
 	observation, _ := u.Get("observation")
 	if j.v.Turn.Observation = observation.Text(); observation.Kind != '"' {
-		j.violate("state_update.observation:string_required", "/state_update/observation", soft)
+		j.violate(codeObservation, "/state_update/observation", soft)
 	}
 	confidence, _ := u.Get("confidence")
 	if confidence.Kind != '0' {
-		j.violate("state_update.confidence:number_required", "/state_update/confidence", soft)
+		j.violate(codeConfidence, "/state_update/confidence", soft)
 		return
 	}
 	c, err := strconv.ParseFloat(confidence.Raw, 64) // the only error is overflow, to ±Inf
 	if err != nil || c < 0 || c > 1 {
-		j.violate("state_update.confidence:range", "/state_update/confidence", soft)
+		j.violate(codeConfidenceRange, "/state_update/confidence", soft)
 		return
 	}
 	c = math.Abs(c) // -0 is 0

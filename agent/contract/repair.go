@@ -29,16 +29,16 @@ func Repair(raw string) (text string, applied []string, ok bool) {
 		name  string
 		apply func(string) string
 	}{
-		{"trim", trim},
-		{"think_tags", dropThinking},
-		{"double_encoded", decodeString},
-		{"code_fence", openFence},
-		{"single_element_array", onlyElement},
-		{"first_balanced_object", firstObject},
-		{"strip_comments", stripComments},
-		{"trailing_commas", dropTrailingCommas},
-		{"python_literals", translateLiterals},
-		{"single_quotes", requote},
+		{stepTrim, trim},
+		{stepThinkTags, dropThinking},
+		{stepDoubleEncoded, decodeString},
+		{stepCodeFence, openFence},
+		{stepSingleElement, onlyElement},
+		{stepFirstObject, firstObject},
+		{stepComments, stripComments},
+		{stepTrailingCommas, dropTrailingCommas},
+		{stepPython, translateLiterals},
+		{stepSingleQuotes, requote},
 	} {
 		changed := step.apply(text)
 		if changed == text {

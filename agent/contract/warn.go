@@ -35,13 +35,13 @@ func (j *judge) warn(code string) { j.v.Warnings = append(j.v.Warnings, code) }
 // warnKeys reports repeated keys anywhere and unknown keys at the top.
 func (j *judge) warnKeys(root tool.JSON) {
 	for _, path := range root.Duplicates(maxWarnings) {
-		j.warn("duplicate_key:" + path)
+		j.warn(warnDuplicateKey + path)
 	}
 	for _, m := range root.Members {
 		switch m.Name {
 		case "control", "next_action", "state_update":
 		default:
-			code := "extra_key:" + tool.Label(m.Name)
+			code := warnExtraKey + tool.Label(m.Name)
 			if len(j.v.Warnings) < maxWarnings && !slices.Contains(j.v.Warnings, code) {
 				j.warn(code)
 			}
@@ -55,33 +55,33 @@ func (j *judge) warnContradictions() {
 	if j.done != nil {
 		switch {
 		case t.Type == typeTool && t.Done:
-			j.warn(contradiction + "done_with_tool")
+			j.warn(warnDoneWithTool)
 		case t.Type == typeRespond && !t.Done:
-			j.warn(contradiction + "respond_not_done")
+			j.warn(warnRespondNotDone)
 		case t.Type == typeClarify && t.Done:
-			j.warn(contradiction + "done_with_clarify")
+			j.warn(warnDoneWithClarify)
 		}
 	}
 	switch {
 	case t.Reason == "":
 	case t.Type == typeTool && t.Reason != reasonOK:
-		j.warn(contradiction + "tool_with_reason_" + t.Reason)
+		j.warn(warnToolReason + t.Reason)
 	case t.Type == typeRespond && t.Reason == reasonNeedClarification:
-		j.warn(contradiction + "respond_with_need_clarification")
+		j.warn(warnRespondNeedsInput)
 	case t.Type == typeClarify && t.Reason != reasonNeedClarification:
-		j.warn(contradiction + "clarify_with_reason_" + t.Reason)
+		j.warn(warnClarifyReason + t.Reason)
 	}
 }
 
 // warnTurn reports what is legal but not asked for in the plan and the action.
 func (j *judge) warnTurn(action tool.JSON) {
 	if lines(j.v.Turn.Plan) > maxPlanLines {
-		j.warn("plan:more_than_6_lines")
+		j.warn(warnLongPlan)
 	}
 	switch j.v.Turn.Type {
 	case typeTool:
 		if m, ok := action.Get("message"); ok && m.Kind != 'n' && m.Raw != `""` {
-			j.warn("message_ignored_for_tool")
+			j.warn(warnMessageIgnored)
 		}
 		args, _ := action.Get("args")
 		j.warnDates(args)
@@ -104,12 +104,12 @@ func (j *judge) warnQuestion(message string) {
 	}
 	switch {
 	case questions == 0:
-		j.warn("clarify:no_question")
+		j.warn(warnNoQuestion)
 	case questions > 1:
-		j.warn("clarify:more_than_one_question")
+		j.warn(warnQuestions)
 	}
 	if runes > maxQuestionRunes {
-		j.warn("clarify:longer_than_200")
+		j.warn(warnLongQuestion)
 	}
 }
 
@@ -124,7 +124,7 @@ func (j *judge) warnDates(args tool.JSON) {
 			continue
 		}
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			j.warn("args." + tool.Label(field) + ":not_a_calendar_date")
+			j.warn("args." + tool.Label(field) + warnNoDate)
 			continue
 		}
 		real[field] = text
@@ -133,7 +133,7 @@ func (j *judge) warnDates(args tool.JSON) {
 		what, isStart := strings.CutPrefix(field, "start_")
 		end := real["end_"+what]
 		if isStart && end != "" && real[field] > end {
-			j.warn("args." + tool.Label(field) + ":after_end_" + tool.Label(what))
+			j.warn("args." + tool.Label(field) + warnAfterEnd + tool.Label(what))
 		}
 	}
 }

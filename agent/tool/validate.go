@@ -9,8 +9,25 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// codeType is the code of a value of the wrong type; it hides all others there.
-const codeType = "type"
+// Codes of field errors. Any other code is a schema keyword as written, such as
+// enum, pattern or minLength.
+const (
+	codeType       = "type" // a value of the wrong type; it hides all others there
+	codeRequired   = "required"
+	codeAdditional = "additional"
+	codeDuplicate  = "duplicate_key"
+
+	// Codes of the arguments as a whole.
+	codeNotJSON     = "not_json"
+	codeNotObject   = "not_object"
+	codeTooLarge    = "too_large"
+	codeTooDeep     = "too_deep"
+	codeNumberRange = "number_out_of_range"
+	codeSchema      = "schema" // a failure without a keyword
+
+	// codeUnknownTool is the code of the call's name.
+	codeUnknownTool = "unknown_tool"
+)
 
 // maxFieldErrors bounds how many field errors of one call are reported.
 const maxFieldErrors = 32
@@ -28,18 +45,18 @@ const maxFieldErrors = 32
 func (s *Set) Validate(c Call) []string {
 	t, ok := s.find(c.Name)
 	if !ok {
-		return []string{"name:unknown_tool"}
+		return []string{"name:" + codeUnknownTool}
 	}
 	args, code := parseArgs(c.Args)
 	if code != "" {
 		return []string{"args:" + code}
 	}
 	if hasHugeNumber(args) {
-		return []string{"args:number_out_of_range"}
+		return []string{"args:" + codeNumberRange}
 	}
 	var out []string
 	for _, path := range args.Duplicates(maxFieldErrors) {
-		out = append(out, "args"+path+":duplicate_key")
+		out = append(out, "args"+path+":"+codeDuplicate)
 	}
 	out = append(out, schemaErrors(t, args)...)
 	return out[:min(len(out), maxFieldErrors)]
@@ -54,13 +71,13 @@ func parseArgs(raw []byte) (args JSON, code string) {
 	args, shape, ok := ParseJSON(text)
 	switch {
 	case !ok:
-		return args, "not_json"
+		return args, codeNotJSON
 	case args.Kind != '{':
-		return args, "not_object"
+		return args, codeNotObject
 	case shape.TooLarge():
-		return args, "too_large"
+		return args, codeTooLarge
 	case shape.TooDeep():
-		return args, "too_deep"
+		return args, codeTooDeep
 	}
 	return args, ""
 }
@@ -74,7 +91,7 @@ func schemaErrors(t compiled, args JSON) []string {
 	}
 	var failed *jsonschema.ValidationError
 	if !errors.As(err, &failed) {
-		return []string{"args:schema"}
+		return []string{"args:" + codeSchema}
 	}
 	found := flatten(failed, nil)
 	for i := range found {
@@ -136,12 +153,12 @@ func flatten(e *jsonschema.ValidationError, out []fieldError) []fieldError {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
-			out = append(out, fieldError{path: under(at, name), code: "required"})
+			out = append(out, fieldError{path: under(at, name), code: codeRequired})
 		}
 		return out
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			out = append(out, fieldError{path: under(at, name), code: "additional"})
+			out = append(out, fieldError{path: under(at, name), code: codeAdditional})
 		}
 		return out
 	case *kind.AnyOf, *kind.OneOf, *kind.Not, *kind.Contains:
@@ -161,7 +178,7 @@ func keyword(e *jsonschema.ValidationError) string {
 	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
 		return path[0]
 	}
-	return "schema"
+	return codeSchema
 }
 
 func under(path []string, name string) []string {
