@@ -35,6 +35,9 @@ func compile(text string) (*jsonschema.Schema, JSON, error) {
 	if err != nil {
 		return nil, tree, fmt.Errorf("compile: %w", err)
 	}
+	if found := contradictions(schema); len(found) > 0 {
+		return nil, tree, fmt.Errorf("contradicts itself: %w", found)
+	}
 	return schema, tree, nil
 }
 

@@ -25,7 +25,8 @@ type compiled struct {
 // NewSet compiles the schemas of specs (JSON Schema 2020-12 unless $schema says
 // otherwise; regular expressions are RE2; references outside the schema are
 // refused). It reports every problem: a name used twice, an empty name, a schema
-// that is not valid JSON Schema.
+// that is not valid JSON Schema, or (Contradictions) one that no arguments could
+// satisfy.
 func NewSet(specs []Spec) (*Set, error) {
 	s := &Set{specs: slices.Clone(specs), tools: make(map[string]compiled, len(specs))}
 	var problems []error
