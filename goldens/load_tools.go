@@ -1,0 +1,87 @@
+package goldens
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// LoadTools reads tools alone from the file name of fsys: YAML or JSON, either
+// a list of tools as a suite has them, or a suite.yaml, of which nothing else is
+// read. path is what people call the folder. The error joins every problem
+// found, each a *Problem.
+func LoadTools(fsys fs.FS, name, path string) ([]tool.Spec, error) {
+	l := &loader{fsys: fsys, label: path, found: &findings{}, tools: &offer{places: map[string]place{}}}
+	if root, ok := l.open(name); ok {
+		if root.isMapping() {
+			root, ok = root.object(suiteFields).need("tools")
+		}
+		if ok {
+			l.readTools(root)
+		}
+	}
+	if err := l.found.join(); err != nil {
+		return nil, err
+	}
+	return l.tools.specs, nil
+}
+
+// schemaFaults records why a schema is refused: a contradiction at its own
+// place, anything else at the schema's.
+func (p place) schemaFaults(err error) {
+	var found tool.Contradictions
+	if !errors.As(err, &found) {
+		p.failf("not a valid JSON Schema: %s", schemaFault(err))
+	}
+	for _, c := range found {
+		p.inside(c.Path).failf("no call could satisfy this: %s", c.Detail)
+	}
+}
+
+// inside is the place that names and indexes lead to, as far as they do.
+func (p place) inside(path []string) place {
+	for _, name := range path {
+		if p.isMapping() {
+			p = p.fieldAt(name)
+			continue
+		}
+		if i, err := strconv.Atoi(name); err == nil && p.value().Kind == yaml.SequenceNode {
+			p = p.item(i)
+		}
+	}
+	return p
+}
+
+// schemaFault returns what is wrong with a schema, in one line and always the
+// same: the library's own order of faults is random.
+func schemaFault(err error) string {
+	var invalid *jsonschema.SchemaValidationError
+	var fault *jsonschema.ValidationError
+	if errors.As(err, &invalid) && errors.As(invalid.Err, &fault) {
+		leaves := leafFaults(fault, nil)
+		slices.Sort(leaves)
+		return strings.Join(slices.Compact(leaves), "; ")
+	}
+	_, detail, _ := strings.Cut(err.Error(), "schema: ")
+	return strings.Join(strings.Fields(detail), " ")
+}
+
+func leafFaults(e *jsonschema.ValidationError, out []string) []string {
+	if len(e.Causes) == 0 {
+		at := "/" + strings.Join(e.InstanceLocation, "/")
+		return append(out, at+": "+e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+	}
+	for _, c := range e.Causes {
+		out = leafFaults(c, out)
+	}
+	return out
+}
