@@ -80,9 +80,8 @@ func (l *loader) readTools(s *Suite, list place) {
 		if p, ok := o.need("schema"); ok {
 			before := len(l.found.list)
 			spec.Schema = p.json()
-			_, err := tool.NewSet([]tool.Spec{{Name: "tool", Schema: spec.Schema}})
-			if err != nil && len(l.found.list) == before {
-				p.schemaFaults(err)
+			if len(l.found.list) == before {
+				p.checkSchema(spec.Schema)
 			}
 		}
 		if p, ok := o.get("repeatable"); ok {

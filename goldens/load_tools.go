@@ -1,6 +1,7 @@
 package goldens
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -35,15 +36,20 @@ func LoadTools(fsys fs.FS, name, path string) ([]tool.Spec, error) {
 	return l.tools.specs, nil
 }
 
-// schemaFaults records why a schema is refused: a contradiction at its own
-// place, anything else at the schema's.
-func (p place) schemaFaults(err error) {
+// checkSchema records why the schema at p cannot be a tool's: a contradiction at
+// its own place, anything else at the schema's.
+func (p place) checkSchema(schema json.RawMessage) {
+	set, err := tool.NewSet([]tool.Spec{{Name: "tool", Schema: schema}})
 	var found tool.Contradictions
-	if !errors.As(err, &found) {
+	switch {
+	case err == nil && slices.Contains(set.Validate(tool.Call{Name: "tool"}), "args:type"):
+		p.failf("no call could satisfy this: its type must be object, as arguments always are")
+	case errors.As(err, &found):
+		for _, c := range found {
+			p.inside(c.Path).failf("no call could satisfy this: %s", c.Detail)
+		}
+	case err != nil:
 		p.failf("not a valid JSON Schema: %s", schemaFault(err))
-	}
-	for _, c := range found {
-		p.inside(c.Path).failf("no call could satisfy this: %s", c.Detail)
 	}
 }
 

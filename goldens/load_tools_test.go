@@ -47,6 +47,8 @@ func TestLoadToolsProblems(t *testing.T) {
 		{"the same name twice", "- {name: a, description: A., schema: {}}\n- {name: a, description: A., schema: {}}\n", []string{"dir/t.yaml:2: [1].name: tool a is defined already, on line 1"}},
 		{"required but not declared", head + "    type: object\n    required: [a, b]\n    properties: {a: {}}\n    additionalProperties: false\n", []string{
 			`dir/t.yaml:3: [0].schema: no call could satisfy this: required names "b", which is not in properties while additionalProperties is false`}},
+		{"arguments that are no object", head + "    type: [string, 'null']\n", []string{
+			"dir/t.yaml:3: [0].schema: no call could satisfy this: its type must be object, as arguments always are"}},
 		{"empty enum", head + "    properties:\n      a:\n        type: string\n      label:\n        enum: []\n", []string{
 			"dir/t.yaml:7: [0].schema.properties.label: no call could satisfy this: enum is empty, so that no value is allowed"}},
 		{"two contradictions", head + "    properties:\n      a: {enum: []}\n      b:\n        anyOf:\n          - type: string\n          - {type: integer, const: x}\n", []string{

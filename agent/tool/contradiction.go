@@ -41,9 +41,6 @@ func (c Contradictions) Error() string {
 // not, if, then and else is left alone: there, nothing may be what is meant.
 func contradictions(root *jsonschema.Schema) Contradictions {
 	w := contradictionWalk{seen: map[*jsonschema.Schema]bool{}}
-	if root.Types != nil && !allows(root, "object") {
-		w.found = append(w.found, Contradiction{Detail: "type leaves out object, and arguments are always an object"})
-	}
 	w.visit(root, nil)
 	slices.SortFunc(w.found, func(a, b Contradiction) int {
 		return cmp.Or(slices.Compare(a.Path, b.Path), cmp.Compare(a.Detail, b.Detail))

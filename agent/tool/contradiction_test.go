@@ -27,8 +27,6 @@ func TestNewSetRefusesContradictions(t *testing.T) {
 		{"required and false", `{"properties":{"a":false},"required":["a"]}`, []string{`/: required names "a", whose schema is false`}},
 		{"false and optional", `{"properties":{"a":false}}`, nil},
 		{"more required than allowed", `{"required":["a","b"],"maxProperties":1}`, []string{"/: required names 2 properties, maxProperties allows 1"}},
-		{"not an object", `{"type":"string"}`, []string{"/: type leaves out object, and arguments are always an object"}},
-		{"object among others", `{"type":["object","null"]}`, nil},
 		{"empty enum", `{"properties":{"label":{"type":"string","enum":[]}}}`, []string{"/properties/label: enum is empty, so that no value is allowed"}},
 		{"enum of another type", `{"properties":{"n":{"type":"integer","enum":["1","2"]}}}`, []string{"/properties/n: no value of enum satisfies what stands beside it"}},
 		{"enum against a pattern", `{"properties":{"n":{"enum":["a"],"pattern":"^b"}}}`, []string{"/properties/n: no value of enum satisfies what stands beside it"}},
