@@ -21,7 +21,7 @@ func main() {
 // process is everything the program takes from the outside.
 type process struct {
 	args           []string
-	stdin          *os.File
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            func(string) (string, bool)
 }
@@ -69,7 +69,7 @@ configuration · 3 missing, stale or corrupt cassette · 10 rejected ·
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
-	root.AddCommand(newInit(p), newRun(p), newReport(p), newGate(p), newShow(p), newSuite(p), newSim(p), newDoctor(p))
+	root.AddCommand(newInit(p), newRun(p), newReport(p), newGate(p), newShow(p), newSuite(p), newContract(p), newSim(p), newDoctor(p))
 	return root
 }
 
