@@ -13,8 +13,8 @@ import (
 	"github.com/cupel-eval/cupel/agent/contract"
 )
 
-// benchTurn is a valid turn of about 930 bytes.
-func benchTurn() string {
+// benchTurn is a valid turn of about 390 bytes, and 39 more per sentence.
+func benchTurn(sentences int) string {
 	return `{
   "control": {"done": false, "reason": "ok"},
   "next_action": {
@@ -24,7 +24,7 @@ func benchTurn() string {
   },
   "state_update": {
     "plan": "1. Read today's date.\n2. Work out the week.\n3. Ask for the angry counts.\n4. Answer with the sum.",
-    "observation": "` + strings.Repeat("The week runs from Friday to Thursday. ", 14) + `",
+    "observation": "` + strings.Repeat("The week runs from Friday to Thursday. ", sentences) + `",
     "confidence": 0.84
   }
 }`
@@ -33,15 +33,18 @@ func benchTurn() string {
 // BenchmarkJudge names its floor: reading every token of the same bytes with
 // jsontext, which is decoding without any judgement.
 func BenchmarkJudge(b *testing.B) {
-	tools, turn := countTools(b), benchTurn()
-	require.True(b, contract.Judge(turn, tools).Valid)
-	b.Run("turn", func(b *testing.B) {
-		b.ReportAllocs()
-		b.SetBytes(int64(len(turn)))
-		for b.Loop() {
-			contract.Judge(turn, tools)
-		}
-	})
+	tools, turn := countTools(b), benchTurn(5)
+	require.InDelta(b, 600, len(turn), 25, "a typical turn")
+	for name, turn := range map[string]string{"turn=600B": turn, "turn=930B": benchTurn(14)} {
+		require.True(b, contract.Judge(turn, tools).Valid)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(turn)))
+			for b.Loop() {
+				contract.Judge(turn, tools)
+			}
+		})
+	}
 	b.Run("floor=jsontext", func(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(turn)))
@@ -63,7 +66,7 @@ func BenchmarkJudge(b *testing.B) {
 // gives up on the worst of prose. Floor: reading the bytes a dozen times.
 func BenchmarkRepair(b *testing.B) {
 	for name, raw := range map[string]string{
-		"fenced": "Here you are:\n```json\n" + strings.Replace(benchTurn(), "0.84", "0.84, // sure", 1) + "\n```",
+		"fenced": "Here you are:\n```json\n" + strings.Replace(benchTurn(14), "0.84", "0.84, // sure", 1) + "\n```",
 		"braces": strings.Repeat("{", 64<<10),
 		"quotes": strings.Repeat(`"`, 64<<10),
 	} {

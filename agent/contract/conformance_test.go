@@ -64,6 +64,9 @@ type conformanceCase struct {
 
 func TestConformance(t *testing.T) {
 	cases := conformanceCases(t)
+	if cases == nil {
+		t.Skip("conformance data not present")
+	}
 	tools := countTools(t)
 	for _, c := range cases {
 		t.Run(c.ID, func(t *testing.T) { checkConformance(t, c, tools) })
@@ -71,11 +74,13 @@ func TestConformance(t *testing.T) {
 	require.NotEmpty(t, cases)
 }
 
-func conformanceCases(t *testing.T) []conformanceCase {
+// conformanceCases reads the validator rows; nil when the data is not present.
+func conformanceCases(t testing.TB) []conformanceCase {
+	t.Helper()
 	path := filepath.Join("..", "..", "..", "shared", "conformance", "contract-cases.jsonl")
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("conformance data not present")
+		return nil
 	}
 	require.NoError(t, err)
 	defer func() { require.NoError(t, file.Close()) }()

@@ -10,48 +10,83 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/contract"
+	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// rough are seeds for both fuzz targets.
-func rough() []string {
-	return []string{
+// rough are seeds for the fuzz targets: our own, and the rows of the conformance
+// data where they are present.
+func rough(t testing.TB) []string {
+	out := []string{
 		turn(going, today), turn(done, respond), turn(asking, `{"type":"clarify","message":"?"}`),
 		counts(`{"start_date":"2026-02-30","end_date":"2026-01-01","label":"x","label":1e999}`),
 		`{"control":{},"control":1,"x":[[[{}]]]}`, "[" + turn(going, today) + "]",
 		"\uFEFF<think>x</think>Here:\n```json\n{'a': True, // yes\n'b': [1,],}\n```", `"{\"a\":\"\\u0041\"}"`, `{x} {"a":1/**/,}`, `{'a': 'it\'s "x"', "b": None}`,
 		"```\nls\n```\n[{\"a\":1e5}]",
 	}
+	for _, c := range conformanceCases(t) {
+		out = append(out, c.Text)
+	}
+	return out
 }
 
 // FuzzJudge: judging never panics, its three judgements imply each other, and
 // it says the same of the same text.
 func FuzzJudge(f *testing.F) {
-	for _, seed := range rough() {
+	for _, seed := range rough(f) {
 		f.Add(seed)
 	}
 	tools := countTools(f)
 	f.Fuzz(func(t *testing.T, raw string) {
-		v := contract.Judge(raw, tools)
-		require.Equal(t, v, contract.Judge(raw, tools))
-		require.True(t, !v.Valid || v.Actionable)
-		require.True(t, !v.Actionable || v.ValidJSON)
-		require.Equal(t, v.Valid, len(v.Violations) == 0)
-		require.Equal(t, v.Actionable, v.Disposition != contract.Violated)
-		require.Equal(t, v.Disposition == contract.RejectArgs, v.Actionable && len(v.ArgsViolations) > 0)
-		require.True(t, !v.ValidJSON || json.Valid([]byte(raw)))
-		require.LessOrEqual(t, len(v.Warnings), 32)
-		texts := append(append([]string{}, v.Warnings...), v.ArgsViolations...)
-		texts = append(texts, v.Turn.Name, v.Turn.Message, v.Turn.Plan, v.Turn.Observation)
-		for _, text := range texts {
-			require.True(t, utf8.ValidString(text))
-		}
+		checkVerdict(t, raw, tools)
 	})
+}
+
+// checkVerdict holds what is true of every verdict.
+func checkVerdict(t require.TestingT, raw string, tools *tool.Set) {
+	v := contract.Judge(raw, tools)
+	require.Equal(t, v, contract.Judge(raw, tools))
+	require.True(t, !v.Valid || v.Actionable)
+	require.True(t, !v.Actionable || v.ValidJSON)
+	require.Equal(t, v.Valid, len(v.Violations) == 0)
+	require.Equal(t, v.Actionable, v.Disposition != contract.Violated)
+	require.Equal(t, v.Disposition == contract.RejectArgs, v.Actionable && len(v.ArgsViolations) > 0)
+	require.True(t, !v.ValidJSON || json.Valid([]byte(raw)))
+	require.LessOrEqual(t, len(v.Warnings), 32)
+	texts := append(append([]string{}, v.Warnings...), v.ArgsViolations...)
+	texts = append(texts, v.Turn.Name, v.Turn.Message, v.Turn.Plan, v.Turn.Observation)
+	for _, text := range texts {
+		require.True(t, utf8.ValidString(text))
+	}
+	checkAllowList(t, raw, v)
+}
+
+// checkAllowList decides by another decoder which tool an output calls: no other
+// than the two declared may be run, and any other is a fatal violation.
+func checkAllowList(t require.TestingT, raw string, v contract.Verdict) {
+	in := json.NewDecoder(strings.NewReader(raw))
+	in.UseNumber() // 1e999 is a number
+	var object map[string]any
+	if in.Decode(&object) != nil {
+		require.NotEqual(t, contract.RunTool, v.Disposition)
+		return
+	}
+	action, _ := object["next_action"].(map[string]any)
+	name, _ := action["name"].(string)
+	declared := name == "get_counts" || name == "today_range"
+	if v.Disposition == contract.RunTool || v.Disposition == contract.RejectArgs {
+		require.Equal(t, "tool", action["type"])
+		require.Equal(t, name, v.Turn.Name)
+		require.True(t, declared, name)
+	}
+	if action["type"] == "tool" && !declared {
+		require.Equal(t, contract.Violated, v.Disposition)
+	}
 }
 
 // FuzzRepair: what is repaired is an object, is not repaired again, has no more
 // brackets than were written, and no string or number that was not written.
 func FuzzRepair(f *testing.F) {
-	for _, seed := range rough() {
+	for _, seed := range rough(f) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
