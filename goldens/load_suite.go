@@ -1,10 +1,16 @@
 package goldens
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
@@ -96,6 +102,31 @@ func (l *loader) readTools(s *Suite, list place) {
 			readUse(s, o, spec)
 		}
 	}
+}
+
+// schemaFault returns what is wrong with a schema, in one line and always the
+// same: the library's own order of faults is random.
+func schemaFault(err error) string {
+	var invalid *jsonschema.SchemaValidationError
+	var fault *jsonschema.ValidationError
+	if errors.As(err, &invalid) && errors.As(invalid.Err, &fault) {
+		leaves := leafFaults(fault, nil)
+		slices.Sort(leaves)
+		return strings.Join(slices.Compact(leaves), "; ")
+	}
+	_, detail, _ := strings.Cut(err.Error(), "schema: ")
+	return strings.Join(strings.Fields(detail), " ")
+}
+
+func leafFaults(e *jsonschema.ValidationError, out []string) []string {
+	if len(e.Causes) == 0 {
+		at := "/" + strings.Join(e.InstanceLocation, "/")
+		return append(out, at+": "+e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+	}
+	for _, c := range e.Causes {
+		out = leafFaults(c, out)
+	}
+	return out
 }
 
 func (l *loader) readDefaults(suite object) {
