@@ -51,7 +51,7 @@ At most 4 MiB are read of an output, or of a line.
 
 Exit codes: 0 every output is contract-valid · 10 one is not · 2 usage, tools or
 input that cannot be read. docs/contract.md explains every code.`,
-		Example: `  echo '{"control":{"done":true,"reason":"ok"},…}' | cupel contract check
+		Example: `  echo '{"control":{"done":true}}' | cupel contract check
   cupel contract check --tools builtin:counts < output.txt
   jq -c '{id: .action_id, output: .raw}' log.jsonl | cupel contract check --jsonl --tools tools.yaml`,
 		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.NoArgs(c, args)) },
