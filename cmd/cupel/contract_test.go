@@ -106,9 +106,15 @@ func TestVerdictsAreJSON(t *testing.T) {
 }
 
 // runCheck runs the program in process, for inputs too large or odd for a script.
-func runCheck(stdin []byte, args ...string) (code int, stdout, stderr string) {
+func runCheck(t *testing.T, stdin []byte, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "stdin")
+	require.NoError(t, os.WriteFile(name, stdin, 0o600))
+	in, err := os.Open(name)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, in.Close()) }()
 	var out, errs bytes.Buffer
-	code = execute(&process{args: append([]string{"contract", "check"}, args...), stdin: bytes.NewReader(stdin), stdout: &out, stderr: &errs, env: os.LookupEnv})
+	code = execute(&process{args: append([]string{"contract", "check"}, args...), stdin: in, stdout: &out, stderr: &errs, env: os.LookupEnv})
 	return code, out.String(), errs.String()
 }
 
@@ -129,7 +135,7 @@ func TestCheckBoundsInput(t *testing.T) {
 		{"an output that is no UTF-8", []byte("{\"a\":\"\xff\"}"), nil, exitRejected, `"not_json"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			code, stdout, stderr := runCheck(c.stdin, c.args...)
+			code, stdout, stderr := runCheck(t, c.stdin, c.args...)
 			require.Equal(t, c.code, code)
 			require.Contains(t, stdout+stderr, c.want)
 		})
@@ -140,7 +146,7 @@ func TestCheckBoundsInput(t *testing.T) {
 // has its number.
 func TestCheckManyLines(t *testing.T) {
 	const lines = 20_000
-	code, stdout, _ := runCheck(bytes.Repeat([]byte("\"x\"\n"), lines), "--jsonl")
+	code, stdout, _ := runCheck(t, bytes.Repeat([]byte("\"x\"\n"), lines), "--jsonl")
 	require.Equal(t, exitRejected, code)
 	require.Equal(t, lines, strings.Count(stdout, "\n"))
 	require.Contains(t, stdout, `{"line":20000,`)

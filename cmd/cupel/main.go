@@ -21,7 +21,7 @@ func main() {
 // process is everything the program takes from the outside.
 type process struct {
 	args           []string
-	stdin          io.Reader
+	stdin          *os.File
 	stdout, stderr io.Writer
 	env            func(string) (string, bool)
 }
