@@ -23,7 +23,7 @@ func LoadTools(fsys fs.FS, name, path string) ([]tool.Spec, error) {
 			root, ok = root.object(suiteFields).need("tools")
 		}
 		if ok {
-			l.readTools(root)
+			l.readTools(&Suite{}, root)
 		}
 	}
 	if err := l.found.join(); err != nil {
