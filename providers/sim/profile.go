@@ -47,9 +47,9 @@ var profiles = []profile{
 		format: []rate[formatSlip]{ // 0.3 % of turns
 			{fenced, 0.001}, {prose, 0.001}, {missingField, 0.0005}, {badConfidence, 0.0005},
 		},
-		decision: []rate[decisionSlip]{ // 1 % of turns
-			{wrongLabel, 0.002}, {offByOne, 0.002}, {repeatCall, 0.002},
-			{needlessClarify, 0.001}, {skipToday, 0.002}, {inventNumber, 0.001},
+		decision: []rate[decisionSlip]{ // 0.3 % of turns
+			{wrongLabel, 0.0005}, {offByOne, 0.0005}, {repeatCall, 0.0005},
+			{needlessClarify, 0.0005}, {skipToday, 0.0005}, {inventNumber, 0.0005},
 		},
 		careful: 0.3, trusting: 0.02,
 		languages:  []language{english, spanish, german, french, chinese},

@@ -254,7 +254,7 @@ func TestRatesTable(t *testing.T) {
 		}
 		return format, decision
 	}
-	want := map[string][2]float64{"sim-strong": {0.003, 0.01}, "sim-erratic": {0.09, 0.145}, "sim-weak": {0.18, 0.39}}
+	want := map[string][2]float64{"sim-strong": {0.003, 0.003}, "sim-erratic": {0.09, 0.145}, "sim-weak": {0.18, 0.39}}
 	for _, p := range profiles {
 		format, decision := sum(p)
 		require.InDelta(t, want[p.name][0], format, 1e-9, p.name)
