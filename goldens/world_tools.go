@@ -20,8 +20,28 @@ func (w *World) todayRange(_ json.RawMessage, at time.Time) (any, *refusal) {
 	if zone == nil {
 		zone = time.UTC
 	}
-	today := at.In(zone).Format(dateLayout)
+	today := civilDate(at.In(zone))
 	return map[string]any{"start_date": today, "end_date": today}, nil
+}
+
+// gregorian is the first day of the Gregorian calendar.
+var gregorian = time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC)
+
+// civilDate is the date on the calendar of its day: Gregorian, and Julian
+// before it (J. D. Richards, Explanatory Supplement to the Astronomical
+// Almanac, 3rd ed., §15.11).
+func civilDate(local time.Time) string {
+	y, m, d := local.Date()
+	day := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	if !day.Before(gregorian) {
+		return day.Format(dateLayout)
+	}
+	const day0 = 2440588 // the Julian day number of 1 January 1970
+	c := day.Unix()/86400 + day0 + 32082
+	yr := (4*c + 3) / 1461
+	e := c - 1461*yr/4
+	mo := (5*e + 2) / 153
+	return fmt.Sprintf("%04d-%02d-%02d", yr-4800+mo/10, mo+3-12*(mo/10), e-(153*mo+2)/5+1)
 }
 
 // getCounts sums one label over an inclusive range of dates. A range with a
