@@ -34,3 +34,20 @@ func BenchmarkReplay(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkOverhead runs the scripted tasks: no provider, no cassette, tools
+// that only look up a table. What is left is cupel's own cost of a turn: plan,
+// machine, prompt, judgement, rows and checks. The floor is BenchmarkStep in
+// package agent, which is the machine alone.
+func BenchmarkOverhead(b *testing.B) {
+	o := countsOptions(b)
+	o.Select.Candidates, o.Concurrency = []string{harness.ScriptedCandidate}, 1
+	b.ReportAllocs()
+	turns := 0
+	for b.Loop() {
+		res, err := harness.Run(context.Background(), o)
+		require.NoError(b, err)
+		turns += len(res.Rows.Turns)
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(turns), "µs/turn")
+}

@@ -58,8 +58,9 @@ func makePlan(o Options) ([]planned, error) {
 	}
 
 	var plan []planned
+	sets := toolSets{}
 	for _, t := range tasks {
-		specs, err := tool.NewSet(toolsOf(o.Suite, t))
+		specs, err := sets.of(o.Suite, t)
 		if err != nil {
 			return nil, &ConfigError{fmt.Errorf("task %s: %w", t.ID, err)}
 		}
@@ -261,6 +262,22 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// toolSets are the compiled sets of tools that tasks offer, by their names: most
+// tasks of a suite offer the same ones.
+type toolSets map[string]*tool.Set
+
+func (sets toolSets) of(s *goldens.Suite, t goldens.Task) (*tool.Set, error) {
+	names := strings.Join(t.Tools, "\x00")
+	if set, ok := sets[names]; ok {
+		return set, nil
+	}
+	set, err := tool.NewSet(toolsOf(s, t))
+	if err == nil {
+		sets[names] = set
+	}
+	return set, err
 }
 
 // toolsOf returns the tools a task offers, in the task's order.

@@ -10,18 +10,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
-	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -117,63 +113,6 @@ func (r *runner) digestConfig() string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
-
-// cassettesDigest covers every cassette a replay will read, and finds the missing ones.
-func (r *runner) cassettesDigest() (string, error) {
-	if r.Mode != recorder.Replay {
-		return "", nil
-	}
-	var missing []error
-	h := sha256.New()
-	for _, p := range r.plan {
-		if p.cassette == "" {
-			continue
-		}
-		_, err := copyFile(h, r.Cassettes, p.cassette)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && p.candidate.Provider == ScriptedCandidate:
-			// needed only if the script calls an HTTP tool
-		case errors.Is(err, fs.ErrNotExist):
-			missing = append(missing, &recorder.MissingError{Path: p.cassette, Command: r.command(p)})
-		case err != nil:
-			return "", fmt.Errorf("read cassette %s: %w", p.cassette, err)
-		}
-	}
-	if len(missing) > 0 {
-		return "", &MissingCassettes{Missing: missing, Planned: len(r.plan), All: r.RecordCommand("", "", r.Trials)}
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func copyFile(w io.Writer, fsys fs.FS, name string) (int64, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = f.Close() }()
-	return io.Copy(w, f)
-}
-
-// MissingCassettes says that a replay cannot start.
-type MissingCassettes struct {
-	// Missing holds one *recorder.MissingError per episode.
-	Missing []error
-	Planned int
-	// All is the command that records every one of them.
-	All string
-}
-
-// Error shows the first one and how many there are.
-func (e *MissingCassettes) Error() string {
-	text := e.Missing[0].Error()
-	if len(e.Missing) > 1 {
-		text += fmt.Sprintf("\n%d of %d planned episodes have no cassette; record all with: %s", len(e.Missing), e.Planned, e.All)
-	}
-	return text
-}
-
-// Unwrap returns the missing ones.
-func (e *MissingCassettes) Unwrap() []error { return e.Missing }
 
 // identify gives the run its id: for a replay the same inputs give the same id.
 func (r *runner) identify(cassettes string) {
@@ -340,57 +279,4 @@ func (r *runner) priceDay(rec *recorder.Recorder) time.Time {
 
 func (r *runner) command(p planned) string {
 	return r.RecordCommand(p.task.ID, p.candidate.Name, p.trial)
-}
-
-func (r *runner) manifest(rows ledger.Rows) ledger.Manifest {
-	m := ledger.Manifest{
-		Format: 1, RunID: r.id, Mode: string(r.Mode), Suite: r.Suite.Name, SuitePath: r.Suite.Path,
-		SuiteDigest: r.Suite.Digest, ConfigDigest: r.configDigest, PriceDigest: r.priceDigest,
-		PriceVersion: r.Prices.Version(), LedgerDigest: ledger.Digest(rows), CodeVersion: r.CodeVersion,
-		Seed: r.Seed, Trials: r.Trials, Episodes: len(rows.Episodes), Turns: len(rows.Turns),
-		ToolCalls: len(rows.ToolCalls), Acceptance: r.Acceptance.Resolved(), Status: "complete",
-	}
-	if len(rows.Episodes) < len(r.plan) || slices.ContainsFunc(rows.Episodes, func(e ledger.Episode) bool { return e.InfraError }) {
-		m.Status = "partial"
-	}
-	seenC, seenT := map[string]bool{}, map[string]bool{}
-	for _, p := range r.plan {
-		if c := p.candidate; !seenC[c.Name] {
-			seenC[c.Name] = true
-			m.Candidates = append(m.Candidates, ledger.ManifestCandidate{
-				Name: c.Name, Agent: c.Agent, Provider: c.Provider, Model: c.Model, OutputMode: c.Mode,
-				PromptProfile: c.Profile, RescueModel: c.Rescue, Simulated: simulated(c.Provider),
-			})
-			m.Simulated = m.Simulated || simulated(c.Provider)
-		}
-		if t := p.task; !seenT[t.ID] {
-			seenT[t.ID] = true
-			m.Tasks = append(m.Tasks, manifestTask(t))
-		}
-	}
-	return m
-}
-
-func manifestTask(t goldens.Task) ledger.ManifestTask {
-	return ledger.ManifestTask{ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: bounded(t.Request, 400)}
-}
-
-// Replay runs the one episode of the plan with this trial again, from its
-// cassette, and returns its rows and what happened. It writes nothing.
-func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []Trace, error) {
-	o.Mode, o.Runs = recorder.Replay, ""
-	r, err := newRunner(o)
-	if err != nil {
-		return ledger.EpisodeRows{}, nil, err
-	}
-	r.plan = slices.DeleteFunc(r.plan, func(p planned) bool { return p.trial != trial })
-	if len(r.plan) != 1 {
-		return ledger.EpisodeRows{}, nil, &ConfigError{fmt.Errorf("replay takes one episode, the selection has %d", len(r.plan))}
-	}
-	if _, err := r.cassettesDigest(); err != nil {
-		return ledger.EpisodeRows{}, nil, err
-	}
-	var traces []Trace
-	rows := r.runEpisode(ctx, r.plan[0], func(t Trace) { traces = append(traces, t) })
-	return rows, traces, nil
 }
