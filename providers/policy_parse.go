@@ -2,6 +2,7 @@ package providers
 
 import (
 	"maps"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 )
@@ -23,7 +24,9 @@ func ParsePolicy(data []byte) (Policy, error) { return readPolicy(DefaultPolicy(
 func readPolicy(p Policy, data []byte) (Policy, error) {
 	d := document{what: "policy"}
 	p.Providers, p.Classes = cloned(p.Providers), cloned(p.Classes)
+	given := map[string]*yaml.Node{}
 	d.fields(d.root(data), "policy", func(name string, v *yaml.Node) bool {
+		given[name] = v
 		switch name {
 		case "default_provider":
 			d.text(v, name, &p.DefaultProvider)
@@ -50,12 +53,20 @@ func readPolicy(p Policy, data []byte) (Policy, error) {
 		}
 		return true
 	})
-	if len(d.problems) == 0 { // a default that names nothing shows best on its own
-		if _, err := p.Resolve("", ""); err != nil {
-			d.problems = append(d.problems, err)
-		}
+	if len(d.problems) == 0 { // what contradicts itself shows best on its own
+		p.contradictions(&d, given)
 	}
 	return p, d.err()
+}
+
+// contradictions finds defaults that name nothing.
+func (p *Policy) contradictions(d *document, given map[string]*yaml.Node) {
+	if _, ok := p.Providers[p.DefaultProvider]; !ok {
+		d.problem(given["default_provider"], "default_provider", "%v", &UnknownError{What: "provider", Name: p.DefaultProvider, Known: slices.Sorted(maps.Keys(p.Providers))})
+	}
+	if _, ok := p.Classes[p.DefaultClass]; !ok {
+		d.problem(given["default_class"], "default_class", "%v", &UnknownError{What: "task class", Name: p.DefaultClass, Known: slices.Sorted(maps.Keys(p.Classes))})
+	}
 }
 
 // cloned returns a copy of m that can be written to.

@@ -103,7 +103,8 @@ func TestParsePolicyRefusesWhole(t *testing.T) {
 		"two documents":         {"defaults: {}\n---\n{}", "something follows"},
 		"an alias":              {"defaults: &d {max_steps: 1}\nproviders: {x: *d}", "providers.x: must be a mapping"},
 		"too long":              {"# " + strings.Repeat("x", maxDocument), "more than"},
-		"a default that is not": {"default_class: talk", `unknown task class "talk"`},
+		"a default that is not": {"default_class: talk", `line 1: default_class: policy: unknown task class "talk"`},
+		"no such provider":      {"\ndefault_provider: x", `line 2: default_provider: policy: unknown provider "x"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParsePolicy([]byte(c.text))

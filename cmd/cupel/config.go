@@ -112,22 +112,52 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 	}
 	return c, errors.Join(
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
-		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(file, path))
+		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path))
 }
 
-func (c *config) loadPolicy(file fileConfig, path string) error {
+// loadPolicy lays the file's policy over the default one. Its problems name the
+// file's own lines.
+func (c *config) loadPolicy(text []byte, file fileConfig, path string) error {
 	if file.Policy.IsZero() {
 		c.Policy = providers.DefaultPolicy()
 		return nil
 	}
-	text, err := yaml.Marshal(&file.Policy)
-	if err == nil {
-		c.Policy, err = providers.ParsePolicy(text)
+	var err error
+	if c.Policy, err = providers.ParsePolicy(section(text, "policy")); err == nil {
+		return nil
 	}
-	if err != nil {
-		return usage(fmt.Errorf("%s:%d: policy: %w", path, file.Policy.Line, err))
+	var errs []error
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimSuffix(line, "\n")
+		if m := policyLine.FindStringSubmatch(line); m != nil {
+			line = fmt.Sprintf("%s: policy: %s", m[1], strings.TrimPrefix(line[len(m[0]):], "policy: "))
+		}
+		errs = append(errs, fmt.Errorf("%s:%s", path, line))
 	}
-	return nil
+	return usage(errors.Join(errs...))
+}
+
+var policyLine = regexp.MustCompile(`^policy: line (\d+): `)
+
+// section returns the value of a top-level key as a document of its own, on the
+// lines it has in text: everything else is blanked.
+func section(text []byte, key string) []byte {
+	var out strings.Builder
+	inside := false
+	for line := range strings.Lines(string(text)) {
+		if line[0] != ' ' && line[0] != '#' && line[0] != '\n' && line[0] != '\r' {
+			inside = strings.HasPrefix(line, key+":")
+			if inside {
+				line = strings.Repeat(" ", len(key)+1) + line[len(key)+1:]
+			}
+		}
+		if inside {
+			out.WriteString(line)
+		} else {
+			out.WriteByte('\n')
+		}
+	}
+	return []byte(out.String())
 }
 
 // source names where a setting's value comes from.
