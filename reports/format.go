@@ -141,6 +141,16 @@ func (m Metrics) cost() string {
 	return dollars(m.Cost)
 }
 
+// extra formats the turns of one kind with what they cost.
+func (m Metrics) extra(kind string) string {
+	for _, x := range m.Extra {
+		if x.Kind == kind && x.Turns > 0 {
+			return fmt.Sprintf("%d for %s", x.Turns, dollars(x.Cost))
+		}
+	}
+	return "0"
+}
+
 // duration formats microseconds.
 func duration(us float64) string {
 	switch {

@@ -41,6 +41,9 @@ func measures() []struct {
 		{"Turns repaired", false, func(c Candidate) string { return c.Repaired.text() }},
 		{"Turns cut off", false, func(c Candidate) string { return strconv.Itoa(c.Truncated) }},
 		{"Turns without a reply", false, func(c Candidate) string { return strconv.Itoa(c.ErrorTurns) }},
+		{"Reflect turns", false, func(c Candidate) string { return c.extra("reflect") }},
+		{"Rescue turns", false, func(c Candidate) string { return c.extra("rescue") }},
+		{"Compress turns", false, func(c Candidate) string { return c.extra("compress") }},
 		{"Infrastructure errors", false, func(c Candidate) string { return strconv.Itoa(c.InfraErrors) }},
 		{"Brier score of confidence", false, func(c Candidate) string {
 			if c.Brier == nil {

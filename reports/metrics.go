@@ -19,6 +19,9 @@ func metrics(episodes []*Episode, p pool, confidence float64) Metrics {
 		ClarifyGoals: p.clarifyGoals,
 	}
 	m.spend(episodes, p.solved)
+	for _, kind := range []string{"reflect", "rescue", "compress"} {
+		m.Extra = append(m.Extra, extraTurns(episodes, kind))
+	}
 	m.turns(p, confidence)
 	m.outcomes(episodes, p.scored, confidence)
 	return m
@@ -51,6 +54,21 @@ func (m *Metrics) spend(episodes []*Episode, solved int) {
 		per := float64(m.CostKnown) / float64(solved)
 		m.CostPerSolved = &per
 	}
+}
+
+// extraTurns counts and prices the turns of one kind.
+func extraTurns(episodes []*Episode, kind string) ExtraTurns {
+	x, cost := ExtraTurns{Kind: kind}, sum{any: true, known: true}
+	for _, e := range episodes {
+		for _, t := range e.turns {
+			if t.Kind == kind {
+				x.Turns++
+				cost.add(t.CostNanoUSD)
+			}
+		}
+	}
+	x.Cost = cost.value()
+	return x
 }
 
 // sum of values of which one unknown makes the whole unknown.

@@ -104,6 +104,9 @@ type Metrics struct {
 	TokensCacheRead  *int64 `json:"tokens_cache_read"`
 	TokensCacheWrite *int64 `json:"tokens_cache_write"`
 	TokensReasoning  *int64 `json:"tokens_reasoning"`
+	// Extra are the turns beyond the ordinary ones, of all episodes, and what
+	// they cost: reflect, rescue and compress, in this order.
+	Extra []ExtraTurns `json:"extra_turns"`
 	// Latency spreads the durations of Turns, null without any.
 	Latency *Spread `json:"latency_us"`
 	// Violations, Statuses (with the stop reason, as in "stopped: thrash") and
@@ -120,6 +123,13 @@ type Metrics struct {
 	// ClarifyGoals are solved episodes whose right outcome was a question: they
 	// do not count in clarifies_per_success.
 	ClarifyGoals int `json:"clarify_goals_solved"`
+}
+
+// ExtraTurns are the turns of one kind. Cost is null when any is unpriced.
+type ExtraTurns struct {
+	Kind  string `json:"kind"`
+	Turns int    `json:"turns"`
+	Cost  *int64 `json:"cost_nanousd"`
 }
 
 // Group pools judged candidates of one provider and model.
