@@ -79,6 +79,9 @@ func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 	}
 	t.CostNanoUSD = o.cost
 	b.judge(t, r)
+	for _, w := range o.reply.Warnings {
+		t.Warnings = append(t.Warnings, bounded("provider: "+w, 200))
+	}
 	t.StepsUsed, t.ToolCallsUsed, t.TokensUsed = int32(r.Used.Steps), int32(r.Used.ToolCalls), r.Used.Tokens
 }
 

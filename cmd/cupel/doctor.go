@@ -94,10 +94,7 @@ func diagnose(p *process, cfg config, prices providers.Prices) error {
 		return err
 	}
 	_, _ = fmt.Fprintf(p.stdout, "\nsuite %s: %d tasks\nprices %s\n\n", suite.Path, len(suite.Tasks), prices.Version())
-	candidates := cfg.Candidates
-	if candidates == nil {
-		candidates = suite.Candidates
-	}
+	candidates := cfg.candidates(suite)
 	var errs []error
 	w := newTable(p)
 	w.AppendHeader(table.Row{"candidate", "provider", "model", "key", "priced", "cassettes"})

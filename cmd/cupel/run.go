@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -174,8 +175,12 @@ func options(ctx context.Context, p *process, cfg config, sel harness.Selection)
 	if err != nil {
 		return o, cleanup, err
 	}
+	candidates, err := p.addressed(cfg.candidates(suite))
+	if err != nil {
+		return o, cleanup, err
+	}
 	o = harness.Options{
-		Suite: suite, Candidates: cfg.Candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
+		Suite: suite, Candidates: candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
 		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, Runs: cfg.Runs,
 		Providers: all.Factories(), Key: p.key, Policy: cfg.Policy, Prices: prices,
 		LookupEnv: p.env, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: all.Versions(),
@@ -197,6 +202,35 @@ func options(ctx context.Context, p *process, cfg config, sel harness.Selection)
 		return http.DefaultTransport
 	}
 	return o, func() { _ = closeSim() }, nil
+}
+
+// candidates are the configuration's, or else the suite's own.
+func (c config) candidates(suite *goldens.Suite) []goldens.Candidate {
+	if c.Candidates != nil {
+		return c.Candidates
+	}
+	return suite.Candidates
+}
+
+// addressed fills in the address of candidates whose provider has none of its
+// own. It is part of what a cassette is matched by, so a replay needs it too.
+func (p *process) addressed(candidates []goldens.Candidate) ([]goldens.Candidate, error) {
+	candidates = slices.Clone(candidates)
+	var errs []error
+	for i, c := range candidates {
+		if c.Provider != "openai-compatible" || c.BaseURL != "" {
+			continue
+		}
+		url, _ := p.env("LLM_API_URL")
+		if url == "" {
+			errs = append(errs, fmt.Errorf("candidate %s: provider openai-compatible needs an address: give the candidate a base_url such as http://127.0.0.1:8000/v1, or set LLM_API_URL", c.Name))
+		}
+		candidates[i].BaseURL = url
+	}
+	if len(errs) > 0 {
+		return nil, usage(errors.Join(errs...))
+	}
+	return candidates, nil
 }
 
 // key finds a candidate's credential in the environment.
