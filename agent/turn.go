@@ -122,7 +122,7 @@ func judge(r providers.Reply, tools *tool.Set) (v contract.Verdict, j Judgement,
 			fatal = append(fatal, violation.Code)
 		}
 	}
-	j.Warnings = v.Warnings
+	j.Warnings = v.WarningCodes()
 	j.ActionType, j.ActionName = v.Turn.Type, oneLine(v.Turn.Name, maxName)
 	j.Confidence, j.Done, j.Reason = v.Turn.Confidence, v.Turn.Done, v.Turn.Reason
 	return v, j, fatal

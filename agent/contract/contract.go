@@ -47,6 +47,14 @@ type Violation struct {
 	Pointer string
 }
 
+// Warning is something legal that was not asked for.
+type Warning struct {
+	// Code is stable, such as plan:more_than_6_lines.
+	Code string
+	// Pointer is the JSON pointer (RFC 6901) of what it is about.
+	Pointer string
+}
+
 // Verdict is the judgement of one output.
 type Verdict struct {
 	Turn Turn
@@ -54,7 +62,8 @@ type Verdict struct {
 	// violation. Valid: the whole contract holds.
 	ValidJSON, Actionable, Valid bool
 	Violations                   []Violation
-	Warnings                     []string
+	// Warnings decide nothing: what is legal, but not what was asked for.
+	Warnings []Warning
 	// ArgsViolations are field errors of a tool call, such as args.label:enum.
 	ArgsViolations []string
 	Disposition    Disposition
@@ -62,5 +71,14 @@ type Verdict struct {
 
 // Contradicts reports a done flag or reason that does not go with the action.
 func (v Verdict) Contradicts() bool {
-	return slices.ContainsFunc(v.Warnings, func(w string) bool { return strings.HasPrefix(w, contradiction) })
+	return slices.ContainsFunc(v.Warnings, func(w Warning) bool { return strings.HasPrefix(w.Code, contradiction) })
+}
+
+// WarningCodes returns the codes of the warnings, nil if there are none.
+func (v Verdict) WarningCodes() []string {
+	var codes []string
+	for _, w := range v.Warnings {
+		codes = append(codes, w.Code)
+	}
+	return codes
 }

@@ -52,7 +52,7 @@ func checkVerdict(t require.TestingT, raw string, tools *tool.Set) {
 	require.Equal(t, v.Disposition == contract.RejectArgs, v.Actionable && len(v.ArgsViolations) > 0)
 	require.True(t, !v.ValidJSON || json.Valid([]byte(raw)))
 	require.LessOrEqual(t, len(v.Warnings), 32)
-	texts := append(append([]string{}, v.Warnings...), v.ArgsViolations...)
+	texts := append(append([]string{}, v.WarningCodes()...), v.ArgsViolations...)
 	texts = append(texts, v.Turn.Name, v.Turn.Message, v.Turn.Plan, v.Turn.Observation)
 	for _, text := range texts {
 		require.True(t, utf8.ValidString(text))

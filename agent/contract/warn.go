@@ -30,20 +30,22 @@ const (
 // contradiction begins the warnings of turns that contradict themselves.
 const contradiction = "contradiction:"
 
-func (j *judge) warn(code string) { j.v.Warnings = append(j.v.Warnings, code) }
+func (j *judge) warn(code, pointer string) {
+	j.v.Warnings = append(j.v.Warnings, Warning{code, pointer})
+}
 
 // warnKeys reports repeated keys anywhere and unknown keys at the top.
 func (j *judge) warnKeys(root tool.JSON) {
-	for _, path := range root.Duplicates(maxWarnings) {
-		j.warn(warnDuplicateKey + path)
+	for _, d := range root.Duplicates(maxWarnings) {
+		j.warn(warnDuplicateKey+d.Path, d.Pointer)
 	}
 	for _, m := range root.Members {
 		switch m.Name {
 		case "control", "next_action", "state_update":
 		default:
-			code := warnExtraKey + tool.Label(m.Name)
-			if len(j.v.Warnings) < maxWarnings && !slices.Contains(j.v.Warnings, code) {
-				j.warn(code)
+			w := Warning{warnExtraKey + tool.Label(m.Name), tool.Pointer(m.Name)}
+			if len(j.v.Warnings) < maxWarnings && !slices.Contains(j.v.Warnings, w) {
+				j.v.Warnings = append(j.v.Warnings, w)
 			}
 		}
 	}
@@ -55,33 +57,33 @@ func (j *judge) warnContradictions() {
 	if j.done != nil {
 		switch {
 		case t.Type == typeTool && t.Done:
-			j.warn(warnDoneWithTool)
+			j.warn(warnDoneWithTool, "/control/done")
 		case t.Type == typeRespond && !t.Done:
-			j.warn(warnRespondNotDone)
+			j.warn(warnRespondNotDone, "/control/done")
 		case t.Type == typeClarify && t.Done:
-			j.warn(warnDoneWithClarify)
+			j.warn(warnDoneWithClarify, "/control/done")
 		}
 	}
 	switch {
 	case t.Reason == "":
 	case t.Type == typeTool && t.Reason != reasonOK:
-		j.warn(warnToolReason + t.Reason)
+		j.warn(warnToolReason+t.Reason, "/control/reason")
 	case t.Type == typeRespond && t.Reason == reasonNeedClarification:
-		j.warn(warnRespondNeedsInput)
+		j.warn(warnRespondNeedsInput, "/control/reason")
 	case t.Type == typeClarify && t.Reason != reasonNeedClarification:
-		j.warn(warnClarifyReason + t.Reason)
+		j.warn(warnClarifyReason+t.Reason, "/control/reason")
 	}
 }
 
 // warnTurn reports what is legal but not asked for in the plan and the action.
 func (j *judge) warnTurn(action tool.JSON) {
 	if lines(j.v.Turn.Plan) > maxPlanLines {
-		j.warn(warnLongPlan)
+		j.warn(warnLongPlan, "/state_update/plan")
 	}
 	switch j.v.Turn.Type {
 	case typeTool:
 		if m, ok := action.Get("message"); ok && m.Kind != 'n' && m.Raw != `""` {
-			j.warn(warnMessageIgnored)
+			j.warn(warnMessageIgnored, "/next_action/message")
 		}
 		args, _ := action.Get("args")
 		j.warnDates(args)
@@ -104,12 +106,12 @@ func (j *judge) warnQuestion(message string) {
 	}
 	switch {
 	case questions == 0:
-		j.warn(warnNoQuestion)
+		j.warn(warnNoQuestion, "/next_action/message")
 	case questions > 1:
-		j.warn(warnQuestions)
+		j.warn(warnQuestions, "/next_action/message")
 	}
 	if runes > maxQuestionRunes {
-		j.warn(warnLongQuestion)
+		j.warn(warnLongQuestion, "/next_action/message")
 	}
 }
 
@@ -124,7 +126,7 @@ func (j *judge) warnDates(args tool.JSON) {
 			continue
 		}
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			j.warn("args." + tool.Label(field) + warnNoDate)
+			j.warn("args."+tool.Label(field)+warnNoDate, "/next_action/args"+tool.Pointer(field))
 			continue
 		}
 		real[field] = text
@@ -133,7 +135,7 @@ func (j *judge) warnDates(args tool.JSON) {
 		what, isStart := strings.CutPrefix(field, "start_")
 		end := real["end_"+what]
 		if isStart && end != "" && real[field] > end {
-			j.warn("args." + tool.Label(field) + warnAfterEnd + tool.Label(what))
+			j.warn("args."+tool.Label(field)+warnAfterEnd+tool.Label(what), "/next_action/args"+tool.Pointer(field))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/contract"
+	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 func TestJudgeWarnings(t *testing.T) {
@@ -44,7 +45,7 @@ func TestJudgeWarnings(t *testing.T) {
 		{"duplicates in arguments", counts(`{"label":"info","label":"info"}`), []string{"duplicate_key:.next_action.args.label"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, contract.Judge(c.raw, countTools(t)).Warnings)
+			require.Equal(t, c.want, contract.Judge(c.raw, countTools(t)).WarningCodes())
 		})
 	}
 }
@@ -67,7 +68,7 @@ func TestJudgeDates(t *testing.T) {
 		t.Run(c.start+" "+c.end, func(t *testing.T) {
 			raw := counts(`{"end_date":"` + c.end + `","start_date":"` + c.start + `","label":"angry"}`)
 			v := contract.Judge(raw, countTools(t))
-			require.Equal(t, c.want, v.Warnings, "in the order of the schema, not of the arguments")
+			require.Equal(t, c.want, v.WarningCodes(), "in the order of the schema, not of the arguments")
 			require.True(t, v.Valid)
 		})
 	}
@@ -81,5 +82,20 @@ func TestJudgeBoundsWarnings(t *testing.T) {
 	v := contract.Judge("{"+extra.String()+turn(going, today)[1:], countTools(t))
 	require.True(t, v.Valid)
 	require.Len(t, v.Warnings, 32)
-	require.Equal(t, "duplicate_key:.k0", v.Warnings[0])
+	require.Equal(t, contract.Warning{Code: "duplicate_key:.k0", Pointer: "/k0"}, v.Warnings[0])
+}
+
+// Every warning points at what it is about.
+func TestWarningPointers(t *testing.T) {
+	for raw, want := range map[string]contract.Warning{
+		`{"a/b":1,` + turn(going, today)[1:]: {Code: "extra_key:" + tool.Label("a/b"), Pointer: tool.Pointer("a/b")},
+		counts(`{"label":"info","label":"info","start_date":"2026-05-01","end_date":"2026-05-01"}`): {
+			Code: "duplicate_key:.next_action.args.label", Pointer: "/next_action/args/label",
+		},
+		counts(`{"label":"info","start_date":"2026-02-30","end_date":"2026-05-01"}`): {
+			Code: "args.start_date:not_a_calendar_date", Pointer: "/next_action/args/start_date",
+		},
+	} {
+		require.Equal(t, []contract.Warning{want}, contract.Judge(raw, countTools(t)).Warnings, raw)
+	}
 }

@@ -27,7 +27,7 @@ func Canonical(args []byte) ([]byte, error) {
 		return nil, &KeyError{Code: "args_" + code}
 	}
 	if twice := tree.Duplicates(1); len(twice) > 0 {
-		return nil, &KeyError{Code: "duplicate_key:" + strings.TrimPrefix(twice[0], ".")}
+		return nil, &KeyError{Code: "duplicate_key:" + strings.TrimPrefix(twice[0].Path, ".")}
 	}
 	return appendCanonical(make([]byte, 0, len(args)+2), tree), nil
 }

@@ -138,11 +138,20 @@ func TestDuplicates(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			root, _, ok := ParseJSON(c.text)
 			require.True(t, ok)
-			require.Equal(t, c.want, root.Duplicates(10))
+			require.Equal(t, c.want, paths(root.Duplicates(10)))
 		})
 	}
 	root, _, _ := ParseJSON(`{"a":1,"a":1,"b":1,"b":1}`)
-	require.Equal(t, []string{".a"}, root.Duplicates(1))
+	require.Equal(t, []string{".a"}, paths(root.Duplicates(1)))
+	root, _, _ = ParseJSON(`{"x":[0,{"a/b~c":1,"a/b~c":1}]}`)
+	require.Equal(t, []Duplicate{{".x[1].a/b~c", "/x/1/a~1b~0c"}}, root.Duplicates(1))
+}
+
+func paths(list []Duplicate) (out []string) {
+	for _, d := range list {
+		out = append(out, d.Path)
+	}
+	return out
 }
 
 func TestLabel(t *testing.T) {

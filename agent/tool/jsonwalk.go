@@ -3,20 +3,41 @@ package tool
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 )
 
-// Duplicates returns the paths of names used twice in one object, such as
-// .next_action.args.label, in document order, at most limit of them.
-func (v JSON) Duplicates(limit int) []string {
-	var out []string
-	v.duplicates("", limit, &out)
+// Duplicate is a name used twice in one object: its path, such as
+// .next_action.args.label, and its JSON pointer (RFC 6901). Names are cut to
+// labels in both.
+type Duplicate struct{ Path, Pointer string }
+
+// Duplicates returns the names used twice, in document order, at most limit of
+// them.
+func (v JSON) Duplicates(limit int) []Duplicate {
+	var out []Duplicate
+	v.duplicates(Duplicate{}, limit, &out)
 	return out
+}
+
+func (d Duplicate) name(name string) Duplicate {
+	return Duplicate{d.Path + "." + Label(name), d.Pointer + Pointer(name)}
+}
+
+func (d Duplicate) index(i int) Duplicate {
+	n := strconv.Itoa(i)
+	return Duplicate{d.Path + "[" + n + "]", d.Pointer + "/" + n}
+}
+
+// Pointer is the part of a JSON pointer (RFC 6901) that names a member: the
+// name as a label, escaped, after a slash.
+func Pointer(name string) string {
+	return "/" + strings.ReplaceAll(strings.ReplaceAll(Label(name), "~", "~0"), "/", "~1")
 }
 
 // smallObject is how many members are compared pairwise rather than by a map.
 const smallObject = 16
 
-func (v JSON) duplicates(path string, limit int, out *[]string) {
+func (v JSON) duplicates(at Duplicate, limit int, out *[]Duplicate) {
 	var seen map[string]int
 	if len(v.Members) > smallObject {
 		seen = make(map[string]int, len(v.Members))
@@ -26,15 +47,15 @@ func (v JSON) duplicates(path string, limit int, out *[]string) {
 			return
 		}
 		if v.earlier(i, seen) == 1 {
-			*out = append(*out, path+"."+Label(m.Name))
+			*out = append(*out, at.name(m.Name))
 		}
 		if len(m.Value.Members)+len(m.Value.Elems) > 0 {
-			m.Value.duplicates(path+"."+Label(m.Name), limit, out)
+			m.Value.duplicates(at.name(m.Name), limit, out)
 		}
 	}
 	for i, e := range v.Elems {
 		if len(e.Members)+len(e.Elems) > 0 {
-			e.duplicates(path+"["+strconv.Itoa(i)+"]", limit, out)
+			e.duplicates(at.index(i), limit, out)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func compile(text string) (*jsonschema.Schema, JSON, error) {
 	case shape.TooLarge() || shape.TooDeep():
 		return nil, tree, fmt.Errorf("larger than %d bytes, %d values or %d levels", maxBytes, maxValues, maxDepth)
 	case len(tree.Duplicates(1)) > 0:
-		return nil, tree, fmt.Errorf("name used twice: %s", tree.Duplicates(1)[0])
+		return nil, tree, fmt.Errorf("name used twice: %s", tree.Duplicates(1)[0].Path)
 	case hasHugeNumber(tree):
 		return nil, tree, errors.New("number with a huge exponent")
 	}

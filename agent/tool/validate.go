@@ -55,8 +55,8 @@ func (s *Set) Validate(c Call) []string {
 		return []string{"args:" + codeNumberRange}
 	}
 	var out []string
-	for _, path := range args.Duplicates(maxFieldErrors) {
-		out = append(out, "args"+path+":"+codeDuplicate)
+	for _, d := range args.Duplicates(maxFieldErrors) {
+		out = append(out, "args"+d.Path+":"+codeDuplicate)
 	}
 	out = append(out, schemaErrors(t, args)...)
 	return out[:min(len(out), maxFieldErrors)]

@@ -74,17 +74,21 @@ func TestCheckSaysWhatTheAgentSays(t *testing.T) {
 			require.Equal(t, want.Actionable, got.Actionable, raw)
 			require.Equal(t, want.ContractValid, got.ContractValid, raw)
 			require.Equal(t, want.Repaired, got.Repaired, raw)
-			warnings, codes := got.Warnings, []string{}
+			last, codes := got.outputVerdict, []string{}
 			for _, v := range got.Violations {
 				codes = append(codes, v.Code)
 			}
 			if got.Repair != nil && got.Repair.After != nil {
-				warnings = got.Repair.After.Warnings
+				last = *got.Repair.After
 				for _, v := range got.Repair.After.Violations {
 					codes = append(codes, v.Code)
 				}
 			}
 			require.Equal(t, append([]string{}, want.Violations...), codes, raw)
+			warnings := []string{}
+			for _, w := range last.Warnings {
+				warnings = append(warnings, w.Code)
+			}
 			require.Equal(t, append([]string{}, want.Warnings...), warnings, raw)
 		}
 	}

@@ -28,10 +28,14 @@ type (
 		ContractValid  bool                 `json:"contract_valid"`
 		Disposition    contract.Disposition `json:"disposition"`
 		Violations     []outputViolation    `json:"violations"`
-		Warnings       []string             `json:"warnings"`
+		Warnings       []outputWarning      `json:"warnings"`
 		ArgsViolations []string             `json:"args_violations"`
 		// Turn is nil unless the output can be acted on.
 		Turn *outputTurn `json:"turn"`
+	}
+	outputWarning struct {
+		Code    string `json:"code"`
+		Pointer string `json:"pointer"`
 	}
 	outputViolation struct {
 		Code    string `json:"code"`
@@ -83,10 +87,13 @@ func checkOutput(raw string, cutOff bool, tools *tool.Set) checkedOutput {
 func verdictOf(v contract.Verdict) outputVerdict {
 	out := outputVerdict{
 		ValidJSON: v.ValidJSON, Actionable: v.Actionable, ContractValid: v.Valid, Disposition: v.Disposition,
-		Violations: []outputViolation{}, Warnings: append([]string{}, v.Warnings...), ArgsViolations: append([]string{}, v.ArgsViolations...),
+		Violations: []outputViolation{}, Warnings: []outputWarning{}, ArgsViolations: append([]string{}, v.ArgsViolations...),
 	}
 	for _, b := range v.Violations {
 		out.Violations = append(out.Violations, outputViolation(b))
+	}
+	for _, w := range v.Warnings {
+		out.Warnings = append(out.Warnings, outputWarning(w))
 	}
 	if v.Actionable {
 		t := outputTurn(v.Turn)
