@@ -18,13 +18,17 @@ func (r *runner) manifest(rows ledger.Rows) ledger.Manifest {
 	if len(rows.Episodes) < len(r.plan) || slices.ContainsFunc(rows.Episodes, func(e ledger.Episode) bool { return e.InfraError }) {
 		m.Status = "partial"
 	}
+	planned := map[string]int{}
+	for _, p := range r.plan {
+		planned[p.candidate.Name]++
+	}
 	seenC, seenT := map[string]bool{}, map[string]bool{}
 	for _, p := range r.plan {
 		if c := p.candidate; !seenC[c.Name] {
 			seenC[c.Name] = true
 			m.Candidates = append(m.Candidates, ledger.ManifestCandidate{
 				Name: c.Name, Agent: c.Agent, Provider: c.Provider, Model: c.Model, OutputMode: c.Mode,
-				PromptProfile: c.Profile, RescueModel: c.Rescue, Simulated: simulated(c.Provider),
+				PromptProfile: c.Profile, RescueModel: c.Rescue, Simulated: simulated(c.Provider), Planned: planned[c.Name],
 			})
 			m.Simulated = m.Simulated || simulated(c.Provider)
 		}

@@ -147,6 +147,10 @@ func judge(mc ledger.ManifestCandidate, episodes []*Episode, a ledger.Acceptance
 	c.Criteria = p.criteria(a)
 	c.Verdict = verdictOf(c.Criteria)
 	c.Sentence = sentence(c.Verdict, c.Criteria)
+	if c.Verdict == Pass && p.scored < mc.Planned {
+		c.Verdict = Inconclusive
+		c.Sentence = fmt.Sprintf("meets all %d criteria so far, but %d of %d planned episodes have no result.", len(c.Criteria), mc.Planned-p.scored, mc.Planned)
+	}
 	return c
 }
 

@@ -312,6 +312,22 @@ func TestHeadlines(t *testing.T) {
 	}
 }
 
+// What was planned and has no result is no pass, whatever the rest says.
+func TestUnfinishedCandidateIsInconclusive(t *testing.T) {
+	w := newWorld("point", "a")
+	w.add(1, "t", true, 2, nil)
+	w.m.Candidates[0].Planned = 1
+	require.Equal(t, Pass, Build(w.m, w.rows).Candidates[0].Verdict)
+	w.m.Candidates[0].Planned = 3
+	r := Build(w.m, w.rows)
+	require.Equal(t, Inconclusive, r.Candidates[0].Verdict)
+	require.Equal(t, "meets all 4 criteria so far, but 2 of 3 planned episodes have no result.", r.Candidates[0].Sentence)
+	require.Equal(t, Inconclusive, r.Verdict)
+	var b strings.Builder
+	require.NoError(t, Summary(&b, r, 0))
+	require.Contains(t, b.String(), "why: a meets all 4 criteria so far")
+}
+
 func TestRowsTheManifestDoesNotKnow(t *testing.T) {
 	w := newWorld("point", "a")
 	w.add(1, "t", true, 2, nil)

@@ -42,6 +42,9 @@ func Summary(w io.Writer, r Report, width int) error {
 	b.WriteByte('\n')
 	for _, c := range r.Candidates {
 		why(&b, c.Name, c.Criteria, width)
+		if c.Verdict == Inconclusive && verdictOf(c.Criteria) == Pass {
+			wrapped(&b, "why: ", c.Name+" "+c.Sentence, width)
+		}
 	}
 	for _, g := range r.Groups {
 		why(&b, g.name(), g.Criteria, width)

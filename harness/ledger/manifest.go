@@ -44,6 +44,8 @@ type ManifestCandidate struct {
 	PromptProfile string `json:"prompt_profile"`
 	RescueModel   string `json:"rescue_model,omitempty"`
 	Simulated     bool   `json:"simulated,omitempty"`
+	// Planned is how many episodes the run was to have of it.
+	Planned int `json:"planned"`
 }
 
 // ManifestTask is one task of the run, as far as a report shows it.
