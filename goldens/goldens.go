@@ -111,6 +111,9 @@ type WorldSpec struct {
 	// Counts maps date (YYYY-MM-DD) and label to a number. A date that is
 	// absent has no data, which is not zero.
 	Counts map[string]map[string]int64
+	// Env is the environment of the task's tools: credentials of HTTP tools are
+	// looked for here first. A value must never reach a cassette.
+	Env map[string]string `json:",omitempty"`
 	// ClockStep is how far every tool call moves the world's clock, beyond the
 	// time that passes: the world's date changes, no budget is used.
 	ClockStep time.Duration

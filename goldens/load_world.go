@@ -9,7 +9,7 @@ import (
 	_ "time/tzdata" // zones must mean the same on machines without a zone database
 )
 
-var worldFields = []string{"from", "now", "zone", "counts", "clock_step", "latency", "job_status"}
+var worldFields = []string{"from", "now", "zone", "counts", "env", "clock_step", "latency", "job_status"}
 
 // maxCount is the largest number JSON readers agree on.
 const maxCount = 1<<53 - 1
@@ -96,6 +96,9 @@ func (l *loader) world(p place) (w WorldSpec, sound bool) {
 	readClock(o, &w)
 	if p, ok := o.get("counts"); ok {
 		w.Counts = counts(p, w.Counts)
+	}
+	if p, ok := o.get("env"); ok {
+		w.Env = environment(p, w.Env)
 	}
 	if p, ok := o.get("clock_step"); ok {
 		w.ClockStep = p.duration()
@@ -192,6 +195,18 @@ func (l *loader) latency(p place, base map[string]time.Duration) map[string]time
 			e.keyAt.failf("the suite has no tool %q%s; it has: %s", e.key, suggest(e.key, l.tools.names()), listed(l.tools.names()))
 		}
 		out[e.key] = e.value.duration()
+	}
+	return out
+}
+
+// environment reads variables over those of the world it starts from.
+func environment(p place, base map[string]string) map[string]string {
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, e := range p.entries() {
+		out[e.key] = e.value.filled()
 	}
 	return out
 }

@@ -116,6 +116,9 @@ func (e *episode) open(r *runner) (err error) {
 	if e.key != "" {
 		e.secrets = append(e.secrets, e.key)
 	}
+	for _, name := range sortedKeys(e.task.World.Env) {
+		e.secrets = append(e.secrets, e.task.World.Env[name])
+	}
 	if e.cassette != "" {
 		e.recorder, err = r.newRecorder(e.planned, e.secrets)
 	}

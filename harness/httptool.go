@@ -152,8 +152,8 @@ func (o Options) toolHeaders(t goldens.Task) (map[string]http.Header, []string, 
 		for _, line := range h.Headers {
 			value := line.Value
 			if line.Env != "" {
-				secret, ok := "", false
-				if o.LookupEnv != nil {
+				secret, ok := t.World.Env[line.Env]
+				if !ok && o.LookupEnv != nil {
 					secret, ok = o.LookupEnv(line.Env)
 				}
 				if !ok || secret == "" {

@@ -201,3 +201,28 @@ func TestCancelKeepsTheOldCassette(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "old", string(text))
 }
+
+// leak answers with a text that holds a credential planted in the task's world.
+type leak struct{}
+
+func (leak) RoundTrip(req *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{"Content-Type": {"application/json"}}, Request: req,
+		Body: io.NopCloser(strings.NewReader(`{"choices":[{"message":{"content":"the key is CANARY-7Q"},"finish_reason":"stop"}]}`)),
+	}, nil
+}
+
+// A credential planted in a task's world never reaches a cassette.
+func TestPlantedCredentialIsNotRecorded(t *testing.T) {
+	o := recordOptions(t, "G50")
+	o.Select.Candidates = []string{"strong"}
+	require.Equal(t, "CANARY-7Q", taskNamed(t, o.Suite, "G50").World.Env["DASHBOARD_API_KEY"])
+	o.Transport = func(string) http.RoundTripper { return leak{} }
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.True(t, res.Rows.Episodes[0].InfraError)
+	require.Contains(t, res.Rows.Episodes[0].ErrorText, "secret")
+	require.NotContains(t, res.Rows.Episodes[0].ErrorText, "CANARY")
+	_, err = os.Stat(filepath.Join(o.CassetteDir, "strong", "G50"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

@@ -32,6 +32,7 @@ type proposal struct {
 		ClockStep int      `json:"clock_step_seconds"`
 		JobStatus []string `json:"job_status_sequence"`
 		Rule      string   `json:"answer_rule"`
+		Env       map[string]string
 	}
 	Faults []struct {
 		Tool    string
@@ -151,6 +152,7 @@ func sameWorld(t *testing.T, p proposal, w goldens.WorldSpec) {
 	require.Equal(t, p.World.Counts, w.Counts)
 	require.Equal(t, time.Duration(p.World.ClockStep)*time.Second, w.ClockStep)
 	require.Equal(t, p.World.JobStatus, w.JobStatus)
+	require.Equal(t, p.World.Env, w.Env)
 }
 
 func sameFaults(t *testing.T, p proposal, faults []goldens.Fault) {
