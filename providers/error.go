@@ -36,6 +36,14 @@ type Error struct {
 	RequestID     string
 	// RetryAfter is the provider's advice; 0 if none was given.
 	RetryAfter time.Duration
+	// Permanent says that the same request will not do better later, although the
+	// kind suggests it: a request larger than its limit, or the provider saying so.
+	Permanent bool
+	// Partial says that part of the reply had come.
+	Partial bool
+	// Attempts is how often the request was sent; 0 means once, by a Model that
+	// does not retry.
+	Attempts int
 	// Err is the cause, if there is one.
 	Err error
 }
@@ -57,6 +65,15 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	return b.String()
+}
+
+// Retryable reports whether sending the same request again may do better.
+func (e *Error) Retryable() bool {
+	switch e.Kind {
+	case RateLimit, Overloaded, TimedOut, Transport:
+		return !e.Permanent
+	}
+	return false
 }
 
 // Unwrap returns the cause.

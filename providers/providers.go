@@ -8,10 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 )
 
 // Model asks one provider's models. Implementations are safe for concurrent
-// use and do not retry by themselves.
+// use and do not retry by themselves: see Retry.
 type Model interface {
 	// Call sends one request and reads the whole reply. A failure is always an
 	// *Error; the Reply then holds what is known (status, request id, usage).
@@ -32,22 +33,41 @@ type Options struct {
 	// HTTP sends the requests: the seam where a recorder sits. nil means
 	// http.DefaultClient.
 	HTTP *http.Client
+	// Region is the cloud region, where an address or a signature needs one.
+	Region string
+	// Header and Query are sent with every request, over the wire's own. They
+	// are no place for credentials.
+	Header, Query map[string]string
+	// Extra is laid over the body of every request as a JSON merge patch
+	// (RFC 7396): an object; empty changes nothing.
+	Extra json.RawMessage
+	// MaxBody bounds a reply's body in bytes; 0 means 8 MiB. A longer one is
+	// malformed. No reply takes more memory than a small multiple of it.
+	MaxBody int64
+	// Now is the clock of replies whose transport keeps no time; nil means
+	// time.Now. See Clocked.
+	Now func() time.Time
+}
+
+// Clocked is a response body that tells its own time, so that a replay has the
+// recorded one: the time from sending the request to the last bytes read.
+type Clocked interface {
+	Elapsed() time.Duration
 }
 
 // Factory makes a Model. Factories are listed in package providers/all.
 type Factory func(Options) (Model, error)
-
-// Message is one message of a conversation.
-type Message struct {
-	Role string // "user" or "assistant"
-	Text string
-}
 
 // Call is one request to a model.
 type Call struct {
 	Model    string
 	System   string
 	Messages []Message
+	// Tools are on offer; Choice says whether they must be used.
+	Tools  []Tool
+	Choice Choice
+	// Serial asks for at most one tool call per reply.
+	Serial bool
 	// MaxTokens caps the output; 0 means the provider's default, and where the
 	// wire demands a number, 1024.
 	MaxTokens int
@@ -61,6 +81,12 @@ type Call struct {
 	// Format asks for structured output; nil asks for plain text. A wire that
 	// lacks the mode refuses the call with kind invalid_request.
 	Format *Format
+	// Stream asks for the reply as it is made. The Reply is the same as without;
+	// it has times besides.
+	Stream bool
+	// OnDelta, if there is one, is called with every piece of a streamed reply, on
+	// the goroutine of Call.
+	OnDelta func(Delta)
 	// RequestID is sent as X-Client-Request-Id, so that a provider's log can be
 	// matched with a ledger row; empty sends none.
 	RequestID string
@@ -114,7 +140,9 @@ type Reply struct {
 	Text      string
 	Reasoning string
 	Refusal   string
-	Finish    Finish
+	// Calls are the tool calls, in the model's order, each with a unique ID.
+	Calls  []ToolCall
+	Finish Finish
 	// FinishRaw is the provider's own word for it.
 	FinishRaw string
 	// Model is the model that served, as the provider names it.
@@ -126,6 +154,20 @@ type Reply struct {
 	RawUsage json.RawMessage
 	// Status is the HTTP status; 0 if no HTTP was involved.
 	Status int
+	// Continuation is what Text and Calls cannot carry of this reply and the wire
+	// wants back in the message that stands for it, such as signed reasoning: see
+	// Message.Continuation. nil if nothing.
+	Continuation json.RawMessage
+	// CostNanoUSD is what the provider says it costs; nil when it says nothing.
+	CostNanoUSD *int64
+	// FirstToken is the time from sending to the first piece of text, reasoning or
+	// tool call, of streamed replies; 0 otherwise. Frames are the times at which
+	// each piece was complete, in order, at most 65,536 of them.
+	FirstToken time.Duration
+	Frames     []time.Duration
+	// Attempts is how often the request was sent; 0 means once, by a Model that
+	// does not retry.
+	Attempts int
 	// Warnings name settings the provider does not take, and what came back other
 	// than asked for.
 	Warnings []string
@@ -138,6 +180,12 @@ type Usage struct {
 	Reported bool
 	// Input excludes cache reads and writes; Output excludes reasoning.
 	Input, Output, CacheRead, CacheWrite, Reasoning int64
+	// CacheWriteLong is the part of CacheWrite that is kept for an hour rather
+	// than for minutes, where the provider tells them apart.
+	CacheWriteLong int64
+	// Tier is the service tier that served, in the provider's word, such as
+	// "priority" or "batch"; empty when it is not told.
+	Tier string
 }
 
 // Total is the sum of all classes.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // replay answers from the cassette, at once.
@@ -68,6 +69,7 @@ type replayBody struct {
 	frame    int // the next one to serve
 	served   int // bytes of it already served
 	offset   int // bytes of the body already served
+	elapsed  time.Duration
 	closed   bool
 	report   func(Exchange)
 	exchange Exchange
@@ -84,6 +86,9 @@ func (b *replayBody) Read(p []byte) (int, error) {
 	if b.frame < len(b.it.frames) {
 		left := b.it.frames[b.frame].bytes - b.served
 		n := copy(p[:min(len(p), left)], b.it.Response.Body[b.offset:])
+		if b.served == 0 {
+			b.elapsed += time.Duration(b.it.frames[b.frame].micros) * time.Microsecond
+		}
 		b.offset += n
 		b.served += n
 		if n == left {
@@ -99,6 +104,13 @@ func (b *replayBody) Read(p []byte) (int, error) {
 			b.path, b.exchange.Index, io.ErrUnexpectedEOF)
 	}
 	return 0, io.EOF
+}
+
+// Elapsed is the recorded time from sending to the last bytes read.
+func (b *replayBody) Elapsed() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.elapsed
 }
 
 // Close ends the exchange.

@@ -45,6 +45,13 @@ func (t *tap) Close() error {
 	return err
 }
 
+// Elapsed is the time from sending to the last read that brought bytes.
+func (t *tap) Elapsed() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last
+}
+
 func (t *tap) saw(p []byte, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

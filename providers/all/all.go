@@ -16,26 +16,47 @@ import (
 // whoever records dials the simulator in its place.
 const simBase = "http://sim.localhost/v1"
 
+// entry is one provider.
+type entry struct {
+	name string
+	// key is the environment variable of the credential; empty if it takes none.
+	key string
+	// version is that of the wire's codec.
+	version string
+	new     providers.Factory
+}
+
+// entries is the list.
+func entries() []entry {
+	return []entry{
+		{"anthropic", "ANTHROPIC_API_KEY", anthropic.Version, anthropic.New},
+		{"openai", "OPENAI_API_KEY", openai.Version, openai.New},
+		{"openai-compatible", "LLM_API_KEY", openai.Version, compatible},
+		{"sim-anthropic", "", anthropic.Version, simulated("sim-anthropic", anthropic.New)},
+		{"sim-openai", "", openai.Version, simulated("sim-openai", openai.New)},
+	}
+}
+
 // Factories returns the factories by provider name, in a fresh map.
 func Factories() map[string]providers.Factory {
-	return map[string]providers.Factory{
-		"anthropic":         anthropic.New,
-		"openai":            openai.New,
-		"openai-compatible": compatible,
-		"sim-anthropic":     simulated("sim-anthropic", anthropic.New),
-		"sim-openai":        simulated("sim-openai", openai.New),
+	m := map[string]providers.Factory{}
+	for _, e := range entries() {
+		m[e.name] = e.new
 	}
+	return m
 }
 
 // Keys returns the environment variable that holds the key, by provider name,
 // in a fresh map. The key of openai-compatible is optional; a provider that is
 // absent takes none.
 func Keys() map[string]string {
-	return map[string]string{
-		"anthropic":         "ANTHROPIC_API_KEY",
-		"openai":            "OPENAI_API_KEY",
-		"openai-compatible": "LLM_API_KEY",
+	m := map[string]string{}
+	for _, e := range entries() {
+		if e.key != "" {
+			m[e.name] = e.key
+		}
 	}
+	return m
 }
 
 // Names returns the provider names, sorted, for messages.
@@ -43,13 +64,11 @@ func Names() []string { return slices.Sorted(maps.Keys(Factories())) }
 
 // Versions returns the version of the wire's codec, by provider name, in a fresh map.
 func Versions() map[string]string {
-	return map[string]string{
-		"anthropic":         anthropic.Version,
-		"openai":            openai.Version,
-		"openai-compatible": openai.Version,
-		"sim-anthropic":     anthropic.Version,
-		"sim-openai":        openai.Version,
+	m := map[string]string{}
+	for _, e := range entries() {
+		m[e.name] = e.version
 	}
+	return m
 }
 
 // compatible speaks the OpenAI wire to an address that must be named.

@@ -28,7 +28,7 @@ func New(o providers.Options) (providers.Model, error) {
 		o.Provider = "anthropic"
 	}
 	client, err := wire.New(wire.Dialect{
-		Base: publicBase, Path: "/messages", KeyName: "ANTHROPIC_API_KEY",
+		Base: publicBase, KeyName: "ANTHROPIC_API_KEY",
 		Authorize: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
 		Header:    http.Header{"Anthropic-Version": {apiVersion}},
 		Kind:      kindOf,
@@ -43,14 +43,9 @@ type model struct{ client *wire.Client }
 
 // Call implements providers.Model.
 func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
-	if err := m.client.CheckFormat(call, m.Modes()); err != nil {
+	if err := m.client.Check(call, m.Modes()); err != nil {
 		return providers.Reply{}, err
 	}
 	body, warnings := newRequest(call)
-	answer, err := m.client.Post(ctx, call, body)
-	if err != nil {
-		return providers.Reply{Status: answer.Status, RequestID: answer.RequestID, Warnings: warnings}, err
-	}
-	reply, fault, err := decode(answer.Body, wire.ForcedTool(call))
-	return m.client.Finish(answer, call.Model, reply, warnings, fault, err)
+	return m.client.Do(ctx, call, wire.Request{Path: "/messages", Body: body}, decoder{}, warnings)
 }

@@ -62,18 +62,3 @@ func (r *request) ask(f *providers.Format) []string {
 	}
 	return []string{string(f.Mode) + ": the provider may refuse the schema: " + strings.Join(problems, "; ")}
 }
-
-// forced reads the tool uses of a reply to a forced tool. The input is an object
-// on this wire: its JSON is taken as it came.
-func forced(content []block) []wire.ToolCall {
-	var out []wire.ToolCall
-	for _, b := range content {
-		if b.Type != "tool_use" {
-			continue
-		}
-		var name string
-		_ = json.Unmarshal(b.Name, &name) // no text is no tool's name
-		out = append(out, wire.ToolCall{Name: name, Args: string(b.Input)})
-	}
-	return out
-}

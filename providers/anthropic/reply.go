@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -26,6 +25,7 @@ type response struct {
 // types that change: only text, thinking and tool use are looked at.
 type block struct {
 	Type     string          `json:"type"`
+	ID       json.RawMessage `json:"id"`
 	Name     json.RawMessage `json:"name"`
 	Input    json.RawMessage `json:"input"`
 	Text     json.RawMessage `json:"text"`
@@ -54,82 +54,83 @@ var finishes = map[string]providers.Finish{
 	"refusal":  providers.FinishRefusal,
 }
 
-// decode reads the body of a 2xx reply. A fault is an error told in it. What
-// could be read before a fault or an error is in the reply. The input of
-// forcedTool, if there is one, is the text.
-func decode(body []byte, forcedTool string) (providers.Reply, *wire.Fault, error) {
+// decoder reads replies into a wire.Builder.
+type decoder struct{}
+
+// Whole implements wire.Decoder.
+func (d decoder) Whole(b *wire.Builder, body []byte) error {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {
-		return providers.Reply{}, nil, fmt.Errorf("decode reply: %w", err)
+		return fmt.Errorf("decode reply: %w", err)
 	}
-	reply := providers.Reply{Model: r.Model, RequestID: r.ID}
-	reply.Usage, reply.RawUsage, reply.Warnings = readUsage(r.Usage)
-	if r.Type == "error" || len(r.Error) > 0 && string(r.Error) != "null" {
+	b.Reply.Model, b.Reply.RequestID = r.Model, r.ID
+	b.Usage(r.Usage, readUsage)
+	if r.Type == "error" || wire.Given(r.Error) {
 		f := wire.ReadFault(body)
-		return reply, &f, nil
+		return &f
 	}
 	if r.Content == nil {
-		return reply, nil, errors.New("decode reply: no content")
+		return errors.New("decode reply: no content")
 	}
-	var text, thinking []string
-	for i, b := range r.Content {
+	for i, bl := range r.Content {
 		var err error
-		switch b.Type {
+		switch bl.Type {
 		case "text":
-			text, err = addText(text, b.Text)
+			err = add(b.Text, bl.Text)
 		case "thinking":
-			thinking, err = addText(thinking, b.Thinking)
+			err = add(b.Reasoning, bl.Thinking)
+		case "tool_use":
+			var id, name string
+			_ = json.Unmarshal(bl.ID, &id) // no text is no id
+			_ = json.Unmarshal(bl.Name, &name)
+			b.Call("", id, name).Args(string(bl.Input))
 		}
 		if err != nil {
-			return reply, nil, fmt.Errorf("decode reply: content block %d: %w", i, err)
+			return fmt.Errorf("decode reply: content block %d: %w", i, err)
 		}
 	}
-	reply.Text = strings.Join(text, "\n")
-	reply.Reasoning = strings.Join(thinking, "\n")
-	reply.FinishRaw = r.StopReason
-	reply.Finish = providers.FinishOther
+	b.Reply.FinishRaw = r.StopReason
+	b.Reply.Finish = providers.FinishOther
 	if f, ok := finishes[r.StopReason]; ok {
-		reply.Finish = f
+		b.Reply.Finish = f
 	}
-	if r.StopDetails != nil && reply.Finish == providers.FinishRefusal {
-		reply.Refusal = r.StopDetails.Explanation
+	if r.StopDetails != nil && b.Reply.Finish == providers.FinishRefusal {
+		b.Refusal(r.StopDetails.Explanation)
 	}
-	if forcedTool != "" {
-		wire.TakeForced(&reply, forcedTool, forced(r.Content))
-	}
-	return reply, nil, nil
+	return nil
 }
 
-func addText(list []string, raw json.RawMessage) ([]string, error) {
+// Frame implements wire.Decoder.
+func (d decoder) Frame(*wire.Builder, wire.Frame) (bool, error) {
+	return false, errors.New("decode reply: an event stream was not asked for")
+}
+
+// add hands a JSON string on.
+func add(to func(string), raw json.RawMessage) error {
 	var s string
 	if len(raw) == 0 {
-		return list, errors.New("no text")
+		return errors.New("no text")
 	}
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return list, err
+		return err
 	}
-	return append(list, s), nil
+	to(s)
+	return nil
 }
 
 // readUsage makes disjoint classes of a usage object. input_tokens excludes
 // the cache; output_tokens includes thinking.
-func readUsage(raw json.RawMessage) (providers.Usage, json.RawMessage, []string) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return providers.Usage{}, nil, nil
-	}
+func readUsage(raw json.RawMessage) (providers.Usage, bool, error) {
 	var u usage
-	if err := json.Unmarshal(raw, &u); err != nil {
-		return providers.Usage{}, raw, []string{"usage: not understood, counted as not reported"}
-	}
-	if u.Input == nil || u.Output == nil {
-		return providers.Usage{}, raw, nil
+	if err := json.Unmarshal(raw, &u); err != nil || u.Input == nil || u.Output == nil {
+		return providers.Usage{}, false, err
 	}
 	var thinking wire.Count
 	if u.OutputDetails != nil {
 		thinking = min(u.OutputDetails.Thinking, *u.Output)
 	}
 	return providers.Usage{
-		Reported: true, Input: int64(*u.Input), Output: int64(*u.Output - thinking),
+		Input: int64(*u.Input), Output: int64(*u.Output - thinking),
 		CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheWrite), Reasoning: int64(thinking),
-	}, raw, nil
+	}, true, nil
 }

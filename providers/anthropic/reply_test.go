@@ -2,11 +2,13 @@ package anthropic
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 func TestRequestBodies(t *testing.T) {
@@ -121,4 +123,14 @@ func FuzzDecode(f *testing.F) {
 			require.True(t, json.Valid(body))
 		}
 	})
+}
+
+// decode reads a whole body.
+func decode(body []byte, forced string) (providers.Reply, *wire.Fault, error) {
+	r, _, err := wire.Decode(decoder{}, wire.Events, body, false, forced)
+	var f *wire.Fault
+	if errors.As(err, &f) {
+		return r, f, nil
+	}
+	return r, nil, err
 }

@@ -74,20 +74,20 @@ func (r *request) ask(f *providers.Format) []string {
 
 // toolCall is a call as servers write it.
 type toolCall struct {
+	ID       string `json:"id"`
 	Function struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	} `json:"function"`
 }
 
-// forced reads the calls of a reply to a forced tool. Arguments are text; of
-// servers that parse them, the JSON as it came.
-func forced(list json.RawMessage) []wire.ToolCall {
+// readCalls reads the tool calls of a reply. Arguments are text; of servers that
+// parse them, the JSON as it came.
+func readCalls(b *wire.Builder, list json.RawMessage) {
 	var calls []toolCall
 	if json.Unmarshal(list, &calls) != nil {
-		return nil
+		return
 	}
-	out := make([]wire.ToolCall, 0, len(calls))
 	for _, c := range calls {
 		args := string(c.Function.Arguments)
 		if args == "null" {
@@ -96,7 +96,6 @@ func forced(list json.RawMessage) []wire.ToolCall {
 		if strings.HasPrefix(args, `"`) {
 			_ = json.Unmarshal(c.Function.Arguments, &args) // it is a string: it has been parsed before
 		}
-		out = append(out, wire.ToolCall{Name: c.Function.Name, Args: args})
+		b.Call("", c.ID, c.Function.Name).Args(args)
 	}
-	return out
 }

@@ -27,7 +27,7 @@ func New(o providers.Options) (providers.Model, error) {
 		o.Provider = "openai"
 	}
 	client, err := wire.New(wire.Dialect{
-		Base: publicBase, Path: "/chat/completions", KeyName: "OPENAI_API_KEY",
+		Base: publicBase, KeyName: "OPENAI_API_KEY",
 		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
 		Kind:      kindOf,
 	}, o)
@@ -41,14 +41,9 @@ type model struct{ client *wire.Client }
 
 // Call implements providers.Model.
 func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
-	if err := m.client.CheckFormat(call, m.Modes()); err != nil {
+	if err := m.client.Check(call, m.Modes()); err != nil {
 		return providers.Reply{}, err
 	}
 	body, warnings := newRequest(call)
-	answer, err := m.client.Post(ctx, call, body)
-	if err != nil {
-		return providers.Reply{Status: answer.Status, RequestID: answer.RequestID, Warnings: warnings}, err
-	}
-	reply, fault, err := decode(answer.Body, wire.ForcedTool(call))
-	return m.client.Finish(answer, call.Model, reply, warnings, fault, err)
+	return m.client.Do(ctx, call, wire.Request{Path: "/chat/completions", Body: body}, decoder{}, warnings)
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,68 +38,58 @@ type answer struct {
 	ToolCalls        json.RawMessage `json:"tool_calls"`
 }
 
-// decode reads the body of a 2xx reply. A fault is an error told in it. What
-// could be read before a fault or an error is in the reply. The arguments of
-// forcedTool, if there is one, are the text.
-func decode(body []byte, forcedTool string) (providers.Reply, *wire.Fault, error) {
+// decoder reads replies into a wire.Builder.
+type decoder struct{}
+
+// Whole implements wire.Decoder.
+func (d decoder) Whole(b *wire.Builder, body []byte) error {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {
 		if f := bytes.TrimSpace(body); len(f) > 0 && (f[0] == '[' || f[0] == '"') {
 			return faultOnly(body, err)
 		}
-		return providers.Reply{}, nil, fmt.Errorf("decode reply: %w", err)
+		return fmt.Errorf("decode reply: %w", err)
 	}
-	reply := providers.Reply{Model: r.Model, RequestID: r.ID}
-	if r.RequestID != "" {
-		reply.RequestID = r.RequestID
-	}
-	reply.Usage, reply.RawUsage, reply.Warnings = readUsage(r.Usage)
-	if given(r.Error) {
+	b.Reply.Model, b.Reply.RequestID = r.Model, cmp.Or(r.RequestID, r.ID)
+	b.Usage(r.Usage, readUsage)
+	if wire.Given(r.Error) {
 		f := wire.ReadFault(body)
-		return reply, &f, nil
+		return &f
 	}
 	if len(r.Choices) == 0 {
 		f := wire.ReadFault(body)
 		if f.Message != "" && (f.Code != "" || f.Type != "") { // an error without an envelope
-			return reply, &f, nil
+			return &f
 		}
-		return reply, nil, errors.New("decode reply: no choices")
+		return errors.New("decode reply: no choices")
 	}
 	first := r.Choices[0]
-	if given(first.Error) {
+	if wire.Given(first.Error) {
 		f := wire.ReadFault(first.Error)
-		return reply, &f, nil
+		return &f
 	}
 	if first.Message == nil {
-		return reply, nil, errors.New("decode reply: the first choice has no message")
+		return errors.New("decode reply: the first choice has no message")
 	}
-	err := first.into(&reply)
-	if forcedTool != "" && err == nil {
-		wire.TakeForced(&reply, forcedTool, forced(first.Message.ToolCalls))
-	}
-	return reply, nil, err
+	return first.into(b)
+}
+
+// Frame implements wire.Decoder.
+func (d decoder) Frame(*wire.Builder, wire.Frame) (bool, error) {
+	return false, errors.New("decode reply: an event stream was not asked for")
 }
 
 // faultOnly reads a body that is an error and nothing else.
-func faultOnly(body []byte, err error) (providers.Reply, *wire.Fault, error) {
+func faultOnly(body []byte, err error) error {
 	f := wire.ReadFault(body)
 	if f.Type == "" && f.Code == "" {
-		return providers.Reply{}, nil, fmt.Errorf("decode reply: %w", err)
+		return fmt.Errorf("decode reply: %w", err)
 	}
-	return providers.Reply{}, &f, nil
-}
-
-// given says whether an error field says anything.
-func given(raw json.RawMessage) bool {
-	switch string(raw) {
-	case "", "null", `""`, "{}", "[]", "false":
-		return false
-	}
-	return true
+	return &f
 }
 
 // into writes a choice into the reply.
-func (c choice) into(reply *providers.Reply) error {
+func (c choice) into(b *wire.Builder) error {
 	m := c.Message
 	var p parts
 	if err := p.read(m.Content); err != nil {
@@ -109,19 +100,14 @@ func (c choice) into(reply *providers.Reply) error {
 			p.reasoning = texts(field)
 		}
 	}
-	if m.Refusal != "" {
-		p.refusal = append(p.refusal, m.Refusal)
-	}
-	reply.Text = strings.Join(p.text, "\n")
-	reply.Reasoning = strings.Join(p.reasoning, "\n")
-	reply.Refusal = strings.Join(p.refusal, "\n")
-	reply.FinishRaw = c.FinishReason
-	reply.Finish = providers.FinishOther
+	b.Reasoning(strings.Join(p.reasoning, ""))
+	b.Text(strings.Join(p.text, ""))
+	b.Refusal(strings.Join(append(p.refusal, m.Refusal), ""))
+	readCalls(b, m.ToolCalls)
+	b.Reply.FinishRaw = c.FinishReason
+	b.Reply.Finish = providers.FinishOther
 	if f, ok := finishes[c.FinishReason]; ok {
-		reply.Finish = f
-	}
-	if reply.Refusal != "" {
-		reply.Finish = providers.FinishRefusal
+		b.Reply.Finish = f
 	}
 	return nil
 }

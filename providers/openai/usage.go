@@ -30,16 +30,10 @@ type usage struct {
 // readUsage makes disjoint classes of a usage object. prompt_tokens includes
 // what came from and went into the cache. completion_tokens includes reasoning,
 // except where the server's own total shows that it does not (xAI).
-func readUsage(raw json.RawMessage) (providers.Usage, json.RawMessage, []string) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return providers.Usage{}, nil, nil
-	}
+func readUsage(raw json.RawMessage) (providers.Usage, bool, error) {
 	var u usage
-	if err := json.Unmarshal(raw, &u); err != nil {
-		return providers.Usage{}, raw, []string{"usage: not understood, counted as not reported"}
-	}
-	if u.Prompt == nil && u.Completion == nil {
-		return providers.Usage{}, raw, nil
+	if err := json.Unmarshal(raw, &u); err != nil || u.Prompt == nil && u.Completion == nil {
+		return providers.Usage{}, false, err
 	}
 	read := cmp.Or(u.Cached, u.CacheHit, u.CacheRead)
 	write, reasoning := u.CacheWrite, u.Reasoning
@@ -64,7 +58,7 @@ func readUsage(raw json.RawMessage) (providers.Usage, json.RawMessage, []string)
 	read = min(read, prompt)
 	write = min(write, prompt-read)
 	return providers.Usage{
-		Reported: true, Input: int64(prompt - read - write), Output: int64(completion),
+		Input: int64(prompt - read - write), Output: int64(completion),
 		CacheRead: int64(read), CacheWrite: int64(write), Reasoning: int64(reasoning),
-	}, raw, nil
+	}, true, nil
 }

@@ -19,9 +19,9 @@ const (
 	maxID      = 200
 )
 
-// Fault turns what the provider said into a typed error. A fault told in the
+// fault turns what the provider said into a typed error. A fault told in the
 // body of a 200 may name the status it means.
-func (c *Client) Fault(a Answer, model string, f Fault) *providers.Error {
+func (c *Client) fault(a Answer, model string, f Fault) *providers.Error {
 	f.Status = a.Status
 	if n, err := strconv.Atoi(f.Code); err == nil && a.Status < 300 && n >= 400 && n <= 599 {
 		f.Status = n
@@ -36,7 +36,11 @@ func (c *Client) Fault(a Answer, model string, f Fault) *providers.Error {
 	e := c.Error(a, model, kind, f.Message, nil)
 	e.Code = c.bounded(cmp.Or(f.Code, f.Type), maxCode)
 	e.RequestID = cmp.Or(a.RequestID, c.bounded(f.RequestID, maxID))
-	e.RetryAfter = retryAfter(a.Header)
+	e.RetryAfter = cmp.Or(retryAfter(a.Header), min(f.RetryAfter, maxRetryAfter))
+	if e.RetryAfter == 0 && c.dialect.Wait != nil {
+		e.RetryAfter = min(c.dialect.Wait(a.Header), maxRetryAfter)
+	}
+	e.Permanent = f.Permanent || strings.EqualFold(a.Header.Get("X-Should-Retry"), "false")
 	return e
 }
 
@@ -47,27 +51,6 @@ func (c *Client) Error(a Answer, model string, kind providers.Kind, message stri
 		Kind: kind, Provider: c.provider, Model: model, Status: a.Status,
 		Message: c.bounded(message, maxMessage), RequestID: a.RequestID, Err: c.withoutKey(cause),
 	}
-}
-
-// Finish completes a decoded reply with what the exchange tells. A fault found
-// in the body, or an error reading it, becomes the *providers.Error; the reply
-// then still holds what was paid for.
-func (c *Client) Finish(a Answer, model string, r providers.Reply, warnings []string, f *Fault, err error) (providers.Reply, error) {
-	if a.RequestID == "" {
-		a.RequestID = c.bounded(r.RequestID, maxID)
-	}
-	r.RequestID, r.Status = a.RequestID, a.Status
-	r.Model = c.bounded(r.Model, maxID)
-	r.Warnings = append(warnings, r.Warnings...)
-	switch {
-	case f != nil:
-		return r, c.Fault(a, model, *f)
-	case len(a.Body) == 0:
-		return r, c.Error(a, model, providers.Malformed, "the body is empty", nil)
-	case err != nil:
-		return r, c.Error(a, model, providers.Malformed, "the body is not the expected JSON: "+plain(a.Body), err)
-	}
-	return r, nil
 }
 
 // bounded makes s one printable line without the key, of at most n runes.

@@ -2,9 +2,11 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -17,7 +19,14 @@ type Fault struct {
 	Type, Code, Message string
 	// RequestID is the one named in the body.
 	RequestID string
+	// RetryAfter is advice told in the body; a header's comes before it.
+	RetryAfter time.Duration
+	// Permanent says that trying again is in vain, although the kind suggests it.
+	Permanent bool
 }
+
+// Error makes a fault an error, for a Decoder to return.
+func (f *Fault) Error() string { return "provider says: " + cmp.Or(f.Message, f.Code, f.Type) }
 
 // Is reports whether the type or the code is one of words, whatever the case.
 func (f Fault) Is(words ...string) bool {

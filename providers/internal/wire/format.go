@@ -13,11 +13,46 @@ import (
 // formatName is what both dialects take as the name of a schema or a tool.
 var formatName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// CheckFormat refuses a call whose format the wire cannot send, before anything
-// is sent: a mode that is none of modes, a name that no provider takes, a schema
-// that is no JSON object. The error is a *providers.Error of kind
-// invalid_request; a call without a format has none.
-func (c *Client) CheckFormat(call providers.Call, modes []providers.Mode) error {
+// Check refuses a call that cannot be sent, before anything is sent: a mode that
+// is none of modes, a name of a schema or a tool that no provider takes, a schema
+// that is no JSON object, tools beside a forced one, a choice of a tool that is
+// not on offer. The error is a *providers.Error of kind invalid_request.
+func (c *Client) Check(call providers.Call, modes []providers.Mode) error {
+	if problem := toolProblem(call); problem != "" {
+		return c.Error(Answer{}, call.Model, providers.InvalidRequest, problem, nil)
+	}
+	return c.checkFormat(call, modes)
+}
+
+// toolProblem says what is wrong with the tools of a call.
+func toolProblem(call providers.Call) string {
+	names := map[string]bool{}
+	for _, t := range call.Tools {
+		var object map[string]json.RawMessage
+		switch {
+		case !formatName.MatchString(t.Name):
+			return fmt.Sprintf("tool %.80q: the name must be 1 to 64 letters, digits, _ or -", t.Name)
+		case names[t.Name]:
+			return fmt.Sprintf("tool %s: there are two of that name", t.Name)
+		case len(t.Schema) > 0 && (json.Unmarshal(t.Schema, &object) != nil || object == nil):
+			return fmt.Sprintf("tool %s: the schema is not a JSON object", t.Name)
+		}
+		names[t.Name] = true
+	}
+	switch k := call.Choice.Kind; {
+	case len(call.Tools) > 0 && ForcedTool(call) != "":
+		return "output mode forced_tool: the tool it makes must be the only one"
+	case k == providers.ChoiceNamed && !names[call.Choice.Name]:
+		return fmt.Sprintf("tool choice: %.80q is not on offer", call.Choice.Name)
+	case k == providers.ChoiceAny && len(names) == 0:
+		return "tool choice: some tool must be called and none is on offer"
+	case !slices.Contains([]providers.ChoiceKind{providers.ChoiceAuto, providers.ChoiceNone, providers.ChoiceAny, providers.ChoiceNamed}, k):
+		return fmt.Sprintf("tool choice: unknown kind %.40q", k)
+	}
+	return ""
+}
+
+func (c *Client) checkFormat(call providers.Call, modes []providers.Mode) error {
 	f := call.Format
 	refuse := func(format string, args ...any) error {
 		return c.Error(Answer{}, call.Model, providers.InvalidRequest, fmt.Sprintf(format, args...), nil)
@@ -54,38 +89,4 @@ func join(modes []providers.Mode) string {
 		names[i] = string(m)
 	}
 	return strings.Join(names, ", ")
-}
-
-// ToolCall is a call of a tool in a reply.
-type ToolCall struct {
-	Name string
-	// Args are the arguments as the provider wrote them.
-	Args string
-}
-
-// TakeForced makes the arguments of the one call of the forced tool the reply's
-// text. Of several calls the first counts; without any the text stays. Either
-// way a warning says so. A forced call that came to its end finishes as a tool
-// call, whatever the provider's word for it.
-func TakeForced(r *providers.Reply, tool string, calls []ToolCall) {
-	var forced []ToolCall
-	for _, c := range calls {
-		if c.Name == tool {
-			forced = append(forced, c)
-		}
-	}
-	switch {
-	case len(forced) == 0 && len(calls) > 0:
-		r.Warnings = append(r.Warnings, fmt.Sprintf("forced_tool: the model called %.60q instead of %s, the text is what it said besides", calls[0].Name, tool))
-		return
-	case len(forced) == 0:
-		r.Warnings = append(r.Warnings, fmt.Sprintf("forced_tool: the model did not call %s, the text is what it said instead", tool))
-		return
-	case len(calls) > 1:
-		r.Warnings = append(r.Warnings, fmt.Sprintf("forced_tool: %d calls came, the first of %s was taken", len(calls), tool))
-	}
-	r.Text = forced[0].Args
-	if r.Finish == providers.FinishStop {
-		r.Finish = providers.FinishTools
-	}
 }

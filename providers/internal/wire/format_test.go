@@ -52,12 +52,21 @@ func TestRootProblems(t *testing.T) {
 	}
 }
 
-func TestTakeForcedTellsAPartFromTheWhole(t *testing.T) {
-	calls := []ToolCall{{"other", "0"}, {"mine", "1"}, {"mine", "2"}}
+func TestForcedToolTellsAPartFromTheWhole(t *testing.T) {
+	type arrived struct{ name, args string }
+	calls := []arrived{{"other", "0"}, {"mine", "1"}, {"mine", "2"}}
+	build := func(finish providers.Finish, calls []arrived) providers.Reply {
+		b := Builder{Reply: providers.Reply{Finish: finish}}
+		b.Text("said")
+		for _, c := range calls {
+			b.Call("", "", c.name).Args(c.args)
+		}
+		return b.build("mine")
+	}
 	for _, c := range []struct {
 		name     string
 		finish   providers.Finish
-		calls    []ToolCall
+		calls    []arrived
 		text     string
 		want     providers.Finish
 		warnings int
@@ -70,15 +79,13 @@ func TestTakeForcedTellsAPartFromTheWhole(t *testing.T) {
 		{"another tool", providers.FinishTools, calls[:1], "said", providers.FinishTools, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := providers.Reply{Text: "said", Finish: c.finish}
-			TakeForced(&r, "mine", c.calls)
+			r := build(c.finish, c.calls)
 			require.Equal(t, c.text, r.Text)
 			require.Equal(t, c.want, r.Finish)
 			require.Len(t, r.Warnings, c.warnings)
 		})
 	}
-	r := providers.Reply{}
-	TakeForced(&r, "mine", []ToolCall{{Name: strings.Repeat("x", 1<<20)}})
+	r := build(providers.FinishStop, []arrived{{name: strings.Repeat("x", 1<<20)}})
 	require.Less(t, len(r.Warnings[0]), 300)
 }
 

@@ -1,78 +1,124 @@
-// Package wire carries one JSON request to a provider: a request struct goes
-// in, the status, headers and bounded body of the reply come out, or a
-// *providers.Error that never shows the key. What the bytes mean is the
-// business of the wire folders.
+// Package wire carries one JSON request to a provider and folds what comes back,
+// whole or streamed, into a reply: a request and a Decoder go in, a
+// providers.Reply comes out, or a *providers.Error that never shows the key.
+// What the bytes mean is the business of the wire folders.
 package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// MaxBody bounds a reply's body in bytes; a longer one is malformed.
+// MaxBody bounds a reply's body in bytes unless Options.MaxBody does.
 const MaxBody = 8 << 20
 
 // Dialect is what tells one provider's HTTP from another's.
 type Dialect struct {
-	// Base is the public address, up to and including the version segment.
+	// Base is the public address, up to and including the version segment. Empty
+	// means that there is none: Options.BaseURL is then required.
 	Base string
-	// Path is appended to the address.
-	Path string
-	// KeyName is the setting that a message about a missing key names.
+	// KeyName is the setting that a message about a missing key names; empty when
+	// no key is needed.
 	KeyName string
 	// Authorize puts the key into its header. It is not called without a key.
 	Authorize func(h http.Header, key string)
+	// Sign, if there is one, signs a finished request; it runs last.
+	Sign func(ctx context.Context, r *http.Request, body []byte) error
 	// Header is sent with every request; nil sends nothing more.
 	Header http.Header
+	// RequestID names the headers that carry the provider's request id, besides
+	// X-Request-Id and Request-Id.
+	RequestID []string
 	// Kind names the class of a fault; "" leaves it to the HTTP status.
 	Kind func(Fault) providers.Kind
+	// Wait reads advice on when to come back from the provider's own headers,
+	// where Retry-After says nothing; nil reads none.
+	Wait func(h http.Header) time.Duration
 }
 
-// Client posts to one endpoint. It is safe for concurrent use.
+// Client posts to one provider. It is safe for concurrent use.
 type Client struct {
 	dialect  Dialect
 	provider string
-	url      string
+	base     string
+	query    url.Values
+	header   http.Header
+	extra    json.RawMessage
 	key      string
+	maxBody  int64
+	now      func() time.Time
 	http     *http.Client
 }
 
-// Answer is what came back, as far as it came. Body is nil when none was read.
-type Answer struct {
-	Status    int
-	Header    http.Header
-	Body      []byte
-	RequestID string
+// Request is one request to make.
+type Request struct {
+	// Path is appended to the base, escaped, with a leading slash.
+	Path string
+	// Query is sent besides that of the options.
+	Query url.Values
+	// Body is encoded as JSON: a struct, so that equal calls give equal bytes.
+	Body any
+	// Framing is how a stream is cut into frames, Events if it is the zero value.
+	Framing Framing
 }
 
 // New checks the options. It demands a key for the public address, unless
 // Options.HTTP brings a transport of its own: that may replay, or sign.
 func New(d Dialect, o providers.Options) (*Client, error) {
-	c := &Client{dialect: d, provider: o.Provider, key: o.Key}
+	c := &Client{
+		dialect: d, provider: o.Provider, key: o.Key, maxBody: cmp.Or(o.MaxBody, MaxBody), now: o.Now,
+		query: url.Values{}, header: http.Header{}, extra: o.Extra,
+	}
+	if c.now == nil {
+		c.now = time.Now //nolint:forbidigo // the seam: a transport without a clock of its own is live
+	}
 	base := o.BaseURL
 	if base == "" {
 		base = d.Base
-		if o.Key == "" && (o.HTTP == nil || o.HTTP.Transport == nil) {
-			return nil, &providers.Error{Kind: providers.Auth, Provider: o.Provider, Message: fmt.Sprintf("no key for %s: set %s", d.Base, d.KeyName)}
+		if o.Key == "" && d.KeyName != "" && (o.HTTP == nil || o.HTTP.Transport == nil) {
+			return nil, &providers.Error{Kind: providers.Auth, Provider: o.Provider, Message: fmt.Sprintf("no key for %s: set %s", cmp.Or(d.Base, o.Provider), d.KeyName)}
 		}
 	}
-	address, err := endpoint(base, d.Path)
-	if err != nil {
-		return nil, &providers.Error{Kind: providers.InvalidRequest, Provider: o.Provider, Message: err.Error()}
+	refuse := func(message string) (*Client, error) {
+		return nil, &providers.Error{Kind: providers.InvalidRequest, Provider: o.Provider, Message: message}
 	}
-	c.url = address
+	if base == "" {
+		return refuse("no address: set base_url, such as http://127.0.0.1:8080/v1")
+	}
+	if err := checkBase(base); err != nil {
+		return refuse(err.Error())
+	}
+	c.base = strings.TrimRight(base, "/")
 	if i := strings.IndexFunc(o.Key, func(r rune) bool { return r <= ' ' || r >= 0x7f }); i >= 0 {
-		return nil, &providers.Error{Kind: providers.Auth, Provider: o.Provider, Message: fmt.Sprintf("the key has a space, line break or non-ASCII character at position %d: check %s", i+1, d.KeyName)}
+		return nil, &providers.Error{Kind: providers.Auth, Provider: o.Provider, Message: fmt.Sprintf("the key has a space, line break or non-ASCII character at position %d: check %s", i+1, cmp.Or(d.KeyName, "it"))}
+	}
+	if len(o.Extra) > 0 {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(o.Extra, &object) != nil || object == nil {
+			return refuse("the extra body fields are not a JSON object")
+		}
+	}
+	for name, value := range o.Header {
+		if strings.ContainsFunc(name+value, func(r rune) bool { return r < ' ' || r == 0x7f }) || name == "" {
+			return refuse(fmt.Sprintf("extra header %.80q cannot be sent", name))
+		}
+		c.header.Set(name, value)
+	}
+	for name, value := range o.Query {
+		c.query.Set(name, value)
 	}
 	client := http.Client{}
 	if o.HTTP != nil {
@@ -84,76 +130,115 @@ func New(d Dialect, o providers.Options) (*Client, error) {
 	return c, nil
 }
 
-// endpoint joins base and path. A base that already ends in path is taken as it is.
-func endpoint(base, path string) (string, error) {
+// checkBase says what keeps a text from being an address to append a path to.
+func checkBase(base string) error {
 	u, err := url.Parse(base)
 	if err != nil {
-		return "", errors.New("base URL cannot be read: want something like http://127.0.0.1:8080/v1") // the text may hold a password
+		return errors.New("base URL cannot be read: want something like http://127.0.0.1:8080/v1") // the text may hold a password
 	}
 	switch {
 	case u.User != nil:
-		return "", fmt.Errorf("base URL of host %s holds a user or password: pass the credential as the key", u.Host)
+		return fmt.Errorf("base URL of host %s holds a user or password: pass the credential as the key", u.Host)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return "", errors.New("base URL is not an http or https address: want something like http://127.0.0.1:8080/v1")
+		return errors.New("base URL is not an http or https address: want something like http://127.0.0.1:8080/v1")
 	case u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("base URL of host %s has a query or fragment: leave it out", u.Host)
+		return fmt.Errorf("base URL of host %s has a query or fragment: leave it out", u.Host)
 	}
-	return strings.TrimSuffix(strings.TrimRight(base, "/"), path) + path, nil
+	return nil
 }
 
-// Post sends body and reads the whole reply. The error is nil exactly when a
-// complete 2xx reply came; otherwise it is a *providers.Error, and the Answer
-// holds what is known.
-func (c *Client) Post(ctx context.Context, call providers.Call, body any) (Answer, error) {
-	req, err := c.request(ctx, call, body)
-	if err != nil {
-		return Answer{}, c.Error(Answer{}, call.Model, providers.InvalidRequest, "", err)
+// address joins base and path. A base that already ends in path is taken as it is.
+func (c *Client) address(r Request) string {
+	address := strings.TrimSuffix(c.base, r.Path) + r.Path
+	query := maps.Clone(c.query)
+	maps.Copy(query, r.Query)
+	if len(query) > 0 {
+		address += "?" + query.Encode()
 	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return Answer{}, c.Error(Answer{}, call.Model, transportKind(ctx, err), "", err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	a := Answer{Status: resp.StatusCode, Header: resp.Header}
-	a.RequestID = c.bounded(firstHeader(resp.Header, "X-Request-Id", "Request-Id"), maxID)
-	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
-	if err != nil {
-		return a, c.Error(a, call.Model, transportKind(ctx, err), "the reply broke off", err)
-	}
-	if len(a.Body) > MaxBody {
-		a.Body = nil
-		return a, c.Error(a, call.Model, providers.Malformed, fmt.Sprintf("the reply is longer than %d bytes", MaxBody), nil)
-	}
-	if a.Status < 200 || a.Status > 299 {
-		return a, c.Fault(a, call.Model, ReadFault(a.Body))
-	}
-	return a, nil
+	return address
 }
 
-func (c *Client) request(ctx context.Context, call providers.Call, body any) (*http.Request, error) {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(body); err != nil {
+// request makes the HTTP request. Equal calls give equal bytes.
+func (c *Client) request(ctx context.Context, call providers.Call, r Request) (*http.Request, error) {
+	body, err := encode(r.Body)
+	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(bytes.TrimRight(text.Bytes(), "\n")))
+	if len(c.extra) > 0 {
+		if body, err = mergePatch(body, c.extra); err != nil {
+			return nil, fmt.Errorf("lay the extra fields over the request: %w", err)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address(r), bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
+	if call.Stream {
+		req.Header.Set("Accept", cmp.Or(r.Framing.Media, Events.Media))
+	}
 	req.Header.Set("User-Agent", "cupel")
-	for name, values := range c.dialect.Header {
-		req.Header[name] = values
+	for _, more := range []http.Header{c.dialect.Header, c.header} {
+		for name, values := range more {
+			req.Header[name] = slices.Clone(values)
+		}
 	}
 	if call.RequestID != "" {
 		req.Header.Set("X-Client-Request-Id", call.RequestID)
 	}
-	if c.key != "" {
+	if c.key != "" && c.dialect.Authorize != nil {
 		c.dialect.Authorize(req.Header, c.key)
 	}
+	if c.dialect.Sign != nil {
+		if err := c.dialect.Sign(ctx, req, body); err != nil {
+			return nil, fmt.Errorf("sign request: %w", err)
+		}
+	}
 	return req, nil
+}
+
+// encode writes JSON without HTML escapes and without a line break at its end.
+func encode(v any) ([]byte, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(text.Bytes(), "\n"), nil
+}
+
+// mergePatch lays patch over a JSON object by RFC 7396. Keys come out sorted.
+func mergePatch(target, patch []byte) ([]byte, error) {
+	values := [2]any{}
+	for i, text := range [][]byte{target, patch} {
+		dec := json.NewDecoder(bytes.NewReader(text))
+		dec.UseNumber() // a number keeps its digits
+		if err := dec.Decode(&values[i]); err != nil {
+			return nil, err
+		}
+	}
+	return encode(merged(values[0], values[1]))
+}
+
+func merged(target, patch any) any {
+	changes, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	object, ok := target.(map[string]any)
+	if !ok {
+		object = map[string]any{}
+	}
+	for name, value := range changes {
+		if value == nil {
+			delete(object, name)
+			continue
+		}
+		object[name] = merged(object[name], value)
+	}
+	return object
 }
 
 // transportKind tells a deadline from other failures to get a reply.
@@ -163,13 +248,4 @@ func transportKind(ctx context.Context, err error) providers.Kind {
 		return providers.TimedOut
 	}
 	return providers.Transport
-}
-
-func firstHeader(h http.Header, names ...string) string {
-	for _, name := range names {
-		if v := h.Get(name); v != "" {
-			return v
-		}
-	}
-	return ""
 }

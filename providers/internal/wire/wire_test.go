@@ -46,7 +46,7 @@ func FuzzReadFault(f *testing.F) {
 	f.Add([]byte(`[{"detail":[{"msg":"x"}]}]`))
 	c := Client{dialect: Dialect{Kind: func(Fault) providers.Kind { return "" }}, provider: "p", key: "sk-secret-1"}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		text := c.Fault(Answer{Status: 500, Header: http.Header{"Retry-After": {string(body)}}}, "m", ReadFault(body)).Error()
+		text := c.fault(Answer{Status: 500, Header: http.Header{"Retry-After": {string(body)}}}, "m", ReadFault(body)).Error()
 		require.NotContains(t, text, c.key)
 		require.LessOrEqual(t, utf8.RuneCountInString(text), maxMessage+maxCode+100)
 		require.Equal(t, -1, strings.IndexFunc(text, unicode.IsControl))

@@ -1,0 +1,183 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// Builder is where a Decoder puts what it reads, whole or piece by piece. What
+// needs no assembly the decoder sets in Reply itself; Text, Reasoning, Refusal
+// and Calls are made of the pieces when the exchange is over.
+type Builder struct {
+	Reply providers.Reply
+	// Complete says that the reply's own end has been seen. A stream that ends
+	// without it was cut off.
+	Complete bool
+
+	text, reasoning, refusal strings.Builder
+	calls                    []*ToolCall
+	byKey                    map[string]*ToolCall
+	emit                     func(providers.Delta)
+	pieces                   int
+}
+
+// ToolCall is a call being put together.
+type ToolCall struct {
+	// ID and Name may come late; an empty ID is made up in the end.
+	ID, Name string
+
+	b     *Builder
+	index int
+	args  strings.Builder
+}
+
+// Text adds to the answer.
+func (b *Builder) Text(s string) { b.add(&b.text, providers.DeltaText, s) }
+
+// Reasoning adds to the reasoning.
+func (b *Builder) Reasoning(s string) { b.add(&b.reasoning, providers.DeltaReasoning, s) }
+
+// Refusal adds to the refusal.
+func (b *Builder) Refusal(s string) { b.add(&b.refusal, providers.DeltaRefusal, s) }
+
+func (b *Builder) add(to *strings.Builder, kind providers.DeltaKind, s string) {
+	if s == "" {
+		return
+	}
+	to.WriteString(s)
+	b.piece(providers.Delta{Kind: kind, Text: s})
+}
+
+func (b *Builder) piece(d providers.Delta) {
+	b.pieces++
+	if b.emit != nil {
+		b.emit(d)
+	}
+}
+
+// HasReasoning reports whether any reasoning has come.
+func (b *Builder) HasReasoning() bool { return b.reasoning.Len() > 0 }
+
+// HasText reports whether any text has come.
+func (b *Builder) HasText() bool { return b.text.Len() > 0 }
+
+// Call opens a call. key finds it again with Open; an empty key is not found.
+func (b *Builder) Call(key, id, name string) *ToolCall {
+	c := &ToolCall{ID: id, Name: name, b: b, index: len(b.calls)}
+	b.calls = append(b.calls, c)
+	if key != "" {
+		if b.byKey == nil {
+			b.byKey = map[string]*ToolCall{}
+		}
+		b.byKey[key] = c
+	}
+	b.piece(providers.Delta{Kind: providers.DeltaCall, Text: name, Call: c.index})
+	return c
+}
+
+// Open returns the latest call with the key, or nil.
+func (b *Builder) Open(key string) *ToolCall { return b.byKey[key] }
+
+// Calls returns how many calls there are.
+func (b *Builder) Calls() int { return len(b.calls) }
+
+// Args adds to the arguments.
+func (c *ToolCall) Args(s string) {
+	if s == "" {
+		return
+	}
+	c.args.WriteString(s)
+	c.b.piece(providers.Delta{Kind: providers.DeltaArgs, Text: s, Call: c.index})
+}
+
+// SetArgs replaces the arguments by the whole text, of wires that repeat it when
+// it is complete.
+func (c *ToolCall) SetArgs(s string) {
+	if c.args.String() == s {
+		return
+	}
+	c.args.Reset()
+	c.Args(s)
+}
+
+// HasArgs reports whether any arguments have come.
+func (c *ToolCall) HasArgs() bool { return c.args.Len() > 0 }
+
+// Warn adds a warning, once.
+func (b *Builder) Warn(format string, args ...any) {
+	w := fmt.Sprintf(format, args...)
+	if !slices.Contains(b.Reply.Warnings, w) {
+		b.Reply.Warnings = append(b.Reply.Warnings, w)
+	}
+}
+
+// build puts the reply together. The arguments of the forced tool, if there is
+// one, become the text.
+func (b *Builder) build(forced string) providers.Reply {
+	r := b.Reply
+	r.Text, r.Reasoning, r.Refusal = b.text.String(), b.reasoning.String(), b.refusal.String()
+	if r.Refusal != "" {
+		r.Finish = providers.FinishRefusal
+	}
+	taken := map[string]bool{}
+	for _, c := range b.calls {
+		taken[c.ID] = true
+	}
+	used := map[string]bool{}
+	for i, c := range b.calls {
+		id := c.ID
+		for n := i + 1; id == "" || used[id]; n++ { // missing, or sent twice
+			if made := fmt.Sprintf("call_%d", n); !taken[made] {
+				id = made
+			}
+		}
+		used[id], taken[id] = true, true
+		args := c.args.String()
+		if strings.TrimSpace(args) == "" {
+			args = "{}"
+		}
+		r.Calls = append(r.Calls, providers.ToolCall{ID: id, Name: c.Name, Args: args})
+	}
+	if len(r.Calls) > 0 && r.Finish == providers.FinishStop {
+		r.Finish = providers.FinishTools // whatever the provider's word for it
+	}
+	if forced != "" {
+		b.takeForced(&r, forced)
+	}
+	return r
+}
+
+// takeForced makes the arguments of the one call of the forced tool the reply's
+// text. Of several calls the first counts; without any the text stays. Either
+// way a warning says so.
+func (b *Builder) takeForced(r *providers.Reply, tool string) {
+	i := slices.IndexFunc(r.Calls, func(c providers.ToolCall) bool { return c.Name == tool })
+	warn := func(format string, args ...any) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("forced_tool: "+format, args...))
+	}
+	switch {
+	case i < 0 && len(r.Calls) > 0:
+		warn("the model called %.60q instead of %s, the text is what it said besides", r.Calls[0].Name, tool)
+		return
+	case i < 0:
+		warn("the model did not call %s, the text is what it said instead", tool)
+		return
+	case len(r.Calls) > 1:
+		warn("%d calls came, the first of %s was taken", len(r.Calls), tool)
+	}
+	r.Text = b.calls[i].args.String() // byte for byte, also when empty
+}
+
+// Given reports whether an error field says anything: servers write null, "",
+// {} or false for no error.
+func Given(raw []byte) bool {
+	switch string(bytes.TrimSpace(raw)) {
+	case "", "null", `""`, "{}", "[]", "false":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,290 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// Decoder reads the replies of one wire into a Builder. One is made for each
+// exchange; it is used by one goroutine.
+type Decoder interface {
+	// Whole reads a complete body that is no stream. A *Fault as the error is one
+	// told by the provider.
+	Whole(b *Builder, body []byte) error
+	// Frame folds one frame of a stream. done says that nothing follows.
+	Frame(b *Builder, f Frame) (done bool, err error)
+}
+
+// Answer is what came back, as far as it came. Body is nil when none was kept.
+type Answer struct {
+	Status    int
+	Header    http.Header
+	Body      []byte
+	RequestID string
+}
+
+// maxFrames bounds the times kept of a stream.
+const maxFrames = 1 << 16
+
+// Do makes one exchange. The error is nil exactly when a complete reply came;
+// otherwise it is a *providers.Error, and the reply holds what is known.
+// warnings are what the request left out.
+func (c *Client) Do(ctx context.Context, call providers.Call, r Request, d Decoder, warnings []string) (providers.Reply, error) {
+	b := &Builder{emit: call.OnDelta}
+	if !call.Stream {
+		b.emit = nil
+	}
+	req, err := c.request(ctx, call, r)
+	if err != nil {
+		return c.over(b, Answer{}, call, warnings, c.Error(Answer{}, call.Model, providers.InvalidRequest, "", err))
+	}
+	start := c.now()
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.over(b, Answer{}, call, warnings, c.Error(Answer{}, call.Model, transportKind(ctx, err), "", err))
+	}
+	defer func() { _ = resp.Body.Close() }()
+	a := Answer{Status: resp.StatusCode, Header: resp.Header}
+	a.RequestID = c.bounded(firstHeader(resp.Header, append([]string{"X-Request-Id", "Request-Id"}, c.dialect.RequestID...)...), maxID)
+	x := exchange{client: c, ctx: ctx, call: call, answer: a, decoder: d, builder: b, start: start}
+	if r.Framing.Cut == nil {
+		r.Framing = Events
+	}
+	failed := x.read(resp.Body, r.Framing)
+	return c.over(b, x.answer, call, warnings, failed)
+}
+
+// exchange is the reading of one response.
+type exchange struct {
+	client  *Client
+	ctx     context.Context
+	call    providers.Call
+	answer  Answer
+	decoder Decoder
+	builder *Builder
+	start   time.Time
+	body    *counted
+}
+
+// counted is a bounded body that remembers how it ended.
+type counted struct {
+	io.Reader
+	source io.Reader
+	left   int64
+	err    error // of source, but io.EOF
+}
+
+func (b *counted) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := b.source.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
+
+var errTooLong = errors.New("the reply is too long")
+
+// read reads a response by its status and by what its body begins with: servers
+// answer a request for a stream with a document, and the other way round,
+// whatever the content type says.
+func (x *exchange) read(body io.ReadCloser, framing Framing) *providers.Error {
+	x.body = &counted{source: body, left: x.client.maxBody + 1}
+	ok := x.answer.Status >= 200 && x.answer.Status <= 299
+	head, err := peek(x.body)
+	if ok && framing.Starts(trimStart(head), x.call.Stream) {
+		return x.stream(io.MultiReader(bytes.NewReader(head), &pass{x.body, err}), body, framing)
+	}
+	rest, more := []byte(nil), err
+	if more == nil {
+		rest, more = io.ReadAll(x.body)
+	}
+	switch {
+	case errors.Is(more, errTooLong), x.body.left <= 0:
+		return x.client.Error(x.answer, x.call.Model, providers.Malformed, fmt.Sprintf("the reply is longer than %d bytes", x.client.maxBody), nil)
+	case more != nil && !errors.Is(more, io.EOF):
+		return x.client.Error(x.answer, x.call.Model, transportKind(x.ctx, more), "the reply broke off", more)
+	}
+	x.answer.Body = append(head, rest...)
+	if !ok {
+		return x.client.fault(x.answer, x.call.Model, ReadFault(x.answer.Body))
+	}
+	if len(bytes.TrimSpace(x.answer.Body)) == 0 {
+		return x.client.Error(x.answer, x.call.Model, providers.Malformed, "the body is empty", nil)
+	}
+	x.builder.Complete = true
+	return x.failure(x.decoder.Whole(x.builder, x.answer.Body), x.answer.Body)
+}
+
+// pass reads on after a peek that ended with err.
+type pass struct {
+	r   io.Reader
+	err error
+}
+
+func (p *pass) Read(b []byte) (int, error) {
+	if p.err != nil {
+		return 0, p.err
+	}
+	return p.r.Read(b)
+}
+
+// peek reads until something but white space has come, at most 4 KiB.
+func peek(r io.Reader) ([]byte, error) {
+	var head []byte
+	for len(head) < 4<<10 {
+		buf := make([]byte, 512)
+		n, err := r.Read(buf)
+		head = append(head, buf[:n]...)
+		if err != nil || len(trimStart(head)) >= len("event:") {
+			return head, err
+		}
+	}
+	return head, nil
+}
+
+func trimStart(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n\ufeff") }
+
+// stream folds the frames. Times are those of the frames that brought a piece.
+func (x *exchange) stream(r io.Reader, body io.ReadCloser, framing Framing) *providers.Error {
+	b := x.builder
+	var bad string
+	err := framing.Cut(r, int(min(x.client.maxBody, 1<<30)), func(f Frame) error {
+		before := b.pieces
+		done, err := x.decoder.Frame(b, f)
+		if b.pieces > before {
+			x.note(body)
+		}
+		switch {
+		case err != nil:
+			bad = f.Data
+			return err
+		case done:
+			b.Complete = true
+			return errStop
+		}
+		return nil
+	})
+	partial := func(e *providers.Error) *providers.Error {
+		e.Partial = b.pieces > 0
+		return e
+	}
+	switch {
+	case errors.Is(err, errStop):
+		drain(body)
+		return nil
+	case x.body.err != nil: // before err: half a frame is no fault of the model
+		if b.Complete {
+			return nil
+		}
+		return partial(x.client.Error(x.answer, x.call.Model, transportKind(x.ctx, x.body.err), "the stream broke off", x.body.err))
+	case x.body.left <= 0:
+		return partial(x.client.Error(x.answer, x.call.Model, providers.Malformed, fmt.Sprintf("the reply is longer than %d bytes", x.client.maxBody), nil))
+	case err != nil:
+		return partial(x.failure(err, []byte(bad)))
+	case !b.Complete:
+		return partial(x.client.Error(x.answer, x.call.Model, providers.Transport, "the stream ended before its last event", io.ErrUnexpectedEOF))
+	}
+	return nil
+}
+
+// note keeps the time of a frame: the transport's own if it has one.
+func (x *exchange) note(body io.ReadCloser) {
+	r := &x.builder.Reply
+	if !x.call.Stream || len(r.Frames) >= maxFrames {
+		return
+	}
+	var at time.Duration
+	if c, ok := body.(providers.Clocked); ok {
+		at = c.Elapsed()
+	} else {
+		at = x.client.now().Sub(x.start)
+	}
+	if len(r.Frames) == 0 {
+		r.FirstToken = at
+	}
+	r.Frames = append(r.Frames, at)
+}
+
+// drainTime bounds the wait for a server to close after the last event.
+const drainTime = 250 * time.Millisecond
+
+// drain reads to the end of a finished stream, so that the connection can be
+// used again and a recording is whole.
+func drain(body io.ReadCloser) {
+	timer := time.AfterFunc(drainTime, func() { _ = body.Close() })
+	defer timer.Stop()
+	_, _ = io.Copy(io.Discard, io.LimitReader(body, 64<<10)) // the reply is complete whatever comes
+}
+
+// failure makes a typed error of what a decoder returned.
+func (x *exchange) failure(err error, body []byte) *providers.Error {
+	var f *Fault
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &f):
+		return x.client.fault(x.answer, x.call.Model, *f)
+	}
+	return x.client.Error(x.answer, x.call.Model, providers.Malformed, "the body is not the expected JSON: "+plain(bytes.TrimSpace(body)), err)
+}
+
+// over completes a reply with what the exchange tells.
+func (c *Client) over(b *Builder, a Answer, call providers.Call, warnings []string, failed *providers.Error) (providers.Reply, error) {
+	r := b.build(ForcedTool(call))
+	r.RequestID, r.Status = a.RequestID, a.Status
+	if r.RequestID == "" {
+		r.RequestID = c.bounded(b.Reply.RequestID, maxID)
+	}
+	r.Model = c.bounded(r.Model, maxID)
+	r.Warnings = append(warnings, r.Warnings...)
+	if failed == nil {
+		return r, nil
+	}
+	if failed.RequestID == "" {
+		failed.RequestID = r.RequestID
+	}
+	return r, failed
+}
+
+func firstHeader(h http.Header, names ...string) string {
+	for _, name := range names {
+		if v := h.Get(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// Decode folds a body that is at hand, without HTTP, as Do would: for tests,
+// fuzzing and benchmarks of decoders. The error is a *Fault when the provider
+// told one. complete is false for a stream that was cut off.
+func Decode(d Decoder, framing Framing, body []byte, asked bool, forced string) (r providers.Reply, complete bool, err error) {
+	b := &Builder{}
+	if framing.Starts(trimStart(body), asked) {
+		err = framing.Cut(bytes.NewReader(body), max(len(body), 4<<10)*2, func(f Frame) error {
+			done, err := d.Frame(b, f)
+			if done && err == nil {
+				b.Complete, err = true, errStop
+			}
+			return err
+		})
+		if errors.Is(err, errStop) {
+			err = nil
+		}
+	} else {
+		b.Complete = true
+		err = d.Whole(b, body)
+	}
+	return b.build(forced), b.Complete, err
+}
