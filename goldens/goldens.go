@@ -61,6 +61,16 @@ type Candidate struct {
 	// variable that holds its key. Empty means the provider's own.
 	BaseURL string `yaml:"base_url"`
 	KeyEnv  string `yaml:"key_env"`
+	// Region is the cloud region, for providers that have them.
+	Region string `yaml:"region"`
+	// Stream asks for replies as they are made: the same replies, with the time to
+	// the first token.
+	Stream bool `yaml:"stream"`
+	// Headers and Query are sent with every request, Body is laid over its JSON as
+	// a merge patch (RFC 7396). No place for credentials.
+	Headers map[string]string `yaml:"headers"`
+	Query   map[string]string `yaml:"query"`
+	Body    map[string]any    `yaml:"body"`
 	// MaxTokens and Temperature replace the policy's values; nil keeps them.
 	MaxTokens   *int     `yaml:"max_tokens"`
 	Temperature *float64 `yaml:"temperature"`

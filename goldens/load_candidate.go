@@ -1,10 +1,13 @@
 package goldens
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -52,6 +55,22 @@ func (c Candidate) faults() []fieldFault {
 	if c.KeyEnv != "" && !envName.MatchString(c.KeyEnv) {
 		add("key_env", "must be the name of an environment variable, never the key itself")
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
+		switch {
+		case !headerName.MatchString(name):
+			add("headers", fmt.Sprintf("%.80q is no name of a header", name))
+		case secretName.MatchString(name):
+			add("headers", name+" would hold a credential: name its environment variable with key_env instead")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Query)) {
+		if secretName.MatchString(name) {
+			add("query", name+" would hold a credential: name its environment variable with key_env instead")
+		}
+	}
+	if _, err := json.Marshal(c.Body); err != nil {
+		add("body", "cannot be written as JSON")
+	}
 	if c.RescueOnContradiction && c.Rescue == "" {
 		add("rescue_on_contradiction", "needs a rescue model to ask")
 	}
@@ -77,18 +96,21 @@ func candidates(list place) []Candidate {
 			to   *string
 		}{
 			{"name", &c.Name}, {"agent", &c.Agent}, {"provider", &c.Provider}, {"model", &c.Model}, {"mode", &c.Mode},
-			{"profile", &c.Profile}, {"rescue", &c.Rescue}, {"base_url", &c.BaseURL}, {"key_env", &c.KeyEnv},
+			{"profile", &c.Profile}, {"rescue", &c.Rescue}, {"base_url", &c.BaseURL}, {"key_env", &c.KeyEnv}, {"region", &c.Region},
 		} {
 			if p, ok := o.get(f.name); ok {
 				*f.to = p.filled()
 			}
 		}
-		if p, ok := o.get("rescue_on_contradiction"); ok {
-			c.RescueOnContradiction = p.flag()
+		for _, f := range []struct {
+			name string
+			to   *bool
+		}{{"rescue_on_contradiction", &c.RescueOnContradiction}, {"compress", &c.Compress}, {"stream", &c.Stream}} {
+			if p, ok := o.get(f.name); ok {
+				*f.to = p.flag()
+			}
 		}
-		if p, ok := o.get("compress"); ok {
-			c.Compress = p.flag()
-		}
+		o.wireFields(&c)
 		if p, ok := o.get("max_tokens"); ok {
 			n := int(p.integer(1, maxTokensCap))
 			c.MaxTokens = &n
@@ -108,6 +130,30 @@ func candidates(list place) []Candidate {
 		out = append(out, c)
 	}
 	return out
+}
+
+// wireFields reads what is passed through to the wire.
+func (o object) wireFields(c *Candidate) {
+	for _, f := range []struct {
+		name string
+		to   *map[string]string
+	}{{"headers", &c.Headers}, {"query", &c.Query}} {
+		p, ok := o.get(f.name)
+		if !ok {
+			continue
+		}
+		*f.to = map[string]string{}
+		for _, e := range p.entries() {
+			(*f.to)[e.key] = e.value.text()
+		}
+	}
+	if p, ok := o.get("body"); ok {
+		if !p.isMapping() {
+			p.wants("an object")
+			return
+		}
+		_ = json.Unmarshal(p.json(), &c.Body) // it has just been written
+	}
 }
 
 // report records faults at their fields, or at the object where the field is absent.

@@ -16,7 +16,7 @@ name: demo
 title: Demo
 description: For tests.
 candidates:
-  - {name: a, provider: openai, model: GPT-5.Mini, agent: tools, mode: native, profile: json, rescue: Big, rescue_on_contradiction: true, compress: true, base_url: "https://x/v1", key_env: KEY, max_tokens: 50, temperature: 0}
+  - {name: a, provider: openai, model: GPT-5.Mini, agent: tools, mode: native, profile: json, rescue: Big, rescue_on_contradiction: true, compress: true, base_url: "https://x/v1", key_env: KEY, region: eu, stream: true, headers: {X-Team: a}, query: {v: "1"}, body: {top_k: 5, think: null}, max_tokens: 50, temperature: 0}
 tools:
   - name: today_range
     description: Today.
@@ -116,7 +116,7 @@ func TestLoadSuiteValues(t *testing.T) {
 	require.Equal(t, []string{"demo", "Demo", "For tests.", "s"}, []string{s.Name, s.Title, s.Description, s.Path})
 	require.Equal(t, []Candidate{{
 		Name: "a", Provider: "openai", Model: "GPT-5.Mini", Agent: "tools", Mode: "native", Profile: "json", Rescue: "Big", RescueOnContradiction: true, Compress: true,
-		BaseURL: "https://x/v1", KeyEnv: "KEY", MaxTokens: ptr(50), Temperature: ptr(0.0),
+		BaseURL: "https://x/v1", KeyEnv: "KEY", Region: "eu", Stream: true, Headers: map[string]string{"X-Team": "a"}, Query: map[string]string{"v": "1"}, Body: map[string]any{"top_k": 5.0, "think": nil}, MaxTokens: ptr(50), Temperature: ptr(0.0),
 	}}, s.Candidates)
 	require.Len(t, s.Tools, 3)
 	require.True(t, s.Tools[0].Uncacheable)

@@ -134,15 +134,16 @@ func (e *episode) open(r *runner) (err error) {
 		return err
 	}
 	e.rows.priceDay = r.priceDay(e.recorder)
-	e.model, err = e.factory(providers.Options{
-		Provider: e.candidate.Provider, BaseURL: e.candidate.BaseURL, Key: e.key,
-		HTTP: &http.Client{
-			Transport: e.recorder,
-			// A redirect would carry the key to another host.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-	})
-	return err
+	model, err := e.factory(wireOptions(e.candidate, e.key, &http.Client{
+		Transport: e.recorder,
+		// A redirect would carry the key to another host.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}))
+	if err != nil {
+		return err
+	}
+	e.model = providers.Retry(onceIfMissing{model}, e.retryPolicy(r))
+	return nil
 }
 
 // script turns a task's emits into a scripted model's steps.
@@ -244,6 +245,7 @@ func (e *episode) prepare(c agent.CallModel) *modelCall {
 	if c.Role == agent.RoleRescue {
 		c.Call.Model = e.candidate.Rescue
 	}
+	c.Call.Stream = e.candidate.Stream
 	row := e.rows.turn(c, e.actionID(c.ID, e.clock), e.clock)
 	c.Call.RequestID = fmt.Sprintf("%s-%d", e.id, row+1)
 	return &modelCall{CallModel: c, start: e.clock, row: row}

@@ -57,6 +57,10 @@ type Options struct {
 	// replies and approvals. Never called in replay.
 	Human Human
 
+	// Retry says how often failed model calls are made again; the zero value is
+	// its default. Its Seed is replaced by each episode's, its Sleep in replay.
+	Retry providers.RetryPolicy
+
 	Policy     providers.Policy
 	Prices     providers.Prices
 	Acceptance ledger.Acceptance

@@ -19,10 +19,7 @@ const modePrompt = "prompt"
 // checkMode refuses an output mode that the candidate's wire lacks. It makes the
 // wire's model once, with no way to the network.
 func (c resolvedCandidate) checkMode() error {
-	if c.Mode == modePrompt {
-		return nil
-	}
-	model, err := c.factory(providers.Options{Provider: c.Provider, BaseURL: c.BaseURL, HTTP: &http.Client{Transport: noNetwork{}}})
+	model, err := c.factory(wireOptions(c.Candidate, "", &http.Client{Transport: noNetwork{}}))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -64,7 +65,7 @@ func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 	if len(o.seen) > 0 {
 		last := o.seen[len(o.seen)-1]
 		t.Attempts = int32(len(o.seen))
-		t.TTFTUs = ptr(last.FirstByte.Microseconds())
+		t.TTFTUs = ptr(cmp.Or(o.reply.FirstToken, last.FirstByte).Microseconds())
 		t.RequestDigest = last.Digest
 		t.Interaction = int32(last.Index)
 		if last.Status != 0 {

@@ -100,11 +100,18 @@ func newRunner(o Options) (*runner, error) {
 func (r *runner) digestConfig() string {
 	type candidate struct {
 		Name, Agent, Provider, Model, Mode, Profile, Rescue string
-		RescueOnContradiction, Compress                     bool `json:",omitempty"`
+		RescueOnContradiction, Compress                     bool              `json:",omitempty"`
+		Region                                              string            `json:",omitempty"`
+		Stream                                              bool              `json:",omitempty"`
+		Headers, Query                                      map[string]string `json:",omitempty"`
+		Body                                                map[string]any    `json:",omitempty"`
 	}
 	var list []any
 	for _, c := range r.Candidates {
-		list = append(list, candidate{c.Name, c.Agent, c.Provider, c.Model, c.Mode, c.Profile, c.Rescue, c.RescueOnContradiction, c.Compress}, c.MaxTokens, c.Temperature)
+		list = append(list, candidate{
+			c.Name, c.Agent, c.Provider, c.Model, c.Mode, c.Profile, c.Rescue, c.RescueOnContradiction, c.Compress,
+			c.Region, c.Stream, c.Headers, c.Query, c.Body,
+		}, c.MaxTokens, c.Temperature)
 	}
 	text, err := json.Marshal([]any{list, r.Policy.Digest(), r.Seed})
 	if err != nil {

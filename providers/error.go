@@ -55,6 +55,9 @@ func (e *Error) Error() string {
 	if e.Status != 0 {
 		fmt.Fprintf(&b, " (HTTP %d)", e.Status)
 	}
+	if e.Attempts > 1 {
+		fmt.Fprintf(&b, " after %d attempts", e.Attempts)
+	}
 	if e.Code != "" {
 		fmt.Fprintf(&b, " %s", e.Code)
 	}

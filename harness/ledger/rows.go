@@ -51,7 +51,8 @@ type Turn struct {
 	TsStart        int64  `parquet:"ts_start,timestamp(microsecond)"`
 	TsEnd          int64  `parquet:"ts_end,timestamp(microsecond)"`
 	DurationUs     int64  `parquet:"duration_us"`
-	// TTFTUs is the time to the first byte of the reply's body.
+	// TTFTUs is the time to the first token of a streamed reply, to the first byte
+	// of the body of any other.
 	TTFTUs       *int64 `parquet:"ttft_us,optional"`
 	Attempts     int32  `parquet:"attempts"`
 	HTTPStatus   *int32 `parquet:"http_status,optional"`

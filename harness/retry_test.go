@@ -1,0 +1,93 @@
+package harness_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// busy refuses every other request.
+type busy struct {
+	next  http.RoundTripper
+	count atomic.Int64
+}
+
+func (b *busy) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b.count.Add(1)%2 == 0 {
+		return b.next.RoundTrip(r)
+	}
+	_ = r.Body.Close()
+	return &http.Response{
+		StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"2"}, "Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(strings.NewReader(`{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}`)),
+	}, nil
+}
+
+// TestRefusedRequestsAreMadeAgain: every attempt is on the cassette, counts as
+// one turn, and a replay makes the same ones without waiting.
+func TestRefusedRequestsAreMadeAgain(t *testing.T) {
+	o := recordOptions(t, "G01")
+	o.Select.Candidates = []string{"strong"}
+	o.Concurrency = 1
+	transport := o.Transport
+	b := &busy{next: transport("")}
+	o.Transport = func(string) http.RoundTripper { return b }
+	var waits []time.Duration
+	o.Retry.Sleep = func(_ context.Context, d time.Duration) error {
+		waits = append(waits, d)
+		return nil
+	}
+	recorded, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	ep := recorded.Rows.Episodes[0]
+	require.Empty(t, ep.ErrorText)
+	require.True(t, ep.Solved)
+	require.Len(t, waits, len(recorded.Rows.Turns))
+	for i, turn := range recorded.Rows.Turns {
+		require.EqualValues(t, 2, turn.Attempts)
+		require.EqualValues(t, http.StatusOK, *turn.HTTPStatus)
+		require.Empty(t, turn.ErrorKind)
+		require.GreaterOrEqual(t, waits[i], 2*time.Second, "the advice is heeded")
+	}
+	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
+	o.Retry.Sleep = nil
+	start := time.Now()
+	replayed, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Less(t, time.Since(start), 2*time.Second, "a replay does not wait")
+	require.Equal(t, withoutRun(recorded.Rows), withoutRun(replayed.Rows))
+}
+
+// TestRefusalsHaveAnEnd: a provider that goes on refusing is an error of the
+// infrastructure that says how often it was asked.
+func TestRefusalsHaveAnEnd(t *testing.T) {
+	o := recordOptions(t, "G01")
+	o.Mode = recorder.Live
+	o.Select.Candidates = []string{"strong"}
+	o.Transport = func(string) http.RoundTripper { return always429{} }
+	o.Retry.Sleep = func(context.Context, time.Duration) error { return nil }
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	ep := res.Rows.Episodes[0]
+	require.True(t, ep.InfraError)
+	require.Equal(t, "rate_limit", ep.ErrorKind)
+	require.Contains(t, ep.ErrorText, "after 4 attempts")
+	require.EqualValues(t, 4, res.Rows.Turns[0].Attempts)
+}
+
+type always429 struct{}
+
+func (always429) RoundTrip(r *http.Request) (*http.Response, error) {
+	b := busy{}
+	return b.RoundTrip(r)
+}

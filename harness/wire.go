@@ -1,0 +1,51 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// wireOptions are a candidate's settings for its wire.
+func wireOptions(c goldens.Candidate, key string, client *http.Client) providers.Options {
+	o := providers.Options{
+		Provider: c.Provider, BaseURL: c.BaseURL, Region: c.Region, Key: key,
+		Header: c.Headers, Query: c.Query, HTTP: client,
+	}
+	if len(c.Body) > 0 {
+		o.Extra, _ = json.Marshal(c.Body) // validated with the candidate
+	}
+	return o
+}
+
+// retryPolicy is the run's, with the episode's own source of jitter. A replay
+// makes the same attempts without the waits.
+func (e *episode) retryPolicy(r *runner) providers.RetryPolicy {
+	p := r.Retry
+	p.Seed = uint64(e.seed.Int64())
+	if r.Mode == recorder.Replay {
+		p.Sleep = func(context.Context, time.Duration) error { return nil }
+	}
+	return p
+}
+
+// onceIfMissing keeps a request that the cassette does not have from being made
+// again: it would not be there the next time either.
+type onceIfMissing struct{ providers.Model }
+
+// Call implements providers.Model.
+func (m onceIfMissing) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+	reply, err := m.Model.Call(ctx, call)
+	var failed *providers.Error
+	var missing *recorder.MissError
+	if errors.As(err, &missing) && errors.As(err, &failed) {
+		failed.Permanent = true
+	}
+	return reply, err
+}

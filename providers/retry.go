@@ -1,0 +1,150 @@
+package providers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+)
+
+// RetryPolicy says when and how often a failed call is made again. The zero
+// value is usable: four attempts, waits of up to a second that double up to 30 s,
+// two minutes of waiting in all.
+type RetryPolicy struct {
+	// Attempts bounds how often a call is sent, the first time included; 0 means 4,
+	// 1 never retries.
+	Attempts int
+	// Base is the longest wait before the second attempt; it doubles with every
+	// further one, up to Max. 0 means 1 s and 30 s.
+	Base, Max time.Duration
+	// Budget bounds the waits of one call together; a wait that does not fit is not
+	// begun. 0 means 2 min.
+	Budget time.Duration
+	// Seed is the source of jitter, with the call's RequestID: equal calls wait
+	// equally long.
+	Seed uint64
+	// Partial also retries calls of which part of the reply had come. A caller who
+	// has been given the pieces gets them again.
+	Partial bool
+	// Sleep waits, or returns ctx's error early; nil waits for real. A replay has
+	// nothing to wait for.
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// Retry makes a model that asks m again when that may help: see
+// Error.Retryable. The wait is drawn uniformly between zero and the bound (full
+// jitter: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog,
+// 2015); where the provider says how long to wait, it is at least that. Usage that
+// failed attempts reported is added to the reply's, which stays unknown if the
+// last attempt reported none. Attempts of the Reply, or of the
+// *Error, says how often the request was sent.
+func Retry(m Model, p RetryPolicy) Model {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{{&p.Base, time.Second}, {&p.Max, 30 * time.Second}, {&p.Budget, 2 * time.Minute}} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	if p.Attempts <= 0 {
+		p.Attempts = 4
+	}
+	if p.Sleep == nil {
+		p.Sleep = sleep
+	}
+	r := retrying{m, p}
+	if f, ok := m.(Formatter); ok {
+		return formatting{r, f}
+	}
+	return r
+}
+
+// retrying is a model that asks again.
+type retrying struct {
+	model  Model
+	policy RetryPolicy
+}
+
+// formatting is one whose wire has output modes.
+type formatting struct {
+	retrying
+	Formatter
+}
+
+// Call implements Model.
+func (r retrying) Call(ctx context.Context, call Call) (Reply, error) {
+	var (
+		spent  Usage
+		waited time.Duration
+		jitter = r.policy.jitter(call.RequestID)
+	)
+	for attempt := 1; ; attempt++ {
+		reply, err := r.model.Call(ctx, call)
+		reply.Attempts = attempt
+		reply.add(spent)
+		var failed *Error
+		if !errors.As(err, &failed) {
+			return reply, err
+		}
+		failed.Attempts = attempt
+		if attempt == r.policy.Attempts || ctx.Err() != nil || !failed.Retryable() || failed.Partial && !r.policy.Partial {
+			return reply, err
+		}
+		wait := r.policy.wait(attempt, failed.RetryAfter, jitter)
+		if waited += wait; waited > r.policy.Budget {
+			return reply, err
+		}
+		spent = reply.Usage
+		if r.policy.Sleep(ctx, wait) != nil {
+			return reply, err // the failure says more than the end of the wait
+		}
+	}
+}
+
+// jitter is the source of one call's waits.
+func (p RetryPolicy) jitter(requestID string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(requestID)) // a hash does not fail
+	return rand.New(rand.NewPCG(p.Seed, h.Sum64()))
+}
+
+// wait is how long to wait after an attempt.
+func (p RetryPolicy) wait(attempt int, advice time.Duration, jitter *rand.Rand) time.Duration {
+	bound := p.Max
+	if doublings := attempt - 1; doublings < 32 && p.Base<<doublings > 0 {
+		bound = min(p.Max, p.Base<<doublings)
+	}
+	if advice > 0 {
+		return advice + time.Duration(jitter.Int64N(int64(p.Base)+1)) // not all at the same moment
+	}
+	return time.Duration(jitter.Int64N(int64(bound) + 1))
+}
+
+// add counts what earlier attempts used.
+func (r *Reply) add(spent Usage) {
+	if !spent.Reported || spent.Total() == 0 {
+		return
+	}
+	u := &r.Usage
+	u.Input += spent.Input
+	u.Output += spent.Output
+	u.CacheRead += spent.CacheRead
+	u.CacheWrite += spent.CacheWrite
+	u.CacheWriteLong += spent.CacheWriteLong
+	u.Reasoning += spent.Reasoning
+	r.Warnings = append(r.Warnings, fmt.Sprintf("usage: includes %d tokens of failed attempts", spent.Total()))
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
