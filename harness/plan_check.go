@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -16,12 +17,30 @@ import (
 // modePrompt is the output mode that every wire has: plain text.
 const modePrompt = "prompt"
 
-// checkMode refuses an output mode that the candidate's wire lacks. It makes the
-// wire's model once, with no way to the network.
+// checkMode refuses an output mode that the candidate's wire lacks.
 func (c resolvedCandidate) checkMode() error {
-	model, err := c.factory(wireOptions(c.Candidate, "", &http.Client{Transport: noNetwork{}}))
-	if err != nil {
+	has, err := modesOf(c.factory, c.Candidate)
+	if err != nil || slices.Contains(has, c.Mode) {
 		return err
+	}
+	return fmt.Errorf("provider %s has no output mode %s; it has: %s", c.Provider, c.Mode, strings.Join(has, ", "))
+}
+
+// Modes returns the output modes of a candidate's wire, prompt first, in a fresh
+// slice. It fails when the provider is unknown or its settings are unusable.
+func Modes(factories map[string]providers.Factory, c goldens.Candidate) ([]string, error) {
+	factory, ok := factories[c.Provider]
+	if !ok {
+		return nil, fmt.Errorf("unknown provider %q", c.Provider)
+	}
+	return modesOf(factory, c)
+}
+
+// modesOf makes the wire's model once, with no way to the network.
+func modesOf(factory providers.Factory, c goldens.Candidate) ([]string, error) {
+	model, err := factory(wireOptions(c, "", &http.Client{Transport: noNetwork{}}))
+	if err != nil {
+		return nil, err
 	}
 	has := []string{modePrompt}
 	if f, ok := model.(providers.Formatter); ok {
@@ -29,10 +48,7 @@ func (c resolvedCandidate) checkMode() error {
 			has = append(has, string(m))
 		}
 	}
-	if slices.Contains(has, c.Mode) {
-		return nil
-	}
-	return fmt.Errorf("provider %s has no output mode %s; it has: %s", c.Provider, c.Mode, strings.Join(has, ", "))
+	return has, nil
 }
 
 // noNetwork sends nothing.

@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
@@ -78,13 +79,19 @@ func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 	if u := o.reply.Usage; u.Reported {
 		t.Tokens = ledger.Tokens{In: &u.Input, Out: &u.Output, CacheRead: &u.CacheRead, CacheWrite: &u.CacheWrite, Reasoning: &u.Reasoning}
 	}
-	t.CostNanoUSD = o.cost
+	t.CostNanoUSD, t.CostReportedNanoUSD, t.ServiceTier = o.cost, o.reply.CostNanoUSD, bounded(o.reply.Usage.Tier, 40)
 	b.judge(t, r)
+	if a, b := o.cost, o.reply.CostNanoUSD; a != nil && b != nil && differ(*a, *b) {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("price: the provider says %d nano-USD, the price table %d", *b, *a))
+	}
 	for _, w := range o.reply.Warnings {
 		t.Warnings = append(t.Warnings, bounded("provider: "+w, 200))
 	}
 	t.StepsUsed, t.ToolCallsUsed, t.TokensUsed = int32(r.Used.Steps), int32(r.Used.ToolCalls), r.Used.Tokens
 }
+
+// differ says whether two costs are more than one percent apart.
+func differ(a, b int64) bool { return max(a-b, b-a) > max(a, b)/100 }
 
 // cost is what a reply cost; nil when its usage or its price is unknown.
 func (b *rowBuilder) cost(model string, u providers.Usage) *int64 {

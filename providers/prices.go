@@ -22,23 +22,30 @@ type Prices struct {
 // Price is one entry of the table.
 type Price struct {
 	Provider string
-	// Models are the names it is for; empty when it is for a Prefix.
-	Models []string
-	Prefix string
+	// Models are the names it is for; or else Prefix or Contains is what their
+	// names begin with or contain.
+	Models           []string
+	Prefix, Contains string
 	// From is the first day (UTC) it holds; zero means since ever.
 	From time.Time
 	// Source says where the price was read.
 	Source string
 	// Simulated says that the price is invented: nobody pays it.
 	Simulated bool
+	// Context is the length of the model's context window in tokens; 0 is unknown.
+	Context int
 	// base are the prices of an ordinary request, tiers those of longer
 	// prompts, by rising threshold.
 	base  rates
 	tiers []tier
+	// request is what a request costs besides its tokens, in nano-USD.
+	request int64
+	// services are the factors of service tiers, in thousandths, by lower-case name.
+	services map[string]int64
 }
 
 // rates are prices in nano-USD per million tokens, by token class.
-type rates struct{ input, output, cacheRead, cacheWrite, reasoning int64 }
+type rates struct{ input, output, cacheRead, cacheWrite, cacheWriteLong, reasoning int64 }
 
 // tier replaces the rates of a request whose prompt is longer than above tokens.
 type tier struct {
@@ -53,6 +60,8 @@ type priceLayer struct {
 	// for entries with a prefix, longest prefix first, then latest From.
 	byName   map[priceKey][]int
 	prefixed []int
+	// same names the provider whose prices another's are.
+	same map[string]string
 }
 
 type priceKey struct{ provider, model string }
@@ -72,11 +81,12 @@ func (p Prices) Version() string {
 func (p Prices) Digest() string {
 	h := sha256.New()
 	for _, l := range p.layers {
-		_, _ = fmt.Fprintf(h, "layer %q\n", l.version) // a hash does not fail
+		_, _ = fmt.Fprintf(h, "layer %q %q\n", l.version, l.same) // a hash does not fail; fmt sorts maps
 		lines := make([]string, 0, len(l.entries))
 		for _, e := range l.entries {
 			models := slices.Sorted(slices.Values(e.Models))
-			lines = append(lines, fmt.Sprintf("%q %q %q %d %q %t %d %d\n", e.Provider, models, e.Prefix, e.From.Unix(), e.Source, e.Simulated, e.base, e.tiers))
+			lines = append(lines, fmt.Sprintf("%q %q %q %q %d %q %t %d %d %d %d %v\n",
+				e.Provider, models, e.Prefix, e.Contains, e.From.Unix(), e.Source, e.Simulated, e.Context, e.base, e.tiers, e.request, e.services))
 		}
 		slices.Sort(lines)
 		for _, line := range lines {
@@ -98,8 +108,28 @@ func (p Prices) All() []Price {
 
 // PerMillion returns the USD per million tokens of an ordinary request, in
 // decimal digits.
-func (e Price) PerMillion() (input, output string) {
-	return usd(e.base.input), usd(e.base.output)
+func (e Price) PerMillion() (input, output, cacheRead, cacheWrite string) {
+	return usd(e.base.input), usd(e.base.output), usd(e.base.cacheRead), usd(e.base.cacheWrite)
+}
+
+// Above returns the prompt sizes in tokens beyond which other prices hold.
+func (e Price) Above() []int64 {
+	var list []int64
+	for _, t := range e.tiers {
+		list = append(list, t.above)
+	}
+	return list
+}
+
+// Name is what the entry is for, for people.
+func (e Price) Name() string {
+	switch {
+	case e.Prefix != "":
+		return e.Prefix + "…"
+	case e.Contains != "":
+		return "…" + e.Contains + "…"
+	}
+	return strings.Join(e.Models, ", ")
 }
 
 func usd(nano int64) string {
@@ -108,7 +138,7 @@ func usd(nano int64) string {
 
 // Lookup returns the entry that prices a model on a day, and whether there is
 // one. An exact name comes first, then the name without its date, then the
-// longest prefix; of those the latest that holds on the day. The zero time is
+// longest prefix, then the longest part; of those the latest that holds on the day. The zero time is
 // no day: nothing is found. The entry shares its slices with the table.
 func (p Prices) Lookup(provider, model string, at time.Time) (Price, bool) {
 	if e := p.find(provider, model, at); e != nil {
@@ -122,20 +152,37 @@ func (p Prices) find(provider, model string, at time.Time) *Price {
 		return nil
 	}
 	for _, l := range p.layers {
-		for _, name := range []string{model, undated(model)} {
-			for _, i := range l.byName[priceKey{provider, name}] {
-				if e := &l.entries[i]; !e.From.After(at) {
-					return e
-				}
-			}
+		if e := l.find(provider, model, at); e != nil {
+			return e
 		}
-		for _, i := range l.prefixed {
-			if e := &l.entries[i]; e.Provider == provider && strings.HasPrefix(model, e.Prefix) && !e.From.After(at) {
+		if same := l.same[provider]; same != "" {
+			if e := l.find(same, model, at); e != nil {
 				return e
 			}
 		}
 	}
 	return nil
+}
+
+func (l *priceLayer) find(provider, model string, at time.Time) *Price {
+	for _, name := range []string{model, undated(model)} {
+		for _, i := range l.byName[priceKey{provider, name}] {
+			if e := &l.entries[i]; !e.From.After(at) {
+				return e
+			}
+		}
+	}
+	for _, i := range l.prefixed {
+		if e := &l.entries[i]; e.Provider == provider && e.covers(model) && !e.From.After(at) {
+			return e
+		}
+	}
+	return nil
+}
+
+// covers says whether a model's name begins with or contains what is priced.
+func (e *Price) covers(model string) bool {
+	return e.Prefix != "" && strings.HasPrefix(model, e.Prefix) || e.Contains != "" && strings.Contains(model, e.Contains)
 }
 
 // undated cuts the date off the name of a snapshot: -20250929, @20250929,
@@ -165,23 +212,43 @@ func fits(s, form string) bool {
 // Cost is what a request cost on a day, in whole nano-USD. It is exact up to
 // one rounding of the total, half away from zero. ok is false, and the cost
 // unknown rather than zero, when the usage was not reported or is negative,
-// when no entry prices the model on that day, or when the sum exceeds an int64.
+// when no entry prices the model on that day, when the request was served at a
+// tier without a price, or when the sum exceeds an int64.
 func (p Prices) Cost(provider, model string, u Usage, at time.Time) (nanoUSD int64, ok bool) {
-	if !u.Reported || min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning) < 0 {
+	if !u.Reported || min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWriteLong, u.Reasoning) < 0 || u.CacheWriteLong > u.CacheWrite {
 		return 0, false
 	}
 	e := p.find(provider, model, at)
 	if e == nil {
 		return 0, false
 	}
+	factor, ok := e.factor(u.Tier)
+	if !ok {
+		return 0, false
+	}
 	r := e.ratesFor(u)
 	var sum total
-	sum.add(u.Input, r.input)
-	sum.add(u.Output, r.output)
-	sum.add(u.CacheRead, r.cacheRead)
-	sum.add(u.CacheWrite, r.cacheWrite)
-	sum.add(u.Reasoning, r.reasoning)
-	return sum.perMillion()
+	sum.add(u.Input, r.input*factor)
+	sum.add(u.Output, r.output*factor)
+	sum.add(u.CacheRead, r.cacheRead*factor)
+	sum.add(u.CacheWrite-u.CacheWriteLong, r.cacheWrite*factor)
+	sum.add(u.CacheWriteLong, r.cacheWriteLong*factor)
+	sum.add(u.Reasoning, r.reasoning*factor)
+	sum.add(1_000_000*wholeFactor, e.request)
+	return sum.nano()
+}
+
+// wholeFactor is the factor of the ordinary service tier, in thousandths.
+const wholeFactor = 1000
+
+// factor is what a service tier multiplies the prices by, in thousandths.
+func (e *Price) factor(tier string) (int64, bool) {
+	switch tier = strings.ToLower(tier); tier {
+	case "", "default", "standard", "on_demand", "on-demand", "auto":
+		return wholeFactor, true
+	}
+	f, ok := e.services[tier]
+	return f, ok
 }
 
 // ratesFor picks the tier by the length of the prompt, cache included.
@@ -201,26 +268,31 @@ func (e *Price) ratesFor(u Usage) rates {
 	return r
 }
 
-// total sums tokens × rate in 128 bits. Five products of at most 2^63 × 10^15
-// fit with room to spare.
-type total struct{ hi, lo uint64 }
+// total sums tokens × rate × factor in 128 bits. Seven products of at most 2^63 ×
+// 10^15 × 5000 could be too much: over remembers it.
+type total struct {
+	hi, lo uint64
+	over   bool
+}
 
 func (t *total) add(tokens, rate int64) {
 	hi, lo := bits.Mul64(uint64(tokens), uint64(rate))
 	var carry uint64
 	t.lo, carry = bits.Add64(t.lo, lo, 0)
-	t.hi, _ = bits.Add64(t.hi, hi, carry)
+	t.hi, carry = bits.Add64(t.hi, hi, carry)
+	t.over = t.over || carry != 0
 }
 
-// perMillion divides by a million, rounding half up: nothing here is negative.
-func (t total) perMillion() (int64, bool) {
-	const million = 1_000_000
-	lo, carry := bits.Add64(t.lo, million/2, 0)
-	hi := t.hi + carry
-	if hi >= million {
+// nano divides by a million tokens and a thousand thousandths, rounding half up:
+// nothing here is negative.
+func (t total) nano() (int64, bool) {
+	const unit = 1_000_000 * wholeFactor
+	lo, carry := bits.Add64(t.lo, unit/2, 0)
+	hi, carry := bits.Add64(t.hi, 0, carry)
+	if hi >= unit || carry != 0 || t.over {
 		return 0, false
 	}
-	q, _ := bits.Div64(hi, lo, million)
+	q, _ := bits.Div64(hi, lo, unit)
 	return int64(q & math.MaxInt64), q <= math.MaxInt64
 }
 

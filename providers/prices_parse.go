@@ -15,7 +15,7 @@ import (
 const maxTierStart = 1 << 40
 
 // given are the prices an entry or a tier states; nil for those it leaves out.
-type given struct{ input, output, cacheRead, cacheWrite, reasoning *int64 }
+type given struct{ input, output, cacheRead, cacheWrite, cacheWriteLong, reasoning *int64 }
 
 // readPrices reads one table and every problem in it.
 func readPrices(data []byte) (*priceLayer, error) {
@@ -28,6 +28,14 @@ func readPrices(data []byte) (*priceLayer, error) {
 			if day, ok := d.day(v, name); ok {
 				l.version = day.Format(time.DateOnly)
 			}
+		case "same":
+			l.same = map[string]string{}
+			d.fields(v, name, func(provider string, as *yaml.Node) bool {
+				var to string
+				d.text(as, name+"."+provider, &to)
+				l.same[provider] = to
+				return true
+			})
 		case "prices":
 			if v.Kind != yaml.SequenceNode || len(v.Content) == 0 {
 				d.problem(v, name, "must be a list of at least one entry")
@@ -67,6 +75,14 @@ func (d *document) price(n *yaml.Node, where string) Price {
 			p.Models = d.names(v, at)
 		case "prefix":
 			d.text(v, at, &p.Prefix)
+		case "contains":
+			d.text(v, at, &p.Contains)
+		case "context":
+			d.count(v, at, maxTierStart, &p.Context)
+		case "request":
+			p.request = d.usd(v, at, "request")
+		case "services":
+			p.services = d.services(v, at)
 		case "from":
 			p.From, _ = d.day(v, at)
 		case "source":
@@ -91,14 +107,39 @@ func (d *document) price(n *yaml.Node, where string) Price {
 			d.problem(n, where, "%s is missing", m.field)
 		}
 	}
-	if n.Kind == yaml.MappingNode && hasField(n, "models") == hasField(n, "prefix") {
-		d.problem(n, where, "give either models or prefix")
+	if n.Kind == yaml.MappingNode && count(hasField(n, "models"), hasField(n, "prefix"), hasField(n, "contains")) != 1 {
+		d.problem(n, where, "give one of models, prefix and contains")
 	}
 	p.base = base.rates()
 	if tiers != nil {
 		p.tiers = d.tiers(tiers, where+".tiers", base)
 	}
 	return p
+}
+
+// count is how many of the facts hold.
+func count(facts ...bool) int {
+	n := 0
+	for _, f := range facts {
+		if f {
+			n++
+		}
+	}
+	return n
+}
+
+// services reads the factors of service tiers.
+func (d *document) services(n *yaml.Node, where string) map[string]int64 {
+	factors := map[string]int64{}
+	d.fields(n, where, func(name string, v *yaml.Node) bool {
+		nano, err := parseUSD(v.Value)
+		if v.Kind != yaml.ScalarNode || err != nil || nano%1e6 != 0 || nano > 5e9 {
+			d.problem(v, where+"."+name, "%.60q must be a factor of the prices from 0 to 5, a decimal such as \"0.5\" of at most 3 fractional digits", v.Value)
+		}
+		factors[strings.ToLower(name)] = nano / 1e6
+		return true
+	})
+	return factors
 }
 
 // tiers reads the prices of longer prompts; what a tier leaves out is as in base.
@@ -131,17 +172,24 @@ func (d *document) tiers(n *yaml.Node, where string, base given) []tier {
 // read reads one price field; false for a name it does not know.
 func (g *given) read(d *document, name string, v *yaml.Node, where string) bool {
 	field, ok := map[string]**int64{
-		"input": &g.input, "output": &g.output, "cache_read": &g.cacheRead, "cache_write": &g.cacheWrite, "reasoning": &g.reasoning,
+		"input": &g.input, "output": &g.output, "cache_read": &g.cacheRead, "cache_write": &g.cacheWrite,
+		"cache_write_long": &g.cacheWriteLong, "reasoning": &g.reasoning,
 	}[name]
 	if !ok {
 		return false
 	}
-	nano, err := parseUSD(v.Value)
-	if v.Kind != yaml.ScalarNode || err != nil {
-		d.problem(v, where, "%.60q must be USD per million tokens, a decimal such as \"2.50\" of at most %d whole and 9 fractional digits", v.Value, usdDigits)
-	}
+	nano := d.usd(v, where, "million tokens")
 	*field = &nano
 	return true
+}
+
+// usd reads an amount of dollars for something.
+func (d *document) usd(v *yaml.Node, where, per string) int64 {
+	nano, err := parseUSD(v.Value)
+	if v.Kind != yaml.ScalarNode || err != nil {
+		d.problem(v, where, "%.60q must be USD per %s, a decimal such as \"2.50\" of at most %d whole and 9 fractional digits", v.Value, per, usdDigits)
+	}
+	return nano
 }
 
 // usdDigits bounds the whole part of a price.
@@ -158,13 +206,15 @@ func parseUSD(s string) (int64, error) {
 	return int64(n), err
 }
 
-// rates fills in what is not given: reasoning as output, the cache as input.
+// rates fills in what is not given: reasoning as output, the cache as input, what
+// is cached for long as what is cached.
 func (g given) rates() rates {
 	var zero int64
 	input, output := cmp.Or(g.input, &zero), cmp.Or(g.output, &zero)
 	return rates{
 		input: *input, output: *output,
-		cacheRead: *cmp.Or(g.cacheRead, input), cacheWrite: *cmp.Or(g.cacheWrite, input), reasoning: *cmp.Or(g.reasoning, output),
+		cacheRead: *cmp.Or(g.cacheRead, input), cacheWrite: *cmp.Or(g.cacheWrite, input),
+		cacheWriteLong: *cmp.Or(g.cacheWriteLong, g.cacheWrite, input), reasoning: *cmp.Or(g.reasoning, output),
 	}
 }
 
@@ -173,7 +223,7 @@ func (l *priceLayer) index(d *document) {
 	latestFirst := func(a, b int) int { return l.entries[b].From.Compare(l.entries[a].From) }
 	twice := func(a, b int) bool {
 		ea, eb := &l.entries[a], &l.entries[b]
-		return ea.Provider == eb.Provider && ea.Prefix == eb.Prefix && ea.From.Equal(eb.From)
+		return ea.Provider == eb.Provider && ea.Prefix == eb.Prefix && ea.Contains == eb.Contains && ea.From.Equal(eb.From)
 	}
 	for i, e := range l.entries {
 		for _, model := range e.Models {
@@ -185,12 +235,12 @@ func (l *priceLayer) index(d *document) {
 			}
 			l.byName[key] = append(l.byName[key], i)
 		}
-		if e.Prefix == "" {
+		if e.Prefix+e.Contains == "" {
 			continue
 		}
 		for _, other := range l.prefixed {
 			if twice(i, other) {
-				d.problems = append(d.problems, fmt.Errorf("prices: prices[%d]: provider %s prices prefix %s twice from the same day on (also in prices[%d])", i, e.Provider, e.Prefix, other))
+				d.problems = append(d.problems, fmt.Errorf("prices: prices[%d]: provider %s prices %s twice from the same day on (also in prices[%d])", i, e.Provider, e.Name(), other))
 			}
 		}
 		l.prefixed = append(l.prefixed, i)
@@ -199,6 +249,7 @@ func (l *priceLayer) index(d *document) {
 		slices.SortStableFunc(list, latestFirst)
 	}
 	slices.SortStableFunc(l.prefixed, func(a, b int) int {
-		return cmp.Or(cmp.Compare(len(l.entries[b].Prefix), len(l.entries[a].Prefix)), latestFirst(a, b))
+		ea, eb := &l.entries[a], &l.entries[b]
+		return cmp.Or(cmp.Compare(len(eb.Prefix), len(ea.Prefix)), cmp.Compare(len(eb.Contains), len(ea.Contains)), latestFirst(a, b))
 	})
 }

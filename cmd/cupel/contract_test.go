@@ -118,7 +118,7 @@ func runCheck(t *testing.T, stdin []byte, args ...string) (code int, stdout, std
 	require.NoError(t, err)
 	defer func() { require.NoError(t, in.Close()) }()
 	var out, errs bytes.Buffer
-	code = execute(&process{args: append([]string{"contract", "check"}, args...), stdin: in, stdout: &out, stderr: &errs, env: os.LookupEnv})
+	code = execute(&process{args: append([]string{"contract", "check"}, args...), stdin: in, stdout: &out, stderr: &errs, env: os.LookupEnv, now: time.Now})
 	return code, out.String(), errs.String()
 }
 

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
@@ -47,7 +48,7 @@ func TestShownCommandsExist(t *testing.T) {
 				found++
 				args := append(strings.Fields(strings.ReplaceAll(m[1], "'", "")), "--help")
 				stderr := new(strings.Builder)
-				code := execute(&process{args: args, stdout: new(strings.Builder), stderr: stderr, env: p.env})
+				code := execute(&process{args: args, stdout: new(strings.Builder), stderr: stderr, env: p.env, now: time.Now})
 				require.Zero(t, code, "%s shows: cupel %s\n%s", name, m[1], stderr)
 			}
 		}

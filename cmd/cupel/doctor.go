@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,15 +21,16 @@ import (
 func newDoctor(p *process) *cobra.Command {
 	var showPrices bool
 	cmd := &cobra.Command{
-		Use:   "doctor",
+		Use:   "doctor [PROVIDER…]",
 		Short: "Say what is configured, priced and missing",
 		Long: `Reads the configuration and the suite, prints every setting with where it comes
-from, and says, per candidate, whether its provider is known, its key is set, its model is priced and its cassettes are
-there. Opens no network connection. Exits 2 when something configured is wrong.`,
+from, and says, per candidate, whether its provider is known and its key set, what its model costs, which output modes its wire
+has, which limits hold and whether its cassettes are there. With --prices it says which prices are known, how old they
+are and where they come from; with names of providers it lists them. Opens no network connection. Exits 2 when something configured is wrong.`,
 		Example: `  cupel doctor
-  cupel doctor --prices`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+  cupel doctor --prices
+  cupel doctor --prices openai`,
+		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
 			if err != nil {
 				return err
@@ -38,15 +40,17 @@ there. Opens no network connection. Exits 2 when something configured is wrong.`
 				return err
 			}
 			if showPrices {
-				printPrices(p, prices)
-				return nil
+				return p.printPrices(prices, args)
+			}
+			if len(args) > 0 {
+				return usage(fmt.Errorf("%s: only --prices takes the names of providers", args[0]))
 			}
 			return diagnose(p, cfg, prices)
 		},
 	}
 	cmd.Flags().String("config", configName, "configuration file")
 	cmd.Flags().String("suite", "", "suite folder, or builtin:counts")
-	cmd.Flags().BoolVar(&showPrices, "prices", false, "print what is priced, since when and by whom")
+	cmd.Flags().BoolVar(&showPrices, "prices", false, "print what is priced and how old it is, or every price of the providers named")
 	return cmd
 }
 
@@ -63,24 +67,6 @@ func printSources(p *process, cfg config) {
 	w.Render()
 }
 
-func printPrices(p *process, prices providers.Prices) {
-	_, _ = fmt.Fprintf(p.stdout, "price table %s, digest %.12s; USD per million tokens\n", prices.Version(), prices.Digest())
-	w := newTable(p)
-	w.AppendHeader(table.Row{"provider", "model", "since", "input", "output", "source"})
-	for _, e := range prices.All() {
-		input, output := e.PerMillion()
-		since, models := "", strings.Join(e.Models, ", ")
-		if !e.From.IsZero() {
-			since = e.From.Format(time.DateOnly)
-		}
-		if e.Prefix != "" {
-			models = e.Prefix + "…"
-		}
-		w.AppendRow(table.Row{e.Provider, models, since, input, output, e.Source})
-	}
-	w.Render()
-}
-
 // diagnose prints one line per candidate and returns what is wrong.
 func diagnose(p *process, cfg config, prices providers.Prices) error {
 	file := cfg.File
@@ -93,24 +79,76 @@ func diagnose(p *process, cfg config, prices providers.Prices) error {
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(p.stdout, "\nsuite %s: %d tasks\nprices %s\n\n", suite.Path, len(suite.Tasks), prices.Version())
-	candidates := cfg.candidates(suite)
+	_, _ = fmt.Fprintf(p.stdout, "\nsuite %s: %d tasks\nprices %s%s\n\n", suite.Path, len(suite.Tasks), prices.Version(), p.age(prices))
 	var errs []error
-	w := newTable(p)
-	w.AppendHeader(table.Row{"candidate", "provider", "model", "key", "priced", "cassettes"})
-	for _, c := range candidates {
+	for _, c := range cfg.candidates(suite) {
 		if _, ok := all.Factories()[c.Provider]; !ok {
 			errs = append(errs, fmt.Errorf("candidate %s: unknown provider %q", c.Name, c.Provider))
 		}
-		have, want := cassettes(suite, c, cfg.Trials)
-		w.AppendRow(table.Row{c.Name, c.Provider, c.Model, p.keyState(c), priced(prices, c), fmt.Sprintf("%d of %d", have, want)})
+		p.printCandidate(cfg, suite, prices, c)
 	}
-	w.Render()
 	p.printTools(suite)
 	if len(errs) > 0 {
 		return usage(errors.Join(errs...))
 	}
 	return nil
+}
+
+// printCandidate says whom a candidate asks, with which key, at what price, and
+// within which limits.
+func (p *process) printCandidate(cfg config, suite *goldens.Suite, prices providers.Prices, c goldens.Candidate) {
+	have, want := cassettes(suite, c, cfg.Trials)
+	dials, err := cfg.Policy.Resolve(c.Provider, "action")
+	model := cmp.Or(c.Model, dials.Model)
+	_, _ = fmt.Fprintf(p.stdout, "candidate %s\n", c.Name)
+	line := func(name, text string) { _, _ = fmt.Fprintf(p.stdout, "  %-10s %s\n", name, text) }
+	line("provider", c.Provider)
+	line("wire", cmp.Or(all.Versions()[c.Provider], "unknown"))
+	line("model", cmp.Or(model, "none: the policy names none for this provider"))
+	line("key", p.keyState(c))
+	line("price", priceOf(prices, c.Provider, model, p.now().UTC()))
+	if c.Rescue != "" {
+		line("rescue", c.Rescue+"; "+priceOf(prices, c.Provider, c.Rescue, p.now().UTC()))
+	}
+	line("modes", modes(c))
+	if err != nil {
+		line("limits", err.Error())
+	} else {
+		line("limits", limits(dials, c, prices, model, p.now().UTC()))
+	}
+	line("cassettes", fmt.Sprintf("%d of %d", have, want))
+	_, _ = fmt.Fprintln(p.stdout)
+}
+
+// modes are the output modes of a candidate's wire, the one in force marked.
+func modes(c goldens.Candidate) string {
+	names, err := harness.Modes(all.Factories(), c)
+	if err != nil {
+		return err.Error()
+	}
+	for i, name := range names {
+		if name == cmp.Or(c.Mode, "prompt") {
+			names[i] = "[" + name + "]"
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// limits are the caps that hold for a candidate.
+func limits(dials providers.Resolved, c goldens.Candidate, prices providers.Prices, model string, at time.Time) string {
+	tokens := dials.MaxTokens
+	if c.MaxTokens != nil {
+		tokens = *c.MaxTokens
+	}
+	parts := []string{fmt.Sprintf("%d output tokens a call", tokens)}
+	if tokens == 0 {
+		parts[0] = "output as long as the provider lets it be"
+	}
+	if e, ok := prices.Lookup(c.Provider, model, at); ok && e.Context > 0 {
+		parts = append(parts, fmt.Sprintf("a context window of %d tokens", e.Context))
+	}
+	return strings.Join(append(parts, fmt.Sprintf("%d steps, %d tool calls and %d s an episode unless a task says otherwise",
+		dials.MaxSteps, dials.MaxToolCalls, dials.MaxSeconds)), "; ")
 }
 
 // keyState says whether a candidate's credential is set, never what it is.
@@ -156,14 +194,6 @@ func (p *process) printTools(suite *goldens.Suite) {
 		w.AppendRow(table.Row{spec.Name, suite.Approval(spec.Name), h.Method + " " + h.URL, strings.Join(states, ", ")})
 	}
 	w.Render()
-}
-
-func priced(prices providers.Prices, c goldens.Candidate) string {
-	_, ok := prices.Cost(c.Provider, c.Model, providers.Usage{Reported: true, Input: 1}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
-	if !ok {
-		return "no: cost will be unknown"
-	}
-	return "yes"
 }
 
 // cassettes counts how many of a candidate's cassettes are there.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -15,6 +16,7 @@ import (
 func main() {
 	os.Exit(execute(&process{
 		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv,
+		now: time.Now, //nolint:forbidigo // the one clock of the program
 	}))
 }
 
@@ -24,6 +26,7 @@ type process struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
 	env            func(string) (string, bool)
+	now            func() time.Time
 }
 
 // execute runs the command line and returns the exit code.

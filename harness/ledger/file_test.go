@@ -33,7 +33,7 @@ func TestNullIsNotZero(t *testing.T) {
 	zero, one, float := int64(0), int32(0), 0.0
 	rows := Rows{Turns: []Turn{
 		{},
-		{Tokens: Tokens{In: &zero, Out: &zero, CacheRead: &zero, CacheWrite: &zero, Reasoning: &zero}, CostNanoUSD: &zero, TTFTUs: &zero, HTTPStatus: &one, Confidence: &float},
+		{Tokens: Tokens{In: &zero, Out: &zero, CacheRead: &zero, CacheWrite: &zero, Reasoning: &zero}, CostNanoUSD: &zero, CostReportedNanoUSD: &zero, TTFTUs: &zero, HTTPStatus: &one, Confidence: &float},
 		{},
 	}, Episodes: []Episode{{}, {Tokens: Tokens{In: &zero}}, {CostNanoUSD: &zero}}}
 	dir := t.TempDir()
@@ -111,14 +111,14 @@ func TestRowGroupsAndMetadata(t *testing.T) {
 	require.NoError(t, err)
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
 	require.NoError(t, err)
-	require.Equal(t, "cupel version 2(build ledger)", f.Metadata().CreatedBy)
+	require.Equal(t, "cupel version 3(build ledger)", f.Metadata().CreatedBy)
 	groups := f.Metadata().RowGroups
 	require.Len(t, groups, 2)
 	require.EqualValues(t, rowGroupRows, groups[0].NumRows)
 	column := groups[1].Columns[13].MetaData
 	require.Equal(t, []string{"turn"}, []string(column.PathInSchema))
 	require.Equal(t, []byte{0, 0, 1, 0}, column.Statistics.MinValue, "65536, little-endian")
-	for key, want := range map[string]string{keyVersion: "2", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
+	for key, want := range map[string]string{keyVersion: "3", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
 		got, _ := f.Lookup(key)
 		require.Equal(t, want, got, key)
 	}
@@ -249,7 +249,7 @@ func TestReadRefusesAnotherSchema(t *testing.T) {
 		file []byte
 		want []string
 	}{
-		{"unknown digest", forge("abc", "turns"), []string{`version "7"`, "reads version 2", "code_version"}},
+		{"unknown digest", forge("abc", "turns"), []string{`version "7"`, "reads version 3", "code_version"}},
 		{"claims the digest of other columns", forge(schemaDigest(schemaText[Turn]()), "turns"), []string{"columns are not those"}},
 		{"another table", forge("abc", "episodes"), []string{`holds the table "episodes", not "turns"`}},
 		{"not Parquet", []byte("PAR1 but nothing else PAR1"), []string{"damaged"}},

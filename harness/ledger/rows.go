@@ -73,7 +73,11 @@ type Turn struct {
 	Reason         string   `parquet:"reason,dict"`
 	Tokens
 	CostNanoUSD *int64 `parquet:"cost_nanousd,optional"`
-	PriceDigest string `parquet:"price_digest,dict"`
+	// CostReportedNanoUSD is what the provider says it cost, where it says so.
+	CostReportedNanoUSD *int64 `parquet:"cost_reported_nanousd,optional"`
+	PriceDigest         string `parquet:"price_digest,dict"`
+	// ServiceTier is the tier that served, in the provider's word.
+	ServiceTier string `parquet:"service_tier,dict"`
 	Thrash      bool   `parquet:"thrash"`
 	Stall       bool   `parquet:"stall"`
 	// StepsUsed, ToolCallsUsed and TokensUsed are the counters after the turn.

@@ -9,7 +9,7 @@ import (
 
 // schemaVersion counts changes of the columns of any table. Parquet files and
 // journal records carry it.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // Keys of the file metadata. keySeal covers the file itself, see seal.
 const (

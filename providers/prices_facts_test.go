@@ -1,0 +1,94 @@
+package providers
+
+import (
+	"encoding/json"
+	"math/big"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPricesAgainstPublishedFacts compares the table with a collection of
+// published prices, where that is at hand: every name it gives that the table
+// prices must cost the same.
+func TestPricesAgainstPublishedFacts(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "prices", "prices.json"))
+	if err != nil {
+		t.Skipf("published prices are not at hand: %v", err)
+	}
+	var facts []struct {
+		Provider string
+		Models   []struct {
+			ID     string
+			Match  json.RawMessage
+			Prices json.RawMessage
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &facts))
+	ours := map[string][]string{
+		"anthropic": {"anthropic"}, "openai": {"openai", "openai-responses"}, "aws": {"bedrock"}, "azure": {"azure"}, "cerebras": {"cerebras"},
+		"cohere": {"cohere"}, "fireworks": {"fireworks"}, "google": {"gemini", "vertex"}, "groq": {"groq"}, "mistral": {"mistral"},
+		"openrouter": {"openrouter"}, "perplexity": {"perplexity"}, "together": {"together"}, "x-ai": {"xai"},
+	}
+	p, at, compared := prices(t), day(t, "2026-10-01"), map[string]int{}
+	for _, f := range facts {
+		for _, m := range f.Models {
+			var flat map[string]json.RawMessage
+			if json.Unmarshal(m.Prices, &flat) != nil {
+				continue // dated
+			}
+			for _, provider := range ours[f.Provider] {
+				for _, name := range exactNames(m.Match) {
+					e, ok := p.Lookup(provider, name, at)
+					if !ok {
+						continue
+					}
+					compared[f.Provider]++
+					require.Zero(t, basePrice(t, flat["input_mtok"]).Cmp(nanoRat(e.base.input)), "%s %s: input", provider, name)
+					require.Zero(t, basePrice(t, flat["output_mtok"]).Cmp(nanoRat(e.base.output)), "%s %s: output", provider, name)
+					if flat["cache_read_mtok"] != nil {
+						require.Zero(t, basePrice(t, flat["cache_read_mtok"]).Cmp(nanoRat(e.base.cacheRead)), "%s %s: cache reads", provider, name)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("compared %v", compared)
+	for provider, n := range map[string]int{"openai": 60, "openrouter": 400, "groq": 15, "together": 40, "google": 20, "fireworks": 15, "mistral": 15} {
+		require.GreaterOrEqual(t, compared[provider], n, provider)
+	}
+}
+
+// exactNames are the names that a match lists as equal.
+func exactNames(match json.RawMessage) []string {
+	var m struct {
+		Equals string
+		Or     []struct{ Equals string }
+	}
+	_ = json.Unmarshal(match, &m) // of other forms, none
+	var names []string
+	for _, one := range append(m.Or, struct{ Equals string }{m.Equals}) {
+		if one.Equals != "" {
+			names = append(names, one.Equals)
+		}
+	}
+	return names
+}
+
+// basePrice is a price, or that of short prompts, rounded to nine digits.
+func basePrice(t *testing.T, raw json.RawMessage) *big.Rat {
+	t.Helper()
+	var tiers struct{ Base json.RawMessage }
+	if json.Unmarshal(raw, &tiers) == nil && tiers.Base != nil {
+		raw = tiers.Base
+	}
+	r, ok := new(big.Rat).SetString(string(raw))
+	require.True(t, ok, "%s", raw)
+	r, ok = new(big.Rat).SetString(r.FloatString(9))
+	require.True(t, ok)
+	return r
+}
+
+func nanoRat(nano int64) *big.Rat { return big.NewRat(nano, 1e9) }
