@@ -2,6 +2,7 @@ package harness_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -65,6 +66,35 @@ func TestRefusedRequestsAreMadeAgain(t *testing.T) {
 	replayed, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Less(t, time.Since(start), 2*time.Second, "a replay does not wait")
+	require.Equal(t, withoutRun(recorded.Rows), withoutRun(replayed.Rows))
+}
+
+// flaky loses the connection of every other request.
+type flaky struct{ busy }
+
+func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
+	if f.count.Add(1)%2 == 0 {
+		return f.next.RoundTrip(r)
+	}
+	_ = r.Body.Close()
+	return nil, errors.New("connection reset by peer")
+}
+
+// TestLostConnectionsAreMadeAgain: a failure of the transport is on the cassette
+// like an answer, so that the replay makes as many attempts.
+func TestLostConnectionsAreMadeAgain(t *testing.T) {
+	o := recordOptions(t, "G01")
+	o.Select.Candidates = []string{"strong"}
+	f := &flaky{busy{next: o.Transport("")}}
+	o.Transport = func(string) http.RoundTripper { return f }
+	o.Retry.Sleep = func(context.Context, time.Duration) error { return nil }
+	recorded, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Empty(t, recorded.Rows.Episodes[0].ErrorText)
+	require.EqualValues(t, 2, recorded.Rows.Turns[0].Attempts)
+	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
+	replayed, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
 	require.Equal(t, withoutRun(recorded.Rows), withoutRun(replayed.Rows))
 }
 

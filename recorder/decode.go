@@ -52,6 +52,8 @@ type yamlExtra struct {
 	FirstByte   int64      `yaml:"first_byte"`
 	Frames      [][2]int64 `yaml:"frames"`
 	ClosedEarly bool       `yaml:"closed_early"`
+	Failed      string     `yaml:"failed"`
+	TimedOut    bool       `yaml:"timed_out"`
 }
 
 // readYAML reads any cassette, as go-vcr would: several times slower than
@@ -88,7 +90,7 @@ func readYAML(content []byte, sealed bool) (*tape, error) {
 }
 
 func (it *interaction) extend(y *yamlExtra) {
-	it.digest, it.closedEarly = y.Digest, y.ClosedEarly
+	it.digest, it.closedEarly, it.failure, it.timedOut = y.Digest, y.ClosedEarly, y.Failed, y.TimedOut
 	it.Response.Headers = keptHeaders(it.Response.Headers)
 	it.firstByte = time.Duration(y.FirstByte) * time.Microsecond
 	for _, f := range y.Frames {

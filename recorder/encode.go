@@ -94,6 +94,12 @@ func (w *writer) interaction(it *interaction) {
 	if it.closedEarly {
 		w.put("    closed_early: true\n")
 	}
+	if it.failure != "" {
+		w.put("    failed: ", quoted(it.failure), "\n")
+	}
+	if it.timedOut {
+		w.put("    timed_out: true\n")
+	}
 }
 
 func (w *writer) headers(h http.Header) {

@@ -35,6 +35,9 @@ func sample() *tape {
 		it.firstByte = time.Duration(i) * time.Millisecond
 		it.frames = []frame{{5, 1000}, {len(body) - 5, 0}}
 		it.closedEarly = i == 1
+		if i == 0 {
+			it.failure, it.timedOut = "read tcp: \"reset\" ä\n", true
+		}
 		t.interactions = append(t.interactions, it)
 	}
 	return t

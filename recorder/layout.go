@@ -113,6 +113,11 @@ func (l *layout) interaction(it *interaction) {
 	l.want("    frames: [")
 	it.frames = l.frames(l.line())
 	it.closedEarly = l.has("    closed_early: true\n")
+	if l.has("    failed: ") {
+		it.failure = l.quoted()
+		l.want("\n")
+	}
+	it.timedOut = l.has("    timed_out: true\n")
 }
 
 // number reads a decimal as encode writes it.

@@ -73,7 +73,7 @@ func (r *Recorder) live(req *http.Request) (*http.Response, error) {
 
 // send passes a request on and puts the tap on the response.
 func (r *Recorder) send(req *http.Request, body string, t *tap) (*http.Response, error) {
-	t.report = observer(req.Context())
+	t.ctx, t.report = req.Context(), observer(req.Context())
 	t.start = r.o.Now()
 	resp, err := r.o.Base.RoundTrip(withBody(req, body))
 	if err != nil {

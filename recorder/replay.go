@@ -34,12 +34,16 @@ func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
 		FirstByte: it.firstByte, Duration: it.Response.Duration, Replayed: true,
 	}}
 	b.report = observer(req.Context())
+	if it.failure != "" && it.Response.Code == 0 {
+		b.finish()
+		return nil, &failure{it.failure, it.timedOut}
+	}
 	resp := &http.Response{
 		Status: it.Response.Status, StatusCode: it.Response.Code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: it.Response.Headers.Clone(), Body: b, ContentLength: int64(len(it.Response.Body)), Request: req,
 	}
-	if it.closedEarly {
+	if it.closedEarly || it.failure != "" {
 		resp.ContentLength = -1
 	}
 	return resp, nil
@@ -75,7 +79,8 @@ type replayBody struct {
 	exchange Exchange
 }
 
-// Read never crosses a frame's end. A recording that was closed early ends
+// Read never crosses a frame's end. A recording whose transport failed fails in
+// the same place; one that was closed early ends
 // with io.ErrUnexpectedEOF: what would have come is not known.
 func (b *replayBody) Read(p []byte) (int, error) {
 	b.mu.Lock()
@@ -99,6 +104,9 @@ func (b *replayBody) Read(p []byte) (int, error) {
 	}
 	b.mu.Unlock()
 	b.finish()
+	if b.it.failure != "" {
+		return 0, &failure{b.it.failure, b.it.timedOut}
+	}
 	if b.it.closedEarly {
 		return 0, fmt.Errorf("cassette %s: interaction %d was closed here when it was recorded: %w",
 			b.path, b.exchange.Index, io.ErrUnexpectedEOF)

@@ -13,8 +13,9 @@ import (
 
 // Save seals what was recorded, in the order the requests were started, and
 // replaces the cassette atomically; nothing in other modes, and nothing when
-// nothing was recorded. The old cassette stays as it is when an exchange is not
-// finished or failed in transport, when a credential would be on the new one
+// nothing was recorded. A transport's failure is recorded like an answer, unless the
+// caller had given up. The old cassette stays as it is when an exchange is not
+// finished, when a credential would be on the new one
 // (*SecretError), or when it cannot be written.
 func (r *Recorder) Save() error {
 	r.mu.Lock()

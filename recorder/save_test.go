@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -159,6 +160,16 @@ func TestSecretsInOtherPlaces(t *testing.T) {
 		r.o.Secrets = []string{canary}
 		_, err := r.RoundTrip(post(t, "https://api.test/", "{}"))
 		require.ErrorIs(t, err, cause)
+		require.Equal(t, &SecretError{"t/1.yaml", 0, "failed", "a configured secret"}, r.Save())
+	})
+	t.Run("cause of giving up", func(t *testing.T) {
+		cause := errors.New("dial https://u:" + canary + "@api.test")
+		r := newRecording(t, answer(func(*http.Request) (*http.Response, error) { return nil, cause }))
+		r.o.Secrets = []string{canary}
+		ctx, giveUp := context.WithCancel(context.Background())
+		giveUp()
+		_, err := r.RoundTrip(post(t, "https://api.test/", "{}").WithContext(ctx))
+		require.ErrorIs(t, err, cause)
 		err = r.Save()
 		require.ErrorContains(t, err, "the cause is withheld")
 		require.NotContains(t, err.Error(), canary)
@@ -204,11 +215,11 @@ func TestSaveLeavesTheOldCassette(t *testing.T) {
 		text string
 	}{
 		"nothing sent": {},
-		"transport fails": {
+		"the caller gives up": {
 			base: func(*http.Request) (*http.Response, error) { return nil, broken },
 			text: "save cassette t/1.yaml: interaction 1 (POST https://api.test/bad) failed; the cassette on disk stays: connection reset",
 		},
-		"body fails": {
+		"the caller gives up in the body": {
 			base: func(*http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: &chunkBody{chunks: []string{"a"}, end: broken}}, nil
 			},
@@ -236,7 +247,12 @@ func TestSaveLeavesTheOldCassette(t *testing.T) {
 			if c.base != nil {
 				ask(t, second, post(t, "https://api.test/", "{}"))
 				second.o.Base = c.base
-				resp, err := second.RoundTrip(post(t, "https://api.test/bad?key=abc", "{}"))
+				ctx, giveUp := context.WithCancel(context.Background())
+				second.o.Base = answer(func(r *http.Request) (*http.Response, error) {
+					giveUp()
+					return c.base(r)
+				})
+				resp, err := second.RoundTrip(post(t, "https://api.test/bad?key=abc", "{}").WithContext(ctx))
 				if err == nil {
 					c.use(resp)
 				}

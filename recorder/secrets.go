@@ -207,7 +207,7 @@ func (d *detector) findIn(it *interaction) (field, kind string) {
 	for _, f := range []struct{ name, text string }{
 		{"request.url", it.Request.URL}, {"request.method", it.Request.Method},
 		{"request.body", it.Request.Body}, {"response.status", it.Response.Status},
-		{"response.body", it.Response.Body},
+		{"response.body", it.Response.Body}, {"failed", it.failure},
 	} {
 		if kind := d.find(f.text); kind != "" {
 			return f.name, kind

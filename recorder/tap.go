@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync"
@@ -11,6 +12,7 @@ import (
 // and notes its size and time, and for a recording its bytes.
 type tap struct {
 	r      *Recorder
+	ctx    context.Context // of the request
 	body   io.ReadCloser
 	length int64 // as announced, -1 when unknown
 	start  time.Time
@@ -98,8 +100,12 @@ func (t *tap) keep(err error) {
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	k := t.take
-	if k.err == nil && !errors.Is(err, io.EOF) {
-		k.err = err
+	switch {
+	case k.err != nil || err == nil || errors.Is(err, io.EOF):
+	case t.ctx.Err() != nil:
+		k.err = err // the caller gave up: that is not the provider's doing
+	default:
+		k.it.failure, k.it.timedOut = failureOf(err)
 	}
 	k.it.closedEarly = err == nil && t.read != t.length
 	k.it.firstByte, k.it.Response.Duration = t.exchange.FirstByte, t.exchange.Duration

@@ -32,6 +32,10 @@ type interaction struct {
 	frames    []frame
 	// closedEarly says that the body was closed before its end came.
 	closedEarly bool
+	// failure is what the transport said when it failed, before the response if
+	// there is no status, after its body otherwise; empty if it did not.
+	failure  string
+	timedOut bool
 }
 
 // tape is the content of a cassette.
@@ -62,11 +66,14 @@ func (it *interaction) check() error {
 	if it.Request.Method == "" || it.Request.URL == "" {
 		return errors.New("no request method or url")
 	}
-	if c := it.Response.Code; c < 100 || c > 999 {
+	if c := it.Response.Code; (c != 0 || it.failure == "" || it.Response.Body != "") && (c < 100 || c > 999) {
 		return fmt.Errorf("response code %d is no HTTP status", c)
 	}
 	if len(it.digest) != 64 {
 		return errors.New("no request digest")
+	}
+	if it.timedOut && it.failure == "" || it.closedEarly && it.failure != "" {
+		return errors.New("an end that contradicts itself")
 	}
 	if it.Response.Duration < 0 || it.firstByte < 0 {
 		return errors.New("negative time")

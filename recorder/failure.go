@@ -1,0 +1,39 @@
+package recorder
+
+import (
+	"errors"
+	"net"
+	"strings"
+)
+
+// maxFailure bounds what is kept of a transport's error, in bytes.
+const maxFailure = 2000
+
+// failure is a recorded failure of the transport. It is a net.Error, so that a
+// replayed timeout is known for one.
+type failure struct {
+	text     string
+	timedOut bool
+}
+
+// Error says what the transport said.
+func (f *failure) Error() string { return f.text }
+
+// Timeout reports whether it was one.
+func (f *failure) Timeout() bool { return f.timedOut }
+
+// Temporary is deprecated and always false.
+func (f *failure) Temporary() bool { return false }
+
+// failureOf is what to keep of an error.
+func failureOf(err error) (text string, timedOut bool) {
+	text = strings.ToValidUTF8(err.Error(), "\ufffd")
+	if len(text) > maxFailure {
+		text = strings.ToValidUTF8(text[:maxFailure], "") + "…"
+	}
+	if text == "" {
+		text = "failed without a word"
+	}
+	var e net.Error
+	return text, errors.As(err, &e) && e.Timeout()
+}
