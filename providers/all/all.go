@@ -34,6 +34,7 @@ func entries() []entry {
 		{"openai-compatible", "LLM_API_KEY", openai.Version, compatible},
 		{"sim-anthropic", "", anthropic.Version, simulated("sim-anthropic", anthropic.New)},
 		{"sim-openai", "", openai.Version, simulated("sim-openai", openai.New)},
+		{"vertex-anthropic", "VERTEX_ACCESS_TOKEN", anthropic.Version, anthropic.NewVertex},
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func TestNamesAgree(t *testing.T) {
-	require.Equal(t, []string{"anthropic", "openai", "openai-compatible", "sim-anthropic", "sim-openai"}, Names())
+	require.Equal(t, []string{"anthropic", "openai", "openai-compatible", "sim-anthropic", "sim-openai", "vertex-anthropic"}, Names())
 	require.Equal(t, Names(), slices.Sorted(maps.Keys(Versions())))
 	for name := range Keys() {
 		require.Contains(t, Names(), name)
@@ -37,6 +37,10 @@ func TestKeysAndAddresses(t *testing.T) {
 			require.ErrorContains(t, err, "LLM_API_URL")
 			_, err = make(providers.Options{BaseURL: "http://127.0.0.1:8080/v1"})
 			require.NoError(t, err)
+		case "vertex-anthropic":
+			require.ErrorContains(t, err, "VERTEX_ACCESS_TOKEN")
+			_, err = make(providers.Options{Key: "k"})
+			require.ErrorContains(t, err, "base_url")
 		default:
 			require.NoError(t, err)
 		}
@@ -57,10 +61,11 @@ func TestEachWireGoesToItsOwnAddressUnderItsOwnName(t *testing.T) {
 		"openai-compatible": "http://127.0.0.1:1/x/chat/completions",
 		"sim-anthropic":     "http://sim.localhost/v1/messages",
 		"sim-openai":        "http://sim.localhost/v1/chat/completions",
+		"vertex-anthropic":  "http://127.0.0.1:1/x/models/m:rawPredict",
 	} {
 		seen := &answering{}
 		o := providers.Options{HTTP: &http.Client{Transport: seen}}
-		if name == "openai-compatible" {
+		if name == "openai-compatible" || name == "vertex-anthropic" {
 			o.BaseURL = "http://127.0.0.1:1/x"
 		}
 		m, err := Factories()[name](o)

@@ -1,11 +1,13 @@
 // Package anthropic speaks the Anthropic Messages wire: a providers.Call goes
 // in, POST {base}/messages is made, a normalised reply or a typed error comes
-// out.
+// out. Claude on Vertex AI has the same bodies at another address. Replies of
+// the older Text Completions API are read, too.
 package anthropic
 
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -17,6 +19,8 @@ const Version = "anthropic-messages/1"
 const (
 	publicBase = "https://api.anthropic.com/v1"
 	apiVersion = "2023-06-01"
+	// vertexVersion stands in the body: "Claude on Vertex AI", docs.claude.com.
+	vertexVersion = "vertex-2023-10-16"
 )
 
 // New makes a model of the provider. It fails with a *providers.Error of kind
@@ -27,6 +31,8 @@ func New(o providers.Options) (providers.Model, error) {
 	if o.Provider == "" {
 		o.Provider = "anthropic"
 	}
+	// No Wait: the anthropic-ratelimit-*-reset headers tell when a limit is fully
+	// replenished, not when to come back ("Rate limits", docs.claude.com).
 	client, err := wire.New(wire.Dialect{
 		Base: publicBase, KeyName: "ANTHROPIC_API_KEY",
 		Authorize: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
@@ -36,10 +42,31 @@ func New(o providers.Options) (providers.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &model{client}, nil
+	return &model{client: client}, nil
 }
 
-type model struct{ client *wire.Client }
+// NewVertex makes a model of Claude on Vertex AI. The base URL is required and
+// ends in /projects/{project}/locations/{region}/publishers/anthropic; the key
+// is an access token. It fails like New.
+func NewVertex(o providers.Options) (providers.Model, error) {
+	if o.Provider == "" {
+		o.Provider = "vertex-anthropic"
+	}
+	client, err := wire.New(wire.Dialect{
+		KeyName:   "VERTEX_ACCESS_TOKEN",
+		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
+		Kind:      kindOf,
+	}, o)
+	if err != nil {
+		return nil, err
+	}
+	return &model{client: client, vertex: true}, nil
+}
+
+type model struct {
+	client *wire.Client
+	vertex bool
+}
 
 // Call implements providers.Model.
 func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
@@ -47,5 +74,20 @@ func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 		return providers.Reply{}, err
 	}
 	body, warnings := newRequest(call)
-	return m.client.Do(ctx, call, wire.Request{Path: "/messages", Body: body}, decoder{}, warnings)
+	path := "/messages"
+	if m.vertex {
+		path = body.forVertex()
+	}
+	return m.client.Do(ctx, call, wire.Request{Path: path, Body: body}, &decoder{}, warnings)
+}
+
+// forVertex moves the model from the body to the path, which it returns.
+func (r *request) forVertex() string {
+	method := ":rawPredict"
+	if r.Stream {
+		method = ":streamRawPredict"
+	}
+	path := "/models/" + url.PathEscape(r.Model) + method
+	r.Version, r.Model = vertexVersion, ""
+	return path
 }

@@ -29,7 +29,7 @@ func encode(a providertest.Answer) string {
 	usage := ""
 	if u := a.Usage; u.Reported {
 		usage = fmt.Sprintf(`, "usage": {"input_tokens": %d, "output_tokens": %d, "cache_read_input_tokens": %d,
-			"cache_creation_input_tokens": %d, "output_tokens_details": {"thinking_tokens": %d}, "service_tier": "standard"}`,
+			"cache_creation_input_tokens": %d, "output_tokens_details": {"thinking_tokens": %d}}`,
 			u.Input, u.Output+u.Reasoning, u.CacheRead, u.CacheWrite, u.Reasoning)
 	}
 	content := fmt.Sprintf(`{"type": "text", "text": %s}`, quote(a.Text))

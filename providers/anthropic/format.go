@@ -23,16 +23,6 @@ type outputFormat struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-type tool struct {
-	Name        string          `json:"name"`
-	InputSchema json.RawMessage `json:"input_schema"`
-}
-
-type toolChoice struct {
-	Type string `json:"type"`
-	Name string `json:"name"`
-}
-
 // enforced is the subset of JSON Schema of structured outputs. minItems is taken
 // with 0 and 1 only and therefore not listed.
 var enforced = wire.Subset{

@@ -9,12 +9,13 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// response is what is read of a body.
+// response is what is read of a body. Completion is that of the older API.
 type response struct {
 	Type        string          `json:"type"`
 	ID          string          `json:"id"`
 	Model       string          `json:"model"`
 	Content     []block         `json:"content"`
+	Completion  *string         `json:"completion"`
 	StopReason  string          `json:"stop_reason"`
 	StopDetails *stopDetails    `json:"stop_details"`
 	Usage       json.RawMessage `json:"usage"`
@@ -24,26 +25,20 @@ type response struct {
 // block is one content block. Blocks of server tools carry other fields, of
 // types that change: only text, thinking and tool use are looked at.
 type block struct {
-	Type     string          `json:"type"`
-	ID       json.RawMessage `json:"id"`
-	Name     json.RawMessage `json:"name"`
-	Input    json.RawMessage `json:"input"`
-	Text     json.RawMessage `json:"text"`
-	Thinking json.RawMessage `json:"thinking"`
+	Type      string          `json:"type"`
+	ID        json.RawMessage `json:"id"`
+	Name      json.RawMessage `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	Text      json.RawMessage `json:"text"`
+	Thinking  json.RawMessage `json:"thinking"`
+	Signature json.RawMessage `json:"signature"`
 }
+
+// plain reports whether text and calls carry all of a block.
+func plain(kind string) bool { return kind == "text" || kind == "tool_use" }
 
 type stopDetails struct {
 	Explanation string `json:"explanation"`
-}
-
-type usage struct {
-	Input         *wire.Count `json:"input_tokens"`
-	Output        *wire.Count `json:"output_tokens"`
-	CacheRead     wire.Count  `json:"cache_read_input_tokens"`
-	CacheWrite    wire.Count  `json:"cache_creation_input_tokens"`
-	OutputDetails *struct {
-		Thinking wire.Count `json:"thinking_tokens"`
-	} `json:"output_tokens_details"`
 }
 
 // finishes maps the stop reasons. pause_turn is a stop of none of these kinds.
@@ -54,55 +49,81 @@ var finishes = map[string]providers.Finish{
 	"refusal":  providers.FinishRefusal,
 }
 
-// decoder reads replies into a wire.Builder.
-type decoder struct{}
+// decoder reads one reply into a wire.Builder.
+type decoder struct {
+	usage  json.RawMessage // as far as it has come
+	blocks []*piece        // of a stream, in order
+	open   map[int]*piece
+}
 
 // Whole implements wire.Decoder.
-func (d decoder) Whole(b *wire.Builder, body []byte) error {
+func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {
 		return fmt.Errorf("decode reply: %w", err)
 	}
 	b.Reply.Model, b.Reply.RequestID = r.Model, r.ID
-	b.Usage(r.Usage, readUsage)
+	d.count(b, r.Usage)
 	if r.Type == "error" || wire.Given(r.Error) {
 		f := wire.ReadFault(body)
 		return &f
 	}
-	if r.Content == nil {
+	switch {
+	case r.Content == nil && r.Completion != nil:
+		b.Text(*r.Completion)
+	case r.Content == nil:
 		return errors.New("decode reply: no content")
 	}
+	more := false
 	for i, bl := range r.Content {
-		var err error
-		switch bl.Type {
-		case "text":
-			err = add(b.Text, bl.Text)
-		case "thinking":
-			err = add(b.Reasoning, bl.Thinking)
-		case "tool_use":
-			var id, name string
-			_ = json.Unmarshal(bl.ID, &id) // no text is no id
-			_ = json.Unmarshal(bl.Name, &name)
-			b.Call("", id, name).Args(string(bl.Input))
-		}
-		if err != nil {
+		if err := bl.into(b); err != nil {
 			return fmt.Errorf("decode reply: content block %d: %w", i, err)
 		}
+		more = more || !plain(bl.Type)
 	}
-	b.Reply.FinishRaw = r.StopReason
-	b.Reply.Finish = providers.FinishOther
-	if f, ok := finishes[r.StopReason]; ok {
-		b.Reply.Finish = f
+	if more {
+		var c struct {
+			Content []json.RawMessage `json:"content"`
+		}
+		if err := json.Unmarshal(body, &c); err != nil {
+			return fmt.Errorf("decode reply: %w", err) // unreachable: it was decoded
+		}
+		keep(b, c.Content)
 	}
-	if r.StopDetails != nil && b.Reply.Finish == providers.FinishRefusal {
-		b.Refusal(r.StopDetails.Explanation)
+	finish(b, r.StopReason, r.StopDetails)
+	return nil
+}
+
+// into adds a whole block to the reply.
+func (bl block) into(b *wire.Builder) error {
+	switch bl.Type {
+	case "text":
+		return add(b.Text, bl.Text)
+	case "thinking":
+		return add(b.Reasoning, bl.Thinking)
+	case "tool_use":
+		bl.input(b.Call("", str(bl.ID), str(bl.Name)))
 	}
 	return nil
 }
 
-// Frame implements wire.Decoder.
-func (d decoder) Frame(*wire.Builder, wire.Frame) (bool, error) {
-	return false, errors.New("decode reply: an event stream was not asked for")
+// input sets the arguments of a call; null is none.
+func (bl block) input(c *wire.ToolCall) {
+	if string(bl.Input) != "null" {
+		c.Args(string(bl.Input))
+	}
+}
+
+// finish sets why the model stopped.
+func finish(b *wire.Builder, reason string, details *stopDetails) {
+	b.Reply.FinishRaw = reason
+	b.Reply.Finish = providers.FinishOther
+	if f, ok := finishes[reason]; ok {
+		b.Reply.Finish = f
+	}
+	if details != nil && b.Reply.Finish == providers.FinishRefusal {
+		b.Refusal(details.Explanation)
+	}
 }
 
 // add hands a JSON string on.
@@ -116,21 +137,4 @@ func add(to func(string), raw json.RawMessage) error {
 	}
 	to(s)
 	return nil
-}
-
-// readUsage makes disjoint classes of a usage object. input_tokens excludes
-// the cache; output_tokens includes thinking.
-func readUsage(raw json.RawMessage) (providers.Usage, bool, error) {
-	var u usage
-	if err := json.Unmarshal(raw, &u); err != nil || u.Input == nil || u.Output == nil {
-		return providers.Usage{}, false, err
-	}
-	var thinking wire.Count
-	if u.OutputDetails != nil {
-		thinking = min(u.OutputDetails.Thinking, *u.Output)
-	}
-	return providers.Usage{
-		Input: int64(*u.Input), Output: int64(*u.Output - thinking),
-		CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheWrite), Reasoning: int64(thinking),
-	}, true, nil
 }

@@ -47,11 +47,17 @@ func TestReplyForms(t *testing.T) {
 		want                providers.Reply
 	}{
 		{"text", `[{"type":"text","text":"a"}]`, `"stop_reason":"end_turn"`, providers.Reply{Text: "a", Finish: providers.FinishStop, FinishRaw: "end_turn"}},
-		{"several text blocks", `[{"type":"text","text":"a"},{"type":"text","text":"b","citations":[{}]}]`, `"stop_reason":"stop_sequence"`, providers.Reply{Text: "a\nb", Finish: providers.FinishStop, FinishRaw: "stop_sequence"}},
-		{"thinking is not the answer", `[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"x"},{"type":"text","text":"a"}]`, `"stop_reason":"end_turn"`, providers.Reply{Text: "a", Reasoning: "hm", Finish: providers.FinishStop, FinishRaw: "end_turn"}},
-		{"only thinking", `[{"type":"thinking","thinking":"hm"}]`, `"stop_reason":"max_tokens"`, providers.Reply{Reasoning: "hm", Finish: providers.FinishLength, FinishRaw: "max_tokens"}},
-		{"blocks of server tools", `[{"type":"server_tool_use","input":{"text":1}},{"type":"web_search_tool_result","content":[{"text":{}}],"text":5},{"type":"text","text":"a"}]`, `"stop_reason":"pause_turn"`, providers.Reply{Text: "a", Finish: providers.FinishOther, FinishRaw: "pause_turn"}},
-		{"tool use", `[{"type":"tool_use","id":"t","name":"n","input":{}}]`, `"stop_reason":"tool_use"`, providers.Reply{Finish: providers.FinishTools, FinishRaw: "tool_use"}},
+		{"several text blocks", `[{"type":"text","text":"a"},{"type":"text","text":"b","citations":[{}]}]`, `"stop_reason":"stop_sequence"`, providers.Reply{Text: "ab", Finish: providers.FinishStop, FinishRaw: "stop_sequence"}},
+		{"thinking is not the answer", `[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"x"},{"type":"text","text":"a"}]`, `"stop_reason":"end_turn"`, providers.Reply{Text: "a", Reasoning: "hm", Finish: providers.FinishStop, FinishRaw: "end_turn", Continuation: []byte(`{"anthropic_content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"x"},{"type":"text","text":"a"}]}`)}},
+		{"only thinking", `[{"type":"thinking","thinking":"hm"}]`, `"stop_reason":"max_tokens"`, providers.Reply{Reasoning: "hm", Finish: providers.FinishLength, FinishRaw: "max_tokens", Continuation: []byte(`{"anthropic_content":[{"type":"thinking","thinking":"hm"}]}`)}},
+		{"blocks of server tools", `[{"type":"server_tool_use","input":{"text":1}},{"type":"web_search_tool_result","content":[{"text":{}}],"text":5},{"type":"text","text":"a"}]`, `"stop_reason":"pause_turn"`, providers.Reply{
+			Text: "a", Finish: providers.FinishOther, FinishRaw: "pause_turn",
+			Continuation: []byte(`{"anthropic_content":[{"type":"server_tool_use","input":{"text":1}},{"type":"web_search_tool_result","content":[{"text":{}}],"text":5},{"type":"text","text":"a"}]}`),
+		}},
+		{"tool use", `[{"type":"tool_use","id":"t","name":"n","input":{}}]`, `"stop_reason":"tool_use"`, providers.Reply{Calls: []providers.ToolCall{{ID: "t", Name: "n", Args: "{}"}}, Finish: providers.FinishTools, FinishRaw: "tool_use"}},
+		{"tool use as it came", `[{"type":"tool_use","id":"t","name":"n","input":{ "b":1.0, "a":"<" }},{"type":"tool_use","id":"t","name":"o","input":null}]`, `"stop_reason":"tool_use"`, providers.Reply{Calls: []providers.ToolCall{{ID: "t", Name: "n", Args: `{ "b":1.0, "a":"<" }`}, {ID: "call_2", Name: "o", Args: "{}"}}, Finish: providers.FinishTools, FinishRaw: "tool_use"}},
+		{"the model's own think tags are text", `[{"type":"text","text":"<thinking>hm</thinking>a"}]`, `"stop_reason":"end_turn"`, providers.Reply{Text: "<thinking>hm</thinking>a", Finish: providers.FinishStop, FinishRaw: "end_turn"}},
+		{"nothing but a stop sequence", `[]`, `"stop_reason":"stop_sequence","stop_sequence":"alpha"`, providers.Reply{Finish: providers.FinishStop, FinishRaw: "stop_sequence"}},
 		{"empty content", `[]`, `"stop_reason":"end_turn"`, providers.Reply{Finish: providers.FinishStop, FinishRaw: "end_turn"}},
 		{"window full", `[]`, `"stop_reason":"model_context_window_exceeded"`, providers.Reply{Finish: providers.FinishLength, FinishRaw: "model_context_window_exceeded"}},
 		{"refusal", `[]`, `"stop_reason":"refusal","stop_details":{"type":"refusal","explanation":"no"}`, providers.Reply{Refusal: "no", Finish: providers.FinishRefusal, FinishRaw: "refusal"}},
@@ -77,7 +83,11 @@ func TestUsageClasses(t *testing.T) {
 		{"plain", `{"input_tokens":3,"output_tokens":0}`, providers.Usage{Reported: true, Input: 3}},
 		{"null caches", `{"input_tokens":3,"output_tokens":1,"cache_read_input_tokens":null,"cache_creation_input_tokens":null,"output_tokens_details":null}`, providers.Usage{Reported: true, Input: 3, Output: 1}},
 		{"never negative", `{"input_tokens":3,"output_tokens":1,"output_tokens_details":{"thinking_tokens":2}}`, providers.Usage{Reported: true, Input: 3, Reasoning: 1}},
-		{"half a report", `{"output_tokens":1}`, providers.Usage{}},
+		{"half a report", `{"output_tokens":1}`, providers.Usage{Output: 1}},
+		{"an hour in the cache", `{"input_tokens":1,"output_tokens":2,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"service_tier":"priority"}`, providers.Usage{Reported: true, Input: 1, Output: 2, CacheWrite: 30, CacheWriteLong: 20, Tier: "priority"}},
+		{"the cache by its parts alone", `{"input_tokens":1,"output_tokens":2,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20}}`, providers.Usage{Reported: true, Input: 1, Output: 2, CacheWrite: 30, CacheWriteLong: 20}},
+		{"no more for an hour than in all", `{"input_tokens":1,"output_tokens":2,"cache_creation_input_tokens":5,"cache_creation":{"ephemeral_1h_input_tokens":20}}`, providers.Usage{Reported: true, Input: 1, Output: 2, CacheWrite: 5, CacheWriteLong: 5}},
+		{"a tier that is no text", `{"input_tokens":1,"output_tokens":2,"service_tier":{},"cache_creation":null}`, providers.Usage{Reported: true, Input: 1, Output: 2}},
 		{"wrong type", `{"input_tokens":"3","output_tokens":1}`, providers.Usage{}},
 		{"null", `null`, providers.Usage{}},
 	} {
@@ -127,7 +137,7 @@ func FuzzDecode(f *testing.F) {
 
 // decode reads a whole body.
 func decode(body []byte, forced string) (providers.Reply, *wire.Fault, error) {
-	r, _, err := wire.Decode(decoder{}, wire.Events, body, false, forced)
+	r, _, err := wire.Decode(&decoder{}, wire.Events, body, false, forced)
 	var f *wire.Fault
 	if errors.As(err, &f) {
 		return r, f, nil

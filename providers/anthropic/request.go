@@ -9,7 +9,8 @@ import (
 
 // request is the body sent. Field order is fixed: equal calls give equal bytes.
 type request struct {
-	Model        string        `json:"model"`
+	Version      string        `json:"anthropic_version,omitempty"`
+	Model        string        `json:"model,omitempty"`
 	MaxTokens    int           `json:"max_tokens"`
 	System       string        `json:"system,omitempty"`
 	Messages     []message     `json:"messages"`
@@ -18,11 +19,7 @@ type request struct {
 	OutputConfig *outputConfig `json:"output_config,omitempty"`
 	Tools        []tool        `json:"tools,omitempty"`
 	ToolChoice   *toolChoice   `json:"tool_choice,omitempty"`
-}
-
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+	Stream       bool          `json:"stream,omitempty"`
 }
 
 // defaultMaxTokens is sent when the call sets none: the wire demands a number.
@@ -32,10 +29,7 @@ const defaultMaxTokens = 1024
 func newRequest(call providers.Call) (request, []string) {
 	r := request{
 		Model: call.Model, MaxTokens: cmp.Or(call.MaxTokens, defaultMaxTokens), System: call.System,
-		Messages: make([]message, 0, len(call.Messages)), Temperature: call.Temperature, Stop: call.Stop,
-	}
-	for _, m := range call.Messages {
-		r.Messages = append(r.Messages, message{Role: m.Role, Content: m.Text})
+		Temperature: call.Temperature, Stream: call.Stream,
 	}
 	warnings := r.ask(call.Format)
 	if call.Seed != nil {
@@ -45,7 +39,16 @@ func newRequest(call providers.Call) (request, []string) {
 		r.Temperature = nil
 		warnings = append(warnings, "temperature: not taken by this model, not sent")
 	}
-	return r, warnings
+	for _, s := range call.Stop {
+		if strings.TrimSpace(s) == "" {
+			warnings = append(warnings, "stop: a sequence of nothing but white space is not taken, not sent")
+			continue
+		}
+		r.Stop = append(r.Stop, s)
+	}
+	var more []string
+	r.Messages, more = messages(call.Messages)
+	return r, append(append(warnings, more...), r.offer(call)...)
 }
 
 // refusesTemperature says whether a model is of the families that answer 400

@@ -1,0 +1,88 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
+)
+
+// continuation is the content of a reply that is more than text and calls, block
+// by block as it came. Thinking must go back unchanged while tools are at work
+// ("Extended thinking"), a paused turn with all it holds ("Handling stop reasons").
+type continuation struct {
+	Content []json.RawMessage `json:"anthropic_content"`
+}
+
+// keep puts the blocks into the reply.
+func keep(b *wire.Builder, blocks []json.RawMessage) {
+	if text, err := encoded(continuation{blocks}); err == nil { // else nested too deep to send
+		b.Reply.Continuation = text
+	}
+}
+
+// replayed returns the blocks of a message's continuation, whole if they say
+// what the message says. Otherwise the message was changed, and they are the
+// thinking alone, to stand before text and calls. Nothing comes of a foreign one.
+func replayed(m providers.Message) (parts []any, whole bool) {
+	var c continuation
+	if len(m.Continuation) == 0 || json.Unmarshal(m.Continuation, &c) != nil {
+		return nil, false
+	}
+	var thinking []any
+	var text strings.Builder
+	var calls []string
+	end := 0 // of what may end a message, which thinking may not
+	for _, raw := range c.Content {
+		var b block
+		if json.Unmarshal(raw, &b) != nil {
+			return nil, false
+		}
+		switch b.Type {
+		case "thinking", "redacted_thinking":
+			if b.Type == "thinking" && str(b.Signature) == "" {
+				continue // cut before it was signed
+			}
+			thinking = append(thinking, raw)
+			parts = append(parts, raw)
+			continue
+		case "text":
+			text.WriteString(str(b.Text))
+			if strings.TrimSpace(str(b.Text)) == "" {
+				continue // not taken back
+			}
+		case "tool_use":
+			calls = append(calls, str(b.ID))
+		}
+		parts = append(parts, raw)
+		end = len(parts)
+	}
+	same := text.String() == m.Text && slices.EqualFunc(calls, m.Calls, func(id string, c providers.ToolCall) bool { return id == c.ID && toolID(id) == id })
+	if same && end > 0 {
+		return parts[:end], true
+	}
+	return thinking, false
+}
+
+// str is the text of a JSON string, "" for anything else.
+func str(raw json.RawMessage) string {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// encoded is v as JSON without HTML escapes.
+func encoded(v any) (json.RawMessage, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+}
