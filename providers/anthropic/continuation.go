@@ -67,15 +67,6 @@ func replayed(m providers.Message) (parts []any, whole bool) {
 	return thinking, false
 }
 
-// str is the text of a JSON string, "" for anything else.
-func str(raw json.RawMessage) string {
-	var s string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
-
 // encoded is v as JSON without HTML escapes.
 func encoded(v any) (json.RawMessage, error) {
 	var text bytes.Buffer

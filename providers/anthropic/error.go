@@ -9,9 +9,9 @@ import (
 // under invalid_request_error and show only in the message.
 func kindOf(f wire.Fault) providers.Kind {
 	switch {
-	case f.Is("billing_error"), f.Says("credit balance is too low"):
+	case f.Is("billing_error"), f.Says("credit balance is too low", "specified api usage limits", "extra usage is required"):
 		return providers.Quota
-	case f.Is("request_too_large"), f.Is("invalid_request_error") && f.Says("prompt is too long", "context limit", "context window"):
+	case f.Is("request_too_large"), f.Is("invalid_request_error") && f.Says("prompt is too long", "input is too long", "context limit", "context window"):
 		return providers.ContextLength
 	case f.Says("blocked by content filtering policy"):
 		return providers.Refused

@@ -1,9 +1,11 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -128,13 +130,27 @@ func finish(b *wire.Builder, reason string, details *stopDetails) {
 
 // add hands a JSON string on.
 func add(to func(string), raw json.RawMessage) error {
-	var s string
+	s, err := text(raw)
+	if err == nil {
+		to(s)
+	}
+	return err
+}
+
+// text reads a JSON string. Most have no escapes and need no second decoding.
+func text(raw json.RawMessage) (s string, err error) {
 	if len(raw) == 0 {
-		return errors.New("no text")
+		return "", errors.New("no text")
 	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return err
+	if raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1]), nil
 	}
-	to(s)
-	return nil
+	err = json.Unmarshal(raw, &s)
+	return s, err
+}
+
+// str is the text of a JSON string, "" for anything else.
+func str(raw json.RawMessage) string {
+	s, _ := text(raw)
+	return s
 }
