@@ -102,7 +102,8 @@ func (x *exchange) read(body io.ReadCloser, framing Framing) *providers.Error {
 	x.body = &counted{source: body, left: x.client.maxBody + 1}
 	ok := x.answer.Status >= 200 && x.answer.Status <= 299
 	head, err := peek(x.body)
-	if ok && framing.Starts(trimStart(head), x.call.Stream) {
+	head = trimStart(head) // no JSON and no event begins so
+	if ok && framing.Starts(head, x.call.Stream) {
 		return x.stream(io.MultiReader(bytes.NewReader(head), &pass{x.body, err}), body, framing)
 	}
 	rest, more := []byte(nil), err
@@ -271,7 +272,7 @@ func firstHeader(h http.Header, names ...string) string {
 // told one. complete is false for a stream that was cut off.
 func Decode(d Decoder, framing Framing, body []byte, asked bool, forced string) (r providers.Reply, complete bool, err error) {
 	b := &Builder{}
-	if framing.Starts(trimStart(body), asked) {
+	if body = trimStart(body); framing.Starts(body, asked) {
 		err = framing.Cut(bytes.NewReader(body), max(len(body), 4<<10)*2, func(f Frame) error {
 			done, err := d.Frame(b, f)
 			if done && err == nil {

@@ -67,7 +67,7 @@ type Client struct {
 type Request struct {
 	// Path is appended to the base, escaped, with a leading slash.
 	Path string
-	// Query is sent besides that of the options.
+	// Query is sent below that of the options.
 	Query url.Values
 	// Body is encoded as JSON: a struct, so that equal calls give equal bytes.
 	Body any
@@ -150,8 +150,9 @@ func checkBase(base string) error {
 // address joins base and path. A base that already ends in path is taken as it is.
 func (c *Client) address(r Request) string {
 	address := strings.TrimSuffix(c.base, r.Path) + r.Path
-	query := maps.Clone(c.query)
+	query := url.Values{}
 	maps.Copy(query, r.Query)
+	maps.Copy(query, c.query) // the options' go over the wire's own
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}
