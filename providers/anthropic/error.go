@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"net/http"
+
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -25,7 +27,7 @@ func kindOf(f wire.Fault) providers.Kind {
 		return providers.TimedOut
 	case f.Is("overloaded_error"):
 		return providers.Overloaded
-	case f.Is("invalid_request_error"):
+	case f.Is("invalid_request_error") && (f.Status < 300 || f.Status == http.StatusBadRequest):
 		return providers.InvalidRequest
 	case f.Status >= 300:
 		return "" // the status says the rest

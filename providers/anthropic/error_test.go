@@ -26,6 +26,7 @@ func TestErrorsByType(t *testing.T) {
 		{400, "invalid_request_error", "input length and `max_tokens` exceed context limit: 1 + 2 > 2", providers.ContextLength},
 		{400, "invalid_request_error", "Your credit balance is too low to access the Anthropic API.", providers.Quota},
 		{400, "invalid_request_error", "Output blocked by content filtering policy", providers.Refused},
+		{401, "invalid_request_error", "invalid x-api-key", providers.Auth},
 		{401, "authentication_error", "invalid x-api-key", providers.Auth},
 		{402, "billing_error", "pay first", providers.Quota},
 		{403, "permission_error", "not yours", providers.Auth},

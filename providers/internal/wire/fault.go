@@ -50,10 +50,16 @@ func (f Fault) Says(phrases ...string) bool {
 }
 
 // ReadFault reads the body of a failed exchange: an error object, an error
-// string, the fields at top level, a "detail", a list of any of these, a web
-// page or plain text.
+// string, the fields at top level, a "detail", a list of any of these, an event
+// with any of these, a web page or plain text.
 func ReadFault(body []byte) Fault {
 	trimmed := bytes.TrimSpace(body)
+	if startsEvents(trimmed, true) {
+		_ = cutEvents(bytes.NewReader(trimmed), len(trimmed)+4<<10, func(f Frame) error {
+			trimmed = []byte(f.Data)
+			return errStop
+		})
+	}
 	f, ok := readFault(trimmed, 0)
 	if !ok && len(trimmed) > 0 {
 		return Fault{Message: plain(trimmed)}
