@@ -9,6 +9,7 @@ import (
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/anthropic"
+	"github.com/cupel-eval/cupel/providers/gemini"
 	"github.com/cupel-eval/cupel/providers/openai"
 )
 
@@ -30,6 +31,7 @@ type entry struct {
 func entries() []entry {
 	return []entry{
 		{"anthropic", "ANTHROPIC_API_KEY", anthropic.Version, anthropic.New},
+		{"gemini", "GEMINI_API_KEY", gemini.Version, gemini.New},
 		{"openai", "OPENAI_API_KEY", openai.Version, openai.New},
 		{"openai-compatible", "LLM_API_KEY", openai.Version, compatible},
 		{"sim-anthropic", "", anthropic.Version, simulated("sim-anthropic", anthropic.New)},

@@ -118,7 +118,7 @@ func (x *exchange) read(body io.ReadCloser, framing Framing) *providers.Error {
 	}
 	x.answer.Body = append(head, rest...)
 	if !ok {
-		return x.client.fault(x.answer, x.call.Model, ReadFault(x.answer.Body))
+		return x.client.fault(x.answer, x.call.Model, x.client.dialect.Fault(x.answer.Body))
 	}
 	if len(bytes.TrimSpace(x.answer.Body)) == 0 {
 		return x.client.Error(x.answer, x.call.Model, providers.Malformed, "the body is empty", nil)

@@ -102,3 +102,11 @@ func FuzzProblems(f *testing.F) {
 		}
 	})
 }
+
+func TestAnOpenSubsetTakesOpenObjects(t *testing.T) {
+	open := Subset{Keywords: []string{"type", "properties", "oneOf", "prefixItems", "additionalProperties"}, Open: true}
+	require.Empty(t, open.Problems([]byte(`{"type":"object","properties":{"a":{"type":"object","additionalProperties":true}}}`)))
+	require.Equal(t,
+		[]string{"/properties/a/oneOf/0: keyword const", "/properties/b/prefixItems/1: keyword not"},
+		open.Problems([]byte(`{"type":"object","properties":{"a":{"oneOf":[{"const":1}]},"b":{"prefixItems":[{},{"not":{}}]}}}`)))
+}

@@ -14,14 +14,17 @@ type Subset struct {
 	Keywords []string
 	// AllRequired says that every property must be required.
 	AllRequired bool
+	// Open says that objects need not be closed.
+	Open bool
 }
 
 // maxProblems bounds how many problems of a schema are told.
 const maxProblems = 5
 
 // Problems says what in a schema lies outside of the subset, each with its
-// place; nil if nothing does. Objects must always be closed by
-// additionalProperties: false, and the schema itself must describe an object.
+// place; nil if nothing does. Objects must be closed by
+// additionalProperties: false unless the subset is Open, and the schema itself
+// must describe an object.
 func (s Subset) Problems(schema json.RawMessage) []string {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {
@@ -100,7 +103,7 @@ func (w *walk) inside(at, key string, value any) {
 		}
 	case "items":
 		w.schema(at, value)
-	case "anyOf", "allOf":
+	case "anyOf", "allOf", "oneOf", "prefixItems":
 		list, _ := value.([]any)
 		for i, one := range list {
 			w.schema(fmt.Sprintf("%s/%d", at, i), one)
@@ -118,7 +121,7 @@ func isObject(m map[string]any) bool {
 
 // object looks at what holds for objects.
 func (w *walk) object(at string, m map[string]any) {
-	if m["additionalProperties"] != false {
+	if !w.subset.Open && m["additionalProperties"] != false {
 		w.problem(at, "additionalProperties is not false")
 	}
 	if !w.subset.AllRequired {

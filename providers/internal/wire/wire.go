@@ -42,6 +42,8 @@ type Dialect struct {
 	// RequestID names the headers that carry the provider's request id, besides
 	// X-Request-Id and Request-Id.
 	RequestID []string
+	// Fault reads the body of a failed exchange; nil means ReadFault.
+	Fault func(body []byte) Fault
 	// Kind names the class of a fault; "" leaves it to the HTTP status.
 	Kind func(Fault) providers.Kind
 	// Wait reads advice on when to come back from the provider's own headers,
@@ -81,6 +83,9 @@ func New(d Dialect, o providers.Options) (*Client, error) {
 	c := &Client{
 		dialect: d, provider: o.Provider, key: o.Key, maxBody: cmp.Or(o.MaxBody, MaxBody), now: o.Now,
 		query: url.Values{}, header: http.Header{}, extra: o.Extra,
+	}
+	if c.dialect.Fault == nil {
+		c.dialect.Fault = ReadFault
 	}
 	if c.now == nil {
 		c.now = time.Now //nolint:forbidigo // the seam: a transport without a clock of its own is live

@@ -1,0 +1,70 @@
+// Package gemini speaks the wire of Google's Gemini API: a providers.Call goes
+// in, POST {base}/models/{model}:generateContent or :streamGenerateContent is
+// made, a normalised reply or a typed error comes out. Vertex AI speaks the same
+// wire at other addresses: see package vertex.
+package gemini
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
+)
+
+// Version names this codec on cassettes. It changes when requests do.
+const Version = "gemini/1"
+
+const publicBase = "https://generativelanguage.googleapis.com/v1beta"
+
+// New makes a model of the provider. It fails with a *providers.Error of kind
+// auth when the public address is asked without a key, and of kind
+// invalid_request when the base URL is not usable. A custom address needs no
+// key, nor does a client with a transport of its own, which may replay or sign.
+func New(o providers.Options) (providers.Model, error) {
+	o.Provider = cmp.Or(o.Provider, "gemini")
+	return With(wire.Dialect{
+		Base: publicBase, KeyName: "GEMINI_API_KEY",
+		Authorize: func(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) },
+	}, o)
+}
+
+// With makes a model that speaks this wire in a dialect of its own: its address
+// and its credential. What the wire knows of errors is filled in.
+func With(d wire.Dialect, o providers.Options) (providers.Model, error) {
+	d.Kind, d.Fault = kindOf, readFault
+	client, err := wire.New(d, o)
+	if err != nil {
+		return nil, err
+	}
+	return &model{client}, nil
+}
+
+type model struct{ client *wire.Client }
+
+// Call implements providers.Model.
+func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+	if err := m.client.Check(call, m.Modes()); err != nil {
+		return providers.Reply{}, err
+	}
+	body, warnings := newRequest(call)
+	r := wire.Request{Path: path(call.Model) + ":generateContent", Body: body, Framing: framing}
+	if call.Stream {
+		// Without alt=sse a stream is one JSON array, which is read as well.
+		r.Path, r.Query = path(call.Model)+":streamGenerateContent", url.Values{"alt": {"sse"}}
+	}
+	return m.client.Do(ctx, call, r, &decoder{}, warnings)
+}
+
+// path is the resource of a model: models/NAME unless the name says its own
+// collection, as in tunedModels/NAME.
+func path(name string) string {
+	collection, rest, ok := strings.Cut(name, "/")
+	if !ok || collection != "models" && collection != "tunedModels" {
+		collection, rest = "models", name
+	}
+	return "/" + collection + "/" + url.PathEscape(rest)
+}
