@@ -28,10 +28,11 @@ var arrows = map[string][]string{
 	"goldens":             {"agent/contract", "agent/guard", "agent/tool"},
 	"goldens/counts":      {},
 	"harness":             {"agent", "agent/guard", "agent/tool", "goldens", "harness/ledger", "providers", "providers/scripted", "recorder"},
-	"providers/all":       {"providers", "providers/anthropic", "providers/gemini", "providers/openai"},
+	"providers/all":       {"providers", "providers/anthropic", "providers/gemini", "providers/openai", "providers/vertex"},
 	"providers/anthropic": {"providers", "providers/internal/wire"},
 	"providers/gemini":    {"providers", "providers/internal/wire"},
 	"providers/openai":    {"providers", "providers/internal/wire"},
+	"providers/vertex":    {"providers", "providers/gemini", "providers/internal/wire"},
 	// What every wire does alike: sending, bounding, reading errors.
 	"providers/internal/wire": {"providers"},
 	// The contract suite is linked into tests only.

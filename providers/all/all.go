@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/anthropic"
 	"github.com/cupel-eval/cupel/providers/gemini"
 	"github.com/cupel-eval/cupel/providers/openai"
+	"github.com/cupel-eval/cupel/providers/vertex"
 )
 
 // simBase is the address recorded for simulated models. No server is there:
@@ -37,6 +38,7 @@ func entries() []entry {
 		{"sim-anthropic", "", anthropic.Version, simulated("sim-anthropic", anthropic.New)},
 		{"sim-openai", "", openai.Version, simulated("sim-openai", openai.New)},
 		{"vertex-anthropic", "VERTEX_ACCESS_TOKEN", anthropic.Version, anthropic.NewVertex},
+		{"vertex", "VERTEX_ACCESS_TOKEN", gemini.Version, vertex.New},
 	}
 }
 
@@ -50,8 +52,8 @@ func Factories() map[string]providers.Factory {
 }
 
 // Keys returns the environment variable that holds the key, by provider name,
-// in a fresh map. The key of openai-compatible is optional; a provider that is
-// absent takes none.
+// in a fresh map. The keys of openai-compatible and vertex are optional; a provider
+// that is absent takes none.
 func Keys() map[string]string {
 	m := map[string]string{}
 	for _, e := range entries() {
