@@ -50,15 +50,14 @@ type file struct {
 	URI  string `json:"fileUri"`
 }
 
-// into writes a part into the reply. What server tools ran is no part of it.
+// into writes a part into the reply. What server tools ran does not show there.
 func (p part) into(b *wire.Builder) {
 	switch {
 	case p.Call != nil:
-		args := string(p.Call.Args)
-		if args == "null" {
-			args = ""
+		if string(p.Call.Args) == "null" {
+			p.Call.Args = nil
 		}
-		b.Call("", p.Call.ID, p.Call.Name).Args(args)
+		b.Call("", p.Call.ID, p.Call.Name).Args(string(p.Call.Args))
 	case p.Text != nil && p.Thought:
 		b.Reasoning(*p.Text)
 	case p.Text != nil:
