@@ -4,33 +4,52 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// typical is a reply of 4 KB.
-var typical = []byte(`{"candidates":[{"content":{"role":"model","parts":[{"text":"` +
-	strings.Repeat(`{\"control\":{\"done\":false,\"reason\":\"ok\"},\"next_action\":{\"type\":\"tool\",\"name\":\"get_counts\"}}`, 35) +
-	`"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":812,"candidatesTokenCount":142,"totalTokenCount":1054,"promptTokensDetails":[{"modality":"TEXT","tokenCount":812}],"thoughtsTokenCount":100},"modelVersion":"gemini-2.5-flash","responseId":"SFuKaaXZKu"}`)
+// replyOf is a reply of about 4 KB.
+func replyOf(text string) []byte {
+	return []byte(`{"candidates":[{"content":{"role":"model","parts":[{"text":"` + text +
+		`"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":812,"candidatesTokenCount":142,"totalTokenCount":1054,"promptTokensDetails":[{"modality":"TEXT","tokenCount":812}],"thoughtsTokenCount":100},"modelVersion":"gemini-2.5-flash","responseId":"SFuKaaXZKu"}`)
+}
+
+// replies are prose, and JSON in JSON, in which every sixth byte is escaped.
+func replies() map[string][]byte {
+	return map[string][]byte{
+		"prose": replyOf(strings.Repeat(`There were 12 incidents on Monday, two more than the week before.\n`, 56)),
+		"json":  replyOf(strings.Repeat(`{\"control\":{\"done\":false,\"reason\":\"ok\"},\"next_action\":{\"type\":\"tool\",\"name\":\"get_counts\"}}`, 35)),
+	}
+}
 
 // Floor: BenchmarkDecodeFloor, a plain decode of the same bytes into a map.
 func BenchmarkDecode(b *testing.B) {
-	b.ReportAllocs()
-	b.SetBytes(int64(len(typical)))
-	for b.Loop() {
-		reply, _, err := decode(string(typical), false)
-		if err != nil || !reply.Usage.Reported {
-			b.Fatal(err)
-		}
+	for name, body := range replies() {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				reply, _, err := wire.Decode(&decoder{}, framing, body, false, "")
+				if err != nil || !reply.Usage.Reported {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
 func BenchmarkDecodeFloor(b *testing.B) {
-	b.ReportAllocs()
-	b.SetBytes(int64(len(typical)))
-	for b.Loop() {
-		var v map[string]any
-		if err := json.Unmarshal(typical, &v); err != nil {
-			b.Fatal(err)
-		}
+	for name, body := range replies() {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				var v map[string]any
+				if err := json.Unmarshal(body, &v); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -72,7 +72,7 @@ func (p part) into(b *wire.Builder) {
 // see "Thought signatures" (ai.google.dev/gemini-api/docs/thought-signatures).
 type kept struct {
 	parts []part
-	texts [][]byte // of the parts that are plain text
+	texts [][]byte // of those parts that are plain text, once there is more than one piece
 	n     int      // how many parts came
 	need  bool     // there is more than plain text
 }
@@ -87,10 +87,13 @@ func (k *kept) add(p part) {
 		k.need = true
 		k.parts, k.texts = append(k.parts, p), append(k.texts, nil)
 	case *p.Text == "":
-	case last >= 0 && k.texts[last] != nil:
+	case last >= 0 && k.parts[last].Text != nil && k.parts[last].Signature == "":
+		if k.texts[last] == nil {
+			k.texts[last] = []byte(*k.parts[last].Text)
+		}
 		k.texts[last] = append(k.texts[last], *p.Text...)
 	default:
-		k.parts, k.texts = append(k.parts, p), append(k.texts, []byte(*p.Text))
+		k.parts, k.texts = append(k.parts, p), append(k.texts, nil)
 	}
 }
 

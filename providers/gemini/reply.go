@@ -68,6 +68,9 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	if b.Reply.Finish != "" {
 		return nil
 	}
+	if len(chunks) > 1 {
+		b.Complete = false // a stream that was cut off between two elements
+	}
 	if b.Reply.RawUsage == nil && b.Reply.Model == "" && d.kept.n == 0 {
 		return errors.New("decode reply: no candidates")
 	}

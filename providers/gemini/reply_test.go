@@ -122,6 +122,9 @@ func TestStreamsWithoutTheirEnd(t *testing.T) {
 	require.Equal(t, "ab", got.Text, "old models finish in every chunk")
 	_, _, err = decode(`[{"candidates":]`, true)
 	require.Error(t, err)
+	_, complete, err = decode("["+begun+","+begun+"]", false)
+	require.NoError(t, err)
+	require.False(t, complete, "unasked")
 }
 
 func TestABlockedPromptEndsAStream(t *testing.T) {
