@@ -76,8 +76,9 @@ const foreignSignature = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 // conversation turns messages into contents.
 type conversation struct {
 	list []content
-	// calls are those made so far, by the ID of the reply: what the provider knows
-	// them by.
+	// calls are those made so far, by the ID of the reply. Theirs is what the
+	// provider gave, and is sent back; one that was made up, here or elsewhere, is
+	// not: Vertex AI's v1 refuses the field. Without it the order tells.
 	calls map[string]functionCall
 	// results says that the last content holds results of tools, to which the
 	// others of the same turn belong.
@@ -140,9 +141,9 @@ func (c *conversation) assistant(m providers.Message) {
 		}
 	}
 	for i, call := range m.Calls {
-		f := functionCall{ID: call.ID, Name: call.Name, Args: arguments(call.Args)}
+		f := functionCall{Name: call.Name, Args: arguments(call.Args)}
 		if known {
-			f.ID = ids[i] // made up, if the provider gave none
+			f.ID = ids[i]
 		} else {
 			p := part{Call: &f}
 			if i == 0 && c.sign {
@@ -169,7 +170,7 @@ func arguments(text string) json.RawMessage {
 
 // tool adds a tool's answer; all answers to one turn are one content.
 func (c *conversation) tool(m providers.Message) {
-	f := functionResponse{ID: m.CallID, Name: m.Name}
+	f := functionResponse{Name: m.Name}
 	if call, ok := c.calls[m.CallID]; ok {
 		f.ID = call.ID
 		if f.Name == "" {

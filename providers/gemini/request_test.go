@@ -97,11 +97,12 @@ func TestMessages(t *testing.T) {
 		{"foreign calls and their answers", "", []providers.Message{
 			{Role: "assistant", Text: "so", Calls: []providers.ToolCall{{ID: "a", Name: "f", Args: `{"x":1}`}, {ID: "b", Name: "g", Args: `{"x":`}}, Continuation: []byte(`[{"type":"thinking"}]`)},
 			{Role: "tool", CallID: "a", Name: "f", Text: "1"}, {Role: "tool", CallID: "b", Text: "no", Failed: true, Images: []providers.Image{png}}, {Role: "user", Text: "on"},
-		}, `[{"role":"model","parts":[{"text":"so"},{"functionCall":{"id":"a","name":"f","args":{"x":1}}},{"functionCall":{"id":"b","name":"g","args":{"malformed_arguments":"{\"x\":"}}}]},` +
-			`{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"output":"1"}}},{"functionResponse":{"id":"b","name":"g","response":{"error":"no"}}},{"inlineData":{"mimeType":"image/png","data":"AQ=="}}]},` +
+		}, `[{"role":"model","parts":[{"text":"so"},{"functionCall":{"name":"f","args":{"x":1}}},{"functionCall":{"name":"g","args":{"malformed_arguments":"{\"x\":"}}}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"1"}}},{"functionResponse":{"name":"g","response":{"error":"no"}}},{"inlineData":{"mimeType":"image/png","data":"AQ=="}}]},` +
 			`{"role":"user","parts":[{"text":"on"}]}]`},
+		{"an answer to nothing", "", []providers.Message{{Role: "tool", CallID: "z", Name: "f", Text: "1"}}, `[{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"1"}}}]}]`},
 		{"foreign calls to the third generation", "gemini-3-pro", []providers.Message{{Role: "assistant", Calls: []providers.ToolCall{{ID: "a", Name: "f", Args: `{}`}, {ID: "b", Name: "f", Args: `{}`}}}},
-			`[{"role":"model","parts":[{"thoughtSignature":"` + foreignSignature + `","functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"id":"b","name":"f","args":{}}}]}]`},
+			`[{"role":"model","parts":[{"thoughtSignature":"` + foreignSignature + `","functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, contentsOf(t, providers.Call{Model: c.model, Messages: c.messages}))
