@@ -10,68 +10,44 @@ import (
 	"runtime"
 
 	"golang.org/x/oauth2"
-	"golang.org/x/oauth2/jwt"
+	"golang.org/x/oauth2/google"
 )
 
-const (
-	scope    = "https://www.googleapis.com/auth/cloud-platform"
-	tokenURL = "https://oauth2.googleapis.com/token"
-)
+const scope = "https://www.googleapis.com/auth/cloud-platform"
 
-// credentials are a file of Application Default Credentials.
-type credentials struct {
-	Type         string `json:"type"`
-	ClientID     string `json:"client_id"`
-	ClientSecret string `json:"client_secret"`
-	RefreshToken string `json:"refresh_token"`
-	ClientEmail  string `json:"client_email"`
-	PrivateKeyID string `json:"private_key_id"`
-	PrivateKey   string `json:"private_key"`
-	TokenURL     string `json:"token_uri"`
-}
-
-// findCredentials reads the file that GOOGLE_APPLICATION_CREDENTIALS names, or
-// the one that gcloud writes. See "How Application Default Credentials works"
+// findCredentials takes the file that GOOGLE_APPLICATION_CREDENTIALS names, or
+// the one that gcloud writes, or else the machine's own account, on machines that
+// have one. See "How Application Default Credentials works"
 // (cloud.google.com/docs/authentication/application-default-credentials).
-func findCredentials(ctx context.Context, env func(string) string) (oauth2.TokenSource, error) {
-	path := env("GOOGLE_APPLICATION_CREDENTIALS")
-	if path == "" {
-		home := filepath.Join(env("HOME"), ".config")
+func (t *transport) findCredentials(ctx context.Context) (oauth2.TokenSource, error) {
+	path := t.env("GOOGLE_APPLICATION_CREDENTIALS")
+	named := path != ""
+	if !named {
+		home := filepath.Join(t.env("HOME"), ".config")
 		if runtime.GOOS == "windows" {
-			home = env("APPDATA")
+			home = t.env("APPDATA")
 		}
 		path = filepath.Join(home, "gcloud", "application_default_credentials.json")
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
+	switch {
+	case err != nil && !named && t.onGoogle():
+		return google.ComputeTokenSource("", scope), nil
+	case err != nil:
 		return nil, err
 	}
-	source, err := readCredentials(ctx, text)
+	var form struct {
+		Type google.CredentialsType `json:"type"`
+	}
+	if err = json.Unmarshal(text, &form); err != nil {
+		return nil, fmt.Errorf("credentials %s: %w", path, err)
+	}
+	// The person's own file: whatever type it says it has is what is meant.
+	found, err := google.CredentialsFromJSONWithType(ctx, text, form.Type, scope)
 	if err != nil {
 		return nil, fmt.Errorf("credentials %s: %w", path, err)
 	}
-	return source, nil
-}
-
-// readCredentials takes the two forms that hold all they need: of a user and of
-// a service account. No error quotes the text.
-func readCredentials(ctx context.Context, text []byte) (oauth2.TokenSource, error) {
-	var c credentials
-	if json.Unmarshal(text, &c) != nil {
-		return nil, errors.New("not the JSON of a credential")
-	}
-	switch c.Type {
-	case "authorized_user":
-		config := oauth2.Config{ClientID: c.ClientID, ClientSecret: c.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: tokenURL}}
-		return config.TokenSource(ctx, &oauth2.Token{RefreshToken: c.RefreshToken}), nil
-	case "service_account":
-		config := jwt.Config{Email: c.ClientEmail, PrivateKey: []byte(c.PrivateKey), PrivateKeyID: c.PrivateKeyID, Scopes: []string{scope}, TokenURL: c.TokenURL}
-		if config.TokenURL == "" {
-			config.TokenURL = tokenURL
-		}
-		return config.TokenSource(ctx), nil
-	}
-	return nil, fmt.Errorf("type %.40q is not supported: want authorized_user or service_account", c.Type)
+	return found.TokenSource, nil
 }
 
 // credentialError says that no token could be had. It never shows what the

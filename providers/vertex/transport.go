@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"cloud.google.com/go/compute/metadata"
 	"golang.org/x/oauth2"
 )
 
@@ -27,12 +28,14 @@ func newTransport(base http.RoundTripper, env func(string) string) *transport {
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	return &transport{base: base, env: env}
+	return &transport{base: base, env: env, onGoogle: metadata.OnGCE}
 }
 
 type transport struct {
 	base http.RoundTripper
 	env  func(string) string
+	// onGoogle says whether the machine is one of Google's, with an account.
+	onGoogle func() bool
 
 	mu     sync.Mutex
 	source oauth2.TokenSource // renews its token by itself
@@ -67,7 +70,7 @@ func (t *transport) token() (string, error) {
 	defer t.mu.Unlock()
 	if t.source == nil {
 		client := &http.Client{Transport: t.base, Timeout: tokenTimeout}
-		source, err := findCredentials(context.WithValue(context.Background(), oauth2.HTTPClient, client), t.env)
+		source, err := t.findCredentials(context.WithValue(context.Background(), oauth2.HTTPClient, client))
 		if err != nil {
 			return "", err
 		}

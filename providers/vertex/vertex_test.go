@@ -24,15 +24,15 @@ const base = "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locat
 
 const answer = `{"candidates":[{"content":{"parts":[{"text":"ok"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"trafficType":"ON_DEMAND"}}`
 
-// google stands for the token server and for the models.
-type google struct {
+// servers stand for the token server and for the models.
+type servers struct {
 	token    func(url.Values) (int, string)
 	asked    int      // for tokens
 	sent     []string // the Authorization of each call of a model
 	lastHost string
 }
 
-func (g *google) RoundTrip(req *http.Request) (*http.Response, error) {
+func (g *servers) RoundTrip(req *http.Request) (*http.Response, error) {
 	status, body := 200, answer
 	if strings.HasSuffix(req.URL.Path, "/token") {
 		g.asked++
@@ -63,6 +63,13 @@ func ask(t *testing.T, o providers.Options) (providers.Reply, error) {
 	return m.Call(context.Background(), providers.Call{Model: "gemini-x", Messages: []providers.Message{{Role: "user", Text: "hi"}}})
 }
 
+// offGoogle is a transport on a machine of one's own.
+func offGoogle(base http.RoundTripper, env func(string) string) *transport {
+	t := newTransport(base, env)
+	t.onGoogle = func() bool { return false }
+	return t
+}
+
 const user = `{"type":"authorized_user","client_id":"id","client_secret":"hush","refresh_token":"again"}`
 
 func TestAnAddressIsDemandedAndShown(t *testing.T) {
@@ -80,7 +87,7 @@ func TestAnAddressIsDemandedAndShown(t *testing.T) {
 }
 
 func TestTheKeyIsABearerToken(t *testing.T) {
-	g := &google{}
+	g := &servers{}
 	got, err := ask(t, providers.Options{BaseURL: base, Key: "ya29.k", HTTP: &http.Client{Transport: g}})
 	require.NoError(t, err)
 	require.Equal(t, "ok", got.Text)
@@ -89,12 +96,12 @@ func TestTheKeyIsABearerToken(t *testing.T) {
 }
 
 func TestATokenOfAUserIsFetchedOnce(t *testing.T) {
-	g := &google{token: func(form url.Values) (int, string) {
+	g := &servers{token: func(form url.Values) (int, string) {
 		require.Equal(t, "refresh_token", form.Get("grant_type"))
 		require.Equal(t, "again", form.Get("refresh_token"))
 		return 200, `{"access_token":"t1","expires_in":3600,"token_type":"Bearer"}`
 	}}
-	o := providers.Options{BaseURL: base, HTTP: &http.Client{Transport: newTransport(g, file(t, user))}}
+	o := providers.Options{BaseURL: base, HTTP: &http.Client{Transport: offGoogle(g, file(t, user))}}
 	for range 2 {
 		_, err := ask(t, o)
 		require.NoError(t, err)
@@ -111,11 +118,11 @@ func TestATokenOfAServiceAccount(t *testing.T) {
 	for name, uri := range map[string]string{"default": "", "own": "https://oauth2.googleapis.com/token"} {
 		content, err := json.Marshal(map[string]string{"type": "service_account", "client_email": "a@p.iam", "private_key": string(block), "private_key_id": "1", "token_uri": uri})
 		require.NoError(t, err)
-		g := &google{token: func(form url.Values) (int, string) {
+		g := &servers{token: func(form url.Values) (int, string) {
 			require.Len(t, strings.Split(form.Get("assertion"), "."), 3)
 			return 200, `{"access_token":"t2","expires_in":3600}`
 		}}
-		_, err = ask(t, providers.Options{BaseURL: base, HTTP: &http.Client{Transport: newTransport(g, file(t, string(content)))}})
+		_, err = ask(t, providers.Options{BaseURL: base, HTTP: &http.Client{Transport: offGoogle(g, file(t, string(content)))}})
 		require.NoError(t, err, name)
 		require.Equal(t, []string{"Bearer t2"}, g.sent)
 	}
@@ -130,13 +137,13 @@ func TestMissingCredentialsAreAuthAndKeepSecrets(t *testing.T) {
 		want string
 	}{
 		"no file":       {env(map[string]string{"HOME": t.TempDir(), "APPDATA": t.TempDir()}), "application_default_credentials.json"},
-		"not JSON":      {file(t, `hush`), "not the JSON of a credential"},
-		"another kind":  {file(t, `{"type":"external_account"}`), `"external_account" is not supported`},
+		"not JSON":      {file(t, `hush`), "invalid character"},
+		"another kind":  {file(t, `{"type":"passport"}`), `unknown credential type`},
 		"token refused": {file(t, user), `"invalid_grant"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := &google{token: refuse}
-			_, err := ask(t, providers.Options{BaseURL: base, HTTP: &http.Client{Transport: newTransport(g, c.env)}})
+			g := &servers{token: refuse}
+			_, err := ask(t, providers.Options{BaseURL: base, HTTP: &http.Client{Transport: offGoogle(g, c.env)}})
 			var e *providers.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, providers.Auth, e.Kind)
@@ -150,9 +157,9 @@ func TestMissingCredentialsAreAuthAndKeepSecrets(t *testing.T) {
 }
 
 func TestATokenGoesToGoogleOnly(t *testing.T) {
-	g := &google{}
+	g := &servers{}
 	for _, elsewhere := range []string{"http://europe-west4-aiplatform.googleapis.com/v1", "https://googleapis.com.example/v1", "https://evilgoogleapis.com/v1"} {
-		_, err := ask(t, providers.Options{BaseURL: elsewhere, HTTP: &http.Client{Transport: newTransport(g, file(t, user))}})
+		_, err := ask(t, providers.Options{BaseURL: elsewhere, HTTP: &http.Client{Transport: offGoogle(g, file(t, user))}})
 		require.NoError(t, err)
 	}
 	require.Equal(t, []string{"", "", ""}, g.sent)
@@ -161,7 +168,7 @@ func TestATokenGoesToGoogleOnly(t *testing.T) {
 
 func TestAReplayReadsNoCredentials(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "none.json"))
-	g := &google{}
+	g := &servers{}
 	_, err := ask(t, providers.Options{BaseURL: base, HTTP: &http.Client{Transport: g}})
 	require.NoError(t, err)
 	require.Equal(t, []string{""}, g.sent)
