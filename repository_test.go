@@ -29,10 +29,12 @@ var arrows = map[string][]string{
 	"goldens/counts":      {},
 	"harness":             {"agent", "agent/guard", "agent/tool", "goldens", "harness/ledger", "providers", "providers/scripted", "recorder"},
 	"providers/all":       {"providers", "providers/anthropic", "providers/gemini", "providers/openai", "providers/vertex"},
+	"providers/all":       {"providers", "providers/anthropic", "providers/openai", "providers/responses"},
 	"providers/anthropic": {"providers", "providers/internal/wire"},
 	"providers/gemini":    {"providers", "providers/internal/wire"},
 	"providers/openai":    {"providers", "providers/internal/wire"},
 	"providers/vertex":    {"providers", "providers/gemini", "providers/internal/wire"},
+	"providers/responses": {"providers", "providers/internal/wire"},
 	// What every wire does alike: sending, bounding, reading errors.
 	"providers/internal/wire": {"providers"},
 	// The contract suite is linked into tests only.

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/gemini"
 	"github.com/cupel-eval/cupel/providers/openai"
 	"github.com/cupel-eval/cupel/providers/vertex"
+	"github.com/cupel-eval/cupel/providers/responses"
 )
 
 // simBase is the address recorded for simulated models. No server is there:
@@ -33,8 +34,15 @@ func entries() []entry {
 	return []entry{
 		{"anthropic", "ANTHROPIC_API_KEY", anthropic.Version, anthropic.New},
 		{"gemini", "GEMINI_API_KEY", gemini.Version, gemini.New},
+		{"azure-responses", "AZURE_OPENAI_API_KEY", responses.Version, responses.Azure},
+		{"bedrock-mantle-responses", "AWS_BEARER_TOKEN_BEDROCK", responses.Version, responses.BedrockMantle},
+		{"deepseek-responses", "DEEPSEEK_API_KEY", responses.Version, responses.DeepSeek},
+		{"llamacpp-responses", "", responses.Version, responses.LlamaCpp},
 		{"openai", "OPENAI_API_KEY", openai.Version, openai.New},
 		{"openai-compatible", "LLM_API_KEY", openai.Version, compatible},
+		{"openai-responses", "OPENAI_API_KEY", responses.Version, responses.New},
+		{"openrouter-responses", "OPENROUTER_API_KEY", responses.Version, responses.OpenRouter},
+		{"xai-responses", "XAI_API_KEY", responses.Version, responses.XAI},
 		{"sim-anthropic", "", anthropic.Version, simulated("sim-anthropic", anthropic.New)},
 		{"sim-openai", "", openai.Version, simulated("sim-openai", openai.New)},
 		{"vertex-anthropic", "VERTEX_ACCESS_TOKEN", anthropic.Version, anthropic.NewVertex},

@@ -121,6 +121,9 @@ func (x *exchange) read(body io.ReadCloser, framing Framing) *providers.Error {
 		return x.client.fault(x.answer, x.call.Model, x.client.dialect.Fault(x.answer.Body))
 	}
 	if len(bytes.TrimSpace(x.answer.Body)) == 0 {
+		if x.call.Stream {
+			return x.client.Error(x.answer, x.call.Model, providers.Transport, "the stream ended before its first event", io.ErrUnexpectedEOF)
+		}
 		return x.client.Error(x.answer, x.call.Model, providers.Malformed, "the body is empty", nil)
 	}
 	x.builder.Complete = true

@@ -1,0 +1,184 @@
+package responses
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cupel-eval/cupel/providers/internal/wire"
+)
+
+// event is what is read of a streaming event.
+type event struct {
+	Type      string          `json:"type"`
+	Response  json.RawMessage `json:"response"`
+	Item      json.RawMessage `json:"item"`
+	Index     *int            `json:"output_index"`
+	ItemID    string          `json:"item_id"`
+	Delta     deltaText       `json:"delta"`
+	Arguments json.RawMessage `json:"arguments"`
+	Error     json.RawMessage `json:"error"`
+}
+
+// deltaText is a string; what else an event may have in its place counts as none.
+type deltaText string
+
+// UnmarshalJSON reads a string.
+func (t *deltaText) UnmarshalJSON(text []byte) error {
+	if text[0] != '"' {
+		return nil
+	}
+	return json.Unmarshal(text, (*string)(t))
+}
+
+// Frame implements wire.Decoder. The end is response.completed or one of its kin
+// (OpenAI API reference, "Streaming events"); events of other types are skipped.
+func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
+	if strings.TrimSpace(f.Data) == "[DONE]" {
+		return false, nil // not of this wire: it ends nothing
+	}
+	var e event
+	if err := json.Unmarshal([]byte(f.Data), &e); err != nil {
+		return false, fmt.Errorf("decode event: %w", err)
+	}
+	switch kind := cmp.Or(e.Type, f.Event); kind {
+	case "response.output_text.delta":
+		d.text.WriteString(string(e.Delta))
+		b.Text(string(e.Delta))
+	case "response.refusal.delta":
+		d.refusal.WriteString(string(e.Delta))
+		b.Refusal(string(e.Delta))
+	case "response.reasoning_text.delta", "response.reasoning_summary_text.delta":
+		d.reasoning.WriteString(string(e.Delta))
+		b.Reasoning(string(e.Delta))
+	case "response.function_call_arguments.delta":
+		d.call(b, e, "").Args(string(e.Delta))
+	case "response.function_call_arguments.done":
+		if args := rawText(e.Arguments); args != "" {
+			d.call(b, e, "").SetArgs(args)
+		}
+	case "response.output_item.added", "response.output_item.done":
+		return false, d.item(b, e, kind == "response.output_item.done")
+	case "response.created", "response.queued", "response.in_progress":
+		return false, d.begin(b, e)
+	case "response.completed", "response.incomplete", "response.cancelled":
+		return d.last(b, e, strings.TrimPrefix(kind, "response."))
+	case "response.failed", "response.error", "error":
+		return false, d.failed(b, e, f.Data)
+	case "", "message": // "message" is the type of an event that names none
+		if wire.Given(e.Error) {
+			return false, fault([]byte(f.Data))
+		}
+		return false, errors.New("decode event: it has no type")
+	}
+	return false, nil
+}
+
+// begin reads the first events. They repeat the request; only the model and the
+// id are news, and only once.
+func (d *decoder) begin(b *wire.Builder, e event) error {
+	if b.Reply.Model != "" || len(e.Response) == 0 {
+		return nil
+	}
+	var r response
+	if err := json.Unmarshal(e.Response, &r); err != nil {
+		return fmt.Errorf("decode event: %w", err)
+	}
+	d.head(b, r)
+	return nil
+}
+
+// last reads the event that ends a stream. Its response repeats what was
+// streamed; some servers leave its output empty.
+func (d *decoder) last(b *wire.Builder, e event, status string) (bool, error) {
+	var r response
+	if len(e.Response) > 0 {
+		if err := json.Unmarshal(e.Response, &r); err != nil {
+			return false, fmt.Errorf("decode event: %w", err)
+		}
+	}
+	d.head(b, r)
+	readUsage(b, r.Usage, r.ServiceTier)
+	if wire.Given(r.Error) || r.Status == "failed" {
+		return false, fault(e.Response)
+	}
+	if len(r.Output) == 0 {
+		r.Output = d.items
+	}
+	d.fill(b, r.Output)
+	d.end(b, r, status)
+	return true, nil
+}
+
+// failed reads an error: of a failed response, or one that stands in the event.
+func (d *decoder) failed(b *wire.Builder, e event, data string) error {
+	var r response
+	if len(e.Response) > 0 && json.Unmarshal(e.Response, &r) == nil {
+		d.head(b, r)
+		readUsage(b, r.Usage, r.ServiceTier)
+		if wire.Given(r.Error) {
+			return fault(e.Response)
+		}
+	}
+	return fault([]byte(data))
+}
+
+// item reads an item that begins or is done. Arguments count when it is done:
+// at its beginning they are empty, or all of them and streamed once more.
+func (d *decoder) item(b *wire.Builder, e event, done bool) error {
+	o, err := readItem(e.Item)
+	if err != nil {
+		return fmt.Errorf("decode event: %w", err)
+	}
+	if done {
+		d.items = append(d.items, o)
+	}
+	if o.Type != "function_call" {
+		return nil
+	}
+	if !done {
+		d.add(b, e, o)
+		return nil
+	}
+	settle(d.call(b, e, o.ID), o)
+	return nil
+}
+
+// add opens the call of an item.
+func (d *decoder) add(b *wire.Builder, e event, o outputItem) *wire.ToolCall {
+	c := b.Call("", o.CallID, o.Name)
+	d.listed = append(d.listed, c)
+	if d.calls == nil {
+		d.calls = map[string]*wire.ToolCall{}
+	}
+	for _, key := range e.keys(o.ID) {
+		d.calls[key] = c
+	}
+	return c
+}
+
+// call finds the call that an event is about. One that was not announced is new.
+func (d *decoder) call(b *wire.Builder, e event, id string) *wire.ToolCall {
+	for _, key := range e.keys(id) {
+		if c := d.calls[key]; c != nil {
+			return c
+		}
+	}
+	return d.add(b, e, outputItem{ID: id})
+}
+
+// keys are the names of the item that an event is about: its place, which is the
+// more reliable one as some servers change ids in between, and its id.
+func (e event) keys(id string) []string {
+	var keys []string
+	if e.Index != nil {
+		keys = append(keys, strconv.Itoa(*e.Index))
+	}
+	if id = cmp.Or(e.ItemID, id); id != "" {
+		keys = append(keys, "id "+id)
+	}
+	return keys
+}
