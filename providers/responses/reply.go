@@ -111,7 +111,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	if wire.Given(r.Error) || r.Status == "failed" {
 		return fault(body)
 	}
-	if r.Output == nil && finishes[r.Status] == "" {
+	if r.Output == nil && finishes[r.Status] != providers.FinishOther { // others may have none yet
 		if f := wire.ReadFault(body); f.Message != "" && (f.Code != "" || f.Type != "") { // an error without an envelope
 			return fault(body)
 		}
