@@ -14,10 +14,15 @@ import (
 
 // response is what is read of a response object.
 type response struct {
+	about
+	Output []outputItem `json:"output"`
+}
+
+// about is what a response object says besides its output.
+type about struct {
 	ID                string          `json:"id"`
 	Model             string          `json:"model"`
 	Status            string          `json:"status"`
-	Output            outputItems     `json:"output"`
 	Usage             json.RawMessage `json:"usage"`
 	Error             json.RawMessage `json:"error"`
 	ServiceTier       string          `json:"service_tier"`
@@ -46,31 +51,31 @@ type outputPart struct {
 	Refusal string `json:"refusal"`
 }
 
-type outputItems []outputItem
-
-// UnmarshalJSON reads a list of items. Those of types that are not known may be
-// of any form.
-func (list *outputItems) UnmarshalJSON(text []byte) error {
-	var fast []outputItem
-	err := json.Unmarshal(text, &fast)
+// readResponse reads a response object. Items of types that are not known may be
+// of any form: where one is odd, each is read by itself.
+func readResponse(body []byte) (response, error) {
+	var r response
+	err := json.Unmarshal(body, &r)
 	var odd *json.UnmarshalTypeError
-	if !errors.As(err, &odd) {
-		*list = fast
-		return err
+	if !errors.As(err, &odd) || !strings.HasPrefix(odd.Field, "output.") {
+		return r, err
 	}
-	var slow []json.RawMessage
-	if err := json.Unmarshal(text, &slow); err != nil {
-		return err
+	var slow struct {
+		about
+		Output []json.RawMessage `json:"output"`
 	}
-	*list = outputItems{}
-	for _, raw := range slow {
+	if err := json.Unmarshal(body, &slow); err != nil {
+		return r, err
+	}
+	r = response{slow.about, []outputItem{}}
+	for _, raw := range slow.Output {
 		one, err := readItem(raw)
 		if err != nil {
-			return err
+			return r, err
 		}
-		*list = append(*list, one)
+		r.Output = append(r.Output, one)
 	}
-	return nil
+	return r, nil
 }
 
 // readItem reads one item. One of a type that is not known is returned empty.
@@ -99,8 +104,8 @@ type decoder struct {
 
 // Whole implements wire.Decoder.
 func (d *decoder) Whole(b *wire.Builder, body []byte) error {
-	var r response
-	if err := json.Unmarshal(body, &r); err != nil {
+	r, err := readResponse(body)
+	if err != nil {
 		if f := wire.ReadFault(body); f.Type != "" || f.Code != "" {
 			return &f
 		}

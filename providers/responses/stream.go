@@ -18,20 +18,9 @@ type event struct {
 	Item      json.RawMessage `json:"item"`
 	Index     *int            `json:"output_index"`
 	ItemID    string          `json:"item_id"`
-	Delta     deltaText       `json:"delta"`
+	Delta     string          `json:"delta"`
 	Arguments json.RawMessage `json:"arguments"`
 	Error     json.RawMessage `json:"error"`
-}
-
-// deltaText is a string; what else an event may have in its place counts as none.
-type deltaText string
-
-// UnmarshalJSON reads a string.
-func (t *deltaText) UnmarshalJSON(text []byte) error {
-	if text[0] != '"' {
-		return nil
-	}
-	return json.Unmarshal(text, (*string)(t))
 }
 
 // Frame implements wire.Decoder. The end is response.completed or one of its kin
@@ -41,21 +30,23 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 		return false, nil // not of this wire: it ends nothing
 	}
 	var e event
-	if err := json.Unmarshal([]byte(f.Data), &e); err != nil {
+	err := json.Unmarshal([]byte(f.Data), &e)
+	var odd *json.UnmarshalTypeError
+	if err != nil && !(errors.As(err, &odd) && odd.Field == "delta") { // no text, of an event that is not known
 		return false, fmt.Errorf("decode event: %w", err)
 	}
 	switch kind := cmp.Or(e.Type, f.Event); kind {
 	case "response.output_text.delta":
-		d.text.WriteString(string(e.Delta))
-		b.Text(string(e.Delta))
+		d.text.WriteString(e.Delta)
+		b.Text(e.Delta)
 	case "response.refusal.delta":
-		d.refusal.WriteString(string(e.Delta))
-		b.Refusal(string(e.Delta))
+		d.refusal.WriteString(e.Delta)
+		b.Refusal(e.Delta)
 	case "response.reasoning_text.delta", "response.reasoning_summary_text.delta":
-		d.reasoning.WriteString(string(e.Delta))
-		b.Reasoning(string(e.Delta))
+		d.reasoning.WriteString(e.Delta)
+		b.Reasoning(e.Delta)
 	case "response.function_call_arguments.delta":
-		d.call(b, e, "").Args(string(e.Delta))
+		d.call(b, e, "").Args(e.Delta)
 	case "response.function_call_arguments.done":
 		if args := rawText(e.Arguments); args != "" {
 			d.call(b, e, "").SetArgs(args)
@@ -83,8 +74,8 @@ func (d *decoder) begin(b *wire.Builder, e event) error {
 	if b.Reply.Model != "" || len(e.Response) == 0 {
 		return nil
 	}
-	var r response
-	if err := json.Unmarshal(e.Response, &r); err != nil {
+	r, err := readResponse(e.Response)
+	if err != nil {
 		return fmt.Errorf("decode event: %w", err)
 	}
 	d.head(b, r)
@@ -96,7 +87,8 @@ func (d *decoder) begin(b *wire.Builder, e event) error {
 func (d *decoder) last(b *wire.Builder, e event, status string) (bool, error) {
 	var r response
 	if len(e.Response) > 0 {
-		if err := json.Unmarshal(e.Response, &r); err != nil {
+		var err error
+		if r, err = readResponse(e.Response); err != nil {
 			return false, fmt.Errorf("decode event: %w", err)
 		}
 	}
@@ -115,8 +107,7 @@ func (d *decoder) last(b *wire.Builder, e event, status string) (bool, error) {
 
 // failed reads an error: of a failed response, or one that stands in the event.
 func (d *decoder) failed(b *wire.Builder, e event, data string) error {
-	var r response
-	if len(e.Response) > 0 && json.Unmarshal(e.Response, &r) == nil {
+	if r, err := readResponse(e.Response); err == nil {
 		d.head(b, r)
 		readUsage(b, r.Usage, r.ServiceTier)
 		if wire.Given(r.Error) {
