@@ -32,7 +32,10 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	var e event
 	err := json.Unmarshal([]byte(f.Data), &e)
 	var odd *json.UnmarshalTypeError
-	if err != nil && !(errors.As(err, &odd) && odd.Field == "delta") { // no text, of an event that is not known
+	if errors.As(err, &odd) && odd.Field == "delta" {
+		err = nil // no text: of an event that is not known
+	}
+	if err != nil {
 		return false, fmt.Errorf("decode event: %w", err)
 	}
 	switch kind := cmp.Or(e.Type, f.Event); kind {

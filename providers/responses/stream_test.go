@@ -53,20 +53,33 @@ func added(index int, item string) string {
 	return fmt.Sprintf(`{"type":"response.output_item.added","output_index":%d,"item":%s}`, index, item)
 }
 
+// completedUsage is what completed reports.
+var completedUsage = providers.Usage{Reported: true, Input: 3, Output: 2}
+
+// streamed is a stream and the reply it makes.
+type streamed struct {
+	name   string
+	events []string
+	want   providers.Reply
+}
+
+func checkStreams(t *testing.T, list []streamed) {
+	t.Helper()
+	for _, c := range list {
+		t.Run(c.name, func(t *testing.T) {
+			got, fault, err := decode([]byte(stream(c.events...)), "")
+			require.NoError(t, err)
+			require.Nil(t, fault)
+			got.Model, got.RequestID, got.RawUsage, got.Continuation = "", "", nil, nil
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
 func TestStreams(t *testing.T) {
-	usage := providers.Usage{Reported: true, Input: 3, Output: 2}
+	usage := completedUsage
 	hello := providers.Reply{Text: "Hello", Finish: providers.FinishStop, FinishRaw: "completed", Usage: usage}
-	calls := func(c ...providers.ToolCall) providers.Reply {
-		return providers.Reply{Calls: c, Finish: providers.FinishTools, FinishRaw: "completed", Usage: usage}
-	}
-	argsDelta := func(index int, item, text string) string {
-		return fmt.Sprintf(`{"type":"response.function_call_arguments.delta","output_index":%d,"item_id":%q,"delta":%q}`, index, item, text)
-	}
-	for _, c := range []struct {
-		name   string
-		events []string
-		want   providers.Reply
-	}{
+	checkStreams(t, []streamed{
 		{"text", []string{created, delta("output_text", "Hel"), delta("output_text", "lo"), completed(message)}, hello},
 		{"text that is not repeated", []string{created, delta("output_text", "Hello"), completed("")}, hello},
 		{"text that was not streamed", []string{created, completed(message)}, hello},
@@ -84,6 +97,25 @@ func TestStreams(t *testing.T) {
 			"reasoning and its summary", []string{delta("reasoning_summary_text", "sum"), delta("reasoning_text", "raw"), delta("output_text", "Hello"), completed(`{"type":"reasoning","summary":[{"type":"summary_text","text":"sum"}],"content":[{"type":"reasoning_text","text":"raw"}]},` + message)},
 			providers.Reply{Text: "Hello", Reasoning: "sumraw", Finish: providers.FinishStop, FinishRaw: "completed", Usage: usage},
 		},
+		{
+			"cut by a limit", []string{delta("output_text", "Hel"), `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[],"usage":{"input_tokens":3,"output_tokens":2}}}`},
+			providers.Reply{Text: "Hel", Finish: providers.FinishLength, FinishRaw: "max_output_tokens", Usage: usage},
+		},
+		{
+			"an end without a response", []string{delta("output_text", "Hel"), `{"type":"response.completed"}`},
+			providers.Reply{Text: "Hel", Finish: providers.FinishStop, FinishRaw: "completed"},
+		},
+	})
+}
+
+func TestStreamedCalls(t *testing.T) {
+	calls := func(c ...providers.ToolCall) providers.Reply {
+		return providers.Reply{Calls: c, Finish: providers.FinishTools, FinishRaw: "completed", Usage: completedUsage}
+	}
+	argsDelta := func(index int, item, text string) string {
+		return fmt.Sprintf(`{"type":"response.function_call_arguments.delta","output_index":%d,"item_id":%q,"delta":%q}`, index, item, text)
+	}
+	checkStreams(t, []streamed{
 		{
 			"two calls at once", []string{added(0, call(0, "a", "")), added(1, call(1, "b", "")), argsDelta(1, "fc_1", `{"y"`), argsDelta(0, "fc_0", `{"x":1}`), argsDelta(1, "fc_1", `:2}`), completed(call(0, "a", `{"x":1}`) + "," + call(1, "b", `{"y":2}`))},
 			calls(providers.ToolCall{ID: "a", Name: "f0", Args: `{"x":1}`}, providers.ToolCall{ID: "b", Name: "f1", Args: `{"y":2}`}),
@@ -116,23 +148,7 @@ func TestStreams(t *testing.T) {
 			"a further call in the end", []string{added(0, call(0, "a", "")), completed(call(1, "b", "{}") + "," + call(0, "a", "{}"))},
 			calls(providers.ToolCall{ID: "a", Name: "f0", Args: "{}"}, providers.ToolCall{ID: "b", Name: "f1", Args: "{}"}),
 		},
-		{
-			"cut by a limit", []string{delta("output_text", "Hel"), `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[],"usage":{"input_tokens":3,"output_tokens":2}}}`},
-			providers.Reply{Text: "Hel", Finish: providers.FinishLength, FinishRaw: "max_output_tokens", Usage: usage},
-		},
-		{
-			"an end without a response", []string{delta("output_text", "Hel"), `{"type":"response.completed"}`},
-			providers.Reply{Text: "Hel", Finish: providers.FinishStop, FinishRaw: "completed"},
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, fault, err := decode([]byte(stream(c.events...)), "")
-			require.NoError(t, err)
-			require.Nil(t, fault)
-			got.Model, got.RequestID, got.RawUsage, got.Continuation = "", "", nil, nil
-			require.Equal(t, c.want, got)
-		})
-	}
+	})
 }
 
 // TestEventLines: the type may stand in the event line only, and that may come
