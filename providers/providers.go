@@ -55,6 +55,13 @@ type Clocked interface {
 	Elapsed() time.Duration
 }
 
+// Live is a transport that tells whether its requests reach a network. A wire
+// that signs looks for credentials only then; a transport that does not tell is
+// taken for one that replays, or signs by itself.
+type Live interface {
+	Live() bool
+}
+
 // Factory makes a Model. Factories are listed in package providers/all.
 type Factory func(Options) (Model, error)
 

@@ -43,7 +43,14 @@ func (c *Client) Do(ctx context.Context, call providers.Call, r Request, d Decod
 	}
 	req, err := c.request(ctx, call, r)
 	if err != nil {
-		return c.over(b, Answer{}, call, warnings, c.Error(Answer{}, call.Model, providers.InvalidRequest, "", err))
+		kind := providers.InvalidRequest
+		switch {
+		case errors.Is(err, errUnsigned) && ctx.Err() != nil:
+			kind = transportKind(ctx, err)
+		case errors.Is(err, errUnsigned):
+			kind = providers.Auth
+		}
+		return c.over(b, Answer{}, call, warnings, c.Error(Answer{}, call.Model, kind, "", err))
 	}
 	start := c.now()
 	resp, err := c.http.Do(req)
@@ -194,6 +201,8 @@ func (x *exchange) stream(r io.Reader, body io.ReadCloser, framing Framing) *pro
 		return partial(x.client.Error(x.answer, x.call.Model, transportKind(x.ctx, x.body.err), "the stream broke off", x.body.err))
 	case x.body.left <= 0:
 		return partial(x.client.Error(x.answer, x.call.Model, providers.Malformed, fmt.Sprintf("the reply is longer than %d bytes", x.client.maxBody), nil))
+	case errors.Is(err, ErrBroken):
+		return partial(x.client.Error(x.answer, x.call.Model, providers.Transport, "the stream broke off", err))
 	case err != nil:
 		return partial(x.failure(err, []byte(bad)))
 	case !b.Complete:

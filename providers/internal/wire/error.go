@@ -22,7 +22,7 @@ const (
 // fault turns what the provider said into a typed error. A fault told in the
 // body of a 200 may name the status it means.
 func (c *Client) fault(a Answer, model string, f Fault) *providers.Error {
-	f.Status = a.Status
+	f.Status, f.Header = a.Status, a.Header
 	if n, err := strconv.Atoi(f.Code); err == nil && a.Status < 300 && n >= 400 && n <= 599 {
 		f.Status = n
 	}

@@ -23,6 +23,9 @@ type Fault struct {
 	RetryAfter time.Duration
 	// Permanent says that trying again is in vain, although the kind suggests it.
 	Permanent bool
+	// Header is that of the answer, for Dialect.Kind: some providers name the type
+	// only there.
+	Header http.Header
 }
 
 // Error makes a fault an error, for a Decoder to return.

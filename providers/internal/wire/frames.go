@@ -18,7 +18,7 @@ type Framing struct {
 	// mark cut off) is a stream; asked says whether one was asked for.
 	Starts func(head []byte, asked bool) bool
 	// Cut hands every frame of r, of at most limit bytes each, to f, until f fails
-	// or r ends.
+	// or r ends. Its error wraps ErrBroken when the bytes are damaged.
 	Cut func(r io.Reader, limit int, f func(Frame) error) error
 }
 
@@ -35,6 +35,10 @@ type Frame struct {
 	// Data is its content. It may be kept.
 	Data string
 }
+
+// ErrBroken is wrapped by the errors of Framing.Cut when r ends within a frame or
+// a checksum is wrong: that is the transport's failure, not the provider's.
+var ErrBroken = errors.New("the bytes are damaged")
 
 // errStop ends the reading of frames without a failure.
 var errStop = errors.New("stop")

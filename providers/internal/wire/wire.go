@@ -35,7 +35,8 @@ type Dialect struct {
 	KeyName string
 	// Authorize puts the key into its header. It is not called without a key.
 	Authorize func(h http.Header, key string)
-	// Sign, if there is one, signs a finished request; it runs last.
+	// Sign, if there is one, signs a finished request; it runs last. Its failure is
+	// of kind auth.
 	Sign func(ctx context.Context, r *http.Request, body []byte) error
 	// Header is sent with every request; nil sends nothing more.
 	Header http.Header
@@ -198,11 +199,14 @@ func (c *Client) request(ctx context.Context, call providers.Call, r Request) (*
 	}
 	if c.dialect.Sign != nil {
 		if err := c.dialect.Sign(ctx, req, body); err != nil {
-			return nil, fmt.Errorf("sign request: %w", err)
+			return nil, fmt.Errorf("%w: %w", errUnsigned, err)
 		}
 	}
 	return req, nil
 }
+
+// errUnsigned is a failure to sign: of kind auth.
+var errUnsigned = errors.New("sign request")
 
 // encode writes JSON without HTML escapes and without a line break at its end.
 func encode(v any) ([]byte, error) {
