@@ -10,6 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/anthropic"
 	"github.com/cupel-eval/cupel/providers/gemini"
+	"github.com/cupel-eval/cupel/providers/bedrock"
 	"github.com/cupel-eval/cupel/providers/openai"
 	"github.com/cupel-eval/cupel/providers/vertex"
 	"github.com/cupel-eval/cupel/providers/responses"
@@ -38,6 +39,7 @@ func entries() []entry {
 		{"bedrock-mantle-responses", "AWS_BEARER_TOKEN_BEDROCK", responses.Version, responses.BedrockMantle},
 		{"deepseek-responses", "DEEPSEEK_API_KEY", responses.Version, responses.DeepSeek},
 		{"llamacpp-responses", "", responses.Version, responses.LlamaCpp},
+		{"bedrock", "AWS_BEARER_TOKEN_BEDROCK", bedrock.Version, bedrock.New},
 		{"openai", "OPENAI_API_KEY", openai.Version, openai.New},
 		{"openai-compatible", "LLM_API_KEY", openai.Version, compatible},
 		{"openai-responses", "OPENAI_API_KEY", responses.Version, responses.New},

@@ -1,0 +1,286 @@
+package bedrock
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
+)
+
+// The bodies of InvokeModel and InvokeModelWithResponseStream are the models' own
+// and told apart by their shape (User Guide, "Inference request parameters and
+// response fields for foundation models"). This wire asks for none, but reads
+// them: gateways hand them on, and recordings hold them.
+
+// invoked is the fields of all shapes, whole or a chunk of a stream. Of several
+// choices the first is read.
+type invoked struct {
+	Error     json.RawMessage `json:"error"`
+	Model     string          `json:"model"`
+	Usage     json.RawMessage `json:"usage"`
+	Metrics   json.RawMessage `json:"amazon-bedrock-invocationMetrics"`
+	Guardrail string          `json:"amazon-bedrock-guardrailAction"`
+	// Anthropic Messages, whole and its events.
+	Type         string          `json:"type"`
+	Content      []claudeBlock   `json:"content"`
+	Message      json.RawMessage `json:"message"`
+	Index        wire.Count      `json:"index"`
+	ContentBlock *claudeBlock    `json:"content_block"`
+	Delta        *claudeDelta    `json:"delta"`
+	// Anthropic Text Completions.
+	Completion *string `json:"completion"`
+	// Titan.
+	OutputText       *string     `json:"outputText"`
+	CompletionReason *string     `json:"completionReason"`
+	TitanInput       *wire.Count `json:"inputTextTokenCount"`
+	TitanOutput      *wire.Count `json:"totalOutputTextTokenCount"`
+	Results          []struct {
+		OutputText       *string     `json:"outputText"`
+		CompletionReason *string     `json:"completionReason"`
+		Tokens           *wire.Count `json:"tokenCount"`
+	} `json:"results"`
+	// Llama.
+	Generation  *string     `json:"generation"`
+	LlamaInput  *wire.Count `json:"prompt_token_count"`
+	LlamaOutput *wire.Count `json:"generation_token_count"`
+	// Mistral's text completions.
+	Outputs []completion `json:"outputs"`
+	// Cohere Command and Command R.
+	Text        *string      `json:"text"`
+	Generations []completion `json:"generations"`
+	Event       string       `json:"event_type"`
+	ToolCalls   []struct {
+		Name       string          `json:"name"`
+		Parameters json.RawMessage `json:"parameters"`
+	} `json:"tool_calls"`
+	// AI21 Jurassic-2.
+	Completions []struct {
+		Data   completion `json:"data"`
+		Finish struct {
+			Reason string `json:"reason"`
+		} `json:"finishReason"`
+	} `json:"completions"`
+	// The chat completions of Mistral, AI21 Jamba, DeepSeek and others.
+	Choices []choice `json:"choices"`
+	reasons
+}
+
+// reasons are the two names of the reason to stop.
+type reasons struct {
+	StopReason   *string `json:"stop_reason"`
+	FinishReason *string `json:"finish_reason"`
+}
+
+type completion struct {
+	Text *string `json:"text"`
+	reasons
+}
+
+// invoked reads a whole body that is no reply of Converse.
+func (d *decoder) invoked(b *wire.Builder, body []byte) error {
+	var v invoked
+	if err := json.Unmarshal(body, &v); err != nil {
+		return fmt.Errorf("decode reply: %w", err)
+	}
+	b.Reply.Finish = providers.FinishOther
+	known, err := d.fold(b, v)
+	if err != nil {
+		return err
+	}
+	if !known {
+		if f := wire.ReadFault(body); len(v.Message) > 0 || wire.Given(v.Error) {
+			return &f
+		}
+		return errors.New("decode reply: no output, nor the shape of a known model")
+	}
+	d.settle(b)
+	return nil
+}
+
+// chunk reads one chunk of InvokeModelWithResponseStream: {"bytes": base64}. The
+// last one has the invocation metrics. Nova's chunks are events of Converse,
+// each under its name.
+func (d *decoder) chunk(b *wire.Builder, data string) (bool, error) {
+	var c struct {
+		Bytes []byte `json:"bytes"`
+	}
+	if err := json.Unmarshal([]byte(data), &c); err != nil {
+		return false, fmt.Errorf("decode chunk: %w", err)
+	}
+	var events map[string]json.RawMessage
+	if err := json.Unmarshal(c.Bytes, &events); err != nil {
+		return false, fmt.Errorf("decode chunk: %w", err)
+	}
+	for _, name := range []string{"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"} {
+		if event, ok := events[name]; ok {
+			return d.event(b, name, event)
+		}
+	}
+	var v invoked
+	if err := json.Unmarshal(c.Bytes, &v); err != nil {
+		return false, fmt.Errorf("decode chunk: %w", err)
+	}
+	if b.Reply.Finish == "" {
+		b.Reply.Finish = providers.FinishOther
+	}
+	if _, err := d.fold(b, v); err != nil {
+		return false, err
+	}
+	last := len(v.Metrics) > 0
+	d.ended = d.ended || last
+	if d.ended {
+		d.settle(b)
+	}
+	return last, nil
+}
+
+// chunks is what is gathered of a body until its end.
+type chunks struct {
+	usage   map[string]json.RawMessage // the fields of all usage objects, laid over each other
+	raw     json.RawMessage            // the usage object, if there was but one
+	metrics json.RawMessage
+	counts  usage // of models that count beside their text
+	guarded bool
+}
+
+// fold reads one body or chunk; known is false if it has no known shape.
+func (d *decoder) fold(b *wire.Builder, v invoked) (known bool, err error) {
+	if v.Type == "error" || wire.Given(v.Error) {
+		f := wire.ReadFault(v.Error)
+		return true, &f
+	}
+	d.count(v)
+	if v.Model != "" {
+		b.Reply.Model = v.Model
+	}
+	known = true
+	switch {
+	case v.Type != "" || v.Content != nil:
+		d.claude(b, v)
+	case len(v.Choices) > 0:
+		d.choice(b, v.Choices[0])
+	case len(v.Results) > 0:
+		r := v.Results[0]
+		d.said(b, r.OutputText, r.CompletionReason)
+	case len(v.Outputs) > 0:
+		d.said(b, v.Outputs[0].Text, v.Outputs[0].reason())
+	case len(v.Generations) > 0:
+		d.said(b, v.Generations[0].Text, v.Generations[0].reason())
+	case len(v.Completions) > 0:
+		d.said(b, v.Completions[0].Data.Text, &v.Completions[0].Finish.Reason)
+	case v.OutputText != nil:
+		d.said(b, v.OutputText, v.CompletionReason)
+	case v.Completion != nil:
+		d.said(b, v.Completion, v.reason())
+	case v.Generation != nil:
+		d.said(b, v.Generation, v.reason())
+	case v.Text != nil || v.ToolCalls != nil || v.Event != "" || v.FinishReason != nil:
+		d.cohere(b, v)
+	default:
+		known = v.Usage != nil || v.Metrics != nil
+	}
+	if v.Guardrail == "INTERVENED" {
+		d.chunks.guarded, d.ended = true, true
+	}
+	return known, nil
+}
+
+// reason is the reason to stop under either name, nil if none came.
+func (r reasons) reason() *string {
+	if r.StopReason != nil {
+		return r.StopReason
+	}
+	return r.FinishReason
+}
+
+// said adds text and, if it came, the reason to stop.
+func (d *decoder) said(b *wire.Builder, text, reason *string) {
+	if text != nil {
+		b.Text(*text)
+	}
+	if reason != nil && *reason != "" {
+		finish(b, *reason)
+		d.ended = true
+	}
+}
+
+// cohere reads Command R, whose calls come whole and without an id.
+func (d *decoder) cohere(b *wire.Builder, v invoked) {
+	d.said(b, v.Text, v.reason())
+	if v.Event == "tool-calls-chunk" || v.Event == "stream-end" {
+		return // pieces of what comes whole, or a repetition
+	}
+	for _, c := range v.ToolCalls {
+		b.Call("", "", c.Name).Args(string(c.Parameters))
+	}
+}
+
+// count gathers what a body or chunk counts. Fields told again are told better.
+func (d *decoder) count(v invoked) {
+	c := &d.chunks
+	if len(v.Metrics) > 0 {
+		c.metrics = v.Metrics
+	}
+	for _, n := range []struct{ to, from **wire.Count }{
+		{&c.counts.Input, &v.TitanInput}, {&c.counts.Output, &v.TitanOutput},
+		{&c.counts.Input, &v.LlamaInput}, {&c.counts.Output, &v.LlamaOutput},
+	} {
+		if *n.from != nil {
+			*n.to = *n.from
+		}
+	}
+	if len(v.Results) > 0 && v.Results[0].Tokens != nil {
+		c.counts.Output = v.Results[0].Tokens
+	}
+	c.lay(v.Usage)
+}
+
+// lay lays a usage object over those before it.
+func (c *chunks) lay(raw json.RawMessage) {
+	var fields map[string]json.RawMessage
+	if !wire.Given(raw) {
+		return
+	}
+	c.raw = raw
+	if json.Unmarshal(raw, &fields) != nil {
+		return
+	}
+	if c.usage == nil {
+		c.usage = fields
+		return
+	}
+	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+	maps.Copy(c.usage, fields)
+	if text, err := json.Marshal(c.usage); err == nil {
+		c.raw = text
+	}
+}
+
+// settle sets the usage: as the model counts, or else by the invocation metrics.
+func (d *decoder) settle(b *wire.Builder) {
+	c := &d.chunks
+	switch {
+	case c.raw != nil:
+		setUsage(b, c.raw)
+	case c.metrics != nil:
+		setUsage(b, c.metrics)
+	case c.counts.Input != nil || c.counts.Output != nil:
+		b.Reply.Usage = providers.Usage{
+			Reported: c.counts.Input != nil && c.counts.Output != nil,
+			Input:    int64(value(c.counts.Input)), Output: int64(value(c.counts.Output)),
+		}
+	}
+	if tier, ok := c.usage["service_tier"]; ok {
+		_ = json.Unmarshal(tier, &b.Reply.Usage.Tier) // no text is no tier
+	}
+	if c.guarded {
+		b.Reply.Finish = providers.FinishRefusal
+	}
+}
+
+// key is that of a call by its place.
+func key(index wire.Count) string { return strconv.FormatInt(int64(index), 10) }
