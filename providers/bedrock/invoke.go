@@ -159,6 +159,8 @@ func (d *decoder) fold(b *wire.Builder, v invoked) (known bool, err error) {
 	}
 	known = true
 	switch {
+	case v.Completion != nil:
+		d.said(b, v.Completion, v.reason())
 	case v.Type != "" || v.Content != nil:
 		d.claude(b, v)
 	case len(v.Choices) > 0:
@@ -174,8 +176,6 @@ func (d *decoder) fold(b *wire.Builder, v invoked) (known bool, err error) {
 		d.said(b, v.Completions[0].Data.Text, &v.Completions[0].Finish.Reason)
 	case v.OutputText != nil:
 		d.said(b, v.OutputText, v.CompletionReason)
-	case v.Completion != nil:
-		d.said(b, v.Completion, v.reason())
 	case v.Generation != nil:
 		d.said(b, v.Generation, v.reason())
 	case v.Text != nil || v.ToolCalls != nil || v.Event != "" || v.FinishReason != nil:

@@ -1,0 +1,111 @@
+package bedrock
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
+)
+
+func TestKinds(t *testing.T) {
+	header := func(typ string) http.Header { return http.Header{"X-Amzn-Errortype": {typ}} }
+	for _, c := range []struct {
+		name  string
+		fault wire.Fault
+		want  providers.Kind
+	}{
+		{"streamed throttling", wire.Fault{Status: 200, Type: "throttlingException"}, providers.RateLimit},
+		{"streamed model error", wire.Fault{Status: 200, Type: "modelStreamErrorException"}, providers.Overloaded},
+		{"streamed server error", wire.Fault{Status: 200, Type: "internalServerException"}, providers.Overloaded},
+		{"streamed outage", wire.Fault{Status: 200, Type: "serviceUnavailableException"}, providers.Overloaded},
+		{"streamed validation", wire.Fault{Status: 200, Type: "validationException"}, providers.InvalidRequest},
+		{"streamed timeout", wire.Fault{Status: 200, Type: "modelTimeoutException"}, providers.TimedOut},
+		{"streamed, unknown", wire.Fault{Status: 200, Type: "otherException"}, providers.Overloaded},
+		{"a day's tokens", wire.Fault{Status: 429, Header: header("ThrottlingException"), Message: "Too many tokens per day, please wait before trying again."}, providers.Quota},
+		{"a minute's tokens", wire.Fault{Status: 429, Header: header("ThrottlingException"), Message: "Too many tokens, please wait before trying again."}, providers.RateLimit},
+		{"input too long", wire.Fault{Status: 400, Header: header("ValidationException"), Message: "Input is too long for requested model."}, providers.ContextLength},
+		{"prompt too long, model's words", wire.Fault{Status: 400, Header: header("ValidationException"), Message: "The model returned the following errors: prompt is too long: 210000 tokens > 200000 maximum"}, providers.ContextLength},
+		{"no such model", wire.Fault{Status: 400, Header: header("ValidationException:http://x/"), Message: "The provided model identifier is invalid."}, providers.NotFound},
+		{"filtered", wire.Fault{Status: 400, Header: header("ValidationException"), Message: "Output blocked by content filtering policy"}, providers.Refused},
+		{"no access", wire.Fault{Status: 403, Header: header("AccessDeniedException"), Message: "You don't have access to the model with the specified model ID."}, providers.Auth},
+		{"unpaid", wire.Fault{Status: 403, Header: header("AccessDeniedException"), Message: "Model access is denied due to INVALID_PAYMENT_INSTRUMENT: pay"}, providers.Quota},
+		{"end of life", wire.Fault{Status: 404, Header: header("ResourceNotFoundException"), Message: "This model version has reached the end of its life."}, providers.NotFound},
+		{"timeout", wire.Fault{Status: 408, Header: header("ModelTimeoutException")}, providers.TimedOut},
+		{"424 without a type", wire.Fault{Status: 424}, providers.Overloaded},
+		{"nothing but a status", wire.Fault{Status: 503}, ""},
+		{"a long prompt is the model's matter, not the server's", wire.Fault{Status: 500, Header: header("InternalServerException"), Message: "context window"}, providers.Overloaded},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, kindOf(c.fault)) })
+	}
+}
+
+// played answers every request with a body.
+type played struct{ body io.Reader }
+
+func (p played) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(p.body), Request: r}, nil
+}
+
+// asked makes a streamed call that is answered by a body.
+func asked(t *testing.T, body io.Reader) (providers.Reply, *providers.Error) {
+	t.Helper()
+	m, err := New(providers.Options{Region: "us-east-1", HTTP: &http.Client{Transport: played{body}}})
+	require.NoError(t, err)
+	reply, err := m.Call(context.Background(), providers.Call{Model: "m", Stream: true})
+	var e *providers.Error
+	if err != nil {
+		require.ErrorAs(t, err, &e)
+	}
+	return reply, e
+}
+
+// Damage on the way, an end too early and a failure of the model are told apart.
+func TestHowStreamsFail(t *testing.T) {
+	begin := events(t, "messageStart", `{"role":"assistant"}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"half"}}`)
+	stop := events(t, "messageStop", `{"stopReason":"end_turn"}`)
+	meta := events(t, "metadata", `{"usage":{"inputTokens":1,"outputTokens":2}}`)
+	wrong := bytes.Clone(meta)
+	wrong[len(wrong)-1] ^= 1
+	join := func(parts ...[]byte) io.Reader { return bytes.NewReader(bytes.Join(parts, nil)) }
+	for _, c := range []struct {
+		name     string
+		body     io.Reader
+		kind     providers.Kind
+		code     string
+		reported bool
+	}{
+		{"whole", join(begin, stop, meta), "", "", true},
+		{"ends without metadata", join(begin, stop), "", "", false},
+		{"reset after the end", io.MultiReader(join(begin, stop, meta), iotest.ErrReader(errors.New("reset"))), "", "", true},
+		{"reset before the metadata", io.MultiReader(join(begin, stop), iotest.ErrReader(errors.New("reset"))), providers.Transport, "", false},
+		{"ends between frames", join(begin), providers.Transport, "", false},
+		{"ends within the metadata", join(begin, stop, meta[:len(meta)-5]), providers.Transport, "", false},
+		{"wrong checksum", join(begin, stop, wrong), providers.Transport, "", false},
+		{"throttled", join(begin, framed(t, "exception", "throttlingException", `{"message":"m"}`)), providers.RateLimit, "throttlingException", false},
+		{"failed", join(begin, framed(t, "exception", "modelStreamErrorException", `{"message":"m"}`)), providers.Overloaded, "modelStreamErrorException", false},
+		{"no JSON", join(begin, events(t, "contentBlockDelta", `{"delta":`)), providers.Malformed, "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			reply, e := asked(t, c.body)
+			require.Equal(t, "half", reply.Text)
+			require.Equal(t, c.reported, reply.Usage.Reported)
+			if c.kind == "" {
+				require.Nil(t, e)
+				require.Equal(t, providers.FinishStop, reply.Finish)
+				return
+			}
+			require.NotNil(t, e)
+			require.Equal(t, c.kind, e.Kind, "%v", e)
+			require.Equal(t, c.code, e.Code)
+			require.True(t, e.Partial)
+		})
+	}
+}

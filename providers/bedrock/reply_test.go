@@ -1,0 +1,292 @@
+package bedrock
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
+)
+
+// decode reads a body, whole or streamed.
+func decode(body []byte) (providers.Reply, bool, error) {
+	return wire.Decode(&decoder{}, eventStream, body, true, "")
+}
+
+func TestReplyForms(t *testing.T) {
+	call := func(id, name, args string) []providers.ToolCall {
+		return []providers.ToolCall{{ID: id, Name: name, Args: args}}
+	}
+	for _, c := range []struct {
+		name, content, stop string
+		want                providers.Reply
+	}{
+		{"text", `[{"text":"a"}]`, "end_turn", providers.Reply{Text: "a", Finish: providers.FinishStop}},
+		{"several texts", `[{"text":"a"},{"text":"b"}]`, "stop_sequence", providers.Reply{Text: "ab", Finish: providers.FinishStop}},
+		{"tags of thinking are text", `[{"text":"<thinking>hm</thinking> a"}]`, "end_turn", providers.Reply{Text: "<thinking>hm</thinking> a", Finish: providers.FinishStop}},
+		{"reasoning is not the answer", `[{"reasoningContent":{"reasoningText":{"text":"hm"}}},{"text":"a"}]`, "end_turn", providers.Reply{Text: "a", Reasoning: "hm", Finish: providers.FinishStop}},
+		{"cited text", `[{"citationsContent":{"content":[{"text":"a"},{"text":"b"}],"citations":[{"title":"t"}]}}]`, "end_turn", providers.Reply{Text: "ab", Finish: providers.FinishStop}},
+		{"tool without arguments", `[{"toolUse":{"toolUseId":"i","name":"n","input":{}}}]`, "tool_use", providers.Reply{Calls: call("i", "n", "{}"), Finish: providers.FinishTools}},
+		{"arguments as they came", `[{"toolUse":{"toolUseId":"i","name":"n","input":{ "a" : 1.0 },"type":"tool_use"}}]`, "tool_use", providers.Reply{Calls: call("i", "n", `{ "a" : 1.0 }`), Finish: providers.FinishTools}},
+		{"the service's own tool", `[{"toolUse":{"toolUseId":"s","name":"nova_code_interpreter","input":{},"type":"server_tool_use"}},{"toolResult":{"toolUseId":"s","content":[{"json":{}}]}},{"text":"a"}]`, "end_turn", providers.Reply{Text: "a", Finish: providers.FinishStop}},
+		{"blocks yet to come", `[{"hologram":{"text":5}},{"text":"a"}]`, "end_turn", providers.Reply{Text: "a", Finish: providers.FinishStop}},
+		{"nothing", `[]`, "end_turn", providers.Reply{Finish: providers.FinishStop}},
+		{"cut", `[{"text":"a"}]`, "max_tokens", providers.Reply{Text: "a", Finish: providers.FinishLength}},
+		{"window full", `[{"text":"a"}]`, "model_context_window_exceeded", providers.Reply{Text: "a", Finish: providers.FinishLength}},
+		{"guardrail", `[{"text":"Sorry."}]`, "guardrail_intervened", providers.Reply{Text: "Sorry.", Finish: providers.FinishRefusal}},
+		{"filtered", `[]`, "content_filtered", providers.Reply{Finish: providers.FinishRefusal}},
+		{"malformed by the model", `[]`, "malformed_tool_use", providers.Reply{Finish: providers.FinishOther}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, complete, err := decode([]byte(`{"metrics":{"latencyMs":1},"output":{"message":{"role":"assistant","content":` + c.content + `}},"stopReason":"` + c.stop + `"}`))
+			require.NoError(t, err)
+			require.True(t, complete)
+			c.want.FinishRaw = c.stop
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestUsageClasses(t *testing.T) {
+	for _, c := range []struct {
+		name, usage string
+		want        providers.Usage
+	}{
+		{"plain", `{"inputTokens":3,"outputTokens":1,"totalTokens":4,"serverToolUsage":{}}`, providers.Usage{Reported: true, Input: 3, Output: 1}},
+		{"the cache is not part of the input, and told twice", `{"cacheReadInputTokenCount":5,"cacheReadInputTokens":5,"cacheWriteInputTokenCount":7,"cacheWriteInputTokens":7,"inputTokens":3,"outputTokens":1,"totalTokens":16}`, providers.Usage{Reported: true, Input: 3, Output: 1, CacheRead: 5, CacheWrite: 7}},
+		{"Nova's names of the cache", `{"inputTokens":3,"outputTokens":1,"cacheReadInputTokenCount":5,"cacheWriteInputTokenCount":0}`, providers.Usage{Reported: true, Input: 3, Output: 1, CacheRead: 5}},
+		{"writes by time", `{"inputTokens":3,"outputTokens":1,"cacheWriteInputTokens":9,"cacheDetails":[{"inputTokens":4,"ttl":"1h"},{"inputTokens":5,"ttl":"5m"}]}`, providers.Usage{Reported: true, Input: 3, Output: 1, CacheWrite: 9, CacheWriteLong: 4}},
+		{"a part is at most the whole", `{"inputTokens":3,"outputTokens":1,"cacheWriteInputTokens":2,"cacheDetails":[{"inputTokens":4,"ttl":"1h"}]}`, providers.Usage{Reported: true, Input: 3, Output: 1, CacheWrite: 2, CacheWriteLong: 2}},
+		{"floats", `{"inputTokens":3.0,"outputTokens":1.0}`, providers.Usage{Reported: true, Input: 3, Output: 1}},
+		{"half a report", `{"inputTokens":3}`, providers.Usage{Input: 3}},
+		{"wrong type", `{"inputTokens":"3","outputTokens":1}`, providers.Usage{}},
+		{"null", `null`, providers.Usage{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			whole, _, err := decode([]byte(`{"output":{"message":{"content":[{"text":"paid"}]}},"stopReason":"end_turn","usage":` + c.usage + `}`))
+			require.NoError(t, err)
+			streamed, _, err := decode(events(t, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"paid"}}`, "messageStop", `{"stopReason":"end_turn"}`, "metadata", `{"usage":`+c.usage+`}`))
+			require.NoError(t, err)
+			require.Equal(t, c.want, whole.Usage)
+			require.Equal(t, whole, streamed)
+			if c.usage != "null" {
+				require.Equal(t, c.usage, string(whole.RawUsage))
+			}
+		})
+	}
+}
+
+func TestTierAndRouter(t *testing.T) {
+	const beside = `"usage":{"inputTokens":1,"outputTokens":1},"serviceTier":{"type":"priority"},"trace":{"guardrail":{"x":[]},"promptRouter":{"invokedModelId":"arn:m"}}`
+	for name, body := range map[string][]byte{
+		"whole":    []byte(`{"output":{"message":{"content":[]}},` + beside + `}`),
+		"streamed": events(t, "messageStop", `{}`, "metadata", `{`+beside+`}`),
+	} {
+		r, _, err := decode(body)
+		require.NoError(t, err, name)
+		require.Equal(t, "priority", r.Usage.Tier, name)
+		require.Equal(t, "arn:m", r.Model, name)
+	}
+}
+
+func TestNotAReply(t *testing.T) {
+	for name, body := range map[string]string{
+		"no message":            `{"output":{},"stopReason":"end_turn"}`,
+		"no content":            `{"output":{"message":{"role":"assistant"}}}`,
+		"content is text":       `{"output":{"message":{"content":"a"}}}`,
+		"text is a number":      `{"output":{"message":{"content":[{"text":1}]}}}`,
+		"redacted is no base64": `{"output":{"message":{"content":[{"reasoningContent":{"redactedContent":"?"}}]}}}`,
+		"nothing known":         `{"answer":"a"}`,
+		"null":                  `null`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := decode([]byte(body))
+			require.Error(t, err)
+			var f *wire.Fault
+			require.False(t, errors.As(err, &f), "%v", err)
+		})
+	}
+}
+
+func TestFaultsInA200(t *testing.T) {
+	for name, c := range map[string]struct{ body, typ, message string }{
+		"front":   {`{"Output":{"__type":"com.amazon.coral.service#UnknownOperationException"},"Version":"1.0"}`, "com.amazon.coral.service#UnknownOperationException", ""},
+		"message": {`{"message":"it went wrong"}`, "", "it went wrong"},
+		"claude":  {`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "overloaded_error", "Overloaded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := decode([]byte(c.body))
+			var f *wire.Fault
+			require.ErrorAs(t, err, &f)
+			require.Equal(t, wire.Fault{Type: c.typ, Message: c.message}, *f)
+		})
+	}
+}
+
+func TestStreamForms(t *testing.T) {
+	const stop, stopTools = `{"stopReason":"end_turn"}`, `{"stopReason":"tool_use"}`
+	for _, c := range []struct {
+		name   string
+		events []string
+		want   providers.Reply
+	}{
+		{
+			"text has no start", []string{"messageStart", `{"role":"assistant","p":"ab"}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"a"},"p":"abc"}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"b"}}`, "contentBlockStop", `{"contentBlockIndex":0}`, "messageStop", stop, "metadata", `{}`},
+			providers.Reply{Text: "ab", Finish: providers.FinishStop, FinishRaw: "end_turn"},
+		},
+		{
+			"an empty piece of text", []string{"contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":""}}`, "contentBlockDelta", `{"contentBlockIndex":1,"delta":{"reasoningContent":{"text":"hm"}}}`, "contentBlockDelta", `{"contentBlockIndex":2,"delta":{"text":"a"}}`, "messageStop", stop},
+			providers.Reply{Text: "a", Reasoning: "hm", Finish: providers.FinishStop, FinishRaw: "end_turn"},
+		},
+		{
+			"calls in pieces", []string{
+				"contentBlockStart", `{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"i","name":"n"}}}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":""}}}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":"{\"a\""}}}`,
+				"contentBlockStart", `{"contentBlockIndex":1,"start":{"toolUse":{"toolUseId":"j","name":"m"}}}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":":1}"}}}`, "messageStop", stopTools, "metadata", `{}`,
+			},
+			providers.Reply{Calls: []providers.ToolCall{{ID: "i", Name: "n", Args: `{"a":1}`}, {ID: "j", Name: "m", Args: "{}"}}, Finish: providers.FinishTools, FinishRaw: "tool_use"},
+		},
+		{
+			"the service's own tool", []string{
+				"contentBlockStart", `{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"s","name":"web","type":"server_tool_use"}}}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"toolUse":{"input":"{}"}}}`,
+				"contentBlockStart", `{"contentBlockIndex":1,"start":{"toolResult":{"toolUseId":"s","status":"success"}}}`, "contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolResult":[{"json":{}}]}}`,
+				"contentBlockDelta", `{"contentBlockIndex":2,"delta":{"text":"a"}}`, "contentBlockDelta", `{"contentBlockIndex":2,"delta":{"citation":{"title":"t"}}}`, "messageStop", stop, "metadata", `{}`,
+			},
+			providers.Reply{Text: "a", Finish: providers.FinishStop, FinishRaw: "end_turn"},
+		},
+		{
+			"input without a start", []string{"contentBlockDelta", `{"contentBlockIndex":3,"delta":{"toolUse":{"input":"{}"}}}`, "messageStop", stop},
+			providers.Reply{Finish: providers.FinishStop, FinishRaw: "end_turn", Warnings: []string{"tool use: input of block 3 came without a start, left out"}},
+		},
+		{
+			"events yet to come", []string{"initial-response", "", "hologram", "5", "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"a"}}`, "messageStop", stop},
+			providers.Reply{Text: "a", Finish: providers.FinishStop, FinishRaw: "end_turn"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, complete, err := decode(events(t, c.events...))
+			require.NoError(t, err)
+			require.True(t, complete)
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func FuzzWhole(f *testing.F) {
+	f.Add([]byte(`{"output":{"message":{"content":[{"text":"a"},{"toolUse":{"toolUseId":"i","name":"n","input":{}}}]}},"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":2,"cacheDetails":[{"inputTokens":1,"ttl":"1h"}]}}`))
+	f.Add([]byte(`{"results":[{"outputText":"a","completionReason":"FINISH","tokenCount":1}],"inputTextTokenCount":2}`))
+	f.Add([]byte(`{"choices":[{"message":{"content":"a","tool_calls":[{"id":"i","function":{"name":"n","arguments":"{}"}}]},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":9}}}`))
+	f.Add([]byte(`{"message":"it went wrong"}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if eventStream.Starts(body, true) {
+			return
+		}
+		reply, _, err := decode(body)
+		requireSane(t, reply)
+		if err == nil {
+			require.NotEmpty(t, reply.Finish)
+			require.True(t, json.Valid(body))
+		}
+	})
+}
+
+func FuzzStream(f *testing.F) {
+	f.Add(events(f, "messageStart", `{"role":"assistant"}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"a"}}`, "messageStop", `{"stopReason":"end_turn"}`, "metadata", `{"usage":{"inputTokens":1,"outputTokens":2}}`))
+	f.Add(chunked(f, `{"outputText":"a","index":0,"completionReason":"FINISH","inputTextTokenCount":3,"amazon-bedrock-invocationMetrics":{"inputTokenCount":3,"outputTokenCount":1}}`))
+	f.Add(framed(f, "exception", "throttlingException", `{"message":"m"}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if !eventStream.Starts(body, true) {
+			return
+		}
+		reply, complete, err := decode(body)
+		requireSane(t, reply)
+		if err == nil && complete {
+			require.NotEmpty(t, reply.Finish)
+		}
+	})
+}
+
+// FuzzEvents reads sound frames with any content.
+func FuzzEvents(f *testing.F) {
+	f.Add("contentBlockStart", `{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"i","name":"n"}}}`)
+	f.Add("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"a","signature":"b","redactedContent":"AAE="}}}`)
+	f.Add("chunk", `{"bytes":"e30="}`)
+	f.Fuzz(func(t *testing.T, name, data string) {
+		d, b := &decoder{}, &wire.Builder{}
+		for range 2 {
+			if done, err := d.Frame(b, wire.Frame{Event: name, Data: data}); err != nil || done {
+				break
+			}
+		}
+		_, _ = d.Frame(b, wire.Frame{Event: "messageStop", Data: "{}"})
+		requireSane(t, b.Reply)
+	})
+}
+
+func requireSane(t *testing.T, r providers.Reply) {
+	t.Helper()
+	u := r.Usage
+	require.GreaterOrEqual(t, min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.CacheWriteLong), int64(0))
+	require.LessOrEqual(t, u.CacheWriteLong, u.CacheWrite)
+	require.True(t, len(r.Continuation) == 0 || json.Valid(r.Continuation))
+}
+
+var typical = []byte(`{"metrics":{"latencyMs":604},"output":{"message":{"content":[{"text":"` + strings.Repeat(`{\"control\":{\"done\":false,\"reason\":\"ok\"}}`, 80) +
+	`"},{"toolUse":{"toolUseId":"tooluse_KGkwW6RLa3r1oGyLaekMWX","name":"get_counts","input":{"a":1}}}],"role":"assistant"}},"stopReason":"tool_use","usage":{"cacheReadInputTokens":0,"inputTokens":946,"outputTokens":370,"totalTokens":1316}}`)
+
+// Floor: BenchmarkWholeFloor, a plain decode of the same bytes into a map.
+func BenchmarkWhole(b *testing.B) {
+	b.ReportAllocs()
+	b.SetBytes(int64(len(typical)))
+	for b.Loop() {
+		if r, _, err := decode(typical); err != nil || !r.Usage.Reported {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkWholeFloor(b *testing.B) {
+	b.ReportAllocs()
+	b.SetBytes(int64(len(typical)))
+	for b.Loop() {
+		var v map[string]any
+		if err := json.Unmarshal(typical, &v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Floor: BenchmarkStreamFloor, which cuts the same 100 frames and reads none.
+func BenchmarkStream(b *testing.B) {
+	body := longStream(b)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		if r, complete, err := decode(body); err != nil || !complete || !r.Usage.Reported {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkStreamFloor(b *testing.B) {
+	body := longStream(b)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		if err := eventStream.Cut(bytes.NewReader(body), 1<<20, func(wire.Frame) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func longStream(b *testing.B) []byte {
+	parts := []string{"messageStart", `{"role":"assistant"}`}
+	for range 97 {
+		parts = append(parts, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":" some words"},"p":"abcdefghijklmn"}`)
+	}
+	return events(b, append(parts, "messageStop", `{"stopReason":"end_turn"}`, "metadata", `{"usage":{"inputTokens":1,"outputTokens":2}}`)...)
+}
