@@ -200,3 +200,32 @@ func TestRequestIDAndErrorType(t *testing.T) {
 		})
 	}
 }
+
+func TestLive(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		client *http.Client
+		want   bool
+	}{
+		{"no client", nil, true},
+		{"no transport", &http.Client{}, true},
+		{"the standard transport", &http.Client{Transport: &http.Transport{}}, true},
+		{"one that says so", &http.Client{Transport: &told{live: true}}, true},
+		{"one that says not", &http.Client{Transport: &told{}}, false},
+		{"one that does not tell", &http.Client{Transport: &silent{}}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, live(c.client)) })
+	}
+}
+
+// What a model needs besides is laid over the request, and signed with it.
+func TestExtraFields(t *testing.T) {
+	s := &silent{}
+	m, err := New(providers.Options{Region: "us-east-1", HTTP: &http.Client{Transport: s}, Extra: json.RawMessage(`{"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":2048}}}`)})
+	require.NoError(t, err)
+	_, err = m.Call(context.Background(), providers.Call{Model: "m", MaxTokens: 9})
+	require.Error(t, err)
+	body, err := io.ReadAll(s.seen.Body)
+	require.NoError(t, err)
+	require.Equal(t, `{"additionalModelRequestFields":{"thinking":{"budget_tokens":2048,"type":"enabled"}},"inferenceConfig":{"maxTokens":9},"messages":[]}`, string(body))
+}

@@ -32,17 +32,18 @@ var kinds = map[string]providers.Kind{
 // only in the message.
 func kindOf(f wire.Fault) providers.Kind {
 	kind, known := kinds[typeOf(f)]
+	vague := !known || kind == providers.InvalidRequest
 	switch {
 	case f.Says("invalid_payment_instrument"):
 		return providers.Quota
-	case kind == providers.RateLimit && f.Says("per day", "daily"):
+	case (kind == providers.RateLimit || !known && f.Status == http.StatusTooManyRequests) && f.Says("per day", "daily"):
 		return providers.Quota
-	case (!known || kind == providers.InvalidRequest) && f.Says("input is too long", "prompt is too long", "too many input tokens",
+	case vague && f.Says("input is too long", "prompt is too long", "too many input tokens",
 		"maximum context length", "context limit", "context window", "exceeds the maximum number of tokens", "exceed the model's maximum"):
 		return providers.ContextLength
-	case kind == providers.InvalidRequest && f.Says("model identifier is invalid"):
+	case vague && f.Says("model identifier is invalid"):
 		return providers.NotFound
-	case kind == providers.InvalidRequest && f.Says("blocked by content filtering policy"):
+	case vague && f.Says("blocked by content filtering policy"):
 		return providers.Refused
 	case known:
 		return kind

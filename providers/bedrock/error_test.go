@@ -31,6 +31,9 @@ func TestKinds(t *testing.T) {
 		{"streamed, unknown", wire.Fault{Status: 200, Type: "otherException"}, providers.Overloaded},
 		{"a day's tokens", wire.Fault{Status: 429, Header: header("ThrottlingException"), Message: "Too many tokens per day, please wait before trying again."}, providers.Quota},
 		{"a minute's tokens", wire.Fault{Status: 429, Header: header("ThrottlingException"), Message: "Too many tokens, please wait before trying again."}, providers.RateLimit},
+		{"a day's tokens, without a type", wire.Fault{Status: 429, Message: "Too many tokens per day"}, providers.Quota},
+		{"no such model, without a type", wire.Fault{Status: 400, Message: "The provided model identifier is invalid."}, providers.NotFound},
+		{"a type in the body", wire.Fault{Status: 400, Code: "ServiceQuotaExceededException"}, providers.Quota},
 		{"input too long", wire.Fault{Status: 400, Header: header("ValidationException"), Message: "Input is too long for requested model."}, providers.ContextLength},
 		{"prompt too long, model's words", wire.Fault{Status: 400, Header: header("ValidationException"), Message: "The model returned the following errors: prompt is too long: 210000 tokens > 200000 maximum"}, providers.ContextLength},
 		{"no such model", wire.Fault{Status: 400, Header: header("ValidationException:http://x/"), Message: "The provided model identifier is invalid."}, providers.NotFound},
@@ -91,7 +94,7 @@ func TestHowStreamsFail(t *testing.T) {
 		{"wrong checksum", join(begin, stop, wrong), providers.Transport, "", false},
 		{"throttled", join(begin, framed(t, "exception", "throttlingException", `{"message":"m"}`)), providers.RateLimit, "throttlingException", false},
 		{"failed", join(begin, framed(t, "exception", "modelStreamErrorException", `{"message":"m"}`)), providers.Overloaded, "modelStreamErrorException", false},
-		{"no JSON", join(begin, events(t, "contentBlockDelta", `{"delta":`)), providers.Malformed, "", false},
+		{"no JSON", join(begin, events(t, "contentBlockDelta", `{"delta":}`)), providers.Malformed, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			reply, e := asked(t, c.body)

@@ -235,10 +235,10 @@ func requireSane(t *testing.T, r providers.Reply) {
 	require.True(t, len(r.Continuation) == 0 || json.Valid(r.Continuation))
 }
 
-var typical = []byte(`{"metrics":{"latencyMs":604},"output":{"message":{"content":[{"text":"` + strings.Repeat(`{\"control\":{\"done\":false,\"reason\":\"ok\"}}`, 80) +
+var typical = []byte(`{"metrics":{"latencyMs":604},"output":{"message":{"content":[{"text":"` + strings.Repeat(`A service is a self-contained unit of functionality with a \"contract\".\n\n`, 48) +
 	`"},{"toolUse":{"toolUseId":"tooluse_KGkwW6RLa3r1oGyLaekMWX","name":"get_counts","input":{"a":1}}}],"role":"assistant"}},"stopReason":"tool_use","usage":{"cacheReadInputTokens":0,"inputTokens":946,"outputTokens":370,"totalTokens":1316}}`)
 
-// Floor: BenchmarkWholeFloor, a plain decode of the same bytes into a map.
+// A reply of 4 KB. Floor: BenchmarkWholeFloor, a plain decode of the same bytes into a map.
 func BenchmarkWhole(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(typical)))

@@ -1,0 +1,102 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// answering answers every request with a status, a header and a body.
+type answering struct {
+	status int
+	header http.Header
+	body   string
+	asked  bool
+}
+
+func (a *answering) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.asked = true
+	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(strings.NewReader(a.body)), Request: r}, nil
+}
+
+// texts takes every frame and every body for text.
+type texts struct{}
+
+func (texts) Whole(b *Builder, body []byte) error { b.Text(string(body)); return nil }
+
+func (texts) Frame(b *Builder, f Frame) (bool, error) { b.Text(f.Data); return f.Data == "end", nil }
+
+func exchanged(t *testing.T, d Dialect, a *answering, framing Framing, ctx context.Context) (providers.Reply, *providers.Error) {
+	t.Helper()
+	d.Base = "https://service.test"
+	c, err := New(d, providers.Options{Provider: "p", HTTP: &http.Client{Transport: a}})
+	require.NoError(t, err)
+	r, err := c.Do(ctx, providers.Call{Model: "m", Stream: true}, Request{Path: "/x", Body: struct{}{}, Framing: framing}, texts{}, nil)
+	var e *providers.Error
+	if err != nil {
+		require.ErrorAs(t, err, &e)
+	}
+	return r, e
+}
+
+func plainly(Fault) providers.Kind { return "" }
+
+func TestDamagedFramesAreTheTransports(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		kind providers.Kind
+	}{
+		"damaged":      {fmt.Errorf("frame 2: %w", ErrBroken), providers.Transport},
+		"not as meant": {errors.New("no frame"), providers.Malformed},
+		"fault":        {&Fault{Status: 200, Code: "429", Message: "m"}, providers.RateLimit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			framing := Framing{Starts: Lines.Starts, Cut: func(_ io.Reader, _ int, f func(Frame) error) error {
+				return errors.Join(f(Frame{Data: "half"}), c.err)
+			}}
+			r, e := exchanged(t, Dialect{Kind: plainly}, &answering{status: 200, body: "frames"}, framing, context.Background())
+			require.NotNil(t, e)
+			require.Equal(t, c.kind, e.Kind, "%v", e)
+			require.True(t, e.Partial)
+			require.Equal(t, "half", r.Text)
+		})
+	}
+}
+
+func TestFailureToSign(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		kind providers.Kind
+	}{
+		"no credentials": {context.Background(), providers.Auth},
+		"cancelled":      {cancelled, providers.Transport},
+	} {
+		t.Run(name, func(t *testing.T) {
+			none := errors.New("no credentials")
+			a := &answering{status: 200, body: "end"}
+			_, e := exchanged(t, Dialect{Kind: plainly, Sign: func(context.Context, *http.Request, []byte) error { return none }}, a, Lines, c.ctx)
+			require.NotNil(t, e)
+			require.Equal(t, c.kind, e.Kind)
+			require.ErrorIs(t, e, none)
+			require.False(t, a.asked, "nothing may be sent unsigned")
+		})
+	}
+}
+
+func TestKindSeesTheHeaders(t *testing.T) {
+	kind := func(f Fault) providers.Kind { return providers.Kind(f.Header.Get("X-Kind")) }
+	_, e := exchanged(t, Dialect{Kind: kind}, &answering{status: 400, header: http.Header{"X-Kind": {"quota"}}, body: "m"}, Lines, context.Background())
+	require.NotNil(t, e)
+	require.Equal(t, providers.Quota, e.Kind)
+	require.Empty(t, e.Code)
+}
