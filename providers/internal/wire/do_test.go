@@ -136,8 +136,8 @@ func TestFailures(t *testing.T) {
 		message string
 		text    string
 	}{
-		{"empty", 200, strings.NewReader(""), providers.Malformed, "the body is empty", ""},
-		{"blank", 200, strings.NewReader(" \n"), providers.Malformed, "the body is empty", ""},
+		{"empty", 200, strings.NewReader(""), providers.Transport, "the stream ended before its first event", ""},
+		{"blank", 200, strings.NewReader(" \n"), providers.Transport, "the stream ended before its first event", ""},
 		{"no JSON", 200, strings.NewReader("<html><title>Hi</title>"), providers.Malformed, "the body is not the expected JSON: a web page titled Hi", ""},
 		{"fault in a 200", 200, strings.NewReader(`{"error":"too much"}`), providers.Malformed, "too much", ""},
 		{"fault", 503, strings.NewReader(`{"error":{"message":"later"}}`), providers.Overloaded, "later", ""},
