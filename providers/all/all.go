@@ -32,7 +32,7 @@ type entry struct {
 
 // entries is the list.
 func entries() []entry {
-	return []entry{
+	list := []entry{
 		{"anthropic", "ANTHROPIC_API_KEY", anthropic.Version, anthropic.New},
 		{"gemini", "GEMINI_API_KEY", gemini.Version, gemini.New},
 		{"azure-responses", "AZURE_OPENAI_API_KEY", responses.Version, responses.Azure},
@@ -50,6 +50,10 @@ func entries() []entry {
 		{"vertex-anthropic", "VERTEX_ACCESS_TOKEN", anthropic.Version, anthropic.NewVertex},
 		{"vertex", "VERTEX_ACCESS_TOKEN", gemini.Version, vertex.New},
 	}
+	for _, d := range openai.Dialects() {
+		list = append(list, entry{d.Name, d.Key, openai.Version, openai.Factory(d)})
+	}
+	return list
 }
 
 // Factories returns the factories by provider name, in a fresh map.

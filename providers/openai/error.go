@@ -5,33 +5,61 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// kindOf names the class of a fault where its words say more than its status.
+// kindOf names the class of a fault where its words say more than its status:
+// first by the service's own codes, then by words that many use.
 // Order matters: some servers send a precise code under a general status.
-func kindOf(f wire.Fault) providers.Kind {
+func (d Dialect) kindOf(f wire.Fault) providers.Kind {
+	for _, code := range []string{f.Code, f.Type} {
+		if kind, ok := d.Codes[code]; ok {
+			return kind
+		}
+	}
 	switch {
-	case f.Is("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance", "insufficient_credits"),
-		f.Says("insufficient balance", "insufficient credits", "exceeded your current quota"):
+	case spent(f):
 		return providers.Quota
-	case f.Is("context_length_exceeded", "context_window_exceeded"),
-		f.Status < 429 && f.Says("maximum context length", "context window", "context length"):
+	case tooLong(f):
 		return providers.ContextLength
-	case f.Is("content_filter", "content_policy_violation", "responsibleaipolicyviolation"):
+	case f.Is("content_filter", "content_policy_violation", "responsibleaipolicyviolation", "moderation_blocked", "data_inspection_failed", "invalid_prompt"),
+		f.Says("content exists risk", "content management policy", "violates usage guidelines", "flagged as potentially violating", "requires moderation"):
 		return providers.Refused
-	case f.Status == 429 && f.Says("overloaded"), f.Is("overloaded_error", "engine_overloaded", "engine_overloaded_error"):
+	case f.Status == 429 && f.Says("overloaded", "capacity exceeded", "high traffic", "high demand"),
+		f.Is("overloaded_error", "engine_overloaded", "engine_overloaded_error"):
 		return providers.Overloaded
-	case f.Is("rate_limit_exceeded", "rate_limit_error", "too_many_requests_error", "ratelimitreached"):
+	case f.Is("rate_limit_exceeded", "rate_limit_error", "too_many_requests_error", "ratelimitreached", "rate_limit_reached_error"):
 		return providers.RateLimit
-	case f.Is("model_not_found", "invalid_model", "deploymentnotfound", "not_found_error"), f.Says("is not a valid model"):
+	case f.Is("model_not_found", "invalid_model", "deploymentnotfound", "not_found_error", "model_not_available", "notfounderror"),
+		f.Says("is not a valid model", "model not exist"):
 		return providers.NotFound
-	case f.Is("invalid_api_key", "authentication_error", "permission_error"):
+	case f.Is("invalid_api_key", "authentication_error", "permission_error", "invalid_authentication_error"):
 		return providers.Auth
 	case f.Status >= 300:
 		return "" // the status says the rest
-	case f.Is("invalid_request_error"):
+	case f.Is("invalid_request_error", "badrequesterror"):
 		return providers.InvalidRequest
-	case f.Is("server_error", "api_error", "internal_error", "internal_server_error"):
-		return providers.Overloaded
 	}
-	// An error told in a 200 without a word that is known.
+	// An error told in a 200 without a word that is known: mostly a server_error.
 	return providers.Overloaded
+}
+
+// spent says whether money or an allowance is used up, or a request is larger
+// than its limit: waiting a moment does not help. Each vendor has its own words.
+func spent(f wire.Fault) bool {
+	return f.Is("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance", "insufficient_credits", "quota_exceeded") ||
+		f.Says("insufficient balance", "insufficient credits", "insufficient_quota", "exceeded your current quota", "any credits", "available credits",
+			"spending limit", "credit balance is too low", "monthly included credits", "credit limit exceeded", // xAI, Anthropic, Hugging Face, Together
+			"calls / month", "per-day", "per day limit exceeded", "daily limit", "limit: 0,", // Cohere, OpenRouter, Cerebras, Google
+		) || (f.Status == 429 || f.Status == 413) && f.Says("request too large for") // OpenAI, Groq: over the limit by itself
+}
+
+// tooLong says whether the prompt does not fit, in the words of OpenAI, Mistral,
+// DeepSeek, xAI, Text Generation Inference, Cohere, llama.cpp, vLLM, Ollama,
+// Google, Anthropic, Bedrock, Databricks, Fireworks, Cerebras and Moonshot.
+func tooLong(f wire.Fault) bool {
+	return f.Is("context_length_exceeded", "context_window_exceeded", "exceed_context_size_error", "string_above_max_length", "request_too_large") ||
+		f.Status != 429 && f.Says(
+			"maximum context length", "context window", "context length", "maximum prompt length", "context size",
+			"`inputs` must have less than", "`max_new_tokens` must be <=", "too many tokens", "longer than the maximum model length",
+			"input token count", "prompt is too long", "input is too long", "input is too large", "exceeds the maximum allowed input length",
+			"reduce the length of the messages", "exceeded model token limit", "maximum number of tokens allowed", "exceeds max length",
+		)
 }

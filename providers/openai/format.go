@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
@@ -10,7 +11,17 @@ import (
 
 // Modes implements providers.Formatter.
 func (m *model) Modes() []providers.Mode {
-	return []providers.Mode{providers.JSONObject, providers.JSONSchema, providers.ForcedTool}
+	var modes []providers.Mode
+	if !m.dialect.lacks(ObjectMode) {
+		modes = append(modes, providers.JSONObject)
+	}
+	if !m.dialect.lacks(SchemaMode) {
+		modes = append(modes, providers.JSONSchema)
+	}
+	if !m.dialect.lacks(Tools) && !m.dialect.lacks(ToolChoice) {
+		modes = append(modes, providers.ForcedTool)
+	}
+	return modes
 }
 
 // responseFormat asks for JSON as the text.
@@ -32,8 +43,9 @@ type tool struct {
 }
 
 type function struct {
-	Name       string          `json:"name"`
-	Parameters json.RawMessage `json:"parameters,omitempty"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
 // strict is the subset of JSON Schema that OpenAI enforces with strict: true; it
@@ -49,9 +61,9 @@ var strict = wire.Subset{
 }
 
 // ask puts a format into the request and says what of it will not hold.
-func (r *request) ask(f *providers.Format) []string {
+func (r *draft) ask(f *providers.Format) {
 	if f == nil {
-		return nil
+		return
 	}
 	switch f.Mode {
 	case providers.JSONObject:
@@ -60,42 +72,57 @@ func (r *request) ask(f *providers.Format) []string {
 		problems := strict.Problems(f.Schema)
 		r.ResponseFormat = &responseFormat{Type: "json_schema", JSONSchema: &jsonSchema{Name: f.Name, Schema: f.Schema, Strict: len(problems) == 0}}
 		if len(problems) > 0 {
-			return []string{"json_schema: sent with strict: false, as the schema is outside of what strict: true takes: " + strings.Join(problems, "; ")}
+			r.warn("json_schema: sent with strict: false, as the schema is outside of what strict: true takes: %s", strings.Join(problems, "; "))
 		}
 	case providers.ForcedTool:
 		r.Tools = []tool{{Type: "function", Function: function{Name: f.Name, Parameters: f.Schema}}}
-		r.ToolChoice = &tool{Type: "function", Function: function{Name: f.Name}}
+		r.force(f.Name)
 		if problems := wire.RootProblems(f.Schema); len(problems) > 0 {
-			return []string{"forced_tool: the provider may refuse the schema: " + strings.Join(problems, "; ")}
+			r.warn("forced_tool: the provider may refuse the schema: %s", strings.Join(problems, "; "))
 		}
 	}
-	return nil
 }
 
-// toolCall is a call as servers write it.
-type toolCall struct {
-	ID       string `json:"id"`
-	Function struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	} `json:"function"`
-}
-
-// readCalls reads the tool calls of a reply. Arguments are text; of servers that
-// parse them, the JSON as it came.
-func readCalls(b *wire.Builder, list json.RawMessage) {
-	var calls []toolCall
-	if json.Unmarshal(list, &calls) != nil {
+// force demands a call of the tool. A service that takes only words is offered
+// this tool alone.
+func (r *draft) force(name string) {
+	if !r.dialect.lacks(NamedChoice) {
+		r.ToolChoice = &tool{Type: "function", Function: function{Name: name}}
 		return
 	}
-	for _, c := range calls {
-		args := string(c.Function.Arguments)
-		if args == "null" {
-			args = ""
+	r.Tools = slices.DeleteFunc(r.Tools, func(t tool) bool { return t.Function.Name != name })
+	r.ToolChoice = "required"
+}
+
+// noArguments is the schema of a tool that takes none: some services demand one.
+const noArguments = `{"type":"object","properties":{}}`
+
+// offer puts the tools into the request.
+func (r *draft) offer(call providers.Call) {
+	if len(call.Tools) == 0 || !r.takes(Tools) {
+		return
+	}
+	for _, t := range call.Tools {
+		schema := t.Schema
+		if len(schema) == 0 {
+			schema = json.RawMessage(noArguments)
 		}
-		if strings.HasPrefix(args, `"`) {
-			_ = json.Unmarshal(c.Function.Arguments, &args) // it is a string: it has been parsed before
+		if problems := wire.RootProblems(schema); len(problems) > 0 {
+			r.warn("tool %s: the provider may refuse the schema: %s", t.Name, strings.Join(problems, "; "))
 		}
-		b.Call("", c.ID, c.Function.Name).Args(args)
+		r.Tools = append(r.Tools, tool{Type: "function", Function: function{Name: t.Name, Description: t.Description, Parameters: schema}})
+	}
+	if call.Choice.Kind != providers.ChoiceAuto && r.takes(ToolChoice) {
+		switch call.Choice.Kind {
+		case providers.ChoiceNone:
+			r.ToolChoice = "none"
+		case providers.ChoiceAny:
+			r.ToolChoice = "required"
+		case providers.ChoiceNamed:
+			r.force(call.Choice.Name)
+		}
+	}
+	if call.Serial && r.takes(Serial) {
+		r.ParallelToolCalls = new(bool)
 	}
 }

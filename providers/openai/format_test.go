@@ -31,7 +31,7 @@ func TestFormatsAreSent(t *testing.T) {
 		{"tool with a choice at the top", providers.Format{Mode: providers.ForcedTool, Name: "n", Schema: []byte(`{"anyOf":[]}`)}, `,"tools":[{"type":"function","function":{"name":"n","parameters":{"anyOf":[]}}}],"tool_choice":{"type":"function","function":{"name":"n"}}}`, `forced_tool: the provider may refuse the schema: /: type is not "object"; /: keyword anyOf`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			body, warnings := newRequest(providers.Call{Model: "m", Messages: []providers.Message{{Role: "user", Text: "hi"}}, MaxTokens: 9, Format: &c.format})
+			body, warnings := newRequest(Dialect{Name: "openai"}, providers.Call{Model: "m", Messages: []providers.Message{{Role: "user", Text: "hi"}}, MaxTokens: 9, Format: &c.format})
 			text, err := json.Marshal(body)
 			require.NoError(t, err)
 			require.Equal(t, begin+c.want, string(text))

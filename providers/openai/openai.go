@@ -1,13 +1,14 @@
 // Package openai speaks the OpenAI Chat Completions wire: a providers.Call goes
-// in, POST {base}/chat/completions is made, a normalised reply or a typed error
-// comes out. Compatible servers (vLLM, Ollama, Groq, OpenRouter, …) are reached
-// through Options.BaseURL; the fields they add are read where they carry
-// reasoning, cache or error details.
+// in, POST {base}/chat/completions is made, a normalised reply, whole or streamed,
+// or a typed error comes out. The many services that speak it too are Dialects:
+// lines of a table that say where they differ.
 package openai
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -16,34 +17,64 @@ import (
 // Version names this codec on cassettes. It changes when requests do.
 const Version = "openai-chat/1"
 
-const publicBase = "https://api.openai.com/v1"
-
 // New makes a model of the provider. It fails with a *providers.Error of kind
 // auth when the public address is asked without a key, and of kind
 // invalid_request when the base URL is not usable. A custom address needs no
 // key, nor does a client with a transport of its own, which may replay or sign.
 func New(o providers.Options) (providers.Model, error) {
-	if o.Provider == "" {
-		o.Provider = "openai"
-	}
-	client, err := wire.New(wire.Dialect{
-		Base: publicBase, KeyName: "OPENAI_API_KEY",
-		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
-		Kind:      kindOf,
-	}, o)
-	if err != nil {
-		return nil, err
-	}
-	return &model{client}, nil
+	return Factory(Dialect{Name: "openai", Base: "https://api.openai.com/v1", Key: "OPENAI_API_KEY"})(o)
 }
 
-type model struct{ client *wire.Client }
+// Factory returns what makes models that are asked in the dialect. It fails as
+// New does, and with kind invalid_request when the dialect has no public address
+// and Options.BaseURL is empty.
+func Factory(d Dialect) providers.Factory {
+	return func(o providers.Options) (providers.Model, error) {
+		o.Provider = cmp.Or(o.Provider, d.Name)
+		base := d.Base
+		if strings.Contains(base, region) {
+			base = strings.ReplaceAll(base, region, o.Region)
+			if !plainRegion(o.Region) && o.BaseURL == "" {
+				return nil, &providers.Error{Kind: providers.InvalidRequest, Provider: o.Provider, Message: "no address: set a region, such as us-east-1, or base_url"}
+			}
+		}
+		name := d.Key
+		if d.Keyless {
+			name = ""
+		}
+		client, err := wire.New(wire.Dialect{
+			Base: base, KeyName: name, Authorize: d.authorize, RequestID: d.RequestID, Kind: d.kindOf,
+		}, o)
+		if err != nil {
+			return nil, err
+		}
+		return &model{client, d}, nil
+	}
+}
+
+// plainRegion says whether a region can stand in a host name.
+func plainRegion(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+type model struct {
+	client  *wire.Client
+	dialect Dialect
+}
 
 // Call implements providers.Model.
 func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
 	if err := m.client.Check(call, m.Modes()); err != nil {
 		return providers.Reply{}, err
 	}
-	body, warnings := newRequest(call)
-	return m.client.Do(ctx, call, wire.Request{Path: "/chat/completions", Body: body}, decoder{}, warnings)
+	body, warnings := newRequest(m.dialect, call)
+	return m.client.Do(ctx, call, wire.Request{Path: "/chat/completions", Body: body}, newDecoder(m.dialect, call.Stream), warnings)
+}
+
+func (d Dialect) authorize(h http.Header, key string) {
+	if d.KeyHeader != "" {
+		h.Set(d.KeyHeader, key)
+		return
+	}
+	h.Set("Authorization", "Bearer "+key)
 }

@@ -12,20 +12,27 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// response is what is read of a body. Fields whose type differs between
-// servers stay raw until looked at.
+// response is what is read of a body, or of one chunk of a stream. Fields whose
+// type differs between servers stay raw until looked at.
 type response struct {
-	ID        string          `json:"id"`
-	RequestID string          `json:"request_id"`
-	Model     string          `json:"model"`
-	Choices   []choice        `json:"choices"`
-	Usage     json.RawMessage `json:"usage"`
-	Error     json.RawMessage `json:"error"`
+	ID          string          `json:"id"`
+	RequestID   string          `json:"request_id"`
+	Model       string          `json:"model"`
+	Choices     []choice        `json:"choices"`
+	Usage       json.RawMessage `json:"usage"`
+	ServiceTier json.RawMessage `json:"service_tier"`
+	Error       json.RawMessage `json:"error"`
+	Groq        *struct {
+		Usage json.RawMessage `json:"usage"`
+	} `json:"x_groq"`
 }
 
 type choice struct {
+	Index        *int            `json:"index"`
 	FinishReason string          `json:"finish_reason"`
 	Message      *answer         `json:"message"`
+	Delta        *answer         `json:"delta"`
+	Text         json.RawMessage `json:"text"` // of legacy completions
 	Error        json.RawMessage `json:"error"`
 }
 
@@ -36,13 +43,23 @@ type answer struct {
 	ReasoningDetails json.RawMessage `json:"reasoning_details"`
 	Refusal          string          `json:"refusal"`
 	ToolCalls        json.RawMessage `json:"tool_calls"`
+	FunctionCall     json.RawMessage `json:"function_call"`
+	ExtraContent     json.RawMessage `json:"extra_content"`
 }
 
-// decoder reads replies into a wire.Builder.
-type decoder struct{}
+// decoder reads one reply into a wire.Builder.
+type decoder struct {
+	dialect Dialect
+	asked   bool // for a stream
+	calls   []*openCall
+	kept    keeper
+	seen    bool // a choice has come
+}
+
+func newDecoder(d Dialect, asked bool) *decoder { return &decoder{dialect: d, asked: asked} }
 
 // Whole implements wire.Decoder.
-func (d decoder) Whole(b *wire.Builder, body []byte) error {
+func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {
 		if f := bytes.TrimSpace(body); len(f) > 0 && (f[0] == '[' || f[0] == '"') {
@@ -50,33 +67,62 @@ func (d decoder) Whole(b *wire.Builder, body []byte) error {
 		}
 		return fmt.Errorf("decode reply: %w", err)
 	}
-	b.Reply.Model, b.Reply.RequestID = r.Model, cmp.Or(r.RequestID, r.ID)
-	b.Usage(r.Usage, readUsage)
+	d.about(b, r)
 	if wire.Given(r.Error) {
 		f := wire.ReadFault(body)
 		return &f
 	}
-	if len(r.Choices) == 0 {
+	first := r.first()
+	if first == nil {
 		f := wire.ReadFault(body)
 		if f.Message != "" && (f.Code != "" || f.Type != "") { // an error without an envelope
 			return &f
 		}
 		return errors.New("decode reply: no choices")
 	}
-	first := r.Choices[0]
 	if wire.Given(first.Error) {
 		f := wire.ReadFault(first.Error)
 		return &f
 	}
-	if first.Message == nil {
-		return errors.New("decode reply: the first choice has no message")
+	said := first.Message
+	if said == nil {
+		if len(first.Text) == 0 {
+			return errors.New("decode reply: the first choice has no message")
+		}
+		said = &answer{Content: first.Text}
 	}
-	return first.into(b)
+	if err := d.say(b, said, d.wholeCalls); err != nil {
+		return err
+	}
+	b.Reply.Finish = providers.FinishOther
+	finish(b, first.FinishReason)
+	b.Reply.Continuation = d.kept.continuation()
+	return nil
 }
 
-// Frame implements wire.Decoder.
-func (d decoder) Frame(*wire.Builder, wire.Frame) (bool, error) {
-	return false, errors.New("decode reply: an event stream was not asked for")
+// first is the choice of index 0. Where none has an index, it is the first one.
+func (r response) first() *choice {
+	for i, c := range r.Choices {
+		if c.Index == nil && i == 0 || c.Index != nil && *c.Index == 0 {
+			return &r.Choices[i]
+		}
+	}
+	return nil
+}
+
+// about reads what stands beside the choices. Of several usages the last counts
+// that tells both sides.
+func (d *decoder) about(b *wire.Builder, r response) {
+	b.Reply.Model = cmp.Or(b.Reply.Model, r.Model)
+	b.Reply.RequestID = cmp.Or(b.Reply.RequestID, r.RequestID, r.ID)
+	raw := r.Usage
+	if !wire.Given(raw) && r.Groq != nil {
+		raw = r.Groq.Usage
+	}
+	d.account(b, raw)
+	if tier := texts(r.ServiceTier); tier != nil {
+		b.Reply.Usage.Tier = tier[0]
+	}
 }
 
 // faultOnly reads a body that is an error and nothing else.
@@ -88,9 +134,8 @@ func faultOnly(body []byte, err error) error {
 	return &f
 }
 
-// into writes a choice into the reply.
-func (c choice) into(b *wire.Builder) error {
-	m := c.Message
+// say writes a message, or a piece of one, into the reply; calls reads its calls.
+func (d *decoder) say(b *wire.Builder, m *answer, calls func(*wire.Builder, *answer)) error {
 	var p parts
 	if err := p.read(m.Content); err != nil {
 		return fmt.Errorf("decode reply: %w", err)
@@ -103,107 +148,24 @@ func (c choice) into(b *wire.Builder) error {
 	b.Reasoning(strings.Join(p.reasoning, ""))
 	b.Text(strings.Join(p.text, ""))
 	b.Refusal(strings.Join(append(p.refusal, m.Refusal), ""))
-	readCalls(b, m.ToolCalls)
-	b.Reply.FinishRaw = c.FinishReason
-	b.Reply.Finish = providers.FinishOther
-	if f, ok := finishes[c.FinishReason]; ok {
-		b.Reply.Finish = f
-	}
+	calls(b, m)
+	d.kept.add(d.dialect, m)
 	return nil
+}
+
+// finish takes the word for why the model stopped; an empty one is none.
+func finish(b *wire.Builder, word string) {
+	if word == "" {
+		return
+	}
+	b.Reply.FinishRaw = word
+	b.Reply.Finish = cmp.Or(finishes[word], providers.FinishOther)
 }
 
 // finishes maps the words servers use.
 var finishes = map[string]providers.Finish{
-	"stop": providers.FinishStop, "eos": providers.FinishStop, "stop_sequence": providers.FinishStop, "end_turn": providers.FinishStop,
-	"length": providers.FinishLength, "max_tokens": providers.FinishLength, "model_length": providers.FinishLength,
+	"stop": providers.FinishStop, "eos": providers.FinishStop, "stop_sequence": providers.FinishStop, "end_turn": providers.FinishStop, "eos_token": providers.FinishStop,
+	"length": providers.FinishLength, "max_tokens": providers.FinishLength, "model_length": providers.FinishLength, "model_context_window_exceeded": providers.FinishLength,
 	"tool_calls": providers.FinishTools, "function_call": providers.FinishTools, "tool_use": providers.FinishTools,
-	"content_filter": providers.FinishRefusal, "refusal": providers.FinishRefusal,
-}
-
-// parts are the pieces of a message.
-type parts struct {
-	text, reasoning, refusal []string
-}
-
-// read adds a content value: a string, null, a list of parts, or, from servers
-// that parse structured output, an object, whose JSON is then the text.
-func (p *parts) read(raw json.RawMessage) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	switch raw[0] {
-	case 'n':
-		return nil
-	case '"':
-		var s string
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return err
-		}
-		p.text = append(p.text, s)
-		return nil
-	case '{':
-		p.text = append(p.text, string(raw))
-		return nil
-	case '[':
-		return p.readList(raw)
-	}
-	return fmt.Errorf("content is a JSON %s, not text", map[bool]string{true: "boolean", false: "number"}[raw[0] == 't' || raw[0] == 'f'])
-}
-
-func (p *parts) readList(raw json.RawMessage) error {
-	var list []struct {
-		Type     string          `json:"type"`
-		Text     json.RawMessage `json:"text"`
-		Thinking json.RawMessage `json:"thinking"`
-		Summary  json.RawMessage `json:"summary"`
-		Refusal  string          `json:"refusal"`
-	}
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return err
-	}
-	for _, part := range list {
-		switch {
-		case part.Refusal != "":
-			p.refusal = append(p.refusal, part.Refusal)
-		case part.Type == "thinking" || part.Type == "reasoning":
-			for _, r := range []json.RawMessage{part.Thinking, part.Summary, part.Text} {
-				p.reasoning = append(p.reasoning, texts(r)...)
-			}
-		default:
-			p.text = append(p.text, texts(part.Text)...)
-		}
-	}
-	return nil
-}
-
-// texts returns a string, or the texts of a list of parts. Anything else has none.
-func texts(raw json.RawMessage) []string {
-	if len(raw) == 0 {
-		return nil
-	}
-	switch raw[0] {
-	case '"':
-		var s string
-		if json.Unmarshal(raw, &s) == nil && s != "" {
-			return []string{s}
-		}
-	case '[':
-		var list []struct {
-			Text    string `json:"text"`
-			Summary string `json:"summary"`
-		}
-		if json.Unmarshal(raw, &list) != nil {
-			return nil
-		}
-		var out []string
-		for _, part := range list {
-			if part.Text != "" {
-				out = append(out, part.Text)
-			} else if part.Summary != "" {
-				out = append(out, part.Summary)
-			}
-		}
-		return out
-	}
-	return nil
+	"content_filter": providers.FinishRefusal, "refusal": providers.FinishRefusal, "sensitive": providers.FinishRefusal,
 }

@@ -44,7 +44,7 @@ func TestRequestBodies(t *testing.T) {
 		{"a name that only begins alike", providers.Call{Model: "o1labs", MaxTokens: 1, Messages: full.Messages[:1]}, `{"model":"o1labs","messages":[{"role":"user","content":"hi"}],"max_tokens":1}`, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			body, warnings := newRequest(c.call)
+			body, warnings := newRequest(Dialect{Name: "openai"}, c.call)
 			text, err := json.Marshal(body)
 			require.NoError(t, err)
 			require.Equal(t, c.want, string(text))
@@ -62,12 +62,12 @@ func TestReplyForms(t *testing.T) {
 		want       providers.Reply
 	}{
 		{"string", choice(`{"content":"a"}`, `"stop"`), providers.Reply{Text: "a", Finish: providers.FinishStop, FinishRaw: "stop"}},
-		{"text parts", choice(`{"content":[{"type":"text","text":"a"},{"type":"output_text","text":"b"}]}`, `"stop"`), providers.Reply{Text: "a\nb", Finish: providers.FinishStop, FinishRaw: "stop"}},
+		{"text parts", choice(`{"content":[{"type":"text","text":"a"},{"type":"output_text","text":"b"}]}`, `"stop"`), providers.Reply{Text: "ab", Finish: providers.FinishStop, FinishRaw: "stop"}},
 		{"thinking parts", choice(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}],"closed":true},{"type":"text","text":"a"}]}`, `"stop"`), providers.Reply{Text: "a", Reasoning: "hm", Finish: providers.FinishStop, FinishRaw: "stop"}},
 		{"reasoning parts with a summary", choice(`{"content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]},{"type":"text","text":"a"}]}`, `"stop"`), providers.Reply{Text: "a", Reasoning: "hm", Finish: providers.FinishStop, FinishRaw: "stop"}},
 		{"reasoning_content", choice(`{"content":"a","reasoning_content":"hm"}`, `"stop"`), providers.Reply{Text: "a", Reasoning: "hm", Finish: providers.FinishStop, FinishRaw: "stop"}},
 		{"reasoning is not told twice", choice(`{"content":"a","reasoning":"hm","reasoning_details":[{"text":"hm"}]}`, `"stop"`), providers.Reply{Text: "a", Reasoning: "hm", Finish: providers.FinishStop, FinishRaw: "stop"}},
-		{"reasoning details only", choice(`{"content":"a","reasoning":null,"reasoning_details":[{"text":"h"},{"summary":"m"}]}`, `"stop"`), providers.Reply{Text: "a", Reasoning: "h\nm", Finish: providers.FinishStop, FinishRaw: "stop"}},
+		{"reasoning details only", choice(`{"content":"a","reasoning":null,"reasoning_details":[{"text":"h"},{"summary":"m"}]}`, `"stop"`), providers.Reply{Text: "a", Reasoning: "hm", Finish: providers.FinishStop, FinishRaw: "stop"}},
 		{"reasoning without an answer", choice(`{"content":null,"reasoning_content":"hm"}`, `"length"`), providers.Reply{Reasoning: "hm", Finish: providers.FinishLength, FinishRaw: "length"}},
 		{"object", choice(`{"content":{"n": 1.0}}`, `"stop"`), providers.Reply{Text: `{"n": 1.0}`, Finish: providers.FinishStop, FinishRaw: "stop"}},
 		{"refusal", choice(`{"content":null,"refusal":"no"}`, `"stop"`), providers.Reply{Refusal: "no", Finish: providers.FinishRefusal, FinishRaw: "stop"}},
@@ -164,7 +164,7 @@ func FuzzDecode(f *testing.F) {
 
 // decode reads a whole body.
 func decode(body []byte, forced string) (providers.Reply, *wire.Fault, error) {
-	r, _, err := wire.Decode(decoder{}, wire.Events, body, false, forced)
+	r, _, err := wire.Decode(newDecoder(Dialect{}, false), wire.Events, body, false, forced)
 	var f *wire.Fault
 	if errors.As(err, &f) {
 		return r, f, nil

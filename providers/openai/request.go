@@ -1,7 +1,8 @@
 package openai
 
 import (
-	"strings"
+	"fmt"
+	"slices"
 
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -14,54 +15,77 @@ type request struct {
 	MaxCompletionTokens int             `json:"max_completion_tokens,omitempty"`
 	Temperature         *float64        `json:"temperature,omitempty"`
 	Seed                *int64          `json:"seed,omitempty"`
+	RandomSeed          *int64          `json:"random_seed,omitempty"`
 	Stop                []string        `json:"stop,omitempty"`
 	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
 	Tools               []tool          `json:"tools,omitempty"`
-	ToolChoice          *tool           `json:"tool_choice,omitempty"`
+	ToolChoice          any             `json:"tool_choice,omitempty"` // a word, or the tool
+	ParallelToolCalls   *bool           `json:"parallel_tool_calls,omitempty"`
+	Stream              bool            `json:"stream,omitempty"`
+	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
 }
 
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
 }
 
-// newRequest says what to send, and which settings the model does not take.
-func newRequest(call providers.Call) (request, []string) {
-	r := request{Model: call.Model, Temperature: call.Temperature, Seed: call.Seed, Stop: call.Stop}
-	if call.System != "" {
-		r.Messages = append(r.Messages, message{Role: "system", Content: call.System})
-	}
-	for _, m := range call.Messages {
-		r.Messages = append(r.Messages, message{Role: m.Role, Content: m.Text})
-	}
-	warnings := r.ask(call.Format)
-	if !reasons(call.Model) {
+// draft is a request being written, with what is left out of it.
+type draft struct {
+	request
+	dialect  Dialect
+	less     []Feature // of the model
+	warnings []string
+}
+
+// newRequest says what to send, and which settings the service or the model
+// does not take.
+func newRequest(d Dialect, call providers.Call) (request, []string) {
+	r := &draft{request: request{Model: call.Model}, dialect: d, less: d.modelLacks(call.Model)}
+	r.messages(call)
+	r.ask(call.Format)
+	r.offer(call)
+	if d.MaxTokens == "max_completion_tokens" || reasons(call.Model) {
+		r.MaxCompletionTokens = call.MaxTokens
+	} else {
 		r.MaxTokens = call.MaxTokens
-		return r, warnings
 	}
-	r.MaxCompletionTokens = call.MaxTokens
-	if r.Temperature != nil {
-		r.Temperature = nil
-		warnings = append(warnings, "temperature: not taken by reasoning models, not sent")
+	if call.Temperature != nil && r.takes(Temperature) {
+		r.Temperature = call.Temperature
 	}
-	if len(r.Stop) > 0 {
-		r.Stop = nil
-		warnings = append(warnings, "stop: not taken by reasoning models, not sent")
-	}
-	return r, warnings
-}
-
-// reasons says whether a model is of OpenAI's reasoning families, o1, o3, o4
-// and gpt-5, chat variants excepted: those refuse max_tokens, temperature and
-// stop. A vendor in front, as in openai/o3, is overlooked. Every other model,
-// known or not, gets the classic fields, which compatible servers understand.
-func reasons(model string) bool {
-	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
-	for _, family := range []string{"o1", "o3", "o4", "gpt-5"} {
-		rest, ok := strings.CutPrefix(name, family)
-		if ok && (rest == "" || rest[0] == '-' || rest[0] == '.') {
-			return !strings.Contains(rest, "-chat")
+	if call.Seed != nil && r.takes(SeedNumber) {
+		if d.Seed == "random_seed" {
+			r.RandomSeed = call.Seed
+		} else {
+			r.Seed = call.Seed
 		}
 	}
+	if len(call.Stop) > 0 && r.takes(Stop) {
+		r.Stop = call.Stop
+	}
+	if call.Stream {
+		r.Stream = true
+		if !d.lacks(StreamUsage) {
+			r.StreamOptions = &streamOptions{IncludeUsage: true}
+		}
+	}
+	return r.request, r.warnings
+}
+
+// takes says whether a feature may be sent, and warns if not.
+func (r *draft) takes(f Feature) bool {
+	switch {
+	case r.dialect.lacks(f):
+		r.warn("%s: not part of %s, not sent", f, r.dialect.Name)
+	case slices.Contains(r.less, f):
+		r.warn("%s: not taken by reasoning models, not sent", f)
+	default:
+		return true
+	}
 	return false
+}
+
+func (r *draft) warn(format string, args ...any) {
+	if w := fmt.Sprintf(format, args...); !slices.Contains(r.warnings, w) {
+		r.warnings = append(r.warnings, w)
+	}
 }

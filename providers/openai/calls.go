@@ -1,0 +1,176 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/cupel-eval/cupel/providers/internal/wire"
+)
+
+// toolCall is a call, or a piece of one, as servers write it.
+type toolCall struct {
+	Index        *int            `json:"index"`
+	ID           string          `json:"id"`
+	Function     calledFunction  `json:"function"`
+	ExtraContent json.RawMessage `json:"extra_content"`
+}
+
+type calledFunction struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// text is the arguments: text, or, of servers that parse them, the JSON as it came.
+func (f calledFunction) text() string {
+	args := string(f.Arguments)
+	if args == "null" {
+		return ""
+	}
+	if strings.HasPrefix(args, `"`) {
+		_ = json.Unmarshal(f.Arguments, &args) // it is a string: it has been parsed before
+	}
+	return args
+}
+
+// listed reads the calls of a message. A list of another form holds none; one
+// call may stand without its list.
+func (m *answer) listed() []toolCall {
+	var calls []toolCall
+	switch raw := m.ToolCalls; {
+	case len(raw) > 0 && raw[0] == '{':
+		var one toolCall
+		if json.Unmarshal(raw, &one) == nil && (one.ID != "" || one.Function.Name != "" || len(one.Function.Arguments) > 0) {
+			calls = append(calls, one)
+		}
+	case len(raw) > 0 && json.Unmarshal(raw, &calls) != nil:
+		calls = nil
+	}
+	if len(calls) > 0 || !wire.Given(m.FunctionCall) {
+		return calls
+	}
+	// The single call of before there were tools. Servers write an empty one for none.
+	var f calledFunction
+	if json.Unmarshal(m.FunctionCall, &f) == nil && (f.Name != "" || f.text() != "") {
+		calls = []toolCall{{Function: f}}
+	}
+	return calls
+}
+
+// wholeCalls reads the calls of a whole message.
+func (d *decoder) wholeCalls(b *wire.Builder, m *answer) {
+	for _, c := range m.listed() {
+		d.kept.call(d.dialect, b.Calls(), c.ExtraContent)
+		b.Call("", c.ID, c.Function.Name).Args(c.Function.text())
+	}
+}
+
+// openCall is a call of a stream.
+type openCall struct {
+	*wire.ToolCall
+	index int // as the server counts; -1 for none
+	at    int // as we count
+	args  strings.Builder
+	json  shape
+}
+
+// deltaCalls adds pieces of calls.
+func (d *decoder) deltaCalls(b *wire.Builder, m *answer) {
+	for _, c := range m.listed() {
+		args := c.Function.text()
+		open := d.find(c)
+		switch {
+		case open == nil || open.isOver(c, args):
+			open = &openCall{ToolCall: b.Call("", c.ID, c.Function.Name), index: -1, at: b.Calls() - 1}
+			if c.Index != nil {
+				open.index = *c.Index
+			}
+			d.calls = append(d.calls, open)
+		case open.repeats(c, args):
+			continue
+		}
+		if open.ID == "" {
+			open.ID = c.ID
+		}
+		if open.Name == "" {
+			open.Name = c.Function.Name
+		}
+		d.kept.call(d.dialect, open.at, c.ExtraContent)
+		open.add(args)
+	}
+}
+
+// find returns the latest call a piece may belong to: of its index; without one,
+// of its id; without that, the latest of all.
+func (d *decoder) find(c toolCall) *openCall {
+	for i := len(d.calls) - 1; i >= 0; i-- {
+		switch o := d.calls[i]; {
+		case c.Index != nil && o.index != *c.Index:
+		case c.Index == nil && c.ID != "" && o.ID != c.ID:
+		default:
+			return o
+		}
+	}
+	return nil
+}
+
+// isOver says whether a piece begins another call although its index is that of
+// o: servers send parallel calls under one index, or under none.
+func (o *openCall) isOver(c toolCall, args string) bool {
+	name := c.Function.Name
+	switch {
+	case c.ID != "" && o.ID != "" && c.ID != o.ID:
+		return true
+	case name == "":
+		return false
+	case o.Name != "" && name != o.Name:
+		return true
+	}
+	another := c.ID == "" || args != o.args.String() && o.args.String() != "{}"
+	return another && o.json.whole() && strings.HasPrefix(strings.TrimSpace(args), "{")
+}
+
+// repeats says whether a piece repeats a call that is complete.
+func (o *openCall) repeats(c toolCall, args string) bool {
+	return c.ID != "" && c.ID == o.ID && o.json.whole() && args == o.args.String()
+}
+
+func (o *openCall) add(args string) {
+	if args == "" {
+		return
+	}
+	if o.args.String() == "{}" { // stood for arguments to come
+		o.args.Reset()
+		o.json = shape{}
+		o.SetArgs("")
+	}
+	o.args.WriteString(args)
+	o.json.add(args)
+	o.Args(args)
+}
+
+// shape follows the brackets of a JSON text.
+type shape struct {
+	depth                int
+	begun, quoted, slash bool
+}
+
+func (s *shape) add(text string) {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case s.slash:
+			s.slash = false
+		case s.quoted:
+			s.slash, s.quoted = c == '\\', c != '"'
+		case c == '"':
+			s.quoted = true
+		case c == '{' || c == '[':
+			s.begun = true
+			s.depth++
+		case c == '}' || c == ']':
+			s.depth--
+		}
+	}
+}
+
+// whole says whether an object has come to its end.
+func (s *shape) whole() bool { return s.begun && s.depth == 0 && !s.quoted }
