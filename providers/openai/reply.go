@@ -96,7 +96,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	}
 	b.Reply.Finish = providers.FinishOther
 	finish(b, first.FinishReason)
-	b.Reply.Continuation = d.kept.continuation()
+	d.keep(b)
 	return nil
 }
 
@@ -151,6 +151,13 @@ func (d *decoder) say(b *wire.Builder, m *answer, calls func(*wire.Builder, *ans
 	calls(b, m)
 	d.kept.add(d.dialect, m)
 	return nil
+}
+
+// keep gives the caller what goes back with the calls of this reply.
+func (d *decoder) keep(b *wire.Builder) {
+	if b.Calls() > 0 {
+		b.Reply.Continuation = d.kept.continuation()
+	}
 }
 
 // finish takes the word for why the model stopped; an empty one is none.

@@ -118,7 +118,7 @@ func TestUsageClasses(t *testing.T) {
 			require.Nil(t, fault)
 			require.Equal(t, c.want, got.Usage)
 			require.Equal(t, "paid for", got.Text, "a usage that cannot be read must not lose the reply")
-			if c.usage != "null" {
+			if c.usage != "null" && c.usage != "{}" {
 				require.Equal(t, c.usage, string(got.RawUsage))
 			}
 		})

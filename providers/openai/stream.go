@@ -18,7 +18,7 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 		if !d.seen {
 			return false, errors.New("decode reply: the stream has no choices")
 		}
-		b.Reply.Continuation = d.kept.continuation()
+		d.keep(b)
 		return true, nil
 	}
 	if f.Event == "error" {
@@ -72,7 +72,9 @@ func (d *decoder) chunk(b *wire.Builder, c *choice) error {
 	}
 	if c.FinishReason != "" {
 		finish(b, c.FinishReason)
-		b.Reply.Continuation = d.kept.continuation()
+		if !b.Complete { // not with every chunk of a server that repeats it
+			d.keep(b)
+		}
 		b.Complete = true
 	}
 	return nil
