@@ -1,9 +1,13 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 var typical = []byte(`{"id":"chatcmpl-CbXk2n7vQ9","object":"chat.completion","created":1767225600,"model":"gpt-4o-mini-2024-07-18","choices":[{"index":0,"message":{"role":"assistant","content":"` +
@@ -29,6 +33,36 @@ func BenchmarkDecodeFloor(b *testing.B) {
 		var v map[string]any
 		if err := json.Unmarshal(typical, &v); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// A stream of 200 chunks. Floor: BenchmarkStreamFloor, a plain decode of each.
+var typicalStream = func() []byte {
+	chunks := slices.Repeat([]string{delta(`"content":" token"`, `,"logprobs":null,"finish_reason":null`)}, 200)
+	return events(append(chunks, delta(``, `,"finish_reason":"stop"`), `{"choices":[],"usage":{"prompt_tokens":812,"completion_tokens":200,"total_tokens":1012}}`, "[DONE]")...)
+}()
+
+func BenchmarkStream(b *testing.B) {
+	b.ReportAllocs()
+	b.SetBytes(int64(len(typicalStream)))
+	for b.Loop() {
+		reply, complete, err := wire.Decode(newDecoder(Dialect{}, true), wire.Events, typicalStream, true, "")
+		if err != nil || !complete || !reply.Usage.Reported {
+			b.Fatal(complete, err)
+		}
+	}
+}
+
+func BenchmarkStreamFloor(b *testing.B) {
+	b.ReportAllocs()
+	b.SetBytes(int64(len(typicalStream)))
+	for b.Loop() {
+		for line := range bytes.Lines(typicalStream) {
+			var v map[string]any
+			if data, ok := bytes.CutPrefix(line, []byte("data: {")); ok && json.Unmarshal(append([]byte("{"), data...), &v) != nil {
+				b.Fatal(string(line))
+			}
 		}
 	}
 }

@@ -162,9 +162,73 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+func TestLegacyCompletions(t *testing.T) {
+	got, fault, err := decode([]byte(`{"id":"x","model":"m","choices":[{"index":1,"text":"second","finish_reason":"stop"},{"index":0,"text":" first","finish_reason":"length"}],"usage":{"prompt_tokens":5,"total_tokens":5}}`), "")
+	require.NoError(t, err)
+	require.Nil(t, fault)
+	require.Equal(t, " first", got.Text)
+	require.Equal(t, providers.FinishLength, got.Finish)
+	require.Equal(t, providers.Usage{Reported: true, Input: 5}, got.Usage, "the total says that nothing came out")
+}
+
+func TestFunctionCallOfBeforeTools(t *testing.T) {
+	got, _, err := decode([]byte(`{"choices":[{"message":{"content":null,"function_call":{"name":"f","arguments":"{}"}},"finish_reason":"function_call"}]}`), "")
+	require.NoError(t, err)
+	require.Equal(t, []providers.ToolCall{{ID: "call_1", Name: "f", Args: "{}"}}, got.Calls)
+	require.Equal(t, providers.FinishTools, got.Finish)
+	got, _, err = decode([]byte(`{"choices":[{"message":{"content":"4","function_call":{"name":"","arguments":""},"tool_calls":null},"finish_reason":"stop"}]}`), "")
+	require.NoError(t, err)
+	require.Empty(t, got.Calls, "an empty one stands for none")
+	require.Equal(t, providers.FinishStop, got.Finish)
+}
+
+func TestOneSidedUsageIsKeptAndNotReported(t *testing.T) {
+	got, _, err := decode([]byte(`{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":9,"prompt_tokens_details":{"cached_tokens":4}}}`), "")
+	require.NoError(t, err)
+	require.Equal(t, providers.Usage{Input: 5, CacheRead: 4}, got.Usage)
+}
+
+func TestReasoningApartWithoutATotal(t *testing.T) {
+	got, _, err := decodeAs(dialectOf(t, "xai"), []byte(`{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":5,"completion_tokens_details":{"reasoning_tokens":3}}}`), "")
+	require.NoError(t, err)
+	require.Equal(t, providers.Usage{Reported: true, Input: 9, Output: 5, Reasoning: 3}, got.Usage)
+}
+
+func TestCosts(t *testing.T) {
+	nanos := func(n int64) *int64 { return &n }
+	for _, c := range []struct {
+		name, fields string
+		want         *int64
+	}{
+		{"none", ``, nil},
+		{"dollars", `,"cost":0.003561`, nanos(3_561_000)},
+		{"free", `,"cost":0`, nanos(0)},
+		{"upstream charges a key of one's own", `,"cost":0.00001,"is_byok":true,"cost_details":{"upstream_inference_cost":0.0002}`, nanos(210_000)},
+		{"upstream is part of it otherwise", `,"cost":0.00001,"is_byok":false,"cost_details":{"upstream_inference_cost":0.00001}`, nanos(10_000)},
+		{"total of an object", `,"cost":{"input_tokens_cost":0.00001,"total_cost":0.00501}`, nanos(5_010_000)},
+		{"ticks", `,"cost_in_usd_ticks":3155600`, nanos(315_560)},
+		{"null", `,"cost":null`, nil},
+		{"text", `,"cost":"much"`, nil},
+		{"an object without a total", `,"cost":{}`, nil},
+		{"negative", `,"cost":-1`, nil},
+		{"absurd", `,"cost":1e300`, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, _, err := decode([]byte(`{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":1`+c.fields+`}}`), "")
+			require.NoError(t, err)
+			require.Equal(t, c.want, got.CostNanoUSD)
+			require.True(t, got.Usage.Reported)
+		})
+	}
+}
+
 // decode reads a whole body.
 func decode(body []byte, forced string) (providers.Reply, *wire.Fault, error) {
-	r, _, err := wire.Decode(newDecoder(Dialect{}, false), wire.Events, body, false, forced)
+	return decodeAs(Dialect{}, body, forced)
+}
+
+func decodeAs(d Dialect, body []byte, forced string) (providers.Reply, *wire.Fault, error) {
+	r, _, err := wire.Decode(newDecoder(d, false), wire.Events, body, false, forced)
 	var f *wire.Fault
 	if errors.As(err, &f) {
 		return r, f, nil
