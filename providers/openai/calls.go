@@ -27,7 +27,7 @@ func (f calledFunction) text() string {
 		return ""
 	}
 	if strings.HasPrefix(args, `"`) {
-		_ = json.Unmarshal(f.Arguments, &args) // it is a string: it has been parsed before
+		args, _ = unquote(f.Arguments) // it is a string: it has been parsed before
 	}
 	return args
 }
@@ -39,10 +39,10 @@ func (m *answer) listed() []toolCall {
 	switch raw := m.ToolCalls; {
 	case len(raw) > 0 && raw[0] == '{':
 		var one toolCall
-		if json.Unmarshal(raw, &one) == nil && (one.ID != "" || one.Function.Name != "" || len(one.Function.Arguments) > 0) {
+		if unmarshal(raw, &one) == nil && (one.ID != "" || one.Function.Name != "" || len(one.Function.Arguments) > 0) {
 			calls = append(calls, one)
 		}
-	case len(raw) > 0 && json.Unmarshal(raw, &calls) != nil:
+	case len(raw) > 0 && unmarshal(raw, &calls) != nil:
 		calls = nil
 	}
 	if len(calls) > 0 || !wire.Given(m.FunctionCall) {
@@ -50,7 +50,7 @@ func (m *answer) listed() []toolCall {
 	}
 	// The single call of before there were tools. Servers write an empty one for none.
 	var f calledFunction
-	if json.Unmarshal(m.FunctionCall, &f) == nil && (f.Name != "" || f.text() != "") {
+	if unmarshal(m.FunctionCall, &f) == nil && (f.Name != "" || f.text() != "") {
 		calls = []toolCall{{Function: f}}
 	}
 	return calls

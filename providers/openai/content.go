@@ -1,8 +1,13 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
+
+	json2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // parts are the pieces of a message.
@@ -20,12 +25,9 @@ func (p *parts) read(raw json.RawMessage) error {
 	case 'n':
 		return nil
 	case '"':
-		var s string
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return err
-		}
+		s, err := unquote(raw)
 		p.text = append(p.text, s)
-		return nil
+		return err
 	case '{':
 		p.text = append(p.text, string(raw))
 		return nil
@@ -44,7 +46,7 @@ func (p *parts) readList(raw json.RawMessage) error {
 		Summary   json.RawMessage `json:"summary"`
 		Refusal   string          `json:"refusal"`
 	}
-	if err := json.Unmarshal(raw, &list); err != nil {
+	if err := unmarshal(raw, &list); err != nil {
 		return err
 	}
 	for _, part := range list {
@@ -69,8 +71,7 @@ func texts(raw json.RawMessage) []string {
 	}
 	switch raw[0] {
 	case '"':
-		var s string
-		if json.Unmarshal(raw, &s) == nil && s != "" {
+		if s, err := unquote(raw); err == nil && s != "" {
 			return []string{s}
 		}
 	case '[':
@@ -78,7 +79,7 @@ func texts(raw json.RawMessage) []string {
 			Text    string `json:"text"`
 			Summary string `json:"summary"`
 		}
-		if json.Unmarshal(raw, &list) != nil {
+		if unmarshal(raw, &list) != nil {
 			return nil
 		}
 		var out []string
@@ -92,4 +93,22 @@ func texts(raw json.RawMessage) []string {
 		return out
 	}
 	return nil
+}
+
+// lenient reads what servers send: a name may stand twice, text may be broken.
+var lenient = json2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+func unmarshal(text []byte, v any) error { return json2.Unmarshal(text, v, lenient) }
+
+// unquote is the text of a JSON string that has been read before.
+func unquote(raw []byte) (string, error) {
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) && len(raw) > 1 {
+		return string(raw[1 : len(raw)-1]), nil
+	}
+	if text, err := jsontext.AppendUnquote(make([]byte, 0, len(raw)), raw); err == nil {
+		return string(text), nil
+	}
+	var s string // a broken character stands for one
+	err := json.Unmarshal(raw, &s)
+	return s, err
 }
