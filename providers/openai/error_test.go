@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 	"github.com/cupel-eval/cupel/providers/openai"
 )
 
@@ -54,6 +55,103 @@ func TestErrorsAsServersTellThem(t *testing.T) {
 	}
 }
 
+// Each vendor has its own words for the same failure.
+func TestKindsInTheWordsOfVendors(t *testing.T) {
+	body := func(code, message string) wire.Fault { return wire.Fault{Code: code, Message: message} }
+	for _, c := range []struct {
+		dialect string
+		status  int
+		fault   wire.Fault
+		want    providers.Kind
+	}{
+		{"openai", 429, body("rate_limit_exceeded", "Request too large for gpt-x in organization o on tokens per min (TPM): Limit 400000, Requested 2500013."), providers.Quota},
+		{"groq", 413, body("rate_limit_exceeded", "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 7000, please reduce your message size"), providers.Quota},
+		{"groq", 429, body("rate_limit_exceeded", "Rate limit reached for model `m` on tokens per minute (TPM): Limit 6000, Used 5999, Requested 70. Please try again in 2s."), providers.RateLimit},
+		{"groq", 400, body("model_decommissioned", "The model `m` has been decommissioned"), providers.NotFound},
+		{"groq", 498, body("capacity_exceeded", "Flex tier capacity exceeded"), providers.Overloaded},
+		{"openrouter", 429, body("429", "Rate limit exceeded: free-models-per-day"), providers.Quota},
+		{"openrouter", 429, body("429", "Provider returned error"), providers.RateLimit},
+		{"openrouter", 403, body("403", "openai/m requires moderation on Together. Your input was flagged"), providers.Refused},
+		{"cerebras", 429, body("token_quota_exceeded", "Tokens per day limit exceeded - too many tokens processed."), providers.Quota},
+		{"cerebras", 429, body("request_quota_exceeded", "Requests per second limit exceeded - too many requests sent."), ""},
+		{"cerebras", 429, body("queue_exceeded", "We're experiencing high traffic right now!"), providers.Overloaded},
+		{"cohere-compat", 429, body("", "You are using a Trial key, which is limited to 1000 API calls / month."), providers.Quota},
+		{"huggingface", 402, body("", "You have exceeded your monthly included credits for Inference Providers."), providers.Quota},
+		{"xai", 403, body("", "Your newly created team doesn't have any credits yet."), providers.Quota},
+		{"xai", 400, body("", "This model's maximum prompt length is 131072 but the request contains 200000 tokens."), providers.ContextLength},
+		{"deepseek", 402, body("invalid_request_error", "Insufficient Balance"), providers.Quota},
+		{"deepseek", 400, body("invalid_request_error", "Content Exists Risk"), providers.Refused},
+		{"deepseek", 400, body("invalid_request_error", "Model Not Exist"), providers.NotFound},
+		{"zai", 429, body("1113", "Insufficient balance or no resource package"), providers.Quota},
+		{"zai", 429, body("1305", "The service may be temporarily overloaded"), providers.Overloaded},
+		{"zai", 429, body("1308", "Usage limit reached for 5 hour"), providers.Quota},
+		{"zai", 400, body("1261", "Prompt exceeds max length"), providers.ContextLength},
+		{"zai", 400, body("1301", "sensitive"), providers.Refused},
+		{"mistral", 400, body("3051", "Prompt contains 40000 tokens, too large for model with 32768 maximum context length"), providers.ContextLength},
+		{"mistral", 429, body("3505", "Service tier capacity exceeded for this model."), providers.Overloaded},
+		{"moonshot", 400, body("invalid_request_error", "Your request exceeded model token limit: 131072"), providers.ContextLength},
+		{"moonshot", 429, body("exceeded_current_quota_error", "check your plan"), providers.Quota},
+		{"llamacpp", 400, wire.Fault{Type: "exceed_context_size_error", Message: "the request exceeds the available context size"}, providers.ContextLength},
+		{"vllm", 400, body("400", "The decoder prompt (length 9000) is longer than the maximum model length of 8192."), providers.ContextLength},
+		{"tgi-compat", 422, body("", "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096."), providers.ContextLength},
+		{"google-compat", 400, body("400", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."), providers.ContextLength},
+		{"fireworks", 400, body("", "The prompt is too long: 140000, model maximum context length: 131071"), providers.ContextLength},
+		{"databricks", 400, body("BAD_REQUEST", "Input is too long for requested model."), providers.ContextLength},
+		{"azure", 400, body("content_filter", "The response was filtered"), providers.Refused},
+		{"openai", 400, body("invalid_prompt", "Your prompt was flagged as potentially violating our usage policy"), providers.Refused},
+		{"openai", 500, body("", "boom"), ""},
+		{"groq", 200, wire.Fault{Type: "invalid_request_error", Code: "tool_use_failed", Message: "Tool call validation failed"}, providers.InvalidRequest},
+	} {
+		t.Run(c.dialect+" "+c.fault.Message, func(t *testing.T) {
+			d := openai.Dialect{Name: c.dialect}
+			for _, known := range openai.Dialects() {
+				if known.Name == c.dialect {
+					d = known
+				}
+			}
+			want := c.want
+			if want == "" {
+				want = wire.KindOfStatus(c.status)
+			}
+			require.Equal(t, want, failAs(t, d, c.status, nil, `{"error":{"type":`+quote(c.fault.Type)+`,"code":`+quote(c.fault.Code)+`,"message":`+quote(c.fault.Message)+`}}`).Kind)
+		})
+	}
+}
+
+func TestARequestOverItsLimitIsNotTriedAgain(t *testing.T) {
+	require.False(t, failWith(t, 429, nil, `{"error":{"message":"Request too large for m on tokens per min (TPM): Limit 4, Requested 5.","type":"tokens","code":"rate_limit_exceeded"}}`).Retryable())
+	require.True(t, failWith(t, 429, nil, `{"error":{"message":"Rate limit reached for m","type":"tokens","code":"rate_limit_exceeded"}}`).Retryable())
+}
+
+// TestBrokenStream: what came stays, and the failure says that it was only part.
+func TestBrokenStream(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		kind providers.Kind
+		text string
+	}{
+		"no end":         {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n", providers.Transport, "a"},
+		"fault midway":   {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\nevent: error\ndata: {\"error\":{\"message\":\"rate\",\"code\":\"rate_limit_exceeded\"}}\n\n", providers.RateLimit, "a"},
+		"fault at first": {"data: {\"error\":{\"message\":\"boom\",\"code\":503}}\n\n", providers.Overloaded, ""},
+		"not JSON":       {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\ndata: oops\n\ndata: [DONE]\n\n", providers.Malformed, "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, c.body) }))
+			defer server.Close()
+			m, err := openai.New(providers.Options{BaseURL: server.URL})
+			require.NoError(t, err)
+			var pieces []string
+			reply, err := m.Call(context.Background(), providers.Call{Model: "m", Stream: true, OnDelta: func(d providers.Delta) { pieces = append(pieces, d.Text) }})
+			var e *providers.Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, c.kind, e.Kind)
+			require.Equal(t, c.text, reply.Text)
+			require.Equal(t, c.text != "", e.Partial)
+			require.Len(t, pieces, len(c.text))
+		})
+	}
+}
+
 func TestRetryAfter(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -82,6 +180,11 @@ func TestRetryAfter(t *testing.T) {
 // failWith makes one call to a server that answers so, and returns its error.
 func failWith(t *testing.T, status int, header map[string]string, body string) *providers.Error {
 	t.Helper()
+	return failAs(t, openai.Dialect{Name: "openai"}, status, header, body)
+}
+
+func failAs(t *testing.T, d openai.Dialect, status int, header map[string]string, body string) *providers.Error {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for name, value := range header {
 			w.Header().Set(name, value)
@@ -90,7 +193,7 @@ func failWith(t *testing.T, status int, header map[string]string, body string) *
 		_, _ = io.WriteString(w, body)
 	}))
 	defer server.Close()
-	m, err := openai.New(providers.Options{Provider: "acme", BaseURL: server.URL})
+	m, err := openai.Factory(d)(providers.Options{Provider: "acme", BaseURL: server.URL})
 	require.NoError(t, err)
 	_, err = m.Call(context.Background(), providers.Call{Model: "m"})
 	var e *providers.Error
