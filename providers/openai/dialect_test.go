@@ -167,6 +167,7 @@ func TestToolsAreSent(t *testing.T) {
 		{"any", "mistral", providers.Choice{Kind: providers.ChoiceAny}, true, `"tools":[` + f + `,` + g + `],"tool_choice":"required","parallel_tool_calls":false`, nil},
 		{"named", "vllm", providers.Choice{Kind: providers.ChoiceNamed, Name: "g"}, false, `"tools":[` + f + `,` + g + `],"tool_choice":{"type":"function","function":{"name":"g"}}`, nil},
 		{"named where only words are taken", "llamacpp", providers.Choice{Kind: providers.ChoiceNamed, Name: "g"}, false, `"tools":[` + g + `],"tool_choice":"required"`, nil},
+		{"none where no choice is taken", "zai", providers.Choice{Kind: providers.ChoiceNone}, false, ``, nil},
 		{"no choice and no serial", "ollama-compat", providers.Choice{Kind: providers.ChoiceAny}, true, `"tools":[` + f + `,` + g + `]`, []string{"tool choice: not part of ollama-compat, not sent", "serial: not part of ollama-compat, not sent"}},
 		{"no tools", "perplexity", providers.Choice{}, false, ``, []string{"tools: not part of perplexity, not sent"}},
 	} {

@@ -135,7 +135,7 @@ func placed() []Dialect {
 		},
 		{ // docs.snowflake.com/user-guide/snowflake-cortex/open_ai_sdk: base_url is https://ACCOUNT.snowflakecomputing.com/api/v2/cortex/v1
 			Name: "snowflake", Key: "SNOWFLAKE_TOKEN", MaxTokens: "max_completion_tokens", RequestID: []string{"X-Snowflake-Request-Id"},
-			Lacks: []Feature{SeedNumber, Stop, Serial, StreamUsage}, Keeps: []string{keepDetails},
+			Keeps: []string{keepDetails},
 		},
 		{ // huggingface.co/docs/text-generation-inference: base_url is http://SERVER/v1
 			Name: "tgi-compat", Key: "HF_TOKEN", Lacks: []Feature{Serial, SchemaMode},

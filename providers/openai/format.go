@@ -102,6 +102,9 @@ func (r *draft) offer(call providers.Call) {
 	if len(call.Tools) == 0 || !r.takes(Tools) {
 		return
 	}
+	if call.Choice.Kind == providers.ChoiceNone && r.dialect.lacks(ToolChoice) {
+		return // what is not on offer is not called
+	}
 	for _, t := range call.Tools {
 		schema := t.Schema
 		if len(schema) == 0 {

@@ -99,7 +99,7 @@ func (d *decoder) readUsage(raw json.RawMessage) (providers.Usage, bool, error) 
 // OpenRouter's and Vercel's cost in dollars, to which OpenRouter's own counts
 // what the upstream charges to a key of one's own (openrouter.ai/docs, Usage
 // Accounting); Perplexity's total_cost in dollars; xAI's ticks, of which a dollar
-// has ten thousand million (docs.x.ai, Cost Tracking).
+// has ten thousand million (docs.x.ai/developers/cost-tracking).
 func readCost(raw json.RawMessage) (int64, bool) {
 	var u struct {
 		Cost    json.RawMessage `json:"cost"`
