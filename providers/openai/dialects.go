@@ -31,7 +31,7 @@ func makers() []Dialect {
 		},
 		{ // platform.moonshot.ai/docs/api/chat
 			Name: "moonshot", Base: "https://api.moonshot.ai/v1", Key: "MOONSHOT_API_KEY",
-			Lacks: []Feature{SeedNumber, Serial, SchemaMode, NamedChoice, ImageURLs}, Keeps: []string{keepContent},
+			Lacks: []Feature{SeedNumber, ToolChoice, NamedChoice, Serial, SchemaMode, ImageURLs}, Keeps: []string{keepContent},
 			Codes: map[string]providers.Kind{"exceeded_current_quota_error": providers.Quota, "content_filter": providers.Refused},
 		},
 		{ // docs.perplexity.ai/api-reference/chat-completions-post

@@ -51,7 +51,7 @@ type answer struct {
 type decoder struct {
 	dialect Dialect
 	asked   bool // for a stream
-	calls   []*openCall
+	calls   openCalls
 	kept    keeper
 	seen    bool // a choice has come
 }

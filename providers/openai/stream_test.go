@@ -110,6 +110,8 @@ func TestStreamsOfCalls(t *testing.T) {
 		{"parsed arguments", []string{call(`{"index":0,"id":"a","function":{"name":"f","arguments":{"x": 1}}}`)}, []providers.ToolCall{{ID: "a", Name: "f", Args: `{"x": 1}`}}},
 		{"cut", []string{call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\": \"un"}}`)}, []providers.ToolCall{{ID: "a", Name: "f", Args: `{"x": "un`}}},
 		{"function_call", []string{delta(`"function_call":{"name":"f","arguments":"{"}`, ``), delta(`"function_call":{"arguments":"}"}`, ``)}, []providers.ToolCall{{ID: "call_1", Name: "f", Args: `{}`}}},
+		{"numbers written another way", []string{call(`{"index":0.0,"id":7,"function":{"name":"f","arguments":"{"}}`), call(`{"index":0,"id":7,"function":{"arguments":"}"}}`)}, []providers.ToolCall{{ID: "7", Name: "f", Args: `{}`}}},
+		{"nothing in it", []string{call(`{}`), call(`{"index":0,"type":"function"}`)}, nil},
 		{"empty function_call", []string{delta(`"content":"","function_call":{"name":"","arguments":""},"tool_calls":null`, ``)}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,6 +121,12 @@ func TestStreamsOfCalls(t *testing.T) {
 			require.Equal(t, map[bool]providers.Finish{true: providers.FinishTools, false: providers.FinishStop}[len(c.want) > 0], got.Finish)
 		})
 	}
+}
+
+func TestCallsThatCannotBeReadAreTold(t *testing.T) {
+	got, _ := decodeStream(t, Dialect{}, events(delta(`"content":"a","tool_calls":[{"index":-1,"function":"f"}]`, `,"finish_reason":"stop"`), "[DONE]"))
+	require.Equal(t, "a", got.Text)
+	require.Equal(t, []string{"tool_calls: not understood, left out"}, got.Warnings)
 }
 
 func TestStreamUsage(t *testing.T) {
