@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/gemini"
 	"github.com/cupel-eval/cupel/providers/bedrock"
 	"github.com/cupel-eval/cupel/providers/openai"
-	"github.com/cupel-eval/cupel/providers/vertex"
 	"github.com/cupel-eval/cupel/providers/responses"
+	"github.com/cupel-eval/cupel/providers/vertex"
 )
 
 // simBase is the address recorded for simulated models. No server is there:
