@@ -3,10 +3,12 @@ package wire
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/providers"
@@ -134,7 +136,11 @@ func (x *exchange) read(body io.ReadCloser, framing Framing) *providers.Error {
 		return x.client.Error(x.answer, x.call.Model, providers.Malformed, "the body is empty", nil)
 	}
 	x.builder.Complete = true
-	return x.failure(x.decoder.Whole(x.builder, x.answer.Body), x.answer.Body)
+	failed := x.failure(x.decoder.Whole(x.builder, x.answer.Body), x.answer.Body)
+	if failed == nil && !x.builder.Complete {
+		return x.client.Error(x.answer, x.call.Model, providers.Transport, "the reply says that it is not finished", io.ErrUnexpectedEOF)
+	}
+	return failed
 }
 
 // pass reads on after a peek that ended with err.
@@ -203,12 +209,21 @@ func (x *exchange) stream(r io.Reader, body io.ReadCloser, framing Framing) *pro
 		return partial(x.client.Error(x.answer, x.call.Model, providers.Malformed, fmt.Sprintf("the reply is longer than %d bytes", x.client.maxBody), nil))
 	case errors.Is(err, ErrBroken):
 		return partial(x.client.Error(x.answer, x.call.Model, providers.Transport, "the stream broke off", err))
+	case half(err, bad):
+		return partial(x.client.Error(x.answer, x.call.Model, providers.Transport, "the stream ended in the middle of an event", io.ErrUnexpectedEOF))
 	case err != nil:
 		return partial(x.failure(err, []byte(bad)))
 	case !b.Complete:
 		return partial(x.client.Error(x.answer, x.call.Model, providers.Transport, "the stream ended before its last event", io.ErrUnexpectedEOF))
 	}
 	return nil
+}
+
+// half reports whether a frame was refused because its JSON ends too early: it
+// is the last of a stream that was cut off.
+func half(err error, frame string) bool {
+	var syntax *json.SyntaxError
+	return errors.As(err, &syntax) && frame != "" && syntax.Offset >= int64(len(frame)) && strings.HasPrefix(syntax.Error(), "unexpected end")
 }
 
 // note keeps the time of a frame: the transport's own if it has one.

@@ -98,6 +98,7 @@ func readObject(raw []byte, depth int) (Fault, bool) {
 		Error     json.RawMessage `json:"error"`
 		Errors    json.RawMessage `json:"errors"`
 		Type      json.RawMessage `json:"type"`
+		ErrorType json.RawMessage `json:"error_type"`
 		Code      json.RawMessage `json:"code"`
 		Message   json.RawMessage `json:"message"`
 		Msg       json.RawMessage `json:"msg"`
@@ -107,7 +108,7 @@ func readObject(raw []byte, depth int) (Fault, bool) {
 	if json.Unmarshal(raw, &o) != nil {
 		return Fault{}, false
 	}
-	own := Fault{Type: scalar(o.Type), Code: scalar(o.Code), Message: scalar(o.Message), RequestID: scalar(o.RequestID)}
+	own := Fault{Type: cmp.Or(scalar(o.Type), scalar(o.ErrorType)), Code: scalar(o.Code), Message: scalar(o.Message), RequestID: scalar(o.RequestID)}
 	if own.Message == "" {
 		own.Message = scalar(o.Msg)
 	}
@@ -118,6 +119,9 @@ func readObject(raw []byte, depth int) (Fault, bool) {
 		}
 		if f.Code == "" {
 			f.Code = own.Code
+		}
+		if f.Type == "" {
+			f.Type = scalar(o.ErrorType)
 		}
 		if f.Message == "" {
 			f.Message = own.Message

@@ -29,6 +29,7 @@ func TestReadFault(t *testing.T) {
 		{"wrong types", `{"error":{"type":[1],"code":{},"message":false}}`, Fault{Message: `{"error":{"type":[1],"code":{},"message":false}}`}},
 		{"too deep", strings.Repeat(`{"error":`, 20) + `"x"` + strings.Repeat("}", 20), Fault{Message: strings.Repeat(`{"error":`, 20) + `"x"` + strings.Repeat("}", 20)}},
 		{"unknown object", `{"oops":true}`, Fault{Message: `{"oops":true}`}},
+		{"type beside", `{"error":"m","error_type":"t","type":"x"}`, Fault{Type: "t", Message: "m"}},
 		{"text", "  no healthy upstream\n", Fault{Message: "no healthy upstream"}},
 		{"page with a title", "<html><head><TITLE lang=en> 502 Bad Gateway </TITLE>", Fault{Message: "a web page titled 502 Bad Gateway"}},
 		{"page without", "<html><title", Fault{Message: "a web page"}},
