@@ -1,0 +1,30 @@
+package ollama
+
+import (
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
+)
+
+// kindOf names the class of a fault. The server tells no codes: {"error": text},
+// also as a line in the middle of a stream whose status was 200 (docs.ollama.com/api/errors).
+func kindOf(f wire.Fault) providers.Kind {
+	switch {
+	case f.Says("context length", "context size", "context window"):
+		return providers.ContextLength
+	case f.Says("weekly usage limit", "monthly usage limit", "requires a subscription"):
+		return providers.Quota
+	case f.Says("usage limit", "too many concurrent requests"):
+		return providers.RateLimit
+	case f.Status >= 300:
+		return "" // the status says the rest
+	case f.Says("unauthorized", "forbidden"):
+		return providers.Auth
+	case f.Says("not found"):
+		return providers.NotFound
+	case f.Says("does not support", "invalid"):
+		return providers.InvalidRequest
+	case f.Says("timed out", "timeout"):
+		return providers.TimedOut
+	}
+	return providers.Overloaded // the runner failed, told in a 200
+}

@@ -1,0 +1,61 @@
+// Package ollama speaks Ollama's own wire: a providers.Call goes in,
+// POST {base}/api/chat is made, a normalised reply or a typed error comes out.
+// The server streams one JSON document a line. Bodies of /api/generate are read
+// as well. The rules are those of "API" and "Thinking" in Ollama's
+// documentation (docs.ollama.com/api/chat, docs.ollama.com/capabilities).
+package ollama
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
+)
+
+// Version names this codec on cassettes. It changes when requests do.
+const Version = "ollama-chat/1"
+
+// localBase is where a server listens unless told otherwise.
+const localBase = "http://127.0.0.1:11434"
+
+// New makes a model of the provider. No key is needed; if there is one it is sent
+// as a bearer token, which ollama.com wants. The base URL may end in /api or not.
+// It fails with a *providers.Error of kind invalid_request when the base URL is
+// not usable. What the API has besides, such as think or keep_alive, is asked for
+// through Options.Extra.
+func New(o providers.Options) (providers.Model, error) {
+	if o.Provider == "" {
+		o.Provider = "ollama"
+	}
+	o.BaseURL = strings.TrimSuffix(strings.TrimRight(o.BaseURL, "/"), "/api")
+	client, err := wire.New(wire.Dialect{
+		Base:      localBase,
+		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
+		Kind:      kindOf,
+	}, o)
+	if err != nil {
+		return nil, err
+	}
+	return &model{client}, nil
+}
+
+type model struct{ client *wire.Client }
+
+// Modes implements providers.Formatter. No tool can be forced.
+func (m *model) Modes() []providers.Mode {
+	return []providers.Mode{providers.JSONObject, providers.JSONSchema}
+}
+
+// Call implements providers.Model.
+func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+	if err := m.client.Check(call, m.Modes()); err != nil {
+		return providers.Reply{}, err
+	}
+	body, warnings, problem := newRequest(call)
+	if problem != "" {
+		return providers.Reply{}, m.client.Error(wire.Answer{}, call.Model, providers.InvalidRequest, problem, nil)
+	}
+	return m.client.Do(ctx, call, wire.Request{Path: "/api/chat", Body: body, Framing: wire.Lines}, &decoder{}, warnings)
+}
