@@ -32,6 +32,7 @@ var arrows = map[string][]string{
 	"providers/anthropic": {"providers", "providers/internal/wire"},
 	"providers/bedrock":   {"providers", "providers/internal/wire"},
 	"providers/gemini":    {"providers", "providers/internal/wire"},
+	"providers/tgi":       {"providers", "providers/internal/wire"},
 	"providers/cohere":    {"providers", "providers/internal/wire"},
 	"providers/ollama":    {"providers", "providers/internal/wire"},
 	"providers/openai":    {"providers", "providers/internal/wire"},

@@ -1,0 +1,161 @@
+package tgi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
+)
+
+// response is what is read of a body, or of one event of a stream.
+type response struct {
+	GeneratedText *string         `json:"generated_text"`
+	Details       *details        `json:"details"`
+	Token         *token          `json:"token"`
+	Error         json.RawMessage `json:"error"`
+	ErrorType     string          `json:"error_type"`
+}
+
+// token is one token of a stream. Special ones are not part of the text.
+type token struct {
+	Text    string `json:"text"`
+	Special bool   `json:"special"`
+}
+
+// details are null unless asked for. Lists of tokens are passed over.
+type details struct {
+	FinishReason string `json:"finish_reason"`
+	counts
+}
+
+// counts stand among the other details. Only streams of newer servers tell the
+// length of the input.
+type counts struct {
+	GeneratedTokens json.RawMessage `json:"generated_tokens,omitempty"`
+	InputLength     json.RawMessage `json:"input_length,omitempty"`
+}
+
+// finishes maps finish_reason.
+var finishes = map[string]providers.Finish{
+	"eos_token": providers.FinishStop, "stop_sequence": providers.FinishStop, "length": providers.FinishLength,
+}
+
+// decoder reads replies into a wire.Builder.
+type decoder struct {
+	text strings.Builder // of a stream, so far
+}
+
+// Whole implements wire.Decoder. The root endpoint, and Hugging Face's inference,
+// send a list of one.
+func (d *decoder) Whole(b *wire.Builder, body []byte) error {
+	if trimmed := bytes.TrimLeft(body, " \t\r\n"); bytes.HasPrefix(trimmed, []byte("[")) {
+		var list []response
+		if err := json.Unmarshal(body, &list); err != nil {
+			return fmt.Errorf("decode reply: %w", err)
+		}
+		if len(list) == 0 {
+			return errors.New("decode reply: the list is empty")
+		}
+		return list[0].whole(b)
+	}
+	var r response
+	if err := json.Unmarshal(body, &r); err != nil {
+		return fmt.Errorf("decode reply: %w", err)
+	}
+	return r.whole(b)
+}
+
+// Frame implements wire.Decoder. Every event brings a token; the last one repeats
+// the whole text, which counts where it says more than the tokens did.
+func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
+	if f.Data == "[DONE]" {
+		return false, nil // some gateways add it; it does not stand for the last token
+	}
+	var r response
+	if err := json.Unmarshal([]byte(f.Data), &r); err != nil {
+		return false, fmt.Errorf("decode event: %w", err)
+	}
+	if f := r.fault(); f != nil {
+		return false, f
+	}
+	if r.Token == nil {
+		return false, errors.New("decode event: no token")
+	}
+	if !r.Token.Special {
+		d.add(b, r.Token.Text)
+	}
+	if r.GeneratedText == nil {
+		return false, nil
+	}
+	if rest, ok := strings.CutPrefix(*r.GeneratedText, d.text.String()); ok {
+		d.add(b, rest)
+	}
+	r.Details.into(b)
+	return true, nil
+}
+
+func (d *decoder) add(b *wire.Builder, s string) {
+	d.text.WriteString(s)
+	b.Text(s)
+}
+
+func (r response) whole(b *wire.Builder) error {
+	if f := r.fault(); f != nil {
+		return f
+	}
+	if r.GeneratedText == nil {
+		return errors.New("decode reply: no generated_text")
+	}
+	b.Text(*r.GeneratedText)
+	r.Details.into(b)
+	return nil
+}
+
+// fault returns the error that r tells, nil if it tells none.
+func (r response) fault() error {
+	if !wire.Given(r.Error) {
+		return nil
+	}
+	f := wire.ReadFault(r.Error)
+	if f.Type == "" {
+		f.Type = r.ErrorType
+	}
+	return &f
+}
+
+// into sets the reason of the ending and the usage. There are no classes of tokens
+// besides the two. Without a length of the input half a report is none, but what is
+// known is kept. The counts have no object of their own: RawUsage collects them,
+// numbers as they came.
+func (d *details) into(b *wire.Builder) {
+	b.Reply.Finish = providers.FinishOther
+	if d == nil {
+		return
+	}
+	b.Reply.FinishRaw = d.FinishReason
+	if f, ok := finishes[d.FinishReason]; ok {
+		b.Reply.Finish = f
+	}
+	if raw, err := json.Marshal(d.counts); err == nil && string(raw) != "{}" {
+		b.Reply.RawUsage = raw
+	}
+	input, inputOK := readCount(b, d.InputLength)
+	output, outputOK := readCount(b, d.GeneratedTokens)
+	b.Reply.Usage = providers.Usage{Reported: inputOK && outputOK, Input: input, Output: output}
+}
+
+func readCount(b *wire.Builder, raw json.RawMessage) (n int64, ok bool) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return 0, false
+	}
+	var c wire.Count
+	if json.Unmarshal(raw, &c) != nil {
+		b.Warn("usage: not understood, counted as not reported")
+		return 0, false
+	}
+	return int64(c), true
+}

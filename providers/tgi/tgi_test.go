@@ -1,0 +1,187 @@
+package tgi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/providertest"
+	"github.com/cupel-eval/cupel/providers/tgi"
+)
+
+func TestContract(t *testing.T) {
+	const noTools = "tools are not part of the API"
+	providertest.Run(t, providertest.Subject{
+		New:    tgi.New,
+		Encode: encode,
+		Fault:  func(message string) string { return fmt.Sprintf(`{"error": %s}`, quote(message)) },
+		Skip: map[string]string{
+			"text":                      "replies do not name the model: see TestReplyOverHTTP",
+			"usage":                     "there is no usage object and no cache",
+			"finish reasons":            "the API knows no refusal",
+			"json_object":               "a grammar needs a schema",
+			"forced_tool":               noTools,
+			"forced tool, cut":          noTools,
+			"forced tool, odd replies":  noTools,
+			"formats and request bytes": "the grammar stands among the parameters: see TestRequestBodies",
+			"missing key":               "the token is called HF_TOKEN: see TestKeys",
+		},
+	})
+}
+
+func encode(a providertest.Answer) string {
+	reason := map[providers.Finish]string{providers.FinishStop: "eos_token", providers.FinishLength: "length"}[a.Finish]
+	return fmt.Sprintf(`{"generated_text": %s, "details": {"finish_reason": %q, "prefill": [], "tokens": []}}`, quote(a.Text), reason)
+}
+
+func quote(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func TestKeys(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options providers.Options
+		kind    providers.Kind // empty: taken
+		message string
+	}{
+		{"the public address without a token", providers.Options{}, providers.Auth, "no key for https://router.huggingface.co/hf-inference: set HF_TOKEN"},
+		{"with one", providers.Options{Key: "hf_1"}, "", ""},
+		{"a server of one's own", providers.Options{BaseURL: "http://127.0.0.1:8080"}, "", ""},
+		{"no address", providers.Options{BaseURL: "127.0.0.1:8080"}, providers.InvalidRequest, "base URL cannot be read: want something like http://127.0.0.1:8080/v1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := tgi.New(c.options)
+			if c.kind == "" {
+				require.NoError(t, err)
+				return
+			}
+			var e *providers.Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, c.kind, e.Kind)
+			require.Equal(t, c.message, e.Message)
+		})
+	}
+}
+
+// played answers every request with a body, and keeps the request.
+type played struct {
+	status int
+	body   string
+	sent   *http.Request
+	text   string
+}
+
+func (p *played) RoundTrip(r *http.Request) (*http.Response, error) {
+	text, err := io.ReadAll(r.Body)
+	p.sent, p.text = r, string(text)
+	recorder := httptest.NewRecorder()
+	recorder.WriteHeader(p.status)
+	_, _ = io.WriteString(recorder, p.body)
+	return recorder.Result(), err
+}
+
+func TestAddresses(t *testing.T) {
+	for _, c := range []struct {
+		name, base string
+		stream     bool
+		address    string
+		told       bool // the body says whether to stream
+	}{
+		{"a server", "http://host:8080", false, "http://host:8080/generate", false},
+		{"a server, streaming", "http://host:8080/", true, "http://host:8080/generate_stream", false},
+		{"the endpoint named", "http://host/x/generate", true, "http://host/x/generate_stream", false},
+		{"the other endpoint named", "http://host/generate_stream/", false, "http://host/generate", false},
+		{"Hugging Face", "", false, "https://router.huggingface.co/hf-inference/models/org/m%3Fx", false},
+		{"Hugging Face, streaming", "", true, "https://router.huggingface.co/hf-inference/models/org/m%3Fx", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &played{status: 200, body: `[{"generated_text":"a"}]`}
+			m, err := tgi.New(providers.Options{BaseURL: c.base, Key: "hf_1", HTTP: &http.Client{Transport: p}})
+			require.NoError(t, err)
+			_, err = m.Call(context.Background(), providers.Call{Model: "org/m?x", Stream: c.stream})
+			require.NoError(t, err)
+			require.Equal(t, c.address, p.sent.URL.String())
+			require.Equal(t, "Bearer hf_1", p.sent.Header.Get("Authorization"))
+			var body map[string]any
+			require.NoError(t, json.Unmarshal([]byte(p.text), &body))
+			require.Equal(t, c.told, body["stream"] == true)
+		})
+	}
+}
+
+func TestReplyOverHTTP(t *testing.T) {
+	for name, stream := range map[string]string{
+		"whole":    `{"generated_text":"Hi there","details":{"finish_reason":"eos_token","generated_tokens":3,"input_length":5}}`,
+		"streamed": "data:{\"token\":{\"text\":\"Hi\"}}\n\ndata:{\"token\":{\"text\":\" there\"}}\n\ndata:{\"token\":{\"text\":\"</s>\",\"special\":true},\"generated_text\":\"Hi there\",\"details\":{\"finish_reason\":\"eos_token\",\"generated_tokens\":3,\"input_length\":5}}\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := tgi.New(providers.Options{BaseURL: "http://host", HTTP: &http.Client{Transport: &played{status: 200, body: stream}}})
+			require.NoError(t, err)
+			said := ""
+			got, err := m.Call(context.Background(), providers.Call{Model: "m", Stream: true, OnDelta: func(d providers.Delta) { said += d.Text }})
+			require.NoError(t, err)
+			require.Equal(t, "Hi there", got.Text)
+			require.Equal(t, "Hi there", said)
+			require.Equal(t, providers.FinishStop, got.Finish)
+			require.Equal(t, providers.Usage{Reported: true, Input: 5, Output: 3}, got.Usage)
+		})
+	}
+}
+
+func TestErrors(t *testing.T) {
+	const start = "data:{\"index\":1,\"token\":{\"text\":\"Hi\"},\"generated_text\":null}\n\n"
+	for _, c := range []struct {
+		name    string
+		status  int
+		body    string
+		kind    providers.Kind
+		code    string
+		message string
+	}{
+		{"overloaded", 429, `{"error":"Model is overloaded","error_type":"overloaded"}`, providers.Overloaded, "overloaded", "Model is overloaded"},
+		{"rate limit", 429, `{"error":"Rate limit reached"}`, providers.RateLimit, "", "Rate limit reached"},
+		{"validation", 422, `{"error":"Input validation error: ` + "`temperature`" + ` must be strictly positive","error_type":"validation"}`, providers.InvalidRequest, "validation", "Input validation error: `temperature` must be strictly positive"},
+		{"too long", 422, `{"error":"Input validation error: ` + "`inputs`" + ` must have less than 1024 tokens. Given: 2000","error_type":"validation"}`, providers.ContextLength, "validation", "Input validation error: `inputs` must have less than 1024 tokens. Given: 2000"},
+		{"together too long", 422, `{"error":"Input validation error: ` + "`inputs` tokens + `max_new_tokens`" + ` must be <= 2048","error_type":"validation"}`, providers.ContextLength, "validation", "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048"},
+		{"generation", 424, `{"error":"Request failed during generation: CUDA","error_type":"generation"}`, providers.Overloaded, "generation", "Request failed during generation: CUDA"},
+		{"incomplete", 500, `{"error":"Incomplete generation","error_type":"incomplete_generation"}`, providers.Overloaded, "incomplete_generation", "Incomplete generation"},
+		{"loading", 503, `{"error":"Model m is currently loading","estimated_time":20.0}`, providers.Overloaded, "", "Model m is currently loading"},
+		{"a list of errors", 400, `{"error":["Error in parameters.x"],"warnings":["w"]}`, providers.InvalidRequest, "", "Error in parameters.x"},
+		{"token", 400, `{"error":"Authorization header is correct, but the token seems invalid"}`, providers.Auth, "", "Authorization header is correct, but the token seems invalid"},
+		{"credits", 402, `{"error":"You have exceeded your monthly included credits"}`, providers.Quota, "", "You have exceeded your monthly included credits"},
+		{"not JSON", 404, `Not Found`, providers.NotFound, "", "Not Found"},
+		{"in a 200", 200, `{"error":"Model is overloaded","error_type":"overloaded"}`, providers.Overloaded, "overloaded", "Model is overloaded"},
+		{"rate limit in a 200", 200, `[{"error":"Rate limit reached"}]`, providers.RateLimit, "", "Rate limit reached"},
+		{"timeout in a 200", 200, `{"error":"Model m time out: timed out"}`, providers.TimedOut, "", "Model m time out: timed out"},
+		{"in a stream", 200, start + `data:{"error":"Incomplete generation","error_type":"incomplete_generation"}` + "\n\n", providers.Overloaded, "incomplete_generation", "Incomplete generation"},
+		{"at once in a stream", 200, `data:{"error":"Input validation error: x","error_type":"validation"}` + "\n\n", providers.InvalidRequest, "validation", "Input validation error: x"},
+		{"of an old server", 200, `data:{"error":"Input validation error: x"}` + "\n\n", providers.InvalidRequest, "", "Input validation error: x"},
+		{"cut off", 200, start, providers.Transport, "", "the stream ended before its last event"},
+		{"DONE is no end", 200, start + "data: [DONE]\n\n", providers.Transport, "", "the stream ended before its last event"},
+		{"cut in an event", 200, start + `data:{"token":{"te`, providers.Transport, "", "the stream ended in the middle of an event"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := tgi.New(providers.Options{BaseURL: "http://host", HTTP: &http.Client{Transport: &played{status: c.status, body: c.body}}})
+			require.NoError(t, err)
+			_, err = m.Call(context.Background(), providers.Call{Model: "m", Stream: true})
+			var e *providers.Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, c.kind, e.Kind)
+			require.Equal(t, c.code, e.Code)
+			require.Equal(t, c.message, e.Message)
+			require.Equal(t, c.status, e.Status)
+		})
+	}
+}
