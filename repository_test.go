@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"goldens/counts":      {},
 	"harness":             {"agent", "agent/guard", "agent/tool", "goldens", "harness/ledger", "providers", "providers/scripted", "recorder"},
 	"providers/all":       {"providers", "providers/anthropic", "providers/bedrock", "providers/gemini", "providers/openai", "providers/responses", "providers/vertex"},
+	"providers/all":       {"providers", "providers/anthropic", "providers/cohere", "providers/gemini", "providers/ollama", "providers/openai", "providers/responses", "providers/tgi", "providers/vertex"},
 	"providers/anthropic": {"providers", "providers/internal/wire"},
 	"providers/bedrock":   {"providers", "providers/internal/wire"},
 	"providers/gemini":    {"providers", "providers/internal/wire"},

@@ -9,10 +9,15 @@ import (
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/anthropic"
+	"github.com/cupel-eval/cupel/providers/cohere"
 	"github.com/cupel-eval/cupel/providers/gemini"
 	"github.com/cupel-eval/cupel/providers/bedrock"
 	"github.com/cupel-eval/cupel/providers/openai"
 	"github.com/cupel-eval/cupel/providers/responses"
+	"github.com/cupel-eval/cupel/providers/ollama"
+	"github.com/cupel-eval/cupel/providers/openai"
+	"github.com/cupel-eval/cupel/providers/responses"
+	"github.com/cupel-eval/cupel/providers/tgi"
 	"github.com/cupel-eval/cupel/providers/vertex"
 )
 
@@ -40,6 +45,8 @@ func entries() []entry {
 		{"deepseek-responses", "DEEPSEEK_API_KEY", responses.Version, responses.DeepSeek},
 		{"llamacpp-responses", "", responses.Version, responses.LlamaCpp},
 		{"bedrock", "AWS_BEARER_TOKEN_BEDROCK", bedrock.Version, bedrock.New},
+		{"cohere", "COHERE_API_KEY", cohere.Version, cohere.New},
+		{"ollama", "", ollama.Version, ollama.New}, // ollama.com wants one: key_env names it
 		{"openai", "OPENAI_API_KEY", openai.Version, openai.New},
 		{"openai-compatible", "LLM_API_KEY", openai.Version, compatible},
 		{"openai-responses", "OPENAI_API_KEY", responses.Version, responses.New},
@@ -49,6 +56,7 @@ func entries() []entry {
 		{"sim-openai", "", openai.Version, simulated("sim-openai", openai.New)},
 		{"vertex-anthropic", "VERTEX_ACCESS_TOKEN", anthropic.Version, anthropic.NewVertex},
 		{"vertex", "VERTEX_ACCESS_TOKEN", gemini.Version, vertex.New},
+		{"tgi", "HF_TOKEN", tgi.Version, tgi.New},
 	}
 	for _, d := range openai.Dialects() {
 		list = append(list, entry{d.Name, d.Key, openai.Version, openai.Factory(d)})
