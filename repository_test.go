@@ -23,21 +23,23 @@ const module = "github.com/cupel-eval/cupel/"
 // arrows says which of our packages a package's code may import. A package not
 // listed may import none of ours; a new arrow is a reviewed line.
 var arrows = map[string][]string{
-	"agent":               {"agent/contract", "agent/guard", "agent/tool", "providers"},
-	"agent/contract":      {"agent/tool"},
-	"goldens":             {"agent/contract", "agent/guard", "agent/tool"},
-	"goldens/counts":      {},
-	"harness":             {"agent", "agent/guard", "agent/tool", "goldens", "harness/ledger", "providers", "providers/scripted", "recorder"},
-	"providers/all":       {"providers", "providers/anthropic", "providers/bedrock", "providers/gemini", "providers/openai", "providers/responses", "providers/vertex"},
-	"providers/all":       {"providers", "providers/anthropic", "providers/cohere", "providers/gemini", "providers/ollama", "providers/openai", "providers/responses", "providers/tgi", "providers/vertex"},
+	"agent":          {"agent/contract", "agent/guard", "agent/tool", "providers"},
+	"agent/contract": {"agent/tool"},
+	"goldens":        {"agent/contract", "agent/guard", "agent/tool"},
+	"goldens/counts": {},
+	"harness":        {"agent", "agent/guard", "agent/tool", "goldens", "harness/ledger", "providers", "providers/scripted", "recorder"},
+	"providers/all": {
+		"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/gemini", "providers/ollama",
+		"providers/openai", "providers/responses", "providers/tgi", "providers/vertex",
+	},
 	"providers/anthropic": {"providers", "providers/internal/wire"},
 	"providers/bedrock":   {"providers", "providers/internal/wire"},
-	"providers/gemini":    {"providers", "providers/internal/wire"},
-	"providers/tgi":       {"providers", "providers/internal/wire"},
 	"providers/cohere":    {"providers", "providers/internal/wire"},
+	"providers/gemini":    {"providers", "providers/internal/wire"},
 	"providers/ollama":    {"providers", "providers/internal/wire"},
 	"providers/openai":    {"providers", "providers/internal/wire"},
 	"providers/responses": {"providers", "providers/internal/wire"},
+	"providers/tgi":       {"providers", "providers/internal/wire"},
 	"providers/vertex":    {"providers", "providers/gemini", "providers/internal/wire"},
 	// What every wire does alike: sending, bounding, reading errors.
 	"providers/internal/wire": {"providers"},

@@ -9,11 +9,9 @@ import (
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/anthropic"
+	"github.com/cupel-eval/cupel/providers/bedrock"
 	"github.com/cupel-eval/cupel/providers/cohere"
 	"github.com/cupel-eval/cupel/providers/gemini"
-	"github.com/cupel-eval/cupel/providers/bedrock"
-	"github.com/cupel-eval/cupel/providers/openai"
-	"github.com/cupel-eval/cupel/providers/responses"
 	"github.com/cupel-eval/cupel/providers/ollama"
 	"github.com/cupel-eval/cupel/providers/openai"
 	"github.com/cupel-eval/cupel/providers/responses"
@@ -21,48 +19,64 @@ import (
 	"github.com/cupel-eval/cupel/providers/vertex"
 )
 
-// simBase is the address recorded for simulated models. No server is there:
-// whoever records dials the simulator in its place.
-const simBase = "http://sim.localhost/v1"
-
 // entry is one provider.
 type entry struct {
 	name string
 	// key is the environment variable of the credential; empty if it takes none.
 	key string
+	// optional says that it may go without.
+	optional bool
 	// version is that of the wire's codec.
 	version string
 	new     providers.Factory
 }
 
-// entries is the list.
+// entries is the list: the wires by name, their dialects, and the simulated
+// models behind each wire.
 func entries() []entry {
 	list := []entry{
-		{"anthropic", "ANTHROPIC_API_KEY", anthropic.Version, anthropic.New},
-		{"gemini", "GEMINI_API_KEY", gemini.Version, gemini.New},
-		{"azure-responses", "AZURE_OPENAI_API_KEY", responses.Version, responses.Azure},
-		{"bedrock-mantle-responses", "AWS_BEARER_TOKEN_BEDROCK", responses.Version, responses.BedrockMantle},
-		{"deepseek-responses", "DEEPSEEK_API_KEY", responses.Version, responses.DeepSeek},
-		{"llamacpp-responses", "", responses.Version, responses.LlamaCpp},
-		{"bedrock", "AWS_BEARER_TOKEN_BEDROCK", bedrock.Version, bedrock.New},
-		{"cohere", "COHERE_API_KEY", cohere.Version, cohere.New},
-		{"ollama", "", ollama.Version, ollama.New}, // ollama.com wants one: key_env names it
-		{"openai", "OPENAI_API_KEY", openai.Version, openai.New},
-		{"openai-compatible", "LLM_API_KEY", openai.Version, compatible},
-		{"openai-responses", "OPENAI_API_KEY", responses.Version, responses.New},
-		{"openrouter-responses", "OPENROUTER_API_KEY", responses.Version, responses.OpenRouter},
-		{"xai-responses", "XAI_API_KEY", responses.Version, responses.XAI},
-		{"sim-anthropic", "", anthropic.Version, simulated("sim-anthropic", anthropic.New)},
-		{"sim-openai", "", openai.Version, simulated("sim-openai", openai.New)},
-		{"vertex-anthropic", "VERTEX_ACCESS_TOKEN", anthropic.Version, anthropic.NewVertex},
-		{"vertex", "VERTEX_ACCESS_TOKEN", gemini.Version, vertex.New},
-		{"tgi", "HF_TOKEN", tgi.Version, tgi.New},
+		{name: "anthropic", key: "ANTHROPIC_API_KEY", version: anthropic.Version, new: anthropic.New},
+		{name: "azure-responses", key: "AZURE_OPENAI_API_KEY", version: responses.Version, new: responses.Azure},
+		{name: "bedrock", key: "AWS_BEARER_TOKEN_BEDROCK", optional: true, version: bedrock.Version, new: bedrock.New},
+		{name: "bedrock-mantle-responses", key: "AWS_BEARER_TOKEN_BEDROCK", version: responses.Version, new: responses.BedrockMantle},
+		{name: "cohere", key: "COHERE_API_KEY", version: cohere.Version, new: cohere.New},
+		{name: "deepseek-responses", key: "DEEPSEEK_API_KEY", version: responses.Version, new: responses.DeepSeek},
+		{name: "gemini", key: "GEMINI_API_KEY", version: gemini.Version, new: gemini.New},
+		{name: "llamacpp-responses", version: responses.Version, new: responses.LlamaCpp},
+		{name: "ollama", key: "OLLAMA_API_KEY", optional: true, version: ollama.Version, new: ollama.New},
+		{name: "openai", key: "OPENAI_API_KEY", version: openai.Version, new: openai.New},
+		{name: "openai-compatible", key: "LLM_API_KEY", optional: true, version: openai.Version, new: compatible},
+		{name: "openai-responses", key: "OPENAI_API_KEY", version: responses.Version, new: responses.New},
+		{name: "openrouter-responses", key: "OPENROUTER_API_KEY", version: responses.Version, new: responses.OpenRouter},
+		{name: "tgi", key: "HF_TOKEN", optional: true, version: tgi.Version, new: tgi.New},
+		{name: "vertex", key: "VERTEX_ACCESS_TOKEN", optional: true, version: gemini.Version, new: vertex.New},
+		{name: "vertex-anthropic", key: "VERTEX_ACCESS_TOKEN", optional: true, version: anthropic.Version, new: anthropic.NewVertex},
+		{name: "xai-responses", key: "XAI_API_KEY", version: responses.Version, new: responses.XAI},
 	}
 	for _, d := range openai.Dialects() {
-		list = append(list, entry{d.Name, d.Key, openai.Version, openai.Factory(d)})
+		list = append(list, entry{name: d.Name, key: d.Key, optional: d.Keyless, version: openai.Version, new: openai.Factory(d)})
+	}
+	for _, s := range []struct {
+		name, path, version string
+		wire                providers.Factory
+	}{
+		{"sim-anthropic", "/v1", anthropic.Version, anthropic.New},
+		{"sim-bedrock", "", bedrock.Version, bedrock.New},
+		{"sim-cohere", "/v2", cohere.Version, cohere.New},
+		{"sim-gemini", "/v1beta", gemini.Version, gemini.New},
+		{"sim-ollama", "", ollama.Version, ollama.New},
+		{"sim-openai", "/v1", openai.Version, openai.New},
+		{"sim-responses", "/v1", responses.Version, responses.New},
+		{"sim-tgi", "", tgi.Version, tgi.New},
+	} {
+		list = append(list, entry{name: s.name, version: s.version, new: simulated(s.name, simHost+s.path, s.wire)})
 	}
 	return list
 }
+
+// simHost is the address recorded for simulated models. No server is there:
+// whoever records dials the simulator in its place.
+const simHost = "http://sim.localhost"
 
 // Factories returns the factories by provider name, in a fresh map.
 func Factories() map[string]providers.Factory {
@@ -74,8 +88,7 @@ func Factories() map[string]providers.Factory {
 }
 
 // Keys returns the environment variable that holds the key, by provider name,
-// in a fresh map. The keys of openai-compatible and vertex are optional; a provider
-// that is absent takes none.
+// in a fresh map. A provider that is absent takes none; see KeyOptional.
 func Keys() map[string]string {
 	m := map[string]string{}
 	for _, e := range entries() {
@@ -84,6 +97,12 @@ func Keys() map[string]string {
 		}
 	}
 	return m
+}
+
+// KeyOptional reports whether a provider may be asked without a key: a server of
+// one's own, or one that finds credentials elsewhere.
+func KeyOptional(provider string) bool {
+	return slices.ContainsFunc(entries(), func(e entry) bool { return e.name == provider && e.optional })
 }
 
 // Names returns the provider names, sorted, for messages.
@@ -113,13 +132,16 @@ func compatible(o providers.Options) (providers.Model, error) {
 }
 
 // simulated speaks a wire to the simulator's address under a name of its own.
-func simulated(name string, wire providers.Factory) providers.Factory {
+func simulated(name, base string, wire providers.Factory) providers.Factory {
 	return func(o providers.Options) (providers.Model, error) {
 		if o.Provider == "" {
 			o.Provider = name
 		}
 		if o.BaseURL == "" {
-			o.BaseURL = simBase
+			o.BaseURL = base
+		}
+		if o.Key == "" && name == "sim-bedrock" {
+			o.Key = "simulated" // without one it would look for AWS credentials to sign with
 		}
 		return wire(o)
 	}

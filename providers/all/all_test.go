@@ -15,43 +15,54 @@ import (
 )
 
 func TestNamesAgree(t *testing.T) {
-	require.Subset(t, Names(), []string{"anthropic", "openai", "openai-compatible", "sim-anthropic", "sim-openai", "vertex-anthropic"})
+	require.Subset(t, Names(), []string{"anthropic", "bedrock", "cohere", "gemini", "groq", "huggingface", "ollama", "openai", "openai-compatible", "openai-responses", "tgi", "vertex"})
 	require.Len(t, entries(), len(Names()), "two entries have one name")
 	require.Equal(t, Names(), slices.Sorted(maps.Keys(Versions())))
+	for name, version := range Versions() {
+		require.Contains(t, version, "/", name)
+	}
 	for name := range Keys() {
 		require.Contains(t, Names(), name)
 	}
 	for _, name := range Names() {
 		_, err := providers.DefaultPolicy().Resolve(name, "action")
 		require.NoError(t, err, "the default policy has no dials for %s", name)
+		require.False(t, KeyOptional(name) && Keys()[name] == "", "%s has no key that could be optional", name)
 	}
+	for name := range providers.DefaultPolicy().Providers {
+		if name != "hf" { // the policy's oldest name, kept for policies that still have it
+			require.Contains(t, Names(), name)
+		}
+	}
+	require.True(t, KeyOptional("openai-compatible"))
+	require.False(t, KeyOptional("openai"))
+	require.False(t, KeyOptional("nobody"))
 }
 
+// TestKeysAndAddresses: what is missing is named, at once, under the provider's
+// own name; with an address and a key every wire is content.
 func TestKeysAndAddresses(t *testing.T) {
 	for name, make := range Factories() {
-		_, err := make(providers.Options{})
-		switch name {
-		case "anthropic", "openai":
-			require.ErrorContains(t, err, Keys()[name])
-			require.ErrorContains(t, err, name+":")
-		case "openai-compatible":
-			require.ErrorContains(t, err, "LLM_API_URL")
-			_, err = make(providers.Options{BaseURL: "http://127.0.0.1:8080/v1"})
+		t.Run(name, func(t *testing.T) {
+			_, err := make(providers.Options{BaseURL: "http://127.0.0.1:8080/v1", Key: "k", Region: "eu-west-1"})
 			require.NoError(t, err)
-		case "vertex-anthropic":
-			require.ErrorContains(t, err, "VERTEX_ACCESS_TOKEN")
-			_, err = make(providers.Options{Key: "k"})
-			require.ErrorContains(t, err, "base_url")
-		default: // some need a key, some an address, some neither
-			if err != nil {
-				var e *providers.Error
-				require.ErrorAs(t, err, &e)
-				require.Contains(t, []providers.Kind{providers.Auth, providers.InvalidRequest}, e.Kind)
-				require.ErrorContains(t, err, name+":")
+			_, err = make(providers.Options{})
+			if err == nil {
+				require.True(t, Keys()[name] == "" || KeyOptional(name), "nobody asks for the key")
+				return
 			}
-			_, err = make(providers.Options{BaseURL: "http://127.0.0.1:8080/v1", Key: "k", Region: "eu-west-1"})
-			require.NoError(t, err, name)
-		}
+			var e *providers.Error
+			require.ErrorAs(t, err, &e)
+			require.ErrorContains(t, err, name+":")
+			switch e.Kind {
+			case providers.Auth:
+				require.ErrorContains(t, err, Keys()[name])
+			case providers.InvalidRequest:
+				require.Regexp(t, "base_url|region|LLM_API_URL", e.Message)
+			default:
+				t.Fatal(err)
+			}
+		})
 	}
 }
 
@@ -75,7 +86,13 @@ func TestEachWireGoesToItsOwnAddressUnderItsOwnName(t *testing.T) {
 		"zai":               "https://api.z.ai/api/paas/v4/chat/completions",
 		"vllm":              "http://127.0.0.1:8000/v1/chat/completions",
 		"sim-anthropic":     "http://sim.localhost/v1/messages",
+		"sim-bedrock":       "http://sim.localhost/model/m/converse",
+		"sim-cohere":        "http://sim.localhost/v2/chat",
+		"sim-gemini":        "http://sim.localhost/v1beta/models/m:generateContent",
+		"sim-ollama":        "http://sim.localhost/api/chat",
 		"sim-openai":        "http://sim.localhost/v1/chat/completions",
+		"sim-responses":     "http://sim.localhost/v1/responses",
+		"sim-tgi":           "http://sim.localhost/generate",
 		"vertex-anthropic":  "http://127.0.0.1:1/x/models/m:rawPredict",
 	} {
 		seen := &answering{}
@@ -88,7 +105,7 @@ func TestEachWireGoesToItsOwnAddressUnderItsOwnName(t *testing.T) {
 		_, err = m.Call(context.Background(), providers.Call{Model: "m"})
 		require.ErrorContains(t, err, name+": model m: auth (HTTP 401)")
 		require.Equal(t, want, seen.got.URL.String())
-		require.Empty(t, seen.got.Header.Get("Authorization"))
+		require.Contains(t, []string{"", "Bearer simulated"}, seen.got.Header.Get("Authorization"))
 		require.Empty(t, seen.got.Header.Get("X-Api-Key"))
 	}
 }

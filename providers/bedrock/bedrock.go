@@ -143,6 +143,7 @@ func inTheClear(base string) bool {
 	if err != nil || u.Scheme != "http" {
 		return false // https, or nothing that wire.New takes
 	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
+	host, ip := u.Hostname(), net.ParseIP(u.Hostname())
+	own := host == "localhost" || strings.HasSuffix(host, ".localhost") // RFC 6761, section 6.3
+	return !own && (ip == nil || !ip.IsLoopback())
 }

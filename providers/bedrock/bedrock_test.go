@@ -101,6 +101,7 @@ func TestNew(t *testing.T) {
 		{"a signature in the clear", providers.Options{BaseURL: "http://10.0.0.1", Region: "us-east-1"}, "not https"},
 		{"a name that begins like this machine", providers.Options{BaseURL: "http://localhost.evil.test", Key: "k"}, "not https"},
 		{"in the clear on this machine", providers.Options{BaseURL: "http://127.0.0.1:1", Key: "k"}, ""},
+		{"a name of this machine", providers.Options{BaseURL: "http://sim.localhost", Key: "k"}, ""},
 		{"this machine by name", providers.Options{BaseURL: "http://localhost:1", Key: "k"}, ""},
 		{"this machine by version 6", providers.Options{BaseURL: "http://[::1]:1", Key: "k"}, ""},
 		{"nothing secret in the clear", providers.Options{BaseURL: "http://recorded.test", HTTP: &http.Client{Transport: &silent{}}}, ""},

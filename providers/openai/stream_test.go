@@ -166,7 +166,7 @@ func TestStreamFaults(t *testing.T) {
 		{"beside a choice", `{"error":{"code":502,"message":"boom"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`, wire.Fault{Code: "502", Message: "boom"}},
 		{"in a choice", `{"choices":[{"index":0,"delta":{},"error":{"code":502,"message":"boom"},"finish_reason":"error"}]}`, wire.Fault{Code: "502", Message: "boom"}},
 		{"error event", "event: error\ndata: {\"message\":\"boom\"}", wire.Fault{Message: "boom"}},
-		{"error text", `{"error":"boom","error_type":"generation"}`, wire.Fault{Message: "boom"}},
+		{"error text", `{"error":"boom","error_type":"generation"}`, wire.Fault{Type: "generation", Message: "boom"}},
 		{"no envelope", `{"object":"error","message":"boom","type":"BadRequestError","code":400}`, wire.Fault{Type: "BadRequestError", Code: "400", Message: "boom"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
