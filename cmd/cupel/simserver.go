@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,21 +21,35 @@ import (
 func newSim(p *process) *cobra.Command {
 	var addr string
 	var seed int64
-	var remote bool
+	var remote, list bool
+	var chaos string
 	cmd := &cobra.Command{
 		Use:   "sim",
 		Short: "Serve the simulated models on loopback, in the providers' wire formats",
 		Long: `Serves sim-strong, sim-erratic and sim-weak: rule-based programs that read their
 prompt and err at documented, seeded rates. They answer OpenAI Chat Completions
 at /v1/chat/completions and Anthropic Messages at /v1/messages. Nothing they
-say is evidence about a real model.`,
+say is evidence about a real model.
+
+With --chaos the server misbehaves as servers do: it limits rates, breaks off,
+stalls, sends half a reply or none. --chaos takes names with rates from 0 to 1,
+NAME[=RATE],…; names without a rate share what the others leave, and all stands
+for every name. Which request suffers what is drawn from the seed and the request.
+A single request asks for it with the header X-Sim-Chaos: NAME, without any flag.
+--list-chaos prints the names and what a client should make of them.`,
 		Example: `  cupel sim --addr 127.0.0.1:8177
-  curl -s http://127.0.0.1:8177/v1/models`,
+  curl -s http://127.0.0.1:8177/v1/models
+  cupel sim --chaos rate-limit=0.2,cut-body=0.1
+  cupel sim --chaos all=0.1 --seed 7
+  cupel sim --list-chaos`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if list {
+				return printChaos(p.stdout)
+			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			s, err := sim.Start(ctx, addr, sim.Config{Seed: seed, Latency: 1, AllowRemote: remote})
+			s, err := sim.Start(ctx, addr, sim.Config{Seed: seed, Latency: 1, AllowRemote: remote, Chaos: chaos})
 			if err != nil {
 				return err
 			}
@@ -45,7 +61,26 @@ say is evidence about a real model.`,
 	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:8177", "address to listen on")
 	cmd.Flags().Int64Var(&seed, "seed", 1, "seed of the models' errors and delays")
 	cmd.Flags().BoolVar(&remote, "allow-remote", false, "allow an address that is not loopback")
+	cmd.Flags().StringVar(&chaos, "chaos", "", "misbehave: NAME[=RATE],… or all[=RATE]")
+	cmd.Flags().BoolVar(&list, "list-chaos", false, "print what --chaos can do and exit")
 	return cmd
+}
+
+// printChaos lists every chaos with the kinds of error that a client reports of
+// a whole and of a streamed reply.
+func printChaos(w io.Writer) error {
+	kinds := func(list []string) string {
+		if len(list) == 0 {
+			return "harmless"
+		}
+		return strings.Join(list, "/")
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(t, "NAME\tWHOLE\tSTREAMED\tWHAT HAPPENS") // it fails in Flush
+	for _, c := range sim.Chaoses() {
+		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", c.Name, kinds(c.Whole), kinds(c.Stream), c.Does)
+	}
+	return t.Flush()
 }
 
 // simTransport starts the simulated models on a free loopback port and returns

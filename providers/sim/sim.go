@@ -40,16 +40,23 @@ type Config struct {
 	// AllowRemote lets Start listen on addresses other than loopback. Anyone who
 	// can reach the port can then use it: it asks for no key.
 	AllowRemote bool
+	// Chaos lets the server misbehave: "NAME[=RATE],…", of the names that Chaoses
+	// lists, or all. Empty means only where a request asks for it with
+	// ChaosHeader.
+	Chaos string
 }
 
 // Handler serves POST /v1/chat/completions, POST /v1/messages, GET /v1/models
 // and GET /healthz. It is stateless and safe for concurrent use. An invalid
-// Config.Latency counts as 0; Start refuses it instead.
+// Config.Latency counts as 0 and an invalid Config.Chaos as none; Start refuses
+// them instead. Some of the chaos ends a request with a panic of
+// http.ErrAbortHandler, as servers expect it.
 func Handler(cfg Config) http.Handler {
 	if cfg.validate() != nil {
 		cfg.Latency = 0
 	}
-	return newMux(&service{cfg: cfg})
+	odds, _ := parseChaos(cfg.Chaos) // none if it is invalid
+	return chaos(cfg.Seed, odds, newMux(&service{cfg: cfg}))
 }
 
 // Models returns the names a request may ask for, strongest first. Each is also
@@ -67,5 +74,6 @@ func (c Config) validate() error {
 	if math.IsNaN(c.Latency) || math.IsInf(c.Latency, 0) || c.Latency < 0 {
 		return fmt.Errorf("sim: latency scale %v: must be finite and not negative", c.Latency)
 	}
-	return nil
+	_, err := parseChaos(c.Chaos)
+	return err
 }

@@ -1,0 +1,282 @@
+package sim
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
+)
+
+// cutting is a Chaos that sends a part of a reply: of a stream at frames, of a
+// whole one at body.
+func cutting(name, does, whole, stream string, frames func(*mishap, [][]byte), body func(*mishap, []byte)) Chaos {
+	c := Chaos{Name: name, Does: does, act: func(m *mishap) {
+		if r, ok := m.reply(); !ok {
+			return
+		} else if f := r.frames(); f != nil {
+			frames(m, f)
+		} else {
+			body(m, r.body.Bytes())
+		}
+	}}
+	if whole != "" {
+		c.Whole = kinds(whole)
+	}
+	if stream != "" {
+		c.Stream = kinds(stream)
+	}
+	return c
+}
+
+// intact leaves a reply that is no stream as it is.
+func intact(m *mishap, body []byte) { m.send(0, body) }
+
+// halfway is the number of frames to send of a stream that is to end too early.
+func halfway(frames [][]byte) int { return min(max(1, len(frames)/2), endFrame(frames)) }
+
+// patience bounds how long a silent server holds a connection.
+const patience = time.Minute
+
+// cuts are the connections that fail and the replies that lack an end.
+func cuts() []Chaos {
+	silent := func(m *mishap) { sleep(m.r.Context(), patience); m.drop() }
+	return []Chaos{
+		{Name: "disconnect", Does: "the connection is closed before any header", Whole: kinds("transport"), Stream: kinds("transport"), act: (*mishap).drop},
+		{Name: "hang", Does: "no answer; the connection is closed after a minute", Whole: kinds("timeout"), Stream: kinds("timeout"), act: silent},
+		cutting("stall", "half of the reply, then nothing; the connection is closed after a minute", "timeout", "timeout",
+			func(m *mishap, f [][]byte) { m.send(0, f[:halfway(f)]...); silent(m) },
+			func(m *mishap, b []byte) { m.send(0, b[:len(b)/2]); silent(m) }),
+		cutting("cut-body", "the connection breaks in the middle, of a stream between two frames", "transport", "transport",
+			func(m *mishap, f [][]byte) { m.send(0, f[:halfway(f)]...); m.drop() },
+			func(m *mishap, b []byte) { m.send(0, b[:len(b)/2]); m.drop() }),
+		cutting("cut-frame", "the connection breaks within a frame, of a whole reply before its last byte", "transport", "transport",
+			func(m *mishap, f [][]byte) {
+				n := halfway(f)
+				m.send(0, append(slices.Clone(f[:n]), f[n][:len(f[n])/2])...)
+				m.drop()
+			},
+			func(m *mishap, b []byte) { m.send(0, b[:len(b)-1]); m.drop() }),
+		cutting("end-early", "half of the reply, then a regular end of the response", "malformed", "transport",
+			func(m *mishap, f [][]byte) { m.send(0, f[:halfway(f)]...) },
+			func(m *mishap, b []byte) { m.send(0, b[:len(b)/2]) }),
+		cutting("half-arguments", "a stream ends regularly among the arguments of a tool call, or in the middle if there is none", "", "transport",
+			func(m *mishap, f [][]byte) {
+				n := halfway(f)
+				if at := speakers(f, argsWords); len(at) > 0 {
+					n = min(at[len(at)/2]+1, endFrame(f))
+				}
+				m.send(0, f[:n]...)
+			}, intact),
+		cutting("no-finish", "a stream ends regularly before the frame that says why the model stopped", "", "transport",
+			func(m *mishap, f [][]byte) { m.send(0, f[:endFrame(f)]...) }, intact),
+	}
+}
+
+// answers are the fields where a wire keeps what the model said; usage stands elsewhere.
+var answers = []string{"choices", "content", "candidates", "message", "output", "generated_text"}
+
+// garblings are the replies with status 200 that are none.
+func garblings() []Chaos {
+	malformed := kinds("malformed")
+	say := func(media, body string) func(*mishap) {
+		return func(m *mishap) { m.w.Header().Set("Content-Type", media); m.send(0, []byte(body)) }
+	}
+	inside := Chaos{Name: "error-in-200", Does: "200 with the vendor's words for overloaded", Whole: kinds("overloaded"), Stream: kinds("overloaded")}
+	inside.act = func(m *mishap) { m.sendError(200, "application/json", vendorError(m.vendor, busy)) }
+	hollow := cutting("no-choices", "200 without the part that holds the answer, such as choices or content; the usage is there", "malformed", "",
+		func(m *mishap, f [][]byte) { m.send(0, f...) },
+		func(m *mishap, b []byte) { m.send(0, without(b, answers)) })
+	hollow.Paid = true
+	return []Chaos{
+		inside, hollow,
+		{Name: "empty", Does: "200 without a body", Whole: malformed, Stream: malformed, act: say("application/json", "")},
+		{Name: "web-page", Does: "200 with a web page, as of a captive portal", Whole: malformed, Stream: malformed, act: say("text/html", "<html><head><title>Sign in</title></head></html>")},
+		cutting("bad-frame", "a stream has a frame in its middle that is no JSON", "", "malformed",
+			func(m *mishap, f [][]byte) {
+				m.send(0, slices.Insert(slices.Clone(f), halfway(f), m.frame(`{"half": `))...)
+			}, intact),
+		cutting("error-midstream", "the vendor's words for overloaded in the middle of a stream, which then ends", "", "overloaded",
+			func(m *mishap, f [][]byte) { m.send(0, append(slices.Clone(f[:halfway(f)]), m.failing())...) }, intact),
+		cutting("oversized", "9 MiB of nothing within the reply", "malformed", "malformed",
+			func(m *mishap, f [][]byte) { m.send(0, slices.Insert(slices.Clone(f), halfway(f), m.padding())...) },
+			func(m *mishap, b []byte) { m.send(0, bytes.Repeat([]byte(" "), oversize), b) }),
+	}
+}
+
+const oversize = 9 << 20
+
+var busy = trouble{status: 503, kind: "overloaded", text: "The model is overloaded. Please try again later."}
+
+// without drops fields of a JSON object.
+func without(body []byte, fields []string) []byte {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(body, &object) != nil {
+		return []byte("{}")
+	}
+	for _, name := range fields {
+		delete(object, name)
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return []byte("{}")
+	}
+	return text
+}
+
+// frame makes a frame of the wire's stream of data.
+func (m *mishap) frame(data string) []byte {
+	kind := m.w.Header().Get("Content-Type")
+	switch {
+	case m.vendor == "bedrock":
+		return amazonMessage([]byte(data), ":message-type", "event", ":event-type", "contentBlockDelta", ":content-type", "application/json")
+	case strings.Contains(kind, "ndjson"):
+		return []byte(data + "\n")
+	case m.vendor == "anthropic" || m.vendor == "openai-responses":
+		return []byte("event: error\ndata: " + data + "\n\n")
+	}
+	return []byte("data: " + data + "\n\n")
+}
+
+// failing is the frame that tells an error in a stream.
+func (m *mishap) failing() []byte {
+	switch m.vendor {
+	case "bedrock":
+		return amazonMessage(vendorError(m.vendor, busy), ":message-type", "exception", ":exception-type", "serviceUnavailableException", ":content-type", "application/json")
+	case "openai-responses":
+		return m.frame(`{"type":"error","code":"server_error","message":"The server had an error.","param":null,"sequence_number":99}`)
+	case "cohere":
+		return m.frame(`{"type":"message-end","delta":{"error":"The model is overloaded.","finish_reason":"ERROR"}}`)
+	}
+	return m.frame(string(vendorError(m.vendor, busy)))
+}
+
+// padding is a frame of no meaning that is larger than any client should take.
+func (m *mishap) padding() []byte {
+	blank := bytes.Repeat([]byte(" "), oversize)
+	switch {
+	case m.vendor == "bedrock":
+		return amazonMessage(blank, ":message-type", "event", ":event-type", "padding")
+	case strings.Contains(m.w.Header().Get("Content-Type"), "ndjson"):
+		return append(blank, '\n')
+	}
+	return slices.Concat([]byte(":"), blank, []byte("\n\n"))
+}
+
+// amazonMessage encodes one message of Amazon's event stream.
+func amazonMessage(payload []byte, headers ...string) []byte {
+	msg := eventstream.Message{Payload: payload}
+	for i := 0; i+1 < len(headers); i += 2 {
+		msg.Headers.Set(headers[i], eventstream.StringValue(headers[i+1]))
+	}
+	var b bytes.Buffer
+	if err := eventstream.NewEncoder().Encode(&b, msg); err != nil {
+		return fmt.Appendf(nil, "encode: %v", err) // no message at all: as broken as it gets
+	}
+	return b.Bytes()
+}
+
+// odd is a Chaos that a client reads as if nothing had happened.
+func odd(name, does string, act func(m *mishap, c *captured)) Chaos {
+	return Chaos{Name: name, Does: does, act: func(m *mishap) {
+		if c, ok := m.reply(); ok {
+			act(m, c)
+		}
+	}}
+}
+
+// harmless are the oddities a client has to put up with.
+func harmless() []Chaos {
+	ends := func(name, does, end string) Chaos {
+		return odd(name, does, func(m *mishap, c *captured) {
+			if c.isEvents() {
+				m.send(0, crumbs(bytes.ReplaceAll(c.body.Bytes(), []byte("\n"), []byte(end)))...)
+				return
+			}
+			m.send(0, c.body.Bytes())
+		})
+	}
+	return []Chaos{
+		ends("crlf", "server-sent events with CRLF at the end of lines, some of them split", "\r\n"),
+		ends("cr", "server-sent events with CR at the end of lines", "\r"),
+		odd("rechunk", "pieces of 1 to 3 bytes, which split characters and frames", func(m *mishap, c *captured) { m.send(0, crumbs(c.body.Bytes())...) }),
+		odd("slow-start", "the first byte comes after 50 ms", func(m *mishap, c *captured) {
+			sleep(m.r.Context(), 50*time.Millisecond)
+			m.send(0, c.body.Bytes())
+		}),
+		odd("slow-drip", "the reply comes in 20 pieces, 2 ms apart", func(m *mishap, c *captured) {
+			m.send(2*time.Millisecond, slices.Collect(slices.Chunk(c.body.Bytes(), c.body.Len()/20+1))...)
+		}),
+		odd("wrong-type", "JSON as text/html, a stream as application/json", func(m *mishap, c *captured) {
+			media := "text/html"
+			if c.frames() != nil {
+				media = "application/json"
+			}
+			m.w.Header().Set("Content-Type", media)
+			m.send(0, c.body.Bytes())
+		}),
+		odd("gzip", "compressed, if the client takes that", zipped),
+		cutting("keepalive", "comments, pings or blank lines between the frames of a stream", "", "",
+			func(m *mishap, f [][]byte) { m.send(0, interleave(f, m.filler())...) }, intact),
+		cutting("duplicate-finish", "the frame of a stream that says why the model stopped comes twice", "", "",
+			func(m *mishap, f [][]byte) { m.send(0, slices.Insert(slices.Clone(f), endFrame(f), f[endFrame(f)])...) }, intact),
+		cutting("no-done", "a stream without [DONE], of wires that have it", "", "",
+			func(m *mishap, f [][]byte) {
+				m.send(0, slices.DeleteFunc(f, func(f []byte) bool { return bytes.Contains(f, []byte("[DONE]")) })...)
+			}, intact),
+	}
+}
+
+// filler is what means nothing between two frames.
+func (m *mishap) filler() []byte {
+	switch {
+	case m.vendor == "bedrock":
+		return nil
+	case strings.Contains(m.w.Header().Get("Content-Type"), "ndjson"):
+		return []byte("\n")
+	case m.vendor == "anthropic":
+		return []byte(": keep-alive\n\nevent: ping\ndata: {\"type\": \"ping\"}\n\n")
+	}
+	return []byte(": keep-alive\n\n")
+}
+
+// crumbs cuts a body into pieces of 1 to 3 bytes; of a long one, the rest comes
+// as one piece.
+func crumbs(body []byte) [][]byte {
+	var pieces [][]byte
+	for i := 0; len(body) > 0; i++ {
+		n := min(len(body), 1+i%3)
+		if i >= 4<<10 {
+			n = len(body)
+		}
+		pieces, body = append(pieces, body[:n]), body[n:]
+	}
+	return pieces
+}
+
+func zipped(m *mishap, c *captured) {
+	if !strings.Contains(m.r.Header.Get("Accept-Encoding"), "gzip") {
+		m.send(0, c.body.Bytes())
+		return
+	}
+	m.w.Header().Set("Content-Encoding", "gzip")
+	frames := c.frames()
+	if frames == nil {
+		frames = [][]byte{c.body.Bytes()}
+	}
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	var pieces [][]byte
+	for _, f := range frames {
+		_, _ = z.Write(f) // a buffer takes everything
+		_ = z.Flush()
+		pieces = append(pieces, bytes.Clone(out.Bytes()))
+		out.Reset()
+	}
+	_ = z.Close()
+	m.send(0, append(pieces, out.Bytes())...)
+}
