@@ -95,7 +95,7 @@ func testMalformed(t *testing.T, s Subject) {
 		"cut":          good[:len(good)/2],
 		"cut by one":   good[:len(good)-1],
 		"trailing":     good + "{}",
-		"event stream": "data: " + good + "\n\ndata: [DONE]\n\n",
+		"half a stream": "data: " + good[:len(good)/2] + "\n\n",
 		"too long":     `{"pad":"` + strings.Repeat("x", 9<<20) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,6 +105,7 @@ func testMalformed(t *testing.T, s Subject) {
 			e := asError(t, err, providers.Malformed)
 			require.Equal(t, http.StatusOK, e.Status)
 			require.Equal(t, http.StatusOK, reply.Status)
+			require.Empty(t, reply.Text, "of something that is no reply")
 			require.Equal(t, "req-1", reply.RequestID)
 			require.LessOrEqual(t, utf8.RuneCountInString(e.Message), 300)
 			require.NotEmpty(t, e.Message)
