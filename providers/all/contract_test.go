@@ -1,0 +1,72 @@
+package all
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/providertest"
+	"github.com/cupel-eval/cupel/providers/sim"
+)
+
+// served are the wires that the simulator serves in their own dialect: the path
+// of the version segment, and the cases that the dialect lacks, with the reason.
+var served = map[string]struct {
+	base string
+	skip map[string]string
+}{
+	"anthropic": {"/v1", map[string]string{
+		"reasoning usage": "the Messages API counts thinking as output",
+		"json_object":     "the Messages API has no mode of JSON without a schema",
+	}},
+	"openai": {"/v1", map[string]string{
+		"cache writes": "Chat Completions does not count them",
+	}},
+}
+
+// TestContract proves every wire against the simulator.
+func TestContract(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(served)) {
+		factory := Factories()[name]
+		require.NotNil(t, factory, name)
+		t.Run(name, func(t *testing.T) {
+			providertest.RunServed(t, providertest.Served{
+				New: factory, Base: served[name].base, Handler: sim.Handler(sim.Config{Seed: 1}), Model: "sim-probe",
+				ChaosHeader: sim.ChaosHeader, Chaos: chaoses(), Skip: served[name].skip,
+			})
+		})
+	}
+}
+
+// chaoses are those of the simulator, for the suite.
+func chaoses() []providertest.Chaos {
+	kinds := func(words []string) []providers.Kind {
+		var list []providers.Kind
+		for _, w := range words {
+			list = append(list, providers.Kind(w))
+		}
+		return list
+	}
+	var list []providertest.Chaos
+	for _, c := range sim.Chaoses() {
+		list = append(list, providertest.Chaos{Name: c.Name, Whole: kinds(c.Whole), Stream: kinds(c.Stream), Wait: c.Wait, Paid: c.Paid})
+	}
+	return list
+}
+
+// TestEveryKindIsServed: the simulator can make a wire report any kind of error.
+func TestEveryKindIsServed(t *testing.T) {
+	seen := map[providers.Kind]bool{}
+	for _, c := range chaoses() {
+		for _, k := range slices.Concat(c.Whole, c.Stream) {
+			seen[k] = true
+		}
+	}
+	require.ElementsMatch(t, []providers.Kind{
+		providers.Auth, providers.RateLimit, providers.Quota, providers.ContextLength, providers.Refused, providers.InvalidRequest,
+		providers.NotFound, providers.Overloaded, providers.TimedOut, providers.Transport, providers.Malformed,
+	}, slices.Collect(maps.Keys(seen)))
+}
