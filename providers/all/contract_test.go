@@ -19,11 +19,11 @@ var served = map[string]struct {
 	skip map[string]string
 }{
 	"anthropic": {"/v1", map[string]string{
-		"reasoning usage": "the Messages API counts thinking as output",
-		"json_object":     "the Messages API has no mode of JSON without a schema",
+		"json_object": "the Messages API has no mode of JSON without a schema",
 	}},
 	"openai": {"/v1", map[string]string{
-		"cache writes": "Chat Completions does not count them",
+		"reasoning":          "Chat Completions counts reasoning and keeps it to itself",
+		"failed tool result": "a tool message has no mark of failure: its text has to say so",
 	}},
 }
 

@@ -98,7 +98,7 @@ func garblings() []Chaos {
 		{Name: "web-page", Does: "200 with a web page, as of a captive portal", Whole: malformed, Stream: malformed, act: say("text/html", "<html><head><title>Sign in</title></head></html>")},
 		cutting("bad-frame", "a stream has a frame in its middle that is no JSON", "", "malformed",
 			func(m *mishap, f [][]byte) {
-				m.send(0, slices.Insert(slices.Clone(f), halfway(f), m.frame(`{"half": `))...)
+				m.send(0, slices.Insert(slices.Clone(f), halfway(f), m.frame("content_block_delta", `{"half": `))...)
 			}, intact),
 		cutting("error-midstream", "the vendor's words for overloaded in the middle of a stream, which then ends", "", "overloaded",
 			func(m *mishap, f [][]byte) { m.send(0, append(slices.Clone(f[:halfway(f)]), m.failing())...) }, intact),
@@ -128,8 +128,9 @@ func without(body []byte, fields []string) []byte {
 	return text
 }
 
-// frame makes a frame of the wire's stream of data.
-func (m *mishap) frame(data string) []byte {
+// frame makes a frame of the wire's stream of data; event names it where the
+// wire has names.
+func (m *mishap) frame(event, data string) []byte {
 	kind := m.w.Header().Get("Content-Type")
 	switch {
 	case m.vendor == "bedrock":
@@ -137,7 +138,7 @@ func (m *mishap) frame(data string) []byte {
 	case strings.Contains(kind, "ndjson"):
 		return []byte(data + "\n")
 	case m.vendor == "anthropic" || m.vendor == "openai-responses":
-		return []byte("event: error\ndata: " + data + "\n\n")
+		return []byte("event: " + event + "\ndata: " + data + "\n\n")
 	}
 	return []byte("data: " + data + "\n\n")
 }
@@ -148,11 +149,11 @@ func (m *mishap) failing() []byte {
 	case "bedrock":
 		return amazonMessage(vendorError(m.vendor, busy), ":message-type", "exception", ":exception-type", "serviceUnavailableException", ":content-type", "application/json")
 	case "openai-responses":
-		return m.frame(`{"type":"error","code":"server_error","message":"The server had an error.","param":null,"sequence_number":99}`)
+		return m.frame("error", `{"type":"error","code":"server_error","message":"The server had an error.","param":null,"sequence_number":99}`)
 	case "cohere":
-		return m.frame(`{"type":"message-end","delta":{"error":"The model is overloaded.","finish_reason":"ERROR"}}`)
+		return m.frame("message-end", `{"type":"message-end","delta":{"error":"The model is overloaded.","finish_reason":"ERROR"}}`)
 	}
-	return m.frame(string(vendorError(m.vendor, busy)))
+	return m.frame("error", string(vendorError(m.vendor, busy)))
 }
 
 // padding is a frame of no meaning that is larger than any client should take.
