@@ -84,19 +84,19 @@ func testStatuses(t *testing.T, s Subject) {
 func testMalformed(t *testing.T, s Subject) {
 	good := s.Encode(whole)
 	for name, body := range map[string]string{
-		"empty":        "",
-		"blank":        " \n",
-		"null":         "null",
-		"empty object": "{}",
-		"empty list":   "[]",
-		"a number":     "42",
-		"web page":     "<html><title>Gateway</title></html>",
-		"plain text":   "upstream is resting",
-		"cut":          good[:len(good)/2],
-		"cut by one":   good[:len(good)-1],
-		"trailing":     good + "{}",
+		"empty":         "",
+		"blank":         " \n",
+		"null":          "null",
+		"empty object":  "{}",
+		"empty list":    "[]",
+		"a number":      "42",
+		"web page":      "<html><title>Gateway</title></html>",
+		"plain text":    "upstream is resting",
+		"cut":           good[:len(good)/2],
+		"cut by one":    good[:len(good)-1],
+		"trailing":      good + "{}",
 		"half a stream": "data: " + good[:len(good)/2] + "\n\n",
-		"too long":     `{"pad":"` + strings.Repeat("x", 9<<20) + `"}`,
+		"too long":      `{"pad":"` + strings.Repeat("x", 9<<20) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := s.serving(t, http.StatusOK, "application/json", body)
