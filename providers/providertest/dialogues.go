@@ -59,10 +59,10 @@ func (b *bench) ask(t require.TestingT, stream bool) ask {
 // prose has what breaks on the way: quotes, markup, characters of 2 to 4 bytes.
 const prose = "Grüße, \"日本\" 🙂 <b>&amp;</b> \\n\nnew line\ttab"
 
-// literal is s as a JSON string.
-func literal(s string) string {
-	text, _ := json.Marshal(s) // a string always encodes
-	return string(text)
+// sayProse is the directive to say it.
+func sayProse() string {
+	text, _ := json.Marshal(prose) // a string always encodes
+	return "say " + string(text)
 }
 
 // talk is a dialogue of one call.
@@ -92,7 +92,7 @@ func jsonCall(mode providers.Mode, line string) providers.Call {
 func talks() []dialogue {
 	object := `{"city":"Zürich"}`
 	return []dialogue{
-		talk("text", saying("say "+literal(prose)), func(t require.TestingT, r providers.Reply) {
+		talk("text", saying(sayProse()), func(t require.TestingT, r providers.Reply) {
 			require.Equal(t, prose, r.Text)
 			require.Equal(t, providers.FinishStop, r.Finish)
 			require.Empty(t, r.Reasoning+r.Refusal)

@@ -126,6 +126,7 @@ func loop(name string, lines []string, failed bool) dialogue {
 			foreign := answered(failed)
 			foreign.Messages[1].Continuation = []byte(`{"of":"another wire"}`)
 			ask(foreign)
+			require.NotEqual(t, body, b.last(t).body, "the continuation is not put back")
 		}
 		return last
 	}}

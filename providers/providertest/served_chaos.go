@@ -27,9 +27,9 @@ func (s Served) chaosCases() []trialCase {
 // survive makes a call that meets c: the reply is as without it, or the error is
 // of the right kind and nothing is lost of what came.
 func survive(t require.TestingT, b *bench, c Chaos, stream bool) {
-	ask := using("say "+literal(prose), `call get_weather `+oddArgs)
+	ask := using(sayProse(), `call get_weather `+oddArgs)
 	if b.Skip["tool call"] != "" {
-		ask = saying("say " + literal(prose))
+		ask = saying(sayProse())
 	}
 	ask.Stream = stream
 	calm, _, err := b.call(background, b.wire(t, nil), ask)

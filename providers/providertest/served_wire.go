@@ -284,7 +284,7 @@ func interrupt(t require.TestingT, b *bench, stream bool, kind providers.Kind, c
 // testSlow: a reply in small pieces is the same reply.
 func testSlow(t require.TestingT, b *bench, stream bool) {
 	m := b.wire(t, nil)
-	c := saying("say " + literal(prose))
+	c := saying(sayProse())
 	c.Stream = stream
 	want, _, err := b.call(background, m, c)
 	require.NoError(t, err)

@@ -94,7 +94,7 @@ func garblings() []Chaos {
 	hollow.Paid = true
 	return []Chaos{
 		inside, hollow,
-		{Name: "empty", Does: "200 without a body", Whole: malformed, Stream: malformed, act: say("application/json", "")},
+		{Name: "empty", Does: "200 without a body", Whole: malformed, Stream: kinds("malformed", "transport"), act: say("application/json", "")},
 		{Name: "web-page", Does: "200 with a web page, as of a captive portal", Whole: malformed, Stream: malformed, act: say("text/html", "<html><head><title>Sign in</title></head></html>")},
 		cutting("bad-frame", "a stream has a frame in its middle that is no JSON", "", "malformed",
 			func(m *mishap, f [][]byte) {
