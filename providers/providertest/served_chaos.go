@@ -27,9 +27,10 @@ func (s Served) chaosCases() []trialCase {
 // survive makes a call that meets c: the reply is as without it, or the error is
 // of the right kind and nothing is lost of what came.
 func survive(t require.TestingT, b *bench, c Chaos, stream bool) {
-	ask := using(sayProse(), `call get_weather `+oddArgs)
+	long := slices.Repeat([]string{sayProse()}, 6) // many frames of any wire
+	ask := using(append(long, `call get_weather `+oddArgs)...)
 	if b.Skip["tool call"] != "" {
-		ask = saying(sayProse())
+		ask = saying(long...)
 	}
 	ask.Stream = stream
 	calm, _, err := b.call(background, b.wire(t, nil), ask)

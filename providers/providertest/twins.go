@@ -35,11 +35,13 @@ func requireReply(t require.TestingT, r providers.Reply) {
 
 // requireStream demands that a reply has times and that the pieces add up to it.
 func requireStream(t require.TestingT, r providers.Reply, pieces []providers.Delta, c providers.Call) {
-	require.NotEmpty(t, r.Frames, "a streamed reply has times")
-	require.Positive(t, r.FirstToken)
-	require.Equal(t, r.FirstToken, r.Frames[0])
-	require.True(t, slices.IsSorted(r.Frames), "times run backwards: %v", r.Frames)
-	require.Less(t, r.Frames[len(r.Frames)-1], patience+time.Second)
+	if len(r.Frames) > 0 || r.Text+r.Reasoning+r.Refusal != "" || len(r.Calls) > 0 {
+		require.NotEmpty(t, r.Frames, "a streamed reply has times")
+		require.Positive(t, r.FirstToken)
+		require.Equal(t, r.FirstToken, r.Frames[0])
+		require.True(t, slices.IsSorted(r.Frames), "times run backwards: %v", r.Frames)
+		require.Less(t, r.Frames[len(r.Frames)-1], patience+time.Second)
+	}
 	sum := map[providers.DeltaKind]string{}
 	var calls []providers.ToolCall
 	for _, d := range pieces {

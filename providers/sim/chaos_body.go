@@ -98,7 +98,7 @@ func garblings() []Chaos {
 		{Name: "web-page", Does: "200 with a web page, as of a captive portal", Whole: malformed, Stream: malformed, act: say("text/html", "<html><head><title>Sign in</title></head></html>")},
 		cutting("bad-frame", "a stream has a frame in its middle that is no JSON", "", "malformed",
 			func(m *mishap, f [][]byte) {
-				m.send(0, slices.Insert(slices.Clone(f), halfway(f), m.frame("content_block_delta", `{"half": `))...)
+				m.send(0, slices.Insert(slices.Clone(f), halfway(f), m.frame("content_block_delta", `{"a": frame}`))...)
 			}, intact),
 		cutting("error-midstream", "the vendor's words for overloaded in the middle of a stream, which then ends", "", "overloaded",
 			func(m *mishap, f [][]byte) { m.send(0, append(slices.Clone(f[:halfway(f)]), m.failing())...) }, intact),
@@ -224,12 +224,31 @@ func harmless() []Chaos {
 		cutting("keepalive", "comments, pings or blank lines between the frames of a stream", "", "",
 			func(m *mishap, f [][]byte) { m.send(0, interleave(f, m.filler())...) }, intact),
 		cutting("duplicate-finish", "the frame of a stream that says why the model stopped comes twice", "", "",
-			func(m *mishap, f [][]byte) { m.send(0, slices.Insert(slices.Clone(f), endFrame(f), f[endFrame(f)])...) }, intact),
+			func(m *mishap, f [][]byte) {
+				m.send(0, slices.Insert(slices.Clone(f), endFrame(f)+1, m.justEnd(f[endFrame(f)]))...)
+			}, intact),
 		cutting("no-done", "a stream without [DONE], of wires that have it", "", "",
 			func(m *mishap, f [][]byte) {
 				m.send(0, slices.DeleteFunc(f, func(f []byte) bool { return bytes.Contains(f, []byte("[DONE]")) })...)
 			}, intact),
 	}
+}
+
+// justEnd is the frame that says why the model stopped, without a part of the
+// answer. Only Gemini's has one.
+func (m *mishap) justEnd(frame []byte) []byte {
+	var r map[string]json.RawMessage
+	var candidates []map[string]json.RawMessage
+	data, ok := bytes.CutPrefix(frame, []byte("data: "))
+	if m.vendor != "gemini" || !ok || json.Unmarshal(data, &r) != nil || json.Unmarshal(r["candidates"], &candidates) != nil {
+		return frame
+	}
+	for _, c := range candidates {
+		delete(c, "content")
+	}
+	r["candidates"], _ = json.Marshal(candidates) // it was JSON
+	text, _ := json.Marshal(r)
+	return m.frame("", string(text))
 }
 
 // filler is what means nothing between two frames.

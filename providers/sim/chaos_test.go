@@ -100,7 +100,7 @@ func TestChaosOfStreams(t *testing.T) {
 		{"no-done", strings.Join(aStream[:4], ""), false},
 		{"duplicate-finish", strings.Join(aStream[:4], "") + anEnd + aStream[4], false},
 		{"keepalive", strings.Join(aStream, ": keep-alive\n\n"), false},
-		{"bad-frame", aStream[0] + aStream[1] + "data: {\"half\": \n\n" + strings.Join(aStream[2:], ""), false},
+		{"bad-frame", aStream[0] + aStream[1] + "data: {\"a\": frame}\n\n" + strings.Join(aStream[2:], ""), false},
 		{"crlf", strings.ReplaceAll(all, "\n", "\r\n"), false},
 		{"cr", strings.ReplaceAll(all, "\n", "\r"), false},
 		{"rechunk", all, false},
@@ -214,6 +214,12 @@ func TestErrorsAmidAStream(t *testing.T) {
 		require.True(t, ok)
 		require.True(t, strings.HasPrefix(rest, want), rest)
 	}
+	last := "data: {\"candidates\":[{\"content\":{},\"finishReason\":\"STOP\"}]}\n\n"
+	google := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, last)
+	}
+	require.Equal(t, last+"data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n", suffer(t, google, "duplicate-finish", "/v1beta/models/m:streamGenerateContent", true).body)
 	lines := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		_, _ = io.WriteString(w, "{\"message\":{}}\n{\"message\":{}}\n{\"done\":true}\n")
@@ -222,10 +228,10 @@ func TestErrorsAmidAStream(t *testing.T) {
 	require.Equal(t, "{\"message\":{}}\n\n{\"message\":{}}\n\n{\"done\":true}\n", suffer(t, lines, "keepalive", "/api/chat", true).body)
 
 	one := amazonMessage([]byte(`{"delta":{}}`), ":message-type", "event")
-	last := amazonMessage([]byte(`{"stopReason":"end_turn"}`), ":message-type", "event")
+	final := amazonMessage([]byte(`{"stopReason":"end_turn"}`), ":message-type", "event")
 	binary := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
-		_, _ = w.Write(slices.Concat(one, one, last))
+		_, _ = w.Write(slices.Concat(one, one, final))
 	}
 	g := suffer(t, binary, "error-midstream", "/model/m/converse-stream", true)
 	require.True(t, strings.HasPrefix(g.body, string(one)))
