@@ -42,8 +42,8 @@ type Served struct {
 	// name in ChaosHeader.
 	Chaos       []Chaos
 	ChaosHeader string
-	// Skip names cases the dialect lacks, with the reason: a name stands for its
-	// streamed twin as well. A case that passes must not be skipped.
+	// Skip names cases the dialect lacks, with the reason. A case that passes must
+	// not be named. A name stands for its streamed twin as well, should that fail.
 	Skip map[string]string
 }
 
@@ -97,9 +97,13 @@ func (s Served) unknownSkips() []string {
 
 // verdict runs a case: problem says what is wrong, reason why it is skipped.
 func (s Served) verdict(c trialCase) (problem, reason string) {
-	problem, reason = s.judge(c), s.skipped(c.name)
+	problem = s.judge(c)
+	reason, own := s.Skip[c.name]
+	if !own { // a twin that passes may
+		reason = s.Skip[strings.TrimSuffix(c.name, twin)]
+	}
 	switch {
-	case reason == "":
+	case reason == "", problem == "" && !own:
 		return problem, ""
 	case problem == "":
 		return fmt.Sprintf("the case passes: take it out of Skip, which says %q", reason), ""
@@ -109,14 +113,6 @@ func (s Served) verdict(c trialCase) (problem, reason string) {
 
 func (s Served) cases() []trialCase {
 	return slices.Concat(s.dialogueCases(), wireCases(), s.chaosCases())
-}
-
-// skipped is the reason why a case is skipped; empty if it is not.
-func (s Served) skipped(name string) string {
-	if reason, ok := s.Skip[name]; ok {
-		return reason
-	}
-	return s.Skip[strings.TrimSuffix(name, twin)]
 }
 
 // trial takes a case's failures, so that a case that should fail may.

@@ -195,7 +195,8 @@ func harmless() []Chaos {
 	ends := func(name, does, end string) Chaos {
 		return odd(name, does, func(m *mishap, c *captured) {
 			if c.isEvents() {
-				m.send(0, crumbs(bytes.ReplaceAll(c.body.Bytes(), []byte("\n"), []byte(end)))...)
+				lines := bytes.ReplaceAll(c.body.Bytes(), []byte("\r\n"), []byte("\n"))
+				m.send(0, crumbs(bytes.ReplaceAll(lines, []byte("\n"), []byte(end)))...)
 				return
 			}
 			m.send(0, c.body.Bytes())

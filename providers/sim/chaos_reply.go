@@ -86,8 +86,10 @@ func (c *captured) frames() [][]byte {
 		n := len(body)
 		switch {
 		case c.isEvents():
-			if i := bytes.Index(body, []byte("\n\n")); i >= 0 {
-				n = i + 2
+			for _, blank := range []string{"\n\n", "\r\n\r\n"} {
+				if i := bytes.Index(body, []byte(blank)); i >= 0 {
+					n = min(n, i+len(blank))
+				}
 			}
 		case strings.Contains(kind, "ndjson"):
 			if i := bytes.IndexByte(body, '\n'); i >= 0 {

@@ -220,6 +220,9 @@ func TestErrorsAmidAStream(t *testing.T) {
 		_, _ = io.WriteString(w, last)
 	}
 	require.Equal(t, last+"data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n", suffer(t, google, "duplicate-finish", "/v1beta/models/m:streamGenerateContent", true).body)
+	last = strings.ReplaceAll(last, "\n", "\r\n") // as Google sends it
+	require.Equal(t, last+"data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n", suffer(t, google, "duplicate-finish", "/v1beta/models/m:streamGenerateContent", true).body)
+	require.Equal(t, strings.ReplaceAll(last, "\r\n", "\r"), suffer(t, google, "cr", "/v1beta/models/m:streamGenerateContent", true).body)
 	lines := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		_, _ = io.WriteString(w, "{\"message\":{}}\n{\"message\":{}}\n{\"done\":true}\n")
