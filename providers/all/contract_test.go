@@ -15,26 +15,90 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
-// served are the wires that the simulator serves in their own dialect: the path
-// of the version segment, and the cases that the dialect lacks, with the reason.
-var served = map[string]struct {
+// route is where the simulator serves a wire: the path of its version segment,
+// and the cases that its dialect lacks, with the reason.
+type route struct {
 	base string
 	skip map[string]string
-}{
+}
+
+// hollow is the reason of wires that take a reply without its answer for an
+// empty one. It goes when they tell it from an answer.
+const hollow = "a reply without the part that holds the answer reads as an empty one"
+
+// served are the wires that the simulator serves in their own dialect.
+var served = map[string]route{
 	"anthropic": {"/v1", map[string]string{
 		"json_object": "the Messages API has no mode of JSON without a schema",
 	}},
-	"gemini": {"/v1beta", map[string]string{
-		"cache writes":  "Gemini bills the storage of explicit caches, and counts no writes",
-		"chaos refused": "Gemini tells a refusal as a reason to stop, not as an error",
+	"bedrock": {"", map[string]string{
+		"served model":              "Converse does not name the model",
+		"json_object":               "Converse has no mode of JSON without a schema",
+		"image URL":                 "Converse takes bytes and addresses of S3 only",
+		"reasoning usage":           "Converse counts reasoning as output",
+		"chaos no-choices":          hollow,
+		"chaos oversized, streamed": "a message over the limit counts as damaged, of kind transport",
 	}},
-	"openai-responses": {"/v1", map[string]string{
-		"finish stop sequence": "the Responses API has no stop sequences",
+	"cohere": {"/v2", map[string]string{
+		"served model":       "version 2 of the Chat API does not name the model",
+		"finish refusal":     "the Chat API has no word for a refusal",
+		"cache writes":       "the Chat API does not count them",
+		"reasoning usage":    "the Chat API counts reasoning as output",
+		"failed tool result": "a tool message has no mark of failure: its text has to say so",
+		"chaos no-choices":   "the usage of a reply without a message is lost",
+		"chaos refused":      "the Chat API tells a refusal in the answer only",
+	}},
+	"gemini": {"/v1beta", map[string]string{
+		"cache writes":     "Gemini bills the storage of explicit caches, and counts no writes",
+		"chaos refused":    "Gemini tells a refusal as a reason to stop, not as an error",
+		"chaos no-choices": hollow,
+	}},
+	"ollama": {"", map[string]string{
+		"request id":         "Ollama gives none",
+		"forced_tool":        "Ollama has no choice of tools",
+		"image URL":          "Ollama takes bytes only",
+		"finish refusal":     "Ollama has no word for a refusal",
+		"cache reads":        "Ollama does not count them",
+		"cache writes":       "Ollama does not count them",
+		"reasoning usage":    "Ollama counts reasoning as output",
+		"failed tool result": "a tool message has no mark of failure: its text has to say so",
+		"chaos no-choices":   hollow,
+		"chaos refused":      "Ollama refuses nothing",
 	}},
 	"openai": {"/v1", map[string]string{
 		"reasoning":          "Chat Completions counts reasoning and keeps it to itself",
 		"failed tool result": "a tool message has no mark of failure: its text has to say so",
 	}},
+	"openai-responses": {"/v1", map[string]string{
+		"finish stop sequence": "the Responses API has no stop sequences",
+	}},
+	"tgi": {"", generateLacks()},
+}
+
+// generateLacks is what the generate API has not: it completes one text.
+func generateLacks() map[string]string {
+	m := map[string]string{
+		"request id":           "the generate API gives none",
+		"served model":         "the generate API does not name the model",
+		"conversation":         "the generate API takes one text, which is no script of the probe",
+		"reasoning":            "the generate API does not tell it apart",
+		"json_object":          "the generate API has no mode of JSON without a schema",
+		"forced_tool":          "the generate API has no tools",
+		"finish stop sequence": "the stop sequence is part of the text",
+		"finish refusal":       "the generate API has no word for a refusal",
+		"usage":                "the generate API counts output only",
+		"cache reads":          "the generate API does not count them",
+		"cache writes":         "the generate API does not count them",
+		"reasoning usage":      "the generate API does not count it",
+		"unknown model":        "the address is the model",
+	}
+	for _, name := range []string{
+		"tool call", "tool call without arguments", "text and tool call", "parallel calls", "serial", "tool choice none", "tool choice any",
+		"tool choice named", "tool loop", "tool loop with parallel calls", "failed tool result",
+	} {
+		m[name] = "the generate API has no tools"
+	}
+	return m
 }
 
 // TestContract proves every wire against the simulator.

@@ -104,6 +104,7 @@ func talks() []dialogue {
 			require.True(t, r.FirstToken == 0 || len(r.Frames) > 1, "a stream of 60 words came in one piece")
 		}),
 		talk("request id", saying("say ok"), func(t require.TestingT, r providers.Reply) { require.NotEmpty(t, r.RequestID) }),
+		talk("served model", saying("say ok"), func(t require.TestingT, r providers.Reply) { require.NotEmpty(t, r.Model) }),
 		talk("system", with(saying("system"), func(c *providers.Call) { c.System = "Be a lighthouse." }), func(t require.TestingT, r providers.Reply) {
 			require.Contains(t, r.Text, "Be a lighthouse.")
 		}),
