@@ -83,6 +83,7 @@ func generateLacks() map[string]string {
 		"conversation":         "the generate API takes one text, which is no script of the probe",
 		"reasoning":            "the generate API does not tell it apart",
 		"json_object":          "the generate API has no mode of JSON without a schema",
+		"json_schema":          "the generate API puts the system prompt into the text, which is no script of the probe",
 		"forced_tool":          "the generate API has no tools",
 		"finish stop sequence": "the stop sequence is part of the text",
 		"finish refusal":       "the generate API has no word for a refusal",
@@ -91,6 +92,8 @@ func generateLacks() map[string]string {
 		"cache writes":         "the generate API does not count them",
 		"reasoning usage":      "the generate API does not count it",
 		"unknown model":        "the address is the model",
+		"chaos no-choices":     "the generate API counts output only",
+		"chaos refused":        "the generate API refuses nothing",
 	}
 	for _, name := range []string{
 		"tool call", "tool call without arguments", "text and tool call", "parallel calls", "serial", "tool choice none", "tool choice any",

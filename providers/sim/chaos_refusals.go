@@ -168,7 +168,7 @@ var vendorWords = map[string]map[string]string{
 		"rate_limit": "ThrottlingException", "quota": "ServiceQuotaExceededException", "auth": "AccessDeniedException", "not_found": "ResourceNotFoundException",
 		"overloaded": "ServiceUnavailableException", "timeout": "ModelTimeoutException", "context_length": "ValidationException", "invalid_request": "ValidationException", "refused": "ValidationException",
 	},
-	"tgi": {"rate_limit": "overloaded", "overloaded": "overloaded", "context_length": "validation", "invalid_request": "validation"},
+	"tgi": {"overloaded": "overloaded", "context_length": "validation", "invalid_request": "validation"},
 }
 
 // vendorError is the body of an error.
@@ -200,7 +200,11 @@ func vendorError(vendor string, t trouble) []byte {
 	case "cohere":
 		body = map[string]string{"id": "req_simchaos", "message": t.text}
 	case "tgi":
-		body = map[string]string{"error": t.text, "error_type": word("generation")}
+		e := map[string]string{"error": t.text}
+		if kind := word(""); kind != "" { // otherwise it is the proxy that speaks
+			e["error_type"] = kind
+		}
+		body = e
 	default:
 		vendor = "openai"
 		kind := "invalid_request_error"

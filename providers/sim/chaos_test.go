@@ -180,7 +180,7 @@ func TestVendorsPutErrorsTheirWay(t *testing.T) {
 		{"rate-limit-vendor", "/v1beta/models/m:streamGenerateContent", "429", "", "", `{"error":{"code":429,"message":"Rate limit reached, please slow down.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"3s"}]}}`},
 		{"rate-limit-vendor", "/model/m/converse-stream", "429", "X-Amzn-Errortype", "ThrottlingException", `{"message":"Rate limit reached, please slow down."}`},
 		{"quota", "/v1/responses", "429", "", "", `{"error":{"message":"You have exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`},
-		{"quota", "/generate", "402", "", "", `{"error":"You have exceeded your current quota, please check your plan and billing details.","error_type":"generation"}`},
+		{"quota", "/generate", "402", "", "", `{"error":"You have exceeded your current quota, please check your plan and billing details."}`},
 		{"context-length", "/v2/chat", "400", "", "", ""},
 		{"server-error", "/v1/chat/completions", "500", "", "", `{"error":{"message":"The server had an error.","type":"server_error","param":null,"code":"server_error"}}`},
 		{"overloaded", "/v1/messages", "529", "", "", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_simchaos"}`},
