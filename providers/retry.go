@@ -38,7 +38,8 @@ type RetryPolicy struct {
 // jitter: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog,
 // 2015); where the provider says how long to wait, it is at least that. Usage that
 // failed attempts reported is added to the reply's, which stays unknown if the
-// last attempt reported none. Attempts of the Reply, or of the
+// last attempt reported none. Later attempts carry the RequestID with their number
+// behind it. Attempts of the Reply, or of the
 // *Error, says how often the request was sent.
 func Retry(m Model, p RetryPolicy) Model {
 	for _, d := range []struct {
@@ -77,11 +78,15 @@ type formatting struct {
 // Call implements Model.
 func (r retrying) Call(ctx context.Context, call Call) (Reply, error) {
 	var (
+		id     = call.RequestID
 		spent  Usage
 		waited time.Duration
 		jitter = r.policy.jitter(call.RequestID)
 	)
 	for attempt := 1; ; attempt++ {
+		if attempt > 1 && id != "" {
+			call.RequestID = fmt.Sprintf("%s-%d", id, attempt) // every request has its own
+		}
 		reply, err := r.model.Call(ctx, call)
 		reply.Attempts = attempt
 		reply.add(spent)

@@ -14,10 +14,12 @@ type script struct {
 	errs  []error
 	usage Usage // of every failed attempt
 	calls int
+	ids   []string
 }
 
-func (s *script) Call(context.Context, Call) (Reply, error) {
+func (s *script) Call(_ context.Context, c Call) (Reply, error) {
 	s.calls++
+	s.ids = append(s.ids, c.RequestID)
 	if s.calls <= len(s.errs) {
 		return Reply{Usage: s.usage}, s.errs[s.calls-1]
 	}
@@ -121,6 +123,14 @@ func TestRetryCountsWhatFailedAttemptsUsed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Usage{Reported: true, Input: 20, Output: 1, CacheRead: 4, Reasoning: 2}, reply.Usage)
 	require.Equal(t, []string{"usage: includes 16 tokens of failed attempts"}, reply.Warnings)
+	require.Equal(t, []string{"", "", ""}, s.ids)
+}
+
+func TestEveryAttemptHasItsOwnID(t *testing.T) {
+	s := &script{errs: fails(2, Error{Kind: Overloaded})}
+	_, err := Retry(s, RetryPolicy{Sleep: func(context.Context, time.Duration) error { return nil }}).Call(context.Background(), Call{RequestID: "e-1"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"e-1", "e-1-2", "e-1-3"}, s.ids)
 }
 
 func TestRetryStops(t *testing.T) {

@@ -68,6 +68,10 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.live(req)
 }
 
+// Live reports whether requests reach the network: in other modes than Replay. A
+// client that signs its requests need not look for credentials otherwise.
+func (r *Recorder) Live() bool { return r.o.Mode != Replay }
+
 // Leftover returns how many recorded exchanges were never asked for; 0 in
 // other modes than Replay.
 func (r *Recorder) Leftover() int {

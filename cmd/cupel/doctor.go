@@ -157,6 +157,8 @@ func (p *process) keyState(c goldens.Candidate) string {
 	switch {
 	case err != nil:
 		return "missing"
+	case key == "" && all.KeyOptional(c.Provider):
+		return "not set: the server may want none, or credentials are found elsewhere"
 	case key == "":
 		return "none needed"
 	}

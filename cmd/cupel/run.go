@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/providers/vertex"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports"
 )
@@ -195,9 +196,13 @@ func options(ctx context.Context, p *process, cfg config, sel harness.Selection)
 	if err != nil {
 		return o, cleanup, err
 	}
+	google := vertex.Transport(nil) // reads credentials once they are needed
 	o.Transport = func(provider string) http.RoundTripper {
-		if strings.HasPrefix(provider, "sim-") {
+		switch {
+		case strings.HasPrefix(provider, "sim-"):
 			return transport
+		case strings.HasPrefix(provider, "vertex"):
+			return google
 		}
 		return http.DefaultTransport
 	}
@@ -218,6 +223,9 @@ func (p *process) addressed(candidates []goldens.Candidate) ([]goldens.Candidate
 	candidates = slices.Clone(candidates)
 	var errs []error
 	for i, c := range candidates {
+		if c.Provider == "bedrock" && c.Region == "" && c.BaseURL == "" {
+			candidates[i].Region = p.firstEnv("AWS_REGION", "AWS_DEFAULT_REGION")
+		}
 		if c.Provider != "openai-compatible" || c.BaseURL != "" {
 			continue
 		}
@@ -233,6 +241,16 @@ func (p *process) addressed(candidates []goldens.Candidate) ([]goldens.Candidate
 	return candidates, nil
 }
 
+// firstEnv is the value of the first of the variables that has one.
+func (p *process) firstEnv(names ...string) string {
+	for _, name := range names {
+		if value, _ := p.env(name); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
 // key finds a candidate's credential in the environment.
 func (p *process) key(c goldens.Candidate) (string, error) {
 	name := c.KeyEnv
@@ -243,8 +261,8 @@ func (p *process) key(c goldens.Candidate) (string, error) {
 		return "", nil // a provider without keys, such as the simulated ones
 	}
 	key, ok := p.env(name)
-	if c.KeyEnv == "" && c.Provider == "openai-compatible" {
-		return key, nil // many local servers want none
+	if c.KeyEnv == "" && all.KeyOptional(c.Provider) {
+		return key, nil
 	}
 	if !ok || key == "" {
 		return "", fmt.Errorf("provider %s needs a key: set %s, or name another variable with key_env", c.Provider, name)

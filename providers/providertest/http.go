@@ -109,7 +109,9 @@ func testMalformed(t *testing.T, s Subject) {
 			}
 			require.Equal(t, http.StatusOK, e.Status)
 			require.Equal(t, http.StatusOK, reply.Status)
-			require.Empty(t, reply.Text, "of something that is no reply")
+			if name != "trailing" { // what stood before it may have been read
+				require.Empty(t, reply.Text, "of something that is no reply")
+			}
 			require.Equal(t, "req-1", reply.RequestID)
 			require.LessOrEqual(t, utf8.RuneCountInString(e.Message), 300)
 			require.NotEmpty(t, e.Message)
