@@ -29,7 +29,7 @@ func keep(b *wire.Builder, blocks []json.RawMessage) {
 // thinking alone, to stand before text and calls. Nothing comes of a foreign one.
 func replayed(m providers.Message) (parts []any, whole bool) {
 	var c continuation
-	if len(m.Continuation) == 0 || json.Unmarshal(m.Continuation, &c) != nil {
+	if len(m.Continuation) == 0 || wire.Unmarshal(m.Continuation, &c) != nil {
 		return nil, false
 	}
 	var thinking []any
@@ -38,7 +38,7 @@ func replayed(m providers.Message) (parts []any, whole bool) {
 	end := 0 // of what may end a message, which thinking may not
 	for _, raw := range c.Content {
 		var b block
-		if json.Unmarshal(raw, &b) != nil {
+		if wire.Unmarshal(raw, &b) != nil {
 			return nil, false
 		}
 		switch b.Type {

@@ -61,7 +61,7 @@ type decoder struct {
 // Whole implements wire.Decoder.
 func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	var r response
-	if err := json.Unmarshal(body, &r); err != nil {
+	if err := wire.Unmarshal(body, &r); err != nil {
 		return fmt.Errorf("decode reply: %w", err)
 	}
 	b.Reply.Model, b.Reply.RequestID = r.Model, r.ID
@@ -87,7 +87,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 		var c struct {
 			Content []json.RawMessage `json:"content"`
 		}
-		if err := json.Unmarshal(body, &c); err != nil {
+		if err := wire.Unmarshal(body, &c); err != nil {
 			return fmt.Errorf("decode reply: %w", err) // unreachable: it was decoded
 		}
 		keep(b, c.Content)
@@ -145,7 +145,7 @@ func text(raw json.RawMessage) (s string, err error) {
 	if raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 		return string(raw[1 : len(raw)-1]), nil
 	}
-	err = json.Unmarshal(raw, &s)
+	err = wire.Unmarshal(raw, &s)
 	return s, err
 }
 

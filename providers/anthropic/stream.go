@@ -56,7 +56,7 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 		return false, &fault
 	}
 	var e event
-	if err := json.Unmarshal([]byte(f.Data), &e); err != nil {
+	if err := wire.Unmarshal([]byte(f.Data), &e); err != nil {
 		if json.Valid([]byte(f.Data)) && foreign(f) {
 			return false, nil
 		}
@@ -100,14 +100,14 @@ func foreign(f wire.Frame) bool {
 		Type  string          `json:"type"`
 		Delta json.RawMessage `json:"delta"`
 	}
-	if json.Unmarshal([]byte(f.Data), &e) != nil {
+	if wire.Unmarshal([]byte(f.Data), &e) != nil {
 		return false
 	}
 	switch cmp.Or(e.Type, f.Event) {
 	case "message_start", "content_block_start", "content_block_stop", "message_delta", "completion":
 		return false
 	case "content_block_delta":
-		_ = json.Unmarshal(e.Delta, &d)
+		_ = wire.Unmarshal(e.Delta, &d)
 		switch d.Type {
 		case "", "text_delta", "thinking_delta", "signature_delta", "input_json_delta", "citations_delta":
 			return false
@@ -129,7 +129,7 @@ func (d *decoder) start(b *wire.Builder, m *response) error {
 // begin opens a content block.
 func (d *decoder) begin(b *wire.Builder, index int, raw json.RawMessage) error {
 	var bl block
-	if err := json.Unmarshal(raw, &bl); err != nil {
+	if err := wire.Unmarshal(raw, &bl); err != nil {
 		return fmt.Errorf("decode event: content block %d: %w", index, err)
 	}
 	d.open[index].close()
@@ -213,7 +213,7 @@ func (p *piece) close() {
 		return
 	}
 	var bl block
-	_ = json.Unmarshal(p.raw, &bl) // begin has decoded it
+	_ = wire.Unmarshal(p.raw, &bl) // begin has decoded it
 	bl.input(p.call)
 }
 
@@ -240,7 +240,7 @@ func (d *decoder) end(b *wire.Builder) {
 func (p *piece) whole() json.RawMessage {
 	fields := map[string]any{}
 	var raw map[string]json.RawMessage
-	_ = json.Unmarshal(p.raw, &raw) // begin has decoded it
+	_ = wire.Unmarshal(p.raw, &raw) // begin has decoded it
 	for name, value := range raw {
 		fields[name] = value
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 type tool struct {
@@ -70,7 +71,7 @@ var propertyName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 // choice at its top level. It says what was changed or may be refused.
 func inputSchema(schema json.RawMessage) (json.RawMessage, []string) {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(schema, &fields) != nil || len(fields) == 0 {
+	if wire.Unmarshal(schema, &fields) != nil || len(fields) == 0 {
 		return json.RawMessage(noArguments), nil
 	}
 	var problems []string
@@ -90,7 +91,7 @@ func inputSchema(schema json.RawMessage) (json.RawMessage, []string) {
 		changed = true
 	}
 	var properties map[string]json.RawMessage
-	_ = json.Unmarshal(fields["properties"], &properties) // none are none
+	_ = wire.Unmarshal(fields["properties"], &properties) // none are none
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if !propertyName.MatchString(name) {
 			problems = append(problems, fmt.Sprintf("the provider may refuse the schema: property %.80q", name))

@@ -41,7 +41,7 @@ func (d *decoder) count(b *wire.Builder, raw json.RawMessage) {
 // stays as it is, byte for byte.
 func overlay(under, over json.RawMessage) json.RawMessage {
 	var fields, more map[string]json.RawMessage
-	if len(under) == 0 || json.Unmarshal(over, &more) != nil || json.Unmarshal(under, &fields) != nil {
+	if len(under) == 0 || wire.Unmarshal(over, &more) != nil || wire.Unmarshal(under, &fields) != nil {
 		return over
 	}
 	for name, value := range more {
@@ -57,7 +57,7 @@ func overlay(under, over json.RawMessage) json.RawMessage {
 // the cache; output_tokens includes thinking.
 func readUsage(raw json.RawMessage) (providers.Usage, bool, error) {
 	var u usage
-	if err := json.Unmarshal(raw, &u); err != nil {
+	if err := wire.Unmarshal(raw, &u); err != nil {
 		return providers.Usage{}, false, err
 	}
 	var input, output, thinking, long wire.Count

@@ -3,6 +3,8 @@ package bedrock
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // reasoning is a block of reasoning that must go back as it came (API Reference,
@@ -63,7 +65,7 @@ func continuation(blocks []*reasoning) json.RawMessage {
 // putBack reads a continuation. That of another wire has no blocks.
 func putBack(raw json.RawMessage) []*reasoning {
 	var c carried
-	if len(raw) == 0 || json.Unmarshal(raw, &c) != nil {
+	if len(raw) == 0 || wire.Unmarshal(raw, &c) != nil {
 		return nil
 	}
 	return c.Blocks

@@ -83,7 +83,7 @@ type completion struct {
 // invoked reads a whole body that is no reply of Converse.
 func (d *decoder) invoked(b *wire.Builder, body []byte) error {
 	var v invoked
-	if err := json.Unmarshal(body, &v); err != nil {
+	if err := wire.Unmarshal(body, &v); err != nil {
 		return fmt.Errorf("decode reply: %w", err)
 	}
 	b.Reply.Finish = providers.FinishOther
@@ -108,11 +108,11 @@ func (d *decoder) chunk(b *wire.Builder, data string) (bool, error) {
 	var c struct {
 		Bytes []byte `json:"bytes"`
 	}
-	if err := json.Unmarshal([]byte(data), &c); err != nil {
+	if err := wire.Unmarshal([]byte(data), &c); err != nil {
 		return false, fmt.Errorf("decode chunk: %w", err)
 	}
 	var events map[string]json.RawMessage
-	if err := json.Unmarshal(c.Bytes, &events); err != nil {
+	if err := wire.Unmarshal(c.Bytes, &events); err != nil {
 		return false, fmt.Errorf("decode chunk: %w", err)
 	}
 	for _, name := range []string{"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"} {
@@ -121,7 +121,7 @@ func (d *decoder) chunk(b *wire.Builder, data string) (bool, error) {
 		}
 	}
 	var v invoked
-	if err := json.Unmarshal(c.Bytes, &v); err != nil {
+	if err := wire.Unmarshal(c.Bytes, &v); err != nil {
 		return false, fmt.Errorf("decode chunk: %w", err)
 	}
 	if b.Reply.Finish == "" {
@@ -246,7 +246,7 @@ func (c *chunks) lay(raw json.RawMessage) {
 		return
 	}
 	c.raw = raw
-	if json.Unmarshal(raw, &fields) != nil {
+	if wire.Unmarshal(raw, &fields) != nil {
 		return
 	}
 	if c.usage == nil {
@@ -275,7 +275,7 @@ func (d *decoder) settle(b *wire.Builder) {
 		}
 	}
 	if tier, ok := c.usage["service_tier"]; ok {
-		_ = json.Unmarshal(tier, &b.Reply.Usage.Tier) // no text is no tier
+		_ = wire.Unmarshal(tier, &b.Reply.Usage.Tier) // no text is no tier
 	}
 	if c.guarded {
 		b.Reply.Finish = providers.FinishRefusal

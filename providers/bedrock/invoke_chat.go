@@ -32,7 +32,7 @@ func (d *decoder) claude(b *wire.Builder, v invoked) {
 			Model string          `json:"model"`
 			Usage json.RawMessage `json:"usage"`
 		}
-		if json.Unmarshal(v.Message, &m) == nil {
+		if wire.Unmarshal(v.Message, &m) == nil {
 			b.Reply.Model = m.Model
 			d.chunks.lay(m.Usage)
 		}

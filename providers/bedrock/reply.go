@@ -90,7 +90,7 @@ type decoder struct {
 // Whole implements wire.Decoder.
 func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	var r response
-	if err := json.Unmarshal(body, &r); err != nil {
+	if err := wire.Unmarshal(body, &r); err != nil {
 		return fmt.Errorf("decode reply: %w", err)
 	}
 	switch {
@@ -145,7 +145,7 @@ func (d *decoder) account(b *wire.Builder, e ending) {
 			Model string `json:"invokedModelId"`
 		} `json:"promptRouter"`
 	}
-	if json.Unmarshal(e.Trace, &trace) == nil && trace.PromptRouter.Model != "" {
+	if wire.Unmarshal(e.Trace, &trace) == nil && trace.PromptRouter.Model != "" {
 		b.Reply.Model = trace.PromptRouter.Model
 	}
 }

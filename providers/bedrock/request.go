@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // request is the body sent (API Reference, "Converse"). Field order is fixed:
@@ -193,7 +194,7 @@ func (r *request) input(c providers.ToolCall) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(c.Args), &object) == nil && object != nil {
+	if wire.Unmarshal([]byte(c.Args), &object) == nil && object != nil {
 		return json.RawMessage(c.Args)
 	}
 	r.warn("call %.80q: the arguments are no JSON object, sent as text inside of one", c.ID)

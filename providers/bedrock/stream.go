@@ -1,7 +1,6 @@
 package bedrock
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -48,7 +47,7 @@ func (d *decoder) event(b *wire.Builder, name string, data []byte) (bool, error)
 		return false, nil
 	}
 	var e event
-	if err := json.Unmarshal(data, &e); err != nil {
+	if err := wire.Unmarshal(data, &e); err != nil {
 		return false, fmt.Errorf("decode %s: %w", name, err)
 	}
 	switch name {

@@ -52,7 +52,7 @@ type usage struct {
 // reasoning from other output.
 func readUsage(raw json.RawMessage) (providers.Usage, bool, error) {
 	var u usage
-	if err := json.Unmarshal(raw, &u); err != nil {
+	if err := wire.Unmarshal(raw, &u); err != nil {
 		return providers.Usage{}, false, err
 	}
 	input := cmp.Or(u.Input, u.InputCount, u.ClaudeInput, u.Prompt)
@@ -96,7 +96,7 @@ func setUsage(b *wire.Builder, raw json.RawMessage) {
 // "ServiceTier").
 func setTier(b *wire.Builder, raw json.RawMessage) {
 	var tier struct{ Type string }
-	if json.Unmarshal(raw, &tier) == nil && tier.Type != "" {
+	if wire.Unmarshal(raw, &tier) == nil && tier.Type != "" {
 		b.Reply.Usage.Tier = tier.Type
 	}
 }

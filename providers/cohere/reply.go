@@ -87,11 +87,11 @@ type wholeAnswer struct {
 // Whole implements wire.Decoder.
 func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	var w whole
-	if json.Unmarshal(body, &w) == nil && w.Message != nil {
+	if wire.Unmarshal(body, &w) == nil && w.Message != nil {
 		return d.whole(b, w)
 	}
 	var r response
-	if err := json.Unmarshal(body, &r); err != nil {
+	if err := wire.Unmarshal(body, &r); err != nil {
 		return fmt.Errorf("decode reply: %w", err)
 	}
 	switch {
@@ -124,7 +124,7 @@ func (d *decoder) whole(b *wire.Builder, w whole) error {
 // readAnswer reads a message whose content is text, or of which anything is null.
 func readAnswer(raw json.RawMessage) (*wholeAnswer, error) {
 	var m answer
-	if err := json.Unmarshal(raw, &m); err != nil {
+	if err := wire.Unmarshal(raw, &m); err != nil {
 		return nil, fmt.Errorf("message: %w", err)
 	}
 	parts, err := readParts(m.Content)
@@ -142,7 +142,7 @@ func readAnswer(raw json.RawMessage) (*wholeAnswer, error) {
 func readParts(raw json.RawMessage) ([]part, error) {
 	if bytes.HasPrefix(raw, []byte(`"`)) {
 		var p part
-		if err := json.Unmarshal(raw, &p.Text); err != nil {
+		if err := wire.Unmarshal(raw, &p.Text); err != nil {
 			return nil, fmt.Errorf("content: %w", err)
 		}
 		return []part{p}, nil
@@ -194,11 +194,11 @@ func listOf[T any](raw json.RawMessage) ([]T, error) {
 	}
 	if raw[0] == '{' {
 		var one T
-		err := json.Unmarshal(raw, &one)
+		err := wire.Unmarshal(raw, &one)
 		return []T{one}, err
 	}
 	var list []T
-	err := json.Unmarshal(raw, &list)
+	err := wire.Unmarshal(raw, &list)
 	return list, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // request is the body sent. Field order is fixed: equal calls give equal bytes.
@@ -152,7 +153,7 @@ func newContinuation(c continued) json.RawMessage {
 // readContinuation is empty for a continuation of another wire.
 func readContinuation(raw json.RawMessage) continued {
 	var c continuation
-	if len(raw) == 0 || json.Unmarshal(raw, &c) != nil || c.Cohere == nil {
+	if len(raw) == 0 || wire.Unmarshal(raw, &c) != nil || c.Cohere == nil {
 		return continued{}
 	}
 	return *c.Cohere

@@ -42,7 +42,7 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 		return false, nil // some gateways add it; it does not stand for message-end
 	}
 	var e event
-	if err := json.Unmarshal([]byte(f.Data), &e); err != nil {
+	if err := wire.Unmarshal([]byte(f.Data), &e); err != nil {
 		return false, fmt.Errorf("decode event: %w", err)
 	}
 	if e.EventType != "" {
@@ -128,7 +128,7 @@ func (d *decoder) frameOld(b *wire.Builder, e event) (bool, error) {
 	case "stream-end":
 		var r response
 		if len(e.Response) > 0 {
-			if err := json.Unmarshal(e.Response, &r); err != nil {
+			if err := wire.Unmarshal(e.Response, &r); err != nil {
 				return false, fmt.Errorf("decode event stream-end: %w", err)
 			}
 		}

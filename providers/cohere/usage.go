@@ -28,7 +28,7 @@ func readUsage(b *wire.Builder, raw json.RawMessage) {
 		return
 	}
 	var u usage
-	if json.Unmarshal(raw, &u) != nil {
+	if wire.Unmarshal(raw, &u) != nil {
 		b.Reply.RawUsage = raw
 		b.Warn("usage: not understood, counted as not reported")
 		return

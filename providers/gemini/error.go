@@ -50,7 +50,7 @@ func readFault(body []byte) wire.Fault {
 	s := readStatus(body)
 	f.Type = cmp.Or(f.Type, word(s.Error.Status))
 	var details []detail
-	_ = json.Unmarshal(s.Error.Details, &details) // what decodes of it
+	_ = wire.Unmarshal(s.Error.Details, &details) // what decodes of it
 	for _, d := range details {
 		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
 			f.RetryAfter = wait
@@ -65,9 +65,9 @@ func readFault(body []byte) wire.Fault {
 
 // readStatus looks into a list, too.
 func readStatus(body []byte) (s status) {
-	if json.Unmarshal(body, &s) != nil {
+	if wire.Unmarshal(body, &s) != nil {
 		var list []status
-		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		if wire.Unmarshal(body, &list) == nil && len(list) > 0 {
 			s = list[0]
 		}
 	}
@@ -141,7 +141,7 @@ func word(raw json.RawMessage) string {
 	}
 	if raw[0] == '"' {
 		var s string
-		_ = json.Unmarshal(raw, &s) // "" then
+		_ = wire.Unmarshal(raw, &s) // "" then
 		return s
 	}
 	if _, err := strconv.ParseFloat(string(raw), 64); err != nil {

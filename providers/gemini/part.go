@@ -127,12 +127,12 @@ func (k *kept) continuation() json.RawMessage {
 // readContinuation returns the parts of one of ours, and what ids its calls had.
 func readContinuation(raw json.RawMessage) (parts []json.RawMessage, ids []string) {
 	var c continued
-	if len(raw) == 0 || json.Unmarshal(raw, &c) != nil {
+	if len(raw) == 0 || wire.Unmarshal(raw, &c) != nil {
 		return nil, nil
 	}
 	for _, text := range c.Parts {
 		var p part
-		if json.Unmarshal(text, &p) != nil {
+		if wire.Unmarshal(text, &p) != nil {
 			return nil, nil
 		}
 		if p.Call != nil {

@@ -57,7 +57,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	if trimmed := bytes.TrimLeft(body, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '[' {
 		into = &chunks
 	}
-	if err := json.Unmarshal(body, into); err != nil {
+	if err := wire.Unmarshal(body, into); err != nil {
 		return fmt.Errorf("decode reply: %w", err)
 	}
 	for _, r := range chunks {
@@ -83,7 +83,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 // last one says holds, and only the stream's own end is the end.
 func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	var r response
-	if err := json.Unmarshal([]byte(f.Data), &r); err != nil {
+	if err := wire.Unmarshal([]byte(f.Data), &r); err != nil {
 		return false, fmt.Errorf("decode chunk: %w", err)
 	}
 	err := d.add(b, r)

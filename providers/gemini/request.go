@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // request is the body sent. Field order is fixed: equal calls give equal bytes.
@@ -161,7 +162,7 @@ func (c *conversation) assistant(m providers.Message) {
 // arguments are those of a call: an object, whatever the model wrote.
 func arguments(text string) json.RawMessage {
 	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &object) == nil && object != nil {
+	if wire.Unmarshal([]byte(text), &object) == nil && object != nil {
 		return json.RawMessage(text)
 	}
 	wrapped, _ := json.Marshal(map[string]string{"malformed_arguments": text}) // a string always encodes

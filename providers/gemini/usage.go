@@ -37,7 +37,7 @@ func addUsage(b *wire.Builder, raw json.RawMessage) {
 // that is missing beside a prompt or a total is zero.
 func readUsage(raw json.RawMessage) (providers.Usage, bool, error) {
 	var u usage
-	if err := json.Unmarshal(raw, &u); err != nil {
+	if err := wire.Unmarshal(raw, &u); err != nil {
 		return providers.Usage{}, false, err
 	}
 	var prompt, candidates wire.Count

@@ -58,7 +58,7 @@ type decoder struct {
 // to sends several documents.
 func (d *decoder) Whole(b *wire.Builder, body []byte) (err error) {
 	var r response
-	if json.Unmarshal(body, &r) == nil {
+	if wire.Unmarshal(body, &r) == nil {
 		b.Complete, err = d.add(b, r)
 		return err
 	}
@@ -84,7 +84,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) (err error) {
 // Frame implements wire.Decoder.
 func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	var r response
-	if err := json.Unmarshal([]byte(f.Data), &r); err != nil {
+	if err := wire.Unmarshal([]byte(f.Data), &r); err != nil {
 		return false, fmt.Errorf("decode line: %w", err)
 	}
 	return d.add(b, r)
@@ -149,7 +149,7 @@ func readArgs(raw json.RawMessage) string {
 	switch {
 	case string(raw) == "null":
 		return ""
-	case bytes.HasPrefix(raw, []byte(`"`)) && json.Unmarshal(raw, &text) == nil:
+	case bytes.HasPrefix(raw, []byte(`"`)) && wire.Unmarshal(raw, &text) == nil:
 		return text
 	}
 	return string(raw)
@@ -173,7 +173,7 @@ func readCount(b *wire.Builder, raw json.RawMessage) (n int64, ok bool) {
 		return 0, false
 	}
 	var c wire.Count
-	if json.Unmarshal(raw, &c) != nil {
+	if wire.Unmarshal(raw, &c) != nil {
 		b.Warn("usage: not understood, counted as not reported")
 		return 0, false
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // request is the body sent. Field order is fixed: equal calls give equal bytes.
@@ -138,7 +139,7 @@ func newMessage(m providers.Message) (sent message, warnings []string, problem s
 	for _, c := range m.Calls {
 		args := cmp.Or(strings.TrimSpace(c.Args), "{}")
 		var object map[string]json.RawMessage
-		if json.Unmarshal([]byte(args), &object) != nil || object == nil {
+		if wire.Unmarshal([]byte(args), &object) != nil || object == nil {
 			args = "{}"
 			warnings = append(warnings, fmt.Sprintf("the arguments of the call of %.64s are no JSON object, sent as {}", c.Name))
 		}
@@ -172,7 +173,7 @@ func newContinuation(thinking string) json.RawMessage {
 // readContinuation returns the thinking; "" of a continuation of another wire.
 func readContinuation(raw json.RawMessage) string {
 	var c continuation
-	if len(raw) == 0 || json.Unmarshal(raw, &c) != nil || c.Ollama == nil {
+	if len(raw) == 0 || wire.Unmarshal(raw, &c) != nil || c.Ollama == nil {
 		return ""
 	}
 	return c.Ollama.Thinking

@@ -27,7 +27,7 @@ type word string
 func (w *word) UnmarshalJSON(raw []byte) error {
 	switch c := raw[0]; {
 	case c == '"':
-		s, _ := unquote(raw) // what is broken is replaced
+		s, _ := wire.Unquote(raw) // what is broken is replaced
 		*w = word(s)
 	case c == '-' || c >= '0' && c <= '9':
 		*w = word(raw)
@@ -42,7 +42,7 @@ func (f calledFunction) text() string {
 		return ""
 	}
 	if strings.HasPrefix(args, `"`) {
-		args, _ = unquote(f.Arguments) // it is a string: it has been parsed before
+		args, _ = wire.Unquote(f.Arguments) // it is a string: it has been parsed before
 	}
 	return args
 }
@@ -54,10 +54,10 @@ func (m *answer) listed(b *wire.Builder) []toolCall {
 	switch raw := m.ToolCalls; {
 	case len(raw) > 0 && raw[0] == '{':
 		var one toolCall
-		if unmarshal(raw, &one) == nil && (one.ID != "" || one.Function.Name != "" || len(one.Function.Arguments) > 0) {
+		if wire.Unmarshal(raw, &one) == nil && (one.ID != "" || one.Function.Name != "" || len(one.Function.Arguments) > 0) {
 			calls = append(calls, one)
 		}
-	case len(raw) > 0 && unmarshal(raw, &calls) != nil:
+	case len(raw) > 0 && wire.Unmarshal(raw, &calls) != nil:
 		b.Warn("tool_calls: not understood, left out")
 		calls = nil
 	}
@@ -66,7 +66,7 @@ func (m *answer) listed(b *wire.Builder) []toolCall {
 	}
 	// The single call of before there were tools. Servers write an empty one for none.
 	var f calledFunction
-	if unmarshal(m.FunctionCall, &f) == nil && (f.Name != "" || f.text() != "") {
+	if wire.Unmarshal(m.FunctionCall, &f) == nil && (f.Name != "" || f.text() != "") {
 		calls = []toolCall{{Function: f}}
 	}
 	return calls

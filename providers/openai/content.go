@@ -1,13 +1,10 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
-	json2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // parts are the pieces of a message.
@@ -25,7 +22,7 @@ func (p *parts) read(raw json.RawMessage) error {
 	case 'n':
 		return nil
 	case '"':
-		s, err := unquote(raw)
+		s, err := wire.Unquote(raw)
 		p.text = append(p.text, s)
 		return err
 	case '{':
@@ -46,7 +43,7 @@ func (p *parts) readList(raw json.RawMessage) error {
 		Summary   json.RawMessage `json:"summary"`
 		Refusal   string          `json:"refusal"`
 	}
-	if err := unmarshal(raw, &list); err != nil {
+	if err := wire.Unmarshal(raw, &list); err != nil {
 		return err
 	}
 	for _, part := range list {
@@ -71,7 +68,7 @@ func texts(raw json.RawMessage) []string {
 	}
 	switch raw[0] {
 	case '"':
-		if s, err := unquote(raw); err == nil && s != "" {
+		if s, err := wire.Unquote(raw); err == nil && s != "" {
 			return []string{s}
 		}
 	case '[':
@@ -79,7 +76,7 @@ func texts(raw json.RawMessage) []string {
 			Text    string `json:"text"`
 			Summary string `json:"summary"`
 		}
-		if unmarshal(raw, &list) != nil {
+		if wire.Unmarshal(raw, &list) != nil {
 			return nil
 		}
 		var out []string
@@ -93,22 +90,4 @@ func texts(raw json.RawMessage) []string {
 		return out
 	}
 	return nil
-}
-
-// lenient reads what servers send: a name may stand twice, text may be broken.
-var lenient = json2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-
-func unmarshal(text []byte, v any) error { return json2.Unmarshal(text, v, lenient) }
-
-// unquote is the text of a JSON string that has been read before.
-func unquote(raw []byte) (string, error) {
-	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) && len(raw) > 1 {
-		return string(raw[1 : len(raw)-1]), nil
-	}
-	if text, err := jsontext.AppendUnquote(make([]byte, 0, len(raw)), raw); err == nil {
-		return string(text), nil
-	}
-	var s string // a broken character stands for one
-	err := json.Unmarshal(raw, &s)
-	return s, err
 }

@@ -61,7 +61,7 @@ func newDecoder(d Dialect, asked bool) *decoder { return &decoder{dialect: d, as
 // Whole implements wire.Decoder.
 func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	var r response
-	if err := unmarshal(body, &r); err != nil {
+	if err := wire.Unmarshal(body, &r); err != nil {
 		if f := bytes.TrimSpace(body); len(f) > 0 && (f[0] == '[' || f[0] == '"') {
 			return faultOnly(body, err)
 		}

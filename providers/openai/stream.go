@@ -25,7 +25,7 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 		return false, &fault
 	}
 	var r response
-	if err := unmarshal([]byte(data), &r); err != nil {
+	if err := wire.Unmarshal([]byte(data), &r); err != nil {
 		return false, fmt.Errorf("decode reply: %w", err)
 	}
 	d.about(b, r)

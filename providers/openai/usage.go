@@ -55,7 +55,7 @@ func (d *decoder) account(b *wire.Builder, raw json.RawMessage) {
 // that it does not, as xAI's does (docs.x.ai, guide Reasoning).
 func (d *decoder) readUsage(raw json.RawMessage) (providers.Usage, bool, error) {
 	var u usage
-	if err := unmarshal(raw, &u); err != nil || u.Prompt == nil && u.Completion == nil {
+	if err := wire.Unmarshal(raw, &u); err != nil || u.Prompt == nil && u.Completion == nil {
 		return providers.Usage{}, false, err
 	}
 	if u.Prompt != nil && u.Completion == nil && u.Total >= max(*u.Prompt, 1) {
@@ -109,7 +109,7 @@ func readCost(raw json.RawMessage) (int64, bool) {
 			Upstream float64 `json:"upstream_inference_cost"`
 		} `json:"cost_details"`
 	}
-	if !bytes.Contains(raw, []byte(`"cost`)) || unmarshal(raw, &u) != nil {
+	if !bytes.Contains(raw, []byte(`"cost`)) || wire.Unmarshal(raw, &u) != nil {
 		return 0, false
 	}
 	if u.Ticks != nil {

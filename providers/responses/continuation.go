@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // carried is the form of Reply.Continuation: the output items in their order, as
@@ -74,7 +75,7 @@ func inputParts(list []outputPart) []part {
 // kept reads a continuation; one that is not of this dialect has no items.
 func (m *model) kept(text json.RawMessage) []item {
 	var c carried
-	if len(text) == 0 || json.Unmarshal(text, &c) != nil || c.Wire != wireName || c.From != m.name {
+	if len(text) == 0 || wire.Unmarshal(text, &c) != nil || c.Wire != wireName || c.From != m.name {
 		return nil
 	}
 	return c.Items

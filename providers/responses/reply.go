@@ -55,7 +55,7 @@ type outputPart struct {
 // of any form: where one is odd, each is read by itself.
 func readResponse(body []byte) (response, error) {
 	var r response
-	err := json.Unmarshal(body, &r)
+	err := wire.Unmarshal(body, &r)
 	var odd *json.UnmarshalTypeError
 	if !errors.As(err, &odd) || !strings.HasPrefix(odd.Field, "output.") {
 		return r, err
@@ -64,7 +64,7 @@ func readResponse(body []byte) (response, error) {
 		about
 		Output []json.RawMessage `json:"output"`
 	}
-	if err := json.Unmarshal(body, &slow); err != nil {
+	if err := wire.Unmarshal(body, &slow); err != nil {
 		return r, err
 	}
 	r = response{slow.about, []outputItem{}}
@@ -81,7 +81,7 @@ func readResponse(body []byte) (response, error) {
 // readItem reads one item. One of a type that is not known is returned empty.
 func readItem(raw json.RawMessage) (outputItem, error) {
 	var o outputItem
-	err := json.Unmarshal(raw, &o)
+	err := wire.Unmarshal(raw, &o)
 	switch o.Type {
 	case "message", "function_call", "reasoning":
 		return o, err
@@ -252,7 +252,7 @@ func joined(list []outputPart) string {
 // servers parse arguments. null is empty.
 func rawText(raw json.RawMessage) string {
 	var text string
-	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
+	if len(raw) == 0 || wire.Unmarshal(raw, &text) == nil {
 		return text
 	}
 	return string(raw)

@@ -30,7 +30,7 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 		return false, nil // not of this wire: it ends nothing
 	}
 	var e event
-	err := json.Unmarshal([]byte(f.Data), &e)
+	err := wire.Unmarshal([]byte(f.Data), &e)
 	var odd *json.UnmarshalTypeError
 	if errors.As(err, &odd) && odd.Field == "delta" {
 		err = nil // no text: of an event that is not known

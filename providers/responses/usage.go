@@ -33,7 +33,7 @@ type usage struct {
 func readUsage(b *wire.Builder, raw json.RawMessage, tier string) {
 	b.Usage(raw, func(raw json.RawMessage) (providers.Usage, bool, error) {
 		var u usage
-		if err := json.Unmarshal(raw, &u); err != nil || u.Input == nil && u.Output == nil {
+		if err := wire.Unmarshal(raw, &u); err != nil || u.Input == nil && u.Output == nil {
 			return providers.Usage{}, false, err
 		}
 		b.Reply.CostNanoUSD = u.nanoUSD()

@@ -54,7 +54,7 @@ type decoder struct {
 func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	if trimmed := bytes.TrimLeft(body, " \t\r\n"); bytes.HasPrefix(trimmed, []byte("[")) {
 		var list []response
-		if err := json.Unmarshal(body, &list); err != nil {
+		if err := wire.Unmarshal(body, &list); err != nil {
 			return fmt.Errorf("decode reply: %w", err)
 		}
 		if len(list) == 0 {
@@ -63,7 +63,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 		return list[0].whole(b)
 	}
 	var r response
-	if err := json.Unmarshal(body, &r); err != nil {
+	if err := wire.Unmarshal(body, &r); err != nil {
 		return fmt.Errorf("decode reply: %w", err)
 	}
 	return r.whole(b)
@@ -76,7 +76,7 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 		return false, nil // some gateways add it; it does not stand for the last token
 	}
 	var r response
-	if err := json.Unmarshal([]byte(f.Data), &r); err != nil {
+	if err := wire.Unmarshal([]byte(f.Data), &r); err != nil {
 		return false, fmt.Errorf("decode event: %w", err)
 	}
 	if f := r.fault(); f != nil {
@@ -153,7 +153,7 @@ func readCount(b *wire.Builder, raw json.RawMessage) (n int64, ok bool) {
 		return 0, false
 	}
 	var c wire.Count
-	if json.Unmarshal(raw, &c) != nil {
+	if wire.Unmarshal(raw, &c) != nil {
 		b.Warn("usage: not understood, counted as not reported")
 		return 0, false
 	}
