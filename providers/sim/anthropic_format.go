@@ -1,16 +1,67 @@
 package sim
 
-import "encoding/json"
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
 
-// form reads what a request demands of the output, and the name of the tool it
-// forces. Of native tools the simulation has this one form.
-func (r anthropicRequest) form() (outputMode, string, *failure) {
-	if given(r.Tools) || given(r.ToolChoice) {
-		name, f := r.forced()
-		return toolCall, name, f
+type anthropicTool struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	InputSchema json.RawMessage `json:"input_schema"`
+}
+
+type anthropicChoice struct {
+	Type                   string `json:"type"`
+	Name                   string `json:"name"`
+	DisableParallelToolUse bool   `json:"disable_parallel_tool_use"`
+}
+
+// offer reads the tools and which of them may be called.
+func (r anthropicRequest) offer(q *inquiry) *failure {
+	for i, t := range r.Tools {
+		switch {
+		case t.Type != "" && t.Type != "custom":
+			return invalid("tools", "tools.%d.type: Input should be 'custom': the simulation has no tools of its own", i)
+		case !functionName.MatchString(t.Name):
+			return invalid("tools", "tools.%d.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", i)
+		case slices.Contains(q.tools, t.Name):
+			return invalid("tools", "tools: Tool names must be unique.")
+		case !given(t.InputSchema):
+			return invalid("tools", "tools.%d.custom.input_schema: Field required", i)
+		case !describesObject(t.InputSchema):
+			return invalid("tools", "tools.%d.custom.input_schema.type: Input should be 'object'", i)
+		}
+		q.tools = append(q.tools, t.Name)
 	}
+	if r.ToolChoice == nil {
+		return nil
+	}
+	q.serial = r.ToolChoice.DisableParallelToolUse
+	switch c := r.ToolChoice; {
+	case c.Type == "none":
+		q.choice = choiceNone
+	case len(q.tools) == 0:
+		return invalid("tool_choice", "tool_choice: tool_choice may only be specified while providing tools.")
+	case c.Type == "auto":
+	case c.Type == "any":
+		q.choice = choiceAny
+	case c.Type == "tool" && slices.Contains(q.tools, c.Name):
+		q.choice, q.tool = choiceNamed, c.Name
+	case c.Type == "tool":
+		return invalid("tool_choice", "tool_choice: Tool '%s' not found in provided tools", clip(c.Name, 64))
+	default:
+		return invalid("tool_choice", "tool_choice: Input tag '%s' found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'", clip(c.Type, 40))
+	}
+	return nil
+}
+
+// form reads what a request demands of the form of the text.
+func (r anthropicRequest) form(q *inquiry) *failure {
 	if !given(r.OutputConfig) {
-		return freeText, "", nil
+		return nil
 	}
 	var config struct {
 		Format *struct {
@@ -20,50 +71,38 @@ func (r anthropicRequest) form() (outputMode, string, *failure) {
 	}
 	switch err := json.Unmarshal(r.OutputConfig, &config); {
 	case err != nil || config.Format == nil:
-		return freeText, "", invalid("output_config", "output_config: the simulation takes 'format' alone")
+		return invalid("output_config", "output_config: the simulation takes 'format' alone")
 	case config.Format.Type != "json_schema":
-		return freeText, "", invalid("output_config", "output_config.format.type: Input should be 'json_schema'")
+		return invalid("output_config", "output_config.format.type: Input should be 'json_schema'")
 	case !describesObject(config.Format.Schema):
-		return freeText, "", invalid("output_config", "output_config.format.schema: the simulation takes schemas of 'object' type")
+		return invalid("output_config", "output_config.format.schema: the simulation takes schemas of 'object' type")
 	}
 	if at, ok := open(config.Format.Schema, false); !ok {
-		return freeText, "", invalid("output_config", "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false: %s", clip(at, 80))
+		return invalid("output_config", "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false: %s", clip(at, 80))
 	}
-	return jsonText, "", nil
-}
-
-// forced reads the one tool that must be called.
-func (r anthropicRequest) forced() (string, *failure) {
-	var tools []struct {
-		Type        string          `json:"type"`
-		Name        string          `json:"name"`
-		InputSchema json.RawMessage `json:"input_schema"`
-	}
-	var choice struct {
-		Type string `json:"type"`
-		Name string `json:"name"`
-	}
-	unsupported := invalid("tools", "tools: the simulation takes one custom tool that tool_choice names")
-	if json.Unmarshal(r.Tools, &tools) != nil || json.Unmarshal(r.ToolChoice, &choice) != nil {
-		return "", unsupported
-	}
-	switch {
-	case len(tools) != 1 || choice.Type != "tool" || choice.Name == "" || tools[0].Name != choice.Name,
-		tools[0].Type != "" && tools[0].Type != "custom":
-		return "", unsupported
-	case given(r.OutputConfig):
-		return "", invalid("output_config", "output_config: the simulation takes output_config or tools, not both")
-	case !describesObject(tools[0].InputSchema):
-		return "", invalid("tools", "tools.0.custom.input_schema.type: Input should be 'object'")
-	}
-	return choice.Name, nil
+	q.bind(formatSchema)
+	return nil
 }
 
 // content writes what was said as content blocks. Input is an object on this
 // wire: arguments that were cut leave an empty one.
 func (c completion) content() []anthropicBlock {
-	if c.tool == "" {
-		return []anthropicBlock{{Type: "text", Text: &c.text}}
+	blocks := []anthropicBlock{}
+	if c.reasoning != "" {
+		blocks = append(blocks, anthropicBlock{Type: "thinking", Thinking: &c.reasoning, Signature: signature(c.reasoning)})
 	}
-	return []anthropicBlock{{Type: "tool_use", ID: c.draws.id("toolu_sim"), Name: c.tool, Input: object(c.text)}}
+	if c.text != "" || len(c.calls) == 0 && c.refusal == "" {
+		blocks = append(blocks, anthropicBlock{Type: "text", Text: &c.text})
+	}
+	for _, t := range c.identify("toolu_sim") {
+		blocks = append(blocks, anthropicBlock{Type: "tool_use", ID: t.id, Name: t.name, Input: object(t.args), raw: t.args})
+	}
+	return blocks
+}
+
+// signature signs reasoning, so that it can be seen whether it came back as it
+// was.
+func signature(reasoning string) string {
+	d := drawsFor(0, "", "", []byte(reasoning))
+	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "sim%s", d.hash("signature")))
 }

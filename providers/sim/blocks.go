@@ -3,38 +3,56 @@ package sim
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 )
 
-// content is a message's text: a string, or a list of text blocks, in JSON.
-type content string
+// content is a message's content in JSON: a string, or a list of parts of some
+// shape.
+type content[T any] struct {
+	given bool // there was one, not null
+	text  *string
+	parts []T
+}
 
-// UnmarshalJSON takes both forms and refuses blocks that are not text.
-func (c *content) UnmarshalJSON(raw []byte) error {
-	var text string
-	if err := json.Unmarshal(raw, &text); err == nil {
-		*c = content(text)
+// UnmarshalJSON takes both forms and null.
+func (c *content[T]) UnmarshalJSON(raw []byte) error {
+	*c = content[T]{}
+	if string(raw) == "null" {
 		return nil
 	}
-	var blocks []struct {
-		Type string  `json:"type"`
-		Text *string `json:"text"`
+	c.given = true
+	if json.Unmarshal(raw, &c.text) == nil {
+		return nil
 	}
-	if err := json.Unmarshal(raw, &blocks); err != nil {
+	if json.Unmarshal(raw, &c.parts) != nil {
 		return errContent
 	}
-	var b strings.Builder
-	for _, block := range blocks {
-		if block.Type != "text" || block.Text == nil {
-			return errContent
-		}
-		b.WriteString(*block.Text)
-	}
-	*c = content(b.String())
 	return nil
 }
 
-var errContent = errors.New("content must be a string or a list of text blocks")
+// textPart is a part that can only be text.
+type textPart struct {
+	Type string  `json:"type"`
+	Text *string `json:"text"`
+}
+
+// plainText joins parts that must be text; ok is false if one is not.
+func plainText(c content[textPart]) (text string, ok bool) {
+	if c.text != nil {
+		return *c.text, true
+	}
+	var b strings.Builder
+	for _, p := range c.parts {
+		if p.Type != "text" || p.Text == nil {
+			return "", false
+		}
+		b.WriteString(*p.Text)
+	}
+	return b.String(), true
+}
+
+var errContent = errors.New("content must be a string or a list of content parts")
 
 // stops is a stop sequence or a list of them.
 type stops []string
@@ -49,6 +67,24 @@ func (s *stops) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]string)(s))
+}
+
+// functionName is a name that a tool may have.
+var functionName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// foreign is the first of the names that a body has a member of: a wire says
+// which members of the other wires it refuses.
+func foreign(body []byte, names ...string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil {
+		return ""
+	}
+	for _, name := range names {
+		if _, ok := members[name]; ok {
+			return name
+		}
+	}
+	return ""
 }
 
 // given reports whether raw holds anything but null, false or an empty list: a

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"math"
 	"math/rand/v2"
+	"strconv"
 )
 
 // draws is everything random about one reply. All of it is drawn up front, in a
@@ -54,9 +55,20 @@ func drawsFor(seed int64, model, clientID string, body []byte) draws {
 }
 
 // id returns prefix and 24 hex digits that depend on all that seeded the draws.
-func (d draws) id(prefix string) string {
-	sum := sha256.Sum256(append([]byte(prefix), d.digest[:]...))
-	return prefix + hex.EncodeToString(sum[:12])
+func (d draws) id(prefix string) string { return prefix + d.hash(prefix) }
+
+// nth is the i-th of several ids, from 0; the first one is id.
+func (d draws) nth(prefix string, i int) string {
+	if i == 0 {
+		return d.id(prefix)
+	}
+	return prefix + d.hash(prefix+"."+strconv.Itoa(i)+".")
+}
+
+// hash is 24 hex digits that depend on a name and all that seeded the draws.
+func (d draws) hash(name string) string {
+	sum := sha256.Sum256(append([]byte(name), d.digest[:]...))
+	return hex.EncodeToString(sum[:12])
 }
 
 // created is a Unix time in November 2026: replies must not depend on a clock.

@@ -178,21 +178,21 @@ func TestFormatsRefused(t *testing.T) {
 		tool     = `{"name":"a","input_schema":{"type":"object"}}`
 	)
 	chat := map[string][2]string{
-		"unknown type":                 {`"response_format":{"type":"yaml"}`, "yaml"},
-		"not an object":                {`"response_format":"json"`, "response_format"},
-		"schema missing":               {`"response_format":{"type":"json_schema"}`, "json_schema"},
-		"name missing":                 {`"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"object"}}}`, "name"},
-		"schema of no object":          {`"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":{"type":"array"}}}`, "object"},
-		"strict, open":                 {`"response_format":{"type":"json_schema","json_schema":{"name":"a","strict":true,"schema":{"type":"object"}}}`, "context=()"},
-		"strict, optional":             {`"response_format":{"type":"json_schema","json_schema":{"name":"a","strict":true,"schema":{"type":"object","additionalProperties":false,"properties":{"b":{"type":"string"}}}}}`, "required"},
-		"strict, open inside":          {`"response_format":{"type":"json_schema","json_schema":{"name":"a","strict":true,"schema":{"type":"object","additionalProperties":false,"required":["b"],"properties":{"b":{"anyOf":[{"type":"array","items":{"type":"object"}}]}}}}}`, "context=(b)"},
-		"tool without a choice":        {`"tools":[` + function + `]`, "tool_choice"},
-		"choice of auto":               {`"tools":[` + function + `],"tool_choice":"auto"`, "tool_choice"},
-		"choice without a tool":        {`"tool_choice":` + choice, "tool_choice"},
-		"choice of another tool":       {`"tools":[` + function + `],"tool_choice":{"type":"function","function":{"name":"b"}}`, "tool_choice"},
-		"two tools":                    {`"tools":[` + function + `,` + function + `],"tool_choice":` + choice, "one function"},
-		"tool without parameters":      {`"tools":[{"type":"function","function":{"name":"a"}}],"tool_choice":` + choice, "function 'a'"},
-		"a tool and a response format": {`"response_format":{"type":"json_object"},"tools":[` + function + `],"tool_choice":` + choice, "not both"},
+		"unknown type":            {`"response_format":{"type":"yaml"}`, "yaml"},
+		"not an object":           {`"response_format":"json"`, "response_format"},
+		"schema missing":          {`"response_format":{"type":"json_schema"}`, "json_schema"},
+		"name missing":            {`"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"object"}}}`, "name"},
+		"schema of no object":     {`"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":{"type":"array"}}}`, "object"},
+		"strict, open":            {`"response_format":{"type":"json_schema","json_schema":{"name":"a","strict":true,"schema":{"type":"object"}}}`, "context=()"},
+		"strict, optional":        {`"response_format":{"type":"json_schema","json_schema":{"name":"a","strict":true,"schema":{"type":"object","additionalProperties":false,"properties":{"b":{"type":"string"}}}}}`, "required"},
+		"strict, open inside":     {`"response_format":{"type":"json_schema","json_schema":{"name":"a","strict":true,"schema":{"type":"object","additionalProperties":false,"required":["b"],"properties":{"b":{"anyOf":[{"type":"array","items":{"type":"object"}}]}}}}}`, "context=(b)"},
+		"choice without a tool":   {`"tool_choice":` + choice, "tool_choice"},
+		"choice of another tool":  {`"tools":[` + function + `],"tool_choice":{"type":"function","function":{"name":"b"}}`, "tool_choice"},
+		"parameters of no object": {`"tools":[{"type":"function","function":{"name":"a","parameters":{"type":"array"}}}],"tool_choice":` + choice, "function 'a'"},
+		"choice of another word":  {`"tools":[` + function + `],"tool_choice":"any"`, "tool_choice"},
+		"serial without a tool":   {`"parallel_tool_calls":false`, "parallel_tool_calls"},
+		"tool without a name":     {`"tools":[{"type":"function","function":{}}]`, "tools[0].function.name"},
+		"tool with a space":       {`"tools":[{"type":"function","function":{"name":"a b"}}]`, "pattern"},
 	}
 	for name, c := range chat {
 		t.Run(name, func(t *testing.T) {
@@ -207,11 +207,13 @@ func TestFormatsRefused(t *testing.T) {
 		"no format":             {`"output_config":{"effort":"low"}`, "format"},
 		"no schema":             {`"output_config":{"format":{"type":"json_schema"}}`, "object"},
 		"open":                  {`"output_config":{"format":{"type":"json_schema","schema":{"type":"object"}}}`, "additionalProperties"},
-		"choice of any":         {`"tools":[` + tool + `],"tool_choice":{"type":"any"}`, "tool_choice"},
 		"a server's tool":       {`"tools":[{"type":"web_search_20250305","name":"a"}],"tool_choice":{"type":"tool","name":"a"}`, "custom"},
 		"no input schema":       {`"tools":[{"name":"a"}],"tool_choice":{"type":"tool","name":"a"}`, "input_schema"},
-		"tools of another form": {`"tools":{"a":1},"tool_choice":{"type":"tool","name":"a"}`, "tool_choice"},
-		"both":                  {`"output_config":{"format":{"type":"json_schema","schema":` + closedSchema + `}},"tools":[` + tool + `],"tool_choice":{"type":"tool","name":"a"}`, "not both"},
+		"tools of another form": {`"tools":{"a":1},"tool_choice":{"type":"tool","name":"a"}`, "'tools'"},
+		"choice without a tool": {`"tool_choice":{"type":"any"}`, "while providing tools"},
+		"choice of another":     {`"tools":[` + tool + `],"tool_choice":{"type":"tool","name":"b"}`, "'b' not found"},
+		"unknown choice":        {`"tools":[` + tool + `],"tool_choice":{"type":"required"}`, "expected tags"},
+		"tools of one name":     {`"tools":[` + tool + `,` + tool + `]`, "unique"},
 	}
 	for name, c := range messages {
 		t.Run(name, func(t *testing.T) {

@@ -7,38 +7,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 )
 
 // maxBody is the largest request body accepted, in bytes.
-const maxBody = 1 << 20
+const maxBody = 8 << 20
 
 // service answers requests; it holds no state between them.
 type service struct{ cfg Config }
-
-// inquiry is one request to a model, whatever wire it came in by.
-type inquiry struct {
-	model      string
-	talk       talk
-	prompt     string // all text sent, for the token estimate
-	mode       outputMode
-	tool       string // the tool that must be called, with toolCall
-	maxTokens  int    // 0 means the model's own limit
-	stop       []string
-	fromHeader string // X-Client-Request-Id
-	body       []byte
-}
-
-// completion is what a model said to an inquiry.
-type completion struct {
-	served  string
-	text    string
-	tool    string // the tool that text is the arguments of; empty if it is none
-	cut     bool   // ran into the token limit
-	stopped string // the stop sequence that ended it, if one did
-	in, out int
-	draws   draws
-}
 
 // failure is an error as a wire will put it.
 type failure struct {
@@ -55,24 +32,60 @@ func invalid(param, format string, args ...any) *failure {
 
 // wire is one request and reply format.
 type wire struct {
-	requestID string // name of the header that carries the reply's request id
-	decode    func(h http.Header, body []byte) (inquiry, *failure)
-	encode    func(completion) any
-	fail      func(*failure, string) any
+	name      string
+	requestID string // name of the header that carries the reply's request id; empty if none does
+	decode    func(r *http.Request, body []byte) (inquiry, *failure)
+	encode    func(inquiry, completion) any
+	// stream makes the frames of a streamed reply, media is what they are.
+	stream func(inquiry, completion) [][]byte
+	media  func(inquiry) string
+	fail   func(*failure, string) any
+	// mark adds the headers that tell an error; nil adds none.
+	mark func(http.Header, *failure)
+}
+
+// media is a constant media type.
+func media(name string) func(inquiry) string { return func(inquiry) string { return name } }
+
+// routes are the addresses that models answer at.
+var routes = []struct {
+	path string
+	wire wire
+}{
+	{"/v1/chat/completions", openAI},
+	{"/v1/responses", responses},
+	{"/v1/messages", anthropic},
+	{"/v1beta/models/{call}", gemini},
+	{"/v1/models/{call}", gemini},
+	{"/v1/projects/{project}/locations/{location}/publishers/google/models/{call}", gemini},
+	{"/v1beta1/projects/{project}/locations/{location}/publishers/google/models/{call}", gemini},
+	{"/model/{model}/converse", bedrock},
+	{"/model/{model}/converse-stream", bedrock},
+	{"/api/chat", ollama},
+	{"/generate", tgi},
+	{"/generate_stream", tgi},
+	{"/models/{model}/generate", tgi},
+	{"/models/{model}/generate_stream", tgi},
+	{"/v2/chat", cohere},
 }
 
 func newMux(s *service) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", s.serve(openAI))
-	mux.HandleFunc("POST /v1/messages", s.serve(anthropic))
+	known := http.NewServeMux() // of any method
+	nothing := func(http.ResponseWriter, *http.Request) {}
+	for _, r := range routes {
+		mux.HandleFunc("POST "+r.path, s.serve(r.wire))
+		known.HandleFunc(r.path, nothing)
+	}
 	mux.HandleFunc("GET /v1/models", s.models)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "server": "simulated"})
 	})
+	known.HandleFunc("/v1/models", nothing)
+	known.HandleFunc("/healthz", nothing)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		f := &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path)}
-		switch r.URL.Path {
-		case "/v1/chat/completions", "/v1/messages", "/v1/models", "/healthz":
+		if _, pattern := known.Handler(r); pattern != "" {
 			f.status, f.code = http.StatusMethodNotAllowed, "method_not_allowed"
 			f.message = fmt.Sprintf("Not allowed: %s %s", r.Method, r.URL.Path)
 		}
@@ -81,10 +94,19 @@ func newMux(s *service) http.Handler {
 	return mux
 }
 
-// wireOf guesses the wire of a request that no route took.
+// wireOf is the wire of a request; of one that no route takes, the likely one.
 func wireOf(r *http.Request) wire {
-	if strings.HasPrefix(r.URL.Path, "/v1/messages") {
-		return anthropic
+	path := r.URL.Path
+	for _, p := range []struct {
+		prefix string
+		wire   wire
+	}{
+		{"/v1/messages", anthropic}, {"/v1/responses", responses}, {"/v1beta", gemini}, {"/v1/models/", gemini}, {"/v1/projects/", gemini},
+		{"/model/", bedrock}, {"/api/", ollama}, {"/v2/", cohere}, {"/models/", tgi}, {"/generate", tgi},
+	} {
+		if strings.HasPrefix(path, p.prefix) {
+			return p.wire
+		}
 	}
 	return openAI
 }
@@ -102,27 +124,44 @@ func (s *service) serve(wr wire) http.HandlerFunc {
 			wr.refuse(w, f, drawsFor(s.cfg.Seed, "", clientID, nil))
 			return
 		}
-		q, f := wr.decode(r.Header, body)
+		q, f := wr.decode(r, body)
 		if f != nil {
 			wr.refuse(w, f, drawsFor(s.cfg.Seed, "", clientID, body))
 			return
 		}
 		q.fromHeader, q.body = clientID, body
-		c, f := s.complete(r.Context(), q)
-		switch {
-		case f != nil:
+		c, f := s.complete(q)
+		if f != nil {
 			wr.refuse(w, f, drawsFor(s.cfg.Seed, q.model, clientID, body))
-		case r.Context().Err() != nil: // the client is gone, or the server is closing
-			wr.refuse(w, &failure{status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is shutting down."}, c.draws)
-		default:
-			w.Header().Set(wr.requestID, c.draws.id("req_sim"))
-			writeJSON(w, http.StatusOK, wr.encode(c))
+			return
 		}
+		wr.answer(r.Context(), w, q, c)
 	}
 }
 
-// complete asks the model, and sleeps as long as that takes or until ctx ends.
-func (s *service) complete(ctx context.Context, q inquiry) (completion, *failure) {
+// answer sends what a model said, whole or as a stream, when it is time.
+func (wr wire) answer(ctx context.Context, w http.ResponseWriter, q inquiry, c completion) {
+	if q.stream {
+		sleep(ctx, c.first)
+	} else {
+		sleep(ctx, c.total)
+	}
+	if ctx.Err() != nil { // the client is gone, or the server is closing
+		wr.refuse(w, &failure{status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is shutting down."}, c.draws)
+		return
+	}
+	if wr.requestID != "" {
+		w.Header().Set(wr.requestID, c.draws.id("req_sim"))
+	}
+	if q.stream {
+		play(ctx, w, wr.media(q), wr.stream(q, c), c.total-c.first)
+		return
+	}
+	writeJSON(w, http.StatusOK, wr.encode(q, c))
+}
+
+// complete asks the model.
+func (s *service) complete(q inquiry) (completion, *failure) {
 	p, ok := profileFor(q.model)
 	if !ok {
 		return completion{}, &failure{status: http.StatusNotFound, code: "model_not_found", model: clip(q.model, 100),
@@ -133,13 +172,17 @@ func (s *service) complete(ctx context.Context, q inquiry) (completion, *failure
 	if q.maxTokens > 0 {
 		limit = min(limit, q.maxTokens)
 	}
-	c := completion{served: p.served, tool: q.tool, in: estimateTokens(q.prompt), draws: d}
-	c.text = p.say(q.talk, q.mode, limit, d)
-	c.text, c.cut = cutTokens(c.text, limit)
-	c.text, c.stopped = cutStop(c.text, q.stop)
-	c.cut = c.cut && c.stopped == ""
-	c.out = estimateTokens(c.text)
-	sleep(ctx, p.latency.draw(d.normal, c.out, s.cfg.Latency))
+	c := completion{served: p.served, in: estimateTokens(q.prompt) + imageTokens*q.images, draws: d}
+	if p.name == Probe {
+		q.obey(&c)
+	} else if text := p.say(q.talk, q.mode, limit, d); q.mode == toolCall {
+		c.calls = []invocation{{name: q.tool, args: text}}
+	} else {
+		c.text = text
+	}
+	c.bound(limit, q.stop)
+	c.first = p.latency.draw(d.normal, 0, s.cfg.Latency)
+	c.total = p.latency.draw(d.normal, c.made(), s.cfg.Latency)
 	return c, nil
 }
 
@@ -154,7 +197,7 @@ func (s *service) models(w http.ResponseWriter, _ *http.Request) {
 		Object string  `json:"object"`
 		Data   []model `json:"data"`
 	}{Object: "list"}
-	for _, p := range profiles {
+	for _, p := range append(slices.Clone(profiles), probe) {
 		list.Data = append(list.Data, model{p.name, "model", draws{}.created(), "simulated"})
 	}
 	writeJSON(w, http.StatusOK, list)
@@ -163,7 +206,12 @@ func (s *service) models(w http.ResponseWriter, _ *http.Request) {
 // refuse writes an error in the wire's shape.
 func (wr wire) refuse(w http.ResponseWriter, f *failure, d draws) {
 	id := d.id("req_sim")
-	w.Header().Set(wr.requestID, id)
+	if wr.requestID != "" {
+		w.Header().Set(wr.requestID, id)
+	}
+	if wr.mark != nil {
+		wr.mark(w.Header(), f)
+	}
 	writeJSON(w, f.status, wr.fail(f, id))
 }
 

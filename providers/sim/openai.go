@@ -2,55 +2,68 @@ package sim
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 )
 
 // openAI is the Chat Completions wire.
 var openAI = wire{
+	name:      "openai",
 	requestID: "X-Request-Id",
 	decode:    decodeOpenAI,
 	encode:    encodeOpenAI,
+	stream:    streamOpenAI,
+	media:     media(eventStream + "; charset=utf-8"),
 	fail:      failOpenAI,
 }
 
 type openAIRequest struct {
-	Model    *string `json:"model"`
-	Messages []struct {
-		Role    string   `json:"role"`
-		Content *content `json:"content"`
-	} `json:"messages"`
-	MaxTokens           *int            `json:"max_tokens"`
-	MaxCompletionTokens *int            `json:"max_completion_tokens"`
-	Temperature         *float64        `json:"temperature"`
-	N                   *int            `json:"n"`
-	Stop                stops           `json:"stop"`
-	Stream              json.RawMessage `json:"stream"`
-	Tools               json.RawMessage `json:"tools"`
-	ToolChoice          json.RawMessage `json:"tool_choice"`
-	ResponseFormat      json.RawMessage `json:"response_format"`
+	Model               *string             `json:"model"`
+	Messages            []openAIRequestTurn `json:"messages"`
+	MaxTokens           *int                `json:"max_tokens"`
+	MaxCompletionTokens *int                `json:"max_completion_tokens"`
+	Temperature         *float64            `json:"temperature"`
+	Seed                *int64              `json:"seed"`
+	N                   *int                `json:"n"`
+	Stop                stops               `json:"stop"`
+	Stream              bool                `json:"stream"`
+	StreamOptions       *struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+	Tools             []openAITool    `json:"tools"`
+	ToolChoice        json.RawMessage `json:"tool_choice"`
+	ParallelToolCalls *bool           `json:"parallel_tool_calls"`
+	ResponseFormat    json.RawMessage `json:"response_format"`
 }
 
-func decodeOpenAI(_ http.Header, body []byte) (inquiry, *failure) {
+type openAIRequestTurn struct {
+	Role       string              `json:"role"`
+	Content    content[openAIPart] `json:"content"`
+	Refusal    string              `json:"refusal"`
+	ToolCalls  []openAIToolCall    `json:"tool_calls"`
+	ToolCallID *string             `json:"tool_call_id"`
+}
+
+type openAIPart struct {
+	Type     string  `json:"type"`
+	Text     *string `json:"text"`
+	Refusal  *string `json:"refusal"`
+	ImageURL *struct {
+		URL string `json:"url"`
+	} `json:"image_url"`
+}
+
+func decodeOpenAI(_ *http.Request, body []byte) (inquiry, *failure) {
 	var r openAIRequest
 	if err := json.Unmarshal(body, &r); err != nil {
 		return inquiry{}, decodeFailure(err)
 	}
-	switch {
-	case r.Model == nil || *r.Model == "":
-		return inquiry{}, invalid("model", "you must provide a model parameter")
-	case len(r.Messages) == 0:
-		return inquiry{}, invalid("messages", "'messages' must be a non-empty array.")
-	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2):
-		return inquiry{}, invalid("temperature", "Invalid 'temperature': must be between 0 and 2.")
-	case given(r.Stream):
-		return inquiry{}, invalid("stream", "Unsupported value: the simulation does not stream.")
-	case r.N != nil && *r.N != 1:
-		return inquiry{}, invalid("n", "Unsupported value: the simulation returns one choice.")
-	case len(r.Stop) > 4:
-		return inquiry{}, invalid("stop", "Invalid 'stop': at most 4 sequences.")
+	if f := r.check(body); f != nil {
+		return inquiry{}, f
 	}
-	q := inquiry{model: *r.Model, stop: r.Stop}
+	q := inquiry{model: *r.Model, stop: r.Stop, temperature: r.Temperature, seed: r.Seed, stream: r.Stream}
+	q.extras = r.StreamOptions != nil && r.StreamOptions.IncludeUsage
 	for _, limit := range []*int{r.MaxTokens, r.MaxCompletionTokens} {
 		switch {
 		case limit == nil:
@@ -60,109 +73,100 @@ func decodeOpenAI(_ http.Header, body []byte) (inquiry, *failure) {
 			q.maxTokens = *limit
 		}
 	}
-	var all strings.Builder
 	for i, m := range r.Messages {
-		if m.Content == nil {
-			return inquiry{}, invalid("messages", "Invalid value for 'messages[%d].content': expected a string.", i)
+		if f := m.into(&q, i); f != nil {
+			return inquiry{}, f
 		}
-		text := string(*m.Content)
-		switch m.Role {
-		case "user", "assistant":
-			q.talk.turns = append(q.talk.turns, remark{user: m.Role == "user", text: text})
-		case "system", "developer":
-			q.talk.system += text
-		default:
-			return inquiry{}, invalid("messages", "Invalid value for 'messages[%d].role'. Supported values are: 'system', 'developer', 'user' and 'assistant'.", i)
+	}
+	if f := r.offer(&q); f != nil {
+		return inquiry{}, f
+	}
+	switch m := q.settle(); {
+	case m == nil:
+	case m.orphan:
+		return inquiry{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.")
+	default:
+		return inquiry{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", clip(strings.Join(m.ids, ", "), 200))
+	}
+	return q, r.form(&q)
+}
+
+// check looks at what needs no reading.
+func (r openAIRequest) check(body []byte) *failure {
+	switch name := foreign(body, "max_output_tokens", "stop_sequences", "system", "input", "instructions"); {
+	case name != "":
+		return &failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name}
+	case r.Model == nil || *r.Model == "":
+		return invalid("model", "you must provide a model parameter")
+	case len(r.Messages) == 0:
+		return invalid("messages", "'messages' must be a non-empty array.")
+	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2):
+		return invalid("temperature", "Invalid 'temperature': must be between 0 and 2.")
+	case r.StreamOptions != nil && !r.Stream:
+		return invalid("stream_options", "The 'stream_options' parameter is only allowed when 'stream' is enabled.")
+	case r.N != nil && *r.N != 1:
+		return invalid("n", "Unsupported value: the simulation returns one choice.")
+	case len(r.Stop) > 4:
+		return invalid("stop", "Invalid 'stop': at most 4 sequences.")
+	}
+	return nil
+}
+
+// into adds a message to the inquiry.
+func (m openAIRequestTurn) into(q *inquiry, i int) *failure {
+	if !m.Content.given && (m.Role != "assistant" || len(m.ToolCalls) == 0 && m.Refusal == "") {
+		return invalid("messages", "Invalid value for 'messages[%d].content': expected a string.", i)
+	}
+	out := utterance{at: i, own: m.Role == "assistant"}
+	if f := m.read(&out); f != nil {
+		return f
+	}
+	switch m.Role {
+	case "user":
+	case "assistant":
+		for j, c := range m.ToolCalls {
+			if c.ID == "" || c.Type != "function" || c.Function.Name == "" {
+				return invalid("messages", "Invalid value for 'messages[%d].tool_calls[%d]': expected an id, the type 'function' and a function with a name.", i, j)
+			}
+			out.calls = append(out.calls, invocation{c.ID, c.Function.Name, c.Function.Arguments})
 		}
-		all.WriteString(text)
-	}
-	q.prompt = all.String()
-	var f *failure
-	q.mode, q.tool, f = r.form(q.prompt)
-	return q, f
-}
-
-type openAIReply struct {
-	ID                string         `json:"id"`
-	Object            string         `json:"object"`
-	Created           int64          `json:"created"`
-	Model             string         `json:"model"`
-	Choices           []openAIChoice `json:"choices"`
-	Usage             openAIUsage    `json:"usage"`
-	ServiceTier       string         `json:"service_tier"`
-	SystemFingerprint string         `json:"system_fingerprint"`
-}
-
-type openAIChoice struct {
-	Index        int           `json:"index"`
-	Message      openAIMessage `json:"message"`
-	Logprobs     *struct{}     `json:"logprobs"`
-	FinishReason string        `json:"finish_reason"`
-}
-
-type openAIMessage struct {
-	Role        string           `json:"role"`
-	Content     *string          `json:"content"` // null beside a call
-	ToolCalls   []openAIToolCall `json:"tool_calls,omitempty"`
-	Refusal     *string          `json:"refusal"`
-	Annotations []struct{}       `json:"annotations"`
-}
-
-type openAIUsage struct {
-	PromptTokens        int `json:"prompt_tokens"`
-	CompletionTokens    int `json:"completion_tokens"`
-	TotalTokens         int `json:"total_tokens"`
-	PromptTokensDetails struct {
-		CachedTokens int `json:"cached_tokens"`
-		AudioTokens  int `json:"audio_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionTokensDetails struct {
-		ReasoningTokens          int `json:"reasoning_tokens"`
-		AudioTokens              int `json:"audio_tokens"`
-		AcceptedPredictionTokens int `json:"accepted_prediction_tokens"`
-		RejectedPredictionTokens int `json:"rejected_prediction_tokens"`
-	} `json:"completion_tokens_details"`
-}
-
-type openAIError struct {
-	Error openAIErrorBody `json:"error"`
-}
-
-type openAIErrorBody struct {
-	Message string  `json:"message"`
-	Type    string  `json:"type"`
-	Param   *string `json:"param"`
-	Code    *string `json:"code"`
-}
-
-func encodeOpenAI(c completion) any {
-	finish := "stop" // also of a call that was forced
-	if c.cut {
-		finish = "length"
-	}
-	return openAIReply{
-		ID: c.draws.id("chatcmpl-sim"), Object: "chat.completion", Created: c.draws.created(), Model: c.served,
-		Choices: []openAIChoice{{
-			Message:      c.message(),
-			FinishReason: finish,
-		}},
-		Usage:       openAIUsage{PromptTokens: c.in, CompletionTokens: c.out, TotalTokens: c.in + c.out},
-		ServiceTier: "default", SystemFingerprint: "simulated",
-	}
-}
-
-func failOpenAI(f *failure, _ string) any {
-	kind := "invalid_request_error"
-	if f.status >= 500 {
-		kind = "server_error"
-	}
-	return openAIError{Error: openAIErrorBody{Message: f.message, Type: kind, Param: orNil(f.param), Code: orNil(f.code)}}
-}
-
-// orNil is s, or null where the wire has null for nothing.
-func orNil(s string) *string {
-	if s == "" {
+	case "tool":
+		if m.ToolCallID == nil {
+			return invalid(fmt.Sprintf("messages.[%d].tool_call_id", i), "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.")
+		}
+		out.results = []result{{id: *m.ToolCallID, text: out.text}}
+		out.text = ""
+	case "system", "developer":
+		q.talk.system += out.text
 		return nil
+	default:
+		return invalid("messages", "Invalid value for 'messages[%d].role'. Supported values are: 'system', 'developer', 'user', 'assistant' and 'tool'.", i)
 	}
-	return &s
+	q.messages = append(q.messages, out)
+	return nil
+}
+
+// read reads the content. Only users show images.
+func (m openAIRequestTurn) read(out *utterance) *failure {
+	if m.Content.text != nil {
+		out.text = *m.Content.text
+	}
+	for j, p := range m.Content.parts {
+		at := fmt.Sprintf("messages[%d].content[%d]", out.at, j)
+		switch {
+		case p.Type == "text" && p.Text != nil:
+			out.text += *p.Text
+		case p.Type == "refusal" && p.Refusal != nil && m.Role == "assistant":
+			out.text += *p.Refusal
+		case p.Type == "image_url" && p.ImageURL != nil && m.Role == "user":
+			picture, ok := pictureAt(p.ImageURL.URL)
+			if !ok {
+				return &failure{status: http.StatusBadRequest, param: at, code: "invalid_image_format", message: "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp']."}
+			}
+			out.images = append(out.images, picture)
+		default:
+			return invalid(at, "Invalid content part '%s' in '%s': a message of this role has parts of type 'text'%s.", clip(p.Type, 40), at, map[bool]string{true: " and 'image_url'"}[m.Role == "user"])
+		}
+	}
+	return nil
 }

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -25,32 +27,97 @@ type openAITool struct {
 	} `json:"function"`
 }
 
-// form reads what a request demands of the output, and the name of the tool it
-// forces. Of native tools the simulation has this one form.
-func (r openAIRequest) form(prompt string) (outputMode, string, *failure) {
-	if given(r.Tools) || given(r.ToolChoice) {
-		name, f := r.forced()
-		return toolCall, name, f
+// offer reads the tools and which of them may be called.
+func (r openAIRequest) offer(q *inquiry) *failure {
+	for i, t := range r.Tools {
+		if t.Type != "function" {
+			return invalid(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. Supported values are: 'function'.", clip(t.Type, 40))
+		}
+		if f := checkFunction(fmt.Sprintf("tools[%d].function", i), t.Function.Name, t.Function.Parameters); f != nil {
+			return f
+		}
+		q.tools = append(q.tools, t.Function.Name)
 	}
+	q.serial = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
+	switch {
+	case len(q.tools) > 0:
+	case given(r.ToolChoice):
+		return invalid("tool_choice", "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.")
+	case r.ParallelToolCalls != nil:
+		return invalid("parallel_tool_calls", "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.")
+	}
+	return q.choose(r.ToolChoice, func(raw json.RawMessage) string {
+		var t openAITool
+		if json.Unmarshal(raw, &t) != nil || t.Type != "function" {
+			return ""
+		}
+		return t.Function.Name
+	})
+}
+
+// checkFunction looks at a function on offer.
+func checkFunction(at, name string, parameters json.RawMessage) *failure {
+	switch {
+	case name == "":
+		return invalid(at+".name", "Missing required parameter: '%s.name'.", at)
+	case !functionName.MatchString(name):
+		return invalid(at+".name", "Invalid '%s.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", at)
+	case given(parameters) && !describesObject(parameters):
+		return invalid(at+".parameters", `Invalid schema for function '%s': schema must be a JSON Schema of 'type: "object"'.`, name)
+	}
+	return nil
+}
+
+// choose reads a choice in the words of OpenAI's wires; named reads the name of
+// the tool from one that is no word.
+func (q *inquiry) choose(raw json.RawMessage, named func(json.RawMessage) string) *failure {
+	if !given(raw) {
+		return nil
+	}
+	var word string
+	_ = json.Unmarshal(raw, &word) // no word: an object
+	switch word {
+	case "auto":
+	case "none":
+		q.choice = choiceNone
+	case "required":
+		q.choice = choiceAny
+	case "":
+		q.choice, q.tool = choiceNamed, named(raw)
+		if !slices.Contains(q.tools, q.tool) {
+			return invalid("tool_choice", "Invalid value for 'tool_choice': tool '%s' is not among 'tools'.", clip(q.tool, 64))
+		}
+	default:
+		return invalid("tool_choice", "Invalid value: '%s' for 'tool_choice'. Supported values are: 'none', 'auto', and 'required'.", clip(word, 40))
+	}
+	return nil
+}
+
+// form reads what a request demands of the form of the text.
+func (r openAIRequest) form(q *inquiry) *failure {
 	if !given(r.ResponseFormat) {
-		return freeText, "", nil
+		return nil
 	}
 	var format openAIFormat
 	if err := json.Unmarshal(r.ResponseFormat, &format); err != nil {
-		return freeText, "", invalid("response_format", "Invalid type for 'response_format'.")
+		return invalid("response_format", "Invalid type for 'response_format'.")
 	}
 	switch format.Type {
 	case "text":
-		return freeText, "", nil
+		return nil
 	case "json_object":
-		if !strings.Contains(strings.ToLower(prompt), "json") {
-			return freeText, "", invalid("messages", "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
+		if !strings.Contains(strings.ToLower(q.prompt), "json") {
+			return invalid("messages", "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
 		}
-		return jsonText, "", nil
 	case "json_schema":
-		return jsonText, "", format.checkSchema()
+		if f := format.checkSchema(); f != nil {
+			return f
+		}
+	default:
+		return invalid("response_format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip(format.Type, 40))
 	}
-	return freeText, "", invalid("response_format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip(format.Type, 40))
+	q.bind(format.Type)
+	return nil
 }
 
 func (f openAIFormat) checkSchema() *failure {
@@ -70,26 +137,6 @@ func (f openAIFormat) checkSchema() *failure {
 	return nil
 }
 
-// forced reads the one tool that must be called.
-func (r openAIRequest) forced() (string, *failure) {
-	var tools []openAITool
-	var choice openAITool
-	unsupported := invalid("tools", "Unsupported parameter: of native tools the simulation takes one function in 'tools' that 'tool_choice' names.")
-	if json.Unmarshal(r.Tools, &tools) != nil || json.Unmarshal(r.ToolChoice, &choice) != nil {
-		return "", unsupported
-	}
-	name := choice.Function.Name
-	switch {
-	case len(tools) != 1 || name == "" || tools[0].Type != "function" || choice.Type != "function" || tools[0].Function.Name != name:
-		return "", unsupported
-	case given(r.ResponseFormat):
-		return "", invalid("response_format", "Unsupported parameter: the simulation takes 'response_format' or 'tools', not both.")
-	case !describesObject(tools[0].Function.Parameters):
-		return "", invalid("tools[0].function.parameters", `Invalid schema for function '%s': schema must be a JSON Schema of 'type: "object"'.`, clip(name, 64))
-	}
-	return name, nil
-}
-
 // openAIToolCall is the call in a reply; its arguments are text.
 type openAIToolCall struct {
 	ID       string `json:"id"`
@@ -102,13 +149,14 @@ type openAIToolCall struct {
 
 // message writes what was said into a message.
 func (c completion) message() openAIMessage {
-	m := openAIMessage{Role: "assistant", Annotations: []struct{}{}}
-	if c.tool == "" {
+	m := openAIMessage{Role: "assistant", Annotations: []struct{}{}, Refusal: orNil(c.refusal)}
+	if c.text != "" || len(c.calls) == 0 && c.refusal == "" {
 		m.Content = &c.text
-		return m
 	}
-	call := openAIToolCall{ID: c.draws.id("call_sim"), Type: "function"}
-	call.Function.Name, call.Function.Arguments = c.tool, c.text
-	m.ToolCalls = []openAIToolCall{call}
+	for _, t := range c.identify("call_sim") {
+		call := openAIToolCall{ID: t.id, Type: "function"}
+		call.Function.Name, call.Function.Arguments = t.name, t.args
+		m.ToolCalls = append(m.ToolCalls, call)
+	}
 	return m
 }

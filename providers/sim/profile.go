@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // profile is one simulated model: how often it slips, how it talks about its
 // own certainty, and how long it takes. All rates are probabilities in [0,1].
@@ -91,7 +94,7 @@ var profiles = []profile{
 
 // profileFor finds a model by its name or its served name.
 func profileFor(model string) (profile, bool) {
-	for _, p := range profiles {
+	for _, p := range append(slices.Clone(profiles), probe) {
 		if model == p.name || model == p.served {
 			return p, true
 		}

@@ -145,11 +145,11 @@ func TestErrors(t *testing.T) {
 		{"no model", chat, `{` + ok + `}`, 400, "model"},
 		{"no messages", chat, `{"model":"sim-weak","messages":[]}`, 400, "non-empty"},
 		{"no content", chat, `{"model":"sim-weak","messages":[{"role":"user"}]}`, 400, "messages[0].content"},
-		{"picture", chat, `{"model":"sim-weak","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400, "text blocks"},
+		{"picture", chat, `{"model":"sim-weak","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400, "messages[0].content[0]"},
 		{"bad role", chat, `{"model":"sim-weak","messages":[{"role":"robot","content":"x"}]}`, 400, "messages[0].role"},
 		{"hot", chat, `{"model":"sim-weak","temperature":2.5,` + ok + `}`, 400, "temperature"},
 		{"no tokens", chat, `{"model":"sim-weak","max_tokens":0,` + ok + `}`, 400, "max_tokens"},
-		{"stream", chat, `{"model":"sim-weak","stream":true,` + ok + `}`, 400, "stream"},
+		{"stream options", chat, `{"model":"sim-weak","stream_options":{},` + ok + `}`, 400, "stream_options"},
 		{"tools", chat, `{"model":"sim-weak","tools":[{}],` + ok + `}`, 400, "tools"},
 		{"two choices", chat, `{"model":"sim-weak","n":2,` + ok + `}`, 400, "one choice"},
 		{"five stops", chat, `{"model":"sim-weak","stop":["a","b","c","d","e"],` + ok + `}`, 400, "stop"},
@@ -157,7 +157,7 @@ func TestErrors(t *testing.T) {
 		{"unknown model, messages", messages, `{"model":"claude-none","max_tokens":1,` + ok + `}`, 404, "not_found_error"},
 		{"no max_tokens", messages, `{"model":"sim-weak",` + ok + `}`, 400, "max_tokens: Field required"},
 		{"system role", messages, `{"model":"sim-weak","max_tokens":1,"messages":[{"role":"system","content":"x"}]}`, 400, "messages.0.role"},
-		{"stream, messages", messages, `{"model":"sim-weak","max_tokens":1,"stream":true,` + ok + `}`, 400, "stream"},
+		{"not of this wire", messages, `{"model":"sim-weak","max_tokens":1,"seed":1,` + ok + `}`, 400, "seed: Extra inputs"},
 		{"too large", chat, strings.Repeat(" ", maxBody+1), 413, "request_too_large"},
 		{"too large, messages", messages, strings.Repeat(" ", maxBody+1), 413, "request_too_large"},
 		{"no such path", "/v1/embeddings", `{}`, 404, "Invalid URL"},
@@ -212,39 +212,13 @@ func TestModelsAndHealth(t *testing.T) {
 	for _, m := range list.Data {
 		ids = append(ids, m.ID)
 	}
-	require.Equal(t, Models(), ids)
-	require.Equal(t, []string{"sim-strong", "sim-erratic", "sim-weak"}, ids)
+	require.Equal(t, append(Models(), Probe), ids)
+	require.Equal(t, []string{"sim-strong", "sim-erratic", "sim-weak", "sim-probe"}, ids)
 
 	w = httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
 	require.Equal(t, http.StatusOK, w.Code)
 	require.Contains(t, w.Body.String(), "simulated")
-}
-
-// FuzzHandler: whatever comes in, the reply is JSON, and an error has the wire's
-// shape.
-func FuzzHandler(f *testing.F) {
-	f.Add("/v1/chat/completions", openAIBody(f, "sim-strong", countPrompt("angry on 2026-05-03?"), ""), "1")
-	f.Add("/v1/messages", anthropicBody(f, "sim-weak", countPrompt("今天 praise"), "400"), "")
-	f.Add("/v1/chat/completions", openAIBody(f, "sim-erratic", "USER_REQUEST:\n<data>x</data>\nOBS:\n- tool result: turn 1 get_counts {} -> ok <data>{\"value\":", ""), "")
-	f.Add("/v1/messages", `{"model":{},"messages":[[]]}`, "")
-	f.Add("/v1/chat/completions", `{"model":"sim-weak","messages":[{"role":"user","content":null}],"stop":[null]}`, "")
-	h := Handler(Config{Seed: 3})
-	f.Fuzz(func(t *testing.T, path, body, id string) {
-		if path != "/v1/messages" {
-			path = "/v1/chat/completions"
-		}
-		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
-		r.Header["X-Client-Request-Id"] = []string{id}
-		r.Header.Set("Anthropic-Version", "2023-06-01")
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		require.True(t, json.Valid(w.Body.Bytes()), "%d %s", w.Code, w.Body)
-		if w.Code != http.StatusOK {
-			require.Contains(t, []int{400, 404, 413}, w.Code)
-			requireError(t, path, w)
-		}
-	})
 }
 
 // FuzzSay: no user message makes a model panic, and without slips every contract

@@ -1,0 +1,183 @@
+package sim
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+type anthropicReply struct {
+	ID           string            `json:"id"`
+	Type         string            `json:"type"`
+	Role         string            `json:"role"`
+	Model        string            `json:"model"`
+	Content      []anthropicBlock  `json:"content"`
+	StopReason   string            `json:"stop_reason"`
+	StopSequence *string           `json:"stop_sequence"`
+	StopDetails  *anthropicRefusal `json:"stop_details,omitempty"`
+	Usage        anthropicUsage    `json:"usage"`
+}
+
+// anthropicBlock is a text, or the use of a tool.
+type anthropicBlock struct {
+	Type  string          `json:"type"`
+	Text  *string         `json:"text,omitempty"`
+	ID    string          `json:"id,omitempty"`
+	Name  string          `json:"name,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+	// Thinking and its signature are of reasoning.
+	Thinking  *string `json:"thinking,omitempty"`
+	Signature string  `json:"signature,omitempty"`
+
+	raw string // the input as the model wrote it
+}
+
+// anthropicRefusal is stop_details.
+type anthropicRefusal struct {
+	Type        string  `json:"type"`
+	Category    *string `json:"category"`
+	Explanation string  `json:"explanation"`
+}
+
+type anthropicThought struct {
+	ThinkingTokens int `json:"thinking_tokens"`
+}
+
+type anthropicUsage struct {
+	InputTokens              int `json:"input_tokens"`
+	CacheCreationInputTokens int `json:"cache_creation_input_tokens"`
+	CacheReadInputTokens     int `json:"cache_read_input_tokens"`
+	CacheCreation            struct {
+		Ephemeral5m int `json:"ephemeral_5m_input_tokens"`
+		Ephemeral1h int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	OutputTokens  int               `json:"output_tokens"`
+	OutputDetails *anthropicThought `json:"output_tokens_details,omitempty"`
+	ServiceTier   string            `json:"service_tier"`
+}
+
+// anthropicStop is why it ended.
+func (c completion) anthropicStop() string {
+	switch {
+	case c.cut:
+		return "max_tokens"
+	case c.stopped != "":
+		return "stop_sequence"
+	case c.refusal != "":
+		return "refusal"
+	case len(c.calls) > 0:
+		return "tool_use"
+	}
+	return "end_turn"
+}
+
+// stopDetails explains a refusal.
+func (c completion) stopDetails() *anthropicRefusal {
+	if c.refusal == "" {
+		return nil
+	}
+	return &anthropicRefusal{Type: "refusal", Explanation: c.refusal}
+}
+
+func (c completion) anthropicUsage() anthropicUsage {
+	u := anthropicUsage{InputTokens: c.fresh(), CacheReadInputTokens: c.read, CacheCreationInputTokens: c.write, OutputTokens: c.made(), ServiceTier: "standard"}
+	u.CacheCreation.Ephemeral5m = c.write
+	if c.thought > 0 {
+		u.OutputDetails = &anthropicThought{c.thought}
+	}
+	return u
+}
+
+func encodeAnthropic(_ inquiry, c completion) any {
+	return anthropicReply{
+		ID: c.draws.id("msg_sim"), Type: "message", Role: "assistant", Model: c.served,
+		Content:    c.content(),
+		StopReason: c.anthropicStop(), StopSequence: orNil(c.stopped), StopDetails: c.stopDetails(),
+		Usage: c.anthropicUsage(),
+	}
+}
+
+// streamAnthropic makes the events of each block between those of the message.
+func streamAnthropic(_ inquiry, c completion) [][]byte {
+	var e events
+	send := func(kind string, members obj) {
+		members["type"] = kind
+		e.send(kind, members)
+	}
+	usage := c.anthropicUsage()
+	started := usage
+	started.OutputTokens, started.OutputDetails = min(1, usage.OutputTokens), nil
+	send("message_start", obj{"message": obj{
+		"id": c.draws.id("msg_sim"), "type": "message", "role": "assistant", "model": c.served, "content": []obj{},
+		"stop_reason": nil, "stop_sequence": nil, "usage": started,
+	}})
+	for i, b := range c.content() {
+		delta := func(kind, member, text string) {
+			send("content_block_delta", obj{"index": i, "delta": obj{"type": kind, member: text}})
+		}
+		begin := obj{"type": b.Type}
+		switch b.Type {
+		case "text":
+			begin["text"] = ""
+		case "thinking":
+			begin["thinking"], begin["signature"] = "", ""
+		case "tool_use":
+			begin["id"], begin["name"], begin["input"] = b.ID, b.Name, obj{}
+		}
+		send("content_block_start", obj{"index": i, "content_block": begin})
+		if i == 0 {
+			send("ping", obj{})
+		}
+		switch b.Type {
+		case "text":
+			for _, p := range c.draws.pieces(*b.Text) {
+				delta("text_delta", "text", p)
+			}
+		case "thinking":
+			for _, p := range c.draws.pieces(*b.Thinking) {
+				delta("thinking_delta", "thinking", p)
+			}
+			delta("signature_delta", "signature", b.Signature)
+		case "tool_use":
+			delta("input_json_delta", "partial_json", "")
+			for _, p := range c.draws.pieces(b.raw) {
+				delta("input_json_delta", "partial_json", p)
+			}
+		}
+		send("content_block_stop", obj{"index": i})
+	}
+	end := obj{"stop_reason": c.anthropicStop(), "stop_sequence": orNil(c.stopped)}
+	if d := c.stopDetails(); d != nil {
+		end["stop_details"] = d
+	}
+	send("message_delta", obj{"delta": end, "usage": usage})
+	send("message_stop", obj{})
+	return e.frames
+}
+
+type anthropicError struct {
+	Type  string `json:"type"`
+	Error struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	} `json:"error"`
+	RequestID string `json:"request_id"`
+}
+
+func failAnthropic(f *failure, requestID string) any {
+	e := anthropicError{Type: "error", RequestID: requestID}
+	e.Error.Message = f.message
+	switch f.status {
+	case http.StatusNotFound:
+		e.Error.Type = "not_found_error"
+	case http.StatusRequestEntityTooLarge:
+		e.Error.Type = "request_too_large"
+	case http.StatusServiceUnavailable:
+		e.Error.Type = "api_error"
+	default:
+		e.Error.Type = "invalid_request_error"
+	}
+	if f.code == "model_not_found" {
+		e.Error.Message = "model: " + f.model
+	}
+	return e
+}

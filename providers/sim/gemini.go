@@ -1,0 +1,272 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// gemini is the generateContent wire, of the Gemini API and of Vertex AI.
+var gemini = wire{
+	name:   "gemini",
+	decode: decodeGemini,
+	encode: encodeGemini,
+	stream: streamGemini,
+	media: func(q inquiry) string {
+		if q.extras {
+			return "application/json; charset=UTF-8"
+		}
+		return eventStream
+	},
+	fail: failGemini,
+}
+
+type geminiRequest struct {
+	Contents          []geminiContent `json:"contents"`
+	SystemInstruction *geminiContent  `json:"systemInstruction"`
+	GenerationConfig  struct {
+		MaxOutputTokens    *int            `json:"maxOutputTokens"`
+		Temperature        *float64        `json:"temperature"`
+		Seed               *int64          `json:"seed"`
+		StopSequences      []string        `json:"stopSequences"`
+		CandidateCount     *int            `json:"candidateCount"`
+		ResponseMimeType   string          `json:"responseMimeType"`
+		ResponseSchema     json.RawMessage `json:"responseSchema"`
+		ResponseJSONSchema json.RawMessage `json:"responseJsonSchema"`
+	} `json:"generationConfig"`
+	Tools []struct {
+		FunctionDeclarations []struct {
+			Name                 string          `json:"name"`
+			Parameters           json.RawMessage `json:"parameters"`
+			ParametersJSONSchema json.RawMessage `json:"parametersJsonSchema"`
+		} `json:"functionDeclarations"`
+	} `json:"tools"`
+	ToolConfig *struct {
+		FunctionCallingConfig struct {
+			Mode                 string   `json:"mode"`
+			AllowedFunctionNames []string `json:"allowedFunctionNames"`
+		} `json:"functionCallingConfig"`
+	} `json:"toolConfig"`
+}
+
+type geminiContent struct {
+	Role  string       `json:"role"`
+	Parts []geminiPart `json:"parts"`
+}
+
+type geminiPart struct {
+	Text       *string `json:"text"`
+	Thought    bool    `json:"thought"`
+	InlineData *struct {
+		MimeType string `json:"mimeType"`
+		Data     string `json:"data"`
+	} `json:"inlineData"`
+	FileData *struct {
+		MimeType string `json:"mimeType"`
+		FileURI  string `json:"fileUri"`
+	} `json:"fileData"`
+	FunctionCall *struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	} `json:"functionCall"`
+	FunctionResponse *struct {
+		ID       string          `json:"id"`
+		Name     string          `json:"name"`
+		Response json.RawMessage `json:"response"`
+	} `json:"functionResponse"`
+}
+
+// The members of a request and its generationConfig; any other is refused.
+var (
+	geminiMembers = []string{"contents", "systemInstruction", "system_instruction", "generationConfig", "generation_config", "tools", "toolConfig", "tool_config", "safetySettings", "safety_settings", "cachedContent", "cached_content", "labels", "serviceTier", "store", "model"}
+	geminiConfig  = []string{
+		"maxOutputTokens", "temperature", "seed", "stopSequences", "candidateCount", "responseMimeType", "responseSchema", "responseJsonSchema", "_responseJsonSchema", "topP", "topK",
+		"presencePenalty", "frequencyPenalty", "responseLogprobs", "logprobs", "thinkingConfig", "responseModalities", "speechConfig", "imageConfig", "mediaResolution", "audioTimestamp", "enableEnhancedCivicAnswers", "routingConfig",
+	}
+)
+
+func decodeGemini(req *http.Request, body []byte) (inquiry, *failure) {
+	model, method, _ := strings.Cut(req.PathValue("call"), ":")
+	if method != "generateContent" && method != "streamGenerateContent" {
+		return inquiry{}, &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Requested entity was not found: method %s", clip(method, 40))}
+	}
+	var r geminiRequest
+	if err := json.Unmarshal(body, &r); err != nil {
+		return inquiry{}, decodeFailure(err)
+	}
+	if f := checkGemini(body, r); f != nil {
+		return inquiry{}, f
+	}
+	g := r.GenerationConfig
+	q := inquiry{model: model, temperature: g.Temperature, seed: g.Seed, stop: g.StopSequences, stream: method == "streamGenerateContent"}
+	q.extras = q.stream && req.URL.Query().Get("alt") != "sse"
+	if g.MaxOutputTokens != nil {
+		q.maxTokens = *g.MaxOutputTokens
+	}
+	if r.SystemInstruction != nil {
+		var system utterance
+		if f := r.SystemInstruction.into(&system); f != nil {
+			return inquiry{}, f
+		}
+		q.talk.system = system.text
+	}
+	for i, c := range r.Contents {
+		m := utterance{at: i, own: c.Role == "model"}
+		if c.Role != "user" && c.Role != "model" && c.Role != "function" && (c.Role != "" || len(r.Contents) > 1) {
+			return inquiry{}, invalid("", "Please use a valid role: user, model.")
+		}
+		if f := c.into(&m); f != nil {
+			return inquiry{}, f
+		}
+		q.messages = append(q.messages, m)
+	}
+	if f := r.offer(&q); f != nil {
+		return inquiry{}, f
+	}
+	if q.settle() != nil {
+		return inquiry{}, invalid("", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
+	}
+	switch {
+	case g.ResponseMimeType == "application/json" && (given(g.ResponseSchema) || given(g.ResponseJSONSchema)):
+		q.bind(formatSchema)
+	case g.ResponseMimeType == "application/json":
+		q.bind(formatObject)
+	}
+	return q, nil
+}
+
+// checkGemini looks at what needs no reading. Members that the API does not have
+// are refused, as by every Google API.
+func checkGemini(body []byte, r geminiRequest) *failure {
+	var members, config map[string]json.RawMessage
+	_ = json.Unmarshal(body, &members) // has been parsed
+	_ = json.Unmarshal(members["generationConfig"], &config)
+	for _, in := range []struct {
+		at    string
+		names map[string]json.RawMessage
+		known []string
+	}{{"", members, geminiMembers}, {" at 'generation_config'", config, geminiConfig}} {
+		var unknown []string
+		for name := range in.names {
+			if !slices.Contains(in.known, name) {
+				unknown = append(unknown, name)
+			}
+		}
+		if slices.Sort(unknown); len(unknown) > 0 {
+			return invalid("", "Invalid JSON payload received. Unknown name %q%s: Cannot find field.", clip(unknown[0], 40), in.at)
+		}
+	}
+	g := r.GenerationConfig
+	switch {
+	case len(r.Contents) == 0:
+		return invalid("", "* GenerateContentRequest.contents: contents is not specified\n")
+	case g.Temperature != nil && (*g.Temperature < 0 || *g.Temperature > 2):
+		return invalid("", "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n")
+	case g.MaxOutputTokens != nil && *g.MaxOutputTokens < 1:
+		return invalid("", "* GenerateContentRequest.generation_config.max_output_tokens: max_output_tokens must be positive.\n")
+	case g.CandidateCount != nil && *g.CandidateCount != 1:
+		return invalid("", "Only one candidate can be specified in the simulation")
+	case len(g.StopSequences) > 5:
+		return invalid("", "The number of stop sequences must be at most 5.")
+	case g.ResponseMimeType != "application/json" && (given(g.ResponseSchema) || given(g.ResponseJSONSchema)):
+		return invalid("", "Function calling config or response schema: response_mime_type application/json is required with a response schema")
+	case g.ResponseMimeType != "" && g.ResponseMimeType != "application/json" && g.ResponseMimeType != "text/plain":
+		return invalid("", "* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain`, `application/json`, `application/xml`, `application/yaml` and `text/x.enum`.\n")
+	}
+	return nil
+}
+
+// into adds parts to a message.
+func (c geminiContent) into(m *utterance) *failure {
+	if len(c.Parts) == 0 {
+		return invalid("", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.\n", m.at)
+	}
+	for j, p := range c.Parts {
+		switch {
+		case p.Thought:
+		case p.Text != nil:
+			m.text += *p.Text
+		case p.InlineData != nil:
+			picture, ok := pictureOf(p.InlineData.MimeType, p.InlineData.Data)
+			if !ok || p.InlineData.MimeType == "" {
+				return invalid("", "Unable to process input image. Please retry or report in https://developers.generativeai.google/guide/troubleshooting")
+			}
+			m.images = append(m.images, picture)
+		case p.FileData != nil:
+			m.images = append(m.images, picture{url: p.FileData.FileURI})
+		case p.FunctionCall != nil && m.own:
+			m.calls = append(m.calls, invocation{p.FunctionCall.ID, p.FunctionCall.Name, string(p.FunctionCall.Args)})
+		case p.FunctionResponse != nil && !m.own:
+			m.results = append(m.results, p.result())
+		default:
+			return invalid("", "* GenerateContentRequest.contents[%d].parts[%d].data: required oneof field 'data' must have one initialized field\n", m.at, j)
+		}
+	}
+	return nil
+}
+
+// result reads a response: by the documentation its output or error, or else
+// the whole of it.
+func (p geminiPart) result() result {
+	r := result{id: p.FunctionResponse.ID, name: p.FunctionResponse.Name, text: string(p.FunctionResponse.Response)}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(p.FunctionResponse.Response, &members) != nil {
+		return r
+	}
+	for _, name := range []string{"output", "result", "error"} {
+		raw, ok := members[name]
+		if !ok || len(members) != 1 {
+			continue
+		}
+		r.failed = name == "error"
+		if r.text = string(raw); strings.HasPrefix(r.text, `"`) {
+			_ = json.Unmarshal(raw, &r.text) // is a string
+		}
+	}
+	return r
+}
+
+// offer reads the tools and which of them may be called.
+func (r geminiRequest) offer(q *inquiry) *failure {
+	for i, t := range r.Tools {
+		for j, d := range t.FunctionDeclarations {
+			at := fmt.Sprintf("* GenerateContentRequest.tools[%d].function_declarations[%d]", i, j)
+			switch {
+			case !functionName.MatchString(d.Name):
+				return invalid("", "%s.name: Invalid function name. Must start with a letter or an underscore.\n", at)
+			case slices.Contains(q.tools, d.Name):
+				return invalid("", "Duplicate function declaration found: %s", d.Name)
+			case given(d.Parameters) && given(d.ParametersJSONSchema):
+				return invalid("", "%s.parameters: only one of parameters and parameters_json_schema may be set\n", at)
+			}
+			q.tools = append(q.tools, d.Name)
+		}
+	}
+	if r.ToolConfig == nil {
+		return nil
+	}
+	switch c := r.ToolConfig.FunctionCallingConfig; c.Mode {
+	case "", "AUTO", "MODE_UNSPECIFIED", "VALIDATED":
+	case "NONE":
+		q.choice = choiceNone
+	case "ANY":
+		q.choice = choiceAny
+		for _, name := range c.AllowedFunctionNames {
+			if !slices.Contains(q.tools, name) {
+				return invalid("", "Allowed function name %s is not among the function declarations.", clip(name, 64))
+			}
+		}
+		if len(c.AllowedFunctionNames) == 1 {
+			q.choice, q.tool = choiceNamed, c.AllowedFunctionNames[0]
+		}
+		if len(q.tools) == 0 {
+			return invalid("", "Function calling config is set without function_declarations.")
+		}
+	default:
+		return invalid("", "Invalid value at 'tool_config.function_calling_config.mode': %q", clip(c.Mode, 40))
+	}
+	return nil
+}

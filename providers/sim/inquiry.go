@@ -1,0 +1,190 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// inquiry is one request to a model, whatever wire it came in by.
+type inquiry struct {
+	model    string
+	talk     talk // what the models for the contract read
+	messages []utterance
+	prompt   string // all text sent, for the token estimate
+	images   int
+	mode     outputMode
+	tool     string // the tool that must be called, with toolCall
+	// tools are the names on offer, choice says which may be called.
+	tools  []string
+	choice choice
+	serial bool // at most one call
+	format string
+	// maxTokens of 0 means the model's own limit.
+	maxTokens   int
+	temperature *float64
+	seed        *int64
+	stop        []string
+	stream      bool
+	extras      bool   // the wire's own wish: usage in a stream, details, a stream as a list
+	fromHeader  string // X-Client-Request-Id
+	body        []byte
+}
+
+// choice says which tools may be called.
+type choice string
+
+const (
+	choiceAuto  choice = "auto"
+	choiceNone  choice = "none"
+	choiceAny   choice = "any"
+	choiceNamed choice = "named" // inquiry.tool
+)
+
+// The formats of the output.
+const (
+	formatText   = "text"
+	formatObject = "json_object"
+	formatSchema = "json_schema"
+)
+
+// utterance is one message of a conversation.
+type utterance struct {
+	at      int  // its place in the request, for errors
+	own     bool // the model's
+	text    string
+	images  []picture
+	calls   []invocation
+	results []result
+}
+
+// invocation is a call of a tool by a model, in a request or a reply.
+type invocation struct{ id, name, args string }
+
+// result is the answer to one call.
+type result struct {
+	id, name, text string
+	failed         bool
+	images         []picture
+}
+
+// mismatch are calls and results that do not belong together.
+type mismatch struct {
+	at     int // the place of the message
+	orphan bool
+	ids    []string
+}
+
+// settle fills what follows from the messages, the tools and the choice.
+func (q *inquiry) settle() *mismatch {
+	var all strings.Builder
+	all.WriteString(q.talk.system)
+	for _, m := range q.messages {
+		all.WriteString(m.text)
+		q.images += len(m.images)
+		for _, c := range m.calls {
+			all.WriteString(c.args)
+		}
+		for _, r := range m.results {
+			all.WriteString(r.text)
+			q.images += len(r.images)
+		}
+		if len(m.results) == 0 || m.text != "" {
+			q.talk.turns = append(q.talk.turns, remark{user: !m.own, text: m.text})
+		}
+	}
+	q.prompt = all.String()
+	if q.choice == "" {
+		q.choice = choiceAuto
+	}
+	if q.format == "" {
+		q.format = formatText
+	}
+	if q.choice == choiceAny && len(q.tools) > 0 {
+		q.tool = q.tools[0]
+	}
+	if q.tool != "" {
+		q.mode = toolCall
+	}
+	return matchCalls(q.messages)
+}
+
+// bind binds the text to a format; a tool that must be called goes before it.
+func (q *inquiry) bind(format string) {
+	q.format = format
+	if q.mode != toolCall {
+		q.mode = jsonText
+	}
+}
+
+// matchCalls gives results the names of the calls they answer. Each call must have a
+// result before anything else is said, and each result a call.
+func matchCalls(messages []utterance) *mismatch {
+	var open []invocation
+	asked := 0
+	missing := func() *mismatch {
+		m := &mismatch{at: asked}
+		for _, c := range open {
+			m.ids = append(m.ids, c.id)
+		}
+		return m
+	}
+	for i, m := range messages {
+		for j := range m.results {
+			r := &messages[i].results[j]
+			at := slices.IndexFunc(open, func(c invocation) bool { return c.id == r.id || r.id == "" && c.name == r.name })
+			if at < 0 {
+				return &mismatch{at: m.at, orphan: true, ids: []string{r.id}}
+			}
+			r.id, r.name = open[at].id, open[at].name
+			open = slices.Delete(open, at, at+1)
+		}
+		if len(open) > 0 && (m.own || len(m.results) == 0) {
+			return missing()
+		}
+		if m.own {
+			open, asked = slices.Clone(m.calls), m.at
+		}
+	}
+	if len(open) > 0 {
+		return missing()
+	}
+	return nil
+}
+
+// merge adds a message; the model's own ones that follow each other become one.
+func (q *inquiry) merge(m utterance) {
+	n := len(q.messages)
+	if n == 0 || !m.own || !q.messages[n-1].own {
+		q.messages = append(q.messages, m)
+		return
+	}
+	last := &q.messages[n-1]
+	last.text += m.text
+	last.calls = append(last.calls, m.calls...)
+}
+
+// settings says in one line what was asked for besides the messages.
+func (q inquiry) settings() string {
+	or := func(set bool, v any) string {
+		if !set {
+			return "unset"
+		}
+		return fmt.Sprint(v)
+	}
+	var temperature float64
+	var seed int64
+	if q.temperature != nil {
+		temperature = *q.temperature
+	}
+	if q.seed != nil {
+		seed = *q.seed
+	}
+	choice := string(q.choice)
+	if q.choice == choiceNamed {
+		choice += ":" + q.tool
+	}
+	return fmt.Sprintf("max_tokens=%s temperature=%s seed=%s stop=%s choice=%s tools=%d format=%s",
+		or(q.maxTokens > 0, q.maxTokens), or(q.temperature != nil, temperature), or(q.seed != nil, seed),
+		or(len(q.stop) > 0, fmt.Sprintf("%q", q.stop)), choice, len(q.tools), q.format)
+}

@@ -1,0 +1,188 @@
+package sim
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// ollama is the chat wire of Ollama. It knows no choice of tools, and calls need
+// no ids.
+var ollama = wire{
+	name:   "ollama",
+	decode: decodeOllama,
+	encode: encodeOllama,
+	stream: streamOllama,
+	media:  media("application/x-ndjson"),
+	fail:   failOllama,
+}
+
+type ollamaRequest struct {
+	Model    string          `json:"model"`
+	Messages []ollamaMessage `json:"messages"`
+	Stream   *bool           `json:"stream"` // true if it is left out
+	Format   json.RawMessage `json:"format"`
+	Tools    []struct {
+		Type     string `json:"type"`
+		Function struct {
+			Name       string          `json:"name"`
+			Parameters json.RawMessage `json:"parameters"`
+		} `json:"function"`
+	} `json:"tools"`
+	Options struct {
+		NumPredict  *int     `json:"num_predict"` // -1 is no limit
+		Temperature *float64 `json:"temperature"`
+		Seed        *int64   `json:"seed"`
+		Stop        []string `json:"stop"`
+	} `json:"options"`
+}
+
+type ollamaMessage struct {
+	Role       string   `json:"role"`
+	Content    string   `json:"content"`
+	Images     [][]byte `json:"images"`
+	ToolName   string   `json:"tool_name"`
+	ToolCallID string   `json:"tool_call_id"`
+	ToolCalls  []struct {
+		ID       string `json:"id"`
+		Function struct {
+			Name      string                     `json:"name"`
+			Arguments map[string]json.RawMessage `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+}
+
+func decodeOllama(_ *http.Request, body []byte) (inquiry, *failure) {
+	var r ollamaRequest
+	if err := json.Unmarshal(body, &r); err != nil {
+		return inquiry{}, &failure{status: http.StatusBadRequest, message: clip(err.Error(), 200)}
+	}
+	if r.Model == "" {
+		return inquiry{}, invalid("model", "model is required")
+	}
+	o := r.Options
+	q := inquiry{model: r.Model, temperature: o.Temperature, seed: o.Seed, stop: o.Stop, stream: r.Stream == nil || *r.Stream}
+	if o.NumPredict != nil {
+		q.maxTokens = max(0, *o.NumPredict)
+	}
+	for i, m := range r.Messages {
+		if f := m.into(&q, i); f != nil {
+			return inquiry{}, f
+		}
+	}
+	for _, t := range r.Tools {
+		if t.Type != "function" || t.Function.Name == "" {
+			return inquiry{}, invalid("tools", "invalid tool: type must be function, and the function must have a name")
+		}
+		q.tools = append(q.tools, t.Function.Name)
+	}
+	q.settle() // what does not belong together is shown to the model as it is
+	switch format := strings.TrimSpace(string(r.Format)); {
+	case format == "", format == "null", format == `""`:
+	case format == `"json"`:
+		q.bind(formatObject)
+	case strings.HasPrefix(format, "{"):
+		q.bind(formatSchema)
+	default:
+		return inquiry{}, invalid("format", "invalid format: %s; expected \"json\" or a valid JSON Schema object", clip(format, 80))
+	}
+	return q, nil
+}
+
+// into adds a message to the inquiry.
+func (m ollamaMessage) into(q *inquiry, i int) *failure {
+	out := utterance{at: i, text: m.Content, own: m.Role == "assistant"}
+	for _, data := range m.Images {
+		p, ok := decodePicture("", data)
+		if !ok {
+			return invalid("messages", "Failed to create new sequence: failed to process inputs: image: unknown format")
+		}
+		out.images = append(out.images, p)
+	}
+	switch strings.ToLower(m.Role) {
+	case "user":
+	case "assistant":
+		for _, c := range m.ToolCalls {
+			args := encodeJSON(c.Function.Arguments)
+			out.calls = append(out.calls, invocation{c.ID, c.Function.Name, string(args)})
+		}
+	case "tool":
+		out.text, out.images = "", nil
+		out.results = []result{{id: m.ToolCallID, name: m.ToolName, text: m.Content}}
+	case "system":
+		q.talk.system += m.Content
+		return nil
+	default:
+		return invalid("messages", "invalid role: %s, must be one of [system, user, assistant, tool]", clip(m.Role, 40))
+	}
+	q.messages = append(q.messages, out)
+	return nil
+}
+
+// ollamaPart is one line of a stream, or the whole.
+func (c completion) ollamaPart(at int, message obj) obj {
+	message["role"] = "assistant"
+	if _, ok := message["content"]; !ok {
+		message["content"] = ""
+	}
+	made := time.Unix(c.draws.created(), 0).UTC().Add(time.Duration(at) * 5 * time.Millisecond)
+	return obj{"model": c.served, "created_at": made.Format(time.RFC3339Nano), "message": message, "done": false}
+}
+
+// ollamaEnd makes a part the last one. Times are in nanoseconds; they depend on no
+// clock.
+func (c completion) ollamaEnd(part obj) obj {
+	part["done"], part["done_reason"] = true, "stop"
+	if c.cut {
+		part["done_reason"] = "length"
+	}
+	const load, perPrompt, perToken = 40_000_000, 1_000_000, 5_000_000
+	part["load_duration"], part["prompt_eval_duration"], part["eval_duration"] = load, perPrompt*c.in, perToken*c.made()
+	part["total_duration"] = load + perPrompt*c.in + perToken*c.made()
+	part["prompt_eval_count"], part["eval_count"] = c.in, c.made()
+	return part
+}
+
+func (c completion) ollamaCalls() []obj {
+	var calls []obj
+	for i, t := range c.identify("call_sim") {
+		calls = append(calls, obj{"id": t.id, "function": obj{"index": i, "name": t.name, "arguments": object(t.args)}})
+	}
+	return calls
+}
+
+func encodeOllama(_ inquiry, c completion) any {
+	message := obj{"content": c.spoken()}
+	if c.reasoning != "" {
+		message["thinking"] = c.reasoning
+	}
+	if calls := c.ollamaCalls(); calls != nil {
+		message["tool_calls"] = calls
+	}
+	return c.ollamaEnd(c.ollamaPart(0, message))
+}
+
+// streamOllama makes a line of each piece; a call is one piece.
+func streamOllama(_ inquiry, c completion) [][]byte {
+	var frames [][]byte
+	send := func(part obj) { frames = append(frames, append(encodeJSON(part), '\n')) }
+	for _, p := range c.draws.pieces(c.reasoning) {
+		send(c.ollamaPart(len(frames), obj{"thinking": p}))
+	}
+	for _, p := range c.draws.pieces(c.spoken()) {
+		send(c.ollamaPart(len(frames), obj{"content": p}))
+	}
+	for _, call := range c.ollamaCalls() {
+		send(c.ollamaPart(len(frames), obj{"tool_calls": []obj{call}}))
+	}
+	send(c.ollamaEnd(c.ollamaPart(len(frames), obj{})))
+	return frames
+}
+
+func failOllama(f *failure, _ string) any {
+	if f.code == "model_not_found" {
+		return obj{"error": "model '" + f.model + "' not found"}
+	}
+	return obj{"error": f.message}
+}

@@ -1,0 +1,141 @@
+package sim
+
+type openAIReply struct {
+	ID                string         `json:"id"`
+	Object            string         `json:"object"`
+	Created           int64          `json:"created"`
+	Model             string         `json:"model"`
+	Choices           []openAIChoice `json:"choices"`
+	Usage             openAIUsage    `json:"usage"`
+	ServiceTier       string         `json:"service_tier"`
+	SystemFingerprint string         `json:"system_fingerprint"`
+}
+
+type openAIChoice struct {
+	Index        int           `json:"index"`
+	Message      openAIMessage `json:"message"`
+	Logprobs     *struct{}     `json:"logprobs"`
+	FinishReason string        `json:"finish_reason"`
+}
+
+type openAIMessage struct {
+	Role        string           `json:"role"`
+	Content     *string          `json:"content"` // null beside a call
+	ToolCalls   []openAIToolCall `json:"tool_calls,omitempty"`
+	Refusal     *string          `json:"refusal"`
+	Annotations []struct{}       `json:"annotations"`
+}
+
+type openAIUsage struct {
+	PromptTokens        int `json:"prompt_tokens"`
+	CompletionTokens    int `json:"completion_tokens"`
+	TotalTokens         int `json:"total_tokens"`
+	PromptTokensDetails struct {
+		CachedTokens     int `json:"cached_tokens"`
+		CacheWriteTokens int `json:"cache_write_tokens,omitempty"`
+		AudioTokens      int `json:"audio_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionTokensDetails struct {
+		ReasoningTokens          int `json:"reasoning_tokens"`
+		AudioTokens              int `json:"audio_tokens"`
+		AcceptedPredictionTokens int `json:"accepted_prediction_tokens"`
+		RejectedPredictionTokens int `json:"rejected_prediction_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+type openAIError struct {
+	Error openAIErrorBody `json:"error"`
+}
+
+type openAIErrorBody struct {
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Param   *string `json:"param"`
+	Code    *string `json:"code"`
+}
+
+// finishOpenAI is why it ended. A call that was forced by name is a stop.
+func finishOpenAI(q inquiry, c completion) string {
+	switch {
+	case c.cut:
+		return "length"
+	case len(c.calls) > 0 && q.choice != choiceNamed:
+		return "tool_calls"
+	}
+	return "stop"
+}
+
+func (c completion) openAIUsage() openAIUsage {
+	u := openAIUsage{PromptTokens: c.in, CompletionTokens: c.made(), TotalTokens: c.in + c.made()}
+	u.PromptTokensDetails.CachedTokens, u.PromptTokensDetails.CacheWriteTokens = c.read, c.write
+	u.CompletionTokensDetails.ReasoningTokens = c.thought
+	return u
+}
+
+func encodeOpenAI(q inquiry, c completion) any {
+	return openAIReply{
+		ID: c.draws.id("chatcmpl-sim"), Object: "chat.completion", Created: c.draws.created(), Model: c.served,
+		Choices: []openAIChoice{{
+			Message:      c.message(),
+			FinishReason: finishOpenAI(q, c),
+		}},
+		Usage:       c.openAIUsage(),
+		ServiceTier: "default", SystemFingerprint: "simulated",
+	}
+}
+
+// streamOpenAI makes chunks, the usage in one of its own if it was asked for.
+func streamOpenAI(q inquiry, c completion) [][]byte {
+	var e events
+	send := func(choices []obj, usage any) {
+		chunk := obj{
+			"id": c.draws.id("chatcmpl-sim"), "object": "chat.completion.chunk", "created": c.draws.created(), "model": c.served,
+			"service_tier": "default", "system_fingerprint": "simulated", "choices": choices,
+		}
+		if q.extras {
+			chunk["usage"] = usage
+		}
+		e.send("", chunk)
+	}
+	delta := func(d obj, finish any) {
+		send([]obj{{"index": 0, "delta": d, "logprobs": nil, "finish_reason": finish}}, nil)
+	}
+	first := obj{"role": "assistant", "content": "", "refusal": nil}
+	if m := c.message(); m.Content == nil {
+		first["content"] = nil
+	}
+	delta(first, nil)
+	for _, p := range c.draws.pieces(c.text) {
+		delta(obj{"content": p}, nil)
+	}
+	for _, p := range c.draws.pieces(c.refusal) {
+		delta(obj{"refusal": p}, nil)
+	}
+	for i, t := range c.identify("call_sim") {
+		delta(obj{"tool_calls": []obj{{"index": i, "id": t.id, "type": "function", "function": obj{"name": t.name, "arguments": ""}}}}, nil)
+		for _, p := range c.draws.pieces(t.args) {
+			delta(obj{"tool_calls": []obj{{"index": i, "function": obj{"arguments": p}}}}, nil)
+		}
+	}
+	delta(obj{}, finishOpenAI(q, c))
+	if q.extras {
+		send([]obj{}, c.openAIUsage())
+	}
+	return append(e.frames, []byte("data: [DONE]\n\n"))
+}
+
+func failOpenAI(f *failure, _ string) any {
+	kind := "invalid_request_error"
+	if f.status >= 500 {
+		kind = "server_error"
+	}
+	return openAIError{Error: openAIErrorBody{Message: f.message, Type: kind, Param: orNil(f.param), Code: orNil(f.code)}}
+}
+
+// orNil is s, or null where the wire has null for nothing.
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

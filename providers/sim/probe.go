@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Probe is the name of the model that does what the user's last message says,
+// line by line, so that a client can ask any wire for anything:
+//
+//	say TEXT        adds to the answer
+//	think TEXT      adds to the reasoning; where a wire has none it is only counted
+//	call NAME ARGS  calls a tool that is on offer, with arguments sent as written
+//	refuse TEXT     refuses
+//	describe        says what the images are, one a line
+//	results         says what the tools answered, one a line
+//	system          says the system prompt
+//	settings        says what else was asked for
+//	fill N          says N words
+//	cached R W      counts R tokens of the prompt as read from a cache, W as written
+//	then            what follows is for the next turn
+//
+// TEXT may be a JSON string. What is not said by say stands on lines of its own.
+// Turn k, which is the one after k messages of the assistant behind that of the
+// user, takes the k-th part. A prompt of fewer than R+W tokens counts as that many.
+// With a tool that must be called and no call, the answer is its arguments.
+const Probe = "sim-probe"
+
+// probe has no slips and reads no contract.
+var probe = profile{
+	name: Probe, served: Probe + "-2026-11",
+	latency: latency{median: 20 * time.Millisecond, sigma: 0.1, perToken: time.Millisecond},
+}
+
+// maxFill bounds how many words are filled in.
+const maxFill = 20000
+
+// obedience is the carrying out of directives.
+type obedience struct {
+	inquiry *inquiry
+	reply   *completion
+	images  []picture
+	results []result
+	text    strings.Builder
+	apart   bool // the answer ends in a line of its own
+}
+
+// obey does what the last message of the user says.
+func (q *inquiry) obey(c *completion) {
+	at := len(q.messages) - 1
+	for at >= 0 && (q.messages[at].own || q.messages[at].text == "") {
+		at--
+	}
+	if at < 0 {
+		return
+	}
+	o := obedience{inquiry: q, reply: c, images: q.messages[at].images}
+	stage := 0
+	for _, m := range q.messages[at+1:] {
+		if m.own {
+			stage, o.results = stage+1, nil
+		}
+		o.results = append(o.results, m.results...)
+	}
+	if stage == 0 {
+		o.results = q.before(at)
+	}
+	for line := range strings.Lines(q.messages[at].text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "then":
+			stage--
+		case stage == 0 && line != "":
+			o.do(line)
+		}
+	}
+	c.text = o.text.String()
+	if q.mode == toolCall && len(c.calls) == 0 && c.refusal == "" {
+		c.calls, c.text = []invocation{{name: q.tool, args: c.text}}, ""
+	}
+}
+
+// before are the results that stand with a message or right before it.
+func (q *inquiry) before(at int) []result {
+	for at > 0 && !q.messages[at-1].own && len(q.messages[at-1].results) > 0 {
+		at--
+	}
+	var out []result
+	for _, m := range q.messages[at:] {
+		out = append(out, m.results...)
+	}
+	return out
+}
+
+// do carries out one directive.
+func (o *obedience) do(line string) {
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch word {
+	case "say":
+		o.say(textOf(rest))
+	case "think":
+		o.reply.reasoning += textOf(rest)
+	case "refuse":
+		o.reply.refusal += textOf(rest)
+	case "call":
+		o.call(rest)
+	case "describe":
+		images := slices.Clone(o.images)
+		for _, r := range o.results {
+			images = append(images, r.images...)
+		}
+		for i, p := range images {
+			o.line(fmt.Sprintf("image %d: %s", i+1, p))
+		}
+	case "results":
+		for _, r := range o.results {
+			how := " -> "
+			if r.failed {
+				how = " failed: "
+			}
+			o.line(r.name + how + r.text)
+		}
+	case "system":
+		o.line(o.inquiry.talk.system)
+	case "settings":
+		o.line(o.inquiry.settings())
+	case "fill":
+		o.fill(line, rest)
+	case "cached":
+		o.cached(line, rest)
+	default:
+		o.line("?" + line)
+	}
+}
+
+// textOf is a text as it stands, or the one a JSON string stands for.
+func textOf(s string) string {
+	var text string
+	if strings.HasPrefix(s, `"`) && json.Unmarshal([]byte(s), &text) == nil {
+		return text
+	}
+	return s
+}
+
+// say adds to the answer, on a new line if a line of its own came before.
+func (o *obedience) say(text string) {
+	if o.apart {
+		o.text.WriteByte('\n')
+	}
+	o.text.WriteString(text)
+	o.apart = false
+}
+
+// line adds a line of its own.
+func (o *obedience) line(text string) {
+	o.apart = o.text.Len() > 0
+	o.say(text)
+	o.apart = true
+}
+
+func (o *obedience) call(rest string) {
+	name, args, _ := strings.Cut(rest, " ")
+	q := o.inquiry
+	offered := false
+	for _, tool := range q.tools {
+		offered = offered || tool == name
+	}
+	switch {
+	case !offered, q.choice == choiceNone, q.choice == choiceNamed && name != q.tool:
+		o.line("no tool " + name)
+	case q.serial && len(o.reply.calls) > 0:
+	default:
+		if args = strings.TrimSpace(args); args == "" {
+			args = "{}"
+		}
+		o.reply.calls = append(o.reply.calls, invocation{name: name, args: args})
+	}
+}
+
+func (o *obedience) fill(line, rest string) {
+	n, err := strconv.Atoi(rest)
+	if err != nil || n < 0 {
+		o.line("?" + line)
+		return
+	}
+	words := make([]string, min(n, maxFill))
+	for i := range words {
+		words[i] = "w" + strconv.Itoa(i+1)
+	}
+	o.line(strings.Join(words, " "))
+}
+
+func (o *obedience) cached(line, rest string) {
+	var r, w int
+	if n, err := fmt.Sscanf(rest, "%d %d", &r, &w); n != 2 || err != nil || r < 0 || w < 0 || r > 1e9 || w > 1e9 {
+		o.line("?" + line)
+		return
+	}
+	o.reply.read, o.reply.write = r, w
+	o.reply.in = max(o.reply.in, r+w)
+}

@@ -1,0 +1,249 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// responses is OpenAI's Responses wire. It keeps nothing: there is no previous
+// response to refer to.
+var responses = wire{
+	name:      "responses",
+	requestID: "X-Request-Id",
+	decode:    decodeResponses,
+	encode:    encodeResponses,
+	stream:    streamResponses,
+	media:     media(eventStream + "; charset=utf-8"),
+	fail:      failOpenAI,
+}
+
+type responsesRequest struct {
+	Model              *string                `json:"model"`
+	Instructions       *string                `json:"instructions"`
+	Input              content[responsesItem] `json:"input"`
+	MaxOutputTokens    *int                   `json:"max_output_tokens"`
+	Temperature        *float64               `json:"temperature"`
+	Stream             bool                   `json:"stream"`
+	Tools              []responsesTool        `json:"tools"`
+	ToolChoice         json.RawMessage        `json:"tool_choice"`
+	ParallelToolCalls  *bool                  `json:"parallel_tool_calls"`
+	PreviousResponseID *string                `json:"previous_response_id"`
+	Text               *struct {
+		Format *struct {
+			Type   string          `json:"type"`
+			Name   string          `json:"name"`
+			Schema json.RawMessage `json:"schema"`
+			Strict *bool           `json:"strict"`
+		} `json:"format"`
+	} `json:"text"`
+}
+
+type responsesTool struct {
+	Type       string          `json:"type"`
+	Name       string          `json:"name"`
+	Parameters json.RawMessage `json:"parameters"`
+}
+
+// responsesItem is an item of the input: a message, a call, the output of one,
+// or reasoning.
+type responsesItem struct {
+	Type      string                 `json:"type"`
+	ID        string                 `json:"id"`
+	Role      string                 `json:"role"`
+	Content   content[responsesPart] `json:"content"`
+	CallID    string                 `json:"call_id"`
+	Name      string                 `json:"name"`
+	Arguments string                 `json:"arguments"`
+	Output    content[responsesPart] `json:"output"`
+}
+
+type responsesPart struct {
+	Type     string  `json:"type"`
+	Text     *string `json:"text"`
+	Refusal  *string `json:"refusal"`
+	ImageURL *string `json:"image_url"`
+}
+
+func decodeResponses(_ *http.Request, body []byte) (inquiry, *failure) {
+	var r responsesRequest
+	if err := json.Unmarshal(body, &r); err != nil {
+		return inquiry{}, decodeFailure(err)
+	}
+	if f := r.check(body); f != nil {
+		return inquiry{}, f
+	}
+	q := inquiry{model: *r.Model, temperature: r.Temperature, stream: r.Stream}
+	if r.MaxOutputTokens != nil {
+		q.maxTokens = *r.MaxOutputTokens
+	}
+	if r.Instructions != nil {
+		q.talk.system = *r.Instructions
+	}
+	if r.Input.text != nil {
+		q.messages = []utterance{{text: *r.Input.text}}
+	}
+	for i, item := range r.Input.parts {
+		if f := item.into(&q, i); f != nil {
+			return inquiry{}, f
+		}
+	}
+	for i, t := range r.Tools {
+		if t.Type != "function" {
+			return inquiry{}, invalid(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. The simulation has no tools but those of type 'function'.", clip(t.Type, 40))
+		}
+		if f := checkFunction(fmt.Sprintf("tools[%d]", i), t.Name, t.Parameters); f != nil {
+			return inquiry{}, f
+		}
+		q.tools = append(q.tools, t.Name)
+	}
+	q.serial = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
+	if f := q.choose(r.ToolChoice, func(raw json.RawMessage) string {
+		var t responsesTool
+		if json.Unmarshal(raw, &t) != nil || t.Type != "function" {
+			return ""
+		}
+		return t.Name
+	}); f != nil {
+		return inquiry{}, f
+	}
+	switch m := q.settle(); {
+	case m == nil:
+	case m.orphan:
+		return inquiry{}, invalid("input", "No tool call found for function call output with call_id %s.", clip(m.ids[0], 80))
+	default:
+		return inquiry{}, invalid("input", "No tool output found for function call %s.", clip(m.ids[0], 80))
+	}
+	return q, r.form(&q)
+}
+
+// check looks at what needs no reading.
+func (r responsesRequest) check(body []byte) *failure {
+	switch name := foreign(body, "seed", "stop", "messages", "max_tokens", "max_completion_tokens", "response_format", "n", "stop_sequences", "system"); {
+	case name != "":
+		return &failure{status: http.StatusBadRequest, code: "unknown_parameter", param: name, message: fmt.Sprintf("Unknown parameter: '%s'.", name)}
+	case r.Model == nil || *r.Model == "":
+		return &failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "model", message: "Missing required parameter: 'model'."}
+	case r.Input.text == nil && len(r.Input.parts) == 0:
+		return &failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "input", message: "Missing required parameter: 'input'."}
+	case r.PreviousResponseID != nil:
+		return &failure{status: http.StatusBadRequest, code: "previous_response_not_found", param: "previous_response_id", message: fmt.Sprintf("Previous response with id '%s' not found.", clip(*r.PreviousResponseID, 80))}
+	case r.MaxOutputTokens != nil && *r.MaxOutputTokens < 16:
+		return &failure{status: http.StatusBadRequest, code: "integer_below_min_value", param: "max_output_tokens", message: fmt.Sprintf("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", *r.MaxOutputTokens)}
+	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2):
+		return invalid("temperature", "Invalid 'temperature': must be between 0 and 2.")
+	}
+	return nil
+}
+
+// into adds an item to the inquiry. The model's items that follow each other are
+// one turn of it.
+func (m responsesItem) into(q *inquiry, i int) *failure {
+	at := fmt.Sprintf("input[%d]", i)
+	out := utterance{at: i, own: true}
+	switch m.Type {
+	case "function_call":
+		if m.CallID == "" || m.Name == "" {
+			return invalid(at, "Missing required parameter: '%s.call_id' or '%s.name'.", at, at)
+		}
+		out.calls = []invocation{{m.CallID, m.Name, m.Arguments}}
+	case "function_call_output":
+		out.own = false
+		if !m.Output.given {
+			return invalid(at+".output", "Missing required parameter: '%s.output'.", at)
+		}
+		if f := readParts(m.Output, at+".output", "input_text", &out); f != nil {
+			return f
+		}
+		out.results = []result{{id: m.CallID, text: out.text, images: out.images}}
+		out.text, out.images = "", nil
+	case "reasoning":
+		if !strings.HasPrefix(m.ID, "rs_") {
+			return invalid(at+".id", "Invalid '%s.id': '%s'. Expected an ID that begins with 'rs'.", at, clip(m.ID, 64))
+		}
+	case "message", "":
+		return m.message(q, at, out)
+	default:
+		return invalid(at, "Invalid value: '%s'. Supported values are: 'message', 'function_call', 'function_call_output' and 'reasoning'.", clip(m.Type, 40))
+	}
+	q.merge(out)
+	return nil
+}
+
+func (m responsesItem) message(q *inquiry, at string, out utterance) *failure {
+	if !m.Content.given {
+		return invalid(at+".content", "Missing required parameter: '%s.content'.", at)
+	}
+	kind := "input_text"
+	switch m.Role {
+	case "assistant":
+		kind = "output_text"
+	case "user", "system", "developer":
+		out.own = false
+	default:
+		return invalid(at+".role", "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", clip(m.Role, 40))
+	}
+	if f := readParts(m.Content, at+".content", kind, &out); f != nil {
+		return f
+	}
+	if m.Role == "system" || m.Role == "developer" {
+		q.talk.system += out.text
+		return nil
+	}
+	q.merge(out)
+	return nil
+}
+
+// readParts reads parts: text of one kind, refusals of the model, images of others.
+func readParts(c content[responsesPart], at, kind string, out *utterance) *failure {
+	if c.text != nil {
+		out.text = *c.text
+	}
+	for j, p := range c.parts {
+		switch {
+		case p.Type == kind && p.Text != nil:
+			out.text += *p.Text
+		case p.Type == "refusal" && p.Refusal != nil && out.own:
+			out.text += *p.Refusal
+		case p.Type == "input_image" && p.ImageURL != nil && !out.own:
+			picture, ok := pictureAt(*p.ImageURL)
+			if !ok {
+				return invalid(at, "The image data you provided does not represent a valid image. Please check your input and try again with one of the supported image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
+			}
+			out.images = append(out.images, picture)
+		default:
+			return invalid(fmt.Sprintf("%s[%d]", at, j), "Invalid value: '%s'. Supported values are: '%s' and '%s'.", clip(p.Type, 40), kind, map[bool]string{true: "refusal", false: "input_image"}[out.own])
+		}
+	}
+	return nil
+}
+
+// form reads what a request demands of the form of the text.
+func (r responsesRequest) form(q *inquiry) *failure {
+	if r.Text == nil || r.Text.Format == nil {
+		return nil
+	}
+	f := r.Text.Format
+	switch f.Type {
+	case "text":
+		return nil
+	case "json_object":
+		if !strings.Contains(strings.ToLower(q.prompt), "json") {
+			return invalid("input", "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.")
+		}
+	case "json_schema":
+		switch at, closed := open(f.Schema, true); {
+		case f.Name == "":
+			return invalid("text.format.name", "Missing required parameter: 'text.format.name'.")
+		case !describesObject(f.Schema):
+			return invalid("text.format.schema", `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip(f.Name, 64))
+		case (f.Strict == nil || *f.Strict) && !closed:
+			return invalid("text.format.schema", "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip(f.Name, 64), clip(at, 80))
+		}
+	default:
+		return invalid("text.format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip(f.Type, 40))
+	}
+	q.bind(f.Type)
+	return nil
+}
