@@ -84,7 +84,7 @@ func decodeOpenAI(_ *http.Request, body []byte) (inquiry, *failure) {
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return inquiry{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.")
+		return inquiry{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.")
 	default:
 		return inquiry{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", clip(strings.Join(m.ids, ", "), 200))
 	}

@@ -19,7 +19,7 @@ import (
 //	describe        says what the images are, one a line
 //	results         says what the tools answered, one a line
 //	system          says the system prompt
-//	settings        says what else was asked for
+//	settings        says what else was asked for; stop sequences then end nothing
 //	fill N          says N words
 //	cached R W      counts R tokens of the prompt as read from a cache, W as written
 //	then            what follows is for the next turn
@@ -129,6 +129,7 @@ func (o *obedience) do(line string) {
 		o.line(o.inquiry.talk.system)
 	case "settings":
 		o.line(o.inquiry.settings())
+		o.inquiry.stop = nil
 	case "fill":
 		o.fill(line, rest)
 	case "cached":

@@ -1,0 +1,501 @@
+package sim
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// asked is a request in no wire's words.
+type asked struct {
+	model, system string
+	turns         []utterance
+	tools         []string
+	choice        choice // of choiceNamed it is the first tool
+	serial        bool
+	limit         int
+	stop          []string
+	schema        bool // JSON is demanded
+	stream        bool
+}
+
+// heard is what a client makes of a reply.
+type heard struct {
+	text, reasoning, refusal string
+	calls                    []invocation
+	finish                   string
+	// Classes of tokens: in is fresh, out includes thought.
+	in, read, write, out, thought int
+}
+
+// tongue is a client of one wire, as small as can be.
+type tongue struct {
+	name, path, streamPath string
+	header                 []string
+	body                   func(asked) obj
+	whole                  func(t testing.TB, body []byte) heard
+	frames                 func(t testing.TB, body []byte) heard
+	// What the wire lacks.
+	noTools, noChoice, noSystem, noStop, noReasoning, noCacheWrite, noCache, noImageURL, noSerial, noFailed bool
+	finishes                                                                                                map[string]string // of stop, length, stop_sequence, tools, refusal
+	// sameRefusal says that a refusal is text like any other.
+	sameRefusal bool
+}
+
+const testSchema = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
+
+var testSchemaRaw = json.RawMessage(testSchema)
+
+// do asks and reads the answer.
+func (g tongue) do(t testing.TB, h http.Handler, a asked) heard {
+	t.Helper()
+	w := g.send(t, h, a)
+	require.Equal(t, http.StatusOK, w.Code, w.Body)
+	require.NotEmpty(t, w.Header().Get("Content-Type"))
+	if a.stream {
+		return g.frames(t, w.Body.Bytes())
+	}
+	require.True(t, json.Valid(w.Body.Bytes()))
+	return g.whole(t, w.Body.Bytes())
+}
+
+func (g tongue) send(t testing.TB, h http.Handler, a asked) *httptest.ResponseRecorder {
+	t.Helper()
+	if a.model == "" {
+		a.model = Probe
+	}
+	path := g.path
+	if a.stream && g.streamPath != "" {
+		path = g.streamPath
+	}
+	return post(t, h, strings.ReplaceAll(path, "MODEL", a.model), string(encodeJSON(g.body(a))), g.header...)
+}
+
+func user(text string, images ...picture) utterance { return utterance{text: text, images: images} }
+
+// parsed reads JSON that must be there.
+func parsed(t testing.TB, raw []byte) map[string]any {
+	t.Helper()
+	var v map[string]any
+	require.NoError(t, json.Unmarshal(raw, &v), "%s", raw)
+	return v
+}
+
+// at follows names and indexes through JSON; nil if one is not there.
+func at(v any, path ...any) any {
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[p]
+		case int:
+			l, _ := v.([]any)
+			if p >= len(l) {
+				return nil
+			}
+			v = l[p]
+		}
+	}
+	return v
+}
+
+func text(v any, path ...any) string {
+	s, _ := at(v, path...).(string)
+	return s
+}
+
+func figure(v any, path ...any) int {
+	n, _ := at(v, path...).(float64)
+	return int(n)
+}
+
+func list(v any, path ...any) []any {
+	l, _ := at(v, path...).([]any)
+	return l
+}
+
+// raw is a value as JSON text.
+func raw(v any) string {
+	if v == nil {
+		return ""
+	}
+	return string(encodeJSON(v))
+}
+
+// sse cuts a stream of events into names and data.
+func sse(t testing.TB, body []byte) (names, data []string) {
+	t.Helper()
+	for event := range strings.SplitSeq(strings.ReplaceAll(strings.TrimRight(string(body), "\r\n"), "\r\n", "\n"), "\n\n") {
+		name := ""
+		for line := range strings.SplitSeq(event, "\n") {
+			if rest, ok := strings.CutPrefix(line, "event: "); ok {
+				name = rest
+			} else if rest, ok := strings.CutPrefix(line, "data:"); ok {
+				names, data = append(names, name), append(data, strings.TrimSpace(rest))
+			} else {
+				require.Fail(t, "not a line of an event", line)
+			}
+		}
+	}
+	return names, data
+}
+
+func dataURL(p picture) string {
+	if p.url != "" {
+		return p.url
+	}
+	return "data:" + p.media + ";base64," + base64.StdEncoding.EncodeToString(p.data)
+}
+
+func set(o obj, name string, v any, is bool) {
+	if is {
+		o[name] = v
+	}
+}
+
+// openAIChoice is a choice in OpenAI's words.
+func choiceWord(c choice, named any) any {
+	switch c {
+	case choiceNone:
+		return "none"
+	case choiceAny:
+		return "required"
+	case choiceNamed:
+		return named
+	}
+	return "auto"
+}
+
+func openAITools(names []string) []obj {
+	var out []obj
+	for _, n := range names {
+		out = append(out, obj{"type": "function", "function": obj{"name": n, "description": "d", "parameters": obj{"type": "object"}}})
+	}
+	return out
+}
+
+func openAICalls(calls []invocation) []obj {
+	var out []obj
+	for _, c := range calls {
+		out = append(out, obj{"id": c.id, "type": "function", "function": obj{"name": c.name, "arguments": c.args}})
+	}
+	return out
+}
+
+func openAIContent(m utterance) any {
+	if len(m.images) == 0 {
+		return m.text
+	}
+	var parts []obj
+	for _, p := range m.images {
+		parts = append(parts, obj{"type": "image_url", "image_url": obj{"url": dataURL(p)}})
+	}
+	return append(parts, obj{"type": "text", "text": m.text})
+}
+
+// chatMessages are messages as OpenAI and Cohere have them.
+func chatMessages(a asked) []obj {
+	var out []obj
+	if a.system != "" {
+		out = append(out, obj{"role": "system", "content": a.system})
+	}
+	for _, m := range a.turns {
+		switch {
+		case len(m.results) > 0:
+			for _, r := range m.results {
+				out = append(out, obj{"role": "tool", "tool_call_id": r.id, "content": r.text})
+			}
+		case m.own:
+			o := obj{"role": "assistant", "content": nil}
+			set(o, "content", m.text, m.text != "")
+			set(o, "tool_calls", openAICalls(m.calls), len(m.calls) > 0)
+			out = append(out, o)
+		default:
+			out = append(out, obj{"role": "user", "content": openAIContent(m)})
+		}
+	}
+	return out
+}
+
+var openAITongue = tongue{
+	name: "openai", path: "/v1/chat/completions", noReasoning: true, noFailed: true,
+	finishes: map[string]string{"stop": "stop", "length": "length", "stop_sequence": "stop", "tools": "tool_calls", "refusal": "stop"},
+	body: func(a asked) obj {
+		o := obj{"model": a.model, "messages": chatMessages(a)}
+		set(o, "tools", openAITools(a.tools), len(a.tools) > 0)
+		if len(a.tools) > 0 {
+			o["tool_choice"] = choiceWord(a.choice, obj{"type": "function", "function": obj{"name": a.tools[0]}})
+			o["parallel_tool_calls"] = !a.serial
+		}
+		set(o, "max_completion_tokens", a.limit, a.limit > 0)
+		set(o, "stop", a.stop, len(a.stop) > 0)
+		set(o, "response_format", obj{"type": "json_schema", "json_schema": obj{"name": "n", "schema": testSchemaRaw, "strict": true}}, a.schema)
+		set(o, "stream", true, a.stream)
+		set(o, "stream_options", obj{"include_usage": true}, a.stream)
+		return o
+	},
+	whole: func(t testing.TB, body []byte) heard {
+		v := parsed(t, body)
+		m := at(v, "choices", 0, "message")
+		h := heard{text: text(m, "content"), refusal: text(m, "refusal"), finish: text(v, "choices", 0, "finish_reason")}
+		for _, c := range list(m, "tool_calls") {
+			h.calls = append(h.calls, invocation{text(c, "id"), text(c, "function", "name"), text(c, "function", "arguments")})
+		}
+		h.openAIUsage(at(v, "usage"))
+		return h
+	},
+	frames: func(t testing.TB, body []byte) heard {
+		var h heard
+		_, data := sse(t, body)
+		require.Equal(t, "[DONE]", data[len(data)-1])
+		for i, d := range data[:len(data)-1] {
+			v := parsed(t, []byte(d))
+			require.Equal(t, "chat.completion.chunk", text(v, "object"))
+			if len(list(v, "choices")) == 0 {
+				require.Equal(t, len(data)-2, i, "usage comes last")
+				h.openAIUsage(at(v, "usage"))
+				continue
+			}
+			require.Empty(t, h.finish, "nothing follows the end")
+			require.Equal(t, i == 0, text(v, "choices", 0, "delta", "role") == "assistant")
+			delta := at(v, "choices", 0, "delta")
+			h.text += text(delta, "content")
+			h.refusal += text(delta, "refusal")
+			h.finish = text(v, "choices", 0, "finish_reason")
+			for _, c := range list(delta, "tool_calls") {
+				if id := text(c, "id"); id != "" {
+					require.Equal(t, len(h.calls), figure(c, "index"))
+					h.calls = append(h.calls, invocation{id: id, name: text(c, "function", "name")})
+				}
+				h.calls[figure(c, "index")].args += text(c, "function", "arguments")
+			}
+		}
+		return h
+	},
+}
+
+func (h *heard) openAIUsage(u any) {
+	h.read, h.write = figure(u, "prompt_tokens_details", "cached_tokens"), figure(u, "prompt_tokens_details", "cache_write_tokens")
+	h.in = figure(u, "prompt_tokens") - h.read - h.write
+	h.out, h.thought = figure(u, "completion_tokens"), figure(u, "completion_tokens_details", "reasoning_tokens")
+}
+
+var responsesTongue = tongue{
+	name: "responses", path: "/v1/responses", noStop: true, noFailed: true,
+	finishes: map[string]string{"stop": "completed", "length": "max_output_tokens", "tools": "completed", "refusal": "completed"},
+	body: func(a asked) obj {
+		var input []obj
+		for _, m := range a.turns {
+			for _, r := range m.results {
+				input = append(input, obj{"type": "function_call_output", "call_id": r.id, "output": r.text})
+			}
+			if m.text != "" || len(m.images) > 0 {
+				kind := map[bool]string{true: "output_text", false: "input_text"}[m.own]
+				parts := []obj{{"type": kind, "text": m.text}}
+				for _, p := range m.images {
+					parts = append(parts, obj{"type": "input_image", "image_url": dataURL(p)})
+				}
+				input = append(input, obj{"role": map[bool]string{true: "assistant", false: "user"}[m.own], "content": parts})
+			}
+			for _, c := range m.calls {
+				input = append(input, obj{"type": "function_call", "call_id": c.id, "name": c.name, "arguments": c.args})
+			}
+		}
+		o := obj{"model": a.model, "input": input, "store": false}
+		set(o, "instructions", a.system, a.system != "")
+		var tools []obj
+		for _, n := range a.tools {
+			tools = append(tools, obj{"type": "function", "name": n, "parameters": obj{"type": "object"}})
+		}
+		if len(tools) > 0 {
+			o["tools"], o["parallel_tool_calls"] = tools, !a.serial
+			o["tool_choice"] = choiceWord(a.choice, obj{"type": "function", "name": a.tools[0]})
+		}
+		set(o, "max_output_tokens", a.limit, a.limit > 0)
+		set(o, "text", obj{"format": obj{"type": "json_schema", "name": "n", "schema": testSchemaRaw}}, a.schema)
+		set(o, "stream", true, a.stream)
+		return o
+	},
+	whole: func(t testing.TB, body []byte) heard { return heardResponse(t, parsed(t, body)) },
+	frames: func(t testing.TB, body []byte) heard {
+		names, data := sse(t, body)
+		var said heard
+		for i, d := range data {
+			v := parsed(t, []byte(d))
+			require.Equal(t, names[i], text(v, "type"))
+			require.Equal(t, i, figure(v, "sequence_number"))
+			switch names[i] {
+			case "response.output_text.delta":
+				said.text += text(v, "delta")
+			case "response.refusal.delta":
+				said.refusal += text(v, "delta")
+			case "response.reasoning_summary_text.delta":
+				said.reasoning += text(v, "delta")
+			case "response.function_call_arguments.delta":
+				said.calls[len(said.calls)-1].args += text(v, "delta")
+			case "response.output_item.added":
+				if text(v, "item", "type") == "function_call" {
+					said.calls = append(said.calls, invocation{id: text(v, "item", "call_id"), name: text(v, "item", "name")})
+				}
+			}
+		}
+		require.Equal(t, []string{"response.created", "response.in_progress"}, names[:2])
+		h := heardResponse(t, parsed(t, []byte(raw(at(parsed(t, []byte(data[len(data)-1])), "response")))))
+		require.Equal(t, "response."+map[bool]string{true: "completed", false: "incomplete"}[h.finish == "completed"], names[len(names)-1])
+		require.Equal(t, h.text, said.text)
+		require.Equal(t, h.refusal, said.refusal)
+		require.Equal(t, h.reasoning, said.reasoning)
+		require.Equal(t, h.calls, said.calls)
+		return h
+	},
+}
+
+func heardResponse(t testing.TB, v map[string]any) heard {
+	require.Equal(t, "response", v["object"])
+	h := heard{finish: text(v, "status")}
+	if reason := text(v, "incomplete_details", "reason"); reason != "" {
+		require.Equal(t, "incomplete", h.finish)
+		h.finish = reason
+	}
+	for _, item := range list(v, "output") {
+		switch text(item, "type") {
+		case "reasoning":
+			h.reasoning += text(item, "summary", 0, "text")
+		case "function_call":
+			h.calls = append(h.calls, invocation{text(item, "call_id"), text(item, "name"), text(item, "arguments")})
+		case "message":
+			for _, p := range list(item, "content") {
+				h.text += text(p, "text")
+				h.refusal += text(p, "refusal")
+			}
+		}
+	}
+	u := at(v, "usage")
+	h.read, h.write = figure(u, "input_tokens_details", "cached_tokens"), figure(u, "input_tokens_details", "cache_write_tokens")
+	h.in = figure(u, "input_tokens") - h.read - h.write
+	h.out, h.thought = figure(u, "output_tokens"), figure(u, "output_tokens_details", "reasoning_tokens")
+	return h
+}
+
+var anthropicTongue = tongue{
+	name: "anthropic", path: "/v1/messages", header: []string{"Anthropic-Version", "2023-06-01"},
+	finishes: map[string]string{"stop": "end_turn", "length": "max_tokens", "stop_sequence": "stop_sequence", "tools": "tool_use", "refusal": "refusal"},
+	body: func(a asked) obj {
+		var messages []obj
+		for _, m := range a.turns {
+			var blocks []obj
+			for _, r := range m.results {
+				blocks = append(blocks, obj{"type": "tool_result", "tool_use_id": r.id, "content": r.text, "is_error": r.failed})
+			}
+			for _, p := range m.images {
+				source := obj{"type": "base64", "media_type": p.media, "data": p.data}
+				if p.url != "" {
+					source = obj{"type": "url", "url": p.url}
+				}
+				blocks = append(blocks, obj{"type": "image", "source": source})
+			}
+			if m.text != "" {
+				blocks = append(blocks, obj{"type": "text", "text": m.text})
+			}
+			for _, c := range m.calls {
+				blocks = append(blocks, obj{"type": "tool_use", "id": c.id, "name": c.name, "input": json.RawMessage(c.args)})
+			}
+			messages = append(messages, obj{"role": map[bool]string{true: "assistant", false: "user"}[m.own], "content": blocks})
+		}
+		o := obj{"model": a.model, "messages": messages, "max_tokens": 4000}
+		set(o, "max_tokens", a.limit, a.limit > 0)
+		set(o, "system", a.system, a.system != "")
+		var tools []obj
+		for _, n := range a.tools {
+			tools = append(tools, obj{"name": n, "input_schema": obj{"type": "object"}})
+		}
+		if len(tools) > 0 {
+			o["tools"] = tools
+			c := obj{"type": map[choice]string{"": "auto", choiceNone: "none", choiceAny: "any", choiceNamed: "tool"}[a.choice]}
+			set(c, "name", a.tools[0], a.choice == choiceNamed)
+			set(c, "disable_parallel_tool_use", true, a.serial)
+			o["tool_choice"] = c
+		}
+		set(o, "stop_sequences", a.stop, len(a.stop) > 0)
+		set(o, "output_config", obj{"format": obj{"type": "json_schema", "schema": testSchemaRaw}}, a.schema)
+		set(o, "stream", true, a.stream)
+		return o
+	},
+	whole: func(t testing.TB, body []byte) heard {
+		v := parsed(t, body)
+		h := heard{finish: text(v, "stop_reason"), refusal: text(v, "stop_details", "explanation")}
+		for _, b := range list(v, "content") {
+			switch text(b, "type") {
+			case "text":
+				h.text += text(b, "text")
+			case "thinking":
+				h.reasoning += text(b, "thinking")
+				require.Equal(t, signature(h.reasoning), text(b, "signature"))
+			case "tool_use":
+				h.calls = append(h.calls, invocation{text(b, "id"), text(b, "name"), raw(at(b, "input"))})
+			}
+		}
+		h.anthropicUsage(at(v, "usage"))
+		return h
+	},
+	frames: func(t testing.TB, body []byte) heard {
+		var h heard
+		names, data := sse(t, body)
+		require.Equal(t, "message_start", names[0])
+		require.Equal(t, "message_stop", names[len(names)-1])
+		open := -1
+		for i, d := range data {
+			v := parsed(t, []byte(d))
+			require.Equal(t, names[i], text(v, "type"))
+			delta := at(v, "delta")
+			switch names[i] {
+			case "content_block_start":
+				open++
+				require.Equal(t, open, figure(v, "index"))
+				if text(v, "content_block", "type") == "tool_use" {
+					h.calls = append(h.calls, invocation{id: text(v, "content_block", "id"), name: text(v, "content_block", "name")})
+				}
+			case "content_block_delta":
+				require.Equal(t, open, figure(v, "index"))
+				h.text += text(delta, "text")
+				h.reasoning += text(delta, "thinking")
+				if text(delta, "type") == "input_json_delta" {
+					h.calls[len(h.calls)-1].args += text(delta, "partial_json")
+				}
+			case "message_delta":
+				h.finish, h.refusal = text(delta, "stop_reason"), text(delta, "stop_details", "explanation")
+				h.anthropicUsage(at(v, "usage"))
+			}
+		}
+		return h
+	},
+}
+
+func (h *heard) anthropicUsage(u any) {
+	h.in, h.read, h.write = figure(u, "input_tokens"), figure(u, "cache_read_input_tokens"), figure(u, "cache_creation_input_tokens")
+	h.out, h.thought = figure(u, "output_tokens"), figure(u, "output_tokens_details", "thinking_tokens")
+}
+
+// tongues are all of them.
+func tongues() []tongue {
+	vertex := geminiTongue
+	vertex.name = "gemini on vertex"
+	vertex.path = "/v1/projects/p/locations/l/publishers/google/models/MODEL:generateContent"
+	vertex.streamPath = "/v1/projects/p/locations/l/publishers/google/models/MODEL:streamGenerateContent?alt=sse"
+	return []tongue{openAITongue, responsesTongue, anthropicTongue, geminiTongue, vertex, bedrockTongue, ollamaTongue, tgiTongue, cohereTongue}
+}
+
+// each runs a test for every wire, whole and streamed.
+func each(t *testing.T, f func(t *testing.T, g tongue, stream bool)) {
+	for _, g := range tongues() {
+		for _, stream := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/stream=%v", g.name, stream), func(t *testing.T) { f(t, g, stream) })
+		}
+	}
+}
