@@ -27,9 +27,19 @@ func newSim(p *process) *cobra.Command {
 		Use:   "sim",
 		Short: "Serve the simulated models on loopback, in the providers' wire formats",
 		Long: `Serves sim-strong, sim-erratic and sim-weak: rule-based programs that read their
-prompt and err at documented, seeded rates. They answer OpenAI Chat Completions
-at /v1/chat/completions and Anthropic Messages at /v1/messages. Nothing they
-say is evidence about a real model.
+prompt and err at documented, seeded rates; and sim-probe, which does what it is
+told line by line. Whole or as a stream, they answer
+
+  OpenAI Chat Completions  /v1/chat/completions
+  OpenAI Responses         /v1/responses
+  Anthropic Messages       /v1/messages
+  Gemini, Vertex AI        /v1beta/models/MODEL:generateContent, :streamGenerateContent
+  Bedrock Converse         /model/MODEL/converse, /model/MODEL/converse-stream
+  Ollama                   /api/chat
+  TGI                      /generate, /generate_stream, both also under /models/MODEL
+  Cohere                   /v2/chat
+
+Nothing they say is evidence about a real model.
 
 With --chaos the server misbehaves as servers do: it limits rates, breaks off,
 stalls, sends half a reply or none. --chaos takes names with rates from 0 to 1,

@@ -91,7 +91,7 @@ func (c completion) content() []anthropicBlock {
 	if c.reasoning != "" {
 		blocks = append(blocks, anthropicBlock{Type: "thinking", Thinking: &c.reasoning, Signature: signature(c.reasoning)})
 	}
-	if c.text != "" || len(c.calls) == 0 && c.refusal == "" {
+	if !c.silent() {
 		blocks = append(blocks, anthropicBlock{Type: "text", Text: &c.text})
 	}
 	for _, t := range c.identify("toolu_sim") {

@@ -37,7 +37,7 @@ func (c completion) bedrockContent() []obj {
 	if c.reasoning != "" {
 		content = append(content, obj{"reasoningContent": obj{"reasoningText": obj{"text": c.reasoning, "signature": signature(c.reasoning)}}})
 	}
-	if text := c.spoken(); text != "" || len(c.calls) == 0 {
+	if text := c.spoken(); text != "" || !c.silent() {
 		content = append(content, obj{"text": text})
 	}
 	for _, t := range c.identify("tooluse_sim") {
@@ -75,7 +75,7 @@ func streamBedrock(_ inquiry, c completion) [][]byte {
 		delta(obj{"reasoningContent": obj{"signature": signature(c.reasoning)}})
 		stop()
 	}
-	if text := c.spoken(); text != "" || len(c.calls) == 0 {
+	if text := c.spoken(); text != "" || !c.silent() {
 		for _, p := range append([]string{""}, c.draws.pieces(text)...) {
 			delta(obj{"text": p})
 		}

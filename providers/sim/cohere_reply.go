@@ -28,7 +28,7 @@ func (c completion) cohereContent() []obj {
 	if c.reasoning != "" {
 		parts = append(parts, obj{"type": "thinking", "thinking": c.reasoning})
 	}
-	if text := c.spoken(); text != "" || len(c.calls) == 0 {
+	if text := c.spoken(); text != "" || !c.silent() {
 		parts = append(parts, obj{"type": "text", "text": text})
 	}
 	return parts

@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"time"
-)
+import "time"
 
 // completion is what a model said to an inquiry.
 type completion struct {
@@ -48,6 +46,10 @@ func (c *completion) bound(limit int, stop []string) {
 			break
 		}
 		c.calls[i].args = shorten(c.calls[i].args, stop)
+		if c.cut && c.calls[i].args == "" {
+			c.calls = c.calls[:i]
+			break
+		}
 		c.out += estimateTokens(c.calls[i].args)
 	}
 }
@@ -60,6 +62,12 @@ func (c *completion) identify(prefix string) []invocation {
 		calls[i] = t
 	}
 	return calls
+}
+
+// silent says that there is no text, but something else in its place. What is
+// nothing at all is an empty text.
+func (c completion) silent() bool {
+	return c.text == "" && (len(c.calls) > 0 || c.refusal != "" || c.reasoning != "")
 }
 
 // spoken is text and refusal, for wires that have one field for both.

@@ -61,7 +61,7 @@ func encodeGemini(_ inquiry, c completion) any {
 	if c.reasoning != "" {
 		parts = append(parts, obj{"text": c.reasoning, "thought": true})
 	}
-	if c.text != "" || len(c.calls) == 0 && c.refusal == "" && !c.cut {
+	if !c.silent() {
 		parts = append(parts, obj{"text": c.text})
 	}
 	return c.geminiReply(append(parts, c.geminiCalls()...), true)

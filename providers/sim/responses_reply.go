@@ -12,7 +12,7 @@ func (c completion) responsesOutput() []obj {
 		items = append(items, obj{"type": "reasoning", "id": c.draws.id("rs_sim"), "summary": []obj{{"type": "summary_text", "text": c.reasoning}}})
 	}
 	var parts []obj
-	if c.text != "" || len(c.calls) == 0 && c.refusal == "" {
+	if !c.silent() {
 		parts = append(parts, obj{"type": "output_text", "text": c.text, "annotations": []obj{}, "logprobs": []obj{}})
 	}
 	if c.refusal != "" {

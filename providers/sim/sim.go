@@ -1,8 +1,10 @@
 // Package sim simulates models behind a real HTTP server: a request in the
-// OpenAI Chat Completions or the Anthropic Messages format goes in, a faithful
-// reply or error in the same format comes out.
+// format of OpenAI Chat Completions or Responses, Anthropic Messages, Gemini,
+// Bedrock Converse, Ollama, TGI or Cohere goes in, a faithful reply, stream or
+// error in the same format comes out. Each wire turns its request into the same
+// inquiry, and the same completion into its body or frames.
 //
-// The three models really read the contract prompt they are sent: a rule-based
+// Three models really read the contract prompt they are sent: a rule-based
 // reader works out labels, dates and intent of the request in English, Spanish,
 // German, French or Chinese, looks at what the scratchpad already holds, and
 // decides on the next contract object. They know no task and no expectation.
@@ -11,11 +13,13 @@
 // same X-Client-Request-Id under the same seed gets the same bytes.
 //
 // The prompt may be one message, or the first of a conversation whose later
-// messages add observations. Output modes are taken in these forms:
-// response_format (json_object, json_schema), output_config with a json_schema,
-// and one tool that tool_choice names; they are refused where the real servers
-// refuse them, and leave out the slips they rule out. Asked to compress a RAW
-// LOG, the models answer with the seven headings of a scratchpad, facts only.
+// messages add observations. A format and a tool that must be called, as each
+// wire asks for them, leave out the slips they rule out; these models call no
+// tool that may be called. Requests are refused where the real servers refuse
+// them. Asked to compress a RAW LOG, the models answer with the seven headings of
+// a scratchpad, facts only.
+//
+// Another model, Probe, says and does what it is told to, on any wire.
 //
 // Everything is labelled: the served names begin with "sim-", and the OpenAI
 // system_fingerprint is "simulated". Token counts are estimates from the length
@@ -46,11 +50,21 @@ type Config struct {
 	Chaos string
 }
 
-// Handler serves POST /v1/chat/completions, POST /v1/messages, GET /v1/models
-// and GET /healthz. It is stateless and safe for concurrent use. An invalid
-// Config.Latency counts as 0 and an invalid Config.Chaos as none; Start refuses
-// them instead. Some of the chaos ends a request with a panic of
-// http.ErrAbortHandler, as servers expect it.
+// Handler serves every wire by POST at its own addresses, which are these, and
+// besides GET /v1/models and GET /healthz:
+//
+//	/v1/chat/completions  /v1/responses          OpenAI
+//	/v1/messages                                 Anthropic
+//	/v1beta/models/M:generateContent             Gemini, also :streamGenerateContent,
+//	                                             under /v1 and as Vertex AI has it
+//	/model/M/converse  /model/M/converse-stream  Bedrock
+//	/api/chat                                    Ollama
+//	/generate  /generate_stream                  TGI, also under /models/M
+//	/v2/chat                                     Cohere
+//
+// It is stateless and safe for concurrent use. An invalid Config.Latency counts as
+// 0 and an invalid Config.Chaos as none; Start refuses them instead. Some of the
+// chaos ends a request with a panic of http.ErrAbortHandler, as servers expect it.
 func Handler(cfg Config) http.Handler {
 	if cfg.validate() != nil {
 		cfg.Latency = 0
@@ -59,9 +73,9 @@ func Handler(cfg Config) http.Handler {
 	return chaos(cfg.Seed, odds, newMux(&service{cfg: cfg}))
 }
 
-// Models returns the names a request may ask for, strongest first. Each is also
-// accepted, and always answered, with the served version, such as
-// sim-strong-2026-11.
+// Models returns the names of the models that read the contract, strongest
+// first; Probe is besides them. Each is also accepted, and always answered, with
+// the served version, such as sim-strong-2026-11.
 func Models() []string {
 	names := make([]string, 0, len(profiles))
 	for _, p := range profiles {

@@ -45,7 +45,7 @@ type tgiRequest struct {
 }
 
 // markdownImage is how a prompt shows an image.
-var markdownImage = regexp.MustCompile(`!\[[^\]]*\]\(([^)\s]+)\)`)
+var markdownImage = regexp.MustCompile(`!\[\]\(([^)]*)\)`)
 
 func decodeTGI(req *http.Request, body []byte) (inquiry, *failure) {
 	var r tgiRequest
@@ -84,8 +84,8 @@ func decodeTGI(req *http.Request, body []byte) (inquiry, *failure) {
 			return inquiry{}, invalid("", "Input validation error: invalid image: could not be decoded")
 		}
 		m.images = append(m.images, picture)
-		m.text = strings.Replace(m.text, at[0], "", 1)
 	}
+	m.text = markdownImage.ReplaceAllString(m.text, "")
 	q.messages = []utterance{m}
 	q.settle()
 	if g := p.Grammar; g != nil {
