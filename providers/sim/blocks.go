@@ -22,7 +22,9 @@ func (c *content[T]) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	c.given = true
-	if json.Unmarshal(raw, &c.text) == nil {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		c.text = &text
 		return nil
 	}
 	if json.Unmarshal(raw, &c.parts) != nil {
