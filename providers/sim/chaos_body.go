@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 )
 
 // cutting is a Chaos that sends a part of a reply: of a stream at frames, of a
@@ -134,7 +131,7 @@ func (m *mishap) frame(event, data string) []byte {
 	kind := m.w.Header().Get("Content-Type")
 	switch {
 	case m.vendor == "bedrock":
-		return amazonMessage([]byte(data), ":message-type", "event", ":event-type", "contentBlockDelta", ":content-type", "application/json")
+		return awsFrame([]byte(data), [2]string{":message-type", "event"}, [2]string{":event-type", "contentBlockDelta"}, [2]string{":content-type", "application/json"})
 	case strings.Contains(kind, "ndjson"):
 		return []byte(data + "\n")
 	case m.vendor == "anthropic" || m.vendor == "openai-responses":
@@ -147,7 +144,7 @@ func (m *mishap) frame(event, data string) []byte {
 func (m *mishap) failing() []byte {
 	switch m.vendor {
 	case "bedrock":
-		return amazonMessage(vendorError(m.vendor, busy), ":message-type", "exception", ":exception-type", "serviceUnavailableException", ":content-type", "application/json")
+		return awsFrame(vendorError(m.vendor, busy), [2]string{":message-type", "exception"}, [2]string{":exception-type", "serviceUnavailableException"}, [2]string{":content-type", "application/json"})
 	case "openai-responses":
 		return m.frame("error", `{"type":"error","code":"server_error","message":"The server had an error.","param":null,"sequence_number":99}`)
 	case "cohere":
@@ -161,24 +158,11 @@ func (m *mishap) padding() []byte {
 	blank := bytes.Repeat([]byte(" "), oversize)
 	switch {
 	case m.vendor == "bedrock":
-		return amazonMessage(blank, ":message-type", "event", ":event-type", "padding")
+		return awsFrame(blank, [2]string{":message-type", "event"}, [2]string{":event-type", "padding"})
 	case strings.Contains(m.w.Header().Get("Content-Type"), "ndjson"):
 		return append(blank, '\n')
 	}
 	return slices.Concat([]byte(":"), blank, []byte("\n\n"))
-}
-
-// amazonMessage encodes one message of Amazon's event stream.
-func amazonMessage(payload []byte, headers ...string) []byte {
-	msg := eventstream.Message{Payload: payload}
-	for i := 0; i+1 < len(headers); i += 2 {
-		msg.Headers.Set(headers[i], eventstream.StringValue(headers[i+1]))
-	}
-	var b bytes.Buffer
-	if err := eventstream.NewEncoder().Encode(&b, msg); err != nil {
-		return fmt.Appendf(nil, "encode: %v", err) // no message at all: as broken as it gets
-	}
-	return b.Bytes()
 }
 
 // odd is a Chaos that a client reads as if nothing had happened.

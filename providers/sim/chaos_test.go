@@ -230,8 +230,8 @@ func TestErrorsAmidAStream(t *testing.T) {
 	require.Equal(t, "{\"message\":{}}\n{\"error\":\"The model is overloaded. Please try again later.\"}\n", suffer(t, lines, "error-midstream", "/api/chat", true).body)
 	require.Equal(t, "{\"message\":{}}\n\n{\"message\":{}}\n\n{\"done\":true}\n", suffer(t, lines, "keepalive", "/api/chat", true).body)
 
-	one := amazonMessage([]byte(`{"delta":{}}`), ":message-type", "event")
-	final := amazonMessage([]byte(`{"stopReason":"end_turn"}`), ":message-type", "event")
+	one := awsFrame([]byte(`{"delta":{}}`), [2]string{":message-type", "event"})
+	final := awsFrame([]byte(`{"stopReason":"end_turn"}`), [2]string{":message-type", "event"})
 	binary := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
 		_, _ = w.Write(slices.Concat(one, one, final))
