@@ -2,10 +2,7 @@ package all
 
 import (
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
