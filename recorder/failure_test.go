@@ -27,7 +27,7 @@ func TestFailuresAreRecordedAndReplayed(t *testing.T) {
 		"before the response": {answer(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }), "", 0, "connection refused", false},
 		"a timeout":           {answer(func(*http.Request) (*http.Response, error) { return nil, timeout }), "", 0, timeout.Error(), true},
 		"in the body": {answer(func(*http.Request) (*http.Response, error) {
-			return &http.Response{Status: "200 OK", StatusCode: 200, Header: http.Header{}, Body: &chunkBody{chunks: []string{"a", "bc"}, end: io.ErrUnexpectedEOF}}, nil
+			return &http.Response{Status: "200 OK", StatusCode: http.StatusOK, Header: http.Header{}, Body: &chunkBody{chunks: []string{"a", "bc"}, end: io.ErrUnexpectedEOF}}, nil
 		}), "abc", 200, "unexpected EOF", false},
 		"a very long word": {answer(func(*http.Request) (*http.Response, error) {
 			return nil, errors.New(strings.Repeat("ä", maxFailure))
