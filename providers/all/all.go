@@ -4,7 +4,9 @@
 package all
 
 import (
+	"context"
 	"maps"
+	"net/url"
 	"slices"
 
 	"github.com/cupel-eval/cupel/providers"
@@ -67,7 +69,7 @@ func entries() []entry {
 		{"sim-ollama", "", ollama.Version, ollama.New},
 		{"sim-openai", "/v1", openai.Version, openai.New},
 		{"sim-responses", "/v1", responses.Version, responses.New},
-		{"sim-tgi", "", tgi.Version, tgi.New},
+		{"sim-tgi", "", tgi.Version, eachAtItsAddress},
 	} {
 		list = append(list, entry{name: s.name, version: s.version, new: simulated(s.name, simHost+s.path, s.wire)})
 	}
@@ -145,4 +147,30 @@ func simulated(name, base string, wire providers.Factory) providers.Factory {
 		}
 		return wire(o)
 	}
+}
+
+// eachAtItsAddress speaks the TGI wire, which names no model, to simulated models
+// that have an address each, as the servers of real ones do.
+func eachAtItsAddress(o providers.Options) (providers.Model, error) {
+	m, err := tgi.New(o)
+	if err != nil || o.BaseURL != simHost {
+		return m, err
+	}
+	return addressed{m.(providers.Formatter), o}, nil
+}
+
+type addressed struct {
+	providers.Formatter
+	options providers.Options
+}
+
+// Call implements providers.Model.
+func (a addressed) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+	o := a.options
+	o.BaseURL += "/models/" + url.PathEscape(call.Model)
+	m, err := tgi.New(o)
+	if err != nil {
+		return providers.Reply{}, err
+	}
+	return m.Call(ctx, call)
 }

@@ -92,7 +92,7 @@ func TestEachWireGoesToItsOwnAddressUnderItsOwnName(t *testing.T) {
 		"sim-ollama":        "http://sim.localhost/api/chat",
 		"sim-openai":        "http://sim.localhost/v1/chat/completions",
 		"sim-responses":     "http://sim.localhost/v1/responses",
-		"sim-tgi":           "http://sim.localhost/generate",
+		"sim-tgi":           "http://sim.localhost/models/m/generate",
 		"vertex-anthropic":  "http://127.0.0.1:1/x/models/m:rawPredict",
 	} {
 		seen := &answering{}
