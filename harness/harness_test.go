@@ -85,11 +85,20 @@ func recordOptions(t *testing.T, tasks ...string) harness.Options {
 	o.Mode, o.CassetteDir, o.Runs = recorder.Record, t.TempDir(), t.TempDir()
 	o.Select.Tasks = tasks
 	o.Now = func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) }
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
-	o.Transport = func(string) http.RoundTripper { return rewrite{transport, server.URL()} }
+	o.Transport = through(t, server.URL())
 	return o
 }
+
+// through sends every request to one server.
+func through(t *testing.T, url string) func(string) http.RoundTripper {
+	t.Helper()
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return func(string) http.RoundTripper { return rewrite{transport, url} }
+}
+
+// noSleep waits for nothing.
+func noSleep(context.Context, time.Duration) error { return nil }
 
 // rewrite sends every request to one server.
 type rewrite struct {

@@ -25,6 +25,7 @@ func TestFailuresAreRecordedAndReplayed(t *testing.T) {
 		timedOut bool
 	}{
 		"before the response": {answer(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }), "", 0, "connection refused", false},
+		"a lost connection":   {answer(func(*http.Request) (*http.Response, error) { return nil, io.EOF }), "", 0, "EOF", false},
 		"a timeout":           {answer(func(*http.Request) (*http.Response, error) { return nil, timeout }), "", 0, timeout.Error(), true},
 		"in the body": {answer(func(*http.Request) (*http.Response, error) {
 			return &http.Response{Status: "200 OK", StatusCode: http.StatusOK, Header: http.Header{}, Body: &chunkBody{chunks: []string{"a", "bc"}, end: io.ErrUnexpectedEOF}}, nil

@@ -101,7 +101,7 @@ func (t *tap) keep(err error) {
 	defer t.r.mu.Unlock()
 	k := t.take
 	switch {
-	case k.err != nil || err == nil || errors.Is(err, io.EOF):
+	case k.err != nil || err == nil || t.body != nil && errors.Is(err, io.EOF): // without a body an EOF is a lost connection
 	case t.ctx.Err() != nil:
 		k.err = err // the caller gave up: that is not the provider's doing
 	default:
