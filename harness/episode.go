@@ -31,6 +31,7 @@ type episode struct {
 	machine  agent.Machine
 	model    providers.Model
 	recorder *recorder.Recorder // nil for a scripted candidate without HTTP tools
+	history  *history           // nil unless the episode is a fork
 	missing  error              // why a scripted candidate has no recorder
 	world    *goldens.World
 	runID    string
@@ -105,7 +106,7 @@ func (e *episode) drive(ctx context.Context) {
 
 // open makes the model and the recorder beneath it and the HTTP tools.
 func (e *episode) open(r *runner) (err error) {
-	if e.machine, err = agent.New(e.candidate.Agent, e.params); err != nil {
+	if e.machine, err = e.newMachine(); err != nil {
 		return err
 	}
 	if r.Mode != recorder.Replay {
@@ -134,16 +135,10 @@ func (e *episode) open(r *runner) (err error) {
 		return err
 	}
 	e.rows.priceDay = r.priceDay(e.recorder)
-	model, err := e.factory(wireOptions(e.candidate, e.key, &http.Client{
-		Transport: e.recorder,
-		// A redirect would carry the key to another host.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}))
-	if err != nil {
+	if e.model, err = e.wire(e.planned, e.recorder, e.retryPolicy(r)); err != nil {
 		return err
 	}
-	e.model = providers.Retry(onceIfMissing{model}, e.retryPolicy(r))
-	return nil
+	return e.openHistory(r)
 }
 
 // script turns a task's emits into a scripted model's steps.
@@ -168,6 +163,7 @@ func script(t goldens.Task) []scripted.Step {
 // feed steps the machine and starts what it asks for.
 func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Ready)) {
 	ready := e.machine.Step(ev)
+	e.rows.past = e.inPast()
 	if apply != nil {
 		apply(ready)
 	}
@@ -237,18 +233,20 @@ func (e *episode) callTool(ctx context.Context, c agent.CallTool) completion {
 type modelCall struct {
 	agent.CallModel
 	start time.Time
-	row   int // index of its turn row
+	row   int      // index of its turn row
+	past  *history // nil for a turn of the episode's own
 }
 
 func (e *episode) prepare(c agent.CallModel) *modelCall {
-	c.Call.Model = e.candidate.Model
+	asked := e.asks()
+	c.Call.Model = asked.Model
 	if c.Role == agent.RoleRescue {
-		c.Call.Model = e.candidate.Rescue
+		c.Call.Model = asked.Rescue
 	}
-	c.Call.Stream = e.candidate.Stream
+	c.Call.Stream = asked.Stream
 	row := e.rows.turn(c, e.actionID(c.ID, e.clock), e.clock)
 	c.Call.RequestID = fmt.Sprintf("%s-%d", e.id, row+1)
-	return &modelCall{CallModel: c, start: e.clock, row: row}
+	return &modelCall{CallModel: c, start: e.clock, row: row, past: e.rows.past}
 }
 
 // outcome is what came of a model call.
@@ -265,17 +263,20 @@ func (m *modelCall) run(ctx context.Context, e *episode) completion {
 	var seen []recorder.Exchange
 	ctx = recorder.Observe(ctx, func(x recorder.Exchange) { seen = append(seen, x) })
 	cancel := func() {}
-	if e.rows.live && m.Timeout > 0 {
+	model := e.model
+	if m.past != nil {
+		model = m.past.model
+	} else if e.rows.live && m.Timeout > 0 {
 		ctx, cancel = context.WithTimeout(ctx, m.Timeout)
 	}
-	reply, err := e.model.Call(ctx, m.Call)
+	reply, err := model.Call(ctx, m.Call)
 	defer cancel()
 	at := m.start
 	for _, x := range seen {
 		at = at.Add(x.Duration)
 	}
 	done := completion{at: at, id: m.ID}
-	cost := e.rows.cost(m.Call.Model, reply.Usage)
+	cost := e.rows.cost(m.past, m.Call.Model, reply.Usage)
 	if err != nil {
 		done.event = m.failed(ctx, at, err, seen)
 	} else {

@@ -24,10 +24,10 @@ const maxRedirects = 5
 type httpTool struct {
 	spec    goldens.HTTPTool
 	headers http.Header // with credentials; nil in replay
-	// recorder is nil when the episode has no cassette to replay; missing then
-	// says so.
-	recorder *recorder.Recorder
-	missing  error
+	// transport is the episode's recorder; nil when the episode has no cassette to
+	// replay; missing then says so.
+	transport http.RoundTripper
+	missing   error
 }
 
 // call implements ToolFunc.
@@ -36,7 +36,7 @@ func (h httpTool) call(ctx context.Context, c tool.Call, info CallInfo) (tool.Re
 	if err != nil {
 		return tool.Result{Outcome: tool.Rejected, Code: codeRefused, Message: err.Error()}, nil
 	}
-	if h.recorder == nil {
+	if h.transport == nil {
 		return tool.Result{}, h.missing
 	}
 	var took time.Duration
@@ -46,7 +46,7 @@ func (h httpTool) call(ctx context.Context, c tool.Call, info CallInfo) (tool.Re
 	if err != nil {
 		return tool.Result{}, err
 	}
-	client := http.Client{Transport: h.recorder, CheckRedirect: sameHost}
+	client := http.Client{Transport: h.transport, CheckRedirect: sameHost}
 	resp, err := client.Do(req)
 	if err != nil {
 		return tool.Result{}, err

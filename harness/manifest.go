@@ -13,7 +13,7 @@ func (r *runner) manifest(rows ledger.Rows) ledger.Manifest {
 		SuiteDigest: r.Suite.Digest, ConfigDigest: r.configDigest, PriceDigest: r.priceDigest,
 		PriceVersion: r.Prices.Version(), LedgerDigest: ledger.Digest(rows), CodeVersion: r.CodeVersion,
 		Seed: r.Seed, Trials: r.Trials, Episodes: len(rows.Episodes), Turns: len(rows.Turns),
-		ToolCalls: len(rows.ToolCalls), Acceptance: r.Acceptance.Resolved(), Status: "complete",
+		ToolCalls: len(rows.ToolCalls), Acceptance: r.Acceptance.Resolved(), Status: "complete", Fork: r.manifestFork(),
 	}
 	if len(rows.Episodes) < len(r.plan) || slices.ContainsFunc(rows.Episodes, func(e ledger.Episode) bool { return e.InfraError }) {
 		m.Status = "partial"

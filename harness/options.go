@@ -22,6 +22,9 @@ type Options struct {
 	// Candidates are on trial; nil means the suite's own.
 	Candidates []goldens.Candidate
 	Select     Selection
+	// Fork has every episode go on from a recorded one; nil starts them anew. The
+	// selection then names candidates only; none is that of the recorded episode.
+	Fork *Fork
 	// Trials per task and candidate, at least 1; 0 means 1.
 	Trials int
 	// Seed is the run's seed, from which ids derive.

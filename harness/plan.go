@@ -34,7 +34,9 @@ type planned struct {
 	params    agent.Params
 	factory   providers.Factory
 	key       string
-	cassette  string // path below the cassettes folder; empty for scripted without HTTP tools
+	cassette  string   // path below the cassettes folder; empty for scripted without HTTP tools
+	fork      *past    // what it goes on from; nil unless it is a fork
+	rehearsed *planned // the fork that this, its past, is replayed for; usually nil
 }
 
 // makePlan resolves the suite, the candidates and the selection into episodes,

@@ -18,6 +18,7 @@ import (
 // rowBuilder collects an episode's rows, and what its checks look at.
 type rowBuilder struct {
 	planned
+	past      *history // nil after the fork, and in an episode that is none
 	key       ledger.Key
 	live      bool // answers come from the network
 	prices    providers.Prices
@@ -48,10 +49,10 @@ func newRowBuilder(p planned, id string, r *runner) rowBuilder {
 // turn opens the row of a model call and returns its index.
 func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int {
 	b.turns = append(b.turns, ledger.Turn{
-		Key: b.key, Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind,
+		Key: b.pastKey(), Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind,
 		ActionID: action, ParentActionID: b.actions[c.Parent],
 		TsStart: start.UnixMicro(), Attempts: 1,
-		Cassette: b.cassette, Interaction: -1, PriceDigest: b.digest,
+		Cassette: b.pastCassette(), Interaction: -1, PriceDigest: b.digest,
 	})
 	return len(b.turns) - 1
 }
@@ -94,8 +95,12 @@ func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 func differ(a, b int64) bool { return max(a-b, b-a) > max(a, b)/100 }
 
 // cost is what a reply cost; nil when its usage or its price is unknown.
-func (b *rowBuilder) cost(model string, u providers.Usage) *int64 {
-	nano, ok := b.prices.Cost(b.candidate.Provider, model, u, b.priceDay)
+func (b *rowBuilder) cost(past *history, model string, u providers.Usage) *int64 {
+	provider, day := b.candidate.Provider, b.priceDay
+	if past != nil {
+		provider, day = past.candidate.Provider, past.day
+	}
+	nano, ok := b.prices.Cost(provider, model, u, day)
 	if !ok {
 		return nil
 	}
@@ -117,7 +122,7 @@ func (b *rowBuilder) judge(t *ledger.Turn, r agent.Ready) {
 // tool adds the row of a tool call and returns its index.
 func (b *rowBuilder) tool(c agent.CallTool, res tool.Result, action string, start, end time.Time) int {
 	b.tools = append(b.tools, ledger.ToolCall{
-		Key: b.key, Seq: int32(len(b.tools) + 1), Turn: int32(len(b.turns)),
+		Key: b.pastKey(), Seq: int32(len(b.tools) + 1), Turn: int32(len(b.turns)),
 		ActionID: action, ParentActionID: b.actions[c.Parent],
 		ToolName: c.Call.Name, ArgsHash: c.ArgsHash, IdempotencyKey: c.Key, RetryIndex: int32(c.RetryIndex),
 		TsStart: start.UnixMicro(), TsEnd: end.UnixMicro(), DurationUs: end.Sub(start).Microseconds(),

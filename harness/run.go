@@ -91,7 +91,11 @@ func newRunner(o Options) (*runner, error) {
 		r.today = o.Now().UTC()
 	}
 	r.configDigest = r.digestConfig()
-	r.plan, err = makePlan(r.Options)
+	if r.Fork != nil {
+		r.plan, err = r.planFork()
+	} else {
+		r.plan, err = makePlan(r.Options)
+	}
 	return r, err
 }
 
@@ -264,6 +268,7 @@ func (r *runner) newRecorder(p planned, secrets []string) (*recorder.Recorder, e
 		Recorded: r.today.Format(time.DateOnly), Adapter: r.Adapters[p.candidate.Provider], Digests: agent.Digests(p.params),
 	}
 	o.Header.Digests["policy"] = r.Policy.Digest()
+	p.forkHeader(&o.Header)
 	base := toolTransport{models: http.DefaultTransport, tools: http.DefaultTransport, secrets: secrets}
 	if r.Transport != nil {
 		base.models = r.Transport(p.candidate.Provider)

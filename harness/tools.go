@@ -78,7 +78,7 @@ func (e *episode) toolFunc(name string) ToolFunc {
 		return guarded(f)
 	}
 	if spec, ok := e.suite.HTTP[name]; ok {
-		return httpTool{spec: spec, headers: e.headers[name], recorder: e.recorder, missing: e.missing}.call
+		return httpTool{spec: spec, headers: e.headers[name], transport: e.transport(), missing: e.missing}.call
 	}
 	return nil
 }

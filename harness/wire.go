@@ -24,14 +24,32 @@ func wireOptions(c goldens.Candidate, key string, client *http.Client) providers
 	return o
 }
 
+// wire makes the model of a planned episode over a transport.
+func (e *episode) wire(p planned, t http.RoundTripper, retry providers.RetryPolicy) (providers.Model, error) {
+	model, err := p.factory(wireOptions(p.candidate, p.key, &http.Client{
+		Transport: t,
+		// A redirect would carry the key to another host.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return providers.Retry(onceIfMissing{model}, retry), nil
+}
+
 // retryPolicy is the run's, with the episode's own source of jitter. A replay
 // makes the same attempts without the waits.
 func (e *episode) retryPolicy(r *runner) providers.RetryPolicy {
 	p := r.Retry
 	p.Seed = uint64(e.seed.Int64())
 	if r.Mode == recorder.Replay {
-		p.Sleep = func(context.Context, time.Duration) error { return nil }
+		return withoutWaits(p)
 	}
+	return p
+}
+
+func withoutWaits(p providers.RetryPolicy) providers.RetryPolicy {
+	p.Sleep = func(context.Context, time.Duration) error { return nil }
 	return p
 }
 

@@ -67,6 +67,7 @@ func (h *Header) texts() []headerText {
 	return []headerText{
 		{"suite", &h.Suite}, {"task", &h.Task}, {"candidate", &h.Candidate}, {"provider", &h.Provider},
 		{"model", &h.Model}, {"recorded", &h.Recorded}, {"adapter", &h.Adapter},
+		{"fork", &h.Fork}, {"fork_recorded", &h.ForkRecorded},
 	}
 }
 

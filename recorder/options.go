@@ -70,6 +70,11 @@ type Header struct {
 	Recorded string `yaml:"recorded,omitempty"`
 	// Adapter is the version of the wire codec.
 	Adapter string `yaml:"adapter,omitempty"`
-	// Digests of what went into the requests, by name (prompt, tools, contract, policy).
+	// Fork says which episode a fork goes on from, as task/candidate/trial@turn, and
+	// ForkRecorded when that was recorded; empty for any other.
+	Fork         string `yaml:"fork,omitempty"`
+	ForkRecorded string `yaml:"fork_recorded,omitempty"`
+	// Digests of what went into the requests, by name (prompt, tools, contract,
+	// policy, and ForkDigest).
 	Digests map[string]string `yaml:"digests,omitempty"`
 }

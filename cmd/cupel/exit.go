@@ -48,6 +48,7 @@ func exitCode(err error) int {
 		missing *recorder.MissingError
 		corrupt *recorder.CorruptError
 		miss    *recorder.MissError
+		stale   *harness.StaleError
 	)
 	switch {
 	case err == nil:
@@ -56,7 +57,7 @@ func exitCode(err error) int {
 		return coded.code
 	case errors.As(err, &config), errors.As(err, &problem):
 		return exitUsage
-	case errors.As(err, &missing), errors.As(err, &corrupt), errors.As(err, &miss):
+	case errors.As(err, &missing), errors.As(err, &corrupt), errors.As(err, &miss), errors.As(err, &stale):
 		return exitReplay
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted

@@ -29,6 +29,7 @@ type runFlags struct {
 	selection     harness.Selection
 	quiet, asJSON bool
 	human         bool
+	fork          string
 }
 
 func newRun(p *process) *cobra.Command {
@@ -48,12 +49,18 @@ tool calls, in record and live mode; the answers are kept in replies.yaml of the
 run folder, to be copied into the tasks. Without it the tasks' replies and
 approvals do.
 
+With --fork TASK/CANDIDATE[/TRIAL]@TURN a recorded episode is replayed up to a
+turn, and goes on from there: in record or live mode with whatever --candidate is
+asked next, as often as --trials says. What is recorded replays on its own, as
+CANDIDATE.fork-… ; an episode of a run is RUN/EPISODE-ID@TURN.
+
 Writes runs/<id>/ with three Parquet files, run.json and report/. The exit code
 says whether the run could be carried out; the verdict as an exit code is
 "cupel gate".`,
 		Example: `  cupel run
   cupel run --suite suites/mine --mode record --candidate gpt --trials 3
-  cupel run --task 'G0*' --candidate strong`,
+  cupel run --task 'G0*' --candidate strong
+  cupel run --mode live --fork G04/weak/1@1 --candidate strong --trials 5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
 	}
@@ -68,6 +75,7 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.StringSliceVar(&f.selection.Tasks, "task", nil, "only these tasks; patterns allowed, repeatable")
 	fl.StringSliceVar(&f.selection.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
 	fl.StringSliceVar(&f.selection.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
+	fl.StringVar(&f.fork, "fork", "", "go on from this recorded episode and turn: TASK/CANDIDATE[/TRIAL]@TURN")
 	fl.BoolVar(&f.human, "human", false, "ask on this terminal instead of the tasks' replies and approvals (record and live mode)")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result as JSON")
@@ -79,6 +87,12 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	var fork *harness.Fork
+	if f.fork != "" {
+		if fork, err = readFork(&cfg, f.fork); err != nil {
+			return err
+		}
+	}
 	ctx, drain, stop := interrupts(c.Context(), p.stderr)
 	defer stop()
 	o, cleanup, err := options(ctx, p, cfg, f.selection)
@@ -86,7 +100,7 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 		return err
 	}
 	defer cleanup()
-	o.Drain = drain
+	o.Drain, o.Fork = drain, fork
 	if f.human {
 		if err := p.askOnTerminal(&o); err != nil {
 			return err
@@ -130,8 +144,8 @@ func printRun(p *process, f runFlags, res harness.Result, report reports.Report)
 	if err := reports.Summary(p.stdout, report, p.width()); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.stdout, "\nledger  %s\nreport  %s\ngate    cupel gate %s\n",
-		res.Dir, filepath.Join(res.Dir, "report", "index.html"), res.Dir)
+	_, err := fmt.Fprintf(p.stdout, "\n%sledger  %s\nreport  %s\ngate    cupel gate %s\n",
+		forkLine(res.Manifest), res.Dir, filepath.Join(res.Dir, "report", "index.html"), res.Dir)
 	return err
 }
 

@@ -98,11 +98,17 @@ func showEpisode(c *cobra.Command, p *process, cfg config, m ledger.Manifest, e 
 		return usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	}
 	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), int(e.Trial), m.Seed
-	o, cleanup, err := options(c.Context(), p, cfg, harness.Selection{Tasks: []string{e.TaskID}, Candidates: []string{e.Candidate}})
+	fork, candidate := forkOf(m, e.Candidate)
+	sel := harness.Selection{Tasks: []string{e.TaskID}, Candidates: []string{candidate}}
+	if fork != nil {
+		sel.Tasks = nil // the fork's
+	}
+	o, cleanup, err := options(c.Context(), p, cfg, sel)
 	if err != nil {
 		return err
 	}
 	defer cleanup()
+	o.Fork = fork
 	_, _ = fmt.Fprintf(p.stdout, "episode %s · %s · run %s\n", episodeName(e), e.EpisodeID, m.RunID)
 	rows, traces, err := harness.Replay(c.Context(), o, int(e.Trial))
 	if err != nil {

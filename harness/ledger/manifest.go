@@ -32,6 +32,20 @@ type Manifest struct {
 	Turns        int                 `json:"turns"`
 	ToolCalls    int                 `json:"tool_calls"`
 	Acceptance   Acceptance          `json:"acceptance"`
+	// Fork says which recorded episode the run's go on from; nil for any other run.
+	Fork *ManifestFork `json:"fork,omitempty"`
+}
+
+// ManifestFork is a recorded episode and the last turn of it that was replayed.
+type ManifestFork struct {
+	Task      string `json:"task"`
+	Candidate string `json:"candidate"`
+	Trial     int    `json:"trial"`
+	Turn      int    `json:"turn"`
+	// Cassette is the episode's, below the suite's cassettes folder, and its
+	// SHA-256; a replay has both from the fork's own.
+	Cassette       string `json:"cassette"`
+	CassetteDigest string `json:"cassette_digest"`
 }
 
 // ManifestCandidate is one candidate of the run.

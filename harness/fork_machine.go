@@ -1,0 +1,112 @@
+package harness
+
+import (
+	"fmt"
+
+	"github.com/cupel-eval/cupel/agent"
+)
+
+// newMachine makes the machine of a planned episode.
+func (p planned) newMachine() (agent.Machine, error) {
+	own, err := agent.New(p.candidate.Agent, p.params)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.rehearsed != nil:
+		next, err := agent.New(p.rehearsed.candidate.Agent, p.rehearsed.params)
+		return &forkMachine{past: own, next: next, turn: p.rehearsed.fork.turn, rehearsal: true}, err
+	case p.fork != nil:
+		old, err := agent.New(p.fork.candidate.Agent, p.fork.params)
+		return &forkMachine{past: old, next: own, turn: p.fork.turn}, err
+	}
+	return own, nil
+}
+
+// forkMachine is two machines that see the same events. The past's, made as the
+// recorded episode's was, decides until it is to ask for a turn beyond the fork;
+// from there on the next one does. Up to there both must decide alike.
+type forkMachine struct {
+	past, next agent.Machine // past is nil once it is over
+	turn       int           // the last one of the past
+	asked      int           // model calls of the past
+	rehearsal  bool          // the past goes on after the fork, and next is nil then
+}
+
+// Step implements agent.Machine.
+func (m *forkMachine) Step(ev agent.Event) agent.Ready {
+	switch {
+	case m.past == nil:
+		return m.next.Step(ev)
+	case m.next == nil:
+		return m.past.Step(ev)
+	}
+	old, now := m.past.Step(ev), m.next.Step(ev)
+	calls := 0
+	for _, c := range old.Commands {
+		if _, ok := c.(agent.CallModel); ok {
+			calls++
+		}
+	}
+	if calls > 0 && m.asked >= m.turn { // here the roads fork
+		if m.rehearsal {
+			m.next = nil
+			return old
+		}
+		m.past = nil
+		return now
+	}
+	m.asked += calls
+	if err := sameWay(m.asked, old.Commands, now.Commands); err != nil {
+		old.Commands = []agent.Command{agent.Finish{Status: agent.Failed, Err: err}}
+	}
+	return old
+}
+
+// apartError says that a candidate would not have come to the fork.
+type apartError struct {
+	turn     int
+	old, now string
+}
+
+// Error names the turn and what either does.
+func (e *apartError) Error() string {
+	return fmt.Sprintf("its settings do not lead to the fork: at turn %d it would %s, the recorded episode would %s; make its budgets, rescue and compress alike",
+		e.turn, e.now, e.old)
+}
+
+// sameWay compares what two machines want done, prompts and dials apart.
+func sameWay(turn int, old, now []agent.Command) error {
+	for i := range max(len(old), len(now)) {
+		a, b := describe(old, i), describe(now, i)
+		if a != b {
+			return &apartError{turn, a, b}
+		}
+	}
+	return nil
+}
+
+// describe says what the i-th command is. Two with one description are the same
+// to an episode's history.
+func describe(list []agent.Command, i int) string {
+	if i >= len(list) {
+		return "do nothing more"
+	}
+	switch c := list[i].(type) {
+	case agent.CallModel:
+		return fmt.Sprintf("ask for a turn (%s/%s)", c.Role, c.Kind)
+	case agent.CallTool:
+		how := "call"
+		if c.Given != nil {
+			how = fmt.Sprintf("answer from memory (%s %s) the call", c.Given.Outcome, c.Given.Code)
+		}
+		return fmt.Sprintf("%s %s", how, visible(bounded(c.Key, 200)))
+	case agent.AskUser:
+		return "ask the user"
+	case agent.Finish:
+		if c.StopReason != "" {
+			return fmt.Sprintf("end (%s: %s)", c.Status, c.StopReason)
+		}
+		return fmt.Sprintf("end (%s)", c.Status)
+	}
+	return fmt.Sprintf("do %T", list[i])
+}

@@ -1,0 +1,190 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// planFork resolves a fork into the episodes that go on from it, ordered by
+// candidate and trial. But for a replay, which needs their own cassettes only, the
+// recorded episode is replayed first: to see that it has the turn, and that every
+// candidate would have gone the same way up to there.
+func (r *runner) planFork() ([]planned, error) {
+	f := *r.Fork
+	f.Trial = max(f.Trial, 1)
+	if err := f.check(r.Select); err != nil {
+		return nil, &ConfigError{err}
+	}
+	source, err := r.planSource(f)
+	if err != nil {
+		return nil, err
+	}
+	o := r.Options
+	if len(o.Select.Candidates) == 0 {
+		o.Select.Candidates = []string{f.Candidate}
+	}
+	o.Select.Tasks = []string{f.Task}
+	plan, err := makePlan(o)
+	if err != nil {
+		return nil, err
+	}
+	from := &past{planned: source, turn: f.Turn, command: r.command(source)}
+	for i := range plan {
+		if err := r.join(&plan[i], from, f); err != nil {
+			return nil, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}
+		}
+	}
+	if r.Mode == recorder.Replay {
+		r.recall(from, plan[0])
+	} else if err := r.checkPast(from, plan, f); err != nil {
+		return nil, fmt.Errorf("fork %s: %w", f, err)
+	}
+	r.RecordCommand = f.command(r.RecordCommand, o.Select.Candidates)
+	return plan, nil
+}
+
+// planSource plans the recorded episode.
+func (r *runner) planSource(f Fork) (planned, error) {
+	o := r.Options
+	o.Mode, o.Trials = recorder.Replay, f.Trial
+	o.Select = Selection{Tasks: []string{f.Task}, Candidates: []string{f.Candidate}}
+	scripted := func(t goldens.Task) bool { return t.ID == f.Task && t.Scripted }
+	if slices.ContainsFunc(o.Suite.Tasks, scripted) {
+		return planned{}, &ConfigError{fmt.Errorf("fork %s: a scripted episode has no recorded turns to go on from", f)}
+	}
+	plan, err := makePlan(o)
+	if err != nil {
+		return planned{}, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}
+	}
+	p := plan[len(plan)-1]
+	if p.task.ID != f.Task || p.candidate.Name != f.Candidate {
+		return planned{}, &ConfigError{fmt.Errorf("fork %s: name one task and one candidate, not a pattern", f)}
+	}
+	return p, nil
+}
+
+// join makes a planned episode one that goes on from the past.
+func (r *runner) join(p *planned, from *past, f Fork) error {
+	for _, d := range []struct{ what, old, now string }{
+		{"strategy", from.candidate.Agent, p.candidate.Agent},
+		{"prompt profile", from.candidate.Profile, p.candidate.Profile},
+		{"output mode", from.candidate.Mode, p.candidate.Mode},
+	} {
+		if d.old != d.now {
+			return fmt.Errorf("candidate %s cannot go on from here: its %s is %s, and the recorded turns of %s answer the %s %s",
+				p.candidate.Name, d.what, d.now, f.Candidate, d.what, d.old)
+		}
+	}
+	p.candidate.Name = f.Name(p.candidate.Name)
+	if err := p.candidate.Validate(); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(r.Candidates, func(c goldens.Candidate) bool { return c.Name == p.candidate.Name }) {
+		return fmt.Errorf("there is a candidate of the name %s already", p.candidate.Name)
+	}
+	p.fork = from
+	p.cassette = CassettePath(p.task.ID, p.candidate.Name, p.trial)
+	p.seed = newSeed(r.Seed, p.task.ID, p.candidate.Name, p.trial)
+	return nil
+}
+
+// open opens the recorded episode's cassette.
+func (p *past) open(r *runner) (*recorder.Recorder, error) {
+	return recorder.New(recorder.Options{Mode: recorder.Replay, FS: r.Cassettes, Path: p.cassette, Command: p.command})
+}
+
+// checkPast makes sure that the plan can go on from the recorded episode.
+func (r *runner) checkPast(from *past, plan []planned, f Fork) error {
+	rec, err := from.open(r)
+	if err != nil {
+		return err
+	}
+	from.digest, from.recorded = rec.Digest(), rec.Header().Recorded
+	if f.CassetteDigest != "" && f.CassetteDigest != from.digest {
+		return &recorder.CorruptError{
+			Path: from.cassette, Reason: "it was recorded anew since that episode: fork an episode of a later run, or TASK/CANDIDATE/TRIAL as it is now",
+		}
+	}
+	for i, p := range plan {
+		if i > 0 && plan[i-1].candidate.Name == p.candidate.Name {
+			continue // another trial
+		}
+		if err := r.rehearse(p, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recall reads off a fork's own cassette what it goes on from. If there is none
+// the replay says so.
+func (r *runner) recall(from *past, p planned) {
+	rec, err := recorder.New(recorder.Options{Mode: recorder.Replay, FS: r.Cassettes, Path: p.cassette})
+	if err == nil {
+		from.digest, from.recorded = rec.Header().Digests[recorder.ForkDigest], rec.Header().ForkRecorded
+	}
+}
+
+// rehearse replays the recorded episode with the machine of the candidate that
+// is to go on from it beside its own.
+func (r *runner) rehearse(next planned, f Fork) error {
+	run := *r
+	run.Mode, run.today = recorder.Replay, time.Time{}
+	p := next.fork.planned
+	p.rehearsed = &next
+	var ended error
+	rows := run.runEpisode(context.Background(), p, func(t Trace) {
+		if t.Finish != nil {
+			ended = t.Finish.Err
+		}
+	})
+	var apart *apartError
+	switch n := len(rows.Turns); {
+	case errors.As(ended, &apart):
+		return &ConfigError{fmt.Errorf("candidate %s: %w", f.Base(next.candidate.Name), ended)}
+	case ended != nil:
+		return ended
+	case n == 1:
+		return &ConfigError{errors.New("the episode has 1 turn, and nothing to go on with after it")}
+	case f.Turn >= n:
+		return &ConfigError{fmt.Errorf("the episode has %d turns, so the last one to keep is 1 to %d", n, n-1)}
+	}
+	return nil
+}
+
+// forkHeader says on a cassette what its beginning was taken from.
+func (p planned) forkHeader(h *recorder.Header) {
+	if p.fork == nil {
+		return
+	}
+	h.Fork = Fork{Task: p.task.ID, Candidate: p.fork.candidate.Name, Trial: p.fork.trial, Turn: p.fork.turn}.String()
+	h.ForkRecorded = p.fork.recorded
+	h.Digests[recorder.ForkDigest] = p.fork.digest
+}
+
+// pastKey is the key of a row of the past: of the fork's episode, but naming
+// whom the recorded turn asked.
+func (b *rowBuilder) pastKey() ledger.Key {
+	k := b.key
+	if b.past != nil {
+		c := b.past.candidate
+		k.Provider, k.Model, k.Replayed = c.Provider, c.Model, true
+	}
+	return k
+}
+
+// pastCassette is where a turn's exchanges are.
+func (b *rowBuilder) pastCassette() string {
+	if b.past != nil {
+		return cmp.Or(b.past.where, b.cassette)
+	}
+	return b.cassette
+}
