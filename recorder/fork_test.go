@@ -1,0 +1,114 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// recordedPast is a recording of an answer in pieces, a failure and a plain
+// answer, opened for replay.
+func recordedPast(t *testing.T) *Recorder {
+	t.Helper()
+	r := newRecording(t, says("one, ", "in pieces"))
+	r.o.Now = ticker(time.Millisecond)
+	ask(t, r, post(t, "https://old.test/", `{"turn":1}`))
+	r.o.Base = answer(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection reset") })
+	_, err := r.RoundTrip(post(t, "https://old.test/", `{"turn":2}`))
+	require.Error(t, err)
+	r.o.Base = says("three")
+	ask(t, r, post(t, "https://old.test/", `{"turn":3}`))
+	return saved(t, r)
+}
+
+// TestAForkHoldsItsPast: what the past answered stands on the new cassette as it
+// stood on the old one, in the order it was asked for, before what is new.
+func TestAForkHoldsItsPast(t *testing.T) {
+	source := recordedPast(t)
+	next := newRecording(t, says("new"))
+	next.o.Header = Header{Task: "T", Fork: "T/c/1@2", ForkRecorded: "2026-05-20", Digests: map[string]string{ForkDigest: source.Digest()}}
+	past := NewPast(source, next)
+	require.False(t, past.Live())
+	require.True(t, next.Live())
+
+	failed, first := observed(post(t, "https://old.test/", `{"turn":2}`))
+	_, err := past.RoundTrip(failed)
+	require.EqualError(t, err, "connection reset")
+	req, second := observed(post(t, "https://old.test/", `{ "turn": 1 }`))
+	resp, reads := ask(t, past, req)
+	require.Same(t, req, resp.Request)
+	require.Equal(t, []string{"one, ", "in pieces"}, reads)
+	was := source.deck.tape.interactions
+	require.Equal(t, []Exchange{{Index: 0, Digest: was[1].digest, Duration: was[1].Response.Duration, Replayed: true}}, *first)
+	require.Equal(t, []Exchange{{
+		Index: 1, Digest: was[0].digest, Status: 200, FirstByte: was[0].firstByte, Duration: was[0].Response.Duration, Replayed: true,
+	}}, *second)
+	ask(t, past, post(t, "https://old.test/", `{"turn":3}`)) // nobody observes it
+	ask(t, next, post(t, "https://new.test/", `{"turn":4}`))
+
+	back := saved(t, next)
+	require.Equal(t, next.o.Header, back.Header())
+	got := back.deck.tape.interactions
+	require.Len(t, got, 4)
+	require.Equal(t, []interaction{was[1], was[0], was[2]}, got[:3])
+	require.Equal(t, "new", got[3].Response.Body)
+	_, reads = ask(t, back, post(t, "https://old.test/", `{"turn":1}`))
+	require.Equal(t, []string{"one, ", "in pieces"}, reads)
+}
+
+// TestAPastIsKeptByRecordingsOnly: live, its exchanges are those of the old cassette.
+func TestAPastIsKeptByRecordingsOnly(t *testing.T) {
+	source := recordedPast(t)
+	next, err := New(Options{Mode: Live, Base: says("new")})
+	require.NoError(t, err)
+	req, seen := observed(post(t, "https://old.test/", `{"turn":3}`))
+	_, reads := ask(t, NewPast(source, next), req)
+	require.Equal(t, []string{"three"}, reads)
+	require.Equal(t, 2, (*seen)[0].Index)
+	require.NoError(t, next.Save())
+	require.Empty(t, next.Digest())
+}
+
+// TestAPastThatDoesNotAnswerIsNotSaved: a miss, a stopped run and a body nobody read
+// leave the cassette on disk as it is.
+func TestAPastThatDoesNotAnswerIsNotSaved(t *testing.T) {
+	for name, request := range map[string]func(t *testing.T, past *Past){
+		"a miss": func(t *testing.T, past *Past) {
+			_, err := past.RoundTrip(post(t, "https://old.test/", `{"turn":9}`))
+			var miss *MissError
+			require.ErrorAs(t, err, &miss)
+		},
+		"a stopped run": func(t *testing.T, past *Past) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, err := past.RoundTrip(post(t, "https://old.test/", `{"turn":1}`).WithContext(ctx))
+			require.ErrorIs(t, err, context.Canceled)
+		},
+		"an unread body": func(t *testing.T, past *Past) {
+			_, err := past.RoundTrip(post(t, "https://old.test/", `{"turn":1}`))
+			require.NoError(t, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next := newRecording(t, says("new"))
+			request(t, NewPast(recordedPast(t), next))
+			require.ErrorContains(t, next.Save(), "interaction 0 (POST https://old.test/) is not finished")
+			require.NoFileExists(t, cassetteFile(next))
+		})
+	}
+}
+
+// TestAPastRefusesSecrets: what was recorded without knowing of a credential is not
+// copied with it.
+func TestAPastRefusesSecrets(t *testing.T) {
+	next := newRecording(t, says("new"))
+	next.o.Secrets = []string{"in pieces"}
+	ask(t, NewPast(recordedPast(t), next), post(t, "https://old.test/", `{"turn":1}`))
+	var secret *SecretError
+	require.ErrorAs(t, next.Save(), &secret)
+	require.Equal(t, "response.body", secret.Field)
+}
