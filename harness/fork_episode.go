@@ -1,10 +1,12 @@
 package harness
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -70,4 +72,23 @@ func (e *episode) transport() http.RoundTripper {
 		return nil
 	}
 	return e.recorder
+}
+
+// pastKey is the key of a row of the past: of the fork's episode, but naming
+// whom the recorded turn asked.
+func (b *rowBuilder) pastKey() ledger.Key {
+	k := b.key
+	if b.past != nil {
+		c := b.past.candidate
+		k.Provider, k.Model, k.Replayed = c.Provider, c.Model, true
+	}
+	return k
+}
+
+// pastCassette is where a turn's exchanges are.
+func (b *rowBuilder) pastCassette() string {
+	if b.past != nil {
+		return cmp.Or(b.past.where, b.cassette)
+	}
+	return b.cassette
 }

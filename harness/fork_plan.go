@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -168,23 +166,4 @@ func (p planned) forkHeader(h *recorder.Header) {
 	h.Fork = Fork{Task: p.task.ID, Candidate: p.fork.candidate.Name, Trial: p.fork.trial, Turn: p.fork.turn}.String()
 	h.ForkRecorded = p.fork.recorded
 	h.Digests[recorder.ForkDigest] = p.fork.digest
-}
-
-// pastKey is the key of a row of the past: of the fork's episode, but naming
-// whom the recorded turn asked.
-func (b *rowBuilder) pastKey() ledger.Key {
-	k := b.key
-	if b.past != nil {
-		c := b.past.candidate
-		k.Provider, k.Model, k.Replayed = c.Provider, c.Model, true
-	}
-	return k
-}
-
-// pastCassette is where a turn's exchanges are.
-func (b *rowBuilder) pastCassette() string {
-	if b.past != nil {
-		return cmp.Or(b.past.where, b.cassette)
-	}
-	return b.cassette
 }
