@@ -23,7 +23,7 @@ type Fork struct {
 	CassetteDigest string
 }
 
-var forkText = regexp.MustCompile(`^([^/@]+)/([^/@]+)(?:/([0-9]{1,9}))?@([0-9]{1,9})$`)
+var forkText = regexp.MustCompile(`^([^/@]+)/([^/@]+)(?:/([1-9][0-9]{0,8}))?@([0-9]{1,9})$`)
 
 // ParseFork reads TASK/CANDIDATE[/TRIAL]@TURN.
 func ParseFork(text string) (Fork, error) {

@@ -198,3 +198,17 @@ func TestForkReplaysRefusedRequests(t *testing.T) {
 	require.EqualValues(t, 2, rows.Turns[0].Interaction)
 	require.EqualValues(t, 3, rows.Turns[1].Interaction)
 }
+
+// TestForkRefusesAStaleEpisode: the task has lost the reply that the recorded
+// episode went on with.
+func TestForkRefusesAStaleEpisode(t *testing.T) {
+	voice := &script{outputs: map[string][]string{"a": {say("clarify", `"message":"Which one?"`), job("7"), say("respond", `"message":"No."`)}}}
+	o := ownFork(t, "", "replies: [Seven.], ", goldens.Candidate{}, goldens.Candidate{}, 1, voice)
+	taskNamed(t, o.Suite, "T").Replies = nil
+	_, err := harness.Run(context.Background(), o)
+	var stale *harness.StaleError
+	require.ErrorAs(t, err, &stale)
+	require.ErrorContains(t, err, "fork T/a/1@1: cassette a/T/1.yaml is stale: the episode ended with 2 of its recordings unused")
+	require.ErrorContains(t, err, "--task T --candidate a")
+	require.Empty(t, voice.asked)
+}

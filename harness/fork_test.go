@@ -295,8 +295,25 @@ func TestParseFork(t *testing.T) {
 		require.Equal(t, got, back)
 		require.Equal(t, "strong", got.Base(got.Name("strong")))
 	}
-	for _, text := range []string{"", "G04", "G04/weak", "G04/weak@", "G04/weak@x", "G04/weak@-1", "G04@1", "/weak@1", "G04//1@1", "G04/weak/x@1", "G04/weak/1/2@1", "G04/weak@1 ", "G04/weak@12345678901"} {
+	for _, text := range []string{"", "G04", "G04/weak", "G04/weak@", "G04/weak@x", "G04/weak@-1", "G04@1", "/weak@1", "G04//1@1", "G04/weak/x@1", "G04/weak/0@1", "G04/weak/1/2@1", "G04/weak@1 ", "G04/weak@12345678901"} {
 		_, err := harness.ParseFork(text)
 		require.ErrorContains(t, err, "write TASK/CANDIDATE[/TRIAL]@TURN", text)
 	}
+}
+
+// FuzzParseFork: what is read is written as it was read.
+func FuzzParseFork(f *testing.F) {
+	for _, text := range []string{"G04/weak@3", "G04/weak/2@11", "a/b/1@007", "a/b/c@1", "\n/\x00@1"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		fork, err := harness.ParseFork(text)
+		if err != nil {
+			return
+		}
+		again, err := harness.ParseFork(fork.String())
+		require.NoError(t, err)
+		require.Equal(t, fork.String(), again.String())
+		require.Equal(t, "c", again.Base(fork.Name("c")))
+	})
 }
