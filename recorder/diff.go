@@ -1,8 +1,11 @@
 package recorder
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,52 +16,91 @@ import (
 // Bounds of a miss's explanation.
 const (
 	maxDiffLines = 12
+	maxTextHunks = 4  // changes shown of one text
 	excerptSize  = 60 // bytes of a value around its first difference
+	placeSize    = 160
+	maxNesting   = 4 // of JSON in the strings of JSON
 )
 
 // diffRequests says in field terms what changed from a recorded request to the
-// one that was made.
+// one that was made. Fields of a JSON body stand by their own names.
 func diffRequests(old, now rawRequest) []string {
 	d := &differ{}
 	if old.method != now.method {
-		d.add("method: %s → %s", excerpt(old.method, 0), excerpt(now.method, 0))
+		d.text("method", old.method, now.method)
 	}
 	if old.url != now.url {
 		d.text("url", old.url, now.url)
 	}
-	a, okA := parseJSON(old.body)
-	b, okB := parseJSON(now.body)
-	before := d.count
-	if okA && okB {
-		d.value("body", a, b)
-	}
-	if d.count == before && requestDigest("", "", old.body) != requestDigest("", "", now.body) {
-		d.text("body", old.body, now.body) // no JSON, or a difference its values do not show
-	}
+	d.body(old.body, now.body)
+	return d.all()
+}
+
+type differ struct {
+	lines []string
+	count int
+	// nested is how many strings of JSON the values at hand are in.
+	nested int
+}
+
+// all returns the lines kept and says how many were not.
+func (d *differ) all() []string {
 	if more := d.count - len(d.lines); more > 0 {
-		d.lines = append(d.lines, fmt.Sprintf("… and %d more", more))
+		return append(d.lines, fmt.Sprintf("… and %d more", more))
 	}
 	return d.lines
+}
+
+func (d *differ) add(at, format string, args ...any) {
+	d.count++
+	if d.count <= maxDiffLines {
+		d.lines = append(d.lines, place(at)+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+// body compares two bodies: as JSON, as streams of JSON events, else as text.
+func (d *differ) body(old, now string) {
+	a, okA := parseBody(old)
+	b, okB := parseBody(now)
+	before := d.count
+	if okA && okB {
+		d.value("", a, b)
+	}
+	if d.count == before && requestDigest("", "", old) != requestDigest("", "", now) {
+		d.text("", old, now) // no JSON, or a difference its values do not show
+	}
+}
+
+// parseBody reads a body as JSON; a stream of JSON events is an object whose
+// member events is a list.
+func parseBody(s string) (any, bool) {
+	if v, ok := parseJSON(s); ok {
+		return v, true
+	}
+	var events []any
+	for line := range strings.Lines(s) {
+		text, isData := strings.CutPrefix(line, "data:")
+		if !isData {
+			continue
+		}
+		v, ok := parseJSON(text)
+		if !ok {
+			v = strings.TrimSpace(text) // such as [DONE]
+		}
+		events = append(events, v)
+	}
+	return map[string]any{"events": events}, events != nil
 }
 
 func parseJSON(s string) (any, bool) {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
 	var v any
-	err := d.Decode(&v)
-	return v, err == nil && !d.More()
-}
-
-type differ struct {
-	lines []string
-	count int
-}
-
-func (d *differ) add(format string, args ...any) {
-	d.count++
-	if d.count <= maxDiffLines {
-		d.lines = append(d.lines, fmt.Sprintf(format, args...))
+	if err := d.Decode(&v); err != nil {
+		return nil, false
 	}
+	_, err := d.Token()
+	return v, errors.Is(err, io.EOF)
 }
 
 func (d *differ) value(at string, old, now any) {
@@ -85,7 +127,7 @@ func (d *differ) value(at string, old, now any) {
 			return
 		}
 	}
-	d.add("%s: %s → %s", at, show(old), show(now))
+	d.add(at, "%s → %s", show(old), show(now))
 }
 
 func (d *differ) object(at string, old, now map[string]any) {
@@ -99,47 +141,132 @@ func (d *differ) object(at string, old, now map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		a, was := old[name]
 		b, is := now[name]
-		switch path := at + field(name); {
+		switch path := at + field(at, name); {
 		case !was:
-			d.add("%s: added: %s", path, show(b))
+			d.add(path, "added %s", show(b))
 		case !is:
-			d.add("%s: removed; it was %s", path, show(a))
+			d.add(path, "removed; it was %s", show(a))
 		default:
 			d.value(path, a, b)
 		}
 	}
 }
 
+// array aligns equal elements, so that one put in between does not change all
+// that follow.
 func (d *differ) array(at string, old, now []any) {
-	if len(old) != len(now) {
-		d.add("%s: %d → %d elements", at, len(old), len(now))
-	}
-	for i := range max(len(old), len(now)) {
-		switch path := fmt.Sprintf("%s[%d]", at, i); {
-		case i >= len(old):
-			d.add("%s: added: %s", path, show(now[i]))
-		case i >= len(now):
-			d.add("%s: removed; it was %s", path, show(old[i]))
-		default:
-			d.value(path, old[i], now[i])
+	at = cmp.Or(at, "body")
+	for _, h := range hunks(compactAll(old), compactAll(now)) {
+		both := min(h.b-h.a, h.d-h.c)
+		for i := range both {
+			d.value(fmt.Sprintf("%s[%d]", at, h.c+i), old[h.a+i], now[h.c+i])
+		}
+		for i, v := range old[h.a+both : h.b] {
+			d.add(element(at, h.a+both+i, v), "removed %s", show(v))
+		}
+		for i, v := range now[h.c+both : h.d] {
+			d.add(element(at, h.c+both+i, v), "added %s", show(v))
 		}
 	}
 }
 
-// text shows the first line that differs, around its first difference.
+// element is the place of an element; one that says all by its value goes by
+// the name of its list.
+func element(at string, i int, v any) string {
+	switch v.(type) {
+	case map[string]any, []any:
+		return fmt.Sprintf("%s[%d]", at, i)
+	}
+	return at
+}
+
+func compactAll(values []any) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = compact(v)
+	}
+	return texts
+}
+
+// compact is a value as JSON without white space, its members sorted.
+func compact(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // what was JSON is JSON
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// text compares two texts: by field if both are JSON, by line if one has
+// several, else around their first difference.
 func (d *differ) text(at, old, now string) {
 	if kind := withheld(old, now); kind != "" {
-		d.add("%s: changed (withheld: it holds what looks like %s)", at, kind)
+		d.add(at, "changed (withheld: it holds what looks like %s)", kind)
 		return
 	}
-	same := old[:commonPrefix(old, now)]
-	if strings.Contains(old+now, "\n") {
-		at += fmt.Sprintf(": line %d", 1+strings.Count(same, "\n"))
-		start := strings.LastIndexByte(same, '\n') + 1
-		old, now = firstLine(old[start:]), firstLine(now[start:])
+	if d.embedded(at, old, now) {
+		return
 	}
-	n := commonPrefix(old, now)
-	d.add("%s: %s is now %s", at, excerpt(old, n), excerpt(now, n))
+	if !strings.Contains(old+now, "\n") {
+		n := commonPrefix(old, now)
+		d.add(at, "%s → %s", excerpt(old, n), excerpt(now, n))
+		return
+	}
+	a, b := strings.Split(old, "\n"), strings.Split(now, "\n")
+	changes := hunks(a, b)
+	for i, h := range changes {
+		if i == maxTextHunks {
+			d.add(at, "%d more changes of its lines", len(changes)-i)
+			return
+		}
+		d.add(at, "%s", linesChanged(a[h.a:h.b], b[h.c:h.d], h))
+	}
+}
+
+// linesChanged says what became of some lines; it counts them from 1.
+func linesChanged(old, now []string, h hunk) string {
+	switch {
+	case len(old) == 0:
+		return fmt.Sprintf("%s added (%s)", lineNumbers(h.c, h.d), excerpt(now[0], 0))
+	case len(now) == 0:
+		return fmt.Sprintf("%s removed (%s)", lineNumbers(h.a, h.b), excerpt(old[0], 0))
+	}
+	n := commonPrefix(old[0], now[0])
+	size := ""
+	if len(old) != len(now) {
+		size = fmt.Sprintf(", %d → %d lines", len(old), len(now))
+	}
+	return fmt.Sprintf("%s changed%s (%s → %s)", lineNumbers(h.c, h.d), size, excerpt(old[0], n), excerpt(now[0], n))
+}
+
+func lineNumbers(from, to int) string {
+	if to-from == 1 {
+		return fmt.Sprintf("line %d", to)
+	}
+	return fmt.Sprintf("lines %d–%d", from+1, to)
+}
+
+// embedded compares two strings that hold a JSON object or array each, as
+// models answer. It is false where that shows no difference.
+func (d *differ) embedded(at, old, now string) bool {
+	if at == "" || d.nested == maxNesting || !looksJSON(old) || !looksJSON(now) {
+		return false
+	}
+	a, okA := parseJSON(old)
+	b, okB := parseJSON(now)
+	if !okA || !okB {
+		return false
+	}
+	before := d.count
+	d.nested++
+	d.value(at+"(JSON)", a, b)
+	d.nested--
+	return d.count > before
+}
+
+func looksJSON(s string) bool {
+	s = strings.TrimSpace(s)
+	return strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")
 }
 
 // withheld says what credential one of the texts seems to hold, "" for none.
@@ -152,45 +279,61 @@ func withheld(texts ...string) string {
 	return ""
 }
 
-// firstLine returns the first line of s with its newline.
-func firstLine(s string) string {
-	if i := strings.IndexByte(s, '\n'); i >= 0 {
-		return s[:i+1]
-	}
-	return s
-}
-
-// field appends a member's name to a path.
-func field(name string) string {
+// field is how a member's name continues a path. A name that could be taken for
+// something else is quoted.
+func field(at, name string) string {
+	plainName := name != "" && len(name) <= excerptSize
 	for _, c := range name {
 		if c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return "[" + excerpt(name, 0) + "]"
+			plainName = false
 		}
 	}
-	if name == "" || len(name) > excerptSize {
+	switch {
+	case withheld(name) != "":
+		return "[a name withheld]"
+	case !plainName, at == "" && slices.Contains([]string{"method", "url", "status", "failed", "body"}, name):
 		return "[" + excerpt(name, 0) + "]"
+	case at == "":
+		return name
 	}
 	return "." + name
 }
 
+// place is a path, cut in its middle to a bounded length; the whole body has none.
+func place(at string) string {
+	if at == "" {
+		return "body"
+	}
+	if len(at) <= placeSize {
+		return at
+	}
+	from, to := placeSize/2, len(at)-placeSize/2
+	for !utf8.RuneStart(at[from]) {
+		from--
+	}
+	for !utf8.RuneStart(at[to]) {
+		to++
+	}
+	return at[:from] + "…" + at[to:]
+}
+
 // show prints a JSON value, cut to a bounded length.
 func show(v any) string {
-	switch x := v.(type) {
-	case string:
-		if kind := withheld(x); kind != "" {
-			return "(withheld: it holds what looks like " + kind + ")"
-		}
-		return excerpt(x, 0)
-	case map[string]any:
-		return fmt.Sprintf("an object with %d members", len(x))
-	case []any:
-		return fmt.Sprintf("an array with %d elements", len(x))
-	case json.Number:
-		return strings.Trim(excerpt(x.String(), 0), `"`)
-	case nil:
-		return "null"
+	text := compact(v)
+	if kind := withheld(text); kind != "" {
+		return "(withheld: it holds what looks like " + kind + ")"
 	}
-	return fmt.Sprint(v)
+	if s, ok := v.(string); ok {
+		return excerpt(s, 0)
+	}
+	// JSON has its own quotes and escapes: only what a terminal must not see is escaped.
+	text = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(excerpt(text, 0))
+	cut := strings.HasSuffix(text, "…")
+	text = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(text, `"`), "…"), `"`)
+	if cut {
+		text += "…"
+	}
+	return text
 }
 
 // excerpt quotes a bounded part of s that holds the byte at at.

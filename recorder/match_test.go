@@ -83,20 +83,20 @@ func TestAMissSaysWhatDiffers(t *testing.T) {
 		name, method, url, old, new string
 		want                        []string
 	}{
-		{"number", "", "", `"max_tokens":400`, `"max_tokens":800`, []string{"body.max_tokens: 400 → 800"}},
-		{"line of a text", "", "", `four is here`, `five is here`, []string{`body.messages[0].content: line 4: "four is here" is now "five is here"`}},
-		{"line added", "", "", `four is here`, `four is here\nfive`, []string{`body.messages[0].content: line 4: "four is here" is now "four is here\n"`}},
-		{"line removed", "", "", `one\n`, ``, []string{`body.messages[0].content: line 1: "one\n" is now "two\n"`}},
-		{"one-line text", "", "", `this week`, `this year`, []string{`body.messages[1].content: "How many angry messages came in this week, please?" is now "How many angry messages came in this year, please?"`}},
-		{"member added", "", "", `"stream":true`, `"stream":true,"n":{"a":1}`, []string{"body.n: added: an object with 1 members"}},
-		{"member removed", "", "", `"stream":true,`, ``, []string{"body.stream: removed; it was true"}},
-		{"null", "", "", `"seed":null`, `"seed":7`, []string{"body.seed: null → 7"}},
-		{"kind", "", "", `"seed":null`, `"seed":[1,2]`, []string{"body.seed: null → an array with 2 elements"}},
-		{"odd name", "", "", `"odd name":1`, `"odd name":2`, []string{`body["odd name"]: 1 → 2`}},
-		{"message added", "", "", `],"model"`, `,{"role":"user"}],"model"`, []string{"body.messages: 2 → 3 elements", "body.messages[2]: added: an object with 1 members"}},
-		{"two fields", "", "", `"m-1","seed":null`, `"m-2","seed":1`, []string{`body.model: "m-1" is now "m-2"`, "body.seed: null → 1"}},
+		{"number", "", "", `"max_tokens":400`, `"max_tokens":800`, []string{"max_tokens: 400 → 800"}},
+		{"line of a text", "", "", `four is here`, `five is here`, []string{`messages[0].content: line 4 changed ("four is here" → "five is here")`}},
+		{"line added", "", "", `four is here`, `four is here\nfive`, []string{`messages[0].content: line 5 added ("five")`}},
+		{"line removed", "", "", `one\n`, ``, []string{`messages[0].content: line 1 removed ("one")`}},
+		{"one-line text", "", "", `this week`, `this year`, []string{`messages[1].content: "How many angry messages came in this week, please?" → "How many angry messages came in this year, please?"`}},
+		{"member added", "", "", `"stream":true`, `"stream":true,"n":{"a":1}`, []string{`n: added {"a":1}`}},
+		{"member removed", "", "", `"stream":true,`, ``, []string{"stream: removed; it was true"}},
+		{"null", "", "", `"seed":null`, `"seed":7`, []string{"seed: null → 7"}},
+		{"kind", "", "", `"seed":null`, `"seed":[1,2]`, []string{"seed: null → [1,2]"}},
+		{"odd name", "", "", `"odd name":1`, `"odd name":2`, []string{`["odd name"]: 1 → 2`}},
+		{"message added", "", "", `],"model"`, `,{"role":"user"}],"model"`, []string{`messages[2]: added {"role":"user"}`}},
+		{"two fields", "", "", `"m-1","seed":null`, `"m-2","seed":1`, []string{`model: "m-1" → "m-2"`, "seed: null → 1"}},
 		{"method", "PUT", "", "", "", []string{`method: "POST" → "PUT"`}},
-		{"url", "", "https://api.test/v1/chat?alt=json&key=SECRETSECRET", "", "", []string{`url: "https://api.test/v1/chat?alt=sse" is now "https://api.test/v1/chat?alt=json"`}},
+		{"url", "", "https://api.test/v1/chat?alt=json&key=SECRETSECRET", "", "", []string{`url: "https://api.test/v1/chat?alt=sse" → "https://api.test/v1/chat?alt=json"`}},
 		{"not JSON any more", "", "", `{"max_tokens"`, `"max_tokens"`, []string{"body: line"}},
 		{"control characters", "", "", `this week`, `\u001b[31mthis week`, []string{`\x1b[31mthis`}},
 	}
@@ -164,7 +164,7 @@ func TestAMissIsBoundedAndKeepsSecrets(t *testing.T) {
 
 func TestADigestChangeIsNeverSilent(t *testing.T) {
 	lines := diffRequests(rawRequest{"POST", "u", `{"a":1,"a":2}`}, rawRequest{"POST", "u", `{"a":2}`})
-	require.Equal(t, []string{`body: "{\"a\":1,\"a\":2}" is now "{\"a\":2}"`}, lines)
+	require.Equal(t, []string{`body: "{\"a\":1,\"a\":2}" → "{\"a\":2}"`}, lines)
 }
 
 func TestConcurrentReplay(t *testing.T) {
