@@ -39,6 +39,9 @@ type Options struct {
 	Cassettes fs.FS
 	// CassetteDir is where record mode writes; required there.
 	CassetteDir string
+	// Stale leaves out the episodes whose cassettes are fresh; for record mode.
+	// Run fails with ErrAllFresh when all are.
+	Stale bool
 	// Runs is the folder run folders are made in; empty means nothing is written.
 	Runs string
 
@@ -131,6 +134,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Mode == recorder.Record && o.CassetteDir == "" {
 		errs = append(errs, errors.New("record mode needs a suite folder on disk to write cassettes into: the built-in suite is read-only; write a copy with `cupel init`"))
+	}
+	if o.Stale && o.Mode != recorder.Record {
+		errs = append(errs, errors.New("only what is recorded can be recorded again because it is stale: use record mode"))
 	}
 	errs = append(errs, o.checkTools())
 	if o.Now == nil {

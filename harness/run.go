@@ -17,7 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -91,9 +90,12 @@ func newRunner(o Options) (*runner, error) {
 		r.today = o.Now().UTC()
 	}
 	r.configDigest = r.digestConfig()
-	if r.Fork != nil {
+	switch {
+	case r.Fork != nil:
 		r.plan, err = r.planFork()
-	} else {
+	case r.Stale:
+		r.plan, err = r.stalePlan()
+	default:
 		r.plan, err = makePlan(r.Options)
 	}
 	return r, err
@@ -262,12 +264,8 @@ func (r *runner) newRecorder(p planned, secrets []string) (*recorder.Recorder, e
 	if r.Mode == recorder.Replay {
 		return recorder.New(o)
 	}
-	o.Header = recorder.Header{
-		Suite: p.suite.Name, Task: p.task.ID, Candidate: p.candidate.Name, Trial: p.trial,
-		Provider: p.candidate.Provider, Model: p.candidate.Model, Simulated: simulated(p.candidate.Provider),
-		Recorded: r.today.Format(time.DateOnly), Adapter: r.Adapters[p.candidate.Provider], Digests: agent.Digests(p.params),
-	}
-	o.Header.Digests["policy"] = r.Policy.Digest()
+	o.Header = r.header(p)
+	o.Header.Recorded = r.today.Format(time.DateOnly)
 	p.forkHeader(&o.Header)
 	base := toolTransport{models: http.DefaultTransport, tools: http.DefaultTransport, secrets: secrets}
 	if r.Transport != nil {

@@ -10,10 +10,19 @@ import (
 
 // load reads the cassette that the options name.
 func load(o Options) (*tape, error) {
+	data, err := loadFile(o)
+	if err != nil {
+		return nil, err
+	}
+	return decodeFile(o, data)
+}
+
+// loadFile reads the file that the options name.
+func loadFile(o Options) ([]byte, error) {
 	files := o.FS
 	if files == nil {
 		if o.Dir == "" {
-			return nil, errors.New("replay cassette " + o.Path + ": no folder to read from")
+			return nil, errors.New("read cassette " + o.Path + ": no folder to read from")
 		}
 		files = os.DirFS(o.Dir)
 	}
@@ -26,6 +35,11 @@ func load(o Options) (*tape, error) {
 	case len(data) > maxBytes:
 		return nil, &CorruptError{o.Path, fmt.Sprintf("larger than %d bytes", maxBytes)}
 	}
+	return data, nil
+}
+
+// decodeFile reads a cassette; a *CorruptError says what to do about it.
+func decodeFile(o Options, data []byte) (*tape, error) {
 	t, err := decode(data, o.AllowUnsealed)
 	if errors.Is(err, errUnsealed) {
 		return nil, &CorruptError{o.Path, err.Error() + "; seal a file you trust with recorder.Seal" +

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
 )
 
 const (
@@ -50,4 +51,26 @@ func unseal(data []byte) (content []byte, digest string, err error) {
 	}
 	h.Write(data[cut:])
 	return data[:cut], hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// SealFile seals a cassette in its place, as Seal does, and reports whether that
+// changed it: one that is whole is left alone. It uses Dir, Path, Header and
+// Secrets of o. The old file stays until the new one is complete.
+func SealFile(o Options) (changed bool, err error) {
+	o.FS = nil
+	data, err := loadFile(o)
+	if err != nil {
+		return false, err
+	}
+	if _, err := decode(data, false); err == nil {
+		return false, nil
+	}
+	sealed, err := Seal(o, data)
+	if err != nil {
+		return false, err
+	}
+	if err := replaceFile(filepath.Join(o.Dir, filepath.FromSlash(o.Path)), sealed); err != nil {
+		return false, fmt.Errorf("seal cassette %s: %w", o.Path, err)
+	}
+	return true, nil
 }

@@ -28,7 +28,7 @@ import (
 type runFlags struct {
 	selection     harness.Selection
 	quiet, asJSON bool
-	human         bool
+	human, stale  bool
 	fork          string
 }
 
@@ -59,6 +59,7 @@ says whether the run could be carried out; the verdict as an exit code is
 "cupel gate".`,
 		Example: `  cupel run
   cupel run --suite suites/mine --mode record --candidate gpt --trials 3
+  cupel run --mode record --stale
   cupel run --task 'G0*' --candidate strong
   cupel run --mode live --fork G04/weak/1@1 --candidate strong --trials 5`,
 		Args: cobra.NoArgs,
@@ -77,6 +78,7 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.StringSliceVar(&f.selection.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
 	fl.StringVar(&f.fork, "fork", "", "go on from this recorded episode and turn: TASK/CANDIDATE[/TRIAL]@TURN")
 	fl.BoolVar(&f.human, "human", false, "ask on this terminal instead of the tasks' replies and approvals (record and live mode)")
+	fl.BoolVar(&f.stale, "stale", false, "record only what is stale, missing or corrupt (record mode; see cupel cassette status)")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result as JSON")
 	return cmd
@@ -100,7 +102,7 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 		return err
 	}
 	defer cleanup()
-	o.Drain, o.Fork = drain, fork
+	o.Drain, o.Fork, o.Stale = drain, fork, f.stale
 	if f.human {
 		if err := p.askOnTerminal(&o); err != nil {
 			return err
@@ -110,6 +112,9 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 	o.Progress = prog.update
 	res, err := harness.Run(ctx, o)
 	prog.finish()
+	if errors.Is(err, harness.ErrAllFresh) {
+		return printFresh(p, f)
+	}
 	if err != nil {
 		return err
 	}
@@ -126,6 +131,18 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 		}
 	}
 	return runOutcome(res)
+}
+
+// printFresh says that a run of --stale had nothing to do.
+func printFresh(p *process, f runFlags) error {
+	var err error
+	switch {
+	case f.asJSON:
+		_, err = fmt.Fprintln(p.stdout, `{"status": "fresh"}`)
+	case !f.quiet:
+		_, err = fmt.Fprintln(p.stdout, harness.ErrAllFresh)
+	}
+	return err
 }
 
 // printRun prints the summary, or the result as JSON.

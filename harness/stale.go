@@ -1,0 +1,251 @@
+package harness
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// CassetteState says what a replay can expect of a cassette.
+type CassetteState string
+
+// The states of a cassette.
+const (
+	// CassetteFresh was recorded with what a run would use today.
+	CassetteFresh CassetteState = "fresh"
+	// CassetteStale was recorded with something else.
+	CassetteStale CassetteState = "stale"
+	// CassetteMissing is planned and not there, CassetteOrphan there and not planned.
+	CassetteMissing CassetteState = "missing"
+	CassetteOrphan  CassetteState = "orphan"
+	// CassetteCorrupt cannot be trusted: cut, edited, or no cassette at all.
+	CassetteCorrupt CassetteState = "corrupt"
+)
+
+// CassetteStatus is one cassette, planned or found.
+type CassetteStatus struct {
+	// Path is slash-separated, below the cassettes folder.
+	Path  string        `json:"path"`
+	State CassetteState `json:"state"`
+	// Why says what changed, what is wrong, or why nothing asks for it. It may
+	// quote the file, which is untrusted.
+	Why []string `json:"why,omitempty"`
+}
+
+// Cassettes compares what the cassettes say of themselves with what a replay of
+// these options would use, and runs nothing: planned ones first, in plan order,
+// then orphans by name. With a selection orphans are not looked for. That a
+// replay would leave recordings unused only a replay can tell.
+func Cassettes(o Options) ([]CassetteStatus, error) {
+	whole := len(o.Select.Tasks)+len(o.Select.Candidates)+len(o.Select.Tags) == 0
+	if whole {
+		o.Select.Candidates = []string{"*"} // the scripted candidate too
+	}
+	o.Mode = recorder.Replay
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	plan, err := makePlan(o)
+	if err != nil {
+		return nil, err
+	}
+	var all []CassetteStatus
+	planned := map[string]bool{}
+	for _, p := range plan {
+		if p.cassette == "" {
+			continue
+		}
+		planned[p.cassette] = true
+		s, err := o.status(p)
+		if err != nil {
+			return nil, err
+		}
+		if s.State != CassetteMissing || p.candidate.Provider != ScriptedCandidate { // a script may call no HTTP tool
+			all = append(all, s)
+		}
+	}
+	if !whole {
+		return all, nil
+	}
+	files, err := CassetteFiles(o.Cassettes)
+	for _, name := range files {
+		if !planned[name] {
+			all = append(all, CassetteStatus{name, CassetteOrphan, []string{o.unplanned(name)}})
+		}
+	}
+	return all, err
+}
+
+// CassetteFiles lists the files of a cassettes folder that could be cassettes,
+// sorted; a folder that is not there has none.
+func CassetteFiles(fsys fs.FS) ([]string, error) {
+	var files []string
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if name == "." && errors.Is(err, fs.ErrNotExist) {
+			return fs.SkipAll
+		}
+		if err == nil && !d.IsDir() && path.Ext(name) == ".yaml" && !strings.HasPrefix(d.Name(), ".") {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list cassettes: %w", err)
+	}
+	return files, nil
+}
+
+// unplanned says why no run of these options asks for a file.
+func (o Options) unplanned(name string) string {
+	parts := strings.Split(strings.TrimSuffix(name, ".yaml"), "/")
+	if len(parts) != 3 {
+		return "not named CANDIDATE/TASK/TRIAL.yaml"
+	}
+	candidate, task := parts[0], parts[1]
+	i := slices.IndexFunc(o.Suite.Tasks, func(t goldens.Task) bool { return t.ID == task })
+	named := slices.ContainsFunc(o.Candidates, func(c goldens.Candidate) bool { return c.Name == candidate })
+	switch trial, err := strconv.Atoi(parts[2]); {
+	case !named && candidate != ScriptedCandidate:
+		return fmt.Sprintf("no candidate %.60q", candidate)
+	case i < 0:
+		return fmt.Sprintf("no task %.60q", task)
+	case o.Suite.Tasks[i].Scripted == named:
+		return "scripted tasks run with the candidate scripted, and only they"
+	case err != nil || trial < 1 || strconv.Itoa(trial) != parts[2]:
+		return "not named by the number of a trial"
+	case trial > o.Trials:
+		return fmt.Sprintf("trial %d of %d", trial, o.Trials)
+	}
+	return "its task calls no HTTP tool"
+}
+
+// status classifies the cassette of one episode.
+func (o Options) status(p planned) (CassetteStatus, error) {
+	s := CassetteStatus{Path: p.cassette, State: CassetteFresh}
+	c, err := recorder.Inspect(recorder.Options{FS: o.Cassettes, Path: p.cassette})
+	var missing *recorder.MissingError
+	var corrupt *recorder.CorruptError
+	switch {
+	case errors.As(err, &missing):
+		s.State = CassetteMissing
+	case errors.As(err, &corrupt):
+		s.State, s.Why = CassetteCorrupt, []string{corrupt.Reason}
+	case err != nil:
+		return s, err
+	default:
+		if s.Why = changes(c.Header, o.header(p)); s.Why != nil {
+			s.State = CassetteStale
+		}
+	}
+	return s, nil
+}
+
+// ErrAllFresh says that a run of Options.Stale found nothing to record.
+var ErrAllFresh = errors.New("every selected cassette is fresh: nothing to record")
+
+// stalePlan plans the selected episodes whose cassettes are not fresh. No key is
+// asked for on behalf of the others.
+func (o Options) stalePlan() ([]planned, error) {
+	look := o
+	look.Mode = recorder.Replay
+	plan, err := makePlan(look)
+	if err != nil {
+		return nil, err
+	}
+	stale := map[string]bool{}
+	o.Select.Candidates, o.Select.Tasks = nil, nil
+	for _, p := range plan {
+		if p.cassette == "" {
+			continue
+		}
+		s, err := o.status(p)
+		if err != nil {
+			return nil, err
+		}
+		if s.State != CassetteFresh {
+			stale[p.cassette] = true
+			o.Select.Candidates = append(o.Select.Candidates, p.candidate.Name)
+			o.Select.Tasks = append(o.Select.Tasks, p.task.ID)
+		}
+	}
+	if len(stale) == 0 {
+		return nil, ErrAllFresh
+	}
+	plan, err = makePlan(o)
+	return slices.DeleteFunc(plan, func(p planned) bool { return !stale[p.cassette] }), err
+}
+
+// header is what a cassette of the episode says of itself, but for its day.
+func (o Options) header(p planned) recorder.Header {
+	h := recorder.Header{
+		Suite: p.suite.Name, Task: p.task.ID, Candidate: p.candidate.Name, Trial: p.trial,
+		Provider: p.candidate.Provider, Model: p.candidate.Model, Simulated: simulated(p.candidate.Provider),
+		Adapter: o.Adapters[p.candidate.Provider], Digests: agent.Digests(p.params),
+	}
+	h.Digests["policy"] = digestOf(p.params.MaxTokens, p.params.Temperature, p.params.Budgets)
+	h.Digests["task"] = o.taskDigest(p.task)
+	c := p.candidate
+	h.Digests["candidate"] = digestOf(c.Agent, c.Rescue, c.RescueOnContradiction, c.BaseURL, c.Region, c.Stream, c.Headers, c.Query, c.Body)
+	return h
+}
+
+// taskDigest covers what a task brings into requests, besides its tools as shown
+// and its budgets: not what is expected, and no credential.
+func (o Options) taskDigest(t goldens.Task) string {
+	w := t.World
+	w.Env, w.Now, w.Zone = nil, time.Time{}, nil
+	var tools []any
+	for _, name := range t.Tools {
+		tools = append(tools, o.Suite.Approval(name))
+		if spec, ok := o.Suite.HTTP[name]; ok {
+			tools = append(tools, spec)
+		}
+	}
+	return digestOf(t.Request, t.Constraints, t.World.Now.UTC().Format(time.RFC3339Nano), t.World.Zone.String(), w, t.Replies, t.Approvals, t.Script, tools)
+}
+
+func digestOf(parts ...any) string {
+	text, err := json.Marshal(parts)
+	if err != nil {
+		panic("harness: " + err.Error()) // unreachable: loaded suites and plans encode
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// changes says how what was recorded differs from what a run would use today.
+// Nothing is said of what a cassette does not say: other tools' have no digests,
+// those without one of the task have one of the whole policy, which says too much.
+func changes(was, is recorder.Header) []string {
+	var why []string
+	for _, f := range []struct{ name, was, is string }{
+		{"provider", was.Provider, is.Provider}, {"model", was.Model, is.Model}, {"wire", was.Adapter, is.Adapter},
+	} {
+		if f.was != f.is && f.was != "" && f.is != "" {
+			why = append(why, fmt.Sprintf("%s changed: %.60q → %.60q", f.name, f.was, f.is))
+		}
+	}
+	for _, d := range []struct{ name, hint string }{
+		{"prompt", ""}, {"tools", ""}, {"contract", ""}, {"policy", " (dials or budgets)"},
+		{"task", " (request, world, or its script)"}, {"candidate", " (address, rescue, or what is added to requests)"},
+	} {
+		then := was.Digests[d.name]
+		if then != "" && then != is.Digests[d.name] && (d.name != "policy" || was.Digests["task"] != "") {
+			why = append(why, d.name+" changed"+d.hint)
+		}
+	}
+	return why
+}

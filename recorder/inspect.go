@@ -1,0 +1,163 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Contents is a cassette read without replaying it. All of it is untrusted.
+type Contents struct {
+	Path   string
+	Header Header
+	// Digest is the SHA-256 hex of the file, Bytes its size.
+	Digest string
+	Bytes  int
+	// Interactions is how many exchanges it holds.
+	Interactions int
+
+	tape *tape
+}
+
+// Inspect reads and checks a cassette. It uses FS, Dir, Path, Command and
+// AllowUnsealed of o, and fails as New does: with a *MissingError or *CorruptError.
+func Inspect(o Options) (*Contents, error) {
+	data, err := loadFile(o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := decodeFile(o, data)
+	if err != nil {
+		return nil, err
+	}
+	return &Contents{o.Path, t.header, t.digest, len(data), len(t.interactions), t}, nil
+}
+
+// Difference is one part of two cassettes that differs, and how.
+type Difference struct {
+	// Where is "header", or such as "interaction 3 request".
+	Where string
+	// Lines are as those of a MissError.
+	Lines []string
+}
+
+// Diff says in field terms how other differs from c: headers first, then the
+// exchanges in recorded order. Digests, HTTP headers and times are left out;
+// there is at most one Difference for the header and two for each exchange.
+func (c *Contents) Diff(other *Contents) []Difference {
+	var all []Difference
+	note := func(where string, lines []string) {
+		if len(lines) > 0 {
+			all = append(all, Difference{where, lines})
+		}
+	}
+	note("header", diffHeaders(c.Header, other.Header))
+	a, b := c.tape.interactions, other.tape.interactions
+	for i := range max(len(a), len(b)) {
+		where := fmt.Sprintf("interaction %d", i)
+		switch {
+		case i >= len(a):
+			note(where, []string{"added " + b[i].outline()})
+		case i >= len(b):
+			note(where, []string{"removed; it was " + a[i].outline()})
+		default:
+			note(where+" request", diffRequests(a[i].raw(), b[i].raw()))
+			note(where+" reply", diffReplies(&a[i], &b[i]))
+		}
+	}
+	return all
+}
+
+// outline is an exchange in one line.
+func (it *interaction) outline() string {
+	d := &differ{}
+	d.text("it", "", it.Request.Method+" "+it.Request.URL) // bounded, and without credentials
+	return fmt.Sprintf("%s: %d bytes, status %d", d.lines[0][len(`it: "" → `):], len(it.Request.Body), it.Response.Code)
+}
+
+// diffHeaders compares what two cassettes say of themselves. Of digests it says
+// that they changed.
+func diffHeaders(old, now Header) []string {
+	d := &differ{}
+	after := now.texts()
+	for i, f := range old.texts() {
+		if *f.value != *after[i].value {
+			d.text(f.name, *f.value, *after[i].value)
+		}
+	}
+	if old.Trial != now.Trial {
+		d.add("trial", "%d → %d", old.Trial, now.Trial)
+	}
+	if old.Simulated != now.Simulated {
+		d.add("simulated", "%t → %t", old.Simulated, now.Simulated)
+	}
+	for _, name := range digestNames(old, now) {
+		a, b := old.Digests[name], now.Digests[name]
+		switch at := "digests" + field("digests", name); {
+		case a == b:
+		case a == "":
+			d.add(at, "added")
+		case b == "":
+			d.add(at, "removed")
+		default:
+			d.add(at, "changed")
+		}
+	}
+	return d.all()
+}
+
+// digestNames are those of either header, sorted.
+func digestNames(headers ...Header) []string {
+	var names []string
+	for _, h := range headers {
+		for name := range h.Digests {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func diffReplies(old, now *interaction) []string {
+	d := &differ{}
+	if old.Response.Code != now.Response.Code {
+		d.text("status", strconv.Itoa(old.Response.Code), strconv.Itoa(now.Response.Code))
+	}
+	if old.failure != now.failure {
+		d.text("failed", old.failure, now.failure)
+	}
+	d.body(old.Response.Body, now.Response.Body)
+	return d.all()
+}
+
+// FindSecrets looks for credentials in a cassette: for the Secrets of o and for
+// what looks like one. It returns the first find of the header and of every
+// exchange. A file that cannot be read as a cassette is searched as text, and
+// is an error besides. It uses what Inspect does, and Secrets.
+func FindSecrets(o Options) ([]*SecretError, error) {
+	data, err := loadFile(o)
+	if err != nil {
+		return nil, err
+	}
+	var found []*SecretError
+	t, err := decodeFile(o, data)
+	if err == nil {
+		look := func(index int, part *tape) {
+			var secret *SecretError
+			if errors.As(scan(o, part), &secret) {
+				found = append(found, &SecretError{o.Path, index, secret.Field, secret.Kind})
+			}
+		}
+		look(-1, &tape{header: t.header})
+		for i := range t.interactions {
+			look(i, &tape{interactions: t.interactions[i : i+1]})
+		}
+	}
+	if found == nil { // what no field holds, such as a comment
+		if kind := newDetector(o.Secrets).find(string(data)); kind != "" {
+			found = append(found, &SecretError{o.Path, -1, "the file's text", kind})
+		}
+	}
+	return found, err
+}
