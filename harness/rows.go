@@ -158,7 +158,7 @@ func (b *rowBuilder) episode(f agent.Finish, cassetteDigest string, end time.Tim
 	}
 	b.sum(&ep)
 	if f.Err != nil {
-		ep.InfraError, ep.ErrorKind, ep.ErrorText = true, errorKind(f.Err), bounded(f.Err.Error(), 500)
+		ep.InfraError, ep.ErrorKind, ep.ErrorText = true, errorKind(f.Err), errorText(f.Err)
 	}
 	if f.Err == nil && f.Status != agent.Interrupted {
 		solved, checks := goldens.Score(b.task, o)
@@ -253,6 +253,15 @@ const (
 	KindReplayMiss      = "replay_miss"
 	KindHarness         = "harness"
 )
+
+// errorText bounds what a provider may have written. The explanation of a miss
+// is our own, and bounded: it is kept to its last line, the command.
+func errorText(err error) string {
+	if miss := new(recorder.MissError); errors.As(err, &miss) {
+		return bounded(err.Error(), 8000)
+	}
+	return bounded(err.Error(), 500)
+}
 
 // bounded cuts text to at most n bytes, at a rune boundary, and says so.
 func bounded(s string, n int) string {
