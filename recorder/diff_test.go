@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -210,5 +211,24 @@ func FuzzHunks(f *testing.F) {
 			at = h.b
 		}
 		require.Equal(t, strings.Join(now, ""), strings.Join(append(got, old[at:]...), ""))
+	})
+}
+
+// Two bodies differ in words exactly when they differ in their digests, and the
+// words are bounded and printable, whatever the bodies are.
+func FuzzDiff(f *testing.F) {
+	f.Add(withTools, strings.Replace(withTools, "angry", "sad", 1))
+	f.Add(`{"a":1,"a":2}`, `{"a":2}`)
+	f.Add("data: {\"a\":\"\\u001b\"}\n\ndata: [DONE]\n", "data: {}\r\n")
+	f.Add(`"\ud800"`, "\"\xff\"")
+	f.Add(`{"a":"[1,2]"}`, `{"a":"[1, 2]"}`)
+	f.Fuzz(func(t *testing.T, a, b string) {
+		lines := diffRequests(rawRequest{"POST", "u", a}, rawRequest{"POST", "u", b})
+		require.Equal(t, requestDigest("POST", "u", a) == requestDigest("POST", "u", b), len(lines) == 0)
+		require.LessOrEqual(t, len(lines), maxDiffLines+1)
+		for _, l := range lines {
+			require.Less(t, len(l), 1500)
+			require.Equal(t, -1, strings.IndexFunc(l, func(r rune) bool { return !strconv.IsPrint(r) }), "%q", l)
+		}
 	})
 }

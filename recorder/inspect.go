@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 )
 
 // Contents is a cassette read without replaying it. All of it is untrusted.
@@ -122,7 +121,7 @@ func digestNames(headers ...Header) []string {
 func diffReplies(old, now *interaction) []string {
 	d := &differ{}
 	if old.Response.Code != now.Response.Code {
-		d.text("status", strconv.Itoa(old.Response.Code), strconv.Itoa(now.Response.Code))
+		d.add("status", "%d → %d", old.Response.Code, now.Response.Code)
 	}
 	if old.failure != now.failure {
 		d.text("failed", old.failure, now.failure)

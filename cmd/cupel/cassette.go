@@ -151,7 +151,12 @@ other HTTP headers are left out. Exits 0 whether or not they differ.`,
 // openCassette reads a cassette that is named as a file or as one of the suite's.
 func openCassette(suite *goldens.Suite, name string, orFile bool) (*recorder.Contents, error) {
 	if info, err := os.Stat(name); orFile && err == nil && info.Mode().IsRegular() {
-		return recorder.Inspect(recorder.Options{Dir: filepath.Dir(name), Path: filepath.Base(name)})
+		c, err := recorder.Inspect(recorder.Options{Dir: filepath.Dir(name), Path: filepath.Base(name)})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		c.Path = name
+		return c, nil
 	}
 	below := strings.TrimSuffix(filepath.ToSlash(name), ".yaml") + ".yaml"
 	if strings.Count(below, "/") != 2 || !fs.ValidPath(below) {

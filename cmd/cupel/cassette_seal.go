@@ -50,9 +50,9 @@ func sealCassette(p *process, file string, secrets []string) error {
 	var secret *recorder.SecretError
 	switch {
 	case errors.As(err, &secret):
-		return &codeError{exitReplay, err}
+		return &codeError{exitReplay, fmt.Errorf("%s: %w", file, err)}
 	case err != nil:
-		return err
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	what := "sealed"
 	if !changed {
