@@ -307,14 +307,7 @@ func place(at string) string {
 	if len(at) <= placeSize {
 		return at
 	}
-	from, to := placeSize/2, len(at)-placeSize/2
-	for !utf8.RuneStart(at[from]) {
-		from--
-	}
-	for !utf8.RuneStart(at[to]) {
-		to++
-	}
-	return at[:from] + "…" + at[to:]
+	return at[:runeStart(at, placeSize/2)] + "…" + at[runeStart(at, len(at)-placeSize/2):]
 }
 
 // show prints a JSON value, cut to a bounded length.
@@ -343,12 +336,7 @@ func excerpt(s string, at int) string {
 		from = max(0, min(at-excerptSize/3, len(s)-excerptSize))
 		to = from + excerptSize
 	}
-	for from > 0 && from < len(s) && !utf8.RuneStart(s[from]) {
-		from--
-	}
-	for to < len(s) && !utf8.RuneStart(s[to]) {
-		to--
-	}
+	from, to = runeStart(s, from), runeStart(s, to)
 	q := strconv.Quote(s[from:to])
 	if from > 0 {
 		q = "…" + q
@@ -357,6 +345,17 @@ func excerpt(s string, at int) string {
 		q += "…"
 	}
 	return q
+}
+
+// runeStart returns where the rune that the byte at i belongs to begins. Text
+// that is no UTF-8 has no such place: it is looked for no further than a rune is long.
+func runeStart(s string, i int) int {
+	for back := range utf8.UTFMax {
+		if i-back <= 0 || i == len(s) || utf8.RuneStart(s[i-back]) {
+			return i - back
+		}
+	}
+	return i
 }
 
 func commonPrefix(a, b string) int {

@@ -220,6 +220,7 @@ func FuzzDiff(f *testing.F) {
 	f.Add(withTools, strings.Replace(withTools, "angry", "sad", 1))
 	f.Add(`{"a":1,"a":2}`, `{"a":2}`)
 	f.Add("data: {\"a\":\"\\u001b\"}\n\ndata: [DONE]\n", "data: {}\r\n")
+	f.Add("@", strings.Repeat("\xb8", 200)+"@\xdd")
 	f.Add(`"\ud800"`, "\"\xff\"")
 	f.Add(`{"a":"[1,2]"}`, `{"a":"[1, 2]"}`)
 	f.Fuzz(func(t *testing.T, a, b string) {
