@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -121,6 +122,42 @@ func TestWhatMakesACassetteStale(t *testing.T) {
 			require.Equal(t, "strong/G01/1.yaml", list[0].Path)
 			require.Equal(t, c.want, list[0].Why)
 			require.Equal(t, c.want != nil, list[0].State == harness.CassetteStale)
+		})
+	}
+}
+
+// Nothing is made of digests that a cassette lacks, nor of one of a whole policy.
+func TestOlderCassettesAreNotStaleForWhatTheyDoNotSay(t *testing.T) {
+	o := countsOptions(t)
+	o.Select = harness.Selection{Tasks: []string{"G01"}, Candidates: []string{"strong"}}
+	for name, c := range map[string]struct {
+		digests map[string]string
+		want    []string
+	}{
+		"none":                     {nil, nil},
+		"of a whole policy":        {map[string]string{"policy": "753c"}, nil},
+		"of what it comes to":      {map[string]string{"policy": "753c", "task": ""}, nil},
+		"beside one of the task":   {map[string]string{"policy": "753c", "task": "1"}, []string{"policy changed (dials or budgets)", "task changed (request, world, or its script)"}},
+		"of a name nobody knows":   {map[string]string{"weather": "1"}, nil},
+		"of a prompt, none others": {map[string]string{"prompt": "1"}, []string{"prompt changed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			rec, err := recorder.New(recorder.Options{
+				Mode: recorder.Record, Dir: dir, Path: "strong/G01/1.yaml", Base: status(http.StatusOK), Header: recorder.Header{Digests: c.digests},
+			})
+			require.NoError(t, err)
+			req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://sim.test/", http.NoBody)
+			require.NoError(t, err)
+			resp, err := rec.RoundTrip(req)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			require.NoError(t, rec.Save())
+			o.Cassettes = os.DirFS(dir)
+			list, err := harness.Cassettes(o)
+			require.NoError(t, err)
+			require.Len(t, list, 1)
+			require.Equal(t, c.want, list[0].Why)
 		})
 	}
 }
