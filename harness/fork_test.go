@@ -165,6 +165,13 @@ func TestRecordedForkReplaysOnItsOwn(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "strong.fork-weak-1-1", rows.Episode.Candidate)
 	require.Equal(t, "sim-weak", traces[0].Call.Model)
+
+	o.Fork, o.Select = nil, harness.Selection{}
+	all, err := harness.Cassettes(o)
+	require.NoError(t, err)
+	for _, c := range all {
+		require.NotEqual(t, harness.CassetteOrphan, c.State, "%s is planned by --fork", c.Path)
+	}
 }
 
 // TestForkedTurnsCostWhatTheyCost: each part has the prices of whom it asked, of its

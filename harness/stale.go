@@ -46,7 +46,7 @@ type CassetteStatus struct {
 
 // Cassettes compares what the cassettes say of themselves with what a replay of
 // these options would use, and runs nothing: planned ones first, in plan order,
-// then orphans by name. With a selection orphans are not looked for. That a
+// then orphans by name; those of forks are neither. With a selection orphans are not looked for. That a
 // replay would leave recordings unused only a replay can tell.
 func Cassettes(o Options) ([]CassetteStatus, error) {
 	whole := len(o.Select.Tasks)+len(o.Select.Candidates)+len(o.Select.Tags) == 0
@@ -82,11 +82,21 @@ func Cassettes(o Options) ([]CassetteStatus, error) {
 	}
 	files, err := CassetteFiles(o.Cassettes)
 	for _, name := range files {
-		if !planned[name] {
+		if !planned[name] && !o.isFork(name) {
 			all = append(all, CassetteStatus{name, CassetteOrphan, []string{o.unplanned(name)}})
 		}
 	}
 	return all, err
+}
+
+// isFork says whether a cassette is of a fork: planned by --fork, not by the suite.
+func (o Options) isFork(name string) bool {
+	c, err := recorder.Inspect(recorder.Options{FS: o.Cassettes, Path: name})
+	if err != nil || c.Header.Fork == "" {
+		return false
+	}
+	f, err := ParseFork(c.Header.Fork)
+	return err == nil && f.Name(f.Base(c.Header.Candidate)) == c.Header.Candidate
 }
 
 // CassetteFiles lists the files of a cassettes folder that could be cassettes,
