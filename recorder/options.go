@@ -8,6 +8,10 @@
 // size and delay of every read) and, as the last line, a seal: the SHA-256 of
 // every byte above it. A file that was cut or edited is refused by name.
 //
+// A recording may be killed at any moment: every finished exchange is on disk,
+// in a journal beside the cassette to come, before the caller sees its end. Save
+// turns them into the cassette; Recover reads what a dead recording left.
+//
 // Not recorded: trailers, protocol upgrades, informational responses and the
 // headers outside the allow-list.
 package recorder
@@ -34,7 +38,8 @@ type Options struct {
 	Mode Mode
 	// FS is where Replay reads cassettes, Dir the folder where Record writes
 	// them, Path the slash-separated name of this one inside either. Replay
-	// reads from Dir when FS is nil.
+	// reads from Dir when FS is nil. While recording, Path.journal holds the
+	// exchanges that are finished, for Recover: one recorder at a time.
 	FS   fs.FS
 	Dir  string
 	Path string

@@ -11,7 +11,8 @@ import (
 
 // Recorder is the http.RoundTripper of one episode. Safe for concurrent use.
 type Recorder struct {
-	o Options
+	o       Options
+	journal journal // record
 
 	mu     sync.Mutex
 	digest string

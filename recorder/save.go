@@ -3,6 +3,7 @@ package recorder
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,12 +12,13 @@ import (
 	"slices"
 )
 
-// Save seals what was recorded, in the order the requests were started, and
-// replaces the cassette atomically; nothing in other modes, and nothing when
-// nothing was recorded. A transport's failure is recorded like an answer, unless the
-// caller had given up. The old cassette stays as it is when an exchange is not
-// finished, when a credential would be on the new one
-// (*SecretError), or when it cannot be written.
+// Save seals what was recorded, in the order the requests were started,
+// replaces the cassette atomically and removes the journal; nothing in other
+// modes, and nothing when nothing was recorded. A transport's failure is
+// recorded like an answer, unless the caller had given up. The old cassette and
+// the journal stay as they are when an exchange is not finished, when a
+// credential would be on the new cassette (*SecretError), or when it cannot be
+// written.
 func (r *Recorder) Save() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -35,9 +37,12 @@ func (r *Recorder) Save() error {
 		return err
 	}
 	if err := replaceFile(filepath.Join(r.o.Dir, filepath.FromSlash(r.o.Path)), data); err != nil {
-		return fmt.Errorf("save cassette %s: %w", r.o.Path, err)
+		return fmt.Errorf("save cassette %s: %w", r.o.Path, errors.Join(err, r.journal.failure()))
 	}
 	_, r.digest, _ = unseal(data)
+	if err := r.journal.discard(r.o); err != nil {
+		return fmt.Errorf("cassette %s is saved, but its journal stays: %w", r.o.Path, err)
+	}
 	return nil
 }
 
@@ -110,29 +115,37 @@ func scan(o Options, t *tape) error {
 
 // replaceFile writes a file so that after a crash at any moment its path holds
 // either the old content or the new.
-func replaceFile(path string, data []byte) (err error) {
+func replaceFile(path string, data []byte) error {
+	temp, err := writeBeside(path, data)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// writeBeside writes a temporary file in the folder of path and returns its
+// name: always the same, so that what a crash left is replaced.
+func writeBeside(path string, data []byte) (temp string, err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+		return "", err
 	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
+	temp = filepath.Join(dir, "."+filepath.Base(path)+".tmp")
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // err says what matters
-		}
-	}()
 	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err != nil {
-		return err
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(temp))
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(dir)
+	return temp, nil
 }
 
 // syncDir makes a rename last. Windows has no such thing.

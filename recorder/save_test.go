@@ -83,9 +83,7 @@ func requireSecret(t *testing.T, field, kind, request, response string, h http.H
 	}
 	require.ErrorContains(t, err, "cassette t/1.yaml not written: interaction ")
 	require.NotContains(t, err.Error(), canary[:8])
-	entries, err := os.ReadDir(r.o.Dir)
-	require.NoError(t, err)
-	require.Empty(t, entries, "nothing is on disk")
+	requireOffDisk(t, r.o.Dir, append(h["X-Request-Id"], request, response, canary[:8])...)
 }
 
 func TestSaveRefusesWhatLooksLikeACredential(t *testing.T) {
@@ -265,7 +263,11 @@ func TestSaveLeavesTheOldCassette(t *testing.T) {
 			now, err := os.ReadFile(cassetteFile(r))
 			require.NoError(t, err)
 			require.Equal(t, old, now)
-			requireOnly(t, filepath.Dir(cassetteFile(r)), "1.yaml")
+			if c.base == nil {
+				requireOnly(t, filepath.Dir(cassetteFile(r)), "1.yaml")
+			} else {
+				requireOnly(t, filepath.Dir(cassetteFile(r)), "1.yaml", "1.yaml.journal")
+			}
 		})
 	}
 }
@@ -302,11 +304,12 @@ func TestSaveReplacesTheCassette(t *testing.T) {
 
 func TestSaveNamesAFolderItCannotWriteTo(t *testing.T) {
 	r := newRecording(t, says("ok"))
-	ask(t, r, post(t, "https://api.test/", "{}"))
 	require.NoError(t, os.WriteFile(filepath.Join(r.o.Dir, "t"), nil, 0o644)) // a file where the folder should be
+	ask(t, r, post(t, "https://api.test/", "{}"))
 	err := r.Save()
 	require.ErrorContains(t, err, "save cassette t/1.yaml: ")
 	require.ErrorContains(t, err, filepath.Join(r.o.Dir, "t"))
+	require.ErrorContains(t, err, "nor is there a whole journal of it: ")
 	require.NoError(t, os.Remove(filepath.Join(r.o.Dir, "t")))
 	require.NoError(t, r.Save(), "what was recorded is not lost")
 
@@ -347,7 +350,7 @@ func TestACrashDuringSaveLeavesAWholeFile(t *testing.T) {
 	close(stop)
 	require.NoError(t, <-bad)
 
-	left := filepath.Join(filepath.Dir(file), ".1.yaml.123.tmp") // as a kill before the rename leaves it
+	left := filepath.Join(filepath.Dir(file), ".1.yaml.tmp") // as a kill before the rename leaves it
 	require.NoError(t, os.WriteFile(left, whole[:10], 0o600))
 	require.NoError(t, r.Save())
 	now, err := os.ReadFile(file)

@@ -95,10 +95,9 @@ func (t *tap) end(at time.Time, err error) {
 	}
 }
 
-// keep completes the take.
+// keep completes the take and puts it in the journal, before anyone is told of
+// the exchange and before Save may have it.
 func (t *tap) keep(err error) {
-	t.r.mu.Lock()
-	defer t.r.mu.Unlock()
 	k := t.take
 	switch {
 	case k.err != nil || err == nil || t.body != nil && errors.Is(err, io.EOF): // without a body an EOF is a lost connection
@@ -111,5 +110,8 @@ func (t *tap) keep(err error) {
 	k.it.firstByte, k.it.Response.Duration = t.exchange.FirstByte, t.exchange.Duration
 	k.it.Response.Body = string(k.body)
 	k.body = nil
+	t.r.journal.keep(t.r.o, k)
+	t.r.mu.Lock()
+	defer t.r.mu.Unlock()
 	k.done = true
 }

@@ -1,0 +1,425 @@
+package recorder
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// requireOffDisk holds every file below dir against texts that must not be there.
+func requireOffDisk(t testing.TB, dir string, texts ...string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, text := range texts {
+			if len(text) > 2 {
+				require.NotContains(t, string(data), text, path)
+			}
+		}
+		return err
+	}))
+}
+
+// journaled records n exchanges with bodies that are hard on any format, and
+// returns the recorder and the size of the journal after each.
+func journaled(t testing.TB, n int, seed int64) (*Recorder, []int) {
+	t.Helper()
+	rng := rand.New(rand.NewSource(seed))
+	r := newRecording(t, answer(func(*http.Request) (*http.Response, error) {
+		return says(randomText(rng)+"x", randomText(rng)+"y")(nil)
+	}))
+	r.o.Header = sample().header
+	ends := []int{0}
+	for range n {
+		ask(t, r, post(t, "https://api.test/", randomText(rng)))
+		info, err := os.Stat(journalFile(r.o))
+		require.NoError(t, err)
+		ends = append(ends, int(info.Size()))
+	}
+	return r, ends
+}
+
+// tapeOf reads a recovered cassette as a replay would.
+func tapeOf(t testing.TB, r Recovered) *tape {
+	t.Helper()
+	require.NotNil(t, r.Cassette)
+	tp, err := decode(r.Cassette, false)
+	require.NoError(t, err)
+	require.Len(t, tp.interactions, r.Exchanges)
+	return tp
+}
+
+func TestExchangesAreJournaledUntilSaved(t *testing.T) {
+	r := newRecording(t, says("one", "two"))
+	folder := filepath.Dir(cassetteFile(r))
+	resp, err := r.RoundTrip(post(t, "https://api.test/", "{}"))
+	require.NoError(t, err)
+	require.NoFileExists(t, journalFile(r.o), "the exchange is not finished")
+	readAll(t, resp.Body)
+	requireOnly(t, folder, "1.yaml.journal")
+	info, err := os.Stat(journalFile(r.o))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	require.NoError(t, resp.Body.Close())
+	again, err := os.Stat(journalFile(r.o))
+	require.NoError(t, err)
+	require.Equal(t, info.Size(), again.Size(), "one record an exchange")
+
+	got, err := Recover(journalFile(r.o))
+	require.NoError(t, err)
+	require.NoError(t, r.Save())
+	requireOnly(t, folder, "1.yaml")
+	whole, err := os.ReadFile(cassetteFile(r))
+	require.NoError(t, err)
+	require.Equal(t, Recovered{Cassette: whole, Exchanges: 1}, got, "the bytes that Save writes")
+
+	ask(t, r, post(t, "https://api.test/", "{}"))
+	requireOnly(t, folder, "1.yaml", "1.yaml.journal")
+	require.NoError(t, r.Save())
+	requireOnly(t, folder, "1.yaml")
+	_, err = Recover(journalFile(r.o))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// Exchanges that overlap finish in another order than they were started in.
+func TestRecoveredExchangesAreInTheOrderTheyWereStarted(t *testing.T) {
+	n := 0
+	r := newRecording(t, answer(func(*http.Request) (*http.Response, error) {
+		n++
+		return says(fmt.Sprint("answer ", n))(nil)
+	}))
+	var bodies []*http.Response
+	for range 4 {
+		resp, err := r.RoundTrip(post(t, "https://api.test/", "{}"))
+		require.NoError(t, err)
+		bodies = append(bodies, resp)
+	}
+	for _, i := range []int{2, 0, 3} { // the second one never ends
+		readAll(t, bodies[i].Body)
+	}
+	require.ErrorContains(t, r.Save(), "interaction 1 (POST https://api.test/) is not finished")
+	got, err := Recover(journalFile(r.o))
+	require.NoError(t, err)
+	require.Zero(t, got.Torn)
+	var said []string
+	for _, it := range tapeOf(t, got).interactions {
+		said = append(said, it.Response.Body)
+	}
+	require.Equal(t, []string{"answer 1", "answer 3", "answer 4"}, said)
+}
+
+func TestWhatSaveRefusesIsNotJournaled(t *testing.T) {
+	t.Run("a credential", func(t *testing.T) {
+		r := newRecording(t, says("fine", canary))
+		r.o.Secrets = []string{canary}
+		ask(t, r, post(t, "https://api.test/", "{}"))
+		r.o.Base = says("harmless")
+		ask(t, r, post(t, "https://api.test/", "{}"))
+		var secret *SecretError
+		require.ErrorAs(t, r.Save(), &secret)
+		requireOffDisk(t, r.o.Dir, canary[:8], "fine")
+		got, err := Recover(journalFile(r.o))
+		require.NoError(t, err)
+		require.Equal(t, "harmless", tapeOf(t, got).interactions[0].Response.Body, "the others are kept")
+	})
+	t.Run("the header", func(t *testing.T) {
+		r := newRecording(t, says("ok"))
+		r.o.Secrets, r.o.Header.Model = []string{canary}, canary
+		ask(t, r, post(t, "https://api.test/", "{}"))
+		require.NoFileExists(t, journalFile(r.o))
+	})
+	t.Run("what a replay would refuse", func(t *testing.T) {
+		r := newRecording(t, answer(func(*http.Request) (*http.Response, error) {
+			return &http.Response{Header: http.Header{}, Body: http.NoBody}, nil // no status
+		}))
+		ask(t, r, post(t, "https://api.test/", "{}"))
+		require.NoFileExists(t, journalFile(r.o))
+	})
+}
+
+func TestTransportFailuresAreJournaled(t *testing.T) {
+	r := newRecording(t, answer(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection reset") }))
+	_, err := r.RoundTrip(post(t, "https://api.test/", "{}"))
+	require.Error(t, err)
+	got, err := Recover(journalFile(r.o))
+	require.NoError(t, err)
+	require.Equal(t, "connection reset", tapeOf(t, got).interactions[0].failure)
+}
+
+func TestAnAbandonedJournalIsSetAside(t *testing.T) {
+	dir := t.TempDir()
+	begin := func(text string) *Recorder {
+		r, err := New(Options{Mode: Record, Dir: dir, Path: "t/1.yaml", Base: says(text)})
+		require.NoError(t, err)
+		return r
+	}
+	said := func(file string) string {
+		got, err := Recover(file)
+		require.NoError(t, err)
+		return tapeOf(t, got).interactions[0].Response.Body
+	}
+	first := begin("first")
+	ask(t, first, post(t, "https://api.test/", "{}"))
+
+	second := begin("second")
+	require.Equal(t, "first", said(journalFile(second.o)), "beginning alone changes nothing")
+	ask(t, second, post(t, "https://api.test/", "{}"))
+	require.Equal(t, "second", said(journalFile(second.o)))
+	require.Equal(t, "first", said(journalFile(second.o)+".old"))
+	require.NoError(t, second.Save())
+	requireOnly(t, filepath.Join(dir, "t"), "1.yaml")
+}
+
+// A kill leaves any part of the journal. Recovery finds the exchanges that were
+// whole, and nothing of any other.
+func TestAJournalCutAnywhere(t *testing.T) {
+	r, ends := journaled(t, 8, 1)
+	whole, err := os.ReadFile(journalFile(r.o))
+	require.NoError(t, err)
+	all, torn := readJournal(whole)
+	require.Zero(t, torn)
+	require.Len(t, all.interactions, 8)
+	rng := rand.New(rand.NewSource(2))
+	file := filepath.Join(t.TempDir(), "cut.journal")
+	for n := range 1000 {
+		at := rng.Intn(len(whole) + 1)
+		if n < len(ends) {
+			at = ends[n] // between two records
+		}
+		require.NoError(t, os.WriteFile(file, whole[:at], 0o600))
+		complete := 0
+		for complete+1 < len(ends) && ends[complete+1] <= at {
+			complete++
+		}
+		got, err := Recover(file)
+		require.NoError(t, err, "cut at %d", at)
+		require.Equal(t, complete, got.Exchanges, "cut at %d", at)
+		require.Equal(t, at > ends[complete], got.Torn == 1, "cut at %d", at)
+		if complete == 0 {
+			require.Nil(t, got.Cassette)
+			continue
+		}
+		requireSame(t, &tape{header: all.header, interactions: all.interactions[:complete]}, tapeOf(t, got))
+	}
+}
+
+// A damaged record is left out, and only that one.
+func TestEveryFlippedBitOfAJournalIsNoticed(t *testing.T) {
+	r, ends := journaled(t, 5, 3)
+	whole, err := os.ReadFile(journalFile(r.o))
+	require.NoError(t, err)
+	all, _ := readJournal(whole)
+	rng := rand.New(rand.NewSource(4))
+	for range 1000 {
+		at, bit := rng.Intn(len(whole)), rng.Intn(8)
+		flipped := bytes.Clone(whole)
+		flipped[at] ^= 1 << bit
+		got, torn := readJournal(flipped)
+		require.Positive(t, torn, "byte %d bit %d", at, bit)
+		want := &tape{header: all.header}
+		for i, it := range all.interactions {
+			if at < ends[i] || at >= ends[i+1] {
+				want.interactions = append(want.interactions, it)
+			}
+		}
+		requireSame(t, want, got)
+	}
+}
+
+func TestAJournalIsNoCassette(t *testing.T) {
+	r, ends := journaled(t, 2, 5)
+	whole, err := os.ReadFile(journalFile(r.o))
+	require.NoError(t, err)
+	for _, allow := range []bool{false, true} {
+		for n := range whole {
+			if n > 200 && n%7 != 0 && n != ends[1] {
+				continue
+			}
+			_, err := opened(whole[:n], Options{AllowUnsealed: allow})
+			requireCorrupt(t, err, "%d bytes of a journal", n)
+		}
+	}
+}
+
+func TestRecoverRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "1.yaml.journal")
+	_, err := Recover(file)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, file)
+
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Truncate(file, 2*maxBytes+1)) // sparse: takes no room
+	_, err = Recover(file)
+	require.ErrorContains(t, err, "larger than 134217728 bytes")
+
+	require.NoError(t, os.WriteFile(file, encode(sample()), 0o600))
+	got, err := Recover(file)
+	require.NoError(t, err)
+	require.Equal(t, Recovered{Torn: 1}, got, "a cassette is no journal")
+
+	hostile := strings.Repeat("exchange 1 100\n", 100_000)
+	require.NoError(t, os.WriteFile(file, []byte(hostile), 0o600))
+	got, err = Recover(file)
+	require.NoError(t, err)
+	require.Equal(t, Recovered{Torn: maxTorn}, got)
+
+	leak := sample()
+	leak.interactions = leak.interactions[1:]
+	leak.interactions[0].Request.Body = "sk-" + strings.Repeat("a1b2", 8)
+	require.NoError(t, os.WriteFile(file, record(0, leak), 0o600))
+	_, err = Recover(file)
+	var secret *SecretError
+	require.ErrorAs(t, err, &secret, "a journal written by something else")
+}
+
+// Save goes by steps; after each a kill leaves the old cassette or the new one,
+// whole, and nothing of the recording is lost.
+func TestAKillBetweenTheStepsOfSave(t *testing.T) {
+	r, _ := journaled(t, 3, 6)
+	file := cassetteFile(r)
+	old := encode(sample())
+	require.NoError(t, os.WriteFile(file, old, 0o644))
+	left, err := Recover(journalFile(r.o))
+	require.NoError(t, err)
+	require.Equal(t, 3, left.Exchanges)
+	check := func(step string, cassette []byte) {
+		t.Helper()
+		now, err := os.ReadFile(file)
+		require.NoError(t, err, step)
+		require.Equal(t, cassette, now, step)
+		got, err := Recover(journalFile(r.o))
+		require.NoError(t, err, step)
+		require.Equal(t, left, got, step)
+	}
+	temp := filepath.Join(filepath.Dir(file), ".1.yaml.tmp")
+	rng := rand.New(rand.NewSource(7))
+	for range 50 {
+		at := rng.Intn(len(left.Cassette))
+		require.NoError(t, os.WriteFile(temp, left.Cassette[:at], 0o600))
+		check(fmt.Sprintf("temporary file cut at %d", at), old)
+	}
+	_, err = writeBeside(file, left.Cassette)
+	require.NoError(t, err)
+	check("temporary file written", old)
+	require.NoError(t, replaceFile(file, left.Cassette))
+	check("cassette replaced", left.Cassette)
+	require.NoError(t, r.Save())
+	now, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, left.Cassette, now)
+	requireOnly(t, filepath.Dir(file), "1.yaml")
+}
+
+// recordForever is the child of TestKillAtAnyMoment: it records and saves until
+// it is killed, and prints every exchange that is finished.
+func recordForever(dir string) error {
+	n := 0
+	base := answer(func(*http.Request) (*http.Response, error) { return says(strings.Repeat(fmt.Sprint(n), 500))(nil) })
+	for round := 0; ; round++ {
+		r, err := New(Options{Mode: Record, Dir: dir, Path: "1.yaml", Base: base})
+		if err != nil {
+			return err
+		}
+		for n = range 3 {
+			req, err := http.NewRequest(http.MethodPost, fmt.Sprintf("https://api.test/%d/%d", round, n), nil)
+			if err != nil {
+				return err
+			}
+			resp, err := r.RoundTrip(req)
+			if err != nil {
+				return err
+			}
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+				return err
+			}
+			fmt.Println(round, n)
+		}
+		if err := r.Save(); err != nil {
+			return err
+		}
+	}
+}
+
+// TestKillAtAnyMoment kills a recording process with a signal it cannot catch.
+func TestKillAtAnyMoment(t *testing.T) {
+	if dir := os.Getenv("RECORDER_TEST_FOREVER"); dir != "" {
+		t.Fatal(recordForever(dir))
+	}
+	rng := rand.New(rand.NewSource(8))
+	for range 20 {
+		dir := t.TempDir()
+		var out bytes.Buffer
+		child := exec.Command(os.Args[0], "-test.run=^TestKillAtAnyMoment$")
+		child.Env = append(os.Environ(), "RECORDER_TEST_FOREVER="+dir)
+		child.Stdout = &out
+		require.NoError(t, child.Start())
+		require.Eventually(t, func() bool { _, err := os.Stat(filepath.Join(dir, "1.yaml")); return err == nil }, 10*time.Second, time.Millisecond)
+		time.Sleep(time.Duration(rng.Intn(5000)) * time.Microsecond)
+		require.NoError(t, child.Process.Kill())
+		require.Error(t, child.Wait())
+
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		var round, n int
+		_, err := fmt.Sscan(lines[len(lines)-1], &round, &n)
+		require.NoError(t, err)
+		saved, err := New(Options{Dir: dir, Path: "1.yaml"})
+		require.NoError(t, err, "the cassette is whole")
+		require.Equal(t, 3, saved.Leftover())
+		found := map[string]bool{}
+		for _, it := range saved.deck.tape.interactions {
+			found[it.Request.URL] = true
+		}
+		for _, suffix := range []string{journalSuffix, journalSuffix + oldSuffix} {
+			left, err := Recover(filepath.Join(dir, "1.yaml"+suffix))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			require.NoError(t, err)
+			require.LessOrEqual(t, left.Torn, 1)
+			if left.Exchanges > 0 {
+				for _, it := range tapeOf(t, left).interactions {
+					found[it.Request.URL] = true
+				}
+			}
+		}
+		for i := range n + 1 {
+			require.True(t, found[fmt.Sprintf("https://api.test/%d/%d", round, i)], "round %d exchange %d of %s: found %v", round, i, lines[len(lines)-1], found)
+		}
+	}
+}
+
+// FuzzReadJournal: no file makes the reader panic, and what it finds is fit for replay.
+func FuzzReadJournal(f *testing.F) {
+	one := sample()
+	one.interactions = one.interactions[:1]
+	whole := append(record(1, one), record(0, one)...)
+	f.Add(whole, false)
+	f.Add(whole[:len(whole)-7], false)
+	f.Add(bytes.Replace(whole, []byte("exchange 1"), []byte("exchange -1"), 1), true)
+	f.Add([]byte("exchange 0 99999999999999999999\n"), true)
+	f.Fuzz(func(t *testing.T, data []byte, resealed bool) {
+		if resealed && len(data) > sealSize {
+			data = seal(data[:len(data)-sealSize])
+		}
+		got, torn := readJournal(data)
+		require.LessOrEqual(t, torn, maxTorn)
+		for i := range got.interactions {
+			require.NoError(t, got.interactions[i].check())
+		}
+	})
+}
