@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,10 @@ type Options struct {
 	// Concurrency bounds episodes in flight; 0 means one per processor in
 	// replay and 8 otherwise.
 	Concurrency int
+
+	// ReplaySpeed makes a replay take time: 1 is the recorded pace, 2 twice as
+	// fast; 0 is at once. The rows are the same at any speed.
+	ReplaySpeed float64
 
 	// Cassettes is where replay reads; nil means the suite's cassettes folder.
 	Cassettes fs.FS
@@ -137,6 +142,11 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Stale && o.Mode != recorder.Record {
 		errs = append(errs, errors.New("only what is recorded can be recorded again because it is stale: use record mode"))
+	}
+	if s := o.ReplaySpeed; s < 0 || math.IsNaN(s) || math.IsInf(s, 0) {
+		errs = append(errs, fmt.Errorf("replay speed %v: must be 0 (at once) or more; 1 is the recorded pace", s))
+	} else if s > 0 && o.Mode != recorder.Replay {
+		errs = append(errs, fmt.Errorf("replay speed %v: mode %s goes at the network's pace; leave it out", s, o.Mode))
 	}
 	errs = append(errs, o.checkTools())
 	if o.Now == nil {

@@ -259,7 +259,7 @@ func collect(done []*ledger.EpisodeRows) ledger.Rows {
 // newRecorder opens or begins the cassette of an episode.
 func (r *runner) newRecorder(p planned, secrets []string) (*recorder.Recorder, error) {
 	o := recorder.Options{
-		Mode: r.Mode, FS: r.Cassettes, Dir: r.CassetteDir, Path: p.cassette, Command: r.command(p),
+		Mode: r.Mode, FS: r.Cassettes, Dir: r.CassetteDir, Path: p.cassette, Command: r.command(p), Speed: r.ReplaySpeed,
 	}
 	if r.Mode == recorder.Replay {
 		return recorder.New(o)

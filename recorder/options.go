@@ -17,6 +17,7 @@
 package recorder
 
 import (
+	"context"
 	"io/fs"
 	"net/http"
 	"time"
@@ -53,8 +54,15 @@ type Options struct {
 	// Secrets are credentials that must never reach the cassette. One shorter
 	// than 8 bytes is not looked for: it would be found everywhere.
 	Secrets []string
-	// Now is the clock for the latencies of live exchanges; nil means time.Now.
+	// Now is the clock for the latencies of live exchanges and for the pace of
+	// replayed ones; nil means time.Now.
 	Now func() time.Time
+	// Speed is the pace of Replay: 0 answers at once, 1 lets every read of a body
+	// wait as long as it took when recorded, 2 half as long. A cancelled request
+	// ends the wait. The times reported are the recorded ones at any speed.
+	Speed float64
+	// Sleep waits for the pace, or returns ctx's error early; nil waits for real.
+	Sleep func(ctx context.Context, d time.Duration) error
 	// AllowUnsealed lets Replay read a cassette that go-vcr itself wrote. Such
 	// a file has no seal, so that one cut short passes unnoticed. A cassette of
 	// cupel's own without its seal is refused all the same.

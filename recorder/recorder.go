@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/http"
 	"sync"
 	"time"
@@ -31,6 +32,12 @@ func New(o Options) (*Recorder, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // the seam: latencies of live exchanges are real
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if !(o.Speed >= 0 && o.Speed <= math.MaxFloat64) { // NaN is neither
+		return nil, fmt.Errorf("replay speed %v: it must be 0 (at once) or more, 1 is the recorded pace", o.Speed)
 	}
 	r := &Recorder{o: o}
 	if o.Mode == Live {

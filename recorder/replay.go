@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// replay answers from the cassette, at once.
+// replay answers from the cassette, at once unless the options set a pace.
 func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
 	body, err := requestBody(req)
 	if err != nil {
@@ -29,13 +29,17 @@ func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
 		return nil, r.miss(raw, rs)
 	}
 	it := &r.deck.tape.interactions[i]
-	b := &replayBody{it: it, path: r.o.Path, exchange: Exchange{
+	b := &replayBody{it: it, path: r.o.Path, pace: newPace(req.Context(), r.o), exchange: Exchange{
 		Index: i, Digest: it.digest, Status: it.Response.Code,
 		FirstByte: it.firstByte, Duration: it.Response.Duration, Replayed: true,
 	}}
 	b.report = observer(req.Context())
 	if it.failure != "" && it.Response.Code == 0 {
+		err := b.pace.until(it.Response.Duration)
 		b.finish()
+		if err != nil {
+			return nil, err
+		}
 		return nil, &failure{it.failure, it.timedOut}
 	}
 	resp := &http.Response{
@@ -64,10 +68,11 @@ func (r *Recorder) miss(raw rawRequest, used *recordings) error {
 	return e
 }
 
-// replayBody serves a recorded body frame by frame, without a delay.
+// replayBody serves a recorded body frame by frame.
 type replayBody struct {
 	it   *interaction
 	path string
+	pace *pace
 
 	mu       sync.Mutex
 	frame    int // the next one to serve
@@ -83,10 +88,16 @@ type replayBody struct {
 // the same place; one that was closed early ends
 // with io.ErrUnexpectedEOF: what would have come is not known.
 func (b *replayBody) Read(p []byte) (int, error) {
+	err := b.pace.until(b.due())
 	b.mu.Lock()
 	if b.closed {
 		b.mu.Unlock()
 		return 0, http.ErrBodyReadAfterClose
+	}
+	if err != nil {
+		b.mu.Unlock()
+		b.finish()
+		return 0, err
 	}
 	if b.frame < len(b.it.frames) {
 		left := b.it.frames[b.frame].bytes - b.served
@@ -114,6 +125,19 @@ func (b *replayBody) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
+// due is the recorded time of what the next Read returns.
+func (b *replayBody) due() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.frame == len(b.it.frames):
+		return b.it.Response.Duration
+	case b.served == 0:
+		return b.elapsed + time.Duration(b.it.frames[b.frame].micros)*time.Microsecond
+	}
+	return b.elapsed
+}
+
 // Elapsed is the recorded time from sending to the last bytes read.
 func (b *replayBody) Elapsed() time.Duration {
 	b.mu.Lock()
@@ -121,7 +145,7 @@ func (b *replayBody) Elapsed() time.Duration {
 	return b.elapsed
 }
 
-// Close ends the exchange.
+// Close ends the exchange, and a Read that waits.
 func (b *replayBody) Close() error {
 	b.mu.Lock()
 	b.closed = true
@@ -130,8 +154,9 @@ func (b *replayBody) Close() error {
 	return nil
 }
 
-// finish reports the exchange, once.
+// finish reports the exchange, once, and ends what waits for it.
 func (b *replayBody) finish() {
+	b.pace.end()
 	b.mu.Lock()
 	report := b.report
 	b.report = nil

@@ -30,6 +30,7 @@ type runFlags struct {
 	quiet, asJSON bool
 	human, stale  bool
 	fork          string
+	replaySpeed   float64
 }
 
 func newRun(p *process) *cobra.Command {
@@ -79,6 +80,7 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.StringVar(&f.fork, "fork", "", "go on from this recorded episode and turn: TASK/CANDIDATE[/TRIAL]@TURN")
 	fl.BoolVar(&f.human, "human", false, "ask on this terminal instead of the tasks' replies and approvals (record and live mode)")
 	fl.BoolVar(&f.stale, "stale", false, "record only what is stale, missing or corrupt (record mode; see cupel cassette status)")
+	fl.Float64Var(&f.replaySpeed, "replay-speed", 0, "replay at the recorded pace times this: 1 as recorded, 2 twice as fast (default: at once)")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result as JSON")
 	return cmd
@@ -102,7 +104,7 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 		return err
 	}
 	defer cleanup()
-	o.Drain, o.Fork, o.Stale = drain, fork, f.stale
+	o.Drain, o.Fork, o.Stale, o.ReplaySpeed = drain, fork, f.stale, f.replaySpeed
 	if f.human {
 		if err := p.askOnTerminal(&o); err != nil {
 			return err
