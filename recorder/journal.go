@@ -94,6 +94,24 @@ func (j *journal) failure() error {
 	return fmt.Errorf("nor is there a whole journal of it: %w", j.err)
 }
 
+// filter writes the journal anew without what would be refused by now: a
+// credential may become known after the exchange that holds it.
+func (j *journal) filter(o Options, takes []*take) error {
+	j.mu.Lock()
+	err := os.Remove(journalFile(o))
+	j.begun = false
+	j.mu.Unlock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, k := range takes {
+		if err == nil && k.done {
+			j.keep(o, k)
+		}
+	}
+	return err
+}
+
 // discard removes the journal, and one set aside: their recording is saved.
 func (j *journal) discard(o Options) error {
 	j.mu.Lock()

@@ -137,6 +137,27 @@ func TestWhatSaveRefusesIsNotJournaled(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "harmless", tapeOf(t, got).interactions[0].Response.Body, "the others are kept")
 	})
+	t.Run("a credential that becomes known later", func(t *testing.T) {
+		r := newRecording(t, says("fine", canary))
+		ask(t, r, post(t, "https://api.test/", "{}"))
+		r.o.Base = says("harmless")
+		ask(t, r, post(t, "https://api.test/", "{}"))
+		r.o.Secrets = []string{canary}
+		var secret *SecretError
+		require.ErrorAs(t, r.Save(), &secret)
+		requireOffDisk(t, r.o.Dir, canary[:8], "fine")
+		requireOnly(t, filepath.Dir(cassetteFile(r)), "1.yaml.journal")
+		got, err := Recover(journalFile(r.o))
+		require.NoError(t, err)
+		require.Equal(t, "harmless", tapeOf(t, got).interactions[0].Response.Body)
+	})
+	t.Run("a credential in an address, known later", func(t *testing.T) {
+		r := newRecording(t, says("fine"))
+		ask(t, r, post(t, "https://api.test/plain-"+"0123456789abcdef", "{}"))
+		r.o.Secrets = []string{"0123456789abcdef"}
+		require.Equal(t, &SecretError{"t/1.yaml", 0, "request.url", "a configured secret"}, r.Save())
+		require.NoFileExists(t, journalFile(r.o))
+	})
 	t.Run("the header", func(t *testing.T) {
 		r := newRecording(t, says("ok"))
 		r.o.Secrets, r.o.Header.Model = []string{canary}, canary

@@ -28,13 +28,13 @@ func (r *Recorder) Save() error {
 	t := &tape{header: r.o.Header, interactions: make([]interaction, len(r.takes))}
 	for i, k := range r.takes {
 		if err := r.finished(k); err != nil {
-			return err
+			return r.refused(err)
 		}
 		t.interactions[i] = k.it
 	}
 	data, err := press(r.o, t)
 	if err != nil {
-		return err
+		return r.refused(err)
 	}
 	if err := replaceFile(filepath.Join(r.o.Dir, filepath.FromSlash(r.o.Path)), data); err != nil {
 		return fmt.Errorf("save cassette %s: %w", r.o.Path, errors.Join(err, r.journal.failure()))
@@ -44,6 +44,16 @@ func (r *Recorder) Save() error {
 		return fmt.Errorf("cassette %s is saved, but its journal stays: %w", r.o.Path, err)
 	}
 	return nil
+}
+
+// refused returns why a recording is not saved. What a credential bars from the
+// cassette may not stay in the journal either.
+func (r *Recorder) refused(err error) error {
+	var secret *SecretError
+	if errors.As(err, &secret) && r.journal.filter(r.o, r.takes) != nil {
+		return fmt.Errorf("%w; delete its journal %s, which cannot be written anew", err, journalFile(r.o))
+	}
+	return err
 }
 
 // finished says why a take cannot be saved. A cause that quotes a credential
