@@ -18,7 +18,8 @@ type Message struct {
 	// Calls are the tool calls of an assistant's message.
 	Calls []ToolCall
 	// CallID and Name are the ID and the name of the call that a tool's message
-	// answers; Failed says that the tool failed.
+	// answers; Failed says that the tool failed. A wire without a field for it
+	// sends "error: " before Text.
 	CallID, Name string
 	Failed       bool
 	// Continuation is that of the Reply an assistant's message stands for. A wire

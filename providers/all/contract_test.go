@@ -19,52 +19,40 @@ type route struct {
 	skip map[string]string
 }
 
-// hollow is the reason of wires that take a reply without its answer for an
-// empty one. It goes when they tell it from an answer.
-const hollow = "a reply without the part that holds the answer reads as an empty one"
-
 // served are the wires that the simulator serves in their own dialect.
 var served = map[string]route{
 	"anthropic": {"/v1", map[string]string{
 		"json_object": "the Messages API has no mode of JSON without a schema",
 	}},
 	"bedrock": {"", map[string]string{
-		"served model":              "Converse does not name the model",
-		"json_object":               "Converse has no mode of JSON without a schema",
-		"image URL":                 "Converse takes bytes and addresses of S3 only",
-		"reasoning usage":           "Converse counts reasoning as output",
-		"chaos no-choices":          hollow,
-		"chaos oversized, streamed": "a message over the limit counts as damaged, of kind transport",
+		"served model":    "Converse does not name the model",
+		"json_object":     "Converse has no mode of JSON without a schema",
+		"image URL":       "Converse takes bytes and addresses of S3 only",
+		"reasoning usage": "Converse counts reasoning as output",
 	}},
 	"cohere": {"/v2", map[string]string{
-		"served model":       "version 2 of the Chat API does not name the model",
-		"finish refusal":     "the Chat API has no word for a refusal",
-		"cache writes":       "the Chat API does not count them",
-		"reasoning usage":    "the Chat API counts reasoning as output",
-		"failed tool result": "a tool message has no mark of failure: its text has to say so",
-		"chaos no-choices":   "the usage of a reply without a message is lost",
-		"chaos refused":      "the Chat API tells a refusal in the answer only",
+		"served model":    "version 2 of the Chat API does not name the model",
+		"finish refusal":  "the Chat API has no word for a refusal",
+		"cache writes":    "the Chat API does not count them",
+		"reasoning usage": "the Chat API counts reasoning as output",
+		"chaos refused":   "the Chat API tells a refusal in the answer only",
 	}},
 	"gemini": {"/v1beta", map[string]string{
-		"cache writes":     "Gemini bills the storage of explicit caches, and counts no writes",
-		"chaos refused":    "Gemini tells a refusal as a reason to stop, not as an error",
-		"chaos no-choices": hollow,
+		"cache writes":  "Gemini bills the storage of explicit caches, and counts no writes",
+		"chaos refused": "Gemini tells a refusal as a reason to stop, not as an error",
 	}},
 	"ollama": {"", map[string]string{
-		"request id":         "Ollama gives none",
-		"forced_tool":        "Ollama has no choice of tools",
-		"image URL":          "Ollama takes bytes only",
-		"finish refusal":     "Ollama has no word for a refusal",
-		"cache reads":        "Ollama does not count them",
-		"cache writes":       "Ollama does not count them",
-		"reasoning usage":    "Ollama counts reasoning as output",
-		"failed tool result": "a tool message has no mark of failure: its text has to say so",
-		"chaos no-choices":   hollow,
-		"chaos refused":      "Ollama refuses nothing",
+		"request id":      "Ollama gives none",
+		"forced_tool":     "Ollama has no choice of tools",
+		"image URL":       "Ollama takes bytes only",
+		"finish refusal":  "Ollama has no word for a refusal",
+		"cache reads":     "Ollama does not count them",
+		"cache writes":    "Ollama does not count them",
+		"reasoning usage": "Ollama counts reasoning as output",
+		"chaos refused":   "Ollama refuses nothing",
 	}},
 	"openai": {"/v1", map[string]string{
-		"reasoning":          "Chat Completions counts reasoning and keeps it to itself",
-		"failed tool result": "a tool message has no mark of failure: its text has to say so",
+		"reasoning": "Chat Completions counts reasoning and keeps it to itself",
 	}},
 	"openai-responses": {"/v1", map[string]string{
 		"finish stop sequence": "the Responses API has no stop sequences",

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
@@ -49,8 +50,11 @@ func cutMessages(r io.Reader, limit int, f func(wire.Frame) error) error {
 			return err
 		}
 		size, headers := binary.BigEndian.Uint32(head), binary.BigEndian.Uint32(head[4:])
-		if uint64(size) < uint64(headers)+prelude+trailer || int64(size) > int64(limit) {
+		switch {
+		case crc32.ChecksumIEEE(head[:8]) != binary.BigEndian.Uint32(head[8:]), uint64(size) < uint64(headers)+prelude+trailer:
 			return fmt.Errorf("%w: a message of %d bytes, %d of them headers", wire.ErrBroken, size, headers)
+		case int64(size) > int64(limit):
+			return fmt.Errorf("a message of %d bytes: %w", size, bufio.ErrTooLong)
 		}
 		m, err := decoder.Decode(in, payload[:0])
 		var checksum eventstream.ChecksumError

@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
@@ -85,9 +86,6 @@ func TestDamagedFrames(t *testing.T) {
 		b[len(first)+at] ^= 1
 		return b
 	}
-	long := binary.BigEndian.AppendUint32(nil, 1<<24-1)
-	long = binary.BigEndian.AppendUint32(long, 0)
-	long = binary.BigEndian.AppendUint32(long, crc32.ChecksumIEEE(long))
 	odd := binary.BigEndian.AppendUint32(nil, 20)
 	odd = binary.BigEndian.AppendUint32(odd, 1<<31)
 	odd = binary.BigEndian.AppendUint32(odd, crc32.ChecksumIEEE(odd))
@@ -101,7 +99,6 @@ func TestDamagedFrames(t *testing.T) {
 		"cut in the headers":          append(bytes.Clone(first), second[:20]...),
 		"cut in the payload":          append(bytes.Clone(first), second[:len(second)-8]...),
 		"cut by one":                  append(bytes.Clone(first), second[:len(second)-1]...),
-		"longer than is taken":        append(bytes.Clone(first), long...),
 		"more headers than the whole": append(bytes.Clone(first), odd...),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,6 +107,17 @@ func TestDamagedFrames(t *testing.T) {
 			require.Len(t, frames, 1)
 		})
 	}
+}
+
+// TestAMessageLongerThanIsTaken: its length is right, so that nothing is damaged.
+func TestAMessageLongerThanIsTaken(t *testing.T) {
+	long := binary.BigEndian.AppendUint32(nil, 1<<24-1)
+	long = binary.BigEndian.AppendUint32(long, 0)
+	long = binary.BigEndian.AppendUint32(long, crc32.ChecksumIEEE(long))
+	frames, err := cut(bytes.NewReader(append(events(t, "messageStart", "{}"), long...)))
+	require.ErrorIs(t, err, bufio.ErrTooLong)
+	require.NotErrorIs(t, err, wire.ErrBroken)
+	require.Len(t, frames, 1)
 }
 
 func TestTheTransportsOwnError(t *testing.T) {

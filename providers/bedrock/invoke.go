@@ -91,10 +91,11 @@ func (d *decoder) invoked(b *wire.Builder, body []byte) error {
 	if err != nil {
 		return err
 	}
-	if !known {
+	if !known || v.Type == "message" && v.Content == nil {
 		if f := wire.ReadFault(body); len(v.Message) > 0 || wire.Given(v.Error) {
 			return &f
 		}
+		d.settle(b)
 		return errors.New("decode reply: no output, nor the shape of a known model")
 	}
 	d.settle(b)
@@ -147,7 +148,8 @@ type chunks struct {
 	guarded bool
 }
 
-// fold reads one body or chunk; known is false if it has no known shape.
+// fold reads one body or chunk; known is false if it has no known shape of an
+// answer.
 func (d *decoder) fold(b *wire.Builder, v invoked) (known bool, err error) {
 	if v.Type == "error" || wire.Given(v.Error) {
 		f := wire.ReadFault(v.Error)
@@ -181,10 +183,10 @@ func (d *decoder) fold(b *wire.Builder, v invoked) (known bool, err error) {
 	case v.Text != nil || v.ToolCalls != nil || v.Event != "" || v.FinishReason != nil:
 		d.cohere(b, v)
 	default:
-		known = v.Usage != nil || v.Metrics != nil
+		known = false
 	}
 	if v.Guardrail == "INTERVENED" {
-		d.chunks.guarded, d.ended = true, true
+		d.chunks.guarded, d.ended, known = true, true, true
 	}
 	return known, nil
 }

@@ -113,6 +113,26 @@ func TestNotAReply(t *testing.T) {
 	}
 }
 
+// TestAReplyWithoutItsAnswer: it is paid for all the same.
+func TestAReplyWithoutItsAnswer(t *testing.T) {
+	for name, body := range map[string]string{
+		"Converse":           `{"stopReason":"end_turn","usage":{"inputTokens":16,"outputTokens":2}}`,
+		"Anthropic Messages": `{"type":"message","stop_reason":"end_turn","usage":{"input_tokens":16,"output_tokens":2}}`,
+		"chat completions":   `{"choices":[],"usage":{"prompt_tokens":16,"completion_tokens":2}}`,
+		"metrics alone":      `{"amazon-bedrock-invocationMetrics":{"inputTokenCount":16,"outputTokenCount":2}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _, err := decode([]byte(body))
+			require.ErrorContains(t, err, "decode reply: no output")
+			require.Equal(t, providers.Usage{Reported: true, Input: 16, Output: 2}, got.Usage)
+		})
+	}
+	got, complete, err := decode([]byte(`{"amazon-bedrock-guardrailAction":"INTERVENED","usage":{"input_tokens":16,"output_tokens":0}}`))
+	require.NoError(t, err, "a guardrail is an answer")
+	require.True(t, complete)
+	require.Equal(t, providers.FinishRefusal, got.Finish)
+}
+
 func TestFaultsInA200(t *testing.T) {
 	for name, c := range map[string]struct{ body, typ, message string }{
 		"front":   {`{"Output":{"__type":"com.amazon.coral.service#UnknownOperationException"},"Version":"1.0"}`, "com.amazon.coral.service#UnknownOperationException", ""},

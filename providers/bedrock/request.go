@@ -129,10 +129,14 @@ func (r *request) add(at int, m providers.Message) {
 // blocks is the content of a message. Signed reasoning stands first.
 func (r *request) blocks(m providers.Message) []block {
 	if m.Role == providers.RoleTool {
-		result := &toolResult{ID: m.CallID, Content: append([]block{}, r.said(m)...)}
-		if m.Failed {
-			result.Status = r.failed()
+		result := &toolResult{ID: m.CallID}
+		switch {
+		case m.Failed && r.takesStatus():
+			result.Status = "error"
+		case m.Failed:
+			m.Text = wire.Said(m)
 		}
+		result.Content = append([]block{}, r.said(m)...)
 		return []block{{ToolResult: result}}
 	}
 	var blocks []block
@@ -205,16 +209,10 @@ func (r *request) input(c providers.ToolCall) json.RawMessage {
 	return text
 }
 
-// failed is the status of a failed tool, where the model takes one: Claude and
+// takesStatus says whether the model takes the status of a failed tool: Claude and
 // Nova do (API Reference, "ToolResultBlock"). What an ARN stands for is not known.
-func (r *request) failed() string {
-	for _, part := range []string{"claude", "nova", "arn:"} {
-		if strings.Contains(r.model, part) {
-			return "error"
-		}
-	}
-	r.warn("failed tool: its status is not taken by this model, not sent")
-	return ""
+func (r *request) takesStatus() bool {
+	return slices.ContainsFunc([]string{"claude", "nova", "arn:"}, func(part string) bool { return strings.Contains(r.model, part) })
 }
 
 // refusesTemperature says whether a model is of the families of Claude that

@@ -109,6 +109,10 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 		f.RequestID = cmp.Or(f.RequestID, r.ID)
 		return &f
 	}
+	b.Reply.RequestID = r.ID
+	if err := d.end(b, r.FinishReason, "", r.Usage); err != nil {
+		return err
+	}
 	return errors.New("decode reply: no message")
 }
 

@@ -77,6 +77,20 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestAReplyWithoutItsMessage: it is paid for all the same, and tells why.
+func TestAReplyWithoutItsMessage(t *testing.T) {
+	const usage = `"usage":{"tokens":{"input_tokens":16,"output_tokens":2}}`
+	got, _, err := wire.Decode(&decoder{}, framing, []byte(`{"id":"x","finish_reason":"COMPLETE",`+usage+`}`), false, "")
+	require.EqualError(t, err, "decode reply: no message")
+	require.Equal(t, providers.Usage{Reported: true, Input: 16, Output: 2}, got.Usage)
+	require.Equal(t, "x", got.RequestID)
+	got, _, err = wire.Decode(&decoder{}, framing, []byte(`{"id":"x","finish_reason":"TIMEOUT",`+usage+`}`), false, "")
+	var f *wire.Fault
+	require.ErrorAs(t, err, &f)
+	require.Equal(t, "TIMEOUT", f.Type)
+	require.True(t, got.Usage.Reported)
+}
+
 func TestNotAReply(t *testing.T) {
 	for name, body := range map[string]string{
 		"no message":          `{"id":"x","finish_reason":"COMPLETE"}`,

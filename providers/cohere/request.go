@@ -85,7 +85,7 @@ func newRequest(call providers.Call) (r request, warnings []string, problem stri
 
 // newMessage makes one message. Each tool's result is a message of its own.
 func newMessage(m providers.Message) message {
-	sent := message{Role: m.Role, Content: m.Text}
+	sent := message{Role: m.Role, Content: wire.Said(m)}
 	switch m.Role {
 	case providers.RoleTool:
 		sent.ToolCallID = m.CallID

@@ -73,12 +73,10 @@ func (p part) into(b *wire.Builder) {
 type kept struct {
 	parts []part
 	texts [][]byte // of those parts that are plain text, once there is more than one piece
-	n     int      // how many parts came
 	need  bool     // there is more than plain text
 }
 
 func (k *kept) add(p part) {
-	k.n++
 	last := len(k.parts) - 1
 	switch {
 	case p.Inline != nil, p.Thought && p.Signature == "":

@@ -48,7 +48,10 @@ var finishes = map[string]providers.Finish{
 }
 
 // decoder reads replies into a wire.Builder.
-type decoder struct{ kept kept }
+type decoder struct {
+	kept     kept
+	answered bool // a candidate has come, or the reason why none will
+}
 
 // Whole implements wire.Decoder. A stream that is one JSON array is read at once.
 func (d *decoder) Whole(b *wire.Builder, body []byte) error {
@@ -65,14 +68,13 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 			return err
 		}
 	}
-	if b.Reply.Finish != "" {
-		return nil
-	}
-	if len(chunks) > 1 {
-		b.Complete = false // a stream that was cut off between two elements
-	}
-	if b.Reply.RawUsage == nil && b.Reply.Model == "" && d.kept.n == 0 {
+	switch {
+	case !d.answered:
 		return errors.New("decode reply: no candidates")
+	case b.Reply.Finish != "":
+		return nil
+	case len(chunks) > 1:
+		b.Complete = false // a stream that was cut off between two elements
 	}
 	b.Reply.Finish = providers.FinishOther
 	b.Warn("the reply does not say why it ended")
@@ -106,10 +108,12 @@ func (d *decoder) add(b *wire.Builder, r response) error {
 	}
 	for _, c := range r.Candidates {
 		if c.Index == 0 { // the others were not asked for
+			d.answered = true
 			d.candidate(b, c)
 		}
 	}
 	if r.Prompt != nil && wire.Given(r.Prompt.Reason) {
+		d.answered = true
 		b.Reply.Finish = providers.FinishRefusal
 		b.Warn("the prompt was blocked: %.60s: %.300s", word(r.Prompt.Reason), r.Prompt.Message)
 	}

@@ -38,9 +38,7 @@ func TestReplies(t *testing.T) {
 		}},
 		{"a picture", candidateOf(`{"inlineData":{"mimeType":"image/png","data":"AA=="}}`, stopped), providers.Reply{Finish: "stop", FinishRaw: "STOP", Warnings: []string{"the reply holds data that is no text: left out"}}},
 		{"another candidate", `{"candidates":[{"index":1,"content":{"parts":[{"text":"no"}]},"finishReason":"SAFETY"},{"content":{"parts":[{"text":"yes"}]},"finishReason":"STOP"}],"modelVersion":"gemini-x","responseId":"r1"}`, providers.Reply{Text: "yes", Finish: "stop", FinishRaw: "STOP"}},
-		{"nothing but usage", `{"usageMetadata":{"trafficType":"ON_DEMAND"},"modelVersion":"gemini-x","responseId":"r1"}`, providers.Reply{
-			Finish: "other", RawUsage: []byte(`{"trafficType":"ON_DEMAND"}`), Usage: providers.Usage{Tier: "ON_DEMAND"}, Warnings: []string{"the reply does not say why it ended"},
-		}},
+		{"no reason", candidateOf(`{"text":"a"}`, `,"finishReason":0`), providers.Reply{Text: "a", Finish: "other", Warnings: []string{"the reply does not say why it ended"}}},
 		{"an array, unasked", `[` + candidateOf(`{"text":"a"}`, ``) + `,` + candidateOf(`{"text":"b"}`, stopped) + `]`, providers.Reply{Text: "ab", Finish: "stop", FinishRaw: "STOP"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -50,6 +48,29 @@ func TestReplies(t *testing.T) {
 			require.Equal(t, c.want, got)
 		})
 	}
+}
+
+// TestAReplyWithoutCandidates: it is paid for all the same.
+func TestAReplyWithoutCandidates(t *testing.T) {
+	for name, body := range map[string]string{
+		"none":             `{"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"gemini-x"}`,
+		"an empty list":    `{"candidates":[],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5}}`,
+		"one of no use":    `{"candidates":[{"index":1,"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":5}}`,
+		"praise, no block": `{"promptFeedback":{"safetyRatings":[]},"usageMetadata":{"promptTokenCount":5}}`,
+		"in an array":      `[{"usageMetadata":{"promptTokenCount":5}},{"usageMetadata":{"promptTokenCount":5}}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _, err := decode(body, false)
+			require.EqualError(t, err, "decode reply: no candidates")
+			require.Equal(t, providers.Usage{Reported: true, Input: 5}, got.Usage)
+		})
+	}
+	_, complete, err := decode("data: {\"usageMetadata\":{\"promptTokenCount\":5}}\n\n", true)
+	require.NoError(t, err)
+	require.False(t, complete, "of a stream it is what came before it was cut off")
+	_, complete, err = decode("data: "+candidateOf(`{"text":"a"}`, stopped)+"\n\ndata: {\"usageMetadata\":{\"promptTokenCount\":5}}\n\n", true)
+	require.NoError(t, err)
+	require.True(t, complete, "after the end usage may come alone")
 }
 
 func TestFinishes(t *testing.T) {

@@ -52,6 +52,7 @@ var finishes = map[string]providers.Finish{"stop": providers.FinishStop, "length
 // decoder reads replies into a wire.Builder.
 type decoder struct {
 	thinking strings.Builder
+	answered bool // a message has come, were it empty
 }
 
 // Whole implements wire.Decoder. A server that streams although it was not asked
@@ -100,9 +101,7 @@ func (d *decoder) add(b *wire.Builder, r response) (done bool, err error) {
 		f := wire.ReadFault(text)
 		return false, &f
 	}
-	if r.Message == nil && r.Response == nil && !r.Done {
-		return false, errors.New("decode reply: no message")
-	}
+	d.answered = d.answered || r.Message != nil || r.Response != nil
 	d.think(b, r.Thinking)
 	if m := r.Message; m != nil {
 		d.think(b, m.Thinking)
@@ -116,6 +115,9 @@ func (d *decoder) add(b *wire.Builder, r response) (done bool, err error) {
 	}
 	if r.Done {
 		d.end(b, r)
+	}
+	if !d.answered {
+		return false, errors.New("decode reply: no message")
 	}
 	return r.Done, nil
 }

@@ -81,6 +81,22 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestAReplyWithoutItsMessage: it is paid for all the same.
+func TestAReplyWithoutItsMessage(t *testing.T) {
+	const last = `{"model":"m","done":true,"done_reason":"stop","prompt_eval_count":16,"eval_count":2}`
+	for _, asked := range []bool{false, true} {
+		got, _, err := wire.Decode(&decoder{}, wire.Lines, []byte(last), asked, "")
+		require.EqualError(t, err, "decode reply: no message")
+		require.Equal(t, providers.Usage{Reported: true, Input: 16, Output: 2}, got.Usage)
+		for _, first := range []string{`{"message":{"content":"a"}}`, `{"response":"a"}`} {
+			got, complete, err := wire.Decode(&decoder{}, wire.Lines, []byte(first+"\n"+last), asked, "")
+			require.NoError(t, err, "the last line need not have one")
+			require.True(t, complete)
+			require.Equal(t, "a", got.Text)
+		}
+	}
+}
+
 func TestNotAReply(t *testing.T) {
 	for name, body := range map[string]string{
 		"no message":          `{"model":"m","done":false}`,

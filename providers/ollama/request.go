@@ -120,7 +120,7 @@ func (r *request) offer(call providers.Call) (warnings []string) {
 
 // newMessage makes one message.
 func newMessage(m providers.Message) (sent message, warnings []string, problem string) {
-	sent = message{Role: m.Role, Content: m.Text}
+	sent = message{Role: m.Role, Content: wire.Said(m)}
 	for _, image := range m.Images {
 		data := base64.StdEncoding.EncodeToString(image.Data)
 		if len(image.Data) == 0 {

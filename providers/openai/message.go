@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // message is one message sent.
@@ -95,7 +96,7 @@ func (r *draft) content(m providers.Message) any {
 		}
 	}
 	if len(parts) == 0 {
-		return m.Text
+		return wire.Said(m)
 	}
 	if m.Text != "" {
 		parts = append(parts, part{Type: "text", Text: m.Text})

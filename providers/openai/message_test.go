@@ -29,7 +29,7 @@ func TestToolLoopMessages(t *testing.T) {
 	require.Empty(t, warnings)
 	require.Equal(t, `[{"role":"user","content":"hi"},`+
 		`{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":1.0}"}},{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]},`+
-		`{"role":"tool","content":"1","tool_call_id":"a"},{"role":"tool","content":"no","tool_call_id":"b"},`+
+		`{"role":"tool","content":"1","tool_call_id":"a"},{"role":"tool","content":"error: no","tool_call_id":"b"},`+
 		`{"role":"assistant","content":"again","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}]`, got)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // request is the body sent. Field order is fixed: equal calls give equal bytes.
@@ -105,10 +106,7 @@ func (m *model) items(message providers.Message) ([]item, []string) {
 // answered makes the item that answers a call. The wire has no field for a
 // failure, so the text says it.
 func (m *model) answered(message providers.Message) (list []item, warnings []string) {
-	text := message.Text
-	if message.Failed {
-		text = "error: " + text
-	}
+	text := wire.Said(message)
 	answer := item{Type: "function_call_output", CallID: message.CallID, Output: text}
 	switch {
 	case len(message.Images) > 0 && m.toolImages:

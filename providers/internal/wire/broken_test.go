@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -99,4 +100,17 @@ func TestKindSeesTheHeaders(t *testing.T) {
 	require.NotNil(t, e)
 	require.Equal(t, providers.Quota, e.Kind)
 	require.Empty(t, e.Code)
+}
+
+// TestAFrameThatIsTooLong: of a framing that tells by the length it announces.
+func TestAFrameThatIsTooLong(t *testing.T) {
+	framing := Framing{Starts: Lines.Starts, Cut: func(_ io.Reader, limit int, f func(Frame) error) error {
+		return errors.Join(f(Frame{Data: "half"}), fmt.Errorf("a message of %d bytes: %w", limit+1, bufio.ErrTooLong))
+	}}
+	r, e := exchanged(t, Dialect{Kind: plainly}, &answering{status: 200, body: "frames"}, framing, context.Background())
+	require.NotNil(t, e)
+	require.Equal(t, providers.Malformed, e.Kind)
+	require.Equal(t, "the reply is longer than 8388608 bytes", e.Message)
+	require.True(t, e.Partial)
+	require.Equal(t, "half", r.Text)
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -205,7 +206,7 @@ func (x *exchange) stream(r io.Reader, body io.ReadCloser, framing Framing) *pro
 			return nil
 		}
 		return partial(x.client.Error(x.answer, x.call.Model, transportKind(x.ctx, x.body.err), "the stream broke off", x.body.err))
-	case x.body.left <= 0:
+	case x.body.left <= 0, errors.Is(err, bufio.ErrTooLong):
 		return partial(x.client.Error(x.answer, x.call.Model, providers.Malformed, fmt.Sprintf("the reply is longer than %d bytes", x.client.maxBody), nil))
 	case errors.Is(err, ErrBroken):
 		return partial(x.client.Error(x.answer, x.call.Model, providers.Transport, "the stream broke off", err))

@@ -18,7 +18,8 @@ type Framing struct {
 	// mark cut off) is a stream; asked says whether one was asked for.
 	Starts func(head []byte, asked bool) bool
 	// Cut hands every frame of r, of at most limit bytes each, to f, until f fails
-	// or r ends. Its error wraps ErrBroken when the bytes are damaged.
+	// or r ends. Its error wraps ErrBroken when the bytes are damaged, and
+	// bufio.ErrTooLong when a frame is over the limit.
 	Cut func(r io.Reader, limit int, f func(Frame) error) error
 }
 

@@ -7,10 +7,15 @@ import (
 
 	json2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	json1 "github.com/go-json-experiment/json/v1"
 )
 
-// lenient reads as encoding/json does, in less than half the time.
-var lenient = json2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), json2.MatchCaseInsensitiveNames(true))
+// lenient reads as encoding/json does, in less than half the time. Version 2 alone
+// would take stop_reason for stopReason.
+var lenient = json2.JoinOptions(
+	jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
+	json2.MatchCaseInsensitiveNames(true), json1.MatchCaseSensitiveDelimiter(true),
+)
 
 // Unmarshal reads JSON of a server as encoding/json does, its errors included: of
 // a name that comes twice the last counts, text that is no UTF-8 comes with U+FFFD

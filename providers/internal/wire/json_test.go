@@ -23,7 +23,7 @@ func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":"a","count":7,"raw":{"x":[1]},"list":[{"name":"b"},null],"any":{"k":1.5},"flag":true,"number":1e3}`,
 		`{"NAME":"a","name":7,"list":{},"flag":true}`, `{"name":"a","name":"b"}`, "{\"name\":\"\xff\\ud800\"}", `{"count":-1}`, `{"count":1.0}`,
-		`{"name":`, `[]`, `null`, `{} x`, ``, `{"number":1e999}`, `{"list":[1,{"name":"kept"}],"number":2}`,
+		`{"n_ame":"a","FL-AG":true}`, `{"name":`, `[]`, `null`, `{} x`, ``, `{"number":1e999}`, `{"list":[1,{"name":"kept"}],"number":2}`,
 	} {
 		f.Add([]byte(seed))
 	}
