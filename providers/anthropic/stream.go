@@ -51,6 +51,9 @@ type piece struct {
 // Frame implements wire.Decoder. Events and deltas of unknown types are passed
 // over, as the documentation asks.
 func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
+	if f.Data == "[DONE]" {
+		return false, nil // some gateways add it; it does not stand for message_stop
+	}
 	if f.Event == "error" {
 		fault := wire.ReadFault([]byte(f.Data))
 		return false, &fault

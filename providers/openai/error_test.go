@@ -162,6 +162,8 @@ func TestRetryAfter(t *testing.T) {
 		{"seconds", map[string]string{"Retry-After": "20"}, 20 * time.Second},
 		{"fraction", map[string]string{"Retry-After": "0.5"}, 500 * time.Millisecond},
 		{"milliseconds come first", map[string]string{"Retry-After-Ms": "660", "Retry-After": "1"}, 660 * time.Millisecond},
+		{"zero", map[string]string{"Retry-After": "0"}, 0},
+		{"milliseconds alone", map[string]string{"Retry-After-Ms": "660"}, 660 * time.Millisecond},
 		{"zero milliseconds say nothing", map[string]string{"Retry-After-Ms": "0", "Retry-After": "1"}, time.Second},
 		{"date, from the reply's own", map[string]string{"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT", "Date": "Wed, 21 Oct 2026 07:27:30 GMT"}, 30 * time.Second},
 		{"date that has passed", map[string]string{"Retry-After": "Wed, 21 Oct 2026 07:27:00 GMT", "Date": "Wed, 21 Oct 2026 07:27:30 GMT"}, 0},
