@@ -43,19 +43,19 @@ func replayed(m providers.Message) (parts []any, whole bool) {
 		}
 		switch b.Type {
 		case "thinking", "redacted_thinking":
-			if b.Type == "thinking" && str(b.Signature) == "" {
+			if b.Type == "thinking" && b.Signature.text == "" {
 				continue // cut before it was signed
 			}
 			thinking = append(thinking, raw)
 			parts = append(parts, raw)
 			continue
 		case "text":
-			text.WriteString(str(b.Text))
-			if strings.TrimSpace(str(b.Text)) == "" {
+			text.WriteString(b.Text.text)
+			if strings.TrimSpace(b.Text.text) == "" {
 				continue // not taken back
 			}
 		case "tool_use":
-			calls = append(calls, str(b.ID))
+			calls = append(calls, b.ID.text)
 		}
 		parts = append(parts, raw)
 		end = len(parts)

@@ -1,11 +1,9 @@
 package anthropic
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -28,12 +26,12 @@ type response struct {
 // types that change: only text, thinking and tool use are looked at.
 type block struct {
 	Type      string          `json:"type"`
-	ID        json.RawMessage `json:"id"`
-	Name      json.RawMessage `json:"name"`
+	ID        words           `json:"id"`
+	Name      words           `json:"name"`
 	Input     json.RawMessage `json:"input"`
-	Text      json.RawMessage `json:"text"`
-	Thinking  json.RawMessage `json:"thinking"`
-	Signature json.RawMessage `json:"signature"`
+	Text      words           `json:"text"`
+	Thinking  words           `json:"thinking"`
+	Signature words           `json:"signature"`
 }
 
 // plain reports whether text and calls carry all of a block.
@@ -104,7 +102,7 @@ func (bl block) into(b *wire.Builder) error {
 	case "thinking":
 		return add(b.Reasoning, bl.Thinking)
 	case "tool_use":
-		bl.input(b.Call("", str(bl.ID), str(bl.Name)))
+		bl.input(b.Call("", bl.ID.text, bl.Name.text))
 	}
 	return nil
 }
@@ -128,29 +126,42 @@ func finish(b *wire.Builder, reason string, details *stopDetails) {
 	}
 }
 
-// add hands a JSON string on.
-func add(to func(string), raw json.RawMessage) error {
-	s, err := text(raw)
-	if err == nil {
-		to(s)
-	}
-	return err
+// words are the text of a JSON string; "" for anything else, which err tells unless
+// it is null.
+type words struct {
+	text string
+	err  error
+	come bool
 }
 
-// text reads a JSON string. Most have no escapes and need no second decoding.
-func text(raw json.RawMessage) (s string, err error) {
-	if len(raw) == 0 {
-		return "", errors.New("no text")
+// UnmarshalJSON never fails: what is no text may be of a block that is not read.
+func (w *words) UnmarshalJSON(raw []byte) error {
+	w.text, w.err, w.come = "", nil, true
+	switch {
+	case raw[0] == '"':
+		w.text, w.err = wire.Unquote(raw)
+	case string(raw) != "null":
+		w.err = errors.New("the text is none")
 	}
-	if raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
-		return string(raw[1 : len(raw)-1]), nil
+	return nil
+}
+
+// add hands a text on.
+func add(to func(string), w words) error {
+	switch {
+	case !w.come:
+		return errors.New("no text")
+	case w.err == nil:
+		to(w.text)
 	}
-	err = wire.Unmarshal(raw, &s)
-	return s, err
+	return w.err
 }
 
 // str is the text of a JSON string, "" for anything else.
 func str(raw json.RawMessage) string {
-	s, _ := text(raw)
-	return s
+	var w words
+	if len(raw) > 0 {
+		_ = w.UnmarshalJSON(raw) // never fails
+	}
+	return w.text
 }

@@ -140,14 +140,14 @@ func (d *decoder) begin(b *wire.Builder, index int, raw json.RawMessage) error {
 	p.raw = raw
 	switch bl.Type {
 	case "text":
-		p.text.WriteString(str(bl.Text))
-		b.Text(str(bl.Text))
+		p.text.WriteString(bl.Text.text)
+		b.Text(bl.Text.text)
 	case "thinking":
-		p.text.WriteString(str(bl.Thinking))
-		p.signature = str(bl.Signature)
-		b.Reasoning(str(bl.Thinking))
+		p.text.WriteString(bl.Thinking.text)
+		p.signature = bl.Signature.text
+		b.Reasoning(bl.Thinking.text)
 	case "tool_use":
-		p.call = b.Call("", str(bl.ID), str(bl.Name))
+		p.call = b.Call("", bl.ID.text, bl.Name.text)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ type Builder struct {
 	// without it was cut off.
 	Complete bool
 
-	text, reasoning, refusal strings.Builder
+	text, reasoning, refusal said
 	calls                    []*ToolCall
 	byKey                    map[string]*ToolCall
 	emit                     func(providers.Delta)
@@ -32,7 +32,7 @@ type ToolCall struct {
 
 	b     *Builder
 	index int
-	args  strings.Builder
+	args  said
 }
 
 // Text adds to the answer.
@@ -44,11 +44,36 @@ func (b *Builder) Reasoning(s string) { b.add(&b.reasoning, providers.DeltaReaso
 // Refusal adds to the refusal.
 func (b *Builder) Refusal(s string) { b.add(&b.refusal, providers.DeltaRefusal, s) }
 
-func (b *Builder) add(to *strings.Builder, kind providers.DeltaKind, s string) {
+// said is text in pieces. The only one is not copied.
+type said struct {
+	one  string
+	more strings.Builder
+}
+
+func (s *said) add(piece string) {
+	switch {
+	case s.one == "":
+		s.one = piece
+		return
+	case s.more.Len() == 0:
+		s.more.WriteString(s.one)
+	}
+	s.more.WriteString(piece)
+}
+
+// String is all of it.
+func (s *said) String() string {
+	if s.more.Len() > 0 {
+		return s.more.String()
+	}
+	return s.one
+}
+
+func (b *Builder) add(to *said, kind providers.DeltaKind, s string) {
 	if s == "" {
 		return
 	}
-	to.WriteString(s)
+	to.add(s)
 	b.piece(providers.Delta{Kind: kind, Text: s})
 }
 
@@ -60,10 +85,10 @@ func (b *Builder) piece(d providers.Delta) {
 }
 
 // HasReasoning reports whether any reasoning has come.
-func (b *Builder) HasReasoning() bool { return b.reasoning.Len() > 0 }
+func (b *Builder) HasReasoning() bool { return b.reasoning.one != "" }
 
 // HasText reports whether any text has come.
-func (b *Builder) HasText() bool { return b.text.Len() > 0 }
+func (b *Builder) HasText() bool { return b.text.one != "" }
 
 // Call opens a call. key finds it again with Open; an empty key is not found.
 func (b *Builder) Call(key, id, name string) *ToolCall {
@@ -90,7 +115,7 @@ func (c *ToolCall) Args(s string) {
 	if s == "" {
 		return
 	}
-	c.args.WriteString(s)
+	c.args.add(s)
 	c.b.piece(providers.Delta{Kind: providers.DeltaArgs, Text: s, Call: c.index})
 }
 
@@ -100,12 +125,12 @@ func (c *ToolCall) SetArgs(s string) {
 	if c.args.String() == s {
 		return
 	}
-	c.args.Reset()
+	c.args = said{}
 	c.Args(s)
 }
 
 // HasArgs reports whether any arguments have come.
-func (c *ToolCall) HasArgs() bool { return c.args.Len() > 0 }
+func (c *ToolCall) HasArgs() bool { return c.args.one != "" }
 
 // Warn adds a warning, once.
 func (b *Builder) Warn(format string, args ...any) {

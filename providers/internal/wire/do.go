@@ -116,9 +116,9 @@ func (x *exchange) read(body io.ReadCloser, framing Framing) *providers.Error {
 	if ok && framing.Starts(head, x.call.Stream) {
 		return x.stream(io.MultiReader(bytes.NewReader(head), &pass{x.body, err}), body, framing)
 	}
-	rest, more := []byte(nil), err
+	whole, more := bytes.NewBuffer(head), err
 	if more == nil {
-		rest, more = io.ReadAll(x.body)
+		_, more = whole.ReadFrom(x.body)
 	}
 	switch {
 	case errors.Is(more, errTooLong), x.body.left <= 0:
@@ -126,7 +126,7 @@ func (x *exchange) read(body io.ReadCloser, framing Framing) *providers.Error {
 	case more != nil && !errors.Is(more, io.EOF):
 		return x.client.Error(x.answer, x.call.Model, transportKind(x.ctx, more), "the reply broke off", more)
 	}
-	x.answer.Body = append(head, rest...)
+	x.answer.Body = whole.Bytes()
 	if !ok {
 		return x.client.fault(x.answer, x.call.Model, x.client.dialect.Fault(x.answer.Body))
 	}
@@ -157,13 +157,13 @@ func (p *pass) Read(b []byte) (int, error) {
 	return p.r.Read(b)
 }
 
-// peek reads until something but white space has come, at most 4 KiB.
+// peek reads until something but white space has come, at most 4 KiB. What it
+// returns has room for the rest of most replies.
 func peek(r io.Reader) ([]byte, error) {
-	var head []byte
+	head := make([]byte, 0, 8<<10)
 	for len(head) < 4<<10 {
-		buf := make([]byte, 512)
-		n, err := r.Read(buf)
-		head = append(head, buf[:n]...)
+		n, err := r.Read(head[len(head) : 4<<10])
+		head = head[:len(head)+n]
 		if err != nil || len(trimStart(head)) >= len("event:") {
 			return head, err
 		}
