@@ -44,7 +44,7 @@ func continuation(from string, output []outputItem) json.RawMessage {
 				c.Items = append(c.Items, item{Type: o.Type, Role: providers.RoleAssistant, Phase: o.Phase, Content: parts})
 			}
 		case "function_call":
-			c.Items = append(c.Items, item{Type: o.Type, CallID: o.CallID, Name: o.Name, Arguments: arguments(rawText(o.Arguments))})
+			c.Items = append(c.Items, item{Type: o.Type, CallID: o.CallID, Name: o.Name, Arguments: arguments(string(o.Arguments))})
 		}
 	}
 	if !needed {

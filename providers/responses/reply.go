@@ -34,15 +34,15 @@ type about struct {
 // outputItem is one output item: a message, a function_call, reasoning. Items of
 // other types are not read.
 type outputItem struct {
-	Type      string          `json:"type"`
-	ID        string          `json:"id"`
-	Phase     string          `json:"phase"`
-	Content   []outputPart    `json:"content"`
-	Summary   []outputPart    `json:"summary"`
-	Encrypted string          `json:"encrypted_content"`
-	CallID    string          `json:"call_id"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
+	Type      string       `json:"type"`
+	ID        string       `json:"id"`
+	Phase     string       `json:"phase"`
+	Content   []outputPart `json:"content"`
+	Summary   []outputPart `json:"summary"`
+	Encrypted string       `json:"encrypted_content"`
+	CallID    string       `json:"call_id"`
+	Name      string       `json:"name"`
+	Arguments rawText      `json:"arguments"`
 }
 
 type outputPart struct {
@@ -225,8 +225,8 @@ func (d *decoder) fillCalls(b *wire.Builder, output []outputItem) {
 // settle brings a call to what its finished item says.
 func settle(c *wire.ToolCall, o outputItem) {
 	c.ID, c.Name = cmp.Or(o.CallID, c.ID), cmp.Or(o.Name, c.Name)
-	if args := rawText(o.Arguments); args != "" {
-		c.SetArgs(args)
+	if o.Arguments != "" {
+		c.SetArgs(string(o.Arguments))
 	}
 }
 
@@ -250,10 +250,17 @@ func joined(list []outputPart) string {
 
 // rawText is the text of a JSON string, or the JSON of what should be one: some
 // servers parse arguments. null is empty.
-func rawText(raw json.RawMessage) string {
-	var text string
-	if len(raw) == 0 || wire.Unmarshal(raw, &text) == nil {
-		return text
+type rawText string
+
+// UnmarshalJSON never fails.
+func (t *rawText) UnmarshalJSON(raw []byte) error {
+	text := ""
+	switch {
+	case raw[0] == '"':
+		text, _ = wire.Unquote(raw) // what is broken is replaced
+	case string(raw) != "null":
+		text = string(raw)
 	}
-	return string(raw)
+	*t = rawText(text)
+	return nil
 }

@@ -19,7 +19,7 @@ type event struct {
 	Index     *int            `json:"output_index"`
 	ItemID    string          `json:"item_id"`
 	Delta     string          `json:"delta"`
-	Arguments json.RawMessage `json:"arguments"`
+	Arguments rawText         `json:"arguments"`
 	Error     json.RawMessage `json:"error"`
 }
 
@@ -51,8 +51,8 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	case "response.function_call_arguments.delta":
 		d.call(b, e, "").Args(e.Delta)
 	case "response.function_call_arguments.done":
-		if args := rawText(e.Arguments); args != "" {
-			d.call(b, e, "").SetArgs(args)
+		if e.Arguments != "" {
+			d.call(b, e, "").SetArgs(string(e.Arguments))
 		}
 	case "response.output_item.added", "response.output_item.done":
 		return false, d.item(b, e, kind == "response.output_item.done")
