@@ -69,7 +69,8 @@ func exchanges(b *testing.B, stream bool, bench func(b *testing.B, m providers.M
 				}
 				b.ReportAllocs()
 				b.SetBytes(int64(o.answer.Body.Len()))
-				bench(b, m, call, o.answer.Body.Bytes())
+				short := providers.Call{Model: call.Model, Stream: stream, Messages: []providers.Message{{Role: providers.RoleUser, Text: "again"}}}
+				bench(b, m, short, o.answer.Body.Bytes())
 			})
 		}
 	}
@@ -83,8 +84,8 @@ func ask(b *testing.B, m providers.Model, c providers.Call, _ []byte) {
 	}
 }
 
-// BenchmarkWhole is a call of every wire from the request made to the reply read,
-// less the network. Floor: BenchmarkWholeFloor, encoding/json on the reply alone.
+// BenchmarkWhole is a call of every wire from a short request made to the reply of
+// 4 KB read, less the network. Floor: BenchmarkWholeFloor, encoding/json on the reply alone.
 func BenchmarkWhole(b *testing.B) { exchanges(b, false, ask) }
 
 func BenchmarkWholeFloor(b *testing.B) {
