@@ -127,8 +127,9 @@ func documents(body []byte) (list [][]byte) {
 		body = body[at:]
 		dec := json.NewDecoder(bytes.NewReader(body))
 		var raw json.RawMessage
-		if dec.Decode(&raw) != nil {
-			return list
+		if dec.Decode(&raw) != nil { // a brace of a binary frame
+			body = body[1:]
+			continue
 		}
 		list, body = append(list, raw), body[dec.InputOffset():]
 	}
