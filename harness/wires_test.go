@@ -1,0 +1,145 @@
+package harness_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/providers/sim"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// simulated are the simulator's wires.
+var simulated = []string{"sim-anthropic", "sim-bedrock", "sim-cohere", "sim-gemini", "sim-ollama", "sim-openai", "sim-responses", "sim-tgi"}
+
+// everyWire is a candidate for each wire, asked for whole replies and for streams.
+func everyWire() []goldens.Candidate {
+	var list []goldens.Candidate
+	for _, provider := range simulated {
+		list = append(list,
+			goldens.Candidate{Name: provider, Provider: provider, Model: "sim-strong"},
+			goldens.Candidate{Name: provider + "-streamed", Provider: provider, Model: "sim-strong", Stream: true})
+	}
+	return list
+}
+
+// TestEveryWireRecordsAndReplays: whichever wire asks, whole or streamed, the task
+// is solved, tokens are counted and priced, and the replay gives the same rows.
+func TestEveryWireRecordsAndReplays(t *testing.T) {
+	for _, name := range all.Names() {
+		if len(name) > 4 && name[:4] == "sim-" {
+			require.Contains(t, simulated, name)
+		}
+	}
+	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 2})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	o := recordOptions(t, "G01", "G09")
+	o.Transport = through(t, server.URL())
+	o.Candidates = everyWire()
+	recorded, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Len(t, recorded.Rows.Episodes, 2*2*len(simulated))
+	for _, e := range recorded.Rows.Episodes {
+		require.Empty(t, e.ErrorText, e.Candidate)
+		require.True(t, e.Solved, "%s: %s: %v", e.Candidate, e.Status, e.Checks)
+	}
+	for _, turn := range recorded.Rows.Turns {
+		require.NotNil(t, turn.TTFTUs, turn.Candidate)
+		require.LessOrEqual(t, *turn.TTFTUs, turn.DurationUs, turn.Candidate)
+		require.True(t, turn.ContractValid, turn.Candidate)
+		if turn.Provider == "sim-tgi" && turn.Tokens.In == nil {
+			continue // a stream of that wire counts output only
+		}
+		require.NotNil(t, turn.CostNanoUSD, "%s: %v", turn.Candidate, turn.Warnings)
+		require.Positive(t, *turn.CostNanoUSD)
+	}
+	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
+	replayed, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
+	require.Equal(t, withoutRun(recorded.Rows), withoutRun(replayed.Rows))
+}
+
+// TestChaosIsNeverTheModelsFailure: whatever a server does, an episode is either
+// solved or has an error of the infrastructure, of the kind the table of chaos
+// says; none is a task that the model failed.
+func TestChaosIsNeverTheModelsFailure(t *testing.T) {
+	kinds := map[string][]string{}
+	o := recordOptions(t, "G01")
+	o.Mode = recorder.Live
+	o.Retry.Attempts = 1
+	o.Candidates = nil
+	for _, c := range sim.Chaoses() {
+		if c.Name == "hang" || c.Name == "stall" {
+			continue // these last as long as the episode may
+		}
+		for _, plain := range everyWire() {
+			plain.Name += "." + c.Name
+			plain.Headers = map[string]string{sim.ChaosHeader: c.Name}
+			o.Candidates = append(o.Candidates, plain)
+			kinds[plain.Name] = c.Whole
+			if plain.Stream {
+				kinds[plain.Name] = c.Stream
+			}
+			if c.Name == "refused" {
+				kinds[plain.Name] = append(kinds[plain.Name], "invalid_request") // of wires without a word for it
+			}
+		}
+	}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Len(t, res.Rows.Episodes, len(o.Candidates))
+	failed, wrong := 0, []string{}
+	for _, e := range res.Rows.Episodes {
+		if e.Solved {
+			continue
+		}
+		failed++
+		if !e.InfraError || !slices.Contains(kinds[e.Candidate], e.ErrorKind) {
+			wrong = append(wrong, e.Candidate+" "+e.Status+" "+e.ErrorKind+" "+e.ErrorText)
+		}
+	}
+	require.Empty(t, wrong)
+	require.Greater(t, failed, len(o.Candidates)/3)
+	for _, turn := range res.Rows.Turns {
+		if turn.ErrorKind != "" {
+			require.Empty(t, turn.Violations, "%s: a broken reply is not judged", turn.Candidate)
+		}
+	}
+}
+
+// TestChaosIsSurvivedByTryingAgain: a server that fails a third of the requests
+// loses no episode to a client that makes them again.
+func TestChaosIsSurvivedByTryingAgain(t *testing.T) {
+	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 3, Chaos: "rate-limit=0.1,unavailable=0.1,disconnect=0.1,overloaded=0.05"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	o := recordOptions(t, "G01", "G02", "G09", "G16")
+	o.Transport = through(t, server.URL())
+	o.Candidates = everyWire()
+	o.Retry.Attempts = 8
+	o.Retry.Sleep = noSleep
+	recorded, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	var attempts, turns int32
+	for _, e := range recorded.Rows.Episodes {
+		require.Empty(t, e.ErrorText, e.Candidate)
+		require.True(t, e.Solved, "%s %s", e.TaskID, e.Candidate)
+	}
+	for _, turn := range recorded.Rows.Turns {
+		turns++
+		attempts += turn.Attempts
+	}
+	require.Greater(t, attempts, turns*5/4, "the server did fail")
+	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
+	replayed, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
+}
