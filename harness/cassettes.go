@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/cupel-eval/cupel/recorder"
@@ -22,7 +21,7 @@ func (r *runner) cassettesDigest() (string, error) {
 		if p.cassette == "" {
 			continue
 		}
-		_, err := copyFile(h, r.Cassettes, p.cassette)
+		digest, err := recorder.FileDigest(r.Cassettes, p.cassette)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && p.candidate.Provider == ScriptedCandidate:
 			// needed only if the script calls an HTTP tool
@@ -30,21 +29,14 @@ func (r *runner) cassettesDigest() (string, error) {
 			missing = append(missing, &recorder.MissingError{Path: p.cassette, Command: r.command(p)})
 		case err != nil:
 			return "", fmt.Errorf("read cassette %s: %w", p.cassette, err)
+		default:
+			h.Write([]byte(digest))
 		}
 	}
 	if len(missing) > 0 {
 		return "", &MissingCassettes{Missing: missing, Planned: len(r.plan), All: r.RecordCommand("", "", r.Trials)}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func copyFile(w io.Writer, fsys fs.FS, name string) (int64, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = f.Close() }()
-	return io.Copy(w, f)
 }
 
 // MissingCassettes says that a replay cannot start.

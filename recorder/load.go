@@ -1,6 +1,8 @@
 package recorder
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +27,12 @@ func loadFile(o Options) ([]byte, error) {
 			return nil, errors.New("read cassette " + o.Path + ": no folder to read from")
 		}
 		files = os.DirFS(o.Dir)
+	}
+	if p, ok := files.(*Pack); ok {
+		if e := p.entries[o.Path]; e != nil {
+			return p.tape(e)
+		}
+		return nil, &MissingError{Path: o.Path, Command: o.Command}
 	}
 	data, err := readFile(files, o.Path)
 	switch {
@@ -76,6 +84,21 @@ func readFile(files fs.FS, name string) ([]byte, error) {
 			data = append(data, 0)[:len(data)]
 		}
 	}
+}
+
+// FileDigest returns the SHA-256 hex of a cassette's file, as Recorder.Digest
+// does, without looking at what is in it. A Pack knows it. Without the file it
+// is fs.ErrNotExist.
+func FileDigest(files fs.FS, path string) (string, error) {
+	if p, ok := files.(*Pack); ok && p.entries[path] != nil {
+		return hex.EncodeToString(p.entries[path].file[:]), nil
+	}
+	data, err := readFile(files, path)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // Seal reads a cassette that go-vcr wrote, or a sealed one that was edited by

@@ -1,0 +1,195 @@
+package recorder
+
+import (
+	"encoding/binary"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Least sizes of what a pack counts, in bytes: they bound what a count can
+// make the reader allocate.
+const (
+	leastInteraction = 16
+	leastHeader      = 2
+	leastFrame       = 2
+)
+
+// The bits of an interaction's end.
+const (
+	endClosedEarly = 1 << iota
+	endTimedOut
+)
+
+// packWriter appends numbers and texts; packReader reads them back.
+type packWriter struct{ b []byte }
+
+func (w *packWriter) number(n int64) { w.b = binary.AppendUvarint(w.b, uint64(n)) }
+
+func (w *packWriter) text(s string) {
+	w.number(int64(len(s)))
+	w.b = append(w.b, s...)
+}
+
+// tape appends the interactions: what YAML says of them, without a loss.
+func (w *packWriter) tape(t *tape) {
+	w.number(int64(len(t.interactions)))
+	for i := range t.interactions {
+		w.interaction(&t.interactions[i])
+	}
+}
+
+func (w *packWriter) interaction(it *interaction) {
+	w.text(it.Request.Method)
+	w.text(it.Request.URL)
+	w.headers(it.Request.Headers)
+	w.text(it.Request.Body)
+	w.text(it.digest)
+	w.text(it.Response.Status)
+	w.number(int64(it.Response.Code))
+	w.headers(it.Response.Headers)
+	w.text(it.Response.Body)
+	w.number(int64(it.Response.Duration))
+	w.number(int64(it.firstByte / time.Microsecond))
+	w.number(int64(len(it.frames)))
+	for _, f := range it.frames {
+		w.number(int64(f.bytes))
+		w.number(f.micros)
+	}
+	w.text(it.failure)
+	end := int64(0)
+	if it.closedEarly {
+		end |= endClosedEarly
+	}
+	if it.timedOut {
+		end |= endTimedOut
+	}
+	w.number(end)
+}
+
+func (w *packWriter) headers(h http.Header) {
+	w.number(int64(len(h)))
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		w.text(name)
+		w.number(int64(len(h[name])))
+		for _, v := range h[name] {
+			w.text(v)
+		}
+	}
+}
+
+// packReader is what is left to read. Once bad it stays bad. What it returns
+// are parts of the one text it reads.
+type packReader struct {
+	rest string
+	bad  bool
+}
+
+// number reads a number from 0, in its shortest form.
+func (r *packReader) number() int64 {
+	var n uint64
+	for i := 0; i < len(r.rest) && i < binary.MaxVarintLen64-1; i++ {
+		c := r.rest[i]
+		n |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			if c == 0 && i > 0 {
+				break
+			}
+			r.rest = r.rest[i+1:]
+			return int64(n)
+		}
+	}
+	r.bad, r.rest = true, ""
+	return 0
+}
+
+// count reads how many things follow, of at least so many bytes each.
+func (r *packReader) count(least int) int {
+	n := r.number()
+	if n > int64(len(r.rest)/least) {
+		r.bad, r.rest = true, ""
+		return 0
+	}
+	return int(n)
+}
+
+func (r *packReader) text() string {
+	n := r.count(1)
+	s := r.rest[:n]
+	r.rest = r.rest[n:]
+	return s
+}
+
+// small reads a number that fits every int.
+func (r *packReader) small() int {
+	n := r.number()
+	if n > math.MaxInt32 {
+		r.bad, r.rest = true, ""
+		return 0
+	}
+	return int(n)
+}
+
+// tape reads what packWriter.tape wrote, and nothing else.
+func (r *packReader) tape() []interaction {
+	n := r.count(leastInteraction)
+	if n > maxInteractions {
+		r.bad, n = true, 0
+	}
+	list := make([]interaction, n)
+	for i := range list {
+		r.interaction(&list[i])
+	}
+	return list
+}
+
+func (r *packReader) interaction(it *interaction) {
+	it.Request.Method = r.text()
+	it.Request.URL = r.text()
+	it.Request.Headers = r.headers()
+	it.Request.Body = r.text()
+	it.digest = r.text()
+	it.Response.Status = r.text()
+	it.Response.Code = r.small()
+	it.Response.Headers = r.headers()
+	it.Response.Body = r.text()
+	it.Response.Duration = time.Duration(r.number())
+	micros := r.number()
+	if micros > math.MaxInt64/int64(time.Microsecond) {
+		r.bad = true
+	}
+	it.firstByte = time.Duration(micros) * time.Microsecond
+	if n := r.count(leastFrame); n > 0 {
+		it.frames = make([]frame, n)
+	}
+	for i := range it.frames {
+		it.frames[i] = frame{r.small(), r.number()}
+	}
+	it.failure = r.text()
+	end := r.number()
+	it.closedEarly, it.timedOut = end&endClosedEarly != 0, end&endTimedOut != 0
+	if end > endClosedEarly|endTimedOut {
+		r.bad = true
+	}
+}
+
+// headers reads names in order, so that none comes twice.
+func (r *packReader) headers() http.Header {
+	n := r.count(leastHeader)
+	h := make(http.Header, n)
+	last := ""
+	for i := range n {
+		name := r.text()
+		values := make([]string, r.count(1))
+		for j := range values {
+			values[j] = r.text()
+		}
+		if i > 0 && name <= last || len(values) == 0 {
+			r.bad = true
+		}
+		h[name], last = values, name
+	}
+	return h
+}

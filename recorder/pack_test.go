@@ -1,0 +1,395 @@
+package recorder
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// shipped are the cassettes of the built-in suite.
+func shipped() fs.FS { return os.DirFS(filepath.Join("..", "goldens", "counts", "cassettes")) }
+
+// rich are cassettes with everything a cassette can hold.
+func rich(t testing.TB) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{"README.md": {Data: []byte("no cassette")}, "a/.x.yaml": {Data: []byte("left behind")}}
+	for _, name := range []string{"a/T1/1.yaml", "a/T1/2.yaml", "a-b/T1/1.yaml", "a/T2/1.yaml", "top.yaml"} {
+		c := sample()
+		c.header.Task, c.header.Trial = name, len(files)
+		for range 3 {
+			it := interaction{failure: "connection reset", timedOut: true, firstByte: 5 * time.Microsecond}
+			it.Request.Method, it.Request.URL, it.Request.Body = "POST", "https://api.test/"+name, request(len(files), 300)
+			it.Request.Headers = http.Header{"Accept": {"a", "b"}}
+			it.Response.Status, it.Response.Code, it.Response.Headers = "200 OK", 200, http.Header{}
+			it.Response.Body, it.Response.Duration = "\xff\x00", 1500*time.Nanosecond
+			it.frames = []frame{{1, 5}, {1, 0}}
+			it.digest = requestDigest("POST", it.Request.URL, it.Request.Body)
+			c.interactions = append(c.interactions, it)
+		}
+		early := c.interactions[len(c.interactions)-1]
+		early.failure, early.timedOut, early.closedEarly = "", false, true
+		c.interactions = append(c.interactions, early)
+		files[name] = &fstest.MapFile{Data: encode(c)}
+	}
+	return files
+}
+
+func packed(t testing.TB, files fs.FS) (string, Packed) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cassettes.pack")
+	sum, err := WritePack(path, files)
+	require.NoError(t, err)
+	return path, sum
+}
+
+func openedPack(t testing.TB, path string) *Pack {
+	t.Helper()
+	p, err := OpenPack(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return p
+}
+
+func TestPackGivesBackWhatWasPacked(t *testing.T) {
+	for name, files := range map[string]fs.FS{"shipped": shipped(), "rich": rich(t)} {
+		t.Run(name, func(t *testing.T) {
+			path, sum := packed(t, files)
+			p := openedPack(t, path)
+			names, err := cassettesIn(files)
+			require.NoError(t, err)
+			require.Equal(t, len(names), p.Len())
+			require.Equal(t, len(names), sum.Cassettes)
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			require.Equal(t, info.Size(), sum.Pack)
+			size := int64(0)
+			for _, name := range names {
+				want, err := fs.ReadFile(files, name)
+				require.NoError(t, err)
+				size += int64(len(want))
+				got, err := fs.ReadFile(p, name)
+				require.NoError(t, err)
+				require.Equal(t, string(want), string(got))
+
+				fromYAML, err := load(Options{FS: files, Path: name})
+				require.NoError(t, err)
+				fromPack, err := load(Options{FS: p, Path: name})
+				require.NoError(t, err)
+				require.Equal(t, fromYAML, fromPack, "the whole tape, digest and header included")
+				digest, err := FileDigest(files, name)
+				require.NoError(t, err)
+				packDigest, err := FileDigest(p, name)
+				require.NoError(t, err)
+				require.Equal(t, fromYAML.digest, digest)
+				require.Equal(t, digest, packDigest)
+			}
+			require.Equal(t, size, sum.YAML)
+		})
+	}
+}
+
+func TestPackIsAFileSystem(t *testing.T) {
+	p := openedPack(t, first(packed(t, rich(t))))
+	f, err := p.Open("a/T1/2.yaml")
+	require.NoError(t, err)
+	info, err := f.Stat()
+	require.NoError(t, err)
+	require.Equal(t, "2.yaml", info.Name())
+	require.Equal(t, fs.FileMode(0o444), info.Mode())
+	require.True(t, info.ModTime().IsZero() && !info.IsDir() && info.Sys() == nil)
+	data, err := fs.ReadFile(p, "a/T1/2.yaml")
+	require.NoError(t, err)
+	require.Equal(t, int64(len(data)), info.Size())
+	require.NoError(t, f.Close())
+	for _, name := range []string{"a", ".", "", "../a", "a/T1/3.yaml", "README.md", "a/.x.yaml"} {
+		_, err := p.Open(name)
+		require.ErrorIs(t, err, fs.ErrNotExist, name)
+		_, err = FileDigest(p, name)
+		require.ErrorIs(t, err, fs.ErrNotExist, name)
+	}
+}
+
+func first(path string, _ Packed) string { return path }
+
+// The order of a walk is the file system's affair.
+type shuffled struct{ fs.FS }
+
+func (s shuffled) ReadDir(name string) ([]fs.DirEntry, error) {
+	list, err := fs.ReadDir(s.FS, name)
+	slices.Reverse(list)
+	return list, err
+}
+
+func TestPackIsDeterministic(t *testing.T) {
+	var want []byte
+	for i, files := range []fs.FS{shipped(), shipped(), shuffled{shipped()}} {
+		got, err := os.ReadFile(first(packed(t, files)))
+		require.NoError(t, err)
+		if i == 0 {
+			want = got
+		}
+		require.True(t, bytes.Equal(want, got), "pack %d differs", i)
+	}
+	require.Less(t, len(want)*15, 3258139, "a fifteenth of the YAML's size")
+}
+
+func TestPackReplays(t *testing.T) {
+	p := openedPack(t, first(packed(t, fstest.MapFS{"t/1.yaml": {Data: recorded(t, 3, 700)}})))
+	r, err := New(Options{FS: p, Path: "t/1.yaml"})
+	require.NoError(t, err)
+	for i := range 3 {
+		resp, reads := ask(t, r, post(t, "https://api.test/v1/chat", request(i, 350)))
+		require.Equal(t, 200, resp.StatusCode)
+		require.Len(t, reads, 8, "frame by frame")
+	}
+	require.Zero(t, r.Leftover())
+
+	_, err = New(Options{FS: p, Path: "t/2.yaml", Command: "record it"})
+	var missing *MissingError
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, MissingError{"t/2.yaml", "record it"}, *missing)
+}
+
+func TestPackServesManyAtOnce(t *testing.T) {
+	p := openedPack(t, first(packed(t, rich(t))))
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				for name, e := range p.entries {
+					got, err := p.tape(e)
+					if err != nil || got.header.Task != name {
+						t.Errorf("%s: %v", name, err)
+						return
+					}
+					got.header.Digests["prompt"] = "mine" // the reader's own
+				}
+			}
+		})
+	}
+	wg.Wait()
+	got, err := p.tape(p.entries["top.yaml"])
+	require.NoError(t, err)
+	require.NotEqual(t, "mine", got.header.Digests["prompt"])
+}
+
+// readAllOf opens a pack and reads every cassette, as a replay would.
+func readAllOf(data []byte) error {
+	p, err := readPack("x.pack", bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return err
+	}
+	for _, e := range p.entries {
+		if _, err := p.tape(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func small(t testing.TB) []byte {
+	t.Helper()
+	files := rich(t)
+	data, err := os.ReadFile(first(packed(t, fstest.MapFS{"a/1.yaml": files["a/T1/1.yaml"], "a/2.yaml": files["a/T2/1.yaml"]})))
+	require.NoError(t, err)
+	require.NoError(t, readAllOf(data))
+	return data
+}
+
+func refused(t *testing.T, err error, what string, args ...any) {
+	t.Helper()
+	var corrupt *CorruptError
+	require.ErrorAs(t, err, &corrupt, what, args)
+	require.Contains(t, err.Error(), "x.pack")
+	require.Contains(t, err.Error(), "pack the cassettes again")
+}
+
+func TestPackRefusesEveryTruncation(t *testing.T) {
+	data := small(t)
+	for n := range data {
+		refused(t, readAllOf(data[:n]), "cut to %d", n)
+		if n > 0 && n < 50 {
+			refused(t, readAllOf(data[n:]), "without the first %d", n)
+			refused(t, readAllOf(append(bytes.Clone(data), data[:n]...)), "with %d more", n)
+		}
+	}
+}
+
+func TestPackRefusesEveryFlippedBit(t *testing.T) {
+	data := small(t)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 1000 {
+		bit := rng.IntN(len(data) * 8)
+		data[bit/8] ^= 1 << (bit % 8)
+		refused(t, readAllOf(data), "bit %d", bit)
+		data[bit/8] ^= 1 << (bit % 8)
+	}
+	for i := range data { // and every byte
+		data[i] ^= 0x5a
+		refused(t, readAllOf(data), "byte %d", i)
+		data[i] ^= 0x5a
+	}
+}
+
+func TestPackRefusesForeignFiles(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"nothing": nil, "a cassette": recorded(t, 1, 100), "only the ends": []byte(packMagic + strings.Repeat("\x00", 48) + packEnd),
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.pack")
+			require.NoError(t, os.WriteFile(path, data, 0o644))
+			_, err := OpenPack(path)
+			refused(t, err, name)
+		})
+	}
+	_, err := OpenPack(filepath.Join(t.TempDir(), "none.pack"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = OpenPack(t.TempDir())
+	require.Error(t, err)
+}
+
+// forged is a pack whose checksums hold and whose content is as given.
+func forged(t *testing.T, edit func(e *packEntry, content *[]byte)) []byte {
+	t.Helper()
+	var w packWriter
+	w.tape(sample())
+	content := w.b
+	e := packEntry{path: "a/1.yaml", size: len(content)}
+	length := e.length
+	edit(&e, &content)
+	encoder, err := newEncoder(nil)
+	require.NoError(t, err)
+	block := encoder.EncodeAll(content, nil)
+	if e.length == length {
+		e.length = int64(len(block))
+	}
+	e.block = sha256.Sum256(block)
+	text := encodeIndex([]packEntry{e})
+	index := encoder.EncodeAll(text, nil)
+	return slices.Concat([]byte(packMagic), block, index, encodeFooter(index, len(text)))
+}
+
+func TestPackBoundsWhatItReads(t *testing.T) {
+	require.NoError(t, readAllOf(forged(t, func(*packEntry, *[]byte) {})))
+	for name, tt := range map[string]struct {
+		edit func(e *packEntry, content *[]byte)
+		want string
+	}{
+		"more than declared": {func(_ *packEntry, c *[]byte) { *c = append(*c, make([]byte, 8<<20)...) }, "not what the index says"},
+		"less than declared": {func(e *packEntry, _ *[]byte) { e.size++ }, "not what the index says"},
+		"beyond the limit":   {func(e *packEntry, _ *[]byte) { e.size = maxBytes + 1 }, "larger than a cassette may be"},
+		"beyond the file":    {func(e *packEntry, _ *[]byte) { e.length = 1 << 40 }, "larger than a cassette may be"},
+		"a gap":              {func(e *packEntry, _ *[]byte) { e.length = 3 }, "does not hold together"},
+		"outside":            {func(e *packEntry, _ *[]byte) { e.path = "../1.yaml" }, "out of place"},
+		"no interactions":    {func(e *packEntry, c *[]byte) { *c, e.size = []byte{0}, 1 }, "holds no interactions"},
+		"many interactions": {func(e *packEntry, c *[]byte) {
+			*c = append([]byte{0x91, 0x4e}, make([]byte, 1<<20)...)
+			e.size = len(*c)
+		}, "is no cassette"},
+		"something behind": {func(e *packEntry, c *[]byte) { *c = append(*c, 0); e.size++ }, "is no cassette"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := readAllOf(forged(t, tt.edit))
+			refused(t, err, name)
+			require.Contains(t, err.Error(), tt.want)
+		})
+	}
+	footer := encodeFooter(nil, maxIndex+1)
+	_, _, err := decodeFooter(footer, 1<<40)
+	require.ErrorContains(t, err, "larger than one may be")
+}
+
+func TestWritePackRefuses(t *testing.T) {
+	whole := recorded(t, 1, 100)
+	foreign := "---\nversion: 1\ninteractions: []\n"
+	otherwise := seal([]byte(strings.Replace(string(whole[:len(whole)-sealSize]), "---\n", "--- # by hand\n", 1)))
+	for name, tt := range map[string]struct {
+		files fs.FS
+		want  string
+	}{
+		"cut":           {fstest.MapFS{"a/1.yaml": {Data: whole[:len(whole)-9]}}, "cassette a/1.yaml: its seal does not match"},
+		"foreign":       {fstest.MapFS{"a/1.yaml": {Data: []byte(foreign)}}, "cassette a/1.yaml: not sealed"},
+		"other layout":  {fstest.MapFS{"a/1.yaml": {Data: otherwise}}, "cassette a/1.yaml: it is not laid out as cupel does"},
+		"no cassettes":  {fstest.MapFS{"README.md": {}}, "no *.yaml"},
+		"no folder":     {os.DirFS(filepath.Join(t.TempDir(), "none")), "find cassettes"},
+		"a broken disk": {broken{}, "broken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "c.pack")
+			require.NoError(t, os.WriteFile(path, []byte("old"), 0o644))
+			_, err := WritePack(path, tt.files)
+			require.ErrorContains(t, err, tt.want)
+			left, err := os.ReadDir(filepath.Dir(path))
+			require.NoError(t, err)
+			require.Len(t, left, 1, "nothing is left behind")
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, "old", string(text))
+		})
+	}
+	_, err := WritePack(filepath.Join(t.TempDir(), "none", "c.pack"), shipped())
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+type broken struct{}
+
+func (broken) Open(string) (fs.File, error) { return nil, errors.New("broken") }
+
+func FuzzPack(f *testing.F) {
+	f.Add(small(f))
+	f.Add([]byte(packMagic + packEnd))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := readAllOf(data); err != nil && err.Error() == "" {
+			t.Fatal("an error without a word")
+		}
+	})
+}
+
+// What the reader of a block accepts is what the writer would have written.
+func FuzzPackTape(f *testing.F) {
+	var w packWriter
+	w.tape(sample())
+	f.Add(w.b)
+	f.Add([]byte{0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := &packReader{rest: string(data)}
+		list := r.tape()
+		if r.bad || r.rest != "" {
+			return
+		}
+		var w packWriter
+		w.tape(&tape{interactions: list})
+		require.Equal(t, data, w.b)
+	})
+}
+
+// An index can be forged with its checksum: its reader must stand alone.
+func FuzzPackIndex(f *testing.F) {
+	h := sample().header
+	f.Add(encodeIndex([]packEntry{{path: "a/1", header: h, length: 2}, {path: "a/2", header: h, length: 3}}), int64(len(packMagic)+5))
+	f.Fuzz(func(t *testing.T, data []byte, end int64) {
+		entries, err := decodeIndex(string(data), end)
+		if err != nil {
+			return
+		}
+		for path, e := range entries {
+			if !fs.ValidPath(path) || e.offset < int64(len(packMagic)) || e.offset+e.length > end || e.size > maxBytes {
+				t.Fatal(fmt.Sprintf("%+v", e))
+			}
+		}
+	})
+}

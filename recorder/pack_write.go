@@ -1,0 +1,163 @@
+package recorder
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Packed says what a pack holds.
+type Packed struct {
+	Cassettes int
+	// YAML is the size of the cassettes' files, Pack that of the pack, in bytes.
+	YAML, Pack int64
+}
+
+// WritePack writes every cassette below files, the *.yaml, into one pack and
+// replaces path atomically. The same cassettes give the same bytes. One that
+// could not be replayed is a *CorruptError, and so is one that cupel would
+// lay out otherwise: a pack gives back every file byte for byte. Without any
+// cassette it is fs.ErrNotExist. On an error path stays as it is.
+func WritePack(path string, files fs.FS) (Packed, error) {
+	names, err := cassettesIn(files)
+	if err != nil {
+		return Packed{}, err
+	}
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return Packed{}, fmt.Errorf("write pack %s: %w", path, err)
+	}
+	p := &packer{files: files, w: bufio.NewWriterSize(f, 1<<20)}
+	err = p.pack(names)
+	if err = errors.Join(err, p.w.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
+		err = errors.Join(os.Rename(f.Name(), path), syncDir(dir))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // err says what matters
+		return Packed{}, fmt.Errorf("write pack %s: %w", path, err)
+	}
+	return p.sum, nil
+}
+
+// cassettesIn returns the paths of all cassettes, ordered.
+func cassettesIn(files fs.FS) ([]string, error) {
+	var names []string
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && path.Ext(name) == ".yaml" && !strings.HasPrefix(d.Name(), ".") {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find cassettes: %w", err)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("find cassettes: no *.yaml: %w", fs.ErrNotExist)
+	}
+	slices.Sort(names) // by byte, unlike the walk
+	return names, nil
+}
+
+// packer writes one pack.
+type packer struct {
+	files   fs.FS
+	w       *bufio.Writer
+	entries []packEntry
+	sum     Packed
+	plain   *zstd.Encoder // of the first cassette of each candidate, and the index
+	based   *zstd.Encoder // of the others, as they refer to the first
+}
+
+func newEncoder(base []byte) (*zstd.Encoder, error) {
+	// One at a time, and no checksum: the index has a better one.
+	o := []zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithEncoderLevel(zstd.SpeedBetterCompression)}
+	if base != nil {
+		o = append(o, zstd.WithEncoderDictRaw(1, base))
+	}
+	return zstd.NewWriter(nil, o...)
+}
+
+func (p *packer) pack(names []string) (err error) {
+	if p.plain, err = newEncoder(nil); err != nil {
+		return err
+	}
+	if err := p.write([]byte(packMagic)); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := p.add(name); err != nil {
+			return err
+		}
+	}
+	text := encodeIndex(p.entries)
+	if len(text) > maxIndex {
+		return fmt.Errorf("%d cassettes are more than one pack can hold", len(names))
+	}
+	index := p.plain.EncodeAll(text, nil)
+	return errors.Join(p.write(index), p.write(encodeFooter(index, len(text))))
+}
+
+func (p *packer) write(b []byte) error {
+	n, err := p.w.Write(b)
+	p.sum.Pack += int64(n)
+	return err
+}
+
+// add writes the block of one cassette.
+func (p *packer) add(name string) error {
+	t, size, err := p.read(name)
+	if err != nil {
+		return err
+	}
+	var w packWriter
+	w.tape(t)
+	encoder := p.based
+	if n := len(p.entries); n == 0 || candidateOf(name) != candidateOf(p.entries[n-1].path) {
+		encoder = p.plain
+		if p.based, err = newEncoder(w.b[:min(len(w.b), maxBase)]); err != nil {
+			return err
+		}
+	}
+	block := encoder.EncodeAll(w.b, nil)
+	e := packEntry{path: name, header: t.header, length: int64(len(block)), size: len(w.b), block: sha256.Sum256(block)}
+	if _, err := hex.Decode(e.file[:], []byte(t.digest)); err != nil {
+		return err
+	}
+	p.entries = append(p.entries, e)
+	p.sum.Cassettes++
+	p.sum.YAML += size
+	return p.write(block)
+}
+
+// read returns a cassette that a pack can give back unchanged, and the size of
+// its file.
+func (p *packer) read(name string) (*tape, int64, error) {
+	t, err := load(Options{FS: p.files, Path: name})
+	if err != nil {
+		return nil, 0, err
+	}
+	data, err := readFile(p.files, name)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read cassette %s: %w", name, err)
+	}
+	var w packWriter
+	w.tape(t)
+	r := &packReader{rest: string(w.b)}
+	back := &tape{header: t.header, interactions: r.tape()}
+	if r.bad || r.rest != "" || !bytes.Equal(encode(back), data) {
+		return nil, 0, &CorruptError{name, "it is not laid out as cupel does, and a pack must give it back byte for byte; seal it again"}
+	}
+	return t, int64(len(data)), nil
+}
