@@ -40,7 +40,8 @@ type Options struct {
 	// fast; 0 is at once. The rows are the same at any speed.
 	ReplaySpeed float64
 
-	// Cassettes is where replay reads; nil means the suite's cassettes folder.
+	// Cassettes is where replay reads: a folder or a *recorder.Pack. nil means
+	// the suite's own, as OpenCassettes finds them.
 	Cassettes fs.FS
 	// CassetteDir is where record mode writes; required there.
 	CassetteDir string
@@ -166,13 +167,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if err := o.Acceptance.Validate(); err != nil {
 		errs = append(errs, err)
-	}
-	if o.Cassettes == nil && o.Suite.FS != nil {
-		sub, err := fs.Sub(o.Suite.FS, "cassettes")
-		if err != nil {
-			errs = append(errs, fmt.Errorf("open cassettes of suite %s: %w", o.Suite.Name, err))
-		}
-		o.Cassettes = sub
 	}
 	if err := errors.Join(errs...); err != nil {
 		return o, &ConfigError{err}

@@ -9,23 +9,43 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// countsPack packs the cassettes of the built-in suite.
-func countsPack(t testing.TB) *recorder.Pack {
+// packCounts packs the cassettes of the built-in suite into a folder.
+func packCounts(t testing.TB, dir string) {
 	t.Helper()
 	files, err := fs.Sub(counts.FS, "cassettes")
 	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "cassettes.pack")
-	_, err = recorder.WritePack(path, files)
+	_, err = recorder.WritePack(filepath.Join(dir, harness.PackName), files)
 	require.NoError(t, err)
-	pack, err := recorder.OpenPack(path)
+}
+
+func countsPack(t testing.TB) *recorder.Pack {
+	t.Helper()
+	dir := t.TempDir()
+	packCounts(t, dir)
+	pack, err := recorder.OpenPack(os.DirFS(dir), harness.PackName)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, pack.Close()) })
 	return pack
+}
+
+// packedSuite is the built-in suite in a folder, with a pack in place of its
+// cassettes.
+func packedSuite(t testing.TB) *goldens.Suite {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, counts.FS))
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "cassettes")))
+	packCounts(t, dir)
+	s, err := goldens.Load(os.DirFS(dir), "builtin:counts")
+	require.NoError(t, err)
+	return s
 }
 
 // A pack replays to the same run: its id, its rows and its files.
@@ -62,4 +82,47 @@ func TestPackMissesAreToldLikeCassettes(t *testing.T) {
 	require.ErrorAs(t, err, &missing)
 	require.Contains(t, missing.Command, "cupel run --mode record")
 	require.EqualError(t, err, wantErr.Error())
+}
+
+func TestSuiteWithAPackAndNoCassettes(t *testing.T) {
+	o := countsOptions(t)
+	o.Select.Tasks = []string{"G0*"}
+	want, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	o.Suite = packedSuite(t)
+	got, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, want.Rows, got.Rows)
+
+	o.Select = harness.Selection{Tasks: []string{"G01"}, Candidates: []string{"strong"}}
+	rows, traces, err := harness.Replay(context.Background(), o, 1)
+	require.NoError(t, err)
+	require.True(t, rows.Episode.Solved)
+	require.NotEmpty(t, traces)
+
+	harness.Test(t, harness.Params{Loaded: o.Suite, Providers: all.Factories(), Select: o.Select})
+}
+
+func TestCassettesWinOverAPack(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, counts.FS))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, harness.PackName), []byte("no pack"), 0o644))
+	o := countsOptions(t)
+	o.Select.Tasks = []string{"G01"}
+	var err error
+	o.Suite, err = goldens.Load(os.DirFS(dir), dir)
+	require.NoError(t, err)
+	_, err = harness.Run(context.Background(), o)
+	require.NoError(t, err, "the pack is not looked at")
+
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "cassettes")))
+	_, err = harness.Run(context.Background(), o)
+	var corrupt *recorder.CorruptError
+	require.ErrorAs(t, err, &corrupt)
+	require.ErrorContains(t, err, "cassettes.pack: not a pack")
+
+	require.NoError(t, os.Remove(filepath.Join(dir, harness.PackName)))
+	_, err = harness.Run(context.Background(), o)
+	var missing *recorder.MissingError
+	require.ErrorAs(t, err, &missing, "with neither, cassettes are missing")
 }

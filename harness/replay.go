@@ -17,6 +17,7 @@ func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []Tr
 	if err != nil {
 		return ledger.EpisodeRows{}, nil, err
 	}
+	defer r.closeCassettes()
 	r.plan = slices.DeleteFunc(r.plan, func(p planned) bool { return p.trial != trial })
 	if len(r.plan) != 1 {
 		return ledger.EpisodeRows{}, nil, &ConfigError{fmt.Errorf("replay takes one episode, the selection has %d", len(r.plan))}

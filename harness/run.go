@@ -43,6 +43,8 @@ type runner struct {
 	priceDigest  string
 	plan         []planned
 	answers      *answerBook
+	// closeCassettes closes what the runner opened itself.
+	closeCassettes func()
 }
 
 // Run plans and carries out a run. Bad input is a *ConfigError and starts
@@ -54,6 +56,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	defer r.closeCassettes()
 	cassettes, err := r.cassettesDigest()
 	if err != nil {
 		return Result{}, err
@@ -90,6 +93,9 @@ func newRunner(o Options) (*runner, error) {
 		r.today = o.Now().UTC()
 	}
 	r.configDigest = r.digestConfig()
+	if err := r.openCassettes(); err != nil {
+		return nil, err
+	}
 	switch {
 	case r.Fork != nil:
 		r.plan, err = r.planFork()
@@ -98,7 +104,11 @@ func newRunner(o Options) (*runner, error) {
 	default:
 		r.plan, err = makePlan(r.Options)
 	}
-	return r, err
+	if err != nil {
+		r.closeCassettes()
+		return nil, err
+	}
+	return r, nil
 }
 
 // digestConfig covers what a candidate is and the policy, not where its

@@ -58,6 +58,14 @@ func Cassettes(o Options) ([]CassetteStatus, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Cassettes == nil {
+		files, closeAll, err := OpenCassettes(o.Suite)
+		if err != nil {
+			return nil, err
+		}
+		defer closeAll()
+		o.Cassettes = files
+	}
 	plan, err := makePlan(o)
 	if err != nil {
 		return nil, err

@@ -10,8 +10,14 @@ import (
 	"os"
 )
 
-// load reads the cassette that the options name.
+// load reads the cassette that the options name. A pack gives it without its YAML.
 func load(o Options) (*tape, error) {
+	if p, ok := o.FS.(*Pack); ok {
+		if e := p.entries[o.Path]; e != nil {
+			return p.tape(e)
+		}
+		return nil, &MissingError{Path: o.Path, Command: o.Command}
+	}
 	data, err := loadFile(o)
 	if err != nil {
 		return nil, err
@@ -27,12 +33,6 @@ func loadFile(o Options) ([]byte, error) {
 			return nil, errors.New("read cassette " + o.Path + ": no folder to read from")
 		}
 		files = os.DirFS(o.Dir)
-	}
-	if p, ok := files.(*Pack); ok {
-		if e := p.entries[o.Path]; e != nil {
-			return p.tape(e)
-		}
-		return nil, &MissingError{Path: o.Path, Command: o.Command}
 	}
 	data, err := readFile(files, o.Path)
 	switch {

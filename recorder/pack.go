@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"sync"
 	"time"
@@ -25,7 +24,7 @@ const maxBase = 1 << 20
 // system of the YAML files it was made from, byte for byte, without folders
 // to list. Safe for concurrent use.
 type Pack struct {
-	path    string
+	name    string
 	file    io.ReaderAt
 	close   func() error
 	entries map[string]*packEntry
@@ -48,32 +47,44 @@ type packBase struct {
 // OpenPack opens a pack and reads its index, nothing else. A file that was
 // cut or edited, or is no pack, is a *CorruptError, now or when the cassette
 // concerned is read. Close it in the end.
-func OpenPack(path string) (*Pack, error) {
-	f, err := os.Open(path)
+func OpenPack(files fs.FS, name string) (*Pack, error) {
+	f, err := files.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("open pack: %w", err)
 	}
-	info, err := f.Stat()
-	if err == nil {
-		var p *Pack
-		if p, err = readPack(path, f, info.Size()); err == nil {
-			p.close = f.Close
-			return p, nil
-		}
+	p, err := openPack(f, name)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	return nil, errors.Join(err, f.Close())
+	return p, nil
+}
+
+func openPack(f fs.File, name string) (*Pack, error) {
+	at, ok := f.(io.ReaderAt)
+	if !ok {
+		return nil, fmt.Errorf("open pack %s: its file system cannot read at an offset", name)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("open pack %s: %w", name, err)
+	}
+	p, err := readPack(name, at, info.Size())
+	if err == nil {
+		p.close = f.Close
+	}
+	return p, err
 }
 
 // readPack opens a pack of so many bytes.
-func readPack(path string, file io.ReaderAt, size int64) (*Pack, error) {
-	p := &Pack{path: path, file: file, close: func() error { return nil }}
+func readPack(name string, file io.ReaderAt, size int64) (*Pack, error) {
+	p := &Pack{name: name, file: file}
 	p.scratch.New = func() any { return new(packScratch) }
 	var err error
 	if p.plain, err = newDecoder(nil); err != nil {
-		return nil, fmt.Errorf("open pack %s: %w", path, err)
+		return nil, fmt.Errorf("open pack %s: %w", name, err)
 	}
 	if err := p.readIndex(size); err != nil {
-		return nil, &CorruptError{path, err.Error() + "; pack the cassettes again"}
+		return nil, &CorruptError{name, err.Error() + "; pack the cassettes again"}
 	}
 	return p, nil
 }
@@ -189,7 +200,7 @@ func (p *Pack) content(e *packEntry, decoder *zstd.Decoder, use func([]byte) err
 	defer p.scratch.Put(s)
 	s.packed, s.plain = sized(s.packed, int(e.length)), sized(s.plain, e.size)
 	if _, err := p.file.ReadAt(s.packed, e.offset); err != nil {
-		return fmt.Errorf("read cassette %s in pack %s: %w", e.path, p.path, err)
+		return fmt.Errorf("read cassette %s in pack %s: %w", e.path, p.name, err)
 	}
 	if sha256.Sum256(s.packed) != e.block {
 		return p.corrupt(e, "its block does not match its checksum: the pack was cut or edited")
@@ -210,7 +221,7 @@ func sized(b []byte, n int) []byte {
 }
 
 func (p *Pack) corrupt(e *packEntry, reason string) error {
-	return &CorruptError{e.path, "in pack " + p.path + ": " + reason + "; pack the cassettes again"}
+	return &CorruptError{e.path, "in pack " + p.name + ": " + reason + "; pack the cassettes again"}
 }
 
 // packFile is a cassette's YAML file, open.

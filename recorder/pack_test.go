@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
@@ -58,7 +57,7 @@ func packed(t testing.TB, files fs.FS) (string, Packed) {
 
 func openedPack(t testing.TB, path string) *Pack {
 	t.Helper()
-	p, err := OpenPack(path)
+	p, err := OpenPack(os.DirFS(filepath.Dir(path)), filepath.Base(path))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p
@@ -250,16 +249,24 @@ func TestPackRefusesForeignFiles(t *testing.T) {
 		"nothing": nil, "a cassette": recorded(t, 1, 100), "only the ends": []byte(packMagic + strings.Repeat("\x00", 48) + packEnd),
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "x.pack")
-			require.NoError(t, os.WriteFile(path, data, 0o644))
-			_, err := OpenPack(path)
+			_, err := OpenPack(fstest.MapFS{"x.pack": {Data: data}}, "x.pack")
 			refused(t, err, name)
 		})
 	}
-	_, err := OpenPack(filepath.Join(t.TempDir(), "none.pack"))
+	dir := os.DirFS(t.TempDir())
+	_, err := OpenPack(dir, "none.pack")
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = OpenPack(t.TempDir())
+	_, err = OpenPack(dir, ".")
 	require.Error(t, err)
+	_, err = OpenPack(noReaderAt{small(t)}, "x.pack")
+	require.ErrorContains(t, err, "open pack x.pack: its file system cannot read at an offset")
+}
+
+// noReaderAt holds a pack in a file that is read from its start only.
+type noReaderAt struct{ data []byte }
+
+func (n noReaderAt) Open(string) (fs.File, error) {
+	return struct{ fs.File }{packFile{bytes.NewReader(n.data), "x.pack"}}, nil
 }
 
 // forged is a pack whose checksums hold and whose content is as given.
@@ -388,7 +395,7 @@ func FuzzPackIndex(f *testing.F) {
 		}
 		for path, e := range entries {
 			if !fs.ValidPath(path) || e.offset < int64(len(packMagic)) || e.offset+e.length > end || e.size > maxBytes {
-				t.Fatal(fmt.Sprintf("%+v", e))
+				t.Fatalf("%+v", e)
 			}
 		}
 	})

@@ -97,7 +97,6 @@ func diagnose(p *process, cfg config, prices providers.Prices) error {
 // printCandidate says whom a candidate asks, with which key, at what price, and
 // within which limits.
 func (p *process) printCandidate(cfg config, suite *goldens.Suite, prices providers.Prices, c goldens.Candidate) {
-	have, want := cassettes(suite, c, cfg.Trials)
 	dials, err := cfg.Policy.Resolve(c.Provider, "action")
 	model := cmp.Or(c.Model, dials.Model)
 	_, _ = fmt.Fprintf(p.stdout, "candidate %s\n", c.Name)
@@ -116,7 +115,11 @@ func (p *process) printCandidate(cfg config, suite *goldens.Suite, prices provid
 	} else {
 		line("limits", limits(dials, c, prices, model, p.now().UTC()))
 	}
-	line("cassettes", fmt.Sprintf("%d of %d", have, want))
+	if have, want, err := cassettes(suite, c, cfg.Trials); err != nil {
+		line("cassettes", err.Error())
+	} else {
+		line("cassettes", fmt.Sprintf("%d of %d", have, want))
+	}
 	_, _ = fmt.Fprintln(p.stdout)
 }
 
@@ -199,15 +202,20 @@ func (p *process) printTools(suite *goldens.Suite) {
 }
 
 // cassettes counts how many of a candidate's cassettes are there.
-func cassettes(suite *goldens.Suite, c goldens.Candidate, trials int) (have, want int) {
+func cassettes(suite *goldens.Suite, c goldens.Candidate, trials int) (have, want int, err error) {
+	files, closeAll, err := harness.OpenCassettes(suite)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer closeAll()
 	tasks := slices.DeleteFunc(slices.Clone(suite.Tasks), func(t goldens.Task) bool { return t.Scripted })
 	for _, t := range tasks {
 		for trial := 1; trial <= max(trials, 1); trial++ {
 			want++
-			if _, err := fs.Stat(suite.FS, "cassettes/"+harness.CassettePath(t.ID, c.Name, trial)); err == nil {
+			if _, err := fs.Stat(files, harness.CassettePath(t.ID, c.Name, trial)); err == nil {
 				have++
 			}
 		}
 	}
-	return have, want
+	return have, want, nil
 }

@@ -29,7 +29,7 @@ type runFlags struct {
 	selection     harness.Selection
 	quiet, asJSON bool
 	human, stale  bool
-	fork          string
+	fork, pack    string
 	replaySpeed   float64
 }
 
@@ -41,7 +41,8 @@ func newRun(p *process) *cobra.Command {
 		Long: `Runs every selected task with every selected candidate. Answers come from the
 suite's cassettes unless --mode says otherwise:
 
-  replay  (default) from cassettes only; opens no network connection
+  replay  (default) from cassettes only, or from cassettes.pack in a suite
+          without a cassettes folder; opens no network connection
   record  from the network, kept on cassettes; needs the candidates' keys
   live    from the network, nothing kept
 
@@ -71,6 +72,7 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.String("suite", "", "suite folder, or builtin:counts (default: the configuration's, else builtin:counts)")
 	fl.String("mode", "", "replay, record or live (default replay)")
 	fl.String("runs", "", "folder for run folders (default runs)")
+	fl.StringVar(&f.pack, "pack", "", "replay from this pack (see cupel cassette pack), not from the suite's cassettes folder")
 	fl.Int("trials", 1, "repetitions of each task")
 	fl.Int("concurrency", 0, "episodes at once (default: one per processor in replay, 8 otherwise)")
 	fl.Int64("seed", 1, "seed of the run's ids")
@@ -105,6 +107,13 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 	}
 	defer cleanup()
 	o.Drain, o.Fork, o.Stale, o.ReplaySpeed = drain, fork, f.stale, f.replaySpeed
+	if f.pack != "" {
+		closePack, err := openPack(&o, f.pack)
+		if err != nil {
+			return err
+		}
+		defer closePack()
+	}
 	if f.human {
 		if err := p.askOnTerminal(&o); err != nil {
 			return err
