@@ -13,17 +13,16 @@ import (
 // agent, score, journal and write the ledger. The floor is loading the same
 // cassettes (BenchmarkLoad in package recorder).
 func BenchmarkReplay(b *testing.B) {
-	for _, written := range []bool{false, true} {
-		name := "rows"
-		if written {
-			name = "ledger"
-		}
+	for _, name := range []string{"rows", "ledger", "pack"} {
 		b.Run(name, func(b *testing.B) {
 			o := countsOptions(b)
+			if name == "pack" { // rows, from a pack instead of YAML
+				o.Cassettes = countsPack(b)
+			}
 			b.ReportAllocs()
 			turns := 0
 			for b.Loop() {
-				if written {
+				if name == "ledger" {
 					o.Runs = b.TempDir()
 				}
 				res, err := harness.Run(context.Background(), o)

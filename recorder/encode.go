@@ -208,6 +208,10 @@ func escaped(s string) string {
 // them into \n.
 func printable(s string) bool {
 	for i := 0; i < len(s); {
+		if len(s)-i >= 8 && plainASCII(s[i:i+8]) {
+			i += 8
+			continue
+		}
 		if c := s[i]; c < utf8.RuneSelf {
 			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
 				return false
@@ -222,6 +226,15 @@ func printable(s string) bool {
 		i += size
 	}
 	return true
+}
+
+// plainASCII says whether eight bytes are all from ' ' to '~', at once: none has
+// its high bit set, loses it when ' ' is taken off, or gets it by one more.
+func plainASCII(s string) bool {
+	_ = s[7]
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	return (x|(x-0x2020202020202020)|(x+0x0101010101010101))&0x8080808080808080 == 0
 }
 
 // plain says whether c may stand unescaped anywhere in a YAML scalar.

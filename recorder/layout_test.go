@@ -72,3 +72,16 @@ func TestTheFastReaderTakesNothingElse(t *testing.T) {
 	_, ok := readLayout(whole + "\n")
 	require.False(t, ok)
 }
+
+// The eight-at-a-time way and the one-at-a-time way agree about every byte at
+// every place.
+func TestPrintableEightAtATime(t *testing.T) {
+	for c := range 256 {
+		for at := range 8 {
+			b := []byte("~~  ~ ~ ")
+			b[at] = byte(c)
+			require.Equal(t, c >= ' ' && c <= '~', plainASCII(string(b)), "%q", b)
+			require.Equal(t, printable(string(b[at:at+1])+"       "), printable(string(b)), "%q", b)
+		}
+	}
+}

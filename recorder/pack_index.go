@@ -25,7 +25,7 @@ const (
 const maxIndex = 64 << 20
 
 // leastEntry is the least size of a cassette's entry in the index, in bytes.
-const leastEntry = 7 + 2*sha256.Size
+const leastEntry = 8 + 2*sha256.Size
 
 // errForeign says that the file was never a pack, or not whole.
 var errForeign = errors.New("not a pack, or one that was cut")
@@ -40,8 +40,8 @@ type packEntry struct {
 	block          [sha256.Size]byte
 	// file is the digest of the YAML file it was made from.
 	file [sha256.Size]byte
-	// base is the first entry of its candidate, whose content its block refers
-	// to; nil for that one itself.
+	// base is the first entry of its candidate if its block refers to the
+	// content of that one, else nil.
 	base *packBase
 }
 
@@ -72,6 +72,7 @@ func encodeIndex(entries []packEntry) []byte {
 		rows.number(int64(e.header.Trial))
 		rows.number(e.length)
 		rows.number(int64(e.size))
+		rows.flag(e.base != nil)
 		rows.b = append(append(rows.b, e.block[:]...), e.file[:]...)
 	}
 	var w packWriter
@@ -87,11 +88,7 @@ func (w *packWriter) header(h Header) {
 	for _, f := range h.texts() {
 		w.text(*f.value)
 	}
-	simulated := int64(0)
-	if h.Simulated {
-		simulated = 1
-	}
-	w.number(simulated)
+	w.flag(h.Simulated)
 	w.number(int64(len(h.Digests)))
 	for _, name := range slices.Sorted(maps.Keys(h.Digests)) {
 		w.text(name)
@@ -104,7 +101,7 @@ func (r *packReader) header() Header {
 	for _, f := range h.texts() {
 		*f.value = r.text()
 	}
-	h.Simulated = r.number() != 0
+	h.Simulated = r.flag()
 	for range r.count(leastHeader) {
 		if h.Digests == nil {
 			h.Digests = map[string]string{}
@@ -136,6 +133,7 @@ func decodeIndex(text string, end int64) (map[string]*packEntry, error) {
 		e.header = headers[number]
 		e.header.Task, e.header.Trial = r.text(), r.small()
 		e.offset, e.length, e.size = offset, r.number(), r.small()
+		based := r.flag()
 		r.sum(&e.block)
 		r.sum(&e.file)
 		switch {
@@ -145,13 +143,14 @@ func decodeIndex(text string, end int64) (map[string]*packEntry, error) {
 			return nil, fmt.Errorf("%s is larger than a cassette may be, or than the file", e.path)
 		}
 		offset += e.length
-		if i > 0 && candidateOf(e.path) == candidateOf(list[i-1].path) {
-			if base == nil {
-				base = &packBase{entry: &list[i-1]}
-			}
+		if i == 0 || candidateOf(e.path) != candidateOf(list[i-1].path) {
+			base = &packBase{entry: e}
+		}
+		if based {
 			e.base = base
-		} else {
-			base = nil
+		}
+		if e.base != nil && base.entry == e {
+			return nil, fmt.Errorf("%s refers to itself", e.path)
 		}
 		entries[e.path] = e
 	}

@@ -12,21 +12,23 @@ import (
 // Least sizes of what a pack counts, in bytes: they bound what a count can
 // make the reader allocate.
 const (
-	leastInteraction = 16
+	leastInteraction = 15
 	leastHeader      = 2
 	leastFrame       = 2
-)
-
-// The bits of an interaction's end.
-const (
-	endClosedEarly = 1 << iota
-	endTimedOut
 )
 
 // packWriter appends numbers and texts; packReader reads them back.
 type packWriter struct{ b []byte }
 
 func (w *packWriter) number(n int64) { w.b = binary.AppendUvarint(w.b, uint64(n)) }
+
+func (w *packWriter) flag(yes bool) {
+	if yes {
+		w.number(1)
+	} else {
+		w.number(0)
+	}
+}
 
 func (w *packWriter) text(s string) {
 	w.number(int64(len(s)))
@@ -59,14 +61,8 @@ func (w *packWriter) interaction(it *interaction) {
 		w.number(f.micros)
 	}
 	w.text(it.failure)
-	end := int64(0)
-	if it.closedEarly {
-		end |= endClosedEarly
-	}
-	if it.timedOut {
-		end |= endTimedOut
-	}
-	w.number(end)
+	w.flag(it.closedEarly)
+	w.flag(it.timedOut)
 }
 
 func (w *packWriter) headers(h http.Header) {
@@ -113,6 +109,14 @@ func (r *packReader) count(least int) int {
 		return 0
 	}
 	return int(n)
+}
+
+func (r *packReader) flag() bool {
+	n := r.number()
+	if n > 1 {
+		r.bad = true
+	}
+	return n == 1
 }
 
 func (r *packReader) text() string {
@@ -168,11 +172,7 @@ func (r *packReader) interaction(it *interaction) {
 		it.frames[i] = frame{r.small(), r.number()}
 	}
 	it.failure = r.text()
-	end := r.number()
-	it.closedEarly, it.timedOut = end&endClosedEarly != 0, end&endTimedOut != 0
-	if end > endClosedEarly|endTimedOut {
-		r.bad = true
-	}
+	it.closedEarly, it.timedOut = r.flag(), r.flag()
 }
 
 // headers reads names in order, so that none comes twice.

@@ -301,6 +301,7 @@ func TestPackBoundsWhatItReads(t *testing.T) {
 		"beyond the limit":   {func(e *packEntry, _ *[]byte) { e.size = maxBytes + 1 }, "larger than a cassette may be"},
 		"beyond the file":    {func(e *packEntry, _ *[]byte) { e.length = 1 << 40 }, "larger than a cassette may be"},
 		"a gap":              {func(e *packEntry, _ *[]byte) { e.length = 3 }, "does not hold together"},
+		"its own base":       {func(e *packEntry, _ *[]byte) { e.base = &packBase{} }, "a/1.yaml refers to itself"},
 		"outside":            {func(e *packEntry, _ *[]byte) { e.path = "../1.yaml" }, "out of place"},
 		"no interactions":    {func(e *packEntry, c *[]byte) { *c, e.size = []byte{0}, 1 }, "holds no interactions"},
 		"many interactions": {func(e *packEntry, c *[]byte) {

@@ -76,8 +76,10 @@ type packer struct {
 	w       *bufio.Writer
 	entries []packEntry
 	sum     Packed
-	plain   *zstd.Encoder // of the first cassette of each candidate, and the index
-	based   *zstd.Encoder // of the others, as they refer to the first
+	plain   *zstd.Encoder
+	// based refers to base, the first cassette of the candidate being written.
+	based *zstd.Encoder
+	base  *packBase
 }
 
 func newEncoder(base []byte) (*zstd.Encoder, error) {
@@ -123,15 +125,17 @@ func (p *packer) add(name string) error {
 	}
 	var w packWriter
 	w.tape(t)
-	encoder := p.based
+	e := packEntry{path: name, header: t.header, size: len(w.b)}
+	block := p.plain.EncodeAll(w.b, nil)
 	if n := len(p.entries); n == 0 || candidateOf(name) != candidateOf(p.entries[n-1].path) {
-		encoder = p.plain
+		p.base = &packBase{}
 		if p.based, err = newEncoder(w.b[:min(len(w.b), maxBase)]); err != nil {
 			return err
 		}
+	} else if b := p.based.EncodeAll(w.b, nil); len(b) < len(block)/2 {
+		block, e.base = b, p.base // not for less: such a block takes longer to read
 	}
-	block := encoder.EncodeAll(w.b, nil)
-	e := packEntry{path: name, header: t.header, length: int64(len(block)), size: len(w.b), block: sha256.Sum256(block)}
+	e.length, e.block = int64(len(block)), sha256.Sum256(block)
 	if _, err := hex.Decode(e.file[:], []byte(t.digest)); err != nil {
 		return err
 	}
