@@ -156,14 +156,14 @@ func asJSON(b *testing.B, pack *Pack) map[string][]byte {
 // BenchmarkLoadPack opens the cassettes of the built-in suite one by one, to be
 // compared with BenchmarkLoad. Floor: reading and inflating the blocks.
 func BenchmarkLoadPack(b *testing.B) {
-	names, err := cassettesIn(shipped())
+	names, err := cassettesIn(packable())
 	require.NoError(b, err)
-	path, sum := packed(b, shipped())
+	path, sum := packed(b, packable())
 	pack := openedPack(b, path)
 	for _, from := range []struct {
 		name  string
 		files fs.FS
-	}{{"pack", pack}, {"yaml", shipped()}} {
+	}{{"pack", pack}, {"yaml", packable()}} {
 		b.Run(from.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shipped are the cassettes of the built-in suite.
-func shipped() fs.FS { return os.DirFS(filepath.Join("..", "goldens", "counts", "cassettes")) }
+// packable are the cassettes of the built-in suite.
+func packable() fs.FS { return os.DirFS(filepath.Join("..", "goldens", "counts", "cassettes")) }
 
 // rich are cassettes with everything a cassette can hold.
 func rich(t testing.TB) fstest.MapFS {
@@ -64,7 +64,7 @@ func openedPack(t testing.TB, path string) *Pack {
 }
 
 func TestPackGivesBackWhatWasPacked(t *testing.T) {
-	for name, files := range map[string]fs.FS{"shipped": shipped(), "rich": rich(t)} {
+	for name, files := range map[string]fs.FS{"shipped": packable(), "rich": rich(t)} {
 		t.Run(name, func(t *testing.T) {
 			path, sum := packed(t, files)
 			p := openedPack(t, path)
@@ -135,7 +135,7 @@ func (s shuffled) ReadDir(name string) ([]fs.DirEntry, error) {
 
 func TestPackIsDeterministic(t *testing.T) {
 	var want []byte
-	for i, files := range []fs.FS{shipped(), shipped(), shuffled{shipped()}} {
+	for i, files := range []fs.FS{packable(), packable(), shuffled{packable()}} {
 		got, err := os.ReadFile(first(packed(t, files)))
 		require.NoError(t, err)
 		if i == 0 {
@@ -349,7 +349,7 @@ func TestWritePackRefuses(t *testing.T) {
 			require.Equal(t, "old", string(text))
 		})
 	}
-	_, err := WritePack(filepath.Join(t.TempDir(), "none", "c.pack"), shipped())
+	_, err := WritePack(filepath.Join(t.TempDir(), "none", "c.pack"), packable())
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
