@@ -37,7 +37,7 @@ type episode struct {
 	runID    string
 	funcs    map[string]ToolFunc
 	headers  map[string]http.Header // of HTTP tools, with credentials; nil in replay
-	secrets  []string
+	secrets  *recorder.Secrets
 	human    Human // nil: the world's
 	answers  *answerBook
 	rows     rowBuilder
@@ -68,6 +68,7 @@ func (r *runner) runEpisode(ctx context.Context, p planned, trace func(Trace)) l
 		runID:   r.id,
 		funcs:   r.Tools,
 		answers: r.answers,
+		secrets: r.secrets,
 		trace:   trace,
 	}
 	if r.Mode != recorder.Replay {
@@ -110,18 +111,12 @@ func (e *episode) open(r *runner) (err error) {
 		return err
 	}
 	if r.Mode != recorder.Replay {
-		if e.headers, e.secrets, err = r.toolHeaders(e.task); err != nil {
+		if e.headers, _, err = r.toolHeaders(e.task); err != nil {
 			return err
 		}
 	}
-	if e.key != "" {
-		e.secrets = append(e.secrets, e.key)
-	}
-	for _, name := range sortedKeys(e.task.World.Env) {
-		e.secrets = append(e.secrets, e.task.World.Env[name])
-	}
 	if e.cassette != "" {
-		e.recorder, err = r.newRecorder(e.planned, e.secrets)
+		e.recorder, err = r.newRecorder(e.planned)
 	}
 	if e.candidate.Provider == ScriptedCandidate {
 		var missing *recorder.MissingError
@@ -327,7 +322,7 @@ func (e *episode) close(r *runner) ledger.EpisodeRows {
 		digest = e.recorder.Digest()
 	}
 	e.emit(Trace{Finish: &f})
-	return e.rows.episode(f, digest, e.clock)
+	return cleanRows(r.secrets, e.rows.episode(f, digest, e.clock))
 }
 
 // seal saves what was recorded, or finds recordings a replay did not use.

@@ -46,7 +46,7 @@ type toolLimitsKey struct{}
 // answer must not hold never reaches the recorder. Other requests pass through.
 type toolTransport struct {
 	models, tools http.RoundTripper
-	secrets       []string
+	secrets       *recorder.Secrets
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -64,13 +64,13 @@ func (t toolTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, req.Context().Err() // the run is being stopped
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		none = noAnswer{tool.Timeout, "E_TIMEOUT", fmt.Sprintf("no answer within %v", limits.timeout)}
-	case err != nil && recorder.HoldsSecret(err.Error(), t.secrets):
+	case err != nil && t.secrets.Find(err.Error()) != "":
 		none = noAnswer{tool.Error, "E_UNREACHABLE", "the tool cannot be reached"}
 	case err != nil:
 		none = noAnswer{tool.Error, "E_UNREACHABLE", bounded(err.Error(), 300)}
 	case int64(len(body)) > limits.maxBytes:
 		none = noAnswer{tool.Error, codeTooLarge, tooLarge(limits.maxBytes)}
-	case recorder.HoldsSecret(string(body), t.secrets):
+	case t.secrets.Find(string(body)) != "":
 		none = noAnswer{tool.Error, "E_SECRET", "the tool's answer holds a credential and is withheld"}
 	default:
 		if resp.Header.Get("Content-Type") == noAnswerType {

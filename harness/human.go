@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/cupel-eval/cupel/agent/tool"
-	"github.com/cupel-eval/cupel/recorder"
 )
 
 // Human answers the questions of a live or recording run in place of the tasks'
@@ -110,9 +109,7 @@ func (e *episode) answer(ctx context.Context, q Question) (Answer, bool) {
 		return Answer{}, false
 	}
 	kept := a
-	if recorder.HoldsSecret(a.Text, e.secrets) {
-		kept.Text = "(withheld: it holds a credential)"
-	}
+	kept.Text = e.secrets.Redact("replies.yaml", a.Text)
 	e.answers.keep(q, kept)
 	return a, ok
 }

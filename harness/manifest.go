@@ -37,7 +37,7 @@ func (r *runner) manifest(rows ledger.Rows) ledger.Manifest {
 			m.Tasks = append(m.Tasks, manifestTask(t))
 		}
 	}
-	return m
+	return r.cleanManifest(m)
 }
 
 func manifestTask(t goldens.Task) ledger.ManifestTask {

@@ -65,6 +65,10 @@ type Options struct {
 	// LookupEnv finds what the headers of HTTP tools take from the environment,
 	// such as os.LookupEnv; nil finds nothing. Never called in replay.
 	LookupEnv func(name string) (string, bool)
+	// Secrets know the credentials of the process beyond those the run is given
+	// here, such as what libraries find for themselves; nil knows none. The run
+	// adds its own. Never asked in replay.
+	Secrets *recorder.Secrets
 	// Human answers in live and record mode; nil leaves that to the tasks'
 	// replies and approvals. Never called in replay.
 	Human Human

@@ -25,6 +25,7 @@ type rowBuilder struct {
 	priceDay  time.Time // the day whose prices apply
 	digest    string    // of the price table
 	config    string    // digest of the configuration
+	secrets   *recorder.Secrets
 	turns     []ledger.Turn
 	tools     []ledger.ToolCall
 	actions   map[int]string // command id → action id
@@ -41,6 +42,7 @@ func newRowBuilder(p planned, id string, r *runner) rowBuilder {
 		prices:   r.Prices,
 		digest:   r.priceDigest,
 		config:   r.configDigest,
+		secrets:  r.secrets,
 		priceDay: r.today,
 		actions:  map[int]string{},
 	}
@@ -158,13 +160,13 @@ func (b *rowBuilder) episode(f agent.Finish, cassetteDigest string, end time.Tim
 	}
 	b.sum(&ep)
 	if f.Err != nil {
-		ep.InfraError, ep.ErrorKind, ep.ErrorText = true, errorKind(f.Err), errorText(f.Err)
+		ep.InfraError, ep.ErrorKind, ep.ErrorText = true, errorKind(f.Err), b.secrets.Redact("episodes.error_text", errorText(f.Err))
 	}
 	if f.Err == nil && f.Status != agent.Interrupted {
 		solved, checks := goldens.Score(b.task, o)
 		ep.Solved = solved
 		for _, c := range checks {
-			ep.Checks = append(ep.Checks, ledger.Check{Name: c.Name, Passed: c.Passed, Detail: bounded(c.Detail, 500)})
+			ep.Checks = append(ep.Checks, ledger.Check{Name: c.Name, Passed: c.Passed, Detail: bounded(b.secrets.Redact("episodes.checks.detail", c.Detail), 500)})
 		}
 	}
 	return ledger.EpisodeRows{Episode: ep, Turns: b.turns, ToolCalls: b.tools}

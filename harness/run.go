@@ -30,6 +30,9 @@ type Result struct {
 	// Answers are what Options.Human said; the run folder keeps them in
 	// replies.yaml.
 	Answers []Answers
+	// Withheld says where texts held credentials, which were replaced: of what
+	// kind, never which.
+	Withheld []recorder.Withheld
 	// Interrupted says that the run was drained or cancelled before its end.
 	Interrupted bool
 }
@@ -43,6 +46,7 @@ type runner struct {
 	priceDigest  string
 	plan         []planned
 	answers      *answerBook
+	secrets      *recorder.Secrets
 	// closeCassettes closes what the runner opened itself.
 	closeCassettes func()
 }
@@ -70,7 +74,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Dir: dir, Rows: rows, Manifest: r.manifest(rows), Answers: r.answers.inOrder(r.plan), Interrupted: interrupted}
+	res := Result{Dir: dir, Rows: rows, Manifest: r.manifest(rows), Answers: r.answers.inOrder(r.plan), Interrupted: interrupted, Withheld: r.secrets.Withheld()}
 	if dir == "" {
 		return res, nil
 	}
@@ -88,13 +92,13 @@ func newRunner(o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: &answerBook{list: map[string]*Answers{}}}
+	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: &answerBook{list: map[string]*Answers{}}, secrets: o.newSecrets()}
 	if o.Mode != recorder.Replay {
 		r.today = o.Now().UTC()
 	}
 	r.configDigest = r.digestConfig()
 	if err := r.openCassettes(); err != nil {
-		return nil, err
+		return r, err
 	}
 	switch {
 	case r.Fork != nil:
@@ -104,11 +108,13 @@ func newRunner(o Options) (*runner, error) {
 	default:
 		r.plan, err = makePlan(r.Options)
 	}
+	if err == nil {
+		err = r.taintAll()
+	}
 	if err != nil {
 		r.closeCassettes()
-		return nil, err
 	}
-	return r, nil
+	return r, err
 }
 
 // digestConfig covers what a candidate is and the policy, not where its
@@ -267,7 +273,7 @@ func collect(done []*ledger.EpisodeRows) ledger.Rows {
 }
 
 // newRecorder opens or begins the cassette of an episode.
-func (r *runner) newRecorder(p planned, secrets []string) (*recorder.Recorder, error) {
+func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
 	o := recorder.Options{
 		Mode: r.Mode, FS: r.Cassettes, Dir: r.CassetteDir, Path: p.cassette, Command: r.command(p), Speed: r.ReplaySpeed,
 	}
@@ -277,11 +283,11 @@ func (r *runner) newRecorder(p planned, secrets []string) (*recorder.Recorder, e
 	o.Header = r.header(p)
 	o.Header.Recorded = r.today.Format(time.DateOnly)
 	p.forkHeader(&o.Header)
-	base := toolTransport{models: http.DefaultTransport, tools: http.DefaultTransport, secrets: secrets}
+	base := toolTransport{models: http.DefaultTransport, tools: http.DefaultTransport, secrets: r.secrets}
 	if r.Transport != nil {
 		base.models = r.Transport(p.candidate.Provider)
 	}
-	o.Base, o.Secrets = base, secrets
+	o.Base, o.Secrets = base, r.secrets
 	return recorder.New(o)
 }
 

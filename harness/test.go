@@ -84,6 +84,10 @@ func Test[TT T[TT]](t TT, p Params) {
 						return
 					}
 				}
+				if err := run.taint(e); err != nil {
+					t.Fatalf("cupel: %v", err)
+					return
+				}
 			}
 			testEpisode(t, &run, e)
 		})
@@ -102,17 +106,18 @@ func testEpisode[TT T[TT]](t TT, r *runner, p planned) {
 	if err := WriteTranscript(&text, traces); err != nil {
 		t.Fatalf("write transcript: %v", err)
 	}
+	transcript := r.secrets.Redact("transcript", text.String())
 	if ep.InfraError {
-		t.Fatalf("%s: %s\n%s", ep.ErrorKind, ep.ErrorText, text.String())
+		t.Fatalf("%s: %s\n%s", ep.ErrorKind, ep.ErrorText, transcript)
 		return
 	}
 	for _, c := range ep.Checks {
 		if !c.Passed {
-			t.Errorf("check %s: %s\nstatus %s %s\n%s", c.Name, c.Detail, ep.Status, ep.StopReason, text.String())
+			t.Errorf("check %s: %s\nstatus %s %s\n%s", c.Name, c.Detail, ep.Status, ep.StopReason, transcript)
 			return
 		}
 	}
-	t.Errorf("not solved, though no check failed: status %s\n%s", ep.Status, text.String())
+	t.Errorf("not solved, though no check failed: status %s\n%s", ep.Status, transcript)
 }
 
 func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {

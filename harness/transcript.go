@@ -10,6 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 // WriteTranscript writes what happened in an episode for a person to read: each
@@ -49,7 +50,7 @@ func WriteTranscript(w io.Writer, traces []Trace) error {
 			}
 		}
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := io.WriteString(w, (*recorder.Secrets)(nil).Redact("transcript", b.String()))
 	return err
 }
 

@@ -141,8 +141,8 @@ func TestSealRefuses(t *testing.T) {
 	requireCorrupt(t, err, "cut in the seal")
 	_, err = Seal(Options{Path: "a/b.yaml"}, []byte("version: 1\ninteractions: []\n"))
 	require.ErrorContains(t, err, "no interactions")
-	_, err = Seal(Options{Path: "a/b.yaml", Secrets: []string{"hello\n   "}}, []byte(goVCRVersion1))
+	_, err = Seal(Options{Path: "a/b.yaml", Secrets: NewSecrets("hello\n   ")}, []byte(goVCRVersion1))
 	require.NoError(t, err)
-	_, err = Seal(Options{Path: "a/b.yaml", Secrets: []string{"application/json"}}, []byte(goVCRVersion1))
+	_, err = Seal(Options{Path: "a/b.yaml", Secrets: NewSecrets("application/json")}, []byte(goVCRVersion1))
 	require.Equal(t, &SecretError{"a/b.yaml", 0, "request.headers.Content-Type", "a configured secret"}, err)
 }

@@ -106,7 +106,7 @@ func TestAPastThatDoesNotAnswerIsNotSaved(t *testing.T) {
 // copied with it.
 func TestAPastRefusesSecrets(t *testing.T) {
 	next := newRecording(t, says("new"))
-	next.o.Secrets = []string{"in pieces"}
+	next.o.Secrets = NewSecrets("in pieces")
 	ask(t, NewPast(recordedPast(t), next), post(t, "https://old.test/", `{"turn":1}`))
 	var secret *SecretError
 	require.ErrorAs(t, next.Save(), &secret)

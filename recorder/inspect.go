@@ -154,7 +154,7 @@ func FindSecrets(o Options) ([]*SecretError, error) {
 		}
 	}
 	if found == nil { // what no field holds, such as a comment
-		if kind := newDetector(o.Secrets).find(string(data)); kind != "" {
+		if kind := o.Secrets.Find(string(data)); kind != "" {
 			found = append(found, &SecretError{o.Path, -1, "the file's text", kind})
 		}
 	}

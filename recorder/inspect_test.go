@@ -82,7 +82,7 @@ func TestDiffOfCassettes(t *testing.T) {
 		{"a credential", func(tp *tape) {
 			tp.interactions[0].Response.Body = `{"k":"` + canaryKey[:7] + `","l":"` + canaryKey + `"}`
 		}, []Difference{
-			{"interaction 0 reply", []string{"choices: removed; it was []", `k: added "sk-proj"`, "l: added (withheld: it holds what looks like " + (&detector{}).find(canaryKey) + ")"}},
+			{"interaction 0 reply", []string{"choices: removed; it was []", `k: added "sk-proj"`, "l: added (withheld: it holds what looks like " + (*Secrets)(nil).Find(canaryKey) + ")"}},
 		}},
 	}
 	for _, c := range cases {
@@ -105,7 +105,7 @@ func TestFindSecrets(t *testing.T) {
 	const key = "canary-0123456789"
 	find := func(t *testing.T, data []byte) ([]*SecretError, error) {
 		t.Helper()
-		found, err := FindSecrets(Options{FS: fstest.MapFS{"b.yaml": &fstest.MapFile{Data: data}}, Path: "b.yaml", Secrets: []string{key}})
+		found, err := FindSecrets(Options{FS: fstest.MapFS{"b.yaml": &fstest.MapFile{Data: data}}, Path: "b.yaml", Secrets: NewSecrets(key)})
 		for _, s := range found {
 			require.NotContains(t, s.Error(), key)
 		}
@@ -163,7 +163,7 @@ func TestSealFile(t *testing.T) {
 		require.NoError(t, err)
 		return string(text)
 	}
-	o := Options{Dir: dir, Path: "b.yaml", Secrets: []string{"canary-0123456789"}}
+	o := Options{Dir: dir, Path: "b.yaml", Secrets: NewSecrets("canary-0123456789")}
 	whole := string(encode(sample()))
 	write(whole)
 	changed, err := SealFile(o)

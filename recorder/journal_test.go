@@ -126,7 +126,7 @@ func TestRecoveredExchangesAreInTheOrderTheyWereStarted(t *testing.T) {
 func TestWhatSaveRefusesIsNotJournaled(t *testing.T) {
 	t.Run("a credential", func(t *testing.T) {
 		r := newRecording(t, says("fine", canary))
-		r.o.Secrets = []string{canary}
+		r.o.Secrets = NewSecrets(canary)
 		ask(t, r, post(t, "https://api.test/", "{}"))
 		r.o.Base = says("harmless")
 		ask(t, r, post(t, "https://api.test/", "{}"))
@@ -142,7 +142,7 @@ func TestWhatSaveRefusesIsNotJournaled(t *testing.T) {
 		ask(t, r, post(t, "https://api.test/", "{}"))
 		r.o.Base = says("harmless")
 		ask(t, r, post(t, "https://api.test/", "{}"))
-		r.o.Secrets = []string{canary}
+		r.o.Secrets = NewSecrets(canary)
 		var secret *SecretError
 		require.ErrorAs(t, r.Save(), &secret)
 		requireOffDisk(t, r.o.Dir, canary[:8], "fine")
@@ -154,13 +154,13 @@ func TestWhatSaveRefusesIsNotJournaled(t *testing.T) {
 	t.Run("a credential in an address, known later", func(t *testing.T) {
 		r := newRecording(t, says("fine"))
 		ask(t, r, post(t, "https://api.test/plain-"+"0123456789abcdef", "{}"))
-		r.o.Secrets = []string{"0123456789abcdef"}
+		r.o.Secrets = NewSecrets("0123456789abcdef")
 		require.Equal(t, &SecretError{"t/1.yaml", 0, "request.url", "a configured secret"}, r.Save())
 		require.NoFileExists(t, journalFile(r.o))
 	})
 	t.Run("the header", func(t *testing.T) {
 		r := newRecording(t, says("ok"))
-		r.o.Secrets, r.o.Header.Model = []string{canary}, canary
+		r.o.Secrets, r.o.Header.Model = NewSecrets(canary), canary
 		ask(t, r, post(t, "https://api.test/", "{}"))
 		require.NoFileExists(t, journalFile(r.o))
 	})

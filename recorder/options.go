@@ -51,9 +51,9 @@ type Options struct {
 	Base http.RoundTripper
 	// Command is what a person types to record this cassette; errors show it.
 	Command string
-	// Secrets are credentials that must never reach the cassette. One shorter
-	// than 8 bytes is not looked for: it would be found everywhere.
-	Secrets []string
+	// Secrets find what must never reach the cassette; nil knows the looks of
+	// credentials and those that requests carry. A run's recorders share one.
+	Secrets *Secrets
 	// Now is the clock for the latencies of live exchanges and for the pace of
 	// replayed ones; nil means time.Now.
 	Now func() time.Time

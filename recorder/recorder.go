@@ -36,6 +36,9 @@ func New(o Options) (*Recorder, error) {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
+	if o.Secrets == nil && o.Mode != Replay {
+		o.Secrets = NewSecrets()
+	}
 	if !(o.Speed >= 0 && o.Speed <= math.MaxFloat64) { // NaN is neither
 		return nil, fmt.Errorf("replay speed %v: it must be 0 (at once) or more, 1 is the recorded pace", o.Speed)
 	}
@@ -67,10 +70,11 @@ func New(o Options) (*Recorder, error) {
 // with a *MissError. The request is never changed, its body always read or
 // closed. A response body must be read to its end or closed before Save.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	switch r.o.Mode {
-	case Replay:
+	if r.o.Mode == Replay {
 		return r.replay(req)
-	case Record:
+	}
+	r.o.Secrets.learn(req)
+	if r.o.Mode == Record {
 		return r.record(req)
 	}
 	return r.live(req)

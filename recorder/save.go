@@ -25,6 +25,9 @@ func (r *Recorder) Save() error {
 	if len(r.takes) == 0 {
 		return nil
 	}
+	if kind := r.o.Secrets.Find(r.o.Path); kind != "" {
+		return &SecretError{Hidden, -1, "path", kind}
+	}
 	t := &tape{header: r.o.Header, interactions: make([]interaction, len(r.takes))}
 	for i, k := range r.takes {
 		if err := r.finished(k); err != nil {
@@ -60,14 +63,14 @@ func (r *Recorder) refused(err error) error {
 // is left out.
 func (r *Recorder) finished(k *take) error {
 	what := fmt.Sprintf("save cassette %s: interaction %d (%s %s)", r.o.Path, k.index, k.it.Request.Method, k.it.Request.URL)
-	d := newDetector(r.o.Secrets)
-	if kind := d.find(what); kind != "" {
+	d := r.o.Secrets
+	if kind := d.Find(what); kind != "" {
 		return &SecretError{r.o.Path, k.index, "request.url", kind}
 	}
 	switch {
 	case !k.done:
 		return errors.New(what + " is not finished: its body was neither read to the end nor closed")
-	case k.err != nil && d.find(k.err.Error()) != "":
+	case k.err != nil && d.Find(k.err.Error()) != "":
 		return errors.New(what + " failed; the cassette on disk stays (the cause is withheld: it holds a credential)")
 	case k.err != nil:
 		return fmt.Errorf("%s failed; the cassette on disk stays: %w", what, k.err)
@@ -103,15 +106,15 @@ func press(o Options, t *tape) ([]byte, error) {
 
 // scan looks for credentials in all that would be written.
 func scan(o Options, t *tape) error {
-	d := newDetector(o.Secrets)
+	d := o.Secrets
 	h := t.header
 	for _, f := range h.texts() {
-		if kind := d.find(*f.value); kind != "" {
+		if kind := d.Find(*f.value); kind != "" {
 			return &SecretError{o.Path, -1, f.name, kind}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Digests)) {
-		if kind := d.find(name + "\n" + h.Digests[name]); kind != "" {
+		if kind := d.Find(name + "\n" + h.Digests[name]); kind != "" {
 			return &SecretError{o.Path, -1, "digests", kind}
 		}
 	}

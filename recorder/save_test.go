@@ -70,7 +70,7 @@ func requireSecret(t *testing.T, field, kind, request, response string, h http.H
 		}
 		return resp, err
 	}))
-	r.o.Secrets = []string{"short", canary}
+	r.o.Secrets = NewSecrets("short", canary)
 	ask(t, r, post(t, "https://api.test/", "{}"))
 	ask(t, r, post(t, "https://api.test/", request))
 	err := r.Save()
@@ -104,30 +104,30 @@ func TestSaveRefusesWhatLooksLikeACredential(t *testing.T) {
 	}
 	for text, kind := range cases {
 		t.Run(kind, func(t *testing.T) {
-			d := newDetector(nil)
-			require.Equal(t, kind, d.find(`{"a":"x `+text+`"}`))
-			require.Equal(t, kind, d.find(text))
-			require.Equal(t, kind, d.find(url.QueryEscape(text)))
+			d := NewSecrets()
+			require.Equal(t, kind, d.Find(`{"a":"x `+text+`"}`))
+			require.Equal(t, kind, d.Find(text))
+			require.Equal(t, kind, d.Find(url.QueryEscape(text)))
 		})
 	}
 	for _, text := range []string{
 		"", "task-oriented-and-rather-long-names", "sk-", "Bearer of good news", "bearer ABCDEF1", "risk-averse people with long-hyphenated-words",
 		"a AKIA", "xoxo-dear", "BEGIN PUBLIC KEY", "%zz%", `\`, `\u12`, strings.Repeat(`\\`, 100),
 	} {
-		require.Empty(t, newDetector([]string{"short"}).find(text), text)
+		require.Empty(t, NewSecrets("short").Find(text), text)
 	}
 }
 
 func TestSecretsInOtherPlaces(t *testing.T) {
 	t.Run("url", func(t *testing.T) {
 		r := newRecording(t, says("ok"))
-		r.o.Secrets = []string{canary}
+		r.o.Secrets = NewSecrets(canary)
 		ask(t, r, post(t, "https://api.test/"+url.PathEscape(canary), "{}"))
 		require.Equal(t, &SecretError{"t/1.yaml", 0, "request.url", "a configured secret"}, r.Save())
 	})
 	t.Run("header of the cassette", func(t *testing.T) {
 		r := newRecording(t, says("ok"))
-		r.o.Secrets = []string{canary}
+		r.o.Secrets = NewSecrets(canary)
 		r.o.Header.Model = canary
 		ask(t, r, post(t, "https://api.test/", "{}"))
 		require.Equal(t, &SecretError{"t/1.yaml", -1, "model", "a configured secret"}, r.Save())
@@ -136,7 +136,7 @@ func TestSecretsInOtherPlaces(t *testing.T) {
 	})
 	t.Run("split across reads", func(t *testing.T) {
 		r := newRecording(t, says("x"+canary[:9], canary[9:]+"y"))
-		r.o.Secrets = []string{canary}
+		r.o.Secrets = NewSecrets(canary)
 		ask(t, r, post(t, "https://api.test/", "{}"))
 		require.Equal(t, &SecretError{"t/1.yaml", 0, "response.body", "a configured secret"}, r.Save())
 	})
@@ -148,14 +148,14 @@ func TestSecretsInOtherPlaces(t *testing.T) {
 			events = append(events, "data: "+string(data)+"\r\n\r\n")
 		}
 		r := newRecording(t, says(events...))
-		r.o.Secrets = []string{canary}
+		r.o.Secrets = NewSecrets(canary)
 		ask(t, r, post(t, "https://api.test/", "{}"))
 		require.Equal(t, &SecretError{"t/1.yaml", 0, "response.body (in pieces)", "a configured secret"}, r.Save())
 	})
 	t.Run("cause of a failure", func(t *testing.T) {
 		cause := errors.New("dial https://u:" + canary + "@api.test")
 		r := newRecording(t, answer(func(*http.Request) (*http.Response, error) { return nil, cause }))
-		r.o.Secrets = []string{canary}
+		r.o.Secrets = NewSecrets(canary)
 		_, err := r.RoundTrip(post(t, "https://api.test/", "{}"))
 		require.ErrorIs(t, err, cause)
 		require.Equal(t, &SecretError{"t/1.yaml", 0, "failed", "a configured secret"}, r.Save())
@@ -163,7 +163,7 @@ func TestSecretsInOtherPlaces(t *testing.T) {
 	t.Run("cause of giving up", func(t *testing.T) {
 		cause := errors.New("dial https://u:" + canary + "@api.test")
 		r := newRecording(t, answer(func(*http.Request) (*http.Response, error) { return nil, cause }))
-		r.o.Secrets = []string{canary}
+		r.o.Secrets = NewSecrets(canary)
 		ctx, giveUp := context.WithCancel(context.Background())
 		giveUp()
 		_, err := r.RoundTrip(post(t, "https://api.test/", "{}").WithContext(ctx))

@@ -2,51 +2,66 @@ package recorder
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"html"
 	"math/rand"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestARandomSecretIsFoundInAnyWrapping wraps random secrets in random layers;
-// whatever the neighbours and the alignment, they are found.
-func TestARandomSecretIsFoundInAnyWrapping(t *testing.T) {
-	rng := rand.New(rand.NewSource(7))
-	noise := func(n int) string {
-		b := make([]byte, rng.Intn(n))
-		for i := range b {
-			b[i] = byte(' ' + rng.Intn(95))
-		}
-		return string(b)
+// encoders wrap a text in an encoding, with something before and after it.
+var encoders = []struct {
+	name string
+	wrap func(before, s, after string) string
+}{
+	{"raw", func(a, s, b string) string { return a + s + b }},
+	{"base64", func(a, s, b string) string { return base64.StdEncoding.EncodeToString([]byte(a + s + b)) }},
+	{"base64 url", func(a, s, b string) string { return base64.URLEncoding.EncodeToString([]byte(a + s + b)) }},
+	{"base64 raw url", func(a, s, b string) string { return base64.RawURLEncoding.EncodeToString([]byte(a + s + b)) }},
+	{"base64 in lines", func(a, s, b string) string {
+		code := base64.StdEncoding.EncodeToString([]byte(a + s + b))
+		return code[:len(code)/2] + "\r\n" + code[len(code)/2:]
+	}},
+	{"base64 twice", func(a, s, b string) string {
+		return " " + base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte(s)))) + " "
+	}},
+	{"hex", func(a, s, b string) string { return hex.EncodeToString([]byte(s)) }},
+	{"HEX", func(a, s, b string) string { return strings.ToUpper(hex.EncodeToString([]byte(s))) }},
+	{"query", func(a, s, b string) string { return url.QueryEscape(a + s + b) }},
+	{"path", func(a, s, b string) string { return url.PathEscape(a + s + b) }},
+	{"percent in small letters", func(a, s, b string) string { return "?q=" + lowerHex(url.QueryEscape(s)) }},
+	{"percent everywhere", func(a, s, b string) string { return a + everyByte("%%%02x", s) + b }},
+	{"percent twice", func(a, s, b string) string { return url.QueryEscape(everyByte("%%%02X", s)) }},
+	{"json escapes", func(a, s, b string) string { return a + everyByte(`\u00%02x`, s) + b }},
+	{"JSON escapes", func(a, s, b string) string { return a + everyByte(`\u00%02X`, s) + b }},
+	{"C escapes", func(a, s, b string) string { return a + everyByte(`\x%02x`, s) + b }},
+	{"json slashes", func(a, s, b string) string { return strings.ReplaceAll(quote(a+s+b), "/", `\/`) }},
+	{"html", func(a, s, b string) string { return html.EscapeString(s) }},
+	{"html escapes", func(a, s, b string) string { return everyByte("&#%d;", s) }},
+	{"pieces in lines", func(a, s, b string) string { return a + s[:4] + "\r\n  " + s[4:] + b }},
+}
+
+func everyByte(form, s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		fmt.Fprintf(&b, form, s[i])
 	}
-	inner := map[string]func(string) string{
-		"raw":        func(s string) string { return s },
-		"std":        func(s string) string { return base64.StdEncoding.EncodeToString([]byte(noise(9) + s + noise(9))) },
-		"url":        func(s string) string { return base64.URLEncoding.EncodeToString([]byte(noise(9) + s + noise(9))) },
-		"raw url":    func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(noise(9) + s + noise(9))) },
-		"query":      func(s string) string { return url.QueryEscape(noise(9) + s + noise(9)) },
-		"lower case": func(s string) string { return "?q=" + lowerHex(url.QueryEscape(s)) },
+	return b.String()
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
 	}
-	for name, wrap := range inner {
-		t.Run(name, func(t *testing.T) {
-			for range 2000 {
-				secret := ""
-				for len(secret) < minSecret {
-					secret += noise(30)
-				}
-				text := wrap(secret)
-				for range rng.Intn(3) {
-					quoted, err := json.Marshal(noise(9) + text + noise(9))
-					require.NoError(t, err)
-					text = string(quoted)
-				}
-				require.NotEmpty(t, newDetector([]string{secret}).find(text), "%q in %q", secret, text)
-			}
-		})
-	}
+	return string(b)
 }
 
 // lowerHex makes the digits of percent escapes small.
@@ -58,6 +73,127 @@ func lowerHex(s string) string {
 		}
 	}
 	return string(b)
+}
+
+func noise(rng *rand.Rand, n int) string {
+	b := make([]byte, rng.Intn(n))
+	for i := range b {
+		b[i] = byte(' ' + rng.Intn(95))
+	}
+	return strings.TrimRight(string(b), `\`) // it would change the meaning of an escape after it
+}
+
+// TestARandomSecretIsFoundInAnyWrapping wraps random secrets in random layers;
+// whatever the neighbours and the alignment, they are found, and gone once
+// redacted.
+func TestARandomSecretIsFoundInAnyWrapping(t *testing.T) {
+	for _, e := range encoders {
+		t.Run(e.name, func(t *testing.T) {
+			rng := rand.New(rand.NewSource(7))
+			for range 500 {
+				secret := ""
+				for len(strings.Join(strings.Fields(secret), "")) < minSecret {
+					secret = noise(rng, 40)
+				}
+				if e.name == "pieces in lines" {
+					secret = strings.Join(strings.Fields(secret), "") // its own spaces would be lost
+				}
+				text := e.wrap(noise(rng, 9), secret, noise(rng, 9))
+				for range rng.Intn(3) {
+					text = quote(noise(rng, 9) + text + noise(rng, 9))
+				}
+				s := NewSecrets(secret)
+				require.Equal(t, configured, s.Find(text), "%q in %q", secret, text)
+				clean := s.Redact("f", text)
+				require.Empty(t, s.Find(clean), "%q in %q", secret, clean)
+				require.Contains(t, clean, Hidden)
+				require.Equal(t, []Withheld{{"f", configured, 1}}, s.Withheld())
+			}
+		})
+	}
+}
+
+// FuzzSecretIsFound looks for a secret in any encoding and surroundings, and for
+// another that is not there.
+func FuzzSecretIsFound(f *testing.F) {
+	f.Add("pa55/w0rd+\"qu\\ote\"", "before ", " after", uint8(3))
+	f.Add("canary-0123456789", "%", "4", uint8(8))
+	f.Add("ends in \\", "\\", "\"", uint8(13))
+	f.Fuzz(func(t *testing.T, secret, before, after string, kind uint8) {
+		secret = strings.Map(func(r rune) rune { return '!' + r%('~'-'!'+1) }, strings.ToValidUTF8(secret, "")) // what may be in a header
+		if len(secret) < minSecret || len(secret)+len(before)+len(after) > 4<<10 {
+			t.Skip()
+		}
+		before, after = strings.TrimRight(before, `\`), strings.TrimRight(after, `\`)
+		e := encoders[int(kind)%len(encoders)]
+		text := e.wrap(before, secret, after)
+		s := NewSecrets(secret)
+		require.NotEmpty(t, s.Find(text), "%s: %q in %q", e.name, secret, text)
+		clean := s.Redact("f", text)
+		if !strings.Contains(Hidden, secret) {
+			require.Empty(t, s.Find(clean), "%s: %q in %q", e.name, secret, clean)
+		}
+		const other = "vK7#q2!Zt9@pW4$x"
+		if !strings.Contains(text, other[:4]) {
+			require.NotEqual(t, configured, NewSecrets(other).Find(text), text)
+		}
+	})
+}
+
+// TestPlainTextIsNoSecret scans random text, of which nothing must be found.
+func TestPlainTextIsNoSecret(t *testing.T) {
+	rng := rand.New(rand.NewSource(3))
+	s := NewSecrets("canary-0123456789", "another+one/to\\find")
+	for range 200 {
+		text := noise(rng, 4000)
+		require.Empty(t, s.Find(text), text)
+		binary := make([]byte, rng.Intn(4000))
+		rng.Read(binary)
+		require.Empty(t, s.Find(base64.StdEncoding.EncodeToString(binary)))
+		require.Empty(t, s.Find(base64.RawURLEncoding.EncodeToString(binary)))
+		require.Empty(t, s.Find(string(binary)))
+	}
+}
+
+func TestRedact(t *testing.T) {
+	s := NewSecrets("canary-0123456789", "short")
+	for text, want := range map[string]string{
+		"nothing here, short":                                                   "nothing here, short",
+		"it is canary-0123456789.":                                              "it is [secret].",
+		"canary-0123456789canary-0123456789":                                    "[secret][secret]",
+		"b: Y2FuYXJ5LTAxMjM0NTY3ODk= is it":                                     "b: [secret] is it",
+		`one` + "\n" + `\u0063anary-0123456789` + "\ntwo":                       "one\n[secret]\ntwo",
+		"a canary-\n0123456789 b":                                               "[secret]",
+		"key sk-Zx81bGq0aWv7Rt5Yu3Io2Pk9Lm, key":                                "key [secret], key",
+		"-----BEGIN PRIVATE KEY-----\nMIIE\nx\n-----END PRIVATE KEY-----\nrest": "[secret]\nrest",
+	} {
+		require.Equal(t, want, s.Redact("f", text))
+	}
+	require.Equal(t, []Withheld{
+		{"f", configured, 5}, {"f", "a private key (PEM)", 1}, {"f", "an API key (sk-…)", 1},
+	}, s.Withheld())
+	var none *Secrets
+	require.Equal(t, "key [secret]", none.Redact("f", "key sk-Zx81bGq0aWv7Rt5Yu3Io2Pk9Lm"))
+	require.Empty(t, none.Withheld())
+}
+
+func TestSecretsAreAddedWhileOthersLook(t *testing.T) {
+	s := NewSecrets()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for k := range 50 {
+				v := fmt.Sprintf("canary-%d-%d", i, k)
+				s.Add(v)
+				if s.Find("x"+v) == "" {
+					t.Errorf("%s is not known", v)
+				}
+				s.Redact("f", v)
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, []Withheld{{"f", configured, 400}}, s.Withheld())
 }
 
 func TestBase64FormsAreWhatEncodersWrite(t *testing.T) {
@@ -74,6 +210,7 @@ func TestBase64FormsAreWhatEncodersWrite(t *testing.T) {
 func TestUnescaping(t *testing.T) {
 	jsonCases := map[string]string{
 		`a`: "a", `\`: `\`, `\n\t\r\b\f`: "\n\t\r\b\f", `\"\\\/`: `"\/`, `\u0041b`: "Ab", `\u00`: "u00", `\uzzzz`: "uzzzz", `\q`: "q",
+		`\x41b`: "Ab", `\x4`: "x4", `\ud83d\ude00!`: "😀!", `\ud83d`: "\uFFFD",
 	}
 	for in, want := range jsonCases {
 		require.Equal(t, want, unescapeJSON(in), in)
@@ -84,8 +221,46 @@ func TestUnescaping(t *testing.T) {
 	}
 }
 
-func TestStreamedJoinsOnlyValuesAtOnePlace(t *testing.T) {
-	body := "event: x\ndata: {\"a\":\"1\",\"b\":{\"a\":\"x\"},\"n\":5}\n\ndata:{\"a\":\"2\",\"b\":{\"a\":\"y\"}}\r\n\r\n{\"a\":\"3\"}\ndata: [DONE]\ndata: {\"a\":\"4\", broken"
-	require.Equal(t, []string{"1234", "xy"}, streamed(body))
-	require.Empty(t, streamed(""))
+// TestFinderAgreesWithIndex compares with the plain way to look.
+func TestFinderAgreesWithIndex(t *testing.T) {
+	rng := rand.New(rand.NewSource(5))
+	text := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = "abc"[rng.Intn(3)]
+		}
+		return string(b)
+	}
+	for range 2000 {
+		var words []string
+		for range rng.Intn(5) {
+			words = append(words, text(2+rng.Intn(6)))
+		}
+		s := text(rng.Intn(40))
+		want := -1
+		for _, w := range words {
+			if i := strings.Index(s, w); i >= 0 && (want < 0 || i < want) {
+				want = i
+			}
+		}
+		at, w := newFinder(words).find(s, 0)
+		require.Equal(t, want, at, "%q in %q", words, s)
+		if at >= 0 {
+			require.True(t, strings.HasPrefix(s[at:], words[w]))
+		}
+	}
+}
+
+// TestHostileTextTakesLinearTime looks through the worst that a model could say.
+func TestHostileTextTakesLinearTime(t *testing.T) {
+	s := NewSecrets("canary-0123456789")
+	deep := `%25\\\\\\\\+&amp; ` + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(`%25\\\\\\\\+&amp; `, 40))) + " "
+	for _, unit := range []string{deep, `\\\\u005cu0025`, "sk-", "AIza", "eyJ.", "-----BEGIN PRIVATE KEY-----", "[", `{"a":`, "data:", "data: {}\n", "%", "&#", "earer 1"} {
+		text := strings.Repeat(unit, 1<<18/len(unit))
+		start := time.Now()
+		s.Redact("f", text)
+		streamed(text)
+		require.Less(t, time.Since(start), 10*time.Second, "%.40q", unit)
+		t.Logf("%v %.30q", time.Since(start), unit)
+	}
 }

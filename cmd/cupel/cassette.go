@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +18,6 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -194,30 +195,19 @@ func terminal(s string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(q[1 : len(q)-1])
 }
 
-// secrets are the credentials this process knows of: those of every provider,
-// of the candidates and of the suite's tools. They must be on no cassette.
-func (p *process) secrets(cfg config, suite *goldens.Suite) []string {
-	var names, found []string
-	for _, name := range all.Keys() {
-		names = append(names, name)
-	}
+// learn makes known the credentials of every provider, of the candidates and of
+// the suite's tools and worlds: they must be on no cassette.
+func (p *process) learn(cfg config, suite *goldens.Suite) {
+	p.loadCredentials()
 	for _, c := range cfg.candidates(suite) {
-		names = append(names, c.KeyEnv)
+		p.credential(c.KeyEnv)
 	}
 	for _, h := range suite.HTTP {
 		for _, line := range h.Headers {
-			names = append(names, line.Env)
+			p.credential(line.Env)
 		}
 	}
 	for _, t := range suite.Tasks {
-		for _, value := range t.World.Env {
-			found = append(found, value)
-		}
+		p.secrets.Add(slices.Collect(maps.Values(t.World.Env))...)
 	}
-	for _, name := range names {
-		if value, _ := p.env(name); name != "" && value != "" {
-			found = append(found, value)
-		}
-	}
-	return found
 }

@@ -33,10 +33,10 @@ file is refused or is no cassette.`,
 			if err != nil {
 				return err
 			}
-			secrets := p.secrets(cfg, suite)
+			p.learn(cfg, suite)
 			var errs []error
 			for _, file := range args {
-				errs = append(errs, sealCassette(p, file, secrets))
+				errs = append(errs, sealCassette(p, file))
 			}
 			return errors.Join(errs...)
 		},
@@ -45,8 +45,8 @@ file is refused or is no cassette.`,
 	return cmd
 }
 
-func sealCassette(p *process, file string, secrets []string) error {
-	changed, err := recorder.SealFile(recorder.Options{Dir: filepath.Dir(file), Path: filepath.Base(file), Secrets: secrets})
+func sealCassette(p *process, file string) error {
+	changed, err := recorder.SealFile(recorder.Options{Dir: filepath.Dir(file), Path: filepath.Base(file), Secrets: p.secrets})
 	var secret *recorder.SecretError
 	switch {
 	case errors.As(err, &secret):
@@ -84,21 +84,22 @@ a find or such a file.`,
 			if err != nil {
 				return err
 			}
-			return scanCassettes(p, suite, p.secrets(cfg, suite))
+			p.learn(cfg, suite)
+			return scanCassettes(p, suite)
 		},
 	}
 	suiteFlags(cmd)
 	return cmd
 }
 
-func scanCassettes(p *process, suite *goldens.Suite, secrets []string) error {
+func scanCassettes(p *process, suite *goldens.Suite) error {
 	w := newTable(p)
 	w.AppendHeader(table.Row{"cassette", "interaction", "field", "holds"})
 	files := 0
 	var bad []error
 	err := eachCassette(suite, func(fsys fs.FS, name string) error {
 		files++
-		found, err := recorder.FindSecrets(recorder.Options{FS: fsys, Path: name, Secrets: secrets})
+		found, err := recorder.FindSecrets(recorder.Options{FS: fsys, Path: name, Secrets: p.secrets})
 		for _, s := range found {
 			where := fmt.Sprint(s.Interaction)
 			if s.Interaction < 0 {

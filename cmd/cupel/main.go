@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 func main() {
@@ -27,10 +29,13 @@ type process struct {
 	stdout, stderr io.Writer
 	env            func(string) (string, bool)
 	now            func() time.Time
+	// secrets know the credentials that were looked up so far.
+	secrets *recorder.Secrets
 }
 
 // execute runs the command line and returns the exit code.
 func execute(p *process) int {
+	p.guard()
 	root := newRoot(p)
 	root.SetArgs(p.args)
 	root.SetOut(p.stdout)

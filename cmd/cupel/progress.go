@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 
 	"github.com/vbauerster/mpb/v8"
@@ -15,7 +14,7 @@ import (
 
 // width is the width of standard output in columns; 100 when it is no terminal.
 func (p *process) width() int {
-	if f, ok := p.stdout.(*os.File); ok {
+	if f, ok := file(p.stdout); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			return w
 		}
@@ -41,8 +40,10 @@ func newProgress(p *process, quiet, asks bool) *progress {
 	if quiet {
 		out = io.Discard
 	}
-	f, ok := out.(*os.File)
-	return &progress{out: out, live: ok && !asks && term.IsTerminal(int(f.Fd()))}
+	if f, ok := file(out); ok && !asks && term.IsTerminal(int(f.Fd())) {
+		return &progress{out: f, live: true} // numbers only
+	}
+	return &progress{out: out}
 }
 
 // update is called after every episode.

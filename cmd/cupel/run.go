@@ -136,6 +136,7 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 	if err := printRun(p, f, res, report); err != nil {
 		return err
 	}
+	p.sayWithheld(res)
 	if len(res.Answers) > 0 && !f.quiet {
 		if err := harness.WriteAnswers(p.stderr, res.Answers); err != nil {
 			return err
@@ -226,7 +227,7 @@ func options(ctx context.Context, p *process, cfg config, sel harness.Selection)
 		Suite: suite, Candidates: candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
 		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, Runs: cfg.Runs,
 		Providers: all.Factories(), Key: p.key, Policy: cfg.Policy, Prices: prices,
-		LookupEnv: p.env, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: all.Versions(),
+		LookupEnv: p.credential, Secrets: p.secrets, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: all.Versions(),
 	}
 	if dir != "" {
 		o.CassetteDir = filepath.Join(dir, "cassettes")
@@ -238,7 +239,8 @@ func options(ctx context.Context, p *process, cfg config, sel harness.Selection)
 	if err != nil {
 		return o, cleanup, err
 	}
-	google := vertex.Transport(nil) // reads credentials once they are needed
+	p.loadCredentials()
+	google := vertex.Transport(p.secrets.Watch(nil)) // reads credentials once they are needed
 	o.Transport = func(provider string) http.RoundTripper {
 		switch {
 		case strings.HasPrefix(provider, "sim-"):
@@ -302,7 +304,7 @@ func (p *process) key(c goldens.Candidate) (string, error) {
 	if name == "" {
 		return "", nil // a provider without keys, such as the simulated ones
 	}
-	key, ok := p.env(name)
+	key, ok := p.credential(name)
 	if c.KeyEnv == "" && all.KeyOptional(c.Provider) {
 		return key, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
 )
@@ -61,6 +62,7 @@ func loadRun(runs, name string) (string, ledger.Manifest, ledger.Rows, error) {
 		return dir, m, ledger.Rows{}, fmt.Errorf("run %s was never finished: its manifest says running, so there is no ledger; run it again", m.RunID)
 	}
 	rows, err := ledger.Read(dir)
+	harness.CleanRun(&m, &rows)
 	return dir, m, rows, err
 }
 

@@ -1,0 +1,175 @@
+package harness_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+const canary = "canary-0123456789-Zq"
+
+// inFiles names the files below dir that hold text.
+func inFiles(t *testing.T, dir, text string) (found []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		if d.IsDir() {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if bytes.Contains(b, []byte(text)) {
+			found = append(found, filepath.Base(path))
+		}
+		return nil
+	}))
+	return found
+}
+
+// What a person says is kept, except for the credential in it.
+func TestAHumansSecretIsNotKept(t *testing.T) {
+	o := recordOptions(t, "G16")
+	o.Mode, o.Secrets = recorder.Live, recorder.NewSecrets(canary)
+	o.Select.Candidates = []string{"strong"}
+	o.Human = func(context.Context, harness.Question) (harness.Answer, bool) {
+		return harness.Answer{Text: "the praise ones, and my key is " + canary}, true
+	}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, []string{"the praise ones, and my key is [secret]"}, res.Answers[0].Replies)
+	require.Equal(t, []string{"replies.yaml"}, inFiles(t, res.Dir, "[secret]"))
+	require.Empty(t, inFiles(t, res.Dir, canary))
+	require.Contains(t, res.Withheld, recorder.Withheld{Field: "replies.yaml", Kind: "a configured secret", Count: 1})
+}
+
+// Names become paths and columns: one that holds a credential is refused before
+// anything is written, by its field.
+func TestNamesThatHoldSecretsAreRefused(t *testing.T) {
+	for what, change := range map[string]func(*harness.Options){
+		"the name of a candidate":         func(o *harness.Options) { o.Candidates[0].Name = canary },
+		"the model of a candidate":        func(o *harness.Options) { o.Candidates[0].Model = canary },
+		"the rescue model of a candidate": func(o *harness.Options) { o.Candidates[0].Rescue = canary },
+		"the base_url of a candidate":     func(o *harness.Options) { o.Candidates[0].BaseURL = "https://api.test/" + canary },
+		"the id of a task":                func(o *harness.Options) { o.Suite.Tasks[0].ID = canary; o.Select.Tasks = []string{canary} },
+		"the suite's name":                func(o *harness.Options) { o.Suite.Name = canary },
+	} {
+		t.Run(what, func(t *testing.T) {
+			o := recordOptions(t, "G01")
+			o.Candidates = []goldens.Candidate{{Name: "c", Provider: "sim-openai", Model: "sim-strong"}}
+			o.Key = func(goldens.Candidate) (string, error) { return canary, nil }
+			change(&o)
+			_, err := harness.Run(context.Background(), o)
+			var config *harness.ConfigError
+			require.ErrorAs(t, err, &config)
+			require.ErrorContains(t, err, what+" holds a configured secret")
+			require.NotContains(t, err.Error(), canary)
+			for _, dir := range []string{o.Runs, o.CassetteDir} {
+				left, err := os.ReadDir(dir)
+				require.NoError(t, err)
+				require.Empty(t, left)
+			}
+		})
+	}
+}
+
+// leaky fails every request with a text that quotes a credential.
+type leaky struct{}
+
+func (leaky) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("dial https://user:" + canary + "@proxy.test")
+}
+
+func TestATransportsErrorIsKeptWithoutItsSecret(t *testing.T) {
+	o := recordOptions(t, "G01")
+	o.Select.Candidates = []string{"strong"}
+	o.Secrets = recorder.NewSecrets(canary)
+	o.Transport = func(string) http.RoundTripper { return leaky{} }
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Contains(t, res.Rows.Episodes[0].ErrorText, "[secret]@proxy.test")
+	require.Empty(t, inFiles(t, res.Dir, canary))
+	require.Equal(t, []recorder.Withheld{{Field: "episodes.error_text", Kind: "a configured secret", Count: 1}}, res.Withheld)
+}
+
+// What a library puts on a request beneath the recorder is known from then on.
+func TestACredentialOfALibraryIsLearnt(t *testing.T) {
+	o := recordOptions(t, "G01")
+	o.Select.Candidates = []string{"strong"}
+	o.Secrets = recorder.NewSecrets()
+	next := o.Transport("")
+	watch := o.Secrets.Watch(next)
+	o.Transport = func(string) http.RoundTripper { return signing{watch} }
+	_, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, "a configured secret", o.Secrets.Find("it was "+canary))
+	require.Empty(t, o.Secrets.Find("G01 sha256 application/json"))
+}
+
+type signing struct{ next http.RoundTripper }
+
+func (s signing) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("Authorization", "Bearer "+canary)
+	return s.next.RoundTrip(req)
+}
+
+// A replay has no credentials: it is told of none, and its rows are those of the
+// recording.
+func TestAReplayTakesNoSecrets(t *testing.T) {
+	o := recordOptions(t, "G01", "G41")
+	o.Select.Candidates = []string{"strong"}
+	o.Secrets = recorder.NewSecrets(canary)
+	recorded, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, "complete", recorded.Manifest.Status)
+	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
+	o.Secrets = recorder.NewSecrets("answered", "strong-erratic", recorded.Rows.Episodes[0].Answer)
+	replayed, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
+	require.Empty(t, replayed.Withheld)
+}
+
+func TestCleanRun(t *testing.T) {
+	key := "sk-" + strings.Repeat("Zx81", 8)
+	m := ledger.Manifest{SuitePath: key, Tasks: []ledger.ManifestTask{{Tags: []string{"a", key}}}, Candidates: []ledger.ManifestCandidate{{Model: "m " + key}}}
+	rows := ledger.Rows{
+		Episodes:  []ledger.Episode{{Key: ledger.Key{Candidate: "fine"}, Answer: key, Checks: []ledger.Check{{Detail: "want " + key}}}},
+		Turns:     []ledger.Turn{{Warnings: []string{key}, Confidence: new(float64)}},
+		ToolCalls: []ledger.ToolCall{{ToolName: key}},
+	}
+	harness.CleanRun(&m, &rows)
+	require.Equal(t, ledger.Manifest{SuitePath: "[secret]", Tasks: []ledger.ManifestTask{{Tags: []string{"a", "[secret]"}}}, Candidates: []ledger.ManifestCandidate{{Model: "m [secret]"}}}, m)
+	require.Equal(t, ledger.Rows{
+		Episodes:  []ledger.Episode{{Key: ledger.Key{Candidate: "fine"}, Answer: "[secret]", Checks: []ledger.Check{{Detail: "want [secret]"}}}},
+		Turns:     []ledger.Turn{{Warnings: []string{"[secret]"}, Confidence: new(float64)}},
+		ToolCalls: []ledger.ToolCall{{ToolName: "[secret]"}},
+	}, rows)
+}
+
+// BenchmarkCleanRows cleans a run of 10,000 turns as it is read for a report.
+// Floor: a tenth of reading them.
+func BenchmarkCleanRows(b *testing.B) {
+	turn := ledger.Turn{Key: ledger.Key{RunID: "01KRFQWQ40M6B5X1RZ5W9X6M9Q", EpisodeID: "01KRFQWQ40M6B5X1RZ5W9X6M9Q", Suite: "counts", TaskID: "G01", Candidate: "strong", Provider: "openai", Model: "gpt"}, ActionID: "01KRFQWQ40M6B5X1RZ5W9X6M9Q", PriceDigest: strings.Repeat("0f", 32), RequestDigest: strings.Repeat("0f", 32), Cassette: "strong/G01/1.yaml"}
+	rows := ledger.Rows{Turns: make([]ledger.Turn, 10_000)}
+	for i := range rows.Turns {
+		rows.Turns[i] = turn
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		harness.CleanRun(&ledger.Manifest{}, &rows)
+	}
+}
