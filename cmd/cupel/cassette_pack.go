@@ -19,7 +19,7 @@ func newCassettePack(p *process) *cobra.Command {
 		Use:   "pack [SUITE]",
 		Short: "Write a suite's cassettes into one compressed file that replays as it is",
 		Long: `Writes every cassette of a suite into one file, by default cassettes.pack in the
-suite's folder. A replay reads it without unpacking, faster than YAML and with
+suite's folder: small, and read without unpacking. A replay from it gives
 the same ledger; the same cassettes give the same bytes. YAML stays the form to
 review.
 
