@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,6 +38,24 @@ func TestNamesAgree(t *testing.T) {
 	require.True(t, KeyOptional("openai-compatible"))
 	require.False(t, KeyOptional("openai"))
 	require.False(t, KeyOptional("nobody"))
+}
+
+// TestPricedProvidersExist: the table prices nobody that cannot be asked, and what
+// is said of one wire of a service holds for its others.
+func TestPricedProvidersExist(t *testing.T) {
+	prices, err := providers.DefaultPrices()
+	require.NoError(t, err)
+	for _, e := range prices.All() {
+		require.Contains(t, Names(), e.Provider)
+	}
+	day := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for name, model := range map[string]string{
+		"openai-responses": "gpt-4o", "google-compat": "gemini-2.5-pro", "vertex-anthropic": "claude-opus-4-7", "xai-responses": "grok-4.3",
+		"openrouter-responses": "anthropic/claude-opus-4.5", "bedrock-mantle": "openai.gpt-oss-120b-1:0", "deepseek-responses": "deepseek-v3.2",
+	} {
+		_, ok := prices.Lookup(name, model, day)
+		require.True(t, ok, "%s %s has no price", name, model)
+	}
 }
 
 // TestKeysAndAddresses: what is missing is named, at once, under the provider's
