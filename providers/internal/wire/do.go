@@ -85,7 +85,6 @@ type exchange struct {
 
 // counted is a bounded body that remembers how it ended.
 type counted struct {
-	io.Reader
 	source io.Reader
 	left   int64
 	err    error // of source, but io.EOF
