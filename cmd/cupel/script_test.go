@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +17,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Scripts that record wait for simulated latencies: they can wait together.
+	if strings.HasSuffix(filepath.Base(os.Args[0]), ".test") { // and not the program itself
+		flag.Parse()
+	}
+	if p := flag.Lookup("test.parallel"); p != nil && p.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		_ = flag.Set("test.parallel", "8") // a number is taken
+	}
 	testscript.Main(m, map[string]func(){"cupel": main})
 }
 
