@@ -62,6 +62,8 @@ type priceLayer struct {
 	prefixed []int
 	// same names the provider whose prices another's are.
 	same map[string]string
+	// content is the digest, made once.
+	content func() []byte
 }
 
 type priceKey struct{ provider, model string }
@@ -81,19 +83,26 @@ func (p Prices) Version() string {
 func (p Prices) Digest() string {
 	h := sha256.New()
 	for _, l := range p.layers {
-		_, _ = fmt.Fprintf(h, "layer %q %q\n", l.version, l.same) // a hash does not fail; fmt sorts maps
-		lines := make([]string, 0, len(l.entries))
-		for _, e := range l.entries {
-			models := slices.Sorted(slices.Values(e.Models))
-			lines = append(lines, fmt.Sprintf("%q %q %q %q %d %q %t %d %d %d %d %v\n",
-				e.Provider, models, e.Prefix, e.Contains, e.From.Unix(), e.Source, e.Simulated, e.Context, e.base, e.tiers, e.request, e.services))
-		}
-		slices.Sort(lines)
-		for _, line := range lines {
-			_, _ = h.Write([]byte(line))
-		}
+		_, _ = h.Write(l.content()) // a hash does not fail
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// digest is the SHA-256 of a layer's content.
+func (l *priceLayer) digest() []byte {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "layer %q %q\n", l.version, l.same) // fmt sorts maps
+	lines := make([]string, 0, len(l.entries))
+	for _, e := range l.entries {
+		models := slices.Sorted(slices.Values(e.Models))
+		lines = append(lines, fmt.Sprintf("%q %q %q %q %d %q %t %d %d %d %d %v\n",
+			e.Provider, models, e.Prefix, e.Contains, e.From.Unix(), e.Source, e.Simulated, e.Context, e.base, e.tiers, e.request, e.services))
+	}
+	slices.Sort(lines)
+	for _, line := range lines {
+		_, _ = h.Write([]byte(line))
+	}
+	return h.Sum(nil)
 }
 
 // All returns every entry, those of a file laid over the table first. The

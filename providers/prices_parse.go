@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -21,6 +22,7 @@ type given struct{ input, output, cacheRead, cacheWrite, cacheWriteLong, reasoni
 func readPrices(data []byte) (*priceLayer, error) {
 	d := document{what: "prices"}
 	l := &priceLayer{byName: map[priceKey][]int{}}
+	l.content = sync.OnceValue(l.digest)
 	root := d.root(data)
 	d.fields(root, "prices", func(name string, v *yaml.Node) bool {
 		switch name {
