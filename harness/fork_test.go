@@ -169,9 +169,15 @@ func TestRecordedForkReplaysOnItsOwn(t *testing.T) {
 	o.Fork, o.Select = nil, harness.Selection{}
 	all, err := harness.Cassettes(o)
 	require.NoError(t, err)
+	unused := 0
 	for _, c := range all {
 		require.NotEqual(t, harness.CassetteOrphan, c.State, "%s is planned by --fork", c.Path)
+		if c.State == harness.CassetteUnused {
+			require.Equal(t, []string{"a fork of G04/weak/1@1"}, c.Why)
+			unused++
+		}
 	}
+	require.Equal(t, 4, unused)
 }
 
 // TestForkedTurnsCostWhatTheyCost: each part has the prices of whom it asked, of its

@@ -27,9 +27,12 @@ const (
 	CassetteFresh CassetteState = "fresh"
 	// CassetteStale was recorded with something else.
 	CassetteStale CassetteState = "stale"
-	// CassetteMissing is planned and not there, CassetteOrphan there and not planned.
+	// CassetteMissing is planned and not there.
 	CassetteMissing CassetteState = "missing"
-	CassetteOrphan  CassetteState = "orphan"
+	// CassetteOrphan is there and no run of the suite would ask for it;
+	// CassetteUnused is asked for by runs of more trials, or of a fork.
+	CassetteOrphan CassetteState = "orphan"
+	CassetteUnused CassetteState = "unused"
 	// CassetteCorrupt cannot be trusted: cut, edited, or no cassette at all.
 	CassetteCorrupt CassetteState = "corrupt"
 )
@@ -46,7 +49,7 @@ type CassetteStatus struct {
 
 // Cassettes compares what the cassettes say of themselves with what a replay of
 // these options would use, and runs nothing: planned ones first, in plan order,
-// then orphans by name; those of forks are neither. With a selection orphans are not looked for. That a
+// then the others by name. With a selection those are not looked for. That a
 // replay would leave recordings unused only a replay can tell.
 func Cassettes(o Options) ([]CassetteStatus, error) {
 	whole := len(o.Select.Tasks)+len(o.Select.Candidates)+len(o.Select.Tags) == 0
@@ -90,21 +93,12 @@ func Cassettes(o Options) ([]CassetteStatus, error) {
 	}
 	files, err := CassetteFiles(o.Cassettes)
 	for _, name := range files {
-		if !planned[name] && !o.isFork(name) {
-			all = append(all, CassetteStatus{name, CassetteOrphan, []string{o.unplanned(name)}})
+		if !planned[name] {
+			state, why := o.unplanned(name)
+			all = append(all, CassetteStatus{name, state, []string{why}})
 		}
 	}
 	return all, err
-}
-
-// isFork says whether a cassette is of a fork: planned by --fork, not by the suite.
-func (o Options) isFork(name string) bool {
-	c, err := recorder.Inspect(recorder.Options{FS: o.Cassettes, Path: name})
-	if err != nil || c.Header.Fork == "" {
-		return false
-	}
-	f, err := ParseFork(c.Header.Fork)
-	return err == nil && f.Name(f.Base(c.Header.Candidate)) == c.Header.Candidate
 }
 
 // CassetteFiles lists the files of a cassettes folder that could be cassettes,
@@ -126,28 +120,51 @@ func CassetteFiles(fsys fs.FS) ([]string, error) {
 	return files, nil
 }
 
-// unplanned says why no run of these options asks for a file.
-func (o Options) unplanned(name string) string {
+// unplanned says why no run of these options asks for a file, and whether others
+// would.
+func (o Options) unplanned(name string) (CassetteState, string) {
 	parts := strings.Split(strings.TrimSuffix(name, ".yaml"), "/")
 	if len(parts) != 3 {
-		return "not named CANDIDATE/TASK/TRIAL.yaml"
+		return CassetteOrphan, "not named CANDIDATE/TASK/TRIAL.yaml"
 	}
 	candidate, task := parts[0], parts[1]
+	if fork := o.forkedFrom(name, candidate); fork != "" {
+		return CassetteUnused, "a fork of " + fork
+	}
 	i := slices.IndexFunc(o.Suite.Tasks, func(t goldens.Task) bool { return t.ID == task })
 	named := slices.ContainsFunc(o.Candidates, func(c goldens.Candidate) bool { return c.Name == candidate })
 	switch trial, err := strconv.Atoi(parts[2]); {
 	case !named && candidate != ScriptedCandidate:
-		return fmt.Sprintf("no candidate %.60q", candidate)
+		return CassetteOrphan, fmt.Sprintf("no candidate %.60q", candidate)
 	case i < 0:
-		return fmt.Sprintf("no task %.60q", task)
+		return CassetteOrphan, fmt.Sprintf("no task %.60q", task)
 	case o.Suite.Tasks[i].Scripted == named:
-		return "scripted tasks run with the candidate scripted, and only they"
+		return CassetteOrphan, "scripted tasks run with the candidate scripted, and only they"
 	case err != nil || trial < 1 || strconv.Itoa(trial) != parts[2]:
-		return "not named by the number of a trial"
+		return CassetteOrphan, "not named by the number of a trial"
 	case trial > o.Trials:
-		return fmt.Sprintf("trial %d of %d", trial, o.Trials)
+		return CassetteUnused, fmt.Sprintf("trial %d of %d", trial, o.Trials)
 	}
-	return "its task calls no HTTP tool"
+	return CassetteOrphan, "its task calls no HTTP tool"
+}
+
+// forkedFrom is the episode that a fork's cassette goes on from, where the suite
+// still has its task and candidates; empty for any other.
+func (o Options) forkedFrom(name, candidate string) string {
+	c, err := recorder.Inspect(recorder.Options{FS: o.Cassettes, Path: name})
+	if err != nil || c.Header.Fork == "" {
+		return ""
+	}
+	f, err := ParseFork(c.Header.Fork)
+	base := f.Base(candidate)
+	known := func(name string) bool {
+		return slices.ContainsFunc(o.Candidates, func(c goldens.Candidate) bool { return c.Name == name })
+	}
+	if err != nil || f.Name(base) != candidate || !known(base) || !known(f.Candidate) ||
+		!slices.ContainsFunc(o.Suite.Tasks, func(t goldens.Task) bool { return t.ID == f.Task }) {
+		return ""
+	}
+	return f.String()
 }
 
 // status classifies the cassette of one episode.

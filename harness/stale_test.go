@@ -201,7 +201,7 @@ func TestCassettesThatAreNotThereNotWholeOrNotAskedFor(t *testing.T) {
 	require.Contains(t, state("strong/G03/1.yaml"), "corrupt not sealed")
 	require.Equal(t, `orphan no candidate "gone"`, state("gone/G01/1.yaml"))
 	require.Equal(t, `orphan no task "G99"`, state("strong/G99/1.yaml"))
-	require.Equal(t, `orphan trial 2 of 1`, state("strong/G01/2.yaml"))
+	require.Equal(t, `unused trial 2 of 1`, state("strong/G01/2.yaml"))
 	require.Equal(t, `orphan not named by the number of a trial`, state("strong/G01/01.yaml"))
 	require.Equal(t, `orphan not named by the number of a trial`, state("strong/G01/x.yaml"))
 	require.Equal(t, `orphan not named CANDIDATE/TASK/TRIAL.yaml`, state("stray.yaml"))

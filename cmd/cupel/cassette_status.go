@@ -21,7 +21,7 @@ func newCassetteStatus(p *process) *cobra.Command {
 	var all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status [SUITE]",
-		Short: "Say which cassettes are fresh, stale, missing, corrupt or orphaned",
+		Short: "Say which cassettes are fresh, stale, missing, corrupt, unused or orphaned",
 		Long: `Looks at the cassette of every planned episode of the suite, its candidates and
 trials, and compares what it says of itself with what a run would use today:
 provider, model, version of the wire, and digests of the prompt, the tools, the
@@ -32,11 +32,12 @@ Nothing is run.
   stale    recorded with something else, which is named
   missing  planned, not there
   corrupt  cut, edited, or no cassette
-  orphan   there, not planned; cupel cassette prune removes them
+  unused   there for further trials, or of a fork; kept
+  orphan   there, and no run of the suite asks for it; cupel cassette prune removes it
 
 Prints all that are not fresh. That a replay leaves recordings unused, or asks for
 one that is not there, only "cupel run" can tell. Exits 3 when a cassette is stale,
-missing or corrupt. With --task, --candidate or --tag orphans are not looked for.`,
+missing or corrupt. With --task, --candidate or --tag only planned ones are looked at.`,
 		Example: `  cupel cassette status
   cupel cassette status builtin:counts --all
   cupel cassette status --candidate gpt --json`,
@@ -106,14 +107,15 @@ func printStatus(p *process, o harness.Options, list []harness.CassetteStatus, a
 		w.Render()
 		_, _ = fmt.Fprintln(p.stdout)
 	}
-	_, err := fmt.Fprintf(p.stdout, "%s: %d fresh, %d stale, %d missing, %d corrupt, %d orphaned\n", o.Suite.Path,
-		count[harness.CassetteFresh], count[harness.CassetteStale], count[harness.CassetteMissing], count[harness.CassetteCorrupt], count[harness.CassetteOrphan])
+	_, err := fmt.Fprintf(p.stdout, "%s: %d fresh, %d stale, %d missing, %d corrupt, %d unused, %d orphaned\n", o.Suite.Path,
+		count[harness.CassetteFresh], count[harness.CassetteStale], count[harness.CassetteMissing], count[harness.CassetteCorrupt],
+		count[harness.CassetteUnused], count[harness.CassetteOrphan])
 	return errors.Join(err, statusOutcome(o, count, len(list)))
 }
 
 // statusOutcome is the exit code, with what to do.
 func statusOutcome(o harness.Options, count map[harness.CassetteState]int, total int) error {
-	planned := total - count[harness.CassetteOrphan]
+	planned := total - count[harness.CassetteOrphan] - count[harness.CassetteUnused]
 	bad := planned - count[harness.CassetteFresh]
 	if bad == 0 {
 		return nil
