@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,7 +89,7 @@ func Cassettes(o Options) ([]CassetteStatus, error) {
 	if !whole {
 		return all, nil
 	}
-	files, err := CassetteFiles(o.Cassettes)
+	files, err := recorder.List(o.Cassettes)
 	for _, name := range files {
 		if !planned[name] {
 			state, why := o.unplanned(name)
@@ -99,25 +97,6 @@ func Cassettes(o Options) ([]CassetteStatus, error) {
 		}
 	}
 	return all, err
-}
-
-// CassetteFiles lists the files of a cassettes folder that could be cassettes,
-// sorted; a folder that is not there has none.
-func CassetteFiles(fsys fs.FS) ([]string, error) {
-	var files []string
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if name == "." && errors.Is(err, fs.ErrNotExist) {
-			return fs.SkipAll
-		}
-		if err == nil && !d.IsDir() && path.Ext(name) == ".yaml" && !strings.HasPrefix(d.Name(), ".") {
-			files = append(files, name)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list cassettes: %w", err)
-	}
-	return files, nil
 }
 
 // unplanned says why no run of these options asks for a file, and whether others

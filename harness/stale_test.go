@@ -2,15 +2,12 @@ package harness_test
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -255,7 +252,7 @@ func TestStaleRecordsOnlyWhatIsNotFresh(t *testing.T) {
 
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	files, err := harness.CassetteFiles(os.DirFS(dir))
+	files, err := recorder.List(os.DirFS(dir))
 	require.NoError(t, err)
 	all := map[string]string{}
 	for _, name := range files {
@@ -264,20 +261,4 @@ func contents(t *testing.T, dir string) map[string]string {
 		all[name] = string(text)
 	}
 	return all
-}
-
-// brokenFS cannot be listed.
-type brokenFS struct{}
-
-func (brokenFS) Open(string) (fs.File, error) { return nil, errors.New("disk on fire") }
-
-func TestCassetteFiles(t *testing.T) {
-	files, err := harness.CassetteFiles(fstest.MapFS{"b/x.yaml": {}, "a/y.yaml": {}, "a/z.yml": {}, "a/.t.yaml": {}})
-	require.NoError(t, err)
-	require.Equal(t, []string{"a/y.yaml", "b/x.yaml"}, files)
-	files, err = harness.CassetteFiles(os.DirFS(filepath.Join(t.TempDir(), "none")))
-	require.NoError(t, err)
-	require.Empty(t, files)
-	_, err = harness.CassetteFiles(brokenFS{})
-	require.ErrorContains(t, err, "disk on fire")
 }

@@ -259,7 +259,7 @@ func TestWhatIsNoCassetteIsRefused(t *testing.T) {
 		text string
 	}{
 		"empty":             {nil, "not sealed"},
-		"unsealed":          {[]byte(whole), "not sealed: written by another tool, or cut; seal a file you trust with recorder.Seal; or record it with: make it"},
+		"unsealed":          {[]byte(whole), "not sealed: written by another tool, or cut; seal a file you trust with cupel cassette seal; or record it with: make it"},
 		"edited":            {append([]byte(whole), "x: 1\nseal: sha256:00\n"...), "its seal does not match its content"},
 		"line endings":      {bytes.ReplaceAll(encode(sample()), []byte("\n"), []byte("\r\n")), "line endings"},
 		"no YAML":           {sealed("version: [\n"), "not YAML"},

@@ -3,7 +3,10 @@ package recorder
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
+	"strings"
 )
 
 // Contents is a cassette read without replaying it. All of it is untrusted.
@@ -159,4 +162,23 @@ func FindSecrets(o Options) ([]*SecretError, error) {
 		}
 	}
 	return found, err
+}
+
+// List returns the paths of the files in a folder that could be cassettes, as a
+// walk finds them; a folder that is not there has none.
+func List(folder fs.FS) ([]string, error) {
+	var files []string
+	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		if name == "." && errors.Is(err, fs.ErrNotExist) {
+			return fs.SkipAll
+		}
+		if err == nil && !d.IsDir() && path.Ext(name) == ".yaml" && !strings.HasPrefix(d.Name(), ".") {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list cassettes: %w", err)
+	}
+	return files, nil
 }

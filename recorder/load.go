@@ -50,7 +50,7 @@ func loadFile(o Options) ([]byte, error) {
 func decodeFile(o Options, data []byte) (*tape, error) {
 	t, err := decode(data, o.AllowUnsealed)
 	if errors.Is(err, errUnsealed) {
-		return nil, &CorruptError{o.Path, err.Error() + "; seal a file you trust with recorder.Seal" +
+		return nil, &CorruptError{o.Path, err.Error() + "; seal a file you trust with cupel cassette seal" +
 			advice("or record it with", o.Command)}
 	}
 	if err != nil {

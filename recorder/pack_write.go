@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -51,23 +49,14 @@ func WritePack(path string, files fs.FS) (Packed, error) {
 	return p.sum, nil
 }
 
-// cassettesIn returns the paths of all cassettes, ordered.
+// cassettesIn returns the paths of all cassettes, ordered by byte.
 func cassettesIn(files fs.FS) ([]string, error) {
-	var names []string
-	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && path.Ext(name) == ".yaml" && !strings.HasPrefix(d.Name(), ".") {
-			names = append(names, name)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find cassettes: %w", err)
+	names, err := List(files)
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("find cassettes: no *.yaml: %w", fs.ErrNotExist)
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("find cassettes: no *.yaml: %w", fs.ErrNotExist)
-	}
-	slices.Sort(names) // by byte, unlike the walk
-	return names, nil
+	slices.Sort(names)
+	return names, err
 }
 
 // packer writes one pack.

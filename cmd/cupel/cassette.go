@@ -95,7 +95,7 @@ func eachCassette(suite *goldens.Suite, f func(fsys fs.FS, name string) error) e
 	if err != nil {
 		return fmt.Errorf("open cassettes of suite %s: %w", suite.Name, err)
 	}
-	files, err := harness.CassetteFiles(fsys)
+	files, err := recorder.List(fsys)
 	if err != nil {
 		return err
 	}
