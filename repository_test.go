@@ -27,7 +27,9 @@ var arrows = map[string][]string{
 	"agent/contract": {"agent/tool"},
 	"goldens":        {"agent/contract", "agent/guard", "agent/tool"},
 	"goldens/counts": {},
-	"harness":        {"agent", "agent/guard", "agent/tool", "goldens", "harness/ledger", "providers", "providers/scripted", "recorder"},
+	"harness":        {"agent", "agent/guard", "agent/tool", "goldens", "harness/admission", "harness/ledger", "providers", "providers/scripted", "recorder"},
+	// It reads kinds of errors and what a provider advises.
+	"harness/admission": {"providers"},
 	"providers/all": {
 		"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/gemini", "providers/ollama",
 		"providers/openai", "providers/responses", "providers/tgi", "providers/vertex",

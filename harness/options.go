@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -35,6 +36,20 @@ type Options struct {
 	// Concurrency bounds episodes in flight; 0 means one per processor in
 	// replay and 8 otherwise.
 	Concurrency int
+
+	// Caps bound the spending of a recording or live run. When one is reached the
+	// run ends as a valid partial result.
+	Caps admission.Caps
+	// Limits are those of single providers, by name.
+	Limits map[string]admission.Limits
+
+	// Resume is the id of a run below Runs that was interrupted: only its
+	// unfinished episodes, and those without a result, are run. The other options
+	// must be those it was begun with; Select is taken from the run.
+	Resume string
+	// Settings are what the caller needs to make these options again. The run
+	// folder keeps them until the run is complete: see ReadSettings.
+	Settings []byte
 
 	// ReplaySpeed makes a replay take time: 1 is the recorded pace, 2 twice as
 	// fast; 0 is at once. The rows are the same at any speed.
@@ -103,7 +118,15 @@ type Selection struct {
 	Tasks, Candidates []string
 	// Tags select tasks that carry at least one of them.
 	Tags []string
+	// Episode narrows further; nil takes every episode.
+	Episode func(task, candidate string, trial int) bool
+	// Shard is the part of the selection that is run; the zero value is all of it.
+	Shard Shard
 }
+
+// Shard is the i-th of n parts of a plan, from 1. Which part an episode belongs to
+// follows from its task, candidate and trial alone: adding tasks moves none.
+type Shard struct{ Index, Count int }
 
 // Progress is the state of a run after an episode.
 type Progress struct {

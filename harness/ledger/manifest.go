@@ -31,7 +31,24 @@ type Manifest struct {
 	Episodes     int                 `json:"episodes"`
 	Turns        int                 `json:"turns"`
 	ToolCalls    int                 `json:"tool_calls"`
+	Outcomes     Outcomes            `json:"outcomes"`
 	Acceptance   Acceptance          `json:"acceptance"`
+	// PlanDigest covers every episode that was selected, those of other shards
+	// too: shards of one plan have it in common.
+	PlanDigest string `json:"plan_digest"`
+	// Shard is "i/n" for a run of the i-th of n parts of its plan; empty for a
+	// whole one.
+	Shard string `json:"shard,omitempty"`
+	// Started is when a recording or live run began, RFC 3339 in UTC; empty for a
+	// replay.
+	Started string `json:"started,omitempty"`
+	// Stopped says why a run ended before its plan did: what cap was reached, or
+	// that it was interrupted. Empty when it did not.
+	Stopped string `json:"stopped,omitempty"`
+	// MergedFrom are the ids of the runs this one was merged from, sorted.
+	MergedFrom []string `json:"merged_from,omitempty"`
+	// RescoredFrom is the id of the run whose episodes were scored again.
+	RescoredFrom string `json:"rescored_from,omitempty"`
 	// Fork says which recorded episode the run's go on from; nil for any other run.
 	Fork *ManifestFork `json:"fork,omitempty"`
 }
@@ -60,6 +77,8 @@ type ManifestCandidate struct {
 	Simulated     bool   `json:"simulated,omitempty"`
 	// Planned is how many episodes the run was to have of it.
 	Planned int `json:"planned"`
+	// Digest covers what the candidate is; see ConfigDigest.
+	Digest string `json:"digest"`
 }
 
 // ManifestTask is one task of the run, as far as a report shows it.
@@ -69,4 +88,6 @@ type ManifestTask struct {
 	Tier    string   `json:"tier"`
 	Tags    []string `json:"tags,omitempty"`
 	Request string   `json:"request"`
+	// Digest covers the whole task, with what is expected of it.
+	Digest string `json:"digest"`
 }
