@@ -1,0 +1,34 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ErrLocked says that a run folder is in use.
+var ErrLocked = errors.New("another cupel is at work in it")
+
+// Lock takes the lock of a run folder, which must exist, until unlock or until
+// the process dies, however it dies. Whoever comes second, in this process or
+// another, gets ErrLocked at once. unlock may be called more than once.
+//
+// The lock is the kernel's, on dir/.lock. That file stays: were it removed, one
+// process could hold the lock of the removed file while the next makes and locks
+// a new one.
+func Lock(dir string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("lock run folder: %w", err)
+	}
+	held, err := lockFile(f)
+	if err == nil && held {
+		err = fmt.Errorf("%w: wait for it to end, or use another runs folder", ErrLocked)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("lock run folder %s: %w", dir, err)
+	}
+	return func() { _ = f.Close() }, nil // which gives the lock back
+}

@@ -1,0 +1,59 @@
+package ledger
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLock(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	unlock, err := Lock(dir)
+	require.NoError(t, err)
+	_, err = Lock(dir)
+	require.ErrorIs(t, err, ErrLocked)
+	require.ErrorContains(t, err, dir)
+	require.ErrorContains(t, err, "wait for it to end, or use another runs folder")
+	free, err := Lock(other)
+	require.NoError(t, err, "another folder is another lock")
+	free()
+	unlock()
+	unlock()
+	again, err := Lock(dir)
+	require.NoError(t, err)
+	again()
+	require.FileExists(t, filepath.Join(dir, ".lock"))
+
+	_, err = Lock(filepath.Join(dir, "absent"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NotErrorIs(t, err, ErrLocked)
+}
+
+// The lock of another process holds, and ends with the process, killed or not.
+func TestLockOfAnotherProcess(t *testing.T) {
+	if dir := os.Getenv("CUPEL_TEST_LOCK"); dir != "" {
+		_, err := Lock(dir)
+		require.NoError(t, err)
+		_, _ = os.Stdout.WriteString("locked\n")
+		select {}
+	}
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLockOfAnotherProcess$")
+	cmd.Env = append(os.Environ(), "CUPEL_TEST_LOCK="+dir)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = out.Read(make([]byte, 100))
+	require.NoError(t, err)
+	_, err = Lock(dir)
+	require.ErrorIs(t, err, ErrLocked)
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+	unlock, err := Lock(dir)
+	require.NoError(t, err)
+	unlock()
+}
