@@ -60,12 +60,7 @@ func TestShuffledReplaysWriteOneLedger(t *testing.T) {
 			require.NoError(t, err)
 			files[name] = string(data)
 		}
-		journal, _, err := ledger.ReadJournal(res.Dir)
-		require.NoError(t, err)
-		for _, e := range journal {
-			order = append(order, e.Episode.EpisodeID)
-		}
-		return files, order
+		return files, journalled(t, res.Dir)
 	}
 	want, planned := replay(1, 0)
 	for seed := range int64(3) {
@@ -76,4 +71,15 @@ func TestShuffledReplaysWriteOneLedger(t *testing.T) {
 		require.ElementsMatch(t, planned, order)
 		require.NotEqual(t, planned, order, "episodes finished in another order")
 	}
+}
+
+// journalled are the ids of the episodes in the journal of a run, in its order.
+func journalled(t *testing.T, dir string) (ids []string) {
+	j, err := ledger.OpenJournal(dir, func(rec ledger.EpisodeRows, _ int64) error {
+		ids = append(ids, rec.Episode.EpisodeID)
+		return nil
+	})
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	return ids
 }

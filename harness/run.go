@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -179,7 +180,7 @@ func (r *runner) openFolder() (string, *ledger.Journal, error) {
 	if err := os.RemoveAll(filepath.Join(dir, "journal")); err != nil {
 		return "", nil, fmt.Errorf("clear journal of the earlier replay: %w", err)
 	}
-	j, err := ledger.OpenJournal(dir)
+	j, err := ledger.OpenJournal(dir, nil)
 	if err != nil {
 		return "", nil, err
 	}
@@ -205,7 +206,7 @@ func (r *runner) runAll(ctx context.Context, journal *ledger.Journal) (ledger.Ro
 		}
 		done[i] = &rows
 		if journal != nil && failed == nil {
-			failed = journal.Append(rows)
+			_, failed = journal.Append(rows)
 		}
 		progress.add(rows.Episode)
 		if r.Progress != nil {
@@ -259,15 +260,15 @@ func (p *Progress) add(e ledger.Episode) {
 	p.Last = e
 }
 
-// collect concatenates the rows of the finished episodes in plan order.
+// collect concatenates the rows of the finished episodes in ledger order.
 func collect(done []*ledger.EpisodeRows) ledger.Rows {
 	var rows ledger.Rows
+	done = slices.DeleteFunc(done, func(d *ledger.EpisodeRows) bool { return d == nil })
+	slices.SortFunc(done, func(a, b *ledger.EpisodeRows) int { return a.Episode.Compare(b.Episode.Key) })
 	for _, d := range done {
-		if d != nil {
-			rows.Episodes = append(rows.Episodes, d.Episode)
-			rows.Turns = append(rows.Turns, d.Turns...)
-			rows.ToolCalls = append(rows.ToolCalls, d.ToolCalls...)
-		}
+		rows.Episodes = append(rows.Episodes, d.Episode)
+		rows.Turns = append(rows.Turns, d.Turns...)
+		rows.ToolCalls = append(rows.ToolCalls, d.ToolCalls...)
 	}
 	return rows
 }

@@ -93,8 +93,7 @@ func TestDuckDB(t *testing.T) {
 		meta[kv.Key] = kv.Value
 	}
 	require.Equal(t, "turns", meta[keyTable])
-	digest, _ := tableDigest(rows.Turns)
-	require.Equal(t, digest, meta[keyRows])
+	require.Equal(t, tableDigest(rows.Turns), meta[keyRows])
 }
 
 func requireTypes(t *testing.T, got duckdbOutput) {

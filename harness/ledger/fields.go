@@ -1,6 +1,6 @@
 package ledger
 
-// record is a row as the digest and the reader see it: a list of pointers to its
+// record is a row as digest, journal and reader see it: a list of pointers to its
 // columns, in schema order. It exists because parquet-go reads null in an
 // embedded struct as a pointer to zero, and because a digest by reflection is
 // several times slower.
@@ -13,6 +13,15 @@ type record[T any] interface {
 }
 
 func (k *Key) key() *Key { return k }
+
+// keyFields is how many columns Key has.
+const keyFields = 13
+
+// strings are the columns of text, in order.
+func (k *Key) strings() [10]*string {
+	return [...]*string{&k.RunID, &k.EpisodeID, &k.Suite, &k.TaskID, &k.Candidate, &k.Agent, &k.Provider, &k.Model,
+		&k.OutputMode, &k.PromptProfile}
+}
 
 func (k *Key) fields(dst []any) []any {
 	return append(dst, &k.RunID, &k.EpisodeID, &k.Suite, &k.TaskID, &k.Candidate, &k.Agent, &k.Provider, &k.Model,

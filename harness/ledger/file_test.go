@@ -32,10 +32,10 @@ func TestRoundTrip(t *testing.T) {
 func TestNullIsNotZero(t *testing.T) {
 	zero, one, float := int64(0), int32(0), 0.0
 	rows := Rows{Turns: []Turn{
-		{},
-		{Tokens: Tokens{In: &zero, Out: &zero, CacheRead: &zero, CacheWrite: &zero, Reasoning: &zero}, CostNanoUSD: &zero, CostReportedNanoUSD: &zero, TTFTUs: &zero, HTTPStatus: &one, Confidence: &float},
-		{},
-	}, Episodes: []Episode{{}, {Tokens: Tokens{In: &zero}}, {CostNanoUSD: &zero}}}
+		{Turn: 1},
+		{Turn: 2, Tokens: Tokens{In: &zero, Out: &zero, CacheRead: &zero, CacheWrite: &zero, Reasoning: &zero}, CostNanoUSD: &zero, CostReportedNanoUSD: &zero, TTFTUs: &zero, HTTPStatus: &one, Confidence: &float},
+		{Turn: 3},
+	}, Episodes: []Episode{{}, {Key: Key{Trial: 1}, Tokens: Tokens{In: &zero}}, {Key: Key{Trial: 2}, CostNanoUSD: &zero}}}
 	dir := t.TempDir()
 	require.NoError(t, Write(dir, rows))
 	got, err := Read(dir)
@@ -49,7 +49,7 @@ func TestExtremeValues(t *testing.T) {
 	rows := Rows{Turns: []Turn{{
 		Key: Key{Trial: math.MinInt32, Seed: least}, TsStart: least, TsEnd: most, Tokens: Tokens{In: &most, Out: &least}, Confidence: &inf,
 		Violations: []string{"", "", strings.Repeat("é", 100_000)}, RequestDigest: "\x00", Reason: "a\nb",
-	}}, Episodes: []Episode{{Checks: []Check{{}, {}}}, {Answer: strings.Repeat("x", 3<<20)}}}
+	}}, Episodes: []Episode{{Key: Key{Trial: math.MinInt32}, Checks: []Check{{}, {}}}, {Answer: strings.Repeat("x", 3<<20)}}}
 	dir := t.TempDir()
 	require.NoError(t, Write(dir, rows))
 	got, err := Read(dir)
@@ -77,11 +77,8 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	require.Equal(t, []string{"fine", good}, got.Turns[3].Violations)
 	require.Equal(t, Digest(rows), Digest(got))
 
-	j, err := OpenJournal(dir)
-	require.NoError(t, err)
-	require.NoError(t, j.Append(EpisodeRows{Episode: rows.Episodes[1]}))
-	require.NoError(t, j.Close())
-	recs, _, err := ReadJournal(dir)
+	_, _ = writeJournalIn(t, dir, []EpisodeRows{{Episode: rows.Episodes[1]}})
+	recs, err := readJournal(dir)
 	require.NoError(t, err)
 	require.Equal(t, got.Episodes[1], recs[0].Episode)
 }
@@ -111,18 +108,18 @@ func TestRowGroupsAndMetadata(t *testing.T) {
 	require.NoError(t, err)
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
 	require.NoError(t, err)
-	require.Equal(t, "cupel version 3(build ledger)", f.Metadata().CreatedBy)
+	require.Equal(t, "cupel version 4(build ledger)", f.Metadata().CreatedBy)
 	groups := f.Metadata().RowGroups
 	require.Len(t, groups, 2)
 	require.EqualValues(t, rowGroupRows, groups[0].NumRows)
 	column := groups[1].Columns[13].MetaData
 	require.Equal(t, []string{"turn"}, []string(column.PathInSchema))
-	require.Equal(t, []byte{0, 0, 1, 0}, column.Statistics.MinValue, "65536, little-endian")
-	for key, want := range map[string]string{keyVersion: "3", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
+	require.Equal(t, []byte{0, 64, 0, 0}, column.Statistics.MinValue, "16384, little-endian")
+	for key, want := range map[string]string{keyVersion: "4", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
 		got, _ := f.Lookup(key)
 		require.Equal(t, want, got, key)
 	}
-	got, err := decodeTable[Turn](tableTurns, file)
+	got, err := decodeFile[Turn](tableTurns, file)
 	require.NoError(t, err)
 	require.Equal(t, rows, got)
 }
@@ -144,7 +141,7 @@ func TestSealIsNotFoundInRows(t *testing.T) {
 	rows := []Episode{{Key: Key{RunID: trap}, Answer: trap, ConfigDigest: trap}}
 	file, err := encodeTable(tableEpisodes, rows)
 	require.NoError(t, err)
-	got, err := decodeTable[Episode](tableEpisodes, file)
+	got, err := decodeFile[Episode](tableEpisodes, file)
 	require.NoError(t, err)
 	require.Equal(t, rows, got)
 }
@@ -161,7 +158,7 @@ func TestReadRefusesMissing(t *testing.T) {
 
 func TestReadRefusesTruncated(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, Rows{Turns: sampleRows(6).Turns}))
+	require.NoError(t, Write(dir, sampleRows(6)))
 	path := filepath.Join(dir, "turns.parquet")
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -175,7 +172,7 @@ func TestReadRefusesTruncated(t *testing.T) {
 
 func TestReadRefusesFlippedBits(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, Rows{Episodes: sampleRows(6).Episodes}))
+	require.NoError(t, Write(dir, sampleRows(6)))
 	path := filepath.Join(dir, "episodes.parquet")
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -210,7 +207,7 @@ func TestDecodeSurvivesResealedDamage(t *testing.T) {
 			refused++
 			continue
 		}
-		got, err := decodeTable[Turn](tableTurns, bad)
+		got, err := decodeFile[Turn](tableTurns, bad)
 		if err != nil {
 			refused++
 			continue
@@ -221,11 +218,13 @@ func TestDecodeSurvivesResealedDamage(t *testing.T) {
 }
 
 func reseal(file []byte) bool {
-	at, err := sealAt(file)
-	if err == nil {
-		copy(file[at:], sealBlank)
-		err = seal(file)
+	size := int64(len(file))
+	at, err := sealAt(bytes.NewReader(file), size)
+	if err != nil {
+		return false
 	}
+	digest, err := fileDigest(bytes.NewReader(file), size, at)
+	copy(file[at:], digest)
 	return err == nil
 }
 
@@ -234,14 +233,14 @@ func TestReadRefusesAnotherSchema(t *testing.T) {
 		RunID string `parquet:"run_id,dict"`
 		Trial int64  `parquet:"trial"`
 	}
-	forge := func(digest, table string) []byte {
+	forge := func(version, digest, table string) []byte {
 		var buf bytes.Buffer
-		w := parquet.NewGenericWriter[older](&buf, parquet.KeyValueMetadata(keyVersion, "7"), parquet.KeyValueMetadata(keySchema, digest),
+		w := parquet.NewGenericWriter[older](&buf, parquet.KeyValueMetadata(keyVersion, version), parquet.KeyValueMetadata(keySchema, digest),
 			parquet.KeyValueMetadata(keyTable, table), parquet.KeyValueMetadata(keySeal, sealBlank))
 		_, err := w.Write([]older{{"r", 1}})
 		require.NoError(t, err)
 		require.NoError(t, w.Close())
-		require.NoError(t, seal(buf.Bytes()))
+		require.True(t, reseal(buf.Bytes()))
 		return buf.Bytes()
 	}
 	tests := []struct {
@@ -249,9 +248,10 @@ func TestReadRefusesAnotherSchema(t *testing.T) {
 		file []byte
 		want []string
 	}{
-		{"unknown digest", forge("abc", "turns"), []string{`version "7"`, "reads version 3", "code_version"}},
-		{"claims the digest of other columns", forge(schemaDigest(schemaText[Turn]()), "turns"), []string{"columns are not those"}},
-		{"another table", forge("abc", "episodes"), []string{`holds the table "episodes", not "turns"`}},
+		{"unknown digest", forge("7", "abc", "turns"), []string{`version "7"`, "reads version 4", "code_version"}},
+		{"claims the digest of other columns", forge("4", schemaDigest(schemaText[Turn]()), "turns"), []string{"columns are not those"}},
+		{"the same columns, an older version", forge("3", schemaDigest(schemaText[Turn]()), "turns"), []string{`version "3"`, "run again"}},
+		{"another table", forge("7", "abc", "episodes"), []string{`holds the table "episodes", not "turns"`}},
 		{"not Parquet", []byte("PAR1 but nothing else PAR1"), []string{"damaged"}},
 		{"empty", nil, []string{"cut short"}},
 		{"only magic", []byte("PAR1\x00\x00\x00\x00PAR1"), []string{"damaged"}},
@@ -283,7 +283,7 @@ func TestWriteReplacesAndLeavesNothingBehind(t *testing.T) {
 
 	err = Write(filepath.Join(dir, "absent"), Rows{})
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, err, "tool_calls.parquet")
+	require.ErrorContains(t, err, "absent")
 
 	// A folder in the way: the rename fails, the temporary file goes.
 	require.NoError(t, os.Remove(filepath.Join(dir, "turns.parquet")))
@@ -303,13 +303,13 @@ func FuzzDecode(f *testing.F) {
 		if len(file) > 1<<16 || !reseal(file) {
 			return
 		}
-		rows, err := decodeTable[ToolCall](tableToolCalls, file)
+		rows, err := decodeFile[ToolCall](tableToolCalls, file)
 		if err != nil {
 			return
 		}
 		again, err := encodeTable(tableToolCalls, rows)
 		require.NoError(t, err)
-		back, err := decodeTable[ToolCall](tableToolCalls, again)
+		back, err := decodeFile[ToolCall](tableToolCalls, again)
 		require.NoError(t, err)
 		require.Equal(t, Digest(Rows{ToolCalls: rows}), Digest(Rows{ToolCalls: back}))
 	})

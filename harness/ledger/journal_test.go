@@ -2,13 +2,11 @@ package ledger
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
-	"io/fs"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,16 +25,45 @@ func sampleRecords(n int) []EpisodeRows {
 
 // writeJournal makes a journal below a new folder and returns both and its content.
 func writeJournal(t testing.TB, recs []EpisodeRows) (dir string, content []byte) {
-	dir = t.TempDir()
-	j, err := OpenJournal(dir)
+	return writeJournalIn(t, t.TempDir(), recs)
+}
+
+func writeJournalIn(t testing.TB, dir string, recs []EpisodeRows) (string, []byte) {
+	j, err := OpenJournal(dir, nil)
 	require.NoError(t, err)
-	for _, rec := range recs {
-		require.NoError(t, j.Append(rec))
-	}
+	appendAll(t, j, recs)
 	require.NoError(t, j.Close())
-	content, err = os.ReadFile(journalPath(dir))
+	content, err := os.ReadFile(journalPath(dir))
 	require.NoError(t, err)
 	return dir, content
+}
+
+func appendAll(t testing.TB, j *Journal, recs []EpisodeRows) {
+	for _, rec := range recs {
+		_, err := j.Append(rec)
+		require.NoError(t, err)
+	}
+}
+
+// readJournal returns the records of a journal, by opening it.
+func readJournal(dir string) (recs []EpisodeRows, err error) {
+	j, err := OpenJournal(dir, func(rec EpisodeRows, _ int64) error {
+		recs = append(recs, rec)
+		return nil
+	})
+	if err != nil {
+		return recs, err
+	}
+	return recs, j.Close()
+}
+
+// frameEnds are the offsets behind the frames of a journal.
+func frameEnds(whole []byte) (ends []int) {
+	for at := 0; at < len(whole); {
+		at += headLen + int(binary.LittleEndian.Uint32(whole[at+4:]))
+		ends = append(ends, at)
+	}
+	return ends
 }
 
 func TestJournalRoundTrip(t *testing.T) {
@@ -44,19 +71,65 @@ func TestJournalRoundTrip(t *testing.T) {
 		dir, recs := t.TempDir(), sampleRecords(9)
 		recs = append(recs, EpisodeRows{})
 		for half := range 2 { // reopened in between, as resume does
-			j, err := OpenJournal(dir)
+			j, err := OpenJournal(dir, nil)
 			require.NoError(t, err)
 			j.Sync = sync
 			for _, rec := range recs[half*5 : half*5+5] {
-				require.NoError(t, j.Append(rec))
+				at, err := j.Append(rec)
+				require.NoError(t, err)
+				got, err := j.ReadAt(at)
+				require.NoError(t, err)
+				require.Equal(t, rec, got)
 			}
 			require.NoError(t, j.Close())
 		}
-		got, torn, err := ReadJournal(dir)
+		got, err := readJournal(dir)
 		require.NoError(t, err)
-		require.Zero(t, torn)
 		require.Equal(t, recs, got)
 	}
+}
+
+// Rows of a fork's past have another key than its episode.
+func TestJournalKeepsKeysThatDiffer(t *testing.T) {
+	rec := sampleRecords(3)[2]
+	for i := range 2 {
+		rec.Turns[i].Provider, rec.Turns[i].Replayed, rec.ToolCalls[i].Model = "older", !rec.Turns[i].Replayed, "older"
+	}
+	dir, _ := writeJournal(t, []EpisodeRows{rec})
+	got, err := readJournal(dir)
+	require.NoError(t, err)
+	require.Equal(t, []EpisodeRows{rec}, got)
+}
+
+// Without Sync, what Append was given is in blocks, and a killed process leaves
+// whole records.
+func TestJournalWritesBlocks(t *testing.T) {
+	dir := t.TempDir()
+	j, err := OpenJournal(dir, nil)
+	require.NoError(t, err)
+	var places []int64
+	recs := sampleRecords(60)
+	for _, rec := range recs {
+		at, err := j.Append(rec)
+		require.NoError(t, err)
+		places = append(places, at)
+		info, err := os.Stat(journalPath(dir))
+		require.NoError(t, err)
+		require.Less(t, at-info.Size(), int64(blockBytes), "the buffer is bounded")
+	}
+	half := t.TempDir()
+	require.NoError(t, os.CopyFS(half, os.DirFS(dir)))
+	got, err := readJournal(half)
+	require.NoError(t, err)
+	require.NotEmpty(t, got)
+	require.Equal(t, recs[:len(got)], got)
+
+	for i := len(places) - 1; i >= 0; i-- {
+		got, err := j.ReadAt(places[i])
+		require.NoError(t, err)
+		require.Equal(t, recs[i], got)
+	}
+	require.NoError(t, j.Close())
 }
 
 func TestJournalCutAnywhere(t *testing.T) {
@@ -65,7 +138,7 @@ func TestJournalCutAnywhere(t *testing.T) {
 		recs[i].Turns, recs[i].ToolCalls = recs[i].Turns[:1], nil
 	}
 	dir, whole := writeJournal(t, recs)
-	ends := []int{0, bytes.IndexByte(whole, '\n') + 1, len(whole)}
+	ends := append([]int{0}, frameEnds(whole)...)
 	extra := sampleRecords(3)[2]
 	for cut := range len(whole) + 1 {
 		require.NoError(t, os.WriteFile(journalPath(dir), whole[:cut], 0o644))
@@ -73,75 +146,90 @@ func TestJournalCutAnywhere(t *testing.T) {
 		for n+1 < len(ends) && ends[n+1] <= cut {
 			n++
 		}
-		got, torn, err := ReadJournal(dir)
+		got, err := readJournal(dir)
 		require.NoError(t, err, "cut at %d", cut)
 		require.Len(t, got, n, "cut at %d", cut)
-		require.EqualValues(t, cut-ends[n], torn, "cut at %d", cut)
+		left, err := os.ReadFile(journalPath(dir))
+		require.NoError(t, err)
+		require.Equal(t, whole[:ends[n]], left, "cut at %d", cut)
 
 		if cut%17 != 0 && len(whole)-cut > 20 {
 			continue
 		}
 		// Resuming drops the tail and goes on.
-		j, err := OpenJournal(dir)
+		require.NoError(t, os.WriteFile(journalPath(dir), whole[:cut], 0o644))
+		writeJournalIn(t, dir, []EpisodeRows{extra})
+		got, err = readJournal(dir)
 		require.NoError(t, err, "cut at %d", cut)
-		require.NoError(t, j.Append(extra))
-		require.NoError(t, j.Close())
-		got, torn, err = ReadJournal(dir)
-		require.NoError(t, err, "cut at %d", cut)
-		require.Zero(t, torn)
 		require.Equal(t, append(recs[:n:n], extra), got, "cut at %d", cut)
 	}
+}
+
+// reheaded returns a frame with another version or length, checksums right.
+func reheaded(frame []byte, version uint16, length int) []byte {
+	out := bytes.Clone(frame)
+	fillHead(out)
+	binary.LittleEndian.PutUint16(out[2:], version)
+	binary.LittleEndian.PutUint32(out[4:], uint32(length))
+	fillHeadSum(out)
+	return out
 }
 
 func TestJournalDamage(t *testing.T) {
 	recs := sampleRecords(3)
 	dir, whole := writeJournal(t, recs)
-	second := bytes.IndexByte(whole, '\n') + 1
-	third := second + bytes.IndexByte(whole[second:], '\n') + 1
+	ends := frameEnds(whole)
+	second, third := ends[0], ends[1]
 	flip := func(at int) []byte {
 		bad := bytes.Clone(whole)
 		bad[at] ^= 1
 		return bad
 	}
-	line := func(version string) []byte { return append([]byte(version), whole[1:second]...) }
+	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+	another := func(version uint16) []byte { return reheaded(whole[:second], version, second-headLen) }
+	at2 := fmt.Sprint("damaged at offset ", second)
 	tests := []struct {
 		name string
 		data []byte
 		want string // in the error; empty means a torn tail
 		recs int
 	}{
-		{"flip in the first record", flip(40), "offset 0", 0},
-		{"flip in the second record", flip(second + 100), fmt.Sprint("offset ", second), 1},
-		{"flip in a length", flip(second + 3), fmt.Sprint("offset ", second), 1},
-		{"flip in a checksum", flip(second + 12), fmt.Sprint("offset ", second), 1},
-		{"flip of a newline joins two records", flip(second - 1), "offset 0", 0},
-		{"a line of another kind", append([]byte("{}\n"), whole...), "offset 0", 0},
-		{"a record missing its start", bytes.Join([][]byte{whole[:second], whole[second+5:]}, nil), fmt.Sprint("offset ", second), 1},
-		{"later schema version", append(line("7"), whole...), `schema version "7"`, 0},
-		{"later schema version, last", line("7"), `schema version "7"`, 0},
+		{"flip in the first record", flip(40), "damaged at offset 0", 0},
+		{"flip in the second record", flip(second + 100), at2, 1},
+		{"flip in a mark", flip(second), at2, 1},
+		{"flip in a version", flip(second + 2), at2, 1},
+		{"flip in a length", flip(second + 5), at2, 1},
+		{"flip in a checksum", flip(second + 9), at2, 1},
+		{"flip in the checksum of a head", flip(second + 13), at2, 1},
+		{"bytes between records", join(whole[:second], []byte("x"), whole[second:]), at2, 1},
+		{"zeros before records", join(make([]byte, 100), whole), "damaged at offset 0", 0},
+		{"a record missing its start", join(whole[:second], whole[second+5:]), at2, 1},
+		{"later schema version", join(another(7), whole), `schema version "7"`, 0},
+		{"later schema version, last", join(whole[:second], another(7)), `schema version "7"`, 1},
+		{"lines of version 3", []byte("3 00000042 0badcafe {\"Episode\":{}}\n"), `schema version "3", this cupel reads version 4: finish the run`, 0},
+		{"length beyond bounds", join(whole[:second], reheaded(whole[:second], schemaVersion, maxRecord+1)), at2, 1},
+		{"something else", []byte("a file that is no journal at all"), "not a journal", 0},
 		{"flip in the last record", flip(third + 40), "", 2},
-		{"zeros after a power failure", append(bytes.Clone(whole), make([]byte, 4096)...), "", 3},
-		{"zeros in the last record", append(bytes.Clone(whole[:third+50]), append(make([]byte, 50), '\n')...), "", 2},
+		{"flip in the last head", flip(third + 6), "", 2},
+		{"zeros after a power failure", join(whole, make([]byte, 4096)), "", 3},
+		{"only zeros", make([]byte, 4096), "", 0},
+		{"zeros in the last record", join(whole[:third+50], make([]byte, len(whole)-third-50)), "", 2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(journalPath(dir), tt.data, 0o644))
-			got, torn, err := ReadJournal(dir)
-			require.Len(t, got, tt.recs)
-			j, openErr := OpenJournal(dir)
+			got, err := readJournal(dir)
+			require.Equal(t, len(got), tt.recs)
+			after, readErr := os.ReadFile(journalPath(dir))
+			require.NoError(t, readErr)
 			if tt.want == "" {
 				require.NoError(t, err)
-				require.Positive(t, torn)
-				require.NoError(t, openErr)
-				require.NoError(t, j.Close())
+				require.Less(t, len(after), len(tt.data))
+				require.Equal(t, tt.data[:len(after)], after)
 				return
 			}
-			for _, err := range []error{err, openErr} {
-				require.ErrorContains(t, err, tt.want)
-				require.ErrorContains(t, err, "episodes.log")
-			}
-			after, err := os.ReadFile(journalPath(dir))
-			require.NoError(t, err)
+			require.ErrorContains(t, err, tt.want)
+			require.ErrorContains(t, err, "episodes.log")
 			require.Equal(t, tt.data, after, "a damaged journal is left as it is")
 		})
 	}
@@ -150,25 +238,54 @@ func TestJournalDamage(t *testing.T) {
 // A record that passes its checksum but is not ours is damage, also at the end.
 func TestJournalRefusesForeignPayload(t *testing.T) {
 	dir, _ := writeJournal(t, nil)
-	for _, payload := range []string{`{"Episode":{"NoSuchColumn":1}}`, `{"Episode":{"Trial":"x"}}`, `{"Episode":{},"Episode":{}}`, `[]`, ``} {
-		require.NoError(t, os.WriteFile(journalPath(dir), []byte(frame(payload)), 0o644))
-		_, _, err := ReadJournal(dir)
-		require.ErrorContains(t, err, "offset 0", payload)
+	good := newCoder().appendEpisode(nil, &EpisodeRows{})
+	for name, payload := range map[string][]byte{
+		"empty": nil, "JSON": []byte(`{"Episode":{}}`), "no key before the first": append([]byte{sameKey}, good[1:]...),
+		"cut": good[:len(good)-1], "a byte more": append(good[:len(good):len(good)], 0), "more rows than bytes": append(good[:len(good)-1:len(good)-1], 0xff, 0xff, 0x7f),
+	} {
+		require.NoError(t, os.WriteFile(journalPath(dir), frame(payload), 0o644))
+		_, err := readJournal(dir)
+		require.ErrorContains(t, err, "offset 0", name)
+		require.ErrorContains(t, err, "not rows of an episode", name)
 	}
 }
 
-func frame(payload string) string { return string(appendFrame(nil, []byte(payload))) }
+func frame(payload []byte) []byte {
+	out := append(make([]byte, headLen), payload...)
+	fillHead(out)
+	return out
+}
 
 func TestJournalConcurrentAppend(t *testing.T) {
+	for _, sync := range []bool{false, true} {
+		testConcurrentAppend(t, sync)
+	}
+}
+
+func testConcurrentAppend(t *testing.T, synced bool) {
 	dir := t.TempDir()
-	j, err := OpenJournal(dir)
+	j, err := OpenJournal(dir, nil)
 	require.NoError(t, err)
+	j.Sync = synced
 	want := map[string]EpisodeRows{}
 	var wg sync.WaitGroup
-	errs := make(chan error, 40)
-	for _, rec := range sampleRecords(40) {
+	errs := make(chan error, 80)
+	for _, rec := range sampleRecords(80) {
 		want[rec.Episode.EpisodeID] = rec
-		wg.Go(func() { errs <- j.Append(rec) })
+		wg.Go(func() {
+			at, err := j.Append(rec)
+			if err == nil && synced && j.size.Load() <= at {
+				err = fmt.Errorf("%d is not on disk", at)
+			}
+			var got EpisodeRows
+			if err == nil {
+				got, err = j.ReadAt(at)
+			}
+			if err == nil && got.Episode.EpisodeID != rec.Episode.EpisodeID {
+				err = fmt.Errorf("%s at the place of %s", got.Episode.EpisodeID, rec.Episode.EpisodeID)
+			}
+			errs <- err
+		})
 	}
 	wg.Wait()
 	close(errs)
@@ -176,10 +293,9 @@ func TestJournalConcurrentAppend(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, j.Close())
-	got, torn, err := ReadJournal(dir)
+	got, err := readJournal(dir)
 	require.NoError(t, err)
-	require.Zero(t, torn)
-	require.Len(t, got, 40)
+	require.Len(t, got, len(want))
 	for _, rec := range got {
 		require.Equal(t, want[rec.Episode.EpisodeID], rec)
 	}
@@ -187,58 +303,89 @@ func TestJournalConcurrentAppend(t *testing.T) {
 
 func TestJournalErrors(t *testing.T) {
 	dir := t.TempDir()
-	_, _, err := ReadJournal(dir)
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, err, "episodes.log")
-
-	j, err := OpenJournal(dir)
+	j, err := OpenJournal(dir, nil)
 	require.NoError(t, err)
-	nan := math.NaN()
-	rec := EpisodeRows{Episode: Episode{Key: Key{EpisodeID: "e7"}}, Turns: []Turn{{Confidence: &nan}}}
-	require.ErrorContains(t, j.Append(rec), "episode e7")
-	rec = EpisodeRows{Episode: Episode{Key: Key{EpisodeID: "e8"}, Answer: strings.Repeat("x", maxRecord)}}
-	require.ErrorContains(t, j.Append(rec), "episode e8")
-	require.NoError(t, j.Append(EpisodeRows{}), "a refused record leaves the journal usable")
+	_, err = j.Append(EpisodeRows{Episode: Episode{Key: Key{EpisodeID: "e8"}, Answer: strings.Repeat("x", maxRecord)}})
+	require.ErrorContains(t, err, "episode e8")
+	at, err := j.Append(EpisodeRows{})
+	require.NoError(t, err, "a refused record leaves the journal usable")
+	require.Zero(t, at)
+	for _, at := range []int64{-1, 1, 16, 1 << 40} {
+		_, err = j.ReadAt(at)
+		require.ErrorContains(t, err, fmt.Sprint("offset ", at))
+	}
 	require.NoError(t, j.Close())
-	require.ErrorIs(t, j.Append(EpisodeRows{}), os.ErrClosed)
+	_, err = j.Append(EpisodeRows{})
+	require.ErrorIs(t, err, os.ErrClosed)
+	_, err = j.ReadAt(0)
+	require.ErrorIs(t, err, os.ErrClosed)
 	require.Error(t, j.Close())
-	recs, torn, err := ReadJournal(dir)
+	recs, err := readJournal(dir)
 	require.NoError(t, err)
-	require.Zero(t, torn)
 	require.Len(t, recs, 1)
+
+	_, err = OpenJournal(dir, func(EpisodeRows, int64) error { return os.ErrInvalid })
+	require.ErrorIs(t, err, os.ErrInvalid)
+	require.NotContains(t, err.Error(), "damaged")
 
 	blocked := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(blocked, "journal"), nil, 0o644))
-	_, err = OpenJournal(blocked)
+	_, err = OpenJournal(blocked, nil)
 	require.ErrorContains(t, err, "open journal")
+
+	for range 2 {
+		require.NoError(t, RemoveJournal(dir))
+		require.NoDirExists(t, filepath.Join(dir, "journal"))
+	}
 }
 
-func FuzzReadJournal(f *testing.F) {
+// A write that fails leaves whole records and is not tried again.
+func TestJournalAfterAFailedWrite(t *testing.T) {
+	dir, whole := writeJournal(t, sampleRecords(2))
+	j, err := OpenJournal(dir, nil)
+	require.NoError(t, err)
+	j.Sync = true
+	file := j.file
+	j.file, err = os.Open(journalPath(dir)) // which cannot be written
+	require.NoError(t, err)
+	_, first := j.Append(sampleRecords(3)[2])
+	require.ErrorContains(t, first, "episodes.log")
+	j.file = file
+	_, err = j.Append(EpisodeRows{})
+	require.ErrorContains(t, err, "episodes.log", "the first error again")
+	require.NoError(t, file.Close())
+	after, err := os.ReadFile(journalPath(dir))
+	require.NoError(t, err)
+	require.Equal(t, whole, after)
+}
+
+func FuzzOpenJournal(f *testing.F) {
 	small := EpisodeRows{Turns: []Turn{{}}}
 	_, whole := writeJournal(f, []EpisodeRows{small, small})
 	f.Add(whole, false)
 	f.Add(whole[:len(whole)-7], false)
-	f.Add([]byte(`{"Episode":{"Trial":1},"Turns":[{"In":0}]}`), true)
-	f.Add([]byte("1 00000000 00000000 \n\n"), false)
+	f.Add(whole[headLen:], true)
+	f.Add(newCoder().appendEpisode(nil, &sampleRecords(3)[2]), true)
 	f.Fuzz(func(t *testing.T, data []byte, framed bool) {
 		if framed {
-			data = appendFrame(nil, data)
+			data = frame(data)
 		}
 		path := journalPath(t.TempDir())
 		dir := filepath.Dir(filepath.Dir(path))
 		require.NoError(t, os.Mkdir(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, data, 0o644))
-		recs, torn, err := ReadJournal(dir)
+		recs, err := readJournal(dir)
 		if err != nil {
 			return
 		}
 		// What is left without the tail reads the same, with another record after it.
-		line, err := encodeRecord(small)
+		writeJournalIn(t, dir, []EpisodeRows{small})
+		again, err := readJournal(dir)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(path, slices.Concat(data[:int64(len(data))-torn], line), 0o644))
-		again, torn, err := ReadJournal(dir)
-		require.NoError(t, err)
-		require.Zero(t, torn)
-		require.Equal(t, append(recs, small), again)
+		require.Len(t, again, len(recs)+1)
+		for i, rec := range append(recs, small) { // NaN is not equal to itself
+			c := newCoder()
+			require.Equal(t, c.appendEpisode(nil, &rec), c.appendEpisode(nil, &again[i]))
+		}
 	})
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -26,8 +27,8 @@ func sampleEpisode(r *rand.Rand, i int) EpisodeRows {
 	models := []string{"gpt-5-mini", "claude-sonnet-4-5", "gemini-3-flash", "qwen3-32b"}
 	key := Key{
 		RunID: "20260601T080000-6f1c2a", EpisodeID: fmt.Sprintf("01J%020d", i), Suite: "counts",
-		TaskID: fmt.Sprintf("task-%02d", i/20%12), Candidate: fmt.Sprint("candidate-", i%4), Agent: "contract",
-		Provider: "openai", Model: models[i%4], OutputMode: "json_schema", PromptProfile: "plain",
+		TaskID: fmt.Sprintf("task-%06d", i/20), Candidate: fmt.Sprint("candidate-", i/5%4), Agent: "contract",
+		Provider: "openai", Model: models[i/5%4], OutputMode: "json_schema", PromptProfile: "plain",
 		Trial: int32(i%5 + 1), Seed: r.Int64(), Replayed: i%2 == 0,
 	}
 	rec := EpisodeRows{Episode: Episode{
@@ -84,6 +85,37 @@ func some(r *rand.Rand, i int, most int64) *int64 {
 
 func hexID(r *rand.Rand) string {
 	return fmt.Sprintf("%016x%016x%016x%016x", r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64())
+}
+
+// memory is a file in memory.
+type memory struct{ data []byte }
+
+func (m *memory) Write(p []byte) (int, error) {
+	m.data = append(m.data, p...)
+	return len(p), nil
+}
+
+func (m *memory) ReadAt(p []byte, at int64) (int, error) {
+	return bytes.NewReader(m.data).ReadAt(p, at)
+}
+
+func (m *memory) WriteAt(p []byte, at int64) (int, error) {
+	return copy(m.data[at:], p), nil
+}
+
+// encodeTable returns the file of a table, and decodeFile is its inverse.
+func encodeTable[T any, P record[T]](table string, rows []T) ([]byte, error) {
+	var to memory
+	w := newTableWriter[T, P](table, &to)
+	if err := w.add(rows...); err != nil {
+		return nil, err
+	}
+	err := w.finish()
+	return to.data, err
+}
+
+func decodeFile[T any, P record[T]](table string, file []byte) ([]T, error) {
+	return decodeTable[T, P](table, bytes.NewReader(file), int64(len(file)))
 }
 
 // leaves calls visit with the place of every Go field below v that is a column.

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,12 +11,12 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// maxFile bounds a Parquet file, which is read into memory.
+// maxFile bounds a Parquet file.
 const maxFile = 4 << 30
 
-// Read reads the three Parquet files of dir. It refuses, naming the file, one
-// that is missing (fs.ErrNotExist), cut short, changed in any byte, or of
-// another schema; the rows it returns are those written. Empty lists are nil.
+// Read reads the three Parquet files of dir into memory. It refuses, naming the
+// file, one that is missing (fs.ErrNotExist), cut short, changed in any byte, or
+// of another schema; the rows it returns are those written. Empty lists are nil.
 func Read(dir string) (Rows, error) {
 	var rows Rows
 	var err1, err2, err3 error
@@ -31,55 +30,53 @@ func Read(dir string) (Rows, error) {
 }
 
 func readTable[T any, P record[T]](dir, table string) ([]T, error) {
-	path := filepath.Join(dir, fileName(table))
-	file, err := readFile(path, maxFile)
+	f, size, err := openFile(dir, table)
 	if err != nil {
-		return nil, fmt.Errorf("read ledger: %w", err)
+		return nil, err
 	}
-	rows, err := decodeTable[T, P](table, file)
+	defer func() { _ = f.Close() }()
+	rows, err := decodeTable[T, P](table, f, size)
 	if err != nil {
-		return nil, fmt.Errorf("read ledger: %s: %w", path, err)
+		return nil, fmt.Errorf("read ledger: %s: %w", f.Name(), err)
 	}
 	return rows, nil
 }
 
-// decodeTable is the inverse of encodeTable. The file is untrusted.
-func decodeTable[T any, P record[T]](table string, file []byte) (rows []T, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			rows, err = nil, fmt.Errorf("damaged: %v", r)
-		}
-	}()
-	if err := verifySeal(file); err != nil {
-		return nil, err
+// openFile opens the file of a table.
+func openFile(dir, table string) (*os.File, int64, error) {
+	f, err := os.Open(filepath.Join(dir, fileName(table)))
+	if err != nil {
+		return nil, 0, fmt.Errorf("read ledger: %w", err)
 	}
-	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
+	info, err := f.Stat()
+	if err == nil && info.Size() > maxFile {
+		err = fmt.Errorf("%s has %d bytes, more than %d", f.Name(), info.Size(), int64(maxFile))
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, fmt.Errorf("read ledger: %w", err)
+	}
+	return f, info.Size(), nil
+}
+
+// decodeTable returns all rows of a file, which is untrusted.
+func decodeTable[T any, P record[T]](table string, file io.ReaderAt, size int64) ([]T, error) {
+	r, err := newTableReader[T, P](table, file, size)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSchema[T](f, table); err != nil {
-		return nil, err
-	}
-	if n := f.NumRows(); n < 0 || n > maxRows {
-		return nil, fmt.Errorf("claims %d rows, more than %d", n, maxRows)
-	}
-	for _, group := range f.Metadata().RowGroups {
-		for _, c := range group.Columns {
-			if c.MetaData.Codec != codec.CompressionCodec() { // others decode without a bound
-				return nil, fmt.Errorf("column %v is compressed with %v", c.MetaData.PathInSchema, c.MetaData.Codec)
-			}
+	defer r.close()
+	rows := slices.Grow([]T(nil), min(r.left, 4*rowGroupRows))
+	for {
+		batch, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
 		}
-	}
-	for _, group := range f.RowGroups() {
-		if rows, err = appendGroup[T, P](rows, group); err != nil {
+		if err != nil {
 			return nil, err
 		}
+		rows = append(rows, batch...)
 	}
-	want, _ := f.Lookup(keyRows)
-	if got, _ := tableDigest[T, P](rows); got != want {
-		return nil, fmt.Errorf("its %d rows do not have the digest its footer names", len(rows))
-	}
-	return rows, nil
 }
 
 // checkSchema refuses what parquet-go would convert or leave out silently.
@@ -88,8 +85,9 @@ func checkSchema[T any](f *parquet.File, table string) error {
 		return fmt.Errorf("holds the table %q, not %q", got, table)
 	}
 	want := schemaDigest(schemaText[T]())
-	if claimed, _ := f.Lookup(keySchema); claimed != want {
-		version, _ := f.Lookup(keyVersion)
+	claimed, _ := f.Lookup(keySchema)
+	version, _ := f.Lookup(keyVersion)
+	if claimed != want || version != fmt.Sprint(schemaVersion) {
 		return fmt.Errorf("written with ledger schema version %.20q (digest %.12q), this cupel reads version %d (digest %.12q): "+
 			"use the cupel named by code_version in run.json, or run again with this one", version, claimed, schemaVersion, want)
 	}
@@ -97,37 +95,6 @@ func checkSchema[T any](f *parquet.File, table string) error {
 		return errors.New("its columns are not those of the schema it names")
 	}
 	return nil
-}
-
-// appendGroup appends the rows of a row group.
-func appendGroup[T any, P record[T]](rows []T, group parquet.RowGroup) ([]T, error) {
-	in := group.Rows()
-	defer func() { _ = in.Close() }()
-	var row T
-	columns := columnsOf(P(&row).fields(nil))
-	buf := make([]parquet.Row, 128)
-	rows = slices.Grow(rows, int(min(group.NumRows(), rowGroupRows)))
-	for {
-		n, err := in.ReadRows(buf)
-		if len(rows)+n > maxRows {
-			return nil, fmt.Errorf("more than %d rows", maxRows)
-		}
-		for _, values := range buf[:n] {
-			for _, c := range columns {
-				c.reset()
-			}
-			for _, v := range values {
-				columns[v.Column()].set(v)
-			}
-			rows = append(rows, row)
-		}
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 }
 
 // readFile reads a file of at most limit bytes.

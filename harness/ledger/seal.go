@@ -6,6 +6,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"hash"
+	"io"
 )
 
 // A Parquet file has no checksum of its own, and a flipped bit in it reads as
@@ -14,59 +17,110 @@ import (
 
 const sealLen = 2 * sha256.Size
 
+// maxFooter bounds the footer of a file, which is held in memory. One of 16
+// million rows has 4 MB.
+const maxFooter = 64 << 20
+
 // sealBlank is what the place of the seal holds while the digest is taken.
 var sealBlank = string(bytes.Repeat([]byte{'0'}, sealLen))
 
 // sealAt finds the place of the seal in a Parquet file.
-func sealAt(file []byte) (int, error) {
+func sealAt(file io.ReaderAt, size int64) (int64, error) {
 	const magic, tail = "PAR1", 8 // footer length and magic
-	n := len(file)
-	if n < len(magic)+tail || string(file[n-len(magic):]) != magic {
+	end := make([]byte, tail)
+	if size < int64(len(magic)+tail) {
 		return 0, errors.New("cut short or not a Parquet file")
 	}
-	footer := int64(binary.LittleEndian.Uint32(file[n-tail:]))
-	start := int64(n-tail) - footer
+	if _, err := file.ReadAt(end, size-tail); err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	if string(end[tail-len(magic):]) != magic {
+		return 0, errors.New("cut short or not a Parquet file")
+	}
+	length := int64(binary.LittleEndian.Uint32(end))
+	start := size - tail - length
 	if start < int64(len(magic)) {
 		return 0, errors.New("damaged: its footer is longer than the file")
+	}
+	if length > maxFooter {
+		return 0, fmt.Errorf("its footer has %d bytes, more than %d", length, maxFooter)
+	}
+	footer := make([]byte, length)
+	if _, err := file.ReadAt(footer, start); err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
 	}
 	// Thrift, compact form: field 1 (key) and field 2 (value), each a string with
 	// its length. The last match is ours: only the schema order and the writer's
 	// name follow the metadata, while bounds of text columns come before.
 	mark := append([]byte{0x18, byte(len(keySeal))}, keySeal...)
 	mark = append(mark, 0x18, sealLen)
-	i := bytes.LastIndex(file[start:n-tail], mark)
-	if i < 0 || int(start)+i+len(mark)+sealLen > n-tail {
+	i := bytes.LastIndex(footer, mark)
+	if i < 0 || i+len(mark)+sealLen > len(footer) {
 		return 0, errors.New("damaged, or not written by cupel: it has no " + keySeal)
 	}
-	return int(start) + i + len(mark), nil
+	return start + int64(i+len(mark)), nil
 }
 
-// seal fills in the digest of a file whose place holds sealBlank.
-func seal(file []byte) error {
-	at, err := sealAt(file)
+// sealed passes on what is written, and takes the digest of it.
+type sealed struct {
+	to   file
+	hash hash.Hash
+	size int64
+}
+
+// file is what a table is written to.
+type file interface {
+	io.Writer
+	io.ReaderAt
+	io.WriterAt
+}
+
+func (s *sealed) Write(p []byte) (int, error) {
+	n, err := s.to.Write(p)
+	s.hash.Write(p[:n])
+	s.size += int64(n)
+	return n, err
+}
+
+// seal fills in the digest of what was written, whose place holds sealBlank.
+func (s *sealed) seal() error {
+	at, err := sealAt(s.to, s.size)
 	if err != nil {
 		return err
 	}
-	copy(file[at:], fileDigest(file, at))
-	return nil
+	_, err = s.to.WriteAt([]byte(hex.EncodeToString(s.hash.Sum(nil))), at)
+	return err
 }
 
 // verifySeal tells a damaged file from one as it was written.
-func verifySeal(file []byte) error {
-	at, err := sealAt(file)
+func verifySeal(file io.ReaderAt, size int64) error {
+	at, err := sealAt(file, size)
 	if err != nil {
 		return err
 	}
-	if string(file[at:at+sealLen]) != fileDigest(file, at) {
+	claimed := make([]byte, sealLen)
+	if _, err := file.ReadAt(claimed, at); err != nil {
+		return err
+	}
+	digest, err := fileDigest(file, size, at)
+	if err != nil {
+		return err
+	}
+	if string(claimed) != digest {
 		return errors.New("damaged or changed after it was written: its content does not have the digest its footer names")
 	}
 	return nil
 }
 
-func fileDigest(file []byte, at int) string {
+func fileDigest(file io.ReaderAt, size, at int64) (string, error) {
 	h := sha256.New()
-	h.Write(file[:at])
+	buf := make([]byte, 64<<10)
+	part := func(from, to int64) error {
+		_, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{io.NewSectionReader(file, from, to-from)}, buf)
+		return err
+	}
+	err1 := part(0, at)
 	h.Write([]byte(sealBlank))
-	h.Write(file[at+sealLen:])
-	return hex.EncodeToString(h.Sum(nil))
+	err2 := part(at+sealLen, size)
+	return hex.EncodeToString(h.Sum(nil)), errors.Join(err1, err2)
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// schemaVersion counts changes of the columns of any table. Parquet files and
-// journal records carry it.
-const schemaVersion = 3
+// schemaVersion counts changes of the columns of any table, of the order of the
+// rows, of their digests and of the journal. Parquet files and journal frames
+// carry it.
+const schemaVersion = 4
 
 // Keys of the file metadata. keySeal covers the file itself, see seal.
 const (
@@ -25,6 +26,9 @@ const (
 	tableTurns     = "turns"
 	tableToolCalls = "tool_calls"
 )
+
+// tables are all of them, in the order of the digest.
+var tables = [...]string{tableEpisodes, tableTurns, tableToolCalls}
 
 // fileName is the file of a table in the run folder.
 func fileName(table string) string { return table + ".parquet" }

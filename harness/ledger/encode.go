@@ -1,0 +1,170 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// encoder writes rows in a form in which no two look alike: strings and lists
+// carry their length, pointers say whether there is a value, and a key that is
+// that of the row before is one byte. Digests and the journal use it.
+type encoder struct {
+	buf   []byte
+	dirty bool // a string was not valid UTF-8
+	last  Key  // of the row before, valid UTF-8
+	any   bool // there is a row before
+}
+
+const (
+	sameKey  = 0
+	otherKey = 1
+)
+
+func (e *encoder) key(k *Key) {
+	if e.any && *k == e.last {
+		e.buf = append(e.buf, sameKey)
+		return
+	}
+	key := cleanKey(*k)
+	if key != *k {
+		e.dirty = true
+		if e.any && key == e.last {
+			e.buf = append(e.buf, sameKey)
+			return
+		}
+	}
+	e.buf = append(e.buf, otherKey)
+	for _, s := range key.strings() {
+		e.string(*s)
+	}
+	e.int(int64(key.Trial))
+	e.int(key.Seed)
+	e.bool(key.Replayed)
+	e.last, e.any = key, true
+}
+
+func (e *encoder) field(f any) {
+	switch p := f.(type) {
+	case *string:
+		e.string(*p)
+	case *bool:
+		e.bool(*p)
+	case *int32:
+		e.int(int64(*p))
+	case *int64:
+		e.int(*p)
+	case **int32:
+		if e.present(*p != nil) {
+			e.int(int64(**p))
+		}
+	case **int64:
+		if e.present(*p != nil) {
+			e.int(**p)
+		}
+	case **float64:
+		if e.present(*p != nil) {
+			e.buf = binary.LittleEndian.AppendUint64(e.buf, math.Float64bits(**p))
+		}
+	case *[]string:
+		e.uint(uint64(len(*p)))
+		for _, s := range *p {
+			e.string(s)
+		}
+	case *[]Check:
+		e.uint(uint64(len(*p)))
+		for _, c := range *p {
+			e.string(c.Name)
+			e.bool(c.Passed)
+			e.string(c.Detail)
+		}
+	default:
+		panic(fmt.Sprintf("ledger: column of type %T", f)) // unreachable: see record.fields
+	}
+}
+
+func (e *encoder) uint(n uint64) { e.buf = binary.AppendUvarint(e.buf, n) }
+func (e *encoder) int(n int64)   { e.buf = binary.AppendVarint(e.buf, n) }
+
+func (e *encoder) bool(b bool) {
+	if b {
+		e.buf = append(e.buf, 1)
+	} else {
+		e.buf = append(e.buf, 0)
+	}
+}
+
+func (e *encoder) present(b bool) bool {
+	e.bool(b)
+	return b
+}
+
+func (e *encoder) string(s string) {
+	if !utf8.ValidString(s) {
+		e.dirty = true
+		s = validUTF8(s)
+	}
+	e.uint(uint64(len(s)))
+	e.buf = append(e.buf, s...)
+}
+
+// scratch is one row and the pointers to its columns: rows are copied into it,
+// which is cheaper than collecting the pointers of every row.
+type scratch[T any, P record[T]] struct {
+	row T
+	own []any // the columns behind the key
+}
+
+func newScratch[T any, P record[T]]() *scratch[T, P] {
+	s := &scratch[T, P]{}
+	s.own = P(&s.row).fields(nil)[keyFields:]
+	return s
+}
+
+// encode writes the row.
+func (s *scratch[T, P]) encode(e *encoder) {
+	e.key(P(&s.row).key())
+	for _, f := range s.own {
+		e.field(f)
+	}
+}
+
+// validUTF8 replaces every byte that is not UTF-8 by U+FFFD, one for one, as
+// encoding JSON does: journal and Parquet must agree.
+func validUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
+func cleanKey(k Key) Key {
+	for _, s := range k.strings() {
+		*s = validUTF8(*s)
+	}
+	return k
+}
+
+// clean makes every string of a row valid UTF-8. What its lists point to is left
+// alone.
+func clean[T any, P record[T]](row *T) {
+	for _, f := range P(row).fields(nil) {
+		switch p := f.(type) {
+		case *string:
+			*p = validUTF8(*p)
+		case *[]string:
+			list := make([]string, len(*p))
+			for i, s := range *p {
+				list[i] = validUTF8(s)
+			}
+			*p = list
+		case *[]Check:
+			list := make([]Check, len(*p))
+			for i, c := range *p {
+				list[i] = Check{validUTF8(c.Name), c.Passed, validUTF8(c.Detail)}
+			}
+			*p = list
+		}
+	}
+}

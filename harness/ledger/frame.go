@@ -1,0 +1,225 @@
+package ledger
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// A frame of the journal is a head of 16 bytes and a payload. The head holds, in
+// little-endian, the mark CJ, the schema version (2 bytes), the length of the
+// payload (4), its CRC-32C (4) and the CRC-32C of the head before it (4). So a
+// length can be trusted before the payload is: a frame that ends behind the end of
+// the file was cut by a crash, and nothing else was.
+const headLen = 16
+
+var frameMark = []byte("CJ")
+
+// maxRecord bounds a payload, in bytes.
+const maxRecord = 32 << 20
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+var (
+	errBroken  = errors.New("length or checksum of the record do not match")
+	errVersion = errors.New("record of schema version")
+)
+
+// appendFrame appends the frame of an episode. After an error dst is as it was.
+func (c *coder) appendFrame(dst []byte, rec *EpisodeRows) ([]byte, error) {
+	start := len(dst)
+	var head [headLen]byte
+	dst = c.appendEpisode(append(dst, head[:]...), rec)
+	if n := len(dst) - start - headLen; n > maxRecord {
+		return dst[:start], fmt.Errorf("its rows have %d bytes, more than %d", n, maxRecord)
+	}
+	fillHead(dst[start:])
+	return dst, nil
+}
+
+// fillHead fills in the head of a frame.
+func fillHead(frame []byte) {
+	copy(frame, frameMark)
+	payload := frame[headLen:]
+	binary.LittleEndian.PutUint16(frame[2:], schemaVersion)
+	binary.LittleEndian.PutUint32(frame[4:], uint32(len(payload)))
+	binary.LittleEndian.PutUint32(frame[8:], crc32.Checksum(payload, castagnoli))
+	fillHeadSum(frame)
+}
+
+func fillHeadSum(head []byte) {
+	binary.LittleEndian.PutUint32(head[12:], crc32.Checksum(head[:12], castagnoli))
+}
+
+// isHead reports whether a frame begins here.
+func isHead(b []byte) bool {
+	return len(b) >= headLen && bytes.HasPrefix(b, frameMark) &&
+		crc32.Checksum(b[:12], castagnoli) == binary.LittleEndian.Uint32(b[12:])
+}
+
+// parseHead returns the length of the payload.
+func parseHead(head []byte) (int, error) {
+	if !isHead(head) {
+		return 0, errBroken
+	}
+	if v := binary.LittleEndian.Uint16(head[2:]); v != schemaVersion {
+		return 0, otherVersion(fmt.Sprint(v))
+	}
+	n := binary.LittleEndian.Uint32(head[4:])
+	if n > maxRecord {
+		return 0, fmt.Errorf("record of %d bytes, more than %d", n, maxRecord)
+	}
+	return int(n), nil
+}
+
+func otherVersion(v string) error {
+	return fmt.Errorf("%w %q, this cupel reads version %d: finish the run with the cupel that began it", errVersion, v, schemaVersion)
+}
+
+func checkPayload(head, payload []byte) error {
+	if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(head[8:]) {
+		return errBroken
+	}
+	return nil
+}
+
+// readFrame returns the payload of the frame at a place, in buf if it has room.
+func readFrame(file io.ReaderAt, at, size int64, buf []byte) ([]byte, error) {
+	if at < 0 || at > size-headLen {
+		return nil, errors.New("no record is there")
+	}
+	have, err := file.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
+	if err != nil {
+		return nil, err
+	}
+	n, err := parseHead(buf[:have])
+	if err != nil {
+		return nil, err
+	}
+	if int64(n) > size-at-headLen {
+		return nil, errBroken
+	}
+	frame := buf
+	if headLen+n > len(buf) {
+		frame = make([]byte, headLen+n)
+		copy(frame, buf[:have])
+		if _, err := file.ReadAt(frame[have:], at+int64(have)); err != nil {
+			return nil, err
+		}
+	}
+	return frame[headLen : headLen+n], checkPayload(frame, frame[headLen:headLen+n])
+}
+
+// scanJournal calls visit with each record, and returns the size of the whole
+// ones. What is behind them was cut by a crash.
+func scanJournal(r io.Reader, c *coder, visit func(rec EpisodeRows, at int64) error) (good int64, err error) {
+	in := bufio.NewReaderSize(r, 256<<10)
+	var frame []byte
+	for {
+		frame, err = nextFrame(in, frame[:0])
+		if errors.Is(err, io.EOF) {
+			return good, nil
+		}
+		if errors.Is(err, errBroken) {
+			// A broken end is the work of a crash; it may also have left zeros, or
+			// parts of the last frame. With another frame behind it is damage.
+			var torn bool
+			if torn, err = isTail(in, frame, good == 0); torn {
+				return good, nil
+			}
+		}
+		var rec EpisodeRows
+		if err == nil {
+			rec, err = c.decodeEpisode(frame[headLen:])
+		}
+		if err != nil {
+			return good, refused(err, good)
+		}
+		if visit != nil {
+			if err := visit(rec, good); err != nil {
+				return good, err
+			}
+		}
+		good += int64(len(frame))
+	}
+}
+
+func refused(err error, at int64) error {
+	if errors.Is(err, errVersion) {
+		return err
+	}
+	return fmt.Errorf("damaged at offset %d: %w. The records before it are whole: cut the file there, and what is behind it runs again", at, err)
+}
+
+// nextFrame appends the next frame to frame. The error is io.EOF when the file ends
+// before the frame does, and errBroken, with what was read, when it is none.
+func nextFrame(in *bufio.Reader, frame []byte) ([]byte, error) {
+	head, err := in.Peek(headLen)
+	if err != nil {
+		return frame, err
+	}
+	n, err := parseHead(head)
+	if err != nil {
+		return frame, err
+	}
+	if n += headLen; cap(frame) < n {
+		frame = make([]byte, 0, n+n/4)
+	}
+	if _, err := io.ReadFull(in, frame[:n]); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = io.EOF
+		}
+		return frame, err
+	}
+	frame = frame[:n]
+	return frame, checkPayload(frame, frame[headLen:])
+}
+
+// isTail looks for another frame behind the broken one, of which read has already
+// been taken from in. first says that nothing whole is before it: then only zeros
+// are a tail, since the file may be something else.
+func isTail(in *bufio.Reader, read []byte, first bool) (bool, error) {
+	rest := in
+	if len(read) > 0 {
+		rest = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(read[1:]), in), 64<<10)
+		first = false
+	}
+	if first {
+		if v, ok := olderVersion(rest); ok {
+			return false, otherVersion(v)
+		}
+	}
+	zeros := true
+	for {
+		head, err := rest.Peek(headLen)
+		switch {
+		case len(head) == 0 && errors.Is(err, io.EOF):
+			if first && !zeros {
+				return false, errors.New("not a journal of cupel")
+			}
+			return true, nil
+		case err != nil && !errors.Is(err, io.EOF):
+			return false, err
+		case isHead(head):
+			return false, errBroken
+		}
+		zeros = zeros && head[0] == 0
+		if _, err := rest.Discard(1); err != nil {
+			return false, err
+		}
+	}
+}
+
+// olderVersion recognises a journal of up to version 3: lines that begin with the
+// version and a space.
+func olderVersion(in *bufio.Reader) (string, bool) {
+	line, _ := in.Peek(2)
+	if len(line) == 2 && line[0] >= '1' && line[0] <= '3' && line[1] == ' ' {
+		return string(line[:1]), true
+	}
+	return "", false
+}

@@ -1,0 +1,155 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+)
+
+// Scan reads the ledger in dir episode by episode, in ledger order and in memory
+// that does not grow with it. It checks what Read checks, and that the rows are in
+// order; an error comes last. Each file is checked against its seal before the
+// first row, and against the digest of its rows after the last.
+func Scan(dir string) iter.Seq2[EpisodeRows, error] {
+	return func(yield func(EpisodeRows, error) bool) {
+		s := &scanner{dir: dir}
+		defer s.close()
+		err := s.open()
+		for err == nil {
+			var rec EpisodeRows
+			if rec, err = s.next(); err == nil && !yield(rec, nil) {
+				return
+			}
+		}
+		if !errors.Is(err, io.EOF) {
+			yield(EpisodeRows{}, err)
+		}
+	}
+}
+
+// scanner joins the three tables.
+type scanner struct {
+	dir      string
+	episodes tableScanner[Episode, *Episode]
+	turns    tableScanner[Turn, *Turn]
+	calls    tableScanner[ToolCall, *ToolCall]
+	order    order
+}
+
+func (s *scanner) open() error {
+	return errors.Join(s.episodes.open(s.dir, tableEpisodes), s.turns.open(s.dir, tableTurns), s.calls.open(s.dir, tableToolCalls))
+}
+
+func (s *scanner) close() {
+	s.episodes.close()
+	s.turns.close()
+	s.calls.close()
+}
+
+// next returns the rows of the next episode.
+func (s *scanner) next() (rec EpisodeRows, err error) {
+	e, err := s.episodes.peek()
+	if errors.Is(err, io.EOF) {
+		return rec, s.end()
+	}
+	if err != nil {
+		return rec, err
+	}
+	rec.Episode = *e
+	s.episodes.skip()
+	if rec.Turns, err = s.turns.of(&rec.Episode.Key); err != nil {
+		return rec, err
+	}
+	if rec.ToolCalls, err = s.calls.of(&rec.Episode.Key); err != nil {
+		return rec, err
+	}
+	if err = rec.check(); err == nil {
+		err = s.order.next(rec.Episode.place())
+	}
+	if err != nil {
+		err = fmt.Errorf("read ledger in %s: %w", s.dir, err)
+	}
+	return rec, err
+}
+
+// end is io.EOF when no row is left.
+func (s *scanner) end() error {
+	t, err := s.turns.peek()
+	if err == nil {
+		return fmt.Errorf("read ledger in %s: turn of task %v has no episode", s.dir, t.place())
+	}
+	if !errors.Is(err, io.EOF) {
+		return err
+	}
+	c, err := s.calls.peek()
+	if err == nil {
+		return fmt.Errorf("read ledger in %s: tool call of task %v has no episode", s.dir, c.place())
+	}
+	return err
+}
+
+// tableScanner hands out the rows of one table.
+type tableScanner[T any, P record[T]] struct {
+	file  *os.File
+	rows  *tableReader[T, P]
+	batch []T
+	err   error
+}
+
+func (s *tableScanner[T, P]) open(dir, table string) error {
+	f, size, err := openFile(dir, table)
+	if err != nil {
+		return err
+	}
+	s.file = f
+	s.rows, err = newTableReader[T, P](table, f, size)
+	return s.wrap(err)
+}
+
+func (s *tableScanner[T, P]) wrap(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return err
+	}
+	return fmt.Errorf("read ledger: %s: %w", s.file.Name(), err)
+}
+
+// peek returns the next row, or io.EOF.
+func (s *tableScanner[T, P]) peek() (*T, error) {
+	for len(s.batch) == 0 {
+		if s.err != nil {
+			return nil, s.err
+		}
+		s.batch, s.err = s.rows.next()
+		s.err = s.wrap(s.err)
+	}
+	return &s.batch[0], nil
+}
+
+func (s *tableScanner[T, P]) skip() { s.batch = s.batch[1:] }
+
+// of returns the rows of an episode, which come next.
+func (s *tableScanner[T, P]) of(k *Key) (rows []T, err error) {
+	p := k.place()
+	for {
+		row, err := s.peek()
+		if errors.Is(err, io.EOF) || err == nil && P(row).key().place() != p {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, *row)
+		s.skip()
+	}
+}
+
+func (s *tableScanner[T, P]) close() {
+	if s.rows != nil {
+		s.rows.close()
+	}
+	if s.file != nil {
+		_ = s.file.Close()
+	}
+}
