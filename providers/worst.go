@@ -1,0 +1,86 @@
+package providers
+
+import (
+	"time"
+	"unicode/utf8"
+)
+
+// Worst is the most that a request can cost on a day, in whole nano-USD, if its
+// prompt has at most so many tokens, cached ones included, and its answer, reasoning
+// included: at the dearest token class, size of prompt and service tier that the
+// model has a price for. Cost is never more. ok is false, and the cost unknown, when
+// no entry prices the model on that day, when a count is negative, or when the sum
+// exceeds an int64.
+func (p Prices) Worst(provider, model string, input, output int64, at time.Time) (nanoUSD int64, ok bool) {
+	e := p.find(provider, model, at)
+	if e == nil || min(input, output) < 0 {
+		return 0, false
+	}
+	factor := int64(wholeFactor)
+	for _, f := range e.services {
+		factor = max(factor, f)
+	}
+	r := e.base
+	for i := 0; ; i++ {
+		longest := input // of the prompts these rates hold for
+		if i < len(e.tiers) {
+			longest = min(input, e.tiers[i].above)
+		}
+		var sum total
+		sum.add(longest, factor*max(r.input, r.cacheRead, r.cacheWrite, r.cacheWriteLong))
+		sum.add(output, factor*max(r.output, r.reasoning))
+		sum.add(1_000_000*wholeFactor, e.request)
+		cost, fits := sum.nano()
+		if !fits {
+			return 0, false
+		}
+		nanoUSD = max(nanoUSD, cost)
+		if i == len(e.tiers) || input <= e.tiers[i].above {
+			return nanoUSD, true
+		}
+		r = e.tiers[i].rates
+	}
+}
+
+// Tokens that a call's parts may take besides their text: what a provider's own
+// prompt says around them, with room to spare.
+const (
+	callTokens    = 1024
+	messageTokens = 64
+	toolTokens    = 256
+	// imageTokens is the most any provider counts for an image, whatever its size.
+	imageTokens = 50_000
+)
+
+// WorstTokens bounds the tokens of one request of a call. A token of text is at
+// least a byte, so the input is at most the bytes that are sent as text and
+// something for each part. Settings of the wire, such as Options.Extra, are not in
+// the call. ok is false when the output has no bound: MaxTokens is 0.
+func WorstTokens(call Call) (input, output int64, ok bool) {
+	input = callTokens + textTokens(call.System)
+	for _, m := range call.Messages {
+		input += messageTokens + textTokens(m.Text) + textTokens(m.CallID) + textTokens(m.Name) + int64(len(m.Continuation))
+		input += imageTokens * int64(len(m.Images))
+		for _, c := range m.Calls {
+			input += messageTokens + textTokens(c.ID) + textTokens(c.Name) + textTokens(c.Args)
+		}
+	}
+	for _, t := range call.Tools {
+		input += toolTokens + textTokens(t.Name) + textTokens(t.Description) + schemaTokens(t.Schema)
+	}
+	if f := call.Format; f != nil {
+		input += toolTokens + textTokens(f.Name) + schemaTokens(f.Schema)
+	}
+	return input, int64(call.MaxTokens), call.MaxTokens > 0
+}
+
+// textTokens counts bytes; of text that is not UTF-8 each may be sent as three.
+func textTokens(s string) int64 {
+	if utf8.ValidString(s) {
+		return int64(len(s))
+	}
+	return 3 * int64(len(s))
+}
+
+// schemaTokens counts a schema twice: providers write it anew in their own prompt.
+func schemaTokens(schema []byte) int64 { return 2 * int64(len(schema)) }
