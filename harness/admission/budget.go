@@ -1,0 +1,109 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// ErrCapped is a request whose worst case does not fit what is left of a cap.
+// The error that wraps it names the cap.
+var ErrCapped = errors.New("the cap on spending is reached")
+
+// Spend is money, tokens and requests, none of them negative.
+type Spend struct {
+	// CostNanoUSD is money in nano-USD.
+	CostNanoUSD int64
+	// Tokens of all classes, Requests with every attempt.
+	Tokens, Requests int64
+}
+
+// plus adds; a sum stays at the largest number rather than wrap.
+func (s Spend) plus(t Spend) Spend {
+	return Spend{add(s.CostNanoUSD, t.CostNanoUSD), add(s.Tokens, t.Tokens), add(s.Requests, t.Requests)}
+}
+
+// minus takes away what was added before.
+func (s Spend) minus(t Spend) Spend {
+	return Spend{s.CostNanoUSD - t.CostNanoUSD, s.Tokens - t.Tokens, s.Requests - t.Requests}
+}
+
+func add(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// over names the first cap that a sum exceeds; "" for none.
+func (c Caps) over(s Spend) (measure string, of func(Spend) int64) {
+	switch {
+	case c.CostNanoUSD > 0 && s.CostNanoUSD > c.CostNanoUSD:
+		return "cost", func(s Spend) int64 { return s.CostNanoUSD }
+	case c.Tokens > 0 && s.Tokens > c.Tokens:
+		return "tokens", func(s Spend) int64 { return s.Tokens }
+	case c.Requests > 0 && s.Requests > c.Requests:
+		return "requests", func(s Spend) int64 { return s.Requests }
+	}
+	return "", nil
+}
+
+// budget is what is spent and reserved under one set of caps.
+type budget struct {
+	of              string // whose it is, in errors
+	caps            Caps
+	spent, reserved Spend
+	flying, waiting int
+	// capped is why nothing more is begun; nil until a cap bound.
+	capped error
+}
+
+// refuse returns an error if a request would exceed a cap although every
+// reservation came to nothing.
+func (b *budget) refuse(worst Spend) error {
+	measure, value := b.caps.over(b.spent.plus(worst))
+	if measure == "" {
+		return nil
+	}
+	err := fmt.Errorf("%w: %s of %s: %s of %s spent, the next request may need %s: raise the cap and resume the run",
+		ErrCapped, measure, b.of, amount(measure, value(b.spent)), amount(measure, value(Spend(b.caps))), amount(measure, value(worst)))
+	if b.capped == nil {
+		b.capped = err
+	}
+	return err
+}
+
+// fits says whether a request fits beside what is reserved.
+func (b *budget) fits(worst Spend) bool {
+	measure, _ := b.caps.over(b.spent.plus(b.reserved).plus(worst))
+	return measure == ""
+}
+
+func (b *budget) reserve(worst Spend) {
+	b.reserved = b.reserved.plus(worst)
+	b.flying++
+}
+
+// settle replaces a reservation by what the request came to, be it more.
+func (b *budget) settle(worst, actual Spend) {
+	b.reserved = b.reserved.minus(worst)
+	b.flying--
+	b.spend(actual)
+}
+
+func (b *budget) spend(actual Spend) {
+	b.spent = b.spent.plus(actual)
+	if measure, value := b.caps.over(b.spent); measure != "" && b.capped == nil {
+		b.capped = fmt.Errorf("%w: %s of %s: %s spent of %s: a request came to more than its worst case",
+			ErrCapped, measure, b.of, amount(measure, value(b.spent)), amount(measure, value(Spend(b.caps))))
+	}
+}
+
+// amount writes money in USD, and anything else as it is.
+func amount(measure string, n int64) string {
+	if measure != "cost" {
+		return fmt.Sprint(n)
+	}
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%09d", n/1e9, n%1e9), "0"), ".") + " USD"
+}

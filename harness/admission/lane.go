@@ -1,0 +1,254 @@
+package admission
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// maxAdvice bounds how long a lane is paused because the provider said so in an
+// error: a daily limit is waited for, within reason.
+const maxAdvice = time.Hour
+
+// Lane admits the requests to one provider with one key.
+type Lane struct {
+	control  *Control
+	provider string
+	number   int
+	budget   *budget
+
+	// most is the configured concurrency, limit the adapted one.
+	most   int
+	limit  float64
+	flying int
+	// lowered is how many requests had been sent when the limit was last lowered:
+	// the failure of one of those is no news.
+	lowered int64
+	// Nothing is sent before paused.
+	paused time.Time
+	// Until spread ends requests are gap apart; the next one goes at next.
+	gap          time.Duration
+	spread, next time.Time
+
+	requests, tokens bucket
+	// typical is a moving average of what requests are charged of tokens.
+	typical float64
+
+	// lines are those who wait, by candidate, the next one to be served first.
+	// None is empty.
+	lines   []line
+	waiting int
+}
+
+type line struct {
+	candidate string
+	permits   []*Permit
+}
+
+// Why is the cause of a Change.
+type Why string
+
+// The causes.
+const (
+	Start      Why = "start"      // the configured limit
+	RateLimit  Why = "rate_limit" // the provider refused for the rate
+	Overloaded Why = "overloaded" // the provider refused for its load
+	Header     Why = "header"     // a reply said what is left
+	Recovered  Why = "recovered"  // requests at the limit succeeded
+)
+
+// Change is a change of how fast a lane asks.
+type Change struct {
+	At       time.Time
+	Provider string
+	// Lane numbers the keys of a provider from 1, in the order of first use.
+	Lane int
+	// Limit is how many requests may be in flight from now on.
+	Limit int
+	Why   Why
+	// Until is set when the lane is paused until then; with Gap, when its requests
+	// are spread until then.
+	Until time.Time
+	Gap   time.Duration
+}
+
+func (l *Lane) changed(now time.Time, why Why, until time.Time, gap time.Duration) {
+	if f := l.control.options.Changed; f != nil {
+		f(Change{At: now, Provider: l.provider, Lane: l.number, Limit: int(l.limit), Why: why, Until: until, Gap: gap})
+	}
+}
+
+// open says whether the lane's rates let a request go, and if it must wait for a
+// time rather than for another request, which.
+func (l *Lane) open(p *Permit, now time.Time) (at time.Time, ok bool) {
+	if l.flying >= int(l.limit) {
+		return time.Time{}, false
+	}
+	at = l.paused
+	if now.Before(l.spread) && l.next.After(at) {
+		at = l.next
+		if l.spread.Before(at) {
+			at = l.spread
+		}
+	}
+	wait := max(at.Sub(now), l.requests.wait(1, now), l.tokens.wait(p.charge, now))
+	return now.Add(wait), wait <= 0
+}
+
+// took charges a request that is let go.
+func (l *Lane) took(p *Permit, now time.Time) {
+	l.flying++
+	l.requests.take(1, now)
+	l.tokens.take(p.charge, now)
+	if l.typical == 0 {
+		l.typical = p.charge
+	}
+	l.typical += (p.charge - l.typical) / 8
+	if l.gap > 0 {
+		l.next = now.Add(l.gap)
+	}
+}
+
+// adapt learns from how a request ended: additive increase, 1/limit for every
+// success while the limit is in use, and multiplicative decrease, once a round trip.
+func (l *Lane) adapt(p *Permit, err error, now time.Time) {
+	used := l.flying >= int(l.limit)
+	l.flying--
+	before := int(l.limit)
+	var failed *providers.Error
+	switch {
+	case err == nil:
+		if used {
+			l.limit = min(float64(l.most), l.limit+1/l.limit)
+		}
+		if int(l.limit) > before {
+			l.changed(now, Recovered, time.Time{}, 0)
+		}
+	case errors.As(err, &failed) && (failed.Kind == providers.RateLimit || failed.Kind == providers.Overloaded):
+		why := RateLimit
+		if failed.Kind == providers.Overloaded {
+			why = Overloaded
+		}
+		if p.number > l.lowered {
+			l.limit = max(1, math.Floor(l.limit/2))
+			l.lowered = l.control.sent
+			if int(l.limit) < before {
+				l.changed(now, why, time.Time{}, 0)
+			}
+		}
+		l.pause(min(failed.RetryAfter, maxAdvice), why, now)
+	}
+}
+
+// pause stops the lane for a time; one that barely prolongs another is not told.
+func (l *Lane) pause(d time.Duration, why Why, now time.Time) {
+	until := now.Add(d)
+	if d <= 0 || !until.After(l.paused) {
+		return
+	}
+	news := until.Sub(l.paused) > time.Second || !now.Before(l.paused)
+	l.paused = until
+	if news {
+		l.changed(now, why, until, 0)
+	}
+}
+
+// head is who is served next; nil if nobody waits.
+func (l *Lane) head() *Permit {
+	if len(l.lines) == 0 {
+		return nil
+	}
+	return l.lines[0].permits[0]
+}
+
+func (l *Lane) enter(p *Permit) {
+	l.waiting++
+	l.budget.waiting++
+	l.control.run.waiting++
+	for i := range l.lines {
+		if l.lines[i].candidate == p.candidate {
+			l.lines[i].permits = append(l.lines[i].permits, p)
+			return
+		}
+	}
+	l.lines = append(l.lines, line{p.candidate, []*Permit{p}})
+}
+
+// leave takes out one who waits; false if it does not. Behind the head of the
+// first line come the other candidates.
+func (l *Lane) leave(p *Permit) bool {
+	for i, q := range l.lines {
+		if q.candidate != p.candidate {
+			continue
+		}
+		for k := range q.permits {
+			if q.permits[k] != p {
+				continue
+			}
+			l.waiting--
+			l.budget.waiting--
+			l.control.run.waiting--
+			q.permits[k] = nil
+			if k == 0 {
+				q.permits = q.permits[1:]
+			} else {
+				q.permits = append(q.permits[:k], q.permits[k+1:]...)
+			}
+			switch {
+			case len(q.permits) == 0:
+				l.lines = append(l.lines[:i], l.lines[i+1:]...)
+			case i == 0 && k == 0:
+				l.lines = append(append(l.lines[:0], l.lines[1:]...), q)
+			default:
+				l.lines[i] = q
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// bucket is a token bucket that holds a minute's worth, as those of OpenAI,
+// Anthropic and Azure do: a burst may take a whole minute's worth at once. Of a
+// provider that counts fixed minutes instead, the second burst of a minute may be
+// refused; its Retry-After is honoured. It may be overdrawn: a charge larger than
+// the bucket goes when it is full.
+type bucket struct {
+	size, level float64 // size 0 never waits
+	at          time.Time
+}
+
+func newBucket(perMinute int64, now time.Time) bucket {
+	size := float64(max(0, perMinute))
+	return bucket{size: size, level: size, at: now}
+}
+
+func (b *bucket) fill(now time.Time) {
+	if d := now.Sub(b.at); d > 0 {
+		b.level = min(b.size, b.level+b.size*d.Minutes())
+		b.at = now
+	}
+}
+
+// wait is how long it takes until n can be taken.
+func (b *bucket) wait(n float64, now time.Time) time.Duration {
+	if b.size == 0 {
+		return 0
+	}
+	b.fill(now)
+	missing := min(n, b.size) - b.level
+	if missing <= 1e-6*b.size {
+		return 0 // what floating point leaves over
+	}
+	return time.Duration(math.Ceil(missing / b.size * float64(time.Minute)))
+}
+
+// take takes n, or gives it back if it is negative.
+func (b *bucket) take(n float64, now time.Time) {
+	if b.size > 0 {
+		b.fill(now)
+		b.level = min(b.size, b.level-n)
+	}
+}

@@ -1,0 +1,245 @@
+package admission
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+)
+
+// SpendLog is a file of what a run has reserved and spent, so that a run that was
+// killed goes on with what it has spent: a reservation without its settlement may
+// have been billed, and counts. One line each: version, length and CRC-32C
+// (Castagnoli) of the payload in hex, and the payload:
+//
+//	r NUMBER COST TOKENS REQUESTS "PROVIDER"
+//	s NUMBER COST TOKENS REQUESTS
+//
+// Each line is handed to the operating system before the request is sent, and
+// synced to disk on Close: a killed process loses none, a power failure may lose
+// the last ones.
+type SpendLog struct {
+	mu   sync.Mutex
+	file *os.File
+	path string
+	size int64 // of whole records
+	last int64 // the number of the last reservation
+	// settled is spent for good, by provider; unsettled are the reservations that
+	// were found open, or are made now.
+	settled   map[string]Spend
+	unsettled map[int64]reservation
+	err       error // what a write failed with: nothing is written after it
+	line      []byte
+}
+
+type reservation struct {
+	provider string
+	worst    Spend
+}
+
+const (
+	logVersion = 1
+	// maxLine bounds a line, maxProvider the name of a provider, in bytes.
+	maxLine     = 4096
+	maxProvider = 256
+)
+
+// OpenSpendLog opens a log for appending and makes it if there is none. It cuts off
+// a torn tail, and refuses a log that is damaged in the middle. One process at a
+// time may have it open.
+func OpenSpendLog(path string) (*SpendLog, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("open spend log: %w", err)
+	}
+	l := &SpendLog{file: f, path: path, settled: map[string]Spend{}, unsettled: map[int64]reservation{}}
+	err = l.read(f)
+	if err == nil {
+		err = f.Truncate(l.size)
+	}
+	if err == nil {
+		_, err = f.Seek(l.size, io.SeekStart)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open spend log %s: %w", path, errors.Join(err, f.Close()))
+	}
+	return l, nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Spent returns what each provider has been asked for, open reservations at their
+// worst, in a fresh map.
+func (l *SpendLog) Spent() map[string]Spend {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	spent := maps.Clone(l.settled)
+	for _, r := range l.unsettled {
+		spent[r.provider] = spent[r.provider].plus(r.worst)
+	}
+	return spent
+}
+
+// Close syncs the log to disk and closes it. It returns what a write failed with.
+func (l *SpendLog) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := errors.Join(l.err, l.file.Sync(), l.file.Close()); err != nil {
+		return fmt.Errorf("close spend log %s: %w", l.path, err)
+	}
+	return nil
+}
+
+// reserve writes down the worst case of a request and returns its number.
+func (l *SpendLog) reserve(provider string, worst Spend) (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(provider) > maxProvider {
+		return 0, fmt.Errorf("spend log: a provider's name has more than %d bytes", maxProvider)
+	}
+	number := l.last + 1
+	if err := l.append(reserved(number, provider, worst)); err != nil {
+		return 0, err
+	}
+	l.last = number
+	l.unsettled[number] = reservation{provider, worst}
+	return number, nil
+}
+
+// settle writes down what a request came to. If that fails, the reservation stays
+// open and the next request is refused with the error.
+func (l *SpendLog) settle(number int64, actual Spend) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.append(settled(number, actual)) == nil {
+		l.close(number, actual)
+	}
+}
+
+// close replaces a reservation by what the request came to.
+func (l *SpendLog) close(number int64, actual Spend) {
+	provider := l.unsettled[number].provider
+	delete(l.unsettled, number)
+	l.settled[provider] = l.settled[provider].plus(actual)
+}
+
+func reserved(number int64, provider string, worst Spend) []byte {
+	return strconv.AppendQuoteToASCII(append(numbers('r', number, worst), ' '), provider)
+}
+
+func settled(number int64, actual Spend) []byte { return numbers('s', number, actual) }
+
+func numbers(kind byte, number int64, s Spend) []byte {
+	line := append(make([]byte, 0, 128), kind)
+	for _, n := range []int64{number, s.CostNanoUSD, s.Tokens, s.Requests} {
+		line = strconv.AppendInt(append(line, ' '), n, 10)
+	}
+	return line
+}
+
+// append writes a line whole or not at all.
+func (l *SpendLog) append(payload []byte) error {
+	if l.err != nil {
+		return l.err
+	}
+	l.line = appendFrame(l.line[:0], payload)
+	if _, err := l.file.Write(l.line); err != nil {
+		l.err = fmt.Errorf("write spend log %s: %w", l.path, err)
+		if undo := l.file.Truncate(l.size); undo != nil {
+			l.err = errors.Join(l.err, undo)
+		}
+		return l.err
+	}
+	l.size += int64(len(l.line))
+	return nil
+}
+
+const logHead = "%d %08x %08x "
+
+// appendFrame appends a line with the payload given.
+func appendFrame(dst, payload []byte) []byte {
+	dst = fmt.Appendf(dst, logHead, logVersion, len(payload), crc32.Checksum(payload, crc32.MakeTable(crc32.Castagnoli)))
+	return append(append(dst, payload...), '\n')
+}
+
+// read reads whole records up to the end or a torn tail.
+func (l *SpendLog) read(r io.Reader) error {
+	in := bufio.NewReaderSize(r, maxLine)
+	for {
+		line, err := in.ReadSlice('\n')
+		for errors.Is(err, bufio.ErrBufferFull) { // no line of ours is as long
+			if _, err = in.ReadSlice('\n'); err == nil {
+				err = fmt.Errorf("record of more than %d bytes", maxLine)
+			}
+		}
+		if errors.Is(err, io.EOF) { // a tail without a newline
+			return nil
+		}
+		if err == nil {
+			err = l.record(line)
+		}
+		if errors.Is(err, errBroken) {
+			// After a power failure the newline of the last line may be on disk
+			// before what comes before it.
+			if _, more := in.Peek(1); errors.Is(more, io.EOF) {
+				return nil
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("damaged at offset %d: %w: what the run has spent cannot be known, start a new run", l.size, err)
+		}
+		l.size += int64(len(line))
+	}
+}
+
+var errBroken = errors.New("length or checksum of the record do not match")
+
+// record applies one line.
+func (l *SpendLog) record(line []byte) error {
+	version, rest, _ := bytes.Cut(line, []byte{' '})
+	const head = 2 * (8 + 1)
+	if len(rest) < head+1 {
+		return errBroken
+	}
+	payload := rest[head : len(rest)-1]
+	switch want := appendFrame(nil, payload); {
+	case !bytes.HasSuffix(want, rest):
+		return errBroken
+	case !bytes.Equal(want, line):
+		return fmt.Errorf("record of version %.20q, this cupel reads version %d", version, logVersion)
+	}
+	var kind byte
+	var number int64
+	var s Spend
+	var provider string
+	_, _ = fmt.Sscanf(string(payload), "%c %d %d %d %d %q", &kind, &number, &s.CostNanoUSD, &s.Tokens, &s.Requests, &provider)
+	_, open := l.unsettled[number]
+	switch {
+	case min(s.CostNanoUSD, s.Tokens, s.Requests) < 0:
+		return fmt.Errorf("%.80q is negative", payload)
+	case bytes.Equal(payload, reserved(number, provider, s)) && number > l.last:
+		l.last = number
+		l.unsettled[number] = reservation{provider, s}
+	case bytes.Equal(payload, settled(number, s)) && open:
+		l.close(number, s)
+	default:
+		return fmt.Errorf("%.80q does not follow from the records before it", payload)
+	}
+	return nil
+}

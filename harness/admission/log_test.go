@@ -1,0 +1,192 @@
+package admission
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+func openLog(t testing.TB, path string) *SpendLog {
+	t.Helper()
+	l, err := OpenSpendLog(path)
+	require.NoError(t, err)
+	return l
+}
+
+// writeLog makes a log of a run that was killed with one request in flight, and
+// returns its content.
+func writeLog(t testing.TB) (path string, content []byte) {
+	path = filepath.Join(t.TempDir(), "spend.log")
+	log := openLog(t, path)
+	c := New(Options{Log: log})
+	p, q := c.Lane("p", "k"), c.Lane("q \"\n☃", "k")
+	a := acquire(t, p, Request{Input: 10, Output: 20, CostNanoUSD: 300})
+	b := acquire(t, q, Request{Input: 1, Output: 2, CostNanoUSD: 3})
+	a.Done(Result{Usage: providers.Usage{Reported: true, Input: 7}, CostNanoUSD: cost(70)})
+	acquire(t, p, Request{Input: 1000, CostNanoUSD: 1000})
+	b.Done(failure(providers.RateLimit))
+	require.NoError(t, log.Close())
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return path, content
+}
+
+func TestSpendLogGoesOn(t *testing.T) {
+	path, content := writeLog(t)
+	require.Equal(t, `r 1 300 30 1 "p"|r 2 3 3 1 "q \"\n\u2603"|s 1 70 7 1|r 3 1000 1000 1 "p"|s 2 0 0 1`, payloads(content))
+	want := map[string]Spend{"p": {1070, 1007, 2}, "q \"\n☃": {0, 0, 1}}
+	for range 2 { // an open reservation stays one
+		log := openLog(t, path)
+		require.Equal(t, want, log.Spent())
+		c := New(Options{Log: log, Caps: Caps{CostNanoUSD: 1100}, Providers: map[string]Limits{"p": {Caps: Caps{Requests: 2}}}})
+		require.Equal(t, State{Spent: Spend{1070, 1007, 3}}, c.Snapshot().State)
+		require.NoError(t, c.Capped("p"))
+		_, err := c.Lane("p", "k").Acquire(t.Context(), Request{})
+		require.ErrorContains(t, err, "requests of provider p: 2 of 2 spent")
+		_, err = c.Lane("r", "k").Acquire(t.Context(), Request{CostNanoUSD: 31})
+		require.ErrorIs(t, err, ErrCapped)
+		require.NoError(t, log.Close())
+	}
+	log := openLog(t, path)
+	acquire(t, New(Options{Log: log}).Lane("p", "k"), Request{Input: 5}).Done(Result{})
+	require.Equal(t, Spend{1070, 1012, 3}, log.Spent()["p"])
+	require.NoError(t, log.Close())
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.True(t, strings.HasSuffix(payloads(content), `|r 4 0 5 1 "p"|s 4 0 5 1`))
+}
+
+func payloads(content []byte) string {
+	var list []string
+	for line := range strings.Lines(string(content)) {
+		list = append(list, strings.TrimSuffix(strings.SplitN(line, " ", 4)[3], "\n"))
+	}
+	return strings.Join(list, "|")
+}
+
+// A run that is killed between any two bytes goes on with at least what it spent:
+// what the whole records before the cut say.
+func TestSpendLogCutAtEveryByte(t *testing.T) {
+	_, content := writeLog(t)
+	spent := []map[string]Spend{ // after so many records
+		{},
+		{"p": {300, 30, 1}},
+		{"p": {300, 30, 1}, "q \"\n☃": {3, 3, 1}},
+		{"p": {70, 7, 1}, "q \"\n☃": {3, 3, 1}},
+		{"p": {1070, 1007, 2}, "q \"\n☃": {3, 3, 1}},
+		{"p": {1070, 1007, 2}, "q \"\n☃": {0, 0, 1}},
+	}
+	path := filepath.Join(t.TempDir(), "spend.log")
+	for cut := range len(content) + 1 {
+		for _, tail := range []string{"", strings.Repeat("\x00", 10_000)} {
+			require.NoError(t, os.WriteFile(path, append(content[:cut:cut], tail...), 0o666))
+			log := openLog(t, path)
+			whole := bytes.Count(content[:cut], []byte("\n"))
+			require.Equal(t, spent[whole], log.Spent(), "cut at %d", cut)
+			number, err := log.reserve("p", Spend{1, 1, 1}) // what follows joins no torn tail
+			require.NoError(t, err)
+			log.settle(number, Spend{2, 2, 1})
+			require.NoError(t, log.Close())
+			again := openLog(t, path)
+			want := spent[whole]["p"]
+			require.Equal(t, want.plus(Spend{2, 2, 1}), again.Spent()["p"])
+			require.NoError(t, again.Close())
+		}
+	}
+}
+
+func TestSpendLogRefusesDamage(t *testing.T) {
+	_, content := writeLog(t)
+	last := bytes.LastIndexByte(content[:len(content)-1], '\n') + 1
+	path := filepath.Join(t.TempDir(), "spend.log")
+	for i := range last - 1 { // without its newline the last line is one with the torn tail
+		broken := bytes.Clone(content)
+		broken[i] ^= 1
+		require.NoError(t, os.WriteFile(path, broken, 0o666))
+		_, err := OpenSpendLog(path)
+		require.ErrorContains(t, err, "damaged at offset", "byte %d", i)
+		left, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, broken, left, "what is refused is left as it is")
+	}
+	frame := func(payload string) string { return string(appendFrame(nil, []byte(payload))) }
+	for name, test := range map[string]struct{ text, want string }{
+		"settled twice":        {frame(`r 1 0 0 1 "p"`) + frame("s 1 0 0 1") + frame("s 1 0 0 1"), "does not follow"},
+		"settled unreserved":   {frame("s 1 0 0 1"), "does not follow"},
+		"reserved twice":       {frame(`r 1 0 0 1 "p"`) + frame(`r 1 0 0 1 "p"`), "does not follow"},
+		"negative":             {frame(`r 1 -1 0 1 "p"`), "negative"},
+		"not as it is written": {frame(`r 1 0 0 01 "p"`), "does not follow"},
+		"more behind":          {frame(`r 1 0 0 1 "p" x`), "does not follow"},
+		"nothing":              {frame(""), "does not follow"},
+		"another version":      {strings.Replace(frame(`r 1 0 0 1 "p"`), "1 ", "2 ", 1), `version "2"`},
+		"a record is missing":  {strings.ReplaceAll(frame(`r 1 0 0 1 "p"`)+frame("s 1 0 0 1"), frame(`r 1 0 0 1 "p"`), ""), "does not follow"},
+		"a long line":          {strings.Repeat("x", 9000) + "\n" + frame(`r 1 0 0 1 "p"`), "more than 4096 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(path, []byte(test.text), 0o666))
+			_, err := OpenSpendLog(path)
+			require.ErrorContains(t, err, test.want)
+			require.ErrorContains(t, err, path)
+		})
+	}
+}
+
+// What cannot be written down is not sent, and what cannot be settled stays
+// reserved in the file.
+func TestSpendLogThatCannotBeWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spend.log")
+	log := openLog(t, path)
+	c := New(Options{Log: log})
+	l := c.Lane("p", "k")
+	held := acquire(t, l, Request{Input: 50})
+	require.NoError(t, log.file.Close())
+	_, err := l.Acquire(t.Context(), Request{Input: 1})
+	require.ErrorIs(t, err, os.ErrClosed)
+	require.ErrorContains(t, err, "write spend log "+path)
+	require.Equal(t, State{Reserved: Spend{0, 50, 1}, InFlight: 1}, c.Snapshot().State)
+	held.Done(Result{Usage: providers.Usage{Reported: true, Input: 1}})
+	require.Equal(t, Spend{0, 50, 1}, log.Spent()["p"])
+	require.ErrorIs(t, log.Close(), os.ErrClosed)
+	again := openLog(t, path)
+	require.Equal(t, Spend{0, 50, 1}, again.Spent()["p"])
+	require.NoError(t, again.Close())
+
+	_, err = OpenSpendLog(t.TempDir())
+	require.ErrorContains(t, err, "open spend log")
+	long := openLog(t, filepath.Join(t.TempDir(), "spend.log"))
+	_, err = New(Options{Log: long}).Lane(strings.Repeat("p", 257), "k").Acquire(t.Context(), Request{})
+	require.ErrorContains(t, err, "more than 256 bytes")
+	require.NoError(t, long.Close())
+}
+
+func FuzzSpendLog(f *testing.F) {
+	_, content := writeLog(f)
+	f.Add(content)
+	f.Add(append(content[:len(content)/2:len(content)/2], content...))
+	f.Add(appendFrame(nil, []byte(`r 9223372036854775807 9223372036854775807 1 1 "p"`)))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := filepath.Join(t.TempDir(), "spend.log")
+		require.NoError(t, os.WriteFile(path, content, 0o666))
+		log, err := OpenSpendLog(path)
+		if err != nil {
+			return
+		}
+		spent := log.Spent()
+		for _, s := range spent {
+			require.GreaterOrEqual(t, min(s.CostNanoUSD, s.Tokens, s.Requests), int64(0))
+		}
+		require.NoError(t, log.Close())
+		kept, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.True(t, bytes.HasPrefix(content, kept), "only a tail is cut off")
+		again := openLog(t, path)
+		require.Equal(t, spent, again.Spent())
+		require.NoError(t, again.Close())
+	})
+}

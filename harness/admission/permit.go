@@ -1,0 +1,228 @@
+package admission
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// Request is one request at its worst. A negative number is unknown: it is
+// refused where a cap needs it.
+type Request struct {
+	// Candidate is whose it is: those who wait are served in turn.
+	Candidate string
+	// Input and Output are the most tokens it can take and give.
+	Input, Output int64
+	// CostNanoUSD is the most it can cost.
+	CostNanoUSD int64
+}
+
+// Result is how a request ended.
+type Result struct {
+	// Err is the error of the call; nil if it succeeded.
+	Err error
+	// Usage is what the reply reports.
+	Usage providers.Usage
+	// CostNanoUSD is what it cost; nil if that is unknown.
+	CostNanoUSD *int64
+}
+
+// Permit lets one request be sent. Its holder must call Done.
+type Permit struct {
+	// Waited is how long it took to get it.
+	Waited time.Duration
+
+	lane      *Lane
+	candidate string
+	worst     Spend
+	// charge is what the request takes from the tokens a minute.
+	charge float64
+	// arrival and number order requests as they come and as they go; record is its
+	// number in the log.
+	arrival, number, record int64
+	asked                   time.Time
+	// ready is sent to once, when the request may go or is refused.
+	ready chan error
+	done  bool
+}
+
+// maxAmount bounds what a request may need, so that sums stay in range: 281,475
+// USD, or as many billions of tokens.
+const maxAmount = 1 << 48
+
+// Acquire waits until a request may be sent. It fails with ErrCapped when its
+// worst case does not fit what is left of a cap, with ctx's error when that ends
+// first, and when the log cannot be written.
+func (l *Lane) Acquire(ctx context.Context, r Request) (*Permit, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c := l.control
+	c.mu.Lock()
+	p, err := l.permit(r)
+	if err != nil {
+		c.mu.Unlock()
+		return nil, err
+	}
+	now := c.now()
+	p.asked = now
+	if c.run.waiting == 0 { // nobody to pass
+		if _, open := l.open(p, now); open && c.run.fits(p.worst) && l.budget.fits(p.worst) {
+			err := p.admit(now)
+			c.mu.Unlock()
+			return p.or(err)
+		}
+	}
+	c.arrivals++
+	p.arrival, p.ready = c.arrivals, make(chan error, 1)
+	l.enter(p)
+	c.serve(now)
+	c.mu.Unlock()
+	select {
+	case err := <-p.ready:
+		return p.or(err)
+	case <-ctx.Done():
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !l.leave(p) && <-p.ready == nil { // it was let go at that moment
+			l.flying--
+			l.requests.take(-1, c.now())
+			p.settle(Spend{}, 0)
+		}
+		c.serve(c.now())
+		return nil, ctx.Err()
+	}
+}
+
+func (p *Permit) or(err error) (*Permit, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// permit checks a request and makes its permit.
+func (l *Lane) permit(r Request) (*Permit, error) {
+	caps, own := l.control.run.caps, l.budget.caps
+	switch {
+	case max(r.Input, r.Output, r.CostNanoUSD) > maxAmount:
+		return nil, fmt.Errorf("admit a request to %s: a worst case of %d + %d tokens, %d nano-USD is beyond belief", l.provider, r.Input, r.Output, r.CostNanoUSD)
+	case r.CostNanoUSD < 0 && max(caps.CostNanoUSD, own.CostNanoUSD) > 0:
+		return nil, fmt.Errorf("admit a request to %s: what it may cost is unknown, and cost is capped: give the model a price and a bound on its output, or drop the cap", l.provider)
+	case min(r.Input, r.Output) < 0 && max(caps.Tokens, own.Tokens) > 0:
+		return nil, fmt.Errorf("admit a request to %s: how many tokens it may take is unknown, and tokens are capped: bound the model's output, or drop the cap", l.provider)
+	}
+	in, out := max(0, r.Input), max(0, r.Output)
+	p := &Permit{lane: l, candidate: r.Candidate, worst: Spend{CostNanoUSD: max(0, r.CostNanoUSD), Tokens: in + out, Requests: 1}}
+	// Four bytes a token is what providers charge on admission; Input is in bytes.
+	p.charge = float64(in)/4 + float64(out)
+	return p, p.refused()
+}
+
+// refused says whether a cap is against the request.
+func (p *Permit) refused() error {
+	if err := p.lane.control.run.refuse(p.worst); err != nil {
+		return err
+	}
+	return p.lane.budget.refuse(p.worst)
+}
+
+// admit reserves the worst case and lets the request go.
+func (p *Permit) admit(now time.Time) error {
+	c := p.lane.control
+	if c.options.Log != nil {
+		var err error
+		if p.record, err = c.options.Log.reserve(p.lane.provider, p.worst); err != nil {
+			return err
+		}
+	}
+	c.sent++
+	p.number = c.sent
+	c.run.reserve(p.worst)
+	p.lane.budget.reserve(p.worst)
+	p.lane.took(p, now)
+	return nil
+}
+
+// settle replaces the reservation by what the request came to. charge is what it
+// took of the tokens a minute.
+func (p *Permit) settle(actual Spend, charge float64) {
+	p.done = true
+	c := p.lane.control
+	c.run.settle(p.worst, actual)
+	p.lane.budget.settle(p.worst, actual)
+	p.lane.tokens.take(charge-p.charge, c.now())
+	if c.options.Log != nil {
+		c.options.Log.settle(p.record, actual)
+	}
+}
+
+// Done tells how the request ended, and lets the next one go. Calls after the
+// first do nothing.
+//
+// What is reported replaces the worst case, be it more. Without a report a failure
+// that cannot have been billed costs nothing, and anything else its worst case. A
+// reply that broke off may have reported too early: it costs the worst case, too.
+func (p *Permit) Done(r Result) {
+	c := p.lane.control
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p.done {
+		return
+	}
+	now := c.now()
+	actual, charge := p.worst, p.charge
+	switch {
+	case r.believable():
+		if r.Usage.Reported {
+			actual.Tokens = max(0, r.Usage.Total())
+			charge = float64(actual.Tokens)
+		}
+		if r.CostNanoUSD != nil {
+			actual.CostNanoUSD = max(0, *r.CostNanoUSD)
+		}
+	case r.unbilled():
+		actual.Tokens, actual.CostNanoUSD, charge = 0, 0, 0
+	}
+	p.settle(actual, charge)
+	p.lane.adapt(p, r.Err, now)
+	c.serve(now)
+}
+
+// believable says whether what is reported is all there was.
+func (r Result) believable() bool {
+	var failed *providers.Error
+	switch {
+	case r.Err == nil:
+		return true
+	case !errors.As(r.Err, &failed) || failed.Partial || failed.Kind == providers.TimedOut || failed.Kind == providers.Transport:
+		return false
+	}
+	return r.Usage.Reported
+}
+
+// unbilled says whether a request failed before anything could be billed.
+func (r Result) unbilled() bool {
+	var failed *providers.Error
+	if !errors.As(r.Err, &failed) || failed.Partial {
+		return false
+	}
+	switch failed.Kind {
+	case providers.RateLimit, providers.Overloaded, providers.Auth, providers.Quota, providers.InvalidRequest, providers.NotFound, providers.ContextLength:
+		return true
+	}
+	return neverSent(r.Err)
+}
+
+// neverSent says whether no connection was made.
+func neverSent(err error) bool {
+	var op *net.OpError
+	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") || errors.As(err, &name) || errors.As(err, &certificate)
+}

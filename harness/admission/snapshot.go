@@ -1,0 +1,63 @@
+package admission
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Snapshot is the state of a control at a moment.
+type Snapshot struct {
+	State
+	// Providers are sorted by name.
+	Providers []ProviderState
+}
+
+// State is what is spent and going on.
+type State struct {
+	Spent, Reserved Spend
+	// InFlight and Waiting count requests.
+	InFlight, Waiting int
+}
+
+// ProviderState is that of a provider.
+type ProviderState struct {
+	Provider string
+	State
+	// Lanes are its keys, by number.
+	Lanes []LaneState
+}
+
+// LaneState is that of one key of a provider.
+type LaneState struct {
+	// Lane and Limit are as in Change.
+	Lane, Limit       int
+	InFlight, Waiting int
+	// Paused is when it goes on; zero if it is not paused.
+	Paused time.Time
+}
+
+// Snapshot returns the state at this moment.
+func (c *Control) Snapshot() Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	s := Snapshot{State: c.run.state()}
+	for _, name := range slices.Sorted(maps.Keys(c.providers)) {
+		s.Providers = append(s.Providers, ProviderState{Provider: name, State: c.providers[name].state()})
+	}
+	for _, l := range c.lanes {
+		i, _ := slices.BinarySearchFunc(s.Providers, l.provider, func(p ProviderState, name string) int { return cmp.Compare(p.Provider, name) })
+		state := LaneState{Lane: l.number, Limit: int(l.limit), InFlight: l.flying, Waiting: l.waiting}
+		if now.Before(l.paused) {
+			state.Paused = l.paused
+		}
+		s.Providers[i].Lanes = append(s.Providers[i].Lanes, state)
+	}
+	return s
+}
+
+func (b *budget) state() State {
+	return State{Spent: b.spent, Reserved: b.reserved, InFlight: b.flying, Waiting: b.waiting}
+}
