@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"errors"
 	"math"
 	"time"
 
@@ -117,7 +116,7 @@ func (l *Lane) adapt(p *Permit, err error, now time.Time) {
 	used := l.flying >= int(l.limit)
 	l.flying--
 	before := int(l.limit)
-	var failed *providers.Error
+	failed := failureOf(err)
 	switch {
 	case err == nil:
 		if used {
@@ -126,7 +125,7 @@ func (l *Lane) adapt(p *Permit, err error, now time.Time) {
 		if int(l.limit) > before {
 			l.changed(now, Recovered, time.Time{}, 0)
 		}
-	case errors.As(err, &failed) && (failed.Kind == providers.RateLimit || failed.Kind == providers.Overloaded):
+	case failed != nil && (failed.Kind == providers.RateLimit || failed.Kind == providers.Overloaded):
 		why := RateLimit
 		if failed.Kind == providers.Overloaded {
 			why = Overloaded

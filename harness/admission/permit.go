@@ -89,12 +89,13 @@ func (l *Lane) Acquire(ctx context.Context, r Request) (*Permit, error) {
 	case <-ctx.Done():
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		now := c.now()
 		if !l.leave(p) && <-p.ready == nil { // it was let go at that moment
 			l.flying--
-			l.requests.take(-1, c.now())
-			p.settle(Spend{}, 0)
+			l.requests.take(-1, now)
+			p.settle(Spend{}, 0, now)
 		}
-		c.serve(c.now())
+		c.serve(now)
 		return nil, ctx.Err()
 	}
 }
@@ -151,12 +152,12 @@ func (p *Permit) admit(now time.Time) error {
 
 // settle replaces the reservation by what the request came to. charge is what it
 // took of the tokens a minute.
-func (p *Permit) settle(actual Spend, charge float64) {
+func (p *Permit) settle(actual Spend, charge float64, now time.Time) {
 	p.done = true
 	c := p.lane.control
 	c.run.settle(p.worst, actual)
 	p.lane.budget.settle(p.worst, actual)
-	p.lane.tokens.take(charge-p.charge, c.now())
+	p.lane.tokens.take(charge-p.charge, now)
 	if c.options.Log != nil {
 		c.options.Log.settle(p.record, actual)
 	}
@@ -189,27 +190,24 @@ func (p *Permit) Done(r Result) {
 	case r.unbilled():
 		actual.Tokens, actual.CostNanoUSD, charge = 0, 0, 0
 	}
-	p.settle(actual, charge)
+	p.settle(actual, charge, now)
 	p.lane.adapt(p, r.Err, now)
 	c.serve(now)
 }
 
 // believable says whether what is reported is all there was.
 func (r Result) believable() bool {
-	var failed *providers.Error
-	switch {
-	case r.Err == nil:
+	if r.Err == nil {
 		return true
-	case !errors.As(r.Err, &failed) || failed.Partial || failed.Kind == providers.TimedOut || failed.Kind == providers.Transport:
-		return false
 	}
-	return r.Usage.Reported
+	failed := failureOf(r.Err)
+	return r.Usage.Reported && failed != nil && !failed.Partial && failed.Kind != providers.TimedOut && failed.Kind != providers.Transport
 }
 
 // unbilled says whether a request failed before anything could be billed.
 func (r Result) unbilled() bool {
-	var failed *providers.Error
-	if !errors.As(r.Err, &failed) || failed.Partial {
+	failed := failureOf(r.Err)
+	if failed == nil || failed.Partial {
 		return false
 	}
 	switch failed.Kind {
@@ -217,6 +215,16 @@ func (r Result) unbilled() bool {
 		return true
 	}
 	return neverSent(r.Err)
+}
+
+// failureOf returns a provider's error; nil if err is none.
+func failureOf(err error) *providers.Error {
+	if err == nil {
+		return nil
+	}
+	var failed *providers.Error
+	_ = errors.As(err, &failed) // nil if there is none
+	return failed
 }
 
 // neverSent says whether no connection was made.

@@ -1,0 +1,163 @@
+package admission
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func headers(pairs ...string) http.Header {
+	h := http.Header{}
+	for i := 0; i < len(pairs); i += 2 {
+		h.Add(pairs[i], pairs[i+1])
+	}
+	return h
+}
+
+func TestAllowances(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		name   string
+		header http.Header
+		want   []allowance
+	}{
+		{"none", headers("Content-Type", "application/json"), nil},
+		{"openai", headers("x-ratelimit-limit-requests", "60", "x-ratelimit-remaining-requests", "59", "x-ratelimit-reset-requests", "1s",
+			"x-ratelimit-limit-tokens", "150000", "x-ratelimit-remaining-tokens", "149984", "x-ratelimit-reset-tokens", "1m6s"),
+			[]allowance{{59, time.Second, false}, {149984, 66 * time.Second, true}}},
+		{"a fraction of a second", headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "120ms"), []allowance{{0, 120 * time.Millisecond, false}}},
+		{"groq", headers("x-ratelimit-remaining-tokens", "17997", "x-ratelimit-reset-tokens", "7.66s"), []allowance{{17997, 7660 * time.Millisecond, true}}},
+		{"a long time", headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "6m0s"), []allowance{{0, 2 * time.Minute, false}}},
+		{"azure, in seconds", headers("x-ratelimit-remaining-requests", "9", "x-ratelimit-reset-requests", "10", "x-ratelimit-remaining-tokens", "0", "x-ratelimit-reset-tokens", "60"),
+			[]allowance{{9, 10 * time.Second, false}, {0, time.Minute, true}}},
+		{"azure, without a time", headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-remaining-tokens", "0"), nil},
+		{"anthropic", headers("anthropic-ratelimit-requests-limit", "50", "anthropic-ratelimit-requests-remaining", "49", "anthropic-ratelimit-requests-reset", "2026-05-01T12:00:01Z",
+			"anthropic-ratelimit-tokens-remaining", "8000", "anthropic-ratelimit-tokens-reset", "2026-05-01T12:00:02Z",
+			"anthropic-ratelimit-input-tokens-remaining", "5000", "anthropic-ratelimit-input-tokens-reset", "2026-05-01T12:00:03Z",
+			"anthropic-ratelimit-output-tokens-remaining", "0", "anthropic-ratelimit-output-tokens-reset", "2026-05-01T14:00:04+02:00"),
+			[]allowance{{49, time.Second, false}, {8000, 2 * time.Second, true}, {5000, 3 * time.Second, true}, {0, 4 * time.Second, true}}},
+		{"by the reply's own clock", headers("Date", "Fri, 01 May 2026 11:00:00 GMT", "anthropic-ratelimit-requests-remaining", "1", "anthropic-ratelimit-requests-reset", "2026-05-01T11:00:30Z"),
+			[]allowance{{1, 30 * time.Second, false}}},
+		{"openrouter: milliseconds since 1970", headers("X-RateLimit-Remaining", "3", "X-RateLimit-Reset", "1777636830500"), []allowance{{3, 30500 * time.Millisecond, false}}},
+		{"seconds since 1970", headers("X-RateLimit-Remaining", "3", "X-RateLimit-Reset", "1777636830"), []allowance{{3, 30 * time.Second, false}}},
+		{"an HTTP date", headers("RateLimit-Remaining", "3", "RateLimit-Reset", "Fri, 01 May 2026 12:00:07 GMT"), []allowance{{3, 7 * time.Second, false}}},
+		{"draft 6", headers("RateLimit-Limit", "100", "RateLimit-Remaining", "50", "RateLimit-Reset", "50"), []allowance{{50, 50 * time.Second, false}}},
+		{"draft 7", headers("RateLimit", "limit=100, remaining=5, reset=3", "RateLimit-Policy", "100;w=60"), []allowance{{5, 3 * time.Second, false}}},
+		{"draft 10", headers("RateLimit", `"burst";r=0;t=30, "day";r=7;t=9000`), []allowance{{0, 30 * time.Second, false}, {7, 2 * time.Minute, false}}},
+		{"draft 10: the window of the policy", headers("RateLimit-Policy", `"burst";q=100;w=60,"day";q=1000`, "RateLimit", `"burst";r=5,"day";r=1`), []allowance{{5, time.Minute, false}}},
+		{"in the past", headers("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1777636799"), nil},
+		{"nonsense", headers("x-ratelimit-remaining-requests", "many", "x-ratelimit-reset-requests", "1s", "x-ratelimit-remaining-tokens", "0", "x-ratelimit-reset-tokens", "soon",
+			"RateLimit", `;;=,"",r=,=`, "X-RateLimit-Remaining", "-1", "X-RateLimit-Reset", "5", "RateLimit-Remaining", "NaN", "RateLimit-Reset", "5"), nil},
+		{"infinite", headers("X-RateLimit-Remaining", "Inf", "X-RateLimit-Reset", "5", "RateLimit-Remaining", "1", "RateLimit-Reset", "1e300"), nil},
+		{"negative", headers("X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "-5", "RateLimit-Remaining", "0", "RateLimit-Reset", "-5s"), nil},
+		{"the largest duration", headers("RateLimit-Remaining", "0", "RateLimit-Reset", "2562047h47m16s"), []allowance{{0, 2 * time.Minute, false}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			require.Equal(t, test.want, allowances(test.header, func() time.Time { return now }))
+		})
+	}
+}
+
+// times is when requests that are asked for at once may go, after the header.
+func times(t *testing.T, l *Lane, n int, r Request) []time.Duration {
+	t.Helper()
+	start := time.Now()
+	var list []time.Duration
+	for range n {
+		p, err := l.Acquire(t.Context(), r)
+		require.NoError(t, err)
+		list = append(list, time.Since(start))
+		p.Done(Result{})
+	}
+	return list
+}
+
+func TestHeadersPauseAndSpread(t *testing.T) {
+	s := func(list ...float64) (d []time.Duration) {
+		for _, n := range list {
+			d = append(d, time.Duration(n*float64(time.Second)))
+		}
+		return d
+	}
+	for _, test := range []struct {
+		name   string
+		header http.Header
+		want   []time.Duration
+	}{
+		{"nothing left", headers("RateLimit-Remaining", "0", "RateLimit-Reset", "30"), s(30, 30, 30)},
+		{"enough left", headers("RateLimit-Remaining", "8", "RateLimit-Reset", "30"), s(0, 0, 0)},
+		{"few left: over the time", headers("RateLimit-Remaining", "3", "RateLimit-Reset", "30"), s(0, 10, 20, 30, 30, 30)},
+		{"few tokens left", headers("x-ratelimit-remaining-tokens", "2500", "x-ratelimit-reset-tokens", "10s"), s(0, 5, 10, 10)},
+		{"too few tokens for one", headers("x-ratelimit-remaining-tokens", "1", "x-ratelimit-reset-tokens", "10s"), s(0, 10, 10)},
+		{"the tighter of two", headers("RateLimit", `"a";r=5;t=10, "b";r=2;t=8`), s(0, 4, 8, 8)},
+		{"a pause, and few of another", headers("RateLimit", `"a";r=0;t=5, "b";r=2;t=8`), s(5, 8, 8)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var changes []Change
+				l := New(Options{Changed: func(c Change) { changes = append(changes, c) }}).Lane("p", "k")
+				each := Request{Output: 1000}
+				acquire(t, l, each).Done(Result{})
+				l.Header(test.header)
+				l.Header(headers("Content-Type", "text/plain")) // says nothing
+				require.Equal(t, test.want, times(t, l, len(test.want), each))
+				for _, c := range changes[1:] {
+					require.Equal(t, Header, c.Why)
+					require.True(t, c.Until.After(c.At))
+				}
+				require.Equal(t, test.want[len(test.want)-1] > 0, len(changes) > 1)
+			})
+		})
+	}
+	t.Run("more came back", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := New(Options{}).Lane("p", "k")
+			l.Header(headers("RateLimit-Remaining", "1", "RateLimit-Reset", "60"))
+			acquire(t, l, Request{}).Done(Result{})
+			l.Header(headers("RateLimit-Remaining", "100", "RateLimit-Reset", "60"))
+			require.Equal(t, s(0, 0), times(t, l, 2, Request{}))
+		})
+	})
+	t.Run("tokens before any request", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := New(Options{}).Lane("p", "k")
+			l.Header(headers("x-ratelimit-remaining-tokens", "1", "x-ratelimit-reset-tokens", "10s"))
+			require.Equal(t, s(0, 0), times(t, l, 2, Request{}))
+		})
+	})
+}
+
+// Whatever a provider says, a request goes within the bounds.
+func FuzzHeader(f *testing.F) {
+	f.Add("0", "6m0s", "2026-05-01T12:00:00Z", `"burst";r=0;t=30`, `"burst";q=1;w=60`)
+	f.Add("1e14", "1777636830500", "Fri, 01 May 2026 12:00:07 GMT", "limit=10, remaining=0, reset=1e300", "10;w=NaN")
+	f.Add("0.5", "-1", "0001-01-01T00:00:00Z", ",;,=", "=")
+	f.Fuzz(func(t *testing.T, left, reset, at, list, policy string) {
+		now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+		c := New(Options{Now: func() time.Time { return now }})
+		l := c.Lane("p", "k")
+		acquire(t, l, Request{Output: 1000}).Done(Result{})
+		h := headers("X-Ratelimit-Remaining-Requests", left, "X-Ratelimit-Reset-Requests", reset, "Anthropic-Ratelimit-Tokens-Remaining", left,
+			"Anthropic-Ratelimit-Tokens-Reset", at, "Date", at, "X-Ratelimit-Remaining", left, "X-Ratelimit-Reset", at, "Ratelimit", list, "Ratelimit-Policy", policy)
+		for _, a := range allowances(h, c.now) {
+			require.GreaterOrEqual(t, a.left, 0.0)
+			require.Greater(t, a.reset, time.Duration(0))
+			require.LessOrEqual(t, a.reset, maxPause)
+		}
+		l.Header(h)
+		now = now.Add(maxPause)
+		acquire(t, l, Request{}).Done(Result{})
+	})
+}
+
+func BenchmarkHeader(b *testing.B) { // floor: eight look-ups in a map of headers
+	l := New(Options{}).Lane("p", "k")
+	h := headers("x-ratelimit-remaining-requests", "59", "x-ratelimit-reset-requests", "1s", "x-ratelimit-remaining-tokens", "149984", "x-ratelimit-reset-tokens", "6m0s")
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Header(h)
+	}
+}

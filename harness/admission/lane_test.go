@@ -1,0 +1,223 @@
+package admission
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+func (l *Lane) limits() int { return l.control.Snapshot().Providers[0].Lanes[0].Limit }
+
+func TestLimitFalls(t *testing.T) {
+	for _, kind := range []providers.Kind{providers.RateLimit, providers.Overloaded} {
+		t.Run(string(kind), func(t *testing.T) {
+			var changes []Change
+			l := New(Options{Changed: func(c Change) { changes = append(changes, c) }}).Lane("p", "k")
+			var held []*Permit
+			for range 8 {
+				held = append(held, acquire(t, l, Request{}))
+			}
+			for _, p := range held[:6] {
+				p.Done(failure(kind))
+				require.Equal(t, 4, l.limits(), "once a round trip")
+			}
+			later := acquire(t, l, Request{})
+			held[6].Done(failure(kind))
+			require.Equal(t, 4, l.limits())
+			later.Done(failure(kind))
+			require.Equal(t, 2, l.limits(), "a request sent since is news")
+			held[7].Done(failure(kind))
+			for _, want := range []int{1, 1} {
+				acquire(t, l, Request{}).Done(failure(kind))
+				require.Equal(t, want, l.limits(), "at least one")
+			}
+			var history []string
+			for _, c := range changes {
+				history = append(history, fmt.Sprint(c.Limit, " ", c.Why))
+			}
+			require.Equal(t, []string{"8 start", "4 " + string(kind), "2 " + string(kind), "1 " + string(kind)}, history)
+		})
+	}
+	t.Run("of no other failure", func(t *testing.T) {
+		l := New(Options{}).Lane("p", "k")
+		for _, kind := range []providers.Kind{providers.Auth, providers.TimedOut, providers.Transport, providers.Malformed, providers.Quota} {
+			acquire(t, l, Request{}).Done(failure(kind))
+		}
+		require.Equal(t, 8, l.limits())
+	})
+}
+
+func TestLimitRises(t *testing.T) {
+	var changes []Change
+	l := New(Options{Concurrency: 4, Changed: func(c Change) { changes = append(changes, c) }}).Lane("p", "k")
+	held := []*Permit{acquire(t, l, Request{}), acquire(t, l, Request{})}
+	held[0].Done(failure(providers.RateLimit))
+	held[1].Done(Result{})
+	require.InDelta(t, 2, l.limit, 0, "one in flight does not use a limit of two")
+	for i, want := range []int{2, 3, 3, 3, 3, 4, 4, 4, 4, 4} { // 2.5, 2.9, 3.2, … of pairs in turn
+		var held []*Permit
+		for range int(l.limit) {
+			held = append(held, acquire(t, l, Request{}))
+		}
+		held[0].Done(Result{})
+		for _, p := range held[1:] {
+			p.Done(failure(providers.Transport)) // says nothing
+		}
+		require.GreaterOrEqual(t, l.limits(), want-1, "round %d", i)
+	}
+	require.InDelta(t, 4, l.limit, 0, "never above what is configured")
+	last := changes[len(changes)-1]
+	require.Equal(t, Recovered, last.Why)
+	require.Equal(t, 4, last.Limit)
+}
+
+func TestRetryAfterPausesTheLane(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		kind  providers.Kind
+		after time.Duration
+		want  time.Duration
+	}{
+		{"rate limit", providers.RateLimit, 20 * time.Second, 20 * time.Second},
+		{"overloaded", providers.Overloaded, 10 * time.Minute, 10 * time.Minute},
+		{"too long to believe", providers.RateLimit, 1000 * time.Hour, time.Hour},
+		{"none", providers.RateLimit, 0, 0},
+		{"nonsense", providers.RateLimit, -time.Hour, 0},
+		{"of another failure", providers.Transport, time.Minute, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var paused []time.Time
+				c := New(Options{Changed: func(c Change) {
+					if !c.Until.IsZero() {
+						paused = append(paused, c.Until)
+					}
+				}})
+				l := c.Lane("p", "k")
+				held := []*Permit{acquire(t, l, Request{}), acquire(t, l, Request{}), acquire(t, l, Request{})}
+				start := time.Now()
+				advice := Result{Err: &providers.Error{Kind: test.kind, RetryAfter: test.after}}
+				held[0].Done(advice)
+				held[1].Done(Result{Err: &providers.Error{Kind: test.kind, RetryAfter: test.after / 2}})
+				acquire(t, c.Lane("p", "another"), Request{}).Done(Result{})
+				p, err := l.Acquire(t.Context(), Request{})
+				require.NoError(t, err)
+				require.Equal(t, test.want, time.Since(start))
+				require.Equal(t, test.want, p.Waited)
+				p.Done(Result{})
+				held[2].Done(Result{})
+				if test.want > 0 {
+					require.Equal(t, []time.Time{start.Add(test.want)}, paused)
+				} else {
+					require.Empty(t, paused)
+				}
+			})
+		})
+	}
+}
+
+// hidden is a provider that refuses more than so many requests at once.
+type hidden struct {
+	capacity, flying, refused atomic.Int64
+}
+
+func (h *hidden) call(latency time.Duration) Result {
+	defer h.flying.Add(-1)
+	if h.flying.Add(1) > h.capacity.Load() {
+		h.refused.Add(1)
+		time.Sleep(10 * time.Millisecond)
+		return failure(providers.RateLimit)
+	}
+	time.Sleep(latency)
+	return Result{}
+}
+
+// The limit follows a capacity that nobody tells, up and down, and no candidate
+// is starved on the way.
+func TestLimitConvergesToAHiddenCapacity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{Concurrency: 64}).Lane("p", "k")
+		var provider hidden
+		var mu sync.Mutex
+		served := map[string]int{}
+		var wg sync.WaitGroup
+		stop := time.Now().Add(10 * time.Minute)
+		rng := rand.New(rand.NewPCG(1, 1))
+		for worker := range 96 { // two of three are of the first candidate
+			name := []string{"a", "a", "a", "a", "b", "c"}[worker%6]
+			wg.Go(func() {
+				for time.Now().Before(stop) {
+					p, err := l.Acquire(t.Context(), Request{Candidate: name})
+					require.NoError(t, err)
+					mu.Lock()
+					latency := time.Duration(200+rng.IntN(600)) * time.Millisecond
+					mu.Unlock()
+					r := provider.call(latency)
+					p.Done(r)
+					if r.Err == nil {
+						mu.Lock()
+						served[name]++
+						mu.Unlock()
+					}
+				}
+			})
+		}
+		for _, capacity := range []int64{10, 40, 3} {
+			provider.capacity.Store(capacity)
+			time.Sleep(time.Minute)
+			before := provider.refused.Load()
+			sum, n := 0, 0
+			for range 1000 {
+				time.Sleep(131 * time.Millisecond)
+				sum += l.limits()
+				n++
+			}
+			mean := float64(sum) / float64(n)
+			t.Logf("capacity %d: mean limit %.1f, %d refused in 131 s", capacity, mean, provider.refused.Load()-before)
+			require.InDelta(t, float64(capacity)*0.8, mean, float64(capacity)*0.4)
+		}
+		wg.Wait()
+		t.Logf("served: %v", served)
+		for _, name := range []string{"b", "c"} {
+			require.InEpsilon(t, served["a"], served[name], 0.1)
+		}
+	})
+}
+
+// A provider that refuses half of all requests still answers every one of them in
+// the end.
+func TestHalfOfAllRequestsAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(Options{Caps: Caps{Tokens: 100_000}})
+		l := c.Lane("p", "k")
+		var n, answered atomic.Int64
+		var wg sync.WaitGroup
+		for episode := range 500 {
+			wg.Go(func() {
+				for {
+					p, err := l.Acquire(t.Context(), Request{Candidate: fmt.Sprint(episode % 7), Input: 100})
+					require.NoError(t, err)
+					time.Sleep(time.Duration(n.Load()%13) * time.Millisecond)
+					if n.Add(1)%2 == 0 {
+						p.Done(Result{Err: &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Duration(n.Load()%3) * time.Second}})
+						continue
+					}
+					p.Done(Result{Usage: providers.Usage{Reported: true, Input: 100}})
+					answered.Add(1)
+					return
+				}
+			})
+		}
+		wg.Wait()
+		require.EqualValues(t, 500, answered.Load())
+		require.Equal(t, State{Spent: Spend{Tokens: 50_000, Requests: n.Load()}}, c.Snapshot().State)
+	})
+}
