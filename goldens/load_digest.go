@@ -5,8 +5,28 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
+
+// TaskDigest is the SHA-256 hex of everything that can change a result of one
+// task: the task, its expectations, and the tools it offers.
+func (s *Suite) TaskDigest(t Task) string {
+	one := &Suite{Name: s.Name, Tasks: []Task{t}, HTTP: map[string]HTTPTool{}, Approvals: map[string]Approval{}}
+	for _, spec := range s.Tools {
+		if !slices.Contains(t.Tools, spec.Name) {
+			continue
+		}
+		one.Tools = append(one.Tools, spec)
+		if h, ok := s.HTTP[spec.Name]; ok {
+			one.HTTP[spec.Name] = h
+		}
+		if a, ok := s.Approvals[spec.Name]; ok {
+			one.Approvals[spec.Name] = a
+		}
+	}
+	return digest(one)
+}
 
 // digest returns the SHA-256 hex of a canonical encoding of what can change a
 // result. Where a task stands in which file is no part of it, nor are the texts

@@ -27,7 +27,7 @@ func BenchmarkReplay(b *testing.B) {
 				}
 				res, err := harness.Run(context.Background(), o)
 				require.NoError(b, err)
-				turns += len(res.Rows.Turns)
+				turns += res.Manifest.Turns
 			}
 			b.ReportMetric(float64(turns)/b.Elapsed().Seconds(), "turns/s")
 		})
@@ -46,7 +46,7 @@ func BenchmarkOverhead(b *testing.B) {
 	for b.Loop() {
 		res, err := harness.Run(context.Background(), o)
 		require.NoError(b, err)
-		turns += len(res.Rows.Turns)
+		turns += res.Manifest.Turns
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(turns), "µs/turn")
 }

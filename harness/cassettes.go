@@ -17,7 +17,7 @@ func (r *runner) cassettesDigest() (string, error) {
 	}
 	var missing []error
 	h := sha256.New()
-	for _, p := range r.plan {
+	for _, p := range r.plan.all() {
 		if p.cassette == "" {
 			continue
 		}
@@ -34,7 +34,7 @@ func (r *runner) cassettesDigest() (string, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return "", &MissingCassettes{Missing: missing, Planned: len(r.plan), All: r.RecordCommand("", "", r.Trials)}
+		return "", &MissingCassettes{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

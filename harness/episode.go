@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/scripted"
@@ -32,6 +33,7 @@ type episode struct {
 	model    providers.Model
 	recorder *recorder.Recorder // nil for a scripted candidate without HTTP tools
 	history  *history           // nil unless the episode is a fork
+	lane     *admission.Lane    // nil unless its own requests reach a network
 	missing  error              // why a scripted candidate has no recorder
 	world    *goldens.World
 	runID    string
@@ -129,7 +131,7 @@ func (e *episode) open(r *runner) (err error) {
 	if err != nil {
 		return err
 	}
-	e.rows.priceDay = r.priceDay(e.recorder)
+	e.rows.priceDay, e.lane = r.priceDay(e.recorder), r.lane(e.planned)
 	if e.model, err = e.wire(e.planned, e.recorder, e.retryPolicy(r)); err != nil {
 		return err
 	}
@@ -262,7 +264,7 @@ func (m *modelCall) run(ctx context.Context, e *episode) completion {
 	if m.past != nil {
 		model = m.past.model
 	} else if e.rows.live && m.Timeout > 0 {
-		ctx, cancel = context.WithTimeout(ctx, m.Timeout)
+		ctx, cancel = withBudget(ctx, m.Timeout)
 	}
 	reply, err := model.Call(ctx, m.Call)
 	defer cancel()

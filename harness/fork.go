@@ -99,10 +99,10 @@ type past struct {
 
 // manifestFork says what the run goes on from; nil when it is no fork.
 func (r *runner) manifestFork() *ledger.ManifestFork {
-	if r.Fork == nil || len(r.plan) == 0 {
+	if r.Fork == nil || r.plan.len() == 0 {
 		return nil
 	}
-	p := r.plan[0].fork
+	p := r.plan.at(0).fork
 	return &ledger.ManifestFork{
 		Task: p.task.ID, Candidate: p.candidate.Name, Trial: p.trial, Turn: p.turn,
 		Cassette: p.cassette, CassetteDigest: p.digest,

@@ -95,7 +95,7 @@ tasks:
 	o.Select.Candidates = []string{"a"}
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	require.Empty(t, recorded.Rows.Episodes[0].ErrorText)
+	require.Empty(t, rowsOf(t, recorded).Episodes[0].ErrorText)
 	voice.asked = nil
 	o.Retry.Sleep = func(context.Context, time.Duration) error { panic("a replayed turn waits for nothing") }
 	o.Select.Candidates, o.Fork = []string{"b"}, &harness.Fork{Task: "T", Candidate: "a", Turn: turn}
@@ -107,12 +107,12 @@ func forked(t *testing.T, o harness.Options) ledger.Rows {
 	t.Helper()
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	require.Empty(t, recorded.Rows.Episodes[0].ErrorText)
+	require.Empty(t, rowsOf(t, recorded).Episodes[0].ErrorText)
 	o.Mode, o.Transport, o.LookupEnv = recorder.Replay, nil, nil
 	replayed, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
-	return recorded.Rows
+	return rowsOf(t, recorded)
 }
 
 // TestForkReplaysHTTPTools: the tool of a replayed turn is not run again, also when

@@ -15,7 +15,7 @@ import (
 // candidate and trial. But for a replay, which needs their own cassettes only, the
 // recorded episode is replayed first: to see that it has the turn, and that every
 // candidate would have gone the same way up to there.
-func (r *runner) planFork() ([]planned, error) {
+func (r *runner) planFork() (*plan, error) {
 	f := *r.Fork
 	f.Trial = max(f.Trial, 1)
 	if err := f.check(r.Select); err != nil {
@@ -35,13 +35,17 @@ func (r *runner) planFork() ([]planned, error) {
 		return nil, err
 	}
 	from := &past{planned: source, turn: f.Turn, command: r.command(source)}
-	for i := range plan {
-		if err := r.join(&plan[i], from, f); err != nil {
+	for i := range plan.candidates {
+		if err := r.join(&plan.candidates[i], from, f); err != nil {
 			return nil, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}
 		}
 	}
+	plan.sort() // the candidates have other names now
+	if plan.len() == 0 {
+		return plan, nil
+	}
 	if r.Mode == recorder.Replay {
-		r.recall(from, plan[0])
+		r.recall(from, plan.at(0))
 	} else if err := r.checkPast(from, plan, f); err != nil {
 		return nil, fmt.Errorf("fork %s: %w", f, err)
 	}
@@ -62,35 +66,33 @@ func (r *runner) planSource(f Fork) (planned, error) {
 	if err != nil {
 		return planned{}, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}
 	}
-	p := plan[len(plan)-1]
+	p := plan.at(plan.len() - 1)
 	if p.task.ID != f.Task || p.candidate.Name != f.Candidate {
 		return planned{}, &ConfigError{fmt.Errorf("fork %s: name one task and one candidate, not a pattern", f)}
 	}
 	return p, nil
 }
 
-// join makes a planned episode one that goes on from the past.
-func (r *runner) join(p *planned, from *past, f Fork) error {
+// join makes a candidate's episodes go on from the past.
+func (r *runner) join(c *resolvedCandidate, from *past, f Fork) error {
 	for _, d := range []struct{ what, old, now string }{
-		{"strategy", from.candidate.Agent, p.candidate.Agent},
-		{"prompt profile", from.candidate.Profile, p.candidate.Profile},
-		{"output mode", from.candidate.Mode, p.candidate.Mode},
+		{"strategy", from.candidate.Agent, c.Agent},
+		{"prompt profile", from.candidate.Profile, c.Profile},
+		{"output mode", from.candidate.Mode, c.Mode},
 	} {
 		if d.old != d.now {
 			return fmt.Errorf("candidate %s cannot go on from here: its %s is %s, and the recorded turns of %s answer the %s %s",
-				p.candidate.Name, d.what, d.now, f.Candidate, d.what, d.old)
+				c.Name, d.what, d.now, f.Candidate, d.what, d.old)
 		}
 	}
-	p.candidate.Name = f.Name(p.candidate.Name)
-	if err := p.candidate.Validate(); err != nil {
+	c.Name = f.Name(c.Name)
+	if err := c.Validate(); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(r.Candidates, func(c goldens.Candidate) bool { return c.Name == p.candidate.Name }) {
-		return fmt.Errorf("there is a candidate of the name %s already", p.candidate.Name)
+	if slices.ContainsFunc(r.Candidates, func(other goldens.Candidate) bool { return other.Name == c.Name }) {
+		return fmt.Errorf("there is a candidate of the name %s already", c.Name)
 	}
-	p.fork = from
-	p.cassette = CassettePath(p.task.ID, p.candidate.Name, p.trial)
-	p.seed = newSeed(r.Seed, p.task.ID, p.candidate.Name, p.trial)
+	c.fork = from
 	return nil
 }
 
@@ -100,7 +102,7 @@ func (p *past) open(r *runner) (*recorder.Recorder, error) {
 }
 
 // checkPast makes sure that the plan can go on from the recorded episode.
-func (r *runner) checkPast(from *past, plan []planned, f Fork) error {
+func (r *runner) checkPast(from *past, plan *plan, f Fork) error {
 	rec, err := from.open(r)
 	if err != nil {
 		return err
@@ -111,10 +113,12 @@ func (r *runner) checkPast(from *past, plan []planned, f Fork) error {
 			Path: from.cassette, Reason: "it was recorded anew since that episode: fork an episode of a later run, or TASK/CANDIDATE/TRIAL as it is now",
 		}
 	}
-	for i, p := range plan {
-		if i > 0 && plan[i-1].candidate.Name == p.candidate.Name {
+	last := ""
+	for _, p := range plan.all() {
+		if p.candidate.Name == last {
 			continue // another trial
 		}
+		last = p.candidate.Name
 		if err := r.rehearse(p, f); err != nil {
 			return err
 		}

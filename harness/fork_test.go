@@ -68,18 +68,18 @@ func TestForkGoesOnFromARecordedEpisode(t *testing.T) {
 	o, net := forkOptions(t, recorder.Live, 1)
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	ep := res.Rows.Episodes[0]
+	ep := rowsOf(t, res).Episodes[0]
 	require.Empty(t, ep.ErrorText)
 	require.True(t, ep.Solved, "the strong model does better from there: %v", ep.Checks)
 	require.Equal(t, "strong.fork-weak-1-1", ep.Candidate)
 	require.False(t, ep.Replayed)
-	require.EqualValues(t, len(res.Rows.Turns)-1, net.n.Load(), "the first turn makes no request")
+	require.EqualValues(t, len(rowsOf(t, res).Turns)-1, net.n.Load(), "the first turn makes no request")
 
 	was := original(t, o)
-	require.Equal(t, history(was.Turns[0]), history(res.Rows.Turns[0]))
-	require.Equal(t, was.Turns[0].Cassette, res.Rows.Turns[0].Cassette, "nothing is recorded: the row names the original's")
-	require.NotEqual(t, was.Turns[0].EpisodeID, res.Rows.Turns[0].EpisodeID)
-	for _, turn := range res.Rows.Turns[1:] {
+	require.Equal(t, history(was.Turns[0]), history(rowsOf(t, res).Turns[0]))
+	require.Equal(t, was.Turns[0].Cassette, rowsOf(t, res).Turns[0].Cassette, "nothing is recorded: the row names the original's")
+	require.NotEqual(t, was.Turns[0].EpisodeID, rowsOf(t, res).Turns[0].EpisodeID)
+	for _, turn := range rowsOf(t, res).Turns[1:] {
 		require.False(t, turn.Replayed)
 		require.Equal(t, "sim-openai/sim-strong", turn.Provider+"/"+turn.Model)
 		require.EqualValues(t, -1, turn.Interaction)
@@ -106,12 +106,12 @@ func TestForkKeepsToolCallsOfItsTurns(t *testing.T) {
 	require.Len(t, was.Turns, 4)
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	require.EqualValues(t, len(res.Rows.Turns)-2, net.n.Load())
+	require.EqualValues(t, len(rowsOf(t, res).Turns)-2, net.n.Load())
 	for i := range 2 {
-		require.Equal(t, history(was.Turns[i]), history(res.Rows.Turns[i]))
+		require.Equal(t, history(was.Turns[i]), history(rowsOf(t, res).Turns[i]))
 	}
 	replayed := 0
-	for i, call := range res.Rows.ToolCalls {
+	for i, call := range rowsOf(t, res).ToolCalls {
 		require.Equal(t, call.Turn <= 2, call.Replayed, "tool call %d", i+1)
 		if call.Replayed {
 			replayed++
@@ -120,7 +120,7 @@ func TestForkKeepsToolCallsOfItsTurns(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, replayed)
-	require.Greater(t, len(res.Rows.ToolCalls), 2)
+	require.Greater(t, len(rowsOf(t, res).ToolCalls), 2)
 }
 
 // TestRecordedForkReplaysOnItsOwn: without the network and without the cassette it
@@ -131,9 +131,9 @@ func TestRecordedForkReplaysOnItsOwn(t *testing.T) {
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, "complete", recorded.Manifest.Status)
-	require.Len(t, recorded.Rows.Episodes, 4)
-	require.EqualValues(t, len(recorded.Rows.Turns)-4, net.n.Load())
-	require.NotEqual(t, recorded.Rows.Episodes[0].CassetteDigest, recorded.Rows.Episodes[1].CassetteDigest)
+	require.Len(t, rowsOf(t, recorded).Episodes, 4)
+	require.EqualValues(t, len(rowsOf(t, recorded).Turns)-4, net.n.Load())
+	require.NotEqual(t, rowsOf(t, recorded).Episodes[0].CassetteDigest, rowsOf(t, recorded).Episodes[1].CassetteDigest)
 	var files []string
 	require.NoError(t, fs.WalkDir(os.DirFS(o.CassetteDir), ".", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -153,12 +153,12 @@ func TestRecordedForkReplaysOnItsOwn(t *testing.T) {
 	o.Mode, o.Cassettes, o.Transport = recorder.Replay, os.DirFS(o.CassetteDir), nil
 	replayed, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	for _, turn := range replayed.Rows.Turns {
+	for _, turn := range rowsOf(t, replayed).Turns {
 		require.True(t, turn.Replayed)
 	}
 	require.Equal(t, recorded.Manifest.Fork, replayed.Manifest.Fork)
 	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
-	require.Equal(t, withoutRun(recorded.Rows), withoutRun(replayed.Rows))
+	require.Equal(t, withoutRun(rowsOf(t, recorded)), withoutRun(rowsOf(t, replayed)))
 
 	o.Select.Candidates = []string{"strong"}
 	rows, traces, err := harness.Replay(context.Background(), o, 2)
@@ -198,7 +198,7 @@ prices:
 	replayed, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	day := time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC)
-	for _, rows := range []ledger.Rows{recorded.Rows, replayed.Rows} {
+	for _, rows := range []ledger.Rows{rowsOf(t, recorded), rowsOf(t, replayed)} {
 		require.Greater(t, len(rows.Turns), 2)
 		for i, turn := range rows.Turns {
 			want := (*turn.In + *turn.Out) * 1_000_000

@@ -122,10 +122,10 @@ func TestReplayReproducesTheRecording(t *testing.T) {
 	replayed, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
-	require.Equal(t, withoutRun(recorded.Rows), withoutRun(replayed.Rows))
+	require.Equal(t, withoutRun(rowsOf(t, recorded)), withoutRun(rowsOf(t, replayed)))
 
 	latency := int64(0)
-	for _, turn := range replayed.Rows.Turns {
+	for _, turn := range rowsOf(t, replayed).Turns {
 		latency += turn.DurationUs
 		require.NotNil(t, turn.TTFTUs)
 	}
@@ -143,5 +143,16 @@ func withoutRun(rows ledger.Rows) ledger.Rows {
 	for i := range rows.ToolCalls {
 		rows.ToolCalls[i].RunID, rows.ToolCalls[i].Replayed = "", false
 	}
+	return rows
+}
+
+// rowsOf are the rows of a run, from its ledger if it has a folder.
+func rowsOf(t testing.TB, res harness.Result) ledger.Rows {
+	t.Helper()
+	if res.Dir == "" {
+		return res.Rows
+	}
+	rows, err := ledger.Read(res.Dir)
+	require.NoError(t, err)
 	return rows
 }

@@ -178,7 +178,7 @@ func TestHTTPToolKeepsSecrets(t *testing.T) {
 				r, err := newRunner(o)
 				require.NoError(t, err)
 				var traces []Trace
-				rows := r.runEpisode(context.Background(), r.plan[0], func(x Trace) { traces = append(traces, x) })
+				rows := r.runEpisode(context.Background(), r.plan.at(0), func(x Trace) { traces = append(traces, x) })
 				var transcript bytes.Buffer
 				require.NoError(t, WriteTranscript(&transcript, traces))
 				require.NotContains(t, transcript.String(), canary)

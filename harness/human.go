@@ -80,11 +80,14 @@ func (b *answerBook) keep(q Question, a Answer) {
 }
 
 // inOrder returns the answers in the order of the plan.
-func (b *answerBook) inOrder(plan []planned) []Answers {
+func (b *answerBook) inOrder(plan *plan) []Answers {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if len(b.list) == 0 {
+		return nil
+	}
 	var out []Answers
-	for _, p := range plan {
+	for _, p := range plan.all() {
 		if a := b.list[CassettePath(p.task.ID, p.candidate.Name, p.trial)]; a != nil {
 			out = append(out, *a)
 		}

@@ -164,7 +164,7 @@ func TestApprovals(t *testing.T) {
 			r, err := newRunner(o)
 			require.NoError(t, err)
 			var traces []Trace
-			rows := r.runEpisode(context.Background(), r.plan[0], func(x Trace) { traces = append(traces, x) })
+			rows := r.runEpisode(context.Background(), r.plan.at(0), func(x Trace) { traces = append(traces, x) })
 			var calls []string
 			for _, c := range rows.ToolCalls {
 				calls = append(calls, strings.TrimSpace(c.Outcome+" "+c.ErrorCode))

@@ -1,45 +1,94 @@
 package harness
 
 import (
-	"slices"
+	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
-func (r *runner) manifest(rows ledger.Rows) ledger.Manifest {
+// manifest is that of a run that has begun.
+func (r *runner) manifest() ledger.Manifest {
 	m := ledger.Manifest{
 		Format: 1, RunID: r.id, Mode: string(r.Mode), Suite: r.Suite.Name, SuitePath: r.Suite.Path,
 		SuiteDigest: r.Suite.Digest, ConfigDigest: r.configDigest, PriceDigest: r.priceDigest,
-		PriceVersion: r.Prices.Version(), LedgerDigest: ledger.Digest(rows), CodeVersion: r.CodeVersion,
-		Seed: r.Seed, Trials: r.Trials, Episodes: len(rows.Episodes), Turns: len(rows.Turns),
-		ToolCalls: len(rows.ToolCalls), Acceptance: r.Acceptance.Resolved(), Status: "complete", Fork: r.manifestFork(),
+		PriceVersion: r.Prices.Version(), CodeVersion: r.CodeVersion,
+		Seed: r.Seed, Trials: r.Trials, Acceptance: r.Acceptance.Resolved(), Status: "running", Fork: r.manifestFork(),
+		PlanDigest: r.plan.digest, Shard: r.Select.Shard.String(),
 	}
-	if len(rows.Episodes) < len(r.plan) || slices.ContainsFunc(rows.Episodes, func(e ledger.Episode) bool { return e.InfraError }) {
-		m.Status = "partial"
+	if r.Mode != recorder.Replay {
+		m.Started = r.today.Format(time.RFC3339Nano)
 	}
-	planned := map[string]int{}
-	for _, p := range r.plan {
-		planned[p.candidate.Name]++
+	count := make([]int, len(r.plan.candidates))
+	for _, c := range r.plan.cells {
+		count[c.candidate]++
 	}
-	seenC, seenT := map[string]bool{}, map[string]bool{}
-	for _, p := range r.plan {
-		if c := p.candidate; !seenC[c.Name] {
-			seenC[c.Name] = true
-			m.Candidates = append(m.Candidates, ledger.ManifestCandidate{
-				Name: c.Name, Agent: c.Agent, Provider: c.Provider, Model: c.Model, OutputMode: c.Mode,
-				PromptProfile: c.Profile, RescueModel: c.Rescue, Simulated: simulated(c.Provider), Planned: planned[c.Name],
-			})
-			m.Simulated = m.Simulated || simulated(c.Provider)
+	for i, c := range r.plan.candidates {
+		if c.planned == 0 {
+			continue
 		}
-		if t := p.task; !seenT[t.ID] {
-			seenT[t.ID] = true
-			m.Tasks = append(m.Tasks, manifestTask(t))
+		inAll := c.planned
+		if m.Shard == "" {
+			inAll = 0
+		}
+		m.Candidates = append(m.Candidates, ledger.ManifestCandidate{
+			Name: c.Name, Agent: c.Agent, Provider: c.Provider, Model: c.Model, OutputMode: c.Mode,
+			PromptProfile: c.Profile, RescueModel: c.Rescue, Simulated: simulated(c.Provider), Planned: count[i], PlannedInAll: inAll,
+			Digest: CandidateDigest(c.Candidate),
+		})
+		m.Simulated = m.Simulated || simulated(c.Provider)
+	}
+	for _, t := range r.plan.tasks {
+		if t.planned {
+			m.Tasks = append(m.Tasks, manifestTask(r.Suite, t.Task))
 		}
 	}
 	return r.cleanManifest(m)
 }
 
-func manifestTask(t goldens.Task) ledger.ManifestTask {
-	return ledger.ManifestTask{ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: bounded(t.Request, 400)}
+// concluded is the manifest of a run that has ended.
+func (r *runner) concluded(m ledger.Manifest, t totals, stop stopped) ledger.Manifest {
+	m.LedgerDigest, m.Episodes, m.Turns, m.ToolCalls = t.Digest, t.Episodes, t.Turns, t.ToolCalls
+	m.Outcomes = t.outcomes
+	m.Outcomes.Unfinished = r.plan.len() - t.Episodes
+	m.Status, m.Stopped = statusWith(m.Outcomes), stop.why
+	return r.cleanManifest(m)
+}
+
+// statusWith is the status of a run that has ended so.
+func statusWith(o ledger.Outcomes) string {
+	if o.WithoutResult() > 0 {
+		return "partial"
+	}
+	return "complete"
+}
+
+func manifestTask(s *goldens.Suite, t goldens.Task) ledger.ManifestTask {
+	return ledger.ManifestTask{ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: bounded(t.Request, 400), Digest: s.TaskDigest(t)}
+}
+
+// CandidateDigest covers what a candidate is, but for its name, where its provider
+// lives and what the policy adds.
+func CandidateDigest(c goldens.Candidate) string {
+	c.Name = ""
+	return digestOf(digestible(c), c.MaxTokens, c.Temperature)
+}
+
+// digestible is the part of a candidate that can change a result, with its
+// defaults.
+func digestible(c goldens.Candidate) any {
+	type candidate struct {
+		Name, Agent, Provider, Model, Mode, Profile, Rescue string
+		RescueOnContradiction, Compress                     bool              `json:",omitempty"`
+		Region                                              string            `json:",omitempty"`
+		Stream                                              bool              `json:",omitempty"`
+		Headers, Query                                      map[string]string `json:",omitempty"`
+		Body                                                map[string]any    `json:",omitempty"`
+	}
+	c = withCandidateDefaults(c)
+	return candidate{
+		c.Name, c.Agent, c.Provider, c.Model, c.Mode, c.Profile, c.Rescue, c.RescueOnContradiction, c.Compress,
+		c.Region, c.Stream, c.Headers, c.Query, c.Body,
+	}
 }

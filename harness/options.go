@@ -124,13 +124,11 @@ type Selection struct {
 	Shard Shard
 }
 
-// Shard is the i-th of n parts of a plan, from 1. Which part an episode belongs to
-// follows from its task, candidate and trial alone: adding tasks moves none.
-type Shard struct{ Index, Count int }
-
 // Progress is the state of a run after an episode.
 type Progress struct {
-	Done, Total, Solved, InfraErrors int
+	// Done of Total episodes have ended, Resumed of them before the run was resumed;
+	// InFlight are under way. Solved and InfraErrors are of those that ended since.
+	Done, Total, Resumed, InFlight, Solved, InfraErrors int
 	// CostNanoUSD sums the known costs so far.
 	CostNanoUSD int64
 	Last        ledger.Episode

@@ -2,8 +2,12 @@ package harness
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -39,48 +43,146 @@ type planned struct {
 	rehearsed *planned // the fork that this, its past, is replayed for; usually nil
 }
 
-// makePlan resolves the suite, the candidates and the selection into episodes,
-// ordered by task, candidate and trial. It reports every problem at once.
-func makePlan(o Options) ([]planned, error) {
-	var errs []error
-	candidates := slices.Concat(o.Candidates, []goldens.Candidate{{Name: ScriptedCandidate, Provider: ScriptedCandidate, Model: ScriptedCandidate, Rescue: scriptedRescue}})
-	chosen, err := o.Select.candidates(candidates)
-	errs = append(errs, err)
-	tasks, err := o.Select.tasks(o.Suite.Tasks)
-	errs = append(errs, err)
+// plan is the episodes of a run in ledger order: by task, candidate and trial.
+// Each is made when it is needed: a plan of 100,000 takes as much room as its
+// tasks and twelve bytes for each episode.
+type plan struct {
+	options    Options
+	tasks      []plannedTask       // in the order of the suite
+	candidates []resolvedCandidate // as configured
+	cells      []cell              // those of this shard, in ledger order
+	digest     string              // of all cells, those of other shards too
+}
 
-	resolved := make([]resolvedCandidate, 0, len(chosen))
-	for _, c := range chosen {
-		r, err := o.resolveCandidate(c)
-		errs = append(errs, err)
-		resolved = append(resolved, r)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, &ConfigError{err}
-	}
+type plannedTask struct {
+	goldens.Task
+	tools   *tool.Set
+	planned bool // by any shard
+}
 
-	var plan []planned
-	sets := toolSets{}
-	for _, t := range tasks {
-		specs, err := sets.of(o.Suite, t)
-		if err != nil {
-			return nil, &ConfigError{fmt.Errorf("task %s: %w", t.ID, err)}
+// cell is an episode by the places of its task and candidate in the plan.
+type cell struct{ task, candidate, trial int32 }
+
+func (p *plan) len() int { return len(p.cells) }
+
+// at returns the i-th episode.
+func (p *plan) at(i int) planned {
+	c := p.cells[i]
+	t := &p.tasks[c.task]
+	return p.candidates[c.candidate].episode(p.options, t.Task, t.tools, int(c.trial))
+}
+
+// seed is the seed of an episode.
+func (p *plan) seed(c cell) seed {
+	return newSeed(p.options.Seed, p.tasks[c.task].ID, p.candidates[c.candidate].Name, int(c.trial))
+}
+
+// name is that of the i-th episode.
+func (p *plan) name(i int) string {
+	c := p.cells[i]
+	return episodeName(p.tasks[c.task].ID, p.candidates[c.candidate].Name, int(c.trial))
+}
+
+// all are the episodes in ledger order.
+func (p *plan) all() iter.Seq2[int, planned] {
+	return func(yield func(int, planned) bool) {
+		for i := range p.cells {
+			if !yield(i, p.at(i)) {
+				return
+			}
 		}
-		before := len(plan)
-		for _, c := range resolved {
+	}
+}
+
+// keep drops the episodes that are not to be kept.
+func (p *plan) keep(keep func(planned) bool) {
+	kept := p.cells[:0]
+	for i, e := range p.all() {
+		if keep(e) {
+			kept = append(kept, p.cells[i])
+		}
+	}
+	p.cells = kept
+}
+
+// sort puts the episodes in ledger order. Names are compared once a pair, not
+// once an episode.
+func (p *plan) sort() {
+	tasks := ranks(p.tasks, func(t plannedTask) string { return t.ID })
+	candidates := ranks(p.candidates, func(c resolvedCandidate) string { return c.Name })
+	slices.SortFunc(p.cells, func(a, b cell) int {
+		return cmp.Or(
+			cmp.Compare(tasks[a.task], tasks[b.task]),
+			cmp.Compare(candidates[a.candidate], candidates[b.candidate]),
+			cmp.Compare(a.trial, b.trial))
+	})
+}
+
+// ranks are the places the items have when they are sorted by name.
+func ranks[E any](items []E, name func(E) string) []int {
+	order := make([]int, len(items))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(name(items[a]), name(items[b])) })
+	rank := make([]int, len(items))
+	for at, i := range order {
+		rank[i] = at
+	}
+	return rank
+}
+
+// seal takes the digest of the whole plan, and then leaves this shard's part.
+func (p *plan) seal() {
+	p.sort()
+	h := sha256.New()
+	mine := p.cells[:0]
+	for _, c := range p.cells {
+		t := &p.tasks[c.task]
+		t.planned = true
+		p.candidates[c.candidate].planned++
+		name := episodeName(t.ID, p.candidates[c.candidate].Name, int(c.trial))
+		_, _ = io.WriteString(h, name+"\n") // a hash does not fail
+		if p.options.Select.Shard.has(name) {
+			mine = append(mine, c)
+		}
+	}
+	p.cells = mine
+	p.digest = hex.EncodeToString(h.Sum(nil))
+}
+
+// episodeName is how people name an episode of a run.
+func episodeName(task, candidate string, trial int) string {
+	return fmt.Sprintf("%s/%s/%d", task, candidate, trial)
+}
+
+// makePlan resolves the suite, the candidates and the selection into episodes. It
+// reports every problem at once.
+func makePlan(o Options) (*plan, error) {
+	p, err := selected(o)
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	seen := map[string]bool{}
+	for i, t := range p.tasks {
+		before := len(p.cells)
+		for j, c := range p.candidates {
 			if t.Scripted != (c.Provider == ScriptedCandidate) {
 				continue
 			}
-			first := len(plan)
 			for trial := 1; trial <= o.Trials; trial++ {
-				plan = append(plan, c.episode(o, t, specs, trial))
+				if o.Select.Episode == nil || o.Select.Episode(t.ID, c.Name, trial) {
+					p.cells = append(p.cells, cell{int32(i), int32(j), int32(trial)})
+				}
 			}
-			if err := o.checkEpisode(plan[first]); err != nil && !slices.ContainsFunc(errs, func(e error) bool { return e != nil && e.Error() == err.Error() }) {
+			if err := o.checkEpisode(c.episode(o, t.Task, t.tools, 1)); err != nil && !seen[err.Error()] {
+				seen[err.Error()] = true
 				errs = append(errs, err)
 			}
 		}
-		if o.Mode != recorder.Replay && len(plan) > before {
-			if _, _, err := o.toolHeaders(t); err != nil {
+		if o.Mode != recorder.Replay && len(p.cells) > before {
+			if _, _, err := o.toolHeaders(t.Task); err != nil {
 				return nil, &ConfigError{fmt.Errorf("task %s: %w", t.ID, err)}
 			}
 		}
@@ -88,10 +190,37 @@ func makePlan(o Options) ([]planned, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, &ConfigError{err}
 	}
-	if len(plan) == 0 {
+	if len(p.cells) == 0 && o.Select.Episode == nil {
 		return nil, &ConfigError{errors.New("the selection leaves no episode: scripted tasks run only with --candidate scripted, other tasks only with other candidates")}
 	}
-	return plan, nil
+	p.sort()
+	return p, nil
+}
+
+// selected resolves the tasks and candidates of the selection.
+func selected(o Options) (*plan, error) {
+	candidates := slices.Concat(o.Candidates, []goldens.Candidate{{Name: ScriptedCandidate, Provider: ScriptedCandidate, Model: ScriptedCandidate, Rescue: scriptedRescue}})
+	chosen, err1 := o.Select.candidates(candidates)
+	tasks, err2 := o.Select.tasks(o.Suite.Tasks)
+	errs := []error{err1, err2, o.Select.Shard.check()}
+	p := &plan{options: o}
+	for _, c := range chosen {
+		r, err := o.resolveCandidate(c)
+		errs = append(errs, err)
+		p.candidates = append(p.candidates, r)
+	}
+	sets := toolSets{}
+	for _, t := range tasks {
+		set, err := sets.of(o.Suite, t)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("task %s: %w", t.ID, err))
+		}
+		p.tasks = append(p.tasks, plannedTask{Task: t, tools: set})
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, &ConfigError{err}
+	}
+	return p, nil
 }
 
 // resolvedCandidate is a candidate with its wire, key and dials.
@@ -100,18 +229,17 @@ type resolvedCandidate struct {
 	factory providers.Factory
 	key     string
 	dials   providers.Resolved
+	fork    *past // what its episodes go on from; nil unless they are forks
+	planned int   // episodes, those of other shards too
+}
+
+func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
+	c.Agent, c.Mode, c.Profile = cmp.Or(c.Agent, "contract"), cmp.Or(c.Mode, modePrompt), cmp.Or(c.Profile, "seed")
+	return c
 }
 
 func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error) {
-	if c.Agent == "" {
-		c.Agent = "contract"
-	}
-	if c.Mode == "" {
-		c.Mode = "prompt"
-	}
-	if c.Profile == "" {
-		c.Profile = "seed"
-	}
+	c = withCandidateDefaults(c)
 	r := resolvedCandidate{Candidate: c}
 	if _, err := agent.New(c.Agent, agent.Params{Profile: c.Profile, Mode: c.Mode, Compress: c.Compress}); err != nil {
 		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
@@ -156,7 +284,7 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 	p := planned{
 		suite: o.Suite, task: t, candidate: c.Candidate, trial: trial,
 		seed:    newSeed(o.Seed, t.ID, c.Name, trial),
-		factory: c.factory, key: c.key,
+		factory: c.factory, key: c.key, fork: c.fork,
 		params: agent.Params{
 			Request: t.Request, Constraints: t.Constraints, Tools: tools, Budgets: c.budgets(t.Budgets),
 			MaxTokens: c.dials.MaxTokens, Temperature: c.dials.Temperature,

@@ -65,7 +65,17 @@ func (o Options) checkEpisode(p planned) error {
 	if _, err := agent.New(p.candidate.Agent, p.params); err != nil {
 		return fmt.Errorf("candidate %s, task %s: %w", p.candidate.Name, p.task.ID, err)
 	}
-	if p.params.Budgets.MaxCostNanoUSD == 0 || p.candidate.Provider == ScriptedCandidate {
+	if p.candidate.Provider == ScriptedCandidate {
+		return nil
+	}
+	cap, tokens := o.capsOn(p.candidate.Provider)
+	if tokens && p.params.MaxTokens == 0 {
+		return fmt.Errorf("candidate %s: a cap on the run's spending needs max_tokens, on the candidate or in the policy: without it no worst case can be reserved", p.candidate.Name)
+	}
+	if p.params.Budgets.MaxCostNanoUSD > 0 {
+		cap = "tasks cap its cost by max_cost_usd"
+	}
+	if cap == "" {
 		return nil
 	}
 	for _, model := range []string{p.candidate.Model, p.candidate.Rescue} {
@@ -73,11 +83,24 @@ func (o Options) checkEpisode(p planned) error {
 			continue
 		}
 		if _, ok := o.Prices.Lookup(p.candidate.Provider, model, o.planDay()); !ok {
-			return fmt.Errorf("candidate %s: tasks cap its cost by max_cost_usd, but the price table has no price of model %s of provider %s: add one, or take the cap away",
-				p.candidate.Name, model, p.candidate.Provider)
+			return fmt.Errorf("candidate %s: %s, but the price table has no price of model %s of provider %s: add one, or take the cap away",
+				p.candidate.Name, cap, model, p.candidate.Provider)
 		}
 	}
 	return nil
+}
+
+// capsOn says which cap on money a provider is under, in words, and whether it is
+// under one for which tokens must be reserved. A replay spends nothing.
+func (o Options) capsOn(provider string) (money string, tokens bool) {
+	if o.Mode == recorder.Replay {
+		return "", false
+	}
+	of := o.Limits[provider].Caps
+	if o.Caps.CostNanoUSD > 0 || of.CostNanoUSD > 0 {
+		money = "max_cost caps its cost"
+	}
+	return money, money != "" || o.Caps.Tokens > 0 || of.Tokens > 0
 }
 
 // planDay is a day on which prices must be known. A replay applies the prices of

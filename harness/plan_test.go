@@ -87,8 +87,8 @@ func run(t *testing.T, o harness.Options) ledger.Rows {
 	t.Helper()
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	require.Empty(t, res.Rows.Episodes[0].ErrorText)
-	return res.Rows
+	require.Empty(t, rowsOf(t, res).Episodes[0].ErrorText)
+	return rowsOf(t, res)
 }
 
 func TestTokenBudgetStops(t *testing.T) {

@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
@@ -18,14 +17,14 @@ func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []Tr
 		return ledger.EpisodeRows{}, nil, err
 	}
 	defer r.closeCassettes()
-	r.plan = slices.DeleteFunc(r.plan, func(p planned) bool { return p.trial != trial })
-	if len(r.plan) != 1 {
-		return ledger.EpisodeRows{}, nil, &ConfigError{fmt.Errorf("replay takes one episode, the selection has %d", len(r.plan))}
+	r.plan.keep(func(p planned) bool { return p.trial == trial })
+	if r.plan.len() != 1 {
+		return ledger.EpisodeRows{}, nil, &ConfigError{fmt.Errorf("replay takes one episode, the selection has %d", r.plan.len())}
 	}
 	if _, err := r.cassettesDigest(); err != nil {
 		return ledger.EpisodeRows{}, nil, err
 	}
 	var traces []Trace
-	rows := r.runEpisode(ctx, r.plan[0], func(t Trace) { traces = append(traces, t) })
+	rows := r.runEpisode(ctx, r.plan.at(0), func(t Trace) { traces = append(traces, t) })
 	return rows, traces, nil
 }

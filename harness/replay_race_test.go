@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 // shuffled is a folder of cassettes that gives every trial the first one's and
@@ -51,16 +50,17 @@ func TestShuffledReplaysWriteOneLedger(t *testing.T) {
 	replay := func(goroutines int, seed int64) (files map[string]string, order []string) {
 		o.Concurrency, o.Runs = goroutines, t.TempDir()
 		o.Cassettes = &shuffled{FS: recordings, rng: rand.New(rand.NewSource(seed))}
+		o.Progress = func(p harness.Progress) { order = append(order, p.Last.EpisodeID) }
 		res, err := harness.Run(context.Background(), o)
 		require.NoError(t, err)
-		require.Len(t, res.Rows.Episodes, 250)
+		require.Len(t, rowsOf(t, res).Episodes, 250)
 		files = map[string]string{}
 		for _, name := range []string{"run.json", "episodes.parquet", "turns.parquet", "tool_calls.parquet"} {
 			data, err := os.ReadFile(filepath.Join(res.Dir, name))
 			require.NoError(t, err)
 			files[name] = string(data)
 		}
-		return files, journalled(t, res.Dir)
+		return files, order
 	}
 	want, planned := replay(1, 0)
 	for seed := range int64(3) {
@@ -71,15 +71,4 @@ func TestShuffledReplaysWriteOneLedger(t *testing.T) {
 		require.ElementsMatch(t, planned, order)
 		require.NotEqual(t, planned, order, "episodes finished in another order")
 	}
-}
-
-// journalled are the ids of the episodes in the journal of a run, in its order.
-func journalled(t *testing.T, dir string) (ids []string) {
-	j, err := ledger.OpenJournal(dir, func(rec ledger.EpisodeRows, _ int64) error {
-		ids = append(ids, rec.Episode.EpisodeID)
-		return nil
-	})
-	require.NoError(t, err)
-	require.NoError(t, j.Close())
-	return ids
 }

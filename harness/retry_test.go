@@ -50,11 +50,11 @@ func TestRefusedRequestsAreMadeAgain(t *testing.T) {
 	}
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	ep := recorded.Rows.Episodes[0]
+	ep := rowsOf(t, recorded).Episodes[0]
 	require.Empty(t, ep.ErrorText)
 	require.True(t, ep.Solved)
-	require.Len(t, waits, len(recorded.Rows.Turns))
-	for i, turn := range recorded.Rows.Turns {
+	require.Len(t, waits, len(rowsOf(t, recorded).Turns))
+	for i, turn := range rowsOf(t, recorded).Turns {
 		require.EqualValues(t, 2, turn.Attempts)
 		require.EqualValues(t, http.StatusOK, *turn.HTTPStatus)
 		require.Empty(t, turn.ErrorKind)
@@ -66,7 +66,7 @@ func TestRefusedRequestsAreMadeAgain(t *testing.T) {
 	replayed, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Less(t, time.Since(start), 2*time.Second, "a replay does not wait")
-	require.Equal(t, withoutRun(recorded.Rows), withoutRun(replayed.Rows))
+	require.Equal(t, withoutRun(rowsOf(t, recorded)), withoutRun(rowsOf(t, replayed)))
 }
 
 // flaky loses the connection of every other request.
@@ -90,12 +90,12 @@ func TestLostConnectionsAreMadeAgain(t *testing.T) {
 	o.Retry.Sleep = func(context.Context, time.Duration) error { return nil }
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	require.Empty(t, recorded.Rows.Episodes[0].ErrorText)
-	require.EqualValues(t, 2, recorded.Rows.Turns[0].Attempts)
+	require.Empty(t, rowsOf(t, recorded).Episodes[0].ErrorText)
+	require.EqualValues(t, 2, rowsOf(t, recorded).Turns[0].Attempts)
 	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
 	replayed, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	require.Equal(t, withoutRun(recorded.Rows), withoutRun(replayed.Rows))
+	require.Equal(t, withoutRun(rowsOf(t, recorded)), withoutRun(rowsOf(t, replayed)))
 }
 
 // TestRefusalsHaveAnEnd: a provider that goes on refusing is an error of the
@@ -108,11 +108,11 @@ func TestRefusalsHaveAnEnd(t *testing.T) {
 	o.Retry.Sleep = func(context.Context, time.Duration) error { return nil }
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	ep := res.Rows.Episodes[0]
+	ep := rowsOf(t, res).Episodes[0]
 	require.True(t, ep.InfraError)
 	require.Equal(t, "rate_limit", ep.ErrorKind)
 	require.Contains(t, ep.ErrorText, "after 4 attempts")
-	require.EqualValues(t, 4, res.Rows.Turns[0].Attempts)
+	require.EqualValues(t, 4, rowsOf(t, res).Turns[0].Attempts)
 }
 
 type always429 struct{}

@@ -10,6 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -161,6 +162,7 @@ func (b *rowBuilder) episode(f agent.Finish, cassetteDigest string, end time.Tim
 	b.sum(&ep)
 	if f.Err != nil {
 		ep.InfraError, ep.ErrorKind, ep.ErrorText = true, errorKind(f.Err), b.secrets.Redact("episodes.error_text", errorText(f.Err))
+		ep.Status = statusOf(f.Err, ep.ErrorKind)
 	}
 	if f.Err == nil && f.Status != agent.Interrupted {
 		solved, checks := goldens.Score(b.task, o)
@@ -233,6 +235,8 @@ func errorKind(err error) string {
 		wire    *providers.Error
 	)
 	switch {
+	case errors.Is(err, admission.ErrCapped):
+		return KindRunBudget
 	case errors.As(err, &missing):
 		return KindCassetteMissing
 	case errors.As(err, &corrupt):
@@ -247,6 +251,18 @@ func errorKind(err error) string {
 	return KindHarness
 }
 
+// statusOf sorts failures that are not the model's.
+func statusOf(err error, kind string) string {
+	var wire *providers.Error
+	switch {
+	case kind == KindRunBudget:
+		return ledger.StatusBudgetStop
+	case errors.As(err, &wire) && kind == string(wire.Kind):
+		return ledger.StatusInfraError
+	}
+	return ledger.StatusHarnessError
+}
+
 // Kinds of errors that are not a provider's, as written in the ledger.
 const (
 	KindCassetteMissing = "cassette_missing"
@@ -254,6 +270,7 @@ const (
 	KindCassetteStale   = "cassette_stale"
 	KindReplayMiss      = "replay_miss"
 	KindHarness         = "harness"
+	KindRunBudget       = "run_budget" // a cap on the spending of the run
 )
 
 // errorText bounds what a provider may have written. The explanation of a miss

@@ -11,13 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"sync"
 	"time"
 
+	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -27,7 +23,11 @@ type Result struct {
 	// Dir is the run folder; empty when nothing was written.
 	Dir      string
 	Manifest ledger.Manifest
-	Rows     ledger.Rows
+	// Rows are those of a run without a folder. With one they are in its ledger:
+	// see ledger.Read and ledger.Scan.
+	Rows ledger.Rows
+	// Lost are the episodes that say nothing about a model.
+	Lost Lost
 	// Answers are what Options.Human said; the run folder keeps them in
 	// replies.yaml.
 	Answers []Answers
@@ -38,6 +38,29 @@ type Result struct {
 	Interrupted bool
 }
 
+// Lost sums up the episodes with an infrastructure or harness error and those a
+// cap stopped.
+type Lost struct {
+	// ByKind counts them by error kind; First are the first few in ledger order.
+	ByKind map[string]int
+	First  []ledger.Episode
+}
+
+const maxLostShown = 10
+
+func (l *Lost) add(e ledger.Episode) {
+	if !e.InfraError {
+		return
+	}
+	if l.ByKind == nil {
+		l.ByKind = map[string]int{}
+	}
+	l.ByKind[e.ErrorKind]++
+	if len(l.First) < maxLostShown {
+		l.First = append(l.First, e)
+	}
+}
+
 // runner is a run under way.
 type runner struct {
 	Options
@@ -45,9 +68,11 @@ type runner struct {
 	today        time.Time
 	configDigest string
 	priceDigest  string
-	plan         []planned
+	plan         *plan
 	answers      *answerBook
 	secrets      *recorder.Secrets
+	control      *admission.Control // nil in replay
+	resumed      *resumption        // nil unless the run goes on from an interrupted one
 	// closeCassettes closes what the runner opened itself.
 	closeCassettes func()
 }
@@ -56,7 +81,14 @@ type runner struct {
 // nothing; in replay, missing cassettes are a *recorder.MissingError each,
 // joined, and start nothing either. Failures of single episodes are rows, not
 // errors. When ctx is cancelled, what is finished is still written.
-func Run(ctx context.Context, o Options) (Result, error) {
+func Run(ctx context.Context, o Options) (res Result, err error) {
+	if o.Resume != "" {
+		unlock, err := lockRun(o)
+		if err != nil {
+			return Result{}, err
+		}
+		defer unlock()
+	}
 	r, err := newRunner(o)
 	if err != nil {
 		return Result{}, err
@@ -67,25 +99,39 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err
 	}
 	r.identify(cassettes)
-	dir, journal, err := r.openFolder()
+	s, err := r.open()
 	if err != nil {
 		return Result{}, err
 	}
-	rows, interrupted, err := r.runAll(ctx, journal)
+	defer func() { err = errors.Join(err, s.close()) }()
+	stop, err := r.runAll(ctx, s)
+	res = Result{Dir: s.dir, Answers: r.answers.inOrder(r.plan), Interrupted: stop.interrupted, Withheld: r.secrets.Withheld()}
 	if err != nil {
-		return Result{}, err
+		return res, fmt.Errorf("run %s stopped, what is finished is in its journal; go on with --resume %s once that is mended: %w", r.id, r.id, err)
 	}
-	res := Result{Dir: dir, Rows: rows, Manifest: r.manifest(rows), Answers: r.answers.inOrder(r.plan), Interrupted: interrupted, Withheld: r.secrets.Withheld()}
-	if dir == "" {
-		return res, nil
+	return res, r.conclude(s, stop, &res)
+}
+
+// conclude writes the ledger, in its order, and then the manifest that says so.
+func (r *runner) conclude(s *store, stop stopped, res *Result) error {
+	totals, err := s.write(res)
+	if err != nil {
+		return fmt.Errorf("write ledger of run %s (its journal is complete): %w", r.id, err)
 	}
-	if err := saveAnswers(dir, res.Answers); err != nil {
-		return res, err
+	res.Manifest = r.concluded(s.manifest, totals, stop)
+	if s.dir == "" {
+		return nil
 	}
-	if err := ledger.Write(dir, rows); err != nil {
-		return res, fmt.Errorf("write ledger of run %s (its journal is complete): %w", r.id, err)
+	if err := saveAnswers(s.dir, res.Answers); err != nil {
+		return err
 	}
-	return res, ledger.WriteManifest(dir, res.Manifest)
+	if err := ledger.WriteManifest(s.dir, res.Manifest); err != nil {
+		return err
+	}
+	if res.Manifest.Status == "complete" {
+		return s.removeJournal()
+	}
+	return nil
 }
 
 func newRunner(o Options) (*runner, error) {
@@ -97,20 +143,16 @@ func newRunner(o Options) (*runner, error) {
 	if o.Mode != recorder.Replay {
 		r.today = o.Now().UTC()
 	}
+	if err := r.takeUp(); err != nil {
+		return nil, err
+	}
 	r.configDigest = r.digestConfig()
 	if err := r.openCassettes(); err != nil {
 		return r, err
 	}
-	switch {
-	case r.Fork != nil:
-		r.plan, err = r.planFork()
-	case r.Stale:
-		r.plan, err = r.stalePlan()
-	default:
-		r.plan, err = makePlan(r.Options)
-	}
-	if err == nil {
-		err = r.taintAll()
+	if r.plan, err = r.makePlan(); err == nil {
+		r.plan.seal()
+		err = errors.Join(r.checkResumed(), r.taintAll())
 	}
 	if err != nil {
 		r.closeCassettes()
@@ -118,23 +160,22 @@ func newRunner(o Options) (*runner, error) {
 	return r, err
 }
 
+func (r *runner) makePlan() (*plan, error) {
+	switch {
+	case r.Fork != nil:
+		return r.planFork()
+	case r.Stale:
+		return r.stalePlan()
+	}
+	return makePlan(r.Options)
+}
+
 // digestConfig covers what a candidate is and the policy, not where its
 // provider lives or which episodes are selected.
 func (r *runner) digestConfig() string {
-	type candidate struct {
-		Name, Agent, Provider, Model, Mode, Profile, Rescue string
-		RescueOnContradiction, Compress                     bool              `json:",omitempty"`
-		Region                                              string            `json:",omitempty"`
-		Stream                                              bool              `json:",omitempty"`
-		Headers, Query                                      map[string]string `json:",omitempty"`
-		Body                                                map[string]any    `json:",omitempty"`
-	}
 	var list []any
 	for _, c := range r.Candidates {
-		list = append(list, candidate{
-			c.Name, c.Agent, c.Provider, c.Model, c.Mode, c.Profile, c.Rescue, c.RescueOnContradiction, c.Compress,
-			c.Region, c.Stream, c.Headers, c.Query, c.Body,
-		}, c.MaxTokens, c.Temperature)
+		list = append(list, digestible(c), c.MaxTokens, c.Temperature)
 	}
 	text, err := json.Marshal([]any{list, r.Policy.Digest(), r.Seed})
 	if err != nil {
@@ -149,128 +190,21 @@ func (r *runner) identify(cassettes string) {
 	at, unique := r.today, r.today.Format(time.RFC3339Nano)
 	if r.Mode == recorder.Replay {
 		unique = cassettes
-		for _, p := range r.plan {
-			if p.task.World.Now.After(at) {
-				at = p.task.World.Now
+		for _, c := range r.plan.cells {
+			if now := r.plan.tasks[c.task].World.Now; now.After(at) {
+				at = now
 			}
 		}
 	}
-	parts := []string{string(r.Mode), unique, r.Suite.Digest, r.configDigest, r.priceDigest, r.CodeVersion, fmt.Sprint(r.Seed, r.Trials)}
-	for _, p := range r.plan {
-		parts = append(parts, p.task.ID, p.candidate.Name, fmt.Sprint(p.trial))
+	parts := []string{
+		string(r.Mode), unique, r.Suite.Digest, r.configDigest, r.priceDigest, r.CodeVersion, fmt.Sprint(r.Seed, r.Trials),
+		r.plan.digest, r.Select.Shard.String(),
+	}
+	if r.resumed != nil {
+		r.id = r.Resume
+		return
 	}
 	r.id = newRunID(at, parts...)
-}
-
-// openFolder makes the run folder and its journal, which replaces that of an
-// identical earlier replay.
-func (r *runner) openFolder() (string, *ledger.Journal, error) {
-	if r.Runs == "" {
-		return "", nil, nil
-	}
-	dir := filepath.Join(r.Runs, r.id)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", nil, fmt.Errorf("make run folder %s: %w", dir, err)
-	}
-	m := r.manifest(ledger.Rows{})
-	m.Status = "running"
-	if err := ledger.WriteManifest(dir, m); err != nil {
-		return "", nil, err
-	}
-	if err := os.RemoveAll(filepath.Join(dir, "journal")); err != nil {
-		return "", nil, fmt.Errorf("clear journal of the earlier replay: %w", err)
-	}
-	j, err := ledger.OpenJournal(dir, nil)
-	if err != nil {
-		return "", nil, err
-	}
-	j.Sync = r.Mode != recorder.Replay // what was paid for must survive a crash
-	return dir, j, nil
-}
-
-// runAll runs the plan with bounded concurrency and returns the rows in plan order.
-func (r *runner) runAll(ctx context.Context, journal *ledger.Journal) (ledger.Rows, bool, error) {
-	var (
-		mu       sync.Mutex
-		wg       sync.WaitGroup
-		progress = Progress{Total: len(r.plan)}
-		done     = make([]*ledger.EpisodeRows, len(r.plan))
-		failed   error
-		work     = make(chan int)
-	)
-	finish := func(i int, rows ledger.EpisodeRows) {
-		mu.Lock()
-		defer mu.Unlock()
-		if rows.Episode.Status == "cancelled" {
-			return // it has no result: a later run repeats it
-		}
-		done[i] = &rows
-		if journal != nil && failed == nil {
-			_, failed = journal.Append(rows)
-		}
-		progress.add(rows.Episode)
-		if r.Progress != nil {
-			r.Progress(progress)
-		}
-	}
-	for range r.workers() {
-		wg.Go(func() {
-			for i := range work {
-				finish(i, r.runEpisode(ctx, r.plan[i], nil))
-			}
-		})
-	}
-	interrupted := false
-	for i := range r.plan {
-		select {
-		case <-ctx.Done():
-			interrupted = true
-		case <-r.Drain:
-			interrupted = true
-		case work <- i:
-			continue
-		}
-		break
-	}
-	close(work)
-	wg.Wait()
-	if journal != nil {
-		failed = errors.Join(failed, journal.Close())
-	}
-	return collect(done), interrupted || ctx.Err() != nil, failed
-}
-
-func (r *runner) workers() int {
-	n := r.Concurrency
-	if n <= 0 && r.Mode == recorder.Replay {
-		n = runtime.GOMAXPROCS(0)
-	} else if n <= 0 {
-		n = 8
-	}
-	return min(n, len(r.plan))
-}
-
-func (p *Progress) add(e ledger.Episode) {
-	p.Done++
-	p.Solved += count(e.Solved)
-	p.InfraErrors += count(e.InfraError)
-	if e.CostNanoUSD != nil {
-		p.CostNanoUSD += *e.CostNanoUSD
-	}
-	p.Last = e
-}
-
-// collect concatenates the rows of the finished episodes in ledger order.
-func collect(done []*ledger.EpisodeRows) ledger.Rows {
-	var rows ledger.Rows
-	done = slices.DeleteFunc(done, func(d *ledger.EpisodeRows) bool { return d == nil })
-	slices.SortFunc(done, func(a, b *ledger.EpisodeRows) int { return a.Episode.Compare(b.Episode.Key) })
-	for _, d := range done {
-		rows.Episodes = append(rows.Episodes, d.Episode)
-		rows.Turns = append(rows.Turns, d.Turns...)
-		rows.ToolCalls = append(rows.ToolCalls, d.ToolCalls...)
-	}
-	return rows
 }
 
 // newRecorder opens or begins the cassette of an episode.
@@ -287,6 +221,9 @@ func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
 	base := toolTransport{models: http.DefaultTransport, tools: http.DefaultTransport, secrets: r.secrets}
 	if r.Transport != nil {
 		base.models = r.Transport(p.candidate.Provider)
+	}
+	if lane := r.lane(p); lane != nil {
+		base.models = observed{base.models, lane}
 	}
 	o.Base, o.Secrets = base, r.secrets
 	return recorder.New(o)

@@ -74,16 +74,17 @@ func TestProviderFailureIsInfrastructure(t *testing.T) {
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, "partial", res.Manifest.Status)
-	ep := res.Rows.Episodes[0]
+	ep := rowsOf(t, res).Episodes[0]
 	require.True(t, ep.InfraError)
 	require.Equal(t, "overloaded", ep.ErrorKind)
-	require.Equal(t, "error", ep.Status)
+	require.Equal(t, ledger.StatusInfraError, ep.Status)
+	require.Equal(t, ledger.Outcomes{InfraErrors: 1}, res.Manifest.Outcomes)
 	require.False(t, ep.Solved)
 	require.Empty(t, ep.Checks)
 	require.Nil(t, ep.CostNanoUSD, "what was not reported is unknown, not zero")
-	require.Len(t, res.Rows.Turns, 1)
-	require.Equal(t, "overloaded", res.Rows.Turns[0].ErrorKind)
-	require.Equal(t, int32(503), *res.Rows.Turns[0].HTTPStatus)
+	require.Len(t, rowsOf(t, res).Turns, 1)
+	require.Equal(t, "overloaded", rowsOf(t, res).Turns[0].ErrorKind)
+	require.Equal(t, int32(503), *rowsOf(t, res).Turns[0].HTTPStatus)
 	text, err := os.ReadFile(old)
 	require.NoError(t, err)
 	require.Equal(t, "old", string(text))
@@ -103,12 +104,13 @@ func TestDrainFinishesWhatIsInFlight(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, res.Interrupted)
 	require.Equal(t, "partial", res.Manifest.Status)
-	require.GreaterOrEqual(t, len(res.Rows.Episodes), 3)
-	require.Less(t, len(res.Rows.Episodes), 10)
+	require.GreaterOrEqual(t, len(rowsOf(t, res).Episodes), 3)
+	require.Less(t, len(rowsOf(t, res).Episodes), 10)
 	read, err := ledger.Read(res.Dir)
 	require.NoError(t, err)
-	require.Equal(t, res.Rows.Episodes, read.Episodes, "what was finished is in the ledger")
-	require.Len(t, journalled(t, res.Dir), len(res.Rows.Episodes))
+	require.Equal(t, len(read.Episodes), res.Manifest.Episodes)
+	require.Equal(t, "interrupted", res.Manifest.Stopped)
+	require.Equal(t, 276-len(read.Episodes), res.Manifest.Outcomes.Unfinished)
 }
 
 // stall blocks until the request is cancelled.
@@ -134,7 +136,7 @@ func TestCancelStopsEpisodesWithoutAResult(t *testing.T) {
 	res, err := harness.Run(ctx, o)
 	require.NoError(t, err)
 	require.True(t, res.Interrupted)
-	require.Empty(t, res.Rows.Episodes, "a stopped episode has no result")
+	require.Empty(t, rowsOf(t, res).Episodes, "a stopped episode has no result")
 	_, err = os.Stat(filepath.Join(o.CassetteDir, "strong"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
@@ -149,7 +151,7 @@ func TestStaleCassetteIsNamed(t *testing.T) {
 	task.Request += " Thanks."
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	ep := res.Rows.Episodes[0]
+	ep := rowsOf(t, res).Episodes[0]
 	require.Equal(t, harness.KindReplayMiss, ep.ErrorKind)
 	require.Contains(t, ep.ErrorText, "messages[1]")
 }
@@ -193,7 +195,7 @@ func TestCancelKeepsTheOldCassette(t *testing.T) {
 	res, err := harness.Run(ctx, o)
 	require.NoError(t, err)
 	require.True(t, res.Interrupted)
-	require.Empty(t, res.Rows.Episodes)
+	require.Empty(t, rowsOf(t, res).Episodes)
 	text, err := os.ReadFile(old)
 	require.NoError(t, err)
 	require.Equal(t, "old", string(text))
@@ -217,9 +219,9 @@ func TestPlantedCredentialIsNotRecorded(t *testing.T) {
 	o.Transport = func(string) http.RoundTripper { return leak{} }
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	require.True(t, res.Rows.Episodes[0].InfraError)
-	require.Contains(t, res.Rows.Episodes[0].ErrorText, "secret")
-	require.NotContains(t, res.Rows.Episodes[0].ErrorText, "CANARY")
+	require.True(t, rowsOf(t, res).Episodes[0].InfraError)
+	require.Contains(t, rowsOf(t, res).Episodes[0].ErrorText, "secret")
+	require.NotContains(t, rowsOf(t, res).Episodes[0].ErrorText, "CANARY")
 	_, err = os.Stat(filepath.Join(o.CassetteDir, "strong", "G50"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -1,9 +1,11 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -27,22 +29,31 @@ func (o Options) newSecrets() *recorder.Secrets {
 // taint adds the credentials an episode is run with, and refuses names that hold
 // one: they become paths and columns.
 func (r *runner) taint(p planned) error {
-	r.secrets.Add(p.key)
+	return errors.Join(r.taintTask(p.task), r.taintCandidate(p.candidate, p.key))
+}
+
+func (r *runner) taintTask(t goldens.Task) error {
 	if r.Mode != recorder.Replay {
-		_, found, err := r.toolHeaders(p.task)
+		_, found, err := r.toolHeaders(t)
 		if err != nil {
 			return err
 		}
 		r.secrets.Add(found...)
 	}
-	for _, f := range []struct{ what, name string }{
-		{"the suite's name", p.suite.Name}, {"the id of a task", p.task.ID}, {"the name of a candidate", p.candidate.Name},
-		{"the model of a candidate", p.candidate.Model}, {"the rescue model of a candidate", p.candidate.Rescue},
-		{"the base_url of a candidate", p.candidate.BaseURL},
-	} {
-		if kind := r.secrets.Find(f.name); kind != "" {
-			return &ConfigError{fmt.Errorf("%s holds %s: it would be written everywhere; name it otherwise", f.what, kind)}
-		}
+	return r.refuse("the id of a task", t.ID)
+}
+
+func (r *runner) taintCandidate(c goldens.Candidate, key string) error {
+	r.secrets.Add(key)
+	return errors.Join(
+		r.refuse("the name of a candidate", c.Name), r.refuse("the model of a candidate", c.Model),
+		r.refuse("the rescue model of a candidate", c.Rescue), r.refuse("the base_url of a candidate", c.BaseURL),
+	)
+}
+
+func (r *runner) refuse(what, name string) error {
+	if kind := r.secrets.Find(name); kind != "" {
+		return &ConfigError{fmt.Errorf("%s holds %s: it would be written everywhere; name it otherwise", what, kind)}
 	}
 	return nil
 }
@@ -75,10 +86,15 @@ func (r *runner) cleanManifest(m ledger.Manifest) ledger.Manifest {
 // taintAll does so for the whole plan before anything starts: one episode may
 // meet the credentials of another.
 func (r *runner) taintAll() error {
-	for _, p := range r.plan {
-		if err := r.taint(p); err != nil {
+	for _, c := range r.plan.candidates { // the keys first: an id may hold any
+		if err := r.taintCandidate(c.Candidate, c.key); err != nil {
 			return err
 		}
 	}
-	return nil
+	for _, t := range r.plan.tasks {
+		if err := r.taintTask(t.Task); err != nil {
+			return err
+		}
+	}
+	return r.refuse("the suite's name", r.Suite.Name)
 }

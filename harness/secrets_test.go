@@ -99,7 +99,7 @@ func TestATransportsErrorIsKeptWithoutItsSecret(t *testing.T) {
 	o.Transport = func(string) http.RoundTripper { return leaky{} }
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	require.Contains(t, res.Rows.Episodes[0].ErrorText, "[secret]@proxy.test")
+	require.Contains(t, rowsOf(t, res).Episodes[0].ErrorText, "[secret]@proxy.test")
 	require.Empty(t, inFiles(t, res.Dir, canary))
 	require.Equal(t, []recorder.Withheld{{Field: "episodes.error_text", Kind: "a configured secret", Count: 1}}, res.Withheld)
 }
@@ -136,7 +136,7 @@ func TestAReplayTakesNoSecrets(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "complete", recorded.Manifest.Status)
 	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
-	o.Secrets = recorder.NewSecrets("answered", "strong-erratic", recorded.Rows.Episodes[0].Answer)
+	o.Secrets = recorder.NewSecrets("answered", "strong-erratic", rowsOf(t, recorded).Episodes[0].Answer)
 	replayed, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)

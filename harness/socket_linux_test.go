@@ -48,11 +48,11 @@ func replayWithoutSockets(t *testing.T) {
 	o.Runs = t.TempDir()
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	require.NotEmpty(t, res.Rows.Turns)
-	for _, e := range res.Rows.Episodes {
+	require.NotEmpty(t, rowsOf(t, res).Turns)
+	for _, e := range rowsOf(t, res).Episodes {
 		require.False(t, e.InfraError, "%s/%s: %s", e.TaskID, e.Candidate, e.ErrorText)
 	}
-	t.Logf("replayed without sockets: %d turns", len(res.Rows.Turns))
+	t.Logf("replayed without sockets: %d turns", len(rowsOf(t, res).Turns))
 }
 
 // forbidSockets makes socket(2) fail with EPERM in every thread of the process.

@@ -73,7 +73,7 @@ func Cassettes(o Options) ([]CassetteStatus, error) {
 	}
 	var all []CassetteStatus
 	planned := map[string]bool{}
-	for _, p := range plan {
+	for _, p := range plan.all() {
 		if p.cassette == "" {
 			continue
 		}
@@ -172,7 +172,7 @@ var ErrAllFresh = errors.New("every selected cassette is fresh: nothing to recor
 
 // stalePlan plans the selected episodes whose cassettes are not fresh. No key is
 // asked for on behalf of the others.
-func (o Options) stalePlan() ([]planned, error) {
+func (o Options) stalePlan() (*plan, error) {
 	look := o
 	look.Mode = recorder.Replay
 	plan, err := makePlan(look)
@@ -181,7 +181,7 @@ func (o Options) stalePlan() ([]planned, error) {
 	}
 	stale := map[string]bool{}
 	o.Select.Candidates, o.Select.Tasks = nil, nil
-	for _, p := range plan {
+	for _, p := range plan.all() {
 		if p.cassette == "" {
 			continue
 		}
@@ -198,8 +198,10 @@ func (o Options) stalePlan() ([]planned, error) {
 	if len(stale) == 0 {
 		return nil, ErrAllFresh
 	}
-	plan, err = makePlan(o)
-	return slices.DeleteFunc(plan, func(p planned) bool { return !stale[p.cassette] }), err
+	if plan, err = makePlan(o); err == nil {
+		plan.keep(func(p planned) bool { return stale[p.cassette] })
+	}
+	return plan, err
 }
 
 // header is what a cassette of the episode says of itself, but for its day.

@@ -69,8 +69,8 @@ func Test[TT T[TT]](t TT, p Params) {
 		t.Fatalf("cupel: %v", err)
 		return
 	}
-	for _, e := range r.plan {
-		name := fmt.Sprintf("%s/%s/%d", e.task.ID, e.candidate.Name, e.trial)
+	for _, e := range r.plan.all() {
+		name := episodeName(e.task.ID, e.candidate.Name, e.trial)
 		t.Run(name, func(t TT) {
 			t.Helper()
 			run := *r

@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -61,11 +62,22 @@ func ownOptions(t *testing.T, s *goldens.Suite) Options {
 	}
 }
 
-// runOne runs the one episode of o and returns its outcome by tool call.
-func runOne(t *testing.T, o Options) (Result, []string) {
+// finished runs o; the result has the rows, also those of a run with a folder.
+func finished(t *testing.T, o Options) Result {
 	t.Helper()
 	res, err := Run(context.Background(), o)
 	require.NoError(t, err)
+	if res.Dir != "" {
+		res.Rows, err = ledger.Read(res.Dir)
+		require.NoError(t, err)
+	}
+	return res
+}
+
+// runOne runs the one episode of o and returns its outcome by tool call.
+func runOne(t *testing.T, o Options) (Result, []string) {
+	t.Helper()
+	res := finished(t, o)
 	require.Len(t, res.Rows.Episodes, 1)
 	var calls []string
 	for _, c := range res.Rows.ToolCalls {
@@ -165,7 +177,7 @@ func openEpisode(t *testing.T, o Options) opened {
 	t.Helper()
 	r, err := newRunner(o)
 	require.NoError(t, err)
-	p := r.plan[0]
+	p := r.plan.at(0)
 	e := &episode{planned: p, ids: newIDs(p.seed), clock: p.task.World.Now, world: goldens.NewWorld(p.task), funcs: r.Tools, answers: r.answers, human: r.Human}
 	e.rows = newRowBuilder(p, "E", r)
 	require.NoError(t, e.open(r))
@@ -207,7 +219,7 @@ func TestGoToolThatBreaks(t *testing.T) {
 			o.Tools = map[string]ToolFunc{"get_job_status": tt.f}
 			res, calls := runOne(t, o)
 			ep := res.Rows.Episodes[0]
-			require.Equal(t, "error", ep.Status)
+			require.Equal(t, ledger.StatusHarnessError, ep.Status)
 			require.True(t, ep.InfraError)
 			require.Contains(t, ep.ErrorText, tt.want)
 			require.Empty(t, calls)

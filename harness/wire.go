@@ -34,7 +34,11 @@ func (e *episode) wire(p planned, t http.RoundTripper, retry providers.RetryPoli
 	if err != nil {
 		return nil, err
 	}
-	return providers.Retry(onceIfMissing{model}, retry), nil
+	model = onceIfMissing{model}
+	if e.lane != nil {
+		model = admitted{model, e.lane, p.candidate, e.rows.prices, e.rows.priceDay}
+	}
+	return providers.Retry(model, retry), nil
 }
 
 // retryPolicy is the run's, with the episode's own source of jitter. A replay
@@ -44,6 +48,13 @@ func (e *episode) retryPolicy(r *runner) providers.RetryPolicy {
 	p.Seed = uint64(e.seed.Int64())
 	if r.Mode == recorder.Replay {
 		return withoutWaits(p)
+	}
+	wait := p.Sleep
+	if wait == nil {
+		wait = providers.Sleep
+	}
+	p.Sleep = func(ctx context.Context, d time.Duration) error {
+		return paused(ctx, func() error { return wait(ctx, d) })
 	}
 	return p
 }

@@ -45,12 +45,12 @@ func TestEveryWireRecordsAndReplays(t *testing.T) {
 	o.Candidates = everyWire()
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	require.Len(t, recorded.Rows.Episodes, 2*2*len(simulated))
-	for _, e := range recorded.Rows.Episodes {
+	require.Len(t, rowsOf(t, recorded).Episodes, 2*2*len(simulated))
+	for _, e := range rowsOf(t, recorded).Episodes {
 		require.Empty(t, e.ErrorText, e.Candidate)
 		require.True(t, e.Solved, "%s: %s: %v", e.Candidate, e.Status, e.Checks)
 	}
-	for _, turn := range recorded.Rows.Turns {
+	for _, turn := range rowsOf(t, recorded).Turns {
 		require.NotNil(t, turn.TTFTUs, turn.Candidate)
 		require.LessOrEqual(t, *turn.TTFTUs, turn.DurationUs, turn.Candidate)
 		require.True(t, turn.ContractValid, turn.Candidate)
@@ -64,7 +64,7 @@ func TestEveryWireRecordsAndReplays(t *testing.T) {
 	replayed, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
-	require.Equal(t, withoutRun(recorded.Rows), withoutRun(replayed.Rows))
+	require.Equal(t, withoutRun(rowsOf(t, recorded)), withoutRun(rowsOf(t, replayed)))
 }
 
 // TestChaosIsNeverTheModelsFailure: whatever a server does, an episode is either
@@ -95,9 +95,9 @@ func TestChaosIsNeverTheModelsFailure(t *testing.T) {
 	}
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	require.Len(t, res.Rows.Episodes, len(o.Candidates))
+	require.Len(t, rowsOf(t, res).Episodes, len(o.Candidates))
 	failed, wrong := 0, []string{}
-	for _, e := range res.Rows.Episodes {
+	for _, e := range rowsOf(t, res).Episodes {
 		if e.Solved {
 			continue
 		}
@@ -108,7 +108,7 @@ func TestChaosIsNeverTheModelsFailure(t *testing.T) {
 	}
 	require.Empty(t, wrong)
 	require.Greater(t, failed, len(o.Candidates)/3)
-	for _, turn := range res.Rows.Turns {
+	for _, turn := range rowsOf(t, res).Turns {
 		if turn.ErrorKind != "" {
 			require.Empty(t, turn.Violations, "%s: a broken reply is not judged", turn.Candidate)
 		}
@@ -129,11 +129,11 @@ func TestChaosIsSurvivedByTryingAgain(t *testing.T) {
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	var attempts, turns int32
-	for _, e := range recorded.Rows.Episodes {
+	for _, e := range rowsOf(t, recorded).Episodes {
 		require.Empty(t, e.ErrorText, e.Candidate)
 		require.True(t, e.Solved, "%s %s", e.TaskID, e.Candidate)
 	}
-	for _, turn := range recorded.Rows.Turns {
+	for _, turn := range rowsOf(t, recorded).Turns {
 		turns++
 		attempts += turn.Attempts
 	}

@@ -54,7 +54,7 @@ func Retry(m Model, p RetryPolicy) Model {
 		p.Attempts = 4
 	}
 	if p.Sleep == nil {
-		p.Sleep = sleep
+		p.Sleep = Sleep
 	}
 	r := retrying{m, p}
 	if f, ok := m.(Formatter); ok {
@@ -143,7 +143,8 @@ func (r *Reply) add(spent Usage) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf("usage: includes %d tokens of failed attempts", spent.Total()))
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits, or returns ctx's error as soon as it ends.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -49,6 +49,7 @@ func exitCode(err error) int {
 		corrupt *recorder.CorruptError
 		miss    *recorder.MissError
 		stale   *harness.StaleError
+		apart   *harness.ApartError
 	)
 	switch {
 	case err == nil:
@@ -57,7 +58,7 @@ func exitCode(err error) int {
 		return coded.code
 	case errors.As(err, &config), errors.As(err, &problem):
 		return exitUsage
-	case errors.As(err, &missing), errors.As(err, &corrupt), errors.As(err, &miss), errors.As(err, &stale):
+	case errors.As(err, &missing), errors.As(err, &corrupt), errors.As(err, &miss), errors.As(err, &stale), errors.As(err, &apart):
 		return exitReplay
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted

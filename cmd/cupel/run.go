@@ -30,6 +30,7 @@ type runFlags struct {
 	quiet, asJSON bool
 	human, stale  bool
 	fork, pack    string
+	resume        string
 	replaySpeed   float64
 }
 
@@ -56,6 +57,9 @@ turn, and goes on from there: in record or live mode with whatever --candidate i
 asked next, as often as --trials says. What is recorded replays on its own, as
 CANDIDATE.fork-… ; an episode of a run is RUN/EPISODE-ID@TURN.
 
+An interrupted run goes on with --resume RUN: episodes with a result are kept,
+the others, and those an infrastructure error befell, are run.
+
 Writes runs/<id>/ with three Parquet files, run.json and report/. The exit code
 says whether the run could be carried out; the verdict as an exit code is
 "cupel gate".`,
@@ -63,6 +67,7 @@ says whether the run could be carried out; the verdict as an exit code is
   cupel run --suite suites/mine --mode record --candidate gpt --trials 3
   cupel run --mode record --stale
   cupel run --task 'G0*' --candidate strong
+  cupel run --resume latest
   cupel run --mode live --fork G04/weak/1@1 --candidate strong --trials 5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
@@ -80,6 +85,7 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.StringSliceVar(&f.selection.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
 	fl.StringSliceVar(&f.selection.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
 	fl.StringVar(&f.fork, "fork", "", "go on from this recorded episode and turn: TASK/CANDIDATE[/TRIAL]@TURN")
+	fl.StringVar(&f.resume, "resume", "", "go on with this interrupted run: run what it has no result of, with the settings it was begun with")
 	fl.BoolVar(&f.human, "human", false, "ask on this terminal instead of the tasks' replies and approvals (record and live mode)")
 	fl.BoolVar(&f.stale, "stale", false, "record only what is stale, missing or corrupt (record mode; see cupel cassette status)")
 	fl.Float64Var(&f.replaySpeed, "replay-speed", 0, "replay at the recorded pace times this: 1 as recorded, 2 twice as fast (default: at once)")
@@ -89,48 +95,29 @@ says whether the run could be carried out; the verdict as an exit code is
 }
 
 func runRun(c *cobra.Command, p *process, f runFlags) error {
-	cfg, err := loadConfig(p, c.Flags())
-	if err != nil {
-		return err
-	}
-	var fork *harness.Fork
-	if f.fork != "" {
-		if fork, err = readFork(&cfg, f.fork); err != nil {
-			return err
-		}
-	}
 	ctx, drain, stop := interrupts(c.Context(), p.stderr)
 	defer stop()
-	o, cleanup, err := options(ctx, p, cfg, f.selection)
+	o, cleanup, err := f.options(ctx, c, p)
 	if err != nil {
-		return err
+		return complete(p, f, err)
 	}
 	defer cleanup()
-	o.Drain, o.Fork, o.Stale, o.ReplaySpeed = drain, fork, f.stale, f.replaySpeed
-	if f.pack != "" {
-		closePack, err := openPack(&o, f.pack)
-		if err != nil {
-			return err
-		}
-		defer closePack()
-	}
-	if f.human {
-		if err := p.askOnTerminal(&o); err != nil {
-			return err
-		}
-	}
+	o.Drain = drain
 	prog := newProgress(p, f.quiet || f.asJSON, f.human)
 	o.Progress = prog.update
 	res, err := harness.Run(ctx, o)
 	prog.finish()
-	if errors.Is(err, harness.ErrAllFresh) {
+	switch {
+	case errors.Is(err, harness.ErrAllFresh):
 		return printFresh(p, f)
+	case err != nil:
+		return complete(p, f, err)
+	}
+	report, err := buildReport(res.Dir, res.Manifest)
+	if err == nil {
+		err = reports.Write(res.Dir, report)
 	}
 	if err != nil {
-		return err
-	}
-	report := reports.Build(res.Manifest, res.Rows)
-	if err := reports.Write(res.Dir, report); err != nil {
 		return fmt.Errorf("write report (the ledger in %s is complete; retry with: cupel report %s): %w", res.Dir, res.Manifest.RunID, err)
 	}
 	if err := printRun(p, f, res, report); err != nil {
@@ -143,6 +130,42 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 		}
 	}
 	return runOutcome(res)
+}
+
+// options turns the command line into what the harness takes.
+func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process) (o harness.Options, cleanup func(), err error) {
+	cleanup = func() {}
+	var cfg config
+	var saved savedRun
+	dir := ""
+	if f.resume != "" {
+		cfg, saved, dir, err = takeUp(c, p, f)
+	} else if cfg, err = loadConfig(p, c.Flags()); err == nil && f.fork != "" {
+		saved.Fork, err = readFork(&cfg, f.fork)
+	}
+	if err != nil {
+		return o, cleanup, err
+	}
+	if o, cleanup, err = options(ctx, p, cfg, f.selection); err != nil {
+		return o, cleanup, err
+	}
+	o.Fork, o.Stale, o.ReplaySpeed = saved.Fork, f.stale, f.replaySpeed
+	if dir != "" {
+		o.Resume = filepath.Base(dir)
+	}
+	if f.pack != "" {
+		closePack, err := openPack(&o, f.pack)
+		if err != nil {
+			return o, cleanup, err
+		}
+		closeSim := cleanup
+		cleanup = func() { closePack(); closeSim() }
+	}
+	if f.human {
+		err = p.askOnTerminal(&o)
+	}
+	o.Settings = f.save(cfg, o.Fork, o.Caps)
+	return o, cleanup, err
 }
 
 // printFresh says that a run of --stale had nothing to do.
@@ -180,31 +203,31 @@ func printRun(p *process, f runFlags, res harness.Result, report reports.Report)
 
 // runOutcome turns episodes without a result into one error with its exit code.
 func runOutcome(res harness.Result) error {
-	code, total := exitAccepted, 0
+	o, n := res.Manifest.Outcomes, res.Manifest.Outcomes.WithoutResult()
+	if n == 0 {
+		return nil
+	}
 	var lines []string
-	for _, e := range res.Rows.Episodes {
-		if !e.InfraError {
-			continue
-		}
-		total++
-		switch e.ErrorKind {
-		case harness.KindCassetteMissing, harness.KindCassetteCorrupt, harness.KindCassetteStale, harness.KindReplayMiss:
+	for _, e := range res.Lost.First[:min(3, len(res.Lost.First))] {
+		lines = append(lines, fmt.Sprintf("%s: %s", episodeName(e), e.ErrorText))
+	}
+	code := exitError
+	for _, kind := range []string{harness.KindCassetteMissing, harness.KindCassetteCorrupt, harness.KindCassetteStale, harness.KindReplayMiss} {
+		if res.Lost.ByKind[kind] > 0 {
 			code = exitReplay
-		default:
-			code = max(code, exitError)
-		}
-		if len(lines) < 3 {
-			lines = append(lines, fmt.Sprintf("%s/%s/%d: %s", e.TaskID, e.Candidate, e.Trial, e.ErrorText))
 		}
 	}
-	if total > 0 {
-		head := fmt.Sprintf("%d of %d episodes have no result; the others are in %s", total, len(res.Rows.Episodes), res.Dir)
-		return &codeError{code, errors.New(head + "\n" + strings.Join(lines, "\n"))}
+	total := res.Manifest.Episodes + o.Unfinished
+	head := fmt.Sprintf("%d of %d episodes have no result; the others are in %s", n, total, res.Dir)
+	switch {
+	case res.Interrupted:
+		code = exitInterrupted
+		head = fmt.Sprintf("interrupted after %d of %d episodes; their ledger is in %s", res.Manifest.Episodes, total, res.Dir)
+	case res.Manifest.Stopped != "":
+		head = fmt.Sprintf("%s: %d of %d episodes have no result; the others are in %s", res.Manifest.Stopped, n, total, res.Dir)
 	}
-	if res.Interrupted {
-		return &codeError{exitInterrupted, fmt.Errorf("interrupted after %d episodes; their ledger is in %s", len(res.Rows.Episodes), res.Dir)}
-	}
-	return nil
+	lines = append(lines, "go on with: "+resumeHint(res.Dir))
+	return &codeError{code, errors.New(head + "\n" + strings.Join(lines, "\n"))}
 }
 
 // options turns the configuration into what the harness takes. cleanup stops

@@ -59,11 +59,25 @@ func loadRun(runs, name string) (string, ledger.Manifest, ledger.Rows, error) {
 		return dir, m, ledger.Rows{}, err
 	}
 	if m.Status == "running" {
-		return dir, m, ledger.Rows{}, fmt.Errorf("run %s was never finished: its manifest says running, so there is no ledger; run it again", m.RunID)
+		return dir, m, ledger.Rows{}, unfinished(dir, m)
 	}
 	rows, err := ledger.Read(dir)
 	harness.CleanRun(&m, &rows)
 	return dir, m, rows, err
+}
+
+// unfinished says what to do about a run without a ledger.
+func unfinished(dir string, m ledger.Manifest) error {
+	return fmt.Errorf("run %s has not ended, so it has no ledger: if it was interrupted, go on with: %s", m.RunID, resumeHint(dir))
+}
+
+// buildReport builds the report of a run that has just ended.
+func buildReport(dir string, m ledger.Manifest) (reports.Report, error) {
+	rows, err := ledger.Read(dir)
+	if err != nil {
+		return reports.Report{}, err
+	}
+	return reports.Build(m, rows), nil
 }
 
 // loadReport builds the report of a run from its ledger.

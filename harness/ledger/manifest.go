@@ -77,6 +77,8 @@ type ManifestCandidate struct {
 	Simulated     bool   `json:"simulated,omitempty"`
 	// Planned is how many episodes the run was to have of it.
 	Planned int `json:"planned"`
+	// PlannedInAll is how many all shards were to have together, in the run of one.
+	PlannedInAll int `json:"planned_in_all,omitempty"`
 	// Digest covers what the candidate is; see ConfigDigest.
 	Digest string `json:"digest"`
 }

@@ -1,0 +1,108 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// newControl admits the requests of a recording or live run; a replay makes none.
+func (r *runner) newControl(s *store) *admission.Control {
+	if r.Mode == recorder.Replay {
+		return nil
+	}
+	return admission.New(admission.Options{
+		Caps: r.Caps, Providers: r.Limits, Concurrency: r.Concurrency, Log: s.spending, Changed: s.keepLimit,
+	})
+}
+
+// keepLimit adds to the history of limits in the run folder. It is called by one
+// goroutine at a time.
+func (s *store) keepLimit(c admission.Change) {
+	if s.limits == nil {
+		return
+	}
+	line, err := json.Marshal(c)
+	if err == nil {
+		_, _ = s.limits.Write(append(line, '\n')) // a history, not a result
+	}
+}
+
+// lane is what the requests of an episode pass; nil when nothing limits them.
+func (r *runner) lane(p planned) *admission.Lane {
+	if r.control == nil || p.candidate.Provider == ScriptedCandidate {
+		return nil
+	}
+	return r.control.Lane(p.candidate.Provider, p.candidate.BaseURL+"\x00"+p.key)
+}
+
+// admitted is a model that asks for admission before every attempt.
+type admitted struct {
+	providers.Model
+	lane      *admission.Lane
+	candidate goldens.Candidate
+	prices    providers.Prices
+	day       time.Time
+}
+
+// Call implements providers.Model. The wait for admission is no time of the
+// episode's.
+func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+	provider := m.candidate.Provider
+	worst := m.worst(call)
+	var permit *admission.Permit
+	err := paused(ctx, func() (err error) {
+		permit, err = m.lane.Acquire(ctx, worst)
+		return err
+	})
+	if err != nil {
+		kind := providers.Transport
+		if errors.Is(err, admission.ErrCapped) {
+			kind = providers.Quota
+		}
+		return providers.Reply{}, &providers.Error{Kind: kind, Provider: provider, Model: call.Model, Permanent: true, Err: err}
+	}
+	reply, err := m.Model.Call(ctx, call)
+	result := admission.Result{Err: err, Usage: reply.Usage}
+	if cost, ok := m.prices.Cost(provider, call.Model, reply.Usage, m.day); ok {
+		result.CostNanoUSD = &cost
+	}
+	permit.Done(result)
+	return reply, err
+}
+
+// worst is what a request can come to; where that is unknown it is negative.
+func (m admitted) worst(call providers.Call) admission.Request {
+	r := admission.Request{Candidate: m.candidate.Name, CostNanoUSD: -1}
+	var ok bool
+	if r.Input, r.Output, ok = providers.WorstTokens(call); !ok {
+		r.Output = -1
+	}
+	if cost, known := m.prices.Worst(m.candidate.Provider, call.Model, r.Input, r.Output, m.day); known {
+		r.CostNanoUSD = cost
+	}
+	return r
+}
+
+// observed shows a lane the headers of the replies: providers say there how much
+// is left.
+type observed struct {
+	http.RoundTripper
+	lane *admission.Lane
+}
+
+// RoundTrip implements http.RoundTripper.
+func (o observed) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := o.RoundTripper.RoundTrip(req)
+	if err == nil {
+		o.lane.Header(resp.Header)
+	}
+	return resp, err
+}

@@ -1,0 +1,117 @@
+package ledger
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Compare says which of two episodes comes first in ledger order: it compares
+// task_id and candidate by bytes, then the trial.
+func Compare(a, b Key) int { return a.place().compare(b.place()) }
+
+// Difference is a column in which two rows differ.
+type Difference struct {
+	// Table is episodes, turns or tool_calls; Row counts from 1 within the episode;
+	// 0 means that one of the two has more rows.
+	Table string
+	Row   int
+	// Column is empty when the number of rows differs.
+	Column  string
+	Was, Is string
+}
+
+// String names the place and both values.
+func (d Difference) String() string {
+	if d.Row == 0 {
+		return fmt.Sprintf("%s rows of %s → %s", d.Was, d.Table, d.Is)
+	}
+	return fmt.Sprintf("%s of row %d of %s: %s → %s", d.Column, d.Row, d.Table, d.Was, d.Is)
+}
+
+// Diff compares the rows of two episodes and returns the first difference, in the
+// order of tables, rows and columns; run_id and replayed do not count, and neither
+// does whether a list is nil or empty. Values are cut to 200 bytes.
+func Diff(a, b EpisodeRows) (d Difference, same bool) {
+	if d, same = diffRows(tableEpisodes, []Episode{a.Episode}, []Episode{b.Episode}); !same {
+		return d, same
+	}
+	if d, same = diffRows(tableTurns, a.Turns, b.Turns); !same {
+		return d, same
+	}
+	return diffRows(tableToolCalls, a.ToolCalls, b.ToolCalls)
+}
+
+func diffRows[T any, P record[T]](table string, a, b []T) (Difference, bool) {
+	var x, y T
+	fx, fy := P(&x).fields(nil), P(&y).fields(nil)
+	for i := range min(len(a), len(b)) {
+		x, y = a[i], b[i]
+		P(&x).key().RunID, P(&x).key().Replayed = "", false
+		P(&y).key().RunID, P(&y).key().Replayed = "", false
+		for j := range fx {
+			if !sameField(fx[j], fy[j]) {
+				return Difference{table, i + 1, columnNames[T]()[j], show(fx[j]), show(fy[j])}, false
+			}
+		}
+	}
+	if len(a) != len(b) {
+		return Difference{Table: table, Was: fmt.Sprint(len(a)), Is: fmt.Sprint(len(b))}, false
+	}
+	return Difference{}, true
+}
+
+func sameField(a, b any) bool {
+	switch p := a.(type) {
+	case *string:
+		return *p == *b.(*string)
+	case *bool:
+		return *p == *b.(*bool)
+	case *int32:
+		return *p == *b.(*int32)
+	case *int64:
+		return *p == *b.(*int64)
+	case **int32:
+		return samePointer(*p, *b.(**int32))
+	case **int64:
+		return samePointer(*p, *b.(**int64))
+	case **float64:
+		return samePointer(*p, *b.(**float64))
+	case *[]string:
+		return slices.Equal(*p, *b.(*[]string))
+	case *[]Check:
+		return slices.Equal(*p, *b.(*[]Check))
+	}
+	panic(fmt.Sprintf("ledger: column of type %T", a)) // unreachable: see record.fields
+}
+
+func samePointer[V comparable](a, b *V) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// show is a value for people; null where there is none.
+func show(field any) string {
+	v := reflect.ValueOf(field).Elem()
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return "null"
+		}
+		v = v.Elem()
+	}
+	switch v.Interface().(type) {
+	case string, []string:
+		return fmt.Sprintf("%.200s", fmt.Sprintf("%q", v.Interface()))
+	}
+	return fmt.Sprintf("%.200s", fmt.Sprintf("%+v", v.Interface()))
+}
+
+// columnNames are the columns of a table in the order of record.fields.
+func columnNames[T any]() []string {
+	var names []string
+	for _, f := range parquet.SchemaOf(*new(T)).Fields() {
+		names = append(names, f.Name())
+	}
+	return names
+}

@@ -1,0 +1,198 @@
+package harness
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// ErrComplete says that a run that is to be resumed has nothing left to do.
+var ErrComplete = errors.New("the run is complete: there is nothing to resume")
+
+// ErrNothingSelected says that Selection.Episode took no episode.
+var ErrNothingSelected = errors.New("the selection leaves no episode")
+
+// resumption is the interrupted run that is gone on from.
+type resumption struct {
+	manifest ledger.Manifest
+	episodes []string // its plan, in ledger order
+}
+
+// lockRun keeps other processes out of a run that is resumed.
+func lockRun(o Options) (unlock func(), err error) {
+	if o.Resume != filepath.Base(o.Resume) || o.Runs == "" {
+		return nil, &ConfigError{fmt.Errorf("resume %.60q: must be the id of a run below the runs folder", o.Resume)}
+	}
+	dir := filepath.Join(o.Runs, o.Resume)
+	if _, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("resume run: %w", err)
+	}
+	return ledger.Lock(dir)
+}
+
+// takeUp reads the run that is resumed. Its plan replaces the selection: what that
+// depended on, such as another run or stale cassettes, may have changed since.
+func (r *runner) takeUp() error {
+	if r.Resume == "" {
+		return nil
+	}
+	dir := filepath.Join(r.Runs, r.Resume)
+	m, err := ledger.ReadManifest(dir)
+	if err == nil && m.Status == "complete" {
+		err = ErrComplete
+	}
+	var episodes []string
+	if err == nil {
+		episodes, err = readPlan(dir)
+	}
+	if err == nil && m.Mode != string(recorder.Replay) {
+		r.today, err = time.Parse(time.RFC3339Nano, m.Started)
+	}
+	if err != nil {
+		return fmt.Errorf("resume run %s: %w", r.Resume, err)
+	}
+	r.resumed = &resumption{m, episodes}
+	r.Stale, r.Select = false, selectionOf(episodes, r.Fork)
+	return nil
+}
+
+// selectionOf selects exactly these episodes.
+func selectionOf(episodes []string, fork *Fork) Selection {
+	var s Selection
+	wanted, named := map[string]bool{}, map[string]bool{}
+	for _, name := range episodes {
+		task, candidate, trial := splitEpisode(name)
+		if fork != nil {
+			candidate = fork.Base(candidate)
+		}
+		wanted[episodeName(task, candidate, trial)] = true
+		if !named[candidate] {
+			named[candidate] = true
+			s.Candidates = append(s.Candidates, candidate)
+		}
+	}
+	s.Episode = func(task, candidate string, trial int) bool { return wanted[episodeName(task, candidate, trial)] }
+	return s
+}
+
+// checkResumed makes sure that what is run now goes with what was run before.
+func (r *runner) checkResumed() error {
+	if r.resumed == nil {
+		if r.plan.len() == 0 && r.Select.Shard.Count <= 1 {
+			return ErrNothingSelected
+		}
+		return nil
+	}
+	m := r.resumed.manifest
+	var errs []error
+	for _, d := range []struct{ what, was, is string }{
+		{"the mode", m.Mode, string(r.Mode)},
+		{"the suite", m.SuiteDigest, r.Suite.Digest},
+		{"the candidates, the policy or the seed", m.ConfigDigest, r.configDigest},
+		{"the price table", m.PriceDigest, r.priceDigest},
+		{"cupel itself", m.CodeVersion, r.CodeVersion},
+	} {
+		if d.was != d.is {
+			errs = append(errs, fmt.Errorf("%s changed since the run began: %.12s → %.12s", d.what, d.was, d.is))
+		}
+	}
+	if len(errs) == 0 && !r.samePlan() {
+		errs = append(errs, errors.New("its plan cannot be made any more"))
+	}
+	if len(errs) > 0 {
+		return &ConfigError{fmt.Errorf("run %s cannot be resumed; change that back, or begin a new run:\n%w", r.Resume, errors.Join(errs...))}
+	}
+	return nil
+}
+
+func (r *runner) samePlan() bool {
+	if r.plan.len() != len(r.resumed.episodes) {
+		return false
+	}
+	for i, name := range r.resumed.episodes {
+		if r.plan.name(i) != name {
+			return false
+		}
+	}
+	return true
+}
+
+// The plan of a run that is not complete is a line TASK/CANDIDATE/TRIAL for each
+// episode, in ledger order.
+
+var episodeLine = regexp.MustCompile(`^([^/\n]+)/([^/\n]+)/([1-9][0-9]{0,8})$`)
+
+// splitEpisode is the inverse of episodeName for the lines of a plan.
+func splitEpisode(name string) (task, candidate string, trial int) {
+	parts := strings.Split(name, "/")
+	trial, _ = strconv.Atoi(parts[2]) // digits
+	return parts[0], parts[1], trial
+}
+
+// writePlan keeps the plan and the caller's settings in the run folder.
+func (r *runner) writePlan(dir string) error {
+	var text bytes.Buffer
+	for i := range r.plan.len() {
+		fmt.Fprintln(&text, r.plan.name(i))
+	}
+	if err := os.WriteFile(filepath.Join(dir, planFile), text.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("write plan: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, settingsFile), r.Settings, 0o644); err != nil {
+		return fmt.Errorf("write settings: %w", err)
+	}
+	return nil
+}
+
+func readPlan(dir string) ([]string, error) {
+	f, err := os.Open(filepath.Join(dir, planFile))
+	if err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	var list []string
+	in := bufio.NewScanner(f)
+	for in.Scan() {
+		if !episodeLine.MatchString(in.Text()) {
+			return nil, fmt.Errorf("%s, line %d: %.80q is no TASK/CANDIDATE/TRIAL", planFile, len(list)+1, in.Text())
+		}
+		list = append(list, in.Text())
+	}
+	return list, in.Err()
+}
+
+// maxSettings bounds what a caller keeps with a run, in bytes.
+const maxSettings = 1 << 20
+
+// ReadSettings returns the Options.Settings of a run folder whose run is not
+// complete, and ErrComplete for one that is.
+func ReadSettings(dir string) ([]byte, error) {
+	m, err := ledger.ReadManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	if m.Status == "complete" {
+		return nil, fmt.Errorf("run %s: %w", m.RunID, ErrComplete)
+	}
+	f, err := os.Open(filepath.Join(dir, settingsFile))
+	if err != nil {
+		return nil, fmt.Errorf("read settings of run %s: %w", m.RunID, err)
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, maxSettings))
+	if err != nil {
+		return nil, fmt.Errorf("read settings of run %s: %w", m.RunID, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,239 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// stopped says why a run ended before its plan did.
+type stopped struct {
+	interrupted bool
+	why         string
+}
+
+// queue is the episodes of one lane, a provider and a key, in the order they are
+// begun.
+type queue struct {
+	provider string
+	workers  int
+
+	mu     sync.Mutex
+	places []int32
+}
+
+// next takes the first episode off the queue.
+func (q *queue) next() (int, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.places) == 0 {
+		return 0, false
+	}
+	i := q.places[0]
+	q.places = q.places[1:]
+	return int(i), true
+}
+
+// runAll runs what is to be done of the plan, with bounded concurrency in each
+// lane. An error is one of the run folder: the episodes in flight are given up.
+func (r *runner) runAll(ctx context.Context, s *store) (stopped, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	b := r.newBoard(s)
+	var wg sync.WaitGroup
+	queues := r.queues(s.todo)
+	for _, q := range queues {
+		for range q.workers {
+			wg.Go(func() {
+				for !b.over(ctx, q) {
+					i, ok := q.next()
+					if !ok {
+						return
+					}
+					b.began()
+					rows := r.runEpisode(ctx, r.plan.at(i), nil)
+					if err := b.ended(i, rows); err != nil {
+						cancel(err)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	left := false
+	for _, q := range queues {
+		left = left || len(q.places) > 0
+	}
+	return b.stopped(ctx, left), b.failed
+}
+
+// queues are the lanes' episodes. A replay has one, in ledger order. Elsewhere
+// candidates take turns, each with its tasks in an order that follows from the
+// run's seed: what changes at the provider in the course of a night meets all
+// candidates and tasks alike.
+func (r *runner) queues(todo []bool) []*queue {
+	if r.Mode == recorder.Replay {
+		q := &queue{workers: r.workers(cmp.Or(r.Concurrency, runtime.GOMAXPROCS(0)))}
+		for i, is := range todo {
+			if is {
+				q.places = append(q.places, int32(i))
+			}
+		}
+		return []*queue{q}
+	}
+	type turn struct {
+		place, rank int32
+		order       int64
+	}
+	lanes := map[string][]turn{}
+	for c := range r.plan.candidates {
+		var turns []turn
+		for i, cell := range r.plan.cells {
+			if todo[i] && int(cell.candidate) == c {
+				turns = append(turns, turn{place: int32(i), order: r.plan.seed(cell).Int64()})
+			}
+		}
+		slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.order, b.order) })
+		for i := range turns {
+			turns[i].rank = int32(i)
+		}
+		name := laneName(r.plan.candidates[c])
+		lanes[name] = append(lanes[name], turns...)
+	}
+	var queues []*queue
+	for _, name := range sortedKeys(lanes) {
+		turns := lanes[name]
+		// Stable: within a round candidates come as they are configured.
+		slices.SortStableFunc(turns, func(a, b turn) int { return cmp.Compare(a.rank, b.rank) })
+		q := &queue{}
+		for _, t := range turns {
+			q.places = append(q.places, t.place)
+		}
+		if len(turns) > 0 {
+			q.provider = r.plan.candidates[r.plan.cells[turns[0].place].candidate].Provider
+			q.workers = min(r.laneWorkers(q.provider), len(turns))
+			queues = append(queues, q)
+		}
+	}
+	return queues
+}
+
+// laneName tells lanes apart. It holds a key, and goes nowhere.
+func laneName(c resolvedCandidate) string { return c.Provider + "\x00" + c.BaseURL + "\x00" + c.key }
+
+func (r *runner) workers(n int) int { return min(n, r.plan.len()) }
+
+// defaultConcurrency is how many episodes a lane has in flight unless told.
+const defaultConcurrency = 8
+
+func (r *runner) laneWorkers(provider string) int {
+	return cmp.Or(r.Limits[provider].Concurrency, r.Concurrency, defaultConcurrency)
+}
+
+// board counts what is done. It is safe for concurrent use.
+type board struct {
+	r *runner
+	s *store
+
+	mu       sync.Mutex
+	progress Progress
+	failed   error // of the run folder
+	capped   error
+}
+
+func (r *runner) newBoard(s *store) *board {
+	b := &board{r: r, s: s, progress: Progress{Total: r.plan.len()}}
+	for _, todo := range s.todo {
+		b.progress.Resumed += count(!todo)
+	}
+	b.progress.Done = b.progress.Resumed
+	return b
+}
+
+// over reports whether a lane has no more episodes to begin.
+func (b *board) over(ctx context.Context, q *queue) bool {
+	if ctx.Err() != nil {
+		return true
+	}
+	select {
+	case <-b.r.Drain:
+		return true
+	default:
+	}
+	if b.r.control == nil {
+		return false
+	}
+	err := b.r.control.Capped(q.provider)
+	if err != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.capped = cmp.Or(b.capped, err)
+	}
+	return err != nil
+}
+
+func (b *board) began() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.progress.InFlight++
+}
+
+// ended keeps an episode's rows. One that was cancelled has no result: a later run
+// repeats it.
+func (b *board) ended(i int, rows ledger.EpisodeRows) error {
+	cancelled := rows.Episode.Status == "cancelled"
+	var err error
+	if !cancelled {
+		err = b.s.put(i, rows)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.progress.InFlight--
+	if err != nil {
+		b.failed = cmp.Or(b.failed, err)
+		return err
+	}
+	if !cancelled {
+		b.progress.add(rows.Episode)
+		if b.r.Progress != nil {
+			b.r.Progress(b.progress)
+		}
+	}
+	return nil
+}
+
+// stopped says why the run ended with episodes left in its queues or given up.
+func (b *board) stopped(ctx context.Context, left bool) stopped {
+	s := stopped{}
+	select {
+	case <-b.r.Drain:
+		s.interrupted = left
+	default:
+	}
+	s.interrupted = s.interrupted || ctx.Err() != nil && b.failed == nil
+	switch {
+	case s.interrupted:
+		s.why = "interrupted"
+	case b.capped != nil:
+		s.why = b.capped.Error()
+	}
+	return s
+}
+
+func (p *Progress) add(e ledger.Episode) {
+	p.Done++
+	p.Solved += count(e.Solved)
+	p.InfraErrors += count(e.InfraError)
+	if e.CostNanoUSD != nil {
+		p.CostNanoUSD += *e.CostNanoUSD
+	}
+	p.Last = e
+}
+
+var errGivenUp = errors.New("the run was given up")

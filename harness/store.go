@@ -1,0 +1,231 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// store keeps the finished episodes of a run, in whatever order they come, until
+// the ledger is written: in the journal of the run folder, or in memory for a run
+// without one.
+type store struct {
+	dir      string // empty without a folder
+	plan     *plan
+	manifest ledger.Manifest // as the run begins
+	unlock   func()
+	journal  *ledger.Journal
+	spending *admission.SpendLog
+	limits   *os.File
+
+	mu sync.Mutex
+	at []int64               // by place in the plan: where in the journal; none is -1
+	in []*ledger.EpisodeRows // the same, in memory
+	// todo says which episodes are still to be run: those without a row, and those
+	// whose row says nothing about the model.
+	todo []bool
+}
+
+// The files of a run folder that are there until it is complete.
+const (
+	planFile     = "journal/plan"
+	settingsFile = "journal/settings.json"
+	spendFile    = "journal/spend.log"
+	limitsFile   = "limits.jsonl"
+)
+
+// open makes the run folder, or takes up that of an interrupted run.
+func (r *runner) open() (s *store, err error) {
+	s = &store{plan: r.plan, manifest: r.manifest(), unlock: func() {}, todo: slices.Repeat([]bool{true}, r.plan.len())}
+	if r.Runs == "" {
+		s.in = make([]*ledger.EpisodeRows, r.plan.len())
+		r.control = r.newControl(s)
+		return s, nil
+	}
+	s.dir = filepath.Join(r.Runs, r.id)
+	s.at = slices.Repeat([]int64{-1}, r.plan.len())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if r.resumed != nil {
+		s.manifest = r.resumed.manifest
+	} else if err := r.begin(s); err != nil {
+		return s, err
+	}
+	if s.journal, err = ledger.OpenJournal(s.dir, s.visitor()); err != nil {
+		return s, err
+	}
+	if r.Mode == recorder.Replay {
+		return s, nil
+	}
+	s.journal.Sync = true // what was paid for must survive a crash
+	if s.spending, err = admission.OpenSpendLog(filepath.Join(s.dir, spendFile)); err != nil {
+		return s, err
+	}
+	s.limits, err = os.OpenFile(filepath.Join(s.dir, limitsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	r.control = r.newControl(s)
+	return s, err
+}
+
+// begin makes the folder of a new run. It replaces the journal of an identical
+// earlier replay.
+func (r *runner) begin(s *store) (err error) {
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return fmt.Errorf("make run folder %s: %w", s.dir, err)
+	}
+	if s.unlock, err = ledger.Lock(s.dir); err != nil {
+		return err
+	}
+	if err := ledger.RemoveJournal(s.dir); err != nil {
+		return fmt.Errorf("clear journal of the earlier replay: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(s.dir, "journal"), 0o755); err != nil {
+		return fmt.Errorf("make journal: %w", err)
+	}
+	if err := r.writePlan(s.dir); err != nil {
+		return err
+	}
+	// The manifest last: a folder with one can be resumed.
+	return ledger.WriteManifest(s.dir, s.manifest)
+}
+
+// visitor takes up the episodes of the journal. A later one replaces an earlier.
+func (s *store) visitor() func(ledger.EpisodeRows, int64) error {
+	places := map[string]int{}
+	for i := range s.plan.len() {
+		places[s.plan.name(i)] = i
+	}
+	return func(rec ledger.EpisodeRows, at int64) error {
+		e := rec.Episode
+		name := episodeName(e.TaskID, e.Candidate, int(e.Trial))
+		i, ok := places[name]
+		if !ok {
+			return fmt.Errorf("the journal has episode %s, the plan has not", name)
+		}
+		s.at[i], s.todo[i] = at, e.InfraError
+		return nil
+	}
+}
+
+// put keeps a finished episode. It is safe for concurrent use.
+func (s *store) put(i int, rows ledger.EpisodeRows) error {
+	if s.dir == "" {
+		s.in[i] = &rows // each place has one writer
+		return nil
+	}
+	at, err := s.journal.Append(rows)
+	if err == nil {
+		s.mu.Lock()
+		s.at[i] = at
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// get returns the rows of an episode; false when it has none.
+func (s *store) get(i int) (ledger.EpisodeRows, bool, error) {
+	switch {
+	case s.dir == "" && s.in[i] == nil, s.dir != "" && s.at[i] < 0:
+		return ledger.EpisodeRows{}, false, nil
+	case s.dir == "":
+		return *s.in[i], true, nil
+	}
+	rows, err := s.journal.ReadAt(s.at[i])
+	return rows, err == nil, err
+}
+
+// totals are what the manifest says of the ledger.
+type totals struct {
+	ledger.Totals
+	outcomes ledger.Outcomes
+}
+
+// write writes the ledger: every episode that has rows, in ledger order.
+func (s *store) write(res *Result) (t totals, err error) {
+	add, done := s.collector(res)
+	if s.dir != "" {
+		w, err := ledger.NewWriter(s.dir)
+		if err != nil {
+			return t, err
+		}
+		defer w.Abort()
+		add, done = w.Append, w.Close
+	}
+	for i := range s.plan.len() {
+		rows, ok, err := s.get(i)
+		if err != nil {
+			return t, err
+		}
+		if !ok {
+			continue
+		}
+		t.outcomes.Add(rows.Episode)
+		res.Lost.add(rows.Episode)
+		if err := add(rows); err != nil {
+			return t, err
+		}
+	}
+	t.Totals, err = done()
+	return t, err
+}
+
+// collector keeps the rows of a run without a folder.
+func (s *store) collector(res *Result) (func(ledger.EpisodeRows) error, func() (ledger.Totals, error)) {
+	return func(rec ledger.EpisodeRows) error {
+			rows := &res.Rows
+			rows.Episodes = append(rows.Episodes, rec.Episode)
+			rows.Turns = append(rows.Turns, rec.Turns...)
+			rows.ToolCalls = append(rows.ToolCalls, rec.ToolCalls...)
+			return nil
+		}, func() (ledger.Totals, error) {
+			rows := res.Rows
+			return ledger.Totals{
+				Digest: ledger.Digest(rows), Episodes: len(rows.Episodes), Turns: len(rows.Turns), ToolCalls: len(rows.ToolCalls),
+			}, nil
+		}
+}
+
+// close closes the files. What was appended is in them.
+func (s *store) close() error {
+	var errs []error
+	if s.journal != nil {
+		errs = append(errs, s.journal.Close())
+		s.journal = nil
+	}
+	if s.spending != nil {
+		errs = append(errs, s.spending.Close())
+		s.spending = nil
+	}
+	if s.limits != nil {
+		errs = append(errs, s.limits.Close())
+		s.limits = nil
+	}
+	s.unlock()
+	s.unlock = func() {}
+	return errors.Join(errs...)
+}
+
+// removeJournal removes what only an unfinished run needs.
+func (s *store) removeJournal() error {
+	err := errors.Join(s.journal.Close(), s.closeSpending())
+	s.journal = nil
+	return errors.Join(err, ledger.RemoveJournal(s.dir))
+}
+
+func (s *store) closeSpending() error {
+	if s.spending == nil {
+		return nil
+	}
+	err := s.spending.Close()
+	s.spending = nil
+	return err
+}

@@ -1,0 +1,162 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// Verification compares a run with its re-execution.
+type Verification struct {
+	// Episodes of the ledger; Verified of them were executed again and have equal
+	// rows, Differing have not. The others had no result the first time, and
+	// cassettes hold none of that.
+	Episodes, Verified, Differing int
+	// First is the first difference in ledger order; nil when there is none.
+	First *EpisodeDifference
+	// Was and Is are the ledger digests of the episodes that were compared.
+	Was, Is string
+}
+
+// EpisodeDifference is a column in which an episode of a run and of its
+// re-execution differ.
+type EpisodeDifference struct {
+	// Episode is TASK/CANDIDATE/TRIAL.
+	Episode string
+	ledger.Difference
+	// Err is why the re-execution has no result, if it has none.
+	Err string
+}
+
+// errLive says that nothing of a run's texts was kept.
+var errLive = errors.New("the run was live: nothing of its texts was kept to execute again; use record mode to keep them")
+
+// Verify executes the episodes of a run again, from their cassettes and without a
+// network, and compares the rows; run_id and replayed do not count. The options
+// are those the run was made with; a run that today's suite or configuration
+// cannot repeat is a *ConfigError.
+func Verify(ctx context.Context, o Options, dir string) (v Verification, err error) {
+	was, is := ledger.NewDigester(), ledger.NewDigester()
+	err = reexecute(ctx, o, dir, false, func(old, again ledger.EpisodeRows) error {
+		v.Episodes++
+		if old.Episode.InfraError {
+			return nil
+		}
+		was.Add(old)
+		is.Add(again)
+		d, same := ledger.Diff(old, again)
+		if same {
+			v.Verified++
+			return nil
+		}
+		v.Differing++
+		if v.First == nil {
+			e := old.Episode
+			v.First = &EpisodeDifference{Episode: episodeName(e.TaskID, e.Candidate, int(e.Trial)), Difference: d, Err: again.Episode.ErrorText}
+		}
+		return nil
+	})
+	v.Was, v.Is = was.Sum(), is.Sum()
+	return v, err
+}
+
+// reexecute replays the episodes of a run that have a result, and visits every
+// episode of the run with its rows of then and now, in ledger order. The suite may
+// be another one than then if changed says so.
+func reexecute(ctx context.Context, o Options, dir string, changed bool, visit func(old, again ledger.EpisodeRows) error) error {
+	m, err := ledger.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	if m.Mode == string(recorder.Live) {
+		return &ConfigError{fmt.Errorf("run %s: %w", m.RunID, errLive)}
+	}
+	names, err := withResult(dir)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp("", "cupel-verify-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the re-execution: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	o.Mode, o.Runs, o.Resume, o.Trials, o.Seed = recorder.Replay, tmp, "", max(m.Trials, 1), m.Seed
+	o.Select = selectionOf(names, o.Fork)
+	r, err := newRunner(o)
+	if err != nil {
+		return err
+	}
+	r.closeCassettes()
+	if err := r.checkSame(m, changed); err != nil {
+		return err
+	}
+	res, err := Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	if res.Interrupted {
+		return context.Canceled
+	}
+	return sideBySide(dir, res.Dir, visit)
+}
+
+// withResult lists the episodes of a ledger that have one.
+func withResult(dir string) ([]string, error) {
+	var names []string
+	for rows, err := range ledger.Scan(dir) {
+		if err != nil {
+			return nil, err
+		}
+		if e := rows.Episode; !e.InfraError {
+			names = append(names, episodeName(e.TaskID, e.Candidate, int(e.Trial)))
+		}
+	}
+	return names, nil
+}
+
+// checkSame says what of a run cannot be had again.
+func (r *runner) checkSame(m ledger.Manifest, changed bool) error {
+	var errs []error
+	if m.SuiteDigest != r.Suite.Digest && !changed {
+		errs = append(errs, fmt.Errorf("the suite %s changed since the run was made; to score its episodes with the suite of today: cupel rescore", m.SuitePath))
+	}
+	for _, d := range []struct{ what, was, is string }{
+		{"the candidates, the policy or the seed", m.ConfigDigest, r.configDigest},
+		{"the price table", m.PriceDigest, r.priceDigest},
+	} {
+		if d.was != d.is {
+			errs = append(errs, fmt.Errorf("%s changed since the run was made: %.12s → %.12s", d.what, d.was, d.is))
+		}
+	}
+	if len(errs) > 0 {
+		return &ConfigError{fmt.Errorf("run %s cannot be executed again as it was:\n%w", m.RunID, errors.Join(errs...))}
+	}
+	return nil
+}
+
+// sideBySide visits the episodes of a ledger with those of another, which may lack
+// some: they have no rows then.
+func sideBySide(dir, other string, visit func(a, b ledger.EpisodeRows) error) error {
+	next, stop := iter.Pull2(ledger.Scan(other))
+	defer stop()
+	b, err, more := next()
+	for a, errA := range ledger.Scan(dir) {
+		if err := errors.Join(errA, err); err != nil {
+			return err
+		}
+		found := ledger.EpisodeRows{Episode: ledger.Episode{ErrorText: "the suite or the configuration has no such episode any more"}}
+		if more && ledger.Compare(a.Episode.Key, b.Episode.Key) == 0 {
+			found = b
+			b, err, more = next()
+		}
+		if err := visit(a, found); err != nil {
+			return err
+		}
+	}
+	return err
+}
