@@ -78,13 +78,15 @@ func (r *runner) open() (s *store, err error) {
 
 // begin makes the folder of a new run. It replaces the journal of an identical
 // earlier replay.
-func (r *runner) begin(s *store) (err error) {
+func (r *runner) begin(s *store) error {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return fmt.Errorf("make run folder %s: %w", s.dir, err)
 	}
-	if s.unlock, err = ledger.Lock(s.dir); err != nil {
+	unlock, err := ledger.Lock(s.dir)
+	if err != nil {
 		return err
 	}
+	s.unlock = unlock
 	if err := ledger.RemoveJournal(s.dir); err != nil {
 		return fmt.Errorf("clear journal of the earlier replay: %w", err)
 	}

@@ -1,0 +1,195 @@
+package harness_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// runFiles are the files of a run folder that hold its result.
+func runFiles(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, name := range []string{"run.json", "episodes.parquet", "turns.parquet", "tool_calls.parquet"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		out[name] = string(text)
+	}
+	return out
+}
+
+// stopAfter runs o until so many episodes have ended.
+func stopAfter(t *testing.T, o harness.Options, n int) harness.Result {
+	t.Helper()
+	drain := make(chan struct{})
+	o.Drain = drain
+	ended := 0
+	o.Progress = func(harness.Progress) {
+		if ended++; ended == n {
+			close(drain)
+		}
+	}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	return res
+}
+
+func TestResumedReplayEqualsAnUninterruptedOne(t *testing.T) {
+	o := countsOptions(t)
+	o.Runs, o.Settings = t.TempDir(), []byte(`{"any":"thing"}`)
+	whole, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	want := runFiles(t, whole.Dir)
+	require.NoDirExists(t, filepath.Join(whole.Dir, "journal"), "a complete run needs none")
+
+	o.Runs, o.Concurrency = t.TempDir(), 3
+	stopped := stopAfter(t, o, 20)
+	require.True(t, stopped.Interrupted)
+	require.Equal(t, whole.Manifest.RunID, stopped.Manifest.RunID)
+	settings, err := harness.ReadSettings(stopped.Dir)
+	require.NoError(t, err)
+	require.Equal(t, string(o.Settings), string(settings))
+
+	// Twice: a resumed run can be interrupted, too. The selection is the run's own.
+	o.Resume = stopped.Manifest.RunID
+	again := stopAfter(t, o, 30)
+	require.True(t, again.Interrupted)
+	require.Greater(t, again.Manifest.Episodes, stopped.Manifest.Episodes)
+
+	first := 0
+	o.Progress = func(p harness.Progress) {
+		if first == 0 {
+			first = p.Done
+		}
+		require.Equal(t, again.Manifest.Episodes, p.Resumed)
+	}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, again.Manifest.Episodes+1, first, "what has a result is not run again")
+	for name, got := range runFiles(t, res.Dir) {
+		require.True(t, want[name] == got, "%s differs from the uninterrupted run's", name)
+	}
+
+	_, err = harness.Run(context.Background(), o)
+	require.ErrorIs(t, err, harness.ErrComplete)
+	_, err = harness.ReadSettings(res.Dir)
+	require.ErrorIs(t, err, harness.ErrComplete)
+}
+
+// A run that goes on with another suite, other candidates or another program would
+// mix what must not be mixed.
+func TestResumeRefuses(t *testing.T) {
+	o := countsOptions(t)
+	o.Runs, o.Concurrency = t.TempDir(), 1
+	stopped := stopAfter(t, o, 5)
+	o.Resume = stopped.Manifest.RunID
+	for name, c := range map[string]struct {
+		change func(*harness.Options)
+		want   string
+	}{
+		"suite":      {func(o *harness.Options) { s := *o.Suite; s.Digest = "other"; o.Suite = &s }, "the suite changed"},
+		"candidates": {func(o *harness.Options) { o.Candidates = o.Suite.Candidates[:3] }, "no candidate matches"},
+		"seed":       {func(o *harness.Options) { o.Seed = 2 }, "the candidates, the policy or the seed changed"},
+		"code":       {func(o *harness.Options) { o.CodeVersion = "2" }, "cupel itself changed"},
+		"trials":     {func(o *harness.Options) { o.Resume = "../" + o.Resume }, "must be the id of a run"},
+		"no run":     {func(o *harness.Options) { o.Resume = "nothing" }, "no such file"},
+		"mode":       {func(o *harness.Options) { o.Mode, o.CassetteDir = recorder.Record, t.TempDir() }, "the mode changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := o
+			c.change(&o)
+			_, err := harness.Run(context.Background(), o)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+	t.Run("plan", func(t *testing.T) {
+		path := filepath.Join(stopped.Dir, "journal", "plan")
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, []byte("no/plan\n"), 0o644))
+		_, err = harness.Run(context.Background(), o)
+		require.ErrorContains(t, err, "line 1")
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), "G01/", "G99/", 1)), 0o644))
+		_, err = harness.Run(context.Background(), o)
+		require.ErrorContains(t, err, "its plan cannot be made any more")
+	})
+}
+
+// breaking is a network that fails after so many requests.
+type breaking struct {
+	next http.RoundTripper
+	left int
+}
+
+func (b *breaking) RoundTrip(req *http.Request) (*http.Response, error) {
+	if b.left--; b.left < 0 {
+		return nil, errors.New("connection reset")
+	}
+	return b.next.RoundTrip(req)
+}
+
+// What has no result for want of a provider is run again; what has one is not.
+func TestResumeRetriesInfrastructureErrors(t *testing.T) {
+	o := recordOptions(t, "G01", "G02", "G39", "G41")
+	o.Select.Candidates = []string{"strong", "weak"}
+	server := o.Transport
+	broken := &breaking{next: server(""), left: 6}
+	o.Transport = func(string) http.RoundTripper { return broken }
+	o.Concurrency, o.Retry.Attempts = 1, 1
+	first, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, "partial", first.Manifest.Status)
+	lost := first.Manifest.Outcomes.InfraErrors
+	require.Positive(t, lost)
+	require.Equal(t, lost, first.Lost.ByKind["transport"])
+	require.Less(t, lost, 8, "some have a result")
+
+	o.Transport, o.Resume = server, first.Manifest.RunID
+	ran := 0
+	o.Progress = func(harness.Progress) { ran++ }
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, lost, ran)
+	require.Equal(t, "complete", res.Manifest.Status)
+	require.Equal(t, first.Manifest.RunID, res.Manifest.RunID)
+	require.Equal(t, 8, res.Manifest.Episodes)
+	require.Zero(t, res.Manifest.Outcomes.WithoutResult())
+
+	o.Resume, o.Mode, o.Cassettes = "", recorder.Replay, os.DirFS(o.CassetteDir)
+	replayed, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, replayed.Manifest.LedgerDigest, res.Manifest.LedgerDigest)
+}
+
+func TestTwoProcessesOnOneRun(t *testing.T) {
+	o := countsOptions(t)
+	o.Runs = t.TempDir()
+	stopped := stopAfter(t, o, 1)
+	unlock, err := ledger.Lock(stopped.Dir)
+	require.NoError(t, err)
+	_, err = harness.Run(context.Background(), o)
+	require.ErrorIs(t, err, ledger.ErrLocked)
+	o.Resume = stopped.Manifest.RunID
+	_, err = harness.Run(context.Background(), o)
+	require.ErrorIs(t, err, ledger.ErrLocked)
+	unlock()
+	_, err = harness.Run(context.Background(), o)
+	require.NoError(t, err)
+}
+
+func TestNothingSelected(t *testing.T) {
+	o := countsOptions(t)
+	o.Select.Episode = func(string, string, int) bool { return false }
+	_, err := harness.Run(context.Background(), o)
+	require.ErrorIs(t, err, harness.ErrNothingSelected)
+}

@@ -1,0 +1,139 @@
+package harness_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// rewritten writes the ledger of a run again with changed rows.
+func rewritten(t *testing.T, dir string, change func(*ledger.Rows)) {
+	t.Helper()
+	rows, err := ledger.Read(dir)
+	require.NoError(t, err)
+	change(&rows)
+	require.NoError(t, ledger.Write(dir, rows))
+}
+
+func TestVerify(t *testing.T) {
+	o := recordOptions(t, "G01", "G09", "G41")
+	o.Select.Candidates = []string{"strong", "weak"}
+	recorded, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	again := o
+	again.Cassettes, again.Select = os.DirFS(o.CassetteDir), harness.Selection{}
+
+	v, err := harness.Verify(context.Background(), again, recorded.Dir)
+	require.NoError(t, err)
+	require.Nil(t, v.First)
+	require.Equal(t, recorded.Manifest.LedgerDigest, v.Was)
+	require.Equal(t, v.Was, v.Is)
+	require.Equal(t, []int{6, 6, 0}, []int{v.Episodes, v.Verified, v.Differing})
+
+	t.Run("a row was changed", func(t *testing.T) {
+		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { rows.Turns[len(rows.Turns)-1].DurationUs++ })
+		v, err := harness.Verify(context.Background(), again, recorded.Dir)
+		require.NoError(t, err)
+		require.Equal(t, []int{6, 5, 1}, []int{v.Episodes, v.Verified, v.Differing})
+		require.Equal(t, "G41/weak/1", v.First.Episode)
+		require.Equal(t, "duration_us", v.First.Column)
+		require.NotEqual(t, v.Was, v.Is)
+		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { rows.Turns[len(rows.Turns)-1].DurationUs-- })
+	})
+	t.Run("episodes without a result are left out", func(t *testing.T) {
+		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { rows.Episodes[0].InfraError = true })
+		v, err := harness.Verify(context.Background(), again, recorded.Dir)
+		require.NoError(t, err)
+		require.Equal(t, []int{6, 5, 0}, []int{v.Episodes, v.Verified, v.Differing})
+		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { rows.Episodes[0].InfraError = false })
+	})
+	t.Run("the suite changed", func(t *testing.T) {
+		o := again
+		s := *o.Suite
+		s.Digest, o.Suite = "other", &s
+		_, err := harness.Verify(context.Background(), o, recorded.Dir)
+		require.ErrorContains(t, err, "cupel rescore")
+	})
+	t.Run("a cassette is gone", func(t *testing.T) {
+		o := again
+		o.Cassettes = os.DirFS(t.TempDir())
+		_, err := harness.Verify(context.Background(), o, recorded.Dir)
+		var missing *recorder.MissingError
+		require.ErrorAs(t, err, &missing)
+	})
+	t.Run("a live run kept nothing", func(t *testing.T) {
+		live := o
+		live.Mode, live.Runs, live.CassetteDir = recorder.Live, t.TempDir(), ""
+		res, err := harness.Run(context.Background(), live)
+		require.NoError(t, err)
+		_, err = harness.Verify(context.Background(), again, res.Dir)
+		require.ErrorContains(t, err, "was live")
+	})
+}
+
+func TestRescore(t *testing.T) {
+	o := countsOptions(t)
+	o.Select.Candidates, o.Select.Tasks, o.Runs = []string{"strong"}, []string{"G0*"}, t.TempDir()
+	run, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	was := rowsOf(t, run)
+	require.True(t, was.Episodes[0].Solved)
+
+	o.Select = harness.Selection{}
+	today := countsSuite(t)
+	today.Digest = "of today"
+	task := taskNamed(t, today, was.Episodes[0].TaskID)
+	task.Expect = []goldens.Expect{{Status: "answered", Numbers: []string{"123456789"}}}
+	o.Suite = today
+	dir, res, err := harness.Rescore(context.Background(), o, run.Dir)
+	require.NoError(t, err)
+	require.Equal(t, len(was.Episodes), res.Episodes)
+	require.Len(t, res.Changed, 1)
+	require.Equal(t, was.Episodes[0].TaskID, res.Changed[0].Task)
+	require.True(t, res.Changed[0].Was)
+	require.False(t, res.Changed[0].Is)
+
+	text, err := os.ReadFile(filepath.Join(dir, harness.RescoreFile))
+	require.NoError(t, err)
+	var kept harness.Rescored
+	require.NoError(t, json.Unmarshal(text, &kept))
+	require.Equal(t, run.Manifest.RunID, kept.From)
+	require.Equal(t, res.Changed[0].IsChecks, kept.Changed[0].IsChecks, "both verdicts are recorded")
+
+	m, err := ledger.ReadManifest(dir)
+	require.NoError(t, err)
+	require.Equal(t, run.Manifest.RunID, m.RescoredFrom)
+	require.Equal(t, run.Manifest.Outcomes.Solved-1, m.Outcomes.Solved)
+	rows, err := ledger.Read(dir)
+	require.NoError(t, err)
+	require.Equal(t, len(was.Turns), len(rows.Turns))
+	require.Equal(t, m.RunID, rows.Turns[0].RunID)
+	require.Equal(t, was.Episodes[0].EpisodeID, rows.Episodes[0].EpisodeID)
+	require.False(t, rows.Episodes[0].Solved)
+	require.Equal(t, was, rowsOf(t, run), "the run itself stays")
+
+	t.Run("more than checks changed", func(t *testing.T) {
+		task.Request += " Please."
+		o.Runs = t.TempDir()
+		_, _, err := harness.Rescore(context.Background(), o, run.Dir)
+		var apart *harness.ApartError
+		require.ErrorAs(t, err, &apart)
+		require.Contains(t, err.Error(), was.Episodes[0].TaskID+"/strong/1")
+	})
+	t.Run("a task is gone", func(t *testing.T) {
+		o.Suite = countsSuite(t)
+		o.Suite.Tasks = o.Suite.Tasks[1:]
+		o.Runs = t.TempDir()
+		_, _, err := harness.Rescore(context.Background(), o, run.Dir)
+		require.ErrorContains(t, err, "no such episode any more")
+	})
+}
