@@ -1,0 +1,200 @@
+package harness_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// liveOptions are a live run of the built-in suite against simulated models.
+func liveOptions(t *testing.T, candidates ...string) harness.Options {
+	t.Helper()
+	o := recordOptions(t)
+	o.Mode, o.CassetteDir = recorder.Live, ""
+	o.Select.Candidates = candidates
+	o.Retry.Sleep = noSleep
+	return o
+}
+
+// A cap ends the run as a valid partial result: what was paid for is in the
+// ledger, what was not begun is counted, and spending is below the cap.
+func TestCapsEndARun(t *testing.T) {
+	for name, caps := range map[string]admission.Caps{
+		"cost": {CostNanoUSD: 100_000_000}, "tokens": {Tokens: 60_000}, "requests": {Requests: 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := liveOptions(t, "strong")
+			o.Caps, o.Concurrency = caps, 16
+			res, err := harness.Run(context.Background(), o)
+			require.NoError(t, err)
+			out := res.Manifest.Outcomes
+			require.Equal(t, "partial", res.Manifest.Status)
+			require.Contains(t, res.Manifest.Stopped, "cap")
+			require.Positive(t, out.BudgetStops+out.Unfinished)
+			require.Equal(t, 69, out.Solved+out.Failed+out.WithoutResult())
+
+			var spent admission.Caps
+			rows := rowsOf(t, res)
+			for _, turn := range rows.Turns {
+				if turn.CostNanoUSD != nil {
+					spent.CostNanoUSD += *turn.CostNanoUSD
+				}
+				if turn.In != nil {
+					spent.Tokens += *turn.In + *turn.Out + *turn.CacheRead + *turn.CacheWrite + *turn.Reasoning
+				}
+				if turn.HTTPStatus != nil {
+					spent.Requests += int64(turn.Attempts)
+				}
+			}
+			require.Positive(t, spent.Requests)
+			for _, m := range [][2]int64{{spent.CostNanoUSD, caps.CostNanoUSD}, {spent.Tokens, caps.Tokens}, {spent.Requests, caps.Requests}} {
+				if m[1] > 0 {
+					require.LessOrEqual(t, m[0], m[1])
+				}
+			}
+			for _, e := range rows.Episodes {
+				if e.Status == ledger.StatusBudgetStop {
+					require.True(t, e.InfraError)
+					require.Equal(t, harness.KindRunBudget, e.ErrorKind)
+				}
+			}
+
+			// Resumed without the cap it finishes, and asks for nothing twice.
+			o.Caps, o.Resume = admission.Caps{}, res.Manifest.RunID
+			whole, err := harness.Run(context.Background(), o)
+			require.NoError(t, err)
+			require.Equal(t, "complete", whole.Manifest.Status)
+			require.Equal(t, 69, whole.Manifest.Outcomes.Solved+whole.Manifest.Outcomes.Failed)
+			require.Empty(t, whole.Manifest.Stopped)
+		})
+	}
+}
+
+// A cap of one provider stops its candidates, and no others.
+func TestCapOfOneProvider(t *testing.T) {
+	o := liveOptions(t, "strong", "strong-anthropic")
+	o.Select.Tasks = []string{"G0*"}
+	o.Limits = map[string]admission.Limits{"sim-openai": {Caps: admission.Caps{Requests: 3}}}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	ended := map[string]int{}
+	for _, e := range rowsOf(t, res).Episodes {
+		if !e.InfraError {
+			ended[e.Provider]++
+		}
+	}
+	require.Less(t, ended["sim-openai"], 4)
+	require.Equal(t, res.Manifest.Candidates[1].Planned, ended["sim-anthropic"])
+	require.Greater(t, res.Manifest.Candidates[0].Planned, 4)
+}
+
+func TestCapsNeedWhatTheyCount(t *testing.T) {
+	o := liveOptions(t, "strong")
+	for i := range o.Suite.Candidates {
+		o.Suite.Candidates[i].Model = "nobody-has-priced-this"
+	}
+	o.Caps.CostNanoUSD = 1
+	_, err := harness.Run(context.Background(), o)
+	require.ErrorContains(t, err, "max_cost caps its cost, but the price table has no price of model nobody-has-priced-this")
+}
+
+// half answers 429 to half of the requests, and goes on otherwise.
+type half struct {
+	next http.RoundTripper
+	mu   sync.Mutex
+	rng  *rand.Rand
+	busy atomic.Int32
+}
+
+func (h *half) RoundTrip(req *http.Request) (*http.Response, error) {
+	h.mu.Lock()
+	refuse := h.rng.IntN(2) == 0
+	h.mu.Unlock()
+	if refuse {
+		h.busy.Add(1)
+		return status(http.StatusTooManyRequests).RoundTrip(req)
+	}
+	return h.next.RoundTrip(req)
+}
+
+// Every episode ends, each request is made again as often as it takes, and the
+// limits' history says how the run slowed down.
+func TestProviderThatRefusesHalf(t *testing.T) {
+	o := liveOptions(t, "strong", "strong-anthropic")
+	server := o.Transport("")
+	network := &half{next: server, rng: rand.New(rand.NewPCG(1, 2))}
+	o.Transport = func(string) http.RoundTripper { return network }
+	o.Concurrency, o.Retry.Attempts = 16, 40
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, "complete", res.Manifest.Status)
+	require.Equal(t, 138, res.Manifest.Outcomes.Solved+res.Manifest.Outcomes.Failed)
+	require.Greater(t, network.busy.Load(), int32(100))
+	extra := 0
+	for _, turn := range rowsOf(t, res).Turns {
+		extra += int(turn.Attempts) - 1
+	}
+	require.EqualValues(t, network.busy.Load(), extra, "every refusal is accounted for")
+
+	f, err := os.Open(filepath.Join(res.Dir, "limits.jsonl"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	slowed := 0
+	for in := bufio.NewScanner(f); in.Scan(); {
+		var c admission.Change
+		require.NoError(t, json.Unmarshal(in.Bytes(), &c))
+		require.LessOrEqual(t, c.Limit, 16)
+		if c.Why == admission.RateLimit {
+			slowed++
+		}
+	}
+	require.Positive(t, slowed)
+}
+
+// paying is a network in which a call takes long, and is refused at first.
+type paying struct {
+	next    http.RoundTripper
+	refused atomic.Int32
+}
+
+func (p *paying) RoundTrip(req *http.Request) (*http.Response, error) {
+	if p.refused.Add(1) == 1 {
+		resp, err := status(http.StatusTooManyRequests).RoundTrip(req)
+		resp.Header.Set("Retry-After", "1")
+		return resp, err
+	}
+	return p.next.RoundTrip(req)
+}
+
+// Waiting is no time of the episode's: with half a second for everything, a wait
+// of a second does not end it.
+func TestWaitingIsNoTimeOfTheEpisode(t *testing.T) {
+	o := liveOptions(t, "strong")
+	o.Select.Tasks = []string{"G01"}
+	taskNamed(t, o.Suite, "G01").Budgets.MaxTime = 900 * time.Millisecond
+	network := &paying{next: o.Transport("")}
+	o.Transport = func(string) http.RoundTripper { return network }
+	o.Retry.Sleep, o.Retry.Base = nil, time.Millisecond
+	start := time.Now()
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, time.Since(start), time.Second, "it waited as it was told")
+	e := rowsOf(t, res).Episodes[0]
+	require.Equal(t, "answered", e.Status, e.ErrorText)
+	require.Less(t, e.ElapsedUs, int64(900_000))
+}
