@@ -41,6 +41,7 @@ type fileConfig struct {
 		MaxSteps     float64 `yaml:"max_steps"`
 		MinWithin    float64 `yaml:"min_within"`
 		Confidence   float64 `yaml:"confidence"`
+		MaxInfra     float64 `yaml:"max_infra"`
 		Rule         string  `yaml:"rule"`
 	} `yaml:"acceptance"`
 }

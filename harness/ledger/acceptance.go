@@ -19,6 +19,10 @@ type Acceptance struct {
 	MinWithin float64 `json:"min_within"`
 	// Confidence is the level of the intervals, default 0.95.
 	Confidence float64 `json:"confidence"`
+	// MaxInfra is the largest share of a candidate's planned episodes that may be
+	// lost to infrastructure and harness errors: with more lost there is no
+	// verdict. Default 0.05.
+	MaxInfra float64 `json:"max_infra"`
 	// Rule is "bound" (the default: the whole interval must be on the right
 	// side to pass, on the wrong side to fail, otherwise inconclusive) or
 	// "point" (the estimate decides; no data is still inconclusive).
@@ -41,6 +45,7 @@ func (a *Acceptance) thresholds() []threshold {
 		{"max_steps", &a.MaxSteps, 5, math.MaxFloat64},
 		{"min_within", &a.MinWithin, 0.95, 1},
 		{"confidence", &a.Confidence, 0.95, math.Nextafter(1, 0)},
+		{"max_infra", &a.MaxInfra, 0.05, 1},
 	}
 }
 
