@@ -321,7 +321,7 @@ func TestUnfinishedCandidateIsInconclusive(t *testing.T) {
 	w.m.Candidates[0].Planned = 3
 	r := Build(w.m, w.rows)
 	require.Equal(t, Inconclusive, r.Candidates[0].Verdict)
-	require.Equal(t, "meets all 4 criteria so far, but 2 of 3 planned episodes have no result.", r.Candidates[0].Sentence)
+	require.Equal(t, "meets all 4 criteria so far, but 2 of 3 planned episodes have no result (2 unfinished).", r.Candidates[0].Sentence)
 	require.Equal(t, Inconclusive, r.Verdict)
 	var b strings.Builder
 	require.NoError(t, Summary(&b, r, 0))

@@ -47,13 +47,13 @@ const (
 const minClusters = 5
 
 // criteria judges a pool of episodes.
-func (p pool) criteria(a ledger.Acceptance) []Criterion {
+func (p *pool) criteria(a ledger.Acceptance) []Criterion {
 	steps := number(a.MaxSteps)
 	valid := Criterion{
 		Name: "valid_json", Title: "Contract-valid first outputs", Unit: "turns",
 		Threshold: a.MinValid, AtLeast: true, Rule: a.Rule, Confidence: a.Confidence,
 	}
-	valid.share(p.valid, len(p.judged))
+	valid.share(p.valid, p.judged)
 	valid.note(p.turnNote())
 
 	clarifies := Criterion{

@@ -8,16 +8,21 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// What an escalation cost is visible, and unknown rather than zero.
+// What an escalation cost is visible, and unknown rather than zero; also of an
+// episode without a result.
 func TestExtraTurnsAreCountedAndPriced(t *testing.T) {
 	price := func(n int64) *int64 { return &n }
-	turn := func(kind string, cost *int64) *ledger.Turn { return &ledger.Turn{Kind: kind, CostNanoUSD: cost} }
-	episodes := []*Episode{
-		{turns: []*ledger.Turn{turn("act", price(1)), turn("rescue", price(2_000_000)), turn("reflect", nil)}},
-		{turns: []*ledger.Turn{turn("rescue", price(3_000_000)), turn("reflect", price(5))}},
-	}
-	require.Equal(t, ExtraTurns{Kind: "rescue", Turns: 2, Cost: price(5_000_000)}, extraTurns(episodes, "rescue"))
-	require.Equal(t, ExtraTurns{Kind: "reflect", Turns: 2}, extraTurns(episodes, "reflect"))
-	m := Metrics{Extra: []ExtraTurns{extraTurns(episodes, "rescue"), extraTurns(episodes, "reflect"), extraTurns(episodes, "compress")}}
+	w := newWorld("point", "a")
+	w.add(1, "t", true, 3, func(_ *ledger.Episode, turns []ledger.Turn) {
+		turns[1].Kind, turns[1].CostNanoUSD = "rescue", price(2_000_000)
+		turns[2].Kind = "reflect"
+	})
+	w.add(1, "t", false, 2, func(e *ledger.Episode, turns []ledger.Turn) {
+		e.InfraError = true
+		turns[0].Kind, turns[0].CostNanoUSD = "rescue", price(3_000_000)
+		turns[1].Kind, turns[1].CostNanoUSD = "reflect", price(5)
+	})
+	m := Build(w.m, w.rows).Candidates[0].Metrics
+	require.Equal(t, []ExtraTurns{{"reflect", 2, nil}, {"rescue", 2, price(5_000_000)}, {"compress", 0, price(0)}}, m.Extra)
 	require.Equal(t, []string{"2 for $0.005", "2 for unknown", "0"}, []string{m.extra("rescue"), m.extra("reflect"), m.extra("compress")})
 }

@@ -48,6 +48,7 @@ func HTML(w io.Writer, r Report) error {
 const (
 	maxTranscriptBytes = 900 << 10
 	maxMarked          = 4000 // episodes drawn as single marks in the task table
+	maxTaskRows        = 2000 // listed in the task table
 	maxFailures        = 100  // listed for each candidate
 	maxTurns           = 60   // shown of an episode
 	maxCalls           = 8    // shown of a turn
@@ -81,7 +82,8 @@ type pageView struct {
 	Headline, Suite, Shape, RunID, Confidence string
 	Simulated                                 bool
 	Candidates, Groups                        []verdictView
-	Notes                                     []string
+	Origin, Notes                             []string
+	Outcomes, MoreTasks                       string
 	Criteria                                  []criteriaView
 	Overview                                  []overviewRow
 	Plots                                     []plotView
@@ -126,7 +128,7 @@ func newPage(r Report) (pageView, error) {
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Headline: r.Headline, Suite: brief(r.Run.Suite, 80), RunID: brief(r.Run.RunID, 64), Shape: r.shape(),
 		Simulated: r.Run.Simulated, Confidence: percent(r.Run.Acceptance.Confidence),
-		Facts: r.facts(), Overview: overview(r),
+		Facts: r.facts(), Overview: overview(r), Outcomes: r.outcomes(),
 	}
 	for _, c := range r.Candidates {
 		v.Simulated = v.Simulated || c.Simulated
@@ -134,6 +136,9 @@ func newPage(r Report) (pageView, error) {
 	}
 	for _, g := range r.Groups {
 		v.Groups = append(v.Groups, verdictView{chipOf(g.Verdict), brief(g.name(), 80), visible(g.Sentence), clip(g.about(), 300), false})
+	}
+	for _, line := range r.origin() {
+		v.Origin = append(v.Origin, clip(line, 400))
 	}
 	for _, n := range r.Notes {
 		v.Notes = append(v.Notes, clip(n, 400))
@@ -151,6 +156,9 @@ func newPage(r Report) (pageView, error) {
 		return v, err
 	}
 	v.Tasks = taskViews(r, linked)
+	if more := len(r.Tasks) - len(v.Tasks); more > 0 {
+		v.MoreTasks = fmt.Sprintf("To keep this page small, %s are left out, those that were always solved first; report.json has them.", plural(more, "task"))
+	}
 	v.Failures = failureViews(r, linked)
 	return v, nil
 }

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -15,17 +16,31 @@ type overviewCell struct {
 	Long bool // may break into lines
 }
 
-// measures are the rows of the overview, shared with the Markdown report.
-func measures() []struct {
+// measure is a row of the overview.
+type measure struct {
 	label string
 	long  bool
 	of    func(Candidate) string
-} {
-	return []struct {
-		label string
-		long  bool
-		of    func(Candidate) string
-	}{
+}
+
+// shown leaves out rows that are for trouble, where there is none.
+func (m measure) shown(r Report) bool {
+	switch m.label {
+	case labelHarness, labelBudget, labelUnfinished:
+		return slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return m.of(c) != "0" })
+	}
+	return true
+}
+
+const (
+	labelHarness    = "Harness errors"
+	labelBudget     = "Budget stops"
+	labelUnfinished = "Unfinished"
+)
+
+// measures are the rows of the overview, shared with the Markdown report.
+func measures() []measure {
+	return []measure{
 		{"Solved", false, func(c Candidate) string { return c.Success.text() }},
 		{"Solved, interval", false, func(c Candidate) string { return c.Success.interval() }},
 		{"Cost", false, func(c Candidate) string { return c.cost() }},
@@ -45,6 +60,9 @@ func measures() []struct {
 		{"Rescue turns", false, func(c Candidate) string { return c.extra("rescue") }},
 		{"Compress turns", false, func(c Candidate) string { return c.extra("compress") }},
 		{"Infrastructure errors", false, func(c Candidate) string { return strconv.Itoa(c.InfraErrors) }},
+		{labelHarness, false, func(c Candidate) string { return strconv.Itoa(c.HarnessErrors) }},
+		{labelBudget, false, func(c Candidate) string { return strconv.Itoa(c.BudgetStops) }},
+		{labelUnfinished, false, func(c Candidate) string { return strconv.Itoa(c.Interrupted + c.Unfinished) }},
 		{"Brier score of confidence", false, func(c Candidate) string {
 			if c.Brier == nil {
 				return "–"
@@ -59,6 +77,9 @@ func measures() []struct {
 func overview(r Report) (rows []overviewRow) {
 	for _, m := range measures() {
 		row := overviewRow{Label: m.label}
+		if !m.shown(r) {
+			continue
+		}
 		for _, c := range r.Candidates {
 			text := m.of(c)
 			row.Cells = append(row.Cells, overviewCell{text, m.long || len(text) > 32})
@@ -81,10 +102,27 @@ type cellView struct {
 
 type markView struct{ Class, Sign, Anchor, Title string }
 
+// clean says that every episode of a task was solved.
+func (t Task) clean() bool {
+	return !slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Solved != len(c.Episodes) })
+}
+
+// taskViews lists at most maxTaskRows tasks, those that were not always solved
+// first, in their order.
 func taskViews(r Report, linked map[int]bool) (views []taskView) {
 	single := len(r.Episodes) <= maxMarked
+	troubled := 0
 	for _, t := range r.Tasks {
-		v := taskView{ID: brief(t.ID, 40), Title: brief(t.Title, 80), Tier: brief(t.Tier, 20), Clean: true}
+		if !t.clean() {
+			troubled++
+		}
+	}
+	room := map[bool]int{false: min(troubled, maxTaskRows), true: max(0, maxTaskRows-troubled)}
+	for _, t := range r.Tasks {
+		if room[t.clean()]--; room[t.clean()] < 0 {
+			continue
+		}
+		v := taskView{ID: brief(t.ID, 40), Title: brief(t.Title, 80), Tier: brief(t.Tier, 20), Clean: t.clean()}
 		for _, c := range t.Cells {
 			cell := cellView{Text: fmt.Sprintf("%d/%d · %s steps", c.Solved, c.Scored, mean(c.MeanSteps))}
 			if c.Scored == 0 {
@@ -93,7 +131,6 @@ func taskViews(r Report, linked map[int]bool) (views []taskView) {
 			if len(c.Episodes) == 0 {
 				cell.Text = "–"
 			}
-			v.Clean = v.Clean && c.Solved == len(c.Episodes)
 			for _, i := range c.Episodes {
 				if single {
 					cell.Marks = append(cell.Marks, mark(r.Episodes[i], linked[i]))
@@ -137,15 +174,21 @@ type failureItem struct {
 	Trial                     int
 }
 
-func failureViews(r Report, linked map[int]bool) (views []failureView) {
-	byCandidate := map[string][]int{}
-	for i, e := range r.Episodes {
-		if !e.Solved {
-			byCandidate[e.Candidate] = append(byCandidate[e.Candidate], i)
+// unsolved are the episodes of each candidate that were not solved, as indices.
+func (r Report) unsolved() map[string][]int {
+	by := map[string][]int{}
+	for i := range r.Episodes {
+		if e := &r.Episodes[i]; !e.Solved {
+			by[e.Candidate] = append(by[e.Candidate], i)
 		}
 	}
+	return by
+}
+
+func failureViews(r Report, linked map[int]bool) (views []failureView) {
+	unsolved := r.unsolved()
 	for _, c := range r.Candidates {
-		failed := byCandidate[c.Name]
+		failed := unsolved[c.Name]
 		if len(failed) == 0 {
 			continue
 		}

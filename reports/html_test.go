@@ -30,7 +30,7 @@ func TestTranscriptOfATroubledEpisode(t *testing.T) {
 		{Key: key, Seq: 3, Turn: 1, ToolName: "get_counts", Outcome: "ok", Deduped: true},
 		{Key: key, Seq: 4, Turn: 1, ToolName: "get_counts", Outcome: "error", ErrorCode: "E_CIRCUIT_OPEN", CircuitOpen: true},
 	}
-	v := transcript(Build(w.m, w.rows).Episodes[0])
+	v := shown(Build(w.m, w.rows).Episodes[0])
 	require.Equal(t, episodeView{
 		Anchor: "ep-e0", Task: "G01", Candidate: "a", Class: "x", Sign: "✗", Answer: "never sent", Source: "cassette a/G01/1.yaml",
 		Facts:  "trial 1 · not solved · stopped: thrash · 4 steps · 0 ms · cost unknown",
@@ -45,6 +45,13 @@ func TestTranscriptOfATroubledEpisode(t *testing.T) {
 	}, v)
 }
 
+// shown is an episode's transcript as the page has it.
+func shown(e Episode) episodeView {
+	v := e.kept.view
+	v.Anchor = e.anchor
+	return v
+}
+
 func TestTranscriptIsBounded(t *testing.T) {
 	w := newWorld("point", "a")
 	w.add(1, "t", true, 500, func(e *ledger.Episode, turns []ledger.Turn) {
@@ -56,7 +63,7 @@ func TestTranscriptIsBounded(t *testing.T) {
 	for i := range 300 {
 		w.rows.ToolCalls = append(w.rows.ToolCalls, ledger.ToolCall{Key: w.rows.Episodes[0].Key, Seq: int32(i), Turn: 1, ToolName: "x", Outcome: "ok"})
 	}
-	v := transcript(Build(w.m, w.rows).Episodes[0])
+	v := shown(Build(w.m, w.rows).Episodes[0])
 	require.Len(t, v.Turns, maxTurns)
 	require.Equal(t, "440 more turns are in the ledger.", v.More)
 	require.Contains(t, v.Turns[0].Calls, "292 more calls")

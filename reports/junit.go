@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 )
 
 type junitSuites struct {
@@ -42,18 +41,21 @@ type junitCase struct {
 	Time    string        `xml:"time,attr"`
 	Failure *junitProblem `xml:"failure"`
 	Error   *junitProblem `xml:"error"`
+	Skipped *junitProblem `xml:"skipped"`
 }
 
 type junitProblem struct {
 	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr"`
+	Type    string `xml:"type,attr,omitempty"`
 	Text    string `xml:",chardata"`
 }
 
 // JUnit writes one test suite for each candidate and one test case for each
 // task and trial. An episode that was not solved is a failure with its first
-// failing checks; one without a result is an error; nothing is skipped. The
-// verdict and criteria are properties of the suite.
+// failing checks; an infrastructure or harness error is an error; what a cap or
+// an interruption cut off is skipped, and so, in one case for all of them, are
+// the planned episodes that have no row. The verdict and criteria are properties
+// of the suite.
 func JUnit(w io.Writer, r Report) error {
 	all := junitSuites{Name: visible(r.Run.Suite)}
 	index := map[string]int{}
@@ -73,15 +75,12 @@ func JUnit(w io.Writer, r Report) error {
 	}
 	for i := range all.Suites {
 		s := &all.Suites[i]
+		s.addUnfinished(r.Candidates[i].Unfinished, r.Run.Stopped)
 		s.Time = seconds(s.elapsed)
 		all.Tests, all.Failures, all.Errors = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors
 	}
 	all.Time = seconds(total)
-	text, err := xml.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return fmt.Errorf("reports: JUnit: %w", err)
-	}
-	if _, err := io.WriteString(w, xml.Header+string(text)+"\n"); err != nil {
+	if err := writeXML(w, all); err != nil {
 		return fmt.Errorf("reports: JUnit: %w", err)
 	}
 	return nil
@@ -92,36 +91,47 @@ func (s *junitSuite) add(e Episode) {
 	s.Tests++
 	s.elapsed += e.ElapsedUs
 	switch {
-	case e.Excluded != "":
+	case lost(e.Excluded):
 		s.Errors++
 		c.Error = &junitProblem{Message: clip(e.Failure, 300), Type: e.Excluded, Text: clip(e.Failure, 1000)}
+	case e.Excluded != "":
+		s.Skipped++
+		c.Skipped = &junitProblem{Message: clip(join(": ", e.Excluded, e.Failure), 300)}
 	case !e.Solved:
 		s.Failures++
-		c.Failure = &junitProblem{Message: clip(e.Failure, 300), Type: brief(join(": ", e.Status, e.StopReason), 80), Text: failedChecks(e, 10)}
+		text := clip(e.Failure, 500)
+		if e.kept != nil {
+			text = e.kept.checks
+		}
+		c.Failure = &junitProblem{Message: clip(e.Failure, 300), Type: brief(join(": ", e.Status, e.StopReason), 80), Text: text}
 	}
 	s.Cases = append(s.Cases, c)
 }
 
-// failedChecks lists the first failing checks, one a line.
-func failedChecks(e Episode, limit int) string {
-	var lines []string
-	more := 0
-	for _, c := range e.row.Checks {
-		switch {
-		case c.Passed:
-		case len(lines) == limit:
-			more++
-		default:
-			lines = append(lines, clip(join(": ", c.Name, c.Detail), 500))
-		}
+// addUnfinished adds a case for n planned episodes that nobody can name.
+func (s *junitSuite) addUnfinished(n int, stopped string) {
+	if n == 0 {
+		return
 	}
-	if len(lines) == 0 {
-		lines = append(lines, clip(e.Failure, 500))
+	s.Tests++
+	s.Skipped++
+	s.Cases = append(s.Cases, junitCase{
+		Name: "unfinished", Class: s.Name, Time: seconds(0),
+		Skipped: &junitProblem{Message: clip(join(": ", plural(n, "planned episode")+" without a row", stopped), 300)},
+	})
+}
+
+func writeXML(w io.Writer, all junitSuites) error {
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
 	}
-	if more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(all); err != nil {
+		return err
 	}
-	return strings.Join(lines, "\n")
+	_, err := io.WriteString(w, "\n")
+	return err
 }
 
 func seconds(us int64) string { return strconv.FormatFloat(float64(us)/1e6, 'f', 3, 64) }

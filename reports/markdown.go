@@ -19,6 +19,14 @@ func Markdown(w io.Writer, r Report) error {
 	b.line("### %s %s", r.Verdict.sign(), md(clip(r.Headline, 200)))
 	b.line("")
 	b.line("Suite **%s** · %s · run <code>%s</code>%s", md(brief(r.Run.Suite, 80)), r.shape(), md(brief(r.Run.RunID, 64)), simulated(r.Run.Simulated))
+	if r.Outcomes.WithoutResult() > 0 {
+		b.line("")
+		b.line("Episodes: %s", md(r.outcomes()))
+	}
+	for _, line := range r.origin() {
+		b.line("")
+		b.line("%s", md(clip(line, 400)))
+	}
 	b.line("")
 	for _, c := range r.Candidates {
 		b.line("- %s **%s** %s", c.Verdict.sign(), md(brief(c.Name, 80)), md(clip(c.Sentence, 600))+simulated(c.Simulated))
@@ -123,6 +131,9 @@ func (b *budget) overview(r Report) {
 		b.line("%s", head)
 		b.line("%s", rule)
 		for _, m := range measures() {
+			if !m.shown(r) {
+				continue
+			}
 			row := "| " + m.label + " |"
 			for _, c := range r.Candidates {
 				row += " " + md(clip(m.of(c), 200)) + " |"
@@ -134,23 +145,20 @@ func (b *budget) overview(r Report) {
 }
 
 func (b *budget) failures(r Report) {
+	unsolved := r.unsolved()
 	for _, c := range r.Candidates {
-		var failed []Episode
-		for _, e := range r.Episodes {
-			if e.Candidate == c.Name && !e.Solved {
-				failed = append(failed, e)
-			}
-		}
+		failed := unsolved[c.Name]
 		if len(failed) == 0 {
 			continue
 		}
 		const shown = 50
 		b.fold(fmt.Sprintf("%s: %s not solved", md(brief(c.Name, 60)), plural(len(failed), "episode")), func() {
-			for i, e := range failed {
-				if i == shown {
-					b.line("- and %d more", len(failed)-i)
+			for at, i := range failed {
+				if at == shown {
+					b.line("- and %d more", len(failed)-at)
 					break
 				}
+				e := r.Episodes[i]
 				b.line("- <code>%s/%d</code> %s – <code>%s</code>", md(brief(e.Task, 40)), e.Trial, md(brief(e.ending(), 60)), md(clip(e.Failure, 200)))
 			}
 			b.line("")

@@ -3,156 +3,192 @@ package reports
 import (
 	"cmp"
 	"slices"
+	"strings"
 
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // calibrationBins is the number of bins of the reliability diagram.
 const calibrationBins = 10
 
-// metrics measures what has no threshold.
-func metrics(episodes []*Episode, p pool, confidence float64) Metrics {
-	m := Metrics{
-		Episodes: len(episodes), InfraErrors: p.infra, Interrupted: p.interrupted,
-		Success: share(p.solved, p.scored, confidence),
-		Turns:   len(p.judged), ErrorTurns: p.errors, Truncated: p.truncated,
-		ClarifyGoals: p.clarifyGoals,
-	}
-	m.spend(episodes, p.solved)
-	for _, kind := range []string{"reflect", "rescue", "compress"} {
-		m.Extra = append(m.Extra, extraTurns(episodes, kind))
-	}
-	m.turns(p, confidence)
-	m.outcomes(episodes, p.scored, confidence)
-	return m
+// meter gathers what has no threshold: in numbers, none of them a row.
+type meter struct {
+	cost, in, out, read, write, reasoning sum
+	unpriced                              int
+	// Of all episodes: also those without a result were paid for.
+	reflect, rescue, compress extra
+	statuses                  counts
+	// Of scored ones: latencies of their judged turns in µs, and the rest.
+	latencies          []float64
+	repaired           int
+	violations, served counts
+	thrash, stall      int
+	forecasts          []stat.Forecast
 }
 
-// spend adds up money and tokens over all episodes: also those without a result
-// were paid for.
-func (m *Metrics) spend(episodes []*Episode, solved int) {
-	in, out, read, write, reasoning := sum{known: true}, sum{known: true}, sum{known: true}, sum{known: true}, sum{known: true}
-	for _, e := range episodes {
-		if e.CostNanoUSD == nil {
-			m.Unpriced++
-		} else {
-			m.CostKnown += *e.CostNanoUSD
-		}
-		in.add(e.row.In)
-		out.add(e.row.Out)
-		read.add(e.row.CacheRead)
-		write.add(e.row.CacheWrite)
-		reasoning.add(e.row.Reasoning)
+// add counts an episode.
+func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
+	row := &rows.Episode
+	if row.CostNanoUSD == nil {
+		m.unpriced++
 	}
-	m.TokensIn, m.TokensOut, m.TokensReasoning = in.value(), out.value(), reasoning.value()
-	m.TokensCacheRead, m.TokensCacheWrite = read.value(), write.value()
-	if m.Unpriced > 0 || len(episodes) == 0 {
+	m.cost.add(row.CostNanoUSD)
+	m.in.add(row.In)
+	m.out.add(row.Out)
+	m.read.add(row.CacheRead)
+	m.write.add(row.CacheWrite)
+	m.reasoning.add(row.Reasoning)
+	m.statuses.add(join(": ", e.Status, e.StopReason))
+	for i := range rows.Turns {
+		t := &rows.Turns[i]
+		m.addExtra(t)
+		if e.Excluded == "" && judged(t) {
+			m.addTurn(t)
+		}
+	}
+	if e.Excluded != "" {
 		return
 	}
-	total := m.CostKnown
-	m.Cost = &total
-	if solved > 0 {
-		per := float64(m.CostKnown) / float64(solved)
-		m.CostPerSolved = &per
+	if row.ThrashEvents > 0 {
+		m.thrash++
+	}
+	if row.StallEvents > 0 {
+		m.stall++
+	}
+	if c := lastConfidence(rows.Turns); c != nil {
+		m.forecasts = append(m.forecasts, stat.Forecast{P: *c, Came: e.Solved})
 	}
 }
 
-// extraTurns counts and prices the turns of one kind.
-func extraTurns(episodes []*Episode, kind string) ExtraTurns {
-	x, cost := ExtraTurns{Kind: kind}, sum{any: true, known: true}
-	for _, e := range episodes {
-		for _, t := range e.turns {
-			if t.Kind == kind {
-				x.Turns++
-				cost.add(t.CostNanoUSD)
-			}
-		}
+func (m *meter) addTurn(t *ledger.Turn) {
+	m.latencies = append(m.latencies, float64(t.DurationUs))
+	if t.Repaired {
+		m.repaired++
 	}
-	x.Cost = cost.value()
-	return x
+	for _, v := range t.Violations {
+		m.violations.add(v)
+	}
+	if t.ModelServed != "" {
+		m.served.add(t.ModelServed)
+	}
+}
+
+func (m *meter) addExtra(t *ledger.Turn) {
+	switch t.Kind {
+	case "reflect":
+		m.reflect.add(t)
+	case "rescue":
+		m.rescue.add(t)
+	case "compress":
+		m.compress.add(t)
+	}
+}
+
+// metrics is what the meter shows, beside what the pool of the same episodes
+// counted.
+func (m *meter) metrics(p *pool, confidence float64) Metrics {
+	r := Metrics{
+		Episodes: p.episodes, InfraErrors: p.ended.InfraErrors, HarnessErrors: p.ended.HarnessErrors, BudgetStops: p.ended.BudgetStops,
+		Interrupted: p.interrupted, Unfinished: p.ended.Unfinished - p.interrupted,
+		Success: share(p.solved, p.scored, confidence),
+		Turns:   p.judged, ErrorTurns: p.errors, Truncated: p.truncated,
+		Repaired: share(m.repaired, p.judged, confidence),
+		Thrash:   share(m.thrash, p.scored, confidence), Stall: share(m.stall, p.scored, confidence),
+		CostKnown: m.cost.n, Unpriced: m.unpriced, Cost: m.cost.value(),
+		TokensIn: m.in.value(), TokensOut: m.out.value(), TokensReasoning: m.reasoning.value(),
+		TokensCacheRead: m.read.value(), TokensCacheWrite: m.write.value(),
+		Extra:      []ExtraTurns{m.reflect.turns("reflect"), m.rescue.turns("rescue"), m.compress.turns("compress")},
+		Latency:    spread(m.latencies),
+		Violations: m.violations.tallies(), Statuses: m.statuses.tallies(), ModelsServed: m.served.tallies(),
+		Calibration:  stat.Reliability(m.forecasts, calibrationBins),
+		ClarifyGoals: p.clarifyGoals,
+	}
+	if r.Cost != nil && p.solved > 0 {
+		per := float64(*r.Cost) / float64(p.solved)
+		r.CostPerSolved = &per
+	}
+	steps := make([]int, len(p.steps))
+	for i, o := range p.steps {
+		steps[i] = int(o.Value)
+	}
+	r.Steps = stat.Histogram(steps)
+	if b, ok := stat.Brier(m.forecasts); ok {
+		r.Brier = &b
+	}
+	return r
+}
+
+// extra counts and prices the turns of one kind.
+type extra struct {
+	n    int
+	cost sum
+}
+
+func (x *extra) add(t *ledger.Turn) {
+	x.n++
+	x.cost.add(t.CostNanoUSD)
+}
+
+func (x *extra) turns(kind string) ExtraTurns {
+	if x.n == 0 {
+		return ExtraTurns{Kind: kind, Cost: new(int64)}
+	}
+	return ExtraTurns{Kind: kind, Turns: x.n, Cost: x.cost.value()}
 }
 
 // sum of values of which one unknown makes the whole unknown.
 type sum struct {
-	n     int64
-	any   bool
-	known bool
+	n            int64 // of the known ones
+	any, unknown bool
 }
 
 func (s *sum) add(v *int64) {
 	s.any = true
 	if v == nil {
-		s.known = false
+		s.unknown = true
 		return
 	}
 	s.n += *v
 }
 
 func (s *sum) value() *int64 {
-	if !s.any || !s.known {
+	if !s.any || s.unknown {
 		return nil
 	}
-	return &s.n
+	return new(s.n)
 }
 
-func (m *Metrics) turns(p pool, confidence float64) {
-	var durations []float64
-	repaired, violations, served := 0, map[string]int{}, map[string]int{}
-	for _, t := range p.judged {
-		durations = append(durations, float64(t.DurationUs))
-		if t.Repaired {
-			repaired++
-		}
-		for _, v := range t.Violations {
-			violations[v]++
-		}
-		if t.ModelServed != "" {
-			served[t.ModelServed]++
-		}
+// counts is how often something named occurred.
+type counts map[string]int
+
+func (c *counts) add(name string) {
+	if *c == nil {
+		*c = counts{}
 	}
-	m.Repaired = share(repaired, len(p.judged), confidence)
-	m.Violations, m.ModelsServed = tallies(violations), tallies(served)
-	m.Latency = spread(durations)
+	if _, known := (*c)[name]; !known {
+		name = strings.Clone(name) // the count outlives the row
+	}
+	(*c)[name]++
 }
 
-func (m *Metrics) outcomes(episodes []*Episode, scored int, confidence float64) {
-	thrash, stall, statuses := 0, 0, map[string]int{}
-	var steps []int
-	var forecasts []stat.Forecast
-	for _, e := range episodes {
-		status := e.Status
-		if e.StopReason != "" {
-			status += ": " + e.StopReason
-		}
-		statuses[status]++
-		if e.Excluded != "" {
-			continue
-		}
-		if e.row.ThrashEvents > 0 {
-			thrash++
-		}
-		if e.row.StallEvents > 0 {
-			stall++
-		}
-		if e.Solved {
-			steps = append(steps, e.Steps)
-		}
-		if c := lastConfidence(e); c != nil {
-			forecasts = append(forecasts, stat.Forecast{P: *c, Came: e.Solved})
-		}
+// tallies lists counts, most frequent first, then by name.
+func (c counts) tallies() []Tally {
+	list := make([]Tally, 0, len(c))
+	for name, n := range c {
+		list = append(list, Tally{Name: name, N: n})
 	}
-	m.Thrash, m.Stall = share(thrash, scored, confidence), share(stall, scored, confidence)
-	m.Statuses, m.Steps = tallies(statuses), stat.Histogram(steps)
-	m.Calibration = stat.Reliability(forecasts, calibrationBins)
-	if b, ok := stat.Brier(forecasts); ok {
-		m.Brier = &b
-	}
+	slices.SortFunc(list, func(a, b Tally) int {
+		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name))
+	})
+	return list
 }
 
 // lastConfidence is the confidence of the last turn that stated one.
-func lastConfidence(e *Episode) *float64 {
-	for _, t := range slices.Backward(e.turns) {
-		if t.Confidence != nil {
-			return t.Confidence
+func lastConfidence(turns []ledger.Turn) *float64 {
+	for i := len(turns) - 1; i >= 0; i-- {
+		if c := turns[i].Confidence; c != nil {
+			return c
 		}
 	}
 	return nil
@@ -181,16 +217,4 @@ func spread(values []float64) *Spread {
 		return q
 	}
 	return &Spread{P5: at(0.05), P25: at(0.25), P50: at(0.5), P75: at(0.75), P95: at(0.95)}
-}
-
-// tallies lists counts, most frequent first, then by name.
-func tallies(counts map[string]int) []Tally {
-	list := make([]Tally, 0, len(counts))
-	for name, n := range counts {
-		list = append(list, Tally{Name: name, N: n})
-	}
-	slices.SortFunc(list, func(a, b Tally) int {
-		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name))
-	})
-	return list
 }

@@ -19,7 +19,9 @@ func (r *Report) addVerdict() {
 			verdicts = append(verdicts, Fail)
 		}
 	}
-	r.Verdict = worst(verdicts)
+	if r.Verdict = worst(verdicts); r.Verdict == Pass && cutShort(r.Run) != "" {
+		r.Verdict = Inconclusive
+	}
 	judged := len(r.Candidates) - n[NotJudged]
 	switch {
 	case judged == 0:
@@ -32,6 +34,8 @@ func (r *Report) addVerdict() {
 		r.Headline = fmt.Sprintf("Rejected: %s", of(n[Fail], judged, "fails", "fail"))
 	case r.Verdict == Fail:
 		r.Headline = "Rejected: candidates pooled by model fail"
+	case n[Inconclusive] == 0:
+		r.Headline = "Inconclusive: the run ended early"
 	default:
 		r.Headline = fmt.Sprintf("Not enough evidence: %s inconclusive", of(n[Inconclusive], judged, "is", "are"))
 	}
@@ -99,17 +103,7 @@ func (r *Report) addNotes(orphans int) {
 	if s := r.Run.Status; s != "" && s != "complete" {
 		r.Notes = append(r.Notes, fmt.Sprintf("The run is %s: some planned episodes have no result.", s))
 	}
-	infra, interrupted := 0, 0
-	for _, c := range r.Candidates {
-		infra += c.InfraErrors
-		interrupted += c.Interrupted
-	}
-	if infra > 0 {
-		r.Notes = append(r.Notes, plural(infra, "episode")+" lost to infrastructure errors: neither for nor against a model.")
-	}
-	if interrupted > 0 {
-		r.Notes = append(r.Notes, plural(interrupted, "episode")+" interrupted and not scored.")
-	}
+	r.addExcludedNotes()
 	if a.Rule == ruleBound {
 		r.Notes = append(r.Notes, fmt.Sprintf("A criterion passes when its whole %s interval lies on the good side of the threshold and fails when it lies wholly on the bad side.", percent(a.Confidence)))
 	} else {
@@ -133,5 +127,35 @@ func (r *Report) addNotes(orphans int) {
 	}
 	if orphans > 0 {
 		r.Notes = append(r.Notes, plural(orphans, "row")+" of turns and tool calls left out: no episode of the ledger has them.")
+	}
+}
+
+// addExcludedNotes counts the episodes without a result, by kind.
+func (r *Report) addExcludedNotes() {
+	interrupted := 0
+	for _, c := range r.Candidates {
+		interrupted += c.Interrupted
+	}
+	o := r.Outcomes
+	for _, k := range []struct {
+		n    int
+		text string
+	}{
+		{o.InfraErrors, " lost to infrastructure errors: neither for nor against a model."},
+		{o.HarnessErrors, " lost to harness errors: neither for nor against a model."},
+		{o.BudgetStops, " stopped by a cap on the run's spending, and not scored."},
+		{interrupted, " interrupted and not scored."},
+		{o.Unfinished - interrupted, " planned and never run."},
+	} {
+		if k.n > 0 {
+			r.Notes = append(r.Notes, plural(k.n, "episode")+k.text)
+		}
+	}
+	if lostOutcomes(o).WithoutResult() > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("Values and intervals are those of the scored episodes: they take lost ones as lost by chance, and up to %s of a candidate's as bearable.",
+			percent(r.Run.Acceptance.MaxInfra)))
+	}
+	if early := cutShort(r.Run); early != "" {
+		r.Notes = append(r.Notes, "The run ended before its plan did, so it is not accepted: "+early+".")
 	}
 }

@@ -11,12 +11,14 @@ import (
 // pool is what the criteria look at: the scored episodes of one or more
 // candidates.
 type pool struct {
-	// judged are the main-loop turns with a reply; valid of them kept the
-	// contract, truncated hit the token cap, errors had no reply.
-	judged                   []*ledger.Turn
-	valid, truncated, errors int
-	scored, solved           int
-	infra, interrupted       int
+	// episodes have a row; scored of them have a result, and solved of those are.
+	episodes, scored, solved int
+	// ended counts the others by kind; interrupted of the Unfinished have a row.
+	ended       ledger.Outcomes
+	interrupted int
+	// judged main-loop turns have a reply; valid of them kept the contract,
+	// truncated hit the token cap, errors had no reply.
+	judged, valid, truncated, errors int
 	// steps and clarifies are one observation for each solved episode, the
 	// latter without those whose right outcome is a question.
 	steps, clarifies     []stat.Observation
@@ -24,58 +26,82 @@ type pool struct {
 	within, clarifyGoals int
 }
 
-func newPool(episodes []*Episode, maxSteps float64) pool {
-	var p pool
-	for _, e := range episodes {
-		switch e.Excluded {
-		case excludedInfra:
-			p.infra++
-			continue
-		case excludedInterrupted:
-			p.interrupted++
-			continue
-		}
+// outcomes counts all planned episodes.
+func (p *pool) outcomes() ledger.Outcomes {
+	o := p.ended
+	o.Solved, o.Failed = p.solved, p.scored-p.solved
+	return o
+}
+
+func (p *pool) add(e *Episode, rows ledger.EpisodeRows, maxSteps float64) {
+	p.episodes++
+	switch e.Excluded {
+	case excludedInfra:
+		p.ended.InfraErrors++
+	case excludedHarness:
+		p.ended.HarnessErrors++
+	case excludedBudget:
+		p.ended.BudgetStops++
+	case excludedInterrupted:
+		p.ended.Unfinished++
+		p.interrupted++
+	default:
 		p.scored++
-		p.addTurns(e)
+		for i := range rows.Turns {
+			p.addTurn(&rows.Turns[i])
+		}
 		if e.Solved {
-			p.addSolved(e, maxSteps)
-		}
-	}
-	return p
-}
-
-func (p *pool) addTurns(e *Episode) {
-	for _, t := range e.turns {
-		if t.Role != "main" {
-			continue
-		}
-		if t.ErrorKind != "" {
-			p.errors++
-			continue
-		}
-		p.judged = append(p.judged, t)
-		switch {
-		case truncated(t):
-			p.truncated++
-		case t.ContractValid:
-			p.valid++
+			p.addSolved(e, &rows.Episode, maxSteps)
 		}
 	}
 }
 
-func (p *pool) addSolved(e *Episode, maxSteps float64) {
+func (p *pool) addTurn(t *ledger.Turn) {
+	if t.Role == "main" && t.ErrorKind != "" {
+		p.errors++
+	}
+	if !judged(t) {
+		return
+	}
+	p.judged++
+	switch {
+	case truncated(t):
+		p.truncated++
+	case t.ContractValid:
+		p.valid++
+	}
+}
+
+// judged says that a turn of a scored episode counts: main-loop turns with a reply.
+func judged(t *ledger.Turn) bool { return t.Role == "main" && t.ErrorKind == "" }
+
+func (p *pool) addSolved(e *Episode, row *ledger.Episode, maxSteps float64) {
 	p.solved++
 	p.steps = append(p.steps, stat.Observation{Cluster: e.Task, Value: float64(e.Steps)})
 	p.stepSum += int64(e.Steps)
 	if float64(e.Steps) <= maxSteps {
 		p.within++
 	}
-	if e.row.ExpectedStatus == "clarify" {
+	if row.ExpectedStatus == "clarify" {
 		p.clarifyGoals++
 		return
 	}
-	p.clarifies = append(p.clarifies, stat.Observation{Cluster: e.Task, Value: float64(e.row.Clarifies)})
-	p.clarifySum += int64(e.row.Clarifies)
+	p.clarifies = append(p.clarifies, stat.Observation{Cluster: e.Task, Value: float64(row.Clarifies)})
+	p.clarifySum += int64(row.Clarifies)
+}
+
+// merge adds what another pool counted.
+func (p *pool) merge(q *pool) {
+	p.episodes, p.scored, p.solved = p.episodes+q.episodes, p.scored+q.scored, p.solved+q.solved
+	p.ended.InfraErrors += q.ended.InfraErrors
+	p.ended.HarnessErrors += q.ended.HarnessErrors
+	p.ended.BudgetStops += q.ended.BudgetStops
+	p.ended.Unfinished += q.ended.Unfinished
+	p.interrupted += q.interrupted
+	p.judged, p.valid, p.truncated, p.errors = p.judged+q.judged, p.valid+q.valid, p.truncated+q.truncated, p.errors+q.errors
+	p.steps, p.clarifies = append(p.steps, q.steps...), append(p.clarifies, q.clarifies...)
+	p.stepSum, p.clarifySum = p.stepSum+q.stepSum, p.clarifySum+q.clarifySum
+	p.within, p.clarifyGoals = p.within+q.within, p.clarifyGoals+q.clarifyGoals
 }
 
 // truncated says that the token cap cut a turn's output: it counts as invalid,
@@ -86,7 +112,7 @@ func truncated(t *ledger.Turn) bool {
 
 // turnNote says which turns were left out, and which of the invalid ones the
 // token cap explains.
-func (p pool) turnNote() string {
+func (p *pool) turnNote() string {
 	var parts []string
 	if p.truncated > 0 {
 		parts = append(parts, plural(p.truncated, "turn")+" cut off by the token cap, counted invalid")
@@ -94,7 +120,7 @@ func (p pool) turnNote() string {
 	if p.errors > 0 {
 		parts = append(parts, plural(p.errors, "turn")+" without a reply left out")
 	}
-	if n := p.infra + p.interrupted; n > 0 {
+	if n := p.episodes - p.scored; n > 0 {
 		parts = append(parts, plural(n, "episode")+" without a result left out")
 	}
 	if len(parts) == 0 {

@@ -1,8 +1,8 @@
 // Package reports turns a run into a verdict people can act on: a manifest and
-// the rows of its ledger go in; a finished Report comes out, and renderers write
+// the rows of its ledger, one episode after the other, go in; a finished Report comes out, and renderers write
 // it as HTML, Markdown, JUnit, JSON, plots and a terminal table.
 //
-// Build does all the arithmetic and is pure. Renderers only format: they take a
+// Builder does all the arithmetic and is pure. Renderers only format: they take a
 // writer and a Report, are safe to call concurrently on one Report, and write
 // the same bytes for the same Report. Text that came from a model, a tool or a
 // file name is escaped, bounded and stripped of the power to reorder a line.
@@ -23,6 +23,8 @@ type Report struct {
 	// inconclusive if any judged candidate is or none was judged, else pass.
 	Verdict  Verdict `json:"verdict"`
 	Headline string  `json:"headline"`
+	// Outcomes count how the planned episodes of Candidates ended.
+	Outcomes ledger.Outcomes `json:"outcomes"`
 	// Run is the manifest the report was built from, with its thresholds resolved.
 	Run ledger.Manifest `json:"run"`
 	// Candidates are in the manifest's order.
@@ -75,11 +77,16 @@ type Candidate struct {
 }
 
 // Metrics are measured, without a threshold. Rates are over scored episodes:
-// those that neither an infrastructure error nor an interruption cut short.
+// those that have a row and are not Excluded.
 type Metrics struct {
-	Episodes    int `json:"episodes"`
-	InfraErrors int `json:"infra_errors"`
-	Interrupted int `json:"interrupted"`
+	// Episodes have a row. InfraErrors, HarnessErrors, BudgetStops and Interrupted
+	// of them are not scored; Unfinished are planned and have no row.
+	Episodes      int `json:"episodes"`
+	InfraErrors   int `json:"infra_errors"`
+	HarnessErrors int `json:"harness_errors"`
+	BudgetStops   int `json:"budget_stops"`
+	Interrupted   int `json:"interrupted"`
+	Unfinished    int `json:"unfinished"`
 	// Success is solved of scored episodes.
 	Success Share `json:"success"`
 	// Turns are main-loop turns with a reply in scored episodes; ErrorTurns had
@@ -164,7 +171,8 @@ type Cell struct {
 	Episodes []int `json:"episodes"`
 }
 
-// Episode is one episode's outcome. Its rows are kept for the transcript.
+// Episode is one episode's outcome. The transcripts of a bounded number are kept
+// beside it.
 type Episode struct {
 	ID         string `json:"episode_id"`
 	Task       string `json:"task"`
@@ -173,19 +181,18 @@ type Episode struct {
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason"`
 	Solved     bool   `json:"solved"`
-	// Excluded says why the episode has no result: "infrastructure error" or
-	// "interrupted"; empty for a scored episode.
+	// Excluded says why the episode has no result: "infrastructure error",
+	// "harness error", "budget stop" or "interrupted"; empty for a scored episode.
 	Excluded string `json:"excluded"`
-	// Failure is the first failing check, or the error, in one line; empty when solved.
+	// Failure is the first failing check, or the error, in one line of at most
+	// 1 KiB; empty when solved.
 	Failure     string `json:"failure"`
 	Steps       int    `json:"steps"`
 	CostNanoUSD *int64 `json:"cost_nanousd"`
 	ElapsedUs   int64  `json:"elapsed_us"`
 
-	anchor string
-	row    *ledger.Episode
-	turns  []*ledger.Turn
-	calls  []*ledger.ToolCall
+	anchor string // of the transcript on the page; empty without one
+	kept   *kept  // nil for most episodes of a large run
 }
 
 // Figure is one plot.

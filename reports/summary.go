@@ -16,6 +16,15 @@ import (
 func Summary(w io.Writer, r Report, width int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", visible(r.Headline))
+	if r.Outcomes.WithoutResult() > 0 {
+		wrapped(&b, "episodes: ", r.outcomes(), width)
+	}
+	for _, line := range r.origin() {
+		wrapped(&b, "run: ", line, width)
+	}
+	if b.String()[b.Len()-2] != '\n' {
+		b.WriteByte('\n')
+	}
 	name := 200
 	if width > 0 {
 		name = max(12, width-58)
@@ -42,7 +51,7 @@ func Summary(w io.Writer, r Report, width int) error {
 	b.WriteByte('\n')
 	for _, c := range r.Candidates {
 		why(&b, c.Name, c.Criteria, width)
-		if c.Verdict == Inconclusive && verdictOf(c.Criteria) == Pass {
+		if c.Verdict != NotJudged && c.Sentence != sentence(verdictOf(c.Criteria), c.Criteria) {
 			wrapped(&b, "why: ", c.Name+" "+c.Sentence, width)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -22,7 +24,7 @@ type turnView struct{ What, Trouble, Calls, Facts string }
 // first, and keeps the ledger's order. It returns which episodes are on the page.
 func (v *pageView) transcripts(r Report) (linked map[int]bool, err error) {
 	tmpl := parsed().Lookup("episode")
-	rendered, left := make([]template.HTML, len(r.Episodes)), maxTranscriptBytes
+	rendered, left := map[int]template.HTML{}, maxTranscriptBytes
 	linked = map[int]bool{}
 	missing := 0
 	var b bytes.Buffer
@@ -31,33 +33,36 @@ func (v *pageView) transcripts(r Report) (linked map[int]bool, err error) {
 			if e.Solved != solved {
 				continue
 			}
-			if left <= 0 {
+			if left <= 0 || e.kept == nil {
 				missing++
 				continue
 			}
+			view := e.kept.view
+			view.Anchor = e.anchor
 			b.Reset()
-			if err := tmpl.Execute(&b, transcript(e)); err != nil {
+			if err := tmpl.Execute(&b, view); err != nil {
 				return nil, fmt.Errorf("reports: transcript of %s: %w", e.ID, err)
 			}
 			left -= b.Len()
 			rendered[i], linked[i] = template.HTML(b.String()), true
 		}
 	}
-	for _, h := range rendered {
-		if h != "" {
-			v.Transcripts = append(v.Transcripts, h)
-		}
+	for _, i := range slices.Sorted(maps.Keys(rendered)) {
+		v.Transcripts = append(v.Transcripts, rendered[i])
 	}
 	if missing > 0 {
-		v.LeftOut = fmt.Sprintf("To keep this page small, %s are left out, solved ones first.", plural(missing, "transcript"))
+		v.LeftOut = fmt.Sprintf("Here are transcripts of %s of %s: to keep this page small, %s are left out, solved ones first.",
+			thousands(int64(len(linked))), plural(len(r.Episodes), "episode"), plural(missing, "transcript"))
 	}
 	return linked, nil
 }
 
-func transcript(e Episode) episodeView {
+// transcript is what the page shows of an episode. It is copied text, bounded
+// and without a pointer into the rows.
+func transcript(e Episode, rows ledger.EpisodeRows, why string) episodeView {
 	sign, class, words := e.outcome()
 	v := episodeView{
-		Anchor: e.anchor, Task: brief(e.Task, 40), Candidate: brief(e.Candidate, 60), Sign: sign, Class: class, Solved: e.Solved,
+		Task: brief(e.Task, 40), Candidate: brief(e.Candidate, 60), Sign: sign, Class: class, Solved: e.Solved,
 		Facts: join(" · ", fmt.Sprintf("trial %d", e.Trial), words, brief(join(": ", e.Status, e.StopReason), 60),
 			plural(e.Steps, "step"), duration(float64(e.ElapsedUs)), price(e.CostNanoUSD)),
 	}
@@ -65,22 +70,24 @@ func transcript(e Episode) episodeView {
 	if e.Solved {
 		limit = 240
 	}
-	v.Answer = clip(e.row.Answer, limit)
-	if e.Excluded == excludedInfra {
-		v.Checks = append(v.Checks, clip(e.Failure, 300))
+	v.Answer = strings.Clone(clip(rows.Episode.Answer, limit))
+	if lost(e.Excluded) || e.Excluded == excludedBudget {
+		v.Checks = append(v.Checks, strings.Clone(clip(why, 300)))
 	}
-	for _, c := range e.row.Checks {
+	for _, c := range rows.Episode.Checks {
 		if !c.Passed && len(v.Checks) < 5 {
-			v.Checks = append(v.Checks, clip(join(": ", c.Name, c.Detail), 300))
+			v.Checks = append(v.Checks, strings.Clone(clip(join(": ", c.Name, c.Detail), 300)))
 		}
 	}
 	calls := map[int32][]*ledger.ToolCall{}
-	for _, c := range e.calls {
+	for i := range rows.ToolCalls {
+		c := &rows.ToolCalls[i]
 		calls[c.Turn] = append(calls[c.Turn], c)
 	}
-	for i, t := range e.turns {
+	for i := range rows.Turns {
+		t := &rows.Turns[i]
 		if i == maxTurns {
-			v.More = fmt.Sprintf("%d more turns are in the ledger.", len(e.turns)-i)
+			v.More = fmt.Sprintf("%d more turns are in the ledger.", len(rows.Turns)-i)
 			break
 		}
 		v.Turns = append(v.Turns, turn(t, calls[t.Turn]))
@@ -107,10 +114,10 @@ func turn(t *ledger.Turn, calls []*ledger.ToolCall) turnView {
 	if t.Role != "main" && t.Role != t.Kind {
 		what = append([]string{t.Role}, what...)
 	}
-	if v.What = brief(join(" ", what...), 80); v.What == "" {
+	if v.What = strings.Clone(brief(join(" ", what...), 80)); v.What == "" {
 		v.What = "no action"
 	}
-	v.Trouble = trouble(t)
+	v.Trouble = strings.Clone(trouble(t))
 	var did []string
 	for i, c := range calls {
 		if i == maxCalls {

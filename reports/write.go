@@ -1,7 +1,8 @@
 package reports
 
 import (
-	"bytes"
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,12 +38,8 @@ func Write(dir string, r Report) error {
 	return nil
 }
 
-// writeFile renders first and then replaces path in one step.
+// writeFile renders beside path and then replaces it in one step.
 func writeFile(path string, render func(io.Writer) error) (err error) {
-	var b bytes.Buffer
-	if err := render(&b); err != nil {
-		return err
-	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("reports: %w", err)
@@ -53,7 +50,8 @@ func writeFile(path string, render func(io.Writer) error) (err error) {
 			err = fmt.Errorf("reports: write %s: %w", path, err)
 		}
 	}()
-	_, err = tmp.Write(b.Bytes())
+	b := bufio.NewWriterSize(tmp, 64<<10)
+	err = errors.Join(render(b), b.Flush())
 	if e := tmp.Chmod(0o644); err == nil {
 		err = e
 	}

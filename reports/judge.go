@@ -1,0 +1,153 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// account is what is known of one candidate so far.
+type account struct {
+	ledger.ManifestCandidate
+	pool  pool
+	meter meter
+}
+
+// judge measures the candidate and, unless it is a script, judges it.
+func (acc *account) judge(a ledger.Acceptance) Candidate {
+	p := &acc.pool
+	p.ended.Unfinished += max(0, acc.Planned-p.episodes)
+	c := Candidate{ManifestCandidate: acc.ManifestCandidate, Criteria: []Criterion{}, Metrics: acc.meter.metrics(p, a.Confidence)}
+	if acc.Provider == Scripted {
+		c.Verdict = NotJudged
+		c.Sentence = fmt.Sprintf("replays a script, so it is shown but not judged; it solved %d of %d.", p.solved, p.scored)
+		return c
+	}
+	c.Criteria = p.criteria(a)
+	c.Verdict, c.Sentence = decide(c.Criteria, p.outcomes(), a)
+	return c
+}
+
+// decide is the verdict that the criteria and the episodes without a result come
+// to, and why. Too many lost episodes leave no verdict, not even a fail: what is
+// left of a candidate may be what a failing provider let through. Episodes that a
+// cap or an interruption cut off were not lost by chance: with them nothing passes.
+func decide(criteria []Criterion, o ledger.Outcomes, a ledger.Acceptance) (Verdict, string) {
+	v := verdictOf(criteria)
+	said := sentence(v, criteria)
+	missing, cut := lostOutcomes(o), cutOutcomes(o)
+	n := planned(o)
+	if k := missing.WithoutResult(); k > 0 && stat.CompareRatio(int64(k), int64(n), a.MaxInfra) > 0 {
+		return Inconclusive, fmt.Sprintf("has no verdict: %d of %d planned episodes (%s) were lost (%s), and more than %s is too many; on the others alone it %s",
+			k, n, percent(float64(k)/float64(n)), withoutResult(missing), percent(a.MaxInfra), said)
+	}
+	if v != Pass {
+		return v, said
+	}
+	if k := cut.WithoutResult(); k > 0 {
+		return Inconclusive, fmt.Sprintf("meets all %d criteria so far, but %d of %d planned episodes have no result (%s).", len(criteria), k, n, withoutResult(cut))
+	}
+	if missing.WithoutResult() > 0 {
+		return Pass, fmt.Sprintf("meets all %d criteria, with %s left out of %d planned episodes.", len(criteria), withoutResult(missing), n)
+	}
+	return Pass, said
+}
+
+func verdictOf(criteria []Criterion) Verdict {
+	var list []Verdict
+	for _, c := range criteria {
+		list = append(list, c.Verdict)
+	}
+	return worst(list)
+}
+
+// sentence says the verdict of the criteria and what decided it.
+func sentence(v Verdict, criteria []Criterion) string {
+	if v == Pass {
+		return fmt.Sprintf("meets all %d criteria.", len(criteria))
+	}
+	var parts []string
+	for _, c := range criteria {
+		if c.Verdict != v {
+			continue
+		}
+		part := fmt.Sprintf("%s %s", lowerFirst(c.Title), c.value())
+		if c.Value == nil {
+			part = fmt.Sprintf("%s: no data", lowerFirst(c.Title))
+		} else if c.Interval != nil && c.Rule == ruleBound {
+			part += fmt.Sprintf(" (%s)", c.interval())
+		}
+		parts = append(parts, part+", needs "+c.needs())
+	}
+	if v == Fail {
+		return "fails on " + strings.Join(parts, "; ") + "."
+	}
+	return "needs more evidence on " + strings.Join(parts, "; ") + "."
+}
+
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+// addGroups pools judged candidates that share a provider and model.
+func (r *Report) addGroups(by map[string]*account) {
+	type key struct{ provider, model string }
+	var order []key
+	members := map[key][]*Candidate{}
+	for i := range r.Candidates {
+		c := &r.Candidates[i]
+		if c.Verdict == NotJudged {
+			continue
+		}
+		k := key{c.Provider, c.Model}
+		if members[k] == nil {
+			order = append(order, k)
+		}
+		members[k] = append(members[k], c)
+	}
+	for _, k := range order {
+		if len(members[k]) < 2 {
+			continue
+		}
+		g := Group{Provider: k.provider, Model: k.model, Mixes: mixes(members[k])}
+		var pooled pool
+		for _, c := range members[k] {
+			g.Candidates = append(g.Candidates, c.Name)
+			pooled.merge(&by[c.Name].pool)
+		}
+		g.Criteria = pooled.criteria(r.Run.Acceptance)
+		g.Verdict, g.Sentence = decide(g.Criteria, pooled.outcomes(), r.Run.Acceptance)
+		r.Groups = append(r.Groups, g)
+	}
+}
+
+// mixes names what the members of a group differ in.
+func mixes(members []*Candidate) []string {
+	list := []string{}
+	for _, d := range []struct {
+		name string
+		of   func(*Candidate) string
+	}{
+		{"agent", func(c *Candidate) string { return c.Agent }},
+		{"output mode", func(c *Candidate) string { return c.OutputMode }},
+		{"prompt profile", func(c *Candidate) string { return c.PromptProfile }},
+		{"rescue model", func(c *Candidate) string { return c.RescueModel }},
+	} {
+		var values []string
+		for _, c := range members {
+			v := d.of(c)
+			if v == "" {
+				v = "none"
+			}
+			if !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		if len(values) > 1 {
+			slices.Sort(values)
+			list = append(list, d.name+": "+strings.Join(values, ", "))
+		}
+	}
+	return list
+}

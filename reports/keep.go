@@ -1,0 +1,110 @@
+package reports
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// How many transcripts are kept: all of a run of up to keepAll episodes, of a
+// larger one keepSome.
+const (
+	keepAll  = 2000
+	keepSome = 500
+)
+
+// kept is what is shown of an episode beyond its outcome. It holds no rows.
+type kept struct {
+	view   episodeView
+	checks string // the first failing ones, one a line
+}
+
+func keep(e Episode, rows ledger.EpisodeRows, why string) *kept {
+	return &kept{view: transcript(e, rows, why), checks: failedChecks(rows.Episode.Checks, why, 10)}
+}
+
+// shelf chooses whose transcripts are kept: the model's failures first, then
+// episodes without a result, then solved ones, each in the ledger's order. It
+// holds indices of episodes.
+type shelf struct {
+	ranks [3][]int
+	n     int
+}
+
+func rank(e *Episode) int {
+	switch {
+	case e.Solved:
+		return 2
+	case e.Excluded != "":
+		return 1
+	}
+	return 0
+}
+
+// place says whether the last of the episodes is to be kept, and lets go of
+// others for it.
+func (s *shelf) place(episodes []Episode) bool {
+	i := len(episodes) - 1
+	room := keepSome
+	if i < keepAll {
+		room = keepAll
+	}
+	own := rank(&episodes[i])
+	s.ranks[own] = append(s.ranks[own], i)
+	s.n++
+	for at := len(s.ranks) - 1; s.n > room; {
+		last := len(s.ranks[at]) - 1
+		if last < 0 {
+			at--
+			continue
+		}
+		episodes[s.ranks[at][last]].kept = nil
+		s.ranks[at] = s.ranks[at][:last]
+		s.n--
+	}
+	last := len(s.ranks[own]) - 1
+	return last >= 0 && s.ranks[own][last] == i
+}
+
+var plainID = regexp.MustCompile(`\A[A-Za-z0-9_-]{1,64}\z`)
+
+// addAnchors names the kept transcripts: by the id of their episode where that is
+// plain and no other's.
+func (r *Report) addAnchors() {
+	seen := map[string]bool{}
+	for i := range r.Episodes {
+		e := &r.Episodes[i]
+		if e.kept == nil {
+			continue
+		}
+		e.anchor = fmt.Sprintf("ep--%d", i)
+		if plainID.MatchString(e.ID) && !seen[e.ID] {
+			e.anchor = "ep-" + e.ID
+		}
+		seen[e.ID] = true
+	}
+}
+
+// failedChecks lists the first failing checks, one a line.
+func failedChecks(checks []ledger.Check, why string, limit int) string {
+	var lines []string
+	more := 0
+	for _, c := range checks {
+		switch {
+		case c.Passed:
+		case len(lines) == limit:
+			more++
+		default:
+			lines = append(lines, clip(join(": ", c.Name, c.Detail), 500))
+		}
+	}
+	if len(lines) == 0 {
+		lines = append(lines, clip(why, 500))
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Clone(strings.Join(lines, "\n"))
+}

@@ -1,0 +1,118 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// Why an episode with a row has no result.
+const (
+	excludedInfra       = "infrastructure error"
+	excludedHarness     = "harness error"
+	excludedBudget      = "budget stop"
+	excludedInterrupted = "interrupted"
+)
+
+// excluded says why an episode says nothing about the model, in the words of
+// Episode.Excluded; empty when it does say something.
+func excluded(e *ledger.Episode) string {
+	switch {
+	case e.Status == ledger.StatusBudgetStop:
+		return excludedBudget
+	case e.Status == ledger.StatusHarnessError:
+		return excludedHarness
+	case e.InfraError || e.Status == ledger.StatusInfraError:
+		return excludedInfra
+	case e.Status == "cancelled":
+		return excludedInterrupted
+	}
+	return ""
+}
+
+// lost says that an episode was begun and failed outside the model: a verdict
+// tolerates some of those.
+func lost(excluded string) bool { return excluded == excludedInfra || excluded == excludedHarness }
+
+// addOutcomes adds up how the episodes of all candidates ended.
+func (r *Report) addOutcomes() {
+	o := &r.Outcomes
+	for _, c := range r.Candidates {
+		o.Solved += c.Success.K
+		o.Failed += c.Success.N - c.Success.K
+		o.InfraErrors += c.InfraErrors
+		o.HarnessErrors += c.HarnessErrors
+		o.BudgetStops += c.BudgetStops
+		o.Unfinished += c.Interrupted + c.Unfinished
+	}
+}
+
+// withoutResult names the kinds of episodes that have none, the empty ones left
+// out: "2 infrastructure errors, 1 unfinished".
+func withoutResult(o ledger.Outcomes) string {
+	var parts []string
+	for _, k := range []struct {
+		n    int
+		noun string
+	}{{o.InfraErrors, excludedInfra}, {o.HarnessErrors, excludedHarness}, {o.BudgetStops, excludedBudget}} {
+		if k.n > 0 {
+			parts = append(parts, plural(k.n, k.noun))
+		}
+	}
+	if o.Unfinished > 0 {
+		parts = append(parts, thousands(int64(o.Unfinished))+" unfinished")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// outcomes counts how all planned episodes ended, in one line.
+func (r Report) outcomes() string {
+	o := r.Outcomes
+	return join(", ", thousands(int64(o.Solved))+" solved", thousands(int64(o.Failed))+" failed", withoutResult(o))
+}
+
+// planned is how many episodes the outcomes add up to.
+func planned(o ledger.Outcomes) int { return o.Solved + o.Failed + o.WithoutResult() }
+
+// lostOutcomes are the outcomes that a verdict tolerates some of; cutOutcomes
+// those that leave it open.
+func lostOutcomes(o ledger.Outcomes) ledger.Outcomes {
+	return ledger.Outcomes{InfraErrors: o.InfraErrors, HarnessErrors: o.HarnessErrors}
+}
+
+func cutOutcomes(o ledger.Outcomes) ledger.Outcomes {
+	return ledger.Outcomes{BudgetStops: o.BudgetStops, Unfinished: o.Unfinished}
+}
+
+// origin says what is special about where a run's episodes came from, and how it
+// ended; empty for a run that did all of its plan.
+func (r Report) origin() (lines []string) {
+	m := r.Run
+	if m.Stopped != "" {
+		lines = append(lines, "Stopped early: "+m.Stopped)
+	}
+	if m.Shard != "" {
+		lines = append(lines, "Shard "+m.Shard+" of its plan: the other shards' episodes are not in it")
+	}
+	if len(m.MergedFrom) > 0 {
+		lines = append(lines, fmt.Sprintf("Merged from %s: %s", plural(len(m.MergedFrom), "run"), strings.Join(m.MergedFrom, ", ")))
+	}
+	if m.RescoredFrom != "" {
+		lines = append(lines, "Scored again: the episodes are those of run "+m.RescoredFrom)
+	}
+	return lines
+}
+
+// cutShort says how a run ended before its plan did; empty when it did not.
+func cutShort(m ledger.Manifest) string {
+	switch o := cutOutcomes(m.Outcomes); {
+	case m.Stopped != "":
+		return m.Stopped
+	case o.WithoutResult() > 0:
+		return withoutResult(o)
+	case m.Status == "running" || m.Status == "failed":
+		return "its status is " + m.Status
+	}
+	return ""
+}
