@@ -1,0 +1,121 @@
+package reports
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/metrics"
+	"testing"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// stream makes a run of one candidate episode by episode, each with the given
+// turns; every tenth is not solved. The same arguments give the same rows.
+func stream(episodes, turns int) (ledger.Manifest, func(i int) ledger.EpisodeRows) {
+	p := demoProfiles()[0]
+	p.steps = 0
+	m, _ := demo([]profile{p}, 100, 1)
+	m.Trials = (episodes + 99) / 100
+	m.Candidates[0].Planned = episodes
+	return m, func(i int) ledger.EpisodeRows {
+		key := ledger.Key{
+			RunID: m.RunID, EpisodeID: fmt.Sprintf("01JD0Q3V7M%016X", i), Suite: m.Suite, TaskID: m.Tasks[i*100/episodes].ID,
+			Candidate: p.Name, Agent: p.Agent, Provider: p.Provider, Model: p.Model, Trial: int32(i % m.Trials),
+		}
+		rng := rand.New(rand.NewPCG(uint64(i), 1))
+		rows := ledger.EpisodeRows{Episode: ledger.Episode{
+			Key: key, Status: "answered", ExpectedStatus: "answered", Solved: i%10 != 0, Steps: int32(turns), Answer: "There were 427.",
+			Checks: []ledger.Check{{Name: "status", Passed: true}, {Name: "numbers", Passed: i%10 != 0, Detail: fmt.Sprintf("want %d in the answer, found 411", i)}},
+		}}
+		for k := 1; k <= turns; k++ {
+			rows.Turns = append(rows.Turns, demoTurn(p, key, rng, 0, k, turns, true))
+		}
+		return rows
+	}
+}
+
+// peakHeap remembers the most that was on the heap when asked, garbage included.
+type peakHeap struct{ most uint64 }
+
+func (p *peakHeap) look() {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	p.most = max(p.most, s[0].Value.Uint64())
+}
+
+// lookEvery writes through and looks at the heap.
+type looking struct {
+	*os.File
+	heap *peakHeap
+}
+
+func (l looking) Write(b []byte) (int, error) {
+	l.heap.look()
+	return l.File.Write(b)
+}
+
+// Floor: making the rows, which the generator's own figure shows; a turn is
+// looked at once and leaves 8 bytes, an episode about 400.
+func BenchmarkBuilder(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 200_000} {
+		m, row := stream(n, 5)
+		b.Run(fmt.Sprintf("turns=%d", 5*n), func(b *testing.B) {
+			b.ReportAllocs()
+			var heap peakHeap
+			for b.Loop() {
+				builder := NewBuilder(m)
+				for i := range n {
+					builder.Add(row(i))
+					if i%1000 == 0 {
+						heap.look()
+					}
+				}
+				builder.Report()
+				heap.look()
+			}
+			b.ReportMetric(float64(heap.most)/(1<<20), "peak-MB")
+			b.ReportMetric(float64(5*n*b.N)/b.Elapsed().Seconds(), "turns/s")
+		})
+		b.Run(fmt.Sprintf("rows-alone=%d", 5*n), func(b *testing.B) {
+			for b.Loop() {
+				for i := range n {
+					row(i)
+				}
+			}
+		})
+	}
+}
+
+// Floor: rasterising six PNG plots, and the bytes of report.json.
+func BenchmarkWriteMillionTurns(b *testing.B) {
+	m, row := stream(200_000, 5)
+	builder := NewBuilder(m)
+	for i := range 200_000 {
+		builder.Add(row(i))
+	}
+	r := builder.Report()
+	dir := b.TempDir()
+	b.ReportAllocs()
+	var heap peakHeap
+	for b.Loop() {
+		for _, f := range renderers() {
+			file, err := os.Create(filepath.Join(dir, f.name))
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := errors.Join(f.render(looking{file, &heap}, r), file.Close()); err != nil {
+				b.Fatal(err)
+			}
+			heap.look()
+			info, err := os.Stat(file.Name())
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(info.Size())/(1<<20), f.name+"-MB")
+		}
+	}
+	b.ReportMetric(float64(heap.most)/(1<<20), "peak-MB")
+}
