@@ -1,0 +1,272 @@
+package reports
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// ended makes an episode end with a status of the harness.
+func ended(status, kind, text string) func(*ledger.Episode, []ledger.Turn) {
+	return func(e *ledger.Episode, _ []ledger.Turn) {
+		e.Status, e.InfraError, e.ErrorKind, e.ErrorText = status, status != "cancelled", kind, text
+	}
+}
+
+// sorted is a run with episodes of every kind: 60 solved, 1 failed, 2
+// infrastructure errors, 1 harness error, 3 budget stops, 1 interrupted and 2
+// without a row.
+func sorted() *world {
+	w := newWorld("point", "a")
+	w.m.Candidates[0].Planned = 70
+	tasks(w, 60, nil)
+	w.add(1, "t60", false, 1, func(e *ledger.Episode, _ []ledger.Turn) {
+		e.Checks = []ledger.Check{{Name: "numbers", Detail: "want 4"}}
+	})
+	w.add(2, "t61", false, 1, ended(ledger.StatusInfraError, "overloaded", "529 after 5 attempts"))
+	w.add(1, "t62", false, 1, ended(ledger.StatusHarnessError, "tool", "get_counts panicked"))
+	w.add(3, "t63", false, 1, ended(ledger.StatusBudgetStop, "run_budget", "the cap of $5 is spent"))
+	w.add(1, "t64", false, 1, ended("cancelled", "", ""))
+	w.m.Status, w.m.Stopped = "partial", "the cap of $5 is spent"
+	return w
+}
+
+func TestOutcomesAreSortedByKind(t *testing.T) {
+	r := Build(sorted().m, sorted().rows)
+	want := ledger.Outcomes{Solved: 60, Failed: 1, InfraErrors: 2, HarnessErrors: 1, BudgetStops: 3, Unfinished: 3}
+	require.Equal(t, want, r.Outcomes)
+	require.Equal(t, 70, planned(want))
+	m := r.Candidates[0].Metrics
+	require.Equal(t, []int{68, 2, 1, 3, 1, 2}, []int{m.Episodes, m.InfraErrors, m.HarnessErrors, m.BudgetStops, m.Interrupted, m.Unfinished})
+	require.Equal(t, 61, m.Success.N, "only scored episodes are judged")
+
+	const line = "60 solved, 1 failed, 2 infrastructure errors, 1 harness error, 3 budget stops, 3 unfinished"
+	for _, c := range renderers() {
+		out := render(t, c.render, r)
+		switch c.name {
+		case "index.html", "report.md":
+			require.Contains(t, out, line, c.name)
+			require.Contains(t, out, "Budget stops", c.name)
+			require.Contains(t, out, "Harness errors", c.name)
+		case "plain.txt":
+			require.Contains(t, out, "episodes: "+line+"\n", c.name)
+		case "summary.txt":
+			require.Contains(t, strings.Join(strings.Fields(out), " "), "episodes: "+line, c.name)
+		case "report.json":
+			var got struct{ Outcomes ledger.Outcomes }
+			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			require.Equal(t, want, got.Outcomes)
+		}
+	}
+	notes := strings.Join(r.Notes, "\n")
+	for _, part := range []string{
+		"2 episodes lost to infrastructure errors", "1 episode lost to harness errors", "3 episodes stopped by a cap on the run's spending",
+		"1 episode interrupted and not scored", "2 episodes planned and never run", "as lost by chance, and up to 5%",
+		"The run ended before its plan did, so it is not accepted: the cap of $5 is spent.",
+	} {
+		require.Contains(t, notes, part)
+	}
+}
+
+// A run without trouble has no line about it.
+func TestNoTroubleIsNotMentioned(t *testing.T) {
+	r := Build(demo(demoProfiles()[:1], 6, 1))
+	for _, c := range renderers()[:2] {
+		out := render(t, c.render, r)
+		for _, word := range []string{"Budget stops", "Harness errors", "Unfinished", "tolerate"} {
+			require.NotContains(t, out, word, c.name)
+		}
+	}
+	require.Contains(t, render(t, HTML, r), "6 solved, 0 failed")
+}
+
+func TestExcluded(t *testing.T) {
+	for _, c := range []struct {
+		name, status string
+		infra        bool
+		want         string
+	}{
+		{"infrastructure", ledger.StatusInfraError, true, "infrastructure error"},
+		{"infrastructure of an older ledger", "error", true, "infrastructure error"},
+		{"harness", ledger.StatusHarnessError, true, "harness error"},
+		{"budget", ledger.StatusBudgetStop, true, "budget stop"},
+		{"interrupted", "cancelled", false, "interrupted"},
+		{"the agent's own", "stopped", false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, excluded(&ledger.Episode{Status: c.status, InfraError: c.infra, Solved: true}))
+		})
+	}
+}
+
+// CI shows errors red and skipped cases grey: a cap is a decision, an error is not.
+func TestJUnitTellsKindsApart(t *testing.T) {
+	var got junitSuites
+	require.NoError(t, xml.Unmarshal([]byte(render(t, JUnit, Build(sorted().m, sorted().rows))), &got))
+	s := got.Suites[0]
+	require.Equal(t, []int{69, 1, 3, 5}, []int{s.Tests, s.Failures, s.Errors, s.Skipped})
+	require.Equal(t, []int{69, 1, 3}, []int{got.Tests, got.Failures, got.Errors})
+	require.Len(t, s.Cases, 69)
+	require.Equal(t, "infrastructure error", s.Cases[61].Error.Type)
+	require.Equal(t, "harness error", s.Cases[63].Error.Type)
+	require.Equal(t, "tool: get_counts panicked", s.Cases[63].Error.Message)
+	require.Equal(t, "budget stop: run_budget: the cap of $5 is spent", s.Cases[64].Skipped.Message)
+	require.Equal(t, "interrupted: cancelled", s.Cases[67].Skipped.Message)
+	require.Equal(t, "unfinished", s.Cases[68].Name)
+	require.Equal(t, "2 planned episodes without a row: the cap of $5 is spent", s.Cases[68].Skipped.Message)
+}
+
+func TestOriginIsInEveryHeader(t *testing.T) {
+	w := newWorld("point", "a")
+	w.add(1, "t", true, 1, nil)
+	w.m.Shard, w.m.MergedFrom, w.m.RescoredFrom, w.m.Stopped = "2/3", []string{"r1", "r2"}, "r0", "interrupted"
+	r := Build(w.m, w.rows)
+	for _, c := range renderers() {
+		if c.name == "junit.xml" || c.name == "report.json" {
+			continue
+		}
+		out := strings.Join(strings.Fields(render(t, c.render, r)), " ")
+		for _, part := range []string{"Shard 2/3 of its plan", "Merged from 2 runs: r1, r2", "the episodes are those of run r0", "Stopped early: interrupted"} {
+			require.Contains(t, out, part, c.name)
+		}
+	}
+	out := render(t, JSON, r)
+	for _, key := range []string{`"shard": "2/3"`, `"stopped": "interrupted"`, `"rescored_from": "r0"`, `"merged_from": [`} {
+		require.Contains(t, out, key)
+	}
+}
+
+// The table of decisions: 100 planned episodes; those not lost or cut are scored.
+func TestLostAndCutEpisodes(t *testing.T) {
+	for _, c := range []struct {
+		name                        string
+		bad                         bool // the scored ones fail
+		infra, harness, cut, unseen int
+		max                         float64
+		want                        Verdict
+		said                        string
+	}{
+		{"none", false, 0, 0, 0, 0, 0, Pass, "meets all 4 criteria."},
+		{"within the default", false, 4, 1, 0, 0, 0, Pass, "meets all 4 criteria, with 4 infrastructure errors, 1 harness error left out of 100 planned episodes."},
+		{"one above the default", false, 4, 2, 0, 0, 0, Inconclusive,
+			"has no verdict: 6 of 100 planned episodes (6%) were lost (4 infrastructure errors, 2 harness errors), and more than 5% is too many; on the others alone it meets all 4 criteria."},
+		{"a fail among too many", true, 50, 0, 0, 0, 0, Inconclusive, "on the others alone it fails on"},
+		{"a fail among few", true, 5, 0, 0, 0, 0, Fail, "fails on"},
+		{"own share", false, 29, 0, 0, 0, 0.29, Pass, "with 29 infrastructure errors left out"},
+		{"all tolerated, none scored", false, 100, 0, 0, 0, 1, Inconclusive, "no data"},
+		{"one budget stop", false, 0, 0, 1, 0, 1, Inconclusive, "meets all 4 criteria so far, but 1 of 100 planned episodes have no result (1 budget stop)."},
+		{"one without a row", false, 0, 0, 0, 1, 1, Inconclusive, "(1 unfinished)"},
+		{"both beside tolerated ones", false, 2, 0, 1, 1, 0, Inconclusive, "but 2 of 100 planned episodes have no result (1 budget stop, 1 unfinished)."},
+		{"a fail beside a cut", true, 0, 0, 10, 10, 0, Fail, "fails on"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld("point", "a")
+			w.m.Candidates[0].Planned, w.m.Acceptance.MaxInfra = 100, c.max
+			var edit func(*ledger.Episode, []ledger.Turn)
+			if c.bad {
+				edit = invalid
+			}
+			tasks(w, 100-c.infra-c.harness-c.cut-c.unseen, edit)
+			w.add(c.infra, "lost", false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
+			w.add(c.harness, "lost", false, 1, ended(ledger.StatusHarnessError, "tool", "none"))
+			w.add(c.cut, "lost", false, 1, ended(ledger.StatusBudgetStop, "run_budget", "none"))
+			r := Build(w.m, w.rows)
+			require.Equal(t, c.want, r.Candidates[0].Verdict, r.Candidates[0].Sentence)
+			require.Contains(t, r.Candidates[0].Sentence, c.said)
+			require.Equal(t, c.want, r.Verdict)
+			if c.said != "meets all 4 criteria." && c.want != Fail {
+				require.Contains(t, render(t, func(w io.Writer, r Report) error { return Summary(w, r, 0) }, r), "why: a")
+			}
+		})
+	}
+}
+
+// What one candidate lost must not reject through the pool either.
+func TestPoolsTolerateNoMore(t *testing.T) {
+	w := newWorld("point", "a", "b")
+	w.m.Candidates[1].Model = w.m.Candidates[0].Model
+	w.add(10, "t", false, 1, invalid)
+	w.add(10, "t", false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
+	w.m.Candidates[0], w.m.Candidates[1] = w.m.Candidates[1], w.m.Candidates[0]
+	tasks(w, 10, nil)
+	r := Build(w.m, w.rows)
+	require.Equal(t, []Verdict{Pass, Inconclusive}, []Verdict{r.Candidates[0].Verdict, r.Candidates[1].Verdict})
+	require.Equal(t, Inconclusive, r.Groups[0].Verdict)
+	require.Contains(t, r.Groups[0].Sentence, "10 of 30 planned episodes (33.3%) were lost")
+	require.Equal(t, Inconclusive, r.Verdict)
+}
+
+// Whatever the rows that are left say, a run that ended early is not accepted.
+func TestRunCutShortIsNeverAccepted(t *testing.T) {
+	for name, edit := range map[string]func(*ledger.Manifest){
+		"stopped":             func(m *ledger.Manifest) { m.Stopped = "interrupted" },
+		"budget stops":        func(m *ledger.Manifest) { m.Outcomes.BudgetStops = 1 },
+		"unfinished":          func(m *ledger.Manifest) { m.Outcomes.Unfinished = 1 },
+		"running":             func(m *ledger.Manifest) { m.Status = "running" },
+		"failed":              func(m *ledger.Manifest) { m.Status = "failed" },
+		"planned but not run": func(m *ledger.Manifest) { m.Candidates[0].Planned = 8 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld("point", "a")
+			tasks(w, 7, nil)
+			require.Equal(t, Pass, Build(w.m, w.rows).Verdict)
+			edit(&w.m)
+			r := Build(w.m, w.rows)
+			require.Equal(t, Inconclusive, r.Verdict)
+			require.NotContains(t, r.Headline, "Accepted")
+			tasks(w, 1, invalid)
+			w.add(9, "bad", false, 1, invalid)
+			require.Equal(t, Fail, Build(w.m, w.rows).Verdict, "what fails, fails")
+		})
+	}
+}
+
+// The builder gives the report that Build gives, and only Build meets strays.
+func TestBuilderEqualsBuild(t *testing.T) {
+	m, rows := demo(demoProfiles(), 60, 2)
+	b := NewBuilder(m)
+	for _, e := range rows.Episodes {
+		rec := ledger.EpisodeRows{Episode: e}
+		for _, row := range rows.Turns {
+			if row.EpisodeID == e.EpisodeID {
+				rec.Turns = append(rec.Turns, row)
+			}
+		}
+		rec.ToolCalls = slices.DeleteFunc(slices.Clone(rows.ToolCalls), func(c ledger.ToolCall) bool { return c.EpisodeID != e.EpisodeID })
+		b.Add(rec)
+	}
+	r, whole := b.Report(), Build(m, rows)
+	for _, c := range renderers() {
+		require.True(t, render(t, c.render, whole) == render(t, c.render, r), c.name)
+	}
+	stray := rows.Turns[0]
+	rows.Turns = append(rows.Turns, stray, stray)
+	require.Contains(t, strings.Join(Build(m, rows).Notes, "\n"), "2 rows of turns and tool calls left out", "rows apart from their episode's")
+	require.Equal(t, whole.Candidates, Build(m, rows).Candidates)
+}
+
+func TestCandidateTwiceInTheManifest(t *testing.T) {
+	w := newWorld("point", "a", "a")
+	tasks(w, 5, nil)
+	r := Build(w.m, w.rows)
+	require.Len(t, r.Candidates, 1)
+	require.Equal(t, 5, r.Outcomes.Solved)
+}
+
+func TestBounded(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		n    int
+		want string
+	}{{"abc", 3, "abc"}, {"abcd", 3, "abc…"}, {"aé", 2, "a…"}, {strings.Repeat("é", 3), 5, "éé…"}, {"\xff\xff\xff", 1, "\xff…"}} {
+		require.Equal(t, c.want, bounded(c.in, c.n), fmt.Sprintf("%q", c.in))
+	}
+}
