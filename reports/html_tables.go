@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 type overviewRow struct {
@@ -174,15 +176,29 @@ type failureItem struct {
 	Trial                     int
 }
 
-// unsolved are the episodes of each candidate that were not solved, as indices.
+// unsolved are the episodes of each candidate that were not solved, as indices:
+// the model's failures first, then those without a result.
 func (r Report) unsolved() map[string][]int {
 	by := map[string][]int{}
-	for i := range r.Episodes {
-		if e := &r.Episodes[i]; !e.Solved {
-			by[e.Candidate] = append(by[e.Candidate], i)
+	for _, own := range []int{rankFailed, rankExcluded} {
+		for i := range r.Episodes {
+			if e := &r.Episodes[i]; rank(e) == own {
+				by[e.Candidate] = append(by[e.Candidate], i)
+			}
 		}
 	}
 	return by
+}
+
+// unsolvedCount is how many episodes of a candidate were not solved, and why
+// those without a result have none.
+func (c Candidate) unsolvedCount(n int) string {
+	count := plural(n, "episode") + " not solved"
+	// Episodes without a row are not among them.
+	if why := withoutResult(ledger.Outcomes{InfraErrors: c.InfraErrors, HarnessErrors: c.HarnessErrors, BudgetStops: c.BudgetStops, Unfinished: c.Interrupted}); why != "" {
+		count += ", without a result: " + why
+	}
+	return count
 }
 
 func failureViews(r Report, linked map[int]bool) (views []failureView) {
@@ -192,7 +208,7 @@ func failureViews(r Report, linked map[int]bool) (views []failureView) {
 		if len(failed) == 0 {
 			continue
 		}
-		v := failureView{Name: brief(c.Name, 80), Count: plural(len(failed), "episode") + " not solved", Open: len(failed) <= 12}
+		v := failureView{Name: brief(c.Name, 80), Count: c.unsolvedCount(len(failed)), Open: len(failed) <= 12}
 		for at, i := range failed {
 			if at == maxFailures {
 				v.More = fmt.Sprintf("and %d more, in the ledger", len(failed)-at)

@@ -19,7 +19,8 @@ type account struct {
 // judge measures the candidate and, unless it is a script, judges it.
 func (acc *account) judge(a ledger.Acceptance) Candidate {
 	p := &acc.pool
-	p.ended.Unfinished += max(0, acc.Planned-p.episodes)
+	const most = 1 << 40 // a manifest may claim anything, but sums must not overflow
+	p.ended.Unfinished += max(0, min(acc.Planned, most)-p.episodes)
 	c := Candidate{ManifestCandidate: acc.ManifestCandidate, Criteria: []Criterion{}, Metrics: acc.meter.metrics(p, a.Confidence)}
 	if acc.Provider == Scripted {
 		c.Verdict = NotJudged
@@ -86,6 +87,12 @@ func sentence(v Verdict, criteria []Criterion) string {
 		return "fails on " + strings.Join(parts, "; ") + "."
 	}
 	return "needs more evidence on " + strings.Join(parts, "; ") + "."
+}
+
+// beyond says that a sentence about criteria is not theirs alone: episodes without
+// a result decided, or were left out.
+func beyond(said string, criteria []Criterion) bool {
+	return said != sentence(verdictOf(criteria), criteria)
 }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }

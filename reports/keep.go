@@ -29,18 +29,25 @@ func keep(e Episode, rows ledger.EpisodeRows, why string) *kept {
 // episodes without a result, then solved ones, each in the ledger's order. It
 // holds indices of episodes.
 type shelf struct {
-	ranks [3][]int
+	ranks [rankSolved + 1][]int
 	n     int
 }
+
+// How much there is to see in an episode, the most first.
+const (
+	rankFailed = iota
+	rankExcluded
+	rankSolved
+)
 
 func rank(e *Episode) int {
 	switch {
 	case e.Solved:
-		return 2
+		return rankSolved
 	case e.Excluded != "":
-		return 1
+		return rankExcluded
 	}
-	return 0
+	return rankFailed
 }
 
 // place says whether the last of the episodes is to be kept, and lets go of

@@ -152,7 +152,7 @@ func (b *budget) failures(r Report) {
 			continue
 		}
 		const shown = 50
-		b.fold(fmt.Sprintf("%s: %s not solved", md(brief(c.Name, 60)), plural(len(failed), "episode")), func() {
+		b.fold(fmt.Sprintf("%s: %s", md(brief(c.Name, 60)), c.unsolvedCount(len(failed))), func() {
 			for at, i := range failed {
 				if at == shown {
 					b.line("- and %d more", len(failed)-at)

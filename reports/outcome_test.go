@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,8 @@ func TestOutcomesAreSortedByKind(t *testing.T) {
 			require.Equal(t, want, got.Outcomes)
 		}
 	}
+	views := failureViews(r, nil)
+	require.Equal(t, "8 episodes not solved, without a result: 2 infrastructure errors, 1 harness error, 3 budget stops, 1 unfinished", views[0].Count)
 	notes := strings.Join(r.Notes, "\n")
 	for _, part := range []string{
 		"2 episodes lost to infrastructure errors", "1 episode lost to harness errors", "3 episodes stopped by a cap on the run's spending",
@@ -86,6 +89,29 @@ func TestNoTroubleIsNotMentioned(t *testing.T) {
 		}
 	}
 	require.Contains(t, render(t, HTML, r), "6 solved, 0 failed")
+}
+
+// A thousand lost episodes do not hide the one that failed.
+func TestFailuresComeBeforeLostEpisodes(t *testing.T) {
+	w := newWorld("point", "a")
+	w.add(1000, "lost", false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
+	w.add(1, "failed", false, 1, nil)
+	r := Build(w.m, w.rows)
+	require.Equal(t, "failed", failureViews(r, nil)[0].Items[0].Task)
+	out := render(t, Markdown, r)
+	require.Less(t, strings.Index(out, "<code>failed/1</code>"), strings.Index(out, "<code>lost/1</code>"))
+	require.Contains(t, render(t, HTML, r), `href="#ep-e1000"`)
+}
+
+// A manifest is not to be trusted with arithmetic.
+func TestAbsurdPlan(t *testing.T) {
+	w := newWorld("point", "a", "b")
+	w.add(1, "t", false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
+	w.m.Candidates[0].Planned, w.m.Candidates[1].Planned = math.MaxInt, math.MinInt
+	w.m.Candidates[1].Model = w.m.Candidates[0].Model
+	r := Build(w.m, w.rows)
+	require.Equal(t, Inconclusive, r.Verdict)
+	require.Positive(t, planned(r.Outcomes))
 }
 
 func TestExcluded(t *testing.T) {

@@ -50,12 +50,15 @@ func Summary(w io.Writer, r Report, width int) error {
 	b.WriteString(t.Render())
 	b.WriteByte('\n')
 	for _, c := range r.Candidates {
-		why(&b, c.Name, c.Criteria, width)
-		if c.Verdict != NotJudged && c.Sentence != sentence(verdictOf(c.Criteria), c.Criteria) {
+		if c.Verdict != NotJudged && beyond(c.Sentence, c.Criteria) {
 			wrapped(&b, "why: ", c.Name+" "+c.Sentence, width)
 		}
+		why(&b, c.Name, c.Criteria, width)
 	}
 	for _, g := range r.Groups {
+		if beyond(g.Sentence, g.Criteria) {
+			wrapped(&b, "why: ", g.name()+" "+g.Sentence, width)
+		}
 		why(&b, g.name(), g.Criteria, width)
 	}
 	for _, n := range r.Notes {

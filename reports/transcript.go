@@ -20,17 +20,18 @@ type episodeView struct {
 
 type turnView struct{ What, Trouble, Calls, Facts string }
 
-// transcripts renders episodes within the budget, those that were not solved
-// first, and keeps the ledger's order. It returns which episodes are on the page.
+// transcripts renders kept episodes within the budget, failures first and solved
+// ones last, and keeps the ledger's order. It returns which episodes are on the page.
 func (v *pageView) transcripts(r Report) (linked map[int]bool, err error) {
 	tmpl := parsed().Lookup("episode")
 	rendered, left := map[int]template.HTML{}, maxTranscriptBytes
 	linked = map[int]bool{}
 	missing := 0
 	var b bytes.Buffer
-	for _, solved := range []bool{false, true} {
-		for i, e := range r.Episodes {
-			if e.Solved != solved {
+	for own := rankFailed; own <= rankSolved; own++ {
+		for i := range r.Episodes {
+			e := &r.Episodes[i]
+			if rank(e) != own {
 				continue
 			}
 			if left <= 0 || e.kept == nil {
