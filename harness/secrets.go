@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 
 	"github.com/cupel-eval/cupel/goldens"
@@ -64,13 +65,28 @@ func cleanRows(s *recorder.Secrets, rows ledger.EpisodeRows) ledger.EpisodeRows 
 	return rows
 }
 
-// CleanRun replaces what looks like a credential in a run that was read from
-// disk: another program may have written it. It changes rows and manifest in
-// place.
-func CleanRun(m *ledger.Manifest, rows *ledger.Rows) {
-	clean := newCleaner(nil)
-	clean.record(reflect.ValueOf(m).Elem())
-	clean.record(reflect.ValueOf(rows).Elem())
+// ReadRun reads the manifest of a run and, as they are asked for, its episodes in
+// ledger order; an error ends them. What looks like a credential is replaced in
+// both: another program may have written them.
+func ReadRun(dir string) (ledger.Manifest, iter.Seq2[ledger.EpisodeRows, error], error) {
+	m, err := ledger.ReadManifest(dir)
+	if err != nil {
+		return m, nil, err
+	}
+	newCleaner(nil).record(reflect.ValueOf(&m).Elem())
+	return m, cleaned(ledger.Scan(dir)), nil
+}
+
+func cleaned(episodes iter.Seq2[ledger.EpisodeRows, error]) iter.Seq2[ledger.EpisodeRows, error] {
+	return func(yield func(ledger.EpisodeRows, error) bool) {
+		clean := newCleaner(nil)
+		for rows, err := range episodes {
+			clean.record(reflect.ValueOf(&rows).Elem())
+			if !yield(rows, err) {
+				return
+			}
+		}
+	}
 }
 
 func (r *runner) cleanManifest(m ledger.Manifest) ledger.Manifest {

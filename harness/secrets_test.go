@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -143,33 +144,55 @@ func TestAReplayTakesNoSecrets(t *testing.T) {
 	require.Empty(t, replayed.Withheld)
 }
 
-func TestCleanRun(t *testing.T) {
+func TestReadRunReplacesSecrets(t *testing.T) {
 	key := "sk-" + strings.Repeat("Zx81", 8)
 	m := ledger.Manifest{SuitePath: key, Tasks: []ledger.ManifestTask{{Tags: []string{"a", key}}}, Candidates: []ledger.ManifestCandidate{{Model: "m " + key}}}
+	m.Format = 1
+	k := ledger.Key{TaskID: "T", Candidate: "fine", Trial: 1}
 	rows := ledger.Rows{
-		Episodes:  []ledger.Episode{{Key: ledger.Key{Candidate: "fine"}, Answer: key, Checks: []ledger.Check{{Detail: "want " + key}}}},
-		Turns:     []ledger.Turn{{Warnings: []string{key}, Confidence: new(float64)}},
-		ToolCalls: []ledger.ToolCall{{ToolName: key}},
+		Episodes:  []ledger.Episode{{Key: k, Answer: key, Checks: []ledger.Check{{Detail: "want " + key}}}},
+		Turns:     []ledger.Turn{{Key: k, Warnings: []string{key}, Confidence: new(float64)}},
+		ToolCalls: []ledger.ToolCall{{Key: k, ToolName: key}},
 	}
-	harness.CleanRun(&m, &rows)
-	require.Equal(t, ledger.Manifest{SuitePath: "[secret]", Tasks: []ledger.ManifestTask{{Tags: []string{"a", "[secret]"}}}, Candidates: []ledger.ManifestCandidate{{Model: "m [secret]"}}}, m)
-	require.Equal(t, ledger.Rows{
-		Episodes:  []ledger.Episode{{Key: ledger.Key{Candidate: "fine"}, Answer: "[secret]", Checks: []ledger.Check{{Detail: "want [secret]"}}}},
-		Turns:     []ledger.Turn{{Warnings: []string{"[secret]"}, Confidence: new(float64)}},
-		ToolCalls: []ledger.ToolCall{{ToolName: "[secret]"}},
-	}, rows)
+	dir := t.TempDir()
+	require.NoError(t, ledger.Write(dir, rows))
+	require.NoError(t, ledger.WriteManifest(dir, m))
+	read, episodes, err := harness.ReadRun(dir)
+	require.NoError(t, err)
+	require.Equal(t, ledger.Manifest{Format: 1, SuitePath: "[secret]", Tasks: []ledger.ManifestTask{{Tags: []string{"a", "[secret]"}}}, Candidates: []ledger.ManifestCandidate{{Model: "m [secret]"}}}, read)
+	n := 0
+	for got, err := range episodes {
+		require.NoError(t, err)
+		require.Equal(t, ledger.EpisodeRows{
+			Episode:   ledger.Episode{Key: k, Answer: "[secret]", Checks: []ledger.Check{{Detail: "want [secret]"}}},
+			Turns:     []ledger.Turn{{Key: k, Warnings: []string{"[secret]"}, Confidence: new(float64)}},
+			ToolCalls: []ledger.ToolCall{{Key: k, ToolName: "[secret]"}},
+		}, got)
+		n++
+	}
+	require.Equal(t, 1, n)
+	_, _, err = harness.ReadRun(t.TempDir())
+	require.Error(t, err)
 }
 
-// BenchmarkCleanRows cleans a run of 10,000 turns as it is read for a report.
-// Floor: a tenth of reading them.
-func BenchmarkCleanRows(b *testing.B) {
+// BenchmarkReadRun reads a run of 10,000 turns for a report, looking for
+// credentials. Floor: reading them, BenchmarkReadTurns in package ledger.
+func BenchmarkReadRun(b *testing.B) {
 	turn := ledger.Turn{Key: ledger.Key{RunID: "01KRFQWQ40M6B5X1RZ5W9X6M9Q", EpisodeID: "01KRFQWQ40M6B5X1RZ5W9X6M9Q", Suite: "counts", TaskID: "G01", Candidate: "strong", Provider: "openai", Model: "gpt"}, ActionID: "01KRFQWQ40M6B5X1RZ5W9X6M9Q", PriceDigest: strings.Repeat("0f", 32), RequestDigest: strings.Repeat("0f", 32), Cassette: "strong/G01/1.yaml"}
-	rows := ledger.Rows{Turns: make([]ledger.Turn, 10_000)}
+	rows := ledger.Rows{Turns: make([]ledger.Turn, 10_000), Episodes: make([]ledger.Episode, 2500)}
 	for i := range rows.Turns {
-		rows.Turns[i] = turn
+		turn.TaskID, turn.Turn = fmt.Sprintf("G%05d", i/4), int32(i%4+1)
+		rows.Turns[i], rows.Episodes[i/4].Key = turn, turn.Key
 	}
+	dir := b.TempDir()
+	require.NoError(b, ledger.Write(dir, rows))
+	require.NoError(b, ledger.WriteManifest(dir, ledger.Manifest{Format: 1}))
 	b.ReportAllocs()
 	for b.Loop() {
-		harness.CleanRun(&ledger.Manifest{}, &rows)
+		_, episodes, err := harness.ReadRun(dir)
+		require.NoError(b, err)
+		for _, err := range episodes {
+			require.NoError(b, err)
+		}
 	}
 }

@@ -40,12 +40,9 @@ can be looked at, but never passes the gate.`,
 			if err != nil {
 				return err
 			}
-			report, err := buildReport(dir, m)
-			if err == nil {
-				err = reports.Write(dir, report)
-			}
+			report, err := writeReportOf(dir)
 			if err != nil {
-				return fmt.Errorf("write report (the ledger in %s is complete; retry with: cupel report %s): %w", dir, dir, err)
+				return err
 			}
 			if err := reports.Summary(p.stdout, report, p.width()); err != nil {
 				return err

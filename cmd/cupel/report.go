@@ -6,12 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
 )
 
@@ -110,14 +108,10 @@ beginning, or "latest".`,
 			if err != nil {
 				return err
 			}
-			_, m, rows, err := loadRun(cfg.Runs, args[0])
+			_, r, err := loadReport(cfg.Runs, args[0], candidates...)
 			if err != nil {
 				return err
 			}
-			if m, rows, err = only(m, rows, candidates); err != nil {
-				return err
-			}
-			r := reports.Build(m, rows)
 			if err := reports.Summary(p.stdout, r, p.width()); err != nil {
 				return err
 			}
@@ -139,26 +133,4 @@ func gateOutcome(r reports.Report) error {
 		return &codeError{code: exitRejected}
 	}
 	return &codeError{code: exitInconclusive}
-}
-
-// only narrows a run to some candidates.
-func only(m ledger.Manifest, rows ledger.Rows, names []string) (ledger.Manifest, ledger.Rows, error) {
-	if len(names) == 0 {
-		return m, rows, nil
-	}
-	var known []string
-	for _, c := range m.Candidates {
-		known = append(known, c.Name)
-	}
-	for _, n := range names {
-		if !slices.Contains(known, n) {
-			return m, rows, usage(fmt.Errorf("run %s has no candidate %q; it has: %s", m.RunID, n, strings.Join(known, ", ")))
-		}
-	}
-	other := func(k ledger.Key) bool { return !slices.Contains(names, k.Candidate) }
-	rows.Episodes = slices.DeleteFunc(rows.Episodes, func(e ledger.Episode) bool { return other(e.Key) })
-	rows.Turns = slices.DeleteFunc(rows.Turns, func(t ledger.Turn) bool { return other(t.Key) })
-	rows.ToolCalls = slices.DeleteFunc(rows.ToolCalls, func(t ledger.ToolCall) bool { return other(t.Key) })
-	m.Candidates = slices.DeleteFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return !slices.Contains(names, c.Name) })
-	return m, rows, nil
 }

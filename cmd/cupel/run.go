@@ -113,12 +113,9 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 	case err != nil:
 		return complete(p, f, err)
 	}
-	report, err := buildReport(res.Dir, res.Manifest)
-	if err == nil {
-		err = reports.Write(res.Dir, report)
-	}
+	report, err := writeReportOf(res.Dir)
 	if err != nil {
-		return fmt.Errorf("write report (the ledger in %s is complete; retry with: cupel report %s): %w", res.Dir, res.Manifest.RunID, err)
+		return err
 	}
 	if err := printRun(p, f, res, report); err != nil {
 		return err

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness"
@@ -48,22 +50,31 @@ func findRun(runs, name string) (string, error) {
 	return "", usage(fmt.Errorf("run %q is ambiguous: %s", name, strings.Join(found, ", ")))
 }
 
-// loadRun reads a run's manifest and rows.
-func loadRun(runs, name string) (string, ledger.Manifest, ledger.Rows, error) {
-	dir, err := findRun(runs, name)
+// openRun finds a run that has ended; its episodes are read as they are asked for.
+func openRun(runs, name string) (dir string, m ledger.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error], err error) {
+	if dir, err = findRun(runs, name); err != nil {
+		return dir, m, nil, err
+	}
+	if m, episodes, err = harness.ReadRun(dir); err == nil && m.Status == "running" {
+		err = unfinished(dir, m)
+	}
+	return dir, m, episodes, err
+}
+
+// loadRun reads a run's manifest and the rows of its episodes, without their turns.
+func loadRun(runs, name string) (string, ledger.Manifest, []ledger.Episode, error) {
+	dir, m, episodes, err := openRun(runs, name)
 	if err != nil {
-		return "", ledger.Manifest{}, ledger.Rows{}, err
+		return dir, m, nil, err
 	}
-	m, err := ledger.ReadManifest(dir)
-	if err != nil {
-		return dir, m, ledger.Rows{}, err
+	var rows []ledger.Episode
+	for e, err := range episodes {
+		if err != nil {
+			return dir, m, nil, err
+		}
+		rows = append(rows, e.Episode)
 	}
-	if m.Status == "running" {
-		return dir, m, ledger.Rows{}, unfinished(dir, m)
-	}
-	rows, err := ledger.Read(dir)
-	harness.CleanRun(&m, &rows)
-	return dir, m, rows, err
+	return dir, m, rows, nil
 }
 
 // unfinished says what to do about a run without a ledger.
@@ -71,20 +82,53 @@ func unfinished(dir string, m ledger.Manifest) error {
 	return fmt.Errorf("run %s has not ended, so it has no ledger: if it was interrupted, go on with: %s", m.RunID, resumeHint(dir))
 }
 
-// buildReport builds the report of a run that has just ended.
-func buildReport(dir string, m ledger.Manifest) (reports.Report, error) {
-	rows, err := ledger.Read(dir)
-	if err != nil {
-		return reports.Report{}, err
-	}
-	return reports.Build(m, rows), nil
-}
-
-// loadReport builds the report of a run from its ledger.
-func loadReport(runs, name string) (string, reports.Report, error) {
-	dir, m, rows, err := loadRun(runs, name)
+// loadReport builds the report of a run from its ledger, of some of its candidates
+// if any are named.
+func loadReport(runs, name string, candidates ...string) (string, reports.Report, error) {
+	dir, m, episodes, err := openRun(runs, name)
 	if err != nil {
 		return dir, reports.Report{}, err
 	}
-	return dir, reports.Build(m, rows), nil
+	if m.Candidates, err = only(m, candidates); err != nil {
+		return dir, reports.Report{}, err
+	}
+	b := reports.NewBuilder(m)
+	for rows, err := range episodes {
+		if err != nil {
+			return dir, reports.Report{}, err
+		}
+		if len(candidates) == 0 || slices.Contains(candidates, rows.Episode.Candidate) {
+			b.Add(rows)
+		}
+	}
+	return dir, b.Report(), nil
+}
+
+// only are the candidates of these names; all of them without names.
+func only(m ledger.Manifest, names []string) ([]ledger.ManifestCandidate, error) {
+	if len(names) == 0 {
+		return m.Candidates, nil
+	}
+	var known []string
+	for _, c := range m.Candidates {
+		known = append(known, c.Name)
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, usage(fmt.Errorf("run %s has no candidate %q; it has: %s", m.RunID, n, strings.Join(known, ", ")))
+		}
+	}
+	return slices.DeleteFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return !slices.Contains(names, c.Name) }), nil
+}
+
+// writeReportOf builds and writes the report of a run that has just been made.
+func writeReportOf(dir string) (reports.Report, error) {
+	_, report, err := loadReport("", dir)
+	if err == nil {
+		err = reports.Write(dir, report)
+	}
+	if err != nil {
+		return report, fmt.Errorf("write report (the ledger in %s is complete; retry with: cupel report %s): %w", dir, dir, err)
+	}
+	return report, nil
 }

@@ -48,10 +48,10 @@ left out.`,
 	return cmd
 }
 
-func listEpisodes(p *process, rows ledger.Rows) {
+func listEpisodes(p *process, episodes []ledger.Episode) {
 	w := newTable(p)
 	w.AppendHeader(table.Row{"episode", "solved", "status", "steps", "cost $", "time s", "id"})
-	for _, e := range rows.Episodes {
+	for _, e := range episodes {
 		solved, cost := "no", "unknown"
 		if e.Solved {
 			solved = "yes"
@@ -68,9 +68,9 @@ func episodeName(e ledger.Episode) string {
 	return fmt.Sprintf("%s/%s/%d", e.TaskID, e.Candidate, e.Trial)
 }
 
-func findEpisode(rows ledger.Rows, name string) (ledger.Episode, error) {
+func findEpisode(episodes []ledger.Episode, name string) (ledger.Episode, error) {
 	var found []ledger.Episode
-	for _, e := range rows.Episodes {
+	for _, e := range episodes {
 		full := episodeName(e)
 		if e.EpisodeID == name || full == name {
 			return e, nil

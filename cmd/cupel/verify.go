@@ -8,7 +8,6 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
-	"github.com/cupel-eval/cupel/reports"
 )
 
 func newVerify(p *process) *cobra.Command {
@@ -74,15 +73,7 @@ is named, and nothing is written.`,
 			if err != nil {
 				return err
 			}
-			m, err := ledger.ReadManifest(to)
-			if err != nil {
-				return err
-			}
-			report, err := buildReport(to, m)
-			if err == nil {
-				err = reports.Write(to, report)
-			}
-			if err != nil {
+			if _, err := writeReportOf(to); err != nil {
 				return err
 			}
 			return printRescored(p, to, res)

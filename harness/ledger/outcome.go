@@ -35,7 +35,7 @@ func (o *Outcomes) Add(e Episode) {
 		o.HarnessErrors++
 	case e.InfraError:
 		o.InfraErrors++
-	case e.Solved:
+	case e.Solved && e.Status != "stopped": // a guard's stop is no success, whatever the checks say
 		o.Solved++
 	default:
 		o.Failed++
