@@ -89,9 +89,12 @@ func New(o Options) *Control {
 	c.run = budget{of: "the run", caps: o.Caps}
 	if o.Log != nil {
 		for provider, spent := range o.Log.Spent() {
-			c.run.spend(spent)
-			c.budget(provider).spend(spent)
+			b := c.budget(provider)
+			c.run.spent = c.run.spent.plus(spent)
+			b.spent = b.spent.plus(spent)
+			b.spend(Spend{}) // it may have been more than a cap
 		}
+		c.run.spend(Spend{})
 	}
 	return c
 }
@@ -143,7 +146,10 @@ func (c *Control) Capped(provider string) error {
 	if c.run.capped != nil {
 		return c.run.capped
 	}
-	return c.budget(provider).capped
+	if b := c.providers[provider]; b != nil {
+		return b.capped
+	}
+	return nil
 }
 
 // serve lets go whoever can, and sets the timer for those who wait for a time.

@@ -155,7 +155,7 @@ func TestRequestsPerMinute(t *testing.T) {
 			p, err := l.Acquire(t.Context(), Request{})
 			require.NoError(t, err)
 			at = append(at, time.Since(start))
-			p.Done(failure(providers.RateLimit)) // counts, too
+			p.Done(failure(providers.InvalidRequest)) // counts, too
 		}
 		require.Zero(t, at[59], "a minute's worth at once")
 		for i, d := range at[60:] {

@@ -95,7 +95,7 @@ func (b *budget) settle(worst, actual Spend) {
 func (b *budget) spend(actual Spend) {
 	b.spent = b.spent.plus(actual)
 	if measure, value := b.caps.over(b.spent); measure != "" && b.capped == nil {
-		b.capped = fmt.Errorf("%w: %s of %s: %s spent of %s: a request came to more than its worst case",
+		b.capped = fmt.Errorf("%w: %s of %s: %s of %s spent: raise the cap and resume the run",
 			ErrCapped, measure, b.of, amount(measure, value(b.spent)), amount(measure, value(Spend(b.caps))))
 	}
 }

@@ -232,7 +232,7 @@ func TestSettling(t *testing.T) {
 			require.Zero(t, s.Reserved)
 			if test.want.Tokens > 900 {
 				require.ErrorIs(t, c.Capped("p"), ErrCapped)
-				require.ErrorContains(t, c.Capped("p"), "cost of the run: 0.000002 USD spent of 0.000001 USD")
+				require.ErrorContains(t, c.Capped("p"), "cost of the run: 0.000002 USD of 0.000001 USD spent")
 			} else {
 				require.NoError(t, c.Capped("p"))
 			}

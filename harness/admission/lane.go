@@ -11,6 +11,13 @@ import (
 // error: a daily limit is waited for, within reason.
 const maxAdvice = time.Hour
 
+// Below one request at a time the limit falls on as a pause that doubles, from
+// minBackoff to maxBackoff: an outage is not met by one request after the other.
+const (
+	minBackoff = 20 * time.Millisecond
+	maxBackoff = 30 * time.Second
+)
+
 // Lane admits the requests to one provider with one key.
 type Lane struct {
 	control  *Control
@@ -25,8 +32,10 @@ type Lane struct {
 	// lowered is how many requests had been sent when the limit was last lowered:
 	// the failure of one of those is no news.
 	lowered int64
-	// Nothing is sent before paused.
-	paused time.Time
+	// Nothing is sent before paused. backoff is the last pause that nobody asked
+	// for; 0 since a request succeeded.
+	paused  time.Time
+	backoff time.Duration
 	// Until spread ends requests are gap apart; the next one goes at next.
 	gap          time.Duration
 	spread, next time.Time
@@ -119,6 +128,7 @@ func (l *Lane) adapt(p *Permit, err error, now time.Time) {
 	failed := failureOf(err)
 	switch {
 	case err == nil:
+		l.backoff = 0
 		if used {
 			l.limit = min(float64(l.most), l.limit+1/l.limit)
 		}
@@ -130,14 +140,18 @@ func (l *Lane) adapt(p *Permit, err error, now time.Time) {
 		if failed.Kind == providers.Overloaded {
 			why = Overloaded
 		}
-		if p.number > l.lowered {
-			l.limit = max(1, math.Floor(l.limit/2))
-			l.lowered = l.control.sent
-			if int(l.limit) < before {
-				l.changed(now, why, time.Time{}, 0)
-			}
-		}
 		l.pause(min(failed.RetryAfter, maxAdvice), why, now)
+		if p.number <= l.lowered {
+			return
+		}
+		l.lowered = l.control.sent
+		l.limit = max(1, math.Floor(l.limit/2))
+		if before > 1 {
+			l.changed(now, why, time.Time{}, 0)
+			return
+		}
+		l.backoff = min(max(2*l.backoff, minBackoff), maxBackoff)
+		l.pause(l.backoff, why, now)
 	}
 }
 

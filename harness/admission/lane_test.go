@@ -19,8 +19,10 @@ func (l *Lane) limits() int { return l.control.Snapshot().Providers[0].Lanes[0].
 func TestLimitFalls(t *testing.T) {
 	for _, kind := range []providers.Kind{providers.RateLimit, providers.Overloaded} {
 		t.Run(string(kind), func(t *testing.T) {
+			start := time.Now()
+			now := start
 			var changes []Change
-			l := New(Options{Changed: func(c Change) { changes = append(changes, c) }}).Lane("p", "k")
+			l := New(Options{Changed: func(c Change) { changes = append(changes, c) }, Now: func() time.Time { return now }}).Lane("p", "k")
 			var held []*Permit
 			for range 8 {
 				held = append(held, acquire(t, l, Request{}))
@@ -35,15 +37,16 @@ func TestLimitFalls(t *testing.T) {
 			later.Done(failure(kind))
 			require.Equal(t, 2, l.limits(), "a request sent since is news")
 			held[7].Done(failure(kind))
-			for _, want := range []int{1, 1} {
-				acquire(t, l, Request{}).Done(failure(kind))
-				require.Equal(t, want, l.limits(), "at least one")
-			}
+			acquire(t, l, Request{}).Done(failure(kind))
+			require.Equal(t, 1, l.limits())
+			acquire(t, l, Request{}).Done(failure(kind))
+			require.Equal(t, 1, l.limits(), "at least one")
 			var history []string
 			for _, c := range changes {
-				history = append(history, fmt.Sprint(c.Limit, " ", c.Why))
+				history = append(history, fmt.Sprint(c.Limit, " ", c.Why, " ", max(0, c.Until.Sub(start))))
 			}
-			require.Equal(t, []string{"8 start", "4 " + string(kind), "2 " + string(kind), "1 " + string(kind)}, history)
+			why := " " + string(kind)
+			require.Equal(t, []string{"8 start 0s", "4" + why + " 0s", "2" + why + " 0s", "1" + why + " 0s", "1" + why + " 20ms"}, history)
 		})
 	}
 	t.Run("of no other failure", func(t *testing.T) {
@@ -55,6 +58,29 @@ func TestLimitFalls(t *testing.T) {
 	})
 }
 
+// An outage is met by ever fewer requests; the first success ends the pauses.
+func TestBackoffBelowOneRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{Concurrency: 1}).Lane("p", "k")
+		for _, want := range []time.Duration{0, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 30000, 30000} {
+			p, err := l.Acquire(t.Context(), Request{})
+			require.NoError(t, err)
+			require.Equal(t, want*time.Millisecond, p.Waited)
+			p.Done(failure(providers.Overloaded))
+		}
+		for _, want := range []time.Duration{30000, 0, 20} {
+			p, err := l.Acquire(t.Context(), Request{})
+			require.NoError(t, err)
+			require.Equal(t, want*time.Millisecond, p.Waited)
+			if want == 0 {
+				p.Done(failure(providers.RateLimit))
+			} else {
+				p.Done(Result{})
+			}
+		}
+	})
+}
+
 func TestLimitRises(t *testing.T) {
 	var changes []Change
 	l := New(Options{Concurrency: 4, Changed: func(c Change) { changes = append(changes, c) }}).Lane("p", "k")
@@ -62,7 +88,7 @@ func TestLimitRises(t *testing.T) {
 	held[0].Done(failure(providers.RateLimit))
 	held[1].Done(Result{})
 	require.InDelta(t, 2, l.limit, 0, "one in flight does not use a limit of two")
-	for i, want := range []int{2, 3, 3, 3, 3, 4, 4, 4, 4, 4} { // 2.5, 2.9, 3.2, … of pairs in turn
+	for i, want := range []int{2, 2, 3, 3, 3, 4, 4, 4} { // 2.5, 2.9, 3.24, 3.55, 3.83, 4
 		var held []*Permit
 		for range int(l.limit) {
 			held = append(held, acquire(t, l, Request{}))
@@ -71,7 +97,7 @@ func TestLimitRises(t *testing.T) {
 		for _, p := range held[1:] {
 			p.Done(failure(providers.Transport)) // says nothing
 		}
-		require.GreaterOrEqual(t, l.limits(), want-1, "round %d", i)
+		require.Equal(t, want, l.limits(), "round %d", i)
 	}
 	require.InDelta(t, 4, l.limit, 0, "never above what is configured")
 	last := changes[len(changes)-1]

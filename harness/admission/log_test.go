@@ -54,6 +54,9 @@ func TestSpendLogGoesOn(t *testing.T) {
 		require.NoError(t, log.Close())
 	}
 	log := openLog(t, path)
+	lowered := New(Options{Log: log, Caps: Caps{Tokens: 1000}, Providers: map[string]Limits{"p": {Caps: Caps{CostNanoUSD: 1000}}}})
+	require.ErrorContains(t, lowered.Capped("r"), "tokens of the run: 1007 of 1000 spent: raise the cap")
+	require.ErrorContains(t, lowered.budget("p").capped, "cost of provider p: 0.00000107 USD of 0.000001 USD spent")
 	acquire(t, New(Options{Log: log}).Lane("p", "k"), Request{Input: 5}).Done(Result{})
 	require.Equal(t, Spend{1070, 1012, 3}, log.Spent()["p"])
 	require.NoError(t, log.Close())

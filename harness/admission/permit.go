@@ -32,7 +32,8 @@ type Result struct {
 	CostNanoUSD *int64
 }
 
-// Permit lets one request be sent. Its holder must call Done.
+// Permit lets one request be sent. Its holder must call Done, and must not wait for
+// another permit before.
 type Permit struct {
 	// Waited is how long it took to get it.
 	Waited time.Duration
