@@ -105,6 +105,7 @@ func TestCandidatesAreServedInTurn(t *testing.T) {
 		}
 		first.Done(Result{})
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		require.Equal(t, []string{"a1", "b1", "c1", "a2", "b2", "c2", "a3", "a4"}, order)
 	})
 }
@@ -138,11 +139,48 @@ func TestAcquireEndsWithItsContext(t *testing.T) {
 		require.Equal(t, 3, c.Snapshot().Waiting)
 		time.Sleep(2 * time.Second)
 		require.Equal(t, 2, c.Snapshot().Waiting)
-		held.Done(Result{})
+		held.Done(Result{}) // then one lets the other go
 		synctest.Wait()
 		require.Equal(t, []int{0, 2}, order)
 		require.Equal(t, State{Spent: Spend{Tokens: 10, Requests: 3}}, c.Snapshot().State)
 	})
+}
+
+// A request whose context ends at the moment it is let go was not sent: it gives
+// back all it was granted.
+func TestAbandonedAsItIsLetGo(t *testing.T) {
+	now := time.Unix(0, 0)
+	c := New(Options{Concurrency: 1, Caps: Caps{Requests: 2}, Now: func() time.Time { return now }, Providers: map[string]Limits{"p": {RequestsPerMinute: 2, TokensPerMinute: 9}}})
+	l := c.Lane("p", "k")
+	held := acquire(t, l, Request{Output: 1})
+	p, err := l.permit(Request{Output: 8})
+	require.NoError(t, err)
+	p.ready = make(chan error, 1)
+	l.enter(p)
+	held.Done(Result{}) // lets p go
+	require.Equal(t, 1, c.Snapshot().InFlight)
+	p.abandon()
+	require.Equal(t, State{Spent: Spend{0, 1, 1}}, c.Snapshot().State)
+	acquire(t, l, Request{Output: 8}).Done(Result{})
+}
+
+func TestBucketHoldsAMinutesWorth(t *testing.T) {
+	now := time.Unix(0, 0)
+	b := newBucket(60, now)
+	b.take(30, now)
+	b.take(-40, now)
+	require.Zero(t, b.wait(60, now))
+	b.take(60, now)
+	require.Equal(t, time.Second, b.wait(1, now))
+	require.Equal(t, time.Minute, b.wait(1e9, now))
+	require.Equal(t, 30*time.Second, b.wait(60, now.Add(30*time.Second)))
+	require.Equal(t, 30*time.Second, b.wait(60, now), "a clock that goes back fills nothing twice")
+	require.Zero(t, b.wait(60, now.Add(time.Hour)))
+	b.take(61, now.Add(time.Hour))
+	require.Equal(t, 2*time.Second, b.wait(1, now.Add(time.Hour)))
+	none := newBucket(-1, now)
+	none.take(1e9, now)
+	require.Zero(t, none.wait(1e9, now))
 }
 
 func TestRequestsPerMinute(t *testing.T) {

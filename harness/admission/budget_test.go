@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,6 +63,7 @@ func TestReservationsOfOthersAreWaitedFor(t *testing.T) {
 		c := New(Options{Caps: Caps{Tokens: 100}})
 		l := c.Lane("p", "k")
 		a, b := acquire(t, l, Request{Input: 60}), acquire(t, l, Request{Input: 30})
+		var mu sync.Mutex
 		var order []string
 		ask := func(name string, lane *Lane, tokens int64) {
 			queue(t, lane, Request{Candidate: name, Input: tokens}, func(p *Permit, err error) {
@@ -69,7 +71,9 @@ func TestReservationsOfOthersAreWaitedFor(t *testing.T) {
 					require.ErrorIs(t, err, ErrCapped)
 					name = "no " + name
 				}
+				mu.Lock()
 				order = append(order, name)
+				mu.Unlock()
 			})
 		}
 		ask("large", l, 50)

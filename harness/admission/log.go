@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -218,17 +219,18 @@ func (l *SpendLog) record(line []byte) error {
 		return errBroken
 	}
 	payload := rest[head : len(rest)-1]
-	switch want := appendFrame(nil, payload); {
-	case !bytes.HasSuffix(want, rest):
+	l.line = appendFrame(l.line[:0], payload)
+	switch {
+	case !bytes.HasSuffix(l.line, rest):
 		return errBroken
-	case !bytes.Equal(want, line):
+	case !bytes.Equal(l.line, line):
 		return fmt.Errorf("record of version %.20q, this cupel reads version %d", version, logVersion)
 	}
-	var kind byte
-	var number int64
-	var s Spend
-	var provider string
-	_, _ = fmt.Sscanf(string(payload), "%c %d %d %d %d %q", &kind, &number, &s.CostNanoUSD, &s.Tokens, &s.Requests, &provider)
+	// What does not parse is not what the numbers would be written as.
+	fields := append(strings.SplitN(string(payload), " ", 6), make([]string, 6)...)
+	number := parse(fields[1])
+	s := Spend{CostNanoUSD: parse(fields[2]), Tokens: parse(fields[3]), Requests: parse(fields[4])}
+	provider, _ := strconv.Unquote(fields[5])
 	_, open := l.unsettled[number]
 	switch {
 	case min(s.CostNanoUSD, s.Tokens, s.Requests) < 0:
@@ -242,4 +244,10 @@ func (l *SpendLog) record(line []byte) error {
 		return fmt.Errorf("%.80q does not follow from the records before it", payload)
 	}
 	return nil
+}
+
+// parse reads a number; 0 if it is none.
+func parse(s string) int64 {
+	n, _ := strconv.ParseInt(s, 10, 64)
+	return n
 }

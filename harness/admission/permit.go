@@ -88,17 +88,25 @@ func (l *Lane) Acquire(ctx context.Context, r Request) (*Permit, error) {
 	case err := <-p.ready:
 		return p.or(err)
 	case <-ctx.Done():
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		now := c.now()
-		if !l.leave(p) && <-p.ready == nil { // it was let go at that moment
-			l.flying--
-			l.requests.take(-1, now)
-			p.settle(Spend{}, 0, now)
-		}
-		c.serve(now)
+		p.abandon()
 		return nil, ctx.Err()
 	}
+}
+
+// abandon ends the wait of a request that will not be sent, or gives back what it
+// was granted at that moment.
+func (p *Permit) abandon() {
+	l := p.lane
+	c := l.control
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	if !l.leave(p) && <-p.ready == nil {
+		l.flying--
+		l.requests.take(-1, now)
+		p.settle(Spend{}, 0, now)
+	}
+	c.serve(now)
 }
 
 func (p *Permit) or(err error) (*Permit, error) {
