@@ -1,0 +1,85 @@
+package goldens
+
+import (
+	"slices"
+	"strings"
+)
+
+// The bounds of a drafted expectation.
+const (
+	maxPinnedCalls   = 100
+	maxPinnedNumbers = 20
+	maxPinnedText    = 200 // bytes
+)
+
+// Pin drafts the expectation that a solved outcome meets and that says what
+// happened: how it ended, every number of the answer (its text where it has none),
+// the executed calls in order, and the steps, calls and questions it took. What the
+// accepted outcome it met says beyond that stays. It is what a person edits next,
+// and meant to be too narrow.
+func Pin(t Task, o Outcome) Expect {
+	var e Expect
+	for _, accepted := range t.Expect {
+		one := t
+		one.Expect = []Expect{accepted}
+		if met, _ := Score(one, o); met {
+			e = accepted
+			break
+		}
+	}
+	e.Status, e.StopReason, e.Note = o.Status, "", ""
+	if o.Status == "stopped" {
+		e.StopReason = o.StopReason
+	}
+	e.Numbers = pinNumbers(t, o)
+	if e.Numbers == nil && e.ContainsAny == nil && e.ContainsAll == nil && saysSomething[o.Status] && strings.TrimSpace(o.Answer) != "" {
+		e.ContainsAll = []string{cutText(o.Answer, maxPinnedText)}
+	}
+	steps, calls, clarifies := o.Steps, executions(o), o.Clarifies
+	e.MaxSteps, e.MaxToolCalls, e.MaxClarifies = &steps, &calls, &clarifies
+	e.Trajectory = Trajectory{Order: Strict, Required: pinCalls(o), Forbidden: e.Trajectory.Forbidden}
+	if calls > maxPinnedCalls {
+		e.Trajectory.Order = InOrder
+	}
+	return e
+}
+
+// saysSomething are the statuses whose answer's wording is worth a check: that of a
+// question or an apology is not.
+var saysSomething = map[string]bool{"answered": true, "answered_after_clarify": true, "respond_error": true}
+
+// pinNumbers are the numbers of the answer, each once, as suites write numbers.
+func pinNumbers(t Task, o Outcome) (out []string) {
+	for _, n := range readAnswer(o.Answer, t.World.Now.Year()).numbers {
+		text := n.String()
+		if plainNumber.MatchString(text) && !slices.Contains(out, text) && len(out) < maxPinnedNumbers {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// pinCalls are the executed calls. Arguments that a suite would read as matchers
+// are left open.
+func pinCalls(o Outcome) (out []CallMatch) {
+	for _, c := range o.Calls {
+		if !executed(c) || len(out) == maxPinnedCalls {
+			continue
+		}
+		m := CallMatch{Tool: c.Call.Name}
+		if args, err := decodeArgs(c.Call.Args); err == nil && !hasMatcher(args) {
+			m.Args, _ = args.(map[string]any)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// cutText is clip without a mark where it cut.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	cut := clip(s, n)
+	return cut[:len(cut)-len("…")]
+}

@@ -1,0 +1,342 @@
+package goldens
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+	builtin "github.com/cupel-eval/cupel/goldens/counts"
+)
+
+func builtIn(t testing.TB) *Suite {
+	t.Helper()
+	s, err := Load(builtin.FS, "builtin:counts")
+	require.NoError(t, err)
+	return s
+}
+
+// Every task, with all outcomes it accepts, written into a folder that does not
+// exist is read back as it was: AddTo refuses anything else, and the tools are those
+// of the suite it comes from.
+func TestDraftKeepsEveryTask(t *testing.T) {
+	from := builtIn(t)
+	for _, task := range from.Tasks {
+		if task.Scripted {
+			continue
+		}
+		t.Run(task.ID, func(t *testing.T) {
+			a, err := Draft{Task: task, From: from}.AddTo(os.DirFS(t.TempDir()+"/none"), "suites/Neue Suite")
+			require.NoError(t, err)
+			require.Equal(t, []string{"tasks/" + task.ID + ".yaml", suiteFile}, []string{a.Files[0].Path, a.Files[1].Path})
+			require.Equal(t, "neue-suite", a.Suite.Name)
+			got := a.Suite.Tasks[0]
+			require.True(t, sameTasks([]Task{task}, []Task{got}))
+			require.Equal(t, task.Expect, got.Expect)
+			require.Equal(t, task.Tier, got.Tier)
+			require.Equal(t, task.Budgets, got.Budgets)
+			require.Len(t, a.Suite.Tools, len(task.Tools))
+			for _, name := range task.Tools {
+				require.True(t, sameTool(from, a.Suite, name), name)
+			}
+			require.Empty(t, a.Differ)
+		})
+	}
+}
+
+// awkward is a task that uses what the built-in ones do not.
+func awkward() Task {
+	one, none := 1, 0
+	zone, _ := time.LoadLocation("Asia/Kolkata")
+	number := json.Number("12345678901234567890")
+	return Task{
+		ID: "null", Title: "# not: a \"comment\"\n- item", Tier: "yes", Tags: []string{"2026-05-13", "~", "a: b"}, Probes: []string{"&a *b"},
+		Request: " \tHi \u2028 \u0001 \x7f 😀 #x\n\n", Constraints: "", Tools: []string{"get_counts"},
+		World: WorldSpec{
+			Now: time.Date(2026, 5, 13, 12, 0, 0, 1000, zone), Zone: zone, Counts: map[string]map[string]int64{"2026-05-13": {"no": maxCount, "1": 0}},
+			Env: map[string]string{"A": "0x1"}, ClockStep: 1500 * time.Microsecond, Latency: map[string]time.Duration{"get_counts": time.Hour},
+			JobStatus: []string{"on"}, Faults: []Fault{
+				{Tool: "get_counts", OnCalls: []int{2}, Kind: FaultReplace},
+				{Tool: "get_counts", Kind: FaultAugment, Fields: map[string]any{"a b": []any{nil, true, number, map[string]any{"": "2026-05-13"}}}},
+			},
+		},
+		Budgets: guard.Budgets{MaxSteps: 3, MaxCostNanoUSD: 123456789, MaxTokens: 5}, Replies: []string{},
+		Expect: []Expect{
+			{
+				Status: "answered", Numbers: []string{"25.0", "-3"}, ContainsAny: []string{"null"}, NotContains: []string{"'"},
+				Trajectory: Trajectory{Order: Subset, Required: []CallMatch{{Tool: "get_counts"}, {Tool: "get_counts", Args: map[string]any{"start_date": map[string]any{"$regex": `^\d+$`}, "end_date": "1", "label": "true"}}}, Forbidden: []CallMatch{{Tool: "get_counts", Args: map[string]any{}}}},
+				MaxSteps:   &one, MaxClarifies: &none, Signals: map[string]string{"thrash": "false", "violations": "<=2"}, TableLabel: "no", Note: "n",
+			},
+			{Status: "stopped", StopReason: "stall", ContainsAll: []string{"2026-05-13"}, Signals: map[string]string{"thrash": "false"}, MaxClarifies: &one},
+			{Status: "answered", Numbers: []string{"25.0", "-3"}, Signals: map[string]string{"thrash": "true", "violations": "<=2"}},
+		},
+	}
+}
+
+func TestDraftKeepsAwkwardText(t *testing.T) {
+	from, err := Load(folder(head+"tasks: ["+sound+"]\n"), "from")
+	require.NoError(t, err)
+	a, err := Draft{Task: awkward(), From: from}.AddTo(folder(head+"tasks: ["+sound+"]\n"), "s")
+	require.NoError(t, err)
+	got := a.Suite.Tasks[0]
+	require.Equal(t, awkward().Expect, got.Expect)
+	require.Equal(t, awkward().Request, got.Request)
+	require.Equal(t, awkward().World.Faults, got.World.Faults)
+	require.Equal(t, awkward().Budgets, got.Budgets)
+	require.True(t, awkward().World.Now.Equal(got.World.Now))
+	require.Equal(t, awkward().Tags, got.Tags)
+}
+
+// What is not added, and what the person reads.
+func TestDraftRefuses(t *testing.T) {
+	from := builtIn(t)
+	task := func(change func(*Task)) Draft {
+		d := Draft{From: from, Task: from.Tasks[0]}
+		d.Task.ID = "New"
+		change(&d.Task)
+		return d
+	}
+	good := head + "tasks: [" + sound + "]\n"
+	for name, tc := range map[string]struct {
+		draft  Draft
+		folder fs.FS
+		want   string
+		taken  bool
+	}{
+		"scripted":        {task(func(t *Task) { t.Scripted = true }), folder(good), "scripted", false},
+		"no id":           {task(func(t *Task) { t.ID = "" }), folder(good), "task id: is empty", false},
+		"path as id":      {task(func(t *Task) { t.ID = "../x" }), folder(good), "may hold only letters", false},
+		"id in the suite": {task(func(t *Task) { t.ID = "a" }), folder(good), "task id a is taken: s/suite.yaml:19", true},
+		"file is there":   {task(func(*Task) {}), folder(good, "tasks/New.yaml", "x"), "the file s/tasks/New.yaml is taken", true},
+		"broken suite":    {task(func(*Task) {}), folder("nam: x"), "s/suite.yaml:1", false},
+		"unused tool":     {task(func(*Task) {}), folder(strings.Replace(good, "world: may", "world: may, tools: [get_counts]", 1)), "", false},
+		"unknown tool":    {task(func(t *Task) { t.Tools = []string{"nope"} }), folder(good), `no tool "nope"`, false},
+		"others would change": {
+			task(func(t *Task) { t.Tools = append(t.Tools, "get_job_status") }), folder(good), "the other tasks of s would change", false,
+		},
+		"would not load": {
+			task(func(t *Task) { t.Expect = []Expect{{Status: "answered_after_clarify"}}; t.Replies = nil }), folder(good), "nobody would answer", false,
+		},
+		"list under an anchor": {task(func(*Task) {}), folder(head + "tasks: &t [" + sound + "]\n"), "cannot be added to", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := tc.draft.AddTo(tc.folder, "s")
+			if tc.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, tc.want)
+			if tc.taken {
+				require.ErrorIs(t, err, ErrTaken)
+			} else {
+				require.NotErrorIs(t, err, ErrTaken)
+			}
+		})
+	}
+}
+
+// A tool that the folder lacks is added, one over HTTP is not, and one that differs
+// is named.
+func TestDraftBringsItsTools(t *testing.T) {
+	from := builtIn(t)
+	d := Draft{From: from, Task: from.Tasks[0]}
+	d.Task.ID, d.Task.Tools = "New", []string{"today_range", "get_counts", "get_job_status"}
+	into := strings.Replace(head, "world: may", "world: may, tools: [today_range, get_counts]", 1) + "tasks: [" + sound + "]\n"
+	a, err := d.AddTo(folder(into), "s")
+	require.NoError(t, err)
+	require.Equal(t, []string{"today_range", "get_counts"}, a.Differ)
+	require.True(t, sameTool(from, a.Suite, "get_job_status"))
+	require.True(t, a.Files[1].Replaces)
+	require.Contains(t, string(a.Files[1].Text), "additionalProperties: false\n  - {name: get_job_status,")
+
+	over := *from
+	over.HTTP = map[string]HTTPTool{"get_job_status": {Method: "GET"}}
+	d.From = &over
+	_, err = d.AddTo(folder(into), "s")
+	require.ErrorContains(t, err, "tool get_job_status is run over HTTP")
+}
+
+// Where the task goes depends on what suite.yaml looks for; the rest of the file
+// stays as it is, byte for byte.
+func TestDraftFindsItsPlace(t *testing.T) {
+	from, err := Load(folder(head+"tasks: ["+sound+"]\n"), "from")
+	require.NoError(t, err)
+	one := "tasks: [" + sound + "]\n"
+	for name, tc := range map[string]struct{ before, file, after string }{
+		"a pattern takes it in": {"tasks: [tasks/*.yaml]\n", "tasks/New.yaml", ""},
+		"another folder":        {"tasks:\n  - golden/a*.yaml\n  - golden/*.yaml\n", "golden/New.yaml", ""},
+		"in brackets":           {"tasks: [" + sound + "]\n", "tasks/New.yaml", "tasks: [tasks/New.yaml, " + sound + "]\n"},
+		"in lines":              {"tasks:\n  - tasks/a.yaml # first\n", "tasks/New.yaml", "tasks:\n  - tasks/a.yaml # first\n  - tasks/New.yaml\n"},
+		"without a last line end": {
+			"tasks:\n- tasks/a.yaml", "tasks/New.yaml", "tasks:\n- tasks/a.yaml\n- tasks/New.yaml\n",
+		},
+		"before what follows": {
+			"tasks:\n  - id: A\n    request: |\n      Hi\n\n    expect: {status: answered}\n\n# the end\ntitle: x\n", "tasks/New.yaml",
+			"tasks:\n  - id: A\n    request: |\n      Hi\n\n    expect: {status: answered}\n  - tasks/New.yaml\n\n# the end\ntitle: x\n",
+		},
+		"line ends of Windows": {"tasks:\r\n  - tasks/a.yaml\r\n", "tasks/New.yaml", "tasks:\r\n  - tasks/a.yaml\r\n  - tasks/New.yaml\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			task := from.Tasks[0]
+			task.ID = "New"
+			a, err := Draft{Task: task, From: from}.AddTo(folder(head+tc.before, "tasks/a.yaml", one, "golden/a.yaml", one), "s")
+			require.NoError(t, err)
+			require.Equal(t, tc.file, a.Files[0].Path)
+			require.Len(t, a.Suite.Tasks, 2)
+			if tc.after == "" {
+				require.Len(t, a.Files, 1)
+				return
+			}
+			require.Equal(t, head+tc.after, string(a.Files[1].Text))
+		})
+	}
+}
+
+// A pinned outcome is met by what it was made from, and by nothing else.
+func TestPin(t *testing.T) {
+	task := builtIn(t).Tasks[0]
+	call := func(args string, more func(*Called)) Called {
+		c := Called{Call: tool.Call{Name: "get_counts", Args: json.RawMessage(args)}, Outcome: tool.OK}
+		if more != nil {
+			more(&c)
+		}
+		return c
+	}
+	o := Outcome{
+		Status: "answered", Answer: "On 2026-05-13 it was 1,449 (of 449; 449).", Steps: 3,
+		Calls: []Called{
+			call(`{"label":"a"}`, func(c *Called) { c.Outcome = tool.Error }),
+			call(`{"label":"a"}`, func(c *Called) { c.Outcome = tool.Rejected }),
+			call(`{"label":"a","n":1.50}`, nil),
+			call(`{"label":"a","n":1.50}`, func(c *Called) { c.Deduped = true }),
+			call(`{"label":{"$any":true}}`, nil),
+		},
+	}
+	task.Expect = []Expect{
+		{Status: "clarify", NotContains: []string{"x"}},
+		{Status: "answered", Numbers: []string{"1449"}, NotContains: []string{"error"}, Signals: map[string]string{"stall": "false"}, Note: "n"},
+	}
+	e := Pin(task, o)
+	three, zero := 3, 0
+	require.Equal(t, Expect{
+		Status: "answered", Numbers: []string{"1449", "449"}, NotContains: []string{"error"}, Signals: map[string]string{"stall": "false"},
+		MaxSteps: &three, MaxToolCalls: &three, MaxClarifies: &zero,
+		Trajectory: Trajectory{Order: Strict, Required: []CallMatch{
+			{Tool: "get_counts", Args: map[string]any{"label": "a"}},
+			{Tool: "get_counts", Args: map[string]any{"label": "a", "n": json.Number("1.50")}},
+			{Tool: "get_counts"},
+		}},
+	}, e)
+	task.Expect = []Expect{e}
+	solved, checks := Score(task, o)
+	require.True(t, solved, checks)
+	for name, change := range map[string]func(*Outcome){
+		"another status": func(o *Outcome) { o.Status = "clarify" },
+		"one step more":  func(o *Outcome) { o.Steps++ },
+		"a number less":  func(o *Outcome) { o.Answer = "1449" },
+		"a call less":    func(o *Outcome) { o.Calls = o.Calls[1:] },
+		"a question":     func(o *Outcome) { o.Clarifies++ },
+	} {
+		other := o
+		change(&other)
+		solved, _ = Score(task, other)
+		require.False(t, solved, name)
+	}
+}
+
+func TestPinBounds(t *testing.T) {
+	task := builtIn(t).Tasks[0]
+	long := strings.Repeat("ä", maxPinnedText)
+	o := Outcome{Status: "answered", Answer: long, Steps: 1}
+	for range maxPinnedCalls + 1 {
+		o.Calls = append(o.Calls, Called{Call: tool.Call{Name: "today_range"}, Outcome: tool.OK})
+	}
+	task.Expect = nil
+	e := Pin(task, o)
+	require.Len(t, e.Trajectory.Required, maxPinnedCalls)
+	require.Equal(t, InOrder, e.Trajectory.Order)
+	require.Equal(t, []string{long[:maxPinnedText]}, e.ContainsAll)
+	task.Expect = []Expect{e}
+	solved, checks := Score(task, o)
+	require.True(t, solved, checks)
+
+	require.Nil(t, Pin(task, Outcome{Status: "cannot_proceed", Answer: "Sorry."}).ContainsAll, "an apology may be worded otherwise")
+	require.Equal(t, "stall", Pin(task, Outcome{Status: "stopped", StopReason: "stall"}).StopReason)
+	for i := range 2 * maxPinnedNumbers {
+		o.Answer += fmt.Sprintf(" %d", i)
+	}
+	require.Len(t, Pin(task, o).Numbers, maxPinnedNumbers)
+}
+
+// Comments hold what models wrote: none of it leaves its line.
+func TestDraftComments(t *testing.T) {
+	from := builtIn(t)
+	d := Draft{From: from, Task: from.Tasks[0], Pinned: true, Comments: []string{"a\n- evil: true\r\u2028\u0085x \"q\"", strings.Repeat("x", 10_000), ""}}
+	a, err := d.AddTo(fstest.MapFS{}, "s")
+	require.NoError(t, err)
+	lines := strings.Split(string(a.Files[0].Text), "\n")
+	require.Equal(t, `# a\n- evil: true\r\u2028\u0085x "q"`, lines[0])
+	require.Less(t, len(lines[1]), maxComment+10)
+	require.Equal(t, "#", lines[2])
+	require.Equal(t, "tasks:", lines[3])
+	require.Contains(t, string(a.Files[0].Text), "# edit: every number of the answer")
+}
+
+func TestNewSuiteNamesItsCandidate(t *testing.T) {
+	from := builtIn(t)
+	limit := 5
+	c := Candidate{Name: "a", Provider: "sim-openai", Model: "m: x", Stream: true, MaxTokens: &limit, Body: map[string]any{"k": map[string]any{"n": 1.5}}}
+	a, err := Draft{From: from, Task: from.Tasks[0], Candidates: []Candidate{c}}.AddTo(fstest.MapFS{}, "s")
+	require.NoError(t, err)
+	require.Equal(t, []Candidate{c}, a.Suite.Candidates)
+	require.Contains(t, string(a.Files[1].Text), "- {name: a, provider: sim-openai, model: 'm: x', stream: true,")
+}
+
+// Whatever a model writes is read back as it was, or refused; and it never becomes a
+// part of the file's structure.
+func FuzzDraft(f *testing.F) {
+	f.Add("On the 3rd: 449", `{"label":"angry","start_date":"2026-05-13"}`)
+	f.Add("a\r\n\u0085# - {x: [", `{"$regex":1,"null":[1e400,-0.0,"~"]}`)
+	f.Add(" \t\ufeff\u00a0", `{"a":{"b":[{},[],null,true,"2026-05-13","0x1f","<<"]},"<<":1}`)
+	from := builtIn(f)
+	f.Fuzz(func(t *testing.T, answer, args string) {
+		if !json.Valid([]byte(args)) || !utf8.ValidString(answer+args) || len(answer)+len(args) > 10_000 {
+			return
+		}
+		task := from.Tasks[0]
+		o := Outcome{Status: "answered", Answer: answer, Calls: []Called{{Call: tool.Call{Name: "get_counts", Args: json.RawMessage(args)}, Outcome: tool.OK}}}
+		task.Expect = []Expect{Pin(task, o)}
+		d := Draft{Task: task, From: from, Pinned: true, Comments: []string{answer, args}}
+		text, err := d.file()
+		require.NoError(t, err)
+		r := &source{file: "f", found: &findings{}}
+		root, ok := r.parse(text)
+		if !ok {
+			return // such as nested too deep
+		}
+		tasks, _ := root.object(taskFileFields).get("tasks")
+		require.Len(t, tasks.items(), 1)
+		require.Empty(t, r.found.list)
+		require.Equal(t, []string{"id", "title", "tier"}, func() (keys []string) {
+			for _, e := range tasks.items()[0].entries()[:3] {
+				keys = append(keys, e.key)
+			}
+			return keys
+		}())
+		a, err := d.AddTo(fstest.MapFS{}, "s")
+		if err == nil {
+			solved, checks := Score(a.Suite.Tasks[0], o)
+			require.True(t, solved, checks)
+			require.True(t, sameTasks([]Task{task}, a.Suite.Tasks))
+		}
+	})
+}
