@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -97,18 +98,10 @@ func showEpisode(c *cobra.Command, p *process, cfg config, m ledger.Manifest, e 
 	if m.Mode == "live" && e.Provider != harness.ScriptedCandidate {
 		return usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	}
-	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), int(e.Trial), m.Seed
-	fork, candidate := forkOf(m, e.Candidate)
-	sel := harness.Selection{Tasks: []string{e.TaskID}, Candidates: []string{candidate}}
-	if fork != nil {
-		sel.Tasks = nil // the fork's
-	}
-	o, cleanup, err := options(c.Context(), p, cfg, sel)
+	o, err := replayOptions(c.Context(), p, cfg, m, e)
 	if err != nil {
 		return err
 	}
-	defer cleanup()
-	o.Fork = fork
 	_, _ = fmt.Fprintf(p.stdout, "episode %s · %s · run %s\n", episodeName(e), e.EpisodeID, m.RunID)
 	rows, traces, err := harness.Replay(c.Context(), o, int(e.Trial))
 	if err != nil {
@@ -128,4 +121,21 @@ func showEpisode(c *cobra.Command, p *process, cfg config, m ledger.Manifest, e 
 		return &codeError{exitReplay, fmt.Errorf("the replay ended %s, the ledger says %s: suite, code or cassette changed since the run", rows.Episode.Status, e.Status)}
 	}
 	return nil
+}
+
+// replayOptions are those that run an episode of a run again.
+func replayOptions(ctx context.Context, p *process, cfg config, m ledger.Manifest, e ledger.Episode) (harness.Options, error) {
+	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), int(e.Trial), m.Seed
+	fork, candidate := forkOf(m, e.Candidate)
+	sel := harness.Selection{Tasks: []string{e.TaskID}, Candidates: []string{candidate}}
+	if fork != nil {
+		sel.Tasks = nil // the fork's
+	}
+	o, cleanup, err := options(ctx, p, cfg, sel)
+	if err != nil {
+		return o, err
+	}
+	cleanup() // a replay started nothing
+	o.Fork = fork
+	return o, nil
 }

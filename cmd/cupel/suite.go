@@ -101,7 +101,7 @@ func newSuite(p *process) *cobra.Command {
 		c.Flags().String("suite", "", "suite folder, or builtin:counts")
 		c.Flags().String("config", configName, "configuration file")
 	}
-	cmd.AddCommand(lint, list, schema)
+	cmd.AddCommand(lint, list, schema, newSuiteAdd(p))
 	return cmd
 }
 
