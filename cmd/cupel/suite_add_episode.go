@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,14 +54,14 @@ func findSource(cfg config, text string) (*sourceEpisode, error) {
 	case digits.MatchString(last):
 		lengths = []int{3, 2, 1}
 	}
-	first := usage(fmt.Errorf("%q is no episode: give RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN", text))
+	var missing error
 	for _, n := range lengths {
 		if len(parts) <= n {
 			continue
 		}
 		dir, m, rows, err := loadRun(cfg.Runs, strings.Join(parts[:len(parts)-n], "/"))
 		if dir == "" { // no such run
-			first = err
+			missing = cmp.Or(missing, err)
 			continue
 		}
 		if err != nil {
@@ -72,7 +73,7 @@ func findSource(cfg config, text string) (*sourceEpisode, error) {
 		}
 		return sound(dir, m, row)
 	}
-	return nil, first
+	return nil, cmp.Or(missing, usage(fmt.Errorf("%q is no episode: give RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN", text)))
 }
 
 // sound refuses what no task can be made of.
@@ -237,7 +238,7 @@ func (ep *sourceEpisode) story(t goldens.Task) []string {
 	if e.Solved {
 		how = "It was solved, and what is expected below is what happened: edit it to what matters."
 	}
-	lines = append(lines, how, fmt.Sprintf("  %s: %d steps, %d tool calls, %d questions", strings.TrimSpace(o.Status+" "+o.StopReason), o.Steps, len(o.Calls), o.Clarifies))
+	lines = append(lines, how, fmt.Sprintf("  %s · steps %d · tool calls %d · questions %d", strings.TrimSpace(o.Status+" "+o.StopReason), o.Steps, len(o.Calls), o.Clarifies))
 	lines = append(lines, ep.trajectory()...)
 	if o.Answer != "" {
 		lines = append(lines, fmt.Sprintf("  answer: %.300q", o.Answer))

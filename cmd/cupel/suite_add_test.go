@@ -18,7 +18,7 @@ import (
 // cupelIn runs the program and returns its code and what it printed.
 func cupelIn(args ...string) (int, string) {
 	var out bytes.Buffer
-	p := &process{args: args, stdout: &out, stderr: &out, env: func(string) (string, bool) { return "", false }, now: time.Now} //nolint:forbidigo // as main does
+	p := &process{args: args, stdout: &out, stderr: &out, env: func(string) (string, bool) { return "", false }, now: time.Now}
 	return execute(p), out.String()
 }
 
