@@ -65,7 +65,7 @@ func addTask(ctx context.Context, p *process, cfg config, from, id string) error
 	if err := ep.replay(ctx, p, cfg); err != nil {
 		return err
 	}
-	draft := ep.draft(p, cfg)
+	draft := ep.draft(cfg)
 	added, err := addDraft(&draft, dir, id)
 	if err != nil {
 		return err

@@ -35,7 +35,11 @@ type sourceEpisode struct {
 	traces  []harness.Trace
 	outcome goldens.Outcome
 	human   bool // a person answered, not the task
+	// secrets are taken out of what the model said before it is cut.
+	secrets *recorder.Secrets
 }
+
+func (ep *sourceEpisode) clean(text string) string { return ep.secrets.Redact("suite add", text) }
 
 var (
 	episodeID = regexp.MustCompile(`^[0-9A-Z]{26}$`)
@@ -113,7 +117,8 @@ func (ep *sourceEpisode) replay(ctx context.Context, p *process, cfg config) err
 		return &codeError{exitReplay, fmt.Errorf("the cassette of %s was recorded again since the run: run the suite again, and add from that run", episodeName(was))}
 	}
 	p.learn(cfg, &goldens.Suite{HTTP: o.Suite.HTTP, Candidates: o.Suite.Candidates})
-	ep.outcome = ep.observed(p)
+	ep.secrets = p.secrets
+	ep.outcome = ep.observed()
 	return nil
 }
 
@@ -146,12 +151,11 @@ func takeAnswers(o *harness.Options, dir string, row ledger.Episode) (bool, erro
 	return false, nil
 }
 
-// observed is what the episode's checks look at, without credentials: an argument
-// that holds one is left out, and so is any call's that is no JSON object.
-func (ep *sourceEpisode) observed(p *process) goldens.Outcome {
+// observed is what the episode's checks look at, its answer without credentials.
+func (ep *sourceEpisode) observed() goldens.Outcome {
 	e := ep.rows.Episode
 	o := goldens.Outcome{
-		Status: e.Status, StopReason: e.StopReason, Answer: p.secrets.Redact("episodes.answer", e.Answer),
+		Status: e.Status, StopReason: e.StopReason, Answer: ep.clean(e.Answer),
 		Steps: int(e.Steps), Clarifies: int(e.Clarifies), ModelCalls: len(ep.rows.Turns),
 		Violations: int(e.Violations), ThrashEvents: int(e.ThrashEvents), StallEvents: int(e.StallEvents),
 		AllTurnsValidJSON: true, Elapsed: time.Duration(e.ElapsedUs) * time.Microsecond,
@@ -185,16 +189,15 @@ func (ep *sourceEpisode) observed(p *process) goldens.Outcome {
 }
 
 // draft is the episode as a task.
-func (ep *sourceEpisode) draft(p *process, cfg config) goldens.Draft {
+func (ep *sourceEpisode) draft(cfg config) goldens.Draft {
 	suite := ep.options.Suite
 	t := suite.Tasks[taskIndex(suite, ep.row.TaskID)]
-	secret := func(text string) bool { return p.secrets.Find(text) != "" }
-	d := goldens.Draft{Task: t, From: suite, Pinned: ep.rows.Episode.Solved}
+	d := goldens.Draft{Task: t, From: suite, Pinned: ep.rows.Episode.Solved, Comments: ep.story(t)}
 	if d.Pinned {
 		e := goldens.Pin(t, ep.outcome)
 		for i, c := range e.Trajectory.Required {
-			if secret(fmt.Sprint(c.Args)) {
-				e.Trajectory.Required[i].Args = nil
+			if ep.secrets.Find(fmt.Sprint(c.Args)) != "" {
+				e.Trajectory.Required[i].Args = nil // any
 			}
 		}
 		if strings.Contains(ep.outcome.Answer, recorder.Hidden) {
@@ -203,9 +206,6 @@ func (ep *sourceEpisode) draft(p *process, cfg config) goldens.Draft {
 		d.Task.Expect = []goldens.Expect{e}
 	}
 	d.Task.ID = freshID(t.ID, ep.row.Candidate)
-	for _, line := range ep.story(t) {
-		d.Comments = append(d.Comments, p.secrets.Redact("comments", line))
-	}
 	if cfg.Candidates == nil {
 		for _, c := range ep.options.Candidates {
 			if c.Name == ep.candidate {
@@ -245,7 +245,7 @@ func (ep *sourceEpisode) story(t goldens.Task) []string {
 	}
 	for _, c := range e.Checks {
 		if !c.Passed {
-			lines = append(lines, fmt.Sprintf("  failed %s: %s", c.Name, c.Detail))
+			lines = append(lines, fmt.Sprintf("  failed %s: %s", c.Name, ep.clean(c.Detail)))
 		}
 	}
 	return lines
@@ -257,15 +257,15 @@ func (ep *sourceEpisode) trajectory() (lines []string) {
 	for _, t := range ep.traces {
 		switch {
 		case t.Tool != nil:
-			what := strings.TrimSpace(fmt.Sprintf("%s %s%.100s", t.Result.Outcome, t.Result.Code, t.Result.Value))
+			what := strings.TrimSpace(fmt.Sprintf("%s %s%.100s", t.Result.Outcome, ep.clean(t.Result.Code), ep.clean(string(t.Result.Value))))
 			if t.Tool.Deduped {
 				what += " (same as before, not run again)"
 			}
-			lines = append(lines, fmt.Sprintf("  %s %.200s → %s", t.Tool.Call.Name, t.Tool.Call.Args, what))
+			lines = append(lines, fmt.Sprintf("  %s %.200s → %s", t.Tool.Call.Name, ep.clean(string(t.Tool.Call.Args)), what))
 		case t.Question != "" && t.Silent:
-			lines = append(lines, fmt.Sprintf("  asks %.150q, and nobody answers", t.Question))
+			lines = append(lines, fmt.Sprintf("  asks %.150q, and nobody answers", ep.clean(t.Question)))
 		case t.Question != "":
-			lines = append(lines, fmt.Sprintf("  asks %.150q, and is told %.150q", t.Question, t.Reply))
+			lines = append(lines, fmt.Sprintf("  asks %.150q, and is told %.150q", ep.clean(t.Question), ep.clean(t.Reply)))
 		}
 	}
 	if len(lines) > most {
