@@ -50,7 +50,7 @@ func lintedSuite(fsys fs.FS, path string) (*goldens.Suite, error) {
 func newSuite(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suite",
-		Short: "Check, list and describe suites",
+		Short: "Check, list, describe and add to suites",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
