@@ -96,29 +96,13 @@ func candidates(list place) []Candidate {
 			to   *string
 		}{
 			{"name", &c.Name}, {"agent", &c.Agent}, {"provider", &c.Provider}, {"model", &c.Model}, {"mode", &c.Mode},
-			{"profile", &c.Profile}, {"rescue", &c.Rescue}, {"base_url", &c.BaseURL}, {"key_env", &c.KeyEnv}, {"region", &c.Region},
+			{"profile", &c.Profile},
 		} {
 			if p, ok := o.get(f.name); ok {
 				*f.to = p.filled()
 			}
 		}
-		for _, f := range []struct {
-			name string
-			to   *bool
-		}{{"rescue_on_contradiction", &c.RescueOnContradiction}, {"compress", &c.Compress}, {"stream", &c.Stream}} {
-			if p, ok := o.get(f.name); ok {
-				*f.to = p.flag()
-			}
-		}
-		o.wireFields(&c)
-		if p, ok := o.get("max_tokens"); ok {
-			n := int(p.integer(1, maxTokensCap))
-			c.MaxTokens = &n
-		}
-		if p, ok := o.get("temperature"); ok {
-			t := p.number(maxTemperature)
-			c.Temperature = &t
-		}
+		o.settings(&c)
 		if len(item.src.found.list) == before {
 			o.report(c.faults())
 		}
@@ -130,6 +114,35 @@ func candidates(list place) []Candidate {
 		out = append(out, c)
 	}
 	return out
+}
+
+// settings lays over a candidate what the object says beyond whom to ask for what.
+func (o object) settings(c *Candidate) {
+	for _, f := range []struct {
+		name string
+		to   *string
+	}{{"rescue", &c.Rescue}, {"base_url", &c.BaseURL}, {"key_env", &c.KeyEnv}, {"region", &c.Region}} {
+		if p, ok := o.get(f.name); ok {
+			*f.to = p.filled()
+		}
+	}
+	for _, f := range []struct {
+		name string
+		to   *bool
+	}{{"rescue_on_contradiction", &c.RescueOnContradiction}, {"compress", &c.Compress}, {"stream", &c.Stream}} {
+		if p, ok := o.get(f.name); ok {
+			*f.to = p.flag()
+		}
+	}
+	o.wireFields(c)
+	if p, ok := o.get("max_tokens"); ok {
+		n := int(p.integer(1, maxTokensCap))
+		c.MaxTokens = &n
+	}
+	if p, ok := o.get("temperature"); ok {
+		t := p.number(maxTemperature)
+		c.Temperature = &t
+	}
 }
 
 // wireFields reads what is passed through to the wire.
