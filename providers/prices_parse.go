@@ -134,7 +134,7 @@ func count(facts ...bool) int {
 func (d *document) services(n *yaml.Node, where string) map[string]int64 {
 	factors := map[string]int64{}
 	d.fields(n, where, func(name string, v *yaml.Node) bool {
-		nano, err := parseUSD(v.Value)
+		nano, err := ParseUSD(v.Value)
 		if v.Kind != yaml.ScalarNode || err != nil || nano%1e6 != 0 || nano > 5e9 {
 			d.problem(v, where+"."+name, "%.60q must be a factor of the prices from 0 to 5, a decimal such as \"0.5\" of at most 3 fractional digits", v.Value)
 		}
@@ -187,7 +187,7 @@ func (g *given) read(d *document, name string, v *yaml.Node, where string) bool 
 
 // usd reads an amount of dollars for something.
 func (d *document) usd(v *yaml.Node, where, per string) int64 {
-	nano, err := parseUSD(v.Value)
+	nano, err := ParseUSD(v.Value)
 	if v.Kind != yaml.ScalarNode || err != nil {
 		d.problem(v, where, "%.60q must be USD per %s, a decimal such as \"2.50\" of at most %d whole and 9 fractional digits", v.Value, per, usdDigits)
 	}
@@ -197,8 +197,9 @@ func (d *document) usd(v *yaml.Node, where, per string) int64 {
 // usdDigits bounds the whole part of a price.
 const usdDigits = 6
 
-// parseUSD reads a decimal number of dollars as nano-USD, exactly.
-func parseUSD(s string) (int64, error) {
+// ParseUSD reads a decimal number of dollars, of at most 6 whole and 9 fractional
+// digits and without a sign, as nano-USD, exactly.
+func ParseUSD(s string) (int64, error) {
 	whole, frac, point := strings.Cut(s, ".")
 	if len(whole) == 0 || len(whole) > usdDigits || len(frac) > 9 || point && frac == "" {
 		return 0, strconv.ErrSyntax

@@ -394,3 +394,15 @@ func TestAllListsTheTable(t *testing.T) {
 func TestUSD(t *testing.T) {
 	require.Equal(t, []string{"0", "10", "0.000000001", "2.5"}, []string{usd(0), usd(10e9), usd(1), usd(25e8)})
 }
+
+func TestParseUSD(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "5": 5e9, "2.50": 25e8, "0.000000001": 1, "999999.999999999": 999_999_999_999_999} {
+		got, err := ParseUSD(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", ".5", "5.", "-1", "+1", "1e3", "1,5", "1_000", "1000000", "0.0000000001", " 1", "0x1"} {
+		_, err := ParseUSD(text)
+		require.Error(t, err, text)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -17,8 +18,10 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 // configName is the file looked for in the working directory.
@@ -32,7 +35,12 @@ type fileConfig struct {
 	Trials      int                 `yaml:"trials"`
 	Concurrency int                 `yaml:"concurrency"`
 	Seed        int64               `yaml:"seed"`
+	MaxCost     yaml.Node           `yaml:"max_cost"`
+	MaxTokens   yaml.Node           `yaml:"max_tokens"`
+	MaxRequests yaml.Node           `yaml:"max_requests"`
+	Limits      yaml.Node           `yaml:"limits"`
 	Candidates  []goldens.Candidate `yaml:"candidates"`
+	Matrix      yaml.Node           `yaml:"matrix"`
 	Policy      yaml.Node           `yaml:"policy"`
 	Prices      string              `yaml:"prices"`
 	Acceptance  struct {
@@ -60,6 +68,9 @@ var settings = []struct {
 	{"concurrency", 0},
 	{"seed", int64(1)},
 	{"prices", ""},
+	{"max_cost", ""},
+	{"max_tokens", ""},
+	{"max_requests", ""},
 }
 
 // config is what the program was told, after precedence: defaults < file <
@@ -69,13 +80,21 @@ type config struct {
 	Trials, Concurrency       int
 	Seed                      int64
 	Candidates                []goldens.Candidate
-	Policy                    providers.Policy
-	Acceptance                ledger.Acceptance
+	// Matrix are those of the candidates that the file's matrix comes to.
+	Matrix []goldens.Candidate
+	// Caps bound the spending of a run, Limits that of single providers.
+	Caps   admission.Caps
+	Limits map[string]admission.Limits
+
+	Policy     providers.Policy
+	Acceptance ledger.Acceptance
 	// File is the configuration file that was read; empty if there is none.
 	File string
-	// sources says where each setting came from.
-	sources map[string]string
+	// sources says where each setting came from, values what it is, as text.
+	sources, values map[string]string
 }
+
+func (c config) replays() bool { return c.Mode == "" || c.Mode == string(recorder.Replay) }
 
 // loadConfig reads the file, the environment and the flags.
 func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
@@ -92,7 +111,7 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
 		return config{}, usage(fmt.Errorf("%s: %w", path, err))
 	}
-	c := config{Candidates: file.Candidates, sources: map[string]string{}}
+	c := config{Candidates: file.Candidates, sources: map[string]string{}, values: map[string]string{}}
 	if text != nil {
 		c.File = path
 	}
@@ -105,15 +124,35 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 		if f := settingFlag(flags, s.key); f != nil {
 			v.Set(s.key, f.Value.String())
 		}
+		c.values[s.key] = v.GetString(s.key)
 	}
 	c.Suite, c.Runs, c.Mode, c.Prices = v.GetString("suite"), v.GetString("runs"), v.GetString("mode"), v.GetString("prices")
-	c.Acceptance = ledger.Acceptance(file.Acceptance)
+	c.Acceptance = file.acceptance()
 	if err := c.Acceptance.Validate(); err != nil {
 		return c, usage(fmt.Errorf("%s: %w", path, err))
 	}
 	return c, errors.Join(
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
-		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path))
+		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path),
+		c.loadCaps(v, file), c.loadLimits(&file.Limits), c.loadMatrix(&file.Matrix))
+}
+
+// acceptance are the file's thresholds.
+func (f fileConfig) acceptance() ledger.Acceptance {
+	return ledger.Acceptance{
+		MinValid: f.Acceptance.MinValid, MaxClarifies: f.Acceptance.MaxClarifies, MaxSteps: f.Acceptance.MaxSteps,
+		MinWithin: f.Acceptance.MinWithin, Confidence: f.Acceptance.Confidence, Rule: f.Acceptance.Rule,
+	}
+}
+
+// loadMatrix adds the candidates of the file's matrix to those it lists.
+func (c *config) loadMatrix(node *yaml.Node) (err error) {
+	if node.IsZero() {
+		return nil
+	}
+	c.Matrix, err = goldens.ReadMatrix(c.File, node, c.Candidates)
+	c.Candidates = slices.Concat(c.Candidates, c.Matrix)
+	return err
 }
 
 // loadPolicy lays the file's policy over the default one. Its problems name the
@@ -164,7 +203,7 @@ func section(text []byte, key string) []byte {
 // source names where a setting's value comes from.
 func source(p *process, v *viper.Viper, flags *pflag.FlagSet, key, path string) string {
 	if settingFlag(flags, key) != nil {
-		return "flag --" + key
+		return "flag --" + flagName(key)
 	}
 	if value, ok := p.env(envName(key)); ok && value != "" {
 		return "environment " + envName(key)
@@ -178,11 +217,13 @@ func source(p *process, v *viper.Viper, flags *pflag.FlagSet, key, path string) 
 // settingFlag returns the flag that sets a setting, if it was given. A switch of
 // the same name, such as doctor's --prices, sets none.
 func settingFlag(flags *pflag.FlagSet, key string) *pflag.Flag {
-	if f := flags.Lookup(key); f != nil && f.Changed && f.Value.Type() != "bool" {
+	if f := flags.Lookup(flagName(key)); f != nil && f.Changed && f.Value.Type() != "bool" {
 		return f
 	}
 	return nil
 }
+
+func flagName(key string) string { return strings.ReplaceAll(key, "_", "-") }
 
 func envName(key string) string { return "CUPEL_" + strings.ToUpper(key) }
 

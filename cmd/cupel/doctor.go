@@ -55,14 +55,10 @@ are and where they come from; with names of providers it lists them. Opens no ne
 }
 
 func printSources(p *process, cfg config) {
-	values := map[string]any{
-		"suite": cfg.Suite, "runs": cfg.Runs, "mode": cfg.Mode, "trials": cfg.Trials,
-		"concurrency": cfg.Concurrency, "seed": cfg.Seed, "prices": cfg.Prices,
-	}
 	w := newTable(p)
 	w.AppendHeader(table.Row{"setting", "value", "from"})
 	for _, s := range settings {
-		w.AppendRow(table.Row{s.key, values[s.key], cfg.sources[s.key]})
+		w.AppendRow(table.Row{s.key, cfg.values[s.key], cfg.sources[s.key]})
 	}
 	w.Render()
 }
@@ -75,6 +71,8 @@ func diagnose(p *process, cfg config, prices providers.Prices) error {
 	}
 	_, _ = fmt.Fprintf(p.stdout, "cupel %s · configuration: %s\n\n", version(), file)
 	printSources(p, cfg)
+	printLimits(p, cfg)
+	printMatrix(p, cfg)
 	suite, _, err := loadSuite(cfg.Suite)
 	if err != nil {
 		return err

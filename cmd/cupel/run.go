@@ -81,6 +81,9 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.Int("trials", 1, "repetitions of each task")
 	fl.Int("concurrency", 0, "episodes at once (default: one per processor in replay, 8 otherwise)")
 	fl.Int64("seed", 1, "seed of the run's ids")
+	fl.String("max-cost", "", "most USD the run may spend, such as 5 or 0.25 (record and live mode; default no cap)")
+	fl.Int64("max-tokens", 0, "most tokens the run may use, of all kinds (record and live mode; default no cap)")
+	fl.Int64("max-requests", 0, "most requests the run may make, every attempt counted (record and live mode; default no cap)")
 	fl.StringSliceVar(&f.selection.Tasks, "task", nil, "only these tasks; patterns allowed, repeatable")
 	fl.StringSliceVar(&f.selection.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
 	fl.StringSliceVar(&f.selection.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
@@ -247,6 +250,7 @@ func options(ctx context.Context, p *process, cfg config, sel harness.Selection)
 		Suite: suite, Candidates: candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
 		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, Runs: cfg.Runs,
 		Providers: all.Factories(), Key: p.key, Policy: cfg.Policy, Prices: prices,
+		Caps: cfg.Caps, Limits: cfg.Limits,
 		LookupEnv: p.credential, Secrets: p.secrets, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: all.Versions(),
 	}
 	if dir != "" {
