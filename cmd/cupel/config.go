@@ -21,7 +21,6 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
-	"github.com/cupel-eval/cupel/recorder"
 )
 
 // configName is the file looked for in the working directory.
@@ -93,8 +92,6 @@ type config struct {
 	// sources says where each setting came from, values what it is, as text.
 	sources, values map[string]string
 }
-
-func (c config) replays() bool { return c.Mode == "" || c.Mode == string(recorder.Replay) }
 
 // loadConfig reads the file, the environment and the flags.
 func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 // limitField is one number of what bounds a run or a provider: its key in
@@ -93,11 +94,35 @@ func (c *config) loadCaps(v *viper.Viper, file fileConfig) error {
 			errs = append(errs, usage(fmt.Errorf("%s: %w", where, err)))
 		}
 		f.store(&l, n)
-		if flag, ok := strings.CutPrefix(from, "flag "); ok && c.replays() {
+	}
+	c.Caps = l.Caps
+	return errors.Join(errs...)
+}
+
+// keepCaps puts those of an earlier command line in place of the caps that no flag
+// gives anew.
+func (c *config) keepCaps(earlier admission.Caps) {
+	given := func(key string) bool { return strings.HasPrefix(c.sources[key], "flag ") }
+	if !given("max_cost") {
+		c.Caps.CostNanoUSD = earlier.CostNanoUSD
+	}
+	if !given("max_tokens") {
+		c.Caps.Tokens = earlier.Tokens
+	}
+	if !given("max_requests") {
+		c.Caps.Requests = earlier.Requests
+	}
+}
+
+// cappedReplay refuses flags that would do nothing. The file and the environment
+// hold for other runs, too.
+func (c config) cappedReplay() error {
+	var errs []error
+	for _, f := range capFields {
+		if flag, ok := strings.CutPrefix(c.sources[f.key], "flag "); ok && (c.Mode == "" || c.Mode == string(recorder.Replay)) {
 			errs = append(errs, usage(fmt.Errorf("%s: a replay sends nothing that could be capped; leave it out, or use --mode record or live", flag)))
 		}
 	}
-	c.Caps = l.Caps
 	return errors.Join(errs...)
 }
 

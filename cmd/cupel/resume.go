@@ -80,6 +80,7 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedR
 	if !c.Flags().Changed("concurrency") {
 		cfg.Concurrency = saved.Concurrency
 	}
+	cfg.keepCaps(saved.Caps)
 	f.pack, f.human, f.replaySpeed = saved.Pack, saved.Human, saved.ReplaySpeed
 	return cfg, saved, dir, nil
 }

@@ -32,6 +32,7 @@ type runFlags struct {
 	fork, pack    string
 	resume        string
 	replaySpeed   float64
+	narrow        selectFlags
 }
 
 func newRun(p *process) *cobra.Command {
@@ -52,6 +53,11 @@ tool calls, in record and live mode; the answers are kept in replies.yaml of the
 run folder, to be copied into the tasks. Without it the tasks' replies and
 approvals do.
 
+--failed-in RUN runs what a run did not solve or has no result of, --changed-since
+RUN what is not what it was then; with both, what both select. If nothing is
+left, that is said, and the exit code is 0. --shard 1/4 runs the first of four
+parts of the selection.
+
 With --fork TASK/CANDIDATE[/TRIAL]@TURN a recorded episode is replayed up to a
 turn, and goes on from there: in record or live mode with whatever --candidate is
 asked next, as often as --trials says. What is recorded replays on its own, as
@@ -68,6 +74,8 @@ says whether the run could be carried out; the verdict as an exit code is
   cupel run --mode record --stale
   cupel run --task 'G0*' --candidate strong
   cupel run --resume latest
+  cupel run --failed-in latest
+  cupel run --shard 1/4 --max-cost 5 --mode live
   cupel run --mode live --fork G04/weak/1@1 --candidate strong --trials 5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
@@ -81,12 +89,13 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.Int("trials", 1, "repetitions of each task")
 	fl.Int("concurrency", 0, "episodes at once (default: one per processor in replay, 8 otherwise)")
 	fl.Int64("seed", 1, "seed of the run's ids")
-	fl.String("max-cost", "", "most USD the run may spend, such as 5 or 0.25 (record and live mode; default no cap)")
+	fl.String("max-cost", "", "most `USD` the run may spend, such as 5 or 0.25 (record and live mode; default no cap)")
 	fl.Int64("max-tokens", 0, "most tokens the run may use, of all kinds (record and live mode; default no cap)")
 	fl.Int64("max-requests", 0, "most requests the run may make, every attempt counted (record and live mode; default no cap)")
 	fl.StringSliceVar(&f.selection.Tasks, "task", nil, "only these tasks; patterns allowed, repeatable")
 	fl.StringSliceVar(&f.selection.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
 	fl.StringSliceVar(&f.selection.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
+	f.narrow.add(fl)
 	fl.StringVar(&f.fork, "fork", "", "go on from this recorded episode and turn: TASK/CANDIDATE[/TRIAL]@TURN")
 	fl.StringVar(&f.resume, "resume", "", "go on with this interrupted run: run what it has no result of, with the settings it was begun with")
 	fl.BoolVar(&f.human, "human", false, "ask on this terminal instead of the tasks' replies and approvals (record and live mode)")
@@ -112,7 +121,9 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 	prog.finish()
 	switch {
 	case errors.Is(err, harness.ErrAllFresh):
-		return printFresh(p, f)
+		return printIdle(p, f, "fresh", harness.ErrAllFresh)
+	case errors.Is(err, harness.ErrNothingSelected):
+		return printIdle(p, f, "nothing", f.narrow.nothing(err))
 	case err != nil:
 		return complete(p, f, err)
 	}
@@ -150,6 +161,9 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process) (o
 		return o, cleanup, err
 	}
 	o.Fork, o.Stale, o.ReplaySpeed = saved.Fork, f.stale, f.replaySpeed
+	if err = errors.Join(cfg.cappedReplay(), f.narrow.narrow(cfg.Runs, &o)); err != nil {
+		return o, cleanup, err
+	}
 	if dir != "" {
 		o.Resume = filepath.Base(dir)
 	}
@@ -168,14 +182,14 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process) (o
 	return o, cleanup, err
 }
 
-// printFresh says that a run of --stale had nothing to do.
-func printFresh(p *process, f runFlags) error {
+// printIdle says that a run had nothing to do.
+func printIdle(p *process, f runFlags, status string, text error) error {
 	var err error
 	switch {
 	case f.asJSON:
-		_, err = fmt.Fprintln(p.stdout, `{"status": "fresh"}`)
+		_, err = fmt.Fprintf(p.stdout, "{\"status\": %q}\n", status)
 	case !f.quiet:
-		_, err = fmt.Fprintln(p.stdout, harness.ErrAllFresh)
+		_, err = fmt.Fprintln(p.stdout, text)
 	}
 	return err
 }
