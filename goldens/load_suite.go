@@ -18,7 +18,7 @@ import (
 
 // The fields of the objects of a suite, in the order people write them.
 var (
-	suiteFields     = []string{"name", "title", "description", "candidates", "tools", "defaults", "worlds", "tasks"}
+	suiteFields     = []string{"name", "title", "description", "candidates", "matrix", "tools", "defaults", "worlds", "tasks"}
 	toolFields      = []string{"name", "description", "schema", "repeatable", "uncacheable", "write", "approve", "http"}
 	defaultsFields  = []string{"world", "tools", "tier", "constraints", "budgets"}
 	budgetFields    = []string{"max_steps", "max_tool_calls", "max_seconds", "max_tokens_total", "max_cost_usd"}
@@ -55,6 +55,9 @@ func (l *loader) suite() *Suite {
 	}
 	if p, ok := o.get("candidates"); ok {
 		s.Candidates = candidates(p)
+	}
+	if p, ok := o.get("matrix"); ok {
+		s.Candidates = append(s.Candidates, readMatrix(p, s.Candidates)...)
 	}
 	l.tools = &offer{places: map[string]place{}}
 	if p, ok := o.get("tools"); ok {

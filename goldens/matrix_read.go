@@ -7,9 +7,9 @@ import (
 )
 
 var (
-	matrixFields   = slices.Concat(axisNames[:], settingFields, []string{"exclude", "include"})
-	settingFields  = candidateFields[6:] // what is neither a name nor an axis
-	inclusionNames = slices.Concat([]string{"name"}, axisNames[:], settingFields)
+	matrixFields    = slices.Concat(axisNames[:], settingFields, []string{"exclude", "include"})
+	settingFields   = candidateFields[6:] // what is neither a name nor an axis
+	inclusionFields = slices.Concat([]string{"name"}, axisNames[:], settingFields)
 )
 
 // ReadMatrix reads the matrix of candidates that stands as node in a YAML file,
@@ -46,7 +46,7 @@ func readMatrix(p place, beside []Candidate) []Candidate {
 		m.exclude = append(m.exclude, m.region(o))
 	}
 	for _, item := range root.entriesOf("include") {
-		m.include = append(m.include, m.addition(item.object(inclusionNames)))
+		m.include = append(m.include, m.addition(item.object(inclusionFields)))
 	}
 	if len(found.list) > before {
 		return nil

@@ -226,7 +226,7 @@ func TestMatrixIsTheProduct(t *testing.T) {
 }
 
 func TestMatrixFieldsAreTheCandidates(t *testing.T) {
-	require.ElementsMatch(t, candidateFields, inclusionNames)
+	require.ElementsMatch(t, candidateFields, inclusionFields)
 }
 
 func FuzzMatrix(f *testing.F) {
@@ -260,4 +260,25 @@ func FuzzMatrix(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, out, again)
 	})
+}
+
+const suiteMatrix = `name: demo
+candidates: [{name: own, provider: a, model: m}]
+matrix:
+  provider: {a: [x, y], b: z}
+  mode: [prompt, json_object]
+  max_tokens: 50
+  exclude: [{provider: b, mode: [json_object]}]
+  include: [{name: extra, provider: c, model: m, mode: json_schema}, {model: x, stream: true, headers: {A: b}}]
+tools: []
+tasks: [{id: A, request: Hi, tools: [], expect: {status: answered}, world: {now: 2026-05-13T12:00:00Z, zone: UTC}}]
+`
+
+// A suite has a matrix beside its candidates, read by the same rules.
+func TestSuiteMatrix(t *testing.T) {
+	s, err := Load(folder(suiteMatrix), "s")
+	require.NoError(t, err)
+	require.Equal(t, []string{"own", "a-x", "a-x-json_object", "a-y", "a-y-json_object", "b-z", "extra"}, matrixNames(s.Candidates))
+	_, err = Load(folder(strings.Replace(suiteMatrix, "name: extra", "name: own", 1)), "s")
+	require.EqualError(t, err, "s/suite.yaml:3: matrix: candidate own of the matrix is also one of candidates")
 }

@@ -53,7 +53,7 @@ func TestSchemaFieldsAreTheLoaders(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(Schema(), &doc))
 	for name, fields := range map[string][]string{
-		"suite": suiteFields, "task_file": taskFileFields, "candidate": candidateFields, "tool": toolFields, "defaults": defaultsFields,
+		"suite": suiteFields, "task_file": taskFileFields, "candidate": candidateFields, "matrix": matrixFields, "exclusion": axisNames[:], "inclusion": inclusionFields, "tool": toolFields, "defaults": defaultsFields,
 		"budgets": budgetFields, "world": worldFields, "task": taskFields, "fault": faultFields, "emit": emitFields, "expect": expectFields,
 		"signals": signalNames(), "http": httpFields, "header_env": headerFields,
 	} {
@@ -84,7 +84,7 @@ func TestSchemaAcceptsShippedSuites(t *testing.T) {
 		return nil
 	}))
 	require.GreaterOrEqual(t, files, 10)
-	for _, text := range []string{full, taskOne, taskTwo, head + "tasks: [" + sound + "]\n"} {
+	for _, text := range []string{suiteMatrix, full, taskOne, taskTwo, head + "tasks: [" + sound + "]\n"} {
 		require.NoError(t, s.Validate(asJSON(t, []byte(text))))
 	}
 }
@@ -96,6 +96,9 @@ func TestSchemaRefuses(t *testing.T) {
 		"unknown field":     "name: demo\ntasks: [x]\nnam: x\n",
 		"no tasks":          "name: demo\n",
 		"candidate's name":  "name: demo\ntasks: [x]\ncandidates: [{name: A, provider: p, model: m}]\n",
+		"matrix's model":    "name: demo\ntasks: [x]\nmatrix: {provider: {a: []}}\n",
+		"matrix's name":     "name: demo\ntasks: [x]\nmatrix: {provider: a, model: b, name: c}\n",
+		"exclude nothing":   "name: demo\ntasks: [x]\nmatrix: {provider: a, model: b, exclude: [{}]}\n",
 		"world's date":      "name: demo\ntasks: [x]\nworlds: {a: {counts: {2026-5-1: {a: 1}}}}\n",
 		"task without id":   "tasks: [{request: Hi, expect: {status: answered}}]\n",
 		"no status":         "tasks: [{id: A, request: Hi, expect: {}}]\n",

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/admission"
+)
+
+// configOf loads a configuration file with this text.
+func configOf(t *testing.T, text string) (config, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), configName)
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.String("config", configName, "")
+	require.NoError(t, flags.Set("config", file))
+	return loadConfig(&process{env: func(string) (string, bool) { return "", false }}, flags)
+}
+
+// What init writes as a comment is right once the comment signs are gone.
+func TestScaffoldComments(t *testing.T) {
+	text, err := scaffold.ReadFile("scaffold/cupel.yaml")
+	require.NoError(t, err)
+	off := regexp.MustCompile(`(?m)^# ((?:matrix|limits|max_cost|max_tokens|max_requests):|  )`)
+	require.Len(t, off.FindAll(text, -1), 17)
+	c, err := configOf(t, off.ReplaceAllString(string(text), "$1"))
+	require.NoError(t, err)
+	var names []string
+	for _, m := range c.Candidates {
+		names = append(names, m.Name)
+		require.NoError(t, m.Validate())
+	}
+	require.Equal(t, []string{
+		"strong", "weak", "openai-gpt-4o-mini", "openai-gpt-4o-mini-json_schema", "openai-gpt-4o", "openai-gpt-4o-json_schema",
+		"anthropic-claude-3-5-haiku-latest", "fast",
+	}, names)
+	require.Equal(t, names[2:], func() (matrix []string) {
+		for _, m := range c.Matrix {
+			matrix = append(matrix, m.Name)
+		}
+		return matrix
+	}())
+	require.Equal(t, admission.Caps{CostNanoUSD: 5e9, Tokens: 2e6, Requests: 10000}, c.Caps)
+	require.Equal(t, map[string]admission.Limits{
+		"openai":    {Concurrency: 8, RequestsPerMinute: 500, TokensPerMinute: 200_000},
+		"anthropic": {Concurrency: 4, Caps: admission.Caps{CostNanoUSD: 25e8, Tokens: 1e6, Requests: 2000}},
+	}, c.Limits)
+}
+
+// Money is the text of the file, digit by digit: 16 digits are no float's.
+func TestCapsAreExact(t *testing.T) {
+	for text, want := range map[string]int64{
+		"max_cost: 999999.999999999":   999_999_999_999_999,
+		"max_cost: 0.1":                100_000_000,
+		"max_cost: '0.000000001'":      1,
+		"max_cost: 12":                 12e9,
+		"max_cost: ":                   0,
+		"max_cost: 123456.000000001\n": 123_456_000_000_001,
+	} {
+		c, err := configOf(t, text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, c.Caps.CostNanoUSD, text)
+	}
+	for _, text := range []string{"max_cost: 0", "max_cost: 0.0", "max_cost: 1_000", "max_cost: .5", "max_cost: 1e3", "max_cost: -1", "max_cost: {a: 1}", "max_cost: true", "max_requests: 1.5", "max_tokens: 0x10", "max_tokens: 9999999999999999999"} {
+		_, err := configOf(t, text)
+		require.ErrorContains(t, err, configName+":1: max_", text)
+		require.Equal(t, exitUsage, exitCode(err), text)
+	}
+}
+
+// An alias stands for what it names in limits, too.
+func TestLimitsFollowAliases(t *testing.T) {
+	c, err := configOf(t, "limits: {openai: &slow {requests_per_minute: 6}, anthropic: *slow}")
+	require.NoError(t, err)
+	require.Equal(t, admission.Limits{RequestsPerMinute: 6}, c.Limits["anthropic"])
+	_, err = configOf(t, "limits: {openai: }")
+	require.ErrorContains(t, err, "limits.openai: must be a mapping, not empty")
+}
