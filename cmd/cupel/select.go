@@ -78,24 +78,17 @@ type outcome struct{ solved, result bool }
 
 // earlier reads a run, which must be of the same suite, without holding its rows.
 func earlier(runs, name string, suite *goldens.Suite) (m ledger.Manifest, episodes map[cell]outcome, err error) {
-	dir, err := findRun(runs, name)
-	if err != nil {
-		return m, nil, err
-	}
-	if m, err = ledger.ReadManifest(dir); err != nil {
-		return m, nil, err
-	}
-	harness.CleanRun(&m, &ledger.Rows{})
+	_, m, rows, err := openRun(runs, name)
 	switch {
-	case m.Status == "running":
-		return m, nil, unfinished(dir, m)
+	case err != nil:
+		return m, nil, err
 	case m.Suite != suite.Name:
 		return m, nil, usage(fmt.Errorf("run %s is of suite %s, and this is suite %s: name a run of the same suite", m.RunID, m.Suite, suite.Name))
 	case m.Fork != nil:
 		return m, nil, usage(fmt.Errorf("run %s is a fork: its episodes are none of the suite's; name another run", m.RunID))
 	}
 	episodes = map[cell]outcome{}
-	for rec, err := range ledger.Scan(dir) {
+	for rec, err := range rows {
 		if err != nil {
 			return m, nil, err
 		}

@@ -26,7 +26,7 @@ func TestFindSource(t *testing.T) {
 	require.Zero(t, code, out)
 	dir, _, rows, err := loadRun(runs, "latest")
 	require.NoError(t, err)
-	id := rows.Episodes[0].EpisodeID
+	id := rows[0].EpisodeID
 	for _, name := range []string{
 		"latest/G01/weak", "latest/G01/weak/1", "latest/G01", "latest/" + id, filepath.Base(dir) + "/G01/weak",
 		dir + "/G01/weak", filepath.ToSlash(dir) + "/G01/weak/1", dir + "/" + id,

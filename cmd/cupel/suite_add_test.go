@@ -37,18 +37,18 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 	require.NoError(t, err)
 
 	solved := map[string]bool{}
-	for _, e := range before.Episodes {
+	for _, e := range before {
 		code, out := cupelIn("suite", "add", "--runs", runs, "--from", "latest/"+e.EpisodeID, "--suite", mine)
 		require.Zero(t, code, "%s: %s", e.TaskID, out)
 		require.Contains(t, out, "run     cupel run --suite", e.TaskID)
 		require.FileExists(t, filepath.Join(mine, "cassettes", "strong", e.TaskID+"-strong", "1.yaml"))
 		solved[e.TaskID+"-strong"] = e.Solved
 	}
-	require.Len(t, before.Episodes, 69)
+	require.Len(t, before, 69)
 
 	made, _, err := loadSuite(mine)
 	require.NoError(t, err)
-	require.Len(t, made.Tasks, len(before.Episodes))
+	require.Len(t, made.Tasks, len(before))
 	for _, is := range made.Tasks {
 		was := source.Tasks[taskIndex(source, strings.TrimSuffix(is.ID, "-strong"))]
 		require.Equal(t, given(t, was), given(t, is), is.ID)
@@ -67,8 +67,8 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 	_, m, after, err := loadRun(filepath.Join(dir, "again"), "latest")
 	require.NoError(t, err)
 	require.Equal(t, "complete", m.Status)
-	require.Len(t, after.Episodes, len(before.Episodes))
-	for _, e := range after.Episodes {
+	require.Len(t, after, len(before))
+	for _, e := range after {
 		require.Equal(t, solved[e.TaskID], e.Solved, e.TaskID)
 	}
 }
