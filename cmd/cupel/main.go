@@ -35,6 +35,7 @@ type process struct {
 
 // execute runs the command line and returns the exit code.
 func execute(p *process) int {
+	p.stderr = p.prose(p.stderr)
 	p.guard()
 	root := newRoot(p)
 	root.SetArgs(p.args)

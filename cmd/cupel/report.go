@@ -99,7 +99,8 @@ func newGate(p *process) *cobra.Command {
 		Long: `Judges a run by its ledger and exits 0 (accepted), 10 (rejected) or 11
 (inconclusive: not enough evidence). With several candidates the worst decides:
 one rejected candidate rejects the run. RUN is a run folder, a run id or its
-beginning, or "latest".`,
+beginning, or "latest". On GitHub Actions (GITHUB_ACTIONS=true) the verdict is
+annotated as well: errors, warnings and notices.`,
 		Example: `  cupel gate latest
   cupel gate latest --candidate strong`,
 		Args: exactlyOne,
@@ -112,7 +113,10 @@ beginning, or "latest".`,
 			if err != nil {
 				return err
 			}
-			if err := reports.Summary(p.stdout, r, p.width()); err != nil {
+			if err := reports.Summary(p.prose(p.stdout), r, p.width()); err != nil {
+				return err
+			}
+			if err := p.annotate(r); err != nil {
 				return err
 			}
 			return gateOutcome(r)

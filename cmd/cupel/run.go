@@ -207,7 +207,7 @@ func printRun(p *process, f runFlags, res harness.Result, report reports.Report)
 	case f.quiet:
 		return nil
 	}
-	if err := reports.Summary(p.stdout, report, p.width()); err != nil {
+	if err := reports.Summary(p.prose(p.stdout), report, p.width()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(p.stdout, "\n%sledger  %s\nreport  %s\ngate    cupel gate %s\n",

@@ -1,0 +1,84 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// maxAnnotations is how many of a kind GitHub shows of one step.
+const maxAnnotations = 10
+
+// annotation is one remark on a run.
+type annotation struct {
+	verdict     Verdict
+	title, text string
+}
+
+// Annotations writes the verdict as workflow commands of GitHub Actions: an error
+// for each criterion that failed, a warning for each inconclusive one, a notice
+// for each candidate that passes. There are at most ten, the worst first; the last
+// one then says how many are missing. Each is one line, bounded and escaped.
+func Annotations(w io.Writer, r Report) error {
+	var list []annotation
+	for _, c := range r.Candidates {
+		list = annotate(list, c.Name, c.Verdict, c.Sentence, c.Criteria)
+	}
+	for _, g := range r.Groups {
+		list = annotate(list, g.name()+" (pooled)", g.Verdict, g.Sentence, g.Criteria)
+	}
+	if len(list) == 0 {
+		list = append(list, annotation{r.Verdict, "cupel", r.Headline})
+	}
+	slices.SortStableFunc(list, func(a, b annotation) int { return cmp.Compare(a.rank(), b.rank()) })
+	if more := len(list) - maxAnnotations + 1; more > 1 {
+		list = append(list[:maxAnnotations-1], annotation{list[maxAnnotations-1].verdict, "cupel", fmt.Sprintf("%d more remarks are in the report", more)})
+	}
+	var b strings.Builder
+	for _, a := range list {
+		level := [...]string{"error", "warning", "notice"}[a.rank()]
+		fmt.Fprintf(&b, "::%s title=%s::%s\n", level, escapeProperty.Replace(clip(a.title, 200)), escapeData.Replace(clip(a.text, 600)))
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("reports: annotations: %w", err)
+	}
+	return nil
+}
+
+// annotate adds what there is to say about one candidate or group.
+func annotate(list []annotation, name string, v Verdict, sentence string, criteria []Criterion) []annotation {
+	if v == NotJudged {
+		return list
+	}
+	said := len(list)
+	for _, c := range criteria {
+		if c.Verdict == Pass {
+			continue
+		}
+		text := fmt.Sprintf("%s (%s), needs %s, n %s. %s", c.value(), c.interval(), c.needs(), thousands(int64(c.N)), c.Note)
+		list = append(list, annotation{c.Verdict, fmt.Sprintf("%s: %s: %s", brief(name, 80), lowerFirst(c.Title), c.Verdict.word()), strings.TrimSpace(text)})
+	}
+	if len(list) == said { // a pass, or one that would be if it were finished
+		list = append(list, annotation{v, fmt.Sprintf("%s: %s", brief(name, 80), v.word()), name + " " + sentence})
+	}
+	return list
+}
+
+// rank orders by what a reader must see first.
+func (a annotation) rank() int {
+	switch a.verdict {
+	case Fail:
+		return 0
+	case Pass:
+		return 2
+	}
+	return 1
+}
+
+// What would end a workflow command, or a property of one, is written in code.
+var (
+	escapeData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)

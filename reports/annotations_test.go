@@ -1,0 +1,99 @@
+package reports
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+func annotations(t *testing.T, r Report) []string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, Annotations(&b, r))
+	require.True(t, strings.HasSuffix(b.String(), "\n"))
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+}
+
+func TestAnnotations(t *testing.T) {
+	criterion := func(v Verdict) Criterion {
+		value := 0.5
+		return Criterion{Name: "valid_json", Title: "Contract-valid first outputs", Kind: kindShare, Value: &value, N: 8, Threshold: 0.95, AtLeast: true, Verdict: v, Note: "A note."}
+	}
+	candidate := func(name string, v Verdict, criteria ...Criterion) Candidate {
+		return Candidate{ManifestCandidate: ledger.ManifestCandidate{Name: name}, Verdict: v, Sentence: "says why.", Criteria: criteria}
+	}
+	for name, c := range map[string]struct {
+		report Report
+		want   []string
+	}{
+		"pass": {Report{Candidates: []Candidate{candidate("a", Pass, criterion(Pass))}}, []string{"::notice title=a%3A pass::a says why."}},
+		"worst first": {
+			Report{Candidates: []Candidate{
+				candidate("a", Pass, criterion(Pass)),
+				candidate("b", Inconclusive, criterion(Inconclusive), criterion(Pass)),
+				candidate("c", Fail, criterion(Inconclusive), criterion(Fail)),
+			}},
+			[]string{
+				"::error title=c%3A contract-valid first outputs%3A fail::50.0%25 (–), needs ≥ 95%25, n 8. A note.",
+				"::warning title=b%3A contract-valid first outputs%3A inconclusive::50.0%25 (–), needs ≥ 95%25, n 8. A note.",
+				"::warning title=c%3A contract-valid first outputs%3A inconclusive::50.0%25 (–), needs ≥ 95%25, n 8. A note.",
+				"::notice title=a%3A pass::a says why.",
+			},
+		},
+		"unfinished": {Report{Candidates: []Candidate{candidate("a", Inconclusive, criterion(Pass))}}, []string{"::warning title=a%3A inconclusive::a says why."}},
+		"pooled": {
+			Report{Groups: []Group{{Provider: "p", Model: "m", Verdict: Pass, Sentence: "says why."}}},
+			[]string{"::notice title=p/m (pooled)%3A pass::p/m (pooled) says why."},
+		},
+		"nobody judged": {
+			Report{Verdict: Inconclusive, Headline: "Nothing to judge", Candidates: []Candidate{candidate("s", NotJudged)}},
+			[]string{"::warning title=cupel::Nothing to judge"},
+		},
+		"hostile name": {
+			Report{Candidates: []Candidate{candidate("a,file=x::\n::set-output name=x::y\r##[error]%0A", Pass)}},
+			[]string{"::notice title=a%2Cfile=x%3A%3A %3A%3Aset-output name=x%3A%3Ay ##[error]%250A%3A pass::a,file=x:: ::set-output name=x::y ##[error]%250A says why."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, annotations(t, c.report)) })
+	}
+}
+
+func TestAnnotationsAreFew(t *testing.T) {
+	var r Report
+	for i := range 30 {
+		c := Candidate{ManifestCandidate: ledger.ManifestCandidate{Name: fmt.Sprintf("%02d%s", i, strings.Repeat("\n::error::", 1000))}, Verdict: Pass}
+		c.Sentence = strings.Repeat("long\n::error::", 1000)
+		if i == 29 {
+			c.Verdict = Inconclusive
+		}
+		r.Candidates = append(r.Candidates, c)
+	}
+	lines := annotations(t, r)
+	require.Len(t, lines, maxAnnotations)
+	require.True(t, strings.HasPrefix(lines[0], "::warning title=29"))
+	for _, l := range lines[1:] {
+		require.True(t, strings.HasPrefix(l, "::notice title="), l)
+		require.Less(t, len(l), 2000)
+	}
+	require.Equal(t, "::notice title=cupel::21 more remarks are in the report", lines[9])
+
+	r.Candidates = r.Candidates[:maxAnnotations]
+	require.NotContains(t, strings.Join(annotations(t, r), "\n"), "more remarks", "ten are all shown")
+}
+
+func TestAnnotationsOfARun(t *testing.T) {
+	m, rows := demo(demoProfiles(), 40, 1)
+	lines := annotations(t, Build(m, rows))
+	require.Regexp(t, `(?m)^::error title=open-weights-8b%3A contract-valid first outputs%3A fail::8\d\.\d%25 \(`, strings.Join(lines, "\n"))
+	require.Error(t, Annotations(brokenWriter{}, Build(m, rows)))
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
