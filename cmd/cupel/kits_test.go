@@ -222,16 +222,25 @@ func (k *kit) nightly(settings ...string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), text.String()
 }
 
-// killSession kills every process of a session, as a machine that goes down does.
+// killSession kills every process of a session, as a machine that goes down does,
+// until none is left.
 func killSession(id int) {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range stats {
-		text, _ := os.ReadFile(path)
-		_, rest, _ := strings.Cut(string(text), ") ") // state ppid pgrp session
-		if f := strings.Fields(rest); len(f) > 3 && f[3] == strconv.Itoa(id) {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+	for range 200 {
+		alive := false
+		stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+		for _, path := range stats {
+			text, _ := os.ReadFile(path)
+			_, rest, _ := strings.Cut(string(text), ") ") // state, parent, group, session
+			if f := strings.Fields(rest); len(f) > 3 && f[3] == strconv.Itoa(id) && f[0] != "Z" {
+				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				alive = true
+			}
 		}
+		if !alive {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 
@@ -470,4 +479,3 @@ func (k *kit) script(name string) string {
 	require.NoError(k.t, err)
 	return string(text)
 }
-
