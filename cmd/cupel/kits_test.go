@@ -33,6 +33,7 @@ while shift && [ $# -gt 0 ]; do
 	--shard) shard=$2; shift ;;
 	--resume) run=$2; shift ;;
 	-o) out+=("$2"); shift ;;
+	*) [ "$verb" != merge ] || [ -f "$1/run.json" ] || exit 2 ;;
 	esac
 done
 manifest() { printf '{\n  "status": "%s",\n  "outcomes": {\n    "budget_stops": %s\n  }\n}\n' "$1" "$2" >"$run/run.json"; }
@@ -47,8 +48,8 @@ run)
 	partial) manifest partial 0; exit 1 ;;
 	capped) manifest partial 3; exit 1 ;;
 	killed) manifest running 0; kill -KILL $$ ;;
-	usage) exit 2 ;;
-	nothing) exit 3 ;;
+	usage) [ -f "$run/run.json" ] || rm -r "$run"; exit 2 ;;
+	nothing) rm -r "$run"; exit 3 ;;
 	hang) manifest running 0; trap 'manifest partial 0; exit 130' TERM; while :; do command -p sleep 0.02; done ;;
 	esac ;;
 merge) run=$runs/merged; mkdir -p "$run"; manifest complete 0; echo "run  $run" ;;
@@ -258,6 +259,7 @@ func (k *kit) waitFor(pattern string) {
 }
 
 func TestNightlyScript(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		gate     int
 		plans    map[int]string
@@ -321,6 +323,7 @@ func TestNightlyScriptRefuses(t *testing.T) {
 
 // Interrupted or killed with all its processes, it goes on where it was.
 func TestNightlyScriptGoesOn(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("finds processes in /proc")
 	}
@@ -359,6 +362,7 @@ func TestNightlyScriptGoesOn(t *testing.T) {
 // A night that cannot be resumed, because the suite has changed, keeps nobody
 // from the next one; what a gate refuses is not paid for twice.
 func TestNightlyScriptStartsAnew(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	k.fake(2, map[int]string{1: "usage"})
 	k.write("nightly/night-20260101T000000Z/shards", "1\n")
@@ -384,6 +388,7 @@ func TestNightlyScriptStartsAnew(t *testing.T) {
 
 // The same with cupel itself.
 func TestNightlyScriptRunsCupel(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		candidate, shards string
 		code              int
@@ -407,6 +412,7 @@ func TestNightlyScriptRunsCupel(t *testing.T) {
 }
 
 func TestNightlyScriptResumesCupel(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("finds processes in /proc")
 	}
