@@ -29,8 +29,8 @@ func Annotations(w io.Writer, r Report) error {
 	for _, g := range r.Groups {
 		list = annotate(list, g.name()+" (pooled)", g.Verdict, g.Sentence, g.Criteria)
 	}
-	if len(list) == 0 {
-		list = append(list, annotation{r.Verdict, "cupel", r.Headline})
+	if r.Verdict != Pass && !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict != Pass }) {
+		list = append(list, annotation{r.Verdict, "cupel", r.Headline}) // it is about the run
 	}
 	slices.SortStableFunc(list, func(a, b annotation) int { return cmp.Compare(a.rank(), b.rank()) })
 	if more := len(list) - maxAnnotations + 1; more > 1 {

@@ -32,7 +32,7 @@ func TestAnnotations(t *testing.T) {
 		report Report
 		want   []string
 	}{
-		"pass": {Report{Candidates: []Candidate{candidate("a", Pass, criterion(Pass))}}, []string{"::notice title=a%3A pass::a says why."}},
+		"pass": {Report{Verdict: Pass, Candidates: []Candidate{candidate("a", Pass, criterion(Pass))}}, []string{"::notice title=a%3A pass::a says why."}},
 		"worst first": {
 			Report{Candidates: []Candidate{
 				candidate("a", Pass, criterion(Pass)),
@@ -47,8 +47,12 @@ func TestAnnotations(t *testing.T) {
 			},
 		},
 		"unfinished": {Report{Candidates: []Candidate{candidate("a", Inconclusive, criterion(Pass))}}, []string{"::warning title=a%3A inconclusive::a says why."}},
+		"run ended early": {
+			Report{Verdict: Inconclusive, Headline: "Inconclusive: the run ended early", Candidates: []Candidate{candidate("a", Pass)}},
+			[]string{"::warning title=cupel::Inconclusive: the run ended early", "::notice title=a%3A pass::a says why."},
+		},
 		"pooled": {
-			Report{Groups: []Group{{Provider: "p", Model: "m", Verdict: Pass, Sentence: "says why."}}},
+			Report{Verdict: Pass, Groups: []Group{{Provider: "p", Model: "m", Verdict: Pass, Sentence: "says why."}}},
 			[]string{"::notice title=p/m (pooled)%3A pass::p/m (pooled) says why."},
 		},
 		"nobody judged": {
@@ -56,7 +60,7 @@ func TestAnnotations(t *testing.T) {
 			[]string{"::warning title=cupel::Nothing to judge"},
 		},
 		"hostile name": {
-			Report{Candidates: []Candidate{candidate("a,file=x::\n::set-output name=x::y\r##[error]%0A", Pass)}},
+			Report{Verdict: Pass, Candidates: []Candidate{candidate("a,file=x::\n::set-output name=x::y\r##[error]%0A", Pass)}},
 			[]string{"::notice title=a%2Cfile=x%3A%3A %3A%3Aset-output name=x%3A%3Ay ##[error]%250A%3A pass::a,file=x:: ::set-output name=x::y ##[error]%250A says why."},
 		},
 	} {
@@ -83,7 +87,7 @@ func TestAnnotationsAreFew(t *testing.T) {
 	}
 	require.Equal(t, "::notice title=cupel::21 more remarks are in the report", lines[9])
 
-	r.Candidates = r.Candidates[:maxAnnotations]
+	r.Candidates, r.Verdict = r.Candidates[:maxAnnotations], Pass
 	require.NotContains(t, strings.Join(annotations(t, r), "\n"), "more remarks", "ten are all shown")
 }
 

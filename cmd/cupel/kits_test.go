@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -441,9 +442,16 @@ func TestNightlyScriptResumesCupel(t *testing.T) {
 func TestKitsCallWhatExists(t *testing.T) {
 	k := newKit(t)
 	k.real()
-	for _, args := range []string{"run --shard 1/3 --help", "run --resume RUN --help", "run --mode record --trials 3 --max-cost 2.00 --help", "merge A B --runs R --help", "report R -o -.md -o junit.xml --help", "gate R --candidate a --help"} {
-		k.cupel(strings.Fields(args)...)
+	shown := 0
+	for _, file := range []string{"ci/github.yml", "ci/nightly.sh", "ci.md"} {
+		text, err := os.ReadFile(filepath.Join(kits, "..", file))
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`(?m)^\s*(?:run: |\$ |)(?:cupel|"\$CUPEL") ([a-z][^|>&#\n]*)`).FindAllStringSubmatch(string(text), -1) {
+			k.cupel(append(strings.Fields(strings.Replace(m[1], `"$TRIALS"`, "3", 1)), "--help")...)
+			shown++
+		}
 	}
+	require.Greater(t, shown, 12)
 }
 
 func TestCrontab(t *testing.T) {
