@@ -108,13 +108,15 @@ type actions struct {
 	output    map[string]string // what each job printed, by its name and shard
 }
 
-// act runs all jobs of the workflow for an event; it returns how each ended.
-func (k *kit) act(event string) (*actions, map[string]int) {
+// act runs all jobs of the workflow for an event, with some of its settings
+// changed; it returns how each ended.
+func (k *kit) act(event string, settings map[string]string) (*actions, map[string]int) {
 	k.t.Helper()
 	a := &actions{
 		kit: k, workflow: readWorkflow(k.t), output: map[string]string{}, artifacts: k.t.TempDir(),
 		contexts: map[string]string{"github.event_name": event, "secrets.OPENAI_API_KEY": "canary-openai-key", "secrets.ANTHROPIC_API_KEY": ""},
 	}
+	maps.Copy(a.Env, settings)
 	a.bin("go", "#!/bin/sh\n[ \"$*\" = \"install github.com/cupel-eval/cupel/cmd/cupel@latest\" ]\n")
 	a.bin("sleep", "#!/bin/sh\n")
 	a.summary = filepath.Join(k.dir, "summary.md")
@@ -151,7 +153,7 @@ func (a *actions) job(name string, j job) (code int) {
 		cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", script)
 		cmd.Dir = workspace
 		cmd.Env = append(slices.Clone(a.env), "GITHUB_ACTIONS=true", "CI=true", "GITHUB_STEP_SUMMARY="+a.summary)
-		for _, env := range []map[string]string{a.workflow.Env, s.Env} {
+		for _, env := range []map[string]string{a.Env, s.Env} {
 			for key, value := range env {
 				cmd.Env = append(cmd.Env, key+"="+a.expand(value))
 			}
@@ -280,7 +282,7 @@ func TestWorkflow(t *testing.T) {
 			t.Parallel()
 			k := newKit(t, "strong")
 			k.fake(c.gate, c.plans)
-			a, codes := k.act(c.event)
+			a, codes := k.act(c.event, nil)
 			for job, code := range c.codes {
 				require.Equal(t, code, codes[job], "%s: %s", job, a.output[job])
 			}
@@ -298,7 +300,7 @@ func TestWorkflow(t *testing.T) {
 func TestWorkflowWithoutRuns(t *testing.T) {
 	k := newKit(t, "strong")
 	k.fake(0, map[int]string{1: "nothing", 2: "nothing", 3: "nothing"})
-	_, codes := k.act("pull_request")
+	_, codes := k.act("pull_request", nil)
 	require.Equal(t, map[string]int{"run 1": 3, "run 2": 3, "run 3": 3, "gate": 2}, codes)
 }
 
@@ -316,7 +318,7 @@ func TestWorkflowRunsCupel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t, c.candidate)
 			k.real()
-			a, codes := k.act("pull_request")
+			a, codes := k.act("pull_request", nil)
 			require.Equal(t, map[string]int{"run 1": 0, "run 2": 0, "run 3": 0, "gate": c.code}, codes, a.output)
 			require.Contains(t, a.output["gate"], c.annotates)
 			summary := k.read("summary.md")
@@ -340,13 +342,13 @@ func TestWorkflowRecordsCupel(t *testing.T) {
 	k := newKit(t)
 	k.real()
 	k.cupel("init")
-	a, codes := k.act("schedule")
+	a, codes := k.act("schedule", map[string]string{"TRIALS": "1"})
 	require.Equal(t, map[string]int{"run 1": 0, "run 2": 0, "run 3": 0}, map[string]int{"run 1": codes["run 1"], "run 2": codes["run 2"], "run 3": codes["run 3"]}, a.output)
 	require.Contains(t, []int{10, 11}, codes["gate"], "%s", a.output["gate"]) // three tasks are little evidence
-	k.requireJUnit(filepath.Join(a.artifacts, "cupel-verdict", "junit.xml"), 18)
+	k.requireJUnit(filepath.Join(a.artifacts, "cupel-verdict", "junit.xml"), 6)
 	cassettes, err := filepath.Glob(filepath.Join(a.artifacts, "cupel-cassettes-*", "suites", "*", "cassettes", "*", "*", "*.yaml"))
 	require.NoError(t, err)
-	require.Len(t, cassettes, 18)
+	require.Len(t, cassettes, 6)
 	for _, out := range a.output {
 		require.NotContains(t, out, "canary-openai-key")
 	}
