@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent"
@@ -82,6 +85,46 @@ func TestDriveEndsAMachineThatWaitsForNothing(t *testing.T) {
 	e.drive(context.Background())
 	require.Equal(t, agent.Failed, e.finish.Status)
 	require.ErrorContains(t, e.finish.Err, "bug in the strategy")
+}
+
+// Ids are those that ulid.Monotonic makes, which recorded ledgers hold.
+func TestIDsAreThoseOfULID(t *testing.T) {
+	at := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
+	for trial := range 20 {
+		s := newSeed(7, "G01", "strong", trial)
+		got, want := newIDs(s), ulid.Monotonic(rand.NewChaCha8(s), 1<<16)
+		for i := range 200 {
+			now := at.Add(time.Duration(i*trial/40) * time.Millisecond) // from one millisecond for all to several each
+			require.Equal(t, ulid.MustNew(ulid.Timestamp(now), want).String(), got.next(now), "trial %d, id %d", trial, i)
+		}
+	}
+}
+
+// The entropy carries into its high part.
+func TestIDsCarry(t *testing.T) {
+	at := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
+	g := newIDs(newSeed(1, "G01", "strong", 1))
+	first := g.next(at)
+	g.high, g.low = 0, math.MaxUint64
+	carried := g.next(at)
+	require.Equal(t, uint16(1), g.high)
+	require.Equal(t, first[:10], carried[:10])
+	g.high, g.low = math.MaxUint16, math.MaxUint64
+	require.PanicsWithValue(t, "harness: ulid: "+ulid.ErrMonotonicOverflow.Error(), func() { g.next(at) })
+}
+
+// BenchmarkIDs makes the ids of an episode of three turns and two tool calls.
+// Floor: 4 KiB of ChaCha8, which is what the five increments draw, about 4 µs.
+func BenchmarkIDs(b *testing.B) {
+	at := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
+	s := newSeed(1, "G01", "strong", 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		g := newIDs(s)
+		for range 6 {
+			g.next(at)
+		}
+	}
 }
 
 func TestIDsAreMonotonicAndSeeded(t *testing.T) {

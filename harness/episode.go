@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ import (
 type episode struct {
 	planned
 	id       string
-	ids      ids
+	ids      *ids
 	clock    time.Time // virtual
 	machine  agent.Machine
 	model    providers.Model
@@ -181,6 +182,10 @@ func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Rea
 	done := make([]completion, len(calls))
 	var wg sync.WaitGroup
 	for i, call := range calls {
+		if i == len(calls)-1 { // the last needs no goroutine, and most are alone
+			done[i] = call.run(ctx, e)
+			break
+		}
 		wg.Go(func() { done[i] = call.run(ctx, e) })
 	}
 	wg.Wait()
@@ -242,7 +247,7 @@ func (e *episode) prepare(c agent.CallModel) *modelCall {
 	}
 	c.Call.Stream = asked.Stream
 	row := e.rows.turn(c, e.actionID(c.ID, e.clock), e.clock)
-	c.Call.RequestID = fmt.Sprintf("%s-%d", e.id, row+1)
+	c.Call.RequestID = e.id + "-" + strconv.Itoa(row+1)
 	return &modelCall{CallModel: c, start: e.clock, row: row, past: e.rows.past}
 }
 

@@ -51,6 +51,9 @@ func newRowBuilder(p planned, id string, r *runner) rowBuilder {
 
 // turn opens the row of a model call and returns its index.
 func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int {
+	if b.turns == nil {
+		b.turns = make([]ledger.Turn, 0, 4) // rows are large, and most episodes have no more
+	}
 	b.turns = append(b.turns, ledger.Turn{
 		Key: b.pastKey(), Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind,
 		ActionID: action, ParentActionID: b.actions[c.Parent],
