@@ -41,7 +41,7 @@ func newConversation(p Params) *conversation {
 	w.WriteByte('\n')
 	writeBudget(&w, guard.Used{}, p.Budgets)
 	w.WriteByte('\n')
-	w.WriteString(toolsPrompt(p.Tools.Specs()))
+	w.WriteString(toolsPrompt(p.Tools))
 	w.WriteString(turnRules)
 	return &conversation{instructions: systemPrompt(p.Budgets), request: w.String(), budgets: p.Budgets}
 }

@@ -17,7 +17,7 @@ import (
 func Digests(p Params) map[string]string {
 	return map[string]string{
 		"prompt":   digest(specimen(p)),
-		"tools":    digest(toolsPrompt(p.Tools.Specs())),
+		"tools":    digest(toolsPrompt(p.Tools)),
 		"contract": digest(contract.Version),
 	}
 }
@@ -33,7 +33,7 @@ func specimen(p Params) string {
 	b := guard.Budgets{MaxSteps: 1, MaxToolCalls: 1, MaxTime: time.Second}
 	switch p.Profile {
 	case profileSchema:
-		schema, _ := contract.Schema(nil) // of no tools there is always one
+		schema, _ := contractSchema(nil) // of no tools there is always one
 		text += schemaPrompt(b, schema, examples(nil))
 	case profileConversation:
 		c := newConversation(Params{Request: "r", Constraints: "c", Budgets: b})

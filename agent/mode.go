@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -26,11 +25,11 @@ func newFormat(p Params) (*providers.Format, error) {
 	case providers.JSONObject:
 		return &providers.Format{Mode: mode}, nil
 	case providers.JSONSchema, providers.ForcedTool:
-		schema, err := contract.Schema(p.Tools.Specs())
+		schema, err := contractSchema(p.Tools)
 		if err != nil {
 			return nil, fmt.Errorf("output mode %s: %w", mode, err)
 		}
-		return &providers.Format{Mode: mode, Name: formatName, Schema: schema}, nil
+		return &providers.Format{Mode: mode, Name: formatName, Schema: []byte(schema)}, nil
 	}
 	return nil, fmt.Errorf("unknown output mode %q; known: %s", p.Mode, strings.Join(modes, ", "))
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -19,8 +20,10 @@ const (
 // observation is one thing the model gets to see of what happened.
 type observation struct {
 	class obsClass
-	// line shows it in full; folded, on the way out, in at most maxProgress characters.
-	line, folded string
+	// line shows it in full; folded, on the way out, in at most maxProgress
+	// characters: few are ever folded.
+	line   string
+	folded func() string
 }
 
 // obsClass says how long an observation stays in full.
@@ -46,12 +49,15 @@ func sawResult(turn int, name, args string, r tool.Result, deduped bool) observa
 		data = oneLine(r.Message, maxData)
 	}
 	args = showJSON(args, maxArgs)
-	o := observation{class: obsResult, folded: foldResult(turn, name, args, verdict, data)}
+	again := ""
 	if deduped {
-		verdict += " (same as before, not run again)"
+		again = " (same as before, not run again)"
 	}
-	o.line = fmt.Sprintf("tool result: turn %d %s %s -> %s %s%s%s", turn, name, args, verdict, dataOpen, data, dataClose)
-	return o
+	return observation{
+		class:  obsResult,
+		line:   "tool result: turn " + strconv.Itoa(turn) + " " + name + " " + args + " -> " + verdict + again + " " + dataOpen + data + dataClose,
+		folded: func() string { return foldResult(turn, name, args, verdict, data) },
+	}
 }
 
 // foldResult shortens a result: first its arguments give way, then its data.
@@ -69,9 +75,11 @@ func foldResult(turn int, name, args, verdict, data string) string {
 // sawReply shows the user's answer to a question.
 func sawReply(turn int, question, answer string) observation {
 	return observation{
-		class:  obsReply,
-		line:   fmt.Sprintf("user reply: turn %d asked %s answered %s", turn, fenceLine(question, maxData), fenceLine(answer, maxData)),
-		folded: fmt.Sprintf("turn %d user reply -> %s", turn, fenceLine(answer, maxProgress/2)),
+		class: obsReply,
+		line:  fmt.Sprintf("user reply: turn %d asked %s answered %s", turn, fenceLine(question, maxData), fenceLine(answer, maxData)),
+		folded: func() string {
+			return fmt.Sprintf("turn %d user reply -> %s", turn, fenceLine(answer, maxProgress/2))
+		},
 	}
 }
 
@@ -89,7 +97,7 @@ func sawViolation(turn int, codes []string) observation {
 }
 
 func note(line string) observation {
-	return observation{class: obsNote, line: line, folded: cut(line, maxProgress)}
+	return observation{class: obsNote, line: line, folded: func() string { return cut(line, maxProgress) }}
 }
 
 // canonical is the canonical form of any JSON value, or the text itself where

@@ -55,12 +55,12 @@ func TestObservationBounds(t *testing.T) {
 	data = strings.TrimSuffix(data, dataClose)
 	require.Equal(t, maxData, utf8.RuneCountInString(data))
 	require.True(t, strings.HasSuffix(data, "…"), "a cut shows")
-	require.LessOrEqual(t, utf8.RuneCountInString(o.folded), maxProgress)
-	require.True(t, strings.HasSuffix(o.folded, "…</data>"), "a folded line keeps its fence: %s", o.folded)
+	require.LessOrEqual(t, utf8.RuneCountInString(o.folded()), maxProgress)
+	require.True(t, strings.HasSuffix(o.folded(), "…</data>"), "a folded line keeps its fence: %s", o.folded())
 
 	e := sawResult(1, "t", "{}", tool.Result{Outcome: tool.Error, Code: strings.Repeat("E", 100), Message: strings.Repeat("m", 700)}, false)
-	require.LessOrEqual(t, utf8.RuneCountInString(e.folded), maxProgress)
-	require.True(t, strings.HasSuffix(e.folded, dataClose))
+	require.LessOrEqual(t, utf8.RuneCountInString(e.folded()), maxProgress)
+	require.True(t, strings.HasSuffix(e.folded(), dataClose))
 }
 
 func TestScratchpadFolds(t *testing.T) {

@@ -30,16 +30,15 @@ type prompts interface {
 }
 
 func newPrompts(p Params) (prompts, error) {
-	specs := p.Tools.Specs()
 	switch p.Profile {
 	case "", profileSeed:
-		return &rendered{systemPrompt(p.Budgets), toolsPrompt(specs)}, nil
+		return &rendered{systemPrompt(p.Budgets), toolsPrompt(p.Tools)}, nil
 	case profileSchema:
-		schema, err := contract.Schema(specs)
+		schema, err := contractSchema(p.Tools)
 		if err != nil {
 			return nil, fmt.Errorf("prompt profile %s: %w", p.Profile, err)
 		}
-		return &rendered{schemaPrompt(p.Budgets, schema, examples(p.Tools)), toolsPrompt(specs)}, nil
+		return &rendered{schemaPrompt(p.Budgets, schema, examples(p.Tools)), toolsPrompt(p.Tools)}, nil
 	case profileConversation:
 		if p.Compress {
 			return nil, errors.New("prompt profile conversation has no scratchpad to compress")
@@ -48,6 +47,14 @@ func newPrompts(p Params) (prompts, error) {
 	}
 	return nil, fmt.Errorf("unknown prompt profile %q; known: %s", p.Profile,
 		strings.Join([]string{profileConversation, profileSchema, profileSeed}, ", "))
+}
+
+// contractSchema is the contract as a JSON Schema in which these tools may be called.
+func contractSchema(tools *tool.Set) (string, error) {
+	return tools.Derived("contract schema", func(specs []tool.Spec) (string, error) {
+		schema, err := contract.Schema(specs)
+		return string(schema), err
+	})
 }
 
 // rendered are prompts that show the scratchpad anew every turn and remember
@@ -64,7 +71,7 @@ func (*rendered) said(string)          {}
 func (*rendered) observed(observation) {}
 
 // schemaPrompt states the contract as a JSON Schema, with outputs that fit it.
-func schemaPrompt(b guard.Budgets, schema []byte, examples []string) string {
+func schemaPrompt(b guard.Budgets, schema string, examples []string) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "You are a bounded agent controller. Every turn you output exactly ONE JSON object that fits this JSON Schema:\n\n%s\n\n", schema)
 	w.WriteString("Examples of whole outputs:\n")

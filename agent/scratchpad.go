@@ -43,7 +43,7 @@ func (p *scratchpad) observe(o observation) {
 	if count <= most {
 		return
 	}
-	p.progress = append(p.progress, p.obs[oldest].folded)
+	p.progress = append(p.progress, p.obs[oldest].folded())
 	p.progress = p.progress[max(0, len(p.progress)-maxFolded):]
 	p.obs = append(p.obs[:oldest], p.obs[oldest+1:]...)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -11,8 +12,9 @@ import (
 // Set is a fixed list of tools with compiled schemas. It is immutable and safe
 // for concurrent use. The nil Set offers no tool.
 type Set struct {
-	specs []Spec
-	tools map[string]compiled
+	specs   []Spec
+	tools   map[string]compiled
+	derived sync.Map // texts by name
 }
 
 // compiled is one tool ready to validate.
@@ -55,6 +57,23 @@ func (s *Set) Specs() []Spec {
 		return nil
 	}
 	return s.specs
+}
+
+// Derived returns the text that write makes of the tools, written once and kept
+// as long as the Set: many episodes offer the same tools. name tells texts apart,
+// and is a constant; an error is not kept. The nil Set keeps nothing.
+func (s *Set) Derived(name string, write func([]Spec) (string, error)) (string, error) {
+	if s == nil {
+		return write(nil)
+	}
+	if text, ok := s.derived.Load(name); ok {
+		return text.(string), nil
+	}
+	text, err := write(s.specs)
+	if err == nil {
+		s.derived.Store(name, text)
+	}
+	return text, err
 }
 
 // Has reports whether a tool of exactly this name is on offer.

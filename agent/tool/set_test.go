@@ -2,6 +2,7 @@ package tool_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,4 +82,36 @@ func TestNilSetOffersNothing(t *testing.T) {
 	require.False(t, s.Has("a"))
 	require.Empty(t, s.Specs())
 	require.Equal(t, []string{"name:unknown_tool"}, s.Validate(tool.Call{Name: "a"}))
+}
+
+func TestDerivedIsWrittenOnce(t *testing.T) {
+	s := newSet(t, spec("a", `{}`), spec("b", `{}`))
+	written := 0
+	names := func(specs []tool.Spec) (string, error) {
+		written++
+		out := ""
+		for _, one := range specs {
+			out += one.Name
+		}
+		return out, nil
+	}
+	failing := func([]tool.Spec) (string, error) { written++; return "part", errors.New("no") }
+	for range 2 {
+		text, err := s.Derived("names", names)
+		require.NoError(t, err)
+		require.Equal(t, "ab", text)
+	}
+	require.Equal(t, 1, written)
+	for range 2 {
+		_, err := s.Derived("other", failing)
+		require.EqualError(t, err, "no")
+	}
+	require.Equal(t, 3, written, "an error is not kept")
+	var none *tool.Set
+	for range 2 {
+		text, err := none.Derived("names", names)
+		require.NoError(t, err)
+		require.Empty(t, text)
+	}
+	require.Equal(t, 5, written)
 }
