@@ -17,13 +17,20 @@ type column struct {
 	id    int
 }
 
+// record is a type of row: its columns, those of an embedded ledger.Key apart.
+type record struct {
+	key, own []column
+	keyed    bool // its first field is the Key
+}
+
 // columns lists the columns of every type of row, so that no new one is
-// forgotten. Fields of embedded structs are the type's own.
-var columns = sync.OnceValue(func() map[reflect.Type][]column {
-	all := map[reflect.Type][]column{}
-	count := 0
+// forgotten, and how many there are. Fields of embedded structs are the type's
+// own.
+var columns = sync.OnceValues(func() (all map[reflect.Type]record, count int) {
+	all = map[reflect.Type]record{}
 	var add func(at string, t reflect.Type)
 	add = func(at string, t reflect.Type) {
+		r := record{keyed: t.Field(0).Type == reflect.TypeFor[ledger.Key]()}
 		for _, f := range reflect.VisibleFields(t) {
 			elem := f.Type
 			if elem.Kind() == reflect.Slice {
@@ -33,7 +40,13 @@ var columns = sync.OnceValue(func() map[reflect.Type][]column {
 				continue
 			}
 			tag, _, _ := strings.Cut(cmp.Or(f.Tag.Get("parquet"), f.Tag.Get("json")), ",")
-			all[t] = append(all[t], column{at + "." + tag, f.Index, count})
+			col := column{at + "." + tag, f.Index, count}
+			if r.keyed && len(f.Index) == 2 && f.Index[0] == 0 {
+				r.key = append(r.key, col)
+			} else {
+				r.own = append(r.own, col)
+			}
+			all[t] = r
 			count++
 			if _, known := all[elem]; !known && elem.Kind() == reflect.Struct {
 				add(at+"."+tag, elem)
@@ -46,35 +59,61 @@ var columns = sync.OnceValue(func() map[reflect.Type][]column {
 	add("manifest", reflect.TypeFor[ledger.Manifest]())
 	add("rows", reflect.TypeFor[ledger.Rows]())
 	add("rows", reflect.TypeFor[ledger.EpisodeRows]())
-	return all
+	return all, count
 })
 
 // cleaner replaces credentials in every text of records.
 type cleaner struct {
 	secrets *recorder.Secrets
-	columns map[reflect.Type][]column
+	records map[reflect.Type]record
 	// last is the last text of each column, known to be clean: most columns repeat
 	// it.
-	last map[int]string
+	last []string
+	// key is the last one known to be clean: all rows of an episode have it.
+	key ledger.Key
 }
 
-func newCleaner(s *recorder.Secrets) cleaner { return cleaner{s, columns(), map[int]string{}} }
+func newCleaner(s *recorder.Secrets) *cleaner {
+	records, columns := columns()
+	return &cleaner{secrets: s, records: records, last: make([]string, columns)}
+}
 
 // record cleans a struct, which must be settable, or a list of them.
-func (c cleaner) record(v reflect.Value) {
+func (c *cleaner) record(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
 		for i := range v.Len() {
 			c.record(v.Index(i))
 		}
 	case reflect.Struct:
-		for _, col := range c.columns[v.Type()] {
-			c.field(col, v.FieldByIndex(col.index))
+		r := c.records[v.Type()]
+		if r.keyed {
+			c.rowKey(r.key, v)
 		}
+		c.fields(r.own, v)
 	}
 }
 
-func (c cleaner) field(col column, v reflect.Value) {
+// rowKey cleans the Key of a row.
+func (c *cleaner) rowKey(columns []column, row reflect.Value) {
+	key := row.Field(0).Addr().Interface().(*ledger.Key)
+	if *key == c.key {
+		return
+	}
+	was := *key
+	c.fields(columns, row)
+	if *key == was {
+		c.key = was
+	}
+}
+
+func (c *cleaner) fields(columns []column, v reflect.Value) {
+	for _, col := range columns {
+		c.field(col, v.FieldByIndex(col.index))
+	}
+}
+
+func (c *cleaner) field(col column, v reflect.Value) {
 	switch {
 	case v.Kind() == reflect.String:
 		s := v.String()
