@@ -3,6 +3,7 @@ package goldens
 import (
 	"fmt"
 	"math/big"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -166,11 +167,48 @@ func TestEverySpellingIsTheSameNumber(t *testing.T) {
 	})
 }
 
+// requireMarks checks that no date is passed over because its mark is missing.
+func requireMarks(t require.TestingT, text string) {
+	r := dateReader{text: normalForm(text)}
+	for _, c := range []struct {
+		shape *regexp.Regexp
+		holds bool
+	}{
+		{isoDate, r.holds("-") || r.holds("/")},
+		{cjkDate, r.holds("月", "월")},
+		{cjkYear, r.holds("年", "년")},
+		{otherDate, r.holds("/")},
+		{monthDay, r.holdsMonth()},
+		{dayMonth, r.holdsMonth()},
+		{monthYear, r.holdsMonth()},
+		{yearMonth, r.holds("-")},
+		{clockTime, r.holds(":")},
+	} {
+		if shape := c.shape; shape.Match(r.text) {
+			require.True(t, c.holds, "%v in %q", shape, text)
+		}
+	}
+}
+
+// Every date has the mark that spares other texts its expression.
+func TestDatesHaveTheirMarks(t *testing.T) {
+	part := rapid.SampledFrom([]string{
+		"jan", "February", "MAR.", "apr", "may", "June", "jul", "AUGUST", "ſept", "Sep", "oct", "nov", "Dec", "년", "年", "월", "月", "日",
+		"2026", "13", "5", "５", "st", "of", " ", " ", "-", "–", "/", ":", ",", ".", "T", "Z", "\u00a0", "x",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		requireMarks(t, strings.Join(rapid.SliceOfN(part, 1, 12).Draw(t, "parts"), ""))
+	})
+	require.False(t, (&dateReader{text: []byte("There were 449 angry messages.")}).holdsMonth())
+	require.True(t, (&dateReader{text: []byte("5 ſept")}).holdsMonth())
+}
+
 func FuzzReadAnswer(f *testing.F) {
 	for _, seed := range []string{"1,234.5e3", "May 13, 2026: 4,49", "2026年5月13日", "-$5", "1e999", "\xff9\x1f9\x009", "8-10 May", "1.2.3,4'5"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		requireMarks(t, text)
 		a := readAnswer(text, 2026)
 		for _, n := range a.numbers {
 			require.False(t, strings.HasPrefix(n.digits, "0") || strings.HasSuffix(n.digits, "0"))

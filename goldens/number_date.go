@@ -1,10 +1,13 @@
 package goldens
 
 import (
+	"bytes"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // date is a day named in an answer; year is 0 when the answer leaves it out.
@@ -53,15 +56,54 @@ type dateReader struct {
 const blank = 0
 
 func (r *dateReader) read() {
-	r.each(isoDate, func(m []int) int { return r.add(m[1], r.number(m, 1), r.number(m, 2), r.number(m, 3)) })
-	r.each(cjkDate, func(m []int) int { return r.add(m[1], r.number(m, 1), r.number(m, 2), r.number(m, 3)) })
-	r.each(cjkYear, func(m []int) int { return m[1] })
-	r.each(otherDate, func(m []int) int { return m[1] })
-	r.each(monthDay, func(m []int) int { return r.words(m, r.month(m, 1), r.number(m, 2)) })
-	r.each(dayMonth, func(m []int) int { return r.words(m, r.month(m, 2), r.number(m, 1)) })
-	r.each(monthYear, func(m []int) int { return r.plausible(m, 2) })
-	r.each(yearMonth, func(m []int) int { return r.plausible(m, 1) })
-	r.each(clockTime, func(m []int) int { return m[1] })
+	hyphen, slash := r.holds("-"), r.holds("/")
+	if hyphen || slash {
+		r.each(isoDate, func(m []int) int { return r.add(m[1], r.number(m, 1), r.number(m, 2), r.number(m, 3)) })
+	}
+	if r.holds("月", "월") {
+		r.each(cjkDate, func(m []int) int { return r.add(m[1], r.number(m, 1), r.number(m, 2), r.number(m, 3)) })
+	}
+	if r.holds("年", "년") {
+		r.each(cjkYear, func(m []int) int { return m[1] })
+	}
+	if slash {
+		r.each(otherDate, func(m []int) int { return m[1] })
+	}
+	if r.holdsMonth() {
+		r.each(monthDay, func(m []int) int { return r.words(m, r.month(m, 1), r.number(m, 2)) })
+		r.each(dayMonth, func(m []int) int { return r.words(m, r.month(m, 2), r.number(m, 1)) })
+		r.each(monthYear, func(m []int) int { return r.plausible(m, 2) })
+	}
+	if hyphen {
+		r.each(yearMonth, func(m []int) int { return r.plausible(m, 1) })
+	}
+	if r.holds(":") {
+		r.each(clockTime, func(m []int) int { return m[1] })
+	}
+}
+
+// holds reports whether one of marks is in the text: every match of an
+// expression has one of its own, which spares most texts the expression.
+func (r *dateReader) holds(marks ...string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool { return bytes.Contains(r.text, []byte(mark)) })
+}
+
+// holdsMonth reports whether the name of a month may be in the text. The
+// expressions fold case beyond ASCII: an answer in another script may hold one.
+func (r *dateReader) holdsMonth() bool {
+	for i, b := range r.text {
+		if b >= utf8.RuneSelf {
+			return true
+		}
+		if i < 2 {
+			continue
+		}
+		switch string([]byte{r.text[i-2] | 0x20, r.text[i-1] | 0x20, b | 0x20}) {
+		case "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec":
+			return true
+		}
+	}
+	return false
 }
 
 // each blanks the start of every match, up to where blankTo says; 0 leaves it.
