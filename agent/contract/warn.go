@@ -118,7 +118,7 @@ func (j *judge) warnQuestion(message string) {
 // warnDates reports arguments written YYYY-MM-DD that are no date of the
 // calendar, and a start_X that lies after its end_X.
 func (j *judge) warnDates(args tool.JSON) {
-	real := map[string]string{}
+	var real map[string]string
 	for _, field := range j.tools.Fields(j.v.Turn.Name) {
 		value, _ := args.Get(field)
 		text := value.Text()
@@ -128,6 +128,9 @@ func (j *judge) warnDates(args tool.JSON) {
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
 			j.warn("args."+tool.Label(field)+warnNoDate, "/next_action/args"+tool.Pointer(field))
 			continue
+		}
+		if real == nil {
+			real = map[string]string{}
 		}
 		real[field] = text
 	}

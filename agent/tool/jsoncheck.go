@@ -35,8 +35,7 @@ func checkJSON(text string) (shape Shape, ok bool) {
 	if !utf8.ValidString(text) {
 		return Shape{}, false
 	}
-	var few [maxDepth]byte
-	c := checker{text: text, open: few[:0], shape: Shape{Bytes: len(text)}}
+	c := checker{text: text, shape: Shape{Bytes: len(text)}}
 	for {
 		if !c.value() {
 			return Shape{}, false
@@ -51,12 +50,32 @@ func checkJSON(text string) (shape Shape, ok bool) {
 	}
 }
 
-// checker walks a text; open holds the opening brackets not yet closed.
+// checker walks a text, depth opening brackets deep: the first are in few, the
+// others in more.
 type checker struct {
 	text  string
 	at    int
-	open  []byte
+	depth int
+	few   [maxDepth]byte
+	more  []byte
 	shape Shape
+}
+
+func (c *checker) push(opening byte) {
+	if c.depth < maxDepth {
+		c.few[c.depth] = opening
+	} else {
+		c.more = append(c.more[:c.depth-maxDepth], opening)
+	}
+	c.depth++
+}
+
+// opening is the innermost bracket not yet closed.
+func (c *checker) opening() byte {
+	if c.depth <= maxDepth {
+		return c.few[c.depth-1]
+	}
+	return c.more[c.depth-maxDepth-1]
 }
 
 // value reads a scalar, an empty container, or opens containers up to the first
@@ -87,14 +106,14 @@ func (c *checker) value() bool {
 // enter steps into the container at the cursor, past the first member's name.
 func (c *checker) enter() (empty, ok bool) {
 	opening := c.text[c.at]
-	c.open = append(c.open, opening)
-	c.shape.Depth = max(c.shape.Depth, len(c.open))
+	c.push(opening)
+	c.shape.Depth = max(c.shape.Depth, c.depth)
 	c.at = skipSpace(c.text, c.at+1)
 	if c.at >= len(c.text) {
 		return false, false
 	}
 	if c.text[c.at] == opening+2 { // in ASCII, ']' is '['+2 and '}' is '{'+2
-		c.open = c.open[:len(c.open)-1]
+		c.depth--
 		c.at++
 		return true, true
 	}
@@ -124,13 +143,13 @@ func (c *checker) name() bool {
 func (c *checker) next() (more, ok bool) {
 	for {
 		c.at = skipSpace(c.text, c.at)
-		if len(c.open) == 0 {
+		if c.depth == 0 {
 			return false, c.at == len(c.text)
 		}
 		if c.at >= len(c.text) {
 			return false, false
 		}
-		opening := c.open[len(c.open)-1]
+		opening := c.opening()
 		switch c.text[c.at] {
 		case ',':
 			c.at++
@@ -139,7 +158,7 @@ func (c *checker) next() (more, ok bool) {
 			}
 			return true, true
 		case opening + 2:
-			c.open = c.open[:len(c.open)-1]
+			c.depth--
 			c.at++
 		default:
 			return false, false

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,9 +15,32 @@ type Duplicate struct{ Path, Pointer string }
 // Duplicates returns the names used twice, in document order, at most limit of
 // them.
 func (v JSON) Duplicates(limit int) []Duplicate {
+	if !v.repeats() {
+		return nil
+	}
 	var out []Duplicate
 	v.duplicates(Duplicate{}, limit, &out)
 	return out
+}
+
+// repeats reports whether any name is used twice, without saying where: most
+// texts need no paths.
+func (v JSON) repeats() bool {
+	seen := v.names()
+	for i := range v.Members {
+		if v.earlier(i, seen) > 0 || v.Members[i].Value.repeats() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.Elems, JSON.repeats)
+}
+
+// names makes room to count the names of a large object, nil for any other.
+func (v JSON) names() map[string]int {
+	if len(v.Members) > smallObject {
+		return make(map[string]int, len(v.Members))
+	}
+	return nil
 }
 
 func (d Duplicate) name(name string) Duplicate {
@@ -38,10 +62,7 @@ func Pointer(name string) string {
 const smallObject = 16
 
 func (v JSON) duplicates(at Duplicate, limit int, out *[]Duplicate) {
-	var seen map[string]int
-	if len(v.Members) > smallObject {
-		seen = make(map[string]int, len(v.Members))
-	}
+	seen := v.names()
 	for i, m := range v.Members {
 		if len(*out) >= limit {
 			return
@@ -69,8 +90,8 @@ func (v JSON) earlier(i int, seen map[string]int) int {
 		return n
 	}
 	n := 0
-	for _, m := range v.Members[:i] {
-		if m.Name == name {
+	for k := range i {
+		if v.Members[k].Name == name {
 			n++
 		}
 	}

@@ -22,6 +22,7 @@ type compiled struct {
 	spec   Spec
 	schema *jsonschema.Schema
 	tree   JSON // the schema's own document, for the order of its properties
+	fields []string
 }
 
 // NewSet compiles the schemas of specs (JSON Schema 2020-12 unless $schema says
@@ -42,7 +43,7 @@ func NewSet(specs []Spec) (*Set, error) {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("tool %d (%q): schema: %w", i, spec.Name, err))
 		}
-		s.tools[spec.Name] = compiled{spec: spec, schema: schema, tree: tree}
+		s.tools[spec.Name] = compiled{spec: spec, schema: schema, tree: tree, fields: fields(tree)}
 	}
 	if len(problems) > 0 {
 		return nil, errors.Join(problems...)
@@ -89,10 +90,11 @@ func (s *Set) Spec(name string) (Spec, bool) {
 }
 
 // Fields returns the names of the tool's top-level arguments in the order its
-// schema declares them; nil for an unknown tool.
+// schema declares them; nil for an unknown tool. The caller must not change the
+// slice.
 func (s *Set) Fields(name string) []string {
 	t, _ := s.find(name)
-	return fields(t.tree)
+	return t.fields
 }
 
 func (s *Set) find(name string) (compiled, bool) {
