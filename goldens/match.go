@@ -10,13 +10,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 // callPattern is a compiled CallMatch.
 type callPattern struct {
-	tool string
+	CallMatch
 	args pattern // nil: any arguments
-	text string  // for details
 }
 
 // madeCall is a call of an outcome with its arguments decoded.
@@ -29,29 +31,61 @@ type madeCall struct {
 type pattern func(v any) bool
 
 func (p callPattern) match(c madeCall) bool {
-	return c.Call.Name == p.tool && (p.args == nil || p.args(c.args))
+	return c.Call.Name == p.Tool && (p.args == nil || p.args(c.args))
 }
 
 // compileCall compiles a match. The error names the argument.
 func compileCall(m CallMatch) (callPattern, error) {
-	p := callPattern{tool: m.Tool, text: m.Tool}
+	p := callPattern{CallMatch: m}
 	if m.Tool == "" {
 		return p, errors.New("tool: must not be empty")
 	}
 	if m.Args == nil {
 		return p, nil
 	}
-	text, err := marshal(m.Args)
-	if err != nil {
-		return p, fmt.Errorf("args: %w", err)
+	var args any = m.Args
+	if !isDecoded(args, maxPlainDepth) {
+		text, err := marshal(m.Args)
+		if err != nil {
+			return p, fmt.Errorf("args: %w", err)
+		}
+		if args, err = decodeArgs(text); err != nil {
+			return p, fmt.Errorf("args: %w", err)
+		}
 	}
-	args, err := decodeArgs(text)
-	if err != nil {
-		return p, fmt.Errorf("args: %w", err)
-	}
-	p.text += string(text)
+	var err error
 	p.args, err = compileObject(args.(map[string]any), "args")
 	return p, err
+}
+
+// maxPlainDepth bounds how deep isDecoded looks: a program may make cycles.
+const maxPlainDepth = 64
+
+// isDecoded reports whether v, written as JSON and read back, is v: what a suite
+// was loaded with is, what a program made may not be.
+func isDecoded(v any, depth int) bool {
+	if depth == 0 {
+		return false
+	}
+	switch v := v.(type) {
+	case nil, bool:
+		return true
+	case string:
+		return utf8.ValidString(v)
+	case json.Number:
+		digits, rest := cutDigits(v.String())
+		return rest == "" && digits != "" && (digits == "0" || digits[0] != '0')
+	case []any:
+		return v != nil && !slices.ContainsFunc(v, func(e any) bool { return !isDecoded(e, depth-1) })
+	case map[string]any:
+		for key, member := range v {
+			if !utf8.ValidString(key) || !isDecoded(member, depth-1) {
+				return false
+			}
+		}
+		return v != nil
+	}
+	return false
 }
 
 // compileValue compiles an expected value; at is where it stands.
@@ -200,6 +234,15 @@ func decodeArgs(text []byte) (any, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return map[string]any{}, nil
 	}
+	if v, shape, ok := tool.ParseJSON(string(text)); ok && v.Kind == '{' && !shape.TooLarge() && !shape.TooDeep() {
+		return v.Decoded(), nil
+	}
+	return decodeAnyArgs(text)
+}
+
+// decodeAnyArgs reads what package tool does not, such as text that is not valid
+// UTF-8.
+func decodeAnyArgs(text []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	var args map[string]any

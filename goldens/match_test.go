@@ -1,6 +1,7 @@
 package goldens
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"testing"
@@ -109,11 +110,16 @@ func TestMatchIsByToolName(t *testing.T) {
 }
 
 func FuzzDecodeArgs(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"a":1e999}`, `[]`, ``, `{"a":{"b":[null]}}`, `{} {}`, "\xff"} {
+	for _, seed := range []string{`{}`, `{"a":1e999}`, `[]`, ``, `{"a":{"b":[null]}}`, `{} {}`, "\xff", `{"a":{"x":1},"a":{"y":"\ud83d"},"\udc00":[1.50,true]}`, "{\"\xff\":1}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		args, err := decodeArgs(text)
+		if len(bytes.TrimSpace(text)) > 0 {
+			slow, slowErr := decodeAnyArgs(text)
+			require.Equal(t, slow, args)
+			require.Equal(t, slowErr, err)
+		}
 		if err != nil {
 			require.Nil(t, args)
 			return
@@ -125,4 +131,45 @@ func FuzzDecodeArgs(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, args, back)
 	})
+}
+
+// What is compiled without being written and read is what that would bring.
+func TestIsDecoded(t *testing.T) {
+	loop := map[string]any{}
+	loop["a"] = []any{loop}
+	for _, c := range []struct {
+		name string
+		v    any
+		want bool
+	}{
+		{"nothing", nil, true},
+		{"a flag", true, true},
+		{"text", "é\u2028<", true},
+		{"an empty object", map[string]any{}, true},
+		{"nested", map[string]any{"a": []any{json.Number("0"), "x", nil}}, true},
+		{"a Go number", 1, false},
+		{"no whole number", json.Number("1.50"), false},
+		{"no number", json.Number(""), false},
+		{"a leading zero", json.Number("01"), false},
+		{"broken text", "\xff", false},
+		{"a broken name", map[string]any{"\xff": nil}, false},
+		{"a broken member", map[string]any{"a": []any{"\xff"}}, false},
+		{"a nil list", []any(nil), false},
+		{"a nil object", map[string]any(nil), false},
+		{"a cycle", loop, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, isDecoded(c.v, maxPlainDepth))
+			if !c.want {
+				return
+			}
+			text, err := marshal(map[string]any{"v": c.v})
+			require.NoError(t, err)
+			back, err := decodeAnyArgs(text)
+			require.NoError(t, err)
+			require.Equal(t, map[string]any{"v": c.v}, back)
+		})
+	}
+	_, err := compileCall(CallMatch{Tool: "f", Args: loop})
+	require.ErrorContains(t, err, "cycle")
 }

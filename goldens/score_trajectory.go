@@ -112,7 +112,14 @@ func fitting(required []callPattern, calls []madeCall) fits {
 }
 
 // String names the tool and the arguments wanted.
-func (p callPattern) String() string { return clip(p.text, 120) }
+func (p callPattern) String() string {
+	text := p.Tool
+	if p.Args != nil {
+		args, _ := marshal(p.Args) // compileCall has done so, or need not
+		text += string(args)
+	}
+	return clip(text, 120)
+}
 
 // String writes the call as the model did, bounded and on one line.
 func (c madeCall) String() string {

@@ -87,7 +87,7 @@ func TestParseKeepsEverything(t *testing.T) {
 	require.Equal(t, "a😀", root.Members[2].Value.Elems[0].Text())
 	require.Equal(t, map[string]any{
 		"n": json.Number("2"), "\uFFFD": []any{"a😀", map[string]any{}, []any{}}, "t": true, "f": false, "z": nil,
-	}, root.decoded())
+	}, root.Decoded())
 	_, ok = root.Get("absent")
 	require.False(t, ok)
 }
@@ -196,7 +196,7 @@ func FuzzParse(f *testing.F) {
 		in.UseNumber()
 		var want any
 		require.NoError(t, in.Decode(&want))
-		require.Equal(t, want, root.decoded())
+		require.Equal(t, want, root.Decoded())
 		root.Duplicates(10)
 	})
 }

@@ -98,21 +98,21 @@ func (v JSON) earlier(i int, seen map[string]int) int {
 	return n
 }
 
-// decoded converts v to the types of encoding/json with json.Number: the last of
+// Decoded converts v to the types of encoding/json with json.Number: the last of
 // repeated names wins, lone surrogates become U+FFFD, and containers beyond
 // 64 levels come out empty.
-func (v JSON) decoded() any {
+func (v JSON) Decoded() any {
 	switch v.Kind {
 	case '{':
 		out := make(map[string]any, len(v.Members))
 		for _, m := range v.Members {
-			out[withoutSurrogates(m.Name)] = m.Value.decoded()
+			out[withoutSurrogates(m.Name)] = m.Value.Decoded()
 		}
 		return out
 	case '[':
 		out := make([]any, len(v.Elems))
 		for i, e := range v.Elems {
-			out[i] = e.decoded()
+			out[i] = e.Decoded()
 		}
 		return out
 	case '"':

@@ -28,7 +28,7 @@ func compile(text string) (*jsonschema.Schema, JSON, error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
-	if err := c.AddResource(schemaURL, tree.decoded()); err != nil {
+	if err := c.AddResource(schemaURL, tree.Decoded()); err != nil {
 		return nil, tree, fmt.Errorf("add: %w", err)
 	}
 	schema, err := c.Compile(schemaURL)

@@ -85,7 +85,7 @@ func parseArgs(raw []byte) (args JSON, code string) {
 // schemaErrors validates args and flattens what the library found, whose own
 // order is random, into sorted codes.
 func schemaErrors(t compiled, args JSON) []string {
-	err := t.schema.Validate(args.decoded())
+	err := t.schema.Validate(args.Decoded())
 	if err == nil {
 		return nil
 	}
