@@ -15,6 +15,7 @@ type Set struct {
 	specs   []Spec
 	tools   map[string]compiled
 	derived sync.Map // texts by name
+	valid   validCalls
 }
 
 // compiled is one tool ready to validate.

@@ -47,6 +47,9 @@ func (s *Set) Validate(c Call) []string {
 	if !ok {
 		return []string{"name:" + codeUnknownTool}
 	}
+	if s.valid.has(c) {
+		return nil
+	}
 	args, code := parseArgs(c.Args)
 	if code != "" {
 		return []string{"args:" + code}
@@ -59,6 +62,9 @@ func (s *Set) Validate(c Call) []string {
 		out = append(out, "args"+d.Path+":"+codeDuplicate)
 	}
 	out = append(out, schemaErrors(t, args)...)
+	if len(out) == 0 {
+		s.valid.add(c)
+	}
 	return out[:min(len(out), maxFieldErrors)]
 }
 
