@@ -78,8 +78,8 @@ func schemaPrompt(b guard.Budgets, schema string, examples []string) string {
 	for _, e := range examples {
 		w.WriteString(e + "\n")
 	}
-	w.WriteString("\n" + systemRules(b))
-	return w.String()
+	w.WriteByte('\n')
+	return systemRules(w.String(), b)
 }
 
 // examples are outputs that fit the contract: a call of the first tool that

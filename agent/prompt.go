@@ -16,7 +16,7 @@ import (
 // systemPrompt states the contract and the budgets. The contract never changes
 // with the policy; only the numbers do.
 func systemPrompt(b guard.Budgets) string {
-	return `You are a bounded agent controller. Every turn you output exactly ONE JSON object of this shape:
+	return systemRules(`You are a bounded agent controller. Every turn you output exactly ONE JSON object of this shape:
 
 {
   "control": {
@@ -36,12 +36,12 @@ func systemPrompt(b guard.Budgets) string {
   }
 }
 
-` + systemRules(b)
+`, b)
 }
 
-// systemRules are the rules of every profile.
-func systemRules(b guard.Budgets) string {
-	return `Rules:
+// systemRules are the rules of every profile, after what it says of the contract.
+func systemRules(contract string, b guard.Budgets) string {
+	return contract + `Rules:
 - Nothing but that one JSON object: no markdown, no prose before or after it, no comments.
 - If a value the user gave would fail a tool's validation, do not call the tool: use next_action.type="respond" and name the bad field in the message.
 - Budgets: max_steps=` + limit(b.MaxSteps) + `, max_tool_calls=` + limit(b.MaxToolCalls) + `, hard_stop_after_seconds=` + seconds(b.MaxTime) + `.
