@@ -31,7 +31,8 @@ func benchTurn(sentences int) string {
 }
 
 // BenchmarkJudge names its floor: reading every token of the same bytes with
-// jsontext, which is decoding without any judgement.
+// jsontext, which is decoding without any judgement. The set of tools has met the
+// call before: BenchmarkValidate in package tool says what a new one adds.
 func BenchmarkJudge(b *testing.B) {
 	tools, turn := countTools(b), benchTurn(5)
 	require.InDelta(b, 600, len(turn), 25, "a typical turn")
