@@ -302,7 +302,7 @@ func TestScoreBuiltinSuite(t *testing.T) {
 	require.Greater(t, tried, 20)
 }
 
-// Floor: the regular expressions of dates whose marks the answer has, four of nine
+// Floor: the regular expressions of dates whose marks the answer has, three of nine
 // here and most of the time; answers without a date need none.
 func BenchmarkScore(b *testing.B) {
 	args := `{"start_date":"2026-05-13","end_date":"2026-05-13","label":"angry"}`
