@@ -1,0 +1,247 @@
+package ledger
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ledgerFiles are the contents of a folder by name.
+func ledgerFiles(t testing.TB, dir string) map[string]string {
+	files := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		files[e.Name()] = string(data)
+	}
+	return files
+}
+
+func writeStream(t testing.TB, dir string, recs []EpisodeRows) Totals {
+	w, err := NewWriter(dir)
+	require.NoError(t, err)
+	for _, rec := range recs {
+		require.NoError(t, w.Append(rec))
+	}
+	totals, err := w.Close()
+	require.NoError(t, err)
+	return totals
+}
+
+func rowsOf(recs []EpisodeRows) (rows Rows) {
+	for _, rec := range recs {
+		rows.Episodes = append(rows.Episodes, rec.Episode)
+		rows.Turns = append(rows.Turns, rec.Turns...)
+		rows.ToolCalls = append(rows.ToolCalls, rec.ToolCalls...)
+	}
+	return rows
+}
+
+// A stream and rows at once give the same bytes and the same digest.
+func TestWriterIsWrite(t *testing.T) {
+	for _, n := range []int{0, 1, 13, 700} {
+		recs := sampleRecords(n)
+		rows, one, other := rowsOf(recs), t.TempDir(), t.TempDir()
+		totals := writeStream(t, one, recs)
+		require.NoError(t, Write(other, rows))
+		require.Equal(t, ledgerFiles(t, other), ledgerFiles(t, one), n)
+		require.Len(t, ledgerFiles(t, one), 3)
+		require.Equal(t, Totals{Digest(rows), n, len(rows.Turns), len(rows.ToolCalls)}, totals)
+		d := NewDigester()
+		for _, rec := range recs {
+			d.Add(rec)
+		}
+		require.Equal(t, totals.Digest, d.Sum())
+		require.Equal(t, totals.Digest, d.Sum(), "asked again")
+		got, err := Read(one)
+		require.NoError(t, err)
+		require.Equal(t, rows, got)
+	}
+}
+
+func TestWriterRefusesAnotherOrder(t *testing.T) {
+	at := func(task, candidate string, trial int32) Key {
+		return Key{TaskID: task, Candidate: candidate, Trial: trial}
+	}
+	ep := func(k Key) EpisodeRows { return EpisodeRows{Episode: Episode{Key: k}} }
+	first := at("b", "m", 2)
+	tests := []struct {
+		name string
+		rec  EpisodeRows
+		want []string // in the error; none means it is right
+	}{
+		{"next trial", ep(at("b", "m", 3)), nil},
+		{"next candidate", ep(at("b", "m2", 1)), nil},
+		{"next task", ep(at("c", "a", 1)), nil},
+		{"by bytes, not by alphabet", ep(at("é", "a", 1)), nil},
+		{"the same", ep(first), []string{`episode of task "b", candidate "m", trial 2 comes after that of task "b", candidate "m", trial 2`}},
+		{"trial before", ep(at("b", "m", 1)), []string{"trial 1 comes after", "trial 2"}},
+		{"candidate before", ep(at("b", "M", 9)), []string{`candidate "M"`, `candidate "m"`}},
+		{"task before", ep(at("B", "m", 9)), []string{`task "B"`, `task "b"`}},
+		{"turn of another episode", EpisodeRows{ep(at("c", "", 1)).Episode, []Turn{{Key: at("d", "", 1)}}, nil}, []string{`turn of task "d"`, `task "c"`}},
+		{"call of another episode", EpisodeRows{ep(at("c", "", 1)).Episode, nil, []ToolCall{{Key: at("c", "", 2)}}}, []string{"tool call of", "trial 2", "trial 1"}},
+		{"turns out of order", EpisodeRows{ep(at("c", "", 1)).Episode, []Turn{{Key: at("c", "", 1), Turn: 2}, {Key: at("c", "", 1), Turn: 2}}, nil}, []string{"turn 2 after 2"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			w, err := NewWriter(dir)
+			require.NoError(t, err)
+			defer w.Abort()
+			require.NoError(t, w.Append(ep(first)))
+			err = w.Append(tt.rec)
+			if tt.want == nil {
+				require.NoError(t, err)
+				return
+			}
+			for _, want := range tt.want {
+				require.ErrorContains(t, err, want)
+			}
+			_, again := w.Close()
+			require.Equal(t, err, again)
+			require.Empty(t, ledgerFiles(t, dir))
+		})
+	}
+	recs := sampleRecords(3)
+	rows := rowsOf(recs)
+	rows.Episodes = rows.Episodes[1:]
+	require.ErrorContains(t, Write(t.TempDir(), rows), "turn of task")
+	rows = rowsOf(recs)
+	rows.ToolCalls[14].Trial++
+	require.ErrorContains(t, Write(t.TempDir(), rows), "has no episode, or comes before it")
+}
+
+// Until Close what was there stays; Abort and a killed process leave nothing that
+// the next Writer does not remove.
+func TestWriterKeepsTheOldLedger(t *testing.T) {
+	dir := t.TempDir()
+	writeStream(t, dir, sampleRecords(2))
+	before := ledgerFiles(t, dir)
+	w, err := NewWriter(dir)
+	require.NoError(t, err)
+	require.NoError(t, w.Append(sampleRecords(1)[0]))
+	require.Len(t, ledgerFiles(t, dir), 6)
+	w.Abort()
+	w.Abort()
+	require.Equal(t, before, ledgerFiles(t, dir))
+	require.ErrorIs(t, w.Append(sampleRecords(1)[0]), os.ErrClosed)
+	_, err = w.Close()
+	require.ErrorIs(t, err, os.ErrClosed)
+
+	_, err = NewWriter(dir) // and the process is killed
+	require.NoError(t, err)
+	writeStream(t, dir, sampleRecords(1))
+	after := ledgerFiles(t, dir)
+	require.Len(t, after, 3)
+	require.NotEqual(t, before, after)
+
+	_, err = NewWriter(filepath.Join(dir, "absent"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// A disk that is full, here a file that cannot be written, leaves the old ledger.
+func TestWriterAfterAFailedWrite(t *testing.T) {
+	dir := t.TempDir()
+	writeStream(t, dir, sampleRecords(2))
+	before := ledgerFiles(t, dir)
+	w, err := NewWriter(dir)
+	require.NoError(t, err)
+	require.NoError(t, w.temps[1].Close())
+	require.NoError(t, w.Append(sampleRecords(1)[0]))
+	_, err = w.Close()
+	require.ErrorContains(t, err, "turns.parquet")
+	require.ErrorIs(t, err, os.ErrClosed)
+	require.Equal(t, before, ledgerFiles(t, dir))
+}
+
+// endless makes the episodes of a run of any length: the rows of a thousand, with
+// keys of their own. The rows are good until the next call but 999.
+type endless []EpisodeRows
+
+func newEndless() endless { return sampleRecords(1000) }
+
+func (l endless) at(i int) EpisodeRows {
+	rec := &l[i%len(l)]
+	k := &rec.Episode.Key
+	k.TaskID, k.EpisodeID, k.Replayed = fmt.Sprintf("task-%06d", i/20), fmt.Sprintf("01J%020d", i), true
+	k.Candidate, k.Trial = fmt.Sprint("candidate-", i/5%4), int32(i%5+1)
+	for j := range rec.Turns {
+		rec.Turns[j].Key = *k
+	}
+	for j := range rec.ToolCalls {
+		rec.ToolCalls[j].Key = *k
+	}
+	return *rec
+}
+
+func (l endless) write(t testing.TB, dir string, n int, each func(i int)) Totals {
+	w, err := NewWriter(dir)
+	require.NoError(t, err)
+	for i := range n {
+		require.NoError(t, w.Append(l.at(i)))
+		each(i)
+	}
+	totals, err := w.Close()
+	require.NoError(t, err)
+	return totals
+}
+
+// peakHeap runs f and returns how far the live heap rose above what it was. It is
+// asked for at every call of the function f gets.
+func peakHeap(f func(look func())) (peak uint64) {
+	var m runtime.MemStats
+	live := func() uint64 {
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	base := live()
+	f(func() { peak = max(peak, live()) })
+	return peak - min(peak, base)
+}
+
+// A hundred thousand episodes pass through Writer and Scan in memory
+// that a thousand fill too.
+func TestHundredThousandEpisodesInBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 200 MB")
+	}
+	const n, bound = 100_000, 48 << 20
+	dir, run := t.TempDir(), newEndless()
+	var totals Totals
+	wrote := peakHeap(func(look func()) {
+		totals = run.write(t, dir, n, func(i int) {
+			if i%5000 == 4999 {
+				look()
+			}
+		})
+	})
+	require.Equal(t, n, totals.Episodes)
+	require.Equal(t, 5*n, totals.Turns)
+	require.Less(t, wrote, uint64(bound))
+	d := NewDigester()
+	i := 0
+	read := peakHeap(func(look func()) {
+		for rec, err := range Scan(dir) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Add(rec); i%5000 == 0 {
+				require.Equal(t, run.at(i), rec)
+				look()
+			}
+			i++
+		}
+	})
+	require.Equal(t, n, i)
+	require.Equal(t, totals.Digest, d.Sum())
+	require.Less(t, read, uint64(bound))
+	t.Logf("peak of the live heap: writing %d MB, reading %d MB", wrote>>20, read>>20)
+}
