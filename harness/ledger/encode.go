@@ -84,8 +84,15 @@ func (e *encoder) field(f any) {
 	}
 }
 
-func (e *encoder) uint(n uint64) { e.buf = binary.AppendUvarint(e.buf, n) }
-func (e *encoder) int(n int64)   { e.buf = binary.AppendVarint(e.buf, n) }
+func (e *encoder) uint(n uint64) {
+	if n < 0x80 { // most of them
+		e.buf = append(e.buf, byte(n))
+		return
+	}
+	e.buf = binary.AppendUvarint(e.buf, n)
+}
+
+func (e *encoder) int(n int64) { e.uint(uint64(n)<<1 ^ uint64(n>>63)) }
 
 func (e *encoder) bool(b bool) {
 	if b {
@@ -101,6 +108,10 @@ func (e *encoder) present(b bool) bool {
 }
 
 func (e *encoder) string(s string) {
+	if s == "" {
+		e.buf = append(e.buf, 0)
+		return
+	}
 	if !utf8.ValidString(s) {
 		e.dirty = true
 		s = validUTF8(s)

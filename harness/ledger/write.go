@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress"
 )
 
 const (
@@ -29,11 +28,6 @@ const (
 	// maxRows bounds a table, written or read.
 	maxRows = 16 << 20
 )
-
-// codec is zstd: against snappy a turn takes 164 instead of 206 bytes, writing is
-// 14 % slower (285,000 rows/s) and reading no slower (BenchmarkCodec). Ledgers
-// are kept and uploaded by CI; writing them is not what a run waits for.
-var codec compress.Codec = &parquet.Zstd
 
 // tableWriter writes one table.
 type tableWriter[T any, P record[T]] struct {
