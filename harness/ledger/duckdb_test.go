@@ -58,18 +58,10 @@ type duckdbTurn struct {
 
 // Another program reads what we write. `make duckdb` installs the module and runs this.
 func TestDuckDB(t *testing.T) {
-	modules := os.Getenv("CUPEL_DUCKDB_DIR")
-	if modules == "" {
-		t.Skip("CUPEL_DUCKDB_DIR does not name a folder with @duckdb/node-api: run make duckdb")
-	}
 	dir, rows := t.TempDir(), sampleRows(400)
 	require.NoError(t, Write(dir, rows))
-	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "duckdb", "query.mjs"), dir, modules)
-	cmd.Stderr = os.Stderr
-	data, err := cmd.Output()
-	require.NoError(t, err)
 	var got duckdbOutput
-	require.NoError(t, json.Unmarshal(data, &got))
+	runDuckDB(t, &got, "query.mjs", dir)
 
 	requireTypes(t, got)
 	requireLists(t, rows, got)
@@ -94,6 +86,48 @@ func TestDuckDB(t *testing.T) {
 	}
 	require.Equal(t, "turns", meta[keyTable])
 	require.Equal(t, tableDigest(rows.Turns), meta[keyRows])
+}
+
+// runDuckDB decodes into out what a script below testdata/duckdb prints.
+func runDuckDB(t *testing.T, out any, script, dir string, more ...string) {
+	modules := os.Getenv("CUPEL_DUCKDB_DIR")
+	if modules == "" {
+		t.Skip("CUPEL_DUCKDB_DIR does not name a folder with @duckdb/node-api: run make duckdb")
+	}
+	args := append([]string{filepath.Join("testdata", "duckdb", script), dir, modules}, more...)
+	cmd := exec.CommandContext(t.Context(), "node", args...)
+	cmd.Stderr = os.Stderr
+	data, err := cmd.Output()
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, out))
+}
+
+// The bounds DuckDB has of the row groups leave it one to read for one task.
+func TestDuckDBSkipsRowGroups(t *testing.T) {
+	dir, run := t.TempDir(), newEndless()
+	run.write(t, dir, 8000, func(int) {}) // 40,000 turns
+	task := run.at(5555).Episode.TaskID
+	var got struct {
+		Groups []struct {
+			Rows      int
+			Low, High string
+		}
+		N int
+	}
+	runDuckDB(t, &got, "skip.mjs", dir, task)
+	require.Equal(t, 100, got.N, "20 episodes of 5 turns")
+	hits, rows := 0, 0
+	for i, g := range got.Groups {
+		require.LessOrEqual(t, g.Rows, rowGroupRows)
+		require.True(t, i == 0 || got.Groups[i-1].High <= g.Low, "row groups in order")
+		if g.Low <= task && task <= g.High {
+			hits++
+		}
+		rows += g.Rows
+	}
+	require.Greater(t, len(got.Groups), 2)
+	require.Equal(t, 1, hits)
+	require.Equal(t, 40_000, rows)
 }
 
 func requireTypes(t *testing.T, got duckdbOutput) {

@@ -83,6 +83,27 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	require.Equal(t, got.Episodes[1], recs[0].Episode)
 }
 
+// Keys that are the same once they are valid UTF-8 are the same to the digest,
+// since that is what is read back.
+func TestKeysThatAreNotUTF8(t *testing.T) {
+	run := func(id, model string) Key { return Key{RunID: id, TaskID: "t", Model: model} }
+	rec := EpisodeRows{
+		Episode: Episode{Key: run("\xff", "\xff")},
+		Turns:   []Turn{{Key: run("\xfe", "\xff")}, {Key: run("\xff", "\xfe"), Turn: 1}, {Key: run("\uFFFD", "\uFFFD"), Turn: 2}},
+	}
+	dir := t.TempDir()
+	totals := writeStream(t, dir, []EpisodeRows{rec})
+	writeJournalIn(t, dir, []EpisodeRows{rec})
+	recs, err := readJournal(dir)
+	require.NoError(t, err)
+	got, err := scanAll(dir)
+	require.NoError(t, err)
+	require.Equal(t, recs, got)
+	require.Equal(t, run("\uFFFD", "\uFFFD"), got[0].Turns[1].Key)
+	require.Equal(t, totals.Digest, Digest(rowsOf(got)))
+	require.Equal(t, totals.Digest, Digest(rowsOf([]EpisodeRows{rec})))
+}
+
 func TestSameRowsSameBytes(t *testing.T) {
 	rows := sampleRows(300)
 	want, err := encodeTable(tableTurns, rows.Turns)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -203,7 +204,7 @@ func countRows(t *testing.T, group parquet.RowGroup, column int, wanted parquet.
 				return i < column
 			})
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return n
 		}
 		require.NoError(t, err)
