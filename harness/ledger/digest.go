@@ -91,10 +91,12 @@ func (d *tableDigester[T, P]) add(row *T) (size int, clean bool) {
 	s := d.rows
 	s.row = *row
 	k := P(&s.row).key()
-	clean = true
-	if k.RunID != d.runID || k.Replayed != d.replayed {
-		id := validUTF8(k.RunID)
-		clean = id == k.RunID
+	id := k.RunID
+	if id != d.runID {
+		id = validUTF8(id)
+	}
+	clean = id == k.RunID
+	if id != d.runID || k.Replayed != d.replayed {
 		d.endRun()
 		d.runID, d.replayed = id, k.Replayed
 	}
