@@ -22,8 +22,8 @@ func rowRate(b *testing.B, rows int) {
 	b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// Floor: the metric bare, parquet-go with the same columns, codec and row groups,
-// taken in turns with ours since the machine does other things too; ratio compares
+// Floor: the metric bare-rows/s, parquet-go with the same columns and row groups and
+// its own zstd, taken in turns with ours since the machine does other things too; ratio compares
 // the fastest of each. What we add is the digest of the rows and the seal.
 func BenchmarkWriteTurns(b *testing.B) {
 	rows := benchTurns()
@@ -186,7 +186,7 @@ func BenchmarkDigest(b *testing.B) {
 	rowRate(b, len(rows.Turns))
 }
 
-// Floor: a checksum and a copy of the 4.5 KB of an episode of five turns, about
+// Floor: a checksum and a copy of the 3.2 KB of an episode of five turns, about
 // 1 µs. With Sync the disk decides; 64 goroutines share its syncs.
 func BenchmarkJournalAppend(b *testing.B) {
 	rec := sampleRecords(8)[7]
