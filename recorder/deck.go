@@ -5,7 +5,6 @@ type rawRequest struct{ method, url, body string }
 
 // recordings are those of one canonical request, in recorded order.
 type recordings struct {
-	digest  string
 	indexes []int
 	next    int // the first one not yet used
 }
@@ -22,11 +21,13 @@ type deck struct {
 func newDeck(t *tape) *deck {
 	n := len(t.interactions)
 	d := &deck{tape: t, left: n, byDigest: make(map[string]*recordings, n), byBytes: make(map[rawRequest]*recordings, n)}
+	all, first := make([]recordings, n), make([]int, n) // one of each, as a rule
 	for i := range t.interactions {
 		it := &t.interactions[i]
 		rs := d.byDigest[it.digest]
 		if rs == nil {
-			rs = &recordings{digest: it.digest}
+			rs = &all[i]
+			rs.indexes = first[i : i : i+1]
 			d.byDigest[it.digest] = rs
 		}
 		rs.indexes = append(rs.indexes, i)

@@ -179,13 +179,15 @@ func (r *packReader) interaction(it *interaction) {
 func (r *packReader) headers() http.Header {
 	n := r.count(leastHeader)
 	h := make(http.Header, n)
+	all := make([]string, 0, n) // one value each, as a rule
 	last := ""
 	for i := range n {
 		name := r.text()
-		values := make([]string, r.count(1))
-		for j := range values {
-			values[j] = r.text()
+		from := len(all)
+		for range r.count(1) {
+			all = append(all, r.text())
 		}
+		values := all[from:len(all):len(all)]
 		if i > 0 && name <= last || len(values) == 0 {
 			r.bad = true
 		}

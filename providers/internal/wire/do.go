@@ -67,7 +67,7 @@ func (c *Client) Do(ctx context.Context, call providers.Call, r Request, d Decod
 	if r.Framing.Cut == nil {
 		r.Framing = Events
 	}
-	failed := x.read(resp.Body, r.Framing)
+	failed := x.read(resp, r.Framing)
 	return c.over(b, x.answer, call, warnings, failed)
 }
 
@@ -107,10 +107,11 @@ var errTooLong = errors.New("the reply is too long")
 // read reads a response by its status and by what its body begins with: servers
 // answer a request for a stream with a document, and the other way round,
 // whatever the content type says.
-func (x *exchange) read(body io.ReadCloser, framing Framing) *providers.Error {
+func (x *exchange) read(resp *http.Response, framing Framing) *providers.Error {
+	body := resp.Body
 	x.body = &counted{source: body, left: x.client.maxBody + 1}
 	ok := x.answer.Status >= 200 && x.answer.Status <= 299
-	head, err := peek(x.body)
+	head, err := peek(x.body, resp.ContentLength)
 	head = trimStart(head) // no JSON and no event begins so
 	if ok && framing.Starts(head, x.call.Stream) {
 		return x.stream(io.MultiReader(bytes.NewReader(head), &pass{x.body, err}), body, framing)
@@ -157,11 +158,16 @@ func (p *pass) Read(b []byte) (int, error) {
 }
 
 // peek reads until something but white space has come, at most 4 KiB. What it
-// returns has room for the rest of most replies.
-func peek(r io.Reader) ([]byte, error) {
-	head := make([]byte, 0, 8<<10)
-	for len(head) < 4<<10 {
-		n, err := r.Read(head[len(head) : 4<<10])
+// returns has room for a reply of the length told, and of most whose is not.
+func peek(r io.Reader, told int64) ([]byte, error) {
+	room := 8 << 10
+	if told >= 0 && told < 64<<10 { // more is not believed until it has come
+		room = int(told) + bytes.MinRead
+	}
+	head := make([]byte, 0, room)
+	limit := min(room, 4<<10)
+	for len(head) < limit {
+		n, err := r.Read(head[len(head):limit])
 		head = head[:len(head)+n]
 		if err != nil || len(trimStart(head)) >= len("event:") {
 			return head, err

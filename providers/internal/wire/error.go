@@ -56,6 +56,9 @@ func (c *Client) Error(a Answer, model string, kind providers.Kind, message stri
 // bounded makes s one printable line without the key, of at most n runes.
 func (c *Client) bounded(s string, n int) string {
 	s = c.scrub(s) // before the cut, which could halve the key
+	if len(s) <= n && plainASCII(s) {
+		return s
+	}
 	if len(s) > 64<<10 {
 		s = s[:64<<10]
 	}
@@ -80,6 +83,16 @@ func (c *Client) bounded(s string, n int) string {
 		runes = append(runes[:n-1], '…')
 	}
 	return string(runes)
+}
+
+// plainASCII reports whether s is one printable line without spaces, as ids are.
+func plainASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // scrub replaces the key, plain and as a query value.
