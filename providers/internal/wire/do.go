@@ -158,10 +158,11 @@ func (p *pass) Read(b []byte) (int, error) {
 }
 
 // peek reads until something but white space has come, at most 4 KiB. What it
-// returns has room for a reply of the length told, and of most whose is not.
+// returns has room for a reply of the length told, or for most of those whose
+// length is not told (-1, or 0 of transports that leave it out).
 func peek(r io.Reader, told int64) ([]byte, error) {
 	room := 8 << 10
-	if told >= 0 && told < 64<<10 { // more is not believed until it has come
+	if told > 0 && told < 64<<10 { // more is not believed until it has come
 		room = int(told) + bytes.MinRead
 	}
 	head := make([]byte, 0, room)

@@ -49,7 +49,7 @@ func TestTheLengthToldIsOnlyAHint(t *testing.T) {
 }
 
 func TestPeekHasRoomForTheRest(t *testing.T) {
-	for told, room := range map[int64]int{-1: 8 << 10, 0: 512, 3000: 3512, 64<<10 - 1: 64<<10 + 511, 64 << 10: 8 << 10} {
+	for told, room := range map[int64]int{-1: 8 << 10, 0: 8 << 10, 1: 513, 3000: 3512, 64<<10 - 1: 64<<10 + 511, 64 << 10: 8 << 10} {
 		head, err := peek(strings.NewReader("{\"text\":1}"), told)
 		require.NoError(t, err)
 		require.Equal(t, "{\"text\":1}", string(head))
