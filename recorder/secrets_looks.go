@@ -106,8 +106,15 @@ func hinted(s string) (set uint64) {
 	return set
 }
 
+// minLook is the length in bytes below which nothing looks like a credential: the
+// shortest is a Slack token.
+const minLook = len("xoxb-") + 10
+
 // looksLike says what kind of credential s seems to hold.
 func looksLike(s string) string {
+	if len(s) < minLook {
+		return ""
+	}
 	set := hinted(s)
 	for i := 0; set>>i != 0; i++ {
 		if set>>i&1 == 0 {

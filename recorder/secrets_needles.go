@@ -74,6 +74,9 @@ func base64Forms(s string) []string {
 
 // find says what kind of credential s holds. In base64 it looks once.
 func (n *needles) find(text string, decode bool) (kind string) {
+	if len(text) < minSecret {
+		return "" // no view of it is longer
+	}
 	views(text, func(s string, v view) bool {
 		if at, _ := n.forms.find(s, 0); at >= 0 {
 			kind = configured
