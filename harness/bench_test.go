@@ -2,16 +2,25 @@ package harness_test
 
 import (
 	"context"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
 	"testing"
 
+	"github.com/dnaeon/go-vcr/v2/cassette"
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 // BenchmarkReplay replays the built-in suite end to end: load cassettes, run the
 // agent, score, journal and write the ledger. The floor is loading the same
-// cassettes (BenchmarkLoad in package recorder).
+// cassettes (BenchmarkLoad in package recorder) and, of the exchanges alone,
+// BenchmarkReplayFloor, which is one loop: a replay has one for each core.
 func BenchmarkReplay(b *testing.B) {
 	for _, name := range []string{"rows", "ledger", "pack"} {
 		b.Run(name, func(b *testing.B) {
@@ -32,6 +41,61 @@ func BenchmarkReplay(b *testing.B) {
 			b.ReportMetric(float64(turns)/b.Elapsed().Seconds(), "turns/s")
 		})
 	}
+}
+
+// BenchmarkReplayFloor makes the exchanges of the same suite and nothing else: an
+// http.Client over canned bytes, each reply read and decoded by encoding/json. No
+// cassette is opened, nothing is matched, judged or kept.
+func BenchmarkReplayFloor(b *testing.B) {
+	list := exchangesOf(b)
+	next := 0
+	client := &http.Client{Transport: canned(func(r *http.Request) (*http.Response, error) {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return nil, err
+		}
+		body := list[next].Response.Body
+		return &http.Response{
+			StatusCode: list[next].Response.Code, Header: http.Header{"Content-Type": {"application/json"}},
+			Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
+		}, nil
+	})}
+	b.ReportAllocs()
+	for b.Loop() {
+		for next = range list {
+			resp, err := client.Post(list[next].Request.URL, "application/json", strings.NewReader(list[next].Request.Body))
+			require.NoError(b, err)
+			text, err := io.ReadAll(resp.Body)
+			require.NoError(b, err)
+			var reply any
+			require.NoError(b, json.Unmarshal(text, &reply))
+		}
+	}
+	b.ReportMetric(float64(b.N*len(list))/b.Elapsed().Seconds(), "turns/s")
+}
+
+type canned func(*http.Request) (*http.Response, error)
+
+func (f canned) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// exchangesOf returns the recorded exchanges of the built-in suite that have a reply.
+func exchangesOf(b *testing.B) (list []*cassette.Interaction) {
+	files, closeAll, err := harness.OpenCassettes(countsSuite(b))
+	require.NoError(b, err)
+	defer closeAll()
+	names, err := recorder.List(files)
+	require.NoError(b, err)
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		require.NoError(b, err)
+		var c cassette.Cassette
+		require.NoError(b, yaml.Unmarshal(text, &c))
+		for _, x := range c.Interactions {
+			if json.Valid([]byte(x.Response.Body)) {
+				list = append(list, x)
+			}
+		}
+	}
+	return list
 }
 
 // BenchmarkOverhead runs the scripted tasks: no provider, no cassette, tools
