@@ -55,14 +55,14 @@ func BenchmarkReplayFloor(b *testing.B) {
 		}
 		body := list[next].Response.Body
 		return &http.Response{
-			StatusCode: list[next].Response.Code, Header: http.Header{"Content-Type": {"application/json"}},
+			StatusCode: list[next].Code, Header: http.Header{"Content-Type": {"application/json"}},
 			Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
 		}, nil
 	})}
 	b.ReportAllocs()
 	for b.Loop() {
 		for next = range list {
-			resp, err := client.Post(list[next].Request.URL, "application/json", strings.NewReader(list[next].Request.Body))
+			resp, err := client.Post(list[next].URL, "application/json", strings.NewReader(list[next].Request.Body))
 			require.NoError(b, err)
 			text, err := io.ReadAll(resp.Body)
 			require.NoError(b, err)
