@@ -118,6 +118,12 @@ func candidates(list place) []Candidate {
 
 // settings lays over a candidate what the object says beyond whom to ask for what.
 func (o object) settings(c *Candidate) {
+	o.dials(c)
+	o.wireFields(c)
+}
+
+// dials are the settings that are no more than a word or a number.
+func (o object) dials(c *Candidate) {
 	for _, f := range []struct {
 		name string
 		to   *string
@@ -134,7 +140,6 @@ func (o object) settings(c *Candidate) {
 			*f.to = p.flag()
 		}
 	}
-	o.wireFields(c)
 	if p, ok := o.get("max_tokens"); ok {
 		n := int(p.integer(1, maxTokensCap))
 		c.MaxTokens = &n

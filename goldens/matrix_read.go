@@ -1,6 +1,7 @@
 package goldens
 
 import (
+	"maps"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -39,7 +40,7 @@ func readMatrix(p place, beside []Candidate) []Candidate {
 		return nil
 	}
 	root.checkSettings()
-	m := matrix{set: root.settings}
+	m := matrix{set: root.overlay()}
 	m.readAxes(root)
 	for _, item := range root.entriesOf("exclude") {
 		o := item.object(axisNames[:])
@@ -155,7 +156,7 @@ func (m *matrix) region(o object) region {
 // addition reads an entry of include.
 func (m *matrix) addition(o object) addition {
 	o.checkSettings()
-	a := addition{set: o.settings}
+	a := addition{set: o.overlay()}
 	name, ok := o.get("name")
 	if !ok {
 		a.region = m.region(o)
@@ -177,6 +178,25 @@ func (m *matrix) addition(o object) addition {
 		a.region[axis] = []string{value}
 	}
 	return a
+}
+
+// overlay lays the object's settings over candidates. What may be large is read
+// once, and shared by them below its first level.
+func (o object) overlay() func(*Candidate) {
+	var wire Candidate
+	o.wireFields(&wire)
+	return func(c *Candidate) {
+		o.dials(c)
+		if wire.Headers != nil {
+			c.Headers = maps.Clone(wire.Headers)
+		}
+		if wire.Query != nil {
+			c.Query = maps.Clone(wire.Query)
+		}
+		if wire.Body != nil {
+			c.Body = maps.Clone(wire.Body)
+		}
+	}
 }
 
 // checkSettings reports what is wrong with what an object sets, whatever

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
@@ -172,6 +173,17 @@ func bomb() string {
 		text += fmt.Sprintf(", &l%d [%s]", i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*l%d, ", i), 10), ", "))
 	}
 	return text + "]\nmatrix: {provider: a, model: [*l7]}\n"
+}
+
+// What holds for all is read once, however many they are: not 1000 times 30,000
+// numbers, which would take half a minute.
+func TestMatrixReadsBodiesOnce(t *testing.T) {
+	started := time.Now()
+	out, err := matrixOf(t, "matrix: {provider: a, model: ["+numbered(1000)+"], body: {x: ["+strings.Repeat("1, ", 20_000)+"1]}}")
+	require.NoError(t, err)
+	require.Len(t, out, 1000)
+	require.Len(t, out[999].Body["x"], 20_001)
+	require.Less(t, time.Since(started), 15*time.Second)
 }
 
 // Every combination that is not excluded appears once, in the order of the axes;

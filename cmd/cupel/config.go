@@ -124,7 +124,7 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 		c.values[s.key] = v.GetString(s.key)
 	}
 	c.Suite, c.Runs, c.Mode, c.Prices = v.GetString("suite"), v.GetString("runs"), v.GetString("mode"), v.GetString("prices")
-	c.Acceptance = file.acceptance()
+	c.Acceptance = ledger.Acceptance(file.Acceptance)
 	if err := c.Acceptance.Validate(); err != nil {
 		return c, usage(fmt.Errorf("%s: %w", path, err))
 	}
@@ -132,14 +132,6 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
 		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path),
 		c.loadCaps(v, file), c.loadLimits(&file.Limits), c.loadMatrix(&file.Matrix))
-}
-
-// acceptance are the file's thresholds.
-func (f fileConfig) acceptance() ledger.Acceptance {
-	return ledger.Acceptance{
-		MinValid: f.Acceptance.MinValid, MaxClarifies: f.Acceptance.MaxClarifies, MaxSteps: f.Acceptance.MaxSteps,
-		MinWithin: f.Acceptance.MinWithin, Confidence: f.Acceptance.Confidence, Rule: f.Acceptance.Rule,
-	}
 }
 
 // loadMatrix adds the candidates of the file's matrix to those it lists.
