@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 // configOf loads a configuration file with this text.
@@ -81,4 +82,11 @@ func TestLimitsFollowAliases(t *testing.T) {
 	require.Equal(t, admission.Limits{RequestsPerMinute: 6}, c.Limits["anthropic"])
 	_, err = configOf(t, "limits: {openai: }")
 	require.ErrorContains(t, err, "limits.openai: must be a mapping, not empty")
+}
+
+// Every threshold of the file comes through.
+func TestAcceptanceIsWhole(t *testing.T) {
+	c, err := configOf(t, "acceptance: {min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, rule: point}")
+	require.NoError(t, err)
+	require.Equal(t, ledger.Acceptance{MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 0.6, Confidence: 0.9, MaxInfra: 0.2, Rule: "point"}, c.Acceptance)
 }
