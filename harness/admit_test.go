@@ -139,7 +139,7 @@ func TestProviderThatRefusesHalf(t *testing.T) {
 	server := o.Transport("")
 	network := &half{next: server, rng: rand.New(rand.NewPCG(1, 2))}
 	o.Transport = func(string) http.RoundTripper { return network }
-	o.Concurrency, o.Retry.Attempts = 16, 40
+	o.Concurrency, o.Retry.Attempts, o.Retry.Budget = 16, 40, time.Hour
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, "complete", res.Manifest.Status)
