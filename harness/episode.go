@@ -14,7 +14,6 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/scripted"
@@ -34,7 +33,6 @@ type episode struct {
 	model    providers.Model
 	recorder *recorder.Recorder // nil for a scripted candidate without HTTP tools
 	history  *history           // nil unless the episode is a fork
-	lane     *admission.Lane    // nil unless its own requests reach a network
 	missing  error              // why a scripted candidate has no recorder
 	world    *goldens.World
 	runID    string
@@ -132,8 +130,8 @@ func (e *episode) open(r *runner) (err error) {
 	if err != nil {
 		return err
 	}
-	e.rows.priceDay, e.lane = r.priceDay(e.recorder), r.lane(e.planned)
-	if e.model, err = e.wire(e.planned, e.recorder, e.retryPolicy(r)); err != nil {
+	e.rows.priceDay = r.priceDay(e.recorder)
+	if e.model, err = e.wire(e.planned, e.recorder, e.retryPolicy(r), r.lane(e.planned)); err != nil {
 		return err
 	}
 	return e.openHistory(r)

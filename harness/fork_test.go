@@ -330,3 +330,16 @@ func FuzzParseFork(f *testing.F) {
 		require.Equal(t, "c", again.Base(fork.Name("c")))
 	})
 }
+
+// Turns that are replayed ask nobody: no cap counts them.
+func TestForkedTurnsCountForNoCap(t *testing.T) {
+	o, net := forkOptions(t, recorder.Live, 1)
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	asked := int64(net.n.Load())
+	require.Equal(t, int64(res.Manifest.Turns)-1, asked)
+	o.Caps.Requests = asked
+	res, err = harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, "complete", res.Manifest.Status, res.Manifest.Stopped)
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -24,8 +25,9 @@ func wireOptions(c goldens.Candidate, key string, client *http.Client) providers
 	return o
 }
 
-// wire makes the model of a planned episode over a transport.
-func (e *episode) wire(p planned, t http.RoundTripper, retry providers.RetryPolicy) (providers.Model, error) {
+// wire makes the model of a planned episode over a transport. Its requests pass a
+// lane, if there is one.
+func (e *episode) wire(p planned, t http.RoundTripper, retry providers.RetryPolicy, lane *admission.Lane) (providers.Model, error) {
 	model, err := p.factory(wireOptions(p.candidate, p.key, &http.Client{
 		Transport: t,
 		// A redirect would carry the key to another host.
@@ -35,8 +37,8 @@ func (e *episode) wire(p planned, t http.RoundTripper, retry providers.RetryPoli
 		return nil, err
 	}
 	model = onceIfMissing{model}
-	if e.lane != nil {
-		model = admitted{model, e.lane, p.candidate, e.rows.prices, e.rows.priceDay}
+	if lane != nil {
+		model = admitted{model, lane, p.candidate, e.rows.prices, e.rows.priceDay}
 	}
 	return providers.Retry(model, retry), nil
 }
