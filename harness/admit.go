@@ -29,10 +29,21 @@ func (s *store) keepLimit(c admission.Change) {
 	if s.limits == nil {
 		return
 	}
-	line, err := json.Marshal(c)
+	line, err := json.Marshal(limitLine{c.At.UTC(), c.Provider, c.Lane, c.Limit, c.Why, c.Until.UTC(), c.Gap.Microseconds()})
 	if err == nil {
 		_, _ = s.limits.Write(append(line, '\n')) // a history, not a result
 	}
+}
+
+// limitLine is a line of limits.jsonl; see admission.Change.
+type limitLine struct {
+	At       time.Time     `json:"at"`
+	Provider string        `json:"provider"`
+	Lane     int           `json:"lane"`
+	Limit    int           `json:"limit"`
+	Why      admission.Why `json:"why"`
+	Until    time.Time     `json:"until,omitzero"`
+	GapUs    int64         `json:"gap_us,omitempty"`
 }
 
 // lane is what the requests of an episode pass; nil when nothing limits them.
