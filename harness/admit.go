@@ -96,6 +96,9 @@ func (m admitted) worst(call providers.Call) admission.Request {
 	if r.Input, r.Output, ok = providers.WorstTokens(call); !ok {
 		r.Output = -1
 	}
+	if body, err := json.Marshal(m.candidate.Body); err == nil && len(m.candidate.Body) > 0 {
+		r.Input += int64(len(body)) // text of the request, too
+	}
 	if cost, known := m.prices.Worst(m.candidate.Provider, call.Model, r.Input, r.Output, m.day); known {
 		r.CostNanoUSD = cost
 	}
