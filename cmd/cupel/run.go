@@ -29,6 +29,7 @@ type runFlags struct {
 	selection     harness.Selection
 	quiet, asJSON bool
 	human, stale  bool
+	dryRun        bool
 	fork, pack    string
 	resume        string
 	replaySpeed   float64
@@ -66,6 +67,13 @@ CANDIDATE.fork-… ; an episode of a run is RUN/EPISODE-ID@TURN.
 An interrupted run goes on with --resume RUN: episodes with a result are kept,
 the others, and those an infrastructure error befell, are run.
 
+With --dry-run nothing is run, sent or written, and no key is needed: it prints
+what would be run, what is left out, and what that is likely to come to by the
+last runs of the suite below --runs and the prices of the day. Of "low – expected
+– high" the ends are 1.96 standard deviations of the forecast's error apart from
+the middle (the spread of episodes of one task, and of its mean): no guarantee.
+Without a past run only bounds are known; ? is unknown.
+
 Writes runs/<id>/ with three Parquet files, run.json and report/. The exit code
 says whether the run could be carried out; the verdict as an exit code is
 "cupel gate".`,
@@ -76,6 +84,7 @@ says whether the run could be carried out; the verdict as an exit code is
   cupel run --resume latest
   cupel run --failed-in latest
   cupel run --shard 1/4 --max-cost 5 --mode live
+  cupel run --mode live --trials 3 --dry-run
   cupel run --mode live --fork G04/weak/1@1 --candidate strong --trials 5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
@@ -101,6 +110,7 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.BoolVar(&f.human, "human", false, "ask on this terminal instead of the tasks' replies and approvals (record and live mode)")
 	fl.BoolVar(&f.stale, "stale", false, "record only what is stale, missing or corrupt (record mode; see cupel cassette status)")
 	fl.Float64Var(&f.replaySpeed, "replay-speed", 0, "replay at the recorded pace times this: 1 as recorded, 2 twice as fast (default: at once)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print episodes, expected calls, tokens, cost and duration")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result as JSON")
 	return cmd
@@ -114,6 +124,9 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 		return complete(p, f, err)
 	}
 	defer cleanup()
+	if f.dryRun {
+		return f.forecast(p, o)
+	}
 	o.Drain = drain
 	prog := newProgress(p, f.quiet || f.asJSON, f.human)
 	o.Progress = prog.update
@@ -157,7 +170,7 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process) (o
 	if err != nil {
 		return o, cleanup, err
 	}
-	if o, cleanup, err = options(ctx, p, cfg, f.selection); err != nil {
+	if o, cleanup, err = f.base(ctx, p, cfg); err != nil {
 		return o, cleanup, err
 	}
 	o.Fork, o.Stale, o.ReplaySpeed = saved.Fork, f.stale, f.replaySpeed
