@@ -1,7 +1,9 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"time"
 
@@ -132,14 +134,14 @@ func (f *forecaster) rated(provider string, requests, tokens float64) time.Durat
 // known.
 func (f *forecaster) warn(shares []share, total guesses) []string {
 	if f.Mode == recorder.Replay {
-		return append(f.warnings, "a replay asks nobody: it needs no key and no network and costs nothing")
+		return append(f.absent(), "a replay asks nobody: it needs no key and no network and costs nothing")
 	}
 	var list []string
 	for _, text := range f.missing {
 		list = append(list, "the run would not start: "+text)
 	}
 	ofProvider := map[string]guesses{}
-	paid := 0.0
+	unpaid, strangers := 0.0, []string(nil)
 	for _, s := range shares {
 		c := s.candidate
 		if s.outlook.Basis == BasisNobody || s.outlook.Episodes == 0 {
@@ -151,15 +153,18 @@ func (f *forecaster) warn(shares []share, total guesses) []string {
 			}
 		}
 		if s.outlook.Basis == BasisNone {
-			list = append(list, fmt.Sprintf("candidate %s: no past run to learn from, so only bounds are known: run a few of its episodes first", c.Name))
+			strangers = append(strangers, c.Name)
 		}
 		if s.outlook.Simulated {
-			paid += s.guesses[mCost].expected
+			unpaid += s.guesses[mCost].expected
 		}
 		ofProvider[c.Provider] = ofProvider[c.Provider].plus(s.guesses)
 	}
-	if paid > 0 {
-		list = append(list, "of the expected cost "+amountOf(mCost, paid)+" are of simulated models: nobody pays them")
+	if strangers != nil {
+		list = append(list, "no past run to learn from, so only bounds are known, of: "+abridge(strangers, 8)+"; run a few episodes first")
+	}
+	if unpaid > 0 {
+		list = append(list, "of the expected cost "+amountOf(mCost, unpaid)+" are of simulated models: nobody pays them")
 	}
 	var spent admission.Spend
 	for _, name := range sortedKeys(f.spent) {
@@ -173,6 +178,25 @@ func (f *forecaster) warn(shares []share, total guesses) []string {
 		list = append(list, capped("limits."+name+".", "max_cost_usd", f.Limits[name].Caps, f.spent[name], g)...)
 	}
 	return append(list, f.warnings...)
+}
+
+// absent says whether cassettes are missing. A pack is not asked: it would read them.
+func (f *forecaster) absent() []string {
+	if _, pack := f.Cassettes.(*recorder.Pack); pack || f.Cassettes == nil {
+		return nil
+	}
+	n := 0
+	for _, p := range f.plan.all() {
+		if p.cassette == "" || p.candidate.Provider == ScriptedCandidate {
+			continue
+		}
+		_, err := fs.Stat(f.Cassettes, p.cassette)
+		n += count(errors.Is(err, fs.ErrNotExist))
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the run would not start: %d of %d episodes have no cassette; record them with: %s", n, f.plan.len(), f.RecordCommand("", "", f.Trials))}
 }
 
 // capped says which caps would or could end the run early; money is what the cap on
@@ -201,7 +225,7 @@ func capped(prefix, money string, caps admission.Caps, spent admission.Spend, g 
 		case math.IsNaN(high) || math.IsInf(high, 1):
 			list = append(list, name+" may end the run early: how much it comes to has no known bound")
 		default:
-			list = append(list, fmt.Sprintf("%s may end the run early: it can come to %s", name, amountOf(c.m, high)))
+			list = append(list, fmt.Sprintf("%s may end the run early: it can come to %s", name, amountOf(c.m, math.Ceil(high))))
 		}
 	}
 	return list

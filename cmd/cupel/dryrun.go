@@ -76,8 +76,8 @@ func printOutlook(p *process, out harness.Outlook) error {
 	t.Render()
 	lines = []string{""}
 	if out.Mode != string(recorder.Replay) {
-		lines = append(lines, fmt.Sprintf("cost at the prices of %s (table %s); learned from %d episodes of %d past runs",
-			out.PriceDay, out.PriceVersion, out.PastEpisodes, out.PastRuns),
+		lines = append(lines, fmt.Sprintf("cost at the prices of %s (table %s); learned from past runs: %d, their episodes: %d",
+			out.PriceDay, out.PriceVersion, out.PastRuns, out.PastEpisodes),
 			fmt.Sprintf("duration: %s expected, at least %s by the providers' limits", seconds(out.Duration.Expected), seconds(&out.Duration.AtLeast)))
 	}
 	for _, text := range out.Warnings {
@@ -136,12 +136,12 @@ func basis(c harness.CandidateOutlook) string {
 	case harness.BasisNone:
 		return "worst case only"
 	}
-	text := fmt.Sprintf("%d past episodes", c.PastEpisodes)
+	text := fmt.Sprintf("past episodes: %d", c.PastEpisodes)
 	if c.Basis == harness.BasisModel {
-		text += " of its model"
+		text += " (of its model)"
 	}
 	if c.TasksKnown < c.Tasks {
-		text += fmt.Sprintf(", %d of %d tasks", c.TasksKnown, c.Tasks)
+		text += fmt.Sprintf(", of %d of %d tasks", c.TasksKnown, c.Tasks)
 	}
 	return text
 }
