@@ -3,6 +3,7 @@ package harness_test
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,7 @@ type pastEpisode struct {
 	turns    int
 	lost     bool   // an infrastructure error
 	silent   bool   // no usage was reported
+	input    int64  // tokens of a turn; 0 means 100
 	cassette string // digest
 }
 
@@ -73,7 +75,7 @@ func pastRun(t *testing.T, o harness.Options, id string, change func(*ledger.Man
 		for i := range e.turns {
 			turn := ledger.Turn{Key: k, Turn: int32(i + 1), Role: "main", Kind: "act", Attempts: 1, TsStart: 5e6 + int64(i)*1e6}
 			if !e.silent {
-				in, out, none := int64(100), int64(10), int64(0)
+				in, out, none := cmp.Or(e.input, 100), int64(10), int64(0)
 				turn.Tokens = ledger.Tokens{In: &in, Out: &out, CacheRead: &none, CacheWrite: &none, Reasoning: &none}
 			}
 			rows.Turns = append(rows.Turns, turn)
@@ -156,6 +158,11 @@ func TestForecastLearnsFromThePast(t *testing.T) {
 		// Calls are counted where usage was not reported; tokens and cost stay unknown.
 		"silent": {past(nil, pastEpisode{task: "G01", trial: 1, turns: 3, silent: true}, pastEpisode{task: "G02", trial: 1, turns: 3, silent: true}),
 			"candidate", 2, 2, "6/6/6", "?/?/W", "?/?/W", "6"},
+		// Nobody vouches for a ledger: what cannot be is unknown, not a crash.
+		"negative": {past(nil, pastEpisode{task: "G01", trial: 1, turns: 3, input: -1}, pastEpisode{task: "G02", trial: 1, turns: 3, input: -1}),
+			"candidate", 2, 2, "6/6/6", "?/?/W", "?/?/W", "6"},
+		"too many": {past(nil, pastEpisode{task: "G01", trial: 1, turns: 3, input: math.MaxInt64}, pastEpisode{task: "G02", trial: 1, turns: 3, input: math.MaxInt64}),
+			"candidate", 2, 2, "6/6/6", "?/?/?", "?/?/W", "6"},
 		// Replays show one recording again and again.
 		"replays": {func(t *testing.T, o *harness.Options) {
 			recorded := []pastEpisode{{task: "G01", trial: 1, turns: 2, cassette: "c1"}, {task: "G01", trial: 2, turns: 4, cassette: "c2"}}
