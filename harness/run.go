@@ -71,8 +71,9 @@ type runner struct {
 	plan         *plan
 	answers      *answerBook
 	secrets      *recorder.Secrets
-	control      *admission.Control // nil in replay
-	resumed      *resumption        // nil unless the run goes on from an interrupted one
+	control      *admission.Control    // nil in replay
+	changes      chan admission.Change // of limits, to be told; nil unless somebody watches
+	resumed      *resumption           // nil unless the run goes on from an interrupted one
 	// closeCassettes closes what the runner opened itself.
 	closeCassettes func()
 }
