@@ -66,6 +66,7 @@ func TestWatch(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		b.r.heed(admission.Change{Limit: 4})
 		time.Sleep(600 * time.Millisecond)
+		synctest.Wait()
 		require.Equal(t, []time.Duration{0, time.Second, 1500 * time.Millisecond, 2 * time.Second}, at)
 		b.r.heed(admission.Change{Limit: 2})
 		stop()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -88,13 +87,4 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedR
 // resumeHint is the command that goes on with a run that has not ended.
 func resumeHint(dir string) string {
 	return "cupel run --resume " + dir
-}
-
-// complete says that there was nothing to resume.
-func complete(p *process, f runFlags, err error) error {
-	if !errors.Is(err, harness.ErrComplete) || f.quiet {
-		return err
-	}
-	_, err = fmt.Fprintln(p.stdout, err)
-	return err
 }
