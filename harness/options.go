@@ -109,8 +109,8 @@ type Options struct {
 	// Progress is called after every episode. Episodes come in the order in which
 	// they end.
 	Progress func(Progress)
-	// Watch is called when the run begins; in a recording or live run also when the
-	// limit of a lane changes, and every second. Of Progress and Watch one is called
+	// Watch is called when the run begins; unless it is a replay at once, also when
+	// the limit of a lane changes, and every second. Of Progress and Watch one is called
 	// at a time, and the run waits for it.
 	Watch func(Progress)
 	// Drain, when closed, lets episodes in flight finish and starts no others.

@@ -85,14 +85,14 @@ func (r *runner) heed(c admission.Change) {
 	}
 }
 
-// watch tells Options.Watch that the run has begun and, unless it is a replay, of
-// what happens between the episodes, until stop is called.
+// watch tells Options.Watch that the run has begun and, if it takes time, of what
+// happens between the episodes, until stop is called.
 func (b *board) watch() (stop func()) {
 	if b.r.Watch == nil {
 		return func() {}
 	}
 	b.tell(nil)
-	if b.r.Mode == recorder.Replay {
+	if b.r.Mode == recorder.Replay && b.r.ReplaySpeed == 0 {
 		return func() {}
 	}
 	over, gone := make(chan struct{}), make(chan struct{})
