@@ -18,7 +18,7 @@ type Progress struct {
 
 	// Outcomes and what follows are of the episodes that ended since the run began
 	// or was resumed. None of them is Unfinished.
-	ledger.Outcomes
+	Outcomes ledger.Outcomes
 	// CostNanoUSD and Tokens, of all classes, sum what is known; CostUnknown says
 	// that the cost of some episode is not.
 	CostNanoUSD, Tokens int64

@@ -109,7 +109,7 @@ func (v view) sum(took time.Duration) string { return v.head() + " · " + brief(
 // head is what all plain lines have in common.
 func (v view) head() string {
 	return fmt.Sprintf("%d/%d episodes · solved %d · %s · without result %d",
-		v.Done, v.Total, v.Solved, v.cost(), v.WithoutResult())
+		v.Done, v.Total, v.Outcomes.Solved, v.cost(), v.Outcomes.WithoutResult())
 }
 
 // cost is what was spent, with a cap all that counts towards it. A plus says that
