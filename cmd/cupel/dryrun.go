@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -26,15 +25,11 @@ func (f *runFlags) base(ctx context.Context, p *process, cfg config) (o harness.
 }
 
 // forecast says what the run would do, and does not do it.
-func (f *runFlags) forecast(p *process, o harness.Options) error {
+func (f *runFlags) forecast(p *process, o harness.Options, ev *events) error {
 	out, err := harness.Forecast(o)
 	switch {
-	case errors.Is(err, harness.ErrAllFresh):
-		return printIdle(p, *f, "fresh", harness.ErrAllFresh)
-	case errors.Is(err, harness.ErrNothingSelected):
-		return printIdle(p, *f, "nothing", f.narrow.nothing(err))
 	case err != nil:
-		return complete(p, *f, err)
+		return idle(p, *f, ev, err)
 	case f.asJSON:
 		to := json.NewEncoder(p.stdout)
 		to.SetIndent("", "  ")

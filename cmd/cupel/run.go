@@ -134,7 +134,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
 	}
 	defer cleanup()
 	if f.dryRun {
-		return f.forecast(p, o)
+		return f.forecast(p, o, ev)
 	}
 	o.Drain, o.Progress, o.Watch = drain, prog.episode, prog.watch
 	prog.cap, ev.mode = o.Caps.CostNanoUSD, cmp.Or(string(o.Mode), string(recorder.Replay))
