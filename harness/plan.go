@@ -77,12 +77,6 @@ func (p *plan) seed(c cell) seed {
 	return newSeed(p.options.Seed, p.tasks[c.task].ID, p.candidates[c.candidate].Name, int(c.trial))
 }
 
-// name is that of the i-th episode.
-func (p *plan) name(i int) string {
-	c := p.cells[i]
-	return episodeName(p.tasks[c.task].ID, p.candidates[c.candidate].Name, int(c.trial))
-}
-
 // all are the episodes in ledger order.
 func (p *plan) all() iter.Seq2[int, planned] {
 	return func(yield func(int, planned) bool) {
@@ -149,11 +143,6 @@ func (p *plan) seal() {
 	}
 	p.cells = mine
 	p.digest = hex.EncodeToString(h.Sum(nil))
-}
-
-// episodeName is how people name an episode of a run.
-func episodeName(task, candidate string, trial int) string {
-	return fmt.Sprintf("%s/%s/%d", task, candidate, trial)
 }
 
 // makePlan resolves the suite, the candidates and the selection into episodes. It

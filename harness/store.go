@@ -61,7 +61,7 @@ func (r *runner) open() (s *store, err error) {
 	} else if err := r.begin(s); err != nil {
 		return s, err
 	}
-	if s.journal, err = ledger.OpenJournal(s.dir, s.visitor()); err != nil {
+	if s.journal, err = ledger.OpenJournal(s.dir, s.visit); err != nil {
 		return s, err
 	}
 	if r.Mode == recorder.Replay {
@@ -100,22 +100,15 @@ func (r *runner) begin(s *store) error {
 	return ledger.WriteManifest(s.dir, s.manifest)
 }
 
-// visitor takes up the episodes of the journal. A later one replaces an earlier.
-func (s *store) visitor() func(ledger.EpisodeRows, int64) error {
-	places := map[string]int{}
-	for i := range s.plan.len() {
-		places[s.plan.name(i)] = i
+// visit takes up an episode of the journal. A later one replaces an earlier.
+func (s *store) visit(rec ledger.EpisodeRows, at int64) error {
+	e := &rec.Episode
+	i, ok := s.plan.find(e.TaskID, e.Candidate, int(e.Trial))
+	if !ok {
+		return fmt.Errorf("the journal has episode %s, the plan has not", episodeName(e.TaskID, e.Candidate, int(e.Trial)))
 	}
-	return func(rec ledger.EpisodeRows, at int64) error {
-		e := rec.Episode
-		name := episodeName(e.TaskID, e.Candidate, int(e.Trial))
-		i, ok := places[name]
-		if !ok {
-			return fmt.Errorf("the journal has episode %s, the plan has not", name)
-		}
-		s.at[i], s.todo[i] = at, e.InfraError
-		return nil
-	}
+	s.at[i], s.todo[i] = at, e.InfraError
+	return nil
 }
 
 // put keeps a finished episode. It is safe for concurrent use.
