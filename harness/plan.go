@@ -281,13 +281,26 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 			Rescue: c.Rescue != "", RescueOnContradiction: c.RescueOnContradiction,
 		},
 	}
-	if c.Provider != ScriptedCandidate || o.overHTTP(t) {
-		p.cassette = CassettePath(t.ID, c.Name, trial)
-	}
+	p.cassette = c.cassette(o, t, trial)
 	if c.Provider == ScriptedCandidate && !slices.ContainsFunc(t.Script, func(e goldens.Emit) bool { return e.Rescue }) {
 		p.params.Rescue = false // a script without a rescue turn has no stronger model
 	}
 	return p
+}
+
+// cassette is the path of an episode's cassette; empty if it needs none.
+func (c resolvedCandidate) cassette(o Options, t goldens.Task, trial int) string {
+	if c.Provider == ScriptedCandidate && !o.overHTTP(t) {
+		return ""
+	}
+	return CassettePath(t.ID, c.Name, trial)
+}
+
+// cassette is that of the i-th episode, and whether it is a scripted one.
+func (p *plan) cassette(i int) (path string, scripted bool) {
+	c := p.cells[i]
+	candidate := &p.candidates[c.candidate]
+	return candidate.cassette(p.options, p.tasks[c.task].Task, int(c.trial)), candidate.Provider == ScriptedCandidate
 }
 
 // budgets are the task's; what the suite leaves open the policy sets. The policy
