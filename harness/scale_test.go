@@ -21,7 +21,7 @@ import (
 )
 
 // perTrial are the episodes of one trial in runs of any length: five tasks of the
-// built-in suite, of the usual number of turns, with two of its candidates.
+// built-in suite, of 2.4 turns like all of it, with two of its candidates.
 const perTrial = 10
 
 // trialsOptions replay n episodes in memory: trials of the same ten, from files.
@@ -30,7 +30,7 @@ func trialsOptions(t testing.TB, n int) harness.Options {
 	require.Zero(t, n%perTrial)
 	o := countsOptions(t)
 	o.Trials = n / perTrial
-	o.Select.Tasks, o.Select.Candidates = []string{"G01", "G04", "G16", "G33", "G41"}, []string{"strong", "weak"}
+	o.Select.Tasks, o.Select.Candidates = []string{"G01", "G02", "G04", "G06", "G24"}, []string{"strong", "weak"}
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, counts.FS))
 	o.Cassettes = firstTrials{os.DirFS(filepath.Join(dir, "cassettes"))}
