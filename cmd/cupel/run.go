@@ -141,7 +141,9 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
 	if f.asJSON {
 		o.Progress, o.Watch = ev.episode, ev.watch
 	}
+	back := p.collectLess()
 	res, err := harness.Run(ctx, o)
+	back() // a report is made of all that there is
 	prog.finish()
 	if err != nil {
 		return idle(p, f, ev, err)
