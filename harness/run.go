@@ -216,9 +216,11 @@ func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
 	if r.Mode == recorder.Replay {
 		return recorder.New(o)
 	}
-	o.Header = r.header(p)
-	o.Header.Recorded = r.today.Format(time.DateOnly)
-	p.forkHeader(&o.Header)
+	if r.Mode == recorder.Record { // its digests are a fifth of what a live episode takes
+		o.Header = r.header(p)
+		o.Header.Recorded = r.today.Format(time.DateOnly)
+		p.forkHeader(&o.Header)
+	}
 	base := toolTransport{models: http.DefaultTransport, tools: http.DefaultTransport, secrets: r.secrets}
 	if r.Transport != nil {
 		base.models = r.Transport(p.candidate.Provider)
