@@ -2,18 +2,26 @@ package main
 
 import "runtime/debug"
 
-// gcPercent is how much garbage a run may leave, in percent of what is in use, before
-// it is collected. What a run has in use is little and does not grow with it, so
-// that Go's 100 has it collect every few hundred turns: that took a fifth of all
-// time. At 400 a run takes some 300 MB at most.
-const gcPercent = 400
+// What a run has in use is little and does not grow with it, so that Go's own
+// setting collects garbage every few hundred turns, for a fifth of all time.
+const (
+	// gcPercent is how much garbage a run may leave, in percent of what is in use.
+	gcPercent = 400
+	// memoryLimit is where garbage is collected more often again, in bytes.
+	memoryLimit = 256 << 20
+)
 
-// collectLess collects garbage less often until back is called. GOGC in the
-// environment has the last word.
+// collectLess collects garbage less often until back is called. GOGC and
+// GOMEMLIMIT in the environment have the last word.
 func (p *process) collectLess() (back func()) {
-	if _, set := p.env("GOGC"); set {
-		return func() {}
+	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
+		if _, set := p.env(name); set {
+			return func() {}
+		}
 	}
-	was := debug.SetGCPercent(gcPercent)
-	return func() { debug.SetGCPercent(was) }
+	percent, limit := debug.SetGCPercent(gcPercent), debug.SetMemoryLimit(memoryLimit)
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
 }
