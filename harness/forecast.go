@@ -199,10 +199,10 @@ func (f *forecaster) done() error {
 	}
 	dir := filepath.Join(f.Runs, f.Resume)
 	s := &store{dir: dir, plan: f.plan, at: make([]int64, f.plan.len()), todo: f.todo}
-	visit, learn := s.visitor(), f.past.learner(f.resumed.manifest)
+	learn := f.past.learner(f.resumed.manifest)
 	j, err := ledger.OpenJournal(dir, func(rec ledger.EpisodeRows, at int64) error {
 		learn(rec)
-		return visit(rec, at)
+		return s.visit(rec, at)
 	})
 	if err != nil {
 		return fmt.Errorf("forecast: resume run %s: %w", f.Resume, err)
