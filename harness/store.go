@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,12 +66,13 @@ func (r *runner) open() (s *store, err error) {
 	if s.journal, err = ledger.OpenJournal(s.dir, s.visit); err != nil {
 		return s, err
 	}
+	// What was paid or waited for must survive a crash.
+	s.journal.Sync = r.Mode != recorder.Replay || r.ReplaySpeed > 0
 	if r.Mode == recorder.Replay {
 		k, err := newSink(s.dir)
 		s.stream = &stream{sink: k, waiting: map[int]ledger.EpisodeRows{}}
 		return s, err
 	}
-	s.journal.Sync = true // what was paid for must survive a crash
 	if s.spending, err = admission.OpenSpendLog(filepath.Join(s.dir, spendFile)); err != nil {
 		return s, err
 	}
@@ -90,7 +92,11 @@ func (r *runner) begin(s *store) error {
 		return err
 	}
 	s.unlock = unlock
-	if err := ledger.RemoveJournal(s.dir); err != nil {
+	err = os.Remove(filepath.Join(s.dir, "run.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err = errors.Join(err, ledger.RemoveJournal(s.dir)); err != nil {
 		return fmt.Errorf("clear journal of the earlier replay: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Join(s.dir, "journal"), 0o755); err != nil {
@@ -99,7 +105,7 @@ func (r *runner) begin(s *store) error {
 	if err := r.writePlan(s.dir); err != nil {
 		return err
 	}
-	// The manifest last: a folder with one can be resumed.
+	// The manifest goes first and comes last: a folder with one can be resumed.
 	return ledger.WriteManifest(s.dir, s.manifest)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -64,6 +65,11 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedR
 	text, err := harness.ReadSettings(dir)
 	if err == nil {
 		err = json.Unmarshal(text, &saved)
+	}
+	if errors.Is(err, harness.ErrComplete) {
+		// Whoever completed it may have been killed before it had written the report.
+		_, failed := writeReportOf(dir)
+		return cfg, saved, dir, cmp.Or(failed, err)
 	}
 	if err != nil {
 		return cfg, saved, dir, fmt.Errorf("resume %s: %w", dir, err)

@@ -32,6 +32,7 @@ type Totals struct {
 // what a Writer that was killed left behind is removed.
 func NewWriter(dir string) (*Writer, error) {
 	w := &Writer{dir: dir}
+	removeTemps(dir, manifestName)
 	for _, table := range tables {
 		f, err := createTemp(dir, table)
 		if err != nil {
@@ -47,17 +48,19 @@ func NewWriter(dir string) (*Writer, error) {
 }
 
 func createTemp(dir, table string) (*os.File, error) {
-	prefix := "." + fileName(table) + "."
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
+	removeTemps(dir, fileName(table))
+	return os.CreateTemp(dir, "."+fileName(table)+".*")
+}
+
+// removeTemps removes the temporary files that processes that were killed left of
+// a file.
+func removeTemps(dir, name string) {
+	entries, _ := os.ReadDir(dir) // what matters is the new one
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), prefix) {
-			_ = os.Remove(filepath.Join(dir, e.Name())) // what matters is the new one
+		if strings.HasPrefix(e.Name(), "."+name+".") {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
-	return os.CreateTemp(dir, prefix+"*")
 }
 
 // Append adds the rows of the next episode in ledger order: by task, candidate
