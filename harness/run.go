@@ -108,7 +108,7 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	stop, err := r.runAll(ctx, s)
 	res = Result{Dir: s.dir, Answers: r.answers.inOrder(r.plan), Interrupted: stop.interrupted, Withheld: r.secrets.Withheld()}
 	if err != nil {
-		return res, fmt.Errorf("run %s stopped, what is finished is in its journal; go on with --resume %s once that is mended: %w", r.id, r.id, err)
+		return res, fmt.Errorf("run %s stopped: %w\n%s", r.id, err, s.hint())
 	}
 	return res, r.conclude(s, stop, &res)
 }
@@ -117,17 +117,17 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 func (r *runner) conclude(s *store, stop stopped, res *Result) error {
 	totals, err := s.write(res)
 	if err != nil {
-		return fmt.Errorf("write ledger of run %s (its journal is complete): %w", r.id, err)
+		return fmt.Errorf("write ledger of run %s: %w\n%s", r.id, err, s.hint())
 	}
 	res.Manifest = r.concluded(s.manifest, totals, stop)
 	if s.dir == "" {
 		return nil
 	}
-	if err := saveAnswers(s.dir, res.Answers); err != nil {
-		return err
+	if err = saveAnswers(s.dir, res.Answers); err == nil {
+		err = ledger.WriteManifest(s.dir, res.Manifest)
 	}
-	if err := ledger.WriteManifest(s.dir, res.Manifest); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("conclude run %s: %w\n%s", r.id, err, s.hint())
 	}
 	if res.Manifest.Status == "complete" {
 		return s.removeJournal()

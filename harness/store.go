@@ -187,6 +187,11 @@ func (s *store) write(res *Result) (t totals, err error) {
 	return t, err
 }
 
+// hint says what is safe when the run folder fails, and how to go on.
+func (s *store) hint() string {
+	return "what is finished is in its journal; once that is mended, go on with: cupel run --resume " + s.dir
+}
+
 // close closes the files. What was appended is in them.
 func (s *store) close() error {
 	var errs []error

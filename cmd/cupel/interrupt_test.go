@@ -1,0 +1,133 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// heard is output that has something done when it says something.
+type heard struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	cues []cue
+}
+
+type cue struct {
+	word string
+	do   func()
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n, err := h.text.Write(p)
+	if len(h.cues) > 0 && strings.Contains(h.text.String(), h.cues[0].word) {
+		h.cues[0].do()
+		h.cues = h.cues[1:]
+	}
+	return n, err
+}
+
+// interrupted runs cupel and sends it a signal at each word, the first one at once
+// when it is empty.
+func (b *bench) interrupted(args []string, sig syscall.Signal, words ...string) ended {
+	b.t.Helper()
+	cmd := b.command(args...)
+	out := &heard{}
+	signal := func() { _ = cmd.Process.Signal(sig) } // it may have ended
+	for _, word := range words {
+		if word != "" {
+			out.cues = append(out.cues, cue{word, signal})
+		}
+	}
+	cmd.Stdout, cmd.Stderr = out, out
+	begun := time.Now()
+	require.NoError(b.t, cmd.Start())
+	if words[0] == "" {
+		require.Eventually(b.t, func() bool { return b.folder() != "" }, 20*time.Second, 5*time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // for its first requests
+		begun = time.Now()
+		signal()
+	}
+	_ = cmd.Wait() // the code says it
+	return ended{cmd.ProcessState.ExitCode(), out.text.String(), time.Since(begun)}
+}
+
+// The first signal lets episodes in flight finish and says how to go on; the second
+// stops at once. Neither changes what the run comes to.
+func TestInterruptedRunsGoOn(t *testing.T) {
+	want := uninterrupted(t)
+	const finishing = "finishing the episodes in flight"
+	for name, test := range map[string]struct {
+		speed string
+		sig   syscall.Signal
+		words []string
+	}{
+		"Ctrl-C":                   {"30", syscall.SIGINT, []string{"/69 episodes"}},
+		"SIGTERM":                  {"30", syscall.SIGTERM, []string{"/69 episodes"}},
+		"Ctrl-C twice":             {"0.001", syscall.SIGINT, []string{"", finishing}},
+		"SIGTERM twice":            {"0.001", syscall.SIGTERM, []string{"", finishing}},
+		"twice with some finished": {"2", syscall.SIGINT, []string{"/69 episodes", finishing}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			end := b.interrupted([]string{"run", "--candidate", "strong", "--concurrency", "8", "--replay-speed", test.speed}, test.sig, test.words...)
+			require.Equal(t, exitInterrupted, end.code, end.text)
+			require.Contains(t, end.text, finishing)
+			require.Less(t, end.took, 20*time.Second)
+			done := len(b.journaled())
+			switch {
+			case len(test.words) == 1:
+				require.GreaterOrEqual(t, done, 8, "those in flight have finished")
+			case test.words[0] == "":
+				require.Zero(t, done)
+			}
+			require.Less(t, done, 69)
+			text, err := os.ReadFile(filepath.Join(b.folder(), "run.json"))
+			require.NoError(t, err)
+			require.Contains(t, string(text), `"stopped": "interrupted"`)
+			b.hurry("400")
+			b.mendedBy(end, want)
+		})
+	}
+}
+
+// A provider that has a run wait does not keep whoever wants to stop.
+func TestInterruptedWhileAProviderIsPaused(t *testing.T) {
+	for name, test := range map[string]struct{ after, limits string }{
+		"told to wait": {after: "25"}, "backing off": {}, "at its rate": {limits: "requests_per_minute: 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if test.after != "" {
+					w.Header().Set("Retry-After", test.after)
+				}
+				w.WriteHeader(http.StatusTooManyRequests)
+			}))
+			t.Cleanup(server.Close)
+			b := newBench(t)
+			require.Zero(t, b.run(0, "init").code)
+			require.NoError(t, os.WriteFile(filepath.Join(b.dir, "cupel.yaml"), []byte(
+				"suite: suites/first\ncandidates:\n  - {name: local, provider: openai-compatible, model: m, base_url: "+server.URL+"/v1}\n"+
+					"limits: {openai-compatible: {"+test.limits+"}}\n"), 0o644))
+			end := b.interrupted([]string{"run", "--mode", "live"}, syscall.SIGINT, "", "finishing")
+			require.Equal(t, exitInterrupted, end.code, end.text)
+			require.Less(t, end.took, 5*time.Second)
+			require.Regexp(t, goOn, end.text)
+		})
+	}
+}
