@@ -69,7 +69,7 @@ func TestRunsLeakNothing(t *testing.T) {
 			close(drain)
 			o.Drain = drain
 		}},
-		"no cassettes": {options: replay, fails: "no recording", change: func(t *testing.T, o *harness.Options) {
+		"no cassettes": {options: replay, fails: "no cassette", change: func(t *testing.T, o *harness.Options) {
 			o.Runs, o.Cassettes = fastDir(t), fstest.MapFS{}
 		}},
 		"no folder": {options: replay, fails: "not a directory", change: func(t *testing.T, o *harness.Options) {
@@ -159,7 +159,6 @@ func TestFilesThatFailMidway(t *testing.T) {
 			require.ErrorContains(t, err, want)
 			require.ErrorContains(t, err, "no space left on device")
 			require.ErrorContains(t, err, "go on with: cupel run --resume "+res.Dir)
-			require.Greater(t, -network.left.Load(), int32(-1))
 			require.Less(t, -network.left.Load(), int32(20), "nothing more is sent but what was under way")
 
 			o.Resume = filepath.Base(res.Dir)

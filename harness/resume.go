@@ -56,6 +56,13 @@ func (r *runner) takeUp() error {
 	if err == nil {
 		episodes, err = readPlan(dir)
 	}
+	planned := 0
+	for _, c := range m.Candidates {
+		planned += c.Planned
+	}
+	if err == nil && planned != len(episodes.cells) {
+		err = fmt.Errorf("%s is damaged: it has %d of %d episodes; begin a new run", planFile, len(episodes.cells), planned)
+	}
 	if err == nil && m.Mode != string(recorder.Replay) {
 		r.today, err = time.Parse(time.RFC3339Nano, m.Started)
 	}
@@ -143,21 +150,30 @@ func splitEpisode(name string) (task, candidate string, trial int) {
 
 // writePlan keeps the plan and the caller's settings in the run folder.
 func (r *runner) writePlan(dir string) error {
-	f, err := os.Create(filepath.Join(dir, planFile))
+	err := writeSynced(filepath.Join(dir, planFile), func(w *bufio.Writer) {
+		for i := range r.plan.len() {
+			_, _ = fmt.Fprintln(w, r.plan.name(i))
+		}
+	})
 	if err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
-	out := bufio.NewWriter(f) // it keeps the first error for Flush
-	for i := range r.plan.len() {
-		_, _ = fmt.Fprintln(out, r.plan.name(i))
-	}
-	if err := errors.Join(out.Flush(), f.Close()); err != nil {
-		return fmt.Errorf("write plan: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, settingsFile), r.Settings, 0o644); err != nil {
+	if err := writeSynced(filepath.Join(dir, settingsFile), func(w *bufio.Writer) { _, _ = w.Write(r.Settings) }); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
 	return nil
+}
+
+// writeSynced writes a file that must be on disk before the manifest is: a run with
+// a manifest can be resumed.
+func writeSynced(path string, write func(*bufio.Writer)) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(f) // it keeps the first error for Flush
+	write(out)
+	return errors.Join(out.Flush(), f.Sync(), f.Close())
 }
 
 func readPlan(dir string) (list episodeList, err error) {

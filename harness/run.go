@@ -104,7 +104,13 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() {
+		closed := s.close()
+		if closed != nil && err == nil { // such as a log of spending that failed midway
+			closed = fmt.Errorf("run %s: %w\n%s", r.id, closed, s.hint())
+		}
+		err = errors.Join(err, closed)
+	}()
 	stop, err := r.runAll(ctx, s)
 	res = Result{Dir: s.dir, Answers: r.answers.inOrder(r.plan), Interrupted: stop.interrupted, Withheld: r.secrets.Withheld()}
 	if err != nil {

@@ -1,0 +1,165 @@
+package harness_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// crashed is a run folder as a crash left it, to be put back and gone on from.
+type crashed struct {
+	t       *testing.T
+	options harness.Options
+	dir     string
+	files   map[string][]byte // all but the journal
+	journal []byte
+	starts  []int64           // of the journal's records
+	want    map[string]string // of a run that was left alone
+}
+
+const episodesLog = "journal/episodes.log"
+
+// crash has a small replay end before its last episode.
+func crash(t *testing.T) *crashed {
+	t.Helper()
+	o := countsOptions(t)
+	suite := *o.Suite
+	suite.Tasks = slices.DeleteFunc(slices.Clone(suite.Tasks), func(task goldens.Task) bool {
+		return !slices.Contains([]string{"G01", "G02", "G03"}, task.ID)
+	})
+	o.Suite, o.Select.Candidates = &suite, []string{"strong"}
+	o.Runs, o.Concurrency = t.TempDir(), 1
+	whole, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	c := &crashed{t: t, want: runFiles(t, whole.Dir), files: map[string][]byte{}}
+	o.Runs = t.TempDir()
+	if memory, err := os.MkdirTemp("/dev/shm", "cupel"); err == nil { // thousands of syncs
+		t.Cleanup(func() { require.NoError(t, os.RemoveAll(memory)) })
+		o.Runs = memory
+	}
+	stopped := stopAfter(t, o, 2)
+	require.Equal(t, 2, stopped.Manifest.Episodes)
+	c.dir, o.Resume = stopped.Dir, stopped.Manifest.RunID
+	c.options = o
+	j, err := ledger.OpenJournal(c.dir, func(_ ledger.EpisodeRows, at int64) error {
+		c.starts = append(c.starts, at)
+		return nil
+	})
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	for _, name := range []string{"run.json", "journal/plan", "journal/settings.json"} {
+		c.files[name], err = os.ReadFile(filepath.Join(c.dir, name))
+		require.NoError(t, err)
+	}
+	c.journal, err = os.ReadFile(filepath.Join(c.dir, episodesLog))
+	require.NoError(t, err)
+	require.Len(t, c.starts, 2)
+	return c
+}
+
+// resume puts the folder back with another journal, and goes on. It returns how many
+// episodes were run, and whether the run ended.
+func (c *crashed) resume(journal []byte) (ran int, err error) {
+	c.t.Helper()
+	require.NoError(c.t, os.MkdirAll(filepath.Join(c.dir, "journal"), 0o755))
+	for name, text := range c.files {
+		require.NoError(c.t, os.WriteFile(filepath.Join(c.dir, name), text, 0o644))
+	}
+	require.NoError(c.t, os.WriteFile(filepath.Join(c.dir, episodesLog), journal, 0o644))
+	o := c.options
+	o.Progress = func(harness.Progress) { ran++ }
+	if _, err := harness.Run(context.Background(), o); err != nil {
+		return ran, err
+	}
+	for name, text := range runFiles(c.t, c.dir) {
+		require.True(c.t, c.want[name] == text, "%s differs from that of a run that was left alone", name)
+	}
+	return ran, nil
+}
+
+// whole is how many records end at or before a place of the journal.
+func (c *crashed) whole(at int) int {
+	ends := append(slices.Clone(c.starts[1:]), int64(len(c.journal)))
+	n := 0
+	for _, end := range ends {
+		if int(end) <= at {
+			n++
+		}
+	}
+	return n
+}
+
+// stride leaves out some of a journal's places, unless CUPEL_SOAK is set: all of
+// them take 40 s.
+func stride() int {
+	switch {
+	case os.Getenv("CUPEL_SOAK") != "":
+		return 1
+	case testing.Short():
+		return 37
+	}
+	return 7
+}
+
+// Wherever a crash cuts the journal, what is whole is kept, the rest is run, and the
+// files are those of a run that was left alone.
+func TestJournalCutAnywhere(t *testing.T) {
+	c := crash(t)
+	for at := 0; at <= len(c.journal); at += stride() {
+		ran, err := c.resume(c.journal[:at])
+		require.NoError(t, err, "cut at %d", at)
+		require.Equal(t, 3-c.whole(at), ran, "cut at %d", at)
+	}
+	t.Logf("%d cuts", len(c.journal)+1)
+}
+
+// A flipped bit is refused by name and place, or was the work of the crash: then the
+// last record is run again. It never reaches the ledger.
+func TestJournalFlippedAnywhere(t *testing.T) {
+	c := crash(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	refused := 0
+	for at := 0; at < len(c.journal); at += stride() {
+		journal := slices.Clone(c.journal)
+		journal[at] ^= 1 << rng.IntN(8)
+		ran, err := c.resume(journal)
+		if err == nil {
+			require.GreaterOrEqual(t, at, int(c.starts[1]), "a record before the last is no torn tail")
+			require.Equal(t, 2, ran)
+			continue
+		}
+		refused++
+		require.Zero(t, ran)
+		require.ErrorContains(t, err, "episodes.log")
+		require.Regexp(t, `damaged at offset \d+|version`, err.Error())
+		after, err := os.ReadFile(filepath.Join(c.dir, episodesLog))
+		require.NoError(t, err)
+		require.Equal(t, journal, after, "it stays as it is")
+	}
+	t.Logf("%d of %d flipped bits refused", refused, len(c.journal))
+	require.Positive(t, refused)
+}
+
+// A plan or a manifest that is cut is refused by the name of the run; it never
+// makes a smaller run a complete one.
+func TestOtherFilesCutAnywhere(t *testing.T) {
+	c := crash(t)
+	for name, most := range map[string]int{"journal/plan": 1000, "run.json": 100} {
+		text := c.files[name]
+		for at := 0; at < min(len(text)-1, most); at++ {
+			c.files[name] = text[:at]
+			_, err := c.resume(c.journal)
+			require.ErrorContains(t, err, c.options.Resume, "%s cut at %d", name, at)
+		}
+		c.files[name] = text
+	}
+}
