@@ -41,11 +41,7 @@ func crash(t *testing.T) *crashed {
 	whole, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	c := &crashed{t: t, want: runFiles(t, whole.Dir), files: map[string][]byte{}}
-	o.Runs = t.TempDir()
-	if memory, err := os.MkdirTemp("/dev/shm", "cupel"); err == nil { // thousands of syncs
-		t.Cleanup(func() { require.NoError(t, os.RemoveAll(memory)) })
-		o.Runs = memory
-	}
+	o.Runs = fastDir(t)
 	stopped := stopAfter(t, o, 2)
 	require.Equal(t, 2, stopped.Manifest.Episodes)
 	c.dir, o.Resume = stopped.Dir, stopped.Manifest.RunID
@@ -119,7 +115,6 @@ func TestJournalCutAnywhere(t *testing.T) {
 		require.NoError(t, err, "cut at %d", at)
 		require.Equal(t, 3-c.whole(at), ran, "cut at %d", at)
 	}
-	t.Logf("%d cuts", len(c.journal)+1)
 }
 
 // A flipped bit is refused by name and place, or was the work of the crash: then the
@@ -145,7 +140,6 @@ func TestJournalFlippedAnywhere(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, journal, after, "it stays as it is")
 	}
-	t.Logf("%d of %d flipped bits refused", refused, len(c.journal))
 	require.Positive(t, refused)
 }
 

@@ -1,0 +1,253 @@
+package harness_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// till is what the providers of a run bill. At no moment may that be more than a cap.
+type till struct {
+	t    *testing.T
+	caps map[string]admission.Caps // by provider; "" is the run
+
+	mu      sync.Mutex
+	rng     *rand.Rand
+	billed  map[string]admission.Caps
+	flying  int
+	most    int // in flight at once
+	healthy bool
+}
+
+// bill adds to what a provider and the run come to.
+func (l *till) bill(provider string, tokens int64) {
+	for _, of := range []string{"", provider} {
+		b, c := l.billed[of], l.caps[of]
+		b.Requests++
+		b.Tokens += tokens
+		b.CostNanoUSD += tokens * 1000 // at 1 USD per million
+		l.billed[of] = b
+		for _, m := range [][2]int64{{b.CostNanoUSD, c.CostNanoUSD}, {b.Tokens, c.Tokens}, {b.Requests, c.Requests}} {
+			if m[1] > 0 && m[0] > m[1] {
+				l.t.Errorf("%q billed %d of %d", of, m[0], m[1])
+			}
+		}
+	}
+}
+
+// cashier is a provider whose answers, usage, delays and failures are drawn.
+type cashier struct {
+	provider string
+	*till
+}
+
+func (c cashier) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+	in, out, _ := providers.WorstTokens(call)
+	c.mu.Lock()
+	usage := providers.Usage{Reported: c.rng.IntN(10) > 0, Input: 1 + c.rng.Int64N(in), Output: c.rng.Int64N(out + 1)}
+	text, fate, wait := poll, c.rng.IntN(100), time.Duration(c.rng.IntN(2000))*time.Millisecond
+	if c.rng.IntN(3) == 0 {
+		text = answer
+	}
+	tokens := usage.Total()
+	if fate < 20 && !c.healthy {
+		tokens = 0 // refused
+	}
+	c.bill(c.provider, tokens)
+	c.flying++
+	c.most = max(c.most, c.flying)
+	healthy := c.healthy
+	c.mu.Unlock()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	c.flying--
+	c.mu.Unlock()
+	failed := &providers.Error{Provider: c.provider, Model: call.Model, Err: ctx.Err()}
+	reply := providers.Reply{Usage: usage, Model: call.Model}
+	switch {
+	case ctx.Err() != nil:
+		failed.Kind = providers.Transport
+	case healthy:
+	case fate < 15:
+		failed.Kind, failed.Status = providers.RateLimit, 429
+		reply.Usage = providers.Usage{}
+	case fate < 20:
+		failed.Kind, failed.Status = providers.Overloaded, 529
+		reply.Usage = providers.Usage{}
+	case fate < 25:
+		failed.Kind, failed.Partial = providers.Transport, true
+		reply.Usage.Output /= 2 // it broke off before all was told
+	case fate < 30:
+		failed.Kind = providers.TimedOut
+		reply.Usage = providers.Usage{}
+	case fate < 33:
+		failed.Kind, failed.Status = providers.Malformed, 200
+		reply.Usage = providers.Usage{}
+	}
+	if failed.Kind != "" {
+		return reply, failed
+	}
+	reply.Text, reply.Finish = text, providers.FinishStop
+	return reply, nil
+}
+
+// someCaps draws caps of which at least one is set, from a few requests to more than
+// a run needs.
+func someCaps(rng *rand.Rand) admission.Caps {
+	var c admission.Caps
+	for c == (admission.Caps{}) {
+		scale := int64(1) << rng.IntN(7)
+		if rng.IntN(2) == 0 {
+			c.Requests = 1 + rng.Int64N(2*scale)
+		}
+		if rng.IntN(2) == 0 {
+			c.Tokens = 1 + rng.Int64N(10_000*scale)
+		}
+		if rng.IntN(2) == 0 {
+			c.CostNanoUSD = 1 + rng.Int64N(10_000_000*scale)
+		}
+	}
+	return c
+}
+
+// spendRun runs 64-way under random caps.
+type spendRun struct {
+	*till
+	options harness.Options
+	planned int
+}
+
+func newSpendRun(t *testing.T, seed uint64, runs string) *spendRun {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(64, seed))
+	l := &till{t: t, rng: rng, billed: map[string]admission.Caps{}, caps: map[string]admission.Caps{"": someCaps(rng)}}
+	tokens := 1 + rng.IntN(800)
+	o, _ := smallOptions(t, "budgets: {max_steps: 4}", "title: x", goldens.Candidate{Model: "priced", MaxTokens: &tokens})
+	o.Candidates = nil
+	prices, policy := "version: \"2026-01-01\"\nprices:\n", "providers:\n"
+	o.Limits = map[string]admission.Limits{}
+	for i := range 2 {
+		name := fmt.Sprintf("shop%d", i)
+		for j := range 2 {
+			o.Candidates = append(o.Candidates, goldens.Candidate{
+				Name: fmt.Sprintf("c%d%d", i, j), Provider: name, Model: "priced", MaxTokens: &tokens,
+			})
+		}
+		if rng.IntN(2) == 0 {
+			l.caps[name] = someCaps(rng)
+			o.Limits[name] = admission.Limits{Caps: l.caps[name]}
+		}
+		prices += fmt.Sprintf("  - {provider: %s, models: [priced], input: 1, output: 1, source: test}\n", name)
+		policy += fmt.Sprintf("  %s: {}\n", name)
+		o.Providers[name] = func(providers.Options) (providers.Model, error) { return cashier{name, l}, nil }
+	}
+	var err error
+	o.Prices, err = providers.ParsePrices([]byte(prices))
+	require.NoError(t, err)
+	o.Policy, err = providers.ParsePolicy([]byte(policy))
+	require.NoError(t, err)
+	o.Trials, o.Concurrency, o.Runs, o.Caps = 1+rng.IntN(40), 64, runs, l.caps[""]
+	return &spendRun{l, o, 4 * o.Trials}
+}
+
+// do runs it, perhaps cancels it midway, and checks that the result is a valid one.
+func (s *spendRun) do(cancelled bool) harness.Result {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if cancelled {
+		timer := time.AfterFunc(time.Duration(s.rng.IntN(20_000))*time.Millisecond, cancel)
+		defer timer.Stop()
+	}
+	res, err := harness.Run(ctx, s.options)
+	require.NoError(s.t, err)
+	out, rows := res.Manifest.Outcomes, rowsOf(s.t, res)
+	require.Equal(s.t, s.planned, out.Solved+out.Failed+out.WithoutResult())
+	require.Equal(s.t, s.planned-out.Unfinished, len(rows.Episodes))
+	require.Equal(s.t, res.Manifest.LedgerDigest, ledger.Digest(rows))
+	require.Equal(s.t, out.WithoutResult() == 0, res.Manifest.Status == "complete")
+	return res
+}
+
+// raise multiplies every cap; by 0 drops them.
+func (s *spendRun) raise(by int64) {
+	up := func(c admission.Caps) admission.Caps {
+		return admission.Caps{CostNanoUSD: by * c.CostNanoUSD, Tokens: by * c.Tokens, Requests: by * c.Requests}
+	}
+	for of, c := range s.caps {
+		s.caps[of] = up(c)
+		if of != "" {
+			s.options.Limits[of] = admission.Limits{Caps: s.caps[of]}
+		}
+	}
+	s.options.Caps = s.caps[""]
+}
+
+// What the providers bill is never above a cap, whatever they do and however many are
+// asked at once, in a run and in those that go on with it together.
+func TestSpendingStaysBelowRandomCaps(t *testing.T) {
+	runs, folders := 1000, 10
+	if testing.Short() {
+		runs = 100
+	}
+	bound, whole, most := 0, 0, 0
+	for i := range runs {
+		synctest.Test(t, func(t *testing.T) {
+			dir := ""
+			if i%folders == 0 {
+				dir = fastDir(t)
+			}
+			s := newSpendRun(t, uint64(i), dir)
+			res := s.do(i%4 == 0)
+			most = max(most, s.most)
+			if res.Manifest.Stopped != "" && !res.Interrupted {
+				bound++
+			}
+			if dir == "" || res.Manifest.Status == "complete" {
+				return
+			}
+			s.options.Resume = res.Manifest.RunID
+			s.raise(2)
+			if s.do(false).Manifest.Status != "complete" {
+				s.raise(0)
+				s.healthy = true
+				require.Equal(t, "complete", s.do(false).Manifest.Status)
+			}
+			whole++
+		})
+	}
+	t.Logf("%d runs, %d bound by a cap, at most %d requests in flight; %d resumed to their end", runs, bound, most, whole)
+	require.Greater(t, bound, runs/4)
+	require.Greater(t, most, 60)
+	require.Greater(t, whole, runs/folders/4)
+}
+
+// fastDir is a folder of a test's own, in memory where that can be had: it is synced
+// a lot.
+func fastDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "cupel")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
