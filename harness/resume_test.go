@@ -61,8 +61,12 @@ func TestResumedReplayEqualsAnUninterruptedOne(t *testing.T) {
 	require.Equal(t, string(o.Settings), string(settings))
 
 	// Twice: a resumed run can be interrupted, too. The selection is the run's own.
-	o.Resume = stopped.Manifest.RunID
+	o.Resume, o.Settings = stopped.Manifest.RunID, []byte(`{"other":"thing"}`)
 	again := stopAfter(t, o, 30)
+	settings, err = harness.ReadSettings(stopped.Dir)
+	require.NoError(t, err)
+	require.Equal(t, string(o.Settings), string(settings), "what was given last counts")
+	o.Settings = nil
 	require.True(t, again.Interrupted)
 	require.Greater(t, again.Manifest.Episodes, stopped.Manifest.Episodes)
 

@@ -58,6 +58,11 @@ func (r *runner) open() (s *store, err error) {
 	}()
 	if r.resumed != nil {
 		s.manifest = r.resumed.manifest
+		if r.Settings != nil {
+			if err := r.writeSettings(s.dir); err != nil {
+				return s, err
+			}
+		}
 	} else if err := r.begin(s); err != nil {
 		return s, err
 	}
@@ -66,6 +71,9 @@ func (r *runner) open() (s *store, err error) {
 	}
 	if r.Mode == recorder.Replay {
 		return s, nil
+	}
+	if err := r.takeUpAnswers(s); err != nil {
+		return s, err
 	}
 	s.journal.Sync = true // what was paid for must survive a crash
 	if s.spending, err = admission.OpenSpendLog(filepath.Join(s.dir, spendFile)); err != nil {
