@@ -29,10 +29,21 @@ func (s *store) keepLimit(c admission.Change) {
 	if s.limits == nil {
 		return
 	}
-	line, err := json.Marshal(c)
+	line, err := json.Marshal(limitLine{c.At.UTC(), c.Provider, c.Lane, c.Limit, c.Why, c.Until.UTC(), c.Gap.Microseconds()})
 	if err == nil {
 		_, _ = s.limits.Write(append(line, '\n')) // a history, not a result
 	}
+}
+
+// limitLine is a line of limits.jsonl; see admission.Change.
+type limitLine struct {
+	At       time.Time     `json:"at"`
+	Provider string        `json:"provider"`
+	Lane     int           `json:"lane"`
+	Limit    int           `json:"limit"`
+	Why      admission.Why `json:"why"`
+	Until    time.Time     `json:"until,omitzero"`
+	GapUs    int64         `json:"gap_us,omitempty"`
 }
 
 // lane is what the requests of an episode pass; nil when nothing limits them.
@@ -84,6 +95,9 @@ func (m admitted) worst(call providers.Call) admission.Request {
 	var ok bool
 	if r.Input, r.Output, ok = providers.WorstTokens(call); !ok {
 		r.Output = -1
+	}
+	if body, err := json.Marshal(m.candidate.Body); err == nil && len(m.candidate.Body) > 0 {
+		r.Input += int64(len(body)) // text of the request, too
 	}
 	if cost, known := m.prices.Worst(m.candidate.Provider, call.Model, r.Input, r.Output, m.day); known {
 		r.CostNanoUSD = cost

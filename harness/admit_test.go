@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -111,6 +112,33 @@ func TestCapsNeedWhatTheyCount(t *testing.T) {
 	o.Caps.CostNanoUSD = 1
 	_, err := harness.Run(context.Background(), o)
 	require.ErrorContains(t, err, "max_cost caps its cost, but the price table has no price of model nobody-has-priced-this")
+}
+
+// What a candidate lays over its requests must not undo the worst case.
+func TestCapsRefuseABodyThatLengthensAnswers(t *testing.T) {
+	for want, body := range map[string]map[string]any{
+		"":                                 {"top_p": 0.5, "metadata": map[string]any{"names": []any{"n"}}},
+		"n":                                {"n": 4},
+		"max_completion_tokens":            {"max_completion_tokens": 99999},
+		"generationConfig.maxOutputTokens": {"generationConfig": map[string]any{"maxOutputTokens": 1}},
+		"list.best_of":                     {"list": []any{1, map[string]any{"best_of": 2}}},
+	} {
+		o := liveOptions(t, "strong")
+		o.Select.Tasks, o.Caps.CostNanoUSD = []string{"G01"}, 1_000_000_000
+		o.Candidates = append([]goldens.Candidate(nil), o.Suite.Candidates...)
+		for i := range o.Candidates {
+			o.Candidates[i].Body = body
+		}
+		_, err := harness.Run(context.Background(), o)
+		if want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, "its body sets "+want+", ")
+		o.Caps.CostNanoUSD = 0
+		_, err = harness.Run(context.Background(), o)
+		require.NoError(t, err, "without a cap it may")
+	}
 }
 
 // half answers 429 to half of the requests, and goes on otherwise.

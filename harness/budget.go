@@ -55,7 +55,7 @@ func (b *budget) pause() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.timer.Stop() {
-		b.left -= time.Since(b.since) //nolint:forbidigo // as above
+		b.left -= time.Since(b.since)
 	}
 }
 

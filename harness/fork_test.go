@@ -336,7 +336,7 @@ func TestForkedTurnsCountForNoCap(t *testing.T) {
 	o, net := forkOptions(t, recorder.Live, 1)
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	asked := int64(net.n.Load())
+	asked := net.n.Load()
 	require.Equal(t, int64(res.Manifest.Turns)-1, asked)
 	o.Caps.Requests = asked
 	res, err = harness.Run(context.Background(), o)

@@ -23,11 +23,16 @@ type shardRun struct {
 	shard    Shard
 }
 
+// ended says that the run has a ledger. One that was killed has none, and counts as
+// missing.
+func (s shardRun) ended() bool { return s.manifest.Status != "running" }
+
 // Merge joins the runs of a plan's shards into one run below runs, and returns its
 // folder and manifest. Its ledger is that of a run of the whole plan. Runs of
 // another suite, configuration, price table, program or plan, and two of one shard,
-// are refused with every reason in one *ConfigError; that shards are missing the
-// manifest says, which is then partial. The folders given are only read.
+// are refused with every reason in one *ConfigError; that shards are missing or
+// have not ended the manifest says, which is then partial. The folders given are
+// only read.
 func Merge(runs string, dirs []string) (dir string, m ledger.Manifest, err error) {
 	shards, err := readShards(dirs)
 	if err != nil {
@@ -73,8 +78,6 @@ func readShards(dirs []string) ([]shardRun, error) {
 		}
 		s := shardRun{dir: dir, manifest: m}
 		switch {
-		case m.Status == "running":
-			errs = append(errs, fmt.Errorf("%s has not ended: resume it first", dir))
 		case m.Shard == "":
 			errs = append(errs, fmt.Errorf("%s is no shard: it ran its whole plan, or was merged already", dir))
 		default:
@@ -142,6 +145,9 @@ func mergedManifest(shards []shardRun) ledger.Manifest {
 		if s.manifest.Stopped != "" {
 			why = append(why, fmt.Sprintf("shard %s: %s", s.shard, s.manifest.Stopped))
 		}
+		if !s.ended() {
+			why = append(why, fmt.Sprintf("shard %s has not ended (cupel run --resume %s)", s.shard, s.dir))
+		}
 		have[s.shard.Index] = true
 	}
 	for i := 1; i <= shards[0].shard.Count; i++ {
@@ -174,6 +180,9 @@ func mergeLedgers(dir string, shards []shardRun, m *ledger.Manifest) error {
 	var dirs []string
 	for _, s := range shards {
 		dirs = append(dirs, s.dir)
+		if !s.ended() {
+			continue
+		}
 		src := &source{}
 		src.next, src.stop = iter.Pull2(ledger.Scan(s.dir))
 		defer src.stop()

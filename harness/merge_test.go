@@ -95,6 +95,26 @@ func TestMergeOfMissingShardsIsPartial(t *testing.T) {
 	require.ErrorContains(t, err, "it was merged from shards: resume those that are not complete")
 }
 
+// A shard that was killed has no ledger. What the others have is merged, and never
+// passes.
+func TestMergeOfAShardThatHasNotEnded(t *testing.T) {
+	o := countsOptions(t)
+	o.Select.Candidates = []string{"strong"}
+	dirs := shards(t, o, 2)
+	killed, err := ledger.ReadManifest(dirs[0])
+	require.NoError(t, err)
+	lost := killed.Episodes
+	killed.Status, killed.Episodes, killed.Outcomes = "running", 0, ledger.Outcomes{}
+	require.NoError(t, ledger.WriteManifest(dirs[0], killed))
+	require.NoError(t, os.Remove(filepath.Join(dirs[0], "turns.parquet")))
+	_, m, err := harness.Merge(t.TempDir(), dirs)
+	require.NoError(t, err)
+	require.Equal(t, "partial", m.Status)
+	require.Contains(t, m.Stopped, "shard 1/2 has not ended (cupel run --resume ")
+	require.Equal(t, lost, m.Outcomes.Unfinished)
+	require.Len(t, m.MergedFrom, 2)
+}
+
 func TestMergeRefuses(t *testing.T) {
 	o := countsOptions(t)
 	o.Select.Candidates, o.Select.Tasks = []string{"strong"}, []string{"G0*"}

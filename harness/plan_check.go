@@ -72,6 +72,9 @@ func (o Options) checkEpisode(p planned) error {
 	if tokens && p.params.MaxTokens == 0 {
 		return fmt.Errorf("candidate %s: a cap on the run's spending needs max_tokens, on the candidate or in the policy: without it no worst case can be reserved", p.candidate.Name)
 	}
+	if name := lengthens(p.candidate.Body); tokens && name != "" {
+		return fmt.Errorf("candidate %s: its body sets %s, so that no worst case can be reserved for a cap on the run's spending: use max_tokens of the candidate", p.candidate.Name, name)
+	}
 	if p.params.Budgets.MaxCostNanoUSD > 0 {
 		cap = "tasks cap its cost by max_cost_usd"
 	}
@@ -101,6 +104,32 @@ func (o Options) capsOn(provider string) (money string, tokens bool) {
 		money = "max_cost caps its cost"
 	}
 	return money, money != "" || o.Caps.Tokens > 0 || of.Tokens > 0
+}
+
+// lengthens names a member of a candidate's body that says how much the model may
+// answer, by the words of all wires: the candidate's max_tokens would no longer
+// bound it. Empty if there is none.
+func lengthens(body any) string {
+	switch v := body.(type) {
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			switch strings.ToLower(strings.ReplaceAll(name, "_", "")) {
+			case "maxtokens", "maxcompletiontokens", "maxoutputtokens", "maxnewtokens", "maxtokenstosample", "numpredict",
+				"n", "candidatecount", "bestof", "numgenerations":
+				return name
+			}
+			if inner := lengthens(v[name]); inner != "" {
+				return name + "." + inner
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if inner := lengthens(e); inner != "" {
+				return inner
+			}
+		}
+	}
+	return ""
 }
 
 // planDay is a day on which prices must be known. A replay applies the prices of

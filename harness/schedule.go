@@ -3,7 +3,6 @@ package harness
 import (
 	"cmp"
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -238,5 +237,3 @@ func (p *Progress) add(e ledger.Episode) {
 	}
 	p.Last = e
 }
-
-var errGivenUp = errors.New("the run was given up")

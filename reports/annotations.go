@@ -53,9 +53,15 @@ func annotate(list []annotation, name string, v Verdict, sentence string, criter
 		return list
 	}
 	said := len(list)
+	if beyond(sentence, criteria) { // episodes without a result decided
+		list = append(list, annotation{v, fmt.Sprintf("%s: %s", brief(name, 80), v.word()), name + " " + sentence})
+	}
 	for _, c := range criteria {
 		if c.Verdict == Pass {
 			continue
+		}
+		if c.Verdict == Fail { // not if too many episodes were lost to say so
+			c.Verdict = v
 		}
 		text := fmt.Sprintf("%s (%s), needs %s, n %s. %s", c.value(), c.interval(), c.needs(), thousands(int64(c.N)), c.Note)
 		list = append(list, annotation{c.Verdict, fmt.Sprintf("%s: %s: %s", brief(name, 80), lowerFirst(c.Title), c.Verdict.word()), strings.TrimSpace(text)})

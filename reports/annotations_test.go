@@ -26,7 +26,11 @@ func TestAnnotations(t *testing.T) {
 		return Criterion{Name: "valid_json", Title: "Contract-valid first outputs", Kind: kindShare, Value: &value, N: 8, Threshold: 0.95, AtLeast: true, Verdict: v, Note: "A note."}
 	}
 	candidate := func(name string, v Verdict, criteria ...Criterion) Candidate {
-		return Candidate{ManifestCandidate: ledger.ManifestCandidate{Name: name}, Verdict: v, Sentence: "says why.", Criteria: criteria}
+		said := "says why."
+		if v != Pass && v == verdictOf(criteria) {
+			said = sentence(v, criteria)
+		}
+		return Candidate{ManifestCandidate: ledger.ManifestCandidate{Name: name}, Verdict: v, Sentence: said, Criteria: criteria}
 	}
 	for name, c := range map[string]struct {
 		report Report
@@ -44,6 +48,13 @@ func TestAnnotations(t *testing.T) {
 				"::warning title=b%3A contract-valid first outputs%3A inconclusive::50.0%25 (–), needs ≥ 95%25, n 8. A note.",
 				"::warning title=c%3A contract-valid first outputs%3A inconclusive::50.0%25 (–), needs ≥ 95%25, n 8. A note.",
 				"::notice title=a%3A pass::a says why.",
+			},
+		},
+		"too many lost": {
+			Report{Candidates: []Candidate{candidate("a", Inconclusive, criterion(Fail), criterion(Pass))}},
+			[]string{
+				"::warning title=a%3A inconclusive::a says why.",
+				"::warning title=a%3A contract-valid first outputs%3A inconclusive::50.0%25 (–), needs ≥ 95%25, n 8. A note.",
 			},
 		},
 		"unfinished": {Report{Candidates: []Candidate{candidate("a", Inconclusive, criterion(Pass))}}, []string{"::warning title=a%3A inconclusive::a says why."}},

@@ -69,17 +69,17 @@ const (
 
 // Change is a change of how fast a lane asks.
 type Change struct {
-	At       time.Time `json:"at"`
-	Provider string    `json:"provider"`
+	At       time.Time
+	Provider string
 	// Lane numbers the keys of a provider from 1, in the order of first use.
-	Lane int `json:"lane"`
+	Lane int
 	// Limit is how many requests may be in flight from now on.
-	Limit int `json:"limit"`
-	Why   Why `json:"why"`
+	Limit int
+	Why   Why
 	// Until is set when the lane is paused until then; with Gap, when its requests
 	// are spread until then.
-	Until time.Time     `json:"until,omitzero"`
-	Gap   time.Duration `json:"gap_ns,omitempty"`
+	Until time.Time
+	Gap   time.Duration
 }
 
 func (l *Lane) changed(now time.Time, why Why, until time.Time, gap time.Duration) {
