@@ -77,13 +77,10 @@ func readShards(dirs []string) ([]shardRun, error) {
 			return nil, err
 		}
 		s := shardRun{dir: dir, manifest: m}
-		switch {
-		case m.Shard == "":
+		if m.Shard == "" {
 			errs = append(errs, fmt.Errorf("%s is no shard: it ran its whole plan, or was merged already", dir))
-		default:
-			if s.shard, err = ParseShard(m.Shard); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", dir, err))
-			}
+		} else if s.shard, err = ParseShard(m.Shard); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", dir, err))
 		}
 		shards = append(shards, s)
 	}
