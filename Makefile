@@ -4,7 +4,7 @@ export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test check bench build lint fuzz duckdb clean
+.PHONY: run test check bench bench-scale scale build lint fuzz duckdb clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
@@ -33,6 +33,13 @@ $(LINT): tools.mod tools.sum
 
 bench: ## every benchmark, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-scale: ## the whole line of docs/performance.md, collecting garbage as cupel run does
+	GOGC=400 GOMEMLIMIT=256MiB $(GO) test -run '^$$' -bench 'Scale|Floor|Live' -benchtime 10x ./harness
+	$(GO) test -run '^$$' -bench 'Startup|Process' -benchtime 10x ./cmd/cupel
+
+scale: ## a run of 100,000 episodes in bounded memory
+	CUPEL_SCALE=100000 $(GO) test -count=1 -run MemoryDoesNotGrow -v ./harness
 
 fuzz: ## each fuzz target for ten seconds
 	@for pkg in $$($(GO) list ./...); do \

@@ -18,8 +18,12 @@ func (r *runner) newControl(s *store) *admission.Control {
 	if r.Mode == recorder.Replay {
 		return nil
 	}
+	if r.Watch != nil {
+		r.changes = make(chan admission.Change, maxChanges)
+	}
 	return admission.New(admission.Options{
-		Caps: r.Caps, Providers: r.Limits, Concurrency: r.Concurrency, Log: s.spending, Changed: s.keepLimit,
+		Caps: r.Caps, Providers: r.Limits, Concurrency: r.Concurrency, Log: s.spending,
+		Changed: func(c admission.Change) { s.keepLimit(c); r.heed(c) },
 	})
 }
 

@@ -78,7 +78,7 @@ type canned func(*http.Request) (*http.Response, error)
 func (f canned) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // exchangesOf returns the recorded exchanges of the built-in suite that have a reply.
-func exchangesOf(b *testing.B) (list []*cassette.Interaction) {
+func exchangesOf(b testing.TB) (list []*cassette.Interaction) {
 	files, closeAll, err := harness.OpenCassettes(countsSuite(b))
 	require.NoError(b, err)
 	defer closeAll()

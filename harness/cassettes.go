@@ -6,37 +6,76 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// cassettesDigest covers every cassette a replay will read, and finds the missing ones.
+// cassettesDigest covers every cassette a replay will read, and finds the missing
+// ones. That a replay does not start without one costs reading each file twice: the
+// first time, on all processors, is here.
 func (r *runner) cassettesDigest() (string, error) {
 	if r.Mode != recorder.Replay {
 		return "", nil
 	}
 	var missing []error
 	h := sha256.New()
-	for _, p := range r.plan.all() {
-		if p.cassette == "" {
-			continue
-		}
-		digest, err := recorder.FileDigest(r.Cassettes, p.cassette)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && p.candidate.Provider == ScriptedCandidate:
-			// needed only if the script calls an HTTP tool
-		case errors.Is(err, fs.ErrNotExist):
-			missing = append(missing, &recorder.MissingError{Path: p.cassette, Command: r.command(p)})
-		case err != nil:
-			return "", fmt.Errorf("read cassette %s: %w", p.cassette, err)
-		default:
-			h.Write([]byte(digest))
+	const block = 256 // cassettes at a time, so that their digests take no room
+	digests, errs := make([]string, block), make([]error, block)
+	for from := 0; from < r.plan.len(); from += block {
+		n := min(block, r.plan.len()-from)
+		inParallel(n, func(i int) { digests[i], errs[i] = r.cassetteDigest(from + i) })
+		for i := range n {
+			var absent *recorder.MissingError
+			switch err := errs[i]; {
+			case errors.As(err, &absent):
+				missing = append(missing, absent)
+			case err != nil:
+				return "", err
+			default:
+				h.Write([]byte(digests[i]))
+			}
 		}
 	}
 	if len(missing) > 0 {
 		return "", &MissingCassettes{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// cassetteDigest is the digest of the i-th episode's cassette; empty if it needs
+// none. A scripted episode needs one only if its script calls an HTTP tool.
+func (r *runner) cassetteDigest(i int) (string, error) {
+	path, scripted := r.plan.cassette(i)
+	if path == "" {
+		return "", nil
+	}
+	digest, err := recorder.FileDigest(r.Cassettes, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && scripted:
+		return "", nil
+	case errors.Is(err, fs.ErrNotExist):
+		return "", &recorder.MissingError{Path: path, Command: r.command(r.plan.at(i))}
+	case err != nil:
+		return "", fmt.Errorf("read cassette %s: %w", path, err)
+	}
+	return digest, nil
+}
+
+// inParallel calls f with 0 to n-1, on all processors.
+func inParallel(n int, f func(i int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // MissingCassettes says that a replay cannot start.

@@ -107,8 +107,13 @@ type Options struct {
 	// RecordCommand is what a person types to record an episode; an empty task
 	// and candidate mean all of them.
 	RecordCommand func(task, candidate string, trial int) string
-	// Progress is called after every episode, from one goroutine at a time.
+	// Progress is called after every episode. Episodes come in the order in which
+	// they end.
 	Progress func(Progress)
+	// Watch is called when the run begins; unless it is a replay at once, also when
+	// the limit of a lane changes, and every second. Of Progress and Watch one is called
+	// at a time, and the run waits for it.
+	Watch func(Progress)
 	// Drain, when closed, lets episodes in flight finish and starts no others.
 	Drain <-chan struct{}
 }
@@ -123,16 +128,6 @@ type Selection struct {
 	Episode func(task, candidate string, trial int) bool
 	// Shard is the part of the selection that is run; the zero value is all of it.
 	Shard Shard
-}
-
-// Progress is the state of a run after an episode.
-type Progress struct {
-	// Done of Total episodes have ended, Resumed of them before the run was resumed;
-	// InFlight are under way. Solved and InfraErrors are of those that ended since.
-	Done, Total, Resumed, InFlight, Solved, InfraErrors int
-	// CostNanoUSD sums the known costs so far.
-	CostNanoUSD int64
-	Last        ledger.Episode
 }
 
 // ConfigError is a run that cannot start because of what it was told. It joins

@@ -77,12 +77,6 @@ func (p *plan) seed(c cell) seed {
 	return newSeed(p.options.Seed, p.tasks[c.task].ID, p.candidates[c.candidate].Name, int(c.trial))
 }
 
-// name is that of the i-th episode.
-func (p *plan) name(i int) string {
-	c := p.cells[i]
-	return episodeName(p.tasks[c.task].ID, p.candidates[c.candidate].Name, int(c.trial))
-}
-
 // all are the episodes in ledger order.
 func (p *plan) all() iter.Seq2[int, planned] {
 	return func(yield func(int, planned) bool) {
@@ -149,11 +143,6 @@ func (p *plan) seal() {
 	}
 	p.cells = mine
 	p.digest = hex.EncodeToString(h.Sum(nil))
-}
-
-// episodeName is how people name an episode of a run.
-func episodeName(task, candidate string, trial int) string {
-	return fmt.Sprintf("%s/%s/%d", task, candidate, trial)
 }
 
 // makePlan resolves the suite, the candidates and the selection into episodes. It
@@ -292,13 +281,26 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 			Rescue: c.Rescue != "", RescueOnContradiction: c.RescueOnContradiction,
 		},
 	}
-	if c.Provider != ScriptedCandidate || o.overHTTP(t) {
-		p.cassette = CassettePath(t.ID, c.Name, trial)
-	}
+	p.cassette = c.cassette(o, t, trial)
 	if c.Provider == ScriptedCandidate && !slices.ContainsFunc(t.Script, func(e goldens.Emit) bool { return e.Rescue }) {
 		p.params.Rescue = false // a script without a rescue turn has no stronger model
 	}
 	return p
+}
+
+// cassette is the path of an episode's cassette; empty if it needs none.
+func (c resolvedCandidate) cassette(o Options, t goldens.Task, trial int) string {
+	if c.Provider == ScriptedCandidate && !o.overHTTP(t) {
+		return ""
+	}
+	return CassettePath(t.ID, c.Name, trial)
+}
+
+// cassette is that of the i-th episode, and whether it is a scripted one.
+func (p *plan) cassette(i int) (path string, scripted bool) {
+	c := p.cells[i]
+	candidate := &p.candidates[c.candidate]
+	return candidate.cassette(p.options, p.tasks[c.task].Task, int(c.trial)), candidate.Provider == ScriptedCandidate
 }
 
 // budgets are the task's; what the suite leaves open the policy sets. The policy

@@ -2,13 +2,13 @@ package harness
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +26,7 @@ var ErrNothingSelected = errors.New("the selection leaves no episode")
 // resumption is the interrupted run that is gone on from.
 type resumption struct {
 	manifest ledger.Manifest
-	episodes []string // its plan, in ledger order
+	episodes episodeList // its plan, in ledger order
 }
 
 // lockRun keeps other processes out of a run that is resumed.
@@ -52,7 +52,7 @@ func (r *runner) takeUp() error {
 	if err == nil {
 		err = resumable(m)
 	}
-	var episodes []string
+	var episodes episodeList
 	if err == nil {
 		episodes, err = readPlan(dir)
 	}
@@ -63,7 +63,7 @@ func (r *runner) takeUp() error {
 		return fmt.Errorf("resume run %s: %w", r.Resume, err)
 	}
 	r.resumed = &resumption{m, episodes}
-	r.Stale, r.Select = false, selectionOf(episodes, r.Fork)
+	r.Stale, r.Select = false, selectionOf(&episodes, r.Fork)
 	return nil
 }
 
@@ -81,21 +81,21 @@ func resumable(m ledger.Manifest) error {
 }
 
 // selectionOf selects exactly these episodes.
-func selectionOf(episodes []string, fork *Fork) Selection {
+func selectionOf(episodes *episodeList, fork *Fork) Selection {
 	var s Selection
-	wanted, named := map[string]bool{}, map[string]bool{}
-	for _, name := range episodes {
-		task, candidate, trial := splitEpisode(name)
+	var wanted episodeList
+	for i := range episodes.cells {
+		task, candidate, trial := episodes.at(i)
 		if fork != nil {
 			candidate = fork.Base(candidate)
 		}
-		wanted[episodeName(task, candidate, trial)] = true
-		if !named[candidate] {
-			named[candidate] = true
+		wanted.add(task, candidate, trial)
+		if !slices.Contains(s.Candidates, candidate) {
 			s.Candidates = append(s.Candidates, candidate)
 		}
 	}
-	s.Episode = func(task, candidate string, trial int) bool { return wanted[episodeName(task, candidate, trial)] }
+	wanted.sort()
+	s.Episode = wanted.has
 	return s
 }
 
@@ -130,11 +130,12 @@ func (r *runner) checkResumed() error {
 }
 
 func (r *runner) samePlan() bool {
-	if r.plan.len() != len(r.resumed.episodes) {
+	was := &r.resumed.episodes
+	if r.plan.len() != len(was.cells) {
 		return false
 	}
-	for i, name := range r.resumed.episodes {
-		if r.plan.name(i) != name {
+	for i := range was.cells {
+		if at, ok := r.plan.find(was.at(i)); !ok || at != i {
 			return false
 		}
 	}
@@ -155,11 +156,15 @@ func splitEpisode(name string) (task, candidate string, trial int) {
 
 // writePlan keeps the plan and the caller's settings in the run folder.
 func (r *runner) writePlan(dir string) error {
-	var text bytes.Buffer
-	for i := range r.plan.len() {
-		fmt.Fprintln(&text, r.plan.name(i))
+	f, err := os.Create(filepath.Join(dir, planFile))
+	if err != nil {
+		return fmt.Errorf("write plan: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, planFile), text.Bytes(), 0o644); err != nil {
+	out := bufio.NewWriter(f) // it keeps the first error for Flush
+	for i := range r.plan.len() {
+		_, _ = fmt.Fprintln(out, r.plan.name(i))
+	}
+	if err := errors.Join(out.Flush(), f.Close()); err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
 	return r.writeSettings(dir)
@@ -179,19 +184,18 @@ func (r *runner) writeSettings(dir string) error {
 	return nil
 }
 
-func readPlan(dir string) ([]string, error) {
+func readPlan(dir string) (list episodeList, err error) {
 	f, err := os.Open(filepath.Join(dir, planFile))
 	if err != nil {
-		return nil, fmt.Errorf("read plan: %w", err)
+		return list, fmt.Errorf("read plan: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	var list []string
 	in := bufio.NewScanner(f)
 	for in.Scan() {
 		if !episodeLine.MatchString(in.Text()) {
-			return nil, fmt.Errorf("%s, line %d: %.80q is no TASK/CANDIDATE/TRIAL", planFile, len(list)+1, in.Text())
+			return list, fmt.Errorf("%s, line %d: %.80q is no TASK/CANDIDATE/TRIAL", planFile, len(list.cells)+1, in.Text())
 		}
-		list = append(list, in.Text())
+		list.add(splitEpisode(in.Text()))
 	}
 	return list, in.Err()
 }

@@ -71,8 +71,9 @@ type runner struct {
 	plan         *plan
 	answers      *answerBook
 	secrets      *recorder.Secrets
-	control      *admission.Control // nil in replay
-	resumed      *resumption        // nil unless the run goes on from an interrupted one
+	control      *admission.Control    // nil in replay
+	changes      chan admission.Change // of limits, to be told; nil unless somebody watches
+	resumed      *resumption           // nil unless the run goes on from an interrupted one
 	// closeCassettes closes what the runner opened itself.
 	closeCassettes func()
 }
@@ -215,9 +216,11 @@ func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
 	if r.Mode == recorder.Replay {
 		return recorder.New(o)
 	}
-	o.Header = r.header(p)
-	o.Header.Recorded = r.today.Format(time.DateOnly)
-	p.forkHeader(&o.Header)
+	if r.Mode == recorder.Record { // its digests are a fifth of what a live episode takes
+		o.Header = r.header(p)
+		o.Header.Recorded = r.today.Format(time.DateOnly)
+		p.forkHeader(&o.Header)
+	}
 	base := toolTransport{models: http.DefaultTransport, tools: http.DefaultTransport, secrets: r.secrets}
 	if r.Transport != nil {
 		base.models = r.Transport(p.candidate.Provider)

@@ -45,6 +45,7 @@ func (r *runner) runAll(ctx context.Context, s *store) (stopped, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	b := r.newBoard(s)
+	unwatch := b.watch()
 	var wg sync.WaitGroup
 	queues := r.queues(s.todo)
 	for _, q := range queues {
@@ -65,6 +66,7 @@ func (r *runner) runAll(ctx context.Context, s *store) (stopped, error) {
 		}
 	}
 	wg.Wait()
+	unwatch()
 	left := false
 	for _, q := range queues {
 		left = left || len(q.places) > 0
@@ -147,7 +149,7 @@ type board struct {
 }
 
 func (r *runner) newBoard(s *store) *board {
-	b := &board{r: r, s: s, progress: Progress{Total: r.plan.len()}}
+	b := &board{r: r, s: s, progress: Progress{RunID: r.id, Dir: s.dir, Total: r.plan.len()}}
 	for _, todo := range s.todo {
 		b.progress.Resumed += count(!todo)
 	}
@@ -202,9 +204,9 @@ func (b *board) ended(i int, rows ledger.EpisodeRows) error {
 		return err
 	}
 	if !cancelled {
-		b.progress.add(rows.Episode)
+		b.progress.add(rows)
 		if b.r.Progress != nil {
-			b.r.Progress(b.progress)
+			b.r.Progress(b.state())
 		}
 	}
 	return nil
@@ -226,14 +228,4 @@ func (b *board) stopped(ctx context.Context, left bool) stopped {
 		s.why = b.capped.Error()
 	}
 	return s
-}
-
-func (p *Progress) add(e ledger.Episode) {
-	p.Done++
-	p.Solved += count(e.Solved)
-	p.InfraErrors += count(e.InfraError)
-	if e.CostNanoUSD != nil {
-		p.CostNanoUSD += *e.CostNanoUSD
-	}
-	p.Last = e
 }

@@ -24,12 +24,13 @@ type store struct {
 	journal  *ledger.Journal
 	spending *admission.SpendLog
 	limits   *os.File
+	stream   *stream // of a replay with a folder
 
 	mu sync.Mutex
 	at []int64               // by place in the plan: where in the journal; none is -1
 	in []*ledger.EpisodeRows // the same, in memory
 	// todo says which episodes are still to be run: those without a row, and those
-	// whose row says nothing about the model.
+	// whose row of an earlier session says nothing about the model.
 	todo []bool
 }
 
@@ -66,11 +67,13 @@ func (r *runner) open() (s *store, err error) {
 	} else if err := r.begin(s); err != nil {
 		return s, err
 	}
-	if s.journal, err = ledger.OpenJournal(s.dir, s.visitor()); err != nil {
+	if s.journal, err = ledger.OpenJournal(s.dir, s.visit); err != nil {
 		return s, err
 	}
 	if r.Mode == recorder.Replay {
-		return s, nil
+		k, err := newSink(s.dir)
+		s.stream = &stream{sink: k, waiting: map[int]ledger.EpisodeRows{}}
+		return s, err
 	}
 	if err := r.takeUpAnswers(s); err != nil {
 		return s, err
@@ -108,22 +111,15 @@ func (r *runner) begin(s *store) error {
 	return ledger.WriteManifest(s.dir, s.manifest)
 }
 
-// visitor takes up the episodes of the journal. A later one replaces an earlier.
-func (s *store) visitor() func(ledger.EpisodeRows, int64) error {
-	places := map[string]int{}
-	for i := range s.plan.len() {
-		places[s.plan.name(i)] = i
+// visit takes up an episode of the journal. A later one replaces an earlier.
+func (s *store) visit(rec ledger.EpisodeRows, at int64) error {
+	e := &rec.Episode
+	i, ok := s.plan.find(e.TaskID, e.Candidate, int(e.Trial))
+	if !ok {
+		return fmt.Errorf("the journal has episode %s, the plan has not", episodeName(e.TaskID, e.Candidate, int(e.Trial)))
 	}
-	return func(rec ledger.EpisodeRows, at int64) error {
-		e := rec.Episode
-		name := episodeName(e.TaskID, e.Candidate, int(e.Trial))
-		i, ok := places[name]
-		if !ok {
-			return fmt.Errorf("the journal has episode %s, the plan has not", name)
-		}
-		s.at[i], s.todo[i] = at, e.InfraError
-		return nil
-	}
+	s.at[i], s.todo[i] = at, e.InfraError
+	return nil
 }
 
 // put keeps a finished episode. It is safe for concurrent use.
@@ -133,12 +129,23 @@ func (s *store) put(i int, rows ledger.EpisodeRows) error {
 		return nil
 	}
 	at, err := s.journal.Append(rows)
-	if err == nil {
-		s.mu.Lock()
-		s.at[i] = at
-		s.mu.Unlock()
+	if err != nil {
+		return err
 	}
-	return err
+	s.mu.Lock()
+	s.at[i], s.todo[i] = at, false
+	s.mu.Unlock()
+	if s.stream != nil {
+		s.stream.ended(s, i, rows)
+	}
+	return nil
+}
+
+// settled says that an episode will not be run any more.
+func (s *store) settled(i int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.todo[i]
 }
 
 // get returns the rows of an episode; false when it has none.
@@ -159,49 +166,27 @@ type totals struct {
 	outcomes ledger.Outcomes
 }
 
-// write writes the ledger: every episode that has rows, in ledger order.
+// write writes the ledger: every episode that has rows, in ledger order, but for
+// those the stream has written.
 func (s *store) write(res *Result) (t totals, err error) {
-	add, done := s.collector(res)
-	if s.dir != "" {
-		w, err := ledger.NewWriter(s.dir)
+	w := s.stream
+	if w == nil {
+		k, err := newSink(s.dir)
 		if err != nil {
 			return t, err
 		}
-		defer w.Abort()
-		add, done = w.Append, w.Close
+		w = &stream{sink: k}
+		s.stream = w
 	}
-	for i := range s.plan.len() {
-		rows, ok, err := s.get(i)
-		if err != nil {
-			return t, err
-		}
-		if !ok {
-			continue
-		}
-		t.outcomes.Add(rows.Episode)
-		res.Lost.add(rows.Episode)
-		if err := add(rows); err != nil {
-			return t, err
-		}
+	for w.next < s.plan.len() && w.err == nil {
+		w.err = w.one(s)
 	}
-	t.Totals, err = done()
+	if w.err != nil {
+		return t, w.err
+	}
+	t.outcomes, res.Lost, res.Rows = w.outcomes, w.lost, w.rows
+	t.Totals, err = w.close()
 	return t, err
-}
-
-// collector keeps the rows of a run without a folder.
-func (s *store) collector(res *Result) (func(ledger.EpisodeRows) error, func() (ledger.Totals, error)) {
-	return func(rec ledger.EpisodeRows) error {
-			rows := &res.Rows
-			rows.Episodes = append(rows.Episodes, rec.Episode)
-			rows.Turns = append(rows.Turns, rec.Turns...)
-			rows.ToolCalls = append(rows.ToolCalls, rec.ToolCalls...)
-			return nil
-		}, func() (ledger.Totals, error) {
-			rows := res.Rows
-			return ledger.Totals{
-				Digest: ledger.Digest(rows), Episodes: len(rows.Episodes), Turns: len(rows.Turns), ToolCalls: len(rows.ToolCalls),
-			}, nil
-		}
 }
 
 // close closes the files. What was appended is in them.
@@ -218,6 +203,9 @@ func (s *store) close() error {
 	if s.limits != nil {
 		errs = append(errs, s.limits.Close())
 		s.limits = nil
+	}
+	if s.stream != nil && s.stream.writer != nil {
+		s.stream.writer.Abort() // no more than its temporary files, if it was closed
 	}
 	s.unlock()
 	s.unlock = func() {}

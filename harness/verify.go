@@ -86,7 +86,7 @@ func reexecute(ctx context.Context, o Options, dir string, changed bool, visit f
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
 	o.Mode, o.Runs, o.Resume, o.Trials, o.Seed = recorder.Replay, tmp, "", max(m.Trials, 1), m.Seed
-	o.Select = selectionOf(names, o.Fork)
+	o.Select = selectionOf(&names, o.Fork)
 	r, err := newRunner(o)
 	if err == nil {
 		r.closeCassettes()
@@ -113,14 +113,13 @@ func reexecute(ctx context.Context, o Options, dir string, changed bool, visit f
 }
 
 // withResult lists the episodes of a ledger that have one.
-func withResult(dir string) ([]string, error) {
-	var names []string
+func withResult(dir string) (names episodeList, err error) {
 	for rows, err := range ledger.Scan(dir) {
 		if err != nil {
-			return nil, err
+			return names, err
 		}
 		if e := rows.Episode; !e.InfraError {
-			names = append(names, episodeName(e.TaskID, e.Candidate, int(e.Trial)))
+			names.add(e.TaskID, e.Candidate, int(e.Trial))
 		}
 	}
 	return names, nil

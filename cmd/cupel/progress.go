@@ -1,9 +1,10 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -22,67 +23,108 @@ func (p *process) width() int {
 	return 100
 }
 
-// progress shows a run under way: one live line on a terminal, a line every
-// tenth of the run elsewhere.
+// progress shows a run under way: one live line on a terminal, which a summary
+// replaces in the end, and plain lines elsewhere.
 type progress struct {
-	out  io.Writer
-	live bool
-	bars *mpb.Progress
-	bar  *mpb.Bar
-	mu   sync.Mutex
-	last harness.Progress
-	next int
+	stderr, out io.Writer // out is where the run is shown; nowhere if it is not to be
+	term        io.Writer // the terminal of the live line; nil for plain lines
+	now         func() time.Time
+	clean       func(string) string
+	cap         int64 // on the cost, in nano-USD; 0 for none
+
+	mu    sync.Mutex
+	live  *mpb.Progress
+	bar   *mpb.Bar
+	state harness.Progress
+	pace  pace
+	plain plainLines
 }
 
 // newProgress shows no live line where questions are asked on the same terminal.
-func newProgress(p *process, quiet, asks bool) *progress {
-	out := p.stderr
-	if quiet {
-		out = io.Discard
+func newProgress(p *process, f runFlags) *progress {
+	g := &progress{stderr: p.stderr, out: p.stderr, now: p.now}
+	// The terminal is written to past the writer that looks for credentials.
+	g.clean = func(s string) string { return p.secrets.Redact("output", s) }
+	if f.quiet || f.asJSON {
+		g.out = io.Discard
+	} else if t, ok := file(p.stderr); ok && !f.human && term.IsTerminal(int(t.Fd())) {
+		g.term = t
 	}
-	if f, ok := file(out); ok && !asks && term.IsTerminal(int(f.Fd())) {
-		return &progress{out: f, live: true} // numbers only
-	}
-	return &progress{out: out}
+	return g
 }
 
-// update is called after every episode.
-func (g *progress) update(s harness.Progress) {
-	g.mu.Lock()
-	g.last = s
-	g.mu.Unlock()
-	if !g.live {
-		g.line(s)
-		return
-	}
-	if g.bar == nil {
-		g.bars = mpb.New(mpb.WithOutput(g.out), mpb.WithWidth(40))
-		g.bar = g.bars.AddBar(int64(s.Total),
-			mpb.PrependDecorators(decor.CountersNoUnit("%d/%d episodes ")),
-			mpb.AppendDecorators(decor.Any(g.facts), decor.AverageETA(decor.ET_STYLE_GO, decor.WC{W: 8})))
-	}
-	g.bar.Increment()
-}
-
-func (g *progress) facts(decor.Statistics) string {
+// watch takes the state of a run that begins, and between its episodes.
+func (g *progress) watch(s harness.Progress) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return fmt.Sprintf(" solved %d · $%.4f · failed %d · ETA ", g.last.Solved, float64(g.last.CostNanoUSD)/1e9, g.last.InfraErrors)
-}
-
-func (g *progress) line(s harness.Progress) {
-	if s.Done < g.next && s.Done < s.Total {
-		return
+	begins := g.pace.begun.IsZero()
+	if begins {
+		g.pace.begun = g.now()
+		g.plain.begin(g.pace.begun, s)
 	}
-	g.next = s.Done + max(1, s.Total/10)
-	_, _ = fmt.Fprintf(g.out, "%d/%d episodes · solved %d · $%.4f · without result %d\n", s.Done, s.Total, s.Solved, float64(s.CostNanoUSD)/1e9, s.InfraErrors)
+	g.state = s
+	if g.term == nil {
+		g.write(g.plain.between(g.now(), g.view()))
+	} else if begins {
+		g.live = mpb.New(mpb.WithOutput(g.term), mpb.WithRefreshRate(200*time.Millisecond))
+		g.bar = g.live.MustAdd(0, nil, mpb.BarFillerTrim(), mpb.PrependDecorators(decor.Any(func(s decor.Statistics) string {
+			return g.line(s.AvailableWidth - 1) // the last column is left to the cursor
+		})))
+	}
 }
 
-// finish leaves the terminal clean, also after an early end.
+// episode takes the state after an episode.
+func (g *progress) episode(s harness.Progress) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.state = s
+	g.pace.ended(g.now())
+	if g.term == nil {
+		g.write(g.plain.ended(g.now(), g.view()))
+	}
+}
+
+// line is the live line now.
+func (g *progress) line(width int) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.clean(g.view().line(width))
+}
+
+func (g *progress) view() view {
+	return view{Progress: g.state, rate: g.pace.rate(g.now()), cap: g.cap}
+}
+
+func (g *progress) write(lines []string) {
+	for _, l := range lines {
+		_, _ = io.WriteString(g.out, l+"\n")
+	}
+}
+
+// Write implements io.Writer: what the program says meanwhile stands above the
+// live line.
+func (g *progress) Write(b []byte) (int, error) {
+	g.mu.Lock()
+	live := g.live
+	g.mu.Unlock()
+	if live == nil {
+		return g.stderr.Write(b)
+	}
+	if _, err := live.Write([]byte(g.clean(string(b)))); errors.Is(err, mpb.ErrDone) {
+		return g.stderr.Write(b)
+	}
+	return len(b), nil
+}
+
+// finish leaves one line that sums up, also after an early end.
 func (g *progress) finish() {
-	if g.bar == nil {
-		return
+	if g.bar != nil {
+		g.bar.Abort(true)
+		g.live.Wait()
 	}
-	g.bar.Abort(false)
-	g.bars.Wait()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.pace.begun.IsZero() {
+		g.write(append(g.plain.unsaid(), g.view().sum(g.now().Sub(g.pace.begun))))
+	}
 }

@@ -109,11 +109,3 @@ func begunHere(saved savedRun, dir string) error {
 func resumeHint(dir string) string {
 	return "cupel run --resume " + dir
 }
-
-// complete says that there was nothing to resume.
-func complete(p *process, f runFlags, err error) error {
-	if !errors.Is(err, harness.ErrComplete) {
-		return err
-	}
-	return printIdle(p, f, "complete", err)
-}

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +30,7 @@ type runFlags struct {
 	selection     harness.Selection
 	quiet, asJSON bool
 	human, stale  bool
+	dryRun        bool
 	fork, pack    string
 	resume        string
 	replaySpeed   float64
@@ -67,6 +68,13 @@ CANDIDATE.fork-… ; an episode of a run is RUN/EPISODE-ID@TURN.
 An interrupted run goes on with --resume RUN: episodes with a result are kept,
 the others, and those an infrastructure error befell, are run.
 
+With --dry-run nothing is run, sent or written, and no key is needed: it prints
+what would be run, what is left out, and what that is likely to come to by the
+last runs of the suite below --runs and the prices of the day. Of "low – expected
+– high" the ends are 1.96 standard deviations of the forecast's error apart from
+the middle (the spread of episodes of one task, and of its mean): no guarantee.
+Without a past run only bounds are known; ? is unknown.
+
 Writes runs/<id>/ with three Parquet files, run.json and report/. The exit code
 says whether the run could be carried out; the verdict as an exit code is
 "cupel gate".`,
@@ -77,6 +85,7 @@ says whether the run could be carried out; the verdict as an exit code is
   cupel run --resume latest
   cupel run --failed-in latest
   cupel run --shard 1/4 --max-cost 5 --mode live
+  cupel run --mode live --trials 3 --dry-run
   cupel run --mode live --fork G04/weak/1@1 --candidate strong --trials 5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
@@ -102,38 +111,54 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.BoolVar(&f.human, "human", false, "ask on this terminal instead of the tasks' replies and approvals (record and live mode)")
 	fl.BoolVar(&f.stale, "stale", false, "record only what is stale, missing or corrupt (record mode; see cupel cassette status)")
 	fl.Float64Var(&f.replaySpeed, "replay-speed", 0, "replay at the recorded pace times this: 1 as recorded, 2 twice as fast (default: at once)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print episodes, expected calls, tokens, cost and duration")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
-	fl.BoolVar(&f.asJSON, "json", false, "print the result as JSON")
+	fl.BoolVar(&f.asJSON, "json", false, "print events as JSON lines, the last one the result (see docs/formats.md, Events)")
 	return cmd
 }
 
 func runRun(c *cobra.Command, p *process, f runFlags) error {
-	ctx, drain, stop := interrupts(c.Context(), p.stderr)
+	ev := &events{out: io.Discard}
+	if f.asJSON {
+		ev.out = p.stdout
+	}
+	return ev.close(carryOut(c, p, f, ev))
+}
+
+func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
+	prog := newProgress(p, f)
+	ctx, drain, stop := interrupts(c.Context(), prog)
 	defer stop()
 	o, cleanup, err := f.options(ctx, c, p)
 	if err != nil {
-		return complete(p, f, err)
+		return idle(p, f, ev, err)
 	}
 	defer cleanup()
-	o.Drain = drain
-	prog := newProgress(p, f.quiet || f.asJSON, f.human)
-	o.Progress = prog.update
+	if f.dryRun {
+		return f.forecast(p, o, ev)
+	}
+	o.Drain, o.Progress, o.Watch = drain, prog.episode, prog.watch
+	prog.cap, ev.mode = o.Caps.CostNanoUSD, cmp.Or(string(o.Mode), string(recorder.Replay))
+	if f.asJSON {
+		o.Progress, o.Watch = ev.episode, ev.watch
+	}
+	back := p.collectLess()
 	res, err := harness.Run(ctx, o)
+	back() // a report is made of all that there is
 	prog.finish()
-	switch {
-	case errors.Is(err, harness.ErrAllFresh):
-		return printIdle(p, f, "fresh", harness.ErrAllFresh)
-	case errors.Is(err, harness.ErrNothingSelected):
-		return printIdle(p, f, "nothing", f.narrow.nothing(err))
-	case err != nil:
-		return complete(p, f, err)
+	if err != nil {
+		return idle(p, f, ev, err)
 	}
 	report, err := writeReportOf(res.Dir)
 	if err != nil {
 		return err
 	}
-	if err := printRun(p, f, res, report); err != nil {
-		return err
+	outcome := runOutcome(res)
+	ev.end(res, report, outcome)
+	if !f.asJSON && !f.quiet {
+		if err := printRun(p, res, report); err != nil {
+			return err
+		}
 	}
 	p.sayWithheld(res)
 	if len(res.Answers) > 0 && !f.quiet {
@@ -141,7 +166,7 @@ func runRun(c *cobra.Command, p *process, f runFlags) error {
 			return err
 		}
 	}
-	return runOutcome(res)
+	return outcome
 }
 
 // options turns the command line into what the harness takes.
@@ -158,7 +183,7 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process) (o
 	if err != nil {
 		return o, cleanup, err
 	}
-	if o, cleanup, err = options(ctx, p, cfg, f.selection); err != nil {
+	if o, cleanup, err = f.base(ctx, p, cfg); err != nil {
 		return o, cleanup, err
 	}
 	o.Fork, o.Stale, o.ReplaySpeed = saved.Fork, f.stale, f.replaySpeed
@@ -183,31 +208,30 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process) (o
 	return o, cleanup, err
 }
 
-// printIdle says that a run had nothing to do.
-func printIdle(p *process, f runFlags, status string, text error) error {
-	var err error
+// idle says of an error that it means that there was nothing to do; any other it
+// returns.
+func idle(p *process, f runFlags, ev *events, err error) error {
+	status := ""
 	switch {
-	case f.asJSON:
-		_, err = fmt.Fprintf(p.stdout, "{\"status\": %q}\n", status)
-	case !f.quiet:
-		_, err = fmt.Fprintln(p.stdout, text)
+	case errors.Is(err, harness.ErrAllFresh):
+		status, err = "fresh", harness.ErrAllFresh
+	case errors.Is(err, harness.ErrNothingSelected):
+		status, err = "nothing", f.narrow.nothing(err)
+	case errors.Is(err, harness.ErrComplete):
+		status = "complete"
+	default:
+		return err
 	}
-	return err
+	ev.idle(status, err)
+	if !f.asJSON && !f.quiet {
+		_, err = fmt.Fprintln(p.stdout, err)
+		return err
+	}
+	return nil
 }
 
-// printRun prints the summary, or the result as JSON.
-func printRun(p *process, f runFlags, res harness.Result, report reports.Report) error {
-	switch {
-	case f.asJSON:
-		out := json.NewEncoder(p.stdout)
-		out.SetIndent("", "  ")
-		return out.Encode(map[string]any{
-			"run_id": res.Manifest.RunID, "dir": res.Dir, "status": res.Manifest.Status,
-			"ledger_digest": res.Manifest.LedgerDigest, "verdict": report.Verdict, "interrupted": res.Interrupted,
-		})
-	case f.quiet:
-		return nil
-	}
+// printRun prints the summary.
+func printRun(p *process, res harness.Result, report reports.Report) error {
 	if err := reports.Summary(p.prose(p.stdout), report, p.width()); err != nil {
 		return err
 	}

@@ -1,0 +1,138 @@
+package harness
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// endedRows are those of an episode with so many attempts in each of its turns.
+func endedRows(e ledger.Episode, attempts ...int32) ledger.EpisodeRows {
+	rows := ledger.EpisodeRows{Episode: e}
+	for _, n := range attempts {
+		rows.Turns = append(rows.Turns, ledger.Turn{Attempts: n})
+	}
+	return rows
+}
+
+func TestProgressAddsUp(t *testing.T) {
+	limited := ledger.Episode{Key: ledger.Key{TaskID: "b"}, Status: ledger.StatusInfraError, InfraError: true, ErrorKind: "rate_limit"}
+	scripted := ledger.Episode{Key: ledger.Key{TaskID: "d", Provider: ScriptedCandidate}, Solved: true, CostNanoUSD: ptr(int64(0))}
+	p := Progress{Total: 9, Done: 2, Resumed: 2}
+	p.add(endedRows(ledger.Episode{
+		Solved: true, CostNanoUSD: ptr(int64(7)),
+		Tokens: ledger.Tokens{In: ptr(int64(1)), Out: ptr(int64(2)), CacheRead: ptr(int64(3)), CacheWrite: ptr(int64(4)), Reasoning: ptr(int64(5))},
+	}, 1, 3))
+	require.False(t, p.CostUnknown)
+	require.Nil(t, p.LastFailure)
+	p.add(endedRows(limited, 4, 0))
+	p.add(endedRows(scripted, 1, 1))
+	require.Equal(t, Progress{
+		Total: 9, Done: 5, Resumed: 2, Outcomes: ledger.Outcomes{Solved: 2, InfraErrors: 1},
+		CostNanoUSD: 7, CostUnknown: true, Tokens: 15, Requests: 8, Retries: 5,
+		Last: scripted, LastFailure: &limited,
+	}, p)
+}
+
+func testBoard(mode recorder.Mode, watch func(Progress)) *board {
+	r := &runner{id: "R", Options: Options{Mode: mode, Watch: watch}, plan: &plan{}, changes: make(chan admission.Change, maxChanges)}
+	return r.newBoard(&store{dir: "runs/R"})
+}
+
+// Between episodes a live run tells of every second and every change of a limit;
+// what is left when it ends is told then.
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var at []time.Duration
+		var limits []int
+		b := testBoard(recorder.Live, func(p Progress) {
+			require.Equal(t, "R", p.RunID)
+			require.Equal(t, "runs/R", p.Dir)
+			at = append(at, time.Since(start))
+			if p.Change != nil {
+				limits = append(limits, p.Change.Limit)
+			}
+		})
+		stop := b.watch()
+		require.Equal(t, []time.Duration{0}, at, "the run has begun")
+		time.Sleep(1500 * time.Millisecond)
+		b.r.heed(admission.Change{Limit: 4})
+		time.Sleep(600 * time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, []time.Duration{0, time.Second, 1500 * time.Millisecond, 2 * time.Second}, at)
+		b.r.heed(admission.Change{Limit: 2})
+		stop()
+		time.Sleep(time.Minute)
+		require.Equal(t, []int{4, 2}, limits)
+		require.Len(t, at, 5)
+	})
+}
+
+// Admission waits for nobody who watches.
+func TestWatchersFallBehind(t *testing.T) {
+	told := 0
+	b := testBoard(recorder.Record, func(p Progress) {
+		if p.Change != nil {
+			told++
+		}
+	})
+	for range 2 * maxChanges {
+		b.r.heed(admission.Change{})
+	}
+	b.watch()()
+	require.Equal(t, maxChanges, told)
+	(&runner{}).heed(admission.Change{}) // nobody watches
+}
+
+// A replay has no limits, and no seconds of its own.
+func TestReplayTellsOfItsBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := 0
+		stop := testBoard(recorder.Replay, func(Progress) { told++ }).watch()
+		time.Sleep(time.Minute)
+		stop()
+		require.Equal(t, 1, told)
+		testBoard(recorder.Live, nil).watch()()
+	})
+}
+
+func TestStateNamesTheCap(t *testing.T) {
+	b := testBoard(recorder.Live, nil)
+	b.r.control = admission.New(admission.Options{})
+	b.r.control.Lane("p", "k")
+	require.Empty(t, b.state().Stopping)
+	b.capped = errors.New("the cap of 5 USD is reached")
+	require.Equal(t, "the cap of 5 USD is reached", b.state().Stopping)
+	require.Equal(t, []admission.LaneState{{Lane: 1, Limit: 8}}, b.state().Admission.Providers[0].Lanes)
+}
+
+// BenchmarkProgress is what a run's progress costs an episode of five turns. The
+// floor is copying the state twice, for the board and for who watches.
+func BenchmarkProgress(b *testing.B) {
+	rows := endedRows(ledger.Episode{Solved: true, CostNanoUSD: ptr(int64(7))}, 1, 1, 2, 1, 1)
+	for name, mode := range map[string]recorder.Mode{"replay": recorder.Replay, "live": recorder.Live} {
+		b.Run(name, func(b *testing.B) {
+			board := testBoard(mode, nil)
+			if mode == recorder.Live {
+				board.r.control = admission.New(admission.Options{})
+				board.r.control.Lane("p", "k")
+			}
+			done := 0
+			board.r.Progress = func(p Progress) { done = p.Done }
+			b.ReportAllocs()
+			for b.Loop() {
+				board.progress.add(rows)
+				board.r.Progress(board.state())
+			}
+			require.Positive(b, done)
+		})
+	}
+}

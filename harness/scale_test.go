@@ -1,0 +1,127 @@
+package harness_test
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"runtime/metrics"
+	"strconv"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// perTrial are the episodes of one trial in runs of any length: five tasks of the
+// built-in suite, of 2.4 turns like all of it, with two of its candidates.
+const perTrial = 10
+
+// trialsOptions replay n episodes in memory: trials of the same ten, from files.
+func trialsOptions(t testing.TB, n int) harness.Options {
+	t.Helper()
+	require.Zero(t, n%perTrial)
+	o := countsOptions(t)
+	o.Trials = n / perTrial
+	o.Select.Tasks, o.Select.Candidates = []string{"G01", "G02", "G04", "G06", "G24"}, []string{"strong", "weak"}
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, counts.FS))
+	o.Cassettes = firstTrials{os.DirFS(filepath.Join(dir, "cassettes"))}
+	return o
+}
+
+// firstTrials has every trial replay the cassette of the first.
+type firstTrials struct{ fs.FS }
+
+func (f firstTrials) Open(name string) (fs.File, error) {
+	return f.FS.Open(path.Dir(name) + "/1.yaml")
+}
+
+// trialsPack packs the cassettes of n such episodes, a block for each.
+func trialsPack(t testing.TB, o harness.Options, n int) *recorder.Pack {
+	t.Helper()
+	files := fstest.MapFS{}
+	for _, candidate := range o.Select.Candidates {
+		for _, task := range o.Select.Tasks {
+			text, err := fs.ReadFile(o.Cassettes, harness.CassettePath(task, candidate, 1))
+			require.NoError(t, err)
+			for trial := range o.Trials {
+				files[harness.CassettePath(task, candidate, trial+1)] = &fstest.MapFile{Data: text}
+			}
+		}
+	}
+	require.Len(t, files, n)
+	dir := t.TempDir()
+	_, err := recorder.WritePack(filepath.Join(dir, harness.PackName), files)
+	require.NoError(t, err)
+	pack, err := recorder.OpenPack(os.DirFS(dir), harness.PackName)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, pack.Close()) })
+	return pack
+}
+
+// watchHeap looks at the heap until it is asked for the most bytes there were above
+// what there is now: live after a collection, and with garbage.
+func watchHeap() (most func() (live, all uint64)) {
+	runtime.GC()
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(samples)
+	base := samples[0].Value.Uint64()
+	stop, peaks := make(chan struct{}), make(chan [2]uint64)
+	go func() {
+		var peak [2]uint64
+		for tick := time.Tick(5 * time.Millisecond); ; {
+			select {
+			case <-stop:
+				peaks <- peak
+				return
+			case <-tick:
+			}
+			metrics.Read(samples)
+			for i := range peak {
+				peak[i] = max(peak[i], samples[i].Value.Uint64())
+			}
+		}
+	}()
+	return func() (live, all uint64) {
+		close(stop)
+		peak := <-peaks
+		return peak[0] - min(base, peak[0]), peak[1] - min(base, peak[1])
+	}
+}
+
+// A run of any length takes the memory of a short one, and 40 bytes an episode for
+// its plan. The ledger alone holds 48 MB at most (see its package): one row group
+// and the pages of the one before. `make scale` runs 100,000 episodes.
+func TestMemoryDoesNotGrowWithARun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("replays 20,000 episodes")
+	}
+	n := 20_000
+	if v := os.Getenv("CUPEL_SCALE"); v != "" {
+		var err error
+		n, err = strconv.Atoi(v)
+		require.NoError(t, err)
+	}
+	const bound, each = 72 << 20, 40
+	for _, n := range []int{1000, n} {
+		o := trialsOptions(t, n)
+		o.Runs = t.TempDir()
+		heap := watchHeap()
+		res, err := harness.Run(context.Background(), o)
+		live, _ := heap()
+		require.NoError(t, err)
+		require.Equal(t, "complete", res.Manifest.Status)
+		require.Equal(t, n, res.Manifest.Episodes)
+		require.Empty(t, res.Rows.Episodes)
+		t.Logf("%d episodes, %d turns: live heap at most %.1f MB", n, res.Manifest.Turns, float64(live)/1e6)
+		require.Less(t, live, uint64(bound+each*n))
+	}
+}

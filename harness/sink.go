@@ -1,0 +1,96 @@
+package harness
+
+import (
+	"sync"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// sink takes the episodes of a run in ledger order. Without a folder it keeps their
+// rows, with one it writes the ledger.
+type sink struct {
+	writer   *ledger.Writer // nil without a folder
+	rows     ledger.Rows
+	outcomes ledger.Outcomes
+	lost     Lost
+}
+
+// newSink begins the ledger in a folder.
+func newSink(dir string) (k *sink, err error) {
+	k = &sink{}
+	if dir != "" {
+		k.writer, err = ledger.NewWriter(dir)
+	}
+	return k, err
+}
+
+func (k *sink) add(rec ledger.EpisodeRows) error {
+	k.outcomes.Add(rec.Episode)
+	k.lost.add(rec.Episode)
+	if k.writer != nil {
+		return k.writer.Append(rec)
+	}
+	k.rows.Episodes = append(k.rows.Episodes, rec.Episode)
+	k.rows.Turns = append(k.rows.Turns, rec.Turns...)
+	k.rows.ToolCalls = append(k.rows.ToolCalls, rec.ToolCalls...)
+	return nil
+}
+
+func (k *sink) close() (ledger.Totals, error) {
+	if k.writer != nil {
+		return k.writer.Close()
+	}
+	return ledger.Totals{
+		Digest: ledger.Digest(k.rows), Episodes: len(k.rows.Episodes), Turns: len(k.rows.Turns), ToolCalls: len(k.rows.ToolCalls),
+	}, nil
+}
+
+// stream writes the ledger of a replay while it goes on, since its episodes end
+// nearly in ledger order: whoever ends the next one writes it, and those behind it
+// that have ended. An interrupted run is none the worse, its journal has them all.
+type stream struct {
+	*sink
+	busy sync.Mutex // held by the one who writes
+	next int        // place in the plan of the next episode
+	err  error      // why no more is written
+
+	mu sync.Mutex
+	// waiting are episodes that ended before their turn. Beyond maxWaiting they are
+	// read from the journal when it comes.
+	waiting map[int]ledger.EpisodeRows
+}
+
+const maxWaiting = 512
+
+// ended takes note of an episode, and writes what can be written unless somebody
+// else is at it.
+func (w *stream) ended(s *store, i int, rows ledger.EpisodeRows) {
+	w.mu.Lock()
+	if len(w.waiting) < maxWaiting {
+		w.waiting[i] = rows
+	}
+	w.mu.Unlock()
+	if w.busy.TryLock() {
+		defer w.busy.Unlock()
+		for w.next < s.plan.len() && w.err == nil && s.settled(w.next) {
+			w.err = w.one(s)
+		}
+	}
+}
+
+// one writes the next episode if it has rows. The caller holds busy.
+func (w *stream) one(s *store) error {
+	i := w.next
+	w.next++
+	w.mu.Lock()
+	rows, ok := w.waiting[i]
+	delete(w.waiting, i)
+	w.mu.Unlock()
+	if !ok {
+		var err error
+		if rows, ok, err = s.get(i); err != nil || !ok {
+			return err
+		}
+	}
+	return w.add(rows)
+}
