@@ -2,12 +2,17 @@ package harness
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 // answersFile is where a run folder keeps what its human said.
@@ -22,29 +27,103 @@ func saveAnswers(dir string, list []Answers) error {
 	if err := WriteAnswers(&text, list); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, answersFile), text.Bytes(), 0o644); err != nil {
+	path := filepath.Join(dir, answersFile)
+	err := os.WriteFile(path+".new", text.Bytes(), 0o644)
+	if err == nil {
+		err = os.Rename(path+".new", path) // a crash must not lose those of before
+	}
+	if err != nil {
 		return fmt.Errorf("write answers: %w", err)
 	}
 	return nil
 }
 
+// maxAnswers bounds the file, in bytes, where it is read again.
+const maxAnswers = 64 << 20
+
+// readAnswers reads what saveAnswers wrote; nothing where there is no file.
+func readAnswers(dir string) ([]Answers, error) {
+	f, err := os.Open(filepath.Join(dir, answersFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read answers: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	var entries []answersEntry
+	if err := yaml.NewDecoder(io.LimitReader(f, maxAnswers)).Decode(&entries); err != nil {
+		return nil, fmt.Errorf("read answers: %s: %w", f.Name(), err)
+	}
+	var list []Answers
+	for _, e := range entries {
+		a := Answers{Task: e.Task, Candidate: e.Candidate, Trial: e.Trial, Replies: e.Replies}
+		for _, word := range e.Approvals {
+			a.Approvals = append(a.Approvals, word == approveWord)
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// copyAnswers takes the answers of other runs over into a run folder, in ledger
+// order.
+func copyAnswers(to string, from ...string) error {
+	var all []Answers
+	for _, dir := range from {
+		list, err := readAnswers(dir)
+		if err != nil {
+			return err
+		}
+		all = append(all, list...)
+	}
+	slices.SortStableFunc(all, func(a, b Answers) int { return ledger.Compare(a.key(), b.key()) })
+	return saveAnswers(to, all)
+}
+
+func (a Answers) key() ledger.Key {
+	return ledger.Key{TaskID: a.Task, Candidate: a.Candidate, Trial: int32(a.Trial)}
+}
+
+// takeUpAnswers keeps what was said in the episodes that are not run again.
+func (r *runner) takeUpAnswers(s *store) error {
+	list, err := readAnswers(s.dir)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	done := map[string]bool{}
+	for i := range s.plan.len() {
+		done[s.plan.name(i)] = !s.todo[i]
+	}
+	for _, a := range list {
+		if done[episodeName(a.Task, a.Candidate, a.Trial)] {
+			r.answers.list[CassettePath(a.Task, a.Candidate, a.Trial)] = &a
+		}
+	}
+	return nil
+}
+
+// answersEntry is an item of the file.
+type answersEntry struct {
+	Task      string   `yaml:"task"`
+	Candidate string   `yaml:"candidate"`
+	Trial     int      `yaml:"trial"`
+	Replies   []string `yaml:"replies,omitempty"`
+	Approvals []string `yaml:"approvals,omitempty,flow"`
+}
+
+const approveWord = "approve"
+
 // WriteAnswers writes what the human of a run said as YAML whose replies and
 // approvals are those of a task: with them in the suite, a replay asks nobody.
 func WriteAnswers(w io.Writer, list []Answers) error {
-	type entry struct {
-		Task      string   `yaml:"task"`
-		Candidate string   `yaml:"candidate"`
-		Trial     int      `yaml:"trial"`
-		Replies   []string `yaml:"replies,omitempty"`
-		Approvals []string `yaml:"approvals,omitempty,flow"`
-	}
-	var entries []entry
+	var entries []answersEntry
 	for _, a := range list {
-		e := entry{Task: a.Task, Candidate: a.Candidate, Trial: a.Trial, Replies: a.Replies}
+		e := answersEntry{Task: a.Task, Candidate: a.Candidate, Trial: a.Trial, Replies: a.Replies}
 		for _, approved := range a.Approvals {
 			word := "deny"
 			if approved {
-				word = "approve"
+				word = approveWord
 			}
 			e.Approvals = append(e.Approvals, word)
 		}

@@ -39,19 +39,33 @@ func Merge(runs string, dirs []string) (dir string, m ledger.Manifest, err error
 		return "", m, err
 	}
 	m = mergedManifest(shards)
-	dir = filepath.Join(runs, m.RunID)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", m, fmt.Errorf("make run folder %s: %w", dir, err)
-	}
-	unlock, err := ledger.Lock(dir)
+	dir, done, err := derive(runs, m.RunID)
 	if err != nil {
 		return "", m, err
 	}
-	defer unlock()
+	defer func() { done(err) }()
 	if err := mergeLedgers(dir, shards, &m); err != nil {
 		return "", m, fmt.Errorf("merge into %s: %w", dir, err)
 	}
 	return dir, m, ledger.WriteManifest(dir, m)
+}
+
+// derive makes and locks the folder of a run that is made from others. done unlocks
+// it; after an error it removes the folder, unless an earlier run had made it.
+func derive(runs, id string) (dir string, done func(error), err error) {
+	dir = filepath.Join(runs, id)
+	_, err = os.Stat(dir)
+	made := err != nil
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return dir, nil, fmt.Errorf("make run folder %s: %w", dir, err)
+	}
+	unlock, err := ledger.Lock(dir)
+	return dir, func(err error) {
+		if err != nil && made {
+			_ = os.RemoveAll(dir) // the error says more
+		}
+		unlock()
+	}, err
 }
 
 func readShards(dirs []string) ([]shardRun, error) {
@@ -63,13 +77,10 @@ func readShards(dirs []string) ([]shardRun, error) {
 			return nil, err
 		}
 		s := shardRun{dir: dir, manifest: m}
-		switch {
-		case m.Shard == "":
+		if m.Shard == "" {
 			errs = append(errs, fmt.Errorf("%s is no shard: it ran its whole plan, or was merged already", dir))
-		default:
-			if s.shard, err = ParseShard(m.Shard); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", dir, err))
-			}
+		} else if s.shard, err = ParseShard(m.Shard); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", dir, err))
 		}
 		shards = append(shards, s)
 	}
@@ -87,6 +98,7 @@ func readShards(dirs []string) ([]shardRun, error) {
 func mismatches(shards []shardRun) []error {
 	var errs []error
 	taken := map[int]string{}
+	shards = slices.DeleteFunc(slices.Clone(shards), func(s shardRun) bool { return s.shard.Count == 0 })
 	for _, s := range shards {
 		first, m := shards[0], s.manifest
 		for _, d := range []struct{ what, a, b string }{
@@ -162,7 +174,9 @@ func mergeLedgers(dir string, shards []shardRun, m *ledger.Manifest) error {
 		planned += c.Planned
 	}
 	var sources []*source
+	var dirs []string
 	for _, s := range shards {
+		dirs = append(dirs, s.dir)
 		if !s.ended() {
 			continue
 		}
@@ -189,6 +203,9 @@ func mergeLedgers(dir string, shards []shardRun, m *ledger.Manifest) error {
 		}
 	}
 	t, err := w.Close()
+	if err == nil {
+		err = copyAnswers(dir, dirs...)
+	}
 	if err != nil {
 		return err
 	}

@@ -91,6 +91,8 @@ func TestMergeOfMissingShardsIsPartial(t *testing.T) {
 	require.Equal(t, m.Episodes+lost.Episodes, m.Candidates[0].Planned)
 	_, err = os.Stat(filepath.Join(dir, "turns.parquet"))
 	require.NoError(t, err)
+	_, err = harness.ReadSettings(dir)
+	require.ErrorContains(t, err, "it was merged from shards: resume those that are not complete")
 }
 
 // A shard that was killed has no ledger. What the others have is merged, and never

@@ -48,7 +48,8 @@ type Options struct {
 	// must be those it was begun with; Select is taken from the run.
 	Resume string
 	// Settings are what the caller needs to make these options again. The run
-	// folder keeps them until the run is complete: see ReadSettings.
+	// folder keeps them until the run is complete: see ReadSettings. Resuming replaces
+	// them, unless they are nil.
 	Settings []byte
 
 	// ReplaySpeed makes a replay take time: 1 is the recorded pace, 2 twice as

@@ -55,15 +55,11 @@ func Rescore(ctx context.Context, o Options, dir string) (to string, out Rescore
 	}
 	out = Rescored{From: m.RunID, FromSuite: m.SuiteDigest, Suite: o.Suite.Digest, Changed: []RescoredEpisode{}}
 	m = rescoredManifest(m, o)
-	to = filepath.Join(o.Runs, m.RunID)
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return "", out, fmt.Errorf("make run folder: %w", err)
-	}
-	unlock, err := ledger.Lock(to)
+	to, done, err := derive(o.Runs, m.RunID)
 	if err != nil {
 		return "", out, err
 	}
-	defer unlock()
+	defer func() { done(err) }()
 	w, err := ledger.NewWriter(to)
 	if err != nil {
 		return "", out, err
@@ -83,6 +79,9 @@ func Rescore(ctx context.Context, o Options, dir string) (to string, out Rescore
 		return "", out, err
 	}
 	t, err := w.Close()
+	if err == nil {
+		err = copyAnswers(to, dir)
+	}
 	if err != nil {
 		return "", out, err
 	}

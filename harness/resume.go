@@ -18,7 +18,7 @@ import (
 )
 
 // ErrComplete says that a run that is to be resumed has nothing left to do.
-var ErrComplete = errors.New("the run is complete: there is nothing to resume")
+var ErrComplete = errors.New("it is complete, there is nothing to resume")
 
 // ErrNothingSelected says that Selection.Episode took no episode.
 var ErrNothingSelected = errors.New("the selection leaves no episode")
@@ -49,8 +49,8 @@ func (r *runner) takeUp() error {
 	}
 	dir := filepath.Join(r.Runs, r.Resume)
 	m, err := ledger.ReadManifest(dir)
-	if err == nil && m.Status == "complete" {
-		err = ErrComplete
+	if err == nil {
+		err = resumable(m)
 	}
 	var episodes episodeList
 	if err == nil {
@@ -71,6 +71,19 @@ func (r *runner) takeUp() error {
 	}
 	r.resumed = &resumption{m, episodes}
 	r.Stale, r.Select = false, selectionOf(&episodes, r.Fork)
+	return nil
+}
+
+// resumable says whether a run has something left that it could do itself.
+func resumable(m ledger.Manifest) error {
+	switch {
+	case m.Status == "complete":
+		return ErrComplete
+	case m.MergedFrom != nil:
+		return &ConfigError{errors.New("it was merged from shards: resume those that are not complete, run those that are missing, and merge again")}
+	case m.RescoredFrom != "":
+		return &ConfigError{fmt.Errorf("it has the episodes of run %s scored again: resume that, then rescore", m.RescoredFrom)}
+	}
 	return nil
 }
 
@@ -158,7 +171,18 @@ func (r *runner) writePlan(dir string) error {
 	if err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
-	if err := writeSynced(filepath.Join(dir, settingsFile), func(w *bufio.Writer) { _, _ = w.Write(r.Settings) }); err != nil {
+	return r.writeSettings(dir)
+}
+
+// writeSettings replaces what the run folder keeps for the caller: caps that were
+// raised on resuming are those of the next time.
+func (r *runner) writeSettings(dir string) error {
+	path := filepath.Join(dir, settingsFile)
+	err := writeSynced(path+".new", func(w *bufio.Writer) { _, _ = w.Write(r.Settings) })
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
 	return nil
@@ -202,8 +226,8 @@ func ReadSettings(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Status == "complete" {
-		return nil, fmt.Errorf("run %s: %w", m.RunID, ErrComplete)
+	if err := resumable(m); err != nil {
+		return nil, fmt.Errorf("run %s: %w", m.RunID, err)
 	}
 	f, err := os.Open(filepath.Join(dir, settingsFile))
 	if err != nil {

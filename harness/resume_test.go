@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,8 +62,12 @@ func TestResumedReplayEqualsAnUninterruptedOne(t *testing.T) {
 	require.Equal(t, string(o.Settings), string(settings))
 
 	// Twice: a resumed run can be interrupted, too. The selection is the run's own.
-	o.Resume = stopped.Manifest.RunID
+	o.Resume, o.Settings = stopped.Manifest.RunID, []byte(`{"other":"thing"}`)
 	again := stopAfter(t, o, 30)
+	settings, err = harness.ReadSettings(stopped.Dir)
+	require.NoError(t, err)
+	require.Equal(t, string(o.Settings), string(settings), "what was given last counts")
+	o.Settings = nil
 	require.True(t, again.Interrupted)
 	require.Greater(t, again.Manifest.Episodes, stopped.Manifest.Episodes)
 
@@ -128,11 +133,11 @@ func TestResumeRefuses(t *testing.T) {
 // breaking is a network that fails after so many requests.
 type breaking struct {
 	next http.RoundTripper
-	left int
+	left atomic.Int32
 }
 
 func (b *breaking) RoundTrip(req *http.Request) (*http.Response, error) {
-	if b.left--; b.left < 0 {
+	if b.left.Add(-1) < 0 {
 		return nil, errors.New("connection reset")
 	}
 	return b.next.RoundTrip(req)
@@ -143,7 +148,8 @@ func TestResumeRetriesInfrastructureErrors(t *testing.T) {
 	o := recordOptions(t, "G01", "G02", "G39", "G41")
 	o.Select.Candidates = []string{"strong", "weak"}
 	server := o.Transport
-	broken := &breaking{next: server(""), left: 6}
+	broken := &breaking{next: server("")}
+	broken.left.Store(6)
 	o.Transport = func(string) http.RoundTripper { return broken }
 	o.Concurrency, o.Retry.Attempts = 1, 1
 	first, err := harness.Run(context.Background(), o)

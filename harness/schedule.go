@@ -196,6 +196,9 @@ func (b *board) ended(i int, rows ledger.EpisodeRows) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.progress.InFlight--
+	if err == nil && b.r.Human != nil && b.s.dir != "" {
+		err = saveAnswers(b.s.dir, b.r.answers.inOrder(b.r.plan)) // a person does not say it twice
+	}
 	if err != nil {
 		b.failed = cmp.Or(b.failed, err)
 		return err

@@ -60,6 +60,11 @@ func (r *runner) open() (s *store, err error) {
 	}()
 	if r.resumed != nil {
 		s.manifest = r.resumed.manifest
+		if r.Settings != nil {
+			if err := r.writeSettings(s.dir); err != nil {
+				return s, err
+			}
+		}
 	} else if err := r.begin(s); err != nil {
 		return s, err
 	}
@@ -71,6 +76,9 @@ func (r *runner) open() (s *store, err error) {
 	if r.Mode == recorder.Replay {
 		k, err := newSink(s.dir)
 		s.stream = &stream{sink: k, waiting: map[int]ledger.EpisodeRows{}}
+		return s, err
+	}
+	if err := r.takeUpAnswers(s); err != nil {
 		return s, err
 	}
 	if s.spending, err = admission.OpenSpendLog(filepath.Join(s.dir, spendFile)); err != nil {

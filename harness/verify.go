@@ -88,11 +88,15 @@ func reexecute(ctx context.Context, o Options, dir string, changed bool, visit f
 	o.Mode, o.Runs, o.Resume, o.Trials, o.Seed = recorder.Replay, tmp, "", max(m.Trials, 1), m.Seed
 	o.Select = selectionOf(&names, o.Fork)
 	r, err := newRunner(o)
-	if err != nil {
-		return err
+	if err == nil {
+		r.closeCassettes()
+		err = r.checkSame(m, changed)
 	}
-	r.closeCassettes()
-	if err := r.checkSame(m, changed); err != nil {
+	var config *ConfigError
+	if errors.As(err, &config) {
+		return &ConfigError{fmt.Errorf("run %s cannot be executed again as it was:\n%w", m.RunID, err)}
+	}
+	if err != nil {
 		return err
 	}
 	res, err := Run(ctx, o)
@@ -102,7 +106,10 @@ func reexecute(ctx context.Context, o Options, dir string, changed bool, visit f
 	if res.Interrupted {
 		return context.Canceled
 	}
-	return sideBySide(dir, res.Dir, visit)
+	return sideBySide(dir, res.Dir, func(old, again ledger.EpisodeRows) error {
+		again.Episode.ConfigDigest = m.ConfigDigest // compared above, as far as it matters
+		return visit(old, again)
+	})
 }
 
 // withResult lists the episodes of a ledger that have one.
@@ -118,22 +125,27 @@ func withResult(dir string) (names episodeList, err error) {
 	return names, nil
 }
 
-// checkSame says what of a run cannot be had again.
+// checkSame says what of a run cannot be had again. Candidates that the run did not
+// have may come and go. What else changed in the policy, the rows show.
 func (r *runner) checkSame(m ledger.Manifest, changed bool) error {
 	var errs []error
 	if m.SuiteDigest != r.Suite.Digest && !changed {
 		errs = append(errs, fmt.Errorf("the suite %s changed since the run was made; to score its episodes with the suite of today: cupel rescore", m.SuitePath))
 	}
-	for _, d := range []struct{ what, was, is string }{
-		{"the candidates, the policy or the seed", m.ConfigDigest, r.configDigest},
-		{"the price table", m.PriceDigest, r.priceDigest},
-	} {
-		if d.was != d.is {
-			errs = append(errs, fmt.Errorf("%s changed since the run was made: %.12s → %.12s", d.what, d.was, d.is))
+	if m.PriceDigest != r.priceDigest {
+		errs = append(errs, fmt.Errorf("the price table changed since the run was made: %.12s → %.12s", m.PriceDigest, r.priceDigest))
+	}
+	was := map[string]string{}
+	for _, c := range m.Candidates {
+		was[c.Name] = c.Digest
+	}
+	for _, c := range r.plan.candidates {
+		if c.planned > 0 && was[c.Name] != CandidateDigest(c.Candidate) {
+			errs = append(errs, fmt.Errorf("candidate %s changed since the run was made", c.Name))
 		}
 	}
 	if len(errs) > 0 {
-		return &ConfigError{fmt.Errorf("run %s cannot be executed again as it was:\n%w", m.RunID, errors.Join(errs...))}
+		return &ConfigError{errors.Join(errs...)}
 	}
 	return nil
 }

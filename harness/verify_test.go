@@ -63,6 +63,21 @@ func TestVerify(t *testing.T) {
 		_, err := harness.Verify(context.Background(), o, recorded.Dir)
 		require.ErrorContains(t, err, "cupel rescore")
 	})
+	t.Run("candidates come and go", func(t *testing.T) {
+		o := again
+		o.Candidates = append([]goldens.Candidate{{Name: "new", Provider: "sim-openai", Model: "sim-weak"}}, o.Suite.Candidates...)
+		v, err := harness.Verify(context.Background(), o, recorded.Dir)
+		require.NoError(t, err)
+		require.Nil(t, v.First)
+		require.Equal(t, recorded.Manifest.LedgerDigest, v.Is)
+		o.Candidates[1].Model = "another"
+		require.Equal(t, "strong", o.Candidates[1].Name)
+		_, err = harness.Verify(context.Background(), o, recorded.Dir)
+		require.EqualError(t, err, "run "+recorded.Manifest.RunID+" cannot be executed again as it was:\ncandidate strong changed since the run was made")
+		o.Candidates = o.Candidates[2:]
+		_, err = harness.Verify(context.Background(), o, recorded.Dir)
+		require.ErrorContains(t, err, "as it was:\nno candidate matches \"strong\"")
+	})
 	t.Run("a cassette is gone", func(t *testing.T) {
 		o := again
 		o.Cassettes = os.DirFS(t.TempDir())
@@ -128,6 +143,9 @@ func TestRescore(t *testing.T) {
 		var apart *harness.ApartError
 		require.ErrorAs(t, err, &apart)
 		require.Contains(t, err.Error(), was.Episodes[0].TaskID+"/strong/1")
+		left, err := os.ReadDir(o.Runs)
+		require.NoError(t, err)
+		require.Empty(t, left, "nothing is written")
 	})
 	t.Run("a task is gone", func(t *testing.T) {
 		o.Suite = countsSuite(t)

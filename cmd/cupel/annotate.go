@@ -23,17 +23,22 @@ func (p *process) annotate(r reports.Report) error {
 	return reports.Annotations(p.stdout, r)
 }
 
-// prose is w for text that people read, which may quote a model: on GitHub
-// Actions no line of it is a command.
+// prose is w for text that people read, which may quote a model: control characters
+// are visible, and on GitHub Actions no line of it is a command.
 func (p *process) prose(w io.Writer) io.Writer {
-	if !p.onActions() {
-		return w
+	g, ok := w.(guarded)
+	if ok { // which must see the text as it is
+		w = g.Writer
 	}
-	if g, ok := w.(guarded); ok { // which must see the text as it is
-		g.Writer = &inert{Writer: g.Writer}
+	if p.onActions() {
+		w = &inert{Writer: w}
+	}
+	w = &visible{Writer: w}
+	if ok {
+		g.Writer = w
 		return g
 	}
-	return &inert{Writer: w}
+	return w
 }
 
 // inert takes from text what makes a workflow command of it: a line that begins

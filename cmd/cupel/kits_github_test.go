@@ -317,7 +317,6 @@ func TestWorkflowRunsCupel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t, c.candidate)
-			k.real()
 			a, codes := k.act("pull_request", nil)
 			require.Equal(t, map[string]int{"run 1": 0, "run 2": 0, "run 3": 0, "gate": c.code}, codes, a.output)
 			require.Contains(t, a.output["gate"], c.annotates)
@@ -340,7 +339,6 @@ func TestWorkflowRunsCupel(t *testing.T) {
 func TestWorkflowRecordsCupel(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	k.real()
 	k.cupel("init")
 	a, codes := k.act("schedule", map[string]string{"TRIALS": "1"})
 	require.Equal(t, map[string]int{"run 1": 0, "run 2": 0, "run 3": 0}, map[string]int{"run 1": codes["run 1"], "run 2": codes["run 2"], "run 3": codes["run 3"]}, a.output)

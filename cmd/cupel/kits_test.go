@@ -146,21 +146,6 @@ func (k *kit) calls(part string) int {
 	return n
 }
 
-// real skips the test as long as cupel lacks what the kits call.
-func (k *kit) real() {
-	k.t.Helper()
-	help, err := exec.Command("cupel", "run", "--help").Output()
-	require.NoError(k.t, err)
-	for _, flag := range []string{"--shard", "--resume", "--max-cost"} {
-		if !strings.Contains(string(help), flag+" ") {
-			k.t.Skipf("cupel run has no %s yet", flag)
-		}
-	}
-	if exec.Command("cupel", "merge", "--help").Run() != nil {
-		k.t.Skip("there is no cupel merge yet")
-	}
-}
-
 // cupel runs the program in the kit's folder.
 func (k *kit) cupel(args ...string) string {
 	k.t.Helper()
@@ -208,7 +193,6 @@ func (k *kit) script(name string) string {
 // What the kits show of the command line exists.
 func TestKitsCallWhatExists(t *testing.T) {
 	k := newKit(t)
-	k.real()
 	shown := 0
 	for _, file := range []string{"ci/github.yml", "ci/nightly.sh", "ci.md"} {
 		text, err := os.ReadFile(filepath.Join(kits, "..", file))

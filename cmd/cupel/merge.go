@@ -44,14 +44,21 @@ can be looked at, but never passes the gate.`,
 			if err != nil {
 				return err
 			}
-			if err := reports.Summary(p.stdout, report, p.width()); err != nil {
+			if err := reports.Summary(p.prose(p.stdout), report, p.width()); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(p.stdout, "\nmerged  %d runs, %d episodes\nrun     %s\n", len(dirs), m.Episodes, dir)
+			_, err = fmt.Fprintf(p.stdout, "\nmerged  %s, %s\nrun     %s\ngate    cupel gate %s\n", counted(len(dirs), "run"), counted(m.Episodes, "episode"), dir, dir)
 			return err
 		},
 	}
 	cmd.Flags().String("config", configName, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	return cmd
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }

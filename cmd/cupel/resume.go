@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -64,16 +66,19 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedR
 		return cfg, saved, dir, err
 	}
 	text, err := harness.ReadSettings(dir)
-	if err == nil {
-		err = json.Unmarshal(text, &saved)
-	}
 	if errors.Is(err, harness.ErrComplete) {
 		// Whoever completed it may have been killed before it had written the report.
 		_, failed := writeReportOf(dir)
 		return cfg, saved, dir, cmp.Or(failed, err)
 	}
 	if err != nil {
-		return cfg, saved, dir, fmt.Errorf("resume %s: %w", dir, err)
+		return cfg, saved, dir, err
+	}
+	if err := json.Unmarshal(text, &saved); err != nil {
+		return cfg, saved, dir, fmt.Errorf("read settings of %s: %w", dir, err)
+	}
+	if err := begunHere(saved, dir); err != nil {
+		return cfg, saved, dir, err
 	}
 	if saved.Config != "" {
 		_ = c.Flags().Set("config", saved.Config) // a string flag takes any
@@ -89,6 +94,21 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedR
 	cfg.keepCaps(saved.Caps)
 	f.pack, f.human, f.replaySpeed = saved.Pack, saved.Human, saved.ReplaySpeed
 	return cfg, saved, dir, nil
+}
+
+// begunHere makes sure that what a run was begun with is found from the folder the
+// process is in. The run folder holds no absolute paths of its own making: it may
+// have moved to another machine.
+func begunHere(saved savedRun, dir string) error {
+	for _, path := range []string{saved.Config, saved.Suite, saved.Prices, saved.Pack} {
+		if path == "" || strings.HasPrefix(path, "builtin:") {
+			continue
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return usage(fmt.Errorf("%s was begun with %s, which is not there: go on with it in the folder it was begun in", dir, path))
+		}
+	}
+	return nil
 }
 
 // resumeHint is the command that goes on with a run that has not ended.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/vertex"
 	"github.com/cupel-eval/cupel/recorder"
@@ -245,10 +246,7 @@ func runOutcome(res harness.Result) error {
 	if n == 0 {
 		return nil
 	}
-	var lines []string
-	for _, e := range res.Lost.First[:min(3, len(res.Lost.First))] {
-		lines = append(lines, fmt.Sprintf("%s: %s", episodeName(e), e.ErrorText))
-	}
+	lines := lostLines(res.Lost.First)
 	code := exitError
 	for _, kind := range []string{harness.KindCassetteMissing, harness.KindCassetteCorrupt, harness.KindCassetteStale, harness.KindReplayMiss} {
 		if res.Lost.ByKind[kind] > 0 {
@@ -256,16 +254,28 @@ func runOutcome(res harness.Result) error {
 		}
 	}
 	total := res.Manifest.Episodes + o.Unfinished
-	head := fmt.Sprintf("%d of %d episodes have no result; the others are in %s", n, total, res.Dir)
+	head := fmt.Sprintf("%d of %d episodes have no result; the ledger is in %s", n, total, res.Dir)
 	switch {
 	case res.Interrupted:
 		code = exitInterrupted
 		head = fmt.Sprintf("interrupted after %d of %d episodes; their ledger is in %s", res.Manifest.Episodes, total, res.Dir)
 	case res.Manifest.Stopped != "":
-		head = fmt.Sprintf("%s: %d of %d episodes have no result; the others are in %s", res.Manifest.Stopped, n, total, res.Dir)
+		head = res.Manifest.Stopped + "\n" + head
 	}
 	lines = append(lines, "go on with: "+resumeHint(res.Dir))
 	return &codeError{code, errors.New(head + "\n" + strings.Join(lines, "\n"))}
+}
+
+// lostLines say why the first few episodes have no result. What a cap stopped, the
+// run as a whole tells.
+func lostLines(lost []ledger.Episode) []string {
+	var lines []string
+	for _, e := range lost {
+		if e.Status != ledger.StatusBudgetStop && len(lines) < 3 {
+			lines = append(lines, fmt.Sprintf("%s: %s", episodeName(e), e.ErrorText))
+		}
+	}
+	return lines
 }
 
 // options turns the configuration into what the harness takes. cleanup stops

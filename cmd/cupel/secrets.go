@@ -37,6 +37,9 @@ func file(w io.Writer) (*os.File, bool) {
 	if g, ok := w.(guarded); ok {
 		w = g.Writer
 	}
+	if v, ok := w.(*visible); ok {
+		w = v.Writer
+	}
 	f, ok := w.(*os.File)
 	return f, ok
 }

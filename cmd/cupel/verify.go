@@ -11,6 +11,7 @@ import (
 )
 
 func newVerify(p *process) *cobra.Command {
+	var pack string
 	cmd := &cobra.Command{
 		Use:   "verify RUN",
 		Short: "Execute a run again from its cassettes and compare the ledgers",
@@ -23,7 +24,7 @@ Exit code 0: the run says what its cassettes say. 3: it does not.`,
 		Example: `  cupel verify latest`,
 		Args:    exactlyOne,
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, o, cleanup, err := optionsOf(c, p, args[0])
+			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
 			if err != nil {
 				return err
 			}
@@ -32,24 +33,34 @@ Exit code 0: the run says what its cassettes say. 3: it does not.`,
 			if err != nil {
 				return err
 			}
-			_, _ = fmt.Fprintf(p.stdout, "%d of %d episodes executed again, %d equal, %d different\n", v.Verified+v.Differing, v.Episodes, v.Verified, v.Differing)
-			if v.First == nil {
-				_, err = fmt.Fprintf(p.stdout, "ledger digest %s\n", v.Is)
-				return err
-			}
-			text := fmt.Sprintf("first difference: episode %s: %s", v.First.Episode, v.First.Difference)
-			if v.First.Err != "" {
-				text += ": " + v.First.Err
-			}
-			return &codeError{exitReplay, fmt.Errorf("%s\nledger digest was %s, is %s: code or cassettes changed since the run", text, v.Was, v.Is)}
+			return printVerified(p, v)
 		},
 	}
 	cmd.Flags().String("config", configName, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	cmd.Flags().StringVar(&pack, "pack", "", "execute from this pack, where the run was made from one; see cupel cassette pack")
 	return cmd
 }
 
+func printVerified(p *process, v harness.Verification) error {
+	again := v.Verified + v.Differing
+	_, _ = fmt.Fprintf(p.stdout, "%d of %d episodes executed again, %d equal, %d different\n", again, v.Episodes, v.Verified, v.Differing)
+	if n := v.Episodes - again; n > 0 {
+		_, _ = fmt.Fprintf(p.stdout, "%d had no result: there is nothing to compare\n", n)
+	}
+	if v.First == nil {
+		_, err := fmt.Fprintf(p.stdout, "ledger digest %s\n", v.Is)
+		return err
+	}
+	text := fmt.Sprintf("first difference: episode %s: %s", v.First.Episode, v.First.Difference)
+	if v.First.Err != "" {
+		text += ": " + v.First.Err
+	}
+	return &codeError{exitReplay, fmt.Errorf("%s\nledger digest was %s, is %s: code or cassettes changed since the run", text, v.Was, v.Is)}
+}
+
 func newRescore(p *process) *cobra.Command {
+	var pack string
 	cmd := &cobra.Command{
 		Use:   "rescore RUN",
 		Short: "Score the episodes of a run by today's checks, without a model",
@@ -64,7 +75,7 @@ is named, and nothing is written.`,
   cupel rescore latest && cupel gate latest`,
 		Args: exactlyOne,
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, o, cleanup, err := optionsOf(c, p, args[0])
+			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
 			if err != nil {
 				return err
 			}
@@ -81,6 +92,7 @@ is named, and nothing is written.`,
 	}
 	cmd.Flags().String("config", configName, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	cmd.Flags().StringVar(&pack, "pack", "", "execute from this pack, where the run was made from one; see cupel cassette pack")
 	return cmd
 }
 
@@ -126,8 +138,9 @@ func firstFailed(checks []ledger.Check) string {
 
 // optionsOf are what a run was made with, as far as its manifest and today's
 // configuration tell, for executing it again.
-func optionsOf(c *cobra.Command, p *process, name string) (dir string, o harness.Options, cleanup func(), err error) {
+func optionsOf(c *cobra.Command, p *process, name, pack string) (dir string, o harness.Options, cleanup func(), err error) {
 	cleanup = func() {}
+	p.stdout = p.prose(p.stdout) // values and checks quote models
 	cfg, err := loadConfig(p, c.Flags())
 	if err != nil {
 		return "", o, cleanup, err
@@ -139,11 +152,20 @@ func optionsOf(c *cobra.Command, p *process, name string) (dir string, o harness
 	if err != nil {
 		return dir, o, cleanup, err
 	}
-	if m.Status == "running" {
+	switch {
+	case m.Status == "running":
 		return dir, o, cleanup, unfinished(dir, m)
+	case m.Episodes > 0 && m.Outcomes.Solved+m.Outcomes.Failed == 0:
+		return dir, o, cleanup, fmt.Errorf("none of the %d episodes of run %s has a result: there is nothing to execute again", m.Episodes, m.RunID)
 	}
 	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), m.Trials, m.Seed
 	o, cleanup, err = options(c.Context(), p, cfg, harness.Selection{})
 	o.Fork, _ = forkOf(m, "")
+	if err == nil && pack != "" {
+		var closePack func()
+		if closePack, err = openPack(&o, pack); err == nil {
+			cleanup = closePack // a replay started nothing else
+		}
+	}
 	return dir, o, cleanup, err
 }
