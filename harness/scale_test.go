@@ -102,9 +102,9 @@ func watchHeap() (most func() (live, all uint64)) {
 // and the pages of the one before. `make scale` runs 100,000 episodes.
 func TestMemoryDoesNotGrowWithARun(t *testing.T) {
 	if testing.Short() {
-		t.Skip("replays 20,000 episodes")
+		t.Skip("replays 11,000 episodes")
 	}
-	n := 20_000
+	n := 10_000
 	if v := os.Getenv("CUPEL_SCALE"); v != "" {
 		var err error
 		n, err = strconv.Atoi(v)
