@@ -14,7 +14,7 @@ import (
 func load(o Options) (*tape, error) {
 	if p, ok := o.FS.(*Pack); ok {
 		if e := p.entries[o.Path]; e != nil {
-			return p.tape(e)
+			return p.tape(e, true)
 		}
 		return nil, &MissingError{Path: o.Path, Command: o.Command}
 	}

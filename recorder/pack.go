@@ -144,7 +144,7 @@ func (p *Pack) Open(name string) (fs.File, error) {
 	if !ok || !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	t, err := p.tape(e)
+	t, err := p.tape(e, false)
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +155,8 @@ func (p *Pack) Open(name string) (fs.File, error) {
 	return packFile{bytes.NewReader(data), path.Base(name)}, nil
 }
 
-// tape reads a cassette.
-func (p *Pack) tape(e *packEntry) (*tape, error) {
+// tape reads a cassette, lean for replay.
+func (p *Pack) tape(e *packEntry, lean bool) (*tape, error) {
 	decoder := p.plain
 	if b := e.base; b != nil {
 		b.once.Do(func() { p.readBase(b) })
@@ -168,7 +168,7 @@ func (p *Pack) tape(e *packEntry) (*tape, error) {
 	t := &tape{header: e.header, digest: hex.EncodeToString(e.file[:])}
 	t.header.Digests = maps.Clone(e.header.Digests)
 	err := p.content(e, decoder, func(content []byte) error {
-		r := &packReader{rest: string(content)}
+		r := &packReader{rest: string(content), lean: lean}
 		t.interactions = r.tape()
 		if r.bad || r.rest != "" {
 			return p.corrupt(e, "its block is no cassette")

@@ -137,7 +137,7 @@ type jsonInteraction struct {
 func asJSON(b *testing.B, pack *Pack) map[string][]byte {
 	texts := map[string][]byte{}
 	for name, e := range pack.entries {
-		t, err := pack.tape(e)
+		t, err := pack.tape(e, true)
 		require.NoError(b, err)
 		var list []jsonInteraction
 		for _, it := range t.interactions {

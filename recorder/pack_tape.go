@@ -81,6 +81,7 @@ func (w *packWriter) headers(h http.Header) {
 type packReader struct {
 	rest string
 	bad  bool
+	lean bool // the headers of requests are left out: nothing is matched by them
 }
 
 // number reads a number from 0, in its shortest form.
@@ -152,12 +153,12 @@ func (r *packReader) tape() []interaction {
 func (r *packReader) interaction(it *interaction) {
 	it.Request.Method = r.text()
 	it.Request.URL = r.text()
-	it.Request.Headers = r.headers()
+	it.Request.Headers = r.headers(!r.lean)
 	it.Request.Body = r.text()
 	it.digest = r.text()
 	it.Response.Status = r.text()
 	it.Response.Code = r.small()
-	it.Response.Headers = r.headers()
+	it.Response.Headers = r.headers(true)
 	it.Response.Body = r.text()
 	it.Response.Duration = time.Duration(r.number())
 	micros := r.number()
@@ -175,23 +176,31 @@ func (r *packReader) interaction(it *interaction) {
 	it.closedEarly, it.timedOut = r.flag(), r.flag()
 }
 
-// headers reads names in order, so that none comes twice.
-func (r *packReader) headers() http.Header {
+// headers reads names in order, so that none comes twice. It returns nil unless
+// they are kept.
+func (r *packReader) headers(keep bool) http.Header {
 	n := r.count(leastHeader)
-	h := make(http.Header, n)
-	all := make([]string, 0, n) // one value each, as a rule
+	var h http.Header
+	var all []string
+	if keep {
+		h, all = make(http.Header, n), make([]string, 0, n) // one value each, as a rule
+	}
 	last := ""
 	for i := range n {
 		name := r.text()
-		from := len(all)
-		for range r.count(1) {
-			all = append(all, r.text())
+		from, values := len(all), r.count(1)
+		for range values {
+			if v := r.text(); keep {
+				all = append(all, v)
+			}
 		}
-		values := all[from:len(all):len(all)]
-		if i > 0 && name <= last || len(values) == 0 {
+		if i > 0 && name <= last || values == 0 {
 			r.bad = true
 		}
-		h[name], last = values, name
+		if keep {
+			h[name] = all[from:len(all):len(all)]
+		}
+		last = name
 	}
 	return h
 }

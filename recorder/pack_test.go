@@ -88,7 +88,10 @@ func TestPackGivesBackWhatWasPacked(t *testing.T) {
 				require.NoError(t, err)
 				fromPack, err := load(Options{FS: p, Path: name})
 				require.NoError(t, err)
-				require.Equal(t, fromYAML, fromPack, "the whole tape, digest and header included")
+				for i := range fromYAML.interactions { // replay does not look at them
+					fromYAML.interactions[i].Request.Headers = nil
+				}
+				require.Equal(t, fromYAML, fromPack, "the tape, digest and header included")
 				digest, err := FileDigest(files, name)
 				require.NoError(t, err)
 				packDigest, err := FileDigest(p, name)
@@ -170,7 +173,7 @@ func TestPackServesManyAtOnce(t *testing.T) {
 		wg.Go(func() {
 			for range 20 {
 				for name, e := range p.entries {
-					got, err := p.tape(e)
+					got, err := p.tape(e, false)
 					if err != nil || got.header.Task != name {
 						t.Errorf("%s: %v", name, err)
 						return
@@ -181,7 +184,7 @@ func TestPackServesManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	got, err := p.tape(p.entries["top.yaml"])
+	got, err := p.tape(p.entries["top.yaml"], false)
 	require.NoError(t, err)
 	require.NotEqual(t, "mine", got.header.Digests["prompt"])
 }
@@ -193,7 +196,7 @@ func readAllOf(data []byte) error {
 		return err
 	}
 	for _, e := range p.entries {
-		if _, err := p.tape(e); err != nil {
+		if _, err := p.tape(e, false); err != nil {
 			return err
 		}
 	}

@@ -42,10 +42,11 @@ func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
 		}
 		return nil, &failure{it.failure, it.timedOut}
 	}
+	// The headers are the caller's: an interaction is played once.
 	resp := &http.Response{
 		Status: it.Response.Status, StatusCode: it.Response.Code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: it.Response.Headers.Clone(), Body: b, ContentLength: int64(len(it.Response.Body)), Request: req,
+		Header: it.Response.Headers, Body: b, ContentLength: int64(len(it.Response.Body)), Request: req,
 	}
 	if it.closedEarly || it.failure != "" {
 		resp.ContentLength = -1
