@@ -107,19 +107,23 @@ func compileValue(v any, at string) (pattern, error) {
 
 // compileObject demands exactly these keys.
 func compileObject(members map[string]any, at string) (pattern, error) {
-	patterns := make(map[string]pattern, len(members))
+	keys := slices.AppendSeq(make([]string, 0, len(members)), maps.Keys(members))
+	slices.Sort(keys)
+	patterns := make([]pattern, len(keys))
 	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(members)) {
-		p, err := compileValue(members[key], at+"."+key)
-		patterns[key], errs = p, append(errs, err)
+	for i, key := range keys {
+		var err error
+		if patterns[i], err = compileValue(members[key], at+"."+key); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	return func(v any) bool {
 		got, ok := v.(map[string]any)
 		if !ok || len(got) != len(patterns) {
 			return false
 		}
-		for key, p := range patterns {
-			if member, ok := got[key]; !ok || !p(member) {
+		for i, key := range keys {
+			if member, ok := got[key]; !ok || !patterns[i](member) {
 				return false
 			}
 		}

@@ -50,8 +50,11 @@ func Key(c Call) (key, argsHash string, err error) {
 func appendCanonical(out []byte, v JSON) []byte {
 	switch v.Kind {
 	case '{':
-		members := slices.Clone(v.Members)
-		slices.SortFunc(members, func(a, b Member) int { return compareUTF16(a.Name, b.Name) })
+		members := v.Members
+		if !slices.IsSortedFunc(members, compareMembers) {
+			members = slices.Clone(members)
+			slices.SortFunc(members, compareMembers)
+		}
 		out = append(out, '{')
 		for i, m := range members {
 			if i > 0 {
@@ -103,6 +106,8 @@ func appendString(out []byte, s string) []byte {
 	}
 	return append(out, '"')
 }
+
+func compareMembers(a, b Member) int { return compareUTF16(a.Name, b.Name) }
 
 // compareUTF16 orders strings by UTF-16 code units. That is byte order unless a
 // byte from 0xED up is met: there, surrogates sort before U+E000.

@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 func TestShape(t *testing.T) {
 	shape, ok := checkJSON(` [1, {"a": [[]], "b": "x"}, null] `)
 	require.True(t, ok)
-	require.Equal(t, Shape{Kind: '[', Depth: 4, Values: 7, Bytes: 34}, shape)
+	require.Equal(t, Shape{Kind: '[', Depth: 4, Values: 7, Bytes: 34, members: 2}, shape)
 
 	deep := strings.Repeat("[", 64) + strings.Repeat("]", 64)
 	shape, ok = checkJSON(deep)

@@ -20,6 +20,8 @@ type Shape struct {
 	Values int
 	// Bytes is the length of the text.
 	Bytes int
+
+	members int // of all objects
 }
 
 // TooDeep reports nesting beyond 64 levels.
@@ -133,6 +135,7 @@ func (c *checker) name() bool {
 	if !ok {
 		return false
 	}
+	c.shape.members++
 	at = skipSpace(c.text, end)
 	c.at = at + 1
 	return at < len(c.text) && c.text[at] == ':'

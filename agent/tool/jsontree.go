@@ -34,11 +34,11 @@ func ParseJSON(text string) (root JSON, shape Shape, ok bool) {
 	if !ok {
 		return JSON{}, Shape{}, false
 	}
-	p := parser{text: text}
-	p.at = skipSpace(text, 0)
+	p := parser{text: text, at: skipSpace(text, 0)}
 	if shape.TooLarge() {
 		return JSON{Kind: shape.Kind, Raw: strings.TrimRight(text[p.at:], " \n\t\r")}, shape, true
 	}
+	p.room = make([]Member, 0, shape.members)
 	return p.value(1), shape, true
 }
 
@@ -56,6 +56,8 @@ func (v JSON) Get(name string) (JSON, bool) {
 type parser struct {
 	text string
 	at   int
+	// room is for the members of all objects, one after the other.
+	room []Member
 }
 
 // value reads the value at the cursor; depth is that of a container read here.
@@ -77,17 +79,20 @@ func (p *parser) value(depth int) JSON {
 }
 
 func (p *parser) members(depth int) []Member {
-	var out []Member
+	var few [4]Member
+	own := few[:0]
 	for p.more('}') {
 		end, _ := stringEnd(p.text, p.at)
 		name := unquote(p.text[p.at:end])
 		p.at = skipSpace(p.text, skipSpace(p.text, end)+1) // past the colon
-		if out == nil {
-			out = make([]Member, 0, 4)
-		}
-		out = append(out, Member{Name: name, Value: p.value(depth + 1)})
+		own = append(own, Member{Name: name, Value: p.value(depth + 1)})
 	}
-	return out
+	if len(own) == 0 {
+		return nil
+	}
+	from := len(p.room) // the members of members are before
+	p.room = append(p.room, own...)
+	return p.room[from:len(p.room):len(p.room)]
 }
 
 func (p *parser) elems(depth int) []JSON {
