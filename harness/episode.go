@@ -177,17 +177,22 @@ func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Rea
 			calls = append(calls, e.prepare(c))
 		}
 	}
+	if len(calls) > 0 {
+		e.pending = append(e.pending, e.runAll(ctx, calls)...)
+	}
+}
+
+// runAll makes model calls at once.
+func (e *episode) runAll(ctx context.Context, calls []*modelCall) []completion {
 	done := make([]completion, len(calls))
+	last := len(calls) - 1 // needs no goroutine, and most are alone
 	var wg sync.WaitGroup
-	for i, call := range calls {
-		if i == len(calls)-1 { // the last needs no goroutine, and most are alone
-			done[i] = call.run(ctx, e)
-			break
-		}
+	for i, call := range calls[:last] {
 		wg.Go(func() { done[i] = call.run(ctx, e) })
 	}
+	done[last] = calls[last].run(ctx, e)
 	wg.Wait()
-	e.pending = append(e.pending, done...)
+	return done
 }
 
 // ask puts a question to the human. Waiting takes no virtual time.
@@ -211,7 +216,7 @@ func (e *episode) callTool(ctx context.Context, c agent.CallTool) completion {
 		var err error
 		result, err = e.runTool(ctx, c, CallInfo{
 			RunID: e.runID, StepID: action, ParentStep: e.rows.actions[c.Parent],
-			IdempotencyKey: idempotency(c.Key), At: start,
+			At: start,
 		})
 		if ctx.Err() != nil {
 			return completion{at: start, id: c.ID, event: agent.Cancelled{At: start}}

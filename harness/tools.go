@@ -58,6 +58,7 @@ func (e *episode) runTool(ctx context.Context, c agent.CallTool, info CallInfo) 
 	if run == nil {
 		return e.world.Call(c.Call, info.At), nil
 	}
+	info.IdempotencyKey = idempotency(c.Key)
 	return e.world.Around(c.Call, info.At, func(at time.Time) (tool.Result, error) {
 		info.At = at
 		res, err := run(ctx, c.Call, info)
