@@ -167,7 +167,7 @@ func (c *Client) address(r Request) string {
 
 // request makes the HTTP request. Equal calls give equal bytes.
 func (c *Client) request(ctx context.Context, call providers.Call, r Request) (*http.Request, error) {
-	body, err := encode(r.Body)
+	body, err := encodeBody(call, r.Body)
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
@@ -207,6 +207,20 @@ func (c *Client) request(ctx context.Context, call providers.Call, r Request) (*
 
 // errUnsigned is a failure to sign: of kind auth.
 var errUnsigned = errors.New("sign request")
+
+// encodeBody writes a body by itself if it can, into what most of them fill.
+func encodeBody(call providers.Call, body any) ([]byte, error) {
+	if a, ok := body.(Appender); ok {
+		size := len(call.System)
+		for _, m := range call.Messages {
+			size += len(m.Text)
+		}
+		if text, ok := a.AppendJSON(make([]byte, 0, size+size/8+256)); ok {
+			return text, nil
+		}
+	}
+	return encode(body)
+}
 
 // encode writes JSON without HTML escapes and without a line break at its end.
 func encode(v any) ([]byte, error) {
