@@ -57,6 +57,29 @@ func (b *bench) run(kill time.Duration, args ...string) ended {
 	return b.wait(b.command(args...), kill, func(p *os.Process) { _ = p.Kill() }) // it may have ended
 }
 
+// killAt runs cupel and kills it once its journal has so many bytes.
+func (b *bench) killAt(size int64, args ...string) ended {
+	b.t.Helper()
+	cmd, over := b.command(args...), make(chan struct{})
+	defer close(over)
+	return b.wait(cmd, time.Nanosecond, func(p *os.Process) {
+		for {
+			found, _ := filepath.Glob(filepath.Join(b.dir, "runs", "*", "journal", "episodes.log")) // a good pattern
+			for _, path := range found {
+				if info, err := os.Stat(path); err == nil && info.Size() >= size {
+					_ = p.Kill() // it may have ended
+					return
+				}
+			}
+			select {
+			case <-over:
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	})
+}
+
 // wait runs a command, does something to it after a time, and waits for its end.
 func (b *bench) wait(cmd *exec.Cmd, after time.Duration, do func(*os.Process)) ended {
 	b.t.Helper()
@@ -147,7 +170,8 @@ type mended struct {
 	journaled, ledgered         int
 }
 
-// mend runs cupel with args, kills it at a random time of its life, and goes on,
+// mend runs cupel with args, kills it at a random time of its life or at a random
+// length of its journal, and goes on,
 // perhaps killed again, until the run is complete. check gets what was journaled
 // before each further process, after its end.
 func (b *bench) mend(m *mended, rng *rand.Rand, life time.Duration, args []string, check func(done map[string]bool)) {
@@ -160,7 +184,12 @@ func (b *bench) mend(m *mended, rng *rand.Rand, life time.Duration, args []strin
 			kill = 1 + time.Duration(rng.Int64N(int64(life)))
 		}
 		done := b.journaled()
-		end := b.run(kill, args...)
+		var end ended
+		if n == 0 && rng.IntN(2) == 0 {
+			end = b.killAt(1+rng.Int64N(50<<10), args...)
+		} else {
+			end = b.run(kill, args...)
+		}
 		if end.code >= 0 {
 			require.Zero(b.t, end.code, end.text)
 		}
@@ -178,8 +207,10 @@ func (b *bench) mend(m *mended, rng *rand.Rand, life time.Duration, args []strin
 		m.mu.Lock()
 		switch {
 		case kill == 0 || end.code >= 0 && n > 0:
-		case end.code >= 0:
-			m.late++ // than its end
+		case end.code >= 0: // killed too late: again, and earlier
+			m.late++
+			life = life * 2 / 3
+			require.NoError(b.t, os.RemoveAll(filepath.Join(b.dir, "runs")))
 		default:
 			m.kills++
 			m.twice += min(n, 1)
@@ -191,10 +222,13 @@ func (b *bench) mend(m *mended, rng *rand.Rand, life time.Duration, args []strin
 			}
 		}
 		m.mu.Unlock()
-		if end.code == 0 {
+		if end.code == 0 && b.folder() != "" {
 			return
 		}
-		args = begin
+		if args = begin; end.code == 0 {
+			n--
+			continue
+		}
 		if dir != "" && (begin[2] != "replay" || rng.IntN(5) > 0) {
 			args = []string{"run", "--resume", filepath.Base(dir), "--json"}
 		}
@@ -255,7 +289,7 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	}
 	m := &mended{}
 	begun := time.Now()
-	together(t, kills(150), parallel, func(t *testing.T, i int) {
+	together(t, kills(180), parallel, func(t *testing.T, i int) {
 		rng := rand.New(rand.NewPCG(6, uint64(i)))
 		k := kinds[0]
 		if i%8 == 0 {
