@@ -165,9 +165,9 @@ var (
 
 // mended counts what the killed runs of a test met.
 type mended struct {
-	mu                          sync.Mutex
-	kills, late, resumed, twice int
-	journaled, ledgered         int
+	mu                  sync.Mutex
+	kills, late, twice  int
+	journaled, ledgered int
 }
 
 // mend runs cupel with args, kills it at a random time of its life or at a random
