@@ -1,0 +1,250 @@
+package stat_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// choose is C(n, k) as a rational.
+func choose(n, k int) *big.Rat {
+	return new(big.Rat).SetInt(new(big.Int).Binomial(int64(n), int64(k)))
+}
+
+// binomial is the probability of each count of n, as rationals.
+func binomial(n int, p *big.Rat) []*big.Rat {
+	list := make([]*big.Rat, n+1)
+	for k := range list {
+		v := choose(n, k)
+		for range k {
+			v.Mul(v, p)
+		}
+		for range n - k {
+			v.Mul(v, new(big.Rat).Sub(big.NewRat(1, 1), p))
+		}
+		list[k] = v
+	}
+	return list
+}
+
+// notAbove adds up the probabilities that are not above the i-th.
+func notAbove(list []*big.Rat, i int) float64 {
+	sum := new(big.Rat)
+	for _, p := range list {
+		if p.Cmp(list[i]) <= 0 {
+			sum.Add(sum, p)
+		}
+	}
+	f, _ := sum.Float64()
+	return f
+}
+
+func TestClopperPearsonPublished(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		k, n            int
+		low, high, near float64
+	}{
+		// Newcombe, Statistics in Medicine 17 (1998) 857–872, table I, method 5.
+		{"Newcombe 81/263", 81, 263, 0.2527, 0.3676, 5e-5},
+		{"Newcombe 15/148", 15, 148, 0.0578, 0.1617, 5e-5},
+		{"Newcombe 0/20", 0, 20, 0, 0.1684, 5e-5},
+		{"Newcombe 1/29", 1, 29, 0.0009, 0.1776, 5e-5},
+		// The manual of R's binom.test, Conover's (1971) example of plants.
+		{"Conover 682/925", 682, 925, 0.7076683, 0.7654066, 5e-8},
+		// At the ends the beta quantile has the closed form (α/2)^(1/n).
+		{"all of 30", 30, 30, math.Pow(0.025, 1.0/30), 1, 1e-12},
+		{"none of 30", 0, 30, 0, 1 - math.Pow(0.025, 1.0/30), 1e-12},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			iv, ok := stat.ClopperPearson(c.k, c.n, 0.95)
+			require.True(t, ok)
+			require.InDelta(t, c.low, iv.Low, c.near)
+			require.InDelta(t, c.high, iv.High, c.near)
+		})
+	}
+}
+
+// The definition: at the low end, k or more has probability (1−confidence)/2; at
+// the high end, k or fewer. Checked with exact rationals at the rounded ends.
+func TestClopperPearsonAgainstDefinition(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 19} {
+		for k := 0; k <= n; k++ {
+			iv, ok := stat.ClopperPearson(k, n, 0.9)
+			require.True(t, ok)
+			tail := func(p float64, from, to int) float64 {
+				sum := new(big.Rat)
+				for _, v := range binomial(n, new(big.Rat).SetFloat64(p))[from : to+1] {
+					sum.Add(sum, v)
+				}
+				f, _ := sum.Float64()
+				return f
+			}
+			if k > 0 {
+				require.InDelta(t, 0.05, tail(iv.Low, k, n), 1e-9, "low %d/%d", k, n)
+			}
+			if k < n {
+				require.InDelta(t, 0.05, tail(iv.High, 0, k), 1e-9, "high %d/%d", k, n)
+			}
+		}
+	}
+}
+
+func TestClopperPearsonProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 2000).Draw(t, "n")
+		k := rapid.IntRange(0, n).Draw(t, "k")
+		confidence := rapid.Float64Range(0.5, 0.9999).Draw(t, "confidence")
+		iv, ok := stat.ClopperPearson(k, n, confidence)
+		require.True(t, ok)
+		p := float64(k) / float64(n)
+		require.True(t, 0 <= iv.Low && iv.Low <= p && p <= iv.High && iv.High <= 1, "%+v", iv)
+		mirror, _ := stat.ClopperPearson(n-k, n, confidence)
+		require.InDelta(t, 1-iv.Low, mirror.High, 1e-15)
+		if k < n {
+			more, _ := stat.ClopperPearson(k+1, n, confidence)
+			require.True(t, more.Low >= iv.Low && more.High >= iv.High)
+		}
+	})
+	for _, c := range [][3]float64{{0, 0, .95}, {-1, 5, .95}, {6, 5, .95}, {1, 5, 0}, {1, 5, 1}, {1, 5, math.NaN()}} {
+		_, ok := stat.ClopperPearson(int(c[0]), int(c[1]), c[2])
+		require.False(t, ok, "%v", c)
+	}
+}
+
+// The manual of R's binom.test: 682 of 925 against 3/4 has p = 0.3825.
+func TestBinomialTest(t *testing.T) {
+	p, ok := stat.BinomialTest(682, 925, 0.75)
+	require.True(t, ok)
+	require.InDelta(t, 0.3825, p, 5e-5)
+	for n := 1; n <= 24; n++ {
+		for _, share := range []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 4), big.NewRat(15, 16), big.NewRat(1, 128)} {
+			list, f := binomial(n, share), 0.0
+			f, _ = share.Float64()
+			for k := range list {
+				p, ok := stat.BinomialTest(k, n, f)
+				require.True(t, ok)
+				require.InEpsilon(t, notAbove(list, k), p, 1e-9, "%d of %d at %v", k, n, share)
+			}
+		}
+	}
+	for _, c := range [][3]float64{{1, 0, .5}, {-1, 3, .5}, {4, 3, .5}, {1, 3, 0}, {1, 3, 1}, {1, 3, math.NaN()}} {
+		_, ok := stat.BinomialTest(int(c[0]), int(c[1]), c[2])
+		require.False(t, ok, "%v", c)
+	}
+}
+
+// Half of a million and one beside it: the sum of a long walk stays exact. The
+// middle has probability ≈ 1/√(πn/2), by Stirling to 1e-7 of itself.
+func TestBinomialTestLong(t *testing.T) {
+	const n = 1_000_000
+	p, _ := stat.BinomialTest(n/2, n, 0.5)
+	require.Equal(t, 1.0, p)
+	p, _ = stat.BinomialTest(n/2+1, n, 0.5)
+	require.InDelta(t, 1-1/math.Sqrt(math.Pi*n/2), p, 1e-9)
+	p, _ = stat.BinomialTest(n, n, 0.5)
+	require.Zero(t, p, "2^-999999 is below what a float holds")
+}
+
+func TestMcNemar(t *testing.T) {
+	// Fagerland et al. (2013), table 1: airway hyper-responsiveness, 1 against 7.
+	p, ok := stat.McNemar(1, 7)
+	require.True(t, ok)
+	require.InDelta(t, 0.0703125, p, 1e-12)
+	p, ok = stat.McNemarMidP(1, 7)
+	require.True(t, ok)
+	require.InDelta(t, 0.0390625, p, 1e-12)
+	for n := 0; n <= 40; n++ {
+		list := binomial(n, big.NewRat(1, 2))
+		for k := range list {
+			p, ok := stat.McNemar(k, n-k)
+			require.True(t, ok)
+			require.InEpsilon(t, notAbove(list, k), p, 1e-9, "%d, %d", k, n-k)
+			// Mid-p by its definition: strictly less likely, and half of as likely.
+			below, same := new(big.Rat), new(big.Rat)
+			for _, v := range list {
+				if v.Cmp(list[k]) < 0 {
+					below.Add(below, v)
+				} else if v.Cmp(list[k]) == 0 {
+					same.Add(same, v)
+				}
+			}
+			want, _ := below.Add(below, same.Quo(same, big.NewRat(2, 1))).Float64()
+			if n == 0 {
+				want = 1
+			}
+			mid, ok := stat.McNemarMidP(k, n-k)
+			require.True(t, ok)
+			require.InDelta(t, want, mid, 1e-9, "%d, %d", k, n-k)
+		}
+	}
+	for _, c := range [][2]int{{-1, 0}, {0, -1}} {
+		_, ok := stat.McNemar(c[0], c[1])
+		require.False(t, ok)
+		_, ok = stat.McNemarMidP(c[0], c[1])
+		require.False(t, ok)
+	}
+}
+
+func TestSignTest(t *testing.T) {
+	s, ok := stat.SignTest([]float64{1, 2, -1, 0, 3, 0.5, 1e-300})
+	require.True(t, ok)
+	require.Equal(t, 5, s.Plus)
+	require.Equal(t, 1, s.Minus)
+	require.InDelta(t, 14.0/64, s.P, 1e-12) // 2·(1+6)/2⁶
+	s, ok = stat.SignTest([]float64{0, 0})
+	require.True(t, ok)
+	require.Equal(t, stat.Signs{P: 1}, s)
+	for _, bad := range [][]float64{nil, {1, math.NaN()}} {
+		_, ok = stat.SignTest(bad)
+		require.False(t, ok)
+	}
+}
+
+func TestFisher(t *testing.T) {
+	// Fisher's tea taster: 34/70. Fisher's convicted twins, as in the manual of
+	// R's fisher.test: 0.0005367.
+	p, ok := stat.Fisher(3, 1, 1, 3)
+	require.True(t, ok)
+	require.InDelta(t, 34.0/70, p, 1e-12)
+	p, _ = stat.Fisher(2, 15, 10, 3)
+	require.InDelta(t, 0.0005367, p, 5e-8)
+	for _, c := range [][4]int{{-1, 1, 1, 1}, {1, 1, 1, -1}, {}} {
+		_, ok := stat.Fisher(c[0], c[1], c[2], c[3])
+		require.False(t, ok)
+	}
+}
+
+// All tables with the same margins, as rationals.
+func TestFisherAgainstEnumeration(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cell := rapid.OneOf(rapid.IntRange(0, 4), rapid.IntRange(0, 25))
+		a, b, c, d := cell.Draw(t, "a"), cell.Draw(t, "b"), cell.Draw(t, "c"), cell.Draw(t, "d")
+		if a+b+c+d == 0 {
+			return
+		}
+		var list []*big.Rat
+		seen := -1
+		for x := 0; x <= a+b; x++ {
+			if y := a + c - x; y >= 0 && y <= c+d {
+				if x == a {
+					seen = len(list)
+				}
+				ways := new(big.Rat).Mul(choose(a+b, x), choose(c+d, y))
+				list = append(list, ways.Quo(ways, choose(a+b+c+d, a+c)))
+			}
+		}
+		p, ok := stat.Fisher(a, b, c, d)
+		require.True(t, ok)
+		require.InEpsilon(t, notAbove(list, seen), p, 1e-9)
+		for _, same := range [][4]int{{c, d, a, b}, {b, a, d, c}, {a, c, b, d}} {
+			q, _ := stat.Fisher(same[0], same[1], same[2], same[3])
+			require.InEpsilon(t, p, q, 1e-9, "swapped rows, columns, or both for each other")
+		}
+	})
+}
