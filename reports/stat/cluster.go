@@ -36,31 +36,43 @@ func ClusterMean(obs []Observation) (m Mean, ok bool) {
 	if len(obs) == 0 {
 		return Mean{}, false
 	}
-	sum, index := 0.0, map[string]int{}
+	sum, size, index := 0.0, 0.0, map[string]int{}
 	for _, o := range obs {
 		if math.IsNaN(o.Value) || math.IsInf(o.Value, 0) {
 			return Mean{}, false
 		}
 		sum += o.Value
+		size += math.Abs(o.Value)
 		if _, seen := index[o.Cluster]; !seen {
 			index[o.Cluster] = len(index)
 		}
 	}
 	m = Mean{Value: sum / float64(len(obs)), N: len(obs), Clusters: len(index)}
-	if m.Clusters < 2 {
-		return m, true
-	}
 	residuals := make([]float64, m.Clusters)
 	for _, o := range obs {
 		residuals[index[o.Cluster]] += o.Value - m.Value
+	}
+	m.SE = standardError(residuals, m.N, size/float64(m.N))
+	return m, true
+}
+
+// standardError is CR1 from the sums of residuals by cluster, of n observations
+// of the given mean size. A spread that rounding alone could make is none: a
+// constant does not become a sure finding.
+func standardError(residuals []float64, n int, size float64) float64 {
+	g := float64(len(residuals))
+	if g < 2 {
+		return 0
 	}
 	squares := 0.0
 	for _, r := range residuals {
 		squares += r * r
 	}
-	g := float64(m.Clusters)
-	m.SE = math.Sqrt(g/(g-1)*squares) / float64(m.N)
-	return m, true
+	se := math.Sqrt(g/(g-1)*squares) / float64(n)
+	if se <= 1e-12*size {
+		return 0
+	}
+	return se
 }
 
 // Interval is the two-sided t interval around the mean with Clusters−1 degrees

@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 )
@@ -11,9 +12,14 @@ import (
 // nearest to 0.95 is smaller. A threshold that is not finite compares as
 // infinitely large.
 func CompareRatio(num, den int64, threshold float64) int {
-	limit, ok := new(big.Rat).SetString(strconv.FormatFloat(threshold, 'g', -1, 64))
-	if !ok {
+	if math.IsNaN(threshold) || math.IsInf(threshold, 0) {
 		return -1
 	}
-	return big.NewRat(num, den).Cmp(limit)
+	return big.NewRat(num, den).Cmp(decimal(threshold))
+}
+
+// decimal is the shortest decimal that denotes the finite number v, exactly.
+func decimal(v float64) *big.Rat {
+	r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
+	return r
 }

@@ -18,6 +18,9 @@ func TQuantile(p, df float64) float64 {
 // normalQuantile is the p-quantile of the standard normal distribution.
 func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
+// normalShare is the probability below z of the standard normal distribution.
+func normalShare(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+
 // twoSided turns a confidence level into the probability below the upper end
 // of a two-sided interval: 0.95 becomes 0.975.
 func twoSided(confidence float64) float64 { return (1 + confidence) / 2 }

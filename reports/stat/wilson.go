@@ -19,16 +19,56 @@ func Wilson(k, n int, confidence float64) (iv Interval, ok bool) {
 		return Interval{}, false
 	}
 	z := normalQuantile(twoSided(confidence))
-	size, p := float64(n), float64(k)/float64(n)
-	denom := 1 + z*z/size
-	center := (p + z*z/(2*size)) / denom
-	half := z / denom * math.Sqrt(p*(1-p)/size+z*z/(4*size*size))
-	iv = Interval{Low: max(0, center-half), High: min(1, center+half)}
+	iv = wilson(float64(k)/float64(n), float64(n), z)
 	// The ends are exact at the extremes; rounding must not say otherwise.
 	if k == 0 {
 		iv.Low = 0
 	}
 	if k == n {
+		iv.High = 1
+	}
+	return iv, true
+}
+
+func wilson(p, size, z float64) Interval {
+	denom := 1 + z*z/size
+	center := (p + z*z/(2*size)) / denom
+	half := z / denom * math.Sqrt(p*(1-p)/size+z*z/(4*size*size))
+	return Interval{Low: max(0, center-half), High: min(1, center+half)}
+}
+
+// ShareInterval is the two-sided interval around a mean of values that are all
+// within [0, 1]: passes, or shares of passes. It is Wilson's for the number of
+// independent trials that would vary as much, n = p(1−p)/SE², so that it keeps
+// within [0, 1] and has a width where all passed; that number is at most N, is
+// Clusters where there is no spread between them, and is lowered by the ratio of
+// Student's t to the normal for not knowing the spread. ok is false as for
+// Interval, and when the mean shows that values were not within [0, 1].
+//
+// E. L. Korn and B. I. Graubard, "Confidence Intervals for Proportions with Small
+// Expected Number of Positive Counts Estimated from Survey Data", Survey
+// Methodology 24 (1998) 193–201, for the effective size; with Wilson's interval:
+// C. Franco et al., "Comparative Study of Confidence Intervals for Proportions in
+// Complex Sample Surveys", Journal of Survey Statistics and Methodology 7 (2019)
+// 334–364.
+func (m Mean) ShareInterval(confidence float64) (iv Interval, ok bool) {
+	if m.Clusters < 2 || !level(confidence) || !probability(m.Value) {
+		return Interval{}, false
+	}
+	size := float64(m.Clusters)
+	if m.SE > 0 {
+		if m.Value == 0 || m.Value == 1 {
+			return Interval{}, false // only values outside [0, 1] vary around an end
+		}
+		size = min(m.Value*(1-m.Value)/(m.SE*m.SE), float64(m.N))
+	}
+	z := normalQuantile(twoSided(confidence))
+	ratio := z / TQuantile(twoSided(confidence), float64(m.Clusters-1))
+	iv = wilson(m.Value, size*ratio*ratio, z)
+	if m.Value == 0 {
+		iv.Low = 0
+	}
+	if m.Value == 1 {
 		iv.High = 1
 	}
 	return iv, true

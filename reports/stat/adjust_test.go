@@ -1,0 +1,106 @@
+package stat_test
+
+import (
+	"math"
+	"math/bits"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// By hand: 0.01·4; 0.02·3 = 0.06; 0.03·2 = 0.06, 0.04·1 not below it. BH:
+// 0.01·4/1 = 0.04 = 0.02·4/2 = 0.03·4/3 = 0.04·4/4.
+func TestAdjustByHand(t *testing.T) {
+	p := []float64{0.04, 0.01, 0.03, 0.02}
+	holm, ok := stat.Holm(p)
+	require.True(t, ok)
+	require.InDeltaSlice(t, []float64{0.06, 0.04, 0.06, 0.06}, holm, 1e-15)
+	bh, ok := stat.BenjaminiHochberg(p)
+	require.True(t, ok)
+	require.InDeltaSlice(t, []float64{0.04, 0.04, 0.04, 0.04}, bh, 1e-15)
+	require.Equal(t, []float64{0.04, 0.01, 0.03, 0.02}, p, "the input keeps its order")
+	for _, bad := range [][]float64{{0.1, math.NaN()}, {-0.1}, {1.1}} {
+		_, ok := stat.Holm(bad)
+		require.False(t, ok)
+		_, ok = stat.BenjaminiHochberg(bad)
+		require.False(t, ok)
+	}
+	none, ok := stat.Holm(nil)
+	require.True(t, ok)
+	require.Empty(t, none)
+}
+
+// Benjamini and Hochberg (1995), section 4.1, fifteen p-values of a study of
+// thrombolysis: at 0.05 Holm's and Bonferroni's procedures reject the first
+// three hypotheses, theirs the first four.
+func TestAdjustPublished(t *testing.T) {
+	p := []float64{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1}
+	rejected := func(adjusted []float64, ok bool) (n int) {
+		require.True(t, ok)
+		for _, v := range adjusted {
+			if v <= 0.05 {
+				n++
+			}
+		}
+		return n
+	}
+	require.Equal(t, 3, rejected(stat.Holm(p)))
+	require.Equal(t, 4, rejected(stat.BenjaminiHochberg(p)))
+}
+
+// Holm is the closure of Bonferroni: the adjusted value is the largest, over all
+// subsets with the hypothesis in it, of the subset's size times its least p.
+// Marcus, Peritz and Gabriel, Biometrika 63 (1976) 655–660.
+func TestHolmAgainstClosure(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 0.01, 0.05, 1})), 1, 9).Draw(t, "p")
+		want := make([]float64, len(p))
+		for set := uint(1); set < 1<<len(p); set++ {
+			least := 1.0
+			for i := range p {
+				if set>>i&1 == 1 {
+					least = min(least, p[i])
+				}
+			}
+			for i := range p {
+				if set>>i&1 == 1 {
+					want[i] = max(want[i], min(1, least*float64(bits.OnesCount(set))))
+				}
+			}
+		}
+		got, ok := stat.Holm(p)
+		require.True(t, ok)
+		require.InDeltaSlice(t, want, got, 1e-12)
+	})
+}
+
+// The procedure as its paper states it: find the largest k with p(k) ≤ k·q/m and
+// reject those up to p(k). At an adjusted value as q it must reject; just below, not.
+func TestBenjaminiHochbergAgainstProcedure(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.SliceOfN(rapid.Float64Range(0.001, 0.9), 1, 20).Draw(t, "p")
+		got, ok := stat.BenjaminiHochberg(p)
+		require.True(t, ok)
+		rejects := func(i int, q float64) bool {
+			for _, limit := range p { // is there a limit ≥ p[i] at which enough lie below?
+				count := 0
+				for _, v := range p {
+					if v <= limit {
+						count++
+					}
+				}
+				if limit >= p[i] && limit <= float64(count)*q/float64(len(p)) {
+					return true
+				}
+			}
+			return false
+		}
+		for i, q := range got {
+			require.True(t, rejects(i, q*(1+1e-12)))
+			require.False(t, rejects(i, q*(1-1e-12)))
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package stat
+
+// Trials are the trials of one task.
+type Trials struct {
+	// Passed of N trials, 0 ≤ Passed ≤ N.
+	Passed, N int
+}
+
+func (t Trials) valid() bool { return t.Passed >= 0 && t.Passed <= t.N }
+
+// PassAt is the unbiased estimate of the probability that at least one of k
+// trials passes: 1 − C(N−Passed, k)/C(N, k), the share of subsets of k trials
+// that hold a pass. ok is false when k is below 1 or above N.
+//
+// M. Chen et al., "Evaluating Large Language Models Trained on Code",
+// arXiv:2107.03374 (2021), equation 1.
+func (t Trials) PassAt(k int) (share float64, ok bool) {
+	none, ok := Trials{Passed: t.N - t.Passed, N: t.N}.PassAll(k)
+	return 1 - none, ok
+}
+
+// PassAll is the unbiased estimate of the probability that all of k trials pass,
+// also written pass^k: C(Passed, k)/C(N, k), the share of subsets of k trials
+// that hold passes only. ok is false when k is below 1 or above N.
+//
+// S. Yao et al., "τ-bench: A Benchmark for Tool-Agent-User Interaction in
+// Real-World Domains", arXiv:2406.12045 (2024), section 4.
+func (t Trials) PassAll(k int) (share float64, ok bool) {
+	if !t.valid() || k < 1 || k > t.N {
+		return 0, false
+	}
+	share = 1
+	for i := range k {
+		share *= float64(max(0, t.Passed-i)) / float64(t.N-i)
+	}
+	return share, true
+}
+
+// MeanPassAt averages PassAt over tasks, each with the same weight; tasks are the
+// clusters of its interval, which speaks of tasks like these. Tasks with fewer
+// than k trials are left out: compare Clusters with len(tasks). ok is false when
+// none is left.
+func MeanPassAt(tasks []Trials, k int) (m Mean, ok bool) {
+	return overTasks(tasks, k, Trials.PassAt)
+}
+
+// MeanPassAll averages PassAll over tasks, as MeanPassAt does PassAt.
+func MeanPassAll(tasks []Trials, k int) (m Mean, ok bool) {
+	return overTasks(tasks, k, Trials.PassAll)
+}
+
+func overTasks(tasks []Trials, k int, estimate func(Trials, int) (float64, bool)) (m Mean, ok bool) {
+	values := make([]float64, 0, len(tasks))
+	for _, t := range tasks {
+		if v, ok := estimate(t, k); ok {
+			values = append(values, v)
+			m.Value += v
+		}
+	}
+	m.N, m.Clusters = len(values), len(values)
+	if m.N == 0 {
+		return Mean{}, false
+	}
+	m.Value /= float64(m.N)
+	for i := range values {
+		values[i] -= m.Value
+	}
+	m.SE = standardError(values, m.N, m.Value)
+	return m, true
+}
