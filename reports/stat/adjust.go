@@ -60,3 +60,8 @@ func ascending(p []float64) (order []int, ok bool) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
 	return order, true
 }
+
+// Rejects says that a p-value, adjusted or not, is at most alpha. Values apart by
+// rounding only are equal: 3·0.1 rejects at 0.3, although its nearest binary
+// fraction is above.
+func Rejects(p, alpha float64) bool { return p <= alpha*(1+1e-12) }

@@ -104,3 +104,13 @@ func TestBenjaminiHochbergAgainstProcedure(t *testing.T) {
 		}
 	})
 }
+
+func TestRejects(t *testing.T) {
+	p := 0.1
+	require.Greater(t, 3*p, 0.3, "by rounding")
+	require.True(t, stat.Rejects(3*p, 0.3))
+	for p, want := range map[float64]bool{0.05: true, 0: true, 0.0500001: false, 1: false} {
+		require.Equal(t, want, stat.Rejects(p, 0.05), "%v", p)
+	}
+	require.False(t, stat.Rejects(math.NaN(), 0.05))
+}

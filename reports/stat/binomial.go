@@ -14,7 +14,7 @@ const sameLikelihood = 1 + 1e-7
 // one of R's binom.test; see H. O. Gibbons and J. W. Pratt, "P-values:
 // Interpretation and Methodology", The American Statistician 29 (1975) 20–25.
 func BinomialTest(k, n int, p float64) (value float64, ok bool) {
-	if n <= 0 || k < 0 || k > n || !level(p) {
+	if n <= 0 || k < 0 || k > n || !(p > 0 && p < 1) {
 		return 0, false
 	}
 	size, odds := float64(n), p/(1-p)

@@ -10,9 +10,10 @@ const resamples = 2000
 
 // Bootstrap is the two-sided bootstrap interval around the mean of obs, for paired
 // differences or plain values: whole clusters are drawn with replacement, from a
-// seed that is a hash of the data, 2,000 times. ok is false with fewer than two
-// clusters, values without a finite sum, or a confidence not strictly between 0
-// and 1. Without spread between clusters the interval has no width.
+// seed that is a hash of the data, 2,000 times. Without spread between clusters the
+// interval has no width. ok is false with fewer than two clusters, values that are
+// not finite or add up to more than 1e150, or a confidence not strictly between 0
+// and 1.
 //
 // It is the percentile interval, with the level widened by what Student's t and
 // G/(G−1) add to the normal, because resamples of few clusters vary too little.

@@ -22,7 +22,7 @@ type Mean struct {
 
 // ClusterMean is the mean of obs with a standard error that allows for
 // resemblance within clusters. ok is false when obs is empty or holds a value
-// that is not finite.
+// that is not finite, or values that add up to more than 1e150.
 //
 // With residuals e = y − ȳ, SE² = G/(G−1) · Σ_g (Σ_{i∈g} e_i)² / N², the CR1
 // estimate for a model with an intercept only. With one observation per cluster
@@ -38,14 +38,14 @@ func ClusterMean(obs []Observation) (m Mean, ok bool) {
 	}
 	sum, size, index := 0.0, 0.0, map[string]int{}
 	for _, o := range obs {
-		if math.IsNaN(o.Value) || math.IsInf(o.Value, 0) {
-			return Mean{}, false
-		}
 		sum += o.Value
 		size += math.Abs(o.Value)
 		if _, seen := index[o.Cluster]; !seen {
 			index[o.Cluster] = len(index)
 		}
+	}
+	if !(size <= vast) { // or not a number
+		return Mean{}, false
 	}
 	m = Mean{Value: sum / float64(len(obs)), N: len(obs), Clusters: len(index)}
 	residuals := make([]float64, m.Clusters)

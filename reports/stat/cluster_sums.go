@@ -12,9 +12,12 @@ type cluster struct {
 	n   int
 }
 
+// vast is the sum of absolute values beyond which squares could overflow.
+const vast = 1e150
+
 // clusterSums adds up obs by cluster, in the order of the clusters' names and,
 // within one, of the values: the same bits whatever the order of obs. ok is false
-// when obs is empty or its values do not have a finite sum.
+// when obs is empty or its values are not finite or vast.
 func clusterSums(obs []Observation) (sums []cluster, ok bool) {
 	sorted := slices.Clone(obs)
 	slices.SortFunc(sorted, func(a, b Observation) int {
@@ -30,5 +33,5 @@ func clusterSums(obs []Observation) (sums []cluster, ok bool) {
 		last.n++
 		size += math.Abs(o.Value)
 	}
-	return sums, len(obs) > 0 && !math.IsInf(size, 0) && !math.IsNaN(size)
+	return sums, len(obs) > 0 && size <= vast
 }

@@ -38,7 +38,7 @@ type Permutation struct {
 // steps) or there are at most 20 clusters, and random otherwise, from a seed
 // that is a hash of those sums: the same differences give the same P. Sums that
 // differ by rounding count as equal. ok is false when obs is empty or its values
-// do not have a finite sum.
+// are not finite or add up to more than 1e150.
 //
 // R. A. Fisher, "The Design of Experiments" (1935), section 21; B. Phipson and
 // G. K. Smyth, "Permutation P-values Should Never Be Zero", Statistical
@@ -101,10 +101,8 @@ func flipRandom(sizes []float64, reach float64) float64 {
 			if i%64 == 0 {
 				bits = rng.Uint64()
 			}
-			if bits&1 == 0 {
-				s = -s
-			}
-			sum, bits = sum+s, bits>>1
+			sum += math.Float64frombits(math.Float64bits(s) ^ bits<<63) // ±s without a branch
+			bits >>= 1
 		}
 		if math.Abs(sum) >= reach {
 			far++

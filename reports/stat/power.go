@@ -26,7 +26,8 @@ type Design struct {
 // Power is the probability that the interval lies on the effect's own side of 0
 // when the true mean difference is effect. For non-inferiority, effect is the
 // true difference plus the margin. ok is false for fewer than two tasks, no
-// trial, values out of range, or an effect that Discordant does not allow.
+// trial, more than ten million of either, values out of range, or an effect that
+// Discordant does not allow.
 //
 // The mean varies by SD²·(1 + (Trials−1)·ICC)/(Tasks·Trials), the design effect
 // of L. Kish, "Survey Sampling" (1965), section 5.4; t then is noncentral, with
@@ -43,12 +44,19 @@ func (d Design) Power(effect float64) (power float64, ok bool) {
 	} else {
 		ok = d.SD > 0
 	}
-	if !ok || d.Tasks < 2 || d.Trials < 1 || !probability(d.ICC) || !level(d.Alpha) || math.IsNaN(effect) {
+	if !ok || d.Tasks < 2 || d.Trials < 1 || max(d.Tasks, d.Trials) > maxSize || !probability(d.ICC) || !level(d.Alpha) || math.IsNaN(effect) {
 		return 0, false
 	}
 	trials, df := float64(d.Trials), float64(d.Tasks-1)
 	se := math.Sqrt(variance * (1 + (trials-1)*d.ICC) / (float64(d.Tasks) * trials))
-	return 1 - noncentralT(TQuantile(1-d.Alpha/2, df), df, math.Abs(effect)/se), true
+	switch shift := math.Abs(effect) / se; {
+	case math.IsNaN(shift):
+		return 0, false // no effect, no spread
+	case math.IsInf(shift, 0):
+		return 1, true
+	default:
+		return 1 - noncentralT(TQuantile(1-d.Alpha/2, df), df, shift), true
+	}
 }
 
 // Detectable is the least true mean difference found with the given power, the
@@ -141,7 +149,7 @@ func noncentralT(t, df, delta float64) float64 {
 		term := p*mathext.RegIncBeta(j+0.5, df/2, x) + q*mathext.RegIncBeta(j+1, df/2, x)
 		sum += term
 		// Past its peak a term is under the weights not yet spent.
-		if left -= p; j > half && (left < 1e-13 || term < 1e-16*sum) {
+		if left -= p; !(j <= half) && !(left >= 1e-13 && term >= 1e-16*sum) {
 			break
 		}
 		p *= half / (j + 1)
@@ -172,7 +180,8 @@ func farT(t, df, delta float64) float64 {
 // observations of the same cluster, for a Design, from the analysis of variance.
 // A correlation estimated below 0 is given as 0. With one observation in every
 // cluster it cannot be known and is given as 1: more trials are promised nothing.
-// ok is false with fewer than two clusters or values without a finite sum.
+// ok is false with fewer than two clusters or values that are not finite or add up
+// to more than 1e150.
 //
 // A. Donner and J. J. Koval, "The Estimation of Intraclass Correlation in the
 // Analysis of Family Data", Biometrics 36 (1980) 19–25, the estimate r_A with

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/cupel-eval/cupel/reports/stat"
 )
@@ -117,6 +118,11 @@ func TestTQuantile(t *testing.T) {
 	for _, p := range []float64{0.6, 0.9, 0.975, 0.999} {
 		require.InEpsilon(t, math.Tan(math.Pi*(p-0.5)), stat.TQuantile(p, 1), 1e-9)
 		require.InEpsilon(t, (2*p-1)/math.Sqrt(2*p*(1-p)), stat.TQuantile(p, 2), 1e-9)
+	}
+	for _, p := range []float64{0.025, 0.6, 0.975, 0.999} { // the seam of the two ways to it, and far out
+		require.InDelta(t, stat.TQuantile(p, 1e5), stat.TQuantile(p, 1e5+1), 1e-9)
+		require.InDelta(t, distuv.StudentsT{Sigma: 1, Nu: 5e5}.Quantile(p), stat.TQuantile(p, 5e5), 1e-9)
+		require.InDelta(t, math.Sqrt2*math.Erfinv(2*p-1), stat.TQuantile(p, 1e15), 1e-12)
 	}
 	for _, c := range [][2]float64{{0, 3}, {1, 3}, {0.5, 0}, {math.NaN(), 3}, {0.5, -1}} {
 		require.True(t, math.IsNaN(stat.TQuantile(c[0], c[1])), "%v", c)

@@ -94,4 +94,6 @@ func WilsonSize(p, threshold, confidence float64) (n int, ok bool) {
 // maxSize bounds the sizes worth naming: beyond it the answer is "never".
 const maxSize = 1e7
 
-func level(confidence float64) bool { return confidence > 0 && confidence < 1 }
+// level says that a confidence, α or power lies strictly between 0 and 1, by more
+// than what rounding makes of the quantiles there.
+func level(share float64) bool { return share > 1e-15 && share < 1-1e-15 }

@@ -1,0 +1,68 @@
+package stat_test
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// A ledger may hold anything. Whatever the numbers, nothing panics, an answer is
+// an answer (ok says so, and no p-value is outside [0, 1]), and it comes soon.
+func TestHostileNumbers(t *testing.T) {
+	odd := rapid.SampledFrom([]float64{0, 1, -1, 0.5, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 5e-324, 1e-300, 1e15, 1e300})
+	count := rapid.OneOf(rapid.IntRange(-3, 12), rapid.SampledFrom([]int{math.MinInt, math.MaxInt32, 100_000}))
+	rapid.Check(t, func(t *rapid.T) {
+		p := func(name string, v float64, ok bool) {
+			require.True(t, !ok || v >= 0 && v <= 1, "%s: %v", name, v)
+		}
+		interval := func(name string, iv stat.Interval, ok bool) {
+			require.True(t, !ok || iv.Low <= iv.High, "%s: %+v", name, iv)
+		}
+		values := rapid.SliceOfN(rapid.OneOf(odd, rapid.Float64()), 0, 30).Draw(t, "values")
+		list := make([]stat.Observation, len(values))
+		for i, v := range values {
+			list[i] = stat.Observation{Cluster: strconv.Itoa(i % 7), Value: v}
+		}
+		flips, ok := stat.PairedPermutation(list)
+		p("permutation", flips.P, ok)
+		require.True(t, !ok || flips.P > 0)
+		ranks, ok := stat.Wilcoxon(values)
+		p("ranks", ranks.P, ok)
+		signs, ok := stat.SignTest(values)
+		p("signs", signs.P, ok)
+		iv, ok := stat.Bootstrap(list, 0.95)
+		interval("bootstrap", iv, ok)
+		_, icc, ok := stat.Spread(list)
+		p("icc", icc, ok)
+		a, b := odd.Draw(t, "a"), odd.Draw(t, "b")
+		if m, ok := stat.ClusterMean(list); ok {
+			v, ok := m.P(a)
+			p("mean", v, ok)
+			iv, ok := m.ShareInterval(b)
+			interval("share", iv, ok)
+			m.NonInferior(a, b, 0.05)
+		}
+		j, k, l, m := count.Draw(t, "j"), count.Draw(t, "k"), count.Draw(t, "l"), count.Draw(t, "m")
+		v, ok := stat.Fisher(j, k, l, m)
+		p("fisher", v, ok)
+		v, ok = stat.McNemar(j, k)
+		p("mcnemar", v, ok)
+		v, ok = stat.McNemarMidP(j, k)
+		p("mid-p", v, ok)
+		v, ok = stat.BinomialTest(j, k, a)
+		p("binomial", v, ok)
+		iv, ok = stat.ClopperPearson(j, k, b)
+		interval("exact", iv, ok)
+		v, ok = stat.Trials{Passed: j, N: k}.PassAt(min(l, 1000))
+		p("pass", v, ok)
+		design := stat.Design{Tasks: j, Trials: k, SD: a, Discordant: b, ICC: odd.Draw(t, "icc"), Alpha: 0.05}
+		v, ok = design.Power(a)
+		p("power", v, ok)
+		design.Detectable(0.8)
+	})
+}

@@ -1,0 +1,368 @@
+package stat_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// size is the number of synthetic suites and how far a share over them may lie
+// from what is promised: 200 suites and five points in passing, 10,000 and one
+// point with CUPEL_EVIDENCE=1, where a share of 95 % has a standard error of 0.2
+// points. The figures are printed with -v.
+func size() (suites int, slack float64) {
+	if os.Getenv("CUPEL_EVIDENCE") != "" {
+		return 10_000, 0.01
+	}
+	return 200, 0.05
+}
+
+// share draws a task's true share of passes: most tasks are solid, some flaky.
+func share(rng *rand.Rand) float64 {
+	switch u := rng.Float64(); {
+	case u < 0.5:
+		return 1
+	case u < 0.6:
+		return 0
+	case u < 0.8:
+		return 0.9
+	case u < 0.9:
+		return 0.5
+	default:
+		return 0.1
+	}
+}
+
+func coin(rng *rand.Rand, p float64) float64 {
+	if rng.Float64() < p {
+		return 1
+	}
+	return 0
+}
+
+// pairs are the differences of two runs of a suite of tasks with trials each;
+// change turns a task's share before into that after.
+func pairs(rng *rand.Rand, tasks, trials int, change func(p float64) float64) []stat.Observation {
+	list := make([]stat.Observation, 0, tasks*trials)
+	for g := range tasks {
+		before := share(rng)
+		after := change(before)
+		for range trials {
+			list = append(list, stat.Observation{Cluster: strconv.Itoa(g), Value: coin(rng, after) - coin(rng, before)})
+		}
+	}
+	return list
+}
+
+// within asks that hits of n lie no further than slack from want.
+func within(t *testing.T, what string, hits, n int, want, slack float64) {
+	t.Helper()
+	iv, _ := stat.ClopperPearson(hits, n, 0.99)
+	t.Logf("%-46s %.4f of %d, 99 %% interval %.4f to %.4f, promised %.3f", what, float64(hits)/float64(n), n, iv.Low, iv.High, want)
+	require.InDelta(t, want, float64(hits)/float64(n), slack, what)
+}
+
+// atMost asks that hits of n do not show a share above limit.
+func atMost(t *testing.T, what string, hits, n int, limit float64) {
+	t.Helper()
+	iv, _ := stat.ClopperPearson(hits, n, 0.99)
+	t.Logf("%-46s %.4f of %d, 99 %% interval %.4f to %.4f, at most %.3f", what, float64(hits)/float64(n), n, iv.Low, iv.High, limit)
+	require.LessOrEqual(t, iv.Low, limit, what)
+}
+
+// Without a change, tests by task alarm no more often than their level.
+func TestSimulationFalseAlarms(t *testing.T) {
+	suites, _ := size()
+	const alpha = 0.05
+	for _, c := range [][2]int{{12, 8}, {30, 4}, {60, 8}, {60, 1}} {
+		rng := rand.New(rand.NewPCG(11, uint64(c[0]*100+c[1])))
+		flips, student, worse := 0, 0, 0
+		for range suites {
+			list := pairs(rng, c[0], c[1], func(p float64) float64 { return p })
+			if p, ok := stat.PairedPermutation(list); ok && p.P <= alpha {
+				flips++
+			}
+			m, _ := stat.ClusterMean(list)
+			if p, ok := m.P(0); ok && p <= alpha {
+				student++
+			}
+			if v, _ := m.NonInferior(0, 1, alpha); v.Worse {
+				worse++
+			}
+		}
+		name := strconv.Itoa(c[0]) + " tasks × " + strconv.Itoa(c[1])
+		atMost(t, name+": permutation", flips, suites, alpha)
+		atMost(t, name+": t by task", student, suites, alpha)
+		atMost(t, name+": worse, one-sided, no margin", worse, suites, alpha)
+	}
+}
+
+// Where tasks drift up and down between runs without a common direction, trials of
+// one task resemble each other. Tests by task keep their level; the sign test
+// over trials, which must not be used so, does not.
+func TestSimulationClusteredFalseAlarms(t *testing.T) {
+	suites, _ := size()
+	rng := rand.New(rand.NewPCG(12, 1))
+	flips, student, signs := 0, 0, 0
+	for range suites {
+		drift := func(p float64) float64 { return min(1, max(0, p+0.4*(rng.Float64()-0.5))) }
+		var list []stat.Observation
+		for g := range 40 {
+			p := 0.2 + 0.6*rng.Float64()
+			before, after := drift(p), drift(p)
+			for range 8 {
+				list = append(list, stat.Observation{Cluster: strconv.Itoa(g), Value: coin(rng, after) - coin(rng, before)})
+			}
+		}
+		p, _ := stat.PairedPermutation(list)
+		m, _ := stat.ClusterMean(list)
+		s, _ := m.P(0)
+		values := make([]float64, len(list))
+		for i, o := range list {
+			values[i] = o.Value
+		}
+		n, _ := stat.SignTest(values)
+		for _, c := range []struct {
+			p    float64
+			hits *int
+		}{{p.P, &flips}, {s, &student}, {n.P, &signs}} {
+			if c.p <= 0.05 {
+				*c.hits++
+			}
+		}
+	}
+	atMost(t, "drifting tasks: permutation", flips, suites, 0.05)
+	atMost(t, "drifting tasks: t by task", student, suites, 0.05)
+	t.Logf("drifting tasks: signs of trials, misused        %.4f", float64(signs)/float64(suites))
+	require.Greater(t, float64(signs)/float64(suites), 0.06)
+}
+
+// A candidate worse by exactly the margin is called not worse with probability α;
+// losses of pass and fail are skewed, and up to a point is added to it.
+func TestSimulationNonInferiority(t *testing.T) {
+	suites, _ := size()
+	for _, c := range [][2]int{{30, 8}, {60, 4}, {150, 1}} {
+		rng := rand.New(rand.NewPCG(13, uint64(c[0])))
+		passed := 0
+		for range suites {
+			// A tenth of its passes is lost by every task: the true loss is a tenth
+			// of the mean share, 0.5 + 0.18 + 0.05 + 0.01.
+			list := pairs(rng, c[0], c[1], func(p float64) float64 { return 0.9 * p })
+			m, _ := stat.ClusterMean(list)
+			if v, ok := m.NonInferior(0.074, 1, 0.05); ok && v.NotWorse {
+				passed++
+			}
+		}
+		atMost(t, strconv.Itoa(c[0])+" tasks × "+strconv.Itoa(c[1])+": not worse, at the margin", passed, suites, 0.06)
+	}
+}
+
+// The stated power is reached at the stated effect, and the least detectable effect
+// is detected as often as stated.
+func TestSimulationPower(t *testing.T) {
+	suites, slack := size()
+	for _, d := range []stat.Design{
+		{Tasks: 8, Trials: 5, SD: 2, ICC: 0.3, Alpha: 0.05},
+		{Tasks: 30, Trials: 4, SD: 1, ICC: 0.5, Alpha: 0.05},
+		{Tasks: 60, Trials: 8, SD: 3, ICC: 0, Alpha: 0.1},
+	} {
+		effect, ok := d.Detectable(0.8)
+		require.True(t, ok)
+		rng, found := rand.New(rand.NewPCG(14, uint64(d.Tasks))), 0
+		for range suites {
+			list := make([]stat.Observation, 0, d.Tasks*d.Trials)
+			for g := range d.Tasks {
+				common := effect + d.SD*math.Sqrt(d.ICC)*rng.NormFloat64()
+				for range d.Trials {
+					list = append(list, stat.Observation{Cluster: strconv.Itoa(g), Value: common + d.SD*math.Sqrt(1-d.ICC)*rng.NormFloat64()})
+				}
+			}
+			m, _ := stat.ClusterMean(list)
+			if iv, _ := m.Interval(1 - d.Alpha); iv.Low > 0 {
+				found++
+			}
+		}
+		within(t, strconv.Itoa(d.Tasks)+" tasks: effect detected", found, suites, 0.8, slack)
+	}
+	for _, c := range []struct {
+		tasks         int
+		broken, fixed float64
+	}{{60, 0.02, 0.2}, {120, 0.1, 0.23}} {
+		d := stat.Design{Tasks: c.tasks, Trials: 1, Discordant: c.broken + c.fixed, Alpha: 0.05}
+		want, ok := d.Power(c.fixed - c.broken)
+		require.True(t, ok)
+		rng, found := rand.New(rand.NewPCG(15, uint64(c.tasks))), 0
+		for range suites {
+			list := make([]stat.Observation, c.tasks)
+			for g := range list {
+				list[g].Cluster = strconv.Itoa(g)
+				if u := rng.Float64(); u < c.broken {
+					list[g].Value = -1
+				} else if u < c.broken+c.fixed {
+					list[g].Value = 1
+				}
+			}
+			m, _ := stat.ClusterMean(list)
+			if iv, _ := m.Interval(0.95); iv.Low > 0 {
+				found++
+			}
+		}
+		within(t, strconv.Itoa(c.tasks)+" pairs of pass and fail: effect detected", found, suites, want, slack+0.02) // skewed: t is an approximation
+	}
+}
+
+// covered counts how often intervals hold the truth.
+type covered map[string]int
+
+func (c covered) add(name string, truth float64, iv stat.Interval, ok bool) {
+	if ok && iv.Low <= truth && truth <= iv.High {
+		c[name]++
+	}
+}
+
+// Intervals over suites hold the truth as often as they say: the truth is the
+// mean over all tasks there could be, of which a suite is a draw.
+func TestSimulationCoverage(t *testing.T) {
+	suites, slack := size()
+	for _, tasks := range []int{20, 60} {
+		rng, hits := rand.New(rand.NewPCG(16, uint64(tasks))), covered{}
+		for range suites {
+			passes, differences, steps := []stat.Observation{}, []stat.Observation{}, []stat.Observation{}
+			perTask := make([]stat.Trials, tasks)
+			for g := range tasks {
+				p, hard := 0.5+0.5*rng.Float64(), 5+rng.NormFloat64()
+				perTask[g].N = 8
+				for range 8 {
+					v := coin(rng, p)
+					perTask[g].Passed += int(v)
+					passes = append(passes, stat.Observation{Cluster: strconv.Itoa(g), Value: v})
+					differences = append(differences, stat.Observation{Cluster: strconv.Itoa(g), Value: coin(rng, p) - v})
+					steps = append(steps, stat.Observation{Cluster: strconv.Itoa(g), Value: math.Round(hard + rng.NormFloat64())})
+				}
+			}
+			interval := func(m stat.Mean, _ bool) (stat.Interval, bool) { return m.Interval(0.95) }
+			iv, ok := interval(stat.ClusterMean(steps))
+			hits.add("t around steps", 5, iv, ok)
+			iv, ok = interval(stat.ClusterMean(differences))
+			hits.add("t around differences", 0, iv, ok)
+			m, _ := stat.ClusterMean(passes)
+			iv, ok = m.ShareInterval(0.95)
+			hits.add("share by task", 0.75, iv, ok)
+			iv, ok = interval(stat.MeanPassAll(perTask, 3))
+			hits.add("pass^3", (1-math.Pow(0.5, 4))/4/0.5, iv, ok) // ∫ p³ over ½…1
+			iv, ok = stat.Bootstrap(differences, 0.95)
+			hits.add("bootstrap of differences", 0, iv, ok)
+		}
+		for _, name := range []string{"t around steps", "t around differences", "share by task", "pass^3", "bootstrap of differences"} {
+			within(t, strconv.Itoa(tasks)+" tasks: "+name, hits[name], suites, 0.95, slack)
+		}
+	}
+}
+
+// Where nearly all tasks always pass, the share's interval by task stays within two
+// points of its level; the plain t interval loses four.
+func TestSimulationCoverageOfRareFailures(t *testing.T) {
+	suites, slack := size()
+	rng, hits := rand.New(rand.NewPCG(17, 1)), covered{}
+	for range suites {
+		var passes []stat.Observation
+		for g := range 60 {
+			p := 1.0
+			if rng.Float64() < 0.1 {
+				p = 0.5
+			}
+			for range 4 {
+				passes = append(passes, stat.Observation{Cluster: strconv.Itoa(g), Value: coin(rng, p)})
+			}
+		}
+		m, _ := stat.ClusterMean(passes)
+		iv, ok := m.ShareInterval(0.95)
+		hits.add("share", 0.95, iv, ok)
+		iv, ok = m.Interval(0.95)
+		hits.add("t", 0.95, iv, ok)
+	}
+	t.Logf("rare failures: t around the share               %.4f", float64(hits["t"])/float64(suites))
+	require.Less(t, hits["t"], hits["share"])
+	within(t, "rare failures: share by task", hits["share"], suites, 0.95, slack+0.01)
+}
+
+// Coverage of intervals for plain shares needs no drawing: it is a sum over all
+// counts. Clopper–Pearson never falls below its level; Wilson holds it on average.
+func TestCoverageOfShares(t *testing.T) {
+	const n, points = 60, 999
+	average := 0.0
+	for i := 1; i <= points; i++ {
+		p := float64(i) / (points + 1)
+		exact, wilson, weight := 0.0, 0.0, math.Pow(1-p, n)
+		for k := 0; k <= n; k++ {
+			if iv, _ := stat.ClopperPearson(k, n, 0.95); iv.Low <= p && p <= iv.High {
+				exact += weight
+			}
+			if iv, _ := stat.Wilson(k, n, 0.95); iv.Low <= p && p <= iv.High {
+				wilson += weight
+			}
+			weight *= float64(n-k) / float64(k+1) * p / (1 - p)
+		}
+		require.GreaterOrEqual(t, exact, 0.95-1e-9, "at %v", p)
+		average += wilson / points
+	}
+	require.InDelta(t, 0.95, average, 0.005)
+}
+
+// Eight trials in each of two runs. Without a change a task is called broken or
+// fixed with probability alpha at most each; a solid task is called what it is; one
+// that fails half the time is flaky in all but 2·2^-16 of cases and false alarms.
+func TestSimulationFlakes(t *testing.T) {
+	suites, slack := size()
+	classes := []stat.Stability{stat.StablePass, stat.StableFail, stat.Flaky, stat.NewlyBroken, stat.NewlyFixed, stat.Unclear}
+	rng := rand.New(rand.NewPCG(18, 1))
+	draw := func(p float64) stat.Trials {
+		task := stat.Trials{N: 8}
+		for range 8 {
+			task.Passed += int(coin(rng, p))
+		}
+		return task
+	}
+	for _, c := range []struct {
+		before, after float64
+		want          map[stat.Stability]float64 // exact: sums over the binomial distribution
+	}{
+		{0, 0, map[stat.Stability]float64{stat.StableFail: 1}},
+		{0.1, 0.1, map[stat.Stability]float64{stat.StableFail: math.Pow(0.9, 16)}},
+		{0.5, 0.5, map[stat.Stability]float64{stat.StablePass: 0, stat.StableFail: 0}},
+		{0.9, 0.9, map[stat.Stability]float64{stat.StablePass: math.Pow(0.9, 16)}},
+		{1, 1, map[stat.Stability]float64{stat.StablePass: 1}},
+		{1, 0, map[stat.Stability]float64{stat.NewlyBroken: 1}},
+		{0, 1, map[stat.Stability]float64{stat.NewlyFixed: 1}},
+		// From always: four or more failures of eight show.
+		{1, 0.5, map[stat.Stability]float64{stat.NewlyBroken: 163.0 / 256}},
+		{0.9, 0.1, nil},
+		{0.1, 0.9, nil},
+	} {
+		counts := map[stat.Stability]int{}
+		for range suites {
+			e, ok := stat.Classify(draw(c.before), draw(c.after), 0.05)
+			require.True(t, ok)
+			counts[e.Class]++
+		}
+		row := ""
+		for _, class := range classes {
+			got := float64(counts[class]) / float64(suites)
+			row += "  " + string(class) + " " + strconv.FormatFloat(got, 'f', 4, 64)
+			if want, ok := c.want[class]; ok {
+				require.InDelta(t, want, got, 2*slack, "%v to %v: %s", c.before, c.after, class)
+			}
+		}
+		t.Logf("p %.1f to %.1f:%s", c.before, c.after, row)
+		if c.before == c.after {
+			atMost(t, "called broken", counts[stat.NewlyBroken], suites, 0.05)
+			atMost(t, "called fixed", counts[stat.NewlyFixed], suites, 0.05)
+		}
+	}
+}
