@@ -37,6 +37,8 @@ func TestHostileNumbers(t *testing.T) {
 		p("signs", signs.P, ok)
 		iv, ok := stat.Bootstrap(list, 0.95)
 		interval("bootstrap", iv, ok)
+		iv, ok = stat.QuantileInterval(list, 0.5, odd.Draw(t, "confidence"))
+		interval("quantile", iv, ok)
 		_, icc, ok := stat.Spread(list)
 		p("icc", icc, ok)
 		a, b := odd.Draw(t, "a"), odd.Draw(t, "b")
@@ -60,6 +62,9 @@ func TestHostileNumbers(t *testing.T) {
 		interval("exact", iv, ok)
 		v, ok = stat.Trials{Passed: j, N: k}.PassAt(min(l, 1000))
 		p("pass", v, ok)
+		e, ok := stat.Classify(stat.Trials{Passed: min(j, 2000), N: min(k, 3000)}, stat.Trials{Passed: min(l, 2000), N: min(m, 3000)}, 0.05)
+		p("change", e.P, ok)
+		interval("stability", e.Share, ok)
 		design := stat.Design{Tasks: j, Trials: k, SD: a, Discordant: b, ICC: odd.Draw(t, "icc"), Alpha: 0.05}
 		v, ok = design.Power(a)
 		p("power", v, ok)

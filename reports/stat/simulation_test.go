@@ -265,6 +265,32 @@ func TestSimulationCoverage(t *testing.T) {
 	}
 }
 
+// Quantiles of skewed durations that resemble each other within a task. The true
+// ones are those of the mixture: exp(X+Y) with X+Y normal of variance 0.5+0.5.
+func TestSimulationCoverageOfQuantiles(t *testing.T) {
+	suites, slack := size()
+	rng, hits := rand.New(rand.NewPCG(19, 1)), map[float64]int{}
+	shares := []float64{0.5, 0.9, 0.95}
+	for range suites / 2 {
+		list := make([]stat.Observation, 0, 480)
+		for g := range 60 {
+			shared := rng.NormFloat64()
+			for range 8 {
+				list = append(list, stat.Observation{Cluster: strconv.Itoa(g), Value: math.Exp((shared + rng.NormFloat64()) * math.Sqrt(0.5))})
+			}
+		}
+		for _, p := range shares {
+			truth := math.Exp(math.Sqrt2 * math.Erfinv(2*p-1))
+			if iv, ok := stat.QuantileInterval(list, p, 0.95); ok && iv.Low <= truth && truth <= iv.High {
+				hits[p]++
+			}
+		}
+	}
+	for _, p := range shares {
+		within(t, "quantile "+strconv.FormatFloat(p, 'g', -1, 64), hits[p], suites/2, 0.95, slack+0.01)
+	}
+}
+
 // Where nearly all tasks always pass, the share's interval by task stays within two
 // points of its level; the plain t interval loses four.
 func TestSimulationCoverageOfRareFailures(t *testing.T) {

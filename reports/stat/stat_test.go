@@ -168,6 +168,21 @@ func TestClusterMeanDegenerate(t *testing.T) {
 	}
 }
 
+// Thirty times 0.1 does not add up to 3, and the residuals not to 0; that must not
+// become an interval of no width around a mean that is not 0.1, or a p of 0.
+func TestClusterMeanRounding(t *testing.T) {
+	var list []stat.Observation
+	for i := range 30 {
+		list = append(list, stat.Observation{Cluster: strconv.Itoa(i % 6), Value: 0.1})
+	}
+	m, ok := stat.ClusterMean(list)
+	require.True(t, ok)
+	require.NotEqual(t, 0.1, m.Value, "or this tests nothing")
+	require.Zero(t, m.SE)
+	_, ok = stat.ClusterMean(obs("a", 1e200, "b", 1.0))
+	require.False(t, ok, "its square is no number")
+}
+
 // A dumb second implementation: the ordinary standard error when every cluster
 // has one observation, and the sandwich written as a double loop otherwise.
 func TestClusterMeanAgainstDoubleLoop(t *testing.T) {

@@ -55,16 +55,11 @@ func (m Mean) ShareInterval(confidence float64) (iv Interval, ok bool) {
 	if m.Clusters < 2 || !level(confidence) || !probability(m.Value) {
 		return Interval{}, false
 	}
-	size := float64(m.Clusters)
-	if m.SE > 0 {
-		if m.Value == 0 || m.Value == 1 {
-			return Interval{}, false // only values outside [0, 1] vary around an end
-		}
-		size = min(m.Value*(1-m.Value)/(m.SE*m.SE), float64(m.N))
+	if m.SE > 0 && (m.Value == 0 || m.Value == 1) {
+		return Interval{}, false // only values outside [0, 1] vary around an end
 	}
 	z := normalQuantile(twoSided(confidence))
-	ratio := z / TQuantile(twoSided(confidence), float64(m.Clusters-1))
-	iv = wilson(m.Value, size*ratio*ratio, z)
+	iv = wilson(m.Value, m.independent(m.Value*(1-m.Value), confidence), z)
 	if m.Value == 0 {
 		iv.Low = 0
 	}
