@@ -100,6 +100,26 @@ func TestPairedPermutationRandom(t *testing.T) {
 	}
 }
 
+// However sure, a p-value from random draws counts the observed one; and the seed
+// is the same whatever the order, although sums of 0.1, 0.2 and 0.3 are not.
+func TestPairedPermutationRandomEdges(t *testing.T) {
+	var list []stat.Observation
+	for i := range 40 {
+		for _, v := range []float64{0.1, 0.2, 0.3} {
+			list = append(list, stat.Observation{Cluster: strconv.Itoa(i), Value: v})
+		}
+	}
+	p, _ := stat.PairedPermutation(list)
+	require.Equal(t, stat.Permutation{P: 1e-4, Clusters: 40}, p)
+	for i := range list {
+		list[i].Value *= float64(i/3%7 - 3)
+	}
+	p, _ = stat.PairedPermutation(list)
+	slices.Reverse(list)
+	q, _ := stat.PairedPermutation(list)
+	require.Equal(t, p, q)
+}
+
 func TestPairedPermutationEdges(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -170,6 +170,9 @@ func TestSpreadByHand(t *testing.T) {
 		{"one cluster", obs("a", 1, "a", 2), 0, 0, false},
 		{"constant", obs("a", 1, "a", 1, "b", 1), 0, 0, true},
 		{"one each", obs("a", 1, "b", 3), math.Sqrt2, 1, true},
+		// Mean 3.5, between 3·1.5² + 4.5² = 27, within 2 over 2; size 4 − 10/4 = 1.5;
+		// shared 26/1.5 = 52/3, all 55/3.
+		{"unequal", obs("a", 1, "a", 3, "a", 2, "b", 8), math.Sqrt(55.0 / 3), 52.0 / 55, true},
 		{"spread only within", obs("a", 0, "a", 1, "b", 0, "b", 1), math.Sqrt(0.5), 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -229,6 +232,7 @@ func TestNonInferior(t *testing.T) {
 	}{
 		{"within", spread, 0.05, 1, -0.01 - 1.6710930*0.02, -0.01 + 1.6710930*0.02, true, false},
 		{"cannot tell", spread, 0.04, 1, -0.01 - 1.6710930*0.02, -0.01 + 1.6710930*0.02, false, false},
+		{"lower, within", stat.Mean{Value: -0.04, SE: 0.004, N: 480, Clusters: 60}, 0.05, 1, -0.04 - 1.6710930*0.004, -0.04 + 1.6710930*0.004, true, false},
 		{"worse", stat.Mean{Value: -0.2, SE: 0.02, N: 480, Clusters: 60}, 0.05, 1, -0.2 - 1.6710930*0.02, -0.2 + 1.6710930*0.02, false, true},
 		// 1 − 0.05^(1/59) = 0.0495, 1 − 0.05^(1/58) = 0.0503.
 		{"no change in 59", still(59), 0.05, 1, -(1 - math.Pow(0.05, 1.0/59)), 1 - math.Pow(0.05, 1.0/59), true, false},

@@ -18,33 +18,35 @@ func ladder(n int) (list []stat.Observation) {
 	return list
 }
 
-// Of 41 values the middle one has 21 not above it; the share below has variance
-// s² = p'(1−p')·41/40, which gives the effective size. The ranks then are found by
-// counting up, with the incomplete beta function as a sum of small steps.
+// Of n values, n odd, (n+1)/2 are not above the middle one; with p' that share, its
+// standard error is √(p'(1−p')/(n−1)), which gives the effective size. The ranks
+// then are found by counting up, the incomplete beta function as a sum of steps.
 func TestQuantileIntervalByCounting(t *testing.T) {
-	iv, ok := stat.QuantileInterval(ladder(41), 0.5, 0.95)
-	require.True(t, ok)
-	share := 21.0 / 41
-	ratio := 1.959963984540054 / stat.TQuantile(0.975, 40)
-	size := 0.25 / (share * (1 - share) / 40) * ratio * ratio
-	atMost := func(r float64) float64 { // of size fair coins, r or fewer heads
-		const steps = 200_000
-		part, all := 0.0, 0.0
-		for i := range steps {
-			x := (float64(i) + 0.5) / steps
-			d := math.Pow(x, size-r-1) * math.Pow(1-x, r)
-			all += d
-			if x < 0.5 {
-				part += d
+	for _, n := range []int{15, 27, 41, 61, 83, 101} {
+		iv, ok := stat.QuantileInterval(ladder(n), 0.5, 0.95)
+		require.True(t, ok)
+		share := float64(n+1) / 2 / float64(n)
+		ratio := 1.959963984540054 / stat.TQuantile(0.975, float64(n-1))
+		size := min(0.25/(share*(1-share)/float64(n-1)), float64(n)) * ratio * ratio
+		atMost := func(r float64) float64 { // of size fair coins, r or fewer heads
+			const steps = 10_000
+			part, all := 0.0, 0.0
+			for i := range steps {
+				x := (float64(i) + 0.5) / steps
+				d := math.Pow(x, size-r-1) * math.Pow(1-x, r)
+				all += d
+				if x < 0.5 {
+					part += d
+				}
 			}
+			return part / all
 		}
-		return part / all
+		low := 0
+		for atMost(float64(low+1)/float64(n)*size) <= 0.025 {
+			low++
+		}
+		require.Equal(t, stat.Interval{Low: float64(low + 1), High: float64(n - low)}, iv, "of %d", n)
 	}
-	low := 0
-	for atMost(float64(low+1)/41*size) <= 0.025 {
-		low++
-	}
-	require.Equal(t, stat.Interval{Low: float64(low + 1), High: float64(41 - low)}, iv)
 }
 
 func TestQuantileInterval(t *testing.T) {
