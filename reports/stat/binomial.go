@@ -11,7 +11,7 @@ const sameLikelihood = 1 + 1e-7
 // when n is not positive, k is not within 0…n, or p is not strictly between 0 and 1.
 //
 // Summing the no likelier counts is one of several definitions of two-sided, the
-// one of R's binom.test; see H. O. Gibbons and J. W. Pratt, "P-values:
+// one of R's binom.test; see J. D. Gibbons and J. W. Pratt, "P-values:
 // Interpretation and Methodology", The American Statistician 29 (1975) 20–25.
 func BinomialTest(k, n int, p float64) (value float64, ok bool) {
 	if n <= 0 || k < 0 || k > n || !(p > 0 && p < 1) {

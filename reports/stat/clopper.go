@@ -11,7 +11,7 @@ import "gonum.org/v1/gonum/mathext"
 // C. J. Clopper and E. S. Pearson, "The Use of Confidence or Fiducial Limits
 // Illustrated in the Case of the Binomial", Biometrika 26 (1934) 404–413; the
 // ends as beta quantiles: Johnson, Kemp and Kotz, "Univariate Discrete
-// Distributions", 3rd ed. (2005), section 3.8.3.
+// Distributions", 3rd ed. (2005), chapter 3.
 func ClopperPearson(k, n int, confidence float64) (iv Interval, ok bool) {
 	if n <= 0 || k < 0 || k > n || !level(confidence) {
 		return Interval{}, false

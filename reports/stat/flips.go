@@ -10,7 +10,7 @@ import "math"
 //
 // F. Wilcoxon, "Individual Comparisons by Ranking Methods", Biometrics Bulletin 1
 // (1945) 80–83; the recurrence: M. Hollander, D. A. Wolfe and E. Chicken,
-// "Nonparametric Statistical Methods", 3rd ed. (2014), section 3.1, comment 8.
+// "Nonparametric Statistical Methods", 3rd ed. (2014), section 3.1.
 func flipWhole(weights []int, plus int) float64 {
 	all := 0
 	for _, w := range weights {

@@ -19,7 +19,7 @@ type Agreement struct {
 // J. Cohen, "A Coefficient of Agreement for Nominal Scales", Educational and
 // Psychological Measurement 20 (1960) 37–46; the standard error: J. L. Fleiss, J.
 // Cohen and B. S. Everitt, "Large Sample Standard Errors of Kappa and Weighted
-// Kappa", Psychological Bulletin 72 (1969) 323–327, equation 13.
+// Kappa", Psychological Bulletin 72 (1969) 323–327.
 func Kappa(counts [][]int) (a Agreement, ok bool) {
 	rows, columns := make([]float64, len(counts)), make([]float64, len(counts))
 	for i, row := range counts {

@@ -24,7 +24,7 @@ func (t Trials) PassAt(k int) (share float64, ok bool) {
 // that hold passes only. ok is false when k is below 1 or above N.
 //
 // S. Yao et al., "τ-bench: A Benchmark for Tool-Agent-User Interaction in
-// Real-World Domains", arXiv:2406.12045 (2024), section 4.
+// Real-World Domains", arXiv:2406.12045 (2024).
 func (t Trials) PassAll(k int) (share float64, ok bool) {
 	if !t.valid() || k < 1 || k > t.N {
 		return 0, false

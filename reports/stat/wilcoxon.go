@@ -31,7 +31,7 @@ type SignedRanks struct {
 // is empty or holds a value that is not finite.
 //
 // F. Wilcoxon (1945); ties by the conditional distribution: J. W. Pratt and J. D.
-// Gibbons, "Concepts of Nonparametric Theory" (1981), chapter 3, section 7;
+// Gibbons, "Concepts of Nonparametric Theory" (1981), chapter 3;
 // the approximation: Hollander, Wolfe and Chicken (2014), section 3.1.
 func Wilcoxon(differences []float64) (r SignedRanks, ok bool) {
 	kept := make([]float64, 0, len(differences))
