@@ -332,7 +332,7 @@ func (e *episode) close(r *runner) ledger.EpisodeRows {
 		digest = e.recorder.Digest()
 	}
 	e.emit(Trace{Finish: &f})
-	return cleanRows(r.secrets, e.rows.episode(f, digest, e.clock))
+	return r.cleanRows(e.rows.episode(f, digest, e.clock))
 }
 
 // seal saves what was recorded, or finds recordings a replay did not use.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/admission"
@@ -71,6 +72,7 @@ type runner struct {
 	plan         *plan
 	answers      *answerBook
 	secrets      *recorder.Secrets
+	cleaners     *sync.Pool            // of *cleaner, of a replay
 	control      *admission.Control    // nil in replay
 	changes      chan admission.Change // of limits, to be told; nil unless somebody watches
 	resumed      *resumption           // nil unless the run goes on from an interrupted one
@@ -146,7 +148,7 @@ func newRunner(o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: &answerBook{list: map[string]*Answers{}}, secrets: o.newSecrets()}
+	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: &answerBook{list: map[string]*Answers{}}, secrets: o.newSecrets(), cleaners: &sync.Pool{}}
 	if o.Mode != recorder.Replay {
 		r.today = o.Now().UTC()
 	}

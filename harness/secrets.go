@@ -59,9 +59,18 @@ func (r *runner) refuse(what, name string) error {
 	return nil
 }
 
-// cleanRows replaces credentials in every text of an episode's rows.
-func cleanRows(s *recorder.Secrets, rows ledger.EpisodeRows) ledger.EpisodeRows {
-	newCleaner(s).record(reflect.ValueOf(&rows).Elem())
+// cleanRows replaces credentials in every text of an episode's rows. A replay knows
+// all credentials from the start, so that what was clean in one episode is in the
+// next: its cleaners are used again.
+func (r *runner) cleanRows(rows ledger.EpisodeRows) ledger.EpisodeRows {
+	c, ok := r.cleaners.Get().(*cleaner)
+	if !ok {
+		c = newCleaner(r.secrets)
+	}
+	c.record(reflect.ValueOf(&rows).Elem())
+	if r.Mode == recorder.Replay {
+		r.cleaners.Put(c)
+	}
 	return rows
 }
 
