@@ -21,7 +21,7 @@ check: ## everything CI holds: vet, formatting, linter, race tests, tidy
 	$(GO) vet ./...
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
 	$(MAKE) lint
-	CGO_ENABLED=1 $(GO) test -race ./...
+	CGO_ENABLED=1 $(GO) test -race -short ./... # the long tests run without it, in make test
 	$(GO) mod tidy -diff
 	$(MAKE) build
 
