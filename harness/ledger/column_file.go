@@ -1,0 +1,196 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// ColumnFile reads some columns of one table, a row group at a time. It reads no
+// other bytes of the file, so it checks the schema, the bounds and the checksums
+// of the pages, but neither the seal nor the digest of the rows: `cupel verify`
+// does. It is safe for concurrent use.
+type ColumnFile struct {
+	file   *os.File
+	groups []parquet.RowGroup
+	stats  [][]Bounds // by row group and column
+	leaves []int
+	kinds  []ColumnKind
+	names  []string
+}
+
+// Bounds are what a file says of a column in a row group.
+type Bounds struct {
+	// Known says that the file names the least and the greatest value.
+	Known bool
+	// Low and High bound numbers and times; a bool is 0 or 1.
+	Low, High float64
+	// First and Last bound texts, which compare by bytes.
+	First, Last string
+	// Nulls is how many rows have no value.
+	Nulls int64
+}
+
+// maxGroup bounds the rows of a row group, which is held in memory.
+const maxGroup = 1 << 20
+
+// OpenColumns opens the file of a table in dir for the columns named, each of
+// which must be one of Columns and no list. The file is untrusted.
+func OpenColumns(dir, table string, columns []string) (c *ColumnFile, err error) {
+	file, size, err := openFile(dir, table)
+	if err != nil {
+		return nil, err
+	}
+	c = &ColumnFile{file: file, names: columns}
+	defer func() {
+		if err != nil {
+			_ = file.Close()
+			err = fmt.Errorf("read ledger: %s: %w", file.Name(), err)
+		}
+	}()
+	defer damaged(&err)
+	if _, err := sealAt(file, size); err != nil { // bounds the footer
+		return nil, err
+	}
+	const chunk = 256 << 10 // most column chunks are read at once
+	f, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(chunk))
+	if err != nil {
+		return nil, err
+	}
+	switch table {
+	case tableEpisodes:
+		err = checkSchema[Episode](f, table)
+	case tableTurns:
+		err = checkSchema[Turn](f, table)
+	default:
+		err = checkSchema[ToolCall](f, table)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, c.open(f, table)
+}
+
+// open finds the columns and their bounds.
+func (c *ColumnFile) open(f *parquet.File, table string) error {
+	all := Columns(table)
+	for _, name := range c.names {
+		leaf, ok := f.Schema().Lookup(name)
+		if !ok {
+			return fmt.Errorf("it has no column %q that can be read by itself", name)
+		}
+		i := slices.IndexFunc(all, func(a Column) bool { return a.Name == name })
+		c.leaves, c.kinds = append(c.leaves, leaf.ColumnIndex), append(c.kinds, all[i].Kind)
+	}
+	if n := f.NumRows(); n < 0 || n > maxRows {
+		return fmt.Errorf("claims %d rows, more than %d", n, maxRows)
+	}
+	c.groups = f.RowGroups()
+	for _, group := range f.Metadata().RowGroups {
+		if group.NumRows < 0 || group.NumRows > maxGroup {
+			return fmt.Errorf("claims a row group of %d rows, more than %d", group.NumRows, maxGroup)
+		}
+		if _, err := spanOf(&group); err != nil {
+			return err
+		}
+		var bounds []Bounds
+		for _, leaf := range c.leaves {
+			bounds = append(bounds, boundsOf(&group.Columns[leaf].MetaData))
+		}
+		c.stats = append(c.stats, bounds)
+	}
+	return nil
+}
+
+// boundsOf reads the statistics of a column chunk. Those of fractions are not
+// used: what is not a number has no place among them.
+func boundsOf(m *format.ColumnMetaData) Bounds {
+	low, high := m.Statistics.MinValue, m.Statistics.MaxValue
+	b := Bounds{Nulls: m.Statistics.NullCount}
+	width := map[format.Type]int{format.Boolean: 1, format.Int32: 4, format.Int64: 8}[m.Type]
+	switch {
+	case low == nil || high == nil:
+	case m.Type == format.ByteArray:
+		b.Known, b.First, b.Last = true, string(low), string(high)
+	case width > 0 && len(low) == width && len(high) == width:
+		b.Known, b.Low, b.High = true, plainNumber(low), plainNumber(high)
+	}
+	return b
+}
+
+func plainNumber(b []byte) float64 {
+	switch len(b) {
+	case 4:
+		return float64(int32(binary.LittleEndian.Uint32(b)))
+	case 8:
+		return float64(int64(binary.LittleEndian.Uint64(b)))
+	}
+	return float64(b[0])
+}
+
+// Groups is the number of row groups.
+func (c *ColumnFile) Groups() int { return len(c.groups) }
+
+// Rows is how many rows a row group has.
+func (c *ColumnFile) Rows(group int) int { return int(c.groups[group].NumRows()) }
+
+// Bounds are those of a column, by its place among the columns opened.
+func (c *ColumnFile) Bounds(group, column int) Bounds { return c.stats[group][column] }
+
+// Close closes the file.
+func (c *ColumnFile) Close() error { return c.file.Close() }
+
+// Read fills vectors, one for each column opened, with a row group. What they held
+// is overwritten; texts stay good.
+func (c *ColumnFile) Read(group int, vectors []Vector) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("read ledger: %s: row group %d: %w", c.file.Name(), group, err)
+		}
+	}()
+	defer damaged(&err)
+	chunks := c.groups[group].ColumnChunks()
+	for i, leaf := range c.leaves {
+		v := &vectors[i]
+		v.Numbers, v.Bools, v.Index, v.Words, v.Nulls = v.Numbers[:0], v.Bools[:0], v.Index[:0], v.Words[:0], v.Nulls[:0]
+		rows, err := v.readChunk(chunks[leaf], c.kinds[i], c.Rows(group))
+		if err != nil {
+			return fmt.Errorf("column %s: %w", c.names[i], err)
+		}
+		if rows != c.Rows(group) {
+			return fmt.Errorf("column %s has %d rows, not %d", c.names[i], rows, c.Rows(group))
+		}
+	}
+	return nil
+}
+
+// readChunk appends the pages of a column chunk, and counts their rows.
+func (v *Vector) readChunk(chunk parquet.ColumnChunk, kind ColumnKind, most int) (rows int, err error) {
+	pages := chunk.Pages()
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	var words dictionary // all pages of a chunk share it
+	for {
+		page, err := pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return rows, err
+		}
+		if rows += int(page.NumRows()); rows > most {
+			parquet.Release(page)
+			return rows, fmt.Errorf("more than %d rows", most)
+		}
+		err = v.readPage(page, kind, &words)
+		parquet.Release(page)
+		if err != nil {
+			return rows, err
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// ColumnKind is the type of a column as far as whoever computes with it cares.
+type ColumnKind int
+
+// The kinds of columns. Lists are named, and not read.
+const (
+	TextColumn   ColumnKind = iota + 1
+	BoolColumn              // true or false
+	NumberColumn            // whole numbers and fractions
+	TimeColumn              // microseconds since the Unix epoch
+	ListColumn
+)
+
+// Column is one column of a table.
+type Column struct {
+	Name string
+	Kind ColumnKind
+	// Optional says that a row may have no value.
+	Optional bool
+}
+
+// Tables are the names of the three tables, in the order of the digest.
+func Tables() []string { return slices.Clone(tables[:]) }
+
+// Columns are those of a table in the order of its schema; none of an unknown one.
+func Columns(table string) []Column {
+	schema := schemaOf(table)
+	if schema == nil {
+		return nil
+	}
+	var out []Column
+	for _, f := range schema.Fields() {
+		out = append(out, Column{Name: f.Name(), Kind: kindOf(f), Optional: f.Optional()})
+	}
+	return out
+}
+
+func schemaOf(table string) *parquet.Schema {
+	switch table {
+	case tableEpisodes:
+		return parquet.SchemaOf(Episode{})
+	case tableTurns:
+		return parquet.SchemaOf(Turn{})
+	case tableToolCalls:
+		return parquet.SchemaOf(ToolCall{})
+	}
+	return nil
+}
+
+func kindOf(f parquet.Field) ColumnKind {
+	if !f.Leaf() || f.Repeated() {
+		return ListColumn
+	}
+	switch t := f.Type(); t.Kind() {
+	case parquet.Boolean:
+		return BoolColumn
+	case parquet.ByteArray:
+		return TextColumn
+	case parquet.Int64:
+		if l := t.LogicalType(); l != nil {
+			if _, ok := l.Value.(*format.TimestampType); ok {
+				return TimeColumn
+			}
+		}
+	}
+	return NumberColumn
+}
+
+// Vector is one column of consecutive rows. Of Numbers, Bools and Index there is
+// the one the column's kind asks for, with an element for each row.
+type Vector struct {
+	// Numbers are those of a NumberColumn or TimeColumn; 0 where there is no value.
+	Numbers []float64
+	Bools   []bool
+	// Row i of a TextColumn is Words[Index[i]]. Words may hold a text twice, and
+	// some that no row has.
+	Index []int32
+	Words []string
+	// Nulls says which rows have no value; nil when all have one.
+	Nulls []bool
+}
+
+// maxExact is the largest whole number of which float64 holds every smaller one.
+const maxExact = 1 << 53
+
+// RowVectors turns the rows of an episode into vectors. It is not safe for
+// concurrent use.
+type RowVectors struct {
+	table   string
+	at      []int // of the columns among record.fields
+	vectors []Vector
+	fields  []any
+}
+
+// NewRowVectors returns a source of the columns named, which must be those of the
+// table and no lists.
+func NewRowVectors(table string, columns []string) *RowVectors {
+	r := &RowVectors{table: table, vectors: make([]Vector, len(columns))}
+	all := Columns(table)
+	for _, name := range columns {
+		r.at = append(r.at, slices.IndexFunc(all, func(c Column) bool { return c.Name == name }))
+	}
+	return r
+}
+
+// Set returns the number of rows the episode has in the table, and their columns,
+// which are good until it is called again. ok is false when a number is too large
+// to be computed with: beyond 2⁵³.
+func (r *RowVectors) Set(rec *EpisodeRows) (rows int, vectors []Vector, ok bool) {
+	for i := range r.vectors {
+		v := &r.vectors[i]
+		v.Numbers, v.Bools, v.Index, v.Words, v.Nulls = v.Numbers[:0], v.Bools[:0], v.Index[:0], v.Words[:0], v.Nulls[:0]
+	}
+	ok = true
+	switch r.table {
+	case tableEpisodes:
+		rows, ok = 1, r.add(&rec.Episode, ok)
+	case tableTurns:
+		for i := range rec.Turns {
+			rows, ok = rows+1, r.add(&rec.Turns[i], ok)
+		}
+	case tableToolCalls:
+		for i := range rec.ToolCalls {
+			rows, ok = rows+1, r.add(&rec.ToolCalls[i], ok)
+		}
+	}
+	return rows, r.vectors, ok
+}
+
+func (r *RowVectors) add(row interface{ fields(dst []any) []any }, ok bool) bool {
+	r.fields = row.fields(r.fields[:0])
+	for i, at := range r.at {
+		ok = r.vectors[i].add(r.fields[at]) && ok
+	}
+	return ok
+}
+
+// add appends the value of a field; false when it is not exact.
+func (v *Vector) add(field any) bool {
+	switch p := field.(type) {
+	case *string:
+		v.Index = append(v.Index, int32(len(v.Words)))
+		v.Words = append(v.Words, *p)
+	case *bool:
+		v.Bools = append(v.Bools, *p)
+	case *int32:
+		v.Numbers = append(v.Numbers, float64(*p))
+	case *int64:
+		v.Numbers = append(v.Numbers, float64(*p))
+	case **int32:
+		addOptional(v, *p)
+	case **int64:
+		addOptional(v, *p)
+	case **float64:
+		addOptional(v, *p)
+	}
+	n := len(v.Numbers)
+	return n == 0 || v.Numbers[n-1] >= -maxExact && v.Numbers[n-1] <= maxExact
+}
+
+func addOptional[N int32 | int64 | float64](v *Vector, p *N) {
+	x := N(0)
+	if p != nil {
+		x = *p
+	}
+	v.Numbers, v.Nulls = append(v.Numbers, float64(x)), append(v.Nulls, p == nil)
+}

@@ -1,0 +1,192 @@
+package ledger
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// textRows writes vectors as text, row by row.
+func textRows(rows int, vectors []Vector) []string {
+	var out []string
+	for i := range rows {
+		var row []string
+		for _, v := range vectors {
+			switch {
+			case v.Nulls != nil && v.Nulls[i]:
+				row = append(row, "null")
+			case len(v.Bools) > 0:
+				row = append(row, fmt.Sprint(v.Bools[i]))
+			case len(v.Index) > 0:
+				row = append(row, v.Words[v.Index[i]])
+			default:
+				row = append(row, fmt.Sprint(v.Numbers[i]))
+			}
+		}
+		out = append(out, strings.Join(row, "|"))
+	}
+	return out
+}
+
+// Every column of every table reads as the rows that were written say.
+func TestColumnFileReadsWhatWasWritten(t *testing.T) {
+	dir, run := t.TempDir(), newEndless()
+	const n = 4000 // 20,000 turns are two row groups
+	run.write(t, dir, n, func(int) {})
+	for _, table := range Tables() {
+		t.Run(table, func(t *testing.T) {
+			var names []string
+			for _, c := range Columns(table) {
+				if c.Kind != ListColumn && c.Name != "seed" { // which is 64 bits wide
+					names = append(names, c.Name)
+				}
+			}
+			want, source := []string{}, NewRowVectors(table, names)
+			for i := range n {
+				rec := run.at(i)
+				rows, vectors, ok := source.Set(&rec)
+				require.True(t, ok)
+				want = append(want, textRows(rows, vectors)...)
+			}
+			c, err := OpenColumns(dir, table, names)
+			require.NoError(t, err)
+			got, vectors := []string{}, make([]Vector, len(names))
+			for g := range c.Groups() {
+				require.NoError(t, c.Read(g, vectors))
+				got = append(got, textRows(c.Rows(g), vectors)...)
+				requireWithin(t, c, g, vectors)
+			}
+			require.NoError(t, c.Close())
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+// requireWithin holds the values of a row group against its bounds.
+func requireWithin(t *testing.T, c *ColumnFile, group int, vectors []Vector) {
+	known := 0
+	for i, v := range vectors {
+		b := c.Bounds(group, i)
+		nulls := int64(0)
+		for j := range c.Rows(group) {
+			switch {
+			case v.Nulls != nil && v.Nulls[j]:
+				nulls++
+			case !b.Known:
+			case len(v.Index) > 0:
+				w := v.Words[v.Index[j]]
+				require.True(t, b.First <= w && w <= b.Last, c.names[i])
+			case len(v.Numbers) > 0:
+				require.True(t, b.Low <= v.Numbers[j] && v.Numbers[j] <= b.High, c.names[i])
+			}
+		}
+		require.Equal(t, nulls, b.Nulls, c.names[i])
+		if b.Known {
+			known++
+		}
+	}
+	require.Greater(t, known, len(vectors)/2)
+}
+
+func TestColumns(t *testing.T) {
+	require.Nil(t, Columns("other"))
+	require.Equal(t, []string{"episodes", "turns", "tool_calls"}, Tables())
+	kinds := map[string]Column{}
+	for _, c := range Columns("turns") {
+		kinds[c.Name] = c
+	}
+	for name, want := range map[string]Column{
+		"role": {"role", TextColumn, false}, "thrash": {"thrash", BoolColumn, false}, "turn": {"turn", NumberColumn, false},
+		"ts_start": {"ts_start", TimeColumn, false}, "ttft_us": {"ttft_us", NumberColumn, true},
+		"confidence": {"confidence", NumberColumn, true}, "violations": {"violations", ListColumn, false},
+	} {
+		require.Equal(t, want, kinds[name])
+	}
+	require.Len(t, Columns("episodes"), len((&Episode{}).fields(nil)))
+}
+
+func TestRowVectorsRefusesInexactNumbers(t *testing.T) {
+	rec := EpisodeRows{Episode: Episode{Key: Key{Seed: maxExact + 2}}}
+	_, _, ok := NewRowVectors(tableEpisodes, []string{"seed"}).Set(&rec)
+	require.False(t, ok)
+	rec.Episode.Seed = maxExact
+	rows, vectors, ok := NewRowVectors(tableEpisodes, []string{"seed"}).Set(&rec)
+	require.True(t, ok)
+	require.Equal(t, 1, rows)
+	require.Equal(t, []float64{maxExact}, vectors[0].Numbers)
+}
+
+func TestOpenColumnsRefuses(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, Write(dir, sampleRows(50)))
+	path := filepath.Join(dir, "turns.parquet")
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	tests := []struct {
+		name, table, column string
+		change              func([]byte) []byte
+		want                string
+	}{
+		{"a list", "turns", "violations", nil, `no column "violations"`},
+		{"an unknown column", "turns", "nothing", nil, `no column "nothing"`},
+		{"a number beyond 2^53", "turns", "seed", nil, "beyond 2^53"},
+		{"another table", "turns", "role", func([]byte) []byte {
+			other, err := os.ReadFile(filepath.Join(dir, "episodes.parquet"))
+			require.NoError(t, err)
+			return other
+		}, `holds the table "episodes"`},
+		{"cut short", "turns", "role", func(b []byte) []byte { return b[:len(b)/2] }, "cut short"},
+		{"empty", "turns", "role", func([]byte) []byte { return nil }, "cut short"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			data := whole
+			if tt.change != nil {
+				data = tt.change(whole)
+			}
+			require.NoError(t, os.WriteFile(path, data, 0o644))
+			c, err := OpenColumns(dir, tt.table, []string{tt.column})
+			if err == nil {
+				err = c.Read(0, make([]Vector, 1))
+				require.NoError(t, c.Close())
+			}
+			require.ErrorContains(t, err, tt.want)
+			require.ErrorContains(t, err, "turns.parquet")
+		})
+	}
+	_, err = OpenColumns(t.TempDir(), "turns", nil)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// A byte changed anywhere is an error or other rows, never a panic.
+func TestColumnFileDamaged(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, Write(dir, sampleRows(30)))
+	path := filepath.Join(dir, "turns.parquet")
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	names := []string{"role", "duration_us", "ttft_us", "thrash", "action_id", "confidence"}
+	refused := 0
+	for at := 0; at < len(whole); at += 1 + len(whole)/997 {
+		data := append([]byte(nil), whole...)
+		data[at] ^= 0x55
+		require.NoError(t, os.WriteFile(path, data, 0o644))
+		c, err := OpenColumns(dir, "turns", names)
+		if err == nil {
+			for g := range c.Groups() {
+				if err = c.Read(g, make([]Vector, len(names))); err != nil {
+					break
+				}
+			}
+			require.NoError(t, c.Close())
+		}
+		if err != nil {
+			refused++
+		}
+	}
+	require.Positive(t, refused)
+}
