@@ -48,7 +48,8 @@ var arrows = map[string][]string{
 	// The contract suite is linked into tests only.
 	"providers/providertest": {"providers"},
 	"providers/scripted":     {"providers"},
-	"reports":                {"harness/ledger", "reports/stat"},
+	"reports":                {"harness/ledger", "reports/expr", "reports/stat"},
+	"reports/expr":           {"harness/ledger"},
 }
 
 // forbidden imports, with the reason. cmd may import everything.
