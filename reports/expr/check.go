@@ -201,9 +201,6 @@ func (c *checker) call(n *node) error {
 		name = n.text
 	}
 	n.typ = Number
-	if len(n.kids) == 0 && n.op != "count" {
-		return c.problem(n.at, "%s() of what? Name a column", name)
-	}
 	if len(n.kids) > 0 {
 		arg := n.kids[0]
 		if err := c.row(arg); err != nil {

@@ -286,5 +286,8 @@ func (p *parser) aggregate(t token) (*node, error) {
 	if err := p.expect(")"); err != nil {
 		return nil, err
 	}
+	if n.kids == nil && n.op != "count" {
+		return nil, p.problem(t.at, "%s() of what? Name a column", t.text)
+	}
 	return p.add(n)
 }

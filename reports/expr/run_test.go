@@ -94,7 +94,9 @@ func TestRunConditions(t *testing.T) {
 		{`role not in ("reflect")`, func(t ledger.Turn) bool { return t.Role != "reflect" }},
 		{`role >= "n"`, func(t ledger.Turn) bool { return t.Role >= "n" }},
 		{`candidate < model and turn < 3`, func(t ledger.Turn) bool { return t.Candidate < t.Model && t.Turn < 3 }},
-		{`candidate == "candidate-1" or candidate == "candidate-2" and thrash`, func(t ledger.Turn) bool { return t.Candidate == "candidate-1" || t.Candidate == "candidate-2" && t.Thrash }},
+		{`candidate == "candidate-1" or candidate == "candidate-2" and thrash`, func(t ledger.Turn) bool {
+			return t.Candidate == "candidate-1" || t.Candidate == "candidate-2" && t.Thrash
+		}},
 		{`not (thrash or contract_valid)`, func(t ledger.Turn) bool { return !t.Thrash && !t.ContractValid }},
 		{`thrash == false`, func(t ledger.Turn) bool { return !t.Thrash }},
 		{`thrash != contract_valid`, func(t ledger.Turn) bool { return t.Thrash != t.ContractValid }},

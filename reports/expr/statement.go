@@ -43,7 +43,10 @@ func ParseQuery(text string) (*Query, error) {
 		if it.node, err = p.expression(0); err != nil {
 			return nil, err
 		}
-		it.name = strings.TrimSpace(p.source[from:p.last])
+		it.name = strings.Join(strings.Fields(p.source[from:p.last]), " ")
+		if slices.ContainsFunc(q.items, func(have item) bool { return have.name == it.name }) {
+			return nil, p.problem(from, "%s is there twice", it.name)
+		}
 		q.items = append(q.items, it)
 		more, err = p.accept(",")
 	}

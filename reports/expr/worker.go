@@ -44,13 +44,19 @@ func (w *worker) gather(g int) (p part) {
 		return p
 	}
 	w.batch.rows = p.rows
-	p.groups = w.assign()
-	if len(p.groups) == 0 {
-		return p
+	p.groups = w.fold()
+	return p
+}
+
+// fold gathers what is in the batch.
+func (w *worker) fold() []group {
+	groups := w.assign()
+	if len(groups) == 0 {
+		return nil
 	}
-	cells := make([]cell, len(p.groups)*len(w.slots))
+	cells := make([]cell, len(groups)*len(w.slots))
 	for s := range w.slots {
-		own := cells[s*len(p.groups) : (s+1)*len(p.groups)]
+		own := cells[s*len(groups) : (s+1)*len(groups)]
 		var v value
 		if w.args[s] != nil {
 			v = w.args[s](&w.batch)
@@ -61,13 +67,13 @@ func (w *worker) gather(g int) (p part) {
 			addEpisodes(value{index: ids.Index, words: ids.Words}, w.group, own)
 		}
 	}
-	for i := range p.groups {
-		p.groups[i].cells = make([]cell, len(w.slots))
+	for i := range groups {
+		groups[i].cells = make([]cell, len(w.slots))
 		for s := range w.slots {
-			p.groups[i].cells[s] = cells[s*len(p.groups)+i]
+			groups[i].cells[s] = cells[s*len(groups)+i]
 		}
 	}
-	return p
+	return groups
 }
 
 // assign puts every row that is wanted into its group, in w.group, and returns the
