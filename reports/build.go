@@ -25,6 +25,7 @@ type Builder struct {
 	by    map[string]*account
 	shelf shelf
 	words map[string]string
+	own   []ownCriterion
 	// orphans are turns and tool calls that belong to no episode.
 	orphans int
 }
@@ -34,7 +35,7 @@ func NewBuilder(m ledger.Manifest) *Builder {
 	m.Acceptance = m.Acceptance.Resolved()
 	b := &Builder{
 		r:  Report{Format: 1, Run: m, Candidates: []Candidate{}, Groups: []Group{}, Tasks: []Task{}, Episodes: []Episode{}, Notes: []string{}},
-		by: map[string]*account{}, words: map[string]string{},
+		by: map[string]*account{}, words: map[string]string{}, own: ownCriteria(m.Acceptance.Criteria),
 	}
 	for _, c := range m.Candidates {
 		if b.by[c.Name] == nil {
@@ -66,6 +67,9 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	}
 	a.pool.add(&e, rows, b.r.Run.Acceptance.MaxSteps)
 	a.meter.add(&e, rows)
+	if e.Excluded == "" {
+		a.addOwn(&rows)
+	}
 	b.r.Episodes = append(b.r.Episodes, e)
 	if b.shelf.place(b.r.Episodes) {
 		b.r.Episodes[len(b.r.Episodes)-1].kept = keep(e, rows, why)
@@ -75,6 +79,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 // Report returns the finished report; the builder is of no use afterwards.
 func (b *Builder) Report() Report {
 	r := &b.r
+	b.findShared()
 	for _, a := range b.order {
 		r.Candidates = append(r.Candidates, a.judge(r.Run.Acceptance))
 	}
@@ -130,7 +135,7 @@ func groups[T any](table []T, id func(*T) string) (by map[string][]T, strays int
 
 // candidate opens the account of a candidate.
 func (b *Builder) candidate(c ledger.ManifestCandidate) *account {
-	a := &account{ManifestCandidate: c}
+	a := &account{ManifestCandidate: c, criteria: b.own, tallies: tallies(b.own)}
 	b.order = append(b.order, a)
 	b.by[c.Name] = a
 	return a

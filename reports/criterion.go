@@ -4,16 +4,18 @@ import (
 	"fmt"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/expr"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // Criterion is one threshold and what the evidence says about it.
 type Criterion struct {
-	// Name is stable: valid_json, clarifies_per_success, steps_per_solved or
-	// within_steps.
+	// Name is stable: valid_json, clarifies_per_success, steps_per_solved,
+	// within_steps, or that of a criterion of the user's own.
 	Name  string `json:"name"`
 	Title string `json:"title"`
-	// Kind is share (Value in 0…1) or mean.
+	// Kind is share (Value in 0…1) or mean; of the user's own also percentile, or
+	// bare: a sum, count, minimum or maximum.
 	Kind string `json:"kind"`
 	// Value is the estimate, null without data.
 	Value *float64 `json:"value"`
@@ -27,12 +29,20 @@ type Criterion struct {
 	// AtLeast says that values from the threshold up are good; otherwise values
 	// up to it are.
 	AtLeast bool `json:"at_least"`
-	// Rule is bound or point, see ledger.Acceptance.
+	// Rule is bound or point, see ledger.Acceptance; of the user's own also lower
+	// or upper.
 	Rule string `json:"rule"`
 	// Test names the statistics used.
 	Test    string  `json:"test"`
 	Verdict Verdict `json:"verdict"`
 	Note    string  `json:"note"`
+	// Expr is the text of a criterion of the user's own, empty for the others.
+	// Value, Interval and Threshold are in microseconds, nano-USD or shares of 1.
+	Expr string `json:"expr,omitempty"`
+	// Strict says that the threshold itself is not good.
+	Strict bool `json:"strict,omitempty"`
+
+	unit expr.Unit // of one of the user's own
 }
 
 const (

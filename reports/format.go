@@ -45,6 +45,8 @@ func (c Criterion) value() string {
 	switch {
 	case c.Value == nil:
 		return "–"
+	case c.Expr != "":
+		return c.ownNumber(*c.Value)
 	case c.Kind == kindShare:
 		return bound(*c.Value, c.Threshold) + "%"
 	}
@@ -56,6 +58,9 @@ func (c Criterion) interval() string {
 	if c.Interval == nil {
 		return "–"
 	}
+	if c.Expr != "" {
+		return c.ownNumber(c.Interval.Low) + "–" + c.ownNumber(c.Interval.High)
+	}
 	if c.Kind == kindShare {
 		return bound(c.Interval.Low, c.Threshold) + "–" + bound(c.Interval.High, c.Threshold) + "%"
 	}
@@ -64,6 +69,9 @@ func (c Criterion) interval() string {
 
 // needs is the threshold with its direction: "≥ 95%".
 func (c Criterion) needs() string {
+	if c.Expr != "" {
+		return c.ownNeeds()
+	}
 	sign, limit := "≤ ", number(c.Threshold)
 	if c.AtLeast {
 		sign = "≥ "

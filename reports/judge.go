@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/expr"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -14,6 +15,10 @@ type account struct {
 	ledger.ManifestCandidate
 	pool  pool
 	meter meter
+	// Of the user's own criteria, which are the same for all accounts.
+	criteria []ownCriterion
+	tallies  []*expr.Tally
+	shared   bool // with other candidates of the same provider and model
 }
 
 // judge measures the candidate and, unless it is a script, judges it.
@@ -27,7 +32,7 @@ func (acc *account) judge(a ledger.Acceptance) Candidate {
 		c.Sentence = fmt.Sprintf("replays a script, so it is shown but not judged; it solved %d of %d.", p.solved, p.scored)
 		return c
 	}
-	c.Criteria = p.criteria(a)
+	c.Criteria = append(p.criteria(a), acc.own(a)...)
 	c.Verdict, c.Sentence = decide(c.Criteria, p.outcomes(), a)
 	return c
 }
@@ -119,11 +124,13 @@ func (r *Report) addGroups(by map[string]*account) {
 		}
 		g := Group{Provider: k.provider, Model: k.model, Mixes: mixes(members[k])}
 		var pooled pool
+		var accounts []*account
 		for _, c := range members[k] {
 			g.Candidates = append(g.Candidates, c.Name)
 			pooled.merge(&by[c.Name].pool)
+			accounts = append(accounts, by[c.Name])
 		}
-		g.Criteria = pooled.criteria(r.Run.Acceptance)
+		g.Criteria = append(pooled.criteria(r.Run.Acceptance), ownOfGroup(accounts, r.Run.Acceptance)...)
 		g.Verdict, g.Sentence = decide(g.Criteria, pooled.outcomes(), r.Run.Acceptance)
 		r.Groups = append(r.Groups, g)
 	}

@@ -50,7 +50,10 @@ type fileConfig struct {
 		Confidence   float64 `yaml:"confidence"`
 		MaxInfra     float64 `yaml:"max_infra"`
 		Rule         string  `yaml:"rule"`
+
+		Criteria []ledger.OwnCriterion `yaml:"-"` // below criteria
 	} `yaml:"acceptance"`
+	Criteria yaml.Node `yaml:"criteria"`
 }
 
 // settings are the scalar settings with their defaults, in the order shown.
@@ -131,7 +134,7 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 	return c, errors.Join(
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
 		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path),
-		c.loadCaps(v, file), c.loadLimits(&file.Limits), c.loadMatrix(&file.Matrix))
+		c.loadCaps(v, file), c.loadLimits(&file.Limits), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria))
 }
 
 // loadMatrix adds the candidates of the file's matrix to those it lists.

@@ -27,6 +27,8 @@ type Acceptance struct {
 	// side to pass, on the wrong side to fail, otherwise inconclusive) or
 	// "point" (the estimate decides; no data is still inconclusive).
 	Rule string `json:"rule"`
+	// Criteria are the user's own, beside the built-in ones.
+	Criteria []OwnCriterion `json:"criteria,omitempty"`
 }
 
 // threshold is one number of Acceptance: its name in cupel.yaml, its default and
@@ -82,5 +84,5 @@ func (a Acceptance) Validate() error {
 	if a.Rule != "" && a.Rule != "bound" && a.Rule != "point" {
 		errs = append(errs, fmt.Errorf("acceptance: rule is %q, must be bound or point (empty means bound)", a.Rule))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, validateOwn(a.Criteria))...)
 }

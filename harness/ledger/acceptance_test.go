@@ -31,7 +31,7 @@ func TestAcceptanceValidate(t *testing.T) {
 		{"not numbers", Acceptance{MinWithin: math.NaN(), MaxClarifies: math.Inf(1)}, []string{"max_clarifies is +Inf", "min_within is NaN"}},
 		{"more than all lost", Acceptance{MaxInfra: 1.5}, []string{"max_infra is 1.5, must be a share from 0 to 1 (0 means the default 0.05)"}},
 		{"rule", Acceptance{Rule: "Bound"}, []string{`rule is "Bound", must be bound or point`}},
-		{"all", Acceptance{-1, -1, -1, -1, -1, -1, "x"}, []string{"min_valid", "max_clarifies", "max_steps", "min_within", "confidence", "max_infra", "rule"}},
+		{"all", Acceptance{-1, -1, -1, -1, -1, -1, "x", nil}, []string{"min_valid", "max_clarifies", "max_steps", "min_within", "confidence", "max_infra", "rule"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

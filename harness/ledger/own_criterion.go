@@ -1,0 +1,66 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// OwnCriterion is a criterion of a user's own on columns of the ledger.
+type OwnCriterion struct {
+	// Name is of a–z, 0–9, - and _, at most 40 characters, and no built-in one.
+	Name string `json:"name"`
+	// Expr is in the language of package expr, as in p95(elapsed_us) <= 4s.
+	Expr string `json:"expr"`
+	// Rule is that of Acceptance, or lower or upper: the end of the interval that
+	// is held against the threshold. Empty means Acceptance's.
+	Rule string `json:"rule,omitempty"`
+	// Per is candidate (also if empty), or provider_model: the candidates that
+	// share both are judged together.
+	Per string `json:"per,omitempty"`
+}
+
+const (
+	maxOwnCriteria = 64
+	maxOwnName     = 40
+	maxOwnExpr     = 4 << 10
+)
+
+// builtinCriteria are taken names.
+var builtinCriteria = []string{"valid_json", "clarifies_per_success", "steps_per_solved", "within_steps"}
+
+// validateOwn says what is wrong with the list but for the expressions, which it
+// only bounds.
+func validateOwn(list []OwnCriterion) error {
+	if len(list) > maxOwnCriteria {
+		return fmt.Errorf("acceptance: %d criteria of your own, more than %d", len(list), maxOwnCriteria)
+	}
+	var errs []error
+	seen := map[string]bool{}
+	for i, c := range list {
+		if err := c.validate(); err != nil {
+			errs = append(errs, fmt.Errorf("acceptance: criterion %d: %w", i+1, err))
+		} else if seen[c.Name] {
+			errs = append(errs, fmt.Errorf("acceptance: criterion %d: the name %q is taken", i+1, c.Name))
+		}
+		seen[c.Name] = true
+	}
+	return errors.Join(errs...)
+}
+
+func (c OwnCriterion) validate() error {
+	switch {
+	case c.Name == "" || len(c.Name) > maxOwnName || strings.Trim(c.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "":
+		return fmt.Errorf("name is %.60q, must be 1 to %d characters of a-z, 0-9, - and _", c.Name, maxOwnName)
+	case slices.Contains(builtinCriteria, c.Name):
+		return fmt.Errorf("name %q is that of a built-in criterion", c.Name)
+	case strings.TrimSpace(c.Expr) == "" || len(c.Expr) > maxOwnExpr:
+		return fmt.Errorf("%s: expr has %d bytes, must have 1 to %d", c.Name, len(c.Expr), maxOwnExpr)
+	case !slices.Contains([]string{"", "bound", "point", "lower", "upper"}, c.Rule):
+		return fmt.Errorf("%s: rule is %.60q, must be bound, point, lower or upper (empty means acceptance's)", c.Name, c.Rule)
+	case !slices.Contains([]string{"", "candidate", "provider_model"}, c.Per):
+		return fmt.Errorf("%s: per is %.60q, must be candidate (or empty) or provider_model", c.Name, c.Per)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package expr
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// Tally gathers what a criterion needs, episode by episode: sums for each task,
+// and for a percentile the values. It is not safe for concurrent use.
+type Tally struct {
+	of       *Criterion
+	worker   *worker
+	rows     *ledger.RowVectors
+	whole    []cell
+	values   []float64
+	episodes int
+	clusters map[string]Sums
+	inexact  bool
+}
+
+// Sums are a numerator and a denominator.
+type Sums struct{ Num, Den float64 }
+
+// Evidence is what was gathered.
+type Evidence struct {
+	// Value is the estimate; OK is false without data.
+	Value float64
+	OK    bool
+	// Known counts the rows that have a value, Missing those that should have one
+	// and do not. Episodes counts all that were added.
+	Known, Missing, Episodes int
+	// Yes of Known rows meet the condition of a Share.
+	Yes int
+	// Clusters are the sums of each task that had rows, in the order of their ids,
+	// for a Ratio.
+	Clusters []Sums
+	// Values of a Percentile, ascending.
+	Values []float64
+	// Inexact says that a number was beyond 2^53: there is no value then.
+	Inexact bool
+}
+
+// NewTally returns an empty tally.
+func (c *Criterion) NewTally() *Tally {
+	q := &Query{plan: c.plan}
+	return &Tally{
+		of: c, worker: newWorker(q, nil), rows: ledger.NewRowVectors(c.table, c.columns),
+		whole: make([]cell, len(c.slots)), clusters: map[string]Sums{},
+	}
+}
+
+// Add adds an episode. It keeps nothing of the rows but the task id.
+func (t *Tally) Add(rec *ledger.EpisodeRows) {
+	t.episodes++
+	rows, vectors, ok := t.rows.Set(rec)
+	if !ok {
+		t.inexact = true
+		return
+	}
+	t.worker.batch = batch{rows: rows, columns: vectors}
+	for _, g := range t.worker.fold() { // one, or none
+		num, den := parts(t.of.left, g.cells)
+		if t.of.Form == Ratio {
+			s := t.clusters[rec.Episode.TaskID]
+			t.clusters[rec.Episode.TaskID] = Sums{s.Num + num, s.Den + den}
+		}
+		for i := range g.cells {
+			c := &g.cells[i]
+			for _, v := range c.values {
+				t.values = append(t.values, v...)
+			}
+			c.values = nil
+			t.whole[i].merge(c)
+		}
+	}
+}
+
+// parts are what an episode adds to a ratio.
+func parts(n *node, cells []cell) (num, den float64) {
+	if n.kind == binary {
+		num, _ = aggregate(n.kids[0], &cells[n.kids[0].slot])
+		den, _ = aggregate(n.kids[1], &cells[n.kids[1].slot])
+		return num, den
+	}
+	c := &cells[n.slot]
+	if num = c.sum; len(n.kids) > 0 && n.kids[0].typ == Bool {
+		num = float64(c.yes)
+	}
+	if den = float64(c.known); n.op == "rate" {
+		den = float64(c.episodes)
+	}
+	return num, den
+}
+
+// Merge adds what another tally of the same criterion gathered of other episodes.
+func (t *Tally) Merge(o *Tally) {
+	t.episodes += o.episodes
+	t.inexact = t.inexact || o.inexact
+	t.values = append(t.values, o.values...)
+	for task, s := range o.clusters {
+		have := t.clusters[task]
+		t.clusters[task] = Sums{have.Num + s.Num, have.Den + s.Den}
+	}
+	for i := range t.whole {
+		c := o.whole[i]
+		c.first = "" // of other episodes
+		t.whole[i].merge(&c)
+	}
+}
+
+// Evidence is what there is so far.
+func (t *Tally) Evidence() Evidence {
+	e := Evidence{Episodes: t.episodes, Inexact: t.inexact}
+	seen := map[int]bool{}
+	t.of.left.walk(func(n *node) bool {
+		if n.kind == call && !seen[n.slot] {
+			seen[n.slot] = true
+			c := &t.whole[n.slot]
+			e.Known, e.Yes = max(e.Known, int(c.known)), max(e.Yes, int(c.yes))
+			e.Missing += int(c.missing)
+		}
+		return true
+	})
+	switch t.of.Form {
+	case Percentile:
+		slices.Sort(t.values)
+		e.Values = t.values
+		e.Value, e.OK = quantile(t.values, t.of.Rank)
+	case Ratio:
+		var all Sums
+		for _, task := range slices.Sorted(maps.Keys(t.clusters)) {
+			s := t.clusters[task]
+			e.Clusters = append(e.Clusters, s)
+			all = Sums{all.Num + s.Num, all.Den + s.Den}
+		}
+		if e.OK = e.Known > 0 && all.Den > 0; e.OK {
+			e.Value = all.Num / all.Den
+		}
+	default:
+		e.Value, e.OK = total(t.of.left, t.whole)
+		// Of no episodes nothing is known, not even that there is nothing.
+		rows := t.episodes > 0 && len(t.of.left.kids) == 0
+		e.OK = e.OK && (e.Known > 0 || rows)
+	}
+	e.OK = e.OK && !e.Inexact
+	return e
+}

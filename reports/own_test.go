@@ -1,0 +1,225 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// ownReport judges criteria over the demo run.
+func ownReport(t *testing.T, tasks, trials int, change func(*ledger.Rows), own ...ledger.OwnCriterion) Report {
+	m, rows := demo(demoProfiles(), tasks, trials)
+	m.Acceptance = ledger.Acceptance{Criteria: own}
+	require.NoError(t, m.Acceptance.Validate())
+	if change != nil {
+		change(&rows)
+	}
+	return Build(m, rows)
+}
+
+// named is a candidate's criterion.
+func named(t *testing.T, list []Criterion, name string) Criterion {
+	for _, c := range list {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no criterion %s among %v", name, list)
+	return Criterion{}
+}
+
+// Each form gets its value, interval, statistics and verdict.
+func TestOwnCriteria(t *testing.T) {
+	own := func(expr, rule string) ledger.OwnCriterion {
+		return ledger.OwnCriterion{Name: "mine", Expr: expr, Rule: rule}
+	}
+	tests := []struct {
+		name                    string
+		own                     ledger.OwnCriterion
+		kind, unit, value, need string
+		interval                bool
+		test                    string
+		want                    Verdict
+	}{
+		{"a percentile", own(`p95(duration_us) <= 4s where role == "main"`, ""), "percentile", "turns", "1.211s", "≤ 4s", true, "order-statistic (binomial) interval of the p95", Pass},
+		{"a percentile too high", own(`p95(turns.duration_us) < 500ms`, ""), "percentile", "turns", "1.211s", "< 500ms", true, "order-statistic", Fail},
+		{"a percentile nearby", own(`p95(turns.duration_us) < 1.211s`, ""), "percentile", "turns", "1.211s", "< 1.211s", true, "order-statistic", Inconclusive},
+		{"its lower end", own(`p95(turns.duration_us) < 1.211s`, "lower"), "percentile", "turns", "1.211s", "< 1.211s", true, "order-statistic", Pass},
+		{"its upper end", own(`p95(turns.duration_us) < 1.211s`, "upper"), "percentile", "turns", "1.211s", "< 1.211s", true, "order-statistic", Fail},
+		{"a mean", own(`mean(steps) < 4`, ""), "mean", "episodes", "2.5268", "< 4", true, "t interval of the mean, clustered by task", Pass},
+		{"a rate", own(`rate(thrash) <= 0.5`, ""), "mean", "turns", "0.0268", "≤ 0.5", true, "t interval of the rate per episode, clustered by task", Pass},
+		{"a ratio", own(`sum(tool_calls) / count(solved) >= 9`, ""), "mean", "episodes", "1.5833", "≥ 9", true, "t interval of the ratio, clustered by task", Fail},
+		{"a share", own(`share(contract_valid) >= 95% where role == "main"`, ""), "share", "turns", "99.82%", "≥ 95%", true, "Wilson score interval", Pass},
+		{"a share by its value", own(`share(solved) >= 99.9%`, "point"), "share", "episodes", "96.43%", "≥ 99.9%", true, "Wilson score interval", Fail},
+		{"a sum", own(`sum(episodes.cost_nanousd) <= $2`, ""), "bare", "episodes", "$0.1073", "≤ $2", false, "none: a sum is a fact", Pass},
+		{"a maximum", own(`max(tool_calls) < 3`, ""), "bare", "episodes", "9", "< 3", false, "none: a max", Fail},
+		{"nothing found", own(`count() <= 0 where role == "other"`, ""), "bare", "turns", "0", "≤ 0", false, "none: a count", Pass},
+		{"no rows", own(`mean(duration_us) <= 4s where role == "other"`, ""), "mean", "turns", "–", "≤ 4s", false, "t interval", Inconclusive},
+		{"no rows, by the value", own(`share(solved) >= 1% where steps > 99`, "point"), "share", "episodes", "–", "≥ 1%", false, "Wilson", Inconclusive},
+		{"no sum", own(`sum(turns.cost_nanousd) <= $2 where role == "other"`, "point"), "bare", "turns", "–", "≤ $2", false, "none", Inconclusive},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := ownReport(t, 14, 16, nil, tt.own)
+			require.Len(t, r.Candidates[0].Criteria, 5)
+			c := named(t, r.Candidates[0].Criteria, "mine")
+			require.Equal(t, tt.want, c.Verdict, c.Note)
+			require.Equal(t, []any{tt.kind, tt.unit, tt.value, tt.need, tt.interval}, []any{c.Kind, c.Unit, c.value(), c.needs(), c.Interval != nil})
+			require.Contains(t, c.Test, tt.test)
+			require.Contains(t, c.Note, "Expression: "+tt.own.Expr)
+			if tt.interval {
+				require.NotEqual(t, "–", c.interval())
+				require.LessOrEqual(t, c.Interval.Low, *c.Value)
+				require.GreaterOrEqual(t, c.Interval.High, *c.Value)
+			}
+		})
+	}
+}
+
+// A failing criterion of the user's own fails the candidate and the run, and is in
+// every rendering.
+func TestOwnCriterionDecides(t *testing.T) {
+	base := ownReport(t, 14, 16, nil)
+	require.Equal(t, Pass, base.Candidates[0].Verdict, base.Candidates[0].Sentence)
+	r := ownReport(t, 14, 16, nil, ledger.OwnCriterion{Name: "quick", Expr: `p95(duration_us) <= 500ms where role == "main"`})
+	c := r.Candidates[0]
+	require.Equal(t, Fail, c.Verdict)
+	require.Regexp(t, `^fails on quick 1\.211s \(1\.\d+s–1\.\d+s\), needs ≤ 500ms\.$`, c.Sentence)
+	for name, render := range map[string]func(*bytes.Buffer) error{
+		"HTML": func(b *bytes.Buffer) error { return HTML(b, r) }, "Markdown": func(b *bytes.Buffer) error { return Markdown(b, r) },
+		"JUnit": func(b *bytes.Buffer) error { return JUnit(b, r) }, "JSON": func(b *bytes.Buffer) error { return JSON(b, r) },
+		"summary": func(b *bytes.Buffer) error { return Summary(b, r, 100) },
+	} {
+		var b bytes.Buffer
+		require.NoError(t, render(&b), name)
+		require.Contains(t, b.String(), "quick", name)
+	}
+	var b bytes.Buffer
+	require.NoError(t, JSON(&b, r))
+	var got Report
+	require.NoError(t, json.Unmarshal(b.Bytes(), &got))
+	k := named(t, got.Candidates[0].Criteria, "quick")
+	require.Equal(t, 500_000.0, k.Threshold)
+	require.Equal(t, `p95(duration_us) <= 500ms where role == "main"`, k.Expr)
+}
+
+// Episodes without a result are left out, as they are of the built-in criteria.
+func TestOwnCriteriaLeaveOutLostEpisodes(t *testing.T) {
+	r := ownReport(t, 14, 16, nil, ledger.OwnCriterion{Name: "all", Expr: `share(infra_error) <= 0%`, Rule: "point"})
+	for _, c := range r.Candidates {
+		k := named(t, c.Criteria, "all")
+		require.Equal(t, c.Episodes-c.InfraErrors, k.N)
+		require.Zero(t, *k.Value)
+	}
+	require.Positive(t, r.Candidates[2].InfraErrors)
+}
+
+// What has no value never helps to pass.
+func TestOwnCriteriaWithoutValues(t *testing.T) {
+	unpriced := func(every int) func(*ledger.Rows) {
+		return func(rows *ledger.Rows) {
+			for i := range rows.Episodes {
+				if i%every == 0 {
+					rows.Episodes[i].CostNanoUSD = nil
+				}
+			}
+		}
+	}
+	sum := ledger.OwnCriterion{Name: "sum", Expr: `sum(episodes.cost_nanousd) <= $2`}
+	avg := ledger.OwnCriterion{Name: "avg", Expr: `mean(episodes.cost_nanousd) <= $2`}
+	tests := []struct {
+		name     string
+		every    int
+		own      ledger.OwnCriterion
+		want     Verdict
+		in, note string
+	}{
+		{"a sum with one missing", 200, sum, Inconclusive, "sum", "That is too many to pass."},
+		{"a mean with few missing", 200, avg, Pass, "avg", "of 224 rows have no value and are left out."},
+		{"a mean with many missing", 2, avg, Inconclusive, "avg", "That is too many to pass."},
+		{"a mean with none", 1, avg, Inconclusive, "avg", "nothing to judge, which is never a pass"},
+		{"a sum that fails anyhow", 200, ledger.OwnCriterion{Name: "sum", Expr: `sum(episodes.cost_nanousd) <= $0.01`}, Fail, "sum", "have no value"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := ownReport(t, 14, 16, unpriced(tt.every), tt.own)
+			c := named(t, r.Candidates[0].Criteria, tt.in)
+			require.Equal(t, tt.want, c.Verdict)
+			require.Contains(t, c.Note, tt.note)
+		})
+	}
+}
+
+func TestOwnCriteriaTooLittleData(t *testing.T) {
+	slow := ledger.OwnCriterion{Name: "slow", Expr: `p99(elapsed_us) <= 1h`}
+	c := named(t, ownReport(t, 5, 2, nil, slow).Candidates[0].Criteria, "slow")
+	require.Equal(t, Inconclusive, c.Verdict)
+	require.Nil(t, c.Interval)
+	require.Contains(t, c.Note, "at least 368 episodes") // 0.99^368 ≤ 0.025
+	avg := ledger.OwnCriterion{Name: "avg", Expr: `mean(steps) <= 99`}
+	c = named(t, ownReport(t, 1, 9, nil, avg).Candidates[0].Criteria, "avg")
+	require.Equal(t, Inconclusive, c.Verdict)
+	require.Contains(t, c.Note, "All from one task")
+	flat := func(rows *ledger.Rows) {
+		for i := range rows.Episodes {
+			rows.Episodes[i].Steps = 3
+		}
+	}
+	c = named(t, ownReport(t, 3, 9, flat, avg).Candidates[0].Criteria, "avg")
+	require.Equal(t, Inconclusive, c.Verdict)
+	require.Contains(t, c.Note, "Only 3 tasks, all alike")
+}
+
+// per: provider_model pools the candidates that share a model; one without a
+// companion is judged by itself.
+func TestOwnCriteriaPerModel(t *testing.T) {
+	r := ownReport(t, 14, 16, nil,
+		ledger.OwnCriterion{Name: "each", Expr: `mean(steps) <= 99`},
+		ledger.OwnCriterion{Name: "model", Expr: `mean(steps) <= 99`, Per: "provider_model"})
+	names := func(list []Criterion) (out []string) {
+		for _, c := range list[4:] {
+			out = append(out, c.Name)
+		}
+		return out
+	}
+	require.Equal(t, []string{"each"}, names(r.Candidates[0].Criteria))
+	require.Equal(t, []string{"each"}, names(r.Candidates[1].Criteria))
+	require.Equal(t, []string{"each", "model"}, names(r.Candidates[2].Criteria))
+	require.Len(t, r.Groups, 1)
+	require.Equal(t, []string{"model"}, names(r.Groups[0].Criteria))
+	pooled := named(t, r.Groups[0].Criteria, "model")
+	a, b := named(t, r.Candidates[0].Criteria, "each"), named(t, r.Candidates[1].Criteria, "each")
+	require.Equal(t, a.N+b.N, pooled.N)
+	require.InEpsilon(t, (*a.Value*float64(a.N)+*b.Value*float64(b.N))/float64(a.N+b.N), *pooled.Value, 1e-12)
+}
+
+// A manifest may come from a cupel whose language knows more.
+func TestOwnCriterionThatCannotBeRead(t *testing.T) {
+	r := ownReport(t, 14, 16, nil, ledger.OwnCriterion{Name: "later", Expr: `median(steps) < 4`})
+	c := named(t, r.Candidates[0].Criteria, "later")
+	require.Equal(t, Inconclusive, c.Verdict)
+	require.Contains(t, c.Note, `cannot be read, so nothing was judged: 1:1: unknown function "median"`)
+	require.Equal(t, Inconclusive, r.Candidates[0].Verdict)
+}
+
+// The same statistics as the built-in criteria.
+func TestOwnCriterionAgreesWithBuiltIn(t *testing.T) {
+	r := ownReport(t, 14, 16, nil,
+		ledger.OwnCriterion{Name: "valid", Expr: `share(contract_valid) >= 95% where role == "main" and error_kind == "" and finish_reason != "length"`},
+		ledger.OwnCriterion{Name: "steps", Expr: `mean(steps) <= 5 where solved and status != "stopped"`})
+	for _, c := range r.Candidates {
+		builtin, own := named(t, c.Criteria, "steps_per_solved"), named(t, c.Criteria, "steps")
+		require.InEpsilon(t, *builtin.Value, *own.Value, 1e-12)
+		require.InEpsilon(t, builtin.Interval.Low, own.Interval.Low, 1e-9)
+		require.InEpsilon(t, builtin.Interval.High, own.Interval.High, 1e-9)
+		require.Equal(t, builtin.Verdict, own.Verdict)
+		valid := named(t, c.Criteria, "valid")
+		want, _ := stat.Wilson(int(*valid.Value*float64(valid.N)+0.5), valid.N, 0.95)
+		require.Equal(t, want, *valid.Interval)
+	}
+}
