@@ -50,7 +50,7 @@ fuzz: ## each fuzz target for ten seconds
 duckdb: ## read a run's ledger with DuckDB (needs node and npm)
 	mkdir -p bin/duckdb && cp harness/ledger/testdata/duckdb/package.json bin/duckdb/
 	cd bin/duckdb && npm install --no-audit --no-fund --silent
-	CUPEL_DUCKDB_DIR=$(CURDIR)/bin/duckdb $(GO) test -count=1 -run DuckDB -v ./harness/ledger
+	CUPEL_DUCKDB_DIR=$(CURDIR)/bin/duckdb $(GO) test -count=1 -timeout 30m -run DuckDB -v ./harness/ledger ./reports/expr ./cmd/cupel
 
 clean:
 	rm -rf bin runs
