@@ -50,7 +50,7 @@ recipes, for DuckDB and others too.`,
 				return err
 			}
 			render, ok := tableFormats[filepath.Ext(output)]
-			if !ok {
+			if !ok || output != "" && render == nil {
 				return usage(fmt.Errorf("-o %s: unknown suffix; known: .json, .csv", output))
 			}
 			q, err := expr.ParseQuery(args[len(args)-1])

@@ -25,7 +25,7 @@ func (v *Vector) readPage(page parquet.Page, kind ColumnKind, words *dictionary)
 		return v.addBools(data.Boolean(), rows)
 	}
 	from := len(v.Numbers)
-	ok := true
+	var ok bool
 	switch data.Kind() {
 	case encoding.Int32:
 		ok = addNumbers(v, data.Int32())

@@ -46,13 +46,13 @@ func (c *checker) resolve(roots ...*node) error {
 	candidates := ledger.Tables()
 	var err error
 	narrow := func(n *node) bool {
-		if n.kind != column {
-			n, err = c.countTable(n, columns)
-			if n == nil {
-				return err == nil
-			}
-		} else if err = c.known(n, columns); err != nil {
-			return false
+		if n.kind == column {
+			err = c.known(n, columns)
+		} else {
+			n = counted(n, columns)
+		}
+		if n == nil || err != nil {
+			return err == nil
 		}
 		left := slices.DeleteFunc(slices.Clone(candidates), func(t string) bool {
 			_, has := columns[t][n.text]
@@ -76,17 +76,18 @@ func (c *checker) resolve(roots ...*node) error {
 	return nil
 }
 
-// countTable is what count(TABLE) says of the table; nil for anything else.
-func (c *checker) countTable(n *node, columns map[string]map[string]ledger.Column) (*node, error) {
+// counted is what count(TABLE) says of the table, and makes count() of it; nil for
+// anything else.
+func counted(n *node, columns map[string]map[string]ledger.Column) *node {
 	if n.kind != call || n.op != "count" || len(n.kids) == 0 {
-		return nil, nil
+		return nil
 	}
 	k := n.kids[0]
 	if k.kind != column || k.table != "" || columns[k.text] == nil {
-		return nil, nil
+		return nil
 	}
-	n.kids, n.table = nil, k.text
-	return &node{at: k.at, table: k.text}, nil
+	n.kids = nil
+	return &node{at: k.at, table: k.text}
 }
 
 // known refuses a table or column that does not exist.

@@ -26,7 +26,7 @@ func compileComparison(n *node) evaluator {
 		x, y := left(b), right(b)
 		out = fit(out, b.rows)
 		compareNumbers(n.op, x.num[:b.rows], y.num[:b.rows], out)
-		return value{is: out, null: either(nil, x.null, y.null)}
+		return value{is: out, null: either(x.null, y.null)}
 	}
 }
 
@@ -54,7 +54,7 @@ func compareTexts(left, right evaluator, take [3]bool) evaluator {
 		for i := range out {
 			out[i] = take[1+cmp.Compare(x.words[x.index[i]], y.words[y.index[i]])]
 		}
-		return value{is: out, null: either(nil, x.null, y.null)}
+		return value{is: out, null: either(x.null, y.null)}
 	}
 }
 
@@ -66,7 +66,7 @@ func compareBools(left, right evaluator, equal bool) evaluator {
 		for i := range out {
 			out[i] = (x.is[i] == y.is[i]) == equal
 		}
-		return value{is: out, null: either(nil, x.null, y.null)}
+		return value{is: out, null: either(x.null, y.null)}
 	}
 }
 

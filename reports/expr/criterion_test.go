@@ -19,8 +19,8 @@ func TestParseCriterion(t *testing.T) {
 		atLeast, strict bool
 	}
 	tests := map[string]want{
-		`p95(duration_us) <= 4s where role == "main"`:         {"turns", "p95", Percentile, 0.95, 4e6, Duration, false, false},
-		`mean(steps) < 4`:                                     {"episodes", "mean", Ratio, 0, 4, None, false, true},
+		`p95(duration_us) <= 4s where role == "main"`: {"turns", "p95", Percentile, 0.95, 4e6, Duration, false, false},
+		`mean(steps) < 4`: {"episodes", "mean", Ratio, 0, 4, None, false, true},
 		`share(contract_valid) >= 99% where role == "main"`:   {"turns", "share", Share, 0, 0.99, Percent, true, false},
 		`count() <= 0 where thrash`:                           {"turns", "count", Bare, 0, 0, None, false, false},
 		`sum(episodes.cost_nanousd) <= $2`:                    {"episodes", "sum", Bare, 0, 2e9, Money, false, false},

@@ -181,18 +181,18 @@ func compileLogic(and bool, left, right evaluator) evaluator {
 }
 
 // either says which rows lack one of two values.
-func either(buffer, a, b []bool) []bool {
+func either(a, b []bool) []bool {
 	if a == nil || b == nil {
 		if a == nil {
 			return b
 		}
 		return a
 	}
-	buffer = fit(buffer, len(a))
-	for i := range buffer {
-		buffer[i] = a[i] || b[i]
+	out := make([]bool, len(a))
+	for i := range out {
+		out[i] = a[i] || b[i]
 	}
-	return buffer
+	return out
 }
 
 // compileArithmetic is + - * /; what is divided by 0 has no value.
@@ -203,7 +203,7 @@ func compileArithmetic(op string, left, right evaluator) evaluator {
 		x, y := left(b), right(b)
 		out = fit(out, b.rows)
 		u, v := x.num[:b.rows], y.num[:b.rows]
-		missing := either(nil, x.null, y.null)
+		missing := either(x.null, y.null)
 		switch op {
 		case "+":
 			for i := range out {

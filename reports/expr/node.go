@@ -61,7 +61,7 @@ type node struct {
 	text string // a literal, or a column's name
 	is   bool
 
-	table string  // as written before a column; then the one resolved
+	table string  // as written before a column
 	slot  int     // of a column or aggregate, once resolved
 	rank  float64 // of a percentile, 0…1
 }

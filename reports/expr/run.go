@@ -54,7 +54,7 @@ type Cell struct {
 func (q *Query) Run(ctx context.Context, dirs ...string) (Result, error) {
 	r := &run{Query: q, ctx: ctx, at: map[string]int{}}
 	if len(q.group) == 0 {
-		r.group(nil) // there is a result even without rows
+		_, _ = r.group(nil) // there is a result even without rows
 	}
 	for _, dir := range dirs {
 		if err := r.read(dir); err != nil {

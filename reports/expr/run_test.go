@@ -19,9 +19,9 @@ func TestRunAgainstPlainLoops(t *testing.T) {
 	const n = 8000 // 40,000 turns are three row groups
 	dir := sampleRun(t, n)
 	type tally struct {
-		rows, valid, costs, thrash, episodes, turns int
-		cost                                        float64
-		durations                                   []float64
+		rows, valid, costs, thrash, episodes int
+		cost                                 float64
+		durations                            []float64
 	}
 	by := map[string]*tally{}
 	for i := range n {

@@ -24,8 +24,8 @@ type worker struct {
 func newWorker(q *Query, file *ledger.ColumnFile) *worker {
 	w := &worker{Query: q, file: file, episode: slices.Index(q.columns, "episode_id")}
 	w.batch.columns = make([]ledger.Vector, max(1, len(q.columns)))
-	if q.plan.where != nil {
-		w.where = compile(q.plan.where)
+	if q.where != nil {
+		w.where = compile(q.where)
 	}
 	for _, s := range q.slots {
 		if s.arg == nil {
