@@ -146,12 +146,11 @@ func (c *Criterion) measure(x *expr.Criterion, e *expr.Evidence) {
 		}
 		c.clusters(e)
 	case expr.Percentile:
-		c.Kind, c.Test = kindPercentile, fmt.Sprintf("order-statistic (binomial) interval of the %s, rows taken as independent, two-sided %s", x.Name, level)
-		iv, low, high := stat.QuantileInterval(e.Values, x.Rank, c.Confidence)
-		if low && high {
+		c.Kind, c.Test = kindPercentile, fmt.Sprintf("order-statistic interval of the %s, clustered by task, two-sided %s", x.Name, level)
+		if iv, ok := stat.QuantileInterval(e.Values, x.Rank, c.Confidence); ok {
 			c.Interval = &iv
-		} else if need, ok := stat.QuantileSize(x.Rank, c.Confidence); ok && e.OK {
-			c.note(fmt.Sprintf("An interval of this percentile takes at least %d %s.", need, c.Unit))
+		} else if e.OK {
+			c.note("Too few tasks, or too few " + c.Unit + " beyond this percentile, for an interval.")
 		}
 	default:
 		c.Kind, c.Test = kindBare, "none: a "+x.Name+" is a fact about these rows"
@@ -164,11 +163,7 @@ func (c *Criterion) measure(x *expr.Criterion, e *expr.Evidence) {
 
 // clusters is the interval of a ratio of sums by task.
 func (c *Criterion) clusters(e *expr.Evidence) {
-	var list []stat.Cluster
-	for _, s := range e.Clusters {
-		list = append(list, stat.Cluster(s))
-	}
-	m, ok := stat.ClusterRatio(list)
+	m, ok := stat.ClusterRatio(e.Clusters)
 	if !ok {
 		return
 	}

@@ -46,7 +46,7 @@ func TestOwnCriteria(t *testing.T) {
 		test                    string
 		want                    Verdict
 	}{
-		{"a percentile", own(`p95(duration_us) <= 4s where role == "main"`, ""), "percentile", "turns", "1.211s", "≤ 4s", true, "order-statistic (binomial) interval of the p95", Pass},
+		{"a percentile", own(`p95(duration_us) <= 4s where role == "main"`, ""), "percentile", "turns", "1.211s", "≤ 4s", true, "order-statistic interval of the p95, clustered by task", Pass},
 		{"a percentile too high", own(`p95(turns.duration_us) < 500ms`, ""), "percentile", "turns", "1.211s", "< 500ms", true, "order-statistic", Fail},
 		{"a percentile nearby", own(`p95(turns.duration_us) < 1.211s`, ""), "percentile", "turns", "1.211s", "< 1.211s", true, "order-statistic", Inconclusive},
 		{"its lower end", own(`p95(turns.duration_us) < 1.211s`, "lower"), "percentile", "turns", "1.211s", "< 1.211s", true, "order-statistic", Pass},
@@ -160,7 +160,7 @@ func TestOwnCriteriaTooLittleData(t *testing.T) {
 	c := named(t, ownReport(t, 5, 2, nil, slow).Candidates[0].Criteria, "slow")
 	require.Equal(t, Inconclusive, c.Verdict)
 	require.Nil(t, c.Interval)
-	require.Contains(t, c.Note, "at least 368 episodes") // 0.99^368 ≤ 0.025
+	require.Contains(t, c.Note, "too few episodes beyond this percentile")
 	avg := ledger.OwnCriterion{Name: "avg", Expr: `mean(steps) <= 99`}
 	c = named(t, ownReport(t, 1, 9, nil, avg).Candidates[0].Criteria, "avg")
 	require.Equal(t, Inconclusive, c.Verdict)

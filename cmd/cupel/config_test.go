@@ -28,8 +28,8 @@ func configOf(t *testing.T, text string) (config, error) {
 func TestScaffoldComments(t *testing.T) {
 	text, err := scaffold.ReadFile("scaffold/cupel.yaml")
 	require.NoError(t, err)
-	off := regexp.MustCompile(`(?m)^# ((?:matrix|limits|max_cost|max_tokens|max_requests):|  )`)
-	require.Len(t, off.FindAll(text, -1), 17)
+	off := regexp.MustCompile(`(?m)^# ((?:matrix|criteria|limits|max_cost|max_tokens|max_requests):|  )`)
+	require.Len(t, off.FindAll(text, -1), 24)
 	c, err := configOf(t, off.ReplaceAllString(string(text), "$1"))
 	require.NoError(t, err)
 	var names []string

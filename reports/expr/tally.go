@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // Tally gathers what a criterion needs, episode by episode: sums for each task,
@@ -14,14 +15,11 @@ type Tally struct {
 	worker   *worker
 	rows     *ledger.RowVectors
 	whole    []cell
-	values   []float64
+	values   []stat.Observation
 	episodes int
-	clusters map[string]Sums
+	clusters map[string]stat.Cluster
 	inexact  bool
 }
-
-// Sums are a numerator and a denominator.
-type Sums struct{ Num, Den float64 }
 
 // Evidence is what was gathered.
 type Evidence struct {
@@ -35,9 +33,9 @@ type Evidence struct {
 	Yes int
 	// Clusters are the sums of each task that had rows, in the order of their ids,
 	// for a Ratio.
-	Clusters []Sums
-	// Values of a Percentile, ascending.
-	Values []float64
+	Clusters []stat.Cluster
+	// Values of a Percentile, with the task as cluster, in no order.
+	Values []stat.Observation
 	// Inexact says that a number was beyond 2^53: there is no value then.
 	Inexact bool
 }
@@ -47,7 +45,7 @@ func (c *Criterion) NewTally() *Tally {
 	q := &Query{plan: c.plan}
 	return &Tally{
 		of: c, worker: newWorker(q, nil), rows: ledger.NewRowVectors(c.table, c.columns),
-		whole: make([]cell, len(c.slots)), clusters: map[string]Sums{},
+		whole: make([]cell, len(c.slots)), clusters: map[string]stat.Cluster{},
 	}
 }
 
@@ -64,12 +62,14 @@ func (t *Tally) Add(rec *ledger.EpisodeRows) {
 		num, den := parts(t.of.left, g.cells)
 		if t.of.Form == Ratio {
 			s := t.clusters[rec.Episode.TaskID]
-			t.clusters[rec.Episode.TaskID] = Sums{s.Num + num, s.Den + den}
+			t.clusters[rec.Episode.TaskID] = stat.Cluster{Num: s.Num + num, Den: s.Den + den}
 		}
 		for i := range g.cells {
 			c := &g.cells[i]
-			for _, v := range c.values {
-				t.values = append(t.values, v...)
+			for _, part := range c.values {
+				for _, v := range part {
+					t.values = append(t.values, stat.Observation{Cluster: rec.Episode.TaskID, Value: v})
+				}
 			}
 			c.values = nil
 			t.whole[i].merge(c)
@@ -101,7 +101,7 @@ func (t *Tally) Merge(o *Tally) {
 	t.values = append(t.values, o.values...)
 	for task, s := range o.clusters {
 		have := t.clusters[task]
-		t.clusters[task] = Sums{have.Num + s.Num, have.Den + s.Den}
+		t.clusters[task] = stat.Cluster{Num: have.Num + s.Num, Den: have.Den + s.Den}
 	}
 	for i := range t.whole {
 		c := o.whole[i]
@@ -125,15 +125,18 @@ func (t *Tally) Evidence() Evidence {
 	})
 	switch t.of.Form {
 	case Percentile:
-		slices.Sort(t.values)
 		e.Values = t.values
-		e.Value, e.OK = quantile(t.values, t.of.Rank)
+		values := make([]float64, len(t.values))
+		for i, o := range t.values {
+			values[i] = o.Value
+		}
+		e.Value, e.OK = quantile(values, t.of.Rank)
 	case Ratio:
-		var all Sums
+		var all stat.Cluster
 		for _, task := range slices.Sorted(maps.Keys(t.clusters)) {
 			s := t.clusters[task]
 			e.Clusters = append(e.Clusters, s)
-			all = Sums{all.Num + s.Num, all.Den + s.Den}
+			all = stat.Cluster{Num: all.Num + s.Num, Den: all.Den + s.Den}
 		}
 		if e.OK = e.Known > 0 && all.Den > 0; e.OK {
 			e.Value = all.Num / all.Den
