@@ -8,13 +8,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cupel-eval/cupel/agent"
-	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -212,188 +209,11 @@ func selected(o Options) (*plan, error) {
 	return p, nil
 }
 
-// resolvedCandidate is a candidate with its wire, key and dials.
-type resolvedCandidate struct {
-	goldens.Candidate
-	factory providers.Factory
-	key     string
-	dials   providers.Resolved
-	fork    *past // what its episodes go on from; nil unless they are forks
-	planned int   // episodes, those of other shards too
-}
-
-func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
-	c.Agent, c.Mode, c.Profile = cmp.Or(c.Agent, "contract"), cmp.Or(c.Mode, modePrompt), cmp.Or(c.Profile, "seed")
-	return c
-}
-
-func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error) {
-	c = withCandidateDefaults(c)
-	r := resolvedCandidate{Candidate: c}
-	if _, err := agent.New(c.Agent, agent.Params{Profile: c.Profile, Mode: c.Mode, Compress: c.Compress}); err != nil {
-		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
-	}
-	if c.Provider == ScriptedCandidate {
-		return r, nil
-	}
-	factory, ok := o.Providers[c.Provider]
-	if !ok {
-		return r, fmt.Errorf("candidate %s: unknown provider %q; known: %s", c.Name, c.Provider, strings.Join(sortedKeys(o.Providers), ", "))
-	}
-	r.factory = factory
-	dials, err := o.Policy.Resolve(c.Provider, "action")
-	if err != nil {
-		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
-	}
-	r.dials = dials
-	if r.Model == "" {
-		r.Model = dials.Model
-	}
-	if r.Model == "" {
-		return r, fmt.Errorf("candidate %s: no model, and the policy names none for provider %s", c.Name, c.Provider)
-	}
-	if c.MaxTokens != nil {
-		r.dials.MaxTokens = *c.MaxTokens
-	}
-	if c.Temperature != nil {
-		r.dials.Temperature = *c.Temperature
-	}
-	if err := r.checkMode(); err != nil {
-		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
-	}
-	if o.Mode != recorder.Replay && o.Key != nil {
-		if r.key, err = o.Key(c); err != nil {
-			return r, fmt.Errorf("candidate %s: %w", c.Name, err)
-		}
-	}
-	return r, nil
-}
-
-func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, trial int) planned {
-	p := planned{
-		suite: o.Suite, task: t, candidate: c.Candidate, trial: trial,
-		seed:    newSeed(o.Seed, t.ID, c.Name, trial),
-		factory: c.factory, key: c.key, fork: c.fork,
-		params: agent.Params{
-			Request: t.Request, Constraints: t.Constraints, Tools: tools, Budgets: c.budgets(t.Budgets),
-			MaxTokens: c.dials.MaxTokens, Temperature: c.dials.Temperature,
-			Profile: c.Profile, Mode: c.Mode, Compress: c.Compress,
-			Rescue: c.Rescue != "", RescueOnContradiction: c.RescueOnContradiction,
-		},
-	}
-	p.cassette = c.cassette(o, t, trial)
-	if c.Provider == ScriptedCandidate && !slices.ContainsFunc(t.Script, func(e goldens.Emit) bool { return e.Rescue }) {
-		p.params.Rescue = false // a script without a rescue turn has no stronger model
-	}
-	return p
-}
-
-// cassette is the path of an episode's cassette; empty if it needs none.
-func (c resolvedCandidate) cassette(o Options, t goldens.Task, trial int) string {
-	if c.Provider == ScriptedCandidate && !o.overHTTP(t) {
-		return ""
-	}
-	return CassettePath(t.ID, c.Name, trial)
-}
-
 // cassette is that of the i-th episode, and whether it is a scripted one.
 func (p *plan) cassette(i int) (path string, scripted bool) {
 	c := p.cells[i]
 	candidate := &p.candidates[c.candidate]
 	return candidate.cassette(p.options, p.tasks[c.task].Task, int(c.trial)), candidate.Provider == ScriptedCandidate
-}
-
-// budgets are the task's; what the suite leaves open the policy sets. The policy
-// caps neither tokens in all nor cost.
-func (c resolvedCandidate) budgets(b guard.Budgets) guard.Budgets {
-	return guard.Budgets{
-		MaxSteps:     cmp.Or(b.MaxSteps, c.dials.MaxSteps),
-		MaxToolCalls: cmp.Or(b.MaxToolCalls, c.dials.MaxToolCalls),
-		MaxTime:      cmp.Or(b.MaxTime, time.Duration(c.dials.MaxSeconds)*time.Second),
-		MaxTokens:    b.MaxTokens, MaxCostNanoUSD: b.MaxCostNanoUSD,
-	}
-}
-
-// CassettePath is the path of an episode's cassette below the suite's cassettes folder.
-func CassettePath(task, candidate string, trial int) string {
-	return fmt.Sprintf("%s/%s/%d.yaml", candidate, task, trial)
-}
-
-// candidates returns the selected ones in order. The scripted candidate is
-// taken only when a pattern names it.
-func (s Selection) candidates(all []goldens.Candidate) ([]goldens.Candidate, error) {
-	if len(s.Candidates) == 0 {
-		return slices.DeleteFunc(slices.Clone(all), func(c goldens.Candidate) bool { return c.Name == ScriptedCandidate }), nil
-	}
-	name := func(c goldens.Candidate) string { return c.Name }
-	return pick(all, s.Candidates, name, "candidate")
-}
-
-func (s Selection) tasks(all []goldens.Task) ([]goldens.Task, error) {
-	tasks, err := pick(all, s.Tasks, func(t goldens.Task) string { return t.ID }, "task")
-	if err != nil || len(s.Tags) == 0 {
-		return tasks, err
-	}
-	tagged := slices.DeleteFunc(slices.Clone(tasks), func(t goldens.Task) bool {
-		return !slices.ContainsFunc(s.Tags, func(tag string) bool { return slices.Contains(t.Tags, tag) || t.Tier == tag })
-	})
-	if len(tagged) == 0 {
-		return nil, fmt.Errorf("no selected task has tag or tier %s", strings.Join(s.Tags, " or "))
-	}
-	return tagged, nil
-}
-
-// pick returns the items whose name matches any pattern; no pattern takes all.
-// A pattern that matches nothing is an error that lists the names.
-func pick[E any](all []E, patterns []string, name func(E) string, what string) ([]E, error) {
-	if len(patterns) == 0 {
-		return all, nil
-	}
-	keep := make([]bool, len(all))
-	var errs []error
-	for _, pat := range patterns {
-		hit := false
-		for i, e := range all {
-			ok, err := path.Match(pat, name(e))
-			if err != nil {
-				errs = append(errs, fmt.Errorf("%s pattern %q: %w", what, pat, err))
-				break
-			}
-			keep[i] = keep[i] || ok
-			hit = hit || ok
-		}
-		if !hit {
-			var names []string
-			for _, e := range all {
-				names = append(names, name(e))
-			}
-			errs = append(errs, fmt.Errorf("no %s matches %q; there are: %s", what, pat, abridge(names, 80)))
-		}
-	}
-	var out []E
-	for i, e := range all {
-		if keep[i] {
-			out = append(out, e)
-		}
-	}
-	return out, errors.Join(errs...)
-}
-
-// abridge joins the first names and says how many were left out.
-func abridge(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // toolSets are the compiled sets of tools that tasks offer, by their names: most
@@ -424,9 +244,6 @@ func toolsOf(s *goldens.Suite, t goldens.Task) []tool.Spec {
 	}
 	return specs
 }
-
-// simulated says that a provider's models are simulations.
-func simulated(provider string) bool { return strings.HasPrefix(provider, "sim-") }
 
 // rowKey is the part of every row that says what was on trial.
 func (p planned) rowKey(runID, episodeID string, replayed bool) ledger.Key {

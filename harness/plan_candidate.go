@@ -1,0 +1,119 @@
+package harness
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// resolvedCandidate is a candidate with its wire, key and dials.
+type resolvedCandidate struct {
+	goldens.Candidate
+	factory providers.Factory
+	key     string
+	dials   providers.Resolved
+	fork    *past // what its episodes go on from; nil unless they are forks
+	planned int   // episodes, those of other shards too
+}
+
+func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
+	c.Agent, c.Mode, c.Profile = cmp.Or(c.Agent, "contract"), cmp.Or(c.Mode, modePrompt), cmp.Or(c.Profile, "seed")
+	return c
+}
+
+func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error) {
+	c = withCandidateDefaults(c)
+	r := resolvedCandidate{Candidate: c}
+	if _, err := agent.New(c.Agent, agent.Params{Profile: c.Profile, Mode: c.Mode, Compress: c.Compress}); err != nil {
+		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
+	}
+	if c.Provider == ScriptedCandidate {
+		return r, nil
+	}
+	factory, ok := o.Providers[c.Provider]
+	if !ok {
+		return r, fmt.Errorf("candidate %s: unknown provider %q; known: %s", c.Name, c.Provider, strings.Join(sortedKeys(o.Providers), ", "))
+	}
+	r.factory = factory
+	dials, err := o.Policy.Resolve(c.Provider, "action")
+	if err != nil {
+		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
+	}
+	r.dials = dials
+	if r.Model == "" {
+		r.Model = dials.Model
+	}
+	if r.Model == "" {
+		return r, fmt.Errorf("candidate %s: no model, and the policy names none for provider %s", c.Name, c.Provider)
+	}
+	if c.MaxTokens != nil {
+		r.dials.MaxTokens = *c.MaxTokens
+	}
+	if c.Temperature != nil {
+		r.dials.Temperature = *c.Temperature
+	}
+	if err := r.checkMode(); err != nil {
+		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
+	}
+	if o.Mode != recorder.Replay && o.Key != nil {
+		if r.key, err = o.Key(c); err != nil {
+			return r, fmt.Errorf("candidate %s: %w", c.Name, err)
+		}
+	}
+	return r, nil
+}
+
+func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, trial int) planned {
+	p := planned{
+		suite: o.Suite, task: t, candidate: c.Candidate, trial: trial,
+		seed:    newSeed(o.Seed, t.ID, c.Name, trial),
+		factory: c.factory, key: c.key, fork: c.fork,
+		params: agent.Params{
+			Request: t.Request, Constraints: t.Constraints, Tools: tools, Budgets: c.budgets(t.Budgets),
+			MaxTokens: c.dials.MaxTokens, Temperature: c.dials.Temperature,
+			Profile: c.Profile, Mode: c.Mode, Compress: c.Compress,
+			Rescue: c.Rescue != "", RescueOnContradiction: c.RescueOnContradiction,
+		},
+	}
+	p.cassette = c.cassette(o, t, trial)
+	if c.Provider == ScriptedCandidate && !slices.ContainsFunc(t.Script, func(e goldens.Emit) bool { return e.Rescue }) {
+		p.params.Rescue = false // a script without a rescue turn has no stronger model
+	}
+	return p
+}
+
+// cassette is the path of an episode's cassette; empty if it needs none.
+func (c resolvedCandidate) cassette(o Options, t goldens.Task, trial int) string {
+	if c.Provider == ScriptedCandidate && !o.overHTTP(t) {
+		return ""
+	}
+	return CassettePath(t.ID, c.Name, trial)
+}
+
+// budgets are the task's; what the suite leaves open the policy sets. The policy
+// caps neither tokens in all nor cost.
+func (c resolvedCandidate) budgets(b guard.Budgets) guard.Budgets {
+	return guard.Budgets{
+		MaxSteps:     cmp.Or(b.MaxSteps, c.dials.MaxSteps),
+		MaxToolCalls: cmp.Or(b.MaxToolCalls, c.dials.MaxToolCalls),
+		MaxTime:      cmp.Or(b.MaxTime, time.Duration(c.dials.MaxSeconds)*time.Second),
+		MaxTokens:    b.MaxTokens, MaxCostNanoUSD: b.MaxCostNanoUSD,
+	}
+}
+
+// CassettePath is the path of an episode's cassette below the suite's cassettes folder.
+func CassettePath(task, candidate string, trial int) string {
+	return fmt.Sprintf("%s/%s/%d.yaml", candidate, task, trial)
+}
+
+// simulated says that a provider's models are simulations.
+func simulated(provider string) bool { return strings.HasPrefix(provider, "sim-") }

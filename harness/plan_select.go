@@ -1,0 +1,88 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/goldens"
+)
+
+// candidates returns the selected ones in order. The scripted candidate is
+// taken only when a pattern names it.
+func (s Selection) candidates(all []goldens.Candidate) ([]goldens.Candidate, error) {
+	if len(s.Candidates) == 0 {
+		return slices.DeleteFunc(slices.Clone(all), func(c goldens.Candidate) bool { return c.Name == ScriptedCandidate }), nil
+	}
+	name := func(c goldens.Candidate) string { return c.Name }
+	return pick(all, s.Candidates, name, "candidate")
+}
+
+func (s Selection) tasks(all []goldens.Task) ([]goldens.Task, error) {
+	tasks, err := pick(all, s.Tasks, func(t goldens.Task) string { return t.ID }, "task")
+	if err != nil || len(s.Tags) == 0 {
+		return tasks, err
+	}
+	tagged := slices.DeleteFunc(slices.Clone(tasks), func(t goldens.Task) bool {
+		return !slices.ContainsFunc(s.Tags, func(tag string) bool { return slices.Contains(t.Tags, tag) || t.Tier == tag })
+	})
+	if len(tagged) == 0 {
+		return nil, fmt.Errorf("no selected task has tag or tier %s", strings.Join(s.Tags, " or "))
+	}
+	return tagged, nil
+}
+
+// pick returns the items whose name matches any pattern; no pattern takes all.
+// A pattern that matches nothing is an error that lists the names.
+func pick[E any](all []E, patterns []string, name func(E) string, what string) ([]E, error) {
+	if len(patterns) == 0 {
+		return all, nil
+	}
+	keep := make([]bool, len(all))
+	var errs []error
+	for _, pat := range patterns {
+		hit := false
+		for i, e := range all {
+			ok, err := path.Match(pat, name(e))
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s pattern %q: %w", what, pat, err))
+				break
+			}
+			keep[i] = keep[i] || ok
+			hit = hit || ok
+		}
+		if !hit {
+			var names []string
+			for _, e := range all {
+				names = append(names, name(e))
+			}
+			errs = append(errs, fmt.Errorf("no %s matches %q; there are: %s", what, pat, abridge(names, 80)))
+		}
+	}
+	var out []E
+	for i, e := range all {
+		if keep[i] {
+			out = append(out, e)
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// abridge joins the first names and says how many were left out.
+func abridge(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
