@@ -200,41 +200,34 @@ func (s *store) hint() string {
 	return "what is finished is in its journal; once that is mended, go on with: cupel run --resume " + s.dir
 }
 
-// close closes the files. What was appended is in them.
+// close closes the files and lets other processes at the folder. What was appended
+// is in them.
 func (s *store) close() error {
-	var errs []error
-	if s.journal != nil {
-		errs = append(errs, s.journal.Close())
-		s.journal = nil
-	}
-	if s.spending != nil {
-		errs = append(errs, s.spending.Close())
-		s.spending = nil
-	}
-	if s.limits != nil {
-		errs = append(errs, s.limits.Close())
-		s.limits = nil
-	}
+	err := s.closeFiles()
 	if s.stream != nil && s.stream.writer != nil {
 		s.stream.writer.Abort() // no more than its temporary files, if it was closed
 	}
 	s.unlock()
 	s.unlock = func() {}
+	return err
+}
+
+func (s *store) closeFiles() error {
+	var errs []error
+	if s.journal != nil {
+		errs = append(errs, s.journal.Close())
+	}
+	if s.spending != nil {
+		errs = append(errs, s.spending.Close())
+	}
+	if s.limits != nil {
+		errs = append(errs, s.limits.Close())
+	}
+	s.journal, s.spending, s.limits = nil, nil, nil
 	return errors.Join(errs...)
 }
 
 // removeJournal removes what only an unfinished run needs.
 func (s *store) removeJournal() error {
-	err := errors.Join(s.journal.Close(), s.closeSpending())
-	s.journal = nil
-	return errors.Join(err, ledger.RemoveJournal(s.dir))
-}
-
-func (s *store) closeSpending() error {
-	if s.spending == nil {
-		return nil
-	}
-	err := s.spending.Close()
-	s.spending = nil
-	return err
+	return errors.Join(s.closeFiles(), ledger.RemoveJournal(s.dir))
 }
