@@ -101,7 +101,7 @@ func stride() int {
 	case os.Getenv("CUPEL_SOAK") != "":
 		return 1
 	case testing.Short():
-		return 37
+		return 311
 	}
 	return 7
 }

@@ -97,9 +97,13 @@ func TestRunsLeakNothing(t *testing.T) {
 				}
 				require.NoError(t, err)
 			}
+			rounds := 100
+			if testing.Short() {
+				rounds = 5
+			}
 			once() // what is made once stays
 			before, goroutines := openFiles(t), goleak.IgnoreCurrent()
-			for range 100 {
+			for range rounds {
 				once()
 			}
 			require.Equal(t, before, openFiles(t))

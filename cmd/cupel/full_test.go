@@ -62,6 +62,9 @@ func (b *bench) limited(kib int, args ...string) ended {
 // Whatever file of a run cannot be written, that is said with what is safe and how
 // to go on, and going on comes to the same files.
 func TestWritesThatFail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	want := uninterrupted(t)
 	for _, test := range []struct {
 		kib   int
@@ -84,6 +87,9 @@ func TestWritesThatFail(t *testing.T) {
 // A disk that is full stops a run wherever it is by then, and it goes on once there
 // is room.
 func TestFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	want := uninterrupted(t)
 	stages := map[string]int{}
 	for kib := 4; kib <= 400; kib += 24 {

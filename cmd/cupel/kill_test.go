@@ -330,6 +330,9 @@ func (b *bench) tapes() map[string]fs.FileInfo {
 // A recording that is killed goes on without asking again for what it has, and
 // what it ends with replays to the same ledger.
 func TestKilledRecordingsGoOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	const parallel = 10
 	args := []string{"run", "--mode", "record", "--trials", "4", "--concurrency", "16"}
 	var life time.Duration

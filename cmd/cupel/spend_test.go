@@ -45,6 +45,9 @@ func (l *biller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A live run that is killed again and again, and goes on, is billed no more than its
 // cap by all its processes together: what was under way counts at its worst.
 func TestKilledRunsStayBelowTheirCap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	together(t, max(3, kills(20)), 6, func(t *testing.T, i int) {
 		bill := &biller{rng: rand.New(rand.NewPCG(8, uint64(i)))}
 		server := httptest.NewServer(bill)

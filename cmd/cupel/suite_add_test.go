@@ -26,6 +26,9 @@ func cupelIn(args ...string) (int, string) {
 // it was, passes lint, and replays at once from its cassette as the episode it was
 // made of: the solved ones solved by checks drafted from themselves.
 func TestSuiteAddRoundTrip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	runs, mine := filepath.Join(dir, "runs"), filepath.Join(dir, "mine")
