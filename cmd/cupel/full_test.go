@@ -123,6 +123,9 @@ func TestFullDisk(t *testing.T) {
 
 // A table that cannot be put in its place costs no episode.
 func TestLedgerThatCannotBeWritten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	want := uninterrupted(t)
 	b := newBench(t)
 	end := b.limited(40, slow...)
@@ -149,6 +152,9 @@ func TestLedgerThatCannotBeWritten(t *testing.T) {
 // Of two processes on one run the second leaves at once, and the first goes on as if
 // it were alone. One that was killed bars nobody.
 func TestTwoProcessesOnOneRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	want := uninterrupted(t)
 	b := newBench(t)
 	for _, first := range []*exec.Cmd{

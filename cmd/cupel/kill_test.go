@@ -251,17 +251,12 @@ func together(t *testing.T, n, most int, f func(t *testing.T, i int)) {
 	})
 }
 
-// kills is how many processes a test kills.
-func kills(n int) int {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
-}
-
 // A run that is killed at any moment, and goes on, comes to the files of one that
 // was left alone, byte for byte, and does nothing twice that it had written down.
 func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	const parallel = 6
 	// Most replays take their time; some are at once, and write in blocks.
 	paced := []string{"run", "--mode", "replay", "--candidate", "strong", "--replay-speed", "120", "--concurrency", "16"}
@@ -289,7 +284,7 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	}
 	m := &mended{}
 	begun := time.Now()
-	together(t, kills(180), parallel, func(t *testing.T, i int) {
+	together(t, 180, parallel, func(t *testing.T, i int) {
 		rng := rand.New(rand.NewPCG(6, uint64(i)))
 		k := kinds[0]
 		if i%8 == 0 {
@@ -304,7 +299,7 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	})
 	t.Logf("%d kills in %s, %d of them of processes that went on, %d with episodes in the journal, %d with a ledger; %d came too late",
 		m.kills, time.Since(begun).Round(time.Second), m.twice, m.journaled, m.ledgered, m.late)
-	require.GreaterOrEqual(t, m.kills, kills(200))
+	require.GreaterOrEqual(t, m.kills, 200)
 	require.GreaterOrEqual(t, m.journaled*4, m.kills, "a quarter of the kills hit a run in its midst")
 }
 
@@ -345,7 +340,7 @@ func TestKilledRecordingsGoOn(t *testing.T) {
 	})
 	m := &mended{}
 	kept := 0
-	together(t, max(3, kills(20)), parallel, func(t *testing.T, i int) {
+	together(t, max(3, 20), parallel, func(t *testing.T, i int) {
 		b := newBench(t)
 		require.Zero(t, b.run(0, "init").code)
 		var before map[string]fs.FileInfo

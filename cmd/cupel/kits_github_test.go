@@ -64,6 +64,9 @@ func readWorkflow(t *testing.T) workflow {
 // pinned to a major version, keys in the one step that pull requests never reach,
 // and no expression inside a script.
 func TestWorkflowIsCareful(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	w := readWorkflow(t)
 	require.Equal(t, map[string]string{"contents": "read"}, w.Permissions)
 	require.Equal(t, []string{"pull_request", "schedule", "workflow_dispatch"}, slices.Sorted(maps.Keys(w.On)))
@@ -247,6 +250,9 @@ func (a *actions) holds(condition string, failed bool) bool {
 
 // The workflow goes on as it should, whatever comes of a shard.
 func TestWorkflow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	t.Parallel()
 	for name, c := range map[string]struct {
 		event string
@@ -298,6 +304,9 @@ func TestWorkflow(t *testing.T) {
 
 // Without any run there is nothing to judge, which is never a pass.
 func TestWorkflowWithoutRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	k := newKit(t, "strong")
 	k.fake(0, map[int]string{1: "nothing", 2: "nothing", 3: "nothing"})
 	_, codes := k.act("pull_request", nil)
@@ -306,6 +315,9 @@ func TestWorkflowWithoutRuns(t *testing.T) {
 
 // The same with cupel itself.
 func TestWorkflowRunsCupel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	t.Parallel()
 	for name, c := range map[string]struct {
 		candidate string
@@ -337,6 +349,9 @@ func TestWorkflowRunsCupel(t *testing.T) {
 // A nightly of simulated models, recorded in three shards, costs what it may and
 // keeps what it recorded.
 func TestWorkflowRecordsCupel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	t.Parallel()
 	k := newKit(t)
 	k.cupel("init")

@@ -75,6 +75,9 @@ func (k *kit) waitFor(pattern string) {
 }
 
 func TestNightlyScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	t.Parallel()
 	for name, c := range map[string]struct {
 		gate     int
@@ -118,6 +121,9 @@ func TestNightlyScript(t *testing.T) {
 }
 
 func TestNightlyScriptRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	for name, c := range map[string]struct {
 		setting, says string
 		code          int
@@ -139,6 +145,9 @@ func TestNightlyScriptRefuses(t *testing.T) {
 
 // Interrupted or killed with all its processes, it goes on where it was.
 func TestNightlyScriptGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	t.Parallel()
 	for name, c := range map[string]struct {
 		end  func(pid int)
@@ -175,6 +184,9 @@ func TestNightlyScriptGoesOn(t *testing.T) {
 // A night that cannot be resumed, because the suite has changed, keeps nobody
 // from the next one; what a gate refuses is not paid for twice.
 func TestNightlyScriptStartsAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	t.Parallel()
 	k := newKit(t)
 	k.fake(2, map[int]string{1: "usage"})
@@ -201,6 +213,9 @@ func TestNightlyScriptStartsAnew(t *testing.T) {
 
 // The same with cupel itself.
 func TestNightlyScriptRunsCupel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	t.Parallel()
 	for name, c := range map[string]struct {
 		candidate, shards string
@@ -224,6 +239,9 @@ func TestNightlyScriptRunsCupel(t *testing.T) {
 }
 
 func TestNightlyScriptResumesCupel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	t.Parallel()
 	for name, end := range map[string]func(pid int){
 		"interrupted": func(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) },
@@ -247,6 +265,9 @@ func TestNightlyScriptResumesCupel(t *testing.T) {
 
 // A cap that binds is no failure to try again, and never a pass.
 func TestNightlyScriptCapsCupel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	t.Parallel()
 	k := newKit(t)
 	k.cupel("init")

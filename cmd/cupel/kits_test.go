@@ -192,6 +192,9 @@ func (k *kit) script(name string) string {
 
 // What the kits show of the command line exists.
 func TestKitsCallWhatExists(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	k := newKit(t)
 	shown := 0
 	for _, file := range []string{"ci/github.yml", "ci/nightly.sh", "ci.md"} {

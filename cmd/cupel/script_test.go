@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 // TestScripts runs one script per behaviour of the command line, each in a
 // fresh folder with no configuration and no keys.
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
 		UpdateScripts: os.Getenv("CUPEL_UPDATE_SCRIPTS") != "",

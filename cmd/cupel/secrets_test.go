@@ -187,6 +187,9 @@ tasks:
 // records and runs live against a server that gives them away, and searches
 // every file and everything printed with a decoder of its own.
 func TestNoArtefactHoldsASecret(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
 	for place, canary := range map[string]string{
 		"header": canaryKey, "answer": canaryKey, "plan": canaryTool, "error": canaryKey,
 		"tool": canaryTool, "human": canaryWorld, "name": canaryCloud,

@@ -48,7 +48,7 @@ func TestKilledRunsStayBelowTheirCap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
 	}
-	together(t, max(3, kills(20)), 6, func(t *testing.T, i int) {
+	together(t, 20, 6, func(t *testing.T, i int) {
 		bill := &biller{rng: rand.New(rand.NewPCG(8, uint64(i)))}
 		server := httptest.NewServer(bill)
 		t.Cleanup(server.Close)
