@@ -58,7 +58,10 @@ func suffer(t *testing.T, next http.HandlerFunc, name, path string, stream bool)
 	server.Start()
 	defer server.Close()
 	client := server.Client()
-	client.Timeout = 200 * time.Millisecond
+	client.Timeout = time.Minute
+	if name == "hang" || name == "stall" {
+		client.Timeout = 200 * time.Millisecond // they never end by themselves
+	}
 	r, err := http.NewRequest(http.MethodPost, server.URL+path, strings.NewReader(fmt.Sprintf(`{"stream":%v}`, stream)))
 	require.NoError(t, err)
 	r.Header.Set(ChaosHeader, name)
