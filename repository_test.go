@@ -48,8 +48,11 @@ var arrows = map[string][]string{
 	// The contract suite is linked into tests only.
 	"providers/providertest": {"providers"},
 	"providers/scripted":     {"providers"},
-	"reports":                {"harness/ledger", "reports/expr", "reports/stat"},
+	"reports":                {"harness/ledger", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/trend"},
+	"reports/compare":        {"harness/ledger", "reports/failure", "reports/stat"},
 	"reports/expr":           {"harness/ledger", "reports/stat"},
+	"reports/failure":        {"harness/ledger"},
+	"reports/trend":          {"reports/stat"},
 }
 
 // forbidden imports, with the reason. cmd may import everything.

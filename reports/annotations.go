@@ -54,7 +54,7 @@ func annotate(list []annotation, name string, v Verdict, sentence string, criter
 	}
 	said := len(list)
 	if beyond(sentence, criteria) { // episodes without a result decided
-		list = append(list, annotation{v, fmt.Sprintf("%s: %s", brief(name, 80), v.word()), name + " " + sentence})
+		list = append(list, annotation{v, fmt.Sprintf("%s: %s", brief(name, 80), word(v)), name + " " + sentence})
 	}
 	for _, c := range criteria {
 		if c.Verdict == Pass {
@@ -64,10 +64,10 @@ func annotate(list []annotation, name string, v Verdict, sentence string, criter
 			c.Verdict = v
 		}
 		text := fmt.Sprintf("%s (%s), needs %s, n %s. %s", c.value(), c.interval(), c.needs(), thousands(int64(c.N)), c.Note)
-		list = append(list, annotation{c.Verdict, fmt.Sprintf("%s: %s: %s", brief(name, 80), lowerFirst(c.Title), c.Verdict.word()), strings.TrimSpace(text)})
+		list = append(list, annotation{c.Verdict, fmt.Sprintf("%s: %s: %s", brief(name, 80), lowerFirst(c.Title), word(c.Verdict)), strings.TrimSpace(text)})
 	}
 	if len(list) == said { // a pass, or one that would be if it were finished
-		list = append(list, annotation{v, fmt.Sprintf("%s: %s", brief(name, 80), v.word()), name + " " + sentence})
+		list = append(list, annotation{v, fmt.Sprintf("%s: %s", brief(name, 80), word(v)), name + " " + sentence})
 	}
 	return list
 }

@@ -34,7 +34,7 @@ type Builder struct {
 func NewBuilder(m ledger.Manifest) *Builder {
 	m.Acceptance = m.Acceptance.Resolved()
 	b := &Builder{
-		r:  Report{Format: 1, Run: m, Candidates: []Candidate{}, Groups: []Group{}, Tasks: []Task{}, Episodes: []Episode{}, Notes: []string{}},
+		r:  Report{Format: 1, Run: m, Candidates: []Candidate{}, Groups: []Group{}, Tasks: []Task{}, Episodes: []Episode{}, Clusters: []Cluster{}, Notes: []string{}},
 		by: map[string]*account{}, words: map[string]string{}, own: ownCriteria(m.Acceptance.Criteria),
 	}
 	for _, c := range m.Candidates {
@@ -59,7 +59,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	}
 	// A guard's stop is never a success, whatever the checks say.
 	e.Solved = e.Excluded == "" && row.Solved && row.Status != "stopped"
-	why := failure(&e, row)
+	why := reason(&e, row)
 	e.Failure = b.word(bounded(why, maxFailure))
 	a := b.by[e.Candidate]
 	if a == nil {
@@ -171,8 +171,8 @@ func bounded(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// failure is why an episode was not solved, in one line.
-func failure(e *Episode, row *ledger.Episode) string {
+// reason is why an episode was not solved, in one line.
+func reason(e *Episode, row *ledger.Episode) string {
 	if e.Solved {
 		return ""
 	}

@@ -205,18 +205,6 @@ func TestStoppedIsNeverSolved(t *testing.T) {
 	require.Equal(t, []Tally{{"stopped: max_steps", 1}}, r.Candidates[0].Statuses)
 }
 
-func TestWorst(t *testing.T) {
-	for _, c := range []struct {
-		in   []Verdict
-		want Verdict
-	}{
-		{nil, Inconclusive}, {[]Verdict{NotJudged}, Inconclusive}, {[]Verdict{Pass}, Pass}, {[]Verdict{Pass, NotJudged}, Pass},
-		{[]Verdict{Pass, Inconclusive}, Inconclusive}, {[]Verdict{Inconclusive, Fail, Pass}, Fail}, {[]Verdict{Fail}, Fail},
-	} {
-		require.Equal(t, c.want, worst(c.in), "%v", c.in)
-	}
-}
-
 func TestCostIsUnknownNeverZero(t *testing.T) {
 	priced := func(n int64) func(*ledger.Episode, []ledger.Turn) {
 		return func(e *ledger.Episode, _ []ledger.Turn) { e.CostNanoUSD, e.In = &n, &n }

@@ -211,14 +211,6 @@ func mean(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', 1, 64)
 }
 
-// word is a verdict for people.
-func (v Verdict) word() string {
-	if v == NotJudged {
-		return "not judged"
-	}
-	return string(v)
-}
-
 // list joins tallies: "prose 3, truncated 1".
 func list(tallies []Tally, limit int) string {
 	if len(tallies) == 0 {

@@ -59,20 +59,7 @@ func htmlText(s string) string { return html.EscapeString(visible(s)) }
 type chip struct{ Class, Sign, Word string }
 
 func chipOf(v Verdict) chip {
-	return chip{Class: string(v), Sign: v.sign(), Word: v.word()}
-}
-
-// sign tells verdicts apart without colour.
-func (v Verdict) sign() string {
-	switch v {
-	case Pass:
-		return "✓"
-	case Fail:
-		return "✗"
-	case Inconclusive:
-		return "?"
-	}
-	return "–"
+	return chip{Class: string(v), Sign: sign(v), Word: word(v)}
 }
 
 // pageView is what the template shows: strings, and coordinates of small drawings.

@@ -67,7 +67,7 @@ func verdictOf(criteria []Criterion) Verdict {
 	for _, c := range criteria {
 		list = append(list, c.Verdict)
 	}
-	return worst(list)
+	return stat.Worst(list)
 }
 
 // sentence says the verdict of the criteria and what decided it.

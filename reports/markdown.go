@@ -16,7 +16,7 @@ const maxMarkdown = 58_000
 // that it can neither mention people nor link nor break a table.
 func Markdown(w io.Writer, r Report) error {
 	b := &budget{left: maxMarkdown}
-	b.line("### %s %s", r.Verdict.sign(), md(clip(r.Headline, 200)))
+	b.line("### %s %s", sign(r.Verdict), md(clip(r.Headline, 200)))
 	b.line("")
 	b.line("Suite **%s** · %s · run <code>%s</code>%s", md(brief(r.Run.Suite, 80)), r.shape(), md(brief(r.Run.RunID, 64)), simulated(r.Run.Simulated))
 	if r.Outcomes.WithoutResult() > 0 {
@@ -29,10 +29,10 @@ func Markdown(w io.Writer, r Report) error {
 	}
 	b.line("")
 	for _, c := range r.Candidates {
-		b.line("- %s **%s** %s", c.Verdict.sign(), md(brief(c.Name, 80)), md(clip(c.Sentence, 600))+simulated(c.Simulated))
+		b.line("- %s **%s** %s", sign(c.Verdict), md(brief(c.Name, 80)), md(clip(c.Sentence, 600))+simulated(c.Simulated))
 	}
 	for _, g := range r.Groups {
-		b.line("- %s **%s** (%s) %s", g.Verdict.sign(), md(brief(g.name(), 80)), md(clip(g.about(), 300)), md(clip(g.Sentence, 600)))
+		b.line("- %s **%s** (%s) %s", sign(g.Verdict), md(brief(g.name(), 80)), md(clip(g.about(), 300)), md(clip(g.Sentence, 600)))
 	}
 	b.line("")
 	b.criteria(r)
@@ -93,7 +93,7 @@ func (b *budget) criteria(r Report) {
 	b.line("|:--|:--|--:|--:|--:|--:|:--|")
 	rows := func(name string, list []Criterion) {
 		for _, c := range list {
-			b.line("| %s | %s | **%s** | %s | %s | %s | %s %s |", name, md(c.Title), c.value(), c.interval(), thousands(int64(c.N)), c.needs(), c.Verdict.sign(), c.Verdict.word())
+			b.line("| %s | %s | **%s** | %s | %s | %s | %s %s |", name, md(c.Title), c.value(), c.interval(), thousands(int64(c.N)), c.needs(), sign(c.Verdict), word(c.Verdict))
 			name = ""
 		}
 	}

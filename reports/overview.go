@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // addVerdict sums up the candidates and groups.
@@ -19,7 +20,7 @@ func (r *Report) addVerdict() {
 			verdicts = append(verdicts, Fail)
 		}
 	}
-	if r.Verdict = worst(verdicts); r.Verdict == Pass && cutShort(r.Run) != "" {
+	if r.Verdict = stat.Worst(verdicts); r.Verdict == Pass && cutShort(r.Run) != "" {
 		r.Verdict = Inconclusive
 	}
 	judged := len(r.Candidates) - n[NotJudged]

@@ -173,7 +173,7 @@ func (t theme) validity(r Report) drawing {
 	}
 	for _, v := range []Verdict{Pass, Inconclusive, Fail} {
 		col, shape := t.look(v)
-		g.key = append(g.key, keyEntry{v.word(), glyph(col, shape)})
+		g.key = append(g.key, keyEntry{word(v), glyph(col, shape)})
 	}
 	g.key = append(g.key, keyEntry{percent(r.Run.Acceptance.Confidence) + " interval", func(c draw.Canvas, at vg.Point) {
 		c.StrokeLine2(draw.LineStyle{Color: t.muted, Width: 2}, at.X-5, at.Y, at.X+5, at.Y)

@@ -10,7 +10,9 @@ package reports
 
 import (
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/trend"
 )
 
 // Report is everything known about a run's acceptance. Its JSON form is
@@ -36,6 +38,11 @@ type Report struct {
 	Tasks []Task `json:"tasks"`
 	// Episodes are in the ledger's order.
 	Episodes []Episode `json:"episodes"`
+	// Clusters group the episodes that were not solved by signature, the largest
+	// first, within the taxonomy's order.
+	Clusters []Cluster `json:"clusters"`
+	// Trend are past runs of the same suite with this one last; null without any.
+	Trend []trend.Series `json:"trend,omitempty"`
 	// Figures name the plots, in the order shown.
 	Figures []Figure `json:"figures"`
 	// Notes say what a reader of the numbers must know.
@@ -171,6 +178,18 @@ type Cell struct {
 	Episodes []int `json:"episodes"`
 }
 
+// Cluster are episodes that failed alike.
+type Cluster struct {
+	failure.Cause
+	// Episodes index Report.Episodes, in its order; Shortest is the one with the
+	// fewest turns, the first of several.
+	Episodes []int `json:"episodes"`
+	Shortest int   `json:"shortest"`
+	// Tasks and Candidates count the episodes by task and by candidate, most first.
+	Tasks      []Tally `json:"tasks"`
+	Candidates []Tally `json:"candidates"`
+}
+
 // Episode is one episode's outcome. The transcripts of a bounded number are kept
 // beside it.
 type Episode struct {
@@ -186,10 +205,12 @@ type Episode struct {
 	Excluded string `json:"excluded"`
 	// Failure is the first failing check, or the error, in one line of at most
 	// 1 KiB; empty when solved.
-	Failure     string `json:"failure"`
-	Steps       int    `json:"steps"`
-	CostNanoUSD *int64 `json:"cost_nanousd"`
-	ElapsedUs   int64  `json:"elapsed_us"`
+	Failure string `json:"failure"`
+	// Cause sorts the failure; absent when solved.
+	Cause       *failure.Cause `json:"cause,omitempty"`
+	Steps       int            `json:"steps"`
+	CostNanoUSD *int64         `json:"cost_nanousd"`
+	ElapsedUs   int64          `json:"elapsed_us"`
 
 	anchor string // of the transcript on the page; empty without one
 	kept   *kept  // nil for most episodes of a large run

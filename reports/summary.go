@@ -40,11 +40,11 @@ func Summary(w io.Writer, r Report, width int) error {
 		if c.Simulated {
 			title += " (simulated)"
 		}
-		t.AppendRow(table.Row{brief(title, name), c.Success.rate(), c.Success.interval(), c.Success.N, "solved", strings.ToUpper(c.Verdict.word())})
+		t.AppendRow(table.Row{brief(title, name), c.Success.rate(), c.Success.interval(), c.Success.N, "solved", strings.ToUpper(word(c.Verdict))})
 		summaryRows(t, c.Criteria, name)
 	}
 	for _, g := range r.Groups {
-		t.AppendRow(table.Row{brief(g.name()+" (pooled)", name), "", "", "", "", strings.ToUpper(g.Verdict.word())})
+		t.AppendRow(table.Row{brief(g.name()+" (pooled)", name), "", "", "", "", strings.ToUpper(word(g.Verdict))})
 		summaryRows(t, g.Criteria, name)
 	}
 	b.WriteString(t.Render())
@@ -84,7 +84,7 @@ func style(terminal bool) table.Style {
 
 func summaryRows(t table.Writer, list []Criterion, name int) {
 	for _, c := range list {
-		t.AppendRow(table.Row{"  " + brief(c.short(), name-2), c.value(), c.interval(), c.N, c.needs(), c.Verdict.word()})
+		t.AppendRow(table.Row{"  " + brief(c.short(), name-2), c.value(), c.interval(), c.N, c.needs(), word(c.Verdict)})
 	}
 }
 

@@ -1,34 +1,36 @@
 package reports
 
-// Verdict is what the evidence says about a criterion, a candidate or a run.
-type Verdict string
+import "github.com/cupel-eval/cupel/reports/stat"
 
-// The verdicts. Absent data is Inconclusive, never Pass.
+// Verdict is what the evidence says about a criterion, a candidate or a run.
+type Verdict = stat.Verdict
+
+// The verdicts; see stat.Verdict. NotJudged marks a candidate that is shown but
+// not on trial: a script.
 const (
-	Pass         Verdict = "pass"
-	Fail         Verdict = "fail"
-	Inconclusive Verdict = "inconclusive"
-	// NotJudged marks a candidate that is shown but not on trial: a script.
-	NotJudged Verdict = "not_judged"
+	Pass         = stat.Pass
+	Fail         = stat.Fail
+	Inconclusive = stat.Inconclusive
+	NotJudged    = stat.NotJudged
 )
 
-// worst is Fail if any verdict is, else Inconclusive if any is or there is none,
-// else Pass. NotJudged does not count.
-func worst(verdicts []Verdict) Verdict {
-	w, judged := Pass, false
-	for _, v := range verdicts {
-		switch v {
-		case Fail:
-			return Fail
-		case Inconclusive:
-			w = Inconclusive
-		case NotJudged:
-			continue
-		}
-		judged = true
+// sign tells verdicts apart without colour.
+func sign(v Verdict) string {
+	switch v {
+	case Pass:
+		return "✓"
+	case Fail:
+		return "✗"
+	case Inconclusive:
+		return "?"
 	}
-	if !judged {
-		return Inconclusive
+	return "–"
+}
+
+// word is a verdict in a sentence.
+func word(v Verdict) string {
+	if v == NotJudged {
+		return "not judged"
 	}
-	return w
+	return string(v)
 }

@@ -3,7 +3,8 @@ package stat
 // Trials are the trials of one task.
 type Trials struct {
 	// Passed of N trials, 0 ≤ Passed ≤ N.
-	Passed, N int
+	Passed int `json:"passed"`
+	N      int `json:"n"`
 }
 
 func (t Trials) valid() bool { return t.Passed >= 0 && t.Passed <= t.N }

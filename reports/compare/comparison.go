@@ -1,0 +1,191 @@
+// Package compare says what changed between two runs: the rows of both go in, a
+// Comparison comes out, paired by task and trial, with what differs in their
+// making, an effect with its interval for every metric, a class for every task,
+// and one verdict. It is pure; package reports renders.
+package compare
+
+import (
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/failure"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// Comparison is everything known about what changed from the baseline to the
+// run on trial. Its JSON form is published (docs/schema/comparison.json); fields
+// are only ever added while Format stays the same. A null is unknown, never zero.
+type Comparison struct {
+	// Format is the version of this structure, now 1.
+	Format int `json:"format"`
+	// Verdict is Fail if any pair shows a regression, Pass if all are shown not to
+	// be worse by more than their margins, else Inconclusive.
+	Verdict stat.Verdict `json:"verdict"`
+	// Headline says the verdict and its first reason in one line.
+	Headline string `json:"headline"`
+	Baseline Side   `json:"baseline"`
+	Trial    Side   `json:"trial"`
+	// Differences are what the two were made of, where that differs.
+	Differences []Difference `json:"differences"`
+	// Rules are the levels and margins in force, resolved.
+	Rules Rules  `json:"rules"`
+	Pairs []Pair `json:"pairs"`
+	// Notes say what a reader of the numbers must know.
+	Notes []string `json:"notes"`
+}
+
+// Side is one of the two runs, as far as a comparison shows it.
+type Side struct {
+	RunID       string `json:"run_id"`
+	Suite       string `json:"suite"`
+	Mode        string `json:"mode"`
+	Status      string `json:"status"`
+	Started     string `json:"started,omitempty"`
+	CodeVersion string `json:"code_version"`
+	Trials      int    `json:"trials"`
+	Simulated   bool   `json:"simulated"`
+}
+
+// Difference is something the two runs or candidates do not have in common.
+type Difference struct {
+	// What is one of agent, provider, model, output mode, prompt, rescue model,
+	// candidate, suite, tasks, checks, world, tools, prices, code, seed, trials,
+	// mode, acceptance.
+	What string `json:"what"`
+	// Where names the candidate or tasks, where it is not the whole run.
+	Where    string `json:"where,omitempty"`
+	Baseline string `json:"baseline"`
+	Trial    string `json:"trial"`
+	// Misleads says that outcomes cannot be compared across it: other checks,
+	// another world. Such tasks are refused, left out or compared as told.
+	Misleads bool `json:"misleads"`
+}
+
+// Pair compares one candidate of the baseline with one of the run on trial.
+type Pair struct {
+	Baseline ledger.ManifestCandidate `json:"baseline"`
+	Trial    ledger.ManifestCandidate `json:"trial"`
+	Verdict  stat.Verdict             `json:"verdict"`
+	// Sentence says the verdict and its reason, without names.
+	Sentence string `json:"sentence"`
+	// Metrics are the gating ones first.
+	Metrics []Metric `json:"metrics"`
+	// Tasks are in the order of the run on trial, those it lacks after them.
+	Tasks []Task `json:"tasks"`
+	// Drift is how the kinds of failure moved, in the taxonomy's order.
+	Drift []Drift `json:"drift"`
+	// Episodes are paired by task and trial; BaselineOnly and TrialOnly have no
+	// partner. WithoutResult pairs lost one or both to something that says nothing
+	// about the model, and are left out.
+	Episodes      int `json:"episodes"`
+	BaselineOnly  int `json:"baseline_only"`
+	TrialOnly     int `json:"trial_only"`
+	WithoutResult int `json:"without_result"`
+	// Known are paired episodes of tasks on the known-flaky list: reported, but no
+	// part of a gating metric.
+	Known int `json:"known_flaky"`
+}
+
+// Metric is one measurement on both sides of a pair, over the same episodes.
+type Metric struct {
+	// Name is solved, valid_json, steps, clarifies, cost, tokens, latency, thrash
+	// or stall.
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// Unit is "share", "steps", "clarifies", "nano-USD", "tokens" or "us".
+	Unit string `json:"unit"`
+	// HigherIsBetter is the good direction.
+	HigherIsBetter bool `json:"higher_is_better"`
+	// Gates says that it decides the verdict.
+	Gates    bool     `json:"gates"`
+	Baseline *float64 `json:"baseline"`
+	Trial    *float64 `json:"trial"`
+	// Effect is Trial − Baseline; Interval its two-sided interval, null where the
+	// spread between tasks is unknown.
+	Effect   *float64       `json:"effect"`
+	Interval *stat.Interval `json:"interval"`
+	// N are paired observations, Clusters the tasks they come from.
+	N        int `json:"n"`
+	Clusters int `json:"tasks"`
+	// P is two-sided for metrics that are reported and one-sided, for a change to
+	// the worse, for gating ones. Adjusted allows for all of the comparison's
+	// metrics of the same kind: Holm over gating ones, Benjamini–Hochberg over the rest.
+	P        *float64 `json:"p"`
+	Adjusted *float64 `json:"adjusted_p"`
+	// Margin is the loss one is ready to bear, null where none is set.
+	Margin *float64 `json:"margin"`
+	// Test names the tests and the interval.
+	Test string `json:"test"`
+	// Verdict is not_judged for a metric that does not gate.
+	Verdict stat.Verdict `json:"verdict"`
+	// Power says what loss these numbers could have shown, and what more would take.
+	Power string `json:"power"`
+	// Note is empty or says what was left out.
+	Note string `json:"note"`
+}
+
+// Task is one task of a pair.
+type Task struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// Baseline and Trial are its scored trials.
+	Baseline stat.Trials    `json:"baseline"`
+	Trial    stat.Trials    `json:"trial"`
+	Class    stat.Stability `json:"class"`
+	// P is Fisher's, one-sided in the direction of the change; Adjusted allows for
+	// all tasks of the comparison (Benjamini–Hochberg). Share is the exact 95 %
+	// interval of the share of passes over both, as if nothing had changed.
+	P        float64       `json:"p"`
+	Adjusted float64       `json:"adjusted_p"`
+	Share    stat.Interval `json:"share"`
+	// Evidence says in one line what speaks for the class.
+	Evidence string `json:"evidence"`
+	// Known is its entry on the known-flaky list, null without one.
+	Known *KnownFlaky `json:"known_flaky"`
+	// Episodes are pairs worth a look, at most four: those whose outcomes differ
+	// first, the shortest first.
+	Episodes []EpisodePair `json:"episodes"`
+}
+
+// EpisodePair is a trial on both sides. An id is empty where that side has none.
+type EpisodePair struct {
+	Trial         int    `json:"trial"`
+	BaselineID    string `json:"baseline_id"`
+	TrialID       string `json:"trial_id"`
+	BaselineEnded string `json:"baseline_ended"`
+	TrialEnded    string `json:"trial_ended"`
+	// Turn is the first turn whose decision differs, counted from 1; 0 when all
+	// are alike or a side has none.
+	Turn int `json:"first_divergence"`
+	// What differs there, in one line.
+	What string `json:"what"`
+}
+
+// KnownFlaky is an entry of the known-flaky list of cupel.yaml: a task that is
+// reported but does not gate until it expires.
+type KnownFlaky struct {
+	Task string `json:"task"`
+	// Candidate is a name, or empty for all.
+	Candidate string `json:"candidate,omitempty"`
+	Owner     string `json:"owner"`
+	// Expires is a date, YYYY-MM-DD: the last day on which it counts.
+	Expires string `json:"expires"`
+	Reason  string `json:"reason,omitempty"`
+	// Expired says that the day of the comparison is later: the task gates again.
+	Expired bool `json:"expired"`
+}
+
+// Drift is how often episodes failed in one way, before and after, of all scored
+// episodes of the pair.
+type Drift struct {
+	Kind     failure.Kind `json:"kind"`
+	Baseline int          `json:"baseline"`
+	Trial    int          `json:"trial"`
+	// BaselineOf and TrialOf are the episodes these are counted among.
+	BaselineOf int `json:"baseline_of"`
+	TrialOf    int `json:"trial_of"`
+	// P is of the paired permutation test, clustered by task; Adjusted is
+	// Benjamini–Hochberg over the kinds. Null without pairs.
+	P        *float64 `json:"p"`
+	Adjusted *float64 `json:"adjusted_p"`
+	// Moved says that Adjusted is at most α and the share moved by five points.
+	Moved bool `json:"moved"`
+}

@@ -1,0 +1,59 @@
+// Package trend looks at a candidate's past runs: their figures go in, one by
+// one in time; series with the points where something changed come out.
+package trend
+
+import (
+	"time"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// Run are the figures of one candidate in one past run.
+type Run struct {
+	RunID     string    `json:"run_id"`
+	Started   time.Time `json:"started"`
+	Candidate string    `json:"candidate"`
+	// Solved of Scored episodes; Valid of Judged turns.
+	Solved int `json:"solved"`
+	Scored int `json:"scored"`
+	Valid  int `json:"valid"`
+	Judged int `json:"judged"`
+	// Steps is the mean of solved episodes; CostNanoUSD the mean of scored ones, null
+	// when unknown; LatencyUs the median turn.
+	Steps       *float64 `json:"steps"`
+	CostNanoUSD *float64 `json:"cost_nanousd"`
+	LatencyUs   *float64 `json:"latency_us"`
+	// Digest is the candidate's, SuiteDigest the suite's: what changed on purpose.
+	Digest      string `json:"candidate_digest"`
+	SuiteDigest string `json:"suite_digest"`
+}
+
+// Series is one metric of one candidate over time.
+type Series struct {
+	Candidate string  `json:"candidate"`
+	Metric    string  `json:"metric"`
+	Points    []Point `json:"points"`
+	// Changes are indices of the first point after each change, ascending.
+	Changes []Change `json:"changes"`
+}
+
+// Point is one run of a series. Interval is null where none is known.
+type Point struct {
+	RunID    string         `json:"run_id"`
+	Started  time.Time      `json:"started"`
+	Value    float64        `json:"value"`
+	Interval *stat.Interval `json:"interval"`
+}
+
+// Change is where a series changed level.
+type Change struct {
+	// At indexes Points: the first of the new level.
+	At int `json:"at"`
+	// Before and After are the levels, P the p-value of the change.
+	Before float64 `json:"before"`
+	After  float64 `json:"after"`
+	P      float64 `json:"p"`
+	// With names what was changed on purpose between the two runs: "candidate",
+	// "suite", or nothing.
+	With []string `json:"with"`
+}
