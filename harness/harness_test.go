@@ -2,11 +2,14 @@ package harness_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,10 +40,18 @@ func TestCounts(t *testing.T) {
 
 func countsSuite(t testing.TB) *goldens.Suite {
 	t.Helper()
-	s, err := goldens.Load(counts.FS, "builtin:counts")
+	s, err := loadedCounts()
 	require.NoError(t, err)
-	return s
+	own := *s // a test may change its tasks
+	own.Tasks, own.HTTP = slices.Clone(s.Tasks), maps.Clone(s.HTTP)
+	for i := range own.Tasks {
+		own.Tasks[i].Expect, own.Tasks[i].Script = slices.Clone(s.Tasks[i].Expect), slices.Clone(s.Tasks[i].Script)
+	}
+	return &own
 }
+
+// loadedCounts reads the suite once: under the race detector that takes a second.
+var loadedCounts = sync.OnceValues(func() (*goldens.Suite, error) { return goldens.Load(counts.FS, "builtin:counts") })
 
 // countsOptions replay the built-in suite in memory.
 func countsOptions(t testing.TB) harness.Options {

@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -308,10 +309,12 @@ func (t total) nano() (int64, bool) {
 //go:embed prices.yaml
 var pricesFile []byte
 
+var builtinPrices = sync.OnceValues(func() (*priceLayer, error) { return readPrices(pricesFile) })
+
 // DefaultPrices returns the built-in table. An error means that the program
 // was built with a broken one.
 func DefaultPrices() (Prices, error) {
-	l, err := readPrices(pricesFile)
+	l, err := builtinPrices()
 	if err != nil {
 		return Prices{}, fmt.Errorf("built-in price table: %w", err)
 	}

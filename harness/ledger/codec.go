@@ -15,24 +15,20 @@ var codec compress.Codec = &pageCodec{}
 
 // pageCodec is parquet-go's zstd with a window of a page's size. With its default
 // of 8 MB every encoder holds 16 MB, and walks through them page after page.
-type pageCodec struct {
-	parquetzstd.Codec
-	encoders sync.Pool
-}
+type pageCodec struct{ parquetzstd.Codec }
 
 const pageWindow = 256 << 10
 
+// compressor serves concurrent pages, as many at once as there are processors.
+var compressor = sync.OnceValues(func() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithWindowSize(pageWindow), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false))
+})
+
 // Encode implements compress.Codec.
 func (c *pageCodec) Encode(dst, src []byte) ([]byte, error) {
-	e, ok := c.encoders.Get().(*zstd.Encoder)
-	if !ok {
-		var err error
-		e, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(pageWindow),
-			zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false))
-		if err != nil {
-			return nil, err
-		}
+	e, err := compressor()
+	if err != nil {
+		return nil, err
 	}
-	defer c.encoders.Put(e)
 	return e.EncodeAll(src, dst[:0]), nil
 }
