@@ -2,27 +2,31 @@
 // kind of failure and a signature that alike failures share come out.
 package failure
 
+import "github.com/cupel-eval/cupel/harness/ledger"
+
 // Kind is what went wrong, of a fixed taxonomy.
 type Kind string
 
 // The taxonomy, in the order in which kinds are shown. The first five are the
 // model's failures, the last two say nothing about it.
 const (
-	// Contract: the model's output could not be used, and that ended the episode
-	// or stood in its last turn.
+	// Contract: the model's outputs could not be used, and that ended the episode;
+	// or they were not as valid as the task demands.
 	Contract Kind = "contract"
 	// Answer: it ended as it should and said the wrong thing.
 	Answer Kind = "answer"
 	// Trajectory: the way there was wrong: calls that must not be, or must, be
 	// made; another ending than the expected one; going in circles.
 	Trajectory Kind = "trajectory"
-	// Budget: steps, tool calls, tokens, cost or time of the episode ran out.
+	// Budget: steps, tool calls, tokens, cost or time of the episode ran out, or
+	// were more than the task allows.
 	Budget Kind = "budget"
 	// ToolHandling: a tool failed or refused, and the model did not cope.
 	ToolHandling Kind = "tool handling"
 	// Infrastructure: provider, network or quota.
 	Infrastructure Kind = "infrastructure"
-	// Harness: cupel, the suite, a tool's program or a cassette.
+	// Harness: cupel, the suite, a tool's program or a cassette; also a run that was
+	// cut off, by its own cap or by its user.
 	Harness Kind = "harness"
 )
 
@@ -35,6 +39,50 @@ func Kinds() []Kind {
 type Cause struct {
 	Kind Kind `json:"kind"`
 	// Signature is the same for failures that are alike, whatever the task: it holds
-	// no number, date, id or quoted text of the episode. At most 120 bytes.
+	// no number, date, id or quoted text of the episode. It begins with the kind and
+	// has at most 120 bytes of printable UTF-8. Names of tools, checks and codes in
+	// it are untrusted text.
 	Signature string `json:"signature"`
+}
+
+// rule is a line of the taxonomy: the kind, and what the signature says after it,
+// empty where the rule does not apply.
+type rule struct {
+	kind Kind
+	says func(*episode) string
+}
+
+// Of says why an episode was not solved; ok is false for one that was. One that a
+// guard stopped never is, nor one without a result, whatever its checks say.
+//
+// The first rule that applies decides. They go back to what went wrong first: an
+// answer is wrong because the call it rests on was never made, and that because
+// the tool before it failed. docs/evidence.md has them as a table. Of is pure and
+// safe for concurrent use; it keeps no part of rows.
+func Of(rows ledger.EpisodeRows) (c Cause, ok bool) {
+	e := episode{Episode: &rows.Episode, turns: rows.Turns, calls: rows.ToolCalls}
+	if e.Solved && e.Status != statusStopped && !e.withoutResult() {
+		return Cause{}, false
+	}
+	e.readChecks()
+	for _, r := range [...]rule{
+		{Harness, (*episode).byHarness},
+		{Infrastructure, (*episode).byProvider},
+		{Harness, (*episode).cutOff},
+		{Contract, (*episode).unusable},
+		{ToolHandling, (*episode).failedCall},
+		{Budget, (*episode).outOfBudget},
+		{Trajectory, (*episode).stopped},
+		{Trajectory, (*episode).otherEnding},
+		{Trajectory, (*episode).wrongCalls},
+		{Answer, (*episode).wrongAnswer},
+		{Trajectory, (*episode).detour},
+		{Budget, (*episode).overLimit},
+		{Contract, (*episode).invalid},
+	} {
+		if says := r.says(&e); says != "" {
+			return Cause{r.kind, signature(r.kind, says)}, true
+		}
+	}
+	return Cause{Harness, signature(Harness, e.nothingSaid())}, true
 }

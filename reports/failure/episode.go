@@ -1,0 +1,137 @@
+package failure
+
+import (
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// Words of the ledger that the rules look at.
+const (
+	statusStopped   = "stopped"
+	statusCancelled = "cancelled"
+	statusError     = "error"
+	roleCompress    = "compress"
+	kindRescue      = "rescue"
+	outcomeOK       = "ok"
+	outcomeTimeout  = "timeout"
+	codeBudget      = "E_BUDGET"
+)
+
+// episode is what the rules look at.
+type episode struct {
+	*ledger.Episode
+	turns []ledger.Turn
+	calls []ledger.ToolCall
+	// failed are the first failing checks of each sort, with their details.
+	failed, details [ofSuite + 1]string
+}
+
+// sort is what a check is about.
+type sort int
+
+const (
+	ofEnding  sort = iota // status, stop_reason
+	ofCalls               // calls that must, or must not, be made
+	ofAnswer              // answer_*, and names nobody knows
+	ofWay                 // order, questions, repetition
+	ofLimits              // steps, calls, time
+	ofOutputs             // validity of outputs
+	ofSuite               // the task cannot be judged
+)
+
+// sortOf knows the checks of package goldens by name.
+func sortOf(check string) sort {
+	switch check {
+	case "status", "stop_reason":
+		return ofEnding
+	case "trajectory.required", "trajectory.forbidden":
+		return ofCalls
+	case "max_steps", "max_tool_calls", "signal.elapsed_seconds", "signal.model_calls", "signal.tool_executions":
+		return ofLimits
+	case "signal.all_turns_valid_json", "signal.repaired", "signal.valid_raw", "signal.violations":
+		return ofOutputs
+	case "expect":
+		return ofSuite
+	case "max_clarifies":
+		return ofWay
+	}
+	if strings.HasPrefix(check, "trajectory.") || strings.HasPrefix(check, "signal.") {
+		return ofWay
+	}
+	return ofAnswer
+}
+
+func (e *episode) readChecks() {
+	for i := range e.Checks {
+		c := &e.Checks[i]
+		if c.Passed {
+			continue
+		}
+		s := sortOf(c.Name)
+		if e.failed[s] != "" {
+			continue
+		}
+		e.failed[s], e.details[s] = either(c.Name, "a check without a name"), c.Detail
+	}
+}
+
+// withoutResult says that the episode says nothing about the model.
+func (e *episode) withoutResult() bool {
+	switch e.Status {
+	case ledger.StatusBudgetStop, ledger.StatusHarnessError, ledger.StatusInfraError, statusCancelled:
+		return true
+	}
+	return e.InfraError
+}
+
+// lastCall is the last tool call, nil without any.
+func (e *episode) lastCall() *ledger.ToolCall {
+	if len(e.calls) == 0 {
+		return nil
+	}
+	return &e.calls[len(e.calls)-1]
+}
+
+// lastTurn is the last model call that was a step, nil without any.
+func (e *episode) lastTurn() *ledger.Turn {
+	for i := len(e.turns) - 1; i >= 0; i-- {
+		if t := &e.turns[i]; t.Role != roleCompress {
+			return t
+		}
+	}
+	return nil
+}
+
+// invalidOutput is the first violation of the last turn whose output could not be
+// used, not even repaired; empty without any.
+func (e *episode) invalidOutput() string {
+	for i := len(e.turns) - 1; i >= 0; i-- {
+		t := &e.turns[i]
+		if t.Role == roleCompress || t.ErrorKind != "" || t.Actionable || t.Repaired {
+			continue
+		}
+		if len(t.Violations) == 0 {
+			return "not_json"
+		}
+		return t.Violations[0]
+	}
+	return ""
+}
+
+// repeated names the tool of the first turn that went in circles.
+func (e *episode) repeated() (tool string, ok bool) {
+	for i := range e.turns {
+		t := &e.turns[i]
+		if !t.Thrash {
+			continue
+		}
+		for k := range e.calls {
+			if e.calls[k].Turn == t.Turn {
+				return e.calls[k].ToolName, true
+			}
+		}
+		return t.NextActionName, true
+	}
+	return "", false
+}

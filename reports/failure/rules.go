@@ -1,0 +1,254 @@
+package failure
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// byHarness: a cassette, a tool's program, the suite or cupel itself.
+func (e *episode) byHarness() string {
+	switch e.Status {
+	case ledger.StatusHarnessError:
+		return either(name(e.ErrorKind), "no error kind")
+	case ledger.StatusBudgetStop:
+		return "cut off by a cap of the run"
+	}
+	return ""
+}
+
+// byProvider: the last model call had no reply.
+func (e *episode) byProvider() string {
+	if !e.InfraError && e.Status != ledger.StatusInfraError {
+		return ""
+	}
+	says := either(name(e.ErrorKind), "no error kind")
+	if n := len(e.turns); n > 0 && e.turns[n-1].Role != "main" && e.turns[n-1].Role != "" {
+		says += ", model of role " + name(e.turns[n-1].Role)
+	}
+	return says
+}
+
+// cutOff: the run ended before the episode did.
+func (e *episode) cutOff() string {
+	switch e.Status {
+	case statusCancelled:
+		return "cut off by an interruption"
+	case statusError:
+		return "error without a cause"
+	}
+	return ""
+}
+
+// unusable: outputs that break the contract ended the episode.
+func (e *episode) unusable() string {
+	if e.Status != statusStopped || e.StopReason != "contract_violation" {
+		return ""
+	}
+	says := "unusable outputs (" + either(name(e.invalidOutput()), "no violation") + ")"
+	if t := e.lastTurn(); t != nil && t.Kind == kindRescue {
+		says += ", the rescue turn's too"
+	}
+	return says
+}
+
+// failedCall: the last tool call failed, and what followed was wrong. One that was
+// refused for want of budget is the budget's.
+func (e *episode) failedCall() string {
+	c := e.lastCall()
+	if c == nil || c.Outcome == outcomeOK || c.ErrorCode == codeBudget {
+		return ""
+	}
+	if e.Status != statusStopped && e.failed[ofEnding] == "" && e.failed[ofCalls] == "" && e.failed[ofAnswer] == "" {
+		return "" // it coped, with too much effort
+	}
+	return failing(c) + ", " + e.ending()
+}
+
+// ending says in words how the episode ended.
+func (e *episode) ending() string {
+	switch e.Status {
+	case statusStopped:
+		return "until " + either(name(e.StopReason), "it was stopped")
+	case "answered", "answered_after_clarify":
+		return "answered all the same"
+	case "respond_error":
+		return "blamed the input"
+	case "clarify":
+		return "asked the user"
+	case "cannot_proceed":
+		return "gave up"
+	}
+	return "ended as " + either(name(e.Status), "nothing")
+}
+
+// outOfBudget: a guard ended it for want of steps, calls, time, tokens or money.
+func (e *episode) outOfBudget() string {
+	if c := e.lastCall(); c != nil && c.ErrorCode == codeBudget {
+		return "max_tool_calls" + e.spentOn()
+	}
+	if e.Status == statusStopped && strings.HasPrefix(e.StopReason, "max_") {
+		return name(e.StopReason) + e.spentOn()
+	}
+	return ""
+}
+
+// spentOn says what used steps up to no end, where something did.
+func (e *episode) spentOn() string {
+	if code := e.invalidOutput(); code != "" {
+		return ", after unusable outputs (" + name(code) + ")"
+	}
+	for i := range e.calls {
+		if c := &e.calls[i]; c.Outcome != outcomeOK && c.ErrorCode != codeBudget {
+			return ", after " + failing(c)
+		}
+	}
+	if tool, ok := e.repeated(); ok {
+		return ", after repeated calls" + of(tool)
+	}
+	return ""
+}
+
+// stopped: another guard ended it.
+func (e *episode) stopped() string {
+	if e.Status != statusStopped {
+		return ""
+	}
+	says := "stopped: " + either(name(e.StopReason), "no reason")
+	if tool, ok := e.repeated(); ok {
+		says += of(tool)
+	}
+	return says
+}
+
+// otherEnding: it ended, but not in the way the task expects.
+func (e *episode) otherEnding() string {
+	if e.failed[ofEnding] == "" {
+		return ""
+	}
+	says := "ended as " + either(name(e.Status), "nothing")
+	if e.ExpectedStatus != "" && e.ExpectedStatus != e.Status {
+		says += ", not " + name(e.ExpectedStatus)
+	}
+	if len(e.calls) == 0 {
+		says += ", no tool called"
+	}
+	return says
+}
+
+// wrongCalls: a required call is missing, or a forbidden one was made.
+func (e *episode) wrongCalls() string {
+	says := e.callFault()
+	if says != "" && e.failed[ofAnswer] != "" {
+		says += ", wrong answer"
+	}
+	return says
+}
+
+func (e *episode) callFault() string {
+	check := e.failed[ofCalls]
+	switch {
+	case check == "":
+		return ""
+	case check == "trajectory.forbidden":
+		return "forbidden call" + of(toolAfter("want no ", e.details[ofCalls]))
+	case len(e.calls) == 0:
+		return "no tool called"
+	}
+	tool := toolAfter("missing: ", e.details[ofCalls])
+	switch {
+	case tool == "":
+		return "required call missing"
+	case slices.ContainsFunc(e.calls, func(c ledger.ToolCall) bool { return c.ToolName == tool }):
+		return "other arguments" + of(tool)
+	}
+	return "no call" + of(tool)
+}
+
+// toolAfter reads the tool's name where a check's detail shows a call, as in
+// `missing: get_counts{"label":"angry"}, …`; empty where it shows none.
+func toolAfter(lead, detail string) string {
+	rest, ok := strings.CutPrefix(detail, lead)
+	if end := strings.IndexAny(rest, "{,;"); ok && end >= 0 {
+		return rest[:end]
+	}
+	return ""
+}
+
+// wrongAnswer: it went as it should and said the wrong thing.
+func (e *episode) wrongAnswer() string {
+	check := e.failed[ofAnswer]
+	switch check {
+	case "":
+		return ""
+	case "answer_numbers":
+		_, found, _ := strings.Cut(e.details[ofAnswer], "found ") // what was wanted are numbers
+		if strings.HasPrefix(found, "no number in ") {
+			return check + ": no number"
+		}
+		return check + ": wrong number"
+	case "answer_contains_any", "answer_contains_all":
+		return check + ": text missing"
+	case "answer_not_contains":
+		return check + ": text that must not be there"
+	case "answer_table":
+		return check + ": wrong day or count"
+	}
+	return name(check)
+}
+
+// detour: all is well but the way there.
+func (e *episode) detour() string {
+	check := e.failed[ofWay]
+	if check == "" && e.failed[ofLimits] == "" {
+		return ""
+	}
+	if tool, ok := e.repeated(); ok {
+		return "repeated calls" + of(tool)
+	}
+	switch check {
+	case "":
+		return "" // only the limits, and no circle
+	case "max_clarifies":
+		return "more questions than allowed"
+	case "trajectory.order":
+		return "calls out of order or too many"
+	}
+	return name(check)
+}
+
+// overLimit: it took more than the task allows.
+func (e *episode) overLimit() string {
+	if e.failed[ofLimits] == "" {
+		return ""
+	}
+	return name(e.failed[ofLimits]) + " of the task" + e.spentOn()
+}
+
+// invalid: it ended well, but the task demands better outputs.
+func (e *episode) invalid() string { return name(e.failed[ofOutputs]) }
+
+// nothingSaid: the task accepts nothing, or the rows contradict themselves.
+func (e *episode) nothingSaid() string {
+	if e.failed[ofSuite] != "" {
+		return "the task accepts no outcome"
+	}
+	return "no failing check"
+}
+
+// failing says how a tool call failed: "error E_RATE of get_counts".
+func failing(c *ledger.ToolCall) string {
+	says := either(name(c.Outcome), "no outcome")
+	if c.ErrorCode != "" && c.Outcome != outcomeTimeout {
+		says += " " + name(c.ErrorCode)
+	}
+	return says + of(c.ToolName)
+}
+
+func of(tool string) string {
+	if tool == "" {
+		return ""
+	}
+	return " of " + name(tool)
+}
