@@ -76,8 +76,8 @@ func (e *episode) readChecks() {
 	}
 }
 
-// withoutResult says that the episode says nothing about the model.
-func (e *episode) withoutResult() bool {
+// withoutResult says that an episode says nothing about the model.
+func withoutResult(e *ledger.Episode) bool {
 	switch e.Status {
 	case ledger.StatusBudgetStop, ledger.StatusHarnessError, ledger.StatusInfraError, statusCancelled:
 		return true

@@ -60,10 +60,14 @@ type rule struct {
 // the tool before it failed. docs/evidence.md has them as a table. Of is pure and
 // safe for concurrent use; it keeps no part of rows.
 func Of(rows ledger.EpisodeRows) (c Cause, ok bool) {
-	e := episode{Episode: &rows.Episode, turns: rows.Turns, calls: rows.ToolCalls}
-	if e.Solved && e.Status != statusStopped && !e.withoutResult() {
+	if e := &rows.Episode; e.Solved && e.Status != statusStopped && !withoutResult(e) {
 		return Cause{}, false
 	}
+	return cause(rows), true
+}
+
+func cause(rows ledger.EpisodeRows) Cause {
+	e := episode{Episode: &rows.Episode, turns: rows.Turns, calls: rows.ToolCalls}
 	e.readChecks()
 	for _, r := range [...]rule{
 		{Harness, (*episode).byHarness},
@@ -81,8 +85,8 @@ func Of(rows ledger.EpisodeRows) (c Cause, ok bool) {
 		{Contract, (*episode).invalid},
 	} {
 		if says := r.says(&e); says != "" {
-			return Cause{r.kind, signature(r.kind, says)}, true
+			return Cause{r.kind, signature(r.kind, says)}
 		}
 	}
-	return Cause{Harness, signature(Harness, e.nothingSaid())}, true
+	return Cause{Harness, signature(Harness, e.nothingSaid())}
 }
