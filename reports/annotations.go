@@ -19,7 +19,7 @@ type annotation struct {
 
 // Annotations writes the verdict as workflow commands of GitHub Actions: an error
 // for each criterion that failed, a warning for each inconclusive one, a notice
-// for each candidate that passes. There are at most ten, the worst first; the last
+// for each candidate that passes and for the largest cluster of failures. There are at most ten, the worst first; the last
 // one then says how many are missing. Each is one line, bounded and escaped.
 func Annotations(w io.Writer, r Report) error {
 	var list []annotation
@@ -31,6 +31,9 @@ func Annotations(w io.Writer, r Report) error {
 	}
 	if r.Verdict != Pass && !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict != Pass }) {
 		list = append(list, annotation{r.Verdict, "cupel", r.Headline}) // it is about the run
+	}
+	for _, c := range r.largest(1) {
+		list = append(list, annotation{Pass, "cupel: most frequent failure", r.sentence(c)})
 	}
 	slices.SortStableFunc(list, func(a, b annotation) int { return cmp.Compare(a.rank(), b.rank()) })
 	if more := len(list) - maxAnnotations + 1; more > 1 {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/failure"
 )
 
 // Scripted is the provider of candidates that replay a list of replies: they
@@ -26,6 +27,7 @@ type Builder struct {
 	shelf shelf
 	words map[string]string
 	own   []ownCriterion
+	fails clusters
 	// orphans are turns and tool calls that belong to no episode.
 	orphans int
 }
@@ -36,6 +38,7 @@ func NewBuilder(m ledger.Manifest) *Builder {
 	b := &Builder{
 		r:  Report{Format: 1, Run: m, Candidates: []Candidate{}, Groups: []Group{}, Tasks: []Task{}, Episodes: []Episode{}, Clusters: []Cluster{}, Notes: []string{}},
 		by: map[string]*account{}, words: map[string]string{}, own: ownCriteria(m.Acceptance.Criteria),
+		fails: clusters{at: map[failure.Cause]*cluster{}},
 	}
 	for _, c := range m.Candidates {
 		if b.by[c.Name] == nil {
@@ -61,6 +64,9 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	e.Solved = e.Excluded == "" && row.Solved && row.Status != "stopped"
 	why := reason(&e, row)
 	e.Failure = b.word(bounded(why, maxFailure))
+	if c, ok := failure.Of(rows); ok {
+		e.Cause = b.fails.add(c, len(b.r.Episodes), e.Steps)
+	}
 	a := b.by[e.Candidate]
 	if a == nil {
 		a = b.candidate(manifestCandidate(row.Key))
@@ -90,6 +96,7 @@ func (b *Builder) Report() Report {
 	r.addVerdict()
 	r.addFigures()
 	r.addNotes(b.orphans)
+	r.addClusters(&b.fails)
 	return *r
 }
 

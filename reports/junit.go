@@ -51,8 +51,8 @@ type junitProblem struct {
 }
 
 // JUnit writes one test suite for each candidate and one test case for each
-// task and trial. An episode that was not solved is a failure with its first
-// failing checks; an infrastructure or harness error is an error; what a cap or
+// task and trial. An episode that was not solved is a failure whose type is the
+// kind of failure, with its signature and first failing checks; an infrastructure or harness error is an error; what a cap or
 // an interruption cut off is skipped, and so, in one case for all of them, are
 // the planned episodes that have no row. The verdict and criteria are properties
 // of the suite.
@@ -103,7 +103,7 @@ func (s *junitSuite) add(e Episode) {
 		if e.kept != nil {
 			text = e.kept.checks
 		}
-		c.Failure = &junitProblem{Message: clip(e.Failure, 300), Type: brief(join(": ", e.Status, e.StopReason), 80), Text: text}
+		c.Failure = &junitProblem{Message: clip(e.Failure, 300), Type: string(e.Cause.Kind), Text: clip(e.Cause.Signature, 200) + "\n" + text}
 	}
 	s.Cases = append(s.Cases, c)
 }

@@ -72,8 +72,8 @@ func TestLargeRunSaysWhatItShows(t *testing.T) {
 	require.Contains(t, page, "<code>cupel show r EPISODE</code>")
 	var got junitSuites
 	require.NoError(t, xml.Unmarshal([]byte(render(t, JUnit, r)), &got))
-	require.Equal(t, "one: no\ntwo: no", got.Suites[0].Cases[1].Failure.Text)
-	require.Equal(t, "one: no", got.Suites[0].Cases[5991].Failure.Text, "without its transcript an episode has its first failing check")
+	require.Equal(t, "answer: one\none: no\ntwo: no", got.Suites[0].Cases[1].Failure.Text)
+	require.Equal(t, "answer: one\none: no", got.Suites[0].Cases[5991].Failure.Text, "without its transcript an episode has its first failing check")
 	require.Equal(t, []int{6000, 600, 600}, []int{got.Tests, got.Failures, got.Errors})
 }
 

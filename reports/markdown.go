@@ -41,6 +41,7 @@ func Markdown(w io.Writer, r Report) error {
 	}
 	b.line("")
 	b.overview(r)
+	b.clusters(r)
 	b.failures(r)
 	b.facts(r)
 	if b.dropped > 0 {

@@ -104,34 +104,55 @@ func (e *episode) lastTurn() *ledger.Turn {
 }
 
 // invalidOutput is the first violation of the last turn whose output could not be
-// used, not even repaired; empty without any.
-func (e *episode) invalidOutput() string {
-	for i := len(e.turns) - 1; i >= 0; i-- {
+// used, not even repaired, and how many such turns there are.
+func (e *episode) invalidOutput() (code string, n int) {
+	for i := range e.turns {
 		t := &e.turns[i]
 		if t.Role == roleCompress || t.ErrorKind != "" || t.Actionable || t.Repaired {
 			continue
 		}
-		if len(t.Violations) == 0 {
-			return "not_json"
+		n++
+		code = ""
+		if len(t.Violations) > 0 {
+			code = t.Violations[0]
 		}
-		return t.Violations[0]
 	}
-	return ""
+	return code, n
 }
 
-// repeated names the tool of the first turn that went in circles.
-func (e *episode) repeated() (tool string, ok bool) {
+// firstFailed is the first tool call that failed, and how many did. Calls refused
+// for want of budget did not.
+func (e *episode) firstFailed() (call *ledger.ToolCall, n int) {
+	for i := range e.calls {
+		c := &e.calls[i]
+		if c.Outcome == outcomeOK || c.ErrorCode == codeBudget {
+			continue
+		}
+		if n++; n == 1 {
+			call = c
+		}
+	}
+	return call, n
+}
+
+// repeated names the tool of the first turn that went in circles, and how many
+// turns did.
+func (e *episode) repeated() (tool string, n int) {
 	for i := range e.turns {
 		t := &e.turns[i]
 		if !t.Thrash {
 			continue
 		}
+		if n++; n > 1 {
+			continue
+		}
+		tool = t.NextActionName
 		for k := range e.calls {
 			if e.calls[k].Turn == t.Turn {
-				return e.calls[k].ToolName, true
+				tool = e.calls[k].ToolName
+				break
 			}
 		}
-		return t.NextActionName, true
 	}
-	return "", false
+	return tool, n
 }

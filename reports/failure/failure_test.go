@@ -118,6 +118,11 @@ func cases() []failureCase {
 		{"tool, coped with effort", func(r E) { r.Checks, r.Calls = checks(check("max_steps", "")), calls(slow) }, "budget: max_steps of the task, after timeout of get_counts"},
 		{"steps", func(r E) { stop(r, "max_steps") }, "budget: max_steps"},
 		{"steps, invalid outputs", func(r E) { stop(r, "max_steps"); r.Turns = turns("not_json", "ok", "(truncated)") }, "budget: max_steps, after unusable outputs (not_json)"},
+		{"steps, mostly failed calls", func(r *sample) {
+			stop(r, "max_steps")
+			r.Turns, r.Calls = turns("not_json", "thrash", "ok"), calls(slow, call("today_range", "error", ""), ok)
+		}, "budget: max_steps, after timeout of get_counts"},
+		{"steps, an output without a violation", func(r *sample) { stop(r, "max_steps"); r.Turns = []ledger.Turn{{Role: "main"}} }, "budget: max_steps, after unusable outputs (no violation)"},
 		{"steps, repetition", func(r E) { stop(r, "max_steps"); r.Turns, r.Calls = turns("ok", "thrash"), calls(ok) }, "budget: max_steps, after repeated calls of get_counts"},
 		{"seconds, failed call", func(r E) { stop(r, "max_seconds"); r.Calls = calls(slow, ok) }, "budget: max_seconds, after timeout of get_counts"},
 		{"tool calls", func(r E) {

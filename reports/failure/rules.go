@@ -46,7 +46,8 @@ func (e *episode) unusable() string {
 	if e.Status != statusStopped || e.StopReason != "contract_violation" {
 		return ""
 	}
-	says := "unusable outputs (" + either(name(e.invalidOutput()), "no violation") + ")"
+	code, _ := e.invalidOutput()
+	says := "unusable outputs (" + either(name(code), "no violation") + ")"
 	if t := e.lastTurn(); t != nil && t.Kind == kindRescue {
 		says += ", the rescue turn's too"
 	}
@@ -94,20 +95,21 @@ func (e *episode) outOfBudget() string {
 	return ""
 }
 
-// spentOn says what used steps up to no end, where something did.
+// spentOn says what used most steps up to no end, where anything did: unusable
+// outputs, failed calls, repetition, in this order where they are as many.
 func (e *episode) spentOn() string {
-	if code := e.invalidOutput(); code != "" {
-		return ", after unusable outputs (" + name(code) + ")"
+	code, invalid := e.invalidOutput()
+	call, failed := e.firstFailed()
+	tool, circles := e.repeated()
+	switch most := max(invalid, failed, circles); most {
+	case 0:
+		return ""
+	case invalid:
+		return ", after unusable outputs (" + either(name(code), "no violation") + ")"
+	case failed:
+		return ", after " + failing(call)
 	}
-	for i := range e.calls {
-		if c := &e.calls[i]; c.Outcome != outcomeOK && c.ErrorCode != codeBudget {
-			return ", after " + failing(c)
-		}
-	}
-	if tool, ok := e.repeated(); ok {
-		return ", after repeated calls" + of(tool)
-	}
-	return ""
+	return ", after repeated calls" + of(tool)
 }
 
 // stopped: another guard ended it.
@@ -116,7 +118,7 @@ func (e *episode) stopped() string {
 		return ""
 	}
 	says := "stopped: " + either(name(e.StopReason), "no reason")
-	if tool, ok := e.repeated(); ok {
+	if tool, n := e.repeated(); n > 0 {
 		says += of(tool)
 	}
 	return says
@@ -204,7 +206,7 @@ func (e *episode) detour() string {
 	if check == "" && e.failed[ofLimits] == "" {
 		return ""
 	}
-	if tool, ok := e.repeated(); ok {
+	if tool, n := e.repeated(); n > 0 {
 		return "repeated calls" + of(tool)
 	}
 	switch check {

@@ -1,0 +1,100 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/reports/failure"
+)
+
+// maxSignatures is how many different signatures a report tells apart: those of a
+// ledger are untrusted. Each kind has one more cluster for the rest.
+const maxSignatures = 1000
+
+// clusters collects the episodes that were not solved, as they come.
+type clusters struct {
+	at   map[failure.Cause]*cluster
+	rest int // episodes whose signature came when there was no more room
+}
+
+type cluster struct {
+	cause    failure.Cause // one for all episodes of the cluster
+	episodes []int
+	shortest int
+	steps    int // of the shortest
+}
+
+// add puts the episode of an index into its cluster, and returns the cluster's
+// cause, which may be less than its own.
+func (c *clusters) add(own failure.Cause, episode, steps int) *failure.Cause {
+	of := c.at[own]
+	if of == nil {
+		if len(c.at) >= maxSignatures {
+			own.Signature = string(own.Kind) + ": other"
+			c.rest++
+		}
+		if of = c.at[own]; of == nil {
+			of = &cluster{cause: own, shortest: episode, steps: steps}
+			c.at[own] = of
+		}
+	}
+	of.episodes = append(of.episodes, episode)
+	if steps < of.steps {
+		of.shortest, of.steps = episode, steps
+	}
+	return &of.cause
+}
+
+// addClusters puts them in order: the taxonomy's, then the largest first.
+func (r *Report) addClusters(c *clusters) {
+	order := map[failure.Kind]int{}
+	for i, k := range failure.Kinds() {
+		order[k] = i
+	}
+	for _, of := range c.at {
+		tasks, candidates := counts{}, counts{}
+		for _, i := range of.episodes {
+			tasks[r.Episodes[i].Task]++
+			candidates[r.Episodes[i].Candidate]++
+		}
+		r.Clusters = append(r.Clusters, Cluster{
+			Cause: of.cause, Episodes: of.episodes, Shortest: of.shortest, Tasks: tasks.tallies(), Candidates: candidates.tallies(),
+		})
+	}
+	slices.SortFunc(r.Clusters, func(a, b Cluster) int {
+		return cmp.Or(cmp.Compare(order[a.Kind], order[b.Kind]), cmp.Compare(len(b.Episodes), len(a.Episodes)), cmp.Compare(a.Signature, b.Signature))
+	})
+	if c.rest > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("More than %s ways to fail: %s that failed in yet another way are in one cluster of each kind.", thousands(maxSignatures), plural(c.rest, "episode")))
+	}
+}
+
+// largest are the clusters with the most episodes, at most n.
+func (r Report) largest(n int) []Cluster {
+	list := slices.Clone(r.Clusters)
+	slices.SortStableFunc(list, func(a, b Cluster) int { return cmp.Compare(len(b.Episodes), len(a.Episodes)) })
+	return list[:min(n, len(list))]
+}
+
+// unsolvedEpisodes counts the episodes of all clusters.
+func (r Report) unsolvedEpisodes() (n int) {
+	for _, c := range r.Clusters {
+		n += len(c.Episodes)
+	}
+	return n
+}
+
+// sentence says a cluster in one line, with the episode to look at first.
+func (r Report) sentence(c Cluster) string {
+	e := r.Episodes[c.Shortest]
+	return fmt.Sprintf("%s: %s of %s, in %s; shortest %s/%s/%d, %s",
+		c.Signature, thousands(int64(len(c.Episodes))), plural(r.unsolvedEpisodes(), "unsolved episode"), plural(len(c.Tasks), "task"),
+		brief(e.Task, 40), brief(e.Candidate, 60), e.Trial, plural(e.Steps, "step"))
+}
+
+// says is the signature without the kind it begins with.
+func (c Cluster) says() string {
+	return strings.TrimPrefix(c.Signature, string(c.Kind)+": ")
+}

@@ -1,0 +1,57 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+)
+
+// clusterView is a cluster as renderers show it: text to be escaped, made visible
+// and bounded.
+type clusterView struct {
+	Kind, Signature   string
+	Episodes          string // how many
+	Tasks, Candidates string // how many, or their names
+	Shortest          string // task/trial, candidate and steps
+	At                int    // index of the shortest in Report.Episodes
+}
+
+// maxClusterViews is how many clusters a renderer shows.
+const maxClusterViews = 40
+
+// clusterViews are the largest clusters, in the order of all.
+func clusterViews(r Report) (views []clusterView) {
+	shown := map[int]bool{} // by the shortest episode, which is in no other
+	for _, c := range r.largest(maxClusterViews) {
+		shown[c.Shortest] = true
+	}
+	for _, c := range r.Clusters {
+		if !shown[c.Shortest] {
+			continue
+		}
+		e := r.Episodes[c.Shortest]
+		views = append(views, clusterView{
+			Kind: string(c.Kind), Signature: brief(c.says(), 120), Episodes: thousands(int64(len(c.Episodes))),
+			Tasks: names(c.Tasks, 3, 40), Candidates: names(c.Candidates, 3, 40),
+			Shortest: fmt.Sprintf("%s/%d of %s, %s", brief(e.Task, 40), e.Trial, brief(e.Candidate, 60), plural(e.Steps, "step")),
+			At:       c.Shortest,
+		})
+	}
+	return views
+}
+
+// names lists at most n names, the most frequent first: "G01 ×3, G02, 4 more".
+func names(tallies []Tally, n, length int) string {
+	var parts []string
+	for i, t := range tallies {
+		if i == n {
+			parts = append(parts, thousands(int64(len(tallies)-n))+" more")
+			break
+		}
+		part := brief(t.Name, length)
+		if t.N > 1 {
+			part += " ×" + thousands(int64(t.N))
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}
