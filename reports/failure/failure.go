@@ -69,7 +69,17 @@ func Of(rows ledger.EpisodeRows) (c Cause, ok bool) {
 func cause(rows ledger.EpisodeRows) Cause {
 	e := episode{Episode: &rows.Episode, turns: rows.Turns, calls: rows.ToolCalls}
 	e.readChecks()
-	for _, r := range [...]rule{
+	for _, r := range rules() {
+		if says := r.says(&e); says != "" {
+			return Cause{r.kind, signature(r.kind, says)}
+		}
+	}
+	panic("failure: the last rule always applies")
+}
+
+// rules are in the order in which they are tried.
+func rules() [14]rule {
+	return [...]rule{
 		{Harness, (*episode).byHarness},
 		{Infrastructure, (*episode).byProvider},
 		{Harness, (*episode).cutOff},
@@ -83,10 +93,6 @@ func cause(rows ledger.EpisodeRows) Cause {
 		{Trajectory, (*episode).detour},
 		{Budget, (*episode).overLimit},
 		{Contract, (*episode).invalid},
-	} {
-		if says := r.says(&e); says != "" {
-			return Cause{r.kind, signature(r.kind, says)}
-		}
+		{Harness, (*episode).nothingSaid},
 	}
-	return Cause{Harness, signature(Harness, e.nothingSaid())}
 }

@@ -2,6 +2,8 @@ package failure
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -146,5 +148,32 @@ func BenchmarkOf(b *testing.B) {
 				Of(r)
 			}
 		})
+	}
+}
+
+// The table of the documentation has the rules in their order, with an example
+// that the rule of its line, and no earlier one, decides.
+func TestRulesAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/evidence.md")
+	require.NoError(t, err)
+	lines := regexp.MustCompile("(?m)^\\| (\\d+) \\| ([a-z ]+) \\| .* \\| `([^`]+)` \\|$").FindAllStringSubmatch(string(text), -1)
+	require.Len(t, lines, len(rules()))
+	decided := map[string]int{} // signature → rule
+	for _, c := range cases() {
+		r := rows(c.edit)
+		e := episode{Episode: &r.Episode, turns: r.Turns, calls: r.ToolCalls}
+		e.readChecks()
+		all := rules()
+		decided[c.want] = slices.IndexFunc(all[:], func(r rule) bool { return r.says(&e) != "" })
+	}
+	for i, l := range lines {
+		require.Equal(t, fmt.Sprint(i+1), l[1])
+		require.Equal(t, string(rules()[i].kind), l[2], l[0])
+		at, known := decided[l[3]]
+		require.True(t, known, "%s is the signature of a case", l[3])
+		require.Equal(t, i, at, l[0])
+	}
+	for _, k := range Kinds() {
+		require.Regexp(t, `(?m)^\| `+string(k)+` \| `, string(text))
 	}
 }
