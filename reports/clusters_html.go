@@ -31,7 +31,7 @@ func clusterViews(r Report) (views []clusterView) {
 		e := r.Episodes[c.Shortest]
 		views = append(views, clusterView{
 			Kind: string(c.Kind), Signature: brief(c.says(), 120), Episodes: thousands(int64(len(c.Episodes))),
-			Tasks: names(c.Tasks, 3, 40), Candidates: names(c.Candidates, 3, 40),
+			Tasks: names(c.Tasks), Candidates: names(c.Candidates),
 			Shortest: fmt.Sprintf("%s/%d of %s, %s", brief(e.Task, 40), e.Trial, brief(e.Candidate, 60), plural(e.Steps, "step")),
 			At:       c.Shortest,
 		})
@@ -39,15 +39,16 @@ func clusterViews(r Report) (views []clusterView) {
 	return views
 }
 
-// names lists at most n names, the most frequent first: "G01 ×3, G02, 4 more".
-func names(tallies []Tally, n, length int) string {
+// names lists the three most frequent names: "G01 ×3, G02, G07, 4 more".
+func names(tallies []Tally) string {
+	const n = 3
 	var parts []string
 	for i, t := range tallies {
 		if i == n {
 			parts = append(parts, thousands(int64(len(tallies)-n))+" more")
 			break
 		}
-		part := brief(t.Name, length)
+		part := brief(t.Name, 40)
 		if t.N > 1 {
 			part += " ×" + thousands(int64(t.N))
 		}

@@ -133,8 +133,9 @@ failed: in 2 more ways, all in the report
 }
 
 func TestClusterNames(t *testing.T) {
-	require.Equal(t, "a ×1,000, bbb…, c, 2 more", names([]Tally{{"a", 1000}, {"bbbbb", 1}, {"c", 1}, {"d", 1}, {"e", 1}}, 3, 4))
-	require.Empty(t, names(nil, 3, 4))
+	long := strings.Repeat("b", 50)
+	require.Equal(t, "a ×1,000, "+long[:39]+"…, c, 2 more", names([]Tally{{"a", 1000}, {long, 1}, {"c", 1}, {"d", 1}, {"e", 1}}))
+	require.Empty(t, names(nil))
 }
 
 // Floor: nothing beyond the signature that failure.Of makes; an episode leaves an
