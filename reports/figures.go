@@ -9,6 +9,7 @@ const (
 	figCost        = "cost"
 	figRates       = "rates"
 	figLatency     = "latency"
+	figTTFT        = "ttft"
 	figCalibration = "calibration"
 )
 
@@ -26,6 +27,7 @@ func figures() []figure {
 	return []figure{
 		{figValidity, (*Report).validityTitle, (*Report).validityAlt, theme.validity},
 		{figLatency, (*Report).latencyTitle, (*Report).latencyAlt, theme.latency},
+		{figTTFT, (*Report).ttftTitle, (*Report).ttftAlt, theme.ttft},
 		{figSteps, (*Report).stepsTitle, (*Report).stepsAlt, theme.steps},
 		{figRates, (*Report).ratesTitle, (*Report).ratesAlt, theme.rates},
 		{figCost, (*Report).costTitle, (*Report).costAlt, theme.costs},

@@ -30,6 +30,9 @@ func TestTitles(t *testing.T) {
 	took := func(us float64) func(*Candidate) {
 		return func(c *Candidate) { c.Latency = &Spread{us, us, us, us, us} }
 	}
+	began := func(us float64) func(*Candidate) {
+		return func(c *Candidate) { c.TTFT = &Spread{us, us, us, us, us} }
+	}
 	said := func(p, came float64) func(*Candidate) {
 		return func(c *Candidate) { c.Calibration = []stat.Bin{{N: 4, Stated: p, Came: came}, {}} }
 	}
@@ -57,6 +60,8 @@ func TestTitles(t *testing.T) {
 		{figLatency, "No turn was timed", []func(*Candidate){nothing}},
 		{figLatency, "The median turn takes 1.0 s", []func(*Candidate){took(1e6), took(1.01e6)}},
 		{figLatency, "The median turn takes 10 ms to 1.0 s", []func(*Candidate){took(1e6), took(1e4)}},
+		{figTTFT, "No turn tells when its first token came", []func(*Candidate){took(1e6)}},
+		{figTTFT, "The median first token comes after 120 ms to 1.0 s", []func(*Candidate){began(1.2e5), took(7), began(1e6)}},
 		{figCalibration, "No candidate stated a confidence", []func(*Candidate){nothing}},
 		{figCalibration, "No candidate claims more confidence than it earns", []func(*Candidate){said(0.5, 0.5), said(0.4, 0.9)}},
 		{figCalibration, "1 of 2 candidates claims more confidence than earned", []func(*Candidate){said(0.9, 0.5), said(0.4, 0.9)}},

@@ -150,6 +150,9 @@ func demoTurn(p profile, key ledger.Key, rng *rand.Rand, ts int64, i, steps int,
 		cost := p.price + int64(rng.IntN(20_000))
 		t.CostNanoUSD = &cost
 	}
+	if p.price >= 0 {
+		t.TTFTUs = new(us / 4)
+	}
 	if i == 1 {
 		t.NextActionName = "today_range"
 	}

@@ -34,45 +34,70 @@ type keyEntry struct {
 
 const valueColumn vg.Length = 72
 
+// axisHeight is what ticks, their labels and the label of the axis take.
+const axisHeight vg.Length = 38
+
 func (g rows) drawing(r Report) drawing {
 	n := len(r.Candidates)
-	names := labels(r, 19)
 	head := vg.Length(4)
 	if !math.IsNaN(g.line) {
 		head = 16
 	}
-	p := g.chart()
-	p.X.Min, p.X.Max, p.X.Label.Text = g.low, g.high, g.label
-	p.X.Tick.Marker = plot.ConstantTicks(g.ticks)
-	if g.scale != nil {
-		p.X.Scale = g.scale
-	}
-	var ticks []plot.Tick
-	for i, name := range names {
-		ticks = append(ticks, plot.Tick{Value: float64(n - 1 - i), Label: name})
-	}
-	p.Y.Min, p.Y.Max = -0.5, float64(n)-0.5
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
-	p.Y.Tick.Label.Color = g.ink
-	p.Y.Width, p.Y.Tick.Length, p.Y.Padding = 0, 0, 8
-	p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) {
-		for _, t := range g.ticks {
-			c.StrokeLine2(draw.LineStyle{Color: g.grid, Width: 0.75}, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)
-		}
-		if !math.IsNaN(g.line) {
-			g.threshold(c, x(g.line))
-		}
-		for i := range n {
-			at := y(float64(n - 1 - i))
-			g.row(i, c, x, at)
-			c.FillText(g.style(g.ink, textSize, draw.XRight, draw.YCenter), vg.Point{X: c.Max.X + valueColumn - 8, Y: at + 2}, g.values[i])
-		}
-	}))
 	foot := g.keyHeight(g.key)
-	return drawing{height: head + g.height*vg.Length(n) + 38 + foot, paint: func(c draw.Canvas) {
-		p.Draw(draw.Crop(c, 8, -valueColumn, foot, -head))
+	return drawing{height: head + g.height*vg.Length(n) + axisHeight + foot, paint: func(c draw.Canvas) {
+		g.paint(r, draw.Crop(c, 8, -valueColumn, foot+axisHeight, -head))
 		g.drawKey(c, g.key)
 	}}
+}
+
+// paint draws names, rows and axis. c is where the rows are, with the names.
+func (g rows) paint(r Report, c draw.Canvas) {
+	names := labels(r, 19)
+	style := g.style(g.ink, textSize, draw.XRight, draw.YCenter)
+	left := vg.Length(0)
+	for _, name := range names {
+		left = max(left, style.Width(name))
+	}
+	c.Min.X += left + 12
+	x := g.across(c)
+	for _, t := range g.ticks {
+		c.StrokeLine2(draw.LineStyle{Color: g.grid, Width: 0.75}, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)
+	}
+	if !math.IsNaN(g.line) {
+		g.threshold(c, x(g.line))
+	}
+	for i, name := range names {
+		y := c.Max.Y - g.height*(vg.Length(i)+0.5)
+		c.FillText(style, vg.Point{X: c.Min.X - 12, Y: y + 2}, name)
+		g.row(i, c, x, y)
+		c.FillText(style, vg.Point{X: c.Max.X + valueColumn - 8, Y: y + 2}, g.values[i])
+	}
+	g.axis(c, x)
+}
+
+// across maps values to places on the x axis.
+func (g rows) across(c draw.Canvas) func(float64) vg.Length {
+	scale := g.scale
+	if scale == nil {
+		scale = plot.LinearScale{}
+	}
+	return func(v float64) vg.Length { return c.X(scale.Normalize(g.low, g.high, v)) }
+}
+
+// axis draws the x axis below the rows.
+func (g rows) axis(c draw.Canvas, x func(float64) vg.Length) {
+	line, style := draw.LineStyle{Color: g.grid, Width: 1}, g.style(g.muted, textSize, draw.XCenter, draw.YTop)
+	c.StrokeLine2(line, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
+	end := math.Inf(-1)
+	for _, t := range g.ticks {
+		at := x(t.Value)
+		c.StrokeLine2(line, at, c.Min.Y, at, c.Min.Y-3)
+		if half := float64(style.Width(t.Label)) / 2; float64(at)-half > end+2 {
+			c.FillText(style, vg.Point{X: at, Y: c.Min.Y - 4}, t.Label)
+			end = float64(at) + half
+		}
+	}
+	c.FillText(style, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: c.Min.Y - 20}, g.label)
 }
 
 // threshold draws the dashed line and, above the data, its label.
