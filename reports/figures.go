@@ -10,6 +10,9 @@ const (
 	figRates       = "rates"
 	figLatency     = "latency"
 	figTTFT        = "ttft"
+	figTokens      = "tokens"
+	figTasks       = "tasks"
+	figViolations  = "violations"
 	figCalibration = "calibration"
 )
 
@@ -26,11 +29,14 @@ type figure struct {
 func figures() []figure {
 	return []figure{
 		{figValidity, (*Report).validityTitle, (*Report).validityAlt, theme.validity},
+		{figTasks, (*Report).tasksTitle, (*Report).tasksAlt, theme.tasks},
+		{figCost, (*Report).costTitle, (*Report).costAlt, theme.costs},
+		{figSteps, (*Report).stepsTitle, (*Report).stepsAlt, theme.steps},
 		{figLatency, (*Report).latencyTitle, (*Report).latencyAlt, theme.latency},
 		{figTTFT, (*Report).ttftTitle, (*Report).ttftAlt, theme.ttft},
-		{figSteps, (*Report).stepsTitle, (*Report).stepsAlt, theme.steps},
+		{figTokens, (*Report).tokensTitle, (*Report).tokensAlt, theme.tokens},
 		{figRates, (*Report).ratesTitle, (*Report).ratesAlt, theme.rates},
-		{figCost, (*Report).costTitle, (*Report).costAlt, theme.costs},
+		{figViolations, (*Report).violationsTitle, (*Report).violationsAlt, theme.breaches},
 		{figCalibration, (*Report).calibrationTitle, (*Report).calibrationAlt, theme.calibration},
 	}
 }

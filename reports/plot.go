@@ -21,7 +21,7 @@ const (
 	pngDPI               = 160
 )
 
-// theme is the palette of a drawing. Colours are opaque.
+// theme is the palette of a drawing.
 type theme struct {
 	ink, muted, grid, accent color.NRGBA
 	pass, fail, open, second color.NRGBA

@@ -179,7 +179,7 @@ func (c *pngCanvas) fill() {
 	c.mask.Stride, c.mask.Rect = w, image.Rect(0, 0, w, h)
 	c.raster.DrawOp = imagedraw.Src // the mask need not be cleared
 	c.raster.Draw(&c.mask, c.mask.Rect, image.Opaque, image.Point{})
-	over := c.place(c.color)
+	over := c.place(onWhite(c.color))
 	for y := range h {
 		mask := c.mask.Pix[y*w : (y+1)*w]
 		row := c.img.Pix[(area.Min.Y+y)*c.img.Stride+area.Min.X:][:w]
@@ -191,6 +191,13 @@ func (c *pngCanvas) fill() {
 			}
 		}
 	}
+}
+
+// onWhite is a colour that lets the ground shine through.
+func onWhite(c color.Color) color.NRGBA {
+	r, g, b, a := c.RGBA()
+	on := func(v uint32) uint8 { return uint8((v + 0xFFFF - a) >> 8) }
+	return color.NRGBA{on(r), on(g), on(b), 255}
 }
 
 // mix finds the place of a mixed colour in the palette.
@@ -209,8 +216,7 @@ func (c *pngCanvas) mix(m mixture) uint8 {
 }
 
 // place finds a colour's place in the palette: the nearest where it is full.
-func (c *pngCanvas) place(of color.Color) uint8 {
-	col, _ := color.NRGBAModel.Convert(of).(color.NRGBA)
+func (c *pngCanvas) place(col color.NRGBA) uint8 {
 	if i, ok := c.colours[col]; ok {
 		return i
 	}

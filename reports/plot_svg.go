@@ -80,6 +80,9 @@ func (c *svgCanvas) Stroke(path vg.Path) {
 // Fill implements vg.Canvas.
 func (c *svgCanvas) Fill(path vg.Path) {
 	fmt.Fprintf(&c.b, `<path fill="%s"`, c.paint())
+	if _, _, _, a := c.color.RGBA(); a < 0xFFFF {
+		fmt.Fprintf(&c.b, ` fill-opacity="%s"`, short(float64(a)/0xFFFF))
+	}
 	c.finish(path)
 }
 
@@ -115,11 +118,17 @@ func (c *svgCanvas) write(s string, at vg.Point, f font.Font, align text.XAlignm
 
 // paint names the colour of the pen.
 func (c *svgCanvas) paint() string {
-	col, _ := color.NRGBAModel.Convert(c.color).(color.NRGBA)
+	col := opaque(c.color)
 	if name, ok := c.names[col]; ok {
 		return name
 	}
 	return fmt.Sprintf("#%02X%02X%02X", col.R, col.G, col.B)
+}
+
+func opaque(c color.Color) color.NRGBA {
+	col, _ := color.NRGBAModel.Convert(c).(color.NRGBA)
+	col.A = 255
+	return col
 }
 
 // short writes a number with at most two decimals.
