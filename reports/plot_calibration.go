@@ -3,10 +3,13 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 func (r *Report) calibrationTitle() string {
@@ -34,18 +37,24 @@ func (r *Report) calibrationTitle() string {
 }
 
 func (r *Report) calibrationAlt() string {
-	return r.alt("Brier score of stated confidence", func(c Candidate) string {
+	return r.alt("Brier score of stated confidence, and solved of those in each tenth", func(c Candidate) string {
 		if c.Brier == nil {
 			return ""
 		}
-		return fmt.Sprintf("%.3f", *c.Brier)
+		var parts []string
+		for _, b := range c.Calibration {
+			if b.N > 0 {
+				parts = append(parts, fmt.Sprintf("stated %s solved %s of %d", percent(b.Stated), percent(b.Came), b.N))
+			}
+		}
+		return fmt.Sprintf("%.3f, %s", *c.Brier, strings.Join(parts, ", "))
 	})
 }
 
 // calibration draws a small reliability diagram for each candidate that stated
 // confidences.
 func (t theme) calibration(r Report) drawing {
-	names := labels(r, 19)
+	names := labels(r, 20)
 	var shown []int
 	for i, c := range r.Candidates {
 		if c.Brier != nil {
@@ -60,9 +69,9 @@ func (t theme) calibration(r Report) drawing {
 		columns = 3
 	}
 	lines := (len(shown) + columns - 1) / columns
-	const head, cellHeight = 4, 136
+	const head, cellHeight = 4, 150
 	style := t.style(t.muted, textSize, draw.XLeft, draw.YBottom)
-	legend := wrap("Across: confidence stated in the last turn. Up: share of those episodes solved. Dot area: number of episodes. On the dashed line, words match deeds.", style, plotWidth-16)
+	legend := wrap("Across: confidence stated in the last turn. Up: share of those episodes solved; number and area of a dot say how many they were. On the dashed line, words match deeds; below it, too much was claimed.", style, plotWidth-16)
 	foot := style.Height(legend) + 14
 	return drawing{height: head + cellHeight*vg.Length(lines) + foot, paint: func(c draw.Canvas) {
 		width := (c.Max.X - c.Min.X - 8) / vg.Length(columns)
@@ -79,35 +88,56 @@ func (t theme) calibration(r Report) drawing {
 }
 
 func (t theme) panel(c draw.Canvas, name string, k Candidate) {
-	style := t.style(t.ink, textSize, draw.XLeft, draw.YTop)
-	c.FillText(style, vg.Point{X: c.Min.X + 24, Y: c.Max.Y}, name)
-	p := t.chart()
-	ticks := []plot.Tick{{Value: 0, Label: "0"}, {Value: 0.5, Label: "0.5"}, {Value: 1, Label: "1"}}
-	p.X.Min, p.X.Max, p.X.Tick.Marker = 0, 1, plot.ConstantTicks(ticks)
-	p.Y.Min, p.Y.Max, p.Y.Tick.Marker = 0, 1, plot.ConstantTicks(ticks)
-	most := 1
+	const left = 20
+	n := 0
 	for _, b := range k.Calibration {
-		most = max(most, b.N)
+		n += b.N
 	}
-	p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) {
-		c.StrokeLine2(draw.LineStyle{Color: t.muted, Width: 0.75, Dashes: []vg.Length{3, 3}}, x(0), y(0), x(1), y(1))
-		var path []vg.Point
-		for _, b := range k.Calibration {
-			if b.N > 0 {
-				path = append(path, vg.Point{X: x(b.Stated), Y: y(b.Came)})
-			}
+	c.FillText(t.style(t.ink, textSize, draw.XLeft, draw.YTop), vg.Point{X: c.Min.X + left, Y: c.Max.Y}, name)
+	c.FillText(t.style(t.muted, textSize-1, draw.XLeft, draw.YTop), vg.Point{X: c.Min.X + left, Y: c.Max.Y - 12},
+		fmt.Sprintf("Brier %.3f, %s", *k.Brier, plural(n, "episode")))
+	box := draw.Crop(c, left, -12, 20, -lineHeight-18)
+	x := func(v float64) vg.Length { return box.X(v) }
+	y := func(v float64) vg.Length { return box.Y(v) }
+	axis := draw.LineStyle{Color: t.grid, Width: 1}
+	for _, v := range []float64{0, 0.5, 1} {
+		label := trimmed(v, 1)
+		c.StrokeLine2(axis, x(0), y(v), x(1), y(v))
+		c.StrokeLine2(axis, x(v), y(0), x(v), y(1))
+		c.FillText(t.style(t.muted, textSize-1, draw.XRight, draw.YCenter), vg.Point{X: x(0) - 4, Y: y(v) + keyLift}, label)
+		c.FillText(t.style(t.muted, textSize-1, draw.XCenter, draw.YTop), vg.Point{X: x(v), Y: y(0) - 4}, label)
+	}
+	c.StrokeLine2(draw.LineStyle{Color: t.muted, Width: 0.75, Dashes: []vg.Length{3, 3}}, x(0), y(0), x(1), y(1))
+	t.reliability(c, k.Calibration, x, y)
+}
+
+// reliability draws the bins, joined, each with the number of its episodes above
+// or below: where the line does not go.
+func (t theme) reliability(c draw.Canvas, all []stat.Bin, x, y func(float64) vg.Length) {
+	bins := slices.DeleteFunc(slices.Clone(all), func(b stat.Bin) bool { return b.N == 0 })
+	most := 1
+	var path []vg.Point
+	for _, b := range bins {
+		most = max(most, b.N)
+		path = append(path, vg.Point{X: x(b.Stated), Y: y(b.Came)})
+	}
+	if len(path) > 1 {
+		c.StrokeLines(draw.LineStyle{Color: t.accent, Width: 1}, path)
+	}
+	for i, b := range bins {
+		radius := vg.Length(1.5 + 3.5*math.Sqrt(float64(b.N)/float64(most)))
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: t.accent, Radius: radius, Shape: draw.CircleGlyph{}}, path[i])
+		slope := 0.0 // of the line's neighbours, seen from here
+		if i > 0 {
+			slope += bins[i-1].Came - b.Came
 		}
-		if len(path) > 1 {
-			c.StrokeLines(draw.LineStyle{Color: t.accent, Width: 1}, path)
+		if i < len(bins)-1 {
+			slope += bins[i+1].Came - b.Came
 		}
-		at := 0
-		for _, b := range k.Calibration {
-			if b.N > 0 {
-				radius := vg.Length(1.5 + 4.5*math.Sqrt(float64(b.N)/float64(most)))
-				c.DrawGlyphNoClip(draw.GlyphStyle{Color: t.accent, Radius: radius, Shape: draw.CircleGlyph{}}, path[at])
-				at++
-			}
+		at, style := vg.Point{X: path[i].X, Y: path[i].Y + radius + 1}, t.style(t.ink, 8, draw.XCenter, draw.YBottom)
+		if slope > 0 && b.Came > 0.12 || b.Came > 0.95 {
+			at.Y, style.YAlign = path[i].Y-radius-1, draw.YTop
 		}
-	}))
-	p.Draw(draw.Crop(c, 0, -10, 0, -lineHeight-6))
+		c.FillText(style, at, scaled(float64(b.N)))
+	}
 }

@@ -1,84 +1,113 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
+// frontier are the candidates, cheapest first, of which no other solves as large a
+// share for less, or a larger one for as little: the rest are never the best
+// choice. Those without a known cost have no place.
+func (r *Report) frontier() []int {
+	var all []int
+	for i, c := range r.Candidates {
+		if c.CostPerSolved != nil {
+			all = append(all, i)
+		}
+	}
+	cost := func(i int) float64 { return *r.Candidates[i].CostPerSolved }
+	solved := func(i int) float64 { return *r.Candidates[i].Success.Value }
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Or(cmp.Compare(cost(a), cost(b)), cmp.Compare(solved(b), solved(a))) })
+	var front []int
+	for _, i := range all {
+		last := len(front) - 1
+		if last < 0 || solved(i) > solved(front[last]) || solved(i) == solved(front[last]) && cost(i) == cost(front[last]) {
+			front = append(front, i)
+		}
+	}
+	return front
+}
+
 func (r *Report) costTitle() string {
-	var best, cheapest *Candidate
-	for i := range r.Candidates {
-		c := &r.Candidates[i]
-		if c.CostPerSolved == nil {
-			continue
-		}
-		if best == nil || *c.Success.Value > *best.Success.Value {
-			best = c
-		}
-		if cheapest == nil || *c.CostPerSolved < *cheapest.CostPerSolved {
-			cheapest = c
+	priced := 0
+	for _, c := range r.Candidates {
+		if c.CostPerSolved != nil {
+			priced++
 		}
 	}
+	front := r.frontier()
 	switch {
-	case best == nil:
+	case priced == 0:
 		return "No cost per solved task is known"
-	case *cheapest.CostPerSolved == 0:
-		return "Cost against success"
-	case best == cheapest && len(r.Candidates) == 1:
-		return fmt.Sprintf("A solved task costs %s", dollarsOf(best.CostPerSolved))
-	case best == cheapest:
-		return brief(best.Name, 30) + " solves most and is cheapest"
+	case len(r.Candidates) == 1:
+		return fmt.Sprintf("A solved task costs %s", dollarsOf(r.Candidates[0].CostPerSolved))
+	case priced == 1:
+		return fmt.Sprintf("Only the cost of %s is known", brief(r.Candidates[front[0]].Name, 30))
+	case len(front) == 1:
+		return brief(r.Candidates[front[0]].Name, 30) + " solves most and is cheapest"
+	case len(front) == priced:
+		return fmt.Sprintf("All %d on the efficient frontier: more success costs more", priced)
 	}
-	return fmt.Sprintf("%s solves most, %s is cheapest", brief(best.Name, 24), brief(cheapest.Name, 24))
+	return "On the efficient frontier: " + r.names(front, 3)
+}
+
+// names lists at most n candidates.
+func (r *Report) names(of []int, n int) string {
+	var parts []string
+	for _, i := range of[:min(n, len(of))] {
+		parts = append(parts, brief(r.Candidates[i].Name, 24))
+	}
+	s := strings.Join(parts, ", ")
+	if more := len(of) - n; more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
 }
 
 func (r *Report) costAlt() string {
-	return r.alt("Cost per solved task and share solved", func(c Candidate) string {
+	text := r.alt("Cost per solved task and share solved", func(c Candidate) string {
 		if c.Success.Value == nil {
 			return ""
 		}
 		return dollarsOf(c.CostPerSolved) + " and " + c.Success.rate()
 	})
+	if front := r.frontier(); len(front) > 0 {
+		text += " On the frontier, cheapest first: " + r.names(front, 12) + "."
+	}
+	return text
 }
 
-// shape of the i-th candidate in plots that draw all of them in one place.
+// shape of the i-th candidate in plots that draw all of them in one place; the
+// first 32 differ.
 func (t theme) shape(i int) (color.Color, draw.GlyphDrawer) {
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{}}
-	return t.series[i%len(t.series)], shapes[i%len(shapes)]
+	return t.series[i%len(t.series)], shapes[(i+i/len(shapes))%len(shapes)]
 }
 
-// costs sets the cost of a solved task against the share solved.
+// costs sets the cost of a solved task against the share solved, with the
+// frontier as a dashed line. Below is a table of both, which is also the key.
 func (t theme) costs(r Report) drawing {
-	low, high, zero := math.Inf(1), 0.0, false
-	var key []keyEntry
-	for i, name := range labels(r, 19) {
-		c := r.Candidates[i]
-		col, shape := t.shape(i)
-		value := "cost unknown"
-		if c.CostPerSolved != nil {
-			v := *c.CostPerSolved
-			low, high, zero = min(low, v), max(high, v), zero || v <= 0
-			value = dollarsOf(c.CostPerSolved) + ", " + c.Success.rate()
-		} else {
-			col, shape = t.muted, nil
+	low, high, zero, floor := math.Inf(1), 0.0, false, 1.0
+	for _, c := range r.Candidates {
+		if v := c.CostPerSolved; v != nil {
+			low, high, zero = min(low, *v), max(high, *v), zero || *v <= 0
+			floor = min(floor, c.Success.Interval.Low)
 		}
-		key = append(key, keyEntry{name + ": " + value, func(c draw.Canvas, at vg.Point) {
-			if shape != nil {
-				glyph(col, shape)(c, at)
-			}
-		}})
 	}
 	if high <= 0 {
 		return drawing{}
 	}
 	p := t.chart()
 	p.X.Label.Text = "cost per solved task"
-	if log := !zero && high/low > 8; log {
+	if !zero && high/low > 8 {
 		low, high = low/1.6, high*1.6
 		p.X.Tick.Marker = plot.ConstantTicks(logTicks(&low, &high, usd))
 		p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, low, high
@@ -88,36 +117,75 @@ func (t theme) costs(r Report) drawing {
 		p.X.Tick.Marker = plot.ConstantTicks(linearTicks(&high, usd))
 		p.X.Min, p.X.Max = 0, high
 	}
-	floor := 1.0
-	for _, c := range r.Candidates {
-		if c.CostPerSolved != nil {
-			floor = min(floor, c.Success.Interval.Low)
-		}
-	}
-	p.Y.Min, p.Y.Max, p.Y.Label.Text = max(0, math.Floor((floor-0.02)*10)/10), 1, "solved"
+	p.Y.Min, p.Y.Max, p.Y.Label.Text = max(0, math.Floor((floor-0.02)*10)/10), 1, "share solved"
 	ticks := shareTicks(p.Y.Min, 1)
 	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
-	p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) { t.costPoints(r, ticks, c, x, y) }))
-	foot := t.keyHeight(key)
+	front := r.frontier()
+	p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) { t.costPoints(r, front, ticks, c, x, y) }))
+	foot := lineHeight*vg.Length(len(r.Candidates)+1) + 8
 	return drawing{height: 200 + foot, paint: func(c draw.Canvas) {
 		p.Draw(draw.Crop(c, 8, -16, foot, -10))
-		t.drawKey(c, key)
+		t.costTable(c, r, front)
 	}}
 }
 
-func (t theme) costPoints(r Report, ticks []plot.Tick, c draw.Canvas, x, y func(float64) vg.Length) {
+func (t theme) costPoints(r Report, front []int, ticks []plot.Tick, c draw.Canvas, x, y func(float64) vg.Length) {
 	for _, v := range ticks {
 		c.StrokeLine2(draw.LineStyle{Color: t.grid, Width: 0.75}, c.Min.X, y(v.Value), c.Max.X, y(v.Value))
+	}
+	at := func(i int) vg.Point {
+		k := r.Candidates[i]
+		return vg.Point{X: x(*k.CostPerSolved), Y: y(*k.Success.Value)}
+	}
+	var line []vg.Point
+	for _, i := range front {
+		line = append(line, at(i))
+	}
+	if len(line) > 1 {
+		c.StrokeLines(t.frontierLine(), line)
 	}
 	for i, k := range r.Candidates {
 		if k.CostPerSolved == nil {
 			continue
 		}
 		col, shape := t.shape(i)
-		at := vg.Point{X: x(*k.CostPerSolved), Y: y(*k.Success.Value)}
+		p := at(i)
 		if iv := k.Success.Interval; iv != nil {
-			c.StrokeLine2(draw.LineStyle{Color: col, Width: 1.25}, at.X, y(iv.Low), at.X, y(iv.High))
+			c.StrokeLine2(draw.LineStyle{Color: col, Width: 1.25}, p.X, y(iv.Low), p.X, y(iv.High))
 		}
-		c.DrawGlyphNoClip(draw.GlyphStyle{Color: col, Radius: 4.5, Shape: shape}, at)
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: col, Radius: 4.5, Shape: shape}, p)
+	}
+}
+
+func (t theme) frontierLine() draw.LineStyle {
+	return draw.LineStyle{Color: t.muted, Width: 1.25, Dashes: []vg.Length{4, 3}}
+}
+
+// costTable lists the candidates with both values at the bottom of the canvas.
+func (t theme) costTable(c draw.Canvas, r Report, front []int) {
+	const name, cost, solved, last vg.Length = 28, 238, 292, 306
+	left, right := t.style(t.ink, textSize, draw.XLeft, draw.YCenter), t.style(t.ink, textSize, draw.XRight, draw.YCenter)
+	muted := t.style(t.muted, textSize, draw.XLeft, draw.YCenter)
+	y := c.Min.Y + 6 + lineHeight*(vg.Length(len(r.Candidates))+0.5)
+	head := muted
+	head.XAlign = draw.XRight
+	c.FillText(head, vg.Point{X: c.Min.X + cost, Y: y}, "per solved task")
+	c.FillText(head, vg.Point{X: c.Min.X + solved, Y: y}, "solved")
+	c.StrokeLine2(t.frontierLine(), c.Min.X+last, y-1, c.Min.X+last+16, y-1)
+	c.FillText(muted, vg.Point{X: c.Min.X + last + 20, Y: y}, "frontier")
+	for i, label := range labels(r, 24) {
+		y -= lineHeight
+		k := r.Candidates[i]
+		if k.CostPerSolved != nil {
+			col, shape := t.shape(i)
+			glyph(col, shape)(c, vg.Point{X: c.Min.X + 16, Y: y})
+		}
+		text := y + keyLift
+		c.FillText(left, vg.Point{X: c.Min.X + name, Y: text}, label)
+		c.FillText(right, vg.Point{X: c.Min.X + cost, Y: text}, dollarsOf(k.CostPerSolved))
+		c.FillText(right, vg.Point{X: c.Min.X + solved, Y: text}, k.Success.rate())
+		if slices.Contains(front, i) {
+			c.FillText(left, vg.Point{X: c.Min.X + last + 20, Y: text}, "yes")
+		}
 	}
 }

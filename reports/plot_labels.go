@@ -80,6 +80,12 @@ func pictured(r Report, f Figure) (_ Report, _ Figure, stands string) {
 		key = append(key, r.Candidates[i].Name+" is "+brief(c.Name, 40))
 	}
 	r.Tasks = picturedTasks(r.Tasks)
+	r.Trend = slices.Clone(r.Trend)
+	for i := range r.Trend {
+		if k := slices.IndexFunc(was, func(c Candidate) bool { return c.Name == r.Trend[i].Candidate }); k >= 0 {
+			r.Trend[i].Candidate = r.Candidates[k].Name
+		}
+	}
 	if len(key) == 0 {
 		return r, f, ""
 	}

@@ -110,6 +110,9 @@ func (g rows) threshold(c draw.Canvas, x vg.Length) {
 	c.FillText(g.style(g.ink, textSize, align, draw.YBottom), vg.Point{X: x, Y: c.Max.Y + 4}, g.lineLabel)
 }
 
+// keyLift sets the middle of small letters level with a mark.
+const keyLift vg.Length = 1.5
+
 // keyColumns is 2 where all entries fit half the width, else 1.
 func (t theme) keyColumns(key []keyEntry) int {
 	for _, e := range key {
@@ -139,7 +142,7 @@ func (t theme) drawKey(c draw.Canvas, key []keyEntry) {
 			Y: c.Min.Y + 6 + lineHeight*(vg.Length(lines-1-i/columns)+0.5),
 		}
 		e.mark(c, at)
-		c.FillText(t.style(t.muted, textSize, draw.XLeft, draw.YCenter), vg.Point{X: at.X + 12, Y: at.Y}, e.text)
+		c.FillText(t.style(t.muted, textSize, draw.XLeft, draw.YCenter), vg.Point{X: at.X + 12, Y: at.Y + keyLift}, e.text)
 	}
 }
 
