@@ -1,6 +1,9 @@
 package reports
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Names of the plots.
 const (
@@ -49,13 +52,23 @@ func (r *Report) addFigures() {
 	}
 }
 
+// Bounds of text alternatives: candidates named, and letters said of each.
+const (
+	altCandidates = 32
+	altLetters    = 400
+)
+
 // alt lists a value for each candidate that has one.
 func (r *Report) alt(what string, of func(Candidate) string) string {
 	var parts []string
-	for _, c := range r.Candidates {
+	names := labels(*r, 40)
+	for i, c := range r.Candidates {
 		if v := of(c); v != "" {
-			parts = append(parts, brief(c.Name, 40)+" "+v)
+			parts = append(parts, names[i]+" "+clip(v, altLetters))
 		}
+	}
+	if more := len(parts) - altCandidates; more > 0 {
+		parts = append(parts[:altCandidates], fmt.Sprintf("and %d more", more))
 	}
 	if len(parts) == 0 {
 		return what + ": no data."

@@ -74,7 +74,7 @@ func (t theme) figure(r Report, f Figure, titled bool) drawing {
 		}
 	}
 	if d.paint == nil {
-		d = t.noData()
+		d = t.says("no data")
 	}
 	if !titled {
 		return d
@@ -90,9 +90,10 @@ func (t theme) figure(r Report, f Figure, titled bool) drawing {
 	}}
 }
 
-func (t theme) noData() drawing {
+// says is a drawing of a word or two.
+func (t theme) says(words string) drawing {
 	return drawing{height: 90, paint: func(c draw.Canvas) {
-		c.FillText(t.style(t.muted, textSize+2, draw.XCenter, draw.YCenter), c.Center(), "no data")
+		c.FillText(t.style(t.muted, textSize+2, draw.XCenter, draw.YCenter), c.Center(), words)
 	}}
 }
 

@@ -54,7 +54,6 @@ func (r *Report) calibrationAlt() string {
 // calibration draws a small reliability diagram for each candidate that stated
 // confidences.
 func (t theme) calibration(r Report) drawing {
-	names := labels(r, 20)
 	var shown []int
 	for i, c := range r.Candidates {
 		if c.Brier != nil {
@@ -64,9 +63,9 @@ func (t theme) calibration(r Report) drawing {
 	if len(shown) == 0 {
 		return drawing{}
 	}
-	columns := 2
+	columns, names := 2, labels(r, 20)
 	if len(shown) > 4 {
-		columns = 3
+		columns, names = 3, labels(r, 15)
 	}
 	lines := (len(shown) + columns - 1) / columns
 	const head, cellHeight = 4, 150

@@ -43,16 +43,16 @@ func (r *Report) costTitle() string {
 			priced++
 		}
 	}
-	front := r.frontier()
+	front, names := r.frontier(), labels(*r, 30)
 	switch {
 	case priced == 0:
 		return "No cost per solved task is known"
 	case len(r.Candidates) == 1:
 		return fmt.Sprintf("A solved task costs %s", dollarsOf(r.Candidates[0].CostPerSolved))
 	case priced == 1:
-		return fmt.Sprintf("Only the cost of %s is known", brief(r.Candidates[front[0]].Name, 30))
+		return fmt.Sprintf("Only the cost of %s is known", names[front[0]])
 	case len(front) == 1:
-		return brief(r.Candidates[front[0]].Name, 30) + " solves most and is cheapest"
+		return names[front[0]] + " solves most and is cheapest"
 	case len(front) == priced:
 		return fmt.Sprintf("All %d on the efficient frontier: more success costs more", priced)
 	}
@@ -62,8 +62,9 @@ func (r *Report) costTitle() string {
 // names lists at most n candidates.
 func (r *Report) names(of []int, n int) string {
 	var parts []string
+	all := labels(*r, 24)
 	for _, i := range of[:min(n, len(of))] {
-		parts = append(parts, brief(r.Candidates[i].Name, 24))
+		parts = append(parts, all[i])
 	}
 	s := strings.Join(parts, ", ")
 	if more := len(of) - n; more > 0 {
@@ -109,12 +110,12 @@ func (t theme) costs(r Report) drawing {
 	p.X.Label.Text = "cost per solved task"
 	if !zero && high/low > 8 {
 		low, high = low/1.6, high*1.6
-		p.X.Tick.Marker = plot.ConstantTicks(logTicks(&low, &high, usd))
+		p.X.Tick.Marker = plot.ConstantTicks(logTicks(&low, &high, axisUSD))
 		p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, low, high
 		p.X.Label.Text += ", logarithmic"
 	} else {
 		high *= 1.15
-		p.X.Tick.Marker = plot.ConstantTicks(linearTicks(&high, usd))
+		p.X.Tick.Marker = plot.ConstantTicks(linearTicks(&high, axisUSD))
 		p.X.Min, p.X.Max = 0, high
 	}
 	p.Y.Min, p.Y.Max, p.Y.Label.Text = max(0, math.Floor((floor-0.02)*10)/10), 1, "share solved"
@@ -188,4 +189,12 @@ func (t theme) costTable(c draw.Canvas, r Report, front []int) {
 			c.FillText(left, vg.Point{X: c.Min.X + last + 20, Y: text}, "yes")
 		}
 	}
+}
+
+// axisUSD formats a round number of nano-USD.
+func axisUSD(nano float64) string {
+	if nano >= 1e12 {
+		return "$" + scaled(nano/1e9)
+	}
+	return usd(nano)
 }

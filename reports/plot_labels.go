@@ -14,14 +14,30 @@ import (
 func labels(r Report, limit int) []string {
 	seen, list := map[string]bool{}, make([]string, len(r.Candidates))
 	for i, c := range r.Candidates {
-		name := middle(visible(c.Name), limit)
-		if seen[name] || strings.TrimSpace(name) == "" {
-			name = middle(fmt.Sprintf("%d %s", i+1, visible(c.Name)), limit)
-		}
-		seen[name] = true
-		list[i] = name
+		list[i] = label(c.Name, i, limit, seen)
 	}
 	return list
+}
+
+// label is a name cut to limit columns; the i-th of its list begins with its
+// number where it would be empty, or read like one seen before.
+func label(name string, i, limit int, seen map[string]bool) string {
+	s := fit(strings.TrimSpace(visible(name)), limit)
+	if s == "" || seen[s] {
+		s = fit(strings.TrimSpace(fmt.Sprintf("%d %s", i+1, visible(name))), limit)
+	}
+	seen[s] = true
+	return s
+}
+
+// fit cuts a name so that it is at most as wide as limit columns of wider letters
+// than most.
+func fit(s string, limit int) string {
+	cut := middle(s, limit)
+	for n := limit - 1; n > 2 && typefaces()[0].walk(cut, nil) > 0.6*float64(limit); n-- {
+		cut = middle(s, n)
+	}
+	return cut
 }
 
 // middle cuts a name in the middle, to at most limit columns: names of candidates

@@ -38,6 +38,10 @@ type pngCanvas struct {
 	glyphs  map[glyphKey]sfnt.Segments
 }
 
+// maxMixed of the palette's 256 places may go to mixed colours: the others are for
+// those that are drawn.
+const maxMixed = 200
+
 // mixture is a colour laid over another with a coverage.
 type mixture struct{ under, over, level uint8 }
 
@@ -179,7 +183,7 @@ func (c *pngCanvas) fill() {
 	c.mask.Stride, c.mask.Rect = w, image.Rect(0, 0, w, h)
 	c.raster.DrawOp = imagedraw.Src // the mask need not be cleared
 	c.raster.Draw(&c.mask, c.mask.Rect, image.Opaque, image.Point{})
-	over := c.place(onWhite(c.color))
+	over := c.place(onWhite(c.color), 256)
 	for y := range h {
 		mask := c.mask.Pix[y*w : (y+1)*w]
 		row := c.img.Pix[(area.Min.Y+y)*c.img.Stride+area.Min.X:][:w]
@@ -210,18 +214,19 @@ func (c *pngCanvas) mix(m mixture) uint8 {
 	blend := func(a, b uint8) uint8 {
 		return uint8((int(a)*(levels-int(m.level)) + int(b)*int(m.level) + levels/2) / levels)
 	}
-	i := c.place(color.NRGBA{blend(under.R, over.R), blend(under.G, over.G), blend(under.B, over.B), 255})
+	i := c.place(color.NRGBA{blend(under.R, over.R), blend(under.G, over.G), blend(under.B, over.B), 255}, maxMixed)
 	c.mixed[m] = i
 	return i
 }
 
-// place finds a colour's place in the palette: the nearest where it is full.
-func (c *pngCanvas) place(col color.NRGBA) uint8 {
+// place finds a colour's place in the palette: the nearest's where room places are
+// taken.
+func (c *pngCanvas) place(col color.NRGBA, room int) uint8 {
 	if i, ok := c.colours[col]; ok {
 		return i
 	}
 	i := uint8(c.img.Palette.Index(col))
-	if len(c.img.Palette) < 256 {
+	if len(c.img.Palette) < room {
 		i = uint8(len(c.img.Palette))
 		c.img.Palette = append(c.img.Palette, col)
 	}

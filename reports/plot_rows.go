@@ -32,7 +32,17 @@ type keyEntry struct {
 	mark func(c draw.Canvas, at vg.Point)
 }
 
+// valueColumn is what the values on the right take at least.
 const valueColumn vg.Length = 72
+
+// column is what the values on the right take.
+func (g rows) column() vg.Length {
+	widest, style := valueColumn-12, g.style(g.ink, textSize, 0, 0)
+	for _, v := range g.values {
+		widest = max(widest, style.Width(v))
+	}
+	return min(widest+12, plotWidth/2)
+}
 
 // axisHeight is what ticks, their labels and the label of the axis take.
 const axisHeight vg.Length = 38
@@ -45,7 +55,7 @@ func (g rows) drawing(r Report) drawing {
 	}
 	foot := g.keyHeight(g.key)
 	return drawing{height: head + g.height*vg.Length(n) + axisHeight + foot, paint: func(c draw.Canvas) {
-		g.paint(r, draw.Crop(c, 8, -valueColumn, foot+axisHeight, -head))
+		g.paint(r, draw.Crop(c, 8, -g.column(), foot+axisHeight, -head))
 		g.drawKey(c, g.key)
 	}}
 }
@@ -70,7 +80,7 @@ func (g rows) paint(r Report, c draw.Canvas) {
 		y := c.Max.Y - g.height*(vg.Length(i)+0.5)
 		c.FillText(style, vg.Point{X: c.Min.X - 12, Y: y + 2}, name)
 		g.row(i, c, x, y)
-		c.FillText(style, vg.Point{X: c.Max.X + valueColumn - 8, Y: y + 2}, g.values[i])
+		c.FillText(style, vg.Point{X: c.Max.X + g.column() - 8, Y: y + 2}, g.values[i])
 	}
 	g.axis(c, x)
 }
@@ -88,23 +98,36 @@ func (g rows) across(c draw.Canvas) func(float64) vg.Length {
 func (g rows) axis(c draw.Canvas, x func(float64) vg.Length) {
 	line, style := draw.LineStyle{Color: g.grid, Width: 1}, g.style(g.muted, textSize, draw.XCenter, draw.YTop)
 	c.StrokeLine2(line, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
-	end := math.Inf(-1)
-	for _, t := range g.ticks {
+	every := 1
+	for every < len(g.ticks) && g.crowded(style, x, every) {
+		every++
+	}
+	for i, t := range g.ticks {
 		at := x(t.Value)
 		c.StrokeLine2(line, at, c.Min.Y, at, c.Min.Y-3)
-		if half := float64(style.Width(t.Label)) / 2; float64(at)-half > end+2 {
+		if i%every == 0 {
 			c.FillText(style, vg.Point{X: at, Y: c.Min.Y - 4}, t.Label)
-			end = float64(at) + half
 		}
 	}
 	c.FillText(style, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: c.Min.Y - 20}, g.label)
+}
+
+// crowded says that the labels of every n-th tick would touch.
+func (g rows) crowded(style text.Style, x func(float64) vg.Length, n int) bool {
+	for i := n; i < len(g.ticks); i += n {
+		a, b := g.ticks[i-n], g.ticks[i]
+		if x(b.Value)-x(a.Value) < (style.Width(a.Label)+style.Width(b.Label))/2+3 {
+			return true
+		}
+	}
+	return false
 }
 
 // threshold draws the dashed line and, above the data, its label.
 func (g rows) threshold(c draw.Canvas, x vg.Length) {
 	c.StrokeLine2(draw.LineStyle{Color: g.ink, Width: 1, Dashes: []vg.Length{3, 3}}, x, c.Min.Y, x, c.Max.Y+3)
 	align := text.XAlignment(draw.XCenter)
-	if half := g.style(g.ink, textSize, 0, 0).Width(g.lineLabel) / 2; x+half > c.Max.X+valueColumn-8 {
+	if half := g.style(g.ink, textSize, 0, 0).Width(g.lineLabel) / 2; x+half > c.Max.X+g.column()-8 {
 		align = draw.XRight
 	}
 	c.FillText(g.style(g.ink, textSize, align, draw.YBottom), vg.Point{X: x, Y: c.Max.Y + 4}, g.lineLabel)

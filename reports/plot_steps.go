@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -63,12 +64,17 @@ func (t theme) steps(r Report) drawing {
 	if !any {
 		return drawing{}
 	}
-	last = min(last, most)
+	beyond := ""
+	if last > most {
+		last, beyond = most, "+"
+	}
 	g.high = float64(last) + 0.5
 	g.line = min(g.line, g.high)
-	for v := 1; v <= last; v += 1 + last/13 {
-		g.ticks = append(g.ticks, plot.Tick{Value: float64(v), Label: fmt.Sprint(v)})
+	for v := last; v >= 1; v -= 1 + last/13 {
+		g.ticks = append(g.ticks, plot.Tick{Value: float64(v), Label: fmt.Sprint(v) + beyond})
+		beyond = ""
 	}
+	slices.Reverse(g.ticks)
 	g.row = func(i int, c draw.Canvas, x func(float64) vg.Length, y vg.Length) {
 		t.bars(c, r.Candidates[i].Metrics, limit, last, x, y-g.height/2+4, g.height-10)
 	}

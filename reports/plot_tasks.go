@@ -134,11 +134,7 @@ func (t theme) tasks(r Report) drawing {
 	add := func(tasks []Task) {
 		seen := map[string]bool{}
 		for i, k := range tasks {
-			l := matrixLine{label: middle(visible(cmp.Or(k.ID, "no tier")), 19)}
-			if seen[l.label] {
-				l.label = middle(fmt.Sprintf("%d %s", i+1, visible(k.ID)), 19)
-			}
-			seen[l.label] = true
+			l := matrixLine{label: label(cmp.Or(k.ID, "no tier"), i, 19, seen)}
 			for _, c := range k.Cells {
 				l.cells = append(l.cells, c.heat())
 			}

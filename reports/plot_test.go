@@ -96,10 +96,10 @@ func wellFormed(s string) error {
 
 func TestLabelsAreDistinctAndDrawable(t *testing.T) {
 	r := Report{}
-	for _, n := range []string{"a-long-name-cut-here-1", "a-long-name-cut-here-2", "中文", "日本", "ok", "ok"} {
+	for _, n := range []string{"a-long-name-cut-here-1", "a-long-name-cut-here-2", "中文", "日本", "ok", "ok", "ok ", "", "WWWWWWWWWWWW"} {
 		r.Candidates = append(r.Candidates, Candidate{ManifestCandidate: ledger.ManifestCandidate{Name: n}})
 	}
-	require.Equal(t, []string{"a-lo…re-1", "a-lo…re-2", "中文", "日本", "ok", "6 ok"}, labels(r, 9))
+	require.Equal(t, []string{"a-lo…re-1", "a-lo…re-2", "中文", "日本", "ok", "6 ok", "7 ok", "8", "WW…WW"}, labels(r, 9))
 }
 
 func TestWrap(t *testing.T) {

@@ -77,7 +77,7 @@ func (r *Report) tokensTitle() string {
 		title += " to " + scaled(most)
 	}
 	title += " tokens"
-	if read > 0 {
+	if percent(float64(read)/float64(max(1, input))) != "0%" {
 		title += fmt.Sprintf(", %s of the input from a cache", percent(float64(read)/float64(input)))
 	}
 	return title
@@ -192,7 +192,7 @@ func scaled(v float64) string {
 	for _, s := range []struct {
 		unit string
 		of   float64
-	}{{" T", 1e12}, {" G", 1e9}, {" M", 1e6}, {" k", 1e3}} {
+	}{{" E", 1e18}, {" P", 1e15}, {" T", 1e12}, {" G", 1e9}, {" M", 1e6}, {" k", 1e3}} {
 		if v >= s.of*0.9995 {
 			return trimmed(v/s.of, max(0, 2-int(math.Log10(max(1, v/s.of))))) + s.unit
 		}

@@ -81,6 +81,9 @@ func (r *Report) violationsAlt() string {
 func (t theme) breaches(r Report) drawing {
 	all := r.violations()
 	if len(all) == 0 {
+		if slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Turns > 0 }) {
+			return t.says("none")
+		}
 		return drawing{}
 	}
 	g := matrix{theme: t, note: "Violations in a hundred turns; the darker, the more. –: no turns."}
@@ -90,8 +93,9 @@ func (t theme) breaches(r Report) drawing {
 			most = max(most, float64(n)/float64(max(1, r.Candidates[i].Turns)))
 		}
 	}
-	for _, v := range all {
-		l := matrixLine{label: middle(visible(v.code), 27)}
+	seen := map[string]bool{}
+	for i, v := range all {
+		l := matrixLine{label: label(v.code, i, 27, seen)}
 		for i, n := range v.n {
 			turns := r.Candidates[i].Turns
 			if turns == 0 {
