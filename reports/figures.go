@@ -61,7 +61,7 @@ const (
 // alt lists a value for each candidate that has one.
 func (r *Report) alt(what string, of func(Candidate) string) string {
 	var parts []string
-	names := labels(*r, 40)
+	names := r.altNames()
 	for i, c := range r.Candidates {
 		if v := of(c); v != "" {
 			parts = append(parts, names[i]+" "+clip(v, altLetters))
@@ -74,4 +74,14 @@ func (r *Report) alt(what string, of func(Candidate) string) string {
 		return what + ": no data."
 	}
 	return what + ": " + strings.Join(parts, "; ") + "."
+}
+
+// altNames are the names of the candidates in text alternatives: distinct, and cut
+// at the end.
+func (r *Report) altNames() []string {
+	seen, names := map[string]bool{}, make([]string, len(r.Candidates))
+	for i, c := range r.Candidates {
+		names[i] = label(brief(c.Name, 40), i, 64, seen)
+	}
+	return names
 }

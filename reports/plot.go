@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 
 	xfont "golang.org/x/image/font"
@@ -66,18 +68,18 @@ type drawing struct {
 }
 
 // figure draws one plot, with its title above if titled.
-func (t theme) figure(r Report, f Figure, titled bool) drawing {
-	var d drawing
-	for _, k := range figures() {
-		if k.name == f.Name {
-			d = k.draw(t, r)
-		}
+func (t theme) figure(r Report, f Figure, titled bool) (drawing, error) {
+	all := figures()
+	i := slices.IndexFunc(all, func(k figure) bool { return k.name == f.Name })
+	if i < 0 {
+		return drawing{}, fmt.Errorf("reports: no plot is named %q: the names are those of Report.Figures", f.Name)
 	}
+	d := all[i].draw(t, r)
 	if d.paint == nil {
 		d = t.says("no data")
 	}
 	if !titled {
-		return d
+		return d, nil
 	}
 	style := t.style(t.ink, titleSize, draw.XLeft, draw.YTop)
 	style.Font.Weight = xfont.WeightBold
@@ -87,7 +89,7 @@ func (t theme) figure(r Report, f Figure, titled bool) drawing {
 	return drawing{height: body.height + head, paint: func(c draw.Canvas) {
 		c.FillText(style, vg.Point{X: c.Min.X + 8, Y: c.Max.Y - 8}, title)
 		body.paint(draw.Crop(c, 0, 0, 0, -head))
-	}}
+	}}, nil
 }
 
 // says is a drawing of a word or two.

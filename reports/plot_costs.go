@@ -43,7 +43,7 @@ func (r *Report) costTitle() string {
 			priced++
 		}
 	}
-	front, names := r.frontier(), labels(*r, 30)
+	front, names := r.frontier(), labels(*r, 24)
 	switch {
 	case priced == 0:
 		return "No cost per solved task is known"
@@ -56,15 +56,14 @@ func (r *Report) costTitle() string {
 	case len(front) == priced:
 		return fmt.Sprintf("All %d on the efficient frontier: more success costs more", priced)
 	}
-	return "On the efficient frontier: " + r.names(front, 3)
+	return "On the efficient frontier: " + listed(names, front, 3)
 }
 
-// names lists at most n candidates.
-func (r *Report) names(of []int, n int) string {
+// listed lists at most n of the names.
+func listed(names []string, of []int, n int) string {
 	var parts []string
-	all := labels(*r, 24)
 	for _, i := range of[:min(n, len(of))] {
-		parts = append(parts, all[i])
+		parts = append(parts, names[i])
 	}
 	s := strings.Join(parts, ", ")
 	if more := len(of) - n; more > 0 {
@@ -81,7 +80,7 @@ func (r *Report) costAlt() string {
 		return dollarsOf(c.CostPerSolved) + " and " + c.Success.rate()
 	})
 	if front := r.frontier(); len(front) > 0 {
-		text += " On the frontier, cheapest first: " + r.names(front, 12) + "."
+		text += " On the frontier, cheapest first: " + listed(r.altNames(), front, 12) + "."
 	}
 	return text
 }

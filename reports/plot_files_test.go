@@ -147,6 +147,10 @@ func TestWriteFiguresNamesWhatFailed(t *testing.T) {
 	err := writeFigures(filepath.Join(t.TempDir(), "nowhere"), r)
 	require.ErrorContains(t, err, "nowhere")
 	require.NoError(t, writeFigures(t.TempDir(), Report{}))
+	r.Figures = []Figure{{Name: "portrait"}}
+	require.ErrorContains(t, writeFigures(t.TempDir(), r), `no plot is named "portrait"`)
+	_, err = inlineSVG(r, r.Figures[0])
+	require.ErrorContains(t, err, "portrait")
 }
 
 // A picture has a palette: a quarter of the bytes to write.

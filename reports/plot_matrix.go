@@ -12,8 +12,8 @@ import (
 // narrow to read.
 const maxColumns = 24
 
-// matrix is a table of small cells, with candidates as columns: the darker a cell,
-// the worse. Every cell also says its value.
+// matrix is a table of small cells, with candidates as columns: the stronger the colour of a
+// cell, the worse. Every cell also says its value.
 type matrix struct {
 	theme
 	lines []matrixLine

@@ -75,11 +75,14 @@ func (p *pngWriter) Put(b *png.EncoderBuffer) { p.kept = b }
 
 func (p *pngWriter) write(w io.Writer, r Report, f Figure) error {
 	r, f, stands := pictured(r, f)
-	d := paper().figure(r, f, true)
+	d, err := paper().figure(r, f, true)
+	if err != nil {
+		return err
+	}
 	c := newPNG(plotWidth, d.height)
 	d.paint(draw.New(c))
 	p.b.Reset()
-	err := (&png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: p}).Encode(&p.b, c.img)
+	err = (&png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: p}).Encode(&p.b, c.img)
 	if err == nil {
 		const head = 8 + 12 + 13 // the signature and the first chunk, IHDR
 		told := append(pngText("Title", f.Title), pngText("Description", join(" ", f.Alt, stands))...)

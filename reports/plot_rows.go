@@ -105,16 +105,17 @@ func (g rows) axis(c draw.Canvas, x func(float64) vg.Length) {
 	for i, t := range g.ticks {
 		at := x(t.Value)
 		c.StrokeLine2(line, at, c.Min.Y, at, c.Min.Y-3)
-		if i%every == 0 {
+		if (len(g.ticks)-1-i)%every == 0 {
 			c.FillText(style, vg.Point{X: at, Y: c.Min.Y - 4}, t.Label)
 		}
 	}
 	c.FillText(style, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: c.Min.Y - 20}, g.label)
 }
 
-// crowded says that the labels of every n-th tick would touch.
+// crowded says that the labels of every n-th tick, counted from the last, would
+// touch.
 func (g rows) crowded(style text.Style, x func(float64) vg.Length, n int) bool {
-	for i := n; i < len(g.ticks); i += n {
+	for i := len(g.ticks) - 1; i >= n; i -= n {
 		a, b := g.ticks[i-n], g.ticks[i]
 		if x(b.Value)-x(a.Value) < (style.Width(a.Label)+style.Width(b.Label))/2+3 {
 			return true

@@ -34,7 +34,10 @@ func newSVG(width, height vg.Length, names map[color.NRGBA]string) *svgCanvas {
 // writeSVG writes a stand-alone file that tells its text alternative itself.
 func writeSVG(w io.Writer, r Report, f Figure) error {
 	t := paper()
-	d := t.figure(r, f, true)
+	d, err := t.figure(r, f, true)
+	if err != nil {
+		return err
+	}
 	c := newSVG(plotWidth, d.height, nil)
 	d.paint(draw.New(c))
 	head := fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
@@ -52,7 +55,10 @@ func writeSVG(w io.Writer, r Report, f Figure) error {
 // inlineSVG is a plot to be placed inside an HTML page.
 func inlineSVG(r Report, f Figure) (string, error) {
 	t := page()
-	d := t.figure(r, f, false)
+	d, err := t.figure(r, f, false)
+	if err != nil {
+		return "", err
+	}
 	c := newSVG(plotWidth, d.height, t.variables)
 	d.paint(draw.New(c))
 	return fmt.Sprintf(`<svg class="plot" viewBox="0 0 %s %s" role="img" aria-label="%s" font-family="%s" font-size="10">`+"\n%s</svg>",

@@ -130,7 +130,7 @@ func (t theme) tasks(r Report) drawing {
 	if !slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.all().Scored > 0 }) {
 		return drawing{}
 	}
-	g := matrix{theme: t, note: "Share of episodes solved, in percent; the darker, the fewer. –: no result."}
+	g := matrix{theme: t, note: "Share of episodes solved, in percent; the stronger the red, the fewer. –: no result."}
 	add := func(tasks []Task) {
 		seen := map[string]bool{}
 		for i, k := range tasks {

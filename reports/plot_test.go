@@ -136,9 +136,12 @@ func TestPageColoursAreVariables(t *testing.T) {
 func TestContrast(t *testing.T) {
 	blocks := regexp.MustCompile(`(?s):root\{[^}]*\}`).FindAllString(pageStyle, 2)
 	for i, block := range blocks {
-		colour := map[string]float64{}
+		colour, hexes := map[string]float64{}, map[string]string{}
 		for _, m := range regexp.MustCompile(`(--[a-z0-9-]+):#([0-9a-f]{3,6})`).FindAllStringSubmatch(block, -1) {
-			colour[m[1]] = luminance(t, m[2])
+			colour[m[1]], hexes[m[1]] = luminance(t, m[2]), m[2]
+			if len(m[2]) == 3 {
+				hexes[m[1]] = string([]byte{m[2][0], m[2][0], m[2][1], m[2][1], m[2][2], m[2][2]})
+			}
 		}
 		for _, pair := range [][2]string{
 			{"--ink", "--bg"}, {"--muted", "--bg"}, {"--muted", "--panel"}, {"--accent", "--bg"},
@@ -147,6 +150,15 @@ func TestContrast(t *testing.T) {
 			a, b := colour[pair[0]]+0.05, colour[pair[1]]+0.05
 			require.GreaterOrEqual(t, max(a, b)/min(a, b), 4.5, "palette %d: %v", i, pair)
 		}
+		// The strongest cell of a table, with its number on it.
+		cell := ""
+		for k := 0; k < 6; k += 2 {
+			bg, _ := strconv.ParseUint(hexes["--bg"][k:k+2], 16, 8)
+			fail, _ := strconv.ParseUint(hexes["--fail"][k:k+2], 16, 8)
+			cell += fmt.Sprintf("%02x", int(math.Round(float64(bg)+0.56*(float64(fail)-float64(bg)))))
+		}
+		a, b := colour["--ink"]+0.05, luminance(t, cell)+0.05
+		require.GreaterOrEqual(t, max(a, b)/min(a, b), 4.5, "palette %d: a cell", i)
 	}
 	require.Len(t, blocks, 2)
 }

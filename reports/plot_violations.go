@@ -73,7 +73,11 @@ func (r *Report) violationsAlt() string {
 		if c.Turns == 0 {
 			return ""
 		}
-		return list(c.Violations, 8) + " in " + plural(c.Turns, "turn")
+		short := slices.Clone(c.Violations)
+		for i := range short {
+			short[i].Name = brief(short[i].Name, 40)
+		}
+		return list(short, 8) + " in " + plural(c.Turns, "turn")
 	})
 }
 
@@ -86,7 +90,7 @@ func (t theme) breaches(r Report) drawing {
 		}
 		return drawing{}
 	}
-	g := matrix{theme: t, note: "Violations in a hundred turns; the darker, the more. –: no turns."}
+	g := matrix{theme: t, note: "Violations in a hundred turns; the stronger the red, the more. –: no turns."}
 	most := 0.0
 	for _, v := range all {
 		for i, n := range v.n {
