@@ -3,6 +3,7 @@ package reports
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,4 +19,16 @@ func TestWriteDemo(t *testing.T) {
 	r := Build(demo(demoProfiles(), 60, 2))
 	require.NoError(t, Write(*demoDir, r))
 	require.NoError(t, Summary(os.Stdout, r, 100))
+}
+
+// TestWriteHardPlots writes the plots of runs that are hard to draw, to look at.
+func TestWriteHardPlots(t *testing.T) {
+	if *demoDir == "" {
+		t.Skip("no -demo folder given")
+	}
+	for name, r := range hardReports() {
+		dir := filepath.Join(*demoDir, "hard", name)
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, writeFigures(dir, r))
+	}
 }

@@ -30,6 +30,9 @@ func TestTitles(t *testing.T) {
 	took := func(us float64) func(*Candidate) {
 		return func(c *Candidate) { c.Latency = &Spread{us, us, us, us, us} }
 	}
+	began := func(us float64) func(*Candidate) {
+		return func(c *Candidate) { c.TTFT = &Spread{us, us, us, us, us} }
+	}
 	said := func(p, came float64) func(*Candidate) {
 		return func(c *Candidate) { c.Calibration = []stat.Bin{{N: 4, Stated: p, Came: came}, {}} }
 	}
@@ -48,15 +51,19 @@ func TestTitles(t *testing.T) {
 		{figSteps, "Solved tasks take 2 to 6 steps on average, limit 5", []func(*Candidate){steps(stat.Count{Value: 6, N: 3}), steps(stat.Count{Value: 2, N: 1})}},
 		{figCost, "No cost per solved task is known", []func(*Candidate){nothing}},
 		{figCost, "A solved task costs $0.002", []func(*Candidate){cost(1, 2, 2e6)}},
-		{figCost, "Cost against success", []func(*Candidate){cost(1, 2, 0), cost(1, 2, 5)}},
+		{figCost, "Only the cost of b is known", []func(*Candidate){nothing, cost(1, 2, 2e6)}},
 		{figCost, "b solves most and is cheapest", []func(*Candidate){cost(1, 2, 9), cost(2, 2, 5)}},
-		{figCost, "b solves most, a is cheapest", []func(*Candidate){cost(1, 2, 4), cost(2, 2, 5)}},
+		{figCost, "All 2 on the efficient frontier: more success costs more", []func(*Candidate){cost(1, 2, 4), cost(2, 2, 5)}},
+		{figCost, "On the efficient frontier: a, c", []func(*Candidate){cost(1, 4, 0), cost(1, 4, 5), cost(3, 4, 6), cost(2, 4, 7)}},
+		{figCost, "On the efficient frontier: a, b, c and 1 more", []func(*Candidate){cost(1, 9, 1), cost(2, 9, 2), cost(3, 9, 3), cost(4, 9, 4), cost(4, 9, 5), nothing}},
 		{figRates, "No episode was scored", []func(*Candidate){nothing}},
 		{figRates, "No episode thrashed or stalled", []func(*Candidate){rate(0, 0)}},
 		{figRates, "At worst 30% of episodes thrash and 20% stall", []func(*Candidate){rate(3, 0), rate(1, 2)}},
 		{figLatency, "No turn was timed", []func(*Candidate){nothing}},
 		{figLatency, "The median turn takes 1.0 s", []func(*Candidate){took(1e6), took(1.01e6)}},
 		{figLatency, "The median turn takes 10 ms to 1.0 s", []func(*Candidate){took(1e6), took(1e4)}},
+		{figTTFT, "No turn tells when its first token came", []func(*Candidate){took(1e6)}},
+		{figTTFT, "The median first token comes after 120 ms to 1.0 s", []func(*Candidate){began(1.2e5), took(7), began(1e6)}},
 		{figCalibration, "No candidate stated a confidence", []func(*Candidate){nothing}},
 		{figCalibration, "No candidate claims more confidence than it earns", []func(*Candidate){said(0.5, 0.5), said(0.4, 0.9)}},
 		{figCalibration, "1 of 2 candidates claims more confidence than earned", []func(*Candidate){said(0.9, 0.5), said(0.4, 0.9)}},

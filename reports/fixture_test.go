@@ -84,7 +84,8 @@ func demoEpisode(rows *ledger.Rows, p profile, key ledger.Key, rng *rand.Rand, i
 			ep.Status, ep.Answer = "clarify", "Which label do you mean: angry, praise or info?"
 		}
 	}
-	var in, out, zero, cost int64
+	var in, out, read, write, reasoning sum
+	var cost int64
 	for i := 1; i <= steps; i++ {
 		t := demoTurn(p, key, rng, ts+ep.ElapsedUs, i, steps, ep.Solved)
 		if t.Thrash {
@@ -97,7 +98,11 @@ func demoEpisode(rows *ledger.Rows, p profile, key ledger.Key, rng *rand.Rand, i
 			t.ErrorKind, t.ContractValid, t.ValidJSON, t.Confidence, t.NextActionType = "overloaded", false, false, nil, ""
 		}
 		ep.ElapsedUs += t.DurationUs
-		in, out = in+*t.In, out+*t.Out
+		in.add(t.In)
+		out.add(t.Out)
+		read.add(t.CacheRead)
+		write.add(t.CacheWrite)
+		reasoning.add(t.Reasoning)
 		if t.CostNanoUSD != nil {
 			cost += *t.CostNanoUSD
 		}
@@ -115,7 +120,7 @@ func demoEpisode(rows *ledger.Rows, p profile, key ledger.Key, rng *rand.Rand, i
 		}
 	}
 	ep.Steps = int32(steps)
-	ep.Tokens = ledger.Tokens{In: &in, Out: &out, CacheRead: &zero, CacheWrite: &zero, Reasoning: &zero}
+	ep.Tokens = ledger.Tokens{In: in.value(), Out: out.value(), CacheRead: read.value(), CacheWrite: write.value(), Reasoning: reasoning.value()}
 	if p.price >= 0 {
 		ep.CostNanoUSD = &cost
 	}
@@ -149,6 +154,17 @@ func demoTurn(p profile, key ledger.Key, rng *rand.Rand, ts int64, i, steps int,
 	if p.price >= 0 {
 		cost := p.price + int64(rng.IntN(20_000))
 		t.CostNanoUSD = &cost
+	}
+	if p.price >= 0 {
+		t.TTFTUs = new(us / 4)
+	}
+	switch p.Provider {
+	case "anthropic":
+		read, write := in/2, in/5
+		in -= read + write
+		t.CacheRead, t.CacheWrite, t.Reasoning = &read, &write, new(out/3)
+	case "huggingface":
+		t.CacheRead, t.CacheWrite, t.Reasoning = nil, nil, nil
 	}
 	if i == 1 {
 		t.NextActionName = "today_range"

@@ -20,7 +20,7 @@ type meter struct {
 	reflect, rescue, compress extra
 	statuses                  counts
 	// Of scored ones: latencies of their judged turns in µs, and the rest.
-	latencies          []float64
+	latencies, ttfts   []float64
 	repaired           int
 	violations, served counts
 	thrash, stall      int
@@ -63,6 +63,9 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 
 func (m *meter) addTurn(t *ledger.Turn) {
 	m.latencies = append(m.latencies, float64(t.DurationUs))
+	if t.TTFTUs != nil {
+		m.ttfts = append(m.ttfts, float64(*t.TTFTUs))
+	}
 	if t.Repaired {
 		m.repaired++
 	}
@@ -98,12 +101,13 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		CostKnown: m.cost.n, Unpriced: m.unpriced, Cost: m.cost.value(),
 		TokensIn: m.in.value(), TokensOut: m.out.value(), TokensReasoning: m.reasoning.value(),
 		TokensCacheRead: m.read.value(), TokensCacheWrite: m.write.value(),
-		Extra:      []ExtraTurns{m.reflect.turns("reflect"), m.rescue.turns("rescue"), m.compress.turns("compress")},
-		Latency:    spread(m.latencies),
+		Extra:   []ExtraTurns{m.reflect.turns("reflect"), m.rescue.turns("rescue"), m.compress.turns("compress")},
+		Latency: spread(m.latencies), TTFT: spread(m.ttfts),
 		Violations: m.violations.tallies(), Statuses: m.statuses.tallies(), ModelsServed: m.served.tallies(),
 		Calibration:  stat.Reliability(m.forecasts, calibrationBins),
 		ClarifyGoals: p.clarifyGoals,
 	}
+	r.LatencyBins, r.TTFTBins = logBins(m.latencies), logBins(m.ttfts) // sorted by now
 	if r.Cost != nil && p.solved > 0 {
 		per := float64(*r.Cost) / float64(p.solved)
 		r.CostPerSolved = &per
@@ -204,17 +208,4 @@ func share(k, n int, confidence float64) Share {
 		s.Interval = &iv
 	}
 	return s
-}
-
-// spread sorts values in place.
-func spread(values []float64) *Spread {
-	if len(values) == 0 {
-		return nil
-	}
-	slices.Sort(values)
-	at := func(p float64) float64 {
-		q, _ := stat.Quantile(values, p)
-		return q
-	}
-	return &Spread{P5: at(0.05), P25: at(0.25), P50: at(0.5), P75: at(0.75), P95: at(0.95)}
 }

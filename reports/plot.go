@@ -1,22 +1,17 @@
 package reports
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
-	"io"
-	"regexp"
+	"slices"
 	"strings"
 
 	xfont "golang.org/x/image/font"
-	"golang.org/x/image/font/sfnt"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Sizes in points.
@@ -28,20 +23,12 @@ const (
 	pngDPI               = 160
 )
 
-// theme is the palette of a drawing. Colours are opaque: translucent ones would
-// be darkened twice by the SVG canvas.
+// theme is the palette of a drawing.
 type theme struct {
-	background               color.Color // nil leaves it transparent
 	ink, muted, grid, accent color.NRGBA
 	pass, fail, open, second color.NRGBA
 	series                   [4]color.NRGBA
-	variables                []variable
-}
-
-// variable names the CSS variable that stands in for a colour on the page.
-type variable struct {
-	of   color.NRGBA
-	name string
+	variables                map[color.NRGBA]string // CSS variables that stand in for colours
 }
 
 func rgb(hex uint32) color.NRGBA {
@@ -51,8 +38,7 @@ func rgb(hex uint32) color.NRGBA {
 // paper is for files: dark ink on white.
 func paper() theme {
 	return theme{
-		background: color.White,
-		ink:        rgb(0x1F2430), muted: rgb(0x646B7A), grid: rgb(0xE3E6EC), accent: rgb(0x3B6FB6),
+		ink: rgb(0x1F2430), muted: rgb(0x646B7A), grid: rgb(0xE3E6EC), accent: rgb(0x3B6FB6),
 		pass: rgb(0x1E7F4F), fail: rgb(0xB3342C), open: rgb(0x9A6A00), second: rgb(0xC2702A),
 		series: [4]color.NRGBA{rgb(0x3B6FB6), rgb(0xC2702A), rgb(0x1E7F4F), rgb(0x8A4FA3)},
 	}
@@ -67,10 +53,10 @@ func page() theme {
 		pass: rgb(0x100005), fail: rgb(0x100006), open: rgb(0x100007), second: rgb(0x100008),
 		series: [4]color.NRGBA{rgb(0x100009), rgb(0x10000A), rgb(0x10000B), rgb(0x10000C)},
 	}
-	t.variables = []variable{
-		{t.ink, "--ink"}, {t.muted, "--muted"}, {t.grid, "--grid"}, {t.accent, "--accent"},
-		{t.pass, "--pass"}, {t.fail, "--fail"}, {t.open, "--open"}, {t.second, "--s2"},
-		{t.series[0], "--s1"}, {t.series[1], "--s2"}, {t.series[2], "--s3"}, {t.series[3], "--s4"},
+	t.variables = map[color.NRGBA]string{
+		t.ink: "var(--ink)", t.muted: "var(--muted)", t.grid: "var(--grid)", t.accent: "var(--accent)",
+		t.pass: "var(--pass)", t.fail: "var(--fail)", t.open: "var(--open)", t.second: "var(--s2)",
+		t.series[0]: "var(--s1)", t.series[1]: "var(--s2)", t.series[2]: "var(--s3)", t.series[3]: "var(--s4)",
 	}
 	return t
 }
@@ -82,49 +68,41 @@ type drawing struct {
 }
 
 // figure draws one plot, with its title above if titled.
-func (t theme) figure(r Report, f Figure, titled bool) drawing {
-	var d drawing
-	switch f.Name {
-	case figValidity:
-		d = t.validity(r)
-	case figSteps:
-		d = t.steps(r)
-	case figCost:
-		d = t.costs(r)
-	case figRates:
-		d = t.rates(r)
-	case figLatency:
-		d = t.latency(r)
-	case figCalibration:
-		d = t.calibration(r)
+func (t theme) figure(r Report, f Figure, titled bool) (drawing, error) {
+	all := figures()
+	i := slices.IndexFunc(all, func(k figure) bool { return k.name == f.Name })
+	if i < 0 {
+		return drawing{}, fmt.Errorf("reports: no plot is named %q: the names are those of Report.Figures", f.Name)
 	}
+	d := all[i].draw(t, r)
 	if d.paint == nil {
-		d = t.noData()
+		d = t.says("no data")
 	}
 	if !titled {
-		return d
+		return d, nil
 	}
 	style := t.style(t.ink, titleSize, draw.XLeft, draw.YTop)
 	style.Font.Weight = xfont.WeightBold
-	title := wrap(legible(f.Title), style, plotWidth-16)
+	title := wrap(visible(f.Title), style, plotWidth-16)
 	head := style.Height(title) + 14
 	body := d
 	return drawing{height: body.height + head, paint: func(c draw.Canvas) {
 		c.FillText(style, vg.Point{X: c.Min.X + 8, Y: c.Max.Y - 8}, title)
 		body.paint(draw.Crop(c, 0, 0, 0, -head))
-	}}
+	}}, nil
 }
 
-func (t theme) noData() drawing {
+// says is a drawing of a word or two.
+func (t theme) says(words string) drawing {
 	return drawing{height: 90, paint: func(c draw.Canvas) {
-		c.FillText(t.style(t.muted, textSize+2, draw.XCenter, draw.YCenter), c.Center(), "no data")
+		c.FillText(t.style(t.muted, textSize+2, draw.XCenter, draw.YCenter), c.Center(), words)
 	}}
 }
 
 func (t theme) style(c color.Color, size vg.Length, x text.XAlignment, y text.YAlignment) text.Style {
 	return text.Style{
 		Color: c, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
-		XAlign: x, YAlign: y, Handler: plot.DefaultTextHandler,
+		XAlign: x, YAlign: y, Handler: lettering{},
 	}
 }
 
@@ -166,96 +144,4 @@ func wrap(s string, style text.Style, width vg.Length) string {
 		line = word
 	}
 	return strings.Join(append(lines, line), "\n")
-}
-
-// legible replaces what the plot font cannot draw: PNG canvases drop it silently.
-func legible(s string) string {
-	face := font.DefaultCache.Lookup(font.Font{Typeface: "Liberation", Variant: "Sans"}, textSize)
-	var buf sfnt.Buffer
-	return strings.Map(func(r rune) rune {
-		if i, err := face.Face.GlyphIndex(&buf, r); err != nil || i == 0 {
-			return '?'
-		}
-		return r
-	}, visible(s))
-}
-
-// labels are short, distinct names of candidates for axes and keys.
-func labels(r Report, limit int) []string {
-	seen, list := map[string]bool{}, make([]string, len(r.Candidates))
-	for i, c := range r.Candidates {
-		name := middle(legible(c.Name), limit)
-		if seen[name] || strings.Trim(name, "?") == "" {
-			name = middle(fmt.Sprintf("%d %s", i+1, name), limit)
-		}
-		seen[name] = true
-		list[i] = name
-	}
-	return list
-}
-
-// middle cuts a name in the middle: names of candidates often differ at the end.
-func middle(s string, limit int) string {
-	r := []rune(s)
-	if len(r) <= limit {
-		return s
-	}
-	tail := (limit - 1) / 2
-	return string(r[:limit-1-tail]) + "…" + string(r[len(r)-tail:])
-}
-
-// writeSVG and writePNG write a stand-alone file.
-func writeSVG(w io.Writer, r Report, f Figure) error {
-	d := paper().figure(r, f, true)
-	c := vgsvg.New(plotWidth, d.height)
-	paint(c, paper(), d)
-	_, err := c.WriteTo(w)
-	return err
-}
-
-func writePNG(w io.Writer, r Report, f Figure) error {
-	d := paper().figure(r, f, true)
-	c := vgimg.NewWith(vgimg.UseWH(plotWidth, d.height), vgimg.UseDPI(pngDPI))
-	paint(c, paper(), d)
-	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-	return err
-}
-
-func paint(c vg.CanvasSizer, t theme, d drawing) {
-	dc := draw.New(c)
-	if t.background != nil {
-		dc.SetColor(t.background)
-		dc.Fill(dc.Path())
-	}
-	d.paint(dc)
-}
-
-var svgHead = regexp.MustCompile(`(?s)\A.*?<svg[^>]*>`)
-
-// inlineSVG is a plot to be placed inside an HTML page.
-func inlineSVG(r Report, f Figure) (string, error) {
-	t := page()
-	d := t.figure(r, f, false)
-	c := vgsvg.New(plotWidth, d.height)
-	paint(c, t, d)
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return "", fmt.Errorf("reports: plot %s: %w", f.Name, err)
-	}
-	head := fmt.Sprintf(`<svg class="plot" viewBox="0 0 %g %g" role="img" aria-label="%s">`,
-		plotWidth.Points(), d.height.Points(), htmlText(f.Alt))
-	s := head + svgHead.ReplaceAllString(b.String(), "")
-	pairs := []string{"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal", "", "\n\t", ""}
-	for _, v := range t.variables {
-		pairs = append(pairs, svgColor(v.of), "var("+v.name+")")
-	}
-	return strings.NewReplacer(pairs...).Replace(s), nil
-}
-
-// svgColor writes a colour as the SVG canvas does, whose arithmetic may be off
-// by one in a channel.
-func svgColor(c color.NRGBA) string {
-	r, g, b, a := c.RGBA()
-	f := 255.0 / float64(a)
-	return fmt.Sprintf("#%02X%02X%02X", int(float64(r)*f), int(float64(g)*f), int(float64(b)*f))
 }

@@ -63,15 +63,6 @@ type Tally struct {
 	N    int    `json:"n"`
 }
 
-// Spread are quantiles of a distribution, in microseconds.
-type Spread struct {
-	P5  float64 `json:"p5"`
-	P25 float64 `json:"p25"`
-	P50 float64 `json:"p50"`
-	P75 float64 `json:"p75"`
-	P95 float64 `json:"p95"`
-}
-
 // Candidate is one candidate's verdict and what else was measured of it.
 type Candidate struct {
 	ledger.ManifestCandidate
@@ -121,8 +112,12 @@ type Metrics struct {
 	// Extra are the turns beyond the ordinary ones, of all episodes, and what
 	// they cost: reflect, rescue and compress, in this order.
 	Extra []ExtraTurns `json:"extra_turns"`
-	// Latency spreads the durations of Turns, null without any.
-	Latency *Spread `json:"latency_us"`
+	// Latency spreads the durations of Turns, null without any; TTFT the times to
+	// the first token of those that tell it. The bins count them.
+	Latency     *Spread  `json:"latency_us"`
+	LatencyBins []LogBin `json:"latency_us_bins"`
+	TTFT        *Spread  `json:"ttft_us"`
+	TTFTBins    []LogBin `json:"ttft_us_bins"`
 	// Violations, Statuses (with the stop reason, as in "stopped: thrash") and
 	// ModelsServed come most frequent first.
 	Violations   []Tally `json:"violations"`

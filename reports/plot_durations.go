@@ -1,0 +1,140 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// durations are a distribution of times of every candidate: of whole turns or to
+// their first tokens.
+type durations struct {
+	subject, none, label string
+	of                   func(*Metrics) (*Spread, []LogBin)
+}
+
+func turnDurations() durations {
+	return durations{"The median turn takes", "No turn was timed", "duration of a turn", func(m *Metrics) (*Spread, []LogBin) { return m.Latency, m.LatencyBins }}
+}
+
+func firstTokens() durations {
+	return durations{"The median first token comes after", "No turn tells when its first token came", "time to the first token", func(m *Metrics) (*Spread, []LogBin) { return m.TTFT, m.TTFTBins }}
+}
+
+func (r *Report) latencyTitle() string { return turnDurations().title(r) }
+func (r *Report) ttftTitle() string    { return firstTokens().title(r) }
+func (r *Report) latencyAlt() string   { return turnDurations().alt(r) }
+func (r *Report) ttftAlt() string      { return firstTokens().alt(r) }
+
+func (t theme) latency(r Report) drawing { return turnDurations().draw(t, r) }
+func (t theme) ttft(r Report) drawing    { return firstTokens().draw(t, r) }
+
+func (d durations) title(r *Report) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range r.Candidates {
+		if s, _ := d.of(&r.Candidates[i].Metrics); s != nil {
+			low, high = min(low, s.P50), max(high, s.P50)
+		}
+	}
+	switch {
+	case low > high:
+		return d.none
+	case duration(low) == duration(high):
+		return d.subject + " " + duration(low)
+	}
+	return fmt.Sprintf("%s %s to %s", d.subject, duration(low), duration(high))
+}
+
+func (d durations) alt(r *Report) string {
+	return r.alt(upperFirst(d.label)+", median and from 5th to 95th percentile", func(c Candidate) string {
+		s, _ := d.of(&c.Metrics)
+		if s == nil {
+			return ""
+		}
+		return fmt.Sprintf("%s and %s to %s", duration(s.P50), duration(s.P5), duration(s.P95))
+	})
+}
+
+// draw shows a histogram for each candidate on one logarithmic axis.
+func (d durations) draw(t theme, r Report) drawing {
+	const least = 1 // a microsecond: a logarithm needs something
+	low, high := math.Inf(1), math.Inf(-1)
+	g := rows{theme: t, height: 36, label: d.label + ", logarithmic", line: math.NaN(), scale: plot.LogScale{}}
+	for i := range r.Candidates {
+		s, bins := d.of(&r.Candidates[i].Metrics)
+		g.values = append(g.values, s.median())
+		for _, b := range bins {
+			low, high = min(low, b.From), max(high, b.To)
+		}
+	}
+	if low > high {
+		return drawing{}
+	}
+	g.low, g.high = low/1.1, high*1.1
+	g.ticks = logTicks(&g.low, &g.high, axisDuration)
+	g.row = func(i int, c draw.Canvas, x func(float64) vg.Length, y vg.Length) {
+		s, bins := d.of(&r.Candidates[i].Metrics)
+		if s == nil {
+			return
+		}
+		at := func(v float64) vg.Length { return x(min(max(v, least, g.low), g.high)) }
+		base := y - g.height/2 + 7
+		c.StrokeLine2(draw.LineStyle{Color: t.grid, Width: 1}, c.Min.X, base, c.Max.X, base)
+		t.hills(c, bins, at, base, g.height-11)
+		c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 1.5}, at(s.P5), base-3, at(s.P95), base-3)
+		c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 2}, at(s.P50), base-5, at(s.P50), base+g.height-11)
+	}
+	g.key = []keyEntry{
+		{"how many turns took how long", func(c draw.Canvas, at vg.Point) {
+			t.hills(c, []LogBin{{0, 1, 3}, {1, 2, 6}, {2, 3, 4}, {3, 4, 1}}, func(v float64) vg.Length { return at.X - 6 + 3*vg.Length(v) }, at.Y-4, 9)
+		}},
+		{"median, written on the right", func(c draw.Canvas, at vg.Point) {
+			c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 2}, at.X, at.Y-5, at.X, at.Y+5)
+		}},
+		{"5th to 95th percentile", func(c draw.Canvas, at vg.Point) {
+			c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 1.5}, at.X-5, at.Y, at.X+5, at.Y)
+		}},
+	}
+	return g.drawing(r)
+}
+
+// hills fills the outline of a histogram on the line y = base; the tallest bin is
+// height high, and none is too low to be seen.
+func (t theme) hills(c draw.Canvas, bins []LogBin, x func(float64) vg.Length, base, height vg.Length) {
+	tallest := 1
+	for _, b := range bins {
+		tallest = max(tallest, b.N)
+	}
+	var line []vg.Point
+	for i, b := range bins {
+		left, right, top := x(b.From), x(b.To), base+max(1, height*vg.Length(b.N)/vg.Length(tallest))
+		if i > 0 && bins[i-1].To < b.From*(1-1e-9) {
+			line = append(line, vg.Point{X: x(bins[i-1].To), Y: base}, vg.Point{X: left, Y: base})
+		} else if i == 0 {
+			line = append(line, vg.Point{X: left, Y: base})
+		}
+		line = append(line, vg.Point{X: left, Y: top}, vg.Point{X: right, Y: top})
+		if i == len(bins)-1 {
+			line = append(line, vg.Point{X: right, Y: base})
+		}
+	}
+	c.FillPolygon(t.accent, line)
+}
+
+// axisDuration formats a round number of microseconds.
+func axisDuration(us float64) string {
+	switch {
+	case us < 1e3:
+		return trimmed(us, 0) + " µs"
+	case us < 1e6:
+		return trimmed(us/1e3, 0) + " ms"
+	case us < 60e6:
+		return trimmed(us/1e6, 0) + " s"
+	case us < 3600e6:
+		return trimmed(us/60e6, 1) + " min"
+	}
+	return trimmed(us/3600e6, 1) + " h"
+}

@@ -1,0 +1,37 @@
+package reports
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"runtime"
+	"sync"
+)
+
+// writeFigures writes every figure of r as dir/*.svg and *.png, as many at once
+// as there are processors. dir exists. It returns all errors, in the order of
+// the figures.
+func writeFigures(dir string, r Report) error {
+	errs := make([]error, 2*len(r.Figures))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(errs)) {
+		workers.Go(func() {
+			var pictures pngWriter
+			for i := range next {
+				f := r.Figures[i/2]
+				suffix, write := ".svg", writeSVG
+				if i%2 == 1 {
+					suffix, write = ".png", pictures.write
+				}
+				errs[i] = writeFile(filepath.Join(dir, f.Name+suffix), func(w io.Writer) error { return write(w, r, f) })
+			}
+		})
+	}
+	for i := range errs {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,195 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/xml"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// foreign is a report of one candidate for each name.
+func foreign(names ...string) Report {
+	var list []profile
+	for i, n := range names {
+		p := demoProfiles()[i%4]
+		p.Name, p.Model = n, fmt.Sprintf("model-%d", i)
+		list = append(list, p)
+	}
+	return Build(demo(list, 4, 1))
+}
+
+// pngChunks are the chunks of a picture, each with its right checksum.
+func pngChunks(t *testing.T, b []byte) map[string][]string {
+	t.Helper()
+	require.Equal(t, "\x89PNG\r\n\x1a\n", string(b[:8]))
+	chunks := map[string][]string{}
+	for b = b[8:]; len(b) > 0; {
+		n := binary.BigEndian.Uint32(b)
+		data := b[4 : 8+n]
+		require.Equal(t, crc32.ChecksumIEEE(data), binary.BigEndian.Uint32(b[8+n:]))
+		chunks[string(data[:4])] = append(chunks[string(data[:4])], string(data[4:]))
+		b = b[12+n:]
+	}
+	return chunks
+}
+
+// Names in any script stand in the SVG as text; the picture, whose font lacks
+// them, numbers them and says in its description who is who.
+func TestForeignNames(t *testing.T) {
+	names := []string{"候補者", "gpt-候補", "مرشح", "उम्मीदवार", "🚀🚀", "Ωmega", "ασκός", "עברית"}
+	r := foreign(names...)
+	for _, f := range r.Figures {
+		svg := render(t, func(w io.Writer, r Report) error { return writeSVG(w, r, f) }, r)
+		require.NoError(t, wellFormed(svg))
+		_, drawn, _ := strings.Cut(svg, "</desc>")
+		_, text, _ := strings.Cut(svg, "<desc ")
+		for _, n := range names {
+			require.Contains(t, text, n, f.Name)
+		}
+		require.Contains(t, drawn, names[0], f.Name)
+		var b bytes.Buffer
+		require.NoError(t, writePNG(&b, r, f))
+		told := pngChunks(t, b.Bytes())["iTXt"]
+		require.Len(t, told, 2)
+		require.True(t, strings.HasPrefix(told[0], "Title\x00\x00\x00\x00\x00"))
+		require.True(t, strings.HasPrefix(told[1], "Description\x00\x00\x00\x00\x00"+f.Alt), f.Name)
+		require.Contains(t, told[1], "In the picture, #1 is 候補者; #2 gpt is gpt-候補; #3 is مرشح; #4 is उम्मीदवार; #5 is 🚀🚀; #8 is עברית.")
+		_, err := png.Decode(&b)
+		require.NoError(t, err)
+	}
+	shown, _, _ := pictured(r, r.Figures[0])
+	require.Equal(t, []string{"#1", "#2 gpt", "#3", "#4", "#5", "Ωmega", "ασκός", "#8"}, labels(shown, 19))
+	require.Equal(t, names[0], r.Candidates[0].Name, "the report is not changed")
+}
+
+// Two names of which a picture can show only the same letters stay distinct.
+func TestPicturedNamesAreDistinct(t *testing.T) {
+	shown, f, stands := pictured(foreign("候 x", "補 x", "#1 x"), Figure{Name: figCost})
+	seen := map[string]bool{}
+	for _, l := range labels(shown, 19) {
+		require.False(t, seen[l], l)
+		require.True(t, drawable(l))
+		seen[l] = true
+	}
+	require.Len(t, seen, 3)
+	require.NotContains(t, f.Title, "候")
+	require.Contains(t, stands, "#1 x is 候 x; #2 x is 補 x")
+}
+
+// A file's title and description are those of its figure, and its parts name
+// nothing outside.
+func TestSVGStandsAlone(t *testing.T) {
+	r := foreign("<b>&\"'", "a\u202Eb\x00\xff")
+	for _, f := range r.Figures {
+		svg := render(t, func(w io.Writer, r Report) error { return writeSVG(w, r, f) }, r)
+		var doc struct {
+			Role  string `xml:"role,attr"`
+			By    string `xml:"aria-labelledby,attr"`
+			Title struct {
+				ID   string `xml:"id,attr"`
+				Text string `xml:",chardata"`
+			} `xml:"title"`
+			Desc struct {
+				ID   string `xml:"id,attr"`
+				Text string `xml:",chardata"`
+			} `xml:"desc"`
+		}
+		require.NoError(t, xml.Unmarshal([]byte(svg), &doc))
+		require.Equal(t, "img", doc.Role)
+		require.Equal(t, doc.Title.ID+" "+doc.Desc.ID, doc.By)
+		require.Equal(t, visible(f.Title), doc.Title.Text)
+		require.Equal(t, visible(f.Alt), doc.Desc.Text)
+		for _, bad := range []string{"<b>", "\u202E", "\x00", "<script", "href", "style=", "url("} {
+			require.NotContains(t, svg, bad)
+		}
+	}
+}
+
+// The same report gives the same files, on one processor and on many.
+func TestWriteFiguresIsDeterministic(t *testing.T) {
+	r := Build(demo(demoProfiles(), 6, 1))
+	write := func(procs int) map[string]string {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		dir, files := t.TempDir(), map[string]string{}
+		require.NoError(t, writeFigures(dir, r))
+		list, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, e := range list {
+			b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			require.NoError(t, err)
+			files[e.Name()] = string(b)
+		}
+		return files
+	}
+	one := write(1)
+	require.Len(t, one, 2*len(figures()))
+	for _, procs := range []int{2, 8} {
+		many := write(procs)
+		for name := range one {
+			require.True(t, one[name] == many[name], name)
+		}
+	}
+}
+
+func TestWriteFiguresNamesWhatFailed(t *testing.T) {
+	r := foreign("a")
+	err := writeFigures(filepath.Join(t.TempDir(), "nowhere"), r)
+	require.ErrorContains(t, err, "nowhere")
+	require.NoError(t, writeFigures(t.TempDir(), Report{}))
+	r.Figures = []Figure{{Name: "portrait"}}
+	require.ErrorContains(t, writeFigures(t.TempDir(), r), `no plot is named "portrait"`)
+	_, err = inlineSVG(r, r.Figures[0])
+	require.ErrorContains(t, err, "portrait")
+}
+
+// A picture has a palette: a quarter of the bytes to write.
+func TestPNGHasAPalette(t *testing.T) {
+	r := Build(demo(demoProfiles(), 6, 1))
+	for _, f := range r.Figures {
+		var b bytes.Buffer
+		require.NoError(t, writePNG(&b, r, f))
+		require.Less(t, b.Len(), 64<<10, f.Name)
+		img, err := png.Decode(&b)
+		require.NoError(t, err)
+		require.IsType(t, &image.Paletted{}, img)
+	}
+}
+
+// Floor: the bytes of the files; rasterising the text of twelve pictures.
+func BenchmarkWriteFigures(b *testing.B) {
+	var many []profile
+	for i := range 12 {
+		p := demoProfiles()[i%4]
+		p.Name, p.Model = fmt.Sprintf("%s-%d", p.Name, i), fmt.Sprintf("model-%d", i)
+		many = append(many, p)
+	}
+	for _, c := range []struct {
+		name string
+		r    Report
+	}{
+		{"candidates=1/tasks=1", Build(demo(demoProfiles()[:1], 1, 1))},
+		{"candidates=4/tasks=60", Build(demo(demoProfiles(), 60, 2))},
+		{"candidates=12/tasks=2000", Build(demo(many, 2000, 1))},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			dir := b.TempDir()
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := writeFigures(dir, c.r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

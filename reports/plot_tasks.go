@@ -1,0 +1,161 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// How many tasks the heat map shows: all of up to maxHeat, of more the
+// hardest, below the tiers.
+const (
+	maxHeat = 40
+	someHot = 24
+)
+
+// add sums the results of two cells.
+func (c Cell) add(d Cell) Cell { return Cell{Solved: c.Solved + d.Solved, Scored: c.Scored + d.Scored} }
+
+// all is the result of all candidates.
+func (t Task) all() (sum Cell) {
+	for _, c := range t.Cells {
+		sum = sum.add(c)
+	}
+	return sum
+}
+
+// share solved; NaN without a result.
+func (c Cell) share() float64 { return float64(c.Solved) / float64(c.Scored) }
+
+// heat is a cell of the heat map: 0 and 100 are exact.
+func (c Cell) heat() matrixCell {
+	if c.Scored == 0 {
+		return matrixCell{text: "–"}
+	}
+	p := int(math.Round(100 * c.share()))
+	if c.Solved > 0 && c.Solved < c.Scored {
+		p = min(99, max(1, p))
+	}
+	return matrixCell{fmt.Sprint(p), 1 - c.share()}
+}
+
+func (r *Report) tasksTitle() string {
+	never, always, n := 0, 0, 0
+	for _, t := range r.Tasks {
+		all := t.all()
+		if all.Scored == 0 {
+			continue
+		}
+		n++
+		switch all.Solved {
+		case 0:
+			never++
+		case all.Scored:
+			always++
+		}
+	}
+	switch {
+	case n == 0:
+		return "No task has a result"
+	case always == n:
+		return "Every task is always solved"
+	case never == n:
+		return "No task is ever solved"
+	case never == 0:
+		return fmt.Sprintf("Every task is solved at times, %s of %s always", thousands(int64(always)), thousands(int64(n)))
+	}
+	return fmt.Sprintf("%s of %s never solved, %s always", thousands(int64(never)), plural(n, "task")+are(never), thousands(int64(always)))
+}
+
+func are(n int) string {
+	if n == 1 {
+		return " is"
+	}
+	return " are"
+}
+
+func (r *Report) tasksAlt() string {
+	tiers := r.tiers()
+	text := r.alt("Share of episodes solved", func(c Candidate) string {
+		i := slices.IndexFunc(r.Candidates, func(k Candidate) bool { return k.Name == c.Name })
+		var parts []string
+		for _, t := range tiers {
+			if c := t.Cells[i]; c.Scored > 0 {
+				parts = append(parts, strings.TrimSpace(brief(t.ID, 30)+" "+percent(c.share())))
+			}
+		}
+		return strings.Join(parts[:min(len(parts), 8)], ", ")
+	})
+	var hard []string
+	for _, t := range r.hardest(5) {
+		if all := t.all(); all.Scored > 0 && all.Solved < all.Scored {
+			hard = append(hard, brief(t.ID, 30)+" "+percent(all.share()))
+		}
+	}
+	if len(hard) > 0 {
+		text += " Hardest, over all candidates: " + strings.Join(hard, ", ") + "."
+	}
+	return text
+}
+
+// tiers sum the tasks of each tier, in the order of the tasks.
+func (r *Report) tiers() (tiers []Task) {
+	at := map[string]int{}
+	for _, t := range r.Tasks {
+		i, known := at[t.Tier]
+		if !known {
+			i = len(tiers)
+			at[t.Tier] = i
+			tiers = append(tiers, Task{ID: t.Tier, Cells: make([]Cell, len(r.Candidates))})
+		}
+		for k, c := range t.Cells {
+			tiers[i].Cells[k] = tiers[i].Cells[k].add(c)
+		}
+	}
+	return tiers
+}
+
+// hardest are at most n tasks that have a result, those solved least often
+// first.
+func (r *Report) hardest(n int) []Task {
+	tasks := slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return t.all().Scored == 0 })
+	slices.SortStableFunc(tasks, func(a, b Task) int { return cmp.Compare(a.all().share(), b.all().share()) })
+	return tasks[:min(n, len(tasks))]
+}
+
+// tasks is a heat map of the share solved, candidates × tasks.
+func (t theme) tasks(r Report) drawing {
+	if !slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.all().Scored > 0 }) {
+		return drawing{}
+	}
+	g := matrix{theme: t, note: "Share of episodes solved, in percent; the stronger the red, the fewer. –: no result."}
+	add := func(tasks []Task) {
+		seen := map[string]bool{}
+		for i, k := range tasks {
+			l := matrixLine{label: label(cmp.Or(k.ID, "no tier"), i, 19, seen)}
+			for _, c := range k.Cells {
+				l.cells = append(l.cells, c.heat())
+			}
+			g.lines = append(g.lines, l)
+		}
+	}
+	tiers := r.tiers()
+	if len(r.Tasks) > maxHeat || len(tiers) > 1 {
+		g.lines = append(g.lines, matrixLine{label: "by tier"})
+		add(tiers[:min(len(tiers), maxHeat)])
+	}
+	switch {
+	case len(r.Tasks) > maxHeat:
+		hardest := r.hardest(someHot)
+		g.lines = append(g.lines, matrixLine{label: fmt.Sprintf("hardest %d", len(hardest))})
+		add(hardest)
+	case len(g.lines) > 0:
+		g.lines = append(g.lines, matrixLine{label: "by task"})
+		add(r.Tasks)
+	default:
+		add(r.Tasks)
+	}
+	return g.drawing(r)
+}
