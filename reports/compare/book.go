@@ -177,17 +177,17 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 	return r
 }
 
-// ended says how an episode ended, the outcome first.
-func ended(e *ledger.Episode, why string) string {
-	how := e.Status
+// ended says how an episode ended: its outcome and its status.
+func ended(e *ledger.Episode, why string) (outcome, how string) {
+	how = e.Status
 	if e.StopReason != "" {
 		how += ": " + e.StopReason
 	}
 	switch {
 	case why != "":
-		return "no result: " + why
+		return "no result:", why
 	case solved(e):
-		return "solved: " + how
+		return "solved:", how
 	}
-	return "failed: " + how
+	return "failed:", how
 }

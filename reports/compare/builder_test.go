@@ -65,7 +65,11 @@ func TestVerdicts(t *testing.T) {
 		},
 		"a cost that is not known cannot pass": {
 			trial: plan{candidate: "dear", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.CostNanoUSD = nil }}, rules: Rules{MaxCost: 0.2}, want: stat.Inconclusive,
-			headline: "Inconclusive: dear cannot be judged by cost: there is no data.",
+			headline: "Inconclusive: dear cannot be judged by cost (400 paired episodes without a price: unknown, which is never zero).",
+		},
+		"free on both sides": {
+			trial: plan{candidate: "free", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.CostNanoUSD = new(int64) }}, rules: Rules{MaxCost: 0.2}, want: stat.Pass,
+			headline: "No regression: free is not worse by more than 5 points of solved episodes, 2 points of valid outputs, 20% of cost (",
 		},
 		"a few lost to the provider": {
 			trial: plan{candidate: "strong", tasks: 200, trials: 2, episode: infra(25)}, want: stat.Pass, headline: "No regression: strong is not worse",
@@ -331,12 +335,12 @@ func TestDrift(t *testing.T) {
 func TestManyWordsAndLongOnesAreBounded(t *testing.T) {
 	w := newWords()
 	for i := range 2 * maxWords {
-		w.number(fmt.Sprint(i))
+		w.number(fmt.Sprint(i), "")
 	}
 	require.LessOrEqual(t, len(w.list), maxWords+1)
-	require.Equal(t, w.number("never seen"), w.number("nor this"))
+	require.Equal(t, w.number("never", "seen"), w.number("nor this", ""))
 	w = newWords()
-	long := w.number(strings.Repeat("é", 1000))
-	require.LessOrEqual(t, len(w.list[long]), maxWord+len("…"))
+	long := w.number(strings.Repeat("é", 1000), strings.Repeat("x", 1000))
+	require.LessOrEqual(t, len(w.list[long]), 2*maxWord+1)
 	require.True(t, utf8.ValidString(w.list[long]))
 }

@@ -109,7 +109,7 @@ func (m *measured) gather(def *measure, tasks []joined) {
 		var s sides
 		n := 0
 		for _, t := range j.scored {
-			if def.known != nil && !(def.known(t.baseline) && def.known(t.trial)) {
+			if def.known != nil && (!def.known(t.baseline) || !def.known(t.trial)) {
 				unknown++
 				continue
 			}

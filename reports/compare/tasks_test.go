@@ -76,7 +76,7 @@ func TestEpisodesWorthALook(t *testing.T) {
 		{3, "a-T00-3", "b-T00-3", "solved: answered", "failed: answered", 2, "baseline: tool get_counts; trial: tool today_range"},
 		{4, "a-T00-4", "b-T00-4", "solved: answered", "failed: answered", 0, "the same decisions, another outcome"},
 		{5, "a-T00-5", "b-T00-5", "solved: answered", "failed: stopped: max_steps", 4, "the baseline had ended; trial: clarify"},
-		{6, "a-T00-6", "b-T00-6", "solved: answered", "no result: infrastructure error", 1, "baseline: tool get_counts; trial: no reply (overloaded)"},
+		{6, "a-T00-6", "b-T00-6", "solved: answered", "no result: infrastructure error", 1, "baseline: tool get_counts; trial: no reply: overloaded"},
 	}, task.Episodes)
 
 	trial.episode = func(_, trial int, rows *ledger.EpisodeRows) {
