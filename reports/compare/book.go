@@ -148,8 +148,10 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 		r.why = cut
 	}
 	r.ended = s.words.number(ended(e, why))
-	if kind, ok := kindOf(*rows); ok && !r.solved && r.why != cut {
-		r.kind = int8(slices.Index(failure.Kinds(), kind))
+	if !r.solved && r.why != cut {
+		if kind, ok := kindOf(*rows); ok {
+			r.kind = int8(slices.Index(failure.Kinds(), kind))
+		}
 	}
 	if e.CassetteDigest != "" {
 		r.tape = mix(offset, e.CassetteDigest)

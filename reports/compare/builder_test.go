@@ -3,6 +3,7 @@ package compare
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -272,7 +273,7 @@ func TestKnownFlakyTasks(t *testing.T) {
 func TestChangedTasksAreSkipped(t *testing.T) {
 	base := plan{candidate: "a", tasks: 4, trials: 1}
 	m := base.manifest()
-	m.Tasks[1].Digest, m.Tasks[3].Digest = "e", "e"
+	m.SuiteDigest, m.Tasks[1].Digest, m.Tasks[3].Digest = "other", "e", "e"
 	run := func(rules Rules) Comparison {
 		b := NewBuilder(base.manifest(), m, []Names{{"a", "a"}}, rules)
 		base.each(b.AddBaseline)
@@ -304,7 +305,12 @@ func TestDrift(t *testing.T) {
 		}
 	}
 	base := plan{candidate: "a", tasks: 60, trials: 2, episode: kind(failure.Answer)}
-	by := func(c Comparison) map[failure.Kind]Drift {
+	by := func(base, trial plan) map[failure.Kind]Drift {
+		b := NewBuilder(base.manifest(), trial.manifest(), []Names{{"a", "b"}}, Rules{})
+		b.kindOf = byStatus
+		base.each(b.AddBaseline)
+		trial.each(b.AddTrial)
+		c := b.Comparison()
 		out := map[failure.Kind]Drift{}
 		for i, d := range c.Pairs[0].Drift {
 			require.Equal(t, failure.Kinds()[i], d.Kind)
@@ -312,7 +318,7 @@ func TestDrift(t *testing.T) {
 		}
 		return out
 	}
-	got := by(compared(base, plan{candidate: "b", tasks: 60, trials: 2, episode: kind(failure.Budget)}, Rules{}))
+	got := by(base, plan{candidate: "b", tasks: 60, trials: 2, episode: kind(failure.Budget)})
 	require.Equal(t, 30, got[failure.Answer].Baseline)
 	require.Zero(t, got[failure.Answer].Trial)
 	require.Equal(t, 120, got[failure.Answer].BaselineOf)
@@ -322,14 +328,21 @@ func TestDrift(t *testing.T) {
 	require.False(t, got[failure.Trajectory].Moved)
 	require.Equal(t, 1.0, *got[failure.Trajectory].P)
 
-	got = by(compared(base, plan{candidate: "b", tasks: 60, trials: 2, episode: kind(failure.Infrastructure)}, Rules{}))
+	got = by(base, plan{candidate: "b", tasks: 60, trials: 2, episode: kind(failure.Infrastructure)})
 	require.Equal(t, 30, got[failure.Infrastructure].Trial)
 	require.Equal(t, 120, got[failure.Infrastructure].TrialOf, "of all pairs")
 	require.Equal(t, 90, got[failure.Answer].TrialOf, "of pairs with a result")
 	require.Zero(t, got[failure.Answer].Baseline, "its pairs have no result on the other side")
 
-	got = by(compared(plan{candidate: "a"}, plan{candidate: "b"}, Rules{}))
+	got = by(plan{candidate: "a"}, plan{candidate: "b"})
 	require.Nil(t, got[failure.Answer].P)
+}
+
+// byStatus tells kinds by the status alone.
+func byStatus(rows ledger.EpisodeRows) (failure.Kind, bool) {
+	kinds := map[string]failure.Kind{"answered": failure.Answer, "stopped": failure.Budget, "clarify": failure.Trajectory, ledger.StatusInfraError: failure.Infrastructure}
+	kind, ok := kinds[rows.Episode.Status]
+	return kind, ok
 }
 
 func TestManyWordsAndLongOnesAreBounded(t *testing.T) {
@@ -343,4 +356,29 @@ func TestManyWordsAndLongOnesAreBounded(t *testing.T) {
 	long := w.number(strings.Repeat("é", 1000), strings.Repeat("x", 1000))
 	require.LessOrEqual(t, len(w.list[long]), 2*maxWord+1)
 	require.True(t, utf8.ValidString(w.list[long]))
+}
+
+// Numbers that no run would hold do no more harm than a wrong number: nothing panics,
+// and nothing in the result is infinite.
+func TestHostileNumbers(t *testing.T) {
+	for name, n := range map[string]int64{"largest": math.MaxInt64, "smallest": math.MinInt64, "minus one": -1} {
+		t.Run(name, func(t *testing.T) {
+			hostile := plan{candidate: "b", tasks: 5, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) {
+				e := &rows.Episode
+				e.Steps, e.Clarifies, e.ThrashEvents, e.Trial = int32(n), int32(n), int32(n), int32(n)+int32(trial)
+				e.CostNanoUSD, e.Tokens = new(n), tokens(n, n)
+				rows.Turns[0].DurationUs, rows.Turns[1].Turn, rows.ToolCalls[0].Turn = n, int32(n), int32(n)
+				if task == 0 {
+					rows.Turns, rows.ToolCalls = nil, nil
+				}
+			}}
+			rules := Rules{MaxSteps: 0.1, MaxCost: 0.1, MaxLatency: 0.1}
+			for _, base := range []plan{hostile, {candidate: "b", tasks: 5, trials: 2}} {
+				c := compared(base, hostile, rules)
+				_, err := json.Marshal(c)
+				require.NoError(t, err)
+				require.NotEqual(t, stat.Pass, c.Verdict)
+			}
+		})
+	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // suites is the number of synthetic suites of each setting: 500, so that each claim
-// rests on at least 2,000 over its settings; a fifth of that with -short, and 10,000
+// rests on at least 2,000 over its settings; a tenth of that with -short, and 10,000
 // with CUPEL_EVIDENCE=1. The figures are printed with -v. Shares over them are held
 // by their exact 99 % interval.
 func suites() int {
@@ -21,7 +21,7 @@ func suites() int {
 	case os.Getenv("CUPEL_EVIDENCE") != "":
 		return 10_000
 	case testing.Short():
-		return 100
+		return 50
 	}
 	return 500
 }
