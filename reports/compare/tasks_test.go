@@ -49,6 +49,14 @@ func TestOneTrialEachCannotTellAChange(t *testing.T) {
 	}
 }
 
+func TestFewTrialsSayLittle(t *testing.T) {
+	base := plan{candidate: "a", tasks: 1, trials: 2, episode: passing(2)}
+	trial := plan{candidate: "b", tasks: 1, trials: 2, episode: passing(0)}
+	task := compared(base, trial, Rules{}).Pairs[0].Tasks[0]
+	require.Equal(t, stat.Unclear, task.Class)
+	require.Equal(t, "solved 2 of 2 before, 0 of 2 now: too few trials to tell a change from a flake (p 0.17)", task.Evidence)
+}
+
 func TestEpisodesWorthALook(t *testing.T) {
 	base := plan{candidate: "a", tasks: 1, trials: 8}
 	trial := plan{candidate: "b", tasks: 1, trials: 8, episode: func(_, trial int, rows *ledger.EpisodeRows) {
