@@ -237,7 +237,7 @@ func TestGrowthMargins(t *testing.T) {
 
 func TestPower(t *testing.T) {
 	base := plan{candidate: "a", tasks: 30, trials: 4, episode: flips(1, func(int) float64 { return 0.8 })}
-	trial := plan{candidate: "b", tasks: 30, trials: 4, episode: flips(2, func(int) float64 { return 0.8 })}
+	trial := plan{candidate: "b", tasks: 30, trials: 4, episode: flips(6, func(int) float64 { return 0.8 })}
 	m := metric(compared(base, trial, Rules{}).Pairs[0], "solved")
 	require.Equal(t, stat.Inconclusive, m.Verdict)
 	d := stat.Design{Tasks: 30, Trials: 1, SD: width(m) * math.Sqrt(30), ICC: 1, Alpha: 0.05} // two gating metrics
