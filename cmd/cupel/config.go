@@ -92,7 +92,7 @@ type config struct {
 
 	Policy     providers.Policy
 	Acceptance ledger.Acceptance
-	// Regression says how comparisons are judged.
+	// Regression says how comparisons are judged, without the day of today.
 	Regression compare.Rules
 	// File is the configuration file that was read; empty if there is none.
 	File string
