@@ -13,7 +13,7 @@ import (
 )
 
 // maxTextTasks is how many tasks of a pair a terminal shows.
-const maxTextTasks = 12
+const maxTextTasks = 8
 
 // CompareSummary writes a comparison for a terminal of the given width in columns,
 // without colour: the verdict, what differs in the making, the metrics, the tasks
