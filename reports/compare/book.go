@@ -88,7 +88,7 @@ func (s *side) add(rows ledger.EpisodeRows, kindOf kindOf) {
 	next := 0
 	for i := range rows.Turns {
 		var d decision
-		d, next = decide(&s.words, &rows.Turns[i], rows.ToolCalls, next)
+		d, next = decided(&s.words, &rows.Turns[i], rows.ToolCalls, next)
 		b.decisions = append(b.decisions, d)
 	}
 	r.to = len(b.decisions)

@@ -53,31 +53,68 @@ func (b *Builder) Comparison() Comparison {
 		Differences: append([]Difference{}, b.differences(b.baseline.manifest, b.trial.manifest, b.pairs)...),
 		Pairs:       []Pair{}, Notes: []string{},
 	}
-	skip := b.skipped(&c)
-	all := make([]comparing, len(b.pairs))
-	for i, names := range b.pairs {
-		all[i] = b.compare(names, skip)
-	}
-	b.adjust(all)
-	b.classify(all)
-	var verdicts []stat.Verdict
+	all := b.judge(b.skipped(&c))
+	b.describe(all)
 	for i := range all {
-		all[i].conclude()
 		c.Pairs = append(c.Pairs, all[i].Pair)
-		verdicts = append(verdicts, all[i].Verdict)
 	}
-	c.Verdict = stat.Worst(verdicts)
+	c.Verdict = worst(all)
 	c.Headline = headline(c, all)
 	b.noteKnown(&c, all)
 	return c
 }
 
+// judge compares all pairs by what gates, down to their verdicts.
+func (b *Builder) judge(skip map[string][]string) []comparing {
+	all := make([]comparing, len(b.pairs))
+	for i, names := range b.pairs {
+		all[i] = b.compare(names, skip)
+	}
+	decide(all, b.rules.Alpha)
+	for i := range all {
+		all[i].conclude()
+	}
+	return all
+}
+
+// describe adds what decides nothing: the power behind the verdicts, the other
+// metrics, tasks, and kinds of failure.
+func (b *Builder) describe(all []comparing) {
+	family := gather(all, func(p *comparing) []measured { return p.gating })
+	for _, m := range family {
+		m.power(b.rules.Alpha, len(family))
+	}
+	for i := range all {
+		all[i].rest = all[i].measure(b.rules, false)
+		all[i].Drift = drift(all[i].tasks, b.rules.Alpha)
+	}
+	adjust(gather(all, func(p *comparing) []measured { return p.rest }), stat.BenjaminiHochberg)
+	b.classify(all)
+	for i := range all {
+		p := &all[i]
+		for _, list := range [][]measured{p.gating, p.rest} {
+			for k := range list {
+				p.Metrics = append(p.Metrics, list[k].Metric)
+			}
+		}
+	}
+}
+
+// worst is the verdict over all pairs.
+func worst(all []comparing) stat.Verdict {
+	verdicts := make([]stat.Verdict, len(all))
+	for i := range all {
+		verdicts[i] = all[i].Verdict
+	}
+	return stat.Worst(verdicts)
+}
+
 // comparing is a pair in the making.
 type comparing struct {
 	Pair
-	names    Names
-	tasks    []joined
-	measured []measured
+	names        Names
+	tasks        []joined
+	gating, rest []measured
 	// gap says what too much is missing of for a verdict; cut that the run on
 	// trial ended before its plan. Both are empty where that is not so.
 	gap, cut string
@@ -107,8 +144,7 @@ func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 	}
 	b.missing(&p)
 	p.replay = replayed(p.tasks)
-	p.measure(b.rules)
-	p.Drift = drift(p.tasks, b.rules.Alpha)
+	p.gating = p.measure(b.rules, true)
 	return p
 }
 

@@ -26,10 +26,10 @@ func label(t *ledger.Turn) string {
 	return t.NextActionType + " " + t.NextActionName
 }
 
-// decide hashes what a turn decided, with the arguments of its calls. Calls come in
+// decided hashes what a turn decided, with the arguments of its calls. Calls come in
 // their order, of all turns; from is the first that belongs to this turn or a later
 // one, next the first of a later one.
-func decide(w *words, t *ledger.Turn, calls []ledger.ToolCall, from int) (d decision, next int) {
+func decided(w *words, t *ledger.Turn, calls []ledger.ToolCall, from int) (d decision, next int) {
 	said := label(t)
 	d.label = w.number(said)
 	h := mix(offset, said)

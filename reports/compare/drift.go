@@ -42,6 +42,9 @@ func drift(tasks []joined, alpha float64) []Drift {
 				obs = append(obs, stat.Observation{Cluster: tasks[i].id, Value: float64(sum)})
 			}
 		}
+		if d.Baseline+d.Trial == 0 {
+			obs = obs[:min(1, len(obs))] // nothing: p is 1
+		}
 		if test, ok := stat.PairedPermutation(obs); ok {
 			d.P = &test.P
 			p = append(p, test.P)

@@ -1,7 +1,5 @@
 package compare
 
-import "slices"
-
 // twin is a trial of a task on both sides.
 type twin struct{ baseline, trial *record }
 
@@ -22,6 +20,8 @@ func (j *joined) left() bool { return j.known != nil && !j.known.Expired }
 
 // match pairs the episodes of a task by trial.
 func (j *joined) match() {
+	most := min(len(j.baseline), len(j.trial))
+	j.twins, j.scored = make([]twin, 0, most), make([]twin, 0, most)
 	for a, b := 0, 0; a < len(j.baseline) && b < len(j.trial); {
 		p, q := &j.baseline[a], &j.trial[b]
 		switch {
@@ -57,7 +57,7 @@ func replayed(tasks []joined) bool {
 // join is every task of a pair, in the order of the run on trial, those it lacks
 // after them. Skipped tasks are left out.
 func (b *Builder) join(names Names, skip map[string][]string) []joined {
-	var list []joined
+	list := make([]joined, 0, len(b.trial.manifest.Tasks))
 	seen := map[string]bool{}
 	base, trial := b.baseline.books[names.Baseline], b.trial.books[names.Trial]
 	add := func(id, title string) {
@@ -80,5 +80,5 @@ func (b *Builder) join(names Names, skip map[string][]string) []joined {
 			add(t.id, "")
 		}
 	}
-	return slices.Clip(list)
+	return list
 }

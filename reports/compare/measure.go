@@ -76,32 +76,30 @@ type measured struct {
 	pairs []stat.Observation
 }
 
-// measure fills in everything that a pair shows by itself, the gating metrics first.
-func (p *comparing) measure(rules Rules) {
-	var gating, rest []measured
+// measure works out the metrics of a pair that gate, or those that do not.
+func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
 	for _, def := range measures() {
 		m := measured{
 			Metric: Metric{Name: def.name, Title: def.title, Unit: def.unit, HigherIsBetter: def.higher, Verdict: stat.NotJudged},
 			drop:   rules.drop(def.name), growth: rules.growth(def.name),
 		}
-		m.Gates = m.drop >= 0 || m.growth > 0
+		if m.Gates = m.drop >= 0 || m.growth > 0; m.Gates != gates {
+			continue
+		}
 		m.gather(&def, p.tasks)
 		m.estimate()
 		if m.Gates && m.P != nil {
 			m.rule(rules.Alpha, p.replay)
 		}
-		if m.Gates {
-			gating = append(gating, m)
-		} else {
-			rest = append(rest, m)
-		}
+		list = append(list, m)
 	}
-	p.measured = append(gating, rest...)
+	return list
 }
 
 // gather adds up both sides, task by task.
 func (m *measured) gather(def *measure, tasks []joined) {
 	unknown, apart, most := 0, 0, 0
+	m.tasks, m.sides = make([]string, 0, len(tasks)), make([]sides, 0, len(tasks))
 	for i := range tasks {
 		j := &tasks[i]
 		if m.Gates && j.left() {
@@ -149,6 +147,9 @@ func (m *measured) estimate() {
 	change, ok := difference(m.tasks, m.sides, 1)
 	if !ok {
 		m.N, m.Clusters, m.Test = 0, 0, "none: no data"
+		if m.Gates {
+			m.Power = "No data: nothing can be shown."
+		}
 		return
 	}
 	m.change = change

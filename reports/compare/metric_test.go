@@ -240,14 +240,15 @@ func TestPower(t *testing.T) {
 	trial := plan{candidate: "b", tasks: 30, trials: 4, episode: flips(6, func(int) float64 { return 0.8 })}
 	m := metric(compared(base, trial, Rules{}).Pairs[0], "solved")
 	require.Equal(t, stat.Inconclusive, m.Verdict)
-	d := stat.Design{Tasks: 30, Trials: 1, SD: width(m) * math.Sqrt(30), ICC: 1, Alpha: 0.05} // two gating metrics
+	d := stat.Design{Tasks: 30, Trials: 1, SD: math.Sqrt(30*width(m)*width(m) + *m.Detectable*(1-*m.Detectable)), ICC: 1, Alpha: 0.05} // two gating metrics
 	power, ok := d.Power(*m.Detectable)
 	require.True(t, ok)
 	require.InDelta(t, 0.8, power, 1e-9)
+	d.SD = math.Sqrt(30*width(m)*width(m) + 0.05*0.95)
 	tasks, ok := d.TasksNeeded(0.05, 0.8)
 	require.True(t, ok)
-	require.Contains(t, m.Power, "These 30 tasks would have shown a loss of "+points(*m.Detectable)+" four times out of five.")
-	require.Contains(t, m.Power, fmt.Sprintf("To show one of 5 points as often it takes %d such tasks, or ", tasks))
+	require.Contains(t, m.Power, "These 30 tasks would have shown a loss of "+points(*m.Detectable)+" at least four times out of five.")
+	require.Contains(t, m.Power, fmt.Sprintf("To show one of 5 points as often takes %d such tasks, or ", tasks))
 	require.Contains(t, m.Power, "trials of each. To rule out one of 5 points where nothing changed takes about ")
 }
 

@@ -15,10 +15,6 @@ const often = 0.8
 // show or to rule out one of the margin. tests are all gating ones: each must bear
 // the adjustment for the others.
 func (m *measured) power(alpha float64, tests int) {
-	if m.P == nil {
-		m.Power = "No data: nothing can be shown."
-		return
-	}
 	if m.replay {
 		m.Power = "The same recordings on both sides, and nothing differs: this says that they are treated alike, and nothing about new ones."
 		return
@@ -31,38 +27,34 @@ func (m *measured) power(alpha float64, tests int) {
 	if m.RuledOut != nil && m.Verdict == stat.Pass {
 		said = append(said, "A loss of "+m.amount(*m.RuledOut)+" or more is ruled out at "+percent(1-alpha)+".")
 	}
-	d := stat.Design{Tasks: m.Clusters, Trials: 1, SD: m.change.mean.SE * math.Sqrt(float64(m.Clusters)), ICC: 1, Alpha: 2 * alpha / float64(tests)}
-	least, ok := d.Detectable(often)
+	n := m.finder(alpha, tests)
+	least, ok := n.detectable()
 	if ok {
 		m.Detectable = &least
-		said = append(said, "These "+plural(m.Clusters, "task")+" would have shown a loss of "+m.amount(least)+" four times out of five.")
+		said = append(said, "These "+plural(m.Clusters, "task")+" would have shown a loss of "+m.amount(least)+" at least four times out of five.")
+	} else if m.differ == 0 {
+		said = append(said, "No task differs: what loss would have been shown is not known.")
 	} else {
-		said = append(said, m.unseen(alpha))
+		said = append(said, "These "+plural(m.Clusters, "task")+" could not have shown any loss.")
 	}
 	if m.Verdict == stat.Inconclusive {
-		if ok && least > *m.Margin {
-			said = append(said, m.toShow(d))
+		if n.SD > 0 && !(ok && least <= *m.Margin) {
+			said = append(said, m.toShow(n))
 		}
 		said = append(said, m.toRuleOut(alpha))
 	}
 	m.Power = strings.Join(said, " ")
 }
 
-// unseen says what no spread leaves open.
-func (m *measured) unseen(alpha float64) string {
-	share := -math.Expm1(math.Log(alpha) / float64(m.Clusters))
-	return "None of " + plural(m.Clusters, "task") + " differs: up to " + percent(share) + " of tasks like these may still, unseen."
-}
-
 // toShow says what would show a loss of the margin.
-func (m *measured) toShow(d stat.Design) string {
+func (m *measured) toShow(n finder) string {
 	text := "To show one of " + m.amount(*m.Margin)
-	tasks, ok := d.TasksNeeded(*m.Margin, often)
+	tasks, ok := n.tasks(*m.Margin)
 	if !ok {
-		return text + " no number of tasks would do."
+		return text + " takes more than a million such tasks."
 	}
-	text += " as often it takes " + plural(tasks, "such task")
-	if trials, ok := m.trials(d); ok {
+	text += " as often takes " + plural(tasks, "such task")
+	if trials, ok := m.trials(n); ok {
 		text += ", or " + plural(trials, "trial") + " of each"
 	}
 	return text + "."
@@ -70,14 +62,14 @@ func (m *measured) toShow(d stat.Design) string {
 
 // trials is how many of each of these tasks would show a loss of the margin; ok is
 // false where no number would, or the resemblance of trials is not known.
-func (m *measured) trials(d stat.Design) (n int, ok bool) {
+func (m *measured) trials(n finder) (trials int, ok bool) {
 	sd, icc, ok := stat.Spread(m.pairs)
-	if !ok || m.single {
+	if !ok || m.single || !n.enough(*m.Margin) {
 		return 0, false
 	}
-	d.SD, d.ICC = sd, icc
-	n, ok = d.TrialsNeeded(*m.Margin, often)
-	return n, ok && n > m.N/m.Clusters
+	n.SD, n.ICC = sd, icc
+	trials, ok = n.at(*m.Margin).TrialsNeeded(*m.Margin, often)
+	return trials, ok && trials > m.N/m.Clusters
 }
 
 // toRuleOut says how many such tasks would rule out a loss of the margin four times
@@ -99,19 +91,12 @@ func (m *measured) toRuleOut(alpha float64) string {
 		bound, ok := stat.LowerBound(list, least, float64(tasks)/g, alpha)
 		return ok && bound-stat.TQuantile(often, float64(tasks-1))*math.Sqrt(spread/float64(tasks)) > target
 	}
-	const most = 1 << 20
-	low, high := 1, max(2, len(list))
-	for !enough(high) {
-		if low, high = high, 2*high; high > most {
-			return "To rule it out, more than a million such tasks."
-		}
+	if enough(len(list)) {
+		return "Had nothing changed, they would as often have ruled out one of " + m.amount(*m.Margin) + "."
 	}
-	for high-low > max(1, high/200) {
-		if mid := low + (high-low)/2; enough(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
+	tasks, ok := atLeast(len(list), enough)
+	if !ok {
+		return "To rule it out takes more than a million such tasks."
 	}
-	return "To rule out one of " + m.amount(*m.Margin) + " where nothing changed takes about " + strconv.Itoa(high) + "."
+	return "To rule out one of " + m.amount(*m.Margin) + " where nothing changed takes about " + strconv.Itoa(tasks) + "."
 }

@@ -54,41 +54,38 @@ func (m *measured) claim() (list []stat.Cluster, least, target float64) {
 	return list, least, 0
 }
 
-// adjust allows for all metrics of all pairs: Holm over the gating ones, which keeps
-// the chance of any false alarm at α, Benjamini–Hochberg over the rest; then it
-// decides.
-func (b *Builder) adjust(all []comparing) {
-	var gating, rest []*measured
+// decide allows for all gating metrics of all pairs by Holm, which keeps the chance of
+// any false alarm at α, and decides.
+func decide(all []comparing, alpha float64) {
+	adjust(gather(all, func(p *comparing) []measured { return p.gating }), stat.Holm)
 	for i := range all {
-		for k := range all[i].measured {
-			switch m := &all[i].measured[k]; {
-			case m.P == nil:
-			case m.Gates:
-				gating = append(gating, m)
-			default:
-				rest = append(rest, m)
-			}
-		}
-	}
-	fill(gating, stat.Holm)
-	fill(rest, stat.BenjaminiHochberg)
-	for i := range all {
-		for k := range all[i].measured {
-			if m := &all[i].measured[k]; m.Gates {
-				m.decide(b.rules.Alpha)
-				m.power(b.rules.Alpha, len(gating))
-			}
+		for k := range all[i].gating {
+			all[i].gating[k].decide(alpha)
 		}
 	}
 }
 
-func fill(list []*measured, adjust func([]float64) ([]float64, bool)) {
-	p := make([]float64, len(list))
-	for i, m := range list {
+// gather lists metrics of all pairs that have data: a family of tests.
+func gather(all []comparing, of func(*comparing) []measured) (family []*measured) {
+	for i := range all {
+		list := of(&all[i])
+		for k := range list {
+			if list[k].P != nil {
+				family = append(family, &list[k])
+			}
+		}
+	}
+	return family
+}
+
+// adjust fills in the adjusted p-values of a family.
+func adjust(family []*measured, method func([]float64) ([]float64, bool)) {
+	p := make([]float64, len(family))
+	for i, m := range family {
 		p[i] = *m.P
 	}
-	if adjusted, ok := adjust(p); ok {
-		for i, m := range list {
+	if adjusted, ok := method(p); ok {
+		for i, m := range family {
 			m.Adjusted = new(adjusted[i])
 		}
 	}

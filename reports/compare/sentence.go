@@ -10,9 +10,8 @@ import (
 // conclude decides a pair, and says why.
 func (p *comparing) conclude() {
 	var verdicts []stat.Verdict
-	for i := range p.measured {
-		p.Metrics = append(p.Metrics, p.measured[i].Metric)
-		verdicts = append(verdicts, p.measured[i].Verdict)
+	for i := range p.gating {
+		verdicts = append(verdicts, p.gating[i].Verdict)
 	}
 	p.Verdict = stat.Worst(verdicts)
 	switch {
@@ -31,13 +30,12 @@ func (p *comparing) conclude() {
 func (p *comparing) reason() string {
 	var passed []string
 	same := true
-	for i := range p.measured {
-		m := &p.measured[i].Metric
+	for i := range p.gating {
+		m := &p.gating[i].Metric
 		switch {
-		case !m.Gates:
 		case p.Verdict == stat.Pass:
-			passed = append(passed, p.measured[i].borne())
-			same = same && p.measured[i].replay
+			passed = append(passed, p.gating[i].borne())
+			same = same && p.gating[i].replay
 		case m.Verdict == p.Verdict && p.Verdict == stat.Fail:
 			return m.lost() + fmt.Sprintf(" (%s before, %s now, over %s; adjusted p %s)", m.value(*m.Baseline), m.value(*m.Trial), plural(m.Clusters, "task"), pValue(*m.Adjusted))
 		case m.Verdict == p.Verdict && m.P == nil:
@@ -49,7 +47,7 @@ func (p *comparing) reason() string {
 	if same {
 		return "is treated as before: both sides replay the same recordings, and nothing that gates differs"
 	}
-	m := &p.measured[0].Metric
+	m := &p.gating[0].Metric
 	text := fmt.Sprintf("is not worse by more than %s (solved %s before, %s now, over %s", strings.Join(passed, ", "), m.value(*m.Baseline), m.value(*m.Trial), plural(m.Clusters, "task"))
 	if m.RuledOut != nil {
 		text += "; a loss of " + points(*m.RuledOut) + " or more is ruled out"

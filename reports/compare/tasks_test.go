@@ -95,7 +95,7 @@ func TestDivergence(t *testing.T) {
 		made, next := newWords(), 0
 		for i := range turns {
 			var d decision
-			d, next = decide(&made, &turns[i], calls, next)
+			d, next = decided(&made, &turns[i], calls, next)
 			list = append(list, d)
 		}
 		return list, &made
@@ -142,9 +142,9 @@ func TestDivergence(t *testing.T) {
 // such sets; these it tells apart.
 func TestArgumentsAreToldApart(t *testing.T) {
 	w, get := newWords(), turn(ledger.Key{}, 1, "tool", "get_counts")
-	base, _ := decide(&w, &get, []ledger.ToolCall{{Turn: 1, ToolName: "get_counts", ArgsHash: "none"}}, 0)
+	base, _ := decided(&w, &get, []ledger.ToolCall{{Turn: 1, ToolName: "get_counts", ArgsHash: "none"}}, 0)
 	for i := range 100_000 {
-		d, _ := decide(&w, &get, []ledger.ToolCall{{Turn: 1, ToolName: "get_counts", ArgsHash: fmt.Sprint(i)}}, 0)
+		d, _ := decided(&w, &get, []ledger.ToolCall{{Turn: 1, ToolName: "get_counts", ArgsHash: fmt.Sprint(i)}}, 0)
 		require.NotEqual(t, base, d)
 	}
 }
