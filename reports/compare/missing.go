@@ -4,24 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/cupel-eval/cupel/harness/ledger"
 )
-
-// otherDigests names the tasks that both runs have and that are not the same.
-func otherDigests(baseline, trial ledger.Manifest) map[string][]string {
-	was := map[string]string{}
-	for _, t := range baseline.Tasks {
-		was[t.ID] = t.Digest
-	}
-	changed := map[string][]string{}
-	for _, t := range trial.Tasks {
-		if d, ok := was[t.ID]; ok && d != t.Digest {
-			changed[t.ID] = []string{"task"}
-		}
-	}
-	return changed
-}
 
 // skipped are the changed tasks that the rules leave out.
 func (b *Builder) skipped(c *Comparison) map[string][]string {
@@ -63,6 +46,9 @@ func (b *Builder) missing(p *comparing) {
 		p.cut = "the run on trial was stopped early: " + m.Stopped
 	case m.Status == "running" || m.Status == "failed":
 		p.cut = "the status of the run on trial is " + m.Status
+	}
+	if p.cut == "" {
+		p.cut = b.cutBaseline(p)
 	}
 	if most := b.trial.manifest.Acceptance.Resolved().MaxInfra; float64(gone) > most*float64(planned) {
 		p.gap = fmt.Sprintf("%d of %s lost to infrastructure or harness errors on one side or both, more than the %s of max_infra", gone, plural(planned, "pair"), percent(most))
