@@ -64,7 +64,7 @@ func writeReport(p *process, cfg config, name string, outputs []string) error {
 		return err
 	}
 	if len(outputs) == 0 {
-		if err := reports.Write(dir, r); err != nil {
+		if err := reports.Write(dir, r, nil); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(p.stdout, filepath.Join(dir, "report", "index.html"))

@@ -125,7 +125,7 @@ func only(m ledger.Manifest, names []string) ([]ledger.ManifestCandidate, error)
 func writeReportOf(dir string) (reports.Report, error) {
 	_, report, err := loadReport("", dir)
 	if err == nil {
-		err = reports.Write(dir, report)
+		err = reports.Write(dir, report, nil)
 	}
 	if err != nil {
 		return report, fmt.Errorf("write report (the ledger in %s is complete; retry with: cupel report %s): %w", dir, dir, err)
