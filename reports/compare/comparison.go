@@ -98,10 +98,12 @@ type Metric struct {
 	Gates    bool     `json:"gates"`
 	Baseline *float64 `json:"baseline"`
 	Trial    *float64 `json:"trial"`
-	// Effect is Trial − Baseline; Interval its two-sided interval, null where the
-	// spread between tasks is unknown.
+	// Effect is Trial − Baseline; Interval its two-sided 95 % interval, null where
+	// the spread between tasks is unknown.
 	Effect   *float64       `json:"effect"`
 	Interval *stat.Interval `json:"interval"`
+	// Relative is Effect as a share of Baseline, null where that is 0.
+	Relative *float64 `json:"relative"`
 	// N are paired observations, Clusters the tasks they come from.
 	N        int `json:"n"`
 	Clusters int `json:"tasks"`
@@ -110,8 +112,15 @@ type Metric struct {
 	// metrics of the same kind: Holm over gating ones, Benjamini–Hochberg over the rest.
 	P        *float64 `json:"p"`
 	Adjusted *float64 `json:"adjusted_p"`
-	// Margin is the loss one is ready to bear, null where none is set.
+	// Margin is the loss one is ready to bear, in the metric's unit; null where none
+	// is set.
 	Margin *float64 `json:"margin"`
+	// RuledOut is the loss from which on every larger one is ruled out at 1 − α; a
+	// gating share passes where it is below the margin. Null for other metrics.
+	RuledOut *float64 `json:"ruled_out"`
+	// Detectable is the loss these numbers would have shown with 80 % power, over
+	// all gating metrics; null for others and where no task differs.
+	Detectable *float64 `json:"detectable"`
 	// Test names the tests and the interval.
 	Test string `json:"test"`
 	// Verdict is not_judged for a metric that does not gate.
@@ -147,9 +156,11 @@ type Task struct {
 
 // EpisodePair is a trial on both sides. An id is empty where that side has none.
 type EpisodePair struct {
-	Trial         int    `json:"trial"`
-	BaselineID    string `json:"baseline_id"`
-	TrialID       string `json:"trial_id"`
+	Trial      int    `json:"trial"`
+	BaselineID string `json:"baseline_id"`
+	TrialID    string `json:"trial_id"`
+	// Ended is the outcome and the status: "solved: answered", "failed: stopped:
+	// max_steps", "no result: infrastructure error".
 	BaselineEnded string `json:"baseline_ended"`
 	TrialEnded    string `json:"trial_ended"`
 	// Turn is the first turn whose decision differs, counted from 1; 0 when all
