@@ -16,7 +16,6 @@ import (
 type Replayer struct {
 	runner     *runner
 	manifest   ledger.Manifest
-	secrets    *recorder.Secrets
 	tasks      map[string]int // places in the plan, by name
 	candidates map[string]int
 }
@@ -54,8 +53,7 @@ func NewReplayer(o Options, m ledger.Manifest) (*Replayer, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Mode = recorder.Live // for what is written, all credentials count
-	p := &Replayer{r, m, o.newSecrets(), map[string]int{}, map[string]int{}}
+	p := &Replayer{r, m, map[string]int{}, map[string]int{}}
 	for i, t := range r.plan.tasks {
 		p.tasks[t.ID] = i
 	}
@@ -70,13 +68,21 @@ func (p *Replayer) Close() { p.runner.closeCassettes() }
 
 // NoReplayError says why an episode cannot be shown as it went.
 type NoReplayError struct {
-	// Kind is one of the kinds of error of episodes, such as KindCassetteMissing;
-	// KindReplayMiss also stands for an episode that goes otherwise now, "live" for
-	// one of which nothing was kept, "lost" for one that had no result, and "gone"
-	// for one that suite or configuration do not have any more.
+	// Kind is one of those below, or a kind of error of episodes, such as
+	// KindCassetteMissing; KindReplayMiss is also one that goes otherwise now.
 	Kind string
 	Err  error
 }
+
+// Kinds of NoReplayError besides those of episodes.
+const (
+	// KindLive is a live run, of which nothing was kept.
+	KindLive = "live"
+	// KindLost is an episode that had no result.
+	KindLost = "lost"
+	// KindGone is one that suite or configuration do not have any more.
+	KindGone = "gone"
+)
 
 // Error names the episode and the reason.
 func (e *NoReplayError) Error() string { return e.Err.Error() }
@@ -96,14 +102,14 @@ func (p *Replayer) Again(ctx context.Context, was ledger.EpisodeRows) ([]Trace, 
 	}
 	switch {
 	case p.manifest.Mode == string(recorder.Live) && e.Provider != ScriptedCandidate:
-		return nil, refuse("live", errLive)
+		return nil, refuse(KindLive, errLive)
 	case e.InfraError:
-		return nil, refuse("lost", errors.New("it had no result, and cassettes hold none of that"))
+		return nil, refuse(KindLost, errors.New("it had no result, and cassettes hold none of that"))
 	}
 	t, known := p.tasks[e.TaskID]
 	c, also := p.candidates[e.Candidate]
 	if !known || !also || e.Trial < 1 || int(e.Trial) > p.runner.Trials {
-		return nil, refuse("gone", errors.New("the suite or the configuration has no such episode any more"))
+		return nil, refuse(KindGone, errors.New("the suite or the configuration has no such episode any more"))
 	}
 	plan := p.runner.plan
 	task := &plan.tasks[t]
@@ -134,6 +140,13 @@ func textual(rows ledger.EpisodeRows) ledger.EpisodeRows {
 	return rows
 }
 
-// Redact replaces credentials in a text of an episode: those the suite plants in
-// its worlds, those Options.Secrets know, and what looks like one.
-func (p *Replayer) Redact(field, text string) string { return p.secrets.Redact(field, text) }
+// runTraced runs an episode, and tells Options.Traced what happened in it.
+func (r *runner) runTraced(ctx context.Context, p planned) ledger.EpisodeRows {
+	if r.Traced == nil {
+		return r.runEpisode(ctx, p, nil)
+	}
+	var traces []Trace
+	rows := r.runEpisode(ctx, p, func(t Trace) { traces = append(traces, t) })
+	r.Traced(rows, traces)
+	return rows
+}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -175,20 +176,29 @@ func TestReplayerRefuses(t *testing.T) {
 	})
 }
 
-// What is planted in a world is known, and so is what the process knows.
-func TestReplayerRedacts(t *testing.T) {
+// A run says of its episodes what a Replayer finds.
+func TestRunTellsWhatHappens(t *testing.T) {
 	o := countsOptions(t)
-	s := *o.Suite
-	s.Tasks = append([]goldens.Task(nil), s.Tasks...)
-	s.Tasks[0].World.Env = map[string]string{"PLANTED": "world-canary-0123"}
-	o.Suite, o.Secrets = &s, recorder.NewSecrets("process-canary-0123")
-	p, err := harness.NewReplayer(o, ledger.Manifest{Trials: 1, Candidates: []ledger.ManifestCandidate{{Name: "strong"}}})
+	o.Select, o.Concurrency = harness.Selection{Tasks: []string{"G0*"}, Candidates: []string{"weak"}}, 8
+	var mu sync.Mutex
+	told := map[string]string{}
+	o.Traced = func(rows ledger.EpisodeRows, traces []harness.Trace) {
+		mu.Lock()
+		defer mu.Unlock()
+		told[rows.Episode.EpisodeID] = transcript(t, traces)
+	}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	p, err := harness.NewReplayer(o, res.Manifest)
 	require.NoError(t, err)
 	defer p.Close()
-	for _, canary := range []string{"world-canary-0123", "process-canary-0123"} {
-		require.Equal(t, "it is "+recorder.Hidden, p.Redact("output", "it is "+canary))
+	all := episodesOf(res.Rows)
+	require.Len(t, told, len(all))
+	for _, e := range all {
+		traces, err := p.Again(context.Background(), e)
+		require.NoError(t, err)
+		require.Equal(t, transcript(t, traces), told[e.Episode.EpisodeID])
 	}
-	require.Equal(t, "it is fine", p.Redact("output", "it is fine"))
 }
 
 // BenchmarkReplayer shows every episode of the built-in suite, one after the other,
