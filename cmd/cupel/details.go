@@ -123,7 +123,6 @@ func (d *details) find(k ledger.Key) (ledger.EpisodeRows, bool) {
 // why, where it cannot be had or is not what the rows say.
 func (d *details) of(rows ledger.EpisodeRows) (reports.Detail, bool) {
 	if !d.opened {
-		d.opened = true
 		if err := d.open(); err != nil {
 			d.missing = firstLine(err)
 		}
@@ -139,6 +138,7 @@ func (d *details) of(rows ledger.EpisodeRows) (reports.Detail, bool) {
 }
 
 func (d *details) open() error {
+	d.opened = true
 	m, err := ledger.ReadManifest(d.dir)
 	if err != nil {
 		return err

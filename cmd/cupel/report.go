@@ -68,7 +68,12 @@ func writeReport(ctx context.Context, p *process, cfg config, name string, outpu
 	}
 	if len(outputs) == 0 {
 		d := p.detailsOf(ctx, cfg, dir, pack)
-		err := reports.Write(dir, r, d.episode)
+		if pack != "" { // who names a pack wants it
+			err = d.open()
+		}
+		if err == nil {
+			err = reports.Write(dir, r, d.episode)
+		}
 		if err := cmp.Or(d.close(), err); err != nil {
 			return err
 		}
