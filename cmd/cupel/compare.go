@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -242,21 +241,24 @@ func refuse(b, t ledger.Manifest, differences []compare.Difference, changed comp
 	if changed != compare.Refuse {
 		return nil
 	}
-	var errs []error
+	var lines []string
 	rescore := true
 	for _, d := range differences {
 		if d.Misleads {
-			errs = append(errs, fmt.Errorf("  %s: %s %s", d.Where, d.What, strings.TrimPrefix(d.Trial, "is ")))
+			how := d.Trial
+			if d.What == "request" && how != "changed" {
+				how = fmt.Sprintf("changed to %.80q", how)
+			}
+			lines = append(lines, fmt.Sprintf("  %s: %s %s", d.Where, d.What, how))
 			rescore = rescore && d.What == "checks"
 		}
 	}
-	if errs == nil {
+	if lines == nil {
 		return nil
 	}
-	errs = append([]error{fmt.Errorf("tasks are not what they were in %s, so another outcome need not be the candidate's doing:", b.RunID)}, errs...)
-	errs = append(errs, errors.New("leave them out with --changed skip, or compare them all the same with --changed keep"))
+	lines = append(lines, "leave them out with --changed skip, or compare them all the same with --changed keep")
 	if rescore {
-		errs = append(errs, fmt.Errorf("or score the baseline by today's checks: cupel rescore %s", b.RunID))
+		lines = append(lines, "or score the baseline by today's checks: cupel rescore "+b.RunID)
 	}
-	return usage(errors.Join(errs...))
+	return usage(fmt.Errorf("tasks are not what they were in %s, so another outcome need not be the candidate's doing:\n%s", b.RunID, strings.Join(lines, "\n")))
 }

@@ -97,6 +97,7 @@ func TestRefuse(t *testing.T) {
   G02: world changed
 leave them out with --changed skip, or compare them all the same with --changed keep`)
 	require.ErrorContains(t, refuse(b, b, d[:2], compare.Refuse), "\nor score the baseline by today's checks: cupel rescore B")
+	require.ErrorContains(t, refuse(b, b, []compare.Difference{{What: "request", Where: "G01", Baseline: "How many?", Trial: "How few?", Misleads: true}}, compare.Refuse), `  G01: request changed to "How few?"`)
 	for _, changed := range []compare.Changed{compare.Skip, compare.Keep} {
 		require.NoError(t, refuse(b, b, d, changed))
 	}

@@ -148,8 +148,10 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 		r.why = cut
 	}
 	r.ended = s.words.number(ended(e, why))
-	if kind, ok := kindOf(*rows); ok && !r.solved && r.why != cut {
-		r.kind = int8(slices.Index(failure.Kinds(), kind))
+	if !r.solved && r.why != cut {
+		if kind, ok := kindOf(*rows); ok {
+			r.kind = int8(slices.Index(failure.Kinds(), kind))
+		}
 	}
 	if e.CassetteDigest != "" {
 		r.tape = mix(offset, e.CassetteDigest)
@@ -177,17 +179,17 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 	return r
 }
 
-// ended says how an episode ended, the outcome first.
-func ended(e *ledger.Episode, why string) string {
-	how := e.Status
+// ended says how an episode ended: its outcome and its status.
+func ended(e *ledger.Episode, why string) (outcome, how string) {
+	how = e.Status
 	if e.StopReason != "" {
 		how += ": " + e.StopReason
 	}
 	switch {
 	case why != "":
-		return "no result: " + why
+		return "no result:", why
 	case solved(e):
-		return "solved: " + how
+		return "solved:", how
 	}
-	return "failed: " + how
+	return "failed:", how
 }

@@ -2,6 +2,14 @@
 // Comparison comes out, paired by task and trial, with what differs in their
 // making, an effect with its interval for every metric, a class for every task,
 // and one verdict. It is pure; package reports renders.
+//
+// Every metric is a difference of two ratios of sums over the same pairs (paired.go).
+// Its p is that of swapping the two runs of whole tasks, which is exact if nothing
+// changed, however the trials of a task resemble each other (measure.go). Holm over
+// all gating metrics and pairs keeps the chance of any false alarm at α; a pass must
+// rule out a loss of the margin in every gating metric, allowing for tasks that break
+// and were not seen (rule.go). With neither, it says what it would take (power.go).
+// simulation_test.go holds all of this; make evidence holds it over more.
 package compare
 
 import (

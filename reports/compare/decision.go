@@ -14,25 +14,23 @@ type decision struct {
 }
 
 // label says in few words what a turn decided.
-func label(t *ledger.Turn) string {
+func label(t *ledger.Turn) (what, name string) {
 	switch {
 	case t.ErrorKind != "":
-		return "no reply (" + t.ErrorKind + ")"
+		return "no reply:", t.ErrorKind
 	case t.NextActionType == "":
-		return "no usable action"
-	case t.NextActionName == "":
-		return t.NextActionType
+		return "no usable action", ""
 	}
-	return t.NextActionType + " " + t.NextActionName
+	return t.NextActionType, t.NextActionName
 }
 
 // decided hashes what a turn decided, with the arguments of its calls. Calls come in
 // their order, of all turns; from is the first that belongs to this turn or a later
 // one, next the first of a later one.
 func decided(w *words, t *ledger.Turn, calls []ledger.ToolCall, from int) (d decision, next int) {
-	said := label(t)
-	d.label = w.number(said)
-	h := mix(offset, said)
+	what, name := label(t)
+	d.label = w.number(what, name)
+	h := mix(mix(offset, what), name)
 	for next = from; next < len(calls) && calls[next].Turn <= t.Turn; next++ {
 		if calls[next].Turn == t.Turn {
 			h = mix(mix(h, calls[next].ToolName), calls[next].ArgsHash)

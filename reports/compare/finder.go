@@ -19,11 +19,16 @@ type finder struct {
 
 func (m *measured) finder(alpha float64, tests int) finder {
 	level := alpha / float64(tests) // what Holm leaves to the first
-	return finder{
+	f := finder{
 		Design: stat.Design{Tasks: m.Clusters, Trials: 1, SD: m.change.mean.SE * math.Sqrt(float64(m.Clusters)), ICC: 1, Alpha: 2 * level},
 		share:  m.Unit == unitShare,
 		fewest: int(math.Ceil(-math.Log2(level) - 1e-9)), differ: m.differ,
 	}
+	if lost := math.Abs(*m.Effect); f.share && m.Verdict == stat.Fail {
+		// The spread seen has that of this loss in it, which at would add again.
+		f.SD, f.differ = math.Sqrt(max(0, f.SD*f.SD-lost*(1-lost))), 0
+	}
+	return f
 }
 
 // at is the design when the loss is there. As far as it comes of tasks that break,

@@ -109,7 +109,7 @@ func (m *measured) gather(def *measure, tasks []joined) {
 		var s sides
 		n := 0
 		for _, t := range j.scored {
-			if def.known != nil && !(def.known(t.baseline) && def.known(t.trial)) {
+			if def.known != nil && (!def.known(t.baseline) || !def.known(t.trial)) {
 				unknown++
 				continue
 			}
@@ -189,7 +189,11 @@ func (m *measured) test() {
 		m.P = new(m.oneSided(*m.P))
 		m.Test += ", one-sided for the worse"
 	}
-	m.Test += "; " + strconv.FormatFloat(100*confidence, 'g', -1, 64) + "% t interval clustered by task"
+	if m.Interval != nil && m.change.mean.SE > 0 {
+		m.Test += "; 95% t interval clustered by task"
+	} else if m.Interval != nil {
+		m.Test += "; 95% interval of what may be unseen"
+	}
 	if m.single && m.Name == "solved" {
 		m.mcNemar()
 	}

@@ -252,6 +252,17 @@ func TestPower(t *testing.T) {
 	require.Contains(t, m.Power, "trials of each. To rule out one of 5 points where nothing changed takes about ")
 }
 
+// A loss that was shown is one that would have been: what it adds to the spread does
+// not count against it twice.
+func TestPowerWhereALossIsShown(t *testing.T) {
+	base := plan{candidate: "a", tasks: 69, trials: 1}
+	m := metric(compared(base, plan{candidate: "b", tasks: 69, trials: 1, episode: fails(func(task, _ int) bool { return task < 13 })}, Rules{}).Pairs[0], "solved")
+	require.Equal(t, stat.Fail, m.Verdict)
+	exact, _ := stat.ClopperPearson(5, 69, 0.6) // six broken are shown at 1/64: so many have to break four times out of five
+	require.InDelta(t, exact.High, *m.Detectable, 0.02)
+	require.Less(t, *m.Detectable, 13.0/69)
+}
+
 // width is the standard error behind an interval.
 func width(m Metric) float64 {
 	return (m.Interval.High - *m.Effect) / stat.TQuantile(0.975, float64(m.Clusters-1))

@@ -25,6 +25,10 @@ func (m *measured) rule(alpha float64, replay bool) {
 		m.Test = "none: the same recordings on both sides, and nothing differs"
 		return
 	}
+	if m.growth > 0 && *m.Baseline == 0 && *m.Trial == 0 {
+		m.notWorse = true // free, on both sides
+		return
+	}
 	bound, ok := stat.LowerBound(list, least, 1, alpha)
 	if !ok {
 		return

@@ -39,6 +39,9 @@ func (p *comparing) reason() string {
 		case m.Verdict == p.Verdict && p.Verdict == stat.Fail:
 			return m.lost() + fmt.Sprintf(" (%s before, %s now, over %s; adjusted p %s)", m.value(*m.Baseline), m.value(*m.Trial), plural(m.Clusters, "task"), pValue(*m.Adjusted))
 		case m.Verdict == p.Verdict && m.P == nil:
+			if m.Note != "" {
+				return "cannot be judged by " + word(m.Name) + " (" + strings.TrimSuffix(m.Note, ".") + ")"
+			}
 			return "cannot be judged by " + word(m.Name) + ": there is no data"
 		case m.Verdict == p.Verdict:
 			return "is neither shown to be worse nor not worse: " + m.open()

@@ -49,6 +49,14 @@ func TestOneTrialEachCannotTellAChange(t *testing.T) {
 	}
 }
 
+func TestFewTrialsSayLittle(t *testing.T) {
+	base := plan{candidate: "a", tasks: 1, trials: 2, episode: passing(2)}
+	trial := plan{candidate: "b", tasks: 1, trials: 2, episode: passing(0)}
+	task := compared(base, trial, Rules{}).Pairs[0].Tasks[0]
+	require.Equal(t, stat.Unclear, task.Class)
+	require.Equal(t, "solved 2 of 2 before, 0 of 2 now: too few trials to tell a change from a flake (p 0.17)", task.Evidence)
+}
+
 func TestEpisodesWorthALook(t *testing.T) {
 	base := plan{candidate: "a", tasks: 1, trials: 8}
 	trial := plan{candidate: "b", tasks: 1, trials: 8, episode: func(_, trial int, rows *ledger.EpisodeRows) {
@@ -76,7 +84,7 @@ func TestEpisodesWorthALook(t *testing.T) {
 		{3, "a-T00-3", "b-T00-3", "solved: answered", "failed: answered", 2, "baseline: tool get_counts; trial: tool today_range"},
 		{4, "a-T00-4", "b-T00-4", "solved: answered", "failed: answered", 0, "the same decisions, another outcome"},
 		{5, "a-T00-5", "b-T00-5", "solved: answered", "failed: stopped: max_steps", 4, "the baseline had ended; trial: clarify"},
-		{6, "a-T00-6", "b-T00-6", "solved: answered", "no result: infrastructure error", 1, "baseline: tool get_counts; trial: no reply (overloaded)"},
+		{6, "a-T00-6", "b-T00-6", "solved: answered", "no result: infrastructure error", 1, "baseline: tool get_counts; trial: no reply: overloaded"},
 	}, task.Episodes)
 
 	trial.episode = func(_, trial int, rows *ledger.EpisodeRows) {

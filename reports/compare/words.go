@@ -15,32 +15,39 @@ const (
 // one: texts of a model must not fill the memory.
 type words struct {
 	list  []string
-	index map[string]uint32
+	index map[[2]string]uint32
 }
 
-func newWords() words { return words{index: map[string]uint32{}} }
+func newWords() words { return words{index: map[[2]string]uint32{}} }
 
-// number is the place of a text in the list.
-func (w *words) number(text string) uint32 {
-	if len(text) > maxWord {
-		n := maxWord
-		for n > 0 && !utf8.RuneStart(text[n]) {
-			n--
-		}
-		text = text[:n] + "…"
-	}
-	if i, ok := w.index[text]; ok {
+// number is the place in the list of a text in two parts, the second of which may be
+// empty.
+func (w *words) number(first, second string) uint32 {
+	key := [2]string{clipped(first), clipped(second)}
+	if i, ok := w.index[key]; ok {
 		return i
 	}
 	if len(w.list) >= maxWords {
-		text = "something else"
-		if i, ok := w.index[text]; ok {
+		key = [2]string{"something else"}
+		if i, ok := w.index[key]; ok {
 			return i
 		}
 	}
-	text = strings.Clone(text) // rows can be let go
+	key = [2]string{strings.Clone(key[0]), strings.Clone(key[1])} // rows can be let go
 	i := uint32(len(w.list))
-	w.list = append(w.list, text)
-	w.index[text] = i
+	w.index[key] = i
+	w.list = append(w.list, strings.TrimSpace(key[0]+" "+key[1]))
 	return i
+}
+
+// clipped is text of at most maxWord bytes, cut between characters.
+func clipped(text string) string {
+	if len(text) <= maxWord {
+		return text
+	}
+	n := maxWord
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
 }
