@@ -144,12 +144,12 @@ func ofEpisodes(k, n int) string { return thousands(int64(k)) + " of " + thousan
 func metricViewOf(m compare.Metric) metricView {
 	v := metricView{
 		Title: clip(m.Title, 100), Note: clip(m.Note, 400), Power: clip(m.Power, 400), Test: clip(m.Test, 200), Gates: m.Gates,
-		Baseline: inUnit(m.Unit, m.Baseline), Trial: inUnit(m.Unit, m.Trial), Effect: signed(m.Unit, m.Effect), Interval: changeInterval(m),
+		Baseline: inUnit(m.Unit, m.Baseline), Trial: inUnit(m.Unit, m.Trial), Effect: change(m), Interval: changeInterval(m),
 		P: chance(m.P), Adjusted: chance(m.Adjusted), N: fmt.Sprintf("%s of %s", thousands(int64(m.N)), plural(m.Clusters, "task")),
 		Verdict: chipOf(m.Verdict), Bar: effectBarOf(m),
 	}
 	if m.Margin != nil {
-		v.Margin = strings.TrimPrefix(signed(m.Unit, m.Margin), "+")
+		v.Margin = margin(m)
 	}
 	return v
 }
@@ -180,11 +180,11 @@ func effectBarOf(m compare.Metric) *effectBar {
 	}
 	b := &effectBar{
 		Class: string(m.Verdict), Zero: "68", Low: at(low), High: at(high), Value: at(value),
-		Words: fmt.Sprintf("change %s, interval %s", signed(m.Unit, m.Effect), changeInterval(m)),
+		Words: fmt.Sprintf("change %s, interval %s", change(m), changeInterval(m)),
 	}
 	if m.Margin != nil {
 		b.Margin = at(-*m.Margin)
-		b.Words += ", margin " + strings.TrimPrefix(signed(m.Unit, m.Margin), "+")
+		b.Words += ", margin " + margin(m)
 	}
 	return b
 }
