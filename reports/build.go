@@ -77,7 +77,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 		a.addOwn(&rows)
 	}
 	b.r.Episodes = append(b.r.Episodes, e)
-	if b.shelf.place(b.r.Episodes) {
+	if b.shelf.place(b.r.Episodes, len(rows.Turns)) {
 		b.r.Episodes[len(b.r.Episodes)-1].kept = keep(e, rows, why)
 	}
 }

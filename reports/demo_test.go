@@ -17,7 +17,7 @@ func TestWriteDemo(t *testing.T) {
 		t.Skip("no -demo folder given")
 	}
 	r := Build(demo(demoProfiles(), 60, 2))
-	require.NoError(t, Write(*demoDir, r))
+	require.NoError(t, Write(*demoDir, r, nil))
 	require.NoError(t, Summary(os.Stdout, r, 100))
 }
 

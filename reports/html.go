@@ -2,7 +2,9 @@ package reports
 
 import (
 	"bytes"
-	_ "embed" // the page's template, style and script
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
 	"fmt"
 	"html"
 	"html/template"
@@ -12,30 +14,46 @@ import (
 	"sync"
 )
 
-//go:embed page/index.html.tmpl
-var pageTemplate string
+//go:embed page/*.tmpl
+var pageTemplates embed.FS
 
 //go:embed page/style.css
 var pageStyle string
 
-//go:embed page/open.js
+//go:embed page/page.js
 var pageScript string
 
-// parsed is the template, parsed on first use: start-up does not pay for it.
+// parsed are the templates, parsed on first use: start-up does not pay for them.
 var parsed = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Parse(pageTemplate))
+	return template.Must(template.ParseFS(pageTemplates, "page/index.html.tmpl", "page/task.html.tmpl", "page/compare.html.tmpl", "page/parts.html.tmpl"))
+})
+
+// scriptHash lets a page run its own script and no other.
+var scriptHash = sync.OnceValue(func() string {
+	sum := sha256.Sum256([]byte(pageScript))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 })
 
 // HTML writes the report as one self-contained page: no network, no other file,
 // light and dark, fit for a phone and for paper. Transcripts share a budget of
 // bytes, episodes that were not solved first, so that a page stays small.
 func HTML(w io.Writer, r Report) error {
-	v, err := newPage(r)
+	v, err := newPage(r, true)
 	if err != nil {
 		return err
 	}
+	linked, err := v.transcripts(r)
+	if err != nil {
+		return err
+	}
+	v.link(r, linked, nil)
+	return execute(w, "index.html.tmpl", v)
+}
+
+// execute writes a page at once: what fails leaves nothing.
+func execute(w io.Writer, name string, v any) error {
 	var b bytes.Buffer
-	if err := parsed().Execute(&b, v); err != nil {
+	if err := parsed().ExecuteTemplate(&b, name, v); err != nil {
 		return fmt.Errorf("reports: HTML: %w", err)
 	}
 	if _, err := w.Write(b.Bytes()); err != nil {
@@ -47,7 +65,8 @@ func HTML(w io.Writer, r Report) error {
 // Bounds of the page.
 const (
 	maxTranscriptBytes = 900 << 10
-	maxMarked          = 4000 // episodes drawn as single marks in the task table
+	maxMarked          = 4000 // episodes drawn as single marks in the heat map
+	maxMarks           = 12   // of a cell
 	maxTaskRows        = 2000 // listed in the task table
 	maxFailures        = 100  // listed for each candidate
 	maxTurns           = 60   // shown of an episode
@@ -71,20 +90,29 @@ type pageView struct {
 	Candidates, Groups                        []verdictView
 	Origin, Notes                             []string
 	Outcomes, MoreTasks                       string
+	ScriptHash                                string
 	Criteria                                  []criteriaView
 	Overview                                  []overviewRow
-	Plots                                     []plotView
+	Plots, Trend                              []plotView
+	Changes                                   []changeView
 	Tasks                                     []taskView
+	Totals                                    []totalView
+	Clusters                                  []clusterRow
+	MoreClusters                              string
 	Failures                                  []failureView
-	Transcripts                               []template.HTML
-	LeftOut                                   string
 	Facts                                     []fact
+	// Single says that the page stands alone: transcripts are on it and there are
+	// no files beside it.
+	Single      bool
+	Transcripts []template.HTML
+	LeftOut     string
 }
 
 type verdictView struct {
 	Verdict              chip
 	Name, Sentence, Meta string
 	Simulated            bool
+	Figures              []fact
 }
 
 type criteriaView struct {
@@ -103,26 +131,28 @@ type criterionView struct {
 // barView are x coordinates in a box 136 wide.
 type barView struct{ Class, At, Low, High, Value string }
 
+// plotView is a figure; Name is that of its files.
 type plotView struct {
-	Title string
-	SVG   template.HTML
+	Name, Title, Alt string
+	SVG              template.HTML
+	Files            bool // lie beside the page
 }
 
 type fact struct{ Name, Value string }
 
-func newPage(r Report) (pageView, error) {
+func newPage(r Report, single bool) (pageView, error) {
 	v := pageView{
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Headline: r.Headline, Suite: brief(r.Run.Suite, 80), RunID: brief(r.Run.RunID, 64), Shape: r.shape(),
 		Simulated: r.Run.Simulated, Confidence: percent(r.Run.Acceptance.Confidence),
-		Facts: r.facts(), Overview: overview(r), Outcomes: r.outcomes(),
+		Facts: r.facts(), Overview: overview(r), Outcomes: r.outcomes(), ScriptHash: scriptHash(), Totals: totals(r), Changes: changeViews(r), Single: single,
 	}
 	for _, c := range r.Candidates {
 		v.Simulated = v.Simulated || c.Simulated
-		v.Candidates = append(v.Candidates, verdictView{chipOf(c.Verdict), brief(c.Name, 80), visible(c.Sentence), brief(c.meta(), 200), c.Simulated})
+		v.Candidates = append(v.Candidates, verdictView{chipOf(c.Verdict), brief(c.Name, 80), visible(c.Sentence), brief(c.meta(), 200), c.Simulated, c.figures()})
 	}
 	for _, g := range r.Groups {
-		v.Groups = append(v.Groups, verdictView{chipOf(g.Verdict), brief(g.name(), 80), visible(g.Sentence), clip(g.about(), 300), false})
+		v.Groups = append(v.Groups, verdictView{chipOf(g.Verdict), brief(g.name(), 80), visible(g.Sentence), clip(g.about(), 300), false, nil})
 	}
 	for _, line := range r.origin() {
 		v.Origin = append(v.Origin, clip(line, 400))
@@ -136,18 +166,29 @@ func newPage(r Report) (pageView, error) {
 		if err != nil {
 			return v, err
 		}
-		v.Plots = append(v.Plots, plotView{visible(f.Title), template.HTML(svg)})
+		p := plotView{f.Name, visible(f.Title), visible(f.Alt), template.HTML(svg), !single}
+		if f.Name == "trend" {
+			v.Trend = append(v.Trend, p)
+		} else {
+			v.Plots = append(v.Plots, p)
+		}
 	}
-	linked, err := v.transcripts(r)
-	if err != nil {
-		return v, err
-	}
-	v.Tasks = taskViews(r, linked)
+	return v, nil
+}
+
+// link fills in what leads to episodes and to the pages of tasks.
+func (v *pageView) link(r Report, linked links, pages map[string]string) {
+	v.Tasks = taskViews(r, linked, pages)
 	if more := len(r.Tasks) - len(v.Tasks); more > 0 {
 		v.MoreTasks = fmt.Sprintf("To keep this page small, %s are left out, those that were always solved first; report.json has them.", plural(more, "task"))
 	}
+	v.Clusters, v.MoreClusters = clusterRows(r, linked)
 	v.Failures = failureViews(r, linked)
-	return v, nil
+}
+
+// figures are a candidate's most asked for measurements.
+func (c Candidate) figures() []fact {
+	return []fact{{"solved", c.Success.rate()}, {"a solved task", dollarsOf(c.CostPerSolved)}, {"median turn", c.Latency.median()}}
 }
 
 // criteriaViews lists every candidate's and group's criteria; the bars of one

@@ -25,22 +25,22 @@ func TestTranscriptOfATroubledEpisode(t *testing.T) {
 	})
 	key := w.rows.Episodes[0].Key
 	w.rows.ToolCalls = []ledger.ToolCall{
-		{Key: key, Seq: 1, Turn: 1, ToolName: "get_counts", Outcome: "ok", DurationUs: 90_000},
-		{Key: key, Seq: 2, Turn: 1, ToolName: "other", Outcome: "error", ErrorCode: "E_UPSTREAM", DurationUs: 1_500_000},
+		{Key: key, Seq: 1, Turn: 1, ToolName: "get_counts", ArgsHash: "h1", Outcome: "ok", DurationUs: 90_000},
+		{Key: key, Seq: 2, Turn: 1, ToolName: "other", ArgsHash: "h2", Outcome: "error", ErrorCode: "E_UPSTREAM", DurationUs: 1_500_000},
 		{Key: key, Seq: 3, Turn: 1, ToolName: "get_counts", Outcome: "ok", Deduped: true},
-		{Key: key, Seq: 4, Turn: 1, ToolName: "get_counts", Outcome: "error", ErrorCode: "E_CIRCUIT_OPEN", CircuitOpen: true},
+		{Key: key, Seq: 4, Turn: 1, ToolName: "get_counts", ArgsHash: "h1", Outcome: "error", ErrorCode: "E_CIRCUIT_OPEN", CircuitOpen: true},
 	}
 	v := shown(Build(w.m, w.rows).Episodes[0])
 	require.Equal(t, episodeView{
-		Anchor: "ep-e0", Task: "G01", Candidate: "a", Class: "x", Sign: "✗", Answer: "never sent", Source: "cassette a/G01/1.yaml",
+		Anchor: "ep-e0", Task: "G01", Candidate: "a", Trial: 1, Class: "x", Sign: "✗", Answer: "never sent", Source: "cassette a/G01/1.yaml",
 		Facts:  "trial 1 · not solved · stopped: thrash · 4 steps · 0 ms · cost unknown",
 		Checks: []string{"numbers: want 4, found 5", "steps: want ≤ 3, found 4"},
 		Turns: []turnView{
-			{"tool get_counts", "", "→ ok 90 ms, other error E_UPSTREAM 1.5 s, ok, answered from cache, error E_CIRCUIT_OPEN, circuit open",
-				"1,200 in, 80 out · $0.00018 · 420 ms · confidence 0.9 · 2 attempts · 1 warning · exchange 0"},
-			{"reflect", "invalid, repaired · not_json:fenced", "", "0 ms"},
-			{"rescue", "no reply: timeout", "", "0 ms"},
-			{"no action", "invalid · thrash · stall", "", "0 ms"},
+			{1, "tool get_counts " + digest("h1 h2  h1"), "tool get_counts", "", "→ ok 90 ms, other error E_UPSTREAM 1.5 s, ok, answered from cache, error E_CIRCUIT_OPEN, circuit open",
+				"1,200 in, 80 out · $0.00018 · 420 ms · confidence 0.9 · 2 attempts · 1 warning · exchange 0", nil},
+			{2, "reflect", "reflect", "invalid, repaired · not_json:fenced", "", "0 ms", nil},
+			{3, "rescue", "rescue", "no reply: timeout", "", "0 ms", nil},
+			{4, "no action", "no action", "invalid · thrash · stall", "", "0 ms", nil},
 		},
 	}, v)
 }
@@ -81,27 +81,6 @@ func TestAnchorsAreUniqueAndPlain(t *testing.T) {
 		got = append(got, e.anchor)
 	}
 	require.Equal(t, []string{"ep-e0", "ep--1", "ep--2", "ep--3"}, got)
-}
-
-func TestTaskTable(t *testing.T) {
-	w := newWorld("point", "a", "b")
-	w.m.Tasks = []ledger.ManifestTask{{ID: "t1", Title: "first", Tier: "core"}, {ID: "t2"}, {ID: "t1", Title: "twice"}}
-	w.add(1, "t1", true, 2, nil)
-	w.add(1, "t1", false, 4, func(e *ledger.Episode, _ []ledger.Turn) { e.Trial = 2 })
-	w.add(1, "t1", false, 9, func(e *ledger.Episode, _ []ledger.Turn) { e.Trial, e.InfraError = 3, true })
-	w.add(1, "t2", true, 3, nil)
-	r := Build(w.m, w.rows)
-	views := taskViews(r, map[int]bool{0: true})
-	require.Len(t, views, 2)
-	require.Equal(t, taskView{ID: "t1", Title: "first", Tier: "core", Cells: []cellView{
-		{Text: "1/2 · 3.0 steps", Marks: []markView{
-			{"y", "✓", "ep-e0", "trial 1: solved in 2 steps"},
-			{"x", "✗", "", "trial 2: not solved in 4 steps"},
-			{"z", "!", "", "trial 3: infrastructure error in 9 steps"},
-		}},
-		{Text: "–"},
-	}}, views[0])
-	require.True(t, views[1].Clean)
 }
 
 func TestFailureList(t *testing.T) {

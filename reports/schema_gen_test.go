@@ -259,9 +259,9 @@ func either(a, b string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// fill sets every field of v: pointers and lists to one of something if full, to
+// populate sets every field of v: pointers and lists to one of something if full, to
 // nothing otherwise. It knows nothing of tags or schemas.
-func fill(t *testing.T, v reflect.Value, full bool) {
+func populate(t *testing.T, v reflect.Value, full bool) {
 	switch v.Kind() {
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
@@ -270,18 +270,18 @@ func fill(t *testing.T, v reflect.Value, full bool) {
 		}
 		for i := range v.NumField() {
 			if v.Field(i).CanSet() {
-				fill(t, v.Field(i), full)
+				populate(t, v.Field(i), full)
 			}
 		}
 	case reflect.Pointer:
 		if full {
 			v.Set(reflect.New(v.Type().Elem()))
-			fill(t, v.Elem(), full)
+			populate(t, v.Elem(), full)
 		}
 	case reflect.Slice:
 		if full {
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-			fill(t, v.Index(0), full)
+			populate(t, v.Index(0), full)
 		}
 	case reflect.String:
 		text, known := map[string]string{"string": "text", "stat.Verdict": "fail", "stat.Stability": "flaky", "failure.Kind": "answer", "compare.Changed": "skip"}[v.Type().String()]

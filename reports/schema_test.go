@@ -88,7 +88,7 @@ func TestSchemasFitAnyValue(t *testing.T) {
 	for _, p := range publishedSchemas() {
 		for _, full := range []bool{true, false} {
 			v := reflect.New(p.root)
-			fill(t, v.Elem(), full)
+			populate(t, v.Elem(), full)
 			var b bytes.Buffer
 			require.NoError(t, writeJSON(&b, v.Elem().Interface()))
 			s, _ := readSchema(t, p.file)
@@ -109,7 +109,7 @@ func TestSchemasNameEveryField(t *testing.T) {
 	for _, p := range publishedSchemas() {
 		t.Run(p.file, func(t *testing.T) {
 			v := reflect.New(p.root)
-			fill(t, v.Elem(), true)
+			populate(t, v.Elem(), true)
 			var b bytes.Buffer
 			require.NoError(t, writeJSON(&b, v.Elem().Interface()))
 			_, schema := readSchema(t, p.file)

@@ -4,29 +4,44 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
+// episodeView is a transcript as pages show it. It is copied text, bounded and
+// without a pointer into the rows.
 type episodeView struct {
 	Anchor, Task, Candidate, Class, Sign, Facts, Answer, More, Source string
+	Trial                                                             int
 	Solved                                                            bool
-	Turns                                                             []turnView
-	Checks                                                            []string
+	// Lean leaves out the figures of turns.
+	Lean   bool
+	Turns  []turnView
+	Checks []string
 }
 
-type turnView struct{ What, Trouble, Calls, Facts string }
+// turnView is a turn: Key is its decision, equal for turns that decide alike.
+type turnView struct {
+	N                                int
+	Key, What, Trouble, Calls, Facts string
+	// Said is what the ledger does not hold; nil where it is not shown.
+	Said *saidView
+}
+
+// renderEpisode writes a transcript as HTML.
+func renderEpisode(b *bytes.Buffer, v episodeView) error {
+	if err := parsed().ExecuteTemplate(b, "episode", v); err != nil {
+		return fmt.Errorf("reports: transcript of task %s, candidate %s: %w", v.Task, v.Candidate, err)
+	}
+	return nil
+}
 
 // transcripts renders kept episodes within the budget, failures first and solved
-// ones last, and keeps the ledger's order. It returns which episodes are on the page.
-func (v *pageView) transcripts(r Report) (linked map[int]bool, err error) {
-	tmpl := parsed().Lookup("episode")
-	rendered, left := map[int]template.HTML{}, maxTranscriptBytes
-	linked = map[int]bool{}
-	missing := 0
+// ones last, and keeps the ledger's order. It returns where episodes are on the page.
+func (v *pageView) transcripts(r Report) (links, error) {
+	rendered, left := make([]template.HTML, len(r.Episodes)), maxTranscriptBytes
+	linked, missing := links{}, 0
 	var b bytes.Buffer
 	for own := rankFailed; own <= rankSolved; own++ {
 		for i := range r.Episodes {
@@ -41,15 +56,17 @@ func (v *pageView) transcripts(r Report) (linked map[int]bool, err error) {
 			view := e.kept.view
 			view.Anchor = e.anchor
 			b.Reset()
-			if err := tmpl.Execute(&b, view); err != nil {
-				return nil, fmt.Errorf("reports: transcript of %s: %w", e.ID, err)
+			if err := renderEpisode(&b, view); err != nil {
+				return nil, err
 			}
 			left -= b.Len()
-			rendered[i], linked[i] = template.HTML(b.String()), true
+			rendered[i], linked[i] = template.HTML(b.String()), "#"+e.anchor
 		}
 	}
-	for _, i := range slices.Sorted(maps.Keys(rendered)) {
-		v.Transcripts = append(v.Transcripts, rendered[i])
+	for _, text := range rendered {
+		if text != "" {
+			v.Transcripts = append(v.Transcripts, text)
+		}
 	}
 	if missing > 0 {
 		v.LeftOut = fmt.Sprintf("Here are transcripts of %s of %s: to keep this page small, %s are left out, solved ones first.",
@@ -58,12 +75,10 @@ func (v *pageView) transcripts(r Report) (linked map[int]bool, err error) {
 	return linked, nil
 }
 
-// transcript is what the page shows of an episode. It is copied text, bounded
-// and without a pointer into the rows.
 func transcript(e Episode, rows ledger.EpisodeRows, why string) episodeView {
 	sign, class, words := e.outcome()
 	v := episodeView{
-		Task: brief(e.Task, 40), Candidate: brief(e.Candidate, 60), Sign: sign, Class: class, Solved: e.Solved,
+		Task: brief(e.Task, 40), Candidate: brief(e.Candidate, 60), Sign: sign, Class: class, Solved: e.Solved, Trial: e.Trial,
 		Facts: join(" · ", fmt.Sprintf("trial %d", e.Trial), words, brief(join(": ", e.Status, e.StopReason), 60),
 			plural(e.Steps, "step"), duration(float64(e.ElapsedUs)), price(e.CostNanoUSD)),
 	}
@@ -91,9 +106,9 @@ func transcript(e Episode, rows ledger.EpisodeRows, why string) episodeView {
 			v.More = fmt.Sprintf("%d more turns are in the ledger.", len(rows.Turns)-i)
 			break
 		}
-		v.Turns = append(v.Turns, turn(t, calls[t.Turn]))
+		v.Turns = append(v.Turns, turn(t, calls[t.Turn], e.Solved))
 		if v.Source == "" && t.Cassette != "" {
-			v.Source = "cassette " + clip(t.Cassette, 160)
+			v.Source = "cassette " + strings.Clone(clip(t.Cassette, 160))
 		}
 	}
 	return v
@@ -106,8 +121,8 @@ func price(nano *int64) string {
 	return dollars(nano)
 }
 
-func turn(t *ledger.Turn, calls []*ledger.ToolCall) turnView {
-	var v turnView
+func turn(t *ledger.Turn, calls []*ledger.ToolCall, solved bool) turnView {
+	v := turnView{N: int(t.Turn)}
 	what := []string{t.NextActionType, t.NextActionName}
 	if t.Kind != "act" {
 		what = append([]string{t.Kind}, what...)
@@ -119,8 +134,9 @@ func turn(t *ledger.Turn, calls []*ledger.ToolCall) turnView {
 		v.What = "no action"
 	}
 	v.Trouble = strings.Clone(trouble(t))
-	var did []string
+	var did, args []string
 	for i, c := range calls {
+		args = append(args, c.ArgsHash)
 		if i == maxCalls {
 			did = append(did, fmt.Sprintf("%d more calls", len(calls)-i))
 			break
@@ -130,7 +146,13 @@ func turn(t *ledger.Turn, calls []*ledger.ToolCall) turnView {
 	if len(did) > 0 {
 		v.Calls = "→ " + strings.Join(did, ", ")
 	}
+	if v.Key = v.What; len(args) > 0 {
+		v.Key += " " + digest(strings.Join(args, " "))
+	}
 	v.Facts = turnFacts(t)
+	if t.Interaction >= 0 && !solved {
+		v.Facts += fmt.Sprintf(" · exchange %d", t.Interaction)
+	}
 	return v
 }
 
@@ -190,9 +212,6 @@ func turnFacts(t *ledger.Turn) string {
 	}
 	if len(t.Warnings) > 0 {
 		parts = append(parts, plural(len(t.Warnings), "warning"))
-	}
-	if t.Interaction >= 0 {
-		parts = append(parts, fmt.Sprintf("exchange %d", t.Interaction))
 	}
 	return strings.Join(parts, " · ")
 }

@@ -5,28 +5,88 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
-// Write writes dir/report: index.html, report.md, junit.xml, report.json and
-// every figure as plots/*.svg and *.png. Each file replaces its predecessor
-// atomically, so that a reader never sees half of one; the same report gives the
-// same bytes.
-func Write(dir string, r Report) error {
+// Write writes dir/report: index.html with a page for each task below tasks/,
+// report.md, junit.xml, report.json and every figure as plots/*.svg and *.png.
+// details, if not nil, says what was said in an episode; see DetailOf. Each file
+// replaces its predecessor atomically, so that a reader never sees half of one,
+// and pages of tasks that are no more are removed; the same report gives the same
+// bytes.
+func Write(dir string, r Report, details DetailOf) error {
 	root := filepath.Join(dir, "report")
-	if err := os.MkdirAll(filepath.Join(root, "plots"), 0o755); err != nil {
-		return fmt.Errorf("reports: %w", err)
+	f := newFolder(r)
+	if err := f.write(root, details); err != nil {
+		return err
 	}
-	for _, f := range []struct {
+	for _, out := range []struct {
 		name   string
 		render func(io.Writer, Report) error
-	}{{"index.html", HTML}, {"report.md", Markdown}, {"junit.xml", JUnit}, {"report.json", JSON}} {
-		if err := writeFile(filepath.Join(root, f.name), func(w io.Writer) error { return f.render(w, r) }); err != nil {
+	}{{"report.md", Markdown}, {"junit.xml", JUnit}, {"report.json", JSON}} {
+		if err := writeFile(filepath.Join(root, out.name), func(w io.Writer) error { return out.render(w, r) }); err != nil {
 			return err
 		}
 	}
 	return writeFigures(filepath.Join(root, "plots"), r)
+}
+
+// write writes the pages: those of tasks first, so that no link of the index
+// leads nowhere.
+func (f *folder) write(root string, details DetailOf) error {
+	for _, name := range []string{"plots", "tasks"} {
+		if err := os.MkdirAll(filepath.Join(root, name), 0o755); err != nil {
+			return fmt.Errorf("reports: %w", err)
+		}
+	}
+	// Below a link somebody else's pages might be.
+	if info, err := os.Lstat(filepath.Join(root, "tasks")); err != nil || !info.IsDir() {
+		return fmt.Errorf("reports: %s is not a folder: remove it and write the report again", filepath.Join(root, "tasks"))
+	}
+	for _, file := range []struct{ name, text string }{{"page.css", pageStyle}, {"page.js", pageScript}} {
+		if err := writeFile(filepath.Join(root, file.name), func(w io.Writer) error { _, err := io.WriteString(w, file.text); return err }); err != nil {
+			return err
+		}
+	}
+	index, err := f.index()
+	if err != nil {
+		return err
+	}
+	// Before the new ones: on a file system that folds case an old name may be a new one.
+	if err := removeOld(filepath.Join(root, "tasks"), slices.Collect(maps.Values(f.pages))); err != nil {
+		return err
+	}
+	for k, at := range f.order {
+		name := filepath.FromSlash(f.pages[f.r.Tasks[at].ID])
+		if err := writeFile(filepath.Join(root, name), func(w io.Writer) error { return f.page(w, k, details) }); err != nil {
+			return err
+		}
+	}
+	if len(f.missing) > 0 { // the index says why
+		if index, err = f.index(); err != nil {
+			return err
+		}
+	}
+	return writeFile(filepath.Join(root, "index.html"), func(w io.Writer) error { _, err := w.Write(index); return err })
+}
+
+// removeOld removes the pages that an earlier report left.
+func removeOld(dir string, current []string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("reports: %w", err)
+	}
+	for _, e := range entries {
+		if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".html" && !slices.Contains(current, "tasks/"+e.Name()) {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("reports: remove the page of an earlier report: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 // writeFile renders beside path and then replaces it in one step.

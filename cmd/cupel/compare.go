@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -19,11 +20,15 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
-// compareFormats are the single-file renderings of a comparison, by suffix of -o.
-var compareFormats = map[string]func(io.Writer, compare.Comparison) error{
-	".md":   reports.CompareMarkdown,
-	".xml":  reports.CompareJUnit,
-	".json": reports.CompareJSON,
+// compareFormats are the single-file renderings of a comparison of two runs, by
+// suffix of -o.
+func (p *process) compareFormats(ctx context.Context, cfg config, baseline, trial string) map[string]func(io.Writer, compare.Comparison) error {
+	return map[string]func(io.Writer, compare.Comparison) error{
+		".html": p.compareHTML(ctx, cfg, baseline, trial),
+		".md":   reports.CompareMarkdown,
+		".xml":  reports.CompareJUnit,
+		".json": reports.CompareJSON,
+	}
 }
 
 func newCompare(p *process) *cobra.Command {
@@ -46,18 +51,19 @@ known-flaky list.
 
 The exit code says whether the comparison could be made; cupel gate --baseline
 turns its verdict into one. With -o it writes files instead, in the format their
-suffix names: .md, .xml (JUnit) or .json; "-" followed by a suffix writes to
+suffix names: .html, .md, .xml (JUnit) or .json; "-" followed by a suffix writes to
 standard output, as in -o -.json.`,
 		Example: `  cupel compare previous latest
   cupel compare latest:weak latest:strong
-  cupel compare previous latest --changed skip -o compare.md -o compare.xml`,
+  cupel compare previous latest --changed skip -o compare.html -o compare.md`,
 		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.ExactArgs(2)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
 			if err != nil {
 				return err
 			}
-			if err := known(compareFormats, outputs); err != nil {
+			formats := p.compareFormats(c.Context(), cfg, args[0], args[1])
+			if err := known(formats, outputs); err != nil {
 				return err
 			}
 			compared, err := p.compare(cfg, args[0], args[1], nil, changed)
@@ -65,7 +71,7 @@ standard output, as in -o -.json.`,
 			case err != nil:
 				return err
 			case len(outputs) > 0:
-				return writeOutputs(p, compareFormats, outputs, compared)
+				return writeOutputs(p, formats, outputs, compared)
 			}
 			return reports.CompareSummary(p.prose(p.stdout), compared, p.width())
 		},

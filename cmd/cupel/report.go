@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,11 +23,13 @@ var formats = map[string]func(io.Writer, reports.Report) error{
 
 func newReport(p *process) *cobra.Command {
 	var outputs []string
+	var pack string
 	cmd := &cobra.Command{
 		Use:   "report RUN…",
 		Short: "Rebuild the report of a run from its ledger",
 		Long: `Rebuilds index.html, report.md, junit.xml, report.json and the plots below
-RUN/report/, from the ledger alone. With -o it writes single files instead, in
+RUN/report/, from the ledger; prompts and outputs are those of the cassettes, where
+these still give the same ledger. With -o it writes single files instead, in
 the format their suffix names: .html, .md, .xml (JUnit) or .json; "-" followed
 by a suffix writes to standard output, as in -o -.md.
 
@@ -43,7 +47,7 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 				return usage(fmt.Errorf("-o takes one run, not %d", len(args)))
 			}
 			for _, name := range args {
-				if err := writeReport(p, cfg, name, outputs); err != nil {
+				if err := writeReport(c.Context(), p, cfg, name, outputs, pack); err != nil {
 					return err
 				}
 			}
@@ -53,16 +57,24 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 	cmd.Flags().String("config", configName, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
+	cmd.Flags().StringVar(&pack, "pack", "", "take prompts and outputs from this pack, where the run was made from one; see cupel cassette pack")
 	return cmd
 }
 
-func writeReport(p *process, cfg config, name string, outputs []string) error {
+func writeReport(ctx context.Context, p *process, cfg config, name string, outputs []string, pack string) error {
 	dir, r, err := loadReport(cfg.Runs, name)
 	if err != nil {
 		return err
 	}
 	if len(outputs) == 0 {
-		if err := reports.Write(dir, r); err != nil {
+		d := p.detailsOf(ctx, cfg, dir, pack)
+		if pack != "" { // who names a pack wants it
+			err = d.open()
+		}
+		if err == nil {
+			err = reports.Write(dir, r, d.episode)
+		}
+		if err := cmp.Or(d.close(), err); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(p.stdout, filepath.Join(dir, "report", "index.html"))

@@ -125,11 +125,15 @@ func only(m ledger.Manifest, names []string) ([]ledger.ManifestCandidate, error)
 	return slices.DeleteFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return !slices.Contains(names, c.Name) }), nil
 }
 
-// writeReportOf builds and writes the report of a run that has just been made.
-func writeReportOf(dir string) (reports.Report, error) {
+// writeReportOf builds and writes the report of a run that has just been made, and
+// closes what its details come from.
+func writeReportOf(dir string, d *details) (reports.Report, error) {
 	_, report, err := loadReport("", dir)
 	if err == nil {
-		err = reports.Write(dir, report)
+		err = reports.Write(dir, report, d.episode)
+	}
+	if closed := d.close(); closed != nil {
+		return report, closed
 	}
 	if err != nil {
 		return report, fmt.Errorf("write report (the ledger in %s is complete; retry with: cupel report %s): %w", dir, dir, err)

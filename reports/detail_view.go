@@ -1,0 +1,201 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of what is shown of what was said, in bytes; of an episode all together.
+const (
+	maxSaid   = 256 << 10
+	maxSystem = 32 << 10
+	maxOutput = 16 << 10
+	maxText   = 8 << 10
+	maxSteps  = 12 // of a turn; messages likewise
+	// Deeper JSON is shown as it came: indenting it grows with the square.
+	maxDepth = 24
+)
+
+// saidView is what was said in a turn.
+type saidView struct {
+	// System is the number of the page's system prompt that was sent from this turn
+	// on; 0 where it is that of the turn before.
+	System         int
+	Prompt         []messageView
+	PromptSize     string
+	Output, Failed string
+	Steps          []stepView
+	More           string
+}
+
+type messageView struct{ Role, Text string }
+
+type stepView struct{ Tool, Args, Question, Result, Outcome, Class string }
+
+// saying makes views of texts within what is left for an episode.
+type saying struct {
+	left    int
+	systems *systems
+}
+
+// detail puts what was said beside what the ledger knows: v's turns are copied.
+func (s *saying) detail(v *episodeView, d Detail) {
+	turns := make([]turnView, len(v.Turns))
+	copy(turns, v.Turns)
+	by := map[int]*DetailTurn{}
+	for i := range d.Turns {
+		by[d.Turns[i].Turn] = &d.Turns[i]
+	}
+	last, echo := "", ""
+	for i := range turns {
+		t := by[turns[i].N]
+		if t == nil {
+			continue
+		}
+		own := t.System
+		if i == 0 && own == "" {
+			own = d.System
+		}
+		said := s.turn(t, echo)
+		if own != "" && own != last {
+			said.System, last = s.systems.add(v.Candidate, own), own
+		}
+		turns[i].Said, echo = said, t.Output
+	}
+	v.Turns = turns
+	if d.Answer != "" {
+		v.Answer = s.text(d.Answer, maxText)
+	}
+}
+
+// turn shows one turn; echo is the output of the turn before, which the prompt
+// repeats.
+func (s *saying) turn(t *DetailTurn, echo string) *saidView {
+	v := &saidView{Output: s.pretty(t.Output, maxOutput), Failed: s.text(t.Failed, maxText)}
+	size := 0
+	for i, m := range t.Prompt {
+		size += len(m.Text)
+		if i >= maxSteps {
+			continue
+		}
+		text := "(the output of the turn before)"
+		if echo == "" || m.Text != echo {
+			text = s.pretty(m.Text, maxText)
+		}
+		v.Prompt = append(v.Prompt, messageView{brief(m.Role, 20), text})
+	}
+	v.PromptSize = join(", ", plural(len(t.Prompt), "new message"), plural(size, "byte"))
+	for i, step := range t.Steps {
+		if i == maxSteps {
+			v.More = plural(len(t.Steps)-i, "more step")
+			break
+		}
+		class := "x"
+		if step.Outcome == "ok" || step.Outcome == "" {
+			class = "y"
+		}
+		v.Steps = append(v.Steps, stepView{
+			Tool: brief(step.Tool, 80), Args: s.text(step.Args, maxText), Question: s.text(step.Question, maxText),
+			Result: s.pretty(step.Result, maxText), Outcome: brief(step.Outcome, 60), Class: class,
+		})
+	}
+	return v
+}
+
+// text bounds s and makes it visible; its lines stay.
+func (s *saying) text(text string, limit int) string {
+	text = lines(text, min(limit, s.left))
+	s.left -= len(text)
+	return text
+}
+
+// pretty is text with JSON indented.
+func (s *saying) pretty(text string, limit int) string {
+	if limit = min(limit, s.left); len(text) <= limit && shallow(text) {
+		var b bytes.Buffer
+		if json.Indent(&b, []byte(strings.TrimSpace(text)), "", "  ") == nil && b.Len() <= 4*limit {
+			text = lines(b.String(), b.Len())
+			s.left -= len(text)
+			return text
+		}
+	}
+	return s.text(text, limit)
+}
+
+// shallow says that text may be a JSON object or list that is not deep.
+func shallow(text string) bool {
+	text = strings.TrimSpace(text)
+	if text == "" || text[0] != '{' && text[0] != '[' {
+		return false
+	}
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth > maxDepth {
+			return false
+		}
+	}
+	return true
+}
+
+// lines makes s visible line by line and cuts it to at most n bytes, saying how
+// much is missing.
+func lines(s string, n int) string {
+	more := ""
+	if n = max(n, 0); len(s) > n {
+		for n > 0 && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		more = "… (" + thousands(int64(len(s)-n)) + " bytes more)"
+		s = s[:n]
+	}
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	if strings.IndexFunc(s, func(r rune) bool { return r != '\n' && r != '\t' && hidden(r) }) < 0 && utf8.ValidString(s) {
+		return s + more
+	}
+	parts := strings.Split(s, "\n")
+	for i, line := range parts {
+		cells := strings.Split(line, "\t")
+		for k := range cells {
+			cells[k] = visible(cells[k])
+		}
+		parts[i] = strings.Join(cells, "\t")
+	}
+	return strings.Join(parts, "\n") + more
+}
+
+// systemView is a system prompt, once on a page whoever was sent it.
+type systemView struct {
+	N          int
+	Names      []string
+	Size, Text string
+}
+
+// systems are the system prompts of a page; size is what they take.
+type systems struct {
+	views []systemView
+	by    map[string]int
+	size  int
+}
+
+// add returns the number of the prompt that a candidate was sent.
+func (s *systems) add(candidate, text string) int {
+	n := s.by[text]
+	if n == 0 {
+		v := systemView{N: len(s.views) + 1, Size: plural(len(text), "byte"), Text: lines(text, min(maxSystem, maxSaid-s.size))}
+		s.views, s.size, n = append(s.views, v), s.size+len(v.Text), v.N
+		s.by[text] = n
+	}
+	if v := &s.views[n-1]; !slices.Contains(v.Names, candidate) {
+		v.Names = append(v.Names, candidate)
+	}
+	return n
+}
