@@ -97,7 +97,7 @@ type pageView struct {
 	Changes                                   []changeView
 	Tasks                                     []taskView
 	Totals                                    []totalView
-	Clusters                                  []clusterView
+	Clusters                                  []clusterRow
 	MoreClusters                              string
 	Failures                                  []failureView
 	Facts                                     []fact

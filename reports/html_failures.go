@@ -8,28 +8,28 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// clusterView are failures that are alike.
-type clusterView struct {
+// clusterRow are failures that are alike.
+type clusterRow struct {
 	Kind, Signature, Count, Share string
 	Candidates, Tasks             string
 	// Href leads to the shortest episode, which Example names.
 	Href, Example string
 }
 
-// maxClusters bounds the table of clusters.
-const maxClusters = 60
+// maxClusterRows bounds the table of clusters.
+const maxClusterRows = 60
 
 // clusterRows lists the largest clusters of each kind in the report's order.
-func clusterRows(r Report, linked links) (views []clusterView, more string) {
+func clusterRows(r Report, linked links) (views []clusterRow, more string) {
 	most := 1
 	for _, c := range r.Clusters {
 		most = max(most, len(c.Episodes))
 	}
 	for at, c := range r.Clusters {
-		if at == maxClusters {
+		if at == maxClusterRows {
 			return views, fmt.Sprintf("%s are in report.json.", plural(len(r.Clusters)-at, "more cluster"))
 		}
-		v := clusterView{
+		v := clusterRow{
 			Kind: brief(string(c.Kind), 40), Signature: clip(c.Signature, 160), Count: thousands(int64(len(c.Episodes))),
 			Share: trimmed(100*float64(len(c.Episodes))/float64(most), 1), Candidates: list(c.Candidates, 4), Tasks: list(c.Tasks, 4),
 		}
