@@ -378,3 +378,22 @@ func TestPassingEpisodesAreSmall(t *testing.T) {
 	require.Less(t, (many-few)/200, 1000)
 	t.Logf("%d bytes for each episode more", (many-few)/200)
 }
+
+// Floor: 480 transcripts with what was said through html/template, six inline
+// plots; files are not written.
+func BenchmarkFolder480Episodes(b *testing.B) {
+	r := Build(demo(demoProfiles(), 60, 2))
+	details := tell(r)
+	b.ReportAllocs()
+	for b.Loop() {
+		f := newFolder(r)
+		if _, err := f.index(); err != nil {
+			b.Fatal(err)
+		}
+		for k := range f.order {
+			if err := f.page(io.Discard, k, details); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
