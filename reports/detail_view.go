@@ -93,9 +93,9 @@ func (s *saying) turn(t *DetailTurn, echo string) *saidView {
 			v.More = plural(len(t.Steps)-i, "more step")
 			break
 		}
-		class := "x"
+		class := " bad"
 		if step.Outcome == "ok" || step.Outcome == "" {
-			class = "y"
+			class = ""
 		}
 		v.Steps = append(v.Steps, stepView{
 			Tool: brief(step.Tool, 80), Args: s.text(step.Args, maxText), Question: s.text(step.Question, maxText),

@@ -176,7 +176,7 @@ func (f *folder) head(t Task) taskPage {
 			v.Request = lines(m.Request, maxText)
 		}
 	}
-	if !slices.ContainsFunc(t.Cells, func(c Cell) bool { return len(c.Episodes) > 1 }) {
+	if f.lean && !slices.ContainsFunc(t.Cells, func(c Cell) bool { return len(c.Episodes) > 1 }) {
 		return v // the episodes themselves say it
 	}
 	here := links{}

@@ -30,7 +30,7 @@ type Builder struct {
 func NewBuilder(baseline, trial ledger.Manifest, pairs []Names, rules Rules) *Builder {
 	b := &Builder{
 		baseline: newSide(baseline), trial: newSide(trial), pairs: pairs, rules: rules.Resolved(),
-		kindOf: simpleKind, changed: changed, differences: Differences,
+		kindOf: kindByRule, changed: changed, differences: Differences,
 	}
 	for _, p := range pairs {
 		b.baseline.open(p.Baseline)

@@ -63,20 +63,8 @@ func drift(tasks []joined, alpha float64) []Drift {
 	return list
 }
 
-// simpleKind tells kinds of failure by the status alone.
-func simpleKind(rows ledger.EpisodeRows) (failure.Kind, bool) {
-	e := &rows.Episode
-	switch why := excluded(e); {
-	case why == "infrastructure error":
-		return failure.Infrastructure, true
-	case why == "harness error":
-		return failure.Harness, true
-	case why != "" || solved(e):
-		return "", false
-	case e.Status == "stopped":
-		return failure.Budget, true
-	case e.Status != e.ExpectedStatus:
-		return failure.Trajectory, true
-	}
-	return failure.Answer, true
+// kindByRule is the kind of failure of package failure.
+func kindByRule(rows ledger.EpisodeRows) (failure.Kind, bool) {
+	c, ok := failure.Of(rows)
+	return c.Kind, ok
 }

@@ -184,7 +184,12 @@
       Array.prototype.forEach.call(turn.childNodes, function (n) { h.appendChild(n.cloneNode(true)); });
       return h;
     }
-    function key(turn) { return turn ? turn.dataset.key : "ends here"; }
+    function key(turn) { return turn ? turn.dataset.key : ""; }
+    function parting(l, r) {
+      function what(turn) { return turn ? turn.querySelector("b").textContent : "it has ended"; }
+      return what(l) === what(r) ? "Here they part: both " + what(l) + ", with different arguments." :
+        "Here they part: " + what(l) + " on the left, " + what(r) + " on the right.";
+    }
     function draw() {
       var a = get(left.value), b = get(right.value);
       if (!a || !b) return;
@@ -194,7 +199,7 @@
         if (differs && parts < 0) {
           parts = i;
           row.className += " diverges";
-          row.appendChild(make("p", "parting", "Here they part: " + key(l[i]) + " on the left, " + key(r[i]) + " on the right."));
+          row.appendChild(make("p", "parting", parting(l[i], r[i])));
         }
         row.appendChild(half(l[i], label(a)));
         row.appendChild(half(r[i], label(b)));
