@@ -13,8 +13,8 @@ import (
 // task: the task, its expectations, and the tools it offers.
 func (s *Suite) TaskDigest(t Task) string { return digest(s.alone(t)) }
 
-// TaskParts are the SHA-256 hex of each thing a task is made of: two runs of it
-// tell by them what changed in between.
+// TaskParts are 16 hex digits of the SHA-256 of each thing a task is made of: two
+// runs of it tell by them what changed in between, not whether anything did.
 type TaskParts struct {
 	// Request is what is asked, with its constraints.
 	Request string
@@ -32,10 +32,10 @@ type TaskParts struct {
 func (s *Suite) TaskParts(t Task) TaskParts {
 	one := s.alone(t)
 	return TaskParts{
-		Request: sum([]string{t.Request, t.Constraints}),
-		World:   sum([]any{digestedWorld(t.World), t.Budgets, t.Replies, t.Approvals, t.Scripted, t.Script}),
-		Tools:   sum([]any{t.Tools, one.Tools, one.HTTP, one.Approvals}),
-		Checks:  sum(digestedChecks(t.Expect)),
+		Request: sum([]string{t.Request, t.Constraints})[:16],
+		World:   sum([]any{digestedWorld(t.World), t.Budgets, t.Replies, t.Approvals, t.Scripted, t.Script})[:16],
+		Tools:   sum([]any{t.Tools, one.Tools, one.HTTP, one.Approvals})[:16],
+		Checks:  sum(digestedChecks(t.Expect))[:16],
 	}
 }
 

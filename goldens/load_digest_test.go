@@ -16,7 +16,7 @@ func TestTaskParts(t *testing.T) {
 		return s.TaskParts(s.Tasks[0])
 	}
 	base := of(text)
-	require.Len(t, base.Request, 64)
+	require.Len(t, base.Request, 16)
 	for name, c := range map[string]struct{ from, to, changed string }{
 		"suite's name":         {"name: demo", "name: demo2", ""},
 		"title, tags and note": {"title: T, tags: [x], request: Hi, tools: [today_range], expect: {status: answered, numbers: [1], note: n}", "title: U, tags: [y], request: Hi, tools: [today_range], expect: {status: answered, numbers: [1], note: m}", ""},

@@ -185,7 +185,7 @@ func (p *process) compare(cfg config, baseline, trial string, candidates []strin
 	if err != nil {
 		return none, err
 	}
-	if err := refuse(b.manifest, t.manifest, compare.Differences(b.manifest, t.manifest, pairs), rules.Resolved().Changed); err != nil {
+	if err := refuse(b, t, compare.Differences(b.manifest, t.manifest, pairs), rules.Resolved().Changed); err != nil {
 		return none, err
 	}
 	builder := compare.NewBuilder(b.manifest, t.manifest, pairs, rules)
@@ -238,11 +238,14 @@ func sameFolder(a, b string) bool {
 }
 
 // refuse says why two runs cannot be compared, all of it, and what to do.
-func refuse(b, t ledger.Manifest, differences []compare.Difference, changed compare.Changed) error {
-	if !slices.ContainsFunc(b.Tasks, func(task ledger.ManifestTask) bool {
-		return slices.ContainsFunc(t.Tasks, func(other ledger.ManifestTask) bool { return other.ID == task.ID })
-	}) {
-		return usage(fmt.Errorf("nothing to compare: no task is in both %s (suite %s) and %s (suite %s)", b.RunID, b.Suite, t.RunID, t.Suite))
+func refuse(b, t compared, differences []compare.Difference, changed compare.Changed) error {
+	had := map[string]bool{}
+	for _, task := range b.manifest.Tasks {
+		had[task.ID] = true
+	}
+	if !slices.ContainsFunc(t.manifest.Tasks, func(task ledger.ManifestTask) bool { return had[task.ID] }) {
+		return usage(fmt.Errorf("nothing to compare: no task is in both %s (suite %s) and %s (suite %s)",
+			b.manifest.RunID, b.manifest.Suite, t.manifest.RunID, t.manifest.Suite))
 	}
 	if changed != compare.Refuse {
 		return nil
@@ -264,7 +267,7 @@ func refuse(b, t ledger.Manifest, differences []compare.Difference, changed comp
 	}
 	lines = append(lines, "leave them out with --changed skip, or compare them all the same with --changed keep")
 	if rescore {
-		lines = append(lines, "or score the baseline by today's checks: cupel rescore "+b.RunID)
+		lines = append(lines, "or score the baseline by today's checks: cupel rescore "+b.dir)
 	}
-	return usage(fmt.Errorf("tasks are not what they were in %s, so another outcome need not be the candidate's doing:\n%s", b.RunID, strings.Join(lines, "\n")))
+	return usage(fmt.Errorf("tasks are not what they were in %s, so another outcome need not be the candidate's doing:\n%s", b.manifest.RunID, strings.Join(lines, "\n")))
 }

@@ -86,7 +86,7 @@ func TestFindRunByAge(t *testing.T) {
 
 // All that would mislead is said, with the ways on.
 func TestRefuse(t *testing.T) {
-	b := ledger.Manifest{RunID: "B", Tasks: []ledger.ManifestTask{{ID: "G01"}}}
+	b := compared{dir: "runs/B", manifest: ledger.Manifest{RunID: "B", Tasks: []ledger.ManifestTask{{ID: "G01"}}}}
 	d := []compare.Difference{
 		{What: "model", Where: "strong", Baseline: "m", Trial: "n"},
 		{What: "checks", Where: "G01, G02", Baseline: "as it was", Trial: "changed", Misleads: true},
@@ -96,13 +96,13 @@ func TestRefuse(t *testing.T) {
   G01, G02: checks changed
   G02: world changed
 leave them out with --changed skip, or compare them all the same with --changed keep`)
-	require.ErrorContains(t, refuse(b, b, d[:2], compare.Refuse), "\nor score the baseline by today's checks: cupel rescore B")
+	require.ErrorContains(t, refuse(b, b, d[:2], compare.Refuse), "\nor score the baseline by today's checks: cupel rescore runs/B")
 	require.ErrorContains(t, refuse(b, b, []compare.Difference{{What: "request", Where: "G01", Baseline: "How many?", Trial: "How few?", Misleads: true}}, compare.Refuse), `  G01: request changed to "How few?"`)
 	for _, changed := range []compare.Changed{compare.Skip, compare.Keep} {
 		require.NoError(t, refuse(b, b, d, changed))
 	}
 	require.NoError(t, refuse(b, b, d[:1], compare.Refuse))
-	err := refuse(b, ledger.Manifest{RunID: "T", Tasks: []ledger.ManifestTask{{ID: "X"}}}, nil, compare.Keep)
+	err := refuse(b, compared{manifest: ledger.Manifest{RunID: "T", Tasks: []ledger.ManifestTask{{ID: "X"}}}}, nil, compare.Keep)
 	require.ErrorContains(t, err, "nothing to compare: no task is in both B")
 	require.Equal(t, exitUsage, exitCode(err))
 }

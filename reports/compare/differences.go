@@ -223,12 +223,17 @@ func mode(m ledger.Manifest) string {
 	return m.Mode
 }
 
-// named lists ids, and says how many more there are.
+// named lists some ids, each cut to 80 characters, and says how many more there are.
 func named(ids []string) string {
-	if more := len(ids) - maxNamed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(ids[:maxNamed], ", "), more)
+	var list []string
+	for _, id := range ids[:min(maxNamed, len(ids))] {
+		list = append(list, fmt.Sprintf("%.80s", id))
 	}
-	return strings.Join(ids, ", ")
+	text := strings.Join(list, ", ")
+	if more := len(ids) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func short(digest string) string { return fmt.Sprintf("%.12s", digest) }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -174,5 +175,6 @@ func TestDifferencesAreBounded(t *testing.T) {
 	got := Differences(madeOf(many), madeOf(many, retask(func(t *ledger.ManifestTask) { t.ChecksDigest = "c2" })), nil)
 	require.Len(t, got, 3)
 	require.Equal(t, "T0000, T0001, T0002, T0003, T0004, T0005, T0006, T0007, T0008, T0009 and 4990 more", got[2].Where)
+	require.Equal(t, strings.Repeat("ü", 80)+", b", named([]string{strings.Repeat("ü", 1000), "b"}))
 	require.Equal(t, []string{"checks"}, changed(madeOf(many), madeOf(many, retask(func(t *ledger.ManifestTask) { t.ChecksDigest = "c2" })))["T4999"])
 }
