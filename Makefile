@@ -4,7 +4,7 @@ export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test check bench bench-scale scale build lint fuzz duckdb clean
+.PHONY: run test check evidence bench bench-scale scale build lint fuzz duckdb clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
@@ -30,6 +30,9 @@ lint: $(LINT) ## the pinned linter
 
 $(LINT): tools.mod tools.sum
 	$(GO) build -modfile=tools.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+evidence: ## the statistics held in simulation, 10,000 synthetic suites of each setting
+	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 60m -run Simulation -v ./reports/stat ./reports/compare
 
 bench: ## every benchmark, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -11,7 +11,36 @@ import (
 
 // TaskDigest is the SHA-256 hex of everything that can change a result of one
 // task: the task, its expectations, and the tools it offers.
-func (s *Suite) TaskDigest(t Task) string {
+func (s *Suite) TaskDigest(t Task) string { return digest(s.alone(t)) }
+
+// TaskParts are the SHA-256 hex of each thing a task is made of: two runs of it
+// tell by them what changed in between.
+type TaskParts struct {
+	// Request is what is asked, with its constraints.
+	Request string
+	// World is what the episode is lived in: data, clock, faults, budgets, and what
+	// the scripted human and model say.
+	World string
+	// Tools are those on offer, in order, with how they are run and approved.
+	Tools string
+	// Checks are what is expected.
+	Checks string
+}
+
+// TaskParts returns the digests of t. They leave out the suite's name, tags and
+// texts for people, so together they may be equal where TaskDigest is not.
+func (s *Suite) TaskParts(t Task) TaskParts {
+	one := s.alone(t)
+	return TaskParts{
+		Request: sum([]string{t.Request, t.Constraints}),
+		World:   sum([]any{digestedWorld(t.World), t.Budgets, t.Replies, t.Approvals, t.Scripted, t.Script}),
+		Tools:   sum([]any{t.Tools, one.Tools, one.HTTP, one.Approvals}),
+		Checks:  sum(digestedChecks(t.Expect)),
+	}
+}
+
+// alone is a suite of t and the tools it offers.
+func (s *Suite) alone(t Task) *Suite {
 	one := &Suite{Name: s.Name, Tasks: []Task{t}, HTTP: map[string]HTTPTool{}, Approvals: map[string]Approval{}}
 	for _, spec := range s.Tools {
 		if !slices.Contains(t.Tools, spec.Name) {
@@ -25,17 +54,13 @@ func (s *Suite) TaskDigest(t Task) string {
 			one.Approvals[spec.Name] = a
 		}
 	}
-	return digest(one)
+	return one
 }
 
 // digest returns the SHA-256 hex of a canonical encoding of what can change a
 // result. Where a task stands in which file is no part of it, nor are the texts
 // that only people read: titles, descriptions, probes and notes.
 func digest(s *Suite) string {
-	type world struct {
-		WorldSpec
-		Now, Zone string
-	}
 	type task struct {
 		Task
 		World  world
@@ -49,19 +74,36 @@ func digest(s *Suite) string {
 		Tasks        []task
 	}{Format: "cupel-suite-1", Name: s.Name, Tools: s.Tools, HTTP: s.HTTP, Approvals: s.Approvals}
 	for _, t := range s.Tasks {
-		w := world{WorldSpec: t.World, Now: t.World.Now.UTC().Format(time.RFC3339Nano), Zone: t.World.Zone.String()}
-		d := task{Task: t, World: w}
+		d := task{Task: t, World: digestedWorld(t.World), Expect: digestedChecks(t.Expect)}
 		d.Title, d.Probes, d.File, d.Line = "", nil, "", 0
-		for _, e := range t.Expect {
-			e.Note = ""
-			d.Expect = append(d.Expect, e)
-		}
 		doc.Tasks = append(doc.Tasks, d)
 	}
+	return sum(doc)
+}
+
+// world is a world as it is digested: the same instant in any notation.
+type world struct {
+	WorldSpec
+	Now, Zone string
+}
+
+func digestedWorld(w WorldSpec) world {
+	return world{WorldSpec: w, Now: w.Now.UTC().Format(time.RFC3339Nano), Zone: w.Zone.String()}
+}
+
+func digestedChecks(expect []Expect) (out []Expect) {
+	for _, e := range expect {
+		e.Note = ""
+		out = append(out, e)
+	}
+	return out
+}
+
+func sum(doc any) string {
 	text, err := json.Marshal(doc)
 	if err != nil {
 		panic(fmt.Sprintf("goldens: a loaded suite does not encode: %v", err))
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	digest := sha256.Sum256(text)
+	return hex.EncodeToString(digest[:])
 }

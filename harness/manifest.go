@@ -65,7 +65,11 @@ func statusWith(o ledger.Outcomes) string {
 }
 
 func manifestTask(s *goldens.Suite, t goldens.Task) ledger.ManifestTask {
-	return ledger.ManifestTask{ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: bounded(t.Request, 400), Digest: s.TaskDigest(t)}
+	parts := s.TaskParts(t)
+	return ledger.ManifestTask{
+		ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: bounded(t.Request, 400), Digest: s.TaskDigest(t),
+		RequestDigest: parts.Request, WorldDigest: parts.World, ToolsDigest: parts.Tools, ChecksDigest: parts.Checks,
+	}
 }
 
 // CandidateDigest covers what a candidate is, but for its name, where its provider

@@ -114,6 +114,9 @@ type Options struct {
 	// the limit of a lane changes, and every second. Of Progress and Watch one is called
 	// at a time, and the run waits for it.
 	Watch func(Progress)
+	// Traced is called after every episode with what happened in it, of several at
+	// once. What it keeps takes room: Replayer has it all again.
+	Traced func(ledger.EpisodeRows, []Trace)
 	// Drain, when closed, lets episodes in flight finish and starts no others.
 	Drain <-chan struct{}
 }

@@ -57,7 +57,7 @@ func (r *runner) runAll(ctx context.Context, s *store) (stopped, error) {
 						return
 					}
 					b.began()
-					rows := r.runEpisode(ctx, r.plan.at(i), nil)
+					rows := r.runTraced(ctx, r.plan.at(i))
 					if err := b.ended(i, rows); err != nil {
 						cancel(err)
 					}

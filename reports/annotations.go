@@ -21,8 +21,10 @@ type annotation struct {
 // for each criterion that failed, a warning for each inconclusive one, a notice
 // for each candidate that passes. There are at most ten, the worst first; the last
 // one then says how many are missing. Each is one line, bounded and escaped.
-func Annotations(w io.Writer, r Report) error {
-	var list []annotation
+func Annotations(w io.Writer, r Report) error { return writeAnnotations(w, r.remarks()) }
+
+// remarks are what there is to say about the candidates, the groups and the run.
+func (r Report) remarks() (list []annotation) {
 	for _, c := range r.Candidates {
 		list = annotate(list, c.Name, c.Verdict, c.Sentence, c.Criteria)
 	}
@@ -32,6 +34,11 @@ func Annotations(w io.Writer, r Report) error {
 	if r.Verdict != Pass && !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict != Pass }) {
 		list = append(list, annotation{r.Verdict, "cupel", r.Headline}) // it is about the run
 	}
+	return list
+}
+
+// writeAnnotations writes the worst remarks, at most ten.
+func writeAnnotations(w io.Writer, list []annotation) error {
 	slices.SortStableFunc(list, func(a, b annotation) int { return cmp.Compare(a.rank(), b.rank()) })
 	if more := len(list) - maxAnnotations + 1; more > 1 {
 		list = append(list[:maxAnnotations-1], annotation{list[maxAnnotations-1].verdict, "cupel", fmt.Sprintf("%d more remarks are in the report", more)})

@@ -1,21 +1,27 @@
 package reports
 
 // Detail is what was said in an episode, which its rows do not hold: it comes
-// from executing the episode again from its cassette. All of it is untrusted text.
+// from executing the episode again from its cassette. All of it is untrusted text,
+// free of credentials and bounded: a text that was cut says how much is missing.
 type Detail struct {
 	// System is the system prompt of the first turn.
 	System string
 	Turns  []DetailTurn
 	// Answer is what the user was told at the end.
 	Answer string
+	// More is how many turns were left out to keep the detail small.
+	More int
+	// Missing says in a few words why there is no detail, where there is none: "the
+	// run was live: nothing of its texts was kept". Many episodes share it.
+	Missing string
 }
 
 // DetailTurn is one model call and what followed it.
 type DetailTurn struct {
 	// Turn and the other figures are in the ledger's row of the same number.
 	Turn int
-	// Prompt are the messages that no earlier turn of the episode was sent, in
-	// order; System is set where it differs from the turn before.
+	// System is set where it differs from the turn before's. Prompt are the messages
+	// with lines that no earlier turn of the episode was sent, in order.
 	System string
 	Prompt []Message
 	// Output is the model's raw text; Failed the error in place of a reply.
@@ -23,8 +29,12 @@ type DetailTurn struct {
 	Steps          []DetailStep
 }
 
-// Message is one message of a prompt.
-type Message struct{ Role, Text string }
+// Message is one message of a prompt: the lines that no earlier turn was sent.
+// Same are the others, which were left out.
+type Message struct {
+	Role, Text string
+	Same       int
+}
 
 // DetailStep is a tool call with its observation, or a question with its reply.
 type DetailStep struct {
@@ -35,7 +45,7 @@ type DetailStep struct {
 	Result, Outcome string
 }
 
-// DetailOf returns the detail of an episode; ok is false where none can be had:
-// a live run, a cassette that no longer fits. Write calls it from one goroutine,
-// in the order of Report.Episodes.
+// DetailOf returns the detail of an episode; ok is false where none can be had,
+// and Missing says why. Write calls it from one goroutine, in the order of
+// Report.Episodes: another order works, and takes longer.
 type DetailOf func(e Episode) (d Detail, ok bool)

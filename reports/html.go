@@ -25,7 +25,7 @@ var pageScript string
 
 // parsed are the templates, parsed on first use: start-up does not pay for them.
 var parsed = sync.OnceValue(func() *template.Template {
-	return template.Must(template.ParseFS(pageTemplates, "page/index.html.tmpl", "page/task.html.tmpl", "page/parts.html.tmpl"))
+	return template.Must(template.ParseFS(pageTemplates, "page/index.html.tmpl", "page/task.html.tmpl", "page/compare.html.tmpl", "page/parts.html.tmpl"))
 })
 
 // scriptHash lets a page run its own script and no other.

@@ -25,6 +25,8 @@ type folder struct {
 	lean   bool
 	size   int // of the pages without what was said, about
 	ration ration
+	// missing is what could not be said: of all pages, once these are written.
+	missing missingSaid
 }
 
 func newFolder(r Report) *folder {
@@ -89,6 +91,7 @@ func (f *folder) index() ([]byte, error) {
 		return nil, err
 	}
 	v.link(f.r, f.linked, f.pages)
+	v.Notes = append(v.Notes, f.missing.words()...)
 	var b bytes.Buffer
 	err = execute(&b, "index.html.tmpl", v)
 	f.ration = newRation(f.r, f.linked, max(leastSaid, maxPages-b.Len()-f.size))
@@ -125,6 +128,8 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 		v.After = f.linkTo(k + 1)
 	}
 	shelf := &systems{by: map[string]int{}}
+	before := f.missing
+	f.missing = nil
 	missing := 0
 	var b bytes.Buffer
 	all := t.episodes()
@@ -153,6 +158,11 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 	if missing > 0 {
 		v.Missing = plural(missing, "more episode") + " of this task: in the ledger only."
 	}
+	v.Missing = join(" ", append([]string{v.Missing}, f.missing.words()...)...)
+	for _, m := range f.missing {
+		before.count(m)
+	}
+	f.missing = before
 	return execute(w, "task.html.tmpl", v)
 }
 
@@ -195,7 +205,9 @@ func (f *folder) episode(b *bytes.Buffer, e *Episode, i int, details DetailOf, s
 	}
 	before := shelf.size
 	if details != nil && f.ration.has(i) {
-		if d, ok := details(*e); ok {
+		d, ok := details(*e)
+		f.missing.add(d.Missing)
+		if ok {
 			said = true
 			(&saying{left: maxSaid, systems: shelf}).detail(&v, d)
 		}

@@ -33,9 +33,9 @@ func tell(r Report) DetailOf {
 			if err != nil {
 				return d, false
 			}
-			t := DetailTurn{Turn: i + 1, Output: string(output), Prompt: []Message{{"user", "How many angry messages on 13 May?"}}}
+			t := DetailTurn{Turn: i + 1, Output: string(output), Prompt: []Message{{Role: "user", Text: "How many angry messages on 13 May?"}}}
 			if i > 0 {
-				t.Prompt = []Message{{"assistant", d.Turns[i-1].Output}, {"user", d.Turns[i-1].Steps[0].Result}}
+				t.Prompt = []Message{{Role: "assistant", Text: d.Turns[i-1].Output}, {Role: "user", Text: d.Turns[i-1].Steps[0].Result}}
 			}
 			t.Steps = []DetailStep{{Tool: "get_counts", Args: `{"date":"2026-05-13","label":"angry"}`, Result: fmt.Sprintf(`{"count":%d,"from":"2026-05-13","to":"2026-05-13"}`, 400+i), Outcome: "ok"}}
 			d.Turns = append(d.Turns, t)
@@ -264,7 +264,7 @@ func TestHostileDetails(t *testing.T) {
 		d := Detail{System: huge, Answer: huge}
 		for i := range 100 {
 			d.Turns = append(d.Turns, DetailTurn{
-				Turn: i, System: bad + fmt.Sprint(i), Output: deep, Failed: huge, Prompt: slices.Repeat([]Message{{bad, huge}}, 50),
+				Turn: i, System: bad + fmt.Sprint(i), Output: deep, Failed: huge, Prompt: slices.Repeat([]Message{{Role: bad, Text: huge}}, 50),
 				Steps: slices.Repeat([]DetailStep{{Tool: bad, Args: huge, Question: bad, Result: huge, Outcome: bad}}, 50),
 			})
 		}

@@ -74,6 +74,11 @@ func (f *folder) write(root string, details DetailOf) error {
 			return err
 		}
 	}
+	if len(f.missing) > 0 { // the index says why
+		if index, err = f.index(); err != nil {
+			return err
+		}
+	}
 	return writeFile(filepath.Join(root, "index.html"), func(w io.Writer) error { _, err := w.Write(index); return err })
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/reports/compare"
 )
 
 // configName is the file looked for in the working directory.
@@ -53,7 +54,8 @@ type fileConfig struct {
 
 		Criteria []ledger.OwnCriterion `yaml:"-"` // below criteria
 	} `yaml:"acceptance"`
-	Criteria yaml.Node `yaml:"criteria"`
+	Criteria   yaml.Node `yaml:"criteria"`
+	Regression yaml.Node `yaml:"regression"`
 }
 
 // settings are the scalar settings with their defaults, in the order shown.
@@ -90,6 +92,8 @@ type config struct {
 
 	Policy     providers.Policy
 	Acceptance ledger.Acceptance
+	// Regression says how comparisons are judged, without the day of today.
+	Regression compare.Rules
 	// File is the configuration file that was read; empty if there is none.
 	File string
 	// sources says where each setting came from, values what it is, as text.
@@ -134,7 +138,8 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 	return c, errors.Join(
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
 		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path),
-		c.loadCaps(v, file), c.loadLimits(&file.Limits), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria))
+		c.loadCaps(v, file), c.loadLimits(&file.Limits), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria),
+		c.loadRegression(&file.Regression))
 }
 
 // loadMatrix adds the candidates of the file's matrix to those it lists.

@@ -28,8 +28,8 @@ func configOf(t *testing.T, text string) (config, error) {
 func TestScaffoldComments(t *testing.T) {
 	text, err := scaffold.ReadFile("scaffold/cupel.yaml")
 	require.NoError(t, err)
-	off := regexp.MustCompile(`(?m)^# ((?:matrix|criteria|limits|max_cost|max_tokens|max_requests):|  )`)
-	require.Len(t, off.FindAll(text, -1), 24)
+	off := regexp.MustCompile(`(?m)^# ((?:matrix|criteria|limits|regression|max_cost|max_tokens|max_requests):|  )`)
+	require.Len(t, off.FindAll(text, -1), 32)
 	c, err := configOf(t, off.ReplaceAllString(string(text), "$1"))
 	require.NoError(t, err)
 	var names []string
@@ -52,6 +52,8 @@ func TestScaffoldComments(t *testing.T) {
 		"openai":    {Concurrency: 8, RequestsPerMinute: 500, TokensPerMinute: 200_000},
 		"anthropic": {Concurrency: 4, Caps: admission.Caps{CostNanoUSD: 25e8, Tokens: 1e6, Requests: 2000}},
 	}, c.Limits)
+	require.Equal(t, 0.2, c.Regression.MaxCost)
+	require.Equal(t, "2027-12-31", c.Regression.Flaky[0].Expires)
 }
 
 // Money is the text of the file, digit by digit: 16 digits are no float's.

@@ -72,6 +72,7 @@ func diagnose(p *process, cfg config, prices providers.Prices) error {
 	_, _ = fmt.Fprintf(p.stdout, "cupel %s · configuration: %s\n\n", version(), file)
 	printSources(p, cfg)
 	printLimits(p, cfg)
+	printRegression(p, cfg)
 	printMatrix(p, cfg)
 	suite, _, err := loadSuite(cfg.Suite)
 	if err != nil {

@@ -120,6 +120,37 @@ func TestNightlyScript(t *testing.T) {
 	}
 }
 
+// A night is gated against the last one that was accepted, if there is one.
+func TestNightlyScriptCompares(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
+	t.Parallel()
+	k := newKit(t)
+	k.fake(0, nil)
+	night := func(at, exit, run string) {
+		k.write("nightly/night-"+at+"/exit", exit)
+		k.write("nightly/night-"+at+"/shards", "1\n")
+		k.write("nightly/night-"+at+"/"+run+"/run.json", "{}")
+	}
+	night("20260103T000000Z", "10\n", "shard-1/c") // rejected: no baseline
+	code, out := k.nightly("NIGHTLY_BASELINE=last")
+	require.Equal(t, 0, code, out)
+	require.Equal(t, 0, k.calls("--baseline"), "nobody was accepted yet")
+	require.NoError(t, os.RemoveAll(filepath.Join(k.dir, "nightly")))
+
+	night("20260101T000000Z", "0\n", "shard-1/a")
+	night("20260102T000000Z", "0\n", "merged/b")
+	night("20260103T000000Z", "10\n", "shard-1/c")
+	code, out = k.nightly("NIGHTLY_BASELINE=last", "NIGHTLY_GATE=--changed skip")
+	require.Equal(t, 0, code, out)
+	require.Equal(t, 1, k.calls("--changed skip --baseline nightly/night-20260102T000000Z/merged/b"), k.read("fake/calls"))
+
+	code, out = k.nightly("NIGHTLY_BASELINE=kept/run")
+	require.Equal(t, 0, code, out)
+	require.Equal(t, 1, k.calls("--baseline kept/run"))
+}
+
 func TestNightlyScriptRefuses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")

@@ -40,7 +40,7 @@ can be looked at, but never passes the gate.`,
 			if err != nil {
 				return err
 			}
-			report, err := writeReportOf(dir)
+			report, err := writeReportOf(dir, p.detailsOf(c.Context(), cfg, dir, ""))
 			if err != nil {
 				return err
 			}

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,11 +23,13 @@ var formats = map[string]func(io.Writer, reports.Report) error{
 
 func newReport(p *process) *cobra.Command {
 	var outputs []string
+	var pack string
 	cmd := &cobra.Command{
 		Use:   "report RUN…",
 		Short: "Rebuild the report of a run from its ledger",
 		Long: `Rebuilds index.html, report.md, junit.xml, report.json and the plots below
-RUN/report/, from the ledger alone. With -o it writes single files instead, in
+RUN/report/, from the ledger; prompts and outputs are those of the cassettes, where
+these still give the same ledger. With -o it writes single files instead, in
 the format their suffix names: .html, .md, .xml (JUnit) or .json; "-" followed
 by a suffix writes to standard output, as in -o -.md.
 
@@ -45,7 +47,7 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 				return usage(fmt.Errorf("-o takes one run, not %d", len(args)))
 			}
 			for _, name := range args {
-				if err := writeReport(p, cfg, name, outputs); err != nil {
+				if err := writeReport(c.Context(), p, cfg, name, outputs, pack); err != nil {
 					return err
 				}
 			}
@@ -55,54 +57,53 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 	cmd.Flags().String("config", configName, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
+	cmd.Flags().StringVar(&pack, "pack", "", "take prompts and outputs from this pack, where the run was made from one; see cupel cassette pack")
 	return cmd
 }
 
-func writeReport(p *process, cfg config, name string, outputs []string) error {
+func writeReport(ctx context.Context, p *process, cfg config, name string, outputs []string, pack string) error {
 	dir, r, err := loadReport(cfg.Runs, name)
 	if err != nil {
 		return err
 	}
 	if len(outputs) == 0 {
-		if err := reports.Write(dir, r, nil); err != nil {
+		d := p.detailsOf(ctx, cfg, dir, pack)
+		if pack != "" { // who names a pack wants it
+			err = d.open()
+		}
+		if err == nil {
+			err = reports.Write(dir, r, d.episode)
+		}
+		if err := cmp.Or(d.close(), err); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(p.stdout, filepath.Join(dir, "report", "index.html"))
 		return err
 	}
-	for _, out := range outputs {
-		render, ok := formats[filepath.Ext(out)]
-		if !ok {
-			return usage(fmt.Errorf("-o %s: unknown suffix; known: .html, .md, .xml, .json", out))
-		}
-		var b bytes.Buffer
-		if err := render(&b, r); err != nil {
-			return err
-		}
-		if strings.HasPrefix(out, "-.") {
-			_, err = p.stdout.Write(b.Bytes())
-		} else {
-			err = os.WriteFile(out, b.Bytes(), 0o644)
-		}
-		if err != nil {
-			return fmt.Errorf("write report: %w", err)
-		}
+	if err := known(formats, outputs); err != nil {
+		return err
 	}
-	return nil
+	return writeOutputs(p, formats, outputs, r)
 }
 
 func newGate(p *process) *cobra.Command {
 	var candidates []string
+	var baseline, changed string
 	cmd := &cobra.Command{
 		Use:   "gate RUN",
-		Short: "The acceptance verdict of a run as an exit code",
+		Short: "The verdict of a run as an exit code",
 		Long: `Judges a run by its ledger and exits 0 (accepted), 10 (rejected) or 11
 (inconclusive: not enough evidence). With several candidates the worst decides:
 one rejected candidate rejects the run. RUN is a run folder, a run id or its
 beginning, or "latest". On GitHub Actions (GITHUB_ACTIONS=true) the verdict is
-annotated as well: errors, warnings and notices.`,
+annotated as well: errors, warnings and notices.
+
+With --baseline it also judges what became worse since that run, as cupel compare
+does, and the worse of the two verdicts decides. A baseline that cannot be
+compared with is an error (2), never a pass.`,
 		Example: `  cupel gate latest
-  cupel gate latest --candidate strong`,
+  cupel gate latest --candidate strong
+  cupel gate latest --baseline previous`,
 		Args: exactlyOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
@@ -113,24 +114,36 @@ annotated as well: errors, warnings and notices.`,
 			if err != nil {
 				return err
 			}
+			if baseline != "" {
+				compared, err := p.compare(cfg, baseline, args[0], candidates, changed)
+				if err != nil {
+					return err
+				}
+				return p.gateAgainst(r, compared)
+			}
+			if changed != "" {
+				return usage(errors.New("--changed: it says how to compare with a --baseline; name one"))
+			}
 			if err := reports.Summary(p.prose(p.stdout), r, p.width()); err != nil {
 				return err
 			}
 			if err := p.annotate(r); err != nil {
 				return err
 			}
-			return gateOutcome(r)
+			return gateOutcome(r.Verdict)
 		},
 	}
 	cmd.Flags().String("config", configName, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringSliceVar(&candidates, "candidate", nil, "judge only these candidates; repeatable")
+	cmd.Flags().StringVar(&baseline, "baseline", "", "judge also what became worse since this `RUN` (or RUN:CANDIDATE)")
+	changedFlag(cmd, &changed)
 	return cmd
 }
 
 // gateOutcome is the verdict as an exit code; what there is to say was printed.
-func gateOutcome(r reports.Report) error {
-	switch r.Verdict {
+func gateOutcome(v reports.Verdict) error {
+	switch v {
 	case reports.Pass:
 		return nil
 	case reports.Fail:

@@ -68,7 +68,7 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedR
 	text, err := harness.ReadSettings(dir)
 	if errors.Is(err, harness.ErrComplete) {
 		// Whoever completed it may have been killed before it had written the report.
-		_, failed := writeReportOf(dir)
+		_, failed := writeReportOf(dir, p.detailsOf(c.Context(), cfg, dir, ""))
 		return cfg, saved, dir, cmp.Or(failed, err)
 	}
 	if err != nil {

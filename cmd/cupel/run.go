@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -142,6 +143,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
 	if f.asJSON {
 		o.Progress, o.Watch = ev.episode, ev.watch
 	}
+	kept := p.keepDetails(&o)
 	back := p.collectLess()
 	res, err := harness.Run(ctx, o)
 	back() // a report is made of all that there is
@@ -149,7 +151,10 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
 	if err != nil {
 		return idle(p, f, ev, err)
 	}
-	report, err := writeReportOf(res.Dir)
+	stop() // the report has its own
+	details := p.detailsWith(c.Context(), o, res.Dir)
+	details.kept = kept
+	report, err := writeReportOf(res.Dir, details)
 	if err != nil {
 		return err
 	}
@@ -408,5 +413,5 @@ func interrupts(parent context.Context, stderr io.Writer) (context.Context, <-ch
 			}
 		}
 	}()
-	return ctx, drain, func() { signal.Stop(signals); close(done); cancel() }
+	return ctx, drain, sync.OnceFunc(func() { signal.Stop(signals); close(done); cancel() })
 }

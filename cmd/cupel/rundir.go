@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +17,8 @@ import (
 )
 
 // findRun resolves RUN: a run folder, an id or its unique beginning below the
-// runs folder, or "latest", the run whose manifest was written last.
+// runs folder, "latest", the run whose manifest was written last, or "previous",
+// the one before.
 func findRun(runs, name string) (string, error) {
 	if _, err := os.Stat(filepath.Join(name, "run.json")); err == nil {
 		return name, nil
@@ -25,21 +27,23 @@ func findRun(runs, name string) (string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("list runs: %w", err)
 	}
+	age, byAge := map[string]int{"latest": 0, "previous": 1}[name]
 	var found []string
-	var newest int64
+	written := map[string]int64{}
 	for _, e := range entries {
 		info, err := os.Stat(filepath.Join(runs, e.Name(), "run.json"))
 		if err != nil {
 			continue
 		}
-		switch {
-		case name == "latest":
-			if t := info.ModTime().UnixNano(); found == nil || t > newest {
-				found, newest = []string{e.Name()}, t
-			}
-		case strings.HasPrefix(e.Name(), name):
+		if byAge || strings.HasPrefix(e.Name(), name) {
 			found = append(found, e.Name())
+			written[e.Name()] = info.ModTime().UnixNano()
 		}
+	}
+	if byAge {
+		// Stable: of runs written at once the first by name is the latest.
+		slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(written[b], written[a]) })
+		found = found[min(age, len(found)):min(age+1, len(found))]
 	}
 	switch len(found) {
 	case 0:
@@ -121,11 +125,15 @@ func only(m ledger.Manifest, names []string) ([]ledger.ManifestCandidate, error)
 	return slices.DeleteFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return !slices.Contains(names, c.Name) }), nil
 }
 
-// writeReportOf builds and writes the report of a run that has just been made.
-func writeReportOf(dir string) (reports.Report, error) {
+// writeReportOf builds and writes the report of a run that has just been made, and
+// closes what its details come from.
+func writeReportOf(dir string, d *details) (reports.Report, error) {
 	_, report, err := loadReport("", dir)
 	if err == nil {
-		err = reports.Write(dir, report, nil)
+		err = reports.Write(dir, report, d.episode)
+	}
+	if closed := d.close(); closed != nil {
+		return report, closed
 	}
 	if err != nil {
 		return report, fmt.Errorf("write report (the ledger in %s is complete; retry with: cupel report %s): %w", dir, dir, err)

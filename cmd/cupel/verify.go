@@ -84,7 +84,7 @@ is named, and nothing is written.`,
 			if err != nil {
 				return err
 			}
-			if _, err := writeReportOf(to); err != nil {
+			if _, err := writeReportOf(to, p.detailsWith(c.Context(), o, to)); err != nil {
 				return err
 			}
 			return printRescored(p, to, res)

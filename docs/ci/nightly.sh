@@ -14,6 +14,7 @@ set -m # every shard is a process group of its own, which a signal reaches whole
 : "${NIGHTLY_RETRIES:=3}"                    # how often episodes without a result are run again
 : "${NIGHTLY_WAIT:=600}"                     # seconds before that
 : "${NIGHTLY_GATE=}"                         # what cupel gate is given, such as --candidate gpt
+: "${NIGHTLY_BASELINE=}"                     # a run to compare with: its folder, or "last" for the last night that was accepted
 : "${NIGHTLY_DIR:=nightly}"                  # where the nights are kept
 : "${NIGHTLY_KEEP:=14}"                      # how many of them
 : "${NIGHTLY_KEYS=}"                         # a file of NAME=value lines with the providers' keys, mode 600
@@ -91,9 +92,27 @@ run_shards() {
 	return "$code"
 }
 
+# baseline prints the run to compare with. There is none on the first night.
+baseline() {
+	local nights i run=
+	if [ "$NIGHTLY_BASELINE" != last ]; then
+		printf '%s\n' "$NIGHTLY_BASELINE"
+		return
+	fi
+	nights=("$NIGHTLY_DIR"/night-*)
+	for ((i = ${#nights[@]} - 1; i >= 0; i--)); do
+		if [ -e "${nights[i]}/exit" ] && [ "$(<"${nights[i]}/exit")" = 0 ]; then
+			run=$(run_of "${nights[i]}/merged")
+			[ -n "$run" ] || run=$(run_of "${nights[i]}/shard-1")
+			printf '%s\n' "$run"
+			return
+		fi
+	done
+}
+
 # judge merges the shards, writes the reports and prints the verdict.
 judge() {
-	local run gate=()
+	local run base gate=()
 	run=$(run_of "$night/shard-1")
 	if [ "$shards" -gt 1 ]; then
 		rm -rf "$night/merged" # of an earlier try
@@ -104,6 +123,8 @@ judge() {
 	"$CUPEL" report "$run" || return
 	"$CUPEL" report "$run" -o "$night/junit.xml" -o "$night/report.md" || return
 	read -ra gate <<<"$NIGHTLY_GATE"
+	base=$(baseline)
+	[ -z "$base" ] || gate+=(--baseline "$base")
 	"$CUPEL" gate "$run" "${gate[@]}"
 }
 

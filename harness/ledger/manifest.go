@@ -92,4 +92,9 @@ type ManifestTask struct {
 	Request string   `json:"request"`
 	// Digest covers the whole task, with what is expected of it.
 	Digest string `json:"digest"`
+	// These cover parts of it; runs made before they were written lack them.
+	RequestDigest string `json:"request_digest,omitempty"`
+	WorldDigest   string `json:"world_digest,omitempty"`
+	ToolsDigest   string `json:"tools_digest,omitempty"`
+	ChecksDigest  string `json:"checks_digest,omitempty"`
 }

@@ -16,7 +16,7 @@ func sampleManifest() Manifest {
 		SuitePath: "builtin:counts", SuiteDigest: "aa", ConfigDigest: "bb", PriceDigest: "cc", PriceVersion: "2026-05-01",
 		LedgerDigest: "dd", CodeVersion: "v1.2.3", Seed: -1 << 63, Trials: 3,
 		Candidates: []ManifestCandidate{{Name: "sim & <co>", Agent: "contract", Provider: "sim", Model: "m", Simulated: true}},
-		Tasks:      []ManifestTask{{ID: "t1", Title: "Zähle 件", Tier: "easy", Tags: []string{"x"}, Request: "wie viele?"}},
+		Tasks:      []ManifestTask{{ID: "t1", Title: "Zähle 件", Tier: "easy", Tags: []string{"x"}, Request: "wie viele?", RequestDigest: "r", WorldDigest: "w", ToolsDigest: "t", ChecksDigest: "c"}},
 		Episodes:   3, Turns: 9, ToolCalls: 6, Acceptance: Acceptance{}.Resolved(),
 	}
 }

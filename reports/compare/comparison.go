@@ -2,6 +2,14 @@
 // Comparison comes out, paired by task and trial, with what differs in their
 // making, an effect with its interval for every metric, a class for every task,
 // and one verdict. It is pure; package reports renders.
+//
+// Every metric is a difference of two ratios of sums over the same pairs (paired.go).
+// Its p is that of swapping the two runs of whole tasks, which is exact if nothing
+// changed, however the trials of a task resemble each other (measure.go). Holm over
+// all gating metrics and pairs keeps the chance of any false alarm at α; a pass must
+// rule out a loss of the margin in every gating metric, allowing for tasks that break
+// and were not seen (rule.go). With neither, it says what it would take (power.go).
+// simulation_test.go holds all of this; make evidence holds it over more.
 package compare
 
 import (
@@ -98,10 +106,12 @@ type Metric struct {
 	Gates    bool     `json:"gates"`
 	Baseline *float64 `json:"baseline"`
 	Trial    *float64 `json:"trial"`
-	// Effect is Trial − Baseline; Interval its two-sided interval, null where the
-	// spread between tasks is unknown.
+	// Effect is Trial − Baseline; Interval its two-sided 95 % interval, null where
+	// the spread between tasks is unknown.
 	Effect   *float64       `json:"effect"`
 	Interval *stat.Interval `json:"interval"`
+	// Relative is Effect as a share of Baseline, null where that is 0.
+	Relative *float64 `json:"relative"`
 	// N are paired observations, Clusters the tasks they come from.
 	N        int `json:"n"`
 	Clusters int `json:"tasks"`
@@ -110,8 +120,15 @@ type Metric struct {
 	// metrics of the same kind: Holm over gating ones, Benjamini–Hochberg over the rest.
 	P        *float64 `json:"p"`
 	Adjusted *float64 `json:"adjusted_p"`
-	// Margin is the loss one is ready to bear, null where none is set.
+	// Margin is the loss one is ready to bear, in the metric's unit; null where none
+	// is set.
 	Margin *float64 `json:"margin"`
+	// RuledOut is the loss from which on every larger one is ruled out at 1 − α; a
+	// gating share passes where it is below the margin. Null for other metrics.
+	RuledOut *float64 `json:"ruled_out"`
+	// Detectable is the loss these numbers would have shown with 80 % power, over
+	// all gating metrics; null for others and where no task differs.
+	Detectable *float64 `json:"detectable"`
 	// Test names the tests and the interval.
 	Test string `json:"test"`
 	// Verdict is not_judged for a metric that does not gate.
@@ -147,9 +164,11 @@ type Task struct {
 
 // EpisodePair is a trial on both sides. An id is empty where that side has none.
 type EpisodePair struct {
-	Trial         int    `json:"trial"`
-	BaselineID    string `json:"baseline_id"`
-	TrialID       string `json:"trial_id"`
+	Trial      int    `json:"trial"`
+	BaselineID string `json:"baseline_id"`
+	TrialID    string `json:"trial_id"`
+	// Ended is the outcome and the status: "solved: answered", "failed: stopped:
+	// max_steps", "no result: infrastructure error".
 	BaselineEnded string `json:"baseline_ended"`
 	TrialEnded    string `json:"trial_ended"`
 	// Turn is the first turn whose decision differs, counted from 1; 0 when all

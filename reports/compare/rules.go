@@ -1,12 +1,19 @@
 package compare
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
 
 // Rules are how a comparison is judged: section regression of cupel.yaml. The
-// zero value of a field means its default.
+// zero value of a field means its default, which Resolved fills in.
 type Rules struct {
 	// Alpha is the chance of calling a regression where there is none, over all
-	// gating metrics and pairs together, one-sided; default 0.05.
+	// gating metrics and pairs together, one-sided; default 0.05. It is also the
+	// chance of ruling a loss out that is just as large as its margin.
 	Alpha float64 `json:"alpha"`
 	// MaxDrop is the loss of solved tasks one is ready to bear, as a share;
 	// default 0.05. MaxInvalid is the same for contract-valid outputs; default 0.02.
@@ -37,3 +44,103 @@ const (
 	// Keep compares them all the same.
 	Keep Changed = "keep"
 )
+
+// Resolved returns r with its defaults filled in, and with its expired entries of
+// known-flaky tasks marked. It does not change r.
+func (r Rules) Resolved() Rules {
+	for _, d := range []struct {
+		value    *float64
+		fallback float64
+	}{{&r.Alpha, 0.05}, {&r.MaxDrop, 0.05}, {&r.MaxInvalid, 0.02}} {
+		if *d.value == 0 {
+			*d.value = d.fallback
+		}
+	}
+	if r.Changed == "" {
+		r.Changed = Refuse
+	}
+	r.Flaky = slices.Clone(r.Flaky)
+	for i := range r.Flaky {
+		r.Flaky[i].Expired = r.Today.Format(time.DateOnly) > r.Flaky[i].Expires
+	}
+	return r
+}
+
+// Validate joins one error per bad field, with its value and what is allowed.
+// Zero values are fine: they stand for the defaults.
+func (r Rules) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("regression: "+format, args...)) }
+	if !(r.Alpha >= 0 && r.Alpha < 0.5) || (r.Alpha > 0 && r.Alpha < 1e-6) {
+		bad("alpha is %v, must be a level from 0.000001 to below 0.5 (0 means the default 0.05)", r.Alpha)
+	}
+	for _, s := range []struct {
+		name     string
+		value    float64
+		fallback string
+		growth   bool
+	}{
+		{"max_drop", r.MaxDrop, "the default 0.05", false}, {"max_invalid", r.MaxInvalid, "the default 0.02", false},
+		{"max_steps", r.MaxSteps, "not gated", true}, {"max_cost", r.MaxCost, "not gated", true}, {"max_latency", r.MaxLatency, "not gated", true},
+	} {
+		switch {
+		case s.growth && !(s.value >= 0 && s.value <= 1000):
+			bad("%s is %v, must be a growth from 0 to 1000, 0.2 for a fifth more (0 means %s)", s.name, s.value, s.fallback)
+		case !s.growth && !(s.value >= 0 && s.value <= 1):
+			bad("%s is %v, must be a share from 0 to 1 (0 means %s)", s.name, s.value, s.fallback)
+		}
+	}
+	if !slices.Contains([]Changed{"", Refuse, Skip, Keep}, r.Changed) {
+		bad("changed is %q, must be refuse, skip or keep (empty means refuse)", r.Changed)
+	}
+	for i, f := range r.Flaky {
+		if f.Task == "" {
+			bad("known_flaky[%d]: task is missing; name the task", i)
+		}
+		if f.Owner == "" {
+			bad("known_flaky[%d] (%s): owner is missing; name who looks after it", i, f.Task)
+		}
+		if _, err := time.Parse(time.DateOnly, f.Expires); err != nil {
+			bad("known_flaky[%d] (%s): expires is %q, must be a date such as 2026-12-31", i, f.Task, f.Expires)
+		}
+	}
+	if len(r.Flaky) > 0 && r.Today.IsZero() {
+		bad("the day of the comparison is not known, which the known-flaky list needs")
+	}
+	return errors.Join(errs...)
+}
+
+// growth is the gate of a metric whose margin is a share of the baseline; 0 for none.
+func (r Rules) growth(name string) float64 {
+	switch name {
+	case "steps":
+		return r.MaxSteps
+	case "cost":
+		return r.MaxCost
+	case "latency":
+		return r.MaxLatency
+	}
+	return 0
+}
+
+// drop is the gate of a share; NaN for none.
+func (r Rules) drop(name string) float64 {
+	switch name {
+	case "solved":
+		return r.MaxDrop
+	case "valid_json":
+		return r.MaxInvalid
+	}
+	return math.NaN()
+}
+
+// known is the entry of the list for a task of a pair, nil without one.
+func (r Rules) known(task string, names Names) *KnownFlaky {
+	for i := range r.Flaky {
+		f := &r.Flaky[i]
+		if f.Task == task && (f.Candidate == "" || f.Candidate == names.Baseline || f.Candidate == names.Trial) {
+			return new(*f)
+		}
+	}
+	return nil
+}

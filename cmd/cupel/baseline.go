@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// gateAgainst prints what a run is by its criteria and what has become worse since
+// a baseline. Its exit code is the worst of both.
+func (p *process) gateAgainst(r reports.Report, c compare.Comparison) error {
+	worst := stat.Worst([]stat.Verdict{r.Verdict, c.Verdict})
+	out := p.prose(p.stdout)
+	if _, err := fmt.Fprintf(out, "%s: acceptance %s, regression %s\n\nacceptance: ", gateWord(worst), r.Verdict, c.Verdict); err != nil {
+		return err
+	}
+	if err := reports.Summary(out, r, p.width()); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprint(out, "\nregression: "); err != nil {
+		return err
+	}
+	if err := reports.CompareSummary(out, c, p.width()); err != nil {
+		return err
+	}
+	if p.onActions() {
+		if err := reports.GateAnnotations(p.stdout, r, c); err != nil {
+			return err
+		}
+	}
+	return gateOutcome(worst)
+}
+
+func gateWord(v stat.Verdict) string {
+	switch v {
+	case stat.Pass:
+		return "Accepted"
+	case stat.Fail:
+		return "Rejected"
+	}
+	return "Inconclusive"
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/compare"
+)
+
+// compareFormats are the single-file renderings of a comparison of two runs, by
+// suffix of -o.
+func (p *process) compareFormats(ctx context.Context, cfg config, baseline, trial string) map[string]func(io.Writer, compare.Comparison) error {
+	return map[string]func(io.Writer, compare.Comparison) error{
+		".html": p.compareHTML(ctx, cfg, baseline, trial),
+		".md":   reports.CompareMarkdown,
+		".xml":  reports.CompareJUnit,
+		".json": reports.CompareJSON,
+	}
+}
+
+func newCompare(p *process) *cobra.Command {
+	var outputs []string
+	var changed string
+	cmd := &cobra.Command{
+		Use:   "compare BASELINE TRIAL",
+		Short: "Say what changed from one run to another, with its evidence",
+		Long: `Compares two runs by their ledgers, paired by task and trial: what they were
+made of where that differs, every metric with the change and its interval, every
+task that broke, was fixed or is flaky, and one verdict. The first run is the
+baseline, the second is on trial.
+
+BASELINE and TRIAL are RUN or RUN:CANDIDATE; RUN is a run folder, a run id or its
+beginning, "latest" or "previous". Candidates of one name are paired; of two with
+different names, name both. Tasks whose request, world, tools or checks are not
+what they were would mislead: the comparison is refused unless --changed says
+what to do. Section regression of cupel.yaml sets levels, margins and the
+known-flaky list.
+
+The exit code says whether the comparison could be made; cupel gate --baseline
+turns its verdict into one. With -o it writes files instead, in the format their
+suffix names: .html, .md, .xml (JUnit) or .json; "-" followed by a suffix writes to
+standard output, as in -o -.json.`,
+		Example: `  cupel compare previous latest
+  cupel compare latest:weak latest:strong
+  cupel compare previous latest --changed skip -o compare.html -o compare.md`,
+		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.ExactArgs(2)(c, args)) },
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := loadConfig(p, c.Flags())
+			if err != nil {
+				return err
+			}
+			formats := p.compareFormats(c.Context(), cfg, args[0], args[1])
+			if err := known(formats, outputs); err != nil {
+				return err
+			}
+			compared, err := p.compare(cfg, args[0], args[1], nil, changed)
+			switch {
+			case err != nil:
+				return err
+			case len(outputs) > 0:
+				return writeOutputs(p, formats, outputs, compared)
+			}
+			return reports.CompareSummary(p.prose(p.stdout), compared, p.width())
+		},
+	}
+	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	changedFlag(cmd, &changed)
+	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
+	return cmd
+}
+
+func changedFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "changed", "", "tasks that are not what they were: refuse, skip or keep (default refuse)")
+}
+
+// known refuses an output whose format nobody has.
+func known[T any](formats map[string]func(io.Writer, T) error, outputs []string) error {
+	for _, out := range outputs {
+		if formats[filepath.Ext(out)] == nil {
+			var suffixes []string
+			for _, s := range []string{".html", ".md", ".xml", ".json"} {
+				if formats[s] != nil {
+					suffixes = append(suffixes, s)
+				}
+			}
+			return usage(fmt.Errorf("-o %s: unknown suffix; known: %s", out, strings.Join(suffixes, ", ")))
+		}
+	}
+	return nil
+}
+
+// writeOutputs renders v once for each output of a known format.
+func writeOutputs[T any](p *process, formats map[string]func(io.Writer, T) error, outputs []string, v T) error {
+	for _, out := range outputs {
+		var b bytes.Buffer
+		err := formats[filepath.Ext(out)](&b, v)
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(out, "-.") {
+			_, err = p.stdout.Write(b.Bytes())
+		} else {
+			err = os.WriteFile(out, b.Bytes(), 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+	}
+	return nil
+}
+
+// compared is one side of a comparison: a run, and the candidates of it that may be
+// paired.
+type compared struct {
+	dir      string
+	manifest ledger.Manifest
+	episodes iter.Seq2[ledger.EpisodeRows, error]
+	names    []string
+	// chosen says that the caller named them.
+	chosen bool
+}
+
+// runCandidate is RUN:CANDIDATE. Candidates are made of these characters only.
+var runCandidate = regexp.MustCompile(`^(.+):([a-z0-9._-]+)$`)
+
+// openSide opens RUN or RUN:CANDIDATE; names are further candidates to choose.
+func openSide(runs, text string, names []string) (s compared, err error) {
+	run := text
+	if m := runCandidate.FindStringSubmatch(text); m != nil {
+		if _, err := os.Stat(filepath.Join(text, "run.json")); err != nil { // and no folder of this name
+			run, names = m[1], []string{m[2]}
+		}
+	}
+	if s.dir, s.manifest, s.episodes, err = openRun(runs, run); err != nil {
+		return s, err
+	}
+	if s.manifest.Candidates, err = only(s.manifest, names); err != nil {
+		return s, err
+	}
+	s.chosen = len(names) > 0
+	for _, c := range s.manifest.Candidates {
+		if c.Provider != reports.Scripted || s.chosen { // scripts prove the harness
+			s.names = append(s.names, c.Name)
+		}
+	}
+	return s, nil
+}
+
+// compare compares two runs by today's rules. It refuses, with every reason, what
+// would mislead. candidates are those of the run on trial to compare, all if nil.
+func (p *process) compare(cfg config, baseline, trial string, candidates []string, changed string) (none compare.Comparison, err error) {
+	rules := cfg.Regression
+	rules.Today = p.now().UTC()
+	if changed != "" {
+		if rules.Changed, err = parseChanged(changed); err != nil {
+			return none, usage(fmt.Errorf("--changed: %w", err))
+		}
+	}
+	if err := rules.Validate(); err != nil {
+		return none, usage(err)
+	}
+	b, err := openSide(cfg.Runs, baseline, nil)
+	if err != nil {
+		return none, fmt.Errorf("baseline: %w", err)
+	}
+	t, err := openSide(cfg.Runs, trial, candidates)
+	if err != nil {
+		return none, err
+	}
+	pairs, err := pairUp(b, t)
+	if err != nil {
+		return none, err
+	}
+	if err := refuse(b.manifest, t.manifest, compare.Differences(b.manifest, t.manifest, pairs), rules.Resolved().Changed); err != nil {
+		return none, err
+	}
+	builder := compare.NewBuilder(b.manifest, t.manifest, pairs, rules)
+	for _, side := range []struct {
+		compared
+		add func(ledger.EpisodeRows)
+	}{{b, builder.AddBaseline}, {t, builder.AddTrial}} {
+		for rows, err := range side.episodes {
+			if err != nil {
+				return none, err
+			}
+			side.add(rows)
+		}
+	}
+	return builder.Comparison(), nil
+}
+
+// pairUp pairs candidates: one of each side whatever they are called, else those of
+// one name.
+func pairUp(b, t compared) ([]compare.Names, error) {
+	if sameFolder(b.dir, t.dir) && (len(b.names) != 1 || len(t.names) != 1 || b.names[0] == t.names[0]) {
+		return nil, usage(fmt.Errorf("run %s with itself: name two of its candidates, as in RUN:%s RUN:OTHER; it has: %s",
+			t.manifest.RunID, cmp.Or(strings.Join(t.names[:min(1, len(t.names))], ""), "ONE"), strings.Join(t.names, ", ")))
+	}
+	if len(b.names) == 1 && len(t.names) == 1 {
+		return []compare.Names{{Baseline: b.names[0], Trial: t.names[0]}}, nil
+	}
+	var pairs []compare.Names
+	for _, name := range t.names {
+		if slices.Contains(b.names, name) {
+			pairs = append(pairs, compare.Names{Baseline: name, Trial: name})
+		} else if t.chosen {
+			return nil, usage(fmt.Errorf("the baseline %s has no candidate %q; it has: %s; name one of them, as in RUN:CANDIDATE",
+				b.manifest.RunID, name, strings.Join(b.names, ", ")))
+		}
+	}
+	if pairs == nil {
+		return nil, usage(fmt.Errorf("no candidate is in both runs: %s has %s, %s has %s; name one of each, as in RUN:CANDIDATE",
+			b.manifest.RunID, cmp.Or(strings.Join(b.names, ", "), "none"), t.manifest.RunID, cmp.Or(strings.Join(t.names, ", "), "none")))
+	}
+	return pairs, nil
+}
+
+// sameFolder compares folders, not ids: nothing changed since a baseline elsewhere
+// gives the same id.
+func sameFolder(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// refuse says why two runs cannot be compared, all of it, and what to do.
+func refuse(b, t ledger.Manifest, differences []compare.Difference, changed compare.Changed) error {
+	if !slices.ContainsFunc(b.Tasks, func(task ledger.ManifestTask) bool {
+		return slices.ContainsFunc(t.Tasks, func(other ledger.ManifestTask) bool { return other.ID == task.ID })
+	}) {
+		return usage(fmt.Errorf("nothing to compare: no task is in both %s (suite %s) and %s (suite %s)", b.RunID, b.Suite, t.RunID, t.Suite))
+	}
+	if changed != compare.Refuse {
+		return nil
+	}
+	var lines []string
+	rescore := true
+	for _, d := range differences {
+		if d.Misleads {
+			how := d.Trial
+			if d.What == "request" && how != "changed" {
+				how = fmt.Sprintf("changed to %.80q", how)
+			}
+			lines = append(lines, fmt.Sprintf("  %s: %s %s", d.Where, d.What, how))
+			rescore = rescore && d.What == "checks"
+		}
+	}
+	if lines == nil {
+		return nil
+	}
+	lines = append(lines, "leave them out with --changed skip, or compare them all the same with --changed keep")
+	if rescore {
+		lines = append(lines, "or score the baseline by today's checks: cupel rescore "+b.RunID)
+	}
+	return usage(fmt.Errorf("tasks are not what they were in %s, so another outcome need not be the candidate's doing:\n%s", b.RunID, strings.Join(lines, "\n")))
+}

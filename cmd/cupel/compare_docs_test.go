@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Every command of docs/compare.md does what the page says, and its YAML loads.
+func TestCompareDocs(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "compare.md"))
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	for _, candidates := range []string{"strong", "strong,weak"} {
+		code, _, stderr := runCupel("run", "--task", "G0*", "--candidate", candidates, "--quiet")
+		require.Zero(t, code, stderr)
+	}
+	commands, files := 0, 0
+	for _, block := range regexp.MustCompile("(?s)```(sh|yaml)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		if block[1] == "yaml" {
+			c, err := configOf(t, block[2])
+			require.NoError(t, err, block[2])
+			require.NotZero(t, c.Regression)
+			files++
+			continue
+		}
+		for line := range strings.Lines(block[2]) {
+			args := strings.Fields(strings.TrimSpace(line))
+			code, stdout, stderr := runCupel(args[1:]...)
+			want := exitAccepted
+			switch {
+			case args[1] == "gate":
+				want = exitInconclusive // ten tasks are few
+				require.Regexp(t, `^Inconclusive: acceptance inconclusive, regression pass\n`, stdout, line)
+			case strings.Contains(line, " -o "):
+				require.Empty(t, stdout, line)
+				require.FileExists(t, "compare.xml")
+			default:
+				require.Regexp(t, `^(No regression|Inconclusive): strong `, stdout, line)
+			}
+			require.Equal(t, want, code, "%s\n%s%s", line, stdout, stderr)
+			commands++
+		}
+	}
+	require.Equal(t, []int{5, 2}, []int{commands, files})
+}

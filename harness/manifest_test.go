@@ -1,0 +1,26 @@
+package harness
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+)
+
+// A run says of each part of a task what it was.
+func TestManifestTaskHasItsParts(t *testing.T) {
+	task := goldens.Task{ID: "A", Title: "T", Request: "How many?"}
+	s := &goldens.Suite{Name: "s", Tasks: []goldens.Task{task}}
+	was, parts := manifestTask(s, task), s.TaskParts(task)
+	require.Equal(t, []string{parts.Request, parts.World, parts.Tools, parts.Checks}, []string{was.RequestDigest, was.WorldDigest, was.ToolsDigest, was.ChecksDigest})
+	require.NotEqual(t, was.WorldDigest, was.ToolsDigest)
+
+	task.Expect = []goldens.Expect{{Status: "answered"}}
+	is := manifestTask(s, task)
+	require.NotEqual(t, was.Digest, is.Digest)
+	require.NotEqual(t, was.ChecksDigest, is.ChecksDigest)
+	require.Equal(t, was.WorldDigest, is.WorldDigest)
+	require.Equal(t, was.RequestDigest, is.RequestDigest)
+	require.Equal(t, was.ToolsDigest, is.ToolsDigest)
+}

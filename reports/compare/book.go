@@ -1,0 +1,195 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/failure"
+)
+
+// record is what is kept of an episode, about 130 bytes and 8 for each turn.
+type record struct {
+	id string
+	// cost and tokens are of the whole episode, latency the sum over judged turns, µs.
+	cost, tokens, latency int64
+	// tape is a hash of its cassette, 0 without one.
+	tape uint64
+	// from and to are its decisions among those of its book.
+	from, to                               int
+	ended                                  uint32 // a word: how it ended
+	trial, steps, clarifies, judged, valid int32
+	kind                                   int8 // of its failure: place in failure.Kinds, −1 for none
+	why                                    lack
+	// asks says that its right outcome is a question.
+	solved, asks, priced, counted, thrash, stall bool
+}
+
+// lack says whether an episode has a result.
+type lack int8
+
+const (
+	scored lack = iota
+	// lost to something outside the model.
+	lost
+	// cut short by the run's end or a cap.
+	cut
+)
+
+// book holds the episodes of one candidate on one side, by task.
+type book struct {
+	tasks     []shelf
+	index     map[string]int
+	decisions []decision
+}
+
+// shelf holds the episodes of one task, by trial.
+type shelf struct {
+	id      string
+	records []record
+}
+
+// side is what is kept of the episodes of one run: those of candidates compared.
+type side struct {
+	manifest ledger.Manifest
+	books    map[string]*book
+	words    words
+}
+
+func newSide(m ledger.Manifest) *side {
+	return &side{manifest: m, books: map[string]*book{}, words: newWords()}
+}
+
+// open makes room for a candidate's episodes.
+func (s *side) open(candidate string) {
+	if s.books[candidate] == nil {
+		s.books[candidate] = &book{index: map[string]int{}}
+	}
+}
+
+// candidate is a candidate as the manifest has it, or by its name alone.
+func (s *side) candidate(name string) ledger.ManifestCandidate {
+	for _, c := range s.manifest.Candidates {
+		if c.Name == name {
+			return c
+		}
+	}
+	return ledger.ManifestCandidate{Name: name}
+}
+
+func (s *side) add(rows ledger.EpisodeRows, kindOf kindOf) {
+	b := s.books[rows.Episode.Candidate]
+	if b == nil {
+		return
+	}
+	r := s.record(&rows, kindOf)
+	r.from = len(b.decisions)
+	next := 0
+	for i := range rows.Turns {
+		var d decision
+		d, next = decided(&s.words, &rows.Turns[i], rows.ToolCalls, next)
+		b.decisions = append(b.decisions, d)
+	}
+	r.to = len(b.decisions)
+	t := b.shelf(rows.Episode.TaskID, s.manifest.Trials)
+	t.records = append(t.records, r)
+}
+
+// shelf is that of a task, a new one of the given room where there is none.
+func (b *book) shelf(task string, room int) *shelf {
+	if last := len(b.tasks) - 1; last >= 0 && b.tasks[last].id == task {
+		return &b.tasks[last]
+	}
+	i, known := b.index[task]
+	if !known {
+		i, task = len(b.tasks), strings.Clone(task)
+		b.index[task] = i
+		b.tasks = append(b.tasks, shelf{id: task, records: make([]record, 0, min(max(room, 1), 64))})
+	}
+	return &b.tasks[i]
+}
+
+// episodes is how many the book holds.
+func (b *book) episodes() (n int) {
+	for i := range b.tasks {
+		n += len(b.tasks[i].records)
+	}
+	return n
+}
+
+// sorted are the episodes of a task, by trial; of several of one trial the first.
+func (b *book) sorted(task string) []record {
+	i, ok := b.index[task]
+	if !ok {
+		return nil
+	}
+	list := b.tasks[i].records
+	slices.SortStableFunc(list, func(p, q record) int { return cmp.Compare(p.trial, q.trial) })
+	list = slices.CompactFunc(list, func(p, q record) bool { return p.trial == q.trial })
+	b.tasks[i].records = list
+	return list
+}
+
+// record boils an episode down to numbers.
+func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
+	e := &rows.Episode
+	r := record{
+		id: strings.Clone(e.EpisodeID), trial: e.Trial, steps: e.Steps, clarifies: e.Clarifies, kind: -1,
+		asks: e.ExpectedStatus == "clarify", thrash: e.ThrashEvents > 0, stall: e.StallEvents > 0,
+	}
+	why := excluded(e)
+	switch why {
+	case "":
+		r.solved = solved(e)
+	case "infrastructure error", "harness error":
+		r.why = lost
+	default:
+		r.why = cut
+	}
+	r.ended = s.words.number(ended(e, why))
+	if !r.solved && r.why != cut {
+		if kind, ok := kindOf(*rows); ok {
+			r.kind = int8(slices.Index(failure.Kinds(), kind))
+		}
+	}
+	if e.CassetteDigest != "" {
+		r.tape = mix(offset, e.CassetteDigest)
+	}
+	if e.CostNanoUSD != nil {
+		r.cost, r.priced = *e.CostNanoUSD, true
+	}
+	r.counted = true
+	for _, n := range []*int64{e.In, e.Out, e.CacheRead, e.CacheWrite, e.Reasoning} {
+		if n == nil {
+			r.counted = false
+			break
+		}
+		r.tokens += *n
+	}
+	for i := range rows.Turns {
+		if t := &rows.Turns[i]; judged(t) {
+			r.judged++
+			r.latency += t.DurationUs
+			if valid(t) {
+				r.valid++
+			}
+		}
+	}
+	return r
+}
+
+// ended says how an episode ended: its outcome and its status.
+func ended(e *ledger.Episode, why string) (outcome, how string) {
+	how = e.Status
+	if e.StopReason != "" {
+		how += ": " + e.StopReason
+	}
+	switch {
+	case why != "":
+		return "no result:", why
+	case solved(e):
+		return "solved:", how
+	}
+	return "failed:", how
+}

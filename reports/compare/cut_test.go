@@ -1,0 +1,50 @@
+package compare
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// A baseline that is not whole is no proof that nothing got worse.
+func TestCutBaselineNeverPasses(t *testing.T) {
+	run := plan{candidate: "a", tasks: 150, trials: 1}
+	for name, c := range map[string]struct {
+		edit func(*ledger.Manifest)
+		row  func(*ledger.EpisodeRows)
+		why  string
+	}{
+		"whole":       {},
+		"stopped":     {func(m *ledger.Manifest) { m.Stopped = "the cap of $5 is spent" }, nil, "the baseline was stopped early: the cap of $5 is spent"},
+		"failed":      {func(m *ledger.Manifest) { m.Status = "failed" }, nil, "the status of the baseline is failed"},
+		"unfinished":  {func(m *ledger.Manifest) { m.Candidates[0].Planned += 2 }, nil, "2 planned episodes of the baseline have not been run"},
+		"budget stop": {nil, func(e *ledger.EpisodeRows) { e.Episode.Status, e.Episode.Solved = ledger.StatusBudgetStop, false }, "the baseline was interrupted or capped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := run.manifest()
+			if c.edit != nil {
+				c.edit(&m)
+			}
+			b := NewBuilder(m, run.manifest(), []Names{{"a", "a"}}, Rules{})
+			first := true
+			run.each(func(rows ledger.EpisodeRows) {
+				if first && c.row != nil {
+					c.row(&rows)
+				}
+				first = false
+				b.AddBaseline(rows)
+			})
+			run.each(b.AddTrial)
+			got := b.Comparison()
+			if c.why == "" {
+				require.Equal(t, stat.Pass, got.Verdict, got.Headline)
+				return
+			}
+			require.Equal(t, stat.Inconclusive, got.Verdict)
+			require.Contains(t, got.Headline, "cannot pass: "+c.why)
+		})
+	}
+}

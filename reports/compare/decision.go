@@ -1,0 +1,76 @@
+package compare
+
+import (
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// decision is what a turn decided, in eight bytes: enough to find the first turn
+// at which two episodes differ and to say what differs there.
+type decision struct {
+	// label is a word of the words, such as "tool get_counts".
+	label uint32
+	// args is a hash of the label and of the arguments of the turn's tool calls.
+	args uint32
+}
+
+// label says in few words what a turn decided.
+func label(t *ledger.Turn) (what, name string) {
+	switch {
+	case t.ErrorKind != "":
+		return "no reply:", t.ErrorKind
+	case t.NextActionType == "":
+		return "no usable action", ""
+	}
+	return t.NextActionType, t.NextActionName
+}
+
+// decided hashes what a turn decided, with the arguments of its calls. Calls come in
+// their order, of all turns; from is the first that belongs to this turn or a later
+// one, next the first of a later one.
+func decided(w *words, t *ledger.Turn, calls []ledger.ToolCall, from int) (d decision, next int) {
+	what, name := label(t)
+	d.label = w.number(what, name)
+	h := mix(mix(offset, what), name)
+	for next = from; next < len(calls) && calls[next].Turn <= t.Turn; next++ {
+		if calls[next].Turn == t.Turn {
+			h = mix(mix(h, calls[next].ToolName), calls[next].ArgsHash)
+		}
+	}
+	d.args = uint32(h ^ h>>32)
+	return d, next
+}
+
+// FNV-1a over 64 bits.
+const (
+	offset = uint64(14695981039346656037)
+	prime  = uint64(1099511628211)
+)
+
+// mix adds text and its end to a hash.
+func mix(h uint64, text string) uint64 {
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * prime
+	}
+	return (h ^ 0xff) * prime
+}
+
+// divergence is the first turn at which two episodes differ, counted from 1, and
+// what differs; 0 when all decisions are alike.
+func divergence(base []decision, baseWords *words, trial []decision, trialWords *words) (turn int, what string) {
+	for i := range min(len(base), len(trial)) {
+		before, after := baseWords.list[base[i].label], trialWords.list[trial[i].label]
+		if before != after {
+			return i + 1, "baseline: " + before + "; trial: " + after
+		}
+		if base[i].args != trial[i].args {
+			return i + 1, before + ", with other arguments"
+		}
+	}
+	switch n := min(len(base), len(trial)); {
+	case len(base) > n:
+		return n + 1, "the trial had ended; baseline: " + baseWords.list[base[n].label]
+	case len(trial) > n:
+		return n + 1, "the baseline had ended; trial: " + trialWords.list[trial[n].label]
+	}
+	return 0, ""
+}

@@ -1,0 +1,234 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// What of a Difference in the tasks themselves.
+const (
+	whatTask    = "task"
+	whatRequest = "request"
+	whatWorld   = "world"
+	whatTools   = "tools"
+	whatChecks  = "checks"
+)
+
+const (
+	// absent stands where one of the two has nothing.
+	absent = "absent"
+	// unnamed are the settings of a candidate that only its digest covers.
+	unnamed = "max_tokens, temperature, stream, region, headers, query, body, compress or rescue_on_contradiction"
+	// maxNamed is how many tasks a Difference names.
+	maxNamed = 10
+)
+
+// Differences says what two runs were made of, where that differs: of the paired
+// candidates first, then of the tasks both have, then of the runs. A request,
+// world, tools or checks that are others mislead: the outcome would have changed
+// without the candidate. Titles, tags and the suite's name do not.
+func Differences(baseline, trial ledger.Manifest, pairs []Names) []Difference {
+	d := differences{}
+	for _, p := range pairs {
+		d.candidates(p, candidate(baseline, p.Baseline), candidate(trial, p.Trial))
+	}
+	d.unpaired(baseline, trial, pairs)
+	d.add("suite", "", baseline.Suite, trial.Suite)
+	d.tasks(baseline, trial)
+	d.runs(baseline, trial)
+	return d
+}
+
+type differences []Difference
+
+// add adds what differs.
+func (d *differences) add(what, where, baseline, trial string) {
+	if baseline != trial {
+		*d = append(*d, Difference{What: what, Where: where, Baseline: cmp.Or(baseline, absent), Trial: cmp.Or(trial, absent)})
+	}
+}
+
+func candidate(m ledger.Manifest, name string) ledger.ManifestCandidate {
+	for _, c := range m.Candidates {
+		if c.Name == name {
+			return c
+		}
+	}
+	return ledger.ManifestCandidate{Name: name}
+}
+
+// candidates compares a pair. Of a setting that a run does not name, only the
+// digest shows that it is another.
+func (d *differences) candidates(p Names, b, t ledger.ManifestCandidate) {
+	d.add("candidate", "", b.Name, t.Name)
+	where, known := p.Trial, len(*d)
+	d.add("agent", where, b.Agent, t.Agent)
+	d.add("provider", where, b.Provider, t.Provider)
+	d.add("model", where, b.Model, t.Model)
+	d.add("output mode", where, b.OutputMode, t.OutputMode)
+	d.add("prompt", where, b.PromptProfile, t.PromptProfile)
+	d.add("rescue model", where, b.RescueModel, t.RescueModel)
+	if len(*d) == known && b.Digest != t.Digest && b.Digest != "" && t.Digest != "" {
+		d.add("candidate", where, "digest "+short(b.Digest), fmt.Sprintf("digest %s: another setting that runs do not name (%s)", short(t.Digest), unnamed))
+	}
+}
+
+// unpaired names the candidates that only one of the two has.
+func (d *differences) unpaired(baseline, trial ledger.Manifest, pairs []Names) {
+	for _, c := range baseline.Candidates {
+		if !slices.ContainsFunc(pairs, func(p Names) bool { return p.Baseline == c.Name }) {
+			d.add("candidate", "", c.Name, "")
+		}
+	}
+	for _, c := range trial.Candidates {
+		if !slices.ContainsFunc(pairs, func(p Names) bool { return p.Trial == c.Name }) {
+			d.add("candidate", "", "", c.Name)
+		}
+	}
+}
+
+// tasks compares those both have, part by part, and names those one lacks.
+func (d *differences) tasks(baseline, trial ledger.Manifest) {
+	was, is := byID(baseline), byID(trial)
+	lacks := func(m ledger.Manifest, others map[string]ledger.ManifestTask) (ids []string) {
+		for _, t := range m.Tasks {
+			if _, ok := others[t.ID]; !ok {
+				ids = append(ids, t.ID)
+			}
+		}
+		return ids
+	}
+	if removed := lacks(baseline, is); removed != nil {
+		d.add("tasks", named(removed), "present", absent)
+	}
+	if added := lacks(trial, was); added != nil {
+		d.add("tasks", named(added), absent, "present")
+	}
+	parts := changed(baseline, trial)
+	for _, what := range []string{whatRequest, whatWorld, whatTools, whatChecks, whatTask} {
+		var ids []string
+		for _, t := range trial.Tasks {
+			if slices.Contains(parts[t.ID], what) {
+				ids = append(ids, t.ID)
+			}
+		}
+		if ids == nil {
+			continue
+		}
+		one := Difference{What: what, Where: named(ids), Baseline: "as it was", Trial: "changed", Misleads: true}
+		switch {
+		case what == whatTask:
+			one.Trial = "changed (an older run does not say in what)"
+		case what == whatRequest && len(ids) == 1 && was[ids[0]].Request != is[ids[0]].Request:
+			one.Baseline, one.Trial = was[ids[0]].Request, is[ids[0]].Request
+		}
+		*d = append(*d, one)
+	}
+}
+
+// runs compares what holds for all of a run.
+func (d *differences) runs(b, t ledger.Manifest) {
+	if sameCandidates(b, t) && b.Seed == t.Seed && b.ConfigDigest != t.ConfigDigest {
+		d.add("policy", "", "configuration "+short(b.ConfigDigest), "configuration "+short(t.ConfigDigest)+": the policy, or candidates that were not run")
+	}
+	if b.PriceDigest != t.PriceDigest {
+		d.add("prices", "", b.PriceVersion+" ("+short(b.PriceDigest)+")", t.PriceVersion+" ("+short(t.PriceDigest)+")")
+	}
+	d.add("code", "", b.CodeVersion, t.CodeVersion)
+	d.add("seed", "", fmt.Sprint(b.Seed), fmt.Sprint(t.Seed))
+	d.add("trials", "", fmt.Sprint(b.Trials), fmt.Sprint(t.Trials))
+	d.add("mode", "", mode(b), mode(t))
+	d.acceptance(b.Acceptance, t.Acceptance)
+}
+
+// acceptance names the thresholds that differ. They decide no comparison.
+func (d *differences) acceptance(b, t ledger.Acceptance) {
+	b, t = b.Resolved(), t.Resolved()
+	for _, x := range []struct {
+		name          string
+		baseline, new float64
+	}{
+		{"min_valid", b.MinValid, t.MinValid},
+		{"max_clarifies", b.MaxClarifies, t.MaxClarifies},
+		{"max_steps", b.MaxSteps, t.MaxSteps},
+		{"min_within", b.MinWithin, t.MinWithin},
+		{"confidence", b.Confidence, t.Confidence},
+		{"max_infra", b.MaxInfra, t.MaxInfra},
+	} {
+		d.add("acceptance", x.name, fmt.Sprint(x.baseline), fmt.Sprint(x.new))
+	}
+	d.add("acceptance", "rule", b.Rule, t.Rule)
+	own := func(a ledger.Acceptance) string {
+		var list []string
+		for _, c := range a.Criteria {
+			list = append(list, fmt.Sprintf("%s: %s (%s)", c.Name, c.Expr, cmp.Or(c.Rule, "bound")))
+		}
+		return strings.Join(list, "; ")
+	}
+	d.add("acceptance", "criteria", own(b), own(t))
+}
+
+// changed says, for each task that both runs have and that is not the same any
+// more, in what: request, world, tools, checks; or task, where a run does not say.
+func changed(baseline, trial ledger.Manifest) map[string][]string {
+	out := map[string][]string{}
+	sameSuite, before := baseline.SuiteDigest == trial.SuiteDigest, byID(baseline)
+	for _, is := range trial.Tasks {
+		was, both := before[is.ID]
+		if !both || was.Digest == is.Digest && (was.Digest != "" || sameSuite) {
+			continue
+		}
+		for _, part := range []struct{ what, was, is string }{
+			{whatRequest, was.RequestDigest, is.RequestDigest},
+			{whatWorld, was.WorldDigest, is.WorldDigest},
+			{whatTools, was.ToolsDigest, is.ToolsDigest},
+			{whatChecks, was.ChecksDigest, is.ChecksDigest},
+		} {
+			if part.was == "" || part.is == "" {
+				out[is.ID] = []string{whatTask}
+				break
+			}
+			if part.was != part.is {
+				out[is.ID] = append(out[is.ID], part.what)
+			}
+		}
+	}
+	return out
+}
+
+func byID(m ledger.Manifest) map[string]ledger.ManifestTask {
+	out := make(map[string]ledger.ManifestTask, len(m.Tasks))
+	for _, t := range m.Tasks {
+		out[t.ID] = t
+	}
+	return out
+}
+
+func sameCandidates(b, t ledger.Manifest) bool {
+	return slices.EqualFunc(b.Candidates, t.Candidates, func(b, t ledger.ManifestCandidate) bool { return b.Name == t.Name && b.Digest == t.Digest })
+}
+
+// mode also says what a run's episodes come from, where it did not make them.
+func mode(m ledger.Manifest) string {
+	switch {
+	case m.Fork != nil:
+		return fmt.Sprintf("%s, a fork of %s/%s/%d@%d", m.Mode, m.Fork.Task, m.Fork.Candidate, m.Fork.Trial, m.Fork.Turn)
+	case m.RescoredFrom != "":
+		return m.Mode + ", rescored"
+	}
+	return m.Mode
+}
+
+// named lists ids, and says how many more there are.
+func named(ids []string) string {
+	if more := len(ids) - maxNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(ids[:maxNamed], ", "), more)
+	}
+	return strings.Join(ids, ", ")
+}
+
+func short(digest string) string { return fmt.Sprintf("%.12s", digest) }

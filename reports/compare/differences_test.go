@@ -1,0 +1,178 @@
+package compare
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// madeOf is a run of two tasks and one candidate, after edits.
+func madeOf(edits ...func(*ledger.Manifest)) ledger.Manifest {
+	task := func(id string) ledger.ManifestTask {
+		return ledger.ManifestTask{
+			ID: id, Title: "T", Request: "How many?", Digest: "d" + id,
+			RequestDigest: "r", WorldDigest: "w", ToolsDigest: "t", ChecksDigest: "c",
+		}
+	}
+	m := ledger.Manifest{
+		Suite: "counts", SuiteDigest: "s1", ConfigDigest: "0123456789abcdef", PriceDigest: "p1", PriceVersion: "2026-05-01",
+		CodeVersion: "v1", Seed: 1, Trials: 3, Mode: "replay", Acceptance: ledger.Acceptance{}.Resolved(),
+		Candidates: []ledger.ManifestCandidate{{Name: "a", Agent: "contract", Provider: "p", Model: "m", OutputMode: "prompt", PromptProfile: "seed", Digest: "c1"}},
+		Tasks:      []ledger.ManifestTask{task("A"), task("B")},
+	}
+	for _, edit := range edits {
+		edit(&m)
+	}
+	return m
+}
+
+// retask edits the tasks of a run, whose suite is then another.
+func retask(edit func(*ledger.ManifestTask)) func(*ledger.Manifest) {
+	return func(m *ledger.Manifest) {
+		m.SuiteDigest += "+"
+		for i := range m.Tasks {
+			m.Tasks[i].Digest += "+"
+			edit(&m.Tasks[i])
+		}
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	candidate := func(edit func(*ledger.ManifestCandidate)) func(*ledger.Manifest) {
+		return func(m *ledger.Manifest) { edit(&m.Candidates[0]) }
+	}
+	for name, c := range map[string]struct {
+		edit func(*ledger.Manifest)
+		want []Difference
+	}{
+		"none": {func(*ledger.Manifest) {}, []Difference{}},
+		"model and prompt": {
+			candidate(func(c *ledger.ManifestCandidate) { c.Model, c.PromptProfile, c.Digest = "n", "schema", "c2" }),
+			[]Difference{{What: "model", Where: "a", Baseline: "m", Trial: "n"}, {What: "prompt", Where: "a", Baseline: "seed", Trial: "schema"}},
+		},
+		"all of a candidate": {
+			candidate(func(c *ledger.ManifestCandidate) {
+				c.Agent, c.Provider, c.OutputMode, c.RescueModel, c.Digest = "other", "q", "json_schema", "big", "c2"
+			}),
+			[]Difference{
+				{What: "agent", Where: "a", Baseline: "contract", Trial: "other"}, {What: "provider", Where: "a", Baseline: "p", Trial: "q"},
+				{What: "output mode", Where: "a", Baseline: "prompt", Trial: "json_schema"}, {What: "rescue model", Where: "a", Baseline: "absent", Trial: "big"},
+			},
+		},
+		"a setting without a name": {
+			candidate(func(c *ledger.ManifestCandidate) { c.Digest = "c2" }),
+			[]Difference{{What: "candidate", Where: "a", Baseline: "digest c1", Trial: "digest c2: another setting that runs do not name (" + unnamed + ")"}},
+		},
+		"a candidate more": {
+			func(m *ledger.Manifest) { m.Candidates = append(m.Candidates, ledger.ManifestCandidate{Name: "b"}) },
+			[]Difference{{What: "candidate", Baseline: "absent", Trial: "b"}},
+		},
+		"suite's name and tags": {
+			func(m *ledger.Manifest) {
+				retask(func(t *ledger.ManifestTask) { t.Tags, t.Title = []string{"x"}, "U" })(m)
+				m.Suite = "other"
+			},
+			[]Difference{{What: "suite", Baseline: "counts", Trial: "other"}},
+		},
+		"another task": {
+			func(m *ledger.Manifest) { m.SuiteDigest, m.Tasks[1].ID = "s2", "C" },
+			[]Difference{{What: "tasks", Where: "B", Baseline: "present", Trial: "absent"}, {What: "tasks", Where: "C", Baseline: "absent", Trial: "present"}},
+		},
+		"a request": {
+			func(m *ledger.Manifest) {
+				m.SuiteDigest, m.Tasks[0].Digest, m.Tasks[0].RequestDigest, m.Tasks[0].Request = "s2", "d2", "r2", "How few?"
+			},
+			[]Difference{{What: "request", Where: "A", Baseline: "How many?", Trial: "How few?", Misleads: true}},
+		},
+		"constraints": {
+			func(m *ledger.Manifest) {
+				m.SuiteDigest, m.Tasks[0].Digest, m.Tasks[0].RequestDigest = "s2", "d2", "r2"
+			},
+			[]Difference{{What: "request", Where: "A", Baseline: "as it was", Trial: "changed", Misleads: true}},
+		},
+		"world, tools and checks": {
+			retask(func(t *ledger.ManifestTask) { t.WorldDigest, t.ToolsDigest, t.ChecksDigest = "w2", "t2", "c2" }),
+			[]Difference{
+				{What: "world", Where: "A, B", Baseline: "as it was", Trial: "changed", Misleads: true},
+				{What: "tools", Where: "A, B", Baseline: "as it was", Trial: "changed", Misleads: true},
+				{What: "checks", Where: "A, B", Baseline: "as it was", Trial: "changed", Misleads: true},
+			},
+		},
+		"an older run": {
+			retask(func(t *ledger.ManifestTask) { t.ToolsDigest = "" }),
+			[]Difference{{What: "task", Where: "A, B", Baseline: "as it was", Trial: "changed (an older run does not say in what)", Misleads: true}},
+		},
+		"a run of digests unknown": {
+			retask(func(t *ledger.ManifestTask) { *t = ledger.ManifestTask{ID: t.ID} }),
+			[]Difference{{What: "task", Where: "A, B", Baseline: "as it was", Trial: "changed (an older run does not say in what)", Misleads: true}},
+		},
+		"policy": {
+			func(m *ledger.Manifest) { m.ConfigDigest = "fedcba9876543210" },
+			[]Difference{{What: "policy", Baseline: "configuration 0123456789ab", Trial: "configuration fedcba987654: the policy, or candidates that were not run"}},
+		},
+		"configuration by seed": {
+			func(m *ledger.Manifest) { m.ConfigDigest, m.Seed = "x", 2 }, []Difference{{What: "seed", Baseline: "1", Trial: "2"}},
+		},
+		"run": {
+			func(m *ledger.Manifest) {
+				m.PriceDigest, m.PriceVersion, m.CodeVersion, m.Trials, m.Mode = "p2", "2026-06-01", "v2", 5, "live"
+			},
+			[]Difference{
+				{What: "prices", Baseline: "2026-05-01 (p1)", Trial: "2026-06-01 (p2)"}, {What: "code", Baseline: "v1", Trial: "v2"},
+				{What: "trials", Baseline: "3", Trial: "5"}, {What: "mode", Baseline: "replay", Trial: "live"},
+			},
+		},
+		"fork": {
+			func(m *ledger.Manifest) { m.Fork = &ledger.ManifestFork{Task: "A", Candidate: "a", Trial: 1, Turn: 2} },
+			[]Difference{{What: "mode", Baseline: "replay", Trial: "replay, a fork of A/a/1@2"}},
+		},
+		"rescored": {
+			func(m *ledger.Manifest) { m.RescoredFrom = "X" }, []Difference{{What: "mode", Baseline: "replay", Trial: "replay, rescored"}},
+		},
+		"acceptance": {
+			func(m *ledger.Manifest) {
+				m.Acceptance.MinValid, m.Acceptance.Rule = 0.9, "point"
+				m.Acceptance.Criteria = []ledger.OwnCriterion{{Name: "own", Expr: "mean(steps) < 4"}}
+			},
+			[]Difference{
+				{What: "acceptance", Where: "min_valid", Baseline: "0.95", Trial: "0.9"}, {What: "acceptance", Where: "rule", Baseline: "bound", Trial: "point"},
+				{What: "acceptance", Where: "criteria", Baseline: "absent", Trial: "own: mean(steps) < 4 (bound)"},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, Differences(madeOf(), madeOf(c.edit), []Names{{"a", "a"}}))
+		})
+	}
+}
+
+// Two candidates of one run differ in themselves only.
+func TestDifferencesOfCandidates(t *testing.T) {
+	both := func(m *ledger.Manifest) {
+		m.Candidates = append(m.Candidates, ledger.ManifestCandidate{Name: "b", Agent: "contract", Provider: "p", Model: "m", OutputMode: "prompt", PromptProfile: "seed", Digest: "c1"})
+	}
+	only := func(i int) ledger.Manifest {
+		m := madeOf(both)
+		m.Candidates = m.Candidates[i : i+1]
+		return m
+	}
+	require.Equal(t, []Difference{{What: "candidate", Baseline: "a", Trial: "b"}}, Differences(only(0), only(1), []Names{{"a", "b"}}))
+	require.Equal(t, []Difference{{What: "candidate", Baseline: "absent", Trial: "b"}}, Differences(madeOf(), madeOf(both), []Names{{"a", "a"}}), "a candidate more changes no other")
+}
+
+// A difference names some tasks however many there are.
+func TestDifferencesAreBounded(t *testing.T) {
+	many := func(m *ledger.Manifest) {
+		m.Tasks = nil
+		for i := range 5000 {
+			m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: fmt.Sprintf("T%04d", i), Digest: "d", RequestDigest: "r", WorldDigest: "w", ToolsDigest: "t", ChecksDigest: "c"})
+		}
+	}
+	got := Differences(madeOf(many), madeOf(many, retask(func(t *ledger.ManifestTask) { t.ChecksDigest = "c2" })), nil)
+	require.Len(t, got, 3)
+	require.Equal(t, "T0000, T0001, T0002, T0003, T0004, T0005, T0006, T0007, T0008, T0009 and 4990 more", got[2].Where)
+	require.Equal(t, []string{"checks"}, changed(madeOf(many), madeOf(many, retask(func(t *ledger.ManifestTask) { t.ChecksDigest = "c2" })))["T4999"])
+}

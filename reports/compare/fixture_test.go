@@ -1,0 +1,98 @@
+package compare
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// plan is a run of one candidate: tasks T00, T01, … with trials each.
+type plan struct {
+	candidate     string
+	tasks, trials int
+	// episode changes an episode that was solved in three turns.
+	episode func(task, trial int, rows *ledger.EpisodeRows)
+}
+
+func (p plan) manifest() ledger.Manifest {
+	m := ledger.Manifest{
+		Format: 1, RunID: "run-" + p.candidate, Suite: "counts", Mode: "replay", Status: "complete", CodeVersion: "v1", Trials: p.trials,
+		Candidates: []ledger.ManifestCandidate{{Name: p.candidate, Model: "model-" + p.candidate, Planned: p.tasks * p.trials}},
+	}
+	for i := range p.tasks {
+		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: taskID(i), Title: "title of " + taskID(i), Digest: "d"})
+	}
+	return m
+}
+
+func taskID(i int) string { return fmt.Sprintf("T%02d", i) }
+
+// each makes the rows in the ledger's order.
+func (p plan) each(add func(ledger.EpisodeRows)) {
+	for task := range p.tasks {
+		for trial := 1; trial <= p.trials; trial++ {
+			rows := p.rows(taskID(task), trial)
+			if p.episode != nil {
+				p.episode(task, trial, &rows)
+			}
+			add(rows)
+		}
+	}
+}
+
+func (p plan) rows(task string, trial int) ledger.EpisodeRows {
+	key := ledger.Key{RunID: "run-" + p.candidate, EpisodeID: p.candidate + "-" + task + "-" + strconv.Itoa(trial), TaskID: task, Candidate: p.candidate, Trial: int32(trial)}
+	rows := ledger.EpisodeRows{Episode: ledger.Episode{
+		Key: key, Status: "answered", ExpectedStatus: "answered", Solved: true, Steps: 3, Clarifies: 1, Tokens: tokens(600, 60), CostNanoUSD: new(int64(3_000_000)),
+	}}
+	for i := range 3 {
+		rows.Turns = append(rows.Turns, turn(key, i+1, "tool", "get_counts"))
+	}
+	rows.Turns[2].NextActionType, rows.Turns[2].NextActionName = "respond", ""
+	rows.ToolCalls = []ledger.ToolCall{
+		{Key: key, Seq: 1, Turn: 1, ToolName: "get_counts", ArgsHash: "aa"}, {Key: key, Seq: 2, Turn: 2, ToolName: "get_counts", ArgsHash: "bb"},
+	}
+	return rows
+}
+
+func turn(key ledger.Key, n int, action, name string) ledger.Turn {
+	return ledger.Turn{Key: key, Turn: int32(n), Role: "main", Kind: "act", DurationUs: 400_000, ContractValid: true, ValidJSON: true, NextActionType: action, NextActionName: name}
+}
+
+func tokens(in, out int64) ledger.Tokens {
+	return ledger.Tokens{In: new(in), Out: new(out), CacheRead: new(int64), CacheWrite: new(int64), Reasoning: new(int64)}
+}
+
+// compared is the comparison of two plans, of the first pair alone.
+func compared(baseline, trial plan, rules Rules) Comparison {
+	b := NewBuilder(baseline.manifest(), trial.manifest(), []Names{{baseline.candidate, trial.candidate}}, rules)
+	baseline.each(b.AddBaseline)
+	trial.each(b.AddTrial)
+	return b.Comparison()
+}
+
+func metric(p Pair, name string) Metric {
+	for _, m := range p.Metrics {
+		if m.Name == name {
+			return m
+		}
+	}
+	panic("no metric " + name)
+}
+
+// fails makes the given trials of tasks fail; the rest is solved.
+func fails(which func(task, trial int) bool) func(int, int, *ledger.EpisodeRows) {
+	return func(task, trial int, rows *ledger.EpisodeRows) {
+		if which(task, trial) {
+			rows.Episode.Solved = false
+		}
+	}
+}
+
+// flips fails each episode with the chance 1 − share of its task.
+func flips(seed uint64, share func(task int) float64) func(int, int, *ledger.EpisodeRows) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	return func(task, _ int, rows *ledger.EpisodeRows) { rows.Episode.Solved = rng.Float64() < share(task) }
+}

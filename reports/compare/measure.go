@@ -1,0 +1,245 @@
+package compare
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// measure is one way to look at an episode.
+type measure struct {
+	name, title, unit string
+	higher            bool // is better
+	// of is what an episode adds to the sum, and what that is counted over; with
+	// nothing to count over on either side, a pair is left out.
+	of func(*record) (num, den float64)
+	// known says that the value is; nil where it always is. One unknown value makes
+	// the whole unknown.
+	known func(*record) bool
+	// lack says what is not known.
+	lack string
+}
+
+const (
+	unitShare = "share"
+	unitCost  = "nano-USD"
+	unitTime  = "us"
+)
+
+// measures are all metrics, in the order shown.
+func measures() []measure {
+	return []measure{
+		{name: "solved", title: "Solved", unit: unitShare, higher: true, of: func(r *record) (float64, float64) { return one(r.solved), 1 }},
+		{name: "valid_json", title: "Contract-valid first outputs", unit: unitShare, higher: true, of: func(r *record) (float64, float64) { return float64(r.valid), float64(r.judged) }},
+		{name: "steps", title: "Steps, solved on both sides", unit: "steps", of: func(r *record) (float64, float64) { return float64(r.steps), one(r.solved) }},
+		{name: "clarifies", title: "Clarifying questions, solved on both sides", unit: "clarifies", of: func(r *record) (float64, float64) { return float64(r.clarifies), one(r.solved && !r.asks) }},
+		{
+			name: "cost", title: "Cost of an episode", unit: unitCost, of: func(r *record) (float64, float64) { return float64(r.cost), 1 },
+			known: func(r *record) bool { return r.priced }, lack: "without a price",
+		},
+		{
+			name: "tokens", title: "Tokens of an episode", unit: "tokens", of: func(r *record) (float64, float64) { return float64(r.tokens), 1 },
+			known: func(r *record) bool { return r.counted }, lack: "without token counts",
+		},
+		{name: "latency", title: "Latency of a turn, mean", unit: unitTime, of: func(r *record) (float64, float64) { return float64(r.latency), float64(r.judged) }},
+		{name: "thrash", title: "Episodes with thrash", unit: unitShare, of: func(r *record) (float64, float64) { return one(r.thrash), 1 }},
+		{name: "stall", title: "Episodes with a stall", unit: unitShare, of: func(r *record) (float64, float64) { return one(r.stall), 1 }},
+	}
+}
+
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// measured is a metric in the making.
+type measured struct {
+	Metric
+	tasks []string
+	sides []sides
+	// drop is the margin of a share, growth one that is a share of the baseline;
+	// one of them is set where the metric gates.
+	drop, growth float64
+	change       paired // trial − baseline
+	// notWorse says that a loss of the margin is ruled out.
+	notWorse bool
+	// replay says that both sides are the same recordings and that nothing differs.
+	replay bool
+	// differ counts the tasks whose two sides do.
+	differ int
+	// single says that no task has two pairs.
+	single bool
+	// pairs are the differences of solved, one for each pair.
+	pairs []stat.Observation
+}
+
+// measure works out the metrics of a pair that gate, or those that do not.
+func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
+	for _, def := range measures() {
+		m := measured{
+			Metric: Metric{Name: def.name, Title: def.title, Unit: def.unit, HigherIsBetter: def.higher, Verdict: stat.NotJudged},
+			drop:   rules.drop(def.name), growth: rules.growth(def.name),
+		}
+		if m.Gates = m.drop >= 0 || m.growth > 0; m.Gates != gates {
+			continue
+		}
+		m.gather(&def, p.tasks)
+		m.estimate()
+		if m.Gates && m.P != nil {
+			m.rule(rules.Alpha, p.replay)
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// gather adds up both sides, task by task.
+func (m *measured) gather(def *measure, tasks []joined) {
+	unknown, apart, most := 0, 0, 0
+	m.tasks, m.sides = make([]string, 0, len(tasks)), make([]sides, 0, len(tasks))
+	for i := range tasks {
+		j := &tasks[i]
+		if m.Gates && j.left() {
+			apart += len(j.scored)
+			continue
+		}
+		var s sides
+		n := 0
+		for _, t := range j.scored {
+			if def.known != nil && (!def.known(t.baseline) || !def.known(t.trial)) {
+				unknown++
+				continue
+			}
+			a, over := def.of(t.baseline)
+			b, under := def.of(t.trial)
+			if over > 0 && under > 0 {
+				s.add(stat.Cluster{Num: a, Den: over}, stat.Cluster{Num: b, Den: under})
+				n++
+				if def.name == "solved" {
+					m.pairs = append(m.pairs, stat.Observation{Cluster: j.id, Value: b - a})
+				}
+			}
+		}
+		if n > 0 {
+			m.tasks, m.sides = append(m.tasks, j.id), append(m.sides, s)
+			m.N += n
+			most = max(most, n)
+		}
+	}
+	m.Clusters, m.single = len(m.sides), most == 1
+	if apart > 0 {
+		m.note(plural(apart, "episode") + " of known-flaky tasks left out.")
+	}
+	if unknown > 0 {
+		m.note(plural(unknown, "paired episode") + " " + def.lack + ": unknown, which is never zero.")
+		m.sides, m.N, m.Clusters = nil, 0, 0
+	}
+}
+
+// confidence is the level of the intervals shown.
+const confidence = 0.95
+
+// estimate works out what is known of the change.
+func (m *measured) estimate() {
+	change, ok := difference(m.tasks, m.sides, 1)
+	if !ok {
+		m.N, m.Clusters, m.Test = 0, 0, "none: no data"
+		if m.Gates {
+			m.Power = "No data: nothing can be shown."
+		}
+		return
+	}
+	m.change = change
+	m.Baseline, m.Trial, m.Effect = new(change.baseline), new(change.trial), new(change.mean.Value)
+	if relative := change.mean.Value / change.baseline; !math.IsInf(relative, 0) && !math.IsNaN(relative) {
+		m.Relative = new(relative)
+	}
+	if iv, ok := change.interval(m.Unit == unitShare); ok {
+		m.Interval = &iv
+	}
+	m.test()
+}
+
+// test works out p: by swapping the two runs of whole tasks, or by t where there are
+// so many tasks that it is the same.
+func (m *measured) test() {
+	const many = 1000
+	scores := swaps(m.tasks, m.sides)
+	for _, s := range scores {
+		if s.Value != 0 {
+			m.differ++
+		}
+	}
+	m.P = new(1.0)
+	if m.differ > many {
+		two, _ := m.change.mean.P(0)
+		m.P, m.Test = &two, "t test of the change, clustered by task"
+	} else if p, ok := stat.PairedPermutation(scores); ok && m.differ > 0 {
+		m.P, m.Test = &p.P, "paired permutation by task"
+		if p.Exact {
+			m.Test += ", exact"
+		}
+	} else {
+		m.Test = "paired permutation by task: no task differs"
+	}
+	if m.Gates {
+		m.P = new(m.oneSided(*m.P))
+		m.Test += ", one-sided for the worse"
+	}
+	if m.Interval != nil && m.change.mean.SE > 0 {
+		m.Test += "; 95% t interval clustered by task"
+	} else if m.Interval != nil {
+		m.Test += "; 95% interval of what may be unseen"
+	}
+	if m.single && m.Name == "solved" {
+		m.mcNemar()
+	}
+}
+
+// good is +1 where more is better, else −1.
+func (m *measured) good() float64 {
+	if m.HigherIsBetter {
+		return 1
+	}
+	return -1
+}
+
+// oneSided is the p-value for a change to the worse. The distribution under swaps is
+// symmetric, so it is half the two-sided one on the worse side.
+func (m *measured) oneSided(two float64) float64 {
+	switch worse := -m.good() * *m.Effect; {
+	case m.differ == 0:
+		return 1
+	case worse > 0:
+		return two / 2
+	default:
+		return 1 - two/2
+	}
+}
+
+// mcNemar adds the classic test of single trials, which the permutation then is.
+func (m *measured) mcNemar() {
+	broken, fixed := 0, 0
+	for _, s := range m.sides {
+		switch {
+		case s.trial.Num < s.baseline.Num:
+			broken++
+		case s.trial.Num > s.baseline.Num:
+			fixed++
+		}
+	}
+	if p, ok := stat.McNemar(broken, fixed); ok {
+		m.note("McNemar's exact test, two-sided: " + strconv.Itoa(broken) + " broken, " + strconv.Itoa(fixed) + " fixed, p " + pValue(p) + ".")
+	}
+}
+
+// note adds a sentence.
+func (m *Metric) note(sentence string) {
+	if m.Note != "" {
+		m.Note += " "
+	}
+	m.Note += sentence
+}

@@ -1,0 +1,269 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// Every metric on two tasks, by hand.
+func TestMetricsByHand(t *testing.T) {
+	base := plan{candidate: "a", tasks: 2, trials: 2}
+	trial := plan{candidate: "b", tasks: 2, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) {
+		e := &rows.Episode
+		switch {
+		case task == 0 && trial == 1: // not solved: no steps, no clarifies of this pair
+			e.Solved, e.Steps = false, 10
+		case task == 0 && trial == 2:
+			e.Steps, e.Clarifies = 5, 3
+			e.CostNanoUSD = new(int64(5_000_000))
+			e.Tokens = tokens(1000, 60)
+			rows.Turns[0].ContractValid = false
+			rows.Turns[1].FinishReason = "length" // counted invalid
+			rows.Turns[2].Role = "compress"       // not a turn of the main loop
+		case task == 1 && trial == 1:
+			e.Status, e.ThrashEvents = "stopped", 2 // never a success
+			rows.Turns[0].DurationUs = 1_000_000
+		case task == 1 && trial == 2:
+			e.ExpectedStatus, e.StallEvents = "clarify", 1 // its right outcome is a question
+			rows.Turns[0].ErrorKind = "overloaded"         // no reply
+		}
+	}}
+	p := compared(base, trial, Rules{}).Pairs[0]
+	for _, c := range []struct {
+		name             string
+		n                int
+		baseline, trial  float64
+		relative, margin float64
+	}{
+		{"solved", 4, 1, 0.5, -0.5, 0.05},
+		{"valid_json", 4, 1, 8.0 / 10, -0.2, 0.02},
+		{"steps", 2, 3, 4, 1.0 / 3, 0},
+		{"clarifies", 1, 1, 3, 2, 0},
+		{"cost", 4, 3_000_000, 3_500_000, 1.0 / 6, 0},
+		{"tokens", 4, 660, 760, 100.0 / 660, 0},
+		{"latency", 4, 400_000, (10*400_000 + 600_000) / 10.0, 0.15, 0},
+		{"thrash", 4, 0, 0.25, math.NaN(), 0},
+		{"stall", 4, 0, 0.25, math.NaN(), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := metric(p, c.name)
+			require.Equal(t, c.n, m.N)
+			require.InDelta(t, c.baseline, *m.Baseline, 1e-9)
+			require.InDelta(t, c.trial, *m.Trial, 1e-9)
+			require.InDelta(t, c.trial-c.baseline, *m.Effect, 1e-9)
+			if math.IsNaN(c.relative) {
+				require.Nil(t, m.Relative, "of nothing")
+			} else {
+				require.InDelta(t, c.relative, *m.Relative, 1e-12)
+			}
+			if c.margin > 0 {
+				require.True(t, m.Gates)
+				require.Equal(t, c.margin, *m.Margin)
+			} else {
+				require.False(t, m.Gates)
+				require.Nil(t, m.Margin)
+				require.Equal(t, stat.NotJudged, m.Verdict)
+			}
+		})
+	}
+}
+
+func TestUnknownIsNeverZero(t *testing.T) {
+	base := plan{candidate: "a", tasks: 3, trials: 2}
+	for name, edit := range map[string]func(e *ledger.Episode){
+		"cost": func(e *ledger.Episode) { e.CostNanoUSD = nil }, "tokens": func(e *ledger.Episode) { e.Reasoning = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			trial := plan{candidate: "b", tasks: 3, trials: 2, episode: func(task, _ int, rows *ledger.EpisodeRows) {
+				if task == 1 {
+					edit(&rows.Episode)
+				}
+			}}
+			m := metric(compared(base, trial, Rules{}).Pairs[0], name)
+			require.Nil(t, m.Baseline)
+			require.Nil(t, m.Trial)
+			require.Nil(t, m.Effect)
+			require.Nil(t, m.P)
+			require.Nil(t, m.Adjusted)
+			require.Zero(t, m.N)
+			require.Contains(t, m.Note, "2 paired episodes without")
+		})
+	}
+}
+
+// Where both sides count the same pairs, the linearised difference is the plain mean
+// of the paired differences with its cluster-robust error.
+func TestDifferenceIsClusterMeanOfPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	var obs []stat.Observation
+	var names []string
+	var list []sides
+	for g := range 12 {
+		names, list = append(names, fmt.Sprint(g)), append(list, sides{})
+		for range 1 + rng.IntN(6) {
+			a, b := rng.NormFloat64(), rng.NormFloat64()
+			obs = append(obs, stat.Observation{Cluster: names[g], Value: b - a})
+			list[g].add(stat.Cluster{Num: a, Den: 1}, stat.Cluster{Num: b, Den: 1})
+		}
+	}
+	want, _ := stat.ClusterMean(obs)
+	got, ok := difference(names, list, 1)
+	require.True(t, ok)
+	require.InDelta(t, want.Value, got.mean.Value, 1e-14)
+	require.InDelta(t, want.SE, got.mean.SE, 1e-14)
+	require.Equal(t, want.Clusters, got.mean.Clusters)
+	mean := 0.0
+	for _, v := range got.influence {
+		mean += v / 12
+	}
+	require.InDelta(t, want.Value, mean, 1e-14)
+	permuted, _ := stat.PairedPermutation(obs)
+	swapped, _ := stat.PairedPermutation(swaps(names, list))
+	require.InDelta(t, permuted.P, swapped.P, 1e-12)
+}
+
+// The error of a difference of ratios against the jackknife over tasks, which knows
+// nothing of linearisation.
+func TestDifferenceOfRatiosAgainstJackknife(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	const tasks = 400
+	names, list := make([]string, tasks), make([]sides, tasks)
+	for g := range list {
+		names[g] = fmt.Sprint(g)
+		hard := 0.7 + 0.3*rng.Float64()
+		for range 3 {
+			turns, more := float64(2+rng.IntN(5)), float64(2+rng.IntN(5))
+			list[g].add(stat.Cluster{Num: math.Round(turns * hard), Den: turns}, stat.Cluster{Num: math.Round(more * hard * 0.9), Den: more})
+		}
+	}
+	for _, factor := range []float64{1, 1.2} {
+		got, ok := difference(names, list, factor)
+		require.True(t, ok)
+		without := func(i int) float64 {
+			b, a := totals(append(append([]sides{}, list[:i]...), list[i+1:]...))
+			return a.Num/a.Den - factor*b.Num/b.Den
+		}
+		squares := 0.0
+		for i := range list {
+			squares += math.Pow(without(i)-got.mean.Value, 2)
+		}
+		require.InEpsilon(t, math.Sqrt(squares*(tasks-1)/tasks), got.mean.SE, 0.01)
+	}
+}
+
+// The permutation of ratios against all 2^10 swaps of whole tasks, counted out.
+func TestSwapsAreTheExactTestOfRatios(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	names, list := make([]string, 10), make([]sides, 10)
+	for g := range list {
+		names[g] = fmt.Sprint(g)
+		list[g].add(stat.Cluster{Num: float64(rng.IntN(9)), Den: float64(9 + rng.IntN(9))}, stat.Cluster{Num: float64(3 + rng.IntN(9)), Den: float64(12 + rng.IntN(9))})
+	}
+	score := func(l []sides) float64 { // proportional to the difference of ratios
+		b, a := totals(l)
+		return math.Abs((a.Num/a.Den - b.Num/b.Den) * a.Den * b.Den)
+	}
+	far, seen := 0, score(list)
+	for mask := range 1 << 10 {
+		swapped := append([]sides{}, list...)
+		for g := range swapped {
+			if mask>>g&1 == 1 {
+				swapped[g].baseline, swapped[g].trial = swapped[g].trial, swapped[g].baseline
+			}
+		}
+		if score(swapped) >= seen*(1-1e-12) {
+			far++
+		}
+	}
+	got, ok := stat.PairedPermutation(swaps(names, list))
+	require.True(t, ok)
+	require.True(t, got.Exact)
+	require.InDelta(t, float64(far)/1024, got.P, 1e-15)
+}
+
+// With one trial of each task, the permutation is McNemar's exact test.
+func TestSingleTrialsAreMcNemar(t *testing.T) {
+	base := plan{candidate: "a", tasks: 40, trials: 1, episode: fails(func(task, _ int) bool { return task < 2 })}
+	trial := plan{candidate: "b", tasks: 40, trials: 1, episode: fails(func(task, _ int) bool { return task >= 2 && task < 11 })}
+	m := metric(compared(base, trial, Rules{}).Pairs[0], "solved")
+	two, _ := stat.McNemar(9, 2)
+	require.InDelta(t, two/2, *m.P, 1e-15)
+	require.Contains(t, m.Note, "McNemar's exact test, two-sided: 9 broken, 2 fixed, p 0.065.")
+	m = metric(compared(trial, base, Rules{}).Pairs[0], "solved")
+	require.InDelta(t, 1-two/2, *m.P, 1e-15, "the better side")
+	m = metric(compared(plan{candidate: "a", tasks: 40, trials: 2}, plan{candidate: "b", tasks: 40, trials: 2}, Rules{}).Pairs[0], "solved")
+	require.NotContains(t, m.Note, "McNemar", "several trials of a task are not independent")
+}
+
+func TestManyTasksGoByT(t *testing.T) {
+	base := plan{candidate: "a", tasks: 3000, trials: 1, episode: flips(1, half)}
+	trial := plan{candidate: "b", tasks: 3000, trials: 1, episode: flips(2, func(int) float64 { return 0.46 })}
+	m := metric(compared(base, trial, Rules{}).Pairs[0], "solved")
+	require.Contains(t, m.Test, "t test of the change")
+	broken, fixed := 0, 0
+	_, err := fmt.Sscanf(m.Note, "McNemar's exact test, two-sided: %d broken, %d fixed", &broken, &fixed)
+	require.NoError(t, err)
+	exact, _ := stat.McNemar(broken, fixed)
+	require.InEpsilon(t, exact/2, *m.P, 0.1)
+}
+
+// A growth is judged against the baseline's own mean with its spread, not against a
+// number taken for certain.
+func TestGrowthMargins(t *testing.T) {
+	base := plan{candidate: "a", tasks: 80, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) { rows.Episode.Steps = int32(2 + task%3 + trial%2) }}
+	grown := func(by int) plan {
+		return plan{candidate: "b", tasks: 80, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) {
+			rows.Episode.Steps = int32(2 + task%3 + trial%2 + by)
+		}}
+	}
+	for _, c := range []struct {
+		by     int
+		margin float64
+		want   stat.Verdict
+	}{{0, 0.1, stat.Pass}, {0, 0.02, stat.Inconclusive}, {1, 0.5, stat.Pass}, {1, 0.2, stat.Fail}, {-1, 0.02, stat.Pass}} {
+		m := metric(compared(base, grown(c.by), Rules{MaxSteps: c.margin}).Pairs[0], "steps")
+		require.Equal(t, c.want, m.Verdict, "%d more steps, margin %v: %s", c.by, c.margin, m.Power)
+		require.InDelta(t, c.margin**m.Baseline, *m.Margin, 1e-12)
+		require.Equal(t, c.want == stat.Pass && c.by > 0, m.Note != "", m.Note)
+	}
+}
+
+func TestPower(t *testing.T) {
+	base := plan{candidate: "a", tasks: 30, trials: 4, episode: flips(1, func(int) float64 { return 0.8 })}
+	trial := plan{candidate: "b", tasks: 30, trials: 4, episode: flips(6, func(int) float64 { return 0.8 })}
+	m := metric(compared(base, trial, Rules{}).Pairs[0], "solved")
+	require.Equal(t, stat.Inconclusive, m.Verdict)
+	d := stat.Design{Tasks: 30, Trials: 1, SD: math.Sqrt(30*width(m)*width(m) + *m.Detectable*(1-*m.Detectable)), ICC: 1, Alpha: 0.05} // two gating metrics
+	power, ok := d.Power(*m.Detectable)
+	require.True(t, ok)
+	require.InDelta(t, 0.8, power, 1e-9)
+	d.SD = math.Sqrt(30*width(m)*width(m) + 0.05*0.95)
+	tasks, ok := d.TasksNeeded(0.05, 0.8)
+	require.True(t, ok)
+	require.Contains(t, m.Power, "These 30 tasks would have shown a loss of "+points(*m.Detectable)+" at least four times out of five.")
+	require.Contains(t, m.Power, fmt.Sprintf("To show one of 5 points as often takes %d such tasks, or ", tasks))
+	require.Contains(t, m.Power, "trials of each. To rule out one of 5 points where nothing changed takes about ")
+}
+
+// A loss that was shown is one that would have been: what it adds to the spread does
+// not count against it twice.
+func TestPowerWhereALossIsShown(t *testing.T) {
+	base := plan{candidate: "a", tasks: 69, trials: 1}
+	m := metric(compared(base, plan{candidate: "b", tasks: 69, trials: 1, episode: fails(func(task, _ int) bool { return task < 13 })}, Rules{}).Pairs[0], "solved")
+	require.Equal(t, stat.Fail, m.Verdict)
+	exact, _ := stat.ClopperPearson(5, 69, 0.6) // six broken are shown at 1/64: so many have to break four times out of five
+	require.InDelta(t, exact.High, *m.Detectable, 0.02)
+	require.Less(t, *m.Detectable, 13.0/69)
+}
+
+// width is the standard error behind an interval.
+func width(m Metric) float64 {
+	return (m.Interval.High - *m.Effect) / stat.TQuantile(0.975, float64(m.Clusters-1))
+}

@@ -1,0 +1,102 @@
+package compare
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// often is the power that sizes are given for.
+const often = 0.8
+
+// power says what loss these numbers would have shown, and what it would take to
+// show or to rule out one of the margin. tests are all gating ones: each must bear
+// the adjustment for the others.
+func (m *measured) power(alpha float64, tests int) {
+	if m.replay {
+		m.Power = "The same recordings on both sides, and nothing differs: this says that they are treated alike, and nothing about new ones."
+		return
+	}
+	if m.Clusters < 2 {
+		m.Power = "All of one task: at least two are needed to know a spread."
+		return
+	}
+	var said []string
+	if m.RuledOut != nil && m.Verdict == stat.Pass {
+		said = append(said, "A loss of "+m.amount(*m.RuledOut)+" or more is ruled out at "+percent(1-alpha)+".")
+	}
+	n := m.finder(alpha, tests)
+	least, ok := n.detectable()
+	if ok {
+		m.Detectable = &least
+		said = append(said, "These "+plural(m.Clusters, "task")+" would have shown a loss of "+m.amount(least)+" at least four times out of five.")
+	} else if m.differ == 0 {
+		said = append(said, "No task differs: what loss would have been shown is not known.")
+	} else {
+		said = append(said, "These "+plural(m.Clusters, "task")+" could not have shown any loss.")
+	}
+	if m.Verdict == stat.Inconclusive {
+		if n.SD > 0 && !(ok && least <= *m.Margin) {
+			said = append(said, m.toShow(n))
+		}
+		said = append(said, m.toRuleOut(alpha))
+	}
+	m.Power = strings.Join(said, " ")
+}
+
+// toShow says what would show a loss of the margin.
+func (m *measured) toShow(n finder) string {
+	text := "To show one of " + m.amount(*m.Margin)
+	tasks, ok := n.tasks(*m.Margin)
+	if !ok {
+		return text + " takes more than a million such tasks."
+	}
+	text += " as often takes " + plural(tasks, "such task")
+	if trials, ok := m.trials(n); ok {
+		text += ", or " + plural(trials, "trial") + " of each"
+	}
+	return text + "."
+}
+
+// trials is how many of each of these tasks would show a loss of the margin; ok is
+// false where no number would, or the resemblance of trials is not known.
+func (m *measured) trials(n finder) (trials int, ok bool) {
+	sd, icc, ok := stat.Spread(m.pairs)
+	if !ok || m.single || !n.enough(*m.Margin) {
+		return 0, false
+	}
+	n.SD, n.ICC = sd, icc
+	trials, ok = n.at(*m.Margin).TrialsNeeded(*m.Margin, often)
+	return trials, ok && trials > m.N/m.Clusters
+}
+
+// toRuleOut says how many such tasks would rule out a loss of the margin four times
+// out of five, if nothing changed.
+func (m *measured) toRuleOut(alpha float64) string {
+	list, least, target := m.claim()
+	g := float64(len(list))
+	mean, spread := 0.0, 0.0
+	for _, c := range list {
+		mean += c.Num / g
+	}
+	still := target + *m.Margin // what there is where nothing changed
+	for i := range list {
+		spread += (list[i].Num - mean) * (list[i].Num - mean) / (g - 1)
+		list[i].Num += still - mean
+		least = min(least, list[i].Num)
+	}
+	enough := func(tasks int) bool {
+		bound, ok := stat.LowerBound(list, least, float64(tasks)/g, alpha)
+		return ok && bound-stat.TQuantile(often, float64(tasks-1))*math.Sqrt(spread/float64(tasks)) > target
+	}
+	if enough(len(list)) {
+		return "Had nothing changed, they would as often have ruled out one of " + m.amount(*m.Margin) + "."
+	}
+	tasks, ok := atLeast(len(list), enough)
+	if !ok {
+		return "To rule it out takes more than a million such tasks."
+	}
+	return "To rule out one of " + m.amount(*m.Margin) + " where nothing changed takes about " + strconv.Itoa(tasks) + "."
+}

@@ -1,0 +1,126 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// world is a synthetic suite of tasks there could be: what is drawn of it are two
+// runs of one suite.
+type world struct {
+	tasks, trials, pairs int
+	// share draws a task's true share of passes before, after that on trial.
+	share func(rng *rand.Rand) (before, after float64)
+	// The rest is drawn only where asked for: turns, of which most are valid, each with
+	// a latency; steps and cost that differ from task to task and trial to trial.
+	turns, sizes bool
+	// after is what the trial's sizes are multiplied with; 1 for no change.
+	after float64
+	// lost is the share of episodes without a result.
+	lost float64
+}
+
+// traits are what a task is like.
+type traits struct {
+	before, after float64
+	valid, size   float64
+}
+
+// compare draws both runs and compares them; judge stops at the verdicts, which
+// are the first that Comparison works out.
+func (w world) compare(rng *rand.Rand, rules Rules) Comparison {
+	return w.draw(rng, rules).Comparison()
+}
+
+func (w world) judge(rng *rand.Rand, rules Rules) []comparing {
+	return w.draw(rng, rules).judge(nil)
+}
+
+func (w world) draw(rng *rand.Rand, rules Rules) *Builder {
+	m := ledger.Manifest{Trials: w.trials, Status: "complete", Acceptance: ledger.Acceptance{MaxInfra: 1}}
+	for i := range w.tasks {
+		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: taskID(i)})
+	}
+	var pairs []Names
+	for i := range w.pairs {
+		pairs = append(pairs, Names{"a", "b" + strconv.Itoa(i)})
+	}
+	b := NewBuilder(m, m, pairs, rules)
+	turns := make([]ledger.Turn, 8)
+	for i := range w.tasks {
+		t := traits{valid: 1, size: 1}
+		t.before, t.after = w.share(rng)
+		if rng.Float64() < 0.3 {
+			t.valid = 0.7 + 0.3*rng.Float64()
+		}
+		t.size = math.Exp(0.5 * rng.NormFloat64())
+		id := m.Tasks[i].ID
+		w.run(rng, b.AddBaseline, id, "a", t, t.before, 1, turns)
+		for _, p := range pairs {
+			w.run(rng, b.AddTrial, id, p.Trial, t, t.after, w.after, turns)
+		}
+	}
+	return b
+}
+
+// run draws the trials of one task by one candidate.
+func (w world) run(rng *rand.Rand, add func(ledger.EpisodeRows), id, candidate string, t traits, share, growth float64, turns []ledger.Turn) {
+	for trial := range w.trials {
+		rows := ledger.EpisodeRows{Episode: ledger.Episode{
+			Key: ledger.Key{TaskID: id, Candidate: candidate, Trial: int32(trial + 1)}, Status: "answered", ExpectedStatus: "answered",
+			Solved: rng.Float64() < share,
+		}}
+		e := &rows.Episode
+		if w.lost > 0 && rng.Float64() < w.lost {
+			e.Status = ledger.StatusInfraError
+		}
+		if w.sizes {
+			e.Steps = int32(math.Round(1 + 3*t.size*growth*math.Exp(0.3*rng.NormFloat64())))
+			e.CostNanoUSD = new(int64(1e6 * t.size * growth * math.Exp(0.5*rng.NormFloat64())))
+		}
+		if w.turns {
+			rows.Turns = turns[:2+rng.IntN(5)]
+			for i := range rows.Turns {
+				rows.Turns[i] = ledger.Turn{Turn: int32(i + 1), Role: "main", NextActionType: "tool", ContractValid: rng.Float64() < t.valid}
+				if w.sizes {
+					rows.Turns[i].DurationUs = int64(3e5 * t.size * growth * math.Exp(0.5*rng.NormFloat64()))
+				}
+			}
+		}
+		add(rows)
+	}
+}
+
+// mixed tasks: half solid, a tenth hopeless, the rest flaky.
+func mixed(rng *rand.Rand) float64 {
+	switch u := rng.Float64(); {
+	case u < 0.5:
+		return 1
+	case u < 0.6:
+		return 0
+	case u < 0.8:
+		return 0.9
+	case u < 0.9:
+		return 0.5
+	default:
+		return 0.1
+	}
+}
+
+// still does not change; drifting tasks go up and down without a common direction.
+func still(rng *rand.Rand) (float64, float64) {
+	p := mixed(rng)
+	return p, p
+}
+
+func drifting(rng *rand.Rand) (float64, float64) {
+	p := 0.2 + 0.6*rng.Float64()
+	return p + 0.4*(rng.Float64()-0.5), p + 0.4*(rng.Float64()-0.5)
+}
+
+func always(before, after float64) func(*rand.Rand) (float64, float64) {
+	return func(*rand.Rand) (float64, float64) { return before, after }
+}

@@ -1,0 +1,104 @@
+package compare
+
+import (
+	"fmt"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// classify sorts the tasks of all pairs. Those with trials on both sides make one
+// family of tests (Benjamini–Hochberg): a task is newly broken or fixed only by its
+// adjusted p.
+func (b *Builder) classify(all []comparing) {
+	var family []*Task
+	for i := range all {
+		p := &all[i]
+		p.Tasks = make([]Task, len(p.tasks))
+		for k := range p.tasks {
+			t := p.task(&p.tasks[k], b)
+			p.Tasks[k] = t
+			if t.Class != stat.Unknown {
+				family = append(family, &p.Tasks[k])
+			}
+		}
+	}
+	p := make([]float64, len(family))
+	for i, t := range family {
+		p[i] = t.P
+	}
+	adjusted, _ := stat.BenjaminiHochberg(p)
+	for i, t := range family {
+		t.Adjusted = adjusted[i]
+	}
+	for i := range all {
+		for k := range all[i].Tasks {
+			all[i].Tasks[k].settle(b.rules.Alpha, len(family))
+		}
+	}
+}
+
+// task is a task by its trials alone.
+func (p *comparing) task(j *joined, b *Builder) Task {
+	t := Task{ID: j.id, Title: j.title, Known: j.known, Baseline: trials(j.baseline), Trial: trials(j.trial), Adjusted: 1}
+	e, _ := stat.Classify(t.Baseline, t.Trial, b.rules.Alpha)
+	t.Class, t.P, t.Share = e.Class, e.P, e.Share
+	t.Episodes = b.look(j, p.names)
+	return t
+}
+
+// trials are the scored trials of a task on one side.
+func trials(records []record) (t stat.Trials) {
+	for i := range records {
+		if records[i].why == scored {
+			t.N++
+			if records[i].solved {
+				t.Passed++
+			}
+		}
+	}
+	return t
+}
+
+// settle takes back a change that the adjusted p does not show, and says what speaks
+// for the class.
+func (t *Task) settle(alpha float64, tests int) {
+	changed := t.Class == stat.NewlyBroken || t.Class == stat.NewlyFixed
+	if changed && !stat.Rejects(t.Adjusted, alpha) {
+		const never = 1e-14 // below any p of which the adjusted one is above alpha
+		e, _ := stat.Classify(t.Baseline, t.Trial, never)
+		t.Class = e.Class
+	}
+	t.Evidence = t.evidence(alpha, tests)
+}
+
+// evidence is one line of what speaks for the class.
+func (t *Task) evidence(alpha float64, tests int) string {
+	counts := fmt.Sprintf("solved %d of %d before, %d of %d now", t.Baseline.Passed, t.Baseline.N, t.Trial.Passed, t.Trial.N)
+	chance := "p " + pValue(t.P)
+	if tests > 1 {
+		chance += ", " + pValue(t.Adjusted) + " adjusted for " + plural(tests, "task")
+	}
+	alone := stat.Rejects(t.P, alpha)
+	switch t.Class {
+	case stat.Unknown:
+		return counts + ": no trials to compare"
+	case stat.NewlyBroken, stat.NewlyFixed:
+		return counts + ": more than chance (" + chance + ")"
+	case stat.StablePass:
+		return counts + "; the true share is at least " + percent(t.Share.Low) + " (95%)"
+	case stat.StableFail:
+		return counts + "; the true share is at most " + percent(t.Share.High) + " (95%)"
+	case stat.Unclear:
+		if t.Baseline.N == 1 && t.Trial.N == 1 {
+			return counts + ": one trial each cannot tell a change from a flake"
+		}
+		if alone {
+			return counts + ": a change if looked at alone, not among so many (" + chance + ")"
+		}
+		return counts + ": too few trials to tell a change from a flake (" + chance + ")"
+	}
+	if alone {
+		return counts + ": both outcomes in one run; a change if looked at alone, not among so many (" + chance + ")"
+	}
+	return counts + ": both outcomes in one run, no change shown (" + chance + ")"
+}

@@ -1,0 +1,53 @@
+package compare
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxWord bounds a word, in bytes; maxWords how many are told apart.
+	maxWord  = 80
+	maxWords = 1 << 16
+)
+
+// words keeps short texts that rows repeat once each. Beyond maxWords the rest are
+// one: texts of a model must not fill the memory.
+type words struct {
+	list  []string
+	index map[[2]string]uint32
+}
+
+func newWords() words { return words{index: map[[2]string]uint32{}} }
+
+// number is the place in the list of a text in two parts, the second of which may be
+// empty.
+func (w *words) number(first, second string) uint32 {
+	key := [2]string{clipped(first), clipped(second)}
+	if i, ok := w.index[key]; ok {
+		return i
+	}
+	if len(w.list) >= maxWords {
+		key = [2]string{"something else"}
+		if i, ok := w.index[key]; ok {
+			return i
+		}
+	}
+	key = [2]string{strings.Clone(key[0]), strings.Clone(key[1])} // rows can be let go
+	i := uint32(len(w.list))
+	w.index[key] = i
+	w.list = append(w.list, strings.TrimSpace(key[0]+" "+key[1]))
+	return i
+}
+
+// clipped is text of at most maxWord bytes, cut between characters.
+func clipped(text string) string {
+	if len(text) <= maxWord {
+		return text
+	}
+	n := maxWord
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}

@@ -1,0 +1,71 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// CompareAnnotations writes a comparison as workflow commands of GitHub Actions: an
+// error for each metric that shows a regression, and for each newly broken task of
+// a pair that fails; a warning for what is inconclusive, for a broken task
+// elsewhere, for a known-flaky entry that has expired and for a difference that
+// misleads; a notice for each pair that passes. Bounds are those of Annotations.
+func CompareAnnotations(w io.Writer, c compare.Comparison) error {
+	return writeAnnotations(w, compareRemarks(c))
+}
+
+// GateAnnotations writes those of both, ten together at most: a step shows no more
+// of a kind.
+func GateAnnotations(w io.Writer, r Report, c compare.Comparison) error {
+	return writeAnnotations(w, append(compareRemarks(c), r.remarks()...))
+}
+
+func compareRemarks(c compare.Comparison) (list []annotation) {
+	for _, p := range c.Pairs {
+		list = append(list, pairRemarks(p)...)
+	}
+	if c.Verdict != Pass && !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict == c.Verdict }) {
+		list = append(list, annotation{c.Verdict, "regression: " + word(c.Verdict), c.Headline}) // it is about the runs
+	}
+	for _, d := range c.Differences {
+		if d.Misleads {
+			what, how := differenceWords(d)
+			list = append(list, annotation{Inconclusive, "regression: " + d.What, what + ": " + how})
+		}
+	}
+	return list
+}
+
+func pairRemarks(p compare.Pair) (list []annotation) {
+	if p.Verdict == NotJudged {
+		return nil
+	}
+	name := brief(pairName(p), 80)
+	for _, m := range p.Metrics {
+		if v := verdictIn(p, m); m.Gates && (v == Fail || v == Inconclusive) {
+			list = append(list, annotation{v, fmt.Sprintf("%s: %s: %s", name, metricTitle(m), word(v)), metricWhy(m)})
+		}
+	}
+	if !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict == p.Verdict }) { // the episodes decided
+
+		list = append(list, annotation{p.Verdict, fmt.Sprintf("%s: regression: %s", name, word(p.Verdict)), p.Sentence})
+	}
+	for _, t := range p.Tasks {
+		if t.Known != nil && t.Known.Expired {
+			list = append(list, annotation{Inconclusive, fmt.Sprintf("%s: %s: known-flaky entry expired", name, brief(t.ID, 60)), knownWords(*t.Known)})
+		}
+		if t.Class != stat.NewlyBroken || known(t) {
+			continue
+		}
+		v := Inconclusive
+		if p.Verdict == Fail {
+			v = Fail
+		}
+		list = append(list, annotation{v, fmt.Sprintf("%s: %s: newly broken", name, brief(t.ID, 60)), taskWords(t)})
+	}
+	return list
+}

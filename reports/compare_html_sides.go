@@ -1,0 +1,224 @@
+package reports
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/compare"
+)
+
+// SidesOf returns one episode of a comparison, of the baseline or of the run on
+// trial: its rows, and what was said in it, whose Missing says why where nothing can
+// be had. ok is false where there are no rows. It is called from one goroutine, for
+// the baseline first, and for each run in the ledger's order.
+type SidesOf func(trial bool, task, candidate string, n int) (rows ledger.EpisodeRows, said Detail, ok bool)
+
+// sidesView is a trial of a task on both sides, turn by turn.
+type sidesView struct {
+	Anchor, Task, Title, Class, Sign, Colour, Pair, Evidence, Words string
+	Open                                                            bool
+	Baseline, OnTrial                                               sideView
+	Rows                                                            []sidesRow
+	More                                                            string
+	// Prompts are the numbers of the system prompts the two were sent, where these
+	// differ.
+	Prompts []int
+}
+
+// sideView is the end of an episode.
+type sideView struct {
+	Name, Sign, Class, Facts, Answer, Missing string
+	Checks                                    []string
+	turns                                     []turnView
+	more                                      string
+	system                                    int // the first one sent; 0 where unknown
+}
+
+// sidesRow are two turns; Parts says in what they differ, on the first row that does.
+type sidesRow struct {
+	N               int
+	Baseline, Trial *turnView
+	Parts           string
+}
+
+// sidesBuilder shows the episodes most worth it.
+type sidesBuilder struct {
+	wanted  []*wantedSides
+	systems *systems
+	budget  int // of text, in bytes
+	anchors map[*compare.Task]string
+	blocks  []template.HTML
+	left    string // what is not shown, and why
+}
+
+type wantedSides struct {
+	taskOf
+	episode compare.EpisodePair
+	halves  [2]sideView
+	lost    bool // one side could not be read
+}
+
+// sidesOf shows one episode pair of as many changed tasks as there is room for.
+func sidesOf(c compare.Comparison, of SidesOf) (*sidesBuilder, error) {
+	b := &sidesBuilder{systems: &systems{by: map[string]int{}, size: maxSaid - maxPromptsOfSides}, budget: maxSaidOfSides, anchors: map[*compare.Task]string{}}
+	if of == nil {
+		b.left = "The episodes of the two runs are not at hand: cupel show has them."
+		return b, nil
+	}
+	more := b.choose(c)
+	for side := range 2 {
+		b.read(side, of)
+	}
+	var missing missingSaid
+	size := 0
+	for i, w := range b.wanted {
+		if w.lost {
+			more++
+			continue
+		}
+		block, err := b.render(i, w, maxSidesBytes-size)
+		if err != nil {
+			return nil, err
+		}
+		if block == "" {
+			more++
+			continue
+		}
+		for _, h := range w.halves {
+			missing.add(h.Missing)
+		}
+		size += len(block)
+		b.blocks = append(b.blocks, block)
+	}
+	if more > 0 {
+		b.left = fmt.Sprintf("%s more that changed are not shown here: cupel show has their episodes.", plural(more, "task"))
+	}
+	b.left = join(" ", append([]string{b.left}, missing.words()...)...)
+	return b, nil
+}
+
+// choose picks the tasks, and says how many were left out.
+func (b *sidesBuilder) choose(c compare.Comparison) (more int) {
+	for _, t := range byClass(c) {
+		if !slices.Contains(changedClasses(), t.Class) {
+			continue
+		}
+		i := slices.IndexFunc(t.Episodes, func(e compare.EpisodePair) bool { return e.BaselineID != "" && e.TrialID != "" })
+		switch {
+		case i < 0:
+		case len(b.wanted) == maxSides:
+			more++
+		default:
+			b.wanted = append(b.wanted, &wantedSides{taskOf: t, episode: t.Episodes[i]})
+		}
+	}
+	return more
+}
+
+// read reads the episodes of one run, in its order. What may be said is shared out
+// evenly: what one episode does not need the next ones may have.
+func (b *sidesBuilder) read(side int, of SidesOf) {
+	name := func(w *wantedSides) string { return [2]string{w.pair.Baseline.Name, w.pair.Trial.Name}[side] }
+	order := slices.Clone(b.wanted)
+	slices.SortStableFunc(order, func(a, b *wantedSides) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(name(a), name(b)), cmp.Compare(a.episode.Trial, b.episode.Trial))
+	})
+	for i, w := range order {
+		rows, said, ok := of(side == 1, w.ID, name(w), w.episode.Trial)
+		if id := [2]string{w.episode.BaselineID, w.episode.TrialID}[side]; !ok || rows.Episode.EpisodeID != id {
+			w.lost = true
+			continue
+		}
+		left := len(order)*(2-side) - i
+		w.halves[side] = b.half(side, rows, said, b.budget/left)
+	}
+}
+
+// half is one side of an episode pair; room is what may be said.
+func (b *sidesBuilder) half(side int, rows ledger.EpisodeRows, said Detail, room int) sideView {
+	e := episodeOf(&rows.Episode)
+	v := transcript(e, rows, rows.Episode.ErrorText)
+	v.Candidate = [2]string{"baseline", "on trial"}[side] + " · " + v.Candidate
+	if said.Missing == "" {
+		s := &saying{left: min(maxSaid, room), systems: b.systems}
+		whole := s.left
+		s.detail(&v, said)
+		b.budget -= whole - s.left
+	}
+	h := sideView{Name: v.Candidate, Sign: v.Sign, Class: v.Class, Facts: v.Facts, Answer: v.Answer, Checks: v.Checks, Missing: said.Missing, turns: v.Turns, more: v.More}
+	for _, t := range v.Turns {
+		if t.Said != nil && t.Said.System > 0 && h.system == 0 {
+			h.system = t.Said.System
+		}
+	}
+	return h
+}
+
+// episodeOf is an episode as a transcript names it.
+func episodeOf(row *ledger.Episode) Episode {
+	e := Episode{
+		ID: row.EpisodeID, Task: row.TaskID, Candidate: row.Candidate, Trial: int(row.Trial), Status: row.Status, StopReason: row.StopReason,
+		Excluded: excluded(row), Steps: int(row.Steps), CostNanoUSD: row.CostNanoUSD, ElapsedUs: row.ElapsedUs,
+	}
+	e.Solved = e.Excluded == "" && row.Solved && row.Status != "stopped"
+	return e
+}
+
+// render shows an episode pair within so many bytes, without what was said if that
+// is too much, or not at all: then the block is empty.
+func (b *sidesBuilder) render(i int, w *wantedSides, room int) (template.HTML, error) {
+	v := w.view(fmt.Sprintf("side-%d", i+1))
+	v.Open = len(b.blocks) < 3
+	var text bytes.Buffer
+	for range 2 {
+		text.Reset()
+		if err := parsed().ExecuteTemplate(&text, "sides", v); err != nil {
+			return "", fmt.Errorf("reports: comparison of task %s: %w", v.Task, err)
+		}
+		if text.Len() <= room {
+			b.anchors[w.Task] = v.Anchor
+			return template.HTML(text.String()), nil
+		}
+		for _, r := range v.Rows {
+			for _, t := range []*turnView{r.Baseline, r.Trial} {
+				if t != nil {
+					t.Said = nil
+				}
+			}
+		}
+	}
+	return "", nil
+}
+
+// view lays the turns of both sides beside each other.
+func (w *wantedSides) view(anchor string) sidesView {
+	e := w.episode
+	v := sidesView{
+		Anchor: anchor, Task: brief(w.ID, 60), Title: brief(w.Title, 120), Class: string(w.Class), Pair: brief(pairName(*w.pair), 120),
+		Evidence: clip(w.Evidence, 300), Words: clip(episodeWords(e), 400), Baseline: w.halves[0], OnTrial: w.halves[1],
+	}
+	v.Sign, v.Colour = classSign(w.Class)
+	left, right := w.halves[0].turns, w.halves[1].turns
+	for i := range max(len(left), len(right)) {
+		r := sidesRow{N: i + 1}
+		if i < len(left) {
+			r.Baseline = &left[i]
+		}
+		if i < len(right) {
+			r.Trial = &right[i]
+		}
+		if i+1 == e.Turn {
+			r.Parts = "Here they part: " + clip(e.What, 300)
+		}
+		v.Rows = append(v.Rows, r)
+	}
+	v.More = join(" ", w.halves[0].more, w.halves[1].more)
+	if a, z := w.halves[0].system, w.halves[1].system; a > 0 && z > 0 && a != z {
+		v.Prompts = []int{a, z}
+	}
+	return v
+}

@@ -1,0 +1,227 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// sidesFixture has an episode for every id that the fixture names: on trial the
+// third turn repeats the call instead of answering.
+func sidesFixture(trial bool, task, candidate string, n int) (rows ledger.EpisodeRows, said Detail, ok bool) {
+	side, prompt := "B", "You are a careful agent.\n"
+	if trial {
+		side, prompt = "T", "You are a bounded agent controller.\n"
+	}
+	key := ledger.Key{EpisodeID: fmt.Sprint(side, n), TaskID: task, Candidate: candidate, Trial: int32(n)}
+	rows.Episode = ledger.Episode{Key: key, Status: "answered", Solved: true, Answer: "There were 427 angry messages on 2026-05-13.", Steps: 3, CostNanoUSD: new(int64(1_200_000)), ElapsedUs: 4_100_000}
+	said.System = prompt + "Every turn you output exactly ONE JSON object.\n"
+	add := func(kind, name, args, result string) {
+		at := len(rows.Turns) + 1
+		t := ledger.Turn{Key: key, Turn: int32(at), Role: "main", Kind: "act", NextActionType: kind, NextActionName: name, ValidJSON: true, ContractValid: true, Actionable: true, DurationUs: 900_000, Tokens: ledger.Tokens{In: new(int64(640)), Out: new(int64(70))}}
+		d := DetailTurn{Turn: at, Prompt: []Message{{Role: "user", Text: fmt.Sprintf("PLAN: count what is asked\nBUDGET_USED: steps=%d/10\n", at-1), Same: 19}}, Output: fmt.Sprintf(`{"next_action":{"type":%q,"name":%q,"args":{%s}}}`, kind, name, args)}
+		if name != "" {
+			rows.ToolCalls = append(rows.ToolCalls, ledger.ToolCall{Key: key, Turn: int32(at), ToolName: name, ArgsHash: args, Outcome: "ok", DurationUs: 30_000})
+			d.Steps = []DetailStep{{Tool: name, Args: "{" + args + "}", Result: result, Outcome: "ok"}}
+		}
+		rows.Turns, said.Turns = append(rows.Turns, t), append(said.Turns, d)
+	}
+	add("tool", "today_range", "", `{"start_date":"2026-05-13","end_date":"2026-05-13"}`)
+	add("tool", "get_counts", `"label":"angry"`, `{"label":"angry","value":427}`)
+	if trial {
+		for range 3 {
+			add("tool", "get_counts", `"label":"angry"`, `{"label":"angry","value":427}`)
+		}
+		rows.Turns[4].Thrash = true
+		rows.Episode.Status, rows.Episode.StopReason, rows.Episode.Solved, rows.Episode.Answer = "stopped", "thrash", false, ""
+		rows.Episode.Checks = []ledger.Check{{Name: "status", Detail: "expected answered, found stopped"}}
+		return rows, said, true
+	}
+	add("respond", "", "", "")
+	said.Answer = rows.Episode.Answer
+	return rows, said, true
+}
+
+func comparePageOf(t testing.TB, c compare.Comparison, sides SidesOf) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, CompareHTML(&b, c, sides))
+	return b.String()
+}
+
+// shownComparison is the fixture with episodes to look at.
+func shownComparison() compare.Comparison {
+	c := comparisonFixture()
+	for i := range c.Pairs[0].Tasks {
+		t := &c.Pairs[0].Tasks[i]
+		if t.Class != stat.StablePass && t.Class != stat.StableFail && t.Class != stat.Unknown {
+			t.Episodes = []compare.EpisodePair{{
+				Trial: 1, BaselineID: "B1", TrialID: "T1", BaselineEnded: "answered", TrialEnded: "stopped: thrash", Turn: 3, What: "baseline: respond; trial: tool get_counts",
+			}}
+		}
+	}
+	return c
+}
+
+func TestComparePage(t *testing.T) {
+	page := comparePageOf(t, shownComparison(), sidesFixture)
+	if *demoDir != "" {
+		require.NoError(t, os.WriteFile(filepath.Join(*demoDir, "compare.html"), []byte(page), 0o644))
+	}
+	inert(t, page)
+	require.NotRegexp(t, regexp.MustCompile(`(?i)(src|href)="[^#]|url\(|@import`), page, "one file, no network")
+	known := ids(t, "compare.html", page)
+	for _, m := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		require.True(t, known[m[1]], "a link leads to %s", m[1])
+	}
+	for _, id := range []string{"pairs", "metrics", "tasks", "find", "outcome", "shown", "sides"} {
+		require.True(t, known[id], id)
+	}
+	head := page[:strings.Index(page, "</h1>")]
+	require.Contains(t, head, "Regression: strong solves 15.6 points less", "the verdict comes first")
+	require.Contains(t, head, `class="chip fail"`)
+
+	rows := regexp.MustCompile(`<tr data-task="([^"]*)" data-class="([^"]*)"(?: data-outcome="([^"]*)")?>`).FindAllStringSubmatch(page, -1)
+	var got []string
+	for _, r := range rows {
+		got = append(got, strings.Join(r[1:], "|"))
+	}
+	require.Equal(t, []string{
+		"G04|newly broken|changed", "G09|newly broken|changed known", "G07|newly broken|changed known", "G05|newly fixed|changed", "G02|unclear|changed", "G03|unclear|changed", "G06|flaky|changed",
+		"G10|unknown|changed", "G08|stable fail|", "G01|stable pass|", "G01|stable pass|",
+	}, got, "those that broke first, known ones last in their class")
+	require.Contains(t, page, "ann@example.org, until 2026-12-31: clock skew, issue 12")
+	require.Contains(t, page, "expired: gates again")
+	require.Contains(t, page, "8 of 11 tasks changed or may have")
+	for _, part := range []string{"-15.6 pts", "-22.1 to -9", "A loss of 6 points would have been seen.", "checks of G01, G02", "misleads", "2 of 135", "moved"} {
+		require.Contains(t, page, part)
+	}
+
+	require.Equal(t, 5, strings.Count(page, `class="grp sides-of"`))
+	require.Equal(t, 5, strings.Count(page, `class="pair sides diverges" data-turn="3"`), "marked once a pair")
+	require.Equal(t, 5, strings.Count(page, "Here they part: baseline: respond; trial: tool get_counts"))
+	require.Contains(t, page, `<a href="#side-1"><bdi>G04</bdi></a>`)
+	require.Contains(t, page, "&#34;value&#34;: 427", "an observation")
+	require.Contains(t, page, `Their system prompts differ: <a href="#system-1">1</a> and <a href="#system-2">2</a>.`)
+	require.Contains(t, page, "stopped: thrash")
+	require.Equal(t, comparePageOf(t, shownComparison(), sidesFixture), page, "the same bytes")
+}
+
+// What cannot be shown is said, and nothing is shown in its place.
+func TestComparePageWithoutSides(t *testing.T) {
+	c := shownComparison()
+	for name, tc := range map[string]struct {
+		sides SidesOf
+		want  string
+	}{
+		"no runs": {nil, "are not at hand: cupel show has them"},
+		"rows only": {func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
+			rows, _, _ := sidesFixture(trial, task, candidate, n)
+			return rows, Detail{Missing: "the run was live"}, true
+		}, "Prompts and outputs are left out for 10 episodes: the run was live."},
+		"gone": {func(bool, string, string, int) (r ledger.EpisodeRows, d Detail, ok bool) { return r, d, false }, "5 tasks more that changed are not shown here"},
+		"others": {func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
+			rows, said, _ := sidesFixture(trial, task, candidate, n)
+			rows.Episode.EpisodeID = "other"
+			return rows, said, true
+		}, "5 tasks more that changed are not shown here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page := comparePageOf(t, c, tc.sides)
+			inert(t, page)
+			require.Contains(t, page, tc.want)
+			require.NotContains(t, page, `class="msg out"`)
+		})
+	}
+	page := comparePageOf(t, compare.Comparison{Verdict: Inconclusive}, nil)
+	inert(t, page)
+	require.Contains(t, page, "Nothing: both were made of the same.")
+}
+
+// Sides are asked for run by run, each in its order, whatever the classes.
+func TestSidesAreReadInOrder(t *testing.T) {
+	c := shownComparison()
+	c.Pairs = append(c.Pairs, c.Pairs[0])
+	c.Pairs[2].Baseline.Name, c.Pairs[2].Trial.Name = "a", "z"
+	var asked []string
+	_ = comparePageOf(t, c, func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
+		asked = append(asked, fmt.Sprint(trial, " ", task, " ", candidate))
+		return sidesFixture(trial, task, candidate, n)
+	})
+	require.Len(t, asked, 20)
+	require.IsIncreasing(t, asked)
+}
+
+func TestEffectBars(t *testing.T) {
+	interval := func(low, high float64) *stat.Interval { return &stat.Interval{Low: low, High: high} }
+	for name, tc := range map[string]struct {
+		m    compare.Metric
+		want effectBar
+	}{
+		"a loss is on the left":      {compare.Metric{HigherIsBetter: true, Effect: new(-0.1), Interval: interval(-0.2, 0.1), Margin: new(0.05)}, effectBar{Low: "6.0", High: "99.0", Value: "37.0", Margin: "52.5"}},
+		"more is worse":              {compare.Metric{Effect: new(1.0), Interval: interval(0, 2)}, effectBar{Low: "6.0", High: "68.0", Value: "37.0"}},
+		"the margin sets the reach":  {compare.Metric{Effect: new(0.0), Interval: interval(0, 0), Margin: new(4.0)}, effectBar{Low: "68.0", High: "68.0", Value: "68.0", Margin: "6.0"}},
+		"nothing changed, no margin": {compare.Metric{Effect: new(0.0), Interval: interval(0, 0)}, effectBar{Low: "68", High: "68", Value: "68"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := effectBarOf(tc.m)
+			require.Contains(t, got.Words, "change ")
+			tc.want.Zero, tc.want.Words = "68", got.Words
+			require.Equal(t, &tc.want, got)
+		})
+	}
+	require.Nil(t, effectBarOf(compare.Metric{Effect: new(1.0)}))
+	require.Nil(t, effectBarOf(compare.Metric{Interval: interval(0, 1)}))
+}
+
+// Whatever the runs, and whatever is said in them, the page stays below 2 MB and is
+// nothing but text.
+func TestComparePageOfHostileRuns(t *testing.T) {
+	evil := "<script>alert(1)</script>\x00\x1b[2J\u202e\u2028'\"&" + strings.Repeat(`"`, 3000)
+	c := compare.Comparison{Verdict: Fail, Headline: evil, Notes: []string{evil, evil}, Differences: []compare.Difference{{What: evil, Where: evil, Baseline: evil, Trial: evil}}}
+	c.Baseline.RunID, c.Baseline.Suite, c.Trial.Mode = evil, evil, evil
+	p := compare.Pair{Sentence: evil, Verdict: Fail, Metrics: []compare.Metric{{Title: evil, Unit: evil, Note: evil, Power: evil, Test: evil}}, Drift: []compare.Drift{{Kind: "x<y>", Baseline: 1}}}
+	p.Baseline.Name, p.Trial.Name = evil, evil
+	for i := range 3000 {
+		p.Tasks = append(p.Tasks, compare.Task{
+			ID: fmt.Sprint(evil, i), Title: evil, Class: stat.NewlyBroken, Evidence: evil, Known: &compare.KnownFlaky{Owner: evil, Reason: evil, Expires: evil},
+			Episodes: []compare.EpisodePair{{Trial: 1, BaselineID: "B1", TrialID: "T1", BaselineEnded: evil, TrialEnded: evil, Turn: 1, What: evil}},
+		})
+	}
+	c.Pairs = []compare.Pair{p}
+	page := comparePageOf(t, c, func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
+		rows, said, _ := sidesFixture(trial, task, candidate, n)
+		said.System = strings.Repeat(evil, 100) + fmt.Sprint(trial, task)
+		for i := range said.Turns {
+			said.Turns[i].Output, said.Turns[i].Failed, said.Turns[i].Steps[0] = strings.Repeat(evil, 20), evil, DetailStep{Tool: evil, Args: evil, Question: evil, Result: evil, Outcome: evil}
+			said.Turns[i].Prompt = []Message{{Role: evil, Text: strings.Repeat(evil, 30)}}
+			rows.Turns[i].NextActionName, rows.Turns[i].Violations = evil, []string{evil}
+			if !trial && i == 1 {
+				said.Turns = said.Turns[:2]
+				break
+			}
+		}
+		rows.Episode.Answer, rows.Episode.Checks = evil, []ledger.Check{{Name: evil, Detail: evil}}
+		said.Missing = ""
+		return rows, said, true
+	})
+	inert(t, page)
+	require.Less(t, len(page), 2<<20)
+	require.Contains(t, page, "tasks are left out")
+	require.Contains(t, page, "are not shown here")
+}
+
+func TestComparePageReportsWriteErrors(t *testing.T) {
+	require.ErrorIs(t, CompareHTML(broken{}, comparisonFixture(), nil), io.ErrClosedPipe)
+}

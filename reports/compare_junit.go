@@ -1,0 +1,91 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// CompareJUnit writes one test suite for each pair of candidates, and in it one
+// test case for each metric that gates and one for each task. A metric fails by its
+// verdict, and is skipped where it is inconclusive. A newly broken task fails; one
+// on the known-flaky list is skipped, with its owner, until the entry expires; one
+// without a trial on both sides is skipped. Any other task passes: flaky is not
+// broken, and what always failed is no regression.
+func CompareJUnit(w io.Writer, c compare.Comparison) error {
+	all := junitSuites{Name: clip("regression of "+c.Trial.Suite, 200), Time: seconds(0)}
+	for _, p := range c.Pairs {
+		s := junitSuite{Name: clip(pairName(p), 200), Time: seconds(0), Properties: []junitProperty{
+			{"baseline", clip(c.Baseline.RunID, 100)}, {"trial", clip(c.Trial.RunID, 100)}, {"verdict", word(p.Verdict)}, {"reason", clip(p.Sentence, 600)},
+		}}
+		for _, d := range c.Differences {
+			what, how := differenceWords(d)
+			s.Properties = append(s.Properties, junitProperty{"differs: " + what, how})
+		}
+		for _, m := range p.Metrics {
+			m.Verdict = verdictIn(p, m)
+			s.metric(m)
+		}
+		for _, t := range p.Tasks {
+			s.task(t)
+		}
+		all.Suites = append(all.Suites, s)
+		all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
+	}
+	if err := writeXML(w, all); err != nil {
+		return fmt.Errorf("reports: comparison as JUnit: %w", err)
+	}
+	return nil
+}
+
+// metric adds a case for a metric that gates, a property for one that does not.
+func (s *junitSuite) metric(m compare.Metric) {
+	why := clip(metricWhy(m), 800)
+	if !m.Gates {
+		s.Properties = append(s.Properties, junitProperty{clip(m.Name, 100), why})
+		return
+	}
+	c := junitCase{Name: clip(m.Name, 100), Class: s.Name + ".metrics", Time: seconds(0)}
+	switch m.Verdict {
+	case stat.Fail:
+		c.Failure = &junitProblem{Message: clip(why, 300), Type: "regression", Text: why}
+	case stat.Inconclusive:
+		c.Skipped = &junitProblem{Message: clip("inconclusive: "+why, 300)}
+	}
+	s.addCase(c)
+}
+
+func (s *junitSuite) task(t compare.Task) {
+	c := junitCase{Name: clip(t.ID, 200), Class: s.Name, Time: seconds(0)}
+	went := fmt.Sprintf("%s, %s", t.Class, taskWords(t))
+	switch {
+	case known(t):
+		c.Skipped = &junitProblem{Message: clip("known to be flaky ("+knownWords(*t.Known)+"): "+went, 500)}
+	case t.Class == stat.NewlyBroken:
+		text := went
+		for _, e := range t.Episodes {
+			text += "\n" + episodeWords(e)
+		}
+		if t.Known != nil {
+			text += "\nknown-flaky entry: " + knownWords(*t.Known)
+		}
+		c.Failure = &junitProblem{Message: clip(went, 300), Type: string(t.Class), Text: text}
+	case t.Class == stat.Unknown:
+		c.Skipped = &junitProblem{Message: clip(went, 300)}
+	}
+	s.addCase(c)
+}
+
+// addCase adds a case, and counts it.
+func (s *junitSuite) addCase(c junitCase) {
+	s.Tests++
+	if c.Failure != nil {
+		s.Failures++
+	}
+	if c.Skipped != nil {
+		s.Skipped++
+	}
+	s.Cases = append(s.Cases, c)
+}

@@ -1,0 +1,233 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+type compareRenderer struct {
+	name   string
+	render func(io.Writer, compare.Comparison) error
+}
+
+func compareRenderers() []compareRenderer {
+	return []compareRenderer{
+		{"compare.md", CompareMarkdown}, {"compare.xml", CompareJUnit}, {"compare.json", CompareJSON}, {"compare.annotations", CompareAnnotations},
+		{"compare.txt", func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 80) }},
+		{"compare.plain", func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 0) }},
+	}
+}
+
+func compareText(t testing.TB, f func(io.Writer, compare.Comparison) error, c compare.Comparison) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, f(&b, c))
+	return b.String()
+}
+
+// Rewrite the goldens with: go test ./reports -run CompareGolden -update
+func TestCompareGolden(t *testing.T) {
+	for _, r := range compareRenderers() {
+		t.Run(r.name, func(t *testing.T) {
+			got, path := compareText(t, r.render, comparisonFixture()), filepath.Join("testdata", r.name)
+			if *update {
+				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, string(want), got)
+			require.Error(t, r.render(brokenWriter{}, comparisonFixture()))
+		})
+	}
+}
+
+func TestCompareJSONReadsBack(t *testing.T) {
+	var c compare.Comparison
+	require.NoError(t, json.Unmarshal([]byte(compareText(t, CompareJSON, comparisonFixture())), &c))
+	require.Equal(t, comparisonFixture(), c)
+}
+
+// What a terminal of 80 columns shows fits it.
+func TestCompareSummaryFits(t *testing.T) {
+	for line := range strings.Lines(compareText(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 80) }, comparisonFixture())) {
+		require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 80, line)
+	}
+}
+
+func TestCompareWords(t *testing.T) {
+	for _, c := range []struct {
+		unit         string
+		v            *float64
+		value, moved string
+	}{
+		{"share", new(0.5), "50%", "+50"}, {"share", new(-0.0004), "-0%", "0"}, {"share", nil, "–", "–"}, {"share", new(-0.013), "", "-1.3"},
+		{"steps", new(3.0), "3", "+3"}, {"clarifies", new(-0.125), "-0.12", "-0.12"}, {"nano-USD", new(1.5e9), "$1.50", "+$1.50"}, {"nano-USD", new(-2e6), "$-0.002", "-$0.002"},
+		{"nano-USD", new(0.0), "$0", "$0"}, {"tokens", new(1234.5), "1,235", "+1,235"}, {"us", new(-1.5e6), "-1500 ms", "-1.5 s"},
+	} {
+		require.Equal(t, c.moved, signed(c.unit, c.v), c.unit)
+		if c.v == nil || *c.v >= 0 { // measurements are not negative
+			require.Equal(t, c.value, inUnit(c.unit, c.v), c.unit)
+		}
+	}
+	require.Equal(t, "–", chance(nil))
+	require.Equal(t, "< 0.0001", chance(new(0.00009)))
+	require.Equal(t, "0.0001", chance(new(0.0001)))
+	require.Equal(t, "none", classCounts(nil))
+	require.Equal(t, "1 metric", plural(1, metricTitle(compare.Metric{})))
+	require.Equal(t, "trial 2: none → ok", episodeWords(compare.EpisodePair{Trial: 2, TrialID: "x", TrialEnded: "ok"}))
+}
+
+// Class decides what a task is in JUnit; the list excuses until it expires.
+func TestCompareJUnitCases(t *testing.T) {
+	for name, c := range map[string]struct {
+		task             compare.Task
+		failure, skipped string
+	}{
+		"broken":         {compare.Task{Class: stat.NewlyBroken}, "newly broken", ""},
+		"known":          {compare.Task{Class: stat.NewlyBroken, Known: &compare.KnownFlaky{Owner: "ann", Expires: "2026-12-31"}}, "", "known to be flaky (ann, until 2026-12-31)"},
+		"known, expired": {compare.Task{Class: stat.NewlyBroken, Known: &compare.KnownFlaky{Owner: "ann", Expires: "2025-12-31", Expired: true}}, "newly broken", ""},
+		"known, passing": {compare.Task{Class: stat.StablePass, Known: &compare.KnownFlaky{Owner: "ann", Expires: "2026-12-31"}}, "", "known to be flaky"},
+		"flaky":          {compare.Task{Class: stat.Flaky}, "", ""},
+		"always failing": {compare.Task{Class: stat.StableFail}, "", ""},
+		"no trial":       {compare.Task{Class: stat.Unknown}, "", "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s junitSuite
+			s.task(c.task)
+			require.Equal(t, 1, s.Tests)
+			if got := s.Cases[0]; c.failure != "" {
+				require.Equal(t, c.failure, got.Failure.Type)
+				require.Equal(t, 1, s.Failures)
+			} else {
+				require.Nil(t, got.Failure)
+			}
+			if got := s.Cases[0]; c.skipped != "" {
+				require.Contains(t, got.Skipped.Message, c.skipped)
+				require.Equal(t, 1, s.Skipped)
+			} else {
+				require.Nil(t, got.Skipped)
+			}
+		})
+	}
+}
+
+// hostileComparison has payloads in all text, and more of everything than fits.
+func hostileComparison(payload string, many int) compare.Comparison {
+	c := comparisonFixture()
+	c.Headline, c.Baseline.RunID, c.Trial.RunID, c.Baseline.Suite, c.Trial.Suite, c.Trial.Mode, c.Trial.Started, c.Trial.CodeVersion, c.Trial.Status = payload, payload, payload, payload, payload, payload, payload, payload, payload
+	c.Notes = []string{payload}
+	for i := range c.Differences {
+		c.Differences[i].Where, c.Differences[i].Baseline, c.Differences[i].Trial = payload, payload, payload
+	}
+	known := &compare.KnownFlaky{Task: payload, Candidate: payload, Owner: payload, Expires: payload, Reason: payload}
+	p := &c.Pairs[0]
+	p.Baseline.Name, p.Trial.Name, p.Sentence = payload, payload, payload
+	for i := range p.Metrics {
+		p.Metrics[i].Name, p.Metrics[i].Title, p.Metrics[i].Note, p.Metrics[i].Power, p.Metrics[i].Test = payload, payload, payload, payload, payload
+	}
+	for i := range p.Tasks {
+		t := &p.Tasks[i]
+		t.ID, t.Title, t.Evidence = payload, payload, payload
+		if t.Known != nil {
+			t.Known = known
+		}
+		for j := range t.Episodes {
+			t.Episodes[j] = compare.EpisodePair{Trial: 1, BaselineID: payload, TrialID: payload, BaselineEnded: payload, TrialEnded: payload, Turn: 1, What: payload}
+		}
+	}
+	for range many {
+		p.Tasks = append(p.Tasks, p.Tasks[1], p.Tasks[4])
+		c.Differences = append(c.Differences, c.Differences[1])
+		c.Notes = append(c.Notes, payload)
+	}
+	for range many / 100 {
+		c.Pairs = append(c.Pairs, *p)
+	}
+	return c
+}
+
+func TestCompareHostileText(t *testing.T) {
+	const payload = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202Egnp.exe\x1b[2J\x00\"'`|*_[x](javascript:alert(3)) @everyone #1 www.evil.example http://evil.example ]]> \n::error::owned\r##[error] \xff"
+	c := hostileComparison(payload, 2)
+	for _, r := range compareRenderers() {
+		t.Run(r.name, func(t *testing.T) {
+			out := compareText(t, r.render, c)
+			switch r.name {
+			case "compare.json":
+				lacks(t, out, "<script")
+				require.True(t, json.Valid([]byte(out)))
+				return
+			case "compare.md":
+				for _, part := range []string{"<script", "<img", "](", "@everyone", "http://", "`", "www.evil"} {
+					lacks(t, out, part)
+				}
+			case "compare.xml":
+				require.NoError(t, xml.Unmarshal([]byte(out), new(junitSuites)))
+				lacks(t, out, "<script")
+			case "compare.annotations":
+				for line := range strings.Lines(out) {
+					require.Regexp(t, `^::(error|warning|notice) title=[^:,]*::`, line)
+				}
+			}
+			require.Equal(t, -1, strings.IndexFunc(strings.ReplaceAll(out, "\n", ""), hidden), "raw control or direction characters")
+		})
+	}
+}
+
+// However large the runs, a comment stays a comment and a step shows ten remarks.
+func TestCompareIsBounded(t *testing.T) {
+	c := hostileComparison(strings.Repeat("a long text of nobody's making | ", 300), 2000)
+	text := compareText(t, CompareMarkdown, c)
+	require.Less(t, len(text), 60_000)
+	require.Contains(t, text, "left out to stay below the size of a comment")
+	require.Equal(t, strings.Count(text, "<details>"), strings.Count(text, "</details>"))
+	require.Len(t, strings.Split(strings.TrimSpace(compareText(t, CompareAnnotations, c)), "\n"), maxAnnotations)
+	require.Less(t, len(compareText(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 0) }, comparisonFixture())), 8000)
+}
+
+// Both verdicts of a gate are annotated, the worst first.
+func TestGateAnnotations(t *testing.T) {
+	r := Report{Verdict: Pass, Candidates: []Candidate{{Verdict: Pass, Sentence: "meets all."}}}
+	r.Candidates[0].Name = "strong"
+	lines := strings.Split(strings.TrimSpace(compareText(t, func(w io.Writer, c compare.Comparison) error { return GateAnnotations(w, r, c) }, comparisonFixture())), "\n")
+	require.Regexp(t, `^::error title=strong%3A solved tasks%3A fail::`, lines[0])
+	require.Contains(t, lines, "::notice title=strong%3A pass::strong meets all.")
+	require.Contains(t, lines, "::notice title=weak → weak-2%3A regression%3A pass::Is not worse.")
+
+	lost := comparisonFixture()
+	lost.Verdict, lost.Pairs[0].Verdict, lost.Pairs[0].Sentence = Inconclusive, Inconclusive, "Cannot be judged: 9 of 10 pairs lost."
+	text := compareText(t, CompareAnnotations, lost)
+	require.NotContains(t, text, "::error", "what was lost proves nothing")
+	require.Contains(t, text, "::warning title=strong%3A solved tasks%3A inconclusive::")
+	require.Contains(t, compareText(t, CompareJUnit, lost), `<skipped message="inconclusive: solved tasks`)
+
+	passed := compare.Comparison{Verdict: Inconclusive, Headline: "Inconclusive: the baseline is partial"}
+	require.Equal(t, "::warning title=regression%3A inconclusive::Inconclusive: the baseline is partial\n", compareText(t, CompareAnnotations, passed))
+}
+
+func BenchmarkCompareMarkdown(b *testing.B) {
+	c := comparisonFixture()
+	for i := range 1000 {
+		t := c.Pairs[0].Tasks[1]
+		t.ID = fmt.Sprint("T", i)
+		c.Pairs[0].Tasks = append(c.Pairs[0].Tasks, t)
+	}
+	b.ReportAllocs()
+	for b.Loop() { // floor: writing 30 KB
+		if err := CompareMarkdown(io.Discard, c); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

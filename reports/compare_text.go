@@ -1,0 +1,123 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/cupel-eval/cupel/reports/compare"
+)
+
+// maxTextTasks is how many tasks of a pair a terminal shows.
+const maxTextTasks = 8
+
+// CompareSummary writes a comparison for a terminal of the given width in columns,
+// without colour: the verdict, what differs in the making, the metrics, the tasks
+// that changed with what speaks for it. Width 0 means the output is no terminal:
+// lines are not shortened.
+func CompareSummary(w io.Writer, c compare.Comparison, width int) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", clip(c.Headline, 400))
+	wrapped(&b, "baseline: ", sideLine(c.Baseline), width)
+	wrapped(&b, "on trial: ", sideLine(c.Trial), width)
+	for _, d := range c.Differences {
+		what, how := differenceWords(d)
+		wrapped(&b, "differs:  ", what+": "+how, width)
+	}
+	b.WriteByte('\n')
+	b.WriteString(metricTable(c, width))
+	for _, p := range c.Pairs {
+		pairText(&b, p, width)
+	}
+	b.WriteByte('\n')
+	for _, n := range c.Notes {
+		wrapped(&b, "note: ", n, width)
+	}
+	if _, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n"); err != nil {
+		return fmt.Errorf("reports: comparison: %w", err)
+	}
+	return nil
+}
+
+// metricTable shortens names, no numbers, where it would be wider than the terminal.
+func metricTable(c compare.Comparison, width int) string {
+	const longest, shortest = 200, 12
+	names := utf8.RuneCountInString(tableCorner)
+	for _, p := range c.Pairs {
+		names = max(names, min(longest, utf8.RuneCountInString(pairName(p))))
+	}
+	text := metricTableOf(c, width > 0, names)
+	if wide := tableWidth(text) - width; width > 0 && wide > 0 {
+		text = metricTableOf(c, true, max(shortest, names-wide))
+	}
+	return text
+}
+
+const tableCorner = "candidate / metric"
+
+// tableWidth is the length of the first line.
+func tableWidth(table string) int {
+	line, _, _ := strings.Cut(table, "\n")
+	return utf8.RuneCountInString(line)
+}
+
+// metricTableOf is the table with names of at most so many characters.
+func metricTableOf(c compare.Comparison, terminal bool, name int) string {
+	t := table.NewWriter()
+	t.SetStyle(style(terminal))
+	t.AppendHeader(table.Row{brief(tableCorner, name), "baseline", "on trial", "change", "interval", "verdict"})
+	t.SetColumnConfigs([]table.ColumnConfig{
+		{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
+	})
+	for _, p := range c.Pairs {
+		t.AppendRow(table.Row{brief(pairName(p), name), "", "", "", "", strings.ToUpper(word(p.Verdict))})
+		for _, m := range p.Metrics {
+			t.AppendRow(table.Row{
+				"  " + brief(m.Name, name-2), inUnit(m.Unit, m.Baseline), inUnit(m.Unit, m.Trial), change(m), changeInterval(m), metricVerdict(m),
+			})
+		}
+	}
+	return t.Render() + "\n"
+}
+
+// metricVerdict is a dash for what does not gate.
+func metricVerdict(m compare.Metric) string {
+	if !m.Gates {
+		return "–"
+	}
+	return word(m.Verdict)
+}
+
+// pairText says what is behind the numbers of a pair.
+func pairText(b *strings.Builder, p compare.Pair, width int) {
+	fmt.Fprintf(b, "\n%s\n", brief(pairName(p), 160))
+	wrapped(b, "  why: ", p.Sentence, width)
+	for _, m := range p.Metrics {
+		if m.Gates && m.Verdict != Pass {
+			wrapped(b, "  why: ", metricWhy(m), width)
+		}
+	}
+	wrapped(b, "  episodes: ", pairCounts(p), width)
+	wrapped(b, "  tasks: ", classCounts(p.Tasks), width)
+	tasks := changedTasks(p.Tasks)
+	for i, t := range tasks {
+		if i == maxTextTasks {
+			fmt.Fprintf(b, "  and %s more: see -o compare.md and compare.json\n", plural(len(tasks)-i, "task"))
+			break
+		}
+		wrapped(b, fmt.Sprintf("  %-12s ", t.Class), brief(t.ID, 60)+": "+taskWords(t), width)
+		if len(t.Episodes) > 0 && t.Episodes[0].Turn > 0 {
+			wrapped(b, strings.Repeat(" ", 15), episodeWords(t.Episodes[0]), width)
+		}
+	}
+	for _, t := range listed(p.Tasks) {
+		wrapped(b, "  known flaky  ", fmt.Sprintf("%s: %s, %s (%s)", brief(t.ID, 60), t.Class, taskWords(t), knownWords(*t.Known)), width)
+	}
+	for _, d := range drifts(p.Drift) {
+		wrapped(b, "  failures: ", driftWords(d), width)
+	}
+}

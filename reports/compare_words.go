@@ -1,0 +1,282 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// changedClasses are what a reader must look at, the worst first; tasks of the
+// other classes are only counted.
+func changedClasses() []stat.Stability {
+	return []stat.Stability{stat.NewlyBroken, stat.NewlyFixed, stat.Unclear, stat.Flaky, stat.Unknown}
+}
+
+// pairName is what both candidates are called, or the two names.
+func pairName(p compare.Pair) string {
+	if p.Baseline.Name == p.Trial.Name {
+		return p.Trial.Name
+	}
+	return p.Baseline.Name + " → " + p.Trial.Name
+}
+
+// sideLine says of a run what a reader of the comparison needs.
+func sideLine(s compare.Side) string {
+	parts := []string{brief(s.RunID, 64), "suite " + brief(s.Suite, 60), brief(s.Mode, 60), plural(s.Trials, "trial"), brief(s.Status, 20)}
+	if s.Started != "" {
+		parts = append(parts, brief(s.Started, 40))
+	}
+	if s.Simulated {
+		parts = append(parts, "SIMULATED")
+	}
+	return strings.Join(append(parts, "cupel "+brief(s.CodeVersion, 40)), " · ")
+}
+
+// differenceWords are what differs and how.
+func differenceWords(d compare.Difference) (what, how string) {
+	what = d.What
+	if d.Where != "" {
+		what = d.What + " of " + brief(d.Where, 160)
+	}
+	how = clip(d.Baseline, 200) + " → " + clip(d.Trial, 200)
+	if d.Misleads {
+		how += " (misleads)"
+	}
+	return what, how
+}
+
+// inUnit formats a measurement of a comparison; null is a dash.
+func inUnit(unit string, v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	switch unit {
+	case "share":
+		return percent(*v)
+	case "nano-USD":
+		return usd(*v)
+	case "us":
+		return duration(*v)
+	case "tokens":
+		return thousands(int64(math.Round(*v)))
+	}
+	return trimmed(*v, 2)
+}
+
+// signed formats a change; of a share it is in points.
+func signed(unit string, v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	size := math.Abs(*v)
+	text := inUnit(unit, &size)
+	if unit == "share" {
+		text = trimmed(100*size, 1)
+	}
+	switch {
+	case !strings.ContainsAny(text, "123456789"):
+		return text
+	case *v < 0:
+		return "-" + text
+	}
+	return "+" + text
+}
+
+// change is a metric's, with its unit: "-15.6 pts".
+func change(m compare.Metric) string { return signed(m.Unit, m.Effect) + points(m.Unit, m.Effect) }
+
+// margin is the loss of a metric that one is ready to bear.
+func margin(m compare.Metric) string {
+	return strings.TrimPrefix(signed(m.Unit, m.Margin), "+") + points(m.Unit, m.Margin)
+}
+
+// changeInterval is the interval of a change: "-22.1 to +1".
+func changeInterval(m compare.Metric) string {
+	if m.Interval == nil {
+		return "–"
+	}
+	return signed(m.Unit, &m.Interval.Low) + " to " + signed(m.Unit, &m.Interval.High)
+}
+
+func points(unit string, v *float64) string {
+	if unit == "share" && v != nil {
+		return " pts"
+	}
+	return ""
+}
+
+// chance formats a p-value.
+func chance(p *float64) string {
+	switch {
+	case p == nil:
+		return "–"
+	case *p < 0.0001:
+		return "< 0.0001"
+	}
+	return trimmed(*p, 4)
+}
+
+// metricWhy says in one line what decided a gating metric.
+func metricWhy(m compare.Metric) string {
+	parts := []string{fmt.Sprintf("%s %s → %s, %s (%s)", metricTitle(m), inUnit(m.Unit, m.Baseline), inUnit(m.Unit, m.Trial), change(m), changeInterval(m))}
+	if m.P != nil {
+		parts = append(parts, fmt.Sprintf("p %s, adjusted %s", chance(m.P), chance(m.Adjusted)))
+	}
+	if m.Margin != nil {
+		parts = append(parts, "margin "+margin(m))
+	}
+	parts = append(parts, fmt.Sprintf("%s pairs of %s", thousands(int64(m.N)), plural(m.Clusters, "task")))
+	return join(" ", strings.Join(parts, "; ")+".", m.Note, m.Power)
+}
+
+// metricTitle is a metric's name within a line.
+func metricTitle(m compare.Metric) string { return lowerFirst(cmp.Or(m.Title, m.Name, "metric")) }
+
+// verdictIn is a metric's verdict within its pair: where too much was lost to judge
+// the pair, no metric fails.
+func verdictIn(p compare.Pair, m compare.Metric) stat.Verdict {
+	if m.Verdict == Fail && p.Verdict != Fail {
+		return Inconclusive
+	}
+	return m.Verdict
+}
+
+// trials is "2/3".
+func trials(t stat.Trials) string { return fmt.Sprintf("%d/%d", t.Passed, t.N) }
+
+// classCounts says how many tasks are in each class, in the order of the classes.
+func classCounts(tasks []compare.Task) string {
+	n, worse := map[stat.Stability]int{}, 0
+	for _, t := range tasks {
+		if n[t.Class]++; t.Class == stat.Unclear && rise(t) < 0 {
+			worse++
+		}
+	}
+	var parts []string
+	for _, c := range append([]stat.Stability{stat.StablePass, stat.StableFail}, changedClasses()...) {
+		switch {
+		case n[c] == 0:
+		case c == stat.Unclear:
+			parts = append(parts, fmt.Sprintf("%d %s (%d for the worse)", n[c], c, worse))
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n[c], c))
+		}
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// changedTasks are those of the classes a reader must look at, in their order, those
+// that went worse first, without those known to be flaky.
+func changedTasks(tasks []compare.Task) (list []compare.Task) {
+	order := changedClasses()
+	for _, t := range tasks {
+		if slices.Contains(order, t.Class) && !known(t) {
+			list = append(list, t)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b compare.Task) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Class), slices.Index(order, b.Class)), cmp.Compare(rise(a), rise(b)))
+	})
+	return list
+}
+
+// rise is the change of a task's share of passes, 0 where a side has no trial.
+func rise(t compare.Task) float64 {
+	if t.Baseline.N == 0 || t.Trial.N == 0 {
+		return 0
+	}
+	return float64(t.Trial.Passed)/float64(t.Trial.N) - float64(t.Baseline.Passed)/float64(t.Baseline.N)
+}
+
+// taskWords are what speaks for a task's class.
+func taskWords(t compare.Task) string {
+	return cmp.Or(clip(t.Evidence, 300), trials(t.Baseline)+" → "+trials(t.Trial))
+}
+
+// known says that a task is on the known-flaky list and does not gate.
+func known(t compare.Task) bool { return t.Known != nil && !t.Known.Expired }
+
+// listed are the tasks on the known-flaky list, also those that have expired.
+func listed(tasks []compare.Task) (list []compare.Task) {
+	for _, t := range tasks {
+		if t.Known != nil {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// knownWords are a task's entry on the known-flaky list.
+func knownWords(k compare.KnownFlaky) string {
+	until := "until " + brief(k.Expires, 20)
+	if k.Expired {
+		until = "expired " + brief(k.Expires, 20) + ", so it gates again"
+	}
+	return join(": ", fmt.Sprintf("%s, %s", brief(k.Owner, 80), until), clip(k.Reason, 200))
+}
+
+// episodeWords say how a trial went on both sides, and where they part.
+func episodeWords(e compare.EpisodePair) string {
+	side := func(id, ended string) string {
+		if id == "" {
+			return "none"
+		}
+		return brief(ended, 60)
+	}
+	text := fmt.Sprintf("trial %d: %s → %s", e.Trial, side(e.BaselineID, e.BaselineEnded), side(e.TrialID, e.TrialEnded))
+	if e.Turn > 0 {
+		text += fmt.Sprintf(", first differs at turn %d: %s", e.Turn, clip(e.What, 200))
+	}
+	return text
+}
+
+// drifts are the kinds of failure that there were any of, those that moved first.
+func drifts(list []compare.Drift) []compare.Drift {
+	list = slices.DeleteFunc(slices.Clone(list), func(d compare.Drift) bool { return d.Baseline == 0 && d.Trial == 0 })
+	slices.SortStableFunc(list, func(a, b compare.Drift) int {
+		switch {
+		case a.Moved == b.Moved:
+			return 0
+		case a.Moved:
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+func driftWords(d compare.Drift) string {
+	text := fmt.Sprintf("%s %d of %d → %d of %d", d.Kind, d.Baseline, d.BaselineOf, d.Trial, d.TrialOf)
+	if d.P != nil {
+		text += fmt.Sprintf(", p %s, adjusted %s", chance(d.P), chance(d.Adjusted))
+	}
+	if d.Moved {
+		text += ": moved"
+	}
+	return text
+}
+
+// pairCounts say which episodes the numbers rest on.
+func pairCounts(p compare.Pair) string {
+	parts := []string{plural(p.Episodes, "pair") + " of episodes"}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{p.BaselineOnly, "only in the baseline"}, {p.TrialOnly, "only on trial"},
+		{p.WithoutResult, "left out for lack of a result"}, {p.Known, "known to be flaky and left out of what gates"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", thousands(int64(c.n)), c.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
