@@ -34,6 +34,8 @@ func TestPagesInABrowser(t *testing.T) {
 		{"names and headings", testNames},
 		{"without scripts", testWithoutScripts},
 		{"the single page", testSinglePage},
+		{"comparison", testComparison},
+		{"hostile comparison", testHostileComparison},
 		{"hostile names and texts", func(p *tab, d desk) { testHostile(p, d, true) }},
 		{"hostile words", func(p *tab, d desk) { testHostile(p, d, false) }},
 		{"10,000 episodes of few tasks", testManyTrials},
@@ -49,6 +51,8 @@ type desk struct {
 	dir   string   // of the pages
 	index string   // path of index.html
 	tasks []string // paths of the tasks' pages
+	// compare is the path of a comparison's page.
+	compare string
 }
 
 func newDesk(t *testing.T) desk {
@@ -66,12 +70,13 @@ func newDesk(t *testing.T) desk {
 	d.tasks, err = filepath.Glob(filepath.Join(d.dir, "tasks", "*.html"))
 	require.NoError(t, err)
 	require.Len(t, d.tasks, 12)
+	d.compare = writeComparison(t, d.dir, shownComparison(), sidesFixture)
 	return d
 }
 
 // pages are one of each kind.
 func (d desk) pages() map[string]string {
-	return map[string]string{"index": d.index, "task": d.tasks[0]}
+	return map[string]string{"index": d.index, "task": d.tasks[0], "comparison": d.compare}
 }
 
 // said makes up what was said in an episode.
