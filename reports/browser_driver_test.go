@@ -79,7 +79,8 @@ func startBrowser(t *testing.T) *browser {
 		"--no-first-run", "--no-startup-window", "--disable-breakpad", "--disable-crash-reporter", "--disable-features=Translate,OptimizationHints,MediaRouter",
 		"--force-color-profile=srgb", "--lang=en-GB", "--remote-debugging-pipe", "--user-data-dir="+filepath.Join(t.TempDir(), "profile"))
 	cmd.ExtraFiles = []*os.File{fromUs.r, toUs.w} // descriptors 3 and 4
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "DBUS_SESSION_BUS_ADDRESS=disabled:")
+	home := t.TempDir()
+	cmd.Env = append(os.Environ(), "HOME="+home, "TMPDIR="+home, "DBUS_SESSION_BUS_ADDRESS=disabled:")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // to end it with its children
 	var said strings.Builder
 	cmd.Stderr = &said
@@ -102,6 +103,7 @@ func startBrowser(t *testing.T) *browser {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // none may be left
 		_ = cmd.Wait()                                      // killed
 		_ = errors.Join(fromUs.w.Close(), toUs.r.Close())
+		require.Eventually(t, func() bool { return errors.Is(syscall.Kill(-cmd.Process.Pid, 0), syscall.ESRCH) }, patience, 10*time.Millisecond, "processes of the browser are left")
 	})
 	return b
 }

@@ -48,6 +48,11 @@ const faint = `(() => {
 		n++;
 		if (ratio < (large ? 3 : 4.5)) bad.add(e.tagName + "." + (e.getAttribute("class") ?? "") + " " + ratio.toFixed(2) + " " + t.data.trim().slice(0, 30));
 	}
+	for (const e of document.querySelectorAll("[placeholder]")) {
+		const under = ground(e), style = getComputedStyle(e, "::placeholder"), ink = over(colour(style.color), under);
+		const [hi, lo] = [light(ink), light(under)].sort((a, b) => b - a), ratio = (hi + 0.05) / (lo + 0.05) * style.opacity;
+		if (e.checkVisibility() && ratio < 4.5) bad.add("placeholder " + ratio.toFixed(2));
+	}
 	return {n, bad: [...bad]};
 })()`
 
