@@ -85,6 +85,7 @@ func chipOf(v Verdict) chip {
 type pageView struct {
 	CSS                                       template.CSS
 	Script                                    template.JS
+	Verdict                                   Verdict
 	Headline, Suite, Shape, RunID, Confidence string
 	Simulated                                 bool
 	Candidates, Groups                        []verdictView
@@ -143,7 +144,7 @@ type fact struct{ Name, Value string }
 func newPage(r Report, single bool) (pageView, error) {
 	v := pageView{
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript),
-		Headline: r.Headline, Suite: brief(r.Run.Suite, 80), RunID: brief(r.Run.RunID, 64), Shape: r.shape(),
+		Verdict: r.Verdict, Headline: r.Headline, Suite: brief(r.Run.Suite, 80), RunID: brief(r.Run.RunID, 64), Shape: r.shape(),
 		Simulated: r.Run.Simulated, Confidence: percent(r.Run.Acceptance.Confidence),
 		Facts: r.facts(), Overview: overview(r), Outcomes: r.outcomes(), ScriptHash: scriptHash(), Totals: totals(r), Changes: changeViews(r), Single: single,
 	}

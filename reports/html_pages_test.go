@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -110,7 +111,7 @@ func inert(t *testing.T, page string) {
 	depth := 0
 	for {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			require.Zero(t, depth)
 			return
 		}
@@ -376,4 +377,23 @@ func TestPassingEpisodesAreSmall(t *testing.T) {
 	few, many := grow(2), grow(12)
 	require.Less(t, (many-few)/200, 1000)
 	t.Logf("%d bytes for each episode more", (many-few)/200)
+}
+
+// Floor: 480 transcripts with what was said through html/template, six inline
+// plots; files are not written.
+func BenchmarkFolder480Episodes(b *testing.B) {
+	r := Build(demo(demoProfiles(), 60, 2))
+	details := tell(r)
+	b.ReportAllocs()
+	for b.Loop() {
+		f := newFolder(r)
+		if _, err := f.index(); err != nil {
+			b.Fatal(err)
+		}
+		for k := range f.order {
+			if err := f.page(io.Discard, k, details); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
 }

@@ -1,0 +1,155 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/failure"
+	"github.com/cupel-eval/cupel/reports/trend"
+)
+
+func TestHeatMap(t *testing.T) {
+	w := newWorld("point", "a", "b")
+	w.m.Tasks = []ledger.ManifestTask{{ID: "t1", Title: "first", Tier: "core", Tags: []string{"dates", "sms"}}, {ID: "t2"}, {ID: "t1", Title: "twice"}}
+	w.add(1, "t1", true, 2, nil)
+	w.add(1, "t1", false, 4, func(e *ledger.Episode, _ []ledger.Turn) { e.Trial = 2 })
+	w.add(1, "t1", false, 9, func(e *ledger.Episode, _ []ledger.Turn) { e.Trial, e.InfraError = 3, true })
+	w.add(1, "t2", true, 3, nil)
+	r := Build(w.m, w.rows)
+	views := taskViews(r, links{0: "tasks/t1.html#ep-e0"}, map[string]string{"t1": "tasks/t1.html"})
+	require.Equal(t, []taskView{
+		{ID: "t1", Title: "first", Tier: "core", Tags: "dates, sms", Href: "tasks/t1.html", Outcomes: "mixed no-result", Cells: []cellView{
+			{Class: "h2", Rate: "50", Text: "1/2", Steps: "3.0", Marks: []markView{
+				{"y", "✓", "tasks/t1.html#ep-e0", "trial 1: solved in 2 steps"},
+				{"x", "✗", "", "trial 2: not solved in 4 steps"},
+				{"z", "!", "", "trial 3: infrastructure error in 9 steps"},
+			}},
+			{Class: "h-", Text: "–"},
+		}},
+		{ID: "t2", Outcomes: "solved", Cells: []cellView{
+			{Class: "h4", Rate: "100", Text: "1/1", Steps: "3.0", Marks: []markView{{"y", "✓", "", "trial 1: solved in 3 steps"}}},
+			{Class: "h-", Text: "–"},
+		}},
+	}, views)
+	require.Equal(t, []totalView{{"66.7% (2 of 3)", "50", "25", "25"}, {"–", "0", "0", "0"}}, totals(r))
+}
+
+// A cell of many trials has one mark, which leads to what there is most to see in.
+func TestHeatMapOfManyTrials(t *testing.T) {
+	w := newWorld("point", "a")
+	w.add(maxMarks, "t", true, 1, nil)
+	w.add(1, "t", false, 2, func(e *ledger.Episode, _ []ledger.Turn) { e.InfraError = true })
+	w.add(2, "t", false, 3, nil)
+	r := Build(w.m, w.rows)
+	all := links{}
+	for i := range r.Episodes {
+		all[i] = "#" + r.Episodes[i].anchor
+	}
+	cell := taskViews(r, all, nil)[0].Cells[0]
+	require.Equal(t, []markView{{"x", "✗", "#ep-e13", ""}}, cell.Marks)
+	require.Equal(t, "12/14", cell.Text)
+	require.Empty(t, taskViews(r, nil, nil)[0].Cells[0].Marks)
+}
+
+// Colours by hand: none, below a third, the middle third, above two thirds, all.
+func TestHeat(t *testing.T) {
+	for want, shares := range map[string][][2]int{"h0": {{0, 1}, {0, 9}}, "h1": {{1, 4}, {1, 100}}, "h2": {{1, 3}, {1, 2}, {2, 3}}, "h3": {{3, 4}, {99, 100}}, "h4": {{1, 1}, {7, 7}}} {
+		for _, s := range shares {
+			require.Equal(t, want, heat(s[0], s[1]), s)
+		}
+	}
+}
+
+func TestTaskOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		cells      []Cell
+	}{
+		{"nothing run", "solved", []Cell{{}}},
+		{"solved", "solved", []Cell{{Solved: 2, Scored: 2, Episodes: []int{0, 1}}, {}}},
+		{"failed", "failed", []Cell{{Solved: 2, Scored: 2, Episodes: []int{0, 1}}, {Scored: 1, Episodes: []int{2}}}},
+		{"each", "failed mixed no-result", []Cell{{Scored: 1, Episodes: []int{0}}, {Solved: 1, Scored: 2, Episodes: []int{1, 2}}, {Episodes: []int{3}}}},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, Task{Cells: c.cells}.outcomes()) })
+	}
+}
+
+func TestClusterRows(t *testing.T) {
+	w := newWorld("point", "a")
+	w.add(3, "t", false, 2, nil)
+	r := Build(w.m, w.rows)
+	r.Clusters = []Cluster{
+		{Cause: failure.Cause{Kind: failure.Answer, Signature: "numbers: <want> N"}, Episodes: []int{0, 2}, Shortest: 2, Candidates: []Tally{{"a", 2}}, Tasks: []Tally{{"t", 2}}},
+		{Cause: failure.Cause{Kind: failure.Budget, Signature: "steps"}, Episodes: []int{1}, Shortest: 1, Candidates: []Tally{{"a", 1}}, Tasks: []Tally{{"t", 1}}},
+	}
+	rows, more := clusterRows(r, links{2: "tasks/t.html#ep-e2"})
+	require.Empty(t, more)
+	require.Equal(t, clusterRow{"answer", "numbers: <want> N", "2", "100", "a 2", "t 2", "tasks/t.html#ep-e2", "t, 2 steps"}, rows[0])
+	require.Equal(t, "50", rows[1].Share)
+	require.Empty(t, rows[1].Href, "without a transcript there is no link")
+	page := render(t, HTML, r)
+	require.Contains(t, page, "<code>numbers: &lt;want&gt; N</code>")
+	require.Equal(t, 2, strings.Count(page, `<td class="nw">answer</td>`)+strings.Count(page, `<td class="nw">budget</td>`))
+
+	for range maxClusterRows {
+		r.Clusters = append(r.Clusters, r.Clusters[0])
+	}
+	rows, more = clusterRows(r, nil)
+	require.Len(t, rows, maxClusterRows)
+	require.Equal(t, "2 more clusters are in report.json.", more)
+}
+
+func TestTrendOnThePage(t *testing.T) {
+	r := Build(demo(demoProfiles()[:1], 3, 1))
+	lacks(t, render(t, HTML, r), `id="trend"`)
+	at := time.Date(2026, 11, 3, 4, 5, 0, 0, time.UTC)
+	r.Trend = []trend.Series{{
+		Candidate: "north-mini", Metric: "solved", Points: []trend.Point{{RunID: "r1"}, {RunID: "r2", Started: at}},
+		Changes: []trend.Change{{At: 1, Before: 0.971, After: 0.88, P: 0.00213, With: []string{"suite"}}, {At: 7}},
+	}, {Candidate: "x", Metric: "latency_us", Points: []trend.Point{{RunID: "r1", Started: at}}, Changes: []trend.Change{{Before: 1_234_567, After: 999}}}}
+	r.Figures = append(r.Figures, Figure{Name: "trend", Title: "It fell", Alt: "Share solved fell."})
+	require.Equal(t, []changeView{
+		{"north-mini", "solved", "r2", "2026-11-03 04:05", "0.971", "0.88", "0.00213", "suite"},
+		{"x", "latency_us", "r1", "2026-11-03 04:05", "1,234,567", "999", "0", "nothing known"},
+	}, changeViews(r))
+	page := render(t, HTML, r)
+	inert(t, page)
+	section := page[strings.Index(page, `<section id="trend"`):]
+	section = section[:strings.Index(section, "</section>")]
+	require.Contains(t, section, "It fell")
+	require.Contains(t, section, "<code>r2</code>")
+	require.Equal(t, 1, strings.Count(page, "It fell"), "it is no plot of the run")
+}
+
+// What was said is shared out by kind, in step with the episodes that passed.
+func TestRation(t *testing.T) {
+	r := Report{}
+	linked := links{}
+	for i := range 40 {
+		r.Episodes = append(r.Episodes, Episode{Solved: i%2 == 0})
+		linked[i] = "#"
+		if i%4 == 3 { // of each cell two are solved, two are not
+			r.Tasks = append(r.Tasks, Task{Cells: []Cell{{Episodes: []int{i - 3, i - 2, i - 1, i}, Solved: 2}}})
+		}
+	}
+	delete(linked, 1)
+	a := newRation(r, linked, 17_000)
+	// Ten cells: 10 first unsolved of weight 8, 9 others of weight 3, 10 first solved of 6.
+	require.Equal(t, [4]purse{{budget: 17_000 * 80 / 167, episodes: 10}, {budget: 17_000 * 60 / 167, episodes: 10}, {budget: 17_000 * 27 / 167, episodes: 9}, {}}, a.purses)
+	require.False(t, a.has(1), "it has no transcript")
+	require.False(t, a.has(2), "another of its cell is solved")
+
+	var spent []int
+	for i := range r.Episodes {
+		if a.kinds[i] == solvedBeside && a.has(i) {
+			a.spend(i, 1230) // twice its share of 610, and a little
+			spent = append(spent, i)
+		}
+	}
+	require.Len(t, spent, 5, "every other one is left out, not the last ones")
+	require.Equal(t, []int{0, 8, 16, 24, 32}, spent)
+}
