@@ -1,0 +1,210 @@
+//go:build unix
+
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+)
+
+// faint lists texts in view whose contrast is below 4.5:1, or 3:1 for large
+// ones, as WCAG 2.2 computes it (1.4.3): what lies beneath is blended upwards.
+// A canvas turns any notation of a colour into bytes.
+const faint = `(() => {
+	const pen = Object.assign(document.createElement("canvas"), {width: 1, height: 1}).getContext("2d", {willReadFrequently: true}), known = new Map();
+	const colour = text => {
+		if (!known.has(text)) {
+			pen.clearRect(0, 0, 1, 1); pen.fillStyle = text; pen.fillRect(0, 0, 1, 1);
+			const [r, g, b, a] = pen.getImageData(0, 0, 1, 1).data;
+			known.set(text, [r, g, b, a / 255]);
+		}
+		return known.get(text);
+	};
+	const over = (top, under) => [0, 1, 2].map(i => top[i] * top[3] + under[i] * (1 - top[3]));
+	const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b };
+	const grounds = new Map(), ground = e => {
+		if (!grounds.has(e)) grounds.set(e, beneath(e));
+		return grounds.get(e);
+	};
+	const beneath = e => {
+		const under = e.parentElement ? ground(e.parentElement) : matchMedia("(prefers-color-scheme: dark)").matches ? [18, 18, 18] : [255, 255, 255];
+		return over(colour(getComputedStyle(e).backgroundColor), under);
+	};
+	const bad = new Set(), texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	let n = 0;
+	for (let t; t = texts.nextNode();) {
+		const e = t.parentElement, box = e.getBoundingClientRect();
+		if (!t.data.trim() || !e.checkVisibility({visibilityProperty: true, opacityProperty: true}) || box.width <= 1 || e.closest("title,desc,style,script,option")) continue;
+		const style = getComputedStyle(e), under = ground(e), ink = over(colour(e.closest("svg") ? style.fill : style.color), under);
+		const [hi, lo] = [light(ink), light(under)].sort((a, b) => b - a), ratio = (hi + 0.05) / (lo + 0.05);
+		const size = parseFloat(style.fontSize), large = size >= 24 || size >= 18.66 && style.fontWeight >= 700;
+		n++;
+		if (ratio < (large ? 3 : 4.5)) bad.add(e.tagName + "." + (e.getAttribute("class") ?? "") + " " + ratio.toFixed(2) + " " + t.data.trim().slice(0, 30));
+	}
+	for (const e of document.querySelectorAll("[placeholder]")) {
+		const under = ground(e), style = getComputedStyle(e, "::placeholder"), ink = over(colour(style.color), under);
+		const [hi, lo] = [light(ink), light(under)].sort((a, b) => b - a), ratio = (hi + 0.05) / (lo + 0.05) * style.opacity;
+		if (e.checkVisibility() && ratio < 4.5) bad.add("placeholder " + ratio.toFixed(2));
+	}
+	return {n, bad: [...bad]};
+})()`
+
+func testColours(p *tab, d desk) {
+	for name, path := range d.pages() {
+		grounds := map[string]string{}
+		for _, scheme := range []string{"light", "dark"} {
+			p.media("", scheme)
+			p.open(path, "")
+			eval[any](p, `void document.querySelectorAll("details").forEach(e => e.open = true)`)
+			got := eval[struct {
+				N   int
+				Bad []string
+			}](p, faint)
+			require.Greater(p.t, got.N, 100, "texts looked at")
+			require.Empty(p.t, got.Bad, "%s page, %s: contrast below 4.5:1", name, scheme)
+			grounds[scheme] = eval[string](p, `getComputedStyle(document.body).backgroundColor + getComputedStyle(document.body).color`)
+		}
+		require.NotEqual(p.t, grounds["light"], grounds["dark"], name)
+	}
+}
+
+// wide lists what reaches beyond the screen and lies in no box that scrolls.
+const wide = `[...document.querySelectorAll("body *")].filter(e => {
+	const box = e.getBoundingClientRect(), spills = e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === "visible" && box.left + e.scrollWidth > screen.width;
+	if (!e.checkVisibility() || box.right <= screen.width + 1 && !spills) return false;
+	for (let box = e.parentElement; box !== document.body && box; box = box.parentElement) if (getComputedStyle(box).overflowX !== "visible") return false;
+	return true;
+}).slice(-3).map(e => e.outerHTML.slice(0, 200))`
+
+func testPhone(p *tab, d desk) {
+	p.phone()
+	for name, path := range d.pages() {
+		p.open(path, "")
+		eval[any](p, `void document.querySelectorAll("details").forEach(e => e.open = true)`)
+		require.LessOrEqual(p.t, eval[int](p, `document.scrollingElement.scrollWidth`), 390, "the %s page is wider than a phone: %s", name, eval[[]string](p, wide))
+		require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll("button, select, input:not(label *), label:has(input), nav a, summary")].filter(e => e.checkVisibility() && e.getBoundingClientRect().height < 20).map(e => e.outerHTML.slice(0, 120))`), "too small for a finger")
+	}
+	p.open(d.index, "")
+	p.click("#find")
+	p.write("dates")
+	p.until(`document.querySelector("#shown").textContent.includes("1 of 12")`)
+}
+
+func testPaper(p *tab, d desk) {
+	p.media("", "dark")
+	for name, path := range d.pages() {
+		p.media("print", "dark")
+		p.open(path, "")
+		require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll("nav, #find, #outcome, .skip, button:not(th button)")].filter(e => e.checkVisibility()).map(e => e.outerHTML.slice(0, 120))`),
+			"%s page: what one cannot press on paper", name)
+		require.Equal(p.t, "rgb(255, 255, 255)", eval[string](p, `getComputedStyle(document.body).backgroundColor`), "paper is white")
+		got := eval[struct{ Bad []string }](p, strings.ReplaceAll(faint, `matchMedia("(prefers-color-scheme: dark)").matches`, "false"))
+		require.Empty(p.t, got.Bad, "%s page on paper", name)
+		if name == "task" {
+			var pdf struct{ Data []byte }
+			require.NoError(p.t, json.Unmarshal(p.do("Page.printToPDF", nil), &pdf))
+			require.Greater(p.t, bytes.Count(pdf.Data, []byte("/Type /Page\n")), 2, "sheets")
+			require.True(p.t, eval[bool](p, `[...document.querySelectorAll("details.ep li.turn")].every(e => e.checkVisibility({contentVisibilityAuto: true}) && e.getBoundingClientRect().height > 0)`), "transcripts are on paper though they are closed")
+		}
+	}
+}
+
+// testKeyboard presses Tab through whole pages.
+func testKeyboard(p *tab, d desk) {
+	for name, path := range d.pages() {
+		p.open(path, "")
+		// Rows beyond the third are more of the same.
+		eval[any](p, `void ([...document.querySelectorAll("#tasks tbody tr:nth-child(n+4), #failures li:nth-child(n+4)")].forEach(e => e.remove()),
+			window.stops = new Set(), window.unseen = new Set(), addEventListener("focusin", e => {
+				stops.add(e.target);
+				const s = getComputedStyle(e.target), box = e.target.getBoundingClientRect();
+				if (s.outlineStyle === "none" || parseFloat(s.outlineWidth) < 1 || box.bottom <= 0 || box.top >= innerHeight) unseen.add(e.target.outerHTML.slice(0, 120));
+			}))`)
+		controls := `[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter(e => e.checkVisibility())`
+		n := eval[int](p, controls+`.length`)
+		require.Greater(p.t, n, 20)
+		for i := 0; i < n+60; i += 10 {
+			p.press(slices.Repeat([]string{"Tab"}, 10)...)
+			if eval[int](p, controls+`.filter(e => !stops.has(e)).length`) == 0 {
+				break
+			}
+		}
+		require.Empty(p.t, eval[[]string](p, controls+`.filter(e => !stops.has(e)).map(e => e.outerHTML.slice(0, 120))`), "%s page: Tab does not reach", name)
+		require.Empty(p.t, eval[[]string](p, `[...unseen]`), "%s page: one cannot see that these have the focus", name)
+	}
+}
+
+func testNames(p *tab, d desk) {
+	for name, path := range d.pages() {
+		p.open(path, "")
+		eval[any](p, `void document.querySelectorAll("details").forEach(e => e.open = true)`)
+		var tree struct {
+			Nodes []struct {
+				Ignored    bool
+				Role, Name struct{ Value string }
+			}
+		}
+		result, err := p.ask(p.session, "Accessibility.getFullAXTree", nil)
+		require.NoError(p.t, err)
+		require.NoError(p.t, json.Unmarshal(result, &tree))
+		roles := map[string]int{}
+		for i, n := range tree.Nodes {
+			switch role := n.Role.Value; role {
+			case "link", "button", "searchbox", "textbox", "combobox", "checkbox", "image", "img", "graphics-document", "region", "navigation", "table", "heading", "DisclosureTriangle", "option", "SvgRoot":
+				if !n.Ignored {
+					roles[role]++
+					require.NotEmpty(p.t, strings.TrimSpace(n.Name.Value), "%s page: %s %d has no name", name, role, i)
+				}
+			}
+		}
+		p.t.Logf("%s page: named %v", name, roles)
+		require.Positive(p.t, roles["link"])
+		require.Positive(p.t, roles["combobox"])
+		levels := eval[[]int](p, `[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter(e => e.checkVisibility()).map(e => +e.tagName[1])`)
+		require.Equal(p.t, 1, levels[0], "the first heading")
+		for i := 1; i < len(levels); i++ {
+			require.LessOrEqual(p.t, levels[i], levels[i-1]+1, "%s page: headings %v", name, levels)
+			require.Greater(p.t, levels[i], 1, "%s page: one h1", name)
+		}
+		require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll("table")].filter(t => !t.caption?.textContent.trim() || !t.querySelector("th[scope]")).map(t => t.outerHTML.slice(0, 120))`), "%s page: tables without caption or heads", name)
+		require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll("svg:not([aria-hidden=true] *)")].filter(s => s.getAttribute("aria-hidden") !== "true" && !(s.getAttribute("role") === "img" && (s.getAttribute("aria-label") || s.getAttribute("aria-labelledby")))).map(s => s.outerHTML.slice(0, 120))`), "%s page: drawings without words", name)
+		require.Empty(p.t, eval[[]string](p, `(ids => ids.filter((id, i) => ids.indexOf(id) !== i))([...document.querySelectorAll("[id]")].map(e => e.id))`), "%s page: an id twice", name)
+		require.Equal(p.t, "en", eval[string](p, `document.documentElement.lang`))
+	}
+}
+
+func testWithoutScripts(p *tab, d desk) {
+	p.do("Emulation.setScriptExecutionDisabled", obj{"value": true})
+	p.open(d.index, "")
+	require.Len(p.t, shownTasks(p), len(d.r.Tasks))
+	require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll("#find, #outcome, #unfold")].filter(e => e.checkVisibility()).map(e => e.id)`), "controls that do nothing")
+	for _, c := range d.r.Candidates {
+		require.Contains(p.t, eval[string](p, `document.body.innerText`), c.Name)
+	}
+	p.click(failedMark)
+	p.until(`location.pathname.includes("/tasks/") && document.readyState === "complete" && document.querySelectorAll("details.ep").length === 8`)
+	p.click("details.ep:target > summary b")
+	p.until(`document.querySelector("details.ep:target li.turn").checkVisibility()`)
+}
+
+// The page that stands alone, as cupel report -o writes it.
+func testSinglePage(p *tab, d desk) {
+	path := filepath.Join(p.t.TempDir(), "alone.html")
+	var page bytes.Buffer
+	require.NoError(p.t, HTML(&page, d.r))
+	require.NoError(p.t, os.WriteFile(path, page.Bytes(), 0o644))
+	p.open(path, "")
+	require.Len(p.t, shownTasks(p), len(d.r.Tasks))
+	p.click(failedMark)
+	p.until(`document.querySelector("details.ep:target")?.open === true`)
+	require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll("a[href]")].map(a => a.getAttribute("href")).filter(h => !h.startsWith("#"))`), "links to files that may not be there")
+	p.phone()
+	require.LessOrEqual(p.t, eval[int](p, `document.scrollingElement.scrollWidth`), 390, fmt.Sprint(eval[[]string](p, wide)))
+}
