@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/trend"
 )
 
 // Scripted is the provider of candidates that replay a list of replies: they
@@ -28,6 +29,9 @@ type Builder struct {
 	own   []ownCriterion
 	// orphans are turns and tool calls that belong to no episode.
 	orphans int
+	// past are the figures of earlier runs; pastNote says what is not among them.
+	past     []trend.Run
+	pastNote string
 }
 
 // NewBuilder returns a builder of the report of m's run, without episodes.
@@ -57,8 +61,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	if row.CostNanoUSD != nil {
 		e.CostNanoUSD = new(*row.CostNanoUSD)
 	}
-	// A guard's stop is never a success, whatever the checks say.
-	e.Solved = e.Excluded == "" && row.Solved && row.Status != "stopped"
+	e.Solved = e.Excluded == "" && solved(row)
 	why := reason(&e, row)
 	e.Failure = b.word(bounded(why, maxFailure))
 	a := b.by[e.Candidate]
@@ -88,10 +91,18 @@ func (b *Builder) Report() Report {
 	r.addGroups(b.by)
 	r.addTasks()
 	r.addVerdict()
+	b.addTrend()
 	r.addFigures()
 	r.addNotes(b.orphans)
+	if b.pastNote != "" {
+		r.Notes = append(r.Notes, b.pastNote)
+	}
 	return *r
 }
+
+// solved says that an episode with a result is a success: a guard's stop is none,
+// whatever the checks say.
+func solved(row *ledger.Episode) bool { return row.Solved && row.Status != "stopped" }
 
 // Build is the report of rows held in memory, whose three tables are in the
 // ledger's order.

@@ -1,29 +1,33 @@
 package reports
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime/metrics"
+	"slices"
 	"testing"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// stream makes a run of one candidate episode by episode, each with the given
-// turns; every tenth is not solved. The same arguments give the same rows.
+// stream makes a run of one candidate and 100 tasks episode by episode, in the
+// ledger's order, each with the given turns; every tenth is not solved. episodes is
+// a multiple of 100. The same arguments give the same rows.
 func stream(episodes, turns int) (ledger.Manifest, func(i int) ledger.EpisodeRows) {
 	p := demoProfiles()[0]
 	p.steps = 0
 	m, _ := demo([]profile{p}, 100, 1)
-	m.Trials = (episodes + 99) / 100
+	m.Trials = episodes / 100
+	slices.SortFunc(m.Tasks, func(a, b ledger.ManifestTask) int { return cmp.Compare(a.ID, b.ID) })
 	m.Candidates[0].Planned = episodes
 	return m, func(i int) ledger.EpisodeRows {
 		key := ledger.Key{
 			RunID: m.RunID, EpisodeID: fmt.Sprintf("01JD0Q3V7M%016X", i), Suite: m.Suite, TaskID: m.Tasks[i*100/episodes].ID,
-			Candidate: p.Name, Agent: p.Agent, Provider: p.Provider, Model: p.Model, Trial: int32(i % m.Trials),
+			Candidate: p.Name, Agent: p.Agent, Provider: p.Provider, Model: p.Model, Trial: int32(i%m.Trials + 1),
 		}
 		rng := rand.New(rand.NewPCG(uint64(i), 1))
 		rows := ledger.EpisodeRows{Episode: ledger.Episode{
