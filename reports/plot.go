@@ -84,19 +84,10 @@ type drawing struct {
 // figure draws one plot, with its title above if titled.
 func (t theme) figure(r Report, f Figure, titled bool) drawing {
 	var d drawing
-	switch f.Name {
-	case figValidity:
-		d = t.validity(r)
-	case figSteps:
-		d = t.steps(r)
-	case figCost:
-		d = t.costs(r)
-	case figRates:
-		d = t.rates(r)
-	case figLatency:
-		d = t.latency(r)
-	case figCalibration:
-		d = t.calibration(r)
+	for _, k := range figures() {
+		if k.name == f.Name {
+			d = k.draw(t, r)
+		}
 	}
 	if d.paint == nil {
 		d = t.noData()

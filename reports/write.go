@@ -26,16 +26,7 @@ func Write(dir string, r Report) error {
 			return err
 		}
 	}
-	for _, fig := range r.Figures {
-		path := filepath.Join(root, "plots", fig.Name)
-		if err := writeFile(path+".svg", func(w io.Writer) error { return writeSVG(w, r, fig) }); err != nil {
-			return err
-		}
-		if err := writeFile(path+".png", func(w io.Writer) error { return writePNG(w, r, fig) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeFigures(filepath.Join(root, "plots"), r)
 }
 
 // writeFile renders beside path and then replaces it in one step.
