@@ -15,10 +15,10 @@ import (
 // the run's tasks. It is safe for concurrent use; the files are untrusted.
 func Figures(dir string, m ledger.Manifest) ([]trend.Run, error) {
 	var all []trend.Run
-	f := pastFigures{by: map[string]*figure{}, lost: map[place]bool{}}
+	f := tracker{by: map[string]*tracked{}, lost: map[place]bool{}}
 	for _, c := range m.Candidates {
 		if f.by[c.Name] == nil && whole(m, c) {
-			f.by[c.Name] = &figure{}
+			f.by[c.Name] = &tracked{}
 		}
 	}
 	if err := errors.Join(f.episodes(dir), f.turns(dir)); err != nil {
@@ -40,8 +40,8 @@ func whole(m ledger.Manifest, c ledger.ManifestCandidate) bool {
 	return c.Provider != Scripted && 10*c.Planned >= 9*len(m.Tasks)*m.Trials
 }
 
-// figure adds up what is read of one candidate.
-type figure struct {
+// tracked adds up what is read of one candidate.
+type tracked struct {
 	scored, solved, judged, valid int
 	steps                         int64
 	cost                          sum
@@ -49,7 +49,7 @@ type figure struct {
 }
 
 // run sorts the latencies.
-func (g *figure) run(m ledger.Manifest, c ledger.ManifestCandidate) trend.Run {
+func (g *tracked) run(m ledger.Manifest, c ledger.ManifestCandidate) trend.Run {
 	started, _ := time.Parse(time.RFC3339Nano, m.Started) // a run without a time is in no trend
 	r := trend.Run{
 		RunID: m.RunID, Started: started, Candidate: c.Name, Digest: c.Digest, SuiteDigest: m.SuiteDigest,
@@ -76,9 +76,9 @@ type place struct {
 	trial           int32
 }
 
-// pastFigures are those of a run's candidates as they are read.
-type pastFigures struct {
-	by   map[string]*figure
+// tracker holds the figures of a run's candidates as they are read.
+type tracker struct {
+	by   map[string]*tracked
 	lost map[place]bool // without a result
 }
 
@@ -103,8 +103,8 @@ func read(dir, table string, columns []string, group func([]ledger.Vector) (row 
 
 // of are the figures of the candidates that a column of names speaks of; nil for
 // others.
-func (f *pastFigures) of(names *ledger.Vector) []*figure {
-	list := make([]*figure, len(names.Words))
+func (f *tracker) of(names *ledger.Vector) []*tracked {
+	list := make([]*tracked, len(names.Words))
 	for i, w := range names.Words {
 		list[i] = f.by[w]
 	}
@@ -113,7 +113,7 @@ func (f *pastFigures) of(names *ledger.Vector) []*figure {
 
 func textAt(v *ledger.Vector, i int) string { return v.Words[v.Index[i]] }
 
-func (f *pastFigures) episodes(dir string) error {
+func (f *tracker) episodes(dir string) error {
 	columns := []string{"candidate", "status", "infra_error", "solved", "steps", "cost_nanousd", "task_id", "trial"}
 	return read(dir, "episodes", columns, func(v []ledger.Vector) func(int) {
 		of := f.of(&v[0])
@@ -143,7 +143,7 @@ func (f *pastFigures) episodes(dir string) error {
 
 // turns reads those of scored episodes. What hit the token cap ended with "length",
 // so the violations, which are a list, need not be read.
-func (f *pastFigures) turns(dir string) error {
+func (f *tracker) turns(dir string) error {
 	columns := []string{"candidate", "role", "error_kind", "finish_reason", "contract_valid", "duration_us"}
 	if len(f.lost) > 0 {
 		columns = append(columns, "task_id", "trial")

@@ -70,31 +70,37 @@ func known(value *float64, n int) (float64, *stat.Interval, int) {
 // do not make false alarms more likely, but looking again every night does.
 func Of(history []Run) []Series {
 	var out []Series
-	var runs [][]Run // of each series, its points
 	var samples [][]stat.Sample
 	for _, name := range candidates(history) {
+		own := slices.DeleteFunc(slices.Clone(history), func(r Run) bool { return r.Candidate != name })
 		for _, m := range metrics() {
-			s := Series{Candidate: name, Metric: m.name, Changes: []Change{}}
-			var of []Run
-			var list []stat.Sample
-			for _, r := range history {
-				if r.Candidate != name {
-					continue
-				}
-				if v, iv, n := m.of(r); n > 0 {
-					s.Points = append(s.Points, Point{RunID: r.RunID, Started: r.Started, Value: v, Interval: iv})
-					of, list = append(of, r), append(list, stat.Sample{Value: v, Weight: float64(n)})
-				}
-			}
-			if len(of) > 1 {
-				out, runs, samples = append(out, s), append(runs, of), append(samples, list)
+			if s, list := m.series(own); len(s.Points) > 1 {
+				out, samples = append(out, s), append(samples, list)
 			}
 		}
 	}
 	for i := range out {
-		out[i].Changes = append(out[i].Changes, changes(runs[i], samples[i], len(out))...)
+		out[i].find(samples[i], len(out))
 	}
 	return out
+}
+
+// series follows a metric through the runs of one candidate.
+func (m metric) series(runs []Run) (s Series, list []stat.Sample) {
+	var last Run
+	for _, r := range runs {
+		v, iv, n := m.of(r)
+		if n == 0 {
+			continue
+		}
+		p := Point{RunID: r.RunID, Started: r.Started, Value: v, Interval: iv}
+		if len(s.Points) > 0 {
+			p.Changed = purpose(last, r)
+		}
+		s.Points, list, last = append(s.Points, p), append(list, stat.Sample{Value: v, Weight: float64(n)}), r
+	}
+	s.Candidate, s.Metric, s.Changes = last.Candidate, m.name, []Change{}
+	return s, list
 }
 
 func candidates(history []Run) (names []string) {
@@ -106,20 +112,17 @@ func candidates(history []Run) (names []string) {
 	return names
 }
 
-// changes are those of one of several series.
-func changes(runs []Run, samples []stat.Sample, several int) (out []Change) {
+// find fills in the changes of one of several series.
+func (s *Series) find(samples []stat.Sample, several int) {
 	found, _ := stat.ChangePoints(samples, alpha/float64(several), least)
 	for _, c := range found {
-		out = append(out, Change{
-			At: c.At, Before: c.Before, After: c.After, P: min(1, c.P*float64(several)), With: purpose(runs[c.At-1], runs[c.At]),
-		})
+		with := append([]string{}, s.Points[c.At].Changed...)
+		s.Changes = append(s.Changes, Change{At: c.At, Before: c.Before, After: c.After, P: min(1, c.P*float64(several)), With: with})
 	}
-	return out
 }
 
 // purpose names what was changed on purpose between two runs.
-func purpose(before, after Run) []string {
-	with := []string{}
+func purpose(before, after Run) (with []string) {
 	if before.Digest != after.Digest {
 		with = append(with, "candidate")
 	}

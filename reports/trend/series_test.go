@@ -81,7 +81,15 @@ func TestChangesOnPurpose(t *testing.T) {
 	for i := range runs[10:] {
 		runs[10+i].Digest = "c2"
 	}
-	require.Empty(t, trend.Of(runs)[0].Changes[0].With)
+	solved := trend.Of(runs)[0]
+	require.Empty(t, solved.Changes[0].With)
+	for i, p := range solved.Points {
+		if i == 10 {
+			require.Equal(t, []string{"candidate"}, p.Changed)
+		} else {
+			require.Empty(t, p.Changed)
+		}
+	}
 }
 
 func TestWhatIsUnknownIsLeftOut(t *testing.T) {

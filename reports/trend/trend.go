@@ -44,6 +44,9 @@ type Point struct {
 	Started  time.Time      `json:"started"`
 	Value    float64        `json:"value"`
 	Interval *stat.Interval `json:"interval"`
+	// Changed names what was changed on purpose since the point before: "candidate",
+	// "suite", or nothing.
+	Changed []string `json:"changed,omitempty"`
 }
 
 // Change is where a series changed level.
@@ -55,7 +58,6 @@ type Change struct {
 	Before float64 `json:"before"`
 	After  float64 `json:"after"`
 	P      float64 `json:"p"`
-	// With names what was changed on purpose between the two runs: "candidate",
-	// "suite", or nothing.
+	// With is what was changed on purpose between the two runs, as in Point.Changed.
 	With []string `json:"with"`
 }
