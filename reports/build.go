@@ -90,6 +90,7 @@ func (b *Builder) Report() Report {
 	r.addOutcomes()
 	r.addGroups(b.by)
 	r.addTasks()
+	r.addPasses()
 	r.addVerdict()
 	b.addTrend()
 	r.addFigures()

@@ -44,6 +44,7 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 			if len(outputs) > 0 && len(args) > 1 {
 				return usage(fmt.Errorf("-o takes one run, not %d", len(args)))
 			}
+			defer p.collectLess()()
 			for _, name := range args {
 				if err := writeReport(p, cfg, name, outputs); err != nil {
 					return err
