@@ -7,9 +7,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/metrics"
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
@@ -59,6 +62,31 @@ type looking struct {
 func (l looking) Write(b []byte) (int, error) {
 	l.heap.look()
 	return l.File.Write(b)
+}
+
+// A report takes no more for an episode of a long run than of a short one: what is
+// kept of 20,000 more of them is their outcome and 8 bytes a turn.
+func TestMemoryOfAnEpisode(t *testing.T) {
+	const turns = 5
+	inUse := func(episodes int) (bytes uint64) {
+		m, row := stream(episodes, turns)
+		b := NewBuilder(m)
+		for i := range episodes {
+			b.Add(row(i))
+		}
+		r := b.Report()
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		runtime.KeepAlive(r)
+		runtime.KeepAlive(b)
+		return s.HeapAlloc
+	}
+	few, many := inUse(20_000), inUse(40_000)
+	each := float64(many-few) / 20_000
+	t.Logf("%.0f bytes an episode of %d turns; %.1f and %.1f MB in all", each, turns, float64(few)/1e6, float64(many)/1e6)
+	require.Less(t, each, 700.0)
+	require.Positive(t, each)
 }
 
 // Floor: making the rows, which the generator's own figure shows; a turn is

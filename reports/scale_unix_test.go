@@ -3,7 +3,6 @@
 package reports
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -80,7 +79,11 @@ func TestReportOfManyTurns(t *testing.T) {
 	if runtime.GOOS == "darwin" {
 		rss /= 1 << 10
 	}
+	// Wall time is a promise about a quiet machine with two cores; a busy one is held
+	// to what it has to do.
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	t.Log(fmt.Sprintf("%d turns: %v, %v of CPU, at most %d MB", 5*episodes, took.Round(time.Millisecond), cpu.Round(time.Millisecond), rss/1000))
-	require.Less(t, rss/1000, int64(100+400*episodes/200_000), "MB")
+	t.Logf("%d turns: %v, %v of CPU, at most %d MB", 5*episodes, took.Round(time.Millisecond), cpu.Round(time.Millisecond), rss/1000)
+	require.Less(t, rss/1000, int64(150+350*episodes/200_000), "MB")
+	limit := time.Second + time.Duration(episodes)*9*time.Second/200_000
+	require.Less(t, min(took, cpu/2), limit, "of two cores")
 }
