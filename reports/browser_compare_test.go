@@ -64,7 +64,7 @@ func testComparison(p *tab, d desk) {
 func testHostileComparison(p *tab, d desk) {
 	p.do("Page.addScriptToEvaluateOnNewDocument", obj{"source": canary})
 	root := p.t.TempDir()
-	plain := shape(p, d.compare)
+	plain := skeleton(p, d.compare)
 	c := shownComparison()
 	a := &poisoner{attacks: attacks(), by: map[string]string{}, spared: map[string]bool{}, fill: true}
 	// Our own words, and what the sides are found by.

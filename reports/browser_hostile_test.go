@@ -133,7 +133,7 @@ func testHostile(p *tab, plain desk, spare bool) {
 	require.NoError(p.t, Write(dir, r, details))
 	root := filepath.Join(dir, "report")
 	index := filepath.Join(root, "index.html")
-	tame(p, index, shape(p, plain.index), root)
+	tame(p, index, skeleton(p, plain.index), root)
 	p.pick("#outcome", "failed")
 	p.click("#tasks th:nth-child(2) button[data-sort]")
 	p.click("#find")
@@ -143,7 +143,7 @@ func testHostile(p *tab, plain desk, spare bool) {
 	tasks, err := filepath.Glob(filepath.Join(root, "tasks", "*"))
 	require.NoError(p.t, err)
 	require.Len(p.t, tasks, len(r.Tasks), "a page for each task, and none elsewhere")
-	allowed := shape(p, plain.tasks[0])
+	allowed := skeleton(p, plain.tasks[0])
 	for _, path := range tasks {
 		require.Regexp(p.t, `^[A-Za-z0-9_-]{1,60}\.html$`, filepath.Base(path))
 		tame(p, path, allowed, root)
@@ -160,9 +160,9 @@ func testHostile(p *tab, plain desk, spare bool) {
 	}
 }
 
-// shape is what a page is made of: names of elements and of their attributes, and
+// skeleton is what a page is made of: names of elements and of their attributes, and
 // how many of those there are that load or run something.
-func shape(p *tab, path string) string {
+func skeleton(p *tab, path string) string {
 	p.t.Helper()
 	p.open(path, "")
 	eval[any](p, `void document.querySelectorAll("details").forEach(e => e.open = true)`)
@@ -184,7 +184,7 @@ func tame(p *tab, path, plain, root string) {
 	p.phone()
 	p.open(path, "")
 	eval[any](p, `void document.querySelectorAll("details").forEach(e => e.open = true)`)
-	require.LessOrEqual(p.t, eval[int](p, `document.scrollingElement.scrollWidth`), 390, "%s is wider than a phone: %s", path, eval[[]string](p, wide))
+	require.LessOrEqual(p.t, eval[int](p, `document.scrollingElement.scrollWidth`), 390, "%s is wider than a phone: %s", path, eval[[]string](p, overhang))
 	require.Zero(p.t, eval[int](p, `window.called`), "%s ran a text", path)
 	require.Empty(p.t, eval[[]string](p, `(plain => {
 		const odd = new Set(), names = new Set(plain.names);

@@ -75,8 +75,8 @@ func testColours(p *tab, d desk) {
 	}
 }
 
-// wide lists what reaches beyond the screen and lies in no box that scrolls.
-const wide = `[...document.querySelectorAll("body *")].filter(e => {
+// overhang lists what reaches beyond the screen and lies in no box that scrolls.
+const overhang = `[...document.querySelectorAll("body *")].filter(e => {
 	const box = e.getBoundingClientRect(), spills = e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === "visible" && box.left + e.scrollWidth > screen.width;
 	if (!e.checkVisibility() || box.right <= screen.width + 1 && !spills) return false;
 	for (let box = e.parentElement; box !== document.body && box; box = box.parentElement) if (getComputedStyle(box).overflowX !== "visible") return false;
@@ -88,7 +88,7 @@ func testPhone(p *tab, d desk) {
 	for name, path := range d.pages() {
 		p.open(path, "")
 		eval[any](p, `void document.querySelectorAll("details").forEach(e => e.open = true)`)
-		require.LessOrEqual(p.t, eval[int](p, `document.scrollingElement.scrollWidth`), 390, "the %s page is wider than a phone: %s", name, eval[[]string](p, wide))
+		require.LessOrEqual(p.t, eval[int](p, `document.scrollingElement.scrollWidth`), 390, "the %s page is wider than a phone: %s", name, eval[[]string](p, overhang))
 		require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll("button, select, input:not(label *), label:has(input), nav a, summary")].filter(e => e.checkVisibility() && e.getBoundingClientRect().height < 20).map(e => e.outerHTML.slice(0, 120))`), "too small for a finger")
 	}
 	p.open(d.index, "")
@@ -206,5 +206,5 @@ func testSinglePage(p *tab, d desk) {
 	p.until(`document.querySelector("details.ep:target")?.open === true`)
 	require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll("a[href]")].map(a => a.getAttribute("href")).filter(h => !h.startsWith("#"))`), "links to files that may not be there")
 	p.phone()
-	require.LessOrEqual(p.t, eval[int](p, `document.scrollingElement.scrollWidth`), 390, fmt.Sprint(eval[[]string](p, wide)))
+	require.LessOrEqual(p.t, eval[int](p, `document.scrollingElement.scrollWidth`), 390, fmt.Sprint(eval[[]string](p, overhang)))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/failure"
+	"github.com/cupel-eval/cupel/reports/trend"
 )
 
 // Scripted is the provider of candidates that replay a list of replies: they
@@ -30,6 +31,9 @@ type Builder struct {
 	fails clusters
 	// orphans are turns and tool calls that belong to no episode.
 	orphans int
+	// past are the figures of earlier runs; pastNote says what is not among them.
+	past     []trend.Run
+	pastNote string
 }
 
 // NewBuilder returns a builder of the report of m's run, without episodes.
@@ -60,8 +64,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	if row.CostNanoUSD != nil {
 		e.CostNanoUSD = new(*row.CostNanoUSD)
 	}
-	// A guard's stop is never a success, whatever the checks say.
-	e.Solved = e.Excluded == "" && row.Solved && row.Status != "stopped"
+	e.Solved = e.Excluded == "" && solved(row)
 	why := reason(&e, row)
 	e.Failure = b.word(bounded(why, maxFailure))
 	if c, ok := failure.Of(rows); ok {
@@ -93,12 +96,21 @@ func (b *Builder) Report() Report {
 	r.addOutcomes()
 	r.addGroups(b.by)
 	r.addTasks()
+	r.addPasses()
 	r.addVerdict()
+	b.addTrend()
 	r.addFigures()
 	r.addNotes(b.orphans)
 	r.addClusters(&b.fails)
+	if b.pastNote != "" {
+		r.Notes = append(r.Notes, b.pastNote)
+	}
 	return *r
 }
+
+// solved says that an episode with a result is a success: a guard's stop is none,
+// whatever the checks say.
+func solved(row *ledger.Episode) bool { return row.Solved && row.Status != "stopped" }
 
 // Build is the report of rows held in memory, whose three tables are in the
 // ledger's order.

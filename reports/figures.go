@@ -17,10 +17,11 @@ const (
 	figTasks       = "tasks"
 	figViolations  = "violations"
 	figCalibration = "calibration"
+	figTrend       = "trend"
 )
 
-// figure is one kind of plot. draw returns a drawing without paint where there
-// is nothing to draw.
+// figure is one kind of plot. A plot without a title is left out; draw returns a
+// drawing without paint where there is nothing to draw.
 type figure struct {
 	name       string
 	title, alt func(*Report) string
@@ -41,6 +42,7 @@ func figures() []figure {
 		{figRates, (*Report).ratesTitle, (*Report).ratesAlt, theme.rates},
 		{figViolations, (*Report).violationsTitle, (*Report).violationsAlt, theme.breaches},
 		{figCalibration, (*Report).calibrationTitle, (*Report).calibrationAlt, theme.calibration},
+		{figTrend, (*Report).trendTitle, (*Report).trendAlt, theme.trend},
 	}
 }
 
@@ -48,7 +50,9 @@ func figures() []figure {
 func (r *Report) addFigures() {
 	r.Figures = nil
 	for _, f := range figures() {
-		r.Figures = append(r.Figures, Figure{f.name, f.title(r), f.alt(r)})
+		if title := f.title(r); title != "" {
+			r.Figures = append(r.Figures, Figure{f.name, title, f.alt(r)})
+		}
 	}
 }
 

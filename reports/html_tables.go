@@ -23,11 +23,14 @@ type measure struct {
 	of    func(Candidate) string
 }
 
-// shown leaves out rows that are for trouble, where there is none.
+// shown leaves out rows that are for trouble or for several trials, where there is
+// none and only one.
 func (m measure) shown(r Report) bool {
 	switch m.label {
 	case labelHarness, labelBudget, labelUnfinished:
 		return slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return m.of(c) != "0" })
+	case labelPassAt, labelPassAll:
+		return slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.PassAt != nil })
 	}
 	return true
 }
@@ -36,6 +39,8 @@ const (
 	labelHarness    = "Harness errors"
 	labelBudget     = "Budget stops"
 	labelUnfinished = "Unfinished"
+	labelPassAt     = "Solved at least once (pass@k)"
+	labelPassAll    = "Solved every time (pass^k)"
 )
 
 // measures are the rows of the overview, shared with the Markdown report.
@@ -43,6 +48,8 @@ func measures() []measure {
 	return []measure{
 		{"Solved", false, func(c Candidate) string { return c.Success.text() }},
 		{"Solved, interval", false, func(c Candidate) string { return c.Success.interval() }},
+		{labelPassAt, false, func(c Candidate) string { return c.PassAt.text() }},
+		{labelPassAll, false, func(c Candidate) string { return c.PassAll.text() }},
 		{"Cost", false, func(c Candidate) string { return c.cost() }},
 		{"Cost per solved", false, func(c Candidate) string { return dollarsOf(c.CostPerSolved) }},
 		{"Tokens in", false, func(c Candidate) string { return count(c.TokensIn) }},

@@ -34,6 +34,7 @@ func Markdown(w io.Writer, r Report) error {
 	for _, g := range r.Groups {
 		b.line("- %s **%s** (%s) %s", sign(g.Verdict), md(brief(g.name(), 80)), md(clip(g.about(), 300)), md(clip(g.Sentence, 600)))
 	}
+	b.trend(r)
 	b.line("")
 	b.criteria(r)
 	for _, n := range r.Notes {

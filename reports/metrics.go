@@ -19,7 +19,8 @@ type meter struct {
 	// Of all episodes: also those without a result were paid for.
 	reflect, rescue, compress extra
 	statuses                  counts
-	// Of scored ones: latencies of their judged turns in µs, and the rest.
+	// Of scored ones: their cost, durations of their judged turns in µs, the rest.
+	scoredCost         sum
 	latencies, ttfts   []float64
 	repaired           int
 	violations, served counts
@@ -50,6 +51,7 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 	if e.Excluded != "" {
 		return
 	}
+	m.scoredCost.add(row.CostNanoUSD)
 	if row.ThrashEvents > 0 {
 		m.thrash++
 	}

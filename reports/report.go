@@ -87,6 +87,11 @@ type Metrics struct {
 	Unfinished    int `json:"unfinished"`
 	// Success is solved of scored episodes.
 	Success Share `json:"success"`
+	// PassAt and PassAll estimate the chance that at least one and that all of the
+	// run's number of trials solve a task; absent from a run of one trial, and
+	// where no task has as many scored ones.
+	PassAt  *Repeat `json:"pass_at_k,omitempty"`
+	PassAll *Repeat `json:"pass_all_k,omitempty"`
 	// Turns are main-loop turns with a reply in scored episodes; ErrorTurns had
 	// none. Truncated turns hit the token cap and count as invalid.
 	Turns      int `json:"turns"`

@@ -1,29 +1,36 @@
 package reports
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/metrics"
+	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// stream makes a run of one candidate episode by episode, each with the given
-// turns; every tenth is not solved. The same arguments give the same rows.
+// stream makes a run of one candidate and 100 tasks episode by episode, in the
+// ledger's order, each with the given turns; every tenth is not solved. episodes is
+// a multiple of 100. The same arguments give the same rows.
 func stream(episodes, turns int) (ledger.Manifest, func(i int) ledger.EpisodeRows) {
 	p := demoProfiles()[0]
 	p.steps = 0
 	m, _ := demo([]profile{p}, 100, 1)
-	m.Trials = (episodes + 99) / 100
+	m.Trials = episodes / 100
+	slices.SortFunc(m.Tasks, func(a, b ledger.ManifestTask) int { return cmp.Compare(a.ID, b.ID) })
 	m.Candidates[0].Planned = episodes
 	return m, func(i int) ledger.EpisodeRows {
 		key := ledger.Key{
 			RunID: m.RunID, EpisodeID: fmt.Sprintf("01JD0Q3V7M%016X", i), Suite: m.Suite, TaskID: m.Tasks[i*100/episodes].ID,
-			Candidate: p.Name, Agent: p.Agent, Provider: p.Provider, Model: p.Model, Trial: int32(i % m.Trials),
+			Candidate: p.Name, Agent: p.Agent, Provider: p.Provider, Model: p.Model, Trial: int32(i%m.Trials + 1),
 		}
 		rng := rand.New(rand.NewPCG(uint64(i), 1))
 		rows := ledger.EpisodeRows{Episode: ledger.Episode{
@@ -55,6 +62,31 @@ type looking struct {
 func (l looking) Write(b []byte) (int, error) {
 	l.heap.look()
 	return l.File.Write(b)
+}
+
+// A report takes no more for an episode of a long run than of a short one: what is
+// kept of 20,000 more of them is their outcome and 8 bytes a turn.
+func TestMemoryOfAnEpisode(t *testing.T) {
+	const turns = 5
+	inUse := func(episodes int) (bytes uint64) {
+		m, row := stream(episodes, turns)
+		b := NewBuilder(m)
+		for i := range episodes {
+			b.Add(row(i))
+		}
+		r := b.Report()
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		runtime.KeepAlive(r)
+		runtime.KeepAlive(b)
+		return s.HeapAlloc
+	}
+	few, many := inUse(20_000), inUse(40_000)
+	each := float64(many-few) / 20_000
+	t.Logf("%.0f bytes an episode of %d turns; %.1f and %.1f MB in all", each, turns, float64(few)/1e6, float64(many)/1e6)
+	require.Less(t, each, 700.0)
+	require.Positive(t, each)
 }
 
 // Floor: making the rows, which the generator's own figure shows; a turn is

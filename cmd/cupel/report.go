@@ -46,6 +46,7 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 			if len(outputs) > 0 && len(args) > 1 {
 				return usage(fmt.Errorf("-o takes one run, not %d", len(args)))
 			}
+			defer p.collectLess()()
 			for _, name := range args {
 				if err := writeReport(c.Context(), p, cfg, name, outputs, pack); err != nil {
 					return err

@@ -97,6 +97,7 @@ func loadReport(runs, name string, candidates ...string) (string, reports.Report
 		return dir, reports.Report{}, err
 	}
 	b := reports.NewBuilder(m)
+	b.SetPast(history(dir, m))
 	for rows, err := range episodes {
 		if err != nil {
 			return dir, reports.Report{}, err

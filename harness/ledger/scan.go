@@ -94,6 +94,7 @@ func (s *scanner) end() error {
 type tableScanner[T any, P record[T]] struct {
 	file  *os.File
 	rows  *tableReader[T, P]
+	ahead *ahead[T, P]
 	batch []T
 	err   error
 }
@@ -104,7 +105,9 @@ func (s *tableScanner[T, P]) open(dir, table string) error {
 		return err
 	}
 	s.file = f
-	s.rows, err = newTableReader[T, P](table, f, size)
+	if s.rows, err = newTableReader[T, P](table, f, size); err == nil {
+		s.ahead = readAhead(s.rows)
+	}
 	return s.wrap(err)
 }
 
@@ -121,7 +124,7 @@ func (s *tableScanner[T, P]) peek() (*T, error) {
 		if s.err != nil {
 			return nil, s.err
 		}
-		s.batch, s.err = s.rows.next()
+		s.batch, s.err = s.ahead.next()
 		s.err = s.wrap(s.err)
 	}
 	return &s.batch[0], nil
@@ -140,12 +143,19 @@ func (s *tableScanner[T, P]) of(k *Key) (rows []T, err error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, *row)
-		s.skip()
+		n := 1
+		for n < len(s.batch) && P(&s.batch[n]).key().place() == p {
+			n++
+		}
+		rows = append(rows, s.batch[:n]...)
+		s.batch = s.batch[n:]
 	}
 }
 
 func (s *tableScanner[T, P]) close() {
+	if s.ahead != nil {
+		s.ahead.close()
+	}
 	if s.rows != nil {
 		s.rows.close()
 	}

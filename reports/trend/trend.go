@@ -19,7 +19,8 @@ type Run struct {
 	Valid  int `json:"valid"`
 	Judged int `json:"judged"`
 	// Steps is the mean of solved episodes; CostNanoUSD the mean of scored ones, null
-	// when unknown; LatencyUs the median turn.
+	// when that of any is unknown; LatencyUs the median of Judged turns. Null is
+	// unknown.
 	Steps       *float64 `json:"steps"`
 	CostNanoUSD *float64 `json:"cost_nanousd"`
 	LatencyUs   *float64 `json:"latency_us"`
@@ -33,7 +34,7 @@ type Series struct {
 	Candidate string  `json:"candidate"`
 	Metric    string  `json:"metric"`
 	Points    []Point `json:"points"`
-	// Changes are indices of the first point after each change, ascending.
+	// Changes are in the order of time.
 	Changes []Change `json:"changes"`
 }
 
@@ -43,17 +44,20 @@ type Point struct {
 	Started  time.Time      `json:"started"`
 	Value    float64        `json:"value"`
 	Interval *stat.Interval `json:"interval"`
+	// Changed names what was changed on purpose since the point before: "candidate",
+	// "suite", or nothing.
+	Changed []string `json:"changed,omitempty"`
 }
 
 // Change is where a series changed level.
 type Change struct {
 	// At indexes Points: the first of the new level.
 	At int `json:"at"`
-	// Before and After are the levels, P the p-value of the change.
+	// Before and After are the levels, P the p-value of the change, corrected for
+	// the search within the series and for the number of series.
 	Before float64 `json:"before"`
 	After  float64 `json:"after"`
 	P      float64 `json:"p"`
-	// With names what was changed on purpose between the two runs: "candidate",
-	// "suite", or nothing.
+	// With is what was changed on purpose between the two runs, as in Point.Changed.
 	With []string `json:"with"`
 }

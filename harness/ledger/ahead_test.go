@@ -1,0 +1,30 @@
+package ledger
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Whoever stops looking at a ledger stops its being read, at any episode.
+func TestNothingIsReadAheadOfNobody(t *testing.T) {
+	dir, run := t.TempDir(), newEndless()
+	run.write(t, dir, 2000, func(int) {})
+	before := runtime.NumGoroutine()
+	for _, stop := range []int{1, 2, 63, 64, 65, 500, 2000, 3000} {
+		n := 0
+		for rec, err := range Scan(dir) {
+			require.NoError(t, err)
+			want := run.at(n)
+			require.Equal(t, want.Episode.EpisodeID, rec.Episode.EpisodeID)
+			require.Len(t, rec.Turns, len(want.Turns))
+			if n++; n == stop {
+				break
+			}
+		}
+		require.Equal(t, min(stop, 2000), n)
+	}
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before }, 5*time.Second, time.Millisecond)
+}

@@ -1,0 +1,53 @@
+package reports
+
+import (
+	"fmt"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// Repeat estimates the chance that K trials of a task go well, as a mean over tasks.
+type Repeat struct {
+	// K is the number of trials of the run.
+	K     int     `json:"k"`
+	Value float64 `json:"value"`
+	// Interval is null when all is of one task.
+	Interval *stat.Interval `json:"interval"`
+	// Tasks have K scored trials; the others are left out.
+	Tasks int `json:"tasks"`
+}
+
+// addPasses fills in PassAt and PassAll of runs with several trials.
+func (r *Report) addPasses() {
+	if r.Run.Trials < 2 {
+		return
+	}
+	for i := range r.Candidates {
+		var tasks []stat.Trials
+		for _, t := range r.Tasks {
+			tasks = append(tasks, stat.Trials{Passed: t.Cells[i].Solved, N: t.Cells[i].Scored})
+		}
+		r.Candidates[i].PassAt = r.pass(stat.MeanPassAt(tasks, r.Run.Trials))
+		r.Candidates[i].PassAll = r.pass(stat.MeanPassAll(tasks, r.Run.Trials))
+	}
+}
+
+func (r *Report) pass(m stat.Mean, ok bool) *Repeat {
+	if !ok {
+		return nil
+	}
+	p := &Repeat{K: r.Run.Trials, Value: m.Value, Tasks: m.Clusters}
+	if iv, ok := m.ShareInterval(r.Run.Acceptance.Confidence); ok {
+		p.Interval = &iv
+	}
+	return p
+}
+
+// text is "91.7% (80.2–96.8%) of 60 tasks in 3 trials".
+func (p *Repeat) text() string {
+	if p == nil {
+		return "–"
+	}
+	s := Share{Value: &p.Value, Interval: p.Interval}
+	return fmt.Sprintf("%s (%s) of %s in %d trials", s.rate(), s.interval(), plural(p.Tasks, "task"), p.K)
+}

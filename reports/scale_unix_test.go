@@ -1,0 +1,89 @@
+//go:build unix
+
+package reports
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// writeStream writes a run of the given episodes of five turns as a folder.
+func writeStream(t testing.TB, dir string, episodes int) {
+	t.Helper()
+	m, row := stream(episodes, 5)
+	w, err := ledger.NewWriter(dir)
+	require.NoError(t, err)
+	for i := range episodes {
+		require.NoError(t, w.Append(row(i)))
+	}
+	totals, err := w.Close()
+	require.NoError(t, err)
+	m.LedgerDigest, m.Episodes, m.Turns = totals.Digest, totals.Episodes, totals.Turns
+	require.NoError(t, ledger.WriteManifest(dir, m))
+}
+
+// reportOf builds and writes the report of a run folder, as cupel report does.
+func reportOf(dir string) error {
+	m, err := ledger.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	b := NewBuilder(m)
+	for rows, err := range ledger.Scan(dir) {
+		if err != nil {
+			return err
+		}
+		b.Add(rows)
+	}
+	return Write(dir, b.Report(), nil)
+}
+
+// The report of a million turns, 200,000 episodes, is built and written by a
+// process of its own in less than 10 s and 500 MB. CUPEL_SCALE=200000 names the
+// episodes; without it they are 20,000, in proportion.
+func TestReportOfManyTurns(t *testing.T) {
+	const child = "CUPEL_SCALE_REPORT"
+	if dir := os.Getenv(child); dir != "" {
+		start := time.Now()
+		require.NoError(t, reportOf(dir))
+		t.Logf("built and written in %v", time.Since(start))
+		return
+	}
+	if testing.Short() {
+		t.Skip("a process that writes a large report; not with -short")
+	}
+	episodes := 20_000
+	if s := os.Getenv("CUPEL_SCALE"); s != "" {
+		var err error
+		episodes, err = strconv.Atoi(s)
+		require.NoError(t, err)
+	}
+	dir := t.TempDir()
+	writeStream(t, dir, episodes)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestReportOfManyTurns$", "-test.v")
+	cmd.Env = append(os.Environ(), child+"="+dir)
+	start := time.Now()
+	out, err := cmd.CombinedOutput()
+	took := time.Since(start)
+	require.NoError(t, err, "%s", out)
+	rss := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+	if runtime.GOOS == "darwin" {
+		rss /= 1 << 10
+	}
+	// Wall time is a promise about a quiet machine with two cores; a busy one is held
+	// to what it has to do.
+	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	t.Logf("%d turns: %v, %v of CPU, at most %d MB", 5*episodes, took.Round(time.Millisecond), cpu.Round(time.Millisecond), rss/1000)
+	require.Less(t, rss/1000, int64(150+350*episodes/200_000), "MB")
+	limit := time.Second + time.Duration(episodes)*9*time.Second/200_000
+	require.Less(t, min(took, cpu/2), limit, "of two cores")
+}
