@@ -36,8 +36,10 @@ func testComparison(p *tab, d desk) {
 	all := shownTasks(p)
 	for _, class := range []string{"newly broken", "stable pass", "unclear"} {
 		p.pick("#outcome", class)
-		p.until(`document.querySelector("#shown").textContent.startsWith(%s + " of " + %s)`, len(classes[class]), len(all))
+		require.NotEmpty(p.t, classes[class])
+		p.until(`[...document.querySelectorAll("#tasks tbody tr")].every(r => r.checkVisibility() === (r.dataset.class === %s))`, class)
 		require.ElementsMatch(p.t, classes[class], shownTasks(p))
+		require.True(p.t, eval[bool](p, `document.querySelector("#shown").textContent.startsWith(%s + " of " + %s)`, len(classes[class]), len(all)))
 	}
 	p.pick("#outcome", "")
 	p.click("#find")

@@ -101,22 +101,25 @@ func (p *tab) until(format string, args ...any) {
 	require.FailNow(p.t, "it did not come to be", "%s (%v)", expression, err)
 }
 
-// click clicks into the middle of an element as a person does: it must be in
-// view, and nothing may lie over it.
+// click clicks into the middle of an element as a person does, once it is drawn: it
+// must be in view, and nothing may lie over it.
 func (p *tab) click(selector string) {
 	p.t.Helper()
-	at := eval[struct {
+	at := struct {
 		X, Y float64
 		Over string
-	}](p, `(() => {
-		const e = document.querySelector(%s);
-		if (!e) return {over: "no such element"};
-		e.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
-		const box = e.getClientRects()[0];
-		if (!box) return {over: "not drawn"};
-		const x = box.x + box.width / 2, y = box.y + box.height / 2, hit = document.elementFromPoint(x, y);
-		return {x, y, over: e.contains(hit) ? "" : hit ? hit.outerHTML.slice(0, 200) : "outside the window"};
-	})()`, selector)
+	}{Over: "?"}
+	for deadline := time.Now().Add(patience); at.Over != "" && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		require.NoError(p.t, p.try(filled(`(() => {
+			const e = document.querySelector(%s);
+			if (!e) return {over: "no such element"};
+			e.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
+			const box = e.getClientRects()[0];
+			if (!box) return {over: "not drawn"};
+			const x = box.x + box.width / 2, y = box.y + box.height / 2, hit = document.elementFromPoint(x, y);
+			return {x, y, over: e.contains(hit) ? "" : hit ? hit.outerHTML.slice(0, 200) : "outside the window"};
+		})()`, []any{selector}), &at))
+	}
 	require.Empty(p.t, at.Over, "click %s", selector)
 	var wait []func() (json.RawMessage, error)
 	for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {

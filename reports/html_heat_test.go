@@ -88,7 +88,7 @@ func TestClusterRows(t *testing.T) {
 	}
 	rows, more := clusterRows(r, links{2: "tasks/t.html#ep-e2"})
 	require.Empty(t, more)
-	want := clusterView{Kind: "answer", Signature: "numbers: <want> N", Episodes: "2", Tasks: "t ×2", Candidates: "a ×2", Shortest: "t/3 of a, 2 steps", At: 2}
+	want := clusterView{Kind: "answer", Signature: "numbers: <want> N", Episodes: "2", Tasks: "t ×2", Candidates: "a ×2", Shortest: "t/1 of a, 2 steps", At: 2}
 	require.Equal(t, clusterRow{want, "100", "tasks/t.html#ep-e2"}, rows[0])
 	require.Equal(t, "50", rows[1].Share)
 	require.Empty(t, rows[1].Href, "without a transcript there is no link")
@@ -113,7 +113,7 @@ func TestTrendOnThePage(t *testing.T) {
 	at := time.Date(2026, 11, 3, 4, 5, 0, 0, time.UTC)
 	r.Trend = []trend.Series{{
 		Candidate: "north-mini", Metric: "solved", Points: []trend.Point{{RunID: "r1"}, {RunID: "r2", Started: at}},
-		Changes: []trend.Change{{At: 1, Before: 0.971, After: 0.88, P: 0.00213, With: []string{"suite"}}, {At: 7}},
+		Changes: []trend.Change{{At: 1, Before: 0.971, After: 0.88, P: 0.00213, With: []string{"suite"}}},
 	}, {Candidate: "x", Metric: "latency_us", Points: []trend.Point{{RunID: "r1", Started: at}}, Changes: []trend.Change{{Before: 1_234_567, After: 999}}}}
 	r.Figures = append(r.Figures, Figure{Name: "trend", Title: "It fell", Alt: "Share solved fell."})
 	require.Equal(t, []changeView{

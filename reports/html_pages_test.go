@@ -133,12 +133,13 @@ func inert(t *testing.T, page string) {
 }
 
 func TestPageIsSelfContained(t *testing.T) {
-	page := render(t, HTML, Build(demo(demoProfiles(), 60, 2)))
+	r := Build(demo(demoProfiles(), 60, 2))
+	page := render(t, HTML, r)
 	require.Less(t, len(page), 1_500_000)
 	inert(t, page)
 	require.NotRegexp(t, `<link\b`, page)
 	require.Greater(t, resolves(t, map[string]string{"x.html": page}), 480)
-	require.Equal(t, 6, strings.Count(page, `role="img" aria-label="`))
+	require.Equal(t, len(r.Figures), strings.Count(page, `role="img" aria-label="`))
 	require.NotRegexp(t, `#1000[0-9A-F]{2}`, page, "a colour of a plot was not made a variable")
 }
 

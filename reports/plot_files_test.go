@@ -133,7 +133,7 @@ func TestWriteFiguresIsDeterministic(t *testing.T) {
 		return files
 	}
 	one := write(1)
-	require.Len(t, one, 2*len(figures()))
+	require.Equal(t, 2*len(r.Figures), len(one))
 	for _, procs := range []int{2, 8} {
 		many := write(procs)
 		for name := range one {

@@ -265,7 +265,7 @@ func TestEmptyRun(t *testing.T) {
 		for _, f := range r.Figures {
 			require.Contains(t, render(t, func(w io.Writer, r Report) error { return writeSVG(w, r, f) }, r), "no data", f.Name)
 		}
-		require.Equal(t, len(figures()), strings.Count(render(t, HTML, r), ">no data<"))
+		require.Equal(t, len(r.Figures), strings.Count(render(t, HTML, r), ">no data<"))
 	}
 }
 
@@ -274,7 +274,7 @@ func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, Write(dir, r, nil))
 	first := snapshot(t, dir)
-	require.Len(t, first, 6+2*len(figures())+3, "the index, its style and script, three more formats, two files a figure, three tasks")
+	require.Len(t, first, 6+2*len(r.Figures)+3, "the index, its style and script, three more formats, two files a figure, three tasks")
 	require.NoError(t, Write(dir, r, nil))
 	require.Equal(t, first, snapshot(t, dir), "a second write leaves the same bytes and nothing else")
 

@@ -9,7 +9,8 @@ import (
 // Repeat estimates the chance that K trials of a task go well, as a mean over tasks.
 type Repeat struct {
 	// K is the number of trials of the run.
-	K     int     `json:"k"`
+	K int `json:"k"`
+	// Value is the estimate, from 0 to 1.
 	Value float64 `json:"value"`
 	// Interval is null when all is of one task.
 	Interval *stat.Interval `json:"interval"`

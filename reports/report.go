@@ -51,16 +51,22 @@ type Report struct {
 
 // Share is K of N. Value and Interval are null when N is 0.
 type Share struct {
-	K        int            `json:"k"`
-	N        int            `json:"n"`
-	Value    *float64       `json:"value"`
+	// K of N are so.
+	K int `json:"k"`
+	// N is of how many.
+	N int `json:"n"`
+	// Value is K/N.
+	Value *float64 `json:"value"`
+	// Interval is the Wilson interval of the share, at the run's confidence.
 	Interval *stat.Interval `json:"interval"`
 }
 
 // Tally is how often something named occurred.
 type Tally struct {
+	// Name is what is counted.
 	Name string `json:"name"`
-	N    int    `json:"n"`
+	// N is how often it occurred.
+	N int `json:"n"`
 }
 
 // Candidate is one candidate's verdict and what else was measured of it.

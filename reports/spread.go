@@ -17,12 +17,14 @@ type Spread struct {
 	P95 float64 `json:"p95"`
 }
 
-// LogBin counts the values from From up to, without it, To, in microseconds. Bins
-// are a factor 10^(1/12) wide, about a fifth.
+// LogBin counts values. Bins are a factor 10^(1/12) wide, about a fifth.
 type LogBin struct {
+	// From is the least value counted, in microseconds.
 	From float64 `json:"from"`
-	To   float64 `json:"to"`
-	N    int     `json:"n"`
+	// To is the least value that is not, in microseconds.
+	To float64 `json:"to"`
+	// N is how many there are.
+	N int `json:"n"`
 }
 
 // A distribution has at most maxBins bins: of 1 µs, which also holds less, to 11
