@@ -101,24 +101,23 @@ func (p *tab) until(format string, args ...any) {
 	require.FailNow(p.t, "it did not come to be", "%s (%v)", expression, err)
 }
 
-// click clicks into the middle of an element as a person does, once it is drawn: it
-// must be in view, and nothing may lie over it.
+// target is where to click on an element; over says why one cannot.
+type target struct {
+	X, Y float64
+	Over string
+}
+
+// click clicks into the middle of an element as a person does, once it is drawn and
+// has come to rest: it must be in view, and nothing may lie over it.
 func (p *tab) click(selector string) {
 	p.t.Helper()
-	at := struct {
-		X, Y float64
-		Over string
-	}{Over: "?"}
-	for deadline := time.Now().Add(patience); at.Over != "" && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		require.NoError(p.t, p.try(filled(`(() => {
-			const e = document.querySelector(%s);
-			if (!e) return {over: "no such element"};
-			e.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
-			const box = e.getClientRects()[0];
-			if (!box) return {over: "not drawn"};
-			const x = box.x + box.width / 2, y = box.y + box.height / 2, hit = document.elementFromPoint(x, y);
-			return {x, y, over: e.contains(hit) ? "" : hit ? hit.outerHTML.slice(0, 200) : "outside the window"};
-		})()`, []any{selector}), &at))
+	at := p.find(selector)
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		time.Sleep(40 * time.Millisecond) // two frames and more
+		before := at
+		if at = p.find(selector); at == before && at.Over == "" {
+			break
+		}
 	}
 	require.Empty(p.t, at.Over, "click %s", selector)
 	var wait []func() (json.RawMessage, error)
@@ -126,6 +125,20 @@ func (p *tab) click(selector string) {
 		wait = append(wait, p.begin(p.session, "Input.dispatchMouseEvent", obj{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}))
 	}
 	p.done(wait)
+}
+
+// find scrolls an element into view.
+func (p *tab) find(selector string) target {
+	p.t.Helper()
+	return eval[target](p, `(() => {
+		const e = document.querySelector(%s);
+		if (!e) return {over: "no such element"};
+		e.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
+		const box = e.getClientRects()[0];
+		if (!box) return {over: "not drawn"};
+		const x = box.x + box.width / 2, y = box.y + box.height / 2, hit = document.elementFromPoint(x, y);
+		return {x, y, over: e.contains(hit) ? "" : hit ? hit.outerHTML.slice(0, 200) : "outside the window"};
+	})()`, selector)
 }
 
 // done waits for what was begun.
