@@ -42,8 +42,9 @@ func countsSuite(t testing.TB) *goldens.Suite {
 	t.Helper()
 	s, err := loadedCounts()
 	require.NoError(t, err)
-	own := *s // a test may change its tasks
-	own.Tasks, own.HTTP = slices.Clone(s.Tasks), maps.Clone(s.HTTP)
+	own := *s // a test may change what it holds
+	own.Tasks, own.Tools, own.Candidates = slices.Clone(s.Tasks), slices.Clone(s.Tools), slices.Clone(s.Candidates)
+	own.HTTP, own.Approvals = maps.Clone(s.HTTP), maps.Clone(s.Approvals)
 	for i := range own.Tasks {
 		own.Tasks[i].Expect, own.Tasks[i].Script = slices.Clone(s.Tasks[i].Expect), slices.Clone(s.Tasks[i].Script)
 	}
