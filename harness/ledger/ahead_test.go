@@ -1,18 +1,17 @@
 package ledger
 
 import (
-	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 )
 
 // Whoever stops looking at a ledger stops its being read, at any episode.
 func TestNothingIsReadAheadOfNobody(t *testing.T) {
 	dir, run := t.TempDir(), newEndless()
 	run.write(t, dir, 2000, func(int) {})
-	before := runtime.NumGoroutine()
+	before := goleak.IgnoreCurrent()
 	for _, stop := range []int{1, 2, 63, 64, 65, 500, 2000, 3000} {
 		n := 0
 		for rec, err := range Scan(dir) {
@@ -26,5 +25,5 @@ func TestNothingIsReadAheadOfNobody(t *testing.T) {
 		}
 		require.Equal(t, min(stop, 2000), n)
 	}
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before }, 5*time.Second, time.Millisecond)
+	goleak.VerifyNone(t, before)
 }
