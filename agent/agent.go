@@ -8,8 +8,12 @@
 package agent
 
 import (
+	"encoding/json"
+	"time"
+
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
 )
 
 // Machine is one episode of one strategy. It is not safe for concurrent use.
@@ -32,9 +36,15 @@ type Ready struct {
 	// DurationSpike says that the tool call whose result the event brought took
 	// unusually long. It is a signal: nothing follows from it.
 	DurationSpike bool
+	// Updates tell what the strategy is at, for people. Nothing follows from them.
+	Updates []Update
 	// Used are the counters after the event.
 	Used guard.Used
 }
+
+// Update says that a phase of a strategy, such as planning or one step of the
+// plan, has come to a status: started, success or failed.
+type Update struct{ Phase, Status, Content string }
 
 // Params describe one episode to a strategy.
 type Params struct {
@@ -62,4 +72,60 @@ type Params struct {
 	// Compress has a model condense the scratchpad now and then; without it, old
 	// observations are folded by rule.
 	Compress bool
+
+	// System comes before the strategy's own instructions; not with contract.
+	System string
+	// Images are shown with the request.
+	Images []providers.Image
+	// AnswerSchema is the JSON Schema of the final answer, an object; nil means text.
+	AnswerSchema json.RawMessage
+	// Inputs are values that come with the request, each under a name of its own.
+	Inputs []Input
+	// Each names the input, a list, whose items are worked on one by one; empty
+	// means the request is one.
+	Each string
+	// Memory is what was said before in the same session and fits its bounds, oldest
+	// first.
+	Memory []Exchange
+	// Fallback says that a second model may be asked when a call of the first fails.
+	Fallback bool
+	// MaxIterations bounds the turns that call tools, of agent plan those of one
+	// step; 0 means 10.
+	MaxIterations int
+	// FinalRetries is how often a final answer that does not fit AnswerSchema is
+	// asked for again; nil means once.
+	FinalRetries *int
+	Batch        Batch
+	Plan         PlanBounds
+}
+
+// Input is a named JSON value.
+type Input struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// Exchange is a request of earlier, and what was answered.
+type Exchange struct{ Request, Answer string }
+
+// Batch says how the items of Params.Each are worked on. The zero value takes one
+// at a time, at once, and goes on when one fails.
+type Batch struct {
+	// Size is how many are under way at once; 0 means 1.
+	Size int
+	// Delay is the virtual time between batches.
+	Delay time.Duration
+	// StopOnFail ends the episode with the first item that fails; otherwise its
+	// failure stands in its place.
+	StopOnFail bool
+}
+
+// PlanBounds bound agent plan; a zero takes the default.
+type PlanBounds struct {
+	// Attempts at a valid plan, 3; Steps of a plan that may be run, 50; Concurrency of
+	// the items of one step, 4.
+	Attempts, Steps, Concurrency int
+	// ContextTokens is the size of a step's history, by estimate, from which on it
+	// must conclude, 100,000.
+	ContextTokens int
 }

@@ -26,7 +26,7 @@ func BenchmarkStep(b *testing.B) {
 	params := Params{Request: "How many angry messages did we get today?", Tools: tools, Budgets: guard.Budgets{MaxSteps: 5, MaxToolCalls: 5, MaxTime: 30 * time.Second}}
 	b.ReportAllocs()
 	for b.Loop() {
-		m, err := New("contract", params)
+		m, err := New("contract", params, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -8,14 +8,17 @@ import (
 )
 
 // Command is something to be done. The concrete types are CallModel, CallTool,
-// AskUser and Finish. IDs count from 1 within the episode, in the order issued;
+// AskUser, Wait and Finish. IDs count from 1 within the episode, in the order issued;
 // Parent is the ID of the command whose outcome led to this one, 0 for none.
 type Command interface{ command() }
 
 // Roles of a turn, as written in the ledger.
 const (
-	RoleMain   = "main"
-	RoleRescue = "rescue" // asked of the candidate's stronger model
+	RoleMain     = "main"
+	RoleRescue   = "rescue"   // asked of the candidate's stronger model
+	RoleFallback = "fallback" // asked of the candidate's second model, the first having failed
+	RolePlanner  = "planner"  // makes the plan
+	RoleStep     = "step"     // works on one step of the plan
 	// RoleCompress is no turn of the main loop: it costs tokens, money and time, but
 	// no step, and its output is not judged.
 	RoleCompress = "compress"
@@ -28,6 +31,19 @@ const (
 	KindRescue  = "rescue"
 	// KindCompress asks for a summary of the log.
 	KindCompress = "compress"
+	KindPlan     = "plan"     // asks for a plan
+	KindFinal    = "final"    // asks again for a final answer that fits its schema
+	KindConclude = "conclude" // the last turn of what is out of room: only an answer is left
+)
+
+// Whom says which of the candidate's models is asked.
+type Whom string
+
+// The candidate's models.
+const (
+	AskModel    Whom = ""
+	AskRescue   Whom = "rescue"
+	AskFallback Whom = "fallback"
 )
 
 // CallModel asks a model for one turn. The driver fills in Call.Model and
@@ -35,7 +51,11 @@ const (
 type CallModel struct {
 	ID, Parent int
 	Role, Kind string
-	Call       providers.Call
+	Whom       Whom
+	// Step names the step of the plan that the turn works on, and with [n] the item
+	// of it, from 1; empty outside of plans.
+	Step string
+	Call providers.Call
 	// Timeout is the time budget left; 0 means none is set.
 	Timeout time.Duration
 }
@@ -63,6 +83,12 @@ type AskUser struct {
 	Question   string
 }
 
+// Wait passes virtual time, which counts as elapsed.
+type Wait struct {
+	ID, Parent int
+	For        time.Duration
+}
+
 // Finish ends the episode.
 type Finish struct {
 	Status     Status
@@ -77,4 +103,5 @@ type Finish struct {
 func (CallModel) command() {}
 func (CallTool) command()  {}
 func (AskUser) command()   {}
+func (Wait) command()      {}
 func (Finish) command()    {}

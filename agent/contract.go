@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/guard"
@@ -205,15 +204,6 @@ func (m *contractMachine) pay(ev ModelReplied) {
 	}
 }
 
-// plus adds what is never negative, and stays at the largest number.
-func plus(sum, n int64) int64 {
-	n = max(n, 0)
-	if sum > math.MaxInt64-n {
-		return math.MaxInt64
-	}
-	return sum + n
-}
-
 // outOf is why no model call may begin, empty if one may.
 func (m *contractMachine) outOf() StopReason {
 	switch {
@@ -251,9 +241,13 @@ func (m *contractMachine) callModel() {
 // ask issues a model call.
 func (m *contractMachine) ask(role, kind, system string, messages []providers.Message, format *providers.Format) {
 	temperature := m.Temperature
+	whom := AskModel
+	if role == RoleRescue {
+		whom = AskRescue
+	}
 	id, parent := m.becomeAwaiting(stateAwaitingModel)
 	m.issue(CallModel{
-		ID: id, Parent: parent, Role: role, Kind: kind,
+		ID: id, Parent: parent, Role: role, Kind: kind, Whom: whom,
 		Call: providers.Call{
 			System: system, Messages: messages, Format: format,
 			MaxTokens: m.MaxTokens, Temperature: &temperature, Seed: m.Seed,

@@ -42,7 +42,7 @@ func newLongEpisode(t testing.TB, turns int, p Params) *longEpisode {
 
 // run drives the episode to its end and returns the machine.
 func (e *longEpisode) run(t testing.TB) *contractMachine {
-	m, err := New("contract", e.params)
+	m, err := New("contract", e.params, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

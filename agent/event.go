@@ -8,7 +8,6 @@ import (
 )
 
 // Event is something that happened. The concrete types are Started,
-// ModelReplied, ModelFailed, ToolReturned, UserReplied, Deadline and Cancelled.
 type Event interface{ event() }
 
 // Started opens the episode.
@@ -52,6 +51,12 @@ type UserReplied struct {
 	Silent bool
 }
 
+// Waited answers the Wait command with the same ID.
+type Waited struct {
+	At time.Time
+	ID int
+}
+
 // Deadline says that the time budget ran out while commands were outstanding.
 type Deadline struct{ At time.Time }
 
@@ -63,5 +68,6 @@ func (ModelReplied) event() {}
 func (ModelFailed) event()  {}
 func (ToolReturned) event() {}
 func (UserReplied) event()  {}
+func (Waited) event()       {}
 func (Deadline) event()     {}
 func (Cancelled) event()    {}

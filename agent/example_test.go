@@ -16,7 +16,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	machine, err := agent.New("contract", agent.Params{Request: "What day is it?", Tools: tools})
+	machine, err := agent.New("contract", agent.Params{Request: "What day is it?", Tools: tools}, nil)
 	if err != nil {
 		panic(err)
 	}

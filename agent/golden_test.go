@@ -114,7 +114,7 @@ func (d *goldenDriver) run() Finish {
 	for _, s := range d.task.Script {
 		p.Rescue = p.Rescue || s.Model == "rescue"
 	}
-	m, err := New("contract", p)
+	m, err := New("contract", p, nil)
 	require.NoError(d.t, err)
 	for ready := m.Step(Started{At: d.at}); ; {
 		switch c := ready.Commands[0].(type) {

@@ -152,7 +152,7 @@ func TestRandomEpisodes(t *testing.T) {
 	tools := testTools(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawParams(rt, tools)
-		m, err := New("contract", p)
+		m, err := New("contract", p, nil)
 		require.NoError(rt, err)
 		at, seen := testStart, &bystander{}
 		var ev Event = Started{At: at}
@@ -253,7 +253,7 @@ func FuzzPromptStructure(f *testing.F) {
 	}
 	tools := testTools(f)
 	f.Fuzz(func(t *testing.T, said, value, request string) {
-		m, err := New("contract", Params{Request: request, Constraints: request, Tools: tools})
+		m, err := New("contract", Params{Request: request, Constraints: request, Tools: tools}, nil)
 		require.NoError(t, err)
 		id := 0
 		check := func(ready Ready) {

@@ -172,7 +172,7 @@ func start(s *scenario, arg string) string {
 		}
 	}
 	var err error
-	s.machine, err = New("contract", s.params)
+	s.machine, err = New("contract", s.params, nil)
 	require.NoError(s.t, err)
 	s.at = testStart
 	return s.step(Started{At: s.at})

@@ -27,5 +27,9 @@ const (
 	ContractViolation StopReason = "contract_violation"
 	MaxTokens         StopReason = "max_tokens"     // also when a capped number of tokens is unknown
 	MaxCost           StopReason = "max_cost"       // also when a capped cost is unknown
-	MaxToolCalls      StopReason = "max_tool_calls" // not by contract: it refuses the call and lets the model respond
+	MaxToolCalls      StopReason = "max_tool_calls" // of no strategy here: they refuse the call and let the model respond
+	MaxIterations     StopReason = "max_iterations" // agent tools: turns that call tools
+	FinalSchema       StopReason = "final_schema"   // the final answer does not fit its schema, retries included
+	InvalidPlan       StopReason = "invalid_plan"   // agent plan: no valid plan in all attempts
+	FailedStep        StopReason = "failed_step"    // agent plan: a step failed, and what depends on it was cancelled
 )

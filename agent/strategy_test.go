@@ -34,7 +34,7 @@ func TestNew(t *testing.T) {
 		{"unknown mode", "contract", Params{Mode: "x"}, `agent: strategy contract: unknown output mode "x"; known: prompt, json_object, json_schema, forced_tool`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m, err := New(test.strategy, test.params)
+			m, err := New(test.strategy, test.params, nil)
 			if test.err != "" {
 				require.EqualError(t, err, test.err)
 				require.Nil(t, m)
@@ -48,7 +48,7 @@ func TestNew(t *testing.T) {
 
 func TestCallCarriesTheDials(t *testing.T) {
 	seed := int64(7)
-	m, err := New("contract", Params{Request: "r", MaxTokens: 400, Temperature: 0.1, Seed: &seed, Budgets: guard.Budgets{MaxTime: 90 * time.Second}})
+	m, err := New("contract", Params{Request: "r", MaxTokens: 400, Temperature: 0.1, Seed: &seed, Budgets: guard.Budgets{MaxTime: 90 * time.Second}}, nil)
 	require.NoError(t, err)
 	ready := m.Step(Started{At: testStart})
 	require.Len(t, ready.Commands, 1)

@@ -4,6 +4,7 @@
 package goldens
 
 import (
+	"encoding/json"
 	"io/fs"
 	"time"
 
@@ -71,9 +72,71 @@ type Candidate struct {
 	Headers map[string]string `yaml:"headers"`
 	Query   map[string]string `yaml:"query"`
 	Body    map[string]any    `yaml:"body"`
+	// System comes before the strategy's own instructions; agents tools and plan.
+	System string `yaml:"system,omitempty"`
+	// Fallback is the model, of the same provider, asked when a call of Model fails;
+	// empty means none. Agents tools and plan.
+	Fallback string `yaml:"fallback,omitempty"`
+	// MaxIterations bounds the turns that call tools, of agent plan those of one
+	// step; 0 means 10.
+	MaxIterations int `yaml:"max_iterations,omitempty"`
+	// FinalRetries is how often a final answer that does not fit the task's schema is
+	// asked for again; nil means once.
+	FinalRetries *int `yaml:"final_retries,omitempty"`
+	// NoImages leaves the images of tasks out.
+	NoImages bool `yaml:"no_images,omitempty"`
+	// Memory bounds what is remembered of the earlier tasks of a session.
+	Memory Memory `yaml:"memory,omitempty"`
+	// Batch says how agent tools works on the items of a task.
+	Batch Batch `yaml:"batch,omitempty"`
+	// Plan bounds agent plan.
+	Plan PlanBounds `yaml:"plan,omitempty"`
 	// MaxTokens and Temperature replace the policy's values; nil keeps them.
 	MaxTokens   *int     `yaml:"max_tokens"`
 	Temperature *float64 `yaml:"temperature"`
+}
+
+// Memory bounds a session's memory: the latest exchanges that fit are shown.
+type Memory struct {
+	// Turns of 0 means 10, Tokens, by estimate, of 0 means 2,000. Off remembers nothing.
+	Turns  int  `yaml:"turns,omitempty"`
+	Tokens int  `yaml:"tokens,omitempty"`
+	Off    bool `yaml:"off,omitempty"`
+}
+
+// Batch says how the items of a task are worked on; see agent.Batch.
+type Batch struct {
+	Size       int           `yaml:"size"`
+	Delay      time.Duration `yaml:"delay"`
+	StopOnFail bool          `yaml:"stop_on_fail"`
+}
+
+// PlanBounds bound agent plan; a zero takes the default: see agent.PlanBounds.
+type PlanBounds struct {
+	Attempts      int `yaml:"attempts"`
+	Steps         int `yaml:"steps"`
+	Concurrency   int `yaml:"concurrency"`
+	ContextTokens int `yaml:"context_tokens"`
+}
+
+// Input is a named JSON value that comes with a request.
+type Input struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// Picture is an image shown with a request.
+type Picture struct {
+	// File is where it was read from, below the suite.
+	File, MediaType string
+	Data            []byte
+}
+
+// Document is one text of a world's library.
+type Document struct {
+	ID, Title, Date, Text string
+	// Fields are what extract reads: numbers or strings, by name.
+	Fields map[string]any
 }
 
 // Task is one golden task: a request, its world, and what must come of it.
@@ -85,6 +148,18 @@ type Task struct {
 	// run with no other candidate.
 	Scripted             bool
 	Request, Constraints string
+	// Inputs are values that come with the request, in the order written. Each, if
+	// not empty, names one that is a list: agent tools works on its items one by one.
+	Inputs []Input `json:",omitempty"`
+	Each   string  `json:",omitempty"`
+	// Images are shown with the request.
+	Images []Picture `json:",omitempty"`
+	// AnswerSchema is the JSON Schema that the answer, as JSON, must fit; nil means
+	// text.
+	AnswerSchema json.RawMessage `json:",omitempty"`
+	// Session names the conversation that the task belongs to: tasks of one session
+	// follow each other in the order of the suite, and remember. Empty means none.
+	Session string `json:",omitempty"`
 	// Tools are the names of the tools on offer, in prompt order.
 	Tools   []string
 	World   WorldSpec
@@ -121,6 +196,8 @@ type WorldSpec struct {
 	// Counts maps date (YYYY-MM-DD) and label to a number. A date that is
 	// absent has no data, which is not zero.
 	Counts map[string]map[string]int64
+	// Documents are what search, open, extract and compare work on.
+	Documents []Document `json:",omitempty"`
 	// Env is the environment of the task's tools: credentials of HTTP tools are
 	// looked for here first. A value must never reach a cassette.
 	Env map[string]string `json:",omitempty"`

@@ -164,6 +164,9 @@ func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Rea
 		apply(ready)
 	}
 	e.rows.used = ready.Used
+	for _, u := range ready.Updates {
+		e.emit(Trace{Update: &u})
+	}
 	var calls []*modelCall
 	for _, c := range ready.Commands {
 		switch c := c.(type) {
@@ -173,6 +176,10 @@ func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Rea
 			e.pending = append(e.pending, e.ask(ctx, c))
 		case agent.CallTool:
 			e.pending = append(e.pending, e.callTool(ctx, c))
+		case agent.Wait:
+			at := e.clock.Add(c.For)
+			e.actionID(c.ID, e.clock)
+			e.pending = append(e.pending, completion{at: at, id: c.ID, event: agent.Waited{At: at, ID: c.ID}})
 		case agent.CallModel:
 			calls = append(calls, e.prepare(c))
 		}
@@ -244,9 +251,13 @@ type modelCall struct {
 
 func (e *episode) prepare(c agent.CallModel) *modelCall {
 	asked := e.asks()
-	c.Call.Model = asked.Model
-	if c.Role == agent.RoleRescue {
+	switch c.Whom {
+	case agent.AskModel:
+		c.Call.Model = asked.Model
+	case agent.AskRescue:
 		c.Call.Model = asked.Rescue
+	case agent.AskFallback:
+		c.Call.Model = asked.Fallback
 	}
 	c.Call.Stream = asked.Stream
 	row := e.rows.turn(c, e.actionID(c.ID, e.clock), e.clock)

@@ -152,7 +152,7 @@ func (f *forecaster) worst(c resolvedCandidate, task int, n float64) (g guesses)
 // its models; NaN is unknown.
 func (f *forecaster) worstRequest(p planned) (in, out, cost float64) {
 	nan := math.NaN()
-	machine, err := agent.New(p.candidate.Agent, p.params)
+	machine, err := agent.New(p.candidate.Agent, p.params, p.strategies)
 	if err != nil {
 		return nan, nan, nan
 	}

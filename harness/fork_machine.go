@@ -8,15 +8,15 @@ import (
 
 // newMachine makes the machine of a planned episode.
 func (p planned) newMachine() (agent.Machine, error) {
-	own, err := agent.New(p.candidate.Agent, p.params)
+	own, err := agent.New(p.candidate.Agent, p.params, p.strategies)
 	switch {
 	case err != nil:
 		return nil, err
 	case p.rehearsed != nil:
-		next, err := agent.New(p.rehearsed.candidate.Agent, p.rehearsed.params)
+		next, err := agent.New(p.rehearsed.candidate.Agent, p.rehearsed.params, p.strategies)
 		return &forkMachine{past: own, next: next, turn: p.rehearsed.fork.turn, rehearsal: true}, err
 	case p.fork != nil:
-		old, err := agent.New(p.fork.candidate.Agent, p.fork.params)
+		old, err := agent.New(p.fork.candidate.Agent, p.fork.params, p.strategies)
 		return &forkMachine{past: old, next: own, turn: p.fork.turn}, err
 	}
 	return own, nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -75,6 +76,9 @@ type Options struct {
 	// live; nil means http.DefaultTransport.
 	Transport func(provider string) http.RoundTripper
 
+	// Strategies are agents of one's own, by the name candidates use; they come before
+	// the built-in ones.
+	Strategies map[string]agent.Strategy
 	// Tools are Go functions by the names of tools of the suite, which they
 	// run in place of its world or HTTP endpoint. They run in replay, too.
 	Tools map[string]ToolFunc

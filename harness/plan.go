@@ -38,6 +38,8 @@ type planned struct {
 	cassette  string   // path below the cassettes folder; empty for scripted without HTTP tools
 	fork      *past    // what it goes on from; nil unless it is a fork
 	rehearsed *planned // the fork that this, its past, is replayed for; usually nil
+	// strategies are those of one's own.
+	strategies map[string]agent.Strategy
 }
 
 // plan is the episodes of a run in ledger order: by task, candidate and trial.

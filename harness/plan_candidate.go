@@ -33,7 +33,7 @@ func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
 func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error) {
 	c = withCandidateDefaults(c)
 	r := resolvedCandidate{Candidate: c}
-	if _, err := agent.New(c.Agent, agent.Params{Profile: c.Profile, Mode: c.Mode, Compress: c.Compress}); err != nil {
+	if _, err := agent.New(c.Agent, agent.Params{Profile: c.Profile, Mode: c.Mode, Compress: c.Compress}, o.Strategies); err != nil {
 		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
 	}
 	if c.Provider == ScriptedCandidate {
@@ -76,7 +76,7 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 	p := planned{
 		suite: o.Suite, task: t, candidate: c.Candidate, trial: trial,
 		seed:    newSeed(o.Seed, t.ID, c.Name, trial),
-		factory: c.factory, key: c.key, fork: c.fork,
+		factory: c.factory, key: c.key, fork: c.fork, strategies: o.Strategies,
 		params: agent.Params{
 			Request: t.Request, Constraints: t.Constraints, Tools: tools, Budgets: c.budgets(t.Budgets),
 			MaxTokens: c.dials.MaxTokens, Temperature: c.dials.Temperature,

@@ -62,7 +62,7 @@ func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
 // profile or mode cannot show, or a cap on the cost of a model without a price,
 // which would end every such episode after its first turn.
 func (o Options) checkEpisode(p planned) error {
-	if _, err := agent.New(p.candidate.Agent, p.params); err != nil {
+	if _, err := agent.New(p.candidate.Agent, p.params, p.strategies); err != nil {
 		return fmt.Errorf("candidate %s, task %s: %w", p.candidate.Name, p.task.ID, err)
 	}
 	if p.candidate.Provider == ScriptedCandidate {

@@ -30,6 +30,7 @@ type rowBuilder struct {
 	turns     []ledger.Turn
 	tools     []ledger.ToolCall
 	actions   map[int]string // command id → action id
+	asked     map[int]int32  // command id of a model call → its turn
 	used      guard.Used
 	clarifies int
 	called    []goldens.Called
@@ -46,6 +47,7 @@ func newRowBuilder(p planned, id string, r *runner) rowBuilder {
 		secrets:  r.secrets,
 		priceDay: r.today,
 		actions:  map[int]string{},
+		asked:    map[int]int32{},
 	}
 }
 
@@ -60,6 +62,7 @@ func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int
 		TsStart: start.UnixMicro(), Attempts: 1,
 		Cassette: b.pastCassette(), Interaction: -1, PriceDigest: b.digest,
 	})
+	b.asked[c.ID] = int32(len(b.turns))
 	return len(b.turns) - 1
 }
 
@@ -128,7 +131,7 @@ func (b *rowBuilder) judge(t *ledger.Turn, r agent.Ready) {
 // tool adds the row of a tool call and returns its index.
 func (b *rowBuilder) tool(c agent.CallTool, res tool.Result, action string, start, end time.Time) int {
 	b.tools = append(b.tools, ledger.ToolCall{
-		Key: b.pastKey(), Seq: int32(len(b.tools) + 1), Turn: int32(len(b.turns)),
+		Key: b.pastKey(), Seq: int32(len(b.tools) + 1), Turn: b.asked[c.Parent],
 		ActionID: action, ParentActionID: b.actions[c.Parent],
 		ToolName: c.Call.Name, ArgsHash: c.ArgsHash, IdempotencyKey: c.Key, RetryIndex: int32(c.RetryIndex),
 		TsStart: start.UnixMicro(), TsEnd: end.UnixMicro(), DurationUs: end.Sub(start).Microseconds(),

@@ -21,6 +21,8 @@ type Trace struct {
 	// Question and Reply are an exchange with the user; Silent: nobody answered.
 	Question, Reply string
 	Silent          bool
+	// Update tells what the strategy is at.
+	Update *agent.Update
 	// Finish ends the episode.
 	Finish *agent.Finish
 }

@@ -64,7 +64,7 @@ func TestCheckSaysWhatTheAgentSays(t *testing.T) {
 	at := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
 	for _, raw := range rawOutputs(t) {
 		for _, finish := range []providers.Finish{providers.FinishStop, providers.FinishLength} {
-			m, err := agent.New("contract", agent.Params{Request: "r", Tools: tools})
+			m, err := agent.New("contract", agent.Params{Request: "r", Tools: tools}, nil)
 			require.NoError(t, err)
 			call := m.Step(agent.Started{At: at}).Commands[0].(agent.CallModel)
 			want := m.Step(agent.ModelReplied{At: at, ID: call.ID, Reply: providers.Reply{Text: raw, Finish: finish}}).Judgement

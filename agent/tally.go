@@ -1,0 +1,219 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent/guard"
+)
+
+// Tally is what every machine keeps alike: it numbers the commands, remembers
+// which are outstanding, counts what was used, and says which budget is spent.
+// The zero value with Budgets is ready; it is not safe for concurrent use.
+type Tally struct {
+	Budgets guard.Budgets
+
+	used       guard.Used
+	start, now time.Time
+	last       int             // the command issued last
+	open       map[int]Command // the outstanding ones
+	over       bool
+}
+
+// Take counts an event. It panics, as Machine.Step is to, when the event answers
+// no outstanding command or comes after Finish.
+func (t *Tally) Take(ev Event) {
+	switch ev := ev.(type) {
+	case Started:
+		if t.last > 0 || t.over || !t.start.IsZero() {
+			t.impossible(ev)
+		}
+		t.start = ev.At
+		t.tick(ev.At)
+	case ModelReplied:
+		answered[CallModel](t, ev, ev.ID)
+		t.tick(ev.At)
+		t.pay(ev)
+	case ModelFailed:
+		answered[CallModel](t, ev, ev.ID)
+		t.tick(ev.At)
+	case ToolReturned:
+		answered[CallTool](t, ev, ev.ID)
+		t.tick(ev.At)
+	case UserReplied:
+		answered[AskUser](t, ev, ev.ID)
+		t.tick(ev.At)
+	case Waited:
+		answered[Wait](t, ev, ev.ID)
+		t.tick(ev.At)
+	case Deadline:
+		t.endAll(ev, ev.At)
+	case Cancelled:
+		t.endAll(ev, ev.At)
+	default:
+		panic(fmt.Sprintf("agent: unknown event %T", ev))
+	}
+}
+
+// answered ends the outstanding command that an event answers.
+func answered[C Command](t *Tally, ev Event, id int) {
+	c, ok := t.open[id].(C)
+	if !ok || t.over {
+		t.impossible(ev)
+	}
+	t.end(id, c)
+}
+
+// endAll ends everything that is outstanding.
+func (t *Tally) endAll(ev Event, at time.Time) {
+	if t.over {
+		t.impossible(ev)
+	}
+	for id, c := range t.open { // what is counted does not depend on the order
+		t.end(id, c)
+	}
+	t.tick(at)
+}
+
+func (t *Tally) end(id int, c Command) {
+	delete(t.open, id)
+	t.used.Steps += steps(c)
+	t.used.ToolCalls += toolCalls(c)
+}
+
+func (t *Tally) impossible(ev Event) {
+	panic(fmt.Sprintf("agent: impossible event %T %v with %d commands outstanding, over: %v", ev, ev, len(t.open), t.over))
+}
+
+// steps is what a command uses of MaxSteps, toolCalls of MaxToolCalls.
+func steps(c Command) int {
+	if m, ok := c.(CallModel); ok && m.Role != RoleCompress {
+		return 1
+	}
+	return 0
+}
+
+func toolCalls(c Command) int {
+	if u, ok := c.(CallTool); ok && u.Given == nil {
+		return 1
+	}
+	return 0
+}
+
+// tick moves the clock, never backwards.
+func (t *Tally) tick(at time.Time) {
+	if t.start.IsZero() {
+		t.start = at
+	}
+	if at.After(t.now) {
+		t.now = at
+	}
+	t.used.Elapsed = max(t.used.Elapsed, t.now.Sub(t.start))
+}
+
+// pay counts what a model call took beyond its time.
+func (t *Tally) pay(ev ModelReplied) {
+	t.used.Tokens = plus(t.used.Tokens, ev.Reply.Usage.Total())
+	t.used.TokensUnknown = t.used.TokensUnknown || !ev.Reply.Usage.Reported
+	if ev.CostNanoUSD == nil {
+		t.used.CostUnknown = true
+	} else {
+		t.used.CostNanoUSD = plus(t.used.CostNanoUSD, *ev.CostNanoUSD)
+	}
+}
+
+// plus adds what is never negative, and stays at the largest number.
+func plus(sum, n int64) int64 {
+	n = max(n, 0)
+	if sum > math.MaxInt64-n {
+		return math.MaxInt64
+	}
+	return sum + n
+}
+
+// Model numbers a model call and makes it outstanding. Its Timeout becomes the
+// time budget left.
+func (t *Tally) Model(c CallModel) CallModel {
+	c.ID, c.Timeout = t.next(), t.Budgets.TimeLeft(t.used)
+	t.open[c.ID] = c
+	return c
+}
+
+// Tool numbers a tool call and makes it outstanding.
+func (t *Tally) Tool(c CallTool) CallTool {
+	c.ID = t.next()
+	t.open[c.ID] = c
+	return c
+}
+
+// User numbers a question and makes it outstanding.
+func (t *Tally) User(c AskUser) AskUser {
+	c.ID = t.next()
+	t.open[c.ID] = c
+	return c
+}
+
+// Wait numbers a pause and makes it outstanding.
+func (t *Tally) Wait(c Wait) Wait {
+	c.ID = t.next()
+	t.open[c.ID] = c
+	return c
+}
+
+// Finish ends the episode: any event after it is impossible.
+func (t *Tally) Finish(f Finish) Finish {
+	if t.over {
+		panic("agent: finished twice")
+	}
+	t.over = true
+	return f
+}
+
+func (t *Tally) next() int {
+	if t.over {
+		panic("agent: a command after Finish")
+	}
+	if t.open == nil {
+		t.open = map[int]Command{}
+	}
+	t.last++
+	return t.last
+}
+
+// Used are the counters so far; Now is the virtual time of the latest event; Open
+// is how many commands are outstanding; Over is whether Finish was given.
+func (t *Tally) Used() guard.Used { return t.used }
+func (t *Tally) Now() time.Time   { return t.now }
+func (t *Tally) Open() int        { return len(t.open) }
+func (t *Tally) Over() bool       { return t.over }
+
+// reserved are the counters once everything outstanding has ended.
+func (t *Tally) reserved() guard.Used {
+	u := t.used
+	for _, c := range t.open {
+		u.Steps += steps(c)
+		u.ToolCalls += toolCalls(c)
+	}
+	return u
+}
+
+// Spent is why no further model call may begin; empty if one may. Steps that are
+// outstanding count.
+func (t *Tally) Spent() StopReason {
+	switch u := t.reserved(); {
+	case t.Budgets.OutOfTime(u):
+		return MaxSeconds
+	case t.Budgets.OutOfSteps(u):
+		return MaxSteps
+	case t.Budgets.OutOfTokens(u):
+		return MaxTokens
+	case t.Budgets.OutOfCost(u):
+		return MaxCost
+	}
+	return ""
+}
+
+// MayCallTool says whether one more tool call may be executed. Calls that are
+// outstanding count.
+func (t *Tally) MayCallTool() bool { return !t.Budgets.OutOfToolCalls(t.reserved()) }
