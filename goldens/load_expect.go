@@ -15,7 +15,7 @@ var (
 // A failed or cancelled episode is nobody's expectation.
 var (
 	expectStatuses = []string{"answered", "answered_after_clarify", "respond_error", "clarify", "cannot_proceed", "stopped"}
-	stopReasons    = []string{"max_steps", "max_seconds", "max_tool_calls", "thrash", "stall", "contract_violation", "max_tokens", "max_cost"}
+	stopReasons    = []string{"max_steps", "max_seconds", "max_tool_calls", "thrash", "stall", "contract_violation", "max_tokens", "max_cost", "max_iterations", "final_schema", "invalid_plan", "failed_step"}
 	orders         = []string{string(Strict), string(InOrder), string(AnyOrder), string(Subset)}
 )
 
