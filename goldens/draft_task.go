@@ -102,6 +102,9 @@ func worldNode(w WorldSpec) *yaml.Node {
 		}
 		add(out, "counts", days, "")
 	}
+	if w.Documents != nil {
+		add(out, "documents", documentsNode(w.Documents), "")
+	}
 	if w.Env != nil {
 		env := mapping(yaml.FlowStyle)
 		for _, name := range slices.Sorted(maps.Keys(w.Env)) {

@@ -54,7 +54,7 @@ func TestSchemaFieldsAreTheLoaders(t *testing.T) {
 	require.NoError(t, json.Unmarshal(Schema(), &doc))
 	for name, fields := range map[string][]string{
 		"suite": suiteFields, "task_file": taskFileFields, "candidate": candidateFields, "matrix": matrixFields, "exclusion": axisNames[:], "inclusion": inclusionFields, "tool": toolFields, "defaults": defaultsFields,
-		"budgets": budgetFields, "world": worldFields, "task": taskFields, "fault": faultFields, "emit": emitFields, "expect": expectFields,
+		"budgets": budgetFields, "world": worldFields, "document": documentFields, "task": taskFields, "fault": faultFields, "emit": emitFields, "expect": expectFields,
 		"signals": signalNames(), "http": httpFields, "header_env": headerFields,
 	} {
 		require.ElementsMatch(t, fields, slices.Collect(maps.Keys(doc.Defs[name].Properties)), name)
