@@ -94,7 +94,9 @@ func wordsOf(query string) (out []string) {
 }
 
 // notInWord reports what stands between words.
-func notInWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }
+func notInWord(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
+}
 
 // fieldText is a field's value as search reads it.
 func fieldText(v any) string {
