@@ -63,7 +63,7 @@ func document(p place) (d Document, idAt place) {
 		d.Title = p.short(maxDocumentTitle)
 	}
 	if p, ok := o.need("date"); ok {
-		d.Date = p.text()
+		d.Date = p.filled()
 		if _, err := parseDate(d.Date); err != nil && d.Date != "" {
 			p.failf("%q %v", d.Date, err)
 		}
