@@ -19,8 +19,6 @@ type mind struct {
 	guess *day
 	// invent, if set, makes up the value of a query.
 	invent func(query) int64
-	// trusting takes results about something else for the wanted ones.
-	trusting bool
 	// deceived is set when trusting made a difference.
 	deceived bool
 }
@@ -48,7 +46,28 @@ func (m *mind) next() action {
 		a.observation = m.observation()
 	}
 	a.unsure = a.unsure || a.stuck
+	a.deceived = m.deceived
 	return a
+}
+
+// acts are the next action, and with a count all others that are still open: no
+// count needs another's.
+func (m *mind) acts() []action {
+	first := m.next()
+	out := []action{first}
+	if first.kind != useTool || first.name != getCounts {
+		return out
+	}
+	for i, q := range m.queries() {
+		_, known := m.lookUp(q, i)
+		asked := slices.ContainsFunc(out, func(a action) bool { return a.query == q })
+		if !known && !asked && m.notes.failed[toolName{getCounts, q}] < maxAttempts {
+			a := first
+			a.query = q
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 func (m *mind) decide() action {
@@ -66,7 +85,7 @@ func (m *mind) decide() action {
 		return a
 	}
 	if m.needsToday() && m.notes.today == nil && m.guess == nil {
-		if m.trusting && m.invent == nil && len(m.notes.facts) > 0 {
+		if m.prompt.trusting && m.invent == nil && len(m.notes.facts) > 0 {
 			m.deceived = true
 			return m.report(m.notes.facts[:1])
 		}
@@ -230,7 +249,7 @@ func (m *mind) lookUp(q query, i int) (fact, bool) {
 			return m.notes.facts[j], true
 		}
 	}
-	if m.trusting && i < len(m.notes.facts) {
+	if m.prompt.trusting && i < len(m.notes.facts) {
 		m.deceived = true
 		f := m.notes.facts[i]
 		f.query = q
