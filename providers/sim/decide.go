@@ -27,6 +27,12 @@ type mind struct {
 func newMind(p profile, pr prompt) *mind {
 	m := &mind{profile: p, prompt: pr, notes: readNotes(pr)}
 	m.request = understand(pr.request, p.languages)
+	if n := len(pr.earlier); n > 0 && !m.request.complete() {
+		m.request = m.followUp(pr.earlier[n-1].request)
+	}
+	for _, g := range pr.given {
+		m.notes.give(g.value)
+	}
 	for _, reply := range m.notes.replies {
 		m.request = m.request.answered(reply, p.languages)
 	}
@@ -46,6 +52,9 @@ func (m *mind) next() action {
 		a.observation = m.observation()
 	}
 	a.unsure = a.unsure || a.stuck
+	if a.said == nil {
+		a.said = map[string]any{"note": a.message}
+	}
 	a.deceived = m.deceived
 	return a
 }
@@ -75,7 +84,9 @@ func (m *mind) decide() action {
 	switch {
 	case r.unsupported != "":
 		return giveUp("%s", r.unsupported)
-	case !m.prompt.tools[getCounts]:
+	case m.prompt.objective != "" && asksToday.MatchString(m.prompt.request) && len(r.labels.labels) == 0:
+		return m.tellToday()
+	case !m.prompt.tools[getCounts] && m.prompt.objective == "":
 		return giveUp("No tool on offer counts messages.")
 	}
 	if a, bad := m.badInput(); bad {
@@ -170,6 +181,8 @@ func (m *mind) askToday() action {
 		return giveUp("I cannot tell today's date.")
 	case m.notes.failed[toolName{tool: todayRange}] >= maxAttempts:
 		return giveUp("I cannot tell today's date: today_range keeps failing.")
+	case m.notes.denied:
+		return giveUp("I cannot tell today's date: the call was refused.")
 	case m.notes.noCalls || m.prompt.lastStep():
 		return giveUp("I cannot find out today's date within the budget.")
 	}
@@ -187,23 +200,51 @@ func (m *mind) queries() []query {
 	case m.needsToday():
 		return nil
 	}
+	var out []query
+	for _, p := range m.wanted() {
+		out = append(out, query{label: labels[p.label], stretch: m.request.dates.spans[p.span].resolve(f)})
+	}
+	return out
+}
+
+// wanted are the labels and dates to be counted, in the order of the request.
+func (m *mind) wanted() []pair {
+	if len(m.request.pairs) > 0 {
+		return m.request.pairs
+	}
 	wanted := m.request.labels.labels
 	if m.request.share {
 		wanted = append(append([]int{}, wanted...), remaining(wanted)...)
 	}
-	var out []query
-	for _, p := range m.request.pairs {
-		out = append(out, query{label: labels[p.label], stretch: m.request.dates.spans[p.span].resolve(f)})
-	}
-	if len(out) > 0 {
-		return out
-	}
-	for _, s := range m.request.dates.spans {
+	var out []pair
+	for s := range m.request.dates.spans {
 		for _, l := range wanted {
-			out = append(out, query{label: labels[l], stretch: s.resolve(f)})
+			out = append(out, pair{l, s})
 		}
 	}
 	return out
+}
+
+// followUp reads a request that leaves out what the one before it said, such as "And
+// yesterday?".
+func (m *mind) followUp(earlier string) request {
+	before, now := understand(earlier, m.profile.languages), m.request
+	adds := len(now.labels.labels) > 0 || len(now.dates.spans) > 0
+	if !before.complete() || !adds || now.unsupported != "" || now.labels.invalid != "" || now.labels.ambiguous {
+		return now
+	}
+	return before.answered(m.prompt.request, m.profile.languages)
+}
+
+// tellToday is all that some steps of a plan are for.
+func (m *mind) tellToday() action {
+	if m.notes.today == nil {
+		return m.askToday()
+	}
+	today := m.notes.today.String()
+	a := answer("Today is %s.", today)
+	a.said = map[string]any{"start": today, "end": today, "today": today, "note": ""}
+	return a
 }
 
 // reversed refuses a range that ends before it begins.
@@ -227,8 +268,12 @@ func (m *mind) count(queries []query) action {
 				return m.conclude(queries, "get_counts keeps failing")
 			case m.notes.rejected >= 2:
 				return m.conclude(queries, "get_counts refuses the arguments")
+			case m.notes.denied:
+				return m.conclude(queries, "the call was refused")
 			case m.notes.noCalls:
 				return m.conclude(queries, "no tool calls are left")
+			case !m.prompt.tools[getCounts]:
+				return m.conclude(queries, "no tool on offer counts messages")
 			case m.prompt.lastStep():
 				return m.conclude(queries, "no steps are left")
 			}

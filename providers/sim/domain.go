@@ -1,5 +1,12 @@
 package sim
 
+import "slices"
+
+// knownTools are the tools that some mind knows.
+var knownTools = []string{todayRange, getCounts, "search", "open", "extract", "compare"}
+
+func knownTool(name string) bool { return slices.Contains(knownTools, name) }
+
 // think reads a prompt with the mind that knows its tools.
 func think(p profile, pr prompt) thinker {
 	return newMind(p, pr)
