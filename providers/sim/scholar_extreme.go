@@ -11,7 +11,7 @@ func (r *reader) extremes() {
 	}
 	if i < 0 {
 		if g := r.find(0, roleGap); g >= 0 && len(r.s.names) == 2 {
-			r.s.op = difference
+			r.s.op = opGap
 		}
 		return
 	}
@@ -33,9 +33,9 @@ func (r *reader) extremes() {
 	}
 	switch {
 	case r.pair(t) && (r.s.margin || r.at(0).field == heightField && r.ts[0].role == roleField):
-		r.s.op, r.s.fields = difference, []string{field}
+		r.s.op, r.s.fields = opGap, []string{field}
 	case r.pair(t):
-		r.s.op, r.s.fields, r.s.high = contrast, []string{field}, t.high || t.role == roleAfter
+		r.s.op, r.s.fields, r.s.high = opContrast, []string{field}, t.high || t.role == roleAfter
 	case r.between(field):
 		r.s.by, r.s.high, r.s.fields = true, t.high, []string{field}
 		r.measure(field, t)
@@ -66,13 +66,13 @@ func (r *reader) between(field string) bool {
 func (r *reader) measure(field string, t term) {
 	switch {
 	case r.has(roleMean):
-		r.s.op = meanOf
+		r.s.op = opMean
 	case field == "":
-		r.s.op, r.s.fields = countThem, nil
+		r.s.op, r.s.fields = opCount, nil
 	case r.has(roleSum):
-		r.s.op = sumUp
+		r.s.op = opSum
 	default:
-		r.s.op = nameThem
+		r.s.op = opName
 		r.s.best = &extreme{field: field, high: t.high, rank: 1, top: 1}
 	}
 }
@@ -94,27 +94,27 @@ func (r *reader) asked() {
 		return
 	}
 	switch {
-	case r.s.op == lookAround:
-	case r.s.op == difference || r.s.op == contrast:
+	case r.s.op == opLook:
+	case r.s.op == opGap || r.s.op == opContrast:
 		if len(r.s.fields) == 0 || r.s.fields[0] == "" {
 			r.s.fields = only(fields, heightField)
 		}
 	case r.counts():
-		r.s.op = countThem
+		r.s.op = opCount
 	case r.has(roleMean) && r.s.best == nil:
-		r.s.op, r.s.fields = meanOf, only(fields, heightField)
+		r.s.op, r.s.fields = opMean, only(fields, heightField)
 	case r.has(roleSum) && r.s.best == nil:
-		r.s.op, r.s.fields = sumUp, only(fields, "")
+		r.s.op, r.s.fields = opSum, only(fields, "")
 		if r.s.fields[0] == "" {
-			r.s.op, r.s.fields = countThem, nil
+			r.s.op, r.s.fields = opCount, nil
 		}
 	case len(fields) > 0 && !(r.s.best != nil && len(fields) == 1 && fields[0] == r.s.best.field):
-		r.s.op, r.s.fields = tell, fields
+		r.s.op, r.s.fields = opTell, fields
 	default:
-		r.s.op = nameThem
+		r.s.op = opName
 	}
-	if r.s.op == tell && slices.Contains(r.s.fields, keeperField) || r.has(roleOpenText) && len(fields) == 0 {
-		r.s.op = readText
+	if r.has(roleOpenText) && len(fields) == 0 {
+		r.s.op, r.s.fields = opTell, []string{textField}
 	}
 }
 

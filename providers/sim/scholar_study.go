@@ -23,21 +23,22 @@ type study struct {
 	meddling bool
 	// several says that it speaks of lights, rather than of a light.
 	several bool
+	// refers says that it points back, plural that it points to several.
+	refers, plural bool
 }
 
 // operation is what becomes of the lights found.
 type operation string
 
 const (
-	tell       operation = "tell"       // the fields of each
-	nameThem   operation = "name"       // which they are
-	countThem  operation = "count"      // how many
-	sumUp      operation = "sum"        // the total of the field
-	meanOf     operation = "mean"       // the average of the field
-	difference operation = "difference" // of two lights in the field
-	contrast   operation = "contrast"   // whether the first has more than the second
-	lookAround operation = "search"     // the hits themselves
-	readText   operation = "read"       // what the text says
+	opTell     operation = "tell"       // the fields of each
+	opName     operation = "name"       // which they are
+	opCount    operation = "count"      // how many
+	opSum      operation = "sum"        // the total of the field
+	opMean     operation = "mean"       // the average of the field
+	opGap      operation = "difference" // of two lights in the field
+	opContrast operation = "contrast"   // whether the first has more than the second
+	opLook     operation = "search"     // the hits themselves
 )
 
 // pool is a group of lights that a search finds. At most one of the words and the
@@ -170,28 +171,28 @@ func (r *reader) nested() {
 			continue
 		}
 		from := -1
-		if j := r.near(i, -1, 1, roleBy, roleSame); j >= 0 && r.used[j] == false && i-j <= 4 {
+		if j := r.near(i, -1, 1, roleBy, roleSame); j >= 0 && i-j <= 4 {
 			from = j
 		}
-		roleWho := r.near(i, 1, 0, roleName, roleSuperlative, roleLights)
-		again := r.near(roleWho, 1, 0, roleField)
+		whose := r.near(i, 1, 0, roleName, roleSuperlative, roleLights)
+		again := r.near(whose, 1, 0, roleField)
 		manyLights := slices.ContainsFunc(r.ts[:i], func(t term) bool { return t.role == roleLights && t.n == 2 })
-		if from < 0 && roleWho >= 0 && again >= 0 && manyLights && slices.Contains([]string{designerField, builtField}, r.ts[again].field) && field == designerField {
+		if from < 0 && whose >= 0 && again >= 0 && manyLights && slices.Contains([]string{designerField, builtField}, r.ts[again].field) && field == designerField {
 			from = i
 			r.used[again] = true
 		}
-		if from < 0 || roleWho < 0 {
+		if from < 0 || whose < 0 {
 			continue
 		}
 		end := r.find(i, roleStop)
 		if end < 0 {
 			end = len(r.ts)
 		}
-		if r.used[max(again, 0)] && again > 0 {
-			end = again
+		if r.ts[whose].role == roleName {
+			end = whose + 1
 		}
 		inner := studyOf(append([]term{{role: roleField, field: field, text: field}}, r.ts[i+1:end]...))
-		inner.op, inner.fields = tell, []string{field}
+		inner.op, inner.fields = opTell, []string{field}
 		for j := from; j < end; j++ {
 			r.used[j] = true
 		}
@@ -204,14 +205,17 @@ func (r *reader) nested() {
 // the regions into pools.
 func (r *reader) subjects() {
 	var designers, others, regions []string
+	more := r.find(0, roleSuperlative, roleComparative)
+	byPeople := r.has(roleWho) && more >= 0 && r.ts[more].field == "" && r.near(more, 1, 0, roleLights) >= 0
 	for i, t := range r.ts {
 		switch {
 		case r.used[i]:
-		case t.role == roleName && r.at(i-1).role == roleSeek:
-			r.s.op = lookAround
+		case t.role == roleName && r.near(i, -1, 0, roleSeek) >= 0:
+			r.s.op = opLook
 			r.s.pools = append(r.s.pools, pool{label: t.text, queries: []string{t.text}})
-		case t.role == roleName && r.isDesigner(i):
+		case t.role == roleName && (byPeople || r.isDesigner(i)):
 			designers = append(designers, t.text)
+			r.takeDesigner(i)
 		case t.role == roleName && r.at(i+1).field == lampField:
 			others = append(others, t.text)
 			r.used[i+1] = true
@@ -224,9 +228,25 @@ func (r *reader) subjects() {
 	r.s.given = r.has(roleInput)
 	r.s.several = r.plural()
 	r.s.meddling = r.has(roleMeddling)
+	if i := r.find(0, rolePronoun); i >= 0 {
+		r.s.refers, r.s.plural = true, r.ts[i].n == 2
+	}
 	r.pool(regions, designers, others)
 	if r.coasts() && len(r.s.pools) == 0 && len(r.s.names) == 0 {
 		r.pool([]string{"north", "south", "east", "west"}, nil, nil)
+	}
+}
+
+// takeDesigner takes the words that make the name at i a designer's.
+func (r *reader) takeDesigner(i int) {
+	for _, step := range []int{-1, 1} {
+		reach := 0
+		if r.near(i, step, 0, roleBy) >= 0 {
+			reach = 1
+		}
+		if j := r.near(i, step, reach, roleField); j >= 0 && (r.ts[j].field == designerField || r.ts[j].field == builtField) {
+			r.used[j] = true
+		}
 	}
 }
 
