@@ -82,10 +82,10 @@ func (m *mind) acts() []action {
 func (m *mind) decide() action {
 	r := m.request
 	switch {
-	case r.unsupported != "":
-		return giveUp("%s", r.unsupported)
 	case m.prompt.objective != "" && asksToday.MatchString(m.prompt.request) && len(r.labels.labels) == 0:
 		return m.tellToday()
+	case r.unsupported != "":
+		return giveUp("%s", r.unsupported)
 	case !m.prompt.tools[getCounts] && m.prompt.objective == "":
 		return giveUp("No tool on offer counts messages.")
 	}
@@ -238,10 +238,14 @@ func (m *mind) followUp(earlier string) request {
 
 // tellToday is all that some steps of a plan are for.
 func (m *mind) tellToday() action {
-	if m.notes.today == nil {
+	known := m.notes.today
+	if m.guess != nil {
+		known = m.guess
+	}
+	if known == nil {
 		return m.askToday()
 	}
-	today := m.notes.today.String()
+	today := known.String()
 	a := answer("Today is %s.", today)
 	a.said = map[string]any{"start": today, "end": today, "today": today, "note": ""}
 	return a

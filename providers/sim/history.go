@@ -31,7 +31,10 @@ const (
 
 // comment matches what the agent itself says to the model in a user's place: it is
 // no request.
-var comment = regexp.MustCompile(`^(?:Observation:|Error:|REFLECT:|Your (?:last |previous |final )?(?:reply|answer|output|message|call|plan)\b|The (?:final )?(?:reply|answer|output|message|call|plan)\b|No (?:reply|answer|tool call|call)\b)`)
+var comment = regexp.MustCompile(`^(?:Observation:|Nothing new came of that\.|That could not be used:|The answer was not accepted:|` + noRoom + `)`)
+
+// noRoom begins what the agent says where only an answer is left.
+const noRoom = "There is no room for more"
 
 // history reads the messages into a prompt: what was called and what came of it
 // become the lines that a scratchpad has of them. The request is what the user said
@@ -42,28 +45,37 @@ func (q inquiry) history(at int, p *prompt) {
 			p.earlier = append(p.earlier, exchange{said.text, heard.text})
 		}
 	}
-	calls := map[string]invocation{}
+	var open []invocation   // calls without a result
 	var pending *invocation // of the text protocol
 	turn := 0
 	for _, m := range q.messages[at+1:] {
 		if m.own {
 			turn++
-			for _, c := range m.calls {
-				calls[c.id] = c
-			}
+			p.reflect = false
+			open = slices.Clone(m.calls)
 			pending = spokenCall(m.text)
 			continue
 		}
 		for _, r := range m.results {
-			p.entries = append(p.entries, q.entry(turn, calls[r.id], r))
+			at := slices.IndexFunc(open, func(c invocation) bool { return c.id == r.id && (r.id != "" || c.name == r.name) })
+			if at < 0 {
+				continue // it answers nothing
+			}
+			p.entries = append(p.entries, q.entry(turn, open[at], r))
+			open = slices.Delete(open, at, at+1)
 		}
 		if m.text == "" {
 			continue
 		}
-		p.reflect = strings.Contains(m.text, "REFLECT:") || strings.Contains(m.text, "you repeated ")
-		if text, ok := strings.CutPrefix(m.text, "Observation:"); ok && pending != nil {
-			p.entries = append(p.entries, q.entry(turn, *pending, result{text: strings.TrimSpace(text)}))
-		} else if !p.reflect {
+		p.reflect = strings.Contains(m.text, "\nREFLECT:")
+		observed, isObserved := strings.CutPrefix(m.text, "Observation:")
+		switch {
+		case isObserved && pending != nil:
+			observed, _, _ = strings.Cut(observed, "\n\n")
+			p.entries = append(p.entries, q.entry(turn, *pending, result{text: strings.TrimSpace(observed)}))
+		case strings.HasPrefix(m.text, noRoom):
+			p.entries = append(p.entries, "budget: "+oneLine(m.text))
+		case !p.reflect:
 			p.entries = append(p.entries, fmt.Sprintf("violation: turn %d %s", turn, oneLine(m.text)))
 		}
 	}
