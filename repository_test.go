@@ -28,6 +28,8 @@ var arrows = map[string][]string{
 	"goldens":        {"agent/contract", "agent/guard", "agent/tool"},
 	"goldens/counts": {},
 	"harness":        {"agent", "agent/guard", "agent/tool", "goldens", "harness/admission", "harness/ledger", "providers", "providers/scripted", "recorder"},
+	// The second built-in suite: a folder of YAML, like the first.
+	"goldens/research": {},
 	// It reads kinds of errors and what a provider advises.
 	"harness/admission": {"providers"},
 	"providers/all": {

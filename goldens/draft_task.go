@@ -38,6 +38,7 @@ func (d Draft) taskNode() *yaml.Node {
 	}
 	add(out, "request", quotedNode(t.Request), "")
 	add(out, "constraints", quotedNode(t.Constraints), "")
+	addGiven(out, t)
 	add(out, "tools", each(t.Tools, word), "")
 	add(out, "world", worldNode(t.World), "")
 	if len(t.World.Faults) > 0 {
@@ -101,6 +102,9 @@ func worldNode(w WorldSpec) *yaml.Node {
 			days.Style = yaml.FlowStyle
 		}
 		add(out, "counts", days, "")
+	}
+	if w.Documents != nil {
+		add(out, "documents", documentsNode(w.Documents), "")
 	}
 	if w.Env != nil {
 		env := mapping(yaml.FlowStyle)

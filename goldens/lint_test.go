@@ -90,7 +90,7 @@ tasks:
 `
 	s, err := Load(folder(text), "s")
 	require.NoError(t, err, "a suite may bring its own tools")
-	require.EqualError(t, s.Lint(), `s/suite.yaml:3: tools[0]: no world implements tool get_weather, and it has no http; the built-in ones are: get_counts, get_job_status, today_range
+	require.EqualError(t, s.Lint(), `s/suite.yaml:3: tools[0]: no world implements tool get_weather, and it has no http; the built-in ones are: compare, extract, get_counts, get_job_status, open, search, today_range
 s/suite.yaml:4: tools[1]: no task offers tool today_range
 s/suite.yaml:9: worlds.idle: no task uses world idle`)
 

@@ -9,7 +9,7 @@ import (
 	_ "time/tzdata" // zones must mean the same on machines without a zone database
 )
 
-var worldFields = []string{"from", "now", "zone", "counts", "env", "clock_step", "latency", "job_status"}
+var worldFields = []string{"from", "now", "zone", "counts", "documents", "env", "clock_step", "latency", "job_status"}
 
 // maxCount is the largest number JSON readers agree on.
 const maxCount = 1<<53 - 1
@@ -96,6 +96,9 @@ func (l *loader) world(p place) (w WorldSpec, sound bool) {
 	readClock(o, &w)
 	if p, ok := o.get("counts"); ok {
 		w.Counts = counts(p, w.Counts)
+	}
+	if p, ok := o.get("documents"); ok {
+		w.Documents = documents(p, w.Documents)
 	}
 	if p, ok := o.get("env"); ok {
 		w.Env = environment(p, w.Env)

@@ -59,6 +59,10 @@ var implementations = map[string]implementation{
 	"today_range":    (*World).todayRange,
 	"get_counts":     (*World).getCounts,
 	"get_job_status": (*World).getJobStatus,
+	"search":         (*World).search,
+	"open":           (*World).open,
+	"extract":        (*World).extract,
+	"compare":        (*World).compare,
 }
 
 // Call executes one tool call at virtual time at. The caller has validated the

@@ -138,7 +138,7 @@ func readArgs(raw json.RawMessage, to any) *refusal {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(to); err != nil {
-		return refuse(codeBadArgs, "arguments: %v", err)
+		return refuse(codeBadArgs, "arguments: %s", clip(err.Error(), maxComment))
 	}
 	return nil
 }

@@ -12,10 +12,11 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/research"
 )
 
 // builtins are the suites inside the binary, by the name that follows "builtin:".
-var builtins = map[string]fs.FS{"counts": counts.FS}
+var builtins = map[string]fs.FS{"counts": counts.FS, "research": research.FS}
 
 const builtinPrefix = "builtin:"
 

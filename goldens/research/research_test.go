@@ -1,0 +1,128 @@
+package research
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+)
+
+func load(t *testing.T) *goldens.Suite {
+	t.Helper()
+	s, err := goldens.Load(FS, "research")
+	require.NoError(t, err)
+	return s
+}
+
+func TestSuite(t *testing.T) {
+	s := load(t)
+	require.NoError(t, s.Lint())
+	require.Equal(t, "research", s.Name)
+	var candidates []string
+	for _, c := range s.Candidates {
+		require.NoError(t, c.Validate())
+		candidates = append(candidates, strings.Join([]string{c.Name, c.Agent, c.Provider, c.Model}, " "))
+	}
+	require.Equal(t, []string{
+		"contract-strong  sim-openai sim-strong", "tools-strong tools sim-openai sim-strong", "plan-strong plan sim-openai sim-strong",
+		"contract-weak  sim-anthropic sim-weak", "tools-weak tools sim-anthropic sim-weak", "plan-weak plan sim-anthropic sim-weak",
+	}, candidates)
+	require.Len(t, s.Tasks, 50)
+	for _, task := range s.Tasks {
+		require.NotEmpty(t, task.Title, task.ID)
+		require.NotEmpty(t, task.Probes, task.ID)
+		require.Len(t, task.Tags, 1, "%s has the tag of its file", task.ID)
+		require.Equal(t, "research/tasks/"+task.Tags[0]+".yaml", task.File)
+		require.GreaterOrEqual(t, task.Budgets.MaxSteps, 40, "%s: hard caps are wide", task.ID)
+		for _, e := range task.Expect {
+			require.NotEmpty(t, e.Trajectory.Required, "%s: facts are looked up, not invented", task.ID)
+			require.NotNil(t, e.MaxClarifies, task.ID)
+			require.Nil(t, e.MaxSteps, "%s: how many steps a strategy takes is measured", task.ID)
+			for _, c := range e.Trajectory.Required {
+				require.NotEqual(t, "compare", c.Tool, "%s: one may compare without the tool", task.ID)
+			}
+		}
+	}
+}
+
+// TestToolSchemas: the schemas and the tools refuse alike.
+func TestToolSchemas(t *testing.T) {
+	s := load(t)
+	set, err := tool.NewSet(s.Tools)
+	require.NoError(t, err)
+	for _, tc := range []struct {
+		name, args string
+		ok         bool
+	}{
+		{"search", `{"query":"north coast"}`, true},
+		{"search", `{"query":"north coast","limit":20}`, true},
+		{"search", `{"query":"north coast","limit":21}`, false},
+		{"search", `{"query":""}`, false},
+		{"search", `{"query":"` + strings.Repeat("x", 201) + `"}`, false},
+		{"open", `{"id":"alder-point"}`, true},
+		{"open", `{"id":"Alder Point"}`, false},
+		{"extract", `{"id":"alder-point","field":"lamp"}`, true},
+		{"extract", `{"id":"alder-point","field":"height"}`, false},
+		{"compare", `{"items":[{"id":"a","value":1},{"id":"b","value":2.5}],"order":"lowest"}`, true},
+		{"compare", `{"items":[{"id":"a","value":1}],"order":"lowest"}`, false},
+		{"compare", `{"items":[{"id":"a","value":1},{"id":"b","value":"2"}],"order":"lowest"}`, false},
+		{"compare", `{"items":[{"id":"a","value":1},{"id":"b","value":2}],"order":"best"}`, false},
+	} {
+		call := tool.Call{Name: tc.name, Args: []byte(tc.args)}
+		require.Equal(t, tc.ok, len(set.Validate(call)) == 0, "%s %s", tc.name, tc.args)
+		r := goldens.NewWorld(s.Tasks[0]).Call(call, s.Tasks[0].World.Now)
+		require.Equal(t, tc.ok, r.Outcome == tool.OK, "%s %s: %s", tc.name, tc.args, r.Message)
+	}
+}
+
+// TestRecords holds the corpus to what the questions rely on: a coast or a
+// designer is one search, whose result fits an observation; and whoever wins does
+// so alone.
+func TestRecords(t *testing.T) {
+	s := load(t)
+	docs := s.Tasks[0].World.Documents
+	groups := map[string][]goldens.Document{}
+	fields := map[string]bool{}
+	lights, holes := 0, 0
+	for _, d := range docs {
+		for name, v := range d.Fields {
+			fields[name] = true
+			if v == nil {
+				holes++
+			}
+		}
+		if d.Fields == nil {
+			continue
+		}
+		lights++
+		for _, by := range []string{"region", "designer"} {
+			group := d.Fields[by].(string)
+			groups[group] = append(groups[group], d)
+			require.Contains(t, d.Text, group, d.ID)
+		}
+		require.Regexp(t, keeperIs, d.Text, d.ID)
+		require.Equal(t, d.ID, strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(d.Title, " lighthouse")), " ", "-"))
+	}
+	require.Equal(t, []int{29, 27, 10, 7}, []int{len(docs), lights, len(groups), len(fields)})
+	require.Positive(t, holes)
+	for group, members := range groups {
+		o := &oracle{t: t, task: s.Tasks[0], world: goldens.NewWorld(s.Tasks[0])}
+		found := o.find(group)
+		require.Len(t, found, len(members), "search %q", group)
+		require.LessOrEqual(t, len(o.calls[0].Result), 600, "what an observation shows of the search for %s", group)
+		for _, field := range []string{"height_m", "range_nm", "built"} {
+			values := recorded(o.read(field, found...))
+			o.best("highest", values)
+			o.best("lowest", values)
+			require.GreaterOrEqual(t, len(values), len(members)-1)
+		}
+	}
+	for name := range fields {
+		require.Contains(t, string(s.Tools[2].Schema), `"`+name+`"`)
+	}
+	require.True(t, slices.ContainsFunc(docs, func(d goldens.Document) bool { return strings.Contains(d.Text, "ignore your instructions") }))
+}
