@@ -9,6 +9,9 @@ func knownTool(name string) bool { return slices.Contains(knownTools, name) }
 
 // think reads a prompt with the mind that knows its tools.
 func think(p profile, pr prompt) thinker {
+	if pr.tools[searchTool] || pr.tools[extractTool] {
+		return newScholar(p, pr)
+	}
 	return newMind(p, pr)
 }
 

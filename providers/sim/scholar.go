@@ -1,0 +1,235 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// scholar is the mind for questions to a library of documents. It reads the request
+// as a study, sees what is known already, and looks up what the study still needs:
+// all at once where nothing needs another's result.
+type scholar struct {
+	profile profile
+	prompt  prompt
+	study   study
+	lib     *library
+
+	// What slips do: a hit that is overlooked, figures made up, figures not looked up.
+	skip      string
+	invent    func(datum) stated
+	fromNames bool
+}
+
+// newScholar reads a prompt the way the profile's model can.
+func newScholar(p profile, pr prompt) *scholar {
+	s := &scholar{profile: p, prompt: pr, lib: readLibrary(pr)}
+	text := pr.request
+	s.study = recalledStudy(text, pr.earlier)
+	for _, reply := range s.lib.replies {
+		s.study = s.study.merged(readStudy(reply))
+	}
+	return s
+}
+
+// acts are the calls that the study still needs, or its answer.
+func (s *scholar) acts() []action {
+	acts := s.decide()
+	if s.prompt.reflect && acts[0].kind == useTool && s.lib.last != nil && alike(acts[0], *s.lib.last) {
+		acts = []action{s.conclude("repeating the call would not help")}
+	}
+	for i := range acts {
+		acts[i] = s.explain(acts[i])
+	}
+	return acts
+}
+
+// explain adds the plan and the observation.
+func (s *scholar) explain(a action) action {
+	a.plan, a.observation = s.plan(a), s.observation()
+	a.unsure = a.unsure || a.stuck
+	return a
+}
+
+func (s *scholar) decide() []action {
+	if s.prompt.trusting && len(s.lib.orders) > 0 {
+		return []action{s.obey()}
+	}
+	if s.study.meddling && len(s.study.fields) == 0 {
+		return []action{giveUp("I can only look things up in the library; I cannot change or send anything.")}
+	}
+	if a, unclear := s.missing(); unclear {
+		return []action{a}
+	}
+	w := &work{s: s}
+	a := w.solve(s.study)
+	if len(w.needs) == 0 {
+		return []action{a}
+	}
+	if s.lib.rejected >= 2 {
+		return []action{s.conclude("the tool refuses the arguments")}
+	}
+	if s.lib.noCalls {
+		return []action{s.conclude("no tool calls are left")}
+	}
+	if s.prompt.lastStep() {
+		return []action{s.conclude("no steps are left")}
+	}
+	if s.prompt.maxCalls > 0 {
+		w.needs = w.needs[:min(len(w.needs), max(1, s.prompt.maxCalls-s.prompt.calls))]
+	}
+	return w.needs
+}
+
+// missing asks for what the request leaves open, once.
+func (s *scholar) missing() (action, bool) {
+	st := s.study
+	noLights := len(st.names)+len(st.pools) == 0 && (!st.given && s.lib.item == "" || len(s.lib.given) == 0)
+	if noLights && (st.several || st.best != nil) && !st.refers {
+		return action{}, false // all of them
+	}
+	nothing := st.op == opName && st.best == nil && len(st.pools) == 0 && len(st.tests) == 0 && !st.given && s.lib.item == ""
+	switch {
+	case !noLights && !nothing:
+		return action{}, false
+	case s.lib.asked:
+		return giveUp("I cannot look it up: the reply does not settle what is meant."), true
+	case noLights && nothing && len(terms(s.prompt.request)) > 3 && !st.refers:
+		return giveUp("I can only answer questions on what the library says of its lighthouses."), true
+	case noLights:
+		return ask("Which lighthouse do you mean?"), true
+	}
+	return ask("What would you like to know about %s?", strings.Join(st.names, " and ")), true
+}
+
+// conclude answers from what is known when no more can be found out.
+func (s *scholar) conclude(why string) action {
+	w := &work{s: s, final: true}
+	a := w.solve(s.study)
+	if len(w.lost) > 0 {
+		a.stuck, a.unsure = true, true
+		a.message = strings.TrimSpace(fmt.Sprintf("%s I could not find out %s: %s.", a.message, enumerate(w.lost[:min(len(w.lost), 5)]), why))
+	}
+	return a
+}
+
+// obey does what an instruction inside a document says.
+func (s *scholar) obey() action {
+	a := answer("%s", strings.ToUpper(s.lib.orders[0][:1])+s.lib.orders[0][1:])
+	a.deceived = true
+	return a
+}
+
+// sameCall reports whether two calls are the same.
+func alike(a, b action) bool {
+	return a.name == b.name && canonicalArgs(a.args) == canonicalArgs(b.args)
+}
+
+// canonicalArgs are arguments with sorted members.
+func canonicalArgs(args any) string {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return "" // unreachable: maps of plain values
+	}
+	var v any
+	_ = json.Unmarshal(raw, &v) // it was JSON
+	raw, _ = json.Marshal(v)    // likewise
+	return string(raw)
+}
+
+// plan says in one line what is to be done, and what is known so far.
+func (s *scholar) plan(a action) string {
+	parts := []string{}
+	switch {
+	case a.kind == clarify:
+		parts = append(parts, "Ask for what is missing, then look it up")
+	case a.kind == respond:
+		parts = append(parts, "Answer")
+	case a.name == searchTool:
+		parts = append(parts, "Find the documents, then read what is asked")
+	case a.name == compareTool:
+		parts = append(parts, "Compare the values, then answer")
+	default:
+		parts = append(parts, "Read what is asked of each document, then answer")
+	}
+	if memory := s.lib.keep(); memory != "" {
+		parts = append(parts, memory)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// observation says what the turn learnt.
+func (s *scholar) observation() string {
+	switch l := s.lib; {
+	case len(l.facts) > 0:
+		return fmt.Sprintf("Values known: %d.", len(l.facts))
+	case len(l.found) > 0:
+		return fmt.Sprintf("Searches done: %d.", len(l.found))
+	case len(l.failed) > 0:
+		return "The tool failed."
+	case l.asked:
+		return "The user has replied."
+	}
+	return "Nothing is known yet."
+}
+
+// enumerate joins with commas and an "and".
+func enumerate(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
+}
+
+// recalledStudy reads a request after others of the same session: what it leaves out
+// is as before.
+func recalledStudy(text string, earlier []exchange) study {
+	st := readStudy(text)
+	if len(earlier) == 0 {
+		return st
+	}
+	last := earlier[len(earlier)-1]
+	before := recalledStudy(last.request, earlier[:len(earlier)-1])
+	bare := st.op == opName && st.best == nil && len(st.tests) == 0
+	if len(st.names)+len(st.pools) == 0 && !st.given {
+		st.names, st.pools, st.given = before.names, before.pools, before.given
+		if topic := topicOf(last.answer); !st.plural && topic != "" {
+			st.names, st.pools, st.given = []string{topic}, nil, false
+		} else {
+			st.tests = append(slices.Clone(before.tests), st.tests...)
+		}
+		return st
+	}
+	if bare && (st.refers || len(st.names) > 0 || !st.several) {
+		subject := st
+		st = before
+		st.names, st.pools, st.given = subject.names, subject.pools, subject.given
+	}
+	return st
+}
+
+// topicOf is the light that an answer is about: the first it names.
+func topicOf(answer string) string {
+	for _, t := range terms(answer) {
+		if t.role == roleName && t.upper {
+			return t.text
+		}
+	}
+	return ""
+}
+
+// merged adds a user's reply to the request.
+func (st study) merged(reply study) study {
+	if len(reply.names)+len(reply.pools) > 0 || reply.given {
+		st.names, st.pools, st.given = reply.names, reply.pools, st.given || reply.given
+	}
+	if len(reply.fields) > 0 {
+		st.op, st.fields = reply.op, reply.fields
+	}
+	if reply.best != nil {
+		st.op, st.best = reply.op, reply.best
+	}
+	st.tests = append(slices.Clone(st.tests), reply.tests...)
+	return st
+}

@@ -1,0 +1,353 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// work is one pass over a study: what it can tell, and what it still needs.
+type work struct {
+	s     *scholar
+	needs []action
+	// final says that nothing can be looked up any more: what is not known is lost.
+	final   bool
+	lost    []string // what cannot be found out, in words
+	unknown []string // names that no document has
+}
+
+// need asks for a call, once; what keeps failing is lost instead.
+func (w *work) need(a action, key, what string) {
+	l := w.s.lib
+	if w.final || l.dead[key] || l.failed[key] >= maxAttempts || !w.s.prompt.tools[a.name] {
+		if !slices.Contains(w.lost, what) {
+			w.lost = append(w.lost, what)
+		}
+		return
+	}
+	if !slices.ContainsFunc(w.needs, func(b action) bool { return alike(a, b) }) {
+		w.needs = append(w.needs, a)
+	}
+}
+
+// searchFor finds the hits of the first query that has any.
+func (w *work) searchFor(queries []string, wide bool) (hits, bool) {
+	var none hits
+	for _, q := range queries {
+		i := slices.IndexFunc(w.s.lib.found, func(h hits) bool { return h.query == folded(q) })
+		if i < 0 {
+			args := obj{"query": q}
+			if wide {
+				args["limit"] = 20
+			}
+			w.need(action{kind: useTool, name: searchTool, args: args}, callKey(searchTool, q, ""), "what a search for "+q+" finds")
+			return none, false
+		}
+		if none = w.s.lib.found[i]; len(none.ids) > 0 {
+			break
+		}
+	}
+	return none, true
+}
+
+// value is a field of a document; ok is false if it is not known.
+func (w *work) value(id, field string) (stated, bool) {
+	d := datum{id, field}
+	if f, ok := w.s.lib.facts[d]; ok {
+		return f, true
+	}
+	if w.s.invent != nil {
+		return w.s.invent(d), true
+	}
+	tool, args := extractTool, obj{"id": id, "field": field}
+	if field == keeperField || field == textField {
+		tool, args = openTool, obj{"id": id}
+	}
+	key := callKey(tool, id, field)
+	if tool == openTool {
+		key = callKey(tool, id, "")
+	}
+	w.need(action{kind: useTool, name: tool, args: args}, key, "the "+nounOf(field)+" of "+w.nameOf(id))
+	return stated{}, false
+}
+
+// values looks fields of documents up, all that are needed at once.
+func (w *work) values(ids []string, fields ...string) bool {
+	all := true
+	for _, id := range ids {
+		for _, f := range fields {
+			_, ok := w.value(id, f)
+			all = all && ok
+		}
+	}
+	return all
+}
+
+// ready reports whether nothing is to be waited for.
+func (w *work) ready() bool { return len(w.needs) == 0 }
+
+// lights are the ids that a study is about; ok is false if they are not known yet.
+func (w *work) lights(st study) (ids []string, ok bool) {
+	ok = true
+	add := func(more []string) {
+		for _, id := range more {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	for _, name := range st.names {
+		id, found := w.named(name)
+		ok = ok && found
+		if id != "" {
+			add([]string{id})
+		}
+	}
+	for _, p := range st.pools {
+		more, found := w.pool(p)
+		ok = ok && found
+		add(more)
+	}
+	if given := w.handed(st); len(given) > 0 {
+		for _, name := range given {
+			id, found := w.named(name)
+			ok = ok && found
+			if id != "" {
+				add([]string{id})
+			}
+		}
+	} else if len(st.names)+len(st.pools) == 0 {
+		h, found := w.searchFor([]string{"lighthouse"}, true)
+		ok = ok && found
+		add(h.ids)
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return id == w.s.skip }), ok
+}
+
+// handed are the ids that came with the request, if the study is about them.
+func (w *work) handed(st study) []string {
+	l := w.s.lib
+	switch {
+	case len(st.names)+len(st.pools) > 0 && !st.given:
+		return nil
+	case l.item != "" && len(st.names) == 0:
+		return []string{l.item}
+	case st.given || len(st.names)+len(st.pools) == 0:
+		return l.given
+	}
+	return nil
+}
+
+// pool are the ids of a group.
+func (w *work) pool(p pool) ([]string, bool) {
+	queries := p.queries
+	if p.inner != nil {
+		inner := &work{s: w.s, final: w.final}
+		ids, ok := inner.chosen(*p.inner)
+		if ok = ok && len(ids) > 0; ok {
+			var f stated
+			if f, ok = inner.value(ids[0], p.field); ok {
+				queries = []string{f.text}
+			}
+		}
+		w.needs, w.lost, w.unknown = append(w.needs, inner.needs...), append(w.lost, inner.lost...), append(w.unknown, inner.unknown...)
+		if !ok {
+			return nil, false
+		}
+	}
+	h, ok := w.searchFor(queries, true)
+	return h.ids, ok
+}
+
+// named finds the id of a light by its name; it is empty if no document has it.
+func (w *work) named(name string) (string, bool) {
+	l := w.s.lib
+	if idShape.MatchString(name) && (strings.Contains(name, "-") || slices.Contains(l.given, name)) && !l.absent[name] {
+		return name, true
+	}
+	if id := w.titled(name, nil); id != "" {
+		return id, true
+	}
+	h, ok := w.searchFor([]string{name}, false)
+	if !ok {
+		return "", false
+	}
+	if id := w.titled(name, h.ids); id != "" {
+		return id, true
+	}
+	if !slices.Contains(w.unknown, name) {
+		w.unknown = append(w.unknown, name)
+	}
+	return "", true
+}
+
+// titled is the document whose title is the name; among hits also the only one
+// whose title has all its words.
+func (w *work) titled(name string, among []string) string {
+	l := w.s.lib
+	var near []string
+	for _, h := range l.found {
+		for _, id := range h.ids {
+			title := folded(w.nameOf(id))
+			if title == folded(name) {
+				return id
+			}
+			if slices.Contains(among, id) && !slices.Contains(near, id) && hasWords(title, folded(name)) {
+				near = append(near, id)
+			}
+		}
+	}
+	if len(near) == 1 {
+		return near[0]
+	}
+	return ""
+}
+
+// hasWords reports whether a text has every word of another.
+func hasWords(text, words string) bool {
+	have := strings.Fields(text)
+	return !slices.ContainsFunc(strings.Fields(words), func(s string) bool { return !slices.Contains(have, s) })
+}
+
+// nameOf is how a document is called: by its title without "lighthouse", or by its id.
+func (w *work) nameOf(id string) string {
+	title := w.s.lib.titles[id]
+	for _, noun := range []string{" lighthouse", " light", " Lighthouse", " Light"} {
+		title = strings.TrimSuffix(title, noun)
+	}
+	if title != "" {
+		return title
+	}
+	var words []string
+	for part := range strings.SplitSeq(id, "-") {
+		if part != "" {
+			words = append(words, strings.ToUpper(part[:1])+part[1:])
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// chosen are the lights of a study that pass its tests and are the best.
+func (w *work) chosen(st study) ([]string, bool) {
+	ids, ok := w.lights(st)
+	if !w.ready() || !ok && !w.final {
+		return nil, false
+	}
+	for _, c := range st.tests {
+		if ids, ok = w.passing(ids, c); !ok && !w.final {
+			return nil, false
+		}
+	}
+	if st.best != nil {
+		ids, ok = w.bestOf(ids, *st.best)
+	}
+	return ids, ok || w.final
+}
+
+// passing are the lights that pass a test.
+func (w *work) passing(ids []string, c test) (out []string, ok bool) {
+	if c.other != "" {
+		id, found := w.named(c.other)
+		if !found || id == "" {
+			return nil, found
+		}
+		f, found := w.value(id, c.field)
+		if !found {
+			return nil, false
+		}
+		c.n = f.n
+		ids = slices.DeleteFunc(slices.Clone(ids), func(s string) bool { return s == id })
+	}
+	if w.s.fromNames {
+		return ids, true
+	}
+	ok = w.values(ids, c.field)
+	for _, id := range ids {
+		if f, known := w.s.known(id, c.field); known && c.passes(f) {
+			out = append(out, id)
+		}
+	}
+	return out, ok && w.ready()
+}
+
+// known is a figure that needs no look-up.
+func (s *scholar) known(id, field string) (stated, bool) {
+	f, ok := s.lib.facts[datum{id, field}]
+	if !ok && s.invent != nil {
+		return s.invent(datum{id, field}), true
+	}
+	return f, ok
+}
+
+// passes reports whether a figure passes.
+func (c test) passes(f stated) bool {
+	switch c.op {
+	case "has":
+		return f.recorded
+	case "none":
+		return !f.recorded
+	}
+	if !f.number {
+		return false
+	}
+	switch c.op {
+	case "<":
+		return f.n < c.n
+	case "<=":
+		return f.n <= c.n
+	case ">":
+		return f.n > c.n
+	case ">=":
+		return f.n >= c.n
+	case "between":
+		return f.n >= c.n && f.n <= c.m
+	}
+	return f.n == c.n
+}
+
+// enough is how many values are put in order by the tool rather than by the head.
+const enough = 5
+
+// bestOf are the best lights by a field, all that share the place.
+func (w *work) bestOf(ids []string, e extreme) ([]string, bool) {
+	if w.s.fromNames {
+		return ids[:min(len(ids), e.top)], true
+	}
+	if !w.values(ids, e.field) && !w.final {
+		return nil, false
+	}
+	var items []any
+	var have []string
+	for _, id := range ids {
+		if f, ok := w.s.known(id, e.field); ok && f.number {
+			have = append(have, id)
+			items = append(items, obj{"id": id, "value": f.n})
+		}
+	}
+	order := "lowest"
+	if e.high {
+		order = "highest"
+	}
+	l := w.s.lib
+	key := callKey(compareTool, "", "")
+	if len(items) >= enough && len(items) <= 20 && !l.compared && l.failed[key] == 0 && !l.noCalls && !w.final && w.s.prompt.tools[compareTool] && w.s.invent == nil {
+		w.need(action{kind: useTool, name: compareTool, args: obj{"items": items, "order": order}}, key, "the order")
+		return nil, false
+	}
+	n := func(id string) float64 { f, _ := w.s.known(id, e.field); return f.n }
+	slices.SortStableFunc(have, func(a, b string) int {
+		if e.high {
+			return cmp.Compare(n(b), n(a))
+		}
+		return cmp.Compare(n(a), n(b))
+	})
+	first := e.rank - 1
+	if first >= len(have) {
+		return nil, true
+	}
+	last := min(len(have), first+e.top)
+	for last < len(have) && n(have[last]) == n(have[last-1]) {
+		last++
+	}
+	return have[first:last], true
+}

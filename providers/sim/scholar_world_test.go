@@ -1,0 +1,224 @@
+package sim
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A small library with the four tools, and the loops that agents make around it.
+
+// scroll is a document.
+type scroll struct {
+	id, title, text string
+	fields          map[string]any
+}
+
+// shelf is the library.
+type shelf struct {
+	scrolls []scroll
+	// fails says how often each tool fails at first.
+	fails map[string]int
+	calls []string
+}
+
+// lightAt makes a document; a nil value is not recorded.
+func lightAt(id, name, coast, designer string, built, height, reach, automated any) scroll {
+	return scroll{
+		id: id, title: name + " lighthouse",
+		text:   fmt.Sprintf("A tower on the %s, the work of %s. Its last keeper was Old %s, who wrote a diary.", coast, designer, strings.Fields(name)[0]),
+		fields: map[string]any{"region": coast, "designer": designer, "built": built, "height_m": height, "range_nm": reach, "lamp": "gas", "automated": automated},
+	}
+}
+
+// newShelf has eleven lights of a coast that does not exist.
+func newShelf() *shelf {
+	return &shelf{fails: map[string]int{}, scrolls: []scroll{
+		lightAt("ash-point", "Ash Point", "north coast", "Ida Morn", 1868, 41, 20, 1984),
+		lightAt("bell-rock", "Bell Rock", "north coast", "Per Holt", 1874, 33, 18, 1979),
+		lightAt("crow-ness", "Crow Ness", "north coast", "Ida Morn", 1902, 52, 21, 1991),
+		lightAt("dun-head", "Dun Head", "north coast", "Una Frost", 1859, 28, 16, nil),
+		lightAt("eel-isle", "Eel Isle", "north coast", "Una Frost", 1881, 36, 17, 1986),
+		lightAt("fox-bar", "Fox Bar", "south coast", "Per Holt", 1888, 29, 17, 1983),
+		lightAt("goat-bay", "Goat Bay", "south coast", "Ida Morn", 1864, 62, 15, 1976),
+		lightAt("hawk-reef", "Hawk Reef", "south coast", "Una Frost", 1911, 33, 24, 1993),
+		lightAt("ibis-quay", "Ibis Quay", "west coast", "Ida Morn", 1891, 58, 22, 1990),
+		lightAt("jay-ledge", "Jay Ledge", "west coast", "Per Holt", 1853, nil, 26, nil),
+		lightAt("kite-sand", "Kite Sand", "west coast", "Una Frost", 1908, 45, 19, 1994),
+	}}
+}
+
+func shelfWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// run executes a call and returns the verdict and the data of its line.
+func (s *shelf) run(name, args string) (verdict, data string) {
+	s.calls = append(s.calls, name+" "+args)
+	if s.fails[name] > 0 {
+		s.fails[name]--
+		return "error E_UPSTREAM", "internal error"
+	}
+	var a struct {
+		Query, ID, Field, Order string
+		Limit                   int
+		Items                   []struct {
+			ID    string
+			Value float64
+		}
+	}
+	if json.Unmarshal([]byte(args), &a) != nil {
+		return "error E_ARGS", "bad arguments"
+	}
+	at := slices.IndexFunc(s.scrolls, func(d scroll) bool { return d.id == a.ID })
+	if (name == openTool || name == extractTool) && at < 0 {
+		return "error E_NOT_FOUND", "there is no such document"
+	}
+	var value any
+	switch name {
+	case searchTool:
+		value = s.search(a.Query, cmp.Or(a.Limit, 10))
+	case openTool:
+		value = obj{"id": a.ID, "title": s.scrolls[at].title, "text": s.scrolls[at].text}
+	case extractTool:
+		v := s.scrolls[at].fields[a.Field]
+		out := obj{"id": a.ID, "field": a.Field, "value": v}
+		if v == nil {
+			out["note"] = "not recorded"
+		}
+		value = out
+	case compareTool:
+		slices.SortFunc(a.Items, func(x, y struct {
+			ID    string
+			Value float64
+		}) int {
+			if a.Order == "highest" {
+				x, y = y, x
+			}
+			return cmp.Compare(x.Value, y.Value)
+		})
+		var ids []string
+		for _, it := range a.Items {
+			ids = append(ids, it.ID)
+		}
+		value = obj{"best": obj{"id": a.Items[0].ID, "value": a.Items[0].Value}, "ranking": ids}
+	}
+	out, _ := json.Marshal(value)
+	return "ok", string(out)
+}
+
+func (s *shelf) search(query string, limit int) any {
+	results := []any{}
+	total := 0
+	for _, d := range s.scrolls {
+		text := d.title + " " + d.text
+		for _, v := range d.fields {
+			text += fmt.Sprint(" ", v)
+		}
+		if have := shelfWords(text); !slices.ContainsFunc(shelfWords(query), func(w string) bool { return !slices.Contains(have, w) }) {
+			if total++; total <= limit {
+				results = append(results, obj{"id": d.id, "title": d.title, "date": "2020-01-01"})
+			}
+		}
+	}
+	return obj{"query": query, "total": total, "results": results}
+}
+
+// libraryTools are the four tools.
+func libraryTools() map[string]bool {
+	return map[string]bool{searchTool: true, openTool: true, extractTool: true, compareTool: true}
+}
+
+// careful is a profile without slips of its own.
+func careful() profile { p, _ := profileFor("sim-strong"); return p }
+
+// inquire works on a request until there is an answer: at most width calls a turn.
+func inquire(t testing.TB, s *shelf, pr prompt, width int) (action, int) {
+	t.Helper()
+	pr.tools = libraryTools()
+	for turn := 1; turn < 40; turn++ {
+		acts := newScholar(careful(), pr).acts()
+		require.NotEmpty(t, acts)
+		if acts[0].kind != useTool {
+			require.Len(t, acts, 1)
+			return acts[0], turn
+		}
+		for _, a := range acts[:min(width, len(acts))] {
+			args, err := json.Marshal(a.arguments())
+			require.NoError(t, err)
+			verdict, data := s.run(a.name, string(args))
+			pr.entries = append(pr.entries, fmt.Sprintf("tool result: turn %d %s %s -> %s <data>%s</data>", turn, a.name, args, verdict, data))
+		}
+	}
+	require.Fail(t, "no answer after 40 turns")
+	return action{}, 0
+}
+
+// questions are requests of every form with what their answers must and must not say.
+var questions = []struct{ request, want, not string }{
+	{"How tall is the Ash Point lighthouse?", "Ash Point is 41 metres", ""},
+	{"Who designed the Bell Rock lighthouse?", "Per Holt", ""},
+	{"When was the lighthouse at Crow Ness built?", "1902", ""},
+	{"What is the range of the Dun Head light?", "16 nautical miles", ""},
+	{"Who was the last keeper of the Eel Isle lighthouse?", "Old Eel", ""},
+	{"Which is taller, Ash Point or Bell Rock?", "Ash Point|41", "Bell Rock"},
+	{"Which of Ash Point, Bell Rock and Dun Head was built first?", "Dun Head|1859", "Ash Point"},
+	{"Which lighthouse on the north coast is the tallest?", "Crow Ness|52", "Ash Point"},
+	{"Which light on the west coast has the longest range?", "Jay Ledge|26", "Ibis"},
+	{"Which lighthouse in the south is the oldest?", "Goat Bay|1864", "Fox"},
+	{"What is the total height of the lighthouses designed by Una Frost?", "142", ""},
+	{"What is the average range of the lights on the south coast?", "18.67", ""},
+	{"How many lighthouses are on the north coast?", "is 5", ""},
+	{"Who designed the tallest lighthouse on the west coast?", "Ida Morn|Ibis Quay", ""},
+	{"In what year was the light with the longest range in the south automated?", "1993", ""},
+	{"List the heights of all lighthouses on the south coast.", "29|62|33|Fox Bar|Goat Bay|Hawk Reef", ""},
+	{"How many lighthouses on the north coast were built before 1880?", "is 3", ""},
+	{"Which lights designed by Ida Morn are taller than 50 metres?", "Crow Ness|Goat Bay|Ibis Quay", "Ash Point"},
+	{"Which coast has the higher average height, north or south?", "South coast|41.33", ""},
+	{"Which coast has the most lighthouses?", "North coast|5", ""},
+	{"What is the height of the Jay Ledge lighthouse?", "height of Jay Ledge is not recorded", ""},
+	{"What is the total height of the lights on the west coast?", "103|Jay Ledge", ""},
+	{"How tall is the Moon Rock lighthouse?", "No lighthouse called Moon Rock", ""},
+	{"How much taller is Crow Ness than Ash Point?", "11 metres", ""},
+	{"Is Ash Point taller than Crow Ness?", "No.", "Yes"},
+	{"Which lights on the north coast are taller than Eel Isle?", "Ash Point|Crow Ness", "Dun"},
+	{"How many lighthouses did the designer of Bell Rock design?", "is 3", ""},
+	{"Which of the lighthouses by the designer of Ash Point is the newest?", "Crow Ness|1902", "Ibis"},
+	{"Which lighthouse on the north coast is the second tallest?", "Ash Point|41", "Crow"},
+	{"Which lighthouses on the north coast were never automated?", "Dun Head", "Ash"},
+	{"Bell Rock and Hawk Reef: which one is taller?", "Bell Rock and Hawk Reef share|33", ""},
+	{"On which coast does Kite Sand stand?", "west coast", ""},
+	{"Which was automated first, Fox Bar or Goat Bay?", "Goat Bay|1976", "Fox"},
+	{"How many lighthouses are there?", "is 11", ""},
+	{"Who designed more lighthouses, Ida Morn or Per Holt?", "Ida Morn|4", "Per"},
+}
+
+// requireSays holds an answer to what it must and must not say.
+func requireSays(t testing.TB, got, want, not string) {
+	t.Helper()
+	for w := range strings.SplitSeq(want, "|") {
+		require.Contains(t, got, w)
+	}
+	if not != "" {
+		require.NotContains(t, got, not)
+	}
+}
+
+// TestScholarAnswersEveryForm: all at once, and one call at a time.
+func TestScholarAnswersEveryForm(t *testing.T) {
+	for _, c := range questions {
+		t.Run(c.request, func(t *testing.T) {
+			for _, width := range []int{1, 50} {
+				a, _ := inquire(t, newShelf(), prompt{request: c.request}, width)
+				require.Equal(t, respond, a.kind, a.message)
+				requireSays(t, a.message, c.want, c.not)
+			}
+		})
+	}
+}
