@@ -44,7 +44,7 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 	for i := range rows.Turns {
 		t := &rows.Turns[i]
 		m.addExtra(t)
-		if e.Excluded == "" && judged(t) {
+		if e.Excluded == "" && t.Judged() {
 			m.addTurn(t)
 		}
 	}

@@ -8,14 +8,11 @@ import (
 
 // Words of the ledger that the rules look at.
 const (
-	statusStopped   = "stopped"
-	statusCancelled = "cancelled"
-	statusError     = "error"
-	roleCompress    = "compress"
-	kindRescue      = "rescue"
-	outcomeOK       = "ok"
-	outcomeTimeout  = "timeout"
-	codeBudget      = "E_BUDGET"
+	statusError    = "error"
+	kindRescue     = "rescue"
+	outcomeOK      = "ok"
+	outcomeTimeout = "timeout"
+	codeBudget     = "E_BUDGET"
 )
 
 // episode is what the rules look at.
@@ -76,15 +73,6 @@ func (e *episode) readChecks() {
 	}
 }
 
-// withoutResult says that an episode says nothing about the model.
-func withoutResult(e *ledger.Episode) bool {
-	switch e.Status {
-	case ledger.StatusBudgetStop, ledger.StatusHarnessError, ledger.StatusInfraError, statusCancelled:
-		return true
-	}
-	return e.InfraError
-}
-
 // lastCall is the last tool call, nil without any.
 func (e *episode) lastCall() *ledger.ToolCall {
 	if len(e.calls) == 0 {
@@ -96,7 +84,7 @@ func (e *episode) lastCall() *ledger.ToolCall {
 // lastTurn is the last model call that was a step, nil without any.
 func (e *episode) lastTurn() *ledger.Turn {
 	for i := len(e.turns) - 1; i >= 0; i-- {
-		if t := &e.turns[i]; t.Role != roleCompress {
+		if t := &e.turns[i]; t.Role != ledger.RoleCompress {
 			return t
 		}
 	}
@@ -108,7 +96,7 @@ func (e *episode) lastTurn() *ledger.Turn {
 func (e *episode) invalidOutput() (code string, n int) {
 	for i := range e.turns {
 		t := &e.turns[i]
-		if t.Role == roleCompress || t.ErrorKind != "" || t.Actionable || t.Repaired {
+		if t.Role == ledger.RoleCompress || t.ErrorKind != "" || t.Actionable || t.Repaired {
 			continue
 		}
 		n++

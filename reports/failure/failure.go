@@ -60,7 +60,7 @@ type rule struct {
 // the tool before it failed. docs/evidence.md has them as a table. Of is pure and
 // safe for concurrent use; it keeps no part of rows.
 func Of(rows ledger.EpisodeRows) (c Cause, ok bool) {
-	if e := &rows.Episode; e.Solved && e.Status != statusStopped && !withoutResult(e) {
+	if rows.Episode.Succeeded() {
 		return Cause{}, false
 	}
 	return cause(rows), true
