@@ -10,6 +10,10 @@ import (
 const (
 	statusError    = "error"
 	kindRescue     = "rescue"
+	stopContract   = "contract_violation"
+	stopPlan       = "invalid_plan"
+	stopFinal      = "final_schema"
+	stopStep       = "failed_step"
 	outcomeOK      = "ok"
 	outcomeTimeout = "timeout"
 	codeBudget     = "E_BUDGET"
@@ -106,6 +110,40 @@ func (e *episode) invalidOutput() (code string, n int) {
 		}
 	}
 	return code, n
+}
+
+// lastViolation is the first violation of the last turn of a role that has one; of
+// all decisions where the role is empty.
+func (e *episode) lastViolation(role string) string {
+	for i := len(e.turns) - 1; i >= 0; i-- {
+		t := &e.turns[i]
+		if t.Judged() && len(t.Violations) > 0 && (role == "" || t.Role == role) {
+			return either(name(t.Violations[0]), "no violation")
+		}
+	}
+	return "no violation"
+}
+
+// unfinished says that a step of the plan, or one of its items, ended with an output
+// that could not be used; empty where none did.
+func (e *episode) unfinished() string {
+	later := map[string]bool{}
+	for i := len(e.turns) - 1; i >= 0; i-- {
+		t := &e.turns[i]
+		if t.Role != ledger.RoleStep || !t.Judged() || later[t.PlanStep] {
+			continue
+		}
+		later[t.PlanStep] = true
+		if len(t.Violations) == 0 {
+			continue
+		}
+		what := "a step"
+		if strings.HasSuffix(t.PlanStep, "]") {
+			what = "an item of a step"
+		}
+		return what + " was not finished (" + either(name(t.Violations[0]), "no violation") + ")"
+	}
+	return ""
 }
 
 // firstFailed is the first tool call that failed, and how many did. Calls refused

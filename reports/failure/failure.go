@@ -10,8 +10,8 @@ type Kind string
 // The taxonomy, in the order in which kinds are shown. The first five are the
 // model's failures, the last two say nothing about it.
 const (
-	// Contract: the model's outputs could not be used, and that ended the episode;
-	// or they were not as valid as the task demands.
+	// Contract: the model's outputs broke the strategy's protocol and could not be
+	// used, and that ended the episode; or they were not as valid as the task demands.
 	Contract Kind = "contract"
 	// Answer: it ended as it should and said the wrong thing.
 	Answer Kind = "answer"

@@ -24,8 +24,14 @@ func (e *episode) byProvider() string {
 		return ""
 	}
 	says := either(name(e.ErrorKind), "no error kind")
-	if n := len(e.turns); n > 0 && e.turns[n-1].Role != "main" && e.turns[n-1].Role != "" {
-		says += ", model of role " + name(e.turns[n-1].Role)
+	if n := len(e.turns); n > 0 {
+		switch role := e.turns[n-1].Role; role {
+		case "", ledger.RoleMain:
+		case ledger.RolePlanner, ledger.RoleStep:
+			says += ", turn of role " + role // asked of the same model as ever
+		default:
+			says += ", model of role " + name(role)
+		}
 	}
 	return says
 }
@@ -41,9 +47,20 @@ func (e *episode) cutOff() string {
 	return ""
 }
 
-// unusable: outputs that break the contract ended the episode.
+// unusable: outputs that break the strategy's protocol ended the episode.
 func (e *episode) unusable() string {
-	if e.Status != ledger.StatusStopped || e.StopReason != "contract_violation" {
+	if e.Status != ledger.StatusStopped {
+		return ""
+	}
+	switch e.StopReason {
+	case stopContract:
+	case stopPlan:
+		return "no valid plan (" + e.lastViolation(ledger.RolePlanner) + ")"
+	case stopFinal:
+		return "no final answer of the form asked for (" + e.lastViolation("") + ")"
+	case stopStep:
+		return e.unfinished()
+	default:
 		return ""
 	}
 	code, _ := e.invalidOutput()
