@@ -92,6 +92,7 @@ func (b *Builder) Report() Report {
 	for _, a := range b.order {
 		r.Candidates = append(r.Candidates, a.judge(r.Run.Acceptance))
 	}
+	b.addWork()
 	r.addAnchors()
 	r.addOutcomes()
 	r.addGroups(b.by)
