@@ -58,13 +58,13 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	row := &rows.Episode
 	e := Episode{
 		ID: strings.Clone(row.EpisodeID), Task: b.word(row.TaskID), Candidate: b.word(row.Candidate), Trial: int(row.Trial),
-		Status: b.word(row.Status), StopReason: b.word(row.StopReason), Excluded: excluded(row),
+		Status: b.word(row.Status), StopReason: b.word(row.StopReason), Excluded: row.Excluded(),
 		Steps: int(row.Steps), ElapsedUs: row.ElapsedUs,
 	}
 	if row.CostNanoUSD != nil {
 		e.CostNanoUSD = new(*row.CostNanoUSD)
 	}
-	e.Solved = e.Excluded == "" && solved(row)
+	e.Solved = row.Succeeded()
 	why := reason(&e, row)
 	e.Failure = b.word(bounded(why, maxFailure))
 	if c, ok := failure.Of(rows); ok {
@@ -92,6 +92,7 @@ func (b *Builder) Report() Report {
 	for _, a := range b.order {
 		r.Candidates = append(r.Candidates, a.judge(r.Run.Acceptance))
 	}
+	b.addWork()
 	r.addAnchors()
 	r.addOutcomes()
 	r.addGroups(b.by)
@@ -107,10 +108,6 @@ func (b *Builder) Report() Report {
 	}
 	return *r
 }
-
-// solved says that an episode with a result is a success: a guard's stop is none,
-// whatever the checks say.
-func solved(row *ledger.Episode) bool { return row.Solved && row.Status != "stopped" }
 
 // Build is the report of rows held in memory, whose three tables are in the
 // ledger's order.
@@ -195,7 +192,7 @@ func reason(e *Episode, row *ledger.Episode) string {
 	if e.Solved {
 		return ""
 	}
-	if lost(e.Excluded) || e.Excluded == excludedBudget {
+	if lost(e.Excluded) || e.Excluded == ledger.LostToCap {
 		return join(": ", row.ErrorKind, row.ErrorText)
 	}
 	for _, c := range row.Checks {

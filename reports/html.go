@@ -258,7 +258,13 @@ func (c Candidate) meta() string {
 	return s
 }
 
-func (g Group) name() string { return g.Provider + "/" + g.Model }
+func (g Group) name() string {
+	name := g.Provider + "/" + g.Model
+	if g.Agent != "" {
+		name += " " + g.Agent
+	}
+	return name
+}
 
 // about says whom a group pools and what it mixes.
 func (g Group) about() string {

@@ -94,6 +94,9 @@ func summaryRows(t table.Writer, list []Criterion, name int) {
 func (c Criterion) short() string {
 	switch c.Name {
 	case "valid_json":
+		if c.Title != validTitle(true) {
+			return "valid first outputs"
+		}
 		return "valid JSON contract"
 	case "clarifies_per_success":
 		return "clarifies a success"
