@@ -68,11 +68,12 @@ func (r *Recorder) live(req *http.Request) (*http.Response, error) {
 
 // send passes a request on and puts the tap on the response.
 func (r *Recorder) send(req *http.Request, body string, t *tap) (*http.Response, error) {
-	t.ctx, t.report = req.Context(), observer(req.Context())
+	t.ctx, t.report, t.watch = req.Context(), observer(req.Context()), watch(req.Context())
 	t.start = r.o.Now()
+	t.watch.begin(t.start, r.o.Now)
 	resp, err := r.o.Base.RoundTrip(withBody(req, body))
 	if err != nil {
-		t.end(r.o.Now(), err)
+		t.end(t.now(true), err)
 		return nil, err
 	}
 	t.exchange.Status = resp.StatusCode
