@@ -194,16 +194,10 @@ func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Rea
 	}
 }
 
-// step steps the machine. A strategy of one's own that panics fails its episode; a
-// built-in one that does is a bug to be seen.
+// step steps the machine.
 func (e *episode) step(ev agent.Event) (ready agent.Ready, err error) {
-	if _, own := e.strategies[e.candidate.Agent]; own {
-		defer func() {
-			if r := recover(); r != nil {
-				ready, err = agent.Ready{Used: e.rows.used}, fmt.Errorf("strategy %s panicked at %T: %v", e.candidate.Agent, ev, r)
-			}
-		}()
-	}
+	ready.Used = e.rows.used // where it panics
+	defer e.guardOwn(ev, &err)
 	return e.machine.Step(ev), nil
 }
 
