@@ -214,7 +214,11 @@ func (o Options) header(p planned) recorder.Header {
 	h.Digests["policy"] = digestOf(p.params.MaxTokens, p.params.Temperature, p.params.Budgets)
 	h.Digests["task"] = o.taskDigest(p.task)
 	c := p.candidate
-	h.Digests["candidate"] = digestOf(c.Agent, c.Rescue, c.RescueOnContradiction, c.BaseURL, c.Region, c.Stream, c.Headers, c.Query, c.Body)
+	parts := []any{c.Agent, c.Rescue, c.RescueOnContradiction, c.BaseURL, c.Region, c.Stream, c.Headers, c.Query, c.Body}
+	if part := agentPart(c); part != nil {
+		parts = append(parts, part)
+	}
+	h.Digests["candidate"] = digestOf(parts...)
 	return h
 }
 
@@ -230,7 +234,11 @@ func (o Options) taskDigest(t goldens.Task) string {
 			tools = append(tools, spec)
 		}
 	}
-	return digestOf(t.Request, t.Constraints, t.World.Now.UTC().Format(time.RFC3339Nano), t.World.Zone.String(), w, t.Replies, t.Approvals, t.Script, tools)
+	parts := []any{t.Request, t.Constraints, t.World.Now.UTC().Format(time.RFC3339Nano), t.World.Zone.String(), w, t.Replies, t.Approvals, t.Script, tools}
+	if len(t.Inputs)+len(t.Images)+len(t.AnswerSchema) > 0 {
+		parts = append(parts, t.Inputs, t.Each, t.Images, t.AnswerSchema)
+	}
+	return digestOf(parts...)
 }
 
 func digestOf(parts ...any) string {
