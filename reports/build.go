@@ -65,6 +65,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 		e.CostNanoUSD = new(*row.CostNanoUSD)
 	}
 	e.Solved = row.Succeeded()
+	e.count(&rows)
 	why := reason(&e, row)
 	e.Failure = b.word(bounded(why, maxFailure))
 	if c, ok := failure.Of(rows); ok {
@@ -85,6 +86,24 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	}
 }
 
+// count keeps what strategies are compared by.
+func (e *Episode) count(rows *ledger.EpisodeRows) {
+	e.calls = int32(len(rows.ToolCalls))
+	var all sum
+	for _, n := range []*int64{rows.Episode.In, rows.Episode.Out, rows.Episode.CacheRead, rows.Episode.CacheWrite, rows.Episode.Reasoning} {
+		all.add(n)
+	}
+	e.tokens = all.value()
+	for i := range rows.Turns {
+		if t := &rows.Turns[i]; t.Judged() {
+			e.judged++
+			if t.Valid() {
+				e.valid++
+			}
+		}
+	}
+}
+
 // Report returns the finished report; the builder is of no use afterwards.
 func (b *Builder) Report() Report {
 	r := &b.r
@@ -99,6 +118,7 @@ func (b *Builder) Report() Report {
 	r.addTasks()
 	r.addPasses()
 	r.addVerdict()
+	r.addStrategies()
 	b.addTrend()
 	r.addFigures()
 	r.addNotes(b.orphans)

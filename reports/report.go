@@ -41,6 +41,9 @@ type Report struct {
 	// Clusters group the episodes that were not solved by signature, the largest
 	// first, within the taxonomy's order.
 	Clusters []Cluster `json:"clusters"`
+	// Strategies compares agents that were run with the same models; null where there
+	// are no two.
+	Strategies *Strategies `json:"strategies,omitempty"`
 	// Trend are past runs of the same suite with this one last; null without any.
 	Trend []trend.Series `json:"trend,omitempty"`
 	// Figures name the plots, in the order shown.
@@ -222,6 +225,10 @@ type Episode struct {
 	Steps       int            `json:"steps"`
 	CostNanoUSD *int64         `json:"cost_nanousd"`
 	ElapsedUs   int64          `json:"elapsed_us"`
+
+	// What contests of strategies look at; tokens is nil where unknown.
+	tokens               *int64
+	calls, judged, valid int32
 
 	anchor string // of the transcript on the page; empty without one
 	kept   *kept  // nil for most episodes of a large run

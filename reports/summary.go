@@ -61,6 +61,7 @@ func Summary(w io.Writer, r Report, width int) error {
 		}
 		why(&b, g.name(), g.Criteria, width)
 	}
+	summaryStrategies(&b, r, width)
 	summaryClusters(&b, r, width)
 	trendNews(&b, r, width)
 	for _, n := range r.Notes {

@@ -9,11 +9,14 @@ import (
 	"github.com/cupel-eval/cupel/reports/failure"
 )
 
-// record is what is kept of an episode, about 130 bytes and 8 for each turn.
+// record is what is kept of an episode, about 150 bytes and 8 for each turn.
 type record struct {
 	id string
 	// cost and tokens are of the whole episode, latency the sum over judged turns, µs.
 	cost, tokens, latency int64
+	// elapsed and calls are known of contests only.
+	elapsed int64
+	calls   int32
 	// tape is a hash of its cassette, 0 without one.
 	tape uint64
 	// from and to are its decisions among those of its book.
