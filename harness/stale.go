@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/recorder"
 )

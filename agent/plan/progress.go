@@ -57,7 +57,13 @@ func (g *Progress) fulfilled(s Step) bool {
 	return true
 }
 
-// State is where a step is; Why is what it failed of, or was cancelled for.
+// Steps are those of the plan, in its order.
+func (g *Progress) Steps() []Step { return g.steps }
+
+// Has says whether there is a step of that id.
+func (g *Progress) Has(id string) bool { _, ok := g.state[id]; return ok }
+
+// State is where a step is.
 func (g *Progress) State(id string) State { return g.state[id] }
 
 // Why is what a step failed of, or was cancelled for; empty otherwise.
@@ -73,8 +79,8 @@ func (g *Progress) Over() bool {
 	return true
 }
 
-// Start, Done and Fail move a step. They panic when the step is not where it
-// must be: that is a mistake of the caller.
+// Start begins a pending step. It panics, as Done and Fail do, when the step is not
+// where it must be: that is a mistake of the caller.
 func (g *Progress) Start(id string) { g.move(id, Pending, Running) }
 
 // Done ends a running step.
