@@ -92,17 +92,17 @@ func TestContractRefusesWhatItHasNot(t *testing.T) {
 
 // Digests of prompts change with what is told, and only for who is told.
 func TestDigestsOfWhatIsGiven(t *testing.T) {
-	plain := Digests(Params{})["prompt"]
+	plain := Digests("contract", Params{})["prompt"]
 	seen := map[string]string{plain: "nothing"}
 	for name, p := range map[string]Params{
 		"inputs": {Inputs: []Input{{"a", json.RawMessage("1")}}}, "each": {Each: "a"}, "schema": {AnswerSchema: json.RawMessage(`{}`)}, "memory": {Memory: []Exchange{{"a", "b"}}},
 	} {
-		digest := Digests(p)["prompt"]
+		digest := Digests("contract", p)["prompt"]
 		require.Empty(t, seen[digest], name)
 		seen[digest] = name
 	}
-	require.Equal(t, Digests(Params{Inputs: []Input{{"a", nil}}})["prompt"], Digests(Params{Inputs: []Input{{"b", json.RawMessage("1")}, {"c", nil}}})["prompt"], "templates, not values")
-	require.Equal(t, plain, Digests(Params{Images: []providers.Image{{}}})["prompt"], "an image needs no words")
+	require.Equal(t, Digests("contract", Params{Inputs: []Input{{"a", nil}}})["prompt"], Digests(Params{Inputs: []Input{{"b", json.RawMessage("1")}, {"c", nil}}})["prompt"], "templates, not values")
+	require.Equal(t, plain, Digests("contract", Params{Images: []providers.Image{{}}})["prompt"], "an image needs no words")
 }
 
 func TestRemember(t *testing.T) {
