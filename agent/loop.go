@@ -27,17 +27,7 @@ type floor struct {
 func (f *floor) take(ev Event) *loop {
 	f.out = Ready{}
 	f.Take(ev)
-	id := 0
-	switch ev := ev.(type) {
-	case ModelReplied:
-		id = ev.ID
-	case ModelFailed:
-		id = ev.ID
-	case ToolReturned:
-		id = ev.ID
-	case UserReplied:
-		id = ev.ID
-	}
+	id := eventID(ev)
 	l := f.owners[id]
 	if l == nil {
 		return nil

@@ -95,11 +95,7 @@ func (l *loop) prepare(s *slot) {
 	if !json.Valid(args) {
 		args, _ = json.Marshal(cut(clean(s.call.Args), maxData)) // a string always encodes
 	}
-	name := s.call.Name
-	if s.spec.Name == "" {
-		name = tool.Label(name)
-	}
-	s.run = CallTool{Parent: l.parent, Call: tool.Call{Name: name, Args: args}}
+	s.run = CallTool{Parent: l.parent, Call: tool.Call{Name: s.call.Name, Args: args}}
 	if len(s.faults) > 0 {
 		return
 	}
@@ -120,7 +116,7 @@ func (l *loop) runTurn() {
 			l.runCall(i)
 			continue
 		case len(s.faults) > 0:
-			s.answer(failure(codeArgs, list(s.faults)), true)
+			s.answer(failure(codeArgs, s.faults[0].Detail), true)
 		case asked:
 			s.answer(failure(codeOneQuestion, tellOneQuestion), true)
 		default:

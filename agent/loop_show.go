@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -21,8 +22,13 @@ const (
 	tellEmpty       = "the output was empty"
 	tellNoObject    = "the arguments must be a JSON object"
 	tellTooLate     = "no tool is called any more; answer now"
+	noOutput        = "(no output)" // in the place of an empty message, which wires refuse
 	tellConclude    = "There is no room for more results. Call no more tools: answer now with what you have."
 )
+
+func tellUnknown(name, known string) string {
+	return fmt.Sprintf("no tool is called %q; known: %s", name, known)
+}
 
 func tellRepeated(tools string) string {
 	return "Nothing new came of that.\n" + reflectHeading + "you repeated " + tools + " with identical arguments; choose a different action."
@@ -91,4 +97,28 @@ func bounded(text string) string {
 		end += size
 	}
 	return text[:end] + "... [truncated]"
+}
+
+// loopSpecimen shows everything a loop can say to the model once.
+func loopSpecimen(t talk) string {
+	var w strings.Builder
+	for _, o := range t.offer() {
+		w.WriteString(o.Name + o.Description + string(o.Schema))
+	}
+	faults := []fault{{"c", "d"}}
+	finish := ""
+	if t.final != nil {
+		finish = t.final.tool.Name
+	}
+	for _, text := range []string{
+		tellIgnored, tellOneQuestion, tellTooMany, tellNoCalls, tellCircuitOpen, tellCut, tellEmpty, tellNoObject, tellTooLate, tellConclude,
+		tellRepeated("t"), tellWrongText(faults, finish), tellUnusable(faults[0], t.react), tellUnknown("t", "k"), noOutput,
+	} {
+		w.WriteString(text + "\n")
+	}
+	for _, r := range []tool.Result{{Outcome: tool.OK}, {Outcome: tool.Error}, {Outcome: tool.Rejected, Code: codeDenied}} {
+		text, _ := shownResult(r)
+		w.WriteString(text + "\n")
+	}
+	return w.String()
 }

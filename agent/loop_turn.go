@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -152,7 +153,10 @@ func (l *loop) sort(calls []providers.ToolCall, cut bool) []slot {
 			s.kind = slotGiveUp
 			s.question, s.faults = textArg(c.Args, "reason")
 		default:
-			s.spec, _ = l.tools.Spec(c.Name)
+			var known bool
+			if s.spec, known = l.tools.Spec(c.Name); !known {
+				s.call.Name = sayable(c.Name)
+			}
 			s.faults = l.callFaults(c)
 		}
 		if cut && len(s.faults) > 0 && notJSON(s.faults[0].Code) {
@@ -192,7 +196,7 @@ func (l *loop) callFaults(c providers.ToolCall) []fault {
 		return []fault{{violationConclude, tellTooLate}}
 	}
 	if !l.tools.Has(c.Name) {
-		return []fault{{violationUnknownTool, fmt.Sprintf("no tool is called %q; known: %s", tool.Label(c.Name), l.known())}}
+		return []fault{{violationUnknownTool, tellUnknown(tool.Label(c.Name), l.known())}}
 	}
 	fields := l.tools.Validate(tool.Call{Name: c.Name, Args: json.RawMessage(c.Args)})
 	switch {
@@ -221,7 +225,10 @@ func (l *loop) called(r providers.Reply, j *Judgement) {
 		}
 		j.Actionable = j.Actionable || len(s.faults) == 0
 	}
-	j.ActionType, j.ActionName, j.Reason = l.actionType(l.slots[0].kind), oneLine(l.slots[0].call.Name, maxName), reasonOK
+	j.ActionName, j.Reason = oneLine(l.slots[0].call.Name, maxName), reasonOK
+	if j.ActionType = l.actionType(l.slots[0].kind); j.ActionType == typeClarify {
+		j.Reason = reasonNeedClarification
+	}
 	if l.Budgets.OutOfTime(l.Used()) {
 		l.stop(MaxSeconds)
 		return
@@ -275,7 +282,8 @@ func (l *loop) calledToEnd(r providers.Reply, j *Judgement, i int) {
 	if len(l.slots) > 1 {
 		j.Warnings = []string{warnIgnored}
 	}
-	j.ActionType, j.ActionName = l.actionType(s.kind), oneLine(s.call.Name, maxName)
+	j.ActionType, j.ActionName, j.Reason = l.actionType(s.kind), oneLine(s.call.Name, maxName), reasonOK
+	j.Actionable = len(s.faults) == 0
 	switch {
 	case len(s.faults) == 0 && s.kind == slotGiveUp:
 		j.Done, j.Reason = true, reasonCannotProceed
@@ -292,9 +300,13 @@ func (l *loop) calledToEnd(r providers.Reply, j *Judgement, i int) {
 	for k := range l.slots {
 		l.slots[k].answer(failure(codeIgnored, tellIgnored), true)
 	}
-	s.answer(failure(codeArgs, list(s.faults)), true)
-	if s.kind == slotFinal && l.final.plain {
+	switch {
+	case s.kind == slotGiveUp:
+		s.answer(failure(codeArgs, s.faults[0].Detail), true)
+	case l.final.plain:
 		s.answer(list(s.faults), true)
+	default:
+		s.answer(failure(codeArgs, list(s.faults)), true)
 	}
 	l.show()
 	l.next()
@@ -381,7 +393,6 @@ func (l *loop) unusable(r providers.Reply, j *Judgement, f fault) {
 }
 
 // remember adds what the model said to the conversation, as it is to be sent back.
-// Wires refuse a message without anything.
 func (l *loop) remember(r providers.Reply) {
 	m := providers.Message{Role: providers.RoleAssistant, Text: r.Text, Continuation: r.Continuation}
 	if !l.react {
@@ -390,7 +401,18 @@ func (l *loop) remember(r providers.Reply) {
 		}
 	}
 	if len(m.Calls) == 0 && strings.TrimSpace(m.Text) == "" {
-		m.Text, m.Continuation = "(no output)", nil
+		m.Text, m.Continuation = noOutput, nil
 	}
 	l.add(m)
+}
+
+// sayable makes a name that no tool has one that wires take.
+func sayable(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+	return cmp.Or(name[:min(len(name), maxName)], "_")
 }

@@ -56,3 +56,19 @@ func requestPrompt(p Params, item json.RawMessage) string {
 func fenceJSON(value json.RawMessage) string {
 	return dataOpen + strings.ReplaceAll(bounded(flat(string(value))), "<", `\u003c`) + dataClose
 }
+
+// toolsVersion names the rules by which outputs are judged; it changes whenever a
+// verdict could.
+const toolsVersion = "tools/1"
+
+// toolsSpecimen shows everything the prompts can say once; what a loop says of any
+// strategy is loopSpecimen.
+func toolsSpecimen(p Params) string {
+	var final *finisher
+	if len(p.AnswerSchema) > 0 {
+		final, _ = newFinalAnswer(json.RawMessage(`{"type":"object"}`), 0) // which is a schema
+	}
+	react := p.Profile == profileReact
+	shown := Params{System: "s", Constraints: "c", Profile: p.Profile, AnswerSchema: p.AnswerSchema, Request: "r", Each: "e", Inputs: []Input{{"i", []byte("0")}, {"e", nil}}}
+	return toolsSystem(shown, final) + requestPrompt(shown, []byte("0")) + loopSpecimen(talk{asks: true, final: final, react: react})
+}
