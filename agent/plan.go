@@ -113,7 +113,7 @@ func checkPlan(p Params) error {
 
 // Step implements Machine.
 func (m *planMachine) Step(ev Event) Ready {
-	m.event = commandOf(ev)
+	m.event = eventID(ev)
 	revision := max(m.attempt-1, 0) // of the turn that the event ends
 	l := m.take(ev)
 	switch ev := ev.(type) {
@@ -140,19 +140,6 @@ func (m *planMachine) Step(ev Event) Ready {
 		m.out.Judgement.PlanRev = revision
 	}
 	return m.ready()
-}
-
-// commandOf is the command that an event answers, 0 for none.
-func commandOf(ev Event) int {
-	switch ev := ev.(type) {
-	case ModelReplied:
-		return ev.ID
-	case ModelFailed:
-		return ev.ID
-	case ToolReturned:
-		return ev.ID
-	}
-	return 0
 }
 
 // Phases and statuses of updates; a step is a phase by its id.

@@ -110,7 +110,7 @@ func planText(r providers.Reply) (text string, j Judgement, faults []fault) {
 		switch {
 		case c.Name != plan.Tool:
 			j.Violations = append(j.Violations, violationUnknownTool)
-			faults = append(faults, fault{violationUnknownTool, fmt.Sprintf("there is no tool %q here; call %s", tool.Label(c.Name), plan.Tool)})
+			faults = append(faults, fault{violationUnknownTool, tellUnknown(tool.Label(c.Name), plan.Tool)})
 		case j.ActionType == typePlan:
 			j.Warnings = []string{warnIgnored}
 		default:
@@ -159,14 +159,14 @@ func readPlanText(text string, finish providers.Finish, known plan.Known) (plan.
 func (m *planMachine) sendBack(r providers.Reply, faults []fault) {
 	said := providers.Message{Role: providers.RoleAssistant, Text: r.Text, Continuation: r.Continuation}
 	if len(r.Calls) == 0 && strings.TrimSpace(r.Text) == "" {
-		said.Text, said.Continuation = "(no output)", nil
+		said.Text, said.Continuation = noOutput, nil
 	}
 	for i, c := range r.Calls {
-		c.ID = fmt.Sprintf("plan_%d_%d", m.attempt, i+1) // providers may send one twice
+		c.ID, c.Name = fmt.Sprintf("plan_%d_%d", m.attempt, i+1), sayable(c.Name) // providers may send an id twice
 		said.Calls = append(said.Calls, c)
 	}
 	m.messages = append(m.messages, said)
-	text := fmt.Sprintf("The plan of attempt %d/%d is not valid:\n%s\nCall %s again with the whole plan.", m.attempt, m.bounds.Attempts, list(faults), plan.Tool)
+	text := tellInvalid(m.attempt, m.bounds.Attempts, faults)
 	for _, c := range said.Calls {
 		m.messages = append(m.messages, providers.Message{Role: providers.RoleTool, CallID: c.ID, Name: c.Name, Text: text, Failed: true})
 	}
@@ -174,7 +174,7 @@ func (m *planMachine) sendBack(r providers.Reply, faults []fault) {
 		return
 	}
 	if _, ok := plan.FromText(r.Text); !ok {
-		text = fmt.Sprintf("Error: LLM did not call %s tool on attempt %d/%d. Please call the %s tool with your task plan.", plan.Tool, m.attempt, m.bounds.Attempts, plan.Tool)
+		text = tellNoPlan(m.attempt, m.bounds.Attempts)
 	}
 	m.messages = append(m.messages, providers.Message{Role: providers.RoleUser, Text: text})
 }

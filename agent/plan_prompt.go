@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/tool"
@@ -98,4 +100,46 @@ func argNames(tools *tool.Set, s tool.Spec) string {
 		out = append(out, label)
 	}
 	return orNone(strings.Join(out, ", "))
+}
+
+// tellInvalid tells the planner everything that is wrong with its plan, tellNoPlan
+// that there was none.
+func tellInvalid(attempt, attempts int, faults []fault) string {
+	return fmt.Sprintf("The plan of attempt %d/%d is not valid:\n%s\nCall %s again with the whole plan.", attempt, attempts, list(faults), plan.Tool)
+}
+
+func tellNoPlan(attempt, attempts int) string {
+	return fmt.Sprintf("Error: LLM did not call %s tool on attempt %d/%d. Please call the %s tool with your task plan.", plan.Tool, attempt, attempts, plan.Tool)
+}
+
+// planVersion names the rules by which plans and steps are judged; it changes whenever
+// a judgement or what is said of a faulty plan does.
+const planVersion = "plan/1"
+
+// planSpecimen shows everything that the prompts of a planner and its steps can say
+// once.
+func planSpecimen(Params) string {
+	shown := Params{System: "s", Request: "r", Constraints: "c", Inputs: []Input{{"i", []byte("0")}}}
+	m := planMachine{Params: shown, results: map[string]json.RawMessage{"i": []byte("0"), "a": []byte("1")}}
+	whole, last := plan.Plan{Steps: []plan.Step{{ID: "a"}, {ID: "b"}}}.Ending(nil)
+	m.progress = plan.NewProgress(whole)
+	end, _ := whole.Step(last)
+	final, _ := m.finisherOf(plan.Step{}, []byte("{}")) // which is a schema
+	offer := plan.Offer(nil)
+	_, faults := final.check("{}", true)
+	_, wrong := final.check("[1]", false)
+	_, prose := final.check("x", false)
+	var w strings.Builder
+	for _, text := range []string{
+		plannerSystem(shown), plannerPrompt(shown), plannerPrompt(Params{}), offer.Name, offer.Description, string(offer.Schema),
+		tellInvalid(1, 2, faults), tellNoPlan(1, 2), list(wrong), list(prose),
+		stepSystem(shown, time.Time{}, true), stepSystem(Params{}, time.Time{}, false),
+		m.stepPrompt(plan.Step{ID: "s", DependsOn: []string{"i", "a"}}, end.Instructions, []byte("0")),
+		loopSpecimen(talk{final: final}), condenseSystem,
+	} {
+		w.WriteString(text + "\n")
+	}
+	l := loop{talk: talk{opening: []providers.Message{{Text: "o"}}}, summary: "s"}
+	l.messages = append(l.opening, slices.Repeat([]providers.Message{{Role: providers.RoleAssistant, Text: "t", Calls: []providers.ToolCall{{}}}}, condenseKeeps+1)...)
+	return w.String() + l.condensePrompt() + summaryHeading
 }

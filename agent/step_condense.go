@@ -17,6 +17,9 @@ const (
 	maxRecalled    = 2000 // characters of one message that are summarised
 )
 
+// summaryHeading stands before the summary, behind the first message.
+const summaryHeading = "\n\nSUMMARY OF WHAT WAS DONE SO FAR:\n"
+
 // olderThan is the index of the first message that stays when the history is
 // condensed: what a turn called and the answers to it are never parted.
 func (l *loop) olderThan() int {
@@ -102,7 +105,7 @@ func (l *loop) condensed(ev Event) {
 func (l *loop) shorten(summary string) {
 	l.summary = summary
 	opening := slices.Clone(l.opening)
-	opening[len(opening)-1].Text += "\n\nSUMMARY OF WHAT WAS DONE SO FAR:\n" + fence(summary)
+	opening[len(opening)-1].Text += summaryHeading + fence(summary)
 	kept := l.messages[l.olderThan():]
 	l.shown -= len(l.messages) - len(opening) - len(kept)
 	l.messages, l.size = nil, 0
