@@ -163,9 +163,12 @@ func (o Options) status(plan *plan, p planned) (CassetteStatus, error) {
 			digests = append(digests, digest)
 		}
 	}
+	if why != "" {
+		digests = nil // it says more
+	}
 	s, _, err := o.statusAfter(p, digests)
-	if why != "" && s.State == CassetteFresh {
-		s.State, s.Why = CassetteStale, []string{why}
+	if why != "" && (s.State == CassetteFresh || s.State == CassetteStale) {
+		s.State, s.Why = CassetteStale, append(s.Why, why)
 	}
 	return s, err
 }
@@ -304,8 +307,8 @@ func changes(was, is recorder.Header) []string {
 		{"task", " (request, world, or its script)"}, {"candidate", " (address, rescue, or what is added to requests)"},
 		{"session", " (an earlier task of it was recorded anew)"},
 	} {
-		then := was.Digests[d.name]
-		if then != "" && then != is.Digests[d.name] && (d.name != "policy" || was.Digests["task"] != "") {
+		then, now := was.Digests[d.name], is.Digests[d.name]
+		if then != "" && now != "" && then != now && (d.name != "policy" || was.Digests["task"] != "") {
 			why = append(why, d.name+" changed"+d.hint)
 		}
 	}
