@@ -27,17 +27,7 @@ type floor struct {
 func (f *floor) take(ev Event) *loop {
 	f.out = Ready{}
 	f.Take(ev)
-	id := 0
-	switch ev := ev.(type) {
-	case ModelReplied:
-		id = ev.ID
-	case ModelFailed:
-		id = ev.ID
-	case ToolReturned:
-		id = ev.ID
-	case UserReplied:
-		id = ev.ID
-	}
+	id := eventID(ev)
 	l := f.owners[id]
 	if l == nil {
 		return nil
@@ -96,6 +86,8 @@ type talk struct {
 	// room is the estimated number of tokens of system and messages from which on
 	// only an answer is asked for; 0 is no bound.
 	room int
+	// condense has older messages summarised before there is no room left.
+	condense bool
 }
 
 // loop is one conversation with native tool calling: it asks the model, runs what it
@@ -120,6 +112,8 @@ type loop struct {
 	lastText   string
 	whom       Whom
 	concluding bool
+	condensing bool   // a summary is under way
+	summary    string // of what was dropped
 
 	slots  []slot // the calls of the turn under way
 	left   int    // of them, without an answer
@@ -190,6 +184,10 @@ func (l *loop) begin(parent int) {
 
 // take continues with the outcome of a command of the loop's.
 func (l *loop) take(ev Event) {
+	if l.condensing {
+		l.condensed(ev)
+		return
+	}
 	switch ev := ev.(type) {
 	case ModelReplied:
 		l.replied(ev.Reply)
@@ -210,6 +208,10 @@ func (l *loop) next() {
 	}
 	if l.iterations >= l.maxIterations {
 		l.stop(MaxIterations)
+		return
+	}
+	if l.condenseDue() {
+		l.askSummary()
 		return
 	}
 	choice := l.choice

@@ -116,7 +116,7 @@ func (l *loop) runTurn() {
 			l.runCall(i)
 			continue
 		case len(s.faults) > 0:
-			s.answer(failure(codeArgs, list(s.faults)), true)
+			s.answer(failure(codeArgs, s.faults[0].Detail), true)
 		case asked:
 			s.answer(failure(codeOneQuestion, tellOneQuestion), true)
 		default:

@@ -67,11 +67,11 @@ func newFinalAnswer(schema json.RawMessage, tries int) (*finisher, error) {
 // answerSchema judges final answers.
 type answerSchema struct {
 	set     *tool.Set
-	wrapped bool // the value is the member output
+	wrapped bool // the schema is of an object that holds the answer as "output"
 }
 
-// check implements finisher.check. A text may be wrapped in a code fence and the
-// like, and either may have "output" around it or not.
+// check implements finisher.check. The text of a reply may have a code fence and the
+// like around it, and the answer an object with nothing but "output".
 func (a answerSchema) check(text string, called bool) (json.RawMessage, []fault) {
 	value, _, ok := tool.ParseJSON(strings.Trim(text, " \n\t\r"))
 	if !ok && !called {
@@ -82,35 +82,31 @@ func (a answerSchema) check(text string, called bool) (json.RawMessage, []fault)
 	if !ok {
 		return nil, []fault{{violationNotFinal, "the answer must be JSON"}}
 	}
-	tries := []string{value.Raw}
-	if inner, ok := value.Get(outputMember); ok && len(value.Members) == 1 && !a.wrapped {
-		tries = append(tries, inner.Raw)
-	}
-	if a.wrapped && !called {
-		tries = append(tries, fmt.Sprintf(`{%q:%s}`, outputMember, value.Raw))
-	}
-	var faults []string
-	for i, try := range tries {
-		wrong := a.set.Validate(tool.Call{Name: finalTool, Args: json.RawMessage(try)})
-		if len(wrong) == 0 {
-			return a.unwrap(try), nil
-		}
-		if i == 0 {
-			faults = wrong
+	answers := []string{value.Raw}
+	if inner, ok := value.Get(outputMember); ok && len(value.Members) == 1 {
+		answers = append(answers, inner.Raw)
+		if a.wrapped {
+			answers[0], answers[1] = answers[1], answers[0]
 		}
 	}
-	for i, f := range faults {
-		faults[i] = strings.TrimPrefix(strings.TrimPrefix(f, "args"), ".")
+	faults := a.faults(answers[0])
+	switch {
+	case len(faults) == 0:
+		return json.RawMessage(answers[0]), nil
+	case len(answers) > 1 && len(a.faults(answers[1])) == 0:
+		return json.RawMessage(answers[1]), nil
 	}
 	return nil, []fault{{violationFinal, strings.Join(faults, ", ")}}
 }
 
-// unwrap is the answer of an object that fits.
-func (a answerSchema) unwrap(object string) json.RawMessage {
+// faults is how an answer breaks the schema.
+func (a answerSchema) faults(answer string) []string {
 	if a.wrapped {
-		value, _, _ := tool.ParseJSON(object)
-		inner, _ := value.Get(outputMember)
-		object = inner.Raw
+		answer = fmt.Sprintf(`{%q:%s}`, outputMember, answer)
 	}
-	return json.RawMessage(object)
+	faults := a.set.Validate(tool.Call{Name: finalTool, Args: json.RawMessage(answer)})
+	for i, f := range faults {
+		faults[i] = "answer" + strings.TrimPrefix(f, "args")
+	}
+	return faults
 }

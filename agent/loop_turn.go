@@ -225,7 +225,10 @@ func (l *loop) called(r providers.Reply, j *Judgement) {
 		}
 		j.Actionable = j.Actionable || len(s.faults) == 0
 	}
-	j.ActionType, j.ActionName, j.Reason = l.actionType(l.slots[0].kind), oneLine(l.slots[0].call.Name, maxName), reasonOK
+	j.ActionName, j.Reason = oneLine(l.slots[0].call.Name, maxName), reasonOK
+	if j.ActionType = l.actionType(l.slots[0].kind); j.ActionType == typeClarify {
+		j.Reason = reasonNeedClarification
+	}
 	if l.Budgets.OutOfTime(l.Used()) {
 		l.stop(MaxSeconds)
 		return
@@ -279,7 +282,8 @@ func (l *loop) calledToEnd(r providers.Reply, j *Judgement, i int) {
 	if len(l.slots) > 1 {
 		j.Warnings = []string{warnIgnored}
 	}
-	j.ActionType, j.ActionName = l.actionType(s.kind), oneLine(s.call.Name, maxName)
+	j.ActionType, j.ActionName, j.Reason = l.actionType(s.kind), oneLine(s.call.Name, maxName), reasonOK
+	j.Actionable = len(s.faults) == 0
 	switch {
 	case len(s.faults) == 0 && s.kind == slotGiveUp:
 		j.Done, j.Reason = true, reasonCannotProceed
@@ -296,9 +300,13 @@ func (l *loop) calledToEnd(r providers.Reply, j *Judgement, i int) {
 	for k := range l.slots {
 		l.slots[k].answer(failure(codeIgnored, tellIgnored), true)
 	}
-	s.answer(failure(codeArgs, list(s.faults)), true)
-	if s.kind == slotFinal && l.final.plain {
+	switch {
+	case s.kind == slotGiveUp:
+		s.answer(failure(codeArgs, s.faults[0].Detail), true)
+	case l.final.plain:
 		s.answer(list(s.faults), true)
+	default:
+		s.answer(failure(codeArgs, list(s.faults)), true)
 	}
 	l.show()
 	l.next()

@@ -284,23 +284,6 @@ func (s *toolsScenario) step(ev Event) string {
 	return out.String()
 }
 
-// eventID is that of the command an event answers.
-func eventID(ev Event) int {
-	switch ev := ev.(type) {
-	case ModelReplied:
-		return ev.ID
-	case ModelFailed:
-		return ev.ID
-	case ToolReturned:
-		return ev.ID
-	case UserReplied:
-		return ev.ID
-	case Waited:
-		return ev.ID
-	}
-	return 0
-}
-
 func showToolsCommand(c Command) string {
 	switch c := c.(type) {
 	case CallModel:

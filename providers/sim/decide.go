@@ -15,6 +15,8 @@ type mind struct {
 	prompt  prompt
 	notes   notes
 	request request
+	// follows says that the request needed the one before it to be understood.
+	follows bool
 	// guess stands in for today when the model skips today_range.
 	guess *day
 	// invent, if set, makes up the value of a query.
@@ -233,6 +235,7 @@ func (m *mind) followUp(earlier string) request {
 	if !before.complete() || !adds || now.unsupported != "" || now.labels.invalid != "" || now.labels.ambiguous {
 		return now
 	}
+	m.follows = true
 	return before.answered(m.prompt.request, m.profile.languages)
 }
 

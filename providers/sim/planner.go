@@ -19,7 +19,7 @@ var (
 
 // makePlan answers a planner's prompt.
 func (p profile) makePlan(q inquiry, d draws) (out spoken, ok bool) {
-	at := slices.IndexFunc(q.messages, func(m utterance) bool { return !m.own && strings.HasPrefix(m.text, "OBJECTIVE:") })
+	at := q.lastBeginning("OBJECTIVE:")
 	if at < 0 {
 		return out, false
 	}
@@ -27,11 +27,7 @@ func (p profile) makePlan(q inquiry, d draws) (out spoken, ok bool) {
 	if !ok {
 		return out, false
 	}
-	for _, m := range q.messages[at+1:] {
-		if !m.own && (m.text != "" || len(m.results) > 0) {
-			pr.entries = append(pr.entries, "violation: the plan was refused")
-		}
-	}
+	q.history(at, &pr)
 	plan := planOf{Title: clip(oneLine(pr.request), 60), Steps: think(p, pr).steps()}
 	slip, drawn := pick(d.format, p.planning, func(planSlip) float64 { return pr.care(p) })
 	if drawn {
@@ -125,6 +121,16 @@ func prosaic(plan planOf) string {
 	return "I would do this: " + strings.Join(out, " Then: ")
 }
 
+// lastBeginning finds the user's last message that begins so; -1 if none does.
+func (q inquiry) lastBeginning(with string) int {
+	for i := len(q.messages) - 1; i >= 0; i-- {
+		if !q.messages[i].own && strings.HasPrefix(q.messages[i].text, with) {
+			return i
+		}
+	}
+	return -1
+}
+
 // stepText matches the parts of a step's message.
 var stepText = regexp.MustCompile(`(?s)^STEP: [^\n]*\nINSTRUCTIONS:\n<data>(.*?)</data>`)
 
@@ -135,7 +141,7 @@ var (
 
 // workStep answers the prompt of one step of a plan.
 func (p profile) workStep(q inquiry, d draws) (out spoken, ok bool) {
-	at := slices.IndexFunc(q.messages, func(m utterance) bool { return !m.own && strings.HasPrefix(m.text, "STEP: ") })
+	at := q.lastBeginning("STEP: ")
 	if at < 0 {
 		return out, false
 	}
@@ -149,6 +155,9 @@ func (p profile) workStep(q inquiry, d draws) (out spoken, ok bool) {
 		pr.objective = o[1]
 	}
 	pr.handOver(text[len(m[0]):])
+	if s := summaryPart.FindStringSubmatch(text); s != nil {
+		pr.entries = readSummary(s[1])
+	}
 	q.history(at, &pr)
 	q.offered(&pr)
 	if today := dateLine.FindStringSubmatch(q.talk.system); today != nil && !pr.tools[todayRange] {

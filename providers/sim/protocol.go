@@ -15,6 +15,8 @@ type spoken struct {
 var (
 	// stepOpening is how the system prompt of a step of a plan begins.
 	stepOpening = regexp.MustCompile(`(?m)^You work on one step of a plan\.`)
+	// condensing is how the system prompt begins that asks for a summary of a step.
+	condensing = regexp.MustCompile(`(?m)^You condense the history of one step of a plan`)
 	// textFormat is the format of the text protocol.
 	textFormat = regexp.MustCompile(`(?m)^\s*Action Input: ?`)
 )
@@ -28,7 +30,10 @@ func (p profile) converse(q inquiry, d draws) (out spoken, ok bool) {
 	if _, contract := q.talk.prompt(); contract {
 		return out, false
 	}
+	q = q.unfolded()
 	switch {
+	case condensing.MatchString(q.talk.system):
+		return q.condense()
 	case slices.Contains(q.tools, createTask):
 		return p.makePlan(q, d)
 	case stepOpening.MatchString(q.talk.system):
@@ -39,6 +44,34 @@ func (p profile) converse(q inquiry, d draws) (out spoken, ok bool) {
 		return p.speakText(q, d)
 	}
 	return out, false
+}
+
+// speaker begins a message where a conversation is one text.
+var speaker = regexp.MustCompile(`(?:^|\n\n)(System|User|Assistant): ?`)
+
+// unfolded takes a conversation apart that came as one text, as wires without
+// messages have it.
+func (q inquiry) unfolded() inquiry {
+	if len(q.messages) != 1 || q.talk.system != "" || !strings.HasPrefix(q.messages[0].text, "System: ") {
+		return q
+	}
+	text := q.messages[0].text
+	q.messages = nil
+	marks := speaker.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range marks {
+		end := len(text)
+		if i+1 < len(marks) {
+			end = marks[i+1][0]
+		}
+		said := strings.TrimSpace(text[m[1]:end])
+		switch who := text[m[2]:m[3]]; {
+		case who == "System" && i == 0:
+			q.talk.system = said
+		case said != "":
+			q.messages = append(q.messages, utterance{at: i, own: who == "Assistant", text: said})
+		}
+	}
+	return q
 }
 
 // callsTools reports whether a tool that some mind knows is on offer, or was called.

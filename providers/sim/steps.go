@@ -10,11 +10,13 @@ import (
 
 // What steps of a plan hand on.
 const (
-	todaySchema = `{"type":"object","properties":{"start_date":{"type":"string"}},"required":["start_date"],"additionalProperties":false}`
+	todaySchema = `{"type":"object","properties":{"start_date":{"type":"string"}}}`
 	countSchema = `{"type":"object","properties":{"label":{"type":"string"},"start":{"type":"string"},"end":{"type":"string"},` +
-		`"value":{"type":["integer","null"]},"missing":{"type":"array","items":{"type":"string"}},"note":{"type":"string"}},` +
-		`"required":["label","start","end","value","missing","note"],"additionalProperties":false}`
+		`"value":{"type":["integer","null"]},"note":{"type":"string"}}}`
 )
+
+// longRequest is from how many characters on a request is told in fewer words.
+const longRequest = 240
 
 // steps breaks the request into counts, each a step of its own, and the answer. What
 // one count answers, and what none does, is one step.
@@ -25,14 +27,11 @@ func (m *mind) steps() []planStep {
 			whole.Tools = append(whole.Tools, name)
 		}
 	}
-	parts, ok := m.parts()
-	if m.request.unsupported != "" || m.request.chat || !ok || len(parts) < 2 {
-		return []planStep{whole}
+	parts := m.parts()
+	if len(parts) == 1 && (m.follows || len(m.prompt.request) > longRequest) {
+		whole.Instructions = countInstruction(parts[0].label, parts[0].when)
 	}
-	if _, bad := m.badInput(); bad {
-		return []planStep{whole}
-	}
-	if _, missing := m.missingInput(); missing {
+	if len(parts) < 2 {
 		return []planStep{whole}
 	}
 	var out []planStep
@@ -69,20 +68,27 @@ type part struct {
 	relative    bool
 }
 
-// parts are the counts of the request, in its order; ok is false if one cannot be
-// said apart from the others.
-func (m *mind) parts() (out []part, ok bool) {
+// parts are the counts of the request, in its order; none if it asks for none, if
+// something is missing or wrong, or if one cannot be said apart from the others.
+func (m *mind) parts() []part {
+	_, bad := m.badInput()
+	_, missing := m.missingInput()
+	if m.request.unsupported != "" || m.request.chat || bad || missing {
+		return nil
+	}
+	var out []part
 	for _, w := range m.wanted() {
 		s := m.request.dates.spans[w.span]
 		p := part{label: labels[w.label], when: s.fixed.String(), relative: s.relative != nil}
 		if p.relative {
+			var ok bool
 			if p.when, ok = m.inWords(s); !ok {
-				return nil, false
+				return nil
 			}
 		}
 		out = append(out, p)
 	}
-	return out, true
+	return out
 }
 
 // frames are days on which two dates that mean the same fall together, and others
@@ -152,7 +158,7 @@ func (n *notes) give(value string) {
 	if note, _ := values["note"].(string); note != "" && values["value"] == nil {
 		return // it could not be found out
 	}
-	if f, ok := readCount(toolUse{}, values, whole); ok {
+	if f, ok := readCount(toolUse{}, values, whole); ok && slices.Contains(labels, f.label) {
 		n.facts = append(n.facts, f)
 	}
 }
