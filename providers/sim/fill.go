@@ -95,10 +95,26 @@ func fillIn(raw json.RawMessage, name string, known map[string]any, depth int) a
 			return out
 		}
 		if v, ok := recalled(kind, name, known); ok && s.allows(v) {
-			return v
+			return s.each(v, depth)
 		}
 	}
 	return blank(s, known)
+}
+
+// each puts the members of a list, if they are objects, into the form asked for.
+func (s formSchema) each(v any, depth int) any {
+	list, ok := v.([]any)
+	if !ok || len(s.Items) == 0 {
+		return v
+	}
+	out := []any{}
+	for _, one := range list {
+		if known, ok := one.(obj); ok {
+			one = fillIn(s.Items, "", known, depth+1)
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // recalled finds what is known under a name or one that asks for the same, and is of

@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -24,13 +25,28 @@ type scholar struct {
 
 // newScholar reads a prompt the way the profile's model can.
 func newScholar(p profile, pr prompt) *scholar {
+	var text string
+	text, pr.given = inputsIn(pr.request, pr.given)
 	s := &scholar{profile: p, prompt: pr, lib: readLibrary(pr)}
-	text := pr.request
 	s.study = recalledStudy(text, pr.earlier)
 	for _, reply := range s.lib.replies {
 		s.study = s.study.merged(readStudy(reply))
 	}
 	return s
+}
+
+var inputInText = regexp.MustCompile(`(?m)^INPUT ([^:\n]{1,80}):\s*(?:<[\\/]*data>)?(.*?)(?:<[\\/]*data>)?$`)
+
+// inputsIn takes values that are written below a request, and what comes before.
+func inputsIn(text string, given []handed) (string, []handed) {
+	at := inputInText.FindStringIndex(text)
+	if at == nil {
+		return text, given
+	}
+	for _, m := range inputInText.FindAllStringSubmatch(text, 20) {
+		given = append(given, handed{m[1], m[2]})
+	}
+	return strings.TrimSpace(text[:at[0]]), given
 }
 
 // acts are the calls that the study still needs, or its answer.

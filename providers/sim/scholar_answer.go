@@ -295,11 +295,11 @@ func (w *work) name(st study, ids []string) action {
 	case st.best != nil:
 		f, _ := w.s.known(ids[0], st.best.field)
 		fields = []string{st.best.field}
-		share := ""
+		equal := ""
 		if len(ids) > 1 && st.best.top == 1 {
-			share = " share the place"
+			equal = " are equal"
 		}
-		a = answer("%s%s: %s %s%s.", enumerate(names), share, nounOf(st.best.field), f.text, unitOf(st.best.field))
+		a = answer("%s%s: %s %s%s.", enumerate(names), equal, nounOf(st.best.field), f.text, unitOf(st.best.field))
 		if st.best.top > 1 {
 			a = answer("%s.", enumerate(names))
 		}
@@ -366,7 +366,7 @@ func (w *work) saidOf(ids, fields []string) obj {
 			said[k] = v
 		}
 	}
-	said["items"], said["count"] = items, len(items)
+	said["items"], said["lights"], said["lighthouses"], said["count"] = items, items, items, len(items)
 	return said
 }
 

@@ -48,6 +48,8 @@ type pool struct {
 	queries []string // the first that finds something
 	inner   *study
 	field   string
+	// region and designer are what its lights have in their fields, where that is known.
+	region, designer string
 }
 
 // test keeps the lights whose field compares so with n (and m), with that of another
@@ -206,7 +208,8 @@ func (r *reader) nested() {
 func (r *reader) subjects() {
 	var designers, others, regions []string
 	more := r.find(0, roleSuperlative, roleComparative)
-	byPeople := r.has(roleWho) && more >= 0 && r.ts[more].field == "" && r.near(more, 1, 0, roleLights) >= 0
+	byPeople := more >= 0 && (r.has(roleWho) && r.ts[more].field == "" && r.near(more, 1, 0, roleLights) >= 0 ||
+		r.plural() && len(r.ts) > 0 && r.ts[0].text == "whose")
 	for i, t := range r.ts {
 		switch {
 		case r.used[i]:
@@ -244,7 +247,7 @@ func (r *reader) takeDesigner(i int) {
 		if r.near(i, step, 0, roleBy) >= 0 {
 			reach = 1
 		}
-		if j := r.near(i, step, reach, roleField); j >= 0 && (r.ts[j].field == designerField || r.ts[j].field == builtField) {
+		if j := r.near(i, step, reach, roleField); j >= 0 && (r.ts[j].field == designerField || r.ts[j].field == builtField && (step < 0 || r.actor(i))) {
 			r.used[j] = true
 		}
 	}
@@ -266,6 +269,9 @@ func (r *reader) pool(regions, designers, others []string) {
 			if len(regions) == 1 {
 				p = regionPool(regions[0], name)
 			}
+			if slices.Contains(designers, name) {
+				p.designer = name
+			}
 			r.s.pools = append(r.s.pools, p)
 		}
 		return
@@ -286,7 +292,7 @@ func distinct(list []string) (out []string) {
 
 // regionPool are the lights of a coast, perhaps only those with other words.
 func regionPool(region, words string) pool {
-	p := pool{label: region + " coast"}
+	p := pool{label: region + " coast", region: region}
 	for _, q := range []string{region + " coast " + words, region + " " + words} {
 		p.queries = append(p.queries, strings.TrimSpace(q))
 	}

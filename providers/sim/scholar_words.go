@@ -81,7 +81,7 @@ var researchWords = map[role][]string{
 		regionField, `region|regions|which coast|what coast|which shore|which region|what region|where|which part of the coast|whereabouts|which of the coasts|which coasts|on which side`,
 		lampField, `lamp|lamps|light source|lens|kind of lamp|type of lamp|burner|optic|what kind of light|what type of light|illuminant`,
 		automatedField, `automated|automation|automatic|automate|automatically|unmanned|be automated|go automatic|went automatic|lose its keeper|lost its keepers|lose its keepers|lost its keeper`,
-		keeperField, `keeper|keepers|tended|looks after|looked after`,
+		keeperField, `keeper|keepers|last keeper|last keepers|the last keeper|tended|looks after|looked after`,
 	},
 	roleSuperlative: {
 		heightField + "+", `tallest|loftiest`,

@@ -227,12 +227,41 @@ func (w *work) nameOf(id string) string {
 	return strings.Join(words, " ")
 }
 
-// chosen are the lights of a study that pass its tests and are the best.
+// chosen are the lights of a study that pass its tests and are the best. A search may
+// find a document that only mentions the group: what is left of a choice is checked.
 func (w *work) chosen(st study) ([]string, bool) {
-	ids, ok := w.lights(st)
+	all, ok := w.lights(st)
 	if !w.ready() || !ok && !w.final {
 		return nil, false
 	}
+	for range maxHits {
+		ids, ok := w.picked(st, all)
+		if !ok || st.best == nil && len(st.tests) == 0 || len(ids) > few {
+			return ids, ok
+		}
+		strangers, ok := w.strangers(st, ids)
+		if !ok && !w.final {
+			if st.op == opTell {
+				w.values(ids, st.fields...)
+			}
+			return nil, false
+		}
+		if len(strangers) == 0 {
+			return ids, true
+		}
+		all = slices.DeleteFunc(all, func(id string) bool { return slices.Contains(strangers, id) })
+	}
+	return nil, true
+}
+
+const (
+	maxHits = 20 // of one search
+	few     = 4  // hits are checked one by one
+)
+
+// picked are those of the lights that pass the tests and are the best.
+func (w *work) picked(st study, ids []string) ([]string, bool) {
+	ok := true
 	for _, c := range st.tests {
 		if ids, ok = w.passing(ids, c); !ok && !w.final {
 			return nil, false
@@ -242,6 +271,40 @@ func (w *work) chosen(st study) ([]string, bool) {
 		ids, ok = w.bestOf(ids, *st.best)
 	}
 	return ids, ok || w.final
+}
+
+// strangers are the lights that belong to none of the study's pools.
+func (w *work) strangers(st study, ids []string) (out []string, ok bool) {
+	if len(st.pools) == 0 || len(st.names) > 0 || st.given || w.s.fromNames || w.s.invent != nil {
+		return nil, true
+	}
+	ok = true
+	for _, id := range ids {
+		belongs := false
+		for _, p := range st.pools {
+			in, known := w.belongs(id, p)
+			belongs, ok = belongs || in, ok && known
+		}
+		if !belongs {
+			out = append(out, id)
+		}
+	}
+	return out, ok
+}
+
+// belongs reports whether a light is of a pool, as far as its fields tell.
+func (w *work) belongs(id string, p pool) (in, known bool) {
+	in, known = true, true
+	for _, c := range []struct{ field, want string }{{regionField, p.region}, {designerField, p.designer}} {
+		if c.want == "" {
+			continue
+		}
+		f, ok := w.value(id, c.field)
+		known = known && ok
+		said := strings.TrimSuffix(folded(f.text), " coast")
+		in = in && (!ok || !f.recorded || said == folded(c.want))
+	}
+	return in, known
 }
 
 // passing are the lights that pass a test.

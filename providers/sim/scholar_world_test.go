@@ -192,10 +192,11 @@ var questions = []struct{ request, want, not string }{
 	{"Which of the lighthouses by the designer of Ash Point is the newest?", "Crow Ness|1902", "Ibis"},
 	{"Which lighthouse on the north coast is the second tallest?", "Ash Point|41", "Crow"},
 	{"Which lighthouses on the north coast were never automated?", "Dun Head", "Ash"},
-	{"Bell Rock and Hawk Reef: which one is taller?", "Bell Rock and Hawk Reef share|33", ""},
+	{"Bell Rock and Hawk Reef: which one is taller?", "Bell Rock and Hawk Reef are equal|33", ""},
 	{"On which coast does Kite Sand stand?", "west coast", ""},
 	{"Which was automated first, Fox Bar or Goat Bay?", "Goat Bay|1976", "Fox"},
 	{"How many lighthouses are there?", "is 11", ""},
+	{"Whose lighthouses have the longer average range, Ida Morn's or Per Holt's, and what is that average?", "Per Holt|20.33", "Ida"},
 	{"Who designed more lighthouses, Ida Morn or Per Holt?", "Ida Morn|4", "Per"},
 }
 
