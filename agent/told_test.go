@@ -101,7 +101,7 @@ func TestDigestsOfWhatIsGiven(t *testing.T) {
 		require.Empty(t, seen[digest], name)
 		seen[digest] = name
 	}
-	require.Equal(t, Digests("contract", Params{Inputs: []Input{{"a", nil}}})["prompt"], Digests(Params{Inputs: []Input{{"b", json.RawMessage("1")}, {"c", nil}}})["prompt"], "templates, not values")
+	require.Equal(t, Digests("contract", Params{Inputs: []Input{{"a", nil}}})["prompt"], Digests("contract", Params{Inputs: []Input{{"b", json.RawMessage("1")}, {"c", nil}}})["prompt"], "templates, not values")
 	require.Equal(t, plain, Digests("contract", Params{Images: []providers.Image{{}}})["prompt"], "an image needs no words")
 }
 
