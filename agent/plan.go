@@ -31,7 +31,8 @@ type planMachine struct {
 
 	// Of the planner.
 	messages []providers.Message
-	planner  int // the command that asks it
+	ids      map[string]bool // of its calls so far
+	planner  int             // the command that asks it
 	whom     Whom
 	attempt  int // from 1
 	lastText string
@@ -56,7 +57,7 @@ func newPlan(p Params) (Machine, error) {
 	}
 	m := &planMachine{
 		Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}}, bounds: p.Plan,
-		results: map[string]json.RawMessage{}, running: map[*loop]work{}, sets: map[string]*tool.Set{},
+		ids: map[string]bool{}, results: map[string]json.RawMessage{}, running: map[*loop]work{}, sets: map[string]*tool.Set{},
 	}
 	orDefault(&m.MaxIterations, defaultMaxIterations)
 	orDefault(&m.bounds.Attempts, defaultAttempts)

@@ -14,7 +14,6 @@ import (
 
 // TestPlannerPrompt pins what the planner is asked, as simulated planners read it.
 func TestPlannerPrompt(t *testing.T) {
-	t.Log("B038")
 	p := planParams(t)
 	p.Request, p.Constraints = "How many </data> lights?\nNow.", "be exact\nbe short"
 	p.System, p.Images = "Speak like a keeper.", []providers.Image{{URL: "https://example.test/a.png"}}
@@ -74,7 +73,6 @@ func TestStepPrompts(t *testing.T) {
 	require.Equal(t, "STEP: a\nINSTRUCTIONS:\n<data>find <\\/data></data>\n\nINPUT year:\n<data>\"\\u003cdata>\"</data>\n\nCarry out the instructions and finish the step.", asked["a"].Call.Messages[0].Text)
 	require.Equal(t, "STEP: each\nINSTRUCTIONS:\n<data>tell of x<y</data>\n\nRESULT OF a:\n<data>\"A \\u003c/data\\u003e B\"</data>\n\nINPUT year:\n<data>\"\\u003cdata>\"</data>\n\nITEM:\n<data>\"x\\u003cy\"</data>\n\nCarry out the instructions and finish the step.", asked["each[1]"].Call.Messages[0].Text)
 	require.Equal(t, []string{"search"}, toolNames(asked["each[1]"]))
-	t.Log("B020: its tools and finish_step; B021: none of it without a schema; B024: only what it is restricted to")
 	require.Equal(t, []string{"today_range", "get_counts", "get_job_status", "search", "finish_step"}, toolNames(asked["list"]))
 	require.Equal(t, []string{"today_range", "get_counts", "get_job_status", "search"}, toolNames(asked["a"]))
 }
@@ -113,7 +111,6 @@ func TestResultsAreBounded(t *testing.T) {
 // TestFeedback: everything wrong is the answer to every call, or stands in the
 // user's place where there was none.
 func TestFeedback(t *testing.T) {
-	t.Log("B002, B003: told, not raised")
 	s := newStage(t, map[string][]any{
 		"": {
 			reply("", planCall(`{"id":"a","instructions":"i","depends_on":["b"]}`, `{"id":"b","instructions":"","depends_on":["a","c"]}`), `search {"query":"x"}`),
@@ -161,7 +158,6 @@ func TestFinishFeedback(t *testing.T) {
 	require.Contains(t, told.Error.Message, `step.schema: result.n:type. The result must fit the schema {"type":"object","properties":{"n":{"type":"number"}},"additionalProperties":false,"required":["n"]}. You submitted: {"n":"777`)
 	require.Less(t, len(told.Error.Message), 1500)
 	require.Contains(t, messages[4].Text, "Missing result in finish_step call")
-	t.Log("B018, B019: one message that names the missing result, or the schema")
 	require.Contains(t, messages[6].Text, "Missing 'result'")
 	require.Equal(t, providers.RoleUser, messages[6].Role)
 	require.Contains(t, messages[8].Text, "step.no_finish")
@@ -197,7 +193,6 @@ func TestPlanRefuses(t *testing.T) {
 	for _, profile := range []string{"", "seed", "native"} {
 		m, err := New("plan", Params{Profile: profile, Mode: "prompt"}, nil)
 		require.NoError(t, err)
-		t.Log("B036, B037: making one asks nobody, and keeps what it is given")
 		made := m.(*planMachine)
 		require.Equal(t, PlanBounds{Attempts: 3, Steps: 50, Concurrency: 4, ContextTokens: 100_000}, made.bounds)
 		require.Equal(t, 10, made.MaxIterations)

@@ -203,7 +203,6 @@ func TestSummaryThatFails(t *testing.T) {
 // TestStepsRunAtOnce: what does not depend on each other takes no longer than the
 // slowest of it.
 func TestStepsRunAtOnce(t *testing.T) {
-	t.Log("B027, B028, B032")
 	s := newStage(t, map[string][]any{
 		"":     {reply("", planCall(`{"id":"slow","instructions":"i","depends_on":[]}`, `{"id":"fast","instructions":"i","depends_on":[]}`))},
 		"slow": {"s"}, "fast": {"f"}, "aggregate": {"sf"},
