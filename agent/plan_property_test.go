@@ -148,13 +148,12 @@ func drawStage(t *rapid.T, o *oracle) *stage {
 
 // watcher holds every event of a random episode against what must be.
 type watcher struct {
-	t       *rapid.T
-	p       Params
-	plan    drawnPlan
-	done    map[string]bool // steps
-	open    map[int]Command
-	lastID  int
-	started map[string]bool
+	t      *rapid.T
+	p      Params
+	plan   drawnPlan
+	done   map[string]bool // steps
+	open   map[int]Command
+	lastID int
 }
 
 func (w *watcher) look(ev Event, ready Ready) {
