@@ -87,7 +87,7 @@ func readPlan(r providers.Reply, known plan.Known) (p plan.Plan, j Judgement, fa
 	if text != "" {
 		p, faults = readPlanText(text, r.Finish, known)
 	}
-	j.Actionable = len(faults) == 0
+	j.Actionable, j.Reason = len(faults) == 0, reasonOK
 	j.Repaired = j.Actionable && len(r.Calls) == 0
 	for _, f := range faults {
 		j.ValidJSON = j.ValidJSON && !notJSON(f.Code)
