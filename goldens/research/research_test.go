@@ -29,7 +29,7 @@ func TestSuite(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"contract-strong  sim-openai sim-strong", "tools-strong tools sim-openai sim-strong", "plan-strong plan sim-openai sim-strong",
-		"contract-weak  sim-anthropic sim-weak", "tools-weak tools sim-anthropic sim-weak", "plan-weak plan sim-anthropic sim-weak",
+		"contract-erratic  sim-anthropic sim-erratic", "tools-erratic tools sim-anthropic sim-erratic", "plan-erratic plan sim-anthropic sim-erratic",
 	}, candidates)
 	require.Len(t, s.Tasks, 50)
 	for _, task := range s.Tasks {
