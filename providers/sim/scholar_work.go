@@ -186,6 +186,11 @@ func (w *work) named(name string) (string, bool) {
 func (w *work) titled(name string, among []string) string {
 	l := w.s.lib
 	var near []string
+	for _, d := range l.learnt {
+		if folded(w.nameOf(d.id)) == folded(name) {
+			return d.id
+		}
+	}
 	for _, h := range l.found {
 		for _, id := range h.ids {
 			title := folded(w.nameOf(id))

@@ -141,7 +141,16 @@ func careful() profile { p, _ := profileFor("sim-strong"); return p }
 // inquire works on a request until there is an answer: at most width calls a turn.
 func inquire(t testing.TB, s *shelf, pr prompt, width int) (action, int) {
 	t.Helper()
-	pr.tools = libraryTools()
+	return inquireWith(t, s, pr, width, []string{searchTool, openTool, extractTool, compareTool})
+}
+
+// inquireWith is inquire with these tools on offer.
+func inquireWith(t testing.TB, s *shelf, pr prompt, width int, tools []string) (action, int) {
+	t.Helper()
+	pr.tools = map[string]bool{}
+	for _, name := range tools {
+		pr.tools[name] = true
+	}
 	for turn := 1; turn < 40; turn++ {
 		acts := newScholar(careful(), pr).acts()
 		require.NotEmpty(t, acts)
