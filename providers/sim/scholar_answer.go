@@ -21,6 +21,10 @@ func (w *work) solve(st study) action {
 		}
 		a.unsure = true
 	}
+	if w.partial && w.ready() && a.message != "" {
+		a.message += " The search found more than it showed, so this may be incomplete."
+		a.unsure = true
+	}
 	if len(w.lost) > 0 && w.ready() && !w.final {
 		a.message = strings.TrimSpace(fmt.Sprintf("%s I could not find out %s: the tool keeps failing.", a.message, enumerate(w.lost[:min(len(w.lost), 5)])))
 		a.stuck = true

@@ -41,6 +41,9 @@ type hits struct {
 	cut   bool // more was found than could be seen
 }
 
+// whole reports whether all hits could be seen.
+func (h hits) whole() bool { return h.total < 0 && !h.cut || h.total >= 0 && h.total <= len(h.ids) }
+
 // library is what the prompt tells of the documents.
 type library struct {
 	titles map[string]string

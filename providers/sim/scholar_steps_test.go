@@ -14,11 +14,11 @@ import (
 
 // follow carries out a plan, step by step, as the agent does: each step is read anew
 // from its instructions and the results it depends on.
-func follow(t testing.TB, s *shelf, steps []planStep, inputs []handed) action {
+func follow(t testing.TB, run runner, steps []planStep, inputs []handed) action {
 	t.Helper()
 	results := slices.Clone(inputs)
 	work := func(instructions, schema string, tools []string, given []handed) (action, string) {
-		a, _ := inquireWith(t, s, prompt{request: instructions, given: given}, 50, tools)
+		a, _ := inquireWith(t, run, prompt{request: instructions, given: given}, 50, tools)
 		if schema == "" {
 			return a, string(encodeJSON(a.message))
 		}
@@ -59,7 +59,7 @@ func TestPlansAnswerEveryForm(t *testing.T) {
 		t.Run(c.request, func(t *testing.T) {
 			steps := newScholar(careful(), prompt{request: c.request, tools: libraryTools()}).steps()
 			s := newShelf()
-			a := follow(t, s, steps, nil)
+			a := follow(t, s.run, steps, nil)
 			require.Equal(t, respond, a.kind, a.message)
 			requireSays(t, a.message, c.want, c.not)
 			requireNoRepeats(t, s)
