@@ -108,7 +108,7 @@ func eachCassette(suite *goldens.Suite, f func(fsys fs.FS, name string) error) e
 }
 
 func suiteFlags(cmd *cobra.Command) {
-	cmd.Flags().String("suite", "", "suite folder, or builtin:counts")
+	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
 	cmd.Flags().String("config", configName, "configuration file")
 }
 

@@ -116,10 +116,10 @@ func loadTools(path string) ([]tool.Spec, error) {
 	if path == "" {
 		return nil, nil
 	}
-	if name, ok := strings.CutPrefix(path, builtinPrefix); ok {
-		fsys, ok := builtins[name]
-		if !ok {
-			return nil, usage(fmt.Errorf("no built-in suite %q; there is: builtin:counts", name))
+	if strings.HasPrefix(path, builtinPrefix) {
+		fsys, err := builtinSuite(path)
+		if err != nil {
+			return nil, err
 		}
 		return goldens.LoadTools(fsys, suiteFile, path)
 	}

@@ -21,7 +21,7 @@ var shownCommand = regexp.MustCompile("(?:^\\s*|go run ./cmd/|`|\\(\\$|&& )cupel
 func TestShownCommandsExist(t *testing.T) {
 	root := filepath.Join("..", "..")
 	texts := map[string]string{}
-	for _, pattern := range []string{"README.md", "docs/*.md", "cmd/cupel/scaffold/*.yaml", "cmd/cupel/scaffold/suites/*/*.yaml", "goldens/counts/cassettes/README.md"} {
+	for _, pattern := range []string{"README.md", "docs/*.md", "cmd/cupel/scaffold/*.yaml", "cmd/cupel/scaffold/suites/*/*.yaml", "goldens/counts/cassettes/README.md", "goldens/research/cassettes.md"} {
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		require.NoError(t, err)
 		require.NotEmpty(t, files, pattern)

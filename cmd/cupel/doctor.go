@@ -49,7 +49,7 @@ are and where they come from; with names of providers it lists them. Opens no ne
 		},
 	}
 	cmd.Flags().String("config", configName, "configuration file")
-	cmd.Flags().String("suite", "", "suite folder, or builtin:counts")
+	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
 	cmd.Flags().BoolVar(&showPrices, "prices", false, "print what is priced and how old it is, or every price of the providers named")
 	return cmd
 }

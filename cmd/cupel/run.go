@@ -93,7 +93,7 @@ says whether the run could be carried out; the verdict as an exit code is
 	}
 	fl := cmd.Flags()
 	fl.String("config", configName, "configuration file")
-	fl.String("suite", "", "suite folder, or builtin:counts (default: the configuration's, else builtin:counts)")
+	fl.String("suite", "", "suite folder, builtin:counts or builtin:research (default: the configuration's, else builtin:counts)")
 	fl.String("mode", "", "replay, record or live (default replay)")
 	fl.String("runs", "", "folder for run folders (default runs)")
 	fl.StringVar(&f.pack, "pack", "", "replay from this pack (see cupel cassette pack), not from the suite's cassettes folder")

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -20,18 +22,33 @@ var builtins = map[string]fs.FS{"counts": counts.FS, "research": research.FS}
 
 const builtinPrefix = "builtin:"
 
-// loadSuite loads a suite folder or a built-in one. dir is the folder on disk,
-// empty for a built-in suite.
+// builtinSuite returns the built-in suite that path names.
+func builtinSuite(path string) (fs.FS, error) {
+	name := strings.TrimPrefix(path, builtinPrefix)
+	fsys, ok := builtins[name]
+	if !ok {
+		known := builtinPrefix + strings.Join(slices.Sorted(maps.Keys(builtins)), ", "+builtinPrefix)
+		return nil, usage(fmt.Errorf("no built-in suite %q; there is: %s", name, known))
+	}
+	return fsys, nil
+}
+
+// loadSuite loads a suite folder or a built-in one, whose prefix may be left out
+// where no folder is called so. dir is the folder on disk, empty for a built-in suite.
 func loadSuite(path string) (suite *goldens.Suite, dir string, err error) {
-	if name, ok := strings.CutPrefix(path, builtinPrefix); ok {
-		fsys, ok := builtins[name]
-		if !ok {
-			return nil, "", usage(fmt.Errorf("no built-in suite %q; there is: builtin:counts", name))
+	_, missing := os.Stat(path)
+	if _, known := builtins[path]; known && errors.Is(missing, fs.ErrNotExist) {
+		path = builtinPrefix + path
+	}
+	if strings.HasPrefix(path, builtinPrefix) {
+		fsys, err := builtinSuite(path)
+		if err != nil {
+			return nil, "", err
 		}
 		suite, err = lintedSuite(fsys, path)
 		return suite, "", err
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(missing, fs.ErrNotExist) {
 		return nil, "", usage(fmt.Errorf("no suite folder %s; name one with --suite, or write a first one with: cupel init", path))
 	}
 	suite, err = lintedSuite(os.DirFS(path), path)
@@ -99,7 +116,7 @@ func newSuite(p *process) *cobra.Command {
 		},
 	}
 	for _, c := range []*cobra.Command{lint, list} {
-		c.Flags().String("suite", "", "suite folder, or builtin:counts")
+		c.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
 		c.Flags().String("config", configName, "configuration file")
 	}
 	cmd.AddCommand(lint, list, schema, newSuiteAdd(p))

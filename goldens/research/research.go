@@ -1,11 +1,13 @@
 // Package research is the built-in golden suite about the records of lighthouses:
-// nothing goes in; its YAML files come out, ready for goldens.Load.
+// nothing goes in; its YAML files and the recordings of its simulated models come
+// out, ready for goldens.Load.
 package research
 
 import "embed"
 
-// FS is the suite's folder: suite.yaml and tasks. It is read-only and safe for
-// concurrent use.
+// FS is the suite's folder: suite.yaml, tasks and, once they are recorded,
+// cassettes.pack; cassettes.md says how. It is read-only and safe for concurrent
+// use.
 //
-//go:embed suite.yaml tasks
+//go:embed suite.yaml tasks cassettes.*
 var FS embed.FS
