@@ -14,6 +14,8 @@ type Strategy func(Params) (Machine, error)
 // strategies are the agents there are.
 var strategies = map[string]Strategy{
 	"contract": newContract,
+	"plan":     newPlan,
+	"tools":    newTools,
 }
 
 // New returns the machine of one episode by one of the built-in strategies, or of

@@ -83,7 +83,24 @@ func (t *Tally) end(id int, c Command) {
 }
 
 func (t *Tally) impossible(ev Event) {
-	panic(fmt.Sprintf("agent: impossible event %T %v with %d commands outstanding, over: %v", ev, ev, len(t.open), t.over))
+	panic(fmt.Sprintf("agent: impossible event %T with id %d, with %d commands outstanding, over: %v", ev, eventID(ev), len(t.open), t.over))
+}
+
+// eventID is that of the command an event answers; 0 if it answers none.
+func eventID(ev Event) int {
+	switch ev := ev.(type) {
+	case ModelReplied:
+		return ev.ID
+	case ModelFailed:
+		return ev.ID
+	case ToolReturned:
+		return ev.ID
+	case UserReplied:
+		return ev.ID
+	case Waited:
+		return ev.ID
+	}
+	return 0
 }
 
 // steps is what a command uses of MaxSteps, toolCalls of MaxToolCalls.
