@@ -150,14 +150,14 @@ type Task struct {
 	Scripted             bool
 	Request, Constraints string
 	// Inputs are values that come with the request, in the order written. Each, if
-	// not empty, names one that is a list: agent tools works on its items one by one,
-	// with {item}, or {field} of items that are objects, replaced in the request.
+	// not empty, names one that is a list: agent tools works on its items one by one;
+	// {item}, or {field} of items that are objects, stands for it in the request.
 	Inputs []Input `json:",omitempty"`
 	Each   string  `json:",omitempty"`
 	// Images are shown with the request.
 	Images []Picture `json:",omitempty"`
-	// AnswerSchema is the JSON Schema of the answer, an object in JSON; with Each, of
-	// every element of the answer, a list. nil means text.
+	// AnswerSchema is the JSON Schema of the answer; with Each, of every element of
+	// the answer, a list. nil means text.
 	AnswerSchema json.RawMessage `json:",omitempty"`
 	// Session names the conversation that the task belongs to: tasks of one session
 	// follow each other in the order of the suite, and remember. Empty means none.

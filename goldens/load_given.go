@@ -10,6 +10,9 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 // Bounds of what comes with a request.
@@ -38,7 +41,7 @@ func (l *loader) readGiven(o object, t *Task) {
 		before := len(l.found.list)
 		t.AnswerSchema = p.json()
 		if len(l.found.list) == before {
-			p.checkSchema(t.AnswerSchema)
+			p.checkAnswerSchema(t.AnswerSchema)
 		}
 	}
 	if p, ok := o.get("session"); ok {
@@ -58,6 +61,18 @@ func inputs(p place) []Input {
 		p.failf("must have 1 to %d values, but has %d", maxInputs, len(out))
 	}
 	return out
+}
+
+// checkAnswerSchema records why no answer could fit the schema at p.
+func (p place) checkAnswerSchema(schema json.RawMessage) {
+	_, _, err := answerSet(schema)
+	var found tool.Contradictions
+	switch {
+	case errors.As(err, &found):
+		p.failf("no answer could fit this: %s", found)
+	case err != nil:
+		p.failf("not a valid JSON Schema: %s", strings.ReplaceAll(schemaFault(err), "/properties/"+answerName, ""))
+	}
 }
 
 // template matches what a request leaves open for an item.

@@ -81,7 +81,7 @@ func TestLoadGivenProblems(t *testing.T) {
 		{"a folder", "images: [dir]", `images[0]: image "dir": cannot read the file: read dir: invalid argument`},
 		{"no picture", "images: [a.png, b.txt]", `images[1]: image "b.txt": must be PNG, JPEG, GIF or WebP, but its content is text/plain; charset=utf-8`},
 		{"a large image", "images: [big.png]", `images[0]: image "big.png": the file is larger than 4 MiB`},
-		{"a schema of no object", "answer_schema: {type: array}", "answer_schema: no call could satisfy this: its type must be object, as arguments always are"},
+		{"a schema that nothing fits", "answer_schema: {type: object, properties: {a: {type: string, minLength: 3, maxLength: 2}}, required: [a]}", "answer_schema: no answer could fit this: "},
 		{"no schema", "answer_schema: {type: thing}", "answer_schema: not a valid JSON Schema: /type: got string, want array; /type: value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'"},
 		{"a schema that is a word", "answer_schema: number", "answer_schema: not a valid JSON Schema: not a JSON object"},
 		{"a session's name", "session: a b", `session: "a b" may hold only letters, digits, dot, dash and underscore`},

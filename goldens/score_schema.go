@@ -21,35 +21,57 @@ func (s *scorer) answerSchema(e Expect) {
 	s.check("answer_schema", fault == "", "%s, got %s", fault, s.quoted())
 }
 
+// answerName is the pseudo tool whose arguments an answer is checked as. Arguments
+// are an object: any other answer is the member of that name of one.
+const answerName = "answer"
+
+// answerSet compiles the schema of an answer; wrapped says that it is a member.
+func answerSet(schema json.RawMessage) (set *tool.Set, wrapped bool, err error) {
+	tree, _, _ := tool.ParseJSON(string(schema)) // NewSet says what is wrong with it
+	if kind, ok := tree.Get("type"); ok && kind.Text() != "object" {
+		wrapped = true
+		schema = json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{%q:%s},"required":[%q]}`, answerName, schema, answerName))
+	}
+	set, err = tool.NewSet([]tool.Spec{{Name: answerName, Schema: schema}})
+	return set, wrapped, err
+}
+
 // schemaMismatch says in what an answer does not fit the schema of its task.
 func schemaMismatch(t Task, answer string) string {
-	const name = "answer"
-	set, err := tool.NewSet([]tool.Spec{{Name: name, Schema: t.AnswerSchema}})
+	set, wrapped, err := answerSet(t.AnswerSchema)
 	if err != nil {
 		return "the task is broken: its answer_schema does not compile"
 	}
-	fits := func(what string, text []byte) string {
-		if !strings.HasPrefix(strings.TrimSpace(string(text)), "{") {
+	fits := func(what, text string) string {
+		text = strings.TrimSpace(text)
+		prefix := "args"
+		switch {
+		case !wrapped && !strings.HasPrefix(text, "{"):
 			return what + " must be a JSON object"
+		case wrapped:
+			if _, _, ok := tool.ParseJSON(text); !ok {
+				return what + " must be JSON"
+			}
+			text, prefix = fmt.Sprintf(`{%q:%s}`, answerName, text), "args."+answerName
 		}
-		bad := set.Validate(tool.Call{Name: name, Args: text})
+		bad := set.Validate(tool.Call{Name: answerName, Args: json.RawMessage(text)})
 		for i := range bad {
-			bad[i] = what + strings.TrimPrefix(bad[i], "args")
+			bad[i] = what + strings.TrimPrefix(bad[i], prefix)
 		}
 		return strings.Join(bad, ", ")
 	}
 	if t.Each == "" {
-		return fits("answer", []byte(answer))
+		return fits("answer", answer)
 	}
 	var items []json.RawMessage
 	if err := json.Unmarshal([]byte(answer), &items); err != nil {
-		return "the answer must be a JSON list, with an object for each item"
+		return "the answer must be a JSON list, with an element for each item"
 	}
 	if want := len(eachItems(t)); len(items) != want {
-		return fmt.Sprintf("the answer must have %d items, and has %d", want, len(items))
+		return fmt.Sprintf("the answer must have %d elements, and has %d", want, len(items))
 	}
 	for i, item := range items {
-		if fault := fits(fmt.Sprintf("answer[%d]", i), item); fault != "" {
+		if fault := fits(fmt.Sprintf("answer[%d]", i), string(item)); fault != "" {
 			return fault
 		}
 	}

@@ -12,6 +12,8 @@ func TestAnswerSchema(t *testing.T) {
 	one := Task{AnswerSchema: json.RawMessage(schema), Expect: []Expect{{Status: "answered"}}}
 	each := one
 	each.Each, each.Inputs = "l", []Input{{"l", json.RawMessage(`["a","b"]`)}}
+	list := one
+	list.AnswerSchema = json.RawMessage(`{"type":"array","items":{"type":"number"},"minItems":1}`)
 	for _, tc := range []struct {
 		name, answer string
 		task         Task
@@ -26,10 +28,15 @@ func TestAnswerSchema(t *testing.T) {
 		{"prose", `It is 41 m.`, one, `answer must be a JSON object, got "It is 41 m."`},
 		{"cut", `{"height":4`, one, `answer:not_json, got "{\"height\":4"`},
 		{"twice", `{"height":4,"height":5}`, one, `answer.height:duplicate_key, got "{\"height\":4,\"height\":5}"`},
+		{"a list fits", "[1, 2.5]\n", list, ""},
+		{"a list, one does not", `[1,"2"]`, list, `answer.1:type, got "[1,\"2\"]"`},
+		{"a list, none", `{}`, list, `answer:type, got "{}"`},
+		{"a list, no JSON", `[1`, list, `answer must be JSON, got "[1"`},
+		{"a list, none at all", ``, list, `answer must be JSON, got no answer`},
 		{"each fits", `[{"height":1},{"height":2}]`, each, ""},
 		{"each, one does not", `[{"height":1},{}]`, each, `answer[1].height:required, got "[{\"height\":1},{}]"`},
-		{"each, one missing", `[{"height":1}]`, each, `the answer must have 2 items, and has 1, got "[{\"height\":1}]"`},
-		{"each, one for all", `{"height":1}`, each, `the answer must be a JSON list, with an object for each item, got "{\"height\":1}"`},
+		{"each, one missing", `[{"height":1}]`, each, `the answer must have 2 elements, and has 1, got "[{\"height\":1}]"`},
+		{"each, one for all", `{"height":1}`, each, `the answer must be a JSON list, with an element for each item, got "{\"height\":1}"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			solved, checks := Score(tc.task, Outcome{Status: "answered", Answer: tc.answer})

@@ -8,6 +8,9 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
+// seedAgent is the strategy whose prompt templates agent.Digests knows.
+const seedAgent = "contract"
+
 // own says whether an episode's strategy is one of Options.Strategies.
 func (p planned) own() bool {
 	_, own := p.strategies[p.candidate.Agent]
@@ -42,10 +45,10 @@ func (p planned) firstCalls(params agent.Params) (calls []agent.CallModel) {
 	return calls
 }
 
-// promptDigests name what shapes the prompts of an episode. Of the built-in strategies
-// the templates are known. One's own is known by its name, its profile and what it
-// first says to models of a made-up request, without the tools of the task, which have
-// a digest of their own: what it says later, only a replay can tell.
+// promptDigests name what shapes the prompts of an episode. Of the built-in
+// strategies the templates are known. One's own is known by its name, its profile and
+// what it first says to models of a made-up request, without the tools of the task,
+// which have a digest of their own: what it says later, only a replay can tell.
 func (p planned) promptDigests() map[string]string {
 	d := agent.Digests(p.candidate.Agent, p.params)
 	if !p.own() {

@@ -58,13 +58,14 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	row := &rows.Episode
 	e := Episode{
 		ID: strings.Clone(row.EpisodeID), Task: b.word(row.TaskID), Candidate: b.word(row.Candidate), Trial: int(row.Trial),
-		Status: b.word(row.Status), StopReason: b.word(row.StopReason), Excluded: excluded(row),
+		Status: b.word(row.Status), StopReason: b.word(row.StopReason), Excluded: row.Excluded(),
 		Steps: int(row.Steps), ElapsedUs: row.ElapsedUs,
 	}
 	if row.CostNanoUSD != nil {
 		e.CostNanoUSD = new(*row.CostNanoUSD)
 	}
-	e.Solved = e.Excluded == "" && solved(row)
+	e.Solved = row.Succeeded()
+	e.count(&rows)
 	why := reason(&e, row)
 	e.Failure = b.word(bounded(why, maxFailure))
 	if c, ok := failure.Of(rows); ok {
@@ -85,6 +86,24 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	}
 }
 
+// count keeps what strategies are compared by.
+func (e *Episode) count(rows *ledger.EpisodeRows) {
+	e.calls = int32(len(rows.ToolCalls))
+	var all sum
+	for _, n := range []*int64{rows.Episode.In, rows.Episode.Out, rows.Episode.CacheRead, rows.Episode.CacheWrite, rows.Episode.Reasoning} {
+		all.add(n)
+	}
+	e.tokens = all.value()
+	for i := range rows.Turns {
+		if t := &rows.Turns[i]; t.Judged() {
+			e.judged++
+			if t.Valid() {
+				e.valid++
+			}
+		}
+	}
+}
+
 // Report returns the finished report; the builder is of no use afterwards.
 func (b *Builder) Report() Report {
 	r := &b.r
@@ -92,12 +111,14 @@ func (b *Builder) Report() Report {
 	for _, a := range b.order {
 		r.Candidates = append(r.Candidates, a.judge(r.Run.Acceptance))
 	}
+	b.addWork()
 	r.addAnchors()
 	r.addOutcomes()
 	r.addGroups(b.by)
 	r.addTasks()
 	r.addPasses()
 	r.addVerdict()
+	r.addStrategies()
 	b.addTrend()
 	r.addFigures()
 	r.addNotes(b.orphans)
@@ -107,10 +128,6 @@ func (b *Builder) Report() Report {
 	}
 	return *r
 }
-
-// solved says that an episode with a result is a success: a guard's stop is none,
-// whatever the checks say.
-func solved(row *ledger.Episode) bool { return row.Solved && row.Status != "stopped" }
 
 // Build is the report of rows held in memory, whose three tables are in the
 // ledger's order.
@@ -195,7 +212,7 @@ func reason(e *Episode, row *ledger.Episode) string {
 	if e.Solved {
 		return ""
 	}
-	if lost(e.Excluded) || e.Excluded == excludedBudget {
+	if lost(e.Excluded) || e.Excluded == ledger.LostToCap {
 		return join(": ", row.ErrorKind, row.ErrorText)
 	}
 	for _, c := range row.Checks {

@@ -61,7 +61,7 @@ func TestCausesAgreeWithOutcomes(t *testing.T) {
 				require.Equal(t, e.Solved, e.Cause == nil, about)
 				switch e.Excluded {
 				case "":
-				case excludedInfra:
+				case ledger.LostToInfra:
 					require.Equal(t, failure.Infrastructure, e.Cause.Kind, about)
 				default:
 					require.Equal(t, failure.Harness, e.Cause.Kind, about)

@@ -162,9 +162,9 @@ func (b *sidesBuilder) half(side int, rows ledger.EpisodeRows, said Detail, room
 func episodeOf(row *ledger.Episode) Episode {
 	e := Episode{
 		ID: row.EpisodeID, Task: row.TaskID, Candidate: row.Candidate, Trial: int(row.Trial), Status: row.Status, StopReason: row.StopReason,
-		Excluded: excluded(row), Steps: int(row.Steps), CostNanoUSD: row.CostNanoUSD, ElapsedUs: row.ElapsedUs,
+		Excluded: row.Excluded(), Steps: int(row.Steps), CostNanoUSD: row.CostNanoUSD, ElapsedUs: row.ElapsedUs,
 	}
-	e.Solved = e.Excluded == "" && row.Solved && row.Status != "stopped"
+	e.Solved = row.Succeeded()
 	return e
 }
 

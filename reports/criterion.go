@@ -56,15 +56,16 @@ const (
 // established: the t interval has no width then, however little was seen.
 const minClusters = 5
 
-// criteria judges a pool of episodes.
-func (p *pool) criteria(a ledger.Acceptance) []Criterion {
+// criteria judges a pool of episodes by one strategy.
+func (p *pool) criteria(a ledger.Acceptance, agent string) []Criterion {
 	steps := number(a.MaxSteps)
 	valid := Criterion{
-		Name: "valid_json", Title: "Contract-valid first outputs", Unit: "turns",
+		Name: "valid_json", Title: validTitle(contractual(agent)), Unit: "turns",
 		Threshold: a.MinValid, AtLeast: true, Rule: a.Rule, Confidence: a.Confidence,
 	}
 	valid.share(p.valid, p.judged)
 	valid.note(p.turnNote())
+	valid.note(validNote(agent))
 
 	clarifies := Criterion{
 		Name: "clarifies_per_success", Title: "Clarifying questions per success", Unit: "solved episodes",
@@ -74,12 +75,14 @@ func (p *pool) criteria(a ledger.Acceptance) []Criterion {
 	if p.clarifyGoals > 0 {
 		clarifies.note(plural(p.clarifyGoals, "solved episode") + " whose right outcome is a question left out.")
 	}
+	clarifies.note(clarifiesNote(agent))
 
 	mean := Criterion{
 		Name: "steps_per_solved", Title: "Steps per solved task", Unit: "solved episodes",
 		Threshold: a.MaxSteps, Rule: a.Rule, Confidence: a.Confidence,
 	}
 	mean.mean(p.steps, p.stepSum)
+	mean.note(stepsNote(agent, mean.Verdict))
 
 	within := Criterion{
 		Name: "within_steps", Title: "Solved within " + steps + " steps", Unit: "solved episodes",

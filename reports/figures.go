@@ -18,6 +18,7 @@ const (
 	figViolations  = "violations"
 	figCalibration = "calibration"
 	figTrend       = "trend"
+	figStrategies  = "strategies"
 )
 
 // figure is one kind of plot. A plot without a title is left out; draw returns a
@@ -35,6 +36,7 @@ func figures() []figure {
 		{figValidity, (*Report).validityTitle, (*Report).validityAlt, theme.validity},
 		{figTasks, (*Report).tasksTitle, (*Report).tasksAlt, theme.tasks},
 		{figCost, (*Report).costTitle, (*Report).costAlt, theme.costs},
+		{figStrategies, (*Report).strategiesTitle, (*Report).strategiesAlt, theme.strategies},
 		{figSteps, (*Report).stepsTitle, (*Report).stepsAlt, theme.steps},
 		{figLatency, (*Report).latencyTitle, (*Report).latencyAlt, theme.latency},
 		{figTTFT, (*Report).ttftTitle, (*Report).ttftAlt, theme.ttft},

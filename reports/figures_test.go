@@ -41,7 +41,7 @@ func TestTitles(t *testing.T) {
 		figure, want string
 		edits        []func(*Candidate)
 	}{
-		{figValidity, "Nobody's contract validity was judged", nil},
+		{figValidity, "Nobody's validity was judged", nil},
 		{figValidity, "No candidate is shown to keep the contract in 95% of turns", []func(*Candidate){valid(Inconclusive), valid(Fail)}},
 		{figValidity, "1 of 2 candidates keeps the contract in 95% of turns", []func(*Candidate){valid(Pass), valid(Fail)}},
 		{figValidity, "All 2 candidates keep the contract in 95% of turns", []func(*Candidate){valid(Pass), valid(Pass)}},

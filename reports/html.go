@@ -94,7 +94,9 @@ type pageView struct {
 	ScriptHash                                string
 	Criteria                                  []criteriaView
 	Overview                                  []overviewRow
-	Plots, Trend                              []plotView
+	Plots, Trend, Contest                     []plotView
+	Strategies                                []contestView
+	StrategyNotes                             []string
 	Changes                                   []changeView
 	Tasks                                     []taskView
 	Totals                                    []totalView
@@ -161,16 +163,24 @@ func newPage(r Report, single bool) (pageView, error) {
 	for _, n := range r.Notes {
 		v.Notes = append(v.Notes, clip(n, 400))
 	}
-	v.Criteria = criteriaViews(r)
+	v.Criteria, v.Strategies = criteriaViews(r), strategyViews(r)
+	if r.Strategies != nil {
+		for _, n := range r.Strategies.Notes {
+			v.StrategyNotes = append(v.StrategyNotes, clip(n, 600))
+		}
+	}
 	for _, f := range r.Figures {
 		svg, err := inlineSVG(r, f)
 		if err != nil {
 			return v, err
 		}
 		p := plotView{f.Name, visible(f.Title), visible(f.Alt), template.HTML(svg), !single}
-		if f.Name == "trend" {
+		switch f.Name {
+		case figTrend:
 			v.Trend = append(v.Trend, p)
-		} else {
+		case figStrategies:
+			v.Contest = append(v.Contest, p)
+		default:
 			v.Plots = append(v.Plots, p)
 		}
 	}
@@ -258,7 +268,13 @@ func (c Candidate) meta() string {
 	return s
 }
 
-func (g Group) name() string { return g.Provider + "/" + g.Model }
+func (g Group) name() string {
+	name := g.Provider + "/" + g.Model
+	if g.Agent != "" {
+		name += " " + g.Agent
+	}
+	return name
+}
 
 // about says whom a group pools and what it mixes.
 func (g Group) about() string {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 type overviewRow struct {
@@ -29,8 +31,15 @@ func (m measure) shown(r Report) bool {
 	switch m.label {
 	case labelHarness, labelBudget, labelUnfinished:
 		return slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return m.of(c) != "0" })
+	case labelCalls, labelOverlap:
+		return slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Work != nil })
+	case labelRevisions, labelPlanSteps, labelItems:
+		return slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Work != nil && c.Work.Planned > 0 })
 	case labelPassAt, labelPassAll:
 		return slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.PassAt != nil })
+	}
+	if slices.ContainsFunc(extraLabels(), func(label string) bool { return label == m.label }) {
+		return slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return m.of(c) != "0" })
 	}
 	return true
 }
@@ -41,11 +50,16 @@ const (
 	labelUnfinished = "Unfinished"
 	labelPassAt     = "Solved at least once (pass@k)"
 	labelPassAll    = "Solved every time (pass^k)"
+	labelCalls      = "Tool calls of a turn that calls"
+	labelOverlap    = "Under way at a time"
+	labelRevisions  = "Changes of a plan"
+	labelPlanSteps  = "Steps of a plan"
+	labelItems      = "Most items of one step"
 )
 
 // measures are the rows of the overview, shared with the Markdown report.
 func measures() []measure {
-	return []measure{
+	all := []measure{
 		{"Solved", false, func(c Candidate) string { return c.Success.text() }},
 		{"Solved, interval", false, func(c Candidate) string { return c.Success.interval() }},
 		{labelPassAt, false, func(c Candidate) string { return c.PassAt.text() }},
@@ -63,9 +77,11 @@ func measures() []measure {
 		{"Turns repaired", false, func(c Candidate) string { return c.Repaired.text() }},
 		{"Turns cut off", false, func(c Candidate) string { return strconv.Itoa(c.Truncated) }},
 		{"Turns without a reply", false, func(c Candidate) string { return strconv.Itoa(c.ErrorTurns) }},
-		{"Reflect turns", false, func(c Candidate) string { return c.extra("reflect") }},
-		{"Rescue turns", false, func(c Candidate) string { return c.extra("rescue") }},
-		{"Compress turns", false, func(c Candidate) string { return c.extra("compress") }},
+		{labelCalls, false, func(c Candidate) string { return c.Work.callsPerTurn() }},
+		{labelOverlap, false, func(c Candidate) string { return c.Work.overlap() }},
+		{labelRevisions, false, func(c Candidate) string { return plans(c.Work, func(w *Work) []stat.Count { return w.Revisions }) }},
+		{labelPlanSteps, false, func(c Candidate) string { return plans(c.Work, func(w *Work) []stat.Count { return w.Steps }) }},
+		{labelItems, false, func(c Candidate) string { return plans(c.Work, func(w *Work) []stat.Count { return w.Items }) }},
 		{"Infrastructure errors", false, func(c Candidate) string { return strconv.Itoa(c.InfraErrors) }},
 		{labelHarness, false, func(c Candidate) string { return strconv.Itoa(c.HarnessErrors) }},
 		{labelBudget, false, func(c Candidate) string { return strconv.Itoa(c.BudgetStops) }},
@@ -79,6 +95,11 @@ func measures() []measure {
 		{"Endings", true, func(c Candidate) string { return list(c.Statuses, 8) }},
 		{"Violations", true, func(c Candidate) string { return list(c.Violations, 8) }},
 	}
+	at := slices.IndexFunc(all, func(m measure) bool { return m.label == labelCalls })
+	for i, k := range extraKinds() {
+		all = slices.Insert(all, at+i, measure{k.label, false, func(c Candidate) string { return c.extra(k.name) }})
+	}
+	return all
 }
 
 func overview(r Report) (rows []overviewRow) {

@@ -32,7 +32,7 @@ func (acc *account) judge(a ledger.Acceptance) Candidate {
 		c.Sentence = fmt.Sprintf("replays a script, so it is shown but not judged; it solved %d of %d.", p.solved, p.scored)
 		return c
 	}
-	c.Criteria = append(p.criteria(a), acc.own(a)...)
+	c.Criteria = append(p.criteria(a, acc.Agent), acc.own(a)...)
 	c.Verdict, c.Sentence = decide(c.Criteria, p.outcomes(), a)
 	return c
 }
@@ -102,17 +102,22 @@ func beyond(said string, criteria []Criterion) bool {
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// addGroups pools judged candidates that share a provider and model.
+// modelKey is what pooled candidates share. Strategies are not pooled: they have
+// protocols of their own, and a step of one is not a step of another.
+type modelKey struct{ agent, provider, model string }
+
+func keyOf(c *ledger.ManifestCandidate) modelKey { return modelKey{c.Agent, c.Provider, c.Model} }
+
+// addGroups pools judged candidates that share a strategy, a provider and a model.
 func (r *Report) addGroups(by map[string]*account) {
-	type key struct{ provider, model string }
-	var order []key
-	members := map[key][]*Candidate{}
+	var order []modelKey
+	members := map[modelKey][]*Candidate{}
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
 		if c.Verdict == NotJudged {
 			continue
 		}
-		k := key{c.Provider, c.Model}
+		k := keyOf(&c.ManifestCandidate)
 		if members[k] == nil {
 			order = append(order, k)
 		}
@@ -123,6 +128,9 @@ func (r *Report) addGroups(by map[string]*account) {
 			continue
 		}
 		g := Group{Provider: k.provider, Model: k.model, Mixes: mixes(members[k])}
+		if !contractual(k.agent) {
+			g.Agent = k.agent
+		}
 		var pooled pool
 		var accounts []*account
 		for _, c := range members[k] {
@@ -130,7 +138,7 @@ func (r *Report) addGroups(by map[string]*account) {
 			pooled.merge(&by[c.Name].pool)
 			accounts = append(accounts, by[c.Name])
 		}
-		g.Criteria = append(pooled.criteria(r.Run.Acceptance), ownOfGroup(accounts, r.Run.Acceptance)...)
+		g.Criteria = append(pooled.criteria(r.Run.Acceptance, k.agent), ownOfGroup(accounts, r.Run.Acceptance)...)
 		g.Verdict, g.Sentence = decide(g.Criteria, pooled.outcomes(), r.Run.Acceptance)
 		r.Groups = append(r.Groups, g)
 	}
@@ -143,7 +151,6 @@ func mixes(members []*Candidate) []string {
 		name string
 		of   func(*Candidate) string
 	}{
-		{"agent", func(c *Candidate) string { return c.Agent }},
 		{"output mode", func(c *Candidate) string { return c.OutputMode }},
 		{"prompt profile", func(c *Candidate) string { return c.PromptProfile }},
 		{"rescue model", func(c *Candidate) string { return c.RescueModel }},

@@ -36,6 +36,7 @@ func Markdown(w io.Writer, r Report) error {
 	}
 	b.trend(r)
 	b.line("")
+	b.strategies(r)
 	b.criteria(r)
 	for _, n := range r.Notes {
 		b.line("> %s  ", md(clip(n, 400)))

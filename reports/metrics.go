@@ -17,8 +17,8 @@ type meter struct {
 	cost, in, out, read, write, reasoning sum
 	unpriced                              int
 	// Of all episodes: also those without a result were paid for.
-	reflect, rescue, compress extra
-	statuses                  counts
+	extras   extras
+	statuses counts
 	// Of scored ones: their cost, durations of their judged turns in µs, the rest.
 	scoredCost         sum
 	latencies, ttfts   []float64
@@ -26,6 +26,7 @@ type meter struct {
 	violations, served counts
 	thrash, stall      int
 	forecasts          []stat.Forecast
+	worker             worker
 }
 
 // add counts an episode.
@@ -43,8 +44,8 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 	m.statuses.add(join(": ", e.Status, e.StopReason))
 	for i := range rows.Turns {
 		t := &rows.Turns[i]
-		m.addExtra(t)
-		if e.Excluded == "" && judged(t) {
+		m.extras.add(t)
+		if e.Excluded == "" && t.Judged() {
 			m.addTurn(t)
 		}
 	}
@@ -52,6 +53,7 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 		return
 	}
 	m.scoredCost.add(row.CostNanoUSD)
+	m.worker.add(&rows)
 	if row.ThrashEvents > 0 {
 		m.thrash++
 	}
@@ -79,17 +81,6 @@ func (m *meter) addTurn(t *ledger.Turn) {
 	}
 }
 
-func (m *meter) addExtra(t *ledger.Turn) {
-	switch t.Kind {
-	case "reflect":
-		m.reflect.add(t)
-	case "rescue":
-		m.rescue.add(t)
-	case "compress":
-		m.compress.add(t)
-	}
-}
-
 // metrics is what the meter shows, beside what the pool of the same episodes
 // counted.
 func (m *meter) metrics(p *pool, confidence float64) Metrics {
@@ -103,7 +94,7 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		CostKnown: m.cost.n, Unpriced: m.unpriced, Cost: m.cost.value(),
 		TokensIn: m.in.value(), TokensOut: m.out.value(), TokensReasoning: m.reasoning.value(),
 		TokensCacheRead: m.read.value(), TokensCacheWrite: m.write.value(),
-		Extra:   []ExtraTurns{m.reflect.turns("reflect"), m.rescue.turns("rescue"), m.compress.turns("compress")},
+		Extra:   m.extras.turns(),
 		Latency: spread(m.latencies), TTFT: spread(m.ttfts),
 		Violations: m.violations.tallies(), Statuses: m.statuses.tallies(), ModelsServed: m.served.tallies(),
 		Calibration:  stat.Reliability(m.forecasts, calibrationBins),
@@ -123,24 +114,6 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		r.Brier = &b
 	}
 	return r
-}
-
-// extra counts and prices the turns of one kind.
-type extra struct {
-	n    int
-	cost sum
-}
-
-func (x *extra) add(t *ledger.Turn) {
-	x.n++
-	x.cost.add(t.CostNanoUSD)
-}
-
-func (x *extra) turns(kind string) ExtraTurns {
-	if x.n == 0 {
-		return ExtraTurns{Kind: kind, Cost: new(int64)}
-	}
-	return ExtraTurns{Kind: kind, Turns: x.n, Cost: x.cost.value()}
 }
 
 // sum of values of which one unknown makes the whole unknown.

@@ -7,33 +7,11 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// Why an episode with a row has no result.
-const (
-	excludedInfra       = "infrastructure error"
-	excludedHarness     = "harness error"
-	excludedBudget      = "budget stop"
-	excludedInterrupted = "interrupted"
-)
-
-// excluded says why an episode says nothing about the model, in the words of
-// Episode.Excluded; empty when it does say something.
-func excluded(e *ledger.Episode) string {
-	switch {
-	case e.Status == ledger.StatusBudgetStop:
-		return excludedBudget
-	case e.Status == ledger.StatusHarnessError:
-		return excludedHarness
-	case e.InfraError || e.Status == ledger.StatusInfraError:
-		return excludedInfra
-	case e.Status == "cancelled":
-		return excludedInterrupted
-	}
-	return ""
-}
-
 // lost says that an episode was begun and failed outside the model: a verdict
 // tolerates some of those.
-func lost(excluded string) bool { return excluded == excludedInfra || excluded == excludedHarness }
+func lost(excluded string) bool {
+	return excluded == ledger.LostToInfra || excluded == ledger.LostToHarness
+}
 
 // addOutcomes adds up how the episodes of all candidates ended.
 func (r *Report) addOutcomes() {
@@ -55,7 +33,7 @@ func withoutResult(o ledger.Outcomes) string {
 	for _, k := range []struct {
 		n    int
 		noun string
-	}{{o.InfraErrors, excludedInfra}, {o.HarnessErrors, excludedHarness}, {o.BudgetStops, excludedBudget}} {
+	}{{o.InfraErrors, ledger.LostToInfra}, {o.HarnessErrors, ledger.LostToHarness}, {o.BudgetStops, ledger.LostToCap}} {
 		if k.n > 0 {
 			parts = append(parts, plural(k.n, k.noun))
 		}

@@ -114,25 +114,6 @@ func TestAbsurdPlan(t *testing.T) {
 	require.Positive(t, planned(r.Outcomes))
 }
 
-func TestExcluded(t *testing.T) {
-	for _, c := range []struct {
-		name, status string
-		infra        bool
-		want         string
-	}{
-		{"infrastructure", ledger.StatusInfraError, true, "infrastructure error"},
-		{"infrastructure of an older ledger", "error", true, "infrastructure error"},
-		{"harness", ledger.StatusHarnessError, true, "harness error"},
-		{"budget", ledger.StatusBudgetStop, true, "budget stop"},
-		{"interrupted", "cancelled", false, "interrupted"},
-		{"the agent's own", "stopped", false, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, excluded(&ledger.Episode{Status: c.status, InfraError: c.infra, Solved: true}))
-		})
-	}
-}
-
 // CI shows errors red and skipped cases grey: a cap is a decision, an error is not.
 func TestJUnitTellsKindsApart(t *testing.T) {
 	var got junitSuites

@@ -59,13 +59,12 @@ func (acc *account) addOwn(rows *ledger.EpisodeRows) {
 // findShared says which accounts are judged together with others: criteria of a
 // model leave them to their group.
 func (b *Builder) findShared() {
-	type key struct{ provider, model string }
-	count := map[key]int{}
+	count := map[modelKey]int{}
 	for _, a := range b.order {
-		count[key{a.Provider, a.Model}]++
+		count[keyOf(&a.ManifestCandidate)]++
 	}
 	for _, a := range b.order {
-		a.shared = count[key{a.Provider, a.Model}] > 1
+		a.shared = count[keyOf(&a.ManifestCandidate)] > 1
 	}
 }
 

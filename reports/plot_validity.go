@@ -20,17 +20,18 @@ func (r *Report) validityTitle() string {
 			}
 		}
 	}
+	the := r.protocols()
 	switch {
 	case judged == 0:
-		return "Nobody's contract validity was judged"
+		return "Nobody's validity was judged"
 	case clear == 0:
-		return fmt.Sprintf("No candidate is shown to keep the contract in %s of turns", threshold)
+		return fmt.Sprintf("No candidate is shown to keep %s in %s of turns", the, threshold)
 	}
-	return upperFirst(of(clear, judged, "keeps", "keep")) + fmt.Sprintf(" the contract in %s of turns", threshold)
+	return upperFirst(of(clear, judged, "keeps", "keep")) + fmt.Sprintf(" %s in %s of turns", the, threshold)
 }
 
 func (r *Report) validityAlt() string {
-	return r.alt("Contract-valid first outputs", func(c Candidate) string {
+	return r.alt(validTitle(r.allContractual()), func(c Candidate) string {
 		for _, k := range c.Criteria {
 			if k.Name == "valid_json" && k.Value != nil {
 				return fmt.Sprintf("%s (%s)", k.value(), k.interval())
@@ -44,7 +45,7 @@ func (r *Report) validityAlt() string {
 func (t theme) validity(r Report) drawing {
 	found, low := make([]Criterion, len(r.Candidates)), r.Run.Acceptance.MinValid
 	any := false
-	g := rows{theme: t, height: 26, high: 1, label: "contract-valid first outputs", line: r.Run.Acceptance.MinValid}
+	g := rows{theme: t, height: 26, high: 1, label: lowerFirst(validTitle(r.allContractual())), line: r.Run.Acceptance.MinValid}
 	for i, c := range r.Candidates {
 		g.values = append(g.values, "–")
 		for _, k := range c.Criteria {

@@ -63,13 +63,13 @@ func (r *Report) violationsTitle() string {
 	case turns == 0:
 		return "No turn was judged"
 	case len(all) == 0:
-		return "No turn broke the contract"
+		return "No turn broke " + r.protocols()
 	}
 	return fmt.Sprintf("Most frequent violation: %s, %s in %s", brief(all[0].code, 48), thousands(int64(all[0].sum())), plural(turns, "turn"))
 }
 
 func (r *Report) violationsAlt() string {
-	return r.alt("Violations of the contract", func(c Candidate) string {
+	return r.alt("Violations of "+r.protocols(), func(c Candidate) string {
 		if c.Turns == 0 {
 			return ""
 		}

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -16,8 +15,8 @@ type pool struct {
 	// ended counts the others by kind; interrupted of the Unfinished have a row.
 	ended       ledger.Outcomes
 	interrupted int
-	// judged main-loop turns have a reply; valid of them kept the contract,
-	// truncated hit the token cap, errors had no reply.
+	// judged turns are decisions with a reply; valid of them kept the strategy's
+	// protocol, truncated hit the token cap, errors had no reply.
 	judged, valid, truncated, errors int
 	// steps and clarifies are one observation for each solved episode, the
 	// latter without those whose right outcome is a question.
@@ -36,13 +35,13 @@ func (p *pool) outcomes() ledger.Outcomes {
 func (p *pool) add(e *Episode, rows ledger.EpisodeRows, maxSteps float64) {
 	p.episodes++
 	switch e.Excluded {
-	case excludedInfra:
+	case ledger.LostToInfra:
 		p.ended.InfraErrors++
-	case excludedHarness:
+	case ledger.LostToHarness:
 		p.ended.HarnessErrors++
-	case excludedBudget:
+	case ledger.LostToCap:
 		p.ended.BudgetStops++
-	case excludedInterrupted:
+	case ledger.LostToUser:
 		p.ended.Unfinished++
 		p.interrupted++
 	default:
@@ -57,23 +56,20 @@ func (p *pool) add(e *Episode, rows ledger.EpisodeRows, maxSteps float64) {
 }
 
 func (p *pool) addTurn(t *ledger.Turn) {
-	if t.Role == "main" && t.ErrorKind != "" {
+	if t.Decides() && t.ErrorKind != "" {
 		p.errors++
 	}
-	if !judged(t) {
+	if !t.Judged() {
 		return
 	}
 	p.judged++
 	switch {
-	case truncated(t):
+	case t.Truncated():
 		p.truncated++
 	case t.ContractValid:
 		p.valid++
 	}
 }
-
-// judged says that a turn of a scored episode counts: main-loop turns with a reply.
-func judged(t *ledger.Turn) bool { return t.Role == "main" && t.ErrorKind == "" }
 
 func (p *pool) addSolved(e *Episode, row *ledger.Episode, maxSteps float64) {
 	p.solved++
@@ -102,12 +98,6 @@ func (p *pool) merge(q *pool) {
 	p.steps, p.clarifies = append(p.steps, q.steps...), append(p.clarifies, q.clarifies...)
 	p.stepSum, p.clarifySum = p.stepSum+q.stepSum, p.clarifySum+q.clarifySum
 	p.within, p.clarifyGoals = p.within+q.within, p.clarifyGoals+q.clarifyGoals
-}
-
-// truncated says that the token cap cut a turn's output: it counts as invalid,
-// whatever could be read of it.
-func truncated(t *ledger.Turn) bool {
-	return t.FinishReason == "length" || slices.Contains(t.Violations, "truncated")
 }
 
 // turnNote says which turns were left out, and which of the invalid ones the

@@ -31,8 +31,8 @@ type Report struct {
 	Run ledger.Manifest `json:"run"`
 	// Candidates are in the manifest's order.
 	Candidates []Candidate `json:"candidates"`
-	// Groups pool the candidates that share a provider and model; groups of one
-	// are left out.
+	// Groups pool the candidates that share a strategy, a provider and a model;
+	// groups of one are left out.
 	Groups []Group `json:"groups"`
 	// Tasks are in the manifest's order, Cells in the order of Candidates.
 	Tasks []Task `json:"tasks"`
@@ -41,6 +41,9 @@ type Report struct {
 	// Clusters group the episodes that were not solved by signature, the largest
 	// first, within the taxonomy's order.
 	Clusters []Cluster `json:"clusters"`
+	// Strategies compares agents that were run with the same models; null where there
+	// are no two.
+	Strategies *Strategies `json:"strategies,omitempty"`
 	// Trend are past runs of the same suite with this one last; null without any.
 	Trend []trend.Series `json:"trend,omitempty"`
 	// Figures name the plots, in the order shown.
@@ -98,8 +101,8 @@ type Metrics struct {
 	// where no task has as many scored ones.
 	PassAt  *Repeat `json:"pass_at_k,omitempty"`
 	PassAll *Repeat `json:"pass_all_k,omitempty"`
-	// Turns are main-loop turns with a reply in scored episodes; ErrorTurns had
-	// none. Truncated turns hit the token cap and count as invalid.
+	// Turns are decisions with a reply in scored episodes, of every strategy: not
+	// those of rescue and compress. ErrorTurns had none. Truncated turns hit the token cap and count as invalid.
 	Turns      int `json:"turns"`
 	ErrorTurns int `json:"error_turns"`
 	Truncated  int `json:"truncated"`
@@ -120,8 +123,9 @@ type Metrics struct {
 	TokensCacheRead  *int64 `json:"tokens_cache_read"`
 	TokensCacheWrite *int64 `json:"tokens_cache_write"`
 	TokensReasoning  *int64 `json:"tokens_reasoning"`
-	// Extra are the turns beyond the ordinary ones, of all episodes, and what
-	// they cost: reflect, rescue and compress, in this order.
+	// Extra are the turns beyond the ordinary ones, of all episodes, and what they
+	// cost: reflect, rescue and compress, in this order, then those of planner, step,
+	// fallback, final and conclude that occur. A turn may be of two kinds.
 	Extra []ExtraTurns `json:"extra_turns"`
 	// Latency spreads the durations of Turns, null without any; TTFT the times to
 	// the first token of those that tell it. The bins count them.
@@ -143,6 +147,8 @@ type Metrics struct {
 	// ClarifyGoals are solved episodes whose right outcome was a question: they
 	// do not count in clarifies_per_success.
 	ClarifyGoals int `json:"clarify_goals_solved"`
+	// Work is left out of reports of contract agents alone.
+	Work *Work `json:"work,omitempty"`
 }
 
 // ExtraTurns are the turns of one kind. Cost is null when any is unpriced.
@@ -152,8 +158,10 @@ type ExtraTurns struct {
 	Cost  *int64 `json:"cost_nanousd"`
 }
 
-// Group pools judged candidates of one provider and model.
+// Group pools judged candidates of one strategy, provider and model.
 type Group struct {
+	// Agent is the strategy; left out where it is the contract agent.
+	Agent      string   `json:"agent,omitempty"`
 	Provider   string   `json:"provider"`
 	Model      string   `json:"model"`
 	Candidates []string `json:"candidates"`
@@ -217,6 +225,10 @@ type Episode struct {
 	Steps       int            `json:"steps"`
 	CostNanoUSD *int64         `json:"cost_nanousd"`
 	ElapsedUs   int64          `json:"elapsed_us"`
+
+	// What contests of strategies look at; tokens is nil where unknown.
+	tokens               *int64
+	calls, judged, valid int32
 
 	anchor string // of the transcript on the page; empty without one
 	kept   *kept  // nil for most episodes of a large run

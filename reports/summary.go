@@ -61,6 +61,7 @@ func Summary(w io.Writer, r Report, width int) error {
 		}
 		why(&b, g.name(), g.Criteria, width)
 	}
+	summaryStrategies(&b, r, width)
 	summaryClusters(&b, r, width)
 	trendNews(&b, r, width)
 	for _, n := range r.Notes {
@@ -94,6 +95,9 @@ func summaryRows(t table.Writer, list []Criterion, name int) {
 func (c Criterion) short() string {
 	switch c.Name {
 	case "valid_json":
+		if c.Title != validTitle(true) {
+			return "valid first outputs"
+		}
 		return "valid JSON contract"
 	case "clarifies_per_success":
 		return "clarifies a success"

@@ -123,12 +123,12 @@ func (f *tracker) episodes(dir string) error {
 				return
 			}
 			row := ledger.Episode{Status: textAt(&v[1], i), InfraError: v[2].Bools[i], Solved: v[3].Bools[i]}
-			if excluded(&row) != "" {
+			if row.Excluded() != "" {
 				f.lost[place{textAt(&v[6], i), textAt(&v[0], i), int32(v[7].Numbers[i])}] = true
 				return
 			}
 			g.scored++
-			if solved(&row) {
+			if row.Succeeded() {
 				g.solved++
 				g.steps += int64(v[4].Numbers[i])
 			}
@@ -152,15 +152,15 @@ func (f *tracker) turns(dir string) error {
 		of := f.of(&v[0])
 		return func(i int) {
 			g := of[v[0].Index[i]]
-			row := ledger.Turn{Role: textAt(&v[1], i), ErrorKind: textAt(&v[2], i), FinishReason: textAt(&v[3], i)}
-			if g == nil || !judged(&row) {
+			row := ledger.Turn{Role: textAt(&v[1], i), ErrorKind: textAt(&v[2], i), FinishReason: textAt(&v[3], i), ContractValid: v[4].Bools[i]}
+			if g == nil || !row.Judged() {
 				return
 			}
 			if len(f.lost) > 0 && f.lost[place{textAt(&v[6], i), textAt(&v[0], i), int32(v[7].Numbers[i])}] {
 				return
 			}
 			g.judged++
-			if v[4].Bools[i] && !truncated(&row) {
+			if row.Valid() {
 				g.valid++
 			}
 			g.latencies = append(g.latencies, v[5].Numbers[i])

@@ -34,7 +34,7 @@ func trendMetrics() []trendMetric {
 	}
 	return []trendMetric{
 		{trend.Solved, "episodes solved", said("share solved"), percent, true},
-		{trend.Valid, "contract-valid first outputs", said("share of valid first outputs"), percent, true},
+		{trend.Valid, "valid first outputs", said("share of valid first outputs"), percent, true},
 		{trend.Steps, "steps of a solved episode", said("mean steps of solved episodes"), func(v float64) string { return trimmed(v, 2) }, false},
 		{trend.Cost, "cost of an episode", said("mean cost of an episode"), usd, false},
 		{trend.Latency, "median turn", said("median turn"), duration, false},

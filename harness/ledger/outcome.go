@@ -28,14 +28,14 @@ type Outcomes struct {
 
 // Add counts an episode.
 func (o *Outcomes) Add(e Episode) {
-	switch {
-	case e.Status == StatusBudgetStop:
+	switch why := e.Excluded(); {
+	case why == LostToCap:
 		o.BudgetStops++
-	case e.Status == StatusHarnessError:
+	case why == LostToHarness:
 		o.HarnessErrors++
-	case e.InfraError:
+	case why == LostToInfra:
 		o.InfraErrors++
-	case e.Solved && e.Status != "stopped": // a guard's stop is no success, whatever the checks say
+	case e.Succeeded():
 		o.Solved++
 	default:
 		o.Failed++

@@ -9,11 +9,14 @@ import (
 	"github.com/cupel-eval/cupel/reports/failure"
 )
 
-// record is what is kept of an episode, about 130 bytes and 8 for each turn.
+// record is what is kept of an episode, about 150 bytes and 8 for each turn.
 type record struct {
 	id string
 	// cost and tokens are of the whole episode, latency the sum over judged turns, µs.
 	cost, tokens, latency int64
+	// elapsed and calls are known of contests only.
+	elapsed int64
+	calls   int32
 	// tape is a hash of its cassette, 0 without one.
 	tape uint64
 	// from and to are its decisions among those of its book.
@@ -138,11 +141,11 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 		id: strings.Clone(e.EpisodeID), trial: e.Trial, steps: e.Steps, clarifies: e.Clarifies, kind: -1,
 		asks: e.ExpectedStatus == "clarify", thrash: e.ThrashEvents > 0, stall: e.StallEvents > 0,
 	}
-	why := excluded(e)
+	why := e.Excluded()
 	switch why {
 	case "":
-		r.solved = solved(e)
-	case "infrastructure error", "harness error":
+		r.solved = e.Succeeded()
+	case ledger.LostToInfra, ledger.LostToHarness:
 		r.why = lost
 	default:
 		r.why = cut
@@ -168,10 +171,10 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 		r.tokens += *n
 	}
 	for i := range rows.Turns {
-		if t := &rows.Turns[i]; judged(t) {
+		if t := &rows.Turns[i]; t.Judged() {
 			r.judged++
 			r.latency += t.DurationUs
-			if valid(t) {
+			if t.Valid() {
 				r.valid++
 			}
 		}
@@ -188,7 +191,7 @@ func ended(e *ledger.Episode, why string) (outcome, how string) {
 	switch {
 	case why != "":
 		return "no result:", why
-	case solved(e):
+	case e.Succeeded():
 		return "solved:", how
 	}
 	return "failed:", how

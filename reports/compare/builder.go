@@ -12,7 +12,7 @@ type Names struct{ Baseline, Trial string }
 // kindOf is what went wrong in an episode; false when nothing did.
 type kindOf func(ledger.EpisodeRows) (failure.Kind, bool)
 
-// Builder makes a Comparison of episodes that come one by one. It keeps about 130
+// Builder makes a Comparison of episodes that come one by one. It keeps about 150
 // bytes of an episode and 8 of a turn, and no pointer into the rows. It is not safe
 // for concurrent use.
 type Builder struct {

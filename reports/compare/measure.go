@@ -87,6 +87,9 @@ func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
 			continue
 		}
 		m.gather(&def, p.tasks)
+		if def.name == "valid_json" {
+			m.protocols(p.Baseline.Agent, p.Trial.Agent)
+		}
 		m.estimate()
 		if m.Gates && m.P != nil {
 			m.rule(rules.Alpha, p.replay)
@@ -94,6 +97,19 @@ func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
 		list = append(list, m)
 	}
 	return list
+}
+
+// protocols names what the first outputs of two strategies are held to: each to its
+// own protocol.
+func (m *Metric) protocols(baseline, trial string) {
+	contract := func(agent string) bool { return agent == "" || agent == "contract" }
+	if contract(baseline) && contract(trial) {
+		return
+	}
+	m.Title = "Protocol-valid first outputs"
+	if baseline != trial {
+		m.note("Each strategy is held to its own protocol: the two shares do not measure the same thing.")
+	}
 }
 
 // gather adds up both sides, task by task.

@@ -8,14 +8,15 @@ import (
 
 // Words of the ledger that the rules look at.
 const (
-	statusStopped   = "stopped"
-	statusCancelled = "cancelled"
-	statusError     = "error"
-	roleCompress    = "compress"
-	kindRescue      = "rescue"
-	outcomeOK       = "ok"
-	outcomeTimeout  = "timeout"
-	codeBudget      = "E_BUDGET"
+	statusError    = "error"
+	kindRescue     = "rescue"
+	stopContract   = "contract_violation"
+	stopPlan       = "invalid_plan"
+	stopFinal      = "final_schema"
+	stopStep       = "failed_step"
+	outcomeOK      = "ok"
+	outcomeTimeout = "timeout"
+	codeBudget     = "E_BUDGET"
 )
 
 // episode is what the rules look at.
@@ -76,15 +77,6 @@ func (e *episode) readChecks() {
 	}
 }
 
-// withoutResult says that an episode says nothing about the model.
-func withoutResult(e *ledger.Episode) bool {
-	switch e.Status {
-	case ledger.StatusBudgetStop, ledger.StatusHarnessError, ledger.StatusInfraError, statusCancelled:
-		return true
-	}
-	return e.InfraError
-}
-
 // lastCall is the last tool call, nil without any.
 func (e *episode) lastCall() *ledger.ToolCall {
 	if len(e.calls) == 0 {
@@ -96,7 +88,7 @@ func (e *episode) lastCall() *ledger.ToolCall {
 // lastTurn is the last model call that was a step, nil without any.
 func (e *episode) lastTurn() *ledger.Turn {
 	for i := len(e.turns) - 1; i >= 0; i-- {
-		if t := &e.turns[i]; t.Role != roleCompress {
+		if t := &e.turns[i]; t.Role != ledger.RoleCompress {
 			return t
 		}
 	}
@@ -108,7 +100,7 @@ func (e *episode) lastTurn() *ledger.Turn {
 func (e *episode) invalidOutput() (code string, n int) {
 	for i := range e.turns {
 		t := &e.turns[i]
-		if t.Role == roleCompress || t.ErrorKind != "" || t.Actionable || t.Repaired {
+		if t.Role == ledger.RoleCompress || t.ErrorKind != "" || t.Actionable || t.Repaired {
 			continue
 		}
 		n++
@@ -118,6 +110,40 @@ func (e *episode) invalidOutput() (code string, n int) {
 		}
 	}
 	return code, n
+}
+
+// lastViolation is the first violation of the last turn of a role that has one; of
+// all decisions where the role is empty.
+func (e *episode) lastViolation(role string) string {
+	for i := len(e.turns) - 1; i >= 0; i-- {
+		t := &e.turns[i]
+		if t.Judged() && len(t.Violations) > 0 && (role == "" || t.Role == role) {
+			return either(name(t.Violations[0]), "no violation")
+		}
+	}
+	return "no violation"
+}
+
+// unfinished says that a step of the plan, or one of its items, ended with an output
+// that could not be used; empty where none did.
+func (e *episode) unfinished() string {
+	later := map[string]bool{}
+	for i := len(e.turns) - 1; i >= 0; i-- {
+		t := &e.turns[i]
+		if t.Role != ledger.RoleStep || !t.Judged() || later[t.PlanStep] {
+			continue
+		}
+		later[t.PlanStep] = true
+		if len(t.Violations) == 0 {
+			continue
+		}
+		what := "a step"
+		if strings.HasSuffix(t.PlanStep, "]") {
+			what = "an item of a step"
+		}
+		return what + " was not finished (" + either(name(t.Violations[0]), "no violation") + ")"
+	}
+	return ""
 }
 
 // firstFailed is the first tool call that failed, and how many did. Calls refused

@@ -10,8 +10,8 @@ type Kind string
 // The taxonomy, in the order in which kinds are shown. The first five are the
 // model's failures, the last two say nothing about it.
 const (
-	// Contract: the model's outputs could not be used, and that ended the episode;
-	// or they were not as valid as the task demands.
+	// Contract: the model's outputs broke the strategy's protocol and could not be
+	// used, and that ended the episode; or they were not as valid as the task demands.
 	Contract Kind = "contract"
 	// Answer: it ended as it should and said the wrong thing.
 	Answer Kind = "answer"
@@ -60,7 +60,7 @@ type rule struct {
 // the tool before it failed. docs/evidence.md has them as a table. Of is pure and
 // safe for concurrent use; it keeps no part of rows.
 func Of(rows ledger.EpisodeRows) (c Cause, ok bool) {
-	if e := &rows.Episode; e.Solved && e.Status != statusStopped && !withoutResult(e) {
+	if rows.Episode.Succeeded() {
 		return Cause{}, false
 	}
 	return cause(rows), true

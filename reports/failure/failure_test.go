@@ -59,6 +59,15 @@ func turns(words ...string) (list []ledger.Turn) {
 	return list
 }
 
+// as makes turns of a role.
+func as(role string, words ...string) []ledger.Turn {
+	list := turns(words...)
+	for i := range list {
+		list[i].Role = role
+	}
+	return list
+}
+
 func call(tool, outcome, code string) ledger.ToolCall {
 	return ledger.ToolCall{ToolName: tool, Outcome: outcome, ErrorCode: code}
 }
@@ -102,6 +111,38 @@ func cases() []failureCase {
 		}, "contract: unusable outputs (truncated)"},
 		{"contract after the rescue turn", func(r E) { stop(r, "contract_violation"); r.Turns = turns("not_json", "not_json", "rescue") }, "contract: unusable outputs (not_object), the rescue turn's too"},
 		{"contract without a turn", func(r E) { stop(r, "contract_violation"); r.Turns = []ledger.Turn{} }, "contract: unusable outputs (no violation)"},
+		{"plan", func(r E) {
+			stop(r, "invalid_plan")
+			r.Turns = as("planner", "plan.no_call", "plan.depends_on.cycle")
+		}, "contract: no valid plan (plan.depends_on.cycle)"},
+		{"plan without a turn", func(r E) { stop(r, "invalid_plan") }, "contract: no valid plan (no violation)"},
+		{"form of the answer", func(r E) {
+			stop(r, "final_schema")
+			r.Turns = turns("ok", "final.not_json", "final.schema", "compress")
+		}, "contract: no final answer of the form asked for (final.schema)"},
+		{"step not finished", func(r E) {
+			stop(r, "failed_step")
+			r.Turns, r.Calls = append(as("planner", "plan.empty", "ok"), as("step", "step.no_finish", "step.schema")...), calls(ok)
+		}, "contract: a step was not finished (step.schema)"},
+		{"item of a step not finished", func(r E) {
+			stop(r, "failed_step")
+			r.Turns = as("step", "ok", "step.no_finish", "step.schema", "ok")
+			for i, s := range []string{"find", "read[1]", "read[2]", "read[1]"} {
+				r.Turns[i].PlanStep = s
+			}
+		}, "contract: an item of a step was not finished (step.schema)"},
+		{"step that found its way back", func(r E) {
+			stop(r, "failed_step")
+			r.Turns, r.Calls = as("step", "step.no_finish", "ok"), calls(slow)
+		}, "tool handling: timeout of get_counts, until failed_step"},
+		{"step failed otherwise", func(r E) { stop(r, "failed_step"); r.Turns = as("step", "ok") }, "trajectory: stopped: failed_step"},
+		{"iterations", func(r E) { stop(r, "max_iterations"); r.Turns = turns("call.args", "ok", "ok") }, "budget: max_iterations, after unusable outputs (call.args)"},
+		{"provider, a turn of a step", func(r E) {
+			r.Status, r.InfraError, r.ErrorKind, r.Turns = "infra_error", true, "overloaded", as("step", "failed")
+		}, "infrastructure: overloaded, turn of role step"},
+		{"provider, of the second model", func(r E) {
+			r.Status, r.InfraError, r.ErrorKind, r.Turns = "infra_error", true, "overloaded", as("fallback", "failed")
+		}, "infrastructure: overloaded, model of role fallback"},
 		{"tool, gave up", func(r E) {
 			r.Status, r.Checks, r.Calls = "cannot_proceed", checks(check("status", "")), calls(ok, slow)
 		}, "tool handling: timeout of get_counts, gave up"},

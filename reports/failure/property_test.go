@@ -36,7 +36,7 @@ func word(t *rapid.T, label string, known ...string) string {
 func anyRows(t *rapid.T) ledger.EpisodeRows {
 	var r ledger.EpisodeRows
 	r.Episode.Status = word(t, "status", "answered", "clarify", "cannot_proceed", "stopped", "stopped", "error", "cancelled", "infra_error", "budget_stop")
-	r.Episode.StopReason = word(t, "stop", "", "max_steps", "thrash", "contract_violation")
+	r.Episode.StopReason = word(t, "stop", "", "max_steps", "thrash", "contract_violation", "invalid_plan", "final_schema", "failed_step")
 	r.Episode.ErrorKind = word(t, "error", "", "overloaded", "kind_%d")
 	r.Episode.InfraError, r.Episode.Solved = rapid.Bool().Draw(t, "infra"), rapid.Bool().Draw(t, "solved")
 	for range rapid.IntRange(0, 4).Draw(t, "checks") {
@@ -46,7 +46,7 @@ func anyRows(t *rapid.T) ledger.EpisodeRows {
 	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "turns") {
 		r.Turns = append(r.Turns, ledger.Turn{
-			Turn: int32(i + 1), Role: word(t, "role", "main", "rescue", "compress"), Kind: word(t, "kind", "act", "rescue"),
+			Turn: int32(i + 1), Role: word(t, "role", "main", "rescue", "compress", "planner", "step"), Kind: word(t, "kind", "act", "rescue"),
 			Actionable: rapid.Bool().Draw(t, "actionable"), Repaired: rapid.Bool().Draw(t, "repaired"), Thrash: rapid.Bool().Draw(t, "thrash"),
 			Violations: rapid.SliceOfN(rapid.SampledFrom([]string{"not_json", "truncated", "code_%d"}), 0, 2).Draw(t, "violations"),
 		})

@@ -24,8 +24,14 @@ func (e *episode) byProvider() string {
 		return ""
 	}
 	says := either(name(e.ErrorKind), "no error kind")
-	if n := len(e.turns); n > 0 && e.turns[n-1].Role != "main" && e.turns[n-1].Role != "" {
-		says += ", model of role " + name(e.turns[n-1].Role)
+	if n := len(e.turns); n > 0 {
+		switch role := e.turns[n-1].Role; role {
+		case "", ledger.RoleMain:
+		case ledger.RolePlanner, ledger.RoleStep:
+			says += ", turn of role " + role // asked of the same model as ever
+		default:
+			says += ", model of role " + name(role)
+		}
 	}
 	return says
 }
@@ -33,7 +39,7 @@ func (e *episode) byProvider() string {
 // cutOff: the run ended before the episode did.
 func (e *episode) cutOff() string {
 	switch e.Status {
-	case statusCancelled:
+	case ledger.StatusCancelled:
 		return "cut off by an interruption"
 	case statusError:
 		return "error without a cause"
@@ -41,9 +47,20 @@ func (e *episode) cutOff() string {
 	return ""
 }
 
-// unusable: outputs that break the contract ended the episode.
+// unusable: outputs that break the strategy's protocol ended the episode.
 func (e *episode) unusable() string {
-	if e.Status != statusStopped || e.StopReason != "contract_violation" {
+	if e.Status != ledger.StatusStopped {
+		return ""
+	}
+	switch e.StopReason {
+	case stopContract:
+	case stopPlan:
+		return "no valid plan (" + e.lastViolation(ledger.RolePlanner) + ")"
+	case stopFinal:
+		return "no final answer of the form asked for (" + e.lastViolation("") + ")"
+	case stopStep:
+		return e.unfinished()
+	default:
 		return ""
 	}
 	code, _ := e.invalidOutput()
@@ -61,7 +78,7 @@ func (e *episode) failedCall() string {
 	if c == nil || c.Outcome == outcomeOK || c.ErrorCode == codeBudget {
 		return ""
 	}
-	if e.Status != statusStopped && e.failed[ofEnding] == "" && e.failed[ofCalls] == "" && e.failed[ofAnswer] == "" {
+	if e.Status != ledger.StatusStopped && e.failed[ofEnding] == "" && e.failed[ofCalls] == "" && e.failed[ofAnswer] == "" {
 		return "" // it coped, with too much effort
 	}
 	return failing(c) + ", " + e.ending()
@@ -70,7 +87,7 @@ func (e *episode) failedCall() string {
 // ending says in words how the episode ended.
 func (e *episode) ending() string {
 	switch e.Status {
-	case statusStopped:
+	case ledger.StatusStopped:
 		return "until " + either(name(e.StopReason), "it was stopped")
 	case "answered", "answered_after_clarify":
 		return "answered all the same"
@@ -89,7 +106,7 @@ func (e *episode) outOfBudget() string {
 	if c := e.lastCall(); c != nil && c.ErrorCode == codeBudget {
 		return "max_tool_calls" + e.spentOn()
 	}
-	if e.Status == statusStopped && strings.HasPrefix(e.StopReason, "max_") {
+	if e.Status == ledger.StatusStopped && strings.HasPrefix(e.StopReason, "max_") {
 		return name(e.StopReason) + e.spentOn()
 	}
 	return ""
@@ -114,7 +131,7 @@ func (e *episode) spentOn() string {
 
 // stopped: another guard ended it.
 func (e *episode) stopped() string {
-	if e.Status != statusStopped {
+	if e.Status != ledger.StatusStopped {
 		return ""
 	}
 	says := "stopped: " + either(name(e.StopReason), "no reason")

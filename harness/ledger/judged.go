@@ -1,0 +1,73 @@
+package ledger
+
+import "slices"
+
+// Roles of turns that are no decisions of the strategy's own. Turns of every other
+// role, of whatever strategy, are: of the main loop, of a second model that stands
+// in, of a planner, of a step.
+const (
+	// RoleRescue is asked of a stronger model than the one on trial.
+	RoleRescue = "rescue"
+	// RoleCompress sums up a log: it costs tokens, money and time, but no step.
+	RoleCompress = "compress"
+)
+
+// Roles whose turns reports count by name.
+const (
+	RoleMain     = "main"
+	RoleFallback = "fallback"
+	RolePlanner  = "planner"
+	RoleStep     = "step"
+)
+
+// StatusStopped: a guard of the strategy's ended the episode.
+const StatusStopped = "stopped"
+
+// StatusCancelled: the run was interrupted.
+const StatusCancelled = "cancelled"
+
+// Decides says that a turn is a decision of the strategy on trial.
+func (t *Turn) Decides() bool { return t.Role != RoleRescue && t.Role != RoleCompress }
+
+// Judged says that a turn of a scored episode counts in rates: a decision with a
+// reply. What the rates are of every strategy, this decides.
+func (t *Turn) Judged() bool { return t.ErrorKind == "" && t.Decides() }
+
+// Truncated says that the token cap cut the output off.
+func (t *Turn) Truncated() bool {
+	return t.FinishReason == "length" || slices.Contains(t.Violations, "truncated")
+}
+
+// Valid says that the first output of a judged turn keeps the strategy's own
+// protocol. One that the token cap cut off does not, whatever could be read of it.
+func (t *Turn) Valid() bool { return t.ContractValid && !t.Truncated() }
+
+// Why an episode has no result.
+const (
+	LostToInfra   = "infrastructure error"
+	LostToHarness = "harness error"
+	LostToCap     = "budget stop"
+	LostToUser    = "interrupted"
+)
+
+// Excluded says why an episode says nothing about the model; empty when it does. Its
+// turns are then in no rate.
+func (e *Episode) Excluded() string {
+	switch {
+	case e.Status == StatusBudgetStop:
+		return LostToCap
+	case e.Status == StatusHarnessError:
+		return LostToHarness
+	case e.InfraError || e.Status == StatusInfraError:
+		return LostToInfra
+	case e.Status == StatusCancelled:
+		return LostToUser
+	}
+	return ""
+}
+
+// Succeeded says that an episode has a result and is a success: a guard's stop is
+// none, whatever the checks say.
+func (e *Episode) Succeeded() bool {
+	return e.Solved && e.Status != StatusStopped && e.Excluded() == ""
+}

@@ -1,0 +1,62 @@
+package ledger
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhichTurnsCount(t *testing.T) {
+	for _, c := range []struct {
+		name                   string
+		turn                   Turn
+		decides, judged, valid bool
+	}{
+		{"main", Turn{Role: RoleMain, ContractValid: true}, true, true, true},
+		{"no reply", Turn{Role: RoleMain, ErrorKind: "overloaded"}, true, false, false},
+		{"a second model that stands in", Turn{Role: RoleFallback, ContractValid: true}, true, true, true},
+		{"planner", Turn{Role: RolePlanner, ContractValid: true}, true, true, true},
+		{"step", Turn{Role: RoleStep}, true, true, false},
+		{"a role of somebody's own strategy", Turn{Role: "critic", ContractValid: true}, true, true, true},
+		{"no role", Turn{ContractValid: true}, true, true, true},
+		{"rescue", Turn{Role: RoleRescue, ContractValid: true}, false, false, true},
+		{"compress", Turn{Role: RoleCompress, ContractValid: true}, false, false, true},
+		{"cut off, by the provider", Turn{Role: RoleMain, ContractValid: true, FinishReason: "length"}, true, true, false},
+		{"cut off, by its text", Turn{Role: RoleMain, ContractValid: true, Violations: []string{"x", "truncated"}}, true, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.decides, c.turn.Decides())
+			require.Equal(t, c.judged, c.turn.Judged())
+			require.Equal(t, c.valid, c.turn.Valid())
+		})
+	}
+}
+
+func TestWhichEpisodesCount(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		episode  Episode
+		excluded string
+		success  bool
+	}{
+		{"solved", Episode{Status: "answered", Solved: true}, "", true},
+		{"failed", Episode{Status: "answered"}, "", false},
+		{"a stop is no success", Episode{Status: "stopped", StopReason: "max_iterations", Solved: true}, "", false},
+		{"infrastructure", Episode{Status: StatusInfraError, Solved: true}, LostToInfra, false},
+		{"infrastructure, by the flag of older ledgers", Episode{Status: "error", InfraError: true, Solved: true}, LostToInfra, false},
+		{"harness, whatever the flag", Episode{Status: StatusHarnessError, InfraError: true}, LostToHarness, false},
+		{"a cap, whatever the flag", Episode{Status: StatusBudgetStop, InfraError: true}, LostToCap, false},
+		{"interrupted", Episode{Status: StatusCancelled, Solved: true}, LostToUser, false},
+		{"an error without a cause is a failure", Episode{Status: "error"}, "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.excluded, c.episode.Excluded())
+			require.Equal(t, c.success, c.episode.Succeeded())
+			var o Outcomes
+			o.Add(c.episode)
+			require.Equal(t, c.success, o.Solved == 1)
+			lost := c.excluded != "" && c.excluded != LostToUser // of which there is no row in a ledger
+			require.Equal(t, lost, o.WithoutResult() == 1)
+		})
+	}
+}

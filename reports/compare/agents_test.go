@@ -1,0 +1,50 @@
+package compare
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Two strategies can be compared; the making names them, and the share of valid
+// outputs says that it is two measures.
+func TestTwoStrategies(t *testing.T) {
+	for _, c := range []struct{ baseline, trial, title, note string }{
+		{"contract", "contract", "Contract-valid first outputs", ""},
+		{"", "contract", "Contract-valid first outputs", ""},
+		{"tools", "tools", "Protocol-valid first outputs", ""},
+		{"contract", "plan", "Protocol-valid first outputs", "held to its own protocol"},
+	} {
+		t.Run(c.baseline+" "+c.trial, func(t *testing.T) {
+			p := plan{candidate: "a", tasks: 6, trials: 1}
+			m := p.manifest()
+			m.Candidates = append(m.Candidates, m.Candidates[0])
+			m.Candidates[0].Agent, m.Candidates[1].Name, m.Candidates[1].Agent = c.baseline, "b", c.trial
+			b := NewBuilder(m, m, []Names{{"a", "b"}}, Rules{})
+			p.each(b.AddBaseline)
+			q := plan{candidate: "b", tasks: 6, trials: 1}
+			q.each(b.AddTrial)
+			got := b.Comparison()
+			valid := metric(got.Pairs[0], "valid_json")
+			require.Equal(t, c.title, valid.Title)
+			if c.note == "" {
+				require.Empty(t, valid.Note)
+			} else {
+				require.Contains(t, valid.Note, c.note)
+			}
+			var agents []Difference
+			for _, d := range got.Differences {
+				if d.What == "agent" {
+					agents = append(agents, d)
+				}
+			}
+			if c.baseline == c.trial {
+				require.Empty(t, agents)
+			} else {
+				require.Len(t, agents, 1)
+				require.Equal(t, c.trial, agents[0].Trial)
+				require.Equal(t, "b", agents[0].Where)
+			}
+		})
+	}
+}

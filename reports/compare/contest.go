@@ -1,0 +1,82 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// Attempt is what a contest looks at of an episode that has a result.
+type Attempt struct {
+	Solved           bool
+	Steps, ToolCalls int32
+	// Judged turns, and Valid of them.
+	Judged, Valid int32
+	ElapsedUs     int64
+	// Cost in nano-USD and Tokens of all classes; null is unknown.
+	Cost, Tokens *int64
+}
+
+// Bout is a task with what two strategies made of it: the pairs of their attempts.
+// An attempt may be in several pairs.
+type Bout struct {
+	Task  string
+	Pairs [][2]Attempt
+}
+
+// Contest measures two strategies by their bouts, one for each task at most. Every
+// metric is that of the package comment: the first of a pair is Baseline, the second
+// Trial, Effect is second − first, and P is two-sided, by swapping the two strategies
+// of whole tasks; nothing gates, and Adjusted is for the caller to fill in, who knows
+// how many contests there are. Of an unknown value there is no claim, and P is null.
+func Contest(bouts []Bout) []Metric {
+	tasks := make([]joined, len(bouts))
+	for i, b := range bouts {
+		records := make([]record, 0, 2*len(b.Pairs))
+		for _, p := range b.Pairs {
+			records = append(records, p[0].record(), p[1].record())
+		}
+		tasks[i] = joined{id: b.Task, scored: make([]twin, len(b.Pairs))}
+		for k := range b.Pairs {
+			tasks[i].scored[k] = twin{&records[2*k], &records[2*k+1]}
+		}
+	}
+	list := contested()
+	metrics := make([]Metric, len(list))
+	for i := range list {
+		m := measured{Metric: Metric{Name: list[i].name, Title: list[i].title, Unit: list[i].unit, HigherIsBetter: list[i].higher, Verdict: stat.NotJudged}}
+		m.gather(&list[i], tasks)
+		m.single = false // what broke and what was mended is a word for runs
+		m.estimate()
+		metrics[i] = m.Metric
+	}
+	return metrics
+}
+
+func (a *Attempt) record() record {
+	r := record{solved: a.Solved, steps: a.Steps, calls: a.ToolCalls, judged: a.Judged, valid: a.Valid, elapsed: a.ElapsedUs}
+	if a.Cost != nil {
+		r.cost, r.priced = *a.Cost, true
+	}
+	if a.Tokens != nil {
+		r.tokens, r.counted = *a.Tokens, true
+	}
+	return r
+}
+
+// contested are the metrics of a contest, in the order shown.
+func contested() []measure {
+	all := measures()
+	of := func(name string) measure {
+		return all[slices.IndexFunc(all, func(m measure) bool { return m.name == name })]
+	}
+	steps, valid := of("steps"), of("valid_json")
+	steps.title, valid.title = "Steps, solved by both", "Protocol-valid first outputs"
+	return []measure{
+		of("solved"), steps, of("cost"),
+		{name: "elapsed", title: "Time of an episode", unit: unitTime, of: func(r *record) (float64, float64) { return float64(r.elapsed), 1 }},
+		of("tokens"),
+		{name: "tool_calls", title: "Tool calls of an episode", unit: "calls", of: func(r *record) (float64, float64) { return float64(r.calls), 1 }},
+		valid,
+	}
+}

@@ -1,0 +1,158 @@
+package reports
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// byAgent is a run of one candidate of the given strategy, named after it.
+func byAgent(agents ...string) *world {
+	w := newWorld("bound", agents...)
+	for i, a := range agents {
+		c := &w.m.Candidates[i]
+		c.Agent, c.Provider, c.Model = a, "p", "m"
+	}
+	return w
+}
+
+// planned makes the turns of a plan: two of the planner, of which the first is no
+// plan, one on a step and two on items of another.
+func plannedTurns(_ *ledger.Episode, turns []ledger.Turn) {
+	for i, step := range []string{"", "", "find", "read[1]", "read[2]"} {
+		turns[i].Role, turns[i].Kind, turns[i].PlanStep, turns[i].PlanRev = "step", "act", step, 1
+	}
+	for i := range 2 {
+		turns[i].Role, turns[i].Kind, turns[i].PlanRev = "planner", "plan", int32(i)
+	}
+	turns[0].ContractValid, turns[0].Violations = false, []string{"plan.depends_on.cycle"}
+}
+
+func TestTurnsOfEveryStrategyAreJudged(t *testing.T) {
+	w := byAgent("plan")
+	w.add(1, "t", true, 7, func(e *ledger.Episode, turns []ledger.Turn) {
+		plannedTurns(e, turns)
+		turns[5].Role, turns[5].Kind = "compress", "compress"
+		turns[6].Role, turns[6].Kind, turns[6].PlanStep, turns[6].ErrorKind = "step", "conclude", "find", "overloaded"
+	})
+	c := Build(w.m, w.rows).Candidates[0]
+	require.Equal(t, 5, c.Turns, "not the summary, nor the turn without a reply")
+	require.Equal(t, 1, c.ErrorTurns)
+	valid := c.Criteria[0]
+	require.Equal(t, 5, valid.N)
+	require.InDelta(t, 0.8, *valid.Value, 1e-12)
+	require.Equal(t, []Tally{{"plan.depends_on.cycle", 1}}, c.Violations)
+	require.Equal(t, []ExtraTurns{
+		{"reflect", 0, new(int64)}, {"rescue", 0, new(int64)}, {"compress", 1, nil}, {"planner", 2, nil}, {"step", 4, nil}, {"conclude", 1, nil},
+	}, c.Extra)
+}
+
+func TestCriteriaSayWhatAStrategyMakesOfThem(t *testing.T) {
+	for agent, want := range map[string][3]string{
+		"contract": {"", "", ""},
+		"":         {"", "", ""},
+		"tools":    {"Valid: all calls are of known tools", "", "however many calls it makes"},
+		"plan":     {"Valid: a plan keeps all rules", "0 by its nature", "the planner's, and each one of every plan step"},
+		"critic":   {"protocol of strategy critic", "", ""},
+	} {
+		t.Run(agent, func(t *testing.T) {
+			w := byAgent(agent)
+			w.add(3, "t", true, 5, nil)
+			r := Build(w.m, w.rows)
+			all := r.Candidates[0].Criteria
+			require.Equal(t, validTitle(contractual(agent)), all[0].Title)
+			for i, part := range want {
+				require.Contains(t, all[i].Note, part)
+			}
+			if contractual(agent) {
+				require.NotContains(t, all[0].Note+all[1].Note+all[2].Note, "step is")
+				require.NotContains(t, render(t, JSON, r), `"work"`)
+			}
+		})
+	}
+	require.Contains(t, stepsNote("plan", Fail), "by its nature")
+	require.NotContains(t, stepsNote("plan", Pass), "by its nature")
+}
+
+// A plan's steps meet the criterion turn by turn: a fan-out over six items is six.
+func TestStepsOfAPlanAreItsTurns(t *testing.T) {
+	w := byAgent("plan")
+	for _, task := range []string{"a", "b", "c", "d", "e", "f"} {
+		w.add(1, task, true, 9, nil)
+	}
+	c := Build(w.m, w.rows).Candidates[0].Criteria[2]
+	require.Equal(t, Fail, c.Verdict)
+	require.InDelta(t, 9, *c.Value, 1e-12)
+	require.Contains(t, c.Note, "n + 1 turns at least")
+}
+
+// Strategies of one model are not pooled: their protocols differ.
+func TestStrategiesAreNotPooled(t *testing.T) {
+	w := byAgent("contract", "tools", "tools ")
+	w.m.Candidates[2].Agent = "tools"
+	for _, c := range w.m.Candidates {
+		w.m.Candidates[0], c = c, w.m.Candidates[0]
+		w.add(1, "t", true, 2, nil)
+	}
+	r := Build(w.m, w.rows)
+	require.Len(t, r.Groups, 1)
+	require.Equal(t, "p/m tools", r.Groups[0].name())
+	require.Equal(t, "Protocol-valid first outputs", r.Groups[0].Criteria[0].Title)
+	require.Equal(t, "tools", r.Groups[0].Agent)
+}
+
+func TestWork(t *testing.T) {
+	w := byAgent("plan")
+	w.add(1, "t", true, 5, func(e *ledger.Episode, turns []ledger.Turn) {
+		plannedTurns(e, turns)
+		for i := range turns {
+			turns[i].DurationUs = 100
+		}
+		e.ElapsedUs = 450
+	})
+	w.add(1, "u", false, 1, func(e *ledger.Episode, turns []ledger.Turn) { // no plan came of it
+		turns[0].Role, turns[0].DurationUs, e.ElapsedUs = "planner", 50, 50
+	})
+	w.add(1, "v", true, 5, func(e *ledger.Episode, _ []ledger.Turn) { e.InfraError, e.ElapsedUs = true, 1e6 })
+	for turn, n := range map[int32]int{3: 1, 4: 3} {
+		for range n {
+			w.rows.ToolCalls = append(w.rows.ToolCalls, ledger.ToolCall{Key: w.rows.Episodes[0].Key, Turn: turn, DurationUs: 50})
+		}
+	}
+	got := Build(w.m, w.rows).Candidates[0].Work
+	require.Equal(t, &Work{
+		Calls: 4, CallingTurns: 2, CallsPerTurn: new(2.0), Widest: 3, BusyUs: 750, ElapsedUs: 500, Overlap: new(1.5), Planned: 2,
+		Revisions: []stat.Count{{Value: 0, N: 1}, {Value: 1, N: 1}}, Steps: []stat.Count{{Value: 0, N: 1}, {Value: 2, N: 1}}, Items: []stat.Count{{Value: 0, N: 1}, {Value: 2, N: 1}},
+	}, got)
+	require.Equal(t, []string{"2 (at most 3)", "1.5×", "mean 0.5 (0 to 1)"}, []string{got.callsPerTurn(), got.overlap(), plans(got, func(w *Work) []stat.Count { return w.Revisions })})
+	none := new(worker).work()
+	require.Equal(t, []string{"–", "–", "–"}, []string{none.callsPerTurn(), none.overlap(), plans(none, nil)})
+	require.Equal(t, "–", (*Work)(nil).overlap())
+}
+
+// Rows of other strategies appear where there are such, and nowhere else.
+func TestMeasurementsOfOtherStrategies(t *testing.T) {
+	labels := func(w *world) (list []string) {
+		for _, row := range overview(Build(w.m, w.rows)) {
+			list = append(list, row.Label)
+		}
+		return list
+	}
+	of := func(agent string, edit func(*ledger.Episode, []ledger.Turn)) *world {
+		w := byAgent(agent)
+		w.add(1, "t", true, 5, edit)
+		return w
+	}
+	other := []string{"Planner turns", "Turns on steps of a plan", labelCalls, labelOverlap, labelRevisions, labelPlanSteps, labelItems}
+	require.Subset(t, labels(of("plan", plannedTurns)), other)
+	tools := labels(of("tools", nil))
+	require.Contains(t, tools, labelCalls)
+	require.NotContains(t, tools, labelItems)
+	contract := labels(of("contract", nil))
+	for _, l := range other {
+		require.NotContains(t, contract, l)
+	}
+}

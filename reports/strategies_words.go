@@ -1,0 +1,216 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// conclude names the winner and says who wins what.
+func (c *Contest) conclude() {
+	c.Winner = c.findWinner()
+	var parts []string
+	if c.Winner != "" {
+		parts = append(parts, fmt.Sprintf("%s wins: no other strategy is better in %s, and it is shown to be better than each in one of them", agentName(c.Winner), c.axes()))
+	}
+	if line := c.frontLine(); line != "" {
+		parts = append(parts, line)
+	}
+	parts = append(parts, c.winsByMetric()...)
+	if line := c.strangers(); line != "" {
+		parts = append(parts, line)
+	}
+	for i := range parts {
+		parts[i] = upperFirst(parts[i])
+	}
+	c.Sentence = strings.Join(parts, ". ") + "."
+}
+
+// agentName is a strategy in a sentence: its name is of the user's making.
+func agentName(agent string) string {
+	if name := brief(strings.TrimSpace(visible(agent)), 40); name != "" {
+		return name
+	}
+	return "(no name)"
+}
+
+// axes are what the front is of.
+func (c *Contest) axes() string {
+	if priced(c.Entrants) {
+		return "success, cost and time"
+	}
+	return "success and time"
+}
+
+// frontLine says who is on the front, and who is not for whose sake.
+func (c *Contest) frontLine() string {
+	if c.Entrants[0].Success == nil {
+		return "no trial of a task has a result of every strategy, so there is no front"
+	}
+	var on, off []string
+	for i := range c.Entrants {
+		e := &c.Entrants[i]
+		if e.Front {
+			on = append(on, agentName(e.Agent))
+			continue
+		}
+		by := slices.IndexFunc(c.Entrants, func(o Entrant) bool { return o.Front && o.dominates(e, priced(c.Entrants)) })
+		off = append(off, fmt.Sprintf("%s is not (%s is as good in all and better in one)", agentName(e.Agent), agentName(c.Entrants[by].Agent)))
+	}
+	verb := "are"
+	if len(on) == 1 {
+		verb = "is alone"
+	}
+	line := fmt.Sprintf("By the estimates %s %s on the front of %s", and(on), verb, c.axes())
+	if len(off) > 0 {
+		line += "; " + strings.Join(off, ", ")
+	}
+	if !priced(c.Entrants) {
+		line += "; cost is not known of all"
+	}
+	return line
+}
+
+// winsByMetric says of each metric who beats whom, and of those without a win that
+// none is shown.
+func (c *Contest) winsByMetric() (parts []string) {
+	var open, none []string
+	for _, metric := range c.metrics() {
+		beats := map[string][]string{}
+		var winners []string
+		claims := 0
+		for _, k := range c.Claims {
+			if k.Metric != metric {
+				continue
+			}
+			if k.P != nil {
+				claims++
+			}
+			if k.Winner == "" {
+				continue
+			}
+			loser := k.First
+			if k.Winner == k.First {
+				loser = k.Second
+			}
+			if beats[k.Winner] == nil {
+				winners = append(winners, k.Winner)
+			}
+			beats[k.Winner] = append(beats[k.Winner], agentName(loser))
+		}
+		switch {
+		case claims == 0:
+			none = append(none, metricWord(metric))
+			continue
+		case len(winners) == 0:
+			open = append(open, metricWord(metric))
+			continue
+		}
+		var said []string
+		for _, w := range winners {
+			said = append(said, agentName(w)+" beats "+and(beats[w]))
+		}
+		parts = append(parts, metricWord(metric)+": "+strings.Join(said, ", "))
+	}
+	if len(open) > 0 {
+		parts = append(parts, "no difference shown in "+and(open))
+	}
+	if len(none) > 0 {
+		parts = append(parts, "no claim about "+and(none)+", which is not known of every episode")
+	}
+	return parts
+}
+
+// metrics are those that there are claims about, in order.
+func (c *Contest) metrics() (names []string) {
+	for _, k := range c.Claims {
+		if !slices.Contains(names, k.Metric) {
+			names = append(names, k.Metric)
+		}
+	}
+	return names
+}
+
+// metricWord is a metric in a sentence.
+func metricWord(metric string) string {
+	switch metric {
+	case "solved":
+		return "success"
+	case "elapsed":
+		return "time"
+	case "tool_calls":
+		return "tool calls"
+	case "valid_json":
+		return "valid outputs"
+	}
+	return metric
+}
+
+// strangers names the pairs without a common task.
+func (c *Contest) strangers() string {
+	var pairs []string
+	for i, first := range c.Entrants {
+		for _, second := range c.Entrants[i+1:] {
+			if !slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.First == first.Agent && k.Second == second.Agent }) {
+				pairs = append(pairs, agentName(first.Agent)+" and "+agentName(second.Agent))
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		return ""
+	}
+	return "No trial of a task has results of both " + strings.Join(pairs, ", nor of ")
+}
+
+// and joins names: "a", "a and b", "a, b and c".
+func and(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// name is a contest in a table or a line.
+func (c *Contest) name() string {
+	if c.Provider == "" && c.Model == "" {
+		return "all models"
+	}
+	return brief(c.Provider, 40) + "/" + brief(c.Model, 60)
+}
+
+// note says what a reader of the claims must know.
+func (s *Strategies) note(more int) {
+	say := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
+	say("Strategies are compared over the same trials of the same tasks, with the same model; pairs without a result on either side are left out. "+
+		"One wins where p, adjusted for all claims about the metric (Holm), is at most %s and the 95%% interval lies on its side of 0.", trimmed(s.Alpha, 4))
+	say("A step is a model turn, so a plan that fans out takes many; steps are compared where both solved the task, everything else over all pairs.")
+	if slices.ContainsFunc(s.Groups, func(c Contest) bool {
+		return slices.ContainsFunc(c.Entrants, func(e Entrant) bool { return len(e.Candidates) > 1 })
+	}) {
+		say("Where a strategy has several candidates of one model, each is paired with each of the other strategy's.")
+	}
+	lost := 0
+	for _, g := range s.Groups {
+		for _, e := range g.Entrants {
+			lost += e.WithoutResult
+		}
+	}
+	if lost > 0 {
+		say("%s of these strategies have no result and are left out.", plural(lost, "episode"))
+	}
+	if more > 0 {
+		say("%d more strategies or models are left out for their number.", more)
+	}
+}
+
+// contests are all of them, the pooled one first.
+func (s *Strategies) contests() (all []*Contest) {
+	if s.Pooled != nil {
+		all = append(all, s.Pooled)
+	}
+	for i := range s.Groups {
+		all = append(all, &s.Groups[i])
+	}
+	return all
+}
