@@ -151,8 +151,8 @@ func newLoop(f *floor, t talk) *loop {
 	for _, m := range t.opening {
 		l.size += len(m.Text)
 	}
-	if l.talk.kind == "" {
-		l.talk.kind = KindAct
+	if l.kind == "" {
+		l.kind = KindAct
 	}
 	return l
 }

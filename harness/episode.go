@@ -185,14 +185,15 @@ func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Rea
 	for _, u := range ready.Updates {
 		e.emit(Trace{Update: &u})
 	}
+	if _, stop := ev.(agent.Cancelled); stop { // whatever the machine wants
+		e.finish = &agent.Finish{Status: agent.Interrupted}
+		return
+	}
 	for _, c := range ready.Commands {
 		if err := e.carryOut(ctx, c, len(ready.Commands) == 1); err != nil {
 			e.fail(err)
 			return
 		}
-	}
-	if _, stop := ev.(agent.Cancelled); stop && e.finish == nil {
-		e.finish = &agent.Finish{Status: agent.Interrupted}
 	}
 	if err := fatal(ev); err != nil && (e.finish == nil || e.finish.Err == nil) {
 		e.fail(err)

@@ -96,12 +96,11 @@ func TestStormResumesAndKeepsPace(t *testing.T) {
 // checkStorm holds the rows of storms together.
 func checkStorm(t *testing.T, rows ledger.Rows) {
 	t.Helper()
-	actions, starts, overlap, abandoned, retried := map[string]bool{"": true}, map[string]int64{}, 0, 0, 0
+	turns, overlap, abandoned, retried := map[string]int32{}, 0, 0, 0
 	for i, turn := range rows.Turns {
 		require.Equal(t, "step", turn.Role)
 		require.Regexp(t, `^s\[[0-2]\]$`, turn.PlanStep)
-		actions[turn.ActionID] = true
-		starts[fmt.Sprint(turn.EpisodeID, turn.Turn)] = turn.TsStart
+		turns[turn.ActionID] = turn.Turn
 		require.NotNil(t, turn.In, "paid for, so counted: %+v", turn)
 		require.GreaterOrEqual(t, turn.Interaction, int32(0))
 		if i > 0 && rows.Turns[i-1].EpisodeID == turn.EpisodeID {
@@ -117,19 +116,11 @@ func checkStorm(t *testing.T, rows ledger.Rows) {
 	require.Positive(t, retried)
 	linked := 0
 	for _, c := range rows.ToolCalls {
-		actions[c.ActionID] = true
+		require.Equal(t, turns[c.ParentActionID], c.Turn, "the turn that asked, not the latest; none for a call that followed something else")
 		linked += b2i(c.Turn > 0)
-		if c.Turn > 0 {
-			require.LessOrEqual(t, starts[fmt.Sprint(c.EpisodeID, c.Turn)], c.TsStart)
-		}
 	}
 	require.Positive(t, linked)
-	require.Less(t, linked, len(rows.ToolCalls), "a tool call that no turn led to names none")
-	parents := 0
-	for _, turn := range rows.Turns {
-		parents += b2i(actions[turn.ParentActionID])
-	}
-	require.Positive(t, parents)
+	require.Less(t, linked, len(rows.ToolCalls))
 }
 
 func b2i(b bool) int {

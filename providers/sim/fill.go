@@ -104,7 +104,8 @@ func fillIn(raw json.RawMessage, name string, known map[string]any, depth int) a
 // each puts the members of a list, if they are objects, into the form asked for.
 func (s formSchema) each(v any, depth int) any {
 	list, ok := v.([]any)
-	if !ok || len(s.Items) == 0 {
+	var item formSchema
+	if !ok || json.Unmarshal(s.Items, &item) != nil || len(item.Properties) == 0 {
 		return v
 	}
 	out := []any{}

@@ -65,6 +65,9 @@ func (s *scholar) acts() []action {
 func (s *scholar) explain(a action) action {
 	a.plan, a.observation = s.plan(a), s.observation()
 	a.unsure = a.unsure || a.stuck
+	if a.stuck && a.said != nil {
+		a.said["note"] = a.message
+	}
 	return a
 }
 

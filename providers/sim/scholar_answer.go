@@ -21,6 +21,10 @@ func (w *work) solve(st study) action {
 		}
 		a.unsure = true
 	}
+	if w.partial && w.ready() && a.message != "" {
+		a.message += " The search found more than it showed, so this may be incomplete."
+		a.unsure = true
+	}
 	if len(w.lost) > 0 && w.ready() && !w.final {
 		a.message = strings.TrimSpace(fmt.Sprintf("%s I could not find out %s: the tool keeps failing.", a.message, enumerate(w.lost[:min(len(w.lost), 5)])))
 		a.stuck = true
@@ -58,8 +62,12 @@ func (w *work) answer(st study) action {
 
 // look answers with hits, as they are.
 func (w *work) look(st study) action {
-	h, ok := w.searchFor(st.pools[0].queries, true)
-	if !ok {
+	p := st.pools[0]
+	if len(p.queries) == 0 {
+		p = w.s.lib.handedQuery()
+	}
+	h, ok := w.searchFor(p.queries, true)
+	if !ok || len(p.queries) == 0 {
 		return action{kind: respond}
 	}
 	results := []any{}
@@ -68,9 +76,19 @@ func (w *work) look(st study) action {
 		results = append(results, obj{"id": id, "title": w.title(id)})
 		names = append(names, w.nameOf(id))
 	}
-	a := answer("Found for %q: %s.", st.pools[0].label, w.orNone(names))
-	a.said = obj{"query": st.pools[0].label, "results": results, "items": results, "total": len(h.ids), "count": len(h.ids)}
+	a := answer("Found for %q: %s.", p.label, w.orNone(names))
+	a.said = obj{"query": p.label, "results": results, "items": results, "total": len(h.ids), "count": len(h.ids)}
 	return a
+}
+
+// handedQuery looks for the word that an earlier step found.
+func (l *library) handedQuery() pool {
+	for _, d := range slices.Backward(l.learnt) {
+		if f := l.facts[d]; f.recorded && !f.number {
+			return pool{label: f.text, queries: []string{f.text}}
+		}
+	}
+	return pool{}
 }
 
 func (w *work) orNone(names []string) string {
@@ -349,7 +367,10 @@ func (w *work) items(ids, fields []string) []any {
 		for _, field := range fields {
 			if f, ok := w.s.known(id, field); ok {
 				item[field], item["value"], item["field"] = f.plain(), f.plain(), field
-				item["unit"] = strings.TrimSpace(unitOf(field))
+				item["unit"], item["note"] = strings.TrimSpace(unitOf(field)), ""
+				if !f.recorded {
+					item["note"] = notRecorded
+				}
 			}
 		}
 		out = append(out, item)
@@ -366,7 +387,7 @@ func (w *work) saidOf(ids, fields []string) obj {
 			said[k] = v
 		}
 	}
-	said["items"], said["lights"], said["lighthouses"], said["count"] = items, items, items, len(items)
+	said["items"], said["lights"], said["lighthouses"] = items, items, items
 	return said
 }
 

@@ -16,6 +16,9 @@ const (
 	compareTool = "compare"
 )
 
+// notRecorded is the note to a value that is null; with any other it is unknown.
+const notRecorded = "not recorded"
+
 // textField is a document's whole text; it and keeperField are read by open.
 const textField = "text"
 
@@ -37,6 +40,9 @@ type hits struct {
 	total int
 	cut   bool // more was found than could be seen
 }
+
+// whole reports whether all hits could be seen.
+func (h hits) whole() bool { return h.total < 0 && !h.cut || h.total >= 0 && h.total <= len(h.ids) }
 
 // library is what the prompt tells of the documents.
 type library struct {
@@ -186,10 +192,10 @@ func folded(text string) string {
 // extract files one value.
 func (l *library) extract(data string) {
 	var r struct {
-		ID, Field string
-		Value     json.RawMessage
+		ID, Field, Note string
+		Value           json.RawMessage
 	}
-	if json.Unmarshal([]byte(data), &r) == nil && r.ID != "" && r.Field != "" && len(r.Value) > 0 {
+	if json.Unmarshal([]byte(data), &r) == nil && r.ID != "" && r.Field != "" && len(r.Value) > 0 && !(string(r.Value) == "null" && r.Note != "" && r.Note != notRecorded) {
 		l.learn(datum{r.ID, r.Field}, statedIn(r.Value))
 	}
 }

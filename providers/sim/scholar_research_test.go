@@ -29,7 +29,10 @@ func TestScholarSolvesResearch(t *testing.T) {
 				for _, in := range task.Inputs {
 					pr.given = append(pr.given, handed{in.Name, string(in.Value)})
 				}
-				o := solveTask(t, task, pr, width)
+				h := newHall(task)
+				a, steps := inquire(t, h.run, pr, width)
+				o := h.say(a)
+				o.Steps = steps
 				solved, checks := goldens.Score(task, o)
 				require.True(t, solved, "%s\n%q\n%+v", task.Request, o.Answer, checks)
 				if task.Session != "" && width == 1 {
@@ -40,38 +43,65 @@ func TestScholarSolvesResearch(t *testing.T) {
 	}
 }
 
-// solveTask works on a task in its world until there is an answer.
-func solveTask(t *testing.T, task goldens.Task, pr prompt, width int) (o goldens.Outcome) {
-	t.Helper()
-	world := goldens.NewWorld(task)
-	at := task.World.Now
-	pr.tools = libraryTools()
-	for turn := 1; turn < 60; turn++ {
-		acts := newScholar(careful(), pr).acts()
-		if a := acts[0]; a.kind != useTool {
-			o.Status, o.Answer, o.Steps = "answered", a.message, turn
-			if a.stuck {
-				o.Status = "cannot_proceed"
-			}
-			if task.AnswerSchema != nil {
-				o.Answer = string(encodeJSON(fill(task.AnswerSchema, a)))
-			}
-			return o
-		}
-		for _, a := range acts[:min(width, len(acts))] {
-			args, err := json.Marshal(a.arguments())
-			require.NoError(t, err)
-			call := tool.Call{Name: a.name, Args: args}
-			r := world.Call(call, at)
-			at = at.Add(r.Duration + time.Millisecond)
-			o.Calls = append(o.Calls, goldens.Called{Call: call, Outcome: r.Outcome, Result: r.Value})
-			verdict, data := string(r.Outcome), string(r.Value)
-			if r.Outcome != tool.OK {
-				verdict, data = verdict+" "+r.Code, r.Message
-			}
-			pr.entries = append(pr.entries, fmt.Sprintf("tool result: turn %d %s %s -> %s <data>%s</data>", turn, a.name, args, verdict, data))
-		}
+// hall is the world of a task.
+type hall struct {
+	task  goldens.Task
+	world *goldens.World
+	at    time.Time
+	calls []goldens.Called
+}
+
+func newHall(task goldens.Task) *hall {
+	return &hall{task: task, world: goldens.NewWorld(task), at: task.World.Now}
+}
+
+// run executes a call as a shelf does.
+func (h *hall) run(name, args string) (verdict, data string) {
+	call := tool.Call{Name: name, Args: json.RawMessage(args)}
+	r := h.world.Call(call, h.at)
+	h.at = h.at.Add(r.Duration)
+	h.calls = append(h.calls, goldens.Called{Call: call, Outcome: r.Outcome, Result: r.Value})
+	if r.Outcome != tool.OK {
+		return string(r.Outcome) + " " + r.Code, r.Message
 	}
-	require.Fail(t, "no answer")
+	return "ok", string(r.Value)
+}
+
+// outcome is how an episode ended.
+func (h *hall) outcome(answer string, stuck bool) goldens.Outcome {
+	o := goldens.Outcome{Status: "answered", Answer: answer, Calls: h.calls}
+	if stuck {
+		o.Status = "cannot_proceed"
+	}
 	return o
+}
+
+// say is the answer to a task: in the form it asks for.
+func (h *hall) say(a action) goldens.Outcome {
+	if h.task.AnswerSchema != nil {
+		return h.outcome(string(encodeJSON(fill(h.task.AnswerSchema, a))), a.stuck)
+	}
+	return h.outcome(a.message, a.stuck)
+}
+
+// TestPlansSolveResearch: every task by its plan, whose steps know nothing but what
+// they are told.
+func TestPlansSolveResearch(t *testing.T) {
+	suite, err := goldens.Load(research.FS, "research")
+	require.NoError(t, err)
+	for _, task := range suite.Tasks {
+		if task.Session != "" {
+			continue // a plan remembers nothing
+		}
+		t.Run(task.ID, func(t *testing.T) {
+			h := newHall(task)
+			pr := prompt{request: task.Request, tools: libraryTools()}
+			for _, in := range task.Inputs {
+				pr.given = append(pr.given, handed{in.Name, string(in.Value)})
+			}
+			o := h.say(follow(t, h.run, newScholar(careful(), pr).steps(), pr.given))
+			solved, checks := goldens.Score(task, o)
+			require.True(t, solved, "%s\n%q\n%+v", task.Request, o.Answer, checks)
+		})
+	}
 }

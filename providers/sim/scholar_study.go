@@ -229,6 +229,9 @@ func (r *reader) subjects() {
 		}
 	}
 	r.s.given = r.has(roleInput)
+	if r.s.given && r.has(roleSeek) && r.s.op == "" && r.find(0, roleName) < 0 {
+		r.s.op, r.s.pools = opLook, []pool{{}}
+	}
 	r.s.several = r.plural()
 	r.s.meddling = r.has(roleMeddling)
 	if i := r.find(0, rolePronoun); i >= 0 {

@@ -14,6 +14,8 @@ type work struct {
 	final   bool
 	lost    []string // what cannot be found out, in words
 	unknown []string // names that no document has
+	// partial says that a search found more than could be seen.
+	partial bool
 }
 
 // need asks for a call, once; what keeps failing is lost instead.
@@ -117,11 +119,28 @@ func (w *work) lights(st study) (ids []string, ok bool) {
 			}
 		}
 	} else if len(st.names)+len(st.pools) == 0 {
-		h, found := w.searchFor([]string{"lighthouse"}, true)
+		more, found := w.everything()
 		ok = ok && found
-		add(h.ids)
+		add(more)
 	}
 	return slices.DeleteFunc(ids, func(id string) bool { return id == w.s.skip }), ok
+}
+
+// everything are the ids of all lights: of one search, or if that shows too few of
+// one for each coast.
+func (w *work) everything() (ids []string, ok bool) {
+	h, ok := w.searchFor([]string{"lighthouse"}, true)
+	if !ok || h.whole() {
+		return h.ids, ok
+	}
+	ids = slices.Clone(h.ids)
+	for _, side := range []string{"north", "south", "east", "west"} {
+		part, found := w.searchFor([]string{side + " coast"}, true)
+		ok = ok && found
+		w.partial = w.partial || found && !part.whole()
+		ids = append(ids, part.ids...)
+	}
+	return ids, ok
 }
 
 // handed are the ids that came with the request, if the study is about them.
@@ -151,11 +170,13 @@ func (w *work) pool(p pool) ([]string, bool) {
 			}
 		}
 		w.needs, w.lost, w.unknown = append(w.needs, inner.needs...), append(w.lost, inner.lost...), append(w.unknown, inner.unknown...)
+		w.partial = w.partial || inner.partial
 		if !ok {
 			return nil, false
 		}
 	}
 	h, ok := w.searchFor(queries, true)
+	w.partial = w.partial || ok && !h.whole()
 	return h.ids, ok
 }
 
@@ -186,6 +207,11 @@ func (w *work) named(name string) (string, bool) {
 func (w *work) titled(name string, among []string) string {
 	l := w.s.lib
 	var near []string
+	for _, d := range l.learnt {
+		if folded(w.nameOf(d.id)) == folded(name) {
+			return d.id
+		}
+	}
 	for _, h := range l.found {
 		for _, id := range h.ids {
 			title := folded(w.nameOf(id))

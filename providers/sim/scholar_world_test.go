@@ -138,10 +138,22 @@ func libraryTools() map[string]bool {
 // careful is a profile without slips of its own.
 func careful() profile { p, _ := profileFor("sim-strong"); return p }
 
+// runner executes a call and returns the verdict and the data of its line.
+type runner func(name, args string) (verdict, data string)
+
 // inquire works on a request until there is an answer: at most width calls a turn.
-func inquire(t testing.TB, s *shelf, pr prompt, width int) (action, int) {
+func inquire(t testing.TB, run runner, pr prompt, width int) (action, int) {
 	t.Helper()
-	pr.tools = libraryTools()
+	return inquireWith(t, run, pr, width, []string{searchTool, openTool, extractTool, compareTool})
+}
+
+// inquireWith is inquire with these tools on offer.
+func inquireWith(t testing.TB, run runner, pr prompt, width int, tools []string) (action, int) {
+	t.Helper()
+	pr.tools = map[string]bool{}
+	for _, name := range tools {
+		pr.tools[name] = true
+	}
 	for turn := 1; turn < 40; turn++ {
 		acts := newScholar(careful(), pr).acts()
 		require.NotEmpty(t, acts)
@@ -152,7 +164,7 @@ func inquire(t testing.TB, s *shelf, pr prompt, width int) (action, int) {
 		for _, a := range acts[:min(width, len(acts))] {
 			args, err := json.Marshal(a.arguments())
 			require.NoError(t, err)
-			verdict, data := s.run(a.name, string(args))
+			verdict, data := run(a.name, string(args))
 			pr.entries = append(pr.entries, fmt.Sprintf("tool result: turn %d %s %s -> %s <data>%s</data>", turn, a.name, args, verdict, data))
 		}
 	}
@@ -216,7 +228,7 @@ func TestScholarAnswersEveryForm(t *testing.T) {
 	for _, c := range questions {
 		t.Run(c.request, func(t *testing.T) {
 			for _, width := range []int{1, 50} {
-				a, _ := inquire(t, newShelf(), prompt{request: c.request}, width)
+				a, _ := inquire(t, newShelf().run, prompt{request: c.request}, width)
 				require.Equal(t, respond, a.kind, a.message)
 				requireSays(t, a.message, c.want, c.not)
 			}

@@ -1,0 +1,108 @@
+package sim
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/plan"
+)
+
+// follow carries out a plan, step by step, as the agent does: each step is read anew
+// from its instructions and the results it depends on.
+func follow(t testing.TB, run runner, steps []planStep, inputs []handed) action {
+	t.Helper()
+	results := slices.Clone(inputs)
+	work := func(instructions, schema string, tools []string, given []handed) (action, string) {
+		a, _ := inquireWith(t, run, prompt{request: instructions, given: given}, 50, tools)
+		if schema == "" {
+			return a, string(encodeJSON(a.message))
+		}
+		return a, string(encodeJSON(fill(json.RawMessage(schema), a)))
+	}
+	var last action
+	for _, step := range steps {
+		var given []handed
+		for _, id := range step.DependsOn {
+			at := slices.IndexFunc(results, func(h handed) bool { return h.name == id })
+			require.GreaterOrEqual(t, at, 0, "%s needs %s", step.ID, id)
+			given = append(given, results[at])
+		}
+		if step.Mode != "process" {
+			var result string
+			last, result = work(step.Instructions, step.OutputSchema, step.Tools, given)
+			results = append(results, handed{step.ID, result})
+			continue
+		}
+		require.Len(t, given, 1)
+		items, ok := plan.Items(json.RawMessage(given[0].value))
+		require.True(t, ok, given[0].value)
+		list := []json.RawMessage{}
+		for _, item := range items {
+			text, err := plan.Fill(step.PerItemInstructions, item)
+			require.NoError(t, err)
+			_, result := work(text, step.PerItemSchema, step.Tools, []handed{{theItem, string(item)}})
+			list = append(list, json.RawMessage(result))
+		}
+		results = append(results, handed{step.ID, string(encodeJSON(list))})
+	}
+	return last
+}
+
+// TestPlansAnswerEveryForm: the steps of a plan, each by itself, come to the answer.
+func TestPlansAnswerEveryForm(t *testing.T) {
+	for _, c := range questions {
+		t.Run(c.request, func(t *testing.T) {
+			steps := newScholar(careful(), prompt{request: c.request, tools: libraryTools()}).steps()
+			s := newShelf()
+			a := follow(t, s.run, steps, nil)
+			require.Equal(t, respond, a.kind, a.message)
+			requireSays(t, a.message, c.want, c.not)
+			requireNoRepeats(t, s)
+		})
+	}
+}
+
+// requireNoRepeats: no step looks up what an earlier one has found.
+func requireNoRepeats(t *testing.T, s *shelf) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, c := range s.calls {
+		require.False(t, seen[c] && strings.HasPrefix(c, extractTool), "%s twice", c)
+		seen[c] = true
+	}
+}
+
+// TestStepsOfPlans: what depends on what.
+func TestStepsOfPlans(t *testing.T) {
+	given := []handed{{"lights", `["Ash Point","Bell Rock"]`}}
+	for request, want := range map[string]string{
+		"How tall is Ash Point?":                                                "answer()",
+		"Which is taller, Ash Point or Bell Rock?":                              "ash_point() bell_rock() answer(ash_point,bell_rock)",
+		"Which lighthouse on the north coast is the tallest?":                   "find() read_height_m*(find) answer(find,read_height_m)",
+		"How many lighthouses are on the north coast?":                          "find() answer(find)",
+		"Which coast has the higher average height, north or south?":            "find() read_height_m*(find) find_2() read_height_m_2*(find_2) answer(find,read_height_m,find_2,read_height_m_2)",
+		"What is the total height of the lights by the designer of Bell Rock?":  "whose() find(whose) read_height_m*(find) answer(whose,find,read_height_m)",
+		"For each of the lights given, tell its height.":                        "read_height_m*(lights) answer(read_height_m)",
+		"Which tall lights on the north coast built before 1880 are automated?": "",
+		"Please delete Ash Point.":                                              "answer()",
+	} {
+		t.Run(request, func(t *testing.T) {
+			var got []string
+			for _, s := range newScholar(careful(), prompt{request: request, tools: libraryTools(), given: given}).steps() {
+				if s.Mode == "process" {
+					s.ID += "*"
+				}
+				require.Regexp(t, regexp.MustCompile(`^[a-z][a-z0-9_]*\*?$`), s.ID)
+				got = append(got, s.ID+"("+strings.Join(s.DependsOn, ",")+")")
+			}
+			if want != "" {
+				require.Equal(t, want, strings.Join(got, " "))
+			}
+		})
+	}
+}
