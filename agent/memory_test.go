@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestRemember(t *testing.T) {
+func TestRememberWhatFits(t *testing.T) {
 	history := []Exchange{{"q1", "a1"}, {"q2", ""}, {"q3", "a3"}, {"", "a4"}, {"q5", "a5"}}
 	long := make([]Exchange, 20)
 	for i := range long {
