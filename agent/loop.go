@@ -157,9 +157,8 @@ func newLoop(f *floor, t talk) *loop {
 	return l
 }
 
-// tokens estimates how many tokens so many bytes are, estimate those of a text.
-func tokens(bytes int) int     { return (bytes + 3) / 4 }
-func estimate(text string) int { return tokens(len(text)) }
+// tokens estimates how many tokens so many bytes are.
+func tokens(bytes int) int { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
 // offer are the tools as a native call shows them.
 func (t talk) offer() []providers.Tool {
