@@ -1,31 +1,28 @@
 package agent
 
-import "strings"
+// The bounds of what is remembered of a session, unless told otherwise.
+const (
+	defaultMemoryTurns  = 10
+	defaultMemoryTokens = 2000
+)
 
-// Remember bounds what was said before in a session, for Params.Memory: the newest
-// exchanges that have an answer, at most turns of them, and together at most tokens
-// by an estimate of four bytes each. 0 is no bound. What is left begins with a
-// request of the user's; an exchange is shown whole or not at all.
-func Remember(history []Exchange, turns, tokens int) []Exchange {
-	var kept []Exchange
-	for _, x := range history {
-		if strings.TrimSpace(x.Answer) != "" && strings.TrimSpace(x.Request) != "" {
-			kept = append(kept, x)
-		}
-	}
-	if turns > 0 && len(kept) > turns {
-		kept = kept[len(kept)-turns:]
+// Remember returns the latest exchanges of all that fit: no more than turns of them,
+// 0 meaning 10, and no more than tokens, 0 meaning 2,000, estimated as 4 bytes each.
+// One that does not fit hides those before it. The result shares memory with all.
+func Remember(all []Exchange, turns, tokens int) []Exchange {
+	if turns <= 0 {
+		turns = defaultMemoryTurns
 	}
 	if tokens <= 0 {
-		return kept
+		tokens = defaultMemoryTokens
 	}
-	from, size := len(kept), 0
-	for from > 0 {
-		x := kept[from-1]
-		if size += estimate(x.Request) + estimate(x.Answer); size > tokens {
+	size, from := 0, len(all)
+	for from > 0 && len(all)-from < turns {
+		size += len(all[from-1].Request) + len(all[from-1].Answer)
+		if size > tokens*bytesPerToken {
 			break
 		}
 		from--
 	}
-	return kept[from:]
+	return all[from:]
 }

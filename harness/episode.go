@@ -49,6 +49,7 @@ type episode struct {
 	abandoned []completion
 	finish    *agent.Finish
 	trace     func(Trace)
+	observe   func(StreamEvent) // nil: nobody watches
 }
 
 // completion is an outcome on its way back to the machine.
@@ -77,6 +78,7 @@ func (r *runner) runEpisode(ctx context.Context, p planned, trace func(Trace)) l
 		secrets: r.secrets,
 		pace:    r.ReplaySpeed,
 		trace:   trace,
+		observe: r.Observe,
 	}
 	if r.Mode != recorder.Replay {
 		e.human = r.Human
@@ -117,6 +119,9 @@ func (e *episode) fail(err error) { e.finish = &agent.Finish{Status: agent.Faile
 
 // open makes the model and the recorder beneath it and the HTTP tools.
 func (e *episode) open(r *runner) (err error) {
+	if e.lost != nil {
+		return e.lost
+	}
 	if e.machine, err = e.newMachine(); err != nil {
 		return err
 	}
@@ -340,7 +345,7 @@ func (m *modelCall) run(ctx context.Context, e *episode) completion {
 	} else if e.rows.live && m.Timeout > 0 {
 		ctx, cancel = withBudget(ctx, m.Timeout)
 	}
-	reply, err := model.Call(ctx, m.Call)
+	reply, err := e.watched(m, model).Call(ctx, m.Call)
 	defer cancel()
 	at := m.start
 	for _, x := range seen {
