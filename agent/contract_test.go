@@ -53,6 +53,8 @@ func commandID(c Command) int {
 		return c.ID
 	case AskUser:
 		return c.ID
+	case Wait:
+		return c.ID
 	}
 	return 0
 }

@@ -10,15 +10,34 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
+// protocol is what shapes the prompts of a strategy.
+type protocol struct {
+	// version names the rules by which its outputs are judged.
+	version string
+	// specimen shows everything the prompt templates can say once.
+	specimen func(Params) string
+}
+
+// protocols are those of the built-in strategies.
+var protocols = map[string]protocol{
+	"contract": {contract.Version, specimen},
+	"tools":    {toolsVersion, toolsSpecimen},
+}
+
 // Digests names what shapes an episode's prompts, for the header of its
 // cassette: the SHA-256 hex of the prompt templates ("prompt"), of the tools as
-// shown ("tools") and of the contract's version ("contract"). A cassette
-// recorded under other digests answers other prompts.
-func Digests(p Params) map[string]string {
+// shown ("tools") and of the version of the strategy's rules ("contract"). A
+// cassette recorded under other digests answers other prompts. Of a strategy that is
+// not built in, only the tools are known.
+func Digests(strategy string, p Params) map[string]string {
+	rules, ok := protocols[strategy]
+	if !ok {
+		rules = protocol{version: strategy, specimen: func(Params) string { return strategy }}
+	}
 	return map[string]string{
-		"prompt":   digest(specimen(p)),
+		"prompt":   digest(rules.specimen(p)),
 		"tools":    digest(toolsPrompt(p.Tools)),
-		"contract": digest(contract.Version),
+		"contract": digest(rules.version),
 	}
 }
 
@@ -27,7 +46,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// specimen shows everything the prompt templates can say once.
+// specimen is that of contract.
 func specimen(p Params) string {
 	text := seedSpecimen()
 	b := guard.Budgets{MaxSteps: 1, MaxToolCalls: 1, MaxTime: time.Second}

@@ -28,8 +28,8 @@ func TestNew(t *testing.T) {
 		{"conversation compressed", "contract", Params{Profile: "conversation", Compress: true}, "agent: strategy contract: prompt profile conversation has no scratchpad to compress"},
 		{"a tool the profile cannot show", "contract", Params{Profile: "schema", Tools: odd}, "agent: strategy contract: prompt profile schema: contract schema: tool odd: keyword $anchor cannot be part of another schema"},
 		{"a tool the mode cannot show", "contract", Params{Mode: "json_schema", Tools: odd}, "agent: strategy contract: output mode json_schema: contract schema: tool odd: keyword $anchor cannot be part of another schema"},
-		{"unknown strategy", "react", Params{}, `agent: unknown strategy "react"; known: contract`},
-		{"no strategy", "", Params{}, `agent: unknown strategy ""; known: contract`},
+		{"unknown strategy", "react", Params{}, `agent: unknown strategy "react"; known: contract, tools`},
+		{"no strategy", "", Params{}, `agent: unknown strategy ""; known: contract, tools`},
 		{"unknown profile", "contract", Params{Profile: "x"}, `agent: strategy contract: unknown prompt profile "x"; known: conversation, schema, seed`},
 		{"unknown mode", "contract", Params{Mode: "x"}, `agent: strategy contract: unknown output mode "x"; known: prompt, json_object, json_schema, forced_tool`},
 	} {
@@ -78,23 +78,23 @@ func TestDigests(t *testing.T) {
 		require.NoError(t, err)
 		return s
 	}
-	base := Digests(Params{Tools: set(`{"type":"object"}`)})
+	base := Digests("contract", Params{Tools: set(`{"type":"object"}`)})
 	require.Len(t, base, 3)
 	for name, value := range base {
 		require.Regexp(t, `^[0-9a-f]{64}$`, value, name)
 	}
-	require.Equal(t, base, Digests(Params{Request: "other", Tools: set(`{ "type": "object" }`)}), "white space and the request do not count")
-	other := Digests(Params{Tools: set(`{"type":"object","minProperties":1}`)})
+	require.Equal(t, base, Digests("contract", Params{Request: "other", Tools: set(`{ "type": "object" }`)}), "white space and the request do not count")
+	other := Digests("contract", Params{Tools: set(`{"type":"object","minProperties":1}`)})
 	require.NotEqual(t, base["tools"], other["tools"])
 	require.Equal(t, base["prompt"], other["prompt"])
 	require.Equal(t, base["contract"], other["contract"])
-	require.Len(t, Digests(Params{}), 3, "no tools")
+	require.Len(t, Digests("contract", Params{}), 3, "no tools")
 }
 
 // TestPromptTemplate pins the templates: whoever changes them makes every
 // recorded cassette stale, and should mean it. The test prints the new digest.
 func TestPromptTemplate(t *testing.T) {
-	require.Equal(t, promptDigest, Digests(Params{})["prompt"])
+	require.Equal(t, promptDigest, Digests("contract", Params{})["prompt"])
 }
 
 const promptDigest = "6fae1210f932a919f6c9808039b92e4f1dfc1613bf65eee732e64fd290674e4e"

@@ -83,7 +83,24 @@ func (t *Tally) end(id int, c Command) {
 }
 
 func (t *Tally) impossible(ev Event) {
-	panic(fmt.Sprintf("agent: impossible event %T %v with %d commands outstanding, over: %v", ev, ev, len(t.open), t.over))
+	panic(fmt.Sprintf("agent: impossible event %T with id %d, with %d commands outstanding, over: %v", ev, eventID(ev), len(t.open), t.over))
+}
+
+// eventID is that of the command an event answers; 0 if it answers none.
+func eventID(ev Event) int {
+	switch ev := ev.(type) {
+	case ModelReplied:
+		return ev.ID
+	case ModelFailed:
+		return ev.ID
+	case ToolReturned:
+		return ev.ID
+	case UserReplied:
+		return ev.ID
+	case Waited:
+		return ev.ID
+	}
+	return 0
 }
 
 // steps is what a command uses of MaxSteps, toolCalls of MaxToolCalls.
@@ -181,12 +198,17 @@ func (t *Tally) next() int {
 	return t.last
 }
 
-// Used are the counters so far; Now is the virtual time of the latest event; Open
-// is how many commands are outstanding; Over is whether Finish was given.
+// Used are the counters so far.
 func (t *Tally) Used() guard.Used { return t.used }
-func (t *Tally) Now() time.Time   { return t.now }
-func (t *Tally) Open() int        { return len(t.open) }
-func (t *Tally) Over() bool       { return t.over }
+
+// Now is the virtual time of the latest event.
+func (t *Tally) Now() time.Time { return t.now }
+
+// Open is how many commands are outstanding.
+func (t *Tally) Open() int { return len(t.open) }
+
+// Over is whether Finish was given.
+func (t *Tally) Over() bool { return t.over }
 
 // reserved are the counters once everything outstanding has ended.
 func (t *Tally) reserved() guard.Used {

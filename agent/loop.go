@@ -1,0 +1,287 @@
+package agent
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// floor is what the loops of one machine share: the counters, what the Step under
+// way returns, and the guards that watch tools rather than conversations.
+type floor struct {
+	Tally
+	out     Ready
+	owners  map[int]*loop // by the command they wait for
+	breaker guard.Breaker
+	spike   guard.Spike
+
+	succeeded bool // a tool call has succeeded
+	clarified bool // the user has answered a question
+}
+
+// take begins a Step: it counts the event and hands it to the loop that waits for
+// it, which is returned; nil if none does.
+func (f *floor) take(ev Event) *loop {
+	f.out = Ready{}
+	f.Take(ev)
+	id := eventID(ev)
+	l := f.owners[id]
+	if l == nil {
+		return nil
+	}
+	delete(f.owners, id)
+	l.parent = id
+	l.take(ev)
+	return l
+}
+
+// issue puts a command out; owner, which may be nil, gets what comes of it.
+func (f *floor) issue(c Command, id int, owner *loop) {
+	if owner != nil {
+		if f.owners == nil {
+			f.owners = map[int]*loop{}
+		}
+		f.owners[id] = owner
+	}
+	f.out.Commands = append(f.out.Commands, c)
+}
+
+// finish ends the episode. Nothing else goes out with it.
+func (f *floor) finish(end Finish) {
+	f.owners = nil
+	f.out.Commands = []Command{f.Finish(end)}
+}
+
+// ready is what the Step under way returns.
+func (f *floor) ready() Ready {
+	f.out.Used = f.Used()
+	return f.out
+}
+
+// talk says what a loop is about and how it is held.
+type talk struct {
+	params *Params // for the dials of its calls
+	system string
+	// opening are the messages it begins with; the last is the user's.
+	opening []providers.Message
+	// tools are on offer, and nothing else is run.
+	tools *tool.Set
+	// asks puts ask_user and cannot_proceed on offer.
+	asks bool
+	// final is how it ends with a value; nil: with a text.
+	final *finisher
+	// react has it held in the ReAct text protocol.
+	react bool
+
+	role, kind, step string // of its turns; kind is that of the first, empty is act
+	// fallback is the role of a turn asked of the second model; empty: there is none.
+	fallback string
+	// choice says whether a tool must be used.
+	choice providers.Choice
+	// maxIterations bounds the turns that call tools.
+	maxIterations int
+	// room is the estimated number of tokens of system and messages from which on
+	// only an answer is asked for; 0 is no bound.
+	room int
+}
+
+// loop is one conversation with native tool calling: it asks the model, runs what it
+// calls, shows what came of it, and asks again. It reads no clock and waits for
+// nothing: its floor hands it the outcomes of its commands.
+type loop struct {
+	talk
+	*floor
+
+	messages []providers.Message
+	native   []providers.Tool // on offer
+	fixed    int              // estimated tokens of what every call repeats
+	size     int              // bytes of the messages
+	shown    int              // messages that were sent
+	ids      map[string]bool  // of calls so far
+	parent   int              // the command that ended last
+
+	turns      int // replies so far
+	iterations int // turns that called tools
+	strikes    int // violations in a row
+	tries      int // final answers that did not fit
+	lastText   string
+	whom       Whom
+	concluding bool
+
+	slots  []slot // the calls of the turn under way
+	left   int    // of them, without an answer
+	silent string // a question nobody answered
+	// turnKey stands for all that the turn runs, in any order.
+	turnKey    string
+	repeatable bool
+
+	reflected bool         // a repetition was pointed out
+	repeated  string       // the tools to reflect on when the turn is over
+	repeats   guard.Thrash // of whole turns
+	retries   guard.Thrash // knows how often a call failed
+	stall     guard.Stall
+	cache     guard.Dedupe[tool.Result]
+
+	end *ending // nil while it goes on
+}
+
+// newLoop makes a loop that has not begun.
+func newLoop(f *floor, t talk) *loop {
+	l := &loop{
+		talk: t, floor: f,
+		messages: slices.Clip(t.opening),
+		shown:    len(t.opening),
+		ids:      map[string]bool{},
+		cache:    guard.Dedupe[tool.Result]{TTL: guard.DedupeTTL},
+	}
+	if !t.react {
+		l.native = t.offer()
+	}
+	l.fixed = tokens(len(t.system))
+	for _, n := range l.native {
+		l.fixed += tokens(len(n.Name) + len(n.Description) + len(n.Schema))
+	}
+	for _, m := range t.opening {
+		l.size += len(m.Text)
+	}
+	if l.kind == "" {
+		l.kind = KindAct
+	}
+	return l
+}
+
+// tokens estimates how many tokens so many bytes are.
+func tokens(bytes int) int { return (bytes + bytesPerToken - 1) / bytesPerToken }
+
+// offer are the tools as a native call shows them.
+func (t talk) offer() []providers.Tool {
+	var out []providers.Tool
+	for _, s := range t.tools.Specs() {
+		out = append(out, providers.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
+	}
+	if t.final != nil {
+		out = append(out, t.final.tool)
+	}
+	if t.asks {
+		out = append(out, askUserTool, cannotProceedTool)
+	}
+	return out
+}
+
+// begin asks for the first turn; parent is the command that led to it, 0 for none.
+func (l *loop) begin(parent int) {
+	l.parent = parent
+	l.next()
+}
+
+// take continues with the outcome of a command of the loop's.
+func (l *loop) take(ev Event) {
+	switch ev := ev.(type) {
+	case ModelReplied:
+		l.replied(ev.Reply)
+	case ModelFailed:
+		l.failed(ev)
+	case ToolReturned:
+		l.returned(ev)
+	case UserReplied:
+		l.userReplied(ev)
+	}
+}
+
+// next asks for a turn, if budgets and iterations allow one.
+func (l *loop) next() {
+	if why := l.Spent(); why != "" {
+		l.stop(why)
+		return
+	}
+	if l.iterations >= l.maxIterations {
+		l.stop(MaxIterations)
+		return
+	}
+	choice := l.choice
+	if l.room > 0 && (l.concluding || l.fixed+tokens(l.size) >= l.room) {
+		choice = l.conclude()
+	}
+	role := l.role
+	if l.whom == AskFallback {
+		role = l.fallback
+	}
+	temperature := l.params.Temperature
+	c := l.Model(CallModel{
+		Parent: l.parent, Role: role, Kind: l.kind, Whom: l.whom, Step: l.step,
+		Call: providers.Call{
+			System: l.system, Messages: slices.Clip(l.messages), Tools: l.native, Choice: choice,
+			MaxTokens: l.params.MaxTokens, Temperature: &temperature, Seed: l.params.Seed,
+		},
+	})
+	l.shown = len(l.messages)
+	l.issue(c, c.ID, l)
+}
+
+// conclude asks for the answer and for nothing else: there is no room for more.
+func (l *loop) conclude() providers.Choice {
+	l.kind = KindConclude
+	if !l.concluding {
+		l.concluding = true
+		l.tell(tellConclude)
+	}
+	if l.react {
+		return providers.Choice{}
+	}
+	if l.final != nil {
+		return providers.Choice{Kind: providers.ChoiceNamed, Name: l.final.tool.Name}
+	}
+	return providers.Choice{Kind: providers.ChoiceNone}
+}
+
+// add appends a message.
+func (l *loop) add(m providers.Message) {
+	l.messages = append(l.messages, m)
+	l.size += len(m.Text)
+	for _, c := range m.Calls {
+		l.size += len(c.Name) + len(c.Args)
+	}
+}
+
+// tell says something to the model in the user's place, in one message with what
+// was said since the last turn.
+func (l *loop) tell(text string) {
+	if last := len(l.messages) - 1; last >= l.shown && l.messages[last].Role == providers.RoleUser {
+		l.messages[last].Text += "\n\n" + text
+		l.size += len(text)
+		return
+	}
+	l.add(providers.Message{Role: providers.RoleUser, Text: text})
+}
+
+// failed takes a model call without a reply: the second model is asked in its place,
+// if there is one. The turn after it asks the first again.
+func (l *loop) failed(ev ModelFailed) {
+	if !ev.Answered || l.fallback == "" || l.whom == AskFallback {
+		l.end = &ending{Status: Failed, Text: l.lastText, Err: ev.Err, Unanswered: !ev.Answered}
+		return
+	}
+	l.whom = AskFallback
+	l.next()
+}
+
+// stop ends the loop by a guard.
+func (l *loop) stop(why StopReason) {
+	l.end = &ending{Status: Stopped, Reason: why, Text: l.lastText}
+}
+
+// userReplied answers the call that asked.
+func (l *loop) userReplied(ev UserReplied) {
+	s := l.slotOf(ev.ID)
+	if ev.Silent {
+		l.silent = s.question
+	} else {
+		l.clarified = true
+	}
+	text, _ := json.Marshal(clean(ev.Text)) // a string always encodes
+	s.answer(bounded(string(text)), false)
+	l.answeredOne()
+}

@@ -1,0 +1,276 @@
+package agent
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// Error codes of calls that were answered without running a tool; contract's E_ARGS,
+// E_BUDGET and E_CIRCUIT_OPEN are others.
+const (
+	codeUnknownTool = "E_UNKNOWN_TOOL" // no tool of that name is on offer
+	codeIgnored     = "E_IGNORED"      // another call of the turn gave the answer
+	codeOneQuestion = "E_ONE_QUESTION" // another call of the turn asks the user
+)
+
+// codeDenied is the driver's refusal of a call that the user rejected.
+const codeDenied = "E_DENIED"
+
+// maxCalls bounds how many calls of one turn are run.
+const maxCalls = 64
+
+// The special tools of a loop that may ask and give up.
+var (
+	askUserTool = providers.Tool{
+		Name:        "ask_user",
+		Description: "Asks the user one question. Only for what no tool can tell.",
+		Schema:      json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","description":"One concise question."}},"required":["question"],"additionalProperties":false}`),
+	}
+	cannotProceedTool = providers.Tool{
+		Name:        "cannot_proceed",
+		Description: "Gives up: the request cannot be fulfilled.",
+		Schema:      json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string","description":"Why, in one sentence."}},"required":["reason"],"additionalProperties":false}`),
+	}
+)
+
+// circles watches for a model that goes round in circles or only asks, and reports
+// whether that ended the loop. A turn is compared as a whole: what it calls, in any
+// order. The first repetition is pointed out, the second is the end.
+func (l *loop) circles(j *Judgement) bool {
+	l.prepareTurn()
+	if j.Stall = l.stall.Turn(l.turnKey == ""); j.Stall {
+		l.stop(Stall)
+		return true
+	}
+	if l.turnKey == "" || !l.repeats.Repeats(l.turnKey, l.repeatable) {
+		return false
+	}
+	j.Thrash = true
+	if l.reflected {
+		l.stop(Thrash)
+		return true
+	}
+	l.reflected = true
+	l.repeated = l.names()
+	return false
+}
+
+// prepareTurn makes the commands of the calls that can be run, and the key of them
+// all, empty if there are none. The turn is repeatable if all of it is.
+func (l *loop) prepareTurn() {
+	var keys []string
+	l.repeatable = true
+	for i := range l.slots {
+		s := &l.slots[i]
+		if s.kind != slotTool || len(s.faults) > 0 {
+			continue
+		}
+		l.prepare(s)
+		keys = append(keys, s.run.Key)
+		l.repeatable = l.repeatable && s.spec.Repeatable
+	}
+	slices.Sort(keys)
+	l.turnKey = strings.Join(slices.Compact(keys), "\n")
+}
+
+// names are the tools of the turn, each once.
+func (l *loop) names() string {
+	var names []string
+	for _, s := range l.slots {
+		if s.kind == slotTool && len(s.faults) == 0 && !slices.Contains(names, s.call.Name) {
+			names = append(names, s.call.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// prepare makes the command of a call. Faulty arguments may have no key.
+func (l *loop) prepare(s *slot) {
+	args := json.RawMessage(s.call.Args)
+	if !json.Valid(args) {
+		args, _ = json.Marshal(cut(clean(s.call.Args), maxData)) // a string always encodes
+	}
+	s.run = CallTool{Parent: l.parent, Call: tool.Call{Name: s.call.Name, Args: args}}
+	if len(s.faults) > 0 {
+		return
+	}
+	if key, hash, err := tool.Key(s.run.Call); err == nil {
+		s.run.Key, s.run.ArgsHash, s.run.RetryIndex = key, hash, l.retries.RetryIndex(key)
+	}
+}
+
+// runTurn issues what the turn calls, all at once, in request order. A call that is
+// made twice in the turn waits for the first.
+func (l *loop) runTurn() {
+	l.left = len(l.slots)
+	asked := false
+	for i := range l.slots {
+		s := &l.slots[i]
+		switch {
+		case s.kind == slotTool:
+			l.runCall(i)
+			continue
+		case len(s.faults) > 0:
+			s.answer(failure(codeArgs, s.faults[0].Detail), true)
+		case asked:
+			s.answer(failure(codeOneQuestion, tellOneQuestion), true)
+		default:
+			asked = true
+			c := l.User(AskUser{Parent: l.parent, Question: s.question})
+			s.command = c.ID
+			l.issue(c, c.ID, l)
+			continue
+		}
+		l.left--
+	}
+	if l.left == 0 {
+		l.turnOver()
+	}
+}
+
+// runCall issues the call of slot i.
+func (l *loop) runCall(i int) {
+	s := &l.slots[i]
+	switch {
+	case len(s.faults) > 0:
+		l.prepare(s)
+		code := codeArgs
+		if s.faults[0].Code == violationUnknownTool {
+			code = codeUnknownTool
+		}
+		s.run.Given = &tool.Result{Outcome: tool.Rejected, Code: code, Message: s.faults[0].Detail}
+	case i >= maxCalls:
+		s.run.Given = &tool.Result{Outcome: tool.Rejected, Code: codeBudget, Message: tellTooMany}
+	default:
+		if l.given(s); s.deferred {
+			return
+		}
+	}
+	l.issueCall(s)
+}
+
+func (l *loop) issueCall(s *slot) {
+	s.run = l.Tool(s.run)
+	s.command = s.run.ID
+	l.issue(s.run, s.run.ID, l)
+}
+
+// given answers a call without running it, or defers it, where that is called for.
+func (l *loop) given(s *slot) {
+	if cacheable(s.spec) {
+		switch earlier, decision := l.cache.Gate(s.run.Key, l.Now()); decision {
+		case guard.Cached:
+			earlier.Duration = 0
+			s.run.Given, s.run.Deduped = &earlier, true
+			return
+		case guard.InFlight:
+			s.deferred = true
+			return
+		}
+	}
+	switch {
+	case !l.MayCallTool():
+		l.settle(s, tool.Result{})
+		s.run.Given = &tool.Result{Outcome: tool.Rejected, Code: codeBudget, Message: tellNoCalls}
+	case !l.breaker.Allows(s.spec.Name, l.Now()):
+		l.settle(s, tool.Result{})
+		s.run.CircuitOpen = true
+		s.run.Given = &tool.Result{Outcome: tool.Error, Code: codeCircuitOpen, Message: tellCircuitOpen}
+	}
+}
+
+func cacheable(s tool.Spec) bool { return !s.Repeatable && !s.Uncacheable }
+
+// settle ends the cache's waiting for a call.
+func (l *loop) settle(s *slot, r tool.Result) {
+	if cacheable(s.spec) {
+		l.cache.Settle(s.run.Key, r, r.Outcome == tool.OK && r.Value != nil)
+	}
+}
+
+// returned takes the outcome of a call, for its twins, too.
+func (l *loop) returned(ev ToolReturned) {
+	s := l.slotOf(ev.ID)
+	r := ev.Result
+	if s.run.Given == nil {
+		l.breaker.Record(s.spec.Name, isFailure(r), l.Now())
+		l.out.DurationSpike = l.spike.Record(s.spec.Name, r.Duration)
+		l.settle(s, r)
+	} else {
+		r = *s.run.Given
+	}
+	l.succeeded = l.succeeded || r.Outcome == tool.OK
+	s.answer(shownResult(r))
+	s.failed, s.ran = isFailure(r), s.run.Given == nil
+	for i := range l.slots {
+		if twin := &l.slots[i]; twin.deferred && twin.run.Key == s.run.Key {
+			same := r
+			same.Duration = 0
+			twin.deferred, twin.run.Deduped, twin.run.Given = false, true, &same
+			l.issueCall(twin)
+		}
+	}
+	l.answeredOne()
+}
+
+func isFailure(r tool.Result) bool { return r.Outcome == tool.Error || r.Outcome == tool.Timeout }
+
+// slotOf is the call that a command runs or asks.
+func (l *loop) slotOf(command int) *slot {
+	i := slices.IndexFunc(l.slots, func(s slot) bool { return s.command == command })
+	return &l.slots[i]
+}
+
+func (l *loop) answeredOne() {
+	if l.left--; l.left == 0 {
+		l.turnOver()
+	}
+}
+
+// turnOver shows what came of the turn's calls and goes on.
+func (l *loop) turnOver() {
+	l.recordTurn()
+	if l.silent != "" {
+		l.end = &ending{Status: Clarify, Text: l.silent}
+		return
+	}
+	l.show()
+	if l.repeated != "" {
+		l.kind = KindReflect
+		l.tell(tellRepeated(l.repeated))
+		l.repeated = ""
+	}
+	l.next()
+}
+
+// recordTurn tells the guards against repetition what was run, or answered from
+// memory.
+func (l *loop) recordTurn() {
+	acted, failed := false, false
+	for _, s := range l.slots {
+		if s.ran {
+			l.retries.Record(s.run.Key, s.spec.Repeatable, s.failed)
+		}
+		acted = acted || s.ran || s.run.Deduped
+		failed = failed || s.failed
+	}
+	if acted {
+		l.repeats.Record(l.turnKey, l.repeatable, failed)
+	}
+}
+
+// show adds the answer to every call, in request order.
+func (l *loop) show() {
+	for _, s := range l.slots {
+		if l.react {
+			l.tell(reactObservation + s.text)
+			continue
+		}
+		l.add(providers.Message{Role: providers.RoleTool, CallID: s.call.ID, Name: s.call.Name, Text: s.text, Failed: s.bad})
+	}
+}

@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// The prompt profiles of the strategy tools; seed is another name of native.
+const (
+	profileNative = "native" // tools are offered and called by the provider's own means
+	profileReact  = "react"  // both are text, for models without
+)
+
+// Defaults of the strategy tools.
+const (
+	defaultSystem        = "You are a helpful assistant"
+	defaultMaxIterations = 10
+	defaultFinalRetries  = 1
+)
+
+// toolsMachine is the strategy of native tool calling: one loop, or one for each
+// item of a batch.
+type toolsMachine struct {
+	Params
+	floor
+	system string
+	final  *finisher
+	whole  *loop  // nil in a batch
+	batch  *batch // nil unless there is one
+}
+
+func newTools(p Params) (Machine, error) {
+	if err := checkTools(p); err != nil {
+		return nil, err
+	}
+	if p.MaxIterations == 0 {
+		p.MaxIterations = defaultMaxIterations
+	}
+	m := &toolsMachine{Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}}}
+	if len(p.AnswerSchema) > 0 {
+		retries := defaultFinalRetries
+		if p.FinalRetries != nil {
+			retries = *p.FinalRetries
+		}
+		var err error
+		if m.final, err = newFinalAnswer(p.AnswerSchema, retries); err != nil {
+			return nil, err
+		}
+	}
+	m.system = toolsSystem(p, m.final)
+	if p.Each == "" {
+		return m, nil
+	}
+	items, err := itemsOf(p.Inputs, p.Each)
+	if err != nil {
+		return nil, err
+	}
+	m.batch = newBatch(items, p.Batch)
+	return m, nil
+}
+
+// checkTools refuses what the strategy does not know.
+func checkTools(p Params) error {
+	switch p.Profile {
+	case "", profileSeed, profileNative, profileReact:
+	default:
+		return fmt.Errorf("unknown prompt profile %q; known: %s", p.Profile, strings.Join([]string{profileNative, profileReact, profileSeed}, ", "))
+	}
+	switch {
+	case p.Mode != "" && p.Mode != modePrompt:
+		return fmt.Errorf("output mode %q: tools are called natively; only the mode %s goes with it", p.Mode, modePrompt)
+	case p.Rescue || p.RescueOnContradiction:
+		return errors.New("a rescue model goes with contract only; a second model for failed calls is the fallback")
+	case p.Compress:
+		return errors.New("compress goes with contract only: there is no scratchpad")
+	case p.MaxIterations < 0:
+		return fmt.Errorf("max iterations %d: must not be negative; 0 means %d", p.MaxIterations, defaultMaxIterations)
+	case p.FinalRetries != nil && *p.FinalRetries < 0:
+		return fmt.Errorf("final retries %d: must not be negative", *p.FinalRetries)
+	case p.Batch.Size < 0 || p.Batch.Delay < 0:
+		return errors.New("batch: neither the size nor the delay may be negative")
+	}
+	return reserved(p.Tools, askUserTool.Name, cannotProceedTool.Name, finalTool)
+}
+
+// reserved refuses tools that have the name of a special one.
+func reserved(tools *tool.Set, names ...string) error {
+	for _, name := range names {
+		if tools.Has(name) {
+			return fmt.Errorf("tool %s: the name is the strategy's own; rename the tool", name)
+		}
+	}
+	return nil
+}
+
+// Step implements Machine.
+func (m *toolsMachine) Step(ev Event) Ready {
+	l := m.take(ev)
+	switch ev.(type) {
+	case Started:
+		m.start()
+	case Waited:
+		m.batch.fill(m)
+	case Deadline:
+		m.deadline()
+	case Cancelled:
+		m.finish(Finish{Status: Interrupted})
+	default:
+		if m.batch != nil {
+			m.batch.took(m, l)
+		} else {
+			m.took(l)
+		}
+	}
+	return m.ready()
+}
+
+func (m *toolsMachine) start() {
+	if m.batch != nil {
+		m.batch.fill(m)
+		return
+	}
+	m.whole = newLoop(&m.floor, m.talk(nil))
+	m.whole.begin(0)
+	m.took(m.whole)
+}
+
+// took ends the episode with its loop.
+func (m *toolsMachine) took(l *loop) {
+	if l.end != nil {
+		m.finish(m.finishOf(*l.end))
+	}
+}
+
+// deadline ends the episode where it is.
+func (m *toolsMachine) deadline() {
+	if m.batch != nil {
+		m.batch.spent = MaxSeconds
+		m.batch.finish(m)
+		return
+	}
+	f := Finish{Status: Stopped, StopReason: MaxSeconds}
+	if m.whole != nil {
+		f.Answer = m.whole.lastText
+	}
+	m.finish(f)
+}
+
+// finishOf is what the end of a loop means for the episode.
+func (m *toolsMachine) finishOf(e ending) Finish {
+	f := Finish{Status: e.Status, StopReason: e.Reason, Answer: e.Text, Err: e.Err}
+	if e.Status == Answered {
+		f.Status = m.answerStatus(e)
+	}
+	return f
+}
+
+// answerStatus tells an answer from a complaint about the input, by contract's rule.
+// An answer that fits a schema is none.
+func (m *toolsMachine) answerStatus(e ending) Status {
+	switch {
+	case e.Value == nil && !m.succeeded && tool.NamesField(e.Text, m.Tools.Specs()):
+		return RespondError
+	case m.clarified:
+		return AnsweredAfterClarify
+	}
+	return Answered
+}
+
+// talk is the conversation about the request, or about one item of it.
+func (m *toolsMachine) talk(item json.RawMessage) talk {
+	t := talk{
+		params: &m.Params, system: m.system, opening: m.opening(item), tools: m.Tools,
+		asks: true, final: m.final, react: m.Profile == profileReact,
+		role: RoleMain, maxIterations: m.MaxIterations,
+	}
+	if m.Fallback {
+		t.fallback = RoleFallback
+	}
+	return t
+}
+
+// opening is what was said before, and the request.
+func (m *toolsMachine) opening(item json.RawMessage) []providers.Message {
+	out := make([]providers.Message, 0, 2*len(m.Memory)+1)
+	for _, x := range m.Memory {
+		out = append(out, providers.Message{Role: providers.RoleUser, Text: x.Request}, providers.Message{Role: providers.RoleAssistant, Text: x.Answer})
+	}
+	return append(out, providers.Message{Role: providers.RoleUser, Text: requestPrompt(m.Params, item), Images: m.Images})
+}
