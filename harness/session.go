@@ -37,7 +37,7 @@ func (e *SessionError) Error() string {
 // recollection is what the earlier episodes of a session leave to the next.
 type recollection struct {
 	exchanges []agent.Exchange
-	digests   []string // of their cassettes
+	digests   []string // of their cassettes; empty of scripted ones
 	lost      error    // the first that has no result
 }
 
@@ -66,9 +66,7 @@ func (p *planned) remember(m recollection) {
 	}
 	p.lost = m.lost
 	p.params.Memory = slices.Clip(agent.Remember(m.exchanges, p.candidate.Memory.Turns, p.candidate.Memory.Tokens))
-	if len(m.digests) > 0 {
-		p.before = digestOf(m.digests)
-	}
+	p.before = digestOf(m.digests)
 }
 
 // earlier adds to the selected tasks those of their sessions that come before them,

@@ -365,7 +365,16 @@ func TestStaleSessions(t *testing.T) {
 	runTalk(t, o)
 	o.Select.Tasks = nil
 	require.Equal(t, []string{"a/A3/1.yaml", "a/M2/1.yaml", "b/A3/1.yaml", "b/M2/1.yaml"}, sorted(states(o)))
-	require.Equal(t, "stale[session changed (an earlier task of it was recorded anew)]", states(o)["a/M2/1.yaml"])
+	require.Equal(t, "stale[session changed (an earlier task of it was recorded anew, or is another)]", states(o)["a/M2/1.yaml"])
+
+	// One that leaves its session, or that another comes before.
+	o.Suite = talkSuite(t, strings.Replace(sessionSuite, "B2, session: two", "B2", 1))
+	require.Contains(t, states(o), "a/B2/1.yaml")
+	require.NotContains(t, states(o), "c/B2/1.yaml")
+	o.Suite = talkSuite(t, strings.Replace(sessionSuite, "B1, session: two", "B1", 1))
+	require.Contains(t, states(o), "a/B1/1.yaml")
+	require.Contains(t, states(o), "a/B2/1.yaml")
+	o.Suite = talkSuite(t, sessionSuite)
 
 	require.NoError(t, os.Remove(filepath.Join(o.CassetteDir, "a/B1/1.yaml")))
 	require.Equal(t, "stale[session changed (its earlier task B1 is missing)]", states(o)["a/B2/1.yaml"])
