@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -90,7 +89,7 @@ func (s *stage) start(c Command) {
 		s.due = append(s.due, dueEvent{at, c.ID, ev})
 	case CallTool:
 		s.tools = append(s.tools, c)
-		r := tool.Result{}
+		var r tool.Result
 		if c.Given != nil {
 			r, at = *c.Given, s.at
 		} else {
@@ -151,7 +150,7 @@ func shownCommand(c Command) string {
 	return fmt.Sprintf("%T", c)
 }
 
-// said makes the reply of a text and of calls such as `search {"query":"x"}`.
+// reply is one of a text and of calls such as `search {"query":"x"}`.
 func reply(text string, calls ...string) providers.Reply {
 	r := providers.Reply{Text: text, Finish: providers.FinishStop, Usage: providers.Usage{Reported: true, Input: 8, Output: 2}}
 	for i, c := range calls {
@@ -201,7 +200,7 @@ func newStage(t require.TestingT, of map[string][]any) *stage {
 	return &stage{
 		t: t, model: queues(t, of),
 		tool: func(c CallTool) tool.Result {
-			return tool.Result{Outcome: tool.OK, Value: json.RawMessage(c.Call.Args), Duration: 100 * time.Millisecond}
+			return tool.Result{Outcome: tool.OK, Value: c.Call.Args, Duration: 100 * time.Millisecond}
 		},
 		took: func(c Command) time.Duration {
 			if _, ok := c.(CallModel); ok {
