@@ -80,6 +80,28 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// TestPlansAreSelfContained: what was said before, or at length, is told in the
+// instructions in few words.
+func TestPlansAreSelfContained(t *testing.T) {
+	p, _ := profileFor("sim-strong")
+	q := planning("And yesterday?")
+	q.messages = append([]utterance{user("How many angry messages today?"), {own: true, text: "angry messages on 2026-05-13: 394."}}, q.messages...)
+	out, _ := p.converse(q, calm)
+	require.Equal(t, "Count the angry messages yesterday with get_counts.", planned(t, out).Steps[0].Instructions)
+	long := strings.Repeat("The weather was fine. ", 20) + "How many praise messages on 2026-05-03?"
+	out, _ = p.converse(planning(long), calm)
+	require.Equal(t, "Count the praise messages on 2026-05-03 with get_counts.", planned(t, out).Steps[0].Instructions)
+}
+
+// TestPlansFitTheLimit: a plan with a step for each label stays within what a policy
+// lets a model put out.
+func TestPlansFitTheLimit(t *testing.T) {
+	p, _ := profileFor("sim-strong")
+	out, _ := p.converse(planning("Give me today's counts for angry, praise and info."), calm)
+	require.Len(t, planned(t, out).Steps, 5)
+	require.Less(t, estimateTokens(out.calls[0].args), 600)
+}
+
 // TestPlanSlips: each slip is what its name says, and what is refused makes careful.
 func TestPlanSlips(t *testing.T) {
 	steps := []planStep{
