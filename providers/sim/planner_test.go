@@ -132,17 +132,17 @@ func TestPlanRates(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			for care, turns := range map[float64][]utterance{1: nil, p.careful: refused} {
 				seen := map[planSlip]int{}
-				for i := range samples {
+				for i := range protocolSamples {
 					out, ok := p.converse(planning(request, turns...), drawsFor(7, p.name, fmt.Sprint(i), nil))
 					require.True(t, ok)
 					seen[planSlipOf(t, out)]++
 				}
 				total := 0.0
 				for _, r := range p.planning {
-					requireRate(t, string(r.kind), seen[r.kind], samples, r.p*care)
+					requireRate(t, string(r.kind), seen[r.kind], protocolSamples, r.p*care)
 					total += r.p * care
 				}
-				requireRate(t, "no slip", seen[""], samples, 1-total)
+				requireRate(t, "no slip", seen[""], protocolSamples, 1-total)
 			}
 		})
 	}
@@ -178,7 +178,7 @@ func planSlipOf(t *testing.T, out spoken) planSlip {
 // TestForcedPlanIsACall: where the call is required, no text comes in its place.
 func TestForcedPlanIsACall(t *testing.T) {
 	p, _ := profileFor("sim-weak")
-	for i := range samples {
+	for i := range protocolSamples {
 		q := planning("angry on 2026-05-03")
 		q.choice, q.tool = choiceNamed, createTask
 		out, _ := p.converse(q, drawsFor(8, p.name, fmt.Sprint(i), nil))

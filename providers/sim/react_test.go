@@ -75,7 +75,7 @@ func TestTextRates(t *testing.T) {
 	for _, p := range profiles {
 		t.Run(p.name, func(t *testing.T) {
 			seen := map[textSlip]int{}
-			for i := range samples {
+			for i := range protocolSamples {
 				d := drawsFor(5, p.name, fmt.Sprint(i), nil)
 				d.decision, d.trust = 1, 1
 				out, _ := p.converse(texting("angry on 2026-05-03?"), d)
@@ -89,7 +89,7 @@ func TestTextRates(t *testing.T) {
 				}
 			}
 			for _, r := range p.text {
-				requireRate(t, string(r.kind), seen[r.kind], samples, r.p)
+				requireRate(t, string(r.kind), seen[r.kind], protocolSamples, r.p)
 			}
 		})
 	}
