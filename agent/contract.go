@@ -64,6 +64,11 @@ func (s state) String() string {
 type escalation struct{ reflected, rescued bool }
 
 func newContract(p Params) (Machine, error) {
+	if err := onlyContracts(p); err != nil {
+		return nil, err
+	}
+	goal := fenceLine(p.Request, maxGoal)
+	p = told(p)
 	prompts, err := newPrompts(p)
 	if err != nil {
 		return nil, err
@@ -79,7 +84,7 @@ func newContract(p Params) (Machine, error) {
 		next:    KindAct,
 		cache:   guard.Dedupe[tool.Result]{TTL: guard.DedupeTTL},
 		pad: scratchpad{
-			goal:        fenceLine(p.Request, maxGoal),
+			goal:        goal,
 			constraints: defuse(flat(p.Constraints)),
 		},
 	}, nil
@@ -234,7 +239,7 @@ func (m *contractMachine) callModel() {
 	if m.next == KindRescue {
 		role = RoleRescue
 	}
-	m.ask(role, m.next, m.prompts.system(), m.prompts.messages(m), m.format)
+	m.ask(role, m.next, m.prompts.system(), shown(m.prompts.messages(m), m.Images), m.format)
 	m.next, m.repeated = KindAct, ""
 }
 

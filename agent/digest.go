@@ -68,6 +68,7 @@ func specimen(p Params) string {
 		system, user := compressPrompt(&scratchpad{goal: "g", progress: []string{"p"}, obs: summarised([]string{"o"})}, []string{noted(1, "n")}, 0)
 		text += system + user
 	}
+	text += toldSpecimen(p)
 	if p.Mode != "" && p.Mode != modePrompt {
 		text += p.Mode + formatName
 	}

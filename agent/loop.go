@@ -151,15 +151,14 @@ func newLoop(f *floor, t talk) *loop {
 	for _, m := range t.opening {
 		l.size += len(m.Text)
 	}
-	if l.talk.kind == "" {
-		l.talk.kind = KindAct
+	if l.kind == "" {
+		l.kind = KindAct
 	}
 	return l
 }
 
-// tokens estimates how many tokens so many bytes are, estimate those of a text.
-func tokens(bytes int) int     { return (bytes + 3) / 4 }
-func estimate(text string) int { return tokens(len(text)) }
+// tokens estimates how many tokens so many bytes are.
+func tokens(bytes int) int { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
 // offer are the tools as a native call shows them.
 func (t talk) offer() []providers.Tool {

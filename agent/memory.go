@@ -2,27 +2,33 @@ package agent
 
 import "strings"
 
-// Remember bounds what was said before in a session, for Params.Memory: the newest
-// exchanges that have an answer, at most turns of them, and together at most tokens
-// by an estimate of four bytes each. 0 is no bound. What is left begins with a
-// request of the user's; an exchange is shown whole or not at all.
-func Remember(history []Exchange, turns, tokens int) []Exchange {
+// The bounds of what is remembered of a session, unless told otherwise.
+const (
+	defaultMemoryTurns  = 10
+	defaultMemoryTokens = 2000
+)
+
+// Remember returns the latest exchanges of all that fit: no more than turns of them,
+// 0 meaning 10, and no more than tokens, 0 meaning 2,000, estimated as 4 bytes each.
+// One that does not fit hides those before it; one without an answer is left out. An
+// exchange is kept whole or not at all, so what is left begins with the user.
+func Remember(all []Exchange, turns, tokens int) []Exchange {
+	if turns <= 0 {
+		turns = defaultMemoryTurns
+	}
+	if tokens <= 0 {
+		tokens = defaultMemoryTokens
+	}
 	var kept []Exchange
-	for _, x := range history {
-		if strings.TrimSpace(x.Answer) != "" && strings.TrimSpace(x.Request) != "" {
+	for _, x := range all {
+		if strings.TrimSpace(x.Request) != "" && strings.TrimSpace(x.Answer) != "" {
 			kept = append(kept, x)
 		}
 	}
-	if turns > 0 && len(kept) > turns {
-		kept = kept[len(kept)-turns:]
-	}
-	if tokens <= 0 {
-		return kept
-	}
-	from, size := len(kept), 0
-	for from > 0 {
-		x := kept[from-1]
-		if size += estimate(x.Request) + estimate(x.Answer); size > tokens {
+	size, from := 0, len(kept)
+	for from > 0 && len(kept)-from < turns {
+		size += len(kept[from-1].Request) + len(kept[from-1].Answer)
+		if size > tokens*bytesPerToken {
 			break
 		}
 		from--

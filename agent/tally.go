@@ -198,12 +198,17 @@ func (t *Tally) next() int {
 	return t.last
 }
 
-// Used are the counters so far; Now is the virtual time of the latest event; Open
-// is how many commands are outstanding; Over is whether Finish was given.
+// Used are the counters so far.
 func (t *Tally) Used() guard.Used { return t.used }
-func (t *Tally) Now() time.Time   { return t.now }
-func (t *Tally) Open() int        { return len(t.open) }
-func (t *Tally) Over() bool       { return t.over }
+
+// Now is the virtual time of the latest event.
+func (t *Tally) Now() time.Time { return t.now }
+
+// Open is how many commands are outstanding.
+func (t *Tally) Open() int { return len(t.open) }
+
+// Over is whether Finish was given.
+func (t *Tally) Over() bool { return t.over }
 
 // reserved are the counters once everything outstanding has ended.
 func (t *Tally) reserved() guard.Used {

@@ -36,7 +36,8 @@ type Draft struct {
 type Addition struct {
 	// Suite is the folder's suite as it will be. It reads the new files from memory.
 	Suite *Suite
-	// Files are to be written, suite.yaml last if it is among them.
+	// Files are to be written: the task's first, then its images, suite.yaml last if it
+	// is among them.
 	Files []AddedFile
 	// Differ names tools of the task that the folder's suite defines otherwise: its
 	// own definition is the one in force.
@@ -56,7 +57,7 @@ type AddedFile struct {
 var ErrTaken = errors.New("taken")
 
 // AddTo works out which files of the suite folder fsys the draft makes or changes:
-// the task's own, where the suite looks for task files, and suite.yaml if it must
+// the task's own, where the suite looks for task files, its images, and suite.yaml if it must
 // name that, lacks a tool, or does not exist. The result is loaded and linted, and
 // nothing is written. path is what people call the folder. The error is ErrTaken,
 // joins the *Problem of what would not load, or says what cannot be added and why.
@@ -75,11 +76,15 @@ func (d Draft) AddTo(fsys fs.FS, path string) (Addition, error) {
 	if err := a.offerTools(); err != nil {
 		return Addition{}, err
 	}
-	text, err := d.file()
+	pictures, err := a.pictures()
 	if err != nil {
 		return Addition{}, err
 	}
-	files := []AddedFile{{Path: name, Text: text}}
+	text, err := a.file()
+	if err != nil {
+		return Addition{}, err
+	}
+	files := append([]AddedFile{{Path: name, Text: text}}, pictures...)
 	if !slices.Equal(a.text, a.was) {
 		files = append(files, AddedFile{suiteFile, a.text, a.old != nil})
 	}

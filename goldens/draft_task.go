@@ -38,6 +38,7 @@ func (d Draft) taskNode() *yaml.Node {
 	}
 	add(out, "request", quotedNode(t.Request), "")
 	add(out, "constraints", quotedNode(t.Constraints), "")
+	addGiven(out, t)
 	add(out, "tools", each(t.Tools, word), "")
 	add(out, "world", worldNode(t.World), "")
 	if len(t.World.Faults) > 0 {

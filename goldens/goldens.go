@@ -48,7 +48,7 @@ type Candidate struct {
 	Provider string `yaml:"provider"`
 	Model    string `yaml:"model"`
 	// Mode and Profile are the output mode and prompt profile; empty means
-	// prompt and seed.
+	// prompt and DefaultProfile.
 	Mode    string `yaml:"mode"`
 	Profile string `yaml:"profile"`
 	// Rescue is the model, of the same provider, asked once after two
@@ -106,17 +106,17 @@ type Memory struct {
 
 // Batch says how the items of a task are worked on; see agent.Batch.
 type Batch struct {
-	Size       int           `yaml:"size"`
-	Delay      time.Duration `yaml:"delay"`
-	StopOnFail bool          `yaml:"stop_on_fail"`
+	Size       int           `yaml:"size,omitempty"`
+	Delay      time.Duration `yaml:"delay,omitempty"`
+	StopOnFail bool          `yaml:"stop_on_fail,omitempty"`
 }
 
 // PlanBounds bound agent plan; a zero takes the default: see agent.PlanBounds.
 type PlanBounds struct {
-	Attempts      int `yaml:"attempts"`
-	Steps         int `yaml:"steps"`
-	Concurrency   int `yaml:"concurrency"`
-	ContextTokens int `yaml:"context_tokens"`
+	Attempts      int `yaml:"attempts,omitempty"`
+	Steps         int `yaml:"steps,omitempty"`
+	Concurrency   int `yaml:"concurrency,omitempty"`
+	ContextTokens int `yaml:"context_tokens,omitempty"`
 }
 
 // Input is a named JSON value that comes with a request.
@@ -127,9 +127,10 @@ type Input struct {
 
 // Picture is an image shown with a request.
 type Picture struct {
-	// File is where it was read from, below the suite.
-	File, MediaType string
-	Data            []byte
+	// File is where it was read from, below the suite; no digest covers it.
+	File      string `json:"-"`
+	MediaType string
+	Data      []byte
 }
 
 // Document is one text of a world's library.
@@ -149,13 +150,14 @@ type Task struct {
 	Scripted             bool
 	Request, Constraints string
 	// Inputs are values that come with the request, in the order written. Each, if
-	// not empty, names one that is a list: agent tools works on its items one by one.
+	// not empty, names one that is a list: agent tools works on its items one by one;
+	// {item}, or {field} of items that are objects, stands for it in the request.
 	Inputs []Input `json:",omitempty"`
 	Each   string  `json:",omitempty"`
 	// Images are shown with the request.
 	Images []Picture `json:",omitempty"`
-	// AnswerSchema is the JSON Schema that the answer, as JSON, must fit; nil means
-	// text.
+	// AnswerSchema is the JSON Schema of the answer; with Each, of every element of
+	// the answer, a list. nil means text.
 	AnswerSchema json.RawMessage `json:",omitempty"`
 	// Session names the conversation that the task belongs to: tasks of one session
 	// follow each other in the order of the suite, and remember. Empty means none.

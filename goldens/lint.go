@@ -51,6 +51,7 @@ func (l *loader) crossCheck(s *Suite) {
 		l.found.list = append(l.found.list, &Problem{File: path.Join(l.label, suiteFile), Line: 1, Field: "tools", Detail: err.Error()})
 		return
 	}
+	l.checkSessions(s)
 	for i, t := range s.Tasks {
 		asks := func(name string) bool { return s.Approval(name) == ApproveAsk }
 		if len(t.Approvals) > 0 && !slices.ContainsFunc(t.Tools, asks) {

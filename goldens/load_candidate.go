@@ -80,6 +80,7 @@ func (c Candidate) faults() []fieldFault {
 	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) {
 		add("temperature", fmt.Sprintf("must be a number from 0 to %d, but is %v", maxTemperature, *t))
 	}
+	c.agentFaults(add)
 	return out
 }
 
@@ -127,7 +128,7 @@ func (o object) dials(c *Candidate) {
 	for _, f := range []struct {
 		name string
 		to   *string
-	}{{"rescue", &c.Rescue}, {"base_url", &c.BaseURL}, {"key_env", &c.KeyEnv}, {"region", &c.Region}} {
+	}{{"rescue", &c.Rescue}, {"fallback", &c.Fallback}, {"base_url", &c.BaseURL}, {"key_env", &c.KeyEnv}, {"region", &c.Region}} {
 		if p, ok := o.get(f.name); ok {
 			*f.to = p.filled()
 		}
@@ -135,11 +136,12 @@ func (o object) dials(c *Candidate) {
 	for _, f := range []struct {
 		name string
 		to   *bool
-	}{{"rescue_on_contradiction", &c.RescueOnContradiction}, {"compress", &c.Compress}, {"stream", &c.Stream}} {
+	}{{"rescue_on_contradiction", &c.RescueOnContradiction}, {"compress", &c.Compress}, {"no_images", &c.NoImages}, {"stream", &c.Stream}} {
 		if p, ok := o.get(f.name); ok {
 			*f.to = p.flag()
 		}
 	}
+	o.agentFields(c)
 	if p, ok := o.get("max_tokens"); ok {
 		n := int(p.integer(1, maxTokensCap))
 		c.MaxTokens = &n

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 )
@@ -16,7 +17,8 @@ func (s *Suite) TaskDigest(t Task) string { return digest(s.alone(t)) }
 // TaskParts are 16 hex digits of the SHA-256 of each thing a task is made of: two
 // runs of it tell by them what changed in between, not whether anything did.
 type TaskParts struct {
-	// Request is what is asked, with its constraints.
+	// Request is what is asked, with its constraints, inputs, images, the schema of
+	// its answer, and the session it belongs to.
 	Request string
 	// World is what the episode is lived in: data, clock, faults, budgets, and what
 	// the scripted human and model say.
@@ -32,11 +34,21 @@ type TaskParts struct {
 func (s *Suite) TaskParts(t Task) TaskParts {
 	one := s.alone(t)
 	return TaskParts{
-		Request: sum([]string{t.Request, t.Constraints})[:16],
+		Request: sum(digestedRequest(t))[:16],
 		World:   sum([]any{digestedWorld(t.World), t.Budgets, t.Replies, t.Approvals, t.Scripted, t.Script})[:16],
 		Tools:   sum([]any{t.Tools, one.Tools, one.HTTP, one.Approvals})[:16],
 		Checks:  sum(digestedChecks(t.Expect))[:16],
 	}
+}
+
+// digestedRequest is what it always was for a task that gives no more than words.
+func digestedRequest(t Task) any {
+	words := []any{t.Request, t.Constraints}
+	given := Task{Inputs: t.Inputs, Each: t.Each, Images: t.Images, AnswerSchema: t.AnswerSchema, Session: t.Session}
+	if !reflect.ValueOf(given).IsZero() {
+		words = append(words, given.Inputs, given.Each, given.Images, given.AnswerSchema, given.Session)
+	}
+	return words
 }
 
 // alone is a suite of t and the tools it offers.

@@ -23,7 +23,7 @@ var (
 	defaultsFields  = []string{"world", "tools", "tier", "constraints", "budgets"}
 	budgetFields    = []string{"max_steps", "max_tool_calls", "max_seconds", "max_tokens_total", "max_cost_usd"}
 	taskFileFields  = []string{"tags", "tasks"}
-	candidateFields = []string{"name", "agent", "provider", "model", "mode", "profile", "rescue", "rescue_on_contradiction", "compress", "base_url", "key_env", "region", "stream", "headers", "query", "body", "max_tokens", "temperature"}
+	candidateFields = []string{"name", "agent", "provider", "model", "mode", "profile", "rescue", "rescue_on_contradiction", "compress", "system", "fallback", "max_iterations", "final_retries", "no_images", "memory", "batch", "plan", "base_url", "key_env", "region", "stream", "headers", "query", "body", "max_tokens", "temperature"}
 )
 
 // taskDefaults are what a task has unless it says otherwise.

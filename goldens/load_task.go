@@ -3,7 +3,7 @@ package goldens
 import "slices"
 
 var (
-	taskFields  = []string{"id", "title", "tier", "tags", "probes", "scripted", "request", "constraints", "tools", "world", "faults", "budgets", "replies", "approvals", "script", "expect", "also_accept"}
+	taskFields  = []string{"id", "title", "tier", "tags", "probes", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "script", "expect", "also_accept"}
 	faultFields = []string{"tool", "on_calls", "kind", "status", "code", "message", "after", "fields", "value"}
 )
 
@@ -28,6 +28,7 @@ func (l *loader) task(p place, tags []string) (Task, taskPlaces) {
 	if p, ok := o.get("constraints"); ok {
 		t.Constraints = p.text()
 	}
+	l.readGiven(o, &t)
 	if p, ok := o.get("tools"); ok {
 		t.Tools = l.toolNames(p)
 	}

@@ -90,7 +90,7 @@ func TestLoadExpectProblems(t *testing.T) {
 	}{
 		{"no status", "{}", []string{"expect.status: is missing"}},
 		{"status", "{status: answere}", []string{`expect.status: "answere" is not known (did you mean answered?); allowed: answered, answered_after_clarify, respond_error, clarify, cannot_proceed, stopped`}},
-		{"stop reason", "{status: stopped, stop_reason: tired}", []string{`expect.stop_reason: "tired" is not known; allowed: max_steps, max_seconds, max_tool_calls, thrash, stall, contract_violation, max_tokens, max_cost`}},
+		{"stop reason", "{status: stopped, stop_reason: tired}", []string{`expect.stop_reason: "tired" is not known; allowed: max_steps, max_seconds, max_tool_calls, thrash, stall, contract_violation, max_tokens, max_cost, max_iterations, final_schema, invalid_plan, failed_step`}},
 		{"numbers", "{status: answered, numbers: [1, 25.0, '1,234', 0x10, true, 1e3]}", []string{
 			`expect.numbers[2]: must be a number written in plain digits, such as 1234567 or 25.5, but is "1,234"`,
 			`expect.numbers[3]: must be a number written in plain digits, such as 1234567 or 25.5, but is "0x10"`,

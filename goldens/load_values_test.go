@@ -16,7 +16,7 @@ name: demo
 title: Demo
 description: For tests.
 candidates:
-  - {name: a, provider: openai, model: GPT-5.Mini, agent: tools, mode: native, profile: json, rescue: Big, rescue_on_contradiction: true, compress: true, base_url: "https://x/v1", key_env: KEY, region: eu, stream: true, headers: {X-Team: a}, query: {v: "1"}, body: {top_k: 5, think: null}, max_tokens: 50, temperature: 0}
+  - {name: a, provider: openai, model: GPT-5.Mini, agent: own, mode: native, profile: json, rescue: Big, rescue_on_contradiction: true, compress: true, system: Be brief., fallback: Small, max_iterations: 5, final_retries: 0, no_images: true, memory: {turns: 3, tokens: 500, off: true}, batch: {size: 2, delay: 3s, stop_on_fail: true}, plan: {attempts: 1, steps: 2, concurrency: 3, context_tokens: 4}, base_url: "https://x/v1", key_env: KEY, region: eu, stream: true, headers: {X-Team: a}, query: {v: "1"}, body: {top_k: 5, think: null}, max_tokens: 50, temperature: 0}
 tools:
   - name: today_range
     description: Today.
@@ -115,7 +115,9 @@ func TestLoadSuiteValues(t *testing.T) {
 	s := loadFull(t)
 	require.Equal(t, []string{"demo", "Demo", "For tests.", "s"}, []string{s.Name, s.Title, s.Description, s.Path})
 	require.Equal(t, []Candidate{{
-		Name: "a", Provider: "openai", Model: "GPT-5.Mini", Agent: "tools", Mode: "native", Profile: "json", Rescue: "Big", RescueOnContradiction: true, Compress: true,
+		Name: "a", Provider: "openai", Model: "GPT-5.Mini", Agent: "own", Mode: "native", Profile: "json", Rescue: "Big", RescueOnContradiction: true, Compress: true,
+		System: "Be brief.", Fallback: "Small", MaxIterations: 5, FinalRetries: ptr(0), NoImages: true, Memory: Memory{Turns: 3, Tokens: 500, Off: true},
+		Batch: Batch{Size: 2, Delay: 3 * time.Second, StopOnFail: true}, Plan: PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4},
 		BaseURL: "https://x/v1", KeyEnv: "KEY", Region: "eu", Stream: true, Headers: map[string]string{"X-Team": "a"}, Query: map[string]string{"v": "1"}, Body: map[string]any{"top_k": 5.0, "think": nil}, MaxTokens: ptr(50), Temperature: ptr(0.0),
 	}}, s.Candidates)
 	require.Len(t, s.Tools, 3)

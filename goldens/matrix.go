@@ -16,12 +16,22 @@ const (
 	axes
 )
 
-// axisNames are the fields of a candidate that an axis gives values to, and
-// axisDefaults the only value of an axis that a matrix does not have.
-var (
-	axisNames    = [axes]string{"agent", "provider", "model", "mode", "profile"}
-	axisDefaults = [axes]string{axisAgent: "contract", axisMode: "prompt", axisProfile: "seed"}
-)
+// axisNames are the fields of a candidate that an axis gives values to.
+var axisNames = [axes]string{"agent", "provider", "model", "mode", "profile"}
+
+// axisDefault is the only value of an axis that a matrix does not have; what it is
+// of the profile, the agent says.
+func axisDefault(axis int, agent string) string {
+	switch axis {
+	case axisAgent:
+		return agentContract
+	case axisMode:
+		return "prompt"
+	case axisProfile:
+		return DefaultProfile(agent)
+	}
+	return ""
+}
 
 // maxCandidates bounds a matrix: its combinations, exclusions and inclusions.
 const maxCandidates = 1_000
@@ -151,6 +161,14 @@ func (m matrix) modelsOf(provider string) []string {
 	return m.values[axisModel]
 }
 
+// profilesOf are the prompt profiles that an agent is combined with.
+func (m matrix) profilesOf(agent string) []string {
+	if m.values[axisProfile] == nil {
+		return []string{DefaultProfile(agent)}
+	}
+	return m.values[axisProfile]
+}
+
 // size is the number of combinations, or some number above the bound.
 func (m matrix) size() int {
 	n := 0
@@ -158,7 +176,7 @@ func (m matrix) size() int {
 		n += len(m.modelsOf(provider))
 	}
 	for _, axis := range []int{axisAgent, axisMode, axisProfile} {
-		n = min(n, maxCandidates+1) * min(len(m.values[axis]), maxCandidates+1)
+		n = min(n, maxCandidates+1) * min(max(len(m.values[axis]), 1), maxCandidates+1)
 	}
 	return n
 }
@@ -169,7 +187,7 @@ func (m matrix) combinations() []combination {
 		for _, provider := range m.values[axisProvider] {
 			for _, model := range m.modelsOf(provider) {
 				for _, mode := range m.values[axisMode] {
-					for _, profile := range m.values[axisProfile] {
+					for _, profile := range m.profilesOf(agent) {
 						out = append(out, combination{agent, provider, model, mode, profile})
 					}
 				}
@@ -191,7 +209,7 @@ func (c combination) candidate(name string) Candidate {
 func (c combination) name() string {
 	parts := []string{c[axisProvider], c[axisModel]}
 	for _, axis := range []int{axisAgent, axisMode, axisProfile} {
-		if c[axis] != axisDefaults[axis] {
+		if c[axis] != axisDefault(axis, c[axisAgent]) {
 			parts = append(parts, c[axis])
 		}
 	}

@@ -89,7 +89,9 @@ func (o object) entriesOf(name string) []place {
 // provider, or below their providers.
 func (m *matrix) readAxes(root object) {
 	for axis, name := range axisNames {
-		m.values[axis] = []string{axisDefaults[axis]}
+		if axis != axisProfile { // each agent has its own
+			m.values[axis] = []string{axisDefault(axis, "")}
+		}
 		if p, ok := root.get(name); ok && (axis != axisProvider || !p.isMapping()) {
 			m.values[axis] = p.oneOrMore()
 		}
@@ -142,7 +144,7 @@ func (m *matrix) region(o object) region {
 		some = true
 		out[axis] = p.oneOrMore()
 		for _, value := range out[axis] {
-			if all := m.values[axis]; value != "" && !slices.Contains(all, value) {
+			if all := m.allOf(axis); value != "" && !slices.Contains(all, value) {
 				p.failf("%q is no %s of the matrix%s; it has: %s", value, name, suggest(value, all), listed(all))
 			}
 		}
@@ -151,6 +153,22 @@ func (m *matrix) region(o object) region {
 		o.failf("must have at least one of: %s", listed(axisNames[:]))
 	}
 	return out
+}
+
+// allOf are the values of an axis in the matrix.
+func (m *matrix) allOf(axis int) []string {
+	if axis != axisProfile {
+		return m.values[axis]
+	}
+	var all []string
+	for _, agent := range m.values[axisAgent] {
+		for _, profile := range m.profilesOf(agent) {
+			if !slices.Contains(all, profile) {
+				all = append(all, profile)
+			}
+		}
+	}
+	return all
 }
 
 // addition reads an entry of include.
@@ -167,8 +185,12 @@ func (m *matrix) addition(o object) addition {
 	}
 	a.name = name.filled()
 	name.checkName(lowerName, a.name)
-	for axis, field := range axisNames {
-		value := axisDefaults[axis]
+	for axis, field := range axisNames { // the agent first
+		agent := ""
+		if a.region[axisAgent] != nil {
+			agent = a.region[axisAgent][0]
+		}
+		value := axisDefault(axis, agent)
 		if value == "" {
 			o.need(field)
 		}
@@ -204,7 +226,7 @@ func (o object) overlay() func(*Candidate) {
 func (o object) checkSettings() {
 	before := len(o.src.found.list)
 	const any = "x"
-	c := Candidate{Name: any, Provider: any, Model: any, Rescue: any}
+	c := Candidate{Name: any, Agent: any, Provider: any, Model: any, Rescue: any}
 	o.settings(&c)
 	if len(o.src.found.list) == before {
 		o.report(c.faults())

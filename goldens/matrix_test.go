@@ -94,13 +94,13 @@ func TestMatrixProblems(t *testing.T) {
 		{"none", "matrix:\n", []string{"1: matrix: must be a mapping, but is empty"}},
 		{"empty", "matrix: {}\n", []string{"1: matrix.provider: is missing", "1: matrix.model: is missing"}},
 		{"slips", "matrix:\n  providr: a\n  model: []\n  mode: [1, prompt, prompt]\n  max_tokens: 0\n  base_url: x\n  name: n\n", []string{
-			"2: matrix.providr: unknown field (did you mean provider?); allowed: agent, provider, model, mode, profile, rescue, rescue_on_contradiction, compress, base_url, key_env, region, stream, headers, query, body, max_tokens, temperature, exclude, include",
+			"2: matrix.providr: unknown field (did you mean provider?); allowed: agent, provider, model, mode, profile, rescue, rescue_on_contradiction, compress, system, fallback, max_iterations, final_retries, no_images, memory, batch, plan, base_url, key_env, region, stream, headers, query, body, max_tokens, temperature, exclude, include",
 			"2: matrix.provider: is missing",
 			"3: matrix.model: must have at least one value",
 			"4: matrix.mode[0]: must be a string, but is a number: put 1 in quotes",
 			`4: matrix.mode[2]: "prompt" is in the list already`,
 			"5: matrix.max_tokens: must be from 1 to 1000000, but is 0",
-			"7: matrix.name: unknown field; allowed: agent, provider, model, mode, profile, rescue, rescue_on_contradiction, compress, base_url, key_env, region, stream, headers, query, body, max_tokens, temperature, exclude, include",
+			"7: matrix.name: unknown field; allowed: agent, provider, model, mode, profile, rescue, rescue_on_contradiction, compress, system, fallback, max_iterations, final_retries, no_images, memory, batch, plan, base_url, key_env, region, stream, headers, query, body, max_tokens, temperature, exclude, include",
 		}},
 		{"settings", "matrix: {provider: a, model: x, base_url: x, include: [{model: x, key_env: '-'}]}", []string{
 			"1: matrix.base_url: must be an http or https address without a user name",

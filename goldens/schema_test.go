@@ -55,8 +55,13 @@ func TestSchemaFieldsAreTheLoaders(t *testing.T) {
 	for name, fields := range map[string][]string{
 		"suite": suiteFields, "task_file": taskFileFields, "candidate": candidateFields, "matrix": matrixFields, "exclusion": axisNames[:], "inclusion": inclusionFields, "tool": toolFields, "defaults": defaultsFields,
 		"budgets": budgetFields, "world": worldFields, "task": taskFields, "fault": faultFields, "emit": emitFields, "expect": expectFields,
+		"candidate.memory": memoryFields, "candidate.batch": batchFields, "candidate.plan": planFields,
 		"signals": signalNames(), "http": httpFields, "header_env": headerFields,
 	} {
+		if def, field, inner := strings.Cut(name, "."); inner {
+			require.ElementsMatch(t, fields, slices.Collect(maps.Keys(doc.Defs[def].Properties[field].Properties)), name)
+			continue
+		}
 		require.ElementsMatch(t, fields, slices.Collect(maps.Keys(doc.Defs[name].Properties)), name)
 	}
 	expect := doc.Defs["expect"].Properties

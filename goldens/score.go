@@ -18,7 +18,8 @@ import (
 // for concurrent use.
 //
 // Checks are named for what they check: status, stop_reason, answer_numbers,
-// answer_contains_any, answer_contains_all, answer_not_contains, answer_table,
+// answer_contains_any, answer_contains_all, answer_not_contains, answer_schema (of a
+// task that has one, where an answer is expected), answer_table,
 // max_clarifies, max_steps, max_tool_calls, trajectory.required,
 // trajectory.forbidden, trajectory.order and signal.NAME. An accepted outcome
 // that checks nothing is not met, nor is one whose checks cannot be read (see
@@ -93,6 +94,7 @@ func (s *scorer) score(e Expect) {
 	s.status(e)
 	s.numbers(e.Numbers)
 	s.texts(e)
+	s.answerSchema(e)
 	if e.TableLabel != "" {
 		s.table(e.TableLabel)
 	}

@@ -45,6 +45,7 @@ type episode struct {
 	pending  []completion
 	finish   *agent.Finish
 	trace    func(Trace)
+	observe  func(StreamEvent) // nil: nobody watches
 }
 
 // completion is an outcome on its way back to the machine.
@@ -71,6 +72,7 @@ func (r *runner) runEpisode(ctx context.Context, p planned, trace func(Trace)) l
 		answers: r.answers,
 		secrets: r.secrets,
 		trace:   trace,
+		observe: r.Observe,
 	}
 	if r.Mode != recorder.Replay {
 		e.human = r.Human
@@ -108,6 +110,9 @@ func (e *episode) drive(ctx context.Context) {
 
 // open makes the model and the recorder beneath it and the HTTP tools.
 func (e *episode) open(r *runner) (err error) {
+	if e.lost != nil {
+		return e.lost
+	}
 	if e.machine, err = e.newMachine(); err != nil {
 		return err
 	}
@@ -285,7 +290,7 @@ func (m *modelCall) run(ctx context.Context, e *episode) completion {
 	} else if e.rows.live && m.Timeout > 0 {
 		ctx, cancel = withBudget(ctx, m.Timeout)
 	}
-	reply, err := model.Call(ctx, m.Call)
+	reply, err := e.watched(m, model).Call(ctx, m.Call)
 	defer cancel()
 	at := m.start
 	for _, x := range seen {

@@ -62,6 +62,9 @@ func (r *runner) planSource(f Fork) (planned, error) {
 	if slices.ContainsFunc(o.Suite.Tasks, scripted) {
 		return planned{}, &ConfigError{fmt.Errorf("fork %s: a scripted episode has no recorded turns to go on from", f)}
 	}
+	if slices.ContainsFunc(o.Suite.Tasks, func(t goldens.Task) bool { return t.ID == f.Task && t.Session != "" }) {
+		return planned{}, &ConfigError{fmt.Errorf("fork %s: its task is one of a session: what it remembers would be another episode's; copy the task, without its session, and fork that", f)}
+	}
 	plan, err := makePlan(o)
 	if err != nil {
 		return planned{}, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}

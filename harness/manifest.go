@@ -35,7 +35,7 @@ func (r *runner) manifest() ledger.Manifest {
 		m.Candidates = append(m.Candidates, ledger.ManifestCandidate{
 			Name: c.Name, Agent: c.Agent, Provider: c.Provider, Model: c.Model, OutputMode: c.Mode,
 			PromptProfile: c.Profile, RescueModel: c.Rescue, Simulated: simulated(c.Provider), Planned: count[i], PlannedInAll: inAll,
-			Digest: CandidateDigest(c.Candidate),
+			Digest: CandidateDigest(c.Candidate), FallbackModel: c.Fallback, Settings: agentSettings(c.Candidate),
 		})
 		m.Simulated = m.Simulated || simulated(c.Provider)
 	}
@@ -89,10 +89,11 @@ func digestible(c goldens.Candidate) any {
 		Stream                                              bool              `json:",omitempty"`
 		Headers, Query                                      map[string]string `json:",omitempty"`
 		Body                                                map[string]any    `json:",omitempty"`
+		Agents                                              any               `json:",omitempty"` // what only some of them have
 	}
 	c = withCandidateDefaults(c)
 	return candidate{
 		c.Name, c.Agent, c.Provider, c.Model, c.Mode, c.Profile, c.Rescue, c.RescueOnContradiction, c.Compress,
-		c.Region, c.Stream, c.Headers, c.Query, c.Body,
+		c.Region, c.Stream, c.Headers, c.Query, c.Body, agentPart(c),
 	}
 }

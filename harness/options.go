@@ -121,18 +121,23 @@ type Options struct {
 	// Traced is called after every episode with what happened in it, of several at
 	// once. What it keeps takes room: Replayer has it all again.
 	Traced func(ledger.EpisodeRows, []Trace)
+	// Observe, if not nil, is told what models say while they say it: see StreamEvent.
+	Observe func(StreamEvent)
 	// Drain, when closed, lets episodes in flight finish and starts no others.
 	Drain <-chan struct{}
 }
 
-// Selection narrows a run. An empty list selects everything.
+// Selection narrows a run. An empty list selects everything. A task of a session
+// brings those before it along.
 type Selection struct {
 	// Tasks and Candidates are names or path.Match patterns.
 	Tasks, Candidates []string
 	// Tags select tasks that carry at least one of them.
 	Tags []string
-	// Episode narrows further; nil takes every episode.
+	// Episode narrows further; nil takes every episode. Those of its session before one
+	// that is taken are taken, too.
 	Episode func(task, candidate string, trial int) bool
+	exact   bool // but for that
 	// Shard is the part of the selection that is run; the zero value is all of it.
 	Shard Shard
 }

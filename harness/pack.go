@@ -37,7 +37,7 @@ func OpenCassettes(s *goldens.Suite) (files fs.FS, closeAll func(), err error) {
 // given none. Test leaves them open: its subtests may run after it has returned.
 func (r *runner) openCassettes() (err error) {
 	r.closeCassettes = func() {}
-	if r.Cassettes == nil && (r.Mode == recorder.Replay || r.Fork != nil || r.Stale) {
+	if r.Cassettes == nil && (r.Mode == recorder.Replay || r.Fork != nil || r.Stale || r.resumed != nil) {
 		r.Cassettes, r.closeCassettes, err = OpenCassettes(r.Suite)
 	}
 	return err

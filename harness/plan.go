@@ -38,6 +38,10 @@ type planned struct {
 	cassette  string   // path below the cassettes folder; empty for scripted without HTTP tools
 	fork      *past    // what it goes on from; nil unless it is a fork
 	rehearsed *planned // the fork that this, its past, is replayed for; usually nil
+	// lost is why what the episode remembers is unknown, before the digest of the
+	// cassettes that it comes from; both only in a session.
+	lost   error
+	before string
 	// strategies are those of one's own.
 	strategies map[string]agent.Strategy
 }
@@ -51,6 +55,7 @@ type plan struct {
 	candidates []resolvedCandidate // as configured
 	cells      []cell              // those of this shard, in ledger order
 	digest     string              // of all cells, those of other shards too
+	sessions   map[int32][]int32   // by the place of each episode of one: see unit
 }
 
 type plannedTask struct {
@@ -136,11 +141,12 @@ func (p *plan) seal() {
 		p.candidates[c.candidate].planned++
 		name := episodeName(t.ID, p.candidates[c.candidate].Name, int(c.trial))
 		_, _ = io.WriteString(h, name+"\n") // a hash does not fail
-		if p.options.Select.Shard.has(name) {
+		if p.options.Select.Shard.has(shardName(t.Task, p.candidates[c.candidate].Name, int(c.trial))) {
 			mine = append(mine, c)
 		}
 	}
 	p.cells = mine
+	p.join()
 	p.digest = hex.EncodeToString(h.Sum(nil))
 }
 
@@ -153,6 +159,7 @@ func makePlan(o Options) (*plan, error) {
 	}
 	var errs []error
 	seen := map[string]bool{}
+	wanted := o.Select.leads(p.tasks)
 	for i, t := range p.tasks {
 		before := len(p.cells)
 		for j, c := range p.candidates {
@@ -160,7 +167,7 @@ func makePlan(o Options) (*plan, error) {
 				continue
 			}
 			for trial := 1; trial <= o.Trials; trial++ {
-				if o.Select.Episode == nil || o.Select.Episode(t.ID, c.Name, trial) {
+				if wanted(i, c.Name, trial) {
 					p.cells = append(p.cells, cell{int32(i), int32(j), int32(trial)})
 				}
 			}

@@ -26,14 +26,18 @@ type resolvedCandidate struct {
 }
 
 func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
-	c.Agent, c.Mode, c.Profile = cmp.Or(c.Agent, "contract"), cmp.Or(c.Mode, modePrompt), cmp.Or(c.Profile, "seed")
+	c.Agent, c.Mode = cmp.Or(c.Agent, "contract"), cmp.Or(c.Mode, modePrompt)
+	c.Profile = cmp.Or(c.Profile, goldens.DefaultProfile(c.Agent))
 	return c
 }
 
 func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error) {
 	c = withCandidateDefaults(c)
 	r := resolvedCandidate{Candidate: c}
-	if _, err := agent.New(c.Agent, agent.Params{Profile: c.Profile, Mode: c.Mode, Compress: c.Compress}, o.Strategies); err != nil {
+	if err := validate(c); err != nil {
+		return r, err
+	}
+	if _, err := agent.New(c.Agent, agentParams(c), o.Strategies); err != nil {
 		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
 	}
 	if c.Provider == ScriptedCandidate {
@@ -72,17 +76,49 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 	return r, nil
 }
 
+// validate reports everything that is wrong with a candidate by itself. The policy
+// may name its model.
+func validate(c goldens.Candidate) error {
+	c.Model = cmp.Or(c.Model, "policy")
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("candidate %s: %w", c.Name, err)
+	}
+	return nil
+}
+
+// agentParams are what a candidate says of its agent, whatever the task.
+func agentParams(c goldens.Candidate) agent.Params {
+	return agent.Params{
+		Profile: c.Profile, Mode: c.Mode, Compress: c.Compress,
+		Rescue: c.Rescue != "", RescueOnContradiction: c.RescueOnContradiction,
+		System: c.System, Fallback: c.Fallback != "", MaxIterations: c.MaxIterations, FinalRetries: c.FinalRetries,
+		Batch: agent.Batch(c.Batch), Plan: agent.PlanBounds(c.Plan),
+	}
+}
+
+// give adds what a task gives.
+func give(p *agent.Params, t goldens.Task) {
+	p.Request, p.Constraints, p.AnswerSchema, p.Each = t.Request, t.Constraints, t.AnswerSchema, t.Each
+	for _, in := range t.Inputs {
+		p.Inputs = append(p.Inputs, agent.Input(in))
+	}
+	for _, img := range t.Images {
+		p.Images = append(p.Images, providers.Image{MediaType: img.MediaType, Data: img.Data})
+	}
+}
+
 func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, trial int) planned {
 	p := planned{
 		suite: o.Suite, task: t, candidate: c.Candidate, trial: trial,
 		seed:    newSeed(o.Seed, t.ID, c.Name, trial),
 		factory: c.factory, key: c.key, fork: c.fork, strategies: o.Strategies,
-		params: agent.Params{
-			Request: t.Request, Constraints: t.Constraints, Tools: tools, Budgets: c.budgets(t.Budgets),
-			MaxTokens: c.dials.MaxTokens, Temperature: c.dials.Temperature,
-			Profile: c.Profile, Mode: c.Mode, Compress: c.Compress,
-			Rescue: c.Rescue != "", RescueOnContradiction: c.RescueOnContradiction,
-		},
+		params: agentParams(c.Candidate),
+	}
+	give(&p.params, t)
+	p.params.Tools, p.params.Budgets = tools, c.budgets(t.Budgets)
+	p.params.MaxTokens, p.params.Temperature = c.dials.MaxTokens, c.dials.Temperature
+	if c.NoImages {
+		p.params.Images = nil
 	}
 	p.cassette = c.cassette(o, t, trial)
 	if c.Provider == ScriptedCandidate && !slices.ContainsFunc(t.Script, func(e goldens.Emit) bool { return e.Rescue }) {

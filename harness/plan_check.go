@@ -81,7 +81,7 @@ func (o Options) checkEpisode(p planned) error {
 	if cap == "" {
 		return nil
 	}
-	for _, model := range []string{p.candidate.Model, p.candidate.Rescue} {
+	for _, model := range []string{p.candidate.Model, p.candidate.Rescue, p.candidate.Fallback} {
 		if model == "" {
 			continue
 		}

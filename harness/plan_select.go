@@ -20,7 +20,13 @@ func (s Selection) candidates(all []goldens.Candidate) ([]goldens.Candidate, err
 	return pick(all, s.Candidates, name, "candidate")
 }
 
+// tasks returns the selected ones, and those of their sessions before them.
 func (s Selection) tasks(all []goldens.Task) ([]goldens.Task, error) {
+	tasks, err := s.picked(all)
+	return earlier(all, tasks), err
+}
+
+func (s Selection) picked(all []goldens.Task) ([]goldens.Task, error) {
 	tasks, err := pick(all, s.Tasks, func(t goldens.Task) string { return t.ID }, "task")
 	if err != nil || len(s.Tags) == 0 {
 		return tasks, err

@@ -3,7 +3,9 @@ package harness
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -17,14 +19,26 @@ func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []Tr
 		return ledger.EpisodeRows{}, nil, err
 	}
 	defer r.closeCassettes()
+	asked, err := o.Select.picked(o.Suite.Tasks)
+	if err != nil {
+		return ledger.EpisodeRows{}, nil, &ConfigError{err}
+	}
 	r.plan.keep(func(p planned) bool { return p.trial == trial })
-	if r.plan.len() != 1 {
-		return ledger.EpisodeRows{}, nil, &ConfigError{fmt.Errorf("replay takes one episode, the selection has %d", r.plan.len())}
+	var chosen []planned
+	for _, p := range r.plan.all() { // with those of its session before it
+		if slices.ContainsFunc(asked, func(t goldens.Task) bool { return t.ID == p.task.ID }) {
+			chosen = append(chosen, p)
+		}
+	}
+	if len(chosen) != 1 {
+		return ledger.EpisodeRows{}, nil, &ConfigError{fmt.Errorf("replay takes one episode, the selection has %d", len(chosen))}
 	}
 	if _, err := r.cassettesDigest(); err != nil {
 		return ledger.EpisodeRows{}, nil, err
 	}
 	var traces []Trace
-	rows := r.runEpisode(ctx, r.plan.at(0), func(t Trace) { traces = append(traces, t) })
+	p := chosen[0]
+	p.remember(r.recollect(ctx, p))
+	rows := r.runEpisode(ctx, p, func(t Trace) { traces = append(traces, t) })
 	return rows, traces, nil
 }

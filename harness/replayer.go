@@ -115,6 +115,7 @@ func (p *Replayer) Again(ctx context.Context, was ledger.EpisodeRows) ([]Trace, 
 	task := &plan.tasks[t]
 	var traces []Trace
 	planned := plan.candidates[c].episode(plan.options, task.Task, task.tools, int(e.Trial))
+	planned.remember(p.runner.recollect(ctx, planned))
 	is := p.runner.runEpisode(ctx, planned, func(t Trace) { traces = append(traces, t) })
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -89,7 +89,7 @@ func resumable(m ledger.Manifest) error {
 
 // selectionOf selects exactly these episodes.
 func selectionOf(episodes *episodeList, fork *Fork) Selection {
-	var s Selection
+	s := Selection{exact: true}
 	var wanted episodeList
 	for i := range episodes.cells {
 		task, candidate, trial := episodes.at(i)

@@ -238,6 +238,7 @@ func errorKind(err error) string {
 		corrupt *recorder.CorruptError
 		miss    *recorder.MissError
 		stale   *StaleError
+		session *SessionError
 		wire    *providers.Error
 	)
 	switch {
@@ -251,6 +252,8 @@ func errorKind(err error) string {
 		return KindReplayMiss
 	case errors.As(err, &stale):
 		return KindCassetteStale
+	case errors.As(err, &session):
+		return KindSession
 	case errors.As(err, &wire):
 		return string(wire.Kind)
 	}

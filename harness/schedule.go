@@ -17,14 +17,15 @@ type stopped struct {
 	why         string
 }
 
-// queue is the episodes of one lane, a provider and a key, in the order they are
-// begun.
+// queue is the units of one lane, a provider and a key, in the order they are begun:
+// episodes, and of a session the first in ledger order.
 type queue struct {
 	provider string
 	workers  int
 
 	mu     sync.Mutex
 	places []int32
+	left   bool // of a unit that was begun
 }
 
 // next takes the first episode off the queue.
@@ -37,6 +38,13 @@ func (q *queue) next() (int, bool) {
 	i := q.places[0]
 	q.places = q.places[1:]
 	return int(i), true
+}
+
+// leave says that a unit was not run to its end.
+func (q *queue) leave() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.left = true
 }
 
 // runAll runs what is to be done of the plan, with bounded concurrency in each
@@ -56,10 +64,12 @@ func (r *runner) runAll(ctx context.Context, s *store) (stopped, error) {
 					if !ok {
 						return
 					}
-					b.began()
-					rows := r.runTraced(ctx, r.plan.at(i))
-					if err := b.ended(i, rows); err != nil {
+					more, err := r.runUnit(ctx, b, q, i)
+					if err != nil {
 						cancel(err)
+					}
+					if more {
+						q.leave()
 					}
 				}
 			})
@@ -69,7 +79,7 @@ func (r *runner) runAll(ctx context.Context, s *store) (stopped, error) {
 	unwatch()
 	left := false
 	for _, q := range queues {
-		left = left || len(q.places) > 0
+		left = left || q.left || len(q.places) > 0
 	}
 	return b.stopped(ctx, left), b.failed
 }
@@ -82,7 +92,7 @@ func (r *runner) queues(todo []bool) []*queue {
 	if r.Mode == recorder.Replay {
 		q := &queue{workers: r.workers(cmp.Or(r.Concurrency, runtime.GOMAXPROCS(0)))}
 		for i, is := range todo {
-			if is {
+			if is && r.plan.leader(int32(i), todo) {
 				q.places = append(q.places, int32(i))
 			}
 		}
@@ -96,7 +106,7 @@ func (r *runner) queues(todo []bool) []*queue {
 	for c := range r.plan.candidates {
 		var turns []turn
 		for i, cell := range r.plan.cells {
-			if todo[i] && int(cell.candidate) == c {
+			if todo[i] && int(cell.candidate) == c && r.plan.leader(int32(i), todo) {
 				turns = append(turns, turn{place: int32(i), order: r.plan.seed(cell).Int64()})
 			}
 		}

@@ -78,7 +78,7 @@ func Cassettes(o Options) ([]CassetteStatus, error) {
 			continue
 		}
 		planned[p.cassette] = true
-		s, err := o.status(p)
+		s, err := o.status(plan, p)
 		if err != nil {
 			return nil, err
 		}
@@ -146,9 +146,41 @@ func (o Options) forkedFrom(name, candidate string) string {
 	return f.String()
 }
 
-// status classifies the cassette of one episode.
-func (o Options) status(p planned) (CassetteStatus, error) {
-	s := CassetteStatus{Path: p.cassette, State: CassetteFresh}
+// status classifies the cassette of one episode. Where an earlier one of its session
+// is to be recorded again, so is it: what it remembers may change.
+func (o Options) status(plan *plan, p planned) (CassetteStatus, error) {
+	var digests []string
+	why := ""
+	if p.remembers() {
+		for _, q := range plan.before(p) {
+			s, digest, err := o.statusAfter(q, digests)
+			if err != nil {
+				return s, err
+			}
+			if why == "" && s.State != CassetteFresh && p.candidate.Provider != ScriptedCandidate {
+				why = fmt.Sprintf("session changed (its earlier task %s is %s)", q.task.ID, s.State)
+			}
+			digests = append(digests, digest)
+		}
+	}
+	if why != "" {
+		digests = nil // it says more
+	}
+	s, _, err := o.statusAfter(p, digests)
+	if why != "" && (s.State == CassetteFresh || s.State == CassetteStale) {
+		s.State, s.Why = CassetteStale, append(s.Why, why)
+	}
+	return s, err
+}
+
+// statusAfter is the status after episodes with cassettes of these digests, as far as
+// the cassette itself tells; with its own digest.
+func (o Options) statusAfter(p planned, digests []string) (s CassetteStatus, digest string, err error) {
+	p.remember(recollection{digests: digests})
+	s = CassetteStatus{Path: p.cassette, State: CassetteFresh}
+	if p.cassette == "" {
+		return s, "", nil
+	}
 	c, err := recorder.Inspect(recorder.Options{FS: o.Cassettes, Path: p.cassette})
 	var missing *recorder.MissingError
 	var corrupt *recorder.CorruptError
@@ -158,13 +190,14 @@ func (o Options) status(p planned) (CassetteStatus, error) {
 	case errors.As(err, &corrupt):
 		s.State, s.Why = CassetteCorrupt, []string{corrupt.Reason}
 	case err != nil:
-		return s, err
+		return s, "", err
 	default:
+		digest = c.Digest
 		if s.Why = changes(c.Header, o.header(p)); s.Why != nil {
 			s.State = CassetteStale
 		}
 	}
-	return s, nil
+	return s, digest, nil
 }
 
 // ErrAllFresh says that a run of Options.Stale found nothing to record.
@@ -185,7 +218,7 @@ func (o Options) stalePlan() (*plan, error) {
 		if p.cassette == "" {
 			continue
 		}
-		s, err := o.status(p)
+		s, err := o.status(plan, p)
 		if err != nil {
 			return nil, err
 		}
@@ -206,6 +239,10 @@ func (o Options) stalePlan() (*plan, error) {
 
 // header is what a cassette of the episode says of itself, but for its day.
 func (o Options) header(p planned) recorder.Header {
+	p.params.Memory = nil
+	if p.remembers() {
+		p.params.Memory = []agent.Exchange{{}} // that there is one, not what
+	}
 	h := recorder.Header{
 		Suite: p.suite.Name, Task: p.task.ID, Candidate: p.candidate.Name, Trial: p.trial,
 		Provider: p.candidate.Provider, Model: p.candidate.Model, Simulated: simulated(p.candidate.Provider),
@@ -214,7 +251,14 @@ func (o Options) header(p planned) recorder.Header {
 	h.Digests["policy"] = digestOf(p.params.MaxTokens, p.params.Temperature, p.params.Budgets)
 	h.Digests["task"] = o.taskDigest(p.task)
 	c := p.candidate
-	h.Digests["candidate"] = digestOf(c.Agent, c.Rescue, c.RescueOnContradiction, c.BaseURL, c.Region, c.Stream, c.Headers, c.Query, c.Body)
+	parts := []any{c.Agent, c.Rescue, c.RescueOnContradiction, c.BaseURL, c.Region, c.Stream, c.Headers, c.Query, c.Body}
+	if part := agentPart(c); part != nil {
+		parts = append(parts, part)
+	}
+	h.Digests["candidate"] = digestOf(parts...)
+	if p.before != "" {
+		h.Digests["session"] = p.before
+	}
 	return h
 }
 
@@ -230,7 +274,11 @@ func (o Options) taskDigest(t goldens.Task) string {
 			tools = append(tools, spec)
 		}
 	}
-	return digestOf(t.Request, t.Constraints, t.World.Now.UTC().Format(time.RFC3339Nano), t.World.Zone.String(), w, t.Replies, t.Approvals, t.Script, tools)
+	parts := []any{t.Request, t.Constraints, t.World.Now.UTC().Format(time.RFC3339Nano), t.World.Zone.String(), w, t.Replies, t.Approvals, t.Script, tools}
+	if len(t.Inputs)+len(t.Images)+len(t.AnswerSchema) > 0 {
+		parts = append(parts, t.Inputs, t.Each, t.Images, t.AnswerSchema)
+	}
+	return digestOf(parts...)
 }
 
 func digestOf(parts ...any) string {
@@ -257,9 +305,10 @@ func changes(was, is recorder.Header) []string {
 	for _, d := range []struct{ name, hint string }{
 		{"prompt", ""}, {"tools", ""}, {"contract", ""}, {"policy", " (dials or budgets)"},
 		{"task", " (request, world, or its script)"}, {"candidate", " (address, rescue, or what is added to requests)"},
+		{"session", " (an earlier task of it was recorded anew)"},
 	} {
-		then := was.Digests[d.name]
-		if then != "" && then != is.Digests[d.name] && (d.name != "policy" || was.Digests["task"] != "") {
+		then, now := was.Digests[d.name], is.Digests[d.name]
+		if then != "" && now != "" && then != now && (d.name != "policy" || was.Digests["task"] != "") {
 			why = append(why, d.name+" changed"+d.hint)
 		}
 	}

@@ -69,7 +69,7 @@ func Test[TT T[TT]](t TT, p Params) {
 		t.Fatalf("cupel: %v", err)
 		return
 	}
-	for _, e := range r.plan.all() {
+	for _, e := range r.plan.inSessions() {
 		name := episodeName(e.task.ID, e.candidate.Name, e.trial)
 		t.Run(name, func(t TT) {
 			t.Helper()
@@ -97,6 +97,7 @@ func Test[TT T[TT]](t TT, p Params) {
 func testEpisode[TT T[TT]](t TT, r *runner, p planned) {
 	t.Helper()
 	var traces []Trace
+	p.remember(r.recollect(context.Background(), p))
 	rows := r.runEpisode(context.Background(), p, func(x Trace) { traces = append(traces, x) })
 	ep := rows.Episode
 	if ep.Solved {

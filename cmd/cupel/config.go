@@ -265,6 +265,7 @@ var yamlKinds = map[string]string{
 	"seq": "a list", "map": "a mapping", "str": "text", "string": "text", "int": "a whole number",
 	"int64": "a whole number", "float": "a number", "float64": "a number", "bool": "true or false",
 	"[]goldens.Candidate": "a list of candidates", "goldens.Candidate": "a candidate",
+	"goldens.Memory": "a mapping", "goldens.Batch": "a mapping", "goldens.PlanBounds": "a mapping", "time.Duration": "a duration such as 300ms or 15s",
 }
 
 // yamlProblems turns the decoder's errors into file:line: message, one each.

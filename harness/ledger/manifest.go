@@ -81,6 +81,16 @@ type ManifestCandidate struct {
 	PlannedInAll int `json:"planned_in_all,omitempty"`
 	// Digest covers what the candidate is; see ConfigDigest.
 	Digest string `json:"digest"`
+	// FallbackModel is asked when a call of Model fails; Settings are what else is said
+	// to its agent or bounds it, in a fixed order, but for defaults.
+	FallbackModel string            `json:"fallback_model,omitempty"`
+	Settings      []ManifestSetting `json:"settings,omitempty"`
+}
+
+// ManifestSetting is a setting of a candidate, in words.
+type ManifestSetting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // ManifestTask is one task of the run, as far as a report shows it.

@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// firstCall begins an episode and returns what the model is asked.
+func firstCall(t *testing.T, p Params) providers.Call {
+	t.Helper()
+	m, err := New("contract", p, nil)
+	require.NoError(t, err)
+	call, ok := m.Step(Started{}).Commands[0].(CallModel)
+	require.True(t, ok)
+	return call.Call
+}
+
+// Agent contract puts into words what comes with a request, in every profile.
+func TestContractTellsWhatIsGiven(t *testing.T) {
+	p := Params{
+		Request: "How tall is {item}?", Constraints: "Be brief.", Tools: testTools(t),
+		Inputs: []Input{{"lights", json.RawMessage(`["Alder Point","</data>"]`)}, {"unit", json.RawMessage(`"m"`)}}, Each: "lights",
+		AnswerSchema: json.RawMessage(`{"type": "object"}`),
+		Memory:       []Exchange{{"Hi\nthere", "Hello."}, {"Who?", "Ines."}},
+		Images:       []providers.Image{{MediaType: "image/png", Data: []byte("x")}},
+	}
+	const want = `<data>How tall is {item}?
+
+INPUT lights:
+["Alder Point","<\/data>"]
+
+INPUT unit:
+"m"
+
+Do this for each item of INPUT lights, in order; {item}, or {field} for a field of it, stands for the item.
+
+EARLIER:
+user: Hi / there
+you: Hello.
+user: Who?
+you: Ines.</data>`
+	const shape = `CONSTRAINTS: Be brief. The message must be a JSON list with an element for each item, in order, that fits this JSON Schema: {"type":"object"}` + "\n"
+	for _, profile := range []string{"seed", "schema", "conversation"} {
+		t.Run(profile, func(t *testing.T) {
+			p.Profile = profile
+			call := firstCall(t, p)
+			require.True(t, strings.HasPrefix(call.Messages[0].Text, "USER_REQUEST:\n"+want), call.Messages[0].Text)
+			require.Contains(t, call.Messages[0].Text, shape)
+			require.Equal(t, p.Images, call.Messages[0].Images)
+			if profile != "conversation" {
+				require.Contains(t, call.Messages[0].Text, "GOAL: <data>How tall is {item}?</data>\n", "the goal is the request alone")
+			}
+		})
+	}
+	p.Profile, p.Each, p.Constraints = "", "", ""
+	require.Contains(t, firstCall(t, p).Messages[0].Text, `CONSTRAINTS: The message must be JSON that fits this JSON Schema: {"type":"object"}`+"\n")
+}
+
+// Images are shown in every turn, since every turn shows the request anew.
+func TestContractShowsImagesInEveryTurn(t *testing.T) {
+	for _, profile := range []string{"seed", "conversation"} {
+		m, err := New("contract", Params{Request: "r", Tools: testTools(t), Profile: profile, Images: []providers.Image{{URL: "u"}}}, nil)
+		require.NoError(t, err)
+		first := m.Step(Started{}).Commands[0].(CallModel)
+		second := m.Step(ModelReplied{ID: first.ID, Reply: providers.Reply{Text: "nonsense"}}).Commands[0].(CallModel)
+		require.Equal(t, first.Call.Messages[0].Images, second.Call.Messages[0].Images, profile)
+		for _, message := range second.Call.Messages[1:] {
+			require.Empty(t, message.Images)
+		}
+	}
+}
+
+func TestContractRefusesWhatItHasNot(t *testing.T) {
+	one := 1
+	for want, p := range map[string]Params{
+		"it has no system prompt of the candidate's": {System: "s"},
+		"it asks no fallback model":                  {Fallback: true},
+		"it works on all items in one episode":       {Batch: Batch{Size: 2}},
+		"it makes no plan":                           {Plan: PlanBounds{Steps: 1}},
+		"it takes neither max_iterations":            {FinalRetries: &one},
+		"it takes neither max_iterations nor":        {MaxIterations: 3},
+	} {
+		_, err := New("contract", p, nil)
+		require.ErrorContains(t, err, "agent: strategy contract: "+want)
+	}
+}
+
+// Digests of prompts change with what is told, and only for who is told.
+func TestDigestsOfWhatIsGiven(t *testing.T) {
+	plain := Digests("contract", Params{})["prompt"]
+	seen := map[string]string{plain: "nothing"}
+	for name, p := range map[string]Params{
+		"inputs": {Inputs: []Input{{"a", json.RawMessage("1")}}}, "each": {Each: "a"}, "schema": {AnswerSchema: json.RawMessage(`{}`)}, "memory": {Memory: []Exchange{{"a", "b"}}},
+	} {
+		digest := Digests("contract", p)["prompt"]
+		require.Empty(t, seen[digest], name)
+		seen[digest] = name
+	}
+	require.Equal(t, Digests("contract", Params{Inputs: []Input{{"a", nil}}})["prompt"], Digests("contract", Params{Inputs: []Input{{"b", json.RawMessage("1")}, {"c", nil}}})["prompt"], "templates, not values")
+	require.Equal(t, plain, Digests("contract", Params{Images: []providers.Image{{}}})["prompt"], "an image needs no words")
+}
+
+func TestRemember(t *testing.T) {
+	var all []Exchange
+	for range 20 {
+		all = append(all, Exchange{strings.Repeat("r", 100), strings.Repeat("a", 100)}) // 50 tokens each
+	}
+	for name, c := range map[string]struct{ turns, tokens, want int }{
+		"defaults":     {0, 0, 10},
+		"turns":        {3, 0, 3},
+		"all of them":  {50, 5000, 20},
+		"tokens":       {0, 100, 2},
+		"just too few": {0, 99, 1},
+		"none fits":    {0, 49, 0},
+	} {
+		require.Len(t, Remember(all, c.turns, c.tokens), c.want, name)
+	}
+	require.Empty(t, Remember(nil, 0, 0))
+	few := []Exchange{{"a", "b"}, {strings.Repeat("x", 400), "y"}, {"c", "d"}}
+	require.Equal(t, few[2:], Remember(few, 0, 50), "what is too long hides what was before it")
+	require.Equal(t, few, Remember(few, 3, 0))
+}

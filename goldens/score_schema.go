@@ -1,0 +1,89 @@
+package goldens
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// answersTask are the statuses whose answer is one to the request.
+var answersTask = map[string]bool{"": true, "answered": true, "answered_after_clarify": true}
+
+// answerSchema checks that the answer is JSON of the shape the task asks for, where
+// an answer is expected.
+func (s *scorer) answerSchema(e Expect) {
+	if s.task.AnswerSchema == nil || !answersTask[e.Status] {
+		return
+	}
+	fault := schemaMismatch(s.task, s.o.Answer)
+	s.check("answer_schema", fault == "", "%s, got %s", fault, s.quoted())
+}
+
+// answerName is the pseudo tool whose arguments an answer is checked as. Arguments
+// are an object: any other answer is the member of that name of one.
+const answerName = "answer"
+
+// answerSet compiles the schema of an answer; wrapped says that it is a member.
+func answerSet(schema json.RawMessage) (set *tool.Set, wrapped bool, err error) {
+	tree, _, _ := tool.ParseJSON(string(schema)) // NewSet says what is wrong with it
+	if kind, ok := tree.Get("type"); ok && kind.Text() != "object" {
+		wrapped = true
+		schema = json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{%q:%s},"required":[%q]}`, answerName, schema, answerName))
+	}
+	set, err = tool.NewSet([]tool.Spec{{Name: answerName, Schema: schema}})
+	return set, wrapped, err
+}
+
+// schemaMismatch says in what an answer does not fit the schema of its task.
+func schemaMismatch(t Task, answer string) string {
+	set, wrapped, err := answerSet(t.AnswerSchema)
+	if err != nil {
+		return "the task is broken: its answer_schema does not compile"
+	}
+	fits := func(what, text string) string {
+		text = strings.TrimSpace(text)
+		prefix := "args"
+		switch {
+		case !wrapped && !strings.HasPrefix(text, "{"):
+			return what + " must be a JSON object"
+		case wrapped:
+			if _, _, ok := tool.ParseJSON(text); !ok {
+				return what + " must be JSON"
+			}
+			text, prefix = fmt.Sprintf(`{%q:%s}`, answerName, text), "args."+answerName
+		}
+		bad := set.Validate(tool.Call{Name: answerName, Args: json.RawMessage(text)})
+		for i := range bad {
+			bad[i] = what + strings.TrimPrefix(bad[i], prefix)
+		}
+		return strings.Join(bad, ", ")
+	}
+	if t.Each == "" {
+		return fits("answer", answer)
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal([]byte(answer), &items); err != nil {
+		return "the answer must be a JSON list, with an element for each item"
+	}
+	if want := len(eachItems(t)); len(items) != want {
+		return fmt.Sprintf("the answer must have %d elements, and has %d", want, len(items))
+	}
+	for i, item := range items {
+		if fault := fits(fmt.Sprintf("answer[%d]", i), string(item)); fault != "" {
+			return fault
+		}
+	}
+	return ""
+}
+
+// eachItems are the items of the input that the task names by Each.
+func eachItems(t Task) (items []json.RawMessage) {
+	for _, in := range t.Inputs {
+		if in.Name == t.Each {
+			_ = json.Unmarshal(in.Value, &items) // a list, or no items
+		}
+	}
+	return items
+}

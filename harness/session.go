@@ -1,0 +1,246 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// The tasks of a session are one conversation: for a candidate and a trial their
+// episodes run one after the other, in the order of the suite, and each remembers
+// what the earlier ones asked and answered. What is remembered is taken from their
+// rows, so that a run, its resumption, its replay and its shards remember alike.
+
+// KindSession is the kind of error of an episode whose session lacks an earlier one.
+const KindSession = "session"
+
+// SessionError says that an episode was not run: an earlier one of its session,
+// which it would remember, has no result.
+type SessionError struct {
+	Session string
+	// Earlier is TASK/CANDIDATE/TRIAL, Kind its kind of error.
+	Earlier, Kind string
+}
+
+// Error names the earlier episode and says what to do.
+func (e *SessionError) Error() string {
+	return fmt.Sprintf("session %s: the earlier episode %s has no result (%s); resume the run, or record that one again, and this one follows", e.Session, e.Earlier, e.Kind)
+}
+
+// recollection is what the earlier episodes of a session leave to the next.
+type recollection struct {
+	exchanges []agent.Exchange
+	digests   []string // of their cassettes
+	lost      error    // the first that has no result
+}
+
+// forgotten are the statuses whose answer nobody was given.
+var forgotten = map[string]bool{string(agent.Stopped): true, string(agent.Failed): true, string(agent.Interrupted): true}
+
+// add takes an episode that has ended.
+func (m *recollection) add(t goldens.Task, e ledger.Episode) {
+	m.digests = append(m.digests, e.CassetteDigest)
+	switch {
+	case m.lost != nil:
+	case e.InfraError || e.Status == string(agent.Interrupted):
+		m.lost = &SessionError{Session: t.Session, Earlier: episodeName(e.TaskID, e.Candidate, int(e.Trial)), Kind: e.ErrorKind}
+	case e.Answer != "" && !forgotten[e.Status]:
+		m.exchanges = append(m.exchanges, agent.Exchange{Request: t.Request, Answer: e.Answer})
+	}
+}
+
+// remembers says whether earlier episodes can change a request of this one.
+func (p planned) remembers() bool { return p.task.Session != "" && !p.candidate.Memory.Off }
+
+// remember makes an episode one that comes after those.
+func (p *planned) remember(m recollection) {
+	if !p.remembers() {
+		return
+	}
+	p.lost = m.lost
+	p.params.Memory = slices.Clip(agent.Remember(m.exchanges, p.candidate.Memory.Turns, p.candidate.Memory.Tokens))
+	if len(m.digests) > 0 {
+		p.before = digestOf(m.digests)
+	}
+}
+
+// earlier adds to the selected tasks those of their sessions that come before them,
+// in the order of the suite.
+func earlier(all, chosen []goldens.Task) []goldens.Task {
+	last := map[string]string{} // the last chosen task of each session
+	picked := map[string]bool{}
+	for _, t := range chosen {
+		picked[t.ID] = true
+		if t.Session != "" {
+			last[t.Session] = t.ID
+		}
+	}
+	if len(last) == 0 {
+		return chosen
+	}
+	var out []goldens.Task
+	for _, t := range all {
+		end, open := last[t.Session]
+		if picked[t.ID] || open {
+			out = append(out, t)
+		}
+		if end == t.ID {
+			delete(last, t.Session)
+		}
+	}
+	return out
+}
+
+// leads extends a selection of episodes to those that the selected ones remember.
+func (s Selection) leads(tasks []plannedTask) func(task int, candidate string, trial int) bool {
+	return func(task int, candidate string, trial int) bool {
+		if s.Episode == nil || s.Episode(tasks[task].ID, candidate, trial) {
+			return true
+		}
+		session := tasks[task].Session
+		return session != "" && !s.exact && slices.ContainsFunc(tasks[task+1:], func(t plannedTask) bool {
+			return t.Session == session && s.Episode(t.ID, candidate, trial)
+		})
+	}
+}
+
+// shardName is what an episode's shard follows from: its session stays together.
+func shardName(t goldens.Task, candidate string, trial int) string {
+	if t.Session == "" {
+		return episodeName(t.ID, candidate, trial)
+	}
+	return episodeName("session:"+t.Session, candidate, trial) // no task has a colon in its id
+}
+
+// before are the episodes of a session that come before one of it, planned or not.
+func (p *plan) before(e planned) []planned {
+	if e.task.Session == "" {
+		return nil
+	}
+	c := slices.IndexFunc(p.candidates, func(c resolvedCandidate) bool { return c.Name == e.candidate.Name })
+	var out []planned
+	for i := range p.tasks {
+		t := &p.tasks[i]
+		if t.ID == e.task.ID {
+			break
+		}
+		if t.Session == e.task.Session {
+			out = append(out, p.candidates[c].episode(p.options, t.Task, t.tools, e.trial))
+		}
+	}
+	return out
+}
+
+// join finds the sessions of the plan: for each of its episodes the places of all
+// of that session, in the order of the suite.
+func (p *plan) join() {
+	type conversation struct {
+		session          string
+		candidate, trial int32
+	}
+	found := map[conversation][]int32{}
+	for i, c := range p.cells {
+		if s := p.tasks[c.task].Session; s != "" {
+			key := conversation{s, c.candidate, c.trial}
+			found[key] = append(found[key], int32(i))
+		}
+	}
+	p.sessions = map[int32][]int32{}
+	for _, places := range found {
+		slices.SortFunc(places, func(a, b int32) int { return int(p.cells[a].task) - int(p.cells[b].task) })
+		for _, i := range places {
+			p.sessions[i] = places
+		}
+	}
+}
+
+// unit are the places of the episodes that are run one after the other with the
+// i-th, which is among them: those of its session, or it alone.
+func (p *plan) unit(i int32) []int32 {
+	if all := p.sessions[i]; all != nil {
+		return all
+	}
+	return []int32{i}
+}
+
+// leader is the place that stands for its unit in a queue: the first in ledger order
+// of those that are to be run. todo nil means all.
+func (p *plan) leader(i int32, todo []bool) bool {
+	for _, other := range p.sessions[i] {
+		if other < i && (todo == nil || todo[other]) {
+			return false
+		}
+	}
+	return true
+}
+
+// inSessions are all episodes of the plan, those of a session in its order.
+func (p *plan) inSessions() []planned {
+	var out []planned
+	for i := range p.len() {
+		if p.leader(int32(i), nil) {
+			for _, place := range p.unit(int32(i)) {
+				out = append(out, p.at(int(place)))
+			}
+		}
+	}
+	return out
+}
+
+// runUnit runs what is to be done of the unit that a queue has at place i. More says
+// that it was given up before its end.
+func (r *runner) runUnit(ctx context.Context, b *board, q *queue, i int) (more bool, err error) {
+	unit := r.plan.unit(int32(i))
+	memory := recollection{}
+	if first := r.plan.at(int(unit[0])); first.task.Session != "" {
+		memory = r.recollect(ctx, first)
+	}
+	for n, place := range unit {
+		i := int(place)
+		if !b.s.todo[i] { // no other worker has this unit
+			rows, _, err := b.s.get(i)
+			if err != nil {
+				return false, err
+			}
+			memory.add(r.plan.tasks[r.plan.cells[i].task].Task, rows.Episode)
+			continue
+		}
+		if n > 0 && b.over(ctx, q) {
+			return true, nil
+		}
+		b.began()
+		p := r.plan.at(i)
+		p.remember(memory)
+		rows := r.runTraced(ctx, p)
+		if err := b.ended(i, rows); err != nil {
+			return false, err
+		}
+		memory.add(p.task, rows.Episode)
+	}
+	return false, nil
+}
+
+// recollect executes again, from their cassettes, the episodes that one remembers.
+func (r *runner) recollect(ctx context.Context, p planned) recollection {
+	var memory recollection
+	if !p.remembers() {
+		return memory
+	}
+	run := *r
+	if r.Mode != recorder.Replay {
+		run.Mode, run.today, run.control, run.cleaners = recorder.Replay, time.Time{}, nil, &sync.Pool{}
+	}
+	run.Observe, run.ReplaySpeed = nil, 0
+	for _, earlier := range r.plan.before(p) {
+		earlier.remember(memory)
+		memory.add(earlier.task, run.runEpisode(ctx, earlier, nil).Episode)
+	}
+	return memory
+}

@@ -1,0 +1,55 @@
+package harness
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// agentPart is the part of a candidate that only some agents have, for digests; nil
+// where it says nothing of it, so that digests are those of before there was any.
+func agentPart(c goldens.Candidate) any {
+	part := struct {
+		System, Fallback string             `json:",omitempty"`
+		MaxIterations    int                `json:",omitempty"`
+		FinalRetries     *int               `json:",omitempty"`
+		NoImages         bool               `json:",omitempty"`
+		Memory           goldens.Memory     `json:",omitzero"`
+		Batch            goldens.Batch      `json:",omitzero"`
+		Plan             goldens.PlanBounds `json:",omitzero"`
+	}{c.System, c.Fallback, c.MaxIterations, c.FinalRetries, c.NoImages, c.Memory, c.Batch, c.Plan}
+	if reflect.ValueOf(part).IsZero() {
+		return nil
+	}
+	return part
+}
+
+// agentSettings are the same in words, but for the fallback model, which has a field
+// of its own. Of a system prompt they show the beginning, and a digest of the whole.
+func agentSettings(c goldens.Candidate) []ledger.ManifestSetting {
+	var out []ledger.ManifestSetting
+	add := func(name string, set bool, format string, args ...any) {
+		if set {
+			out = append(out, ledger.ManifestSetting{Name: name, Value: fmt.Sprintf(format, args...)})
+		}
+	}
+	add("system", c.System != "", "%q (%.12s)", bounded(c.System, 120), digestOf(c.System))
+	add("max_iterations", c.MaxIterations != 0, "%d", c.MaxIterations)
+	if c.FinalRetries != nil {
+		add("final_retries", true, "%d", *c.FinalRetries)
+	}
+	add("no_images", c.NoImages, "true")
+	add("memory.turns", c.Memory.Turns != 0, "%d", c.Memory.Turns)
+	add("memory.tokens", c.Memory.Tokens != 0, "%d", c.Memory.Tokens)
+	add("memory.off", c.Memory.Off, "true")
+	add("batch.size", c.Batch.Size != 0, "%d", c.Batch.Size)
+	add("batch.delay", c.Batch.Delay != 0, "%v", c.Batch.Delay)
+	add("batch.stop_on_fail", c.Batch.StopOnFail, "true")
+	add("plan.attempts", c.Plan.Attempts != 0, "%d", c.Plan.Attempts)
+	add("plan.steps", c.Plan.Steps != 0, "%d", c.Plan.Steps)
+	add("plan.concurrency", c.Plan.Concurrency != 0, "%d", c.Plan.Concurrency)
+	add("plan.context_tokens", c.Plan.ContextTokens != 0, "%d", c.Plan.ContextTokens)
+	return out
+}
