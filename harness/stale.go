@@ -243,7 +243,7 @@ func (o Options) header(p planned) recorder.Header {
 	h := recorder.Header{
 		Suite: p.suite.Name, Task: p.task.ID, Candidate: p.candidate.Name, Trial: p.trial,
 		Provider: p.candidate.Provider, Model: p.candidate.Model, Simulated: simulated(p.candidate.Provider),
-		Adapter: o.Adapters[p.candidate.Provider], Digests: agent.Digests(p.candidate.Agent, p.params),
+		Adapter: o.Adapters[p.candidate.Provider], Digests: p.promptDigests(),
 	}
 	h.Digests["policy"] = digestOf(p.params.MaxTokens, p.params.Temperature, p.params.Budgets)
 	h.Digests["task"] = o.taskDigest(p.task)
