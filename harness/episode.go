@@ -291,7 +291,7 @@ func (e *episode) callTool(ctx context.Context, c agent.CallTool) completion {
 	}
 	at := start.Add(result.Duration)
 	row := e.rows.tool(c, result, action, start, at)
-	e.emit(Trace{Tool: &c, Result: &result})
+	e.emit(Trace{Tool: &c, Result: &result, Asked: int(e.rows.asked[c.Parent])})
 	return completion{
 		at: at, id: c.ID, event: agent.ToolReturned{At: at, ID: c.ID, Result: result},
 		apply: func(r agent.Ready, _ bool) { e.rows.toolDone(row, r) },

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -180,16 +181,19 @@ func (p *plan) leader(i int32, todo []bool) bool {
 }
 
 // inSessions are all episodes of the plan, those of a session in its order.
-func (p *plan) inSessions() []planned {
-	var out []planned
-	for i := range p.len() {
-		if p.leader(int32(i), nil) {
+func (p *plan) inSessions() iter.Seq[planned] {
+	return func(yield func(planned) bool) {
+		for i := range p.len() {
+			if !p.leader(int32(i), nil) {
+				continue
+			}
 			for _, place := range p.unit(int32(i)) {
-				out = append(out, p.at(int(place)))
+				if !yield(p.at(int(place))) {
+					return
+				}
 			}
 		}
 	}
-	return out
 }
 
 // runUnit runs what is to be done of the unit that a queue has at place i. More says
