@@ -9,8 +9,9 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// floor is what the loops of one machine share: the counters, what the Step under
-// way returns, and the guards that watch tools rather than conversations.
+// floor is what a machine keeps whatever its strategy, and what its loops share: the
+// counters, what the Step under way returns, and the guards that watch tools rather
+// than conversations.
 type floor struct {
 	Tally
 	out     Ready
