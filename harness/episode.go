@@ -218,12 +218,13 @@ func (e *episode) carryOut(ctx context.Context, c agent.Command, alone bool) err
 	}
 	switch c := c.(type) {
 	case agent.AskUser:
+		e.rows.pass(c.ID, c.Parent)
 		e.pending = append(e.pending, e.ask(ctx, c))
 	case agent.CallTool:
 		e.pending = append(e.pending, e.callTool(recorder.Ordered(ctx, c.ID), c))
 	case agent.Wait:
 		at := e.clock.Add(max(0, c.For))
-		e.actionID(c.ID, e.clock)
+		e.rows.pass(c.ID, c.Parent)
 		e.pending = append(e.pending, completion{at: at, id: c.ID, event: agent.Waited{At: at, ID: c.ID}})
 	case agent.CallModel:
 		e.start(recorder.Ordered(ctx, c.ID), e.prepare(c), alone)
