@@ -137,6 +137,9 @@ func (r *Report) addStrategies() {
 	for _, c := range all {
 		c.conclude()
 	}
+	if s.Pooled != nil {
+		s.Pooled.Sentence += s.disagreement()
+	}
 	s.note(more)
 	r.Strategies = s
 }
