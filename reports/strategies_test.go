@@ -3,6 +3,8 @@ package reports
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -294,6 +296,25 @@ func TestStrategiesWithHostileNames(t *testing.T) {
 		lacks(t, text, raw)
 	}
 	inert(t, render(t, HTML, r))
+}
+
+// Goldens of a synthetic run of three strategies; rewrite them as those of TestGolden.
+func TestGoldenStrategies(t *testing.T) {
+	r := Build(research())
+	for _, c := range renderers() {
+		if c.name != "report.md" && c.name != "plain.txt" {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			got, path := render(t, c.render, r), filepath.Join("testdata", "strategies."+c.name)
+			if *update {
+				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, string(want), got)
+		})
+	}
 }
 
 func TestStrategiesInEveryRendering(t *testing.T) {
