@@ -64,6 +64,7 @@ func TestTranscriptIsBounded(t *testing.T) {
 		w.rows.ToolCalls = append(w.rows.ToolCalls, ledger.ToolCall{Key: w.rows.Episodes[0].Key, Seq: int32(i), Turn: 1, ToolName: "x", Outcome: "ok"})
 	}
 	v := shown(Build(w.m, w.rows).Episodes[0])
+	require.Equal(t, "→ 300 calls: 8 × x ok 0 ms, 292 more calls", v.Turns[0].Calls)
 	require.Len(t, v.Turns, maxTurns)
 	require.Equal(t, "440 more turns are in the ledger.", v.More)
 	require.Contains(t, v.Turns[0].Calls, "292 more calls")

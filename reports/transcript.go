@@ -148,7 +148,7 @@ func turn(t *ledger.Turn, calls []*ledger.ToolCall, solved bool) turnView {
 		did = append(did, fmt.Sprintf("%d more calls", more))
 	}
 	if len(did) > 0 {
-		v.Calls = "→ " + strings.Join(did, ", ")
+		v.Calls = "→ " + strings.Join(repeated(did), ", ")
 	}
 	if len(calls) > 1 {
 		v.Calls = "→ " + plural(len(calls), "call") + ": " + strings.TrimPrefix(v.Calls, "→ ")
@@ -161,6 +161,22 @@ func turn(t *ledger.Turn, calls []*ledger.ToolCall, solved bool) turnView {
 		v.Facts += fmt.Sprintf(" · exchange %d", t.Interaction)
 	}
 	return v
+}
+
+// repeated writes texts that follow their like once: "5 × ok 150 ms".
+func repeated(list []string) (out []string) {
+	for from := 0; from < len(list); {
+		to := from + 1
+		for to < len(list) && list[to] == list[from] {
+			to++
+		}
+		text := list[from]
+		if to-from > 1 {
+			text = fmt.Sprintf("%d × %s", to-from, text)
+		}
+		out, from = append(out, text), to
+	}
+	return out
 }
 
 // where names the part of the strategy that a turn belongs to, if there are parts.
