@@ -172,7 +172,11 @@ func (s *scholar) obey() action {
 	return a
 }
 
-// sameCall reports whether two calls are the same.
+// checks reports whether the model is one to check: whether a hit belongs to the
+// group that was searched for, and what comes first of many values.
+func (s *scholar) checks() bool { return s.profile.trusting < 0.5 }
+
+// alike reports whether two calls are the same.
 func alike(a, b action) bool {
 	return a.name == b.name && canonicalArgs(a.args) == canonicalArgs(b.args)
 }
