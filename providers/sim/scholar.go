@@ -25,28 +25,57 @@ type scholar struct {
 
 // newScholar reads a prompt the way the profile's model can.
 func newScholar(p profile, pr prompt) *scholar {
-	var text string
-	text, pr.given = inputsIn(pr.request, pr.given)
+	pr = told(pr)
 	s := &scholar{profile: p, prompt: pr, lib: readLibrary(pr)}
-	s.study = recalledStudy(text, pr.earlier)
+	s.study = recalledStudy(pr.request, pr.earlier)
 	for _, reply := range s.lib.replies {
 		s.study = s.study.merged(readStudy(reply))
 	}
 	return s
 }
 
-var inputInText = regexp.MustCompile(`(?m)^INPUT ([^:\n]{1,80}):\s*(?:<[\\/]*data>)?(.*?)(?:<[\\/]*data>)?$`)
+// What agents without messages of their own for it write below a request.
+var (
+	inputBelow   = regexp.MustCompile(`(?m)^INPUT ([^:\n]{1,80}):\s*(?:<[\\/]*data>)?(.*?)(?:<[\\/]*data>)?$`)
+	earlierBelow = regexp.MustCompile(`(?m)^user: (.*)\nyou: (.*)$`)
+	endOfRequest = regexp.MustCompile(`(?m)^(?:INPUT [^:\n]{1,80}:|EARLIER:|Do this for each item of INPUT )`)
+	shapeTold    = regexp.MustCompile(`The message must be JSON that fits this JSON Schema: (\{.*\})`)
+	listTold     = regexp.MustCompile(`The message must be a JSON list with an element for each item, in order, that fits this JSON Schema: (\{.*\})`)
+)
 
-// inputsIn takes values that are written below a request, and what comes before.
-func inputsIn(text string, given []handed) (string, []handed) {
-	at := inputInText.FindStringIndex(text)
+// told takes from a request what is written below it: inputs and what was said
+// earlier.
+func told(pr prompt) prompt {
+	at := endOfRequest.FindStringIndex(pr.request)
 	if at == nil {
-		return text, given
+		return pr
 	}
-	for _, m := range inputInText.FindAllStringSubmatch(text, 20) {
-		given = append(given, handed{m[1], m[2]})
+	below := pr.request[at[0]:]
+	pr.request = strings.TrimSpace(pr.request[:at[0]])
+	for _, m := range inputBelow.FindAllStringSubmatch(below, 20) {
+		pr.given = append(pr.given, handed{m[1], m[2]})
 	}
-	return strings.TrimSpace(text[:at[0]]), given
+	for _, m := range earlierBelow.FindAllStringSubmatch(below, 20) {
+		pr.earlier = append(pr.earlier, exchange{m[1], m[2]})
+	}
+	return pr
+}
+
+// shaped puts an answer into the form that the constraints ask for, if they do.
+func (s *scholar) shaped(a action) action {
+	if m := shapeTold.FindStringSubmatch(s.prompt.constraints); m != nil {
+		a.message = string(encodeJSON(fill(json.RawMessage(m[1]), a)))
+	}
+	if m := listTold.FindStringSubmatch(s.prompt.constraints); m != nil {
+		list, _ := a.said["items"].([]any)
+		out := []any{}
+		for _, one := range list {
+			said, _ := one.(obj)
+			out = append(out, fill(json.RawMessage(m[1]), action{message: a.message, said: said}))
+		}
+		a.message = string(encodeJSON(out))
+	}
+	return a
 }
 
 // acts are the calls that the study still needs, or its answer.
@@ -67,6 +96,9 @@ func (s *scholar) explain(a action) action {
 	a.unsure = a.unsure || a.stuck
 	if a.stuck && a.said != nil {
 		a.said["note"] = a.message
+	}
+	if a.kind == respond && !a.stuck {
+		a = s.shaped(a)
 	}
 	return a
 }
@@ -140,7 +172,11 @@ func (s *scholar) obey() action {
 	return a
 }
 
-// sameCall reports whether two calls are the same.
+// checks reports whether the model is one to check: whether a hit belongs to the
+// group that was searched for, and what comes first of many values.
+func (s *scholar) checks() bool { return s.profile.trusting < 0.5 }
+
+// alike reports whether two calls are the same.
 func alike(a, b action) bool {
 	return a.name == b.name && canonicalArgs(a.args) == canonicalArgs(b.args)
 }

@@ -186,7 +186,7 @@ func (w *work) contest(st study) action {
 			f, _ := w.s.known(ids[0], st.best.field)
 			n = f.n
 		default:
-			if n, _, ok = w.measure(one, ids); len(ids) == 0 {
+			if n, _, _ = w.measure(one, ids); len(ids) == 0 {
 				n = math.NaN()
 			}
 		}

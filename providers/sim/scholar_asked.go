@@ -55,11 +55,8 @@ func (r *reader) bound(i int) {
 		}
 		r.used[op] = true
 	}
+	end := max(i, r.near(i, 1, 0, roleUnit))
 	c.field = r.fieldFor(i, fixed, n)
-	end := r.near(i, 1, 0, roleUnit)
-	if end < 0 {
-		end = i
-	}
 	if next := r.near(end, 1, 0, roleAtLeast, roleAtMost); next >= 0 && c.op == "" {
 		c.op = comparison(r.ts[next])
 		r.used[next] = true

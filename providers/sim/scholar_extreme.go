@@ -108,7 +108,7 @@ func (r *reader) asked() {
 		if r.s.fields[0] == "" {
 			r.s.op, r.s.fields = opCount, nil
 		}
-	case len(fields) > 0 && !(r.s.best != nil && len(fields) == 1 && fields[0] == r.s.best.field):
+	case len(fields) > 0 && (r.s.best == nil || len(fields) > 1 || fields[0] != r.s.best.field):
 		r.s.op, r.s.fields = opTell, fields
 	default:
 		r.s.op = opName

@@ -195,8 +195,19 @@ func (l *library) extract(data string) {
 		ID, Field, Note string
 		Value           json.RawMessage
 	}
-	if json.Unmarshal([]byte(data), &r) == nil && r.ID != "" && r.Field != "" && len(r.Value) > 0 && !(string(r.Value) == "null" && r.Note != "" && r.Note != notRecorded) {
+	if json.Unmarshal([]byte(data), &r) == nil && r.ID != "" && r.Field != "" && len(r.Value) > 0 {
 		l.learn(datum{r.ID, r.Field}, statedIn(r.Value))
+	}
+}
+
+// record files the fields of a document that an earlier step has read.
+func (l *library) record(id string, values map[string]any) {
+	note, _ := values["note"].(string)
+	for _, field := range []string{heightField, builtField, rangeField, designerField, regionField, lampField, automatedField, keeperField} {
+		v, has := values[field]
+		if raw := encodeJSON(v); has && (v != nil || note == "" || note == notRecorded) {
+			l.learn(datum{id, field}, statedIn(raw))
+		}
 	}
 }
 
@@ -274,13 +285,13 @@ func (l *library) receive(h handed) {
 	}
 }
 
-var quotedID = regexp.MustCompile(`"([a-z0-9]+(?:-[a-z0-9]+)*)"`)
+var quotedID = regexp.MustCompile(`"([^"\\]{1,60})"`)
 
 // receiveValue files what a value tells and returns the ids it is about.
 func (l *library) receiveValue(v any, depth int) (ids []string) {
 	switch v := v.(type) {
 	case string:
-		if len(v) <= 60 && len(strings.Fields(v)) <= 5 && !strings.ContainsAny(v, ".:?!\n") {
+		if _, date := parseDay(v); !date && len(v) <= 60 && len(strings.Fields(v)) <= 5 && !strings.ContainsAny(v, ".:?!\n") {
 			return []string{v}
 		}
 	case []any:
@@ -296,6 +307,7 @@ func (l *library) receiveValue(v any, depth int) (ids []string) {
 		}
 		if id, ok := v["id"].(string); ok {
 			l.extract(string(raw))
+			l.record(id, v)
 			if title, ok := v["title"].(string); ok {
 				l.titles[id] = title
 			}

@@ -9,13 +9,23 @@ import (
 
 // What steps hand on has the shape of the tools' results, so that the next step reads
 // it as such.
+//
+// A plan has to fit into one output: of several groups the titles are left out.
 const (
-	hitsSchema = `{"type":"object","properties":{"query":{"type":"string"},"total":{"type":["integer","null"]},"results":{"type":"array","items":` +
-		`{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"}},"required":["id","title"],"additionalProperties":false}}},` +
-		`"required":["query","total","results"],"additionalProperties":false}`
-	datumSchema = `{"type":"object","properties":{"id":{"type":"string"},"field":{"type":"string"},"value":{"type":["number","string","null"]},` +
-		`"note":{"type":"string"}},"required":["id","field","value","note"],"additionalProperties":false}`
+	hitsSchema = `{"type":"object","properties":{"query":{"type":"string"},"results":{"type":"array","items":` +
+		`{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"}}}}}}`
+	bareHitsSchema = `{"type":"object","properties":{"query":{"type":"string"},"results":{"type":"array","items":` +
+		`{"type":"object","properties":{"id":{"type":"string"}}}}}}`
 )
+
+// datumSchema is of one field of one document; a note says why there is no value.
+func datumSchema(field string) string {
+	kind := `"string"`
+	if slices.Contains(numeric, field) {
+		kind = `"number"`
+	}
+	return `{"type":"object","properties":{"id":{"type":"string"},"` + field + `":{"type":[` + kind + `,"null"]},"note":{"type":"string"}}}`
+}
 
 // stepName matches what may be the id of a step.
 var stepName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}$`)
@@ -26,7 +36,7 @@ const maxParallel = 8
 // steps breaks the request into searches, look-ups over what they find, and the
 // answer. What one look-up answers is one step.
 func (s *scholar) steps() []planStep {
-	whole := planStep{ID: "answer", Instructions: s.prompt.request, DependsOn: []string{}, Tools: s.offered(searchTool, openTool, extractTool, compareTool)}
+	whole := planStep{ID: "answer", Instructions: s.prompt.request, DependsOn: []string{}}
 	st := s.study
 	if _, unclear := s.missing(); unclear || st.meddling || st.op == opLook {
 		return []planStep{whole}
@@ -34,7 +44,11 @@ func (s *scholar) steps() []planStep {
 	d := &drafting{s: s}
 	fields := st.needed()
 	for i := range st.pools {
-		d.find(&st.pools[i], fields)
+		schema := hitsSchema
+		if len(st.pools) > 1 {
+			schema = bareHitsSchema
+		}
+		d.find(&st.pools[i], schema, fields)
 	}
 	if len(st.pools) == 0 {
 		d.read(st, fields)
@@ -95,11 +109,11 @@ func (d *drafting) add(step planStep) string {
 }
 
 // find plans the search for a pool, and a look-up of each field over its hits.
-func (d *drafting) find(p *pool, fields []string) {
-	step := planStep{ID: "find", Mode: "discover", OutputSchema: hitsSchema, Tools: d.s.offered(searchTool)}
+func (d *drafting) find(p *pool, schema string, fields []string) {
+	step := planStep{ID: "find", Mode: "discover", OutputSchema: schema, Tools: d.s.offered(searchTool)}
 	switch {
 	case p.inner != nil:
-		whose := d.add(planStep{ID: "whose", Instructions: p.inner.instruction(p.field), OutputSchema: datumSchema, Tools: d.s.offered(searchTool, openTool, extractTool, compareTool)})
+		whose := d.add(planStep{ID: "whose", Instructions: p.inner.instruction(p.field), OutputSchema: datumSchema(p.field)})
 		step.Instructions, step.DependsOn = "Search for the "+p.field+" given.", []string{whose}
 	default:
 		step.Instructions = fmt.Sprintf("Search for %q.", strings.ReplaceAll(p.queries[0], `"`, ""))
@@ -133,9 +147,9 @@ func extraction(field, name string) string {
 // each plans the look-up of a field over a list.
 func (d *drafting) each(list, item, field string) {
 	d.add(planStep{
-		ID: "read_" + field, Mode: "process", DependsOn: []string{list},
-		Instructions:        fmt.Sprintf("Extract the %s of each light.", field),
-		PerItemInstructions: extraction(field, "{"+item+"}"), PerItemSchema: datumSchema, Tools: d.readers(field),
+		ID: "read", Mode: "process", DependsOn: []string{list},
+		Instructions:        "Look each of them up.",
+		PerItemInstructions: extraction(field, "{"+item+"}"), PerItemSchema: datumSchema(field),
 	})
 }
 
@@ -169,7 +183,7 @@ func (d *drafting) read(st study, fields []string) {
 			if !stepName.MatchString(id) {
 				id = "light"
 			}
-			d.add(planStep{ID: id, Instructions: extraction(field, strings.ReplaceAll(name, `"`, "")), OutputSchema: datumSchema, Tools: d.readers(field)})
+			d.add(planStep{ID: id, Instructions: extraction(field, strings.ReplaceAll(name, `"`, "")), OutputSchema: datumSchema(field), Tools: d.readers(field)})
 		}
 	}
 }

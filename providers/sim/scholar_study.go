@@ -59,7 +59,6 @@ type test struct {
 	op    string // < <= > >= = between has none
 	n, m  float64
 	other string // a light's name
-	high  bool   // with other
 }
 
 // extreme picks the n-th best, or the n best, by a field.
@@ -317,10 +316,10 @@ func (r *reader) isDesigner(i int) bool {
 		}
 		head = r.at(j - 1)
 	}
-	named := head.role == roleField && head.field == designerField && head.text != "designed" && head.text != "design"
+	named := slices.Contains([]string{"designer", "designers", "architect", "architects", "engineer"}, head.text)
 	works := head.text == "of" && r.at(i-2).role == roleLights && r.at(i-2).n == 2 && tail.role != roleBoth
 	owns := r.ts[i].n == 1 && tail.role == roleLights && tail.n == 2
-	active := tail.role == roleField && (tail.field == designerField || tail.field == builtField) && r.actor(i)
+	active := tail.role == roleField && slices.Contains([]string{"design", "designed", "build", "built", "construct", "constructed", "drew"}, tail.text) && r.actor(i)
 	return head.role == roleBy || named || works || owns || active
 }
 

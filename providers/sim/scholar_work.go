@@ -301,7 +301,7 @@ func (w *work) picked(st study, ids []string) ([]string, bool) {
 
 // strangers are the lights that belong to none of the study's pools.
 func (w *work) strangers(st study, ids []string) (out []string, ok bool) {
-	if len(st.pools) == 0 || len(st.names) > 0 || st.given || w.s.fromNames || w.s.invent != nil {
+	if !w.s.checks() || len(st.pools) == 0 || len(st.names) > 0 || st.given || w.s.fromNames || w.s.invent != nil {
 		return nil, true
 	}
 	ok = true
@@ -419,7 +419,7 @@ func (w *work) bestOf(ids []string, e extreme) ([]string, bool) {
 	}
 	l := w.s.lib
 	key := callKey(compareTool, "", "")
-	if len(items) >= enough && len(items) <= 20 && !l.compared && l.failed[key] == 0 && !l.noCalls && !w.final && w.s.prompt.tools[compareTool] && w.s.invent == nil {
+	if w.s.checks() && len(items) >= enough && len(items) <= maxHits && !l.compared && l.failed[key] == 0 && !l.noCalls && !w.final && w.s.prompt.tools[compareTool] && w.s.invent == nil {
 		w.need(action{kind: useTool, name: compareTool, args: obj{"items": items, "order": order}}, key, "the order")
 		return nil, false
 	}
