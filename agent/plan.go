@@ -16,6 +16,7 @@ const (
 	defaultPlanSteps     = 50
 	defaultConcurrency   = 4
 	defaultContextTokens = 100_000
+	minPlannerTokens     = 4_000 // of the output: some 50 steps
 )
 
 // planMachine is the strategy of a planner and its steps: a model makes a plan, the

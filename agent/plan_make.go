@@ -37,11 +37,20 @@ func (m *planMachine) askPlanner() {
 			System: plannerSystem(m.Params), Messages: append([]providers.Message(nil), m.messages...),
 			Tools:     []providers.Tool{{Name: offer.Name, Description: offer.Description, Schema: offer.Schema}},
 			Choice:    providers.Choice{Kind: providers.ChoiceNamed, Name: plan.Tool},
-			MaxTokens: m.MaxTokens, Temperature: &temperature, Seed: m.Seed,
+			MaxTokens: plannerTokens(m.MaxTokens), Temperature: &temperature, Seed: m.Seed,
 		},
 	})
 	m.planner = c.ID
 	m.issue(c, c.ID, nil)
+}
+
+// plannerTokens is the output cap of a planner's call: a plan is longer than a turn,
+// and one that is cut is no plan.
+func plannerTokens(most int) int {
+	if most == 0 {
+		return 0 // the provider's own
+	}
+	return max(most, minPlannerTokens)
 }
 
 // plannerFailed asks the second model in the first one's place, if there is one.

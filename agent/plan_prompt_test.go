@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/plan"
+	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -221,3 +222,14 @@ func TestPlanDigests(t *testing.T) {
 }
 
 const planDigest = "6b01edfb82629785a103c55621b5e4a45a119fd734fe98ce93c72caeddb4833f"
+
+func TestPlannerTokens(t *testing.T) {
+	for most, want := range map[int]int{0: 0, 400: 4000, 4000: 4000, 5000: 5000} {
+		require.Equal(t, want, plannerTokens(most), most)
+		none, err := tool.NewSet(nil)
+		require.NoError(t, err)
+		m, err := newPlan(Params{Request: "r", Tools: none, MaxTokens: most})
+		require.NoError(t, err)
+		require.Equal(t, want, m.Step(Started{}).Commands[0].(CallModel).Call.MaxTokens)
+	}
+}
