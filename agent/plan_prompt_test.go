@@ -41,7 +41,7 @@ func TestPlannerPrompt(t *testing.T) {
 	require.Equal(t, providers.Choice{Kind: providers.ChoiceNamed, Name: "create_task"}, c.Call.Choice)
 	require.Len(t, c.Call.Tools, 1)
 	require.Equal(t, "create_task", c.Call.Tools[0].Name)
-	require.Equal(t, 400, c.Call.MaxTokens)
+	require.Equal(t, 4000, c.Call.MaxTokens)
 	require.Equal(t, 0.1, *c.Call.Temperature)
 	require.Equal(t, time.Minute, c.Timeout)
 }
