@@ -23,8 +23,9 @@ const module = "github.com/cupel-eval/cupel/"
 // arrows says which of our packages a package's code may import. A package not
 // listed may import none of ours; a new arrow is a reviewed line.
 var arrows = map[string][]string{
-	"agent":          {"agent/contract", "agent/guard", "agent/tool", "providers"},
+	"agent":          {"agent/contract", "agent/guard", "agent/plan", "agent/tool", "providers"},
 	"agent/contract": {"agent/tool"},
+	"agent/plan":     {"agent/tool"},
 	"goldens":        {"agent/contract", "agent/guard", "agent/tool"},
 	"goldens/counts": {},
 	"harness":        {"agent", "agent/guard", "agent/tool", "goldens", "harness/admission", "harness/ledger", "providers", "providers/scripted", "recorder"},

@@ -21,6 +21,7 @@ type protocol struct {
 // protocols are those of the built-in strategies.
 var protocols = map[string]protocol{
 	"contract": {contract.Version, specimen},
+	"plan":     {planVersion, planSpecimen},
 	"tools":    {toolsVersion, toolsSpecimen},
 }
 

@@ -87,6 +87,8 @@ type talk struct {
 	// room is the estimated number of tokens of system and messages from which on
 	// only an answer is asked for; 0 is no bound.
 	room int
+	// condense has older messages summarised before there is no room left.
+	condense bool
 }
 
 // loop is one conversation with native tool calling: it asks the model, runs what it
@@ -111,6 +113,8 @@ type loop struct {
 	lastText   string
 	whom       Whom
 	concluding bool
+	condensing bool   // a summary is under way
+	summary    string // of what was dropped
 
 	slots  []slot // the calls of the turn under way
 	left   int    // of them, without an answer
@@ -180,6 +184,10 @@ func (l *loop) begin(parent int) {
 
 // take continues with the outcome of a command of the loop's.
 func (l *loop) take(ev Event) {
+	if l.condensing {
+		l.condensed(ev)
+		return
+	}
 	switch ev := ev.(type) {
 	case ModelReplied:
 		l.replied(ev.Reply)
@@ -200,6 +208,10 @@ func (l *loop) next() {
 	}
 	if l.iterations >= l.maxIterations {
 		l.stop(MaxIterations)
+		return
+	}
+	if l.condenseDue() {
+		l.askSummary()
 		return
 	}
 	choice := l.choice

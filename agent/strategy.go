@@ -14,6 +14,7 @@ type Strategy func(Params) (Machine, error)
 // strategies are the agents there are.
 var strategies = map[string]Strategy{
 	"contract": newContract,
+	"plan":     newPlan,
 	"tools":    newTools,
 }
 

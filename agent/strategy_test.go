@@ -28,8 +28,8 @@ func TestNew(t *testing.T) {
 		{"conversation compressed", "contract", Params{Profile: "conversation", Compress: true}, "agent: strategy contract: prompt profile conversation has no scratchpad to compress"},
 		{"a tool the profile cannot show", "contract", Params{Profile: "schema", Tools: odd}, "agent: strategy contract: prompt profile schema: contract schema: tool odd: keyword $anchor cannot be part of another schema"},
 		{"a tool the mode cannot show", "contract", Params{Mode: "json_schema", Tools: odd}, "agent: strategy contract: output mode json_schema: contract schema: tool odd: keyword $anchor cannot be part of another schema"},
-		{"unknown strategy", "react", Params{}, `agent: unknown strategy "react"; known: contract, tools`},
-		{"no strategy", "", Params{}, `agent: unknown strategy ""; known: contract, tools`},
+		{"unknown strategy", "react", Params{}, `agent: unknown strategy "react"; known: contract, plan, tools`},
+		{"no strategy", "", Params{}, `agent: unknown strategy ""; known: contract, plan, tools`},
 		{"unknown profile", "contract", Params{Profile: "x"}, `agent: strategy contract: unknown prompt profile "x"; known: conversation, schema, seed`},
 		{"unknown mode", "contract", Params{Mode: "x"}, `agent: strategy contract: unknown output mode "x"; known: prompt, json_object, json_schema, forced_tool`},
 	} {

@@ -1,14 +1,11 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
@@ -23,7 +20,9 @@ import (
 // episode is one candidate × task × trial under way: the driver of an agent
 // machine. It carries out commands, advances the virtual clock by what they
 // took, and feeds the outcomes back ordered by the time they arrived at, then
-// by command id, so that nothing depends on goroutines.
+// by command id, so that nothing depends on goroutines. Tools and questions are
+// carried out at once, one after another in the order they are issued; model
+// calls of a live run also in real time overlap with all else.
 type episode struct {
 	planned
 	id       string
@@ -42,19 +41,25 @@ type episode struct {
 	human    Human // nil: the world's
 	answers  *answerBook
 	rows     rowBuilder
+	pace     float64 // of a replay; 0 is at once
+	issued   int     // the command issued last
 	pending  []completion
-	finish   *agent.Finish
-	trace    func(Trace)
-	observe  func(StreamEvent) // nil: nobody watches
+	sky      sky
+	// abandoned are outcomes that came too late for the machine.
+	abandoned []completion
+	finish    *agent.Finish
+	trace     func(Trace)
+	observe   func(StreamEvent) // nil: nobody watches
 }
 
 // completion is an outcome on its way back to the machine.
 type completion struct {
 	at time.Time
 	id int
-	// event is made when the completion is due; apply fills in the row.
+	// event is made when the completion is due; apply fills in the row, fed says that
+	// the machine has seen it.
 	event agent.Event
-	apply func(agent.Ready)
+	apply func(r agent.Ready, fed bool)
 	// failure ends the episode in place of an event.
 	failure error
 }
@@ -71,6 +76,7 @@ func (r *runner) runEpisode(ctx context.Context, p planned, trace func(Trace)) l
 		funcs:   r.Tools,
 		answers: r.answers,
 		secrets: r.secrets,
+		pace:    r.ReplaySpeed,
 		trace:   trace,
 		observe: r.Observe,
 	}
@@ -91,22 +97,25 @@ func (r *runner) runEpisode(ctx context.Context, p planned, trace func(Trace)) l
 func (e *episode) drive(ctx context.Context) {
 	e.feed(ctx, agent.Started{At: e.clock}, nil)
 	for e.finish == nil {
-		if len(e.pending) == 0 {
-			e.finish = &agent.Finish{Status: agent.Failed, Err: errors.New("the agent machine waits for nothing: this is a bug in the strategy")}
+		next, ok := e.next()
+		if !ok {
+			e.fail(errors.New("the agent machine waits for nothing: this is a bug in the strategy"))
 			return
 		}
-		next := slices.MinFunc(e.pending, func(a, b completion) int {
-			return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id))
-		})
-		e.pending = slices.DeleteFunc(e.pending, func(c completion) bool { return c.id == next.id })
 		e.clock = next.at
 		if next.failure != nil {
-			e.finish = &agent.Finish{Status: agent.Failed, Err: next.failure}
+			e.fail(next.failure)
 			return
+		}
+		switch next.event.(type) {
+		case agent.Deadline, agent.Cancelled: // end all that is outstanding
+			e.abandon()
 		}
 		e.feed(ctx, next.event, next.apply)
 	}
 }
+
+func (e *episode) fail(err error) { e.finish = &agent.Finish{Status: agent.Failed, Err: err} }
 
 // open makes the model and the recorder beneath it and the HTTP tools.
 func (e *episode) open(r *runner) (err error) {
@@ -162,49 +171,92 @@ func script(t goldens.Task) []scripted.Step {
 }
 
 // feed steps the machine and starts what it asks for.
-func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Ready)) {
-	ready := e.machine.Step(ev)
+func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Ready, bool)) {
+	ready, err := e.step(ev)
 	e.rows.past = e.inPast()
 	if apply != nil {
-		apply(ready)
+		apply(ready, true)
+	}
+	if err != nil {
+		e.fail(err)
+		return
 	}
 	e.rows.used = ready.Used
 	for _, u := range ready.Updates {
 		e.emit(Trace{Update: &u})
 	}
-	var calls []*modelCall
+	if _, stop := ev.(agent.Cancelled); stop { // whatever the machine wants
+		e.finish = &agent.Finish{Status: agent.Interrupted}
+		return
+	}
 	for _, c := range ready.Commands {
-		switch c := c.(type) {
-		case agent.Finish:
-			e.finish = &c
-		case agent.AskUser:
-			e.pending = append(e.pending, e.ask(ctx, c))
-		case agent.CallTool:
-			e.pending = append(e.pending, e.callTool(ctx, c))
-		case agent.Wait:
-			at := e.clock.Add(c.For)
-			e.actionID(c.ID, e.clock)
-			e.pending = append(e.pending, completion{at: at, id: c.ID, event: agent.Waited{At: at, ID: c.ID}})
-		case agent.CallModel:
-			calls = append(calls, e.prepare(c))
+		if err := e.carryOut(ctx, c, len(ready.Commands) == 1); err != nil {
+			e.fail(err)
+			return
 		}
 	}
-	if len(calls) > 0 {
-		e.pending = append(e.pending, e.runAll(ctx, calls)...)
+	if err := fatal(ev); err != nil && (e.finish == nil || e.finish.Err == nil) {
+		e.fail(err)
 	}
 }
 
-// runAll makes model calls at once.
-func (e *episode) runAll(ctx context.Context, calls []*modelCall) []completion {
-	done := make([]completion, len(calls))
-	last := len(calls) - 1 // needs no goroutine, and most are alone
-	var wg sync.WaitGroup
-	for i, call := range calls[:last] {
-		wg.Go(func() { done[i] = call.run(ctx, e) })
+// step steps the machine.
+func (e *episode) step(ev agent.Event) (ready agent.Ready, err error) {
+	ready.Used = e.rows.used // where it panics
+	defer e.guardOwn(ev, &err)
+	return e.machine.Step(ev), nil
+}
+
+// carryOut starts a command; alone says that it is the only one of its step.
+func (e *episode) carryOut(ctx context.Context, c agent.Command, alone bool) error {
+	if f, ok := c.(agent.Finish); ok {
+		e.finish = &f
+		return nil
 	}
-	done[last] = calls[last].run(ctx, e)
-	wg.Wait()
-	return done
+	if err := e.issue(c); err != nil {
+		return err
+	}
+	switch c := c.(type) {
+	case agent.AskUser:
+		e.pending = append(e.pending, e.ask(ctx, c))
+	case agent.CallTool:
+		e.pending = append(e.pending, e.callTool(recorder.Ordered(ctx, c.ID), c))
+	case agent.Wait:
+		at := e.clock.Add(max(0, c.For))
+		e.actionID(c.ID, e.clock)
+		e.pending = append(e.pending, completion{at: at, id: c.ID, event: agent.Waited{At: at, ID: c.ID}})
+	case agent.CallModel:
+		e.start(recorder.Ordered(ctx, c.ID), e.prepare(c), alone)
+	}
+	return nil
+}
+
+// maxCommands bounds an episode whose budgets do not end it.
+const maxCommands = 100_000
+
+// issue checks the number of a command: outcomes are fed by it.
+func (e *episode) issue(c agent.Command) error {
+	var id, parent int
+	switch c := c.(type) {
+	case agent.CallModel:
+		id, parent = c.ID, c.Parent
+	case agent.CallTool:
+		id, parent = c.ID, c.Parent
+	case agent.AskUser:
+		id, parent = c.ID, c.Parent
+	case agent.Wait:
+		id, parent = c.ID, c.Parent
+	}
+	switch last := e.issued; {
+	case e.finish != nil:
+		return fmt.Errorf("the agent machine issued %T after Finish: this is a bug in the strategy", c)
+	case id <= last || parent < 0 || parent > last:
+		return fmt.Errorf("the agent machine issued %T with id %d and parent %d after command %d: ids ascend from 1, and a parent is an earlier one or 0; this is a bug in the strategy", c, id, parent, last)
+	case id > maxCommands:
+		return fmt.Errorf("the agent machine issued command %d of at most %d: let its budgets end it", id, maxCommands)
+	}
+	e.issued = id
+	return nil
 }
 
 // ask puts a question to the human. Waiting takes no virtual time.
@@ -239,10 +291,10 @@ func (e *episode) callTool(ctx context.Context, c agent.CallTool) completion {
 	}
 	at := start.Add(result.Duration)
 	row := e.rows.tool(c, result, action, start, at)
-	e.emit(Trace{Tool: &c, Result: &result})
+	e.emit(Trace{Tool: &c, Result: &result, Asked: int(e.rows.asked[c.Parent])})
 	return completion{
 		at: at, id: c.ID, event: agent.ToolReturned{At: at, ID: c.ID, Result: result},
-		apply: func(r agent.Ready) { e.rows.toolDone(row, r) },
+		apply: func(r agent.Ready, _ bool) { e.rows.toolDone(row, r) },
 	}
 }
 
@@ -252,6 +304,7 @@ type modelCall struct {
 	start time.Time
 	row   int      // index of its turn row
 	past  *history // nil for a turn of the episode's own
+	watch recorder.Watch
 }
 
 func (e *episode) prepare(c agent.CallModel) *modelCall {
@@ -277,12 +330,14 @@ type outcome struct {
 	err   error
 	seen  []recorder.Exchange
 	end   time.Time
+	fed   bool // the machine has seen it
 }
 
-// run makes the call. It touches nothing of the episode but its own row.
+// run makes the call. Of the episode it reads what does not change while calls are
+// under way, and it writes nothing.
 func (m *modelCall) run(ctx context.Context, e *episode) completion {
 	var seen []recorder.Exchange
-	ctx = recorder.Observe(ctx, func(x recorder.Exchange) { seen = append(seen, x) })
+	ctx = recorder.Watched(recorder.Observe(ctx, func(x recorder.Exchange) { seen = append(seen, x) }), &m.watch)
 	cancel := func() {}
 	model := e.model
 	if m.past != nil {
@@ -303,8 +358,8 @@ func (m *modelCall) run(ctx context.Context, e *episode) completion {
 	} else {
 		done.event = agent.ModelReplied{At: at, ID: m.ID, Reply: reply, CostNanoUSD: cost}
 	}
-	done.apply = func(r agent.Ready) {
-		e.rows.turnDone(m, outcome{reply, cost, err, seen, at}, r)
+	done.apply = func(r agent.Ready, fed bool) {
+		e.rows.turnDone(m, outcome{reply, cost, err, seen, at, fed}, r)
 		e.emit(Trace{Turn: &e.rows.turns[m.row], Call: &m.Call, Answer: &reply, Err: err})
 	}
 	return done
@@ -340,6 +395,7 @@ func (e *episode) emit(t Trace) {
 // close seals the cassette and builds the rows.
 func (e *episode) close(r *runner) ledger.EpisodeRows {
 	f := *e.finish
+	e.settle()
 	digest := ""
 	if e.recorder != nil {
 		if f.Err == nil && f.Status != agent.Interrupted {

@@ -16,6 +16,9 @@ const (
 	mReflect
 	mRescue
 	mCompress
+	mPlan
+	mFinal
+	mConclude
 	mTokens
 	mInput
 	mOutput
@@ -30,6 +33,7 @@ const (
 // kinds are the measures that count turns of a kind.
 var kinds = map[string]measure{
 	agent.KindAct: mAct, agent.KindReflect: mReflect, agent.KindRescue: mRescue, agent.KindCompress: mCompress,
+	agent.KindPlan: mPlan, agent.KindFinal: mFinal, agent.KindConclude: mConclude,
 }
 
 // observation is one past episode. What is not known of it is NaN.

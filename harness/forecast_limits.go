@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
@@ -13,11 +14,14 @@ import (
 )
 
 // models are those that a candidate's provider may be asked for.
-func (f *forecaster) models(c goldens.Candidate) []string {
-	if c.Rescue == "" {
-		return []string{c.Model}
+func models(c goldens.Candidate) []string {
+	list := []string{c.Model}
+	for _, other := range []string{c.Rescue, c.Fallback} {
+		if other != "" && !slices.Contains(list, other) {
+			list = append(list, other)
+		}
 	}
-	return []string{c.Model, c.Rescue}
+	return list
 }
 
 // leftOut says where the suite's other episodes went.
@@ -147,7 +151,7 @@ func (f *forecaster) warn(shares []share, total guesses) []string {
 		if s.outlook.Basis == BasisNobody || s.outlook.Episodes == 0 {
 			continue
 		}
-		for _, model := range f.models(c.Candidate) {
+		for _, model := range models(c.Candidate) {
 			if _, ok := f.Prices.Lookup(c.Provider, model, f.priceDay()); !ok {
 				list = append(list, fmt.Sprintf("candidate %s: the price table has no price of model %s of provider %s: its cost is unknown", c.Name, model, c.Provider))
 			}

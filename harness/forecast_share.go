@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -148,31 +147,27 @@ func (f *forecaster) worst(c resolvedCandidate, task int, n float64) (g guesses)
 	return g
 }
 
-// worstRequest is the worst case of an episode's first request, at the dearer of
-// its models; NaN is unknown.
+// worstRequest is the worst case of an episode's first request, the dearest of those
+// it begins with, at the dearest of its models; NaN is unknown.
 func (f *forecaster) worstRequest(p planned) (in, out, cost float64) {
 	nan := math.NaN()
-	machine, err := agent.New(p.candidate.Agent, p.params, p.strategies)
-	if err != nil {
+	calls := p.firstCalls(p.params)
+	if len(calls) == 0 {
 		return nan, nan, nan
 	}
-	for _, c := range machine.Step(agent.Started{At: p.task.World.Now}).Commands {
-		call, ok := c.(agent.CallModel)
-		if !ok {
-			continue
-		}
-		most, answer, ok := providers.WorstTokens(call.Call)
+	for _, c := range calls {
+		most, answer, ok := providers.WorstTokens(c.Call)
 		if !ok {
 			return float64(most), nan, nan
 		}
-		for _, model := range f.models(p.candidate) {
+		in, out = max(in, float64(most)), max(out, float64(answer))
+		for _, model := range models(p.candidate) {
 			nano, ok := f.Prices.Worst(p.candidate.Provider, model, most, answer, f.priceDay())
 			if !ok {
 				return float64(most), float64(answer), nan
 			}
 			cost = max(cost, float64(nano))
 		}
-		return float64(most), float64(answer), cost
 	}
-	return nan, nan, nan
+	return in, out, cost
 }

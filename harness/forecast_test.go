@@ -269,7 +269,7 @@ func TestForecastJSON(t *testing.T) {
 	unknown := `{"low":null,"expected":null,"high":null}`
 	bound := func(high string) string { return `{"low":null,"expected":null,"high":` + high + `}` }
 	estimate := `"calls":{"low":2,"expected":null,"high":20},"requests":{"low":2,"expected":null,"high":80},` +
-		`"calls_by_kind":{"act":null,"compress":null,"reflect":null,"rescue":null},` +
+		`"calls_by_kind":{"act":null,"compress":null,"conclude":null,"final":null,"plan":null,"reflect":null,"rescue":null},` +
 		`"tokens":{"all":` + bound(worst[2]) + `,"input":` + bound(worst[0]) + `,"output":` + bound(worst[1]) +
 		`,"cache_read":` + unknown + `,"cache_write":` + unknown + `,"reasoning":` + unknown + `},"cost_nanousd":` + unknown
 	require.Equal(t, `{"suite":"counts","mode":"live","price_day":"2026-05-20","price_version":"2026-09-23+2026-05-01","shard":"","tasks":2,"trials":1,`+

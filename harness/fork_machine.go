@@ -29,6 +29,7 @@ type forkMachine struct {
 	past, next agent.Machine // past is nil once it is over
 	turn       int           // the last one of the past
 	asked      int           // model calls of the past
+	open       int           // those of them that are under way
 	rehearsal  bool          // the past goes on after the fork, and next is nil then
 }
 
@@ -41,13 +42,17 @@ func (m *forkMachine) Step(ev agent.Event) agent.Ready {
 		return m.past.Step(ev)
 	}
 	old, now := m.past.Step(ev), m.next.Step(ev)
+	switch ev.(type) {
+	case agent.ModelReplied, agent.ModelFailed:
+		m.open--
+	}
 	calls := 0
 	for _, c := range old.Commands {
 		if _, ok := c.(agent.CallModel); ok {
 			calls++
 		}
 	}
-	if calls > 0 && m.asked >= m.turn { // here the roads fork
+	if calls > 0 && m.open == 0 && m.asked >= m.turn { // here the roads fork
 		if m.rehearsal {
 			m.next = nil
 			return old
@@ -56,10 +61,28 @@ func (m *forkMachine) Step(ev agent.Event) agent.Ready {
 		return now
 	}
 	m.asked += calls
-	if err := sameWay(m.asked, old.Commands, now.Commands); err != nil {
+	m.open += calls
+	err := sameWay(m.asked, old.Commands, now.Commands)
+	if err == nil && m.open > 1 {
+		err = &overlapError{m.asked - m.open + 1, m.asked}
+	}
+	if err != nil {
 		old.Commands = []agent.Command{agent.Finish{Status: agent.Failed, Err: err}}
 	}
 	return old
+}
+
+// overlapError says that recorded turns were under way at once: there is no moment
+// between them to go on from.
+type overlapError struct{ first, last int }
+
+// Error names the turns and the last one before them.
+func (e *overlapError) Error() string {
+	text := fmt.Sprintf("its turns %d to %d were asked for at once, and a fork goes on from a moment at which no answer is outstanding", e.first, e.last)
+	if e.first > 1 {
+		text += fmt.Sprintf(": keep at most %d", e.first-1)
+	}
+	return text
 }
 
 // apartError says that a candidate would not have come to the fork.
@@ -93,7 +116,13 @@ func describe(list []agent.Command, i int) string {
 	}
 	switch c := list[i].(type) {
 	case agent.CallModel:
-		return fmt.Sprintf("ask for a turn (%s/%s)", c.Role, c.Kind)
+		what := c.Role + "/" + c.Kind
+		for _, more := range []string{string(c.Whom), visible(bounded(c.Step, 200))} {
+			if more != "" && more != c.Role {
+				what += " " + more
+			}
+		}
+		return fmt.Sprintf("ask for a turn (%s)", what)
 	case agent.CallTool:
 		how := "call"
 		if c.Given != nil {
@@ -102,6 +131,8 @@ func describe(list []agent.Command, i int) string {
 		return fmt.Sprintf("%s %s", how, visible(bounded(c.Key, 200)))
 	case agent.AskUser:
 		return "ask the user"
+	case agent.Wait:
+		return fmt.Sprintf("wait for %v", c.For)
 	case agent.Finish:
 		if c.StopReason != "" {
 			return fmt.Sprintf("end (%s: %s)", c.Status, c.StopReason)

@@ -152,7 +152,10 @@ func (r *runner) rehearse(next planned, f Fork) error {
 		}
 	})
 	var apart *apartError
+	var overlap *overlapError
 	switch n := len(rows.Turns); {
+	case errors.As(ended, &overlap):
+		return &ConfigError{ended}
 	case errors.As(ended, &apart):
 		return &ConfigError{fmt.Errorf("candidate %s: %w", f.Base(next.candidate.Name), ended)}
 	case ended != nil:

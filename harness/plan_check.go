@@ -81,10 +81,7 @@ func (o Options) checkEpisode(p planned) error {
 	if cap == "" {
 		return nil
 	}
-	for _, model := range []string{p.candidate.Model, p.candidate.Rescue, p.candidate.Fallback} {
-		if model == "" {
-			continue
-		}
+	for _, model := range models(p.candidate) {
 		if _, ok := o.Prices.Lookup(p.candidate.Provider, model, o.planDay()); !ok {
 			return fmt.Errorf("candidate %s: %s, but the price table has no price of model %s of provider %s: add one, or take the cap away",
 				p.candidate.Name, cap, model, p.candidate.Provider)

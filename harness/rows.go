@@ -57,7 +57,7 @@ func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int
 		b.turns = make([]ledger.Turn, 0, 4) // rows are large, and most episodes have no more
 	}
 	b.turns = append(b.turns, ledger.Turn{
-		Key: b.pastKey(), Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind,
+		Key: b.pastKey(), Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind, PlanStep: bounded(c.Step, 200),
 		ActionID: action, ParentActionID: b.actions[c.Parent],
 		TsStart: start.UnixMicro(), Attempts: 1,
 		Cassette: b.pastCassette(), Interaction: -1, PriceDigest: b.digest,
@@ -83,8 +83,11 @@ func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 			t.HTTPStatus = ptr(int32(last.Status))
 		}
 	}
-	if o.err != nil {
+	switch {
+	case o.err != nil:
 		t.ErrorKind = errorKind(o.err)
+	case !o.fed:
+		t.ErrorKind = KindAbandoned
 	}
 	if u := o.reply.Usage; u.Reported {
 		t.Tokens = ledger.Tokens{In: &u.Input, Out: &u.Output, CacheRead: &u.CacheRead, CacheWrite: &u.CacheWrite, Reasoning: &u.Reasoning}
@@ -212,14 +215,14 @@ func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 		AllTurnsValidJSON: true, Elapsed: end.Sub(b.task.World.Now),
 	}
 	for _, t := range b.turns {
-		if t.Role == agent.RoleCompress {
-			continue // no decision of the agent
+		if t.Role == agent.RoleCompress || t.ErrorKind != "" {
+			continue // no decision of the agent, or none that it came to
 		}
 		o.ReflectTurns += count(t.Kind == agent.KindReflect)
 		o.RescueTurns += count(t.Kind == agent.KindRescue)
 		o.ValidRaw += count(t.ContractValid)
 		o.Repaired += count(t.Repaired)
-		o.Violations += count(t.ErrorKind == "" && !t.Actionable && !t.Repaired)
+		o.Violations += count(!t.Actionable && !t.Repaired)
 		o.ThrashEvents += count(t.Thrash)
 		o.StallEvents += count(t.Stall)
 		o.AllTurnsValidJSON = o.AllTurnsValidJSON && t.ValidJSON
@@ -280,6 +283,8 @@ const (
 	KindReplayMiss      = "replay_miss"
 	KindHarness         = "harness"
 	KindRunBudget       = "run_budget" // a cap on the spending of the run
+	// KindAbandoned is of a turn whose answer came after the episode had ended.
+	KindAbandoned = "abandoned"
 )
 
 // errorText bounds what a provider may have written. The explanation of a miss

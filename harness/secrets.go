@@ -48,7 +48,7 @@ func (r *runner) taintCandidate(c goldens.Candidate, key string) error {
 	r.secrets.Add(key)
 	return errors.Join(
 		r.refuse("the name of a candidate", c.Name), r.refuse("the model of a candidate", c.Model),
-		r.refuse("the rescue model of a candidate", c.Rescue), r.refuse("the base_url of a candidate", c.BaseURL),
+		r.refuse("the rescue model of a candidate", c.Rescue), r.refuse("the fallback model of a candidate", c.Fallback), r.refuse("the base_url of a candidate", c.BaseURL),
 	)
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -44,8 +45,10 @@ type Params struct {
 	// Key and Transport serve recording, as in Options.
 	Key       func(goldens.Candidate) (string, error)
 	Transport func(provider string) http.RoundTripper
-	// Tools are Go functions that run tools of the suite, as in Options.
-	Tools map[string]ToolFunc
+	// Strategies are agents of one's own, and Tools Go functions that run tools of the
+	// suite, as in Options.
+	Strategies map[string]agent.Strategy
+	Tools      map[string]ToolFunc
 	// LookupEnv serves the headers of HTTP tools while recording; nil means
 	// os.LookupEnv.
 	LookupEnv func(name string) (string, bool)
@@ -69,7 +72,7 @@ func Test[TT T[TT]](t TT, p Params) {
 		t.Fatalf("cupel: %v", err)
 		return
 	}
-	for _, e := range r.plan.inSessions() {
+	for e := range r.plan.inSessions() {
 		name := episodeName(e.task.ID, e.candidate.Name, e.trial)
 		t.Run(name, func(t TT) {
 			t.Helper()
@@ -153,7 +156,7 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 	r, err := newRunner(Options{
 		Suite: suite, Candidates: p.Candidates, Select: p.Select, Trials: p.Trials, CassetteDir: dir,
 		Providers: p.Providers, Key: p.Key, Transport: p.Transport, Policy: policy, Prices: prices,
-		Tools: p.Tools, LookupEnv: p.LookupEnv,
+		Strategies: p.Strategies, Tools: p.Tools, LookupEnv: p.LookupEnv,
 		RecordCommand: func(task, candidate string, trial int) string {
 			if task == "" {
 				return "go test -args -cupel.record=."

@@ -8,7 +8,8 @@ import (
 // Exchange is one finished HTTP exchange, live or replayed. Its times are
 // those of the network: a replayed exchange carries the recorded ones.
 type Exchange struct {
-	// Index is the position in the cassette, from 0; -1 when live.
+	// Index is the position in the cassette, from 0; -1 when live. While recording it
+	// is the place in the order in which requests were begun: see Recorder.Positions.
 	Index int
 	// Digest is the SHA-256 hex of the canonical request: what is matched.
 	Digest string

@@ -13,8 +13,8 @@ const ForkDigest = "fork"
 type Past struct{ source, next *Recorder }
 
 // NewPast returns the past of next: requests are answered by source, a Recorder
-// in replay. While next records, its exchanges count there, in the order they
-// are asked for; otherwise their index is that in source.
+// in replay. While next records, its exchanges count there as if they had just been
+// made; otherwise their index is that in source.
 func NewPast(source, next *Recorder) *Past { return &Past{source, next} }
 
 // Live is always false: see Recorder.Live.
@@ -25,7 +25,7 @@ func (p *Past) RoundTrip(req *http.Request) (*http.Response, error) {
 	if p.next.o.Mode != Record {
 		return p.source.RoundTrip(req)
 	}
-	t := p.next.reserve(method(req), canonicalURL(req.URL))
+	t := p.next.reserve(req)
 	report := observer(req.Context())
 	ctx := Observe(req.Context(), func(x Exchange) {
 		p.next.adopt(t, &p.source.deck.tape.interactions[x.Index])
@@ -38,16 +38,6 @@ func (p *Past) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Request = req
 	}
 	return resp, err
-}
-
-// reserve takes the next place on the cassette.
-func (r *Recorder) reserve(method, url string) *take {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t := &take{index: len(r.takes)}
-	t.it.Request.Method, t.it.Request.URL = method, url
-	r.takes = append(r.takes, t)
-	return t
 }
 
 // adopt puts a recorded interaction there.

@@ -20,8 +20,8 @@ const (
 )
 
 // journal keeps the exchanges of a recording on disk as they finish. A record
-// is the line "exchange INDEX SIZE" and, in SIZE bytes, a cassette of that one
-// exchange, whose seal covers the line too. The file is opened anew for every
+// is the line "exchange NUMBER SIZE" and, in SIZE bytes, a cassette of that one
+// exchange, whose seal covers the line too; numbers have the order of the cassette. The file is opened anew for every
 // record, so that a recorder nobody saves holds nothing open.
 type journal struct {
 	mu    sync.Mutex
@@ -46,15 +46,15 @@ func (j *journal) keep(o Options, k *take) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := j.write(journalFile(o), record(k.index, t)); err != nil && j.err == nil {
+	if err := j.write(journalFile(o), record(k.number(), t)); err != nil && j.err == nil {
 		j.err = err
 	}
 }
 
 // record lays out a record.
-func record(index int, t *tape) []byte {
+func record(number int64, t *tape) []byte {
 	whole := encode(t)
-	line := fmt.Appendf(make([]byte, 0, len(whole)+len(recordHead)+20), recordHead, index, len(whole))
+	line := fmt.Appendf(make([]byte, 0, len(whole)+len(recordHead)+20), recordHead, number, len(whole))
 	return seal(append(line, whole[:len(whole)-sealSize]...))
 }
 
@@ -163,17 +163,17 @@ func Recover(file string) (Recovered, error) {
 	return r, err
 }
 
-// readJournal returns the whole exchanges in the order they were started, and
-// how often it met something else.
+// readJournal returns the whole exchanges in the order of their numbers, and how
+// often it met something else.
 func readJournal(data []byte) (t *tape, torn int) {
 	type kept struct {
-		index int
-		it    interaction
+		number int64
+		it     interaction
 	}
 	var all []kept
 	t = &tape{}
 	for len(data) > 0 && torn < maxTorn {
-		index, size, one := readRecord(data)
+		number, size, one := readRecord(data)
 		if one == nil {
 			torn++
 			if size = bytes.Index(data[1:], []byte("exchange ")) + 1; size == 0 {
@@ -181,11 +181,11 @@ func readJournal(data []byte) (t *tape, torn int) {
 			}
 		} else {
 			t.header = one.header
-			all = append(all, kept{index, one.interactions[0]})
+			all = append(all, kept{number, one.interactions[0]})
 		}
 		data = data[size:]
 	}
-	slices.SortStableFunc(all, func(a, b kept) int { return cmp.Compare(a.index, b.index) })
+	slices.SortStableFunc(all, func(a, b kept) int { return cmp.Compare(a.number, b.number) })
 	for _, k := range all {
 		t.interactions = append(t.interactions, k.it)
 	}
@@ -193,10 +193,10 @@ func readJournal(data []byte) (t *tape, torn int) {
 }
 
 // readRecord reads the record that data begins with; nil if it is not whole.
-func readRecord(data []byte) (index, size int, one *tape) {
+func readRecord(data []byte) (number int64, size int, one *tape) {
 	line, _, _ := bytes.Cut(data[:min(len(data), 64)], []byte("\n"))
 	head := len(line) + 1
-	if _, err := fmt.Sscanf(string(line)+"\n", recordHead, &index, &size); err != nil || size <= 0 || size > len(data)-head {
+	if _, err := fmt.Sscanf(string(line)+"\n", recordHead, &number, &size); err != nil || size <= 0 || size > len(data)-head {
 		return 0, 0, nil
 	}
 	content, _, err := unseal(data[:head+size])
@@ -207,5 +207,5 @@ func readRecord(data []byte) (index, size int, one *tape) {
 	if !ok || len(one.interactions) != 1 || one.check() != nil {
 		return 0, 0, nil
 	}
-	return index, head + size, one
+	return number, head + size, one
 }

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"time"
-
-	"github.com/dnaeon/go-vcr/v2/cassette"
 )
 
 // take is one exchange being recorded. Its tap writes it; once done it does
 // not change.
 type take struct {
-	index int
+	index int // in the order they were begun
+	place int // of its context, see Ordered
+	nth   int // of those of one place
 	it    interaction
 	body  []byte
 	done  bool
@@ -37,13 +37,8 @@ func (t *take) frame(p []byte, since time.Duration) {
 
 // record sends a request and keeps the exchange.
 func (r *Recorder) record(req *http.Request) (*http.Response, error) {
-	t := &take{it: interaction{
-		Request: cassette.Request{Method: method(req), URL: canonicalURL(req.URL), Headers: keptHeaders(req.Header)},
-	}}
-	r.mu.Lock()
-	t.index = len(r.takes)
-	r.takes = append(r.takes, t)
-	r.mu.Unlock()
+	t := r.reserve(req)
+	t.it.Request.Headers = keptHeaders(req.Header)
 
 	body, err := requestBody(req)
 	if err != nil {
@@ -73,11 +68,12 @@ func (r *Recorder) live(req *http.Request) (*http.Response, error) {
 
 // send passes a request on and puts the tap on the response.
 func (r *Recorder) send(req *http.Request, body string, t *tap) (*http.Response, error) {
-	t.ctx, t.report = req.Context(), observer(req.Context())
+	t.ctx, t.report, t.watch = req.Context(), observer(req.Context()), watch(req.Context())
 	t.start = r.o.Now()
+	t.watch.begin(t.start, r.o.Now)
 	resp, err := r.o.Base.RoundTrip(withBody(req, body))
 	if err != nil {
-		t.end(r.o.Now(), err)
+		t.end(t.now(true), err)
 		return nil, err
 	}
 	t.exchange.Status = resp.StatusCode

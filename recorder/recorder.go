@@ -17,8 +17,9 @@ type Recorder struct {
 
 	mu     sync.Mutex
 	digest string
-	deck   *deck   // replay: the recordings
-	takes  []*take // record: the exchanges in the order they were started
+	deck   *deck       // replay: the recordings
+	takes  []*take     // record: the exchanges in the order they were started
+	begun  map[int]int // record: how many there are of each place
 }
 
 // New opens a cassette for replay, or makes ready to record. Replay fails with

@@ -34,6 +34,7 @@ func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
 		FirstByte: it.firstByte, Duration: it.Response.Duration, Replayed: true,
 	}}
 	b.report = observer(req.Context())
+	watch(req.Context()).add(it.Response.Duration)
 	if it.failure != "" && it.Response.Code == 0 {
 		err := b.pace.until(it.Response.Duration)
 		b.finish()

@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// Save seals what was recorded, in the order the requests were started,
-// replaces the cassette atomically and removes the journal; nothing in other
+// Save seals what was recorded, ordered by place (see Ordered) and then as the
+// requests were begun, replaces the cassette atomically and removes the journal; nothing in other
 // modes, and nothing when nothing was recorded. A transport's failure is
 // recorded like an answer, unless the caller had given up. The old cassette and
 // the journal stay as they are when an exchange is not finished, when a
@@ -29,8 +29,8 @@ func (r *Recorder) Save() error {
 		return &SecretError{Hidden, -1, "path", kind}
 	}
 	t := &tape{header: r.o.Header, interactions: make([]interaction, len(r.takes))}
-	for i, k := range r.takes {
-		if err := r.finished(k); err != nil {
+	for i, k := range r.ordered() {
+		if err := r.finished(i, k); err != nil {
 			return r.refused(err)
 		}
 		t.interactions[i] = k.it
@@ -59,13 +59,13 @@ func (r *Recorder) refused(err error) error {
 	return err
 }
 
-// finished says why a take cannot be saved. A cause that quotes a credential
-// is left out.
-func (r *Recorder) finished(k *take) error {
-	what := fmt.Sprintf("save cassette %s: interaction %d (%s %s)", r.o.Path, k.index, k.it.Request.Method, k.it.Request.URL)
+// finished says why the i-th take of the cassette cannot be saved. A cause that
+// quotes a credential is left out.
+func (r *Recorder) finished(i int, k *take) error {
+	what := fmt.Sprintf("save cassette %s: interaction %d (%s %s)", r.o.Path, i, k.it.Request.Method, k.it.Request.URL)
 	d := r.o.Secrets
 	if kind := d.Find(what); kind != "" {
-		return &SecretError{r.o.Path, k.index, "request.url", kind}
+		return &SecretError{r.o.Path, i, "request.url", kind}
 	}
 	switch {
 	case !k.done:

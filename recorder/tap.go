@@ -17,6 +17,7 @@ type tap struct {
 	length int64 // as announced, -1 when unknown
 	start  time.Time
 	take   *take // nil when nothing is kept
+	watch  *Watch
 
 	mu       sync.Mutex
 	ended    bool
@@ -29,7 +30,7 @@ type tap struct {
 // Read reads from the network.
 func (t *tap) Read(p []byte) (int, error) {
 	n, err := t.body.Read(p)
-	at := t.r.o.Now()
+	at := t.now(err != nil)
 	if n > 0 {
 		t.saw(p[:n], at)
 	}
@@ -43,8 +44,16 @@ func (t *tap) Read(p []byte) (int, error) {
 // closed early, unless all that was announced has come.
 func (t *tap) Close() error {
 	err := t.body.Close()
-	t.end(t.r.o.Now(), nil)
+	t.end(t.now(true), nil)
 	return err
+}
+
+// now reads the clock; over says that the exchange ends here.
+func (t *tap) now(over bool) time.Time {
+	if over {
+		return t.watch.end(t.r.o.Now)
+	}
+	return t.r.o.Now()
 }
 
 // Elapsed is the time from sending to the last read that brought bytes.

@@ -40,7 +40,7 @@ func (e *Episode) fields(dst []any) []any {
 }
 
 func (t *Turn) fields(dst []any) []any {
-	dst = append(t.Key.fields(dst), &t.Turn, &t.Role, &t.Kind, &t.PlanRev, &t.ActionID, &t.ParentActionID,
+	dst = append(t.Key.fields(dst), &t.Turn, &t.Role, &t.Kind, &t.PlanStep, &t.PlanRev, &t.ActionID, &t.ParentActionID,
 		&t.TsStart, &t.TsEnd, &t.DurationUs, &t.TTFTUs, &t.Attempts, &t.HTTPStatus, &t.ErrorKind, &t.FinishReason, &t.ModelServed,
 		&t.ValidJSON, &t.Repaired, &t.Actionable, &t.ContractValid, &t.Violations, &t.Warnings,
 		&t.NextActionType, &t.NextActionName, &t.Confidence, &t.Done, &t.Reason)

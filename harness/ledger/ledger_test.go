@@ -44,7 +44,7 @@ func sampleEpisode(r *rand.Rand, i int) EpisodeRows {
 	for t := range 5 {
 		at := start + int64(t)*2_000_000 + r.Int64N(1e6)
 		turn := Turn{
-			Key: key, Turn: int32(t + 1), Role: "main", Kind: []string{"act", "reflect"}[t%2], PlanRev: int32(t / 2),
+			Key: key, Turn: int32(t + 1), Role: "main", Kind: []string{"act", "reflect"}[t%2], PlanStep: []string{"", "collect[2]"}[t%2], PlanRev: int32(t / 2),
 			ActionID: hexID(r)[:26], ParentActionID: hexID(r)[:26], TsStart: at, TsEnd: at + 900_000, DurationUs: 900_000 + int64(t),
 			TTFTUs: some(r, t, 1e6), Attempts: int32(1 + t%2), ErrorKind: []string{"", "timeout"}[t%2], FinishReason: "stop",
 			ModelServed: key.Model + "-2026-01-01", ValidJSON: t != 2, Repaired: t == 2, Actionable: t != 3, ContractValid: t%2 == 0,

@@ -44,7 +44,10 @@ type Turn struct {
 	Turn int32  `parquet:"turn"`
 	Role string `parquet:"role,dict"`
 	Kind string `parquet:"kind,dict"`
-	// PlanRev counts changes of the plan text, from 0.
+	// PlanStep is the step of the plan that the turn works on, with [n] the n-th item
+	// of it; empty outside of plans.
+	PlanStep string `parquet:"plan_step,dict"`
+	// PlanRev counts changes of the plan, from 0.
 	PlanRev        int32  `parquet:"plan_rev"`
 	ActionID       string `parquet:"action_id"`
 	ParentActionID string `parquet:"parent_action_id"`

@@ -1,0 +1,161 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/plan"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// Defaults of PlanBounds.
+const (
+	defaultAttempts      = 3
+	defaultPlanSteps     = 50
+	defaultConcurrency   = 4
+	defaultContextTokens = 100_000
+)
+
+// planMachine is the strategy of a planner and its steps: a model makes a plan, the
+// plan is checked, and every step of it is a loop of its own, several at once.
+type planMachine struct {
+	Params
+	floor
+	bounds PlanBounds
+	known  plan.Known
+	answer *plan.Result // what AnswerSchema wants; nil without
+	event  int          // the command whose outcome the Step under way brings
+
+	// Of the planner.
+	messages []providers.Message
+	ids      map[string]bool // of its calls so far
+	planner  int             // the command that asks it
+	whom     Whom
+	attempt  int // from 1
+	lastText string
+
+	// Of the steps; progress is nil before there is a plan.
+	progress *plan.Progress
+	last     string // the step whose result is the answer
+	results  map[string]json.RawMessage
+	running  map[*loop]work
+}
+
+// work is what a loop is at: a step, and which of its items.
+type work struct {
+	run  *stepRun
+	item int
+}
+
+func newPlan(p Params) (Machine, error) {
+	if err := checkPlan(p); err != nil {
+		return nil, err
+	}
+	m := &planMachine{
+		Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}}, bounds: p.Plan,
+		ids: map[string]bool{}, results: map[string]json.RawMessage{}, running: map[*loop]work{},
+	}
+	orDefault(&m.MaxIterations, defaultMaxIterations)
+	orDefault(&m.bounds.Attempts, defaultAttempts)
+	orDefault(&m.bounds.Steps, defaultPlanSteps)
+	orDefault(&m.bounds.Concurrency, defaultConcurrency)
+	orDefault(&m.bounds.ContextTokens, defaultContextTokens)
+	if len(p.AnswerSchema) > 0 {
+		var err error
+		if m.answer, err = plan.NewResult(p.AnswerSchema); err != nil {
+			return nil, fmt.Errorf("answer schema: %w", err)
+		}
+	}
+	m.known.MaxSteps = m.bounds.Steps
+	for _, s := range p.Tools.Specs() {
+		m.known.Tools = append(m.known.Tools, s.Name)
+	}
+	for _, in := range p.Inputs {
+		m.known.Inputs = append(m.known.Inputs, plan.Input{Name: in.Name, Value: in.Value})
+		m.results[in.Name] = in.Value
+	}
+	return m, nil
+}
+
+func orDefault(n *int, usual int) {
+	if *n == 0 {
+		*n = usual
+	}
+}
+
+// checkPlan refuses what the strategy does not know.
+func checkPlan(p Params) error {
+	switch p.Profile {
+	case "", profileSeed, profileNative:
+	default:
+		return fmt.Errorf("unknown prompt profile %q; known: %s", p.Profile, strings.Join([]string{profileNative, profileSeed}, ", "))
+	}
+	b := p.Plan
+	switch {
+	case p.Mode != "" && p.Mode != modePrompt:
+		return fmt.Errorf("output mode %q: tools are called natively; only the mode %s goes with it", p.Mode, modePrompt)
+	case p.Rescue || p.RescueOnContradiction:
+		return errors.New("a rescue model goes with contract only; a second model for failed calls is the fallback")
+	case p.Compress:
+		return errors.New("compress goes with contract only: a step condenses its history by itself")
+	case p.MaxIterations < 0:
+		return fmt.Errorf("max iterations %d: must not be negative; 0 means %d", p.MaxIterations, defaultMaxIterations)
+	case p.FinalRetries != nil && *p.FinalRetries < 0:
+		return fmt.Errorf("final retries %d: must not be negative", *p.FinalRetries)
+	case b.Attempts < 0 || b.Steps < 0 || b.Concurrency < 0 || b.ContextTokens < 0:
+		return errors.New("plan: neither attempts, steps, concurrency nor context tokens may be negative; 0 takes the default")
+	}
+	return reserved(p.Tools, plan.Tool, plan.Finish)
+}
+
+// Step implements Machine.
+func (m *planMachine) Step(ev Event) Ready {
+	m.event = eventID(ev)
+	revision := max(m.attempt-1, 0) // of the turn that the event ends
+	l := m.take(ev)
+	switch ev := ev.(type) {
+	case Started:
+		m.tell(phasePlanning, statusStarted, "")
+		m.askPlanner()
+	case Deadline:
+		m.stop(MaxSeconds)
+	case Cancelled:
+		m.finish(Finish{Status: Interrupted})
+	case ModelReplied:
+		if ev.ID == m.planner {
+			m.planned(ev.Reply)
+		}
+	case ModelFailed:
+		if ev.ID == m.planner {
+			m.plannerFailed(ev)
+		}
+	}
+	if l != nil {
+		m.took(l)
+	}
+	if m.out.Judgement != nil {
+		m.out.Judgement.PlanRev = revision
+	}
+	return m.ready()
+}
+
+// Phases and statuses of updates; a step is a phase by its id.
+const (
+	phasePlanning = "Planning"
+	phaseCreation = "Plan Creation"
+	statusStarted = "started"
+	statusSuccess = "success"
+	statusFailed  = "failed"
+)
+
+// tell adds an update.
+func (m *planMachine) tell(phase, status, content string) {
+	m.out.Updates = append(m.out.Updates, Update{Phase: phase, Status: status, Content: cut(clean(content), maxData)})
+}
+
+// stop ends the episode by a guard; the answer is what is known so far.
+func (m *planMachine) stop(why StopReason) {
+	m.finish(Finish{Status: Stopped, StopReason: why, Answer: m.findings()})
+}

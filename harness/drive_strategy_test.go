@@ -1,0 +1,109 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+)
+
+// commands is a machine that issues all it is told to at once, and notes what comes
+// back.
+type commands struct {
+	list []agent.Command
+	log  []string
+}
+
+func (m *commands) Step(ev agent.Event) agent.Ready {
+	note := func(id int, at time.Time) { m.log = append(m.log, fmt.Sprintf("%d@%v", id, at.Sub(start))) }
+	switch ev := ev.(type) {
+	case agent.Started:
+		return agent.Ready{Commands: m.list}
+	case agent.ToolReturned:
+		note(ev.ID, ev.At)
+	case agent.Waited:
+		note(ev.ID, ev.At)
+	case agent.UserReplied:
+		note(ev.ID, ev.At)
+	}
+	if len(m.log) == len(m.list) {
+		return agent.Ready{Commands: []agent.Command{agent.Finish{Status: agent.Answered}}}
+	}
+	return agent.Ready{}
+}
+
+var start = time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
+
+func toolCall(id, parent int, name string) agent.CallTool {
+	return agent.CallTool{ID: id, Parent: parent, Call: tool.Call{Name: name, Args: json.RawMessage(`{"id":"1"}`)}}
+}
+
+// Pauses pass virtual time, questions none; outcomes of one moment come by command.
+func TestDriveOrdersPausesQuestionsAndTools(t *testing.T) {
+	m := &commands{list: []agent.Command{
+		agent.Wait{ID: 1, For: 3 * time.Second},
+		toolCall(2, 0, "today_range"),
+		agent.AskUser{ID: 3, Question: "?"},
+		agent.Wait{ID: 4, For: -time.Second},
+		agent.Wait{ID: 6, Parent: 4, For: 2 * time.Second},
+		toolCall(7, 6, "get_job_status"),
+	}}
+	e := testEpisodeWith(m, goldens.WorldSpec{JobStatus: []string{"done"}, Latency: map[string]time.Duration{"today_range": 3 * time.Second, "get_job_status": 2 * time.Second}})
+	e.drive(context.Background())
+	require.Equal(t, []string{"3@0s", "4@0s", "6@2s", "7@2s", "1@3s", "2@3s"}, m.log)
+	require.Equal(t, agent.Answered, e.finish.Status)
+	require.Equal(t, int32(0), e.rows.tools[0].Turn, "no turn asked for it")
+	require.Empty(t, e.rows.tools[0].ParentActionID)
+	require.Equal(t, e.rows.actions[6], e.rows.tools[1].ParentActionID, "a pause may lead to a call")
+}
+
+// What a strategy numbers wrongly would be fed to the wrong command, or to none.
+func TestDriveRefusesMisnumberedCommands(t *testing.T) {
+	for name, c := range map[string]struct {
+		list []agent.Command
+		want string
+	}{
+		"no number":           {[]agent.Command{agent.Wait{}}, "issued agent.Wait with id 0 and parent 0 after command 0"},
+		"the same twice":      {[]agent.Command{agent.Wait{ID: 1}, toolCall(1, 0, "today_range")}, "issued agent.CallTool with id 1"},
+		"backwards":           {[]agent.Command{agent.Wait{ID: 2}, agent.AskUser{ID: 1}}, "issued agent.AskUser with id 1"},
+		"a parent to come":    {[]agent.Command{agent.CallModel{ID: 1, Parent: 1}}, "issued agent.CallModel with id 1 and parent 1"},
+		"a parent below none": {[]agent.Command{agent.Wait{ID: 1, Parent: -1}}, "parent -1"},
+		"after the end":       {[]agent.Command{agent.Finish{Status: agent.Answered}, agent.Wait{ID: 1}}, "issued agent.Wait after Finish"},
+		"without end":         {[]agent.Command{agent.Wait{ID: maxCommands + 1}}, "let its budgets end it"},
+		"of another kind":     {[]agent.Command{&agent.Finish{}}, "*agent.Finish"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := testEpisodeWith(&commands{list: c.list}, goldens.WorldSpec{})
+			e.drive(context.Background())
+			require.Equal(t, agent.Failed, e.finish.Status)
+			require.ErrorContains(t, e.finish.Err, c.want)
+		})
+	}
+}
+
+// careless goes on after the run has been stopped.
+type careless struct{ finish bool }
+
+func (c careless) Step(ev agent.Event) agent.Ready {
+	if _, stop := ev.(agent.Cancelled); stop && c.finish {
+		return agent.Ready{Commands: []agent.Command{agent.Finish{Status: agent.Answered}}}
+	}
+	return agent.Ready{Commands: []agent.Command{agent.AskUser{ID: 1}}}
+}
+
+func TestDriveEndsWhoGoesOnAfterTheRun(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, finish := range []bool{true, false} {
+		e := testEpisodeWith(careless{finish}, goldens.WorldSpec{})
+		e.drive(ctx)
+		require.Equal(t, agent.Interrupted, e.finish.Status)
+	}
+}
