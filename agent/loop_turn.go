@@ -140,6 +140,9 @@ func notJSON(code string) bool {
 func (l *loop) sort(calls []providers.ToolCall, cut bool) []slot {
 	slots := make([]slot, len(calls))
 	for i, c := range calls {
+		if strings.TrimSpace(c.Args) == "" {
+			c.Args = "{}"
+		}
 		s := slot{call: c}
 		s.call.ID = l.callID(c.ID, i)
 		switch {

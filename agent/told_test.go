@@ -121,7 +121,7 @@ func TestRemember(t *testing.T) {
 		require.Len(t, Remember(all, c.turns, c.tokens), c.want, name)
 	}
 	require.Empty(t, Remember(nil, 0, 0))
-	few := []Exchange{{"a", "b"}, {strings.Repeat("x", 400), ""}, {"c", "d"}}
+	few := []Exchange{{"a", "b"}, {strings.Repeat("x", 400), "y"}, {"c", "d"}}
 	require.Equal(t, few[2:], Remember(few, 0, 50), "what is too long hides what was before it")
 	require.Equal(t, few, Remember(few, 3, 0))
 }

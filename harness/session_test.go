@@ -434,4 +434,3 @@ tasks:
 	require.NotContains(t, asked[0], "EARLIER")
 	require.Contains(t, asked[1], "<data>Who\n\nEARLIER:\nuser: Hi\nyou: Hello</data>")
 }
-

@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+func TestReadReact(t *testing.T) {
+	call := func(name, args string) []providers.ToolCall { return []providers.ToolCall{{Name: name, Args: args}} }
+	format := func(detail string) *fault { return &fault{violationReact, detail} }
+	for _, test := range []struct {
+		name, text string
+		want       said
+	}{
+		{"action", "Thought: x\nAction: search\nAction Input: {\"q\":1}", said{calls: call("search", `{"q":1}`)}},
+		{"without a thought", "Action: search\nAction Input: {}", said{calls: call("search", `{}`)}},
+		{"several lines of input", "Action: s\nAction Input: {\n  \"q\": 1\n}\n", said{calls: call("s", "{\n  \"q\": 1\n}")}},
+		{"a code fence", "Action: s\nAction Input: ```json\n{\"q\":1}\n```\nmore", said{calls: call("s", `{"q":1}`)}},
+		{"a fence inside JSON", "Action: s\nAction Input: {\"q\":\"```\"}", said{calls: call("s", "{\"q\":\"```\"}")}},
+		{"input that is no JSON", "Action: s\nAction Input: q=1", said{calls: call("s", "q=1")}},
+		{"bold and quoted", "**Action**: \"s\"\n**Action Input**: {}", said{calls: call("s", "{}")}},
+		{"a thought behind", "Action: s\nAction Input: {}\nThought: now I wait", said{calls: call("s", "{}")}},
+		{"an observation made up", "Action: s\nAction Input: {}\nObservation: 7\nFinal Answer: 7", said{said: "Action: s\nAction Input: {}", calls: call("s", "{}")}},
+		{"answer", "Thought: x\nFinal Answer: It is\n7.\nThought: y", said{text: "It is\n7.\nThought: y"}},
+		{"answer that names a marker", "Final Answer: the line Action: x is not one", said{text: "the line Action: x is not one"}},
+		{"empty answer", "Final Answer:", said{text: ""}},
+		{"nothing", " \n", said{fault: &fault{violationEmpty, tellEmpty}}},
+		{"nothing but an observation", "Observation: 7", said{said: "", fault: &fault{violationEmpty, tellEmpty}}},
+		{"prose", "It is 7.", said{fault: format("neither an Action nor a Final Answer")}},
+		{"lower case", "action: s\naction input: {}", said{fault: format("neither an Action nor a Final Answer")}},
+		{"no input", "Action: s", said{fault: format("an Action without an Action Input")}},
+		{"two actions", "Action: s\nAction Input: {}\nAction: t\nAction Input: {}", said{fault: format("more than one Action in a turn")}},
+		{"both", "Action: s\nAction Input: {}\nFinal Answer: 7", said{fault: format("both an Action and a Final Answer in a turn")}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.want.said == "" && !strings.HasPrefix(test.text, "Observation") {
+				test.want.said = test.text
+			}
+			require.Equal(t, test.want, readReact(test.text))
+		})
+	}
+}
+
+// FuzzReadReact: whatever a model writes is one call, one answer or one fault; what
+// it makes up of an observation is never kept with a call.
+func FuzzReadReact(f *testing.F) {
+	for _, s := range append(hostileReplies, "Thought: x\nAction: s\nAction Input: {}", "Final Answer: 7", "Action Input: {}\nAction: s\nObservation: 1", strings.Repeat("Action:", 5000), "*Action:*\n\tFinal Answer:") {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s := readReact(text)
+		require.LessOrEqual(t, len(s.calls), 1)
+		require.True(t, s.fault == nil || len(s.calls) == 0 && s.text == "")
+		require.Contains(t, text, s.said)
+		for _, c := range s.calls {
+			require.Contains(t, text, c.Name)
+			require.Contains(t, text, c.Args)
+			require.NotRegexp(t, `(?m)^Observation:`, s.said)
+		}
+		require.Contains(t, text, s.text)
+		require.Equal(t, s.said, readReact(text).said, "deterministic")
+	})
+}
+
+// FuzzReactTurn: whatever a model writes, and a tool brings, the episode goes on or
+// ends, and the text that stands for a result begins with Observation.
+func FuzzReactTurn(f *testing.F) {
+	for _, s := range append(hostileReplies, "Action: search\nAction Input: {\"query\":\"x\"}", "Final Answer: 7") {
+		f.Add(s)
+	}
+	tools := testTools(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		r := rehearseTools(t, Params{Tools: tools, Profile: profileReact}, nil, saying(text))
+		if r.finish.Status != "" {
+			require.Contains(t, []Status{Answered, RespondError}, r.finish.Status)
+			require.Contains(t, text, "Final Answer")
+			require.Contains(t, text, r.finish.Answer)
+			return
+		}
+		last := r.last()
+		require.Len(t, last, 3)
+		require.Equal(t, []string{"user", "assistant", "user"}, roles(r))
+		if len(r.run) > 0 {
+			require.True(t, strings.HasPrefix(last[2].Text, reactObservation))
+		}
+	})
+}

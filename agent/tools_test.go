@@ -1,0 +1,171 @@
+package agent
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+func TestNewTools(t *testing.T) {
+	reserved, err := tool.NewSet([]tool.Spec{{Name: "ask_user", Schema: json.RawMessage(`{"type":"object"}`)}})
+	require.NoError(t, err)
+	for _, test := range []struct {
+		name   string
+		params Params
+		err    string
+	}{
+		{"nothing", Params{}, ""},
+		{"profiles", Params{Profile: "native", Mode: "prompt"}, ""},
+		{"seed is native", Params{Profile: "seed"}, ""},
+		{"react", Params{Profile: "react"}, ""},
+		{"profile", Params{Profile: "schema"}, `unknown prompt profile "schema"; known: native, react, seed`},
+		{"mode", Params{Mode: "json_schema"}, `output mode "json_schema": tools are called natively; only the mode prompt goes with it`},
+		{"rescue", Params{Rescue: true}, `a rescue model goes with contract only; a second model for failed calls is the fallback`},
+		{"contradictions", Params{RescueOnContradiction: true}, `a rescue model goes with contract only; a second model for failed calls is the fallback`},
+		{"compress", Params{Compress: true}, `compress goes with contract only: there is no scratchpad`},
+		{"iterations", Params{MaxIterations: -1}, `max iterations -1: must not be negative; 0 means 10`},
+		{"retries", Params{FinalRetries: new(-2)}, `final retries -2: must not be negative`},
+		{"batch", Params{Batch: Batch{Size: -1}}, `batch: neither the size nor the delay may be negative`},
+		{"reserved name", Params{Tools: reserved}, `tool ask_user: the name is the strategy's own; rename the tool`},
+		{"answer schema is no object", Params{AnswerSchema: json.RawMessage(`[]`)}, `answer schema: must be a JSON object that is a JSON Schema`},
+		{"answer schema is no schema", Params{AnswerSchema: json.RawMessage(`{"type":"objekt"}`)}, `answer schema: `},
+		{"each without an input", Params{Each: "x"}, `each: there is no input "x"`},
+		{"each of no list", Params{Each: "x", Inputs: []Input{{"x", []byte(`{}`)}}}, `each: the input "x" is no JSON list`},
+		{"each of too long a list", Params{Each: "x", Inputs: []Input{{"x", []byte(`[` + strings.Repeat("1,", 1000) + `1]`)}}}, `each: the input "x" has 1001 items; at most 1000`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, err := New("tools", test.params, nil)
+			if test.err == "" {
+				require.NoError(t, err)
+				require.NotNil(t, m)
+				return
+			}
+			require.ErrorContains(t, err, "agent: strategy tools: "+test.err)
+			require.Nil(t, m)
+		})
+	}
+}
+
+func TestToolsCallCarriesTheDials(t *testing.T) {
+	p := Params{Request: "r", Tools: testTools(t), MaxTokens: 400, Temperature: 0.1, Seed: new(int64(7)), Budgets: guard.Budgets{MaxTime: 90 * time.Second}}
+	c := rehearseTools(t, p, nil).asked[0]
+	require.Equal(t, 400, c.Call.MaxTokens)
+	require.Equal(t, 0.1, *c.Call.Temperature)
+	require.Equal(t, int64(7), *c.Call.Seed)
+	require.Equal(t, 90*time.Second, c.Timeout)
+	require.Nil(t, c.Call.Format)
+	require.Equal(t, providers.Choice{}, c.Call.Choice)
+}
+
+// TestToolsShowsBoundedResults: a long result and a long input are cut by characters,
+// and say so.
+func TestToolsShowsBoundedResults(t *testing.T) {
+	long := `"` + strings.Repeat("é", 30_000) + `"`
+	p := Params{Inputs: []Input{{"i", []byte(long)}}}
+	r := rehearseTools(t, p, map[string]tool.Result{"search": {Outcome: tool.OK, Value: json.RawMessage(long)}}, lookup("x"))
+	require.Equal(t, `"`+strings.Repeat("é", 19_999)+"... [truncated]", r.answers()[0].Text)
+	require.Less(t, len([]rune(r.last()[0].Text)), 20_100)
+}
+
+// TestToolsBoundsCalls: of very many calls in a turn only so many are run, and all
+// are answered.
+func TestToolsBoundsCalls(t *testing.T) {
+	var namesAndArgs []string
+	for i := range 100 {
+		namesAndArgs = append(namesAndArgs, "get_job_status", `{"id":"`+strings.Repeat("i", i)+`"}`)
+	}
+	r := rehearseTools(t, Params{}, nil, calling(namesAndArgs...))
+	require.Len(t, r.answers(), 100)
+	for i, c := range r.run {
+		require.Equal(t, i >= maxCalls, c.Given != nil, "call %d", i)
+	}
+}
+
+// TestToolsKeepsOldCalls: the messages of an earlier call do not change when the
+// conversation goes on; the driver may still be reading them.
+func TestToolsKeepsOldCalls(t *testing.T) {
+	r := rehearseTools(t, Params{}, nil, append(lookups(5), saying(""), lookup("x"), lookup("x"))...)
+	for i, c := range r.asked[1:] {
+		before := r.asked[i].Call.Messages
+		require.Equal(t, before, c.Call.Messages[:len(before)])
+		require.Equal(t, len(before), cap(before))
+	}
+}
+
+// TestToolsNeverAnswersWithReasoning: reasoning is no answer, and goes back only as
+// the wire wants it.
+func TestToolsNeverAnswersWithReasoning(t *testing.T) {
+	r := rehearseTools(t, Params{}, nil, providers.Reply{Reasoning: "It is 7.", Continuation: json.RawMessage(`{}`)}, saying("It is 8."))
+	require.Equal(t, "It is 8.", r.finish.Answer)
+	require.Equal(t, providers.Message{Role: providers.RoleAssistant, Text: noOutput}, r.last()[1])
+}
+
+// TestToolsConclude: a loop without room asks for the answer and for nothing else.
+func TestToolsConclude(t *testing.T) {
+	f := &floor{}
+	f.take(Started{At: testStart})
+	l := newLoop(f, talk{params: &Params{}, opening: []providers.Message{{Role: "user", Text: "r"}}, tools: testTools(t), maxIterations: 9, room: 250, role: RoleStep, step: "s"})
+	l.begin(0)
+	act := f.out.Commands[0].(CallModel)
+	require.Equal(t, []string{RoleStep, KindAct, "s"}, []string{act.Role, act.Kind, act.Step})
+	long := lookup(strings.Repeat("x", 2000))
+	require.Same(t, l, f.take(ModelReplied{At: testStart, ID: 1, Reply: long}))
+	f.take(ToolReturned{At: testStart, ID: 2, Result: tool.Result{Outcome: tool.OK}})
+	last := f.out.Commands[0].(CallModel)
+	require.Equal(t, KindConclude, last.Kind)
+	require.Equal(t, providers.ChoiceNone, last.Call.Choice.Kind)
+	f.take(ModelReplied{At: testStart, ID: 3, Reply: lookup("y")})
+	require.Equal(t, []string{violationConclude}, f.out.Judgement.Violations)
+	f.take(ToolReturned{At: testStart, ID: 4})
+	require.Equal(t, KindConclude, f.out.Commands[0].(CallModel).Kind)
+	f.take(ModelReplied{At: testStart, ID: 5, Reply: saying("as far as I know")})
+	require.Equal(t, &ending{Status: Answered, Text: "as far as I know"}, l.end)
+}
+
+// toolsPromptDigests pin the templates: whoever changes them makes every recorded
+// cassette stale, and should mean it. The test prints the new digests.
+var toolsPromptDigests = map[string]string{
+	"native": "52526882e87f975f2d4fa763991f4ab427f69dba14f9f42b494ba8b83c8764f1",
+	"react":  "17969fd04e5eb5f6d27e566e1850102c663dab62308d14896a5d49a89486613c",
+}
+
+func TestToolsDigests(t *testing.T) {
+	for profile, want := range toolsPromptDigests {
+		got := Digests("tools", Params{Profile: profile})
+		require.Equal(t, want, got["prompt"], profile)
+		require.NotEqual(t, got["prompt"], Digests("tools", Params{Profile: profile, AnswerSchema: json.RawMessage(`{}`)})["prompt"])
+	}
+	require.Equal(t, Digests("tools", Params{Profile: "native"}), Digests("tools", Params{Profile: "seed"}))
+	require.Equal(t, Digests("contract", Params{})["tools"], Digests("tools", Params{})["tools"])
+	require.NotEqual(t, Digests("contract", Params{})["contract"], Digests("tools", Params{})["contract"])
+	own := Digests("mine", Params{Tools: testTools(t)})
+	require.Len(t, own, 3)
+	require.NotEqual(t, own["prompt"], Digests("yours", Params{})["prompt"])
+}
+
+// TestToolsPage: the page names everything that the strategy can say.
+func TestToolsPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/tools.md")
+	require.NoError(t, err)
+	for _, word := range []string{
+		violationUnknownTool, violationNotJSON, violationArgs, violationEmpty, violationNotFinal, violationFinal, violationReact, violationConclude, truncated,
+		codeUnknownTool, codeIgnored, codeOneQuestion, codeDenied, codeArgs, codeBudget, codeCircuitOpen, warnIgnored, finalTool, askUserTool.Name, cannotProceedTool.Name,
+		profileNative, profileReact, profileSeed, KindReflect, outputMember,
+	} {
+		require.Contains(t, string(page), "`"+word, word)
+	}
+	for _, why := range []StopReason{MaxSteps, MaxSeconds, MaxTokens, MaxCost, MaxIterations, ContractViolation, FinalSchema, Thrash, Stall} {
+		require.Contains(t, string(page), why)
+	}
+	for _, status := range []Status{Answered, AnsweredAfterClarify, RespondError, Clarify, CannotProceed, Stopped, Failed, Interrupted} {
+		require.Contains(t, string(page), status)
+	}
+}
