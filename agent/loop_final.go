@@ -24,11 +24,6 @@ type finisher struct {
 	stop StopReason
 	// action is what the Judgement calls it.
 	action string
-	// must says that nothing else is wanted: a reply without a text is judged by
-	// check, too.
-	must bool
-	// plain shows the faults as lines rather than as an error object.
-	plain bool
 }
 
 // finalTool takes the final answer where it has a schema.

@@ -87,7 +87,7 @@ func readPlan(r providers.Reply, known plan.Known) (p plan.Plan, j Judgement, fa
 	if text != "" {
 		p, faults = readPlanText(text, r.Finish, known)
 	}
-	j.Actionable = len(faults) == 0
+	j.Actionable, j.Reason = len(faults) == 0, reasonOK
 	j.Repaired = j.Actionable && len(r.Calls) == 0
 	for _, f := range faults {
 		j.ValidJSON = j.ValidJSON && !notJSON(f.Code)
@@ -162,7 +162,10 @@ func (m *planMachine) sendBack(r providers.Reply, faults []fault) {
 		said.Text, said.Continuation = noOutput, nil
 	}
 	for i, c := range r.Calls {
-		c.ID, c.Name = fmt.Sprintf("plan_%d_%d", m.attempt, i+1), sayable(c.Name) // providers may send an id twice
+		if c.Name = sayable(c.Name); c.ID == "" || m.ids[c.ID] { // providers may send one twice
+			c.ID = fmt.Sprintf("plan_%d_%d", m.attempt, i+1)
+		}
+		m.ids[c.ID] = true
 		said.Calls = append(said.Calls, c)
 	}
 	m.messages = append(m.messages, said)
