@@ -14,7 +14,9 @@ func (m *mind) report(facts []fact) action {
 			return a
 		}
 	}
-	return answer("%s", m.phrase(facts, true))
+	a := answer("%s", m.phrase(facts, true))
+	a.said = tell(facts)
+	return a
 }
 
 // phrase words the facts; full adds what follows from all of them together.

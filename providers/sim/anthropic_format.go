@@ -34,7 +34,7 @@ func (r anthropicRequest) offer(q *inquiry) *failure {
 		case !describesObject(t.InputSchema):
 			return invalid("tools", "tools.%d.custom.input_schema.type: Input should be 'object'", i)
 		}
-		q.tools = append(q.tools, t.Name)
+		q.offer(t.Name, t.InputSchema)
 	}
 	if r.ToolChoice == nil {
 		return nil

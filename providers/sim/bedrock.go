@@ -246,7 +246,7 @@ func (r bedrockRequest) offer(q *inquiry) *failure {
 		case slices.Contains(q.tools, s.Name):
 			return invalid("", "The tool name %s is used more than once in toolConfig.tools.", s.Name)
 		}
-		q.tools = append(q.tools, t.ToolSpec.Name)
+		q.offer(t.ToolSpec.Name, t.ToolSpec.InputSchema.JSON)
 	}
 	if len(q.tools) == 0 {
 		return invalid("", "1 validation error detected: Value '[]' at 'toolConfig.tools' failed to satisfy constraint: Member must have length greater than or equal to 1")

@@ -158,7 +158,7 @@ func (r cohereRequest) offer(q *inquiry) *failure {
 		if slices.Contains(q.tools, t.Function.Name) {
 			return invalid("tools", "invalid request: duplicate tool name '%s'", t.Function.Name)
 		}
-		q.tools = append(q.tools, t.Function.Name)
+		q.offer(t.Function.Name, t.Function.Parameters)
 	}
 	if r.ToolChoice == nil {
 		return nil

@@ -15,12 +15,12 @@ type mind struct {
 	prompt  prompt
 	notes   notes
 	request request
+	// follows says that the request needed the one before it to be understood.
+	follows bool
 	// guess stands in for today when the model skips today_range.
 	guess *day
 	// invent, if set, makes up the value of a query.
 	invent func(query) int64
-	// trusting takes results about something else for the wanted ones.
-	trusting bool
 	// deceived is set when trusting made a difference.
 	deceived bool
 }
@@ -29,6 +29,12 @@ type mind struct {
 func newMind(p profile, pr prompt) *mind {
 	m := &mind{profile: p, prompt: pr, notes: readNotes(pr)}
 	m.request = understand(pr.request, p.languages)
+	if n := len(pr.earlier); n > 0 && !m.request.complete() {
+		m.request = m.followUp(pr.earlier[n-1].request)
+	}
+	for _, g := range pr.given {
+		m.notes.give(g.value)
+	}
 	for _, reply := range m.notes.replies {
 		m.request = m.request.answered(reply, p.languages)
 	}
@@ -48,15 +54,41 @@ func (m *mind) next() action {
 		a.observation = m.observation()
 	}
 	a.unsure = a.unsure || a.stuck
+	if a.said == nil {
+		a.said = map[string]any{"note": a.message}
+	}
+	a.deceived = m.deceived
 	return a
+}
+
+// acts are the next action, and with a count all others that are still open: no
+// count needs another's.
+func (m *mind) acts() []action {
+	first := m.next()
+	out := []action{first}
+	if first.kind != useTool || first.name != getCounts {
+		return out
+	}
+	for i, q := range m.queries() {
+		_, known := m.lookUp(q, i)
+		asked := slices.ContainsFunc(out, func(a action) bool { return a.query == q })
+		if !known && !asked && m.notes.failed[toolName{getCounts, q}] < maxAttempts {
+			a := first
+			a.query = q
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 func (m *mind) decide() action {
 	r := m.request
 	switch {
+	case m.prompt.objective != "" && asksToday.MatchString(m.prompt.request) && len(r.labels.labels) == 0:
+		return m.tellToday()
 	case r.unsupported != "":
 		return giveUp("%s", r.unsupported)
-	case !m.prompt.tools[getCounts]:
+	case !m.prompt.tools[getCounts] && m.prompt.objective == "":
 		return giveUp("No tool on offer counts messages.")
 	}
 	if a, bad := m.badInput(); bad {
@@ -66,7 +98,7 @@ func (m *mind) decide() action {
 		return a
 	}
 	if m.needsToday() && m.notes.today == nil && m.guess == nil {
-		if m.trusting && m.invent == nil && len(m.notes.facts) > 0 {
+		if m.prompt.trusting && m.invent == nil && len(m.notes.facts) > 0 {
 			m.deceived = true
 			return m.report(m.notes.facts[:1])
 		}
@@ -151,6 +183,8 @@ func (m *mind) askToday() action {
 		return giveUp("I cannot tell today's date.")
 	case m.notes.failed[toolName{tool: todayRange}] >= maxAttempts:
 		return giveUp("I cannot tell today's date: today_range keeps failing.")
+	case m.notes.denied:
+		return giveUp("I cannot tell today's date: the call was refused.")
 	case m.notes.noCalls || m.prompt.lastStep():
 		return giveUp("I cannot find out today's date within the budget.")
 	}
@@ -168,23 +202,56 @@ func (m *mind) queries() []query {
 	case m.needsToday():
 		return nil
 	}
+	var out []query
+	for _, p := range m.wanted() {
+		out = append(out, query{label: labels[p.label], stretch: m.request.dates.spans[p.span].resolve(f)})
+	}
+	return out
+}
+
+// wanted are the labels and dates to be counted, in the order of the request.
+func (m *mind) wanted() []pair {
+	if len(m.request.pairs) > 0 {
+		return m.request.pairs
+	}
 	wanted := m.request.labels.labels
 	if m.request.share {
 		wanted = append(append([]int{}, wanted...), remaining(wanted)...)
 	}
-	var out []query
-	for _, p := range m.request.pairs {
-		out = append(out, query{label: labels[p.label], stretch: m.request.dates.spans[p.span].resolve(f)})
-	}
-	if len(out) > 0 {
-		return out
-	}
-	for _, s := range m.request.dates.spans {
+	var out []pair
+	for s := range m.request.dates.spans {
 		for _, l := range wanted {
-			out = append(out, query{label: labels[l], stretch: s.resolve(f)})
+			out = append(out, pair{l, s})
 		}
 	}
 	return out
+}
+
+// followUp reads a request that leaves out what the one before it said, such as "And
+// yesterday?".
+func (m *mind) followUp(earlier string) request {
+	before, now := understand(earlier, m.profile.languages), m.request
+	adds := len(now.labels.labels) > 0 || len(now.dates.spans) > 0
+	if !before.complete() || !adds || now.unsupported != "" || now.labels.invalid != "" || now.labels.ambiguous {
+		return now
+	}
+	m.follows = true
+	return before.answered(m.prompt.request, m.profile.languages)
+}
+
+// tellToday is all that some steps of a plan are for.
+func (m *mind) tellToday() action {
+	known := m.notes.today
+	if m.guess != nil {
+		known = m.guess
+	}
+	if known == nil {
+		return m.askToday()
+	}
+	today := known.String()
+	a := answer("Today is %s.", today)
+	a.said = map[string]any{"start": today, "end": today, "today": today, "note": ""}
+	return a
 }
 
 // reversed refuses a range that ends before it begins.
@@ -208,8 +275,12 @@ func (m *mind) count(queries []query) action {
 				return m.conclude(queries, "get_counts keeps failing")
 			case m.notes.rejected >= 2:
 				return m.conclude(queries, "get_counts refuses the arguments")
+			case m.notes.denied:
+				return m.conclude(queries, "the call was refused")
 			case m.notes.noCalls:
 				return m.conclude(queries, "no tool calls are left")
+			case !m.prompt.tools[getCounts]:
+				return m.conclude(queries, "no tool on offer counts messages")
 			case m.prompt.lastStep():
 				return m.conclude(queries, "no steps are left")
 			}
@@ -230,7 +301,7 @@ func (m *mind) lookUp(q query, i int) (fact, bool) {
 			return m.notes.facts[j], true
 		}
 	}
-	if m.trusting && i < len(m.notes.facts) {
+	if m.prompt.trusting && i < len(m.notes.facts) {
 		m.deceived = true
 		f := m.notes.facts[i]
 		f.query = q

@@ -1,12 +1,24 @@
 package sim
 
+import "slices"
+
+// knownTools are the tools that some mind knows.
+var knownTools = []string{todayRange, getCounts, "search", "open", "extract", "compare"}
+
+func knownTool(name string) bool { return slices.Contains(knownTools, name) }
+
+// think reads a prompt with the mind that knows its tools.
+func think(p profile, pr prompt) thinker {
+	return newMind(p, pr)
+}
+
 // thinker is a model's mind on one field, which it tells by the tools on offer. It
 // has read a prompt, by whatever protocol that came: see prompt.
 type thinker interface {
 	// acts are what to do next: calls that do not need each other's results, in
 	// order, or one answer or question.
 	acts() []action
-	// misjudge makes a slip of a decision; false if it does not fit.
+	// misjudge makes a slip of a decision in an action of acts; false if it does not fit.
 	misjudge(slip decisionSlip, a action, detail uint64) (action, bool)
 	// steps breaks the request into the steps of a plan.
 	steps() []planStep

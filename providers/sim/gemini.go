@@ -242,7 +242,11 @@ func (r geminiRequest) offer(q *inquiry) *failure {
 			case given(d.Parameters) && given(d.ParametersJSONSchema):
 				return invalid("", "%s.parameters: only one of parameters and parameters_json_schema may be set\n", at)
 			}
-			q.tools = append(q.tools, d.Name)
+			schema := d.ParametersJSONSchema
+			if given(d.Parameters) {
+				schema = d.Parameters
+			}
+			q.offer(d.Name, schema)
 		}
 	}
 	if r.ToolConfig == nil {

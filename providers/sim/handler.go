@@ -175,6 +175,8 @@ func (s *service) complete(q inquiry) (completion, *failure) {
 	c := completion{served: p.served, in: estimateTokens(q.prompt) + imageTokens*q.images, draws: d}
 	if p.name == Probe {
 		q.obey(&c)
+	} else if out, ok := p.converse(q, d); ok {
+		c.text, c.calls = out.text, out.calls
 	} else if text := p.say(q.talk, q.mode, limit, d); q.mode == toolCall {
 		c.calls = []invocation{{name: q.tool, args: text}}
 	} else {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,10 +17,12 @@ type inquiry struct {
 	mode     outputMode
 	tool     string // the tool that must be called, with toolCall
 	// tools are the names on offer, choice says which may be called.
-	tools  []string
-	choice choice
-	serial bool // at most one call
-	format string
+	// schemas are those of their arguments, by name, where the request has one.
+	tools   []string
+	schemas map[string]json.RawMessage
+	choice  choice
+	serial  bool // at most one call
+	format  string
 	// maxTokens of 0 means the model's own limit.
 	maxTokens   int
 	temperature *float64
@@ -73,6 +76,15 @@ type mismatch struct {
 	at     int // the place of the message
 	orphan bool
 	ids    []string
+}
+
+// offer puts a tool on offer.
+func (q *inquiry) offer(name string, schema json.RawMessage) {
+	if q.schemas == nil {
+		q.schemas = map[string]json.RawMessage{}
+	}
+	q.tools = append(q.tools, name)
+	q.schemas[name] = schema
 }
 
 // settle fills what follows from the messages, the tools and the choice.

@@ -57,6 +57,7 @@ type notes struct {
 	replies  []string
 	noCalls  bool
 	violated bool
+	denied   bool // the user refused a call
 }
 
 // toolName tells calls apart by tool and, for get_counts, query.
@@ -78,6 +79,8 @@ func readNotes(p prompt) notes {
 			n.rejected++
 		case strings.HasPrefix(entry, "budget:"):
 			n.noCalls = true
+		case strings.HasPrefix(entry, "denied:"):
+			n.denied = true
 		case strings.HasPrefix(entry, "violation:"):
 			n.violated = true
 		case strings.HasPrefix(entry, "user reply:"):

@@ -75,7 +75,7 @@ func decodeOllama(_ *http.Request, body []byte) (inquiry, *failure) {
 		if t.Type != "function" || t.Function.Name == "" {
 			return inquiry{}, invalid("tools", "invalid tool: type must be function, and the function must have a name")
 		}
-		q.tools = append(q.tools, t.Function.Name)
+		q.offer(t.Function.Name, t.Function.Parameters)
 	}
 	q.settle() // what does not belong together is shown to the model as it is
 	switch format := strings.TrimSpace(string(r.Format)); {

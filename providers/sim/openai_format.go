@@ -36,7 +36,7 @@ func (r openAIRequest) offer(q *inquiry) *failure {
 		if f := checkFunction(fmt.Sprintf("tools[%d].function", i), t.Function.Name, t.Function.Parameters); f != nil {
 			return f
 		}
-		q.tools = append(q.tools, t.Function.Name)
+		q.offer(t.Function.Name, t.Function.Parameters)
 	}
 	q.serial = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
 	switch {

@@ -18,7 +18,15 @@ type profile struct {
 	// rule out fenced and prose, a forced tool everything but truncated.
 	format   []rate[formatSlip]
 	decision []rate[decisionSlip]
-	// careful multiplies the format rates after a violation was reported, and
+	// native are slips in native tool calls, text those in the text protocol and
+	// planning those in plans. Each turn draws at most one, from the table of its
+	// protocol; one that does not fit what is said does not happen.
+	native   []rate[nativeSlip]
+	text     []rate[textSlip]
+	planning []rate[planSlip]
+	// parallel says that the model calls several tools in one turn.
+	parallel bool
+	// careful multiplies the rates of slips of form after a violation was reported, and
 	// the rate of repeating a call after a REFLECT line.
 	careful float64
 	// trusting is the chance, per turn, of taking a tool result for the wanted
@@ -54,7 +62,17 @@ var profiles = []profile{
 			{wrongLabel, 0.0005}, {offByOne, 0.0005}, {repeatCall, 0.0005},
 			{needlessClarify, 0.0005}, {skipToday, 0.0005}, {inventNumber, 0.0005},
 		},
-		careful: 0.3, trusting: 0.02,
+		native: []rate[nativeSlip]{ // 0.4 % of turns
+			{cutArguments, 0.0005}, {unknownTool, 0.0005}, {missingArgument, 0.0005}, {announce, 0.0005},
+			{emptyReply, 0.0005}, {finalAsText, 0.001}, {wrongType, 0.0005},
+		},
+		text: []rate[textSlip]{{noInput, 0.001}, {chatter, 0.001}, {noLines, 0.001}}, // 0.3 % of turns
+		planning: []rate[planSlip]{ // 0.8 % of plans
+			{cyclic, 0.001}, {unknownStep, 0.001}, {duplicateStep, 0.001}, {unknownTools, 0.001},
+			{brokenSchema, 0.001}, {noSteps, 0.001}, {fencedPlan, 0.001}, {prosePlan, 0.001},
+		},
+		parallel: true,
+		careful:  0.3, trusting: 0.02,
 		languages:  []language{english, spanish, german, french, chinese},
 		confidence: confidence{right: 93, slipped: 64, unsure: 55, spread: 5},
 		latency:    latency{median: 900 * time.Millisecond, sigma: 0.30, perToken: 8 * time.Millisecond},
@@ -69,7 +87,17 @@ var profiles = []profile{
 			{wrongLabel, 0.015}, {offByOne, 0.015}, {repeatCall, 0.05},
 			{needlessClarify, 0.035}, {skipToday, 0.02}, {inventNumber, 0.01},
 		},
-		careful: 0.4, trusting: 0.30,
+		native: []rate[nativeSlip]{ // 9 % of turns
+			{cutArguments, 0.015}, {unknownTool, 0.01}, {missingArgument, 0.015}, {announce, 0.01},
+			{emptyReply, 0.01}, {finalAsText, 0.02}, {wrongType, 0.01},
+		},
+		text: []rate[textSlip]{{noInput, 0.03}, {chatter, 0.04}, {noLines, 0.02}}, // 9 % of turns
+		planning: []rate[planSlip]{ // 16 % of plans
+			{cyclic, 0.02}, {unknownStep, 0.02}, {duplicateStep, 0.02}, {unknownTools, 0.03},
+			{brokenSchema, 0.02}, {noSteps, 0.01}, {fencedPlan, 0.03}, {prosePlan, 0.01},
+		},
+		parallel: true,
+		careful:  0.4, trusting: 0.30,
 		languages:  []language{english, spanish, german, french, chinese},
 		confidence: confidence{right: 84, slipped: 62, unsure: 52, spread: 9},
 		latency:    latency{median: 450 * time.Millisecond, sigma: 0.55, perToken: 4 * time.Millisecond},
@@ -83,6 +111,15 @@ var profiles = []profile{
 		decision: []rate[decisionSlip]{ // 39 % of turns
 			{wrongLabel, 0.06}, {offByOne, 0.04}, {repeatCall, 0.10},
 			{needlessClarify, 0.08}, {skipToday, 0.08}, {inventNumber, 0.03},
+		},
+		native: []rate[nativeSlip]{ // 20 % of turns
+			{cutArguments, 0.03}, {unknownTool, 0.03}, {missingArgument, 0.03}, {announce, 0.03},
+			{emptyReply, 0.02}, {finalAsText, 0.03}, {wrongType, 0.03},
+		},
+		text: []rate[textSlip]{{noInput, 0.06}, {chatter, 0.08}, {noLines, 0.06}}, // 20 % of turns
+		planning: []rate[planSlip]{ // 36 % of plans
+			{cyclic, 0.04}, {unknownStep, 0.05}, {duplicateStep, 0.04}, {unknownTools, 0.06},
+			{brokenSchema, 0.04}, {noSteps, 0.03}, {fencedPlan, 0.06}, {prosePlan, 0.04},
 		},
 		careful: 0.6, trusting: 0.80,
 		languages: []language{english},

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,7 +19,30 @@ type prompt struct {
 	steps, maxSteps, calls, maxCalls int
 	reflect                          bool
 	tools                            map[string]bool
+	// trusting says that the model takes, this turn, results about something else for
+	// the wanted ones.
+	trusting bool
+
+	// What follows no contract prompt has. given are values that come with the
+	// request, earlier are the exchanges before it in the same session. objective is
+	// what the whole plan is for, of which the request is one step.
+	given     []handed
+	earlier   []exchange
+	objective string
 }
+
+// handed is a value under the name it came by: of an input, of the step of the plan
+// whose result it is, or theItem.
+type handed struct {
+	name  string
+	value string // JSON
+}
+
+// theItem is the name of the item that a step is worked on for.
+const theItem = "ITEM"
+
+// exchange is a request of earlier, and what was answered.
+type exchange struct{ request, answer string }
 
 const (
 	fenceOpen  = "<data>"
@@ -118,6 +142,11 @@ func (p prompt) lastStep() bool { return p.maxSteps > 0 && p.steps >= p.maxSteps
 
 // noCalls reports whether the tool budget is used up.
 func (p prompt) noCalls() bool { return p.maxCalls > 0 && p.calls >= p.maxCalls }
+
+// violated reports whether an output was not of the form asked for.
+func (p prompt) violated() bool {
+	return slices.ContainsFunc(p.entries, func(e string) bool { return strings.HasPrefix(e, "violation:") })
+}
 
 // weekBegin is the weekday on which weeks begin, Monday unless the constraints
 // say otherwise.

@@ -96,7 +96,7 @@ func decodeResponses(_ *http.Request, body []byte) (inquiry, *failure) {
 		if f := checkFunction(fmt.Sprintf("tools[%d]", i), t.Name, t.Parameters); f != nil {
 			return inquiry{}, f
 		}
-		q.tools = append(q.tools, t.Name)
+		q.offer(t.Name, t.Parameters)
 	}
 	q.serial = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
 	if f := q.choose(r.ToolChoice, func(raw json.RawMessage) string {

@@ -12,37 +12,39 @@ func (p profile) say(t talk, mode outputMode, limit int, d draws) string {
 	if !ok {
 		return mode.words(notContract)
 	}
-	m := newMind(p, pr)
-	m.trusting = d.trust < p.trusting
-	a := m.next()
+	pr.trusting = d.trust < p.trusting
+	m := think(p, pr)
+	a := m.acts()[0]
 	slipped := false
-	if slip, drawn := pick(d.decision, p.decision, m.decisionCare); drawn {
+	if slip, drawn := pick(d.decision, p.decision, pr.decisionCare(p)); drawn {
 		if wrong, fits := m.misjudge(slip, a, d.decisionDetail); fits {
-			wrong.plan, wrong.observation = m.plan(wrong), a.observation
 			a, slipped = wrong, true
 		}
 	}
-	text := a.render(p.confidence.draw(a.unsure, slipped || m.deceived, d.confidence))
-	if slip, drawn := pick(d.format, p.format, m.formatCare); drawn && !mode.rulesOut(slip) {
+	text := a.render(p.confidence.draw(a.unsure, slipped || a.deceived, d.confidence))
+	if slip, drawn := pick(d.format, p.format, pr.formatCare(p)); drawn && !mode.rulesOut(slip) {
 		text = missay(slip, text, d.formatDetail, limit)
 	}
 	return text
 }
 
 // decisionCare makes a model less likely to repeat a call when told to reflect.
-func (m *mind) decisionCare(slip decisionSlip) float64 {
-	if slip == repeatCall && m.prompt.reflect {
-		return m.profile.careful
+func (p prompt) decisionCare(of profile) func(decisionSlip) float64 {
+	return func(slip decisionSlip) float64 {
+		if slip == repeatCall && p.reflect {
+			return of.careful
+		}
+		return 1
 	}
-	return 1
 }
 
 // formatCare makes a model more careful after a violation.
-func (m *mind) formatCare(formatSlip) float64 {
-	if m.notes.violated {
-		return m.profile.careful
+func (p prompt) formatCare(of profile) func(formatSlip) float64 {
+	care := 1.0
+	if p.violated() {
+		care = of.careful
 	}
-	return 1
+	return func(formatSlip) float64 { return care }
 }
 
 // draw is a confidence in hundredths.

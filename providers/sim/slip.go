@@ -33,6 +33,15 @@ const (
 // misjudge gives the action to take after a decision slip, and says whether the
 // slip fits the turn at all.
 func (m *mind) misjudge(slip decisionSlip, a action, detail uint64) (action, bool) {
+	wrong, fits := m.slipUp(slip, a, detail)
+	if fits {
+		wrong.plan, wrong.observation = m.plan(wrong), a.observation
+	}
+	return wrong, fits
+}
+
+// slipUp is misjudge but for the plan.
+func (m *mind) slipUp(slip decisionSlip, a action, detail uint64) (action, bool) {
 	counting := a.kind == useTool && a.name == getCounts
 	switch slip {
 	case wrongLabel:

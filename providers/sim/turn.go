@@ -18,8 +18,10 @@ const (
 // action is what a model decided to do.
 type action struct {
 	kind actionKind
-	// name and query are of a tool call; query only of get_counts.
+	// name, args and query are of a tool call; query only of get_counts, whose args
+	// follow from it. No args are an empty object.
 	name  string
+	args  any
 	query query
 	// message is of the other kinds.
 	message string
@@ -27,6 +29,11 @@ type action struct {
 	stuck bool
 	// unsure says that the answer is incomplete or the model is stuck.
 	unsure bool
+	// deceived says that it rests on a result about something else.
+	deceived bool
+	// said is what an answer says, by the names that a schema's properties have: value,
+	// label, name, items, and so on.
+	said map[string]any
 	// plan and observation go into the state update.
 	plan, observation string
 }
@@ -76,6 +83,17 @@ type countArgs struct {
 	Label     string `json:"label"`
 }
 
+// arguments are those of a tool call.
+func (a action) arguments() any {
+	switch {
+	case a.args != nil:
+		return a.args
+	case a.name == getCounts:
+		return countArgs{StartDate: a.query.from.String(), EndDate: a.query.to.String(), Label: a.query.label}
+	}
+	return struct{}{}
+}
+
 // render writes an action as one contract object; confidence is in hundredths.
 func (a action) render(confidence int) string {
 	var t contractTurn
@@ -87,10 +105,8 @@ func (a action) render(confidence int) string {
 		t.Control.Reason = "cannot_proceed"
 	case a.kind == clarify:
 		t.Control.Reason = "need_clarification"
-	case a.name == getCounts:
-		t.NextAction.Args = countArgs{StartDate: a.query.from.String(), EndDate: a.query.to.String(), Label: a.query.label}
 	case a.kind == useTool:
-		t.NextAction.Args = struct{}{}
+		t.NextAction.Args = a.arguments()
 	}
 	t.StateUpdate.Plan, t.StateUpdate.Observation = a.plan, a.observation
 	t.StateUpdate.Confidence = json.Number(fmt.Sprintf("%d.%02d", confidence/100, confidence%100))

@@ -1,0 +1,246 @@
+package harness_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers/sim"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// architecture is a strategy with a prompt profile, by the name of both.
+func architecture(name, model, provider string) goldens.Candidate {
+	strategy, profile, _ := strings.Cut(name, "-")
+	return goldens.Candidate{Name: name + "." + model + "." + provider, Agent: strategy, Profile: profile, Provider: provider, Model: model}
+}
+
+// unscripted are the tasks that models are tried on.
+func unscripted(s *goldens.Suite) []string {
+	var ids []string
+	for _, t := range s.Tasks {
+		if !t.Scripted {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
+// anonymous leaves out the id of requests, in the order in which the steps of a plan
+// happen to come: a simulated model then goes by what it is asked alone.
+func anonymous(through func(string) http.RoundTripper) func(string) http.RoundTripper {
+	return func(provider string) http.RoundTripper { return nameless{through(provider)} }
+}
+
+type nameless struct{ next http.RoundTripper }
+
+func (n nameless) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Del("X-Client-Request-Id")
+	return n.next.RoundTrip(req)
+}
+
+// baffled counts the replies of models that did not know what they were asked.
+type baffled struct {
+	next  http.RoundTripper
+	count *atomic.Int64
+}
+
+func (b baffled) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close() // it was read
+	if err == nil && bytes.Contains(body, []byte("It only understands")) {
+		b.count.Add(1)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, err
+}
+
+// solvedBy counts, by architecture and model, the episodes that were solved; with
+// freely also those that took more steps than the task allows, which are as many as
+// one action a turn needs.
+func solvedBy(rows ledger.Rows, freely bool) (solved, all map[string]int) {
+	solved, all = map[string]int{}, map[string]int{}
+	for _, e := range rows.Episodes {
+		name := e.Candidate[:strings.LastIndex(e.Candidate, ".")]
+		all[name]++
+		failed := slices.ContainsFunc(e.Checks, func(c ledger.Check) bool { return !c.Passed && (!freely || c.Name != "max_steps") })
+		if !failed && len(e.Checks) > 0 {
+			solved[name]++
+		}
+	}
+	return solved, all
+}
+
+// TestSimulatedArchitectures runs the suite under every strategy by models of three
+// qualities over two wires: the better the model, the more it solves. Nobody can be
+// asked in the middle of a plan, and a plan takes turns of its own: what is held
+// there leaves the bound on steps aside.
+func TestSimulatedArchitectures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("1,242 episodes; not with -short")
+	}
+	o := recordOptions(t)
+	o.Mode, o.Candidates = recorder.Live, nil
+	var lost atomic.Int64
+	through := o.Transport
+	o.Transport = func(provider string) http.RoundTripper { return baffled{through(provider), &lost} }
+	o.Select.Tasks = unscripted(o.Suite)
+	require.Len(t, o.Select.Tasks, 69)
+	agents := []string{"tools", "tools-react", "plan"}
+	for _, agent := range agents {
+		for _, model := range sim.Models() {
+			o.Candidates = append(o.Candidates, architecture(agent, model, "sim-openai"), architecture(agent, model, "sim-anthropic"))
+		}
+	}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	rows := rowsOf(t, res)
+	for _, e := range rows.Episodes {
+		require.Empty(t, e.ErrorText, "%s %s", e.Candidate, e.TaskID)
+	}
+	require.Zero(t, lost.Load(), "every prompt is understood")
+	strictly, all := solvedBy(rows, false)
+	freely, _ := solvedBy(rows, true)
+	rate := func(solved map[string]int, agent, model string) float64 {
+		name := agent + ".sim-" + model
+		require.Equal(t, 69*2, all[name])
+		return float64(solved[name]) / float64(all[name])
+	}
+	for _, agent := range agents {
+		strong, erratic, weak := rate(freely, agent, "strong"), rate(freely, agent, "erratic"), rate(freely, agent, "weak")
+		t.Logf("%-12s strong %.3f, erratic %.3f, weak %.3f; within the steps of one action a turn %.3f, %.3f, %.3f", agent, strong, erratic, weak,
+			rate(strictly, agent, "strong"), rate(strictly, agent, "erratic"), rate(strictly, agent, "weak"))
+		require.Greater(t, strong, erratic+0.03, agent)
+		require.Greater(t, erratic, weak+0.03, agent)
+		require.Greater(t, weak, 0.3, agent)
+	}
+	require.GreaterOrEqual(t, rate(strictly, "tools", "strong"), 0.95)
+	require.GreaterOrEqual(t, rate(strictly, "tools-react", "strong"), 0.95)
+	require.GreaterOrEqual(t, rate(freely, "plan", "strong"), 0.75)
+}
+
+// TestArchitecturesAreDeterministic: what models of poor quality say depends on what
+// they are asked, not on what else goes on, nor on what is expected of them.
+func TestArchitecturesAreDeterministic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many episodes; not with -short")
+	}
+	run := func(concurrency int, change func(*goldens.Suite)) []string {
+		o := recordOptions(t)
+		o.Mode, o.Concurrency, o.Transport = recorder.Live, concurrency, anonymous(o.Transport)
+		o.Candidates = []goldens.Candidate{
+			architecture("tools", "sim-weak", "sim-openai"), architecture("tools-react", "sim-weak", "sim-anthropic"),
+			architecture("plan", "sim-erratic", "sim-openai"), architecture("plan", "sim-weak", "sim-anthropic"),
+		}
+		o.Select.Tasks = unscripted(o.Suite)
+		for i := range o.Suite.Tasks {
+			o.Suite.Tasks[i].Budgets.MaxSteps = 50 // what is under way at the last step is cut off
+		}
+		change(o.Suite)
+		res, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		var out []string
+		for _, turn := range rowsOf(t, res).Turns {
+			out = append(out, strings.Join([]string{turn.TaskID, turn.Candidate, turn.Role, turn.RequestDigest, turn.NextActionType, turn.NextActionName, strings.Join(turn.Violations, " ")}, "|"))
+		}
+		slices.Sort(out)
+		return out
+	}
+	want := run(1, func(*goldens.Suite) {})
+	require.Greater(t, len(want), 69*4)
+	require.Equal(t, want, run(8, func(s *goldens.Suite) {
+		for i := range s.Tasks {
+			s.Tasks[i].Expect = []goldens.Expect{{Status: "answered"}}
+		}
+	}))
+}
+
+// TestArchitecturesOnEveryWire: the strong model solves a fan-out by native calls
+// over every wire that has them, by text over all, recorded and replayed.
+func TestArchitecturesOnEveryWire(t *testing.T) {
+	o := recordOptions(t, "G01", "C12")
+	o.Candidates, o.Transport = nil, anonymous(o.Transport)
+	for _, wire := range simulated {
+		o.Candidates = append(o.Candidates, architecture("tools-react", "sim-strong", wire))
+		if wire != "sim-tgi" {
+			streamed := architecture("tools", "sim-strong", wire)
+			streamed.Name, streamed.Stream = streamed.Name+".streamed", true
+			o.Candidates = append(o.Candidates, architecture("tools", "sim-strong", wire), streamed, architecture("plan", "sim-strong", wire))
+		}
+	}
+	recorded, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	for _, e := range rowsOf(t, recorded).Episodes {
+		require.Empty(t, e.ErrorText, e.Candidate)
+		for _, c := range e.Checks {
+			require.True(t, c.Passed || c.Name == "max_steps" && strings.HasPrefix(e.Candidate, "plan"), "%s %s: %s", e.Candidate, c.Name, c.Detail)
+		}
+	}
+	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
+	replayed, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
+	calls := map[string]int32{}
+	for _, e := range rowsOf(t, replayed).Episodes {
+		calls[e.TaskID] = cmp.Or(calls[e.TaskID], e.ToolCalls)
+		require.Equal(t, calls[e.TaskID], e.ToolCalls, "%s: every architecture makes the same calls", e.Candidate)
+	}
+}
+
+// TestSimulatedFinalSchemas: an answer that is to fit a schema does, from the special
+// tool, in the text protocol and at the end of a plan; weak models are told what is
+// wrong and mend it.
+func TestSimulatedFinalSchemas(t *testing.T) {
+	const schema = `{"type":"object","properties":{"angry_count":{"type":"integer"},"label":{"type":"string","enum":["angry"]},"answer":{"type":"string"}},"required":["angry_count","label","answer"],"additionalProperties":false}`
+	typed := func(strategy string) agent.Strategy {
+		return func(p agent.Params) (agent.Machine, error) {
+			retries := 3
+			p.AnswerSchema, p.FinalRetries = json.RawMessage(schema), &retries
+			return agent.New(strategy, p, nil)
+		}
+	}
+	o := recordOptions(t, "G01", "G04", "C01", "C08")
+	o.Mode, o.Candidates, o.Transport = recorder.Live, nil, anonymous(o.Transport)
+	o.Strategies = map[string]agent.Strategy{"typed": typed("tools"), "typedplan": typed("plan")}
+	for _, name := range []string{"typed", "typed-react", "typedplan"} {
+		for _, model := range sim.Models() {
+			o.Candidates = append(o.Candidates, architecture(name, model, "sim-openai"))
+		}
+	}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	answers := map[string]int{}
+	for _, e := range rowsOf(t, res).Episodes {
+		var answer struct {
+			Count *int `json:"angry_count"`
+			Label string
+		}
+		if json.Unmarshal([]byte(e.Answer), &answer) == nil && answer.Count != nil && answer.Label == "angry" {
+			answers[e.Candidate]++
+			require.Equal(t, "answered", e.Status)
+		}
+		require.False(t, strings.HasSuffix(e.Candidate, "strong.sim-openai") && answer.Count == nil, "%s %s: %s", e.Candidate, e.TaskID, e.Answer)
+	}
+	for _, c := range o.Candidates {
+		require.GreaterOrEqual(t, answers[c.Name], 2, c.Name)
+	}
+}
