@@ -105,7 +105,7 @@ func TestDuelByHand(t *testing.T) {
 	require.Equal(t, []float64{0.5, 6250, 6.25e6}, []float64{contract.Success.Value, contract.Cost.Value, contract.Time.Value})
 	require.Equal(t, "tools", g.Winner)
 	require.Equal(t, "Tools wins: no other strategy is better in success, cost and time, and it is shown to be better than each in one of them. "+
-		"By the estimates tools is alone on the front of success, cost and time; contract is not (tools is as good in all and better in one). "+
+		"By the estimates tools is alone on the front of success, cost and time; contract is not (tools is no worse in any and better in one). "+
 		"Cost: tools beats contract. Time: tools beats contract. Tokens: tools beats contract. "+
 		"No difference shown in success, steps, tool calls and valid outputs.", g.Sentence)
 }

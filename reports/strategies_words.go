@@ -77,7 +77,7 @@ func (c *Contest) frontLine() string {
 			continue
 		}
 		by := slices.IndexFunc(c.Entrants, func(o Entrant) bool { return o.Front && o.dominates(e, priced(c.Entrants)) })
-		off = append(off, fmt.Sprintf("%s is not (%s is as good in all and better in one)", agentName(e.Agent), agentName(c.Entrants[by].Agent)))
+		off = append(off, fmt.Sprintf("%s is not (%s is no worse in any and better in one)", agentName(e.Agent), agentName(c.Entrants[by].Agent)))
 	}
 	verb := "are"
 	if len(on) == 1 {
