@@ -29,7 +29,7 @@ func newScholar(p profile, pr prompt) *scholar {
 	s := &scholar{profile: p, prompt: pr, lib: readLibrary(pr)}
 	s.study = recalledStudy(pr.request, pr.earlier)
 	for _, reply := range s.lib.replies {
-		s.study = s.study.merged(readStudy(reply))
+		s.study = s.study.merged(readStudy("The lighthouse: " + reply))
 	}
 	return s
 }

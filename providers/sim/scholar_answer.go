@@ -146,13 +146,21 @@ func round(n float64) float64 { return math.Round(n*100) / 100 }
 // spell writes a number plainly.
 func spell(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
+// amount is what the operation comes to.
+func (st study) amount() string {
+	switch st.op {
+	case opMean:
+		return "average"
+	case opCount:
+		return "count"
+	}
+	return "total"
+}
+
 // amount says a total or an average.
 func (w *work) amount(st study, n float64, short []string, of int) action {
 	field := st.fields[0]
-	what := "total"
-	if st.op == opMean {
-		what = "average"
-	}
+	what := st.amount()
 	if of == len(short) {
 		a := answer("There is no %s %s%s to tell: it is recorded of none.", what, nounOf(field), st.described())
 		return a
@@ -217,7 +225,7 @@ func (w *work) contest(st study) action {
 	} else if st.margin {
 		a.message += fmt.Sprintf(" The difference is %s.", spell(round(math.Abs(value-runner))))
 	}
-	a.said = obj{"value": value, "name": label, "region": label, "coast": label, "winner": label}
+	a.said = obj{"value": value, "name": label, "region": label, "coast": label, "winner": label, "designer": label, st.amount(): value}
 	return a
 }
 

@@ -98,7 +98,8 @@ func studyOf(ts []term) study {
 // may be mere words where there are better ones.
 func dropAsides(ts []term) []term {
 	strong := slices.ContainsFunc(ts, func(t term) bool { return t.role == roleName && (t.upper || t.n == 2) })
-	found := strong || slices.ContainsFunc(ts, func(t term) bool {
+	field := slices.ContainsFunc(ts, func(t term) bool { return t.role == roleField || t.role == roleLights })
+	found := strong || !field || slices.ContainsFunc(ts, func(t term) bool {
 		return t.role == roleCompass || t.role == roleInput || t.role == rolePronoun && t.n == 2
 	})
 	var out []term
