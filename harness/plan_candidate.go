@@ -76,12 +76,13 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 	return r, nil
 }
 
-// validate reports everything that is wrong with a candidate by itself. The policy
+// validate reports everything that is wrong with a candidate's settings. The policy
 // may name its model.
 func validate(c goldens.Candidate) error {
-	c.Model = cmp.Or(c.Model, "policy")
+	name := c.Name
+	c.Name, c.Model = "any", cmp.Or(c.Model, "policy")
 	if err := c.Validate(); err != nil {
-		return fmt.Errorf("candidate %s: %w", c.Name, err)
+		return fmt.Errorf("candidate %s: %w", name, err)
 	}
 	return nil
 }
