@@ -182,7 +182,7 @@ var toolsBehaviours = map[string]func(t *testing.T){
 		require.Equal(t, []Exchange{{"q2", "a2"}}, Remember([]Exchange{{"q1", ""}, {"q2", "a2"}}, 0, 0))
 	},
 	"B082": func(t *testing.T) {
-		memory := Remember([]Exchange{{"q1", "a1"}, {"q2", "a2"}, {"q3", strings.Repeat("x", 40)}}, 0, 12)
+		memory := Remember([]Exchange{{"q1", "a1"}, {"q2", "a2"}, {"q3", strings.Repeat("x", 40)}}, 0, 11)
 		require.Equal(t, []Exchange{{"q3", strings.Repeat("x", 40)}}, memory)
 		r := rehearseTools(t, Params{System: "s", Memory: memory}, nil)
 		require.Equal(t, "q3", r.last()[0].Text)

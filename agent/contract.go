@@ -1,9 +1,6 @@
 package agent
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
@@ -13,19 +10,11 @@ import (
 // command outstanding at any time.
 type contractMachine struct {
 	Params
+	floor
 	prompts prompts
 	format  *providers.Format // of the main loop's calls
-
-	state  state
-	lastID int // of the command issued last, which is the one outstanding
-	parent int // of the next command
-	out    Ready
-
-	start, now time.Time
-	used       guard.Used
-	pad        scratchpad
-	clarified  bool // the user has answered a question
-	succeeded  bool // a tool call has succeeded
+	pad     scratchpad
+	parent  int // of the next command
 
 	kind     string    // of the turn under way
 	call     CallTool  // the tool call under way
@@ -38,25 +27,8 @@ type contractMachine struct {
 	strikes  int    // consecutive violations
 	log      rawLog // for the compressor
 	thrash   guard.Thrash
-	spike    guard.Spike
 	stall    guard.Stall
-	breaker  guard.Breaker
 	cache    guard.Dedupe[tool.Result]
-}
-
-// state is what the machine waits for.
-type state int
-
-const (
-	stateNew state = iota
-	stateAwaitingModel
-	stateAwaitingTool
-	stateAwaitingUser
-	stateFinished
-)
-
-func (s state) String() string {
-	return [...]string{"new", "awaiting model", "awaiting tool", "awaiting user", "finished"}[s]
 }
 
 // escalation is what was already tried in this episode against repetition and
@@ -79,6 +51,7 @@ func newContract(p Params) (Machine, error) {
 	}
 	return &contractMachine{
 		Params:  p,
+		floor:   floor{Tally: Tally{Budgets: p.Budgets}},
 		prompts: prompts,
 		format:  format,
 		next:    KindAct,
@@ -92,142 +65,47 @@ func newContract(p Params) (Machine, error) {
 
 // Step implements Machine.
 func (m *contractMachine) Step(ev Event) Ready {
-	m.out = Ready{}
+	m.take(ev)
 	switch ev := ev.(type) {
 	case Started:
-		m.expect(ev, stateNew, 0)
-		m.start = ev.At
-		m.tick(ev.At)
 		m.callModel()
 	case ModelReplied:
-		m.expect(ev, stateAwaitingModel, ev.ID)
-		m.tick(ev.At)
-		m.pay(ev)
 		if m.kind == KindCompress {
 			m.compressed(ev.Reply)
 		} else {
 			m.modelReplied(ev.Reply)
 		}
 	case ModelFailed:
-		m.expect(ev, stateAwaitingModel, ev.ID)
-		m.tick(ev.At)
 		if m.kind == KindCompress && ev.Answered {
 			m.callModel()
 		} else {
 			m.finish(Finish{Status: Failed, Err: ev.Err})
 		}
 	case ToolReturned:
-		m.expect(ev, stateAwaitingTool, ev.ID)
-		m.tick(ev.At)
 		m.toolReturned(ev.Result)
 		m.callModel()
 	case UserReplied:
-		m.expect(ev, stateAwaitingUser, ev.ID)
-		m.tick(ev.At)
 		m.userReplied(ev)
 	case Deadline:
-		m.expectUnfinished(ev)
-		m.tick(ev.At)
 		m.stop(MaxSeconds)
 	case Cancelled:
-		m.expectUnfinished(ev)
-		m.tick(ev.At)
 		m.finish(Finish{Status: Interrupted})
-	default:
-		panic(fmt.Sprintf("agent: contract machine: unknown event %T", ev))
 	}
-	m.out.Used = m.used
-	return m.out
+	return m.ready()
 }
 
-// expect panics unless the event answers the command outstanding.
-func (m *contractMachine) expect(ev Event, want state, id int) {
-	if m.state != want || id != m.lastID {
-		panic(fmt.Sprintf("agent: contract machine: impossible event %T with id %d while %v with id %d", ev, id, m.state, m.lastID))
-	}
-}
-
-func (m *contractMachine) expectUnfinished(ev Event) {
-	if m.state == stateFinished {
-		panic(fmt.Sprintf("agent: contract machine: impossible event %T while %v", ev, m.state))
-	}
-}
-
-// tick ends the command outstanding and moves the clock, never backwards.
-func (m *contractMachine) tick(at time.Time) {
-	switch {
-	case m.state == stateAwaitingModel && m.kind != KindCompress:
-		m.used.Steps++
-	case m.state == stateAwaitingTool && m.call.Given == nil:
-		m.used.ToolCalls++
-	}
-	if m.start.IsZero() {
-		m.start = at
-	}
-	if at.After(m.now) {
-		m.now = at
-	}
-	m.used.Elapsed = max(m.used.Elapsed, m.now.Sub(m.start))
-}
-
-// becomeAwaiting moves to waiting for the command about to be issued.
-func (m *contractMachine) becomeAwaiting(what state) (id, parent int) {
-	if m.state == stateFinished || what == stateNew || what == stateFinished {
-		panic(fmt.Sprintf("agent: contract machine: impossible move from %v to %v", m.state, what))
-	}
-	parent = m.parent
-	m.lastID++
-	m.parent = m.lastID
-	m.state = what
-	return m.lastID, parent
-}
-
-func (m *contractMachine) becomeFinished() {
-	if m.state == stateFinished {
-		panic("agent: contract machine: impossible move from finished to finished")
-	}
-	m.state = stateFinished
-}
-
-func (m *contractMachine) issue(c Command) { m.out.Commands = append(m.out.Commands, c) }
-
-func (m *contractMachine) finish(f Finish) {
-	m.becomeFinished()
-	m.issue(f)
+// send issues the command that the next one follows.
+func (m *contractMachine) send(c Command, id int) {
+	m.parent = id
+	m.issue(c, id, nil)
 }
 
 func (m *contractMachine) stop(why StopReason) { m.finish(Finish{Status: Stopped, StopReason: why}) }
 
-// pay counts what a model call took beyond its time.
-func (m *contractMachine) pay(ev ModelReplied) {
-	m.used.Tokens = plus(m.used.Tokens, ev.Reply.Usage.Total())
-	m.used.TokensUnknown = m.used.TokensUnknown || !ev.Reply.Usage.Reported
-	if ev.CostNanoUSD == nil {
-		m.used.CostUnknown = true
-	} else {
-		m.used.CostNanoUSD = plus(m.used.CostNanoUSD, *ev.CostNanoUSD)
-	}
-}
-
-// outOf is why no model call may begin, empty if one may.
-func (m *contractMachine) outOf() StopReason {
-	switch {
-	case m.Budgets.OutOfTime(m.used):
-		return MaxSeconds
-	case m.Budgets.OutOfSteps(m.used):
-		return MaxSteps
-	case m.Budgets.OutOfTokens(m.used):
-		return MaxTokens
-	case m.Budgets.OutOfCost(m.used):
-		return MaxCost
-	}
-	return ""
-}
-
 // callModel begins the next turn, if the budgets allow one; before it, the log
 // may be condensed.
 func (m *contractMachine) callModel() {
-	if why := m.outOf(); why != "" {
+	if why := m.Spent(); why != "" {
 		m.stop(why)
 		return
 	}
@@ -250,15 +128,14 @@ func (m *contractMachine) ask(role, kind, system string, messages []providers.Me
 	if role == RoleRescue {
 		whom = AskRescue
 	}
-	id, parent := m.becomeAwaiting(stateAwaitingModel)
-	m.issue(CallModel{
-		ID: id, Parent: parent, Role: role, Kind: kind, Whom: whom,
+	c := m.Model(CallModel{
+		Parent: m.parent, Role: role, Kind: kind, Whom: whom,
 		Call: providers.Call{
 			System: system, Messages: messages, Format: format,
 			MaxTokens: m.MaxTokens, Temperature: &temperature, Seed: m.Seed,
 		},
-		Timeout: m.Budgets.TimeLeft(m.used),
 	})
+	m.send(c, c.ID)
 	m.kind = kind
 }
 
@@ -274,8 +151,8 @@ func (m *contractMachine) observe(o observation) {
 // askUser asks the one question of the turn.
 func (m *contractMachine) askUser(question string) {
 	m.question = question
-	id, parent := m.becomeAwaiting(stateAwaitingUser)
-	m.issue(AskUser{ID: id, Parent: parent, Question: question})
+	c := m.User(AskUser{Parent: m.parent, Question: question})
+	m.send(c, c.ID)
 }
 
 func (m *contractMachine) userReplied(ev UserReplied) {

@@ -9,8 +9,9 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// floor is what the loops of one machine share: the counters, what the Step under
-// way returns, and the guards that watch tools rather than conversations.
+// floor is what a machine keeps whatever its strategy, and what its loops share: the
+// counters, what the Step under way returns, and the guards that watch tools rather
+// than conversations.
 type floor struct {
 	Tally
 	out     Ready
@@ -157,9 +158,8 @@ func newLoop(f *floor, t talk) *loop {
 	return l
 }
 
-// tokens estimates how many tokens so many bytes are, estimate those of a text.
-func tokens(bytes int) int     { return (bytes + 3) / 4 }
-func estimate(text string) int { return tokens(len(text)) }
+// tokens estimates how many tokens so many bytes are.
+func tokens(bytes int) int { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
 // offer are the tools as a native call shows them.
 func (t talk) offer() []providers.Tool {

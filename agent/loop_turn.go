@@ -303,14 +303,11 @@ func (l *loop) calledToEnd(r providers.Reply, j *Judgement, i int) {
 	for k := range l.slots {
 		l.slots[k].answer(failure(codeIgnored, tellIgnored), true)
 	}
-	switch {
-	case s.kind == slotGiveUp:
-		s.answer(failure(codeArgs, s.faults[0].Detail), true)
-	case l.final.plain:
-		s.answer(list(s.faults), true)
-	default:
-		s.answer(failure(codeArgs, list(s.faults)), true)
+	told := list(s.faults)
+	if s.kind == slotGiveUp {
+		told = s.faults[0].Detail
 	}
+	s.answer(failure(codeArgs, told), true)
 	l.show()
 	l.next()
 }
@@ -334,7 +331,7 @@ func (l *loop) answered(r providers.Reply, text string, wasCut bool, j *Judgemen
 		l.end = &ending{Status: CannotProceed, Text: clean(r.Refusal)}
 		return
 	}
-	if blank && (l.final == nil || !l.final.must) {
+	if blank {
 		l.unusable(r, j, fault{violationEmpty, tellEmpty})
 		return
 	}

@@ -8,12 +8,11 @@ const (
 	defaultMemoryTokens = 2000
 )
 
-// Remember bounds what was said before in a session, for Params.Memory: the newest
-// exchanges that have an answer, at most turns of them, 0 meaning 10, and together at
-// most tokens, 0 meaning 2,000, by an estimate of four bytes each. What is left begins
-// with a request of the user's; an exchange is shown whole, and one that does not fit
-// hides those before it.
-func Remember(history []Exchange, turns, tokens int) []Exchange {
+// Remember returns the latest exchanges of all that fit: no more than turns of them,
+// 0 meaning 10, and no more than tokens, 0 meaning 2,000, estimated as 4 bytes each.
+// One that does not fit hides those before it; one without an answer is left out. An
+// exchange is kept whole or not at all, so what is left begins with the user.
+func Remember(all []Exchange, turns, tokens int) []Exchange {
 	if turns <= 0 {
 		turns = defaultMemoryTurns
 	}
@@ -21,16 +20,15 @@ func Remember(history []Exchange, turns, tokens int) []Exchange {
 		tokens = defaultMemoryTokens
 	}
 	var kept []Exchange
-	for _, x := range history {
-		if strings.TrimSpace(x.Answer) != "" && strings.TrimSpace(x.Request) != "" {
+	for _, x := range all {
+		if strings.TrimSpace(x.Request) != "" && strings.TrimSpace(x.Answer) != "" {
 			kept = append(kept, x)
 		}
 	}
-	kept = kept[max(0, len(kept)-turns):]
-	from, size := len(kept), 0
-	for from > 0 {
-		x := kept[from-1]
-		if size += estimate(x.Request) + estimate(x.Answer); size > tokens {
+	size, from := 0, len(kept)
+	for from > 0 && len(kept)-from < turns {
+		size += len(kept[from-1].Request) + len(kept[from-1].Answer)
+		if size > tokens*bytesPerToken {
 			break
 		}
 		from--

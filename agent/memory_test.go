@@ -9,22 +9,28 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestRemember(t *testing.T) {
+func TestRememberWhatFits(t *testing.T) {
 	history := []Exchange{{"q1", "a1"}, {"q2", ""}, {"q3", "a3"}, {"", "a4"}, {"q5", "a5"}}
+	long := make([]Exchange, 20)
+	for i := range long {
+		long[i] = Exchange{"q", strings.Repeat("a", 1000)}
+	}
 	for _, test := range []struct {
 		name          string
+		history       []Exchange
 		turns, tokens int
 		want          []Exchange
 	}{
-		{"no bounds", 0, 0, []Exchange{{"q1", "a1"}, {"q3", "a3"}, {"q5", "a5"}}},
-		{"turns", 2, 0, []Exchange{{"q3", "a3"}, {"q5", "a5"}}},
-		{"tokens", 0, 5, []Exchange{{"q3", "a3"}, {"q5", "a5"}}},
-		{"both", 1, 5, []Exchange{{"q5", "a5"}}},
-		{"no room for one", 0, 1, []Exchange{}},
-		{"more turns than there are", 9, 100, []Exchange{{"q1", "a1"}, {"q3", "a3"}, {"q5", "a5"}}},
+		{"defaults", history, 0, 0, []Exchange{{"q1", "a1"}, {"q3", "a3"}, {"q5", "a5"}}},
+		{"default turns", long, 0, 10_000, long[:10]},
+		{"default tokens", long, 20, 0, long[:7]},
+		{"turns", history, 2, 0, []Exchange{{"q3", "a3"}, {"q5", "a5"}}},
+		{"tokens", history, 0, 2, []Exchange{{"q3", "a3"}, {"q5", "a5"}}},
+		{"both", history, 1, 2, []Exchange{{"q5", "a5"}}},
+		{"no room for one", []Exchange{{"q", "a"}, {"q", "four bytes are a token"}}, 0, 1, []Exchange{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			require.Equal(t, test.want, Remember(history, test.turns, test.tokens))
+			require.Equal(t, test.want, Remember(test.history, test.turns, test.tokens))
 		})
 	}
 }
@@ -39,22 +45,22 @@ func TestRememberBounds(t *testing.T) {
 				strings.Repeat("q", rapid.IntRange(0, 20).Draw(t, "request")), strings.Repeat("a", rapid.IntRange(0, 20).Draw(t, "answer")),
 			})
 		}
-		turns, tokens := rapid.IntRange(0, 5).Draw(t, "turns"), rapid.IntRange(0, 20).Draw(t, "tokens")
-		kept, all := Remember(history, turns, tokens), Remember(history, 0, 0)
+		turns, tokens := rapid.IntRange(1, 5).Draw(t, "turns"), rapid.IntRange(1, 20).Draw(t, "tokens")
+		kept, all := Remember(history, turns, tokens), Remember(history, 99, 9999)
 		size := func(list []Exchange) (n int) {
 			for _, x := range list {
 				require.NotEmpty(t, x.Answer)
 				require.NotEmpty(t, x.Request)
-				n += estimate(x.Request) + estimate(x.Answer)
+				n += len(x.Request) + len(x.Answer)
 			}
 			return n
 		}
 		require.True(t, slices.Equal(all[len(all)-len(kept):], kept), "the end of all")
-		require.True(t, turns == 0 || len(kept) <= turns)
-		require.True(t, tokens == 0 || size(kept) <= tokens)
+		require.LessOrEqual(t, len(kept), turns)
+		require.LessOrEqual(t, size(kept), 4*tokens)
 		if len(kept) < len(all) {
 			more := all[len(all)-len(kept)-1:]
-			require.True(t, turns > 0 && len(more) > turns || tokens > 0 && size(more) > tokens)
+			require.True(t, len(more) > turns || size(more) > 4*tokens)
 		}
 	})
 }

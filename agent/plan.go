@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/plan"
-	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -17,6 +16,7 @@ const (
 	defaultPlanSteps     = 50
 	defaultConcurrency   = 4
 	defaultContextTokens = 100_000
+	minPlannerTokens     = 4_000 // of the output: some 50 steps
 )
 
 // planMachine is the strategy of a planner and its steps: a model makes a plan, the
@@ -31,7 +31,8 @@ type planMachine struct {
 
 	// Of the planner.
 	messages []providers.Message
-	planner  int // the command that asks it
+	ids      map[string]bool // of its calls so far
+	planner  int             // the command that asks it
 	whom     Whom
 	attempt  int // from 1
 	lastText string
@@ -41,7 +42,6 @@ type planMachine struct {
 	last     string // the step whose result is the answer
 	results  map[string]json.RawMessage
 	running  map[*loop]work
-	sets     map[string]*tool.Set // of restricted steps, by their tools
 }
 
 // work is what a loop is at: a step, and which of its items.
@@ -56,7 +56,7 @@ func newPlan(p Params) (Machine, error) {
 	}
 	m := &planMachine{
 		Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}}, bounds: p.Plan,
-		results: map[string]json.RawMessage{}, running: map[*loop]work{}, sets: map[string]*tool.Set{},
+		ids: map[string]bool{}, results: map[string]json.RawMessage{}, running: map[*loop]work{},
 	}
 	orDefault(&m.MaxIterations, defaultMaxIterations)
 	orDefault(&m.bounds.Attempts, defaultAttempts)

@@ -37,11 +37,20 @@ func (m *planMachine) askPlanner() {
 			System: plannerSystem(m.Params), Messages: append([]providers.Message(nil), m.messages...),
 			Tools:     []providers.Tool{{Name: offer.Name, Description: offer.Description, Schema: offer.Schema}},
 			Choice:    providers.Choice{Kind: providers.ChoiceNamed, Name: plan.Tool},
-			MaxTokens: m.MaxTokens, Temperature: &temperature, Seed: m.Seed,
+			MaxTokens: plannerTokens(m.MaxTokens), Temperature: &temperature, Seed: m.Seed,
 		},
 	})
 	m.planner = c.ID
 	m.issue(c, c.ID, nil)
+}
+
+// plannerTokens is the output cap of a planner's call: a plan is longer than a turn,
+// and one that is cut is no plan.
+func plannerTokens(most int) int {
+	if most == 0 {
+		return 0 // the provider's own
+	}
+	return max(most, minPlannerTokens)
 }
 
 // plannerFailed asks the second model in the first one's place, if there is one.
@@ -87,7 +96,7 @@ func readPlan(r providers.Reply, known plan.Known) (p plan.Plan, j Judgement, fa
 	if text != "" {
 		p, faults = readPlanText(text, r.Finish, known)
 	}
-	j.Actionable = len(faults) == 0
+	j.Actionable, j.Reason = len(faults) == 0, reasonOK
 	j.Repaired = j.Actionable && len(r.Calls) == 0
 	for _, f := range faults {
 		j.ValidJSON = j.ValidJSON && !notJSON(f.Code)
@@ -162,7 +171,10 @@ func (m *planMachine) sendBack(r providers.Reply, faults []fault) {
 		said.Text, said.Continuation = noOutput, nil
 	}
 	for i, c := range r.Calls {
-		c.ID, c.Name = fmt.Sprintf("plan_%d_%d", m.attempt, i+1), sayable(c.Name) // providers may send an id twice
+		if c.Name = sayable(c.Name); c.ID == "" || m.ids[c.ID] { // providers may send one twice
+			c.ID = fmt.Sprintf("plan_%d_%d", m.attempt, i+1)
+		}
+		m.ids[c.ID] = true
 		said.Calls = append(said.Calls, c)
 	}
 	m.messages = append(m.messages, said)

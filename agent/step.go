@@ -35,10 +35,9 @@ type stepRun struct {
 // newStepRun prepares a step. What it needs is there: the error is one of the plan
 // or of what an earlier step found.
 func (m *planMachine) newStepRun(s plan.Step) (*stepRun, error) {
-	r := &stepRun{Step: s, texts: []string{s.Instructions}}
-	var err error
-	if r.tools, err = m.toolsOf(s); err != nil {
-		return nil, err
+	r := &stepRun{Step: s, tools: m.Tools, texts: []string{s.Instructions}}
+	if s.Tools != nil { // no others are run
+		r.tools = m.Tools.Only(s.Tools)
 	}
 	schema := s.OutputSchema
 	if s.Mode == plan.Process {
@@ -47,6 +46,7 @@ func (m *planMachine) newStepRun(s plan.Step) (*stepRun, error) {
 			return nil, err
 		}
 	}
+	var err error
 	if r.final, err = m.finisherOf(s, schema); err != nil {
 		return nil, err
 	}
@@ -72,32 +72,6 @@ func (r *stepRun) spread(list json.RawMessage) error {
 		r.texts = append(r.texts, text)
 	}
 	return nil
-}
-
-// toolsOf are the tools that a step may use: no others are run.
-func (m *planMachine) toolsOf(s plan.Step) (*tool.Set, error) {
-	if s.Tools == nil {
-		return m.Tools, nil
-	}
-	key := strings.Join(s.Tools, "\n")
-	if set, ok := m.sets[key]; ok {
-		return set, nil
-	}
-	var specs []tool.Spec
-	for _, spec := range m.Tools.Specs() { // in the prompt's order
-		for _, name := range s.Tools {
-			if name == spec.Name {
-				specs = append(specs, spec)
-				break
-			}
-		}
-	}
-	set, err := tool.NewSet(specs)
-	if err != nil {
-		return nil, err
-	}
-	m.sets[key] = set
-	return set, nil
 }
 
 // finisherOf is how a step ends with a value; nil if it ends with a text.

@@ -2,7 +2,10 @@ package agent
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/guard"
@@ -83,7 +86,26 @@ func (t *Tally) end(id int, c Command) {
 }
 
 func (t *Tally) impossible(ev Event) {
-	panic(fmt.Sprintf("agent: impossible event %T with id %d, with %d commands outstanding, over: %v", ev, eventID(ev), len(t.open), t.over))
+	what := fmt.Sprintf("%T", ev)
+	if id := eventID(ev); id > 0 {
+		what += fmt.Sprintf(" with id %d", id)
+	}
+	panic(fmt.Sprintf("agent: impossible event %s while %s", what, t.state()))
+}
+
+// state says what the machine waits for, for a panic.
+func (t *Tally) state() string {
+	switch {
+	case t.over:
+		return "finished"
+	case len(t.open) == 0:
+		return "nothing is awaited"
+	}
+	var awaited []string
+	for _, id := range slices.Sorted(maps.Keys(t.open)) {
+		awaited = append(awaited, fmt.Sprintf("%T with id %d", t.open[id], id))
+	}
+	return "awaiting " + strings.Join(awaited, ", ")
 }
 
 // eventID is that of the command an event answers; 0 if it answers none.

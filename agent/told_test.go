@@ -104,24 +104,3 @@ func TestDigestsOfWhatIsGiven(t *testing.T) {
 	require.Equal(t, Digests("contract", Params{Inputs: []Input{{"a", nil}}})["prompt"], Digests("contract", Params{Inputs: []Input{{"b", json.RawMessage("1")}, {"c", nil}}})["prompt"], "templates, not values")
 	require.Equal(t, plain, Digests("contract", Params{Images: []providers.Image{{}}})["prompt"], "an image needs no words")
 }
-
-func TestRemember(t *testing.T) {
-	var all []Exchange
-	for range 20 {
-		all = append(all, Exchange{strings.Repeat("r", 100), strings.Repeat("a", 100)}) // 50 tokens each
-	}
-	for name, c := range map[string]struct{ turns, tokens, want int }{
-		"defaults":     {0, 0, 10},
-		"turns":        {3, 0, 3},
-		"all of them":  {50, 5000, 20},
-		"tokens":       {0, 100, 2},
-		"just too few": {0, 99, 1},
-		"none fits":    {0, 49, 0},
-	} {
-		require.Len(t, Remember(all, c.turns, c.tokens), c.want, name)
-	}
-	require.Empty(t, Remember(nil, 0, 0))
-	few := []Exchange{{"a", "b"}, {strings.Repeat("x", 400), ""}, {"c", "d"}}
-	require.Equal(t, few[2:], Remember(few, 0, 50), "what is too long hides what was before it")
-	require.Equal(t, few, Remember(few, 3, 0))
-}

@@ -91,8 +91,9 @@ func (m *contractMachine) settle(r tool.Result) {
 }
 
 func (m *contractMachine) issueCall() {
-	m.call.ID, m.call.Parent = m.becomeAwaiting(stateAwaitingTool)
-	m.issue(m.call)
+	m.call.Parent = m.parent
+	m.call = m.Tool(m.call)
+	m.send(m.call, m.call.ID)
 }
 
 // toolReturned takes the outcome of the call under way.

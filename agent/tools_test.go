@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -148,4 +149,23 @@ func TestToolsDigests(t *testing.T) {
 	own := Digests("mine", Params{Tools: testTools(t)})
 	require.Len(t, own, 3)
 	require.NotEqual(t, own["prompt"], Digests("yours", Params{})["prompt"])
+}
+
+// TestToolsPage: the page names everything that the strategy can say.
+func TestToolsPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/tools.md")
+	require.NoError(t, err)
+	for _, word := range []string{
+		violationUnknownTool, violationNotJSON, violationArgs, violationEmpty, violationNotFinal, violationFinal, violationReact, violationConclude, truncated,
+		codeUnknownTool, codeIgnored, codeOneQuestion, codeDenied, codeArgs, codeBudget, codeCircuitOpen, warnIgnored, finalTool, askUserTool.Name, cannotProceedTool.Name,
+		profileNative, profileReact, profileSeed, KindReflect, outputMember,
+	} {
+		require.Contains(t, string(page), "`"+word, word)
+	}
+	for _, why := range []StopReason{MaxSteps, MaxSeconds, MaxTokens, MaxCost, MaxIterations, ContractViolation, FinalSchema, Thrash, Stall} {
+		require.Contains(t, string(page), why)
+	}
+	for _, status := range []Status{Answered, AnsweredAfterClarify, RespondError, Clarify, CannotProceed, Stopped, Failed, Interrupted} {
+		require.Contains(t, string(page), status)
+	}
 }

@@ -58,7 +58,7 @@ func (m *contractMachine) modelReplied(r providers.Reply) {
 		m.finish(Finish{Status: m.answerStatus(v.Turn.Message), Answer: v.Turn.Message})
 	}
 	// What is planned already, a reflect turn, comes first on the ladder.
-	if m.RescueOnContradiction && v.Actionable && v.Contradicts() && m.state != stateFinished && m.next == KindAct {
+	if m.RescueOnContradiction && v.Actionable && v.Contradicts() && !m.over && m.next == KindAct {
 		m.escalate()
 	}
 }

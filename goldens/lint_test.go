@@ -169,6 +169,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("\r0", "\u2028\u0085[")
 	f.Add(head+"tasks:\n  - {id: A, request: Hi, expect: {status: answered, calls: [get_counts: {a: {$regex: '('}}]}}\n", "? [x]\n: y\n")
 	f.Add("name: !!binary aGk=\ntasks: [{}, ~, 1, [], 't.yaml']\nworlds: {a: {from: a}}\n", "tasks: [")
+	f.Add(head+"candidates: [{name: a, agent: tools, provider: p, model: m, batch: {size: 2, delay: 1s}, memory: {off: true}}]\ntasks:\n  - {id: A, session: s, request: 'Do {a}', inputs: {b: [{a: 1}, {}]}, each: b, images: [t.yaml], answer_schema: {type: [array, 'null']}, expect: {status: answered}}\n", "")
 	f.Fuzz(func(t *testing.T, suite, tasks string) {
 		fsys := fstest.MapFS{suiteFile: {Data: []byte(suite)}, "t.yaml": {Data: []byte(tasks)}}
 		s, err := Load(fsys, "s")
@@ -177,6 +178,9 @@ func FuzzLoad(f *testing.F) {
 			for _, task := range s.Tasks {
 				require.NotNil(t, task.World.Zone)
 				require.NotEmpty(t, task.Expect)
+				if task.AnswerSchema != nil {
+					require.NotContains(t, schemaMismatch(task, "{}"), "broken")
+				}
 				for _, e := range task.Expect {
 					require.NoError(t, e.Validate(), "what loads can be scored")
 				}

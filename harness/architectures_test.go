@@ -1,16 +1,21 @@
 package harness_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -49,6 +54,26 @@ func (n nameless) RoundTrip(req *http.Request) (*http.Response, error) {
 	return n.next.RoundTrip(req)
 }
 
+// baffled counts the replies of models that did not know what they were asked.
+type baffled struct {
+	next  http.RoundTripper
+	count *atomic.Int64
+}
+
+func (b baffled) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close() // it was read
+	if err == nil && bytes.Contains(body, []byte("It only understands")) {
+		b.count.Add(1)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, err
+}
+
 // solvedBy counts, by architecture and model, the episodes that were solved; with
 // freely also those that took more steps than the task allows, which are as many as
 // one action a turn needs.
@@ -75,6 +100,9 @@ func TestSimulatedArchitectures(t *testing.T) {
 	}
 	o := recordOptions(t)
 	o.Mode, o.Candidates = recorder.Live, nil
+	var lost atomic.Int64
+	through := o.Transport
+	o.Transport = func(provider string) http.RoundTripper { return baffled{through(provider), &lost} }
 	o.Select.Tasks = unscripted(o.Suite)
 	require.Len(t, o.Select.Tasks, 69)
 	agents := []string{"tools", "tools-react", "plan"}
@@ -89,6 +117,7 @@ func TestSimulatedArchitectures(t *testing.T) {
 	for _, e := range rows.Episodes {
 		require.Empty(t, e.ErrorText, "%s %s", e.Candidate, e.TaskID)
 	}
+	require.Zero(t, lost.Load(), "every prompt is understood")
 	strictly, all := solvedBy(rows, false)
 	freely, _ := solvedBy(rows, true)
 	rate := func(solved map[string]int, agent, model string) float64 {
@@ -174,5 +203,44 @@ func TestArchitecturesOnEveryWire(t *testing.T) {
 	for _, e := range rowsOf(t, replayed).Episodes {
 		calls[e.TaskID] = cmp.Or(calls[e.TaskID], e.ToolCalls)
 		require.Equal(t, calls[e.TaskID], e.ToolCalls, "%s: every architecture makes the same calls", e.Candidate)
+	}
+}
+
+// TestSimulatedFinalSchemas: an answer that is to fit a schema does, from the special
+// tool, in the text protocol and at the end of a plan; weak models are told what is
+// wrong and mend it.
+func TestSimulatedFinalSchemas(t *testing.T) {
+	const schema = `{"type":"object","properties":{"angry_count":{"type":"integer"},"label":{"type":"string","enum":["angry"]},"answer":{"type":"string"}},"required":["angry_count","label","answer"],"additionalProperties":false}`
+	typed := func(strategy string) agent.Strategy {
+		return func(p agent.Params) (agent.Machine, error) {
+			retries := 3
+			p.AnswerSchema, p.FinalRetries = json.RawMessage(schema), &retries
+			return agent.New(strategy, p, nil)
+		}
+	}
+	o := recordOptions(t, "G01", "G04", "C01", "C08")
+	o.Mode, o.Candidates, o.Transport = recorder.Live, nil, anonymous(o.Transport)
+	o.Strategies = map[string]agent.Strategy{"typed": typed("tools"), "typedplan": typed("plan")}
+	for _, name := range []string{"typed", "typed-react", "typedplan"} {
+		for _, model := range sim.Models() {
+			o.Candidates = append(o.Candidates, architecture(name, model, "sim-openai"))
+		}
+	}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	answers := map[string]int{}
+	for _, e := range rowsOf(t, res).Episodes {
+		var answer struct {
+			Count *int `json:"angry_count"`
+			Label string
+		}
+		if json.Unmarshal([]byte(e.Answer), &answer) == nil && answer.Count != nil && answer.Label == "angry" {
+			answers[e.Candidate]++
+			require.Equal(t, "answered", e.Status)
+		}
+		require.False(t, strings.HasSuffix(e.Candidate, "strong.sim-openai") && answer.Count == nil, "%s %s: %s", e.Candidate, e.TaskID, e.Answer)
+	}
+	for _, c := range o.Candidates {
+		require.GreaterOrEqual(t, answers[c.Name], 2, c.Name)
 	}
 }

@@ -54,14 +54,18 @@ func TestDriveOrdersPausesQuestionsAndTools(t *testing.T) {
 		agent.Wait{ID: 4, For: -time.Second},
 		agent.Wait{ID: 6, Parent: 4, For: 2 * time.Second},
 		toolCall(7, 6, "get_job_status"),
+		agent.Wait{ID: 8, Parent: 7},
+		agent.AskUser{ID: 9, Parent: 8, Question: "?"},
+		toolCall(10, 9, "today_range"),
 	}}
 	e := testEpisodeWith(m, goldens.WorldSpec{JobStatus: []string{"done"}, Latency: map[string]time.Duration{"today_range": 3 * time.Second, "get_job_status": 2 * time.Second}})
 	e.drive(context.Background())
-	require.Equal(t, []string{"3@0s", "4@0s", "6@2s", "7@2s", "1@3s", "2@3s"}, m.log)
+	require.Equal(t, []string{"3@0s", "4@0s", "8@0s", "9@0s", "6@2s", "7@2s", "1@3s", "2@3s", "10@3s"}, m.log)
 	require.Equal(t, agent.Answered, e.finish.Status)
 	require.Equal(t, int32(0), e.rows.tools[0].Turn, "no turn asked for it")
 	require.Empty(t, e.rows.tools[0].ParentActionID)
-	require.Equal(t, e.rows.actions[6], e.rows.tools[1].ParentActionID, "a pause may lead to a call")
+	require.Empty(t, e.rows.tools[1].ParentActionID, "nor did it lead to the pauses before the other")
+	require.Equal(t, e.rows.tools[1].ActionID, e.rows.tools[2].ParentActionID, "a pause and a question have no row: what they followed is named")
 }
 
 // What a strategy numbers wrongly would be fed to the wrong command, or to none.

@@ -218,12 +218,13 @@ func (e *episode) carryOut(ctx context.Context, c agent.Command, alone bool) err
 	}
 	switch c := c.(type) {
 	case agent.AskUser:
+		e.rows.pass(c.ID, c.Parent)
 		e.pending = append(e.pending, e.ask(ctx, c))
 	case agent.CallTool:
 		e.pending = append(e.pending, e.callTool(recorder.Ordered(ctx, c.ID), c))
 	case agent.Wait:
 		at := e.clock.Add(max(0, c.For))
-		e.actionID(c.ID, e.clock)
+		e.rows.pass(c.ID, c.Parent)
 		e.pending = append(e.pending, completion{at: at, id: c.ID, event: agent.Waited{At: at, ID: c.ID}})
 	case agent.CallModel:
 		e.start(recorder.Ordered(ctx, c.ID), e.prepare(c), alone)
@@ -291,7 +292,7 @@ func (e *episode) callTool(ctx context.Context, c agent.CallTool) completion {
 	}
 	at := start.Add(result.Duration)
 	row := e.rows.tool(c, result, action, start, at)
-	e.emit(Trace{Tool: &c, Result: &result})
+	e.emit(Trace{Tool: &c, Result: &result, Asked: int(e.rows.asked[c.Parent])})
 	return completion{
 		at: at, id: c.ID, event: agent.ToolReturned{At: at, ID: c.ID, Result: result},
 		apply: func(r agent.Ready, _ bool) { e.rows.toolDone(row, r) },

@@ -156,7 +156,7 @@ func (p *pastRuns) learner(m ledger.Manifest) func(ledger.EpisodeRows) {
 		if !ok || e.InfraError || e.Provider == ScriptedCandidate {
 			return
 		}
-		o, ok := p.observe(rows, c.RescueModel)
+		o, ok := p.observe(rows, c)
 		again := [3]string{c.Digest, tasks[e.TaskID], cmp.Or(e.CassetteDigest, fmt.Sprintf("%s/%s/%s/%d", e.RunID, e.TaskID, e.Candidate, e.Trial))}
 		if !ok || p.seen[again] {
 			return
@@ -191,7 +191,7 @@ func (p *pastRuns) take(key pastKey, o observation) bool {
 // observe counts what an episode came to, from the turn a fork goes on at, at the
 // prices of the day. Writes to a cache are priced as short-lived ones: a ledger
 // does not tell them apart. ok is false for an episode with nothing to learn from.
-func (p *pastRuns) observe(rows ledger.EpisodeRows, rescue string) (o observation, ok bool) {
+func (p *pastRuns) observe(rows ledger.EpisodeRows, c ledger.ManifestCandidate) (o observation, ok bool) {
 	from := 0
 	if p.fork != nil {
 		from = p.fork.Turn
@@ -209,13 +209,21 @@ func (p *pastRuns) observe(rows ledger.EpisodeRows, rescue string) (o observatio
 		if kind, known := kinds[t.Kind]; known {
 			o[kind]++
 		}
-		model := t.Model
-		if t.Role == agent.RoleRescue {
-			model = rescue
-		}
-		o.spend(p.prices, t, model, p.day)
+		o.spend(p.prices, t, askedModel(t, c), p.day)
 	}
 	return o, ok
+}
+
+// askedModel is whom a turn asked. A second model that is asked for a plan or a step
+// of it is known only by the name it answered with.
+func askedModel(t ledger.Turn, c ledger.ManifestCandidate) string {
+	switch {
+	case t.Role == agent.RoleRescue:
+		return c.RescueModel
+	case t.Role == agent.RoleFallback, c.FallbackModel != "" && t.ModelServed == c.FallbackModel:
+		return c.FallbackModel
+	}
+	return t.Model
 }
 
 // spend adds the tokens and the cost of a turn.

@@ -172,7 +172,7 @@ func (o Options) withDefaults() (Options, error) {
 		errs = append(errs, fmt.Errorf("mode %q: must be replay, record or live", o.Mode))
 	}
 	if o.Mode == recorder.Record && o.CassetteDir == "" {
-		errs = append(errs, errors.New("record mode needs a suite folder on disk to write cassettes into: the built-in suite is read-only; write a copy with `cupel init`"))
+		errs = append(errs, errors.New("record mode needs a suite folder on disk to write cassettes into: a built-in suite is read-only; name its folder in the source, such as goldens/counts, or begin a suite with `cupel init`"))
 	}
 	if o.Stale && o.Mode != recorder.Record {
 		errs = append(errs, errors.New("only what is recorded can be recorded again because it is stale: use record mode"))

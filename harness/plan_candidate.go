@@ -34,6 +34,9 @@ func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
 func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error) {
 	c = withCandidateDefaults(c)
 	r := resolvedCandidate{Candidate: c}
+	if err := validate(c); err != nil {
+		return r, err
+	}
 	if _, err := agent.New(c.Agent, agentParams(c), o.Strategies); err != nil {
 		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
 	}
@@ -71,6 +74,17 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 		}
 	}
 	return r, nil
+}
+
+// validate reports everything that is wrong with a candidate's settings. The policy
+// may name its model.
+func validate(c goldens.Candidate) error {
+	name := c.Name
+	c.Name, c.Model = "any", cmp.Or(c.Model, "policy")
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("candidate %s: %w", name, err)
+	}
+	return nil
 }
 
 // agentParams are what a candidate says of its agent, whatever the task.

@@ -66,6 +66,14 @@ func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int
 	return len(b.turns) - 1
 }
 
+// pass says that a command has no row: what follows it follows its parent.
+func (b *rowBuilder) pass(id, parent int) {
+	if turn, ok := b.asked[parent]; ok {
+		b.asked[id] = turn
+	}
+	b.actions[id] = b.actions[parent]
+}
+
 // turnDone fills in what a model call brought and what the machine made of it.
 func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 	t := &b.turns[m.row]

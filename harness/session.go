@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -37,7 +38,7 @@ func (e *SessionError) Error() string {
 // recollection is what the earlier episodes of a session leave to the next.
 type recollection struct {
 	exchanges []agent.Exchange
-	digests   []string // of their cassettes
+	digests   []string // of their cassettes; empty of scripted ones
 	lost      error    // the first that has no result
 }
 
@@ -66,9 +67,7 @@ func (p *planned) remember(m recollection) {
 	}
 	p.lost = m.lost
 	p.params.Memory = slices.Clip(agent.Remember(m.exchanges, p.candidate.Memory.Turns, p.candidate.Memory.Tokens))
-	if len(m.digests) > 0 {
-		p.before = digestOf(m.digests)
-	}
+	p.before = digestOf(m.digests)
 }
 
 // earlier adds to the selected tasks those of their sessions that come before them,
@@ -182,16 +181,19 @@ func (p *plan) leader(i int32, todo []bool) bool {
 }
 
 // inSessions are all episodes of the plan, those of a session in its order.
-func (p *plan) inSessions() []planned {
-	var out []planned
-	for i := range p.len() {
-		if p.leader(int32(i), nil) {
+func (p *plan) inSessions() iter.Seq[planned] {
+	return func(yield func(planned) bool) {
+		for i := range p.len() {
+			if !p.leader(int32(i), nil) {
+				continue
+			}
 			for _, place := range p.unit(int32(i)) {
-				out = append(out, p.at(int(place)))
+				if !yield(p.at(int(place))) {
+					return
+				}
 			}
 		}
 	}
-	return out
 }
 
 // runUnit runs what is to be done of the unit that a queue has at place i. More says

@@ -365,7 +365,16 @@ func TestStaleSessions(t *testing.T) {
 	runTalk(t, o)
 	o.Select.Tasks = nil
 	require.Equal(t, []string{"a/A3/1.yaml", "a/M2/1.yaml", "b/A3/1.yaml", "b/M2/1.yaml"}, sorted(states(o)))
-	require.Equal(t, "stale[session changed (an earlier task of it was recorded anew)]", states(o)["a/M2/1.yaml"])
+	require.Equal(t, "stale[session changed (an earlier task of it was recorded anew, or is another)]", states(o)["a/M2/1.yaml"])
+
+	// One that leaves its session, or that another comes before.
+	o.Suite = talkSuite(t, strings.Replace(sessionSuite, "B2, session: two", "B2", 1))
+	require.Contains(t, states(o), "a/B2/1.yaml")
+	require.NotContains(t, states(o), "c/B2/1.yaml")
+	o.Suite = talkSuite(t, strings.Replace(sessionSuite, "B1, session: two", "B1", 1))
+	require.Contains(t, states(o), "a/B1/1.yaml")
+	require.Contains(t, states(o), "a/B2/1.yaml")
+	o.Suite = talkSuite(t, sessionSuite)
 
 	require.NoError(t, os.Remove(filepath.Join(o.CassetteDir, "a/B1/1.yaml")))
 	require.Equal(t, "stale[session changed (its earlier task B1 is missing)]", states(o)["a/B2/1.yaml"])
@@ -435,3 +444,44 @@ tasks:
 	require.Contains(t, asked[1], "<data>Who\n\nEARLIER:\nuser: Hi\nyou: Hello</data>")
 }
 
+// Agent tools is shown what was said before as the conversation it was.
+func TestSessionsOfToolsRemember(t *testing.T) {
+	const suite = `
+name: talk
+worlds: {may: {now: 2026-05-13T12:00:00Z, zone: UTC}}
+defaults: {world: may, budgets: {max_steps: 3}}
+tasks:
+  - {id: B, session: one, request: First, expect: {status: answered}}
+  - {id: A, session: one, request: Second, expect: {status: answered}}
+`
+	var mu sync.Mutex
+	bodies := map[int]string{}
+	o := talkOptions(t, &parrot{})
+	o.Suite, o.Trials, o.Candidates = talkSuite(t, suite), 1, []goldens.Candidate{{Name: "a", Agent: "tools", Provider: "sim-openai", Model: "m"}}
+	o.Transport = func(string) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			var body struct {
+				Messages []struct{ Role, Content string }
+			}
+			err := json.NewDecoder(r.Body).Decode(&body)
+			text := ""
+			for _, m := range body.Messages[1:] {
+				text += m.Role + ": " + m.Content + "\n"
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			bodies[len(bodies)] = text
+			reply := `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"Hello."}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(reply)), Request: r}, err
+		})
+	}
+	res := runTalk(t, o)
+	require.Equal(t, 2, res.Manifest.Outcomes.Solved)
+	require.Equal(t, map[int]string{0: "user: First\n", 1: "user: First\nassistant: Hello.\nuser: Second\n"}, bodies)
+	o.Mode = recorder.Replay
+	require.Equal(t, res.Manifest.LedgerDigest, runTalk(t, o).Manifest.LedgerDigest)
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"reflect"
 
@@ -36,7 +35,7 @@ func agentSettings(c goldens.Candidate) []ledger.ManifestSetting {
 			out = append(out, ledger.ManifestSetting{Name: name, Value: fmt.Sprintf(format, args...)})
 		}
 	}
-	add("system", c.System != "", "%q (%.12x)", bounded(c.System, 120), sha256.Sum256([]byte(c.System)))
+	add("system", c.System != "", "%q (%.12s)", bounded(c.System, 120), digestOf(c.System))
 	add("max_iterations", c.MaxIterations != 0, "%d", c.MaxIterations)
 	if c.FinalRetries != nil {
 		add("final_retries", true, "%d", *c.FinalRetries)

@@ -163,12 +163,9 @@ func (o Options) status(plan *plan, p planned) (CassetteStatus, error) {
 			digests = append(digests, digest)
 		}
 	}
-	if why != "" {
-		digests = nil // it says more
-	}
 	s, _, err := o.statusAfter(p, digests)
 	if why != "" && (s.State == CassetteFresh || s.State == CassetteStale) {
-		s.State, s.Why = CassetteStale, append(s.Why, why)
+		s.State, s.Why = CassetteStale, append(slices.DeleteFunc(s.Why, func(w string) bool { return w == sessionAnew }), why)
 	}
 	return s, err
 }
@@ -290,6 +287,9 @@ func digestOf(parts ...any) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// sessionAnew is said of a cassette whose episode remembers what is no longer there.
+const sessionAnew = "session changed (an earlier task of it was recorded anew, or is another)"
+
 // changes says how what was recorded differs from what a run would use today.
 // Nothing is said of what a cassette does not say: other tools' have no digests,
 // those without one of the task have one of the whole policy, which says too much.
@@ -305,10 +305,10 @@ func changes(was, is recorder.Header) []string {
 	for _, d := range []struct{ name, hint string }{
 		{"prompt", ""}, {"tools", ""}, {"contract", ""}, {"policy", " (dials or budgets)"},
 		{"task", " (request, world, or its script)"}, {"candidate", " (address, rescue, or what is added to requests)"},
-		{"session", " (an earlier task of it was recorded anew)"},
+		{"session", strings.TrimPrefix(sessionAnew, "session changed")},
 	} {
-		then, now := was.Digests[d.name], is.Digests[d.name]
-		if then != "" && now != "" && then != now && (d.name != "policy" || was.Digests["task"] != "") {
+		then := was.Digests[d.name]
+		if then != "" && then != is.Digests[d.name] && (d.name != "policy" || was.Digests["task"] != "") {
 			why = append(why, d.name+" changed"+d.hint)
 		}
 	}

@@ -118,6 +118,8 @@ type weather struct {
 	slow  time.Duration // at least; up to 4 ms otherwise
 	fast  bool          // no time at all
 	fails bool
+	// says makes the message of a reply, as JSON; nil says a number.
+	says func(request []byte) string
 }
 
 func newWeather(seed uint64) *weather {
@@ -130,7 +132,8 @@ func (w *weather) RoundTrip(r *http.Request) (*http.Response, error) {
 	for most := w.most.Load(); n > most && !w.most.CompareAndSwap(most, n); most = w.most.Load() {
 	}
 	defer w.now.Add(-1)
-	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+	asked, err := io.ReadAll(r.Body)
+	if err != nil {
 		return nil, err
 	}
 	w.mu.Lock()
@@ -147,7 +150,11 @@ func (w *weather) RoundTrip(r *http.Request) (*http.Response, error) {
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
 	}
-	status, body := http.StatusOK, fmt.Sprintf(`{"model":"m","choices":[{"message":{"content":"%d"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`, said)
+	message := fmt.Sprintf(`{"content":"%d"}`, said)
+	if w.says != nil {
+		message = w.says(asked)
+	}
+	status, body := http.StatusOK, fmt.Sprintf(`{"model":"m","choices":[{"message":%s,"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`, message)
 	if fail {
 		status, body = http.StatusServiceUnavailable, `{"error":{"message":"overloaded"}}`
 	}

@@ -72,7 +72,7 @@ func Test[TT T[TT]](t TT, p Params) {
 		t.Fatalf("cupel: %v", err)
 		return
 	}
-	for _, e := range r.plan.inSessions() {
+	for e := range r.plan.inSessions() {
 		name := episodeName(e.task.ID, e.candidate.Name, e.trial)
 		t.Run(name, func(t TT) {
 			t.Helper()

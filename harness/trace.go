@@ -15,9 +15,11 @@ type Trace struct {
 	Call   *providers.Call
 	Answer *providers.Reply
 	Err    error
-	// Tool and Result are a tool call.
+	// Tool and Result are a tool call; Asked is the turn that asked for it, 0 if none
+	// did.
 	Tool   *agent.CallTool
 	Result *tool.Result
+	Asked  int
 	// Question and Reply are an exchange with the user; Silent: nobody answered.
 	Question, Reply string
 	Silent          bool

@@ -13,23 +13,28 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// WriteTranscript writes what happened in an episode for a person to read: each
-// prompt line once, raw outputs, judgements, tool calls and the end.
+// WriteTranscript writes what happened in an episode for a person to read, in the
+// order in which it ended: each prompt line once, raw outputs and calls, judgements,
+// tool calls, what the strategy told of its progress, and the end.
 // Control characters of untrusted text are made visible.
 func WriteTranscript(w io.Writer, traces []Trace) error {
 	var b bytes.Buffer
-	shown := map[string]bool{}
+	shown, turn := map[string]bool{}, 0
 	for _, t := range traces {
 		switch {
 		case t.Call != nil:
 			writeTurn(&b, t, shown)
+			turn = int(t.Turn.Turn)
 			for _, text := range prompts(t.Call) {
 				for line := range strings.Lines(text) {
 					shown[line] = true
 				}
 			}
 		case t.Tool != nil:
-			writeTool(&b, t)
+			writeTool(&b, t, turn)
+		case t.Update != nil:
+			fmt.Fprintf(&b, "── %s: %s\n", visible(t.Update.Phase), visible(t.Update.Status))
+			lines(&b, t.Update.Content)
 		case t.Finish != nil:
 			fmt.Fprintf(&b, "── end: %s", t.Finish.Status)
 			if t.Finish.StopReason != "" {
@@ -55,20 +60,29 @@ func WriteTranscript(w io.Writer, traces []Trace) error {
 }
 
 func writeTurn(b *bytes.Buffer, t Trace, shown map[string]bool) {
-	fmt.Fprintf(b, "── turn %d: %s/%s · model %s · %.3f s", t.Turn.Turn, t.Turn.Role, t.Turn.Kind, visible(t.Call.Model), float64(t.Turn.DurationUs)/1e6)
+	fmt.Fprintf(b, "── turn %d: %s/%s", t.Turn.Turn, visible(t.Turn.Role), visible(t.Turn.Kind))
+	if t.Turn.PlanStep != "" {
+		fmt.Fprintf(b, " · step %s", visible(t.Turn.PlanStep))
+	}
+	fmt.Fprintf(b, " · model %s · %.3f s", visible(t.Call.Model), float64(t.Turn.DurationUs)/1e6)
 	if t.Turn.In != nil {
 		fmt.Fprintf(b, " · %d+%d tokens", *t.Turn.In, *t.Turn.Out)
 	}
 	b.WriteByte('\n')
 	prompt(b, "system prompt", t.Call.System, shown)
 	for _, m := range t.Call.Messages {
-		prompt(b, "prompt ("+m.Role+")", m.Text, shown)
+		prompt(b, "prompt ("+speaker(m)+")", message(m), shown)
 	}
 	if t.Err != nil {
 		section(b, "failed", t.Err.Error())
 		return
 	}
-	section(b, "output", pretty(t.Answer.Text))
+	if t.Answer.Text != "" || len(t.Answer.Calls) == 0 {
+		section(b, "output", pretty(t.Answer.Text))
+	}
+	for _, c := range t.Answer.Calls {
+		section(b, "call "+visible(c.ID)+" of "+visible(c.Name), pretty(c.Args))
+	}
 	if len(t.Turn.Violations) > 0 {
 		section(b, "violations", strings.Join(t.Turn.Violations, "\n"))
 	}
@@ -78,10 +92,50 @@ func writeTurn(b *bytes.Buffer, t Trace, shown map[string]bool) {
 	if t.Turn.Repaired {
 		b.WriteString("   (repaired)\n")
 	}
+	if t.Turn.ErrorKind == KindAbandoned {
+		b.WriteString("   (abandoned: the episode ended before the answer came)\n")
+	}
 }
 
-func writeTool(b *bytes.Buffer, t Trace) {
-	fmt.Fprintf(b, "── tool %s %s → %s", visible(t.Tool.Call.Name), visible(string(t.Tool.Call.Args)), t.Result.Outcome)
+// speaker says whose a message is, and of a tool's which call it answers.
+func speaker(m providers.Message) string {
+	who := visible(m.Role)
+	if m.CallID != "" || m.Name != "" {
+		who += ", " + strings.TrimSpace(visible(m.CallID)+" of "+visible(m.Name))
+	}
+	if m.Failed {
+		who += ", failed"
+	}
+	return who
+}
+
+// message is the text of a message, with a line for each of its calls and for its
+// images.
+func message(m providers.Message) string {
+	text := m.Text
+	line := func(format string, args ...any) {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		text += fmt.Sprintf(format, args...)
+	}
+	for _, c := range m.Calls {
+		line("call %s of %s: %s\n", c.ID, c.Name, c.Args)
+	}
+	if n := len(m.Images); n > 0 {
+		line("(images: %d)\n", n)
+	}
+	return text
+}
+
+// writeTool writes a tool call, and the turn that asked for it unless that is the last
+// one written.
+func writeTool(b *bytes.Buffer, t Trace, turn int) {
+	fmt.Fprintf(b, "── tool %s %s", visible(t.Tool.Call.Name), visible(string(t.Tool.Call.Args)))
+	if t.Asked > 0 && t.Asked != turn {
+		fmt.Fprintf(b, " of turn %d", t.Asked)
+	}
+	fmt.Fprintf(b, " → %s", t.Result.Outcome)
 	if t.Tool.Deduped {
 		b.WriteString(" (same as before, not run again)")
 	}
@@ -98,7 +152,7 @@ func writeTool(b *bytes.Buffer, t Trace) {
 func prompts(c *providers.Call) []string {
 	texts := []string{c.System}
 	for _, m := range c.Messages {
-		texts = append(texts, m.Text)
+		texts = append(texts, message(m))
 	}
 	return texts
 }
@@ -127,6 +181,11 @@ func prompt(b *bytes.Buffer, label, text string, shown map[string]bool) {
 // section writes a label and indented text.
 func section(b *bytes.Buffer, label, text string) {
 	fmt.Fprintf(b, "   %s:\n", label)
+	lines(b, text)
+}
+
+// lines writes indented text.
+func lines(b *bytes.Buffer, text string) {
 	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
 		fmt.Fprintf(b, "   │ %s\n", visible(strings.TrimRight(line, "\r\n")))
 	}

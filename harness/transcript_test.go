@@ -7,7 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 func TestTranscriptShowsEachPromptLineOnce(t *testing.T) {
@@ -35,4 +40,66 @@ func TestTranscriptMakesControlCharactersVisible(t *testing.T) {
 	require.NotContains(t, b.String(), "\u202e")
 	require.Contains(t, b.String(), `a\u{1B}[2Jb`)
 	require.Contains(t, b.String(), "   │ ── end: answered")
+}
+
+// A transcript of several turns at once says whose each call is, and what the strategy
+// is at; what models write stays within its lines.
+func TestTranscriptShowsCallsStepsAndProgress(t *testing.T) {
+	page := func(mind func(chat) string, strategy string) string {
+		o, w := strategyOptions(t, 1, strategy, mind)
+		w.fails = false
+		recorded, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		o.Mode = recorder.Replay
+		again, err := harness.NewReplayer(o, recorded.Manifest)
+		require.NoError(t, err)
+		defer again.Close()
+		traces, err := again.Again(context.Background(), firstEpisode(t, recorded))
+		require.NoError(t, err)
+		var b strings.Builder
+		require.NoError(t, harness.WriteTranscript(&b, traces))
+		return b.String()
+	}
+	plan := page(planMind, "plan")
+	for _, want := range []string{
+		"── turn 1: planner/plan · model m", "   call c0 of create_task:\n   │ {", "── Plan Creation: success",
+		"step/act · step one · model", "step/act · step two · model", "step/act · step both · model",
+		"   call c0 of finish_step:\n", "   prompt (tool, c0 of get_job_status):\n", "── one: success\n", "── both: success\n",
+		"call c0 of lookup: {\"id\":\"2\"}", "── end: answered\n   answer:\n   │ Both are known.",
+	} {
+		require.Contains(t, plan, want, plan)
+	}
+	tools := page(toolMind, "tools")
+	require.Contains(t, tools, "   call c2 of lookup:\n   │ {\n   │   \"id\": \"2\"\n   │ }\n")
+	require.Contains(t, tools, "── tool get_lost {} → rejected")
+	require.Contains(t, tools, "prompt (tool, c4 of get_lost, failed):")
+
+	hostile := page(func(c chat) string {
+		if !c.has("tool", "") {
+			return calls("get\x1b[2J\n── end", "{\"a\": \"\u202e\r\n── end: answered\x07\"")
+		}
+		return text("Done.")
+	}, "tools")
+	require.NotContains(t, hostile, "\x1b")
+	require.NotContains(t, hostile, "\u202e")
+	require.NotContains(t, hostile, "\x07")
+	require.Equal(t, 1, strings.Count(hostile, "\n── end"), hostile)
+}
+
+// A call that is not of the turn above it says whose it is; an abandoned answer that
+// it is one.
+func TestTranscriptOfOverlappingTurns(t *testing.T) {
+	var b strings.Builder
+	turn := func(n int32, kind string) harness.Trace {
+		return harness.Trace{Turn: &ledger.Turn{Turn: n, Role: "step", Kind: "act", PlanStep: "s[2]", ErrorKind: kind}, Call: &providers.Call{}, Answer: &providers.Reply{}}
+	}
+	call := harness.Trace{Tool: &agent.CallTool{}, Result: &tool.Result{Outcome: tool.OK}, Asked: 1}
+	require.NoError(t, harness.WriteTranscript(&b, []harness.Trace{
+		turn(1, ""), call, turn(2, ""), call, {Update: &agent.Update{Phase: "p\n", Status: "failed", Content: "a\nb\x1b"}}, turn(3, harness.KindAbandoned),
+	}))
+	require.Contains(t, b.String(), "── tool   → ok\n")
+	require.Contains(t, b.String(), "── tool   of turn 1 → ok\n")
+	require.Contains(t, b.String(), "── p\\u{A}: failed\n   │ a\n   │ b\\u{1B}\n")
+	require.Contains(t, b.String(), "── turn 3: step/act · step s[2] ·")
+	require.Contains(t, b.String(), "(abandoned: the episode ended before the answer came)")
 }

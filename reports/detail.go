@@ -6,7 +6,8 @@ package reports
 type Detail struct {
 	// System is the system prompt of the first turn.
 	System string
-	Turns  []DetailTurn
+	// Turns are in the ledger's order.
+	Turns []DetailTurn
 	// Answer is what the user was told at the end.
 	Answer string
 	// More is how many turns were left out to keep the detail small.
@@ -26,8 +27,20 @@ type DetailTurn struct {
 	Prompt []Message
 	// Output is the model's raw text; Failed the error in place of a reply.
 	Output, Failed string
-	Steps          []DetailStep
+	// Calls are the tool calls of the reply itself, in its order: also those that
+	// became no step because the strategy answers them itself.
+	Calls []DetailCall
+	// Updates are what the strategy said of its progress after the turn, or before it
+	// where it is the first.
+	Updates []DetailUpdate
+	Steps   []DetailStep
 }
+
+// DetailCall is a tool call as the model wrote it.
+type DetailCall struct{ Tool, Args string }
+
+// DetailUpdate says that a phase of the strategy came to a status.
+type DetailUpdate struct{ Phase, Status, Content string }
 
 // Message is one message of a prompt: the lines that no earlier turn was sent.
 // Same are the others, which were left out.

@@ -27,9 +27,13 @@ type saidView struct {
 	Prompt         []messageView
 	PromptSize     string
 	Output, Failed string
+	Calls          []callView
+	Updates        []string
 	Steps          []stepView
 	More           string
 }
+
+type callView struct{ Tool, Args string }
 
 type messageView struct{ Role, Text string }
 
@@ -39,6 +43,8 @@ type stepView struct{ Tool, Args, Question, Result, Outcome, Class string }
 type saying struct {
 	left    int
 	systems *systems
+	// results are those of earlier turns, which prompts repeat.
+	results map[string]bool
 }
 
 // detail puts what was said beside what the ledger knows: v's turns are copied.
@@ -50,6 +56,7 @@ func (s *saying) detail(v *episodeView, d Detail) {
 		by[d.Turns[i].Turn] = &d.Turns[i]
 	}
 	last, echo := "", ""
+	s.results = map[string]bool{}
 	for i := range turns {
 		t := by[turns[i].N]
 		if t == nil {
@@ -81,17 +88,23 @@ func (s *saying) turn(t *DetailTurn, echo string) *saidView {
 		if i >= maxSteps {
 			continue
 		}
-		text := "(the output of the turn before)"
-		if echo == "" || m.Text != echo {
+		text := ""
+		switch {
+		case echo != "" && m.Text == echo:
+			text = "(the output of the turn before)"
+		case m.Role == "tool" && s.results[m.Text]:
+			text = "(a result shown before)"
+		default:
 			text = s.pretty(m.Text, maxText)
 		}
 		v.Prompt = append(v.Prompt, messageView{brief(m.Role, 20), text})
 	}
 	v.PromptSize = join(", ", plural(len(t.Prompt), "new message"), plural(size, "byte"))
+	s.calls(v, t)
 	for i, step := range t.Steps {
-		if i == maxSteps {
-			v.More = plural(len(t.Steps)-i, "more step")
-			break
+		if s.results[step.Result] = true; i >= maxSteps {
+			v.More = plural(len(t.Steps)-maxSteps, "more step")
+			continue
 		}
 		class := " bad"
 		if step.Outcome == "ok" || step.Outcome == "" {
@@ -103,6 +116,41 @@ func (s *saying) turn(t *DetailTurn, echo string) *saidView {
 		})
 	}
 	return v
+}
+
+// calls shows what the model called that became no step, and the progress told.
+func (s *saying) calls(v *saidView, t *DetailTurn) {
+	steps := map[DetailCall]int{}
+	for _, step := range t.Steps {
+		steps[DetailCall{step.Tool, compact(step.Args)}]++
+	}
+	for i, c := range t.Calls {
+		key := DetailCall{c.Tool, compact(c.Args)}
+		if steps[key] > 0 {
+			steps[key]--
+			continue
+		}
+		if len(v.Calls) == maxSteps {
+			v.More = plural(len(t.Calls)-i, "more call")
+			break
+		}
+		v.Calls = append(v.Calls, callView{brief(c.Tool, 80), s.pretty(c.Args, maxText)})
+	}
+	for i, u := range t.Updates {
+		if i == maxSteps {
+			break
+		}
+		v.Updates = append(v.Updates, s.text(join(": ", join(" ", brief(u.Phase, 60), brief(u.Status, 40)), u.Content), 600))
+	}
+}
+
+// compact is JSON without its spaces; other text as it is.
+func compact(text string) string {
+	var b bytes.Buffer
+	if len(text) > maxText || json.Compact(&b, []byte(text)) != nil {
+		return text
+	}
+	return b.String()
 }
 
 // text bounds s and makes it visible; its lines stay.

@@ -76,7 +76,7 @@ func (v *episodeView) size(lean bool) int {
 		n += 50 + len(c)
 	}
 	for _, t := range v.Turns {
-		n += 48 + len(t.Key) + len(t.What) + len(t.Calls) + len(t.Trouble)
+		n += 48 + len(t.Where) + len(t.Key) + len(t.What) + len(t.Calls) + len(t.Trouble)
 		if !lean || !v.Solved {
 			n += 16 + len(t.Facts)
 		}

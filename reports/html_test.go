@@ -36,11 +36,11 @@ func TestTranscriptOfATroubledEpisode(t *testing.T) {
 		Facts:  "trial 1 · not solved · stopped: thrash · 4 steps · 0 ms · cost unknown",
 		Checks: []string{"numbers: want 4, found 5", "steps: want ≤ 3, found 4"},
 		Turns: []turnView{
-			{1, "tool get_counts " + digest("h1 h2  h1"), "tool get_counts", "", "→ ok 90 ms, other error E_UPSTREAM 1.5 s, ok, answered from cache, error E_CIRCUIT_OPEN, circuit open",
-				"1,200 in, 80 out · $0.00018 · 420 ms · confidence 0.9 · 2 attempts · 1 warning · exchange 0", nil},
-			{2, "reflect", "reflect", "invalid, repaired · not_json:fenced", "", "0 ms", nil},
-			{3, "rescue", "rescue", "no reply: timeout", "", "0 ms", nil},
-			{4, "no action", "no action", "invalid · thrash · stall", "", "0 ms", nil},
+			{1, "tool get_counts " + digest("get_countsh1 otherh2 get_counts get_countsh1"), "tool get_counts", "", "→ 4 calls: ok 90 ms, other error E_UPSTREAM 1.5 s, ok, answered from cache, error E_CIRCUIT_OPEN, circuit open",
+				"1,200 in, 80 out · $0.00018 · 420 ms · confidence 0.9 · 2 attempts · 1 warning · exchange 0", "", nil},
+			{2, "reflect", "reflect", "invalid, repaired · not_json:fenced", "", "0 ms", "", nil},
+			{3, "rescue", "rescue", "no reply: timeout", "", "0 ms", "", nil},
+			{4, "no action", "no action", "invalid · thrash · stall", "", "0 ms", "", nil},
 		},
 	}, v)
 }
@@ -64,6 +64,7 @@ func TestTranscriptIsBounded(t *testing.T) {
 		w.rows.ToolCalls = append(w.rows.ToolCalls, ledger.ToolCall{Key: w.rows.Episodes[0].Key, Seq: int32(i), Turn: 1, ToolName: "x", Outcome: "ok"})
 	}
 	v := shown(Build(w.m, w.rows).Episodes[0])
+	require.Equal(t, "→ 300 calls: 8 × x ok 0 ms, 292 more calls", v.Turns[0].Calls)
 	require.Len(t, v.Turns, maxTurns)
 	require.Equal(t, "440 more turns are in the ledger.", v.More)
 	require.Contains(t, v.Turns[0].Calls, "292 more calls")

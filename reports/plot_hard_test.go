@@ -39,9 +39,24 @@ func hardReports() map[string]Report {
 	one, oneRows := demo(demoProfiles()[:1], 1, 1)
 	return map[string]Report{
 		"one": Build(one, oneRows), "twelve": wide, "tiers": tiers, "huge": huge(), "empty": Build(ledger.Manifest{}, ledger.Rows{}),
-		"foreign": foreign("候補者その一", "gpt-候補-モデル", "مرشح أول", "उम्मीदवार एक", "🚀🚀🚀", "Ωmega-ασκός", "עברית", "ไทย"),
+		"foreign":    foreign("候補者その一", "gpt-候補-モデル", "مرشح أول", "उम्मीदवार एक", "🚀🚀🚀", "Ωmega-ασκός", "עברית", "ไทย"),
+		"strategies": Build(research()), "foreign strategies": foreignStrategies(), "crowd of strategies": manyStrategies(),
 		"hostile": foreign("<script>alert(1)</script>", "a\u202Egnp.exe", "", "   ", "\x00\xff\n", strings.Repeat("W", 500), strings.Repeat("i", 500), "same", "same "),
 	}
+}
+
+// foreignStrategies have names that a picture cannot show, or that are too long.
+func foreignStrategies() Report {
+	return Build(arena{models: []string{"候補", strings.Repeat("W", 200)}, habits: sameHabits("工具", "計画x", strings.Repeat("long ", 30)), tasks: 3, trials: 1}.run())
+}
+
+// manyStrategies are more than a plot shows, and free of charge.
+func manyStrategies() Report {
+	var models []string
+	for i := range 7 {
+		models = append(models, fmt.Sprint("m", i))
+	}
+	return Build(arena{models: models, habits: sameHabits("contract", "tools", "plan"), tasks: 2, trials: 1, edit: func(e *ledger.Episode) { *e.CostNanoUSD = 0 }}.run())
 }
 
 // Whatever the run, the files are well formed and bounded, no picture draws over

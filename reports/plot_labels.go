@@ -102,6 +102,7 @@ func pictured(r Report, f Figure) (_ Report, _ Figure, stands string) {
 			r.Trend[i].Candidate = r.Candidates[k].Name
 		}
 	}
+	key = append(key, r.pictureStrategies()...)
 	if len(key) == 0 {
 		return r, f, ""
 	}

@@ -37,12 +37,22 @@ func (r *Report) plotted() (list []plotted, more int) {
 			}
 			name := agentName(e.Agent)
 			if len(r.Strategies.Groups) > 1 {
-				name += " · " + g.name()
+				name += " · " + r.Strategies.tell(g)
 			}
 			list = append(list, plotted{e, label(name, len(list), 24, seen)})
 		}
 	}
 	return list, more
+}
+
+// tell is what tells a group from the others: its model, or all of its name.
+func (s *Strategies) tell(g *Contest) string {
+	for i := range s.Groups {
+		if o := &s.Groups[i]; o != g && o.Model == g.Model {
+			return g.name()
+		}
+	}
+	return brief(g.Model, 60)
 }
 
 func (r *Report) strategiesTitle() string {

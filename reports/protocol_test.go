@@ -93,9 +93,8 @@ func TestStepsOfAPlanAreItsTurns(t *testing.T) {
 func TestStrategiesAreNotPooled(t *testing.T) {
 	w := byAgent("contract", "tools", "tools ")
 	w.m.Candidates[2].Agent = "tools"
-	for _, c := range w.m.Candidates {
-		w.m.Candidates[0], c = c, w.m.Candidates[0]
-		w.add(1, "t", true, 2, nil)
+	for k := range w.m.Candidates {
+		w.enter(k, "t", 1, true, 2)
 	}
 	r := Build(w.m, w.rows)
 	require.Len(t, r.Groups, 1)

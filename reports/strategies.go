@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cupel-eval/cupel/reports/compare"
@@ -137,6 +138,9 @@ func (r *Report) addStrategies() {
 	for _, c := range all {
 		c.conclude()
 	}
+	if s.Pooled != nil {
+		s.Pooled.Sentence += s.disagreement()
+	}
 	s.note(more)
 	r.Strategies = s
 }
@@ -230,8 +234,32 @@ type entry struct {
 	episode          *Episode
 }
 
-// attempts are an agent's of a task, by trial.
+// attempts are an agent's of a task, by trial, and by candidate within one.
 func (g *ring) attempts(agent, task string) []entry { return g.by[agent][task] }
+
+// at are those of one trial.
+func (g *ring) at(agent, task string, trial int) []entry {
+	list := g.attempts(agent, task)
+	from, _ := slices.BinarySearchFunc(list, trial, func(x entry, trial int) int { return cmp.Compare(x.trial, trial) })
+	to := from
+	for to < len(list) && list[to].trial == trial {
+		to++
+	}
+	return list[from:to]
+}
+
+// sort puts the episodes of each task in order. Of several of one trial by one
+// candidate the first counts.
+func (g *ring) sort() {
+	for _, tasks := range g.by {
+		for task, list := range tasks {
+			slices.SortStableFunc(list, func(a, b entry) int {
+				return cmp.Or(cmp.Compare(a.trial, b.trial), cmp.Compare(a.candidate, b.candidate))
+			})
+			tasks[task] = slices.CompactFunc(list, func(a, b entry) bool { return a.trial == b.trial && a.candidate == b.candidate })
+		}
+	}
+}
 
 // rings are the models that two strategies or more were run with; more is how many
 // strategies and models were left out for their number.
@@ -267,11 +295,13 @@ func (r *Report) rings() (rings []*ring, more int) {
 	if len(all) > 0 {
 		r.enter(of)
 	}
+	for _, g := range all {
+		g.sort()
+	}
 	return all, more
 }
 
-// enter sorts the episodes into the rings of their candidates. Of several episodes of
-// one trial the first counts.
+// enter puts the episodes into the rings of their candidates.
 func (r *Report) enter(of []*ring) {
 	column := map[string]int{}
 	for i, c := range r.Candidates {
@@ -282,14 +312,11 @@ func (r *Report) enter(of []*ring) {
 		k := column[e.Candidate]
 		g, agent := of[k], r.Candidates[k].Agent
 		switch {
-		case g == nil:
+		case g == nil || len(g.agents) < 2:
 		case e.Excluded != "":
 			g.lost[agent]++
 		default:
-			list := g.by[agent][e.Task]
-			if !slices.ContainsFunc(list, func(x entry) bool { return x.candidate == k && x.trial == e.Trial }) {
-				g.by[agent][e.Task] = append(list, entry{k, e.Trial, e})
-			}
+			g.by[agent][e.Task] = append(g.by[agent][e.Task], entry{k, e.Trial, e})
 		}
 	}
 }
@@ -312,12 +339,9 @@ func (r *Report) bouts(rings []*ring, first, second string) (bouts []compare.Bou
 	for i := range r.Tasks {
 		b := compare.Bout{Task: r.Tasks[i].ID}
 		for _, g := range rings {
-			others := g.attempts(second, b.Task)
 			for _, x := range g.attempts(first, b.Task) {
-				for _, y := range others {
-					if x.trial == y.trial {
-						b.Pairs = append(b.Pairs, [2]compare.Attempt{x.episode.attempt(), y.episode.attempt()})
-					}
+				for _, y := range g.at(second, b.Task, x.trial) {
+					b.Pairs = append(b.Pairs, [2]compare.Attempt{x.episode.attempt(), y.episode.attempt()})
 				}
 			}
 		}

@@ -22,7 +22,7 @@ func entrants(rings []*ring, agents []string) []Entrant {
 		for _, task := range g.tasks(agents) {
 			for _, trial := range g.trials(agents, task) {
 				for i, a := range agents {
-					sums[i].add(task, trial, g.attempts(a, task))
+					sums[i].add(task, g.at(a, task, trial))
 				}
 			}
 		}
@@ -48,14 +48,10 @@ func (g *ring) tasks(agents []string) (tasks []string) {
 // trials are those of a task that every agent has a result of, sorted.
 func (g *ring) trials(agents []string, task string) (trials []int) {
 	for _, x := range g.attempts(agents[0], task) {
-		without := func(a string) bool {
-			return !slices.ContainsFunc(g.attempts(a, task), func(y entry) bool { return y.trial == x.trial })
-		}
-		if !slices.ContainsFunc(agents, without) {
+		if !slices.ContainsFunc(agents, func(a string) bool { return len(g.at(a, task, x.trial)) == 0 }) {
 			trials = append(trials, x.trial)
 		}
 	}
-	slices.Sort(trials)
 	return slices.Compact(trials)
 }
 
@@ -68,13 +64,9 @@ type entrance struct {
 }
 
 // add counts the attempts at a trial, of all candidates of the agent, as one.
-func (s *entrance) add(task string, trial int, list []entry) {
-	n, solved, cost, time := 0, 0.0, 0.0, 0.0
+func (s *entrance) add(task string, list []entry) {
+	solved, cost, time := 0.0, 0.0, 0.0
 	for _, x := range list {
-		if x.trial != trial {
-			continue
-		}
-		n++
 		time += float64(x.episode.ElapsedUs)
 		if x.episode.Solved {
 			solved++
@@ -85,10 +77,11 @@ func (s *entrance) add(task string, trial int, list []entry) {
 			cost += float64(*x.episode.CostNanoUSD)
 		}
 	}
-	s.episodes += n
-	s.success = append(s.success, stat.Observation{Cluster: task, Value: solved / float64(n)})
-	s.cost = append(s.cost, stat.Observation{Cluster: task, Value: cost / float64(n)})
-	s.time = append(s.time, stat.Observation{Cluster: task, Value: time / float64(n)})
+	n := float64(len(list))
+	s.episodes += len(list)
+	s.success = append(s.success, stat.Observation{Cluster: task, Value: solved / n})
+	s.cost = append(s.cost, stat.Observation{Cluster: task, Value: cost / n})
+	s.time = append(s.time, stat.Observation{Cluster: task, Value: time / n})
 }
 
 func (s *entrance) measure(e *Entrant) {

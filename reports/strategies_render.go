@@ -34,7 +34,7 @@ func strategyViews(r Report) (views []contestView) {
 		return nil
 	}
 	for i, c := range r.Strategies.contests() {
-		v := contestView{Name: upperFirst(c.name()), Sentence: clip(c.Sentence, 1500), Winner: c.Winner, Open: i == 0}
+		v := contestView{Name: c.name(), Sentence: clip(c.Sentence, 1500), Winner: c.Winner, Open: i == 0}
 		for _, e := range c.Entrants {
 			v.Entrants = append(v.Entrants, e.view())
 		}
@@ -173,10 +173,16 @@ func summaryStrategies(b *strings.Builder, r Report, width int) {
 	if r.Strategies == nil {
 		return
 	}
-	c := r.Strategies.contests()[0]
-	says := c.name() + ": " + c.Sentence
-	if r.Strategies.Pooled != nil {
-		says += fmt.Sprintf(" Each of the %s apart: see the report.", plural(len(r.Strategies.Groups), "model"))
+	wrapped(b, "strategies: ", r.Strategies.contests()[0].name()+": "+r.Strategies.contests()[0].Sentence, width)
+	if r.Strategies.Pooled == nil {
+		return
 	}
-	wrapped(b, "strategies: ", says, width)
+	for i := range r.Strategies.Groups {
+		if i == maxContestLines {
+			wrapped(b, "strategies: ", fmt.Sprintf("%s more, in the report", plural(len(r.Strategies.Groups)-i, "model")), width)
+			break
+		}
+		c := &r.Strategies.Groups[i]
+		wrapped(b, "strategies: ", c.name()+": "+c.short(), width)
+	}
 }

@@ -3,6 +3,8 @@ package reports
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -103,7 +105,7 @@ func TestDuelByHand(t *testing.T) {
 	require.Equal(t, []float64{0.5, 6250, 6.25e6}, []float64{contract.Success.Value, contract.Cost.Value, contract.Time.Value})
 	require.Equal(t, "tools", g.Winner)
 	require.Equal(t, "Tools wins: no other strategy is better in success, cost and time, and it is shown to be better than each in one of them. "+
-		"By the estimates tools is alone on the front of success, cost and time; contract is not (tools is as good in all and better in one). "+
+		"By the estimates tools is alone on the front of success, cost and time; contract is not (tools is no worse in any and better in one). "+
 		"Cost: tools beats contract. Time: tools beats contract. Tokens: tools beats contract. "+
 		"No difference shown in success, steps, tool calls and valid outputs.", g.Sentence)
 }
@@ -242,6 +244,26 @@ func TestStrategiesAreBounded(t *testing.T) {
 	require.Contains(t, strings.Join(s.Notes, " "), fmt.Sprintf("%d more strategies or models", 2*(maxContests+3)+3))
 }
 
+// Where models point to different winners, the pooled contest says so.
+func TestModelsThatDisagree(t *testing.T) {
+	w := byAgent("contract", "tools")
+	w.m.Candidates = append(w.m.Candidates, w.m.Candidates...)
+	for k := range 2 {
+		w.m.Candidates[k+2].Name, w.m.Candidates[k+2].Model = w.m.Candidates[k].Name+"-n", "n"
+	}
+	for i := range 8 {
+		for k, steps := range []int32{6, 3, 3, 6} {
+			w.enter(k, fmt.Sprint("t", i), 1, true, steps+int32(i%2))
+		}
+	}
+	s := Build(w.m, w.rows).Strategies
+	require.Equal(t, []string{"tools", "contract"}, []string{s.Groups[0].Winner, s.Groups[1].Winner})
+	require.Empty(t, s.Pooled.Winner)
+	require.True(t, strings.HasSuffix(s.Pooled.Sentence, "Models disagree on who wins in steps, cost, time and tokens: look at each."), s.Pooled.Sentence)
+	require.Equal(t, "tools wins on success, cost and time; no difference shown in success", s.Groups[0].short())
+	require.NotContains(t, Build(research()).Strategies.Pooled.Sentence, "disagree")
+}
+
 // The same rows in another order of episodes of a task, and on other processors,
 // give the same bytes.
 func TestStrategiesAreDeterministic(t *testing.T) {
@@ -276,6 +298,25 @@ func TestStrategiesWithHostileNames(t *testing.T) {
 	inert(t, render(t, HTML, r))
 }
 
+// Goldens of a synthetic run of three strategies; rewrite them as those of TestGolden.
+func TestGoldenStrategies(t *testing.T) {
+	r := Build(research())
+	for _, c := range renderers() {
+		if c.name != "report.md" && c.name != "plain.txt" {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			got, path := render(t, c.render, r), filepath.Join("testdata", "strategies."+c.name)
+			if *update {
+				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, string(want), got)
+		})
+	}
+}
+
 func TestStrategiesInEveryRendering(t *testing.T) {
 	r := Build(research())
 	page := render(t, HTML, r)
@@ -287,9 +328,9 @@ func TestStrategiesInEveryRendering(t *testing.T) {
 	require.Contains(t, text, "| Steps | contract → tools |")
 	var b bytes.Buffer
 	require.NoError(t, Summary(&b, r, 0))
-	require.Equal(t, 1, strings.Count(b.String(), "strategies: "))
-	require.Contains(t, b.String(), "Each of the 2 models apart")
+	require.Equal(t, 3, strings.Count(b.String(), "strategies: "))
+	require.Contains(t, b.String(), "strategies: sim-weak/weak: on the front: tools and plan; no difference shown in success\n")
 	require.NotContains(t, render(t, JUnit, r), "strateg")
 	require.Equal(t, "On the front of success, cost and time: tools and plan", r.strategiesTitle())
-	require.Contains(t, r.strategiesAlt(), "tools · sim-weak/weak 79.2%")
+	require.Contains(t, r.strategiesAlt(), "tools · weak 79.2%")
 }

@@ -26,6 +26,28 @@ func (c *Contest) conclude() {
 	c.Sentence = strings.Join(parts, ". ") + "."
 }
 
+// short says in a line who wins, and on success.
+func (c *Contest) short() string {
+	var on []string
+	for _, e := range c.Entrants {
+		if e.Front {
+			on = append(on, agentName(e.Agent))
+		}
+	}
+	first := "on the front: " + and(on)
+	switch {
+	case len(on) == 0:
+		first = "no trial has a result of every strategy"
+	case c.Winner != "":
+		first = agentName(c.Winner) + " wins on " + c.axes()
+	}
+	success := "no difference shown in success"
+	if wins := c.wins("solved"); wins != "" {
+		success = "success: " + wins
+	}
+	return first + "; " + success
+}
+
 // agentName is a strategy in a sentence: its name is of the user's making.
 func agentName(agent string) string {
 	if name := brief(strings.TrimSpace(visible(agent)), 40); name != "" {
@@ -55,7 +77,7 @@ func (c *Contest) frontLine() string {
 			continue
 		}
 		by := slices.IndexFunc(c.Entrants, func(o Entrant) bool { return o.Front && o.dominates(e, priced(c.Entrants)) })
-		off = append(off, fmt.Sprintf("%s is not (%s is as good in all and better in one)", agentName(e.Agent), agentName(c.Entrants[by].Agent)))
+		off = append(off, fmt.Sprintf("%s is not (%s is no worse in any and better in one)", agentName(e.Agent), agentName(c.Entrants[by].Agent)))
 	}
 	verb := "are"
 	if len(on) == 1 {
@@ -76,41 +98,15 @@ func (c *Contest) frontLine() string {
 func (c *Contest) winsByMetric() (parts []string) {
 	var open, none []string
 	for _, metric := range c.metrics() {
-		beats := map[string][]string{}
-		var winners []string
-		claims := 0
-		for _, k := range c.Claims {
-			if k.Metric != metric {
-				continue
-			}
-			if k.P != nil {
-				claims++
-			}
-			if k.Winner == "" {
-				continue
-			}
-			loser := k.First
-			if k.Winner == k.First {
-				loser = k.Second
-			}
-			if beats[k.Winner] == nil {
-				winners = append(winners, k.Winner)
-			}
-			beats[k.Winner] = append(beats[k.Winner], agentName(loser))
-		}
+		wins := c.wins(metric)
 		switch {
-		case claims == 0:
-			none = append(none, metricWord(metric))
-			continue
-		case len(winners) == 0:
+		case wins != "":
+			parts = append(parts, metricWord(metric)+": "+wins)
+		case slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.Metric == metric && k.P != nil }):
 			open = append(open, metricWord(metric))
-			continue
+		default:
+			none = append(none, metricWord(metric))
 		}
-		var said []string
-		for _, w := range winners {
-			said = append(said, agentName(w)+" beats "+and(beats[w]))
-		}
-		parts = append(parts, metricWord(metric)+": "+strings.Join(said, ", "))
 	}
 	if len(open) > 0 {
 		parts = append(parts, "no difference shown in "+and(open))
@@ -119,6 +115,64 @@ func (c *Contest) winsByMetric() (parts []string) {
 		parts = append(parts, "no claim about "+and(none)+", which is not known of every episode")
 	}
 	return parts
+}
+
+// wins says who beats whom in a metric; empty where nobody is shown to.
+func (c *Contest) wins(metric string) string {
+	beats := map[string][]string{}
+	var winners []string
+	for _, k := range c.Claims {
+		if k.Metric != metric || k.Winner == "" {
+			continue
+		}
+		if beats[k.Winner] == nil {
+			winners = append(winners, k.Winner)
+		}
+		beats[k.Winner] = append(beats[k.Winner], agentName(k.loser()))
+	}
+	var said []string
+	for _, w := range winners {
+		said = append(said, agentName(w)+" beats "+and(beats[w]))
+	}
+	return strings.Join(said, ", ")
+}
+
+// loser is the other one of a claim that was won.
+func (c *Claim) loser() string {
+	if c.Winner == c.First {
+		return c.Second
+	}
+	return c.First
+}
+
+// disagreement says in what metrics one model shows one winner of two strategies, and
+// another model the other: what all models show together is then no answer.
+func (s *Strategies) disagreement() string {
+	type question struct{ metric, first, second string }
+	answers := map[question]map[string]bool{}
+	var metrics []string
+	for i := range s.Groups {
+		for _, k := range s.Groups[i].Claims {
+			q := question{k.Metric, k.First, k.Second}
+			if k.First > k.Second {
+				q.first, q.second = k.Second, k.First
+			}
+			if k.Winner == "" {
+				continue
+			}
+			if answers[q] == nil {
+				answers[q] = map[string]bool{}
+			}
+			answers[q][k.Winner] = true
+			if len(answers[q]) > 1 && !slices.Contains(metrics, metricWord(k.Metric)) {
+				metrics = append(metrics, metricWord(k.Metric))
+			}
+		}
+	}
+	if metrics == nil {
+		return ""
+	}
+	return " Models disagree on who wins in " + and(metrics) + ": look at each."
 }
 
 // metrics are those that there are claims about, in order.

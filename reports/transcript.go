@@ -25,6 +25,9 @@ type episodeView struct {
 type turnView struct {
 	N                                int
 	Key, What, Trouble, Calls, Facts string
+	// Where is the part of the strategy that decides, such as a step of its plan; empty
+	// in a main loop.
+	Where string
 	// Said is what the ledger does not hold; nil where it is not shown.
 	Said *saidView
 }
@@ -124,10 +127,10 @@ func price(nano *int64) string {
 func turn(t *ledger.Turn, calls []*ledger.ToolCall, solved bool) turnView {
 	v := turnView{N: int(t.Turn)}
 	what := []string{t.NextActionType, t.NextActionName}
-	if t.Kind != "act" {
+	if t.Kind != "act" && t.Kind != "plan" {
 		what = append([]string{t.Kind}, what...)
 	}
-	if t.Role != "main" && t.Role != t.Kind {
+	if v.Where = where(t); v.Where == "" && t.Role != ledger.RoleMain && t.Role != t.Kind {
 		what = append([]string{t.Role}, what...)
 	}
 	if v.What = strings.Clone(brief(join(" ", what...), 80)); v.What == "" {
@@ -136,15 +139,19 @@ func turn(t *ledger.Turn, calls []*ledger.ToolCall, solved bool) turnView {
 	v.Trouble = strings.Clone(trouble(t))
 	var did, args []string
 	for i, c := range calls {
-		args = append(args, c.ArgsHash)
-		if i == maxCalls {
-			did = append(did, fmt.Sprintf("%d more calls", len(calls)-i))
-			break
+		args = append(args, c.ToolName+c.ArgsHash)
+		if i < maxCalls {
+			did = append(did, call(c, t.NextActionName))
 		}
-		did = append(did, call(c, t.NextActionName))
+	}
+	if more := len(calls) - maxCalls; more > 0 {
+		did = append(did, fmt.Sprintf("%d more calls", more))
 	}
 	if len(did) > 0 {
-		v.Calls = "→ " + strings.Join(did, ", ")
+		v.Calls = "→ " + strings.Join(repeated(did), ", ")
+	}
+	if len(calls) > 1 {
+		v.Calls = "→ " + plural(len(calls), "call") + ": " + strings.TrimPrefix(v.Calls, "→ ")
 	}
 	if v.Key = v.What; len(args) > 0 {
 		v.Key += " " + digest(strings.Join(args, " "))
@@ -154,6 +161,35 @@ func turn(t *ledger.Turn, calls []*ledger.ToolCall, solved bool) turnView {
 		v.Facts += fmt.Sprintf(" · exchange %d", t.Interaction)
 	}
 	return v
+}
+
+// repeated writes texts that follow their like once: "5 × ok 150 ms".
+func repeated(list []string) (out []string) {
+	for from := 0; from < len(list); {
+		to := from + 1
+		for to < len(list) && list[to] == list[from] {
+			to++
+		}
+		text := list[from]
+		if to-from > 1 {
+			text = fmt.Sprintf("%d × %s", to-from, text)
+		}
+		out, from = append(out, text), to
+	}
+	return out
+}
+
+// where names the part of the strategy that a turn belongs to, if there are parts.
+func where(t *ledger.Turn) string {
+	switch t.Role {
+	case ledger.RolePlanner:
+		return "planner"
+	case ledger.RoleStep:
+		return strings.Clone(brief(join(" ", "step", t.PlanStep), 60))
+	case ledger.RoleFallback:
+		return "second model"
+	}
+	return ""
 }
 
 // trouble is what was wrong with a turn, in words; empty for a valid one.

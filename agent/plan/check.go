@@ -127,7 +127,10 @@ func (r *reader) checkProcess(at string, s *Step) {
 		switch {
 		case !ok:
 			r.fault(codeSchema, "%s: the result of a process step is the list of its items' results: output_schema must be an array", at)
-		case s.PerItemSchema == nil && items != nil:
+		case s.PerItemSchema != nil || items == nil:
+		case strings.Contains(string(items), `"$ref"`):
+			r.fault(codeSchema, "%s: the items of output_schema refer to the rest of it: give per_item_schema", at)
+		default:
 			s.PerItemSchema = items
 		}
 	}

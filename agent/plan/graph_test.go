@@ -139,7 +139,6 @@ func TestAnyPlanComesToItsEnd(t *testing.T) {
 }
 
 func TestReady(t *testing.T) {
-	t.Log("B025, B026")
 	g := NewProgress(Plan{Steps: graph([]string{"fresh"}, []string{"done"}, []string{"later", "done", "year"}, []string{"unmet", "running"}, []string{"running"})})
 	require.False(t, g.Over())
 	g.Start("done")
@@ -161,7 +160,6 @@ func TestReady(t *testing.T) {
 }
 
 func TestFailureCancelsDependents(t *testing.T) {
-	t.Log("B096, B097")
 	g := NewProgress(Plan{Steps: graph([]string{"e", "d"}, []string{"a"}, []string{"b", "a"}, []string{"c", "b"}, []string{"d", "b", "c"}, []string{"other"})})
 	g.Start("a")
 	require.Equal(t, []string{"e", "b", "c", "d"}, g.Fail("a", "no"))

@@ -77,6 +77,8 @@ func TestReadFaults(t *testing.T) {
 		{"process a text", steps(a, `{"id":"p","instructions":"i","mode":"process","depends_on":["a"]}`), []string{"process.list"}, ""},
 		{"process two lists", steps(list, `{"id":"p","instructions":"i","mode":"process","depends_on":["l","lights"]}`), []string{"process.list"}, "on 2"},
 		{"process into an object", steps(`{"id":"p","instructions":"i","mode":"process","depends_on":["lights"],"output_schema":{"type":"object"}}`), []string{"schema.invalid"}, "must be an array"},
+		{"items that refer to the rest", steps(`{"id":"p","instructions":"i","mode":"process","depends_on":["lights"],"output_schema":{"type":"array","items":{"$ref":"#/$defs/a"},"$defs":{"a":{"type":"string"}}}}`), []string{"schema.invalid"}, "give per_item_schema"},
+		{"items of anything", steps(`{"id":"p","instructions":"i","mode":"process","depends_on":["lights"],"output_schema":{"type":"array","items":{}}}`), nil, ""},
 		{"template", steps(`{"id":"p","instructions":"i","mode":"process","depends_on":["lights"],"per_item_instructions":"tell {"}`), []string{"template.invalid"}, ""},
 		{"no such field", steps(list, `{"id":"p","instructions":"i","mode":"process","depends_on":["l"],"per_item_instructions":"tell {title}"}`), []string{"item.missing"}, "known: name, item"},
 		{"field of text", steps(`{"id":"l","instructions":"i","mode":"discover"}`, `{"id":"p","instructions":"i","mode":"process","depends_on":["l"],"per_item_instructions":"tell {item}"}`), nil, ""},

@@ -151,7 +151,7 @@ func listOf(root tool.JSON) (list tool.JSON, ok bool) {
 func itemSchema(schema json.RawMessage) (items json.RawMessage, ok bool) {
 	root, _, _ := tool.ParseJSON(string(schema))
 	list, _ := listOf(root)
-	if v, found := list.Get("items"); found && v.Kind == '{' && len(v.Members) > 0 && !strings.Contains(v.Raw, `"$ref"`) {
+	if v, found := list.Get("items"); found && v.Kind == '{' && len(v.Members) > 0 {
 		items = json.RawMessage(v.Raw)
 	}
 	return items, isType(root, "array")

@@ -38,7 +38,6 @@ func TestFromText(t *testing.T) {
 }
 
 func TestWithoutThinking(t *testing.T) {
-	t.Log("B013: the block goes, both spaces around it stay")
 	require.Equal(t, "a  b", WithoutThinking("a <think>x\ny</think> b"))
 	require.Equal(t, "a ", WithoutThinking("a <think>x"))
 	require.Empty(t, WithoutThinking(""))

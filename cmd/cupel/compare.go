@@ -44,7 +44,8 @@ baseline, the second is on trial.
 
 BASELINE and TRIAL are RUN or RUN:CANDIDATE; RUN is a run folder, a run id or its
 beginning, "latest" or "previous". Candidates of one name are paired; of two with
-different names, name both. Tasks whose request, world, tools or checks are not
+different names, name both. RUN:AGENT names all candidates of a strategy, which are
+paired by provider and model. Tasks whose request, world, tools or checks are not
 what they were would mislead: the comparison is refused unless --changed says
 what to do. Section regression of cupel.yaml sets levels, margins and the
 known-flaky list.
@@ -55,6 +56,7 @@ suffix names: .html, .md, .xml (JUnit) or .json; "-" followed by a suffix writes
 standard output, as in -o -.json.`,
 		Example: `  cupel compare previous latest
   cupel compare latest:weak latest:strong
+  cupel compare latest:tools latest:plan
   cupel compare previous latest --changed skip -o compare.html -o compare.md`,
 		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.ExactArgs(2)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
@@ -130,8 +132,8 @@ type compared struct {
 	manifest ledger.Manifest
 	episodes iter.Seq2[ledger.EpisodeRows, error]
 	names    []string
-	// chosen says that the caller named them.
-	chosen bool
+	// chosen says that the caller named them; agent that it was by their strategy.
+	chosen, agent bool
 }
 
 // runCandidate is RUN:CANDIDATE. Candidates are made of these characters only.
@@ -147,6 +149,9 @@ func openSide(runs, text string, names []string) (s compared, err error) {
 	}
 	if s.dir, s.manifest, s.episodes, err = openRun(runs, run); err != nil {
 		return s, err
+	}
+	if all := ofAgent(s.manifest, names); all != nil {
+		names, s.agent = all, true
 	}
 	if s.manifest.Candidates, err = only(s.manifest, names); err != nil {
 		return s, err
@@ -206,6 +211,9 @@ func (p *process) compare(cfg config, baseline, trial string, candidates []strin
 // pairUp pairs candidates: one of each side whatever they are called, else those of
 // one name.
 func pairUp(b, t compared) ([]compare.Names, error) {
+	if b.agent || t.agent {
+		return pairModels(b, t)
+	}
 	if sameFolder(b.dir, t.dir) && (len(b.names) != 1 || len(t.names) != 1 || b.names[0] == t.names[0]) {
 		return nil, usage(fmt.Errorf("run %s with itself: name two of its candidates, as in RUN:%s RUN:OTHER; it has: %s",
 			t.manifest.RunID, cmp.Or(strings.Join(t.names[:min(1, len(t.names))], ""), "ONE"), strings.Join(t.names, ", ")))

@@ -1,17 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -242,6 +246,7 @@ type detailBuilder struct {
 	shown  map[string]bool // lines of prompts of earlier turns
 	now    []string        // those of this one
 	system string          // the last one, as it was
+	early  []reports.DetailUpdate
 }
 
 func newDetailBuilder(redact func(field, text string) string) *detailBuilder {
@@ -250,7 +255,7 @@ func newDetailBuilder(redact func(field, text string) string) *detailBuilder {
 
 // detail turns what happened in an episode into what a report shows of it.
 func (b *detailBuilder) detail(traces []harness.Trace) reports.Detail {
-	for _, t := range traces {
+	for _, t := range inTurn(traces) {
 		switch {
 		case t.Finish != nil:
 			b.d.Answer = b.text("answer", t.Finish.Answer)
@@ -260,6 +265,11 @@ func (b *detailBuilder) detail(traces []harness.Trace) reports.Detail {
 			}
 		case t.Call != nil:
 			b.turn(t)
+		case len(b.d.Turns) == 0 && t.Update != nil:
+			b.early = append(b.early, b.update(t.Update))
+		case len(b.d.Turns) > 0 && t.Update != nil:
+			last := &b.d.Turns[len(b.d.Turns)-1]
+			last.Updates = append(last.Updates, b.update(t.Update))
 		case len(b.d.Turns) > 0:
 			last := &b.d.Turns[len(b.d.Turns)-1]
 			last.Steps = append(last.Steps, b.step(t))
@@ -268,8 +278,35 @@ func (b *detailBuilder) detail(traces []harness.Trace) reports.Detail {
 	return b.d
 }
 
+// inTurn puts what happened into the order of the ledger: turns by their number, each
+// with what followed it. Turns that are under way at once end in another order.
+func inTurn(traces []harness.Trace) []harness.Trace {
+	numbers, number := make([]int32, len(traces)), int32(0)
+	at := make([]int, len(traces))
+	for i, t := range traces {
+		switch {
+		case t.Turn != nil:
+			number = t.Turn.Turn
+		case t.Finish != nil:
+			number = math.MaxInt32
+		}
+		numbers[i], at[i] = number, i
+	}
+	slices.SortStableFunc(at, func(i, k int) int { return cmp.Compare(numbers[i], numbers[k]) })
+	sorted := make([]harness.Trace, len(traces))
+	for i, from := range at {
+		sorted[i] = traces[from]
+	}
+	return sorted
+}
+
+func (b *detailBuilder) update(u *agent.Update) reports.DetailUpdate {
+	return reports.DetailUpdate{Phase: b.text("phase", u.Phase), Status: b.text("status", u.Status), Content: b.text("update", u.Content)}
+}
+
 func (b *detailBuilder) turn(t harness.Trace) {
-	turn := reports.DetailTurn{Turn: int(t.Turn.Turn)}
+	turn := reports.DetailTurn{Turn: int(t.Turn.Turn), Updates: b.early}
+	b.early = nil
 	if len(b.d.Turns) == 0 {
 		b.d.System = b.text("system prompt", t.Call.System)
 	} else if t.Call.System != b.system {
@@ -277,7 +314,11 @@ func (b *detailBuilder) turn(t harness.Trace) {
 	}
 	b.system = t.Call.System
 	for _, m := range t.Call.Messages {
-		if text, same := b.fresh(b.redact("prompt", m.Text)); text != "" {
+		text := m.Text
+		if n := len(m.Images); n > 0 {
+			text += fmt.Sprintf("\n[images: %d]\n", n)
+		}
+		if text, same := b.fresh(b.redact("prompt", text)); text != "" {
 			turn.Prompt = append(turn.Prompt, reports.Message{Role: m.Role, Text: b.cut(text), Same: same})
 		}
 	}
@@ -286,6 +327,9 @@ func (b *detailBuilder) turn(t harness.Trace) {
 		turn.Failed = b.text("error", t.Err.Error())
 	} else {
 		turn.Output = b.text("output", t.Answer.Text)
+		for _, c := range t.Answer.Calls {
+			turn.Calls = append(turn.Calls, reports.DetailCall{Tool: b.text("tool", c.Name), Args: b.text("arguments", c.Args)})
+		}
 	}
 	b.d.Turns = append(b.d.Turns, turn)
 }

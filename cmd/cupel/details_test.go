@@ -23,6 +23,49 @@ import (
 	"github.com/cupel-eval/cupel/reports"
 )
 
+// Turns that were under way at once are told in the ledger's order, each with its own
+// calls, and with what the strategy said of its progress.
+func TestDetailOfTurnsAtOnce(t *testing.T) {
+	turn := func(n int, calls ...string) harness.Trace {
+		reply := &providers.Reply{Text: fmt.Sprint("turn ", n)}
+		for _, c := range calls {
+			reply.Calls = append(reply.Calls, providers.ToolCall{Name: c, Args: "{}"})
+		}
+		images := []providers.Image{{URL: "x"}, {URL: "y"}}
+		return harness.Trace{Turn: &ledger.Turn{Turn: int32(n)}, Call: &providers.Call{Messages: []providers.Message{{Role: "user", Text: fmt.Sprint(n), Images: images}}}, Answer: reply}
+	}
+	ran := func(name string) harness.Trace {
+		return harness.Trace{Tool: &agent.CallTool{Call: tool.Call{Name: name, Args: []byte("{}")}}, Result: &tool.Result{Outcome: tool.OK, Value: []byte(`"` + name + `"`)}}
+	}
+	told := func(phase string) harness.Trace {
+		return harness.Trace{Update: &agent.Update{Phase: phase, Status: "started"}}
+	}
+	d := newDetailBuilder(func(_, s string) string { return s }).detail([]harness.Trace{
+		told("planning"), turn(1, "create_task"), told("a"), told("b"),
+		turn(3, "open", "extract"), ran("open"), ran("extract"), turn(2, "search"), ran("search"), told("b done"),
+		{Finish: &agent.Finish{Answer: "41"}},
+	})
+	var got []string
+	for _, u := range d.Turns {
+		line := u.Output
+		for _, c := range u.Calls {
+			line += " calls " + c.Tool
+		}
+		for _, s := range u.Steps {
+			line += " ran " + s.Tool + s.Result
+		}
+		for _, p := range u.Updates {
+			line += " told " + p.Phase
+		}
+		got = append(got, line)
+	}
+	require.Equal(t, []string{
+		"turn 1 calls create_task told planning told a told b", `turn 2 calls search ran search"search" told b done`, `turn 3 calls open calls extract ran open"open" ran extract"extract"`,
+	}, got)
+	require.Equal(t, "41", d.Answer)
+	require.Equal(t, "1\n[images: 2]\n", d.Turns[0].Prompt[0].Text)
+}
+
 // countsRun replays tasks of the built-in suite into a run folder.
 func countsRun(t testing.TB, sel harness.Selection) (*process, harness.Options, string) {
 	t.Helper()
@@ -181,19 +224,20 @@ func TestDetailHoldsNoSecret(t *testing.T) {
 	secrets := recorder.NewSecrets(canary)
 	traces := []harness.Trace{
 		{
-			Turn: &ledger.Turn{Turn: 1}, Answer: &providers.Reply{Text: strings.Repeat("x", maxDetailText-5) + canary},
+			Turn: &ledger.Turn{Turn: 1}, Answer: &providers.Reply{Text: strings.Repeat("x", maxDetailText-5) + canary, Calls: []providers.ToolCall{{Name: canary, Args: canary}}},
 			Call: &providers.Call{System: canary, Messages: []providers.Message{{Text: "a\n" + canary + "\n"}}},
 		},
 		{Tool: &agent.CallTool{Call: tool.Call{Name: canary, Args: []byte(`"` + canary + `"`)}}, Result: &tool.Result{Outcome: tool.OK, Value: []byte(`"` + canary + `"`)}},
 		{Tool: &agent.CallTool{}, Result: &tool.Result{Outcome: tool.Error, Code: canary, Message: canary}},
 		{Question: canary, Reply: canary},
+		{Update: &agent.Update{Phase: canary, Status: canary, Content: canary}},
 		{Turn: &ledger.Turn{Turn: 2}, Call: &providers.Call{System: "now " + canary}, Err: errors.New(canary)},
 		{Finish: &agent.Finish{Answer: canary}},
 	}
 	d := newDetailBuilder(secrets.Redact).detail(traces)
 	text := fmt.Sprintf("%+v", d)
 	require.NotContains(t, text, "canar")
-	require.Equal(t, 12, strings.Count(text, recorder.Hidden))
+	require.Equal(t, 17, strings.Count(text, recorder.Hidden))
 	require.True(t, strings.HasSuffix(d.Turns[0].Output, "x[secr… (3 bytes more)"), "cut afterwards")
 }
 

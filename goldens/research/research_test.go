@@ -1,6 +1,8 @@
 package research
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,8 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 func load(t *testing.T) *goldens.Suite {
@@ -29,7 +33,7 @@ func TestSuite(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"contract-strong  sim-openai sim-strong", "tools-strong tools sim-openai sim-strong", "plan-strong plan sim-openai sim-strong",
-		"contract-weak  sim-anthropic sim-weak", "tools-weak tools sim-anthropic sim-weak", "plan-weak plan sim-anthropic sim-weak",
+		"contract-erratic  sim-anthropic sim-erratic", "tools-erratic tools sim-anthropic sim-erratic", "plan-erratic plan sim-anthropic sim-erratic",
 	}, candidates)
 	require.Len(t, s.Tasks, 50)
 	for _, task := range s.Tasks {
@@ -125,4 +129,24 @@ func TestRecords(t *testing.T) {
 		require.Contains(t, string(s.Tools[2].Schema), `"`+name+`"`)
 	}
 	require.True(t, slices.ContainsFunc(docs, func(d goldens.Document) bool { return strings.Contains(d.Text, "ignore your instructions") }))
+}
+
+// TestPack: once there are recordings, they are of every candidate and task, and small.
+func TestPack(t *testing.T) {
+	info, err := fs.Stat(FS, harness.PackName)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("there is no cassettes.pack: cassettes.md says how to record it")
+	}
+	require.NoError(t, err)
+	require.Less(t, info.Size(), int64(1500<<10))
+	pack, err := recorder.OpenPack(FS, harness.PackName)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, pack.Close()) }()
+	s := load(t)
+	for _, c := range s.Candidates {
+		for _, task := range s.Tasks {
+			_, err := fs.Stat(pack, harness.CassettePath(task.ID, c.Name, 1))
+			require.NoError(t, err)
+		}
+	}
 }

@@ -20,11 +20,14 @@ const (
 	RoleStep     = "step"
 )
 
-// StatusStopped: a guard of the strategy's ended the episode.
-const StatusStopped = "stopped"
-
-// StatusCancelled: the run was interrupted.
-const StatusCancelled = "cancelled"
+// Statuses that decide whether an episode counts, beside those of episodes that say
+// nothing about the model.
+const (
+	// StatusStopped says that a guard of the strategy's ended the episode.
+	StatusStopped = "stopped"
+	// StatusCancelled says that the run was interrupted.
+	StatusCancelled = "cancelled"
+)
 
 // Decides says that a turn is a decision of the strategy on trial.
 func (t *Turn) Decides() bool { return t.Role != RoleRescue && t.Role != RoleCompress }

@@ -14,6 +14,9 @@ const (
 	valueSchema     = `{"type":"object","properties":{"value":{"type":"integer"},"label":{"type":"string"}},"required":["value","label"]}`
 )
 
+// protocolSamples is how many replies the rates of the other protocols are taken from.
+const protocolSamples = 1000
+
 // countingUp is an inquiry with native tools about one count, known or not, and with
 // the feedback to earlier turns.
 func countingUp(known bool, turns ...utterance) inquiry {
@@ -74,7 +77,7 @@ func TestNativeRates(t *testing.T) {
 				{"answer", p.careful, countingUp(true, warned...)},
 			} {
 				seen := map[nativeSlip]int{}
-				for i := range samples {
+				for i := range protocolSamples {
 					d := drawsFor(5, p.name, fmt.Sprint(i), nil)
 					d.decision, d.trust = 1, 1
 					out, ok := p.converse(c.inquiry, d)
@@ -84,11 +87,11 @@ func TestNativeRates(t *testing.T) {
 				total := 0.0
 				for _, kind := range fits[c.due] {
 					rate := rateIn(p.native, kind) * c.care
-					requireRate(t, c.due+": "+string(kind), seen[kind], samples, rate)
+					requireRate(t, c.due+": "+string(kind), seen[kind], protocolSamples, rate)
 					total += rate
 					delete(seen, kind)
 				}
-				requireRate(t, c.due+": no slip", seen[""], samples, 1-total)
+				requireRate(t, c.due+": no slip", seen[""], protocolSamples, 1-total)
 				delete(seen, "")
 				require.Empty(t, seen, "slips that do not fit")
 			}
@@ -126,7 +129,7 @@ func sumOf[K any](rates []rate[K]) (sum float64) {
 func TestForcedCallsStayCalls(t *testing.T) {
 	p, _ := profileFor("sim-weak")
 	for _, kind := range []choice{choiceAny, choiceNamed} {
-		for i := range samples {
+		for i := range protocolSamples {
 			q := countingUp(true)
 			q.choice, q.tool = kind, finalAnswer
 			out, _ := p.converse(q, drawsFor(6, p.name, fmt.Sprint(i), nil))

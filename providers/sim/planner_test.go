@@ -80,6 +80,28 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// TestPlansAreSelfContained: what was said before, or at length, is told in the
+// instructions in few words.
+func TestPlansAreSelfContained(t *testing.T) {
+	p, _ := profileFor("sim-strong")
+	q := planning("And yesterday?")
+	q.messages = append([]utterance{user("How many angry messages today?"), {own: true, text: "angry messages on 2026-05-13: 394."}}, q.messages...)
+	out, _ := p.converse(q, calm)
+	require.Equal(t, "Count the angry messages yesterday with get_counts.", planned(t, out).Steps[0].Instructions)
+	long := strings.Repeat("The weather was fine. ", 20) + "How many praise messages on 2026-05-03?"
+	out, _ = p.converse(planning(long), calm)
+	require.Equal(t, "Count the praise messages on 2026-05-03 with get_counts.", planned(t, out).Steps[0].Instructions)
+}
+
+// TestPlansFitTheLimit: a plan with a step for each label stays within what a policy
+// lets a model put out.
+func TestPlansFitTheLimit(t *testing.T) {
+	p, _ := profileFor("sim-strong")
+	out, _ := p.converse(planning("Give me today's counts for angry, praise and info."), calm)
+	require.Len(t, planned(t, out).Steps, 5)
+	require.Less(t, estimateTokens(out.calls[0].args), 600)
+}
+
 // TestPlanSlips: each slip is what its name says, and what is refused makes careful.
 func TestPlanSlips(t *testing.T) {
 	steps := []planStep{
@@ -110,17 +132,17 @@ func TestPlanRates(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			for care, turns := range map[float64][]utterance{1: nil, p.careful: refused} {
 				seen := map[planSlip]int{}
-				for i := range samples {
+				for i := range protocolSamples {
 					out, ok := p.converse(planning(request, turns...), drawsFor(7, p.name, fmt.Sprint(i), nil))
 					require.True(t, ok)
 					seen[planSlipOf(t, out)]++
 				}
 				total := 0.0
 				for _, r := range p.planning {
-					requireRate(t, string(r.kind), seen[r.kind], samples, r.p*care)
+					requireRate(t, string(r.kind), seen[r.kind], protocolSamples, r.p*care)
 					total += r.p * care
 				}
-				requireRate(t, "no slip", seen[""], samples, 1-total)
+				requireRate(t, "no slip", seen[""], protocolSamples, 1-total)
 			}
 		})
 	}
@@ -156,7 +178,7 @@ func planSlipOf(t *testing.T, out spoken) planSlip {
 // TestForcedPlanIsACall: where the call is required, no text comes in its place.
 func TestForcedPlanIsACall(t *testing.T) {
 	p, _ := profileFor("sim-weak")
-	for i := range samples {
+	for i := range protocolSamples {
 		q := planning("angry on 2026-05-03")
 		q.choice, q.tool = choiceNamed, createTask
 		out, _ := p.converse(q, drawsFor(8, p.name, fmt.Sprint(i), nil))

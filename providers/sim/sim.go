@@ -4,19 +4,26 @@
 // error in the same format comes out. Each wire turns its request into the same
 // inquiry, and the same completion into its body or frames.
 //
-// Three models really read the contract prompt they are sent: a rule-based
-// reader works out labels, dates and intent of the request in English, Spanish,
-// German, French or Chinese, looks at what the scratchpad already holds, and
-// decides on the next contract object. They know no task and no expectation.
-// On top of that each model makes mistakes at the rates documented in
-// profile.go, drawn from a seeded stream, so that the same request with the
-// same X-Client-Request-Id under the same seed gets the same bytes.
+// Three models really read the prompt they are sent: a rule-based reader works
+// out labels, dates and intent of the request in English, Spanish, German, French
+// or Chinese, looks at what is known already, and decides what to do next. They
+// know no task and no expectation. On top of that each model makes mistakes at the
+// rates documented in profile.go, drawn from a seeded stream, so that the same
+// request with the same X-Client-Request-Id under the same seed gets the same
+// bytes.
 //
-// The prompt may be one message, or the first of a conversation whose later
-// messages add observations. A format and a tool that must be called, as each
-// wire asks for them, leave out the slips they rule out; these models call no
-// tool that may be called. Requests are refused where the real servers refuse
-// them. Asked to compress a RAW LOG, the models answer with the seven headings of
+// They tell by the prompt what is wanted of them, and the same mind decides for
+// all: the next contract object; calls of the tools on offer, several at once but
+// for the weakest, and an answer, a question or a refusal as text or by the special
+// tool for it; the same in the text protocol (Thought, Action, Action Input,
+// Observation, Final Answer); a plan for create_task; the work on one step of a
+// plan, from the results of others to finish_step; or a summary of a step. See
+// protocol.go. Any other prompt gets a sentence that says so.
+//
+// The contract prompt may be one message, or the first of a conversation whose
+// later messages add observations. A format and a tool that must be called, as each
+// wire asks for them, leave out the slips they rule out. Requests are refused where
+// the real servers refuse them. Asked to compress a RAW LOG, the models answer with the seven headings of
 // a scratchpad, facts only.
 //
 // Another model, Probe, says and does what it is told to, on any wire.

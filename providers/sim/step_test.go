@@ -75,9 +75,9 @@ func TestSteps(t *testing.T) {
 // TestStepsHaveNobodyToAsk: a needless question does not happen where no one answers.
 func TestStepsHaveNobodyToAsk(t *testing.T) {
 	p, _ := profileFor("sim-weak")
-	for i := range uint64(samples) {
+	for i := range uint64(protocolSamples) {
 		d := calm
-		d.decision, d.decisionDetail = float64(i)/samples, i*0x9e3779b97f4a7c15
+		d.decision, d.decisionDetail = float64(i)/protocolSamples, i*0x9e3779b97f4a7c15
 		out, _ := p.converse(stepping("Count the angry messages on 2026-05-03 with get_counts.", "", countSchema, []string{getCounts}), d)
 		require.Len(t, out.calls, 1, "%+v", out)
 		require.Contains(t, []string{getCounts, finishStep}, out.calls[0].name)

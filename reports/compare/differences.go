@@ -72,8 +72,30 @@ func (d *differences) candidates(p Names, b, t ledger.ManifestCandidate) {
 	d.add("output mode", where, b.OutputMode, t.OutputMode)
 	d.add("prompt", where, b.PromptProfile, t.PromptProfile)
 	d.add("rescue model", where, b.RescueModel, t.RescueModel)
+	d.settings(where, b, t)
 	if len(*d) == known && b.Digest != t.Digest && b.Digest != "" && t.Digest != "" {
 		d.add("candidate", where, "digest "+short(b.Digest), fmt.Sprintf("digest %s: another setting that runs do not name (%s)", short(t.Digest), unnamed))
+	}
+}
+
+// settings compares what is said to the agents of a pair, and bounds them.
+func (d *differences) settings(where string, b, t ledger.ManifestCandidate) {
+	d.add("fallback model", where, b.FallbackModel, t.FallbackModel)
+	value := func(c ledger.ManifestCandidate, name string) string {
+		for _, s := range c.Settings {
+			if s.Name == name {
+				return s.Value
+			}
+		}
+		return ""
+	}
+	for _, s := range b.Settings {
+		d.add(s.Name, where, s.Value, value(t, s.Name))
+	}
+	for _, s := range t.Settings {
+		if value(b, s.Name) == "" {
+			d.add(s.Name, where, "", s.Value)
+		}
 	}
 }
 

@@ -1,0 +1,32 @@
+package cupel_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPlanPage: docs/plan.md names every fault of a plan and every violation of a
+// step.
+func TestPlanPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("docs", "plan.md"))
+	require.NoError(t, err)
+	found := 0
+	for _, c := range constants(t, filepath.Join("agent", "plan")) {
+		if strings.HasPrefix(c.name, "code") {
+			require.Contains(t, string(page), "`"+c.text+"`", c.name)
+			found++
+		}
+	}
+	require.Greater(t, found, 20)
+	for _, c := range constants(t, "agent") {
+		if strings.HasPrefix(c.name, "violation") && strings.HasPrefix(c.text, "step.") {
+			require.Contains(t, string(page), "`"+c.text+"`", c.name)
+			found++
+		}
+	}
+	require.Greater(t, found, 23)
+}

@@ -1,0 +1,48 @@
+package compare
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+func attempt(solved bool, steps int32, cost, tokens *int64) Attempt {
+	return Attempt{Solved: solved, Steps: steps, ToolCalls: steps - 1, Judged: steps, Valid: steps - 1, ElapsedUs: int64(steps) * 1000, Cost: cost, Tokens: tokens}
+}
+
+// Two tasks, the second of two trials; numbers by hand.
+func TestContest(t *testing.T) {
+	n := func(v int64) *int64 { return &v }
+	metrics := Contest([]Bout{
+		{Task: "a", Pairs: [][2]Attempt{{attempt(true, 4, n(10), nil), attempt(true, 2, n(4), n(7))}}},
+		{Task: "b", Pairs: [][2]Attempt{
+			{attempt(false, 9, n(30), n(5)), attempt(true, 3, n(6), n(7))}, {attempt(true, 5, n(20), n(5)), attempt(true, 4, n(8), n(7))},
+		}},
+	})
+	var names []string
+	by := map[string]Metric{}
+	for _, m := range metrics {
+		names, by[m.Name] = append(names, m.Name), m
+		require.Equal(t, stat.NotJudged, m.Verdict)
+		require.Nil(t, m.Adjusted)
+		require.False(t, m.Gates)
+		require.NotContains(t, m.Note, "McNemar")
+	}
+	require.Equal(t, []string{"solved", "steps", "cost", "elapsed", "tokens", "tool_calls", "valid_json"}, names)
+	values := func(name string) []float64 { return []float64{*by[name].Baseline, *by[name].Trial} }
+	require.Equal(t, []float64{2.0 / 3, 1}, values("solved"))
+	require.Equal(t, []float64{4.5, 3}, values("steps"), "of the two that both solved")
+	require.Equal(t, []float64{20, 6}, values("cost"))
+	require.Equal(t, []float64{6000, 3000}, values("elapsed"))
+	require.Equal(t, []float64{5, 2}, values("tool_calls"))
+	require.InDeltaSlice(t, []float64{15.0 / 18, 6.0 / 9}, values("valid_json"), 1e-12)
+	require.InDelta(t, 0.5, *by["cost"].P, 1e-12, "two tasks to one side")
+	require.Equal(t, []int{3, 2}, []int{by["cost"].N, by["cost"].Clusters})
+	require.Nil(t, by["tokens"].P)
+	require.Contains(t, by["tokens"].Note, "1 paired episode without token counts")
+	for _, m := range Contest(nil) {
+		require.Nil(t, m.P, m.Name)
+	}
+}
