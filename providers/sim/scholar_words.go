@@ -27,7 +27,6 @@ const (
 	roleAtLeast // >=, also behind the number
 	roleAtMost  // <=
 	roleWithin  // between
-	roleDuring  // in
 	roleThan
 	roleEither // or
 	roleBoth   // and, comma
@@ -37,9 +36,8 @@ const (
 	roleInput   // given
 	roleNegated
 	roleBy
-	roleSame // the same, whoever
-	roleGap  // difference, how much
-	roleEach
+	roleSame     // the same, whoever
+	roleGap      // difference, how much
 	roleUnit     // field is what it measures
 	roleStop     // ends a sentence or a clause
 	roleSeek     // search
@@ -71,7 +69,20 @@ const (
 
 // researchWords is the vocabulary: English, and nothing of any library.
 var researchWords = map[role][]string{
-	roleIdle:   {"", `the|a|an|of|is|are|was|were|do|does|did|has|have|had|having|be|been|being|that|this|there|me|us|i|you|we|can|could|would|will|should|shall|please|on|in|at|to|with|for|from|about|tell|say|what|when|and also|its|their|how|year|years|date|full|name|names|named|called|known|located|stands|stand|situated|found|lie|lies|along|value|values|data|record|records|recorded|entry|exact|exactly|go|come|comes|came|get|got|it's|what's|who's|kind|type|sort|make|made|much|many|one's|if|then|so|now|just|only|some|any|want|wish|need|like|know|interested|like to know|find out|look up|let|ok|okay|hello|hi|thanks|thank|also|question|quick|hey|dear|according|library|archive|documents|document|once|back|up|out|off|day|time|long ago|as|whose|work|works|according to|kindly|could you|i'd|i'm|here|off|become|became|becoming|currently|today|still|own|fitted|equipped|together|altogether|overall|combined|respectively|whole|entire|light's|lighthouse's|answer|request|results|result|step|steps|work it out|objective|use|using|them alone|well|sits|sit|number them|put|first of all|coastline of|side|feature|features|see|using the tools|tools|ours|my|our|given that|extract|field|read|comparing|light called|chosen|following results|does it|nautical|sea|marked|serving|service|state|report|give|provide|show|check|determine|calculate|compute|work out|figure out|identify|mention|explain|describe|whether`},
+	roleIdle: {"", `the|a|an|of|is|are|was|were|do|does|did|has|have|had|having|be|been|being|that|this|there|me|us|i|you|we|can|` +
+		`could|would|will|should|shall|please|on|in|at|to|with|for|from|about|tell|say|what|when|and also|its|their|how|` +
+		`year|years|date|full|name|names|named|called|known|located|stands|stand|situated|found|lie|lies|along|value|` +
+		`values|data|record|records|recorded|entry|exact|exactly|go|come|comes|came|get|got|it's|what's|who's|kind|type|` +
+		`sort|make|made|much|many|one's|if|then|so|now|just|only|some|any|want|wish|need|like|know|interested|` +
+		`like to know|find out|look up|let|ok|okay|hello|hi|thanks|thank|also|question|quick|hey|dear|according|library|` +
+		`archive|documents|document|once|back|up|out|off|day|time|long ago|as|whose|work|works|according to|kindly|` +
+		`could you|i'd|i'm|here|become|became|becoming|currently|today|still|own|fitted|equipped|together|altogether|` +
+		`overall|combined|respectively|whole|entire|light's|lighthouse's|answer|request|results|result|step|steps|` +
+		`work it out|objective|use|using|them alone|well|sits|sit|number them|put|first of all|coastline of|side|` +
+		`feature|features|see|using the tools|tools|ours|my|our|given that|extract|field|read|comparing|light called|` +
+		`chosen|following results|does it|nautical|sea|marked|serving|service|state|report|give|provide|show|check|` +
+		`determine|calculate|compute|work out|figure out|identify|mention|explain|describe|whether|each|every|all|` +
+		`each of|all of|all the|in the year|in the years`},
 	roleLights: {"1", `lighthouse|light|tower|beacon|light house|lightstation|station|lighttower`, "2", `lighthouses|lights|towers|beacons|ones|stations|light houses`},
 	roleField: {
 		heightField, `height_m|height|heights|tall|high|how high|how tall|how many metres|how many meters|how many metres tall|how many meters tall|how many metres high|how many m|tower height`,
@@ -115,7 +126,6 @@ var researchWords = map[role][]string{
 	roleAtLeast:  {"", `at least|no less than|not less than|or more|or above|or taller|or longer|or later|since|from at least|a minimum of|or higher|no shorter than|not shorter than`},
 	roleAtMost:   {"", `at most|no more than|not more than|or less|or below|or shorter|or fewer|or earlier|up to|not over|a maximum of|no later than|no taller than`},
 	roleWithin:   {"", `between|from the years`},
-	roleDuring:   {"", `in the year|in the years`},
 	roleThan:     {"", `than|compared to|compared with`},
 	roleEither:   {"", `or|versus|vs|against`},
 	roleBoth:     {"", `and|,|&|plus|as well as|both`},
@@ -127,7 +137,6 @@ var researchWords = map[role][]string{
 	roleBy:       {"", `by`},
 	roleSame:     {"", `same|whoever|person|the man|the woman|someone`},
 	roleGap:      {"", `difference|differ|how much|by how much|gap|differences|difference between`},
-	roleEach:     {"", `each|every|all|each of|all of|all the`},
 	roleUnit:     {heightField, `metres|meters|metre|meter|m|metres tall|meters tall`, rangeField, `nautical miles|sea miles|miles|mile|nautical mile|nm`},
 	roleStop:     {"", `.|?|!|;|:|(|)`},
 	roleSeek:     {"", `search|find`},
