@@ -138,16 +138,19 @@ func (s *scholar) confuse(a action, detail uint64) (action, bool) {
 	return a, false
 }
 
-// overlook misses one of the hits.
+// overlook misses one of the hits: the one that is to be read, or any when all are
+// read. It shows only in what is concluded.
 func (s *scholar) overlook(a action, detail uint64) (action, bool) {
 	ids, ok := (&work{s: s, final: true}).lights(s.study)
 	if !ok || len(ids) < 2 {
 		return a, false
 	}
 	s.skip = ids[detail%uint64(len(ids))]
-	acts := s.decide()
-	if same := acts[0].kind == useTool && a.kind == useTool && alike(acts[0], a); same || acts[0].message == a.message && acts[0].kind == a.kind && a.kind != useTool {
-		return a, false
+	if args, _ := a.args.(obj); args["id"] != nil {
+		s.skip, _ = args["id"].(string)
 	}
-	return acts[0], true
+	if now := s.decide()[0]; (now.kind == respond || now.name == compareTool) && now.message != a.message {
+		return now, true
+	}
+	return a, false
 }

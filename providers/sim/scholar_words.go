@@ -27,7 +27,6 @@ const (
 	roleAtLeast // >=, also behind the number
 	roleAtMost  // <=
 	roleWithin  // between
-	roleDuring  // in
 	roleThan
 	roleEither // or
 	roleBoth   // and, comma
@@ -37,9 +36,8 @@ const (
 	roleInput   // given
 	roleNegated
 	roleBy
-	roleSame // the same, whoever
-	roleGap  // difference, how much
-	roleEach
+	roleSame     // the same, whoever
+	roleGap      // difference, how much
 	roleUnit     // field is what it measures
 	roleStop     // ends a sentence or a clause
 	roleSeek     // search
@@ -71,12 +69,28 @@ const (
 
 // researchWords is the vocabulary: English, and nothing of any library.
 var researchWords = map[role][]string{
-	roleIdle:   {"", `the|a|an|of|is|are|was|were|do|does|did|has|have|had|having|be|been|being|that|this|there|me|us|i|you|we|can|could|would|will|should|shall|please|on|in|at|to|with|for|from|about|tell|say|what|when|and also|its|their|how|year|years|date|full|name|names|named|called|known|located|stands|stand|situated|found|lie|lies|along|value|values|data|record|records|recorded|entry|exact|exactly|go|come|comes|came|get|got|it's|what's|who's|kind|type|sort|make|made|much|many|one's|if|then|so|now|just|only|some|any|want|wish|need|like|know|interested|like to know|find out|look up|let|ok|okay|hello|hi|thanks|thank|also|question|quick|hey|dear|according|library|archive|documents|document|once|back|up|out|off|day|time|long ago|as|whose|work|works|according to|kindly|could you|i'd|i'm|here|off|become|became|becoming|currently|today|still|own|fitted|equipped|together|altogether|overall|combined|respectively|whole|entire|light's|lighthouse's|answer|request|results|result|step|steps|work it out|objective|use|using|them alone|well|sits|sit|number them|put|first of all|coastline of|side|feature|features|see|using the tools|tools|ours|my|our|given that|extract|field|read|comparing|light called|chosen|following results|does it|nautical|sea|marked|serving|service|state|report|give|provide|show|check|determine|calculate|compute|work out|figure out|identify|mention|explain|describe|whether`},
+	roleIdle: {"", `the|a|an|of|is|are|was|were|do|does|did|has|have|had|having|be|been|being|that|this|there|me|us|i|you|we|can|` +
+		`could|would|will|should|shall|please|on|in|at|to|with|for|from|about|tell|say|what|when|and also|its|their|how|` +
+		`year|years|date|full|name|names|named|called|known|located|stands|stand|situated|found|lie|lies|along|value|` +
+		`values|data|record|records|recorded|entry|exact|exactly|go|come|comes|came|get|got|it's|what's|who's|kind|type|` +
+		`sort|make|made|much|many|one's|if|then|so|now|just|only|some|any|want|wish|need|like|know|interested|` +
+		`like to know|find out|look up|let|ok|okay|hello|hi|thanks|thank|also|question|quick|hey|dear|according|library|` +
+		`archive|documents|document|once|back|up|out|off|day|time|long ago|as|whose|work|works|according to|kindly|` +
+		`could you|i'd|i'm|here|become|became|becoming|currently|today|still|own|fitted|equipped|together|altogether|` +
+		`overall|combined|respectively|whole|entire|light's|lighthouse's|answer|request|results|result|step|steps|` +
+		`work it out|objective|use|using|them alone|well|sits|sit|number them|put|first of all|coastline of|side|` +
+		`feature|features|see|using the tools|tools|ours|my|our|given that|extract|field|read|comparing|light called|` +
+		`chosen|following results|does it|nautical|sea|marked|serving|service|state|report|give|provide|show|check|` +
+		`determine|calculate|compute|work out|figure out|identify|mention|explain|describe|whether|each|every|all|` +
+		`each of|all of|all the|in the year|in the years`},
 	roleLights: {"1", `lighthouse|light|tower|beacon|light house|lightstation|station|lighttower`, "2", `lighthouses|lights|towers|beacons|ones|stations|light houses`},
 	roleField: {
 		heightField, `height_m|height|heights|tall|high|how high|how tall|how many metres|how many meters|how many metres tall|how many meters tall|how many metres high|how many m|tower height`,
 		rangeField, `range_nm|range|ranges|reach|reaches|how far|visible|how many nautical miles|how many miles|how many sea miles|shine|shines|carry|carries|be seen|seen|luminous range`,
-		builtField, `built|build|constructed|erected|completed|construction|construct|first lit|first be lit|first lighted|first light up|lit|be lit|year of construction|year built|building|old|age|ages|how old|date from|date back|date back to|dates from|go up|went up|finished|inaugurated|enter service|entered service|commissioned|established|raised|light up|kindled|begin to shine|start shining`,
+		builtField, `built|build|constructed|erected|completed|construction|construct|first lit|first be lit|` +
+			`first lighted|first light up|lit|be lit|year of construction|year built|building|old|age|ages|` +
+			`how old|date from|date back|date back to|dates from|go up|went up|finished|inaugurated|enter service|` +
+			`entered service|commissioned|established|raised|light up|kindled|begin to shine|start shining`,
 		designerField, `designer|designers|designed|design|designs|architect|architects|engineer|drew the plans for|drew|drawn|planned|drew up|plans|the plans`,
 		regionField, `region|regions|which coast|what coast|which shore|which region|what region|where|which part of the coast|whereabouts|which of the coasts|which coasts|on which side`,
 		lampField, `lamp|lamps|light source|lens|kind of lamp|type of lamp|burner|optic|what kind of light|what type of light|illuminant`,
@@ -103,31 +117,33 @@ var researchWords = map[role][]string{
 		"+", `higher|greater|larger|bigger|more|longer|later`,
 		"-", `lower|smaller|less|fewer|earlier|sooner`,
 	},
-	roleOrdinal:  {"2", `second`, "3", `third`, "4", `fourth`},
-	roleCompass:  {"north", `north|northern|northerly`, "south", `south|southern|southerly`, "east", `east|eastern|easterly`, "west", `west|western|westerly`, "north-east", `north east|northeast|northeastern|north eastern`, "north-west", `north west|northwest|northwestern|north western`, "south-east", `south east|southeast|southeastern|south eastern`, "south-west", `south west|southwest|southwestern|south western`},
-	roleShore:    {"", `coast|coasts|shore|shores|coastline|seaboard|side of the coast|part of the coast|waters`},
-	roleSum:      {"", `total|sum|sum of|add|in total|add up|added up|altogether|combined|adding|all told`},
-	roleMean:     {"", `average|mean|averaged|on average|averages`},
-	roleHowMany:  {"", `how many|number of|the number of|count|count of|the count of|how numerous|number`},
-	roleListing:  {"", `list|enumerate|list all|name all|give all`},
-	roleBefore:   {"", `before|prior to|under|below|up until`},
-	roleAfter:    {"", `after|over|above|exceeding|exceed|exceeds|beyond|past`},
-	roleAtLeast:  {"", `at least|no less than|not less than|or more|or above|or taller|or longer|or later|since|from at least|a minimum of|or higher|no shorter than|not shorter than`},
-	roleAtMost:   {"", `at most|no more than|not more than|or less|or below|or shorter|or fewer|or earlier|up to|not over|a maximum of|no later than|no taller than`},
-	roleWithin:   {"", `between|from the years`},
-	roleDuring:   {"", `in the year|in the years`},
-	roleThan:     {"", `than|compared to|compared with`},
-	roleEither:   {"", `or|versus|vs|against`},
-	roleBoth:     {"", `and|,|&|plus|as well as|both`},
-	roleWho:      {"", `who|whom`},
-	roleWhich:    {"", `which|which one|which of these|which of the two|what are`},
-	rolePronoun:  {"1", `it|that one|this one|the same one|that lighthouse|that light|this light|this lighthouse|the same light|the same lighthouse|that tower|this tower`, "2", `they|them|those|these|these lights|those lights|these lighthouses|those lighthouses|both of them|all of them`},
-	roleInput:    {"", `given|provided|supplied|listed|inputs|input|lights given|lighthouses given|following|attached|handed over|lights listed|lighthouses listed|given lights|given lighthouses|listed lights`},
+	roleOrdinal: {"2", `second`, "3", `third`, "4", `fourth`},
+	roleCompass: {"north", `north|northern|northerly`, "south", `south|southern|southerly`, "east", `east|eastern|easterly`, "west", `west|western|westerly`,
+		"north-east", `north east|northeast|northeastern|north eastern`, "north-west", `north west|northwest|northwestern|north western`,
+		"south-east", `south east|southeast|southeastern|south eastern`, "south-west", `south west|southwest|southwestern|south western`},
+	roleShore:   {"", `coast|coasts|shore|shores|coastline|seaboard|side of the coast|part of the coast|waters`},
+	roleSum:     {"", `total|sum|sum of|add|in total|add up|added up|altogether|combined|adding|all told`},
+	roleMean:    {"", `average|mean|averaged|on average|averages`},
+	roleHowMany: {"", `how many|number of|the number of|count|count of|the count of|how numerous|number`},
+	roleListing: {"", `list|enumerate|list all|name all|give all`},
+	roleBefore:  {"", `before|prior to|under|below|up until`},
+	roleAfter:   {"", `after|over|above|exceeding|exceed|exceeds|beyond|past`},
+	roleAtLeast: {"", `at least|no less than|not less than|or more|or above|or taller|or longer|or later|since|from at least|a minimum of|or higher|no shorter than|not shorter than`},
+	roleAtMost:  {"", `at most|no more than|not more than|or less|or below|or shorter|or fewer|or earlier|up to|not over|a maximum of|no later than|no taller than`},
+	roleWithin:  {"", `between|from the years`},
+	roleThan:    {"", `than|compared to|compared with`},
+	roleEither:  {"", `or|versus|vs|against`},
+	roleBoth:    {"", `and|,|&|plus|as well as|both`},
+	roleWho:     {"", `who|whom`},
+	roleWhich:   {"", `which|which one|which of these|which of the two|what are`},
+	rolePronoun: {"1", `it|that one|this one|the same one|that lighthouse|that light|this light|this lighthouse|` +
+		`the same light|the same lighthouse|that tower|this tower`, "2", `they|them|those|these|these lights|those lights|these lighthouses|those lighthouses|both of them|all of them`},
+	roleInput: {"", `given|provided|supplied|listed|inputs|input|lights given|lighthouses given|following|attached|` +
+		`handed over|lights listed|lighthouses listed|given lights|given lighthouses|listed lights`},
 	roleNegated:  {"", `not|never|no|without|neither|isn't|aren't|hasn't|haven't|yet to|missing|lack|lacks|unrecorded`},
 	roleBy:       {"", `by`},
 	roleSame:     {"", `same|whoever|person|the man|the woman|someone`},
 	roleGap:      {"", `difference|differ|how much|by how much|gap|differences|difference between`},
-	roleEach:     {"", `each|every|all|each of|all of|all the`},
 	roleUnit:     {heightField, `metres|meters|metre|meter|m|metres tall|meters tall`, rangeField, `nautical miles|sea miles|miles|mile|nautical mile|nm`},
 	roleStop:     {"", `.|?|!|;|:|(|)`},
 	roleSeek:     {"", `search|find`},

@@ -12,6 +12,11 @@
 // request with the same X-Client-Request-Id under the same seed gets the same
 // bytes.
 //
+// Where a prompt offers the tools of a library of documents, another mind takes it:
+// it works out in English which documents a question is about, what they must be
+// compared by and what is to be told of them. It knows words for lighthouses, and no
+// lighthouse.
+//
 // They tell by the prompt what is wanted of them, and the same mind decides for
 // all: the next contract object; calls of the tools on offer, several at once but
 // for the weakest, and an answer, a question or a refusal as text or by the special

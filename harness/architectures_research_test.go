@@ -1,0 +1,56 @@
+package harness_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/providers/sim"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// TestSimulatedResearch runs the suite research under every strategy by models of
+// three qualities: the better the model, the more it solves, and what solves it takes
+// other numbers of turns.
+func TestSimulatedResearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("900 episodes; not with -short")
+	}
+	suite, err := goldens.Load(research.FS, "research")
+	require.NoError(t, err)
+	o := recordOptions(t)
+	o.Suite, o.Mode, o.Candidates = suite, recorder.Live, nil
+	agents := []string{"contract", "tools", "plan"}
+	for _, agent := range agents {
+		for _, model := range sim.Models() {
+			o.Candidates = append(o.Candidates, architecture(agent, model, "sim-openai"), architecture(agent, model, "sim-anthropic"))
+		}
+	}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	rows := rowsOf(t, res)
+	steps := map[string]int{}
+	for _, e := range rows.Episodes {
+		require.Empty(t, e.ErrorText, "%s %s", e.Candidate, e.TaskID)
+		steps[e.Agent+" "+e.Model] += int(e.Steps)
+	}
+	solved, all := solvedBy(rows, false)
+	rate := func(agent, model string) float64 {
+		name := agent + "." + model
+		require.Equal(t, 2*len(suite.Tasks), all[name])
+		return float64(solved[name]) / float64(all[name])
+	}
+	for _, agent := range agents {
+		strong, erratic, weak := rate(agent, "sim-strong"), rate(agent, "sim-erratic"), rate(agent, "sim-weak")
+		t.Logf("%-8s strong %.2f, erratic %.2f, weak %.2f; steps %d, %d, %d", agent, strong, erratic, weak,
+			steps[agent+" sim-strong"], steps[agent+" sim-erratic"], steps[agent+" sim-weak"])
+		require.GreaterOrEqual(t, strong, 0.92, agent)
+		require.Greater(t, strong, erratic, agent)
+		require.Greater(t, erratic, weak, agent)
+	}
+	require.Less(t, steps["tools sim-strong"], steps["contract sim-strong"], "several calls a turn save turns")
+}
