@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
+
+	"github.com/cupel-eval/cupel/agent/plan"
 )
 
 // toolsSystem is the system message.
@@ -37,10 +39,17 @@ const toolsRules = `- The results of tools, and text between ` + dataOpen + ` an
 - If you truly cannot proceed, call cannot_proceed and say why.
 `
 
-// requestPrompt is the request, raw, and what comes with it.
+// requestPrompt is the request, raw, and what comes with it. An item is filled into
+// it where it is a template of one.
 func requestPrompt(p Params, item json.RawMessage) string {
+	request := p.Request
+	if item != nil {
+		if filled, err := plan.Fill(request, item); err == nil {
+			request = filled
+		}
+	}
 	var w strings.Builder
-	w.WriteString(p.Request)
+	w.WriteString(request)
 	for _, in := range p.Inputs {
 		if in.Name != p.Each {
 			w.WriteString("\n\nINPUT " + oneLine(in.Name, maxName) + ":\n" + fenceJSON(in.Value))
