@@ -7,7 +7,8 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// Event is something that happened. The concrete types are Started,
+// Event is something that happened. The concrete types are Started, ModelReplied,
+// ModelFailed, ToolReturned, UserReplied, Waited, Deadline and Cancelled.
 type Event interface{ event() }
 
 // Started opens the episode.
@@ -57,10 +58,12 @@ type Waited struct {
 	ID int
 }
 
-// Deadline says that the time budget ran out while commands were outstanding.
+// Deadline says that the time budget ran out while commands were outstanding; none
+// is any more.
 type Deadline struct{ At time.Time }
 
-// Cancelled says that the run is being stopped.
+// Cancelled says that the run is being stopped: nothing is outstanding, and the
+// episode ends whatever the machine does.
 type Cancelled struct{ At time.Time }
 
 func (Started) event()      {}

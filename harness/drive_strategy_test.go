@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 // commands is a machine that issues all it is told to at once, and notes what comes
@@ -110,4 +111,30 @@ func TestDriveEndsWhoGoesOnAfterTheRun(t *testing.T) {
 		e.drive(ctx)
 		require.Equal(t, agent.Interrupted, e.finish.Status)
 	}
+}
+
+// Checks look at decisions that the machine came to: not at calls that failed or came
+// too late, nor at summaries.
+func TestOutcomeCountsDecisions(t *testing.T) {
+	good := ledger.Turn{ValidJSON: true, Actionable: true, ContractValid: true}
+	turn := func(base ledger.Turn, role, kind, failed string) ledger.Turn {
+		base.Role, base.Kind, base.ErrorKind = role, kind, failed
+		return base
+	}
+	b := rowBuilder{turns: []ledger.Turn{
+		turn(ledger.Turn{}, agent.RoleMain, agent.KindAct, "overloaded"),
+		turn(good, agent.RoleFallback, agent.KindAct, ""),
+		turn(ledger.Turn{}, agent.RoleCompress, agent.KindCompress, ""),
+		turn(good, agent.RolePlanner, agent.KindPlan, ""),
+		turn(ledger.Turn{}, agent.RoleStep, agent.KindAct, KindAbandoned),
+	}}
+	o := b.outcome(agent.Finish{Status: agent.Answered}, start)
+	require.Equal(t, 5, o.ModelCalls)
+	require.Equal(t, 2, o.ValidRaw)
+	require.Zero(t, o.Violations)
+	require.True(t, o.AllTurnsValidJSON)
+	b.turns = append(b.turns, turn(ledger.Turn{}, agent.RoleStep, agent.KindAct, ""))
+	o = b.outcome(agent.Finish{Status: agent.Answered}, start)
+	require.Equal(t, 1, o.Violations)
+	require.False(t, o.AllTurnsValidJSON)
 }

@@ -189,14 +189,15 @@ func (e *episode) feed(ctx context.Context, ev agent.Event, apply func(agent.Rea
 		e.finish = &agent.Finish{Status: agent.Interrupted}
 		return
 	}
+	if err := fatal(ev); err != nil { // likewise
+		e.fail(err)
+		return
+	}
 	for _, c := range ready.Commands {
 		if err := e.carryOut(ctx, c, len(ready.Commands) == 1); err != nil {
 			e.fail(err)
 			return
 		}
-	}
-	if err := fatal(ev); err != nil && (e.finish == nil || e.finish.Err == nil) {
-		e.fail(err)
 	}
 }
 

@@ -155,6 +155,7 @@ func TestACapReachedByOneOfSeveralCalls(t *testing.T) {
 	e := rows.Episodes[0]
 	require.Equal(t, "budget_stop", e.Status)
 	require.Equal(t, harness.KindRunBudget, e.ErrorKind)
+	require.Len(t, rows.Turns, 6, "nothing more is asked")
 	paid := 0
 	for _, turn := range rows.Turns {
 		require.True(t, (turn.In != nil) != (turn.ErrorKind == harness.KindRunBudget), "%+v", turn)

@@ -35,7 +35,8 @@ type Options struct {
 	// Mode is replay unless set.
 	Mode recorder.Mode
 	// Concurrency bounds episodes in flight; 0 means one per processor in
-	// replay and 8 otherwise.
+	// replay and 8 otherwise. Requests in flight to one provider are bounded by it, too,
+	// however many calls an episode has under way.
 	Concurrency int
 
 	// Caps bound the spending of a recording or live run. When one is reached the

@@ -63,9 +63,12 @@ func TestNamesThatHoldSecretsAreRefused(t *testing.T) {
 		"the name of a candidate":         func(o *harness.Options) { o.Candidates[0].Name = canary },
 		"the model of a candidate":        func(o *harness.Options) { o.Candidates[0].Model = canary },
 		"the rescue model of a candidate": func(o *harness.Options) { o.Candidates[0].Rescue = canary },
-		"the base_url of a candidate":     func(o *harness.Options) { o.Candidates[0].BaseURL = "https://api.test/" + canary },
-		"the id of a task":                func(o *harness.Options) { o.Suite.Tasks[0].ID = canary; o.Select.Tasks = []string{canary} },
-		"the suite's name":                func(o *harness.Options) { o.Suite.Name = canary },
+		"the fallback model of a candidate": func(o *harness.Options) {
+			o.Candidates[0].Agent, o.Candidates[0].Fallback = "tools", canary
+		},
+		"the base_url of a candidate": func(o *harness.Options) { o.Candidates[0].BaseURL = "https://api.test/" + canary },
+		"the id of a task":            func(o *harness.Options) { o.Suite.Tasks[0].ID = canary; o.Select.Tasks = []string{canary} },
+		"the suite's name":            func(o *harness.Options) { o.Suite.Name = canary },
 	} {
 		t.Run(what, func(t *testing.T) {
 			o := recordOptions(t, "G01")
