@@ -176,7 +176,11 @@ func (r *reader) picks() bool {
 // word that says so.
 func (r *reader) qualified(i int) string {
 	t := r.ts[i]
-	for _, j := range []int{r.near(i, 1, 0, roleField), r.skip(i), r.near(i, -1, 1, roleField), r.find(0, roleField)} {
+	where := []int{r.near(i, 1, 0, roleField), r.skip(i), r.near(i, -1, 1, roleField), r.find(0, roleField)}
+	if (t.text == "highest" || t.text == "lowest") && r.near(i, 1, 0, roleLights) >= 0 {
+		where = where[:2] // "the highest lighthouse" is the tallest
+	}
+	for _, j := range where {
 		if j >= 0 && slices.Contains(numeric, r.ts[j].field) && suits(t.text, r.ts[j].field) {
 			r.used[j] = true
 			return r.ts[j].field
