@@ -37,6 +37,9 @@ const maxParallel = 8
 // answer. What one look-up answers is one step.
 func (s *scholar) steps() []planStep {
 	whole := planStep{ID: "answer", Instructions: s.prompt.request, DependsOn: []string{}}
+	if names := s.study.names; len(names) > 0 && len(s.prompt.earlier) > 0 && len(readStudy(s.prompt.request).names) == 0 {
+		whole.Instructions += " It is about " + enumerate(names) + "." // who carries it out has heard nothing
+	}
 	st := s.study
 	if _, unclear := s.missing(); unclear || st.meddling || st.op == opLook {
 		return []planStep{whole}

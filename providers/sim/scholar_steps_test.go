@@ -110,3 +110,17 @@ func TestStepsOfPlans(t *testing.T) {
 		})
 	}
 }
+
+// Who carries out a step has not heard what was said before: the plan says it.
+func TestScholarPlansWhatItRemembers(t *testing.T) {
+	before := []exchange{{"Which lighthouse on the south coast is the tallest?", "Kestrel Head: height 62 metres."}}
+	for request, field := range map[string]string{"And who designed it?": designerField, "And when was it built?": builtField} {
+		steps := newScholar(careful(), prompt{request: request, earlier: before, tools: libraryTools()}).steps()
+		require.Len(t, steps, 1, request)
+		alone := newScholar(careful(), prompt{request: steps[0].Instructions, tools: libraryTools()}).study
+		require.Equal(t, []string{"Kestrel Head"}, alone.names, request)
+		require.Equal(t, []string{field}, alone.fields, request)
+	}
+	named := newScholar(careful(), prompt{request: "How tall is Alder Point?", earlier: before, tools: libraryTools()}).steps()
+	require.Equal(t, "How tall is Alder Point?", named[0].Instructions)
+}
