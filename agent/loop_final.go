@@ -42,7 +42,11 @@ func newFinalAnswer(schema json.RawMessage, tries int) (*finisher, error) {
 	}
 	if kind, ok := root.Get("type"); ok && kind.Text() != "object" {
 		wrapped = true
-		schema = json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{%q:%s},"required":[%q],"additionalProperties":false}`, outputMember, schema, outputMember))
+		defs := ""
+		if d, ok := root.Get("$defs"); ok { // references begin at the root
+			defs = `,"$defs":` + d.Raw
+		}
+		schema = json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{%q:%s},"required":[%q],"additionalProperties":false%s}`, outputMember, schema, outputMember, defs))
 	}
 	set, err := tool.NewSet([]tool.Spec{{Name: finalTool, Schema: schema}})
 	if err != nil {
