@@ -8,9 +8,6 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// seedAgent is the strategy whose prompt templates agent.Digests knows.
-const seedAgent = "contract"
-
 // own says whether an episode's strategy is one of Options.Strategies.
 func (p planned) own() bool {
 	_, own := p.strategies[p.candidate.Agent]
