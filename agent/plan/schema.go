@@ -23,7 +23,8 @@ const (
 // required, requires all of them; an array without items is one of strings. So do
 // the schemas in properties, items, anyOf, oneOf and allOf. Objects that are
 // combined with others by allOf, or that name no property, stay open, because
-// nothing would fit them otherwise. The error says why it is no schema.
+// nothing would fit them otherwise. The error says why it is no schema, or that
+// holding a value against it could take without end.
 func Tighten(schema string) (json.RawMessage, error) {
 	root, shape, ok := tool.ParseJSON(schema)
 	switch {
@@ -33,6 +34,9 @@ func Tighten(schema string) (json.RawMessage, error) {
 		return nil, errors.New("not a JSON object")
 	case shape.TooLarge() || shape.TooDeep():
 		return nil, errors.New("larger than 64 KiB, 8192 values or 64 levels")
+	}
+	if err := checkEffort(root); err != nil {
+		return nil, err
 	}
 	out := json.RawMessage(tighten(root, false))
 	if _, err := NewResult(out); err != nil {
