@@ -116,9 +116,10 @@ type loop struct {
 	condensing bool   // a summary is under way
 	summary    string // of what was dropped
 
-	slots  []slot // the calls of the turn under way
-	left   int    // of them, without an answer
-	silent string // a question nobody answered
+	slots   []slot        // the calls of the turn under way
+	left    int           // of them, without an answer
+	waiting map[int]*slot // by the command that runs it, asks it, or records its refusal
+	silent  string        // a question nobody answered
 	// turnKey stands for all that the turn runs, in any order.
 	turnKey    string
 	repeatable bool
@@ -288,7 +289,7 @@ func (l *loop) stop(why StopReason) {
 
 // userReplied answers the call that asked.
 func (l *loop) userReplied(ev UserReplied) {
-	s := l.slotOf(ev.ID)
+	s := l.waiting[ev.ID]
 	if ev.Silent {
 		l.silent = s.question
 	} else {

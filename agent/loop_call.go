@@ -107,7 +107,7 @@ func (l *loop) prepare(s *slot) {
 // runTurn issues what the turn calls, all at once, in request order. A call that is
 // made twice in the turn waits for the first.
 func (l *loop) runTurn() {
-	l.left = len(l.slots)
+	l.left, l.waiting = len(l.slots), map[int]*slot{}
 	asked := false
 	for i := range l.slots {
 		s := &l.slots[i]
@@ -122,7 +122,7 @@ func (l *loop) runTurn() {
 		default:
 			asked = true
 			c := l.User(AskUser{Parent: l.parent, Question: s.question})
-			s.command = c.ID
+			l.waiting[c.ID] = s
 			l.issue(c, c.ID, l)
 			continue
 		}
@@ -156,7 +156,7 @@ func (l *loop) runCall(i int) {
 
 func (l *loop) issueCall(s *slot) {
 	s.run = l.Tool(s.run)
-	s.command = s.run.ID
+	l.waiting[s.run.ID] = s
 	l.issue(s.run, s.run.ID, l)
 }
 
@@ -195,7 +195,7 @@ func (l *loop) settle(s *slot, r tool.Result) {
 
 // returned takes the outcome of a call, for its twins, too.
 func (l *loop) returned(ev ToolReturned) {
-	s := l.slotOf(ev.ID)
+	s := l.waiting[ev.ID]
 	r := ev.Result
 	if s.run.Given == nil {
 		l.breaker.Record(s.spec.Name, isFailure(r), l.Now())
@@ -207,7 +207,7 @@ func (l *loop) returned(ev ToolReturned) {
 	l.succeeded = l.succeeded || r.Outcome == tool.OK
 	s.answer(shownResult(r))
 	s.failed, s.ran = isFailure(r), s.run.Given == nil
-	for i := range l.slots {
+	for i := range min(len(l.slots), maxCalls) { // no other is ever deferred
 		if twin := &l.slots[i]; twin.deferred && twin.run.Key == s.run.Key {
 			same := r
 			same.Duration = 0
@@ -219,12 +219,6 @@ func (l *loop) returned(ev ToolReturned) {
 }
 
 func isFailure(r tool.Result) bool { return r.Outcome == tool.Error || r.Outcome == tool.Timeout }
-
-// slotOf is the call that a command runs or asks.
-func (l *loop) slotOf(command int) *slot {
-	i := slices.IndexFunc(l.slots, func(s slot) bool { return s.command == command })
-	return &l.slots[i]
-}
 
 func (l *loop) answeredOne() {
 	if l.left--; l.left == 0 {

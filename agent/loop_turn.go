@@ -67,7 +67,6 @@ type slot struct {
 	// question is what slotAsk asks, and why slotGiveUp gives up.
 	question string
 
-	command  int // that runs it, asks it, or records its refusal; 0 for none
 	spec     tool.Spec
 	run      CallTool
 	deferred bool // until another of the same key has returned
