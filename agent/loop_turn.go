@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -90,24 +91,31 @@ type said struct {
 }
 
 // read takes a reply apart.
-func (l *loop) read(r providers.Reply) said {
-	switch {
-	case l.react:
-		return readReact(r.Text)
-	case len(r.Calls) > 0:
-		return said{text: r.Text, calls: r.Calls}
+func (l *loop) read(text string, calls []providers.ToolCall) said {
+	if l.react {
+		return readReact(text)
 	}
-	return said{text: r.Text}
+	return said{text: text, calls: calls}
+}
+
+// addressed is a text without the thoughts that some models write into it, which are
+// no part of any answer.
+func addressed(text string) string {
+	if !strings.Contains(text, "<think") {
+		return text
+	}
+	return strings.TrimSpace(plan.WithoutThinking(text))
 }
 
 // replied judges a reply and does what it asks for.
 func (l *loop) replied(r providers.Reply) {
 	l.turns++
 	l.kind, l.whom = KindAct, AskModel
-	if strings.TrimSpace(r.Text) != "" {
-		l.lastText = r.Text
+	text := addressed(r.Text)
+	if strings.TrimSpace(text) != "" {
+		l.lastText = text
 	}
-	s := l.read(r)
+	s := l.read(text, r.Calls)
 	if l.react && s.said != r.Text {
 		r.Text, r.Continuation = s.said, nil
 	}
@@ -116,6 +124,8 @@ func (l *loop) replied(r providers.Reply) {
 	l.out.Judgement = j
 	l.slots = l.sort(s.calls, cut)
 	switch {
+	case len(r.Calls) == 0 && (r.Finish == providers.FinishRefusal || r.Refusal != "" && strings.TrimSpace(text) == ""):
+		l.refused(cmp.Or(clean(r.Refusal), text), j)
 	case len(l.slots) > 0:
 		l.called(r, j)
 	case s.fault != nil && cut:
@@ -322,16 +332,25 @@ func (l *loop) missed() bool {
 	return false
 }
 
-// answered takes a reply without a call.
-func (l *loop) answered(r providers.Reply, text string, wasCut bool, j *Judgement) {
-	blank := strings.TrimSpace(text) == ""
-	if blank && r.Refusal != "" && l.asks {
-		j.Actionable, j.ActionType, j.Done, j.Reason = true, typeRespond, true, reasonCannotProceed
-		l.end = &ending{Status: CannotProceed, Text: clean(r.Refusal)}
+// refused takes the refusal of the model, or of whoever watches over it. What was
+// said before one is no answer.
+func (l *loop) refused(text string, j *Judgement) {
+	j.Actionable, j.ActionType, j.Done, j.Reason = true, typeRespond, true, reasonCannotProceed
+	if l.Budgets.OutOfTime(l.Used()) {
+		l.stop(MaxSeconds)
 		return
 	}
-	if blank {
-		l.unusable(r, j, fault{violationEmpty, tellEmpty})
+	l.end = &ending{Status: CannotProceed, Text: cmp.Or(strings.TrimSpace(text), "the model refused to answer")}
+}
+
+// answered takes a reply without a call.
+func (l *loop) answered(r providers.Reply, text string, wasCut bool, j *Judgement) {
+	if strings.TrimSpace(text) == "" {
+		f := fault{violationEmpty, tellEmpty}
+		if wasCut { // while it was thinking
+			f = fault{truncated, tellCut}
+		}
+		l.unusable(r, j, f)
 		return
 	}
 	j.ActionType, j.Reason = typeRespond, reasonOK

@@ -169,3 +169,69 @@ func TestToolsPage(t *testing.T) {
 		require.Contains(t, string(page), status)
 	}
 }
+
+// TestToolsNeverAnswersWithThoughts: those that a model writes into its text are no
+// part of the answer, of none of the ways to give it.
+func TestToolsNeverAnswersWithThoughts(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
+	for _, test := range []struct {
+		name    string
+		params  Params
+		replies []any
+		want    Finish
+	}{
+		{"before", Params{}, []any{saying("<think>It is 7?</think>\n\nIt is 8.")}, Finish{Status: Answered, Answer: "It is 8."}},
+		{"not closed", Params{}, []any{saying("<think>It is 7."), saying("It is 8.")}, Finish{Status: Answered, Answer: "It is 8."}},
+		{"with a schema", Params{AnswerSchema: schema}, []any{saying(`<think>{"n":7}</think>{"n":8}`)}, Finish{Status: Answered, Answer: `{"n":8}`}},
+		{"of react", Params{Profile: "react"}, []any{saying("<think>Final Answer: 7</think>\nFinal Answer: 8")}, Finish{Status: Answered, Answer: "8"}},
+		{"the last text", Params{MaxIterations: 1}, []any{providers.Reply{Text: "<think>7?</think>I look.", Calls: lookup("x").Calls}}, Finish{Status: Stopped, StopReason: MaxIterations, Answer: "I look."}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			require.Equal(t, test.want, rehearseTools(t, test.params, nil, test.replies...).finish)
+		})
+	}
+}
+
+// TestToolsRefusals: a refusal is one whatever the model said before it, and in
+// whatever protocol.
+func TestToolsRefusals(t *testing.T) {
+	refusal := func(text, why string) providers.Reply {
+		return providers.Reply{Text: text, Refusal: why, Finish: providers.FinishRefusal}
+	}
+	for _, test := range []struct {
+		name   string
+		params Params
+		reply  providers.Reply
+		want   string
+	}{
+		{"said", Params{}, refusal("", "No."), "No."},
+		{"cut off by a filter", Params{}, refusal("First you take", ""), "First you take"},
+		{"said after all", Params{}, refusal("First you take", "No."), "No."},
+		{"in silence", Params{}, refusal("", ""), "the model refused to answer"},
+		{"of react", Params{Profile: "react"}, refusal("", "No."), "No."},
+		{"without a word for it", Params{}, providers.Reply{Refusal: "No."}, "No."},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			require.Equal(t, Finish{Status: CannotProceed, Answer: test.want}, rehearseTools(t, test.params, nil, test.reply).finish)
+		})
+	}
+	t.Run("calls go first", func(t *testing.T) {
+		r := lookup("x")
+		r.Finish = providers.FinishRefusal
+		require.Len(t, rehearseTools(t, Params{}, nil, r).run, 1)
+	})
+	t.Run("of a step fails it", func(t *testing.T) {
+		s, _, f := playPlan(t, nil, map[string][]any{"": {reply("", planCall(stepA))}, "a": {refusal("", "No.")}})
+		require.Equal(t, FailedStep, f.StopReason)
+		require.Equal(t, "a: failed: cannot proceed: No.", f.Answer)
+		require.Empty(t, s.judged[1].Violations)
+	})
+}
+
+// TestToolsCutWhileThinking: no text, the tokens being used up, is a cut and no silence.
+func TestToolsCutWhileThinking(t *testing.T) {
+	for _, text := range []string{"", "<think>Let me"} {
+		r := rehearseTools(t, Params{}, nil, providers.Reply{Text: text, Finish: providers.FinishLength})
+		require.Contains(t, r.last()[2].Text, "- truncated: ")
+	}
+}
