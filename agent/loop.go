@@ -103,7 +103,7 @@ type loop struct {
 	fixed    int              // estimated tokens of what every call repeats
 	size     int              // bytes of the messages
 	shown    int              // messages that were sent
-	ids      map[string]bool  // of calls so far
+	ids      callIDs          // of calls so far
 	parent   int              // the command that ended last
 
 	turns      int // replies so far
@@ -140,7 +140,7 @@ func newLoop(f *floor, t talk) *loop {
 		talk: t, floor: f,
 		messages: slices.Clip(t.opening),
 		shown:    len(t.opening),
-		ids:      map[string]bool{},
+		ids:      callIDs{},
 		cache:    guard.Dedupe[tool.Result]{TTL: guard.DedupeTTL},
 	}
 	if !t.react {
@@ -241,9 +241,6 @@ func (l *loop) conclude() providers.Choice {
 	if !l.concluding {
 		l.concluding = true
 		l.tell(tellConclude)
-	}
-	if l.react {
-		return providers.Choice{}
 	}
 	if l.final != nil {
 		return providers.Choice{Kind: providers.ChoiceNamed, Name: l.final.tool.Name}

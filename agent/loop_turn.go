@@ -148,12 +148,13 @@ func notJSON(code string) bool {
 // reply's arguments that are no JSON are the cut's fault.
 func (l *loop) sort(calls []providers.ToolCall, cut bool) []slot {
 	slots := make([]slot, len(calls))
+	turn := fmt.Sprintf("call_t%d", l.turns)
 	for i, c := range calls {
 		if strings.TrimSpace(c.Args) == "" {
 			c.Args = "{}"
 		}
 		s := slot{call: c}
-		s.call.ID = l.callID(c.ID, i)
+		s.call.ID = l.ids.unique(c.ID, turn, i)
 		switch {
 		case l.final != nil && c.Name == l.final.tool.Name:
 			s.kind = slotFinal
@@ -179,13 +180,16 @@ func (l *loop) sort(calls []providers.ToolCall, cut bool) []slot {
 	return slots
 }
 
-// callID makes an id unique in the loop: providers may send one twice, and wires
-// make theirs up anew for every reply.
-func (l *loop) callID(id string, i int) string {
-	for n := i + 1; id == "" || l.ids[id]; n++ {
-		id = fmt.Sprintf("call_t%d_%d", l.turns, n)
+// callIDs are the ids of a conversation's calls.
+type callIDs map[string]bool
+
+// unique returns an id that no other call has, call i of a turn's own if it is one:
+// providers may send one twice, and wires make theirs up anew for every reply.
+func (ids callIDs) unique(id, turn string, i int) string {
+	for n := i + 1; id == "" || ids[id]; n++ {
+		id = fmt.Sprintf("%s_%d", turn, n)
 	}
-	l.ids[id] = true
+	ids[id] = true
 	return id
 }
 

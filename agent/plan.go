@@ -31,8 +31,8 @@ type planMachine struct {
 
 	// Of the planner.
 	messages []providers.Message
-	ids      map[string]bool // of its calls so far
-	planner  int             // the command that asks it
+	ids      callIDs // of its calls so far
+	planner  int     // the command that asks it
 	whom     Whom
 	attempt  int // from 1
 	lastText string
@@ -56,7 +56,7 @@ func newPlan(p Params) (Machine, error) {
 	}
 	m := &planMachine{
 		Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}}, bounds: p.Plan,
-		ids: map[string]bool{}, results: map[string]json.RawMessage{}, running: map[*loop]work{},
+		ids: callIDs{}, results: map[string]json.RawMessage{}, running: map[*loop]work{},
 	}
 	orDefault(&m.MaxIterations, defaultMaxIterations)
 	orDefault(&m.bounds.Attempts, defaultAttempts)

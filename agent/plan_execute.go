@@ -179,12 +179,11 @@ func (m *planMachine) stepFailed(id, why string) {
 
 // conclude ends the episode after the last step.
 func (m *planMachine) conclude() {
-	result, ok := m.results[m.last]
-	if !ok {
+	if m.progress.State(m.last) != plan.Done {
 		m.stop(FailedStep)
 		return
 	}
-	status, text := Answered, string(result)
+	status, text := Answered, string(m.results[m.last])
 	if value, _, _ := tool.ParseJSON(text); value.Kind == '"' && m.AnswerSchema == nil {
 		text = value.Text()
 		if !m.succeeded && tool.NamesField(text, m.Tools.Specs()) {

@@ -171,10 +171,7 @@ func (m *planMachine) sendBack(r providers.Reply, faults []fault) {
 		said.Text, said.Continuation = noOutput, nil
 	}
 	for i, c := range r.Calls {
-		if c.Name = sayable(c.Name); c.ID == "" || m.ids[c.ID] { // providers may send one twice
-			c.ID = fmt.Sprintf("plan_%d_%d", m.attempt, i+1)
-		}
-		m.ids[c.ID] = true
+		c.Name, c.ID = sayable(c.Name), m.ids.unique(c.ID, fmt.Sprintf("plan_%d", m.attempt), i)
 		said.Calls = append(said.Calls, c)
 	}
 	m.messages = append(m.messages, said)
