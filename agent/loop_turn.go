@@ -168,7 +168,7 @@ func (l *loop) sort(calls []providers.ToolCall, cut bool) []slot {
 		default:
 			var known bool
 			if s.spec, known = l.tools.Spec(c.Name); !known {
-				s.call.Name = sayable(c.Name)
+				s.call.Name = l.unknownName(c.Name)
 			}
 			s.faults = l.callFaults(c)
 		}
@@ -426,6 +426,16 @@ func (l *loop) remember(r providers.Reply) {
 		m.Text, m.Continuation = noOutput, nil
 	}
 	l.add(m)
+}
+
+// unknownName is the name of a call that no tool answers to, as wires take it; it is
+// not that of a tool, which was not called.
+func (l *loop) unknownName(name string) string {
+	said := sayable(name)
+	if l.tools.Has(said) {
+		said = said[:min(len(said), maxName-1)] + "_"
+	}
+	return said
 }
 
 // sayable makes a name that no tool has one that wires take.
