@@ -147,7 +147,7 @@ func (m *planMachine) ignoreOthers(l *loop) {
 
 // textResult is the result of a step that ends with a text.
 func textResult(text string) json.RawMessage {
-	value, _ := json.Marshal(strings.TrimSpace(plan.WithoutThinking(text))) // a string always encodes
+	value, _ := json.Marshal(strings.TrimSpace(text)) // a string always encodes
 	return value
 }
 

@@ -89,3 +89,14 @@ func FuzzReactTurn(f *testing.F) {
 		}
 	})
 }
+
+// TestReactRepetition: what came of an action and what is said of its repetition are
+// one message; the user never speaks twice in a row.
+func TestReactRepetition(t *testing.T) {
+	again := saying("Thought: hm\nAction: search\nAction Input: {\"query\":\"x\"}")
+	r := rehearseTools(t, Params{Profile: "react"}, nil, again, again)
+	require.Equal(t, []string{"user", "assistant", "user", "assistant", "user"}, roles(r))
+	require.Equal(t, reactObservation+`{"query":"x"}`+"\n\n"+tellRepeated("search"), r.last()[4].Text)
+	require.Equal(t, reactObservation+`{"query":"x"}`, r.last()[2].Text, "what was sent does not change")
+	require.Equal(t, KindReflect, r.asked[2].Kind)
+}

@@ -225,3 +225,27 @@ func TestStepsRunAtOnce(t *testing.T) {
 	}
 	require.Equal(t, []string{"fast", "slow", "aggregate"}, done)
 }
+
+// TestCondensingPartsNoCall: where the messages that stay would begin among the
+// answers to a turn, the whole turn stays.
+func TestCondensingPartsNoCall(t *testing.T) {
+	var turns []any
+	for i := range 8 {
+		turns = append(turns, reply("", fmt.Sprintf(`search {"query":"a%d"}`, i), fmt.Sprintf(`search {"query":"b%d"}`, i), fmt.Sprintf(`search {"query":"c%d"}`, i)))
+	}
+	s := newStage(t, map[string][]any{"": {reply("", planCall(stepA))}, "a": append(turns, "done"), "compress": {"x", "y", "z"}})
+	s.tool = func(CallTool) tool.Result {
+		return tool.Result{Outcome: tool.OK, Value: json.RawMessage(`"` + strings.Repeat("x", 600) + `"`)}
+	}
+	p := planParams(t)
+	p.Plan.ContextTokens = 2500
+	m, err := New("plan", p, nil)
+	require.NoError(t, err)
+	require.Equal(t, "done", s.run(m).Answer)
+	condensed := false
+	for _, c := range s.models {
+		condensed = condensed || c.Kind == KindCompress
+		answeredCalls(t, c.Call.Messages)
+	}
+	require.True(t, condensed)
+}
