@@ -169,7 +169,7 @@ func newPage(r Report, single bool) (pageView, error) {
 	v.Criteria, v.Strategies = criteriaViews(r), strategyViews(r)
 	if r.Strategies != nil {
 		first := r.Strategies.contests()[0]
-		v.Answer, v.BoardLegend, v.Boards = first.name()+": "+first.answer(), upperFirst(boardLegend)+"; a win is bold", r.Strategies.boards()
+		v.Answer, v.BoardLegend, v.Boards = first.name()+": "+clip(first.answer(), 600), upperFirst(boardLegend)+"; a win is bold", r.Strategies.boards()
 		for _, n := range r.Strategies.Notes {
 			v.StrategyNotes = append(v.StrategyNotes, clip(n, 600))
 		}

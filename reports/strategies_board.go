@@ -166,9 +166,9 @@ func (c *Contest) who(metric string) string {
 	said := c.wins(metric, " > ", func(names []string) string { return strings.Join(names, " and ") })
 	switch {
 	case c.apart(metric):
-		return join(", ", said, disagree)
+		return join(", ", brief(said, 60), disagree)
 	case said != "":
-		return said
+		return brief(said, 60)
 	case c.known(metric):
 		return "none shown"
 	}

@@ -93,6 +93,40 @@ func TestBoardsOfManyStrategies(t *testing.T) {
 	require.Empty(t, (&Contest{Entrants: []Entrant{{Agent: "a"}, {Agent: "b"}}}).pairs())
 }
 
+// A pooled claim about two strategies is of the models that both were run with.
+func TestStrategiesOfSomeModels(t *testing.T) {
+	w := byAgent("contract", "tools", "contract", "tools", "plan")
+	for k := range 5 {
+		if k > 1 {
+			w.m.Candidates[k].Name, w.m.Candidates[k].Model = w.m.Candidates[k].Name+"-n", "n"
+		}
+		for _, task := range []string{"x", "y"} {
+			w.enter(k, task, 1, true, int32(2+k))
+		}
+	}
+	s := Build(w.m, w.rows).Strategies
+	require.Contains(t, strings.Join(s.Notes, " "), "Not every strategy was run with every model")
+	require.Equal(t, []int{4, 2}, []int{claim(t, s.Pooled, "elapsed", "contract", "tools").N, claim(t, s.Pooled, "elapsed", "contract", "plan").N})
+	require.NotContains(t, strings.Join(Build(research()).Strategies.Notes, " "), "Not every strategy")
+}
+
+// Many names that win little make a long answer: what is shown of it is bounded.
+func TestLongAnswersAreCut(t *testing.T) {
+	c := Contest{}
+	for i := range maxEntrants {
+		c.Entrants = append(c.Entrants, Entrant{Agent: fmt.Sprint(strings.Repeat("x", 30), i)})
+	}
+	for i := range maxEntrants - 1 {
+		first, second := c.Entrants[i].Agent, c.Entrants[i+1].Agent
+		for _, metric := range leading() {
+			c.Claims = append(c.Claims, Claim{Metric: metric, First: first, Second: second, Winner: first, P: new(0.0)})
+		}
+	}
+	require.Equal(t, 60, len([]rune(c.who("cost"))))
+	page := render(t, HTML, Report{Strategies: &Strategies{Groups: []Contest{c}}})
+	require.Contains(t, page, "bytes more)</bdi>")
+}
+
 // What several candidates miss for the same reason is explained once.
 func TestWhyExplainsOnce(t *testing.T) {
 	var b strings.Builder

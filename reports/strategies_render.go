@@ -117,7 +117,7 @@ func (b *budget) strategies(r Report) {
 		return
 	}
 	contests := r.Strategies.contests()
-	b.line("**Strategies**, %s: **%s**", md(contests[0].name()), md(contests[0].answer()))
+	b.line("**Strategies**, %s: **%s**", md(contests[0].name()), md(clip(contests[0].answer(), 600)))
 	b.line("")
 	b.boards(r.Strategies)
 	more := ""

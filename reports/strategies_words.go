@@ -223,6 +223,9 @@ func (s *Strategies) note(more int) {
 	}) {
 		say("Where a strategy has several candidates of one model, each is paired with each of the other strategy's.")
 	}
+	if s.Pooled != nil && slices.ContainsFunc(s.Groups, func(c Contest) bool { return len(c.Entrants) < len(s.Pooled.Entrants) }) {
+		say("Not every strategy was run with every model: what is said of two over all models is of those that both were run with.")
+	}
 	lost := 0
 	for _, g := range s.Groups {
 		for _, e := range g.Entrants {
