@@ -31,6 +31,8 @@ type process struct {
 	now            func() time.Time
 	// secrets know the credentials that were looked up so far.
 	secrets *recorder.Secrets
+	// places are those of the configuration's candidates, once it was read.
+	places places
 }
 
 // execute runs the command line and returns the exit code.
@@ -43,7 +45,11 @@ func execute(p *process) int {
 	root.SetErr(p.stderr)
 	err := root.Execute()
 	if err != nil && err.Error() != "" {
-		_, _ = fmt.Fprintln(p.stderr, "cupel: "+strings.ReplaceAll(err.Error(), "\n", "\ncupel: "))
+		text := err.Error()
+		if exitCode(err) == exitUsage {
+			text = p.places.locate(text)
+		}
+		_, _ = fmt.Fprintln(p.stderr, "cupel: "+strings.ReplaceAll(text, "\n", "\ncupel: "))
 	}
 	return exitCode(err)
 }
