@@ -61,13 +61,16 @@ func newRoot(p *process) *cobra.Command {
 		Long: `cupel runs golden tasks against LLM agents, records every HTTP exchange on a
 cassette, writes every turn to a Parquet ledger, and turns the ledger into an
 acceptance verdict: at least 95 % contract-valid outputs, at most 1 clarifying
-question per success, at most 5 steps per solved task.
+question per success, at most 5 steps per solved task. Candidates differ in model,
+prompt or architecture: agent contract (one JSON object a turn), tools (native
+calls) or plan (a planner, then steps).
 
 Exit codes: 0 accepted · 1 harness or infrastructure error · 2 usage or
 configuration · 3 missing, stale or corrupt cassette · 10 rejected ·
 11 inconclusive · 130 interrupted.`,
 		Example: `  cupel run                                  # replay the built-in suite: no key, no network
   cupel gate latest --candidate strong       # the verdict as an exit code
+  cupel run --suite research                 # which architecture is best?
   cupel init && cupel run --mode record      # a suite of your own`,
 		Version:       version(),
 		SilenceUsage:  true,
