@@ -149,7 +149,7 @@ func (b *sidesBuilder) half(side int, rows ledger.EpisodeRows, said Detail, room
 		s.detail(&v, said)
 		b.budget -= whole - s.left
 	}
-	h := sideView{Name: v.Candidate, Sign: v.Sign, Class: v.Class, Facts: v.Facts, Answer: v.Answer, Checks: v.Checks, Missing: said.Missing, turns: v.Turns, more: v.More}
+	h := sideView{Name: v.Candidate, Sign: v.Sign, Class: v.Class, Facts: v.Facts, Answer: v.Answer, Checks: v.Checks, Missing: clip(said.Missing, 300), turns: v.Turns, more: v.More}
 	for _, t := range v.Turns {
 		if t.Said != nil && t.Said.System > 0 && h.system == 0 {
 			h.system = t.Said.System

@@ -225,3 +225,16 @@ func TestComparePageOfHostileRuns(t *testing.T) {
 func TestComparePageReportsWriteErrors(t *testing.T) {
 	require.ErrorIs(t, CompareHTML(broken{}, comparisonFixture(), nil), io.ErrClosedPipe)
 }
+
+// Why nothing was kept is text of others: it can neither reorder a line nor hide.
+func TestComparePageWithHostileReasons(t *testing.T) {
+	page := comparePageOf(t, shownComparison(), func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
+		rows, said, ok := sidesFixture(trial, task, candidate, n)
+		if !trial {
+			said = Detail{Missing: "gone\u202e\u2066<b>"}
+		}
+		return rows, said, ok
+	})
+	require.Contains(t, page, `Prompts and outputs left out: gone\u{202E}\u{2066}&lt;b&gt;.`)
+	require.NotContains(t, page, "\u202e")
+}

@@ -36,6 +36,8 @@ type Criterion struct {
 	Test    string  `json:"test"`
 	Verdict Verdict `json:"verdict"`
 	Note    string  `json:"note"`
+	// explanation is the part of Note that holds for other candidates, too.
+	explanation string
 	// Expr is the text of a criterion of the user's own, empty for the others.
 	// Value, Interval and Threshold are in microseconds, nano-USD or shares of 1.
 	Expr string `json:"expr,omitempty"`
@@ -65,7 +67,7 @@ func (p *pool) criteria(a ledger.Acceptance, agent string) []Criterion {
 	}
 	valid.share(p.valid, p.judged)
 	valid.note(p.turnNote())
-	valid.note(validNote(agent))
+	valid.explain(validNote(agent))
 
 	clarifies := Criterion{
 		Name: "clarifies_per_success", Title: "Clarifying questions per success", Unit: "solved episodes",
@@ -75,14 +77,14 @@ func (p *pool) criteria(a ledger.Acceptance, agent string) []Criterion {
 	if p.clarifyGoals > 0 {
 		clarifies.note(plural(p.clarifyGoals, "solved episode") + " whose right outcome is a question left out.")
 	}
-	clarifies.note(clarifiesNote(agent))
+	clarifies.explain(clarifiesNote(agent))
 
 	mean := Criterion{
 		Name: "steps_per_solved", Title: "Steps per solved task", Unit: "solved episodes",
 		Threshold: a.MaxSteps, Rule: a.Rule, Confidence: a.Confidence,
 	}
 	mean.mean(p.steps, p.stepSum)
-	mean.note(stepsNote(agent, mean.Verdict))
+	mean.explain(stepsNote(agent, mean.Verdict))
 
 	within := Criterion{
 		Name: "within_steps", Title: "Solved within " + steps + " steps", Unit: "solved episodes",
@@ -90,7 +92,7 @@ func (p *pool) criteria(a ledger.Acceptance, agent string) []Criterion {
 	}
 	within.share(p.within, len(p.steps))
 	if need, ok := stat.WilsonSize(1, a.MinWithin, a.Confidence); ok && a.Rule != rulePoint && within.N > 0 {
-		within.note(fmt.Sprintf("Decided by the estimate: fewer than %d solved episodes could never establish %s.", need, percent(a.MinWithin)))
+		within.explain(fmt.Sprintf("Decided by the estimate: fewer than %d solved episodes could never establish %s.", need, percent(a.MinWithin)))
 	}
 	return []Criterion{valid, clarifies, mean, within}
 }
@@ -196,6 +198,12 @@ func (c *Criterion) heading() Verdict {
 func (c *Criterion) noData() {
 	c.Verdict = Inconclusive
 	c.note("No " + c.Unit + ": nothing to judge, which is never a pass.")
+}
+
+// explain adds what holds for other candidates, too: a list says it once.
+func (c *Criterion) explain(sentence string) {
+	c.note(sentence)
+	c.explanation = sentence
 }
 
 // note adds a sentence.

@@ -97,13 +97,16 @@ type pageView struct {
 	Plots, Trend, Contest                     []plotView
 	Strategies                                []contestView
 	StrategyNotes                             []string
-	Changes                                   []changeView
-	Tasks                                     []taskView
-	Totals                                    []totalView
-	Clusters                                  []clusterRow
-	MoreClusters                              string
-	Failures                                  []failureView
-	Facts                                     []fact
+	// Answer says in a line which strategy wins on what.
+	Answer, BoardLegend string
+	Boards              []board
+	Changes             []changeView
+	Tasks               []taskView
+	Totals              []totalView
+	Clusters            []clusterRow
+	MoreClusters        string
+	Failures            []failureView
+	Facts               []fact
 	// Single says that the page stands alone: transcripts are on it and there are
 	// no files beside it.
 	Single      bool
@@ -165,6 +168,8 @@ func newPage(r Report, single bool) (pageView, error) {
 	}
 	v.Criteria, v.Strategies = criteriaViews(r), strategyViews(r)
 	if r.Strategies != nil {
+		first := r.Strategies.contests()[0]
+		v.Answer, v.BoardLegend, v.Boards = first.name()+": "+first.answer(), upperFirst(boardLegend)+"; a win is bold", r.Strategies.boards()
 		for _, n := range r.Strategies.Notes {
 			v.StrategyNotes = append(v.StrategyNotes, clip(n, 600))
 		}

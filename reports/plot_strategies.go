@@ -2,7 +2,9 @@ package reports
 
 import (
 	"fmt"
+	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -16,6 +18,8 @@ const maxPlotted = 16
 type plotted struct {
 	*Entrant
 	label string
+	// agent and model are its places among those plotted.
+	agent, model int
 }
 
 // plotted are the entrants of all groups, in order; more were left out.
@@ -24,6 +28,7 @@ func (r *Report) plotted() (list []plotted, more int) {
 		return nil, 0
 	}
 	seen := map[string]bool{}
+	var agents []string
 	for i := range r.Strategies.Groups {
 		g := &r.Strategies.Groups[i]
 		for k := range g.Entrants {
@@ -39,7 +44,10 @@ func (r *Report) plotted() (list []plotted, more int) {
 			if len(r.Strategies.Groups) > 1 {
 				name += " · " + r.Strategies.tell(g)
 			}
-			list = append(list, plotted{e, label(name, len(list), 24, seen)})
+			if !slices.Contains(agents, e.Agent) {
+				agents = append(agents, e.Agent)
+			}
+			list = append(list, plotted{e, label(name, len(list), 24, seen), slices.Index(agents, e.Agent), i})
 		}
 	}
 	return list, more
@@ -69,8 +77,6 @@ func (r *Report) strategiesTitle() string {
 	switch {
 	case len(front) == 0:
 		return "No trial has a result of every strategy"
-	case c.Winner != "":
-		return agentName(c.Winner) + " wins on " + c.axes()
 	case len(front) == 1:
 		return front[0] + " is alone on the front of " + c.axes()
 	case len(front) == len(c.Entrants):
@@ -139,6 +145,13 @@ func (t theme) strategies(r Report) drawing {
 	}}
 }
 
+// mark has the colour of a strategy, and a shape that tells models apart: those of
+// four strategies with eight models differ.
+func (t theme) mark(e plotted) (color.Color, draw.GlyphDrawer) {
+	_, shape := t.shape((e.agent + 4*e.model + e.model/2 + e.agent/4) % 8)
+	return t.series[e.agent%len(t.series)], shape
+}
+
 // against is a chart of success over a positive value; nil where none is known.
 func (t theme) against(all []plotted, floor float64, label string, of func(*Entrant) *Estimate, format func(float64) string) *plot.Plot {
 	low, high := math.Inf(1), 0.0
@@ -168,12 +181,12 @@ func (t theme) against(all []plotted, floor float64, label string, of func(*Entr
 		for _, v := range ticks {
 			c.StrokeLine2(draw.LineStyle{Color: t.grid, Width: 0.75}, c.Min.X, y(v.Value), c.Max.X, y(v.Value))
 		}
-		for i, e := range all {
+		for _, e := range all {
 			v := of(e.Entrant)
 			if v == nil {
 				continue
 			}
-			col, shape := t.shape(i)
+			col, shape := t.mark(e)
 			at := vg.Point{X: x(max(v.Value, low)), Y: y(e.Success.Value)}
 			line := draw.LineStyle{Color: col, Width: 1.25}
 			if iv := e.Success.Interval; iv != nil {
@@ -207,9 +220,9 @@ func (t theme) strategyTable(c draw.Canvas, all []plotted, more int) {
 		c.FillText(head, vg.Point{X: c.Min.X + h.x, Y: y}, h.text)
 	}
 	c.FillText(muted, vg.Point{X: c.Min.X + front, Y: y}, "front")
-	for i, e := range all {
+	for _, e := range all {
 		y -= lineHeight
-		col, shape := t.shape(i)
+		col, shape := t.mark(e)
 		glyph(col, shape)(c, vg.Point{X: c.Min.X + 16, Y: y})
 		text := y + keyLift
 		c.FillText(left, vg.Point{X: c.Min.X + name, Y: text}, e.label)

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,7 @@ func TestStrategyTitles(t *testing.T) {
 		list       []Entrant
 	}{
 		{"none", "No trial has a result of every strategy", "", []Entrant{{Agent: "a"}, {Agent: "b"}}},
-		{"winner", "a wins on success, cost and time", "a", []Entrant{entrant("a", 1, at(1), 1), entrant("b", 0.5, at(2), 2)}},
+		{"winner", "a is alone on the front of success, cost and time", "a", []Entrant{entrant("a", 1, at(1), 1), entrant("b", 0.5, at(2), 2)}},
 		{"alone, but not shown", "a is alone on the front of success, cost and time", "", []Entrant{entrant("a", 1, at(1), 1), entrant("b", 1, at(1), 2)}},
 		{"all", "All 2 strategies are on the front of success, cost and time", "", []Entrant{entrant("a", 1, at(1), 2), entrant("b", 1, at(1), 2)}},
 		{"two of three, unpriced", "On the front of success and time: a and c", "", []Entrant{entrant("a", 1, nil, 2), entrant("b", 0.9, at(1), 2), entrant("c", 0.8, at(1), 1)}},
@@ -54,4 +55,18 @@ func manyStrategiesPlotted() (shown, more int) {
 	r := manyStrategies()
 	list, more := r.plotted()
 	return len(list), more
+}
+
+// A strategy has one colour with every model, and no two marks are alike.
+func TestMarksOfStrategies(t *testing.T) {
+	seen := map[string]bool{}
+	for agent := range 4 {
+		for model := range 8 {
+			col, shape := paper().mark(plotted{agent: agent, model: model})
+			same, _ := paper().mark(plotted{agent: agent})
+			require.Equal(t, same, col)
+			seen[fmt.Sprintf("%v %T", col, shape)] = true
+		}
+	}
+	require.Len(t, seen, 32)
 }

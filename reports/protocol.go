@@ -69,7 +69,7 @@ func stepsNote(agent string, v Verdict) string {
 	case agentPlan:
 		note := "A step is a model turn: the planner's, and each one of every plan step and every item of a fan-out."
 		if v != Pass {
-			note += " A plan of n steps takes n + 1 turns at least, by its nature: what it buys with them is time."
+			note += " A plan of n steps takes n + 1 turns at least, by its nature."
 		}
 		return note
 	}

@@ -35,9 +35,9 @@ type Contest struct {
 	// Claims are of every pair of entrants in every metric; pairs without a common
 	// task have none.
 	Claims []Claim `json:"claims"`
-	// Winner is the strategy that no other matches in success, cost and time, and that
-	// is shown to be better than each other one in at least one of them; empty without
-	// one.
+	// Winner is the strategy that by the estimates is second to none in success, cost
+	// and time, and that is shown to be better than each other one in at least one of
+	// them; empty without one, and where models disagree on one of the three.
 	Winner string `json:"winner"`
 	// Sentence says who wins what, and who is on the front.
 	Sentence string `json:"sentence"`
@@ -98,9 +98,10 @@ type Claim struct {
 	// Test names the test and the interval.
 	Test string `json:"test"`
 	// Winner is the better one where Adjusted is at most Alpha and the interval lies
-	// on its side of 0; empty otherwise.
+	// on its side of 0, unless models disagree; empty otherwise.
 	Winner string `json:"winner"`
-	// Verdict is "tools wins", "no difference shown" or "no claim".
+	// Verdict is "tools wins", "no difference shown", "no claim" or, pooled where one
+	// model shows the one to win and another the other, "models disagree".
 	Verdict string `json:"verdict"`
 	Note    string `json:"note"`
 }
@@ -135,11 +136,11 @@ func (r *Report) addStrategies() {
 		all = append(all, s.Pooled)
 	}
 	adjustClaims(all)
+	if s.Pooled != nil {
+		s.compareModels()
+	}
 	for _, c := range all {
 		c.conclude()
-	}
-	if s.Pooled != nil {
-		s.Pooled.Sentence += s.disagreement()
 	}
 	s.note(more)
 	r.Strategies = s

@@ -142,8 +142,11 @@ func (e *Entrant) dominates(other *Entrant, costs bool) bool {
 }
 
 // findWinner is the entrant alone on the front that is shown to be better than each
-// other one in success, cost or time; empty without one.
+// other one in success, cost or time; empty without one, and where models disagree.
 func (c *Contest) findWinner() string {
+	if slices.ContainsFunc(decisive(), c.apart) {
+		return ""
+	}
 	winner := ""
 	for _, e := range c.Entrants {
 		if e.Front && winner != "" {

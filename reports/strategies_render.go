@@ -10,10 +10,8 @@ import (
 // contestView is a contest as a page shows it.
 type contestView struct {
 	Name, Sentence, Winner string
-	// Open is so of what is not folded away.
-	Open     bool
-	Entrants []entrantView
-	Claims   []claimView
+	Entrants               []entrantView
+	Claims                 []claimView
 }
 
 type entrantView struct {
@@ -33,8 +31,8 @@ func strategyViews(r Report) (views []contestView) {
 	if r.Strategies == nil {
 		return nil
 	}
-	for i, c := range r.Strategies.contests() {
-		v := contestView{Name: c.name(), Sentence: clip(c.Sentence, 1500), Winner: c.Winner, Open: i == 0}
+	for _, c := range r.Strategies.contests() {
+		v := contestView{Name: c.name(), Sentence: clip(c.Sentence, 1500), Winner: c.Winner}
 		for _, e := range c.Entrants {
 			v.Entrants = append(v.Entrants, e.view())
 		}
@@ -118,16 +116,15 @@ func (b *budget) strategies(r Report) {
 	if r.Strategies == nil {
 		return
 	}
-	b.line("**Strategies**")
-	b.line("")
 	contests := r.Strategies.contests()
-	for i, c := range contests {
-		if i == maxContestLines {
-			b.line("- and %d more", len(contests)-i)
-			break
-		}
-		b.line("- **%s**: %s", md(c.name()), md(clip(c.Sentence, 1200)))
+	b.line("**Strategies**, %s: **%s**", md(contests[0].name()), md(contests[0].answer()))
+	b.line("")
+	b.boards(r.Strategies)
+	more := ""
+	if n := len(contests) - maxContestLines; n > 0 {
+		more = "; " + plural(n, "model") + " more in the HTML report"
 	}
+	b.line("%s%s.", upperFirst(boardLegend)+"; a win is bold", more)
 	b.line("")
 	b.fold("Strategies, pair by pair", func() {
 		for i, v := range strategyViews(r) {
@@ -147,7 +144,7 @@ func (b *budget) strategies(r Report) {
 const maxContestLines = 6
 
 func (b *budget) contest(v contestView) {
-	b.line("%s", md(v.Name))
+	b.line("**%s**: %s", md(v.Name), md(clip(v.Sentence, 1200)))
 	b.line("")
 	b.line("| Strategy | Episodes | Solved | Cost | Time | Front |")
 	b.line("|:--|--:|--:|--:|--:|:--|")
@@ -166,23 +163,4 @@ func (b *budget) contest(v contestView) {
 			md(join(", ", k.Change, k.Relative)), md(k.Interval), md(k.P), k.N, verdict)
 	}
 	b.line("")
-}
-
-// summaryStrategies says on a terminal who wins what.
-func summaryStrategies(b *strings.Builder, r Report, width int) {
-	if r.Strategies == nil {
-		return
-	}
-	wrapped(b, "strategies: ", r.Strategies.contests()[0].name()+": "+r.Strategies.contests()[0].Sentence, width)
-	if r.Strategies.Pooled == nil {
-		return
-	}
-	for i := range r.Strategies.Groups {
-		if i == maxContestLines {
-			wrapped(b, "strategies: ", fmt.Sprintf("%s more, in the report", plural(len(r.Strategies.Groups)-i, "model")), width)
-			break
-		}
-		c := &r.Strategies.Groups[i]
-		wrapped(b, "strategies: ", c.name()+": "+c.short(), width)
-	}
 }

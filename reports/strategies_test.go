@@ -104,7 +104,7 @@ func TestDuelByHand(t *testing.T) {
 	require.Equal(t, []bool{false, true}, []bool{contract.Front, tools.Front})
 	require.Equal(t, []float64{0.5, 6250, 6.25e6}, []float64{contract.Success.Value, contract.Cost.Value, contract.Time.Value})
 	require.Equal(t, "tools", g.Winner)
-	require.Equal(t, "Tools wins: no other strategy is better in success, cost and time, and it is shown to be better than each in one of them. "+
+	require.Equal(t, "Tools wins overall: by the estimates it is second to none in success, cost and time, and it is shown to be better than each other in one of them at least. "+
 		"By the estimates tools is alone on the front of success, cost and time; contract is not (tools is no worse in any and better in one). "+
 		"Cost: tools beats contract. Time: tools beats contract. Tokens: tools beats contract. "+
 		"No difference shown in success, steps, tool calls and valid outputs.", g.Sentence)
@@ -260,7 +260,10 @@ func TestModelsThatDisagree(t *testing.T) {
 	require.Equal(t, []string{"tools", "contract"}, []string{s.Groups[0].Winner, s.Groups[1].Winner})
 	require.Empty(t, s.Pooled.Winner)
 	require.True(t, strings.HasSuffix(s.Pooled.Sentence, "Models disagree on who wins in steps, cost, time and tokens: look at each."), s.Pooled.Sentence)
-	require.Equal(t, "tools wins on success, cost and time; no difference shown in success", s.Groups[0].short())
+	require.Equal(t, "models disagree on steps, cost and time; no difference shown in success", s.Pooled.answer())
+	k := claim(t, s.Pooled, "elapsed", "contract", "tools")
+	require.Equal(t, []string{"models disagree", "", "All 8 tasks agree, so the interval has no width. contract wins with p/n, tools with p/m."}, []string{k.Verdict, k.Winner, k.Note})
+	require.Equal(t, "tools wins on steps, cost and time; no difference shown in success", s.Groups[0].answer())
 	require.NotContains(t, Build(research()).Strategies.Pooled.Sentence, "disagree")
 }
 
@@ -324,12 +327,13 @@ func TestStrategiesInEveryRendering(t *testing.T) {
 		require.Contains(t, page, part)
 	}
 	text := render(t, Markdown, r)
-	require.Contains(t, text, "- **all models**: By the estimates tools and plan are on the front")
+	require.Contains(t, text, "**Strategies**, all models: **tools wins on steps, cost and time; no difference shown in success**")
+	require.Contains(t, text, "**all models**: By the estimates tools and plan are on the front")
 	require.Contains(t, text, "| Steps | contract → tools |")
 	var b bytes.Buffer
 	require.NoError(t, Summary(&b, r, 0))
-	require.Equal(t, 3, strings.Count(b.String(), "strategies: "))
-	require.Contains(t, b.String(), "strategies: sim-weak/weak: on the front: tools and plan; no difference shown in success\n")
+	require.Equal(t, 2, strings.Count(b.String(), "strategies: "))
+	require.Contains(t, b.String(), "strategies: all models: tools wins on steps, cost and time; no difference shown in success\n")
 	require.NotContains(t, render(t, JUnit, r), "strateg")
 	require.Equal(t, "On the front of success, cost and time: tools and plan", r.strategiesTitle())
 	require.Contains(t, r.strategiesAlt(), "tools · weak 79.2%")

@@ -11,7 +11,7 @@ func (c *Contest) conclude() {
 	c.Winner = c.findWinner()
 	var parts []string
 	if c.Winner != "" {
-		parts = append(parts, fmt.Sprintf("%s wins: no other strategy is better in %s, and it is shown to be better than each in one of them", agentName(c.Winner), c.axes()))
+		parts = append(parts, fmt.Sprintf("%s wins overall: by the estimates it is second to none in %s, and it is shown to be better than each other in one of them at least", agentName(c.Winner), c.axes()))
 	}
 	if line := c.frontLine(); line != "" {
 		parts = append(parts, line)
@@ -24,28 +24,6 @@ func (c *Contest) conclude() {
 		parts[i] = upperFirst(parts[i])
 	}
 	c.Sentence = strings.Join(parts, ". ") + "."
-}
-
-// short says in a line who wins, and on success.
-func (c *Contest) short() string {
-	var on []string
-	for _, e := range c.Entrants {
-		if e.Front {
-			on = append(on, agentName(e.Agent))
-		}
-	}
-	first := "on the front: " + and(on)
-	switch {
-	case len(on) == 0:
-		first = "no trial has a result of every strategy"
-	case c.Winner != "":
-		first = agentName(c.Winner) + " wins on " + c.axes()
-	}
-	success := "no difference shown in success"
-	if wins := c.wins("solved"); wins != "" {
-		success = "success: " + wins
-	}
-	return first + "; " + success
 }
 
 // agentName is a strategy in a sentence: its name is of the user's making.
@@ -96,15 +74,18 @@ func (c *Contest) frontLine() string {
 // winsByMetric says of each metric who beats whom, and of those without a win that
 // none is shown.
 func (c *Contest) winsByMetric() (parts []string) {
-	var open, none []string
+	var apart, open, none []string
 	for _, metric := range c.metrics() {
-		wins := c.wins(metric)
-		switch {
-		case wins != "":
+		wins := c.wins(metric, " beats ", and)
+		if wins != "" {
 			parts = append(parts, metricWord(metric)+": "+wins)
-		case slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.Metric == metric && k.P != nil }):
+		}
+		switch {
+		case c.apart(metric):
+			apart = append(apart, metricWord(metric))
+		case wins == "" && c.known(metric):
 			open = append(open, metricWord(metric))
-		default:
+		case wins == "":
 			none = append(none, metricWord(metric))
 		}
 	}
@@ -114,11 +95,14 @@ func (c *Contest) winsByMetric() (parts []string) {
 	if len(none) > 0 {
 		parts = append(parts, "no claim about "+and(none)+", which is not known of every episode")
 	}
+	if len(apart) > 0 {
+		parts = append(parts, "models disagree on who wins in "+and(apart)+": look at each")
+	}
 	return parts
 }
 
 // wins says who beats whom in a metric; empty where nobody is shown to.
-func (c *Contest) wins(metric string) string {
+func (c *Contest) wins(metric, beat string, list func([]string) string) string {
 	beats := map[string][]string{}
 	var winners []string
 	for _, k := range c.Claims {
@@ -132,7 +116,7 @@ func (c *Contest) wins(metric string) string {
 	}
 	var said []string
 	for _, w := range winners {
-		said = append(said, agentName(w)+" beats "+and(beats[w]))
+		said = append(said, agentName(w)+beat+list(beats[w]))
 	}
 	return strings.Join(said, ", ")
 }
@@ -145,34 +129,28 @@ func (c *Claim) loser() string {
 	return c.First
 }
 
-// disagreement says in what metrics one model shows one winner of two strategies, and
+// disagree is the verdict of a pooled claim where one model shows one winner, and
 // another model the other: what all models show together is then no answer.
-func (s *Strategies) disagreement() string {
-	type question struct{ metric, first, second string }
-	answers := map[question]map[string]bool{}
-	var metrics []string
-	for i := range s.Groups {
-		for _, k := range s.Groups[i].Claims {
-			q := question{k.Metric, k.First, k.Second}
-			if k.First > k.Second {
-				q.first, q.second = k.Second, k.First
-			}
-			if k.Winner == "" {
-				continue
-			}
-			if answers[q] == nil {
-				answers[q] = map[string]bool{}
-			}
-			answers[q][k.Winner] = true
-			if len(answers[q]) > 1 && !slices.Contains(metrics, metricWord(k.Metric)) {
-				metrics = append(metrics, metricWord(k.Metric))
+const disagree = "models disagree"
+
+// compareModels takes the winner from pooled claims that models disagree on.
+func (s *Strategies) compareModels() {
+	for i := range s.Pooled.Claims {
+		p := &s.Pooled.Claims[i]
+		with := map[string]string{} // the first model to show a winner
+		for g := range s.Groups {
+			for _, k := range s.Groups[g].Claims {
+				same := k.First == p.First && k.Second == p.Second || k.First == p.Second && k.Second == p.First
+				if k.Metric == p.Metric && same && k.Winner != "" && with[k.Winner] == "" {
+					with[k.Winner] = s.Groups[g].name()
+				}
 			}
 		}
+		if len(with) == 2 {
+			p.Winner, p.Verdict = "", disagree
+			p.Note = join(" ", p.Note, fmt.Sprintf("%s wins with %s, %s with %s.", agentName(p.First), with[p.First], agentName(p.Second), with[p.Second]))
+		}
 	}
-	if metrics == nil {
-		return ""
-	}
-	return " Models disagree on who wins in " + and(metrics) + ": look at each."
 }
 
 // metrics are those that there are claims about, in order.
@@ -237,7 +215,8 @@ func (c *Contest) name() string {
 func (s *Strategies) note(more int) {
 	say := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
 	say("Strategies are compared over the same trials of the same tasks, with the same model; pairs without a result on either side are left out. "+
-		"One wins where p, adjusted for all claims about the metric (Holm), is at most %s and the 95%% interval lies on its side of 0.", trimmed(s.Alpha, 4))
+		"One wins where p, adjusted for all claims about the metric (Holm), is at most %s and the 95%% interval lies on its side of 0; "+
+		"the interval itself is not widened for their number, so it may miss 0 without a win.", trimmed(s.Alpha, 4))
 	say("A step is a model turn, so a plan that fans out takes many; steps are compared where both solved the task, everything else over all pairs.")
 	if slices.ContainsFunc(s.Groups, func(c Contest) bool {
 		return slices.ContainsFunc(c.Entrants, func(e Entrant) bool { return len(e.Candidates) > 1 })

@@ -49,19 +49,20 @@ func Summary(w io.Writer, r Report, width int) error {
 	}
 	b.WriteString(t.Render())
 	b.WriteByte('\n')
+	summaryStrategies(&b, r, width)
+	said := map[string]bool{}
 	for _, c := range r.Candidates {
 		if c.Verdict != NotJudged && beyond(c.Sentence, c.Criteria) {
 			wrapped(&b, "why: ", c.Name+" "+c.Sentence, width)
 		}
-		why(&b, c.Name, c.Criteria, width)
+		why(&b, c.Name, c.Criteria, said, width)
 	}
 	for _, g := range r.Groups {
 		if beyond(g.Sentence, g.Criteria) {
 			wrapped(&b, "why: ", g.name()+" "+g.Sentence, width)
 		}
-		why(&b, g.name(), g.Criteria, width)
+		why(&b, g.name(), g.Criteria, said, width)
 	}
-	summaryStrategies(&b, r, width)
 	summaryClusters(&b, r, width)
 	trendNews(&b, r, width)
 	for _, n := range r.Notes {
@@ -107,8 +108,9 @@ func (c Criterion) short() string {
 	return lowerFirst(c.Title)
 }
 
-// why says what decided each criterion that is not a pass.
-func why(b *strings.Builder, name string, list []Criterion, width int) {
+// why says what decided each criterion that is not a pass. What was said explains
+// those that come after it, too.
+func why(b *strings.Builder, name string, list []Criterion, said map[string]bool, width int) {
 	for _, c := range list {
 		if c.Verdict == Pass {
 			continue
@@ -117,7 +119,12 @@ func why(b *strings.Builder, name string, list []Criterion, width int) {
 		if c.Verdict == Inconclusive {
 			is = "not shown to meet"
 		}
-		wrapped(b, "why: ", fmt.Sprintf("%s: %s %s (%s) %s %s. %s", name, lowerFirst(c.Title), c.value(), c.interval(), is, c.needs(), c.Note), width)
+		note := c.Note
+		if said[c.explanation] {
+			note = strings.TrimSuffix(note, c.explanation)
+		}
+		said[c.explanation] = c.explanation != ""
+		wrapped(b, "why: ", fmt.Sprintf("%s: %s %s (%s) %s %s. %s", name, lowerFirst(c.Title), c.value(), c.interval(), is, c.needs(), note), width)
 	}
 }
 

@@ -14,9 +14,9 @@ type record struct {
 	id string
 	// cost and tokens are of the whole episode, latency the sum over judged turns, µs.
 	cost, tokens, latency int64
-	// elapsed and calls are known of contests only.
-	elapsed int64
-	calls   int32
+	elapsed               int64 // µs
+	// calls are known of contests only.
+	calls int32
 	// tape is a hash of its cassette, 0 without one.
 	tape uint64
 	// from and to are its decisions among those of its book.
@@ -138,7 +138,7 @@ func (b *book) sorted(task string) []record {
 func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 	e := &rows.Episode
 	r := record{
-		id: strings.Clone(e.EpisodeID), trial: e.Trial, steps: e.Steps, clarifies: e.Clarifies, kind: -1,
+		id: strings.Clone(e.EpisodeID), trial: e.Trial, steps: e.Steps, elapsed: e.ElapsedUs, clarifies: e.Clarifies, kind: -1,
 		asks: e.ExpectedStatus == "clarify", thrash: e.ThrashEvents > 0, stall: e.StallEvents > 0,
 	}
 	why := e.Excluded()

@@ -94,8 +94,8 @@ type Pair struct {
 
 // Metric is one measurement on both sides of a pair, over the same episodes.
 type Metric struct {
-	// Name is solved, valid_json, steps, clarifies, cost, tokens, latency, thrash
-	// or stall.
+	// Name is solved, valid_json, steps, clarifies, cost, tokens, elapsed,
+	// latency, thrash or stall.
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	// Unit is "share", "steps", "clarifies", "nano-USD", "tokens" or "us".

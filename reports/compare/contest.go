@@ -74,7 +74,7 @@ func contested() []measure {
 	steps.title, valid.title = "Steps, solved by both", "Protocol-valid first outputs"
 	return []measure{
 		of("solved"), steps, of("cost"),
-		{name: "elapsed", title: "Time of an episode", unit: unitTime, of: func(r *record) (float64, float64) { return float64(r.elapsed), 1 }},
+		of("elapsed"),
 		of("tokens"),
 		{name: "tool_calls", title: "Tool calls of an episode", unit: "calls", of: func(r *record) (float64, float64) { return float64(r.calls), 1 }},
 		valid,

@@ -24,6 +24,7 @@ func TestMetricsByHand(t *testing.T) {
 			e.Steps, e.Clarifies = 5, 3
 			e.CostNanoUSD = new(int64(5_000_000))
 			e.Tokens = tokens(1000, 60)
+			e.ElapsedUs = 4_000_000
 			rows.Turns[0].ContractValid = false
 			rows.Turns[1].FinishReason = "length" // counted invalid
 			rows.Turns[2].Role = "compress"       // not a turn of the main loop
@@ -48,6 +49,7 @@ func TestMetricsByHand(t *testing.T) {
 		{"clarifies", 1, 1, 3, 2, 0},
 		{"cost", 4, 3_000_000, 3_500_000, 1.0 / 6, 0},
 		{"tokens", 4, 660, 760, 100.0 / 660, 0},
+		{"elapsed", 4, 0, 1_000_000, math.NaN(), 0},
 		{"latency", 4, 400_000, (10*400_000 + 600_000) / 10.0, 0.15, 0},
 		{"thrash", 4, 0, 0.25, math.NaN(), 0},
 		{"stall", 4, 0, 0.25, math.NaN(), 0},
