@@ -161,6 +161,9 @@ func (st study) amount() string {
 func (w *work) amount(st study, n float64, short []string, of int) action {
 	field := st.fields[0]
 	what := st.amount()
+	if of == 0 {
+		return answer("%s", w.none(st))
+	}
 	if of == len(short) {
 		a := answer("There is no %s %s%s to tell: it is recorded of none.", what, nounOf(field), st.described())
 		return a
