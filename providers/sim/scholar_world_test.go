@@ -278,3 +278,10 @@ func TestPronounsPointSomewhere(t *testing.T) {
 		require.Equal(t, asks, acts[0].kind == clarify, request)
 	}
 }
+
+// TestSearchesFollowEachOther: a search for one, and then for another.
+func TestSearchesFollowEachOther(t *testing.T) {
+	before := []exchange{{`Search for "Una Frost".`, "Found."}}
+	a, _ := inquire(t, newShelf().run, prompt{request: "And Ash Point?", earlier: before}, 50)
+	require.Equal(t, `Found for "Ash Point": Ash Point.`, a.message)
+}
