@@ -81,3 +81,24 @@ func TestShownCandidatesAreGood(t *testing.T) {
 	}
 	require.Greater(t, found, 12)
 }
+
+// What the README shows of the strategies is what the command prints.
+func TestShownStrategiesAreReal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("300 episodes; not with -short")
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	require.NoError(t, err)
+	block := regexp.MustCompile("(?s)```\n(strategies: .*?)```").FindSubmatch(readme)
+	require.NotNil(t, block)
+	stdout, stderr := new(strings.Builder), new(strings.Builder)
+	dir := t.TempDir()
+	none := filepath.Join(dir, "none.yaml") // whatever cupel.yaml there is here
+	require.NoError(t, os.WriteFile(none, nil, 0o644))
+	code := execute(&process{args: []string{"run", "--suite", "research", "--config", none, "--runs", dir}, stdout: stdout, stderr: stderr,
+		env: func(string) (string, bool) { return "", false }, now: time.Now})
+	require.Zero(t, code, stderr)
+	for line := range strings.Lines(string(block[1])) {
+		require.Contains(t, stdout.String(), line)
+	}
+}
