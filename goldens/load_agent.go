@@ -3,6 +3,8 @@ package goldens
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -94,7 +96,11 @@ func (o object) agentFields(c *Candidate) {
 func (c Candidate) agentFaults(add func(field, detail string)) {
 	for _, l := range agentLimits {
 		if n := *l.of(&c); n < 0 || n > l.most {
-			add(cmp.Or(l.object, l.name), fmt.Sprintf("%s must be from 0 to %d, but is %d", l.name, l.most, n))
+			field, of := l.name, ""
+			if l.object != "" {
+				field, of = l.object, l.name+" "
+			}
+			add(field, fmt.Sprintf("%smust be from 0 to %d, but is %d", of, l.most, n))
 		}
 	}
 	if n := c.FinalRetries; n != nil && (*n < 0 || *n > maxFinalRetries) {
@@ -123,8 +129,19 @@ func (c Candidate) agentFaults(add func(field, detail string)) {
 	} {
 		for _, name := range f.without {
 			if f.set && agent == name {
-				add(f.field, "agent "+agent+" has no such setting")
+				add(f.field, "agent "+agent+" has no such setting; it is a setting of "+having(f.without))
 			}
 		}
 	}
+}
+
+// having names the built-in agents that are not among those without a setting.
+func having(without []string) string {
+	var out []string
+	for _, agent := range []string{agentContract, agentTools, agentPlan} {
+		if !slices.Contains(without, agent) {
+			out = append(out, agent)
+		}
+	}
+	return strings.Join(out, " and ")
 }

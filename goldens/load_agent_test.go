@@ -21,14 +21,14 @@ func TestAgentSettingsProblems(t *testing.T) {
 		{"plan", "agent: plan, plan: {attempts: 21}", "plan.attempts: must be from 0 to 20, but is 21"},
 		{"system of nothing", "agent: tools, system: ' '", "system: must not be blank"},
 		{"a large system prompt", "agent: tools, system: " + strings.Repeat("x", maxSystemBytes+1), "system: must be at most 64 KiB"},
-		{"contract's system", "system: Be brief.", "system: agent contract has no such setting"},
-		{"contract's fallback", "agent: contract, fallback: n", "fallback: agent contract has no such setting"},
-		{"contract's iterations", "max_iterations: 5", "max_iterations: agent contract has no such setting"},
-		{"contract's retries", "final_retries: 0", "final_retries: agent contract has no such setting"},
-		{"contract's batch", "batch: {size: 2}", "batch: agent contract has no such setting"},
-		{"plan's batch", "agent: plan, batch: {size: 2}", "batch: agent plan has no such setting"},
-		{"tools' plan", "agent: tools, plan: {steps: 2}", "plan: agent tools has no such setting"},
-		{"tools' rescue", "agent: tools, rescue: n", "rescue: agent tools has no such setting"},
+		{"contract's system", "system: Be brief.", "system: agent contract has no such setting; it is a setting of tools and plan"},
+		{"contract's fallback", "agent: contract, fallback: n", "fallback: agent contract has no such setting; it is a setting of tools and plan"},
+		{"contract's iterations", "max_iterations: 5", "max_iterations: agent contract has no such setting; it is a setting of tools and plan"},
+		{"contract's retries", "final_retries: 0", "final_retries: agent contract has no such setting; it is a setting of tools and plan"},
+		{"contract's batch", "batch: {size: 2}", "batch: agent contract has no such setting; it is a setting of tools"},
+		{"plan's batch", "agent: plan, batch: {size: 2}", "batch: agent plan has no such setting; it is a setting of tools"},
+		{"tools' plan", "agent: tools, plan: {steps: 2}", "plan: agent tools has no such setting; it is a setting of plan"},
+		{"tools' rescue", "agent: tools, rescue: n", "rescue: agent tools has no such setting; it is a setting of contract"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := problemsOf(t, folder(head+"candidates: [{name: a, provider: p, model: m, "+tc.fields+"}]\ntasks: ["+sound+"]\n"))
@@ -45,7 +45,7 @@ func TestOwnAgentsTakeEverySetting(t *testing.T) {
 	}
 	require.NoError(t, c.Validate())
 	c.Agent = "plan"
-	require.EqualError(t, c.Validate(), "rescue: agent plan has no such setting\nbatch: agent plan has no such setting")
+	require.EqualError(t, c.Validate(), "rescue: agent plan has no such setting; it is a setting of contract\nbatch: agent plan has no such setting; it is a setting of tools")
 	c = Candidate{Name: "a", Agent: "tools", Provider: "p", Model: "m", FinalRetries: ptr(11), Batch: Batch{Size: -1, Delay: -time.Second}}
 	require.EqualError(t, c.Validate(), "batch: size must be from 0 to 100, but is -1\nfinal_retries: must be from 0 to 10, but is 11\nbatch: delay must be at most 1h0m0s, in whole microseconds, but is -1s")
 }
@@ -94,5 +94,5 @@ matrix:
 	_, err = matrixOf(t, "matrix:\n  agent: [contract, tools]\n  provider: a\n  model: x\n  system: Be brief.\n  exclude:\n    - {profile: schema}\n")
 	require.EqualError(t, err, `cupel.yaml:7: matrix.exclude[0].profile: "schema" is no profile of the matrix; it has: seed, native`)
 	_, err = matrixOf(t, "matrix:\n  agent: [contract, tools]\n  provider: a\n  model: x\n  system: Be brief.\n")
-	require.EqualError(t, err, "cupel.yaml:5: matrix.system: agent contract has no such setting")
+	require.EqualError(t, err, "cupel.yaml:5: matrix.system: agent contract has no such setting; it is a setting of tools and plan")
 }

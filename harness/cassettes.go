@@ -31,6 +31,9 @@ func (r *runner) cassettesDigest() (string, error) {
 			var absent *recorder.MissingError
 			switch err := errs[i]; {
 			case errors.As(err, &absent):
+				if r.CassetteDir == "" {
+					absent.Command = "" // it could not write
+				}
 				missing = append(missing, absent)
 			case err != nil:
 				return "", err
@@ -40,7 +43,11 @@ func (r *runner) cassettesDigest() (string, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return "", &MissingCassettes{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
+		out := &MissingCassettes{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
+		if r.CassetteDir == "" {
+			out.All, out.Suite = "", r.Options.Suite.Path
+		}
+		return "", out
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -83,15 +90,23 @@ type MissingCassettes struct {
 	// Missing holds one *recorder.MissingError per episode.
 	Missing []error
 	Planned int
-	// All is the command that records every one of them.
+	// All is the command that records every one of them; empty where none could.
 	All string
+	// Suite is that of a run which has no folder to record into, such as a built-in one.
+	Suite string
 }
 
 // Error shows the first one and how many there are.
 func (e *MissingCassettes) Error() string {
 	text := e.Missing[0].Error()
 	if len(e.Missing) > 1 {
-		text += fmt.Sprintf("\n%d of %d planned episodes have no cassette; record all with: %s", len(e.Missing), e.Planned, e.All)
+		text += fmt.Sprintf("\n%d of %d planned episodes have no cassette", len(e.Missing), e.Planned)
+		if e.All != "" {
+			text += "; record all with: " + e.All
+		}
+	}
+	if e.Suite != "" {
+		text += fmt.Sprintf("\nsuite %s has recordings of its own candidates, and nothing more can be recorded into it: ask others with --mode live, or run it where no cupel.yaml names others", e.Suite)
 	}
 	return text
 }

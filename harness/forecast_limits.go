@@ -200,7 +200,11 @@ func (f *forecaster) absent() []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the run would not start: %d of %d episodes have no cassette; record them with: %s", n, f.plan.len(), f.RecordCommand("", "", f.Trials))}
+	text := fmt.Sprintf("the run would not start: %d of %d episodes have no cassette", n, f.plan.len())
+	if f.CassetteDir != "" {
+		text += "; record them with: " + f.RecordCommand("", "", f.Trials)
+	}
+	return []string{text}
 }
 
 // capped says which caps would or could end the run early; money is what the cap on

@@ -116,6 +116,10 @@ func TestForecastOfAReplayIsNothing(t *testing.T) {
 	o.Trials = 2
 	out, err = harness.Forecast(o)
 	require.NoError(t, err)
+	require.Equal(t, "the run would not start: 276 of 552 episodes have no cassette", out.Warnings[0])
+	o.CassetteDir = t.TempDir()
+	out, err = harness.Forecast(o)
+	require.NoError(t, err)
 	require.Contains(t, out.Warnings[0], "276 of 552 episodes have no cassette; record them with: ")
 }
 

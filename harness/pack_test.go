@@ -74,7 +74,7 @@ func TestPackGivesTheSameRun(t *testing.T) {
 func TestPackMissesAreToldLikeCassettes(t *testing.T) {
 	o := countsOptions(t)
 	o.Candidates = append(o.Suite.Candidates[:0:0], o.Suite.Candidates[0])
-	o.Candidates[0].Name, o.Select.Tasks = "newcomer", []string{"G03"}
+	o.Candidates[0].Name, o.Select.Tasks, o.CassetteDir = "newcomer", []string{"G03"}, t.TempDir()
 	_, wantErr := harness.Run(context.Background(), o)
 	o.Cassettes = countsPack(t)
 	_, err := harness.Run(context.Background(), o)

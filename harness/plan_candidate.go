@@ -2,6 +2,7 @@ package harness
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,6 +30,16 @@ func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
 	c.Agent, c.Mode = cmp.Or(c.Agent, "contract"), cmp.Or(c.Mode, modePrompt)
 	c.Profile = cmp.Or(c.Profile, goldens.DefaultProfile(c.Agent))
 	return c
+}
+
+// Check reports everything that is wrong with a candidate, by what o has: its
+// settings, its agent, its provider, whether the wire has its output mode. Neither a
+// suite nor a key is needed, and nothing is sent. Only Providers, Policy and
+// Strategies of o count.
+func (o Options) Check(c goldens.Candidate) error {
+	o = Options{Providers: o.Providers, Policy: o.Policy, Strategies: o.Strategies, Mode: recorder.Replay}
+	_, err := o.resolveCandidate(c)
+	return err
 }
 
 func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error) {
@@ -81,10 +92,13 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 func validate(c goldens.Candidate) error {
 	name := c.Name
 	c.Name, c.Model = "any", cmp.Or(c.Model, "policy")
-	if err := c.Validate(); err != nil {
-		return fmt.Errorf("candidate %s: %w", name, err)
+	var errs []error
+	if joined, ok := c.Validate().(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			errs = append(errs, fmt.Errorf("candidate %s: %w", name, err))
+		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // agentParams are what a candidate says of its agent, whatever the task.

@@ -25,6 +25,10 @@ func TestRunRefusesMissingCassettes(t *testing.T) {
 	o.Cassettes, o.Runs = fstest.MapFS{}, t.TempDir()
 	o.Select.Candidates = []string{"strong"}
 	_, err := harness.Run(context.Background(), o)
+	require.EqualError(t, err, "no cassette strong/C01/1.yaml\n69 of 69 planned episodes have no cassette\nsuite builtin:counts has recordings of its own candidates, "+
+		"and nothing more can be recorded into it: ask others with --mode live, or run it where no cupel.yaml names others")
+	o.CassetteDir = t.TempDir()
+	_, err = harness.Run(context.Background(), o)
 	var missing *recorder.MissingError
 	require.ErrorAs(t, err, &missing)
 	require.ErrorContains(t, err, "69 of 69 planned episodes have no cassette; record all with: cupel run --mode record --suite builtin:counts")

@@ -157,6 +157,10 @@ func prompts(c *providers.Call) []string {
 	return texts
 }
 
+// fewLines are not left out of a prompt that has others: what is left would be harder
+// to read, such as a step of a plan without the instructions that the planner gave it.
+const fewLines = 5
+
 // prompt writes the lines of a prompt that no earlier turn had, and says how
 // many were left out.
 func prompt(b *bytes.Buffer, label, text string, shown map[string]bool) {
@@ -172,9 +176,11 @@ func prompt(b *bytes.Buffer, label, text string, shown map[string]bool) {
 	if len(lines) == 0 {
 		return
 	}
-	if same > 0 {
-		label += fmt.Sprintf(", %d lines as before left out", same)
+	if same <= fewLines {
+		section(b, label, text)
+		return
 	}
+	label += fmt.Sprintf(", %d lines as before left out", same)
 	section(b, label, strings.Join(lines, ""))
 }
 

@@ -135,11 +135,13 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 	if err := c.Acceptance.Validate(); err != nil {
 		return c, usage(fmt.Errorf("%s: %w", path, err))
 	}
-	return c, errors.Join(
+	err = errors.Join(
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
 		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path),
 		c.loadCaps(v, file), c.loadLimits(&file.Limits), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria),
 		c.loadRegression(&file.Regression))
+	p.places = findPlaces(path, text, c.Matrix)
+	return c, err
 }
 
 // loadMatrix adds the candidates of the file's matrix to those it lists.
@@ -265,7 +267,7 @@ var yamlKinds = map[string]string{
 	"seq": "a list", "map": "a mapping", "str": "text", "string": "text", "int": "a whole number",
 	"int64": "a whole number", "float": "a number", "float64": "a number", "bool": "true or false",
 	"[]goldens.Candidate": "a list of candidates", "goldens.Candidate": "a candidate",
-	"goldens.Memory": "a mapping", "goldens.Batch": "a mapping", "goldens.PlanBounds": "a mapping", "time.Duration": "a duration such as 300ms or 15s",
+	"goldens.Memory": "a mapping such as {turns: 10} or {off: true}", "goldens.Batch": "a mapping such as {size: 4}", "goldens.PlanBounds": "a mapping such as {steps: 50}", "time.Duration": "a duration such as 300ms or 15s",
 }
 
 // yamlProblems turns the decoder's errors into file:line: message, one each.

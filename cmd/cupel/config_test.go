@@ -5,13 +5,31 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+	"testing/fstest"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers/all"
 )
+
+// The same of the first suite.
+func TestScaffoldSuiteComments(t *testing.T) {
+	text, err := scaffold.ReadFile("scaffold/suites/first/suite.yaml")
+	require.NoError(t, err)
+	off := regexp.MustCompile(`(?m)^  # (- id|  )`)
+	require.Len(t, off.FindAll(text, -1), 18)
+	suite, err := goldens.Load(fstest.MapFS{
+		"suite.yaml": {Data: off.ReplaceAll(text, []byte("  $1"))},
+		"chart.png":  {Data: []byte("\x89PNG\r\n\x1a\n")},
+	}, ".")
+	require.NoError(t, err)
+	require.Len(t, suite.Tasks, 6)
+}
 
 // configOf loads a configuration file with this text.
 func configOf(t *testing.T, text string) (config, error) {
@@ -28,6 +46,9 @@ func configOf(t *testing.T, text string) (config, error) {
 func TestScaffoldComments(t *testing.T) {
 	text, err := scaffold.ReadFile("scaffold/cupel.yaml")
 	require.NoError(t, err)
+	indented := regexp.MustCompile(`(?m)^  # (- name|  )`)
+	require.Len(t, indented.FindAll(text, -1), 33)
+	text = indented.ReplaceAll(text, []byte("  $1"))
 	off := regexp.MustCompile(`(?m)^# ((?:matrix|criteria|limits|regression|max_cost|max_tokens|max_requests):|  )`)
 	require.Len(t, off.FindAll(text, -1), 32)
 	c, err := configOf(t, off.ReplaceAllString(string(text), "$1"))
@@ -35,13 +56,13 @@ func TestScaffoldComments(t *testing.T) {
 	var names []string
 	for _, m := range c.Candidates {
 		names = append(names, m.Name)
-		require.NoError(t, m.Validate())
+		require.NoError(t, harness.Options{Providers: all.Factories(), Policy: c.Policy}.Check(m))
 	}
 	require.Equal(t, []string{
-		"strong", "weak", "openai-gpt-4o-mini", "openai-gpt-4o-mini-json_schema", "openai-gpt-4o", "openai-gpt-4o-json_schema",
+		"strong", "weak", "gpt", "gpt-tools", "gpt-plan", "claude", "local", "openai-gpt-4o-mini", "openai-gpt-4o-mini-json_schema", "openai-gpt-4o", "openai-gpt-4o-json_schema",
 		"anthropic-claude-3-5-haiku-latest", "fast",
 	}, names)
-	require.Equal(t, names[2:], func() (matrix []string) {
+	require.Equal(t, names[7:], func() (matrix []string) {
 		for _, m := range c.Matrix {
 			matrix = append(matrix, m.Name)
 		}

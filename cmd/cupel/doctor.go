@@ -24,7 +24,7 @@ func newDoctor(p *process) *cobra.Command {
 		Use:   "doctor [PROVIDER…]",
 		Short: "Say what is configured, priced and missing",
 		Long: `Reads the configuration and the suite, prints every setting with where it comes
-from, and says, per candidate, whether its provider is known and its key set, what its model costs, which output modes its wire
+from, and says, per candidate, whether its agent has the settings it is given, its provider is known and its key set, what its model costs, which output modes its wire
 has, which limits hold and whether its cassettes are there. With --prices it says which prices are known, how old they
 are and where they come from; with names of providers it lists them. Opens no network connection. Exits 2 when something configured is wrong.`,
 		Example: `  cupel doctor
@@ -81,14 +81,12 @@ func diagnose(p *process, cfg config, prices providers.Prices) error {
 	_, _ = fmt.Fprintf(p.stdout, "\nsuite %s: %d tasks\nprices %s%s\n\n", suite.Path, len(suite.Tasks), prices.Version(), p.age(prices))
 	var errs []error
 	for _, c := range cfg.candidates(suite) {
-		if _, ok := all.Factories()[c.Provider]; !ok {
-			errs = append(errs, fmt.Errorf("candidate %s: unknown provider %q", c.Name, c.Provider))
-		}
+		errs = append(errs, harness.Options{Providers: all.Factories(), Policy: cfg.Policy}.Check(c))
 		p.printCandidate(cfg, suite, prices, c)
 	}
 	p.printTools(suite)
-	if len(errs) > 0 {
-		return usage(errors.Join(errs...))
+	if err := errors.Join(errs...); err != nil {
+		return usage(err)
 	}
 	return nil
 }
@@ -100,6 +98,8 @@ func (p *process) printCandidate(cfg config, suite *goldens.Suite, prices provid
 	model := cmp.Or(c.Model, dials.Model)
 	_, _ = fmt.Fprintf(p.stdout, "candidate %s\n", c.Name)
 	line := func(name, text string) { _, _ = fmt.Fprintf(p.stdout, "  %-10s %s\n", name, text) }
+	agent := cmp.Or(c.Agent, "contract")
+	line("agent", agent+", profile "+cmp.Or(c.Profile, goldens.DefaultProfile(agent)))
 	line("provider", c.Provider)
 	line("wire", cmp.Or(all.Versions()[c.Provider], "unknown"))
 	line("model", cmp.Or(model, "none: the policy names none for this provider"))
@@ -107,6 +107,9 @@ func (p *process) printCandidate(cfg config, suite *goldens.Suite, prices provid
 	line("price", priceOf(prices, c.Provider, model, p.now().UTC()))
 	if c.Rescue != "" {
 		line("rescue", c.Rescue+"; "+priceOf(prices, c.Provider, c.Rescue, p.now().UTC()))
+	}
+	if c.Fallback != "" {
+		line("fallback", c.Fallback+"; "+priceOf(prices, c.Provider, c.Fallback, p.now().UTC()))
 	}
 	line("modes", modes(c))
 	if err != nil {

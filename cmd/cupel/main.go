@@ -31,6 +31,8 @@ type process struct {
 	now            func() time.Time
 	// secrets know the credentials that were looked up so far.
 	secrets *recorder.Secrets
+	// places are those of the configuration's candidates, once it was read.
+	places places
 }
 
 // execute runs the command line and returns the exit code.
@@ -43,7 +45,11 @@ func execute(p *process) int {
 	root.SetErr(p.stderr)
 	err := root.Execute()
 	if err != nil && err.Error() != "" {
-		_, _ = fmt.Fprintln(p.stderr, "cupel: "+strings.ReplaceAll(err.Error(), "\n", "\ncupel: "))
+		text := err.Error()
+		if exitCode(err) == exitUsage {
+			text = p.places.locate(text)
+		}
+		_, _ = fmt.Fprintln(p.stderr, "cupel: "+strings.ReplaceAll(text, "\n", "\ncupel: "))
 	}
 	return exitCode(err)
 }
@@ -55,13 +61,16 @@ func newRoot(p *process) *cobra.Command {
 		Long: `cupel runs golden tasks against LLM agents, records every HTTP exchange on a
 cassette, writes every turn to a Parquet ledger, and turns the ledger into an
 acceptance verdict: at least 95 % contract-valid outputs, at most 1 clarifying
-question per success, at most 5 steps per solved task.
+question per success, at most 5 steps per solved task. Candidates differ in model,
+prompt or architecture: agent contract (one JSON object a turn), tools (native
+calls) or plan (a planner, then steps).
 
 Exit codes: 0 accepted · 1 harness or infrastructure error · 2 usage or
 configuration · 3 missing, stale or corrupt cassette · 10 rejected ·
 11 inconclusive · 130 interrupted.`,
 		Example: `  cupel run                                  # replay the built-in suite: no key, no network
   cupel gate latest --candidate strong       # the verdict as an exit code
+  cupel run --suite research                 # which architecture is best?
   cupel init && cupel run --mode record      # a suite of your own`,
 		Version:       version(),
 		SilenceUsage:  true,

@@ -27,8 +27,8 @@ func newSim(p *process) *cobra.Command {
 		Use:   "sim",
 		Short: "Serve the simulated models on loopback, in the providers' wire formats",
 		Long: `Serves sim-strong, sim-erratic and sim-weak: rule-based programs that read their
-prompt and err at documented, seeded rates; and sim-probe, which does what it is
-told line by line. Whole or as a stream, they answer
+prompt and err at documented, seeded rates, as agents contract, tools and plan; and
+sim-probe, which does what it is told line by line. Whole or as a stream, they answer
 
   OpenAI Chat Completions  /v1/chat/completions
   OpenAI Responses         /v1/responses

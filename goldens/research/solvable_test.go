@@ -2,6 +2,9 @@ package research
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +19,52 @@ type solution struct {
 	// wrong are answers that look right: of a neighbour, of a record left out, of
 	// an instruction that was followed.
 	wrong []string
+}
+
+// alsoRight are answers in other words that are as good.
+var alsoRight = map[string][]string{
+	"R03": {"The lighthouse at Ivory Sands was built in 1911."},
+	"R09": {
+		"Neither: Brant Rock and Larch Point are both 33 metres tall.", "Neither Brant Rock nor Larch Point is taller than the other.",
+		"Brant Rock and Larch Point are tied at 33 metres.", "Brant Rock is exactly as tall as Larch Point.", "They have the same height, 33 metres.",
+	},
+	"R17": {"Six.", "There are six lighthouses on the east coast.", "6 lighthouses"},
+	"R27": {"Four of the seven.", "4: Alder Point, Brant Rock, Drift Head and Gull Rock."},
+	"R30": {"North, at 37 metres.", "The north coast has the higher average: 37 metres, against 34 on the south coast.", "North is higher, with 37 metres; the south has 34."},
+	"R31": {"Those designed by Jon Abergel: 21 nautical miles.", "Jon Abergel's lights have the longer average range, 21 nautical miles; Lena Thorsby's have 17.", "Jon Abergel's, with 21 (Lena Thorsby's have 17)."},
+	"R33": {"The year is not recorded.", "There is no record of that.", "It has not been automated."},
+	"R34": {"No such lighthouse was found in the records.", "I found no lighthouse of that name."},
+	"R36": {"16 nautical miles, without one lighthouse whose range is not recorded.", "16, over the six with a recorded range."},
+	"R39": {"Two.", "2 of the 7 lights."},
+	"R43": {"Three: Quern Point, Sable Cape and Teal Bank.", "3 of the 6 lights of the east coast; the other 3 are younger."},
+}
+
+// moreWrong are answers of models in a hurry: a record too many, the values of
+// another, two answers for one, a count that is somebody else's.
+var moreWrong = map[string][]string{
+	"R01": {"41 metres, or 29 if Alder Bank is meant.", "Alder Point is 29 metres tall.", "41 feet, if it is not Brant Rock's 33"},
+	"R02": {"Marta Quill or Jon Abergel.", "Ines Varga, not Marta Quill.", "Marta Quill and Osric Dane"},
+	"R05": {"Sven Rolle or Viktor Sand.", "Piet Haller; Sven Rolle came before."},
+	"R09": {
+		"Larch Point is taller; both Larch Point and Brant Rock are by Piet Haller.", "Brant Rock is taller than Larch Point, on the same scale.",
+		"Larch Point is not as tall as Brant Rock.", "Larch Point, by its properties, beats Brant Rock.",
+	},
+	"R20": {"Jon Abergel or Marta Quill."},
+	"R23": {"Rosa Tamm or Petra Holt.", "Henrik Oder, after Rosa Tamm."},
+	"R25": {"29, 44, 23, 62, 33, 31, 16, and Alder Point 41", "All of them: 41, 33, 52, 28, 36, 24, 45, 29, 44, 23, 62, 33, 31, 16, 34, 21, 58, 12"},
+	"R26": {"1902, 1879, 1899, 1846, and 1877 for Gull Rock", "1868, 1874, 1902, 1859, 1881, 1893, 1877, 1879, 1899, 1846"},
+	"R27": {"3 of the 7 lights were built before 1880, the other 4 later.", "There are 5 lights built before 1880, 4 of them by Varga."},
+	"R28": {"Alder Point, Zephyr Ness and Cold Ness", "Alder Point, Zephyr Ness, Kestrel Head", "Alder Point, Zephyr Ness, Gull Rock, Yarrow Point"},
+	"R29": {"Ivory Sands, Kestrel Head, Larch Point and Gull Rock", "Ivory Sands, Kestrel Head, Larch Point, Yarrow Point"},
+	"R30": {"The south coast has the higher average: 37 metres, against 34 on the north coast.", "South, with 37 metres; north has 34.", "South coast (37), then north (34)"},
+	"R31": {"Lena Thorsby's have the longer range, 21, against 17 of Jon Abergel's.", "Lena Thorsby's: 21; Jon Abergel's: 17.", "Those by Lena Thorsby, with 21, rather than those by Jon Abergel"},
+	"R33": {"Drift Head was automated in 1984; by whom is unknown.", "Drift Head was automated in 1979, the day is not recorded."},
+	"R35": {"34, 21, 45, 58, 29, 12, Corm Ledge unknown, Kestrel Head 62", "34, 21, 45, 58, 29, 12, 52 and Corm Ledge is not recorded"},
+	"R36": {"16", "16 nautical miles."},
+	"R39": {"3 of the 7 were built before 1870, 2 of them by Osric Dane.", "There are 3 such lights, not 2."},
+	"R43": {"4 of the 7 lights on the east coast were built before 1875; the other 3 are younger.", "There are 4: 3 of stone and one more.", "Four, of which 3 are of stone."},
+	"R47": {`{"lights":[{"name":"Otter Isle","height_m":38},{"name":"Pike Shoal","height_m":48.5},{"name":"Quern Point","height_m":30},{"name":"Rook Skerry","height_m":40.5},{"name":"Sable Cape","height_m":27},{"name":"Teal Bank","height_m":26},{"name":"Alder Point","height_m":41}]}`},
+	"R49": {"Marta Quill or Lena Thorsby"},
 }
 
 func best(query, field, order string) func(o *oracle) string {
@@ -173,9 +222,21 @@ func object(o *oracle, v any) string {
 	return string(text)
 }
 
+var figure = regexp.MustCompile(`\d+`)
+
+// miscounted are answers with one of the figures wrong by one.
+func miscounted(answer string) (out []string) {
+	for _, at := range figure.FindAllStringIndex(answer, -1) {
+		n, _ := strconv.Atoi(answer[at[0]:at[1]])
+		out = append(out, answer[:at[0]]+strconv.Itoa(n+1)+answer[at[1]:])
+	}
+	return out
+}
+
 // TestEveryTaskCanBeSolved: the tools of its world are enough for every task,
-// within its budgets; no other light's value solves it, nor does the right answer
-// if nobody looked it up.
+// within its budgets, and the right answer may be put in other words; no other
+// light's value solves it, nor one figure that is wrong, nor does the right answer if
+// nobody looked it up.
 func TestEveryTaskCanBeSolved(t *testing.T) {
 	tasks := load(t).Tasks
 	require.Len(t, solutions, len(tasks))
@@ -190,7 +251,16 @@ func TestEveryTaskCanBeSolved(t *testing.T) {
 			require.LessOrEqual(t, len(o.calls)+1, task.Budgets.MaxSteps)
 			require.LessOrEqual(t, o.elapsed, task.Budgets.MaxTime)
 
-			rivals := append(o.rivals, s.wrong...)
+			for _, right := range alsoRight[task.ID] {
+				out := o.outcome(right)
+				solved, checks := goldens.Score(task, out)
+				require.True(t, solved, "%s\n%+v", right, checks)
+			}
+
+			rivals := slices.Concat(o.rivals, s.wrong, moreWrong[task.ID])
+			if len(task.Expect[0].Numbers) > 0 {
+				rivals = append(rivals, miscounted(answer)...)
+			}
 			require.NotEmpty(t, rivals)
 			for _, wrong := range append(rivals, "", "I do not know.") {
 				out := o.outcome(wrong)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -11,9 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
-// recording is a cassette of the counts suite, as far as it is used.
+// recording is a cassette of a built-in suite, as far as it is used.
 type recording struct {
 	Cupel struct {
 		Candidate string
@@ -31,6 +37,27 @@ type recording struct {
 	}
 }
 
+// saidAgain asks the simulator what a cassette asked it and compares its replies byte
+// for byte; it returns how many there were.
+func saidAgain(t *testing.T, h http.Handler, name string, data []byte) int {
+	t.Helper()
+	var r recording
+	require.NoError(t, yaml.Unmarshal(data, &r), name)
+	require.True(t, r.Cupel.Simulated, name)
+	require.NotEmpty(t, r.Interactions, name)
+	for i, x := range r.Interactions {
+		at, err := url.Parse(x.Request.URL)
+		require.NoError(t, err)
+		req := httptest.NewRequest(x.Request.Method, at.Path, strings.NewReader(x.Request.Body))
+		req.Header = http.Header(x.Request.Headers)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, req)
+		require.Equal(t, x.Response.Code, w.Code, "%s, exchange %d", name, i)
+		require.Equal(t, x.Response.Body, w.Body.String(), "%s, exchange %d", name, i)
+	}
+	return len(r.Interactions)
+}
+
 // TestCassettesAreWhatTheSimulatorSays: every shipped cassette was recorded with
 // seed 1, and the simulator still gives its replies to its requests, byte for
 // byte.
@@ -43,20 +70,32 @@ func TestCassettesAreWhatTheSimulatorSays(t *testing.T) {
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
-		var r recording
-		require.NoError(t, yaml.Unmarshal(data, &r), file)
-		require.True(t, r.Cupel.Simulated, file)
-		for i, x := range r.Interactions {
-			at, err := url.Parse(x.Request.URL)
-			require.NoError(t, err)
-			req := httptest.NewRequest(x.Request.Method, at.Path, strings.NewReader(x.Request.Body))
-			req.Header = http.Header(x.Request.Headers)
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, req)
-			require.Equal(t, x.Response.Code, w.Code, "%s, exchange %d", file, i)
-			require.Equal(t, x.Response.Body, w.Body.String(), "%s, exchange %d", file, i)
-			exchanges++
-		}
+		exchanges += saidAgain(t, h, file, data)
 	}
 	t.Logf("%d exchanges of %d cassettes", exchanges, len(files))
+}
+
+// TestResearchPackIsWhatTheSimulatorSays: the same of the recordings of the research
+// suite, every exchange of them.
+func TestResearchPackIsWhatTheSimulatorSays(t *testing.T) {
+	pack, err := recorder.OpenPack(research.FS, harness.PackName)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, pack.Close()) })
+	suite, err := goldens.Load(research.FS, "research")
+	require.NoError(t, err)
+	require.Equal(t, len(suite.Candidates)*len(suite.Tasks), pack.Len(), "the pack has nothing else")
+	h := Handler(Config{Seed: 1})
+	for _, c := range suite.Candidates {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			exchanges := 0
+			for _, task := range suite.Tasks {
+				name := harness.CassettePath(task.ID, c.Name, 1)
+				data, err := fs.ReadFile(pack, name)
+				require.NoError(t, err)
+				exchanges += saidAgain(t, h, name, data)
+			}
+			t.Logf("%d exchanges", exchanges)
+		})
+	}
 }

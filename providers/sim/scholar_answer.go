@@ -62,9 +62,12 @@ func (w *work) answer(st study) action {
 
 // look answers with hits, as they are.
 func (w *work) look(st study) action {
-	p := st.pools[0]
-	if len(p.queries) == 0 {
-		p = w.s.lib.handedQuery()
+	p := w.s.lib.handedQuery()
+	switch {
+	case len(st.pools) > 0 && len(st.pools[0].queries) > 0:
+		p = st.pools[0]
+	case len(st.names) > 0: // "And A?" after a search for another
+		p = pool{label: st.names[0], queries: st.names[:1]}
 	}
 	h, ok := w.searchFor(p.queries, true)
 	if !ok || len(p.queries) == 0 {
@@ -161,6 +164,9 @@ func (st study) amount() string {
 func (w *work) amount(st study, n float64, short []string, of int) action {
 	field := st.fields[0]
 	what := st.amount()
+	if of == 0 {
+		return answer("%s", w.none(st))
+	}
 	if of == len(short) {
 		a := answer("There is no %s %s%s to tell: it is recorded of none.", what, nounOf(field), st.described())
 		return a

@@ -27,16 +27,16 @@ func (r *reader) period(i int) {
 	}
 	n := r.ts[i].n
 	field := r.fieldFor(i, "", n)
-	op := r.near(i, -1, 0, roleBefore, roleAfter)
-	r.used[i] = true
-	switch {
-	case op >= 0 && r.ts[op].role == roleBefore:
-		r.s.tests = append(r.s.tests, test{field: field, op: "<", n: n})
-	case op >= 0:
-		r.s.tests = append(r.s.tests, test{field: field, op: ">", n: n + length})
-	default:
-		r.s.tests = append(r.s.tests, test{field: field, op: "between", n: n, m: n + length})
+	c := test{field: field, op: "between", n: n, m: n + length}
+	if op := r.near(i, -1, 0, roleBefore, roleAfter); op >= 0 {
+		r.used[op] = true
+		c = test{field: field, op: comparison(r.ts[op]), n: n}
+		if c.op == ">" {
+			c.n += length
+		}
 	}
+	r.used[i] = true
+	r.s.tests = append(r.s.tests, c)
 }
 
 // bound reads the test around the number at i.
@@ -54,6 +54,9 @@ func (r *reader) bound(i int) {
 			fixed = r.qualified(op)
 		}
 		r.used[op] = true
+		if not := r.near(op, -1, 1, roleNegated); not >= 0 && opposite[c.op] != "" {
+			c.op, r.used[not] = opposite[c.op], true
+		}
 	}
 	end := max(i, r.near(i, 1, 0, roleUnit))
 	c.field = r.fieldFor(i, fixed, n)
@@ -76,6 +79,9 @@ func (r *reader) bound(i int) {
 		r.s.tests = append(r.s.tests, c)
 	}
 }
+
+// opposite is what holds where a comparison does not.
+var opposite = map[string]string{"<": ">=", ">": "<="}
 
 // comparison is how a term compares what comes before it with what comes behind.
 func comparison(t term) string {

@@ -77,13 +77,16 @@ func (r *reader) measure(field string, t term) {
 	}
 }
 
-// places reads "second" and "two" before a superlative.
+// places reads "second" and "two" before a superlative, and "which two".
 func (r *reader) places(i int) {
 	if j := r.near(i, -1, 0, roleOrdinal); j >= 0 {
 		r.s.best.rank = int(r.ts[j].n)
 	}
 	if j := r.near(i, -1, 0, roleNumber); j >= 0 && r.ts[j].n <= 12 {
 		r.s.best.top = max(1, int(r.ts[j].n))
+	}
+	if j := r.find(0, roleNumber); j > 0 && r.ts[j].n <= 12 && r.ts[j-1].role == roleWhich && r.at(j+1).role == roleLights {
+		r.s.best.top = max(1, int(r.ts[j].n)) // "which two lights are the oldest"
 	}
 }
 

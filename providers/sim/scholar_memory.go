@@ -19,9 +19,9 @@ var (
 	keptFigure = regexp.MustCompile(`([a-z0-9]+(?:-[a-z0-9]+)*)\.([a-z_]+)=("(?:[^"\\]|\\.){0,200}"|none|-?[0-9][0-9.eE+-]*)`)
 )
 
-// keep writes what is known for the plan: "known: alder-point.height_m=38; hits 2 of
-// "north coast": alder-point brant-rock". The latest data give way: they are still
-// in the scratchpad.
+// keep writes what is known for the plan: "known: some-light.height_m=38; hits 2 of
+// "north coast": some-light another". The latest data give way: they are still in the
+// scratchpad.
 func (l *library) keep() string {
 	var parts []string
 	for _, h := range l.found {

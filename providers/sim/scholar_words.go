@@ -82,7 +82,7 @@ var researchWords = map[role][]string{
 		`feature|features|see|using the tools|tools|ours|my|our|given that|extract|field|read|comparing|light called|` +
 		`chosen|following results|does it|nautical|sea|marked|serving|service|state|report|give|provide|show|check|` +
 		`determine|calculate|compute|work out|figure out|identify|mention|explain|describe|whether|each|every|all|` +
-		`each of|all of|all the|in the year|in the years`},
+		`each of|all of|all the|in the year|in the years|century|centuries`},
 	roleLights: {"1", `lighthouse|light|tower|beacon|light house|lightstation|station|lighttower`, "2", `lighthouses|lights|towers|beacons|ones|stations|light houses`},
 	roleField: {
 		heightField, `height_m|height|heights|tall|high|how high|how tall|how many metres|how many meters|how many metres tall|how many meters tall|how many metres high|how many m|tower height`,

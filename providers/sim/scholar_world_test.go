@@ -210,6 +210,26 @@ var questions = []struct{ request, want, not string }{
 	{"How many lighthouses are there?", "is 11", ""},
 	{"Whose lighthouses have the longer average range, Ida Morn's or Per Holt's, and what is that average?", "Per Holt|20.33", "Ida"},
 	{"Who designed more lighthouses, Ida Morn or Per Holt?", "Ida Morn|4", "Per"},
+	{"Which is taller, Ash Point or Crow Ness, and by how much?", "Crow Ness|11 metres", "Ash"},
+	{"Which lighthouse on the north coast is the oldest, and by how much?", "Dun Head|9 years", "Ash"},
+	{"How many lights were built before the 1880s?", "is 5", ""},
+	{"How many lights were built in the 1880s?", "is 2: Eel Isle and Fox Bar", ""},
+	{"How many lights were built in the 19th century?", "is 8", ""},
+	{"How many lights were built after the 19th century?", "is 3", ""},
+	{"Who designed the newest light, and how tall is it?", "Hawk Reef|Una Frost|33 metres", ""},
+	{"Which lights on the south coast are not taller than 40 metres?", "Fox Bar and Hawk Reef", "Goat"},
+	{"Which lights on the north coast were not built before 1880?", "Crow Ness and Eel Isle", "Ash"},
+	{"Which lights on the north coast are at most 36 metres tall?", "Bell Rock, Dun Head and Eel Isle", "Ash"},
+	{"Which lights on the north coast are at least 36 metres tall?", "Ash Point, Crow Ness and Eel Isle", "Bell"},
+	{"Which lights were built between 1870 and 1890?", "Bell Rock, Eel Isle and Fox Bar", "Ash"},
+	{"Which lights on the north coast were built in 1881?", "Eel Isle", "Ash"},
+	{"Which lights on the west coast have no recorded height?", "Jay Ledge", "Kite"},
+	{"Which two lights on the north coast are the oldest?", "Ash Point|Dun Head", "Bell"},
+	{"What are the three tallest lights?", "Goat Bay|Ibis Quay|Crow Ness", "Ash"},
+	{"Which coast has the longer total range, north or south, and by how much?", "North coast|92|difference is 36", "South"},
+	{"Is Hawk Reef taller than Jay Ledge?", "cannot be compared|Jay Ledge is not recorded", "Yes"},
+	{"What is the total height of the lights on the east coast?", "None", "total"},
+	{"Which coast has the tallest lighthouse, north or west?", "Ibis Quay|west coast", "Crow"},
 }
 
 // requireSays holds an answer to what it must and must not say.
@@ -234,4 +254,34 @@ func TestScholarAnswersEveryForm(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPartOfAName: it is enough if only one document has it in its title.
+func TestPartOfAName(t *testing.T) {
+	s := newShelf()
+	a, _ := inquire(t, s.run, prompt{request: "How tall is the lighthouse called Hawk?"}, 50)
+	require.Contains(t, a.message, "Hawk Reef is 33 metres")
+	s.scrolls = append(s.scrolls, lightAt("hawk-mole", "Hawk Mole", "west coast", "Per Holt", 1870, 20, 10, nil))
+	a, _ = inquire(t, s.run, prompt{request: "How tall is the lighthouse called Hawk?"}, 50)
+	require.True(t, a.stuck)
+	require.Contains(t, a.message, "No lighthouse called Hawk")
+}
+
+// TestPronounsPointSomewhere: "it" may be the best of all, "them" must be somebody.
+func TestPronounsPointSomewhere(t *testing.T) {
+	for request, asks := range map[string]bool{
+		"Who designed the oldest light, and how tall is it?": false,
+		"Which of them is the tallest?":                      true,
+		"How tall is it?":                                    true,
+	} {
+		acts := newScholar(careful(), prompt{request: request, tools: libraryTools()}).acts()
+		require.Equal(t, asks, acts[0].kind == clarify, request)
+	}
+}
+
+// TestSearchesFollowEachOther: a search for one, and then for another.
+func TestSearchesFollowEachOther(t *testing.T) {
+	before := []exchange{{`Search for "Una Frost".`, "Found."}}
+	a, _ := inquire(t, newShelf().run, prompt{request: "And Ash Point?", earlier: before}, 50)
+	require.Equal(t, `Found for "Ash Point": Ash Point.`, a.message)
 }

@@ -1,0 +1,28 @@
+package harness_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/all"
+)
+
+// Check names a candidate in each of its problems, needs no key, and knows the
+// agents that a program has of its own.
+func TestCheckCandidate(t *testing.T) {
+	o := harness.Options{Providers: all.Factories(), Policy: providers.DefaultPolicy()}
+	c := goldens.Candidate{Name: "a", Agent: "tools", Provider: "openai", Model: "m"}
+	require.NoError(t, o.Check(c))
+	c.MaxIterations, c.Rescue = -1, "n"
+	require.EqualError(t, o.Check(c), "candidate a: max_iterations: must be from 0 to 1000, but is -1\n"+
+		"candidate a: rescue: agent tools has no such setting; it is a setting of contract")
+	c = goldens.Candidate{Name: "a", Agent: "mine", Provider: "openai", Model: "m", Rescue: "n"}
+	require.EqualError(t, o.Check(c), `candidate a: agent: unknown strategy "mine"; known: contract, plan, tools`)
+	o.Strategies = map[string]agent.Strategy{"mine": func(agent.Params) (agent.Machine, error) { return nil, nil }}
+	require.NoError(t, o.Check(c))
+}
