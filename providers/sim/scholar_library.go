@@ -279,7 +279,7 @@ func (l *library) receive(h handed) {
 		l.item = ids[0]
 	}
 	for _, id := range ids {
-		if !slices.Contains(l.given, id) {
+		if len(l.given) < maxGiven && !slices.Contains(l.given, id) {
 			l.given = append(l.given, id)
 		}
 	}
