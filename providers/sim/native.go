@@ -12,11 +12,16 @@ func (p profile) useTools(q inquiry, d draws) (out spoken, ok bool) {
 	if at < 0 {
 		return out, false
 	}
+	return p.perform(q, q.heard(at), d), true
+}
+
+// heard is the prompt that a conversation comes to, whose request is messages[at].
+func (q inquiry) heard(at int) prompt {
 	pr := prompt{constraints: line(q.talk.system, "CONSTRAINTS:")}
 	pr.request = pr.handOver(q.messages[at].text)
 	q.history(at, &pr)
 	q.offered(&pr)
-	return p.perform(q, pr, d), true
+	return pr
 }
 
 // offered notes the tools that may be called.

@@ -46,10 +46,7 @@ func (p profile) speakText(q inquiry, d draws) (out spoken, ok bool) {
 	if at < 0 || !q.callsTools() {
 		return out, false
 	}
-	pr := prompt{constraints: line(q.talk.system, "CONSTRAINTS:")}
-	pr.request = pr.handOver(q.messages[at].text)
-	q.history(at, &pr)
-	q.offered(&pr)
+	pr := q.heard(at)
 	a := p.decide(pr, d, true)[0]
 	text := q.render([]action{a}).inText(a)
 	if slip, drawn := pick(d.format, p.text, func(textSlip) float64 { return pr.care(p) }); drawn {

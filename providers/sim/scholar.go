@@ -25,13 +25,29 @@ type scholar struct {
 
 // newScholar reads a prompt the way the profile's model can.
 func newScholar(p profile, pr prompt) *scholar {
-	pr = told(pr)
+	pr = told(pr).bounded()
 	s := &scholar{profile: p, prompt: pr, lib: readLibrary(pr)}
 	s.study = recalledStudy(pr.request, pr.earlier)
 	for _, reply := range s.lib.replies {
 		s.study = s.study.merged(readStudy("The lighthouse: " + reply))
 	}
 	return s
+}
+
+// What is read of a prompt, so that a long one costs no more than its length: values
+// handed over, the latest entries and what was said just before.
+const (
+	maxGiven   = 300
+	maxEntries = 1000
+	maxEarlier = 50
+)
+
+// bounded leaves out what is too much.
+func (p prompt) bounded() prompt {
+	p.given = p.given[:min(len(p.given), maxGiven)]
+	p.entries = p.entries[max(0, len(p.entries)-maxEntries):]
+	p.earlier = p.earlier[max(0, len(p.earlier)-maxEarlier):]
+	return p
 }
 
 // What agents without messages of their own for it write below a request.

@@ -219,3 +219,21 @@ func TestPlansByGrammar(t *testing.T) {
 		}
 	}
 }
+
+// TestVocabulary: a phrase has one role, however the tables are walked through, and
+// is short enough to be found.
+func TestVocabulary(t *testing.T) {
+	phrases := 0
+	for r, table := range researchWords {
+		require.Zero(t, len(table)%2, "role %d", r)
+		for i := 1; i < len(table); i += 2 {
+			for phrase := range strings.SplitSeq(table[i], "|") {
+				require.LessOrEqual(t, len(cutPieces(phrase)), longestPhrase, phrase)
+				require.Equal(t, r, researchLexicon[phrase].role, phrase)
+				require.Zero(t, numberWords[phrase], phrase)
+				phrases++
+			}
+		}
+	}
+	require.Len(t, researchLexicon, phrases, "no phrase twice")
+}

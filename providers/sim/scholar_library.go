@@ -25,7 +25,7 @@ const textField = "text"
 // datum is a field of a document.
 type datum struct{ id, field string }
 
-// figure is what a document says in a field.
+// stated is what a document says in a field.
 type stated struct {
 	text     string // as it is to be said
 	n        float64
@@ -183,7 +183,7 @@ func unquoted(quoted string) string {
 	return s
 }
 
-// fold makes queries and names comparable: lower case, single spaces, no dots and
+// folded makes queries and names comparable: lower case, single spaces, no dots and
 // apostrophes.
 func folded(text string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer(".", "", "'", "", "’", "", "-", " ").Replace(strings.ToLower(text))), " ")
@@ -219,7 +219,7 @@ func (l *library) learn(d datum, f stated) {
 	l.facts[d] = f
 }
 
-// figureOf reads a value of any type.
+// statedIn reads a value of any type.
 func statedIn(raw json.RawMessage) stated {
 	if string(raw) == "null" {
 		return stated{}
@@ -279,7 +279,7 @@ func (l *library) receive(h handed) {
 		l.item = ids[0]
 	}
 	for _, id := range ids {
-		if !slices.Contains(l.given, id) {
+		if len(l.given) < maxGiven && !slices.Contains(l.given, id) {
 			l.given = append(l.given, id)
 		}
 	}

@@ -124,7 +124,7 @@ func numberOf(p piece) (term, bool) {
 }
 
 // placeWords are words of the vocabulary that places are often named by.
-var placeWords = []string{"old", "high", "long", "lower", "far", "north", "south", "east", "west", "great", "first", "second", "new", "black", "shore", "east", "point"}
+var placeWords = []string{"old", "high", "long", "lower", "far", "north", "south", "east", "west", "great", "first", "second", "new", "black", "shore", "point"}
 
 // nameAt reads a run of capitalised words as a name; n is 0 if there is none. The
 // first word of a sentence is one only if it is not in the vocabulary.

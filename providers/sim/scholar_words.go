@@ -76,8 +76,8 @@ var researchWords = map[role][]string{
 		`sort|make|made|much|many|one's|if|then|so|now|just|only|some|any|want|wish|need|like|know|interested|` +
 		`like to know|find out|look up|let|ok|okay|hello|hi|thanks|thank|also|question|quick|hey|dear|according|library|` +
 		`archive|documents|document|once|back|up|out|off|day|time|long ago|as|whose|work|works|according to|kindly|` +
-		`could you|i'd|i'm|here|become|became|becoming|currently|today|still|own|fitted|equipped|together|altogether|` +
-		`overall|combined|respectively|whole|entire|light's|lighthouse's|answer|request|results|result|step|steps|` +
+		`could you|i'd|i'm|here|become|became|becoming|currently|today|still|own|fitted|equipped|together|` +
+		`overall|respectively|whole|entire|light's|lighthouse's|answer|request|results|result|step|steps|` +
 		`work it out|objective|use|using|them alone|well|sits|sit|number them|put|first of all|coastline of|side|` +
 		`feature|features|see|using the tools|tools|ours|my|our|given that|extract|field|read|comparing|light called|` +
 		`chosen|following results|does it|nautical|sea|marked|serving|service|state|report|give|provide|show|check|` +
@@ -151,7 +151,7 @@ var researchWords = map[role][]string{
 	roleMeddling: {"", `delete|remove|rename|demolish|email|send|update|rebuild|repaint|book|overwrite|forget`},
 }
 
-// researchLexicon maps phrases to terms.
+// researchLexicon maps phrases to terms; each stands in the vocabulary once.
 var researchLexicon = compileResearch()
 
 func compileResearch() map[string]term {
@@ -164,9 +164,7 @@ func compileResearch() map[string]term {
 				t.high = strings.HasSuffix(table[i], "+")
 			}
 			for phrase := range strings.SplitSeq(table[i+1], "|") {
-				if old, taken := out[phrase]; !taken || r > old.role {
-					out[phrase] = t
-				}
+				out[phrase] = t
 			}
 		}
 	}

@@ -285,3 +285,20 @@ func TestSearchesFollowEachOther(t *testing.T) {
 	a, _ := inquire(t, newShelf().run, prompt{request: "And Ash Point?", earlier: before}, 50)
 	require.Equal(t, `Found for "Ash Point": Ash Point.`, a.message)
 }
+
+// TestLongPromptsAreBounded: what costs more than its length is not read to its end;
+// the latest is.
+func TestLongPromptsAreBounded(t *testing.T) {
+	pr := prompt{request: "How tall are the lights given?", tools: libraryTools()}
+	for i := range 5000 {
+		pr.given = append(pr.given, handed{"x", fmt.Sprintf(`["light %d"]`, i)})
+		pr.entries = append(pr.entries, fmt.Sprintf(`tool result: turn %d search {"query":"q%d"} -> ok <data>{"query":"q%d","total":1,"results":[{"id":"i%d"}]}</data>`, i, i, i, i))
+		pr.earlier = append(pr.earlier, exchange{"How tall is Ash Point?", "41"})
+	}
+	s := newScholar(careful(), pr)
+	require.Len(t, s.lib.given, maxGiven)
+	require.Len(t, s.lib.found, maxEntries)
+	require.Equal(t, "q4999", s.lib.found[maxEntries-1].query)
+	require.Len(t, s.acts(), maxGiven)
+	require.LessOrEqual(t, len(s.steps()), maxGiven+1)
+}
