@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -215,6 +217,55 @@ func TestSignalsOfStrategiesAreRows(t *testing.T) {
 			requireTree(t, rows)
 		})
 	}
+}
+
+// A turn that the provider refuses costs nothing: what the fallback model then costs is
+// the cost of the episode.
+func TestRefusedTurnsCostNothing(t *testing.T) {
+	const price, tokens = 9*2500 + 1*10000, 9 + 1
+	w := newWeather(1)
+	w.says = func(request []byte) string {
+		var c chat
+		if err := json.Unmarshal(request, &c); err == nil && c.has("system", "You are the planner.") {
+			return onePlan("")
+		}
+		return text("Here I am.")
+	}
+	o := stormOptions(t, 1, refuses{w, "gpt-4o-mini"})
+	w.fails, o.Retry.Attempts, o.Strategies = false, 1, nil
+	for _, strategy := range []string{"tools", "plan"} {
+		o.Candidates = []goldens.Candidate{{Name: strategy, Agent: strategy, Provider: "openai", Model: "gpt-4o-mini", Fallback: "gpt-4o"}}
+		res, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		rows := firstEpisode(t, res)
+		require.Equal(t, "answered", rows.Episode.Status, rows.Episode.ErrorText)
+		answered := int64(len(rows.Turns) / 2)
+		require.Equal(t, answered*price, *rows.Episode.CostNanoUSD)
+		require.Equal(t, answered*tokens, *rows.Episode.In+*rows.Episode.Out)
+		require.Nil(t, rows.Turns[0].CostNanoUSD, "of the turn itself nothing is known")
+		requireSameEpisodes(t, res, replayed(t, o))
+	}
+}
+
+// refuses is a provider that does not serve one of its models.
+type refuses struct {
+	next  http.RoundTripper
+	model string
+}
+
+func (p refuses) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if !bytes.Contains(body, []byte(`"model":"`+p.model+`"`)) {
+		return p.next.RoundTrip(r)
+	}
+	return &http.Response{
+		StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(`{"error":{"message":"overloaded"}}`)), Request: r,
+	}, nil
 }
 
 // requireTree holds that every row but the first follows from an earlier one.
