@@ -176,7 +176,7 @@ func (b *rowBuilder) episode(f agent.Finish, cassetteDigest string, end time.Tim
 	if len(b.task.Expect) > 0 {
 		ep.ExpectedStatus = b.task.Expect[0].Status
 	}
-	b.sum(&ep)
+	b.sum(&ep, f.Err == nil)
 	if f.Err != nil {
 		ep.InfraError, ep.ErrorKind, ep.ErrorText = true, errorKind(f.Err), b.secrets.Redact("episodes.error_text", errorText(f.Err))
 		ep.Status = statusOf(f.Err, ep.ErrorKind)
@@ -191,11 +191,16 @@ func (b *rowBuilder) episode(f agent.Finish, cassetteDigest string, end time.Tim
 	return ledger.EpisodeRows{Episode: ep, Turns: b.turns, ToolCalls: b.tools}
 }
 
-// sum adds up tokens and cost over the turns; one unknown makes the sum unknown.
-func (b *rowBuilder) sum(ep *ledger.Episode) {
+// sum adds up tokens and cost over the turns; one unknown makes the sum unknown. Of an
+// episode that has a result, a call that the provider refused is no unknown: like an
+// attempt that was made again it cost nothing.
+func (b *rowBuilder) sum(ep *ledger.Episode, result bool) {
 	var in, out, read, write, reasoning, cost int64
 	tokens, costs := true, true
 	for _, t := range b.turns {
+		if result && t.ErrorKind != "" && t.HTTPStatus != nil && *t.HTTPStatus >= 400 {
+			continue
+		}
 		if t.In == nil {
 			tokens = false
 		} else {

@@ -184,6 +184,8 @@ func TestFallbackIsAskedAndPriced(t *testing.T) {
 	require.True(t, one.Episode.Solved)
 	requireSameEpisodes(t, res, replayed(t, with("gpt-4o")))
 
+	require.Nil(t, one.Episode.CostNanoUSD, "what cannot be read may have been billed")
+
 	var highs []int64
 	for _, fallback := range []string{"", "gpt-4o", "gpt-4"} {
 		o := with(fallback)

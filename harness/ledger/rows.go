@@ -151,7 +151,8 @@ type Episode struct {
 	ThrashEvents int32  `parquet:"thrash_events"`
 	StallEvents  int32  `parquet:"stall_events"`
 	Tokens
-	// CostNanoUSD is null when any turn's price is unknown.
+	// CostNanoUSD is null when any turn's price is unknown. Turns that the provider
+	// refused cost nothing where the episode has a result all the same.
 	CostNanoUSD *int64 `parquet:"cost_nanousd,optional"`
 	TsStart     int64  `parquet:"ts_start,timestamp(microsecond)"`
 	ElapsedUs   int64  `parquet:"elapsed_us"`

@@ -1,0 +1,76 @@
+package contract_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/contract"
+)
+
+// elsewhere are the behaviours of the loop that are held by other tests, and where.
+var elsewhere = map[string]string{
+	"B038": "TestContractBehaviours of package agent",
+	"B045": "TestReplyForms of package providers/openai: a wire joins the parts of a message",
+	"B149": "TestContractBehaviours of package agent",
+}
+
+// behaviours are what a real loop's tests assert of reading JSON leniently. Here that
+// is the repair pass: what it finds is acted on, and is a violation all the same.
+var behaviours = map[string]struct{ raw, want string }{
+	"B005": {"Here it is:\n```json\n{\"a\":1}\n```\nDone.", `{"a":1}`},
+	"B006": {"```\n{\"a\":1}\n```", `{"a":1}`},
+	"B007": {`First {"a":1} then that.`, `{"a":1}`},
+	"B008": {"<think>{\"b\":2}</think>\n```json\n{\"a\":1}\n```", `{"a":1}`},
+	"B009": {"I would search.", ""},
+	"B013": {`<think>x</think>{"a":1}`, `{"a":1}`},
+	"B040": {" \n\t", ""},
+	"B041": {`{'a': 'b'}`, `{"a": "b"}`},
+	"B042": {`{'a': true, 'b': false, 'c': null}`, `{"a": true, "b": false, "c": null}`},
+	"B043": {`[1, "x", 2]`, ""}, // an array of one object is that object
+	"B044": {`{broken: json}`, ""},
+	"B046": {`{"a":1} and that is all`, `{"a":1}`},
+}
+
+func TestContractBehaviours(t *testing.T) {
+	for _, id := range slices.Sorted(maps.Keys(behaviours)) {
+		t.Run(id, func(t *testing.T) {
+			b := behaviours[id]
+			text, _, ok := contract.Repair(b.raw)
+			require.Equal(t, b.want, text)
+			require.Equal(t, b.want != "", ok)
+			require.False(t, contract.Judge(b.raw, nil).ValidJSON, "judged as it came")
+		})
+	}
+	for _, none := range []string{"", `"text"`, "7", "prose"} {
+		_, _, ok := contract.Repair(none)
+		require.False(t, ok, "B009, B040, B043, B044: %q", none)
+	}
+}
+
+// TestContractBehavioursAreAll: no row of the conformance data is forgotten.
+func TestContractBehavioursAreAll(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "conformance", "behaviours.jsonl"))
+	if err != nil {
+		t.Skipf("no conformance data: %v", err)
+	}
+	var want []string
+	for line := range bytes.Lines(data) {
+		var row struct {
+			ID        string
+			AppliesTo []string `json:"applies_to"`
+		}
+		require.NoError(t, json.Unmarshal(line, &row))
+		if slices.Contains(row.AppliesTo, "contract") {
+			want = append(want, row.ID)
+		}
+	}
+	got := slices.AppendSeq(slices.Collect(maps.Keys(behaviours)), maps.Keys(elsewhere))
+	require.ElementsMatch(t, want, got)
+}
