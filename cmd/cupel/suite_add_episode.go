@@ -239,6 +239,23 @@ func atOnce(rows ledger.EpisodeRows) bool {
 	return false
 }
 
+// earlier are the tasks that come before the episode's in its session.
+func (ep *sourceEpisode) earlier() (ids []string) {
+	tasks := ep.options.Suite.Tasks
+	at := taskIndex(ep.options.Suite, ep.row.TaskID)
+	for _, t := range tasks[:at] {
+		if t.Session != "" && t.Session == tasks[at].Session {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
+func (ep *sourceEpisode) goesOn(earlier []string) string {
+	return fmt.Sprintf("Its conversation began with %s, which a suite without them does not remember: add those first, or say in its request what it needs of them.",
+		strings.Join(earlier, ", "))
+}
+
 // freshID begins the new task's id; there must be room for a number behind it.
 func freshID(task, candidate string) string {
 	const most = 90
@@ -260,6 +277,9 @@ func (ep *sourceEpisode) story(t goldens.Task) []string {
 	how := "It was not solved: what is expected below is what task " + t.ID + " expects. What happened:"
 	if e.Solved {
 		how = "It was solved, and what is expected below is what happened: edit it to what matters."
+	}
+	if earlier := ep.earlier(); earlier != nil {
+		lines = append(lines, ep.goesOn(earlier), "")
 	}
 	lines = append(lines, how, fmt.Sprintf("  %s · steps %d · tool calls %d · questions %d", strings.TrimSpace(o.Status+" "+o.StopReason), o.Steps, len(o.Calls), o.Clarifies))
 	lines = append(lines, ep.trajectory()...)
