@@ -185,8 +185,12 @@ func (d Draft) addExpect(to *yaml.Node) {
 	}
 	first := d.Task.Expect[0]
 	words := pinnedWords
-	if !d.Pinned {
+	switch {
+	case !d.Pinned:
 		words = nil
+	case first.Trajectory.Order == AnyOrder:
+		words = maps.Clone(pinnedWords)
+		words["order"] = "# edit: these calls, in whatever order: several things were under way at once"
 	}
 	add(to, "expect", expectNode(first, Expect{}, 0, words), "")
 	if len(d.Task.Expect) == 1 {

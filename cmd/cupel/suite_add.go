@@ -138,6 +138,9 @@ func sayAdded(p *process, ep *sourceEpisode, dir, id string, files []output, add
 	for _, name := range added.Differ {
 		fmt.Fprintf(&out, "note    tool %s is defined otherwise in %s, and its own definition is in force\n", name, added.Suite.Path)
 	}
+	if earlier := ep.earlier(); earlier != nil {
+		fmt.Fprintf(&out, "note    %s\n", ep.goesOn(earlier))
+	}
 	fmt.Fprintf(&out, "edit    %s\n", filepath.Join(dir, filepath.FromSlash(added.Files[0].Path)))
 	fmt.Fprintf(&out, "lint    cupel suite lint %s\n", filepath.ToSlash(dir))
 	run := fmt.Sprintf("--suite %s --task %s --candidate %s", filepath.ToSlash(dir), id, ep.candidate)
