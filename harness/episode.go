@@ -414,7 +414,11 @@ func (e *episode) seal(r *runner) error {
 	if n := e.recorder.Leftover(); n > 0 {
 		return &StaleError{Path: e.cassette, Unused: n, Command: r.command(e.planned)}
 	}
-	return e.recorder.Save()
+	err := e.recorder.Save()
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("max_seconds ended a call before its answer, and a cassette holds whole exchanges only: raise the budget to record it, or run it in live mode, where it counts as stopped: %w", err)
+	}
+	return err
 }
 
 // StaleError says that a replayed episode ended before its cassette did: it was

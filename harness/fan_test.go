@@ -184,6 +184,13 @@ func TestCallsAtOnceEnd(t *testing.T) {
 		for _, turn := range rows.Turns {
 			require.NotEmpty(t, turn.ErrorKind)
 		}
+
+		o.Mode = recorder.Record
+		res, err = harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		e := rowsOf(t, res).Episodes[0]
+		require.Equal(t, "harness_error", e.Status, "no cassette can hold it")
+		require.Contains(t, e.ErrorText, "raise the budget to record it, or run it in live mode")
 	})
 	t.Run("by Ctrl-C", func(t *testing.T) {
 		w := newWeather(1)
