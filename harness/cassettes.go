@@ -45,7 +45,7 @@ func (r *runner) cassettesDigest() (string, error) {
 	if len(missing) > 0 {
 		out := &MissingCassettes{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
 		if r.CassetteDir == "" {
-			out.All, out.Suite = "", r.Options.Suite.Path
+			out.All, out.Suite = "", r.Suite.Path
 		}
 		return "", out
 	}
