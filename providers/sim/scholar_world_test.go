@@ -312,3 +312,20 @@ func TestLongPromptsAreBounded(t *testing.T) {
 	require.Len(t, s.acts(), maxGiven)
 	require.LessOrEqual(t, len(s.steps()), maxGiven+1)
 }
+
+// TestMoreThanOneSearchShows: a question on all lights takes one search for each coast
+// where there are too many for one; a light that is still not shown is owned up to.
+func TestMoreThanOneSearchShows(t *testing.T) {
+	s := newShelf()
+	for i := range 14 {
+		s.scrolls = append(s.scrolls, lightAt(fmt.Sprintf("more-%d", i), fmt.Sprintf("More %d", i), "east coast", "Per Holt", 1900+i, 10+i, 9, nil))
+	}
+	a, _ := inquire(t, s.run, prompt{request: "What is the combined height of all lighthouses?"}, 50)
+	require.Contains(t, a.message, fmt.Sprintf("is %d metres", 417+14*10+13*14/2))
+	require.NotContains(t, a.message, "incomplete")
+	for i := range 14 {
+		s.scrolls = append(s.scrolls, lightAt(fmt.Sprintf("most-%d", i), fmt.Sprintf("Most %d", i), "east coast", "Per Holt", 1900+i, 10, 9, nil))
+	}
+	a, _ = inquire(t, s.run, prompt{request: "How many lighthouses are on the east coast?"}, 50)
+	require.Contains(t, a.message, "incomplete")
+}
