@@ -153,7 +153,7 @@ func (s *scholar) decide() []action {
 func (s *scholar) missing() (action, bool) {
 	st := s.study
 	noLights := len(st.names)+len(st.pools) == 0 && (!st.given && s.lib.item == "" || len(s.lib.given) == 0)
-	if noLights && (st.several && !st.refers || st.best != nil && !(st.refers && st.plural)) {
+	if noLights && (st.several && !st.refers || st.best != nil && (!st.refers || !st.plural)) {
 		return action{}, false // all of them, or the best of all
 	}
 	nothing := st.op == opName && st.best == nil && len(st.pools) == 0 && len(st.tests) == 0 && !st.given && s.lib.item == ""

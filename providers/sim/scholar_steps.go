@@ -134,11 +134,15 @@ func (st study) instruction(field string) string {
 	}
 	text := fmt.Sprintf("Extract the %s of the light", field)
 	if st.best != nil {
-		order := "lowest"
-		if st.best.high {
-			order = "highest"
+		order := []string{"lowest", "highest"}
+		if st.best.field == builtField || st.best.field == automatedField {
+			order = []string{"earliest", "latest"} // a year is not high
 		}
-		text += fmt.Sprintf(" with the %s %s", order, st.best.field)
+		at := 0
+		if st.best.high {
+			at = 1
+		}
+		text += fmt.Sprintf(" with the %s %s", order[at], st.best.field)
 	}
 	return text + st.described() + "."
 }

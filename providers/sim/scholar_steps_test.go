@@ -124,3 +124,22 @@ func TestScholarPlansWhatItRemembers(t *testing.T) {
 	named := newScholar(careful(), prompt{request: "How tall is Alder Point?", earlier: before, tools: libraryTools()}).steps()
 	require.Equal(t, "How tall is Alder Point?", named[0].Instructions)
 }
+
+// TestPlansOfNestedBests: a group told by the best of another; the last step finds the
+// best once more, since nothing it is handed says which that was.
+func TestPlansOfNestedBests(t *testing.T) {
+	for request, want := range map[string]string{
+		"How many lights were designed by the designer of the tallest light on the north coast?": "is 4",
+		"How many lights were designed by the designer of the oldest light on the north coast?":  "is 4",
+		"What is the average height of the lights by the designer of the newest light?":          "35.5 metres",
+		"Which is the oldest light by the designer of the tallest light on the west coast?":      "Goat Bay|1864",
+	} {
+		t.Run(request, func(t *testing.T) {
+			a, _ := inquire(t, newShelf().run, prompt{request: request}, 50)
+			requireSays(t, a.message, want, "")
+			s := newShelf()
+			steps := newScholar(careful(), prompt{request: request, tools: libraryTools()}).steps()
+			requireSays(t, follow(t, s.run, steps, nil).message, want, "")
+		})
+	}
+}

@@ -229,6 +229,16 @@ var questions = []struct{ request, want, not string }{
 	{"Which coast has the longer total range, north or south, and by how much?", "North coast|92|difference is 36", "South"},
 	{"Is Hawk Reef taller than Jay Ledge?", "cannot be compared|Jay Ledge is not recorded", "Yes"},
 	{"What is the total height of the lights on the east coast?", "None", "total"},
+	{"What is the total height of the lights on the same coast as Fox Bar?", "124 metres", ""},
+	{"Who designed more lights, Per Holt or Una Frost, and by how many?", "Una Frost|4", "Per"},
+	{"Which coast has the longer average range, north or west, and by how much?", "West coast|22.33|3.93", "North"},
+	{"Which coast has more lighthouses, south or west?", "equal|3", ""},
+	{"Which is older, Bell Rock or Ash Point, and by how much?", "Ash Point|6 years", "Bell"},
+	{"How many lights on the north coast were automated between 1979 and 1986?", "is 3", ""},
+	{"Which lights on the west coast were automated?", "Ibis Quay and Kite Sand", "Jay"},
+	{"Which lighthouse was automated last?", "Kite Sand|1994", "Hawk"},
+	{"What is the total range of the lights that Per Holt designed on the north coast?", "18 nautical miles", ""},
+	{"Which of the lights on the south coast that Ida Morn designed is the tallest?", "Goat Bay|62", "Ibis"},
 	{"Which coast has the tallest lighthouse, north or west?", "Ibis Quay|west coast", "Crow"},
 }
 
@@ -301,4 +311,21 @@ func TestLongPromptsAreBounded(t *testing.T) {
 	require.Equal(t, "q4999", s.lib.found[maxEntries-1].query)
 	require.Len(t, s.acts(), maxGiven)
 	require.LessOrEqual(t, len(s.steps()), maxGiven+1)
+}
+
+// TestMoreThanOneSearchShows: a question on all lights takes one search for each coast
+// where there are too many for one; a light that is still not shown is owned up to.
+func TestMoreThanOneSearchShows(t *testing.T) {
+	s := newShelf()
+	for i := range 14 {
+		s.scrolls = append(s.scrolls, lightAt(fmt.Sprintf("more-%d", i), fmt.Sprintf("More %d", i), "east coast", "Per Holt", 1900+i, 10+i, 9, nil))
+	}
+	a, _ := inquire(t, s.run, prompt{request: "What is the combined height of all lighthouses?"}, 50)
+	require.Contains(t, a.message, fmt.Sprintf("is %d metres", 417+14*10+13*14/2))
+	require.NotContains(t, a.message, "incomplete")
+	for i := range 14 {
+		s.scrolls = append(s.scrolls, lightAt(fmt.Sprintf("most-%d", i), fmt.Sprintf("Most %d", i), "east coast", "Per Holt", 1900+i, 10, 9, nil))
+	}
+	a, _ = inquire(t, s.run, prompt{request: "How many lighthouses are on the east coast?"}, 50)
+	require.Contains(t, a.message, "incomplete")
 }
