@@ -17,6 +17,36 @@ type Server struct {
 	cancel context.CancelFunc
 	served chan error
 	close  func() error
+	silent silent
+}
+
+// silent are the connections that have not asked anything yet. Clients open some in
+// advance, and http.Server waits five seconds for each to speak before it shuts down.
+type silent struct {
+	mu    sync.Mutex
+	conns map[net.Conn]bool // nil once they are closed
+}
+
+func (s *silent) track(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case state != http.StateNew:
+		delete(s.conns, c)
+	case s.conns == nil:
+		_ = c.Close()
+	default:
+		s.conns[c] = true
+	}
+}
+
+func (s *silent) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		_ = c.Close()
+	}
+	s.conns = nil
 }
 
 // Start listens on addr and serves until Close is called or ctx ends; even then
@@ -49,7 +79,9 @@ func Start(ctx context.Context, addr string, cfg Config) (*Server, error) {
 		},
 		cancel: cancel,
 		served: make(chan error, 1),
+		silent: silent{conns: map[net.Conn]bool{}},
 	}
+	s.http.ConnState = s.silent.track
 	s.close = sync.OnceValue(s.shutdown)
 	go func() { s.served <- s.http.Serve(ln) }()
 	context.AfterFunc(base, func() { _ = s.close() })
@@ -69,6 +101,7 @@ func (s *Server) shutdown() error {
 	s.cancel()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
+	s.silent.hangUp()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, s.http.Close())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -41,6 +42,21 @@ func TestStartServesUntilClosed(t *testing.T) {
 	require.NoError(t, s.Close(), "a second Close is harmless")
 	_, err = c.Get(s.URL() + "/healthz")
 	require.Error(t, err)
+}
+
+// A client that has connected and says nothing holds nobody up.
+func TestCloseHangsUpOnTheSilent(t *testing.T) {
+	s, err := Start(context.Background(), "", Config{})
+	require.NoError(t, err)
+	for range 3 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
+		require.NoError(t, err)
+		defer conn.Close() //nolint:errcheck // it is only to be there
+	}
+	time.Sleep(20 * time.Millisecond) // for the server to accept them
+	begin := time.Now()
+	require.NoError(t, s.Close())
+	require.Less(t, time.Since(begin), 4*time.Second)
 }
 
 func TestContextEndsTheServer(t *testing.T) {
