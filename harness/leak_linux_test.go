@@ -118,9 +118,15 @@ type full struct {
 	t    *testing.T
 	file string
 	left atomic.Int32
+	// late are the requests sent once the disk is full.
+	isFull atomic.Bool
+	late   atomic.Int32
 }
 
 func (f *full) RoundTrip(req *http.Request) (*http.Response, error) {
+	if f.isFull.Load() {
+		f.late.Add(1)
+	}
 	if f.left.Add(-1) == 0 {
 		disk, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
 		require.NoError(f.t, err)
@@ -136,6 +142,7 @@ func (f *full) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 		}
 		require.NoError(f.t, disk.Close())
+		f.isFull.Store(true)
 	}
 	return f.socketless.RoundTrip(req)
 }
@@ -161,9 +168,9 @@ func TestFilesThatFailMidway(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, err, want)
-			require.ErrorContains(t, err, "no space left on device")
+			require.Regexp(t, "no space left on device|invalid argument", err.Error(), "the second where it had been written and was to be synced")
 			require.ErrorContains(t, err, "go on with: cupel run --resume "+res.Dir)
-			require.Less(t, -network.left.Load(), int32(20), "nothing more is sent but what was under way")
+			require.Less(t, network.late.Load(), int32(10), "nothing more is sent but what was under way")
 
 			o.Resume = filepath.Base(res.Dir)
 			network.left.Store(0)
