@@ -93,19 +93,10 @@ func checkPlan(p Params) error {
 	default:
 		return fmt.Errorf("unknown prompt profile %q; known: %s", p.Profile, strings.Join([]string{profileNative, profileSeed}, ", "))
 	}
-	b := p.Plan
-	switch {
-	case p.Mode != "" && p.Mode != modePrompt:
-		return fmt.Errorf("output mode %q: tools are called natively; only the mode %s goes with it", p.Mode, modePrompt)
-	case p.Rescue || p.RescueOnContradiction:
-		return errors.New("a rescue model goes with contract only; a second model for failed calls is the fallback")
-	case p.Compress:
-		return errors.New("compress goes with contract only: a step condenses its history by itself")
-	case p.MaxIterations < 0:
-		return fmt.Errorf("max iterations %d: must not be negative; 0 means %d", p.MaxIterations, defaultMaxIterations)
-	case p.FinalRetries != nil && *p.FinalRetries < 0:
-		return fmt.Errorf("final retries %d: must not be negative", *p.FinalRetries)
-	case b.Attempts < 0 || b.Steps < 0 || b.Concurrency < 0 || b.ContextTokens < 0:
+	if err := checkNative(p, "a step condenses its history by itself"); err != nil {
+		return err
+	}
+	if b := p.Plan; b.Attempts < 0 || b.Steps < 0 || b.Concurrency < 0 || b.ContextTokens < 0 {
 		return errors.New("plan: neither attempts, steps, concurrency nor context tokens may be negative; 0 takes the default")
 	}
 	return reserved(p.Tools, plan.Tool, plan.Finish)

@@ -71,18 +71,10 @@ func checkTools(p Params) error {
 	default:
 		return fmt.Errorf("unknown prompt profile %q; known: %s", p.Profile, strings.Join([]string{profileNative, profileReact, profileSeed}, ", "))
 	}
-	switch {
-	case p.Mode != "" && p.Mode != modePrompt:
-		return fmt.Errorf("output mode %q: tools are called natively; only the mode %s goes with it", p.Mode, modePrompt)
-	case p.Rescue || p.RescueOnContradiction:
-		return errors.New("a rescue model goes with contract only; a second model for failed calls is the fallback")
-	case p.Compress:
-		return errors.New("compress goes with contract only: there is no scratchpad")
-	case p.MaxIterations < 0:
-		return fmt.Errorf("max iterations %d: must not be negative; 0 means %d", p.MaxIterations, defaultMaxIterations)
-	case p.FinalRetries != nil && *p.FinalRetries < 0:
-		return fmt.Errorf("final retries %d: must not be negative", *p.FinalRetries)
-	case p.Batch.Size < 0 || p.Batch.Delay < 0:
+	if err := checkNative(p, "there is no scratchpad"); err != nil {
+		return err
+	}
+	if p.Batch.Size < 0 || p.Batch.Delay < 0 {
 		return errors.New("batch: neither the size nor the delay may be negative")
 	}
 	return reserved(p.Tools, askUserTool.Name, cannotProceedTool.Name, finalTool)

@@ -1,7 +1,6 @@
 package research
 
 import (
-	"errors"
 	"io/fs"
 	"slices"
 	"strings"
@@ -131,13 +130,10 @@ func TestRecords(t *testing.T) {
 	require.True(t, slices.ContainsFunc(docs, func(d goldens.Document) bool { return strings.Contains(d.Text, "ignore your instructions") }))
 }
 
-// TestPack: once there are recordings, they are of every candidate and task, and small.
+// TestPack: there are recordings of every candidate and task, and they are small.
 func TestPack(t *testing.T) {
 	info, err := fs.Stat(FS, harness.PackName)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("there is no cassettes.pack: cassettes.md says how to record it")
-	}
-	require.NoError(t, err)
+	require.NoError(t, err, "cassettes.md says how to record it")
 	require.Less(t, info.Size(), int64(1500<<10))
 	pack, err := recorder.OpenPack(FS, harness.PackName)
 	require.NoError(t, err)
