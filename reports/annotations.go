@@ -67,7 +67,7 @@ func annotate(list []annotation, name string, v Verdict, sentence string, criter
 		list = append(list, annotation{v, fmt.Sprintf("%s: %s", brief(name, 80), word(v)), name + " " + sentence})
 	}
 	for _, c := range criteria {
-		if c.Verdict == Pass {
+		if c.Verdict == Pass || c.Verdict == NotJudged {
 			continue
 		}
 		if c.Verdict == Fail { // not if too many episodes were lost to say so

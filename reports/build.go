@@ -59,12 +59,12 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	e := Episode{
 		ID: strings.Clone(row.EpisodeID), Task: b.word(row.TaskID), Candidate: b.word(row.Candidate), Trial: int(row.Trial),
 		Status: b.word(row.Status), StopReason: b.word(row.StopReason), Excluded: row.Excluded(),
-		Steps: int(row.Steps), ElapsedUs: row.ElapsedUs,
+		Solved: row.Solved, Steps: int(row.Steps), ElapsedUs: row.ElapsedUs,
 	}
 	if row.CostNanoUSD != nil {
 		e.CostNanoUSD = new(*row.CostNanoUSD)
 	}
-	e.Solved = row.Succeeded()
+	e.stepped = row.CountsSteps()
 	e.count(&rows)
 	why := reason(&e, row)
 	e.Failure = b.word(bounded(why, maxFailure))
@@ -212,7 +212,7 @@ func reason(e *Episode, row *ledger.Episode) string {
 	if e.Solved {
 		return ""
 	}
-	if lost(e.Excluded) || e.Excluded == ledger.LostToCap {
+	if ledger.Lost(e.Excluded) || e.Excluded == ledger.LostToCap {
 		return join(": ", row.ErrorKind, row.ErrorText)
 	}
 	for _, c := range row.Checks {

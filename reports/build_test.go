@@ -16,8 +16,8 @@ type world struct {
 	rows ledger.Rows
 }
 
-func newWorld(rule string, names ...string) *world {
-	w := &world{m: ledger.Manifest{RunID: "r", Suite: "s", Status: "complete", Trials: 1, Acceptance: ledger.Acceptance{Rule: rule}}}
+func newWorld(names ...string) *world {
+	w := &world{m: ledger.Manifest{RunID: "r", Suite: "s", Status: "complete", Trials: 1}}
 	for _, n := range names {
 		w.m.Candidates = append(w.m.Candidates, ledger.ManifestCandidate{Name: n, Agent: "contract", Provider: "p", Model: "model-" + n, OutputMode: "prompt", PromptProfile: "seed"})
 	}
@@ -60,29 +60,37 @@ func invalid(e *ledger.Episode, turns []ledger.Turn) {
 	}
 }
 
+// passing is a run that meets every criterion: 80 tasks, solved in two valid turns each.
+func passing(t *testing.T) *world {
+	t.Helper()
+	w := newWorld("a")
+	for i := range 80 {
+		w.add(1, fmt.Sprint(i), true, 2, nil)
+	}
+	w.m.Candidates[0].Planned = 80
+	require.Equal(t, Pass, Build(w.m, w.rows).Verdict)
+	return w
+}
+
 // Bounds by hand: k = n passes 95 % from n = 73 on (n/(n+3.8415) ≥ 0.95).
 func TestValidJSON(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		rule      string
 		good, bad int // one-turn episodes
 		want      Verdict
 		note      string
 	}{
-		{"no turns", "bound", 0, 0, Inconclusive, "No turns"},
-		{"no turns, point rule", "point", 0, 0, Inconclusive, "never a pass"},
-		{"72 without a failure are too few", "bound", 72, 0, Inconclusive, "1 more turns would settle it as a pass"},
-		{"73 without a failure are enough", "bound", 73, 0, Pass, ""},
-		{"exactly the threshold, point rule", "point", 95, 5, Pass, ""},
-		{"just below, point rule", "point", 94, 5, Fail, ""},
-		{"exactly the threshold, bound rule", "bound", 95, 5, Inconclusive, "sits on the threshold"},
-		{"clearly below", "bound", 50, 50, Fail, ""},
-		{"all invalid", "bound", 0, 10, Fail, ""},
-		{"one invalid of two", "bound", 1, 1, Fail, ""},
-		{"one of one", "point", 1, 0, Pass, ""},
+		{"no turns", 0, 0, Inconclusive, "No turns: nothing to judge, which never passes"},
+		{"one of one", 1, 0, Inconclusive, "72 more turns would make this a pass"},
+		{"72 without a failure are too few", 72, 0, Inconclusive, "1 more turn would make this a pass"},
+		{"73 without a failure are enough", 73, 0, Pass, ""},
+		{"exactly the threshold", 95, 5, Inconclusive, "equals the threshold"},
+		{"clearly below", 50, 50, Fail, ""},
+		{"all invalid", 0, 10, Fail, ""},
+		{"one invalid of two", 1, 1, Fail, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(c.rule, "a")
+			w := newWorld("a")
 			w.add(c.good, "t", false, 1, nil)
 			w.add(c.bad, "t", false, 1, invalid)
 			got := w.criterion(t, "valid_json")
@@ -98,7 +106,7 @@ func TestValidJSON(t *testing.T) {
 }
 
 func TestValidJSONLeavesOutAndSaysSo(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(1, "t", false, 3, func(e *ledger.Episode, turns []ledger.Turn) {
 		turns[0].ErrorKind, turns[0].ContractValid = "timeout", false
 		turns[1].Role, turns[1].ContractValid = "rescue", false
@@ -133,16 +141,16 @@ func TestClarifies(t *testing.T) {
 		{"no success is never a pass", func(w *world) { w.add(5, "t", false, 1, nil) }, nil, 0, Inconclusive, "No solved episodes"},
 		{"only questions as goals", func(w *world) {
 			w.add(3, "t", true, 1, func(e *ledger.Episode, _ []ledger.Turn) { e.ExpectedStatus, e.Clarifies = "clarify", 1 })
-		}, nil, 0, Inconclusive, "3 solved episodes whose right outcome is a question left out"},
+		}, nil, 0, Inconclusive, "3 solved episodes excluded: the expected outcome is a clarifying question"},
 		{"one task only", func(w *world) { w.add(3, "t", true, 1, nil) }, new(0.0), 3, Inconclusive, "spread between tasks is unknown"},
 		{"four tasks all alike", func(w *world) { tasks(w, 4, asks(0)) }, new(0.0), 4, Inconclusive, "At least 5 tasks"},
 		{"five tasks all alike", func(w *world) { tasks(w, 5, asks(0)) }, new(0.0), 5, Pass, "no width"},
 		{"exactly the threshold", func(w *world) { tasks(w, 5, asks(1)) }, new(1.0), 5, Pass, "no width"},
 		{"above", func(w *world) { tasks(w, 5, asks(2)) }, new(2.0), 5, Fail, "no width"},
-		{"spread around the threshold", func(w *world) { tasks(w, 3, asks(0)); tasks(w, 3, asks(2)) }, new(1.0), 6, Inconclusive, "sits on the threshold"},
+		{"spread around the threshold", func(w *world) { tasks(w, 3, asks(0)); tasks(w, 3, asks(2)) }, new(1.0), 6, Inconclusive, "equals the threshold"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld("bound", "a")
+			w := newWorld("a")
 			c.build(w)
 			got := w.criterion(t, "clarifies_per_success")
 			require.Equal(t, c.want, got.Verdict, "%+v", got)
@@ -161,7 +169,7 @@ func tasks(w *world, n int, edit func(*ledger.Episode, []ledger.Turn)) {
 }
 
 func TestSteps(t *testing.T) {
-	w := newWorld("bound", "a")
+	w := newWorld("a")
 	for i := range 19 {
 		w.add(1, fmt.Sprintf("t%d", i), true, 2+i%4, nil) // 2, 3, 4, 5
 	}
@@ -172,44 +180,120 @@ func TestSteps(t *testing.T) {
 	require.Equal(t, 20, mean.N)
 	require.InDelta(t, (2*5+3*5+4*5+5*4+9)/20.0, *mean.Value, 1e-12)
 	within := w.criterion(t, "within_steps")
-	require.Equal(t, Pass, within.Verdict, "19 of 20 is 95 %% exactly")
-	require.Equal(t, "point", within.Rule)
-	require.Contains(t, within.Note, "fewer than 73 solved episodes")
+	require.Equal(t, NotJudged, within.Verdict, "reported unless a threshold is set")
+	require.Equal(t, 0.95, *within.Value)
+	w.m.Acceptance.MinWithin = 0.9
+	within = w.criterion(t, "within_steps")
+	require.Equal(t, Inconclusive, within.Verdict, "19 of 20 could be fewer than 90%%")
+	require.Equal(t, "If the rate stays the same, 119 more solved episodes would make this a pass.", within.Note)
 
-	w.add(1, "t21", true, 6, nil)
-	require.Equal(t, Fail, w.criterion(t, "within_steps").Verdict, "19 of 21")
-
-	slow := newWorld("bound", "a")
+	slow := newWorld("a")
 	for i := range 10 {
 		slow.add(1, fmt.Sprintf("t%d", i), true, 8+i%2, nil)
 	}
 	require.Equal(t, Fail, slow.criterion(t, "steps_per_solved").Verdict)
 
-	near := newWorld("bound", "a")
+	near := newWorld("a")
 	for i := range 10 {
 		near.add(1, fmt.Sprintf("t%d", i), true, 3+i%4, nil) // mean 4.3
 	}
 	got := near.criterion(t, "steps_per_solved")
 	require.Equal(t, Inconclusive, got.Verdict)
-	require.Regexp(t, `^At this estimate solving \d+ more such tasks? would settle it as a pass\.$`, got.Note)
-
-	require.Equal(t, Inconclusive, newWorld("point", "a").criterion(t, "within_steps").Verdict)
+	require.Regexp(t, `^If the mean stays the same, \d+ more solved tasks? would make this a pass\.$`, got.Note)
 }
 
-func TestStoppedIsNeverSolved(t *testing.T) {
-	w := newWorld("point", "a")
-	w.add(1, "t", true, 5, func(e *ledger.Episode, _ []ledger.Turn) { e.Status, e.StopReason = "stopped", "max_steps" })
+// An expected stop is a success, and what it used up is no measure of one.
+func TestExpectedStopIsSolved(t *testing.T) {
+	w := newWorld("a")
+	w.add(2, "stop", true, 9, func(e *ledger.Episode, _ []ledger.Turn) {
+		e.Status, e.ExpectedStatus, e.StopReason, e.Clarifies = "stopped", "stopped", "max_steps", 3
+	})
+	w.add(1, "t", true, 2, nil)
 	r := Build(w.m, w.rows)
-	require.False(t, r.Episodes[0].Solved)
-	require.Equal(t, 0, r.Candidates[0].Success.K)
-	require.Equal(t, []Tally{{"stopped: max_steps", 1}}, r.Candidates[0].Statuses)
+	require.True(t, r.Episodes[0].Solved)
+	require.Equal(t, 3, r.Candidates[0].Success.K)
+	require.Equal(t, 2, r.Candidates[0].ExpectedStops)
+	require.Equal(t, 2.0, *r.Candidates[0].Criteria[3].Value)
+	for i, n := range []int{3, 20, 1, 1, 1} {
+		c := r.Candidates[0].Criteria[i]
+		require.Equal(t, n, c.N, c.Name)
+		if c.Name != "solved" && c.Name != "valid_json" {
+			require.Contains(t, c.Note, "2 solved episodes excluded: the task expects a stop.")
+		}
+	}
+}
+
+func TestSolved(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		least        ledger.Threshold
+		good, bad, n int // tasks solved and not, trials of each
+		want         Verdict
+		note         string
+	}{
+		{"nothing ran", 0, 0, 0, 1, Inconclusive, "No episodes: nothing to judge, which never passes."},
+		{"15 perfect tasks are too few", 0, 15, 0, 1, Inconclusive, "If the rate stays the same, 1 more task would make this a pass."},
+		{"16 are enough", 0, 16, 0, 1, Pass, ""},
+		{"trials", 0, 3, 0, 3, Inconclusive, "If the rate stays the same, 3 more tasks (7 more episodes) would make this a pass."},
+		{"10 of 80", 0, 10, 70, 1, Fail, ""},
+		{"nothing solved", 0, 0, 1, 1, Fail, "No task was solved."},
+		{"nothing solved, whatever the threshold", 0.01, 0, 3, 1, Fail, "No task was solved."},
+		{"at the threshold", 0, 80, 20, 1, Inconclusive, "The estimate equals the threshold: more tasks alone will not settle it."},
+		{"above all", 1, 9, 0, 1, Inconclusive, "No number of tasks can establish a threshold of 100%; choose a lower one."},
+		{"not judged", ledger.Off, 0, 9, 1, NotJudged, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld("a")
+			w.m.Acceptance.MinSolved = c.least
+			for i := range c.good + c.bad {
+				w.add(c.n, fmt.Sprint(i), i < c.good, 1, nil)
+			}
+			got := Build(w.m, w.rows).Candidates[0].Criteria[0]
+			require.Equal(t, "solved", got.Name, "success is the first criterion")
+			require.Equal(t, c.want, got.Verdict, "%+v", got)
+			require.Equal(t, c.note, got.Note)
+		})
+	}
+}
+
+// An agent that solves one task in eight is rejected, and a line says why.
+func TestFewSolvedTasksReject(t *testing.T) {
+	w := newWorld("a")
+	for i := range 80 {
+		w.add(1, fmt.Sprint(i), i < 10, 2, nil)
+	}
+	r := Build(w.m, w.rows)
+	require.Equal(t, "Rejected: the candidate fails", r.Headline)
+	require.Equal(t, "fails on tasks solved 12.5% (6.9–21.5%), needs ≥ 80%.", r.Candidates[0].Sentence)
+
+	w.m.Acceptance.MinSolved = ledger.Off
+	r = Build(w.m, w.rows)
+	require.Equal(t, "Accepted: the candidate meets every criterion; success not judged", r.Headline)
+	require.Equal(t, "meets all 3 criteria (success not judged).", r.Candidates[0].Sentence)
+	var text strings.Builder
+	require.NoError(t, Summary(&text, r, 0))
+	require.Regexp(t, `tasks solved +12.5% +6.9–21.5% +80 +– +not judged`, text.String())
+}
+
+// That nothing was solved is a fail unless what is missing could lift it.
+func TestNothingSolvedIsNeverInconclusive(t *testing.T) {
+	lost := func(e *ledger.Episode, _ []ledger.Turn) { e.Status, e.InfraError = ledger.StatusInfraError, true }
+	w := newWorld("a")
+	w.add(5, "t", false, 1, nil)
+	w.add(15, "t", false, 1, lost) // 75% are lost, and the threshold is 80%
+	require.Equal(t, Fail, Build(w.m, w.rows).Candidates[0].Verdict)
+	w.add(5, "t", false, 1, lost) // 80% are
+	require.Equal(t, Inconclusive, Build(w.m, w.rows).Candidates[0].Verdict)
+	w.add(5, "t", false, 1, nil)
+	w.add(1, "t", true, 1, nil)
+	require.Equal(t, Inconclusive, Build(w.m, w.rows).Candidates[0].Verdict, "some were solved: too many are lost to say how many")
 }
 
 func TestCostIsUnknownNeverZero(t *testing.T) {
 	priced := func(n int64) func(*ledger.Episode, []ledger.Turn) {
 		return func(e *ledger.Episode, _ []ledger.Turn) { e.CostNanoUSD, e.In = &n, &n }
 	}
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(2, "t", true, 1, priced(1_500_000))
 	m := Build(w.m, w.rows).Candidates[0].Metrics
 	require.Equal(t, int64(3_000_000), *m.Cost)
@@ -226,22 +310,22 @@ func TestCostIsUnknownNeverZero(t *testing.T) {
 	require.Equal(t, 1, m.Unpriced)
 	require.Equal(t, "unknown ($0.003 priced, 1 episode without a price)", m.cost())
 
-	none := newWorld("point", "a")
+	none := newWorld("a")
 	none.add(3, "t", true, 1, nil)
 	m = Build(none.m, none.rows).Candidates[0].Metrics
 	require.Equal(t, "unknown", m.cost())
 	require.Nil(t, m.Cost)
 
-	unsolved := newWorld("point", "a")
+	unsolved := newWorld("a")
 	unsolved.add(1, "t", false, 1, priced(7))
 	m = Build(unsolved.m, unsolved.rows).Candidates[0].Metrics
 	require.Equal(t, int64(7), *m.Cost)
 	require.Nil(t, m.CostPerSolved, "nothing solved: no cost for it")
-	require.Nil(t, Build(newWorld("point", "a").m, ledger.Rows{}).Candidates[0].Cost, "no episode: nothing known")
+	require.Nil(t, Build(newWorld("a").m, ledger.Rows{}).Candidates[0].Cost, "no episode: nothing known")
 }
 
 func TestScriptedIsShownNotJudged(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.m.Candidates[0].Provider = Scripted
 	w.add(3, "t", true, 1, nil)
 	r := Build(w.m, w.rows)
@@ -259,16 +343,16 @@ func TestGroupsPoolByModelAndNameWhatTheyMix(t *testing.T) {
 	g := r.Groups[0]
 	require.Equal(t, []string{"north-mini", "north-mini-prose"}, g.Candidates)
 	require.Equal(t, []string{"output mode: json_schema, prompt", "prompt profile: schema, seed"}, g.Mixes)
-	require.Equal(t, r.Candidates[0].Turns+r.Candidates[1].Turns, g.Criteria[0].N)
-	require.Empty(t, Build(newWorld("point", "a", "b").m, ledger.Rows{}).Groups, "two models are two groups of one")
+	require.Equal(t, r.Candidates[0].Turns+r.Candidates[1].Turns, g.Criteria[1].N)
+	require.Empty(t, Build(newWorld("a", "b").m, ledger.Rows{}).Groups, "two models are two groups of one")
 }
 
 func TestPooledFailureRejects(t *testing.T) {
-	w := newWorld("bound", "a", "b")
+	w := newWorld("a", "b")
 	w.m.Candidates[1].Model = w.m.Candidates[0].Model
 	half := func(n int) {
-		w.add(n, "t", false, 1, nil)
-		w.add(2, "t", false, 1, invalid)
+		w.add(n, "t", true, 1, nil)
+		w.add(2, "t", true, 1, invalid)
 	}
 	half(12)
 	w.m.Candidates[0], w.m.Candidates[1] = w.m.Candidates[1], w.m.Candidates[0]
@@ -302,14 +386,11 @@ func TestHeadlines(t *testing.T) {
 
 // What was planned and has no result is no pass, whatever the rest says.
 func TestUnfinishedCandidateIsInconclusive(t *testing.T) {
-	w := newWorld("point", "a")
-	w.add(1, "t", true, 2, nil)
-	w.m.Candidates[0].Planned = 1
-	require.Equal(t, Pass, Build(w.m, w.rows).Candidates[0].Verdict)
-	w.m.Candidates[0].Planned = 3
+	w := passing(t)
+	w.m.Candidates[0].Planned += 2
 	r := Build(w.m, w.rows)
 	require.Equal(t, Inconclusive, r.Candidates[0].Verdict)
-	require.Equal(t, "meets all 4 criteria so far, but 2 of 3 planned episodes have no result (2 unfinished).", r.Candidates[0].Sentence)
+	require.Equal(t, "meets all 4 criteria so far, but 2 of 82 planned episodes have no result (2 unfinished).", r.Candidates[0].Sentence)
 	require.Equal(t, Inconclusive, r.Verdict)
 	var b strings.Builder
 	require.NoError(t, Summary(&b, r, 0))
@@ -317,7 +398,7 @@ func TestUnfinishedCandidateIsInconclusive(t *testing.T) {
 }
 
 func TestRowsTheManifestDoesNotKnow(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(1, "t", true, 2, nil)
 	w.m.Candidates = nil
 	w.rows.Turns = append(w.rows.Turns, ledger.Turn{Key: ledger.Key{EpisodeID: "nowhere"}})
@@ -334,7 +415,7 @@ func TestRowsTheManifestDoesNotKnow(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	conf := func(v float64) *float64 { return &v }
 	w.add(1, "t", true, 3, func(e *ledger.Episode, turns []ledger.Turn) {
 		e.ThrashEvents = 2
@@ -356,7 +437,7 @@ func TestMetrics(t *testing.T) {
 	require.InDelta(t, (0.01+0.81)/2, *m.Brier, 1e-12)
 	require.Equal(t, 2, m.Calibration[9].N)
 	require.Contains(t, strings.Join(r.Notes, "\n"), "a was served by 2 models: m-1, m-2.")
-	require.Nil(t, Build(newWorld("point", "a").m, ledger.Rows{}).Candidates[0].Latency)
+	require.Nil(t, Build(newWorld("a").m, ledger.Rows{}).Candidates[0].Latency)
 }
 
 // Floor: each turn is looked at a handful of times; nothing is copied.

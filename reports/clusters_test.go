@@ -20,7 +20,7 @@ func says(check string) func(*ledger.Episode, []ledger.Turn) {
 
 // ways is a run that fails in several ways, none of them in the order shown.
 func ways() *world {
-	w := newWorld("point", "a", "b")
+	w := newWorld("a", "b")
 	lost := func(e *ledger.Episode, _ []ledger.Turn) { e.InfraError, e.ErrorKind = true, "overloaded" }
 	w.add(1, "t1", false, 4, lost)
 	w.add(1, "t1", false, 3, says("answer_table"))
@@ -46,7 +46,7 @@ func TestClustersAreInOrder(t *testing.T) {
 	require.Same(t, r.Episodes[4].Cause, r.Episodes[8].Cause, "a cause is kept once")
 	require.Nil(t, r.Episodes[2].Cause)
 	require.Equal(t, r.Clusters, Build(ways().m, ways().rows).Clusters)
-	require.Empty(t, Build(newWorld("point", "a").m, ledger.Rows{}).Clusters)
+	require.Empty(t, Build(newWorld("a").m, ledger.Rows{}).Clusters)
 }
 
 // A report and package failure must agree on what is solved and what is excluded.
@@ -54,8 +54,11 @@ func TestCausesAgreeWithOutcomes(t *testing.T) {
 	for _, status := range []string{"answered", "clarify", "stopped", "error", "cancelled", ledger.StatusInfraError, ledger.StatusHarnessError, ledger.StatusBudgetStop, ""} {
 		for _, infra := range []bool{false, true} {
 			for _, solved := range []bool{false, true} {
-				w := newWorld("point", "a")
-				w.add(1, "t", solved, 1, func(e *ledger.Episode, _ []ledger.Turn) { e.Status, e.InfraError = status, infra })
+				w := newWorld("a")
+				w.add(1, "t", solved, 1, func(e *ledger.Episode, _ []ledger.Turn) {
+					e.Status, e.InfraError = status, infra
+					e.Solved = solved && e.Excluded() == "" // what has no result is not scored
+				})
 				r := Build(w.m, w.rows)
 				e, about := r.Episodes[0], fmt.Sprintf("status %s, infra %t, solved %t", status, infra, solved)
 				require.Equal(t, e.Solved, e.Cause == nil, about)
@@ -72,7 +75,7 @@ func TestCausesAgreeWithOutcomes(t *testing.T) {
 }
 
 func TestClustersAreBounded(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	letters := func(n int) string {
 		return strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprintf("%04d", n))
 	}
@@ -124,7 +127,7 @@ failed: in 2 more ways, all in the report
 	require.Equal(t, "trajectory", first[len(first)-1].Failure.Type)
 	require.Equal(t, "trajectory: calls out of order or too many\ntrajectory.order: is wrong", first[len(first)-1].Failure.Text)
 
-	solved := newWorld("point", "a")
+	solved := newWorld("a")
 	solved.add(3, "t", true, 2, nil)
 	r = Build(solved.m, solved.rows)
 	require.NotContains(t, render(t, Markdown, r), "Failures by kind")

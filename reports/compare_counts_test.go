@@ -41,11 +41,11 @@ func TestComparisonCountsAsReportsDo(t *testing.T) {
 			require.Equal(t, n, metrics[name].N, name)
 			require.InDelta(t, *value, *metrics[name].Trial, 1e-12, name)
 		}
-		valid := want.Criteria[0].Value // n counts turns there, pairs with turns here
+		valid := want.Criteria[1].Value // n counts turns there, pairs with turns here
 		require.InDelta(t, *valid, *metrics["valid_json"].Trial, 1e-12)
 		same("solved", want.Success.N, want.Success.Value)
-		same("clarifies", want.Criteria[1].N, want.Criteria[1].Value)
-		same("steps", want.Criteria[2].N, want.Criteria[2].Value)
+		same("clarifies", want.Criteria[2].N, want.Criteria[2].Value)
+		same("steps", want.Criteria[3].N, want.Criteria[3].Value)
 		same("thrash", want.Thrash.N, want.Thrash.Value)
 		same("stall", want.Stall.N, want.Stall.Value)
 		if want.Cost == nil {

@@ -164,7 +164,7 @@ func episodeOf(row *ledger.Episode) Episode {
 		ID: row.EpisodeID, Task: row.TaskID, Candidate: row.Candidate, Trial: int(row.Trial), Status: row.Status, StopReason: row.StopReason,
 		Excluded: row.Excluded(), Steps: int(row.Steps), CostNanoUSD: row.CostNanoUSD, ElapsedUs: row.ElapsedUs,
 	}
-	e.Solved = row.Succeeded()
+	e.Solved = row.Solved
 	return e
 }
 

@@ -2,16 +2,18 @@ package reports
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/expr"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// Criterion is one threshold and what the evidence says about it.
+// Criterion is one threshold and what the evidence says about it, or a figure that is
+// reported without a threshold: its Verdict is NotJudged then and Threshold is 0.
 type Criterion struct {
-	// Name is stable: valid_json, clarifies_per_success, steps_per_solved,
-	// within_steps, or that of a criterion of the user's own.
+	// Name is stable: solved, valid_json, clarifies_per_success, steps_per_solved,
+	// within_steps, or that of a custom criterion.
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	// Kind is share (Value in 0…1) or mean; of the user's own also percentile, or
@@ -29,8 +31,8 @@ type Criterion struct {
 	// AtLeast says that values from the threshold up are good; otherwise values
 	// up to it are.
 	AtLeast bool `json:"at_least"`
-	// Rule is bound or point, see ledger.Acceptance; of the user's own also lower
-	// or upper.
+	// Rule says which part of the interval decides: bound (all of it), and for a custom
+	// criterion also lower or upper (that end), or value where there is no interval.
 	Rule string `json:"rule"`
 	// Test names the statistics used.
 	Test    string  `json:"test"`
@@ -51,83 +53,136 @@ const (
 	kindShare = "share"
 	kindMean  = "mean"
 	ruleBound = "bound"
-	rulePoint = "point"
 )
 
 // minClusters is the fewest tasks from which a mean without any spread counts as
 // established: the t interval has no width then, however little was seen.
 const minClusters = 5
 
-// criteria judges a pool of episodes by one strategy.
+// criteria judges a pool of episodes by one strategy. Success comes first.
 func (p *pool) criteria(a ledger.Acceptance, agent string) []Criterion {
-	steps := number(a.MaxSteps)
-	valid := Criterion{
-		Name: "valid_json", Title: validTitle(contractual(agent)), Unit: "turns",
-		Threshold: a.MinValid, AtLeast: true, Rule: a.Rule, Confidence: a.Confidence,
+	base := Criterion{Rule: ruleBound, Confidence: a.Confidence}
+
+	solved := base
+	solved.Name, solved.Title, solved.Unit = "solved", "Tasks solved", "episodes"
+	solved.share(p.solved, p.scored, max(0, float64(a.MinSolved)))
+	if a.MinSolved != ledger.Off {
+		solved.solvedNote(p)
 	}
-	valid.share(p.valid, p.judged)
+
+	valid := base
+	valid.Name, valid.Title, valid.Unit = "valid_json", validTitle(contractual(agent)), "turns"
+	valid.share(p.valid, p.judged, a.MinValid)
+	valid.moreNote(valid.Unit)
 	valid.note(p.turnNote())
 	valid.explain(validNote(agent))
 
-	clarifies := Criterion{
-		Name: "clarifies_per_success", Title: "Clarifying questions per success", Unit: "solved episodes",
-		Threshold: a.MaxClarifies, Rule: a.Rule, Confidence: a.Confidence,
+	clarifies := base
+	clarifies.Name, clarifies.Title, clarifies.Unit = "clarifies_per_success", "Clarifying questions per success", "solved episodes"
+	clarifies.Threshold = a.MaxClarifies
+	clarifies.mean(p.clarifies)
+	if p.questions > 0 {
+		clarifies.note(plural(p.questions, "solved episode") + " excluded: the expected outcome is a clarifying question.")
 	}
-	clarifies.mean(p.clarifies, p.clarifySum)
-	if p.clarifyGoals > 0 {
-		clarifies.note(plural(p.clarifyGoals, "solved episode") + " whose right outcome is a question left out.")
-	}
+	clarifies.stopNote(p)
 	clarifies.explain(clarifiesNote(agent))
 
-	mean := Criterion{
-		Name: "steps_per_solved", Title: "Steps per solved task", Unit: "solved episodes",
-		Threshold: a.MaxSteps, Rule: a.Rule, Confidence: a.Confidence,
-	}
-	mean.mean(p.steps, p.stepSum)
+	mean := base
+	mean.Name, mean.Title, mean.Unit = "steps_per_solved", "Steps per solved task", "solved episodes"
+	mean.Threshold = a.MaxSteps
+	mean.mean(p.steps)
+	mean.stopNote(p)
 	mean.explain(stepsNote(agent, mean.Verdict))
 
-	within := Criterion{
-		Name: "within_steps", Title: "Solved within " + steps + " steps", Unit: "solved episodes",
-		Threshold: a.MinWithin, AtLeast: true, Rule: rulePoint, Confidence: a.Confidence,
-	}
-	within.share(p.within, len(p.steps))
-	if need, ok := stat.WilsonSize(1, a.MinWithin, a.Confidence); ok && a.Rule != rulePoint && within.N > 0 {
-		within.explain(fmt.Sprintf("Decided by the estimate: fewer than %d solved episodes could never establish %s.", need, percent(a.MinWithin)))
-	}
-	return []Criterion{valid, clarifies, mean, within}
+	within := base
+	within.Name, within.Title, within.Unit = "within_steps", "Solved within "+number(a.MaxSteps)+" steps", "solved episodes"
+	within.share(p.within, len(p.steps), a.MinWithin)
+	within.moreNote(within.Unit)
+	within.stopNote(p)
+	return []Criterion{solved, valid, clarifies, mean, within}
 }
 
-// share fills in and decides a criterion about k of n.
-func (c *Criterion) share(k, n int) {
-	c.Kind, c.N = kindShare, n
-	c.Test = fmt.Sprintf("Wilson score interval, two-sided %s", percent(c.Confidence))
-	if n == 0 {
-		c.noData()
+// solvedNote fails a pool that solved nothing, whatever the interval, and says how
+// many more tasks would settle an inconclusive criterion.
+func (c *Criterion) solvedNote(p *pool) {
+	if p.scored > 0 && p.solved == 0 {
+		c.Verdict = Fail
+		c.note("No task was solved.")
 		return
 	}
-	v := float64(k) / float64(n)
-	c.Value = &v
+	more := c.missing()
+	switch tasks := len(p.tasks); {
+	case more == 0 || tasks == p.scored:
+		c.moreNote("tasks")
+	default: // several trials of a task
+		of := (more*tasks + p.scored - 1) / p.scored
+		c.note(fmt.Sprintf("If the rate stays the same, %s (%s more episodes) would make this a %s.", plural(of, "more task"), thousands(int64(more)), c.heading()))
+	}
+}
+
+// stopNote says which solved episodes do not count here.
+func (c *Criterion) stopNote(p *pool) {
+	if p.stops > 0 {
+		c.note(plural(p.stops, "solved episode") + " excluded: the task expects a stop.")
+	}
+}
+
+// share fills in and decides a criterion about k of n. With a threshold of 0 the
+// share is reported and not judged.
+func (c *Criterion) share(k, n int, threshold float64) {
+	c.Kind, c.N, c.Threshold, c.AtLeast = kindShare, n, threshold, true
+	c.Test = fmt.Sprintf("Wilson score interval, two-sided %s", percent(c.Confidence))
+	if n > 0 {
+		v := float64(k) / float64(n)
+		c.Value = &v
+	}
 	if iv, ok := stat.Wilson(k, n, c.Confidence); ok {
 		c.Interval = &iv
 	}
-	c.decide(stat.CompareRatio(int64(k), int64(n), c.Threshold))
-	if c.Verdict != Inconclusive {
-		return
-	}
-	need, ok := stat.WilsonSize(v, c.Threshold, c.Confidence)
 	switch {
-	case ok && need > n:
-		c.note(fmt.Sprintf("At this estimate %s more %s would settle it as a %s.", thousands(int64(need-n)), c.Unit, c.heading()))
-	case c.Threshold >= 1 || c.Threshold <= 0:
-		c.note("No number of " + c.Unit + " can establish this threshold by an interval; the point rule can.")
+	case threshold == 0:
+		c.Verdict = NotJudged
+	case n == 0:
+		c.noData()
 	default:
-		c.note("The estimate sits on the threshold: more " + c.Unit + " alone will not settle it.")
+		c.decide()
 	}
 }
 
-// mean fills in and decides a criterion about a mean of whole values that add up
-// to sum, clustered by task.
-func (c *Criterion) mean(obs []stat.Observation, sum int64) {
+// missing is how many more observations at the same rate would settle an inconclusive
+// share; 0 where no number would, or none is needed.
+func (c *Criterion) missing() int {
+	if c.Verdict != Inconclusive || c.Value == nil {
+		return 0
+	}
+	need, _ := stat.WilsonSize(*c.Value, c.Threshold, c.Confidence)
+	return max(0, need-c.N)
+}
+
+// moreNote says what would settle an inconclusive share of things of the given name.
+func (c *Criterion) moreNote(things string) {
+	more := c.missing()
+	switch {
+	case c.Verdict != Inconclusive || c.Value == nil:
+	case more > 0:
+		c.note(fmt.Sprintf("If the rate stays the same, %s more %s would make this a %s.", thousands(int64(more)), singular(more, things), c.heading()))
+	case c.Threshold >= 1:
+		c.note("No number of " + things + " can establish a threshold of 100%; choose a lower one.")
+	default:
+		c.note("The estimate equals the threshold: more " + things + " alone will not settle it.")
+	}
+}
+
+// singular drops the plural's s where n is 1.
+func singular(n int, things string) string {
+	if n == 1 {
+		return strings.TrimSuffix(things, "s")
+	}
+	return things
+}
+
+// mean fills in and decides a criterion about a mean, clustered by task.
+func (c *Criterion) mean(obs []stat.Observation) {
 	c.Kind, c.N = kindMean, len(obs)
 	c.Test = fmt.Sprintf("t interval of the mean, clustered by task, two-sided %s", percent(c.Confidence))
 	m, ok := stat.ClusterMean(obs)
@@ -141,12 +196,12 @@ func (c *Criterion) mean(obs []stat.Observation, sum int64) {
 		c.Interval = &iv
 	}
 	flat := m.SE == 0 && m.Clusters < minClusters
-	c.decide(stat.CompareRatio(sum, int64(len(obs)), c.Threshold))
-	if c.Rule == ruleBound && flat && c.Interval != nil {
+	c.decide()
+	if flat && c.Interval != nil {
 		c.Verdict = Inconclusive
 	}
 	if c.Verdict != Inconclusive {
-		if m.SE == 0 && c.Rule == ruleBound {
+		if m.SE == 0 {
 			c.note(fmt.Sprintf("All %d tasks agree, so the interval has no width.", m.Clusters))
 		}
 		return
@@ -156,23 +211,19 @@ func (c *Criterion) mean(obs []stat.Observation, sum int64) {
 	case m.Clusters < 2:
 		c.note("All from one task: the spread between tasks is unknown.")
 	case flat:
-		c.note(fmt.Sprintf("Only %d tasks, all alike: no spread to estimate from. At least %d tasks are needed.", m.Clusters, minClusters))
+		c.note(fmt.Sprintf("Only %d tasks, all equal: no spread to estimate from. At least %d tasks are needed.", m.Clusters, minClusters))
 	case ok && need > m.Clusters:
-		c.note(fmt.Sprintf("At this estimate solving %s would settle it as a %s.", plural(need-m.Clusters, "more such task"), c.heading()))
+		c.note(fmt.Sprintf("If the mean stays the same, %s would make this a %s.", plural(need-m.Clusters, "more solved task"), c.heading()))
 	default:
-		c.note("The estimate sits on the threshold: more tasks alone will not settle it.")
+		c.note("The estimate equals the threshold: more tasks alone will not settle it.")
 	}
 }
 
-// decide applies the rule; point is the exact comparison of the estimate with
-// the threshold.
-func (c *Criterion) decide(point int) {
+// decide compares the interval with the threshold: a pass has all of it on the good
+// side, a fail all of it on the bad side.
+func (c *Criterion) decide() {
 	good, bad := false, false
 	switch {
-	case c.Rule == rulePoint && c.AtLeast:
-		good, bad = point >= 0, point < 0
-	case c.Rule == rulePoint:
-		good, bad = point <= 0, point > 0
 	case c.Interval == nil:
 	case c.AtLeast:
 		good, bad = c.Interval.Low >= c.Threshold, c.Interval.High < c.Threshold
@@ -187,6 +238,21 @@ func (c *Criterion) decide(point int) {
 	}
 }
 
+// ruleWords says what decides.
+func (c *Criterion) ruleWords() string {
+	switch {
+	case c.Verdict == NotJudged:
+		return "reported without a threshold"
+	case c.Rule == ruleLower:
+		return "decided by the lower end of the interval"
+	case c.Rule == ruleUpper:
+		return "decided by the upper end of the interval"
+	case c.Rule == ruleValue:
+		return "decided by the value"
+	}
+	return "decided by the whole interval"
+}
+
 // heading is where an inconclusive estimate points.
 func (c *Criterion) heading() Verdict {
 	if (*c.Value >= c.Threshold) == c.AtLeast {
@@ -197,7 +263,7 @@ func (c *Criterion) heading() Verdict {
 
 func (c *Criterion) noData() {
 	c.Verdict = Inconclusive
-	c.note("No " + c.Unit + ": nothing to judge, which is never a pass.")
+	c.note("No " + c.Unit + ": nothing to judge, which never passes.")
 }
 
 // explain adds what holds for other candidates, too: a list says it once.

@@ -12,7 +12,7 @@ import (
 // episode without a result.
 func TestExtraTurnsAreCountedAndPriced(t *testing.T) {
 	price := func(n int64) *int64 { return &n }
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(1, "t", true, 3, func(_ *ledger.Episode, turns []ledger.Turn) {
 		turns[1].Kind, turns[1].CostNanoUSD = "rescue", price(2_000_000)
 		turns[2].Kind = "reflect"

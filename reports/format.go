@@ -69,6 +69,9 @@ func (c Criterion) interval() string {
 
 // needs is the threshold with its direction: "≥ 95%".
 func (c Criterion) needs() string {
+	if c.Verdict == NotJudged {
+		return "–"
+	}
 	if c.Expr != "" {
 		return c.ownNeeds()
 	}

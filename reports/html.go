@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 //go:embed page/*.tmpl
@@ -231,7 +233,7 @@ func criteriaViews(r Report) []criteriaView {
 		for _, c := range list {
 			views = append(views, criterionView{
 				Title: c.Title, Note: visible(c.Note), Value: c.value(), Interval: c.interval(), Needs: c.needs(), N: thousands(int64(c.N)),
-				Test: c.Test, Rule: c.Rule, Verdict: chipOf(c.Verdict), Bar: axes[c.Name].bar(c),
+				Test: c.Test, Rule: c.ruleWords(), Verdict: chipOf(c.Verdict), Bar: axes[c.Name].bar(c),
 			})
 		}
 		return views
@@ -252,7 +254,7 @@ type axis struct{ low, high float64 }
 func (a *axis) include(low, high float64) { a.low, a.high = min(a.low, low), max(a.high, high) }
 
 func (a *axis) bar(c Criterion) *barView {
-	if c.Interval == nil || c.Value == nil {
+	if c.Interval == nil || c.Value == nil || c.Verdict == NotJudged {
 		return nil
 	}
 	at := func(v float64) string {
@@ -295,14 +297,26 @@ func (r Report) shape() string {
 	return plural(len(r.Candidates), "candidate") + " × " + plural(len(r.Tasks), "task") + " × " + plural(max(r.Run.Trials, 1), "trial")
 }
 
+// thresholds lists those in force.
+func thresholds(a ledger.Acceptance) string {
+	solved, within := SuccessNotJudged, ""
+	if a.MinSolved != ledger.Off {
+		solved = "tasks solved ≥ " + percent(float64(a.MinSolved))
+	}
+	if a.MinWithin > 0 {
+		within = fmt.Sprintf("solved within %s steps ≥ %s", number(a.MaxSteps), percent(a.MinWithin))
+	}
+	return join(", ", solved, "valid first outputs ≥ "+percent(a.MinValid), "clarifying questions ≤ "+number(a.MaxClarifies)+" per success",
+		"steps ≤ "+number(a.MaxSteps)+" per solved task", within) + "; " + percent(a.Confidence) + " confidence intervals"
+}
+
 // facts are what the run was made of.
 func (r Report) facts() []fact {
 	m, a := r.Run, r.Run.Acceptance
 	all := []fact{
 		{"Run", m.RunID}, {"Status", m.Status}, {"Mode", m.Mode}, {"Suite", join(" · ", m.Suite, m.SuitePath)},
 		{"Code version", m.CodeVersion}, {"Seed", strconv.FormatInt(m.Seed, 10)}, {"Price version", m.PriceVersion},
-		{"Thresholds", fmt.Sprintf("valid ≥ %s, clarifies ≤ %s, steps ≤ %s, within the limit ≥ %s; %s intervals, %s rule",
-			percent(a.MinValid), number(a.MaxClarifies), number(a.MaxSteps), percent(a.MinWithin), percent(a.Confidence), a.Rule)},
+		{"Thresholds", thresholds(a)},
 		{"Ledger digest", m.LedgerDigest}, {"Suite digest", m.SuiteDigest}, {"Config digest", m.ConfigDigest}, {"Price digest", m.PriceDigest},
 		{"Rows", fmt.Sprintf("%s, %s, %s", plural(m.Episodes, "episode"), plural(m.Turns, "turn"), plural(m.ToolCalls, "tool call"))},
 	}

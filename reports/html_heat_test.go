@@ -13,7 +13,7 @@ import (
 )
 
 func TestHeatMap(t *testing.T) {
-	w := newWorld("point", "a", "b")
+	w := newWorld("a", "b")
 	w.m.Tasks = []ledger.ManifestTask{{ID: "t1", Title: "first", Tier: "core", Tags: []string{"dates", "sms"}}, {ID: "t2"}, {ID: "t1", Title: "twice"}}
 	w.add(1, "t1", true, 2, nil)
 	w.add(1, "t1", false, 4, func(e *ledger.Episode, _ []ledger.Turn) { e.Trial = 2 })
@@ -40,7 +40,7 @@ func TestHeatMap(t *testing.T) {
 
 // A cell of many trials has one mark, which leads to what there is most to see in.
 func TestHeatMapOfManyTrials(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(maxMarks, "t", true, 1, nil)
 	w.add(1, "t", false, 2, func(e *ledger.Episode, _ []ledger.Turn) { e.InfraError = true })
 	w.add(2, "t", false, 3, nil)
@@ -79,7 +79,7 @@ func TestTaskOutcomes(t *testing.T) {
 }
 
 func TestClusterRows(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(3, "t", false, 2, nil)
 	r := Build(w.m, w.rows)
 	r.Clusters = []Cluster{

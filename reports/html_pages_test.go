@@ -177,7 +177,7 @@ func TestFolder(t *testing.T) {
 // Full details are for what was not solved, and for the first solved episode of a
 // task by a candidate.
 func TestFolderTellsWhatMatters(t *testing.T) {
-	w := newWorld("point", "a", "b")
+	w := newWorld("a", "b")
 	w.add(3, "t", true, 2, nil)
 	w.add(1, "t", false, 2, func(e *ledger.Episode, _ []ledger.Turn) { e.Candidate, e.EpisodeID = "b", "b1" })
 	for i := range 3 {
@@ -222,7 +222,7 @@ func TestWriteRemovesPagesOfEarlierReports(t *testing.T) {
 // Ids of tasks are untrusted: whatever they are, files stay in their folder, are
 // told apart by every file system, and links lead to them.
 func TestHostileTaskIDs(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	hostile := []string{
 		"../../x", "/etc/passwd", `..\..\x`, "con", "CON", "con.html", "a b", "a-b", "A-B", "a?b", "a#b", "a%2Fb", "", ".", "..", "日本語", "日本", strings.Repeat("long", 500),
 		strings.Repeat("long", 501), "x\x00y", "x\ny", "<script>alert(1)</script>", `"><img src=x>`, "\u202Egnp", "lpt1", "COM9", "index", "-rf", "é", "e\u0301",

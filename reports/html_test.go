@@ -11,7 +11,7 @@ import (
 )
 
 func TestTranscriptOfATroubledEpisode(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(1, "G01", false, 4, func(e *ledger.Episode, turns []ledger.Turn) {
 		in, out, nano, conf := int64(1200), int64(80), int64(180_000), 0.9
 		e.Status, e.StopReason, e.Answer = "stopped", "thrash", "never sent"
@@ -53,7 +53,7 @@ func shown(e Episode) episodeView {
 }
 
 func TestTranscriptIsBounded(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(1, "t", true, 500, func(e *ledger.Episode, turns []ledger.Turn) {
 		e.Answer = strings.Repeat("long ", 1000)
 		for i := range turns {
@@ -72,7 +72,7 @@ func TestTranscriptIsBounded(t *testing.T) {
 }
 
 func TestAnchorsAreUniqueAndPlain(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(4, "t", true, 1, nil)
 	w.rows.Episodes[1].EpisodeID = w.rows.Episodes[0].EpisodeID
 	w.rows.Episodes[2].EpisodeID = `"><x`
@@ -85,7 +85,7 @@ func TestAnchorsAreUniqueAndPlain(t *testing.T) {
 }
 
 func TestFailureList(t *testing.T) {
-	w := newWorld("point", "a", "b")
+	w := newWorld("a", "b")
 	w.add(maxFailures+5, "t", false, 1, func(e *ledger.Episode, _ []ledger.Turn) {
 		e.Checks = []ledger.Check{{Name: "numbers", Detail: "want 4"}}
 	})
@@ -114,7 +114,7 @@ func TestFailureWords(t *testing.T) {
 		{"interrupted", "cancelled", func(e *ledger.Episode) { e.Status = "cancelled" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld("point", "a")
+			w := newWorld("a")
 			w.add(1, "t", false, 1, func(e *ledger.Episode, _ []ledger.Turn) { c.edit(e) })
 			require.Equal(t, c.want, Build(w.m, w.rows).Episodes[0].Failure)
 		})

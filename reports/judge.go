@@ -46,6 +46,9 @@ func decide(criteria []Criterion, o ledger.Outcomes, a ledger.Acceptance) (Verdi
 	said := sentence(v, criteria)
 	missing, cut := lostOutcomes(o), cutOutcomes(o)
 	n := planned(o)
+	if hopeless(o, a.MinSolved) {
+		return v, said
+	}
 	if k := missing.WithoutResult(); k > 0 && stat.CompareRatio(int64(k), int64(n), a.MaxInfra) > 0 {
 		return Inconclusive, fmt.Sprintf("has no verdict: %d of %d planned episodes (%s) were lost (%s), and more than %s is too many; on the others alone it %s",
 			k, n, percent(float64(k)/float64(n)), withoutResult(missing), percent(a.MaxInfra), said)
@@ -54,13 +57,39 @@ func decide(criteria []Criterion, o ledger.Outcomes, a ledger.Acceptance) (Verdi
 		return v, said
 	}
 	if k := cut.WithoutResult(); k > 0 {
-		return Inconclusive, fmt.Sprintf("meets all %d criteria so far, but %d of %d planned episodes have no result (%s).", len(criteria), k, n, withoutResult(cut))
+		return Inconclusive, fmt.Sprintf("meets %s so far, but %d of %d planned episodes have no result (%s).", allCriteria(criteria), k, n, withoutResult(cut))
 	}
 	if missing.WithoutResult() > 0 {
-		return Pass, fmt.Sprintf("meets all %d criteria, with %s left out of %d planned episodes.", len(criteria), withoutResult(missing), n)
+		return Pass, fmt.Sprintf("meets %s, with %s left out of %d planned episodes.", allCriteria(criteria), withoutResult(missing), n)
 	}
 	return Pass, said
 }
+
+// hopeless says that nothing was solved, and that the threshold would be missed even if
+// every episode without a result had been.
+func hopeless(o ledger.Outcomes, least ledger.Threshold) bool {
+	return least != ledger.Off && o.Solved == 0 && o.Failed > 0 &&
+		stat.CompareRatio(int64(o.WithoutResult()), int64(planned(o)), float64(least)) < 0
+}
+
+// allCriteria counts the criteria that are judged, as in "all 4 criteria".
+func allCriteria(criteria []Criterion) string {
+	n, solved := 0, false
+	for _, c := range criteria {
+		if c.Verdict != NotJudged {
+			n++
+			solved = solved || c.Name == "solved"
+		}
+	}
+	text := fmt.Sprintf("all %d criteria", n)
+	if !solved {
+		text += " (" + SuccessNotJudged + ")"
+	}
+	return text
+}
+
+// SuccessNotJudged is what every acceptance says without a criterion for success.
+const SuccessNotJudged = "success not judged"
 
 func verdictOf(criteria []Criterion) Verdict {
 	var list []Verdict
@@ -73,7 +102,7 @@ func verdictOf(criteria []Criterion) Verdict {
 // sentence says the verdict of the criteria and what decided it.
 func sentence(v Verdict, criteria []Criterion) string {
 	if v == Pass {
-		return fmt.Sprintf("meets all %d criteria.", len(criteria))
+		return "meets " + allCriteria(criteria) + "."
 	}
 	var parts []string
 	for _, c := range criteria {
@@ -83,7 +112,7 @@ func sentence(v Verdict, criteria []Criterion) string {
 		part := fmt.Sprintf("%s %s", lowerFirst(c.Title), c.value())
 		if c.Value == nil {
 			part = fmt.Sprintf("%s: no data", lowerFirst(c.Title))
-		} else if c.Interval != nil && c.Rule == ruleBound {
+		} else if c.Interval != nil {
 			part += fmt.Sprintf(" (%s)", c.interval())
 		}
 		parts = append(parts, part+", needs "+c.needs())

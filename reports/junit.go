@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 type junitSuites struct {
@@ -91,7 +93,7 @@ func (s *junitSuite) add(e Episode) {
 	s.Tests++
 	s.elapsed += e.ElapsedUs
 	switch {
-	case lost(e.Excluded):
+	case ledger.Lost(e.Excluded):
 		s.Errors++
 		c.Error = &junitProblem{Message: clip(e.Failure, 300), Type: e.Excluded, Text: clip(e.Failure, 1000)}
 	case e.Excluded != "":

@@ -127,7 +127,7 @@ func TestSizesOfLargeRuns(t *testing.T) {
 
 // Tasks that were not always solved come before those that were, in their order.
 func TestTaskRowsAreBounded(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	for i := range maxTaskRows + 10 {
 		w.add(1, fmt.Sprintf("t%04d", i), i%2 == 0 || i < maxTaskRows, 1, nil)
 	}

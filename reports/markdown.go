@@ -120,7 +120,7 @@ func (b *budget) criteria(r Report) {
 
 func (b *budget) criterionNotes(name string, list []Criterion) {
 	for _, c := range list {
-		b.line("- %s, %s: %s, %s rule. %s", md(brief(name, 60)), md(lowerFirst(c.Title)), md(c.Test), c.Rule, md(clip(c.Note, 300)))
+		b.line("- %s, %s: %s, %s. %s", md(brief(name, 60)), md(lowerFirst(c.Title)), md(c.Test), c.ruleWords(), md(clip(c.Note, 300)))
 	}
 }
 

@@ -98,7 +98,7 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		Latency: spread(m.latencies), TTFT: spread(m.ttfts),
 		Violations: m.violations.tallies(), Statuses: m.statuses.tallies(), ModelsServed: m.served.tallies(),
 		Calibration:  stat.Reliability(m.forecasts, calibrationBins),
-		ClarifyGoals: p.clarifyGoals,
+		ClarifyGoals: p.questions, ExpectedStops: p.stops,
 	}
 	r.LatencyBins, r.TTFTBins = logBins(m.latencies), logBins(m.ttfts) // sorted by now
 	if r.Cost != nil && p.solved > 0 {

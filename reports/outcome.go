@@ -7,12 +7,6 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// lost says that an episode was begun and failed outside the model: a verdict
-// tolerates some of those.
-func lost(excluded string) bool {
-	return excluded == ledger.LostToInfra || excluded == ledger.LostToHarness
-}
-
 // addOutcomes adds up how the episodes of all candidates ended.
 func (r *Report) addOutcomes() {
 	o := &r.Outcomes

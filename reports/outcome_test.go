@@ -26,7 +26,7 @@ func ended(status, kind, text string) func(*ledger.Episode, []ledger.Turn) {
 // infrastructure errors, 1 harness error, 3 budget stops, 1 interrupted and 2
 // without a row.
 func sorted() *world {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.m.Candidates[0].Planned = 70
 	tasks(w, 60, nil)
 	w.add(1, "t60", false, 1, func(e *ledger.Episode, _ []ledger.Turn) {
@@ -93,7 +93,7 @@ func TestNoTroubleIsNotMentioned(t *testing.T) {
 
 // A thousand lost episodes do not hide the one that failed.
 func TestFailuresComeBeforeLostEpisodes(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(1000, "lost", false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
 	w.add(1, "failed", false, 1, nil)
 	r := Build(w.m, w.rows)
@@ -105,7 +105,7 @@ func TestFailuresComeBeforeLostEpisodes(t *testing.T) {
 
 // A manifest is not to be trusted with arithmetic.
 func TestAbsurdPlan(t *testing.T) {
-	w := newWorld("point", "a", "b")
+	w := newWorld("a", "b")
 	w.add(1, "t", false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
 	w.m.Candidates[0].Planned, w.m.Candidates[1].Planned = math.MaxInt, math.MinInt
 	w.m.Candidates[1].Model = w.m.Candidates[0].Model
@@ -132,7 +132,7 @@ func TestJUnitTellsKindsApart(t *testing.T) {
 }
 
 func TestOriginIsInEveryHeader(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(1, "t", true, 1, nil)
 	w.m.Shard, w.m.MergedFrom, w.m.RescoredFrom, w.m.Stopped = "2/3", []string{"r1", "r2"}, "r0", "interrupted"
 	r := Build(w.m, w.rows)
@@ -151,7 +151,7 @@ func TestOriginIsInEveryHeader(t *testing.T) {
 	}
 }
 
-// The table of decisions: 100 planned episodes; those not lost or cut are scored.
+// The table of decisions: 200 planned episodes; those not lost or cut are scored.
 func TestLostAndCutEpisodes(t *testing.T) {
 	for _, c := range []struct {
 		name                        string
@@ -162,26 +162,26 @@ func TestLostAndCutEpisodes(t *testing.T) {
 		said                        string
 	}{
 		{"none", false, 0, 0, 0, 0, 0, Pass, "meets all 4 criteria."},
-		{"within the default", false, 4, 1, 0, 0, 0, Pass, "meets all 4 criteria, with 4 infrastructure errors, 1 harness error left out of 100 planned episodes."},
-		{"one above the default", false, 4, 2, 0, 0, 0, Inconclusive,
-			"has no verdict: 6 of 100 planned episodes (6%) were lost (4 infrastructure errors, 2 harness errors), and more than 5% is too many; on the others alone it meets all 4 criteria."},
-		{"a fail among too many", true, 50, 0, 0, 0, 0, Inconclusive, "on the others alone it fails on"},
+		{"within the default", false, 8, 2, 0, 0, 0, Pass, "meets all 4 criteria, with 8 infrastructure errors, 2 harness errors left out of 200 planned episodes."},
+		{"one above the default", false, 8, 3, 0, 0, 0, Inconclusive,
+			"has no verdict: 11 of 200 planned episodes (5.5%) were lost (8 infrastructure errors, 3 harness errors), and more than 5% is too many; on the others alone it meets all 4 criteria."},
+		{"a fail among too many", true, 100, 0, 0, 0, 0, Inconclusive, "on the others alone it fails on"},
 		{"a fail among few", true, 5, 0, 0, 0, 0, Fail, "fails on"},
-		{"own share", false, 29, 0, 0, 0, 0.29, Pass, "with 29 infrastructure errors left out"},
-		{"all tolerated, none scored", false, 100, 0, 0, 0, 1, Inconclusive, "no data"},
-		{"one budget stop", false, 0, 0, 1, 0, 1, Inconclusive, "meets all 4 criteria so far, but 1 of 100 planned episodes have no result (1 budget stop)."},
+		{"own share", false, 58, 0, 0, 0, 0.29, Pass, "with 58 infrastructure errors left out"},
+		{"all tolerated, none scored", false, 200, 0, 0, 0, 1, Inconclusive, "no data"},
+		{"one budget stop", false, 0, 0, 1, 0, 1, Inconclusive, "meets all 4 criteria so far, but 1 of 200 planned episodes have no result (1 budget stop)."},
 		{"one without a row", false, 0, 0, 0, 1, 1, Inconclusive, "(1 unfinished)"},
-		{"both beside tolerated ones", false, 2, 0, 1, 1, 0, Inconclusive, "but 2 of 100 planned episodes have no result (1 budget stop, 1 unfinished)."},
+		{"both beside tolerated ones", false, 2, 0, 1, 1, 0, Inconclusive, "but 2 of 200 planned episodes have no result (1 budget stop, 1 unfinished)."},
 		{"a fail beside a cut", true, 0, 0, 10, 10, 0, Fail, "fails on"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld("point", "a")
-			w.m.Candidates[0].Planned, w.m.Acceptance.MaxInfra = 100, c.max
+			w := newWorld("a")
+			w.m.Candidates[0].Planned, w.m.Acceptance.MaxInfra = 200, c.max
 			var edit func(*ledger.Episode, []ledger.Turn)
 			if c.bad {
 				edit = invalid
 			}
-			tasks(w, 100-c.infra-c.harness-c.cut-c.unseen, edit)
+			tasks(w, 200-c.infra-c.harness-c.cut-c.unseen, edit)
 			w.add(c.infra, "lost", false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
 			w.add(c.harness, "lost", false, 1, ended(ledger.StatusHarnessError, "tool", "none"))
 			w.add(c.cut, "lost", false, 1, ended(ledger.StatusBudgetStop, "run_budget", "none"))
@@ -198,16 +198,16 @@ func TestLostAndCutEpisodes(t *testing.T) {
 
 // What one candidate lost must not reject through the pool either.
 func TestPoolsTolerateNoMore(t *testing.T) {
-	w := newWorld("point", "a", "b")
+	w := newWorld("a", "b")
 	w.m.Candidates[1].Model = w.m.Candidates[0].Model
-	w.add(10, "t", false, 1, invalid)
-	w.add(10, "t", false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
+	w.add(100, "t", true, 1, invalid)
+	w.add(100, "t", false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
 	w.m.Candidates[0], w.m.Candidates[1] = w.m.Candidates[1], w.m.Candidates[0]
-	tasks(w, 10, nil)
+	tasks(w, 100, nil)
 	r := Build(w.m, w.rows)
 	require.Equal(t, []Verdict{Pass, Inconclusive}, []Verdict{r.Candidates[0].Verdict, r.Candidates[1].Verdict})
 	require.Equal(t, Inconclusive, r.Groups[0].Verdict)
-	require.Contains(t, r.Groups[0].Sentence, "10 of 30 planned episodes (33.3%) were lost")
+	require.Contains(t, r.Groups[0].Sentence, "100 of 300 planned episodes (33.3%) were lost")
 	require.Equal(t, Inconclusive, r.Verdict)
 }
 
@@ -219,18 +219,16 @@ func TestRunCutShortIsNeverAccepted(t *testing.T) {
 		"unfinished":          func(m *ledger.Manifest) { m.Outcomes.Unfinished = 1 },
 		"running":             func(m *ledger.Manifest) { m.Status = "running" },
 		"failed":              func(m *ledger.Manifest) { m.Status = "failed" },
-		"planned but not run": func(m *ledger.Manifest) { m.Candidates[0].Planned = 8 },
+		"planned but not run": func(m *ledger.Manifest) { m.Candidates[0].Planned = 81 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld("point", "a")
-			tasks(w, 7, nil)
-			require.Equal(t, Pass, Build(w.m, w.rows).Verdict)
+			w := passing(t)
 			edit(&w.m)
 			r := Build(w.m, w.rows)
 			require.Equal(t, Inconclusive, r.Verdict)
 			require.NotContains(t, r.Headline, "Accepted")
 			tasks(w, 1, invalid)
-			w.add(9, "bad", false, 1, invalid)
+			w.add(90, "bad", false, 1, invalid)
 			require.Equal(t, Fail, Build(w.m, w.rows).Verdict, "what fails, fails")
 		})
 	}
@@ -261,7 +259,7 @@ func TestBuilderEqualsBuild(t *testing.T) {
 }
 
 func TestCandidateTwiceInTheManifest(t *testing.T) {
-	w := newWorld("point", "a", "a")
+	w := newWorld("a", "a")
 	tasks(w, 5, nil)
 	r := Build(w.m, w.rows)
 	require.Len(t, r.Candidates, 1)

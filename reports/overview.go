@@ -40,6 +40,9 @@ func (r *Report) addVerdict() {
 	default:
 		r.Headline = fmt.Sprintf("Not enough evidence: %s inconclusive", of(n[Inconclusive], judged, "is", "are"))
 	}
+	if judged > 0 && r.Run.Acceptance.MinSolved == ledger.Off {
+		r.Headline += "; " + SuccessNotJudged
+	}
 }
 
 // of is "the candidate fails", "1 of 3 candidates fails" or "all 3 candidates fail".
@@ -105,17 +108,17 @@ func (r *Report) addNotes(orphans int) {
 		r.Notes = append(r.Notes, fmt.Sprintf("The run is %s: some planned episodes have no result.", s))
 	}
 	r.addExcludedNotes()
-	if a.Rule == ruleBound {
-		r.Notes = append(r.Notes, fmt.Sprintf("A criterion passes when its whole %s interval lies on the good side of the threshold and fails when it lies wholly on the bad side.", percent(a.Confidence)))
-	} else {
-		r.Notes = append(r.Notes, "A criterion is decided by its estimate; the interval is shown for information.")
-	}
+	r.Notes = append(r.Notes, fmt.Sprintf("A criterion passes if its entire %s confidence interval meets the threshold, fails if the entire interval misses it, and is otherwise inconclusive.", percent(a.Confidence)))
 	judged := 0
 	for _, c := range r.Candidates {
-		judged += len(c.Criteria)
+		for _, k := range c.Criteria {
+			if k.Verdict != NotJudged {
+				judged++
+			}
+		}
 	}
 	if judged > 4 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d criteria are judged, each interval on its own: none is widened for the number of comparisons.", judged))
+		r.Notes = append(r.Notes, fmt.Sprintf("The intervals are not adjusted for multiple comparisons (%d criteria).", judged))
 	}
 	for _, c := range r.Candidates {
 		if len(c.ModelsServed) > 1 {

@@ -14,6 +14,7 @@ const (
 	kindBare       = "bare"
 	ruleLower      = "lower"
 	ruleUpper      = "upper"
+	ruleValue      = "value"
 	perModel       = "provider_model"
 )
 
@@ -101,9 +102,6 @@ func ownOfGroup(members []*account, a ledger.Acceptance) []Criterion {
 // judge fills in a criterion.
 func (o *ownCriterion) judge(t *expr.Tally, a ledger.Acceptance) Criterion {
 	c := Criterion{Name: o.Name, Title: o.Name, Expr: o.Expr, Rule: o.Rule, Confidence: a.Confidence, Verdict: Inconclusive, Unit: "episodes"}
-	if c.Rule == "" {
-		c.Rule = a.Rule
-	}
 	if o.err != nil {
 		c.Kind = kindBare
 		line, _, _ := strings.Cut(o.err.Error(), "\n")
@@ -112,6 +110,9 @@ func (o *ownCriterion) judge(t *expr.Tally, a ledger.Acceptance) Criterion {
 	}
 	c.note("Expression: " + o.Expr + ".")
 	c.Threshold, c.AtLeast, c.Strict, c.unit = o.expr.Threshold, o.expr.AtLeast, o.expr.Strict, o.expr.Unit
+	if c.Rule != o.expr.PessimisticEnd() {
+		c.Rule = ruleBound
+	}
 	c.Unit = map[string]string{"episodes": "episodes", "turns": "turns", "tool_calls": "tool calls"}[o.expr.Table()]
 	e := t.Evidence()
 	c.N = e.Known
@@ -119,7 +120,7 @@ func (o *ownCriterion) judge(t *expr.Tally, a ledger.Acceptance) Criterion {
 	switch {
 	case e.Inexact:
 		c.note("A number is beyond 2^53 and cannot be computed with.")
-	case !e.OK:
+	case !e.OK || e.Episodes == 0:
 		c.noData()
 	default:
 		c.Value = &e.Value
@@ -153,10 +154,8 @@ func (c *Criterion) measure(x *expr.Criterion, e *expr.Evidence) {
 		}
 	default:
 		c.Kind, c.Test = kindBare, "none: a "+x.Name+" is a fact about these rows"
-		if c.Rule != rulePoint {
-			c.Rule = rulePoint
-			c.note("A " + x.Name + " has no interval: decided by its value.")
-		}
+		c.Rule = ruleValue
+		c.note("A " + x.Name + " has no interval: decided by its value.")
 	}
 }
 
@@ -170,7 +169,7 @@ func (c *Criterion) clusters(e *expr.Evidence) {
 	case !has:
 		c.note("All from one task: the spread between tasks is unknown.")
 	case m.SE == 0 && m.Clusters < minClusters:
-		c.note(fmt.Sprintf("Only %d tasks, all alike: no spread to estimate from. At least %d tasks are needed.", m.Clusters, minClusters))
+		c.note(fmt.Sprintf("Only %d tasks, all equal: no spread to estimate from. At least %d tasks are needed.", m.Clusters, minClusters))
 	default:
 		c.Interval = &iv
 	}
@@ -192,13 +191,7 @@ func (c *Criterion) decideOwn(x *expr.Criterion, e *expr.Evidence) {
 		return Fail
 	}
 	switch {
-	case c.Rule == rulePoint && x.Form == expr.Share: // exactly
-		sign := stat.CompareRatio(int64(e.Yes), int64(e.Known), x.Threshold)
-		if x.AtLeast {
-			sign = -sign
-		}
-		c.Verdict = pass(sign < 0 || sign == 0 && !x.Strict)
-	case c.Rule == rulePoint:
+	case c.Rule == ruleValue:
 		c.Verdict = pass(good(e.Value))
 	case c.Interval == nil:
 	case c.Rule == ruleLower:

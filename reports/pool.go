@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -15,14 +16,17 @@ type pool struct {
 	// ended counts the others by kind; interrupted of the Unfinished have a row.
 	ended       ledger.Outcomes
 	interrupted int
+	// tasks are those of scored episodes.
+	tasks map[string]bool
 	// judged turns are decisions with a reply; valid of them kept the strategy's
 	// protocol, truncated hit the token cap, errors had no reply.
 	judged, valid, truncated, errors int
-	// steps and clarifies are one observation for each solved episode, the
-	// latter without those whose right outcome is a question.
-	steps, clarifies     []stat.Observation
-	stepSum, clarifySum  int64
-	within, clarifyGoals int
+	// steps and clarifies have one observation for each solved episode that counts
+	// there. stops are the expected stops, which do not; questions are the solved
+	// episodes whose expected outcome is a question, which count in steps alone.
+	steps, clarifies         []stat.Observation
+	stepSum                  int64
+	within, stops, questions int
 }
 
 // outcomes counts all planned episodes.
@@ -46,6 +50,10 @@ func (p *pool) add(e *Episode, rows ledger.EpisodeRows, maxSteps float64) {
 		p.interrupted++
 	default:
 		p.scored++
+		if p.tasks == nil {
+			p.tasks = map[string]bool{}
+		}
+		p.tasks[e.Task] = true
 		for i := range rows.Turns {
 			p.addTurn(&rows.Turns[i])
 		}
@@ -73,21 +81,28 @@ func (p *pool) addTurn(t *ledger.Turn) {
 
 func (p *pool) addSolved(e *Episode, row *ledger.Episode, maxSteps float64) {
 	p.solved++
+	if !row.CountsSteps() {
+		p.stops++
+		return
+	}
 	p.steps = append(p.steps, stat.Observation{Cluster: e.Task, Value: float64(e.Steps)})
 	p.stepSum += int64(e.Steps)
 	if float64(e.Steps) <= maxSteps {
 		p.within++
 	}
-	if row.ExpectedStatus == "clarify" {
-		p.clarifyGoals++
+	if !row.CountsClarifies() {
+		p.questions++
 		return
 	}
 	p.clarifies = append(p.clarifies, stat.Observation{Cluster: e.Task, Value: float64(row.Clarifies)})
-	p.clarifySum += int64(row.Clarifies)
 }
 
 // merge adds what another pool counted.
 func (p *pool) merge(q *pool) {
+	if p.tasks == nil {
+		p.tasks = map[string]bool{}
+	}
+	maps.Copy(p.tasks, q.tasks)
 	p.episodes, p.scored, p.solved = p.episodes+q.episodes, p.scored+q.scored, p.solved+q.solved
 	p.ended.InfraErrors += q.ended.InfraErrors
 	p.ended.HarnessErrors += q.ended.HarnessErrors
@@ -96,8 +111,8 @@ func (p *pool) merge(q *pool) {
 	p.interrupted += q.interrupted
 	p.judged, p.valid, p.truncated, p.errors = p.judged+q.judged, p.valid+q.valid, p.truncated+q.truncated, p.errors+q.errors
 	p.steps, p.clarifies = append(p.steps, q.steps...), append(p.clarifies, q.clarifies...)
-	p.stepSum, p.clarifySum = p.stepSum+q.stepSum, p.clarifySum+q.clarifySum
-	p.within, p.clarifyGoals = p.within+q.within, p.clarifyGoals+q.clarifyGoals
+	p.stepSum += q.stepSum
+	p.within, p.stops, p.questions = p.within+q.within, p.stops+q.stops, p.questions+q.questions
 }
 
 // turnNote says which turns were left out, and which of the invalid ones the

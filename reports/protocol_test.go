@@ -11,7 +11,7 @@ import (
 
 // byAgent is a run of one candidate of the given strategy, named after it.
 func byAgent(agents ...string) *world {
-	w := newWorld("bound", agents...)
+	w := newWorld(agents...)
 	for i, a := range agents {
 		c := &w.m.Candidates[i]
 		c.Agent, c.Provider, c.Model = a, "p", "m"
@@ -41,7 +41,7 @@ func TestTurnsOfEveryStrategyAreJudged(t *testing.T) {
 	c := Build(w.m, w.rows).Candidates[0]
 	require.Equal(t, 5, c.Turns, "not the summary, nor the turn without a reply")
 	require.Equal(t, 1, c.ErrorTurns)
-	valid := c.Criteria[0]
+	valid := c.Criteria[1]
 	require.Equal(t, 5, valid.N)
 	require.InDelta(t, 0.8, *valid.Value, 1e-12)
 	require.Equal(t, []Tally{{"plan.depends_on.cycle", 1}}, c.Violations)
@@ -62,7 +62,7 @@ func TestCriteriaSayWhatAStrategyMakesOfThem(t *testing.T) {
 			w := byAgent(agent)
 			w.add(3, "t", true, 5, nil)
 			r := Build(w.m, w.rows)
-			all := r.Candidates[0].Criteria
+			all := r.Candidates[0].Criteria[1:]
 			require.Equal(t, validTitle(contractual(agent)), all[0].Title)
 			for i, part := range want {
 				require.Contains(t, all[i].Note, part)
@@ -83,7 +83,7 @@ func TestStepsOfAPlanAreItsTurns(t *testing.T) {
 	for _, task := range []string{"a", "b", "c", "d", "e", "f"} {
 		w.add(1, task, true, 9, nil)
 	}
-	c := Build(w.m, w.rows).Candidates[0].Criteria[2]
+	c := Build(w.m, w.rows).Candidates[0].Criteria[3]
 	require.Equal(t, Fail, c.Verdict)
 	require.InDelta(t, 9, *c.Value, 1e-12)
 	require.Contains(t, c.Note, "n + 1 turns at least")
@@ -99,7 +99,7 @@ func TestStrategiesAreNotPooled(t *testing.T) {
 	r := Build(w.m, w.rows)
 	require.Len(t, r.Groups, 1)
 	require.Equal(t, "p/m tools", r.Groups[0].name())
-	require.Equal(t, "Protocol-valid first outputs", r.Groups[0].Criteria[0].Title)
+	require.Equal(t, "Protocol-valid first outputs", r.Groups[0].Criteria[1].Title)
 	require.Equal(t, "tools", r.Groups[0].Agent)
 }
 

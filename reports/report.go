@@ -144,9 +144,12 @@ type Metrics struct {
 	// stated one with whether the episode was solved. Brier is null without any.
 	Calibration []stat.Bin `json:"calibration"`
 	Brier       *float64   `json:"brier"`
-	// ClarifyGoals are solved episodes whose right outcome was a question: they
+	// ClarifyGoals are solved episodes whose expected outcome is a question: they
 	// do not count in clarifies_per_success.
 	ClarifyGoals int `json:"clarify_goals_solved"`
+	// ExpectedStops are solved episodes that a guard stopped, as their tasks ask: they
+	// count neither in steps_per_solved nor in clarifies_per_success.
+	ExpectedStops int `json:"expected_stops_solved"`
 	// Work is left out of reports of contract agents alone.
 	Work *Work `json:"work,omitempty"`
 }
@@ -229,6 +232,7 @@ type Episode struct {
 	// What contests of strategies look at; tokens is nil where unknown.
 	tokens               *int64
 	calls, judged, valid int32
+	stepped              bool // its steps count; see ledger.Episode.CountsSteps
 
 	anchor string // of the transcript on the page; empty without one
 	kept   *kept  // nil for most episodes of a large run

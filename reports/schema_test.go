@@ -73,7 +73,7 @@ func TestReportsFitTheirSchema(t *testing.T) {
 	s, _ := readSchema(t, "report.json")
 	golden, err := os.ReadFile("testdata/report.json")
 	require.NoError(t, err)
-	nobody := newWorld("point", "a")
+	nobody := newWorld("a")
 	nobody.add(1, "t", false, 0, nil)
 	for name, text := range map[string]string{
 		"golden": string(golden), "hostile": render(t, JSON, Build(hostile())), "ways to fail": render(t, JSON, Build(ways().m, ways().rows)),

@@ -60,7 +60,7 @@ func TestLogBinsHoldEveryValueOnce(t *testing.T) {
 // Turns without a reply and of episodes without a result have no say in the
 // times, as in Latency; a turn that does not tell its first token is left out.
 func TestTTFT(t *testing.T) {
-	w := newWorld("point", "a")
+	w := newWorld("a")
 	w.add(1, "t", true, 4, func(_ *ledger.Episode, turns []ledger.Turn) {
 		for i, us := range []int64{100, 300, 900} {
 			turns[i].TTFTUs, turns[i].DurationUs = new(us), 10*us
@@ -79,7 +79,7 @@ func TestTTFT(t *testing.T) {
 	require.Equal(t, 3, n)
 	none := Build(ledger.Manifest{}, ledger.Rows{})
 	require.Empty(t, none.Candidates)
-	w = newWorld("point", "a")
+	w = newWorld("a")
 	w.add(1, "t", true, 1, nil)
 	m = Build(w.m, w.rows).Candidates[0].Metrics
 	require.Nil(t, m.TTFT)

@@ -356,7 +356,7 @@ func (r *Report) bouts(rings []*ring, first, second string) (bouts []compare.Bou
 // attempt is what a contest looks at.
 func (e *Episode) attempt() compare.Attempt {
 	return compare.Attempt{
-		Solved: e.Solved, Steps: int32(e.Steps), ToolCalls: e.calls, Judged: e.judged, Valid: e.valid,
+		Solved: e.Solved, ExpectedStop: e.Solved && !e.stepped, Steps: int32(e.Steps), ToolCalls: e.calls, Judged: e.judged, Valid: e.valid,
 		ElapsedUs: e.ElapsedUs, Cost: e.CostNanoUSD, Tokens: e.tokens,
 	}
 }

@@ -40,7 +40,11 @@ func Summary(w io.Writer, r Report, width int) error {
 		if c.Simulated {
 			title += " (simulated)"
 		}
-		t.AppendRow(table.Row{brief(title, name), c.Success.rate(), c.Success.interval(), c.Success.N, "solved", strings.ToUpper(word(c.Verdict))})
+		row := table.Row{brief(title, name), "", "", "", "", strings.ToUpper(word(c.Verdict))}
+		if c.Verdict == NotJudged {
+			row = table.Row{brief(title, name), c.Success.rate(), c.Success.interval(), c.Success.N, "solved", strings.ToUpper(word(c.Verdict))}
+		}
+		t.AppendRow(row)
 		summaryRows(t, c.Criteria, name)
 	}
 	for _, g := range r.Groups {
@@ -101,9 +105,11 @@ func (c Criterion) short() string {
 		}
 		return "valid JSON contract"
 	case "clarifies_per_success":
-		return "clarifies a success"
+		return "clarifying questions"
 	case "steps_per_solved":
-		return "steps a solved task"
+		return "steps per solved"
+	case "within_steps":
+		return strings.TrimPrefix(c.Title, "Solved ")
 	}
 	return lowerFirst(c.Title)
 }
@@ -112,12 +118,12 @@ func (c Criterion) short() string {
 // those that come after it, too.
 func why(b *strings.Builder, name string, list []Criterion, said map[string]bool, width int) {
 	for _, c := range list {
-		if c.Verdict == Pass {
+		if c.Verdict == Pass || c.Verdict == NotJudged {
 			continue
 		}
 		is := "misses"
 		if c.Verdict == Inconclusive {
-			is = "not shown to meet"
+			is = "is inconclusive against"
 		}
 		note := c.Note
 		if said[c.explanation] {

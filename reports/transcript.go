@@ -90,7 +90,7 @@ func transcript(e Episode, rows ledger.EpisodeRows, why string) episodeView {
 		limit = 240
 	}
 	v.Answer = strings.Clone(clip(rows.Episode.Answer, limit))
-	if lost(e.Excluded) || e.Excluded == ledger.LostToCap {
+	if ledger.Lost(e.Excluded) || e.Excluded == ledger.LostToCap {
 		v.Checks = append(v.Checks, strings.Clone(clip(why, 300)))
 	}
 	for _, c := range rows.Episode.Checks {

@@ -44,6 +44,7 @@ func whole(m ledger.Manifest, c ledger.ManifestCandidate) bool {
 type tracked struct {
 	scored, solved, judged, valid int
 	steps                         int64
+	stepped                       int // solved episodes whose steps count
 	cost                          sum
 	latencies                     []float64
 }
@@ -54,7 +55,7 @@ func (g *tracked) run(m ledger.Manifest, c ledger.ManifestCandidate) trend.Run {
 	r := trend.Run{
 		RunID: m.RunID, Started: started, Candidate: c.Name, Digest: c.Digest, SuiteDigest: m.SuiteDigest,
 		Solved: g.solved, Scored: g.scored, Valid: g.valid, Judged: g.judged,
-		Steps: quotient(&g.steps, g.solved), CostNanoUSD: quotient(g.cost.value(), g.scored),
+		Steps: quotient(&g.steps, g.stepped), CostNanoUSD: quotient(g.cost.value(), g.scored),
 	}
 	if s := spread(g.latencies); s != nil {
 		r.LatencyUs = &s.P50
@@ -128,8 +129,11 @@ func (f *tracker) episodes(dir string) error {
 				return
 			}
 			g.scored++
-			if row.Succeeded() {
+			if row.Solved {
 				g.solved++
+			}
+			if row.CountsSteps() {
+				g.stepped++
 				g.steps += int64(v[4].Numbers[i])
 			}
 			cost := new(int64(v[5].Numbers[i]))

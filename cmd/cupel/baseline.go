@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -13,7 +14,11 @@ import (
 func (p *process) gateAgainst(r reports.Report, c compare.Comparison) error {
 	worst := stat.Worst([]stat.Verdict{r.Verdict, c.Verdict})
 	out := p.prose(p.stdout)
-	if _, err := fmt.Fprintf(out, "%s: acceptance %s, regression %s\n\nacceptance: ", gateWord(worst), r.Verdict, c.Verdict); err != nil {
+	note := ""
+	if r.Run.Acceptance.MinSolved == ledger.Off {
+		note = " (" + reports.SuccessNotJudged + ")"
+	}
+	if _, err := fmt.Fprintf(out, "%s: acceptance %s%s, regression %s\n\nacceptance: ", gateWord(worst), r.Verdict, note, c.Verdict); err != nil {
 		return err
 	}
 	if err := reports.Summary(out, r, p.width()); err != nil {

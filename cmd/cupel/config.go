@@ -43,19 +43,9 @@ type fileConfig struct {
 	Matrix      yaml.Node           `yaml:"matrix"`
 	Policy      yaml.Node           `yaml:"policy"`
 	Prices      string              `yaml:"prices"`
-	Acceptance  struct {
-		MinValid     float64 `yaml:"min_valid"`
-		MaxClarifies float64 `yaml:"max_clarifies"`
-		MaxSteps     float64 `yaml:"max_steps"`
-		MinWithin    float64 `yaml:"min_within"`
-		Confidence   float64 `yaml:"confidence"`
-		MaxInfra     float64 `yaml:"max_infra"`
-		Rule         string  `yaml:"rule"`
-
-		Criteria []ledger.OwnCriterion `yaml:"-"` // below criteria
-	} `yaml:"acceptance"`
-	Criteria   yaml.Node `yaml:"criteria"`
-	Regression yaml.Node `yaml:"regression"`
+	Acceptance  fileAcceptance      `yaml:"acceptance"`
+	Criteria    yaml.Node           `yaml:"criteria"`
+	Regression  yaml.Node           `yaml:"regression"`
 }
 
 // settings are the scalar settings with their defaults, in the order shown.
@@ -131,9 +121,8 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 		c.values[s.key] = v.GetString(s.key)
 	}
 	c.Suite, c.Runs, c.Mode, c.Prices = v.GetString("suite"), v.GetString("runs"), v.GetString("mode"), v.GetString("prices")
-	c.Acceptance = ledger.Acceptance(file.Acceptance)
-	if err := c.Acceptance.Validate(); err != nil {
-		return c, usage(fmt.Errorf("%s: %w", path, err))
+	if c.Acceptance, err = file.Acceptance.read(path); err != nil {
+		return c, err
 	}
 	err = errors.Join(
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),

@@ -29,8 +29,13 @@ func (c *config) loadCriteria(node *yaml.Node) error {
 		if own.Expr == "" {
 			continue
 		}
-		if _, err := expr.ParseCriterion(own.Expr); err != nil {
-			errs = append(errs, pair{file: c.File, field: field + ".expr", key: at}.problem(err.Error()))
+		x, err := expr.ParseCriterion(own.Expr)
+		switch at := (pair{file: c.File, field: field + ".expr", key: at}); {
+		case err != nil:
+			errs = append(errs, at.problem(err.Error()))
+		case (own.Rule == "lower" || own.Rule == "upper") && own.Rule != x.PessimisticEnd():
+			at.field = field + ".rule"
+			errs = append(errs, at.problem(own.Rule+" is the optimistic end of the interval, so it would pass on too little data; use bound or "+x.PessimisticEnd()))
 		}
 	}
 	if errs == nil {

@@ -109,7 +109,29 @@ func TestLimitsFollowAliases(t *testing.T) {
 
 // Every threshold of the file comes through.
 func TestAcceptanceIsWhole(t *testing.T) {
-	c, err := configOf(t, "acceptance: {min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, rule: point}")
+	c, err := configOf(t, "acceptance: {min_solved: off, min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, rule: bound}")
 	require.NoError(t, err)
-	require.Equal(t, ledger.Acceptance{MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 0.6, Confidence: 0.9, MaxInfra: 0.2, Rule: "point"}, c.Acceptance)
+	require.Equal(t, ledger.Acceptance{MinSolved: ledger.Off, MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 0.6, Confidence: 0.9, MaxInfra: 0.2}, c.Acceptance)
+	for text, want := range map[string]ledger.Threshold{"0.9": 0.9, `"off"`: ledger.Off, "1": 1, "0": 0} {
+		c, err := configOf(t, "acceptance: {min_solved: "+text+"}")
+		require.NoError(t, err)
+		require.Equal(t, want, c.Acceptance.MinSolved, text)
+	}
+}
+
+func TestAcceptanceProblems(t *testing.T) {
+	_, err := configOf(t, "acceptance:\n  min_solved: most\n  rule: point\n  max_steps: -1\n")
+	require.Equal(t, exitUsage, exitCode(err))
+	for _, want := range []string{
+		`cupel.yaml:2: acceptance.min_solved: "most" is neither a number nor off`,
+		"cupel.yaml:3: acceptance.rule: was removed, because an estimate from too little data must not pass: the whole interval decides; delete this line",
+		"acceptance: max_steps is -1",
+	} {
+		require.ErrorContains(t, err, want)
+	}
+	_, err = configOf(t, "criteria:\n  - {name: a, expr: share(solved) >= 90%, rule: upper}\n  - {name: b, expr: mean(steps) < 4, rule: lower}\n")
+	require.ErrorContains(t, err, "cupel.yaml:2: criteria[0].rule: upper is the optimistic end of the interval, so it would pass on too little data; use bound or lower")
+	require.ErrorContains(t, err, "cupel.yaml:3: criteria[1].rule: lower is the optimistic end of the interval, so it would pass on too little data; use bound or upper")
+	_, err = configOf(t, "criteria:\n  - {name: a, expr: share(solved) >= 90%, rule: point}\n")
+	require.ErrorContains(t, err, "rule point was removed")
 }

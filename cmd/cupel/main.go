@@ -60,10 +60,10 @@ func newRoot(p *process) *cobra.Command {
 		Short: "Evaluate LLM agents on golden tasks, from recorded evidence",
 		Long: `cupel runs golden tasks against LLM agents, records every HTTP exchange on a
 cassette, writes every turn to a Parquet ledger, and turns the ledger into an
-acceptance verdict: at least 95 % contract-valid outputs, at most 1 clarifying
-question per success, at most 5 steps per solved task. Candidates differ in model,
-prompt or architecture: agent contract (one JSON object a turn), tools (native
-calls) or plan (a planner, then steps).
+acceptance verdict: at least 80% of tasks solved, at least 95% contract-valid
+outputs, at most 1 clarifying question per success, at most 5 steps per solved
+task. Candidates differ in model, prompt or architecture: agent contract (one JSON
+object per turn), tools (native calls) or plan (a planner, then steps).
 
 Exit codes: 0 accepted · 1 harness or infrastructure error · 2 usage or
 configuration · 3 missing, stale or corrupt cassette · 10 rejected ·

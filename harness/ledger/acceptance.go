@@ -1,21 +1,27 @@
 package ledger
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 )
 
-// Acceptance are the thresholds in force when the run was made. The zero value
+// Acceptance holds the thresholds in force when the run was made. The zero value
 // of a field means its default, which Resolved fills in.
 type Acceptance struct {
+	// MinSolved is the least share of tasks solved, default 0.8; Off does not judge
+	// success.
+	MinSolved Threshold `json:"min_solved"`
 	// MinValid is the least share of contract-valid first outputs, default 0.95.
 	MinValid float64 `json:"min_valid"`
 	// MaxClarifies is the most clarifies per successful task, default 1.
 	MaxClarifies float64 `json:"max_clarifies"`
 	// MaxSteps is the most steps per solved task, default 5.
 	MaxSteps float64 `json:"max_steps"`
-	// MinWithin is the least share of solved episodes within MaxSteps, default 0.95.
+	// MinWithin is the least share of solved episodes that take at most MaxSteps
+	// steps. The default is 0: the share is reported and not judged.
 	MinWithin float64 `json:"min_within"`
 	// Confidence is the level of the intervals, default 0.95.
 	Confidence float64 `json:"confidence"`
@@ -23,12 +29,54 @@ type Acceptance struct {
 	// lost to infrastructure and harness errors: with more lost there is no
 	// verdict. Default 0.05.
 	MaxInfra float64 `json:"max_infra"`
-	// Rule is "bound" (the default: the whole interval must be on the right
-	// side to pass, on the wrong side to fail, otherwise inconclusive) or
-	// "point" (the estimate decides; no data is still inconclusive).
-	Rule string `json:"rule"`
 	// Criteria are the user's own, beside the built-in ones.
 	Criteria []OwnCriterion `json:"criteria,omitempty"`
+}
+
+// Threshold is a share from 0 to 1 or Off. Its zero value stands for the default.
+// In JSON it is a number or "off".
+type Threshold float64
+
+// Off is the Threshold of a criterion that is not judged.
+const Off Threshold = -1
+
+const off = "off"
+
+// String returns the share in plain decimal, or "off".
+func (t Threshold) String() string {
+	if t == Off {
+		return off
+	}
+	return strconv.FormatFloat(float64(t), 'g', -1, 64)
+}
+
+// MarshalJSON writes a number or "off".
+func (t Threshold) MarshalJSON() ([]byte, error) {
+	if t == Off {
+		return json.Marshal(off)
+	}
+	return json.Marshal(float64(t))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Threshold) UnmarshalJSON(text []byte) error {
+	if string(text) == strconv.Quote(off) {
+		*t = Off
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(t))
+}
+
+// ParseThreshold reads a number or "off".
+func ParseThreshold(text string) (Threshold, error) {
+	if text == off {
+		return Off, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%.40q is neither a number nor off", text)
+	}
+	return Threshold(v), nil
 }
 
 // threshold is one number of Acceptance: its name in cupel.yaml, its default and
@@ -42,10 +90,11 @@ type threshold struct {
 
 func (a *Acceptance) thresholds() []threshold {
 	return []threshold{
+		{"min_solved", (*float64)(&a.MinSolved), 0.8, 1},
 		{"min_valid", &a.MinValid, 0.95, 1},
 		{"max_clarifies", &a.MaxClarifies, 1, math.MaxFloat64},
 		{"max_steps", &a.MaxSteps, 5, math.MaxFloat64},
-		{"min_within", &a.MinWithin, 0.95, 1},
+		{"min_within", &a.MinWithin, 0, 1},
 		{"confidence", &a.Confidence, 0.95, math.Nextafter(1, 0)},
 		{"max_infra", &a.MaxInfra, 0.05, 1},
 	}
@@ -58,9 +107,6 @@ func (a Acceptance) Resolved() Acceptance {
 			*t.value = t.fallback
 		}
 	}
-	if a.Rule == "" {
-		a.Rule = "bound"
-	}
 	return a
 }
 
@@ -69,20 +115,19 @@ func (a Acceptance) Resolved() Acceptance {
 func (a Acceptance) Validate() error {
 	var errs []error
 	for _, t := range a.thresholds() {
-		if v := *t.value; v >= 0 && v <= t.most {
+		if v := *t.value; v >= 0 && v <= t.most || t.name == "min_solved" && Threshold(v) == Off {
 			continue
 		}
 		allowed := "a finite number from 0 up"
 		switch {
+		case t.name == "min_solved":
+			allowed = "a share from 0 to 1, or off"
 		case t.most == 1:
 			allowed = "a share from 0 to 1"
 		case t.most < 1:
 			allowed = "a level below 1"
 		}
 		errs = append(errs, fmt.Errorf("acceptance: %s is %v, must be %s (0 means the default %v)", t.name, *t.value, allowed, t.fallback))
-	}
-	if a.Rule != "" && a.Rule != "bound" && a.Rule != "point" {
-		errs = append(errs, fmt.Errorf("acceptance: rule is %q, must be bound or point (empty means bound)", a.Rule))
 	}
 	return errors.Join(append(errs, validateOwn(a.Criteria))...)
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -9,9 +10,9 @@ import (
 )
 
 func TestAcceptanceResolved(t *testing.T) {
-	defaults := Acceptance{MinValid: 0.95, MaxClarifies: 1, MaxSteps: 5, MinWithin: 0.95, Confidence: 0.95, MaxInfra: 0.05, Rule: "bound"}
+	defaults := Acceptance{MinSolved: 0.8, MinValid: 0.95, MaxClarifies: 1, MaxSteps: 5, Confidence: 0.95, MaxInfra: 0.05}
 	require.Equal(t, defaults, Acceptance{}.Resolved())
-	own := Acceptance{MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 1, Confidence: 0.9, MaxInfra: 0.2, Rule: "point"}
+	own := Acceptance{MinSolved: Off, MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 1, Confidence: 0.9, MaxInfra: 0.2}
 	require.Equal(t, own, own.Resolved())
 	require.Equal(t, 7.0, Acceptance{MaxSteps: 7}.Resolved().MaxSteps)
 }
@@ -24,14 +25,15 @@ func TestAcceptanceValidate(t *testing.T) {
 	}{
 		{"zero", Acceptance{}, nil},
 		{"defaults", Acceptance{}.Resolved(), nil},
-		{"limits", Acceptance{MinValid: 1, MaxClarifies: 1e9, MaxSteps: 0.5, MinWithin: 1, Confidence: 0.999, MaxInfra: 1, Rule: "point"}, nil},
+		{"limits", Acceptance{MinValid: 1, MaxClarifies: 1e9, MaxSteps: 0.5, MinWithin: 1, Confidence: 0.999, MaxInfra: 1}, nil},
+		{"success not judged", Acceptance{MinSolved: Off}, nil},
+		{"half an off", Acceptance{MinSolved: -0.5}, []string{"min_solved is -0.5, must be a share from 0 to 1, or off (0 means the default 0.8)"}},
 		{"share above 1", Acceptance{MinValid: 95}, []string{"min_valid is 95, must be a share from 0 to 1 (0 means the default 0.95)"}},
 		{"negative", Acceptance{MaxSteps: -1}, []string{"max_steps is -1, must be a finite number from 0 up (0 means the default 5)"}},
 		{"certainty", Acceptance{Confidence: 1}, []string{"confidence is 1, must be a level below 1"}},
 		{"not numbers", Acceptance{MinWithin: math.NaN(), MaxClarifies: math.Inf(1)}, []string{"max_clarifies is +Inf", "min_within is NaN"}},
 		{"more than all lost", Acceptance{MaxInfra: 1.5}, []string{"max_infra is 1.5, must be a share from 0 to 1 (0 means the default 0.05)"}},
-		{"rule", Acceptance{Rule: "Bound"}, []string{`rule is "Bound", must be bound or point`}},
-		{"all", Acceptance{-1, -1, -1, -1, -1, -1, "x", nil}, []string{"min_valid", "max_clarifies", "max_steps", "min_within", "confidence", "max_infra", "rule"}},
+		{"all", Acceptance{2, -1, -1, -1, -1, -1, -1, nil}, []string{"min_solved", "min_valid", "max_clarifies", "max_steps", "min_within", "confidence", "max_infra"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,4 +50,36 @@ func TestAcceptanceValidate(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestThreshold(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want Threshold
+		json string
+		bad  string
+	}{
+		{text: "0.8", want: 0.8, json: "0.8"},
+		{text: "off", want: Off, json: `"off"`},
+		{text: "1", want: 1, json: "1"},
+		{text: "Off", bad: `"Off" is neither a number nor off`},
+		{text: "80%", bad: `"80%" is neither a number nor off`},
+		{text: "", bad: `"" is neither a number nor off`},
+	} {
+		got, err := ParseThreshold(c.text)
+		if c.bad != "" {
+			require.EqualError(t, err, c.bad)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+		require.Equal(t, c.text, got.String())
+		text, err := json.Marshal(got)
+		require.NoError(t, err)
+		require.Equal(t, c.json, string(text))
+		var back Threshold
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, got, back)
+	}
+	require.Error(t, json.Unmarshal([]byte(`"on"`), new(Threshold)))
 }

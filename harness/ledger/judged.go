@@ -27,6 +27,8 @@ const (
 	StatusStopped = "stopped"
 	// StatusCancelled says that the run was interrupted.
 	StatusCancelled = "cancelled"
+	// StatusClarify says that the episode ended with a clarifying question.
+	StatusClarify = "clarify"
 )
 
 // Decides says that a turn is a decision of the strategy on trial.
@@ -69,8 +71,14 @@ func (e *Episode) Excluded() string {
 	return ""
 }
 
-// Succeeded says that an episode has a result and is a success: a guard's stop is
-// none, whatever the checks say.
-func (e *Episode) Succeeded() bool {
-	return e.Solved && e.Status != StatusStopped && e.Excluded() == ""
-}
+// Lost says that an episode failed outside the model, by Excluded's reason. A verdict
+// tolerates a share of such episodes, unlike those that a cap or a user cut off.
+func Lost(excluded string) bool { return excluded == LostToInfra || excluded == LostToHarness }
+
+// CountsSteps says that the steps of a solved episode count in what solved tasks take.
+// Those of an expected stop do not: the task asks for the budget to be used up.
+func (e *Episode) CountsSteps() bool { return e.Solved && e.Status != StatusStopped }
+
+// CountsClarifies says that the clarifying questions of a solved episode count.
+// Neither an expected stop nor a task whose expected outcome is a question does.
+func (e *Episode) CountsClarifies() bool { return e.CountsSteps() && e.ExpectedStatus != StatusClarify }

@@ -41,22 +41,41 @@ func TestWhichEpisodesCount(t *testing.T) {
 	}{
 		{"solved", Episode{Status: "answered", Solved: true}, "", true},
 		{"failed", Episode{Status: "answered"}, "", false},
-		{"a stop is no success", Episode{Status: "stopped", StopReason: "max_iterations", Solved: true}, "", false},
-		{"infrastructure", Episode{Status: StatusInfraError, Solved: true}, LostToInfra, false},
-		{"infrastructure, by the flag of older ledgers", Episode{Status: "error", InfraError: true, Solved: true}, LostToInfra, false},
+		{"an expected stop", Episode{Status: "stopped", StopReason: "max_iterations", Solved: true}, "", true},
+		{"another stop", Episode{Status: "stopped", StopReason: "max_iterations"}, "", false},
+		{"infrastructure", Episode{Status: StatusInfraError}, LostToInfra, false},
+		{"infrastructure, by the flag of older ledgers", Episode{Status: "error", InfraError: true}, LostToInfra, false},
 		{"harness, whatever the flag", Episode{Status: StatusHarnessError, InfraError: true}, LostToHarness, false},
 		{"a cap, whatever the flag", Episode{Status: StatusBudgetStop, InfraError: true}, LostToCap, false},
-		{"interrupted", Episode{Status: StatusCancelled, Solved: true}, LostToUser, false},
+		{"interrupted", Episode{Status: StatusCancelled}, LostToUser, false},
 		{"an error without a cause is a failure", Episode{Status: "error"}, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.excluded, c.episode.Excluded())
-			require.Equal(t, c.success, c.episode.Succeeded())
 			var o Outcomes
 			o.Add(c.episode)
 			require.Equal(t, c.success, o.Solved == 1)
 			lost := c.excluded != "" && c.excluded != LostToUser // of which there is no row in a ledger
 			require.Equal(t, lost, o.WithoutResult() == 1)
+		})
+	}
+}
+
+func TestWhichSolvedEpisodesCount(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		episode          Episode
+		steps, clarifies bool
+	}{
+		{"solved", Episode{Status: "answered", ExpectedStatus: "answered", Solved: true}, true, true},
+		{"failed", Episode{Status: "answered", ExpectedStatus: "answered"}, false, false},
+		{"an expected question", Episode{Status: "clarify", ExpectedStatus: "clarify", Solved: true}, true, false},
+		{"an expected stop", Episode{Status: "stopped", ExpectedStatus: "stopped", Solved: true}, false, false},
+		{"a stop that was accepted, too", Episode{Status: "stopped", ExpectedStatus: "answered", Solved: true}, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.steps, c.episode.CountsSteps())
+			require.Equal(t, c.clarifies, c.episode.CountsClarifies())
 		})
 	}
 }

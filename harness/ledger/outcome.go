@@ -35,7 +35,7 @@ func (o *Outcomes) Add(e Episode) {
 		o.HarnessErrors++
 	case why == LostToInfra:
 		o.InfraErrors++
-	case e.Succeeded():
+	case e.Solved:
 		o.Solved++
 	default:
 		o.Failed++

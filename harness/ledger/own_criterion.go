@@ -13,8 +13,9 @@ type OwnCriterion struct {
 	Name string `json:"name"`
 	// Expr is in the language of package expr, as in p95(elapsed_us) <= 4s.
 	Expr string `json:"expr"`
-	// Rule is that of Acceptance, or lower or upper: the end of the interval that
-	// is held against the threshold. Empty means Acceptance's.
+	// Rule is bound (also if empty: the whole interval decides, and one that contains
+	// the threshold is inconclusive), or the one end of the interval that decides:
+	// lower for a least value, upper for a greatest one.
 	Rule string `json:"rule,omitempty"`
 	// Per is candidate (also if empty), or provider_model: the candidates that
 	// share both are judged together.
@@ -28,7 +29,7 @@ const (
 )
 
 // builtinCriteria are taken names.
-var builtinCriteria = []string{"valid_json", "clarifies_per_success", "steps_per_solved", "within_steps"}
+var builtinCriteria = []string{"solved", "valid_json", "clarifies_per_success", "steps_per_solved", "within_steps"}
 
 // validateOwn says what is wrong with the list but for the expressions, which it
 // only bounds.
@@ -57,8 +58,10 @@ func (c OwnCriterion) validate() error {
 		return fmt.Errorf("name %q is that of a built-in criterion", c.Name)
 	case strings.TrimSpace(c.Expr) == "" || len(c.Expr) > maxOwnExpr:
 		return fmt.Errorf("%s: expr has %d bytes, must have 1 to %d", c.Name, len(c.Expr), maxOwnExpr)
-	case !slices.Contains([]string{"", "bound", "point", "lower", "upper"}, c.Rule):
-		return fmt.Errorf("%s: rule is %.60q, must be bound, point, lower or upper (empty means acceptance's)", c.Name, c.Rule)
+	case c.Rule == "point":
+		return fmt.Errorf("%s: rule point was removed, because an estimate from too little data must not pass; use bound, lower or upper", c.Name)
+	case !slices.Contains([]string{"", "bound", "lower", "upper"}, c.Rule):
+		return fmt.Errorf("%s: rule is %.60q, must be bound, lower or upper (empty means bound)", c.Name, c.Rule)
 	case !slices.Contains([]string{"", "candidate", "provider_model"}, c.Per):
 		return fmt.Errorf("%s: per is %.60q, must be candidate (or empty) or provider_model", c.Name, c.Per)
 	}

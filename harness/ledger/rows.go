@@ -139,7 +139,10 @@ type Episode struct {
 	// ExpectedStatus is the task's first expected status: it tells tasks whose
 	// right outcome is a question from the others.
 	ExpectedStatus string `parquet:"expected_status,dict"`
-	// Solved says that every check passed.
+	// Solved says that the episode met an accepted outcome of its task. It is computed
+	// when the episode is scored and is the only definition of success: an expected
+	// stop that met its outcome is solved. An episode without a result is not scored,
+	// so it is false there; see Excluded.
 	Solved bool    `parquet:"solved"`
 	Checks []Check `parquet:"checks,list"`
 	// Answer is the final message to the user. Untrusted text.

@@ -25,8 +25,8 @@ type record struct {
 	trial, steps, clarifies, judged, valid int32
 	kind                                   int8 // of its failure: place in failure.Kinds, −1 for none
 	why                                    lack
-	// asks says that its right outcome is a question.
-	solved, asks, priced, counted, thrash, stall bool
+	// stepped and asked say that its steps and its clarifying questions count.
+	solved, stepped, asked, priced, counted, thrash, stall bool
 }
 
 // lack says whether an episode has a result.
@@ -139,15 +139,13 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 	e := &rows.Episode
 	r := record{
 		id: strings.Clone(e.EpisodeID), trial: e.Trial, steps: e.Steps, elapsed: e.ElapsedUs, clarifies: e.Clarifies, kind: -1,
-		asks: e.ExpectedStatus == "clarify", thrash: e.ThrashEvents > 0, stall: e.StallEvents > 0,
+		solved: e.Solved, stepped: e.CountsSteps(), asked: e.CountsClarifies(), thrash: e.ThrashEvents > 0, stall: e.StallEvents > 0,
 	}
 	why := e.Excluded()
-	switch why {
-	case "":
-		r.solved = e.Succeeded()
-	case ledger.LostToInfra, ledger.LostToHarness:
+	switch {
+	case ledger.Lost(why):
 		r.why = lost
-	default:
+	case why != "":
 		r.why = cut
 	}
 	r.ended = s.words.number(ended(e, why))
@@ -191,7 +189,7 @@ func ended(e *ledger.Episode, why string) (outcome, how string) {
 	switch {
 	case why != "":
 		return "no result:", why
-	case e.Succeeded():
+	case e.Solved:
 		return "solved:", how
 	}
 	return "failed:", how

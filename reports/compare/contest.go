@@ -8,7 +8,10 @@ import (
 
 // Attempt is what a contest looks at of an episode that has a result.
 type Attempt struct {
-	Solved           bool
+	Solved bool
+	// ExpectedStop says that a guard ended the solved attempt, as its task asks: Steps
+	// do not count in what solved tasks take.
+	ExpectedStop     bool
 	Steps, ToolCalls int32
 	// Judged turns, and Valid of them.
 	Judged, Valid int32
@@ -54,7 +57,7 @@ func Contest(bouts []Bout) []Metric {
 }
 
 func (a *Attempt) record() record {
-	r := record{solved: a.Solved, steps: a.Steps, calls: a.ToolCalls, judged: a.Judged, valid: a.Valid, elapsed: a.ElapsedUs}
+	r := record{solved: a.Solved, stepped: a.Solved && !a.ExpectedStop, steps: a.Steps, calls: a.ToolCalls, judged: a.Judged, valid: a.Valid, elapsed: a.ElapsedUs}
 	if a.Cost != nil {
 		r.cost, r.priced = *a.Cost, true
 	}

@@ -170,6 +170,7 @@ func (d *differences) runs(b, t ledger.Manifest) {
 // acceptance names the thresholds that differ. They decide no comparison.
 func (d *differences) acceptance(b, t ledger.Acceptance) {
 	b, t = b.Resolved(), t.Resolved()
+	d.add("acceptance", "min_solved", b.MinSolved.String(), t.MinSolved.String())
 	for _, x := range []struct {
 		name          string
 		baseline, new float64
@@ -183,7 +184,6 @@ func (d *differences) acceptance(b, t ledger.Acceptance) {
 	} {
 		d.add("acceptance", x.name, fmt.Sprint(x.baseline), fmt.Sprint(x.new))
 	}
-	d.add("acceptance", "rule", b.Rule, t.Rule)
 	own := func(a ledger.Acceptance) string {
 		var list []string
 		for _, c := range a.Criteria {

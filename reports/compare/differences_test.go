@@ -135,11 +135,11 @@ func TestDifferences(t *testing.T) {
 		},
 		"acceptance": {
 			func(m *ledger.Manifest) {
-				m.Acceptance.MinValid, m.Acceptance.Rule = 0.9, "point"
+				m.Acceptance.MinValid, m.Acceptance.MinSolved = 0.9, ledger.Off
 				m.Acceptance.Criteria = []ledger.OwnCriterion{{Name: "own", Expr: "mean(steps) < 4"}}
 			},
 			[]Difference{
-				{What: "acceptance", Where: "min_valid", Baseline: "0.95", Trial: "0.9"}, {What: "acceptance", Where: "rule", Baseline: "bound", Trial: "point"},
+				{What: "acceptance", Where: "min_solved", Baseline: "0.8", Trial: "off"}, {What: "acceptance", Where: "min_valid", Baseline: "0.95", Trial: "0.9"},
 				{What: "acceptance", Where: "criteria", Baseline: "absent", Trial: "own: mean(steps) < 4 (bound)"},
 			},
 		},

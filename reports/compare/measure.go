@@ -32,8 +32,8 @@ func measures() []measure {
 	return []measure{
 		{name: "solved", title: "Solved", unit: unitShare, higher: true, of: func(r *record) (float64, float64) { return one(r.solved), 1 }},
 		{name: "valid_json", title: "Contract-valid first outputs", unit: unitShare, higher: true, of: func(r *record) (float64, float64) { return float64(r.valid), float64(r.judged) }},
-		{name: "steps", title: "Steps, solved on both sides", unit: "steps", of: func(r *record) (float64, float64) { return float64(r.steps), one(r.solved) }},
-		{name: "clarifies", title: "Clarifying questions, solved on both sides", unit: "clarifies", of: func(r *record) (float64, float64) { return float64(r.clarifies), one(r.solved && !r.asks) }},
+		{name: "steps", title: "Steps, solved on both sides", unit: "steps", of: func(r *record) (float64, float64) { return float64(r.steps), one(r.stepped) }},
+		{name: "clarifies", title: "Clarifying questions, solved on both sides", unit: "clarifies", of: func(r *record) (float64, float64) { return float64(r.clarifies), one(r.asked) }},
 		{
 			name: "cost", title: "Cost of an episode", unit: unitCost, of: func(r *record) (float64, float64) { return float64(r.cost), 1 },
 			known: func(r *record) bool { return r.priced }, lack: "without a price",

@@ -29,7 +29,7 @@ func TestMetricsByHand(t *testing.T) {
 			rows.Turns[1].FinishReason = "length" // counted invalid
 			rows.Turns[2].Role = "compress"       // not a turn of the main loop
 		case task == 1 && trial == 1:
-			e.Status, e.ThrashEvents = "stopped", 2 // never a success
+			e.Status, e.Solved, e.ThrashEvents = "stopped", false, 2
 			rows.Turns[0].DurationUs = 1_000_000
 		case task == 1 && trial == 2:
 			e.ExpectedStatus, e.StallEvents = "clarify", 1 // its right outcome is a question

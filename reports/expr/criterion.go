@@ -41,6 +41,15 @@ type Criterion struct {
 	AtLeast, Strict bool
 }
 
+// PessimisticEnd names the end of the interval that may decide alone without passing
+// on too little data: lower where values must be at least the threshold, else upper.
+func (c *Criterion) PessimisticEnd() string {
+	if c.AtLeast {
+		return "lower"
+	}
+	return "upper"
+}
+
 // ParseCriterion reads a criterion: an aggregate, or a ratio of sums and counts,
 // compared with a constant, and a condition behind where. An error is an *Error.
 func ParseCriterion(text string) (*Criterion, error) {

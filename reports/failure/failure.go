@@ -52,15 +52,14 @@ type rule struct {
 	says func(*episode) string
 }
 
-// Of says why an episode was not solved; ok is false for one that was. One that a
-// guard stopped never is, nor one without a result, whatever its checks say.
+// Of says why an episode was not solved; ok is false for one that was.
 //
 // The first rule that applies decides. They go back to what went wrong first: an
 // answer is wrong because the call it rests on was never made, and that because
 // the tool before it failed. docs/evidence.md has them as a table. Of is pure and
 // safe for concurrent use; it keeps no part of rows.
 func Of(rows ledger.EpisodeRows) (c Cause, ok bool) {
-	if rows.Episode.Succeeded() {
+	if rows.Episode.Solved {
 		return Cause{}, false
 	}
 	return cause(rows), true

@@ -101,7 +101,7 @@ func cases() []failureCase {
 		{"provider", func(r E) {
 			r.Status, r.InfraError, r.ErrorKind, r.Turns = "infra_error", true, "overloaded", turns("ok", "failed")
 		}, "infrastructure: overloaded"},
-		{"provider, by the column alone", func(r E) { r.InfraError, r.Solved = true, true }, "infrastructure: no error kind"},
+		{"provider, by the column alone", func(r E) { r.InfraError = true }, "infrastructure: no error kind"},
 		{"provider of the compressor", func(r E) {
 			r.Status, r.InfraError, r.ErrorKind, r.Turns = "infra_error", true, "timeout", turns("ok", "compress")
 		}, "infrastructure: timeout, model of role compress"},
@@ -174,7 +174,7 @@ func cases() []failureCase {
 			stop(r, "thrash")
 			r.Turns, r.Calls = turns("ok", "thrash", "thrash"), calls(ok, call("today_range", "ok", ""))
 		}, "trajectory: stopped: thrash of today_range"},
-		{"stall", func(r E) { stop(r, "stall"); r.Solved = true }, "trajectory: stopped: stall"},
+		{"stall", func(r E) { stop(r, "stall") }, "trajectory: stopped: stall"},
 		{"stopped for nothing", func(r E) { stop(r, "") }, "trajectory: stopped: no reason"},
 		{"asked", func(r E) {
 			r.Status, r.Checks, r.Calls = "clarify", checks(check("status", ""), numbers), calls(ok)
