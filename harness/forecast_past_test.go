@@ -55,7 +55,7 @@ func pastRun(t *testing.T, o harness.Options, id string, change func(*ledger.Man
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	c := o.Candidates[0]
 	m := ledger.Manifest{
-		Format: 1, RunID: id, Status: "complete", Mode: "live", Suite: o.Suite.Name,
+		Format: ledger.ManifestFormat, RunID: id, Status: "complete", Mode: "live", Suite: o.Suite.Name,
 		Candidates: []ledger.ManifestCandidate{{Name: c.Name, Provider: c.Provider, Model: c.Model, Digest: harness.CandidateDigest(c)}},
 	}
 	for _, task := range o.Suite.Tasks {

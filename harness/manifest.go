@@ -11,7 +11,7 @@ import (
 // manifest is that of a run that has begun.
 func (r *runner) manifest() ledger.Manifest {
 	m := ledger.Manifest{
-		Format: 1, RunID: r.id, Mode: string(r.Mode), Suite: r.Suite.Name, SuitePath: r.Suite.Path,
+		Format: ledger.ManifestFormat, RunID: r.id, Mode: string(r.Mode), Suite: r.Suite.Name, SuitePath: r.Suite.Path,
 		SuiteDigest: r.Suite.Digest, ConfigDigest: r.configDigest, PriceDigest: r.priceDigest,
 		PriceVersion: r.Prices.Version(), CodeVersion: r.CodeVersion,
 		Seed: r.Seed, Trials: r.Trials, Acceptance: r.Acceptance.Resolved(), Status: "running", Fork: r.manifestFork(),

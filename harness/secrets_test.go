@@ -162,7 +162,7 @@ func TestReadRunReplacesSecrets(t *testing.T) {
 	require.NoError(t, ledger.WriteManifest(dir, m))
 	read, episodes, err := harness.ReadRun(dir)
 	require.NoError(t, err)
-	require.Equal(t, ledger.Manifest{Format: 1, SuitePath: "[secret]", Tasks: []ledger.ManifestTask{{Tags: []string{"a", "[secret]"}}}, Candidates: []ledger.ManifestCandidate{{Model: "m [secret]"}}}, read)
+	require.Equal(t, ledger.Manifest{Format: ledger.ManifestFormat, SuitePath: "[secret]", Tasks: []ledger.ManifestTask{{Tags: []string{"a", "[secret]"}}}, Candidates: []ledger.ManifestCandidate{{Model: "m [secret]"}}}, read)
 	n := 0
 	for got, err := range episodes {
 		require.NoError(t, err)
@@ -189,7 +189,7 @@ func BenchmarkReadRun(b *testing.B) {
 	}
 	dir := b.TempDir()
 	require.NoError(b, ledger.Write(dir, rows))
-	require.NoError(b, ledger.WriteManifest(dir, ledger.Manifest{Format: 1}))
+	require.NoError(b, ledger.WriteManifest(dir, ledger.Manifest{Format: ledger.ManifestFormat}))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, episodes, err := harness.ReadRun(dir)

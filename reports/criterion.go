@@ -116,7 +116,7 @@ func (c *Criterion) solvedNote(p *pool) {
 		c.moreNote("tasks")
 	default: // several trials of a task
 		of := (more*tasks + p.scored - 1) / p.scored
-		c.note(fmt.Sprintf("If the rate stays the same, %s (%s more episodes) would make this a %s.", plural(of, "more task"), thousands(int64(more)), c.heading()))
+		c.note(fmt.Sprintf("If the rate stays the same, %s (%s) would make this a %s.", plural(of, "more task"), plural(more, "more episode"), c.heading()))
 	}
 }
 

@@ -35,7 +35,7 @@ func demoProfiles() []profile {
 // give the same rows.
 func demo(profiles []profile, tasks, trials int) (ledger.Manifest, ledger.Rows) {
 	m := ledger.Manifest{
-		Format: 1, RunID: "01JD0Q3V7M6N4Y2ZB8KX5TAGWE", Status: "complete", Mode: "replay", Suite: "counts", SuitePath: "builtin:counts",
+		Format: ledger.ManifestFormat, RunID: "01JD0Q3V7M6N4Y2ZB8KX5TAGWE", Status: "complete", Mode: "replay", Suite: "counts", SuitePath: "builtin:counts",
 		SuiteDigest: strings.Repeat("5e", 32), ConfigDigest: strings.Repeat("c0", 32), PriceDigest: strings.Repeat("9d", 32), PriceVersion: "2026-11-01",
 		LedgerDigest: strings.Repeat("1e", 32), CodeVersion: "v0.1.0", Seed: 7, Trials: trials,
 	}

@@ -40,7 +40,7 @@ type arena struct {
 
 func (a arena) run() (ledger.Manifest, ledger.Rows) {
 	m := ledger.Manifest{
-		Format: 1, RunID: "01JD0Q3V7M6N4Y2ZB8KX5TAGWE", Status: "complete", Mode: "replay", Suite: "research", CodeVersion: "v0.2.0", Trials: a.trials, Simulated: true,
+		Format: ledger.ManifestFormat, RunID: "01JD0Q3V7M6N4Y2ZB8KX5TAGWE", Status: "complete", Mode: "replay", Suite: "research", CodeVersion: "v0.2.0", Trials: a.trials, Simulated: true,
 	}
 	for i := range a.tasks {
 		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: fmt.Sprintf("R%02d", i+1), Title: fmt.Sprintf("research %d", i+1), Tier: "core"})

@@ -123,8 +123,8 @@ func (f *tracker) episodes(dir string) error {
 			if g == nil {
 				return
 			}
-			row := ledger.Episode{Status: textAt(&v[1], i), InfraError: v[2].Bools[i], Solved: v[3].Bools[i]}
-			if row.Excluded() != "" {
+			row := ledger.Episode{Status: textAt(&v[1], i), Solved: v[3].Bools[i]}
+			if ledger.ExcludedBy(row.Status, v[2].Bools[i]) != "" {
 				f.lost[place{textAt(&v[6], i), textAt(&v[0], i), int32(v[7].Numbers[i])}] = true
 				return
 			}

@@ -19,7 +19,7 @@ import (
 func pastOf(t testing.TB, runs string, night, failed int, edit func(*ledger.Manifest)) ledger.Manifest {
 	t.Helper()
 	m := ledger.Manifest{
-		Format: 1, RunID: fmt.Sprintf("run%02d", night), Status: "complete", Mode: "live", Suite: "counts", SuiteDigest: "s1", Trials: 4,
+		Format: ledger.ManifestFormat, RunID: fmt.Sprintf("run%02d", night), Status: "complete", Mode: "live", Suite: "counts", SuiteDigest: "s1", Trials: 4,
 		Started:    time.Date(2026, 11, night, 3, 0, 0, 0, time.UTC).Format(time.RFC3339Nano),
 		Candidates: []ledger.ManifestCandidate{{Name: "strong", Provider: "openai", Model: "m", Planned: 40, Digest: "c1"}},
 	}
@@ -134,7 +134,7 @@ func TestHistoryOfDamagedRuns(t *testing.T) {
 	write := func(path, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(runs, path), []byte(text), 0o644))
 	}
-	write("run01/run.json", `{"format":2}`)
+	write("run01/run.json", `{"format":9}`)
 	write("run02/turns.parquet", "PAR1")
 	write("run03/run.json", "{")
 	require.NoError(t, os.Remove(filepath.Join(runs, "run04", "episodes.parquet")))

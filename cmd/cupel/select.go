@@ -93,7 +93,7 @@ func earlier(runs, name string, suite *goldens.Suite) (m ledger.Manifest, episod
 			return m, nil, err
 		}
 		e := rec.Episode
-		episodes[cell{e.TaskID, e.Candidate, int(e.Trial)}] = outcome{solved: e.Solved && !e.InfraError, result: !e.InfraError}
+		episodes[cell{e.TaskID, e.Candidate, int(e.Trial)}] = outcome{solved: e.Solved, result: e.Excluded() == ""}
 	}
 	return m, episodes, nil
 }

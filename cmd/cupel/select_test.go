@@ -122,7 +122,7 @@ func TestChangedSince(t *testing.T) {
 func TestNarrow(t *testing.T) {
 	runs := t.TempDir()
 	write := func(id string, m ledger.Manifest, rows ...ledger.Episode) {
-		m.Format, m.RunID, m.Status = 1, id, cmp.Or(m.Status, "complete")
+		m.Format, m.RunID, m.Status = ledger.ManifestFormat, id, cmp.Or(m.Status, "complete")
 		dir := filepath.Join(runs, id)
 		require.NoError(t, os.Mkdir(dir, 0o755))
 		require.NoError(t, ledger.Write(dir, ledger.Rows{Episodes: rows}))
@@ -135,7 +135,7 @@ func TestNarrow(t *testing.T) {
 	episode := func(task string, solved, infra bool) ledger.Episode {
 		return ledger.Episode{Key: ledger.Key{TaskID: task, Candidate: "x", Trial: 1}, Solved: solved, InfraError: infra}
 	}
-	write("fine", ledger.Manifest{Suite: "s"}, episode("A", false, false), episode("B", true, false), episode("C", true, true))
+	write("fine", ledger.Manifest{Suite: "s"}, episode("A", false, false), episode("B", true, false), episode("C", false, true))
 	for _, c := range []struct {
 		name  string
 		flags selectFlags

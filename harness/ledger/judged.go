@@ -55,17 +55,20 @@ const (
 	LostToUser    = "interrupted"
 )
 
-// Excluded says why an episode says nothing about the model; empty when it does. Its
-// turns are then in no rate.
-func (e *Episode) Excluded() string {
+// Excluded says why an episode has no result, so that it says nothing about the model;
+// empty when it has one. The turns of an excluded episode are in no rate.
+func (e *Episode) Excluded() string { return ExcludedBy(e.Status, e.InfraError) }
+
+// ExcludedBy is Episode.Excluded for a reader of the two columns that decide it.
+func ExcludedBy(status string, infraError bool) string {
 	switch {
-	case e.Status == StatusBudgetStop:
+	case status == StatusBudgetStop:
 		return LostToCap
-	case e.Status == StatusHarnessError:
+	case status == StatusHarnessError:
 		return LostToHarness
-	case e.InfraError || e.Status == StatusInfraError:
+	case infraError || status == StatusInfraError:
 		return LostToInfra
-	case e.Status == StatusCancelled:
+	case status == StatusCancelled:
 		return LostToUser
 	}
 	return ""

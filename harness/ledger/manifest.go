@@ -3,7 +3,7 @@ package ledger
 // Manifest is run.json: what a run was made from and how it ended. For a
 // replayed run it holds nothing that varies between two identical runs.
 type Manifest struct {
-	// Format is the version of this file, now 1.
+	// Format is the version of this file, ManifestFormat.
 	Format int    `json:"format"`
 	RunID  string `json:"run_id"`
 	// Status is running, complete, partial (infrastructure errors or an

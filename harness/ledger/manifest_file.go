@@ -9,19 +9,22 @@ import (
 	strict "github.com/go-json-experiment/json"
 )
 
+// ManifestFormat is the version of run.json: 2 since acceptance has min_solved and no
+// rule.
+const ManifestFormat = 2
+
 const (
-	manifestName   = "run.json"
-	manifestFormat = 1
+	manifestName = "run.json"
 	// maxManifest bounds run.json, in bytes.
 	maxManifest = 64 << 20
 )
 
 // WriteManifest writes dir/run.json atomically: indented JSON, the same bytes
-// for the same manifest. It refuses a Format other than 1.
+// for the same manifest. It refuses another Format than ManifestFormat.
 func WriteManifest(dir string, m Manifest) error {
 	path := filepath.Join(dir, manifestName)
-	if m.Format != manifestFormat {
-		return fmt.Errorf("write %s: format %d, must be %d", path, m.Format, manifestFormat)
+	if m.Format != ManifestFormat {
+		return fmt.Errorf("write %s: format %d, must be %d", path, m.Format, ManifestFormat)
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -60,9 +63,9 @@ func decodeManifest(data []byte) (Manifest, error) {
 	if err := strict.Unmarshal(data, &head); err != nil {
 		return Manifest{}, err
 	}
-	if head.Format != manifestFormat {
+	if head.Format != ManifestFormat {
 		return Manifest{}, fmt.Errorf("format version %d, this cupel reads version %d: use the cupel named by code_version in the file",
-			head.Format, manifestFormat)
+			head.Format, ManifestFormat)
 	}
 	var m Manifest
 	if err := strict.Unmarshal(data, &m, strict.RejectUnknownMembers(true)); err != nil {

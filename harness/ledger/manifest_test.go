@@ -12,7 +12,7 @@ import (
 
 func sampleManifest() Manifest {
 	return Manifest{
-		Format: 1, RunID: "20260601T080000-6f1c2a", Status: "complete", Mode: "replay", Simulated: true, Suite: "counts",
+		Format: ManifestFormat, RunID: "20260601T080000-6f1c2a", Status: "complete", Mode: "replay", Simulated: true, Suite: "counts",
 		SuitePath: "builtin:counts", SuiteDigest: "aa", ConfigDigest: "bb", PriceDigest: "cc", PriceVersion: "2026-05-01",
 		LedgerDigest: "dd", CodeVersion: "v1.2.3", Seed: -1 << 63, Trials: 3,
 		Candidates: []ManifestCandidate{{Name: "sim & <co>", Agent: "contract", Provider: "sim", Model: "m", Simulated: true}},
@@ -30,7 +30,7 @@ func TestManifestRoundTrip(t *testing.T) {
 
 	text, err := os.ReadFile(filepath.Join(dir, "run.json"))
 	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(string(text), "{\n  \"format\": 1,\n  \"run_id\": "), "%s", text)
+	require.True(t, strings.HasPrefix(string(text), "{\n  \"format\": 2,\n  \"run_id\": "), "%s", text)
 	require.True(t, strings.HasSuffix(string(text), "\n}\n"), "%s", text)
 	require.Contains(t, string(text), "sim & <co>")
 	require.NoError(t, WriteManifest(dir, got))
@@ -49,7 +49,7 @@ func TestManifestRefused(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"later format with unknown members", `{"format": 2, "runs": []}`, []string{"format version 2", "reads version 1", "code_version"}},
+		{"later format with unknown members", `{"format": 3, "runs": []}`, []string{"format version 3", "reads version 2", "code_version"}},
 		{"no format", `{}`, []string{"format version 0"}},
 		{"unknown member", strings.Replace(text, `"run_id"`, `"extra": 1, "run_id"`, 1), []string{"extra"}},
 		{"wrong case", strings.Replace(text, `"run_id"`, `"Run_ID"`, 1), []string{"Run_ID"}},
@@ -73,7 +73,7 @@ func TestManifestRefused(t *testing.T) {
 	}
 	_, err = ReadManifest(filepath.Join(dir, "absent"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, WriteManifest(dir, Manifest{}), "format 0, must be 1")
+	require.ErrorContains(t, WriteManifest(dir, Manifest{}), "format 0, must be 2")
 }
 
 func TestManifestIsBounded(t *testing.T) {
@@ -87,14 +87,14 @@ func TestManifestIsBounded(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	f.Add(`{"format":1,"acceptance":{"min_valid":0.5}}`)
-	f.Add(`{"format":2}`)
+	f.Add(`{"format":2,"acceptance":{"min_valid":0.5}}`)
+	f.Add(`{"format":3}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := decodeManifest([]byte(text))
 		if err != nil {
 			return
 		}
-		require.Equal(t, manifestFormat, m.Format)
+		require.Equal(t, ManifestFormat, m.Format)
 		dir := t.TempDir()
 		require.NoError(t, WriteManifest(dir, m))
 		got, err := ReadManifest(dir)

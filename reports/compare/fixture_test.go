@@ -18,7 +18,7 @@ type plan struct {
 
 func (p plan) manifest() ledger.Manifest {
 	m := ledger.Manifest{
-		Format: 1, RunID: "run-" + p.candidate, Suite: "counts", Mode: "replay", Status: "complete", CodeVersion: "v1", Trials: p.trials,
+		Format: ledger.ManifestFormat, RunID: "run-" + p.candidate, Suite: "counts", Mode: "replay", Status: "complete", CodeVersion: "v1", Trials: p.trials,
 		Candidates: []ledger.ManifestCandidate{{Name: p.candidate, Model: "model-" + p.candidate, Planned: p.tasks * p.trials}},
 	}
 	for i := range p.tasks {

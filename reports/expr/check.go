@@ -18,6 +18,9 @@ type plan struct {
 	// slots are what is gathered: all aggregates of the same argument share one.
 	slots []slot
 	kinds map[string]ledger.Column // of the table
+	// scored are the places of solved, status and infra_error in columns, in a text
+	// that names solved; nil in others.
+	scored []int
 }
 
 // slot is one argument of aggregates.
@@ -176,6 +179,9 @@ func (c *checker) column(n *node) error {
 		return c.problem(n.at, "%s is a list: expressions take single values (see docs/query.md for DuckDB, which unnests lists)", n.text)
 	}
 	n.slot = c.use(n.text)
+	if n.text == "solved" && c.scored == nil {
+		c.scored = []int{n.slot, c.use("status"), c.use("infra_error")}
+	}
 	return nil
 }
 

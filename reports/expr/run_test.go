@@ -240,3 +240,33 @@ func ExampleParseQuery() {
 	//   p95(duraton_us) where role == "main" group by candidate
 	//       ^
 }
+
+// An episode without a result is neither solved nor unsolved, also for custom criteria
+// that see it.
+func TestSolvedIsUnknownWithoutAResult(t *testing.T) {
+	dir := t.TempDir()
+	var rows ledger.Rows
+	for i, e := range []ledger.Episode{
+		{Status: "answered", Solved: true}, {Status: "answered"}, {Status: ledger.StatusCancelled}, {Status: ledger.StatusBudgetStop},
+		{Status: "error", InfraError: true}, {Status: ledger.StatusHarnessError}, {Status: "stopped", Solved: true},
+	} {
+		e.EpisodeID, e.Trial = fmt.Sprint(i), int32(i)
+		rows.Episodes = append(rows.Episodes, e)
+	}
+	require.NoError(t, ledger.Write(dir, rows))
+	got := ask(t, `share(solved), count(solved), count(not solved), count(solved is null), count()`, dir)
+	for i, want := range []float64{2.0 / 3, 2, 1, 4, 7} {
+		require.Equal(t, want, got.Rows[0][i].Number, got.Columns[i].Name)
+	}
+	require.Len(t, ask(t, `count() group by solved`, dir).Rows, 3)
+	require.Equal(t, 2.0, ask(t, `count() where solved`, dir).Rows[0][0].Number)
+	require.Equal(t, 1.0, ask(t, `count() where not solved`, dir).Rows[0][0].Number)
+
+	c, err := ParseCriterion(`share(solved) >= 50%`)
+	require.NoError(t, err)
+	tally := c.NewTally()
+	for _, e := range rows.Episodes {
+		tally.Add(&ledger.EpisodeRows{Episode: e})
+	}
+	require.Equal(t, 3, tally.Evidence().Known)
+}

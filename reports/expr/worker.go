@@ -19,6 +19,7 @@ type worker struct {
 	sparse  map[[2]int32]int32
 	codes   map[float64]int32
 	code    []int32
+	nulls   []bool // of solved
 }
 
 func newWorker(q *Query, file *ledger.ColumnFile) *worker {
@@ -50,6 +51,9 @@ func (w *worker) gather(g int) (p part) {
 
 // fold gathers what is in the batch.
 func (w *worker) fold() []group {
+	if w.scored != nil {
+		w.hideUnscored()
+	}
 	groups := w.assign()
 	if len(groups) == 0 {
 		return nil
@@ -74,6 +78,17 @@ func (w *worker) fold() []group {
 		}
 	}
 	return groups
+}
+
+// hideUnscored makes solved null in episodes without a result: an infrastructure
+// failure is not the model's, so it is neither solved nor unsolved.
+func (w *worker) hideUnscored() {
+	solved, status, infra := &w.batch.columns[w.scored[0]], &w.batch.columns[w.scored[1]], &w.batch.columns[w.scored[2]]
+	w.nulls = fit(w.nulls, w.batch.rows)
+	for i := range w.nulls {
+		w.nulls[i] = ledger.ExcludedBy(status.Words[status.Index[i]], infra.Bools[i]) != ""
+	}
+	solved.Nulls = w.nulls
 }
 
 // assign puts every row that is wanted into its group, in w.group, and returns the
@@ -154,12 +169,16 @@ func (w *worker) coded(v *ledger.Vector, typ Type) (code []int32, codes int) {
 	w.code = fit(w.code, w.batch.rows)
 	if typ == Bool {
 		for i, is := range v.Bools {
-			w.code[i] = 0
-			if is {
+			switch {
+			case v.Nulls != nil && v.Nulls[i]:
+				w.code[i] = 0
+			case is:
+				w.code[i] = 2
+			default:
 				w.code[i] = 1
 			}
 		}
-		return w.code, 2
+		return w.code, 3
 	}
 	w.codes = map[float64]int32{}
 	for i, x := range v.Numbers {
