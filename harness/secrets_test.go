@@ -150,7 +150,7 @@ func TestAReplayTakesNoSecrets(t *testing.T) {
 func TestReadRunReplacesSecrets(t *testing.T) {
 	key := "sk-" + strings.Repeat("Zx81", 8)
 	m := ledger.Manifest{SuitePath: key, Tasks: []ledger.ManifestTask{{Tags: []string{"a", key}}}, Candidates: []ledger.ManifestCandidate{{Model: "m " + key}}}
-	m.Format = 1
+	m.Format = ledger.ManifestFormat
 	k := ledger.Key{TaskID: "T", Candidate: "fine", Trial: 1}
 	rows := ledger.Rows{
 		Episodes:  []ledger.Episode{{Key: k, Answer: key, Checks: []ledger.Check{{Detail: "want " + key}}}},
