@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -81,10 +80,12 @@ func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 	t.DurationUs = o.end.Sub(m.start).Microseconds()
 	t.FinishReason = string(o.reply.Finish)
 	t.ModelServed = o.reply.Model
+	if us := o.reply.FirstToken.Microseconds(); us > 0 { // only streams have one
+		t.TTFTUs = &us
+	}
 	if len(o.seen) > 0 {
 		last := o.seen[len(o.seen)-1]
 		t.Attempts = int32(len(o.seen))
-		t.TTFTUs = ptr(cmp.Or(o.reply.FirstToken, last.FirstByte).Microseconds())
 		t.RequestDigest = last.Digest
 		t.Interaction = int32(last.Index)
 		if last.Status != 0 {

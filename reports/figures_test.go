@@ -62,7 +62,7 @@ func TestTitles(t *testing.T) {
 		{figLatency, "No turn was timed", []func(*Candidate){nothing}},
 		{figLatency, "The median turn takes 1.0 s", []func(*Candidate){took(1e6), took(1.01e6)}},
 		{figLatency, "The median turn takes 10 ms to 1.0 s", []func(*Candidate){took(1e6), took(1e4)}},
-		{figTTFT, "No turn tells when its first token came", []func(*Candidate){took(1e6)}},
+		{figTTFT, "", []func(*Candidate){took(1e6)}},
 		{figTTFT, "The median first token comes after 120 ms to 1.0 s", []func(*Candidate){began(1.2e5), took(7), began(1e6)}},
 		{figCalibration, "No candidate stated a confidence", []func(*Candidate){nothing}},
 		{figCalibration, "No candidate claims more confidence than it earns", []func(*Candidate){said(0.5, 0.5), said(0.4, 0.9)}},
@@ -74,11 +74,13 @@ func TestTitles(t *testing.T) {
 			r.Candidates = append(r.Candidates, some(string(rune('a'+i)), edit))
 		}
 		r.addFigures()
+		title := "" // of a plot that is left out
 		for _, f := range r.Figures {
 			if f.Name == c.figure {
-				require.Equal(t, c.want, f.Title)
+				title = f.Title
 			}
 		}
+		require.Equal(t, c.want, title)
 	}
 }
 

@@ -3,17 +3,20 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// durations are a distribution of times of every candidate: of whole turns or to
-// their first tokens.
+// durations describes a plot of the distribution of times of every candidate that
+// has any: of whole turns, or to their first tokens.
 type durations struct {
-	subject, none, label string
-	of                   func(*Metrics) (*Spread, []LogBin)
+	subject string
+	// none is the title if no candidate has any; empty leaves the plot out.
+	none, label string
+	of          func(*Metrics) (*Spread, []LogBin)
 }
 
 func turnDurations() durations {
@@ -21,7 +24,7 @@ func turnDurations() durations {
 }
 
 func firstTokens() durations {
-	return durations{"The median first token comes after", "No turn tells when its first token came", "time to the first token", func(m *Metrics) (*Spread, []LogBin) { return m.TTFT, m.TTFTBins }}
+	return durations{"The median first token comes after", "", "time to the first token", func(m *Metrics) (*Spread, []LogBin) { return m.TTFT, m.TTFTBins }}
 }
 
 func (r *Report) latencyTitle() string { return turnDurations().title(r) }
@@ -58,8 +61,12 @@ func (d durations) alt(r *Report) string {
 	})
 }
 
-// draw shows a histogram for each candidate on one logarithmic axis.
+// draw shows a histogram for each candidate that has times on one logarithmic axis.
 func (d durations) draw(t theme, r Report) drawing {
+	r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c Candidate) bool {
+		s, _ := d.of(&c.Metrics)
+		return s == nil
+	})
 	const least = 1 // a microsecond: a logarithm needs something
 	low, high := math.Inf(1), math.Inf(-1)
 	g := rows{theme: t, height: 36, label: d.label + ", logarithmic", line: math.NaN(), scale: plot.LogScale{}}
@@ -77,9 +84,6 @@ func (d durations) draw(t theme, r Report) drawing {
 	g.ticks = logTicks(&g.low, &g.high, axisDuration)
 	g.row = func(i int, c draw.Canvas, x func(float64) vg.Length, y vg.Length) {
 		s, bins := d.of(&r.Candidates[i].Metrics)
-		if s == nil {
-			return
-		}
 		at := func(v float64) vg.Length { return x(min(max(v, least, g.low), g.high)) }
 		base := y - g.height/2 + 7
 		c.StrokeLine2(draw.LineStyle{Color: t.grid, Width: 1}, c.Min.X, base, c.Max.X, base)

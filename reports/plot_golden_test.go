@@ -60,6 +60,9 @@ func TestDrawingsSayTheirNumbers(t *testing.T) {
 		between(texts(t, r, figCost), "frontier", "nothing more"))
 	require.Contains(t, strings.Join(texts(t, r, figTasks), "|"), "|G01|100|100|100|0|G02|100|100|100|100|")
 	require.Contains(t, texts(t, r, figTokens), "more, not reported")
+	require.Contains(t, texts(t, r, figLatency), "open-weights-8b")
+	require.NotContains(t, texts(t, r, figTTFT), "open-weights-8b", "it does not stream")
+	require.Contains(t, texts(t, r, figTTFT), "harbour-large")
 	require.Contains(t, texts(t, r, figCalibration), "Brier 0.021, 6 episodes")
 }
 

@@ -128,7 +128,7 @@ type Metrics struct {
 	// fallback, final and conclude that occur. A turn may be of two kinds.
 	Extra []ExtraTurns `json:"extra_turns"`
 	// Latency spreads the durations of Turns, null without any; TTFT the times to
-	// the first token of those that tell it. The bins count them.
+	// the first token, null if no turn was streamed. The bins count them.
 	Latency     *Spread  `json:"latency_us"`
 	LatencyBins []LogBin `json:"latency_us_bins"`
 	TTFT        *Spread  `json:"ttft_us"`

@@ -54,8 +54,8 @@ type Turn struct {
 	TsStart        int64  `parquet:"ts_start,timestamp(microsecond)"`
 	TsEnd          int64  `parquet:"ts_end,timestamp(microsecond)"`
 	DurationUs     int64  `parquet:"duration_us"`
-	// TTFTUs is the time to the first token of a streamed reply, to the first byte
-	// of the body of any other.
+	// TTFTUs is the time to the first token of a streamed reply, in µs. It is null if
+	// the reply was not streamed or no token arrived.
 	TTFTUs       *int64 `parquet:"ttft_us,optional"`
 	Attempts     int32  `parquet:"attempts"`
 	HTTPStatus   *int32 `parquet:"http_status,optional"`
