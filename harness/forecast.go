@@ -23,9 +23,11 @@ type Outlook struct {
 	PriceVersion string `json:"price_version"`
 	// Shard is i/n; empty for the whole plan.
 	Shard string `json:"shard"`
-	// Tasks are those with an episode in the whole plan.
-	Tasks  int `json:"tasks"`
-	Trials int `json:"trials"`
+	// Tasks are those with an episode in the whole plan, without ScriptedTasks, which
+	// test the harness.
+	Tasks         int `json:"tasks"`
+	ScriptedTasks int `json:"scripted_tasks"`
+	Trials        int `json:"trials"`
 	// Episodes would be run now; EpisodesInAll are those of the whole plan, with
 	// other shards' and those that a resumed run has done.
 	Episodes      int `json:"episodes"`
@@ -232,7 +234,8 @@ func (f *forecaster) outlook() (Outlook, error) {
 		out.PriceDay = f.priceDay().Format(time.DateOnly)
 	}
 	for _, t := range f.plan.tasks {
-		out.Tasks += count(t.planned)
+		out.Tasks += count(t.planned && !t.Scripted)
+		out.ScriptedTasks += count(t.planned && t.Scripted)
 	}
 	shares, total := f.shares(), guesses{}
 	for _, s := range shares {

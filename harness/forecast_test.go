@@ -134,6 +134,7 @@ func TestForecastCountsWhatIsLeftOut(t *testing.T) {
 	whole, err := harness.Forecast(o)
 	require.NoError(t, err)
 	require.Equal(t, 2*(1+2+2), whole.Episodes, "strong has G01, weak both, and two are scripted")
+	require.Equal(t, []int{2, 2}, []int{whole.Tasks, whole.ScriptedTasks})
 	last := whole.Candidates[len(whole.Candidates)-1]
 	require.Equal(t, []any{"scripted", harness.BasisNobody, "0/0/0"}, []any{last.Name, last.Basis, rangeOf(last.CostNanoUSD)})
 	require.Equal(t, harness.LeftOut{Why: "not selected by what an earlier run says of them", Episodes: 2}, whole.LeftOut[1])
@@ -276,7 +277,7 @@ func TestForecastJSON(t *testing.T) {
 		`"calls_by_kind":{"act":null,"compress":null,"conclude":null,"final":null,"plan":null,"reflect":null,"rescue":null},` +
 		`"tokens":{"all":` + bound(worst[2]) + `,"input":` + bound(worst[0]) + `,"output":` + bound(worst[1]) +
 		`,"cache_read":` + unknown + `,"cache_write":` + unknown + `,"reasoning":` + unknown + `},"cost_nanousd":` + unknown
-	require.Equal(t, `{"suite":"counts","mode":"live","price_day":"2026-05-20","price_version":"2026-09-23+2026-05-01","shard":"","tasks":2,"trials":1,`+
+	require.Equal(t, `{"suite":"counts","mode":"live","price_day":"2026-05-20","price_version":"2026-09-23+2026-05-01","shard":"","tasks":2,"scripted_tasks":0,"trials":1,`+
 		`"episodes":2,"episodes_in_all":2,"left_out":[{"why":"of tasks and candidates that are not selected","episodes":67}],`+
 		`"candidates":[{"name":"a","provider":"openai","model":"unpriced","simulated":false,"episodes":2,"episodes_in_all":2,"basis":"none",`+
 		`"past_episodes":0,"tasks":2,"tasks_known":0,`+estimate+`}],"total":{`+estimate+`},"duration":{"at_least_s":0,"expected_s":null},`+

@@ -9,6 +9,7 @@ import (
 	"html"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -292,9 +293,22 @@ func (g Group) about() string {
 	return s
 }
 
-// shape is "4 candidates × 60 tasks × 2 trials".
+// shape is "4 candidates × 60 tasks × 2 trials". Scripted tasks, and the candidate
+// that runs them, are not part of the product.
 func (r Report) shape() string {
-	return plural(len(r.Candidates), "candidate") + " × " + plural(len(r.Tasks), "task") + " × " + plural(max(r.Run.Trials, 1), "trial")
+	scripted, candidates := 0, len(r.Candidates)
+	for _, t := range r.Tasks {
+		if t.Scripted {
+			scripted++
+		}
+	}
+	if scripted > 0 && slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Provider == Scripted }) {
+		candidates--
+	}
+	if scripted > 0 && scripted == len(r.Tasks) {
+		return withScripted("", scripted)
+	}
+	return withScripted(plural(candidates, "candidate")+" × "+plural(len(r.Tasks)-scripted, "task")+" × "+plural(max(r.Run.Trials, 1), "trial"), scripted)
 }
 
 // thresholds lists those in force.

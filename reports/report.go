@@ -181,7 +181,9 @@ type Task struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	Tier  string `json:"tier"`
-	Cells []Cell `json:"cells"`
+	// Scripted says that it tests the harness: such a task is counted separately.
+	Scripted bool   `json:"scripted"`
+	Cells    []Cell `json:"cells"`
 }
 
 // Cell is one task by one candidate.

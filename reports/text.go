@@ -78,6 +78,27 @@ func upperFirst(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+// TaskCount says how many tasks a suite or a run has, everywhere in the same words:
+// "69 tasks, and 10 scripted tasks that test the harness". tasks does not include
+// scripted.
+func TaskCount(tasks, scripted int) string {
+	if tasks == 0 && scripted > 0 {
+		return withScripted("", scripted)
+	}
+	return withScripted(plural(tasks, "task"), scripted)
+}
+
+// withScripted adds scripted tasks to what is said of the others, which may be "".
+func withScripted(others string, scripted int) string {
+	switch {
+	case scripted == 0:
+		return others
+	case scripted == 1:
+		return join(", and ", others, "1 scripted task that tests the harness")
+	}
+	return join(", and ", others, plural(scripted, "scripted task")+" that test the harness")
+}
+
 // plural is "1 turn", "2 turns".
 func plural(n int, noun string) string {
 	if n == 1 {

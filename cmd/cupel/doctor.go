@@ -78,7 +78,7 @@ func diagnose(p *process, cfg config, prices providers.Prices) error {
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(p.stdout, "\nsuite %s: %d tasks\nprices %s%s\n\n", suite.Path, len(suite.Tasks), prices.Version(), p.age(prices))
+	_, _ = fmt.Fprintf(p.stdout, "\nsuite %s: %s\nprices %s%s\n\n", suite.Path, taskCount(suite), prices.Version(), p.age(prices))
 	var errs []error
 	for _, c := range cfg.candidates(suite) {
 		errs = append(errs, harness.Options{Providers: all.Factories(), Policy: cfg.Policy}.Check(c))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/reports"
 )
 
 // base is options, which for a dry run start nothing.
@@ -48,8 +49,8 @@ func printOutlook(p *process, out harness.Outlook) error {
 	if out.Shard != "" {
 		of += ", shard " + out.Shard
 	}
-	lines := []string{fmt.Sprintf("dry run of suite %s, mode %s: %d%s episodes (tasks %d, candidates %d, trials %d)",
-		out.Suite, out.Mode, out.Episodes, of, out.Tasks, len(out.Candidates), out.Trials)}
+	lines := []string{fmt.Sprintf("dry run of suite %s, mode %s: %d%s episodes of %s (candidates %d, trials %d)",
+		out.Suite, out.Mode, out.Episodes, of, reports.TaskCount(out.Tasks, out.ScriptedTasks), len(out.Candidates), out.Trials)}
 	for _, l := range out.LeftOut {
 		lines = append(lines, fmt.Sprintf("left out: %d %s", l.Episodes, l.Why))
 	}

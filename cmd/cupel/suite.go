@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/reports"
 )
 
 // builtins are the suites inside the binary, by the name that follows "builtin:".
@@ -82,7 +83,7 @@ func newSuite(p *process) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(p.stdout, "%s: %d tasks, %d tools, %d candidates: no problems\n", suite.Path, len(suite.Tasks), len(suite.Tools), len(suite.Candidates))
+			_, err = fmt.Fprintf(p.stdout, "%s: %s; %d tools, %d candidates: no problems\n", suite.Path, taskCount(suite), len(suite.Tools), len(suite.Candidates))
 			return err
 		},
 	}
@@ -102,7 +103,8 @@ func newSuite(p *process) *cobra.Command {
 				w.AppendRow(table.Row{t.ID, t.Tier, t.Expect[0].Status, t.Title})
 			}
 			w.Render()
-			return nil
+			_, err = fmt.Fprintf(p.stdout, "\n%s: %s\n", suite.Path, taskCount(suite))
+			return err
 		},
 	}
 	schema := &cobra.Command{
@@ -121,6 +123,17 @@ func newSuite(p *process) *cobra.Command {
 	}
 	cmd.AddCommand(lint, list, schema, newSuiteAdd(p))
 	return cmd
+}
+
+// taskCount says how many tasks a suite has.
+func taskCount(s *goldens.Suite) string {
+	scripted := 0
+	for i := range s.Tasks {
+		if s.Tasks[i].Scripted {
+			scripted++
+		}
+	}
+	return reports.TaskCount(len(s.Tasks)-scripted, scripted)
 }
 
 // suiteArg loads the suite the argument, the flag or the configuration names.

@@ -100,6 +100,8 @@ type ManifestTask struct {
 	Tier    string   `json:"tier"`
 	Tags    []string `json:"tags,omitempty"`
 	Request string   `json:"request"`
+	// Scripted says that the task tests the harness with a scripted model.
+	Scripted bool `json:"scripted,omitempty"`
 	// Digest covers the whole task, with what is expected of it.
 	Digest string `json:"digest"`
 	// These cover parts of it, in 16 digits; runs of an older cupel lack them.
