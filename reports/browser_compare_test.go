@@ -59,7 +59,7 @@ func testComparison(p *tab, d desk) {
 	require.Equal(p.t, []string{"3"}, eval[[]string](p, `[...document.querySelector(%s).querySelectorAll(".diverges")].map(e => e.dataset.turn)`, closed), "the first row that differs")
 	require.Equal(p.t, []bool{true, true, false, false, false},
 		eval[[]bool](p, `[...document.querySelector(%s).querySelectorAll(".pair[data-turn]")].map(e => { const [l, r] = e.querySelectorAll("[data-key]"); return l?.dataset.key === r?.dataset.key })`, closed), "and it is that by the keys")
-	require.Contains(p.t, eval[string](p, `document.querySelector(%s).querySelector(".diverges").textContent`, closed), "Here they part")
+	require.Contains(p.t, eval[string](p, `document.querySelector(%s).querySelector(".diverges").textContent`, closed), "First difference")
 }
 
 // testHostileComparison looks at the page of a comparison whose texts are attacks.

@@ -272,7 +272,7 @@ func testSideBySide(p *tab, d desk) {
 		p.pick("#right", pair[1])
 		p.until(`document.querySelectorAll("#compare .diverges").length === 1`)
 		require.Equal(p.t, pair[2], eval[string](p, `String([...document.querySelectorAll("#compare .pair")].indexOf(document.querySelector("#compare .diverges")))`), "the first row that differs is marked")
-		require.Contains(p.t, eval[string](p, `document.querySelector("#compare .diverges").textContent`), "part", "in words too")
+		require.Contains(p.t, eval[string](p, `document.querySelector("#compare .diverges").textContent`), "differ", "in words too")
 		address := eval[string](p, `location.href`)
 		p.visit("about:blank")
 		p.visit(address)

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -16,54 +17,78 @@ func comparisonFixture() compare.Comparison {
 	expired := &compare.KnownFlaky{Task: "G09", Owner: "bo", Expires: "2026-01-31", Expired: true}
 	unexpired := &compare.KnownFlaky{Task: "G07", Candidate: "strong", Owner: "ann@example.org", Expires: "2026-12-31", Reason: "clock skew, issue 12"}
 	return compare.Comparison{
-		Format: 1, Verdict: Fail, Headline: "Regression: strong solves 15.6 points less",
+		Format: 2, Verdict: Fail, Headline: "Regression: strong solves 15.6 points fewer than the baseline",
 		Baseline: compare.Side{RunID: "01JX0000000000000000000001", Suite: "counts", Mode: "replay", Status: "complete", CodeVersion: "v1.2.0", Trials: 3, Simulated: true},
-		Trial:    compare.Side{RunID: "01JX0000000000000000000002", Suite: "counts", Mode: "record", Status: "partial", Started: "2026-06-02T02:17:00Z", CodeVersion: "v1.3.0", Trials: 3, Simulated: true},
+		New:      compare.Side{RunID: "01JX0000000000000000000002", Suite: "counts", Mode: "record", Status: "partial", Started: "2026-06-02T02:17:00Z", CodeVersion: "v1.3.0", Trials: 3, Simulated: true},
 		Differences: []compare.Difference{
-			{What: "prompt", Where: "strong", Baseline: "seed", Trial: "schema"},
-			{What: "checks", Where: "G01, G02", Baseline: "as it was", Trial: "changed", Misleads: true},
-			{What: "code", Baseline: "v1.2.0", Trial: "v1.3.0"},
+			{What: "prompt", Where: "strong", Baseline: "seed", New: "schema"},
+			{What: "checks", Where: "G01, G02", Baseline: "as it was", New: "changed", Misleads: true},
+			{What: "code", Baseline: "v1.2.0", New: "v1.3.0"},
 		},
 		Rules: compare.Rules{Alpha: 0.05, MaxDrop: 0.05, MaxInvalid: 0.02, MaxCost: 0.1, Changed: compare.Keep, Flaky: []compare.KnownFlaky{*unexpired, *expired}, Today: time.Date(2026, 6, 2, 0, 0, 0, 0, time.UTC)},
 		Pairs: []compare.Pair{
 			{
+				Labels:   compare.Names{Baseline: "baseline", New: "new"},
 				Baseline: ledger.ManifestCandidate{Name: "strong", Provider: "sim-openai", Model: "sim-strong", Simulated: true},
-				Trial:    ledger.ManifestCandidate{Name: "strong", Provider: "sim-openai", Model: "sim-strong", Simulated: true},
-				Verdict:  Fail, Sentence: "Solves 15.6 points less, which is more than chance.",
+				New:      ledger.ManifestCandidate{Name: "strong", Provider: "sim-openai", Model: "sim-strong", Simulated: true},
+				Verdict:  Fail, Sentence: "Solves 15.6 points fewer than the baseline.",
 				Metrics: []compare.Metric{
-					{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.956), Trial: new(0.8), Effect: new(-0.156), Interval: share(-0.221, -0.09), N: 135, Clusters: 45, P: new(0.00001), Adjusted: new(0.00003), Margin: new(0.05), Test: "paired permutation by task", Verdict: Fail, Power: "A loss of 6 points would have been seen."},
-					{Name: "valid_json", Title: "Contract-valid outputs", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.99), Trial: new(0.985), Effect: new(-0.005), Interval: share(-0.03, 0.02), N: 400, Clusters: 45, P: new(0.31), Adjusted: new(0.62), Margin: new(0.02), Test: "cluster t", Verdict: Inconclusive, Power: "Twice the trials would tell.", Note: "2 turns without a reply left out."},
-					{Name: "cost", Title: "Cost an episode", Unit: "nano-USD", Gates: true, Baseline: new(2.1e6), Trial: new(2.1e6), Effect: new(0.0), Interval: share(-1e5, 2e6), N: 135, Clusters: 45, P: new(0.5), Adjusted: new(0.62), Margin: new(2.1e5), Test: "cluster t", Verdict: Pass},
-					{Name: "latency", Title: "Time an episode", Unit: "us", Baseline: new(4.2e6), Trial: new(5.1e6), Effect: new(0.9e6), Interval: share(0.7e6, 1.1e6), N: 135, Clusters: 45, P: new(0.001), Adjusted: new(0.005), Test: "Wilcoxon", Verdict: NotJudged},
-					{Name: "tokens", Title: "Tokens an episode", Unit: "tokens", Baseline: new(12345.6), Effect: nil, Verdict: NotJudged, Note: "unknown on trial."},
-					{Name: "steps", Title: "Steps a solved episode", Unit: "steps", Baseline: new(3.25), Trial: new(3.5), Effect: new(0.25), N: 4, Clusters: 1, Test: "none", Verdict: NotJudged},
+					{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.956), New: new(0.8), Effect: new(-0.156), Interval: share(-0.221, -0.09), N: 135, Clusters: 45, P: new(0.00001), Adjusted: new(0.00003), Margin: new(0.05), Test: "paired permutation by task", Verdict: Fail, Power: "A loss of 6 points would have been detected."},
+					{Name: "contract_valid", Title: "Contract-valid outputs", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.99), New: new(0.985), Effect: new(-0.005), Interval: share(-0.03, 0.02), N: 400, Clusters: 45, P: new(0.31), Adjusted: new(0.62), Margin: new(0.02), Test: "cluster t", Verdict: Inconclusive, Power: "Twice the trials would tell.", Note: "2 turns without a reply left out."},
+					{Name: "cost", Title: "Cost an episode", Unit: "nano-USD", Gates: true, Baseline: new(2.1e6), New: new(2.1e6), Effect: new(0.0), Interval: share(-1e5, 2e6), N: 135, Clusters: 45, P: new(0.5), Adjusted: new(0.62), Margin: new(2.1e5), Test: "cluster t", Verdict: Pass},
+					{Name: "latency", Title: "Time an episode", Unit: "us", Baseline: new(4.2e6), New: new(5.1e6), Effect: new(0.9e6), Interval: share(0.7e6, 1.1e6), N: 135, Clusters: 45, P: new(0.001), Adjusted: new(0.005), Test: "Wilcoxon", Verdict: NotJudged},
+					{Name: "tokens", Title: "Tokens an episode", Unit: "tokens", Baseline: new(12345.6), Effect: nil, Verdict: NotJudged, Note: "unknown in the new run."},
+					{Name: "steps", Title: "Steps a solved episode", Unit: "steps", Baseline: new(3.25), New: new(3.5), Effect: new(0.25), N: 4, Clusters: 1, Test: "none", Verdict: NotJudged},
 				},
 				Tasks: []compare.Task{
-					{ID: "G01", Title: "One", Baseline: stat.Trials{Passed: 3, N: 3}, Trial: stat.Trials{Passed: 3, N: 3}, Class: stat.StablePass, P: 1, Adjusted: 1, Evidence: "3 of 3 on both sides"},
-					{ID: "G04", Title: "Four", Baseline: stat.Trials{Passed: 3, N: 3}, Trial: stat.Trials{N: 3}, Class: stat.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved 3 of 3 before, 0 of 3 now: more than chance (p 0.05)", Episodes: []compare.EpisodePair{
-						{Trial: 1, BaselineID: "B1", TrialID: "T1", BaselineEnded: "answered", TrialEnded: "stopped: thrash", Turn: 3, What: "baseline: tool get_counts; trial: respond"},
-						{Trial: 2, BaselineID: "B2", TrialID: "T2", BaselineEnded: "answered", TrialEnded: "answered"},
+					{ID: "G01", Title: "One", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: stat.StablePass, P: 1, Adjusted: 1, Evidence: "3 of 3 on both sides"},
+					{ID: "G04", Title: "Four", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: stat.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant (p 0.05)", Episodes: []compare.EpisodePair{
+						{Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: "answered", NewEnded: "stopped: thrash", Turn: 3, What: "baseline: tool get_counts; new: respond"},
+						{Trial: 2, BaselineID: "B2", NewID: "T2", BaselineEnded: "answered", NewEnded: "answered"},
 					}},
-					{ID: "G05", Baseline: stat.Trials{N: 3}, Trial: stat.Trials{Passed: 3, N: 3}, Class: stat.NewlyFixed, P: 0.05, Adjusted: 0.05, Evidence: "solved 0 of 3 before, 3 of 3 now: more than chance (p 0.05)"},
-					{ID: "G06", Baseline: stat.Trials{Passed: 1, N: 3}, Trial: stat.Trials{Passed: 2, N: 3}, Class: stat.Flaky, P: 0.5, Adjusted: 1, Evidence: "solved 1 of 3 before, 2 of 3 now: both outcomes in one run"},
-					{ID: "G07", Baseline: stat.Trials{Passed: 3, N: 3}, Trial: stat.Trials{N: 3}, Class: stat.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved 3 of 3 before, 0 of 3 now: more than chance", Known: unexpired},
-					{ID: "G08", Baseline: stat.Trials{N: 3}, Trial: stat.Trials{N: 3}, Class: stat.StableFail, P: 1, Adjusted: 1, Evidence: "0 of 3 on both sides"},
-					{ID: "G09", Baseline: stat.Trials{Passed: 3, N: 3}, Trial: stat.Trials{N: 3}, Class: stat.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved 3 of 3 before, 0 of 3 now: more than chance", Known: expired},
-					{ID: "G10", Baseline: stat.Trials{Passed: 1, N: 1}, Class: stat.Unknown, P: 1, Adjusted: 1, Evidence: "no trial in the run on trial"},
+					{ID: "G05", Baseline: stat.Trials{N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: stat.NewlyFixed, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 0 of 3, new 3 of 3; significant (p 0.05)"},
+					{ID: "G06", Baseline: stat.Trials{Passed: 1, N: 3}, New: stat.Trials{Passed: 2, N: 3}, Class: stat.Flaky, P: 0.5, Adjusted: 1, Evidence: "solved: baseline 1 of 3, new 2 of 3; both outcomes on one side"},
+					{ID: "G07", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: stat.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant", Known: unexpired},
+					{ID: "G08", Baseline: stat.Trials{N: 3}, New: stat.Trials{N: 3}, Class: stat.StableFail, P: 1, Adjusted: 1, Evidence: "0 of 3 on both sides"},
+					{ID: "G09", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: stat.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant", Known: expired},
+					{ID: "G10", Baseline: stat.Trials{Passed: 1, N: 1}, Class: stat.Unknown, P: 1, Adjusted: 1, Evidence: "no trial in the new run"},
 				},
 				Drift: []compare.Drift{
-					{Kind: failure.Contract, Baseline: 1, Trial: 2, BaselineOf: 135, TrialOf: 135, P: new(0.5), Adjusted: new(0.7)},
-					{Kind: failure.Answer, BaselineOf: 135, TrialOf: 135},
-					{Kind: failure.Budget, Baseline: 2, Trial: 20, BaselineOf: 135, TrialOf: 135, P: new(0.0002), Adjusted: new(0.0014), Moved: true},
+					{Kind: failure.Contract, Baseline: 1, New: 2, BaselineOf: 135, NewOf: 135, P: new(0.5), Adjusted: new(0.7)},
+					{Kind: failure.Answer, BaselineOf: 135, NewOf: 135},
+					{Kind: failure.Budget, Baseline: 2, New: 20, BaselineOf: 135, NewOf: 135, P: new(0.0002), Adjusted: new(0.0014), Moved: true},
 				},
-				Episodes: 135, TrialOnly: 3, WithoutResult: 1, Known: 3,
+				Episodes: 135, NewOnly: 3, WithoutResult: 1, Known: 3,
 			},
 			{
-				Baseline: ledger.ManifestCandidate{Name: "weak"}, Trial: ledger.ManifestCandidate{Name: "weak-2"}, Verdict: Pass, Sentence: "Is not worse.",
-				Metrics: []compare.Metric{{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.5), Trial: new(0.52), Effect: new(0.02), Interval: share(-0.01, 0.05), N: 135, Clusters: 45, P: new(0.8), Adjusted: new(0.8), Margin: new(0.05), Verdict: Pass}},
-				Tasks:   []compare.Task{{ID: "G02", Baseline: stat.Trials{N: 1}, Trial: stat.Trials{Passed: 1, N: 1}, Class: stat.Unclear}, {ID: "G03", Baseline: stat.Trials{Passed: 1, N: 1}, Trial: stat.Trials{N: 1}, Class: stat.Unclear}, {ID: "G01", Baseline: stat.Trials{Passed: 3, N: 3}, Trial: stat.Trials{Passed: 3, N: 3}, Class: stat.StablePass}}, Episodes: 135,
+				Labels:   compare.Names{Baseline: "baseline", New: "new"},
+				Baseline: ledger.ManifestCandidate{Name: "weak"}, New: ledger.ManifestCandidate{Name: "weak-2"}, Verdict: Pass, Sentence: "Is not worse.",
+				Metrics: []compare.Metric{{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.5), New: new(0.52), Effect: new(0.02), Interval: share(-0.01, 0.05), N: 135, Clusters: 45, P: new(0.8), Adjusted: new(0.8), Margin: new(0.05), Verdict: Pass}},
+				Tasks:   []compare.Task{{ID: "G02", Baseline: stat.Trials{N: 1}, New: stat.Trials{Passed: 1, N: 1}, Class: stat.Unclear}, {ID: "G03", Baseline: stat.Trials{Passed: 1, N: 1}, New: stat.Trials{N: 1}, Class: stat.Unclear}, {ID: "G01", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: stat.StablePass}}, Episodes: 135,
 			},
 		},
-		Notes: []string{"Checks changed in 2 tasks, which were compared all the same."},
+		Notes: []string{"Checks changed in 2 tasks, which were compared anyway."},
 	}
+}
+
+// oneRunFixture compares two candidates of one run.
+func oneRunFixture() compare.Comparison {
+	c := comparisonFixture()
+	c.OneRun, c.Baseline = true, c.New
+	c.Headline = "Regression: weak solves 15.6 points fewer than strong"
+	c.Pairs = c.Pairs[:1]
+	p := &c.Pairs[0]
+	p.Labels, p.New.Name, p.Sentence = compare.Names{Baseline: "strong", New: "weak"}, "weak", "Solves 15.6 points fewer than strong."
+	words := strings.NewReplacer("the new run", "weak", "baseline", "strong", "new", "weak")
+	for i := range p.Metrics {
+		p.Metrics[i].Note = words.Replace(p.Metrics[i].Note)
+	}
+	for i := range p.Tasks {
+		t := &p.Tasks[i]
+		t.Evidence = words.Replace(t.Evidence)
+		for k := range t.Episodes {
+			t.Episodes[k].What = words.Replace(t.Episodes[k].What)
+		}
+	}
+	return c
 }

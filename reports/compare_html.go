@@ -32,12 +32,15 @@ func CompareHTML(w io.Writer, c compare.Comparison, sides SidesOf) error {
 	v := comparePage{
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript), ScriptHash: scriptHash(),
 		Verdict: chipOf(c.Verdict), Headline: clip(c.Headline, 400),
-		Runs:      []runView{{"Baseline", clip(sideLine(c.Baseline), 400)}, {"On trial", clip(sideLine(c.Trial), 400)}},
-		Simulated: c.Baseline.Simulated || c.Trial.Simulated, Facts: compareFacts(c), Classes: changedFirst(),
+		Heads: headings(c), OneRun: c.OneRun,
+		Simulated: c.Baseline.Simulated || c.New.Simulated, Facts: compareFacts(c), Classes: changedFirst(),
+	}
+	for _, r := range runsOf(c) {
+		v.Runs = append(v.Runs, runView{r.Name, clip(r.Line, 400)})
 	}
 	for _, d := range c.Differences[:min(len(c.Differences), maxKnownRows)] {
 		what, _ := differenceWords(d)
-		v.Differences = append(v.Differences, differenceView{clip(what, 300), clip(d.Baseline, 200), clip(d.Trial, 200), d.Misleads})
+		v.Differences = append(v.Differences, differenceView{clip(what, 300), clip(d.Baseline, 200), clip(d.New, 200), d.Misleads})
 	}
 	for _, n := range c.Notes[:min(len(c.Notes), maxKnownRows)] {
 		v.Notes = append(v.Notes, clip(n, 400))
@@ -62,6 +65,8 @@ type comparePage struct {
 	ScriptHash         string
 	Verdict            chip
 	Headline           string
+	Heads              compare.Names // of both sides
+	OneRun             bool
 	Runs               []runView
 	Simulated          bool
 	Pairs              []pairView
@@ -77,11 +82,9 @@ type comparePage struct {
 	Facts              []fact
 }
 
-type runView struct{ Name, Line string }
-
 type differenceView struct {
-	What, Baseline, Trial string
-	Misleads              bool
+	What, Baseline, New string
+	Misleads            bool
 }
 
 type pairView struct {
@@ -93,24 +96,24 @@ type pairView struct {
 }
 
 type metricView struct {
-	Title, Note, Power, Baseline, Trial, Effect, Interval, P, Adjusted, Margin, Test, N string
-	Verdict                                                                             chip
-	Gates                                                                               bool
-	Bar                                                                                 *effectBar
+	Title, Note, Power, Baseline, New, Effect, Interval, P, Adjusted, Margin, Test, N string
+	Verdict                                                                           chip
+	Gates                                                                             bool
+	Bar                                                                               *effectBar
 }
 
-// effectBar is a change against none and against the loss one can bear: x
+// effectBar is a change against none and against the tolerated loss: x
 // coordinates in a box 136 wide. What is better lies to the right.
 type effectBar struct{ Class, Zero, Margin, Low, High, Value, Words string }
 
 type driftView struct {
-	Kind, Baseline, Trial, P, Adjusted string
-	Moved                              bool
+	Kind, Baseline, New, P, Adjusted string
+	Moved                            bool
 }
 
 type comparedTask struct {
 	ID, Title, Pair, Class, Outcome, Order, Rank, Sign, Colour, Evidence, P, Adjusted, Known, Href string
-	Baseline, Trial                                                                                sharedCell
+	Baseline, New                                                                                  sharedCell
 }
 
 // sharedCell is a share of trials, coloured as in the heat map of a report.
@@ -124,15 +127,15 @@ type knownView struct {
 func pairViewOf(p compare.Pair) pairView {
 	v := pairView{
 		Name: brief(pairName(p), 160), Sentence: clip(p.Sentence, 600), Verdict: chipOf(p.Verdict), Counts: classCounts(p.Tasks),
-		Episodes: pairCounts(p), Simulated: p.Baseline.Simulated || p.Trial.Simulated,
-		Meta: brief(join(" · ", p.Trial.Agent, join("/", p.Trial.Provider, p.Trial.Model), p.Trial.OutputMode, p.Trial.PromptProfile), 200),
+		Episodes: pairCounts(p), Simulated: p.Baseline.Simulated || p.New.Simulated,
+		Meta: brief(join(" · ", p.New.Agent, join("/", p.New.Provider, p.New.Model), p.New.OutputMode, p.New.PromptProfile), 200),
 	}
 	for _, m := range p.Metrics {
 		v.Metrics = append(v.Metrics, metricViewOf(m))
 	}
 	for _, d := range drifts(p.Drift) {
 		v.Drift = append(v.Drift, driftView{
-			Kind: brief(string(d.Kind), 40), Baseline: ofEpisodes(d.Baseline, d.BaselineOf), Trial: ofEpisodes(d.Trial, d.TrialOf),
+			Kind: brief(string(d.Kind), 40), Baseline: ofEpisodes(d.Baseline, d.BaselineOf), New: ofEpisodes(d.New, d.NewOf),
 			P: chance(d.P), Adjusted: chance(d.Adjusted), Moved: d.Moved,
 		})
 	}
@@ -144,7 +147,7 @@ func ofEpisodes(k, n int) string { return thousands(int64(k)) + " of " + thousan
 func metricViewOf(m compare.Metric) metricView {
 	v := metricView{
 		Title: clip(m.Title, 100), Note: clip(m.Note, 400), Power: clip(m.Power, 400), Test: clip(m.Test, 200), Gates: m.Gates,
-		Baseline: inUnit(m.Unit, m.Baseline), Trial: inUnit(m.Unit, m.Trial), Effect: change(m), Interval: changeInterval(m),
+		Baseline: inUnit(m.Unit, m.Baseline), New: inUnit(m.Unit, m.New), Effect: change(m), Interval: changeInterval(m),
 		P: chance(m.P), Adjusted: chance(m.Adjusted), N: fmt.Sprintf("%s of %s", thousands(int64(m.N)), plural(m.Clusters, "task")),
 		Verdict: chipOf(m.Verdict), Bar: effectBarOf(m),
 	}
@@ -243,7 +246,7 @@ func (v *comparePage) tasks(c compare.Comparison, anchors map[*compare.Task]stri
 		}
 		if t.Known != nil && len(v.Known) < maxKnownRows {
 			v.Known = append(v.Known, knownView{
-				Task: brief(t.ID, 60), Pair: pair, Was: trials(t.Baseline) + " → " + trials(t.Trial), Class: string(t.Class), Owner: brief(t.Known.Owner, 80),
+				Task: brief(t.ID, 60), Pair: pair, Was: trials(t.Baseline) + " → " + trials(t.New), Class: string(t.Class), Owner: brief(t.Known.Owner, 80),
 				Expires: brief(t.Known.Expires, 20), Reason: clip(t.Known.Reason, 200), Expired: t.Known.Expired,
 			})
 		}
@@ -262,7 +265,7 @@ func comparedTaskOf(t taskOf, pair, href string) comparedTask {
 	v := comparedTask{
 		ID: brief(t.ID, 60), Title: brief(t.Title, 120), Pair: pair, Class: string(t.Class), Order: strconv.Itoa(slices.Index(changedFirst(), string(t.Class))),
 		Evidence: clip(t.Evidence, 300), P: chance(&t.P), Adjusted: chance(&t.Adjusted), Rank: strconv.FormatFloat(t.Adjusted, 'g', 6, 64),
-		Baseline: shareCell(t.Baseline), Trial: shareCell(t.Trial), Href: href,
+		Baseline: shareCell(t.Baseline), New: shareCell(t.New), Href: href,
 	}
 	v.Sign, v.Colour = classSign(t.Class)
 	if slices.Contains(changedClasses(), t.Class) {
@@ -306,7 +309,7 @@ func shareCell(t stat.Trials) sharedCell {
 // compareFacts are the rules in force.
 func compareFacts(c compare.Comparison) (facts []fact) {
 	r := c.Rules
-	bounds := []string{"solved tasks " + trimmed(100*r.MaxDrop, 2) + " pts", "valid outputs " + trimmed(100*r.MaxInvalid, 2) + " pts"}
+	bounds := []string{"solved tasks " + trimmed(100*r.MaxDrop, 2) + " pts", "contract-valid outputs " + trimmed(100*r.MaxInvalid, 2) + " pts"}
 	for _, b := range []struct {
 		name string
 		max  float64
@@ -317,7 +320,7 @@ func compareFacts(c compare.Comparison) (facts []fact) {
 	}
 	for _, f := range []fact{
 		{"False alarms", fmt.Sprintf("at most %s over all gating metrics and pairs together, one-sided", percent(r.Alpha))},
-		{"Margins", "a loss one is ready to bear: " + strings.Join(bounds, ", ")},
+		{"Margins", "largest tolerated loss: " + strings.Join(bounds, ", ")},
 		{"Changed tasks", string(r.Changed)},
 		{"Known-flaky list", plural(len(r.Flaky), "task")},
 	} {

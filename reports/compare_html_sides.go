@@ -11,17 +11,17 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
-// SidesOf returns one episode of a comparison, of the baseline or of the run on
-// trial: its rows, and what was said in it, whose Missing says why where nothing can
-// be had. ok is false where there are no rows. It is called from one goroutine, for
+// SidesOf returns one episode of a comparison, of the baseline or of the new run:
+// its rows, and what was said in it, whose Missing says why if nothing is
+// available. ok is false where there are no rows. It is called from one goroutine, for
 // the baseline first, and for each run in the ledger's order.
-type SidesOf func(trial bool, task, candidate string, n int) (rows ledger.EpisodeRows, said Detail, ok bool)
+type SidesOf func(isNew bool, task, candidate string, n int) (rows ledger.EpisodeRows, said Detail, ok bool)
 
 // sidesView is a trial of a task on both sides, turn by turn.
 type sidesView struct {
 	Anchor, Task, Title, Class, Sign, Colour, Pair, Evidence, Words string
 	Open                                                            bool
-	Baseline, OnTrial                                               sideView
+	Baseline, New                                                   sideView
 	Rows                                                            []sidesRow
 	More                                                            string
 	// Prompts are the numbers of the system prompts the two were sent, where these
@@ -38,11 +38,11 @@ type sideView struct {
 	system                                    int // the first one sent; 0 where unknown
 }
 
-// sidesRow are two turns; Parts says in what they differ, on the first row that does.
+// sidesRow are two turns; First says in what they differ, on the first row that does.
 type sidesRow struct {
-	N               int
-	Baseline, Trial *turnView
-	Parts           string
+	N             int
+	Baseline, New *turnView
+	First         string
 }
 
 // sidesBuilder shows the episodes most worth it.
@@ -66,7 +66,7 @@ type wantedSides struct {
 func sidesOf(c compare.Comparison, of SidesOf) (*sidesBuilder, error) {
 	b := &sidesBuilder{systems: &systems{by: map[string]int{}, size: maxSaid - maxPromptsOfSides}, budget: maxSaidOfSides, anchors: map[*compare.Task]string{}}
 	if of == nil {
-		b.left = "The episodes of the two runs are not at hand: cupel show has them."
+		b.left = "The episodes are not available here: use cupel show."
 		return b, nil
 	}
 	more := b.choose(c)
@@ -107,7 +107,7 @@ func (b *sidesBuilder) choose(c compare.Comparison) (more int) {
 		if !slices.Contains(changedClasses(), t.Class) {
 			continue
 		}
-		i := slices.IndexFunc(t.Episodes, func(e compare.EpisodePair) bool { return e.BaselineID != "" && e.TrialID != "" })
+		i := slices.IndexFunc(t.Episodes, func(e compare.EpisodePair) bool { return e.BaselineID != "" && e.NewID != "" })
 		switch {
 		case i < 0:
 		case len(b.wanted) == maxSides:
@@ -122,27 +122,29 @@ func (b *sidesBuilder) choose(c compare.Comparison) (more int) {
 // read reads the episodes of one run, in its order. What may be said is shared out
 // evenly: what one episode does not need the next ones may have.
 func (b *sidesBuilder) read(side int, of SidesOf) {
-	name := func(w *wantedSides) string { return [2]string{w.pair.Baseline.Name, w.pair.Trial.Name}[side] }
+	name := func(w *wantedSides) string { return [2]string{w.pair.Baseline.Name, w.pair.New.Name}[side] }
 	order := slices.Clone(b.wanted)
 	slices.SortStableFunc(order, func(a, b *wantedSides) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(name(a), name(b)), cmp.Compare(a.episode.Trial, b.episode.Trial))
 	})
 	for i, w := range order {
 		rows, said, ok := of(side == 1, w.ID, name(w), w.episode.Trial)
-		if id := [2]string{w.episode.BaselineID, w.episode.TrialID}[side]; !ok || rows.Episode.EpisodeID != id {
+		if id := [2]string{w.episode.BaselineID, w.episode.NewID}[side]; !ok || rows.Episode.EpisodeID != id {
 			w.lost = true
 			continue
 		}
 		left := len(order)*(2-side) - i
-		w.halves[side] = b.half(side, rows, said, b.budget/left)
+		w.halves[side] = b.half([2]string{w.pair.Labels.Baseline, w.pair.Labels.New}[side], rows, said, b.budget/left)
 	}
 }
 
-// half is one side of an episode pair; room is what may be said.
-func (b *sidesBuilder) half(side int, rows ledger.EpisodeRows, said Detail, room int) sideView {
+// half is one side of an episode pair, with its label; room is what may be said.
+func (b *sidesBuilder) half(label string, rows ledger.EpisodeRows, said Detail, room int) sideView {
 	e := episodeOf(&rows.Episode)
 	v := transcript(e, rows, rows.Episode.ErrorText)
-	v.Candidate = [2]string{"baseline", "on trial"}[side] + " · " + v.Candidate
+	if label != rows.Episode.Candidate { // of two runs
+		v.Candidate = label + " · " + v.Candidate
+	}
 	if said.Missing == "" {
 		s := &saying{left: min(maxSaid, room), systems: b.systems}
 		whole := s.left
@@ -184,7 +186,7 @@ func (b *sidesBuilder) render(i int, w *wantedSides, room int) (template.HTML, e
 			return template.HTML(text.String()), nil
 		}
 		for _, r := range v.Rows {
-			for _, t := range []*turnView{r.Baseline, r.Trial} {
+			for _, t := range []*turnView{r.Baseline, r.New} {
 				if t != nil {
 					t.Said = nil
 				}
@@ -199,7 +201,7 @@ func (w *wantedSides) view(anchor string) sidesView {
 	e := w.episode
 	v := sidesView{
 		Anchor: anchor, Task: brief(w.ID, 60), Title: brief(w.Title, 120), Class: string(w.Class), Pair: brief(pairName(*w.pair), 120),
-		Evidence: clip(w.Evidence, 300), Words: clip(episodeWords(e), 400), Baseline: w.halves[0], OnTrial: w.halves[1],
+		Evidence: clip(w.Evidence, 300), Words: clip(episodeWords(e), 400), Baseline: w.halves[0], New: w.halves[1],
 	}
 	v.Sign, v.Colour = classSign(w.Class)
 	left, right := w.halves[0].turns, w.halves[1].turns
@@ -209,10 +211,10 @@ func (w *wantedSides) view(anchor string) sidesView {
 			r.Baseline = &left[i]
 		}
 		if i < len(right) {
-			r.Trial = &right[i]
+			r.New = &right[i]
 		}
 		if i+1 == e.Turn {
-			r.Parts = "Here they part: " + clip(e.What, 300)
+			r.First = "First difference: " + clip(e.What, 300)
 		}
 		v.Rows = append(v.Rows, r)
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// sidesFixture has an episode for every id that the fixture names: on trial the
-// third turn repeats the call instead of answering.
-func sidesFixture(trial bool, task, candidate string, n int) (rows ledger.EpisodeRows, said Detail, ok bool) {
+// sidesFixture has an episode for every id that the fixture names: in the new run
+// the third turn repeats the call instead of answering.
+func sidesFixture(isNew bool, task, candidate string, n int) (rows ledger.EpisodeRows, said Detail, ok bool) {
 	side, prompt := "B", "You are a careful agent.\n"
-	if trial {
+	if isNew {
 		side, prompt = "T", "You are a bounded agent controller.\n"
 	}
 	key := ledger.Key{EpisodeID: fmt.Sprint(side, n), TaskID: task, Candidate: candidate, Trial: int32(n)}
@@ -39,7 +39,7 @@ func sidesFixture(trial bool, task, candidate string, n int) (rows ledger.Episod
 	}
 	add("tool", "today_range", "", `{"start_date":"2026-05-13","end_date":"2026-05-13"}`)
 	add("tool", "get_counts", `"label":"angry"`, `{"label":"angry","value":427}`)
-	if trial {
+	if isNew {
 		for range 3 {
 			add("tool", "get_counts", `"label":"angry"`, `{"label":"angry","value":427}`)
 		}
@@ -67,7 +67,7 @@ func shownComparison() compare.Comparison {
 		t := &c.Pairs[0].Tasks[i]
 		if t.Class != stat.StablePass && t.Class != stat.StableFail && t.Class != stat.Unknown {
 			t.Episodes = []compare.EpisodePair{{
-				Trial: 1, BaselineID: "B1", TrialID: "T1", BaselineEnded: "answered", TrialEnded: "stopped: thrash", Turn: 3, What: "baseline: respond; trial: tool get_counts",
+				Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: "answered", NewEnded: "stopped: thrash", Turn: 3, What: "baseline: respond; new: tool get_counts",
 			}}
 		}
 	}
@@ -89,7 +89,7 @@ func TestComparePage(t *testing.T) {
 		require.True(t, known[id], id)
 	}
 	head := page[:strings.Index(page, "</h1>")]
-	require.Contains(t, head, "Regression: strong solves 15.6 points less", "the verdict comes first")
+	require.Contains(t, head, "Regression: strong solves 15.6 points fewer than the baseline", "the verdict comes first")
 	require.Contains(t, head, `class="chip fail"`)
 
 	rows := regexp.MustCompile(`<tr data-task="([^"]*)" data-class="([^"]*)"(?: data-outcome="([^"]*)")?>`).FindAllStringSubmatch(page, -1)
@@ -104,13 +104,13 @@ func TestComparePage(t *testing.T) {
 	require.Contains(t, page, "ann@example.org, until 2026-12-31: clock skew, issue 12")
 	require.Contains(t, page, "expired: gates again")
 	require.Contains(t, page, "8 of 11 tasks changed or may have")
-	for _, part := range []string{"-15.6 pts", "-22.1 to -9", "A loss of 6 points would have been seen.", "checks of G01, G02", "misleads", "2 of 135", "moved"} {
+	for _, part := range []string{"-15.6 pts", "-22.1 to -9", "A loss of 6 points would have been detected.", "checks of G01, G02", "misleads", "2 of 135", "changed"} {
 		require.Contains(t, page, part)
 	}
 
 	require.Equal(t, 5, strings.Count(page, `class="grp sides-of"`))
 	require.Equal(t, 5, strings.Count(page, `class="pair sides diverges" data-turn="3"`), "marked once a pair")
-	require.Equal(t, 5, strings.Count(page, "Here they part: baseline: respond; trial: tool get_counts"))
+	require.Equal(t, 5, strings.Count(page, "First difference: baseline: respond; new: tool get_counts"))
 	require.Contains(t, page, `<a href="#side-1"><bdi>G04</bdi></a>`)
 	require.Contains(t, page, "&#34;value&#34;: 427", "an observation")
 	require.Contains(t, page, `Their system prompts differ: <a href="#system-1">1</a> and <a href="#system-2">2</a>.`)
@@ -125,14 +125,14 @@ func TestComparePageWithoutSides(t *testing.T) {
 		sides SidesOf
 		want  string
 	}{
-		"no runs": {nil, "are not at hand: cupel show has them"},
-		"rows only": {func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
-			rows, _, _ := sidesFixture(trial, task, candidate, n)
+		"no runs": {nil, "are not available here: use cupel show"},
+		"rows only": {func(isNew bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
+			rows, _, _ := sidesFixture(isNew, task, candidate, n)
 			return rows, Detail{Missing: "the run was live"}, true
 		}, "Prompts and outputs are left out for 10 episodes: the run was live."},
 		"gone": {func(bool, string, string, int) (r ledger.EpisodeRows, d Detail, ok bool) { return r, d, false }, "5 tasks more that changed are not shown here"},
-		"others": {func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
-			rows, said, _ := sidesFixture(trial, task, candidate, n)
+		"others": {func(isNew bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
+			rows, said, _ := sidesFixture(isNew, task, candidate, n)
 			rows.Episode.EpisodeID = "other"
 			return rows, said, true
 		}, "5 tasks more that changed are not shown here"},
@@ -146,18 +146,18 @@ func TestComparePageWithoutSides(t *testing.T) {
 	}
 	page := comparePageOf(t, compare.Comparison{Verdict: Inconclusive}, nil)
 	inert(t, page)
-	require.Contains(t, page, "Nothing: both were made of the same.")
+	require.Contains(t, page, "None: both have the same configuration.")
 }
 
 // Sides are asked for run by run, each in its order, whatever the classes.
 func TestSidesAreReadInOrder(t *testing.T) {
 	c := shownComparison()
 	c.Pairs = append(c.Pairs, c.Pairs[0])
-	c.Pairs[2].Baseline.Name, c.Pairs[2].Trial.Name = "a", "z"
+	c.Pairs[2].Baseline.Name, c.Pairs[2].New.Name = "a", "z"
 	var asked []string
-	_ = comparePageOf(t, c, func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
-		asked = append(asked, fmt.Sprint(trial, " ", task, " ", candidate))
-		return sidesFixture(trial, task, candidate, n)
+	_ = comparePageOf(t, c, func(isNew bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
+		asked = append(asked, fmt.Sprint(isNew, " ", task, " ", candidate))
+		return sidesFixture(isNew, task, candidate, n)
 	})
 	require.Len(t, asked, 20)
 	require.IsIncreasing(t, asked)
@@ -189,25 +189,25 @@ func TestEffectBars(t *testing.T) {
 // nothing but text.
 func TestComparePageOfHostileRuns(t *testing.T) {
 	evil := "<script>alert(1)</script>\x00\x1b[2J\u202e\u2028'\"&" + strings.Repeat(`"`, 3000)
-	c := compare.Comparison{Verdict: Fail, Headline: evil, Notes: []string{evil, evil}, Differences: []compare.Difference{{What: evil, Where: evil, Baseline: evil, Trial: evil}}}
-	c.Baseline.RunID, c.Baseline.Suite, c.Trial.Mode = evil, evil, evil
+	c := compare.Comparison{Verdict: Fail, Headline: evil, Notes: []string{evil, evil}, Differences: []compare.Difference{{What: evil, Where: evil, Baseline: evil, New: evil}}}
+	c.Baseline.RunID, c.Baseline.Suite, c.New.Mode = evil, evil, evil
 	p := compare.Pair{Sentence: evil, Verdict: Fail, Metrics: []compare.Metric{{Title: evil, Unit: evil, Note: evil, Power: evil, Test: evil}}, Drift: []compare.Drift{{Kind: "x<y>", Baseline: 1}}}
-	p.Baseline.Name, p.Trial.Name = evil, evil
+	p.Baseline.Name, p.New.Name = evil, evil
 	for i := range 3000 {
 		p.Tasks = append(p.Tasks, compare.Task{
 			ID: fmt.Sprint(evil, i), Title: evil, Class: stat.NewlyBroken, Evidence: evil, Known: &compare.KnownFlaky{Owner: evil, Reason: evil, Expires: evil},
-			Episodes: []compare.EpisodePair{{Trial: 1, BaselineID: "B1", TrialID: "T1", BaselineEnded: evil, TrialEnded: evil, Turn: 1, What: evil}},
+			Episodes: []compare.EpisodePair{{Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: evil, NewEnded: evil, Turn: 1, What: evil}},
 		})
 	}
 	c.Pairs = []compare.Pair{p}
-	page := comparePageOf(t, c, func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
-		rows, said, _ := sidesFixture(trial, task, candidate, n)
-		said.System = strings.Repeat(evil, 100) + fmt.Sprint(trial, task)
+	page := comparePageOf(t, c, func(isNew bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
+		rows, said, _ := sidesFixture(isNew, task, candidate, n)
+		said.System = strings.Repeat(evil, 100) + fmt.Sprint(isNew, task)
 		for i := range said.Turns {
 			said.Turns[i].Output, said.Turns[i].Failed, said.Turns[i].Steps[0] = strings.Repeat(evil, 20), evil, DetailStep{Tool: evil, Args: evil, Question: evil, Result: evil, Outcome: evil}
 			said.Turns[i].Prompt = []Message{{Role: evil, Text: strings.Repeat(evil, 30)}}
 			rows.Turns[i].NextActionName, rows.Turns[i].Violations = evil, []string{evil}
-			if !trial && i == 1 {
+			if !isNew && i == 1 {
 				said.Turns = said.Turns[:2]
 				break
 			}
@@ -228,9 +228,9 @@ func TestComparePageReportsWriteErrors(t *testing.T) {
 
 // Why nothing was kept is text of others: it can neither reorder a line nor hide.
 func TestComparePageWithHostileReasons(t *testing.T) {
-	page := comparePageOf(t, shownComparison(), func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
-		rows, said, ok := sidesFixture(trial, task, candidate, n)
-		if !trial {
+	page := comparePageOf(t, shownComparison(), func(isNew bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
+		rows, said, ok := sidesFixture(isNew, task, candidate, n)
+		if !isNew {
 			said = Detail{Missing: "gone\u202e\u2066<b>"}
 		}
 		return rows, said, ok

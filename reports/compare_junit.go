@@ -9,17 +9,21 @@ import (
 )
 
 // CompareJUnit writes one test suite for each pair of candidates, and in it one
-// test case for each metric that gates and one for each task. A metric fails by its
+// test case for each gating metric and one for each task. A metric fails by its
 // verdict, and is skipped where it is inconclusive. A newly broken task fails; one
 // on the known-flaky list is skipped, with its owner, until the entry expires; one
 // without a trial on both sides is skipped. Any other task passes: flaky is not
 // broken, and what always failed is no regression.
 func CompareJUnit(w io.Writer, c compare.Comparison) error {
-	all := junitSuites{Name: clip("regression of "+c.Trial.Suite, 200), Time: seconds(0)}
+	all := junitSuites{Name: clip("regression of "+c.New.Suite, 200), Time: seconds(0)}
 	for _, p := range c.Pairs {
-		s := junitSuite{Name: clip(pairName(p), 200), Time: seconds(0), Properties: []junitProperty{
-			{"baseline", clip(c.Baseline.RunID, 100)}, {"trial", clip(c.Trial.RunID, 100)}, {"verdict", word(p.Verdict)}, {"reason", clip(p.Sentence, 600)},
-		}}
+		s := junitSuite{Name: clip(pairName(p), 200), Time: seconds(0)}
+		if c.OneRun {
+			s.Properties = append(s.Properties, junitProperty{"run", clip(c.New.RunID, 100)})
+		} else {
+			s.Properties = append(s.Properties, junitProperty{"baseline", clip(c.Baseline.RunID, 100)}, junitProperty{"new", clip(c.New.RunID, 100)})
+		}
+		s.Properties = append(s.Properties, junitProperty{"verdict", word(p.Verdict)}, junitProperty{"reason", clip(p.Sentence, 600)})
 		for _, d := range c.Differences {
 			what, how := differenceWords(d)
 			s.Properties = append(s.Properties, junitProperty{"differs: " + what, how})
@@ -40,7 +44,7 @@ func CompareJUnit(w io.Writer, c compare.Comparison) error {
 	return nil
 }
 
-// metric adds a case for a metric that gates, a property for one that does not.
+// metric adds a case for a gating metric, a property for any other.
 func (s *junitSuite) metric(m compare.Metric) {
 	why := clip(metricWhy(m), 800)
 	if !m.Gates {

@@ -17,15 +17,16 @@ func CompareMarkdown(w io.Writer, c compare.Comparison) error {
 	b := &budget{left: maxMarkdown}
 	b.line("### %s %s", sign(c.Verdict), md(clip(c.Headline, 300)))
 	b.line("")
-	b.line("Baseline %s  ", md(sideLine(c.Baseline)))
-	b.line("On trial %s", md(sideLine(c.Trial)))
+	for _, r := range runsOf(c) {
+		b.line("%s %s  ", r.Name, md(r.Line))
+	}
 	b.line("")
 	for _, p := range c.Pairs {
-		b.line("- %s **%s**: %s%s", sign(p.Verdict), md(brief(pairName(p), 160)), md(clip(p.Sentence, 600)), simulated(p.Trial.Simulated))
+		b.line("- %s **%s**: %s%s", sign(p.Verdict), md(brief(pairName(p), 160)), md(clip(p.Sentence, 600)), simulated(p.New.Simulated))
 	}
 	b.line("")
 	b.differences(c.Differences)
-	b.metrics(c.Pairs)
+	b.metrics(c)
 	for _, n := range c.Notes {
 		b.line("> %s  ", md(clip(n, 400)))
 	}
@@ -58,7 +59,7 @@ func (b *budget) differences(list []compare.Difference) {
 		return
 	}
 	b.line("")
-	b.fold(fmt.Sprintf("What differs in the making: %d", len(list)), func() {
+	b.fold(fmt.Sprintf("Configuration differences: %d", len(list)), func() {
 		for _, d := range list {
 			what, how := differenceWords(d)
 			b.line("- %s: %s", md(what), md(how))
@@ -67,17 +68,18 @@ func (b *budget) differences(list []compare.Difference) {
 	})
 }
 
-func (b *budget) metrics(pairs []compare.Pair) {
-	b.line("| Candidate | Metric | Baseline | On trial | Change | Interval | p, adjusted | Margin | Verdict |")
+func (b *budget) metrics(c compare.Comparison) {
+	heads := headings(c)
+	b.line("| Candidate | Metric | %s | %s | Change | Interval | p, adjusted | Margin | Verdict |", md(heads.Baseline), md(heads.New))
 	b.line("|:--|:--|--:|--:|--:|--:|--:|--:|:--|")
-	for _, p := range pairs {
+	for _, p := range c.Pairs {
 		name := md(brief(pairName(p), 80))
 		for _, m := range p.Metrics {
 			verdict, title := "–", md(m.Title)
 			if m.Gates {
 				verdict, title = sign(m.Verdict)+" "+word(m.Verdict), "**"+title+"**"
 			}
-			b.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", name, title, md(inUnit(m.Unit, m.Baseline)), md(inUnit(m.Unit, m.Trial)),
+			b.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", name, title, md(inUnit(m.Unit, m.Baseline)), md(inUnit(m.Unit, m.New)),
 				md(change(m)), md(changeInterval(m)), md(chance(m.Adjusted)), md(margin(m)), verdict)
 			name = ""
 		}

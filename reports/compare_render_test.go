@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -59,6 +60,53 @@ func TestCompareJSONReadsBack(t *testing.T) {
 	require.Equal(t, comparisonFixture(), c)
 }
 
+// Where two candidates of one run are compared, every output calls them by their
+// names; where two runs are, it says baseline and new.
+func TestCompareNamesTheSides(t *testing.T) {
+	renderers := append(compareRenderers(), compareRenderer{"compare.html", func(w io.Writer, c compare.Comparison) error { return CompareHTML(w, c, sidesFixture) }})
+	for _, r := range renderers {
+		if r.name == "compare.json" { // its keys are the same for both
+			continue
+		}
+		t.Run(r.name, func(t *testing.T) {
+			one := saidIn(compareText(t, r.render, oneRunFixture()))
+			require.Contains(t, one, "strong")
+			require.Contains(t, one, "weak")
+			require.NotRegexp(t, `(?i)baseline|\bnew\b|on trial|\bbefore\b|\bnow\b`, one)
+			two := saidIn(compareText(t, r.render, comparisonFixture()))
+			require.Contains(t, strings.ToLower(two), "baseline")
+			require.NotRegexp(t, `(?i)on trial|the trial\b|\bbefore\b|\bnow\b|valid_json`, two)
+		})
+	}
+	for _, one := range []string{
+		compareText(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 80) }, oneRunFixture()),
+		compareText(t, CompareMarkdown, oneRunFixture()),
+	} {
+		require.Regexp(t, `(?m)(Metric|candidate).* strong.* weak.* [cC]hange`, one)
+	}
+
+	require.Equal(t, []string{"contract_valid", "contract_\n  valid", "solv…\n  x"}, []string{metricName("contract_valid", 14), metricName("contract_valid", 10), metricName("solved_x", 5)})
+	several := oneRunFixture()
+	several.Pairs = append(several.Pairs, several.Pairs[0])
+	several.Pairs[1].Labels, several.Pairs[1].Baseline.Name, several.Pairs[1].New.Name = compare.Names{Baseline: "a", New: "b"}, "a", "b"
+	require.Equal(t, compare.Names{Baseline: "First", New: "Second"}, headings(several))
+	require.Contains(t, compareText(t, CompareMarkdown, several), "| First | Second | Change |")
+}
+
+var (
+	pageCode = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>`)
+	pageTags = regexp.MustCompile(`<[^>]*>`)
+)
+
+// saidIn is an output without the code and the tags of a page.
+func saidIn(out string) string {
+	if !strings.HasPrefix(out, "<!doctype html>") {
+		return out
+	}
+	text := pageTags.ReplaceAllString(pageCode.ReplaceAllString(out, ""), " ")
+	return strings.ReplaceAll(text, "1 new message", "1 message") // of a prompt
+}
+
 // What a terminal of 80 columns shows fits it.
 func TestCompareSummaryFits(t *testing.T) {
 	for line := range strings.Lines(compareText(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 80) }, comparisonFixture())) {
@@ -86,7 +134,7 @@ func TestCompareWords(t *testing.T) {
 	require.Equal(t, "0.0001", chance(new(0.0001)))
 	require.Equal(t, "none", classCounts(nil))
 	require.Equal(t, "1 metric", plural(1, metricTitle(compare.Metric{})))
-	require.Equal(t, "trial 2: none → ok", episodeWords(compare.EpisodePair{Trial: 2, TrialID: "x", TrialEnded: "ok"}))
+	require.Equal(t, "trial 2: none → ok", episodeWords(compare.EpisodePair{Trial: 2, NewID: "x", NewEnded: "ok"}))
 }
 
 // Class decides what a task is in JUnit; the list excuses until it expires.
@@ -126,14 +174,14 @@ func TestCompareJUnitCases(t *testing.T) {
 // hostileComparison has payloads in all text, and more of everything than fits.
 func hostileComparison(payload string, many int) compare.Comparison {
 	c := comparisonFixture()
-	c.Headline, c.Baseline.RunID, c.Trial.RunID, c.Baseline.Suite, c.Trial.Suite, c.Trial.Mode, c.Trial.Started, c.Trial.CodeVersion, c.Trial.Status = payload, payload, payload, payload, payload, payload, payload, payload, payload
+	c.Headline, c.Baseline.RunID, c.New.RunID, c.Baseline.Suite, c.New.Suite, c.New.Mode, c.New.Started, c.New.CodeVersion, c.New.Status = payload, payload, payload, payload, payload, payload, payload, payload, payload
 	c.Notes = []string{payload}
 	for i := range c.Differences {
-		c.Differences[i].Where, c.Differences[i].Baseline, c.Differences[i].Trial = payload, payload, payload
+		c.Differences[i].Where, c.Differences[i].Baseline, c.Differences[i].New = payload, payload, payload
 	}
 	known := &compare.KnownFlaky{Task: payload, Candidate: payload, Owner: payload, Expires: payload, Reason: payload}
 	p := &c.Pairs[0]
-	p.Baseline.Name, p.Trial.Name, p.Sentence = payload, payload, payload
+	p.Baseline.Name, p.New.Name, p.Sentence = payload, payload, payload
 	for i := range p.Metrics {
 		p.Metrics[i].Name, p.Metrics[i].Title, p.Metrics[i].Note, p.Metrics[i].Power, p.Metrics[i].Test = payload, payload, payload, payload, payload
 	}
@@ -144,7 +192,7 @@ func hostileComparison(payload string, many int) compare.Comparison {
 			t.Known = known
 		}
 		for j := range t.Episodes {
-			t.Episodes[j] = compare.EpisodePair{Trial: 1, BaselineID: payload, TrialID: payload, BaselineEnded: payload, TrialEnded: payload, Turn: 1, What: payload}
+			t.Episodes[j] = compare.EpisodePair{Trial: 1, BaselineID: payload, NewID: payload, BaselineEnded: payload, NewEnded: payload, Turn: 1, What: payload}
 		}
 	}
 	for range many {
@@ -188,7 +236,7 @@ func TestCompareHostileText(t *testing.T) {
 
 // However large the runs, a comment stays a comment and a step shows ten remarks.
 func TestCompareIsBounded(t *testing.T) {
-	c := hostileComparison(strings.Repeat("a long text of nobody's making | ", 300), 2000)
+	c := hostileComparison(strings.Repeat("a long text of an unknown author | ", 300), 2000)
 	text := compareText(t, CompareMarkdown, c)
 	require.Less(t, len(text), 60_000)
 	require.Contains(t, text, "left out to stay below the size of a comment")

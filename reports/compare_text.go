@@ -16,14 +16,15 @@ import (
 const maxTextTasks = 8
 
 // CompareSummary writes a comparison for a terminal of the given width in columns,
-// without colour: the verdict, what differs in the making, the metrics, the tasks
-// that changed with what speaks for it. Width 0 means the output is no terminal:
+// without colour: the verdict, the configuration differences, the metrics, the tasks
+// that changed with the evidence. Width 0 means the output is no terminal:
 // lines are not shortened.
 func CompareSummary(w io.Writer, c compare.Comparison, width int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", clip(c.Headline, 400))
-	wrapped(&b, "baseline: ", sideLine(c.Baseline), width)
-	wrapped(&b, "on trial: ", sideLine(c.Trial), width)
+	for _, r := range runsOf(c) {
+		wrapped(&b, fmt.Sprintf("%-10s", strings.ToLower(r.Name)+":"), r.Line, width)
+	}
 	for _, d := range c.Differences {
 		what, how := differenceWords(d)
 		wrapped(&b, "differs:  ", what+": "+how, width)
@@ -43,7 +44,7 @@ func CompareSummary(w io.Writer, c compare.Comparison, width int) error {
 	return nil
 }
 
-// metricTable shortens names, no numbers, where it would be wider than the terminal.
+// metricTable shortens names, not numbers, if it would be wider than the terminal.
 func metricTable(c compare.Comparison, width int) string {
 	const longest, shortest = 200, 12
 	names := utf8.RuneCountInString(tableCorner)
@@ -67,9 +68,14 @@ func tableWidth(table string) int {
 
 // metricTableOf is the table with names of at most so many characters.
 func metricTableOf(c compare.Comparison, terminal bool, name int) string {
+	most := 40
+	if terminal {
+		most = 14
+	}
+	heads := sideNames(c, most)
 	t := table.NewWriter()
 	t.SetStyle(style(terminal))
-	t.AppendHeader(table.Row{brief(tableCorner, name), "baseline", "on trial", "change", "interval", "verdict"})
+	t.AppendHeader(table.Row{brief(tableCorner, name), heads.Baseline, heads.New, "change", "interval", "verdict"})
 	t.SetColumnConfigs([]table.ColumnConfig{
 		{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
 	})
@@ -77,14 +83,28 @@ func metricTableOf(c compare.Comparison, terminal bool, name int) string {
 		t.AppendRow(table.Row{brief(pairName(p), name), "", "", "", "", strings.ToUpper(word(p.Verdict))})
 		for _, m := range p.Metrics {
 			t.AppendRow(table.Row{
-				"  " + brief(m.Name, name-2), inUnit(m.Unit, m.Baseline), inUnit(m.Unit, m.Trial), change(m), changeInterval(m), metricVerdict(m),
+				"  " + metricName(m.Name, name-2), inUnit(m.Unit, m.Baseline), inUnit(m.Unit, m.New), change(m), changeInterval(m), metricVerdict(m),
 			})
 		}
 	}
 	return t.Render() + "\n"
 }
 
-// metricVerdict is a dash for what does not gate.
+// metricName is a metric's name in lines of at most so many characters: it is never
+// shortened where it can be broken.
+func metricName(name string, most int) string {
+	name = brief(name, 40)
+	if utf8.RuneCountInString(name) <= most {
+		return name
+	}
+	lines := strings.SplitAfter(name, "_")
+	for i := range lines {
+		lines[i] = brief(lines[i], most)
+	}
+	return strings.Join(lines, "\n  ")
+}
+
+// metricVerdict is a dash for metrics that are not gating.
 func metricVerdict(m compare.Metric) string {
 	if !m.Gates {
 		return "–"

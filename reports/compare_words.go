@@ -19,10 +19,44 @@ func changedClasses() []stat.Stability {
 
 // pairName is what both candidates are called, or the two names.
 func pairName(p compare.Pair) string {
-	if p.Baseline.Name == p.Trial.Name {
-		return p.Trial.Name
+	if p.Baseline.Name == p.New.Name {
+		return p.New.Name
 	}
-	return p.Baseline.Name + " → " + p.Trial.Name
+	return p.Baseline.Name + " → " + p.New.Name
+}
+
+// sideNames are the headings of both sides: the labels of the pairs, of at most so many
+// characters, or if these differ "first" and "second", as a pair names its candidates.
+func sideNames(c compare.Comparison, most int) compare.Names {
+	names := compare.Names{Baseline: "baseline", New: "new"}
+	for i, p := range c.Pairs {
+		if i > 0 && p.Labels != c.Pairs[0].Labels {
+			return compare.Names{Baseline: "first", New: "second"}
+		}
+		names = compare.Names{Baseline: brief(p.Labels.Baseline, most), New: brief(p.Labels.New, most)}
+	}
+	return names
+}
+
+// headings are sideNames for tables whose headings begin with a capital letter; the
+// name of a candidate stays as it is.
+func headings(c compare.Comparison) compare.Names {
+	names := sideNames(c, 40)
+	if !c.OneRun || len(c.Pairs) > 1 {
+		names.Baseline, names.New = upperFirst(names.Baseline), upperFirst(names.New)
+	}
+	return names
+}
+
+// runView is a run of a comparison.
+type runView struct{ Name, Line string }
+
+// runsOf are the runs of a comparison: one, if all candidates are of the same.
+func runsOf(c compare.Comparison) []runView {
+	if c.OneRun {
+		return []runView{{"Run", sideLine(c.New)}}
+	}
+	return []runView{{"Baseline", sideLine(c.Baseline)}, {"New", sideLine(c.New)}}
 }
 
 // sideLine says of a run what a reader of the comparison needs.
@@ -43,7 +77,7 @@ func differenceWords(d compare.Difference) (what, how string) {
 	if d.Where != "" {
 		what = d.What + " of " + brief(d.Where, 160)
 	}
-	how = clip(d.Baseline, 200) + " → " + clip(d.Trial, 200)
+	how = clip(d.Baseline, 200) + " → " + clip(d.New, 200)
 	if d.Misleads {
 		how += " (misleads)"
 	}
@@ -90,7 +124,7 @@ func signed(unit string, v *float64) string {
 // change is a metric's, with its unit: "-15.6 pts".
 func change(m compare.Metric) string { return signed(m.Unit, m.Effect) + points(m.Unit, m.Effect) }
 
-// margin is the loss of a metric that one is ready to bear.
+// margin is the tolerated loss of a metric.
 func margin(m compare.Metric) string {
 	return strings.TrimPrefix(signed(m.Unit, m.Margin), "+") + points(m.Unit, m.Margin)
 }
@@ -123,7 +157,7 @@ func chance(p *float64) string {
 
 // metricWhy says in one line what decided a gating metric.
 func metricWhy(m compare.Metric) string {
-	parts := []string{fmt.Sprintf("%s %s → %s, %s (%s)", metricTitle(m), inUnit(m.Unit, m.Baseline), inUnit(m.Unit, m.Trial), change(m), changeInterval(m))}
+	parts := []string{fmt.Sprintf("%s %s → %s, %s (%s)", metricTitle(m), inUnit(m.Unit, m.Baseline), inUnit(m.Unit, m.New), change(m), changeInterval(m))}
 	if m.P != nil {
 		parts = append(parts, fmt.Sprintf("p %s, adjusted %s", chance(m.P), chance(m.Adjusted)))
 	}
@@ -190,15 +224,15 @@ func changedTasks(tasks []compare.Task) (list []compare.Task) {
 
 // rise is the change of a task's share of passes, 0 where a side has no trial.
 func rise(t compare.Task) float64 {
-	if t.Baseline.N == 0 || t.Trial.N == 0 {
+	if t.Baseline.N == 0 || t.New.N == 0 {
 		return 0
 	}
-	return float64(t.Trial.Passed)/float64(t.Trial.N) - float64(t.Baseline.Passed)/float64(t.Baseline.N)
+	return float64(t.New.Passed)/float64(t.New.N) - float64(t.Baseline.Passed)/float64(t.Baseline.N)
 }
 
 // taskWords are what speaks for a task's class.
 func taskWords(t compare.Task) string {
-	return cmp.Or(clip(t.Evidence, 300), trials(t.Baseline)+" → "+trials(t.Trial))
+	return cmp.Or(clip(t.Evidence, 300), trials(t.Baseline)+" → "+trials(t.New))
 }
 
 // known says that a task is on the known-flaky list and does not gate.
@@ -223,7 +257,7 @@ func knownWords(k compare.KnownFlaky) string {
 	return join(": ", fmt.Sprintf("%s, %s", brief(k.Owner, 80), until), clip(k.Reason, 200))
 }
 
-// episodeWords say how a trial went on both sides, and where they part.
+// episodeWords say how a trial ended on both sides, and where they diverge.
 func episodeWords(e compare.EpisodePair) string {
 	side := func(id, ended string) string {
 		if id == "" {
@@ -231,16 +265,16 @@ func episodeWords(e compare.EpisodePair) string {
 		}
 		return brief(ended, 60)
 	}
-	text := fmt.Sprintf("trial %d: %s → %s", e.Trial, side(e.BaselineID, e.BaselineEnded), side(e.TrialID, e.TrialEnded))
+	text := fmt.Sprintf("trial %d: %s → %s", e.Trial, side(e.BaselineID, e.BaselineEnded), side(e.NewID, e.NewEnded))
 	if e.Turn > 0 {
 		text += fmt.Sprintf(", first differs at turn %d: %s", e.Turn, clip(e.What, 200))
 	}
 	return text
 }
 
-// drifts are the kinds of failure that there were any of, those that moved first.
+// drifts are the kinds of failure that there were any of, those that changed first.
 func drifts(list []compare.Drift) []compare.Drift {
-	list = slices.DeleteFunc(slices.Clone(list), func(d compare.Drift) bool { return d.Baseline == 0 && d.Trial == 0 })
+	list = slices.DeleteFunc(slices.Clone(list), func(d compare.Drift) bool { return d.Baseline == 0 && d.New == 0 })
 	slices.SortStableFunc(list, func(a, b compare.Drift) int {
 		switch {
 		case a.Moved == b.Moved:
@@ -254,12 +288,12 @@ func drifts(list []compare.Drift) []compare.Drift {
 }
 
 func driftWords(d compare.Drift) string {
-	text := fmt.Sprintf("%s %d of %d → %d of %d", d.Kind, d.Baseline, d.BaselineOf, d.Trial, d.TrialOf)
+	text := fmt.Sprintf("%s %d of %d → %d of %d", d.Kind, d.Baseline, d.BaselineOf, d.New, d.NewOf)
 	if d.P != nil {
 		text += fmt.Sprintf(", p %s, adjusted %s", chance(d.P), chance(d.Adjusted))
 	}
 	if d.Moved {
-		text += ": moved"
+		text += ": changed"
 	}
 	return text
 }
@@ -271,8 +305,8 @@ func pairCounts(p compare.Pair) string {
 		n    int
 		what string
 	}{
-		{p.BaselineOnly, "only in the baseline"}, {p.TrialOnly, "only on trial"},
-		{p.WithoutResult, "left out for lack of a result"}, {p.Known, "known to be flaky and left out of what gates"},
+		{p.BaselineOnly, "only in " + brief(p.Labels.Baseline, 60)}, {p.NewOnly, "only in " + brief(p.Labels.New, 60)},
+		{p.WithoutResult, "left out for lack of a result"}, {p.Known, "known to be flaky and left out of gating metrics"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", thousands(int64(c.n)), c.what))

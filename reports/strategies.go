@@ -72,7 +72,7 @@ type Estimate struct {
 // the same tasks.
 type Claim struct {
 	// Metric is solved, steps (of episodes that both solved), cost, elapsed, tokens,
-	// tool_calls or valid_json, which for every strategy is by its own protocol.
+	// tool_calls or contract_valid, which for every strategy is by its own protocol.
 	Metric string `json:"metric"`
 	Title  string `json:"title"`
 	// Unit is share, steps, nano-USD, us, tokens or calls.
@@ -166,7 +166,7 @@ func (r *Report) contest(rings []*ring, agents []string) Contest {
 func claimOf(m compare.Metric, first, second string) Claim {
 	c := Claim{
 		Metric: m.Name, Title: m.Title, Unit: m.Unit, HigherIsBetter: m.HigherIsBetter, First: first, Second: second,
-		FirstValue: m.Baseline, SecondValue: m.Trial, Effect: m.Effect, Interval: m.Interval, Relative: m.Relative,
+		FirstValue: m.Baseline, SecondValue: m.New, Effect: m.Effect, Interval: m.Interval, Relative: m.Relative,
 		N: m.N, Tasks: m.Clusters, P: m.P, Test: m.Test, Note: m.Note,
 	}
 	if c.Interval == nil && c.Tasks > 1 { // of a share there always is one

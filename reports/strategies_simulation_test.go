@@ -48,7 +48,7 @@ func TestSimulationFalseWins(t *testing.T) {
 					}
 				}
 			}
-			for _, metric := range []string{"solved", "steps", "cost", "elapsed", "tokens", "tool_calls", "valid_json"} {
+			for _, metric := range []string{"solved", "steps", "cost", "elapsed", "tokens", "tool_calls", "contract_valid"} {
 				iv, _ := stat.ClopperPearson(wins[metric], n, 0.99)
 				t.Logf("%-10s false wins %.4f of %d, 99 %% interval %.4f to %.4f", metric, float64(wins[metric])/float64(n), n, iv.Low, iv.High)
 				require.LessOrEqual(t, iv.Low, strategyAlpha, metric)

@@ -194,7 +194,7 @@ func TestWhatIsNoClaim(t *testing.T) {
 func TestClaimsOfAMetricAreOneFamily(t *testing.T) {
 	s := Build(research()).Strategies
 	require.Len(t, s.Groups, 2)
-	for _, metric := range []string{"solved", "steps", "cost", "elapsed", "tokens", "tool_calls", "valid_json"} {
+	for _, metric := range []string{"solved", "steps", "cost", "elapsed", "tokens", "tool_calls", "contract_valid"} {
 		var raw, adjusted []float64
 		for _, c := range s.contests() {
 			for _, k := range c.Claims {

@@ -172,7 +172,7 @@ func metricWord(metric string) string {
 		return "time"
 	case "tool_calls":
 		return "tool calls"
-	case "valid_json":
+	case "contract_valid":
 		return "valid outputs"
 	}
 	return metric

@@ -9,8 +9,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// gateAgainst prints what a run is by its criteria and what has become worse since
-// a baseline. Its exit code is the worst of both.
+// gateAgainst prints the verdict of a run by its criteria, and its comparison with a
+// baseline. Its exit code is the worst of both.
 func (p *process) gateAgainst(r reports.Report, c compare.Comparison) error {
 	worst := stat.Worst([]stat.Verdict{r.Verdict, c.Verdict})
 	out := p.prose(p.stdout)

@@ -22,9 +22,9 @@ import (
 
 // compareFormats are the single-file renderings of a comparison of two runs, by
 // suffix of -o.
-func (p *process) compareFormats(ctx context.Context, cfg config, baseline, trial string) map[string]func(io.Writer, compare.Comparison) error {
+func (p *process) compareFormats(ctx context.Context, cfg config, baseline, newRun string) map[string]func(io.Writer, compare.Comparison) error {
 	return map[string]func(io.Writer, compare.Comparison) error{
-		".html": p.compareHTML(ctx, cfg, baseline, trial),
+		".html": p.compareHTML(ctx, cfg, baseline, newRun),
 		".md":   reports.CompareMarkdown,
 		".xml":  reports.CompareJUnit,
 		".json": reports.CompareJSON,
@@ -35,25 +35,22 @@ func newCompare(p *process) *cobra.Command {
 	var outputs []string
 	var changed string
 	cmd := &cobra.Command{
-		Use:   "compare BASELINE TRIAL",
-		Short: "Say what changed from one run to another, with its evidence",
-		Long: `Compares two runs by their ledgers, paired by task and trial: what they were
-made of where that differs, every metric with the change and its interval, every
-task that broke, was fixed or is flaky, and one verdict. The first run is the
-baseline, the second is on trial.
+		Use:   "compare BASELINE NEW",
+		Short: "Compare two runs and test for regressions",
+		Long: `Compares two runs by their ledgers, paired by task and trial: configuration
+differences, every metric with the change and its interval, every task that broke,
+was fixed or is flaky, and one verdict.
 
-BASELINE and TRIAL are RUN or RUN:CANDIDATE; RUN is a run folder, a run id or its
-beginning, "latest" or "previous". Candidates of one name are paired; of two with
-different names, name both. RUN:AGENT names all candidates of a strategy, which are
-paired by provider and model. Tasks whose request, world, tools or checks are not
-what they were would mislead: the comparison is refused unless --changed says
-what to do. Section regression of cupel.yaml sets levels, margins and the
-known-flaky list.
+BASELINE and NEW are RUN or RUN:CANDIDATE; RUN is a run folder, a run id or its
+beginning, "latest" or "previous". Candidates with the same name are paired; to
+compare two with different names, name both. Two candidates of one run are called
+by their names in the output. RUN:AGENT names all candidates of a strategy, paired
+by provider and model. Tasks whose request, world, tools or checks changed are
+refused unless --changed says what to do. Section regression of cupel.yaml sets
+levels, margins and the known-flaky list: see docs/compare.md.
 
-The exit code says whether the comparison could be made; cupel gate --baseline
-turns its verdict into one. With -o it writes files instead, in the format their
-suffix names: .html, .md, .xml (JUnit) or .json; "-" followed by a suffix writes to
-standard output, as in -o -.json.`,
+Exits with 0 even if it finds a regression; cupel gate --baseline exits with the
+verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard output.`,
 		Example: `  cupel compare previous latest
   cupel compare latest:weak latest:strong
   cupel compare latest:tools latest:plan
@@ -86,7 +83,7 @@ standard output, as in -o -.json.`,
 }
 
 func changedFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "changed", "", "tasks that are not what they were: refuse, skip or keep (default refuse)")
+	cmd.Flags().StringVar(to, "changed", "", "what to do with tasks that changed between the runs: refuse, skip or keep (default refuse)")
 }
 
 // known refuses an output whose format nobody has.
@@ -165,9 +162,9 @@ func openSide(runs, text string, names []string) (s compared, err error) {
 	return s, nil
 }
 
-// compare compares two runs by today's rules. It refuses, with every reason, what
-// would mislead. candidates are those of the run on trial to compare, all if nil.
-func (p *process) compare(cfg config, baseline, trial string, candidates []string, changed string) (none compare.Comparison, err error) {
+// compare compares two runs by the current rules. It refuses, with every reason, what
+// would mislead. candidates are those of the new run to compare, all if nil.
+func (p *process) compare(cfg config, baseline, newRun string, candidates []string, changed string) (none compare.Comparison, err error) {
 	rules := cfg.Regression
 	rules.Today = p.now().UTC()
 	if changed != "" {
@@ -182,7 +179,7 @@ func (p *process) compare(cfg config, baseline, trial string, candidates []strin
 	if err != nil {
 		return none, fmt.Errorf("baseline: %w", err)
 	}
-	t, err := openSide(cfg.Runs, trial, candidates)
+	t, err := openSide(cfg.Runs, newRun, candidates)
 	if err != nil {
 		return none, err
 	}
@@ -197,7 +194,7 @@ func (p *process) compare(cfg config, baseline, trial string, candidates []strin
 	for _, side := range []struct {
 		compared
 		add func(ledger.EpisodeRows)
-	}{{b, builder.AddBaseline}, {t, builder.AddTrial}} {
+	}{{b, builder.AddBaseline}, {t, builder.AddNew}} {
 		for rows, err := range side.episodes {
 			if err != nil {
 				return none, err
@@ -219,12 +216,12 @@ func pairUp(b, t compared) ([]compare.Names, error) {
 			t.manifest.RunID, cmp.Or(strings.Join(t.names[:min(1, len(t.names))], ""), "ONE"), strings.Join(t.names, ", ")))
 	}
 	if len(b.names) == 1 && len(t.names) == 1 {
-		return []compare.Names{{Baseline: b.names[0], Trial: t.names[0]}}, nil
+		return []compare.Names{{Baseline: b.names[0], New: t.names[0]}}, nil
 	}
 	var pairs []compare.Names
 	for _, name := range t.names {
 		if slices.Contains(b.names, name) {
-			pairs = append(pairs, compare.Names{Baseline: name, Trial: name})
+			pairs = append(pairs, compare.Names{Baseline: name, New: name})
 		} else if t.chosen {
 			return nil, usage(fmt.Errorf("the baseline %s has no candidate %q; it has: %s; name one of them, as in RUN:CANDIDATE",
 				b.manifest.RunID, name, strings.Join(b.names, ", ")))
@@ -262,7 +259,7 @@ func refuse(b, t compared, differences []compare.Difference, changed compare.Cha
 	rescore := true
 	for _, d := range differences {
 		if d.Misleads {
-			how := d.Trial
+			how := d.New
 			if d.What == "request" && how != "changed" {
 				how = fmt.Sprintf("changed to %.80q", how)
 			}
@@ -273,9 +270,9 @@ func refuse(b, t compared, differences []compare.Difference, changed compare.Cha
 	if lines == nil {
 		return nil
 	}
-	lines = append(lines, "leave them out with --changed skip, or compare them all the same with --changed keep")
+	lines = append(lines, "leave them out with --changed skip, or compare them anyway with --changed keep")
 	if rescore {
-		lines = append(lines, "or score the baseline by today's checks: cupel rescore "+b.dir)
+		lines = append(lines, "or score the baseline with the current checks: cupel rescore "+b.dir)
 	}
-	return usage(fmt.Errorf("tasks are not what they were in %s, so another outcome need not be the candidate's doing:\n%s", b.manifest.RunID, strings.Join(lines, "\n")))
+	return usage(fmt.Errorf("these tasks changed since run %s, so a different outcome may not be caused by the candidate:\n%s", b.manifest.RunID, strings.Join(lines, "\n")))
 }

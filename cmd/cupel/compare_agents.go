@@ -42,13 +42,13 @@ func pairModels(b, t compared) (pairs []compare.Names, err error) {
 		if !slices.Contains(t.names, c.Name) {
 			continue
 		}
-		before, now := pick(b, c), pick(t, c)
+		left, right := pick(b, c), pick(t, c)
 		switch {
-		case len(before) > 1 || len(now) > 1 && len(before) > 0:
+		case len(left) > 1 || len(right) > 1 && len(left) > 0:
 			return nil, usage(fmt.Errorf("several candidates of %s/%s: %s against %s; name one of each, as in RUN:CANDIDATE",
-				c.Provider, c.Model, strings.Join(before, ", "), strings.Join(now, ", ")))
-		case len(before) == 1 && (before[0] != c.Name || !sameFolder(b.dir, t.dir)):
-			pairs = append(pairs, compare.Names{Baseline: before[0], Trial: c.Name})
+				c.Provider, c.Model, strings.Join(left, ", "), strings.Join(right, ", ")))
+		case len(left) == 1 && (left[0] != c.Name || !sameFolder(b.dir, t.dir)):
+			pairs = append(pairs, compare.Names{Baseline: left[0], New: c.Name})
 		}
 	}
 	if pairs == nil {

@@ -25,19 +25,19 @@ func TestStrategiesArePairedByModel(t *testing.T) {
 		return s
 	}
 	for _, tc := range []struct {
-		name            string
-		baseline, trial compared
-		want            []compare.Names
-		err             string
+		name             string
+		baseline, newRun compared
+		want             []compare.Names
+		err              string
 	}{
-		{"two strategies", side("tools"), side("plan"), []compare.Names{{Baseline: "tools-a", Trial: "plan-a"}, {Baseline: "tools-b", Trial: "plan-b"}}, ""},
-		{"a strategy and a candidate", side("tools"), side("plan-b"), []compare.Names{{Baseline: "tools-b", Trial: "plan-b"}}, ""},
+		{"two strategies", side("tools"), side("plan"), []compare.Names{{Baseline: "tools-a", New: "plan-a"}, {Baseline: "tools-b", New: "plan-b"}}, ""},
+		{"a strategy and a candidate", side("tools"), side("plan-b"), []compare.Names{{Baseline: "tools-b", New: "plan-b"}}, ""},
 		{"a candidate's name comes first", side("tools"), side("contract"), nil, "no provider and model is on both sides"},
 		{"with itself", side("tools"), side("tools"), nil, "no provider and model is on both sides"},
 		{"several of a model", side("tools"), compared{dir: dir, manifest: m, names: []string{"plan-b", "plan-b2"}, agent: true}, nil, "several candidates of sim/b: tools-b against plan-b, plan-b2"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			pairs, err := pairUp(tc.baseline, tc.trial)
+			pairs, err := pairUp(tc.baseline, tc.newRun)
 			if tc.err != "" {
 				require.ErrorContains(t, err, tc.err)
 				require.Equal(t, exitUsage, exitCode(err))

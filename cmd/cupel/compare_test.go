@@ -20,25 +20,25 @@ func TestPairUp(t *testing.T) {
 	}
 	a, b := t.TempDir(), t.TempDir()
 	for name, c := range map[string]struct {
-		baseline, trial compared
-		want            []compare.Names
-		problem         string
+		baseline, newRun compared
+		want             []compare.Names
+		problem          string
 	}{
-		"of one name":                   {side(a, false, "x", "y", "z"), side(b, false, "z", "x"), []compare.Names{{Baseline: "z", Trial: "z"}, {Baseline: "x", Trial: "x"}}, ""},
-		"one each":                      {side(a, false, "x"), side(b, false, "y"), []compare.Names{{Baseline: "x", Trial: "y"}}, ""},
-		"both chosen":                   {side(a, true, "x"), side(b, true, "y"), []compare.Names{{Baseline: "x", Trial: "y"}}, ""},
-		"one chosen":                    {side(a, false, "x", "y"), side(b, true, "y"), []compare.Names{{Baseline: "y", Trial: "y"}}, ""},
+		"of one name":                   {side(a, false, "x", "y", "z"), side(b, false, "z", "x"), []compare.Names{{Baseline: "z", New: "z"}, {Baseline: "x", New: "x"}}, ""},
+		"one each":                      {side(a, false, "x"), side(b, false, "y"), []compare.Names{{Baseline: "x", New: "y"}}, ""},
+		"both chosen":                   {side(a, true, "x"), side(b, true, "y"), []compare.Names{{Baseline: "x", New: "y"}}, ""},
+		"one chosen":                    {side(a, false, "x", "y"), side(b, true, "y"), []compare.Names{{Baseline: "y", New: "y"}}, ""},
 		"chosen, of no name there":      {side(a, false, "x", "y"), side(b, true, "z"), nil, `RUN-001 has no candidate "z"; it has: x, y; name one of them`},
 		"several chosen, one missing":   {side(a, false, "x", "y"), side(b, true, "x", "z"), nil, `has no candidate "z"`},
 		"none in common":                {side(a, false, "x", "y"), side(b, false, "z"), nil, "no candidate is in both runs"},
 		"nobody":                        {side(a, false), side(b, false, "z"), nil, "RUN-001 has none"},
-		"itself, two candidates":        {side(a, true, "x"), side(a, true, "y"), []compare.Names{{Baseline: "x", Trial: "y"}}, ""},
+		"itself, two candidates":        {side(a, true, "x"), side(a, true, "y"), []compare.Names{{Baseline: "x", New: "y"}}, ""},
 		"itself":                        {side(a, false, "x", "y"), side(a, false, "x", "y"), nil, "with itself: name two of its candidates, as in RUN:x RUN:OTHER; it has: x, y"},
 		"itself, one candidate":         {side(a, true, "x"), side(a, true, "x"), nil, "with itself"},
-		"the same elsewhere is another": {side(a, false, "x"), side(b, false, "x"), []compare.Names{{Baseline: "x", Trial: "x"}}, ""},
+		"the same elsewhere is another": {side(a, false, "x"), side(b, false, "x"), []compare.Names{{Baseline: "x", New: "x"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := pairUp(c.baseline, c.trial)
+			got, err := pairUp(c.baseline, c.newRun)
 			require.Equal(t, c.want, got)
 			if c.problem == "" {
 				require.NoError(t, err)
@@ -88,16 +88,16 @@ func TestFindRunByAge(t *testing.T) {
 func TestRefuse(t *testing.T) {
 	b := compared{dir: "runs/B", manifest: ledger.Manifest{RunID: "B", Tasks: []ledger.ManifestTask{{ID: "G01"}}}}
 	d := []compare.Difference{
-		{What: "model", Where: "strong", Baseline: "m", Trial: "n"},
-		{What: "checks", Where: "G01, G02", Baseline: "as it was", Trial: "changed", Misleads: true},
-		{What: "world", Where: "G02", Baseline: "as it was", Trial: "changed", Misleads: true},
+		{What: "model", Where: "strong", Baseline: "m", New: "n"},
+		{What: "checks", Where: "G01, G02", Baseline: "as it was", New: "changed", Misleads: true},
+		{What: "world", Where: "G02", Baseline: "as it was", New: "changed", Misleads: true},
 	}
-	require.EqualError(t, refuse(b, b, d, compare.Refuse), `tasks are not what they were in B, so another outcome need not be the candidate's doing:
+	require.EqualError(t, refuse(b, b, d, compare.Refuse), `these tasks changed since run B, so a different outcome may not be caused by the candidate:
   G01, G02: checks changed
   G02: world changed
-leave them out with --changed skip, or compare them all the same with --changed keep`)
-	require.ErrorContains(t, refuse(b, b, d[:2], compare.Refuse), "\nor score the baseline by today's checks: cupel rescore runs/B")
-	require.ErrorContains(t, refuse(b, b, []compare.Difference{{What: "request", Where: "G01", Baseline: "How many?", Trial: "How few?", Misleads: true}}, compare.Refuse), `  G01: request changed to "How few?"`)
+leave them out with --changed skip, or compare them anyway with --changed keep`)
+	require.ErrorContains(t, refuse(b, b, d[:2], compare.Refuse), "\nor score the baseline with the current checks: cupel rescore runs/B")
+	require.ErrorContains(t, refuse(b, b, []compare.Difference{{What: "request", Where: "G01", Baseline: "How many?", New: "How few?", Misleads: true}}, compare.Refuse), `  G01: request changed to "How few?"`)
 	for _, changed := range []compare.Changed{compare.Skip, compare.Keep} {
 		require.NoError(t, refuse(b, b, d, changed))
 	}

@@ -99,7 +99,7 @@ one rejected candidate rejects the run. RUN is a run folder, a run id or its
 beginning, or "latest". On GitHub Actions (GITHUB_ACTIONS=true) the verdict is
 annotated as well: errors, warnings and notices.
 
-With --baseline it also judges what became worse since that run, as cupel compare
+With --baseline it also tests for regressions against that run, as cupel compare
 does, and the worse of the two verdicts decides. A baseline that cannot be
 compared with is an error (2), never a pass.`,
 		Example: `  cupel gate latest
@@ -137,7 +137,7 @@ compared with is an error (2), never a pass.`,
 	cmd.Flags().String("config", configName, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringSliceVar(&candidates, "candidate", nil, "judge only these candidates; repeatable")
-	cmd.Flags().StringVar(&baseline, "baseline", "", "judge also what became worse since this `RUN` (or RUN:CANDIDATE)")
+	cmd.Flags().StringVar(&baseline, "baseline", "", "test also for regressions against this `RUN` (or RUN:CANDIDATE)")
 	changedFlag(cmd, &changed)
 	return cmd
 }

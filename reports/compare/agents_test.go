@@ -9,23 +9,23 @@ import (
 // Two strategies can be compared; the making names them, and the share of valid
 // outputs says that it is two measures.
 func TestTwoStrategies(t *testing.T) {
-	for _, c := range []struct{ baseline, trial, title, note string }{
+	for _, c := range []struct{ baseline, new, title, note string }{
 		{"contract", "contract", "Contract-valid first outputs", ""},
 		{"", "contract", "Contract-valid first outputs", ""},
 		{"tools", "tools", "Protocol-valid first outputs", ""},
-		{"contract", "plan", "Protocol-valid first outputs", "held to its own protocol"},
+		{"contract", "plan", "Protocol-valid first outputs", "checked against its own protocol"},
 	} {
-		t.Run(c.baseline+" "+c.trial, func(t *testing.T) {
+		t.Run(c.baseline+" "+c.new, func(t *testing.T) {
 			p := plan{candidate: "a", tasks: 6, trials: 1}
 			m := p.manifest()
 			m.Candidates = append(m.Candidates, m.Candidates[0])
-			m.Candidates[0].Agent, m.Candidates[1].Name, m.Candidates[1].Agent = c.baseline, "b", c.trial
+			m.Candidates[0].Agent, m.Candidates[1].Name, m.Candidates[1].Agent = c.baseline, "b", c.new
 			b := NewBuilder(m, m, []Names{{"a", "b"}}, Rules{})
 			p.each(b.AddBaseline)
 			q := plan{candidate: "b", tasks: 6, trials: 1}
-			q.each(b.AddTrial)
+			q.each(b.AddNew)
 			got := b.Comparison()
-			valid := metric(got.Pairs[0], "valid_json")
+			valid := metric(got.Pairs[0], "contract_valid")
 			require.Equal(t, c.title, valid.Title)
 			if c.note == "" {
 				require.Empty(t, valid.Note)
@@ -38,12 +38,12 @@ func TestTwoStrategies(t *testing.T) {
 					agents = append(agents, d)
 				}
 			}
-			if c.baseline == c.trial {
+			if c.baseline == c.new {
 				require.Empty(t, agents)
 			} else {
 				require.Len(t, agents, 1)
-				require.Equal(t, c.trial, agents[0].Trial)
-				require.Equal(t, "b", agents[0].Where)
+				require.Equal(t, c.new, agents[0].New)
+				require.Equal(t, "a and b", agents[0].Where)
 			}
 		})
 	}

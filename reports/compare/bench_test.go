@@ -29,7 +29,7 @@ func BenchmarkAdd(b *testing.B) {
 				if i%100_000 == 0 {
 					builder = NewBuilder(m, m, []Names{{"a", "a"}}, Rules{})
 				}
-				builder.AddTrial(rows)
+				builder.AddNew(rows)
 			}
 		})
 	}
@@ -40,13 +40,13 @@ func BenchmarkAdd(b *testing.B) {
 func BenchmarkComparison(b *testing.B) {
 	for _, c := range [][2]int{{60, 4}, {1000, 10}, {30_000, 5}} {
 		b.Run(fmt.Sprintf("tasks=%d/trials=%d", c[0], c[1]), func(b *testing.B) {
-			base, trial := sized("a", c[0], c[1]), sized("b", c[0], c[1])
+			base, newer := sized("a", c[0], c[1]), sized("b", c[0], c[1])
 			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
-				builder := NewBuilder(base.manifest(), trial.manifest(), []Names{{"a", "b"}}, Rules{})
+				builder := NewBuilder(base.manifest(), newer.manifest(), []Names{{"a", "b"}}, Rules{})
 				base.each(builder.AddBaseline)
-				trial.each(builder.AddTrial)
+				newer.each(builder.AddNew)
 				b.StartTimer()
 				builder.Comparison()
 			}
@@ -83,7 +83,7 @@ func TestMemoryPerEpisode(t *testing.T) {
 	before := heap()
 	p.each(func(rows ledger.EpisodeRows) {
 		rows.Episode.Answer = string(make([]byte, 2000))
-		b.AddTrial(rows)
+		b.AddNew(rows)
 	})
 	each := float64(heap()-before) / float64(p.tasks*p.trials)
 	runtime.KeepAlive(b)

@@ -6,8 +6,11 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// Names are the candidates to be compared, one of each side.
-type Names struct{ Baseline, Trial string }
+// Names are a name for each side, such as the candidates to be compared.
+type Names struct {
+	Baseline string `json:"baseline"`
+	New      string `json:"new"`
+}
 
 // kindOf is what went wrong in an episode; false when nothing did.
 type kindOf func(ledger.EpisodeRows) (failure.Kind, bool)
@@ -16,25 +19,25 @@ type kindOf func(ledger.EpisodeRows) (failure.Kind, bool)
 // bytes of an episode and 8 of a turn, and no pointer into the rows. It is not safe
 // for concurrent use.
 type Builder struct {
-	baseline, trial *side
-	pairs           []Names
-	rules           Rules
+	baseline, new *side
+	pairs         []Names
+	rules         Rules
 
 	kindOf      kindOf
-	changed     func(baseline, trial ledger.Manifest) map[string][]string
-	differences func(baseline, trial ledger.Manifest, pairs []Names) []Difference
+	changed     func(baseline, newRun ledger.Manifest) map[string][]string
+	differences func(baseline, newRun ledger.Manifest, pairs []Names) []Difference
 }
 
 // NewBuilder returns a builder without episodes. Both sides may be of the same run.
 // The rules must be valid.
-func NewBuilder(baseline, trial ledger.Manifest, pairs []Names, rules Rules) *Builder {
+func NewBuilder(baseline, newRun ledger.Manifest, pairs []Names, rules Rules) *Builder {
 	b := &Builder{
-		baseline: newSide(baseline), trial: newSide(trial), pairs: pairs, rules: rules.Resolved(),
+		baseline: newSide(baseline), new: newSide(newRun), pairs: pairs, rules: rules.Resolved(),
 		kindOf: kindByRule, changed: changed, differences: Differences,
 	}
 	for _, p := range pairs {
 		b.baseline.open(p.Baseline)
-		b.trial.open(p.Trial)
+		b.new.open(p.New)
 	}
 	return b
 }
@@ -43,20 +46,21 @@ func NewBuilder(baseline, trial ledger.Manifest, pairs []Names, rules Rules) *Bu
 // compared are passed over.
 func (b *Builder) AddBaseline(rows ledger.EpisodeRows) { b.baseline.add(rows, b.kindOf) }
 
-// AddTrial counts an episode of the run on trial.
-func (b *Builder) AddTrial(rows ledger.EpisodeRows) { b.trial.add(rows, b.kindOf) }
+// AddNew counts an episode of the new run.
+func (b *Builder) AddNew(rows ledger.EpisodeRows) { b.new.add(rows, b.kindOf) }
 
 // Comparison returns the finished comparison; the builder is of no use afterwards.
 func (b *Builder) Comparison() Comparison {
 	c := Comparison{
-		Format: 1, Baseline: sideOf(b.baseline.manifest), Trial: sideOf(b.trial.manifest), Rules: b.rules,
-		Differences: append([]Difference{}, b.differences(b.baseline.manifest, b.trial.manifest, b.pairs)...),
+		Format: 2, OneRun: len(b.pairs) > 0, Baseline: sideOf(b.baseline.manifest), New: sideOf(b.new.manifest), Rules: b.rules,
+		Differences: append([]Difference{}, b.differences(b.baseline.manifest, b.new.manifest, b.pairs)...),
 		Pairs:       []Pair{}, Notes: []string{},
 	}
 	all := b.judge(b.skipped(&c))
 	b.describe(all)
 	for i := range all {
 		c.Pairs = append(c.Pairs, all[i].Pair)
+		c.OneRun = c.OneRun && all[i].oneRun
 	}
 	c.Verdict = worst(all)
 	c.Headline = headline(c, all)
@@ -64,7 +68,12 @@ func (b *Builder) Comparison() Comparison {
 	return c
 }
 
-// judge compares all pairs by what gates, down to their verdicts.
+// oneRun says that a pair is of two candidates of one run.
+func (b *Builder) oneRun(p Names) bool {
+	return b.baseline.manifest.RunID == b.new.manifest.RunID && p.Baseline != p.New
+}
+
+// judge compares all pairs by their gating metrics, down to their verdicts.
 func (b *Builder) judge(skip map[string][]string) []comparing {
 	all := make([]comparing, len(b.pairs))
 	for i, names := range b.pairs {
@@ -115,9 +124,11 @@ type comparing struct {
 	names        Names
 	tasks        []joined
 	gating, rest []measured
-	// gap says what too much is missing of for a verdict; cut that the run on
-	// trial ended before its plan. Both are empty where that is not so.
+	// gap says what too much is missing of for a verdict; cut that a run ended before
+	// its plan. Both are empty if that is not so.
 	gap, cut string
+	// oneRun says that both candidates are of one run.
+	oneRun bool
 	// replay says that both sides of every pair with a result are one recording.
 	replay bool
 	// predicate is the sentence without its subject.
@@ -128,15 +139,19 @@ type comparing struct {
 func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 	p := comparing{
 		Pair: Pair{
-			Baseline: b.baseline.candidate(names.Baseline), Trial: b.trial.candidate(names.Trial), Metrics: []Metric{}, Tasks: []Task{}, Drift: []Drift{},
+			Labels: Names{"baseline", "new"}, Baseline: b.baseline.candidate(names.Baseline), New: b.new.candidate(names.New),
+			Metrics: []Metric{}, Tasks: []Task{}, Drift: []Drift{},
 		},
-		names: names, tasks: b.join(names, skip),
+		names: names, tasks: b.join(names, skip), oneRun: b.oneRun(names),
+	}
+	if p.oneRun {
+		p.Labels = Names{clipped(names.Baseline), clipped(names.New)}
 	}
 	for i := range p.tasks {
 		j := &p.tasks[i]
 		p.Episodes += len(j.twins)
 		p.BaselineOnly += len(j.baseline) - len(j.twins)
-		p.TrialOnly += len(j.trial) - len(j.twins)
+		p.NewOnly += len(j.new) - len(j.twins)
 		p.WithoutResult += len(j.twins) - len(j.scored)
 		if j.left() {
 			p.Known += len(j.twins)

@@ -18,20 +18,20 @@ import (
 
 func TestPairingIsByTaskAndTrial(t *testing.T) {
 	base := plan{candidate: "a", tasks: 6, trials: 3}
-	trial := plan{candidate: "a", tasks: 5, trials: 4, episode: func(task, trial int, rows *ledger.EpisodeRows) {
+	newer := plan{candidate: "a", tasks: 5, trials: 4, episode: func(task, trial int, rows *ledger.EpisodeRows) {
 		if task == 0 && trial == 2 {
 			rows.Episode.Status = ledger.StatusHarnessError
 		}
 	}}
-	p := compared(base, trial, Rules{}).Pairs[0]
+	p := compared(base, newer, Rules{}).Pairs[0]
 	require.Equal(t, 5*3, p.Episodes)
 	require.Equal(t, 3, p.BaselineOnly, "task T05")
-	require.Equal(t, 5, p.TrialOnly, "the fourth trials")
+	require.Equal(t, 5, p.NewOnly, "the fourth trials")
 	require.Equal(t, 1, p.WithoutResult)
 	require.Equal(t, 14, metric(p, "solved").N)
-	require.Equal(t, []string{"T00", "T01", "T02", "T03", "T04", "T05"}, ids(p), "what the run on trial lacks comes last")
+	require.Equal(t, []string{"T00", "T01", "T02", "T03", "T04", "T05"}, ids(p), "what the new run lacks comes last")
 	require.Equal(t, stat.Unknown, p.Tasks[5].Class)
-	require.Equal(t, stat.Trials{Passed: 3, N: 3}, p.Tasks[0].Trial, "all scored trials, paired or not")
+	require.Equal(t, stat.Trials{Passed: 3, N: 3}, p.Tasks[0].New, "all scored trials, paired or not")
 }
 
 func ids(p Pair) (list []string) {
@@ -42,17 +42,17 @@ func ids(p Pair) (list []string) {
 }
 
 func TestRowsInAnyOrderAndTwice(t *testing.T) {
-	base, trial := plan{candidate: "a", tasks: 9, trials: 3, episode: flips(1, half)}, plan{candidate: "b", tasks: 9, trials: 3, episode: flips(2, half)}
-	want := compared(base, trial, Rules{})
-	b := NewBuilder(base.manifest(), trial.manifest(), []Names{{"a", "b"}}, Rules{})
+	base, newer := plan{candidate: "a", tasks: 9, trials: 3, episode: flips(1, half)}, plan{candidate: "b", tasks: 9, trials: 3, episode: flips(2, half)}
+	want := compared(base, newer, Rules{})
+	b := NewBuilder(base.manifest(), newer.manifest(), []Names{{"a", "b"}}, Rules{})
 	var rows []ledger.EpisodeRows
-	trial.episode = flips(2, half)
-	trial.each(func(r ledger.EpisodeRows) { rows = append(rows, r) })
+	newer.episode = flips(2, half)
+	newer.each(func(r ledger.EpisodeRows) { rows = append(rows, r) })
 	for i := range rows {
-		b.AddTrial(rows[len(rows)-1-i])
+		b.AddNew(rows[len(rows)-1-i])
 	}
 	rows[0].Episode.Solved = !rows[0].Episode.Solved
-	b.AddTrial(rows[0]) // the first of two counts
+	b.AddNew(rows[0]) // the first of two counts
 	base.episode = flips(1, half)
 	base.each(b.AddBaseline)
 	got := b.Comparison()
@@ -70,7 +70,7 @@ func TestSameRunBothSides(t *testing.T) {
 	for _, p := range []plan{run, other} {
 		p.each(func(r ledger.EpisodeRows) {
 			b.AddBaseline(r)
-			b.AddTrial(r)
+			b.AddNew(r)
 		})
 	}
 	c := b.Comparison()
@@ -78,7 +78,9 @@ func TestSameRunBothSides(t *testing.T) {
 	require.InDelta(t, -1.0/3, *metric(c.Pairs[0], "solved").Effect, 1e-15)
 	require.Equal(t, stat.Inconclusive, c.Pairs[1].Verdict, "thirty tasks without a change rule out little")
 	require.Equal(t, stat.Fail, c.Verdict)
-	require.Contains(t, c.Headline, "Regression: b solves 33.3 points less")
+	require.Contains(t, c.Headline, "Regression: b solves 33.3 points fewer than a (a 100%, b 66.7%, over 30 tasks; adjusted p ")
+	require.Equal(t, []Names{{"a", "b"}, {"baseline", "new"}}, []Names{c.Pairs[0].Labels, c.Pairs[1].Labels})
+	require.False(t, c.OneRun, "a run is also compared with itself")
 }
 
 func TestNoPairs(t *testing.T) {
@@ -102,9 +104,9 @@ func TestTrialsMissingInTheMiddle(t *testing.T) {
 		}
 	}
 	run.each(without(2, b.AddBaseline))
-	run.each(without(4, b.AddTrial))
+	run.each(without(4, b.AddNew))
 	p := b.Comparison().Pairs[0]
-	require.Equal(t, []int{3, 1, 1}, []int{p.Episodes, p.BaselineOnly, p.TrialOnly})
+	require.Equal(t, []int{3, 1, 1}, []int{p.Episodes, p.BaselineOnly, p.NewOnly})
 }
 
 // Where both sides replay the same cassettes, a suite of any size passes as long as
@@ -118,8 +120,8 @@ func TestSameRecordings(t *testing.T) {
 	}
 	c := compared(taped(false), taped(false), Rules{MaxSteps: 0.1})
 	require.Equal(t, stat.Pass, c.Verdict)
-	require.Equal(t, "No regression: a is treated as before: both sides replay the same recordings, and nothing that gates differs.", c.Headline)
-	require.Contains(t, c.Pairs[0].Metrics[0].Power, "nothing about new ones")
+	require.Equal(t, "No regression: a does not differ from the baseline: both replay the same recordings, and no gating metric differs.", c.Headline)
+	require.Contains(t, c.Pairs[0].Metrics[0].Power, "nothing about new recordings")
 	c = compared(taped(false), taped(true), Rules{})
 	require.Equal(t, stat.Inconclusive, c.Verdict, "one of five: worse or not, it is not shown")
 	untaped := taped(false)
@@ -139,8 +141,8 @@ func TestSeveralPairsShareTheLevel(t *testing.T) {
 	pairs := []Names{{"a", "b"}, {"a", "a"}, {"a", "a"}, {"a", "a"}}
 	b := NewBuilder(base.manifest(), worse.manifest(), pairs, Rules{})
 	base.each(b.AddBaseline)
-	base.each(b.AddTrial)
-	worse.each(b.AddTrial)
+	base.each(b.AddNew)
+	worse.each(b.AddNew)
 	c := b.Comparison()
 	p = metric(c.Pairs[0], "solved")
 	require.InDelta(t, 8.0/128, *p.Adjusted, 1e-15)
@@ -178,7 +180,7 @@ func TestKnownFlakyTasks(t *testing.T) {
 		require.Equal(t, "kim", p.Tasks[95].Known.Owner)
 		require.False(t, p.Tasks[95].Known.Expired)
 		require.Nil(t, p.Tasks[0].Known)
-		require.Equal(t, []string{"b: 50 paired episodes of known-flaky tasks reported, but left out of what gates."}, c.Notes)
+		require.Equal(t, []string{"b: 50 paired episodes of known-flaky tasks reported, but left out of gating metrics."}, c.Notes)
 	})
 	t.Run("the day after", func(t *testing.T) {
 		c := compared(base, broken, Rules{Flaky: list("2026-11-20"), Today: day})
@@ -186,7 +188,7 @@ func TestKnownFlakyTasks(t *testing.T) {
 		require.Zero(t, c.Pairs[0].Known)
 		require.True(t, c.Pairs[0].Tasks[95].Known.Expired)
 		require.True(t, c.Rules.Flaky[0].Expired)
-		require.Contains(t, c.Notes[0], "entry of T90 expired on 2026-11-20, and the task gates again: kim, mend it")
+		require.Contains(t, c.Notes[0], "entry of T90 expired on 2026-11-20, and the task gates again: kim, fix it")
 	})
 	t.Run("matches nothing", func(t *testing.T) {
 		c := compared(base, base, Rules{Today: day, Flaky: []KnownFlaky{
@@ -205,12 +207,12 @@ func TestChangedTasksAreSkipped(t *testing.T) {
 	run := func(rules Rules) Comparison {
 		b := NewBuilder(base.manifest(), m, []Names{{"a", "a"}}, rules)
 		base.each(b.AddBaseline)
-		base.each(b.AddTrial)
+		base.each(b.AddNew)
 		return b.Comparison()
 	}
 	c := run(Rules{Changed: Skip})
 	require.Equal(t, []string{"T00", "T02"}, ids(c.Pairs[0]))
-	require.Equal(t, []string{"2 tasks left out, which changed between the runs: T01, T03."}, c.Notes)
+	require.Equal(t, []string{"2 tasks left out, because they changed between the runs: T01, T03."}, c.Notes)
 	c = run(Rules{Changed: Keep})
 	require.Len(t, c.Pairs[0].Tasks, 4)
 	require.Empty(t, c.Notes)
@@ -233,11 +235,11 @@ func TestDrift(t *testing.T) {
 		}
 	}
 	base := plan{candidate: "a", tasks: 60, trials: 2, episode: kind(failure.Answer)}
-	by := func(base, trial plan) map[failure.Kind]Drift {
-		b := NewBuilder(base.manifest(), trial.manifest(), []Names{{"a", "b"}}, Rules{})
+	by := func(base, newer plan) map[failure.Kind]Drift {
+		b := NewBuilder(base.manifest(), newer.manifest(), []Names{{"a", "b"}}, Rules{})
 		b.kindOf = byStatus
 		base.each(b.AddBaseline)
-		trial.each(b.AddTrial)
+		newer.each(b.AddNew)
 		c := b.Comparison()
 		out := map[failure.Kind]Drift{}
 		for i, d := range c.Pairs[0].Drift {
@@ -248,7 +250,7 @@ func TestDrift(t *testing.T) {
 	}
 	got := by(base, plan{candidate: "b", tasks: 60, trials: 2, episode: kind(failure.Budget)})
 	require.Equal(t, 30, got[failure.Answer].Baseline)
-	require.Zero(t, got[failure.Answer].Trial)
+	require.Zero(t, got[failure.Answer].New)
 	require.Equal(t, 120, got[failure.Answer].BaselineOf)
 	require.True(t, got[failure.Answer].Moved)
 	require.True(t, got[failure.Budget].Moved)
@@ -257,9 +259,9 @@ func TestDrift(t *testing.T) {
 	require.Equal(t, 1.0, *got[failure.Trajectory].P)
 
 	got = by(base, plan{candidate: "b", tasks: 60, trials: 2, episode: kind(failure.Infrastructure)})
-	require.Equal(t, 30, got[failure.Infrastructure].Trial)
-	require.Equal(t, 120, got[failure.Infrastructure].TrialOf, "of all pairs")
-	require.Equal(t, 90, got[failure.Answer].TrialOf, "of pairs with a result")
+	require.Equal(t, 30, got[failure.Infrastructure].New)
+	require.Equal(t, 120, got[failure.Infrastructure].NewOf, "of all pairs")
+	require.Equal(t, 90, got[failure.Answer].NewOf, "of pairs with a result")
 	require.Zero(t, got[failure.Answer].Baseline, "its pairs have no result on the other side")
 
 	got = by(plan{candidate: "a"}, plan{candidate: "b"})

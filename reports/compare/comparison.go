@@ -1,7 +1,7 @@
-// Package compare says what changed between two runs: the rows of both go in, a
-// Comparison comes out, paired by task and trial, with what differs in their
-// making, an effect with its interval for every metric, a class for every task,
-// and one verdict. It is pure; package reports renders.
+// Package compare compares two runs, or two candidates of one run: the rows of both
+// go in, a Comparison comes out, paired by task and trial, with the configuration
+// differences, an effect with its interval for every metric, a class for every
+// task, and one verdict. It is pure; package reports renders.
 //
 // Every metric is a difference of two ratios of sums over the same pairs (paired.go).
 // Its p is that of swapping the two runs of whole tasks, which is exact if nothing
@@ -18,20 +18,22 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// Comparison is everything known about what changed from the baseline to the
-// run on trial. Its JSON form is published (docs/schema/comparison.json); fields
-// are only ever added while Format stays the same. A null is unknown, never zero.
+// Comparison is everything known about what changed from the baseline to the new
+// run. Its JSON form is published (docs/schema/comparison.json); fields are only
+// ever added while Format stays the same. A null is unknown, never zero.
 type Comparison struct {
-	// Format is the version of this structure, now 1.
+	// Format is the version of this structure, now 2.
 	Format int `json:"format"`
-	// Verdict is Fail if any pair shows a regression, Pass if all are shown not to
-	// be worse by more than their margins, else Inconclusive.
+	// Verdict is Fail if any pair has a significant regression, Pass if for all a loss
+	// of the margin is ruled out, else Inconclusive.
 	Verdict stat.Verdict `json:"verdict"`
 	// Headline says the verdict and its first reason in one line.
 	Headline string `json:"headline"`
-	Baseline Side   `json:"baseline"`
-	Trial    Side   `json:"trial"`
-	// Differences are what the two were made of, where that differs.
+	// OneRun says that every pair is of two candidates of one run.
+	OneRun   bool `json:"one_run"`
+	Baseline Side `json:"baseline"`
+	New      Side `json:"new"`
+	// Differences are the parts of the configuration that differ.
 	Differences []Difference `json:"differences"`
 	// Rules are the levels and margins in force, resolved.
 	Rules Rules  `json:"rules"`
@@ -61,31 +63,34 @@ type Difference struct {
 	// Where names the candidate or tasks, where it is not the whole run.
 	Where    string `json:"where,omitempty"`
 	Baseline string `json:"baseline"`
-	Trial    string `json:"trial"`
+	New      string `json:"new"`
 	// Misleads says that outcomes cannot be compared across it: other checks,
-	// another world. Such tasks are refused, left out or compared as told.
+	// another world. Such tasks are refused, left out or compared, as configured.
 	Misleads bool `json:"misleads"`
 }
 
-// Pair compares one candidate of the baseline with one of the run on trial.
+// Pair compares one candidate of the baseline with one of the new run.
 type Pair struct {
+	// Labels are what texts call the two sides: the names of the candidates if both
+	// are of one run, else "baseline" and "new".
+	Labels   Names                    `json:"labels"`
 	Baseline ledger.ManifestCandidate `json:"baseline"`
-	Trial    ledger.ManifestCandidate `json:"trial"`
+	New      ledger.ManifestCandidate `json:"new"`
 	Verdict  stat.Verdict             `json:"verdict"`
-	// Sentence says the verdict and its reason, without names.
+	// Sentence says the verdict and its reason, of the new side.
 	Sentence string `json:"sentence"`
 	// Metrics are the gating ones first.
 	Metrics []Metric `json:"metrics"`
-	// Tasks are in the order of the run on trial, those it lacks after them.
+	// Tasks are in the order of the new run, those it lacks after them.
 	Tasks []Task `json:"tasks"`
-	// Drift is how the kinds of failure moved, in the taxonomy's order.
+	// Drift has the kinds of failure on both sides, in the taxonomy's order.
 	Drift []Drift `json:"drift"`
-	// Episodes are paired by task and trial; BaselineOnly and TrialOnly have no
+	// Episodes are paired by task and trial; BaselineOnly and NewOnly have no
 	// partner. WithoutResult pairs lost one or both to something that says nothing
 	// about the model, and are left out.
 	Episodes      int `json:"episodes"`
 	BaselineOnly  int `json:"baseline_only"`
-	TrialOnly     int `json:"trial_only"`
+	NewOnly       int `json:"new_only"`
 	WithoutResult int `json:"without_result"`
 	// Known are paired episodes of tasks on the known-flaky list: reported, but no
 	// part of a gating metric.
@@ -94,7 +99,7 @@ type Pair struct {
 
 // Metric is one measurement on both sides of a pair, over the same episodes.
 type Metric struct {
-	// Name is solved, valid_json, steps, clarifies, cost, tokens, elapsed,
+	// Name is solved, contract_valid, steps, clarifies, cost, tokens, elapsed,
 	// latency, thrash or stall.
 	Name  string `json:"name"`
 	Title string `json:"title"`
@@ -102,11 +107,11 @@ type Metric struct {
 	Unit string `json:"unit"`
 	// HigherIsBetter is the good direction.
 	HigherIsBetter bool `json:"higher_is_better"`
-	// Gates says that it decides the verdict.
+	// Gates says that it is a gating metric: it can fail the gate.
 	Gates    bool     `json:"gates"`
 	Baseline *float64 `json:"baseline"`
-	Trial    *float64 `json:"trial"`
-	// Effect is Trial − Baseline; Interval its two-sided 95 % interval, null where
+	New      *float64 `json:"new"`
+	// Effect is New − Baseline; Interval its two-sided 95 % interval, null where
 	// the spread between tasks is unknown.
 	Effect   *float64       `json:"effect"`
 	Interval *stat.Interval `json:"interval"`
@@ -120,20 +125,19 @@ type Metric struct {
 	// metrics of the same kind: Holm over gating ones, Benjamini–Hochberg over the rest.
 	P        *float64 `json:"p"`
 	Adjusted *float64 `json:"adjusted_p"`
-	// Margin is the loss one is ready to bear, in the metric's unit; null where none
-	// is set.
+	// Margin is the tolerated loss, in the metric's unit; null where none is set.
 	Margin *float64 `json:"margin"`
 	// RuledOut is the loss from which on every larger one is ruled out at 1 − α; a
 	// gating share passes where it is below the margin. Null for other metrics.
 	RuledOut *float64 `json:"ruled_out"`
-	// Detectable is the loss these numbers would have shown with 80 % power, over
-	// all gating metrics; null for others and where no task differs.
+	// Detectable is the loss that these numbers would have detected with 80 % power,
+	// over all gating metrics; null for others and where no task differs.
 	Detectable *float64 `json:"detectable"`
 	// Test names the tests and the interval.
 	Test string `json:"test"`
 	// Verdict is not_judged for a metric that does not gate.
 	Verdict stat.Verdict `json:"verdict"`
-	// Power says what loss these numbers could have shown, and what more would take.
+	// Power says what loss these numbers could have detected, and what more would take.
 	Power string `json:"power"`
 	// Note is empty or says what was left out.
 	Note string `json:"note"`
@@ -143,9 +147,9 @@ type Metric struct {
 type Task struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	// Baseline and Trial are its scored trials.
+	// Baseline and New are its scored trials.
 	Baseline stat.Trials    `json:"baseline"`
-	Trial    stat.Trials    `json:"trial"`
+	New      stat.Trials    `json:"new"`
 	Class    stat.Stability `json:"class"`
 	// P is Fisher's, one-sided in the direction of the change; Adjusted allows for
 	// all tasks of the comparison (Benjamini–Hochberg). Share is the exact 95 %
@@ -166,13 +170,13 @@ type Task struct {
 type EpisodePair struct {
 	Trial      int    `json:"trial"`
 	BaselineID string `json:"baseline_id"`
-	TrialID    string `json:"trial_id"`
+	NewID      string `json:"new_id"`
 	// Ended is the outcome and the status: "solved: answered", "failed: stopped:
 	// max_steps", "no result: infrastructure error".
 	BaselineEnded string `json:"baseline_ended"`
-	TrialEnded    string `json:"trial_ended"`
-	// Turn is the first turn whose decision differs, counted from 1; 0 when all
-	// are alike or a side has none.
+	NewEnded      string `json:"new_ended"`
+	// Turn is the first turn whose decision differs, counted from 1; 0 if none does or
+	// a side has no episode.
 	Turn int `json:"first_divergence"`
 	// What differs there, in one line.
 	What string `json:"what"`
@@ -192,19 +196,20 @@ type KnownFlaky struct {
 	Expired bool `json:"expired"`
 }
 
-// Drift is how often episodes failed in one way, before and after, of all scored
+// Drift is how often episodes failed in one way on each side, of all scored
 // episodes of the pair.
 type Drift struct {
 	Kind     failure.Kind `json:"kind"`
 	Baseline int          `json:"baseline"`
-	Trial    int          `json:"trial"`
-	// BaselineOf and TrialOf are the episodes these are counted among.
+	New      int          `json:"new"`
+	// BaselineOf and NewOf are the episodes these are counted among.
 	BaselineOf int `json:"baseline_of"`
-	TrialOf    int `json:"trial_of"`
+	NewOf      int `json:"new_of"`
 	// P is of the paired permutation test, clustered by task; Adjusted is
 	// Benjamini–Hochberg over the kinds. Null without pairs.
 	P        *float64 `json:"p"`
 	Adjusted *float64 `json:"adjusted_p"`
-	// Moved says that Adjusted is at most α and the share moved by five points.
+	// Moved says that the share changed: Adjusted is at most α, and the change at least
+	// five points.
 	Moved bool `json:"moved"`
 }

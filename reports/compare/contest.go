@@ -29,8 +29,8 @@ type Bout struct {
 
 // Contest measures two strategies by their bouts, one for each task at most. Every
 // metric is that of the package comment: the first of a pair is Baseline, the second
-// Trial, Effect is second − first, and P is two-sided, by swapping the two strategies
-// of whole tasks; nothing gates, and Adjusted is for the caller to fill in, who knows
+// New, Effect is second − first, and P is two-sided, by swapping the two strategies
+// of whole tasks; no metric is gating, and Adjusted is for the caller to fill in, who knows
 // how many contests there are. Of an unknown value there is no claim, and P is null.
 func Contest(bouts []Bout) []Metric {
 	tasks := make([]joined, len(bouts))
@@ -73,7 +73,7 @@ func contested() []measure {
 	of := func(name string) measure {
 		return all[slices.IndexFunc(all, func(m measure) bool { return m.name == name })]
 	}
-	steps, valid := of("steps"), of("valid_json")
+	steps, valid := of("steps"), of(contractValid)
 	steps.title, valid.title = "Steps, solved by both", "Protocol-valid first outputs"
 	return []measure{
 		of("solved"), steps, of("cost"),

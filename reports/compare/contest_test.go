@@ -30,14 +30,14 @@ func TestContest(t *testing.T) {
 		require.False(t, m.Gates)
 		require.NotContains(t, m.Note, "McNemar")
 	}
-	require.Equal(t, []string{"solved", "steps", "cost", "elapsed", "tokens", "tool_calls", "valid_json"}, names)
-	values := func(name string) []float64 { return []float64{*by[name].Baseline, *by[name].Trial} }
+	require.Equal(t, []string{"solved", "steps", "cost", "elapsed", "tokens", "tool_calls", "contract_valid"}, names)
+	values := func(name string) []float64 { return []float64{*by[name].Baseline, *by[name].New} }
 	require.Equal(t, []float64{2.0 / 3, 1}, values("solved"))
 	require.Equal(t, []float64{4.5, 3}, values("steps"), "of the two that both solved")
 	require.Equal(t, []float64{20, 6}, values("cost"))
 	require.Equal(t, []float64{6000, 3000}, values("elapsed"))
 	require.Equal(t, []float64{5, 2}, values("tool_calls"))
-	require.InDeltaSlice(t, []float64{15.0 / 18, 6.0 / 9}, values("valid_json"), 1e-12)
+	require.InDeltaSlice(t, []float64{15.0 / 18, 6.0 / 9}, values("contract_valid"), 1e-12)
 	require.InDelta(t, 0.5, *by["cost"].P, 1e-12, "two tasks to one side")
 	require.Equal(t, []int{3, 2}, []int{by["cost"].N, by["cost"].Clusters})
 	require.Nil(t, by["tokens"].P)

@@ -37,7 +37,7 @@ func TestCutBaselineNeverPasses(t *testing.T) {
 				first = false
 				b.AddBaseline(rows)
 			})
-			run.each(b.AddTrial)
+			run.each(b.AddNew)
 			got := b.Comparison()
 			if c.why == "" {
 				require.Equal(t, stat.Pass, got.Verdict, got.Headline)

@@ -55,22 +55,22 @@ func mix(h uint64, text string) uint64 {
 }
 
 // divergence is the first turn at which two episodes differ, counted from 1, and
-// what differs; 0 when all decisions are alike.
-func divergence(base []decision, baseWords *words, trial []decision, trialWords *words) (turn int, what string) {
-	for i := range min(len(base), len(trial)) {
-		before, after := baseWords.list[base[i].label], trialWords.list[trial[i].label]
-		if before != after {
-			return i + 1, "baseline: " + before + "; trial: " + after
+// what differs; 0 if no decision does.
+func divergence(labels Names, base []decision, baseWords *words, newer []decision, newerWords *words) (turn int, what string) {
+	for i := range max(len(base), len(newer)) {
+		left, right := "ended", "ended"
+		if i < len(base) {
+			left = baseWords.list[base[i].label]
 		}
-		if base[i].args != trial[i].args {
-			return i + 1, before + ", with other arguments"
+		if i < len(newer) {
+			right = newerWords.list[newer[i].label]
 		}
-	}
-	switch n := min(len(base), len(trial)); {
-	case len(base) > n:
-		return n + 1, "the trial had ended; baseline: " + baseWords.list[base[n].label]
-	case len(trial) > n:
-		return n + 1, "the baseline had ended; trial: " + trialWords.list[trial[n].label]
+		switch {
+		case left != right || i >= min(len(base), len(newer)):
+			return i + 1, labels.Baseline + ": " + left + "; " + labels.New + ": " + right
+		case base[i].args != newer[i].args:
+			return i + 1, left + ", with other arguments"
+		}
 	}
 	return 0, ""
 }

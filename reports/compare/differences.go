@@ -27,28 +27,28 @@ const (
 	maxNamed = 10
 )
 
-// Differences says what two runs were made of, where that differs: of the paired
+// Differences says what differs in the configuration of two runs: of the paired
 // candidates first, then of the tasks both have, then of the runs. A request,
 // world, tools or checks that are others mislead: the outcome would have changed
 // without the candidate. Titles, tags and the suite's name do not.
-func Differences(baseline, trial ledger.Manifest, pairs []Names) []Difference {
+func Differences(baseline, newRun ledger.Manifest, pairs []Names) []Difference {
 	d := differences{}
 	for _, p := range pairs {
-		d.candidates(p, candidate(baseline, p.Baseline), candidate(trial, p.Trial))
+		d.candidates(p, candidate(baseline, p.Baseline), candidate(newRun, p.New))
 	}
-	d.unpaired(baseline, trial, pairs)
-	d.add("suite", "", baseline.Suite, trial.Suite)
-	d.tasks(baseline, trial)
-	d.runs(baseline, trial)
+	d.unpaired(baseline, newRun, pairs)
+	d.add("suite", "", baseline.Suite, newRun.Suite)
+	d.tasks(baseline, newRun)
+	d.runs(baseline, newRun)
 	return d
 }
 
 type differences []Difference
 
 // add adds what differs.
-func (d *differences) add(what, where, baseline, trial string) {
-	if baseline != trial {
-		*d = append(*d, Difference{What: what, Where: where, Baseline: cmp.Or(baseline, absent), Trial: cmp.Or(trial, absent)})
+func (d *differences) add(what, where, baseline, newer string) {
+	if baseline != newer {
+		*d = append(*d, Difference{What: what, Where: where, Baseline: cmp.Or(baseline, absent), New: cmp.Or(newer, absent)})
 	}
 }
 
@@ -65,7 +65,10 @@ func candidate(m ledger.Manifest, name string) ledger.ManifestCandidate {
 // digest shows that it is another.
 func (d *differences) candidates(p Names, b, t ledger.ManifestCandidate) {
 	d.add("candidate", "", b.Name, t.Name)
-	where, known := p.Trial, len(*d)
+	where, known := p.New, len(*d)
+	if p.Baseline != p.New {
+		where = p.Baseline + " and " + p.New
+	}
 	d.add("agent", where, b.Agent, t.Agent)
 	d.add("provider", where, b.Provider, t.Provider)
 	d.add("model", where, b.Model, t.Model)
@@ -100,22 +103,22 @@ func (d *differences) settings(where string, b, t ledger.ManifestCandidate) {
 }
 
 // unpaired names the candidates that only one of the two has.
-func (d *differences) unpaired(baseline, trial ledger.Manifest, pairs []Names) {
+func (d *differences) unpaired(baseline, newRun ledger.Manifest, pairs []Names) {
 	for _, c := range baseline.Candidates {
 		if !slices.ContainsFunc(pairs, func(p Names) bool { return p.Baseline == c.Name }) {
 			d.add("candidate", "", c.Name, "")
 		}
 	}
-	for _, c := range trial.Candidates {
-		if !slices.ContainsFunc(pairs, func(p Names) bool { return p.Trial == c.Name }) {
+	for _, c := range newRun.Candidates {
+		if !slices.ContainsFunc(pairs, func(p Names) bool { return p.New == c.Name }) {
 			d.add("candidate", "", "", c.Name)
 		}
 	}
 }
 
 // tasks compares those both have, part by part, and names those one lacks.
-func (d *differences) tasks(baseline, trial ledger.Manifest) {
-	was, is := byID(baseline), byID(trial)
+func (d *differences) tasks(baseline, newRun ledger.Manifest) {
+	was, is := byID(baseline), byID(newRun)
 	lacks := func(m ledger.Manifest, others map[string]ledger.ManifestTask) (ids []string) {
 		for _, t := range m.Tasks {
 			if _, ok := others[t.ID]; !ok {
@@ -127,13 +130,13 @@ func (d *differences) tasks(baseline, trial ledger.Manifest) {
 	if removed := lacks(baseline, is); removed != nil {
 		d.add("tasks", named(removed), "present", absent)
 	}
-	if added := lacks(trial, was); added != nil {
+	if added := lacks(newRun, was); added != nil {
 		d.add("tasks", named(added), absent, "present")
 	}
-	parts := changed(baseline, trial)
+	parts := changed(baseline, newRun)
 	for _, what := range []string{whatRequest, whatWorld, whatTools, whatChecks, whatTask} {
 		var ids []string
-		for _, t := range trial.Tasks {
+		for _, t := range newRun.Tasks {
 			if slices.Contains(parts[t.ID], what) {
 				ids = append(ids, t.ID)
 			}
@@ -141,12 +144,12 @@ func (d *differences) tasks(baseline, trial ledger.Manifest) {
 		if ids == nil {
 			continue
 		}
-		one := Difference{What: what, Where: named(ids), Baseline: "as it was", Trial: "changed", Misleads: true}
+		one := Difference{What: what, Where: named(ids), Baseline: "as it was", New: "changed", Misleads: true}
 		switch {
 		case what == whatTask:
-			one.Trial = "changed (an older run does not say in what)"
+			one.New = "changed (an older run does not say in what)"
 		case what == whatRequest && len(ids) == 1 && was[ids[0]].Request != is[ids[0]].Request:
-			one.Baseline, one.Trial = was[ids[0]].Request, is[ids[0]].Request
+			one.Baseline, one.New = was[ids[0]].Request, is[ids[0]].Request
 		}
 		*d = append(*d, one)
 	}
@@ -196,10 +199,10 @@ func (d *differences) acceptance(b, t ledger.Acceptance) {
 
 // changed says, for each task that both runs have and that is not the same any
 // more, in what: request, world, tools, checks; or task, where a run does not say.
-func changed(baseline, trial ledger.Manifest) map[string][]string {
+func changed(baseline, newRun ledger.Manifest) map[string][]string {
 	out := map[string][]string{}
-	sameSuite, before := baseline.SuiteDigest == trial.SuiteDigest, byID(baseline)
-	for _, is := range trial.Tasks {
+	sameSuite, before := baseline.SuiteDigest == newRun.SuiteDigest, byID(baseline)
+	for _, is := range newRun.Tasks {
 		was, both := before[is.ID]
 		if !both || was.Digest == is.Digest && (was.Digest != "" || sameSuite) {
 			continue

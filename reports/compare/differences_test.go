@@ -52,86 +52,86 @@ func TestDifferences(t *testing.T) {
 		"none": {func(*ledger.Manifest) {}, []Difference{}},
 		"model and prompt": {
 			candidate(func(c *ledger.ManifestCandidate) { c.Model, c.PromptProfile, c.Digest = "n", "schema", "c2" }),
-			[]Difference{{What: "model", Where: "a", Baseline: "m", Trial: "n"}, {What: "prompt", Where: "a", Baseline: "seed", Trial: "schema"}},
+			[]Difference{{What: "model", Where: "a", Baseline: "m", New: "n"}, {What: "prompt", Where: "a", Baseline: "seed", New: "schema"}},
 		},
 		"all of a candidate": {
 			candidate(func(c *ledger.ManifestCandidate) {
 				c.Agent, c.Provider, c.OutputMode, c.RescueModel, c.Digest = "other", "q", "json_schema", "big", "c2"
 			}),
 			[]Difference{
-				{What: "agent", Where: "a", Baseline: "contract", Trial: "other"}, {What: "provider", Where: "a", Baseline: "p", Trial: "q"},
-				{What: "output mode", Where: "a", Baseline: "prompt", Trial: "json_schema"}, {What: "rescue model", Where: "a", Baseline: "absent", Trial: "big"},
+				{What: "agent", Where: "a", Baseline: "contract", New: "other"}, {What: "provider", Where: "a", Baseline: "p", New: "q"},
+				{What: "output mode", Where: "a", Baseline: "prompt", New: "json_schema"}, {What: "rescue model", Where: "a", Baseline: "absent", New: "big"},
 			},
 		},
 		"a setting without a name": {
 			candidate(func(c *ledger.ManifestCandidate) { c.Digest = "c2" }),
-			[]Difference{{What: "candidate", Where: "a", Baseline: "digest c1", Trial: "digest c2: another setting that runs do not name (" + unnamed + ")"}},
+			[]Difference{{What: "candidate", Where: "a", Baseline: "digest c1", New: "digest c2: another setting that runs do not name (" + unnamed + ")"}},
 		},
 		"a candidate more": {
 			func(m *ledger.Manifest) { m.Candidates = append(m.Candidates, ledger.ManifestCandidate{Name: "b"}) },
-			[]Difference{{What: "candidate", Baseline: "absent", Trial: "b"}},
+			[]Difference{{What: "candidate", Baseline: "absent", New: "b"}},
 		},
 		"suite's name and tags": {
 			func(m *ledger.Manifest) {
 				retask(func(t *ledger.ManifestTask) { t.Tags, t.Title = []string{"x"}, "U" })(m)
 				m.Suite = "other"
 			},
-			[]Difference{{What: "suite", Baseline: "counts", Trial: "other"}},
+			[]Difference{{What: "suite", Baseline: "counts", New: "other"}},
 		},
 		"another task": {
 			func(m *ledger.Manifest) { m.SuiteDigest, m.Tasks[1].ID = "s2", "C" },
-			[]Difference{{What: "tasks", Where: "B", Baseline: "present", Trial: "absent"}, {What: "tasks", Where: "C", Baseline: "absent", Trial: "present"}},
+			[]Difference{{What: "tasks", Where: "B", Baseline: "present", New: "absent"}, {What: "tasks", Where: "C", Baseline: "absent", New: "present"}},
 		},
 		"a request": {
 			func(m *ledger.Manifest) {
 				m.SuiteDigest, m.Tasks[0].Digest, m.Tasks[0].RequestDigest, m.Tasks[0].Request = "s2", "d2", "r2", "How few?"
 			},
-			[]Difference{{What: "request", Where: "A", Baseline: "How many?", Trial: "How few?", Misleads: true}},
+			[]Difference{{What: "request", Where: "A", Baseline: "How many?", New: "How few?", Misleads: true}},
 		},
 		"constraints": {
 			func(m *ledger.Manifest) {
 				m.SuiteDigest, m.Tasks[0].Digest, m.Tasks[0].RequestDigest = "s2", "d2", "r2"
 			},
-			[]Difference{{What: "request", Where: "A", Baseline: "as it was", Trial: "changed", Misleads: true}},
+			[]Difference{{What: "request", Where: "A", Baseline: "as it was", New: "changed", Misleads: true}},
 		},
 		"world, tools and checks": {
 			retask(func(t *ledger.ManifestTask) { t.WorldDigest, t.ToolsDigest, t.ChecksDigest = "w2", "t2", "c2" }),
 			[]Difference{
-				{What: "world", Where: "A, B", Baseline: "as it was", Trial: "changed", Misleads: true},
-				{What: "tools", Where: "A, B", Baseline: "as it was", Trial: "changed", Misleads: true},
-				{What: "checks", Where: "A, B", Baseline: "as it was", Trial: "changed", Misleads: true},
+				{What: "world", Where: "A, B", Baseline: "as it was", New: "changed", Misleads: true},
+				{What: "tools", Where: "A, B", Baseline: "as it was", New: "changed", Misleads: true},
+				{What: "checks", Where: "A, B", Baseline: "as it was", New: "changed", Misleads: true},
 			},
 		},
 		"an older run": {
 			retask(func(t *ledger.ManifestTask) { t.ToolsDigest = "" }),
-			[]Difference{{What: "task", Where: "A, B", Baseline: "as it was", Trial: "changed (an older run does not say in what)", Misleads: true}},
+			[]Difference{{What: "task", Where: "A, B", Baseline: "as it was", New: "changed (an older run does not say in what)", Misleads: true}},
 		},
 		"a run of digests unknown": {
 			retask(func(t *ledger.ManifestTask) { *t = ledger.ManifestTask{ID: t.ID} }),
-			[]Difference{{What: "task", Where: "A, B", Baseline: "as it was", Trial: "changed (an older run does not say in what)", Misleads: true}},
+			[]Difference{{What: "task", Where: "A, B", Baseline: "as it was", New: "changed (an older run does not say in what)", Misleads: true}},
 		},
 		"policy": {
 			func(m *ledger.Manifest) { m.ConfigDigest = "fedcba9876543210" },
-			[]Difference{{What: "policy", Baseline: "configuration 0123456789ab", Trial: "configuration fedcba987654: the policy, or candidates that were not run"}},
+			[]Difference{{What: "policy", Baseline: "configuration 0123456789ab", New: "configuration fedcba987654: the policy, or candidates that were not run"}},
 		},
 		"configuration by seed": {
-			func(m *ledger.Manifest) { m.ConfigDigest, m.Seed = "x", 2 }, []Difference{{What: "seed", Baseline: "1", Trial: "2"}},
+			func(m *ledger.Manifest) { m.ConfigDigest, m.Seed = "x", 2 }, []Difference{{What: "seed", Baseline: "1", New: "2"}},
 		},
 		"run": {
 			func(m *ledger.Manifest) {
 				m.PriceDigest, m.PriceVersion, m.CodeVersion, m.Trials, m.Mode = "p2", "2026-06-01", "v2", 5, "live"
 			},
 			[]Difference{
-				{What: "prices", Baseline: "2026-05-01 (p1)", Trial: "2026-06-01 (p2)"}, {What: "code", Baseline: "v1", Trial: "v2"},
-				{What: "trials", Baseline: "3", Trial: "5"}, {What: "mode", Baseline: "replay", Trial: "live"},
+				{What: "prices", Baseline: "2026-05-01 (p1)", New: "2026-06-01 (p2)"}, {What: "code", Baseline: "v1", New: "v2"},
+				{What: "trials", Baseline: "3", New: "5"}, {What: "mode", Baseline: "replay", New: "live"},
 			},
 		},
 		"fork": {
 			func(m *ledger.Manifest) { m.Fork = &ledger.ManifestFork{Task: "A", Candidate: "a", Trial: 1, Turn: 2} },
-			[]Difference{{What: "mode", Baseline: "replay", Trial: "replay, a fork of A/a/1@2"}},
+			[]Difference{{What: "mode", Baseline: "replay", New: "replay, a fork of A/a/1@2"}},
 		},
 		"rescored": {
-			func(m *ledger.Manifest) { m.RescoredFrom = "X" }, []Difference{{What: "mode", Baseline: "replay", Trial: "replay, rescored"}},
+			func(m *ledger.Manifest) { m.RescoredFrom = "X" }, []Difference{{What: "mode", Baseline: "replay", New: "replay, rescored"}},
 		},
 		"acceptance": {
 			func(m *ledger.Manifest) {
@@ -139,8 +139,8 @@ func TestDifferences(t *testing.T) {
 				m.Acceptance.Criteria = []ledger.OwnCriterion{{Name: "own", Expr: "mean(steps) < 4"}}
 			},
 			[]Difference{
-				{What: "acceptance", Where: "min_solved", Baseline: "0.8", Trial: "off"}, {What: "acceptance", Where: "min_valid", Baseline: "0.95", Trial: "0.9"},
-				{What: "acceptance", Where: "criteria", Baseline: "absent", Trial: "own: mean(steps) < 4 (bound)"},
+				{What: "acceptance", Where: "min_solved", Baseline: "0.8", New: "off"}, {What: "acceptance", Where: "min_valid", Baseline: "0.95", New: "0.9"},
+				{What: "acceptance", Where: "criteria", Baseline: "absent", New: "own: mean(steps) < 4 (bound)"},
 			},
 		},
 	} {
@@ -160,8 +160,8 @@ func TestDifferencesOfCandidates(t *testing.T) {
 		m.Candidates = m.Candidates[i : i+1]
 		return m
 	}
-	require.Equal(t, []Difference{{What: "candidate", Baseline: "a", Trial: "b"}}, Differences(only(0), only(1), []Names{{"a", "b"}}))
-	require.Equal(t, []Difference{{What: "candidate", Baseline: "absent", Trial: "b"}}, Differences(madeOf(), madeOf(both), []Names{{"a", "a"}}), "a candidate more changes no other")
+	require.Equal(t, []Difference{{What: "candidate", Baseline: "a", New: "b"}}, Differences(only(0), only(1), []Names{{"a", "b"}}))
+	require.Equal(t, []Difference{{What: "candidate", Baseline: "absent", New: "b"}}, Differences(madeOf(), madeOf(both), []Names{{"a", "a"}}), "a candidate more changes no other")
 }
 
 // A difference names some tasks however many there are.

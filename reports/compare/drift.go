@@ -8,7 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// moved is the least change of a share that is worth a word.
+// moved is the least change of a share that is reported.
 const moved = 0.05
 
 // drift counts the kinds of failure on both sides: those of the model among pairs
@@ -27,14 +27,14 @@ func drift(tasks []joined, alpha float64) []Drift {
 				twins = tasks[i].twins
 			}
 			d.BaselineOf += len(twins)
-			d.TrialOf += len(twins)
+			d.NewOf += len(twins)
 			for _, t := range twins {
 				if t.baseline.kind == int8(k) {
 					d.Baseline++
 					sum--
 				}
-				if t.trial.kind == int8(k) {
-					d.Trial++
+				if t.new.kind == int8(k) {
+					d.New++
 					sum++
 				}
 			}
@@ -42,7 +42,7 @@ func drift(tasks []joined, alpha float64) []Drift {
 				obs = append(obs, stat.Observation{Cluster: tasks[i].id, Value: float64(sum)})
 			}
 		}
-		if d.Baseline+d.Trial == 0 {
+		if d.Baseline+d.New == 0 {
 			obs = obs[:min(1, len(obs))] // nothing: p is 1
 		}
 		if test, ok := stat.PairedPermutation(obs); ok {
@@ -57,7 +57,7 @@ func drift(tasks []joined, alpha float64) []Drift {
 			continue
 		}
 		d.Adjusted, adjusted = new(adjusted[0]), adjusted[1:]
-		change := float64(d.Trial-d.Baseline) / float64(d.BaselineOf)
+		change := float64(d.New-d.Baseline) / float64(d.BaselineOf)
 		d.Moved = stat.Rejects(*d.Adjusted, alpha) && math.Abs(change) >= moved-1e-12
 	}
 	return list

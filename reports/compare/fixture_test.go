@@ -66,10 +66,10 @@ func tokens(in, out int64) ledger.Tokens {
 }
 
 // compared is the comparison of two plans, of the first pair alone.
-func compared(baseline, trial plan, rules Rules) Comparison {
-	b := NewBuilder(baseline.manifest(), trial.manifest(), []Names{{baseline.candidate, trial.candidate}}, rules)
+func compared(baseline, newer plan, rules Rules) Comparison {
+	b := NewBuilder(baseline.manifest(), newer.manifest(), []Names{{baseline.candidate, newer.candidate}}, rules)
 	baseline.each(b.AddBaseline)
-	trial.each(b.AddTrial)
+	newer.each(b.AddNew)
 	return b.Comparison()
 }
 

@@ -10,17 +10,17 @@ const mostPairs = 4
 
 // look names the pairs of a task worth a look: those whose outcomes differ, then
 // those that were not solved, then those solved in another way; among these the
-// shortest first. Pairs alike in outcome and every decision are not.
-func (b *Builder) look(j *joined, names Names) []EpisodePair {
+// shortest first. Pairs with the same outcome and the same decisions are left out.
+func (b *Builder) look(j *joined, names, labels Names) []EpisodePair {
 	type candidate struct {
 		twin
 		rank, length int
 	}
-	base, trial := b.baseline.books[names.Baseline], b.trial.books[names.Trial]
+	base, newer := b.baseline.books[names.Baseline], b.new.books[names.New]
 	var list []candidate
 	for _, t := range j.twins {
-		c := candidate{twin: t, length: t.baseline.to - t.baseline.from + t.trial.to - t.trial.from}
-		switch differs := t.baseline.solved != t.trial.solved; {
+		c := candidate{twin: t, length: t.baseline.to - t.baseline.from + t.new.to - t.new.from}
+		switch differs := t.baseline.solved != t.new.solved; {
 		case differs && t.scored():
 		case b.ended(t):
 			c.rank = 1
@@ -38,16 +38,16 @@ func (b *Builder) look(j *joined, names Names) []EpisodePair {
 			break
 		}
 		e := EpisodePair{
-			Trial: int(c.trial.trial), BaselineID: c.baseline.id, TrialID: c.trial.id,
-			BaselineEnded: b.baseline.words.list[c.baseline.ended], TrialEnded: b.trial.words.list[c.trial.ended],
+			Trial: int(c.new.trial), BaselineID: c.baseline.id, NewID: c.new.id,
+			BaselineEnded: b.baseline.words.list[c.baseline.ended], NewEnded: b.new.words.list[c.new.ended],
 		}
-		e.Turn, e.What = divergence(
-			base.decisions[c.baseline.from:c.baseline.to], &b.baseline.words, trial.decisions[c.trial.from:c.trial.to], &b.trial.words)
+		e.Turn, e.What = divergence(labels,
+			base.decisions[c.baseline.from:c.baseline.to], &b.baseline.words, newer.decisions[c.new.from:c.new.to], &b.new.words)
 		if e.Turn == 0 && c.rank > 1 {
 			continue
 		}
 		if e.Turn == 0 {
-			e.What = "the same decisions, another outcome"
+			e.What = "the same decisions, a different outcome"
 		}
 		pairs = append(pairs, e)
 	}
@@ -56,5 +56,5 @@ func (b *Builder) look(j *joined, names Names) []EpisodePair {
 
 // ended says that two episodes ended in different ways.
 func (b *Builder) ended(t twin) bool {
-	return b.baseline.words.list[t.baseline.ended] != b.trial.words.list[t.trial.ended]
+	return b.baseline.words.list[t.baseline.ended] != b.new.words.list[t.new.ended]
 }

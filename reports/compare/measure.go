@@ -21,6 +21,10 @@ type measure struct {
 	lack string
 }
 
+// contractValid is the share of judged turns whose raw first output keeps the
+// strategy's own protocol: the column contract_valid of the ledger.
+const contractValid = "contract_valid"
+
 const (
 	unitShare = "share"
 	unitCost  = "nano-USD"
@@ -31,7 +35,7 @@ const (
 func measures() []measure {
 	return []measure{
 		{name: "solved", title: "Solved", unit: unitShare, higher: true, of: func(r *record) (float64, float64) { return one(r.solved), 1 }},
-		{name: "valid_json", title: "Contract-valid first outputs", unit: unitShare, higher: true, of: func(r *record) (float64, float64) { return float64(r.valid), float64(r.judged) }},
+		{name: contractValid, title: "Contract-valid first outputs", unit: unitShare, higher: true, of: func(r *record) (float64, float64) { return float64(r.valid), float64(r.judged) }},
 		{name: "steps", title: "Steps, solved on both sides", unit: "steps", of: func(r *record) (float64, float64) { return float64(r.steps), one(r.stepped) }},
 		{name: "clarifies", title: "Clarifying questions, solved on both sides", unit: "clarifies", of: func(r *record) (float64, float64) { return float64(r.clarifies), one(r.asked) }},
 		{
@@ -64,7 +68,7 @@ type measured struct {
 	// drop is the margin of a share, growth one that is a share of the baseline;
 	// one of them is set where the metric gates.
 	drop, growth float64
-	change       paired // trial − baseline
+	change       paired // new − baseline
 	// notWorse says that a loss of the margin is ruled out.
 	notWorse bool
 	// replay says that both sides are the same recordings and that nothing differs.
@@ -88,8 +92,8 @@ func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
 			continue
 		}
 		m.gather(&def, p.tasks)
-		if def.name == "valid_json" {
-			m.protocols(p.Baseline.Agent, p.Trial.Agent)
+		if def.name == contractValid {
+			m.protocols(p.Baseline.Agent, p.New.Agent)
 		}
 		m.estimate()
 		if m.Gates && m.P != nil {
@@ -100,16 +104,16 @@ func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
 	return list
 }
 
-// protocols names what the first outputs of two strategies are held to: each to its
-// own protocol.
-func (m *Metric) protocols(baseline, trial string) {
+// protocols says that the first outputs of each strategy are checked against its own
+// protocol.
+func (m *Metric) protocols(baseline, other string) {
 	contract := func(agent string) bool { return agent == "" || agent == "contract" }
-	if contract(baseline) && contract(trial) {
+	if contract(baseline) && contract(other) {
 		return
 	}
 	m.Title = "Protocol-valid first outputs"
-	if baseline != trial {
-		m.note("Each strategy is held to its own protocol: the two shares do not measure the same thing.")
+	if baseline != other {
+		m.note("Each strategy is checked against its own protocol: the two shares do not measure the same thing.")
 	}
 }
 
@@ -126,12 +130,12 @@ func (m *measured) gather(def *measure, tasks []joined) {
 		var s sides
 		n := 0
 		for _, t := range j.scored {
-			if def.known != nil && (!def.known(t.baseline) || !def.known(t.trial)) {
+			if def.known != nil && (!def.known(t.baseline) || !def.known(t.new)) {
 				unknown++
 				continue
 			}
 			a, over := def.of(t.baseline)
-			b, under := def.of(t.trial)
+			b, under := def.of(t.new)
 			if over > 0 && under > 0 {
 				s.add(stat.Cluster{Num: a, Den: over}, stat.Cluster{Num: b, Den: under})
 				n++
@@ -165,12 +169,12 @@ func (m *measured) estimate() {
 	if !ok {
 		m.N, m.Clusters, m.Test = 0, 0, "none: no data"
 		if m.Gates {
-			m.Power = "No data: nothing can be shown."
+			m.Power = "No data: no loss can be detected."
 		}
 		return
 	}
 	m.change = change
-	m.Baseline, m.Trial, m.Effect = new(change.baseline), new(change.trial), new(change.mean.Value)
+	m.Baseline, m.New, m.Effect = new(change.baseline), new(change.new), new(change.mean.Value)
 	if relative := change.mean.Value / change.baseline; !math.IsInf(relative, 0) && !math.IsNaN(relative) {
 		m.Relative = new(relative)
 	}
@@ -242,9 +246,9 @@ func (m *measured) mcNemar() {
 	broken, fixed := 0, 0
 	for _, s := range m.sides {
 		switch {
-		case s.trial.Num < s.baseline.Num:
+		case s.new.Num < s.baseline.Num:
 			broken++
-		case s.trial.Num > s.baseline.Num:
+		case s.new.Num > s.baseline.Num:
 			fixed++
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // Every metric on two tasks, by hand.
 func TestMetricsByHand(t *testing.T) {
 	base := plan{candidate: "a", tasks: 2, trials: 2}
-	trial := plan{candidate: "b", tasks: 2, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) {
+	newer := plan{candidate: "b", tasks: 2, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) {
 		e := &rows.Episode
 		switch {
 		case task == 0 && trial == 1: // not solved: no steps, no clarifies of this pair
@@ -36,15 +36,15 @@ func TestMetricsByHand(t *testing.T) {
 			rows.Turns[0].ErrorKind = "overloaded"         // no reply
 		}
 	}}
-	p := compared(base, trial, Rules{}).Pairs[0]
+	p := compared(base, newer, Rules{}).Pairs[0]
 	for _, c := range []struct {
 		name             string
 		n                int
-		baseline, trial  float64
+		baseline, new    float64
 		relative, margin float64
 	}{
 		{"solved", 4, 1, 0.5, -0.5, 0.05},
-		{"valid_json", 4, 1, 8.0 / 10, -0.2, 0.02},
+		{"contract_valid", 4, 1, 8.0 / 10, -0.2, 0.02},
 		{"steps", 2, 3, 4, 1.0 / 3, 0},
 		{"clarifies", 1, 1, 3, 2, 0},
 		{"cost", 4, 3_000_000, 3_500_000, 1.0 / 6, 0},
@@ -58,8 +58,8 @@ func TestMetricsByHand(t *testing.T) {
 			m := metric(p, c.name)
 			require.Equal(t, c.n, m.N)
 			require.InDelta(t, c.baseline, *m.Baseline, 1e-9)
-			require.InDelta(t, c.trial, *m.Trial, 1e-9)
-			require.InDelta(t, c.trial-c.baseline, *m.Effect, 1e-9)
+			require.InDelta(t, c.new, *m.New, 1e-9)
+			require.InDelta(t, c.new-c.baseline, *m.Effect, 1e-9)
 			if math.IsNaN(c.relative) {
 				require.Nil(t, m.Relative, "of nothing")
 			} else {
@@ -83,14 +83,14 @@ func TestUnknownIsNeverZero(t *testing.T) {
 		"cost": func(e *ledger.Episode) { e.CostNanoUSD = nil }, "tokens": func(e *ledger.Episode) { e.Reasoning = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			trial := plan{candidate: "b", tasks: 3, trials: 2, episode: func(task, _ int, rows *ledger.EpisodeRows) {
+			newer := plan{candidate: "b", tasks: 3, trials: 2, episode: func(task, _ int, rows *ledger.EpisodeRows) {
 				if task == 1 {
 					edit(&rows.Episode)
 				}
 			}}
-			m := metric(compared(base, trial, Rules{}).Pairs[0], name)
+			m := metric(compared(base, newer, Rules{}).Pairs[0], name)
 			require.Nil(t, m.Baseline)
-			require.Nil(t, m.Trial)
+			require.Nil(t, m.New)
 			require.Nil(t, m.Effect)
 			require.Nil(t, m.P)
 			require.Nil(t, m.Adjusted)
@@ -177,7 +177,7 @@ func TestSwapsAreTheExactTestOfRatios(t *testing.T) {
 		swapped := append([]sides{}, list...)
 		for g := range swapped {
 			if mask>>g&1 == 1 {
-				swapped[g].baseline, swapped[g].trial = swapped[g].trial, swapped[g].baseline
+				swapped[g].baseline, swapped[g].new = swapped[g].new, swapped[g].baseline
 			}
 		}
 		if score(swapped) >= seen*(1-1e-12) {
@@ -193,12 +193,12 @@ func TestSwapsAreTheExactTestOfRatios(t *testing.T) {
 // With one trial of each task, the permutation is McNemar's exact test.
 func TestSingleTrialsAreMcNemar(t *testing.T) {
 	base := plan{candidate: "a", tasks: 40, trials: 1, episode: fails(func(task, _ int) bool { return task < 2 })}
-	trial := plan{candidate: "b", tasks: 40, trials: 1, episode: fails(func(task, _ int) bool { return task >= 2 && task < 11 })}
-	m := metric(compared(base, trial, Rules{}).Pairs[0], "solved")
+	newer := plan{candidate: "b", tasks: 40, trials: 1, episode: fails(func(task, _ int) bool { return task >= 2 && task < 11 })}
+	m := metric(compared(base, newer, Rules{}).Pairs[0], "solved")
 	two, _ := stat.McNemar(9, 2)
 	require.InDelta(t, two/2, *m.P, 1e-15)
 	require.Contains(t, m.Note, "McNemar's exact test, two-sided: 9 broken, 2 fixed, p 0.065.")
-	m = metric(compared(trial, base, Rules{}).Pairs[0], "solved")
+	m = metric(compared(newer, base, Rules{}).Pairs[0], "solved")
 	require.InDelta(t, 1-two/2, *m.P, 1e-15, "the better side")
 	m = metric(compared(plan{candidate: "a", tasks: 40, trials: 2}, plan{candidate: "b", tasks: 40, trials: 2}, Rules{}).Pairs[0], "solved")
 	require.NotContains(t, m.Note, "McNemar", "several trials of a task are not independent")
@@ -206,8 +206,8 @@ func TestSingleTrialsAreMcNemar(t *testing.T) {
 
 func TestManyTasksGoByT(t *testing.T) {
 	base := plan{candidate: "a", tasks: 3000, trials: 1, episode: flips(1, half)}
-	trial := plan{candidate: "b", tasks: 3000, trials: 1, episode: flips(2, func(int) float64 { return 0.46 })}
-	m := metric(compared(base, trial, Rules{}).Pairs[0], "solved")
+	newer := plan{candidate: "b", tasks: 3000, trials: 1, episode: flips(2, func(int) float64 { return 0.46 })}
+	m := metric(compared(base, newer, Rules{}).Pairs[0], "solved")
 	require.Contains(t, m.Test, "t test of the change")
 	broken, fixed := 0, 0
 	_, err := fmt.Sscanf(m.Note, "McNemar's exact test, two-sided: %d broken, %d fixed", &broken, &fixed)
@@ -239,8 +239,8 @@ func TestGrowthMargins(t *testing.T) {
 
 func TestPower(t *testing.T) {
 	base := plan{candidate: "a", tasks: 30, trials: 4, episode: flips(1, func(int) float64 { return 0.8 })}
-	trial := plan{candidate: "b", tasks: 30, trials: 4, episode: flips(6, func(int) float64 { return 0.8 })}
-	m := metric(compared(base, trial, Rules{}).Pairs[0], "solved")
+	newer := plan{candidate: "b", tasks: 30, trials: 4, episode: flips(6, func(int) float64 { return 0.8 })}
+	m := metric(compared(base, newer, Rules{}).Pairs[0], "solved")
 	require.Equal(t, stat.Inconclusive, m.Verdict)
 	d := stat.Design{Tasks: 30, Trials: 1, SD: math.Sqrt(30*width(m)*width(m) + *m.Detectable*(1-*m.Detectable)), ICC: 1, Alpha: 0.05} // two gating metrics
 	power, ok := d.Power(*m.Detectable)
@@ -249,9 +249,9 @@ func TestPower(t *testing.T) {
 	d.SD = math.Sqrt(30*width(m)*width(m) + 0.05*0.95)
 	tasks, ok := d.TasksNeeded(0.05, 0.8)
 	require.True(t, ok)
-	require.Contains(t, m.Power, "These 30 tasks would have shown a loss of "+points(*m.Detectable)+" at least four times out of five.")
-	require.Contains(t, m.Power, fmt.Sprintf("To show one of 5 points as often takes %d such tasks, or ", tasks))
-	require.Contains(t, m.Power, "trials of each. To rule out one of 5 points where nothing changed takes about ")
+	require.Contains(t, m.Power, "These 30 tasks would have detected a loss of "+points(*m.Detectable)+" with 80% power.")
+	require.Contains(t, m.Power, fmt.Sprintf("Detecting a loss of 5 points with 80%% power takes %d such tasks, or ", tasks))
+	require.Contains(t, m.Power, "trials of each. Ruling it out with 80% power, if nothing changed, takes about ")
 }
 
 // A loss that was shown is one that would have been: what it adds to the spread does

@@ -11,9 +11,9 @@ func (b *Builder) skipped(c *Comparison) map[string][]string {
 	if b.rules.Changed != Skip {
 		return nil
 	}
-	skip := b.changed(b.baseline.manifest, b.trial.manifest)
+	skip := b.changed(b.baseline.manifest, b.new.manifest)
 	if len(skip) > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%s left out, which changed between the runs: %s.", plural(len(skip), "task"), some(slices.Sorted(maps.Keys(skip)))))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s left out, because they changed between the runs: %s.", plural(len(skip), "task"), some(slices.Sorted(maps.Keys(skip)))))
 	}
 	return skip
 }
@@ -29,28 +29,28 @@ func (b *Builder) missing(p *comparing) {
 		planned += len(j.twins)
 		unfinished := false
 		for _, t := range j.twins {
-			if t.baseline.why == lost || t.trial.why == lost {
+			if t.baseline.why == lost || t.new.why == lost {
 				gone++
 			}
-			unfinished = unfinished || t.trial.why == cut
+			unfinished = unfinished || t.new.why == cut
 		}
 		if unfinished && p.cut == "" {
-			p.cut = "the run on trial was interrupted or capped"
+			p.cut = p.side(p.Labels.New) + " was interrupted or capped"
 		}
 	}
-	if left := p.Trial.Planned - b.trial.books[p.names.Trial].episodes(); left > 0 && p.cut == "" {
-		p.cut = plural(left, "planned episode") + " of the run on trial have not been run"
+	if left := p.New.Planned - b.new.books[p.names.New].episodes(); left > 0 && p.cut == "" {
+		p.cut = plural(left, "planned episode") + " of " + p.side(p.Labels.New) + " have not been run"
 	}
-	switch m := b.trial.manifest; {
+	switch m := b.new.manifest; {
 	case m.Stopped != "":
-		p.cut = "the run on trial was stopped early: " + m.Stopped
+		p.cut = p.run(p.Labels.New) + " was stopped early: " + m.Stopped
 	case m.Status == "running" || m.Status == "failed":
-		p.cut = "the status of the run on trial is " + m.Status
+		p.cut = "the status of " + p.run(p.Labels.New) + " is " + m.Status
 	}
 	if p.cut == "" {
 		p.cut = b.cutBaseline(p)
 	}
-	if most := b.trial.manifest.Acceptance.Resolved().MaxInfra; float64(gone) > most*float64(planned) {
+	if most := b.new.manifest.Acceptance.Resolved().MaxInfra; float64(gone) > most*float64(planned) {
 		p.gap = fmt.Sprintf("%d of %s lost to infrastructure or harness errors on one side or both, more than the %s of max_infra", gone, plural(planned, "pair"), percent(most))
 	}
 }
@@ -60,7 +60,7 @@ func (b *Builder) noteKnown(c *Comparison, all []comparing) {
 	used := map[string]bool{}
 	for i := range all {
 		if p := &c.Pairs[i]; p.Known > 0 {
-			c.Notes = append(c.Notes, fmt.Sprintf("%s: %s of known-flaky tasks reported, but left out of what gates.", p.Trial.Name, plural(p.Known, "paired episode")))
+			c.Notes = append(c.Notes, fmt.Sprintf("%s: %s of known-flaky tasks reported, but left out of gating metrics.", p.New.Name, plural(p.Known, "paired episode")))
 		}
 		for k := range all[i].tasks {
 			if f := all[i].tasks[k].known; f != nil {
@@ -73,7 +73,7 @@ func (b *Builder) noteKnown(c *Comparison, all []comparing) {
 		case !used[f.Task+"\x00"+f.Candidate]:
 			c.Notes = append(c.Notes, fmt.Sprintf("The known-flaky entry of %s (owner %s) matches no task compared: remove or correct it.", f.Task, f.Owner))
 		case f.Expired:
-			c.Notes = append(c.Notes, fmt.Sprintf("The known-flaky entry of %s expired on %s, and the task gates again: %s, mend it or extend the entry.", f.Task, f.Expires, f.Owner))
+			c.Notes = append(c.Notes, fmt.Sprintf("The known-flaky entry of %s expired on %s, and the task gates again: %s, fix it or extend the entry.", f.Task, f.Expires, f.Owner))
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 // often is the power that sizes are given for.
 const often = 0.8
 
-// power says what loss these numbers would have shown, and what it would take to
-// show or to rule out one of the margin. tests are all gating ones: each must bear
-// the adjustment for the others.
+// power says what loss these numbers would have detected, and what it would take to
+// detect or to rule out one of the margin. tests are all gating ones: the level of
+// each is adjusted for the others.
 func (m *measured) power(alpha float64, tests int) {
 	if m.replay {
-		m.Power = "The same recordings on both sides, and nothing differs: this says that they are treated alike, and nothing about new ones."
+		m.Power = "Both sides replay the same recordings, and nothing differs: this says nothing about new recordings."
 		return
 	}
 	if m.Clusters < 2 {
@@ -31,36 +31,36 @@ func (m *measured) power(alpha float64, tests int) {
 	least, ok := n.detectable()
 	if ok {
 		m.Detectable = &least
-		said = append(said, "These "+plural(m.Clusters, "task")+" would have shown a loss of "+m.amount(least)+" at least four times out of five.")
+		said = append(said, "These "+plural(m.Clusters, "task")+" would have detected a loss of "+m.amount(least)+" with 80% power.")
 	} else if m.differ == 0 {
-		said = append(said, "No task differs: what loss would have been shown is not known.")
+		said = append(said, "No task differs: which loss would have been detected is not known.")
 	} else {
-		said = append(said, "These "+plural(m.Clusters, "task")+" could not have shown any loss.")
+		said = append(said, "These "+plural(m.Clusters, "task")+" could not have detected any loss.")
 	}
 	if m.Verdict == stat.Inconclusive {
 		if n.SD > 0 && !(ok && least <= *m.Margin) {
-			said = append(said, m.toShow(n))
+			said = append(said, m.toDetect(n))
 		}
 		said = append(said, m.toRuleOut(alpha))
 	}
 	m.Power = strings.Join(said, " ")
 }
 
-// toShow says what would show a loss of the margin.
-func (m *measured) toShow(n finder) string {
-	text := "To show one of " + m.amount(*m.Margin)
+// toDetect says what would detect a loss of the margin.
+func (m *measured) toDetect(n finder) string {
+	text := "Detecting a loss of " + m.amount(*m.Margin) + " with 80% power takes"
 	tasks, ok := n.tasks(*m.Margin)
 	if !ok {
-		return text + " takes more than a million such tasks."
+		return text + " more than a million such tasks."
 	}
-	text += " as often takes " + plural(tasks, "such task")
+	text += " " + plural(tasks, "such task")
 	if trials, ok := m.trials(n); ok {
 		text += ", or " + plural(trials, "trial") + " of each"
 	}
 	return text + "."
 }
 
-// trials is how many of each of these tasks would show a loss of the margin; ok is
+// trials is how many of each of these tasks would detect a loss of the margin; ok is
 // false where no number would, or the resemblance of trials is not known.
 func (m *measured) trials(n finder) (trials int, ok bool) {
 	sd, icc, ok := stat.Spread(m.pairs)
@@ -92,11 +92,11 @@ func (m *measured) toRuleOut(alpha float64) string {
 		return ok && bound-stat.TQuantile(often, float64(tasks-1))*math.Sqrt(spread/float64(tasks)) > target
 	}
 	if enough(len(list)) {
-		return "Had nothing changed, they would as often have ruled out one of " + m.amount(*m.Margin) + "."
+		return "If nothing changed, these tasks rule out a loss of " + m.amount(*m.Margin) + " with 80% power."
 	}
 	tasks, ok := atLeast(len(list), enough)
 	if !ok {
-		return "To rule it out takes more than a million such tasks."
+		return "Ruling it out takes more than a million such tasks."
 	}
-	return "To rule out one of " + m.amount(*m.Margin) + " where nothing changed takes about " + strconv.Itoa(tasks) + "."
+	return "Ruling it out with 80% power, if nothing changed, takes about " + strconv.Itoa(tasks) + " tasks."
 }

@@ -11,7 +11,7 @@ import "github.com/cupel-eval/cupel/reports/stat"
 // What a task that was not seen could do at worst is to go from always to never;
 // where nothing bounds a metric, to grow by as much as the largest task has.
 //
-// Where both sides replay the same recordings nothing was drawn anew: if nothing
+// If both sides replay the same recordings, there is no new sample: if nothing
 // differs either, nothing is lost.
 func (m *measured) rule(alpha float64, replay bool) {
 	list, least, target := m.claim()
@@ -25,7 +25,7 @@ func (m *measured) rule(alpha float64, replay bool) {
 		m.Test = "none: the same recordings on both sides, and nothing differs"
 		return
 	}
-	if m.growth > 0 && *m.Baseline == 0 && *m.Trial == 0 {
+	if m.growth > 0 && *m.Baseline == 0 && *m.New == 0 {
 		m.notWorse = true // free, on both sides
 		return
 	}
@@ -42,7 +42,7 @@ func (m *measured) rule(alpha float64, replay bool) {
 
 // claim is what has to lie above target for a loss of the margin to be ruled out:
 // the contributions of tasks, and the least of one not seen. A margin that is a
-// share of the baseline is judged as (1 + margin)·baseline − trial, so that the
+// share of the baseline is judged as (1 + margin)·baseline − new, so that the
 // baseline's own spread counts.
 func (m *measured) claim() (list []stat.Cluster, least, target float64) {
 	if m.growth == 0 {
@@ -52,7 +52,7 @@ func (m *measured) claim() (list []stat.Cluster, least, target float64) {
 	grown, _ := difference(m.tasks, m.sides, 1+m.growth)
 	largest := 0.0
 	for _, s := range m.sides {
-		largest = max(largest, s.baseline.Num/s.baseline.Den, s.trial.Num/s.trial.Den)
+		largest = max(largest, s.baseline.Num/s.baseline.Den, s.new.Num/s.new.Den)
 	}
 	list, least = grown.clusters(m.good(), largest)
 	return list, least, 0

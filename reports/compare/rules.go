@@ -15,12 +15,12 @@ type Rules struct {
 	// gating metrics and pairs together, one-sided; default 0.05. It is also the
 	// chance of ruling a loss out that is just as large as its margin.
 	Alpha float64 `json:"alpha"`
-	// MaxDrop is the loss of solved tasks one is ready to bear, as a share;
-	// default 0.05. MaxInvalid is the same for contract-valid outputs; default 0.02.
+	// MaxDrop is the tolerated loss of solved tasks, as a share; default 0.05.
+	// MaxInvalid is the same for contract-valid outputs; default 0.02.
 	MaxDrop    float64 `json:"max_drop"`
 	MaxInvalid float64 `json:"max_invalid"`
-	// MaxSteps, MaxCost and MaxLatency gate these too when they are set: the growth
-	// one is ready to bear, as a share of the baseline.
+	// MaxSteps, MaxCost and MaxLatency make these gating metrics, too, if they are set:
+	// the tolerated growth, as a share of the baseline.
 	MaxSteps   float64 `json:"max_steps,omitempty"`
 	MaxCost    float64 `json:"max_cost,omitempty"`
 	MaxLatency float64 `json:"max_latency,omitempty"`
@@ -41,7 +41,7 @@ const (
 	Refuse Changed = "refuse"
 	// Skip leaves them out.
 	Skip Changed = "skip"
-	// Keep compares them all the same.
+	// Keep compares them anyway.
 	Keep Changed = "keep"
 )
 
@@ -128,7 +128,7 @@ func (r Rules) drop(name string) float64 {
 	switch name {
 	case "solved":
 		return r.MaxDrop
-	case "valid_json":
+	case contractValid:
 		return r.MaxInvalid
 	}
 	return math.NaN()
@@ -138,7 +138,7 @@ func (r Rules) drop(name string) float64 {
 func (r Rules) known(task string, names Names) *KnownFlaky {
 	for i := range r.Flaky {
 		f := &r.Flaky[i]
-		if f.Task == task && (f.Candidate == "" || f.Candidate == names.Baseline || f.Candidate == names.Trial) {
+		if f.Task == task && (f.Candidate == "" || f.Candidate == names.Baseline || f.Candidate == names.New) {
 			return new(*f)
 		}
 	}

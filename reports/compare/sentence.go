@@ -25,6 +25,25 @@ func (p *comparing) conclude() {
 	p.predicate, p.Sentence = p.Sentence, strings.ToUpper(p.Sentence[:1])+p.Sentence[1:]+"."
 }
 
+// side names a side in a sentence, by its label.
+func (p *comparing) side(label string) string {
+	switch {
+	case p.oneRun:
+		return label
+	case label == p.Labels.New:
+		return "the new run"
+	}
+	return "the baseline"
+}
+
+// run is side, for what is true of a whole run.
+func (p *comparing) run(label string) string {
+	if p.oneRun {
+		return "the run"
+	}
+	return p.side(label)
+}
+
 // reason is what the verdict rests on: the first metric that has it, and with a
 // pass all of them.
 func (p *comparing) reason() string {
@@ -34,47 +53,52 @@ func (p *comparing) reason() string {
 		m := &p.gating[i].Metric
 		switch {
 		case p.Verdict == stat.Pass:
-			passed = append(passed, p.gating[i].borne())
+			passed = append(passed, p.gating[i].tolerated())
 			same = same && p.gating[i].replay
 		case m.Verdict == p.Verdict && p.Verdict == stat.Fail:
-			return m.lost() + fmt.Sprintf(" (%s before, %s now, over %s; adjusted p %s)", m.value(*m.Baseline), m.value(*m.Trial), plural(m.Clusters, "task"), pValue(*m.Adjusted))
+			return fmt.Sprintf("%s than %s (%s; adjusted p %s)", m.lost(), p.side(p.Labels.Baseline), p.values(m), pValue(*m.Adjusted))
 		case m.Verdict == p.Verdict && m.P == nil:
 			if m.Note != "" {
-				return "cannot be judged by " + word(m.Name) + " (" + strings.TrimSuffix(m.Note, ".") + ")"
+				return "cannot be judged by " + m.word() + " (" + strings.TrimSuffix(m.Note, ".") + ")"
 			}
-			return "cannot be judged by " + word(m.Name) + ": there is no data"
+			return "cannot be judged by " + m.word() + ": there is no data"
 		case m.Verdict == p.Verdict:
-			return "is neither shown to be worse nor not worse: " + m.open()
+			return "is neither significantly worse than " + p.side(p.Labels.Baseline) + " nor certain to be within the margin: " + p.open(m)
 		}
 	}
 	if same {
-		return "is treated as before: both sides replay the same recordings, and nothing that gates differs"
+		return "does not differ from " + p.side(p.Labels.Baseline) + ": both replay the same recordings, and no gating metric differs"
 	}
 	m := &p.gating[0].Metric
-	text := fmt.Sprintf("is not worse by more than %s (solved %s before, %s now, over %s", strings.Join(passed, ", "), m.value(*m.Baseline), m.value(*m.Trial), plural(m.Clusters, "task"))
+	text := fmt.Sprintf("is not worse than %s by more than %s (solved: %s", p.side(p.Labels.Baseline), strings.Join(passed, ", "), p.values(m))
 	if m.RuledOut != nil {
 		text += "; a loss of " + points(*m.RuledOut) + " or more is ruled out"
 	}
 	return text + ")"
 }
 
-// borne is the margin in a sentence about what is ruled out.
-func (m *measured) borne() string {
+// values are those of a metric on both sides.
+func (p *comparing) values(m *Metric) string {
+	return fmt.Sprintf("%s %s, %s %s, over %s", p.Labels.Baseline, m.value(*m.Baseline), p.Labels.New, m.value(*m.New), plural(m.Clusters, "task"))
+}
+
+// tolerated is the margin in a sentence about what is ruled out.
+func (m *measured) tolerated() string {
 	if m.growth > 0 {
-		return percent(m.growth) + " of " + word(m.Name)
+		return percent(m.growth) + " of " + m.word()
 	}
-	return points(m.drop) + " of " + word(m.Name)
+	return points(m.drop) + " of " + m.word()
 }
 
 // word is what a gating metric counts.
-func word(name string) string {
-	switch name {
+func (m *Metric) word() string {
+	switch m.Name {
 	case "solved":
 		return "solved episodes"
-	case "valid_json":
-		return "valid outputs"
+	case contractValid:
+		return strings.ToLower(m.Title[:1]) + m.Title[1:]
 	}
-	return name
+	return m.Name
 }
 
 // lost says what is worse, and by how much.
@@ -85,9 +109,9 @@ func (m *Metric) lost() string {
 	}
 	switch m.Name {
 	case "solved":
-		return "solves " + much + " less"
-	case "valid_json":
-		return "gives " + much + " fewer valid outputs"
+		return "solves " + much + " fewer"
+	case contractValid:
+		return "gives " + much + " fewer " + m.word()
 	case "cost":
 		return "costs " + much + " more"
 	case "latency":
@@ -97,8 +121,8 @@ func (m *Metric) lost() string {
 }
 
 // open says what an inconclusive metric leaves open.
-func (m *Metric) open() string {
-	text := fmt.Sprintf("%s %s before, %s now, over %s", word(m.Name), m.value(*m.Baseline), m.value(*m.Trial), plural(m.Clusters, "task"))
+func (p *comparing) open(m *Metric) string {
+	text := m.word() + ": " + p.values(m)
 	if m.Interval != nil {
 		text += fmt.Sprintf(", a change of %s to %s (95%%)", m.signed(m.Interval.Low), m.signed(m.Interval.High))
 	}
@@ -128,7 +152,7 @@ func headline(c Comparison, all []comparing) string {
 	}
 	for i := range all {
 		if p := &all[i]; p.Verdict == c.Verdict {
-			text := word + p.Trial.Name + " " + p.predicate
+			text := word + clipped(p.New.Name) + " " + p.predicate
 			if n > 1 {
 				text += fmt.Sprintf("; and %d more of %s", n-1, plural(len(all), "candidate"))
 			}

@@ -17,9 +17,9 @@ func TestDifferencesOfAgentSettings(t *testing.T) {
 	b := one("1", "", ledger.ManifestSetting{Name: "system", Value: `"Be brief." (0)`}, ledger.ManifestSetting{Name: "max_iterations", Value: "5"}, ledger.ManifestSetting{Name: "plan.steps", Value: "9"})
 	s := one("2", "small", ledger.ManifestSetting{Name: "system", Value: `"Be long." (1)`}, ledger.ManifestSetting{Name: "no_images", Value: "true"}, ledger.ManifestSetting{Name: "plan.steps", Value: "9"})
 	require.Equal(t, []Difference{
-		{What: "fallback model", Where: "a", Baseline: "absent", Trial: "small"},
-		{What: "system", Where: "a", Baseline: `"Be brief." (0)`, Trial: `"Be long." (1)`},
-		{What: "max_iterations", Where: "a", Baseline: "5", Trial: "absent"},
-		{What: "no_images", Where: "a", Baseline: "absent", Trial: "true"},
-	}, Differences(b, s, []Names{{Baseline: "a", Trial: "a"}}))
+		{What: "fallback model", Where: "a", Baseline: "absent", New: "small"},
+		{What: "system", Where: "a", Baseline: `"Be brief." (0)`, New: `"Be long." (1)`},
+		{What: "max_iterations", Where: "a", Baseline: "5", New: "absent"},
+		{What: "no_images", Where: "a", Baseline: "absent", New: "true"},
+	}, Differences(b, s, []Names{{Baseline: "a", New: "a"}}))
 }

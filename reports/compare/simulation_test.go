@@ -186,7 +186,7 @@ func TestSimulationStatedSize(t *testing.T) {
 		p := w.compare(rng, Rules{}).Pairs[0].Metrics[0].Power
 		for from := range p {
 			var tasks int
-			if _, err := fmt.Sscanf(p[from:], "To rule out one of 5 points where nothing changed takes about %d.", &tasks); err == nil {
+			if _, err := fmt.Sscanf(p[from:], "Ruling it out with 80%% power, if nothing changed, takes about %d tasks.", &tasks); err == nil {
 				stated += float64(tasks)
 				asked++
 			}
@@ -219,8 +219,8 @@ func TestSimulationIntervalCoverage(t *testing.T) {
 			p := 0.4 + 0.6*rng.Float64()
 			return p, p - 0.2*rng.Float64()
 		}}, map[string]float64{"solved": -0.1}, 0.96},
-		{"40 tasks × 3, turns", world{tasks: 40, trials: 3, pairs: 1, share: always(1, 1), turns: true}, map[string]float64{"valid_json": 0}, 0.97},
-		{"100 tasks × 3, turns", world{tasks: 100, trials: 3, pairs: 1, share: always(1, 1), turns: true}, map[string]float64{"valid_json": 0}, 0.96},
+		{"40 tasks × 3, turns", world{tasks: 40, trials: 3, pairs: 1, share: always(1, 1), turns: true}, map[string]float64{"contract_valid": 0}, 0.97},
+		{"100 tasks × 3, turns", world{tasks: 100, trials: 3, pairs: 1, share: always(1, 1), turns: true}, map[string]float64{"contract_valid": 0}, 0.96},
 		{"100 tasks × 2, cost and latency up by a tenth", world{tasks: 100, trials: 2, pairs: 1, share: always(1, 1), turns: true, sizes: true, after: 1.1}, map[string]float64{
 			"cost": 0.1 * 1e6 * math.Exp(0.25), "latency": 0.1 * 3e5 * math.Exp(0.25), // of log-normal means: e^(½·(0.25+0.25))
 		}, 0.96},
@@ -234,7 +234,7 @@ func TestSimulationIntervalCoverage(t *testing.T) {
 					}
 				}
 			}
-			for _, name := range []string{"solved", "valid_json", "cost", "latency"} {
+			for _, name := range []string{"solved", "contract_valid", "cost", "latency"} {
 				if _, ok := c.truth[name]; ok {
 					promised(t, c.name+": "+name+" held", held[name], n, 0.94, c.high)
 				}

@@ -60,7 +60,7 @@ func (w world) draw(rng *rand.Rand, rules Rules) *Builder {
 		id := m.Tasks[i].ID
 		w.run(rng, b.AddBaseline, id, "a", t, t.before, 1, turns)
 		for _, p := range pairs {
-			w.run(rng, b.AddTrial, id, p.Trial, t, t.after, w.after, turns)
+			w.run(rng, b.AddNew, id, p.New, t, t.after, w.after, turns)
 		}
 	}
 	return b

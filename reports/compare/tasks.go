@@ -32,17 +32,17 @@ func (b *Builder) classify(all []comparing) {
 	}
 	for i := range all {
 		for k := range all[i].Tasks {
-			all[i].Tasks[k].settle(b.rules.Alpha, len(family))
+			all[i].Tasks[k].settle(b.rules.Alpha, len(family), all[i].Labels)
 		}
 	}
 }
 
 // task is a task by its trials alone.
 func (p *comparing) task(j *joined, b *Builder) Task {
-	t := Task{ID: j.id, Title: j.title, Known: j.known, Baseline: trials(j.baseline), Trial: trials(j.trial), Adjusted: 1}
-	e, _ := stat.Classify(t.Baseline, t.Trial, b.rules.Alpha)
+	t := Task{ID: j.id, Title: j.title, Known: j.known, Baseline: trials(j.baseline), New: trials(j.new), Adjusted: 1}
+	e, _ := stat.Classify(t.Baseline, t.New, b.rules.Alpha)
 	t.Class, t.P, t.Share = e.Class, e.P, e.Share
-	t.Episodes = b.look(j, p.names)
+	t.Episodes = b.look(j, p.names, p.Labels)
 	return t
 }
 
@@ -59,21 +59,21 @@ func trials(records []record) (t stat.Trials) {
 	return t
 }
 
-// settle takes back a change that the adjusted p does not show, and says what speaks
-// for the class.
-func (t *Task) settle(alpha float64, tests int) {
+// settle takes back a change that is not significant after adjustment, and says
+// what the class rests on.
+func (t *Task) settle(alpha float64, tests int, labels Names) {
 	changed := t.Class == stat.NewlyBroken || t.Class == stat.NewlyFixed
 	if changed && !stat.Rejects(t.Adjusted, alpha) {
 		const never = 1e-14 // below any p of which the adjusted one is above alpha
-		e, _ := stat.Classify(t.Baseline, t.Trial, never)
+		e, _ := stat.Classify(t.Baseline, t.New, never)
 		t.Class = e.Class
 	}
-	t.Evidence = t.evidence(alpha, tests)
+	t.Evidence = t.evidence(alpha, tests, labels)
 }
 
-// evidence is one line of what speaks for the class.
-func (t *Task) evidence(alpha float64, tests int) string {
-	counts := fmt.Sprintf("solved %d of %d before, %d of %d now", t.Baseline.Passed, t.Baseline.N, t.Trial.Passed, t.Trial.N)
+// evidence is one line of what the class rests on.
+func (t *Task) evidence(alpha float64, tests int, labels Names) string {
+	counts := fmt.Sprintf("solved: %s %d of %d, %s %d of %d", labels.Baseline, t.Baseline.Passed, t.Baseline.N, labels.New, t.New.Passed, t.New.N)
 	chance := "p " + pValue(t.P)
 	if tests > 1 {
 		chance += ", " + pValue(t.Adjusted) + " adjusted for " + plural(tests, "task")
@@ -81,24 +81,24 @@ func (t *Task) evidence(alpha float64, tests int) string {
 	alone := stat.Rejects(t.P, alpha)
 	switch t.Class {
 	case stat.Unknown:
-		return counts + ": no trials to compare"
+		return counts + "; no trials to compare"
 	case stat.NewlyBroken, stat.NewlyFixed:
-		return counts + ": more than chance (" + chance + ")"
+		return counts + "; significant (" + chance + ")"
 	case stat.StablePass:
 		return counts + "; the true share is at least " + percent(t.Share.Low) + " (95%)"
 	case stat.StableFail:
 		return counts + "; the true share is at most " + percent(t.Share.High) + " (95%)"
 	case stat.Unclear:
-		if t.Baseline.N == 1 && t.Trial.N == 1 {
-			return counts + ": one trial each cannot tell a change from a flake"
+		if t.Baseline.N == 1 && t.New.N == 1 {
+			return counts + "; one trial each cannot distinguish a change from flakiness"
 		}
 		if alone {
-			return counts + ": a change if looked at alone, not among so many (" + chance + ")"
+			return counts + "; significant alone, but not after adjustment (" + chance + ")"
 		}
-		return counts + ": too few trials to tell a change from a flake (" + chance + ")"
+		return counts + "; too few trials to distinguish a change from flakiness (" + chance + ")"
 	}
 	if alone {
-		return counts + ": both outcomes in one run; a change if looked at alone, not among so many (" + chance + ")"
+		return counts + "; both outcomes on one side; significant alone, but not after adjustment (" + chance + ")"
 	}
-	return counts + ": both outcomes in one run, no change shown (" + chance + ")"
+	return counts + "; both outcomes on one side, no significant change (" + chance + ")"
 }

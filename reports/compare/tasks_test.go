@@ -18,20 +18,20 @@ func passing(passed ...int) func(int, int, *ledger.EpisodeRows) {
 
 func TestTaskClasses(t *testing.T) {
 	base := plan{candidate: "a", tasks: 7, trials: 8, episode: passing(8, 0, 8, 0, 8, 6, 8)}
-	trial := plan{candidate: "b", tasks: 7, trials: 8, episode: passing(8, 0, 0, 8, 5, 5, 4)}
-	tasks := compared(base, trial, Rules{}).Pairs[0].Tasks
+	newer := plan{candidate: "b", tasks: 7, trials: 8, episode: passing(8, 0, 0, 8, 5, 5, 4)}
+	tasks := compared(base, newer, Rules{}).Pairs[0].Tasks
 	for i, want := range []struct {
 		class    stat.Stability
 		p        float64 // by hand, of the hypergeometric distribution
 		evidence string
 	}{
-		{stat.StablePass, 1, "solved 8 of 8 before, 8 of 8 now; the true share is at least 79.4% (95%)"},
-		{stat.StableFail, 1, "solved 0 of 8 before, 0 of 8 now; the true share is at most 20.6% (95%)"},
-		{stat.NewlyBroken, 1.0 / 12870, "solved 8 of 8 before, 0 of 8 now: more than chance (p below 0.0001, 0.00027 adjusted for 7 tasks)"},
-		{stat.NewlyFixed, 1.0 / 12870, "solved 0 of 8 before, 8 of 8 now: more than chance (p below 0.0001, 0.00027 adjusted for 7 tasks)"},
-		{stat.Flaky, 0.1, "solved 8 of 8 before, 5 of 8 now: both outcomes in one run, no change shown (p 0.1, 0.18 adjusted for 7 tasks)"},
-		{stat.Flaky, 0.5, "solved 6 of 8 before, 5 of 8 now: both outcomes in one run, no change shown (p 0.5, 0.7 adjusted for 7 tasks)"},
-		{stat.Flaky, 70.0 / 1820, "solved 8 of 8 before, 4 of 8 now: both outcomes in one run; a change if looked at alone, not among so many (p 0.038, 0.09 adjusted for 7 tasks)"},
+		{stat.StablePass, 1, "solved: baseline 8 of 8, new 8 of 8; the true share is at least 79.4% (95%)"},
+		{stat.StableFail, 1, "solved: baseline 0 of 8, new 0 of 8; the true share is at most 20.6% (95%)"},
+		{stat.NewlyBroken, 1.0 / 12870, "solved: baseline 8 of 8, new 0 of 8; significant (p below 0.0001, 0.00027 adjusted for 7 tasks)"},
+		{stat.NewlyFixed, 1.0 / 12870, "solved: baseline 0 of 8, new 8 of 8; significant (p below 0.0001, 0.00027 adjusted for 7 tasks)"},
+		{stat.Flaky, 0.1, "solved: baseline 8 of 8, new 5 of 8; both outcomes on one side, no significant change (p 0.1, 0.18 adjusted for 7 tasks)"},
+		{stat.Flaky, 0.5, "solved: baseline 6 of 8, new 5 of 8; both outcomes on one side, no significant change (p 0.5, 0.7 adjusted for 7 tasks)"},
+		{stat.Flaky, 70.0 / 1820, "solved: baseline 8 of 8, new 4 of 8; both outcomes on one side; significant alone, but not after adjustment (p 0.038, 0.09 adjusted for 7 tasks)"},
 	} {
 		require.Equal(t, want.class, tasks[i].Class, "%s: %s", tasks[i].ID, tasks[i].Evidence)
 		require.InDelta(t, want.p, tasks[i].P, 1e-12)
@@ -42,24 +42,24 @@ func TestTaskClasses(t *testing.T) {
 
 func TestOneTrialEachCannotTellAChange(t *testing.T) {
 	base := plan{candidate: "a", tasks: 2, trials: 1, episode: passing(1, 0)}
-	trial := plan{candidate: "b", tasks: 2, trials: 1, episode: passing(0, 1)}
-	for _, task := range compared(base, trial, Rules{}).Pairs[0].Tasks {
+	newer := plan{candidate: "b", tasks: 2, trials: 1, episode: passing(0, 1)}
+	for _, task := range compared(base, newer, Rules{}).Pairs[0].Tasks {
 		require.Equal(t, stat.Unclear, task.Class)
-		require.True(t, strings.HasSuffix(task.Evidence, "one trial each cannot tell a change from a flake"), task.Evidence)
+		require.True(t, strings.HasSuffix(task.Evidence, "one trial each cannot distinguish a change from flakiness"), task.Evidence)
 	}
 }
 
 func TestFewTrialsSayLittle(t *testing.T) {
 	base := plan{candidate: "a", tasks: 1, trials: 2, episode: passing(2)}
-	trial := plan{candidate: "b", tasks: 1, trials: 2, episode: passing(0)}
-	task := compared(base, trial, Rules{}).Pairs[0].Tasks[0]
+	newer := plan{candidate: "b", tasks: 1, trials: 2, episode: passing(0)}
+	task := compared(base, newer, Rules{}).Pairs[0].Tasks[0]
 	require.Equal(t, stat.Unclear, task.Class)
-	require.Equal(t, "solved 2 of 2 before, 0 of 2 now: too few trials to tell a change from a flake (p 0.17)", task.Evidence)
+	require.Equal(t, "solved: baseline 2 of 2, new 0 of 2; too few trials to distinguish a change from flakiness (p 0.17)", task.Evidence)
 }
 
 func TestEpisodesWorthALook(t *testing.T) {
 	base := plan{candidate: "a", tasks: 1, trials: 8}
-	trial := plan{candidate: "b", tasks: 1, trials: 8, episode: func(_, trial int, rows *ledger.EpisodeRows) {
+	newer := plan{candidate: "b", tasks: 1, trials: 8, episode: func(_, trial int, rows *ledger.EpisodeRows) {
 		e := &rows.Episode
 		switch trial {
 		case 2: // solved otherwise: another argument
@@ -79,20 +79,20 @@ func TestEpisodesWorthALook(t *testing.T) {
 			rows.Turns[0].ErrorKind = "overloaded"
 		}
 	}}
-	task := compared(base, trial, Rules{}).Pairs[0].Tasks[0]
+	task := compared(base, newer, Rules{}).Pairs[0].Tasks[0]
 	require.Equal(t, []EpisodePair{
-		{3, "a-T00-3", "b-T00-3", "solved: answered", "failed: answered", 2, "baseline: tool get_counts; trial: tool today_range"},
-		{4, "a-T00-4", "b-T00-4", "solved: answered", "failed: answered", 0, "the same decisions, another outcome"},
-		{5, "a-T00-5", "b-T00-5", "solved: answered", "failed: stopped: max_steps", 4, "the baseline had ended; trial: clarify"},
-		{6, "a-T00-6", "b-T00-6", "solved: answered", "no result: infrastructure error", 1, "baseline: tool get_counts; trial: no reply: overloaded"},
+		{3, "a-T00-3", "b-T00-3", "solved: answered", "failed: answered", 2, "baseline: tool get_counts; new: tool today_range"},
+		{4, "a-T00-4", "b-T00-4", "solved: answered", "failed: answered", 0, "the same decisions, a different outcome"},
+		{5, "a-T00-5", "b-T00-5", "solved: answered", "failed: stopped: max_steps", 4, "baseline: ended; new: clarify"},
+		{6, "a-T00-6", "b-T00-6", "solved: answered", "no result: infrastructure error", 1, "baseline: tool get_counts; new: no reply: overloaded"},
 	}, task.Episodes)
 
-	trial.episode = func(_, trial int, rows *ledger.EpisodeRows) {
+	newer.episode = func(_, trial int, rows *ledger.EpisodeRows) {
 		if trial == 2 {
 			rows.ToolCalls[1].ArgsHash = "cc"
 		}
 	}
-	task = compared(base, trial, Rules{}).Pairs[0].Tasks[0]
+	task = compared(base, newer, Rules{}).Pairs[0].Tasks[0]
 	require.Equal(t, []EpisodePair{{2, "a-T00-2", "b-T00-2", "solved: answered", "solved: answered", 2, "tool get_counts, with other arguments"}}, task.Episodes,
 		"pairs alike in everything are not worth a look")
 }
@@ -113,33 +113,33 @@ func TestDivergence(t *testing.T) {
 		return ledger.ToolCall{Turn: turn, ToolName: "get_counts", ArgsHash: args}
 	}
 	for name, c := range map[string]struct {
-		base, trial           []ledger.Turn
+		base, new             []ledger.Turn
 		baseCalls, trialCalls []ledger.ToolCall
 		turn                  int
 		what                  string
 	}{
-		"alike":           {base: []ledger.Turn{get, respond}, trial: []ledger.Turn{get, respond}},
+		"alike":           {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}},
 		"both empty":      {},
-		"another action":  {base: []ledger.Turn{get, respond}, trial: []ledger.Turn{get, nothing}, turn: 2, what: "baseline: respond; trial: no usable action"},
-		"baseline longer": {base: []ledger.Turn{get, respond}, trial: []ledger.Turn{get}, turn: 2, what: "the trial had ended; baseline: respond"},
-		"trial has none":  {base: []ledger.Turn{get}, turn: 1, what: "the trial had ended; baseline: tool get_counts"},
+		"another action":  {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, nothing}, turn: 2, what: "baseline: respond; new: no usable action"},
+		"baseline longer": {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get}, turn: 2, what: "baseline: respond; new: ended"},
+		"trial has none":  {base: []ledger.Turn{get}, turn: 1, what: "baseline: tool get_counts; new: ended"},
 		"other arguments": {
-			base: []ledger.Turn{get, respond}, trial: []ledger.Turn{get, respond}, turn: 1, what: "tool get_counts, with other arguments",
+			base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}, turn: 1, what: "tool get_counts, with other arguments",
 			baseCalls: []ledger.ToolCall{call(1, "a")}, trialCalls: []ledger.ToolCall{call(1, "b")},
 		},
 		"one call more": {
-			base: []ledger.Turn{get, respond}, trial: []ledger.Turn{get, respond}, turn: 1, what: "tool get_counts, with other arguments",
+			base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}, turn: 1, what: "tool get_counts, with other arguments",
 			baseCalls: []ledger.ToolCall{call(1, "a")}, trialCalls: []ledger.ToolCall{call(1, "a"), call(1, "a")},
 		},
 		"a call of another turn": {
-			base: []ledger.Turn{get, respond}, trial: []ledger.Turn{get, respond}, turn: 1, what: "tool get_counts, with other arguments",
+			base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}, turn: 1, what: "tool get_counts, with other arguments",
 			baseCalls: []ledger.ToolCall{call(1, "a")}, trialCalls: []ledger.ToolCall{call(2, "a")},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base, before := episode(c.baseCalls, c.base...)
-			trial, after := episode(c.trialCalls, c.trial...)
-			turn, what := divergence(base, before, trial, after)
+			newer, after := episode(c.trialCalls, c.new...)
+			turn, what := divergence(Names{"baseline", "new"}, base, before, newer, after)
 			require.Equal(t, c.turn, turn)
 			require.Equal(t, c.what, what)
 		})

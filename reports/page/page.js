@@ -117,9 +117,9 @@
         var d = column === 0 ? order(a.v, b.v) : a.v - b.v;
         return (down ? -d : d) || a.r.at - b.r.at;
       });
-      var moved = document.createDocumentFragment();
-      list.forEach(function (x) { moved.appendChild(x.r.tr); });
-      body.appendChild(moved);
+      var sorted = document.createDocumentFragment();
+      list.forEach(function (x) { sorted.appendChild(x.r.tr); });
+      body.appendChild(sorted);
     }
     heads.forEach(function (b) {
       b.addEventListener("click", function () {
@@ -185,30 +185,30 @@
       return h;
     }
     function key(turn) { return turn ? turn.dataset.key : ""; }
-    function parting(l, r) {
-      function what(turn) { return turn ? turn.querySelector("b").textContent : "it has ended"; }
-      return what(l) === what(r) ? "Here they part: both " + what(l) + ", with different arguments." :
-        "Here they part: " + what(l) + " on the left, " + what(r) + " on the right.";
+    function difference(l, r) {
+      function what(turn) { return turn ? turn.querySelector("b").textContent : "ended"; }
+      return what(l) === what(r) ? "First difference: both " + what(l) + ", with different arguments." :
+        "First difference: " + what(l) + " on the left, " + what(r) + " on the right.";
     }
     function draw() {
       var a = get(left.value), b = get(right.value);
       if (!a || !b) return;
-      var l = all(".turn", a), r = all(".turn", b), parts = -1, rows = document.createDocumentFragment();
+      var l = all(".turn", a), r = all(".turn", b), first = -1, rows = document.createDocumentFragment();
       for (var i = 0; i < Math.max(l.length, r.length); i++) {
         var row = make("div", "pair sides"), differs = key(l[i]) !== key(r[i]);
-        if (differs && parts < 0) {
-          parts = i;
+        if (differs && first < 0) {
+          first = i;
           row.className += " diverges";
-          row.appendChild(make("p", "parting", parting(l[i], r[i])));
+          row.appendChild(make("p", "difference", difference(l[i], r[i])));
         }
         row.appendChild(half(l[i], label(a)));
         row.appendChild(half(r[i], label(b)));
         rows.appendChild(row);
       }
       var last = make("div", "pair sides ends");
-      if (parts < 0 && ending(a) !== ending(b)) {
+      if (first < 0 && ending(a) !== ending(b)) {
         last.className += " diverges";
-        last.appendChild(make("p", "parting", "The decisions are the same; the ends differ."));
+        last.appendChild(make("p", "difference", "The decisions are the same; the outcomes differ."));
       }
       [a, b].forEach(function (e) {
         var h = make("div", "half");
@@ -220,9 +220,9 @@
       rows.appendChild(last);
       out.textContent = "";
       out.appendChild(rows);
-      said.textContent = parts < 0 ? "Both take the same decisions, in " + l.length + (l.length === 1 ? " turn" : " turns") +
-        (ending(a) !== ending(b) ? ", and end differently." : ", and end alike.") :
-        parts === 0 ? "They part in the first turn." : "They decide alike until turn " + parts + " and part in turn " + (parts + 1) + ".";
+      said.textContent = first < 0 ? "Both make the same decisions, in " + l.length + (l.length === 1 ? " turn" : " turns") +
+        (ending(a) !== ending(b) ? ", and end differently." : ", and end in the same way.") :
+        first === 0 ? "The first turn differs." : "The episodes match through turn " + first + " and differ in turn " + (first + 1) + ".";
     }
     function ending(e) {
       var says = e.querySelector(":scope > .say");

@@ -1,0 +1,94 @@
+package compare
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// Two candidates of one run are called by their names in every text, two runs
+// "baseline" and "new". Neither side is called anything else.
+func TestLabels(t *testing.T) {
+	strong := plan{candidate: "strong", tasks: 30, trials: 2}
+	weak := plan{candidate: "weak", tasks: 30, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) {
+		switch {
+		case task < 10:
+			rows.Episode.Solved = false
+			rows.Turns = rows.Turns[:2]
+		case task == 10 && trial == 1:
+			rows.Turns[0].NextActionName = "today_range"
+		}
+	}}
+	of := func(oneRun bool) Comparison {
+		b, n := strong.manifest(), weak.manifest()
+		if oneRun {
+			b.Candidates = append(b.Candidates, n.Candidates...)
+			n = b
+		}
+		builder := NewBuilder(b, n, []Names{{"strong", "weak"}}, Rules{})
+		strong.each(builder.AddBaseline)
+		weak.each(builder.AddNew)
+		return builder.Comparison()
+	}
+
+	runs := of(false)
+	require.False(t, runs.OneRun)
+	require.Equal(t, Names{"baseline", "new"}, runs.Pairs[0].Labels)
+	require.Equal(t, "Regression: weak solves 33.3 points fewer than the baseline (baseline 100%, new 66.7%, over 30 tasks; adjusted p 0.002).", runs.Headline)
+	require.Equal(t, "Solves 33.3 points fewer than the baseline (baseline 100%, new 66.7%, over 30 tasks; adjusted p 0.002).", runs.Pairs[0].Sentence)
+	require.Equal(t, "solved: baseline 2 of 2, new 0 of 2; too few trials to distinguish a change from flakiness (p 0.17, 0.5 adjusted for 30 tasks)", runs.Pairs[0].Tasks[0].Evidence)
+	require.Equal(t, "baseline: respond; new: ended", runs.Pairs[0].Tasks[0].Episodes[0].What)
+
+	one := of(true)
+	require.True(t, one.OneRun)
+	require.Equal(t, Names{"strong", "weak"}, one.Pairs[0].Labels)
+	require.Equal(t, "Regression: weak solves 33.3 points fewer than strong (strong 100%, weak 66.7%, over 30 tasks; adjusted p 0.002).", one.Headline)
+	require.Equal(t, "solved: strong 2 of 2, weak 0 of 2; too few trials to distinguish a change from flakiness (p 0.17, 0.5 adjusted for 30 tasks)", one.Pairs[0].Tasks[0].Evidence)
+	require.Equal(t, "strong: respond; weak: ended", one.Pairs[0].Tasks[0].Episodes[0].What)
+	require.Equal(t, "strong: tool get_counts; weak: tool today_range", one.Pairs[0].Tasks[10].Episodes[0].What)
+
+	for _, c := range []Comparison{runs, one} {
+		data, err := json.Marshal(c)
+		require.NoError(t, err)
+		text := strings.ToLower(string(data))
+		for _, word := range []string{" before", " now", "on trial", `"trial_`, "the trial", "valid_json"} {
+			require.NotContains(t, text, word)
+		}
+	}
+	said := []string{one.Headline, one.Pairs[0].Sentence}
+	for _, task := range one.Pairs[0].Tasks {
+		said = append(said, task.Evidence)
+		for _, e := range task.Episodes {
+			said = append(said, e.What)
+		}
+	}
+	for _, text := range said {
+		require.NotRegexp(t, `baseline|\bnew\b`, text)
+	}
+}
+
+// Of one run, what it did not finish is said of the run or of a candidate.
+func TestLabelsOfAnUnfinishedRun(t *testing.T) {
+	for want, edit := range map[string]func(*ledger.Manifest){
+		"Inconclusive: b cannot pass: the status of the run is running.":              func(m *ledger.Manifest) { m.Status = "running" },
+		"Inconclusive: b cannot pass: the run was stopped early: a cap.":              func(m *ledger.Manifest) { m.Stopped = "a cap" },
+		"Inconclusive: b cannot pass: 7 planned episodes of b have not been run.":     func(m *ledger.Manifest) { m.Candidates[1].Planned += 7 },
+		"Inconclusive: b cannot pass: 7 planned episodes of a have not been run.":     func(m *ledger.Manifest) { m.Candidates[0].Planned += 7 },
+		"No regression: b is not worse than a by more than 5 points of solved episod": nil,
+	} {
+		a, other := plan{candidate: "a", tasks: 200, trials: 2}, plan{candidate: "b", tasks: 200, trials: 2}
+		m := a.manifest()
+		m.Candidates = append(m.Candidates, other.manifest().Candidates...)
+		if edit != nil {
+			edit(&m)
+		}
+		b := NewBuilder(m, m, []Names{{"a", "b"}}, Rules{})
+		a.each(b.AddBaseline)
+		other.each(b.AddNew)
+		require.Contains(t, b.Comparison().Headline, want)
+	}
+}
