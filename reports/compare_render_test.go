@@ -181,7 +181,7 @@ func hostileComparison(payload string, many int) compare.Comparison {
 	}
 	known := &compare.KnownFlaky{Task: payload, Candidate: payload, Owner: payload, Expires: payload, Reason: payload}
 	p := &c.Pairs[0]
-	p.Baseline.Name, p.New.Name, p.Sentence = payload, payload, payload
+	p.Baseline.Name, p.New.Name, p.Sentence, p.Labels = payload, payload, payload, compare.Names{Baseline: payload, New: payload}
 	for i := range p.Metrics {
 		p.Metrics[i].Name, p.Metrics[i].Title, p.Metrics[i].Note, p.Metrics[i].Power, p.Metrics[i].Test = payload, payload, payload, payload, payload
 	}

@@ -41,9 +41,14 @@ func (c Cell) heat() matrixCell {
 	return matrixCell{fmt.Sprint(p), 1 - c.share()}
 }
 
+// tasksTitle counts scripted tasks only if there are no others.
 func (r *Report) tasksTitle() string {
-	never, always, n := 0, 0, 0
-	for _, t := range r.Tasks {
+	never, always, n, noun := 0, 0, 0, "task"
+	tasks := slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return t.Scripted })
+	if len(tasks) == 0 {
+		tasks, noun = r.Tasks, "scripted task"
+	}
+	for _, t := range tasks {
 		all := t.all()
 		if all.Scored == 0 {
 			continue
@@ -66,7 +71,7 @@ func (r *Report) tasksTitle() string {
 	case never == 0:
 		return fmt.Sprintf("Every task is solved at times, %s of %s always", thousands(int64(always)), thousands(int64(n)))
 	}
-	return fmt.Sprintf("%s of %s never solved, %s always", thousands(int64(never)), plural(n, "task")+are(never), thousands(int64(always)))
+	return fmt.Sprintf("%s of %s never solved, %s always", thousands(int64(never)), plural(n, noun)+are(never), thousands(int64(always)))
 }
 
 func are(n int) string {

@@ -57,6 +57,8 @@ func TestTaskCountIsTheSameEverywhere(t *testing.T) {
 			code, stdout, stderr := runCupel("report", "latest", "-o", output)
 			require.Zero(t, code, stderr)
 			require.True(t, strings.Contains(stdout, "· "+c.want+" ·") || strings.Contains(stdout, "· "+c.want+"</p>"), "%s of %s", output, c.candidates)
+			require.NotContains(t, stdout, fmt.Sprintf("%d tasks", len(suite.Tasks)), "%s of %s", output, c.candidates)
+			require.NotContains(t, stdout, fmt.Sprintf("of %d tasks", scripted), "%s of %s", output, c.candidates)
 		}
 	}
 }
