@@ -86,6 +86,10 @@ func TestCompareNamesTheSides(t *testing.T) {
 	}
 
 	require.Equal(t, []string{"contract_valid", "contract_\n  valid", "solv…\n  x"}, []string{metricName("contract_valid", 14), metricName("contract_valid", 10), metricName("solved_x", 5)})
+	alike := oneRunFixture()
+	alike.Pairs[0].Labels = compare.Names{Baseline: "provider-model-contract", New: "provider-model-tools"}
+	require.Equal(t, compare.Names{Baseline: "first", New: "second"}, sideNames(alike, 14))
+	require.Equal(t, alike.Pairs[0].Labels, headings(alike))
 	several := oneRunFixture()
 	several.Pairs = append(several.Pairs, several.Pairs[0])
 	several.Pairs[1].Labels, several.Pairs[1].Baseline.Name, several.Pairs[1].New.Name = compare.Names{Baseline: "a", New: "b"}, "a", "b"

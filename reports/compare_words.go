@@ -26,14 +26,15 @@ func pairName(p compare.Pair) string {
 }
 
 // sideNames are the headings of both sides: the labels of the pairs, of at most so many
-// characters, or if these differ "first" and "second", as a pair names its candidates.
+// characters. If pairs differ in these, or the two look the same, they are "first" and
+// "second", as a pair names its candidates.
 func sideNames(c compare.Comparison, most int) compare.Names {
 	names := compare.Names{Baseline: "baseline", New: "new"}
 	for i, p := range c.Pairs {
-		if i > 0 && p.Labels != c.Pairs[0].Labels {
+		names = compare.Names{Baseline: brief(p.Labels.Baseline, most), New: brief(p.Labels.New, most)}
+		if i > 0 && p.Labels != c.Pairs[0].Labels || names.Baseline == names.New {
 			return compare.Names{Baseline: "first", New: "second"}
 		}
-		names = compare.Names{Baseline: brief(p.Labels.Baseline, most), New: brief(p.Labels.New, most)}
 	}
 	return names
 }

@@ -63,7 +63,7 @@ func (p *comparing) reason() string {
 			}
 			return "cannot be judged by " + m.word() + ": there is no data"
 		case m.Verdict == p.Verdict:
-			return "is neither significantly worse than " + p.side(p.Labels.Baseline) + " nor certain to be within the margin: " + p.open(m)
+			return "is neither significantly worse than " + p.side(p.Labels.Baseline) + " nor certain to be within the margin; " + p.open(m)
 		}
 	}
 	if same {

@@ -41,7 +41,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"too few tasks": {
 			new: plan{candidate: "strong", tasks: 10, trials: 2}, want: stat.Inconclusive,
-			headline: "Inconclusive: strong is neither significantly worse than the baseline nor certain to be within the margin: solved episodes: baseline 100%, new 100%, over 10 tasks, a change of −30.8 points to +30.8 points (95%); the margin is 5 points.",
+			headline: "Inconclusive: strong is neither significantly worse than the baseline nor certain to be within the margin; solved episodes: baseline 100%, new 100%, over 10 tasks, a change of −30.8 points to +30.8 points (95%); the margin is 5 points.",
 		},
 		"nothing to compare": {
 			new: plan{candidate: "strong"}, want: stat.Inconclusive,
