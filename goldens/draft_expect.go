@@ -32,7 +32,7 @@ func Pin(t Task, o Outcome) Expect {
 		e.StopReason = o.StopReason
 	}
 	e.Numbers = pinNumbers(t, o)
-	if e.Numbers == nil && e.ContainsAny == nil && e.ContainsAll == nil && saysSomething[o.Status] && strings.TrimSpace(o.Answer) != "" {
+	if e.Numbers == nil && e.ContainsAny == nil && e.ContainsAll == nil && e.Matches == nil && saysSomething[o.Status] && strings.TrimSpace(o.Answer) != "" {
 		e.ContainsAll = []string{cutText(o.Answer, maxPinnedText)}
 	}
 	steps, calls, clarifies := o.Steps, executions(o), o.Clarifies

@@ -166,12 +166,17 @@ var pinnedWords = map[string]string{
 	"status":       "# edit: how the episode ended",
 	"stop_reason":  "# edit: why it was stopped",
 	"numbers":      "# edit: every number of the answer; keep those that matter",
+	"not_numbers":  "# edit: kept from the task it comes from",
+	"only_numbers": "# edit: kept from the task it comes from",
+	"near":         "# edit: kept from the task it comes from",
+	"matches":      "# edit: kept from the task it comes from",
+	"not_matches":  "# edit: kept from the task it comes from",
 	"contains_any": "# edit: one of these is in the answer",
 	"contains_all": "# edit: the answer's words; keep those that matter",
 	"not_contains": "# edit: what the answer did well not to say",
 	"order":        "# edit: exactly these calls in this order; in_order lets others stand between",
 	"calls":        "# edit: what was called; leave arguments that do not matter to {$any: true}",
-	"forbidden":    "# edit: what must not be called",
+	"forbidden":    "# edit: what must not be asked for",
 	"at_most":      "# edit: what this episode took; leave room if another way is as good",
 	"signals":      "# edit: kept from the task it comes from",
 	"table_label":  "# edit: kept from the task it comes from",
@@ -229,15 +234,20 @@ func expectNode(e, base Expect, style yaml.Style, words map[string]string) *yaml
 	text("status", e.Status, base.Status)
 	text("stop_reason", e.StopReason, base.StopReason)
 	list("numbers", e.Numbers, base.Numbers, plain)
+	list("not_numbers", e.NotNumbers, base.NotNumbers, plain)
+	list("only_numbers", e.OnlyNumbers, base.OnlyNumbers, plain)
+	put("near", !reflect.DeepEqual(e.Near, base.Near), e.Near == nil, func() *yaml.Node { return changesNode(e.Near, base.Near, plain) })
 	list("contains_any", e.ContainsAny, base.ContainsAny, quotedNode)
 	list("contains_all", e.ContainsAll, base.ContainsAll, quotedNode)
 	list("not_contains", e.NotContains, base.NotContains, quotedNode)
+	list("matches", e.Matches, base.Matches, quotedNode)
+	list("not_matches", e.NotMatches, base.NotMatches, quotedNode)
 	text("order", string(e.Trajectory.Order), string(base.Trajectory.Order))
 	calls("calls", e.Trajectory.Required, base.Trajectory.Required)
 	calls("forbidden", e.Trajectory.Forbidden, base.Trajectory.Forbidden)
 	caps := capsNode(e, base)
 	put("at_most", len(caps.Content) > 0, false, func() *yaml.Node { return caps })
-	put("signals", !reflect.DeepEqual(e.Signals, base.Signals), e.Signals == nil, func() *yaml.Node { return signalsNode(e.Signals, base.Signals) })
+	put("signals", !reflect.DeepEqual(e.Signals, base.Signals), e.Signals == nil, func() *yaml.Node { return changesNode(e.Signals, base.Signals, conditionNode) })
 	text("table_label", e.TableLabel, base.TableLabel)
 	if e.Note != "" {
 		add(out, "note", quotedNode(e.Note), "")
@@ -248,12 +258,20 @@ func expectNode(e, base Expect, style yaml.Style, words map[string]string) *yaml
 func callsNode(list []CallMatch) *yaml.Node {
 	out := sequence(0)
 	for _, c := range list {
-		if c.Args == nil {
-			out.Content = append(out.Content, word(c.Tool))
-			continue
-		}
 		call := mapping(0)
-		add(call, c.Tool, valueNode(c.Args), "")
+		switch {
+		case c.Executed:
+			call.Style = yaml.FlowStyle
+			add(call, "tool", word(c.Tool), "")
+			if c.Args != nil {
+				add(call, "args", valueNode(c.Args), "")
+			}
+			add(call, "executed", plain("true"), "")
+		case c.Args == nil:
+			call = word(c.Tool)
+		default:
+			add(call, c.Tool, valueNode(c.Args), "")
+		}
 		out.Content = append(out.Content, call)
 	}
 	return out
@@ -272,7 +290,9 @@ func capsNode(e, base Expect) *yaml.Node {
 	return out
 }
 
-func signalsNode(is, was map[string]string) *yaml.Node {
+// changesNode writes what a mapping has beyond another; null takes away what only
+// the other has.
+func changesNode(is, was map[string]string, node func(string) *yaml.Node) *yaml.Node {
 	out := mapping(yaml.FlowStyle)
 	all := maps.Clone(was)
 	if all == nil {
@@ -280,15 +300,19 @@ func signalsNode(is, was map[string]string) *yaml.Node {
 	}
 	maps.Copy(all, is)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		condition, ok := is[name]
-		switch {
+		switch value, ok := is[name]; {
 		case !ok:
 			add(out, name, plain("null"), "")
-		case condition == "true" || condition == "false":
-			add(out, name, plain(condition), "")
-		case condition != was[name]:
-			add(out, name, quotedNode(condition), "")
+		case value != was[name]:
+			add(out, name, node(value), "")
 		}
 	}
 	return out
+}
+
+func conditionNode(condition string) *yaml.Node {
+	if condition == "true" || condition == "false" {
+		return plain(condition)
+	}
+	return quotedNode(condition)
 }

@@ -73,9 +73,15 @@ func awkward() Task {
 		Expect: []Expect{
 			{
 				Status: "answered", Numbers: []string{"25.0", "-3"}, ContainsAny: []string{"null"}, NotContains: []string{"'"},
-				Trajectory: Trajectory{Order: Subset, Required: []CallMatch{{Tool: "get_counts"}, {Tool: "get_counts", Args: map[string]any{"start_date": map[string]any{"$regex": `^\d+$`}, "end_date": "1", "label": "true"}}}, Forbidden: []CallMatch{{Tool: "get_counts", Args: map[string]any{}}}},
-				MaxSteps:   &one, MaxClarifies: &none, Signals: map[string]string{"thrash": "false", "violations": "<=2"}, TableLabel: "no", Note: "n",
+				NotNumbers: []string{"7"}, OnlyNumbers: []string{"25", "-3"}, Near: map[string]string{"a: b": "25", "2026-05-13": "-3"},
+				Matches: []string{`^\d "x"`, "2026-05-13"}, NotMatches: []string{"#"},
+				Trajectory: Trajectory{Order: Subset, Required: []CallMatch{{Tool: "get_counts"}, {Tool: "get_counts", Args: map[string]any{"start_date": map[string]any{"$regex": `^\d+$`}, "end_date": "1", "label": "true"}}}, Forbidden: []CallMatch{
+					{Tool: "get_counts", Args: map[string]any{}}, {Tool: "get_counts", Args: map[string]any{"a": "1"}, Executed: true}, {Tool: "yes", Executed: true},
+					{Tool: "tool", Args: map[string]any{"x": nil}}, {Tool: "tool"}, {Tool: "executed", Args: map[string]any{}},
+				}},
+				MaxSteps: &one, MaxClarifies: &none, Signals: map[string]string{"thrash": "false", "violations": "<=2"}, TableLabel: "no", Note: "n",
 			},
+			{Status: "answered", OnlyNumbers: []string{}, Near: map[string]string{"a: b": "26"}, NotNumbers: []string{"7"}},
 			{Status: "stopped", StopReason: "stall", ContainsAll: []string{"2026-05-13"}, Signals: map[string]string{"thrash": "false"}, MaxClarifies: &one},
 			{Status: "answered", Numbers: []string{"25.0", "-3"}, Signals: map[string]string{"thrash": "true", "violations": "<=2"}},
 		},

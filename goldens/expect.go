@@ -18,17 +18,29 @@ type Expect struct {
 	// attached to letters (G01, 3rd, 12k) are not numbers of the answer, and
 	// neither are number words.
 	Numbers []string
+	// NotNumbers must not appear in the answer, by the same rules. Where
+	// OnlyNumbers is not nil, every number of the answer is one of these; an empty
+	// slice allows none.
+	NotNumbers  []string `json:",omitzero"`
+	OnlyNumbers []string `json:",omitzero"`
+	// Near maps a name to the number that the answer must put next to it. The
+	// distance between the two is measured in characters, and a number counts for
+	// one name: see nearby.
+	Near map[string]string `json:",omitzero"`
 	// ContainsAny, ContainsAll and NotContains look for text in the answer,
 	// ignoring case, the kind of apostrophe and the kind of space.
 	ContainsAny, ContainsAll, NotContains []string
+	// Matches and NotMatches are expressions of RE2 on the answer as it was written:
+	// every one of Matches is found in it, and none of NotMatches.
+	Matches    []string `json:",omitzero"`
+	NotMatches []string `json:",omitzero"`
 	// MaxToolCalls counts executed calls: neither rejected nor answered from an
 	// earlier result.
 	MaxClarifies, MaxSteps, MaxToolCalls *int
 	Trajectory                           Trajectory
 	// Signals maps a signal's name to a condition: true or false for
-	// all_turns_valid_json, stall and thrash; N, ==N, >=N, <=N, >N or <N for
-	// dedupe_hits, duration_spikes, elapsed_seconds, model_calls, reflect_turns, repaired,
-	// rescue_turns, tool_executions (executed calls), valid_raw and violations.
+	// all_turns_valid_json, cycle_pattern, stall and thrash; N, ==N, >=N, <=N, >N or
+	// <N for the others, see signalOf.
 	Signals map[string]string
 	// TableLabel, when set, demands that the answer name a date that
 	// today_range returned (2026-05-13, May 13, 13 May 2026, 5月13日), and that
@@ -42,10 +54,20 @@ type Expect struct {
 // "trajectory.required[1]: args.label.$regex"; nil when there is none.
 func (e Expect) Validate() error {
 	var errs []error
-	for i, n := range e.Numbers {
-		if _, ok := parseDecimal(n); !ok {
-			errs = append(errs, fmt.Errorf("numbers[%d]: %q is not a number", i, n))
-		}
+	for _, f := range []struct {
+		name string
+		list []string
+	}{{"numbers", e.Numbers}, {"not_numbers", e.NotNumbers}, {"only_numbers", e.OnlyNumbers}} {
+		_, err := parseDecimals(f.name, f.list)
+		errs = append(errs, err)
+	}
+	errs = append(errs, checkNear(e.Near))
+	for _, f := range []struct {
+		name string
+		list []string
+	}{{"matches", e.Matches}, {"not_matches", e.NotMatches}} {
+		_, err := compileAll(f.name, f.list)
+		errs = append(errs, err)
 	}
 	switch e.Trajectory.Order {
 	case "", Strict, InOrder, AnyOrder, Subset:
@@ -55,6 +77,11 @@ func (e Expect) Validate() error {
 	_, required := compileCalls("required", e.Trajectory.Required)
 	_, forbidden := compileCalls("forbidden", e.Trajectory.Forbidden)
 	errs = append(errs, required, forbidden)
+	for i, m := range e.Trajectory.Required {
+		if m.Executed {
+			errs = append(errs, fmt.Errorf("trajectory.required[%d]: executed: only a forbidden call has it", i))
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(e.Signals)) {
 		if _, err := parseCondition(name, e.Signals[name]); err != nil {
 			errs = append(errs, err)
@@ -80,6 +107,8 @@ const (
 
 // Trajectory constrains the tool calls of an episode. A call made meets one
 // required call at most; which one is chosen so that as many as possible are met.
+// Forbidden calls must not even be asked for: a refused call breaks the
+// prohibition, too, unless the match has Executed set.
 type Trajectory struct {
 	Order     Order // empty means AnyOrder
 	Required  []CallMatch
@@ -91,8 +120,11 @@ type CallMatch struct {
 	Tool string
 	// Args, when non-nil, must match the call's arguments exactly: same keys,
 	// equal values, numbers by exact value. A value {"$regex": RE2, found
-	// anywhere in a string}, {"$in": […]}, {"$any": true}, {"$gte": N} or
-	// {"$lte": N} is a matcher; the key must still be there. nil matches any
-	// arguments.
+	// anywhere in a string}, {"$in": […]}, {"$any": true}, {"$gte": N},
+	// {"$lte": N} or {"$normalize": …} is a matcher; the key must still be there,
+	// except with {"$optional": true}, or {"$optional": value or matcher}. nil
+	// matches any arguments.
 	Args map[string]any
+	// Executed narrows a forbidden call to one that ran its tool.
+	Executed bool `json:",omitempty"`
 }

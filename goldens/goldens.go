@@ -245,14 +245,21 @@ type Fault struct {
 type Outcome struct {
 	Status, StopReason, Answer string
 	// Calls are the tool calls in order, refused and cached ones included.
-	Calls                                 []Called
+	Calls []Called
+	// Asked are the calls that turns asked for which could not be acted on: of an
+	// unknown tool, or in an output that breaks its protocol.
+	Asked                                 []tool.Call
 	Steps, Clarifies                      int
 	ModelCalls, ReflectTurns, RescueTurns int
 	Violations, Repaired, ValidRaw        int
 	DedupeHits, ThrashEvents, StallEvents int
 	DurationSpikes                        int
-	AllTurnsValidJSON                     bool
-	Elapsed                               time.Duration
+	// RejectedCalls counts the calls that were rejected, BudgetRefusals those of
+	// them that were beyond the budget; CircuitOpen the calls that the open circuit
+	// breaker refused; CycleEvents the repetitions of two alternating actions.
+	RejectedCalls, BudgetRefusals, CircuitOpen, CycleEvents int
+	AllTurnsValidJSON                                       bool
+	Elapsed                                                 time.Duration
 }
 
 // Called is one tool call of an Outcome.

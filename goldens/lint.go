@@ -128,7 +128,7 @@ func checkBudgets(at object, t Task, e Expect) {
 
 // checkCalls reports expected calls that could never be made.
 func (l *loader) checkCalls(at object, t Task, e Expect, all *tool.Set) {
-	calls, forbidden := at.fieldAt("calls"), at.fieldAt("forbidden")
+	calls := at.fieldAt("calls")
 	for i, c := range e.Trajectory.Required {
 		here := calls.item(i)
 		if !slices.Contains(t.Tools, c.Tool) {
@@ -143,11 +143,6 @@ func (l *loader) checkCalls(at object, t Task, e Expect, all *tool.Set) {
 		}
 		if slices.ContainsFunc(e.Trajectory.Forbidden, func(f CallMatch) bool { return f.Tool == c.Tool && f.Args == nil }) {
 			here.failf("tool %s is forbidden too", c.Tool)
-		}
-	}
-	for i, c := range e.Trajectory.Forbidden {
-		if _, ok := l.tools.places[c.Tool]; !ok && !t.Scripted {
-			forbidden.item(i).failf("the suite has no tool %q%s; it has: %s", c.Tool, suggest(c.Tool, l.tools.names()), listed(l.tools.names()))
 		}
 	}
 	if n := len(e.Trajectory.Required); e.MaxToolCalls != nil && *e.MaxToolCalls < n && e.Trajectory.Order != Subset {

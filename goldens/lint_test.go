@@ -24,7 +24,7 @@ func TestCrossCheck(t *testing.T) {
 		}},
 		{"call that breaks the schema", "{id: A, request: Hi, expect: {status: answered, calls: [get_counts: {start: 2026-05-01, end_date: 2026-05-01, label: rage}]}}", []string{"expect.calls[0]: no call can look like this, since the arguments break the tool's schema: args.start_date:required, args.label:enum, args.start:additional"}},
 		{"required and forbidden", "{id: A, request: Hi, expect: {status: answered, calls: [today_range], forbidden: [today_range]}}", []string{"expect.calls[0]: tool today_range is forbidden too"}},
-		{"forbidden tool unknown", "{id: A, request: Hi, expect: {status: answered, forbidden: [get_count]}}", []string{`expect.forbidden[0]: the suite has no tool "get_count" (did you mean get_counts?); it has: today_range, get_counts`}},
+		{"forbidden tool unknown", "{id: A, request: Hi, expect: {status: answered, forbidden: [delete_all]}}", nil},
 		{"fewer calls than required", "{id: A, request: Hi, expect: {status: answered, calls: [today_range, get_counts], at_most: {tool_calls: 1}}}", []string{"expect.at_most.tool_calls: is 1, but 2 calls are required"}},
 		{"label not counted", "{id: A, request: Hi, expect: {status: answered, table_label: info}}", []string{`expect.table_label: the task's world counts no label "info"`}},
 		{"token stop without a cap", "{id: A, request: Hi, expect: {status: stopped, stop_reason: max_tokens}}", []string{"expect.stop_reason: no episode can stop so: the task has no budget max_tokens_total"}},

@@ -1,13 +1,14 @@
 package goldens
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 )
 
 var (
-	expectFields = []string{"status", "stop_reason", "numbers", "contains_any", "contains_all", "not_contains", "order", "calls", "forbidden", "at_most", "signals", "table_label", "note"}
+	expectFields = []string{"status", "stop_reason", "numbers", "not_numbers", "only_numbers", "near", "contains_any", "contains_all", "not_contains", "matches", "not_matches", "order", "calls", "forbidden", "at_most", "signals", "table_label", "note"}
 	atMostFields = []string{"clarifies", "steps", "tool_calls"}
 )
 
@@ -26,7 +27,7 @@ var (
 
 // expectations reads expect and also_accept. Every entry of also_accept starts
 // as a copy of expect without its stop_reason and note; a field it has replaces
-// the copy's, at_most and signals key by key, and an empty value takes the
+// the copy's, at_most, near and signals key by key, and an empty value takes the
 // copy's away.
 func expectations(main, also place) ([]Expect, []object) {
 	o := main.object(expectFields)
@@ -71,6 +72,50 @@ func (x *expectation) texts(name string, to *[]string) {
 	x.field(name, func() { *to = nil }, func(p place) { *to = p.words() })
 }
 
+// expressions reads a list of expressions of RE2.
+func (x *expectation) expressions(name string, to *[]string) {
+	x.field(name, func() { *to = nil }, func(p place) {
+		*to = p.words()
+		for i, item := range p.items() {
+			_, err := compileAll("", (*to)[i:i+1])
+			item.faulty(err, "[0]: ")
+		}
+	})
+}
+
+// faulty records every error of err, without the prefix that says where.
+func (p place) faulty(err error, prefix string) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+	case ok:
+		for _, one := range joined.Unwrap() {
+			p.faulty(one, prefix)
+		}
+	default:
+		p.failf("%s", strings.TrimPrefix(err.Error(), prefix))
+	}
+}
+
+// near reads numbers by name over the inherited ones.
+func (x *expectation) near(p place) {
+	out := maps.Clone(x.out.Near)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, e := range p.entries() {
+		if x.inherits && e.value.null() {
+			delete(out, e.key)
+		} else if n, ok := e.value.decimal(); ok {
+			out[e.key] = n
+		}
+	}
+	if p.faulty(checkNear(out), "near: "); len(out) == 0 {
+		out = nil
+	}
+	x.out.Near = out
+}
+
 func (x *expectation) read() Expect {
 	e := &x.out
 	if !x.inherits {
@@ -83,12 +128,19 @@ func (x *expectation) read() Expect {
 		e.StopReason = p.choice(stopReasons...)
 	}
 	x.field("numbers", func() { e.Numbers = nil }, func(p place) { e.Numbers = numbers(p) })
+	x.field("not_numbers", func() { e.NotNumbers = nil }, func(p place) { e.NotNumbers = numbers(p) })
+	x.field("only_numbers", func() { e.OnlyNumbers = nil }, func(p place) {
+		e.OnlyNumbers = append([]string{}, numbers(p)...) // an empty list allows none
+	})
+	x.field("near", func() { e.Near = nil }, x.near)
 	x.texts("contains_any", &e.ContainsAny)
 	x.texts("contains_all", &e.ContainsAll)
 	x.texts("not_contains", &e.NotContains)
+	x.expressions("matches", &e.Matches)
+	x.expressions("not_matches", &e.NotMatches)
 	x.field("order", func() { e.Trajectory.Order = "" }, func(p place) { e.Trajectory.Order = Order(p.choice(orders...)) })
-	x.field("calls", func() { e.Trajectory.Required = nil }, func(p place) { e.Trajectory.Required = calls(p) })
-	x.field("forbidden", func() { e.Trajectory.Forbidden = nil }, func(p place) { e.Trajectory.Forbidden = calls(p) })
+	x.field("calls", func() { e.Trajectory.Required = nil }, func(p place) { e.Trajectory.Required = calls(p, false) })
+	x.field("forbidden", func() { e.Trajectory.Forbidden = nil }, func(p place) { e.Trajectory.Forbidden = calls(p, true) })
 	x.field("at_most", func() { e.MaxClarifies, e.MaxSteps, e.MaxToolCalls = nil, nil, nil }, x.caps)
 	x.field("signals", func() { e.Signals = nil }, x.signals)
 	x.field("table_label", func() { e.TableLabel = "" }, func(p place) { e.TableLabel = p.filled() })
@@ -146,101 +198,23 @@ func (x *expectation) signals(p place) {
 func numbers(p place) []string {
 	var out []string
 	for _, item := range p.items() {
-		s, tag, ok := item.scalar()
-		if !ok || tag != "!!int" && tag != "!!float" && tag != "!!str" {
-			item.wants("a number")
-			continue
+		if n, ok := item.decimal(); ok {
+			out = append(out, n)
 		}
-		if !plainNumber.MatchString(s) {
-			item.failf("must be a number written in plain digits, such as 1234567 or 25.5, but is %q", s)
-		}
-		out = append(out, s)
 	}
 	return out
 }
 
-// calls reads a list of tool calls: a bare name means any arguments, name:
-// {…} exactly these.
-func calls(p place) []CallMatch {
-	var out []CallMatch
-	for _, item := range p.items() {
-		if item.kind() != "a mapping" {
-			out = append(out, CallMatch{Tool: item.filled()})
-			continue
-		}
-		name, value, ok := item.single()
-		if !ok {
-			continue
-		}
-		if value.kind() != "a mapping" {
-			value.failf("must be a mapping of arguments, but is %s; write the tool's name alone for any arguments", value.kind())
-			continue
-		}
-		before := len(p.src.found.list)
-		for _, arg := range value.entries() {
-			arg.value.matcher()
-		}
-		args, _ := decodeJSON(value.json()).(map[string]any)
-		m := CallMatch{Tool: name, Args: args}
-		if _, err := compileCall(m); err != nil && len(p.src.found.list) == before {
-			value.failf("%v", err)
-		}
-		out = append(out, m)
-	}
-	return out
-}
-
-// matcherNames are the keys of a matcher.
-var matcherNames = []string{"$regex", "$in", "$any", "$gte", "$lte"}
-
-// matcher checks a value that may be a matcher or hold some.
-func (p place) matcher() {
-	switch p.kind() {
-	case "a list":
-		for _, item := range p.items() {
-			item.matcher()
-		}
-	case "a mapping":
-		entries := p.entries()
-		for _, e := range entries {
-			if !strings.HasPrefix(e.key, "$") {
-				e.value.matcher()
-				continue
-			}
-			if !slices.Contains(matcherNames, e.key) {
-				e.keyAt.failf("unknown matcher%s; allowed: %s", suggest(e.key, matcherNames), listed(matcherNames))
-				continue
-			}
-			e.operand()
-			if len(entries) > 1 {
-				e.keyAt.failf("a matcher stands alone in its mapping")
-			}
-		}
-	}
-}
-
-// operand checks what a matcher compares with.
-func (e entry) operand() {
-	switch e.key {
-	case "$regex":
-		if _, err := regexp.Compile(e.value.filled()); err != nil {
-			e.value.failf("is not a regular expression of RE2: %v", err)
-		}
-	case "$in":
-		items := e.value.items()
-		if len(items) == 0 && e.value.kind() == "a list" {
-			e.value.failf("must hold at least one value")
-		}
-		for _, item := range items {
-			item.matcher()
-		}
-	case "$any":
-		if _, tag, _ := e.value.scalar(); !e.value.flag() && tag == "!!bool" {
-			e.value.failf("must be true")
-		}
+// decimal reads a number as it is written.
+func (p place) decimal() (string, bool) {
+	s, tag, ok := p.scalar()
+	switch {
+	case !ok || tag != "!!int" && tag != "!!float" && tag != "!!str":
+		p.wants("a number")
+	case !plainNumber.MatchString(s):
+		p.failf("must be a number written in plain digits, such as 1234567 or 25.5, but is %q", s)
 	default:
-		if _, tag, _ := e.value.scalar(); tag != "!!int" && tag != "!!float" {
-			e.value.wants("a number")
-		}
+		return s, true
 	}
+	return "", false
 }

@@ -66,18 +66,28 @@ tasks:
       contains_any: [a]
       contains_all: [b]
       not_contains: [c, 2026-05-01]
+      not_numbers: [1495]
+      only_numbers: []
+      near: {Cold Ness: 41, Grey Point: "38"}
+      matches: ['(?i)\bdone\b']
+      not_matches: ["^x"]
       order: in_order
       calls:
         - today_range
         - get_counts: {b: 9007199254740993, a: 2026-05-01}
-      forbidden: [get_counts: {a: {$in: [1]}}]
+      forbidden:
+        - get_counts: {a: {$in: [1]}}
+        - {tool: delete_all, executed: true}
+        - {tool: executed, args: {tool: 1}}
+        - tool: {a: 1}
+        - executed: {}
       at_most: {clarifies: 0, steps: 3, tool_calls: 2}
-      signals: {thrash: false, violations: 2, elapsed_seconds: ">= 30"}
+      signals: {thrash: false, violations: 2, elapsed_seconds: ">= 30", cycle_pattern: true}
       table_label: angry
       note: intended
     also_accept:
-      - {status: stopped, stop_reason: thrash, at_most: {clarifies: , steps: 4}, signals: {thrash: true, violations: }}
-      - {numbers: , contains_any: , contains_all: [], not_contains: , order: , calls: , forbidden: , at_most: , signals: , table_label: }
+      - {status: stopped, stop_reason: thrash, at_most: {clarifies: , steps: 4}, signals: {thrash: true, violations: }, near: {Cold Ness: , Grey Point: 39}}
+      - {numbers: , not_numbers: , only_numbers: , near: , matches: , not_matches: , contains_any: , contains_all: [], not_contains: , order: , calls: , forbidden: , at_most: , signals: , table_label: }
 `
 
 const taskTwo = `
@@ -178,19 +188,28 @@ func TestLoadExpectValues(t *testing.T) {
 	main := Expect{
 		Status: "answered", Numbers: []string{"449", "-25.50", "7"},
 		ContainsAny: []string{"a"}, ContainsAll: []string{"b"}, NotContains: []string{"c", "2026-05-01"},
+		NotNumbers: []string{"1495"}, OnlyNumbers: []string{}, Near: map[string]string{"Cold Ness": "41", "Grey Point": "38"},
+		Matches: []string{`(?i)\bdone\b`}, NotMatches: []string{"^x"},
 		MaxClarifies: ptr(0), MaxSteps: ptr(3), MaxToolCalls: ptr(2),
 		Trajectory: Trajectory{
-			Order:     InOrder,
-			Required:  []CallMatch{{Tool: "today_range"}, {Tool: "get_counts", Args: map[string]any{"b": json.Number("9007199254740993"), "a": "2026-05-01"}}},
-			Forbidden: []CallMatch{{Tool: "get_counts", Args: map[string]any{"a": map[string]any{"$in": []any{json.Number("1")}}}}},
+			Order:    InOrder,
+			Required: []CallMatch{{Tool: "today_range"}, {Tool: "get_counts", Args: map[string]any{"b": json.Number("9007199254740993"), "a": "2026-05-01"}}},
+			Forbidden: []CallMatch{
+				{Tool: "get_counts", Args: map[string]any{"a": map[string]any{"$in": []any{json.Number("1")}}}},
+				{Tool: "delete_all", Executed: true},
+				{Tool: "executed", Args: map[string]any{"tool": json.Number("1")}},
+				{Tool: "tool", Args: map[string]any{"a": json.Number("1")}},
+				{Tool: "executed", Args: map[string]any{}},
+			},
 		},
-		Signals:    map[string]string{"thrash": "false", "violations": "2", "elapsed_seconds": ">=30"},
+		Signals:    map[string]string{"thrash": "false", "violations": "2", "elapsed_seconds": ">=30", "cycle_pattern": "true"},
 		TableLabel: "angry", Note: "intended",
 	}
 	stopped := main
 	stopped.Status, stopped.StopReason, stopped.Note = "stopped", "thrash", ""
 	stopped.MaxClarifies, stopped.MaxSteps = nil, ptr(4)
-	stopped.Signals = map[string]string{"thrash": "true", "elapsed_seconds": ">=30"}
+	stopped.Signals = map[string]string{"thrash": "true", "elapsed_seconds": ">=30", "cycle_pattern": "true"}
+	stopped.Near = map[string]string{"Grey Point": "39"}
 	bare := Expect{Status: "answered", ContainsAll: []string{}}
 	require.Equal(t, []Expect{main, stopped, bare}, got)
 }

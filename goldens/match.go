@@ -105,30 +105,61 @@ func compileValue(v any, at string) (pattern, error) {
 	return func(got any) bool { return got == v }, nil // string, bool or nil
 }
 
-// compileObject demands exactly these keys.
+// member is a compiled member of an expected object.
+type member struct {
+	key      string
+	matches  pattern
+	optional bool
+}
+
+// compileObject demands exactly these keys; optional ones may be absent.
 func compileObject(members map[string]any, at string) (pattern, error) {
 	keys := slices.AppendSeq(make([]string, 0, len(members)), maps.Keys(members))
 	slices.Sort(keys)
-	patterns := make([]pattern, len(keys))
+	compiled := make([]member, len(keys))
 	var errs []error
 	for i, key := range keys {
 		var err error
-		if patterns[i], err = compileValue(members[key], at+"."+key); err != nil {
+		if compiled[i], err = compileMember(key, members[key], at+"."+key); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	return func(v any) bool {
 		got, ok := v.(map[string]any)
-		if !ok || len(got) != len(patterns) {
+		if !ok || len(got) > len(compiled) {
 			return false
 		}
-		for i, key := range keys {
-			if member, ok := got[key]; !ok || !patterns[i](member) {
+		met := 0
+		for _, m := range compiled {
+			switch value, ok := got[m.key]; {
+			case ok && m.matches(value):
+				met++
+			case ok || !m.optional:
 				return false
 			}
 		}
-		return true
+		return met == len(got)
 	}, errors.Join(errs...)
+}
+
+// compileMember compiles a member, which {"$optional": …} lets be absent: with true
+// it may have any value, else one that matches.
+func compileMember(key string, v any, at string) (member, error) {
+	m, _ := v.(map[string]any)
+	operand, optional := m["$optional"]
+	if !optional || len(m) != 1 {
+		p, err := compileValue(v, at)
+		return member{key, p, false}, err
+	}
+	at += ".$optional"
+	switch operand {
+	case true:
+		return member{key, func(any) bool { return true }, true}, nil
+	case false:
+		return member{}, fmt.Errorf("%s: must be true, a value or a matcher; write {$in: [false]} for the value false", at)
+	}
+	p, err := compileValue(operand, at)
+	return member{key, p, true}, err
 }
 
 // compileList demands these items in this order.
@@ -174,13 +205,17 @@ func compileMatcher(m map[string]any, at string) (pattern, error) {
 				return nil, fmt.Errorf("%s: must be true", at)
 			}
 			return func(any) bool { return true }, nil
+		case "$optional":
+			return nil, fmt.Errorf("%s: only an argument, or a member of an object, may be absent", at)
+		case "$normalize":
+			return compileNormalize(operand, at)
 		case "$gte":
 			return compileBound(operand, at, func(c int) bool { return c >= 0 })
 		case "$lte":
 			return compileBound(operand, at, func(c int) bool { return c <= 0 })
 		}
 	}
-	return nil, fmt.Errorf("%s: unknown matcher; allowed: $regex, $in, $any, $gte, $lte", at)
+	return nil, fmt.Errorf("%s: unknown matcher; allowed: %s", at, listed(matcherNames))
 }
 
 // compileRegex accepts strings in which the expression (RE2) is found; ^ and $

@@ -10,6 +10,7 @@ import (
 // answer is what an answer's text says in numbers and dates.
 type answer struct {
 	numbers []decimal // in order, without those that belong to dates or identifiers
+	at      []span    // of each number, in bytes of the text's normal form
 	dates   []date
 }
 
@@ -43,7 +44,7 @@ func readAnswer(text string, year int) answer {
 	dates.read()
 	s := numberScanner{text: dates.text}
 	s.scan()
-	return answer{numbers: s.numbers, dates: dates.dates}
+	return answer{numbers: s.numbers, at: s.at, dates: dates.dates}
 }
 
 // normalForm maps digits, signs and separators of all scripts to one form each.
@@ -94,6 +95,11 @@ func digitValue(r rune) byte {
 type numberScanner struct {
 	text    []byte
 	numbers []decimal
+	at      []span
+}
+
+func (s *numberScanner) add(n decimal, start, end int) {
+	s.numbers, s.at = append(s.numbers, n), append(s.at, span{start, end})
 }
 
 func (s *numberScanner) scan() {
@@ -182,15 +188,17 @@ func (s *numberScanner) read(start, end int, exponent string) {
 		exp, _ = parseExponent(exponent)
 	}
 	if whole, fraction, ok := splitNumber(run); ok {
-		s.numbers = append(s.numbers, newDecimal(s.negative(start), whole, fraction, exp))
+		s.add(newDecimal(s.negative(start), whole, fraction, exp), start, end+len(exponent))
 		return
 	}
 	// Not one number. Commas, spaces and apostrophes then part a list; dots make
 	// a version or an address, which is no number.
+	at := start
 	for i, part := range strings.FieldsFunc(run, func(r rune) bool { return r == ',' || r == groupMark || r == '\'' }) {
 		if whole, fraction, ok := splitNumber(part); ok {
-			s.numbers = append(s.numbers, newDecimal(i == 0 && s.negative(start), whole, fraction, 0))
+			s.add(newDecimal(i == 0 && s.negative(start), whole, fraction, 0), at, at+len(part))
 		}
+		at += len(part) + 1 // separators are single
 	}
 }
 

@@ -18,8 +18,9 @@ import (
 // for concurrent use.
 //
 // Checks are named for what they check: status, stop_reason, answer_numbers,
-// answer_contains_any, answer_contains_all, answer_not_contains, answer_schema (of a
-// task that has one, where an answer is expected), answer_table,
+// answer_not_numbers, answer_only_numbers, answer_near, answer_contains_any,
+// answer_contains_all, answer_not_contains, answer_matches, answer_not_matches,
+// answer_schema (of a task that has one, where an answer is expected), answer_table,
 // max_clarifies, max_steps, max_tool_calls, trajectory.required,
 // trajectory.forbidden, trajectory.order and signal.NAME. An accepted outcome
 // that checks nothing is not met, nor is one whose checks cannot be read (see
@@ -50,16 +51,22 @@ type scorer struct {
 	answer answer
 	folded string     // the answer as text checks see it
 	calls  []madeCall // all but the rejected ones: executed or answered from cache
+	asked  []madeCall // all that were asked for
 	checks []CheckResult
 }
 
 func newScorer(t Task, o Outcome) *scorer {
 	s := &scorer{task: t, o: o, answer: readAnswer(o.Answer, t.World.Now.Year()), folded: foldText(o.Answer)}
 	for _, c := range o.Calls {
+		args, _ := decodeArgs(c.Call.Args) // nil, which only any arguments match
+		s.asked = append(s.asked, madeCall{c, args})
 		if made(c) {
-			args, _ := decodeArgs(c.Call.Args) // nil, which only any arguments match
 			s.calls = append(s.calls, madeCall{c, args})
 		}
+	}
+	for _, c := range o.Asked {
+		args, _ := decodeArgs(c.Args)
+		s.asked = append(s.asked, madeCall{Called{Call: c, Outcome: tool.Rejected}, args})
 	}
 	return s
 }
@@ -90,10 +97,17 @@ func (s *scorer) check(name string, passed bool, format string, args ...any) {
 	s.checks = append(s.checks, c)
 }
 
+// broken fails a check that cannot be made.
+func (s *scorer) broken(name string, err error) {
+	s.check(name, false, "the expectation is broken: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
 func (s *scorer) score(e Expect) {
 	s.status(e)
-	s.numbers(e.Numbers)
+	s.numbers(e)
+	s.near(e.Near)
 	s.texts(e)
+	s.matches(e)
 	s.answerSchema(e)
 	if e.TableLabel != "" {
 		s.table(e.TableLabel)
@@ -142,24 +156,6 @@ func orNone(s string) string {
 		return "none"
 	}
 	return s
-}
-
-func (s *scorer) numbers(want []string) {
-	if len(want) == 0 {
-		return
-	}
-	var missing []string
-	for _, text := range want {
-		n, ok := parseDecimal(text)
-		if !ok {
-			s.check("answer_numbers", false, "the expectation is broken: %q is not a number", text)
-			return
-		}
-		if !s.answer.has(n) {
-			missing = append(missing, text)
-		}
-	}
-	s.check("answer_numbers", len(missing) == 0, "want %s, found %s in %s", strings.Join(missing, ", "), foundNumbers(s.answer.numbers), s.quoted())
 }
 
 // foundNumbers lists numbers, a few at most.
@@ -212,8 +208,8 @@ func foldText(s string) string {
 	}, s)
 }
 
-func keep(list []string, f func(string) bool) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !f(s) })
+func keep[T any](list []T, f func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(v T) bool { return !f(v) })
 }
 
 // quotedList writes texts in quotes.
@@ -263,7 +259,7 @@ func (s *scorer) signals(conditions map[string]string) {
 		text := conditions[name]
 		holds, err := parseCondition(name, text)
 		if err != nil {
-			s.check("signal."+name, false, "the expectation is broken: %v", err)
+			s.broken("signal."+name, err)
 			continue
 		}
 		passed, found := holds(s.o)

@@ -58,7 +58,22 @@ func TestScoreChecks(t *testing.T) {
 		{"missing number", Expect{Numbers: []string{"449", "7"}}, Outcome{Answer: "On 2026-05-07: 1 of 449\n"}, []string{`answer_numbers: want 7, found 1, 449 in "On 2026-05-07: 1 of 449\n"`}},
 		{"no number", Expect{Numbers: []string{"0"}}, Outcome{}, []string{"answer_numbers: want 0, found no number in no answer"}},
 		{"many numbers", Expect{Numbers: []string{"0"}}, Outcome{Answer: "1 2 3 4 5 6 7 8 9"}, []string{`answer_numbers: want 0, found 1, 2, 3, 4, 5, 6, 7, 8, … in "1 2 3 4 5 6 7 8 9"`}},
-		{"broken number", Expect{Numbers: []string{"1,2"}}, Outcome{Answer: "1.2"}, []string{`answer_numbers: the expectation is broken: "1,2" is not a number`}},
+		{"broken number", Expect{Numbers: []string{"1,2"}}, Outcome{Answer: "1.2"}, []string{`answer_numbers: the expectation is broken: numbers[0]: "1,2" is not a number`}},
+		{"not numbers", Expect{NotNumbers: []string{"1495", "2"}}, Outcome{Answer: "14950, 1,494.5 and 1"}, nil},
+		{"a number it must not have", Expect{NotNumbers: []string{"2", "1495"}}, Outcome{Answer: "1,495 messages"}, []string{`answer_not_numbers: want none of 1495, got "1,495 messages"`}},
+		{"in other digits", Expect{NotNumbers: []string{"1495"}}, Outcome{Answer: "共１４９５条"}, []string{`answer_not_numbers: want none of 1495, got "共１４９５条"`}},
+		{"a date is not a number", Expect{NotNumbers: []string{"13"}}, Outcome{Answer: "On 2026-05-13: 4"}, nil},
+		{"broken not numbers", Expect{NotNumbers: []string{"x"}}, Outcome{}, []string{`answer_not_numbers: the expectation is broken: not_numbers[0]: "x" is not a number`}},
+		{"only numbers", Expect{OnlyNumbers: []string{"41", "12"}}, Outcome{Answer: "41.0 on May 13, at 10:30; 41 again"}, nil},
+		{"another number", Expect{OnlyNumbers: []string{"41", "12"}}, Outcome{Answer: "41 of 7"}, []string{`answer_only_numbers: want no number but 41, 12, found 7 in "41 of 7"`}},
+		{"no number at all", Expect{OnlyNumbers: []string{}}, Outcome{Answer: "None on 2026-05-13."}, nil},
+		{"no number at all, but one", Expect{OnlyNumbers: []string{}}, Outcome{Answer: "None, 0."}, []string{`answer_only_numbers: want no number but those of dates, found 0 in "None, 0."`}},
+		{"broken only numbers", Expect{OnlyNumbers: []string{"x"}}, Outcome{}, []string{`answer_only_numbers: the expectation is broken: only_numbers[0]: "x" is not a number`}},
+		{"matches", Expect{Matches: []string{`(?i)\bdone\b`, "^I"}}, Outcome{Answer: "It is DONE."}, nil},
+		{"matches one of two", Expect{Matches: []string{`\bdone\b`, "^I"}}, Outcome{Answer: "It is DONE."}, []string{`answer_matches: want a match of "\\bdone\\b", got "It is DONE."`}},
+		{"not matches", Expect{NotMatches: []string{`\bdone\b`, "x$"}}, Outcome{Answer: "abandoned"}, nil},
+		{"a match it must not have", Expect{NotMatches: []string{`x`, "a..n"}}, Outcome{Answer: "abandoned"}, []string{`answer_not_matches: want no match of "a..n", got "abandoned"`}},
+		{"broken expression", Expect{NotMatches: []string{`(`}}, Outcome{}, []string{"answer_not_matches: the expectation is broken: not_matches[0]: is not a regular expression of RE2: error parsing regexp: missing closing ): `(`"}},
 		{"contains any", Expect{ContainsAny: []string{"x", "hasn't"}}, Outcome{Answer: "It HASN’T come."}, nil},
 		{"contains none of any", Expect{ContainsAny: []string{"x", "y"}}, Outcome{Answer: "z"}, []string{`answer_contains_any: want any of "x", "y", got "z"`}},
 		{"contains all", Expect{ContainsAll: []string{"a b", "c"}}, Outcome{Answer: "C, A\u00a0B"}, nil},
@@ -134,32 +149,58 @@ func TestScoreTrajectory(t *testing.T) {
 // The first requirement takes any day, the second one day only. The model asked
 // for that day first: pairing greedily would find the second one missing.
 func TestScorePairsOverlappingMatchersOptimally(t *testing.T) {
-	anyDay := CallMatch{"f", map[string]any{"d": map[string]any{"$any": true}}}
-	oneDay := CallMatch{"f", map[string]any{"d": "mon"}}
+	anyDay := CallMatch{Tool: "f", Args: map[string]any{"d": map[string]any{"$any": true}}}
+	oneDay := CallMatch{Tool: "f", Args: map[string]any{"d": "mon"}}
 	o := Outcome{Status: "answered", Calls: []Called{called("f", `{"d":"mon"}`, tool.OK), called("f", `{"d":"tue"}`, tool.OK)}}
 	for _, order := range []Order{AnyOrder, Subset} {
 		require.Empty(t, scoreOf(t, Expect{Status: "answered", Trajectory: Trajectory{Order: order, Required: []CallMatch{anyDay, oneDay}}}, o))
 	}
 }
 
+// What is forbidden must not be asked for, whatever came of it; executed narrows that
+// to what ran.
 func TestScoreForbidden(t *testing.T) {
-	e := Expect{Status: "answered", Trajectory: Trajectory{Forbidden: []CallMatch{{Tool: "a"}, {Tool: "b", Args: map[string]any{"n": 1}}}}}
 	for _, c := range []struct {
-		name string
-		call Called
-		want []string
+		name           string
+		call           Called
+		asked, matches bool // matches: of asked; of executed only
 	}{
-		{"other call", called("c", "{}", tool.OK), nil},
-		{"other arguments", called("b", `{"n":2}`, tool.OK), nil},
-		{"rejected: nothing happened", called("a", "{}", tool.Rejected), nil},
-		{"made", called("b", `{"n":1}`, tool.OK), []string{`trajectory.forbidden: want no b{"n":1}, got b{"n":1}`}},
-		{"failed", called("a", "{}", tool.Error), []string{"trajectory.forbidden: want no a, got a{}"}},
-		{"from cache", deduped("a", "{}"), []string{"trajectory.forbidden: want no a, got a{}"}},
+		{"other call", called("c", "{}", tool.OK), false, false},
+		{"other arguments", called("b", `{"n":2}`, tool.OK), false, false},
+		{"other arguments, rejected", called("b", `{"n":2}`, tool.Rejected), false, false},
+		{"arguments that are not JSON", called("b", `{`, tool.Rejected), false, false},
+		{"rejected", called("a", "{}", tool.Rejected), true, false},
+		{"rejected arguments that match", called("b", `{"n":1.0}`, tool.Rejected), true, false},
+		{"made", called("b", `{"n":1}`, tool.OK), true, true},
+		{"failed", called("a", "{}", tool.Error), true, true},
+		{"timed out", called("a", "{}", tool.Timeout), true, true},
+		{"from cache", deduped("a", "{}"), true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, scoreOf(t, e, Outcome{Status: "answered", Calls: []Called{c.call}}))
+			for _, executed := range []bool{false, true} {
+				e := Expect{Status: "answered", Trajectory: Trajectory{Forbidden: []CallMatch{
+					{Tool: "a", Executed: executed}, {Tool: "b", Args: map[string]any{"n": 1}, Executed: executed},
+				}}}
+				failed := scoreOf(t, e, Outcome{Status: "answered", Calls: []Called{c.call}})
+				require.Equal(t, !executed && c.asked || c.matches, len(failed) == 1, "executed %v: %s", executed, failed)
+			}
 		})
 	}
+}
+
+// A turn that could not be acted on asked for its call, too.
+func TestScoreForbiddenSeesWhatNoToolAnswersTo(t *testing.T) {
+	e := Expect{Status: "answered", Trajectory: Trajectory{Forbidden: []CallMatch{{Tool: "delete_all", Args: map[string]any{"sure": true}}}}}
+	for args, want := range map[string][]string{
+		`{"sure":true}`:  {`trajectory.forbidden: want no delete_all{"sure":true}, got delete_all{"sure":true}`},
+		`{"sure":false}`: nil,
+		`{"sure":`:       nil,
+		``:               nil,
+	} {
+		require.Equal(t, want, scoreOf(t, e, Outcome{Status: "answered", Asked: []tool.Call{{Name: "delete_all", Args: []byte(args)}}}), args)
+	}
+	e.Trajectory.Forbidden[0].Executed = true
+	require.Empty(t, scoreOf(t, e, Outcome{Status: "answered", Asked: []tool.Call{{Name: "delete_all", Args: []byte(`{"sure":true}`)}}}))
 }
 
 func TestScorePicksTheOutcomeThatFailedFewest(t *testing.T) {

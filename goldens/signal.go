@@ -10,10 +10,13 @@ import (
 
 // signalOf reads the signals of an outcome that are numbers.
 var signalOf = map[string]func(Outcome) decimal{
+	"budget_refusals": func(o Outcome) decimal { return intDecimal(int64(o.BudgetRefusals), 0) },
+	"circuit_open":    func(o Outcome) decimal { return intDecimal(int64(o.CircuitOpen), 0) },
 	"dedupe_hits":     func(o Outcome) decimal { return intDecimal(int64(o.DedupeHits), 0) },
 	"duration_spikes": func(o Outcome) decimal { return intDecimal(int64(o.DurationSpikes), 0) },
 	"elapsed_seconds": func(o Outcome) decimal { return intDecimal(o.Elapsed.Nanoseconds(), -9) },
 	"model_calls":     func(o Outcome) decimal { return intDecimal(int64(o.ModelCalls), 0) },
+	"rejected_calls":  func(o Outcome) decimal { return intDecimal(int64(o.RejectedCalls), 0) },
 	"reflect_turns":   func(o Outcome) decimal { return intDecimal(int64(o.ReflectTurns), 0) },
 	"repaired":        func(o Outcome) decimal { return intDecimal(int64(o.Repaired), 0) },
 	"rescue_turns":    func(o Outcome) decimal { return intDecimal(int64(o.RescueTurns), 0) },
@@ -25,6 +28,7 @@ var signalOf = map[string]func(Outcome) decimal{
 // flagOf reads the signals of an outcome that are true or false.
 var flagOf = map[string]func(Outcome) bool{
 	"all_turns_valid_json": func(o Outcome) bool { return o.AllTurnsValidJSON },
+	"cycle_pattern":        func(o Outcome) bool { return o.CycleEvents > 0 },
 	"stall":                func(o Outcome) bool { return o.StallEvents > 0 },
 	"thrash":               func(o Outcome) bool { return o.ThrashEvents > 0 },
 }

@@ -60,7 +60,7 @@ func TestConditions(t *testing.T) {
 
 func TestConditionFaults(t *testing.T) {
 	for _, c := range []struct{ signal, condition, want string }{
-		{"thrush", "true", "signals.thrush: unknown signal; allowed: all_turns_valid_json, dedupe_hits"},
+		{"thrush", "true", "signals.thrush: unknown signal; allowed: all_turns_valid_json, budget_refusals, circuit_open, cycle_pattern, dedupe_hits"},
 		{"thrash", "1", `signals.thrash: must be true or false, but is "1"`},
 		{"thrash", "", "must be true or false"},
 		{"model_calls", "true", "must be a number"},
