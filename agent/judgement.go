@@ -1,5 +1,7 @@
 package agent
 
+import "github.com/cupel-eval/cupel/agent/tool"
+
 // Judgement is what a strategy made of one model reply. The three booleans
 // judge the raw first output, before any repair.
 type Judgement struct {
@@ -16,8 +18,12 @@ type Judgement struct {
 	Confidence *float64
 	Done       bool
 	Reason     string
-	// Thrash and Stall say that this turn's action raised the signal.
-	Thrash, Stall bool
+	// Asked are the tool calls that the turn asked for, whether they are carried out
+	// or not, in order. Arguments are as the model wrote them, valid or not.
+	Asked []tool.Call
+	// Thrash and Stall say that this turn's action raised the signal; Cycle that the
+	// repetition is one of two alternating actions.
+	Thrash, Stall, Cycle bool
 	// PlanRev counts changes of the normalised plan text so far, from 0.
 	PlanRev int
 }

@@ -50,7 +50,7 @@ func (l *loop) circles(j *Judgement) bool {
 	if l.turnKey == "" || !l.repeats.Repeats(l.turnKey, l.repeatable) {
 		return false
 	}
-	j.Thrash = true
+	j.Thrash, j.Cycle = true, l.repeats.Alternates(l.turnKey)
 	if l.reflected {
 		l.stop(Thrash)
 		return true

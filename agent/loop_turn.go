@@ -123,6 +123,11 @@ func (l *loop) replied(r providers.Reply) {
 	j := &Judgement{}
 	l.out.Judgement = j
 	l.slots = l.sort(s.calls, cut)
+	for i, c := range s.calls {
+		if l.slots[i].kind == slotTool {
+			j.Asked = append(j.Asked, tool.Call{Name: c.Name, Args: json.RawMessage(c.Args)})
+		}
+	}
 	switch {
 	case len(r.Calls) == 0 && (r.Finish == providers.FinishRefusal || r.Refusal != "" && strings.TrimSpace(text) == ""):
 		l.refused(cmp.Or(clean(r.Refusal), text), j)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -120,6 +121,7 @@ func planText(r providers.Reply) (text string, j Judgement, faults []fault) {
 		case c.Name != plan.Tool:
 			j.Violations = append(j.Violations, violationUnknownTool)
 			faults = append(faults, fault{violationUnknownTool, tellUnknown(tool.Label(c.Name), plan.Tool)})
+			j.Asked = append(j.Asked, tool.Call{Name: c.Name, Args: json.RawMessage(c.Args)})
 		case j.ActionType == typePlan:
 			j.Warnings = []string{warnIgnored}
 		default:

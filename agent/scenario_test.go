@@ -307,7 +307,7 @@ func showJudgement(j Judgement) string {
 		set  bool
 	}{
 		{"json", j.ValidJSON}, {"actionable", j.Actionable}, {"valid", j.ContractValid}, {"repaired", j.Repaired},
-		{"done", j.Done}, {"thrash", j.Thrash}, {"stall", j.Stall},
+		{"done", j.Done}, {"thrash", j.Thrash}, {"cycle", j.Cycle}, {"stall", j.Stall},
 	} {
 		if flag.set {
 			out += " " + flag.name

@@ -17,11 +17,12 @@ const (
 )
 
 // useTool runs a valid tool call past the guards and reports whether it is
-// thrash. The first time, the repetition is answered and a reflect turn follows;
+// thrash, and of two alternating calls. The first time, the repetition is answered and a reflect turn follows;
 // the second time a rescue turn, if there is one left; then the episode ends.
-func (m *contractMachine) useTool(t contract.Turn) (thrash bool) {
+func (m *contractMachine) useTool(t contract.Turn) (thrash, cycle bool) {
 	m.prepare(t)
 	thrash = m.thrash.Repeats(m.call.Key, m.spec.Repeatable)
+	cycle = thrash && m.thrash.Alternates(m.call.Key)
 	switch {
 	case !thrash:
 	case !m.ladder.reflected:
@@ -29,11 +30,11 @@ func (m *contractMachine) useTool(t contract.Turn) (thrash bool) {
 		m.next, m.repeated = KindReflect, t.Name
 	case !m.escalate():
 		m.stop(Thrash)
-		return true
+		return thrash, cycle
 	}
 	m.call.Given = m.given()
 	m.issueCall()
-	return thrash
+	return thrash, cycle
 }
 
 // rejectArgs puts a call whose arguments fail the schema on record.

@@ -47,7 +47,7 @@ func (m *contractMachine) modelReplied(r providers.Reply) {
 	case !v.Actionable:
 		m.violated(fatal)
 	case v.Disposition == contract.RunTool:
-		j.Thrash = m.useTool(v.Turn)
+		j.Thrash, j.Cycle = m.useTool(v.Turn)
 	case v.Disposition == contract.RejectArgs:
 		m.rejectArgs(v.Turn, v.ArgsViolations)
 	case v.Disposition == contract.AskAndPause:
@@ -124,6 +124,9 @@ func judge(r providers.Reply, tools *tool.Set) (v contract.Verdict, j Judgement,
 	}
 	j.Warnings = v.WarningCodes()
 	j.ActionType, j.ActionName = v.Turn.Type, oneLine(v.Turn.Name, maxName)
+	if v.Turn.Name != "" {
+		j.Asked = []tool.Call{{Name: v.Turn.Name, Args: v.Turn.Args}}
+	}
 	j.Confidence, j.Done, j.Reason = v.Turn.Confidence, v.Turn.Done, v.Turn.Reason
 	return v, j, fatal
 }

@@ -246,17 +246,17 @@ type Outcome struct {
 	Status, StopReason, Answer string
 	// Calls are the tool calls in order, refused and cached ones included.
 	Calls []Called
-	// Asked are the calls that turns asked for which could not be acted on: of an
-	// unknown tool, or in an output that breaks its protocol.
+	// Asked are the calls that turns asked for, those among them that never became
+	// one of Calls: of a turn that could not be acted on, or that ended the episode.
 	Asked                                 []tool.Call
 	Steps, Clarifies                      int
 	ModelCalls, ReflectTurns, RescueTurns int
 	Violations, Repaired, ValidRaw        int
 	DedupeHits, ThrashEvents, StallEvents int
 	DurationSpikes                        int
-	// RejectedCalls counts the calls that were rejected, BudgetRefusals those of
-	// them that were beyond the budget; CircuitOpen the calls that the open circuit
-	// breaker refused; CycleEvents the repetitions of two alternating actions.
+	// RejectedCalls counts the calls of Calls that were rejected, BudgetRefusals those
+	// of them that were beyond the budget; CircuitOpen the calls that the open circuit
+	// breaker refused; CycleEvents the turns that repeated two alternating actions.
 	RejectedCalls, BudgetRefusals, CircuitOpen, CycleEvents int
 	AllTurnsValidJSON                                       bool
 	Elapsed                                                 time.Duration

@@ -138,3 +138,20 @@ func TestOutcomeCountsDecisions(t *testing.T) {
 	require.Equal(t, 1, o.Violations)
 	require.False(t, o.AllTurnsValidJSON)
 }
+
+// What was refused, and how, is counted from the rows; what was asked for and whether
+// it went in a cycle comes from the judgements.
+func TestOutcomeCountsRefusals(t *testing.T) {
+	wanted := tool.Call{Name: "delete_all", Args: []byte("{}")}
+	b := rowBuilder{tools: []ledger.ToolCall{
+		{Outcome: "ok"}, {Outcome: "rejected", ErrorCode: "E_ARGS"}, {Outcome: "rejected", ErrorCode: "E_BUDGET"}, {Outcome: "rejected", ErrorCode: "E_BUDGET"},
+		{Outcome: "error", ErrorCode: "E_BUDGET"}, {Outcome: "error", ErrorCode: "E_CIRCUIT_OPEN", CircuitOpen: true}, {Outcome: "timeout"}, {Outcome: "ok", Deduped: true},
+	}}
+	var turn ledger.Turn
+	for _, j := range []agent.Judgement{{Thrash: true, Cycle: true}, {Thrash: true}, {Asked: []tool.Call{wanted}}} {
+		b.judge(&turn, agent.Ready{Judgement: &j})
+	}
+	o := b.outcome(agent.Finish{Status: agent.Answered}, start)
+	require.Equal(t, []int{3, 2, 1, 1, 1}, []int{o.RejectedCalls, o.BudgetRefusals, o.CircuitOpen, o.DedupeHits, o.CycleEvents})
+	require.Equal(t, []tool.Call{wanted}, o.Asked)
+}

@@ -405,8 +405,9 @@ func (e *episode) close(r *runner) ledger.EpisodeRows {
 		}
 		digest = e.recorder.Digest()
 	}
-	e.emit(Trace{Finish: &f})
-	return r.cleanRows(e.rows.episode(f, digest, e.clock))
+	o := e.rows.outcome(f, e.clock)
+	e.emit(Trace{Finish: &f, Outcome: &o})
+	return r.cleanRows(e.rows.episode(f, o, digest))
 }
 
 // seal saves what was recorded, or finds recordings a replay did not use.

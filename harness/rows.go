@@ -33,6 +33,8 @@ type rowBuilder struct {
 	used      guard.Used
 	clarifies int
 	called    []goldens.Called
+	wanted    []tool.Call // what turns asked for, carried out or not
+	cycles    int
 }
 
 func newRowBuilder(p planned, id string, r *runner) rowBuilder {
@@ -138,6 +140,8 @@ func (b *rowBuilder) judge(t *ledger.Turn, r agent.Ready) {
 	t.NextActionType, t.NextActionName = j.ActionType, j.ActionName
 	t.Confidence, t.Done, t.Reason = j.Confidence, j.Done, j.Reason
 	t.Thrash, t.Stall, t.PlanRev = j.Thrash, j.Stall, int32(j.PlanRev)
+	b.wanted = append(b.wanted, j.Asked...)
+	b.cycles += count(j.Cycle)
 }
 
 // tool adds the row of a tool call and returns its index.
@@ -165,8 +169,7 @@ func (b *rowBuilder) toolDone(row int, r agent.Ready) {
 }
 
 // episode scores the outcome and closes the rows.
-func (b *rowBuilder) episode(f agent.Finish, cassetteDigest string, end time.Time) ledger.EpisodeRows {
-	o := b.outcome(f, end)
+func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest string) ledger.EpisodeRows {
 	ep := ledger.Episode{
 		Key: b.key, Status: string(f.Status), StopReason: string(f.StopReason), Answer: f.Answer,
 		Steps: int32(b.used.Steps), ToolCalls: int32(b.used.ToolCalls), Clarifies: int32(b.clarifies),
@@ -225,7 +228,7 @@ func (b *rowBuilder) sum(ep *ledger.Episode, result bool) {
 func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 	o := goldens.Outcome{
 		Status: string(f.Status), StopReason: string(f.StopReason), Answer: f.Answer,
-		Calls: b.called, Steps: b.used.Steps, Clarifies: b.clarifies, ModelCalls: len(b.turns),
+		Calls: b.called, Asked: b.wanted, CycleEvents: b.cycles, Steps: b.used.Steps, Clarifies: b.clarifies, ModelCalls: len(b.turns),
 		AllTurnsValidJSON: true, Elapsed: end.Sub(b.task.World.Now),
 	}
 	for _, t := range b.turns {
@@ -243,10 +246,17 @@ func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 	}
 	for _, t := range b.tools {
 		o.DedupeHits += count(t.Deduped)
+		rejected := t.Outcome == string(tool.Rejected)
+		o.RejectedCalls += count(rejected)
+		o.BudgetRefusals += count(rejected && t.ErrorCode == codeBudget)
+		o.CircuitOpen += count(t.CircuitOpen)
 		o.DurationSpikes += count(t.DurationSpike)
 	}
 	return o
 }
+
+// codeBudget is package agent's code of a call beyond the budget.
+const codeBudget = "E_BUDGET"
 
 // errorKind is the small word for a failure that the ledger keeps.
 func errorKind(err error) string {

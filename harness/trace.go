@@ -3,6 +3,7 @@ package harness
 import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -25,6 +26,7 @@ type Trace struct {
 	Silent          bool
 	// Update tells what the strategy is at.
 	Update *agent.Update
-	// Finish ends the episode.
-	Finish *agent.Finish
+	// Finish ends the episode; Outcome is what its checks look at.
+	Finish  *agent.Finish
+	Outcome *goldens.Outcome
 }

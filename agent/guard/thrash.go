@@ -44,9 +44,14 @@ func (t *Thrash) Repeats(key string, repeatable bool) bool {
 	if repeatable || h.retry {
 		return false
 	}
+	return t.last[maxAnswers-1].key == key || t.Alternates(key) || h.answers+1 >= maxAnswers
+}
+
+// Alternates reports whether calling key now would make two actions alternate for the
+// second time.
+func (t *Thrash) Alternates(key string) bool {
 	first, second, third := t.last[0], t.last[1], t.last[2]
-	alternates := first == third && second.key == key && !first.repeatable
-	return third.key == key || alternates || h.answers+1 >= maxAnswers
+	return first == third && second.key == key && third.key != key && !first.repeatable
 }
 
 // Record adds an action and whether it failed (outcome error or timeout). Keys

@@ -15,6 +15,7 @@ func TestThrash(t *testing.T) {
 		{"same twice", "aA"},
 		{"different", "abc"},
 		{"cycle of two seen twice", "abaB"},
+		{"cycle of two, then the same again", "abaBB"},
 		{"cycle after other actions", "cdabaB"},
 		{"cycle of three is thrash only at the third time", "abcabcABC"},
 		{"third time, never adjacent", "abacA"},
@@ -38,6 +39,16 @@ func TestThrash(t *testing.T) {
 				th.Record(key, repeatable, failed)
 			}
 		})
+	}
+}
+
+func TestThrashAlternates(t *testing.T) {
+	for actions, want := range map[string]bool{"abab": true, "cabab": true, "aaaa": false, "aba": false, "abcabc": false, "abaa": false, "acab": false, "papa": false} {
+		var th Thrash
+		for _, letter := range actions[:len(actions)-1] {
+			th.Record(string(letter), letter == 'p', false)
+		}
+		require.Equal(t, want, th.Alternates(actions[len(actions)-1:]), actions)
 	}
 }
 

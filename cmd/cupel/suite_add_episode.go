@@ -11,12 +11,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/cupel-eval/cupel/agent"
-	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -152,39 +149,13 @@ func takeAnswers(o *harness.Options, dir string, row ledger.Episode) (bool, erro
 }
 
 // observed is what the episode's checks look at, its answer without credentials.
-func (ep *sourceEpisode) observed() goldens.Outcome {
-	e := ep.rows.Episode
-	o := goldens.Outcome{
-		Status: e.Status, StopReason: e.StopReason, Answer: ep.clean(e.Answer),
-		Steps: int(e.Steps), Clarifies: int(e.Clarifies), ModelCalls: len(ep.rows.Turns),
-		Violations: int(e.Violations), ThrashEvents: int(e.ThrashEvents), StallEvents: int(e.StallEvents),
-		AllTurnsValidJSON: true, Elapsed: time.Duration(e.ElapsedUs) * time.Microsecond,
-	}
-	one := map[bool]int{true: 1}
-	for _, t := range ep.rows.Turns {
-		if t.Role == agent.RoleCompress {
-			continue
-		}
-		o.ReflectTurns += one[t.Kind == agent.KindReflect]
-		o.RescueTurns += one[t.Kind == agent.KindRescue]
-		o.ValidRaw += one[t.ContractValid]
-		o.Repaired += one[t.Repaired]
-		o.AllTurnsValidJSON = o.AllTurnsValidJSON && t.ValidJSON
-	}
-	for _, t := range ep.rows.ToolCalls {
-		o.DedupeHits += one[t.Deduped]
-		o.DurationSpikes += one[t.DurationSpike]
-	}
+func (ep *sourceEpisode) observed() (o goldens.Outcome) {
 	for _, t := range ep.traces {
-		if t.Tool == nil {
-			continue
+		if t.Outcome != nil {
+			o = *t.Outcome
 		}
-		c := goldens.Called{Call: t.Tool.Call, Outcome: t.Result.Outcome, Deduped: t.Tool.Deduped, Result: t.Result.Value}
-		if t.Tool.CircuitOpen {
-			c.Outcome = tool.Rejected // as the harness counts it: nothing was executed
-		}
-		o.Calls = append(o.Calls, c)
 	}
+	o.Answer = ep.clean(o.Answer)
 	return o
 }
 

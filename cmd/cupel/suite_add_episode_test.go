@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -110,9 +109,12 @@ func episodeWith(secret string, solved bool) *sourceEpisode {
 	if !solved {
 		ep.rows.Episode.Checks = []ledger.Check{{Name: "status", Detail: "got " + secret}, {Name: "x", Passed: true}}
 	}
-	call := func(args string, open bool) harness.Trace {
+	o := goldens.Outcome{Status: "answered", Answer: "It is " + secret, Steps: 2}
+	call := func(args string) harness.Trace {
+		c := tool.Call{Name: "get", Args: json.RawMessage(args)}
+		o.Calls = append(o.Calls, goldens.Called{Call: c, Outcome: tool.OK})
 		return harness.Trace{
-			Tool:   &agent.CallTool{Call: tool.Call{Name: "get", Args: json.RawMessage(args)}, CircuitOpen: open},
+			Tool:   &agent.CallTool{Call: c},
 			Result: &tool.Result{Outcome: tool.OK, Value: json.RawMessage(`"` + secret + `"`)},
 		}
 	}
@@ -120,12 +122,9 @@ func episodeWith(secret string, solved bool) *sourceEpisode {
 	padding := strings.Repeat("x", 190)
 	ep.traces = []harness.Trace{
 		{Question: "Is it " + secret + "?", Reply: "yes"}, {Question: "Sure?", Silent: true},
-		call(`{"k":"`+padding+secret+`"}`, false), call(`{"k":1}`, false), call(`{"k":2}`, true),
+		call(`{"k":"` + padding + secret + `"}`), call(`{"k":1}`),
 	}
-	ep.rows.Turns = []ledger.Turn{
-		{Role: agent.RoleCompress}, {Kind: agent.KindReflect, ValidJSON: true, ContractValid: true}, {Kind: agent.KindRescue, Repaired: true},
-	}
-	ep.rows.ToolCalls = []ledger.ToolCall{{Deduped: true}, {DurationSpike: true}}
+	ep.traces = append(ep.traces, harness.Trace{Finish: &agent.Finish{}, Outcome: &o})
 	ep.outcome = ep.observed()
 	return ep
 }
@@ -133,10 +132,8 @@ func episodeWith(secret string, solved bool) *sourceEpisode {
 func TestObserved(t *testing.T) {
 	o := episodeWith("s3cr3t-canary", true).outcome
 	require.Equal(t, "It is "+recorder.Hidden, o.Answer)
-	require.Equal(t, 1500*time.Microsecond, o.Elapsed)
-	require.Equal(t, []int{3, 1, 1, 1, 1, 1, 1}, []int{o.ModelCalls, o.ReflectTurns, o.RescueTurns, o.ValidRaw, o.Repaired, o.DedupeHits, o.DurationSpikes})
-	require.False(t, o.AllTurnsValidJSON)
-	require.Equal(t, []tool.Outcome{tool.OK, tool.OK, tool.Rejected}, []tool.Outcome{o.Calls[0].Outcome, o.Calls[1].Outcome, o.Calls[2].Outcome})
+	require.Equal(t, 2, o.Steps)
+	require.Len(t, o.Calls, 2)
 }
 
 // Nothing a model says brings a credential into a suite, whole or cut.
