@@ -114,7 +114,7 @@ func (b *batch) finish(m *toolsMachine) {
 	switch {
 	case b.spent != "":
 		f.Status, f.StopReason = Stopped, b.spent
-	case m.clarified:
+	case len(m.evidence.replies) > 0:
 		f.Status = AnsweredAfterClarify
 	}
 	m.finish(f)

@@ -39,7 +39,7 @@ func newContract(p Params) (Machine, error) {
 	if err := onlyContracts(p); err != nil {
 		return nil, err
 	}
-	goal := fenceLine(p.Request, maxGoal)
+	goal, shown := fenceLine(p.Request, maxGoal), newEvidence(p)
 	p = told(p)
 	prompts, err := newPrompts(p)
 	if err != nil {
@@ -51,7 +51,7 @@ func newContract(p Params) (Machine, error) {
 	}
 	return &contractMachine{
 		Params:  p,
-		floor:   floor{Tally: Tally{Budgets: p.Budgets}},
+		floor:   floor{Tally: Tally{Budgets: p.Budgets}, evidence: shown},
 		prompts: prompts,
 		format:  format,
 		next:    KindAct,
@@ -160,7 +160,7 @@ func (m *contractMachine) userReplied(ev UserReplied) {
 		m.finish(Finish{Status: Clarify, Answer: m.question})
 		return
 	}
-	m.clarified = true
+	m.evidence.replied(ev.Text)
 	m.observe(sawReply(m.used.Steps, m.question, ev.Text))
 	m.callModel()
 }

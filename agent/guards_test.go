@@ -52,10 +52,10 @@ func TestClarifiedBatch(t *testing.T) {
 	require.Equal(t, Finish{Status: AnsweredAfterClarify, Answer: `["1"]`}, r.finish)
 }
 
-// TestPlanAnswersAfterAll: an answer that names a field is no complaint once a tool has
-// worked.
+// TestPlanAnswersAfterAll: an answer is not a complaint once a tool has worked.
 func TestPlanAnswersAfterAll(t *testing.T) {
-	_, _, f := playPlan(t, nil, map[string][]any{"": {reply("", planCall(stepA))}, "a": {reply("", `search {"query":"x"}`), "The start date is not valid."}})
+	badDate := func(p *Params) { p.Request = "Angry on 2026-02-30?" }
+	_, _, f := playPlan(t, badDate, map[string][]any{"": {reply("", planCall(stepA))}, "a": {reply("", `search {"query":"x"}`), "The start date is not valid."}})
 	require.Equal(t, Answered, f.Status)
 }
 

@@ -21,8 +21,7 @@ type floor struct {
 	breaker guard.Breaker
 	spike   guard.Spike
 
-	succeeded bool // a tool call has succeeded
-	clarified bool // the user has answered a question
+	evidence evidence
 }
 
 // take begins a Step: it counts the event and hands it to the loop that waits for
@@ -292,7 +291,7 @@ func (l *loop) userReplied(ev UserReplied) {
 	if ev.Silent {
 		l.silent = s.question
 	} else {
-		l.clarified = true
+		l.evidence.replied(ev.Text)
 	}
 	text, _ := json.Marshal(clean(ev.Text)) // a string always encodes
 	s.answer(bounded(string(text)), false)

@@ -204,7 +204,7 @@ func (l *loop) returned(ev ToolReturned) {
 	} else {
 		r = *s.run.Given
 	}
-	l.succeeded = l.succeeded || r.Outcome == tool.OK
+	l.evidence.called(r)
 	s.answer(shownResult(r))
 	s.failed, s.ran = isFailure(r), s.run.Given == nil
 	for i := range min(len(l.slots), maxCalls) { // no other is ever deferred

@@ -55,7 +55,7 @@ func newPlan(p Params) (Machine, error) {
 		return nil, err
 	}
 	m := &planMachine{
-		Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}}, bounds: p.Plan,
+		Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}, evidence: newEvidence(p)}, bounds: p.Plan,
 		ids: callIDs{}, results: map[string]json.RawMessage{}, running: map[*loop]work{},
 	}
 	orDefault(&m.MaxIterations, defaultMaxIterations)

@@ -183,14 +183,11 @@ func (m *planMachine) conclude() {
 		m.stop(FailedStep)
 		return
 	}
-	status, text := Answered, string(m.results[m.last])
+	text, fits := string(m.results[m.last]), true
 	if value, _, _ := tool.ParseJSON(text); value.Kind == '"' && m.AnswerSchema == nil {
-		text = value.Text()
-		if !m.succeeded && tool.NamesField(text, m.Tools.Specs()) {
-			status = RespondError
-		}
+		text, fits = value.Text(), false
 	}
-	m.finish(Finish{Status: status, Answer: text})
+	m.finish(Finish{Status: m.evidence.status(fits), Answer: text})
 }
 
 // maxFinding bounds what an unfinished episode says of one step, in characters.

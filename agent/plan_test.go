@@ -107,7 +107,7 @@ var planScenarios = []planScenario{
 	}, map[string][]any{"": {reply("", planCall(stepA))}, "a": {reply("", finishCall(`{"n":"x"}`)), reply("", finishCall(`{"n":7}`))}}},
 	{"final_schema", func(p *Params) { p.AnswerSchema, p.FinalRetries = json.RawMessage(`{"type":"number"}`), new(0) },
 		map[string][]any{"": {reply("", planCall(stepA))}, "a": {"seven"}}},
-	{"respond_error", nil, map[string][]any{"": {reply("", planCall(stepA))}, "a": {"The start date is not valid."}}},
+	{"respond_error", func(p *Params) { p.Request = "Angry on 2026-02-30?" }, map[string][]any{"": {reply("", planCall(stepA))}, "a": {"The start date is not valid."}}},
 	{"max_steps", func(p *Params) { p.Budgets.MaxSteps = 3 }, map[string][]any{
 		"":  {reply("", planCall(stepA, `{"id":"c","instructions":"find c","depends_on":[]}`))},
 		"a": {"1"}, "c": {reply("", `search {"query":"x"}`)},

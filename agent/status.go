@@ -7,7 +7,7 @@ type Status string
 const (
 	Answered             Status = "answered"
 	AnsweredAfterClarify Status = "answered_after_clarify"
-	RespondError         Status = "respond_error"  // answered by naming a bad input
+	RespondError         Status = "respond_error"  // answered, but the input was bad: see evidence
 	Clarify              Status = "clarify"        // paused on an unanswered question
 	CannotProceed        Status = "cannot_proceed" // the model said so
 	Stopped              Status = "stopped"        // a guard ended it: see StopReason

@@ -112,7 +112,7 @@ func (m *contractMachine) toolReturned(r tool.Result) {
 	} else if m.call.Deduped {
 		m.thrash.Record(m.call.Key, m.spec.Repeatable, false)
 	}
-	m.succeeded = m.succeeded || r.Outcome == tool.OK
+	m.evidence.called(r)
 	m.observe(m.sawCall(r))
 }
 

@@ -41,7 +41,7 @@ func newTools(p Params) (Machine, error) {
 	if p.MaxIterations == 0 {
 		p.MaxIterations = defaultMaxIterations
 	}
-	m := &toolsMachine{Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}}}
+	m := &toolsMachine{Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}, evidence: newEvidence(p)}}
 	if len(p.AnswerSchema) > 0 {
 		retries := defaultFinalRetries
 		if p.FinalRetries != nil {
@@ -147,21 +147,9 @@ func (m *toolsMachine) deadline() {
 func (m *toolsMachine) finishOf(e ending) Finish {
 	f := Finish{Status: e.Status, StopReason: e.Reason, Answer: e.Text, Err: e.Err}
 	if e.Status == Answered {
-		f.Status = m.answerStatus(e)
+		f.Status = m.evidence.status(e.Value != nil)
 	}
 	return f
-}
-
-// answerStatus tells an answer from a complaint about the input, by contract's rule.
-// An answer that fits a schema is none.
-func (m *toolsMachine) answerStatus(e ending) Status {
-	switch {
-	case e.Value == nil && !m.succeeded && tool.NamesField(e.Text, m.Tools.Specs()):
-		return RespondError
-	case m.clarified:
-		return AnsweredAfterClarify
-	}
-	return Answered
 }
 
 // talk is the conversation about the request, or about one item of it.

@@ -55,23 +55,12 @@ func (m *contractMachine) modelReplied(r providers.Reply) {
 	case v.Disposition == contract.CannotProceed:
 		m.finish(Finish{Status: CannotProceed, Answer: v.Turn.Message})
 	default:
-		m.finish(Finish{Status: m.answerStatus(v.Turn.Message), Answer: v.Turn.Message})
+		m.finish(Finish{Status: m.evidence.status(false), Answer: v.Turn.Message})
 	}
 	// What is planned already, a reflect turn, comes first on the ladder.
 	if m.RescueOnContradiction && v.Actionable && v.Contradicts() && !m.over && m.next == KindAct {
 		m.escalate()
 	}
-}
-
-// answerStatus tells an answer from a complaint about the input.
-func (m *contractMachine) answerStatus(message string) Status {
-	switch {
-	case !m.succeeded && tool.NamesField(message, m.Tools.Specs()):
-		return RespondError
-	case m.clarified:
-		return AnsweredAfterClarify
-	}
-	return Answered
 }
 
 // violated takes a turn that cannot be acted on.

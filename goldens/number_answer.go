@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 // answer is what an answer's text says in numbers and dates.
@@ -55,7 +57,7 @@ func normalForm(text string) []byte {
 		case r < utf8.RuneSelf && r != blank && r != groupMark:
 			out = append(out, byte(r))
 		case unicode.IsDigit(r):
-			out = append(out, '0'+digitValue(r))
+			out = append(out, '0'+tool.DigitValue(r))
 		case strings.ContainsRune("\u00a0\u202f\u2009\u2007\u066c\u2008", r):
 			out = append(out, groupMark)
 		case strings.ContainsRune("\u2212\ufe63\uff0d", r):
@@ -73,22 +75,6 @@ func normalForm(text string) []byte {
 		}
 	}
 	return out
-}
-
-// digitValue is the value of a decimal digit of any script. Unicode lays the
-// digits of a script out in order, and every range of Nd starts with a zero.
-func digitValue(r rune) byte {
-	for _, t := range unicode.Nd.R16 {
-		if rune(t.Lo) <= r && r <= rune(t.Hi) {
-			return byte((r - rune(t.Lo)) % 10)
-		}
-	}
-	for _, t := range unicode.Nd.R32 {
-		if rune(t.Lo) <= r && r <= rune(t.Hi) {
-			return byte((r - rune(t.Lo)) % 10)
-		}
-	}
-	return 0
 }
 
 // numberScanner reads numbers from text in normal form, dates blanked out.
@@ -254,11 +240,5 @@ func isWordRune(r rune) bool {
 	if unicode.IsDigit(r) || r == utf8.RuneError {
 		return false
 	}
-	return unicode.IsNumber(r) || unicode.IsLetter(r) && !unicode.In(r, unspaced...)
-}
-
-// unspaced are scripts that put no space between words, or between a number
-// and its counting word.
-var unspaced = []*unicode.RangeTable{
-	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+	return unicode.IsNumber(r) || unicode.IsLetter(r) && !unicode.In(r, tool.Unspaced...)
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 func numbersOf(text string) string {
@@ -128,16 +130,16 @@ func TestDigitValueOfEveryScript(t *testing.T) {
 			continue
 		}
 		seen++
-		v := digitValue(r)
+		v := tool.DigitValue(r)
 		require.Less(t, v, byte(10), "%U", r)
 		if v > 0 {
-			require.Equal(t, v-1, digitValue(r-1), "%U", r)
+			require.Equal(t, v-1, tool.DigitValue(r-1), "%U", r)
 		}
 	}
 	require.Greater(t, seen, 500)
 	require.Zero(t, seen%10)
-	require.Equal(t, byte(9), digitValue('9'))
-	require.Equal(t, byte(3), digitValue('𝟛'))
+	require.Equal(t, byte(9), tool.DigitValue('9'))
+	require.Equal(t, byte(3), tool.DigitValue('𝟛'))
 }
 
 // group puts a separator between the thousands of a number.

@@ -77,40 +77,6 @@ func TestValidateBoundsErrors(t *testing.T) {
 	require.Equal(t, "args.k31:additional", got[31])
 }
 
-func TestNamesField(t *testing.T) {
-	specs := []tool.Spec{
-		spec("get_counts", `{"properties":{"start_date":{},"label":{},"maxRows":{}}}`),
-		spec("find", `{"properties":{"id":{},"ref_id":{}}}`),
-		spec("broken", `{`),
-	}
-	for _, c := range []struct {
-		message string
-		want    bool
-	}{
-		{"start_date is not a date of the calendar", true},
-		{"The START DATE is wrong.", true},
-		{"Those dates do not exist.", true},
-		{"2026-02-30 is no valid date", true},
-		{"Unknown label 'meh'.", true},
-		{"Labels: angry, praise, info.", true},
-		{"`label`", true},
-		{"maxRows must be positive", true},
-		{"max rows must be positive", true},
-		{"too many rows", true},
-		{"The id is malformed", true},
-		{"ref id unknown", true},
-		{"I updated the candidate's mandate.", false},
-		{"unlabelled", false},
-		{"There were 12 angry messages.", false},
-		{"Please start.", false},
-		{"idle", false},
-		{"", false},
-	} {
-		require.Equal(t, c.want, tool.NamesField(c.message, specs), c.message)
-	}
-	require.False(t, tool.NamesField("date", nil))
-}
-
 // BenchmarkValidate checks a call that was met before, and one that was not and
 // finds no room to be remembered. Floor of the latter: the schema library alone on
 // decoded arguments, about half of it; of the former: two lookups by text.
