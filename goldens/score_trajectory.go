@@ -80,7 +80,7 @@ func (s *scorer) forbidden(forbidden []CallMatch) {
 	for _, p := range patterns {
 		for _, c := range s.asked {
 			if p.match(c) && (!p.Executed || executed(c.Called)) {
-				s.check("trajectory.forbidden", false, "want no %s, got %s", p, c)
+				s.check("trajectory.forbidden", false, "want no %s, %s %s", p, map[bool]string{false: "got", true: "executed"}[p.Executed], c)
 				return
 			}
 		}
@@ -118,11 +118,7 @@ func (p callPattern) String() string {
 		args, _ := marshal(p.Args) // compileCall has done so, or need not
 		text += string(args)
 	}
-	text = clip(text, 120)
-	if p.Executed {
-		text += " executed"
-	}
-	return text
+	return clip(text, 120)
 }
 
 // String writes the call as the model did, bounded and on one line.

@@ -209,8 +209,14 @@ func (e *episode) wrongAnswer() string {
 		return check + ": wrong number"
 	case "answer_contains_any", "answer_contains_all":
 		return check + ": text missing"
-	case "answer_not_contains":
+	case "answer_not_contains", "answer_not_matches":
 		return check + ": text that must not be there"
+	case "answer_not_numbers", "answer_only_numbers":
+		return check + ": number that must not be there"
+	case "answer_near":
+		return check + ": wrong number"
+	case "answer_matches":
+		return check + ": no match"
 	case "answer_table":
 		return check + ": wrong day or count"
 	}
