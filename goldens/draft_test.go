@@ -229,12 +229,12 @@ func TestPin(t *testing.T) {
 	}
 	task.Expect = []Expect{
 		{Status: "clarify", NotContains: []string{"x"}},
-		{Status: "answered", Numbers: []string{"1449"}, NotContains: []string{"error"}, Signals: map[string]string{"stall": "false"}, Note: "n"},
+		{Status: "answered", Numbers: []string{"1449"}, OnlyNumbers: []string{"449", "1449"}, NotNumbers: []string{"7"}, NotMatches: []string{"^x"}, NotContains: []string{"error"}, Signals: map[string]string{"stall": "false"}, Note: "n"},
 	}
 	e := Pin(task, o)
 	three, zero := 3, 0
 	require.Equal(t, Expect{
-		Status: "answered", Numbers: []string{"1449", "449"}, NotContains: []string{"error"}, Signals: map[string]string{"stall": "false"},
+		Status: "answered", Numbers: []string{"1449", "449"}, OnlyNumbers: []string{"449", "1449"}, NotNumbers: []string{"7"}, NotMatches: []string{"^x"}, NotContains: []string{"error"}, Signals: map[string]string{"stall": "false"},
 		MaxSteps: &three, MaxToolCalls: &three, MaxClarifies: &zero,
 		Trajectory: Trajectory{Order: Strict, Required: []CallMatch{
 			{Tool: "get_counts", Args: map[string]any{"label": "a"}},

@@ -260,6 +260,15 @@ func TestDigest(t *testing.T) {
 		"budget":      {"max_steps: 10", "max_steps: 11"},
 		"expectation": {"numbers: [1]", "numbers: [2]"},
 		"constraints": {"request: Hi", "request: Hi, constraints: x"},
+
+		"no other numbers":   {"numbers: [1]", "numbers: [1], only_numbers: []"},
+		"only these numbers": {"numbers: [1]", "numbers: [1], only_numbers: [1]"},
+		"not these numbers":  {"numbers: [1]", "numbers: [1], not_numbers: [2]"},
+		"near":               {"numbers: [1]", "numbers: [1], near: {a: 1}"},
+		"matches":            {"numbers: [1]", "numbers: [1], matches: [a]"},
+		"not matches":        {"numbers: [1]", "numbers: [1], not_matches: [a]"},
+		"forbidden":          {"numbers: [1]", "numbers: [1], forbidden: [a]"},
+		"executed":           {"numbers: [1]", "numbers: [1], forbidden: [{tool: a, executed: true}]"},
 	}
 	seen := map[string]string{base: "nothing"}
 	for name, edit := range changes {
