@@ -2,8 +2,8 @@ package agent
 
 import "github.com/cupel-eval/cupel/agent/tool"
 
-// evidence is what an episode has shown about its input, by which an answer is told
-// from a complaint about it. What the answer says plays no part.
+// evidence is what an episode has shown about its input. It distinguishes an answer
+// from a complaint about the input, whatever the answer says.
 type evidence struct {
 	request string // as the user wrote it
 	inputs  []Input

@@ -16,9 +16,10 @@ const (
 	codeCircuitOpen = "E_CIRCUIT_OPEN" // the tool keeps failing
 )
 
-// useTool runs a valid tool call past the guards and reports whether it is
-// thrash, and of two alternating calls. The first time, the repetition is answered and a reflect turn follows;
-// the second time a rescue turn, if there is one left; then the episode ends.
+// useTool runs a valid tool call past the guards and reports whether it is thrash, and
+// whether of two alternating calls. The first time, the repetition is answered and a
+// reflect turn follows; the second time a rescue turn, if there is one left; then the
+// episode ends.
 func (m *contractMachine) useTool(t contract.Turn) (thrash, cycle bool) {
 	m.prepare(t)
 	thrash = m.thrash.Repeats(m.call.Key, m.spec.Repeatable)

@@ -77,11 +77,6 @@ func (e Expect) Validate() error {
 	_, required := compileCalls("required", e.Trajectory.Required)
 	_, forbidden := compileCalls("forbidden", e.Trajectory.Forbidden)
 	errs = append(errs, required, forbidden)
-	for i, m := range e.Trajectory.Required {
-		if m.Executed {
-			errs = append(errs, fmt.Errorf("trajectory.required[%d]: executed: only a forbidden call has it", i))
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(e.Signals)) {
 		if _, err := parseCondition(name, e.Signals[name]); err != nil {
 			errs = append(errs, err)

@@ -136,6 +136,7 @@ func TestScoreTrajectory(t *testing.T) {
 		{"subset, other call", Subset, []CallMatch{a, b}, []Called{madeB, madeC}, []string{`trajectory.order: too much: c{}; got b{"n":1.0}, c{}`}},
 		{"subset, twice", Subset, []CallMatch{a}, []Called{madeA, madeA}, []string{"trajectory.order: too much: a{}; got a{}, a{}"}},
 		{"unknown order", "sorted", []CallMatch{a}, []Called{madeA}, []string{`trajectory.order: the expectation is broken: unknown order "sorted"`}},
+		{"executed is for forbidden calls", "", []CallMatch{{Tool: "a", Executed: true}}, []Called{madeA}, []string{"trajectory.required: the expectation is broken: trajectory.required[0]: executed: only a forbidden call has it"}},
 		{"broken match", "", []CallMatch{{Tool: "a", Args: map[string]any{"x": map[string]any{"$in": 1}}}}, nil, []string{"trajectory.required: the expectation is broken: trajectory.required[0]: args.x.$in: must be a list of at least one value"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -96,6 +96,9 @@ func compileCalls(field string, matches []CallMatch) ([]callPattern, error) {
 		if out[i], err = compileCall(m); err != nil {
 			errs = append(errs, fmt.Errorf("trajectory.%s[%d]: %w", field, i, err))
 		}
+		if m.Executed && field == "required" {
+			errs = append(errs, fmt.Errorf("trajectory.required[%d]: executed: only a forbidden call has it", i))
+		}
 	}
 	return out, errors.Join(errs...)
 }

@@ -28,7 +28,7 @@ func (s *Set) RefusesValueIn(text string) bool {
 		case value == "":
 			value = strings.Trim(m[2]+m[3], `"'`)
 		case bare == value && strings.ContainsFunc(value, func(r rune) bool { return unicode.In(r, Unspaced...) }):
-			continue // where it ends nobody can tell
+			continue // where it ends is not clear
 		default:
 			value = bare
 		}
@@ -145,8 +145,8 @@ func DigitValue(r rune) byte {
 	return 0
 }
 
-// The forms of a date in digits, with the places of year, month and day. Whether the
-// day or the month comes first in the second form nobody can tell: both are tried.
+// The forms of a date in digits, with the places of year, month and day. In the
+// second form the day or the month may come first: both are tried.
 var dateForms = []struct {
 	form             *regexp.Regexp
 	year, month, day int

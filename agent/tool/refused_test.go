@@ -38,7 +38,7 @@ func TestRefusesValueIn(t *testing.T) {
 		"{\"label\": \"furious\", \"limit\": 5}":      true,
 		"用 label：“furious”":                           true,
 		"标签label=furious":                             true,
-		"label=angry的消息":                              false, // where the value ends nobody can tell
+		"label=angry的消息":                              false, // where the value ends is not clear
 		"label：“angry”。":                              false,
 		"label=「praise」、limit=5":                      false,
 		"标签 label＝furious":                            true,
@@ -49,7 +49,7 @@ func TestRefusesValueIn(t *testing.T) {
 		"start_date=tomorrow":                         true,
 		"id=x17":                                      false, // one of two tools takes it
 		"query=ab":                                    true,
-		"query: ab cd":                                false, // where the value ends nobody can tell
+		"query: ab cd":                                false, // where the value ends is not clear
 		"Fix the label: it is wrong":                  false,
 		"Angry messages on 2026-05-13?":               false,
 		"2024-02-29 and 29.02.2024 and 2/29/2024":     false,
