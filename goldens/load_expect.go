@@ -1,6 +1,7 @@
 package goldens
 
 import (
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -85,10 +86,10 @@ func (x *expectation) expressions(name string, to *[]string) {
 
 // faulty records every error of err, without the prefix that says where.
 func (p place) faulty(err error, prefix string) {
-	joined, ok := err.(interface{ Unwrap() []error })
+	var joined interface{ Unwrap() []error }
 	switch {
 	case err == nil:
-	case ok:
+	case errors.As(err, &joined):
 		for _, one := range joined.Unwrap() {
 			p.faulty(one, prefix)
 		}

@@ -72,8 +72,8 @@ func (s *scorer) near(near map[string]string) {
 // A name occurs where its text does, case ignored, and not within a longer name of
 // the list. The distance is the number of characters between the two. Spaces in a row
 // count as one character, a comma as 5, a semicolon and the end of a sentence as 100,
-// the end of a line as 1,000. A number that is part of a name does not
-// count. If two numbers are equally far, the one after the name is nearer.
+// the end of a line as 1,000. A number that is part of a name does not count. If two
+// numbers are equally far, the one after the name is nearer.
 type nearby struct {
 	numbersAt []span   // by number, in characters
 	namesAt   [][]span // by name, in the order of the text
