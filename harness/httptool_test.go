@@ -63,7 +63,8 @@ func TestHTTPToolIsRecordedAndReplayed(t *testing.T) {
 			o.Mode, o.CassetteDir, o.Runs = recorder.Record, t.TempDir(), t.TempDir()
 			recorded, calls := runOne(t, o)
 			require.Equal(t, []string{tt.want}, calls)
-			require.Equal(t, "answered", recorded.Rows.Episodes[0].Status, recorded.Rows.Episodes[0].ErrorText)
+			status := map[bool]string{true: "answered", false: "respond_error"}[tt.want == "ok"]
+			require.Equal(t, status, recorded.Rows.Episodes[0].Status, recorded.Rows.Episodes[0].ErrorText)
 			require.Equal(t, int32(1), hits.Load())
 			require.Positive(t, recorded.Rows.ToolCalls[0].DurationUs)
 

@@ -145,7 +145,7 @@ func TestToolRunners(t *testing.T) {
 			t.Run("failure is an outcome", func(t *testing.T) {
 				res, calls := runOne(t, runner(t, true))
 				require.Equal(t, []string{"error E_HTTP_500"}, calls)
-				require.Equal(t, "answered", res.Rows.Episodes[0].Status)
+				require.Equal(t, "respond_error", res.Rows.Episodes[0].Status)
 				require.NotEmpty(t, res.Rows.ToolCalls[0].IdempotencyKey)
 			})
 			t.Run("refused before it runs", func(t *testing.T) {
