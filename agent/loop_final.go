@@ -74,8 +74,8 @@ type answerSchema struct {
 func (a answerSchema) check(text string, called bool) (json.RawMessage, []fault) {
 	value, _, ok := tool.ParseJSON(strings.Trim(text, " \n\t\r"))
 	if !ok && !called {
-		if mended, _, found := contract.Repair(text); found {
-			value, _, ok = tool.ParseJSON(mended)
+		if object, found := contract.Object(text); found {
+			value, _, ok = tool.ParseJSON(object)
 		}
 	}
 	if !ok {

@@ -1,14 +1,15 @@
 package agent
 
 import (
+	"slices"
+
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// truncated is the violation of an output that the token cap cut off. It is a
-// class of its own: not repaired, and not the same fault as bad JSON.
-const truncated = "truncated"
+// truncated is the violation of an output that the token cap cut off.
+const truncated = contract.Truncated
 
 // maxStrikes is how many consecutive violations end an episode; one less brings
 // the rescue turn.
@@ -91,21 +92,14 @@ func (m *contractMachine) escalate() bool {
 // about the raw output; the Verdict, and the codes of its fatal violations, are
 // about what there is to act on.
 func judge(r providers.Reply, tools *tool.Set) (v contract.Verdict, j Judgement, fatal []string) {
-	v = contract.Judge(r.Text, tools)
-	j = Judgement{ValidJSON: v.ValidJSON, Actionable: v.Actionable, ContractValid: v.Valid}
-	switch {
-	case v.ValidJSON:
-	case r.Finish == providers.FinishLength:
-		v.Violations = []contract.Violation{{Code: truncated, Fatal: true}}
-	default:
-		if text, _, ok := contract.Repair(r.Text); ok {
-			raw := v.Violations
-			v = contract.Judge(text, tools)
-			j.Repaired = v.Actionable
-			v.Violations = append(raw, v.Violations...)
-		}
+	read := contract.Read(r.Text, r.Finish == providers.FinishLength, tools)
+	v = read.Verdict
+	j = Judgement{ValidJSON: read.Raw.ValidJSON, Actionable: read.Raw.Actionable, ContractValid: read.Raw.Valid, Repaired: read.Repaired()}
+	violations := read.Raw.Violations
+	if read.Repair != nil && read.Repair.Text != "" {
+		violations = slices.Concat(violations, v.Violations)
 	}
-	for _, violation := range v.Violations {
+	for _, violation := range violations {
 		j.Violations = append(j.Violations, violation.Code)
 		if violation.Fatal {
 			fatal = append(fatal, violation.Code)

@@ -22,35 +22,33 @@ var elsewhere = map[string]string{
 }
 
 // behaviours are what a real loop's tests assert of reading JSON leniently. Here that
-// is the repair pass: what it finds is acted on, and is a violation all the same.
+// is the repair pass, which finds contract-shaped objects: the agent acts on what it
+// finds, and the output is a violation all the same.
 var behaviours = map[string]struct{ raw, want string }{
-	"B005": {"Here it is:\n```json\n{\"a\":1}\n```\nDone.", `{"a":1}`},
-	"B006": {"```\n{\"a\":1}\n```", `{"a":1}`},
-	"B007": {`First {"a":1} then that.`, `{"a":1}`},
-	"B008": {"<think>{\"b\":2}</think>\n```json\n{\"a\":1}\n```", `{"a":1}`},
+	"B005": {"Here it is:\n```json\n{\"control\":1}\n```\nDone.", `{"control":1}`},
+	"B006": {"```\n{\"control\":1}\n```", `{"control":1}`},
+	"B007": {`First {"control":1} then that.`, `{"control":1}`},
+	"B008": {"<think>{\"b\":2}</think>\n```json\n{\"control\":1}\n```", `{"control":1}`},
 	"B009": {"I would search.", ""},
-	"B013": {`<think>x</think>{"a":1}`, `{"a":1}`},
+	"B013": {`<think>x</think>{"control":1}`, `{"control":1}`},
 	"B040": {" \n\t", ""},
-	"B041": {`{'a': 'b'}`, `{"a": "b"}`},
-	"B042": {`{'a': true, 'b': false, 'c': null}`, `{"a": true, "b": false, "c": null}`},
+	"B041": {`{'control': 'b'}`, `{"control": "b"}`},
+	"B042": {`{'control': true, 'b': false, 'c': null}`, `{"control": true, "b": false, "c": null}`},
 	"B043": {`[1, "x", 2]`, ""}, // an array of one object is that object
 	"B044": {`{broken: json}`, ""},
-	"B046": {`{"a":1} and that is all`, `{"a":1}`},
+	"B046": {`{"control":1} and that is all`, `{"control":1}`},
 }
 
 func TestContractBehaviours(t *testing.T) {
 	for _, id := range slices.Sorted(maps.Keys(behaviours)) {
 		t.Run(id, func(t *testing.T) {
 			b := behaviours[id]
-			text, _, ok := contract.Repair(b.raw)
-			require.Equal(t, b.want, text)
-			require.Equal(t, b.want != "", ok)
+			require.Equal(t, b.want, contract.Repair(b.raw).Text)
 			require.False(t, contract.Judge(b.raw, nil).ValidJSON, "judged as it came")
 		})
 	}
 	for _, none := range []string{"", `"text"`, "7", "prose"} {
-		_, _, ok := contract.Repair(none)
-		require.False(t, ok, "B009, B040, B043, B044: %q", none)
+		require.Empty(t, contract.Repair(none).Text, "B009, B040, B043, B044: %q", none)
 	}
 }
 

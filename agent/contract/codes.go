@@ -1,9 +1,14 @@
 package contract
 
+// Truncated is the violation code of an output that the token limit cut off. It is
+// a class of its own: such an output is not repaired.
+const Truncated = "truncated"
+
 // Violation codes, in the order of the contract: of the output as a whole, then
 // PLACE:PROBLEM. Codes are stable: the ledger keeps them.
 const (
 	codeNotJSON   = "not_json"
+	codeAmbiguous = "ambiguous"
 	codeNotObject = "not_object"
 	codeTooLarge  = "too_large"
 	codeTooDeep   = "too_deep"
@@ -28,13 +33,14 @@ const (
 )
 
 // Warning codes. One that ends in a colon or underscore is completed by a path,
-// key or reason; those of a date follow args.FIELD.
+// key, reason or type; those of a date follow args.FIELD.
 const (
 	warnDuplicateKey = "duplicate_key:"
 	warnExtraKey     = "extra_key:"
 
 	warnDoneWithTool      = "contradiction:done_with_tool"
 	warnRespondNotDone    = "contradiction:respond_not_done"
+	warnGaveUpNotDone     = "contradiction:cannot_proceed_not_done"
 	warnDoneWithClarify   = "contradiction:done_with_clarify"
 	warnToolReason        = "contradiction:tool_with_reason_"
 	warnRespondNeedsInput = "contradiction:respond_with_need_clarification"
@@ -42,6 +48,8 @@ const (
 
 	warnLongPlan       = "plan:more_than_6_lines"
 	warnMessageIgnored = "message_ignored_for_tool"
+	warnNameIgnored    = "name_ignored_for_"
+	warnArgsIgnored    = "args_ignored_for_"
 	warnNoDate         = ":not_a_calendar_date"
 	warnAfterEnd       = ":after_end_"
 	warnNoQuestion     = "clarify:no_question"
@@ -62,3 +70,9 @@ const (
 	stepPython         = "python_literals"
 	stepSingleQuotes   = "single_quotes"
 )
+
+// stepOrder is the order in which steps are listed.
+var stepOrder = []string{
+	stepTrim, stepThinkTags, stepDoubleEncoded, stepCodeFence, stepSingleElement, stepFirstObject,
+	stepComments, stepTrailingCommas, stepPython, stepSingleQuotes,
+}

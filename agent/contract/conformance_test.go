@@ -35,6 +35,12 @@ func countTools(t testing.TB) *tool.Set {
 	return tools
 }
 
+// superseded are the rows whose repair the contract decides otherwise by now: they
+// are ambiguous, for this reason.
+var superseded = map[string]string{
+	"V055": "two different turns: which of them is meant cannot be known",
+}
+
 // conformanceCase is one validator row of the conformance data.
 type conformanceCase struct {
 	ID     string
@@ -130,15 +136,19 @@ func checkConformance(t *testing.T, c conformanceCase, tools *tool.Set) {
 	if want.Repair == nil {
 		return
 	}
-	text, applied, ok := contract.Repair(raw)
-	require.Equal(t, want.Repair.OK, ok)
-	require.Equal(t, want.Repair.Applied, append([]string{}, applied...))
-	if !ok {
+	repaired := contract.Repair(raw)
+	if why := superseded[c.ID]; why != "" {
+		require.Equal(t, contract.Repaired{Ambiguous: true}, repaired, why)
+		return
+	}
+	require.Equal(t, want.Repair.OK, repaired.Text != "")
+	require.Equal(t, want.Repair.Applied, append([]string{}, repaired.Applied...))
+	if !want.Repair.OK {
 		require.Nil(t, want.Repair.Text)
 		return
 	}
-	require.Equal(t, *want.Repair.Text, text)
-	after := contract.Judge(text, tools)
+	require.Equal(t, *want.Repair.Text, repaired.Text)
+	after := contract.Judge(repaired.Text, tools)
 	require.Equal(t, want.Repair.After.OK, after.Valid)
 	require.Equal(t, want.Repair.After.Actionable, after.Actionable)
 	require.Equal(t, want.Repair.After.Disposition, after.Disposition)

@@ -90,17 +90,16 @@ func FuzzRepair(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		text, applied, ok := contract.Repair(raw)
-		if !ok {
-			require.Empty(t, text)
-			require.Empty(t, applied)
+		repaired := contract.Repair(raw)
+		require.Equal(t, repaired, contract.Repair(raw))
+		text := repaired.Text
+		if text == "" {
+			require.Empty(t, repaired.Applied)
 			return
 		}
+		require.False(t, repaired.Ambiguous)
 		require.True(t, contract.Judge(text, nil).ValidJSON)
-		again, applied, ok := contract.Repair(text)
-		require.True(t, ok)
-		require.Empty(t, applied)
-		require.Equal(t, text, again)
+		require.Equal(t, contract.Repaired{Text: text}, contract.Repair(text))
 
 		written := raw
 		var decoded string

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 // Version names the rules by which outputs are judged and repaired; it goes into
 // digests and changes whenever a verdict could.
-const Version = "contract/1"
+const Version = "contract/2"
 
 // Judge reads one raw output against the tools on offer. Keys are matched
 // exactly; the last of repeated keys wins and is warned about, except within a
@@ -82,9 +83,9 @@ func (j *judge) verdict() Verdict {
 // object judges the three blocks of a contract object.
 func (j *judge) object(root tool.JSON) {
 	j.warnKeys(root)
-	control, _ := root.Get("control")
-	action, _ := root.Get("next_action")
-	update, _ := root.Get("state_update")
+	control, _ := root.Get(blockControl)
+	action, _ := root.Get(blockAction)
+	update, _ := root.Get(blockUpdate)
 	j.control(control)
 	j.action(action)
 	j.update(update)
@@ -157,7 +158,7 @@ func (j *judge) message(a tool.JSON) {
 	switch text := message.Text(); {
 	case message.Kind != '"':
 		j.violate(codeMessage, "/next_action/message", fatal)
-	case isBlank(text):
+	case invisible.Blank(text):
 		j.violate(codeMessageBlank, "/next_action/message", fatal)
 	default:
 		j.v.Turn.Message = text

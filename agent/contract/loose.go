@@ -1,170 +1,85 @@
 package contract
 
-import "strings"
-
-// The sorts of pieces that loosely written JSON is cut into.
-const (
-	plain   = ' '  // one byte outside of the others
-	double  = '"'  // a string in double quotes
-	single  = '\'' // a string in single quotes
-	comment = '/'
+import (
+	"slices"
+	"strings"
 )
 
-// cutter cuts JSON-like text into pieces: strings and comments whole, the rest
-// byte by byte. It makes no mistake on valid JSON and is linear on anything.
-type cutter struct {
-	text string
-	// start and end delimit the current piece, of this sort.
-	start, end int
-	sort       byte
-	// before is the last plain byte before the current piece that is no white
-	// space, '"' for a string, 0 at the start.
-	before byte
+// loose rewrites an object that is loosely written, piece by piece, as JSON. It
+// changes only what JSON does not allow, so valid JSON stays as it is.
+type loose struct {
+	out []byte
+	// comma is the place of a comma in out after which only white space and comments
+	// came; -1 is none.
+	comma int
+	// steps are the repair steps that have changed something.
+	steps []string
+	// comments are the comments that were dropped, one after the other.
+	comments strings.Builder
 }
 
-// next moves to the next piece.
-func (c *cutter) next() bool {
+// add rewrites the lexer's current piece. Of a Python literal it takes more than
+// that piece, and moves the lexer to its end.
+func (o *loose) add(l *lexer) {
 	switch {
-	case c.end == c.start: // before the first
-	case c.sort == double || c.sort == single:
-		c.before = '"'
-	case c.sort == plain && strings.IndexByte(" \n\t\r", c.text[c.start]) < 0:
-		c.before = c.text[c.start]
-	}
-	c.start = c.end
-	if c.start >= len(c.text) {
-		return false
-	}
-	rest := c.text[c.start:]
-	switch {
-	case rest[0] == '"':
-		c.sort, c.end = double, c.start+quotedLen(rest)
-	case rest[0] == '\'' && c.expectsValue():
-		c.sort, c.end = single, c.start+quotedLen(rest)
-	case strings.HasPrefix(rest, "//"):
-		c.sort, c.end = comment, c.start+lenUntil(rest, "\n", 0)
-	case strings.HasPrefix(rest, "/*"):
-		c.sort, c.end = comment, c.start+lenUntil(rest, "*/", len("*/"))
+	case l.sort == comment:
+		o.comment(l)
+		return
+	case l.sort == single:
+		o.requote(l.piece())
+	case l.sort == double:
+		o.out = append(o.out, l.piece()...)
+	case l.expectsValue() && o.literal(l):
 	default:
-		c.sort, c.end = plain, c.start+1
+		o.plain(l.text[l.start])
+		return
 	}
-	return true
+	o.comma = -1
 }
 
-func (c *cutter) piece() string { return c.text[c.start:c.end] }
-
-// expectsValue reports whether a name or value may begin here.
-func (c *cutter) expectsValue() bool { return strings.IndexByte("{[,:", c.before) >= 0 }
-
-// quotedLen is the length of the string at the start of s up to its closing
-// quote, or to the end of s.
-func quotedLen(s string) int {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case s[0]:
-			return i + 1
-		}
+func (o *loose) step(name string) {
+	if !slices.Contains(o.steps, name) {
+		o.steps = append(o.steps, name)
 	}
-	return len(s)
 }
 
-// lenUntil is the length of s up to mark plus extra, or all of s.
-func lenUntil(s, mark string, extra int) int {
-	if i := strings.Index(s, mark); i >= 0 {
-		return i + extra
+// comment drops a comment. Where two words would become one, a space stands for it.
+func (o *loose) comment(l *lexer) {
+	o.step(stepComments)
+	o.comments.WriteString(l.piece())
+	if l.start > 0 && isWord(l.text[l.start-1]) && l.end < len(l.text) && isWord(l.text[l.end]) {
+		o.out = append(o.out, ' ')
 	}
-	return len(s)
 }
 
-// firstObject returns the first balanced {…} of text that could be a JSON
-// object: a brace in prose, as in {name}, is passed over whole. It does not look
-// into a brace that is never closed.
-func firstObject(text string) string {
-	for at := strings.IndexByte(text, '{'); at >= 0; {
-		c := cutter{text: text, start: at, end: at}
-		depth := 0
-		for c.next() {
-			if c.sort == plain && c.text[c.start] == '{' {
-				depth++
-			}
-			if c.sort == plain && c.text[c.start] == '}' {
-				if depth--; depth == 0 {
-					break
-				}
-			}
-		}
-		if depth > 0 {
-			return text
-		}
-		inside := strings.TrimLeft(text[at+1:c.end], " \n\t\r")
-		if strings.IndexByte(`"'}/`, inside[0]) >= 0 {
-			return text[at:c.end]
-		}
-		next := strings.IndexByte(text[c.end:], '{')
-		if next < 0 {
-			return text
-		}
-		at = c.end + next
+// plain adds one byte. It drops a comma that turns out to stand before a closing
+// bracket.
+func (o *loose) plain(b byte) {
+	switch {
+	case b == ',':
+		o.comma = len(o.out)
+	case (b == '}' || b == ']') && o.comma >= 0:
+		o.step(stepTrailingCommas)
+		o.out = append(o.out[:o.comma], o.out[o.comma+1:]...)
+		o.comma = -1
+	case !isSpace(b):
+		o.comma = -1
 	}
-	return text
+	o.out = append(o.out, b)
 }
 
-// stripComments drops // and /* */ comments outside strings.
-func stripComments(text string) string {
-	var out strings.Builder
-	for c := (cutter{text: text}); c.next(); {
-		if c.sort != comment {
-			out.WriteString(c.piece())
-			continue
-		}
-		if c.start > 0 && isWord(text[c.start-1]) && c.end < len(text) && isWord(text[c.end]) {
-			out.WriteByte(' ') // or two values would become one
-		}
-	}
-	return out.String()
-}
-
-// dropTrailingCommas drops a comma between a value and a closing bracket.
-func dropTrailingCommas(text string) string {
-	var out strings.Builder
-	for c := (cutter{text: text}); c.next(); {
-		if c.sort == plain && text[c.start] == ',' && c.before != 0 && !c.expectsValue() {
-			after := strings.TrimLeft(text[c.end:], " \n\t\r")
-			if after != "" && (after[0] == '}' || after[0] == ']') {
-				continue
-			}
-		}
-		out.WriteString(c.piece())
-	}
-	return out.String()
-}
-
-// translateLiterals writes Python's True, False and None as JSON does.
-func translateLiterals(text string) string {
-	var out strings.Builder
-	for c := (cutter{text: text}); c.next(); {
-		if c.sort == plain && c.expectsValue() {
-			if word, json := pythonLiteral(text[c.start:]); word != "" {
-				out.WriteString(json)
-				c.end += len(word) - 1
-				continue
-			}
-		}
-		out.WriteString(c.piece())
-	}
-	return out.String()
-}
-
-// pythonLiteral finds a Python literal at the start of s and its JSON form.
-func pythonLiteral(s string) (word, json string) {
-	for _, l := range [...][2]string{{"True", "true"}, {"False", "false"}, {"None", "null"}} {
-		if strings.HasPrefix(s, l[0]) && (len(s) == len(l[0]) || !isWord(s[len(l[0])])) {
-			return l[0], l[1]
+// literal writes Python's True, False and None as JSON does.
+func (o *loose) literal(l *lexer) bool {
+	rest := l.text[l.start:]
+	for _, w := range [...][2]string{{"True", "true"}, {"False", "false"}, {"None", "null"}} {
+		if n := len(w[0]); strings.HasPrefix(rest, w[0]) && (len(rest) == n || !isWord(rest[n])) {
+			o.step(stepPython)
+			o.out = append(o.out, w[1]...)
+			l.end = l.start + n
+			return true
 		}
 	}
-	return "", ""
+	return false
 }
 
 // isWord reports bytes that run together into one number or literal.
@@ -172,30 +87,27 @@ func isWord(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || b == '_' || b == '.' || b == '+' || b == '-' || b >= 0x80
 }
 
-// requote writes strings in single quotes as JSON strings.
-func requote(text string) string {
-	var out strings.Builder
-	for c := (cutter{text: text}); c.next(); {
-		piece := c.piece()
-		if c.sort != single || len(piece) < 2 || piece[len(piece)-1] != '\'' {
-			out.WriteString(piece)
-			continue
-		}
-		out.WriteByte('"')
-		for i := 1; i < len(piece)-1; i++ {
-			switch {
-			case piece[i] == '\\' && piece[i+1] == '\'':
-				// the quote needs no escape any more
-			case piece[i] == '\\':
-				out.WriteString(piece[i : i+2])
-				i++
-			case piece[i] == '"':
-				out.WriteString(`\"`)
-			default:
-				out.WriteByte(piece[i])
-			}
-		}
-		out.WriteByte('"')
+// requote writes a string in single quotes as a JSON string. One that never ends
+// stays as it is.
+func (o *loose) requote(piece string) {
+	if len(piece) < 2 || piece[len(piece)-1] != '\'' {
+		o.out = append(o.out, piece...)
+		return
 	}
-	return out.String()
+	o.step(stepSingleQuotes)
+	o.out = append(o.out, '"')
+	for i := 1; i < len(piece)-1; i++ {
+		switch {
+		case piece[i] == '\\' && piece[i+1] == '\'':
+			// the quote needs no escape any more
+		case piece[i] == '\\':
+			o.out = append(o.out, piece[i:i+2]...)
+			i++
+		case piece[i] == '"':
+			o.out = append(o.out, '\\', '"')
+		default:
+			o.out = append(o.out, piece[i])
+		}
+	}
+	o.out = append(o.out, '"')
 }

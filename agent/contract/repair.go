@@ -1,56 +1,101 @@
 package contract
 
 import (
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 // maxRepair bounds what is repaired, in bytes; a longer output is not acted on anyway.
 const maxRepair = 64 << 10
 
-// Repair makes one local, deterministic attempt to find the single JSON object
-// in raw. Its steps, in order: trim, think_tags, double_encoded, code_fence,
-// single_element_array, first_balanced_object, strip_comments, trailing_commas,
-// python_literals, single_quotes; it stops at the first text that parses to an
-// object. It never completes truncated JSON and never invents a value. applied
-// names the steps that changed the text; ok says whether text parses to an
-// object, and if not, text and applied are empty. An output beyond 64 KiB is
-// not repaired. The time taken is linear in the length of raw.
-func Repair(raw string) (text string, applied []string, ok bool) {
+// The blocks of a contract object.
+const (
+	blockControl = "control"
+	blockAction  = "next_action"
+	blockUpdate  = "state_update"
+)
+
+// Repaired is what the repair pass made of an output.
+type Repaired struct {
+	// Text is the one contract-shaped object, as JSON; "" if nothing was repaired.
+	Text string
+	// Applied names the steps that changed the text, in the order of
+	// docs/contract.md; nil if nothing was repaired.
+	Applied []string
+	// Ambiguous reports that nothing was repaired although there is a
+	// contract-shaped object, because the output holds another one, or parts of one.
+	Ambiguous bool
+}
+
+// Repair makes one local, deterministic attempt to find the contract object in an
+// output. It acts only if the whole output holds exactly one contract-shaped
+// object: one with a key control, next_action or state_update. Equal copies count
+// as one. Text in the strings of that object and in think blocks does not count;
+// any other text counts as a second object where it names one of these keys. Repair
+// never completes truncated JSON and never invents a value. An output that is a
+// JSON object is returned as it is, and one beyond 64 KiB is not repaired. The time
+// taken is linear in the length of raw.
+func Repair(raw string) Repaired {
+	return find(raw, target{is: isTurn, traced: namesTurnKey})
+}
+
+// Object finds the one JSON object in a text by the rules of Repair, whatever its
+// keys are. ok is false if there is none, or if there are two that differ.
+func Object(raw string) (text string, ok bool) {
+	text = find(raw, target{is: func(tool.JSON) bool { return true }, traced: func(string) bool { return false }}).Text
+	return text, text != ""
+}
+
+// target is what the repair pass looks for.
+type target struct {
+	// is reports whether an object is one.
+	is func(tool.JSON) bool
+	// traced reports whether text outside an object may be another one, or a part.
+	traced func(string) bool
+}
+
+// isTurn reports whether an object is contract-shaped.
+func isTurn(v tool.JSON) bool {
+	return slices.ContainsFunc(v.Members, func(m tool.Member) bool {
+		return m.Name == blockControl || m.Name == blockAction || m.Name == blockUpdate
+	})
+}
+
+// turnKey matches a key of a contract object: in quotes of any sort, escaped or
+// not, or bare after a brace or comma. letter matches a letter written as an escape.
+var (
+	turnKey = regexp.MustCompile(`(?:["']|[{,]\s*)(?:control|next_action|state_update)(?:\\*["'])?\s*:`)
+	letter  = regexp.MustCompile(`\\+u00[4-7][[:xdigit:]]`)
+)
+
+// namesTurnKey reports whether text names a key of a contract object.
+func namesTurnKey(text string) bool {
+	if strings.Contains(text, `\u00`) {
+		text = letter.ReplaceAllStringFunc(text, func(escape string) string {
+			code, _ := strconv.ParseUint(escape[len(escape)-2:], 16, 8) // two hexadecimal digits
+			return string(rune(code))
+		})
+	}
+	return turnKey.MatchString(text)
+}
+
+func find(raw string, t target) Repaired {
 	if len(raw) > maxRepair {
-		return "", nil, false
+		return Repaired{}
 	}
 	if isObject(raw) {
-		return raw, nil, true
+		return Repaired{Text: raw}
 	}
-	text = raw
-	for _, step := range [...]struct {
-		name  string
-		apply func(string) string
-	}{
-		{stepTrim, trim},
-		{stepThinkTags, dropThinking},
-		{stepDoubleEncoded, decodeString},
-		{stepCodeFence, openFence},
-		{stepSingleElement, onlyElement},
-		{stepFirstObject, firstObject},
-		{stepComments, stripComments},
-		{stepTrailingCommas, dropTrailingCommas},
-		{stepPython, translateLiterals},
-		{stepSingleQuotes, requote},
-	} {
-		changed := step.apply(text)
-		if changed == text {
-			continue
-		}
-		text = changed
-		applied = append(applied, step.name)
-		if isObject(text) {
-			return text, applied, true
-		}
-	}
-	return "", nil, false
+	text := invisible.Trim(raw)
+	f := finder{lexer: lexer{text: text}, target: t, steps: map[string]bool{stepTrim: text != raw}, fence: none}
+	f.scan()
+	f.scanQuoted()
+	return f.result()
 }
 
 func isObject(text string) bool {
@@ -58,113 +103,14 @@ func isObject(text string) bool {
 	return ok && root.Kind == '{'
 }
 
-// trim drops white space, byte-order marks and zero-width characters at both ends.
-func trim(text string) string { return strings.TrimFunc(text, isInvisible) }
-
-// dropThinking drops everything up to the end of a think block that comes before
-// the first brace, or up to a closing tag whose opening tag was in the prompt. A
-// block that is not closed leaves nothing: the output ended before the answer,
-// and an object inside would be a draft.
-func dropThinking(text string) string {
-	for {
-		open, tag := firstTag(text, "<think>", "<thinking>")
-		if tag == "" || strings.IndexByte(text[:open], '{') >= 0 {
-			break
-		}
-		end := "</" + tag[1:]
-		closed := strings.Index(text[open:], end)
-		if closed < 0 {
-			return ""
-		}
-		text = trim(text[open+closed+len(end):])
-	}
-	if closed, tag := firstTag(text, "</think>", "</thinking>"); tag != "" && !strings.ContainsAny(text[:1], "{[\"`") {
-		text = trim(text[closed+len(tag):])
-	}
-	return text
-}
-
-// firstTag finds the earliest of tags; tag is "" if none occurs.
-func firstTag(text string, tags ...string) (at int, tag string) {
-	for _, t := range tags {
-		if i := strings.Index(text, t); i >= 0 && (tag == "" || i < at) {
-			at, tag = i, t
-		}
-	}
-	return at, tag
-}
-
 // decodeString decodes a text that is one JSON string, unless decoding would
 // replace a lone surrogate.
-func decodeString(text string) string {
+func decodeString(text string) (decoded string, ok bool) {
 	root, _, ok := tool.ParseJSON(text)
 	if !ok || root.Kind != '"' {
-		return text
+		return "", false
 	}
 	const replacement = "\uFFFD"
-	decoded := root.Text()
-	if strings.Count(decoded, replacement) > strings.Count(text, replacement) {
-		return text
-	}
-	return trim(decoded)
-}
-
-// openFence returns the content of the first Markdown code block that can hold
-// JSON. A fence after the first bracket is not one: it may be part of a string.
-func openFence(text string) string {
-	const fence = "```"
-	before, rest, found := strings.Cut(text, fence)
-	if strings.ContainsAny(before, "{[") {
-		return text
-	}
-	for ; found; _, rest, found = strings.Cut(rest, fence) {
-		rest = strings.TrimLeftFunc(rest, isInfoString)
-		end := fenceEnd(rest, fence)
-		if end < 0 {
-			return text
-		}
-		content := trim(rest[:end])
-		if content != "" && strings.IndexByte(`{["`, content[0]) >= 0 {
-			return content
-		}
-		rest = strings.TrimLeft(rest[end:], "` \t")
-	}
-	return text
-}
-
-// isInfoString reports what may follow an opening fence, as in ```json.
-func isInfoString(r rune) bool {
-	return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || r == '_' || r == '`'
-}
-
-// fenceEnd finds the fence that closes body: the first at the start of a line,
-// else the last one, unless a brace follows it. -1 is none.
-func fenceEnd(body, fence string) int {
-	for at := 0; ; {
-		line := strings.IndexByte(body[at:], '\n')
-		if line < 0 {
-			break
-		}
-		at += line + 1
-		if strings.HasPrefix(strings.TrimLeft(body[at:], " \t"), fence) {
-			return at
-		}
-	}
-	last := strings.LastIndex(body, fence)
-	if last >= 0 && strings.IndexByte(body[last:], '}') >= 0 {
-		return -1
-	}
-	return last
-}
-
-// onlyElement returns the object in a JSON array of one object.
-func onlyElement(text string) string {
-	if !strings.HasPrefix(text, "[") {
-		return text
-	}
-	root, _, ok := tool.ParseJSON(text)
-	if !ok || len(root.Elems) != 1 || root.Elems[0].Kind != '{' {
-		return text
-	}
-	return root.Elems[0].Raw
+	decoded = root.Text()
+	return decoded, strings.Count(decoded, replacement) <= strings.Count(text, replacement)
 }

@@ -10,95 +10,150 @@ import (
 	"github.com/cupel-eval/cupel/agent/contract"
 )
 
+// What counts as a contract-shaped object: any of the three keys is enough.
+const object = `{"control":1}`
+
 func TestRepair(t *testing.T) {
-	const object = `{"a":1}`
 	for _, c := range []struct {
 		name, raw, want string
 		applied         []string
 	}{
 		{"an object stays as it is", " {\"a\":1} \n", " {\"a\":1} \n", nil},
-		{"byte-order mark", "\uFEFF{\"a\":1}", object, []string{"trim"}},
-		{"zero-width and no-break space", "\u200B\u00A0{\"a\":1}\u2060", object, []string{"trim"}},
+		{"byte-order mark", "\uFEFF" + object, object, []string{"trim"}},
+		{"zero-width and no-break space", "\u200B\u00A0" + object + "\u2060\u3164", object, []string{"trim"}},
 		{"think block", `<think>maybe {"b":2}?</think>` + "\n" + object, object, []string{"think_tags"}},
-		{"think block after a word", `Well. <thinking>x</thinking><think>y</think> ` + object, object, []string{"think_tags"}},
+		{"think block after a word", `Well. <thinking>x</thinking><think>y</think> ` + object, object, []string{"think_tags", "first_balanced_object"}},
 		{"think block that the prompt opened", `maybe {"b":2}?</think>` + object, object, []string{"think_tags"}},
-		{"think block before a fence", "<think>x</think>\n```json\n{\"a\":1}\n```", object, []string{"think_tags", "code_fence"}},
-		{"think tag inside a string", `{"a":"<think>"} ok`, `{"a":"<think>"}`, []string{"first_balanced_object"}},
-		{"closing think tag inside a string", `{"a":"</think>"} ok`, `{"a":"</think>"}`, []string{"first_balanced_object"}},
-		{"string", `"{\"a\":1}"`, object, []string{"double_encoded"}},
-		{"string with a fence inside", `"` + "```json\\n{\\\"a\\\":1}\\n```" + `"`, object, []string{"double_encoded", "code_fence"}},
-		{"fence without a language", "```\n{\"a\":1}\n```", object, []string{"code_fence"}},
-		{"fence on one line", "```json {\"a\":1}```", object, []string{"code_fence"}},
-		{"fence of four", "````JSON\r\n{\"a\":1}\r\n````", object, []string{"code_fence"}},
-		{"second fence", "```\nls\n```\nand\n```json\n{\"a\":1}\n```", object, []string{"code_fence"}},
-		{"fence inside a string of the fenced", "```json\n{\"a\":\"use ``` here\"}\n```\nbye", "{\"a\":\"use ``` here\"}", []string{"code_fence"}},
-		{"fence never closed", "```json\n{\"a\":\"x ``` y\"}", "{\"a\":\"x ``` y\"}", []string{"first_balanced_object"}},
-		{"fence inside a string", "{\"a\":\"\\n```json\\n{}\\n```\"}.", "{\"a\":\"\\n```json\\n{}\\n```\"}", []string{"first_balanced_object"}},
-		{"array of one", ` [{"a":1}]`, object, []string{"trim", "single_element_array"}},
-		{"array of two", `[{"a":1},{"a":2}]`, object, []string{"first_balanced_object"}},
-		{"prose around", `Sure: {"a":"}{"} Done {x}.`, `{"a":"}{"}`, []string{"first_balanced_object"}},
-		{"placeholder before", `For {start_date} I say {"a":1}`, object, []string{"first_balanced_object"}},
-		{"comments", "{/* {\" */\"a\":1 // don't } \n}", "{\"a\":1 \n}", []string{"strip_comments"}},
-		{"comment markers in a string", `{"a":"http://x/*y*/",}`, `{"a":"http://x/*y*/"}`, []string{"trailing_commas"}},
-		{"trailing commas", "{\"a\":[1,2, ],\n}", "{\"a\":[1,2 ]\n}", []string{"trailing_commas"}},
-		{"comma in a string", `{"a":",}",}`, `{"a":",}"}`, []string{"trailing_commas"}},
-		{"Python", `{'a': True, 'b': [None, False], 'c': 'it\'s "None"'}`, `{"a": true, "b": [null, false], "c": "it's \"None\""}`, []string{"python_literals", "single_quotes"}},
-		{"Python words in strings and names", `{"True":"None",'x':1}`, `{"True":"None","x":1}`, []string{"single_quotes"}},
-		{"both quotes", `{'a': "it's", "b": 'say "x"\n'}`, `{"a": "it's", "b": "say \"x\"\n"}`, []string{"single_quotes"}},
-		{"everything", "\uFEFF<think>x</think>Here:\n```json\n{'a': True, // yes\n'b': [1,],}\n```", "{\"a\": true, \n\"b\": [1]}",
+		{"think block that the prompt opened, with the same object", object + `? Yes.</think>` + object, object, []string{"think_tags"}},
+		{"think block before a fence", "<think>x</think>\n```json\n" + object + "\n```", object, []string{"think_tags", "code_fence"}},
+		{"think block with another object", `<think>{"control":2}</think>` + object, object, []string{"think_tags"}},
+		{"think block that ends in an open brace", `<think>Say {"control": {</think>` + object, object, []string{"think_tags"}},
+		{"think blocks on both sides", `<think>{"control":2}</think>` + object + "<thinking>{'control':3}</thinking>", object, []string{"think_tags"}},
+		{"think tag inside a string", `{"control":"<think>"} ok`, `{"control":"<think>"}`, []string{"first_balanced_object"}},
+		{"closing think tag inside a string", `{"control":"</think>"} ok`, `{"control":"</think>"}`, []string{"first_balanced_object"}},
+		{"string", `"{\"control\":1}"`, object, []string{"double_encoded"}},
+		{"string with a fence inside", `"` + "```json\\n{\\\"control\\\":1}\\n```" + `"`, object, []string{"double_encoded", "code_fence"}},
+		{"string with a think block inside", `"<think>{\"b\":2}</think>{\"control\":1}"`, object, []string{"think_tags", "double_encoded"}},
+		{"string between think blocks", `<think>x</think> "{\"control\":1}"<think>y</think>`, object, []string{"think_tags", "double_encoded"}},
+		{"string after a block that the prompt opened", `x</think>"{\"control\":1}"`, object, []string{"think_tags", "double_encoded"}},
+		{"string after prose and a think block", `Well. <think>x</think>"{\"control\":1}"`, object, []string{"think_tags", "double_encoded"}},
+		{"fence without a language", "```\n" + object + "\n```", object, []string{"code_fence"}},
+		{"fence that closes within a line", "```json " + object + "```", object, []string{"first_balanced_object"}},
+		{"fence of four", "````JSON\r\n" + object + "\r\n````", object, []string{"code_fence"}},
+		{"second fence", "```\nls\n```\nand\n```json\n" + object + "\n```", object, []string{"code_fence"}},
+		{"fence with prose", "```\nHere: " + object + "\n```", object, []string{"code_fence", "first_balanced_object"}},
+		{"mark within a line", "Use ``` or\n" + object, object, []string{"first_balanced_object"}},
+		{"fence inside a string of the fenced", "```json\n{\"control\":\"use ``` here\"}\n```\nbye", "{\"control\":\"use ``` here\"}", []string{"code_fence"}},
+		{"fence never closed", "```json\n{\"control\":\"x ``` y\"}", "{\"control\":\"x ``` y\"}", []string{"first_balanced_object"}},
+		{"fence inside a string", "{\"control\":\"\\n```json\\n{}\\n```\"}.", "{\"control\":\"\\n```json\\n{}\\n```\"}", []string{"first_balanced_object"}},
+		{"array of one", ` [` + object + `]`, object, []string{"trim", "single_element_array"}},
+		{"array with another object", `[` + object + `,{"a":2}]`, object, []string{"first_balanced_object"}},
+		{"prose around", `Sure: {"control":"}{"} Done {x}.`, `{"control":"}{"}`, []string{"first_balanced_object"}},
+		{"placeholder before", `For {start_date} I say ` + object, object, []string{"first_balanced_object"}},
+		{"object after one that is broken", `{"a":b} ` + object, object, []string{"first_balanced_object"}},
+		{"equal copies", object + "\n{'control': 1.0,}", object, []string{"first_balanced_object"}},
+		{"key written with an escape", `ok {"\u0063ontrol":1}`, `{"\u0063ontrol":1}`, []string{"first_balanced_object"}},
+		{"comments", "{/* {\" */\"control\":1 // don't } \n}", "{\"control\":1 \n}", []string{"strip_comments"}},
+		{"comment markers in a string", `{"control":"http://x/*y*/",}`, `{"control":"http://x/*y*/"}`, []string{"trailing_commas"}},
+		{"trailing commas", "{\"control\":[1,2, ],\n}", "{\"control\":[1,2 ]\n}", []string{"trailing_commas"}},
+		{"trailing comma and comment", "{\"control\":1, // one\n}", "{\"control\":1 \n}", []string{"strip_comments", "trailing_commas"}},
+		{"only a comma", `{"control":{,},"next_action":[ , ]}`, `{"control":{},"next_action":[  ]}`, []string{"trailing_commas"}},
+		{"comma in a string", `{"control":",}",}`, `{"control":",}"}`, []string{"trailing_commas"}},
+		{"Python", `{'control': True, 'b': [None, False], 'c': 'it\'s "None"'}`, `{"control": true, "b": [null, false], "c": "it's \"None\""}`, []string{"python_literals", "single_quotes"}},
+		{"Python words in strings and names", `{"True":"None",'control':1}`, `{"True":"None","control":1}`, []string{"single_quotes"}},
+		{"both quotes", `{'control': "it's", "b": 'say "x"\n'}`, `{"control": "it's", "b": "say \"x\"\n"}`, []string{"single_quotes"}},
+		{"everything", "\uFEFF<think>x</think>Here:\n```json\n{'control': True, // yes\n'b': [1,],}\n```", "{\"control\": true, \n\"b\": [1]}",
 			[]string{"trim", "think_tags", "code_fence", "strip_comments", "trailing_commas", "python_literals", "single_quotes"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			text, applied, ok := contract.Repair(c.raw)
-			require.True(t, ok)
-			require.Equal(t, c.want, text)
-			require.Equal(t, c.applied, applied)
+			require.Equal(t, contract.Repaired{Text: c.want, Applied: c.applied}, contract.Repair(c.raw))
 		})
 	}
 }
 
 func TestRepairRefuses(t *testing.T) {
 	for name, raw := range map[string]string{
-		"nothing":                         "",
-		"invisible":                       "\uFEFF \u200B",
-		"prose":                           "I'll look at it.",
-		"number":                          "5",
-		"truncated in a string":           `{"a":"b`,
-		"truncated after a value":         `{"a":1`,
-		"truncated outer object":          `{"out":{"a":1}`,
-		"truncated in a fence":            "```json\n{\"a\":{\"b\":1}\n```",
-		"truncated single quotes":         `{'a': 'b`,
-		"thinking never ended":            `<think>I could say {"a":1}`,
-		"unquoted names":                  `{a:1}`,
-		"unquoted names with object":      `{a:{}}`,
-		"object after a broken object":    `{"a":b} {"a":1}`,
-		"raw newline in a string":         "{\"a\":\"x\ny\"}",
-		"fence in a broken string":        "{\"a\":\"x\n```json\n{\"b\":1}\n```\n\"}",
-		"NaN":                             `{"a":NaN}`,
-		"apostrophe in single quotes":     `{'a': 'don't'}`,
-		"adjacent strings":                `{"a":'b''c'}`,
-		"number split by a comment":       `{"a":1/**/2}`,
-		"comment never closed":            `{"a":1 /* }`,
-		"only a comma":                    `{,}`,
-		"two commas":                      `{"a":1,,}`,
-		"missing comma":                   `{"a":1 "b":2}`,
-		"missing value":                   `{"a":,}`,
-		"lone surrogate in outer string":  `"{\"a\":\"\ud83d\"}"`,
-		"string in a string":              `"\"{\\\"a\\\":1}\""`,
-		"invalid UTF-8":                   "x {\"a\":\"\xff\"}",
-		"Python tuple":                    `{'a': (1, 2)}`,
-		"literal glued to a word":         `{"a":Nonesuch}`,
-		"larger than the limit":           strings.Repeat(" ", 64<<10) + `{"a":1}`,
-		"object larger than the limit":    `{"a":"` + strings.Repeat("x", 64<<10) + `"}`,
-		"smart quotes":                    `{“a”:1}`,
-		"escaped object outside a string": `{\"a\":1}`,
+		"nothing":                          "",
+		"invisible":                        "\uFEFF \u200B",
+		"prose":                            "I'll look at it.",
+		"number":                           "5",
+		"not contract-shaped":              `Sure: {"a":1}`,
+		"key of another case":              `Sure: {"Control":1}`,
+		"turn inside another object":       `Sure: {"output":` + object + `}`,
+		"truncated in a string":            `{"control":"b`,
+		"truncated after a value":          `{"control":1`,
+		"truncated outer object":           `{"out":` + object,
+		"truncated in a fence":             "```json\n{\"a\":" + object + "\n```",
+		"truncated single quotes":          `{'control': 'b`,
+		"thinking never ended":             `<think>I could say ` + object,
+		"thinking never ended after it":    object + `<think>Or`,
+		"thinking that the prompt opened":  object + ` No, wait.</think> I'll stop.`,
+		"closing tag of another name":      `<think>x</thinking>` + object,
+		"thinking ended in a string only":  `<think>I could say {"a":"</think>` + object,
+		"unquoted names":                   `{control:1}`,
+		"unquoted names with object":       `{control:{}}`,
+		"raw newline in a string":          "{\"control\":\"x\ny\"}",
+		"fence in a broken string":         "{\"control\":\"x\n```json\n" + object + "\n```\n\"}",
+		"NaN":                              `{"control":NaN}`,
+		"apostrophe in single quotes":      `{'control': 'don't'}`,
+		"adjacent strings":                 `{"control":'b''c'}`,
+		"number split by a comment":        `{"control":1/**/2}`,
+		"comment never closed":             `{"control":1 /* }`,
+		"two commas":                       `{"control":1,,}`,
+		"missing comma":                    `{"control":1 "b":2}`,
+		"missing value":                    `{"control":,}`,
+		"lone surrogate in outer string":   `"{\"control\":\"\ud83d\"}"`,
+		"string in a string":               `"\"{\\\"control\\\":1}\""`,
+		"invalid UTF-8":                    "x {\"control\":\"\xff\"}",
+		"Python tuple":                     `{'control': (1, 2)}`,
+		"literal glued to a word":          `{"control":Nonesuch}`,
+		"larger than the limit":            strings.Repeat(" ", 64<<10) + object,
+		"object larger than the limit":     `{"control":"` + strings.Repeat("x", 64<<10) + `"}`,
+		"smart quotes":                     `{“control”:1}`,
+		"escaped object outside a string":  `{\"control\":1}`,
+		"string in prose":                  `Sure: "{\"control\":1}"`,
+		"never closed after a placeholder": `{x} {"control":1`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, applied, ok := contract.Repair(raw)
-			require.False(t, ok, text)
-			require.Empty(t, text)
-			require.Empty(t, applied)
+			require.Equal(t, contract.Repaired{}, contract.Repair(raw))
 		})
+	}
+}
+
+// TestRepairIsAmbiguous: an object and something else that may be one.
+func TestRepairIsAmbiguous(t *testing.T) {
+	for name, raw := range map[string]string{
+		"two objects":                    object + `{"control":2}`,
+		"array of two":                   `[` + object + `,{"next_action":2}]`,
+		"two fences":                     "```\n" + object + "\n```\n```\n{\"control\":2}\n```",
+		"object in prose and fence":      "For `{'state_update': 2}`:\n```json\n" + object + "\n```",
+		"repeated keys in another order": `{"control":1,"control":2}{"control":1, "control":2}`,
+		"a broken one":                   `{"next_action":"a "b" c"} ` + object,
+		"one never closed":               object + ` {"next_action":`,
+		"one with bare names":            `{control: {done: true}, next_action: {}} ` + object,
+		"one in another object":          `{"output":{"control":2}} ` + object,
+		"one in a string of another":     `{"output":"{\"control\":2}"} ` + object,
+		"one in a string in prose":       `"{\"control\":2}" ` + object + ` "`,
+		"one in a comment":               `{"control":1 /* {'next_action':2} */}`,
+		"the keys in prose":              `"next_action" : {"a":1} ` + object,
+		"draft that the prompt opened":   `{"control":2}? No.</think>` + object,
+		"quoted after a closing tag":     object + ` The page says: </think>{"control":2}`,
+		"swallowed by an open brace":     `{" {"a":"}","control":1} {"control":2}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, contract.Repaired{Ambiguous: true}, contract.Repair(raw))
+		})
+	}
+}
+
+func TestObject(t *testing.T) {
+	for raw, want := range map[string]string{
+		`Sure: {'a': 1}`: `{"a": 1}`, `{"a":1} {"a":1.0}`: `{"a":1}`, `{"a":1} {"a":2}`: "", `[1]`: "", ` {"a":{"b":1}} `: ` {"a":{"b":1}} `, `{"a":{"b":1}`: "",
+		"```json\n{\"control\":1}\n```": object, `<think>{"a":2}</think> {"a":1}`: `{"a":1}`,
+	} {
+		text, ok := contract.Object(raw)
+		require.Equal(t, want, text, raw)
+		require.Equal(t, want != "", ok, raw)
 	}
 }
 
@@ -123,8 +178,34 @@ func TestRepairIsLinear(t *testing.T) {
 			}
 		})
 	}
-	many := strings.Repeat(`"control":0,`, 4000)
+	few := strings.Repeat(" ", 20<<10)
+	raw := object[:1] + few + object[1:] + strings.Repeat(object, 3000)
 	start := time.Now()
+	require.NotEmpty(t, contract.Repair(raw).Text)
+	require.Less(t, time.Since(start), 2*time.Second)
+	many := strings.Repeat(`"control":0,`, 4000)
+	start = time.Now()
 	contract.Judge("{"+many+many[:len(many)-1]+"}", tools)
 	require.Less(t, time.Since(start), 2*time.Second)
+}
+
+// TestThinkBlocksTakeLinearTime: four times as many think blocks take about four
+// times as long; a quadratic pass takes sixteen times as long.
+func TestThinkBlocksTakeLinearTime(t *testing.T) {
+	for _, block := range []string{"<think></think>", "<think>{</think>", "<think></thinking>", "</think>", "<think>", `<think>{"</think>`} {
+		took := func(n int) time.Duration {
+			raw, best := strings.Repeat(block, n)+object, time.Hour
+			for range 7 {
+				start := time.Now()
+				for range 4 {
+					contract.Repair(raw)
+				}
+				best = min(best, time.Since(start))
+			}
+			return best
+		}
+		n := 60_000 / len(block) / 4
+		few, many := took(n), took(4*n)
+		require.Less(t, many, 9*few, "%s: %d blocks took %v, %d %v", block, n, few, 4*n, many)
+	}
 }

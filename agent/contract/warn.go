@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 )
@@ -41,7 +40,7 @@ func (j *judge) warnKeys(root tool.JSON) {
 	}
 	for _, m := range root.Members {
 		switch m.Name {
-		case "control", "next_action", "state_update":
+		case blockControl, blockAction, blockUpdate:
 		default:
 			w := Warning{warnExtraKey + tool.Label(m.Name), tool.Pointer(m.Name)}
 			if len(j.v.Warnings) < maxWarnings && !slices.Contains(j.v.Warnings, w) {
@@ -58,6 +57,8 @@ func (j *judge) warnContradictions() {
 		switch {
 		case t.Type == typeTool && t.Done:
 			j.warn(warnDoneWithTool, "/control/done")
+		case t.Type == typeRespond && !t.Done && t.Reason == reasonCannotProceed:
+			j.warn(warnGaveUpNotDone, "/control/done")
 		case t.Type == typeRespond && !t.Done:
 			j.warn(warnRespondNotDone, "/control/done")
 		case t.Type == typeClarify && t.Done:
@@ -80,15 +81,27 @@ func (j *judge) warnTurn(action tool.JSON) {
 	if lines(j.v.Turn.Plan) > maxPlanLines {
 		j.warn(warnLongPlan, "/state_update/plan")
 	}
-	switch j.v.Turn.Type {
+	switch kind := j.v.Turn.Type; kind {
 	case typeTool:
-		if m, ok := action.Get("message"); ok && m.Kind != 'n' && m.Raw != `""` {
-			j.warn(warnMessageIgnored, "/next_action/message")
-		}
+		j.warnIgnored(action, "message", warnMessageIgnored)
 		args, _ := action.Get("args")
 		j.warnDates(args)
-	case typeClarify:
-		j.warnQuestion(j.v.Turn.Message)
+	case typeRespond, typeClarify:
+		j.warnIgnored(action, "name", warnNameIgnored+kind)
+		j.warnIgnored(action, "args", warnArgsIgnored+kind)
+		if kind == typeClarify {
+			j.warnQuestion(j.v.Turn.Message)
+		}
+	}
+}
+
+// warnIgnored reports a member of the action that its type does not use, unless the
+// member is empty.
+func (j *judge) warnIgnored(action tool.JSON, member, code string) {
+	v, ok := action.Get(member)
+	empty := v.Kind == 'n' || v.Raw == `""` || v.Kind == '{' && len(v.Members) == 0
+	if ok && !empty {
+		j.warn(code, "/next_action/"+member)
 	}
 }
 
@@ -166,18 +179,4 @@ func lines(s string) int {
 		return 0
 	}
 	return strings.Count(s, "\n") + 1
-}
-
-// isBlank reports whether s shows nothing: white space and invisible characters.
-func isBlank(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return !isInvisible(r) }) < 0
-}
-
-// isInvisible reports white space, a byte-order mark or a zero-width character.
-func isInvisible(r rune) bool {
-	switch r {
-	case '\u200B', '\u200C', '\u200D', '\u2060', '\uFEFF':
-		return true
-	}
-	return unicode.IsSpace(r)
 }

@@ -62,24 +62,17 @@ type (
 	}
 )
 
-// truncated is the agent's code for an output that the token limit cut off.
-const truncated = "truncated"
-
 // checkOutput judges and repairs one raw output as the contract agent does.
 func checkOutput(raw string, cutOff bool, tools *tool.Set) checkedOutput {
-	first := contract.Judge(raw, tools)
-	if cutOff && !first.ValidJSON {
-		first.Violations = []contract.Violation{{Code: truncated, Fatal: true}}
-	}
-	out := checkedOutput{outputVerdict: verdictOf(first)}
-	if first.ValidJSON || cutOff {
+	read := contract.Read(raw, cutOff, tools)
+	out := checkedOutput{outputVerdict: verdictOf(read.Raw), Repaired: read.Repaired()}
+	if read.Repair == nil {
 		return out
 	}
-	out.Repair = &outputRepair{Applied: []string{}}
-	if text, applied, ok := contract.Repair(raw); ok {
-		after := verdictOf(contract.Judge(text, tools))
-		out.Repair = &outputRepair{Applied: applied, Text: &text, After: &after}
-		out.Repaired = after.Actionable
+	out.Repair = &outputRepair{Applied: append([]string{}, read.Repair.Applied...)}
+	if read.Repair.Text != "" {
+		after := verdictOf(read.Verdict)
+		out.Repair.Text, out.Repair.After = &read.Repair.Text, &after
 	}
 	return out
 }
