@@ -29,8 +29,13 @@ type finder struct {
 	two   bool
 	// quoted is a JSON string that may be the answer, encoded twice.
 	quoted string
-	// thinking reports that the current piece is in a think block.
+	// thinking reports that the current piece is in a think block; thoughts is the
+	// text of think blocks that is not part of a whole object of the target.
 	thinking bool
+	thoughts strings.Builder
+	// drafted is the length of others when the thoughts had parts of such an object,
+	// or none.
+	drafted int
 	// begun and inLine report that kept holds more than blanks since the last think
 	// block and in its last line.
 	begun, inLine bool
@@ -59,9 +64,10 @@ func (f *finder) scan() {
 			f.thinking, f.steps[stepThinkTags] = true, true
 		case f.sort == closeTag:
 			f.closeTag()
-		case f.thinking:
 		case f.depth > 0:
 			f.braces()
+		case f.thinking:
+			f.thoughts.WriteString(f.piece())
 		case !f.inLine && strings.HasPrefix(f.text[f.start:], fenceMark):
 			f.fenceLine()
 		default:
@@ -119,11 +125,19 @@ func (f *finder) keep(text string) {
 // dropKept forgets the text so far.
 func (f *finder) dropKept() { f.kept, f.fence, f.begun, f.inLine = f.kept[:0], none, false, false }
 
-// closeTag ends a think block. If its opening tag was in the prompt, all text
+// closeTag ends a think block. If the block has part of an object of the target, the
+// tag may be quoted in a string of that object; then a brace that closes the object
+// comes later. If its opening tag was in the prompt, all text
 // before is the block. An object in it still counts, because the tag may be
 // quoted; it is not the answer.
 func (f *finder) closeTag() {
-	if !f.thinking {
+	switch {
+	case f.thinking:
+		if f.drafted == none && f.begins(f.thoughts.String()) {
+			f.drafted = f.others.Len()
+		}
+		f.thoughts.Reset()
+	default:
 		f.steps[stepThinkTags] = true
 		f.dropKept()
 		if f.found != nil {
@@ -160,14 +174,29 @@ func isInfoString(r rune) bool {
 func (f *finder) braces() {
 	start := f.start
 	o := loose{comma: none}
-	for o.add(&f.lexer); f.depth > 0 && f.next(); {
+	for o.add(&f.lexer); f.depth > 0 && f.next() && f.sort != closeTag; {
 		o.add(&f.lexer)
 	}
-	raw := f.text[start:f.end]
+	root, _, ok := tool.ParseJSON(string(o.out))
+	ok = ok && root.Kind == '{' && f.is(root)
+	switch {
+	case f.sort == closeTag: // of the block around
+		f.thoughts.WriteString(f.text[start:f.start])
+		f.closeTag()
+	case f.thinking && !ok:
+		f.thoughts.WriteString(f.text[start:f.end])
+	case f.thinking:
+	default:
+		f.object(o, f.text[start:f.end], ok)
+	}
+}
+
+// object takes what stands in braces outside of think blocks; ok says whether it is
+// an object of the target.
+func (f *finder) object(o loose, raw string, ok bool) {
 	from := len(f.kept)
 	f.keep(raw)
-	root, _, ok := tool.ParseJSON(string(o.out))
-	if !ok || root.Kind != '{' || !f.is(root) {
+	if !ok {
 		f.others.WriteString(raw)
 		return
 	}
@@ -199,10 +228,11 @@ func (o *object) canonical() string {
 
 // result is what the text comes to.
 func (f *finder) result() Repaired {
+	others := f.others.String()
 	switch {
 	case f.found == nil || f.endless():
 		return Repaired{}
-	case f.two || f.traced(f.others.String()):
+	case f.two || f.traced(others) || f.drafted != none && strings.Contains(others[f.drafted:], "}"):
 		return Repaired{Ambiguous: true}
 	case f.found.thought:
 		return Repaired{}

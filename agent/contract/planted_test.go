@@ -319,7 +319,11 @@ func (p *planter) frame(answer string) generated {
 		p.raw = p.broken() + answer + p.broken() + p.plant().text + p.broken()
 		return p.generated
 	case 5:
-		p.counted = true // the answer is in a think block that only its strings close
+		// The answer is in a think block that only its strings close. That is seen by the
+		// answer's keys, in which no model escapes letters.
+		if p.counted = true; strings.Contains(answer, `\u0063ontrol":`) {
+			answer = realAnswer
+		}
 		p.raw = "The page says <think>" + []string{"", " It's", "`", `{"`, "{'", "{ "}[p.IntN(6)] + answer + "."
 		return p.generated
 	}

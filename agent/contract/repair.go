@@ -41,13 +41,14 @@ type Repaired struct {
 // JSON object is returned as it is, and one beyond 64 KiB is not repaired. The time
 // taken is linear in the length of raw.
 func Repair(raw string) Repaired {
-	return find(raw, target{is: isTurn, traced: namesTurnKey})
+	return find(raw, target{is: isTurn, traced: namesTurnKey, begins: rawKey.MatchString})
 }
 
 // Object finds the one JSON object in a text by the rules of Repair, whatever its
 // keys are. ok is false if there is none, or if there are two that differ.
 func Object(raw string) (text string, ok bool) {
-	text = find(raw, target{is: func(tool.JSON) bool { return true }, traced: func(string) bool { return false }}).Text
+	never := func(string) bool { return false }
+	text = find(raw, target{is: func(tool.JSON) bool { return true }, traced: never, begins: never}).Text
 	return text, text != ""
 }
 
@@ -57,6 +58,8 @@ type target struct {
 	is func(tool.JSON) bool
 	// traced reports whether text outside an object may be another one, or a part.
 	traced func(string) bool
+	// begins reports whether text in a think block may be the beginning of one.
+	begins func(string) bool
 }
 
 // isTurn reports whether an object is contract-shaped.
@@ -67,13 +70,16 @@ func isTurn(v tool.JSON) bool {
 }
 
 // turnKey matches a key of a contract object: in quotes of any sort, escaped or
-// not, or bare after a brace or comma. letter matches a letter written as an escape.
+// not, or bare after a brace or comma. rawKey matches one as an object has it, and
+// letter a letter written as an escape.
 var (
 	turnKey = regexp.MustCompile(`(?:["']|[{,]\s*)(?:control|next_action|state_update)(?:\\*["'])?\s*:`)
+	rawKey  = regexp.MustCompile(`[{,]\s*["'](?:control|next_action|state_update)["']\s*:`)
 	letter  = regexp.MustCompile(`\\+u00[4-7][[:xdigit:]]`)
 )
 
-// namesTurnKey reports whether text names a key of a contract object.
+// namesTurnKey reports whether text names a key of a contract object, its letters
+// escaped or not.
 func namesTurnKey(text string) bool {
 	if strings.Contains(text, `\u00`) {
 		text = letter.ReplaceAllStringFunc(text, func(escape string) string {
@@ -92,7 +98,7 @@ func find(raw string, t target) Repaired {
 		return Repaired{Text: raw}
 	}
 	text := invisible.Trim(raw)
-	f := finder{lexer: lexer{text: text}, target: t, steps: map[string]bool{stepTrim: text != raw}, fence: none}
+	f := finder{lexer: lexer{text: text}, target: t, steps: map[string]bool{stepTrim: text != raw}, fence: none, drafted: none}
 	f.scan()
 	f.scanQuoted()
 	return f.result()
