@@ -23,12 +23,15 @@ const module = "github.com/cupel-eval/cupel/"
 // arrows says which of our packages a package's code may import. A package not
 // listed may import none of ours; a new arrow is a reviewed line.
 var arrows = map[string][]string{
-	"agent":          {"agent/contract", "agent/guard", "agent/plan", "agent/tool", "providers"},
-	"agent/contract": {"agent/tool"},
+	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/plan", "agent/tool", "providers"},
+	"agent/contract": {"agent/invisible", "agent/tool"},
 	"agent/plan":     {"agent/tool"},
+	// agent/invisible is the one table of characters that cannot be seen: a leaf that
+	// everything may import which reads or prints untrusted text.
+	"agent/tool":     {"agent/invisible"},
 	"goldens":        {"agent/contract", "agent/guard", "agent/tool"},
 	"goldens/counts": {},
-	"harness":        {"agent", "agent/guard", "agent/tool", "goldens", "harness/admission", "harness/ledger", "providers", "providers/scripted", "recorder"},
+	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/tool", "goldens", "harness/admission", "harness/ledger", "providers", "providers/scripted", "recorder"},
 	// The second built-in suite: a folder of YAML, like the first.
 	"goldens/research": {},
 	// It reads kinds of errors and what a provider advises.
@@ -47,14 +50,14 @@ var arrows = map[string][]string{
 	"providers/tgi":       {"providers", "providers/internal/wire"},
 	"providers/vertex":    {"providers", "providers/gemini", "providers/internal/wire"},
 	// What every wire does alike: sending, bounding, reading errors.
-	"providers/internal/wire": {"providers"},
+	"providers/internal/wire": {"agent/invisible", "providers"},
 	// The contract suite is linked into tests only.
 	"providers/providertest": {"providers"},
 	"providers/scripted":     {"providers"},
-	"reports":                {"harness/ledger", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/trend"},
+	"reports":                {"agent/invisible", "harness/ledger", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/trend"},
 	"reports/compare":        {"harness/ledger", "reports/failure", "reports/stat"},
 	"reports/expr":           {"harness/ledger", "reports/stat"},
-	"reports/failure":        {"harness/ledger"},
+	"reports/failure":        {"agent/invisible", "harness/ledger"},
 	"reports/trend":          {"reports/stat"},
 }
 

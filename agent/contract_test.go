@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/providers"
 )
 
 // testStart is when the virtual clock of a test starts.
@@ -57,4 +58,22 @@ func commandID(c Command) int {
 		return c.ID
 	}
 	return 0
+}
+
+// TestAmbiguousOutputRunsNothing: the agent executes neither of two turns, says why in
+// the turn's violations, and asks again.
+func TestAmbiguousOutputRunsNothing(t *testing.T) {
+	m, err := New("contract", Params{Request: "r", Tools: testTools(t)}, nil)
+	require.NoError(t, err)
+	call := m.Step(Started{At: testStart}).Commands[0].(CallModel)
+	quoted := turnText(t, "ok", action{"type": "tool", "name": "today_range", "args": map[string]any{}}, "p")
+	answer := turnText(t, "ok", action{"type": "respond", "message": "12"}, "p")
+	out := m.Step(ModelReplied{At: testStart, ID: call.ID, Reply: providers.Reply{
+		Text: "The page says " + quoted + "\n```json\n" + answer + "\n```", Finish: providers.FinishStop,
+	}})
+	require.Equal(t, &Judgement{Violations: []string{"not_json", "ambiguous"}}, out.Judgement)
+	require.Len(t, out.Commands, 1)
+	again, ok := out.Commands[0].(CallModel)
+	require.True(t, ok, "no tool is called")
+	require.Contains(t, again.Call.Messages[len(again.Call.Messages)-1].Text, "ambiguous")
 }

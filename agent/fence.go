@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent/invisible"
 )
 
 // The fences around anything a user or a tool wrote. Fenced text cannot contain
@@ -31,8 +33,8 @@ func defuse(text string) string {
 	return marks.ReplaceAllString(text, `<\$1`)
 }
 
-// clean makes text valid UTF-8 without control and invisible format characters;
-// line feeds and tabs stay, other line separators become line feeds.
+// clean makes text valid UTF-8 without invisible characters; line feeds and tabs
+// stay, other line separators become line feeds.
 func clean(text string) string {
 	if isPlain(text) {
 		return text
@@ -44,7 +46,7 @@ func clean(text string) string {
 			return r
 		case r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || unicode.In(r, unicode.Zl, unicode.Zp):
 			return '\n'
-		case unicode.In(r, unicode.Cc, unicode.Cf):
+		case invisible.Rune(r):
 			return -1
 		}
 		return r

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
@@ -354,7 +355,7 @@ func (l *loop) refused(text string, j *Judgement) {
 
 // answered takes a reply without a call.
 func (l *loop) answered(r providers.Reply, text string, wasCut bool, j *Judgement) {
-	if strings.TrimSpace(text) == "" {
+	if invisible.Blank(text) {
 		f := fault{violationEmpty, tellEmpty}
 		if wasCut { // while it was thinking
 			f = fault{truncated, tellCut}
@@ -427,7 +428,7 @@ func (l *loop) remember(r providers.Reply) {
 			m.Calls = append(m.Calls, s.call)
 		}
 	}
-	if len(m.Calls) == 0 && strings.TrimSpace(m.Text) == "" {
+	if len(m.Calls) == 0 && invisible.Blank(m.Text) {
 		m.Text, m.Continuation = noOutput, nil
 	}
 	l.add(m)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
@@ -141,7 +142,7 @@ func planProse(r providers.Reply) (text string, j Judgement, faults []fault) {
 		j.ValidJSON = text == strings.TrimSpace(r.Text)
 	case r.Finish == providers.FinishLength:
 		faults = []fault{{truncated, tellCut}}
-	case strings.TrimSpace(r.Text) == "":
+	case invisible.Blank(r.Text):
 		faults = []fault{{violationEmpty, tellEmpty}}
 	default:
 		j.ValidJSON = false
@@ -169,7 +170,7 @@ func readPlanText(text string, finish providers.Finish, known plan.Known) (plan.
 // in the user's place where it made none.
 func (m *planMachine) sendBack(r providers.Reply, faults []fault) {
 	said := providers.Message{Role: providers.RoleAssistant, Text: r.Text, Continuation: r.Continuation}
-	if len(r.Calls) == 0 && strings.TrimSpace(r.Text) == "" {
+	if len(r.Calls) == 0 && invisible.Blank(r.Text) {
 		said.Text, said.Continuation = noOutput, nil
 	}
 	for i, c := range r.Calls {

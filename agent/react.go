@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -85,7 +86,7 @@ func (s said) act(action, input, answer *string) said {
 		return s
 	}
 	switch {
-	case strings.TrimSpace(s.said) == "":
+	case invisible.Blank(s.said):
 		s.fault = &fault{violationEmpty, tellEmpty}
 		return s
 	case action != nil && answer != nil:

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -206,21 +206,6 @@ func pretty(text string) string {
 	return b.String()
 }
 
-// visible escapes control and format characters, so that untrusted text can
-// neither drive a terminal nor reorder a line.
-func visible(s string) string {
-	if strings.IndexFunc(s, hidden) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if hidden(r) {
-			fmt.Fprintf(&b, `\u{%X}`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func hidden(r rune) bool { return r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }
+// visible escapes what cannot be seen, so that untrusted text can neither control a
+// terminal nor reorder a line. Tabs stay.
+func visible(s string) string { return invisible.Escape(s, "\t") }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent/invisible"
 )
 
 // Bounds of what is shown of what was said, in bytes; of an episode all together.
@@ -205,19 +207,8 @@ func lines(s string, n int) string {
 		more = "… (" + thousands(int64(len(s)-n)) + " bytes more)"
 		s = s[:n]
 	}
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	if strings.IndexFunc(s, func(r rune) bool { return r != '\n' && r != '\t' && hidden(r) }) < 0 && utf8.ValidString(s) {
-		return s + more
-	}
-	parts := strings.Split(s, "\n")
-	for i, line := range parts {
-		cells := strings.Split(line, "\t")
-		for k := range cells {
-			cells[k] = visible(cells[k])
-		}
-		parts[i] = strings.Join(cells, "\t")
-	}
-	return strings.Join(parts, "\n") + more
+	s = strings.NewReplacer("\r\n", "\n", "\r", " ").Replace(s)
+	return invisible.Escape(s, "\n\t") + more
 }
 
 // systemView is a system prompt, once on a page whoever was sent it.

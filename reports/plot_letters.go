@@ -14,6 +14,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/cupel-eval/cupel/agent/invisible"
 )
 
 // typeface is one weight of the plots' font, measured in its em.
@@ -75,7 +77,7 @@ func (t *typeface) lookup(b *sfnt.Buffer, r rune) (sfnt.GlyphIndex, float64) {
 		}
 	}
 	switch kind := width.LookupRune(r).Kind(); {
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+	case invisible.Rune(r) || unicode.In(r, unicode.Mn, unicode.Me):
 		return 0, 0
 	case r >= 0x1F000:
 		return 0, 1.3 // pictures are wider than they are high

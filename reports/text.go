@@ -3,40 +3,17 @@ package reports
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent/invisible"
 )
 
-// visible writes control and format characters, direction overrides and line
-// separators as \u{…}, so that untrusted text can neither drive a terminal nor
-// reorder a line, and turns invalid UTF-8 into U+FFFD. Line breaks and tabs
-// become spaces.
-func visible(s string) string {
-	if strings.IndexFunc(s, hidden) < 0 && utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s { // yields U+FFFD for invalid bytes
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			b.WriteByte(' ')
-		case hidden(r):
-			fmt.Fprintf(&b, `\u{%X}`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+// visible escapes what cannot be seen, so that untrusted text can neither control a
+// terminal nor reorder a line, and turns invalid UTF-8 into U+FFFD. Line breaks and
+// tabs become spaces.
+func visible(s string) string { return invisible.Escape(blanks.Replace(s), "") }
 
-// hidden also covers what XML forbids and fonts draw as nothing.
-func hidden(r rune) bool {
-	if r >= ' ' && r < 0x7F {
-		return false
-	}
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) ||
-		r&0xFFFE == 0xFFFE || r >= 0xFDD0 && r <= 0xFDEF
-}
+var blanks = strings.NewReplacer("\n", " ", "\t", " ", "\r", " ")
 
 // clip makes s visible and cuts it to at most n runes, saying how much is missing.
 func clip(s string, n int) string {

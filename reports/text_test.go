@@ -6,7 +6,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/invisible"
 )
+
+// hidden reports what no output may hold unescaped.
+func hidden(r rune) bool { return invisible.Unsafe(r) }
 
 func TestVisible(t *testing.T) {
 	for in, want := range map[string]string{
@@ -19,6 +24,7 @@ func TestVisible(t *testing.T) {
 		"bad\xff":              "bad\uFFFD",
 		"\uFFFE\uFDD0\x00":     `\u{FFFE}\u{FDD0}\u{0}`,
 		"isolate\u2066x\u2069": `isolate\u{2066}x\u{2069}`,
+		"filler\u3164\uFE0F":   `filler\u{3164}\u{FE0F}`,
 	} {
 		require.Equal(t, want, visible(in))
 	}

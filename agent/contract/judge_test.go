@@ -1,8 +1,10 @@
 package contract_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -181,4 +183,29 @@ func TestJudgeDisposition(t *testing.T) {
 func TestJudgeWithoutTools(t *testing.T) {
 	require.Equal(t, []string{"next_action.name:unknown_tool!"}, codes(contract.Judge(turn(going, today), nil)))
 	require.True(t, contract.Judge(turn(done, respond), nil).Valid)
+}
+
+// TestInvisibleMessagesAreBlank has a message of each character of Unicode that draws
+// nothing, as it is and as an escape.
+func TestInvisibleMessagesAreBlank(t *testing.T) {
+	tools := countTools(t)
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) && r != 0x2800 && r != 0x3164 {
+			continue
+		}
+		var messages []string
+		if r >= ' ' { // a control character cannot stand in JSON
+			messages = append(messages, string(r)+" "+string(r))
+		}
+		if r <= 0xFFFF {
+			messages = append(messages, fmt.Sprintf(`\u%04x`, r))
+		}
+		for _, m := range messages {
+			for _, action := range []string{`{"type":"respond","message":"` + m + `"}`, `{"type":"clarify","message":"` + m + `"}`} {
+				v := contract.Judge(turn(done, action), tools)
+				require.Equal(t, []string{"next_action.message:blank!"}, codes(v), "%U", r)
+			}
+			require.True(t, contract.Judge(turn(done, `{"type":"respond","message":"`+m+`0"}`), tools).Actionable, "%U", r)
+		}
+	}
 }

@@ -33,6 +33,14 @@ func TestJudgeWarnings(t *testing.T) {
 		{"message with a tool", turn(going, `{"type":"tool","name":"today_range","args":{},"message":0}`), []string{"message_ignored_for_tool"}},
 		{"null and empty message with a tool", turn(going, `{"type":"tool","name":"today_range","args":{},"message":null,"message":""}`),
 			[]string{"duplicate_key:.next_action.message"}},
+		{"respond with a tool's members", turn(done, `{"type":"respond","message":"12","name":"today_range","args":{"x":1}}`),
+			[]string{"name_ignored_for_respond", "args_ignored_for_respond"}},
+		{"clarify with a tool's members", turn(asking, `{"type":"clarify","message":"Which?","name":0,"args":[]}`),
+			[]string{"name_ignored_for_clarify", "args_ignored_for_clarify"}},
+		{"empty members with respond", turn(done, `{"type":"respond","message":"12","name":"","args":{}}`), nil},
+		{"null members with respond", turn(done, `{"type":"respond","message":"12","name":null,"args":null}`), nil},
+		{"cannot proceed, not done", turn(`{"done":false,"reason":"cannot_proceed"}`, respond), []string{"contradiction:cannot_proceed_not_done"}},
+		{"cannot proceed, done", turn(`{"done":true,"reason":"cannot_proceed"}`, respond), nil},
 		{"no question", turn(asking, clarify("Tell me the label.")), []string{"clarify:no_question"}},
 		{"two questions in two scripts", turn(asking, clarify("哪个？ أي؟")), []string{"clarify:more_than_one_question"}},
 		{"long question", turn(asking, clarify(strings.Repeat("é", 200)+"?")), []string{"clarify:longer_than_200"}},
@@ -88,7 +96,9 @@ func TestJudgeBoundsWarnings(t *testing.T) {
 // Every warning points at what it is about.
 func TestWarningPointers(t *testing.T) {
 	for raw, want := range map[string]contract.Warning{
-		`{"a/b":1,` + turn(going, today)[1:]: {Code: "extra_key:" + tool.Label("a/b"), Pointer: tool.Pointer("a/b")},
+		turn(done, `{"type":"respond","message":"12","args":{"x":1}}`): {Code: "args_ignored_for_respond", Pointer: "/next_action/args"},
+		turn(`{"done":false,"reason":"cannot_proceed"}`, respond):      {Code: "contradiction:cannot_proceed_not_done", Pointer: "/control/done"},
+		`{"a/b":1,` + turn(going, today)[1:]:                           {Code: "extra_key:" + tool.Label("a/b"), Pointer: tool.Pointer("a/b")},
 		counts(`{"label":"info","label":"info","start_date":"2026-05-01","end_date":"2026-05-01"}`): {
 			Code: "duplicate_key:.next_action.args.label", Pointer: "/next_action/args/label",
 		},

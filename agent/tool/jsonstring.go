@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent/invisible"
 )
 
 // unquote decodes the JSON string literal raw, quotes included, which must be
@@ -110,7 +112,7 @@ func Label(name string) string {
 			out.WriteRune('…')
 			break
 		}
-		if !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == ':' || r == '.' || r == '<' || r == '>' {
+		if !unicode.IsGraphic(r) || invisible.Rune(r) || unicode.IsSpace(r) || r == ':' || r == '.' || r == '<' || r == '>' {
 			r = utf8.RuneError
 		}
 		out.WriteRune(r)

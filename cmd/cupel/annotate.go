@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/reports"
 )
 
@@ -60,7 +61,7 @@ func (w *inert) Write(b []byte) (int, error) {
 			w.inside, w.hashes = false, 0
 		case unicode.IsSpace(r):
 			w.hashes = 0
-		case !unicode.IsGraphic(r) || unicode.Is(unicode.Mn, r):
+		case !unicode.IsGraphic(r) || invisible.Rune(r) || unicode.Is(unicode.Mn, r):
 		default:
 			switch {
 			case r == ':' && !w.inside:

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -74,7 +74,7 @@ func listJournals(p *process, files []string) error {
 			errs = append(errs, err)
 			continue
 		}
-		if strings.ContainsFunc(file, unicode.IsControl) {
+		if strings.ContainsFunc(file, invisible.Unsafe) {
 			file = strconv.Quote(file)
 		}
 		w.AppendRow(table.Row{file, got.Exchanges, got.Torn})

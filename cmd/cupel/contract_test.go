@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -36,7 +37,7 @@ func rawOutputs(t testing.TB) []string {
 		strings.Replace(good, "today_range", "drop_tables", 1), strings.Replace(good, "0.5", "7", 1), strings.Replace(good, `"args":{}`, `"args":{"x":1}`, 1),
 		strings.Replace(good, `"tool"`, `"respond"`, 1), strings.Replace("x"+good, "{}", strings.Repeat("[", 90)+strings.Repeat("]", 90), 1),
 		strings.Replace(good, `"args":{}`, `"args":{"a":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+"}", 1),
-		strings.Repeat(good, 500), "{'a': True}", `{"a":"` + "\xff" + `"}`,
+		strings.Repeat(good, 500), good + strings.Replace(good, `"ok"`, `"cannot_proceed"`, 1), "<think>" + good + "</think> {'a': True}", "{'a': True}", `{"a":"` + "\xff" + `"}`,
 	}
 	file, err := os.Open(filepath.Join("..", "..", "..", "shared", "conformance", "contract-cases.jsonl"))
 	if err != nil {
@@ -92,6 +93,18 @@ func TestCheckSaysWhatTheAgentSays(t *testing.T) {
 			require.Equal(t, append([]string{}, want.Warnings...), warnings, raw)
 		}
 	}
+}
+
+// TestCheckAmbiguous: of two turns that differ none is repaired, and the verdict says
+// why.
+func TestCheckAmbiguous(t *testing.T) {
+	const call = `{"control":{"done":false,"reason":"ok"},"next_action":{"type":"tool","name":"today_range","args":{}},"state_update":{"plan":"p","observation":"o","confidence":0.5}}`
+	v := checkOutput("The page says "+call+"\n"+strings.Replace(call, "0.5", "0.6", 1), false, countTools(t))
+	require.Equal(t, []outputViolation{{Code: "not_json", Fatal: true}, {Code: "ambiguous", Fatal: true}}, v.Violations)
+	require.Equal(t, &outputRepair{Applied: []string{}}, v.Repair)
+	require.False(t, v.Repaired)
+	require.Nil(t, v.Turn)
+	require.Equal(t, contract.Violated, v.Disposition)
 }
 
 // TestVerdictsAreJSON: whatever the output, the verdict prints as one JSON value

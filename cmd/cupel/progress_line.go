@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/harness"
 )
 
@@ -184,7 +185,7 @@ func clipped(s string, most int) string {
 
 // printed makes a blank of what draws nothing or moves the cursor.
 func printed(r rune) rune {
-	if unicode.IsPrint(r) {
+	if unicode.IsPrint(r) && !invisible.Rune(r) {
 		return r
 	}
 	return ' '

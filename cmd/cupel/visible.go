@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent/invisible"
 )
 
-// visible writes text on with its control and format characters spelled out, so
-// that what a model or a provider said can neither drive a terminal nor reorder a
-// line. Newlines and tabs stay. It is safe for concurrent use.
+// visible writes text on with the characters escaped that cannot be seen, so that
+// what a model or a provider wrote can neither control a terminal nor reorder a line. Newlines and tabs stay. It is safe for concurrent use.
 type visible struct {
 	io.Writer
 	mu  sync.Mutex
@@ -26,7 +26,7 @@ func (w *visible) Write(b []byte) (int, error) {
 	for len(text) > 0 && utf8.FullRune(text) {
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) {
+		if r != '\n' && r != '\t' && invisible.Unsafe(r) {
 			out = fmt.Appendf(out, `\u{%X}`, r)
 		} else {
 			out = utf8.AppendRune(out, r) // U+FFFD for what is no UTF-8

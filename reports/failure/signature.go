@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent/invisible"
 )
 
 // Bounds in bytes.
@@ -29,7 +31,7 @@ func name(s string) string {
 		case digit && number:
 		case digit:
 			b.WriteByte('#')
-		case r == utf8.RuneError || !unicode.IsPrint(r):
+		case r == utf8.RuneError || !unicode.IsPrint(r) || invisible.Rune(r):
 			b.WriteByte('?')
 		default:
 			b.WriteRune(r)

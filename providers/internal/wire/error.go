@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -69,8 +70,8 @@ func (c *Client) bounded(s string, n int) string {
 		case unicode.IsSpace(r), unicode.IsControl(r):
 			space = b.Len() > 0
 			continue
-		case !unicode.IsGraphic(r):
-			continue // invisible: direction marks, zero-width joints
+		case !unicode.IsGraphic(r) || invisible.Rune(r):
+			continue
 		}
 		if space {
 			b.WriteByte(' ')
