@@ -114,7 +114,7 @@ func tellNoPlan(attempt, attempts int) string {
 
 // planVersion names the rules by which plans and steps are judged; it changes whenever
 // a judgement or what is said of a faulty plan does.
-const planVersion = "plan/1"
+const planVersion = "plan/2"
 
 // planSpecimen shows everything that the prompts of a planner and its steps can say
 // once.

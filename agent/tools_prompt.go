@@ -68,7 +68,7 @@ func fenceJSON(value json.RawMessage) string {
 
 // toolsVersion names the rules by which outputs are judged; it changes whenever a
 // verdict could.
-const toolsVersion = "tools/1"
+const toolsVersion = "tools/2"
 
 // toolsSpecimen shows everything the prompts can say once; what a loop says of any
 // strategy is loopSpecimen.

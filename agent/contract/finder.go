@@ -127,9 +127,8 @@ func (f *finder) dropKept() { f.kept, f.fence, f.begun, f.inLine = f.kept[:0], n
 
 // closeTag ends a think block. If the block has part of an object of the target, the
 // tag may be quoted in a string of that object; then a brace that closes the object
-// comes later. If its opening tag was in the prompt, all text
-// before is the block. An object in it still counts, because the tag may be
-// quoted; it is not the answer.
+// comes later. If the opening tag was in the prompt, all text before is the block. An
+// object in it still counts, because the tag may be quoted, but is not the answer.
 func (f *finder) closeTag() {
 	switch {
 	case f.thinking:
