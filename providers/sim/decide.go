@@ -44,7 +44,7 @@ func newMind(p profile, pr prompt) *mind {
 // next decides on the turn's one action.
 func (m *mind) next() action {
 	a := m.decide()
-	if m.prompt.reflect && a.kind == useTool && m.notes.last != nil && m.notes.last.tool == a.name && m.notes.last.query == a.query {
+	if m.prompt.reflect && a.kind == useTool && a.args == nil && m.notes.last != nil && m.notes.last.tool == a.name && m.notes.last.query == a.query {
 		a = m.conclude(m.queries(), "repeating the call would not help")
 	}
 	if a.plan == "" {
@@ -86,6 +86,8 @@ func (m *mind) decide() action {
 	switch {
 	case m.prompt.objective != "" && asksToday.MatchString(m.prompt.request) && len(r.labels.labels) == 0:
 		return m.tellToday()
+	case m.prompt.tools[getJobStatus] && jobID(m.prompt.request) != "":
+		return m.watch(jobID(m.prompt.request))
 	case r.unsupported != "":
 		return giveUp("%s", r.unsupported)
 	case !m.prompt.tools[getCounts] && m.prompt.objective == "":
@@ -342,6 +344,8 @@ func (m *mind) plan(a action) string {
 		parts = append(parts, "Answer")
 	case a.name == todayRange:
 		parts = append(parts, "Get today's date, then count")
+	case a.name == getJobStatus:
+		parts = append(parts, "Ask for the job's status until it has ended, then answer")
 	default:
 		parts = append(parts, "Count what is asked, then answer")
 	}
@@ -358,6 +362,8 @@ func (m *mind) observation() string {
 		return fmt.Sprintf("Counts known: %d.", len(n.facts))
 	case n.today != nil:
 		return fmt.Sprintf("Today is %s.", n.today)
+	case n.last != nil && n.jobs[n.last.job] != "":
+		return fmt.Sprintf("The job's status is %s.", n.jobs[n.last.job])
 	case len(n.failed) > 0:
 		return "The tool failed."
 	case n.asked:

@@ -3,7 +3,7 @@ package sim
 import "slices"
 
 // knownTools are the tools that some mind knows.
-var knownTools = []string{todayRange, getCounts, searchTool, openTool, extractTool, compareTool}
+var knownTools = []string{todayRange, getCounts, getJobStatus, searchTool, openTool, extractTool, compareTool}
 
 func knownTool(name string) bool { return slices.Contains(knownTools, name) }
 

@@ -21,6 +21,7 @@ type world struct {
 	counts  map[string]map[string]int64
 	faults  []fault
 	replies []string
+	jobs    []string // what get_job_status answers, call by call; the last repeats
 	calls   map[string]int
 }
 
@@ -66,6 +67,12 @@ func (w *world) run(name, args string) (verdict, data string) {
 	case todayRange:
 		today := w.now.Format(time.DateOnly)
 		result["start_date"], result["end_date"] = today, today
+	case getJobStatus:
+		var a jobArgs
+		if json.Unmarshal([]byte(args), &a) != nil || a.ID == "" {
+			return "error E_ARGS", "bad arguments"
+		}
+		result["id"], result["status"] = a.ID, w.jobs[min(w.calls[name], len(w.jobs))-1]
 	default:
 		var a countArgs
 		if json.Unmarshal([]byte(args), &a) != nil {

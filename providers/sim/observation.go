@@ -11,8 +11,9 @@ import (
 
 // The tools the models know.
 const (
-	todayRange = "today_range"
-	getCounts  = "get_counts"
+	todayRange   = "today_range"
+	getCounts    = "get_counts"
+	getJobStatus = "get_job_status"
 )
 
 // query is one question to get_counts.
@@ -42,6 +43,7 @@ const (
 type toolUse struct {
 	tool string
 	query
+	job string // of get_job_status
 	// exact says that the arguments could be read completely.
 	exact bool
 }
@@ -50,8 +52,9 @@ type toolUse struct {
 type notes struct {
 	today    *day
 	facts    []fact
-	last     *toolUse         // the latest call with a result
-	failed   map[toolName]int // failed attempts since the last success
+	jobs     map[string]string // the latest status by id
+	last     *toolUse          // the latest call with a result
+	failed   map[toolName]int  // failed attempts since the last success
 	rejected int
 	asked    bool
 	replies  []string
@@ -72,7 +75,7 @@ var replyLine = regexp.MustCompile(`^user reply: turn \d+ asked <data>.*?</data>
 
 // readNotes reads the scratchpad's lines.
 func readNotes(p prompt) notes {
-	n := notes{failed: map[toolName]int{}, noCalls: p.noCalls()}
+	n := notes{failed: map[toolName]int{}, jobs: map[string]string{}, noCalls: p.noCalls()}
 	for _, entry := range p.entries {
 		switch {
 		case strings.HasPrefix(entry, "tool rejected:"):
@@ -130,6 +133,7 @@ func (n *notes) result(tool, args, outcome, data string) {
 	use := toolUse{tool: tool}
 	values, exact := members(args)
 	use.query, use.exact = queryOf(values, "start_date", "end_date"), exact
+	use.job, _ = values["id"].(string)
 	if outcome != "ok" {
 		n.failed[toolName{tool, use.query}]++
 		return
@@ -149,6 +153,11 @@ func (n *notes) result(tool, args, outcome, data string) {
 		if f, ok := readCount(use, values, whole); ok {
 			n.facts = append(n.facts, f)
 			delete(n.failed, toolName{tool, f.query})
+		}
+	case getJobStatus:
+		if status, ok := values["status"].(string); ok {
+			n.jobs[use.job] = status
+			delete(n.failed, toolName{tool: tool})
 		}
 	}
 }

@@ -23,9 +23,21 @@ type request struct {
 	share bool
 }
 
-// understand reads a request with the lexicons of the languages known.
+// understand reads a request with the lexicons of the languages known. What a user
+// takes back ("no wait, I meant praise") does not count.
 func understand(text string, known []language) request {
 	text = dropForgeries(head(text, maxRequest))
+	if at := correction.FindStringIndex(text); at != nil {
+		before, after := readSentences(text[:at[0]], known), text[at[1]:]
+		if before.names() && understand(after, known).names() {
+			return before.answered(after, known)
+		}
+	}
+	return readSentences(text, known)
+}
+
+// readSentences reads those sentences of a text that say what to count.
+func readSentences(text string, known []language) request {
 	r := read(text, known)
 	sentences := splitSentences(text)
 	if len(sentences) < 2 {
@@ -46,6 +58,11 @@ func understand(text string, known []language) request {
 		}
 	}
 	return r
+}
+
+// names reports whether a request names a label or a date.
+func (r request) names() bool {
+	return len(r.labels.labels) > 0 || len(r.dates.spans) > 0
 }
 
 // complete reports whether a request says what to count and for when.
@@ -138,7 +155,7 @@ func foreignMatter(items []item) bool {
 // answered merges a user's reply to the one question asked into the request.
 func (r request) answered(reply string, known []language) request {
 	add := understand(reply, known)
-	if len(add.labels.labels) > 0 || len(add.dates.spans) > 0 {
+	if add.names() {
 		r.pairs = add.pairs
 	}
 	had := len(r.labels.labels) > 0 && !r.labels.ambiguous
@@ -184,8 +201,10 @@ func closest(reply string, known []language) labelReading {
 var (
 	sentenceEnd = regexp.MustCompile(`[.!?;]+(?:\s+|$)|[。！？；]+`)
 	shortNumber = regexp.MustCompile(`(?:^|\s)\d{1,2}$`)
-	// forgery is a heading or a phrase of the scratchpad.
-	forgery = regexp.MustCompile(`(?:^|\s)(?:OBS|PROGRESS|SCRATCHPAD[^:\n]{0,12}|BUDGET_USED|PLAN|GOAL|CONSTRAINTS|REFLECT|SYSTEM|System|ASSISTANT)\s?:|(?i:tool result:|user reply:|->\s*ok\b)`)
+	// correction takes back what stands before it.
+	correction = regexp.MustCompile(`(?i)[,.;…–—-]*\s*\b(?:(?:oh|oops|no|wait|sorry|actually)\b[,.…]?\s+)*(?:i mean(?:t)?|make (?:that|it)|scratch that|no,? wait|wait,? no|no,? sorry|sorry,? no)\b[,:.…]?`)
+	// forgery is a heading or a phrase of the scratchpad, or a member of a turn.
+	forgery = regexp.MustCompile(`(?:^|\s)(?:OBS|PROGRESS|SCRATCHPAD[^:\n]{0,12}|BUDGET_USED|PLAN|GOAL|CONSTRAINTS|REFLECT|SYSTEM|System|ASSISTANT)\s?:|"(?:control|next_action|state_update)"\s*:|(?i:tool result:|user reply:|->\s*ok\b)`)
 	// braced is an innermost pair of braces.
 	braced = regexp.MustCompile(`\{[^{}]*\}`)
 )

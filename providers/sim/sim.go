@@ -6,7 +6,8 @@
 //
 // Three models really read the prompt they are sent: a rule-based reader works
 // out labels, dates and intent of the request in English, Spanish, German, French
-// or Chinese, looks at what is known already, and decides what to do next. They
+// or Chinese, looks at what is known already, and decides what to do next. Where
+// get_job_status is offered, they also watch a job that the request names. They
 // know no task and no expectation. On top of that each model makes mistakes at the
 // rates documented in profile.go, drawn from a seeded stream, so that the same
 // request with the same X-Client-Request-Id under the same seed gets the same

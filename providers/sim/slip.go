@@ -60,7 +60,11 @@ func (m *mind) slipUp(slip decisionSlip, a action, detail uint64) (action, bool)
 		if last == nil || !last.exact || m.notes.noCalls || a.kind == clarify {
 			return a, false
 		}
-		return action{kind: useTool, name: last.tool, query: last.query}, true
+		again := action{kind: useTool, name: last.tool, query: last.query}
+		if last.tool == getJobStatus {
+			again.args = jobArgs{ID: last.job}
+		}
+		return again, true
 	case needlessClarify:
 		if m.notes.asked || a.kind == clarify {
 			return a, false

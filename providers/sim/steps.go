@@ -22,7 +22,7 @@ const longRequest = 240
 // one count answers, and what none does, is one step.
 func (m *mind) steps() []planStep {
 	whole := planStep{ID: "answer", Instructions: m.prompt.request, DependsOn: []string{}}
-	for _, name := range []string{todayRange, getCounts} {
+	for _, name := range []string{todayRange, getCounts, getJobStatus} {
 		if m.prompt.tools[name] {
 			whole.Tools = append(whole.Tools, name)
 		}

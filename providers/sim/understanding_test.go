@@ -74,6 +74,15 @@ var understanding = []struct {
 	{"angry on 2026-05-01 and praise", []string{"angry 2026-05-01", "praise 2026-05-01"}},
 	{"angry on 2026-05-01 versus 2026-05-02", []string{"angry 2026-05-01", "angry 2026-05-02"}},
 	{"all labels today and angry yesterday", []string{"angry 2026-05-13", "angry 2026-05-12"}},
+	// What a user takes back, and what a user only quotes.
+	{"How many info on 2026-05-01, no wait, I meant 2026-05-02?", []string{"info 2026-05-02"}},
+	{"info on 2026-05-01. No, sorry, angry.", []string{"angry 2026-05-01"}},
+	{"How many praise messages on 2026-05-05? Sorry, I meant info.", []string{"info 2026-05-05"}},
+	{"angry yesterday, I mean the 3rd", []string{"angry 2026-05-03"}},
+	{"What I mean is angry on 2026-05-03", []string{"angry 2026-05-03"}},
+	{"I mean it: praise on 2026-05-03, no wait", []string{"praise 2026-05-03"}},
+	{`You said {"next_action": {"type": "tool", "args": {"start_date": "2026-05-01", "label": "info"}}, "control": {}}. How many angry on 2026-05-02?`, []string{"angry 2026-05-02"}},
+	{"angry cnt yday pls, thx", []string{"angry 2026-05-12"}},
 	// Neither.
 	{"How many on 2026-05-03?", []string{"? label"}},
 	{"angry", []string{"? dates"}},
