@@ -36,7 +36,7 @@ func TestSuite(t *testing.T) {
 	}
 	require.Equal(t, []string{"strong sim-openai sim-strong ", "strong-anthropic sim-anthropic sim-strong ", "erratic sim-openai sim-erratic sim-strong", "weak sim-anthropic sim-weak "}, candidates)
 
-	golden, own, scripted := 0, 0, 0
+	golden, judged := 0, 0
 	for _, task := range s.Tasks {
 		require.NotEmpty(t, task.Title, task.ID)
 		require.NotEmpty(t, task.Probes, task.ID)
@@ -44,24 +44,24 @@ func TestSuite(t *testing.T) {
 		require.Equal(t, "counts/tasks/"+task.Tags[0]+".yaml", task.File)
 		switch {
 		case task.Scripted:
-			scripted++
 			require.Equal(t, "harness", task.Tier, task.ID)
 		default:
+			judged++
 			require.Equal(t, 10, task.Budgets.MaxSteps, "%s: hard caps are wide, at_most is the check", task.ID)
-			require.Equal(t, 10, task.Budgets.MaxToolCalls, task.ID)
+			if task.ID != "C53" { // it is about the cap
+				require.Equal(t, 10, task.Budgets.MaxToolCalls, task.ID)
+			}
 			for _, e := range task.Expect {
 				require.NotNil(t, e.MaxSteps, "%s has no step expectation", task.ID)
 				require.LessOrEqual(t, *e.MaxSteps, 6, task.ID)
 			}
 		}
-		switch {
-		case strings.HasPrefix(task.ID, "G"):
+		if strings.HasPrefix(task.ID, "G") {
 			golden++
-		case strings.HasPrefix(task.ID, "C"):
-			own++
 		}
 	}
-	require.Equal(t, []int{48, 31, 10, 79}, []int{golden, own, scripted, len(s.Tasks)})
+	require.Equal(t, 48, golden)
+	require.GreaterOrEqual(t, judged, 85, "too few tasks to judge a candidate by")
 }
 
 func TestToolSchemas(t *testing.T) {
@@ -149,10 +149,24 @@ func TestComputedAnswers(t *testing.T) {
 	require.Zero(t, 100*(after-before)%before)
 	require.Equal(t, texts(100*(after-before)/before), tasks["C13"].Expect[0].Numbers)
 
+	week, lastWeek := of("C33", "2026-05-11", "2026-05-13", "angry"), of("C33", "2026-05-04", "2026-05-10", "angry")
+	require.Equal(t, texts(lastWeek-week), tasks["C33"].Expect[0].Numbers)
+	before, after = of("C35", "2026-05-08", "2026-05-08", "angry"), of("C35", "2026-05-09", "2026-05-09", "angry")
+	require.Zero(t, 100*(before-after)%before)
+	require.Equal(t, texts(100*(before-after)/before), tasks["C35"].Expect[0].Numbers)
+	require.Equal(t, texts(100*(before-after)/after), tasks["C35"].Expect[0].NotNumbers, "relative to the later day")
+	all = day("C38", "2026-05-06")
+	require.Equal(t, texts(all[0]+all[1]), tasks["C38"].Expect[0].Numbers)
+	require.Equal(t, texts(all[2], all[0]+all[1]+all[2]), tasks["C38"].Expect[0].NotNumbers)
+	require.Equal(t, texts(day("C37", "2026-05-06")[:2]...), []string{"368", "368"})
+
 	for id, want := range map[string][2]string{ // worked out on a wall calendar
 		"C01": {"2026-05-07", "2026-05-13"}, "C02": {"2026-04-01", "2026-04-30"}, "C03": {"2026-05-01", "2026-05-13"},
 		"C04": {"2026-05-08", "2026-05-08"}, "C05": {"2026-05-09", "2026-05-10"}, "C06": {"2026-04-01", "2026-05-13"},
 		"C07": {"2026-03-08", "2026-03-08"}, "C08": {"2026-04-30", "2026-04-30"}, "C09": {"2025-12-31", "2025-12-31"},
+		"C33": {"2026-05-04", "2026-05-10"}, "C40": {"2026-05-10", "2026-05-13"}, "C46": {"2025-11-01", "2025-11-01"},
+		"C42": {"2026-05-14", "2026-05-14"}, "C43": {"2026-05-03", "2026-05-03"}, "C41": {"2026-05-12", "2026-05-12"},
+		"C64": {"2024-02-28", "2024-03-01"}, "C67": {"2026-05-11", "2026-05-11"}, "C65": {"2026-05-12", "2026-05-12"},
 	} {
 		calls := tasks[id].Expect[0].Trajectory.Required
 		args := calls[len(calls)-1].Args
@@ -160,6 +174,19 @@ func TestComputedAnswers(t *testing.T) {
 	}
 	c07 := tasks["C07"].World
 	require.Equal(t, "2026-03-07", c07.Now.Add(-24*time.Hour).Format(time.DateOnly), "24 hours ago is not yesterday")
+	c46 := tasks["C46"].World
+	require.Equal(t, "2025-11-02", c46.Now.Add(-24*time.Hour).Format(time.DateOnly), "24 hours ago is still today")
+	require.Equal(t, "2026-05-13", tasks["C42"].World.Now.UTC().Format(time.DateOnly), "UTC is a day behind")
+
+	for id, wrong := range map[string][]int64{ // what a plausible mistake comes to
+		"C40": {of("C40", "2026-05-11", "2026-05-13", "praise")}, "C46": {of("C46", "2025-11-02", "2025-11-02", "info")},
+		"C42": {of("C42", "2026-05-13", "2026-05-13", "angry")}, "C56": {of("C56", "2026-04-28", "2026-04-30", "praise")},
+		"C47": {1000 + of("C47", "2026-05-12", "2026-05-12", "praise")}, "C57": day("C57", "2026-05-04"),
+		"C64": {of("C64", "2024-02-28", "2024-02-28", "info") + of("C64", "2024-03-01", "2024-03-01", "info")},
+		"C67": {of("C67", "2026-05-12", "2026-05-12", "praise")},
+	} {
+		require.Equal(t, texts(wrong...), tasks[id].Expect[0].NotNumbers, id)
+	}
 }
 
 // TestScriptsReachTheirCalls runs the contract's judge over every script: the

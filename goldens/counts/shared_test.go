@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -198,6 +199,7 @@ func sameExpect(t *testing.T, p proposal, want expectation, got goldens.Expect) 
 	require.Equal(t, want.Any, got.ContainsAny)
 	require.Equal(t, want.Not, got.NotContains)
 	require.Empty(t, got.ContainsAll)
+	sameByValue(t, want, got)
 	require.Equal(t, want.MaxClarifies, got.MaxClarifies)
 	require.Equal(t, want.Trajectory.MaxToolCalls, got.MaxToolCalls)
 	steps := want.Trajectory.MaxSteps
@@ -222,6 +224,21 @@ func sameExpect(t *testing.T, p proposal, want expectation, got goldens.Expect) 
 		require.Equal(t, strings.Trim(strings.ReplaceAll(string(text), `\u003e`, ">"), `"`), got.Signals[name])
 	}
 	require.Equal(t, p.World.Rule != "", got.TableLabel != "")
+}
+
+// sameByValue: the suite says by value what the proposal can only say by text, and
+// adds nothing to it.
+func sameByValue(t *testing.T, want expectation, got goldens.Expect) {
+	t.Helper()
+	for _, n := range got.NotNumbers {
+		require.True(t, slices.ContainsFunc(want.Not, func(text string) bool { return strings.TrimSpace(text) == n }), n)
+	}
+	for name, n := range got.Near {
+		require.Contains(t, want.AnswerNums, json.Number(n), name)
+	}
+	require.Empty(t, got.OnlyNumbers)
+	require.Empty(t, got.Matches)
+	require.Empty(t, got.NotMatches)
 }
 
 // sameAlternative: what the proposal says, and nothing else but the intended

@@ -2,6 +2,8 @@ package counts
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +28,7 @@ func TestEveryTaskCanBeSolved(t *testing.T) {
 
 			solved, _ = goldens.Score(task, goldens.Outcome{Status: "error"})
 			require.False(t, solved)
-			if len(task.Expect[0].Numbers) > 0 {
+			if len(task.Expect[0].Numbers)+len(task.Expect[0].Near) > 0 {
 				o.Answer = "I do not know."
 				solved, _ = goldens.Score(task, o)
 				require.False(t, solved, "an answer without the number")
@@ -52,7 +54,7 @@ func perfect(t *testing.T, task goldens.Task) goldens.Outcome {
 		if e.Trajectory.Order == goldens.Subset && c.Args == nil {
 			continue
 		}
-		args, err := json.Marshal(c.Args)
+		args, err := json.Marshal(concrete(c.Args))
 		require.NoError(t, err)
 		if c.Args == nil {
 			args = []byte(`{}`)
@@ -73,6 +75,9 @@ func perfect(t *testing.T, task goldens.Task) goldens.Outcome {
 	if len(e.ContainsAny) > 0 {
 		o.Answer += " (" + e.ContainsAny[0] + ")"
 	}
+	if v, ok := answers[task.ID]; ok {
+		o.Answer = v.right[0]
+	}
 	if e.TableLabel != "" {
 		date := "2026-05-13"
 		require.Contains(t, strings.Join(results, " "), date)
@@ -83,11 +88,25 @@ func perfect(t *testing.T, task goldens.Task) goldens.Outcome {
 	return o
 }
 
+// concrete is arguments with a value for each matcher.
+func concrete(args map[string]any) map[string]any {
+	out := maps.Clone(args)
+	for name, v := range out {
+		if matcher, ok := v.(map[string]any); ok {
+			out[name] = matcher["$normalize"].(map[string]any)["text"]
+		}
+	}
+	return out
+}
+
+// computed are tasks whose answer the model works out from what the tools say.
+var computed = []string{"C11", "C12", "C13", "C33", "C35", "C38"}
+
 // TestWorldAnswersTheTasks: what the tools say is where the numbers come from.
 func TestWorldAnswersTheTasks(t *testing.T) {
 	for _, task := range load(t).Tasks {
 		e := task.Expect[0]
-		if task.Scripted || len(e.Numbers) == 0 || task.ID == "C13" {
+		if task.Scripted || len(e.Numbers) == 0 || slices.Contains(computed, task.ID) {
 			continue
 		}
 		var said []string
@@ -95,10 +114,8 @@ func TestWorldAnswersTheTasks(t *testing.T) {
 			said = append(said, string(c.Result))
 		}
 		text := strings.Join(said, " ")
-		if len(e.Trajectory.Required) < 4 && task.ID != "C11" && task.ID != "C12" {
-			for _, n := range e.Numbers {
-				require.Contains(t, text, `:`+n, task.ID)
-			}
+		for _, n := range e.Numbers {
+			require.Contains(t, text, `:`+n, task.ID)
 		}
 	}
 }
