@@ -177,7 +177,7 @@ func TestFilesThatFailMidway(t *testing.T) {
 			whole, err := harness.Run(context.Background(), o)
 			require.NoError(t, err)
 			require.Equal(t, "complete", whole.Manifest.Status)
-			require.Equal(t, 69, whole.Manifest.Episodes)
+			require.Len(t, unscripted(o.Suite), whole.Manifest.Episodes)
 		})
 	}
 }

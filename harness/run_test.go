@@ -3,6 +3,7 @@ package harness_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -25,13 +26,15 @@ func TestRunRefusesMissingCassettes(t *testing.T) {
 	o.Cassettes, o.Runs = fstest.MapFS{}, t.TempDir()
 	o.Select.Candidates = []string{"strong"}
 	_, err := harness.Run(context.Background(), o)
-	require.EqualError(t, err, "no cassette strong/C01/1.yaml\n69 of 69 planned episodes have no cassette\nsuite builtin:counts has recordings of its own candidates, "+
+	n := len(unscripted(o.Suite))
+	none := fmt.Sprintf("%d of %d planned episodes have no cassette", n, n)
+	require.EqualError(t, err, "no cassette strong/C01/1.yaml\n"+none+"\nsuite builtin:counts has recordings of its own candidates, "+
 		"and nothing more can be recorded into it: ask others with --mode live, or run it where no cupel.yaml names others")
 	o.CassetteDir = t.TempDir()
 	_, err = harness.Run(context.Background(), o)
 	var missing *recorder.MissingError
 	require.ErrorAs(t, err, &missing)
-	require.ErrorContains(t, err, "69 of 69 planned episodes have no cassette; record all with: cupel run --mode record --suite builtin:counts")
+	require.ErrorContains(t, err, none+"; record all with: cupel run --mode record --suite builtin:counts")
 	left, err := os.ReadDir(o.Runs)
 	require.NoError(t, err)
 	require.Empty(t, left, "nothing was started")
@@ -114,7 +117,7 @@ func TestDrainFinishesWhatIsInFlight(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, len(read.Episodes), res.Manifest.Episodes)
 	require.Equal(t, "interrupted", res.Manifest.Stopped)
-	require.Equal(t, 276-len(read.Episodes), res.Manifest.Outcomes.Unfinished)
+	require.Equal(t, len(o.Suite.Candidates)*len(unscripted(o.Suite))-len(read.Episodes), res.Manifest.Outcomes.Unfinished)
 }
 
 // stall blocks until the request is cancelled.

@@ -36,6 +36,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
 		UpdateScripts: os.Getenv("CUPEL_UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			// The tasks of the built-in suite, and its episodes.
+			env.Setenv("TASKS", strconv.Itoa(len(judged(t))))
+			env.Setenv("EPISODES", strconv.Itoa(4*len(judged(t))))
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  exits,
 			"serve":  serve,
