@@ -60,7 +60,7 @@ func awkward() Task {
 	number := json.Number("12345678901234567890")
 	return Task{
 		ID: "null", Title: "# not: a \"comment\"\n- item", Tier: "yes", Tags: []string{"2026-05-13", "~", "a: b"}, Probes: []string{"&a *b"},
-		Request: " \tHi \u2028 \u0001 \x7f 😀 #x\n\n", Constraints: "", Tools: []string{"get_counts"},
+		Request: " \tHi \u2028 \u0001 \x7f 😀 #x\n\n", Constraints: "", Tools: []string{"get_counts", "today_range"},
 		World: WorldSpec{
 			Now: time.Date(2026, 5, 13, 12, 0, 0, 1000, zone), Zone: zone, Counts: map[string]map[string]int64{"2026-05-13": {"no": maxCount, "1": 0}},
 			Env: map[string]string{"A": "0x1"}, ClockStep: 1500 * time.Microsecond, Latency: map[string]time.Duration{"get_counts": time.Hour},
@@ -75,14 +75,14 @@ func awkward() Task {
 				Status: "answered", Numbers: []string{"25.0", "-3"}, ContainsAny: []string{"null"}, NotContains: []string{"'"},
 				NotNumbers: []string{"7"}, OnlyNumbers: []string{"25", "-3"}, Near: map[string]string{"a: b": "25", "2026-05-13": "-3"},
 				Matches: []string{`^\d "x"`, "2026-05-13"}, NotMatches: []string{"#"},
-				Trajectory: Trajectory{Order: Subset, Required: []CallMatch{{Tool: "get_counts"}, {Tool: "get_counts", Args: map[string]any{"start_date": map[string]any{"$regex": `^\d+$`}, "end_date": "1", "label": "true"}}}, Forbidden: []CallMatch{
+				Trajectory: Trajectory{Order: Subset, Required: []CallMatch{{Tool: "get_counts"}, {Tool: "today_range"}, {Tool: "get_counts", Args: map[string]any{"start_date": map[string]any{"$regex": `^\d+$`}, "end_date": "1", "label": "true"}}}, Forbidden: []CallMatch{
 					{Tool: "get_counts", Args: map[string]any{}}, {Tool: "get_counts", Args: map[string]any{"a": "1"}, Executed: true}, {Tool: "yes", Executed: true},
 					{Tool: "tool", Args: map[string]any{"x": nil}}, {Tool: "tool"}, {Tool: "executed", Args: map[string]any{}},
 				}},
-				MaxSteps: &one, MaxClarifies: &none, Signals: map[string]string{"thrash": "false", "violations": "<=2"}, TableLabel: "no", Note: "n",
+				MaxSteps: ptr(2), MaxClarifies: &none, Signals: map[string]string{"thrash": "false", "violations": "<=2"}, TableLabel: "no", Note: "n",
 			},
-			{Status: "answered", OnlyNumbers: []string{}, Near: map[string]string{"a: b": "26"}, NotNumbers: []string{"7"}},
-			{Status: "stopped", StopReason: "stall", ContainsAll: []string{"2026-05-13"}, Signals: map[string]string{"thrash": "false"}, MaxClarifies: &one},
+			{Status: "answered", OnlyNumbers: []string{}, NotNumbers: []string{"7"}},
+			{Status: "stopped", StopReason: "stall", Near: map[string]string{"a: b": "26"}, ContainsAll: []string{"2026-05-13"}, Signals: map[string]string{"thrash": "false"}, MaxClarifies: &one},
 			{Status: "answered", Numbers: []string{"25.0", "-3"}, Signals: map[string]string{"thrash": "true", "violations": "<=2"}},
 		},
 	}

@@ -34,7 +34,7 @@ type Suite struct {
 	FS   fs.FS
 	Path string
 
-	advice []*Problem
+	advice, warnings []*Problem
 }
 
 // Candidate is what is on trial. Names are data: they are matched exactly and

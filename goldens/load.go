@@ -37,7 +37,7 @@ func Load(fsys fs.FS, path string) (*Suite, error) {
 	}
 	s.FS, s.Path = fsys, path
 	s.Digest = digest(s)
-	s.advice = l.advice(s)
+	s.advice, s.warnings = l.advice(s), l.warned.sorted()
 	return s, nil
 }
 
@@ -64,18 +64,27 @@ func (p *Problem) Error() string {
 // findings collects the problems of a suite while it is being read.
 type findings struct{ list []*Problem }
 
-// join returns the problems in reading order, or nil when there are none.
-func (f *findings) join() error {
+// sorted returns the problems in reading order, each once: a value that is read twice
+// is wrong twice.
+func (f *findings) sorted() (out []*Problem) {
 	slices.SortStableFunc(f.list, func(a, b *Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	seen := map[Problem]bool{}
-	var errs []error
 	for _, p := range f.list {
-		if !seen[*p] { // a value that is read twice is wrong twice
+		if !seen[*p] {
 			seen[*p] = true
-			errs = append(errs, p)
+			out = append(out, p)
 		}
+	}
+	return out
+}
+
+// join returns the problems in reading order, or nil when there are none.
+func (f *findings) join() error {
+	var errs []error
+	for _, p := range f.sorted() {
+		errs = append(errs, p)
 	}
 	return errors.Join(errs...)
 }
@@ -85,6 +94,8 @@ type loader struct {
 	fsys  fs.FS
 	label string
 	found *findings
+	// warned are the problems that do not keep a suite from being used.
+	warned findings
 
 	defaults taskDefaults
 	tools    *offer

@@ -65,9 +65,9 @@ tasks:
       numbers: [449, -25.50, "7"]
       contains_any: [a]
       contains_all: [b]
-      not_contains: [c, 2026-05-01]
+      not_contains: [q, 2026-05-01]
       not_numbers: [1495]
-      only_numbers: []
+      only_numbers: [449, -25.5, 7, 41, 38, 39, 2]
       near: {Cold Ness: 41, Grey Point: "38"}
       matches: ['(?i)\bdone\b']
       not_matches: ["^x"]
@@ -82,12 +82,12 @@ tasks:
         - tool: {a: 1}
         - executed: {}
       at_most: {clarifies: 0, steps: 3, tool_calls: 2}
-      signals: {thrash: false, violations: 2, elapsed_seconds: ">= 30", cycle_pattern: true}
+      signals: {thrash: false, violations: 2, elapsed_seconds: ">= 30", cycle_pattern: false}
       table_label: angry
       note: intended
     also_accept:
       - {status: stopped, stop_reason: thrash, at_most: {clarifies: , steps: 4}, signals: {thrash: true, violations: }, near: {Cold Ness: , Grey Point: 39}}
-      - {numbers: , not_numbers: , only_numbers: , near: , matches: , not_matches: , contains_any: , contains_all: [], not_contains: , order: , calls: , forbidden: , at_most: , signals: , table_label: }
+      - {numbers: , not_numbers: , only_numbers: [], near: , matches: , not_matches: , contains_any: , contains_all: [], not_contains: , order: , calls: , forbidden: , at_most: , signals: , table_label: }
 `
 
 const taskTwo = `
@@ -187,8 +187,8 @@ func TestLoadExpectValues(t *testing.T) {
 	got := loadFull(t).Tasks[0].Expect
 	main := Expect{
 		Status: "answered", Numbers: []string{"449", "-25.50", "7"},
-		ContainsAny: []string{"a"}, ContainsAll: []string{"b"}, NotContains: []string{"c", "2026-05-01"},
-		NotNumbers: []string{"1495"}, OnlyNumbers: []string{}, Near: map[string]string{"Cold Ness": "41", "Grey Point": "38"},
+		ContainsAny: []string{"a"}, ContainsAll: []string{"b"}, NotContains: []string{"q", "2026-05-01"},
+		NotNumbers: []string{"1495"}, OnlyNumbers: []string{"449", "-25.5", "7", "41", "38", "39", "2"}, Near: map[string]string{"Cold Ness": "41", "Grey Point": "38"},
 		Matches: []string{`(?i)\bdone\b`}, NotMatches: []string{"^x"},
 		MaxClarifies: ptr(0), MaxSteps: ptr(3), MaxToolCalls: ptr(2),
 		Trajectory: Trajectory{
@@ -202,15 +202,15 @@ func TestLoadExpectValues(t *testing.T) {
 				{Tool: "executed", Args: map[string]any{}},
 			},
 		},
-		Signals:    map[string]string{"thrash": "false", "violations": "2", "elapsed_seconds": ">=30", "cycle_pattern": "true"},
+		Signals:    map[string]string{"thrash": "false", "violations": "2", "elapsed_seconds": ">=30", "cycle_pattern": "false"},
 		TableLabel: "angry", Note: "intended",
 	}
 	stopped := main
 	stopped.Status, stopped.StopReason, stopped.Note = "stopped", "thrash", ""
 	stopped.MaxClarifies, stopped.MaxSteps = nil, ptr(4)
-	stopped.Signals = map[string]string{"thrash": "true", "elapsed_seconds": ">=30", "cycle_pattern": "true"}
+	stopped.Signals = map[string]string{"thrash": "true", "elapsed_seconds": ">=30", "cycle_pattern": "false"}
 	stopped.Near = map[string]string{"Grey Point": "39"}
-	bare := Expect{Status: "answered", ContainsAll: []string{}}
+	bare := Expect{Status: "answered", OnlyNumbers: []string{}, ContainsAll: []string{}}
 	require.Equal(t, []Expect{main, stopped, bare}, got)
 }
 

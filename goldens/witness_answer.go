@@ -1,0 +1,223 @@
+package goldens
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// piece is what one check wants in the answer, in the forms it may have there.
+type piece struct {
+	forms []string
+	// opaque says that other forms may do as well.
+	opaque bool
+}
+
+// answer writes an answer: the pieces that checks want, one under the other, each in a
+// form that no check forbids. A form is judged alone, so that a piece of which no form
+// will do is a contradiction.
+func (g *goal) answer() (string, *obstacle) {
+	var text []string
+	found := g.opposed()
+	for _, p := range g.pieces() {
+		form, bad := g.choose(p)
+		if bad != nil && (found == nil || bad.sure && !found.sure) {
+			found = bad
+		}
+		text = append(text, form)
+	}
+	whole := strings.Join(text, g.separator())
+	candidates := []string{whole}
+	for _, expr := range g.expect.Matches { // which may be about the answer as a whole
+		candidates = append(candidates, regexSamples(expr)...)
+	}
+	if g.task.AnswerSchema != nil && answersTask[g.expect.Status] {
+		candidates = g.shaped(whole)
+	}
+	for _, c := range candidates {
+		if g.accepts(c) {
+			return c, found
+		}
+	}
+	return whole, found
+}
+
+// opposed reports an expression that the answer must and must not match.
+func (g *goal) opposed() *obstacle {
+	for _, expr := range g.expect.NotMatches {
+		if slices.Contains(g.expect.Matches, expr) {
+			return &obstacle{fmt.Sprintf("the answer must match %q and must not", expr), true}
+		}
+	}
+	return nil
+}
+
+// accepts reports whether an answer passes all checks of its text.
+func (g *goal) accepts(answer string) bool {
+	s := newScorer(g.task, Outcome{Answer: answer})
+	s.numbers(g.expect)
+	s.near(g.expect.Near)
+	s.texts(g.expect)
+	s.matches(g.expect)
+	s.answerSchema(g.expect)
+	return s.failed() == 0
+}
+
+// pieces are what the checks want in the answer.
+func (g *goal) pieces() (out []piece) {
+	e := g.expect
+	for _, n := range e.Numbers {
+		out = append(out, piece{forms: numberForms(n)})
+	}
+	for _, text := range e.ContainsAll {
+		out = append(out, piece{forms: textForms(text)})
+	}
+	if len(e.ContainsAny) > 0 {
+		var any piece
+		for _, text := range e.ContainsAny {
+			any.forms = append(any.forms, textForms(text)...)
+		}
+		out = append(out, any)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Near)) {
+		var near piece
+		for _, n := range numberForms(e.Near[name]) {
+			near.forms = append(near.forms, name+" "+n)
+		}
+		out = append(out, near)
+	}
+	for _, expr := range e.Matches {
+		out = append(out, piece{regexSamples(expr), true})
+	}
+	if e.TableLabel != "" {
+		day := g.tableDay()
+		for _, n := range numberForms(fmt.Sprint(g.task.World.Counts[day][e.TableLabel])) {
+			out = append(out, piece{[]string{day + ": " + n}, true})
+		}
+	}
+	return out
+}
+
+// numberForms are the ways in which people write a number.
+func numberForms(n string) []string {
+	forms := []string{n}
+	d, ok := parseDecimal(n)
+	if !ok {
+		return forms
+	}
+	plain := d.String()
+	whole, fraction, _ := strings.Cut(plain, ".")
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	for _, mark := range []string{"", ",", "\u202f"} {
+		if form := grouped(whole, mark) + fraction; !slices.Contains(forms, form) {
+			forms = append(forms, form)
+		}
+	}
+	return forms
+}
+
+// grouped puts a mark before every three digits of a whole number.
+func grouped(whole, mark string) string {
+	sign, digits := "", whole
+	if rest, ok := strings.CutPrefix(whole, "-"); ok {
+		sign, digits = "-", rest
+	}
+	var out strings.Builder
+	for i, r := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			out.WriteString(mark)
+		}
+		out.WriteRune(r)
+	}
+	return sign + out.String()
+}
+
+// textForms are a text alone and, where it begins or ends with a digit, as a part of
+// a word, so that the digit is no number.
+func textForms(text string) []string {
+	forms := []string{text}
+	if d := "0123456789"; text != "" && (strings.IndexByte(d, text[0]) >= 0 || strings.IndexByte(d, text[len(text)-1]) >= 0) {
+		forms = append(forms, "x"+text+"x")
+	}
+	return forms
+}
+
+// choose returns the first form of a piece that no check forbids.
+func (g *goal) choose(p piece) (string, *obstacle) {
+	found := &obstacle{"no text was found that matches", !p.opaque}
+	for i, form := range p.forms {
+		why, sure := g.forbids(form)
+		if why == "" {
+			return form, nil
+		}
+		if i == 0 {
+			found.reason = why
+		}
+		found.sure = found.sure && sure
+	}
+	return "", found
+}
+
+// forbids says which check a part of an answer breaks, empty if none. It is sure if
+// that holds whatever stands around the part.
+func (g *goal) forbids(form string) (why string, sure bool) {
+	e := g.expect
+	s := newScorer(g.task, Outcome{Answer: form})
+	s.texts(Expect{NotContains: e.NotContains})
+	s.numbers(Expect{NotNumbers: e.NotNumbers, OnlyNumbers: e.OnlyNumbers})
+	certain := len(s.checks)
+	for _, expr := range e.NotMatches {
+		s.matches(Expect{NotMatches: []string{expr}})
+		if contextFree(expr) {
+			certain = len(s.checks)
+		}
+	}
+	for i, c := range s.checks {
+		if !c.Passed {
+			return c.Name + ": " + c.Detail, i < certain
+		}
+	}
+	return "", false
+}
+
+// separator stands between two pieces: a text that no check forbids.
+func (g *goal) separator() string {
+	all := strings.Join(g.expect.NotContains, "")
+	for _, sep := range []string{"\n", ";", "|", "~", "*"} {
+		if !strings.Contains(all, sep) {
+			return sep
+		}
+	}
+	return "\n"
+}
+
+// shaped puts an answer's text into JSON of the task's answer schema.
+func (g *goal) shaped(text string) (out []string) {
+	schema, _, _ := tool.ParseJSON(string(g.task.AnswerSchema))
+	s := sampler{root: schema, text: text, numbers: g.expect.Numbers}
+	write := func(v any) {
+		if text, err := marshal(v); err == nil {
+			out = append(out, string(text))
+		}
+	}
+	if g.task.Each == "" {
+		list, _ := s.values(anything{}, schema, 0)
+		for _, v := range list {
+			write(v)
+		}
+		return out
+	}
+	list := []any{}
+	for range eachItems(g.task) {
+		if some, _ := s.values(anything{}, schema, 0); len(some) > 0 {
+			list = append(list, some[0])
+		}
+	}
+	write(list)
+	return out
+}

@@ -1,0 +1,360 @@
+package goldens
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// maxExtraCalls bounds the calls that a signal alone asks for.
+const maxExtraCalls = 1_000
+
+// caller builds the calls of a witness.
+type caller struct {
+	*goal
+	forbidden []callPattern
+	calls     []Called
+}
+
+// calls builds calls that the trajectory, the table and the limits of the counts
+// allow, as few as possible.
+func (g *goal) calls(c counters) ([]Called, *obstacle) {
+	b := caller{goal: g}
+	var err error
+	if b.forbidden, err = compileCalls("forbidden", g.expect.Trajectory.Forbidden); err != nil {
+		return nil, &obstacle{reason: err.Error()}
+	}
+	bad := b.required(c)
+	if bad == nil {
+		bad = b.repeat(c)
+	}
+	if bad == nil {
+		bad = b.more(c)
+	}
+	return b.calls, bad
+}
+
+// required makes a call for every required one. Matchers take a call that is there
+// already, where it fits: it may then be answered from the result of the other.
+func (b *caller) required(c counters) *obstacle {
+	t := b.expect.Trajectory
+	wanted := t.Required
+	if t.Order == Subset {
+		wanted = wanted[:min(int64(len(wanted)), c.of("tool_executions").low)]
+	}
+	if b.expect.TableLabel != "" && !slices.ContainsFunc(wanted, isToday) {
+		i := slices.IndexFunc(t.Required, isToday)
+		switch {
+		case i >= 0: // order subset
+			wanted = append(slices.Clone(wanted), t.Required[i])
+		case t.Order == Strict || t.Order == Subset:
+			return &obstacle{fmt.Sprintf("the table needs a call of %s, which order %s does not allow", todayTool, t.Order), true}
+		default:
+			wanted = append(slices.Clone(wanted), CallMatch{Tool: todayTool})
+		}
+	}
+	calls := make([]tool.Call, len(wanted))
+	var made []tool.Call
+	for _, literal := range []bool{true, false} {
+		for i, m := range wanted {
+			if (m.Args != nil && !hasMatcher(m.Args)) != literal {
+				continue
+			}
+			var bad *obstacle
+			if calls[i], bad = b.call(m, made); bad != nil {
+				return bad
+			}
+			made = append(made, calls[i])
+		}
+	}
+	for _, call := range calls {
+		b.add(call, false)
+	}
+	return nil
+}
+
+func isToday(m CallMatch) bool { return m.Tool == todayTool }
+
+// add adds a call, which returns what the table needs.
+func (b *caller) add(call tool.Call, deduped bool) {
+	made := Called{Call: call, Outcome: tool.OK, Deduped: deduped}
+	if call.Name == todayTool && b.expect.TableLabel != "" {
+		day := b.tableDay()
+		made.Result, _ = json.Marshal(map[string]string{"start_date": day, "end_date": day})
+	}
+	b.calls = append(b.calls, made)
+}
+
+// tableDay is a day that the world has the label of the table for: the world's own
+// day if it can be.
+func (g *goal) tableDay() string {
+	at := g.task.World.Now
+	if g.task.World.Zone != nil {
+		at = at.In(g.task.World.Zone)
+	}
+	day, found := at.Format(time.DateOnly), ""
+	for date, counts := range g.task.World.Counts {
+		if _, ok := counts[g.expect.TableLabel]; ok && (date == day || found != day && date > found) {
+			found = date
+		}
+	}
+	return found
+}
+
+// cacheable reports whether a repeated call may be answered from an earlier result.
+func (g *goal) cacheable(name string) bool {
+	spec, ok := g.tools.Spec(name)
+	return !ok || !spec.Repeatable && !spec.Uncacheable
+}
+
+// repeat answers as many calls from earlier results as the limits want.
+func (b *caller) repeat(c counters) *obstacle {
+	runs, hits := c.of("tool_executions"), c.of("dedupe_hits")
+	n := int64(len(b.calls))
+	if b.expect.Trajectory.Order == Strict {
+		if n > runs.high || n < runs.low {
+			return &obstacle{fmt.Sprintf("order strict takes exactly %d executed calls, and tool_executions must be at least %d (%s) and at most %d", n, runs.low, runs.reason, runs.high), true}
+		}
+		return nil
+	}
+	seen := map[string]bool{}
+	least := map[string]int64{} // executions that each tool needs for certain
+	var repeats []int
+	for i, made := range b.calls {
+		name := made.Call.Name
+		key, _, _ := tool.Key(made.Call)
+		switch {
+		case !b.cacheable(name):
+			least[name]++
+		case seen[key]:
+			repeats = append(repeats, i)
+		default:
+			seen[key] = true
+			if least[name] == 0 || b.literal(made.Call) {
+				least[name]++
+			}
+		}
+	}
+	sure := int64(0)
+	for _, n := range least {
+		sure += n
+	}
+	if wanted := n - runs.high; wanted > int64(len(repeats)) {
+		return &obstacle{fmt.Sprintf("the required calls take %d executions, and tool_executions must be at most %d", n-int64(len(repeats)), runs.high), sure > runs.high}
+	}
+	count := min(max(n-runs.high, hits.low), int64(len(repeats)))
+	for _, i := range repeats[int64(len(repeats))-count:] {
+		b.calls[i].Deduped = true
+	}
+	if count > hits.high {
+		return &obstacle{reason: fmt.Sprintf("%d calls must be answered from earlier results, and dedupe_hits must be at most %d", count, hits.high)}
+	}
+	return nil
+}
+
+// literal reports whether one of the required calls can only be this one.
+func (b *caller) literal(call tool.Call) bool {
+	return slices.ContainsFunc(b.expect.Trajectory.Required, func(m CallMatch) bool {
+		if m.Tool != call.Name || m.Args == nil || hasMatcher(m.Args) {
+			return false
+		}
+		p, err := compileCall(m)
+		args, _ := decodeArgs(call.Args)
+		return err == nil && p.match(madeCall{Called{Call: call}, args})
+	})
+}
+
+// more adds the calls that only the limits ask for.
+func (b *caller) more(c counters) *obstacle {
+	order := b.expect.Trajectory.Order
+	runs, hits := c.of("tool_executions"), c.of("dedupe_hits")
+	ran := int64(executions(Outcome{Calls: b.calls}))
+	hit := int64(len(b.calls)) - ran
+	if runs.low-ran > maxExtraCalls || hits.low-hit > maxExtraCalls {
+		return &obstacle{reason: "more calls than a witness has"}
+	}
+	if order == Subset {
+		if most := int64(len(b.expect.Trajectory.Required)); ran < runs.low {
+			return &obstacle{fmt.Sprintf("order subset allows %d calls, and tool_executions must be at least %d (%s)", most, runs.low, runs.reason), true}
+		}
+		if hit < hits.low {
+			return &obstacle{reason: "more answers from earlier results than a witness has"}
+		}
+		return nil
+	}
+	for ; ran < runs.low; ran++ {
+		call, bad := b.extra(false)
+		if bad != nil {
+			return bad
+		}
+		b.add(call, false)
+	}
+	for ; hit < hits.low; hit++ {
+		call, bad := b.extra(true)
+		if bad != nil {
+			return bad
+		}
+		if !slices.ContainsFunc(b.calls, func(made Called) bool { return sameCall(made.Call, call) }) {
+			return &obstacle{reason: "no executed call whose result could answer another"}
+		}
+		b.add(call, true)
+	}
+	return nil
+}
+
+func sameCall(a, b tool.Call) bool { return a.Name == b.Name && string(a.Args) == string(b.Args) }
+
+// extra is a call that nothing asks for or forbids: one made already, if there is one.
+func (b *caller) extra(cacheable bool) (tool.Call, *obstacle) {
+	for _, made := range b.calls {
+		if !cacheable || b.cacheable(made.Call.Name) {
+			return made.Call, nil
+		}
+	}
+	if b.offered == nil {
+		return tool.Call{Name: "some tool", Args: json.RawMessage("{}")}, nil
+	}
+	none := &obstacle{"the task offers no tool that may be called", true}
+	for _, name := range b.offered {
+		if cacheable && !b.cacheable(name) {
+			continue
+		}
+		call, bad := b.call(CallMatch{Tool: name}, nil)
+		if bad == nil {
+			return call, nil
+		}
+		none.sure = none.sure && bad.sure
+	}
+	return tool.Call{}, none
+}
+
+// call finds a call that a match accepts, the tool's schema allows and nothing
+// forbids; it prefers one of those made.
+func (b *caller) call(m CallMatch, made []tool.Call) (tool.Call, *obstacle) {
+	none := tool.Call{Name: m.Tool}
+	if b.refused[m.Tool] {
+		return none, &obstacle{fmt.Sprintf("every call of %s is refused", m.Tool), true}
+	}
+	if b.offered != nil && !slices.Contains(b.offered, m.Tool) {
+		return none, &obstacle{fmt.Sprintf("the task does not offer tool %s", m.Tool), true}
+	}
+	p, err := compileCall(m)
+	if err != nil {
+		return none, &obstacle{reason: err.Error()}
+	}
+	for _, call := range made {
+		args, _ := decodeArgs(call.Args)
+		if p.match(madeCall{Called{Call: call}, args}) {
+			return call, nil
+		}
+	}
+	schema, _ := tool.JSON{}, false
+	if spec, ok := b.tools.Spec(m.Tool); ok && b.schemas[m.Tool] {
+		schema, _, _ = tool.ParseJSON(string(spec.Schema))
+	}
+	want := any(anything{})
+	if m.Args != nil {
+		want = m.Args
+	}
+	s := sampler{root: schema}
+	list, finite := s.values(want, schema, 0)
+	why := ""
+	for _, args := range list {
+		text, err := marshal(args)
+		call := tool.Call{Name: m.Tool, Args: text}
+		if _, object := args.(map[string]any); err != nil || !object || !p.match(madeCall{Called{Call: call}, args}) {
+			continue
+		}
+		fault := b.fault(call, args)
+		if fault == "" {
+			return call, nil
+		}
+		if why == "" {
+			why = fault
+		}
+	}
+	for _, f := range b.forbidden {
+		if f.covers(m) {
+			return none, &obstacle{fmt.Sprintf("every call %s is forbidden", p), true}
+		}
+	}
+	if why == "" {
+		why = "no arguments were found that fit"
+	}
+	return none, &obstacle{fmt.Sprintf("call %s: %s", p, why), finite}
+}
+
+// fault says why a call cannot be made, or must not; empty if it can.
+func (b *caller) fault(call tool.Call, args any) string {
+	if b.schemas[call.Name] {
+		if bad := b.tools.Validate(call); len(bad) > 0 {
+			return "the arguments break the tool's schema: " + listed(bad)
+		}
+	}
+	for _, f := range b.forbidden {
+		if f.match(madeCall{Called{Call: call}, args}) {
+			return fmt.Sprintf("%s is forbidden", f)
+		}
+	}
+	return ""
+}
+
+// covers reports whether p surely accepts every call that m does.
+func (p callPattern) covers(m CallMatch) bool {
+	return p.Tool == m.Tool && (p.Args == nil || m.Args != nil && covers(p.Args, m.Args))
+}
+
+// covers reports whether an expected value surely accepts every value that another
+// does.
+func covers(wide, narrow any) bool {
+	if reflect.DeepEqual(wide, narrow) {
+		return true
+	}
+	name, operand, matcher := matcherOf(narrow)
+	if !matcher && !hasMatcher(narrow) {
+		accepts, err := compileValue(wide, "")
+		return err == nil && accepts(narrow)
+	}
+	if name == "$in" {
+		items, _ := operand.([]any)
+		return !slices.ContainsFunc(items, func(item any) bool { return !covers(wide, item) })
+	}
+	if name, _, _ := matcherOf(wide); name == "$any" {
+		return true
+	}
+	if matcher {
+		return false
+	}
+	switch narrow := narrow.(type) {
+	case map[string]any:
+		wide, ok := wide.(map[string]any)
+		if !ok || len(wide) != len(narrow) {
+			return false
+		}
+		for key, member := range narrow {
+			if same, ok := wide[key]; !ok || !covers(same, member) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		wide, ok := wide.([]any)
+		return ok && slices.EqualFunc(wide, narrow, covers)
+	}
+	return false
+}
+
+// matcherOf takes a matcher apart.
+func matcherOf(v any) (name string, operand any, ok bool) {
+	m, _ := v.(map[string]any)
+	if len(m) != 1 {
+		return "", nil, false
+	}
+	for name, operand = range m {
+	}
+	return name, operand, len(name) > 0 && name[0] == '$'
+}
