@@ -55,6 +55,10 @@ func (l *loader) crossCheck(s *Suite) {
 		l.found.list = append(l.found.list, &Problem{File: path.Join(l.label, suiteFile), Line: 1, Field: "tools", Detail: err.Error()})
 		return
 	}
+	trees := map[string]tool.JSON{}
+	for _, spec := range s.Tools {
+		trees[spec.Name], _, _ = tool.ParseJSON(string(spec.Schema)) // as NewSet has done
+	}
 	l.checkSessions(s)
 	for i, t := range s.Tasks {
 		asks := func(name string) bool { return s.Approval(name) == ApproveAsk }
@@ -66,7 +70,7 @@ func (l *loader) crossCheck(s *Suite) {
 			checkNames(l.where[i].expect[k], t, e)
 		}
 		if len(l.found.list) == before {
-			l.prove(s, t, l.where[i], all)
+			l.prove(s, prover{t, all, trees}, l.where[i])
 		}
 	}
 }

@@ -18,10 +18,8 @@ const (
 // goal is what an episode must meet: demands put together. Without demands, any
 // episode will do.
 type goal struct {
+	prover // whose task has its answer schema only where that is demanded
 	expect Expect
-	// task has its world and, where demanded, its answer schema.
-	task  Task
-	tools *tool.Set
 	// budgets are the demanded caps by name; 0 is the absence of a cap.
 	budgets map[string]int64
 	// offered are the tools the task offers; nil where that is not demanded.
@@ -44,14 +42,13 @@ type obstacle struct {
 type prover struct {
 	task  Task
 	tools *tool.Set
+	// trees are the schemas of all tools of the suite, by name.
+	trees map[string]tool.JSON
 }
 
 // goal puts demands together.
 func (p prover) goal(demands []*demand) *goal {
-	g := &goal{
-		task: p.task, tools: p.tools,
-		budgets: map[string]int64{}, schemas: map[string]bool{}, refused: map[string]bool{},
-	}
+	g := &goal{prover: p, budgets: map[string]int64{}, schemas: map[string]bool{}, refused: map[string]bool{}}
 	g.task.AnswerSchema = nil
 	for _, d := range demands {
 		d.add(g)

@@ -170,30 +170,32 @@ func (g *goal) forbids(form string) (why string, sure bool) {
 	s := newScorer(g.task, Outcome{Answer: form})
 	s.texts(Expect{NotContains: e.NotContains})
 	s.numbers(Expect{NotNumbers: e.NotNumbers, OnlyNumbers: e.OnlyNumbers})
-	certain := len(s.checks)
+	certain := slices.Repeat([]bool{true}, len(s.checks))
 	for _, expr := range e.NotMatches {
 		s.matches(Expect{NotMatches: []string{expr}})
-		if contextFree(expr) {
-			certain = len(s.checks)
-		}
+		certain = append(certain, contextFree(expr))
 	}
 	for i, c := range s.checks {
-		if !c.Passed {
-			return c.Name + ": " + c.Detail, i < certain
+		if !c.Passed && (why == "" || certain[i] && !sure) {
+			why, sure = c.Name+": "+c.Detail, certain[i]
 		}
 	}
-	return "", false
+	return why, sure
 }
 
-// separator stands between two pieces: a text that no check forbids.
+// separator stands between two pieces: a text that no check forbids. JSON would write
+// the end of a line as a letter.
 func (g *goal) separator() string {
-	all := strings.Join(g.expect.NotContains, "")
-	for _, sep := range []string{"\n", ";", "|", "~", "*"} {
+	all, separators := strings.Join(g.expect.NotContains, ""), []string{"\n", ";", "|", "~", "*"}
+	if g.task.AnswerSchema != nil {
+		separators = separators[1:]
+	}
+	for _, sep := range separators {
 		if !strings.Contains(all, sep) {
 			return sep
 		}
 	}
-	return "\n"
+	return separators[0]
 }
 
 // shaped puts an answer's text into JSON of the task's answer schema.

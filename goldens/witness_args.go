@@ -60,16 +60,28 @@ func (s *sampler) object(w map[string]any, schema tool.JSON, depth int) ([]any, 
 	choices := make([][]any, len(keys))
 	finite := true
 	for i, key := range keys {
-		list, all := s.values(w[key], property(schema, key), depth+1)
-		choices[i], finite = list, finite && all
+		want := w[key]
+		if name, operand, _ := matcherOf(want); name == "$optional" {
+			choices[i] = []any{absent{}}
+			if want = operand; operand == true {
+				want = anything{}
+			}
+		}
+		list, all := s.values(want, property(schema, key), depth+1)
+		choices[i], finite = append(choices[i], list...), finite && all
 	}
 	return products(choices, finite, func(row []any) any { return joined(keys, row) })
 }
 
+// absent stands for a member that is left out.
+type absent struct{}
+
 func joined(keys []string, values []any) map[string]any {
 	out := map[string]any{}
 	for i, key := range keys {
-		out[key] = values[i]
+		if values[i] != any(absent{}) {
+			out[key] = values[i]
+		}
 	}
 	return out
 }

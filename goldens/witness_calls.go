@@ -187,7 +187,10 @@ func (b *caller) more(c counters) *obstacle {
 		return nil
 	}
 	for ; ran < runs.low; ran++ {
-		call, bad := b.extra(false)
+		call, bad := b.extra(hit < hits.low)
+		if bad != nil {
+			call, bad = b.extra(false)
+		}
 		if bad != nil {
 			return bad
 		}
@@ -252,9 +255,9 @@ func (b *caller) call(m CallMatch, made []tool.Call) (tool.Call, *obstacle) {
 			return call, nil
 		}
 	}
-	schema, _ := tool.JSON{}, false
-	if spec, ok := b.tools.Spec(m.Tool); ok && b.schemas[m.Tool] {
-		schema, _, _ = tool.ParseJSON(string(spec.Schema))
+	var schema tool.JSON
+	if b.schemas[m.Tool] {
+		schema = b.trees[m.Tool]
 	}
 	want := any(anything{})
 	if m.Args != nil {

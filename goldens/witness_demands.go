@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/agent/guard"
-	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 // demand is one thing that an accepted outcome, or its task, asks of an episode.
@@ -137,8 +136,8 @@ func budgetsByName(b guard.Budgets) func(yield func(string, int64) bool) {
 // prove builds a witness of every outcome that the task accepts. Demands that no
 // episode meets together are problems, reported where expect has them; an outcome
 // that an empty answer meets, and a condition that every episode meets, are warnings.
-func (l *loader) prove(s *Suite, t Task, where taskPlaces, all *tool.Set) {
-	p := prover{task: t, tools: all}
+func (l *loader) prove(s *Suite, p prover, where taskPlaces) {
+	t := p.task
 	given := l.givenDemands(s, t, where.object)
 	for i, e := range t.Expect {
 		at := where.expect[i]
