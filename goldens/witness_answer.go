@@ -21,16 +21,32 @@ type piece struct {
 // will do is a contradiction.
 func (g *goal) answer() (string, *obstacle) {
 	var text []string
-	found := g.opposed()
-	for _, p := range g.pieces() {
+	found, sep := g.opposed(), g.separator()
+	put := func(p piece) {
 		form, bad := g.choose(p)
 		if bad != nil && (found == nil || bad.sure && !found.sure) {
 			found = bad
 		}
-		text = append(text, form)
+		if form != "" {
+			text = append(text, form)
+		}
 	}
-	whole := strings.Join(text, g.separator())
-	candidates := []string{whole}
+	for _, p := range g.pieces() {
+		put(p)
+	}
+	expressions, _ := compileAll("", g.expect.Matches)
+	for i, re := range expressions {
+		if re != nil && !re.MatchString(strings.Join(text, sep)) {
+			var p piece
+			for _, sample := range regexSamples(g.expect.Matches[i]) {
+				p.forms = append(p.forms, textForms(sample)...)
+			}
+			p.opaque = true
+			put(p)
+		}
+	}
+	whole := strings.Join(text, sep)
+	candidates := []string{whole, "x" + sep + whole + sep + "x"}
 	for _, expr := range g.expect.Matches { // which may be about the answer as a whole
 		candidates = append(candidates, regexSamples(expr)...)
 	}
@@ -38,8 +54,8 @@ func (g *goal) answer() (string, *obstacle) {
 		candidates = g.shaped(whole)
 	}
 	for _, c := range candidates {
-		if g.accepts(c) {
-			return c, found
+		if (found == nil || !found.sure) && g.accepts(c) {
+			return c, nil
 		}
 	}
 	return whole, found
@@ -88,9 +104,6 @@ func (g *goal) pieces() (out []piece) {
 			near.forms = append(near.forms, name+" "+n)
 		}
 		out = append(out, near)
-	}
-	for _, expr := range e.Matches {
-		out = append(out, piece{regexSamples(expr), true})
 	}
 	if e.TableLabel != "" {
 		day := g.tableDay()
@@ -151,36 +164,31 @@ func textForms(text string) []string {
 func (g *goal) choose(p piece) (string, *obstacle) {
 	found := &obstacle{"no text was found that matches", !p.opaque}
 	for i, form := range p.forms {
-		why, sure := g.forbids(form)
+		why := g.forbids(form)
 		if why == "" {
 			return form, nil
 		}
 		if i == 0 {
 			found.reason = why
 		}
-		found.sure = found.sure && sure
 	}
 	return "", found
 }
 
-// forbids says which check a part of an answer breaks, empty if none. It is sure if
-// that holds whatever stands around the part.
-func (g *goal) forbids(form string) (why string, sure bool) {
+// forbids says which check a part of an answer breaks, whatever stands around it;
+// empty if none.
+func (g *goal) forbids(form string) string {
 	e := g.expect
 	s := newScorer(g.task, Outcome{Answer: form})
 	s.texts(Expect{NotContains: e.NotContains})
 	s.numbers(Expect{NotNumbers: e.NotNumbers, OnlyNumbers: e.OnlyNumbers})
-	certain := slices.Repeat([]bool{true}, len(s.checks))
-	for _, expr := range e.NotMatches {
-		s.matches(Expect{NotMatches: []string{expr}})
-		certain = append(certain, contextFree(expr))
-	}
-	for i, c := range s.checks {
-		if !c.Passed && (why == "" || certain[i] && !sure) {
-			why, sure = c.Name+": "+c.Detail, certain[i]
+	s.matches(Expect{NotMatches: slices.DeleteFunc(slices.Clone(e.NotMatches), func(expr string) bool { return !contextFree(expr) })})
+	for _, c := range s.checks {
+		if !c.Passed {
+			return c.Name + ": " + c.Detail
 		}
 	}
-	return why, sure
+	return ""
 }
 
 // separator stands between two pieces: a text that no check forbids. JSON would write

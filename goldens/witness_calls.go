@@ -28,14 +28,16 @@ func (g *goal) calls(c counters) ([]Called, *obstacle) {
 	if b.forbidden, err = compileCalls("forbidden", g.expect.Trajectory.Forbidden); err != nil {
 		return nil, &obstacle{reason: err.Error()}
 	}
-	bad := b.required(c)
-	if bad == nil {
-		bad = b.repeat(c)
+	steps := []func(counters) *obstacle{b.required, b.repeat, b.more}
+	if g.expect.Trajectory.Order == Subset {
+		steps = []func(counters) *obstacle{b.subset}
 	}
-	if bad == nil {
-		bad = b.more(c)
+	for _, step := range steps {
+		if bad := step(c); bad != nil {
+			return b.calls, bad
+		}
 	}
-	return b.calls, bad
+	return b.calls, nil
 }
 
 // required makes a call for every required one. Matchers take a call that is there
@@ -43,19 +45,11 @@ func (g *goal) calls(c counters) ([]Called, *obstacle) {
 func (b *caller) required(c counters) *obstacle {
 	t := b.expect.Trajectory
 	wanted := t.Required
-	if t.Order == Subset {
-		wanted = wanted[:min(int64(len(wanted)), c.of("tool_executions").low)]
-	}
 	if b.expect.TableLabel != "" && !slices.ContainsFunc(wanted, isToday) {
-		i := slices.IndexFunc(t.Required, isToday)
-		switch {
-		case i >= 0: // order subset
-			wanted = append(slices.Clone(wanted), t.Required[i])
-		case t.Order == Strict || t.Order == Subset:
-			return &obstacle{fmt.Sprintf("the table needs a call of %s, which order %s does not allow", todayTool, t.Order), true}
-		default:
-			wanted = append(slices.Clone(wanted), CallMatch{Tool: todayTool})
+		if t.Order == Strict {
+			return b.noTable()
 		}
+		wanted = append(slices.Clone(wanted), CallMatch{Tool: todayTool})
 	}
 	calls := make([]tool.Call, len(wanted))
 	var made []tool.Call
@@ -78,6 +72,48 @@ func (b *caller) required(c counters) *obstacle {
 }
 
 func isToday(m CallMatch) bool { return m.Tool == todayTool }
+
+func (b *caller) noTable() *obstacle {
+	return &obstacle{fmt.Sprintf("the table needs a call of %s, which order %s does not allow", todayTool, b.expect.Trajectory.Order), true}
+}
+
+// subset makes as many of the calls that order subset allows as the limits and the
+// table ask for.
+func (b *caller) subset(c counters) *obstacle {
+	allowed := slices.Clone(b.expect.Trajectory.Required)
+	runs, hits := c.of("tool_executions"), c.of("dedupe_hits")
+	if int64(len(allowed))-hits.low < runs.low {
+		return &obstacle{fmt.Sprintf("order subset allows %d calls, and tool_executions must be at least %d (%s)", len(allowed), runs.low, runs.reason), true}
+	}
+	if b.expect.TableLabel != "" {
+		today := slices.IndexFunc(allowed, isToday)
+		if today < 0 {
+			return b.noTable()
+		}
+		allowed = slices.Insert(slices.Delete(allowed, today, today+1), 0, b.expect.Trajectory.Required[today])
+		runs.low = max(runs.low, 1)
+	}
+	var made []tool.Call
+	ran, hit, sure := int64(0), int64(0), true
+	for _, m := range allowed {
+		call, bad := b.call(m, made)
+		switch {
+		case bad != nil:
+			sure = sure && bad.sure
+		case hit < hits.low && b.cacheable(call.Name) && slices.ContainsFunc(made, func(c tool.Call) bool { return sameCall(c, call) }):
+			b.add(call, true)
+			hit++
+		case ran < runs.low:
+			b.add(call, false)
+			made = append(made, call)
+			ran++
+		}
+	}
+	if ran < runs.low || hit < hits.low || ran > runs.high {
+		return &obstacle{fmt.Sprintf("order subset allows no %d executed calls", runs.low), sure && hits.low == 0 && ran < runs.low}
+	}
+	return nil
+}
 
 // add adds a call, which returns what the table needs.
 func (b *caller) add(call tool.Call, deduped bool) {
@@ -170,21 +206,11 @@ func (b *caller) literal(call tool.Call) bool {
 
 // more adds the calls that only the limits ask for.
 func (b *caller) more(c counters) *obstacle {
-	order := b.expect.Trajectory.Order
 	runs, hits := c.of("tool_executions"), c.of("dedupe_hits")
 	ran := int64(executions(Outcome{Calls: b.calls}))
 	hit := int64(len(b.calls)) - ran
 	if runs.low-ran > maxExtraCalls || hits.low-hit > maxExtraCalls {
 		return &obstacle{reason: "more calls than a witness has"}
-	}
-	if order == Subset {
-		if most := int64(len(b.expect.Trajectory.Required)); ran < runs.low {
-			return &obstacle{fmt.Sprintf("order subset allows %d calls, and tool_executions must be at least %d (%s)", most, runs.low, runs.reason), true}
-		}
-		if hit < hits.low {
-			return &obstacle{reason: "more answers from earlier results than a witness has"}
-		}
-		return nil
 	}
 	for ; ran < runs.low; ran++ {
 		call, bad := b.extra(hit < hits.low)
