@@ -27,6 +27,7 @@ func load(t *testing.T) *goldens.Suite {
 func TestSuite(t *testing.T) {
 	s := load(t)
 	require.NoError(t, s.Lint())
+	require.Empty(t, s.Warnings())
 	require.Equal(t, "counts", s.Name)
 
 	var candidates []string
