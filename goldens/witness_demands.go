@@ -170,6 +170,11 @@ func (l *loader) warn(at object, g *goal) {
 	if o, _ := g.witness(); g.empty(o) {
 		warnf(at.place, "an empty answer passes, without any tool call; add a check of the answer, such as numbers, contains_any or matches, or of calls")
 	}
+	for i, m := range g.expect.Trajectory.Forbidden {
+		if like := suggest(m.Tool, l.tools.names()); like != "" && !slices.Contains(l.tools.names(), m.Tool) {
+			warnf(at.fieldAt("forbidden").item(i), "the suite has no tool %q%s", m.Tool, like)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(g.expect.Signals)) {
 		if _, flag := flagOf[name]; !flag && conditionRange(name, g.expect.Signals[name]).unlimited() {
 			warnf(at.fieldAt("signals").fieldAt(name), "every episode meets this, since no count is below 0; remove it or choose a condition that can fail")

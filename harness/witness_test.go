@@ -1,0 +1,77 @@
+package harness_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/harness"
+)
+
+// What a real episode did is never called impossible: an expectation drafted from any
+// recorded episode of any strategy, with every signal as it was, loads.
+func TestRecordedEpisodesContradictNothing(t *testing.T) {
+	for name, fsys := range map[string]fs.FS{"counts": counts.FS, "research": research.FS} {
+		t.Run(name, func(t *testing.T) {
+			suite, err := goldens.Load(fsys, name)
+			require.NoError(t, err)
+			empty := os.DirFS(t.TempDir())
+			checked := 0
+			for _, task := range suite.Tasks {
+				candidates := suite.Candidates
+				if task.Scripted {
+					candidates = []goldens.Candidate{{Name: harness.ScriptedCandidate, Provider: harness.ScriptedCandidate, Model: harness.ScriptedCandidate}}
+				}
+				for _, c := range candidates {
+					if testing.Short() && checked%8 > 0 {
+						checked++
+						continue
+					}
+					o := countsOptions(t)
+					o.Suite, o.Select = suite, harness.Selection{Tasks: []string{task.ID}, Candidates: []string{c.Name}}
+					_, traces, err := harness.Replay(context.Background(), o, 1)
+					require.NoError(t, err, "%s %s", task.ID, c.Name)
+					outcome := *traces[len(traces)-1].Outcome
+					draft := goldens.Draft{Task: task, From: suite}
+					draft.Task.Scripted, draft.Task.Script = false, nil
+					draft.Task.Expect = []goldens.Expect{asItWas(task, outcome)}
+					solved, checks := goldens.Score(draft.Task, outcome)
+					require.True(t, solved, "%s %s %+v", task.ID, c.Name, checks)
+					_, err = draft.AddTo(empty, "s")
+					require.NoError(t, err, "%s %s %+v", task.ID, c.Name, outcome)
+					checked++
+				}
+			}
+			require.GreaterOrEqual(t, checked, 4*len(suite.Tasks)-40)
+		})
+	}
+}
+
+// asItWas drafts the expectation of an outcome and adds every signal.
+func asItWas(task goldens.Task, o goldens.Outcome) goldens.Expect {
+	task.Expect = nil // what the task accepted may be less than happened
+	e := goldens.Pin(task, o)
+	runs := 0
+	for _, c := range o.Calls {
+		if c.Outcome != tool.Rejected && !c.Deduped {
+			runs++
+		}
+	}
+	e.Signals = map[string]string{
+		"all_turns_valid_json": fmt.Sprint(o.AllTurnsValidJSON), "cycle_pattern": fmt.Sprint(o.CycleEvents > 0),
+		"stall": fmt.Sprint(o.StallEvents > 0), "thrash": fmt.Sprint(o.ThrashEvents > 0),
+		"budget_refusals": fmt.Sprint(o.BudgetRefusals), "circuit_open": fmt.Sprint(o.CircuitOpen), "dedupe_hits": fmt.Sprint(o.DedupeHits),
+		"duration_spikes": fmt.Sprint(o.DurationSpikes), "elapsed_seconds": fmt.Sprintf("%.9f", o.Elapsed.Seconds()), "model_calls": fmt.Sprint(o.ModelCalls),
+		"rejected_calls": fmt.Sprint(o.RejectedCalls), "reflect_turns": fmt.Sprint(o.ReflectTurns), "repaired": fmt.Sprint(o.Repaired),
+		"rescue_turns": fmt.Sprint(o.RescueTurns), "tool_executions": fmt.Sprint(runs), "valid_raw": fmt.Sprint(o.ValidRaw), "violations": fmt.Sprint(o.Violations),
+	}
+	return e
+}
