@@ -2,6 +2,7 @@ package goldens
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -97,6 +98,43 @@ s/suite.yaml:9: worlds.idle: no task uses world idle`)
 	s, err = Load(folder(head+"tasks: ["+sound+"]\n"), "s")
 	require.NoError(t, err)
 	require.NoError(t, s.Lint())
+}
+
+// TestWarnings: what a task lets pass, and what is no reason for a warning.
+func TestWarnings(t *testing.T) {
+	const empty = "an empty answer passes, without any tool call; add a check of the answer, such as numbers, contains_any or matches, or of calls"
+	for _, tt := range []struct {
+		task string
+		want []string
+	}{
+		{"expect: {status: answered}", []string{"expect: " + empty}},
+		{"replies: [x], expect: {status: answered_after_clarify, forbidden: [get], not_contains: [x], not_numbers: [1], only_numbers: [], not_matches: [x], at_most: {steps: 3}}", []string{"expect: " + empty}},
+		{"expect: {status: answered, numbers: [1]}, also_accept: [{numbers: , contains_all: []}, {status: clarify}]", []string{"also_accept[0]: " + empty}},
+		{"expect: {status: answered, contains_any: [a]}", nil},
+		{"expect: {status: answered, matches: ['\\S']}", nil},
+		{"expect: {status: answered, matches: ['^']}", []string{"expect: " + empty}},
+		{"expect: {status: answered, near: {a: 1}}", nil},
+		{"expect: {status: answered, calls: [get]}", nil},
+		{"expect: {status: answered, order: subset, calls: [get]}", []string{"expect: " + empty}},
+		{"expect: {status: answered, signals: {tool_executions: '>0'}}", nil},
+		{"answer_schema: {type: object}, expect: {status: answered}", nil},
+		{"expect: {status: respond_error}, also_accept: [{status: cannot_proceed}, {status: clarify}, {status: stopped}]", nil},
+		{"scripted: true, script: [{respond: a}], expect: {status: answered, forbidden: [gett], signals: {violations: '>=0'}}", nil},
+		{"expect: {status: clarify, signals: {violations: '>=0', valid_raw: '>-1', repaired: '>=-0.5', elapsed_seconds: '>=0', rejected_calls: '<=5', thrash: false}}", []string{
+			"expect.signals.elapsed_seconds: every", "expect.signals.repaired: every", "expect.signals.valid_raw: every", "expect.signals.violations: every",
+		}},
+		{"expect: {status: clarify, forbidden: [gett, get, delete_all]}", []string{`expect.forbidden[0]: the suite has no tool "gett" (did you mean get?)`}},
+	} {
+		t.Run(tt.task, func(t *testing.T) {
+			s, err := Load(oneTask(tt.task), "s")
+			require.NoError(t, err)
+			require.Len(t, s.Warnings(), len(tt.want))
+			for i, w := range s.Warnings() {
+				require.Contains(t, w.Error(), "s/suite.yaml:")
+				require.True(t, strings.HasPrefix(w.Field+": "+w.Detail, "tasks[0]."+tt.want[i]), "%s", w)
+			}
+		})
+	}
 }
 
 func TestCandidateValidate(t *testing.T) {

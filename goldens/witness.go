@@ -10,9 +10,10 @@ import (
 
 // The bounds of a proof. An outcome that says more than this is not proved.
 const (
-	maxDemands   = 1_000
+	maxDemands   = 300
 	maxProved    = 100 // required calls
-	maxConflicts = 5   // reported of one outcome
+	maxConflicts = 5   // of one outcome
+	maxProblems  = 100 // of a suite: the rest is not looked for
 )
 
 // goal is what an episode must meet: demands put together. Without demands, any

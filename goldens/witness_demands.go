@@ -142,7 +142,7 @@ func (l *loader) prove(s *Suite, p prover, where taskPlaces) {
 	for i, e := range t.Expect {
 		at := where.expect[i]
 		demands := slices.Concat(demandsOf(at, e), given)
-		if len(demands) > maxDemands || len(e.Trajectory.Required) > maxProved {
+		if len(demands) > maxDemands || len(e.Trajectory.Required) > maxProved || len(l.found.list) > maxProblems {
 			continue
 		}
 		own := func(d *demand) bool { return d.field != "" && at.has(d.field) }
