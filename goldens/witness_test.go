@@ -237,6 +237,27 @@ func TestProofIsBounded(t *testing.T) {
 	require.Len(t, problemsOf(t, folder(suite)), maxProblems+1)
 }
 
+// FuzzProve: whatever an outcome says, the proof ends, and a conflict names places of
+// the file.
+func FuzzProve(f *testing.F) {
+	f.Add("status: answered, calls: [get: {day: {$regex: '^(a|b)*$'}, label: {$in: [angry, {$any: true}]}}], forbidden: [{tool: get, args: {day: {$normalize: {text: a, remove: b}}}}]")
+	f.Add("status: answered, numbers: [1, -2.50], near: {a b: 3}, only_numbers: [], not_numbers: [1e5], matches: ['(?i)x{2,}$'], not_matches: ['\\b[^\\d]']")
+	f.Add("status: stopped, stop_reason: max_steps, order: subset, calls: [poll: {id: {$optional: {$gte: 5}}}], signals: {dedupe_hits: '>1', elapsed_seconds: 1e99}, at_most: {tool_calls: 1}")
+	f.Add("status: answered, table_label: angry, order: strict, calls: [today_range, {tool: clock, args: {}}], signals: {circuit_open: 4, model_calls: '<3.7'}")
+	f.Fuzz(func(t *testing.T, expect string) {
+		s, err := Load(oneTask("expect: {"+expect+"}"), "s")
+		if err == nil {
+			witnessesOf(s, func(_ Task, _ int, _ *goal, _ Outcome, bad *obstacle) { require.False(t, bad != nil && bad.sure) })
+			return
+		}
+		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+			var p *Problem
+			require.ErrorAs(t, e, &p)
+			require.Positive(t, p.Line)
+		}
+	})
+}
+
 // witnessesOf builds the witness of every accepted outcome of a suite.
 func witnessesOf(s *Suite, each func(t Task, i int, g *goal, o Outcome, bad *obstacle)) {
 	set, _ := tool.NewSet(s.Tools)
@@ -278,7 +299,7 @@ func TestBuiltInsHaveWitnesses(t *testing.T) {
 	}
 }
 
-// Floor: reading the YAML; the proof of a task is a tenth of a millisecond.
+// BenchmarkProve measures the proof of a task: about a tenth of a millisecond.
 func BenchmarkProve(b *testing.B) {
 	s := builtIn(b)
 	for b.Loop() {
