@@ -261,7 +261,8 @@ func TestDigest(t *testing.T) {
 		"expectation": {"numbers: [1]", "numbers: [2]"},
 		"constraints": {"request: Hi", "request: Hi, constraints: x"},
 
-		"no other numbers":   {"numbers: [1]", "numbers: [1], only_numbers: []"},
+		"a text":             {"numbers: [1]", "contains_any: [a]"},
+		"no other numbers":   {"numbers: [1]", "contains_any: [a], only_numbers: []"},
 		"only these numbers": {"numbers: [1]", "numbers: [1], only_numbers: [1]"},
 		"not these numbers":  {"numbers: [1]", "numbers: [1], not_numbers: [2]"},
 		"near":               {"numbers: [1]", "numbers: [1], near: {a: 1}"},
