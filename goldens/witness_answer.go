@@ -92,11 +92,11 @@ func (g *goal) pieces() (out []piece) {
 		out = append(out, piece{forms: textForms(text)})
 	}
 	if len(e.ContainsAny) > 0 {
-		var any piece
+		var one piece
 		for _, text := range e.ContainsAny {
-			any.forms = append(any.forms, textForms(text)...)
+			one.forms = append(one.forms, textForms(text)...)
 		}
-		out = append(out, any)
+		out = append(out, one)
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Near)) {
 		var near piece

@@ -235,9 +235,11 @@ func kinds(schema tool.JSON) []string {
 		}
 		return out
 	}
-	for keyword, kind := range map[string]string{"properties": "object", "required": "object", "items": "array", "pattern": "string", "minLength": "string", "minimum": "number", "maximum": "number"} {
-		if _, ok := schema.Get(keyword); ok {
-			return []string{kind, "other"}
+	for _, about := range [][2]string{
+		{"properties", "object"}, {"required", "object"}, {"items", "array"}, {"pattern", "string"}, {"minLength", "string"}, {"minimum", "number"}, {"maximum", "number"},
+	} {
+		if _, ok := schema.Get(about[0]); ok {
+			return []string{about[1], "other"}
 		}
 	}
 	return []string{"string", "integer", "boolean", "object", "other"}

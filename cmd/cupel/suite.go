@@ -73,40 +73,7 @@ func newSuite(p *process) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	lint := &cobra.Command{
-		Use:     "lint [SUITE]",
-		Short:   "Check a suite, and that each task can be passed and failed",
-		Long: `Checks a suite. Every problem is named with file, line and field.
-
-From every accepted outcome, an episode that meets it is built and scored. If there
-can be none, the checks that contradict each other are named: an error, with exit
-code 2. An outcome that an empty answer passes, a condition that every episode meets
-and a forbidden tool that looks misspelled are warnings; they do not change the exit
-code.`,
-		Example: "  cupel suite lint suites/mine",
-		Args:    atMostOne,
-		RunE: func(c *cobra.Command, args []string) error {
-			suite, err := suiteArg(p, c, args)
-			if suite == nil {
-				return err
-			}
-			warnings := suite.Warnings()
-			for _, w := range warnings {
-				if _, err := fmt.Fprintf(p.stdout, "warning: %v\n", w); err != nil {
-					return err
-				}
-			}
-			if err != nil {
-				return err
-			}
-			result := "no problems"
-			if n := len(warnings); n > 0 {
-				result = fmt.Sprintf("no errors, %s", counted(n, "warning"))
-			}
-			_, err = fmt.Fprintf(p.stdout, "%s: %s; %d tools, %d candidates: %s\n", suite.Path, taskCount(suite), len(suite.Tools), len(suite.Candidates), result)
-			return err
-		},
-	}
+	lint := newSuiteLint(p)
 	list := &cobra.Command{
 		Use:     "list [SUITE]",
 		Short:   "List the tasks of a suite",
@@ -143,6 +110,43 @@ code.`,
 	}
 	cmd.AddCommand(lint, list, schema, newSuiteAdd(p))
 	return cmd
+}
+
+func newSuiteLint(p *process) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint [SUITE]",
+		Short: "Check a suite, and that each task can be passed and failed",
+		Long: `Checks a suite. Every problem is named with file, line and field.
+
+From every accepted outcome, an episode that meets it is built and scored. If there
+can be none, the checks that contradict each other are named: an error, with exit
+code 2. An outcome that an empty answer passes, a condition that every episode meets
+and a forbidden tool that looks misspelled are warnings; they do not change the exit
+code.`,
+		Example: "  cupel suite lint suites/mine",
+		Args:    atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			suite, err := suiteArg(p, c, args)
+			if suite == nil {
+				return err
+			}
+			warnings := suite.Warnings()
+			for _, w := range warnings {
+				if _, err := fmt.Fprintf(p.stdout, "warning: %v\n", w); err != nil {
+					return err
+				}
+			}
+			if err != nil {
+				return err
+			}
+			result := "no problems"
+			if n := len(warnings); n > 0 {
+				result = fmt.Sprintf("no errors, %s", counted(n, "warning"))
+			}
+			_, err = fmt.Fprintf(p.stdout, "%s: %s; %d tools, %d candidates: %s\n", suite.Path, taskCount(suite), len(suite.Tools), len(suite.Candidates), result)
+			return err
+		},
+	}
 }
 
 // taskCount says how many tasks a suite has.
