@@ -352,8 +352,8 @@ func covers(wide, narrow any) bool {
 		items, _ := operand.([]any)
 		return !slices.ContainsFunc(items, func(item any) bool { return !covers(wide, item) })
 	}
-	if name, _, _ := matcherOf(wide); name == "$any" {
-		return true
+	if wider, _, _ := matcherOf(wide); wider == "$any" {
+		return name != "$optional" // which may be absent
 	}
 	if matcher {
 		return false
