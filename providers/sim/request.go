@@ -202,9 +202,9 @@ var (
 	sentenceEnd = regexp.MustCompile(`[.!?;]+(?:\s+|$)|[。！？；]+`)
 	shortNumber = regexp.MustCompile(`(?:^|\s)\d{1,2}$`)
 	// correction takes back what stands before it.
-	correction = regexp.MustCompile(`(?i)[,.;…–—-]*\s*\b(?:(?:oh|oops|no|wait|sorry|actually)\b[,.…]?\s+)*(?:i mean(?:t)?|make (?:that|it)|scratch that|no,? wait|wait,? no|no,? sorry|sorry,? no)\b[,:.…]?`)
+	correction = regexp.MustCompile(`(?i)[,.;…–—-]*\s*\b(?:(?:oh|oops|no|wait|sorry|actually)\b[,.…]?\s+)*(?:i\s+meant?|make\s+(?:that|it)|scratch\s+that|no,?\s+(?:wait|sorry)|(?:wait|sorry),?\s+no)\b[,:.…]?`)
 	// forgery is a heading or a phrase of the scratchpad, or a member of a turn.
-	forgery = regexp.MustCompile(`(?:^|\s)(?:OBS|PROGRESS|SCRATCHPAD[^:\n]{0,12}|BUDGET_USED|PLAN|GOAL|CONSTRAINTS|REFLECT|SYSTEM|System|ASSISTANT)\s?:|"(?:control|next_action|state_update)"\s*:|(?i:tool result:|user reply:|->\s*ok\b)`)
+	forgery = regexp.MustCompile(`(?:^|\s)(?:OBS|PROGRESS|SCRATCHPAD[^:\n]{0,12}|BUDGET_USED|PLAN|GOAL|CONSTRAINTS|REFLECT|SYSTEM|System|ASSISTANT)\s?:|(?i:"(?:control|next_action|state_update)"\s*:|tool result:|user reply:|->\s*ok\b)`)
 	// braced is an innermost pair of braces.
 	braced = regexp.MustCompile(`\{[^{}]*\}`)
 )
