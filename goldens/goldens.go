@@ -174,6 +174,11 @@ type Task struct {
 	Approvals []bool `json:",omitempty"`
 	// Script are the model outputs of a Scripted task.
 	Script []Emit
+	// Agent is the strategy of a Scripted task; empty means contract.
+	Agent string `json:",omitempty"`
+	// Fails names the checks that the script of a Scripted task must fail: such a
+	// task proves the scoring. Score counts it as solved if exactly these fail.
+	Fails []string `json:",omitempty"`
 	// Expect lists accepted outcomes: an episode is solved if all checks of one
 	// of them pass. The first is the intended one.
 	Expect []Expect
@@ -185,10 +190,22 @@ type Task struct {
 // Emit is one output of a scripted model.
 type Emit struct {
 	Text string
+	// Calls are native tool calls.
+	Calls []EmitCall `json:",omitempty"`
 	// Rescue says that the rescue model must be the one asked; Reflect that the
 	// turn must be a reflect turn.
 	Rescue, Reflect bool
+	// Cut says that the token cap cut the output off.
+	Cut bool `json:",omitempty"`
+	// Tokens and CostNanoUSD are what the output reports as used; nil means that it
+	// reports nothing.
+	Tokens      *int64 `json:",omitempty"`
+	CostNanoUSD *int64 `json:",omitempty"`
 }
+
+// EmitCall is a native tool call of a scripted model. Args is the text of the
+// arguments, which may be no JSON.
+type EmitCall struct{ Name, Args string }
 
 // WorldSpec is the initial state of a task's world.
 type WorldSpec struct {

@@ -60,8 +60,8 @@ func angryDay(day string) string {
 	return "{start_date: 2026-05-" + day + ", end_date: 2026-05-" + day + ", label: angry}"
 }
 
-// TestScriptedTasksHaveNoCost: the suite's caps on tokens and cost do not reach a
-// model that reports neither.
+// TestScriptedTasksHaveNoCost: the suite's caps on tokens and cost do not apply to a
+// model that reports neither unless its script says so.
 func TestScriptedTasksHaveNoCost(t *testing.T) {
 	s := loadFull(t)
 	for _, task := range s.Tasks {

@@ -35,10 +35,27 @@ func (s *Suite) TaskParts(t Task) TaskParts {
 	one := s.alone(t)
 	return TaskParts{
 		Request: sum(digestedRequest(t))[:16],
-		World:   sum([]any{digestedWorld(t.World), t.Budgets, t.Replies, t.Approvals, t.Scripted, t.Script})[:16],
+		World:   sum(digestedLife(t))[:16],
 		Tools:   sum([]any{t.Tools, one.Tools, one.HTTP, one.Approvals})[:16],
-		Checks:  sum(digestedChecks(t.Expect))[:16],
+		Checks:  sum(digestedVerdict(t))[:16],
 	}
+}
+
+// digestedLife leaves out the agent of a script where it names none.
+func digestedLife(t Task) []any {
+	life := []any{digestedWorld(t.World), t.Budgets, t.Replies, t.Approvals, t.Scripted, t.Script}
+	if t.Agent != "" {
+		life = append(life, t.Agent)
+	}
+	return life
+}
+
+// digestedVerdict is the checks alone for a task without Fails.
+func digestedVerdict(t Task) any {
+	if len(t.Fails) > 0 {
+		return []any{digestedChecks(t.Expect), t.Fails}
+	}
+	return digestedChecks(t.Expect)
 }
 
 // digestedRequest is what it always was for a task that gives no more than words.

@@ -3,34 +3,50 @@ package goldens
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
-var emitFields = []string{"text", "json", "call", "respond", "clarify", "rescue", "reflect"}
+var emitFields = []string{"text", "json", "call", "respond", "clarify", "calls", "rescue", "reflect", "cut", "tokens", "cost_usd"}
 
-// emitForms are the fields of which an output has exactly one.
-var emitForms = emitFields[:5]
+// The fields of which an output has exactly one. Agent contract has no native
+// calls, and the others have no contract objects.
+var (
+	contractForms = emitFields[:5]
+	nativeForms   = []string{"text", "json", "calls"}
+)
 
-// script reads the outputs of a scripted model.
-func script(list place) []Emit {
+// script reads the outputs of a scripted model of an agent.
+func script(list place, agent string) []Emit {
+	forms := contractForms
+	if agent == agentTools || agent == agentPlan {
+		forms = nativeForms
+	}
 	var out []Emit
 	for _, item := range list.items() {
-		out = append(out, emit(item.object(emitFields)))
+		out = append(out, emit(item.object(emitFields), forms))
 	}
 	return out
 }
 
-func emit(o object) Emit {
+func emit(o object, forms []string) Emit {
 	var e Emit
 	var given []string
-	for _, form := range emitForms {
-		if p, ok := o.get(form); ok {
-			given = append(given, form)
+	for _, form := range emitFields[:6] {
+		p, ok := o.get(form)
+		switch {
+		case !ok:
+			continue
+		case form == "calls":
+			e.Calls = emitCalls(p)
+		default:
 			e.Text = emitText(form, p)
 		}
+		given = append(given, form)
 	}
-	if len(given) != 1 && o.isMapping() {
-		o.failf("must have exactly one of %s", strings.Join(emitForms, ", "))
+	if o.isMapping() && (len(given) != 1 || !slices.Contains(forms, given[0])) {
+		o.failf("must have exactly one of %s", strings.Join(forms, ", "))
 	}
 	if p, ok := o.get("rescue"); ok {
 		e.Rescue = p.flag()
@@ -38,7 +54,33 @@ func emit(o object) Emit {
 	if p, ok := o.get("reflect"); ok {
 		e.Reflect = p.flag()
 	}
+	if p, ok := o.get("cut"); ok {
+		e.Cut = p.flag()
+	}
+	if p, ok := o.get("tokens"); ok {
+		e.Tokens = new(p.integer(0, maxTokensTotal))
+	}
+	if p, ok := o.get("cost_usd"); ok {
+		e.CostNanoUSD = new(int64(math.Round(p.number(maxCostUSD) * nanoUSD)))
+	}
 	return e
+}
+
+// emitCalls reads native calls. Arguments that are a string are raw text, which
+// may be no JSON.
+func emitCalls(p place) []EmitCall {
+	out := []EmitCall{}
+	for _, item := range p.items() {
+		name, args, ok := item.single()
+		switch {
+		case !ok:
+		case args.kind() == "a string":
+			out = append(out, EmitCall{name, args.text()})
+		default:
+			out = append(out, EmitCall{name, string(args.json())})
+		}
+	}
+	return out
 }
 
 // emitText returns the model's raw output: text and json as given, the others

@@ -3,7 +3,7 @@ package goldens
 import "slices"
 
 var (
-	taskFields  = []string{"id", "title", "tier", "tags", "probes", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "script", "expect", "also_accept"}
+	taskFields  = []string{"id", "title", "tier", "tags", "probes", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "agent", "script", "fails", "expect", "also_accept"}
 	faultFields = []string{"tool", "on_calls", "kind", "status", "code", "message", "after", "fields", "value"}
 )
 
@@ -15,6 +15,12 @@ func (l *loader) task(p place, tags []string) (Task, taskPlaces) {
 	o := p.object(taskFields)
 	t := Task{Tier: l.defaults.tier, Constraints: l.defaults.constraints, Tools: l.defaults.tools, Budgets: l.defaults.budgets, Tags: slices.Clone(tags)}
 	places := taskPlaces{task: p, object: o}
+	if p, ok := o.get("scripted"); ok {
+		t.Scripted = p.flag()
+	}
+	if t.Scripted { // its model reports tokens and cost only where the task says so
+		t.Budgets.MaxTokens, t.Budgets.MaxCostNanoUSD = 0, 0
+	}
 	if p, ok := o.need("id"); ok {
 		t.ID = p.filled()
 		p.checkName(taskName, t.ID)
@@ -48,9 +54,6 @@ func (l *loader) task(p place, tags []string) (Task, taskPlaces) {
 		}
 	}
 	readScript(o, &t)
-	if t.Scripted {
-		freeOfCost(o, &t)
-	}
 	if p, ok := o.need("expect"); ok {
 		also, _ := o.get("also_accept")
 		t.Expect, places.expect = expectations(p, also)
@@ -78,34 +81,29 @@ func readWords(o object, t *Task) {
 	}
 }
 
-// freeOfCost takes the suite's caps on tokens and cost off a scripted task, and
-// refuses the task's own: its model is made up and reports neither.
-func freeOfCost(o object, t *Task) {
-	t.Budgets.MaxTokens, t.Budgets.MaxCostNanoUSD = 0, 0
-	p, ok := o.get("budgets")
-	if !ok || !p.isMapping() {
-		return
-	}
-	for _, e := range p.entries() {
-		if e.key == "max_tokens_total" || e.key == "max_cost_usd" {
-			e.value.failf("a scripted model reports no tokens and has no price: there is nothing to cap")
-		}
-	}
-}
-
-// readScript reads scripted and script, which need each other.
+// readScript reads the fields that only a scripted task has.
 func readScript(o object, t *Task) {
-	if p, ok := o.get("scripted"); ok {
-		t.Scripted = p.flag()
+	if p, ok := o.get("agent"); ok {
+		t.Agent = p.choice(agentContract, agentTools, agentPlan)
 	}
 	p, ok := o.get("script")
 	if ok {
-		t.Script = script(p)
+		t.Script = script(p, t.Agent)
 	}
-	switch {
-	case t.Scripted && len(t.Script) == 0:
-		o.fieldAt("script").failf("a scripted task needs at least one model output")
-	case ok && !t.Scripted:
-		p.failf("only a task with scripted: true has a script")
+	if p, ok := o.get("fails"); ok {
+		if t.Fails = p.words(); len(t.Fails) == 0 {
+			p.failf("must name at least one check")
+		}
+	}
+	if t.Scripted {
+		if len(t.Script) == 0 {
+			o.fieldAt("script").failf("a scripted task needs at least one model output")
+		}
+		return
+	}
+	for _, field := range []string{"agent", "script", "fails"} {
+		if p, ok := o.get(field); ok {
+			p.failf("only a task with scripted: true has %s", field)
+		}
 	}
 }

@@ -45,7 +45,24 @@ func TestLoadTaskProblems(t *testing.T) {
 			"20: tasks[0].replies[0]: must be a string, but is a number: put 1 in quotes",
 		}},
 		{"scripted without script", "{id: A, request: Hi, scripted: true, expect: {status: answered}}", []string{"20: tasks[0].script: a scripted task needs at least one model output"}},
-		{"script without scripted", "{id: A, request: Hi, script: [{respond: Hi}], expect: {status: answered}}", []string{"20: tasks[0].script: only a task with scripted: true has a script"}},
+		{"script without scripted", "{id: A, request: Hi, script: [{respond: Hi}], expect: {status: answered}}", []string{"20: tasks[0].script: only a task with scripted: true has script"}},
+		{"scripted fields", "{id: A, request: Hi, agent: tools, fails: [status], expect: {status: answered}}", []string{
+			"20: tasks[0].agent: only a task with scripted: true has agent",
+			"20: tasks[0].fails: only a task with scripted: true has fails",
+		}},
+		{"native script", "{id: A, request: Hi, scripted: true, agent: tools, fails: [], script: [{respond: a}, {calls: x}, {calls: [{a: {}, b: {}}]}, {calls: [{a: {}}, {b: '{'}], cut: 1}, {text: a, tokens: -1, cost_usd: x}], expect: {status: answered}}", []string{
+			"20: tasks[0].script[0]: must have exactly one of text, json, calls",
+			"20: tasks[0].script[1].calls: must be a list, but is a string",
+			"20: tasks[0].script[2].calls[0]: must have exactly one key, the tool's name, with its arguments as value",
+			"20: tasks[0].script[3].cut: must be true or false, but is a number",
+			"20: tasks[0].script[4].tokens: must be from 0 to 1000000000, but is -1",
+			"20: tasks[0].script[4].cost_usd: must be a number, but is a string",
+			"20: tasks[0].fails: must name at least one check",
+		}},
+		{"calls of contract", "{id: A, request: Hi, scripted: true, agent: contracts, script: [{calls: []}], expect: {status: answered}}", []string{
+			`20: tasks[0].agent: "contracts" is not known (did you mean contract?); allowed: contract, tools, plan`,
+			"20: tasks[0].script[0]: must have exactly one of text, json, call, respond, clarify",
+		}},
 		{"script", "{id: A, request: Hi, scripted: true, script: [{}, {respond: a, clarify: b}, {call: x}, {call: {a: {}, b: {}}}, {text: 1, rescue: 1}], expect: {status: answered}}", []string{
 			"20: tasks[0].script[0]: must have exactly one of text, json, call, respond, clarify",
 			"20: tasks[0].script[1]: must have exactly one of text, json, call, respond, clarify",

@@ -25,7 +25,12 @@ import (
 // trajectory.forbidden, trajectory.order and signal.NAME. An accepted outcome
 // that checks nothing is not met, nor is one whose checks cannot be read (see
 // Expect.Validate), nor any by an episode whose status is error or cancelled.
+//
+// A task with Fails has one check, fails, instead.
 func Score(t Task, o Outcome) (solved bool, checks []CheckResult) {
+	if len(t.Fails) > 0 {
+		return scoreFails(t, o)
+	}
 	if len(t.Expect) == 0 {
 		return false, []CheckResult{{Name: "expect", Detail: "the task lists no accepted outcome"}}
 	}

@@ -155,7 +155,16 @@ func (e *episode) open(r *runner) (err error) {
 func script(t goldens.Task) []scripted.Step {
 	var steps []scripted.Step
 	for _, emit := range t.Script {
-		step := scripted.Step{Text: emit.Text, WantModel: ScriptedCandidate}
+		step := scripted.Step{Text: emit.Text, WantModel: ScriptedCandidate, CostNanoUSD: emit.CostNanoUSD}
+		for _, c := range emit.Calls {
+			step.Calls = append(step.Calls, providers.ToolCall{Name: c.Name, Args: c.Args})
+		}
+		if emit.Tokens != nil {
+			step.Usage = providers.Usage{Reported: true, Output: *emit.Tokens}
+		}
+		if emit.Cut {
+			step.Finish = providers.FinishLength
+		}
 		if emit.Rescue {
 			step.WantModel = scriptedRescue
 		}
@@ -354,7 +363,7 @@ func (m *modelCall) run(ctx context.Context, e *episode) completion {
 		at = at.Add(x.Duration)
 	}
 	done := completion{at: at, id: m.ID}
-	cost := e.rows.cost(m.past, m.Call.Model, reply.Usage)
+	cost := e.rows.cost(m.past, m.Call.Model, reply)
 	if err != nil {
 		done.event = m.failed(ctx, at, err, seen)
 	} else {

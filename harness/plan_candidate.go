@@ -123,6 +123,9 @@ func give(p *agent.Params, t goldens.Task) {
 }
 
 func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, trial int) planned {
+	if c.Provider == ScriptedCandidate && t.Agent != "" {
+		c.Candidate.Agent, c.Candidate.Profile = t.Agent, goldens.DefaultProfile(t.Agent)
+	}
 	p := planned{
 		suite: o.Suite, task: t, candidate: c.Candidate, trial: trial,
 		seed:    newSeed(o.Seed, t.ID, c.Name, trial),

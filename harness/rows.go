@@ -117,13 +117,17 @@ func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 // differ says whether two costs are more than one percent apart.
 func differ(a, b int64) bool { return max(a-b, b-a) > max(a, b)/100 }
 
-// cost is what a reply cost; nil when its usage or its price is unknown.
-func (b *rowBuilder) cost(past *history, model string, u providers.Usage) *int64 {
+// cost is what a reply cost; nil when its usage or its price is unknown. A script
+// says itself what its outputs cost.
+func (b *rowBuilder) cost(past *history, model string, r providers.Reply) *int64 {
 	provider, day := b.candidate.Provider, b.priceDay
+	if provider == ScriptedCandidate {
+		return r.CostNanoUSD
+	}
 	if past != nil {
 		provider, day = past.candidate.Provider, past.day
 	}
-	nano, ok := b.prices.Cost(provider, model, u, day)
+	nano, ok := b.prices.Cost(provider, model, r.Usage, day)
 	if !ok {
 		return nil
 	}

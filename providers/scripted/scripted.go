@@ -17,14 +17,17 @@ const provider = "scripted"
 
 // Step is one answer, and what is expected of the call that gets it.
 type Step struct {
-	// Text is the model's output.
-	Text string
+	// Text is the model's output, Calls are its native tool calls.
+	Text  string
+	Calls []providers.ToolCall
 	// WantModel must be asked; empty means any.
 	WantModel string
 	// Check looks at the call; nil accepts it.
 	Check func(providers.Call) error
 	// Usage is given as it is; the zero value means that none was reported.
 	Usage providers.Usage
+	// CostNanoUSD is what the call is said to cost; nil when nothing is said.
+	CostNanoUSD *int64
 	// Finish is why the model stopped; empty means stop.
 	Finish providers.Finish
 }
@@ -77,7 +80,10 @@ func (m *Model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 	if finish == "" {
 		finish = providers.FinishStop
 	}
-	return providers.Reply{Text: step.Text, Finish: finish, FinishRaw: string(finish), Model: call.Model, Usage: step.Usage}, nil
+	return providers.Reply{
+		Text: step.Text, Calls: step.Calls, Finish: finish, FinishRaw: string(finish),
+		Model: call.Model, Usage: step.Usage, CostNanoUSD: step.CostNanoUSD,
+	}, nil
 }
 
 // take gives the next step and its number, from 1.
