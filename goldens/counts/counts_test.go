@@ -195,8 +195,8 @@ func TestComputedAnswers(t *testing.T) {
 func TestScriptsReachTheirCalls(t *testing.T) {
 	s := load(t)
 	for _, task := range s.Tasks {
-		if !task.Scripted {
-			continue
+		if !slices.Contains(task.Tags, "harness") {
+			continue // not scripted, or its violations are a check
 		}
 		var specs []tool.Spec
 		for _, name := range task.Tools {

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/all"
+)
+
+var (
+	update   = flag.Bool("update", false, "write testdata/outcomes.txt")
+	isMutant = flag.Bool("mutant", false, "compare only what is solved, and pass over episodes without a verdict")
+)
+
+var outcomesFile = filepath.Join("testdata", "outcomes.txt")
+
+// TestOutcomes runs both golden suites, all candidates from their cassettes and the
+// scripted tasks, and compares the result with testdata/outcomes.txt. The file lists
+// the unsolved episodes and the checks that they fail; all others are solved.
+//
+// The mutants are run with -mutant. A mutant is killed by an episode that is solved
+// and should not be, or the reverse. An episode that its cassette cannot answer is
+// counted and passed over: a stale cassette is not a verdict.
+func TestOutcomes(t *testing.T) {
+	var all []outcome
+	for _, s := range []struct {
+		name string
+		fsys fs.FS
+	}{{"counts", counts.FS}, {"research", research.FS}} {
+		suite, err := goldens.Load(s.fsys, "builtin:"+s.name)
+		require.NoError(t, err)
+		all = append(all, outcomes(t, suite)...)
+	}
+	if *isMutant {
+		requireSolved(t, all)
+		return
+	}
+	var unsolved []string
+	for _, o := range all {
+		if !o.Solved {
+			unsolved = append(unsolved, o.String())
+		}
+	}
+	slices.Sort(unsolved)
+	text := strings.Join(unsolved, "\n") + "\n"
+	if *update {
+		require.NoError(t, os.WriteFile(outcomesFile, []byte(text), 0o666))
+	}
+	want, err := os.ReadFile(outcomesFile)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text, "if these outcomes are right, run: go test ./harness/mutants -update")
+}
+
+// requireSolved is TestOutcomes of a mutant. The runner reads the lines it writes.
+func requireSolved(t *testing.T, all []outcome) {
+	t.Helper()
+	text, err := os.ReadFile(outcomesFile)
+	require.NoError(t, err)
+	unsolved := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		unsolved[name] = true
+	}
+	without := 0
+	for _, o := range all {
+		switch {
+		case o.InfraError && o.Provider != harness.ScriptedCandidate:
+			without++
+		case o.Solved && unsolved[o.name()]:
+			t.Fail()
+			fmt.Printf("%s%s is solved\n", killedBy, o.name())
+		case !o.Solved && !unsolved[o.name()]:
+			t.Fail()
+			fmt.Printf("%s%s\n", killedBy, o)
+		}
+	}
+	fmt.Printf("%s%d\n", noVerdict, without)
+}
+
+// outcome is an episode of a suite.
+type outcome struct {
+	ledger.Episode
+}
+
+func (o outcome) name() string { return o.Suite + "/" + o.Candidate + "/" + o.TaskID }
+
+// String names the episode and the checks that it failed.
+func (o outcome) String() string {
+	text := o.name()
+	for _, c := range o.Checks {
+		if !c.Passed {
+			text += " " + c.Name
+		}
+	}
+	if o.InfraError {
+		text += " " + o.Status + ": " + strings.Join(strings.Fields(o.ErrorText), " ")
+	}
+	return text
+}
+
+// outcomes runs a suite with all of its candidates and the scripted one.
+func outcomes(t *testing.T, suite *goldens.Suite) (out []outcome) {
+	t.Helper()
+	prices, err := providers.DefaultPrices()
+	require.NoError(t, err)
+	o := harness.Options{
+		Suite: suite, Candidates: suite.Candidates, Providers: all.Factories(),
+		Policy: providers.DefaultPolicy(), Prices: prices, Seed: 1, CodeVersion: "mutants",
+	}
+	o.Select.Candidates = []string{"*"} // the scripted candidate too
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	for _, e := range res.Rows.Episodes {
+		out = append(out, outcome{e})
+	}
+	return out
+}
