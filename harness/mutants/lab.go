@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -82,26 +83,24 @@ func newLab(ctx context.Context, quick bool, log io.Writer) (*lab, error) {
 
 func (l *lab) close() error { return os.RemoveAll(l.dir) }
 
-// examineAll examines mutants in parallel. The results are in the order of the table.
+// examineAll examines mutants in parallel. The results are in the order of the table;
+// the error joins those of all mutants that could not be examined.
 func (l *lab) examineAll(ctx context.Context, mutants []mutant, lanes int) ([]result, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	results, queue := make([]result, len(mutants)), make(chan int)
+	results, errs := make([]result, len(mutants)), make([]error, len(mutants))
+	queue := make(chan int)
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	done := 0
+	var done atomic.Int64
 	for range max(lanes, 1) {
 		wg.Go(func() {
 			for i := range queue {
 				r, err := l.examine(ctx, mutants[i])
-				mu.Lock()
-				if done++; err != nil {
-					cancel(fmt.Errorf("mutant %s: %w", r.ID, err))
-				} else {
-					fmt.Fprintf(l.log, "[%d/%d] %s/%s: %s\n", done, len(mutants), r.Class, r.ID, r)
+				said := r.String()
+				if err != nil && ctx.Err() == nil {
+					errs[i] = fmt.Errorf("mutant %s: %w", r.ID, err)
+					said = err.Error()
 				}
-				mu.Unlock()
 				results[i] = r
+				fmt.Fprintf(l.log, "[%d/%d] %s/%s: %s\n", done.Add(1), len(mutants), r.Class, r.ID, said)
 			}
 		})
 	}
@@ -113,7 +112,7 @@ func (l *lab) examineAll(ctx context.Context, mutants []mutant, lanes int) ([]re
 	}
 	close(queue)
 	wg.Wait()
-	return results, context.Cause(ctx)
+	return results, errors.Join(append(errs, context.Cause(ctx))...)
 }
 
 // String says what killed the mutant.
