@@ -4,7 +4,7 @@ export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test check evidence bench bench-scale scale build lint fuzz duckdb clean
+.PHONY: run test check evidence mutants bench bench-scale scale build lint fuzz duckdb clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
@@ -33,6 +33,9 @@ $(LINT): tools.mod tools.sum
 
 evidence: ## the statistics held in simulation, 10,000 synthetic suites of each setting
 	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 60m -run Simulation -v ./reports/stat ./reports/compare ./reports
+
+mutants: ## which changes of behaviour the golden suites and the tests notice: up to 30 minutes
+	$(GO) run ./harness/mutants
 
 bench: ## every benchmark, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
