@@ -76,20 +76,50 @@ func requireSolved(t *testing.T, all []outcome) {
 		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		unsolved[name] = true
 	}
-	without := 0
+	killers, without := compare(all, unsolved)
+	for _, k := range killers {
+		t.Fail()
+		fmt.Printf("%s%s\n", killedBy, k)
+	}
+	fmt.Printf("%s%d\n", noVerdict, without)
+}
+
+// compare finds the episodes that are solved and should not be, or the reverse, and
+// counts those without a verdict.
+func compare(all []outcome, unsolved map[string]bool) (killers []string, without int) {
 	for _, o := range all {
 		switch {
 		case o.InfraError && o.Provider != harness.ScriptedCandidate:
 			without++
 		case o.Solved && unsolved[o.name()]:
-			t.Fail()
-			fmt.Printf("%s%s is solved\n", killedBy, o.name())
+			killers = append(killers, o.name()+" is solved")
 		case !o.Solved && !unsolved[o.name()]:
-			t.Fail()
-			fmt.Printf("%s%s\n", killedBy, o)
+			killers = append(killers, o.String())
 		}
 	}
-	fmt.Printf("%s%d\n", noVerdict, without)
+	return killers, without
+}
+
+// TestCompare: a stale cassette is no verdict; a script that ends too early is one.
+func TestCompare(t *testing.T) {
+	episode := func(candidate string, solved bool, status string, failed ...string) outcome {
+		e := ledger.Episode{Key: ledger.Key{Suite: "s", TaskID: "A", Candidate: candidate, Provider: candidate}, Solved: solved, Status: status}
+		e.InfraError = strings.HasSuffix(status, "_error")
+		for _, name := range failed {
+			e.Checks = append(e.Checks, ledger.Check{Name: name})
+		}
+		return outcome{e}
+	}
+	killers, without := compare([]outcome{
+		episode("good", true, "answered"),
+		episode("bad", false, "answered", "status"),
+		episode("stale", false, "harness_error"),
+		episode("worse", false, "answered", "status", "max_steps"),
+		episode("better", true, "answered"),
+		episode("scripted", false, "infra_error"),
+	}, map[string]bool{"s/bad/A": true, "s/better/A": true})
+	require.Equal(t, []string{"s/worse/A status max_steps", "s/better/A is solved", "s/scripted/A infra_error: "}, killers)
+	require.Equal(t, 1, without)
 }
 
 // outcome is an episode of a suite.
