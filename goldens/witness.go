@@ -19,7 +19,7 @@ const (
 // goal is what an episode must meet: demands put together. Without demands, any
 // episode will do.
 type goal struct {
-	prover // whose task has its answer schema only where that is demanded
+	prover // whose task has its answer schema only where that is demanded, and no Fails
 	expect Expect
 	// budgets are the demanded caps by name; 0 is the absence of a cap.
 	budgets map[string]int64
@@ -50,7 +50,7 @@ type prover struct {
 // goal puts demands together.
 func (p prover) goal(demands []*demand) *goal {
 	g := &goal{prover: p, budgets: map[string]int64{}, schemas: map[string]bool{}, refused: map[string]bool{}}
-	g.task.AnswerSchema = nil
+	g.task.AnswerSchema, g.task.Fails = nil, nil // a task that must fail has outcomes that can be met
 	for _, d := range demands {
 		d.add(g)
 	}

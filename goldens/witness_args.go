@@ -125,7 +125,8 @@ func (s *sampler) matching(name string, operand any, schema tool.JSON, depth int
 	}
 	list, finite := s.allowed(schema, depth)
 	if !finite {
-		list = append(hints(name, operand), list...)
+		hinted := hints(name, operand)
+		list = slices.Concat(hinted, overlaid(hinted, list), list)
 	}
 	accepts, err := compileValue(map[string]any{name: operand}, "")
 	if err != nil {
@@ -138,6 +139,20 @@ func keepValues(list []any, accepts pattern) []any {
 	return slices.DeleteFunc(slices.Clone(list), func(v any) bool { return !accepts(v) })
 }
 
+// overlaid are texts of a schema that begin with a hint: "2026-06" over "2026-01-01".
+func overlaid(hints, list []any) (out []any) {
+	for _, h := range hints {
+		for _, v := range list {
+			begin, _ := h.(string)
+			text, _ := v.(string)
+			if begin != "" && len(begin) < len(text) && len(out) < maxSamples {
+				out = append(out, begin+text[len(begin):])
+			}
+		}
+	}
+	return out
+}
+
 // hints are values that a matcher may accept.
 func hints(name string, operand any) (out []any) {
 	switch name {
@@ -146,6 +161,11 @@ func hints(name string, operand any) (out []any) {
 		for _, sample := range regexSamples(text) {
 			out = append(out, sample)
 		}
+	case "$normalize":
+		if long, ok := operand.(map[string]any); ok {
+			operand = long["text"]
+		}
+		out = append(out, operand)
 	case "$gte", "$lte":
 		out = append(out, operand)
 		if d, ok := asDecimal(operand); ok {
