@@ -133,6 +133,9 @@ const (
 	statusCancelled = "cancelled"
 )
 
+// statusStopped is the status of an episode that a guard ended.
+const statusStopped = "stopped"
+
 func (s *scorer) status(e Expect) {
 	switch {
 	case s.o.Status == statusError || s.o.Status == statusCancelled:
@@ -141,6 +144,8 @@ func (s *scorer) status(e Expect) {
 			want = "an episode that ended by itself"
 		}
 		s.check("status", false, "want %s, got %s, which never solves a task", want, s.o.Status)
+	case e.Status == "" && s.o.Status == statusStopped:
+		s.check("status", false, "want an episode that ended by itself, got %s%s, which solves a task only where it is expected", s.o.Status, because(s.o.StopReason))
 	case e.Status != "":
 		s.check("status", s.o.Status == e.Status, "want %s, got %s%s", e.Status, orNone(s.o.Status), because(s.o.StopReason))
 	}

@@ -53,6 +53,7 @@ func TestScoreChecks(t *testing.T) {
 		{"status", Expect{Status: "answered"}, Outcome{Status: "answered"}, nil},
 		{"other status", Expect{Status: "answered"}, Outcome{Status: "stopped", StopReason: "thrash"}, []string{"status: want answered, got stopped (thrash)"}},
 		{"error never solves", Expect{Status: "error"}, Outcome{Status: "error"}, []string{"status: want error, got error, which never solves a task"}},
+		{"a stop solves only where it is expected", Expect{Numbers: []string{"1"}}, Outcome{Status: "stopped", StopReason: "max_steps", Answer: "1"}, []string{"status: want an episode that ended by itself, got stopped (max_steps), which solves a task only where it is expected"}},
 		{"cancelled never solves", Expect{Numbers: []string{"1"}}, Outcome{Status: "cancelled", Answer: "1"}, []string{"status: want an episode that ended by itself, got cancelled, which never solves a task"}},
 		{"nothing to check", Expect{Note: "x"}, Outcome{Status: "answered"}, []string{"expect: the accepted outcome checks nothing"}},
 		{"stop reason", Expect{StopReason: "stall"}, Outcome{Status: "answered"}, []string{"stop_reason: want stall, got none"}},

