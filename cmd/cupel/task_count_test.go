@@ -28,8 +28,10 @@ func TestTaskCountIsTheSameEverywhere(t *testing.T) {
 
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	require.NoError(t, err)
-	for _, said := range regexp.MustCompile(`\d+ tasks, and \d+ scripted tasks[^.:;]*`).FindAllString(string(readme), -1) {
-		require.Equal(t, both, said, "README.md")
+	said := regexp.MustCompile(`\d+ tasks, and \d+ scripted tasks[^.:;)]*`).FindAllString(string(readme), -1)
+	require.NotEmpty(t, said)
+	for _, s := range said {
+		require.Equal(t, both, s, "README.md")
 	}
 
 	t.Chdir(t.TempDir())
