@@ -119,7 +119,7 @@ func (o *ownCriterion) judge(t *expr.Tally, a ledger.Acceptance) Criterion {
 	c.measure(o.expr, &e)
 	switch {
 	case e.Inexact:
-		c.note("A number is beyond 2^53 and cannot be computed with.")
+		c.note("A number is not finite, or beyond 2^53: nothing was computed.")
 	case !e.OK || e.Episodes == 0:
 		c.noData()
 	default:

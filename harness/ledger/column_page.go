@@ -3,12 +3,17 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 )
 
-var errInexact = errors.New("it has a number beyond 2^53, which cannot be computed with")
+var (
+	errInexact   = errors.New("it has a number beyond 2^53, which cannot be computed with")
+	errNotFinite = errors.New("it has a value that is not a finite number (NaN or infinite), which cannot be computed with; correct what wrote it, or leave the column out")
+)
 
 // readPage appends the rows of a page. words is where the dictionary of the chunk
 // begins and ends among v.Words.
@@ -36,6 +41,9 @@ func (v *Vector) readPage(page parquet.Page, kind ColumnKind, words *dictionary)
 	default:
 		return fmt.Errorf("numbers of type %v", data.Kind())
 	}
+	if !ok && slices.ContainsFunc(v.Numbers[from:], func(f float64) bool { return math.IsNaN(f) || math.IsInf(f, 0) }) {
+		return errNotFinite
+	}
 	if !ok {
 		return errInexact
 	}
@@ -57,7 +65,7 @@ func addNumbers[N int32 | int64 | float64](v *Vector, values []N) (ok bool) {
 	to, bad := v.Numbers[from:], false
 	for i, x := range values {
 		f := float64(x)
-		bad = bad || f > maxExact || f < -maxExact
+		bad = bad || !(f >= -maxExact && f <= maxExact) // or not a number
 		to[i] = f
 	}
 	return !bad

@@ -112,8 +112,8 @@ func NewRowVectors(table string, columns []string) *RowVectors {
 }
 
 // Set returns the number of rows the episode has in the table, and their columns,
-// which are good until it is called again. ok is false when a number is too large
-// to be computed with: beyond 2⁵³.
+// which are good until it is called again. ok is false when a number cannot be
+// computed with: beyond 2⁵³, infinite or NaN.
 func (r *RowVectors) Set(rec *EpisodeRows) (rows int, vectors []Vector, ok bool) {
 	for i := range r.vectors {
 		v := &r.vectors[i]

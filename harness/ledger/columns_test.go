@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,6 +119,24 @@ func TestRowVectorsRefusesInexactNumbers(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, 1, rows)
 	require.Equal(t, []float64{maxExact}, vectors[0].Numbers)
+}
+
+// A value that is not a finite number is named as such, by file and column.
+func TestColumnsThatAreNotFinite(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		rows := sampleRows(50)
+		rows.Turns[7].Confidence = &bad
+		dir := t.TempDir()
+		require.NoError(t, Write(dir, rows))
+		c, err := OpenColumns(dir, "turns", []string{"turn", "confidence"})
+		require.NoError(t, err)
+		err = c.Read(0, make([]Vector, 2))
+		require.ErrorContains(t, err, "turns.parquet")
+		require.ErrorContains(t, err, "confidence: it has a value that is not a finite number")
+		require.NoError(t, c.Close())
+		_, _, ok := NewRowVectors(tableTurns, []string{"confidence"}).Set(&EpisodeRows{Turns: rows.Turns[7:8]})
+		require.False(t, ok)
+	}
 }
 
 func TestOpenColumnsRefuses(t *testing.T) {

@@ -36,7 +36,7 @@ type Evidence struct {
 	Clusters []stat.Cluster
 	// Values of a Percentile, with the task as cluster, in no order.
 	Values []stat.Observation
-	// Inexact says that a number was beyond 2^53: there is no value then.
+	// Inexact says that a number was beyond 2^53 or not finite: there is no value then.
 	Inexact bool
 }
 
