@@ -25,7 +25,8 @@ func TestComparisonCountsAsReportsDo(t *testing.T) {
 		b.AddBaseline(one)
 		b.AddNew(one)
 	}
-	c := b.Comparison()
+	c, err := b.Comparison()
+	require.NoError(t, err)
 	require.Positive(t, c.Pairs[2].WithoutResult, "the fixture has episodes without a result")
 	for i, p := range c.Pairs {
 		want := r.Candidates[i]

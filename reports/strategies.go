@@ -193,11 +193,13 @@ func adjustClaims(all []*Contest) {
 		for i, k := range family {
 			p[i] = *k.P
 		}
-		adjusted, ok := stat.Holm(p)
+		adjusted, err := stat.Holm(p)
 		for i, k := range family {
-			if ok {
-				k.Adjusted = new(adjusted[i])
+			if err != nil { // a fault of cupel: to be seen, not to be read as no difference
+				k.Verdict, k.Note = "no claim", join(" ", k.Note, "Not judged: "+err.Error()+".")
+				continue
 			}
+			k.Adjusted = new(adjusted[i])
 			k.decide()
 		}
 	}
@@ -206,7 +208,7 @@ func adjustClaims(all []*Contest) {
 // decide names the winner of a claim, if one is shown.
 func (c *Claim) decide() {
 	c.Verdict = "no difference shown"
-	if c.Adjusted == nil || !stat.Rejects(*c.Adjusted, strategyAlpha) || c.Interval == nil {
+	if !stat.Rejects(*c.Adjusted, strategyAlpha) || c.Interval == nil {
 		return
 	}
 	switch more := c.Interval.Low > 0; {

@@ -3,9 +3,11 @@ package reports
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -211,6 +213,32 @@ func TestClaimsOfAMetricAreOneFamily(t *testing.T) {
 	}
 	require.Equal(t, "all models", s.Pooled.name())
 	require.Contains(t, s.Pooled.Sentence, "Steps: tools beats contract and plan")
+}
+
+// 2,000 claims about cost: the strategy that is cheaper on each of 60 tasks still wins,
+// which p-values of 1/10,000 at least could not show. A p-value that is none is named,
+// and is not read as no difference.
+func TestManyClaims(t *testing.T) {
+	obs := make([]stat.Observation, 60)
+	for i := range obs {
+		obs[i] = stat.Observation{Cluster: strconv.Itoa(i), Value: 0.5 + math.Sqrt(float64(i))}
+	}
+	p, ok := stat.PairedPermutation(obs)
+	require.True(t, ok && !p.Exact)
+	c := Contest{Claims: make([]Claim, 2000)}
+	for i := range c.Claims {
+		c.Claims[i] = Claim{Metric: "cost", First: "a", Second: "b", P: new(1.0), Interval: &stat.Interval{Low: 1, High: 2}}
+	}
+	c.Claims[7].P = &p.P
+	adjustClaims([]*Contest{&c})
+	require.Equal(t, "a wins", c.Claims[7].Verdict)
+	require.Equal(t, "no difference shown", c.Claims[8].Verdict)
+
+	c.Claims[8].P = new(math.NaN())
+	c.Claims[7].Verdict, c.Claims[7].Winner = "", ""
+	adjustClaims([]*Contest{&c})
+	require.Equal(t, "no claim", c.Claims[7].Verdict)
+	require.Equal(t, "Not judged: adjust by Holm: p-value 9 of 2000 is NaN; a p-value is a number from 0 to 1.", c.Claims[7].Note)
 }
 
 // Several candidates of one strategy each meet those of the other, as one task.

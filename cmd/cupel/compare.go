@@ -202,7 +202,7 @@ func (p *process) compare(cfg config, baseline, newRun string, candidates []stri
 			side.add(rows)
 		}
 	}
-	return builder.Comparison(), nil
+	return builder.Comparison()
 }
 
 // pairUp pairs candidates: one of each side whatever they are called, else those of

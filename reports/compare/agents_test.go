@@ -24,7 +24,7 @@ func TestTwoStrategies(t *testing.T) {
 			p.each(b.AddBaseline)
 			q := plan{candidate: "b", tasks: 6, trials: 1}
 			q.each(b.AddNew)
-			got := b.Comparison()
+			got := finished(b)
 			valid := metric(got.Pairs[0], "contract_valid")
 			require.Equal(t, c.title, valid.Title)
 			if c.note == "" {

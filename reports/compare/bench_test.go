@@ -48,7 +48,7 @@ func BenchmarkComparison(b *testing.B) {
 				base.each(builder.AddBaseline)
 				newer.each(builder.AddNew)
 				b.StartTimer()
-				builder.Comparison()
+				finished(builder)
 			}
 			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N*2*c[0]*c[1]), "ns/episode")
 		})

@@ -49,15 +49,21 @@ func (b *Builder) AddBaseline(rows ledger.EpisodeRows) { b.baseline.add(rows, b.
 // AddNew counts an episode of the new run.
 func (b *Builder) AddNew(rows ledger.EpisodeRows) { b.new.add(rows, b.kindOf) }
 
-// Comparison returns the finished comparison; the builder is of no use afterwards.
-func (b *Builder) Comparison() Comparison {
+// Comparison returns the finished comparison; the builder is of no use afterwards. An
+// error says that a p-value cannot be adjusted: a fault of cupel, never of the runs.
+func (b *Builder) Comparison() (Comparison, error) {
 	c := Comparison{
 		Format: 2, OneRun: len(b.pairs) > 0, Baseline: sideOf(b.baseline.manifest), New: sideOf(b.new.manifest), Rules: b.rules,
 		Differences: append([]Difference{}, b.differences(b.baseline.manifest, b.new.manifest, b.pairs)...),
 		Pairs:       []Pair{}, Notes: []string{},
 	}
-	all := b.judge(b.skipped(&c))
-	b.describe(all)
+	all, err := b.judge(b.skipped(&c))
+	if err != nil {
+		return Comparison{}, err
+	}
+	if err := b.describe(all); err != nil {
+		return Comparison{}, err
+	}
 	for i := range all {
 		c.Pairs = append(c.Pairs, all[i].Pair)
 		c.OneRun = c.OneRun && all[i].oneRun
@@ -65,7 +71,7 @@ func (b *Builder) Comparison() Comparison {
 	c.Verdict = worst(all)
 	c.Headline = headline(c, all)
 	b.noteKnown(&c, all)
-	return c
+	return c, nil
 }
 
 // oneRun says that a pair is of two candidates of one run.
@@ -74,31 +80,41 @@ func (b *Builder) oneRun(p Names) bool {
 }
 
 // judge compares all pairs by their gating metrics, down to their verdicts.
-func (b *Builder) judge(skip map[string][]string) []comparing {
+func (b *Builder) judge(skip map[string][]string) ([]comparing, error) {
 	all := make([]comparing, len(b.pairs))
 	for i, names := range b.pairs {
 		all[i] = b.compare(names, skip)
 	}
-	decide(all, b.rules.Alpha)
+	if err := decide(all, b.rules.Alpha); err != nil {
+		return nil, err
+	}
 	for i := range all {
 		all[i].conclude()
 	}
-	return all
+	return all, nil
 }
 
 // describe adds what decides nothing: the power behind the verdicts, the other
 // metrics, tasks, and kinds of failure.
-func (b *Builder) describe(all []comparing) {
+func (b *Builder) describe(all []comparing) error {
 	family := gather(all, func(p *comparing) []measured { return p.gating })
 	for _, m := range family {
 		m.power(b.rules.Alpha, len(family))
 	}
 	for i := range all {
 		all[i].rest = all[i].measure(b.rules, false)
-		all[i].Drift = drift(all[i].tasks, b.rules.Alpha)
+		kinds, err := drift(all[i].tasks, b.rules.Alpha)
+		if err != nil {
+			return err
+		}
+		all[i].Drift = kinds
 	}
-	adjust(gather(all, func(p *comparing) []measured { return p.rest }), stat.BenjaminiHochberg)
-	b.classify(all)
+	if err := adjust(gather(all, func(p *comparing) []measured { return p.rest }), stat.BenjaminiHochberg); err != nil {
+		return err
+	}
+	if err := b.classify(all); err != nil {
+		return err
+	}
 	for i := range all {
 		p := &all[i]
 		for _, list := range [][]measured{p.gating, p.rest} {
@@ -107,6 +123,7 @@ func (b *Builder) describe(all []comparing) {
 			}
 		}
 	}
+	return nil
 }
 
 // worst is the verdict over all pairs.

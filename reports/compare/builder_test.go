@@ -55,7 +55,7 @@ func TestRowsInAnyOrderAndTwice(t *testing.T) {
 	b.AddNew(rows[0]) // the first of two counts
 	base.episode = flips(1, half)
 	base.each(b.AddBaseline)
-	got := b.Comparison()
+	got := finished(b)
 	require.Equal(t, want, got)
 }
 
@@ -73,7 +73,7 @@ func TestSameRunBothSides(t *testing.T) {
 			b.AddNew(r)
 		})
 	}
-	c := b.Comparison()
+	c := finished(b)
 	require.Equal(t, stat.Fail, c.Pairs[0].Verdict)
 	require.InDelta(t, -1.0/3, *metric(c.Pairs[0], "solved").Effect, 1e-15)
 	require.Equal(t, stat.Inconclusive, c.Pairs[1].Verdict, "thirty tasks without a change rule out little")
@@ -84,7 +84,7 @@ func TestSameRunBothSides(t *testing.T) {
 }
 
 func TestNoPairs(t *testing.T) {
-	c := NewBuilder(ledger.Manifest{}, ledger.Manifest{}, nil, Rules{}).Comparison()
+	c := finished(NewBuilder(ledger.Manifest{}, ledger.Manifest{}, nil, Rules{}))
 	require.Equal(t, stat.Inconclusive, c.Verdict)
 	require.Equal(t, "Inconclusive: no candidates to compare.", c.Headline)
 	data, err := json.Marshal(c)
@@ -105,7 +105,7 @@ func TestTrialsMissingInTheMiddle(t *testing.T) {
 	}
 	run.each(without(2, b.AddBaseline))
 	run.each(without(4, b.AddNew))
-	p := b.Comparison().Pairs[0]
+	p := finished(b).Pairs[0]
 	require.Equal(t, []int{3, 1, 1}, []int{p.Episodes, p.BaselineOnly, p.NewOnly})
 }
 
@@ -143,7 +143,7 @@ func TestSeveralPairsShareTheLevel(t *testing.T) {
 	base.each(b.AddBaseline)
 	base.each(b.AddNew)
 	worse.each(b.AddNew)
-	c := b.Comparison()
+	c := finished(b)
 	p = metric(c.Pairs[0], "solved")
 	require.InDelta(t, 8.0/128, *p.Adjusted, 1e-15)
 	require.Equal(t, stat.Inconclusive, p.Verdict)
@@ -208,7 +208,7 @@ func TestChangedTasksAreSkipped(t *testing.T) {
 		b := NewBuilder(base.manifest(), m, []Names{{"a", "a"}}, rules)
 		base.each(b.AddBaseline)
 		base.each(b.AddNew)
-		return b.Comparison()
+		return finished(b)
 	}
 	c := run(Rules{Changed: Skip})
 	require.Equal(t, []string{"T00", "T02"}, ids(c.Pairs[0]))
@@ -240,7 +240,7 @@ func TestDrift(t *testing.T) {
 		b.kindOf = byStatus
 		base.each(b.AddBaseline)
 		newer.each(b.AddNew)
-		c := b.Comparison()
+		c := finished(b)
 		out := map[failure.Kind]Drift{}
 		for i, d := range c.Pairs[0].Drift {
 			require.Equal(t, failure.Kinds()[i], d.Kind)

@@ -38,7 +38,7 @@ func TestCutBaselineNeverPasses(t *testing.T) {
 				b.AddBaseline(rows)
 			})
 			run.each(b.AddNew)
-			got := b.Comparison()
+			got := finished(b)
 			if c.why == "" {
 				require.Equal(t, stat.Pass, got.Verdict, got.Headline)
 				return

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -13,7 +14,7 @@ const moved = 0.05
 
 // drift counts the kinds of failure on both sides: those of the model among pairs
 // with a result on both sides, infrastructure and harness among all pairs.
-func drift(tasks []joined, alpha float64) []Drift {
+func drift(tasks []joined, alpha float64) ([]Drift, error) {
 	kinds := failure.Kinds()
 	list := make([]Drift, len(kinds))
 	p := make([]float64, 0, len(kinds))
@@ -50,7 +51,10 @@ func drift(tasks []joined, alpha float64) []Drift {
 			p = append(p, test.P)
 		}
 	}
-	adjusted, _ := stat.BenjaminiHochberg(p)
+	adjusted, err := stat.BenjaminiHochberg(p)
+	if err != nil {
+		return nil, fmt.Errorf("compare kinds of failure: %w", err)
+	}
 	for i := range list {
 		d := &list[i]
 		if d.P == nil {
@@ -60,7 +64,7 @@ func drift(tasks []joined, alpha float64) []Drift {
 		change := float64(d.New-d.Baseline) / float64(d.BaselineOf)
 		d.Moved = stat.Rejects(*d.Adjusted, alpha) && math.Abs(change) >= moved-1e-12
 	}
-	return list
+	return list, nil
 }
 
 // kindByRule is the kind of failure of package failure.

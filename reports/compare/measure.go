@@ -195,8 +195,7 @@ func (m *measured) test() {
 		}
 	}
 	m.P = new(1.0)
-	if m.differ > many {
-		two, _ := m.change.mean.P(0)
+	if two, ok := m.change.mean.P(0); ok && m.differ > many { // without spread there is no t
 		m.P, m.Test = &two, "t test of the change, clustered by task"
 	} else if p, ok := stat.PairedPermutation(scores); ok && m.differ > 0 {
 		m.P, m.Test = &p.P, "paired permutation by task"

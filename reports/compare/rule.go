@@ -1,6 +1,10 @@
 package compare
 
-import "github.com/cupel-eval/cupel/reports/stat"
+import (
+	"fmt"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
 
 // rule asks whether a loss of the margin can be ruled out, at one-sided level α:
 // every gating metric must, so that together they need no adjustment (an
@@ -60,13 +64,16 @@ func (m *measured) claim() (list []stat.Cluster, least, target float64) {
 
 // decide allows for all gating metrics of all pairs by Holm, which keeps the chance of
 // any false alarm at α, and decides.
-func decide(all []comparing, alpha float64) {
-	adjust(gather(all, func(p *comparing) []measured { return p.gating }), stat.Holm)
+func decide(all []comparing, alpha float64) error {
+	if err := adjust(gather(all, func(p *comparing) []measured { return p.gating }), stat.Holm); err != nil {
+		return err
+	}
 	for i := range all {
 		for k := range all[i].gating {
 			all[i].gating[k].decide(alpha)
 		}
 	}
+	return nil
 }
 
 // gather lists metrics of all pairs that have data: a family of tests.
@@ -83,16 +90,19 @@ func gather(all []comparing, of func(*comparing) []measured) (family []*measured
 }
 
 // adjust fills in the adjusted p-values of a family.
-func adjust(family []*measured, method func([]float64) ([]float64, bool)) {
+func adjust(family []*measured, method func([]float64) ([]float64, error)) error {
 	p := make([]float64, len(family))
 	for i, m := range family {
 		p[i] = *m.P
 	}
-	if adjusted, ok := method(p); ok {
-		for i, m := range family {
-			m.Adjusted = new(adjusted[i])
-		}
+	adjusted, err := method(p)
+	if err != nil {
+		return fmt.Errorf("compare metrics: %w", err)
 	}
+	for i, m := range family {
+		m.Adjusted = new(adjusted[i])
+	}
+	return nil
 }
 
 // decide: Pass where the margin is ruled out, even if something is lost; Fail where

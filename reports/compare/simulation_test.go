@@ -269,8 +269,9 @@ func TestSimulationFlakeClasses(t *testing.T) {
 	for range n {
 		wrong, called := 0, 0
 		b := w.draw(rng, Rules{})
-		all := b.judge(nil)
-		b.classify(all)
+		all, err := b.judge(nil)
+		require.NoError(t, err)
+		require.NoError(t, b.classify(all))
 		for i, task := range all[0].Tasks {
 			k := kinds[i%5]
 			if i < 4 {

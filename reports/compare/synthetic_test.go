@@ -32,11 +32,15 @@ type traits struct {
 // compare draws both runs and compares them; judge stops at the verdicts, which
 // are the first that Comparison works out.
 func (w world) compare(rng *rand.Rand, rules Rules) Comparison {
-	return w.draw(rng, rules).Comparison()
+	return finished(w.draw(rng, rules))
 }
 
 func (w world) judge(rng *rand.Rand, rules Rules) []comparing {
-	return w.draw(rng, rules).judge(nil)
+	all, err := w.draw(rng, rules).judge(nil)
+	if err != nil {
+		panic(err)
+	}
+	return all
 }
 
 func (w world) draw(rng *rand.Rand, rules Rules) *Builder {

@@ -9,7 +9,7 @@ import (
 // classify sorts the tasks of all pairs. Those with trials on both sides make one
 // family of tests (Benjamini–Hochberg): a task is newly broken or fixed only by its
 // adjusted p.
-func (b *Builder) classify(all []comparing) {
+func (b *Builder) classify(all []comparing) error {
 	var family []*Task
 	for i := range all {
 		p := &all[i]
@@ -26,7 +26,10 @@ func (b *Builder) classify(all []comparing) {
 	for i, t := range family {
 		p[i] = t.P
 	}
-	adjusted, _ := stat.BenjaminiHochberg(p)
+	adjusted, err := stat.BenjaminiHochberg(p)
+	if err != nil {
+		return fmt.Errorf("compare tasks: %w", err)
+	}
 	for i, t := range family {
 		t.Adjusted = adjusted[i]
 	}
@@ -35,6 +38,7 @@ func (b *Builder) classify(all []comparing) {
 			all[i].Tasks[k].settle(b.rules.Alpha, len(family), all[i].Labels)
 		}
 	}
+	return nil
 }
 
 // task is a task by its trials alone.

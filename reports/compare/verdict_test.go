@@ -65,11 +65,11 @@ func TestVerdicts(t *testing.T) {
 		},
 		"cost grew, and gates": {
 			new: plan{candidate: "dear", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.CostNanoUSD = new(int64(4_500_000)) }}, rules: Rules{MaxCost: 0.2}, want: stat.Fail,
-			headline: "Regression: dear costs 50% more than the baseline (baseline $0.003, new $0.0045, over 200 tasks; adjusted p 0.00015).",
+			headline: "Regression: dear costs 50% more than the baseline (baseline $0.003, new $0.0045, over 200 tasks; adjusted p below 0.0001).",
 		},
 		"turns are slower, and gate": {
 			new: plan{candidate: "slow", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Turns[1].DurationUs *= 4 }}, rules: Rules{MaxLatency: 0.2}, want: stat.Fail,
-			headline: "Regression: slow takes 100% longer for a turn than the baseline (baseline 400 ms, new 800 ms, over 200 tasks; adjusted p 0.00015).",
+			headline: "Regression: slow takes 100% longer for a turn than the baseline (baseline 400 ms, new 800 ms, over 200 tasks; adjusted p below 0.0001).",
 		},
 		"still running": {
 			new: strong, edit: func(m *ledger.Manifest) { m.Status = "running" }, want: stat.Inconclusive,
@@ -111,7 +111,7 @@ func TestVerdicts(t *testing.T) {
 			b := NewBuilder(strong.manifest(), m, []Names{{"strong", c.new.candidate}}, c.rules)
 			strong.each(b.AddBaseline)
 			c.new.each(b.AddNew)
-			got := b.Comparison()
+			got := finished(b)
 			require.Equal(t, c.want, got.Verdict, got.Headline)
 			require.Equal(t, c.want, got.Pairs[0].Verdict)
 			require.True(t, strings.HasPrefix(got.Headline, c.headline), got.Headline)

@@ -2,20 +2,21 @@ package stat
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
 // Holm adjusts p-values of a family of tests, in the order given: rejecting where
 // the adjusted value is at most α keeps the chance of any false rejection in the
-// family at α, however the tests depend on each other. ok is false when a value
-// is not within [0, 1].
+// family at α, however the tests depend on each other. A value that is not within
+// [0, 1] is an error, which names it.
 //
 // S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure",
 // Scandinavian Journal of Statistics 6 (1979) 65–70.
-func Holm(p []float64) (adjusted []float64, ok bool) {
-	order, ok := ascending(p)
-	if !ok {
-		return nil, false
+func Holm(p []float64) (adjusted []float64, err error) {
+	order, err := ascending(p)
+	if err != nil {
+		return nil, fmt.Errorf("adjust by Holm: %w", err)
 	}
 	adjusted = make([]float64, len(p))
 	reached := 0.0
@@ -23,42 +24,42 @@ func Holm(p []float64) (adjusted []float64, ok bool) {
 		reached = max(reached, min(1, p[i]*float64(len(p)-rank)))
 		adjusted[i] = reached
 	}
-	return adjusted, true
+	return adjusted, nil
 }
 
 // BenjaminiHochberg adjusts p-values of a family of tests, in the order given:
 // rejecting where the adjusted value is at most q keeps the expected share of
 // false ones among the rejections at q, for tests that are independent or
-// positively dependent. ok is false as for Holm.
+// positively dependent. It refuses what Holm refuses.
 //
 // Y. Benjamini and Y. Hochberg, "Controlling the False Discovery Rate", Journal
 // of the Royal Statistical Society B 57 (1995) 289–300; positive dependence:
 // Benjamini and Yekutieli, Annals of Statistics 29 (2001) 1165–1188.
-func BenjaminiHochberg(p []float64) (adjusted []float64, ok bool) {
-	order, ok := ascending(p)
-	if !ok {
-		return nil, false
+func BenjaminiHochberg(p []float64) (adjusted []float64, err error) {
+	order, err := ascending(p)
+	if err != nil {
+		return nil, fmt.Errorf("adjust by Benjamini and Hochberg: %w", err)
 	}
 	adjusted = make([]float64, len(p))
 	reached := 1.0
 	for rank, i := range slices.Backward(order) {
-		reached = min(reached, p[i]*float64(len(p))/float64(rank+1))
+		reached = min(reached, max(p[i], p[i]*float64(len(p))/float64(rank+1))) // rounding makes no p smaller
 		adjusted[i] = reached
 	}
-	return adjusted, true
+	return adjusted, nil
 }
 
 // ascending is the order of p from small to large, ties as they came.
-func ascending(p []float64) (order []int, ok bool) {
+func ascending(p []float64) (order []int, err error) {
 	order = make([]int, len(p))
 	for i, v := range p {
 		if !probability(v) {
-			return nil, false
+			return nil, fmt.Errorf("p-value %d of %d is %v; a p-value is a number from 0 to 1", i+1, len(p), v)
 		}
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
-	return order, true
+	return order, nil
 }
 
 // Rejects says that a p-value, adjusted or not, is at most alpha. Values apart by

@@ -34,7 +34,7 @@ func flipWhole(weights []int, plus int) float64 {
 	for _, s := range sums {
 		p += s
 	}
-	return 2 * p // the other tail mirrors this one
+	return min(1, 2*p) // the other tail mirrors this one; together they may be all there is, and rounding a little more
 }
 
 // flipCount counts, among all signs of weights from the i-th on, those that bring

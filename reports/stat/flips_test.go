@@ -100,7 +100,7 @@ func TestPairedPermutationRandom(t *testing.T) {
 	}
 }
 
-// However sure, a p-value from random draws counts the observed one; and the seed
+// Where all differences are equal, the bound of P is the exact p-value; and the seed
 // is the same whatever the order, although sums of 0.1, 0.2 and 0.3 are not.
 func TestPairedPermutationRandomEdges(t *testing.T) {
 	var list []stat.Observation
@@ -110,7 +110,9 @@ func TestPairedPermutationRandomEdges(t *testing.T) {
 		}
 	}
 	p, _ := stat.PairedPermutation(list)
-	require.Equal(t, stat.Permutation{P: 1e-4, Clusters: 40}, p)
+	require.InEpsilon(t, math.Ldexp(1, -39), p.P, 1e-3, "the bound of two of 2^40 patterns is exact")
+	p.P = 0
+	require.Equal(t, stat.Permutation{Clusters: 40}, p)
 	for i := range list {
 		list[i].Value *= float64(i/3%7 - 3)
 	}
@@ -118,6 +120,33 @@ func TestPairedPermutationRandomEdges(t *testing.T) {
 	slices.Reverse(list)
 	q, _ := stat.PairedPermutation(list)
 	require.Equal(t, p, q)
+}
+
+// Below 1/10,000 a drawn P is a bound: above the exact p-value of the same values made
+// whole, and near enough to it to be significant among 10,000 tests.
+func TestPairedPermutationBound(t *testing.T) {
+	rng, bounds := rand.New(rand.NewPCG(6, 6)), 0
+	for range 60 {
+		var whole, parts []stat.Observation
+		n, shift, heavy := 30+rng.IntN(60), 2+rng.IntN(8), rng.IntN(4)
+		for i := range n {
+			v := rng.IntN(21) - 10 + shift
+			if i < heavy {
+				v *= 10
+			}
+			whole = append(whole, stat.Observation{Cluster: strconv.Itoa(i), Value: float64(v)})
+			parts = append(parts, stat.Observation{Cluster: strconv.Itoa(i), Value: float64(v) / 1024.5})
+		}
+		exact, _ := stat.PairedPermutation(whole)
+		drawn, ok := stat.PairedPermutation(parts)
+		require.True(t, ok && exact.Exact && !drawn.Exact)
+		if drawn.P < 1e-4 {
+			bounds++
+			require.GreaterOrEqual(t, drawn.P, exact.P)
+			require.Less(t, drawn.P, 30*exact.P)
+		}
+	}
+	require.Greater(t, bounds, 20)
 }
 
 func TestPairedPermutationEdges(t *testing.T) {

@@ -16,7 +16,7 @@ func (m Mean) P(null float64) (p float64, ok bool) {
 	if m.Clusters < 2 || !(m.SE > 0) || math.IsNaN(t) {
 		return 0, false
 	}
-	return 2 * tShare(-math.Abs(t), float64(m.Clusters-1)), true
+	return min(1, 2*tShare(-math.Abs(t), float64(m.Clusters-1))), true
 }
 
 // tShare is the probability below t of Student's t distribution.
