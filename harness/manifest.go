@@ -67,7 +67,7 @@ func statusWith(o ledger.Outcomes) string {
 func manifestTask(s *goldens.Suite, t goldens.Task) ledger.ManifestTask {
 	parts := s.TaskParts(t)
 	return ledger.ManifestTask{
-		ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: bounded(t.Request, 400), Scripted: t.Scripted, Digest: s.TaskDigest(t),
+		ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: bounded(t.Request, 400), Scripted: t.Scripted, Session: t.Session, Digest: s.TaskDigest(t),
 		RequestDigest: parts.Request, WorldDigest: parts.World, ToolsDigest: parts.Tools, ChecksDigest: parts.Checks,
 	}
 }

@@ -16,6 +16,11 @@ func TestManifestTaskHasItsParts(t *testing.T) {
 	require.Equal(t, []string{parts.Request, parts.World, parts.Tools, parts.Checks}, []string{was.RequestDigest, was.WorldDigest, was.ToolsDigest, was.ChecksDigest})
 	require.NotEqual(t, was.WorldDigest, was.ToolsDigest)
 
+	require.Empty(t, was.Session)
+	task.Session = "trip"
+	require.Equal(t, "trip", manifestTask(s, task).Session, "tasks of a session are judged as one cluster")
+	task.Session = ""
+
 	task.Expect = []goldens.Expect{{Status: "answered"}}
 	is := manifestTask(s, task)
 	require.NotEqual(t, was.Digest, is.Digest)

@@ -29,6 +29,8 @@ type Builder struct {
 	words map[string]string
 	own   []ownCriterion
 	fails clusters
+	// sessions are those of the tasks that are part of one.
+	sessions map[string]string
 	// orphans are turns and tool calls that belong to no episode.
 	orphans int
 	// past are the figures of earlier runs; pastNote says what is not among them.
@@ -42,7 +44,7 @@ func NewBuilder(m ledger.Manifest) *Builder {
 	b := &Builder{
 		r:  Report{Format: 1, Run: m, Candidates: []Candidate{}, Groups: []Group{}, Tasks: []Task{}, Episodes: []Episode{}, Clusters: []Cluster{}, Notes: []string{}},
 		by: map[string]*account{}, words: map[string]string{}, own: ownCriteria(m.Acceptance.Criteria),
-		fails: clusters{at: map[failure.Cause]*cluster{}},
+		fails: clusters{at: map[failure.Cause]*cluster{}}, sessions: sessionsOf(m),
 	}
 	for _, c := range m.Candidates {
 		if b.by[c.Name] == nil {
@@ -75,10 +77,11 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	if a == nil {
 		a = b.candidate(manifestCandidate(row.Key))
 	}
-	a.pool.add(&e, rows, b.r.Run.Acceptance.MaxSteps)
+	cluster := b.word(clusterOf(b.sessions, e.Task))
+	a.pool.add(cluster, &e, rows, b.r.Run.Acceptance.MaxSteps)
 	a.meter.add(&e, rows)
 	if e.Excluded == "" {
-		a.addOwn(&rows)
+		a.addOwn(cluster, &rows)
 	}
 	b.r.Episodes = append(b.r.Episodes, e)
 	if b.shelf.place(b.r.Episodes, len(rows.Turns)) {

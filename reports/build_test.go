@@ -72,31 +72,41 @@ func passing(t *testing.T) *world {
 	return w
 }
 
-// Bounds by hand: k = n passes 95 % from n = 73 on (n/(n+3.8415) ≥ 0.95).
+// Bounds by hand: n tasks without a failure pass 95 % from n = 72 on (0.025^(1/n) ≥
+// 0.95), however many turns they have.
 func TestValidJSON(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		good, bad int // one-turn episodes
+		good, bad int // tasks of one episode
+		turns     int
 		want      Verdict
 		note      string
 	}{
-		{"no turns", 0, 0, Inconclusive, "No turns: nothing to judge, which never passes"},
-		{"one of one", 1, 0, Inconclusive, "72 more turns would make this a pass"},
-		{"72 without a failure are too few", 72, 0, Inconclusive, "1 more turn would make this a pass"},
-		{"73 without a failure are enough", 73, 0, Pass, ""},
-		{"exactly the threshold", 95, 5, Inconclusive, "equals the threshold"},
-		{"clearly below", 50, 50, Fail, ""},
-		{"all invalid", 0, 10, Fail, ""},
-		{"one invalid of two", 1, 1, Fail, ""},
+		{"no turns", 0, 0, 1, Inconclusive, "No turns: nothing to judge, which never passes"},
+		{"one of one", 1, 0, 1, Inconclusive, "Too few tasks: 1 cannot establish 95%, however many turns they have. If the rate stays the same, 71 more tasks would make this a pass."},
+		{"71 without a failure are too few", 71, 0, 1, Inconclusive, "Too few tasks: 71 cannot establish 95%, however many turns they have. If the rate stays the same, 1 more task would make this a pass."},
+		{"72 without a failure are enough", 72, 0, 1, Pass, ""},
+		{"turns replace no tasks", 50, 0, 15, Inconclusive, "Too few tasks: 50 cannot establish 95%, however many turns they have. If the rate stays the same, 22 more tasks (330 turns) would make this a pass. All 750 turns agree, so they weigh as their 50 tasks."},
+		{"enough tasks for any, but not for these", 97, 2, 1, Inconclusive, "If the rate stays the same, 108 more tasks would make this a pass."},
+		{"exactly the threshold", 95, 5, 1, Inconclusive, "equals the threshold"},
+		{"clearly below", 50, 50, 1, Fail, ""},
+		{"a fail needs fewer", 0, 2, 10, Fail, "All 20 turns agree, so they weigh as their 2 tasks."},
+		{"one task is any share", 0, 1, 100, Inconclusive, "If the rate stays the same, 1 more task (100 turns) would make this a fail."},
+		{"turns of a task go the same way", 60, 30, 5, Fail, "Design effect 5.04 (450 turns of 90 tasks)."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld("a")
-			w.add(c.good, "t", false, 1, nil)
-			w.add(c.bad, "t", false, 1, invalid)
+			for i := range c.good + c.bad {
+				edit := invalid
+				if i < c.good {
+					edit = nil
+				}
+				w.add(1, fmt.Sprint(i), false, c.turns, edit)
+			}
 			got := w.criterion(t, "valid_json")
 			require.Equal(t, c.want, got.Verdict, "%+v", got)
 			require.Contains(t, got.Note, c.note)
-			require.Equal(t, c.good+c.bad, got.N)
+			require.Equal(t, c.turns*(c.good+c.bad), got.N)
 			if c.good+c.bad == 0 {
 				require.Nil(t, got.Value)
 				require.Nil(t, got.Interval)
@@ -118,7 +128,7 @@ func TestValidJSONLeavesOutAndSaysSo(t *testing.T) {
 	got := w.criterion(t, "valid_json")
 	require.Equal(t, 2, got.N)
 	require.Equal(t, 0.5, *got.Value)
-	require.Equal(t, "1 turn cut off by the token cap, counted invalid; 1 turn without a reply left out; 2 episodes without a result left out.", got.Note)
+	require.Equal(t, "If the rate stays the same, 1 more task (2 turns) would make this a fail. 1 turn cut off by the token cap, counted invalid; 1 turn without a reply left out; 2 episodes without a result left out.", got.Note)
 	r := Build(w.m, w.rows)
 	m := r.Candidates[0].Metrics
 	require.Equal(t, []int{1, 1, 1, 1, 2}, []int{m.InfraErrors, m.Interrupted, m.Truncated, m.ErrorTurns, m.Success.N})
@@ -185,7 +195,7 @@ func TestSteps(t *testing.T) {
 	w.m.Acceptance.MinWithin = 0.9
 	within = w.criterion(t, "within_steps")
 	require.Equal(t, Inconclusive, within.Verdict, "19 of 20 could be fewer than 90%%")
-	require.Equal(t, "If the rate stays the same, 119 more solved episodes would make this a pass.", within.Note)
+	require.Equal(t, "Too few tasks: 20 cannot establish 90%, however many solved episodes they have. If the rate stays the same, 122 more tasks would make this a pass.", within.Note)
 
 	slow := newWorld("a")
 	for i := range 10 {
@@ -232,9 +242,9 @@ func TestSolved(t *testing.T) {
 		note         string
 	}{
 		{"nothing ran", 0, 0, 0, 1, Inconclusive, "No episodes: nothing to judge, which never passes."},
-		{"15 perfect tasks are too few", 0, 15, 0, 1, Inconclusive, "If the rate stays the same, 1 more task would make this a pass."},
-		{"16 are enough", 0, 16, 0, 1, Pass, ""},
-		{"trials", 0, 3, 0, 3, Inconclusive, "If the rate stays the same, 3 more tasks (7 more episodes) would make this a pass."},
+		{"16 perfect tasks are too few", 0, 16, 0, 1, Inconclusive, "Too few tasks: 16 cannot establish 80%, however many episodes they have. If the rate stays the same, 1 more task would make this a pass."},
+		{"17 are enough", 0, 17, 0, 1, Pass, ""},
+		{"trials", 0, 3, 0, 3, Inconclusive, "Too few tasks: 3 cannot establish 80%, however many episodes they have. If the rate stays the same, 14 more tasks (42 episodes) would make this a pass. All 9 episodes agree, so they weigh as their 3 tasks."},
 		{"10 of 80", 0, 10, 70, 1, Fail, ""},
 		{"nothing solved", 0, 0, 1, 1, Fail, "No task was solved."},
 		{"nothing solved, whatever the threshold", 0.01, 0, 3, 1, Fail, "No task was solved."},
@@ -264,7 +274,7 @@ func TestFewSolvedTasksReject(t *testing.T) {
 	}
 	r := Build(w.m, w.rows)
 	require.Equal(t, "Rejected: the candidate fails", r.Headline)
-	require.Equal(t, "fails on tasks solved 12.5% (6.9–21.5%), needs ≥ 80%.", r.Candidates[0].Sentence)
+	require.Equal(t, "fails on tasks solved 12.5% (6.2–21.8%), needs ≥ 80%.", r.Candidates[0].Sentence)
 
 	w.m.Acceptance.MinSolved = ledger.Off
 	r = Build(w.m, w.rows)
@@ -272,7 +282,7 @@ func TestFewSolvedTasksReject(t *testing.T) {
 	require.Equal(t, "meets all 3 criteria (success not judged).", r.Candidates[0].Sentence)
 	var text strings.Builder
 	require.NoError(t, Summary(&text, r, 0))
-	require.Regexp(t, `tasks solved +12.5% +6.9–21.5% +80 +– +not judged`, text.String())
+	require.Regexp(t, `tasks solved +12.5% +6.2–21.8% +80 +– +not judged`, text.String())
 }
 
 // That nothing was solved is a fail unless what is missing could lift it.
@@ -351,14 +361,14 @@ func TestPooledFailureRejects(t *testing.T) {
 	w := newWorld("a", "b")
 	w.m.Candidates[1].Model = w.m.Candidates[0].Model
 	half := func(n int) {
-		w.add(n, "t", true, 1, nil)
-		w.add(2, "t", true, 1, invalid)
+		tasks(w, n, nil)
+		tasks(w, 3, invalid)
 	}
-	half(12)
+	half(18)
 	w.m.Candidates[0], w.m.Candidates[1] = w.m.Candidates[1], w.m.Candidates[0]
-	half(12)
+	half(18)
 	r := Build(w.m, w.rows)
-	// 12 of 14 leaves 95 % inside its interval, 24 of 28 does not.
+	// 18 of 21 leaves 95 % inside its interval, 36 of 42 does not.
 	require.Equal(t, []Verdict{Inconclusive, Inconclusive}, []Verdict{r.Candidates[0].Verdict, r.Candidates[1].Verdict})
 	require.Equal(t, Fail, r.Groups[0].Verdict)
 	require.Equal(t, Fail, r.Verdict)

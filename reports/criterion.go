@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/expr"
@@ -27,7 +26,10 @@ type Criterion struct {
 	// Interval is at Confidence, null when it cannot be had.
 	Interval   *stat.Interval `json:"interval"`
 	Confidence float64        `json:"confidence"`
-	Threshold  float64        `json:"threshold"`
+	// DesignEffect of a share is how many times its variance is that of N independent
+	// observations; null where all are so or none, and of a single task.
+	DesignEffect *float64 `json:"design_effect"`
+	Threshold    float64  `json:"threshold"`
 	// AtLeast says that values from the threshold up are good; otherwise values
 	// up to it are.
 	AtLeast bool `json:"at_least"`
@@ -65,15 +67,14 @@ func (p *pool) criteria(a ledger.Acceptance, agent string) []Criterion {
 
 	solved := base
 	solved.Name, solved.Title, solved.Unit = "solved", "Tasks solved", "episodes"
-	solved.share(p.solved, p.scored, max(0, float64(a.MinSolved)))
-	if a.MinSolved != ledger.Off {
-		solved.solvedNote(p)
+	solved.share(p.by.share(solvedOf), max(0, float64(a.MinSolved)))
+	if a.MinSolved != ledger.Off && p.scored > 0 && p.solved == 0 {
+		solved.Verdict, solved.Note = Fail, "No task was solved."
 	}
 
 	valid := base
 	valid.Name, valid.Title, valid.Unit = "valid_json", validTitle(contractual(agent)), "turns"
-	valid.share(p.valid, p.judged, a.MinValid)
-	valid.moreNote(valid.Unit)
+	valid.share(p.by.share(validOf), a.MinValid)
 	valid.note(p.turnNote())
 	valid.explain(validNote(agent))
 
@@ -96,28 +97,9 @@ func (p *pool) criteria(a ledger.Acceptance, agent string) []Criterion {
 
 	within := base
 	within.Name, within.Title, within.Unit = "within_steps", "Solved within "+number(a.MaxSteps)+" steps", "solved episodes"
-	within.share(p.within, len(p.steps), a.MinWithin)
-	within.moreNote(within.Unit)
+	within.share(p.by.share(withinOf), a.MinWithin)
 	within.stopNote(p)
 	return []Criterion{solved, valid, clarifies, mean, within}
-}
-
-// solvedNote fails a pool that solved nothing, whatever the interval, and says how
-// many more tasks would settle an inconclusive criterion.
-func (c *Criterion) solvedNote(p *pool) {
-	if p.scored > 0 && p.solved == 0 {
-		c.Verdict = Fail
-		c.note("No task was solved.")
-		return
-	}
-	more := c.missing()
-	switch tasks := len(p.tasks); {
-	case more == 0 || tasks == p.scored:
-		c.moreNote("tasks")
-	default: // several trials of a task
-		of := (more*tasks + p.scored - 1) / p.scored
-		c.note(fmt.Sprintf("If the rate stays the same, %s (%s) would make this a %s.", plural(of, "more task"), plural(more, "more episode"), c.heading()))
-	}
 }
 
 // stopNote says which solved episodes do not count here.
@@ -125,60 +107,6 @@ func (c *Criterion) stopNote(p *pool) {
 	if p.stops > 0 {
 		c.note(plural(p.stops, "solved episode") + " excluded: the task expects a stop.")
 	}
-}
-
-// share fills in and decides a criterion about k of n. With a threshold of 0 the
-// share is reported and not judged.
-func (c *Criterion) share(k, n int, threshold float64) {
-	c.Kind, c.N, c.Threshold, c.AtLeast = kindShare, n, threshold, true
-	c.Test = fmt.Sprintf("Wilson score interval, two-sided %s", percent(c.Confidence))
-	if n > 0 {
-		v := float64(k) / float64(n)
-		c.Value = &v
-	}
-	if iv, ok := stat.Wilson(k, n, c.Confidence); ok {
-		c.Interval = &iv
-	}
-	switch {
-	case threshold == 0:
-		c.Verdict = NotJudged
-	case n == 0:
-		c.noData()
-	default:
-		c.decide()
-	}
-}
-
-// missing is how many more observations at the same rate would settle an inconclusive
-// share; 0 where no number would, or none is needed.
-func (c *Criterion) missing() int {
-	if c.Verdict != Inconclusive || c.Value == nil {
-		return 0
-	}
-	need, _ := stat.WilsonSize(*c.Value, c.Threshold, c.Confidence)
-	return max(0, need-c.N)
-}
-
-// moreNote says what would settle an inconclusive share of things of the given name.
-func (c *Criterion) moreNote(things string) {
-	more := c.missing()
-	switch {
-	case c.Verdict != Inconclusive || c.Value == nil:
-	case more > 0:
-		c.note(fmt.Sprintf("If the rate stays the same, %s more %s would make this a %s.", thousands(int64(more)), singular(more, things), c.heading()))
-	case c.Threshold >= 1:
-		c.note("No number of " + things + " can establish a threshold of 100%; choose a lower one.")
-	default:
-		c.note("The estimate equals the threshold: more " + things + " alone will not settle it.")
-	}
-}
-
-// singular drops the plural's s where n is 1.
-func singular(n int, things string) string {
-	if n == 1 {
-		return strings.TrimSuffix(things, "s")
-	}
-	return things
 }
 
 // mean fills in and decides a criterion about a mean, clustered by task.

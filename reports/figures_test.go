@@ -16,16 +16,23 @@ func some(name string, edit func(*Candidate)) Candidate {
 	return c
 }
 
+// kOf is a share of k in n, all of one task.
+func kOf(k, n int) Share {
+	return newShare([]stat.Cluster{{Num: float64(k), Den: float64(n)}}, 0.95)
+}
+
 func TestTitles(t *testing.T) {
 	valid := func(v Verdict) func(*Candidate) {
 		return func(c *Candidate) { c.Criteria = []Criterion{{Name: "valid_json", Verdict: v}} }
 	}
 	steps := func(counts ...stat.Count) func(*Candidate) { return func(c *Candidate) { c.Steps = counts } }
 	cost := func(k, n int, nano float64) func(*Candidate) {
-		return func(c *Candidate) { c.Success, c.CostPerSolved = share(k, n, 0.95), &nano }
+		return func(c *Candidate) {
+			c.Success, c.CostPerSolved = kOf(k, n), &nano
+		}
 	}
 	rate := func(thrash, stall int) func(*Candidate) {
-		return func(c *Candidate) { c.Thrash, c.Stall = share(thrash, 10, 0.95), share(stall, 10, 0.95) }
+		return func(c *Candidate) { c.Thrash, c.Stall = kOf(thrash, 10), kOf(stall, 10) }
 	}
 	took := func(us float64) func(*Candidate) {
 		return func(c *Candidate) { c.Latency = &Spread{us, us, us, us, us} }

@@ -22,9 +22,7 @@ type meter struct {
 	// Of scored ones: their cost, durations of their judged turns in µs, the rest.
 	scoredCost         sum
 	latencies, ttfts   []float64
-	repaired           int
 	violations, served counts
-	thrash, stall      int
 	forecasts          []stat.Forecast
 	worker             worker
 }
@@ -54,12 +52,6 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 	}
 	m.scoredCost.add(row.CostNanoUSD)
 	m.worker.add(&rows)
-	if row.ThrashEvents > 0 {
-		m.thrash++
-	}
-	if row.StallEvents > 0 {
-		m.stall++
-	}
 	if c := lastConfidence(rows.Turns); c != nil {
 		m.forecasts = append(m.forecasts, stat.Forecast{P: *c, Came: e.Solved})
 	}
@@ -69,9 +61,6 @@ func (m *meter) addTurn(t *ledger.Turn) {
 	m.latencies = append(m.latencies, float64(t.DurationUs))
 	if t.TTFTUs != nil {
 		m.ttfts = append(m.ttfts, float64(*t.TTFTUs))
-	}
-	if t.Repaired {
-		m.repaired++
 	}
 	for _, v := range t.Violations {
 		m.violations.add(v)
@@ -87,10 +76,10 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 	r := Metrics{
 		Episodes: p.episodes, InfraErrors: p.ended.InfraErrors, HarnessErrors: p.ended.HarnessErrors, BudgetStops: p.ended.BudgetStops,
 		Interrupted: p.interrupted, Unfinished: p.ended.Unfinished - p.interrupted,
-		Success: share(p.solved, p.scored, confidence),
+		Success: newShare(p.by.share(solvedOf), confidence),
 		Turns:   p.judged, ErrorTurns: p.errors, Truncated: p.truncated,
-		Repaired: share(m.repaired, p.judged, confidence),
-		Thrash:   share(m.thrash, p.scored, confidence), Stall: share(m.stall, p.scored, confidence),
+		Repaired: newShare(p.by.share(repairedOf), confidence),
+		Thrash:   newShare(p.by.share(thrashOf), confidence), Stall: newShare(p.by.share(stallOf), confidence),
 		CostKnown: m.cost.n, Unpriced: m.unpriced, Cost: m.cost.value(),
 		TokensIn: m.in.value(), TokensOut: m.out.value(), TokensReasoning: m.reasoning.value(),
 		TokensCacheRead: m.read.value(), TokensCacheWrite: m.write.value(),
@@ -171,16 +160,4 @@ func lastConfidence(turns []ledger.Turn) *float64 {
 		}
 	}
 	return nil
-}
-
-func share(k, n int, confidence float64) Share {
-	s := Share{K: k, N: n}
-	if n > 0 {
-		v := float64(k) / float64(n)
-		s.Value = &v
-	}
-	if iv, ok := stat.Wilson(k, n, confidence); ok {
-		s.Interval = &iv
-	}
-	return s
 }

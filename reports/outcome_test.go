@@ -228,7 +228,7 @@ func TestRunCutShortIsNeverAccepted(t *testing.T) {
 			require.Equal(t, Inconclusive, r.Verdict)
 			require.NotContains(t, r.Headline, "Accepted")
 			tasks(w, 1, invalid)
-			w.add(90, "bad", false, 1, invalid)
+			tasks(w, 90, invalid)
 			require.Equal(t, Fail, Build(w.m, w.rows).Verdict, "what fails, fails")
 		})
 	}

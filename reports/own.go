@@ -48,11 +48,11 @@ func tallies(own []ownCriterion) []*expr.Tally {
 	return out
 }
 
-// addOwn counts a scored episode.
-func (acc *account) addOwn(rows *ledger.EpisodeRows) {
+// addOwn counts a scored episode of a cluster.
+func (acc *account) addOwn(cluster string, rows *ledger.EpisodeRows) {
 	for _, t := range acc.tallies {
 		if t != nil {
-			t.Add(rows)
+			t.Add(rows, cluster)
 		}
 	}
 }
@@ -125,6 +125,9 @@ func (o *ownCriterion) judge(t *expr.Tally, a ledger.Acceptance) Criterion {
 	default:
 		c.Value = &e.Value
 		c.decideOwn(o.expr, &e)
+		if c.Kind == kindShare {
+			c.shareNotes(e.Clusters)
+		}
 		c.absent(&e, o.expr.Form, a.MaxInfra)
 	}
 	return c
@@ -135,10 +138,7 @@ func (c *Criterion) measure(x *expr.Criterion, e *expr.Evidence) {
 	level := percent(c.Confidence)
 	switch x.Form {
 	case expr.Share:
-		c.Kind, c.Test = kindShare, fmt.Sprintf("Wilson score interval, two-sided %s", level)
-		if iv, ok := stat.Wilson(e.Yes, e.Known, c.Confidence); ok {
-			c.Interval = &iv
-		}
+		c.measureShare(e.Clusters)
 	case expr.Ratio:
 		c.Kind, c.Test = kindMean, fmt.Sprintf("t interval of the %s, clustered by task, two-sided %s", x.Name, level)
 		if x.Name == "rate" {

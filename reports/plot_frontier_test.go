@@ -16,7 +16,7 @@ func TestFrontier(t *testing.T) {
 	for range 500 {
 		r := Report{}
 		for range rng.IntN(9) {
-			c := Candidate{Metrics: Metrics{Success: share(1+rng.IntN(4), 5, 0.95), CostPerSolved: new(float64(rng.IntN(4)))}}
+			c := Candidate{Metrics: Metrics{Success: kOf(1+rng.IntN(4), 5), CostPerSolved: new(float64(rng.IntN(4)))}}
 			if rng.IntN(5) == 0 {
 				c.CostPerSolved = nil
 			}

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"maps"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -16,17 +15,17 @@ type pool struct {
 	// ended counts the others by kind; interrupted of the Unfinished have a row.
 	ended       ledger.Outcomes
 	interrupted int
-	// tasks are those of scored episodes.
-	tasks map[string]bool
-	// judged turns are decisions with a reply; valid of them kept the strategy's
-	// protocol, truncated hit the token cap, errors had no reply.
-	judged, valid, truncated, errors int
+	// by are the counts of scored episodes by cluster.
+	by taskCounts
+	// judged turns are decisions with a reply; truncated of them hit the token cap.
+	// errors had no reply.
+	judged, truncated, errors int
 	// steps and clarifies have one observation for each solved episode that counts
 	// there. stops are the expected stops, which do not; questions are the solved
 	// episodes whose expected outcome is a question, which count in steps alone.
-	steps, clarifies         []stat.Observation
-	stepSum                  int64
-	within, stops, questions int
+	steps, clarifies []stat.Observation
+	stepSum          int64
+	stops, questions int
 }
 
 // outcomes counts all planned episodes.
@@ -36,7 +35,8 @@ func (p *pool) outcomes() ledger.Outcomes {
 	return o
 }
 
-func (p *pool) add(e *Episode, rows ledger.EpisodeRows, maxSteps float64) {
+// add counts an episode of a cluster: its task, or the session that the task is part of.
+func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps float64) {
 	p.episodes++
 	switch e.Excluded {
 	case ledger.LostToInfra:
@@ -50,20 +50,21 @@ func (p *pool) add(e *Episode, rows ledger.EpisodeRows, maxSteps float64) {
 		p.interrupted++
 	default:
 		p.scored++
-		if p.tasks == nil {
-			p.tasks = map[string]bool{}
-		}
-		p.tasks[e.Task] = true
+		c := p.by.of(cluster)
+		c.scored++
+		c.thrash += one(rows.Episode.ThrashEvents > 0)
+		c.stall += one(rows.Episode.StallEvents > 0)
 		for i := range rows.Turns {
-			p.addTurn(&rows.Turns[i])
+			p.addTurn(&rows.Turns[i], c)
 		}
 		if e.Solved {
-			p.addSolved(e, &rows.Episode, maxSteps)
+			c.solved++
+			p.addSolved(cluster, e, &rows.Episode, maxSteps)
 		}
 	}
 }
 
-func (p *pool) addTurn(t *ledger.Turn) {
+func (p *pool) addTurn(t *ledger.Turn, c *counted) {
 	if t.Decides() && t.ErrorKind != "" {
 		p.errors++
 	}
@@ -71,48 +72,47 @@ func (p *pool) addTurn(t *ledger.Turn) {
 		return
 	}
 	p.judged++
+	c.judged++
+	c.repaired += one(t.Repaired)
 	switch {
 	case t.Truncated():
 		p.truncated++
 	case t.ContractValid:
-		p.valid++
+		c.valid++
 	}
 }
 
-func (p *pool) addSolved(e *Episode, row *ledger.Episode, maxSteps float64) {
+func (p *pool) addSolved(cluster string, e *Episode, row *ledger.Episode, maxSteps float64) {
 	p.solved++
 	if !row.CountsSteps() {
 		p.stops++
 		return
 	}
-	p.steps = append(p.steps, stat.Observation{Cluster: e.Task, Value: float64(e.Steps)})
+	p.steps = append(p.steps, stat.Observation{Cluster: cluster, Value: float64(e.Steps)})
 	p.stepSum += int64(e.Steps)
-	if float64(e.Steps) <= maxSteps {
-		p.within++
-	}
+	c := p.by.of(cluster)
+	c.stepped++
+	c.within += one(float64(e.Steps) <= maxSteps)
 	if !row.CountsClarifies() {
 		p.questions++
 		return
 	}
-	p.clarifies = append(p.clarifies, stat.Observation{Cluster: e.Task, Value: float64(row.Clarifies)})
+	p.clarifies = append(p.clarifies, stat.Observation{Cluster: cluster, Value: float64(row.Clarifies)})
 }
 
 // merge adds what another pool counted.
 func (p *pool) merge(q *pool) {
-	if p.tasks == nil {
-		p.tasks = map[string]bool{}
-	}
-	maps.Copy(p.tasks, q.tasks)
+	p.by.merge(q.by)
 	p.episodes, p.scored, p.solved = p.episodes+q.episodes, p.scored+q.scored, p.solved+q.solved
 	p.ended.InfraErrors += q.ended.InfraErrors
 	p.ended.HarnessErrors += q.ended.HarnessErrors
 	p.ended.BudgetStops += q.ended.BudgetStops
 	p.ended.Unfinished += q.ended.Unfinished
 	p.interrupted += q.interrupted
-	p.judged, p.valid, p.truncated, p.errors = p.judged+q.judged, p.valid+q.valid, p.truncated+q.truncated, p.errors+q.errors
+	p.judged, p.truncated, p.errors = p.judged+q.judged, p.truncated+q.truncated, p.errors+q.errors
 	p.steps, p.clarifies = append(p.steps, q.steps...), append(p.clarifies, q.clarifies...)
 	p.stepSum += q.stepSum
-	p.within, p.stops, p.questions = p.within+q.within, p.stops+q.stops, p.questions+q.questions
+	p.stops, p.questions = p.stops+q.stops, p.questions+q.questions
 }
 
 // turnNote says which turns were left out, and which of the invalid ones the

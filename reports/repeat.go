@@ -12,7 +12,7 @@ type Repeat struct {
 	K int `json:"k"`
 	// Value is the estimate, from 0 to 1.
 	Value float64 `json:"value"`
-	// Interval is null when all is of one task.
+	// Interval is that of stat.ShareInterval, each task with the same weight.
 	Interval *stat.Interval `json:"interval"`
 	// Tasks have K scored trials; the others are left out.
 	Tasks int `json:"tasks"`
@@ -28,17 +28,18 @@ func (r *Report) addPasses() {
 		for _, t := range r.Tasks {
 			tasks = append(tasks, stat.Trials{Passed: t.Cells[i].Solved, N: t.Cells[i].Scored})
 		}
-		r.Candidates[i].PassAt = r.pass(stat.MeanPassAt(tasks, r.Run.Trials))
-		r.Candidates[i].PassAll = r.pass(stat.MeanPassAll(tasks, r.Run.Trials))
+		r.Candidates[i].PassAt = r.pass(stat.PassesAt(tasks, r.Run.Trials))
+		r.Candidates[i].PassAll = r.pass(stat.PassesAll(tasks, r.Run.Trials))
 	}
 }
 
-func (r *Report) pass(m stat.Mean, ok bool) *Repeat {
+func (r *Report) pass(tasks []stat.Cluster) *Repeat {
+	m, ok := stat.ClusterRatio(tasks)
 	if !ok {
 		return nil
 	}
 	p := &Repeat{K: r.Run.Trials, Value: m.Value, Tasks: m.Clusters}
-	if iv, ok := m.ShareInterval(r.Run.Acceptance.Confidence); ok {
+	if iv, ok := stat.ShareInterval(tasks, r.Run.Acceptance.Confidence); ok {
 		p.Interval = &iv
 	}
 	return p

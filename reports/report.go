@@ -60,8 +60,11 @@ type Share struct {
 	N int `json:"n"`
 	// Value is K/N.
 	Value *float64 `json:"value"`
-	// Interval is the Wilson interval of the share, at the run's confidence.
+	// Interval is that of stat.ShareInterval, clustered by task, at the run's confidence.
 	Interval *stat.Interval `json:"interval"`
+	// DesignEffect is how many times the variance is that of N independent ones; null
+	// where all are so or none, and of a single task.
+	DesignEffect *float64 `json:"design_effect"`
 }
 
 // Tally is how often something named occurred.

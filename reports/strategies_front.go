@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -58,9 +59,10 @@ func (g *ring) trials(agents []string, task string) (trials []int) {
 // entrance gathers what an entrant's estimates are made of: one observation for each
 // trial of a task.
 type entrance struct {
-	episodes            int
-	success, cost, time []stat.Observation
-	unpriced            bool
+	episodes   int
+	success    map[string]stat.Cluster // by task
+	cost, time []stat.Observation
+	unpriced   bool
 }
 
 // add counts the attempts at a trial, of all candidates of the agent, as one.
@@ -79,32 +81,42 @@ func (s *entrance) add(task string, list []entry) {
 	}
 	n := float64(len(list))
 	s.episodes += len(list)
-	s.success = append(s.success, stat.Observation{Cluster: task, Value: solved / n})
+	if s.success == nil {
+		s.success = map[string]stat.Cluster{}
+	}
+	of := s.success[task]
+	s.success[task] = stat.Cluster{Num: of.Num + solved/n, Den: of.Den + 1}
 	s.cost = append(s.cost, stat.Observation{Cluster: task, Value: cost / n})
 	s.time = append(s.time, stat.Observation{Cluster: task, Value: time / n})
 }
 
 func (s *entrance) measure(e *Entrant) {
 	const confidence = 0.95
-	of := func(obs []stat.Observation, share bool) *Estimate {
+	of := func(obs []stat.Observation) *Estimate {
 		m, ok := stat.ClusterMean(obs)
 		if !ok {
 			return nil
 		}
 		estimate := &Estimate{Value: m.Value}
-		iv, ok := m.Interval(confidence)
-		if share {
-			iv, ok = m.ShareInterval(confidence)
-		}
-		if ok {
+		if iv, ok := m.Interval(confidence); ok {
 			iv.Low = max(0, iv.Low)
 			estimate.Interval = &iv
 		}
 		return estimate
 	}
-	e.Episodes, e.Success, e.Time = s.episodes, of(s.success, true), of(s.time, false)
+	e.Episodes, e.Time = s.episodes, of(s.time)
 	if !s.unpriced {
-		e.Cost = of(s.cost, false)
+		e.Cost = of(s.cost)
+	}
+	var solved []stat.Cluster
+	for _, task := range slices.Sorted(maps.Keys(s.success)) {
+		solved = append(solved, s.success[task])
+	}
+	if m, ok := stat.ClusterRatio(solved); ok {
+		e.Success = &Estimate{Value: m.Value}
+		if iv, ok := stat.ShareInterval(solved, confidence); ok {
+			e.Success.Interval = &iv
+		}
 	}
 }
 

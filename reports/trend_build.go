@@ -18,7 +18,7 @@ func (b *Builder) addTrend() {
 	runs := b.past[:len(b.past):len(b.past)]
 	for _, a := range b.order {
 		if p := &a.pool; whole(r.Run, a.ManifestCandidate) {
-			g := tracked{scored: p.scored, solved: p.solved, judged: p.judged, valid: p.valid, steps: p.stepSum, stepped: len(p.steps), cost: a.meter.scoredCost, latencies: a.meter.latencies}
+			g := tracked{by: p.by, steps: p.stepSum, cost: a.meter.scoredCost, latencies: a.meter.latencies}
 			runs = append(runs, g.run(r.Run, a.ManifestCandidate))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // the run's tasks. It is safe for concurrent use; the files are untrusted.
 func Figures(dir string, m ledger.Manifest) ([]trend.Run, error) {
 	var all []trend.Run
-	f := tracker{by: map[string]*tracked{}, lost: map[place]bool{}}
+	f := tracker{by: map[string]*tracked{}, lost: map[place]bool{}, sessions: sessionsOf(m)}
 	for _, c := range m.Candidates {
 		if f.by[c.Name] == nil && whole(m, c) {
 			f.by[c.Name] = &tracked{}
@@ -42,20 +42,21 @@ func whole(m ledger.Manifest, c ledger.ManifestCandidate) bool {
 
 // tracked adds up what is read of one candidate.
 type tracked struct {
-	scored, solved, judged, valid int
-	steps                         int64
-	stepped                       int // solved episodes whose steps count
-	cost                          sum
-	latencies                     []float64
+	by        taskCounts
+	steps     int64 // of solved episodes whose steps count
+	cost      sum
+	latencies []float64
 }
 
 // run sorts the latencies.
 func (g *tracked) run(m ledger.Manifest, c ledger.ManifestCandidate) trend.Run {
 	started, _ := time.Parse(time.RFC3339Nano, m.Started) // a run without a time is in no trend
+	solved, valid := newShare(g.by.share(solvedOf), trend.Confidence), newShare(g.by.share(validOf), trend.Confidence)
+	stepped := newShare(g.by.share(withinOf), trend.Confidence).N
 	r := trend.Run{
 		RunID: m.RunID, Started: started, Candidate: c.Name, Digest: c.Digest, SuiteDigest: m.SuiteDigest,
-		Solved: g.solved, Scored: g.scored, Valid: g.valid, Judged: g.judged,
-		Steps: quotient(&g.steps, g.stepped), CostNanoUSD: quotient(g.cost.value(), g.scored),
+		Solved: solved.K, Scored: solved.N, SolvedWithin: solved.Interval, Valid: valid.K, Judged: valid.N, ValidWithin: valid.Interval,
+		Steps: quotient(&g.steps, stepped), CostNanoUSD: quotient(g.cost.value(), solved.N),
 	}
 	if s := spread(g.latencies); s != nil {
 		r.LatencyUs = &s.P50
@@ -79,8 +80,9 @@ type place struct {
 
 // tracker holds the figures of a run's candidates as they are read.
 type tracker struct {
-	by   map[string]*tracked
-	lost map[place]bool // without a result
+	by       map[string]*tracked
+	lost     map[place]bool // without a result
+	sessions map[string]string
 }
 
 // read calls row for every row of a table, with the columns named.
@@ -128,12 +130,11 @@ func (f *tracker) episodes(dir string) error {
 				f.lost[place{textAt(&v[6], i), textAt(&v[0], i), int32(v[7].Numbers[i])}] = true
 				return
 			}
-			g.scored++
-			if row.Solved {
-				g.solved++
-			}
+			c := g.by.of(clusterOf(f.sessions, textAt(&v[6], i)))
+			c.scored++
+			c.solved += one(row.Solved)
 			if row.CountsSteps() {
-				g.stepped++
+				c.stepped++
 				g.steps += int64(v[4].Numbers[i])
 			}
 			cost := new(int64(v[5].Numbers[i]))
@@ -148,10 +149,7 @@ func (f *tracker) episodes(dir string) error {
 // turns reads those of scored episodes. What hit the token cap ended with "length",
 // so the violations, which are a list, need not be read.
 func (f *tracker) turns(dir string) error {
-	columns := []string{"candidate", "role", "error_kind", "finish_reason", "contract_valid", "duration_us"}
-	if len(f.lost) > 0 {
-		columns = append(columns, "task_id", "trial")
-	}
+	columns := []string{"candidate", "role", "error_kind", "finish_reason", "contract_valid", "duration_us", "task_id", "trial"}
 	return read(dir, "turns", columns, func(v []ledger.Vector) func(int) {
 		of := f.of(&v[0])
 		return func(i int) {
@@ -160,13 +158,12 @@ func (f *tracker) turns(dir string) error {
 			if g == nil || !row.Judged() {
 				return
 			}
-			if len(f.lost) > 0 && f.lost[place{textAt(&v[6], i), textAt(&v[0], i), int32(v[7].Numbers[i])}] {
+			if f.lost[place{textAt(&v[6], i), textAt(&v[0], i), int32(v[7].Numbers[i])}] {
 				return
 			}
-			g.judged++
-			if row.Valid() {
-				g.valid++
-			}
+			c := g.by.of(clusterOf(f.sessions, textAt(&v[6], i)))
+			c.judged++
+			c.valid += one(row.Valid())
 			g.latencies = append(g.latencies, v[5].Numbers[i])
 		}
 	})

@@ -78,6 +78,8 @@ func TestFiguresAreThoseOfTheReport(t *testing.T) {
 		require.Equal(t, c.Turns, f.Judged)
 		require.Equal(t, "valid_json", c.Criteria[1].Name)
 		require.InDelta(t, *c.Criteria[1].Value, float64(f.Valid)/float64(f.Judged), 1e-12)
+		require.Equal(t, c.Success.Interval, f.SolvedWithin, "one interval for a share")
+		require.Equal(t, c.Criteria[1].Interval, f.ValidWithin)
 		require.InDelta(t, *criterionNamed(t, c, "steps_per_solved").Value, *f.Steps, 1e-12)
 		require.InDelta(t, c.Latency.P50, *f.LatencyUs, 0)
 		sum := int64(0)

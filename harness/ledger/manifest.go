@@ -102,6 +102,8 @@ type ManifestTask struct {
 	Request string   `json:"request"`
 	// Scripted says that the task tests the harness with a scripted model.
 	Scripted bool `json:"scripted,omitempty"`
+	// Session names the conversation the task is part of; empty for a task of its own.
+	Session string `json:"session,omitempty"`
 	// Digest covers the whole task, with what is expected of it.
 	Digest string `json:"digest"`
 	// These cover parts of it, in 16 digits; runs of an older cupel lack them.

@@ -72,9 +72,9 @@ func tallied(t *testing.T, text string, n int) Evidence {
 	for i := range n {
 		rec := sampleEpisode(i)
 		if i < n/3 {
-			a.Add(&rec)
+			a.Add(&rec, rec.Episode.TaskID)
 		} else {
-			b.Add(&rec)
+			b.Add(&rec, rec.Episode.TaskID)
 		}
 	}
 	a.Merge(b)
@@ -146,9 +146,15 @@ func FuzzParseCriterion(f *testing.F) {
 			return
 		}
 		tally := c.NewTally()
-		tally.Add(&rec)
-		e := tally.Evidence()
-		require.LessOrEqual(t, e.Yes, e.Known)
+		tally.Add(&rec, "task")
+		if c.Form == Share {
+			yes, known := 0.0, 0.0
+			for _, s := range tally.Evidence().Clusters {
+				yes, known = yes+s.Num, known+s.Den
+			}
+			require.LessOrEqual(t, yes, known)
+			require.Equal(t, tally.Evidence().Known, int(known))
+		}
 	})
 }
 
@@ -163,6 +169,6 @@ func BenchmarkTally(b *testing.B) {
 	tally := c.NewTally()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		tally.Add(&recs[i%100])
+		tally.Add(&recs[i%100], recs[i%100].Episode.TaskID)
 	}
 }

@@ -266,7 +266,7 @@ func TestSolvedIsUnknownWithoutAResult(t *testing.T) {
 	require.NoError(t, err)
 	tally := c.NewTally()
 	for _, e := range rows.Episodes {
-		tally.Add(&ledger.EpisodeRows{Episode: e})
+		tally.Add(&ledger.EpisodeRows{Episode: e}, e.TaskID)
 	}
 	require.Equal(t, 3, tally.Evidence().Known)
 }

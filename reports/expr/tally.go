@@ -29,12 +29,10 @@ type Evidence struct {
 	// Known counts the rows that have a value, Missing those that should have one
 	// and do not. Episodes counts all that were added.
 	Known, Missing, Episodes int
-	// Yes of Known rows meet the condition of a Share.
-	Yes int
-	// Clusters are the sums of each task that had rows, in the order of their ids,
-	// for a Ratio.
+	// Clusters are the sums of each cluster that had rows, in the order of their names,
+	// for a Ratio and a Share: rows that meet its condition, of those where it is known.
 	Clusters []stat.Cluster
-	// Values of a Percentile, with the task as cluster, in no order.
+	// Values of a Percentile, in no order.
 	Values []stat.Observation
 	// Inexact says that a number was beyond 2^53 or not finite: there is no value then.
 	Inexact bool
@@ -49,8 +47,9 @@ func (c *Criterion) NewTally() *Tally {
 	}
 }
 
-// Add adds an episode. It keeps nothing of the rows but the task id.
-func (t *Tally) Add(rec *ledger.EpisodeRows) {
+// Add adds an episode of a cluster: its task, or what else it has in common with other
+// episodes. It keeps nothing of the rows.
+func (t *Tally) Add(rec *ledger.EpisodeRows, cluster string) {
 	t.episodes++
 	rows, vectors, ok := t.rows.Set(rec)
 	if !ok {
@@ -60,15 +59,15 @@ func (t *Tally) Add(rec *ledger.EpisodeRows) {
 	t.worker.batch = batch{rows: rows, columns: vectors}
 	for _, g := range t.worker.fold() { // one, or none
 		num, den := parts(t.of.left, g.cells)
-		if t.of.Form == Ratio {
-			s := t.clusters[rec.Episode.TaskID]
-			t.clusters[rec.Episode.TaskID] = stat.Cluster{Num: s.Num + num, Den: s.Den + den}
+		if t.of.Form == Ratio || t.of.Form == Share && den > 0 {
+			s := t.clusters[cluster]
+			t.clusters[cluster] = stat.Cluster{Num: s.Num + num, Den: s.Den + den}
 		}
 		for i := range g.cells {
 			c := &g.cells[i]
 			for _, part := range c.values {
 				for _, v := range part {
-					t.values = append(t.values, stat.Observation{Cluster: rec.Episode.TaskID, Value: v})
+					t.values = append(t.values, stat.Observation{Cluster: cluster, Value: v})
 				}
 			}
 			c.values = nil
@@ -118,11 +117,14 @@ func (t *Tally) Evidence() Evidence {
 		if n.kind == call && !seen[n.slot] {
 			seen[n.slot] = true
 			c := &t.whole[n.slot]
-			e.Known, e.Yes = max(e.Known, int(c.known)), max(e.Yes, int(c.yes))
+			e.Known = max(e.Known, int(c.known))
 			e.Missing += int(c.missing)
 		}
 		return true
 	})
+	for _, cluster := range slices.Sorted(maps.Keys(t.clusters)) {
+		e.Clusters = append(e.Clusters, t.clusters[cluster])
+	}
 	switch t.of.Form {
 	case Percentile:
 		e.Values = t.values
@@ -133,9 +135,7 @@ func (t *Tally) Evidence() Evidence {
 		e.Value, e.OK = quantile(values, t.of.Rank)
 	case Ratio:
 		var all stat.Cluster
-		for _, task := range slices.Sorted(maps.Keys(t.clusters)) {
-			s := t.clusters[task]
-			e.Clusters = append(e.Clusters, s)
+		for _, s := range e.Clusters {
 			all = stat.Cluster{Num: all.Num + s.Num, Den: all.Den + s.Den}
 		}
 		if e.OK = e.Known > 0 && all.Den > 0; e.OK {

@@ -26,8 +26,16 @@ import (
 // for all bounded values is conjectured, and held here in simulation. The quantile
 // is by saddlepoint, within 0.2 % of its distance from the ratio there.
 func LowerBound(clusters []Cluster, least, times, alpha float64) (bound float64, ok bool) {
+	if len(clusters) < 2 || math.IsInf(least, 0) || !(times > 0) || !(alpha > 0 && alpha < 0.5) {
+		return 0, false
+	}
+	return lowerBound(clusters, least, times, alpha)
+}
+
+// lowerBound is LowerBound, of a single cluster, too.
+func lowerBound(clusters []Cluster, least, times, alpha float64) (bound float64, ok bool) {
 	list, sum, ok := alike(clusters, least)
-	if !ok || len(clusters) < 2 || math.IsInf(least, 0) || !(times > 0) || !(alpha > 0 && alpha < 0.5) {
+	if !ok {
 		return 0, false
 	}
 	ratio, g := sum.Num/sum.Den, float64(len(clusters))

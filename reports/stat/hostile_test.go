@@ -45,10 +45,18 @@ func TestHostileNumbers(t *testing.T) {
 		if m, ok := stat.ClusterMean(list); ok {
 			v, ok := m.P(a)
 			p("mean", v, ok)
-			iv, ok := m.ShareInterval(b)
-			interval("share", iv, ok)
 			m.NonInferior(a, b, 0.05)
 		}
+		clusters := make([]stat.Cluster, len(values)/2)
+		for i := range clusters {
+			clusters[i] = stat.Cluster{Num: values[2*i], Den: values[2*i+1]}
+		}
+		iv, ok = stat.ShareInterval(clusters, b)
+		interval("share", iv, ok)
+		effect, ok := stat.DesignEffect(clusters)
+		require.True(t, !ok || effect >= 0)
+		stat.ShareClusters(clusters, a, b)
+		stat.PerfectClusters(a, b)
 		j, k, l, m := count.Draw(t, "j"), count.Draw(t, "k"), count.Draw(t, "l"), count.Draw(t, "m")
 		v, ok := stat.Fisher(j, k, l, m)
 		p("fisher", v, ok)

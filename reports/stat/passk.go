@@ -37,35 +37,19 @@ func (t Trials) PassAll(k int) (share float64, ok bool) {
 	return share, true
 }
 
-// MeanPassAt averages PassAt over tasks, each with the same weight; tasks are the
-// clusters of its interval, which speaks of tasks like these. Tasks with fewer
-// than k trials are left out: compare Clusters with len(tasks). ok is false when
-// none is left.
-func MeanPassAt(tasks []Trials, k int) (m Mean, ok bool) {
-	return overTasks(tasks, k, Trials.PassAt)
-}
+// PassesAt are PassAt of tasks, each a cluster of its own with the same weight, for
+// ClusterRatio and ShareInterval, which then speak of tasks like these. Tasks with
+// fewer than k trials are left out: compare the lengths.
+func PassesAt(tasks []Trials, k int) []Cluster { return overTasks(tasks, k, Trials.PassAt) }
 
-// MeanPassAll averages PassAll over tasks, as MeanPassAt does PassAt.
-func MeanPassAll(tasks []Trials, k int) (m Mean, ok bool) {
-	return overTasks(tasks, k, Trials.PassAll)
-}
+// PassesAll are PassAll of tasks, as PassesAt are PassAt.
+func PassesAll(tasks []Trials, k int) []Cluster { return overTasks(tasks, k, Trials.PassAll) }
 
-func overTasks(tasks []Trials, k int, estimate func(Trials, int) (float64, bool)) (m Mean, ok bool) {
-	values := make([]float64, 0, len(tasks))
+func overTasks(tasks []Trials, k int, estimate func(Trials, int) (float64, bool)) (list []Cluster) {
 	for _, t := range tasks {
 		if v, ok := estimate(t, k); ok {
-			values = append(values, v)
-			m.Value += v
+			list = append(list, Cluster{Num: v, Den: 1})
 		}
 	}
-	m.N, m.Clusters = len(values), len(values)
-	if m.N == 0 {
-		return Mean{}, false
-	}
-	m.Value /= float64(m.N)
-	for i := range values {
-		values[i] -= m.Value
-	}
-	m.SE = standardError(values, m.N, m.Value)
-	return m, true
+	return list
 }

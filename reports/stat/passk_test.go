@@ -75,30 +75,26 @@ func TestPassRefuses(t *testing.T) {
 }
 
 // By hand, k = 2: tasks 4/4, 2/4, 0/4 and one of a single trial, left out. At
-// least one of two: 1, 1 − 1/6, 0; both: 1, 1/6, 0. It is the ordinary mean and
-// standard error of those.
-func TestMeanPass(t *testing.T) {
+// least one of two: 1, 1 − 1/6, 0; both: 1, 1/6, 0. Each task weighs the same.
+func TestPassesOfTasks(t *testing.T) {
 	tasks := []stat.Trials{{Passed: 4, N: 4}, {Passed: 2, N: 4}, {Passed: 0, N: 4}, {Passed: 1, N: 1}}
 	for _, c := range []struct {
-		name string
-		mean func([]stat.Trials, int) (stat.Mean, bool)
-		each []float64
+		name   string
+		passes func([]stat.Trials, int) []stat.Cluster
+		each   []float64
 	}{
-		{"at", stat.MeanPassAt, []float64{1, 5.0 / 6, 0}},
-		{"all", stat.MeanPassAll, []float64{1, 1.0 / 6, 0}},
+		{"at", stat.PassesAt, []float64{1, 5.0 / 6, 0}},
+		{"all", stat.PassesAll, []float64{1, 1.0 / 6, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			want, _ := stat.ClusterMean(obs("a", c.each[0], "b", c.each[1], "c", c.each[2]))
-			got, ok := c.mean(tasks, 2)
-			require.True(t, ok)
-			require.InDelta(t, want.Value, got.Value, 1e-12)
-			require.InDelta(t, want.SE, got.SE, 1e-12)
-			require.Equal(t, 3, got.Clusters)
-			require.Equal(t, 3, got.N)
-			_, ok = c.mean(tasks, 5)
-			require.False(t, ok)
-			_, ok = c.mean(nil, 1)
-			require.False(t, ok)
+			got := c.passes(tasks, 2)
+			require.Len(t, got, 3)
+			for i, want := range c.each {
+				require.InDelta(t, want, got[i].Num, 1e-12)
+				require.Equal(t, 1.0, got[i].Den)
+			}
+			require.Empty(t, c.passes(tasks, 5))
+			require.Empty(t, c.passes(nil, 1))
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/cupel-eval/cupel/reports/stat"
 )
@@ -260,39 +259,6 @@ func TestNonInferior(t *testing.T) {
 	}
 	_, ok := stat.Mean{N: 8, Clusters: 1}.NonInferior(0.1, 1, 0.05)
 	require.False(t, ok)
-}
-
-// With one trial per task and no correlation the effective size is n up to the
-// factor of the residuals, and the interval Wilson's with Student's t for its z.
-func TestShareInterval(t *testing.T) {
-	var list []stat.Observation
-	for i := range 40 {
-		v := 0.0
-		if i < 30 {
-			v = 1
-		}
-		list = append(list, stat.Observation{Cluster: strconv.Itoa(i), Value: v})
-	}
-	m, _ := stat.ClusterMean(list)
-	iv, ok := m.ShareInterval(0.95)
-	require.True(t, ok)
-	student, z := distuv.StudentsT{Sigma: 1, Nu: 39}.Quantile(0.975), 1.959963984540054
-	size := 39 * (z / student) * (z / student) // s² = p(1−p)·40/39
-	for _, end := range []float64{iv.Low, iv.High} {
-		require.InDelta(t, z*math.Sqrt(end*(1-end)/size), math.Abs(end-0.75), 1e-9, "the edge of the score test")
-	}
-	all := stat.Mean{Value: 1, N: 160, Clusters: 40}
-	iv, ok = all.ShareInterval(0.95)
-	require.True(t, ok)
-	require.Equal(t, 1.0, iv.High)
-	require.InDelta(t, 40/(40+student*student), iv.Low, 1e-9, "tasks count, not trials")
-	none, _ := stat.Mean{Value: 0, N: 160, Clusters: 40}.ShareInterval(0.95)
-	require.Equal(t, 0.0, none.Low)
-	require.InDelta(t, 1-iv.Low, none.High, 1e-12)
-	for _, bad := range []stat.Mean{{Value: 0.5, SE: 0.1, N: 4, Clusters: 1}, {Value: 1.5, N: 4, Clusters: 4}, {Value: 0, SE: 0.1, N: 4, Clusters: 4}} {
-		_, ok = bad.ShareInterval(0.95)
-		require.False(t, ok)
-	}
 }
 
 // The bootstrap with every one of the G^G resamples instead of 2,000 at random,

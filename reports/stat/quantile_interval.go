@@ -19,7 +19,8 @@ import (
 // H. N. Nagaraja, "Order Statistics", 3rd ed. (2003), section 7.1) for the number
 // of independent observations that would place as uncertain a share below the
 // quantile: R. S. Woodruff, "Confidence Intervals for Medians and Other Position
-// Measures", JASA 47 (1952) 635–646; that number is found as in ShareInterval.
+// Measures", JASA 47 (1952) 635–646; that number is found as by Korn
+// and Graubard (1998).
 func QuantileInterval(obs []Observation, p, confidence float64) (iv Interval, ok bool) {
 	if !level(p) || !level(confidence) {
 		return Interval{}, false
@@ -58,7 +59,13 @@ func QuantileInterval(obs []Observation, p, confidence float64) (iv Interval, ok
 }
 
 // independent is the number of independent observations of the given variance
-// whose mean would vary as much as m; see ShareInterval.
+// whose mean would vary as much as m: variance/SE², at most N, Clusters where there
+// is no spread between them, and lowered by the ratio of Student's t to the normal
+// for not knowing the spread.
+//
+// E. L. Korn and B. I. Graubard, "Confidence Intervals for Proportions with Small
+// Expected Number of Positive Counts Estimated from Survey Data", Survey
+// Methodology 24 (1998) 193–201.
 func (m Mean) independent(variance, confidence float64) float64 {
 	size := float64(m.Clusters)
 	if m.SE > 0 {

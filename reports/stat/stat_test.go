@@ -14,100 +14,6 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// Constants: Wilson bounds solve (p−k/n)² = z²p(1−p)/n with z² = 3.841458820694124.
-// For k = n the lower bound is n/(n+z²), for k = 0 the upper one z²/(n+z²); at
-// k = n/2 the half width is z/2/√(n+z²).
-func TestWilsonConstants(t *testing.T) {
-	const z2 = 3.841458820694124
-	for _, c := range []struct {
-		name      string
-		k, n      int
-		low, high float64
-	}{
-		{"all", 73, 73, 73 / (73 + z2), 1},
-		{"all but too few", 72, 72, 72 / (72 + z2), 1},
-		{"none", 0, 10, 0, z2 / (10 + z2)},
-		{"half", 10, 20, 0.5 - math.Sqrt(z2/(20+z2))/2, 0.5 + math.Sqrt(z2/(20+z2))/2},
-		{"one of one", 1, 1, 1 / (1 + z2), 1},
-		// Newcombe, Statistics in Medicine 17 (1998) 857–872, table I, method 3.
-		{"Newcombe 81/263", 81, 263, 0.2553, 0.3662},
-		{"Newcombe 15/148", 15, 148, 0.0624, 0.1605},
-		{"Newcombe 1/29", 1, 29, 0.0061, 0.1718},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			iv, ok := stat.Wilson(c.k, c.n, 0.95)
-			require.True(t, ok)
-			tolerance := 1e-12
-			if c.low > 0 && c.high < 1 && c.k*2 != c.n {
-				tolerance = 5e-5 // the printed table has four digits
-			}
-			require.InDelta(t, c.low, iv.Low, tolerance)
-			require.InDelta(t, c.high, iv.High, tolerance)
-		})
-	}
-}
-
-// A dumb second implementation: walk the score test's edge by bisection.
-func TestWilsonAgainstScoreTest(t *testing.T) {
-	const z = 1.959963984540054
-	edge := func(k, n int, inside, outside float64) float64 {
-		p := float64(k) / float64(n)
-		for range 200 {
-			mid := (inside + outside) / 2
-			if math.Abs(p-mid) <= z*math.Sqrt(mid*(1-mid)/float64(n)) {
-				inside = mid
-			} else {
-				outside = mid
-			}
-		}
-		return inside
-	}
-	for n := 1; n <= 60; n++ {
-		for k := 0; k <= n; k++ {
-			iv, ok := stat.Wilson(k, n, 0.95)
-			require.True(t, ok)
-			p := float64(k) / float64(n)
-			require.InDelta(t, edge(k, n, p, 0), iv.Low, 1e-9, "low %d/%d", k, n)
-			require.InDelta(t, edge(k, n, p, 1), iv.High, 1e-9, "high %d/%d", k, n)
-		}
-	}
-}
-
-func TestWilsonRefuses(t *testing.T) {
-	for _, c := range []struct {
-		k, n int
-		conf float64
-	}{{0, 0, .95}, {-1, 5, .95}, {6, 5, .95}, {1, 5, 0}, {1, 5, 1}, {1, 5, math.NaN()}} {
-		_, ok := stat.Wilson(c.k, c.n, c.conf)
-		require.False(t, ok, "%+v", c)
-	}
-}
-
-func TestWilsonSize(t *testing.T) {
-	n, ok := stat.WilsonSize(1, 0.95, 0.95)
-	require.True(t, ok)
-	require.Equal(t, 73, n, "fewer than 73 without a failure never establish 95 %%")
-	for _, p := range []float64{0.80, 0.90, 0.99, 1} {
-		n, ok := stat.WilsonSize(p, 0.95, 0.95)
-		require.True(t, ok)
-		require.True(t, excluded(p, n), "%v at %d", p, n)
-		require.False(t, excluded(p, n-1), "%v at %d", p, n-1)
-	}
-	for _, c := range [][2]float64{{0.95, 0.95}, {0.5, 0}, {0.5, 1}, {0.95 + 1e-7, 0.95}} {
-		_, ok := stat.WilsonSize(c[0], c[1], 0.95)
-		require.False(t, ok, "%v", c)
-	}
-}
-
-// excluded asks the textbook formula with a share that need not be k/n.
-func excluded(p float64, n int) bool {
-	const z, t = 1.959963984540054, 0.95
-	size := float64(n)
-	center := (p + z*z/(2*size)) / (1 + z*z/size)
-	half := z / (1 + z*z/size) * math.Sqrt(p*(1-p)/size+z*z/(4*size*size))
-	return center-half >= t || center+half < t
-}
-
 // Table of Student's t, two-sided 95 %: 12.706, 4.303, 2.776, 2.228, 2.042, 1.980.
 func TestTQuantile(t *testing.T) {
 	for df, want := range map[float64]float64{1: 12.7062, 2: 4.30265, 4: 2.77645, 10: 2.22814, 30: 2.04227, 120: 1.97993} {
@@ -336,27 +242,6 @@ func TestHistogram(t *testing.T) {
 	require.Equal(t, []stat.Count{{Value: 1, N: 1}, {Value: 2, N: 1}, {Value: 3, N: 3}}, stat.Histogram(in))
 	require.Equal(t, []int{3, 1, 3, 2, 3}, in, "the input keeps its order")
 	require.Empty(t, stat.Histogram(nil))
-}
-
-func FuzzWilson(f *testing.F) {
-	f.Add(95, 100, 0.95)
-	f.Add(0, 1, 0.5)
-	f.Fuzz(func(t *testing.T, k, n int, confidence float64) {
-		iv, ok := stat.Wilson(k, n, confidence)
-		if !ok {
-			return
-		}
-		p := float64(k) / float64(n)
-		require.True(t, 0 <= iv.Low && iv.Low <= p+1e-9 && p-1e-9 <= iv.High && iv.High <= 1, "%d/%d: %+v", k, n, iv)
-	})
-}
-
-// Floor: one square root and one inverse error function, no allocation.
-func BenchmarkWilson(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		stat.Wilson(950, 1000, 0.95)
-	}
 }
 
 // Floor: one map look-up per observation.

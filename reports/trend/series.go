@@ -24,9 +24,10 @@ const (
 	alpha = 0.05
 	// least is how many runs a level lasts: one alone may be an accident.
 	least = 2
-	// confidence is that of the intervals.
-	confidence = 0.95
 )
+
+// Confidence is that of the intervals of a Run.
+const Confidence = 0.95
 
 // metric reads its value off a run, and how many observations it is of: none
 // where it is unknown.
@@ -37,20 +38,19 @@ type metric struct {
 
 func metrics() []metric {
 	return []metric{
-		{Solved, func(r Run) (float64, *stat.Interval, int) { return share(r.Solved, r.Scored) }},
-		{Valid, func(r Run) (float64, *stat.Interval, int) { return share(r.Valid, r.Judged) }},
+		{Solved, func(r Run) (float64, *stat.Interval, int) { return share(r.Solved, r.Scored, r.SolvedWithin) }},
+		{Valid, func(r Run) (float64, *stat.Interval, int) { return share(r.Valid, r.Judged, r.ValidWithin) }},
 		{Steps, func(r Run) (float64, *stat.Interval, int) { return known(r.Steps, r.Solved) }},
 		{Cost, func(r Run) (float64, *stat.Interval, int) { return known(r.CostNanoUSD, r.Scored) }},
 		{Latency, func(r Run) (float64, *stat.Interval, int) { return known(r.LatencyUs, r.Judged) }},
 	}
 }
 
-func share(k, n int) (float64, *stat.Interval, int) {
-	iv, ok := stat.Wilson(k, n, confidence)
-	if !ok {
+func share(k, n int, iv *stat.Interval) (float64, *stat.Interval, int) {
+	if n == 0 {
 		return 0, nil, 0
 	}
-	return float64(k) / float64(n), &iv, n
+	return float64(k) / float64(n), iv, n
 }
 
 func known(value *float64, n int) (float64, *stat.Interval, int) {
@@ -63,7 +63,6 @@ func known(value *float64, n int) (float64, *stat.Interval, int) {
 // Of makes a series of each metric of each candidate, in the order in which the
 // candidates appear; history is in the order of time. Runs in which a metric is
 // unknown are left out of its series, and a series of one run is left out.
-// Intervals are Wilson's, at 95 %.
 //
 // Changes are those of stat.ChangePoints, each point weighing as much as it has
 // observations, at a level of 0.05 divided by the number of series: more of them

@@ -14,9 +14,10 @@ import (
 // night is the i-th run of a candidate that solves so many of 100.
 func night(candidate string, i, solved int) trend.Run {
 	steps, cost, latency := 3+0.01*float64(i%3), 1e6, 4e5
+	iv, _ := stat.ClopperPearson(solved, 100, trend.Confidence)
 	return trend.Run{
 		RunID: fmt.Sprintf("run-%02d", i), Started: time.Date(2026, 11, i, 3, 0, 0, 0, time.UTC), Candidate: candidate,
-		Solved: solved, Scored: 100, Valid: 295, Judged: 300, Steps: &steps, CostNanoUSD: &cost, LatencyUs: &latency, Digest: "c1", SuiteDigest: "s1",
+		Solved: solved, Scored: 100, SolvedWithin: &iv, Valid: 295, Judged: 300, Steps: &steps, CostNanoUSD: &cost, LatencyUs: &latency, Digest: "c1", SuiteDigest: "s1",
 	}
 }
 
@@ -42,7 +43,7 @@ func TestOf(t *testing.T) {
 		require.NotNil(t, all[i].Changes)
 	}
 	solved := all[0]
-	iv, _ := stat.Wilson(96, 100, 0.95)
+	iv, _ := stat.ClopperPearson(96, 100, 0.95)
 	require.Equal(t, trend.Point{RunID: "run-01", Started: time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC), Value: 0.96, Interval: &iv}, solved.Points[0])
 	require.Len(t, solved.Changes, 1)
 	c := solved.Changes[0]

@@ -18,6 +18,10 @@ type Run struct {
 	Scored int `json:"scored"`
 	Valid  int `json:"valid"`
 	Judged int `json:"judged"`
+	// SolvedWithin and ValidWithin are the intervals of the two shares, clustered by
+	// task, at Confidence; null is unknown.
+	SolvedWithin *stat.Interval `json:"solved_interval"`
+	ValidWithin  *stat.Interval `json:"valid_interval"`
 	// Steps is the mean of solved episodes; CostNanoUSD the mean of scored ones, null
 	// when that of any is unknown; LatencyUs the median of Judged turns. Null is
 	// unknown.

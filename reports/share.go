@@ -1,0 +1,110 @@
+package reports
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// counted are the counts of one cluster: of scored episodes, judged turns, and solved
+// episodes whose steps count.
+type counted struct {
+	scored, solved, thrash, stall int32
+	judged, valid, repaired       int32
+	stepped, within               int32
+}
+
+// taskCounts are counts by cluster: by task, or by session where a task is part of one.
+// The zero value is empty.
+type taskCounts map[string]*counted
+
+// of returns the counts of a cluster.
+func (b *taskCounts) of(cluster string) *counted {
+	c := (*b)[cluster]
+	if c == nil {
+		if *b == nil {
+			*b = taskCounts{}
+		}
+		c = &counted{}
+		(*b)[cluster] = c
+	}
+	return c
+}
+
+// merge adds other counts.
+func (b *taskCounts) merge(other taskCounts) {
+	for cluster, o := range other {
+		c := b.of(cluster)
+		*c = counted{
+			c.scored + o.scored, c.solved + o.solved, c.thrash + o.thrash, c.stall + o.stall,
+			c.judged + o.judged, c.valid + o.valid, c.repaired + o.repaired,
+			c.stepped + o.stepped, c.within + o.within,
+		}
+	}
+}
+
+// share lists k of n by cluster, in the order of their names, without those of which
+// there is nothing.
+func (b taskCounts) share(of func(*counted) (k, n int32)) (list []stat.Cluster) {
+	for _, cluster := range slices.Sorted(maps.Keys(b)) {
+		if k, n := of(b[cluster]); n > 0 {
+			list = append(list, stat.Cluster{Num: float64(k), Den: float64(n)})
+		}
+	}
+	return list
+}
+
+func solvedOf(c *counted) (k, n int32)   { return c.solved, c.scored }
+func validOf(c *counted) (k, n int32)    { return c.valid, c.judged }
+func withinOf(c *counted) (k, n int32)   { return c.within, c.stepped }
+func repairedOf(c *counted) (k, n int32) { return c.repaired, c.judged }
+func thrashOf(c *counted) (k, n int32)   { return c.thrash, c.scored }
+func stallOf(c *counted) (k, n int32)    { return c.stall, c.scored }
+
+// one is 1 for what is so.
+func one(is bool) int32 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// newShare is the share over clusters.
+func newShare(clusters []stat.Cluster, confidence float64) Share {
+	s := Share{}
+	for _, c := range clusters {
+		s.K, s.N = s.K+int(c.Num), s.N+int(c.Den)
+	}
+	if s.N > 0 {
+		s.Value = new(float64(s.K) / float64(s.N))
+	}
+	if iv, ok := stat.ShareInterval(clusters, confidence); ok {
+		s.Interval = &iv
+	}
+	if effect, ok := stat.DesignEffect(clusters); ok {
+		s.DesignEffect = &effect
+	}
+	return s
+}
+
+// sessionsOf are the sessions of a run's tasks that are part of one.
+func sessionsOf(m ledger.Manifest) map[string]string {
+	sessions := map[string]string{}
+	for _, t := range m.Tasks {
+		if t.Session != "" {
+			sessions[t.ID] = t.Session
+		}
+	}
+	return sessions
+}
+
+// clusterOf is the cluster of a task: its session, since an episode of a session
+// remembers the earlier ones, or the task itself.
+func clusterOf(sessions map[string]string, task string) string {
+	if s := sessions[task]; s != "" {
+		return "session " + s
+	}
+	return task
+}
