@@ -33,12 +33,9 @@ func TestCompareDocs(t *testing.T) {
 			code, stdout, stderr := runCupel(args[1:]...)
 			want := exitAccepted
 			switch {
-			case args[1] == "gate" && strings.Contains(line, "--candidate"):
-				want = exitInconclusive // ten tasks are few
-				require.Regexp(t, `^Inconclusive: acceptance inconclusive, regression pass\n`, stdout, line)
 			case args[1] == "gate":
-				want = exitRejected // weak solves half of its tasks
-				require.Regexp(t, `^Rejected: acceptance fail, regression pass\n`, stdout, line)
+				want = exitInconclusive // ten tasks are few, also for weak, which solves half of them
+				require.Regexp(t, `^Inconclusive: acceptance inconclusive, regression pass\n`, stdout, line)
 			case strings.Contains(line, " -o "):
 				require.Empty(t, stdout, line)
 				require.FileExists(t, "compare.xml")
