@@ -32,7 +32,7 @@ func TestLabels(t *testing.T) {
 		builder := NewBuilder(b, n, []Names{{"strong", "weak"}}, Rules{})
 		strong.each(builder.AddBaseline)
 		weak.each(builder.AddNew)
-		return builder.Comparison()
+		return finished(builder)
 	}
 
 	runs := of(false)
@@ -89,6 +89,6 @@ func TestLabelsOfAnUnfinishedRun(t *testing.T) {
 		b := NewBuilder(m, m, []Names{{"a", "b"}}, Rules{})
 		a.each(b.AddBaseline)
 		other.each(b.AddNew)
-		require.Contains(t, b.Comparison().Headline, want)
+		require.Contains(t, finished(b).Headline, want)
 	}
 }
