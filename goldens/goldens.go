@@ -204,7 +204,7 @@ type Emit struct {
 }
 
 // EmitCall is a native tool call of a scripted model. Args is the text of the
-// arguments, which may be no JSON.
+// arguments, which may not be valid JSON.
 type EmitCall struct{ Name, Args string }
 
 // WorldSpec is the initial state of a task's world.

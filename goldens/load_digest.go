@@ -35,23 +35,23 @@ func (s *Suite) TaskParts(t Task) TaskParts {
 	one := s.alone(t)
 	return TaskParts{
 		Request: sum(digestedRequest(t))[:16],
-		World:   sum(digestedLife(t))[:16],
+		World:   sum(worldParts(t))[:16],
 		Tools:   sum([]any{t.Tools, one.Tools, one.HTTP, one.Approvals})[:16],
-		Checks:  sum(digestedVerdict(t))[:16],
+		Checks:  sum(checkParts(t))[:16],
 	}
 }
 
-// digestedLife leaves out the agent of a script where it names none.
-func digestedLife(t Task) []any {
-	life := []any{digestedWorld(t.World), t.Budgets, t.Replies, t.Approvals, t.Scripted, t.Script}
+// worldParts leaves out the agent of a script where it names none.
+func worldParts(t Task) []any {
+	parts := []any{digestedWorld(t.World), t.Budgets, t.Replies, t.Approvals, t.Scripted, t.Script}
 	if t.Agent != "" {
-		life = append(life, t.Agent)
+		parts = append(parts, t.Agent)
 	}
-	return life
+	return parts
 }
 
-// digestedVerdict is the checks alone for a task without Fails.
-func digestedVerdict(t Task) any {
+// checkParts is the checks alone for a task without Fails.
+func checkParts(t Task) any {
 	if len(t.Fails) > 0 {
 		return []any{digestedChecks(t.Expect), t.Fails}
 	}

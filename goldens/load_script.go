@@ -67,7 +67,7 @@ func emit(o object, forms []string) Emit {
 }
 
 // emitCalls reads native calls. Arguments that are a string are raw text, which
-// may be no JSON.
+// may not be valid JSON.
 func emitCalls(p place) []EmitCall {
 	out := []EmitCall{}
 	for _, item := range p.items() {

@@ -94,13 +94,13 @@ func (l *lab) examineAll(ctx context.Context, mutants []mutant, lanes int) ([]re
 		wg.Go(func() {
 			for i := range queue {
 				r, err := l.examine(ctx, mutants[i])
-				said := r.String()
+				line := r.String()
 				if err != nil && ctx.Err() == nil {
 					errs[i] = fmt.Errorf("mutant %s: %w", r.ID, err)
-					said = err.Error()
+					line = err.Error()
 				}
 				results[i] = r
-				fmt.Fprintf(l.log, "[%d/%d] %s/%s: %s\n", done.Add(1), len(mutants), r.Class, r.ID, said)
+				_, _ = fmt.Fprintf(l.log, "[%d/%d] %s/%s: %s\n", done.Add(1), len(mutants), r.Class, r.ID, line)
 			}
 		})
 	}

@@ -57,17 +57,28 @@ func TestReport(t *testing.T) {
 	for range 19 {
 		results = append(results, killed("G01", ""))
 	}
-	var out bytes.Buffer
 	stale := killed("", "TestX")
 	stale.NoVerdict = 3
-	require.True(t, report(&out, append(results, stale), []mutant{{ID: "e", Class: "c", Equivalent: "no reason"}}, false))
+	text, enough := report(append(results, stale), []mutant{{ID: "e", Class: "c", Equivalent: "no reason"}}, false)
+	require.True(t, enough)
 	require.Equal(t, `  class  mutants  killed by goldens  killed by all tests
       c       20         19 (95.0%)          20 (100.0%)
   total       20         19 (95.0%)          20 (100.0%)
 survives the goldens: c/m (x); 3 episodes without a verdict: their cassettes are stale under it
 equivalent, not counted: c/e: no reason
-`, out.String())
-	require.False(t, report(&out, append(results[:18:18], stale), nil, false), "94.7% are too few")
-	require.False(t, report(&out, append(results, killed("", "")), nil, false), "one survives all tests")
-	require.True(t, report(&out, append(results, killed("", "")), nil, true), "which were not run")
+`, text)
+	_, enough = report(append(results[:18:18], stale), nil, false)
+	require.False(t, enough, "94.7% are too few")
+	_, enough = report(append(results, killed("", "")), nil, false)
+	require.False(t, enough, "one survives all tests")
+	_, enough = report(append(results, killed("", "")), nil, true)
+	require.True(t, enough, "which were not run")
+}
+
+func TestRunRefusesItsArguments(t *testing.T) {
+	for _, args := range [][]string{{"-run", "("}, {"-fast"}} {
+		var out bytes.Buffer
+		_, err := run(context.Background(), args, &out, &out)
+		require.Error(t, err)
+	}
 }

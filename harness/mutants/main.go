@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -14,33 +15,43 @@ import (
 	"time"
 )
 
+// The exit codes: too many mutants survive, and the mutants could not be examined.
+const (
+	exitSurvivors = 1
+	exitError     = 2
+)
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	enough, err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
-	os.Exit(code)
+	switch {
+	case err != nil:
+		_, _ = fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(exitError)
+	case !enough:
+		os.Exit(exitSurvivors)
+	}
 }
 
-// run returns the exit code: 0 if enough mutants are killed, 1 if not, 2 if that
-// could not be found out.
-func run(ctx context.Context, args []string, out, log io.Writer) int {
+// run reports whether enough mutants are killed. The report goes to out, progress to
+// log.
+func run(ctx context.Context, args []string, out, log io.Writer) (enough bool, err error) {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.SetOutput(log)
 	only := flags.String("run", "", "run only the mutants whose CLASS/ID this regular expression matches")
 	quick := flags.Bool("goldens", false, "run only the golden suites")
 	lanes := flags.Int("j", 2, "how many mutants to run in parallel")
 	if err := flags.Parse(args); err != nil {
-		return 2
+		return false, err
 	}
 	wanted, err := regexp.Compile(*only)
 	if err != nil {
-		fmt.Fprintln(log, "mutants: -run:", err)
-		return 2
+		return false, fmt.Errorf("-run: %w", err)
 	}
 	all, err := readTable(table, ".")
 	if err != nil {
-		fmt.Fprintln(log, "mutants:", err)
-		return 2
+		return false, err
 	}
 	var mutants, equivalent []mutant
 	for _, m := range all {
@@ -55,21 +66,13 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 	start := time.Now() //nolint:forbidigo // the wall time of the report
 	l, err := newLab(ctx, *quick, log)
 	if err != nil {
-		fmt.Fprintln(log, "mutants:", err)
-		return 2
+		return false, err
 	}
 	results, err := l.examineAll(ctx, mutants, *lanes)
-	if err := l.close(); err != nil {
-		fmt.Fprintln(log, "mutants:", err)
+	if err := errors.Join(err, l.close()); err != nil {
+		return false, err
 	}
-	if err != nil {
-		fmt.Fprintln(log, "mutants:", err)
-		return 2
-	}
-	enough := report(out, results, equivalent, *quick)
-	fmt.Fprintf(out, "\nWall time: %s\n", time.Since(start).Round(time.Second))
-	if !enough {
-		return 1
-	}
-	return 0
+	text, enough := report(results, equivalent, *quick)
+	_, err = fmt.Fprintf(out, "%s\nWall time: %s\n", text, time.Since(start).Round(time.Second))
+	return enough, err
 }

@@ -100,7 +100,7 @@ func compare(all []outcome, unsolved map[string]bool) (killers []string, without
 	return killers, without
 }
 
-// TestCompare: a stale cassette is no verdict; a script that ends too early is one.
+// TestCompare: a stale cassette is not a verdict, a script that ends too early is one.
 func TestCompare(t *testing.T) {
 	episode := func(candidate string, solved bool, status string, failed ...string) outcome {
 		e := ledger.Episode{Key: ledger.Key{Suite: "s", TaskID: "A", Candidate: candidate, Provider: candidate}, Solved: solved, Status: status}

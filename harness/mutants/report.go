@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -23,9 +23,9 @@ func (t *tally) add(r result) {
 	}
 }
 
-// report writes what was killed by class and reports whether that is enough: 95% by
-// the golden suites alone, and all by all tests, unless quick left those out.
-func report(out io.Writer, results []result, equivalent []mutant, quick bool) bool {
+// report says what was killed, by class, and whether that is enough: 95% by the golden
+// suites alone, and all by all tests, unless quick left those out.
+func report(results []result, equivalent []mutant, quick bool) (text string, enough bool) {
 	var classes []string
 	byClass, total := map[string]*tally{}, tally{}
 	for _, r := range results {
@@ -36,33 +36,34 @@ func report(out io.Writer, results []result, equivalent []mutant, quick bool) bo
 		byClass[r.Class].add(r)
 		total.add(r)
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "class\tmutants\tkilled by goldens\tkilled by all tests\t")
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(w, "class\tmutants\tkilled by goldens\tkilled by all tests\t")
 	row := func(name string, t tally) {
 		all := fmt.Sprintf("%d (%s)", t.all, percent(t.all, t.mutants))
 		if quick {
 			all = "not run"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d (%s)\t%s\t\n", name, t.mutants, t.goldens, percent(t.goldens, t.mutants), all)
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%d (%s)\t%s\t\n", name, t.mutants, t.goldens, percent(t.goldens, t.mutants), all)
 	}
 	for _, c := range classes {
 		row(c, *byClass[c])
 	}
 	row("total", total)
-	_ = w.Flush() // out is a terminal or a buffer
+	_ = w.Flush() // a strings.Builder takes everything
 
 	for _, r := range results {
 		switch {
 		case r.Goldens == "" && (r.Tests != "" || quick):
-			fmt.Fprintf(out, "survives the goldens: %s/%s (%s)%s\n", r.Class, r.ID, r.Breaks, withoutVerdict(r))
+			fmt.Fprintf(&out, "survives the goldens: %s/%s (%s)%s\n", r.Class, r.ID, r.Breaks, withoutVerdict(r))
 		case r.Goldens == "":
-			fmt.Fprintf(out, "survives all tests: %s/%s (%s)%s\n", r.Class, r.ID, r.Breaks, withoutVerdict(r))
+			fmt.Fprintf(&out, "survives all tests: %s/%s (%s)%s\n", r.Class, r.ID, r.Breaks, withoutVerdict(r))
 		}
 	}
 	for _, m := range equivalent {
-		fmt.Fprintf(out, "equivalent, not counted: %s/%s: %s\n", m.Class, m.ID, m.Equivalent)
+		fmt.Fprintf(&out, "equivalent, not counted: %s/%s: %s\n", m.Class, m.ID, m.Equivalent)
 	}
-	return 100*total.goldens >= leastGoldens*total.mutants && (quick || total.all == total.mutants)
+	return out.String(), 100*total.goldens >= leastGoldens*total.mutants && (quick || total.all == total.mutants)
 }
 
 func withoutVerdict(r result) string {
