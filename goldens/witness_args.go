@@ -277,7 +277,7 @@ func (s *sampler) ofKind(kind string, schema tool.JSON, depth int) ([]any, bool)
 	case "string":
 		return s.someTexts(schema), false
 	case "array":
-		n := max(int(count(schema, "minItems")), 1)
+		n := max(count(schema, "minItems"), 1)
 		if most, ok := schema.Get("maxItems"); ok && most.Raw == "0" {
 			return []any{[]any{}}, true
 		}

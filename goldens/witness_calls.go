@@ -42,7 +42,7 @@ func (g *goal) calls(c counters) ([]Called, *obstacle) {
 
 // required makes a call for every required one. Matchers take a call that is there
 // already, where it fits: it may then be answered from the result of the other.
-func (b *caller) required(c counters) *obstacle {
+func (b *caller) required(counters) *obstacle {
 	t := b.expect.Trajectory
 	wanted := t.Required
 	if b.expect.TableLabel != "" && !slices.ContainsFunc(wanted, isToday) {

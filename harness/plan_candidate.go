@@ -124,7 +124,7 @@ func give(p *agent.Params, t goldens.Task) {
 
 func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, trial int) planned {
 	if c.Provider == ScriptedCandidate && t.Agent != "" {
-		c.Candidate.Agent, c.Candidate.Profile = t.Agent, goldens.DefaultProfile(t.Agent)
+		c.Agent, c.Profile = t.Agent, goldens.DefaultProfile(t.Agent)
 	}
 	p := planned{
 		suite: o.Suite, task: t, candidate: c.Candidate, trial: trial,

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/reports/expr"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -73,7 +72,7 @@ func TestTasksOfASessionAreOneCluster(t *testing.T) {
 func TestTooFewTasksForARareEvent(t *testing.T) {
 	for tasks, want := range map[int]Verdict{35: Inconclusive, 36: Pass} {
 		o := ownCriteria([]ledger.OwnCriterion{{Name: "harm", Expr: `share(not solved) <= 10%`}})[0]
-		var tally *expr.Tally = o.expr.NewTally()
+		tally := o.expr.NewTally()
 		for i := range tasks {
 			for range 3 {
 				tally.Add(&ledger.EpisodeRows{Episode: ledger.Episode{Solved: true, Status: "answered"}}, fmt.Sprint(i))

@@ -67,10 +67,10 @@ func TaskCount(tasks, scripted int) string {
 
 // withScripted adds scripted tasks to what is said of the others, which may be "".
 func withScripted(others string, scripted int) string {
-	switch {
-	case scripted == 0:
+	switch scripted {
+	case 0:
 		return others
-	case scripted == 1:
+	case 1:
 		return join(", and ", others, "1 scripted task that tests the harness")
 	}
 	return join(", and ", others, plural(scripted, "scripted task")+" that test the harness")

@@ -75,7 +75,7 @@ func newLab(ctx context.Context, quick bool, log io.Writer) (*lab, error) {
 	if l.dir, err = os.MkdirTemp("", "cupel-mutants-"); err != nil {
 		return nil, err
 	}
-	if out, err := command(ctx, "go", "test", "-run", "^"+goldensTest+"$", goldensPackage); err != nil {
+	if out, err := goCommand(ctx, "test", "-run", "^"+goldensTest+"$", goldensPackage); err != nil {
 		return nil, errors.Join(fmt.Errorf("the golden suites fail without a mutant: %w\n%s", err, out), l.close())
 	}
 	return l, nil
@@ -144,7 +144,7 @@ func (l *lab) examine(ctx context.Context, m mutant) (r result, err error) {
 	}
 	own := path.Dir(m.File)
 	for _, pkg := range append([]string{own}, l.users[own]...) {
-		out, err := command(ctx, "go", "test", "-short", "-failfast", "-vet=off", "-timeout", testTimeout.String(), "-overlay", overlay, "./"+pkg)
+		out, err := goCommand(ctx, "test", "-short", "-failfast", "-vet=off", "-timeout", testTimeout.String(), "-overlay", overlay, "./"+pkg)
 		if ctx.Err() != nil {
 			return r, context.Cause(ctx)
 		}
@@ -175,7 +175,7 @@ func (l *lab) write(m mutant, dir string) (overlay string, err error) {
 // that of a mutant that does not compile.
 func (l *lab) goldens(ctx context.Context, r *result, dir, overlay string) error {
 	binary := filepath.Join(dir, "goldens.test")
-	out, err := command(ctx, "go", "test", "-c", "-vet=off", fastBuild, "-ldflags=-s -w", "-overlay", overlay, "-o", binary, goldensPackage)
+	out, err := goCommand(ctx, "test", "-c", "-vet=off", fastBuild, "-ldflags=-s -w", "-overlay", overlay, "-o", binary, goldensPackage)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -213,10 +213,10 @@ func firstLine(text []byte, marks ...string) string {
 	return ""
 }
 
-// command runs a program. When ctx ends, it is interrupted and waited for, so that it
+// goCommand runs the go command. When ctx ends, it is interrupted and waited for, so that it
 // removes what it has written.
-func command(ctx context.Context, name string, args ...string) ([]byte, error) {
-	c := exec.CommandContext(ctx, name, args...)
+func goCommand(ctx context.Context, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, "go", args...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 10 * time.Second
 	return c.CombinedOutput()
@@ -225,7 +225,7 @@ func command(ctx context.Context, name string, args ...string) ([]byte, error) {
 // users finds, for every package, the other packages whose tests depend on it: those
 // of the agents first, and the command, whose tests take longest, last.
 func users(ctx context.Context) (map[string][]string, error) {
-	out, err := command(ctx, "go", "list", "-test", "-json=ImportPath,Deps,Module", "./...")
+	out, err := goCommand(ctx, "list", "-test", "-json=ImportPath,Deps,Module", "./...")
 	if err != nil {
 		return nil, fmt.Errorf("list packages: %w\n%s", err, out)
 	}

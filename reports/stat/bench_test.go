@@ -123,7 +123,7 @@ func BenchmarkBenjaminiHochberg(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		stat.BenjaminiHochberg(p)
+		_, _ = stat.BenjaminiHochberg(p)
 	}
 }
 

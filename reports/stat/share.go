@@ -85,14 +85,11 @@ func DesignEffect(clusters []Cluster) (effect float64, ok bool) {
 func shareBound(clusters []Cluster, times, tail float64) float64 {
 	whole, none, size := 0, 0, clusters[0].Den
 	for _, c := range clusters {
-		switch {
-		case c.Num == 0:
+		if c.Num == 0 {
 			none++
-			fallthrough
-		case c.Num == c.Den:
-			if c.Den == size {
-				whole++
-			}
+		}
+		if (c.Num == 0 || c.Num == c.Den) && c.Den == size {
+			whole++
 		}
 	}
 	full := float64(len(clusters) - none)
