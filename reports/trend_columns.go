@@ -152,16 +152,21 @@ func (f *tracker) turns(dir string) error {
 	columns := []string{"candidate", "role", "error_kind", "finish_reason", "contract_valid", "duration_us", "task_id", "trial"}
 	return read(dir, "turns", columns, func(v []ledger.Vector) func(int) {
 		of := f.of(&v[0])
+		var c *counted
+		var was [2]int32
 		return func(i int) {
 			g := of[v[0].Index[i]]
 			row := ledger.Turn{Role: textAt(&v[1], i), ErrorKind: textAt(&v[2], i), FinishReason: textAt(&v[3], i), ContractValid: v[4].Bools[i]}
 			if g == nil || !row.Judged() {
 				return
 			}
-			if f.lost[place{textAt(&v[6], i), textAt(&v[0], i), int32(v[7].Numbers[i])}] {
+			if len(f.lost) > 0 && f.lost[place{textAt(&v[6], i), textAt(&v[0], i), int32(v[7].Numbers[i])}] {
 				return
 			}
-			c := g.by.of(clusterOf(f.sessions, textAt(&v[6], i)))
+			// Turns of an episode follow one another: most are counted where the last one was.
+			if is := [2]int32{v[0].Index[i], v[6].Index[i]}; c == nil || is != was {
+				c, was = g.by.of(clusterOf(f.sessions, textAt(&v[6], i))), is
+			}
 			c.judged++
 			c.valid += one(row.Valid())
 			g.latencies = append(g.latencies, v[5].Numbers[i])
