@@ -26,6 +26,9 @@ func TestRecordedEpisodesContradictNothing(t *testing.T) {
 			empty := os.DirFS(t.TempDir())
 			checked := 0
 			for _, task := range suite.Tasks {
+				if len(task.Fails) > 0 {
+					continue // its episode meets no outcome
+				}
 				candidates := suite.Candidates
 				if task.Scripted {
 					candidates = []goldens.Candidate{{Name: harness.ScriptedCandidate, Provider: harness.ScriptedCandidate, Model: harness.ScriptedCandidate}}
