@@ -200,7 +200,8 @@ func TestWhatHappenedHasAWitness(t *testing.T) {
 		})
 	})
 	t.Logf("%d of %d have a witness", found, tried)
-	require.Greater(t, found*20, tried*19, "of %d", tried)
+	// 99.4% of 60,000 draws have one; with -short only 20 are made, of which one in nine runs misses one.
+	require.LessOrEqual(t, tried-found, 1+tried/20, "of %d", tried)
 }
 
 // TestRegexSamples: the text that is made of an expression is one that it is found in.
