@@ -100,7 +100,7 @@ s/suite.yaml:9: worlds.idle: no task uses world idle`)
 	require.NoError(t, s.Lint())
 }
 
-// TestWarnings: what a task lets pass, and what is no reason for a warning.
+// TestWarnings: what a task lets pass, and what deserves no warning.
 func TestWarnings(t *testing.T) {
 	const empty = "an empty answer passes, without any tool call; add a check of the answer, such as numbers, contains_any or matches, or of calls"
 	for _, tt := range []struct {
