@@ -19,10 +19,10 @@ func TestComparisonCountsAsReportsDo(t *testing.T) {
 	for _, c := range r.Candidates {
 		pairs = append(pairs, compare.Names{Baseline: c.Name, New: c.Name})
 	}
-	b := compare.NewBuilder(m, m, pairs, compare.Rules{})
+	b := compare.NewBuilder([]ledger.Manifest{m}, m, pairs, compare.Rules{})
 	for _, e := range rows.Episodes {
 		one := ledger.EpisodeRows{Episode: e, Turns: turns[e.EpisodeID]}
-		b.AddBaseline(one)
+		b.AddBaseline(0, one)
 		b.AddNew(one)
 	}
 	c, err := b.Comparison()

@@ -190,11 +190,11 @@ func (p *process) compare(cfg config, baseline, newRun string, candidates []stri
 	if err := refuse(b, t, compare.Differences(b.manifest, t.manifest, pairs), rules.Resolved().Changed); err != nil {
 		return none, err
 	}
-	builder := compare.NewBuilder(b.manifest, t.manifest, pairs, rules)
+	builder := compare.NewBuilder([]ledger.Manifest{b.manifest}, t.manifest, pairs, rules)
 	for _, side := range []struct {
 		compared
 		add func(ledger.EpisodeRows)
-	}{{b, builder.AddBaseline}, {t, builder.AddNew}} {
+	}{{b, func(rows ledger.EpisodeRows) { builder.AddBaseline(0, rows) }}, {t, builder.AddNew}} {
 		for rows, err := range side.episodes {
 			if err != nil {
 				return none, err

@@ -27,7 +27,7 @@ func BenchmarkAdd(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				if i%100_000 == 0 {
-					builder = NewBuilder(m, m, []Names{{"a", "a"}}, Rules{})
+					builder = NewBuilder([]ledger.Manifest{m}, m, []Names{{"a", "a"}}, Rules{})
 				}
 				builder.AddNew(rows)
 			}
@@ -44,8 +44,8 @@ func BenchmarkComparison(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
-				builder := NewBuilder(base.manifest(), newer.manifest(), []Names{{"a", "b"}}, Rules{})
-				base.each(builder.AddBaseline)
+				builder := NewBuilder([]ledger.Manifest{base.manifest()}, newer.manifest(), []Names{{"a", "b"}}, Rules{})
+				base.each(builder.addBaseline)
 				newer.each(builder.AddNew)
 				b.StartTimer()
 				finished(builder)
@@ -73,7 +73,7 @@ func sized(candidate string, tasks, trials int) plan {
 // turns are 60 MB a side.
 func TestMemoryPerEpisode(t *testing.T) {
 	p := plan{candidate: "a", tasks: 500, trials: 20}
-	b := NewBuilder(p.manifest(), p.manifest(), []Names{{"a", "a"}}, Rules{})
+	b := NewBuilder([]ledger.Manifest{p.manifest()}, p.manifest(), []Names{{"a", "a"}}, Rules{})
 	heap := func() uint64 {
 		var s runtime.MemStats
 		runtime.GC()

@@ -20,8 +20,10 @@ type record struct {
 	// tape is a hash of its cassette, 0 without one.
 	tape uint64
 	// from and to are its decisions among those of its book.
-	from, to                               int
-	ended                                  uint32 // a word: how it ended
+	from, to int
+	ended    uint32 // a word: how it ended
+	// run is the place of the baseline run; 0 for an episode of the new run.
+	run                                    int32
 	trial, steps, clarifies, judged, valid int32
 	kind                                   int8 // of its failure: place in failure.Kinds, −1 for none
 	why                                    lack
@@ -56,8 +58,10 @@ type shelf struct {
 // side is what is kept of the episodes of one run: those of candidates compared.
 type side struct {
 	manifest ledger.Manifest
-	books    map[string]*book
-	words    words
+	// run is its place among the baseline runs.
+	run   int32
+	books map[string]*book
+	words words
 }
 
 func newSide(m ledger.Manifest) *side {
@@ -138,7 +142,7 @@ func (b *book) sorted(task string) []record {
 func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 	e := &rows.Episode
 	r := record{
-		id: strings.Clone(e.EpisodeID), trial: e.Trial, steps: e.Steps, elapsed: e.ElapsedUs, clarifies: e.Clarifies, kind: -1,
+		id: strings.Clone(e.EpisodeID), run: s.run, trial: e.Trial, steps: e.Steps, elapsed: e.ElapsedUs, clarifies: e.Clarifies, kind: -1,
 		solved: e.Solved, stepped: e.CountsSteps(), asked: e.CountsClarifies(), thrash: e.ThrashEvents > 0, stall: e.StallEvents > 0,
 	}
 	why := e.Excluded()

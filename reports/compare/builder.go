@@ -19,32 +19,44 @@ type kindOf func(ledger.EpisodeRows) (failure.Kind, bool)
 // bytes of an episode and 8 of a turn, and no pointer into the rows. It is not safe
 // for concurrent use.
 type Builder struct {
-	baseline, new *side
-	pairs         []Names
-	rules         Rules
+	baselines []*side
+	new       *side
+	pairs     []Names
+	rules     Rules
 
 	kindOf      kindOf
 	changed     func(baseline, newRun ledger.Manifest) map[string][]string
 	differences func(baseline, newRun ledger.Manifest, pairs []Names) []Difference
 }
 
-// NewBuilder returns a builder without episodes. Both sides may be of the same run.
-// The rules must be valid.
-func NewBuilder(baseline, newRun ledger.Manifest, pairs []Names, rules Rules) *Builder {
-	b := &Builder{
-		baseline: newSide(baseline), new: newSide(newRun), pairs: pairs, rules: rules.Resolved(),
-		kindOf: kindByRule, changed: changed, differences: Differences,
+// NewBuilder returns a builder without episodes. baselines are one run or more of an
+// unchanged configuration, which are pooled: see CheckPool. The new run may be the
+// only one of them. The rules must be valid.
+func NewBuilder(baselines []ledger.Manifest, newRun ledger.Manifest, pairs []Names, rules Rules) *Builder {
+	b := &Builder{new: newSide(newRun), pairs: pairs, rules: rules.Resolved(), kindOf: kindByRule, changed: changed, differences: Differences}
+	for i, m := range baselines {
+		s := newSide(m)
+		s.run = int32(i)
+		b.baselines = append(b.baselines, s)
 	}
 	for _, p := range pairs {
-		b.baseline.open(p.Baseline)
 		b.new.open(p.New)
+		for _, s := range b.baselines {
+			s.open(p.Baseline)
+		}
 	}
 	return b
 }
 
-// AddBaseline counts an episode of the baseline. Those of candidates that are not
-// compared are passed over.
-func (b *Builder) AddBaseline(rows ledger.EpisodeRows) { b.baseline.add(rows, b.kindOf) }
+// AddBaseline counts an episode of the run-th baseline, from 0. Those of candidates
+// that are not compared are passed over.
+func (b *Builder) AddBaseline(run int, rows ledger.EpisodeRows) {
+	b.baselines[run].add(rows, b.kindOf)
+}
+
+// baseline is the first baseline run, which stands for all of them where episodes
+// and settings are shown.
+func (b *Builder) baseline() *side { return b.baselines[0] }
 
 // AddNew counts an episode of the new run.
 func (b *Builder) AddNew(rows ledger.EpisodeRows) { b.new.add(rows, b.kindOf) }
@@ -53,9 +65,12 @@ func (b *Builder) AddNew(rows ledger.EpisodeRows) { b.new.add(rows, b.kindOf) }
 // error says that a p-value cannot be adjusted: a fault of cupel, never of the runs.
 func (b *Builder) Comparison() (Comparison, error) {
 	c := Comparison{
-		Format: 2, OneRun: len(b.pairs) > 0, Baseline: sideOf(b.baseline.manifest), New: sideOf(b.new.manifest), Rules: b.rules,
-		Differences: append([]Difference{}, b.differences(b.baseline.manifest, b.new.manifest, b.pairs)...),
+		Format: 3, OneRun: len(b.pairs) > 0, Baseline: sideOf(b.baseline().manifest), New: sideOf(b.new.manifest), Rules: b.rules,
+		Differences: append([]Difference{}, b.differences(b.baseline().manifest, b.new.manifest, b.pairs)...),
 		Pairs:       []Pair{}, Notes: []string{},
+	}
+	for _, s := range b.baselines[1:] {
+		c.Pooled = append(c.Pooled, sideOf(s.manifest))
 	}
 	all, err := b.judge(b.skipped(&c))
 	if err != nil {
@@ -76,7 +91,7 @@ func (b *Builder) Comparison() (Comparison, error) {
 
 // oneRun says that a pair is of two candidates of one run.
 func (b *Builder) oneRun(p Names) bool {
-	return b.baseline.manifest.RunID == b.new.manifest.RunID && p.Baseline != p.New
+	return b.baseline().manifest.RunID == b.new.manifest.RunID && p.Baseline != p.New
 }
 
 // judge compares all pairs by their gating metrics, down to their verdicts.
@@ -156,7 +171,7 @@ type comparing struct {
 func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 	p := comparing{
 		Pair: Pair{
-			Labels: Names{"baseline", "new"}, Baseline: b.baseline.candidate(names.Baseline), New: b.new.candidate(names.New),
+			Labels: Names{"baseline", "new"}, Baseline: b.baseline().candidate(names.Baseline), New: b.new.candidate(names.New),
 			Metrics: []Metric{}, Tasks: []Task{}, Drift: []Drift{},
 		},
 		names: names, tasks: b.join(names, skip), oneRun: b.oneRun(names),
@@ -167,8 +182,8 @@ func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 	for i := range p.tasks {
 		j := &p.tasks[i]
 		p.Episodes += len(j.twins)
-		p.BaselineOnly += len(j.baseline) - len(j.twins)
-		p.NewOnly += len(j.new) - len(j.twins)
+		without, extra := j.unpaired()
+		p.BaselineOnly, p.NewOnly = p.BaselineOnly+without, p.NewOnly+extra
 		p.WithoutResult += len(j.twins) - len(j.scored)
 		if j.left() {
 			p.Known += len(j.twins)

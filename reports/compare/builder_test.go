@@ -44,7 +44,7 @@ func ids(p Pair) (list []string) {
 func TestRowsInAnyOrderAndTwice(t *testing.T) {
 	base, newer := plan{candidate: "a", tasks: 9, trials: 3, episode: flips(1, half)}, plan{candidate: "b", tasks: 9, trials: 3, episode: flips(2, half)}
 	want := compared(base, newer, Rules{})
-	b := NewBuilder(base.manifest(), newer.manifest(), []Names{{"a", "b"}}, Rules{})
+	b := NewBuilder([]ledger.Manifest{base.manifest()}, newer.manifest(), []Names{{"a", "b"}}, Rules{})
 	var rows []ledger.EpisodeRows
 	newer.episode = flips(2, half)
 	newer.each(func(r ledger.EpisodeRows) { rows = append(rows, r) })
@@ -54,7 +54,7 @@ func TestRowsInAnyOrderAndTwice(t *testing.T) {
 	rows[0].Episode.Solved = !rows[0].Episode.Solved
 	b.AddNew(rows[0]) // the first of two counts
 	base.episode = flips(1, half)
-	base.each(b.AddBaseline)
+	base.each(b.addBaseline)
 	got := finished(b)
 	require.Equal(t, want, got)
 }
@@ -66,10 +66,10 @@ func TestSameRunBothSides(t *testing.T) {
 	other := plan{candidate: "b", tasks: 30, trials: 2, episode: fails(func(task, _ int) bool { return task < 10 })}
 	m := run.manifest()
 	m.Candidates = append(m.Candidates, other.manifest().Candidates...)
-	b := NewBuilder(m, m, []Names{{"a", "b"}, {"a", "a"}}, Rules{})
+	b := NewBuilder([]ledger.Manifest{m}, m, []Names{{"a", "b"}, {"a", "a"}}, Rules{})
 	for _, p := range []plan{run, other} {
 		p.each(func(r ledger.EpisodeRows) {
-			b.AddBaseline(r)
+			b.AddBaseline(0, r)
 			b.AddNew(r)
 		})
 	}
@@ -84,7 +84,7 @@ func TestSameRunBothSides(t *testing.T) {
 }
 
 func TestNoPairs(t *testing.T) {
-	c := finished(NewBuilder(ledger.Manifest{}, ledger.Manifest{}, nil, Rules{}))
+	c := finished(NewBuilder([]ledger.Manifest{ledger.Manifest{}}, ledger.Manifest{}, nil, Rules{}))
 	require.Equal(t, stat.Inconclusive, c.Verdict)
 	require.Equal(t, "Inconclusive: no candidates to compare.", c.Headline)
 	data, err := json.Marshal(c)
@@ -95,7 +95,7 @@ func TestNoPairs(t *testing.T) {
 
 func TestTrialsMissingInTheMiddle(t *testing.T) {
 	run := plan{candidate: "a", tasks: 1, trials: 5}
-	b := NewBuilder(run.manifest(), run.manifest(), []Names{{"a", "a"}}, Rules{})
+	b := NewBuilder([]ledger.Manifest{run.manifest()}, run.manifest(), []Names{{"a", "a"}}, Rules{})
 	without := func(trial int32, add func(ledger.EpisodeRows)) func(ledger.EpisodeRows) {
 		return func(rows ledger.EpisodeRows) {
 			if rows.Episode.Trial != trial {
@@ -103,7 +103,7 @@ func TestTrialsMissingInTheMiddle(t *testing.T) {
 			}
 		}
 	}
-	run.each(without(2, b.AddBaseline))
+	run.each(without(2, b.addBaseline))
 	run.each(without(4, b.AddNew))
 	p := finished(b).Pairs[0]
 	require.Equal(t, []int{3, 1, 1}, []int{p.Episodes, p.BaselineOnly, p.NewOnly})
@@ -139,8 +139,8 @@ func TestSeveralPairsShareTheLevel(t *testing.T) {
 	require.InDelta(t, 2.0/128, *p.Adjusted, 1e-15)
 	require.Equal(t, stat.Fail, p.Verdict)
 	pairs := []Names{{"a", "b"}, {"a", "a"}, {"a", "a"}, {"a", "a"}}
-	b := NewBuilder(base.manifest(), worse.manifest(), pairs, Rules{})
-	base.each(b.AddBaseline)
+	b := NewBuilder([]ledger.Manifest{base.manifest()}, worse.manifest(), pairs, Rules{})
+	base.each(b.addBaseline)
 	base.each(b.AddNew)
 	worse.each(b.AddNew)
 	c := finished(b)
@@ -205,8 +205,8 @@ func TestChangedTasksAreSkipped(t *testing.T) {
 	m := base.manifest()
 	m.SuiteDigest, m.Tasks[1].Digest, m.Tasks[3].Digest = "other", "e", "e"
 	run := func(rules Rules) Comparison {
-		b := NewBuilder(base.manifest(), m, []Names{{"a", "a"}}, rules)
-		base.each(b.AddBaseline)
+		b := NewBuilder([]ledger.Manifest{base.manifest()}, m, []Names{{"a", "a"}}, rules)
+		base.each(b.addBaseline)
 		base.each(b.AddNew)
 		return finished(b)
 	}
@@ -236,9 +236,9 @@ func TestDrift(t *testing.T) {
 	}
 	base := plan{candidate: "a", tasks: 60, trials: 2, episode: kind(failure.Answer)}
 	by := func(base, newer plan) map[failure.Kind]Drift {
-		b := NewBuilder(base.manifest(), newer.manifest(), []Names{{"a", "b"}}, Rules{})
+		b := NewBuilder([]ledger.Manifest{base.manifest()}, newer.manifest(), []Names{{"a", "b"}}, Rules{})
 		b.kindOf = byStatus
-		base.each(b.AddBaseline)
+		base.each(b.addBaseline)
 		newer.each(b.AddNew)
 		c := finished(b)
 		out := map[failure.Kind]Drift{}

@@ -22,17 +22,21 @@ import (
 // run. Its JSON form is published (docs/schema/comparison.json); fields are only
 // ever added while Format stays the same. A null is unknown, never zero.
 type Comparison struct {
-	// Format is the version of this structure, now 2.
+	// Format is the version of this structure, now 3.
 	Format int `json:"format"`
 	// Verdict is Fail if any pair has a significant regression, Pass if for all a loss
-	// of the margin is ruled out, else Inconclusive.
+	// of the margin is ruled out, NoRegression if for the others one of Rules.Detectable
+	// would have been detected, else Inconclusive.
 	Verdict stat.Verdict `json:"verdict"`
 	// Headline says the verdict and its first reason in one line.
 	Headline string `json:"headline"`
 	// OneRun says that every pair is of two candidates of one run.
-	OneRun   bool `json:"one_run"`
-	Baseline Side `json:"baseline"`
-	New      Side `json:"new"`
+	OneRun bool `json:"one_run"`
+	// Baseline is the first baseline run, Pooled are the others of the same
+	// configuration.
+	Baseline Side   `json:"baseline"`
+	Pooled   []Side `json:"pooled,omitempty"`
+	New      Side   `json:"new"`
 	// Differences are the parts of the configuration that differ.
 	Differences []Difference `json:"differences"`
 	// Rules are the levels and margins in force, resolved.

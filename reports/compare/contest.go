@@ -41,7 +41,7 @@ func Contest(bouts []Bout) []Metric {
 		}
 		tasks[i] = joined{id: b.Task, scored: make([]twin, len(b.Pairs))}
 		for k := range b.Pairs {
-			tasks[i].scored[k] = twin{&records[2*k], &records[2*k+1]}
+			tasks[i].scored[k] = twin{baseline: &records[2*k], new: &records[2*k+1]}
 		}
 	}
 	list := contested()

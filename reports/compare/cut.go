@@ -1,16 +1,18 @@
 package compare
 
-// cutBaseline says that the baseline ended before its plan; empty if it did not.
-// What it has no result of may be what got worse, so no comparison with it passes.
+// cutBaseline says that a baseline run ended before its plan; empty if none did. What
+// it has no result of may be what got worse, so no comparison with it passes.
 func (b *Builder) cutBaseline(p *comparing) string {
-	m := b.baseline.manifest
-	switch left := p.Baseline.Planned - b.baseline.books[p.names.Baseline].episodes(); {
-	case m.Stopped != "":
-		return p.run(p.Labels.Baseline) + " was stopped early: " + m.Stopped
-	case m.Status == "running" || m.Status == "failed":
-		return "the status of " + p.run(p.Labels.Baseline) + " is " + m.Status
-	case left > 0:
-		return plural(left, "planned episode") + " of " + p.side(p.Labels.Baseline) + " have not been run"
+	for _, s := range b.baselines {
+		m := s.manifest
+		switch left := s.candidate(p.names.Baseline).Planned - s.books[p.names.Baseline].episodes(); {
+		case m.Stopped != "":
+			return p.run(p.Labels.Baseline) + " was stopped early: " + m.Stopped
+		case m.Status == "running" || m.Status == "failed":
+			return "the status of " + p.run(p.Labels.Baseline) + " is " + m.Status
+		case left > 0:
+			return plural(left, "planned episode") + " of " + p.side(p.Labels.Baseline) + " have not been run"
+		}
 	}
 	for i := range p.tasks {
 		for k := range p.tasks[i].baseline {

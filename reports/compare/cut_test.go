@@ -28,14 +28,14 @@ func TestCutBaselineNeverPasses(t *testing.T) {
 			if c.edit != nil {
 				c.edit(&m)
 			}
-			b := NewBuilder(m, run.manifest(), []Names{{"a", "a"}}, Rules{})
+			b := NewBuilder([]ledger.Manifest{m}, run.manifest(), []Names{{"a", "a"}}, Rules{})
 			first := true
 			run.each(func(rows ledger.EpisodeRows) {
 				if first && c.row != nil {
 					c.row(&rows)
 				}
 				first = false
-				b.AddBaseline(rows)
+				b.AddBaseline(0, rows)
 			})
 			run.each(b.AddNew)
 			got := finished(b)

@@ -67,11 +67,14 @@ func tokens(in, out int64) ledger.Tokens {
 
 // compared is the comparison of two plans, of the first pair alone.
 func compared(baseline, newer plan, rules Rules) Comparison {
-	b := NewBuilder(baseline.manifest(), newer.manifest(), []Names{{baseline.candidate, newer.candidate}}, rules)
-	baseline.each(b.AddBaseline)
+	b := NewBuilder([]ledger.Manifest{baseline.manifest()}, newer.manifest(), []Names{{baseline.candidate, newer.candidate}}, rules)
+	baseline.each(b.addBaseline)
 	newer.each(b.AddNew)
 	return finished(b)
 }
+
+// addBaseline adds to the only baseline run.
+func (b *Builder) addBaseline(rows ledger.EpisodeRows) { b.AddBaseline(0, rows) }
 
 // finished is the builder's comparison, which no test expects to be refused.
 func finished(b *Builder) Comparison {

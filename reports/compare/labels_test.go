@@ -29,8 +29,8 @@ func TestLabels(t *testing.T) {
 			b.Candidates = append(b.Candidates, n.Candidates...)
 			n = b
 		}
-		builder := NewBuilder(b, n, []Names{{"strong", "weak"}}, Rules{})
-		strong.each(builder.AddBaseline)
+		builder := NewBuilder([]ledger.Manifest{b}, n, []Names{{"strong", "weak"}}, Rules{})
+		strong.each(builder.addBaseline)
 		weak.each(builder.AddNew)
 		return finished(builder)
 	}
@@ -86,8 +86,8 @@ func TestLabelsOfAnUnfinishedRun(t *testing.T) {
 		if edit != nil {
 			edit(&m)
 		}
-		b := NewBuilder(m, m, []Names{{"a", "b"}}, Rules{})
-		a.each(b.AddBaseline)
+		b := NewBuilder([]ledger.Manifest{m}, m, []Names{{"a", "b"}}, Rules{})
+		a.each(b.addBaseline)
 		other.each(b.AddNew)
 		require.Contains(t, finished(b).Headline, want)
 	}

@@ -16,9 +16,12 @@ func (b *Builder) look(j *joined, names, labels Names) []EpisodePair {
 		twin
 		rank, length int
 	}
-	base, newer := b.baseline.books[names.Baseline], b.new.books[names.New]
+	base, newer := b.baseline().books[names.Baseline], b.new.books[names.New]
 	var list []candidate
 	for _, t := range j.twins {
+		if t.baseline.run > 0 {
+			continue // one run of the baseline is enough to look at
+		}
 		c := candidate{twin: t, length: t.baseline.to - t.baseline.from + t.new.to - t.new.from}
 		switch differs := t.baseline.solved != t.new.solved; {
 		case differs && t.scored():
@@ -39,10 +42,10 @@ func (b *Builder) look(j *joined, names, labels Names) []EpisodePair {
 		}
 		e := EpisodePair{
 			Trial: int(c.new.trial), BaselineID: c.baseline.id, NewID: c.new.id,
-			BaselineEnded: b.baseline.words.list[c.baseline.ended], NewEnded: b.new.words.list[c.new.ended],
+			BaselineEnded: b.baseline().words.list[c.baseline.ended], NewEnded: b.new.words.list[c.new.ended],
 		}
 		e.Turn, e.What = divergence(labels,
-			base.decisions[c.baseline.from:c.baseline.to], &b.baseline.words, newer.decisions[c.new.from:c.new.to], &b.new.words)
+			base.decisions[c.baseline.from:c.baseline.to], &b.baseline().words, newer.decisions[c.new.from:c.new.to], &b.new.words)
 		if e.Turn == 0 && c.rank > 1 {
 			continue
 		}
@@ -56,5 +59,5 @@ func (b *Builder) look(j *joined, names, labels Names) []EpisodePair {
 
 // ended says that two episodes ended in different ways.
 func (b *Builder) ended(t twin) bool {
-	return b.baseline.words.list[t.baseline.ended] != b.new.words.list[t.new.ended]
+	return b.baseline().words.list[t.baseline.ended] != b.new.words.list[t.new.ended]
 }

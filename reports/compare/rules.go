@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -24,6 +25,14 @@ type Rules struct {
 	MaxSteps   float64 `json:"max_steps,omitempty"`
 	MaxCost    float64 `json:"max_cost,omitempty"`
 	MaxLatency float64 `json:"max_latency,omitempty"`
+	// Detectable is the loss of solved episodes and of contract-valid outputs, as a
+	// share, that the data must have been able to detect with 80 % power for the verdict
+	// stat.NoRegression; default 0.1. For the metrics whose growth gates it is their
+	// tolerated growth.
+	Detectable float64 `json:"detectable"`
+	// OnUnclear says what a gate makes of stat.NoRegression: OnUnclearPass, the default,
+	// or OnUnclearFail.
+	OnUnclear OnUnclear `json:"on_unclear"`
 	// Changed says what to do with tasks whose checks or world differ.
 	Changed Changed `json:"changed"`
 	// Flaky is the known-flaky list.
@@ -45,20 +54,30 @@ const (
 	Keep Changed = "keep"
 )
 
+// OnUnclear is what a gate makes of a comparison that shows no significant regression
+// and rules no loss of the margin out.
+type OnUnclear string
+
+// The ways to treat it.
+const (
+	// OnUnclearPass accepts.
+	OnUnclearPass OnUnclear = "pass"
+	// OnUnclearFail treats it as inconclusive.
+	OnUnclearFail OnUnclear = "fail"
+)
+
 // Resolved returns r with its defaults filled in, and with its expired entries of
 // known-flaky tasks marked. It does not change r.
 func (r Rules) Resolved() Rules {
 	for _, d := range []struct {
 		value    *float64
 		fallback float64
-	}{{&r.Alpha, 0.05}, {&r.MaxDrop, 0.05}, {&r.MaxInvalid, 0.02}} {
+	}{{&r.Alpha, 0.05}, {&r.MaxDrop, 0.05}, {&r.MaxInvalid, 0.02}, {&r.Detectable, 0.1}} {
 		if *d.value == 0 {
 			*d.value = d.fallback
 		}
 	}
-	if r.Changed == "" {
-		r.Changed = Refuse
-	}
+	r.Changed, r.OnUnclear = cmp.Or(r.Changed, Refuse), cmp.Or(r.OnUnclear, OnUnclearPass)
 	r.Flaky = slices.Clone(r.Flaky)
 	for i := range r.Flaky {
 		r.Flaky[i].Expired = r.Today.Format(time.DateOnly) > r.Flaky[i].Expires
@@ -80,7 +99,7 @@ func (r Rules) Validate() error {
 		fallback string
 		growth   bool
 	}{
-		{"max_drop", r.MaxDrop, "the default 0.05", false}, {"max_invalid", r.MaxInvalid, "the default 0.02", false},
+		{"max_drop", r.MaxDrop, "the default 0.05", false}, {"max_invalid", r.MaxInvalid, "the default 0.02", false}, {"detectable", r.Detectable, "the default 0.1", false},
 		{"max_steps", r.MaxSteps, "not gated", true}, {"max_cost", r.MaxCost, "not gated", true}, {"max_latency", r.MaxLatency, "not gated", true},
 	} {
 		switch {
@@ -92,6 +111,9 @@ func (r Rules) Validate() error {
 	}
 	if !slices.Contains([]Changed{"", Refuse, Skip, Keep}, r.Changed) {
 		bad("changed is %q, must be refuse, skip or keep (empty means refuse)", r.Changed)
+	}
+	if !slices.Contains([]OnUnclear{"", OnUnclearPass, OnUnclearFail}, r.OnUnclear) {
+		bad("on_unclear is %q, must be pass or fail (empty means pass)", r.OnUnclear)
 	}
 	for i, f := range r.Flaky {
 		if f.Task == "" {

@@ -52,7 +52,7 @@ func (w world) draw(rng *rand.Rand, rules Rules) *Builder {
 	for i := range w.pairs {
 		pairs = append(pairs, Names{"a", "b" + strconv.Itoa(i)})
 	}
-	b := NewBuilder(m, m, pairs, rules)
+	b := NewBuilder([]ledger.Manifest{m}, m, pairs, rules)
 	turns := make([]ledger.Turn, 8)
 	for i := range w.tasks {
 		t := traits{valid: 1, size: 1}
@@ -62,7 +62,7 @@ func (w world) draw(rng *rand.Rand, rules Rules) *Builder {
 		}
 		t.size = math.Exp(0.5 * rng.NormFloat64())
 		id := m.Tasks[i].ID
-		w.run(rng, b.AddBaseline, id, "a", t, t.before, 1, turns)
+		w.run(rng, b.addBaseline, id, "a", t, t.before, 1, turns)
 		for _, p := range pairs {
 			w.run(rng, b.AddNew, id, p.New, t, t.after, w.after, turns)
 		}

@@ -108,8 +108,8 @@ func TestVerdicts(t *testing.T) {
 				c.edit(&m)
 			}
 			require.NoError(t, c.rules.Validate())
-			b := NewBuilder(strong.manifest(), m, []Names{{"strong", c.new.candidate}}, c.rules)
-			strong.each(b.AddBaseline)
+			b := NewBuilder([]ledger.Manifest{strong.manifest()}, m, []Names{{"strong", c.new.candidate}}, c.rules)
+			strong.each(b.addBaseline)
 			c.new.each(b.AddNew)
 			got := finished(b)
 			require.Equal(t, c.want, got.Verdict, got.Headline)

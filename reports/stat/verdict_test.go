@@ -12,7 +12,8 @@ func TestWorst(t *testing.T) {
 		want Verdict
 	}{
 		{nil, Inconclusive}, {[]Verdict{NotJudged}, Inconclusive}, {[]Verdict{Pass}, Pass}, {[]Verdict{Pass, NotJudged}, Pass},
-		{[]Verdict{Pass, Inconclusive}, Inconclusive}, {[]Verdict{Inconclusive, Fail, Pass}, Fail}, {[]Verdict{Fail}, Fail},
+		{[]Verdict{Pass, Inconclusive}, Inconclusive}, {[]Verdict{Pass, NoRegression, NotJudged}, NoRegression}, {[]Verdict{Inconclusive, NoRegression}, Inconclusive},
+		{[]Verdict{Inconclusive, Fail, Pass}, Fail}, {[]Verdict{Fail}, Fail},
 	} {
 		require.Equal(t, c.want, Worst(c.in), "%v", c.in)
 	}
