@@ -14,15 +14,35 @@ import (
 // S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure",
 // Scandinavian Journal of Statistics 6 (1979) 65–70.
 func Holm(p []float64) (adjusted []float64, err error) {
+	return WeightedHolm(p, slices.Repeat([]float64{1}, len(p)))
+}
+
+// WeightedHolm is Holm with a weight for each test, positive and finite: while none is
+// rejected, a test has its weight's share of α. With equal weights it is Holm.
+//
+// Holm (1979), section 4.
+func WeightedHolm(p, weights []float64) (adjusted []float64, err error) {
 	order, err := ascending(p)
 	if err != nil {
 		return nil, fmt.Errorf("adjust by Holm: %w", err)
 	}
+	left := 0.0
+	for i, w := range weights {
+		if !(w > 0 && w <= vast) {
+			return nil, fmt.Errorf("adjust by Holm: weight %d of %d is %v; a weight is a positive number", i+1, len(weights), w)
+		}
+		left += w
+	}
+	if len(weights) != len(p) {
+		return nil, fmt.Errorf("adjust by Holm: %d weights of %d p-values", len(weights), len(p))
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a]/weights[a], p[b]/weights[b]) })
 	adjusted = make([]float64, len(p))
 	reached := 0.0
-	for rank, i := range order {
-		reached = max(reached, min(1, p[i]*float64(len(p)-rank)))
+	for _, i := range order {
+		reached = max(reached, min(1, p[i]*max(1, left/weights[i]))) // rounding makes no p smaller
 		adjusted[i] = reached
+		left -= weights[i]
 	}
 	return adjusted, nil
 }
