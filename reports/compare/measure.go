@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -73,8 +74,9 @@ type measured struct {
 	notWorse bool
 	// replay says that both sides are the same recordings and that nothing differs.
 	replay bool
-	// differ counts the tasks whose two sides do.
-	differ int
+	// differ counts the tasks whose runs do; runs are those of a task that has most,
+	// the new one included.
+	differ, runs int
 	// single says that no task has two pairs.
 	single bool
 	// pairs are the differences of solved, one for each pair.
@@ -121,33 +123,42 @@ func (m *Metric) protocols(baseline, other string) {
 func (m *measured) gather(def *measure, tasks []joined) {
 	unknown, apart, most := 0, 0, 0
 	m.tasks, m.sides = make([]string, 0, len(tasks)), make([]sides, 0, len(tasks))
+	sessions := map[string]int{} // the place of a session among the clusters
 	for i := range tasks {
 		j := &tasks[i]
 		if m.Gates && j.left() {
 			apart += len(j.scored)
 			continue
 		}
-		var s sides
+		at, found := sessions[j.cluster]
+		if !found {
+			at = len(m.sides)
+			m.tasks, m.sides = append(m.tasks, j.cluster), append(m.sides, sides{})
+		}
 		n := 0
 		for _, t := range j.scored {
 			if def.known != nil && (!def.known(t.baseline) || !def.known(t.new)) {
 				unknown++
 				continue
 			}
-			a, over := def.of(t.baseline)
-			b, under := def.of(t.new)
-			if over > 0 && under > 0 {
-				s.add(stat.Cluster{Num: a, Den: over}, stat.Cluster{Num: b, Den: under})
+			var pair sums
+			pair.baseline.Num, pair.baseline.Den = def.of(t.baseline)
+			pair.new.Num, pair.new.Den = def.of(t.new)
+			if pair.baseline.Den > 0 && pair.new.Den > 0 {
+				m.sides[at].pair(t.block, pair)
 				n++
 				if def.name == "solved" {
-					m.pairs = append(m.pairs, stat.Observation{Cluster: j.id, Value: b - a})
+					m.pairs = append(m.pairs, stat.Observation{Cluster: j.cluster, Value: pair.new.Num - pair.baseline.Num})
 				}
 			}
 		}
-		if n > 0 {
-			m.tasks, m.sides = append(m.tasks, j.id), append(m.sides, s)
-			m.N += n
-			most = max(most, n)
+		if m.N += n; m.sides[at].new.Den == 0 {
+			m.tasks, m.sides = m.tasks[:at], m.sides[:at]
+		} else if j.cluster != j.id {
+			sessions[j.cluster] = at
+		}
+		if most = max(most, n); found {
+			most = m.N // a cluster of several tasks
 		}
 	}
 	m.Clusters, m.single = len(m.sides), most == 1
@@ -184,29 +195,35 @@ func (m *measured) estimate() {
 	m.test()
 }
 
-// test works out p: by swapping the two runs of whole tasks, or by t where there are
-// so many tasks that it is the same.
+// test works out p: by swapping the runs of whole tasks, or by t where there are so
+// many tasks that it is the same.
 func (m *measured) test() {
 	const many = 1000
-	scores := swaps(m.tasks, m.sides)
-	for _, s := range scores {
-		if s.Value != 0 {
+	list, p := scores(m.sides), pValues{1, 1, 1}
+	for _, values := range list {
+		m.runs = max(m.runs, len(values))
+		if slices.Max(values) != slices.Min(values) {
 			m.differ++
 		}
 	}
-	m.P = new(1.0)
 	if two, ok := m.change.mean.P(0); ok && m.differ > many { // without spread there is no t
-		m.P, m.Test = &two, "t test of the change, clustered by task"
-	} else if p, ok := stat.PairedPermutation(scores); ok && m.differ > 0 {
-		m.P, m.Test = &p.P, "paired permutation by task"
-		if p.Exact {
+		p, m.Test = symmetric(two, m.change.mean.Value), "t test of the change, clustered by task"
+	} else if m.differ > 0 {
+		exact := false
+		p, exact = swapped(m.tasks, list)
+		m.Test = "paired permutation by task"
+		if exact {
 			m.Test += ", exact"
 		}
 	} else {
 		m.Test = "paired permutation by task: no task differs"
 	}
+	m.P = &p.two
 	if m.Gates {
-		m.P = new(m.oneSided(*m.P))
+		m.P = &p.high
+		if m.HigherIsBetter {
+			m.P = &p.low
+		}
 		m.Test += ", one-sided for the worse"
 	}
 	if m.Interval != nil && m.change.mean.SE > 0 {
@@ -225,19 +242,6 @@ func (m *measured) good() float64 {
 		return 1
 	}
 	return -1
-}
-
-// oneSided is the p-value for a change to the worse. The distribution under swaps is
-// symmetric, so it is half the two-sided one on the worse side.
-func (m *measured) oneSided(two float64) float64 {
-	switch worse := -m.good() * *m.Effect; {
-	case m.differ == 0:
-		return 1
-	case worse > 0:
-		return two / 2
-	default:
-		return 1 - two/2
-	}
 }
 
 // mcNemar adds the classic test of single trials, which the permutation then is.

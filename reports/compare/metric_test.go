@@ -112,7 +112,7 @@ func TestDifferenceIsClusterMeanOfPairs(t *testing.T) {
 		for range 1 + rng.IntN(6) {
 			a, b := rng.NormFloat64(), rng.NormFloat64()
 			obs = append(obs, stat.Observation{Cluster: names[g], Value: b - a})
-			list[g].add(stat.Cluster{Num: a, Den: 1}, stat.Cluster{Num: b, Den: 1})
+			list[g].pair(0, sums{baseline: stat.Cluster{Num: a, Den: 1}, new: stat.Cluster{Num: b, Den: 1}})
 		}
 	}
 	want, _ := stat.ClusterMean(obs)
@@ -127,8 +127,8 @@ func TestDifferenceIsClusterMeanOfPairs(t *testing.T) {
 	}
 	require.InDelta(t, want.Value, mean, 1e-14)
 	permuted, _ := stat.PairedPermutation(obs)
-	swapped, _ := stat.PairedPermutation(swaps(names, list))
-	require.InDelta(t, permuted.P, swapped.P, 1e-12)
+	p, _ := swapped(names, scores(list))
+	require.InDelta(t, permuted.P, p.two, 1e-12)
 }
 
 // The error of a difference of ratios against the jackknife over tasks, which knows
@@ -142,7 +142,7 @@ func TestDifferenceOfRatiosAgainstJackknife(t *testing.T) {
 		hard := 0.7 + 0.3*rng.Float64()
 		for range 3 {
 			turns, more := float64(2+rng.IntN(5)), float64(2+rng.IntN(5))
-			list[g].add(stat.Cluster{Num: math.Round(turns * hard), Den: turns}, stat.Cluster{Num: math.Round(more * hard * 0.9), Den: more})
+			list[g].pair(0, sums{baseline: stat.Cluster{Num: math.Round(turns * hard), Den: turns}, new: stat.Cluster{Num: math.Round(more * hard * 0.9), Den: more}})
 		}
 	}
 	for _, factor := range []float64{1, 1.2} {
@@ -166,7 +166,7 @@ func TestSwapsAreTheExactTestOfRatios(t *testing.T) {
 	names, list := make([]string, 10), make([]sides, 10)
 	for g := range list {
 		names[g] = fmt.Sprint(g)
-		list[g].add(stat.Cluster{Num: float64(rng.IntN(9)), Den: float64(9 + rng.IntN(9))}, stat.Cluster{Num: float64(3 + rng.IntN(9)), Den: float64(12 + rng.IntN(9))})
+		list[g].pair(0, sums{baseline: stat.Cluster{Num: float64(rng.IntN(9)), Den: float64(9 + rng.IntN(9))}, new: stat.Cluster{Num: float64(3 + rng.IntN(9)), Den: float64(12 + rng.IntN(9))}})
 	}
 	score := func(l []sides) float64 { // proportional to the difference of ratios
 		b, a := totals(l)
@@ -174,20 +174,19 @@ func TestSwapsAreTheExactTestOfRatios(t *testing.T) {
 	}
 	far, seen := 0, score(list)
 	for mask := range 1 << 10 {
-		swapped := append([]sides{}, list...)
-		for g := range swapped {
+		other := append([]sides{}, list...)
+		for g := range other {
 			if mask>>g&1 == 1 {
-				swapped[g].baseline, swapped[g].new = swapped[g].new, swapped[g].baseline
+				other[g].baseline, other[g].new = other[g].new, other[g].baseline
 			}
 		}
-		if score(swapped) >= seen*(1-1e-12) {
+		if score(other) >= seen*(1-1e-12) {
 			far++
 		}
 	}
-	got, ok := stat.PairedPermutation(swaps(names, list))
-	require.True(t, ok)
-	require.True(t, got.Exact)
-	require.InDelta(t, float64(far)/1024, got.P, 1e-15)
+	got, exact := swapped(names, scores(list))
+	require.True(t, exact)
+	require.InDelta(t, float64(far)/1024, got.two, 1e-15)
 }
 
 // With one trial of each task, the permutation is McNemar's exact test.

@@ -6,13 +6,29 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// sides are sums over the pairs of one task, on both sides: of what is measured
-// (Num), and of what that is counted over (Den > 0): pairs, or their turns.
-type sides struct{ baseline, new stat.Cluster }
+// sums are sums over pairs, on both sides: of what is measured (Num), and of what that
+// is counted over (Den > 0): pairs, or their turns.
+type sums struct{ baseline, new stat.Cluster }
 
-func (s *sides) add(baseline, newer stat.Cluster) {
-	s.baseline.Num, s.baseline.Den = s.baseline.Num+baseline.Num, s.baseline.Den+baseline.Den
-	s.new.Num, s.new.Den = s.new.Num+newer.Num, s.new.Den+newer.Den
+func (s *sums) add(more sums) {
+	s.baseline.Num, s.baseline.Den = s.baseline.Num+more.baseline.Num, s.baseline.Den+more.baseline.Den
+	s.new.Num, s.new.Den = s.new.Num+more.new.Num, s.new.Den+more.new.Den
+}
+
+// sides are the sums over the pairs of one task, and by block of the baseline: the
+// n-th is of block n, and has a Den of 0 without a pair.
+type sides struct {
+	sums
+	blocks []sums
+}
+
+// pair adds one pair of a block.
+func (s *sides) pair(number int32, pair sums) {
+	s.add(pair)
+	for int(number) >= len(s.blocks) {
+		s.blocks = append(s.blocks, sums{})
+	}
+	s.blocks[number].add(pair)
 }
 
 // paired is a difference of two ratios over the same tasks.
@@ -52,24 +68,79 @@ func difference(tasks []string, list []sides, factor float64) (d paired, ok bool
 }
 
 func totals(list []sides) (base, newer stat.Cluster) {
-	var all sides
+	var all sums
 	for _, s := range list {
-		all.add(s.baseline, s.new)
+		all.add(s.sums)
 	}
 	return all.baseline, all.new
 }
 
-// swaps are the scores of tasks for a permutation test by swapping the two runs of
-// whole tasks: a swap turns a score's sign, and the sum of scores is 0 just where
-// both ratios are equal. R, the ratio over both sides together, stays the same.
-func swaps(tasks []string, list []sides) []stat.Observation {
-	base, newer := totals(list)
-	r := (base.Num + newer.Num) / (base.Den + newer.Den)
-	scores := make([]stat.Observation, len(list))
+// scores are what each task scores in the new run, and after it in each block of the
+// baseline, for a permutation test by swapping runs of whole tasks: the sums of scores
+// of two runs are equal just where their ratios are. R, the ratio over both sides
+// together, stays the same.
+//
+// The new run's pairs differ from block to block only where some have no result: its
+// score is the mean over blocks.
+func scores(list []sides) [][]float64 {
+	var all stat.Cluster
+	runs := make([][]stat.Cluster, len(list))
 	for i, s := range list {
-		scores[i] = stat.Observation{Cluster: tasks[i], Value: (s.new.Num - s.baseline.Num) - r*(s.new.Den-s.baseline.Den)}
+		runs[i] = make([]stat.Cluster, 1, 1+len(s.blocks))
+		for _, b := range s.blocks {
+			if b.baseline.Den > 0 {
+				runs[i] = append(runs[i], b.baseline)
+			}
+		}
+		n := float64(len(runs[i]) - 1)
+		runs[i][0] = stat.Cluster{Num: s.new.Num / n, Den: s.new.Den / n}
+		for _, c := range runs[i] {
+			all.Num, all.Den = all.Num+c.Num, all.Den+c.Den
+		}
 	}
-	return scores
+	r, out := all.Num/all.Den, make([][]float64, len(list))
+	for i := range runs {
+		out[i] = make([]float64, len(runs[i]))
+		for k, c := range runs[i] {
+			out[i][k] = c.Num - r*c.Den
+		}
+	}
+	return out
+}
+
+// pValues are those of one test: two-sided, and one-sided for less and for more in the
+// new run.
+type pValues struct{ two, low, high float64 }
+
+// symmetric are the p-values of a symmetric distribution by the two-sided one, of what
+// was seen.
+func symmetric(two, seen float64) pValues {
+	if seen < 0 {
+		return pValues{two, two / 2, 1 - two/2}
+	}
+	return pValues{two, 1 - two/2, two / 2}
+}
+
+// swapped is the permutation test of scores; tasks names them. The test of two runs of
+// each task is faster, and the same, as one of signs.
+func swapped(tasks []string, list [][]float64) (p pValues, exact bool) {
+	obs, sum := make([]stat.Observation, len(list)), 0.0
+	for i, values := range list {
+		if len(values) > 2 {
+			b, ok := stat.BlockPermutation(list)
+			if !ok {
+				return pValues{1, 1, 1}, false
+			}
+			return pValues{min(1, 2*min(b.Low, b.High)), b.Low, b.High}, b.Exact
+		}
+		obs[i] = stat.Observation{Cluster: tasks[i], Value: values[0] - values[1]}
+		sum += obs[i].Value
+	}
+	f, ok := stat.PairedPermutation(obs)
+	if !ok {
+		return pValues{1, 1, 1}, false
+	}
+	return symmetric(f.P, sum), f.Exact
 }
 
 // interval is the t interval of the change. A share has one even where no task
