@@ -39,7 +39,7 @@ func Contest(bouts []Bout) []Metric {
 		for _, p := range b.Pairs {
 			records = append(records, p[0].record(), p[1].record())
 		}
-		tasks[i] = joined{id: b.Task, scored: make([]twin, len(b.Pairs))}
+		tasks[i] = joined{id: b.Task, cluster: b.Task, scored: make([]twin, len(b.Pairs))}
 		for k := range b.Pairs {
 			tasks[i].scored[k] = twin{baseline: &records[2*k], new: &records[2*k+1]}
 		}
