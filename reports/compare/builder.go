@@ -100,11 +100,11 @@ func (b *Builder) judge(skip map[string][]string) ([]comparing, error) {
 	for i, names := range b.pairs {
 		all[i] = b.compare(names, skip)
 	}
-	if err := decide(all, b.rules.Alpha); err != nil {
+	if err := decide(all, b.rules); err != nil {
 		return nil, err
 	}
 	for i := range all {
-		all[i].conclude()
+		all[i].conclude(b.rules)
 	}
 	return all, nil
 }
@@ -112,9 +112,8 @@ func (b *Builder) judge(skip map[string][]string) ([]comparing, error) {
 // describe adds what decides nothing: the power behind the verdicts, the other
 // metrics, tasks, and kinds of failure.
 func (b *Builder) describe(all []comparing) error {
-	family := gather(all, func(p *comparing) []measured { return p.gating })
-	for _, m := range family {
-		m.power(b.rules.Alpha, len(family))
+	for _, m := range gather(all, func(p *comparing) []measured { return p.gating }) {
+		m.power(b.rules.Alpha)
 	}
 	for i := range all {
 		all[i].rest = all[i].measure(b.rules, false)
@@ -124,7 +123,8 @@ func (b *Builder) describe(all []comparing) error {
 		}
 		all[i].Drift = kinds
 	}
-	if err := adjust(gather(all, func(p *comparing) []measured { return p.rest }), stat.BenjaminiHochberg); err != nil {
+	rest := gather(all, func(p *comparing) []measured { return p.rest })
+	if err := adjust(rest, func(m *measured) *measured { return m }, stat.BenjaminiHochberg); err != nil {
 		return err
 	}
 	if err := b.classify(all); err != nil {
@@ -156,8 +156,13 @@ type comparing struct {
 	names        Names
 	tasks        []joined
 	gating, rest []measured
-	// gap says what too much is missing of for a verdict; cut that a run ended before
-	// its plan. Both are empty if that is not so.
+	// look is the one at the new run's trials, of a run that was decided round by round.
+	look stat.Look
+	// lost names the pairs that infrastructure and harness took a result from, resume the
+	// runs that can run them.
+	lost, resume []string
+	// gap says that more was lost than max_infra; cut that a run ended before its plan.
+	// Both are empty if that is not so.
 	gap, cut string
 	// oneRun says that both candidates are of one run.
 	oneRun bool
@@ -192,6 +197,16 @@ func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 	b.missing(&p)
 	p.replay = replayed(p.tasks)
 	p.gating = p.measure(b.rules, true)
+	if len(p.lost) > 0 {
+		worst, best := p, p
+		worst.tasks, best.tasks = p.filled(false), p.filled(true)
+		bad, good := worst.measure(b.rules, true), best.measure(b.rules, true)
+		for i := range p.gating {
+			if bad[i].P != nil && good[i].P != nil {
+				p.gating[i].worst, p.gating[i].best = &bad[i], &good[i]
+			}
+		}
+	}
 	return p
 }
 

@@ -30,10 +30,10 @@ func TestEvenSplit(t *testing.T) {
 func TestAdjustmentIsNotDropped(t *testing.T) {
 	for name, method := range map[string]func([]float64) ([]float64, error){"Holm": stat.Holm, "Benjamini and Hochberg": stat.BenjaminiHochberg} {
 		family := []*measured{{Metric: Metric{P: new(0.1)}}, {Metric: Metric{P: new(1.0000000000000002)}}}
-		require.ErrorContains(t, adjust(family, method), "compare metrics: adjust by "+name+": p-value 2 of 2 is 1.0000000000000002")
+		require.ErrorContains(t, adjust(family, func(m *measured) *measured { return m }, method), "compare metrics: adjust by "+name+": p-value 2 of 2 is 1.0000000000000002")
 	}
 	all := []comparing{{gating: []measured{{Metric: Metric{P: new(-1.0)}}}}}
-	require.ErrorContains(t, decide(all, 0.05), "p-value 1 of 1 is -1")
+	require.ErrorContains(t, decide(all, Rules{Alpha: 0.05}), "p-value 1 of 1 is -1")
 }
 
 // More than 1,000 tasks that all change by the same amount have no spread, and t says

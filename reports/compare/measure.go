@@ -79,6 +79,14 @@ type measured struct {
 	differ, runs int
 	// single says that no task has two pairs.
 	single bool
+	// level is that of a one-sided test before any other is rejected; look is that at the
+	// data.
+	level float64
+	look  stat.Look
+	// worst and best have values for the lost pairs; nil where none is lost. hidden says
+	// that the verdict is inconclusive only because of these.
+	worst, best *measured
+	hidden      bool
 	// pairs are the differences of solved, one for each pair.
 	pairs []stat.Observation
 }
@@ -87,6 +95,7 @@ type measured struct {
 func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
 	for _, def := range measures() {
 		m := measured{
+			look:   p.look,
 			Metric: Metric{Name: def.name, Title: def.title, Unit: def.unit, HigherIsBetter: def.higher, Verdict: stat.NotJudged},
 			drop:   rules.drop(def.name), growth: rules.growth(def.name),
 		}
@@ -99,7 +108,10 @@ func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
 		}
 		m.estimate()
 		if m.Gates && m.P != nil {
-			m.rule(rules.Alpha, p.replay)
+			m.rule(p.look.Level(rules.Alpha), p.replay)
+		}
+		if m.Gates {
+			m.Verdict = stat.Inconclusive // until decided
 		}
 		list = append(list, m)
 	}
@@ -189,7 +201,7 @@ func (m *measured) estimate() {
 	if relative := change.mean.Value / change.baseline; !math.IsInf(relative, 0) && !math.IsNaN(relative) {
 		m.Relative = new(relative)
 	}
-	if iv, ok := change.interval(m.Unit == unitShare); ok {
+	if iv, ok := change.interval(m.Unit == unitShare, m.look.Confidence(confidence)); ok {
 		m.Interval = &iv
 	}
 	m.test()

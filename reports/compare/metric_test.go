@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -44,7 +46,7 @@ func TestMetricsByHand(t *testing.T) {
 		relative, margin float64
 	}{
 		{"solved", 4, 1, 0.5, -0.5, 0.05},
-		{"contract_valid", 4, 1, 8.0 / 10, -0.2, 0.02},
+		{"contract_valid", 4, 1, 8.0 / 10, -0.2, 0.08},
 		{"steps", 2, 3, 4, 1.0 / 3, 0},
 		{"clarifies", 1, 1, 3, 2, 0},
 		{"cost", 4, 3_000_000, 3_500_000, 1.0 / 6, 0},
@@ -241,16 +243,23 @@ func TestPower(t *testing.T) {
 	newer := plan{candidate: "b", tasks: 30, trials: 4, episode: flips(6, func(int) float64 { return 0.8 })}
 	m := metric(compared(base, newer, Rules{}).Pairs[0], "solved")
 	require.Equal(t, stat.Inconclusive, m.Verdict)
-	d := stat.Design{Tasks: 30, Trials: 1, SD: math.Sqrt(30*width(m)*width(m) + *m.Detectable*(1-*m.Detectable)), ICC: 1, Alpha: 0.05} // two gating metrics
-	power, ok := d.Power(*m.Detectable)
-	require.True(t, ok)
-	require.InDelta(t, 0.8, power, 1e-9)
-	d.SD = math.Sqrt(30*width(m)*width(m) + 0.05*0.95)
-	tasks, ok := d.TasksNeeded(0.05, 0.8)
-	require.True(t, ok)
+	noise := 30*width(m)*width(m) + 1.0/30/16 // and one more task that differs in one of four trials
+	power := func(loss float64, tasks int) float64 {
+		g := float64(tasks)
+		critical := stat.TQuantile(1-0.05*9/10, g-1) * math.Sqrt((noise+loss)/g) // solved has nine tenths of α
+		return distuv.StudentsT{Sigma: 1, Nu: g - 1}.CDF((loss - critical) / math.Sqrt(noise/g))
+	}
+	require.InDelta(t, 0.8, power(*m.Detectable, 30), 1e-6)
+	tasks := 2
+	for power(0.05, tasks) < 0.8 {
+		tasks++
+	}
 	require.Contains(t, m.Power, "These 30 tasks would have detected a loss of "+points(*m.Detectable)+" with 80% power.")
-	require.Contains(t, m.Power, fmt.Sprintf("Detecting a loss of 5 points with 80%% power takes %d such tasks, or ", tasks))
-	require.Contains(t, m.Power, "trials of each. Ruling it out with 80% power, if nothing changed, takes about ")
+	said := 0
+	_, err := fmt.Sscanf(m.Power[strings.Index(m.Power, "takes ")+6:], "%d such tasks", &said)
+	require.NoError(t, err)
+	require.InEpsilon(t, tasks, said, 0.01)
+	require.Contains(t, m.Power, "such tasks. Ruling it out with 80% power, if nothing changed, takes about ", "thirty tasks cannot, in any number of trials")
 }
 
 // A loss that was shown is one that would have been: what it adds to the spread does
@@ -259,9 +268,7 @@ func TestPowerWhereALossIsShown(t *testing.T) {
 	base := plan{candidate: "a", tasks: 69, trials: 1}
 	m := metric(compared(base, plan{candidate: "b", tasks: 69, trials: 1, episode: fails(func(task, _ int) bool { return task < 13 })}, Rules{}).Pairs[0], "solved")
 	require.Equal(t, stat.Fail, m.Verdict)
-	exact, _ := stat.ClopperPearson(5, 69, 0.6) // six broken are shown at 1/64: so many have to break four times out of five
-	require.InDelta(t, exact.High, *m.Detectable, 0.02)
-	require.Less(t, *m.Detectable, 13.0/69)
+	require.InDelta(t, 5.5/69, *m.Detectable, 0.5/69, "five tasks that break, or six, are shown at 1/32 of 0.045")
 }
 
 // width is the standard error behind an interval.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // skipped are the changed tasks that the rules leave out.
@@ -18,19 +19,25 @@ func (b *Builder) skipped(c *Comparison) map[string][]string {
 	return skip
 }
 
-// missing says where too little is left for a verdict, as of acceptance: with more
-// episodes lost to infrastructure and harness than a run tolerates, what is left
-// may be what a failing provider let through; and a run that ended before its plan
-// may have left out what is hard.
+// missing says what has no result: pairs lost to infrastructure and harness, of which a
+// pass must survive the worst case, and a run that ended before its plan, which may
+// have left out what is hard.
 func (b *Builder) missing(p *comparing) {
-	planned, gone := 0, 0
+	planned := 0
+	resume := map[string]bool{}
 	for i := range p.tasks {
 		j := &p.tasks[i]
 		planned += len(j.twins)
 		unfinished := false
 		for _, t := range j.twins {
 			if t.baseline.why == lost || t.new.why == lost {
-				gone++
+				p.lost = append(p.lost, fmt.Sprintf("%s trial %d", clipped(j.id), t.new.trial))
+			}
+			if t.baseline.why == lost {
+				resume[b.baselines[t.baseline.run].manifest.RunID] = true
+			}
+			if t.new.why == lost {
+				resume[b.new.manifest.RunID] = true
 			}
 			unfinished = unfinished || t.new.why == cut
 		}
@@ -38,6 +45,7 @@ func (b *Builder) missing(p *comparing) {
 			p.cut = p.side(p.Labels.New) + " was interrupted or capped"
 		}
 	}
+	p.resume = slices.Sorted(maps.Keys(resume))
 	if left := p.New.Planned - b.new.books[p.names.New].episodes(); left > 0 && p.cut == "" {
 		p.cut = plural(left, "planned episode") + " of " + p.side(p.Labels.New) + " have not been run"
 	}
@@ -50,9 +58,80 @@ func (b *Builder) missing(p *comparing) {
 	if p.cut == "" {
 		p.cut = b.cutBaseline(p)
 	}
-	if most := b.new.manifest.Acceptance.Resolved().MaxInfra; float64(gone) > most*float64(planned) {
-		p.gap = fmt.Sprintf("%d of %s lost to infrastructure or harness errors on one side or both, more than the %s of max_infra", gone, plural(planned, "pair"), percent(most))
+	if most := b.new.manifest.Acceptance.Resolved().MaxInfra; float64(len(p.lost)) > most*float64(planned) {
+		p.gap = fmt.Sprintf("%d of %s lost to infrastructure or harness errors on one side or both, more than the %s of max_infra", len(p.lost), plural(planned, "pair"), percent(most))
 	}
+}
+
+// unseen says which pairs have no result, and how to get one.
+func (p *comparing) unseen() string {
+	commands := make([]string, len(p.resume))
+	for i, run := range p.resume {
+		commands[i] = "cupel run --resume " + run
+	}
+	return fmt.Sprintf("%s without a result (%s; run them with %s)", plural(len(p.lost), "pair"), some(p.lost), strings.Join(commands, " and "))
+}
+
+// filled are the tasks of a pair with values for the lost episodes: those that make the
+// new run look worst, or best. What is lost cannot lie beyond, as far as it is a share;
+// other values are taken to lie within those seen in the pair. No assumption is made
+// of why an episode was lost: C. F. Manski, "Nonparametric Bounds on Treatment
+// Effects", American Economic Review 80 (1990) 319–323.
+func (p *comparing) filled(best bool) []joined {
+	newer, baseline := p.extremes()
+	if best {
+		newer, baseline = baseline, newer
+	}
+	tasks := slices.Clone(p.tasks)
+	for i := range tasks {
+		j := &tasks[i]
+		j.scored = make([]twin, 0, len(j.twins))
+		for _, t := range j.twins {
+			if t.baseline.why == cut || t.new.why == cut {
+				continue
+			}
+			if t.baseline.why == lost {
+				t.baseline = baseline
+			}
+			if t.new.why == lost {
+				t.new = newer
+			}
+			j.scored = append(j.scored, t)
+		}
+	}
+	return tasks
+}
+
+// extremes are the worst and the best of every metric among the results of a pair. A
+// lost episode is given as many turns as the longest one has.
+func (p *comparing) extremes() (worst, best *record) {
+	worst = &record{stepped: true, asked: true, priced: true, counted: true, thrash: true, stall: true}
+	best = &record{stepped: true, asked: true, priced: true, counted: true, solved: true}
+	first, slowest, fastest := true, 0.0, 0.0
+	for i := range p.tasks {
+		for _, t := range p.tasks[i].scored {
+			for _, r := range []*record{t.baseline, t.new} {
+				if first {
+					best.steps, best.clarifies, best.cost, best.tokens, best.elapsed = r.steps, r.clarifies, r.cost, r.tokens, r.elapsed
+				}
+				worst.steps, best.steps = max(worst.steps, r.steps), min(best.steps, r.steps)
+				worst.clarifies, best.clarifies = max(worst.clarifies, r.clarifies), min(best.clarifies, r.clarifies)
+				worst.cost, best.cost = max(worst.cost, r.cost), min(best.cost, r.cost)
+				worst.tokens, best.tokens = max(worst.tokens, r.tokens), min(best.tokens, r.tokens)
+				worst.elapsed, best.elapsed = max(worst.elapsed, r.elapsed), min(best.elapsed, r.elapsed)
+				if worst.judged = max(worst.judged, r.judged); r.judged > 0 {
+					mean := float64(r.latency) / float64(r.judged)
+					if slowest = max(slowest, mean); first || mean < fastest {
+						fastest = mean
+					}
+				}
+				first = false
+			}
+		}
+	}
+	best.judged, best.valid = worst.judged, worst.judged
+	worst.latency, best.latency = int64(slowest*float64(worst.judged)), int64(fastest*float64(worst.judged))
+	return worst, best
 }
 
 // noteKnown says what the known-flaky list does, and what is wrong with it.

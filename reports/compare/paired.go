@@ -145,7 +145,7 @@ func swapped(tasks []string, list [][]float64) (p pValues, exact bool) {
 
 // interval is the t interval of the change. A share has one even where no task
 // differs: for what may not have been seen.
-func (d paired) interval(share bool) (iv stat.Interval, ok bool) {
+func (d paired) interval(share bool, confidence float64) (iv stat.Interval, ok bool) {
 	if d.mean.SE > 0 {
 		return d.mean.Interval(confidence)
 	}

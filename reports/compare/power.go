@@ -12,9 +12,8 @@ import (
 const often = 0.8
 
 // power says what loss these numbers would have detected, and what it would take to
-// detect or to rule out one of the margin. tests are all gating ones: the level of
-// each is adjusted for the others.
-func (m *measured) power(alpha float64, tests int) {
+// detect or to rule out one of the margin.
+func (m *measured) power(alpha float64) {
 	if m.replay {
 		m.Power = "Both sides replay the same recordings, and nothing differs: this says nothing about new recordings."
 		return
@@ -27,21 +26,18 @@ func (m *measured) power(alpha float64, tests int) {
 	if m.RuledOut != nil && m.Verdict == stat.Pass {
 		said = append(said, "A loss of "+m.amount(*m.RuledOut)+" or more is ruled out at "+percent(1-alpha)+".")
 	}
-	n := m.finder(alpha, tests)
-	least, ok := n.detectable()
-	if ok {
+	n := m.finder()
+	if least, ok := n.detectable(); ok {
 		m.Detectable = &least
-		said = append(said, "These "+plural(m.Clusters, "task")+" would have detected a loss of "+m.amount(least)+" with 80% power.")
-	} else if m.differ == 0 {
-		said = append(said, "No task differs: which loss would have been detected is not known.")
+		said = append(said, "These "+plural(m.Clusters, "task")+" would have detected a loss of "+m.amount(*m.Detectable)+" with 80% power.")
 	} else {
 		said = append(said, "These "+plural(m.Clusters, "task")+" could not have detected any loss.")
 	}
-	if m.Verdict == stat.Inconclusive {
-		if n.SD > 0 && !(ok && least <= *m.Margin) {
+	if m.Verdict == stat.Inconclusive || m.Verdict == stat.NoRegression {
+		if m.Detectable == nil || *m.Detectable > *m.Margin {
 			said = append(said, m.toDetect(n))
 		}
-		said = append(said, m.toRuleOut(alpha))
+		said = append(said, m.toRuleOut(m.look.Level(alpha)))
 	}
 	m.Power = strings.Join(said, " ")
 }
@@ -49,7 +45,7 @@ func (m *measured) power(alpha float64, tests int) {
 // toDetect says what would detect a loss of the margin.
 func (m *measured) toDetect(n finder) string {
 	text := "Detecting a loss of " + m.amount(*m.Margin) + " with 80% power takes"
-	tasks, ok := n.tasks(*m.Margin)
+	tasks, ok := n.enough(*m.Margin)
 	if !ok {
 		return text + " more than a million such tasks."
 	}
@@ -64,11 +60,13 @@ func (m *measured) toDetect(n finder) string {
 // false where no number would, or the resemblance of trials is not known.
 func (m *measured) trials(n finder) (trials int, ok bool) {
 	sd, icc, ok := stat.Spread(m.pairs)
-	if !ok || m.single || !n.enough(*m.Margin) {
+	if !ok || m.single || m.runs > 2 {
 		return 0, false
 	}
-	n.SD, n.ICC = sd, icc
-	trials, ok = n.at(*m.Margin).TrialsNeeded(*m.Margin, often)
+	trials, ok = atLeast(max(2, m.N/m.Clusters), func(k int) bool {
+		n.noise = sd * sd * (icc + (1-icc)/float64(k))
+		return n.shows()(*m.Margin)
+	})
 	return trials, ok && trials > m.N/m.Clusters
 }
 

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -62,16 +64,39 @@ func (m *measured) claim() (list []stat.Cluster, least, target float64) {
 	return list, least, 0
 }
 
+// weight is a metric's in Holm's adjustment: success has nine times as much of α as each
+// of the others, which spread less and so show the same loss at a smaller level.
+func (m *measured) weight() float64 {
+	if m.Name == "solved" {
+		return 9
+	}
+	return 1
+}
+
 // decide allows for all gating metrics of all pairs by Holm, which keeps the chance of
 // any false alarm at α, and decides.
-func decide(all []comparing, alpha float64) error {
-	if err := adjust(gather(all, func(p *comparing) []measured { return p.gating }), stat.Holm); err != nil {
+func decide(all []comparing, rules Rules) error {
+	family := gather(all, func(p *comparing) []measured { return p.gating })
+	weights, sum := make([]float64, len(family)), 0.0
+	for i, m := range family {
+		weights[i] = m.weight()
+		sum += weights[i]
+	}
+	// holm adjusts the p-values of the metrics, as they are or with the lost pairs filled in.
+	holm := func(of func(*measured) *measured) error {
+		return adjust(family, of, func(p []float64) ([]float64, error) { return stat.WeightedHolm(p, weights) })
+	}
+	err := errors.Join(
+		holm(func(m *measured) *measured { return m }),
+		holm(func(m *measured) *measured { return cmp.Or(m.worst, m) }),
+		holm(func(m *measured) *measured { return cmp.Or(m.best, m) }),
+	)
+	if err != nil {
 		return err
 	}
-	for i := range all {
-		for k := range all[i].gating {
-			all[i].gating[k].decide(alpha)
-		}
+	for i, m := range family {
+		m.level = m.look.Level(rules.Alpha * weights[i] / sum)
+		m.decide(rules)
 	}
 	return nil
 }
@@ -89,35 +114,67 @@ func gather(all []comparing, of func(*comparing) []measured) (family []*measured
 	return family
 }
 
-// adjust fills in the adjusted p-values of a family.
-func adjust(family []*measured, method func([]float64) ([]float64, error)) error {
+// adjust fills in the adjusted p-values of a family: of each metric, or of what stands
+// for it.
+func adjust(family []*measured, of func(*measured) *measured, method func([]float64) ([]float64, error)) error {
 	p := make([]float64, len(family))
 	for i, m := range family {
-		p[i] = *m.P
+		if p[i] = *of(m).P; m.look.At > 0 {
+			p[i] = m.look.P(p[i])
+		}
 	}
 	adjusted, err := method(p)
 	if err != nil {
 		return fmt.Errorf("compare metrics: %w", err)
 	}
 	for i, m := range family {
-		m.Adjusted = new(adjusted[i])
+		of(m).Adjusted = new(adjusted[i])
 	}
 	return nil
 }
 
-// decide: Pass where the margin is ruled out, even if something is lost; Fail where
-// a change to the worse is established and that is not; else Inconclusive, as is
-// no data.
-func (m *measured) decide(alpha float64) {
-	m.Verdict = stat.Inconclusive
-	switch {
-	case m.P == nil || m.Adjusted == nil:
-	case m.notWorse:
-		m.Verdict = stat.Pass
-		if stat.Rejects(*m.Adjusted, alpha) {
-			m.note("Worse, but by less than the margin.")
-		}
-	case stat.Rejects(*m.Adjusted, alpha):
-		m.Verdict = stat.Fail
+// decide: Pass where a loss of the margin is ruled out, even if something is lost; Fail
+// where a change to the worse is established and that is not; NoRegression where
+// neither is so and a loss of Detectable would have been detected; else Inconclusive.
+// Pass and NoRegression must hold in the worst case of the lost pairs as well.
+func (m *measured) decide(rules Rules) {
+	m.Verdict = m.verdict(rules)
+	if m.Verdict == stat.Pass && stat.Rejects(*m.Adjusted, rules.Alpha) {
+		m.note("Worse, but by less than the margin.")
 	}
+	if m.worst != nil && m.Verdict != stat.Fail {
+		m.worst.level = m.level
+		worst := stat.Worst([]stat.Verdict{m.Verdict, m.worst.verdict(rules)})
+		if worst == stat.Fail {
+			worst = stat.Inconclusive
+		}
+		m.hidden = worst != m.Verdict && worst == stat.Inconclusive
+		m.Verdict = worst
+	}
+}
+
+// verdict is that of the pairs that there are.
+func (m *measured) verdict(rules Rules) stat.Verdict {
+	switch {
+	case m.notWorse:
+		return stat.Pass
+	case stat.Rejects(*m.Adjusted, rules.Alpha):
+		return stat.Fail
+	case m.finder().shows()(m.limit(rules)):
+		return stat.NoRegression
+	}
+	return stat.Inconclusive
+}
+
+// limit is the loss that must have been detectable for NoRegression.
+func (m *measured) limit(rules Rules) float64 {
+	if m.growth > 0 {
+		return *m.Margin
+	}
+	return rules.Detectable
+}
+
+// surely says that a regression is one in the best case of the lost pairs, too.
+func (m *measured) surely(alpha float64) bool {
+	return m.best == nil || stat.Rejects(*m.best.Adjusted, alpha)
 }

@@ -17,7 +17,8 @@ type Rules struct {
 	// chance of ruling a loss out that is just as large as its margin.
 	Alpha float64 `json:"alpha"`
 	// MaxDrop is the tolerated loss of solved tasks, as a share; default 0.05.
-	// MaxInvalid is the same for contract-valid outputs; default 0.02.
+	// MaxInvalid is the same for contract-valid outputs; default 0.08, which 50
+	// tasks of three trials can rule out.
 	MaxDrop    float64 `json:"max_drop"`
 	MaxInvalid float64 `json:"max_invalid"`
 	// MaxSteps, MaxCost and MaxLatency make these gating metrics, too, if they are set:
@@ -72,7 +73,7 @@ func (r Rules) Resolved() Rules {
 	for _, d := range []struct {
 		value    *float64
 		fallback float64
-	}{{&r.Alpha, 0.05}, {&r.MaxDrop, 0.05}, {&r.MaxInvalid, 0.02}, {&r.Detectable, 0.1}} {
+	}{{&r.Alpha, 0.05}, {&r.MaxDrop, 0.05}, {&r.MaxInvalid, 0.08}, {&r.Detectable, 0.1}} {
 		if *d.value == 0 {
 			*d.value = d.fallback
 		}
@@ -99,7 +100,7 @@ func (r Rules) Validate() error {
 		fallback string
 		growth   bool
 	}{
-		{"max_drop", r.MaxDrop, "the default 0.05", false}, {"max_invalid", r.MaxInvalid, "the default 0.02", false}, {"detectable", r.Detectable, "the default 0.1", false},
+		{"max_drop", r.MaxDrop, "the default 0.05", false}, {"max_invalid", r.MaxInvalid, "the default 0.08", false}, {"detectable", r.Detectable, "the default 0.1", false},
 		{"max_steps", r.MaxSteps, "not gated", true}, {"max_cost", r.MaxCost, "not gated", true}, {"max_latency", r.MaxLatency, "not gated", true},
 	} {
 		switch {

@@ -14,7 +14,7 @@ func TestRulesResolved(t *testing.T) {
 	given := Rules{MaxDrop: 0.1, Today: day, Flaky: []KnownFlaky{{Task: "a", Expires: "2026-11-21"}, {Task: "b", Expires: "2026-11-20"}}}
 	got := given.Resolved()
 	require.Equal(t, Rules{
-		Alpha: 0.05, MaxDrop: 0.1, MaxInvalid: 0.02, Detectable: 0.1, OnUnclear: OnUnclearPass, Changed: Refuse, Today: day,
+		Alpha: 0.05, MaxDrop: 0.1, MaxInvalid: 0.08, Detectable: 0.1, OnUnclear: OnUnclearPass, Changed: Refuse, Today: day,
 		Flaky: []KnownFlaky{{Task: "a", Expires: "2026-11-21"}, {Task: "b", Expires: "2026-11-20", Expired: true}},
 	}, got)
 	require.False(t, given.Flaky[1].Expired, "what was given stays as it is")

@@ -8,19 +8,28 @@ import (
 )
 
 // conclude decides a pair, and says why.
-func (p *comparing) conclude() {
+func (p *comparing) conclude(rules Rules) {
 	var verdicts []stat.Verdict
 	for i := range p.gating {
 		verdicts = append(verdicts, p.gating[i].Verdict)
 	}
 	p.Verdict = stat.Worst(verdicts)
+	hidden, sure := false, false
+	for i := range p.gating {
+		m := &p.gating[i]
+		hidden = hidden || m.hidden
+		sure = sure || m.Verdict == stat.Fail && m.surely(rules.Alpha)
+	}
+	passes := p.Verdict == stat.Pass || p.Verdict == stat.NoRegression
 	switch {
-	case p.gap != "":
+	case p.gap != "" && !passes && !sure:
 		p.Verdict, p.Sentence = stat.Inconclusive, "cannot be judged: "+p.gap
-	case p.Verdict == stat.Pass && p.cut != "":
+	case passes && p.cut != "":
 		p.Verdict, p.Sentence = stat.Inconclusive, "cannot pass: "+p.cut
+	case p.Verdict == stat.Inconclusive && hidden:
+		p.Sentence = p.concealed()
 	default:
-		p.Sentence = p.reason()
+		p.Sentence = p.reason(rules)
 	}
 	p.predicate, p.Sentence = p.Sentence, strings.ToUpper(p.Sentence[:1])+p.Sentence[1:]+"."
 }
@@ -44,9 +53,19 @@ func (p *comparing) run(label string) string {
 	return p.side(label)
 }
 
+// concealed says what the lost pairs could hide, of an inconclusive verdict.
+func (p *comparing) concealed() string {
+	for i := range p.gating {
+		if m := &p.gating[i]; m.hidden {
+			return fmt.Sprintf("cannot pass: in the worst case of the %s, %s change by %s instead of %s", p.unseen(), m.word(), m.signed(*m.worst.Effect), m.signed(*m.Effect))
+		}
+	}
+	return ""
+}
+
 // reason is what the verdict rests on: the first metric that has it, and with a
 // pass all of them.
-func (p *comparing) reason() string {
+func (p *comparing) reason(rules Rules) string {
 	var passed []string
 	same := true
 	for i := range p.gating {
@@ -62,6 +81,8 @@ func (p *comparing) reason() string {
 				return "cannot be judged by " + m.word() + " (" + strings.TrimSuffix(m.Note, ".") + ")"
 			}
 			return "cannot be judged by " + m.word() + ": there is no data"
+		case m.Verdict == p.Verdict && p.Verdict == stat.NoRegression:
+			return "is not significantly worse than " + p.side(p.Labels.Baseline) + ", and a loss of " + m.amount(p.gating[i].limit(rules)) + " of " + m.word() + " would have been detected with 80% power; " + p.open(m)
 		case m.Verdict == p.Verdict:
 			return "is neither significantly worse than " + p.side(p.Labels.Baseline) + " nor certain to be within the margin; " + p.open(m)
 		}
@@ -143,7 +164,7 @@ func (m *Metric) signed(v float64) string {
 
 // headline is the verdict and its first reason.
 func headline(c Comparison, all []comparing) string {
-	word := map[stat.Verdict]string{stat.Pass: "No regression: ", stat.Fail: "Regression: ", stat.Inconclusive: "Inconclusive: "}[c.Verdict]
+	word := map[stat.Verdict]string{stat.Pass: "No regression: ", stat.Fail: "Regression: ", stat.NoRegression: "No significant regression: ", stat.Inconclusive: "Inconclusive: "}[c.Verdict]
 	n := 0
 	for i := range all {
 		if all[i].Verdict == c.Verdict {

@@ -130,14 +130,14 @@ func TestSimulationStatedPower(t *testing.T) {
 		name  string
 		world world
 		// lose is how a task's share becomes less by the loss on average.
-		lose func(rng *rand.Rand, share, loss float64) float64
+		lose func(task, tasks int, share, loss float64) float64
 		high float64
 	}{
-		{"60 tasks × 4, each loses as much", world{tasks: 60, trials: 4, pairs: 1, share: always(0.7, 0.7)}, evenly, 0.99},
-		{"150 tasks × 1, each loses as much", world{tasks: 150, trials: 1, pairs: 1, share: always(0.8, 0.8)}, evenly, 0.95},
-		{"60 tasks × 4, some break", world{tasks: 60, trials: 4, pairs: 1, share: always(1, 1)}, breaking, 0.9},
-		{"30 tasks × 8, some break", world{tasks: 30, trials: 8, pairs: 1, share: always(0.9, 0.9)}, breaking, 0.92},
-		{"200 tasks × 2, some break, three pairs", world{tasks: 200, trials: 2, pairs: 3, share: always(0.95, 0.95)}, breaking, 0.95},
+		{"60 tasks × 4, each loses as much", world{tasks: 60, trials: 4, pairs: 1, share: always(0.7, 0.7)}, evenly, 1},
+		{"150 tasks × 1, each loses as much", world{tasks: 150, trials: 1, pairs: 1, share: always(0.8, 0.8)}, evenly, 1},
+		{"60 tasks × 4, some break", world{tasks: 60, trials: 4, pairs: 1, share: always(1, 1)}, breaking, 1},
+		{"30 tasks × 8, some break", world{tasks: 30, trials: 8, pairs: 1, share: always(0.9, 0.9)}, breaking, 1},
+		{"200 tasks × 2, some break, three pairs", world{tasks: 200, trials: 2, pairs: 3, share: always(0.95, 0.95)}, breaking, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rng, w := rand.New(rand.NewPCG(34, uint64(i))), c.world
@@ -146,9 +146,11 @@ func TestSimulationStatedPower(t *testing.T) {
 			for range asked {
 				stated += *w.compare(rng, Rules{}).Pairs[0].Metrics[0].Detectable / asked
 			}
+			next := 0
 			w.share = func(rng *rand.Rand) (float64, float64) {
 				before, _ := c.world.share(rng)
-				return before, c.lose(rng, before, stated)
+				next++
+				return before, c.lose(next%w.tasks, w.tasks, before, stated)
 			}
 			shown := 0
 			for range n {
@@ -161,11 +163,11 @@ func TestSimulationStatedPower(t *testing.T) {
 	}
 }
 
-func evenly(_ *rand.Rand, share, loss float64) float64 { return share - loss }
+func evenly(_, _ int, share, loss float64) float64 { return share - loss }
 
-// breaking tasks lose all of their passes.
-func breaking(rng *rand.Rand, share, loss float64) float64 {
-	if rng.Float64() < loss/share {
+// breaking tasks lose all of their passes: as many as the loss takes, rounded up.
+func breaking(task, tasks int, share, loss float64) float64 {
+	if float64(task) < loss/share*float64(tasks)-1e-9 {
 		return 0
 	}
 	return share
