@@ -1,14 +1,17 @@
-// Package compare compares two runs, or two candidates of one run: the rows of both
-// go in, a Comparison comes out, paired by task and trial, with the configuration
-// differences, an effect with its interval for every metric, a class for every
-// task, and one verdict. It is pure; package reports renders.
+// Package compare compares a run with a baseline, which is one run or several of one
+// configuration, or two candidates of one run: the rows of all go in, a Comparison
+// comes out, paired by task and trial, with the configuration differences, an effect
+// with its interval for every metric, a class for every task, and one verdict. It is
+// pure; package reports renders.
 //
 // Every metric is a difference of two ratios of sums over the same pairs (paired.go).
-// Its p is that of swapping the two runs of whole tasks, which is exact if nothing
+// Its p is that of swapping the runs of whole tasks, which is exact if nothing
 // changed, however the trials of a task resemble each other (measure.go). Holm over
 // all gating metrics and pairs keeps the chance of any false alarm at α; a pass must
 // rule out a loss of the margin in every gating metric, allowing for tasks that break
-// and were not seen (rule.go). With neither, it says what it would take (power.go).
+// and were not seen (rule.go), and for what the lost pairs could have been (missing.go).
+// With neither, it says which loss would have been detected, and what it would take
+// (finder.go, power.go).
 // simulation_test.go holds all of this; make evidence holds it over more.
 package compare
 
@@ -134,8 +137,9 @@ type Metric struct {
 	// RuledOut is the loss from which on every larger one is ruled out at 1 − α; a
 	// gating share passes where it is below the margin. Null for other metrics.
 	RuledOut *float64 `json:"ruled_out"`
-	// Detectable is the loss that these numbers would have detected with 80 % power,
-	// over all gating metrics; null for others and where no task differs.
+	// Detectable is the loss of these tasks that would have been detected with 80 % power,
+	// in the worst case that tasks fail altogether; null for metrics that do not gate and
+	// where no loss would have been.
 	Detectable *float64 `json:"detectable"`
 	// Test names the tests and the interval.
 	Test string `json:"test"`
@@ -200,13 +204,13 @@ type KnownFlaky struct {
 	Expired bool `json:"expired"`
 }
 
-// Drift is how often episodes failed in one way on each side, of all scored
-// episodes of the pair.
+// Drift is how often episodes failed in one way on each side, of all scored pairs: with
+// several baseline runs an episode of the new run is in a pair with each.
 type Drift struct {
 	Kind     failure.Kind `json:"kind"`
 	Baseline int          `json:"baseline"`
 	New      int          `json:"new"`
-	// BaselineOf and NewOf are the episodes these are counted among.
+	// BaselineOf and NewOf are the pairs these are counted among.
 	BaselineOf int `json:"baseline_of"`
 	NewOf      int `json:"new_of"`
 	// P is of the paired permutation test, clustered by task; Adjusted is

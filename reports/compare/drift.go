@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/failure"
@@ -18,38 +19,27 @@ func drift(tasks []joined, alpha float64) ([]Drift, error) {
 	kinds := failure.Kinds()
 	list := make([]Drift, len(kinds))
 	p := make([]float64, 0, len(kinds))
+	all := slices.Clone(tasks)
+	for i := range all {
+		all[i].scored = all[i].twins
+	}
 	for k, kind := range kinds {
-		d, outside := &list[k], kind == failure.Infrastructure || kind == failure.Harness
-		d.Kind = kind
-		var obs []stat.Observation // the sum of each task
-		for i := range tasks {
-			twins, sum := tasks[i].scored, 0
-			if outside {
-				twins = tasks[i].twins
-			}
-			d.BaselineOf += len(twins)
-			d.NewOf += len(twins)
-			for _, t := range twins {
-				if t.baseline.kind == int8(k) {
-					d.Baseline++
-					sum--
-				}
-				if t.new.kind == int8(k) {
-					d.New++
-					sum++
-				}
-			}
-			if len(twins) > 0 {
-				obs = append(obs, stat.Observation{Cluster: tasks[i].id, Value: float64(sum)})
-			}
+		of, m := tasks, measured{}
+		if kind == failure.Infrastructure || kind == failure.Harness {
+			of = all
 		}
-		if d.Baseline+d.New == 0 {
-			obs = obs[:min(1, len(obs))] // nothing: p is 1
+		m.gather(&measure{of: func(r *record) (float64, float64) { return one(r.kind == int8(k)), 1 }}, of)
+		base, newer := totals(m.sides)
+		list[k] = Drift{Kind: kind, Baseline: int(base.Num), New: int(newer.Num), BaselineOf: int(base.Den), NewOf: int(newer.Den)}
+		if len(m.sides) == 0 {
+			continue
 		}
-		if test, ok := stat.PairedPermutation(obs); ok {
-			d.P = &test.P
-			p = append(p, test.P)
+		list[k].P = new(1.0)
+		if base.Num+newer.Num > 0 {
+			test, _ := swapped(m.tasks, scores(m.sides))
+			list[k].P = &test.two
 		}
+		p = append(p, *list[k].P)
 	}
 	adjusted, err := stat.BenjaminiHochberg(p)
 	if err != nil {

@@ -16,7 +16,7 @@ func (s *sums) add(more sums) {
 }
 
 // sides are the sums over the pairs of one task, and by block of the baseline: the
-// n-th is of block n, and has a Den of 0 without a pair.
+// n-th is of block n, and has a Den of 0 without a pair; nil where all are of block 0.
 type sides struct {
 	sums
 	blocks []sums
@@ -24,7 +24,13 @@ type sides struct {
 
 // pair adds one pair of a block.
 func (s *sides) pair(number int32, pair sums) {
+	if number > 0 && s.blocks == nil {
+		s.blocks = []sums{s.sums}
+	}
 	s.add(pair)
+	if s.blocks == nil {
+		return
+	}
 	for int(number) >= len(s.blocks) {
 		s.blocks = append(s.blocks, sums{})
 	}
@@ -83,27 +89,33 @@ func totals(list []sides) (base, newer stat.Cluster) {
 // The new run's pairs differ from block to block only where some have no result: its
 // score is the mean over blocks.
 func scores(list []sides) [][]float64 {
-	var all stat.Cluster
-	runs := make([][]stat.Cluster, len(list))
+	all, runs := stat.Cluster{}, make([]stat.Cluster, 0, 2*len(list))
+	ends := make([]int, len(list))
 	for i, s := range list {
-		runs[i] = make([]stat.Cluster, 1, 1+len(s.blocks))
+		first := len(runs)
+		runs = append(runs, s.new)
+		if s.blocks == nil {
+			runs = append(runs, s.baseline)
+		}
 		for _, b := range s.blocks {
 			if b.baseline.Den > 0 {
-				runs[i] = append(runs[i], b.baseline)
+				runs = append(runs, b.baseline)
 			}
 		}
-		n := float64(len(runs[i]) - 1)
-		runs[i][0] = stat.Cluster{Num: s.new.Num / n, Den: s.new.Den / n}
-		for _, c := range runs[i] {
+		n := float64(len(runs) - first - 1)
+		runs[first].Num, runs[first].Den = s.new.Num/n, s.new.Den/n
+		for _, c := range runs[first:] {
 			all.Num, all.Den = all.Num+c.Num, all.Den+c.Den
 		}
+		ends[i] = len(runs)
 	}
-	r, out := all.Num/all.Den, make([][]float64, len(list))
-	for i := range runs {
-		out[i] = make([]float64, len(runs[i]))
-		for k, c := range runs[i] {
-			out[i][k] = c.Num - r*c.Den
-		}
+	r, values := all.Num/all.Den, make([]float64, len(runs))
+	for i, c := range runs {
+		values[i] = c.Num - r*c.Den
+	}
+	out, first := make([][]float64, len(list)), 0
+	for i, end := range ends {
+		out[i], first = values[first:end:end], end
 	}
 	return out
 }

@@ -144,6 +144,7 @@ func (m *measured) decide(rules Rules) {
 	}
 	if m.worst != nil && m.Verdict != stat.Fail {
 		m.worst.level = m.level
+		m.note("Worst case of the lost pairs: a change of " + m.signed(*m.worst.Effect) + ".")
 		worst := stat.Worst([]stat.Verdict{m.Verdict, m.worst.verdict(rules)})
 		if worst == stat.Fail {
 			worst = stat.Inconclusive
