@@ -275,3 +275,11 @@ func TestPowerWhereALossIsShown(t *testing.T) {
 func width(m Metric) float64 {
 	return (m.Interval.High - *m.Effect) / stat.TQuantile(0.975, float64(m.Clusters-1))
 }
+
+// Where both sides count the same pairs, scores of passes are whole numbers, and the test
+// is exact.
+func TestScoresOfPassesAreWhole(t *testing.T) {
+	base := plan{candidate: "a", tasks: 97, trials: 3, episode: flips(1, func(int) float64 { return 0.9 })}
+	newer := plan{candidate: "b", tasks: 97, trials: 3, episode: flips(2, func(int) float64 { return 0.8 })}
+	require.Contains(t, metric(compared(base, newer, Rules{}).Pairs[0], "solved").Test, "exact")
+}

@@ -82,7 +82,7 @@ func totals(list []sides) (base, newer stat.Cluster) {
 }
 
 // scores are what each task scores in the new run, and after it in each block of the
-// baseline, for a permutation test by swapping runs of whole tasks: the sums of scores
+// baseline, of which the first scores 0, for a permutation test by swapping runs of whole tasks: the sums of scores
 // of two runs are equal just where their ratios are. R, the ratio over both sides
 // together, stays the same.
 //
@@ -110,11 +110,12 @@ func scores(list []sides) [][]float64 {
 		ends[i] = len(runs)
 	}
 	r, values := all.Num/all.Den, make([]float64, len(runs))
-	for i, c := range runs {
-		values[i] = c.Num - r*c.Den
-	}
 	out, first := make([][]float64, len(list)), 0
 	for i, end := range ends {
+		other := runs[first+1] // scores count from it, so that whole numbers stay whole
+		for k := first; k < end; k++ {
+			values[k] = (runs[k].Num - other.Num) - r*(runs[k].Den-other.Den)
+		}
 		out[i], first = values[first:end:end], end
 	}
 	return out
