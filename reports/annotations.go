@@ -87,7 +87,7 @@ func (a annotation) rank() int {
 	switch a.verdict {
 	case Fail:
 		return 0
-	case Pass:
+	case Pass, NoRegression:
 		return 2
 	}
 	return 1

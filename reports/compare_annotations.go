@@ -13,7 +13,8 @@ import (
 // error for each metric that shows a regression, and for each newly broken task of
 // a pair that fails; a warning for what is inconclusive, for a broken task
 // elsewhere, for a known-flaky entry that has expired and for a difference that
-// misleads; a notice for each pair that passes. Bounds are those of Annotations.
+// misleads; a notice for each pair that passes or has no significant regression, which
+// is a warning if the rules do not accept it. Bounds are those of Annotations.
 func CompareAnnotations(w io.Writer, c compare.Comparison) error {
 	return writeAnnotations(w, compareRemarks(c))
 }
@@ -26,10 +27,10 @@ func GateAnnotations(w io.Writer, r Report, c compare.Comparison) error {
 
 func compareRemarks(c compare.Comparison) (list []annotation) {
 	for _, p := range c.Pairs {
-		list = append(list, pairRemarks(p)...)
+		list = append(list, pairRemarks(p, c.Rules)...)
 	}
-	if c.Verdict != Pass && !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict == c.Verdict }) {
-		list = append(list, annotation{c.Verdict, "regression: " + word(c.Verdict), c.Headline}) // it is about the runs
+	if v := c.Rules.Gate(c.Verdict); v != Pass && !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict == v }) {
+		list = append(list, annotation{v, "regression: " + word(c.Verdict), c.Headline}) // it is about the runs
 	}
 	for _, d := range c.Differences {
 		if d.Misleads {
@@ -40,7 +41,7 @@ func compareRemarks(c compare.Comparison) (list []annotation) {
 	return list
 }
 
-func pairRemarks(p compare.Pair) (list []annotation) {
+func pairRemarks(p compare.Pair, rules compare.Rules) (list []annotation) {
 	if p.Verdict == NotJudged {
 		return nil
 	}
@@ -50,9 +51,8 @@ func pairRemarks(p compare.Pair) (list []annotation) {
 			list = append(list, annotation{v, fmt.Sprintf("%s: %s: %s", name, metricTitle(m), word(v)), metricWhy(m)})
 		}
 	}
-	if !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict == p.Verdict }) { // the episodes decided
-
-		list = append(list, annotation{p.Verdict, fmt.Sprintf("%s: regression: %s", name, word(p.Verdict)), p.Sentence})
+	if v := rules.Gate(p.Verdict); !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict == v }) { // the episodes decided
+		list = append(list, annotation{v, fmt.Sprintf("%s: regression: %s", name, gateWords(rules, p.Verdict)), p.Sentence})
 	}
 	for _, t := range p.Tasks {
 		if t.Known != nil && t.Known.Expired {

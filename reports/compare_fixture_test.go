@@ -17,15 +17,19 @@ func comparisonFixture() compare.Comparison {
 	expired := &compare.KnownFlaky{Task: "G09", Owner: "bo", Expires: "2026-01-31", Expired: true}
 	unexpired := &compare.KnownFlaky{Task: "G07", Candidate: "strong", Owner: "ann@example.org", Expires: "2026-12-31", Reason: "clock skew, issue 12"}
 	return compare.Comparison{
-		Format: 2, Verdict: Fail, Headline: "Regression: strong solves 15.6 points fewer than the baseline",
+		Format: 3, Verdict: Fail, Headline: "Regression: strong solves 15.6 points fewer than the baseline",
 		Baseline: compare.Side{RunID: "01JX0000000000000000000001", Suite: "counts", Mode: "replay", Status: "complete", CodeVersion: "v1.2.0", Trials: 3, Simulated: true},
-		New:      compare.Side{RunID: "01JX0000000000000000000002", Suite: "counts", Mode: "record", Status: "partial", Started: "2026-06-02T02:17:00Z", CodeVersion: "v1.3.0", Trials: 3, Simulated: true},
+		Pooled: []compare.Side{
+			{RunID: "01JX0000000000000000000003", Suite: "counts", Mode: "replay", Status: "complete", CodeVersion: "v1.2.0", Trials: 3, Simulated: true},
+			{RunID: "01JX0000000000000000000004", Suite: "counts", Mode: "record", Status: "complete", Started: "2026-06-01T02:17:00Z", CodeVersion: "v1.2.0", Trials: 5, Simulated: true},
+		},
+		New: compare.Side{RunID: "01JX0000000000000000000002", Suite: "counts", Mode: "record", Status: "partial", Started: "2026-06-02T02:17:00Z", CodeVersion: "v1.3.0", Trials: 3, Simulated: true},
 		Differences: []compare.Difference{
 			{What: "prompt", Where: "strong", Baseline: "seed", New: "schema"},
 			{What: "checks", Where: "G01, G02", Baseline: "as it was", New: "changed", Misleads: true},
 			{What: "code", Baseline: "v1.2.0", New: "v1.3.0"},
 		},
-		Rules: compare.Rules{Alpha: 0.05, MaxDrop: 0.05, MaxInvalid: 0.02, MaxCost: 0.1, Changed: compare.Keep, Flaky: []compare.KnownFlaky{*unexpired, *expired}, Today: time.Date(2026, 6, 2, 0, 0, 0, 0, time.UTC)},
+		Rules: compare.Rules{Alpha: 0.05, MaxDrop: 0.05, MaxInvalid: 0.02, MaxCost: 0.1, Detectable: 0.1, OnUnclear: compare.OnUnclearPass, Changed: compare.Keep, Flaky: []compare.KnownFlaky{*unexpired, *expired}, Today: time.Date(2026, 6, 2, 0, 0, 0, 0, time.UTC)},
 		Pairs: []compare.Pair{
 			{
 				Labels:   compare.Names{Baseline: "baseline", New: "new"},
@@ -66,6 +70,13 @@ func comparisonFixture() compare.Comparison {
 				Metrics: []compare.Metric{{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.5), New: new(0.52), Effect: new(0.02), Interval: share(-0.01, 0.05), N: 135, Clusters: 45, P: new(0.8), Adjusted: new(0.8), Margin: new(0.05), Verdict: Pass}},
 				Tasks:   []compare.Task{{ID: "G02", Baseline: stat.Trials{N: 1}, New: stat.Trials{Passed: 1, N: 1}, Class: stat.Unclear}, {ID: "G03", Baseline: stat.Trials{Passed: 1, N: 1}, New: stat.Trials{N: 1}, Class: stat.Unclear}, {ID: "G01", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: stat.StablePass}}, Episodes: 135,
 			},
+			{
+				Labels:   compare.Names{Baseline: "baseline", New: "new"},
+				Baseline: ledger.ManifestCandidate{Name: "mid"}, New: ledger.ManifestCandidate{Name: "mid"}, Verdict: NoRegression,
+				Sentence: "Is not significantly worse than the baseline, and a loss of 10 points would have been detected; nothing finer is known.",
+				Metrics:  []compare.Metric{{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.9), New: new(0.88), Effect: new(-0.02), Interval: share(-0.07, 0.03), N: 405, Clusters: 45, P: new(0.21), Adjusted: new(0.42), Margin: new(0.05), Detectable: new(0.071), Verdict: NoRegression, Power: "A loss of 7.1 points would have been detected with 80% power."}},
+				Tasks:    []compare.Task{{ID: "G01", Baseline: stat.Trials{Passed: 9, N: 9}, New: stat.Trials{Passed: 3, N: 3}, Class: stat.StablePass}}, Episodes: 405,
+			},
 		},
 		Notes: []string{"Checks changed in 2 tasks, which were compared anyway."},
 	}
@@ -74,7 +85,7 @@ func comparisonFixture() compare.Comparison {
 // oneRunFixture compares two candidates of one run.
 func oneRunFixture() compare.Comparison {
 	c := comparisonFixture()
-	c.OneRun, c.Baseline = true, c.New
+	c.OneRun, c.Baseline, c.Pooled = true, c.New, nil
 	c.Headline = "Regression: weak solves 15.6 points fewer than strong"
 	c.Pairs = c.Pairs[:1]
 	p := &c.Pairs[0]

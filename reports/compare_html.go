@@ -33,10 +33,10 @@ func CompareHTML(w io.Writer, c compare.Comparison, sides SidesOf) error {
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript), ScriptHash: scriptHash(),
 		Verdict: chipOf(c.Verdict), Headline: clip(c.Headline, 400),
 		Heads: headings(c), OneRun: c.OneRun,
-		Simulated: c.Baseline.Simulated || c.New.Simulated, Facts: compareFacts(c), Classes: changedFirst(),
+		Simulated: c.New.Simulated || slices.ContainsFunc(baselines(c), func(s compare.Side) bool { return s.Simulated }), Facts: compareFacts(c), Classes: changedFirst(),
 	}
 	for _, r := range runsOf(c) {
-		v.Runs = append(v.Runs, runView{r.Name, clip(r.Line, 400)})
+		v.Runs = append(v.Runs, runView{r.Name, clip(r.Line, 1200)})
 	}
 	for _, d := range c.Differences[:min(len(c.Differences), maxKnownRows)] {
 		what, _ := differenceWords(d)
@@ -321,6 +321,7 @@ func compareFacts(c compare.Comparison) (facts []fact) {
 	for _, f := range []fact{
 		{"False alarms", fmt.Sprintf("at most %s over all gating metrics and pairs together, one-sided", percent(r.Alpha))},
 		{"Margins", "largest tolerated loss: " + strings.Join(bounds, ", ")},
+		{"No significant regression", fmt.Sprintf("needs data that would detect a loss of %s pts with 80%% power; a gate takes it as %s", trimmed(100*r.Detectable, 2), r.Gate(NoRegression))},
 		{"Changed tasks", string(r.Changed)},
 		{"Known-flaky list", plural(len(r.Flaky), "task")},
 	} {

@@ -10,7 +10,9 @@ import (
 
 // CompareJUnit writes one test suite for each pair of candidates, and in it one
 // test case for each gating metric and one for each task. A metric fails by its
-// verdict, and is skipped where it is inconclusive. A newly broken task fails; one
+// verdict, and is skipped where it is inconclusive. One with no significant regression
+// passes, with its figures as output, unless the rules do not accept that: then it is
+// skipped, too. A newly broken task fails; one
 // on the known-flaky list is skipped, with its owner, until the entry expires; one
 // without a trial on both sides is skipped. Any other task passes: flaky is not
 // broken, and what always failed is no regression.
@@ -21,7 +23,7 @@ func CompareJUnit(w io.Writer, c compare.Comparison) error {
 		if c.OneRun {
 			s.Properties = append(s.Properties, junitProperty{"run", clip(c.New.RunID, 100)})
 		} else {
-			s.Properties = append(s.Properties, junitProperty{"baseline", clip(c.Baseline.RunID, 100)}, junitProperty{"new", clip(c.New.RunID, 100)})
+			s.Properties = append(s.Properties, junitProperty{"baseline", clip(runIDs(baselines(c)), 400)}, junitProperty{"new", clip(c.New.RunID, 100)})
 		}
 		s.Properties = append(s.Properties, junitProperty{"verdict", word(p.Verdict)}, junitProperty{"reason", clip(p.Sentence, 600)})
 		for _, d := range c.Differences {
@@ -30,7 +32,7 @@ func CompareJUnit(w io.Writer, c compare.Comparison) error {
 		}
 		for _, m := range p.Metrics {
 			m.Verdict = verdictIn(p, m)
-			s.metric(m)
+			s.metric(m, c.Rules)
 		}
 		for _, t := range p.Tasks {
 			s.task(t)
@@ -45,18 +47,21 @@ func CompareJUnit(w io.Writer, c compare.Comparison) error {
 }
 
 // metric adds a case for a gating metric, a property for any other.
-func (s *junitSuite) metric(m compare.Metric) {
+func (s *junitSuite) metric(m compare.Metric, rules compare.Rules) {
 	why := clip(metricWhy(m), 800)
 	if !m.Gates {
 		s.Properties = append(s.Properties, junitProperty{clip(m.Name, 100), why})
 		return
 	}
 	c := junitCase{Name: clip(m.Name, 100), Class: s.Name + ".metrics", Time: seconds(0)}
-	switch m.Verdict {
-	case stat.Fail:
+	said := gateWords(rules, m.Verdict) + ": " + why
+	switch {
+	case m.Verdict == stat.Fail:
 		c.Failure = &junitProblem{Message: clip(why, 300), Type: "regression", Text: why}
-	case stat.Inconclusive:
-		c.Skipped = &junitProblem{Message: clip("inconclusive: "+why, 300)}
+	case rules.Gate(m.Verdict) == stat.Inconclusive:
+		c.Skipped = &junitProblem{Message: clip(said, 300)}
+	case m.Verdict == stat.NoRegression:
+		c.Output = said
 	}
 	s.addCase(c)
 }

@@ -269,6 +269,60 @@ func TestGateAnnotations(t *testing.T) {
 	require.Equal(t, "::warning title=regression%3A inconclusive::Inconclusive: the baseline is partial\n", compareText(t, CompareAnnotations, passed))
 }
 
+// No significant regression is shown as such everywhere; only the rules decide whether
+// a gate passes over it.
+func TestNoSignificantRegression(t *testing.T) {
+	c := comparisonFixture()
+	c.Verdict, c.Headline, c.Pairs = NoRegression, "No significant regression: mid is not worse", c.Pairs[2:]
+	c.Differences = nil
+	require.Equal(t, "::notice title=mid%3A regression%3A no significant regression::"+c.Pairs[0].Sentence+"\n", compareText(t, CompareAnnotations, c))
+	suite := func() junitSuite {
+		var all junitSuites
+		require.NoError(t, xml.Unmarshal([]byte(compareText(t, CompareJUnit, c)), &all))
+		require.Zero(t, all.Failures)
+		return all.Suites[0]
+	}
+	passed := suite()
+	require.Zero(t, passed.Skipped)
+	require.Regexp(t, `^no significant regression: solved tasks 90% → 88%`, passed.Cases[0].Output)
+	page := compareText(t, func(w io.Writer, c compare.Comparison) error { return CompareHTML(w, c, nil) }, c)
+	require.Contains(t, page, `<span class="chip no_significant_regression">`)
+	require.Contains(t, page, `<svg class="effect no_significant_regression"`)
+	require.Contains(t, page, "needs data that would detect a loss of 10 pts with 80% power; a gate takes it as pass")
+
+	c.Rules.OnUnclear = compare.OnUnclearFail
+	require.Equal(t, "::warning title=mid%3A regression%3A no significant regression (on_unclear is fail)::"+c.Pairs[0].Sentence+"\n", compareText(t, CompareAnnotations, c))
+	skipped := suite()
+	require.Equal(t, 1, skipped.Skipped)
+	require.Regexp(t, `^no significant regression \(on_unclear is fail\): solved tasks`, skipped.Cases[0].Skipped.Message)
+	require.Empty(t, skipped.Cases[0].Output)
+	page = compareText(t, func(w io.Writer, c compare.Comparison) error { return CompareHTML(w, c, nil) }, c)
+	require.Contains(t, page, "a gate takes it as inconclusive")
+}
+
+// Every output names the runs that were pooled, within bounds.
+func TestPooledBaselines(t *testing.T) {
+	c := comparisonFixture()
+	for _, r := range append(compareRenderers(), compareRenderer{"html", func(w io.Writer, c compare.Comparison) error { return CompareHTML(w, c, nil) }}) {
+		if r.name == "compare.annotations" { // these are about candidates
+			continue
+		}
+		text := strings.Join(strings.Fields(compareText(t, r.render, c)), " ")
+		for _, s := range baselines(c) {
+			require.Contains(t, text, s.RunID, r.name)
+		}
+		if r.name != "compare.json" && r.name != "compare.xml" {
+			require.Contains(t, text, "3 runs pooled (", r.name)
+		}
+	}
+	for i := range 100 {
+		c.Pooled = append(c.Pooled, compare.Side{RunID: fmt.Sprint("more-", i), Started: fmt.Sprint("day ", i)})
+	}
+	line := runsOf(c)[0].Line
+	require.Regexp(t, `^103 runs pooled \(.* and 95 more\) · `, line)
+	require.Less(t, len(line), 800)
+}
+
 func BenchmarkCompareMarkdown(b *testing.B) {
 	c := comparisonFixture()
 	for i := range 1000 {

@@ -46,7 +46,7 @@ func CompareSummary(w io.Writer, c compare.Comparison, width int) error {
 
 // metricTable shortens names, not numbers, if it would be wider than the terminal.
 func metricTable(c compare.Comparison, width int) string {
-	const longest, shortest = 200, 12
+	const longest, shortest = 200, 11
 	names := utf8.RuneCountInString(tableCorner)
 	for _, p := range c.Pairs {
 		names = max(names, min(longest, utf8.RuneCountInString(pairName(p))))
@@ -75,9 +75,14 @@ func metricTableOf(c compare.Comparison, terminal bool, name int) string {
 	heads := sideNames(c, most)
 	t := table.NewWriter()
 	t.SetStyle(style(terminal))
+	verdictColumn := table.ColumnConfig{Number: 6}
+	if terminal { // "no significant regression" is two lines
+		verdictColumn.WidthMax, verdictColumn.WidthMaxEnforcer = 14, text.WrapSoft
+	}
 	t.AppendHeader(table.Row{brief(tableCorner, name), heads.Baseline, heads.New, "change", "interval", "verdict"})
 	t.SetColumnConfigs([]table.ColumnConfig{
 		{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
+		verdictColumn,
 	})
 	for _, p := range c.Pairs {
 		t.AppendRow(table.Row{brief(pairName(p), name), "", "", "", "", strings.ToUpper(word(p.Verdict))})

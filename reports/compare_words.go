@@ -52,24 +52,68 @@ func headings(c compare.Comparison) compare.Names {
 // runView is a run of a comparison.
 type runView struct{ Name, Line string }
 
-// runsOf are the runs of a comparison: one, if all candidates are of the same.
+// runsOf are the runs of a comparison: one, if all candidates are of the same. Pooled
+// baseline runs are one line.
 func runsOf(c compare.Comparison) []runView {
 	if c.OneRun {
 		return []runView{{"Run", sideLine(c.New)}}
 	}
-	return []runView{{"Baseline", sideLine(c.Baseline)}, {"New", sideLine(c.New)}}
+	return []runView{{"Baseline", sideLine(baselines(c)...)}, {"New", sideLine(c.New)}}
 }
 
-// sideLine says of a run what a reader of the comparison needs.
-func sideLine(s compare.Side) string {
-	parts := []string{brief(s.RunID, 64), "suite " + brief(s.Suite, 60), brief(s.Mode, 60), plural(s.Trials, "trial"), brief(s.Status, 20)}
-	if s.Started != "" {
-		parts = append(parts, brief(s.Started, 40))
+// baselines are all baseline runs.
+func baselines(c compare.Comparison) []compare.Side {
+	return append([]compare.Side{c.Baseline}, c.Pooled...)
+}
+
+// maxPooled is how many pooled runs a line names.
+const maxPooled = 8
+
+// runIDs names runs.
+func runIDs(sides []compare.Side) string {
+	var ids []string
+	for _, s := range sides[:min(len(sides), maxPooled)] {
+		ids = append(ids, brief(s.RunID, 64))
 	}
-	if s.Simulated {
-		parts = append(parts, "SIMULATED")
+	text := strings.Join(ids, ", ")
+	if more := len(sides) - maxPooled; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	return strings.Join(append(parts, "cupel "+brief(s.CodeVersion, 40)), " · ")
+	return text
+}
+
+// sideLine says of a run, or of several that are pooled, what a reader of the
+// comparison needs: each value of the runs once.
+func sideLine(sides ...compare.Side) string {
+	head := runIDs(sides)
+	if len(sides) > 1 {
+		head = fmt.Sprintf("%d runs pooled (%s)", len(sides), head)
+	}
+	values := func(of func(compare.Side) string) string {
+		var list []string
+		for _, s := range sides {
+			if v := of(s); v != "" && !slices.Contains(list, v) {
+				list = append(list, v)
+			}
+		}
+		if len(list) > maxPooled {
+			list = append(list[:maxPooled], "…")
+		}
+		return strings.Join(list, ", ")
+	}
+	return join(" · ", head,
+		values(func(s compare.Side) string { return "suite " + brief(s.Suite, 60) }),
+		values(func(s compare.Side) string { return brief(s.Mode, 60) }),
+		values(func(s compare.Side) string { return plural(s.Trials, "trial") }),
+		values(func(s compare.Side) string { return brief(s.Status, 20) }),
+		values(func(s compare.Side) string { return brief(s.Started, 40) }),
+		values(func(s compare.Side) string {
+			if s.Simulated {
+				return "SIMULATED"
+			}
+			return ""
+		}),
+		values(func(s compare.Side) string { return "cupel " + brief(s.CodeVersion, 40) }))
 }
 
 // differenceWords are what differs and how.
@@ -179,6 +223,15 @@ func verdictIn(p compare.Pair, m compare.Metric) stat.Verdict {
 		return Inconclusive
 	}
 	return m.Verdict
+}
+
+// gateWords are a verdict in a sentence, with the reason if only the rules keep a gate
+// from accepting it.
+func gateWords(rules compare.Rules, v Verdict) string {
+	if v == NoRegression && rules.Gate(v) != Pass {
+		return word(v) + " (on_unclear is fail)"
+	}
+	return word(v)
 }
 
 // trials is "2/3".

@@ -44,6 +44,7 @@ type junitCase struct {
 	Failure *junitProblem `xml:"failure"`
 	Error   *junitProblem `xml:"error"`
 	Skipped *junitProblem `xml:"skipped"`
+	Output  string        `xml:"system-out,omitempty"`
 }
 
 type junitProblem struct {

@@ -1,6 +1,10 @@
 package reports
 
-import "github.com/cupel-eval/cupel/reports/stat"
+import (
+	"strings"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
 
 // Verdict is what the evidence says about a criterion, a candidate or a run.
 type Verdict = stat.Verdict
@@ -11,6 +15,7 @@ const (
 	Pass         = stat.Pass
 	Fail         = stat.Fail
 	Inconclusive = stat.Inconclusive
+	NoRegression = stat.NoRegression
 	NotJudged    = stat.NotJudged
 )
 
@@ -21,6 +26,8 @@ func sign(v Verdict) string {
 		return "✓"
 	case Fail:
 		return "✗"
+	case NoRegression:
+		return "≈"
 	case Inconclusive:
 		return "?"
 	}
@@ -29,8 +36,5 @@ func sign(v Verdict) string {
 
 // word is a verdict in a sentence.
 func word(v Verdict) string {
-	if v == NotJudged {
-		return "not judged"
-	}
-	return string(v)
+	return strings.ReplaceAll(string(v), "_", " ")
 }

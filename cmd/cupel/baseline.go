@@ -10,15 +10,15 @@ import (
 )
 
 // gateAgainst prints the verdict of a run by its criteria, and its comparison with a
-// baseline. Its exit code is the worst of both.
+// baseline. Its exit code is that of the worse verdict.
 func (p *process) gateAgainst(r reports.Report, c compare.Comparison) error {
-	worst := stat.Worst([]stat.Verdict{r.Verdict, c.Verdict})
+	worst := stat.Worst([]stat.Verdict{r.Verdict, c.Rules.Gate(c.Verdict)})
 	out := p.prose(p.stdout)
 	note := ""
 	if r.Run.Acceptance.MinSolved == ledger.Off {
 		note = " (" + reports.SuccessNotJudged + ")"
 	}
-	if _, err := fmt.Fprintf(out, "%s: acceptance %s%s, regression %s\n\nacceptance: ", gateWord(worst), r.Verdict, note, c.Verdict); err != nil {
+	if _, err := fmt.Fprintf(out, "%s: acceptance %s%s, %s\n\nacceptance: ", gateWord(worst), r.Verdict, note, regressionWord(c)); err != nil {
 		return err
 	}
 	if err := reports.Summary(out, r, p.width()); err != nil {
@@ -36,6 +36,17 @@ func (p *process) gateAgainst(r reports.Report, c compare.Comparison) error {
 		}
 	}
 	return gateOutcome(worst)
+}
+
+// regressionWord is the verdict of a comparison in the first line of a gate.
+func regressionWord(c compare.Comparison) string {
+	switch {
+	case c.Verdict != stat.NoRegression:
+		return "regression " + string(c.Verdict)
+	case c.Rules.Gate(c.Verdict) == stat.Inconclusive:
+		return "no significant regression (not accepted: on_unclear is fail)"
+	}
+	return "no significant regression"
 }
 
 func gateWord(v stat.Verdict) string {

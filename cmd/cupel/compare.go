@@ -20,8 +20,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
-// compareFormats are the single-file renderings of a comparison of two runs, by
-// suffix of -o.
+// compareFormats are the single-file renderings of a comparison, by suffix of -o.
+// baseline is the first baseline run, whose episodes a page shows.
 func (p *process) compareFormats(ctx context.Context, cfg config, baseline, newRun string) map[string]func(io.Writer, compare.Comparison) error {
 	return map[string]func(io.Writer, compare.Comparison) error{
 		".html": p.compareHTML(ctx, cfg, baseline, newRun),
@@ -35,37 +35,38 @@ func newCompare(p *process) *cobra.Command {
 	var outputs []string
 	var changed string
 	cmd := &cobra.Command{
-		Use:   "compare BASELINE NEW",
-		Short: "Compare two runs and test for regressions",
+		Use:   "compare BASELINE… NEW",
+		Short: "Compare a run with a baseline and test for regressions",
 		Long: `Compares two runs by their ledgers, paired by task and trial: configuration
-differences, every metric with the change and its interval, every task that broke,
-was fixed or is flaky, and one verdict.
+differences, metrics with their changes and intervals, tasks that broke or were
+fixed, and one verdict. The last run is the new one; several baselines are pooled,
+which needs runs of one unchanged configuration.
 
-BASELINE and NEW are RUN or RUN:CANDIDATE; RUN is a run folder, a run id or its
-beginning, "latest" or "previous". Candidates with the same name are paired; to
-compare two with different names, name both. Two candidates of one run are called
-by their names in the output. RUN:AGENT names all candidates of a strategy, paired
-by provider and model. Tasks whose request, world, tools or checks changed are
-refused unless --changed says what to do. Section regression of cupel.yaml sets
-levels, margins and the known-flaky list: see docs/compare.md.
+A run is RUN or RUN:CANDIDATE; RUN is a folder, an id or its beginning, "latest" or
+"previous". Candidates of one name are paired; name both to compare two of different
+names. RUN:AGENT names all candidates of a strategy, paired by provider and model.
+Changed tasks are refused unless --changed says what to do with them. Section
+regression of cupel.yaml sets levels and margins: see docs/compare.md.
 
 Exits with 0 even if it finds a regression; cupel gate --baseline exits with the
 verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard output.`,
 		Example: `  cupel compare previous latest
   cupel compare latest:weak latest:strong
   cupel compare latest:tools latest:plan
+  cupel compare night-1 night-2 night-3 latest
   cupel compare previous latest --changed skip -o compare.html -o compare.md`,
-		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.ExactArgs(2)(c, args)) },
+		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(2)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
 			if err != nil {
 				return err
 			}
-			formats := p.compareFormats(c.Context(), cfg, args[0], args[1])
+			baselines, newRun := args[:len(args)-1], args[len(args)-1]
+			formats := p.compareFormats(c.Context(), cfg, baselines[0], newRun)
 			if err := known(formats, outputs); err != nil {
 				return err
 			}
-			compared, err := p.compare(cfg, args[0], args[1], nil, changed)
+			compared, err := p.compare(cfg, baselines, newRun, nil, changed)
 			switch {
 			case err != nil:
 				return err
@@ -122,13 +123,16 @@ func writeOutputs[T any](p *process, formats map[string]func(io.Writer, T) error
 	return nil
 }
 
-// compared is one side of a comparison: a run, and the candidates of it that may be
-// paired.
+// compared is one run of a comparison, and the candidates of it that may be paired.
 type compared struct {
 	dir      string
 	manifest ledger.Manifest
 	episodes iter.Seq2[ledger.EpisodeRows, error]
 	names    []string
+	// selector is what follows RUN: on the command line, empty without it.
+	selector string
+	// ran are all candidates of the run, manifest has those chosen.
+	ran []ledger.ManifestCandidate
 	// chosen says that the caller named them; agent that it was by their strategy.
 	chosen, agent bool
 }
@@ -141,12 +145,13 @@ func openSide(runs, text string, names []string) (s compared, err error) {
 	run := text
 	if m := runCandidate.FindStringSubmatch(text); m != nil {
 		if _, err := os.Stat(filepath.Join(text, "run.json")); err != nil { // and no folder of this name
-			run, names = m[1], []string{m[2]}
+			run, s.selector, names = m[1], m[2], m[2:]
 		}
 	}
 	if s.dir, s.manifest, s.episodes, err = openRun(runs, run); err != nil {
 		return s, err
 	}
+	s.ran = slices.Clone(s.manifest.Candidates) // only deletes from the original
 	if all := ofAgent(s.manifest, names); all != nil {
 		names, s.agent = all, true
 	}
@@ -162,9 +167,10 @@ func openSide(runs, text string, names []string) (s compared, err error) {
 	return s, nil
 }
 
-// compare compares two runs by the current rules. It refuses, with every reason, what
-// would mislead. candidates are those of the new run to compare, all if nil.
-func (p *process) compare(cfg config, baseline, newRun string, candidates []string, changed string) (none compare.Comparison, err error) {
+// compare compares a run with one baseline run or several, by the current rules. It
+// refuses, with every reason, what would mislead. candidates are those of the new run
+// to compare, all if nil.
+func (p *process) compare(cfg config, baselines []string, newRun string, candidates []string, changed string) (none compare.Comparison, err error) {
 	rules := cfg.Regression
 	rules.Today = p.now().UTC()
 	if changed != "" {
@@ -175,34 +181,45 @@ func (p *process) compare(cfg config, baseline, newRun string, candidates []stri
 	if err := rules.Validate(); err != nil {
 		return none, usage(err)
 	}
-	b, err := openSide(cfg.Runs, baseline, nil)
+	pool, err := openBaselines(cfg.Runs, baselines)
 	if err != nil {
-		return none, fmt.Errorf("baseline: %w", err)
+		return none, err
 	}
 	t, err := openSide(cfg.Runs, newRun, candidates)
 	if err != nil {
 		return none, err
 	}
-	pairs, err := pairUp(b, t)
+	pairs, err := pairUp(pool[0], t)
 	if err != nil {
 		return none, err
 	}
-	if err := refuse(b, t, compare.Differences(b.manifest, t.manifest, pairs), rules.Resolved().Changed); err != nil {
+	if err := checkPool(pool, t, pairs); err != nil {
 		return none, err
 	}
-	builder := compare.NewBuilder([]ledger.Manifest{b.manifest}, t.manifest, pairs, rules)
-	for _, side := range []struct {
-		compared
-		add func(ledger.EpisodeRows)
-	}{{b, func(rows ledger.EpisodeRows) { builder.AddBaseline(0, rows) }}, {t, builder.AddNew}} {
-		for rows, err := range side.episodes {
-			if err != nil {
-				return none, err
-			}
-			side.add(rows)
+	if err := refuse(pool[0], t, compare.Differences(pool[0].manifest, t.manifest, pairs), rules.Resolved().Changed); err != nil {
+		return none, err
+	}
+	builder := compare.NewBuilder(manifestsOf(pool), t.manifest, pairs, rules)
+	for i, b := range pool {
+		if err := b.each(func(rows ledger.EpisodeRows) { builder.AddBaseline(i, rows) }); err != nil {
+			return none, err
 		}
 	}
+	if err := t.each(builder.AddNew); err != nil {
+		return none, err
+	}
 	return builder.Comparison()
+}
+
+// each adds every episode of the run.
+func (s compared) each(add func(ledger.EpisodeRows)) error {
+	for rows, err := range s.episodes {
+		if err != nil {
+			return err
+		}
+		add(rows)
+	}
+	return nil
 }
 
 // pairUp pairs candidates: one of each side whatever they are called, else those of

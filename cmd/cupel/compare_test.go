@@ -123,7 +123,7 @@ func TestKnownFlakyCountsUntilItsLastDay(t *testing.T) {
 			p.args = []string{"run", "--task", "G01,G02", "--candidate", "weak,strong", "--runs", cfg.Runs, "--quiet"}
 			require.Zero(t, execute(p), out.String())
 		}
-		c, err := p.compare(cfg, "latest:strong", "latest:weak", nil, "")
+		c, err := p.compare(cfg, []string{"latest:strong"}, "latest:weak", nil, "")
 		require.NoError(t, err)
 		require.Equal(t, expired, c.Pairs[0].Tasks[0].Known.Expired, at)
 		require.Equal(t, map[bool]int{false: 1, true: 0}[expired], c.Pairs[0].Known, at)
@@ -134,7 +134,7 @@ func TestKnownFlakyCountsUntilItsLastDay(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, diagnose(p, cfg, prices))
 		require.Regexp(t, map[bool]string{false: `G01 +all +ann +2026-06-30 +\n`, true: `G01 +all +ann +2026-06-30 +expired: gates again`}[expired], out.String())
-		require.Regexp(t, `max_drop +0.05\s+max_invalid +0.02\s+max_steps +–`, out.String())
+		require.Regexp(t, `max_drop +0.05\s+max_invalid +0\.\d+\s+detectable +0.1\s+max_steps +–`, out.String())
 	}
 }
 
@@ -142,23 +142,30 @@ func TestKnownFlakyCountsUntilItsLastDay(t *testing.T) {
 func TestGateAgainst(t *testing.T) {
 	for name, c := range map[string]struct {
 		accepted, regressed reports.Verdict
+		onUnclear           compare.OnUnclear
 		code                int
 		says                string
 	}{
-		"both pass":        {reports.Pass, reports.Pass, exitAccepted, "Accepted: acceptance pass, regression pass\n"},
-		"a regression":     {reports.Pass, reports.Fail, exitRejected, "Rejected: acceptance pass, regression fail\n"},
-		"not accepted":     {reports.Fail, reports.Inconclusive, exitRejected, "Rejected: acceptance fail, regression inconclusive\n"},
-		"nothing is shown": {reports.Inconclusive, reports.Pass, exitInconclusive, "Inconclusive: acceptance inconclusive, regression pass\n"},
-		"no baseline's":    {reports.Pass, reports.Inconclusive, exitInconclusive, "Inconclusive: acceptance pass, regression inconclusive\n"},
+		"both pass":        {reports.Pass, reports.Pass, "fail", exitAccepted, "Accepted: acceptance pass, regression pass\n"},
+		"a regression":     {reports.Pass, reports.Fail, "pass", exitRejected, "Rejected: acceptance pass, regression fail\n"},
+		"not accepted":     {reports.Fail, reports.Inconclusive, "pass", exitRejected, "Rejected: acceptance fail, regression inconclusive\n"},
+		"nothing is shown": {reports.Inconclusive, reports.Pass, "pass", exitInconclusive, "Inconclusive: acceptance inconclusive, regression pass\n"},
+		"no baseline's":    {reports.Pass, reports.Inconclusive, "pass", exitInconclusive, "Inconclusive: acceptance pass, regression inconclusive\n"},
+		"unclear":          {reports.Pass, reports.NoRegression, "pass", exitAccepted, "Accepted: acceptance pass, no significant regression\n"},
+		"unclear, fail": {
+			reports.Pass, reports.NoRegression, "fail", exitInconclusive,
+			"Inconclusive: acceptance pass, no significant regression (not accepted: on_unclear is fail)\n",
+		},
+		"unclear, rejected": {reports.Fail, reports.NoRegression, "pass", exitRejected, "Rejected: acceptance fail, no significant regression\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			p := &process{stdout: &out, env: func(string) (string, bool) { return "true", true }}
-			err := p.gateAgainst(reports.Report{Verdict: c.accepted, Headline: "H1"}, compare.Comparison{Verdict: c.regressed, Headline: "H2"})
+			err := p.gateAgainst(reports.Report{Verdict: c.accepted, Headline: "H1"}, compare.Comparison{Verdict: c.regressed, Headline: "H2", Rules: compare.Rules{OnUnclear: c.onUnclear}})
 			require.Equal(t, c.code, exitCode(err))
 			require.True(t, bytes.HasPrefix(out.Bytes(), []byte(c.says)), out.String())
 			require.Contains(t, out.String(), "regression: H2")
-			require.Equal(t, c.regressed == reports.Pass, !bytes.Contains(out.Bytes(), []byte("title=regression%3A")), "annotated on Actions")
+			require.Equal(t, c.regressed == reports.Pass || c.regressed == reports.NoRegression && c.onUnclear == "pass", !bytes.Contains(out.Bytes(), []byte("title=regression%3A")), "annotated on Actions")
 		})
 	}
 }

@@ -25,13 +25,14 @@ var ruleFields = []struct {
 	{"alpha", 0.49, "a level from 0.000001 to 0.49", func(r *compare.Rules) *float64 { return &r.Alpha }},
 	{"max_drop", 1, "a share up to 1", func(r *compare.Rules) *float64 { return &r.MaxDrop }},
 	{"max_invalid", 1, "a share up to 1", func(r *compare.Rules) *float64 { return &r.MaxInvalid }},
+	{"detectable", 1, "a share up to 1", func(r *compare.Rules) *float64 { return &r.Detectable }},
 	{"max_steps", 1000, growth, func(r *compare.Rules) *float64 { return &r.MaxSteps }},
 	{"max_cost", 1000, growth, func(r *compare.Rules) *float64 { return &r.MaxCost }},
 	{"max_latency", 1000, growth, func(r *compare.Rules) *float64 { return &r.MaxLatency }},
 }
 
 const (
-	ruleKeys  = "alpha, max_drop, max_invalid, max_steps, max_cost, max_latency, changed, flaky"
+	ruleKeys  = "alpha, max_drop, max_invalid, detectable, max_steps, max_cost, max_latency, on_unclear, changed, flaky"
 	flakyKeys = "task, candidate, owner, expires, reason"
 	growth    = "a share of the baseline, such as 0.1 for a tenth more"
 	// minRule is the least number; maxFlaky bounds the known-flaky list, maxFlakyText
@@ -51,6 +52,14 @@ func parseChanged(text string) (compare.Changed, error) {
 	return "", fmt.Errorf("%.60q must be refuse, skip or keep", text)
 }
 
+// parseOnUnclear reads what a gate makes of no significant regression.
+func parseOnUnclear(text string) (compare.OnUnclear, error) {
+	if u := compare.OnUnclear(text); u == compare.OnUnclearPass || u == compare.OnUnclearFail {
+		return u, nil
+	}
+	return "", fmt.Errorf("%.60q must be pass or fail", text)
+}
+
 // loadRegression reads how comparisons are judged, and the known-flaky list.
 func (c *config) loadRegression(node *yaml.Node) error {
 	if node.IsZero() {
@@ -62,6 +71,8 @@ func (c *config) loadRegression(node *yaml.Node) error {
 		switch p.key.Value {
 		case "changed":
 			c.Regression.Changed, err = parseChanged(scalarText(p.value))
+		case "on_unclear":
+			c.Regression.OnUnclear, err = parseOnUnclear(scalarText(p.value))
 		case "flaky":
 			c.loadFlaky(p, &errs)
 		default:

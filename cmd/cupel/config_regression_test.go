@@ -16,9 +16,11 @@ func TestRegressionIsWhole(t *testing.T) {
   alpha: 0.01
   max_drop: 0.1
   max_invalid: 0.03
+  detectable: 0.08
   max_steps: 0.2
   max_cost: 1.5
   max_latency: 0.5
+  on_unclear: fail
   changed: skip
   flaky:
     - {task: G07, candidate: strong, owner: ann@example.org, expires: 2026-12-31, reason: the clock}
@@ -26,7 +28,7 @@ func TestRegressionIsWhole(t *testing.T) {
 `)
 	require.NoError(t, err)
 	require.Equal(t, compare.Rules{
-		Alpha: 0.01, MaxDrop: 0.1, MaxInvalid: 0.03, MaxSteps: 0.2, MaxCost: 1.5, MaxLatency: 0.5, Changed: compare.Skip,
+		Alpha: 0.01, MaxDrop: 0.1, MaxInvalid: 0.03, Detectable: 0.08, MaxSteps: 0.2, MaxCost: 1.5, MaxLatency: 0.5, OnUnclear: compare.OnUnclearFail, Changed: compare.Skip,
 		Flaky: []compare.KnownFlaky{
 			{Task: "G07", Candidate: "strong", Owner: "ann@example.org", Expires: "2026-12-31", Reason: "the clock"},
 			{Task: "G08", Owner: "bo", Expires: "2020-02-29"},
@@ -59,6 +61,8 @@ func TestRegressionProblems(t *testing.T) {
     - {task: G03, owner: bo, expires: 2027-01-01}
     - G04
     - {task: [G05], owner: ann, expires: tomorrow}
+  detectable: 2
+  on_unclear: ignore
 `)
 	require.Error(t, err)
 	require.Equal(t, exitUsage, exitCode(err))
@@ -80,6 +84,8 @@ func TestRegressionProblems(t *testing.T) {
 		`15: regression.flaky[4]: must be a mapping, not text`,
 		`16: regression.flaky[5].task: must be text, not a list`,
 		`16: regression.flaky[5].expires: "tomorrow" must be a date such as 2026-12-31: the last day on which the entry counts`,
+		`17: regression.detectable: "2" must be a share up to 1, and more than 0; leave it out for the default`,
+		`18: regression.on_unclear: "ignore" must be pass or fail`,
 	}
 	var got []string
 	for line := range strings.Lines(err.Error()) {
@@ -114,6 +120,7 @@ func TestRegressionShapes(t *testing.T) {
 func FuzzRegression(f *testing.F) {
 	f.Add("{alpha: 0.01, changed: keep}")
 	f.Add("{flaky: [{task: a, owner: b, expires: 2026-01-01}]}")
+	f.Add("{on_unclear: fail, detectable: 0.2}")
 	f.Add("&a [*a]")
 	f.Add("{flaky: &x [{task: *x}]}")
 	f.Fuzz(func(t *testing.T, section string) {

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/reports/compare"
 )
 
 // The same of the first suite.
@@ -50,7 +51,7 @@ func TestScaffoldComments(t *testing.T) {
 	require.Len(t, indented.FindAll(text, -1), 33)
 	text = indented.ReplaceAll(text, []byte("  $1"))
 	off := regexp.MustCompile(`(?m)^# ((?:matrix|criteria|limits|regression|max_cost|max_tokens|max_requests):|  )`)
-	require.Len(t, off.FindAll(text, -1), 32)
+	require.Len(t, off.FindAll(text, -1), 34)
 	c, err := configOf(t, off.ReplaceAllString(string(text), "$1"))
 	require.NoError(t, err)
 	var names []string
@@ -74,6 +75,7 @@ func TestScaffoldComments(t *testing.T) {
 		"anthropic": {Concurrency: 4, Caps: admission.Caps{CostNanoUSD: 25e8, Tokens: 1e6, Requests: 2000}},
 	}, c.Limits)
 	require.Equal(t, 0.2, c.Regression.MaxCost)
+	require.Equal(t, compare.OnUnclearPass, c.Regression.OnUnclear)
 	require.Equal(t, "2027-12-31", c.Regression.Flaky[0].Expires)
 }
 

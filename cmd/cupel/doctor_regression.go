@@ -29,6 +29,7 @@ func printRegression(p *process, cfg config) {
 		}
 		w.AppendRow(table.Row{f.key, value})
 	}
+	w.AppendRow(table.Row{"on_unclear", rules.OnUnclear})
 	w.AppendRow(table.Row{"changed", rules.Changed})
 	w.Render()
 	if len(rules.Flaky) == 0 {

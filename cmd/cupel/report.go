@@ -88,8 +88,8 @@ func writeReport(ctx context.Context, p *process, cfg config, name string, outpu
 }
 
 func newGate(p *process) *cobra.Command {
-	var candidates []string
-	var baseline, changed string
+	var candidates, baselines []string
+	var changed string
 	cmd := &cobra.Command{
 		Use:   "gate RUN",
 		Short: "The verdict of a run as an exit code",
@@ -100,11 +100,13 @@ beginning, or "latest". On GitHub Actions (GITHUB_ACTIONS=true) the verdict is
 annotated as well: errors, warnings and notices.
 
 With --baseline it also tests for regressions against that run, as cupel compare
-does, and the worse of the two verdicts decides. A baseline that cannot be
-compared with is an error (2), never a pass.`,
+does, and the worse of the two verdicts decides. Several baselines are pooled.
+on_unclear in cupel.yaml says whether "no significant regression" exits with 0
+(default) or 11. A baseline that cannot be compared with is an error (2).`,
 		Example: `  cupel gate latest
   cupel gate latest --candidate strong
-  cupel gate latest --baseline previous`,
+  cupel gate latest --baseline previous
+  cupel gate latest --baseline night-1,night-2,night-3`,
 		Args: exactlyOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
@@ -115,8 +117,8 @@ compared with is an error (2), never a pass.`,
 			if err != nil {
 				return err
 			}
-			if baseline != "" {
-				compared, err := p.compare(cfg, baseline, args[0], candidates, changed)
+			if len(baselines) > 0 {
+				compared, err := p.compare(cfg, baselines, args[0], candidates, changed)
 				if err != nil {
 					return err
 				}
@@ -137,7 +139,7 @@ compared with is an error (2), never a pass.`,
 	cmd.Flags().String("config", configName, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringSliceVar(&candidates, "candidate", nil, "judge only these candidates; repeatable")
-	cmd.Flags().StringVar(&baseline, "baseline", "", "test also for regressions against this `RUN` (or RUN:CANDIDATE)")
+	cmd.Flags().StringSliceVar(&baselines, "baseline", nil, "test also for regressions against this `RUN` (or RUN:CANDIDATE); repeatable")
 	changedFlag(cmd, &changed)
 	return cmd
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // Rules are how a comparison is judged: section regression of cupel.yaml. The
@@ -131,6 +133,18 @@ func (r Rules) Validate() error {
 		bad("the day of the comparison is not known, which the known-flaky list needs")
 	}
 	return errors.Join(errs...)
+}
+
+// Gate is what a gate makes of a verdict: by OnUnclear stat.NoRegression counts as
+// stat.Pass or as stat.Inconclusive. Every other verdict stays what it is.
+func (r Rules) Gate(v stat.Verdict) stat.Verdict {
+	switch {
+	case v != stat.NoRegression:
+		return v
+	case r.OnUnclear == OnUnclearFail:
+		return stat.Inconclusive
+	}
+	return stat.Pass
 }
 
 // growth is the gate of a metric whose margin is a share of the baseline; 0 for none.
