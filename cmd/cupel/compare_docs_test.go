@@ -19,6 +19,7 @@ func TestCompareDocs(t *testing.T) {
 		code, _, stderr := runCupel("run", "--task", "G0*", "--candidate", candidates, "--quiet")
 		require.Zero(t, code, stderr)
 	}
+	nights(t)
 	commands, files := 0, 0
 	for _, block := range regexp.MustCompile("(?s)```(sh|yaml)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		if block[1] == "yaml" {
@@ -42,9 +43,24 @@ func TestCompareDocs(t *testing.T) {
 			default:
 				require.Regexp(t, `^(No regression|Inconclusive): strong `, stdout, line)
 			}
+			require.Equal(t, strings.Contains(line, "night-1"), strings.Contains(stdout, "baseline: 3 runs pooled"), line)
 			require.Equal(t, want, code, "%s\n%s%s", line, stdout, stderr)
 			commands++
 		}
 	}
-	require.Equal(t, []int{5, 2}, []int{commands, files})
+	require.Equal(t, []int{7, 2}, []int{commands, files})
+}
+
+// nights makes night-1 to night-4 of one run, as if each had been recorded.
+func nights(t *testing.T) {
+	t.Helper()
+	latest, err := findRun("runs", "previous")
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(latest, "run.json"))
+	require.NoError(t, err)
+	for _, night := range []string{"night-1", "night-2", "night-3", "night-4"} {
+		require.NoError(t, os.CopyFS(night, os.DirFS(latest)))
+		edited := regexp.MustCompile(`"(run_id|ledger_digest)": "[^"]*"`).ReplaceAll(text, []byte(`"$1": "`+night+`"`))
+		require.NoError(t, os.WriteFile(filepath.Join(night, "run.json"), edited, 0o644))
+	}
 }

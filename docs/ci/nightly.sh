@@ -14,7 +14,7 @@ set -m # every shard is a process group of its own, which a signal reaches whole
 : "${NIGHTLY_RETRIES:=3}"                    # how often episodes without a result are run again
 : "${NIGHTLY_WAIT:=600}"                     # seconds before that
 : "${NIGHTLY_GATE=}"                         # what cupel gate is given, such as --candidate gpt
-: "${NIGHTLY_BASELINE=}"                     # a run to compare with: its folder, or "last" for the last night that was accepted
+: "${NIGHTLY_BASELINE=}"                     # a run to compare with: its folder (several: with commas), or "last" for the last night that was accepted
 : "${NIGHTLY_DIR:=nightly}"                  # where the nights are kept
 : "${NIGHTLY_KEEP:=14}"                      # how many of them
 : "${NIGHTLY_KEYS=}"                         # a file of NAME=value lines with the providers' keys, mode 600
