@@ -29,34 +29,73 @@ func LowerBound(clusters []Cluster, least, times, alpha float64) (bound float64,
 	if len(clusters) < 2 || math.IsInf(least, 0) || !(times > 0) || !(alpha > 0 && alpha < 0.5) {
 		return 0, false
 	}
+	for _, c := range clusters {
+		if !(c.Den > 0) || !(c.Num >= least*c.Den-1e-9*math.Abs(least*c.Den)) {
+			return 0, false
+		}
+	}
 	return lowerBound(clusters, least, times, alpha)
 }
 
 // lowerBound is LowerBound, of a single cluster, too.
 func lowerBound(clusters []Cluster, least, times, alpha float64) (bound float64, ok bool) {
-	list, sum, ok := alike(clusters, least)
+	b, ok := newBounding(clusters, least)
 	if !ok {
 		return 0, false
 	}
-	ratio, g := sum.Num/sum.Den, float64(len(clusters))
-	if len(list) == 1 {
-		return ratio + math.Expm1(math.Log(alpha)/(g*times))*(ratio-least), true
+	return b.bound(times, alpha), true
+}
+
+// bounding is what Gaffke's bound is computed from. It is not safe for concurrent use.
+type bounding struct {
+	list                  []group
+	ratio, size, g, least float64 // size is the mean Den of the g clusters
+	shifted               []weighted
+}
+
+// newBounding sorts the clusters. ok is false where a Den is negative, all are 0, or a
+// sum is not finite.
+func newBounding(clusters []Cluster, least float64) (b bounding, ok bool) {
+	list, sum, ok := alike(clusters)
+	if !ok {
+		return bounding{}, false
 	}
-	size, shifted := sum.Den/g, make([]weighted, len(list)+1)
-	low, high := least, ratio
+	g := float64(len(clusters))
+	return bounding{list: list, ratio: sum.Num / sum.Den, size: sum.Den / g, g: g, least: least, shifted: make([]weighted, len(list)+1)}, true
+}
+
+// bound is the lower bound of times as many clusters.
+func (b *bounding) bound(times, alpha float64) float64 {
+	if len(b.list) == 1 {
+		return b.ratio + math.Expm1(math.Log(alpha)/(b.g*times))*(b.ratio-b.least)
+	}
+	low, high := b.least, b.ratio
 	for range 45 {
 		mid := low + (high-low)/2
-		for i, c := range list {
-			shifted[i] = weighted{value: c.Num - mid*c.Den, n: c.n * times}
-		}
-		shifted[len(list)] = weighted{value: (least - mid) * size, n: 1}
-		if belowZero(shifted) <= alpha {
+		if b.chance(mid, times) <= alpha {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
-	return low, true
+	return low
+}
+
+// chance is that of the weighted ratio to be at most value, of times as many clusters.
+func (b *bounding) chance(value, times float64) float64 {
+	for i, c := range b.list {
+		b.shifted[i] = weighted{value: c.Num - value*c.Den, n: c.n * times}
+	}
+	b.shifted[len(b.list)] = weighted{value: (b.least - value) * b.size, n: 1}
+	return belowZero(b.shifted)
+}
+
+// reaches says that the bound is at least value, without finding it.
+func (b *bounding) reaches(value, times, alpha float64) bool {
+	if len(b.list) == 1 {
+		return b.bound(times, alpha) >= value
+	}
+	return value <= b.least || value < b.ratio && b.chance(value, times) <= alpha
 }
 
 // group are n clusters that are alike.
@@ -66,11 +105,11 @@ type group struct {
 }
 
 // alike sorts clusters, so that their order does not matter, and counts equal ones.
-func alike(clusters []Cluster, least float64) (list []group, sum Cluster, ok bool) {
+func alike(clusters []Cluster) (list []group, sum Cluster, ok bool) {
 	sorted := slices.Clone(clusters)
 	slices.SortFunc(sorted, func(a, b Cluster) int { return cmp.Or(cmp.Compare(a.Num, b.Num), cmp.Compare(a.Den, b.Den)) })
 	for _, c := range sorted {
-		if !(c.Den > 0) || !(c.Num >= least*c.Den-1e-9*math.Abs(least*c.Den)) {
+		if !(c.Den >= 0) {
 			return nil, Cluster{}, false
 		}
 		sum.Num, sum.Den = sum.Num+c.Num, sum.Den+c.Den
@@ -80,7 +119,7 @@ func alike(clusters []Cluster, least float64) (list []group, sum Cluster, ok boo
 		}
 		list = append(list, group{Cluster: c, n: 1})
 	}
-	return list, sum, math.Abs(sum.Num) <= vast && sum.Den <= vast
+	return list, sum, sum.Den > 0 && math.Abs(sum.Num) <= vast && sum.Den <= vast
 }
 
 // weighted is a value that n standard exponentials, or their fractions, multiply.
