@@ -80,8 +80,11 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	cluster := b.word(clusterOf(b.sessions, e.Task))
 	a.pool.add(cluster, &e, rows, b.r.Run.Acceptance.MaxSteps)
 	a.meter.add(&e, rows)
-	if e.Excluded == "" {
+	switch {
+	case e.Excluded == "":
 		a.addOwn(cluster, &rows)
+	case ledger.Lost(e.Excluded):
+		a.loseOwn(cluster)
 	}
 	b.r.Episodes = append(b.r.Episodes, e)
 	if b.shelf.place(b.r.Episodes, len(rows.Turns)) {
@@ -112,7 +115,7 @@ func (b *Builder) Report() Report {
 	r := &b.r
 	b.findShared()
 	for _, a := range b.order {
-		r.Candidates = append(r.Candidates, a.judge(r.Run.Acceptance))
+		r.Candidates = append(r.Candidates, a.judge(&r.Run))
 	}
 	b.addWork()
 	r.addAnchors()

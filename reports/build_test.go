@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -152,11 +153,13 @@ func TestClarifies(t *testing.T) {
 		{"only questions as goals", func(w *world) {
 			w.add(3, "t", true, 1, func(e *ledger.Episode, _ []ledger.Turn) { e.ExpectedStatus, e.Clarifies = "clarify", 1 })
 		}, nil, 0, Inconclusive, "3 solved episodes excluded: the expected outcome is a clarifying question"},
-		{"one task only", func(w *world) { w.add(3, "t", true, 1, nil) }, new(0.0), 3, Inconclusive, "spread between tasks is unknown"},
-		{"four tasks all alike", func(w *world) { tasks(w, 4, asks(0)) }, new(0.0), 4, Inconclusive, "At least 5 tasks"},
-		{"five tasks all alike", func(w *world) { tasks(w, 5, asks(0)) }, new(0.0), 5, Pass, "no width"},
-		{"exactly the threshold", func(w *world) { tasks(w, 5, asks(1)) }, new(1.0), 5, Pass, "no width"},
-		{"above", func(w *world) { tasks(w, 5, asks(2)) }, new(2.0), 5, Fail, "no width"},
+		{"one task only", func(w *world) { w.add(3, "t", true, 1, nil) }, new(0.0), 3, Inconclusive, "9 more solved tasks would make this a pass"},
+		{"five tasks all alike", func(w *world) { tasks(w, 5, asks(0)) }, new(0.0), 5, Inconclusive, "5 more solved tasks would make this a pass"},
+		{"nine tasks all alike", func(w *world) { tasks(w, 9, asks(0)) }, new(0.0), 9, Inconclusive, "1 more solved task would make this a pass"},
+		{"ten tasks all alike", func(w *world) { tasks(w, 10, asks(0)) }, new(0.0), 10, Pass, ""},
+		{"exactly the threshold", func(w *world) { tasks(w, 50, asks(1)) }, new(1.0), 50, Inconclusive, "equals the threshold"},
+		{"five above", func(w *world) { tasks(w, 5, asks(2)) }, new(2.0), 5, Inconclusive, "1 more solved task would make this a fail"},
+		{"six above", func(w *world) { tasks(w, 6, asks(2)) }, new(2.0), 6, Fail, ""},
 		{"spread around the threshold", func(w *world) { tasks(w, 3, asks(0)); tasks(w, 3, asks(2)) }, new(1.0), 6, Inconclusive, "equals the threshold"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -179,23 +182,33 @@ func tasks(w *world, n int, edit func(*ledger.Episode, []ledger.Turn)) {
 }
 
 func TestSteps(t *testing.T) {
+	few := newWorld("a")
+	tasks(few, 5, func(e *ledger.Episode, _ []ledger.Turn) { e.Steps = 2 })
+	five := few.criterion(t, "steps_per_solved")
+	require.Equal(t, Inconclusive, five.Verdict, "a sixth task may take 15 steps")
+	require.Equal(t, "If the mean stays the same, 10 more solved tasks would make this a pass.", five.Note)
+	require.InDelta(t, 2+13*(1-math.Pow(0.025, 0.2)), five.Interval.High, 1e-12)
+	require.InDelta(t, 2*math.Pow(0.025, 0.2), five.Interval.Low, 1e-12)
+	require.Equal(t, "interval of the mean, clustered by task, none above 15, two-sided 95%", five.Test)
+
 	w := newWorld("a")
-	for i := range 19 {
+	for i := range 38 {
 		w.add(1, fmt.Sprintf("t%d", i), true, 2+i%4, nil) // 2, 3, 4, 5
 	}
-	w.add(1, "t19", true, 9, nil)
-	w.add(4, "t20", false, 10, nil) // not solved: not counted
+	w.add(1, "t38", true, 9, nil)
+	w.add(1, "t39", true, 9, nil)
+	w.add(4, "t40", false, 10, nil) // not solved: not counted
 	mean := w.criterion(t, "steps_per_solved")
 	require.Equal(t, Pass, mean.Verdict, "%+v", mean)
-	require.Equal(t, 20, mean.N)
-	require.InDelta(t, (2*5+3*5+4*5+5*4+9)/20.0, *mean.Value, 1e-12)
+	require.Equal(t, 40, mean.N)
+	require.InDelta(t, (2*10+3*10+4*9+5*9+9*2)/40.0, *mean.Value, 1e-12)
 	within := w.criterion(t, "within_steps")
 	require.Equal(t, NotJudged, within.Verdict, "reported unless a threshold is set")
 	require.Equal(t, 0.95, *within.Value)
 	w.m.Acceptance.MinWithin = 0.9
 	within = w.criterion(t, "within_steps")
-	require.Equal(t, Inconclusive, within.Verdict, "19 of 20 could be fewer than 90%%")
-	require.Equal(t, "Too few tasks: 20 cannot establish 90%, however many solved episodes they have. If the rate stays the same, 122 more tasks would make this a pass.", within.Note)
+	require.Equal(t, Inconclusive, within.Verdict, "38 of 40 could be fewer than 90%%")
+	require.Equal(t, "If the rate stays the same, 102 more tasks would make this a pass.", within.Note)
 
 	slow := newWorld("a")
 	for i := range 10 {
@@ -269,12 +282,12 @@ func TestSolved(t *testing.T) {
 // An agent that solves one task in eight is rejected, and a line says why.
 func TestFewSolvedTasksReject(t *testing.T) {
 	w := newWorld("a")
-	for i := range 80 {
-		w.add(1, fmt.Sprint(i), i < 10, 2, nil)
+	for i := range 160 {
+		w.add(1, fmt.Sprint(i), i < 20, 2, nil)
 	}
 	r := Build(w.m, w.rows)
 	require.Equal(t, "Rejected: the candidate fails", r.Headline)
-	require.Equal(t, "fails on tasks solved 12.5% (6.2–21.8%), needs ≥ 80%.", r.Candidates[0].Sentence)
+	require.Equal(t, "fails on tasks solved 12.5% (7.8–18.6%), needs ≥ 80%.", r.Candidates[0].Sentence)
 
 	w.m.Acceptance.MinSolved = ledger.Off
 	r = Build(w.m, w.rows)
@@ -282,7 +295,7 @@ func TestFewSolvedTasksReject(t *testing.T) {
 	require.Equal(t, "meets all 3 criteria (success not judged).", r.Candidates[0].Sentence)
 	var text strings.Builder
 	require.NoError(t, Summary(&text, r, 0))
-	require.Regexp(t, `tasks solved +12.5% +6.2–21.8% +80 +– +not judged`, text.String())
+	require.Regexp(t, `tasks solved +12.5% +7.8–18.6% +160 +– +not judged`, text.String())
 }
 
 // That nothing was solved is a fail unless what is missing could lift it.

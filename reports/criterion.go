@@ -30,6 +30,12 @@ type Criterion struct {
 	// observations; null where all are so or none, and of a single task.
 	DesignEffect *float64 `json:"design_effect"`
 	Threshold    float64  `json:"threshold"`
+	// WorstCase and BestCase are what the criterion comes to if all that was lost (and, of
+	// a custom criterion, has no value) had been the worst and the best that it can be:
+	// left out where nothing is missing, and where no threshold is. A candidate passes only
+	// with WorstCase, too.
+	WorstCase *Bound `json:"worst_case,omitempty"`
+	BestCase  *Bound `json:"best_case,omitempty"`
 	// AtLeast says that values from the threshold up are good; otherwise values
 	// up to it are.
 	AtLeast bool `json:"at_least"`
@@ -57,31 +63,30 @@ const (
 	ruleBound = "bound"
 )
 
-// minClusters is the fewest tasks from which a mean without any spread counts as
-// established: the t interval has no width then, however little was seen.
-const minClusters = 5
-
 // criteria judges a pool of episodes by one strategy. Success comes first.
 func (p *pool) criteria(a ledger.Acceptance, agent string) []Criterion {
 	base := Criterion{Rule: ruleBound, Confidence: a.Confidence}
 
 	solved := base
 	solved.Name, solved.Title, solved.Unit = "solved", "Tasks solved", "episodes"
-	solved.share(p.by.share(solvedOf), max(0, float64(a.MinSolved)))
+	solved.share(p.by.sample(solvedOf, 1), max(0, float64(a.MinSolved)))
 	if a.MinSolved != ledger.Off && p.scored > 0 && p.solved == 0 {
 		solved.Verdict, solved.Note = Fail, "No task was solved."
+		if b := solved.BestCase; b != nil && *b.Value < solved.Threshold {
+			b.Verdict = Fail
+		}
 	}
 
 	valid := base
 	valid.Name, valid.Title, valid.Unit = "valid_json", validTitle(contractual(agent)), "turns"
-	valid.share(p.by.share(validOf), a.MinValid)
+	valid.share(p.by.sample(validOf, p.longest), a.MinValid)
 	valid.note(p.turnNote())
 	valid.explain(validNote(agent))
 
 	clarifies := base
 	clarifies.Name, clarifies.Title, clarifies.Unit = "clarifies_per_success", "Clarifying questions per success", "solved episodes"
 	clarifies.Threshold = a.MaxClarifies
-	clarifies.mean(p.clarifies)
+	clarifies.mean(p.by.sample(clarifiesOf, 1))
 	if p.questions > 0 {
 		clarifies.note(plural(p.questions, "solved episode") + " excluded: the expected outcome is a clarifying question.")
 	}
@@ -91,13 +96,13 @@ func (p *pool) criteria(a ledger.Acceptance, agent string) []Criterion {
 	mean := base
 	mean.Name, mean.Title, mean.Unit = "steps_per_solved", "Steps per solved task", "solved episodes"
 	mean.Threshold = a.MaxSteps
-	mean.mean(p.steps)
+	mean.mean(p.by.sample(stepsOf, 1))
 	mean.stopNote(p)
 	mean.explain(stepsNote(agent, mean.Verdict))
 
 	within := base
 	within.Name, within.Title, within.Unit = "within_steps", "Solved within "+number(a.MaxSteps)+" steps", "solved episodes"
-	within.share(p.by.share(withinOf), a.MinWithin)
+	within.share(p.by.sample(withinOf, 1), a.MinWithin)
 	within.stopNote(p)
 	return []Criterion{solved, valid, clarifies, mean, within}
 }
@@ -109,42 +114,59 @@ func (c *Criterion) stopNote(p *pool) {
 	}
 }
 
-// mean fills in and decides a criterion about a mean, clustered by task.
-func (c *Criterion) mean(obs []stat.Observation) {
-	c.Kind, c.N = kindMean, len(obs)
-	c.Test = fmt.Sprintf("t interval of the mean, clustered by task, two-sided %s", percent(c.Confidence))
-	m, ok := stat.ClusterMean(obs)
-	if !ok {
+// mean fills in and decides a criterion about a mean, which is at least 0.
+func (c *Criterion) mean(s sample) {
+	c.Kind = kindMean
+	seen := s.seen()
+	for _, k := range seen {
+		c.N += int(k.Den)
+	}
+	within := limits(seen, c.Threshold)
+	c.Test = meanTest("mean", number(within.High), c.Confidence)
+	if c.N == 0 {
 		c.noData()
 		return
 	}
-	c.Value = &m.Value
-	if iv, ok := m.Interval(c.Confidence); ok {
-		iv.Low = max(0, iv.Low) // nothing is counted below zero
+	c.measureMean(seen, within)
+	c.decide()
+	if c.Verdict == Inconclusive {
+		c.moreMean(seen, within, "more solved task")
+	}
+	if s.lost() {
+		e := extremes{worst: stat.Cluster{Num: within.High, Den: 1}, best: stat.Cluster{Num: within.Low, Den: 1}}
+		c.bounds(func(c *Criterion, worst bool) {
+			c.measureMean(s.fill(e.of(worst)), within)
+			c.decide()
+		})
+	}
+}
+
+// meanTest names the interval of a mean; most is what no task is taken to be above.
+func meanTest(what, most string, confidence float64) string {
+	return fmt.Sprintf("interval of the %s, clustered by task, none above %s, two-sided %s", what, most, percent(confidence))
+}
+
+// measureMean fills in a mean and its interval.
+func (c *Criterion) measureMean(clusters []stat.Cluster, within stat.Interval) {
+	if m, ok := stat.ClusterRatio(clusters); ok {
+		c.Value = &m.Value
+	}
+	if iv, ok := stat.MeanInterval(clusters, within, c.Confidence); ok {
 		c.Interval = &iv
 	}
-	flat := m.SE == 0 && m.Clusters < minClusters
-	c.decide()
-	if flat && c.Interval != nil {
-		c.Verdict = Inconclusive
-	}
-	if c.Verdict != Inconclusive {
-		if m.SE == 0 {
-			c.note(fmt.Sprintf("All %d tasks agree, so the interval has no width.", m.Clusters))
-		}
+}
+
+// moreMean says how many tasks more would settle an inconclusive mean.
+func (c *Criterion) moreMean(clusters []stat.Cluster, within stat.Interval, tasks string) {
+	if need, ok := stat.MeanClusters(clusters, within, c.Threshold, c.Confidence); ok && c.Value != nil {
+		c.note(fmt.Sprintf("If the mean stays the same, %s would make this a %s.", plural(max(1, need-len(clusters)), tasks), c.heading()))
 		return
 	}
-	need, ok := m.ClustersNeeded(c.Threshold, c.Confidence)
-	switch {
-	case m.Clusters < 2:
-		c.note("All from one task: the spread between tasks is unknown.")
-	case flat:
-		c.note(fmt.Sprintf("Only %d tasks, all equal: no spread to estimate from. At least %d tasks are needed.", m.Clusters, minClusters))
-	case ok && need > m.Clusters:
-		c.note(fmt.Sprintf("If the mean stays the same, %s would make this a %s.", plural(need-m.Clusters, "more solved task"), c.heading()))
-	default:
+	if c.Value != nil && *c.Value == c.Threshold {
 		c.note("The estimate equals the threshold: more tasks alone will not settle it.")
+		return
 	}
+	c.note("The estimate is too near the threshold for any number of tasks to settle it.")
 }
 
 // decide compares the interval with the threshold: a pass has all of it on the good

@@ -8,8 +8,9 @@ import (
 
 // share fills in and decides a criterion about a share over clusters. With a threshold
 // of 0 the share is reported and not judged.
-func (c *Criterion) share(clusters []stat.Cluster, threshold float64) {
+func (c *Criterion) share(s sample, threshold float64) {
 	c.Threshold, c.AtLeast = threshold, true
+	clusters := s.seen()
 	c.measureShare(clusters)
 	switch {
 	case threshold == 0:
@@ -20,6 +21,13 @@ func (c *Criterion) share(clusters []stat.Cluster, threshold float64) {
 		c.decide()
 	}
 	c.shareNotes(clusters)
+	if threshold != 0 && s.lost() {
+		e := extremes{worst: stat.Cluster{Den: 1}, best: stat.Cluster{Num: 1, Den: 1}}
+		c.bounds(func(c *Criterion, worst bool) {
+			c.measureShare(s.fill(e.of(worst)))
+			c.decide()
+		})
+	}
 }
 
 // measureShare fills in a share, with its interval, before it is decided.

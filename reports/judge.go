@@ -22,7 +22,8 @@ type account struct {
 }
 
 // judge measures the candidate and, unless it is a script, judges it.
-func (acc *account) judge(a ledger.Acceptance) Candidate {
+func (acc *account) judge(m *ledger.Manifest) Candidate {
+	a := m.Acceptance
 	p := &acc.pool
 	const most = 1 << 40 // a manifest may claim anything, but sums must not overflow
 	p.ended.Unfinished += max(0, min(acc.Planned, most)-p.episodes)
@@ -33,43 +34,62 @@ func (acc *account) judge(a ledger.Acceptance) Candidate {
 		return c
 	}
 	c.Criteria = append(p.criteria(a, acc.Agent), acc.own(a)...)
-	c.Verdict, c.Sentence = decide(c.Criteria, p.outcomes(), a)
+	c.Verdict, c.Sentence = decide(c.Criteria, p, m, false)
 	return c
 }
 
-// decide is the verdict that the criteria and the episodes without a result come
-// to, and why. Too many lost episodes leave no verdict, not even a fail: what is
-// left of a candidate may be what a failing provider let through. Episodes that a
-// cap or an interruption cut off were not lost by chance: with them nothing passes.
-func decide(criteria []Criterion, o ledger.Outcomes, a ledger.Acceptance) (Verdict, string) {
-	v := verdictOf(criteria)
+// decide is the verdict that the criteria and the episodes without a result come to, and
+// why. Of lost episodes nothing is supposed: a pass must hold with the worst that they can
+// have been. A fail with more lost than the run tolerates must hold with the best, since
+// what is left may be what a failing provider let through. Episodes that a cap or an
+// interruption cut off may be the hard ones: with them nothing passes.
+func decide(criteria []Criterion, p *pool, m *ledger.Manifest, pooled bool) (Verdict, string) {
+	v, o := verdictOf(criteria), p.outcomes()
 	said := sentence(v, criteria)
 	missing, cut := lostOutcomes(o), cutOutcomes(o)
-	n := planned(o)
-	if hopeless(o, a.MinSolved) {
+	n, k := planned(o), missing.WithoutResult()
+	lost := fmt.Sprintf("%d of %d planned episodes (%s) were lost (%s: %s)",
+		k, n, percent(float64(k)/float64(max(1, n))), withoutResult(missing), lostWords(p.lost, k, pooled))
+	many := k > 0 && stat.CompareRatio(int64(k), int64(n), m.Acceptance.MaxInfra) > 0
+	switch {
+	case many && v == Fail && verdictWith(criteria, bestCase) == Fail:
+		return Fail, fmt.Sprintf("%s, even if the %s (%s) of %d planned had gone as well as possible.",
+			strings.TrimSuffix(sentence(Fail, stillFailing(criteria)), "."), plural(k, "lost episode"), withoutResult(missing), n)
+	case many && v != Pass:
+		return Inconclusive, fmt.Sprintf("has no verdict: %s, and more than %s is too many; on the others alone it %s %s",
+			lost, percent(m.Acceptance.MaxInfra), said, rerun(m))
+	case v != Pass:
 		return v, said
+	case cut.WithoutResult() > 0:
+		return Inconclusive, fmt.Sprintf("meets %s so far, but %d of %d planned episodes have no result (%s).", allCriteria(criteria), cut.WithoutResult(), n, withoutResult(cut))
+	case k == 0:
+		return Pass, said
+	case verdictWith(criteria, worstCase) == Pass:
+		return Pass, fmt.Sprintf("meets %s, even if the %s (%s) of %d planned had gone as badly as possible.", allCriteria(criteria), plural(k, "lost episode"), withoutResult(missing), n)
 	}
-	if k := missing.WithoutResult(); k > 0 && stat.CompareRatio(int64(k), int64(n), a.MaxInfra) > 0 {
-		return Inconclusive, fmt.Sprintf("has no verdict: %d of %d planned episodes (%s) were lost (%s), and more than %s is too many; on the others alone it %s",
-			k, n, percent(float64(k)/float64(n)), withoutResult(missing), percent(a.MaxInfra), said)
-	}
-	if v != Pass {
-		return v, said
-	}
-	if k := cut.WithoutResult(); k > 0 {
-		return Inconclusive, fmt.Sprintf("meets %s so far, but %d of %d planned episodes have no result (%s).", allCriteria(criteria), k, n, withoutResult(cut))
-	}
-	if missing.WithoutResult() > 0 {
-		return Pass, fmt.Sprintf("meets %s, with %s left out of %d planned episodes.", allCriteria(criteria), withoutResult(missing), n)
-	}
-	return Pass, said
+	return Inconclusive, fmt.Sprintf("meets %s on the episodes with a result, but %s: had these gone as badly as possible, it would not pass %s. %s",
+		allCriteria(criteria), lost, worstTitles(criteria), rerun(m))
 }
 
-// hopeless says that nothing was solved, and that the threshold would be missed even if
-// every episode without a result had been.
-func hopeless(o ledger.Outcomes, least ledger.Threshold) bool {
-	return least != ledger.Off && o.Solved == 0 && o.Failed > 0 &&
-		stat.CompareRatio(int64(o.WithoutResult()), int64(planned(o)), float64(least)) < 0
+// stillFailing are the criteria that fail in their best case, too.
+func stillFailing(criteria []Criterion) (list []Criterion) {
+	for _, c := range criteria {
+		if c.with(bestCase) == Fail {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// worstTitles names the criteria that would not pass in their worst case.
+func worstTitles(criteria []Criterion) string {
+	var titles []string
+	for _, c := range criteria {
+		if v := c.with(worstCase); v == Fail || v == Inconclusive {
+			titles = append(titles, lowerFirst(c.Title))
+		}
+	}
+	return and(titles)
 }
 
 // allCriteria counts the criteria that are judged, as in "all 4 criteria".
@@ -168,7 +188,7 @@ func (r *Report) addGroups(by map[string]*account) {
 			accounts = append(accounts, by[c.Name])
 		}
 		g.Criteria = append(pooled.criteria(r.Run.Acceptance, k.agent), ownOfGroup(accounts, r.Run.Acceptance)...)
-		g.Verdict, g.Sentence = decide(g.Criteria, pooled.outcomes(), r.Run.Acceptance)
+		g.Verdict, g.Sentence = decide(g.Criteria, &pooled, &r.Run, true)
 		r.Groups = append(r.Groups, g)
 	}
 }

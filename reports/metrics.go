@@ -94,11 +94,7 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		per := float64(*r.Cost) / float64(p.solved)
 		r.CostPerSolved = &per
 	}
-	steps := make([]int, len(p.steps))
-	for i, o := range p.steps {
-		steps[i] = int(o.Value)
-	}
-	r.Steps = stat.Histogram(steps)
+	r.Steps = stat.Histogram(p.steps)
 	if b, ok := stat.Brier(m.forecasts); ok {
 		r.Brier = &b
 	}

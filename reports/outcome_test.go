@@ -72,7 +72,7 @@ func TestOutcomesAreSortedByKind(t *testing.T) {
 	notes := strings.Join(r.Notes, "\n")
 	for _, part := range []string{
 		"2 episodes lost to infrastructure errors", "1 episode lost to harness errors", "3 episodes stopped by a cap on the run's spending",
-		"1 episode interrupted and not scored", "2 episodes planned and never run", "as lost by chance, and up to 5%",
+		"1 episode interrupted and not scored", "2 episodes planned and never run", "only if it would with its lost episodes at their worst",
 		"The run ended before its plan did, so it is not accepted: the cap of $5 is spent.",
 	} {
 		require.Contains(t, notes, part)
@@ -162,12 +162,15 @@ func TestLostAndCutEpisodes(t *testing.T) {
 		said                        string
 	}{
 		{"none", false, 0, 0, 0, 0, 0, Pass, "meets all 4 criteria."},
-		{"within the default", false, 8, 2, 0, 0, 0, Pass, "meets all 4 criteria, with 8 infrastructure errors, 2 harness errors left out of 200 planned episodes."},
-		{"one above the default", false, 8, 3, 0, 0, 0, Inconclusive,
-			"has no verdict: 11 of 200 planned episodes (5.5%) were lost (8 infrastructure errors, 3 harness errors), and more than 5% is too many; on the others alone it meets all 4 criteria."},
-		{"a fail among too many", true, 100, 0, 0, 0, 0, Inconclusive, "on the others alone it fails on"},
+		{"few enough", false, 2, 1, 0, 0, 0, Pass, "meets all 4 criteria, even if the 3 lost episodes (2 infrastructure errors, 1 harness error) of 200 planned had gone as badly as possible."},
+		{"few enough, and more than allowed", false, 2, 1, 0, 0, 0.001, Pass, "even if the 3 lost episodes"},
+		{"one more", false, 3, 1, 0, 0, 0, Inconclusive,
+			"meets all 4 criteria on the episodes with a result, but 4 of 200 planned episodes (2%) were lost (3 infrastructure errors, 1 harness error: I0 trial 1, I1 trial 1, I2 trial 1 and 1 more): had these gone as badly as possible, it would not pass contract-valid first outputs. To run them: cupel run --resume r"},
+		{"many", false, 58, 0, 0, 0, 0.29, Inconclusive, "it would not pass tasks solved, contract-valid first outputs, clarifying questions per success and steps per solved task."},
+		{"a fail among so many that they could lift it", true, 190, 0, 0, 0, 0, Inconclusive,
+			"has no verdict: 190 of 200 planned episodes (95%) were lost (190 infrastructure errors: I0 trial 1, I1 trial 1, I2 trial 1 and 187 more), and more than 5% is too many; on the others alone it fails on"},
+		{"a fail that no lost episode could lift", true, 100, 0, 0, 0, 0, Fail, "fails on contract-valid first outputs 0% (0–3.6%), needs ≥ 95%, even if the 100 lost episodes (100 infrastructure errors) of 200 planned had gone as well as possible."},
 		{"a fail among few", true, 5, 0, 0, 0, 0, Fail, "fails on"},
-		{"own share", false, 58, 0, 0, 0, 0.29, Pass, "with 58 infrastructure errors left out"},
 		{"all tolerated, none scored", false, 200, 0, 0, 0, 1, Inconclusive, "no data"},
 		{"one budget stop", false, 0, 0, 1, 0, 1, Inconclusive, "meets all 4 criteria so far, but 1 of 200 planned episodes have no result (1 budget stop)."},
 		{"one without a row", false, 0, 0, 0, 1, 1, Inconclusive, "(1 unfinished)"},
@@ -182,8 +185,12 @@ func TestLostAndCutEpisodes(t *testing.T) {
 				edit = invalid
 			}
 			tasks(w, 200-c.infra-c.harness-c.cut-c.unseen, edit)
-			w.add(c.infra, "lost", false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
-			w.add(c.harness, "lost", false, 1, ended(ledger.StatusHarnessError, "tool", "none"))
+			for i := range c.infra {
+				w.add(1, fmt.Sprint("I", i), false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
+			}
+			for i := range c.harness {
+				w.add(1, fmt.Sprint("H", i), false, 1, ended(ledger.StatusHarnessError, "tool", "none"))
+			}
 			w.add(c.cut, "lost", false, 1, ended(ledger.StatusBudgetStop, "run_budget", "none"))
 			r := Build(w.m, w.rows)
 			require.Equal(t, c.want, r.Candidates[0].Verdict, r.Candidates[0].Sentence)

@@ -156,8 +156,7 @@ func (r *Report) addExcludedNotes() {
 		}
 	}
 	if lostOutcomes(o).WithoutResult() > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("Values and intervals are those of the scored episodes: they take lost ones as lost by chance, and up to %s of a candidate's as bearable.",
-			percent(r.Run.Acceptance.MaxInfra)))
+		r.Notes = append(r.Notes, "Values and intervals are those of the scored episodes. A candidate passes only if it would with its lost episodes at their worst, too.")
 	}
 	if early := cutShort(r.Run); early != "" {
 		r.Notes = append(r.Notes, "The run ended before its plan did, so it is not accepted: "+early+".")

@@ -2,6 +2,8 @@ package reports
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -53,6 +55,15 @@ func (acc *account) addOwn(cluster string, rows *ledger.EpisodeRows) {
 	for _, t := range acc.tallies {
 		if t != nil {
 			t.Add(rows, cluster)
+		}
+	}
+}
+
+// loseOwn counts an episode of a cluster that was lost.
+func (acc *account) loseOwn(cluster string) {
+	for _, t := range acc.tallies {
+		if t != nil {
+			t.Lose(cluster)
 		}
 	}
 }
@@ -116,40 +127,135 @@ func (o *ownCriterion) judge(t *expr.Tally, a ledger.Acceptance) Criterion {
 	c.Unit = map[string]string{"episodes": "episodes", "turns": "turns", "tool_calls": "tool calls"}[o.expr.Table()]
 	e := t.Evidence()
 	c.N = e.Known
-	c.measure(o.expr, &e)
+	seen := ownSample(&e, 0, 0).seen()
+	within := limits(seen, c.Threshold)
+	c.measure(o.expr, seen, e.Values, within)
 	switch {
 	case e.Inexact:
 		c.note("A number is not finite, or beyond 2^53: nothing was computed.")
+		return c
 	case !e.OK || e.Episodes == 0:
+		c.Value = nil
 		c.noData()
-	default:
-		c.Value = &e.Value
-		c.decideOwn(o.expr, &e)
-		if c.Kind == kindShare {
-			c.shareNotes(e.Clusters)
-		}
-		c.absent(&e, o.expr.Form, a.MaxInfra)
+		return c
+	}
+	c.Value = &e.Value
+	c.decideOwn(o.expr)
+	switch {
+	case c.Kind == kindShare:
+		c.shareNotes(seen)
+	case c.Kind == kindMean && c.Verdict == Inconclusive && c.Interval != nil:
+		c.moreMean(seen, within, "more task")
+	}
+	c.absent(o.expr, &e, within)
+	if e.Missing+e.Lost > 0 {
+		c.bounds(func(c *Criterion, worst bool) { c.extreme(o.expr, &e, within, e.Size, worst) })
 	}
 	return c
 }
 
-// measure names the statistics and finds the interval.
-func (c *Criterion) measure(x *expr.Criterion, e *expr.Evidence) {
+// ownSample is the evidence by cluster, with what is missing at most: rows that have no
+// value, each one observation, and of lost episodes each size of them.
+func ownSample(e *expr.Evidence, row, size float64) (s sample) {
+	for _, c := range e.Clusters {
+		s.clusters = append(s.clusters, c.Cluster)
+		s.missing = append(s.missing, row*float64(c.Missing)+size*float64(c.Lost))
+	}
+	return s
+}
+
+// extremesOf are the observations that say least and most for a criterion. What a ratio's
+// two sums lack need not be of one row, so that of the numerator stands alone.
+func extremesOf(x *expr.Criterion, within stat.Interval) extremes {
+	low, high := stat.Cluster{Den: 1}, stat.Cluster{Num: 1, Den: 1}
+	switch {
+	case x.Form == expr.Ratio && x.Name == "mean":
+		low.Num, high.Num = within.Low, within.High
+	case x.Form == expr.Ratio:
+		low.Num, high = within.Low, stat.Cluster{Num: within.High}
+	}
+	if x.AtLeast {
+		return extremes{worst: low, best: high}
+	}
+	return extremes{worst: high, best: low}
+}
+
+// extreme is the criterion with the rows that have no value, and size of each lost
+// episode, at their worst or best. Of a percentile they lie beyond all others; a sum,
+// count, minimum or maximum has no such case and is left open.
+func (c *Criterion) extreme(x *expr.Criterion, e *expr.Evidence, within stat.Interval, size float64, worst bool) {
+	s := ownSample(e, 1, size)
+	filled, values := s.fill(extremesOf(x, within).of(worst)), e.Values
+	switch x.Form {
+	case expr.Bare:
+		return
+	case expr.Percentile:
+		var ok bool
+		if values, ok = beyondValues(e, s.missing, x, worst != x.AtLeast); !ok {
+			return
+		}
+		c.Value = new(quantileOf(values, x.Rank))
+	}
+	c.measure(x, filled, values, limits(filled, c.Threshold))
+	c.decideOwn(x)
+}
+
+// beyondValues are the values of a percentile, and those that are missing of each cluster
+// above all others, or below them. ok is false where more are missing than known.
+func beyondValues(e *expr.Evidence, missing []float64, x *expr.Criterion, above bool) (values []stat.Observation, ok bool) {
+	far, n := math.Abs(x.Threshold), 0.0
+	for _, o := range e.Values {
+		far = max(far, math.Abs(o.Value))
+	}
+	for _, m := range missing {
+		n += m
+	}
+	if n > float64(len(e.Values)) {
+		return nil, false
+	}
+	if far = 2*far + 1; !above {
+		far = -far
+	}
+	values = slices.Clone(e.Values)
+	for i, m := range missing {
+		for range int(m) {
+			values = append(values, stat.Observation{Cluster: e.Clusters[i].Name, Value: far})
+		}
+	}
+	return values, true
+}
+
+func quantileOf(values []stat.Observation, rank float64) float64 {
+	sorted := make([]float64, len(values))
+	for i, o := range values {
+		sorted[i] = o.Value
+	}
+	slices.Sort(sorted)
+	q, _ := stat.Quantile(sorted, rank)
+	return q
+}
+
+// measure names the statistics and finds the interval, and of a share or a mean the value.
+func (c *Criterion) measure(x *expr.Criterion, clusters []stat.Cluster, values []stat.Observation, within stat.Interval) {
 	level := percent(c.Confidence)
 	switch x.Form {
 	case expr.Share:
-		c.measureShare(e.Clusters)
+		c.measureShare(clusters)
 	case expr.Ratio:
-		c.Kind, c.Test = kindMean, fmt.Sprintf("t interval of the %s, clustered by task, two-sided %s", x.Name, level)
-		if x.Name == "rate" {
-			c.Test = fmt.Sprintf("t interval of the rate per episode, clustered by task, two-sided %s", level)
+		what := x.Name
+		if what == "rate" {
+			what = "rate per episode"
 		}
-		c.clusters(e)
+		c.Kind, c.Test = kindMean, meanTest(what, c.ownNumber(within.High), c.Confidence)
+		c.measureMean(clusters, within)
+		if c.Value != nil && within.Low == within.High {
+			c.note("All values are 0 and so is the threshold: no interval of a mean can establish that; use count() <= 0.")
+		}
 	case expr.Percentile:
 		c.Kind, c.Test = kindPercentile, fmt.Sprintf("order-statistic interval of the %s, clustered by task, two-sided %s", x.Name, level)
-		if iv, ok := stat.QuantileInterval(e.Values, x.Rank, c.Confidence); ok {
+		if iv, ok := stat.QuantileInterval(values, x.Rank, c.Confidence); ok {
 			c.Interval = &iv
-		} else if e.OK {
+		} else if len(values) > 0 {
 			c.note("Too few tasks, or too few " + c.Unit + " beyond this percentile, for an interval.")
 		}
 	default:
@@ -159,24 +265,8 @@ func (c *Criterion) measure(x *expr.Criterion, e *expr.Evidence) {
 	}
 }
 
-// clusters is the interval of a ratio of sums by task.
-func (c *Criterion) clusters(e *expr.Evidence) {
-	m, ok := stat.ClusterRatio(e.Clusters)
-	if !ok {
-		return
-	}
-	switch iv, has := m.Interval(c.Confidence); {
-	case !has:
-		c.note("All from one task: the spread between tasks is unknown.")
-	case m.SE == 0 && m.Clusters < minClusters:
-		c.note(fmt.Sprintf("Only %d tasks, all equal: no spread to estimate from. At least %d tasks are needed.", m.Clusters, minClusters))
-	default:
-		c.Interval = &iv
-	}
-}
-
 // decideOwn applies the rule.
-func (c *Criterion) decideOwn(x *expr.Criterion, e *expr.Evidence) {
+func (c *Criterion) decideOwn(x *expr.Criterion) {
 	good := func(v float64) bool {
 		sign := x.Compare(v)
 		if x.AtLeast {
@@ -192,7 +282,7 @@ func (c *Criterion) decideOwn(x *expr.Criterion, e *expr.Evidence) {
 	}
 	switch {
 	case c.Rule == ruleValue:
-		c.Verdict = pass(good(e.Value))
+		c.Verdict = pass(good(*c.Value))
 	case c.Interval == nil:
 	case c.Rule == ruleLower:
 		c.Verdict = pass(good(c.Interval.Low))
@@ -205,16 +295,17 @@ func (c *Criterion) decideOwn(x *expr.Criterion, e *expr.Evidence) {
 	}
 }
 
-// absent lets nothing pass for which too much has no value: a sum, minimum or
-// maximum is unknown with a single one missing, the rest beyond the share of
-// episodes that may be lost.
-func (c *Criterion) absent(e *expr.Evidence, form expr.Form, most float64) {
+// absent lets nothing pass that would not if all rows without a value were at their
+// worst.
+func (c *Criterion) absent(x *expr.Criterion, e *expr.Evidence, within stat.Interval) {
 	if e.Missing == 0 {
 		return
 	}
-	all := e.Known + e.Missing
-	c.note(fmt.Sprintf("%d of %d rows have no value and are left out.", e.Missing, all))
-	if c.Verdict == Pass && (form == expr.Bare || stat.CompareRatio(int64(e.Missing), int64(all), most) > 0) {
+	c.note(fmt.Sprintf("%d of %d rows have no value and are left out.", e.Missing, e.Known+e.Missing))
+	worst := *c
+	worst.Interval, worst.Verdict = nil, Inconclusive
+	worst.extreme(x, e, within, 0, true)
+	if c.Verdict == Pass && worst.Verdict != Pass {
 		c.Verdict = Inconclusive
 		c.note("That is too many to pass.")
 	}

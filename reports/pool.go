@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // pool is what the criteria look at: the scored episodes of one or more
@@ -20,12 +19,16 @@ type pool struct {
 	// judged turns are decisions with a reply; truncated of them hit the token cap.
 	// errors had no reply.
 	judged, truncated, errors int
-	// steps and clarifies have one observation for each solved episode that counts
-	// there. stops are the expected stops, which do not; questions are the solved
-	// episodes whose expected outcome is a question, which count in steps alone.
-	steps, clarifies []stat.Observation
+	// longest is the most judged turns of a scored episode.
+	longest int
+	// steps has one value for each solved episode that counts there. stops are the
+	// expected stops, which do not; questions are the solved episodes whose expected
+	// outcome is a question, which count in steps alone.
+	steps            []int
 	stepSum          int64
 	stops, questions int
+	// lost are the first episodes lost to infrastructure and harness errors.
+	lost []lostEpisode
 }
 
 // outcomes counts all planned episodes.
@@ -38,6 +41,12 @@ func (p *pool) outcomes() ledger.Outcomes {
 // add counts an episode of a cluster: its task, or the session that the task is part of.
 func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps float64) {
 	p.episodes++
+	if ledger.Lost(e.Excluded) {
+		p.by.of(cluster).lost++
+		if len(p.lost) < maxLostNamed {
+			p.lost = append(p.lost, lostEpisode{e.Task, e.Candidate, e.Trial})
+		}
+	}
 	switch e.Excluded {
 	case ledger.LostToInfra:
 		p.ended.InfraErrors++
@@ -54,9 +63,11 @@ func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps
 		c.scored++
 		c.thrash += one(rows.Episode.ThrashEvents > 0)
 		c.stall += one(rows.Episode.StallEvents > 0)
+		before := p.judged
 		for i := range rows.Turns {
 			p.addTurn(&rows.Turns[i], c)
 		}
+		p.longest = max(p.longest, p.judged-before)
 		if e.Solved {
 			c.solved++
 			p.addSolved(cluster, e, &rows.Episode, maxSteps)
@@ -88,16 +99,18 @@ func (p *pool) addSolved(cluster string, e *Episode, row *ledger.Episode, maxSte
 		p.stops++
 		return
 	}
-	p.steps = append(p.steps, stat.Observation{Cluster: cluster, Value: float64(e.Steps)})
+	p.steps = append(p.steps, e.Steps)
 	p.stepSum += int64(e.Steps)
 	c := p.by.of(cluster)
 	c.stepped++
+	c.steps += int64(e.Steps)
 	c.within += one(float64(e.Steps) <= maxSteps)
 	if !row.CountsClarifies() {
 		p.questions++
 		return
 	}
-	p.clarifies = append(p.clarifies, stat.Observation{Cluster: cluster, Value: float64(row.Clarifies)})
+	c.asking++
+	c.clarifies += int64(row.Clarifies)
 }
 
 // merge adds what another pool counted.
@@ -110,7 +123,8 @@ func (p *pool) merge(q *pool) {
 	p.ended.Unfinished += q.ended.Unfinished
 	p.interrupted += q.interrupted
 	p.judged, p.truncated, p.errors = p.judged+q.judged, p.truncated+q.truncated, p.errors+q.errors
-	p.steps, p.clarifies = append(p.steps, q.steps...), append(p.clarifies, q.clarifies...)
+	p.longest, p.lost = max(p.longest, q.longest), append(p.lost, q.lost...)
+	p.steps = append(p.steps, q.steps...)
 	p.stepSum += q.stepSum
 	p.stops, p.questions = p.stops+q.stops, p.questions+q.questions
 }

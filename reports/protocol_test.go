@@ -80,7 +80,7 @@ func TestCriteriaSayWhatAStrategyMakesOfThem(t *testing.T) {
 // A plan's steps meet the criterion turn by turn: a fan-out over six items is six.
 func TestStepsOfAPlanAreItsTurns(t *testing.T) {
 	w := byAgent("plan")
-	for _, task := range []string{"a", "b", "c", "d", "e", "f"} {
+	for _, task := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
 		w.add(1, task, true, 9, nil)
 	}
 	c := Build(w.m, w.rows).Candidates[0].Criteria[3]

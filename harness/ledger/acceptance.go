@@ -26,8 +26,9 @@ type Acceptance struct {
 	// Confidence is the level of the intervals, default 0.95.
 	Confidence float64 `json:"confidence"`
 	// MaxInfra is the largest share of a candidate's planned episodes that may be
-	// lost to infrastructure and harness errors: with more lost there is no
-	// verdict. Default 0.05.
+	// lost to infrastructure and harness errors before its report says that too many
+	// were: a fail then stands only if no lost episode could change it. A pass never
+	// rests on it. Default 0.05.
 	MaxInfra float64 `json:"max_infra"`
 	// Criteria are the user's own, beside the built-in ones.
 	Criteria []OwnCriterion `json:"criteria,omitempty"`

@@ -113,7 +113,11 @@ func TestTallyEvidence(t *testing.T) {
 		}
 	}
 	want, _ := stat.ClusterMean(obs)
-	got, ok := stat.ClusterRatio(mean.Clusters)
+	var sums []stat.Cluster
+	for _, c := range mean.Clusters {
+		sums = append(sums, c.Cluster)
+	}
+	got, ok := stat.ClusterRatio(sums)
 	require.True(t, ok)
 	require.InEpsilon(t, want.Value, got.Value, 1e-12)
 	require.InEpsilon(t, want.SE, got.SE, 1e-9)

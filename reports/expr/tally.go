@@ -17,8 +17,20 @@ type Tally struct {
 	whole    []cell
 	values   []stat.Observation
 	episodes int
-	clusters map[string]stat.Cluster
+	clusters map[string]*Cluster
+	size     float64
 	inexact  bool
+}
+
+// Cluster is what a tally has of one cluster.
+type Cluster struct {
+	// Name is that of the cluster, and the sums are those of a Ratio or a Share: rows that
+	// meet its condition, of those where it is known.
+	Name string
+	stat.Cluster
+	// Missing are rows that should have a value and do not; Lost are episodes without a
+	// result, whose rows do not count.
+	Missing, Lost int
 }
 
 // Evidence is what was gathered.
@@ -29,9 +41,13 @@ type Evidence struct {
 	// Known counts the rows that have a value, Missing those that should have one
 	// and do not. Episodes counts all that were added.
 	Known, Missing, Episodes int
-	// Clusters are the sums of each cluster that had rows, in the order of their names,
-	// for a Ratio and a Share: rows that meet its condition, of those where it is known.
-	Clusters []stat.Cluster
+	// Clusters are those with rows of a Ratio or a Share, or with something missing or
+	// lost, in the order of their names. Lost counts the episodes of all.
+	Clusters []Cluster
+	Lost     int
+	// Size is the most that one episode adds to the Den of a cluster, or of a Percentile
+	// to Values.
+	Size float64
 	// Values of a Percentile, in no order.
 	Values []stat.Observation
 	// Inexact says that a number was beyond 2^53 or not finite: there is no value then.
@@ -43,7 +59,7 @@ func (c *Criterion) NewTally() *Tally {
 	q := &Query{plan: c.plan}
 	return &Tally{
 		of: c, worker: newWorker(q, nil), rows: ledger.NewRowVectors(c.table, c.columns),
-		whole: make([]cell, len(c.slots)), clusters: map[string]stat.Cluster{},
+		whole: make([]cell, len(c.slots)), clusters: map[string]*Cluster{},
 	}
 }
 
@@ -59,10 +75,7 @@ func (t *Tally) Add(rec *ledger.EpisodeRows, cluster string) {
 	t.worker.batch = batch{rows: rows, columns: vectors}
 	for _, g := range t.worker.fold() { // one, or none
 		num, den := parts(t.of.left, g.cells)
-		if t.of.Form == Ratio || t.of.Form == Share && den > 0 {
-			s := t.clusters[cluster]
-			t.clusters[cluster] = stat.Cluster{Num: s.Num + num, Den: s.Den + den}
-		}
+		missing, values := 0, len(t.values)
 		for i := range g.cells {
 			c := &g.cells[i]
 			for _, part := range c.values {
@@ -71,9 +84,34 @@ func (t *Tally) Add(rec *ledger.EpisodeRows, cluster string) {
 				}
 			}
 			c.values = nil
+			missing += int(c.missing)
 			t.whole[i].merge(c)
 		}
+		switch {
+		case t.of.Form == Ratio || t.of.Form == Share && den > 0:
+			t.size = max(t.size, den)
+			t.cluster(cluster).add(Cluster{Cluster: stat.Cluster{Num: num, Den: den}, Missing: missing})
+		case missing > 0:
+			t.cluster(cluster).Missing += missing
+		}
+		t.size = max(t.size, float64(len(t.values)-values))
 	}
+}
+
+// Lose counts an episode of a cluster that has no result.
+func (t *Tally) Lose(cluster string) { t.cluster(cluster).Lost++ }
+
+func (t *Tally) cluster(name string) *Cluster {
+	c := t.clusters[name]
+	if c == nil {
+		c = &Cluster{Name: name}
+		t.clusters[name] = c
+	}
+	return c
+}
+
+func (c *Cluster) add(o Cluster) {
+	c.Num, c.Den, c.Missing, c.Lost = c.Num+o.Num, c.Den+o.Den, c.Missing+o.Missing, c.Lost+o.Lost
 }
 
 // parts are what an episode adds to a ratio.
@@ -98,9 +136,9 @@ func (t *Tally) Merge(o *Tally) {
 	t.episodes += o.episodes
 	t.inexact = t.inexact || o.inexact
 	t.values = append(t.values, o.values...)
-	for task, s := range o.clusters {
-		have := t.clusters[task]
-		t.clusters[task] = stat.Cluster{Num: have.Num + s.Num, Den: have.Den + s.Den}
+	t.size = max(t.size, o.size)
+	for name, c := range o.clusters {
+		t.cluster(name).add(*c)
 	}
 	for i := range t.whole {
 		c := o.whole[i]
@@ -111,7 +149,7 @@ func (t *Tally) Merge(o *Tally) {
 
 // Evidence is what there is so far.
 func (t *Tally) Evidence() Evidence {
-	e := Evidence{Episodes: t.episodes, Inexact: t.inexact}
+	e := Evidence{Episodes: t.episodes, Size: t.size, Inexact: t.inexact}
 	seen := map[int]bool{}
 	t.of.left.walk(func(n *node) bool {
 		if n.kind == call && !seen[n.slot] {
@@ -123,7 +161,9 @@ func (t *Tally) Evidence() Evidence {
 		return true
 	})
 	for _, cluster := range slices.Sorted(maps.Keys(t.clusters)) {
-		e.Clusters = append(e.Clusters, t.clusters[cluster])
+		c := t.clusters[cluster]
+		e.Lost += c.Lost
+		e.Clusters = append(e.Clusters, *c)
 	}
 	switch t.of.Form {
 	case Percentile:

@@ -85,31 +85,3 @@ func (m Mean) Interval(confidence float64) (iv Interval, ok bool) {
 	half := TQuantile(twoSided(confidence), float64(m.Clusters-1)) * m.SE
 	return Interval{Low: m.Value - half, High: m.Value + half}, true
 }
-
-// ClustersNeeded is the least number of clusters, of the present spread and size,
-// at which the interval around an unchanged mean would exclude the threshold.
-// ok is false when none would, or the spread is unknown.
-func (m Mean) ClustersNeeded(threshold, confidence float64) (clusters int, ok bool) {
-	gap := math.Abs(m.Value - threshold)
-	if m.Clusters < 2 || gap == 0 || !level(confidence) {
-		return 0, false
-	}
-	spread := m.SE * math.Sqrt(float64(m.Clusters)) // of one cluster
-	excludes := func(g int) bool {
-		return TQuantile(twoSided(confidence), float64(g-1))*spread < gap*math.Sqrt(float64(g))
-	}
-	low, high := 1, 2 // excludes(low) is false or low is 1
-	for !excludes(high) {
-		if low, high = high, 2*high; high > maxSize {
-			return 0, false
-		}
-	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; excludes(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high, true
-}

@@ -119,26 +119,6 @@ func TestClusterMeanAgainstDoubleLoop(t *testing.T) {
 	}
 }
 
-func TestClustersNeeded(t *testing.T) {
-	m := stat.Mean{Value: 4, SE: 1, N: 10, Clusters: 10}
-	got, ok := m.ClustersNeeded(5, 0.95)
-	require.True(t, ok)
-	want := 2 // dumb: count up
-	for stat.TQuantile(0.975, float64(want-1))*math.Sqrt(10/float64(want)) >= 1 {
-		want++
-	}
-	require.Equal(t, want, got)
-	require.Equal(t, 41, got, "t(0.975, 40) = 2.021; 2.021²·10 = 40.8")
-	for name, none := range map[string]stat.Mean{
-		"at the threshold": {Value: 5, SE: 1, N: 10, Clusters: 10},
-		"one cluster":      {Value: 4, N: 10, Clusters: 1},
-		"hopeless":         {Value: 5 + 1e-9, SE: 3, N: 10, Clusters: 10},
-	} {
-		_, ok := none.ClustersNeeded(5, 0.95)
-		require.False(t, ok, name)
-	}
-}
-
 // R: quantile(c(1,2,4,8), c(0,.25,.5,.9,1)) is 1, 1.75, 3, 6.8, 8.
 func TestQuantile(t *testing.T) {
 	for p, want := range map[float64]float64{0: 1, 0.25: 1.75, 0.5: 3, 0.9: 6.8, 1: 8} {
