@@ -61,8 +61,8 @@ type Entrant struct {
 	Front bool `json:"front"`
 }
 
-// Estimate is a mean with its 95 % interval, clustered by task, which is null for
-// fewer than two tasks.
+// Estimate is a mean with its 95 % interval, clustered by task and session, which is null
+// for fewer than two of these.
 type Estimate struct {
 	Value    float64        `json:"value"`
 	Interval *stat.Interval `json:"interval"`
@@ -88,7 +88,7 @@ type Claim struct {
 	Interval *stat.Interval `json:"interval"`
 	// Relative is Effect as a share of FirstValue, null where that is 0.
 	Relative *float64 `json:"relative"`
-	// N are pairs, Tasks those they come from.
+	// N are pairs, Tasks those they come from: the tasks of a session count as one.
 	N     int `json:"n"`
 	Tasks int `json:"tasks"`
 	// P is two-sided; Adjusted allows for all claims of the same metric (Holm). Both
@@ -142,13 +142,13 @@ func (r *Report) addStrategies() {
 	for _, c := range all {
 		c.conclude()
 	}
-	s.note(more)
+	s.note(more, len(sessionsOf(r.Run)) > 0)
 	r.Strategies = s
 }
 
 // contest compares agents over some rings.
 func (r *Report) contest(rings []*ring, agents []string) Contest {
-	c := Contest{Entrants: entrants(rings, agents), Claims: []Claim{}}
+	c := Contest{Entrants: entrants(rings, agents, sessionsOf(r.Run)), Claims: []Claim{}}
 	for i, first := range agents {
 		for _, second := range agents[i+1:] {
 			bouts := r.bouts(rings, first, second)
@@ -337,20 +337,30 @@ func pooledAgents(rings []*ring) (agents []string) {
 }
 
 // bouts pair two agents' results of the same trials of a task, within a ring. Where
-// an agent has several candidates there, each meets each.
+// an agent has several candidates there, each meets each. The tasks of a session are one
+// bout, as they are one cluster.
 func (r *Report) bouts(rings []*ring, first, second string) (bouts []compare.Bout) {
+	sessions, at := sessionsOf(r.Run), map[string]int{}
 	for i := range r.Tasks {
-		b := compare.Bout{Task: r.Tasks[i].ID}
+		var pairs [][2]compare.Attempt
+		task := r.Tasks[i].ID
 		for _, g := range rings {
-			for _, x := range g.attempts(first, b.Task) {
-				for _, y := range g.at(second, b.Task, x.trial) {
-					b.Pairs = append(b.Pairs, [2]compare.Attempt{x.episode.attempt(), y.episode.attempt()})
+			for _, x := range g.attempts(first, task) {
+				for _, y := range g.at(second, task, x.trial) {
+					pairs = append(pairs, [2]compare.Attempt{x.episode.attempt(), y.episode.attempt()})
 				}
 			}
 		}
-		if len(b.Pairs) > 0 {
-			bouts = append(bouts, b)
+		if len(pairs) == 0 {
+			continue
 		}
+		cluster := clusterOf(sessions, task)
+		k, seen := at[cluster]
+		if !seen {
+			k = len(bouts)
+			at[cluster], bouts = k, append(bouts, compare.Bout{Task: cluster})
+		}
+		bouts[k].Pairs = append(bouts[k].Pairs, pairs...)
 	}
 	return bouts
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // entrants measures the agents over the trials of tasks that all of them have a
-// result of, each with the same weight.
-func entrants(rings []*ring, agents []string) []Entrant {
+// result of, each with the same weight; the tasks of a session are one cluster.
+func entrants(rings []*ring, agents []string, sessions map[string]string) []Entrant {
 	list := make([]Entrant, len(agents))
 	sums := make([]entrance, len(agents))
 	for i, a := range agents {
@@ -23,7 +23,7 @@ func entrants(rings []*ring, agents []string) []Entrant {
 		for _, task := range g.tasks(agents) {
 			for _, trial := range g.trials(agents, task) {
 				for i, a := range agents {
-					sums[i].add(task, g.at(a, task, trial))
+					sums[i].add(clusterOf(sessions, task), g.at(a, task, trial))
 				}
 			}
 		}
@@ -60,13 +60,13 @@ func (g *ring) trials(agents []string, task string) (trials []int) {
 // trial of a task.
 type entrance struct {
 	episodes   int
-	success    map[string]stat.Cluster // by task
+	success    map[string]stat.Cluster // by cluster
 	cost, time []stat.Observation
 	unpriced   bool
 }
 
-// add counts the attempts at a trial, of all candidates of the agent, as one.
-func (s *entrance) add(task string, list []entry) {
+// add counts the attempts at a trial, of all candidates of the agent, as one of a cluster.
+func (s *entrance) add(cluster string, list []entry) {
 	solved, cost, time := 0.0, 0.0, 0.0
 	for _, x := range list {
 		time += float64(x.episode.ElapsedUs)
@@ -84,10 +84,10 @@ func (s *entrance) add(task string, list []entry) {
 	if s.success == nil {
 		s.success = map[string]stat.Cluster{}
 	}
-	of := s.success[task]
-	s.success[task] = stat.Cluster{Num: of.Num + solved/n, Den: of.Den + 1}
-	s.cost = append(s.cost, stat.Observation{Cluster: task, Value: cost / n})
-	s.time = append(s.time, stat.Observation{Cluster: task, Value: time / n})
+	of := s.success[cluster]
+	s.success[cluster] = stat.Cluster{Num: of.Num + solved/n, Den: of.Den + 1}
+	s.cost = append(s.cost, stat.Observation{Cluster: cluster, Value: cost / n})
+	s.time = append(s.time, stat.Observation{Cluster: cluster, Value: time / n})
 }
 
 func (s *entrance) measure(e *Entrant) {

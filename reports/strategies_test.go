@@ -241,6 +241,54 @@ func TestManyClaims(t *testing.T) {
 	require.Equal(t, "Not judged: adjust by Holm: p-value 9 of 2000 is NaN; a p-value is a number from 0 to 1.", c.Claims[7].Note)
 }
 
+// A suite that is one long conversation is one cluster: what its first task comes to, the
+// others remember. So there is no win, however many tasks it has; the same results of
+// tasks by themselves are one.
+func TestSessionsAreOneCluster(t *testing.T) {
+	run := func(session func(i int) string) *Contest {
+		t.Helper()
+		w := byAgent("contract", "tools")
+		for i := range 40 {
+			task := ledger.ManifestTask{ID: fmt.Sprint("t", i), Session: session(i)}
+			w.m.Tasks = append(w.m.Tasks, task)
+			w.enter(0, task.ID, 1, i%4 > 0, 6)
+			w.enter(1, task.ID, 1, true, 3)
+		}
+		s := Build(w.m, w.rows).Strategies
+		require.Equal(t, session(0) != "", strings.Contains(strings.Join(s.Notes, " "), "The tasks of a session are one conversation"))
+		return &s.Groups[0]
+	}
+	apart := run(func(int) string { return "" })
+	long := run(func(int) string { return "s" })
+	for _, metric := range []string{"solved", "steps", "cost", "elapsed", "tokens"} {
+		k := claim(t, apart, metric, "contract", "tools")
+		require.Equal(t, "tools wins", k.Verdict, metric)
+		k = claim(t, long, metric, "contract", "tools")
+		require.Equal(t, 1, k.Tasks, metric)
+		require.NotEqual(t, "tools wins", k.Verdict, metric)
+	}
+	require.Equal(t, 40, claim(t, long, "solved", "contract", "tools").N)
+	for i, e := range long.Entrants {
+		require.Equal(t, 40, e.Episodes)
+		require.Equal(t, apart.Entrants[i].Success.Value, e.Success.Value)
+		require.Nil(t, e.Time.Interval, "one conversation says nothing of another")
+		require.Nil(t, e.Cost.Interval)
+		require.Greater(t, e.Success.Interval.High-e.Success.Interval.Low, 0.9)
+		require.NotNil(t, apart.Entrants[i].Time.Interval)
+	}
+	require.Empty(t, long.Winner)
+
+	// Four sessions of five tasks, and 20 tasks: 24 clusters, by task or by session.
+	mixed := run(func(i int) string {
+		if i < 20 {
+			return fmt.Sprint("s", i/5)
+		}
+		return ""
+	})
+	k := claim(t, mixed, "solved", "contract", "tools")
+	require.Equal(t, []int{40, 24}, []int{k.N, k.Tasks})
+}
+
 // Several candidates of one strategy each meet those of the other, as one task.
 func TestSeveralCandidatesOfAStrategy(t *testing.T) {
 	w := byAgent("contract", "tools", "tools ")

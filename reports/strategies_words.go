@@ -212,7 +212,7 @@ func (c *Contest) name() string {
 }
 
 // note says what a reader of the claims must know.
-func (s *Strategies) note(more int) {
+func (s *Strategies) note(more int, sessions bool) {
 	say := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
 	say("Strategies are compared over the same trials of the same tasks, with the same model; pairs without a result on either side are left out. "+
 		"One wins where p, adjusted for all claims about the metric (Holm), is at most %s and the 95%% interval lies on its side of 0; "+
@@ -225,6 +225,9 @@ func (s *Strategies) note(more int) {
 	}
 	if s.Pooled != nil && slices.ContainsFunc(s.Groups, func(c Contest) bool { return len(c.Entrants) < len(s.Pooled.Entrants) }) {
 		say("Not every strategy was run with every model: what is said of two over all models is of those that both were run with.")
+	}
+	if sessions {
+		say("The tasks of a session are one conversation: they count as one task.")
 	}
 	lost := 0
 	for _, g := range s.Groups {
