@@ -50,11 +50,12 @@ func decide(criteria []Criterion, p *pool, m *ledger.Manifest, pooled bool) (Ver
 	n, k := planned(o), missing.WithoutResult()
 	lost := fmt.Sprintf("%d of %d planned episodes (%s) were lost (%s: %s)",
 		k, n, percent(float64(k)/float64(max(1, n))), withoutResult(missing), lostWords(p.lost, k, pooled))
+	worst := notInWorstCase(criteria)
 	many := k > 0 && stat.CompareRatio(int64(k), int64(n), m.Acceptance.MaxInfra) > 0
-	switch {
-	case many && v == Fail && verdictWith(criteria, bestCase) == Fail:
+	switch still := stillFailing(criteria); {
+	case many && len(still) > 0:
 		return Fail, fmt.Sprintf("%s, even if the %s (%s) of %d planned had gone as well as possible.",
-			strings.TrimSuffix(sentence(Fail, stillFailing(criteria)), "."), plural(k, "lost episode"), withoutResult(missing), n)
+			strings.TrimSuffix(sentence(Fail, still), "."), plural(k, "lost episode"), withoutResult(missing), n)
 	case many && v != Pass:
 		return Inconclusive, fmt.Sprintf("has no verdict: %s, and more than %s is too many; on the others alone it %s %s",
 			lost, percent(m.Acceptance.MaxInfra), said, rerun(m))
@@ -64,32 +65,31 @@ func decide(criteria []Criterion, p *pool, m *ledger.Manifest, pooled bool) (Ver
 		return Inconclusive, fmt.Sprintf("meets %s so far, but %d of %d planned episodes have no result (%s).", allCriteria(criteria), cut.WithoutResult(), n, withoutResult(cut))
 	case k == 0:
 		return Pass, said
-	case verdictWith(criteria, worstCase) == Pass:
+	case len(worst) == 0:
 		return Pass, fmt.Sprintf("meets %s, even if the %s (%s) of %d planned had gone as badly as possible.", allCriteria(criteria), plural(k, "lost episode"), withoutResult(missing), n)
 	}
 	return Inconclusive, fmt.Sprintf("meets %s on the episodes with a result, but %s: had these gone as badly as possible, it would not pass %s. %s",
-		allCriteria(criteria), lost, worstTitles(criteria), rerun(m))
+		allCriteria(criteria), lost, and(worst), rerun(m))
 }
 
-// stillFailing are the criteria that fail in their best case, too.
+// stillFailing are the criteria that fail, and do in their best case, too.
 func stillFailing(criteria []Criterion) (list []Criterion) {
 	for _, c := range criteria {
-		if c.with(bestCase) == Fail {
+		if c.Verdict == Fail && (c.BestCase == nil || c.BestCase.Verdict == Fail) {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-// worstTitles names the criteria that would not pass in their worst case.
-func worstTitles(criteria []Criterion) string {
-	var titles []string
+// notInWorstCase names the criteria that pass, and would not in their worst case.
+func notInWorstCase(criteria []Criterion) (titles []string) {
 	for _, c := range criteria {
-		if v := c.with(worstCase); v == Fail || v == Inconclusive {
+		if c.Verdict == Pass && c.WorstCase != nil && c.WorstCase.Verdict != Pass {
 			titles = append(titles, lowerFirst(c.Title))
 		}
 	}
-	return and(titles)
+	return titles
 }
 
 // allCriteria counts the criteria that are judged, as in "all 4 criteria".

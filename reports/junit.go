@@ -64,7 +64,7 @@ func JUnit(w io.Writer, r Report) error {
 	index := map[string]int{}
 	for i, c := range r.Candidates {
 		index[c.Name] = i
-		s := junitSuite{Name: clip(c.Name, 200), Properties: []junitProperty{{"verdict", word(c.Verdict)}}}
+		s := junitSuite{Name: clip(c.Name, 200), Properties: []junitProperty{{"verdict", word(c.Verdict)}, {"reason", clip(c.Sentence, 600)}}}
 		for _, k := range c.Criteria {
 			s.Properties = append(s.Properties, junitProperty{k.Name, fmt.Sprintf("%s: %s [%s], n %d, needs %s", k.Verdict, k.value(), k.interval(), k.N, k.needs())})
 		}

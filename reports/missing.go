@@ -91,26 +91,6 @@ func limits(clusters []stat.Cluster, threshold float64) stat.Interval {
 	return stat.Interval{Low: low, High: high}
 }
 
-// verdictWith is what the criteria come to in their worst or best case: the verdict of
-// each whose case is known, and its own otherwise, where nothing of it is missing.
-func verdictWith(criteria []Criterion, of func(*Criterion) *Bound) Verdict {
-	var list []Verdict
-	for i := range criteria {
-		list = append(list, criteria[i].with(of))
-	}
-	return stat.Worst(list)
-}
-
-func (c *Criterion) with(of func(*Criterion) *Bound) Verdict {
-	if b := of(c); b != nil {
-		return b.Verdict
-	}
-	return c.Verdict
-}
-
-func worstCase(c *Criterion) *Bound { return c.WorstCase }
-func bestCase(c *Criterion) *Bound  { return c.BestCase }
-
 // lostEpisode names an episode without a result.
 type lostEpisode struct {
 	task, candidate string

@@ -132,10 +132,11 @@ func (o *ownCriterion) judge(t *expr.Tally, a ledger.Acceptance) Criterion {
 	c.measure(o.expr, seen, e.Values, within)
 	switch {
 	case e.Inexact:
+		c.Value, c.Interval, c.DesignEffect = nil, nil, nil
 		c.note("A number is not finite, or beyond 2^53: nothing was computed.")
 		return c
 	case !e.OK || e.Episodes == 0:
-		c.Value = nil
+		c.Value, c.Interval, c.DesignEffect = nil, nil, nil
 		c.noData()
 		return c
 	}
@@ -184,7 +185,11 @@ func extremesOf(x *expr.Criterion, within stat.Interval) extremes {
 // episode, at their worst or best. Of a percentile they lie beyond all others; a sum,
 // count, minimum or maximum has no such case and is left open.
 func (c *Criterion) extreme(x *expr.Criterion, e *expr.Evidence, within stat.Interval, size float64, worst bool) {
-	s := ownSample(e, 1, size)
+	row := 1.0
+	if x.Form == expr.Ratio && x.Name != "mean" {
+		row = e.Size // of a quotient's sums, one row may be all of an episode
+	}
+	s := ownSample(e, row, size)
 	filled, values := s.fill(extremesOf(x, within).of(worst)), e.Values
 	switch x.Form {
 	case expr.Bare:
