@@ -45,7 +45,7 @@ func saidIn(t testing.TB, h http.Handler, model, user, mode, id string) reply {
 // outputs whose slip it rules out, and those become the whole turn.
 func TestModesTakeSlipsAway(t *testing.T) {
 	h := Handler(Config{Seed: 11})
-	user := countPrompt("angry on 2026-05-03?")
+	user := countPrompt(oneCount)
 	for mode, gone := range map[string][]formatSlip{
 		asJSONObject: {fenced, prose},
 		asJSONSchema: {fenced, prose},
@@ -68,7 +68,7 @@ func TestModesTakeSlipsAway(t *testing.T) {
 		}
 		p, _ := profileFor("sim-weak")
 		for _, r := range p.format {
-			requireRate(t, string(r.kind), seen[r.kind], samples/2, r.p)
+			requireRate(t, string(r.kind), seen[r.kind], samples/2, r.p*timesIn(p, oneCount))
 		}
 	}
 }
@@ -80,7 +80,7 @@ func TestEmpiricalRatesOfEachMode(t *testing.T) {
 			t.Run(p.name+"/"+name, func(t *testing.T) {
 				seen := map[formatSlip]int{}
 				for i := range samples {
-					text, cut := cutTokens(p.say(asking(countPrompt("angry on 2026-05-03?")), mode, 400, drawsFor(12, p.name, fmt.Sprint(i), nil)), 400)
+					text, cut := cutTokens(p.say(asking(countPrompt(oneCount)), mode, 400, drawsFor(12, p.name, fmt.Sprint(i), nil)), 400)
 					r := reply{text: text}
 					if cut {
 						r.finish = "length"
@@ -94,7 +94,7 @@ func TestEmpiricalRatesOfEachMode(t *testing.T) {
 						require.Zero(t, seen[r.kind], r.kind)
 						continue
 					}
-					requireRate(t, string(r.kind), seen[r.kind], samples, r.p)
+					requireRate(t, string(r.kind), seen[r.kind], samples, r.p*timesIn(p, oneCount))
 				}
 			})
 		}
@@ -120,7 +120,7 @@ func TestModesLeaveDecisionsAlone(t *testing.T) {
 
 func TestForcedToolThatIsCut(t *testing.T) {
 	h := Handler(Config{Seed: 1})
-	user := countPrompt("angry on 2026-05-03?")
+	user := countPrompt(oneCount)
 	var r openAIReply
 	require.NoError(t, json.Unmarshal(post(t, h, "/v1/chat/completions", openAIBody(t, "sim-strong", user, `,"max_tokens":12`+asForcedTool)).Body.Bytes(), &r))
 	require.Equal(t, "length", r.Choices[0].FinishReason)

@@ -20,7 +20,7 @@ const protocolSamples = 1000
 // countingUp is an inquiry with native tools about one count, known or not, and with
 // the feedback to earlier turns.
 func countingUp(known bool, turns ...utterance) inquiry {
-	q := inquiry{talk: talk{system: toolsSystem}, messages: []utterance{user("angry on 2026-05-03?")}}
+	q := inquiry{talk: talk{system: toolsSystem}, messages: []utterance{user(oneCount)}}
 	q.offer(getCounts, json.RawMessage(countArgsSchema))
 	q.offer(finalAnswer, json.RawMessage(valueSchema))
 	if known {
@@ -86,7 +86,7 @@ func TestNativeRates(t *testing.T) {
 				}
 				total := 0.0
 				for _, kind := range fits[c.due] {
-					rate := rateIn(p.native, kind) * c.care
+					rate := rateIn(p.native, kind) * c.care * timesIn(p, oneCount)
 					requireRate(t, c.due+": "+string(kind), seen[kind], protocolSamples, rate)
 					total += rate
 					delete(seen, kind)

@@ -45,18 +45,10 @@ func (q inquiry) offered(pr *prompt) {
 func (p profile) perform(q inquiry, pr prompt, d draws) spoken {
 	acts := p.decide(pr, d, q.serial)
 	said := q.render(acts)
-	if slip, drawn := pick(d.format, p.native, func(nativeSlip) float64 { return pr.care(p) }); drawn {
+	if slip, drawn := pick(d.format, p.native, formScale[nativeSlip](p, pr)); drawn {
 		said = q.fumble(slip, said, acts[0], d.formatDetail)
 	}
 	return said
-}
-
-// care is what the rates of slips of form are multiplied with.
-func (p prompt) care(of profile) float64 {
-	if p.violated() {
-		return of.careful
-	}
-	return 1
 }
 
 // render says actions in calls of tools on offer, or in a text.

@@ -29,7 +29,7 @@ func (p profile) makePlan(q inquiry, d draws) (out spoken, ok bool) {
 	}
 	q.history(at, &pr)
 	plan := planOf{Title: clip(oneLine(pr.request), 60), Steps: think(p, pr).steps()}
-	slip, drawn := pick(d.format, p.planning, func(planSlip) float64 { return pr.care(p) })
+	slip, drawn := pick(d.format, p.planning, formScale[planSlip](p, pr))
 	if drawn {
 		plan = misplan(slip, plan)
 	}

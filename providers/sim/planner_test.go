@@ -139,8 +139,9 @@ func TestPlanRates(t *testing.T) {
 				}
 				total := 0.0
 				for _, r := range p.planning {
-					requireRate(t, string(r.kind), seen[r.kind], protocolSamples, r.p*care)
-					total += r.p * care
+					rate := r.p * care * timesIn(p, request)
+					requireRate(t, string(r.kind), seen[r.kind], protocolSamples, rate)
+					total += rate
 				}
 				requireRate(t, "no slip", seen[""], protocolSamples, 1-total)
 			}

@@ -6,7 +6,8 @@ import (
 )
 
 // profile is one simulated model: how often it slips, how it talks about its
-// own certainty, and how long it takes. All rates are probabilities in [0,1].
+// own certainty, and how long it takes. All rates are probabilities in [0,1]; those of
+// slips are means over tasks.
 type profile struct {
 	name string
 	// served is the name in replies.
@@ -26,6 +27,9 @@ type profile struct {
 	planning []rate[planSlip]
 	// parallel says that the model calls several tools in one turn.
 	parallel bool
+	// spread makes a share of the tasks hard: all slips of the tables above are more
+	// frequent in these tasks, in every trial, and less frequent in the others.
+	spread spread
 	// careful multiplies the rates of slips of form after a violation was reported, and
 	// the rate of repeating a call after a REFLECT line.
 	careful float64
@@ -72,6 +76,7 @@ var profiles = []profile{
 			{brokenSchema, 0.001}, {noSteps, 0.001}, {fencedPlan, 0.001}, {prosePlan, 0.001},
 		},
 		parallel: true,
+		spread:   spread{hard: 0.1, times: 3}, // 0.78 times in the other tasks
 		careful:  0.3, trusting: 0.02,
 		languages:  []language{english, spanish, german, french, chinese},
 		confidence: confidence{right: 93, slipped: 64, unsure: 55, spread: 5},
@@ -83,9 +88,9 @@ var profiles = []profile{
 			{fenced, 0.045}, {prose, 0.025}, {truncated, 0.004}, {missingField, 0.006},
 			{extraKey, 0.005}, {wrongCase, 0.003}, {badConfidence, 0.002},
 		},
-		decision: []rate[decisionSlip]{ // 14.5 % of turns
-			{wrongLabel, 0.015}, {offByOne, 0.015}, {repeatCall, 0.05},
-			{needlessClarify, 0.035}, {skipToday, 0.02}, {inventNumber, 0.01},
+		decision: []rate[decisionSlip]{ // 16.5 % of turns
+			{wrongLabel, 0.018}, {offByOne, 0.017}, {repeatCall, 0.055},
+			{needlessClarify, 0.04}, {skipToday, 0.023}, {inventNumber, 0.012},
 		},
 		native: []rate[nativeSlip]{ // 9 % of turns
 			{cutArguments, 0.015}, {unknownTool, 0.01}, {missingArgument, 0.015}, {announce, 0.01},
@@ -97,6 +102,7 @@ var profiles = []profile{
 			{brokenSchema, 0.02}, {noSteps, 0.01}, {fencedPlan, 0.03}, {prosePlan, 0.01},
 		},
 		parallel: true,
+		spread:   spread{hard: 0.2, times: 3}, // 0.5 times in the other tasks
 		careful:  0.4, trusting: 0.30,
 		languages:  []language{english, spanish, german, french, chinese},
 		confidence: confidence{right: 84, slipped: 62, unsure: 52, spread: 9},
@@ -121,6 +127,7 @@ var profiles = []profile{
 			{cyclic, 0.04}, {unknownStep, 0.05}, {duplicateStep, 0.04}, {unknownTools, 0.06},
 			{brokenSchema, 0.04}, {noSteps, 0.03}, {fencedPlan, 0.06}, {prosePlan, 0.04},
 		},
+		spread:  spread{hard: 0.3, times: 2.2}, // 0.49 times in the other tasks
 		careful: 0.6, trusting: 0.80,
 		languages: []language{english},
 		// Over-confident: wrong turns sound almost like right ones.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -135,6 +136,12 @@ func atoi(s string) int {
 		return 0
 	}
 	return n
+}
+
+// task is the user's request, whatever the protocol: a step of a plan works on the
+// objective of the whole plan.
+func (p prompt) task() string {
+	return strings.TrimSpace(cmp.Or(p.objective, p.request))
 }
 
 // lastStep reports whether this turn is the last the budget allows.

@@ -93,7 +93,7 @@ func (p profile) decide(pr prompt, d draws, single bool) []action {
 	if single || !p.parallel {
 		acts = acts[:1]
 	}
-	slip, drawn := pick(d.decision, p.decision, pr.decisionCare(p))
+	slip, drawn := pick(d.decision, p.decision, pr.decisionScale(p))
 	if !drawn || slip == needlessClarify && !pr.tools[askUser] {
 		return acts
 	}

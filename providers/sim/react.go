@@ -49,7 +49,7 @@ func (p profile) speakText(q inquiry, d draws) (out spoken, ok bool) {
 	pr := q.heard(at)
 	a := p.decide(pr, d, true)[0]
 	text := q.render([]action{a}).inText(a)
-	if slip, drawn := pick(d.format, p.text, func(textSlip) float64 { return pr.care(p) }); drawn {
+	if slip, drawn := pick(d.format, p.text, formScale[textSlip](p, pr)); drawn {
 		text = misspeak(slip, text, a, d.formatDetail)
 	}
 	return spoken{text: text}, true

@@ -78,7 +78,7 @@ func TestTextRates(t *testing.T) {
 			for i := range protocolSamples {
 				d := drawsFor(5, p.name, fmt.Sprint(i), nil)
 				d.decision, d.trust = 1, 1
-				out, _ := p.converse(texting("angry on 2026-05-03?"), d)
+				out, _ := p.converse(texting(oneCount), d)
 				switch {
 				case !strings.Contains(out.text, "Action:"):
 					seen[noLines]++
@@ -89,7 +89,7 @@ func TestTextRates(t *testing.T) {
 				}
 			}
 			for _, r := range p.text {
-				requireRate(t, string(r.kind), seen[r.kind], protocolSamples, r.p)
+				requireRate(t, string(r.kind), seen[r.kind], protocolSamples, r.p*timesIn(p, oneCount))
 			}
 		})
 	}

@@ -16,35 +16,38 @@ func (p profile) say(t talk, mode outputMode, limit int, d draws) string {
 	m := think(p, pr)
 	a := m.acts()[0]
 	slipped := false
-	if slip, drawn := pick(d.decision, p.decision, pr.decisionCare(p)); drawn {
+	if slip, drawn := pick(d.decision, p.decision, pr.decisionScale(p)); drawn {
 		if wrong, fits := m.misjudge(slip, a, d.decisionDetail); fits {
 			a, slipped = wrong, true
 		}
 	}
 	text := a.render(p.confidence.draw(a.unsure, slipped || a.deceived, d.confidence))
-	if slip, drawn := pick(d.format, p.format, pr.formatCare(p)); drawn && !mode.rulesOut(slip) {
+	if slip, drawn := pick(d.format, p.format, formScale[formatSlip](p, pr)); drawn && !mode.rulesOut(slip) {
 		text = missay(slip, text, d.formatDetail, limit)
 	}
 	return text
 }
 
-// decisionCare makes a model less likely to repeat a call when told to reflect.
-func (p prompt) decisionCare(of profile) func(decisionSlip) float64 {
+// decisionScale multiplies the rates of decision slips: by how hard the task is, and by
+// careful for a repeated call after a REFLECT line.
+func (p prompt) decisionScale(of profile) func(decisionSlip) float64 {
+	scale := of.spread.factor(of.name, p.task())
 	return func(slip decisionSlip) float64 {
 		if slip == repeatCall && p.reflect {
-			return of.careful
+			return scale * of.careful
 		}
-		return 1
+		return scale
 	}
 }
 
-// formatCare makes a model more careful after a violation.
-func (p prompt) formatCare(of profile) func(formatSlip) float64 {
-	care := 1.0
+// formScale multiplies the rates of slips of form, in any protocol: by how hard the
+// task is, and by careful after a violation.
+func formScale[K any](of profile, p prompt) func(K) float64 {
+	scale := of.spread.factor(of.name, p.task())
 	if p.violated() {
-		care = of.careful
+		scale *= of.careful
 	}
-	return func(formatSlip) float64 { return care }
+	return func(K) float64 { return scale }
 }
 
 // draw is a confidence in hundredths.

@@ -11,7 +11,8 @@
 // know no task and no expectation. On top of that each model makes mistakes at the
 // rates documented in profile.go, drawn from a seeded stream, so that the same
 // request with the same X-Client-Request-Id under the same seed gets the same
-// bytes.
+// bytes. Some tasks are hard for a model: there it makes more mistakes in every trial,
+// and fewer in the others, as spread.go says.
 //
 // Where a prompt offers the tools of a library of documents, another mind takes it:
 // it works out in English which documents a question is about, what they must be

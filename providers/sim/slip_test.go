@@ -49,6 +49,12 @@ func decide(model, user string) []reply {
 	return out
 }
 
+// oneCount is the request that most rates are taken from.
+const oneCount = "angry on 2026-05-03?"
+
+// timesIn is what multiplies a model's rates of slips in a task.
+func timesIn(p profile, request string) float64 { return p.spread.factor(p.name, request) }
+
 // requireRate holds a count to a documented rate, four standard errors wide.
 func requireRate(t *testing.T, what string, count, n int, p float64) {
 	t.Helper()
@@ -91,13 +97,14 @@ func TestEmpiricalFormatRates(t *testing.T) {
 	for _, p := range profiles {
 		t.Run(p.name, func(t *testing.T) {
 			seen := map[formatSlip]int{}
-			for _, r := range sample(t, p.name, countPrompt("angry on 2026-05-03?"), samples) {
+			for _, r := range sample(t, p.name, countPrompt(oneCount), samples) {
 				seen[formatOf(t, r)]++
 			}
 			total := 0.0
 			for _, r := range p.format {
-				requireRate(t, string(r.kind), seen[r.kind], samples, r.p)
-				total += r.p
+				rate := r.p * timesIn(p, oneCount)
+				requireRate(t, string(r.kind), seen[r.kind], samples, rate)
+				total += rate
 				delete(seen, r.kind)
 			}
 			requireRate(t, "no slip", seen[""], samples, 1-total)
@@ -109,7 +116,7 @@ func TestEmpiricalFormatRates(t *testing.T) {
 
 func TestViolationMakesCareful(t *testing.T) {
 	p, _ := profileFor("sim-weak")
-	warned := (&pad{request: "angry on 2026-05-03?", maxSteps: 5, maxCalls: 5, obs: []string{"violation: turn 1 not_json; output exactly ONE JSON object"}}).prompt()
+	warned := (&pad{request: oneCount, maxSteps: 5, maxCalls: 5, obs: []string{"violation: turn 1 not_json; output exactly ONE JSON object"}}).prompt()
 	slips := 0
 	for _, r := range decide(p.name, warned) {
 		if formatOf(t, r) != "" {
@@ -120,7 +127,7 @@ func TestViolationMakesCareful(t *testing.T) {
 	for _, r := range p.format {
 		total += r.p
 	}
-	requireRate(t, "slips after a violation", slips, samples, total*p.careful)
+	requireRate(t, "slips after a violation", slips, samples, total*p.careful*timesIn(p, oneCount))
 }
 
 // actionOf reads a reply's action, whatever its form; ok is false if it was cut.
@@ -154,11 +161,12 @@ func TestEmpiricalDecisionRates(t *testing.T) {
 	result := func(label string, value int) string {
 		return fmt.Sprintf(`tool result: turn 1 get_counts {"end_date":"2026-05-03","label":%q,"start_date":"2026-05-03"} -> ok <data>{"end":"2026-05-03","label":%q,"start":"2026-05-03","value":%d}</data>`, label, label, value)
 	}
+	const today = "angry today?"
 	for _, p := range profiles {
 		t.Run(p.name, func(t *testing.T) {
 			n := 0
 			seen := map[decisionSlip]int{}
-			for _, r := range decide(p.name, countPrompt("angry on 2026-05-03?")) {
+			for _, r := range decide(p.name, countPrompt(oneCount)) {
 				kind, _, args, _, ok := actionOf(r)
 				if !ok {
 					continue
@@ -176,11 +184,11 @@ func TestEmpiricalDecisionRates(t *testing.T) {
 				}
 			}
 			for _, kind := range []decisionSlip{needlessClarify, inventNumber, wrongLabel, offByOne} {
-				requireRate(t, string(kind), seen[kind], n, rateOf(p, kind))
+				requireRate(t, string(kind), seen[kind], n, timesIn(p, oneCount)*rateOf(p, kind))
 			}
 
 			n, guessed := 0, 0
-			for _, r := range decide(p.name, countPrompt("angry today?")) {
+			for _, r := range decide(p.name, countPrompt(today)) {
 				if _, name, _, _, ok := actionOf(r); ok {
 					n++
 					if name == getCounts {
@@ -188,10 +196,10 @@ func TestEmpiricalDecisionRates(t *testing.T) {
 					}
 				}
 			}
-			requireRate(t, string(skipToday), guessed, n, rateOf(p, skipToday))
+			requireRate(t, string(skipToday), guessed, n, timesIn(p, today)*rateOf(p, skipToday))
 
 			n, repeated, invented := 0, 0, 0
-			known := (&pad{request: "angry on 2026-05-03?", maxSteps: 5, maxCalls: 5, obs: []string{result("angry", 31)}}).prompt()
+			known := (&pad{request: oneCount, maxSteps: 5, maxCalls: 5, obs: []string{result("angry", 31)}}).prompt()
 			for _, r := range decide(p.name, known) {
 				if kind, name, _, message, ok := actionOf(r); ok {
 					n++
@@ -203,11 +211,11 @@ func TestEmpiricalDecisionRates(t *testing.T) {
 					}
 				}
 			}
-			requireRate(t, string(repeatCall), repeated, n, rateOf(p, repeatCall))
-			requireRate(t, string(inventNumber), invented, n, rateOf(p, inventNumber))
+			requireRate(t, string(repeatCall), repeated, n, timesIn(p, oneCount)*rateOf(p, repeatCall))
+			requireRate(t, string(inventNumber), invented, n, timesIn(p, oneCount)*rateOf(p, inventNumber))
 
 			n, taken := 0, 0
-			other := (&pad{request: "angry on 2026-05-03?", maxSteps: 5, maxCalls: 5, obs: []string{result("praise", 77)}}).prompt()
+			other := (&pad{request: oneCount, maxSteps: 5, maxCalls: 5, obs: []string{result("praise", 77)}}).prompt()
 			for _, r := range decide(p.name, other) {
 				if kind, _, _, message, ok := actionOf(r); ok && kind != clarify {
 					n++
@@ -254,7 +262,7 @@ func TestRatesTable(t *testing.T) {
 		}
 		return format, decision
 	}
-	want := map[string][2]float64{"sim-strong": {0.003, 0.003}, "sim-erratic": {0.09, 0.145}, "sim-weak": {0.18, 0.39}}
+	want := map[string][2]float64{"sim-strong": {0.003, 0.003}, "sim-erratic": {0.09, 0.165}, "sim-weak": {0.18, 0.39}}
 	for _, p := range profiles {
 		format, decision := sum(p)
 		require.InDelta(t, want[p.name][0], format, 1e-9, p.name)
