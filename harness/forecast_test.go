@@ -251,13 +251,13 @@ func TestForecastOfStaleCassettes(t *testing.T) {
 // A fork is likely to come to what its past episodes came to after the turn.
 func TestForecastOfAFork(t *testing.T) {
 	o := countsOptions(t)
-	o.Runs, o.Select.Tasks, o.Select.Candidates = t.TempDir(), []string{"G04"}, []string{"weak"}
+	o.Runs, o.Select.Tasks, o.Select.Candidates = t.TempDir(), []string{"G09"}, []string{"weak"}
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	turns := int64(len(rowsOf(t, res).Turns))
 	require.Greater(t, turns, int64(1))
 	o.Mode, o.Select = recorder.Live, harness.Selection{}
-	o.Fork, o.Trials = &harness.Fork{Task: "G04", Candidate: "weak", Turn: 1}, 3
+	o.Fork, o.Trials = &harness.Fork{Task: "G09", Candidate: "weak", Turn: 1}, 3
 	out, err := harness.Forecast(o)
 	require.NoError(t, err)
 	require.Equal(t, 3, out.Episodes)

@@ -29,7 +29,7 @@ var forkText = regexp.MustCompile(`^([^/@]+)/([^/@]+)(?:/([1-9][0-9]{0,8}))?@([0
 func ParseFork(text string) (Fork, error) {
 	m := forkText.FindStringSubmatch(text)
 	if m == nil {
-		return Fork{}, fmt.Errorf("fork %.200q: write TASK/CANDIDATE[/TRIAL]@TURN, such as G04/weak/1@1", text)
+		return Fork{}, fmt.Errorf("fork %.200q: write TASK/CANDIDATE[/TRIAL]@TURN, such as G09/weak/1@1", text)
 	}
 	f := Fork{Task: m[1], Candidate: m[2], Trial: 1}
 	if m[3] != "" {

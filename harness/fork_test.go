@@ -34,12 +34,12 @@ func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-// forkOptions fork the weak candidate's shipped episode of G04, which ends unsolved
+// forkOptions fork the weak candidate's shipped episode of G09, which ends unsolved
 // after three turns, and have the strong one go on.
 func forkOptions(t *testing.T, mode recorder.Mode, turn int) (harness.Options, *counter) {
 	t.Helper()
 	o := recordOptions(t)
-	o.Mode, o.Fork = mode, &harness.Fork{Task: "G04", Candidate: "weak", Turn: turn}
+	o.Mode, o.Fork = mode, &harness.Fork{Task: "G09", Candidate: "weak", Turn: turn}
 	o.Select.Candidates = []string{"strong"}
 	net := &counter{next: o.Transport("")}
 	o.Transport = func(string) http.RoundTripper { return net }
@@ -86,8 +86,8 @@ func TestForkGoesOnFromARecordedEpisode(t *testing.T) {
 		require.NotNil(t, turn.CostNanoUSD)
 	}
 	require.Equal(t, &ledger.ManifestFork{
-		Task: "G04", Candidate: "weak", Trial: 1, Turn: 1,
-		Cassette: "weak/G04/1.yaml", CassetteDigest: was.Episode.CassetteDigest,
+		Task: "G09", Candidate: "weak", Trial: 1, Turn: 1,
+		Cassette: "weak/G09/1.yaml", CassetteDigest: was.Episode.CassetteDigest,
 	}, res.Manifest.Fork)
 	require.Equal(t, "strong.fork-weak-1-1", res.Manifest.Candidates[0].Name)
 	left, err := os.ReadDir(o.CassetteDir)
@@ -101,9 +101,8 @@ func TestForkGoesOnFromARecordedEpisode(t *testing.T) {
 // TestForkKeepsToolCallsOfItsTurns: what came of the last replayed turn is history, too.
 func TestForkKeepsToolCallsOfItsTurns(t *testing.T) {
 	o, net := forkOptions(t, recorder.Live, 2)
-	o.Fork.Task = "G09"
 	was := original(t, o)
-	require.Len(t, was.Turns, 4)
+	require.Len(t, was.Turns, 3)
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.EqualValues(t, len(rowsOf(t, res).Turns)-2, net.n.Load())
@@ -142,12 +141,12 @@ func TestRecordedForkReplaysOnItsOwn(t *testing.T) {
 		return err
 	}))
 	require.Equal(t, []string{
-		"erratic.fork-weak-1-1/G04/1.yaml", "erratic.fork-weak-1-1/G04/2.yaml",
-		"strong.fork-weak-1-1/G04/1.yaml", "strong.fork-weak-1-1/G04/2.yaml",
+		"erratic.fork-weak-1-1/G09/1.yaml", "erratic.fork-weak-1-1/G09/2.yaml",
+		"strong.fork-weak-1-1/G09/1.yaml", "strong.fork-weak-1-1/G09/2.yaml",
 	}, files)
-	text, err := os.ReadFile(filepath.Join(o.CassetteDir, "strong.fork-weak-1-1", "G04", "2.yaml"))
+	text, err := os.ReadFile(filepath.Join(o.CassetteDir, "strong.fork-weak-1-1", "G09", "2.yaml"))
 	require.NoError(t, err)
-	require.Contains(t, string(text), `fork: "G04/weak/1@1"`)
+	require.Contains(t, string(text), `fork: "G09/weak/1@1"`)
 	require.Contains(t, string(text), `recorded: "2026-05-20"`)
 
 	o.Mode, o.Cassettes, o.Transport = recorder.Replay, os.DirFS(o.CassetteDir), nil
@@ -173,7 +172,7 @@ func TestRecordedForkReplaysOnItsOwn(t *testing.T) {
 	for _, c := range all {
 		require.NotEqual(t, harness.CassetteOrphan, c.State, "%s is planned by --fork", c.Path)
 		if c.State == harness.CassetteUnused {
-			require.Equal(t, []string{"a fork of G04/weak/1@1"}, c.Why)
+			require.Equal(t, []string{"a fork of G09/weak/1@1"}, c.Why)
 			unused++
 		}
 	}
@@ -213,13 +212,13 @@ prices:
 }
 
 func TestForkRefuses(t *testing.T) {
-	whole, err := fs.ReadFile(counts.FS, "cassettes/weak/G04/1.yaml")
+	whole, err := fs.ReadFile(counts.FS, "cassettes/weak/G09/1.yaml")
 	require.NoError(t, err)
-	one, err := fs.ReadFile(counts.FS, "cassettes/weak/C19/1.yaml")
+	one, err := fs.ReadFile(counts.FS, "cassettes/weak/C22/1.yaml")
 	require.NoError(t, err)
 	cassettes := fstest.MapFS{
-		"weak/G04/1.yaml": {Data: whole}, "weak/G04/2.yaml": {Data: whole[:len(whole)-9]}, "weak/G01/1.yaml": {Data: whole},
-		"weak/C19/1.yaml": {Data: one},
+		"weak/G09/1.yaml": {Data: whole}, "weak/G09/2.yaml": {Data: whole[:len(whole)-9]}, "weak/G01/1.yaml": {Data: whole},
+		"weak/C22/1.yaml": {Data: one},
 	}
 	for name, c := range map[string]struct {
 		fork harness.Fork
@@ -227,9 +226,9 @@ func TestForkRefuses(t *testing.T) {
 		want string
 		kind any
 	}{
-		"a turn too far":   {fork: harness.Fork{Turn: 3}, want: "fork G04/weak/1@3: the episode has 3 turns, so the last one to keep is 1 to 2"},
+		"a turn too far":   {fork: harness.Fork{Turn: 3}, want: "fork G09/weak/1@3: the episode has 3 turns, so the last one to keep is 1 to 2"},
 		"no turn":          {fork: harness.Fork{}, want: "turns count from 1"},
-		"an only turn":     {fork: harness.Fork{Task: "C19", Turn: 1}, want: "the episode has 1 turn, and nothing to go on with"},
+		"an only turn":     {fork: harness.Fork{Task: "C22", Turn: 1}, want: "the episode has 1 turn, and nothing to go on with"},
 		"an unknown task":  {fork: harness.Fork{Task: "NOPE", Turn: 1}, want: `no task matches "NOPE"; there are: G01`},
 		"a pattern":        {fork: harness.Fork{Task: "G0*", Turn: 1}, want: "not a pattern"},
 		"an unknown one":   {fork: harness.Fork{Candidate: "nope", Turn: 1}, want: `no candidate matches "nope"`},
@@ -237,7 +236,7 @@ func TestForkRefuses(t *testing.T) {
 		"a fork":           {fork: harness.Fork{Candidate: "strong.fork-weak-1-1", Turn: 1}, want: "goes on from another episode itself"},
 		"a script":         {fork: harness.Fork{Candidate: "scripted", Turn: 1}, want: "no recorded turns"},
 		"a scripted task":  {fork: harness.Fork{Task: "G51", Turn: 1}, want: "no recorded turns"},
-		"two tasks":        {fork: harness.Fork{Turn: 1}, set: func(o *harness.Options) { o.Select.Tasks = []string{"G04"} }, want: "select candidates only"},
+		"two tasks":        {fork: harness.Fork{Turn: 1}, set: func(o *harness.Options) { o.Select.Tasks = []string{"G09"} }, want: "select candidates only"},
 		"another profile": {fork: harness.Fork{Turn: 1}, set: func(o *harness.Options) { o.Candidates[0].Profile = "schema" },
 			want: "candidate strong cannot go on from here: its prompt profile is schema, and the recorded turns of weak answer the prompt profile seed"},
 		"another mode": {fork: harness.Fork{Turn: 1}, set: func(o *harness.Options) { o.Candidates[0].Mode = "json_object" }, want: "its output mode is json_object"},
@@ -249,8 +248,8 @@ func TestForkRefuses(t *testing.T) {
 			o.Select.Candidates = []string{"s*"}
 		}, want: "longer than 100 characters"},
 		"no cassette": {fork: harness.Fork{Trial: 3, Turn: 1}, kind: new(*recorder.MissingError),
-			want: "no cassette weak/G04/3.yaml; record it with: cupel run --mode record --suite builtin:counts --task G04 --candidate weak --trials 3"},
-		"a cut cassette":     {fork: harness.Fork{Trial: 2, Turn: 1}, kind: new(*recorder.CorruptError), want: "weak/G04/2.yaml: its seal does not match"},
+			want: "no cassette weak/G09/3.yaml; record it with: cupel run --mode record --suite builtin:counts --task G09 --candidate weak --trials 3"},
+		"a cut cassette":     {fork: harness.Fork{Trial: 2, Turn: 1}, kind: new(*recorder.CorruptError), want: "weak/G09/2.yaml: its seal does not match"},
 		"a foreign cassette": {fork: harness.Fork{Task: "G01", Turn: 1}, kind: new(*recorder.MissError), want: "no recording of this request"},
 		"a new cassette":     {fork: harness.Fork{Turn: 1, CassetteDigest: "00"}, kind: new(*recorder.CorruptError), want: "recorded anew since that episode"},
 	} {
@@ -258,7 +257,7 @@ func TestForkRefuses(t *testing.T) {
 			o, net := forkOptions(t, recorder.Live, 1)
 			o.Cassettes = cassettes
 			if c.fork.Task == "" {
-				c.fork.Task = "G04"
+				c.fork.Task = "G09"
 			}
 			if c.fork.Candidate == "" {
 				c.fork.Candidate = "weak"
@@ -289,15 +288,15 @@ func TestMissingForkSaysHowToRecordIt(t *testing.T) {
 	_, err := harness.Run(context.Background(), o)
 	var missing *recorder.MissingError
 	require.ErrorAs(t, err, &missing)
-	require.Equal(t, "strong.fork-weak-1-1/G04/1.yaml", missing.Path)
-	require.ErrorContains(t, err, "record it with: cupel run --mode record --suite builtin:counts --fork G04/weak/1@1 --candidate strong\n")
-	require.ErrorContains(t, err, "record all with: cupel run --mode record --suite builtin:counts --trials 2 --fork G04/weak/1@1 --candidate strong")
+	require.Equal(t, "strong.fork-weak-1-1/G09/1.yaml", missing.Path)
+	require.ErrorContains(t, err, "record it with: cupel run --mode record --suite builtin:counts --fork G09/weak/1@1 --candidate strong\n")
+	require.ErrorContains(t, err, "record all with: cupel run --mode record --suite builtin:counts --trials 2 --fork G09/weak/1@1 --candidate strong")
 }
 
 func TestParseFork(t *testing.T) {
 	for text, want := range map[string]harness.Fork{
-		"G04/weak@3":           {Task: "G04", Candidate: "weak", Trial: 1, Turn: 3},
-		"G04/weak/2@11":        {Task: "G04", Candidate: "weak", Trial: 2, Turn: 11},
+		"G09/weak@3":           {Task: "G09", Candidate: "weak", Trial: 1, Turn: 3},
+		"G09/weak/2@11":        {Task: "G09", Candidate: "weak", Trial: 2, Turn: 11},
 		"a.b-c/x.fork-y-1-1@0": {Task: "a.b-c", Candidate: "x.fork-y-1-1", Trial: 1},
 	} {
 		got, err := harness.ParseFork(text)
@@ -308,7 +307,7 @@ func TestParseFork(t *testing.T) {
 		require.Equal(t, got, back)
 		require.Equal(t, "strong", got.Base(got.Name("strong")))
 	}
-	for _, text := range []string{"", "G04", "G04/weak", "G04/weak@", "G04/weak@x", "G04/weak@-1", "G04@1", "/weak@1", "G04//1@1", "G04/weak/x@1", "G04/weak/0@1", "G04/weak/1/2@1", "G04/weak@1 ", "G04/weak@12345678901"} {
+	for _, text := range []string{"", "G09", "G09/weak", "G09/weak@", "G09/weak@x", "G09/weak@-1", "G09@1", "/weak@1", "G09//1@1", "G09/weak/x@1", "G09/weak/0@1", "G09/weak/1/2@1", "G09/weak@1 ", "G09/weak@12345678901"} {
 		_, err := harness.ParseFork(text)
 		require.ErrorContains(t, err, "write TASK/CANDIDATE[/TRIAL]@TURN", text)
 	}
@@ -316,7 +315,7 @@ func TestParseFork(t *testing.T) {
 
 // FuzzParseFork: what is read is written as it was read.
 func FuzzParseFork(f *testing.F) {
-	for _, text := range []string{"G04/weak@3", "G04/weak/2@11", "a/b/1@007", "a/b/c@1", "\n/\x00@1"} {
+	for _, text := range []string{"G09/weak@3", "G09/weak/2@11", "a/b/1@007", "a/b/c@1", "\n/\x00@1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -37,12 +37,12 @@ func TestGoldenFailurePrintsCheckAndTranscript(t *testing.T) {
 	fake := newFakeT()
 	harness.Test(fake, harness.Params{
 		Loaded: countsSuite(t), Providers: all.Factories(),
-		Select: harness.Selection{Tasks: []string{"G01", "G03"}, Candidates: []string{"weak"}},
+		Select: harness.Selection{Tasks: []string{"G03", "G04"}, Candidates: []string{"weak"}},
 	})
 	require.True(t, *fake.failed)
-	require.Len(t, *fake.log, 1, "G03 passes, G01 fails")
+	require.Len(t, *fake.log, 1, "G03 passes, G04 fails")
 	text := (*fake.log)[0]
-	require.True(t, strings.HasPrefix(text, "G01/weak/1: check "), text)
+	require.True(t, strings.HasPrefix(text, "G04/weak/1: check "), text)
 	require.Contains(t, text, "USER_REQUEST:")
 	require.Contains(t, text, "── end: ")
 }

@@ -87,7 +87,7 @@ says whether the run could be carried out; the verdict as an exit code is
   cupel run --failed-in latest
   cupel run --shard 1/4 --max-cost 5 --mode live
   cupel run --mode live --trials 3 --dry-run
-  cupel run --mode live --fork G04/weak/1@1 --candidate strong --trials 5`,
+  cupel run --mode live --fork G09/weak/1@1 --candidate strong --trials 5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
 	}
