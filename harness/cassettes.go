@@ -14,7 +14,8 @@ import (
 )
 
 // cassettesDigest covers every cassette a replay will read, and finds the missing
-// ones. That a replay does not start without one costs reading each file twice: the
+// ones. Those that a run in rounds may need are covered, too, whether they are there or
+// not: what is missing of them is found out when their round begins. That a replay does not start without one costs reading each file twice: the
 // first time, on all processors, is here.
 func (r *runner) cassettesDigest() (string, error) {
 	if r.Mode != recorder.Replay {
@@ -34,7 +35,12 @@ func (r *runner) cassettesDigest() (string, error) {
 				if r.CassetteDir == "" {
 					absent.Command = "" // it could not write
 				}
-				missing = append(missing, absent)
+				if r.certain(int(r.plan.cells[from+i].trial)) {
+					missing = append(missing, absent)
+					continue
+				}
+				r.absentLater(from+i, absent)
+				h.Write([]byte("absent"))
 			case err != nil:
 				return "", err
 			default:
@@ -43,11 +49,7 @@ func (r *runner) cassettesDigest() (string, error) {
 		}
 	}
 	if len(missing) > 0 {
-		out := &MissingCassettes{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
-		if r.CassetteDir == "" {
-			out.All, out.Suite = "", r.Suite.Path
-		}
-		return "", out
+		return "", r.missingCassettes(missing)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -200,7 +200,7 @@ func (f *forecaster) done() error {
 		return nil
 	}
 	dir := filepath.Join(f.Runs, f.Resume)
-	s := &store{dir: dir, plan: f.plan, at: make([]int64, f.plan.len()), todo: f.todo}
+	s := &store{dir: dir, plan: f.plan, at: make([]int64, f.plan.len()), todo: f.todo, lost: make([]bool, f.plan.len())}
 	learn := f.past.learner(f.resumed.manifest)
 	j, err := ledger.OpenJournal(dir, func(rec ledger.EpisodeRows, at int64) error {
 		learn(rec)
@@ -208,6 +208,11 @@ func (f *forecaster) done() error {
 	})
 	if err != nil {
 		return fmt.Errorf("forecast: resume run %s: %w", f.Resume, err)
+	}
+	if d := f.resumed.manifest.Decide; d != nil {
+		for i, c := range f.plan.cells {
+			f.todo[i] = f.todo[i] && int(c.trial) <= reach(d, f.plan.candidates[c.candidate].Name, len(d.Rounds))
+		}
 	}
 	if err := j.Close(); err != nil || f.Mode == recorder.Replay {
 		return err
@@ -249,6 +254,11 @@ func (f *forecaster) outlook() (Outlook, error) {
 	out.Total = total.estimate()
 	out.Duration = f.duration(shares)
 	out.Warnings = append([]string{}, f.warn(shares, total)...)
+	if f.Decide != nil {
+		rounds := f.Decide.Rounds()
+		out.Warnings = append(out.Warnings, fmt.Sprintf("these are the most episodes that the run can have: a candidate may be decided after each of %d rounds, of which the first has %d of its %d trials per task",
+			len(rounds), rounds[0], f.Trials))
+	}
 	return out, nil
 }
 

@@ -191,7 +191,7 @@ func (f *forecaster) absent() []string {
 	}
 	n := 0
 	for _, p := range f.plan.all() {
-		if p.cassette == "" || p.candidate.Provider == ScriptedCandidate {
+		if p.cassette == "" || p.candidate.Provider == ScriptedCandidate || !f.certain(p.trial) {
 			continue
 		}
 		_, err := fs.Stat(f.Cassettes, p.cassette)

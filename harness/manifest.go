@@ -15,7 +15,7 @@ func (r *runner) manifest() ledger.Manifest {
 		SuiteDigest: r.Suite.Digest, ConfigDigest: r.configDigest, PriceDigest: r.priceDigest,
 		PriceVersion: r.Prices.Version(), CodeVersion: r.CodeVersion,
 		Seed: r.Seed, Trials: r.Trials, Acceptance: r.Acceptance.Resolved(), Status: "running", Fork: r.manifestFork(),
-		PlanDigest: r.plan.digest, Shard: r.Select.Shard.String(),
+		PlanDigest: r.plan.digest, Shard: r.Select.Shard.String(), Decide: r.decision(),
 	}
 	if r.Mode != recorder.Replay {
 		m.Started = r.today.Format(time.RFC3339Nano)
@@ -51,7 +51,11 @@ func (r *runner) manifest() ledger.Manifest {
 func (r *runner) concluded(m ledger.Manifest, t totals, stop stopped) ledger.Manifest {
 	m.LedgerDigest, m.Episodes, m.Turns, m.ToolCalls = t.Digest, t.Episodes, t.Turns, t.ToolCalls
 	m.Outcomes = t.outcomes
-	m.Outcomes.Unfinished = r.plan.len() - t.Episodes
+	planned := r.plan.len()
+	if m.Decide != nil {
+		m, planned = r.upTo(m, min(m.Decide.Finished+1, len(m.Decide.Rounds)))
+	}
+	m.Outcomes.Unfinished = planned - t.Episodes
 	m.Status, m.Stopped = statusWith(m.Outcomes), stop.why
 	return r.cleanManifest(m)
 }

@@ -28,8 +28,12 @@ type Options struct {
 	// Fork has every episode go on from a recorded one; nil starts them anew. The
 	// selection then names candidates only; none is that of the recorded episode.
 	Fork *Fork
-	// Trials per task and candidate, at least 1; 0 means 1.
+	// Trials per task and candidate, at least 1; 0 means 1. With Decide they are its
+	// MaxTrials.
 	Trials int
+	// Decide has trials run in rounds until each candidate is decided; nil runs all
+	// Trials.
+	Decide *Decide
 	// Seed is the run's seed, from which ids derive.
 	Seed int64
 	// Mode is replay unless set.
@@ -162,6 +166,10 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Candidates == nil {
 		o.Candidates = o.Suite.Candidates
 	}
+	errs = append(errs, o.checkDecide())
+	if o.Decide != nil {
+		o.Trials = o.Decide.MaxTrials
+	}
 	if o.Trials < 0 || o.Trials > maxTrials {
 		errs = append(errs, fmt.Errorf("trials %d: must be 1 to %d", o.Trials, maxTrials))
 	}
@@ -190,6 +198,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.RecordCommand == nil {
 		o.RecordCommand = func(task, candidate string, trial int) string {
 			cmd := "cupel run --mode record --suite " + filepath.ToSlash(o.Suite.Path)
+			if task == "" && o.Decide != nil {
+				return cmd + fmt.Sprintf(" --decide --max-trials %d", trial)
+			}
 			if task != "" {
 				cmd += fmt.Sprintf(" --task %s --candidate %s", task, candidate)
 			}

@@ -60,7 +60,7 @@ func (r *runner) takeUp() error {
 	for _, c := range m.Candidates {
 		planned += c.Planned
 	}
-	if err == nil && planned != len(episodes.cells) {
+	if err == nil && m.Decide == nil && planned != len(episodes.cells) {
 		err = fmt.Errorf("%s is damaged: it has %d of %d episodes; begin a new run", planFile, len(episodes.cells), planned)
 	}
 	if err == nil && m.Mode != string(recorder.Replay) {
@@ -122,12 +122,13 @@ func (r *runner) checkResumed() error {
 		{"the candidates, the policy or the seed", m.ConfigDigest, r.configDigest},
 		{"the price table", m.PriceDigest, r.priceDigest},
 		{"cupel itself", m.CodeVersion, r.CodeVersion},
+		{"the rounds, the baselines or the thresholds", decisionKey(m.Decide), decisionKey(r.decision())},
 	} {
 		if d.was != d.is {
 			errs = append(errs, fmt.Errorf("%s changed since the run began: %.12s → %.12s", d.what, d.was, d.is))
 		}
 	}
-	if len(errs) == 0 && !r.samePlan() {
+	if len(errs) == 0 && (!r.samePlan() || m.Decide != nil && m.PlanDigest != r.plan.digest) {
 		errs = append(errs, errors.New("its plan cannot be made any more"))
 	}
 	if len(errs) > 0 {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -76,6 +77,7 @@ type runner struct {
 	control      *admission.Control    // nil in replay
 	changes      chan admission.Change // of limits, to be told; nil unless somebody watches
 	resumed      *resumption           // nil unless the run goes on from an interrupted one
+	absent       map[int]error         // of a replay in rounds: the cassettes that later rounds may lack
 	// closeCassettes closes what the runner opened itself.
 	closeCassettes func()
 }
@@ -106,8 +108,12 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
+	needless := false // what is in the folder, for a replay that could not go on
 	defer func() {
 		closed := s.close()
+		if needless {
+			closed = errors.Join(closed, os.RemoveAll(s.dir))
+		}
 		if closed != nil && err == nil { // such as a log of spending that failed midway
 			closed = fmt.Errorf("run %s: %w\n%s", r.id, closed, s.hint())
 		}
@@ -115,6 +121,11 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	}()
 	stop, err := r.runAll(ctx, s)
 	res = Result{Dir: s.dir, Answers: r.answers.inOrder(r.plan), Interrupted: stop.interrupted, Withheld: r.secrets.Withheld()}
+	var missing *MissingCassettes
+	if errors.As(err, &missing) && r.resumed == nil {
+		needless = s.dir != ""
+		return Result{}, err
+	}
 	if err != nil {
 		return res, fmt.Errorf("run %s stopped: %w\n%s", r.id, err, s.hint())
 	}
@@ -208,6 +219,9 @@ func (r *runner) identify(cassettes string) {
 	parts := []string{
 		string(r.Mode), unique, r.Suite.Digest, r.configDigest, r.priceDigest, r.CodeVersion, fmt.Sprint(r.Seed, r.Trials),
 		r.plan.digest, r.Select.Shard.String(),
+	}
+	if r.Decide != nil {
+		parts = append(parts, decisionKey(r.decision()))
 	}
 	if r.resumed != nil {
 		r.id = r.Resume

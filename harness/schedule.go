@@ -47,15 +47,25 @@ func (q *queue) leave() {
 	q.left = true
 }
 
-// runAll runs what is to be done of the plan, with bounded concurrency in each
-// lane. An error is one of the run folder: the episodes in flight are given up.
+// runAll runs what is to be done of the plan. An error is one of the run folder: the
+// episodes in flight are given up.
 func (r *runner) runAll(ctx context.Context, s *store) (stopped, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	b := r.newBoard(s)
 	unwatch := b.watch()
+	defer unwatch()
+	if r.Decide != nil {
+		return r.runRounds(ctx, cancel, b)
+	}
+	return b.stopped(ctx, r.runQueues(ctx, cancel, b, s.todo)), b.failed
+}
+
+// runQueues runs the episodes that are to be run, with bounded concurrency in each
+// lane. It says whether some were left.
+func (r *runner) runQueues(ctx context.Context, cancel context.CancelCauseFunc, b *board, todo []bool) (left bool) {
 	var wg sync.WaitGroup
-	queues := r.queues(s.todo)
+	queues := r.queues(todo)
 	for _, q := range queues {
 		for range q.workers {
 			wg.Go(func() {
@@ -76,12 +86,10 @@ func (r *runner) runAll(ctx context.Context, s *store) (stopped, error) {
 		}
 	}
 	wg.Wait()
-	unwatch()
-	left := false
 	for _, q := range queues {
 		left = left || q.left || len(q.places) > 0
 	}
-	return b.stopped(ctx, left), b.failed
+	return left
 }
 
 // queues are the lanes' episodes. A replay has one, in ledger order. Elsewhere
@@ -164,6 +172,11 @@ func (r *runner) newBoard(s *store) *board {
 		b.progress.Resumed += count(!todo)
 	}
 	b.progress.Done = b.progress.Resumed
+	if r.Decide != nil {
+		rounds := r.Decide.Rounds()
+		_, first := r.upTo(s.manifest, 1)
+		b.progress.Round, b.progress.Rounds, b.progress.Total = 1, len(rounds), max(first, b.progress.Resumed)
+	}
 	return b
 }
 

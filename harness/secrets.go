@@ -104,7 +104,14 @@ func (r *runner) cleanManifest(m ledger.Manifest) ledger.Manifest {
 	for i := range m.Tasks {
 		m.Tasks[i].Tags = append([]string(nil), m.Tasks[i].Tags...) // the suite's own
 	}
-	newCleaner(r.secrets).record(reflect.ValueOf(&m).Elem())
+	clean := newCleaner(r.secrets)
+	clean.record(reflect.ValueOf(&m).Elem())
+	if m.Decide != nil {
+		d := *m.Decide
+		d.Stops = append([]ledger.ManifestStop{}, d.Stops...)
+		clean.record(reflect.ValueOf(&d).Elem())
+		m.Decide = &d
+	}
 	return m
 }
 

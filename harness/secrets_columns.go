@@ -57,6 +57,7 @@ var columns = sync.OnceValues(func() (all map[reflect.Type]record, count int) {
 	add("turns", reflect.TypeFor[ledger.Turn]())
 	add("tool_calls", reflect.TypeFor[ledger.ToolCall]())
 	add("manifest", reflect.TypeFor[ledger.Manifest]())
+	add("manifest.decide", reflect.TypeFor[ledger.ManifestDecide]())
 	add("rows", reflect.TypeFor[ledger.Rows]())
 	add("rows", reflect.TypeFor[ledger.EpisodeRows]())
 	return all, count

@@ -33,6 +33,8 @@ type store struct {
 	// todo says which episodes are still to be run: those without a row, and those
 	// whose row of an earlier session says nothing about the model.
 	todo []bool
+	// lost are the episodes whose row says nothing about the model.
+	lost []bool
 }
 
 // The files of a run folder that are there until it is complete.
@@ -45,7 +47,7 @@ const (
 
 // open makes the run folder, or takes up that of an interrupted run.
 func (r *runner) open() (s *store, err error) {
-	s = &store{plan: r.plan, manifest: r.manifest(), unlock: func() {}, todo: slices.Repeat([]bool{true}, r.plan.len())}
+	s = &store{plan: r.plan, manifest: r.manifest(), unlock: func() {}, todo: slices.Repeat([]bool{true}, r.plan.len()), lost: make([]bool, r.plan.len())}
 	if r.Runs == "" {
 		s.in = make([]*ledger.EpisodeRows, r.plan.len())
 		r.control = r.newControl(s)
@@ -59,7 +61,11 @@ func (r *runner) open() (s *store, err error) {
 		}
 	}()
 	if r.resumed != nil {
+		was := s.manifest
 		s.manifest = r.resumed.manifest
+		if r.Decide != nil { // the finished rounds are decided again
+			s.manifest.Candidates, s.manifest.Trials, s.manifest.Decide = was.Candidates, was.Trials, was.Decide
+		}
 		if r.Settings != nil {
 			if err := r.writeSettings(s.dir); err != nil {
 				return s, err
@@ -124,14 +130,15 @@ func (s *store) visit(rec ledger.EpisodeRows, at int64) error {
 	if !ok {
 		return fmt.Errorf("the journal has episode %s, the plan has not", episodeName(e.TaskID, e.Candidate, int(e.Trial)))
 	}
-	s.at[i], s.todo[i] = at, e.InfraError
+	s.at[i], s.todo[i], s.lost[i] = at, e.InfraError, e.InfraError
 	return nil
 }
 
 // put keeps a finished episode. It is safe for concurrent use.
 func (s *store) put(i int, rows ledger.EpisodeRows) error {
+	s.lost[i] = rows.Episode.InfraError // each place has one writer
 	if s.dir == "" {
-		s.in[i] = &rows // each place has one writer
+		s.in[i], s.todo[i] = &rows, false
 		return nil
 	}
 	at, err := s.journal.Append(rows)

@@ -51,6 +51,10 @@ type Manifest struct {
 	RescoredFrom string `json:"rescored_from,omitempty"`
 	// Fork says which recorded episode the run's go on from; nil for any other run.
 	Fork *ManifestFork `json:"fork,omitempty"`
+	// Decide says how far a run with --decide went; nil for any other run. Its Trials
+	// are then the most that a candidate came to, and Planned of a candidate what its
+	// rounds came to.
+	Decide *ManifestDecide `json:"decide,omitempty"`
 }
 
 // ManifestFork is a recorded episode and the last turn of it that was replayed.

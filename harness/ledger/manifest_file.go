@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -71,5 +72,5 @@ func decodeManifest(data []byte) (Manifest, error) {
 	if err := strict.Unmarshal(data, &m, strict.RejectUnknownMembers(true)); err != nil {
 		return Manifest{}, err
 	}
-	return m, m.Acceptance.Validate()
+	return m, errors.Join(m.Acceptance.Validate(), m.Decide.validate())
 }

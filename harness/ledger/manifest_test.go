@@ -39,6 +39,52 @@ func TestManifestRoundTrip(t *testing.T) {
 	require.Equal(t, string(text), string(again))
 }
 
+// What a run in rounds says comes back; what none says is refused.
+func TestManifestDecide(t *testing.T) {
+	dir, m := t.TempDir(), sampleManifest()
+	stops := []ManifestStop{{Candidate: "sim & <co>", Round: 2, Verdict: "pass", Reason: "meets all criteria"}}
+	m.Decide = &ManifestDecide{Rounds: []int{1, 3, 5}, Baselines: []string{"b"}, RulesDigest: "dd", Finished: 2, Stops: stops}
+	require.NoError(t, WriteManifest(dir, m))
+	got, err := ReadManifest(dir)
+	require.NoError(t, err)
+	require.Equal(t, m, got)
+
+	rounds := map[int]int{}
+	for trial := range 7 {
+		rounds[trial] = m.Decide.Round(trial)
+	}
+	require.Equal(t, map[int]int{0: 0, 1: 1, 2: 2, 3: 2, 4: 3, 5: 3, 6: 0}, rounds)
+	require.Equal(t, [2]int{2, 3}, [2]int{m.Decide.Look("sim & <co>"), m.TrialsOf("sim & <co>")})
+	m.Decide.Finished = 3
+	require.Equal(t, [2]int{3, 5}, [2]int{m.Decide.Look("other"), m.TrialsOf("other")}, "undecided after the last round")
+	m.Decide.Finished, m.Decide.Stops = 0, nil
+	require.Equal(t, [2]int{1, 1}, [2]int{m.Decide.Look("other"), m.TrialsOf("other")}, "before the first")
+	m.Decide = nil
+	require.Equal(t, 3, m.TrialsOf("other"))
+
+	for want, d := range map[string]ManifestDecide{
+		"decide.rounds: 0 rounds":                             {},
+		"decide.rounds: 3 follows 3":                          {Rounds: []int{3, 3}},
+		"decide.rounds: 0 follows 0":                          {Rounds: []int{0}},
+		"decide.finished: 3 of 2 rounds":                      {Rounds: []int{1, 2}, Finished: 3},
+		"decide.stops[0]: round 2, and 1 rounds are finished": {Rounds: []int{1, 2}, Finished: 1, Stops: stops},
+		"decide.rounds: 101 rounds; there must be 1 to 100":   {Rounds: numbers(101)},
+	} {
+		m.Decide = &d
+		require.NoError(t, WriteManifest(dir, m))
+		_, err := ReadManifest(dir)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func numbers(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i + 1
+	}
+	return out
+}
+
 func TestManifestRefused(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, WriteManifest(dir, sampleManifest()))

@@ -1,0 +1,270 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// Decide has a run go on round by round, and no longer than it takes to judge each
+// candidate. A round is the next trials of every task, by each candidate that is not
+// yet decided.
+type Decide struct {
+	// MaxTrials of each task are the most a candidate gets; at least 1.
+	MaxTrials int
+	// Baselines are the ids of the runs that After compares with, for the manifest.
+	Baselines []string
+	// Rules is what else After's verdicts follow from, as text: the same rules and
+	// episodes must give the same verdicts. The acceptance thresholds need not be in it.
+	Rules string
+	// After judges the candidates by all episodes so far, which come in ledger order and
+	// may be read several times. The manifest is that of a run that ended with this round:
+	// its Decide says which round that is, and who was stopped before. After returns
+	// those that are to be stopped now; their Round is filled in. It is never called
+	// while an episode is in flight, nor at the same time as Progress and Watch.
+	After func(m ledger.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) ([]ledger.ManifestStop, error)
+}
+
+// maxLooks are the most rounds of a run: more looks save few episodes.
+const maxLooks = 5
+
+// Rounds are the trials of each task by the end of each round: up to five steps to
+// MaxTrials, as equal as they can be.
+func (d *Decide) Rounds() []int {
+	n := min(d.MaxTrials, maxLooks)
+	var out []int
+	for i := 1; i <= n; i++ {
+		out = append(out, int(math.Round(float64(d.MaxTrials)*float64(i)/float64(n))))
+	}
+	return out
+}
+
+// checkDecide says what does not go together with rounds.
+func (o *Options) checkDecide() error {
+	if o.Decide == nil {
+		return nil
+	}
+	var errs []error
+	refuse := func(is bool, what, why string) {
+		if is {
+			errs = append(errs, fmt.Errorf("a run in rounds cannot be %s: %s", what, why))
+		}
+	}
+	if n := o.Decide.MaxTrials; n < 1 || n > maxTrials {
+		errs = append(errs, fmt.Errorf("at most %d trials: must be 1 to %d", n, maxTrials))
+	}
+	refuse(o.Select.Shard.Count > 0, "one of several shards", "a round is judged by all of its episodes; leave out the shard")
+	refuse(o.Fork != nil, "a fork", "a fork has one task and no verdict; leave out the fork")
+	refuse(o.Stale, "a recording of what is stale", "it would leave out episodes of a round; record all of them")
+	refuse(o.Decide.After == nil, "decided", "Decide.After is missing")
+	return errors.Join(errs...)
+}
+
+// decision is what the manifest says of a run in rounds that has not begun.
+func (r *runner) decision() *ledger.ManifestDecide {
+	if r.Decide == nil {
+		return nil
+	}
+	return &ledger.ManifestDecide{
+		Rounds: r.Decide.Rounds(), Baselines: r.Decide.Baselines, Stops: []ledger.ManifestStop{},
+		RulesDigest: digestOf(r.Acceptance.Resolved(), r.Decide.Rules),
+	}
+}
+
+// decisionKey is the part of a run's id and of what a resumed run must have in common
+// with its beginning that says how it is decided; empty without rounds.
+func decisionKey(d *ledger.ManifestDecide) string {
+	if d == nil {
+		return ""
+	}
+	return digestOf(d.Rounds, d.Baselines, d.RulesDigest)
+}
+
+// certain says that a run has a trial whatever is decided on the way.
+func (o *Options) certain(trial int) bool {
+	return o.Decide == nil || trial <= o.Decide.Rounds()[0]
+}
+
+// reach is the last trial of a candidate's that the run came to: by the round that it
+// was stopped in, or else by the round under way.
+func reach(d *ledger.ManifestDecide, candidate string, round int) int {
+	if s, ok := d.Stop(candidate); ok {
+		round = s.Round
+	}
+	return d.Rounds[round-1]
+}
+
+// upTo is the manifest of a run that came to a round: candidates have what their rounds
+// came to. It returns how many episodes that are.
+func (r *runner) upTo(m ledger.Manifest, round int) (ledger.Manifest, int) {
+	d := *m.Decide
+	d.Stops = slices.Clone(d.Stops)
+	m.Decide, m.Trials = &d, 0
+	m.Candidates = slices.Clone(m.Candidates)
+	perTrial := map[string]int{}
+	for _, c := range r.plan.cells {
+		if c.trial == 1 {
+			perTrial[r.plan.candidates[c.candidate].Name]++
+		}
+	}
+	all := 0
+	for i := range m.Candidates {
+		c := &m.Candidates[i]
+		trials := reach(&d, c.Name, round)
+		c.Planned = perTrial[c.Name] * trials
+		m.Trials = max(m.Trials, trials)
+		all += c.Planned
+	}
+	return m, all
+}
+
+// runRounds runs the plan in rounds. A round that has not all of its episodes with a
+// result is the last: who resumes the run goes on with it, and only then is it decided.
+func (r *runner) runRounds(ctx context.Context, cancel context.CancelCauseFunc, b *board) (stopped, error) {
+	d := b.s.manifest.Decide
+	for d.Finished < len(d.Rounds) && len(d.Stops) < len(b.s.manifest.Candidates) {
+		round := d.Finished + 1
+		todo, err := r.beginRound(b, round)
+		if err != nil {
+			return stopped{}, err
+		}
+		stop := b.stopped(ctx, r.runQueues(ctx, cancel, b, todo))
+		if b.failed != nil || stop.why != "" {
+			return stop, b.failed
+		}
+		if n := b.s.withoutResult(d.Rounds[round-1]); n > 0 {
+			stop.why = fmt.Sprintf("round %d of %d was not decided: %d of its episodes have no result", round, len(d.Rounds), n)
+			return stop, nil
+		}
+		if err := r.decideRound(b, round); err != nil {
+			return stopped{}, err
+		}
+	}
+	return b.stopped(ctx, false), nil
+}
+
+// beginRound says which episodes are to be run for a round. In a replay all of them
+// must have a cassette.
+func (r *runner) beginRound(b *board, round int) (todo []bool, err error) {
+	d := b.s.manifest.Decide
+	todo = make([]bool, r.plan.len())
+	total := 0
+	var missing []error
+	for i, c := range r.plan.cells {
+		if int(c.trial) > reach(d, r.plan.candidates[c.candidate].Name, round) {
+			continue
+		}
+		total++
+		if todo[i] = b.s.todo[i]; todo[i] && r.absent[i] != nil {
+			missing = append(missing, r.absent[i])
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("round %d of %d: %w", round, len(d.Rounds), r.missingCassettes(missing))
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.progress.Round, b.progress.Rounds, b.progress.Total = round, len(d.Rounds), total
+	return todo, nil
+}
+
+// withoutResult counts the episodes up to a trial that say nothing about a model, and
+// those that are still to be run. Those of candidates that were stopped are neither.
+func (s *store) withoutResult(trial int) (n int) {
+	for i, c := range s.plan.cells {
+		if int(c.trial) <= trial {
+			n += count(s.todo[i] || s.lost[i])
+		}
+	}
+	return n
+}
+
+// decideRound has the candidates judged, and gives up the trials of those that are
+// stopped.
+func (r *runner) decideRound(b *board, round int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := b.s.manifest.Decide
+	d.Finished = round
+	m, _ := r.upTo(b.s.manifest, round)
+	m.Status = "complete"
+	stops, err := r.Decide.After(r.cleanManifest(m), b.s.rows(d.Rounds[round-1]))
+	if err != nil {
+		return fmt.Errorf("decide round %d of %d: %w", round, len(d.Rounds), err)
+	}
+	at := map[string]int{}
+	for i, c := range m.Candidates {
+		at[c.Name] = i
+	}
+	for _, s := range stops {
+		if _, known := at[s.Candidate]; !known {
+			return fmt.Errorf("decide round %d of %d: %q is not a candidate of the run", round, len(d.Rounds), s.Candidate)
+		}
+		if _, again := d.Stop(s.Candidate); again {
+			continue
+		}
+		s.Round = round
+		d.Stops = append(d.Stops, s)
+	}
+	slices.SortStableFunc(d.Stops, func(a, b ledger.ManifestStop) int {
+		return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(at[a.Candidate], at[b.Candidate]))
+	})
+	return b.s.giveUp(d, round)
+}
+
+// rows are those of all episodes up to a trial, in ledger order.
+func (s *store) rows(trial int) iter.Seq2[ledger.EpisodeRows, error] {
+	return func(yield func(ledger.EpisodeRows, error) bool) {
+		for i, c := range s.plan.cells {
+			if int(c.trial) > trial {
+				continue
+			}
+			rows, ok, err := s.get(i)
+			if (ok || err != nil) && !yield(rows, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// giveUp drops the episodes that the candidates that are stopped in a round had left.
+func (s *store) giveUp(d *ledger.ManifestDecide, round int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, c := range s.plan.cells {
+		name := s.plan.candidates[c.candidate].Name
+		stop, ok := d.Stop(name)
+		if !ok || stop.Round != round || int(c.trial) <= d.Rounds[round-1] {
+			continue
+		}
+		if !s.todo[i] || s.lost[i] {
+			return fmt.Errorf("candidate %s is stopped after round %d, but the run already has its trial %d: what decided before has changed; begin a new run", name, round, c.trial)
+		}
+		s.todo[i] = false
+	}
+	return nil
+}
+
+// missingCassettes is the error of a replay that lacks them.
+func (r *runner) missingCassettes(missing []error) error {
+	out := &MissingCassettes{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
+	if r.CassetteDir == "" {
+		out.All, out.Suite = "", r.Suite.Path
+	}
+	return out
+}
+
+// absentLater keeps the missing cassette of an episode that may not be needed.
+func (r *runner) absentLater(i int, missing *recorder.MissingError) {
+	if r.absent == nil {
+		r.absent = map[int]error{}
+	}
+	r.absent[i] = missing
+}
