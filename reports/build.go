@@ -115,7 +115,7 @@ func (b *Builder) Report() Report {
 	r := &b.r
 	b.findShared()
 	for _, a := range b.order {
-		r.Candidates = append(r.Candidates, a.judge(&r.Run))
+		r.Candidates = append(r.Candidates, a.judge(&r.Run, lookOf(&r.Run, a.Name)))
 	}
 	b.addWork()
 	r.addAnchors()
@@ -128,6 +128,7 @@ func (b *Builder) Report() Report {
 	b.addTrend()
 	r.addFigures()
 	r.addNotes(b.orphans)
+	r.addSequentialNotes()
 	r.addClusters(&b.fails)
 	if b.pastNote != "" {
 		r.Notes = append(r.Notes, b.pastNote)

@@ -70,7 +70,7 @@ func (p *pool) criteria(a ledger.Acceptance, agent string) []Criterion {
 	solved := base
 	solved.Name, solved.Title, solved.Unit = "solved", "Tasks solved", "episodes"
 	solved.share(p.by.sample(solvedOf, 1), max(0, float64(a.MinSolved)))
-	if a.MinSolved != ledger.Off && p.scored > 0 && p.solved == 0 {
+	if a.MinSolved != ledger.Off && p.scored > 0 && p.solved == 0 && !p.interim { // earlier, the interval decides
 		solved.Verdict, solved.Note = Fail, "No task was solved."
 		if b := solved.BestCase; b != nil && *b.Value < solved.Threshold {
 			b.Verdict = Fail
@@ -143,7 +143,7 @@ func (c *Criterion) mean(s sample) {
 
 // meanTest names the interval of a mean; most is what no task is taken to be above.
 func meanTest(what, most string, confidence float64) string {
-	return fmt.Sprintf("interval of the %s, clustered by task, none above %s, two-sided %s", what, most, percent(confidence))
+	return fmt.Sprintf("interval of the %s, clustered by task, none above %s, two-sided %s", what, most, level(confidence))
 }
 
 // measureMean fills in a mean and its interval.

@@ -34,9 +34,9 @@ func (c *Criterion) share(s sample, threshold float64) {
 func (c *Criterion) measureShare(clusters []stat.Cluster) {
 	s := newShare(clusters, c.Confidence)
 	c.Kind, c.N, c.Value, c.Interval, c.DesignEffect = kindShare, s.N, s.Value, s.Interval, s.DesignEffect
-	c.Test = "exact interval of the share, two-sided " + percent(c.Confidence)
+	c.Test = "exact interval of the share, two-sided " + level(c.Confidence)
 	if c.N > len(clusters) {
-		c.Test = "interval of the share, clustered by task, two-sided " + percent(c.Confidence)
+		c.Test = "interval of the share, clustered by task, two-sided " + level(c.Confidence)
 	}
 }
 

@@ -153,7 +153,7 @@ func newPage(r Report, single bool) (pageView, error) {
 	v := pageView{
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Verdict: r.Verdict, Headline: r.Headline, Suite: brief(r.Run.Suite, 80), RunID: brief(r.Run.RunID, 64), Shape: r.shape(),
-		Simulated: r.Run.Simulated, Confidence: percent(r.Run.Acceptance.Confidence),
+		Simulated: r.Run.Simulated, Confidence: r.intervals(),
 		Facts: r.facts(), Overview: overview(r), Outcomes: r.outcomes(), ScriptHash: scriptHash(), Totals: totals(r), Changes: changeViews(r), Single: single,
 	}
 	for _, c := range r.Candidates {

@@ -21,10 +21,12 @@ type account struct {
 	shared   bool // with other candidates of the same provider and model
 }
 
-// judge measures the candidate and, unless it is a script, judges it.
-func (acc *account) judge(m *ledger.Manifest) Candidate {
-	a := m.Acceptance
+// judge measures the candidate and, unless it is a script, judges it: by all of its
+// data or, in a run in rounds, at one of several looks.
+func (acc *account) judge(m *ledger.Manifest, look stat.Look) Candidate {
+	a := atLook(m.Acceptance, look)
 	p := &acc.pool
+	p.interim = interim(look)
 	const most = 1 << 40 // a manifest may claim anything, but sums must not overflow
 	p.ended.Unfinished += max(0, min(acc.Planned, most)-p.episodes)
 	c := Candidate{ManifestCandidate: acc.ManifestCandidate, Criteria: []Criterion{}, Metrics: acc.meter.metrics(p, a.Confidence)}
@@ -34,6 +36,7 @@ func (acc *account) judge(m *ledger.Manifest) Candidate {
 		return c
 	}
 	c.Criteria = append(p.criteria(a, acc.Agent), acc.own(a)...)
+	corrected(c.Criteria, look)
 	c.Verdict, c.Sentence = decide(c.Criteria, p, m, false)
 	return c
 }
@@ -187,7 +190,11 @@ func (r *Report) addGroups(by map[string]*account) {
 			pooled.merge(&by[c.Name].pool)
 			accounts = append(accounts, by[c.Name])
 		}
-		g.Criteria = append(pooled.criteria(r.Run.Acceptance, k.agent), ownOfGroup(accounts, r.Run.Acceptance)...)
+		look := lookOf(&r.Run, g.Candidates...)
+		a := atLook(r.Run.Acceptance, look)
+		pooled.interim = interim(look)
+		g.Criteria = append(pooled.criteria(a, k.agent), ownOfGroup(accounts, a)...)
+		corrected(g.Criteria, look)
 		g.Verdict, g.Sentence = decide(g.Criteria, &pooled, &r.Run, true)
 		r.Groups = append(r.Groups, g)
 	}

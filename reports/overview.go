@@ -103,12 +103,11 @@ func (r *Report) addTasks() {
 
 // addNotes says what a reader of the numbers must know.
 func (r *Report) addNotes(orphans int) {
-	a := r.Run.Acceptance
 	if s := r.Run.Status; s != "" && s != "complete" {
 		r.Notes = append(r.Notes, fmt.Sprintf("The run is %s: some planned episodes have no result.", s))
 	}
 	r.addExcludedNotes()
-	r.Notes = append(r.Notes, fmt.Sprintf("A criterion passes if its entire %s confidence interval meets the threshold, fails if the entire interval misses it, and is otherwise inconclusive.", percent(a.Confidence)))
+	r.Notes = append(r.Notes, fmt.Sprintf("A criterion passes if its entire %s confidence interval meets the threshold, fails if the entire interval misses it, and is otherwise inconclusive.", r.intervals()))
 	judged := 0
 	for _, c := range r.Candidates {
 		for _, k := range c.Criteria {

@@ -242,7 +242,7 @@ func quantileOf(values []stat.Observation, rank float64) float64 {
 
 // measure names the statistics and finds the interval, and of a share or a mean the value.
 func (c *Criterion) measure(x *expr.Criterion, clusters []stat.Cluster, values []stat.Observation, within stat.Interval) {
-	level := percent(c.Confidence)
+	level := level(c.Confidence)
 	switch x.Form {
 	case expr.Share:
 		c.measureShare(clusters)

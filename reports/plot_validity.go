@@ -71,7 +71,7 @@ func (t theme) validity(r Report) drawing {
 		col, shape := t.look(v)
 		g.key = append(g.key, keyEntry{word(v), glyph(col, shape)})
 	}
-	g.key = append(g.key, keyEntry{percent(r.Run.Acceptance.Confidence) + " interval", func(c draw.Canvas, at vg.Point) {
+	g.key = append(g.key, keyEntry{r.intervals() + " interval", func(c draw.Canvas, at vg.Point) {
 		c.StrokeLine2(draw.LineStyle{Color: t.muted, Width: 2}, at.X-5, at.Y, at.X+5, at.Y)
 	}})
 	return g.drawing(r)

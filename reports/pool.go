@@ -29,6 +29,8 @@ type pool struct {
 	stops, questions int
 	// lost are the first episodes lost to infrastructure and harness errors.
 	lost []lostEpisode
+	// interim says that this is not the last look at the data.
+	interim bool
 }
 
 // outcomes counts all planned episodes.

@@ -28,18 +28,19 @@ func (r *Report) addPasses() {
 		for _, t := range r.Tasks {
 			tasks = append(tasks, stat.Trials{Passed: t.Cells[i].Solved, N: t.Cells[i].Scored})
 		}
-		r.Candidates[i].PassAt = r.pass(stat.PassesAt(tasks, r.Run.Trials))
-		r.Candidates[i].PassAll = r.pass(stat.PassesAll(tasks, r.Run.Trials))
+		confidence := lookOf(&r.Run, r.Candidates[i].Name).Confidence(r.Run.Acceptance.Confidence)
+		r.Candidates[i].PassAt = r.pass(stat.PassesAt(tasks, r.Run.Trials), confidence)
+		r.Candidates[i].PassAll = r.pass(stat.PassesAll(tasks, r.Run.Trials), confidence)
 	}
 }
 
-func (r *Report) pass(tasks []stat.Cluster) *Repeat {
+func (r *Report) pass(tasks []stat.Cluster, confidence float64) *Repeat {
 	m, ok := stat.ClusterRatio(tasks)
 	if !ok {
 		return nil
 	}
 	p := &Repeat{K: r.Run.Trials, Value: m.Value, Tasks: m.Clusters}
-	if iv, ok := stat.ShareInterval(tasks, r.Run.Acceptance.Confidence); ok {
+	if iv, ok := stat.ShareInterval(tasks, confidence); ok {
 		p.Interval = &iv
 	}
 	return p

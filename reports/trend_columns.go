@@ -37,7 +37,7 @@ func Figures(dir string, m ledger.Manifest) ([]trend.Run, error) {
 // was asked nearly all of the run's tasks as often as the others. A run of what
 // failed before says nothing about its rate.
 func whole(m ledger.Manifest, c ledger.ManifestCandidate) bool {
-	return c.Provider != Scripted && 10*c.Planned >= 9*len(m.Tasks)*m.Trials
+	return c.Provider != Scripted && 10*c.Planned >= 9*len(m.Tasks)*m.TrialsOf(c.Name)
 }
 
 // tracked adds up what is read of one candidate.

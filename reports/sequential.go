@@ -1,0 +1,123 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// lookOf is the look at a candidate's data that decided it, or that was the latest: the
+// zero value in a run of fixed size. Of several candidates it is the earliest, which is
+// the strictest.
+func lookOf(m *ledger.Manifest, candidates ...string) stat.Look {
+	if m.Decide == nil {
+		return stat.Look{}
+	}
+	l := stat.Look{Rounds: m.Decide.Rounds, At: len(m.Decide.Rounds)}
+	for _, name := range candidates {
+		l.At = min(l.At, m.Decide.Look(name))
+	}
+	return l
+}
+
+// interim says that the data could have grown after this look.
+func interim(l stat.Look) bool { return l.At < len(l.Rounds) }
+
+// atLook is the acceptance whose intervals are corrected for the looks before and after
+// this one.
+func atLook(a ledger.Acceptance, l stat.Look) ledger.Acceptance {
+	a.Confidence = l.Confidence(a.Confidence)
+	return a
+}
+
+// corrected says of every interval what it was corrected for.
+func corrected(criteria []Criterion, l stat.Look) {
+	if len(l.Rounds) < 2 {
+		return
+	}
+	for i := range criteria {
+		if criteria[i].Interval != nil {
+			criteria[i].Test += ", " + stopping(l)
+		}
+	}
+}
+
+// stopping is what a result after this look is corrected for.
+func stopping(l stat.Look) string {
+	return fmt.Sprintf("corrected for stopping after round %d of %d", l.At, len(l.Rounds))
+}
+
+// level is a confidence, with enough digits to tell it from 100%.
+func level(confidence float64) string {
+	decimals := 1
+	for decimals < 12 && confidence < 1 && math.Round((1-confidence)*math.Pow10(decimals+2)) < 5 {
+		decimals++
+	}
+	return trimmed(100*confidence, decimals) + "%"
+}
+
+// intervals names the confidence of the run's intervals.
+func (r *Report) intervals() string {
+	text := percent(r.Run.Acceptance.Confidence)
+	if d := r.Run.Decide; d != nil && len(d.Rounds) > 1 {
+		text = "repeated " + text
+	}
+	return text
+}
+
+// addSequentialNotes says how far a run in rounds went, and what its intervals are
+// corrected for.
+func (r *Report) addSequentialNotes() {
+	d := r.Run.Decide
+	if d == nil {
+		return
+	}
+	r.Notes = append(r.Notes, Spent(r.Run))
+	if len(d.Rounds) < 2 {
+		return
+	}
+	by := map[int][]string{}
+	for _, c := range r.Candidates {
+		if c.Verdict != NotJudged {
+			at := d.Look(c.Name)
+			by[at] = append(by[at], brief(c.Name, 80))
+		}
+	}
+	for at := range len(d.Rounds) + 1 {
+		if names := by[at]; names != nil {
+			l := stat.Look{Rounds: d.Rounds, At: at}
+			r.Notes = append(r.Notes, fmt.Sprintf("Intervals of %s have a confidence of %s each, %s: together, those of all rounds have %s.",
+				strings.Join(names, ", "), level(l.Confidence(r.Run.Acceptance.Confidence)), stopping(l), percent(r.Run.Acceptance.Confidence)))
+		}
+	}
+	r.Notes = append(r.Notes, "Estimates themselves are not corrected: a candidate that stops early tends to look further from the threshold than it is.")
+	if r.Strategies != nil || len(r.Trend) > 0 {
+		r.Notes = append(r.Notes, "Comparisons of strategies and trends are not corrected for stopping.")
+	}
+}
+
+// Spent says how many episodes a run in rounds had, of how many it could have had, such
+// as "Stopped after 2 of 5 rounds: 200 of 500 episodes, 60% saved."; "" for any other.
+func Spent(m ledger.Manifest) string {
+	d := m.Decide
+	if d == nil {
+		return ""
+	}
+	had, most, rounds := 0, 0, d.Finished
+	for _, c := range m.Candidates {
+		trials := m.TrialsOf(c.Name)
+		if _, stopped := d.Stop(c.Name); !stopped && m.Stopped != "" { // the round that was not finished
+			trials = d.Rounds[min(d.Finished, len(d.Rounds)-1)]
+		}
+		had += c.Planned
+		most += c.Planned / trials * d.Rounds[len(d.Rounds)-1]
+	}
+	if m.Stopped != "" || most == 0 {
+		return fmt.Sprintf("%d of %d rounds were finished: %s of at most %s episodes.", rounds, len(d.Rounds), thousands(int64(m.Episodes)), thousands(int64(most)))
+	}
+	return fmt.Sprintf("Stopped after %d of %d rounds: %s of %s episodes, %s saved.",
+		rounds, len(d.Rounds), thousands(int64(had)), thousands(int64(most)), trimmed(100*(1-float64(had)/float64(most)), 0)+"%")
+}
