@@ -24,6 +24,9 @@ type Decide struct {
 	// Rules is what else After's verdicts follow from, as text: the same rules and
 	// episodes must give the same verdicts. The acceptance thresholds need not be in it.
 	Rules string
+	// Before, if not nil, is called before anything starts, with the manifest as the run
+	// begins. An error of it is one of the configuration.
+	Before func(m ledger.Manifest) error
 	// After judges the candidates by all episodes so far, which come in ledger order and
 	// may be read several times. The manifest is that of a run that ended with this round:
 	// its Decide says which round that is, and who was stopped before. After returns

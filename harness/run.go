@@ -104,6 +104,11 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 		return Result{}, err
 	}
 	r.identify(cassettes)
+	if r.Decide != nil && r.Decide.Before != nil {
+		if err := r.Decide.Before(r.manifest()); err != nil {
+			return Result{}, &ConfigError{err}
+		}
+	}
 	s, err := r.open()
 	if err != nil {
 		return Result{}, err

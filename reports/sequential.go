@@ -106,17 +106,12 @@ func Spent(m ledger.Manifest) string {
 	if d == nil {
 		return ""
 	}
-	had, most, rounds := 0, 0, d.Finished
+	had, most, rounds := 0, m.MostEpisodes(), d.Finished
 	for _, c := range m.Candidates {
-		trials := m.TrialsOf(c.Name)
-		if _, stopped := d.Stop(c.Name); !stopped && m.Stopped != "" { // the round that was not finished
-			trials = d.Rounds[min(d.Finished, len(d.Rounds)-1)]
-		}
 		had += c.Planned
-		most += c.Planned / trials * d.Rounds[len(d.Rounds)-1]
 	}
 	if m.Stopped != "" || most == 0 {
-		return fmt.Sprintf("%d of %d rounds were finished: %s of at most %s episodes.", rounds, len(d.Rounds), thousands(int64(m.Episodes)), thousands(int64(most)))
+		return fmt.Sprintf("Finished %d of %d rounds: %s of at most %s episodes.", rounds, len(d.Rounds), thousands(int64(m.Episodes)), thousands(int64(most)))
 	}
 	return fmt.Sprintf("Stopped after %d of %d rounds: %s of %s episodes, %s saved.",
 		rounds, len(d.Rounds), thousands(int64(had)), thousands(int64(most)), trimmed(100*(1-float64(had)/float64(most)), 0)+"%")

@@ -106,7 +106,7 @@ func TestSpent(t *testing.T) {
 	require.Equal(t, "Stopped after 5 of 5 rounds: 60 of 100 episodes, 40% saved.", Spent(m))
 	m.Decide.Finished, m.Decide.Stops = 1, nil
 	m.Candidates[0].Planned, m.Candidates[1].Planned, m.Episodes, m.Stopped = 20, 20, 23, "interrupted"
-	require.Equal(t, "1 of 5 rounds were finished: 23 of at most 100 episodes.", Spent(m))
+	require.Equal(t, "Finished 1 of 5 rounds: 23 of at most 100 episodes.", Spent(m))
 	m.Decide = nil
 	require.Empty(t, Spent(m))
 }

@@ -189,16 +189,31 @@ func (p *process) compare(cfg config, baselines []string, newRun string, candida
 	if err != nil {
 		return none, err
 	}
-	pairs, err := pairUp(pool[0], t)
+	pairs, err := comparable(pool, t, rules)
 	if err != nil {
 		return none, err
 	}
+	return comparison(pool, t, pairs, rules)
+}
+
+// comparable pairs the candidates of a run with those of its baseline, or says why they
+// cannot be compared.
+func comparable(pool []compared, t compared, rules compare.Rules) ([]compare.Names, error) {
+	pairs, err := pairUp(pool[0], t)
+	if err != nil {
+		return nil, err
+	}
 	if err := checkPool(pool, t, pairs); err != nil {
-		return none, err
+		return nil, err
 	}
 	if err := refuse(pool[0], t, compare.Differences(pool[0].manifest, t.manifest, pairs), rules.Resolved().Changed); err != nil {
-		return none, err
+		return nil, err
 	}
+	return pairs, nil
+}
+
+// comparison reads both sides.
+func comparison(pool []compared, t compared, pairs []compare.Names, rules compare.Rules) (none compare.Comparison, err error) {
 	builder := compare.NewBuilder(manifestsOf(pool), t.manifest, pairs, rules)
 	for i, b := range pool {
 		if err := b.each(func(rows ledger.EpisodeRows) { builder.AddBaseline(i, rows) }); err != nil {

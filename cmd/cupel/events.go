@@ -94,8 +94,17 @@ type endEvent struct {
 	Interrupted  bool            `json:"interrupted"`
 	Stopped      string          `json:"stopped"`
 	Outcomes     ledger.Outcomes `json:"outcomes"`
+	Decided      *decidedEvent   `json:"decided,omitempty"`
 	Resume       *string         `json:"resume"` // null for a complete run
 	ExitCode     int             `json:"exit_code"`
+}
+
+// decidedEvent says what a run with --decide had, of what it could have had.
+type decidedEvent struct {
+	Rounds       int `json:"rounds"`
+	OfRounds     int `json:"of_rounds"`
+	Episodes     int `json:"episodes"`
+	MostEpisodes int `json:"most_episodes"`
 }
 
 func (e *events) emit(event any) {
@@ -155,7 +164,10 @@ func (e *events) end(res harness.Result, report reports.Report, err error) {
 	e.stopped(m.Stopped)
 	event := endEvent{
 		"end", m.RunID, res.Dir, m.Status, m.LedgerDigest, string(report.Verdict), res.Interrupted, clipped(m.Stopped, maxEventText),
-		m.Outcomes, nil, exitCode(err),
+		m.Outcomes, nil, nil, exitCode(err),
+	}
+	if d := m.Decide; d != nil {
+		event.Decided = &decidedEvent{d.Finished, len(d.Rounds), m.Episodes, m.MostEpisodes()}
 	}
 	if m.Status == "partial" {
 		hint := resumeHint(res.Dir)

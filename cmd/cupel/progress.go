@@ -116,6 +116,14 @@ func (g *progress) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// round says what a round decided, above the live line.
+func (g *progress) round(line string) {
+	if g.out == io.Discard {
+		return
+	}
+	_, _ = io.WriteString(g, line+"\n")
+}
+
 // finish leaves one line that sums up, also after an early end.
 func (g *progress) finish() {
 	if g.bar != nil {

@@ -65,7 +65,7 @@ type view struct {
 
 // line is the state in at most so many columns: what matters least is left out.
 func (v view) line(width int) string {
-	parts := []string{fmt.Sprintf("%d/%d", v.Done, v.Total), fmt.Sprintf("%d in flight", v.InFlight), v.pace(), v.cost(), v.eta(), ""}
+	parts := []string{v.round() + fmt.Sprintf("%d/%d", v.Done, v.Total), fmt.Sprintf("%d in flight", v.InFlight), v.pace(), v.cost(), v.eta(), ""}
 	if n := v.Admission.Waiting; n > 0 {
 		parts[1] += fmt.Sprintf(", %d waiting", n)
 	}
@@ -109,8 +109,16 @@ func (v view) sum(took time.Duration) string { return v.head() + " · " + brief(
 
 // head is what all plain lines have in common.
 func (v view) head() string {
-	return fmt.Sprintf("%d/%d episodes · solved %d · %s · without result %d",
+	return v.round() + fmt.Sprintf("%d/%d episodes · solved %d · %s · without result %d",
 		v.Done, v.Total, v.Outcomes.Solved, v.cost(), v.Outcomes.WithoutResult())
+}
+
+// round says which round is under way; "" in a run without.
+func (v view) round() string {
+	if v.Rounds == 0 {
+		return ""
+	}
+	return fmt.Sprintf("round %d/%d · ", v.Round, v.Rounds)
 }
 
 // cost is what was spent, with a cap all that counts towards it. A plus says that

@@ -31,20 +31,25 @@ type savedRun struct {
 	Seed        int64          `json:"seed"`
 	Caps        admission.Caps `json:"caps"`
 	ReplaySpeed float64        `json:"replay_speed,omitempty"`
+	Decide      *decideFlags   `json:"decide,omitempty"`
 }
 
 func (f runFlags) save(cfg config, fork *harness.Fork, caps admission.Caps) []byte {
-	text, _ := json.Marshal(savedRun{ // fails only at a replay speed that is no number, which the harness refuses
+	saved := savedRun{
 		Config: cfg.File, Suite: cfg.Suite, Mode: cfg.Mode, Prices: cfg.Prices, Pack: f.pack, Fork: fork, Human: f.human,
 		Trials: cfg.Trials, Concurrency: cfg.Concurrency, Seed: cfg.Seed, Caps: caps, ReplaySpeed: f.replaySpeed,
-	})
+	}
+	if f.decide.On {
+		saved.Decide = &f.decide
+	}
+	text, _ := json.Marshal(saved) // fails only at a replay speed that is no number, which the harness refuses
 	return text
 }
 
 // fixed are the flags that a resumed run has already decided on.
 var fixed = []string{
 	"config", "suite", "mode", "pack", "trials", "seed", "task", "candidate", "tag", "fork", "human", "stale", "replay-speed",
-	"shard", "failed-in", "changed-since",
+	"shard", "failed-in", "changed-since", "decide", "baseline", "max-trials",
 }
 
 // takeUp reads what the run that is to be resumed was begun with, and returns its
@@ -93,6 +98,9 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedR
 	}
 	cfg.keepCaps(saved.Caps)
 	f.pack, f.human, f.replaySpeed = saved.Pack, saved.Human, saved.ReplaySpeed
+	if saved.Decide != nil {
+		f.decide, f.decide.On = *saved.Decide, true
+	}
 	return cfg, saved, dir, nil
 }
 

@@ -36,6 +36,7 @@ type runFlags struct {
 	resume        string
 	replaySpeed   float64
 	narrow        selectFlags
+	decide        decideFlags
 }
 
 func newRun(p *process) *cobra.Command {
@@ -66,6 +67,10 @@ turn, and goes on from there: in record or live mode with whatever --candidate i
 asked next, as often as --trials says. What is recorded replays on its own, as
 CANDIDATE.fork-… ; an episode of a run is RUN/EPISODE-ID@TURN.
 
+With --decide trials run in rounds over all tasks, up to --max-trials of each. After
+each round a candidate is stopped if it passes or fails, by the acceptance criteria
+and, with --baseline, by the comparison: see docs/sequential.md.
+
 An interrupted run goes on with --resume RUN: episodes with a result are kept,
 the others, and those an infrastructure error befell, are run.
 
@@ -87,6 +92,7 @@ says whether the run could be carried out; the verdict as an exit code is
   cupel run --failed-in latest
   cupel run --shard 1/4 --max-cost 5 --mode live
   cupel run --mode live --trials 3 --dry-run
+  cupel run --mode record --decide --baseline latest --max-trials 5
   cupel run --mode live --fork G09/weak/1@1 --candidate strong --trials 5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
@@ -107,6 +113,7 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.StringSliceVar(&f.selection.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
 	fl.StringSliceVar(&f.selection.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
 	f.narrow.add(fl)
+	f.decide.add(fl)
 	fl.StringVar(&f.fork, "fork", "", "go on from this recorded episode and turn: TASK/CANDIDATE[/TRIAL]@TURN")
 	fl.StringVar(&f.resume, "resume", "", "go on with this interrupted run: run what it has no result of, with the settings it was begun with")
 	fl.BoolVar(&f.human, "human", false, "ask on this terminal instead of the tasks' replies and approvals (record and live mode)")
@@ -130,7 +137,11 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
 	prog := newProgress(p, f)
 	ctx, drain, stop := interrupts(c.Context(), prog)
 	defer stop()
-	o, cleanup, err := f.options(ctx, c, p)
+	o, cleanup, err := f.options(ctx, c, p, func(m ledger.Manifest, stops []ledger.ManifestStop) {
+		round := newRoundEvent(m, stops)
+		ev.emit(round)
+		prog.round(round.line())
+	})
 	if err != nil {
 		return idle(p, f, ev, err)
 	}
@@ -175,8 +186,14 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
 }
 
 // options turns the command line into what the harness takes.
-func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process) (o harness.Options, cleanup func(), err error) {
+// said is called after each round of a run with --decide.
+func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, said func(ledger.Manifest, []ledger.ManifestStop)) (o harness.Options, cleanup func(), err error) {
 	cleanup = func() {}
+	if f.resume == "" { // which allows none of these flags
+		if err := f.decide.check(c.Flags()); err != nil {
+			return o, cleanup, err
+		}
+	}
 	var cfg config
 	var saved savedRun
 	dir := ""
@@ -192,7 +209,7 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process) (o
 		return o, cleanup, err
 	}
 	o.Fork, o.Stale, o.ReplaySpeed = saved.Fork, f.stale, f.replaySpeed
-	if err = errors.Join(cfg.cappedReplay(), f.narrow.narrow(cfg.Runs, &o)); err != nil {
+	if err = errors.Join(cfg.cappedReplay(), f.narrow.narrow(cfg.Runs, &o), f.addDecide(p, cfg, &o, said)); err != nil {
 		return o, cleanup, err
 	}
 	if dir != "" {

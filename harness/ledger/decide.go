@@ -71,6 +71,21 @@ func (m *Manifest) TrialsOf(candidate string) int {
 	return m.Decide.Rounds[m.Decide.Look(candidate)-1]
 }
 
+// MostEpisodes are those that a run in rounds would have had if no candidate had been
+// stopped before the last.
+func (m *Manifest) MostEpisodes() (n int) {
+	d := m.Decide
+	last := len(d.Rounds) - 1
+	for _, c := range m.Candidates {
+		trials := m.TrialsOf(c.Name)
+		if _, stopped := d.Stop(c.Name); !stopped && m.Stopped != "" { // the round that was not finished
+			trials = d.Rounds[min(d.Finished, last)]
+		}
+		n += c.Planned / trials * d.Rounds[last]
+	}
+	return n
+}
+
 // maxRounds bounds the rounds of a manifest.
 const maxRounds = 100
 
