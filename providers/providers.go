@@ -88,6 +88,9 @@ type Call struct {
 	// Format asks for structured output; nil asks for plain text. A wire that
 	// lacks the mode refuses the call with kind invalid_request.
 	Format *Format
+	// LogProbs asks for the mean log probability of the output's tokens, of the wires
+	// that have it; the others leave it out.
+	LogProbs bool
 	// Stream asks for the reply as it is made. The Reply is the same as without;
 	// it has times besides.
 	Stream bool
@@ -154,6 +157,12 @@ type Reply struct {
 	FinishRaw string
 	// Model is the model that served, as the provider names it.
 	Model string
+	// Fingerprint is what the provider calls the configuration that served; empty if it
+	// tells none.
+	Fingerprint string
+	// LogProb is the mean natural log probability of the output's tokens; nil unless it
+	// was asked for and came.
+	LogProb *float64
 	// RequestID is the provider's id of the exchange.
 	RequestID string
 	Usage     Usage

@@ -15,7 +15,7 @@ func (r *request) isPlain() bool {
 	}
 	return len(r.Messages) > 0 && len(r.Stop)+len(r.Tools) == 0 && !r.Stream && r.StreamOptions == nil &&
 		r.ResponseFormat == nil && r.ToolChoice == nil && r.ParallelToolCalls == nil &&
-		r.Seed == nil && r.RandomSeed == nil && wire.IsPlainFloat(r.Temperature)
+		!r.LogProbs && r.Seed == nil && r.RandomSeed == nil && wire.IsPlainFloat(r.Temperature)
 }
 
 // AppendJSON implements wire.Appender.

@@ -62,6 +62,7 @@ const (
 	Temperature Feature = "temperature"
 	SeedNumber  Feature = "seed"
 	Stop        Feature = "stop"
+	LogProbs    Feature = "logprobs"
 	Tools       Feature = "tools"
 	ToolChoice  Feature = "tool choice"        // any but auto
 	NamedChoice Feature = "choice of one tool" // the tool alone is then on offer
@@ -84,9 +85,9 @@ func (d Dialect) modelLacks(model string) []Feature {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	if reasons(model) {
 		if name[0] == 'o' { // parallel_tool_calls came with gpt-5
-			return []Feature{Temperature, Stop, Serial}
+			return []Feature{Temperature, Stop, LogProbs, Serial}
 		}
-		return []Feature{Temperature, Stop}
+		return []Feature{Temperature, Stop, LogProbs}
 	}
 	for _, f := range d.Reasoning {
 		if strings.HasPrefix(name, f.Prefix) && (f.Except == "" || !strings.Contains(name, f.Except)) {
@@ -97,8 +98,8 @@ func (d Dialect) modelLacks(model string) []Feature {
 }
 
 // reasons says whether a model is of OpenAI's reasoning families, o1, o3, o4
-// and gpt-5, chat variants excepted: those refuse max_tokens, temperature and
-// stop. A vendor in front, as in openai/o3, is overlooked. Every other model,
+// and gpt-5, chat variants excepted: those refuse max_tokens, temperature, stop
+// and logprobs. A vendor in front, as in openai/o3, is overlooked. Every other model,
 // known or not, gets the classic fields, which compatible servers understand.
 func reasons(model string) bool {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])

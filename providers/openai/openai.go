@@ -68,7 +68,11 @@ func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 		return providers.Reply{}, err
 	}
 	body, warnings := newRequest(m.dialect, call)
-	return m.client.Do(ctx, call, wire.Request{Path: "/chat/completions", Body: body}, newDecoder(m.dialect, call.Stream), warnings)
+	decoder := newDecoder(m.dialect, call.Stream)
+	if call.LogProbs {
+		decoder.probs = &logProbs{}
+	}
+	return m.client.Do(ctx, call, wire.Request{Path: "/chat/completions", Body: body}, decoder, warnings)
 }
 
 func (d Dialect) authorize(h http.Header, key string) {

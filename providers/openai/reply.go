@@ -21,6 +21,7 @@ type response struct {
 	Choices     []choice        `json:"choices"`
 	Usage       json.RawMessage `json:"usage"`
 	ServiceTier json.RawMessage `json:"service_tier"`
+	Fingerprint json.RawMessage `json:"system_fingerprint"`
 	Error       json.RawMessage `json:"error"`
 	Groq        *struct {
 		Usage json.RawMessage `json:"usage"`
@@ -34,6 +35,7 @@ type choice struct {
 	Delta        *answer         `json:"delta"`
 	Text         json.RawMessage `json:"text"` // of legacy completions
 	Error        json.RawMessage `json:"error"`
+	LogProbs     json.RawMessage `json:"logprobs"`
 }
 
 type answer struct {
@@ -53,7 +55,8 @@ type decoder struct {
 	asked   bool // for a stream
 	calls   openCalls
 	kept    keeper
-	seen    bool // a choice has come
+	seen    bool      // a choice has come
+	probs   *logProbs // nil unless they are asked for
 }
 
 func newDecoder(d Dialect, asked bool) *decoder { return &decoder{dialect: d, asked: asked} }
@@ -94,6 +97,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	if err := d.say(b, said, d.wholeCalls); err != nil {
 		return err
 	}
+	d.probs.add(b, first.LogProbs)
 	b.Reply.Finish = providers.FinishOther
 	finish(b, first.FinishReason)
 	d.keep(b)
@@ -115,6 +119,9 @@ func (r response) first() *choice {
 func (d *decoder) about(b *wire.Builder, r response) {
 	b.Reply.Model = cmp.Or(b.Reply.Model, r.Model)
 	b.Reply.RequestID = cmp.Or(b.Reply.RequestID, r.RequestID, r.ID)
+	if print := texts(r.Fingerprint); print != nil {
+		b.Reply.Fingerprint = print[0]
+	}
 	raw := r.Usage
 	if !wire.Given(raw) && r.Groq != nil {
 		raw = r.Groq.Usage

@@ -17,6 +17,7 @@ type request struct {
 	Seed                *int64          `json:"seed,omitempty"`
 	RandomSeed          *int64          `json:"random_seed,omitempty"`
 	Stop                []string        `json:"stop,omitempty"`
+	LogProbs            bool            `json:"logprobs,omitempty"`
 	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
 	Tools               []tool          `json:"tools,omitempty"`
 	ToolChoice          any             `json:"tool_choice,omitempty"` // a word, or the tool
@@ -62,6 +63,7 @@ func newRequest(d Dialect, call providers.Call) (request, []string) {
 	if len(call.Stop) > 0 && r.takes(Stop) {
 		r.Stop = call.Stop
 	}
+	r.LogProbs = call.LogProbs && r.takes(LogProbs)
 	if call.Stream {
 		r.Stream = true
 		if !d.lacks(StreamUsage) {

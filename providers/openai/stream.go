@@ -69,6 +69,7 @@ func (d *decoder) chunk(b *wire.Builder, c *choice) error {
 			return err
 		}
 	}
+	d.probs.add(b, c.LogProbs)
 	if c.FinishReason != "" {
 		finish(b, c.FinishReason)
 		if !b.Complete { // not with every chunk of a server that repeats it
