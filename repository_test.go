@@ -31,9 +31,11 @@ var arrows = map[string][]string{
 	"agent/tool":     {"agent/invisible"},
 	"goldens":        {"agent/contract", "agent/guard", "agent/tool"},
 	"goldens/counts": {},
-	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/tool", "goldens", "harness/admission", "harness/ledger", "providers", "providers/scripted", "recorder"},
+	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/ledger", "providers", "providers/scripted", "recorder"},
 	// The second built-in suite: a folder of YAML, like the first.
 	"goldens/research": {},
+	// Its findings are in manifests.
+	"harness/canary": {"harness/ledger"},
 	// It reads kinds of errors and what a provider advises.
 	"harness/admission": {"providers"},
 	"providers/all": {

@@ -1,0 +1,98 @@
+package canary
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestHistoryIsAppendedAndReadBack(t *testing.T) {
+	runs := filepath.Join(t.TempDir(), "runs")
+	history, unreadable, err := Load(runs)
+	require.NoError(t, err)
+	require.Empty(t, history)
+	require.Zero(t, unreadable)
+
+	all := series(3)
+	all[1].Change = &Change{On: all[1].At, Since: all[0].At, Certain: true, Evidence: []string{"served model a → b"}}
+	for _, o := range all {
+		require.NoError(t, Append(runs, o))
+	}
+	history, unreadable, err = Load(runs)
+	require.NoError(t, err)
+	require.Equal(t, all, history)
+	require.Zero(t, unreadable)
+}
+
+// A line that a killed process left stays by itself: what comes after is read.
+func TestATornLineIsLeftOut(t *testing.T) {
+	runs := t.TempDir()
+	all := series(2)
+	require.NoError(t, Append(runs, all[0]))
+	f, err := os.OpenFile(filepath.Join(runs, File), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(`{"provider":"openai","model":"gp`)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+
+	history, unreadable, err := Load(runs)
+	require.NoError(t, err)
+	require.Equal(t, all[:1], history)
+	require.Equal(t, 1, unreadable)
+
+	require.NoError(t, Append(runs, all[1]))
+	history, unreadable, err = Load(runs)
+	require.NoError(t, err)
+	require.Equal(t, all, history)
+	require.Equal(t, 1, unreadable)
+}
+
+func TestLinesThatCannotBeUsed(t *testing.T) {
+	good, err := json.Marshal(nightOf(0, "m", "a"))
+	require.NoError(t, err)
+	for name, line := range map[string]string{
+		"not JSON": "canary", "a list": "[]", "without a model": `{"provider":"p","set":"s","at":"2026-11-01T00:00:00Z"}`,
+		"without a time":        `{"provider":"p","model":"m","set":"s"}`,
+		"few answers":           `{"provider":"p","model":"m","set":"s","at":"2026-11-01T00:00:00Z","answers":[{"digest":"a"}]}`,
+		"a change later":        strings.Replace(string(good), `"set"`, `"change":{"on":"2027-01-01T00:00:00Z"},"set"`, 1),
+		"a negative length":     strings.Replace(string(good), `"tokens":10`, `"tokens":-10`, 1),
+		"a probability above 1": strings.Replace(string(good), `"logprob":null`, `"logprob":1`, 1),
+		"too long":              strings.Repeat("x", maxLine+1),
+	} {
+		history, unreadable, err := Read(strings.NewReader(line + "\n" + string(good)))
+		require.NoError(t, err)
+		require.Len(t, history, 1, name)
+		require.Equal(t, 1, unreadable, name)
+	}
+}
+
+// Whatever the history holds, reading it ends, and what was read can be judged and
+// written again.
+func FuzzHistory(f *testing.F) {
+	for _, o := range series(2) {
+		line, err := json.Marshal(o)
+		require.NoError(f, err)
+		f.Add(append(line, '\n'))
+		f.Add(line[:len(line)/2])
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		history, unreadable, err := Read(bytes.NewReader(text))
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(history)+unreadable, bytes.Count(text, []byte{'\n'})+1)
+		for i, o := range history {
+			line, err := json.Marshal(o)
+			require.NoError(t, err)
+			again, _, err := Read(bytes.NewReader(line))
+			require.NoError(t, err)
+			require.Len(t, again, 1)
+			if i < 20 {
+				Judge(history[:min(len(history), 40)], o)
+			}
+		}
+	})
+}

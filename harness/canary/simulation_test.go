@@ -1,0 +1,189 @@
+package canary
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// simulated is a model whose nights are drawn. None of it is known to the test.
+type simulated struct {
+	rng *rand.Rand
+	// noise is the chance that an answer is another than usual, length the standard
+	// deviation of the logarithm of the length of prose.
+	noise, length float64
+	// odd is the chance that a night is one of another machine, on which half of the
+	// answers are others and prose is a tenth longer; sticky the chance that the next
+	// night is of the same kind of machine.
+	odd, sticky float64
+	answers     []int
+	longer      float64
+	onOdd       bool
+}
+
+func newSimulated(seed uint64, noise float64) *simulated {
+	return &simulated{
+		rng: rand.New(rand.NewPCG(seed, 77)), noise: noise, length: noise / 2, answers: make([]int, len(Prompts())), longer: 1,
+	}
+}
+
+// change gives a share of the prompts another usual answer, and all prose another length.
+func (s *simulated) change(share, longer float64) {
+	n := int(math.Round(share * float64(len(s.answers))))
+	for _, q := range s.rng.Perm(len(s.answers))[:n] {
+		s.answers[q] += 100
+	}
+	s.longer *= 1 + longer
+}
+
+func (s *simulated) night(n int) Observation {
+	if s.rng.Float64() >= s.sticky {
+		s.onOdd = s.rng.Float64() < s.odd
+	}
+	o := Observation{Model: Model{Provider: "p", Model: "m"}, Set: "s", At: start.AddDate(0, 0, n)}
+	for q, answer := range s.answers {
+		length := float64(1 + q)
+		if q >= 6 {
+			length = 40 * float64(q-4) * s.longer * math.Exp(s.length*s.rng.NormFloat64())
+		}
+		if s.onOdd && q%2 == 0 {
+			answer += 50
+			length *= 1.1
+		}
+		if s.rng.Float64() < s.noise {
+			answer += 1 + s.rng.IntN(3)
+		}
+		tokens := int64(math.Round(length))
+		o.Answers = append(o.Answers, Answer{Digest: fmt.Sprint(answer), Tokens: &tokens})
+	}
+	return o
+}
+
+// size is how many models are simulated of each setting.
+func size(small, large int) int {
+	if os.Getenv("CUPEL_EVIDENCE") != "" {
+		return large
+	}
+	return small
+}
+
+// Every night is looked at, and a false alarm begins a new past: so false alarms are
+// counted as a user would see them, over 200 nights from the first on.
+func TestSimulationFalseAlarms(t *testing.T) {
+	const nights = 200
+	for i, c := range []struct {
+		name               string
+		noise, odd, sticky float64
+		promised           bool
+	}{
+		{"answers never differ", 0, 0, 0, true},
+		{"5% of answers differ", 0.05, 0, 0, true},
+		{"20% of answers differ", 0.2, 0, 0, true},
+		{"5%, and 1 night in 5 on another machine", 0.05, 0.2, 0, true},
+		{"5%, and machines that stay for 2 nights on average", 0.05, 0.2, 0.5, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			models := size(3, 200)
+			alarms := 0
+			for m := range models {
+				s := newSimulated(uint64(1000*i+m), c.noise)
+				s.odd, s.sticky = c.odd, c.sticky
+				var history []Observation
+				for n := range nights {
+					o, f := Judge(history, s.night(n))
+					if history = append(history, o); f.Status == ledger.CanaryChanged {
+						alarms++
+					}
+				}
+			}
+			rate, se := float64(alarms)/float64(models), math.Sqrt(float64(alarms))/float64(models)
+			t.Logf("| %s | %.2f ± %.2f |", c.name, rate, 1.96*se)
+			if c.promised {
+				require.LessOrEqual(t, rate, 1+3*math.Sqrt(1/float64(models)), "false alarms in %d nights", nights)
+			}
+		})
+	}
+}
+
+// A change is found in most models within days: the table of docs/canary.md.
+func TestSimulationDetection(t *testing.T) {
+	const before, most = 30, 14
+	for i, c := range []struct {
+		noise, share, longer float64
+		least                float64 // share found within most nights
+	}{
+		{0, 0.1, 0, 1}, {0, 0.3, 0, 1}, {0, 0.6, 0, 1}, {0, 0, 0.1, 1}, {0, 0, 0.3, 1},
+		{0.05, 0.1, 0, 0.95}, {0.05, 0.3, 0, 1}, {0.05, 0.6, 0, 1}, {0.05, 0, 0.1, 1}, {0.05, 0, 0.3, 1},
+		{0.2, 0.1, 0, 0.7}, {0.2, 0.3, 0, 0.95}, {0.2, 0.6, 0, 1}, {0.2, 0, 0.1, 0.7}, {0.2, 0, 0.3, 0.95},
+	} {
+		name := fmt.Sprintf("%.0f%% | %.0f%% of answers, prose %.0f%% longer", 100*c.noise, 100*c.share, 100*c.longer)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			models := size(20, 500)
+			found, delay, third, near := 0, 0, 0, 0
+			for m := range models {
+				s := newSimulated(uint64(100_000+1000*i+m), c.noise)
+				var history []Observation
+				for n := range before {
+					history = append(history, s.night(n))
+				}
+				s.change(c.share, c.longer)
+				for n := 1; n <= most; n++ {
+					o, f := Judge(history, s.night(before+n-1))
+					if history = append(history, o); f.Status != ledger.CanaryChanged {
+						continue
+					}
+					found++
+					delay += n
+					if n <= 3 {
+						third++
+					}
+					if off := o.Change.On.Sub(start.AddDate(0, 0, before)).Abs(); off <= 24*time.Hour {
+						near++
+					}
+					break
+				}
+			}
+			of := func(n int) float64 { return 100 * float64(n) / float64(models) }
+			t.Logf("| %s | %.0f%% | %.0f%% | %.1f | %.0f%% |", name, of(third), of(found), float64(delay)/float64(max(1, found)), 100*float64(near)/float64(max(1, found)))
+			require.GreaterOrEqual(t, float64(found), math.Floor(c.least*float64(models))-2*math.Sqrt(float64(models)*c.least*(1-c.least)))
+		})
+	}
+}
+
+// The p of an unchanged model is below any level no more often than it says, also for
+// answers that come in pairs of nights' worth of one machine.
+func TestSimulationLevel(t *testing.T) {
+	for i, odd := range []float64{0, 0.3} {
+		models := size(150, 5000)
+		below := map[float64]int{}
+		for m := range models {
+			s := newSimulated(uint64(10_000*i+m), 0.1)
+			s.odd = odd
+			var nights []Observation
+			for n := range 16 {
+				nights = append(nights, s.night(n))
+			}
+			p := findSplit(nights).p
+			for _, level := range []float64{0.005, 0.05, 0.2} {
+				if p <= level {
+					below[level]++
+				}
+			}
+		}
+		for _, level := range []float64{0.005, 0.05, 0.2} {
+			share, se := float64(below[level])/float64(models), math.Sqrt(level*(1-level)/float64(models))
+			t.Logf("odd nights %.1f: p at most %.3f in %.4f", odd, level, share)
+			require.LessOrEqual(t, share, level+3*se)
+		}
+		require.Positive(t, below[0.2], "the test says something")
+	}
+}
