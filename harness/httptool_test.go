@@ -99,7 +99,7 @@ func TestHTTPToolRequest(t *testing.T) {
 	require.Equal(t, `{"id":"a/b &ü"}`, body)
 	row := res.Rows.ToolCalls[0]
 	require.Equal(t, http.Header{
-		"Accept": {"application/json"}, "Accept-Encoding": {"gzip"}, "Authorization": {"Bearer " + canary}, "Content-Length": {fmt.Sprint(len(body))},
+		"Accept": {"application/json"}, "Accept-Encoding": {"gzip"}, "Authorization": {"Bearer " + plantedKey}, "Content-Length": {fmt.Sprint(len(body))},
 		"Content-Type": {"application/json"}, "User-Agent": {"cupel"}, "X-Tenant": {"blue"},
 		"X-Run-Id": {res.Manifest.RunID}, "X-Step-Id": {row.ActionID}, "X-Parent-Step": {row.ParentActionID},
 		"X-Idempotency-Key": {idempotency(row.IdempotencyKey)},
@@ -140,10 +140,10 @@ func TestHTTPToolNeedsItsEnvironment(t *testing.T) {
 	require.ErrorAs(t, err, &config)
 	require.EqualError(t, err, "task T: tool get_job_status needs a value for its header X-Api-Key: set OTHER_KEY")
 
-	o.LookupEnv = func(string) (string, bool) { return canary + "\r\nX: y", true }
+	o.LookupEnv = func(string) (string, bool) { return plantedKey + "\r\nX: y", true }
 	_, err = Run(context.Background(), o)
 	require.ErrorContains(t, err, "line break")
-	require.NotContains(t, err.Error(), canary)
+	require.NotContains(t, err.Error(), plantedKey)
 }
 
 // Credentials never reach an artefact, whatever the endpoint does with them.
@@ -171,7 +171,7 @@ func TestHTTPToolKeepsSecrets(t *testing.T) {
 			t.Run(name+" "+string(mode), func(t *testing.T) {
 				address := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
 					key := r.Header.Get("X-Api-Key")
-					require.Equal(t, canary, key)
+					require.Equal(t, plantedKey, key)
 					f(w, key)
 				})
 				o := ownOptions(t, toolSuite(t, "    http: {url: '"+address+"/', headers: {X-Api-Key: {env: JOB_KEY}}}", ""))
@@ -182,15 +182,15 @@ func TestHTTPToolKeepsSecrets(t *testing.T) {
 				rows := r.runEpisode(context.Background(), r.plan.at(0), func(x Trace) { traces = append(traces, x) })
 				var transcript bytes.Buffer
 				require.NoError(t, WriteTranscript(&transcript, traces))
-				require.NotContains(t, transcript.String(), canary)
-				require.NotContains(t, fmt.Sprint(rows), canary)
+				require.NotContains(t, transcript.String(), plantedKey)
+				require.NotContains(t, fmt.Sprint(rows), plantedKey)
 				_, err = Run(context.Background(), o)
 				require.NoError(t, err)
 				for path, text := range files(t, o.Runs) {
-					require.NotContains(t, text, canary, path)
+					require.NotContains(t, text, plantedKey, path)
 				}
 				for path, text := range files(t, o.CassetteDir) {
-					require.NotContains(t, text, canary, path)
+					require.NotContains(t, text, plantedKey, path)
 				}
 			})
 		}

@@ -131,11 +131,11 @@ func TestAnswersKeepNoSecret(t *testing.T) {
 	s := toolSuite(t, "    write: true\n    http: {url: 'http://127.0.0.1:1/', headers: {X-Api-Key: {env: JOB_KEY}}}", "    replies: [unused]\n")
 	s.Tasks[0].Script[0].Text = strings.Replace(s.Tasks[0].Script[1].Text, `"type":"respond"`, `"type":"clarify"`, 1)
 	o := ownOptions(t, s)
-	o.Human, o.Runs = (&human{answers: []Answer{{Text: "try " + canary}}}).answer, t.TempDir()
+	o.Human, o.Runs = (&human{answers: []Answer{{Text: "try " + plantedKey}}}).answer, t.TempDir()
 	res, _ := runOne(t, o)
 	require.NotEmpty(t, res.Answers)
 	for path, text := range files(t, o.Runs) {
-		require.NotContains(t, text, canary, path)
+		require.NotContains(t, text, plantedKey, path)
 	}
 }
 

@@ -49,6 +49,10 @@ type Options struct {
 	// Limits are those of single providers, by name.
 	Limits map[string]admission.Limits
 
+	// Canary asks the models of a recording or live run the prompts of the model drift
+	// canary first, once a day: see Canary. Without Runs it is not asked.
+	Canary bool
+
 	// Resume is the id of a run below Runs that was interrupted: only its
 	// unfinished episodes, and those without a result, are run. The other options
 	// must be those it was begun with; Select is taken from the run.

@@ -124,6 +124,9 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 		}
 		err = errors.Join(err, closed)
 	}()
+	if err := r.canary(ctx, s); err != nil {
+		return Result{}, fmt.Errorf("run %s: %w", r.id, err)
+	}
 	stop, err := r.runAll(ctx, s)
 	res = Result{Dir: s.dir, Answers: r.answers.inOrder(r.plan), Interrupted: stop.interrupted, Withheld: r.secrets.Withheld()}
 	var missing *MissingCassettes

@@ -24,7 +24,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-const canary = "canary-7f3a9c0d5e"
+const plantedKey = "plantedKey-7f3a9c0d5e"
 
 // toolSuite is a suite of one scripted task with one tool; use is what the tool
 // has besides name, description and schema, more what the task has.
@@ -58,7 +58,7 @@ func ownOptions(t *testing.T, s *goldens.Suite) Options {
 		Suite: s, Select: Selection{Candidates: []string{ScriptedCandidate}}, Seed: 1, Mode: recorder.Live,
 		Policy: providers.DefaultPolicy(), Prices: prices,
 		Now:       func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
-		LookupEnv: func(name string) (string, bool) { return canary, name == "JOB_KEY" },
+		LookupEnv: func(name string) (string, bool) { return plantedKey, name == "JOB_KEY" },
 	}
 }
 

@@ -28,11 +28,7 @@ func wireOptions(c goldens.Candidate, key string, client *http.Client) providers
 // wire makes the model of a planned episode over a transport. Its requests pass a
 // lane, if there is one.
 func (e *episode) wire(p planned, t http.RoundTripper, retry providers.RetryPolicy, lane *admission.Lane) (providers.Model, error) {
-	model, err := p.factory(wireOptions(p.candidate, p.key, &http.Client{
-		Transport: t,
-		// A redirect would carry the key to another host.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}))
+	model, err := p.factory(wireOptions(p.candidate, p.key, modelClient(t)))
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +39,20 @@ func (e *episode) wire(p planned, t http.RoundTripper, retry providers.RetryPoli
 	return providers.Retry(model, retry), nil
 }
 
-// retryPolicy is the run's, with the episode's own source of jitter. A replay
-// makes the same attempts without the waits.
-func (e *episode) retryPolicy(r *runner) providers.RetryPolicy {
+// modelClient sends the requests of models. It follows no redirect, which would carry
+// the key to another host.
+func modelClient(t http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport:     t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// retryPolicy is the run's, with a source of jitter. A replay makes the same attempts
+// without the waits.
+func (r *runner) retryPolicy(seed uint64) providers.RetryPolicy {
 	p := r.Retry
-	p.Seed = uint64(e.seed.Int64())
+	p.Seed = seed
 	if r.Mode == recorder.Replay {
 		return withoutWaits(p)
 	}

@@ -1,0 +1,217 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cupel-eval/cupel/harness/canary"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// CanaryFinding is what the model drift canary found of one model.
+type CanaryFinding struct {
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	// Candidates ask the model.
+	Candidates []string `json:"candidates"`
+	Simulated  bool     `json:"simulated"`
+	ledger.Canary
+}
+
+// Canary asks the models of the selected candidates the prompts of the model drift
+// canary, keeps the observations in the history below o.Runs, and returns what they
+// show, in the order of the candidates. A failed call is a finding with a Problem, not
+// an error. The calls are those of a live run: they count towards o.Caps.
+func Canary(ctx context.Context, o Options) ([]CanaryFinding, error) {
+	o.Mode, o.Trials, o.Resume, o.Stale, o.Fork, o.Watch = recorder.Live, 1, "", false, nil, nil
+	if o.Runs == "" {
+		return nil, &ConfigError{errors.New("canary: no runs folder to keep the history in; set runs")}
+	}
+	r, err := newRunner(o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.closeCassettes()
+	r.control = r.newControl(&store{})
+	found := r.askCanary(ctx, false)
+	return found, context.Cause(ctx)
+}
+
+// canary asks the canary at the start of a recording or live run, and writes what it
+// found into the manifest. A model that was asked on the same day is not asked again.
+func (r *runner) canary(ctx context.Context, s *store) error {
+	if !r.Canary || r.Mode == recorder.Replay || s.dir == "" || r.resumed != nil {
+		return nil
+	}
+	for _, f := range r.askCanary(ctx, true) {
+		for i, c := range s.manifest.Candidates {
+			if slices.Contains(f.Candidates, c.Name) {
+				s.manifest.Candidates[i].Canary = f.Canary
+			}
+		}
+	}
+	return ledger.WriteManifest(s.dir, s.manifest)
+}
+
+// canarySubject is a model with the settings that can change its answers.
+type canarySubject struct {
+	canary.Model
+	set        string
+	candidate  resolvedCandidate // the first that asks it
+	candidates []string
+}
+
+func (r *runner) canarySubjects() []*canarySubject {
+	var subjects []*canarySubject
+	for _, c := range r.plan.candidates {
+		if c.planned == 0 || c.Provider == ScriptedCandidate {
+			continue
+		}
+		settings, _ := json.Marshal([]any{c.Region, c.Headers, c.Query, c.Body}) // validated with the candidate
+		one := canarySubject{canary.Model{Provider: c.Provider, BaseURL: c.BaseURL, Model: c.Model}, canary.Set(string(settings)), c, nil}
+		i := slices.IndexFunc(subjects, func(s *canarySubject) bool { return s.Model == one.Model && s.set == one.set })
+		if i < 0 {
+			i = len(subjects)
+			subjects = append(subjects, &one)
+		}
+		subjects[i].candidates = append(subjects[i].candidates, c.Name)
+	}
+	return subjects
+}
+
+// askCanary asks all models in parallel, as far as their lanes let it, and adds what
+// was observed to the history. daily takes an observation of the same day instead.
+func (r *runner) askCanary(ctx context.Context, daily bool) []CanaryFinding {
+	subjects := r.canarySubjects()
+	history, _, err := canary.Load(r.Runs)
+	at := r.today
+	if !daily {
+		at = r.Now().UTC()
+	}
+	seen := make([]canary.Observation, len(subjects))
+	again := make([]bool, len(subjects))
+	var wg sync.WaitGroup
+	for i, s := range subjects {
+		seen[i] = canary.Observation{Model: s.Model, At: at, Set: s.set}
+		if err != nil {
+			continue
+		}
+		if daily {
+			if o, ok := canary.Today(history, seen[i]); ok {
+				seen[i], again[i] = o, true
+				continue
+			}
+		}
+		wg.Go(func() { r.observeModel(ctx, s, &seen[i]) })
+	}
+	wg.Wait()
+	var found []CanaryFinding
+	for i, s := range subjects {
+		if err != nil {
+			seen[i].Problem = err.Error()
+		}
+		o, f := canary.Judge(history, seen[i])
+		if !again[i] && err == nil && ctx.Err() == nil {
+			if failed := canary.Append(r.Runs, o); failed != nil {
+				f.Problem, f.Status = failed.Error(), ledger.CanaryUnknown
+			}
+		}
+		if again[i] {
+			var nothing int64
+			f.CostNanoUSD = &nothing
+		}
+		found = append(found, CanaryFinding{s.Provider, s.Model.Model, s.candidates, simulated(s.Provider), f})
+	}
+	return found
+}
+
+// canaryTimeout bounds a call, without waits for admission and between attempts.
+const canaryTimeout = 2 * time.Minute
+
+// observeModel asks a model all prompts.
+func (r *runner) observeModel(ctx context.Context, s *canarySubject, o *canary.Observation) {
+	model, err := r.canaryModel(s.candidate)
+	prompts := canary.Prompts()
+	replies, errs := make([]providers.Reply, len(prompts)), make([]error, len(prompts))
+	var wg sync.WaitGroup
+	for i, p := range prompts {
+		if err != nil {
+			errs[i] = err
+			continue
+		}
+		wg.Go(func() { replies[i], errs[i] = s.ask(ctx, model, p) })
+	}
+	wg.Wait()
+	var served, fingerprints []string
+	cost := new(int64)
+	for i, p := range prompts {
+		reply := replies[i]
+		if c, ok := r.Prices.Cost(s.Provider, s.Model.Model, reply.Usage, r.today.Truncate(24*time.Hour)); ok && cost != nil {
+			*cost += c
+		} else {
+			cost = nil
+		}
+		if errs[i] != nil {
+			o.Problem = cmp.Or(o.Problem, r.secrets.Redact("canary", fmt.Sprintf("prompt %s: %.300s", p.ID, errs[i].Error())))
+			continue
+		}
+		served = append(served, r.secrets.Redact("canary", reply.Model))
+		fingerprints = append(fingerprints, r.secrets.Redact("canary", reply.Fingerprint))
+		var tokens *int64
+		if n := reply.Usage.Output + reply.Usage.Reasoning; reply.Usage.Reported {
+			tokens = &n
+		}
+		o.Answers = append(o.Answers, canary.NewAnswer(r.secrets.Redact("canary", reply.Text), tokens, reply.LogProb))
+	}
+	if o.Problem != "" {
+		o.Answers = nil
+	}
+	o.Served, o.Fingerprints, o.CostNanoUSD = canary.Names(served), canary.Names(fingerprints), cost
+}
+
+// canaryModel makes a candidate's model as its episodes have it, but for the recorder.
+func (r *runner) canaryModel(c resolvedCandidate) (providers.Model, error) {
+	lane := r.lane(planned{candidate: c.Candidate, key: c.key})
+	var base http.RoundTripper
+	if r.Transport != nil {
+		base = r.Transport(c.Provider)
+	}
+	model, err := c.factory(wireOptions(c.Candidate, c.key, modelClient(observed{r.secrets.Watch(base), lane})))
+	if err != nil {
+		return nil, err
+	}
+	return providers.Retry(admitted{model, lane, c.Candidate, r.Prices, r.today.Truncate(24 * time.Hour)}, r.retryPolicy(uint64(r.Seed))), nil
+}
+
+// ask asks one prompt at temperature 0 with log probabilities. What the provider
+// refuses is left out: first these, then the temperature.
+func (s *canarySubject) ask(ctx context.Context, model providers.Model, p canary.Prompt) (reply providers.Reply, err error) {
+	zero := 0.0
+	call := providers.Call{
+		Model: s.Model.Model, Messages: []providers.Message{{Role: providers.RoleUser, Text: p.Text}},
+		MaxTokens: canary.MaxTokens, Temperature: &zero, LogProbs: true, Stream: s.candidate.Stream, RequestID: "canary-" + s.set + "-" + p.ID,
+	}
+	for {
+		ctx, cancel := withBudget(ctx, canaryTimeout)
+		reply, err = model.Call(ctx, call)
+		cancel()
+		var failed *providers.Error
+		switch refused := errors.As(err, &failed) && failed.Kind == providers.InvalidRequest && failed.Status != 0; {
+		case refused && call.LogProbs:
+			call.LogProbs = false
+		case refused && call.Temperature != nil:
+			call.Temperature = nil
+		default:
+			return reply, err
+		}
+	}
+}
