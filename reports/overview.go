@@ -128,6 +128,11 @@ func (r *Report) addNotes(orphans int) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s was served by %d models: %s.", c.Name, len(names), strings.Join(names, ", ")))
 		}
 	}
+	for _, c := range r.Run.Candidates {
+		if text := c.Canary.String(); text != "" {
+			r.Notes = append(r.Notes, fmt.Sprintf("The model behind %s (%s): %s.", c.Name, c.Model, text))
+		}
+	}
 	if orphans > 0 {
 		r.Notes = append(r.Notes, plural(orphans, "row")+" of turns and tool calls left out: no episode of the ledger has them.")
 	}

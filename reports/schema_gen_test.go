@@ -120,7 +120,7 @@ func (g *schemaGen) fields(t reflect.Type, properties map[string]any, required *
 		}
 		require.NotEmpty(g.t, name, "%s.%s has a json name", t, f.Name)
 		p := f.Type
-		if options == "omitempty" {
+		if options == "omitempty" || options == "omitzero" {
 			if p.Kind() == reflect.Pointer { // absent rather than null
 				p = p.Elem()
 			}

@@ -151,6 +151,7 @@ func openSide(runs, text string, names []string) (s compared, err error) {
 	if s.dir, s.manifest, s.episodes, err = openRun(runs, run); err != nil {
 		return s, err
 	}
+	s.manifest = withModelChanges(s.dir, s.manifest)
 	s.ran = slices.Clone(s.manifest.Candidates) // only deletes from the original
 	if all := ofAgent(s.manifest, names); all != nil {
 		names, s.agent = all, true

@@ -46,6 +46,7 @@ type fileConfig struct {
 	Acceptance  fileAcceptance      `yaml:"acceptance"`
 	Criteria    yaml.Node           `yaml:"criteria"`
 	Regression  yaml.Node           `yaml:"regression"`
+	Canary      yaml.Node           `yaml:"canary"`
 }
 
 // settings are the scalar settings with their defaults, in the order shown.
@@ -65,6 +66,7 @@ var settings = []struct {
 	{"max_cost", ""},
 	{"max_tokens", ""},
 	{"max_requests", ""},
+	{"canary", "off"},
 }
 
 // config is what the program was told, after precedence: defaults < file <
@@ -74,6 +76,8 @@ type config struct {
 	Trials, Concurrency       int
 	Seed                      int64
 	Candidates                []goldens.Candidate
+	// Canary asks the model drift canary at the start of recording and live runs.
+	Canary bool
 	// Matrix are those of the candidates that the file's matrix comes to.
 	Matrix []goldens.Candidate
 	// Caps bound the spending of a run, Limits that of single providers.
@@ -128,7 +132,7 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
 		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path),
 		c.loadCaps(v, file), c.loadLimits(&file.Limits), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria),
-		c.loadRegression(&file.Regression))
+		c.loadRegression(&file.Regression), c.loadCanary(v, &file.Canary))
 	p.places = findPlaces(path, text, c.Matrix)
 	return c, err
 }

@@ -320,7 +320,7 @@ func options(ctx context.Context, p *process, cfg config, sel harness.Selection)
 		Suite: suite, Candidates: candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
 		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, Runs: cfg.Runs,
 		Providers: all.Factories(), Key: p.key, Policy: cfg.Policy, Prices: prices,
-		Caps: cfg.Caps, Limits: cfg.Limits,
+		Caps: cfg.Caps, Limits: cfg.Limits, Canary: cfg.Canary,
 		LookupEnv: p.credential, Secrets: p.secrets, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: all.Versions(),
 	}
 	if dir != "" {

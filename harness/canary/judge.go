@@ -20,7 +20,7 @@ func Judge(history []Observation, now Observation) (Observation, ledger.Canary) 
 	history = slices.DeleteFunc(slices.Clone(history), func(o Observation) bool { return !o.At.Before(now.At) })
 	past := since(history, now)
 	f := ledger.Canary{
-		Asked: now.At.UTC().Format(time.RFC3339), BaseURL: now.BaseURL, Served: now.Served, Fingerprints: now.Fingerprints,
+		Asked: now.At.UTC().Format(time.RFC3339Nano), BaseURL: now.BaseURL, Served: now.Served, Fingerprints: now.Fingerprints,
 		Answers: now.Digest(), Problem: now.Problem, CostNanoUSD: now.CostNanoUSD,
 	}
 	nights := nightly(past, now)
@@ -61,14 +61,14 @@ func Judge(history []Observation, now Observation) (Observation, ledger.Canary) 
 		f.Status = ledger.CanaryChanged
 		Mark(&f, *c)
 	} else if c, ok := lastChange(Changes(history, now.Model), now.At); ok {
-		f.ChangedOn = c.On.UTC().Format(time.RFC3339)
+		f.ChangedOn = c.On.UTC().Format(time.RFC3339Nano)
 	}
 	return now, f
 }
 
 // Mark writes a change into a finding.
 func Mark(f *ledger.Canary, c Change) {
-	f.ChangedOn, f.Evidence = c.On.UTC().Format(time.RFC3339), c.Evidence
+	f.ChangedOn, f.Evidence = c.On.UTC().Format(time.RFC3339Nano), c.Evidence
 	if !c.Certain {
 		f.P = &c.P
 	}

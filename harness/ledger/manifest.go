@@ -89,46 +89,8 @@ type ManifestCandidate struct {
 	// to its agent or bounds it, in a fixed order, but for defaults.
 	FallbackModel string            `json:"fallback_model,omitempty"`
 	Settings      []ManifestSetting `json:"settings,omitempty"`
-	// Canary is what the model drift canary found before the run; zero if it was not asked.
+	// Canary is what the model drift canary found before the run; absent if it was not asked.
 	Canary Canary `json:"canary,omitzero"`
-}
-
-// The statuses of a Canary.
-const (
-	CanaryChanged   = "changed"
-	CanaryUnchanged = "unchanged"
-	CanaryTooFew    = "too_few"
-	CanaryUnknown   = "unknown"
-)
-
-// Canary is what the fixed prompts of the model drift canary showed of the model behind
-// a name.
-type Canary struct {
-	// Status is changed if this observation showed a change, unchanged, too_few if there
-	// are too few nights to tell, or unknown: see Problem.
-	Status string `json:"status"`
-	// Asked is the time of the observation, RFC 3339 in UTC.
-	Asked   string `json:"asked,omitempty"`
-	BaseURL string `json:"base_url,omitempty"`
-	// Served and Fingerprints are what the provider calls its model and system.
-	Served       []string `json:"served,omitempty"`
-	Fingerprints []string `json:"fingerprints,omitempty"`
-	// Answers is the digest of all answers.
-	Answers string `json:"answers,omitempty"`
-	// Nights is how many observations since the last change the finding rests on, this
-	// one included.
-	Nights int `json:"nights"`
-	// P is the chance of so different nights if the model did not change; nil if the
-	// nights were not tested.
-	P *float64 `json:"p,omitempty"`
-	// ChangedOn is when the model last changed, as far as known, RFC 3339 in UTC; empty
-	// if it did not. Evidence says what differed.
-	ChangedOn string   `json:"changed_on,omitempty"`
-	Evidence  []string `json:"evidence,omitempty"`
-	// CostNanoUSD is what asking cost; nil if unknown.
-	CostNanoUSD *int64 `json:"cost_nano_usd,omitempty"`
-	// Problem says why the prompts were not all answered.
-	Problem string `json:"problem,omitempty"`
 }
 
 // ManifestSetting is a setting of a candidate, in words.

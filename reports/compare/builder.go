@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"slices"
+
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -86,6 +88,11 @@ func (b *Builder) Comparison() (Comparison, error) {
 	c.Verdict = worst(all)
 	c.Headline = headline(c, all)
 	b.noteKnown(&c, all)
+	var models []string
+	for _, s := range b.baselines {
+		models = append(models, modelNotes(s.manifest, b.new.manifest, b.pairs)...)
+	}
+	c.Notes = append(c.Notes, slices.Compact(slices.Sorted(slices.Values(models)))...)
 	return c, nil
 }
 

@@ -63,7 +63,7 @@ type Side struct {
 
 // Difference is something the two runs or candidates do not have in common.
 type Difference struct {
-	// What is one of agent, provider, model, output mode, prompt, rescue model,
+	// What is one of agent, provider, model, model behind the name, output mode, prompt, rescue model,
 	// candidate, suite, tasks, checks, world, tools, prices, code, seed, trials,
 	// mode, acceptance.
 	What string `json:"what"`

@@ -2,9 +2,11 @@ package compare
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
@@ -35,12 +37,41 @@ func Differences(baseline, newRun ledger.Manifest, pairs []Names) []Difference {
 	d := differences{}
 	for _, p := range pairs {
 		d.candidates(p, candidate(baseline, p.Baseline), candidate(newRun, p.New))
+		if c := modelChange(p, baseline, newRun); c.ChangedOn != "" {
+			d.add("model behind the name", p.New, "as it was", fmt.Sprintf("changed on %s: %s", c.Day(), strings.Join(c.Evidence, "; ")))
+		}
 	}
 	d.unpaired(baseline, newRun, pairs)
 	d.add("suite", "", baseline.Suite, newRun.Suite)
 	d.tasks(baseline, newRun)
 	d.runs(baseline, newRun)
 	return d
+}
+
+// modelChange is what the canary found of the model behind a pair's name if that
+// changed between the starts of the two runs; else its ChangedOn is empty.
+func modelChange(p Names, baseline, newRun ledger.Manifest) ledger.Canary {
+	from, to := candidate(baseline, p.Baseline), candidate(newRun, p.New)
+	began, err := time.Parse(time.RFC3339, baseline.Started)
+	ended, err2 := time.Parse(time.RFC3339, newRun.Started)
+	if ended.Before(began) {
+		from, to, began = to, from, ended
+	}
+	changed, err3 := time.Parse(time.RFC3339, to.Canary.ChangedOn)
+	if errors.Join(err, err2, err3) != nil || !changed.After(began) || from.Provider != to.Provider || from.Model != to.Model {
+		return ledger.Canary{}
+	}
+	return to.Canary
+}
+
+// modelNotes says of which candidates the model behind the name changed.
+func modelNotes(baseline, newRun ledger.Manifest, pairs []Names) (notes []string) {
+	for _, p := range pairs {
+		if c := modelChange(p, baseline, newRun); c.ChangedOn != "" {
+			notes = append(notes, fmt.Sprintf("The model behind %s (%s) changed on %s; a difference may be the provider's, not yours.", p.New, candidate(newRun, p.New).Model, c.Day()))
+		}
+	}
+	return notes
 }
 
 type differences []Difference

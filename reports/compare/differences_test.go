@@ -178,3 +178,45 @@ func TestDifferencesAreBounded(t *testing.T) {
 	require.Equal(t, strings.Repeat("ü", 80)+", b", named([]string{strings.Repeat("ü", 1000), "b"}))
 	require.Equal(t, []string{"checks"}, changed(madeOf(many), madeOf(many, retask(func(t *ledger.ManifestTask) { t.ChecksDigest = "c2" })))["T4999"])
 }
+
+// Where the model behind a name changed between the starts of two runs, the comparison
+// says so, whichever of them is the baseline, and does not mislead.
+func TestAChangeOfTheModelBehindTheName(t *testing.T) {
+	run := func(started, changed string) ledger.Manifest {
+		c := ledger.ManifestCandidate{Name: "gpt", Provider: "openai", Model: "gpt-x"}
+		if changed != "" {
+			c.Canary = ledger.Canary{ChangedOn: changed, Evidence: []string{"served model a → b"}}
+		}
+		return ledger.Manifest{RunID: started, Started: started, Candidates: []ledger.ManifestCandidate{c}}
+	}
+	const first, changed, second = "2026-11-10T02:00:00.5Z", "2026-11-12T02:00:00Z", "2026-11-14T02:00:00Z"
+	pairs := []Names{{Baseline: "gpt", New: "gpt"}}
+	want := []Difference{{What: "model behind the name", Where: "gpt", Baseline: "as it was", New: "changed on 2026-11-12: served model a → b"}}
+	note := []string{"The model behind gpt (gpt-x) changed on 2026-11-12; a difference may be the provider's, not yours."}
+	for name, c := range map[string]struct {
+		baseline, newRun ledger.Manifest
+		marked           bool
+	}{
+		"between":               {run(first, ""), run(second, changed), true},
+		"the other way round":   {run(second, changed), run(first, ""), true},
+		"before both":           {run(changed, changed), run(second, changed), false},
+		"at the new run itself": {run(first, ""), run(changed, changed), true},
+		"none known":            {run(first, ""), run(second, ""), false},
+		"a replay":              {run(first, ""), run("", changed), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !c.marked {
+				require.Empty(t, Differences(c.baseline, c.newRun, pairs))
+				require.Empty(t, modelNotes(c.baseline, c.newRun, pairs))
+				return
+			}
+			require.Equal(t, want, Differences(c.baseline, c.newRun, pairs))
+			compared, err := NewBuilder([]ledger.Manifest{c.baseline}, c.newRun, pairs, Rules{}).Comparison()
+			require.NoError(t, err)
+			require.Equal(t, note, compared.Notes)
+		})
+	}
+	other := run(second, changed)
+	other.Candidates[0].Model = "gpt-y"
+	require.Empty(t, modelNotes(run(first, ""), other, pairs), "another name is another difference")
+}

@@ -1,0 +1,80 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The statuses of a Canary.
+const (
+	CanaryChanged   = "changed"
+	CanaryUnchanged = "unchanged"
+	CanaryTooFew    = "too_few"
+	CanaryUnknown   = "unknown"
+)
+
+// Canary is what the fixed prompts of the model drift canary showed of the model behind
+// a name.
+type Canary struct {
+	// Status is changed if this observation showed a change, unchanged, too_few if there
+	// are too few nights to tell, or unknown: see Problem.
+	Status string `json:"status"`
+	// Asked is the time of the observation, RFC 3339 in UTC.
+	Asked   string `json:"asked,omitempty"`
+	BaseURL string `json:"base_url,omitempty"`
+	// Served and Fingerprints are what the provider calls its model and system.
+	Served       []string `json:"served,omitempty"`
+	Fingerprints []string `json:"fingerprints,omitempty"`
+	// Answers is the digest of all answers.
+	Answers string `json:"answers,omitempty"`
+	// Nights is how many observations since the last change the finding rests on, this
+	// one included.
+	Nights int `json:"nights"`
+	// P is the chance of so different nights if the model did not change; absent if the
+	// nights were not tested.
+	P *float64 `json:"p,omitempty"`
+	// ChangedOn is when the model last changed, as far as known, RFC 3339 in UTC; empty
+	// if it did not. Evidence says what differed.
+	ChangedOn string   `json:"changed_on,omitempty"`
+	Evidence  []string `json:"evidence,omitempty"`
+	// CostNanoUSD is what asking cost; absent if unknown.
+	CostNanoUSD *int64 `json:"cost_nano_usd,omitempty"`
+	// Problem says why the prompts were not all answered.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Day is the day of ChangedOn; empty if the model did not change.
+func (c Canary) Day() string { return c.ChangedOn[:min(len(c.ChangedOn), len("2006-01-02"))] }
+
+// String says what was found, in one line; empty if the canary was not asked.
+func (c Canary) String() string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	switch c.Status {
+	case CanaryChanged:
+		add("changed on %s", c.Day())
+	case CanaryUnchanged:
+		add("no significant change")
+	case CanaryTooFew:
+		add("too few nights to tell")
+	case CanaryUnknown:
+		add("unknown: %s", c.Problem)
+	default:
+		return ""
+	}
+	parts = append(parts, c.Evidence...)
+	nights := fmt.Sprintf("rests on %d nights", c.Nights)
+	if c.Nights == 1 {
+		nights = "rests on 1 night"
+	}
+	if c.P != nil {
+		nights += fmt.Sprintf(", p %.2g", *c.P)
+	}
+	if c.Status != CanaryUnknown {
+		parts = append(parts, nights)
+	}
+	if c.ChangedOn != "" && c.Status != CanaryChanged {
+		add("last change on %s", c.Day())
+	}
+	return strings.Join(parts, "; ")
+}
