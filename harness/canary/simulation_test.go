@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -74,6 +75,19 @@ func size(small, large int) int {
 	return small
 }
 
+// documented prints a row of a table of docs/canary.md, which is that of the large
+// simulation.
+func documented(t *testing.T, format string, args ...any) {
+	t.Helper()
+	row := fmt.Sprintf(format, args...)
+	t.Log(row)
+	if os.Getenv("CUPEL_EVIDENCE") != "" {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "canary.md"))
+		require.NoError(t, err)
+		require.Contains(t, string(text), row+"\n")
+	}
+}
+
 // Every night is looked at, and a false alarm begins a new past: so false alarms are
 // counted as a user would see them, over 200 nights from the first on.
 func TestSimulationFalseAlarms(t *testing.T) {
@@ -105,7 +119,7 @@ func TestSimulationFalseAlarms(t *testing.T) {
 				}
 			}
 			rate, se := float64(alarms)/float64(models), math.Sqrt(float64(alarms))/float64(models)
-			t.Logf("| %s | %.2f ± %.2f |", c.name, rate, 1.96*se)
+			documented(t, "| %s | %.2f ± %.2f |", c.name, rate, 1.96*se)
 			if c.promised {
 				require.LessOrEqual(t, rate, 1+3*math.Sqrt(1/float64(models)), "false alarms in %d nights", nights)
 			}
@@ -124,7 +138,10 @@ func TestSimulationDetection(t *testing.T) {
 		{0.05, 0.1, 0, 0.95}, {0.05, 0.3, 0, 1}, {0.05, 0.6, 0, 1}, {0.05, 0, 0.1, 1}, {0.05, 0, 0.3, 1},
 		{0.2, 0.1, 0, 0.7}, {0.2, 0.3, 0, 0.95}, {0.2, 0.6, 0, 1}, {0.2, 0, 0.1, 0.7}, {0.2, 0, 0.3, 0.95},
 	} {
-		name := fmt.Sprintf("%.0f%% | %.0f%% of answers, prose %.0f%% longer", 100*c.noise, 100*c.share, 100*c.longer)
+		name := fmt.Sprintf("%.0f%% | %.0f%% of answers are others", 100*c.noise, 100*c.share)
+		if c.longer > 0 {
+			name = fmt.Sprintf("%.0f%% | prose %.0f%% longer", 100*c.noise, 100*c.longer)
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			models := size(20, 500)
@@ -153,14 +170,14 @@ func TestSimulationDetection(t *testing.T) {
 				}
 			}
 			of := func(n int) float64 { return 100 * float64(n) / float64(models) }
-			t.Logf("| %s | %.0f%% | %.0f%% | %.1f | %.0f%% |", name, of(third), of(found), float64(delay)/float64(max(1, found)), 100*float64(near)/float64(max(1, found)))
+			documented(t, "| %s | %.0f%% | %.0f%% | %.1f | %.0f%% |", name, of(third), of(found), float64(delay)/float64(max(1, found)), 100*float64(near)/float64(max(1, found)))
 			require.GreaterOrEqual(t, float64(found), math.Floor(c.least*float64(models))-2*math.Sqrt(float64(models)*c.least*(1-c.least)))
 		})
 	}
 }
 
-// The p of an unchanged model is below any level no more often than it says, also for
-// answers that come in pairs of nights' worth of one machine.
+// The p of an unchanged model is below any level no more often than it says, also where
+// the answers of a night depend on each other.
 func TestSimulationLevel(t *testing.T) {
 	for i, odd := range []float64{0, 0.3} {
 		models := size(150, 5000)
