@@ -42,7 +42,7 @@ type Builder struct {
 func NewBuilder(m ledger.Manifest) *Builder {
 	m.Acceptance = m.Acceptance.Resolved()
 	b := &Builder{
-		r:  Report{Format: 1, Run: m, Candidates: []Candidate{}, Groups: []Group{}, Tasks: []Task{}, Episodes: []Episode{}, Clusters: []Cluster{}, Notes: []string{}},
+		r:  Report{Format: 2, Run: m, Candidates: []Candidate{}, Groups: []Group{}, Tasks: []Task{}, Episodes: []Episode{}, Clusters: []Cluster{}, Notes: []string{}},
 		by: map[string]*account{}, words: map[string]string{}, own: ownCriteria(m.Acceptance.Criteria),
 		fails: clusters{at: map[failure.Cause]*cluster{}}, sessions: sessionsOf(m),
 	}

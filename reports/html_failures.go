@@ -35,7 +35,7 @@ func clusterRows(r Report, linked links) (rows []clusterRow, more string) {
 }
 
 // changeView is a change of level in past runs.
-type changeView struct{ Candidate, Metric, Run, Started, Before, After, P, With string }
+type changeView struct{ Candidate, Metric, Run, Started, Before, After, Alarm, Evidence, With string }
 
 // maxChanges bounds the table of changes.
 const maxChanges = 100
@@ -43,7 +43,7 @@ const maxChanges = 100
 func changeViews(r Report) (views []changeView) {
 	for _, s := range r.Trend {
 		for _, c := range s.Changes {
-			if c.At < 0 || c.At >= len(s.Points) || len(views) == maxChanges {
+			if c.At < 0 || c.At > c.Detected || c.Detected >= len(s.Points) || len(views) == maxChanges {
 				continue
 			}
 			p := s.Points[c.At]
@@ -53,7 +53,8 @@ func changeViews(r Report) (views []changeView) {
 			}
 			views = append(views, changeView{
 				brief(s.Candidate, 60), brief(s.Metric, 40), brief(p.RunID, 40), p.Started.UTC().Format("2006-01-02 15:04"),
-				significant(c.Before), significant(c.After), significant(c.P), brief(with, 80),
+				significant(c.Before), significant(c.After), s.Points[c.Detected].Started.UTC().Format("2006-01-02 15:04"),
+				trimmed(c.Evidence, 2) + " ≥ " + trimmed(c.Limit, 2), brief(with, 80),
 			})
 		}
 	}

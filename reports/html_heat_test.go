@@ -113,12 +113,12 @@ func TestTrendOnThePage(t *testing.T) {
 	at := time.Date(2026, 11, 3, 4, 5, 0, 0, time.UTC)
 	r.Trend = []trend.Series{{
 		Candidate: "north-mini", Metric: "solved", Points: []trend.Point{{RunID: "r1"}, {RunID: "r2", Started: at}},
-		Changes: []trend.Change{{At: 1, Before: 0.971, After: 0.88, P: 0.00213, With: []string{"suite"}}},
+		Changes: []trend.Change{{At: 1, Before: 0.971, After: 0.88, Detected: 1, Evidence: 5.126, Limit: 4.58, With: []string{"suite"}}},
 	}, {Candidate: "x", Metric: "latency_us", Points: []trend.Point{{RunID: "r1", Started: at}}, Changes: []trend.Change{{Before: 1_234_567, After: 999}}}}
 	r.Figures = append(r.Figures, Figure{Name: "trend", Title: "It fell", Alt: "Share solved fell."})
 	require.Equal(t, []changeView{
-		{"north-mini", "solved", "r2", "2026-11-03 04:05", "0.971", "0.88", "0.00213", "suite"},
-		{"x", "latency_us", "r1", "2026-11-03 04:05", "1,234,567", "999", "0", "nothing known"},
+		{"north-mini", "solved", "r2", "2026-11-03 04:05", "0.971", "0.88", "2026-11-03 04:05", "5.13 ≥ 4.58", "suite"},
+		{"x", "latency_us", "r1", "2026-11-03 04:05", "1,234,567", "999", "2026-11-03 04:05", "0 ≥ 0", "nothing known"},
 	}, changeViews(r))
 	page := render(t, HTML, r)
 	inert(t, page)

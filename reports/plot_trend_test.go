@@ -109,10 +109,10 @@ func TestTrendInWords(t *testing.T) {
 	r := trendDemo(1, 30, 27)
 	f, _ := figureNamed(r, figTrend)
 	require.Regexp(t, `^Share solved of north-mini fell from 99\.\d% to 9[0-4]\.?\d?% on 2026-11-18, and 1 more change$`, f.Title)
-	require.Regexp(t, `^Trend: 31 runs since 2026-10-22; share solved of north-mini fell from .* on 2026-11-18 \(p 0\.\d+\); median turn of north-mini rose from \d+ ms to \d+ ms on 2026-11-18`, f.Alt)
+	require.Regexp(t, `^Trend: 31 runs since 2026-10-22; share solved of north-mini fell from .* on 2026-11-18 \(alarm on 2026-11-\d\d, evidence [4-9]\.\d+, limit 4\.56\); median turn of north-mini rose from \d+ ms to \d+ ms on 2026-11-18`, f.Alt)
 	require.Contains(t, f.Alt, "; mean cost of an episode of north-mini now $0.000")
 	text := render(t, Markdown, r)
-	require.Contains(t, text, "- Trend, worse: share solved of north-mini fell from")
+	require.Regexp(t, `(?m)^- Trend, worse: share solved of north-mini fell from .* \(alarm on 2026-11-\d\d\)$`, text)
 	summary := render(t, func(w io.Writer, r Report) error { return Summary(w, r, 0) }, r)
 	require.Contains(t, summary, "\ntrend: worse: share solved of north-mini fell from")
 
@@ -248,7 +248,7 @@ func TestTrendTicks(t *testing.T) {
 func TestNewsIsBounded(t *testing.T) {
 	var r Report
 	for i := range 9 {
-		r.Trend = append(r.Trend, trend.Series{Candidate: fmt.Sprint(i), Metric: trend.Solved, Points: make([]trend.Point, 6), Changes: []trend.Change{{At: 5}, {At: 0}}})
+		r.Trend = append(r.Trend, trend.Series{Candidate: fmt.Sprint(i), Metric: trend.Solved, Points: make([]trend.Point, 6), Changes: []trend.Change{{At: 4, Detected: 5}, {At: 0}}})
 	}
 	require.Len(t, r.news(), 6)
 	require.Equal(t, "and 4 more changes", r.news()[5])

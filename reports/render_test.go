@@ -209,7 +209,7 @@ func TestJSONHoldsNullForUnknown(t *testing.T) {
 		Candidates []map[string]any
 	}
 	require.NoError(t, json.Unmarshal([]byte(render(t, JSON, Build(demo(demoProfiles(), 6, 1)))), &got))
-	require.Equal(t, 1, got.Format)
+	require.Equal(t, 2, got.Format)
 	cost, present := got.Candidates[3]["cost_nanousd"]
 	require.True(t, present)
 	require.Nil(t, cost)

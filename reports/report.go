@@ -19,7 +19,7 @@ import (
 // report.json; fields are only ever added while Format stays the same. A null
 // is unknown, never zero.
 type Report struct {
-	// Format is the version of this structure, now 1.
+	// Format is the version of this structure, now 2.
 	Format int `json:"format"`
 	// Verdict is fail if any judged candidate or pooled group fails, else
 	// inconclusive if any judged candidate is or none was judged, else pass.

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// recentRuns is how many runs ago a change of trend is news.
+	// recentRuns is how many runs ago the alarm of a change is news.
 	recentRuns = 5
-	// fewRuns is what no change can be shown with less than: see stat.ChangePoints.
-	fewRuns = 8
+	// fewRuns is the smallest number of runs that can raise an alarm: see stat.LevelShifts.
+	fewRuns = 12
 )
 
 // trendMetric is how a metric of a trend is spoken of.
@@ -48,7 +48,7 @@ type shift struct {
 	series *trend.Series
 }
 
-// shifts are all changes, the newest first, and on one day those that matter most.
+// shifts are all changes, the newest alarm first, and of one night those that matter most.
 func (r *Report) shifts() (list []shift) {
 	for _, m := range trendMetrics() {
 		for i := range r.Trend {
@@ -59,11 +59,13 @@ func (r *Report) shifts() (list []shift) {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b shift) int { return b.began().Compare(a.began()) })
+	slices.SortStableFunc(list, func(a, b shift) int { return b.alarmed().Compare(a.alarmed()) })
 	return list
 }
 
 func (c shift) began() time.Time { return c.series.Points[c.At].Started }
+
+func (c shift) alarmed() time.Time { return c.series.Points[c.Detected].Started }
 
 func (c shift) better() bool { return c.After > c.Before == c.more }
 
@@ -77,6 +79,9 @@ func (c shift) text() string {
 		c.began().Format(time.DateOnly), c.purpose())
 }
 
+// alarm is "alarm on 2026-11-05".
+func (c shift) alarm() string { return "alarm on " + c.alarmed().Format(time.DateOnly) }
+
 func (c shift) purpose() string {
 	if len(c.With) == 0 {
 		return ""
@@ -84,7 +89,7 @@ func (c shift) purpose() string {
 	return ", with a changed " + strings.Join(c.With, " and ")
 }
 
-// trendTitle is the newest change; empty without a trend.
+// trendTitle is the change of the newest alarm; empty without a trend.
 func (r *Report) trendTitle() string {
 	if len(r.Trend) == 0 {
 		return ""
@@ -109,7 +114,7 @@ func (r *Report) trendAlt() string {
 	runs, first := r.trendRuns()
 	parts := []string{fmt.Sprintf("%s since %s", plural(len(runs), "run"), first.Format(time.DateOnly))}
 	for _, c := range r.shifts() {
-		parts = append(parts, c.text()+fmt.Sprintf(" (p %s)", trimmed(c.P, 4)))
+		parts = append(parts, fmt.Sprintf("%s (%s, evidence %s, limit %s)", c.text(), c.alarm(), trimmed(c.Evidence, 2), trimmed(c.Limit, 2)))
 	}
 	if len(parts) == 1 {
 		parts = append(parts, "no change found")
@@ -153,18 +158,18 @@ func compareTrendRuns(a, b trendRun) int {
 	return cmp.Or(a.started.Compare(b.started), cmp.Compare(a.id, b.id))
 }
 
-// news are the changes of the last few runs, in words: those after which a series
-// has had no more than a few points.
+// news are the changes whose alarm was raised in the last few runs, in words: a series
+// has had no more than a few points since.
 func (r *Report) news() (lines []string) {
 	for _, c := range r.shifts() {
-		if c.At < len(c.series.Points)-recentRuns {
+		if c.Detected < len(c.series.Points)-recentRuns {
 			continue
 		}
 		says := "worse"
 		if c.better() {
 			says = "better"
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s", says, c.text()))
+		lines = append(lines, fmt.Sprintf("%s: %s (%s)", says, c.text(), c.alarm()))
 	}
 	const most = 5
 	if more := len(lines) - most; more > 0 {

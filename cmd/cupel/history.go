@@ -23,8 +23,11 @@ const (
 	// run.json may have in all.
 	historyFolders = 1000
 	historyBytes   = 64 << 20
-	// historyRuns is the longest trend, with the run itself.
-	historyRuns = 60
+	// historyRuns is the largest number of runs in which changes are searched for, with the
+	// run itself; a report shows the newest trend.Shown of them. Of more, the oldest
+	// historyStep are left out together, so the search starts at the same run for as many
+	// nights, and what it finds stays.
+	historyRuns, historyStep = 200, 50
 )
 
 // history are the figures of earlier runs like the one in dir, in the order of
@@ -103,7 +106,8 @@ func pastRuns(folder string, m ledger.Manifest) (runs []pastRun, problems []stri
 		}
 	}
 	slices.SortFunc(runs, func(a, b pastRun) int { return byTime(a.Manifest, b.Manifest) })
-	return runs[max(0, len(runs)-historyRuns+1):], problems
+	excess := max(0, len(runs)+1-historyRuns)
+	return runs[(excess+historyStep-1)/historyStep*historyStep:], problems
 }
 
 // manifests are those of the timed runs below a folder that began before that of m

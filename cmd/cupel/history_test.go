@@ -108,7 +108,8 @@ func TestHistoryReadsFigures(t *testing.T) {
 	require.Equal(t, got, again)
 }
 
-// The newest are read, in whatever order their folders were written.
+// The newest are read, in whatever order their folders were written. Older ones are left
+// out in steps.
 func TestHistoryIsBounded(t *testing.T) {
 	runs := t.TempDir()
 	when := func(i int) func(m *ledger.Manifest) {
@@ -119,10 +120,15 @@ func TestHistoryIsBounded(t *testing.T) {
 	for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(historyRuns + 5) {
 		pastOf(t, runs, 1, 1, when(i))
 	}
-	got, _ := names(t, runs, pastOf(t, runs, 1, 1, when(200)))
-	require.Len(t, got, historyRuns-1)
-	require.Equal(t, "r993", got[0])
-	require.Equal(t, "r935", got[len(got)-1])
+	for night, first := range map[int]string{1: "r999", historyRuns: "r999", historyRuns + 1: "r949", historyRuns + 4: "r949"} {
+		got, _ := names(t, runs, pastOf(t, t.TempDir(), 1, 1, when(night-1)))
+		if night == 1 {
+			require.Empty(t, got)
+			continue
+		}
+		require.Equal(t, first, got[0], "night %d", night)
+		require.Equal(t, fmt.Sprintf("r%03d", 1001-night), got[len(got)-1], "night %d", night)
+	}
 }
 
 // What cannot be read is said and done without.

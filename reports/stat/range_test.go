@@ -90,11 +90,6 @@ func TestPValuesAreProbabilities(t *testing.T) {
 			require.True(t, ok)
 			p("change", e.P, ok)
 		}
-		changes, ok := stat.ChangePoints(samples(values[:min(len(values), 12)]), 0.05, 2)
-		require.True(t, ok)
-		for _, c := range changes {
-			p("change point", c.P, true)
-		}
 		for name, adjust := range map[string]func([]float64) ([]float64, error){"Holm": stat.Holm, "Benjamini–Hochberg": stat.BenjaminiHochberg} {
 			adjusted, err := adjust(family)
 			require.NoError(t, err)
@@ -125,14 +120,6 @@ func TestPValuesAreProbabilities(t *testing.T) {
 		_, ok = stat.Bootstrap(list, 0.95)
 		require.False(t, ok)
 	})
-}
-
-func samples(values []float64) []stat.Sample {
-	list := make([]stat.Sample, len(values))
-	for i, v := range values {
-		list[i] = stat.Sample{Value: v, Weight: 1}
-	}
-	return list
 }
 
 // Splits as even as can be, in a suite of any size: the two tails are all there is, and

@@ -76,6 +76,16 @@ func atMost(t *testing.T, what string, hits, n int, limit float64) {
 	require.LessOrEqual(t, iv.Low, limit, what)
 }
 
+// atLeast asks that hits of n do not show a share below limit.
+func atLeast(t *testing.T, what string, hits, n int, limit float64) {
+	t.Helper()
+	iv, _ := stat.ClopperPearson(hits, n, 0.99)
+	t.Logf("%-46s %.4f of %d, 99 %% interval %.4f to %.4f, at least %.3f", what, float64(hits)/float64(n), n, iv.Low, iv.High, limit)
+	if iv.High < limit {
+		t.Errorf("%s: %d of %d, not %.2f", what, hits, n, limit)
+	}
+}
+
 // Without a change, tests by task alarm no more often than their level.
 func TestSimulationFalseAlarms(t *testing.T) {
 	suites, _ := size()

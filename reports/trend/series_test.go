@@ -2,6 +2,7 @@ package trend_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,7 +51,9 @@ func TestOf(t *testing.T) {
 	require.Equal(t, 14, c.At)
 	require.InDelta(t, 0.965, c.Before, 1e-9)
 	require.InDelta(t, 0.875, c.After, 0.003)
-	require.LessOrEqual(t, c.P, 0.05)
+	require.GreaterOrEqual(t, c.Evidence, c.Limit)
+	require.Greater(t, c.Detected, c.At)
+	require.LessOrEqual(t, c.Detected, 17)
 	require.Empty(t, c.With)
 	require.NotNil(t, c.With)
 	for _, s := range all[1:] {
@@ -110,30 +113,65 @@ func TestWhatIsUnknownIsLeftOut(t *testing.T) {
 	require.Empty(t, trend.Of(nil))
 }
 
-// The more series there are, the more it takes: what one alone shows, thirty
-// candidates beside it hide.
-func TestManySeriesAskForMore(t *testing.T) {
-	only := func(runs []trend.Run) []trend.Run {
-		for i := range runs {
-			r := &runs[i]
-			r.Judged, r.Valid, r.Steps, r.CostNanoUSD, r.LatencyUs = 0, 0, nil, nil, nil
-		}
-		return runs
+// only are runs of which nothing but the share solved is known.
+func only(runs []trend.Run) []trend.Run {
+	for i := range runs {
+		r := &runs[i]
+		r.Judged, r.Valid, r.Steps, r.CostNanoUSD, r.LatencyUs = 0, 0, nil, nil, nil
 	}
-	runs := only(fall("strong", 9, 6))
-	alone := trend.Of(runs)
-	require.Len(t, alone[0].Changes, 1)
-	for k := range 30 {
-		runs = append(runs, only(fall(fmt.Sprint("other", k), 9, 99))...)
-	}
-	crowd := trend.Of(runs)
-	require.Len(t, crowd, 31)
-	require.Equal(t, "strong", crowd[0].Candidate)
-	require.Empty(t, crowd[0].Changes)
+	return runs
 }
 
-// Floor: one test of 10,000 orders for each series that changed, 40 ms; a few
-// hundred orders for each other.
+// byNight puts the runs of several candidates into the order of time.
+func byNight(runs []trend.Run) []trend.Run {
+	slices.SortStableFunc(runs, func(a, b trend.Run) int { return a.Started.Compare(b.Started) })
+	return runs
+}
+
+// The more series there are, the more it takes, so that together they alarm as rarely as
+// one. A series counts from the night on which it began.
+func TestManySeriesAskForMore(t *testing.T) {
+	limit := func(others, since int) float64 {
+		runs := only(fall("strong", 30, 20))
+		for k := range others {
+			runs = append(runs, only(fall(fmt.Sprint("other", k), 30, 99))[since:]...)
+		}
+		changes := trend.Of(byNight(runs))[0].Changes
+		require.Len(t, changes, 1)
+		require.Equal(t, 19, changes[0].At)
+		return changes[0].Limit
+	}
+	alone := limit(0, 0)
+	require.Greater(t, limit(9, 0), alone+0.5)
+	require.InDelta(t, alone, limit(9, 28), 0, "two nights old, after the alarm")
+	require.InDelta(t, alone, limit(9, 29), 0, "a series of one night")
+}
+
+// A report of a later night shows the changes that an earlier one showed, with the same
+// nights and evidence, as long as their points are shown.
+func TestChangesStay(t *testing.T) {
+	runs := append(only(fall("strong", 90, 30)), only(fall("late", 90, 55))[40:]...)
+	runs = byNight(runs)
+	shown := map[string]bool{}
+	for n := 1; n <= len(runs); n++ {
+		now := map[string]bool{}
+		for _, s := range trend.Of(runs[:n]) {
+			require.LessOrEqual(t, len(s.Points), trend.Shown)
+			for _, c := range s.Changes {
+				now[fmt.Sprint(s.Candidate, s.Points[c.At].RunID, s.Points[c.Detected].RunID, c.Evidence, c.Limit)] = true
+			}
+		}
+		if n <= 120 { // after 90 nights a change of night 30 is no longer among 60 points
+			for c := range shown {
+				require.True(t, now[c], "%s is no longer shown in %d runs", c, n)
+			}
+		}
+		shown = now
+	}
+	require.Len(t, shown, 1)
+}
+
+// Floor: stat.LevelShifts of 20 series of 60 nights.
 func BenchmarkOf(b *testing.B) {
 	var runs []trend.Run
 	for _, c := range []string{"a", "b", "c", "d"} {

@@ -35,9 +35,10 @@ type Run struct {
 
 // Series is one metric of one candidate over time.
 type Series struct {
-	Candidate string  `json:"candidate"`
-	Metric    string  `json:"metric"`
-	Points    []Point `json:"points"`
+	Candidate string `json:"candidate"`
+	Metric    string `json:"metric"`
+	// Points are the newest 60 runs, or fewer.
+	Points []Point `json:"points"`
 	// Changes are in the order of time.
 	Changes []Change `json:"changes"`
 }
@@ -55,13 +56,18 @@ type Point struct {
 
 // Change is where a series changed level.
 type Change struct {
-	// At indexes Points: the first of the new level.
-	At int `json:"at"`
-	// Before and After are the levels, P the p-value of the change, corrected for
-	// the search within the series and for the number of series.
+	// At indexes Points: the first of the new level, as it was located on the night of
+	// the alarm. Detected is that night. Neither depends on later points.
+	At       int `json:"at"`
+	Detected int `json:"detected"`
+	// Before and After are the levels: means up to the neighbouring changes, weighted by
+	// observations. After includes the points since the alarm.
 	Before float64 `json:"before"`
 	After  float64 `json:"after"`
-	P      float64 `json:"p"`
+	// Evidence is the score on the night of the alarm, in standard deviations, and Limit
+	// what it had to reach for one false alarm in 200 nights over all series of a report.
+	Evidence float64 `json:"evidence"`
+	Limit    float64 `json:"limit"`
 	// With is what was changed on purpose between the two runs, as in Point.Changed.
 	With []string `json:"with"`
 }
