@@ -32,7 +32,7 @@ $(LINT): tools.mod tools.sum
 	$(GO) build -modfile=tools.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 evidence: ## the statistics held in simulation, 10,000 synthetic suites of each setting
-	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 60m -run Simulation -v ./harness/canary ./reports/stat ./reports/compare ./reports
+	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 60m -run Simulation -v ./harness/canary ./reports/stat ./reports/compare ./reports/trend ./reports
 
 mutants: ## which changes of behaviour the golden suites and the tests notice: up to 30 minutes
 	$(GO) run ./harness/mutants

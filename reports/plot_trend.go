@@ -133,7 +133,7 @@ func box(c draw.Canvas, col color.Color, left, bottom, right, top vg.Length) {
 	c.FillPolygon(col, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
 }
 
-// cut is the line of a change point.
+// cut is the line of a change of level.
 func (l *timeline) cut(c draw.Canvas, col color.Color, x, bottom, top vg.Length) {
 	c.StrokeLine2(draw.LineStyle{Color: col, Width: 1.25, Dashes: []vg.Length{4, 2}}, x, bottom, x, top)
 }
@@ -229,7 +229,7 @@ func (l *timeline) draw(c draw.Canvas, list []trend.Series, m trendMetric, x, y 
 	}
 }
 
-// change draws the line of a change point and, beside it, what it was from and to.
+// change draws the line of a change of level and, beside it, the levels before and after.
 func (l *timeline) change(c draw.Canvas, s trend.Series, ch shift, x vg.Length, row int) {
 	col := l.fail
 	if ch.better() {

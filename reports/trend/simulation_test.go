@@ -132,11 +132,11 @@ type alarms struct{ nights, alarms int }
 // String is the mean number of nights to an alarm with its 99% interval, from that of
 // the share of nights with one.
 func (a alarms) String() string {
-	if a.nights == 0 {
-		return "–"
-	}
 	iv, _ := stat.ClopperPearson(a.alarms, a.nights, 0.99)
-	return fmt.Sprintf("%.0f (%.0f–%.0f)", float64(a.nights)/float64(max(1, a.alarms)), 1/iv.High, 1/iv.Low)
+	if a.alarms == 0 {
+		return fmt.Sprintf("none (%.0f or more)", 1/iv.High)
+	}
+	return fmt.Sprintf("%.0f (%.0f–%.0f)", float64(a.nights)/float64(a.alarms), 1/iv.High, 1/iv.Low)
 }
 
 // sizes are how many histories are drawn, and how many of them the old method searches.
