@@ -1,0 +1,115 @@
+package evidence_test
+
+import (
+	"math/rand/v2"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/internal/evidence"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// change is a pair of runs of one suite: the new run has other chances of success.
+type change struct {
+	evidence.Suite
+	// worse changes a task; nil changes none.
+	worse func(rng *rand.Rand, t *evidence.Task)
+	// lose are the losses of the new run alone.
+	lose func(s *evidence.Suite)
+	// rules are those of the comparison.
+	rules compare.Rules
+	// candidates is how many unchanged or worse candidates there are; 0 means 1.
+	candidates int
+}
+
+// sides draws both runs: the baseline's rows go to add(0, …), those of candidate c to
+// add(c+1, …).
+func (c change) sides(rng *rand.Rand, add func(side int, rows ledger.EpisodeRows)) {
+	tasks := c.Sample(rng)
+	m := c.Manifest("a")
+	c.Run(rng, tasks, m, "a", func(rows ledger.EpisodeRows) { add(0, rows) })
+	later := c.Suite
+	if c.lose != nil {
+		c.lose(&later)
+	}
+	for i := range max(1, c.candidates) {
+		changed := append([]evidence.Task(nil), tasks...)
+		for k := range changed {
+			switch {
+			case k%max(1, c.Copies) > 0:
+				changed[k] = changed[k-1]
+			case c.worse != nil:
+				c.worse(rng, &changed[k])
+			}
+		}
+		later.Run(rng, changed, m, names[i], func(rows ledger.EpisodeRows) { add(i+1, rows) })
+	}
+}
+
+var names = []string{"b", "c", "d", "e"}
+
+// compared draws both runs and compares them, now and as before.
+func (c change) compared(rng *rand.Rand) (now compare.Comparison, old *oldComparison) {
+	base, newer := c.Manifest("a", "a"), c.Manifest("b", names[:max(1, c.candidates)]...)
+	var pairs []compare.Names
+	for _, name := range names[:max(1, c.candidates)] {
+		pairs = append(pairs, compare.Names{Baseline: "a", New: name})
+	}
+	b := compare.NewBuilder(base, newer, pairs, c.rules)
+	old = newOldComparison()
+	c.sides(rng, func(side int, rows ledger.EpisodeRows) {
+		if side == 0 {
+			b.AddBaseline(rows)
+		} else {
+			b.AddNew(rows)
+		}
+		if side < 2 {
+			old.add(side, rows)
+		}
+	})
+	now, err := b.Comparison()
+	if err != nil {
+		panic(err)
+	}
+	return now, old
+}
+
+// says counts how often a comparison has one of the verdicts.
+func (c change) says(verdicts ...stat.Verdict) []func(*rand.Rand) []outcome {
+	among := func(v stat.Verdict) answer {
+		for _, w := range verdicts {
+			if v == w {
+				return yes
+			}
+		}
+		return no
+	}
+	return one(func(rng *rand.Rand) []outcome {
+		now, old := c.compared(rng)
+		return []outcome{{among(old.verdict(0.05)), among(now.Verdict)}}
+	})
+}
+
+// mixedMean is the share of trials solved of mixed tasks.
+const mixedMean = 0.5 + 0.2*0.9 + 0.1*0.5 + 0.1*0.1
+
+// mixed are tasks of which most are solved always, and some never, rarely or often; a
+// tenth of them breaks the contract in a tenth of its turns, on average.
+func mixed(rng *rand.Rand) (t evidence.Task) {
+	t = evidence.Task{Size: evidence.LogNormal(0.5)(rng)}
+	switch u := rng.Float64(); {
+	case u < 0.5:
+		t.Solved = 1
+	case u < 0.6:
+	case u < 0.8:
+		t.Solved = 0.9
+	case u < 0.9:
+		t.Solved = 0.5
+	default:
+		t.Solved = 0.1
+	}
+	if rng.Float64() < 0.1 {
+		t.Invalid = 0.2 * rng.Float64()
+	}
+	return t
+}
