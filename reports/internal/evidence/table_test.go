@@ -85,7 +85,7 @@ func one(draw func(rng *rand.Rand) []outcome) []func(rng *rand.Rand) []outcome {
 	return []func(*rand.Rand) []outcome{draw}
 }
 
-// draws is how often each case is drawn: 10,000 times in evidence, and 1 in 800 of that
+// draws is how often each case is drawn: 10,000 times in evidence, and 1 in 200 of that
 // in passing.
 func (s *simulation) draws() int {
 	n := s.suites
@@ -96,9 +96,9 @@ func (s *simulation) draws() int {
 	case evidenceAsked():
 		return n
 	case testing.Short():
-		return max(1, n/4000)
+		return max(1, n/1000)
 	}
-	return max(1, n/800)
+	return max(1, n/200)
 }
 
 func evidenceAsked() bool { return os.Getenv("CUPEL_EVIDENCE") != "" }
@@ -157,7 +157,7 @@ func (r row) String() string {
 
 func thousands(n int) string {
 	if n >= 1000 {
-		return fmt.Sprintf("%d,%03d", n/4000, n%1000)
+		return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 	}
 	return fmt.Sprint(n)
 }
