@@ -17,7 +17,8 @@ func simulations() (list []simulation) {
 	list = append(list, powers()...)
 	list = append(list, changes()...)
 	list = append(list, acceptances()...)
-	return append(list, contests()...)
+	list = append(list, contests()...)
+	return append(list, trends()...)
 }
 
 const (
@@ -52,6 +53,7 @@ func unchanged() (list []simulation) {
 		{"5 × 20, ICC 0.3", change{Suite: evidence.Suite{Tasks: 5, Trials: 20, Turns: 3, Task: shared(0.8, 0.03, 0.3)}}, 2000, ""},
 		{"20 × 10, ICC 0.6", change{Suite: evidence.Suite{Tasks: 20, Trials: 10, Turns: 3, Task: shared(0.8, 0.03, 0.6)}}, 2000, ""},
 		{"50 × 5, all trials of a task in a run equal", change{Suite: evidence.Suite{Tasks: 50, Trials: 5, Turns: 3, Task: mixed, Night: 1}}, 2000, ""},
+		{"50 × 3, three runs of the baseline, all trials of a task in a run equal", change{Suite: evidence.Suite{Tasks: 50, Trials: 3, Turns: 3, Task: mixed, Night: 1}, baselines: 3}, 2000, ""},
 		{"60 × 3, unequal numbers of trials", change{Suite: evidence.Suite{Tasks: 60, Trials: 3, Turns: 3, Task: mixed, Night: 0.3, Unequal: true}}, 2000, ""},
 		{"60 × 3, one task with 100 times the turns and cost", change{Suite: evidence.Suite{Tasks: 60, Trials: 3, Turns: 3, Task: mixed, Night: 0.3, Dominant: true, Noise: evidence.LogNormal(0.3)}, rules: growth}, 1000, ""},
 		{"60 × 3, costs log-normal with sigma 2, five metrics", change{Suite: evidence.Suite{Tasks: 60, Trials: 3, Turns: 3, Task: mixed, Noise: evidence.LogNormal(2)}, rules: growth}, 1000, ""},
@@ -74,20 +76,21 @@ func unchanged() (list []simulation) {
 	})
 	for _, c := range []struct {
 		setting string
-		evidence.Suite
+		change
 	}{
-		{"100 × 3, mixed difficulty", evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed}},
-		{"100 × 3, ICC 0.3", evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.3)}},
-		{"100 × 3, ICC 0.6", evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.6)}},
-		{"100 × 3, all trials of a task in a run equal, mixed difficulty", evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed, Night: 1}},
+		{"100 × 3, mixed difficulty", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed}}},
+		{"100 × 3, ICC 0.3", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.3)}}},
+		{"100 × 3, ICC 0.6", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.6)}}},
+		{"100 × 3, ICC 0.3, three runs of the baseline", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.3)}, baselines: 3}},
+		{"100 × 3, mixed difficulty, all trials of a task in a run equal", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed, Night: 1}}},
 	} {
-		list = append(list, simulation{setting: c.setting, claims: []claim{{name: exitZero, atLeast: 0.9}}, suites: 2000, cases: change{Suite: c.Suite}.says(green...)})
+		list = append(list, simulation{setting: c.setting, claims: []claim{{name: exitZero, atLeast: 0.9}}, suites: 2000, cases: c.says(green...)})
 	}
 	return list
 }
 
 // green are the verdicts that end with exit code 0.
-var green = []stat.Verdict{stat.Pass}
+var green = []stat.Verdict{stat.Pass, stat.NoRegression}
 
 // lostFailures loses a share of the new run's failures, within the allowance of 5 %.
 func lostFailures(chance float64) func(*evidence.Suite) {

@@ -2,6 +2,8 @@ package evidence_test
 
 import (
 	"math/rand/v2"
+	"slices"
+	"strconv"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/compare"
@@ -18,22 +20,24 @@ type change struct {
 	lose func(s *evidence.Suite)
 	// rules are those of the comparison.
 	rules compare.Rules
-	// candidates is how many unchanged or worse candidates there are; 0 means 1.
-	candidates int
+	// candidates is how many unchanged or worse candidates there are, and baselines how
+	// many runs the baseline has; 0 means 1.
+	candidates, baselines int
 }
 
-// sides draws both runs: the baseline's rows go to add(0, …), those of candidate c to
-// add(c+1, …).
-func (c change) sides(rng *rand.Rand, add func(side int, rows ledger.EpisodeRows)) {
+// sides draws the runs of the baseline and of each candidate.
+func (c change) sides(rng *rand.Rand, baseline, newer func(i int, rows ledger.EpisodeRows)) {
 	tasks := c.Sample(rng)
 	m := c.Manifest("a")
-	c.Run(rng, tasks, m, "a", func(rows ledger.EpisodeRows) { add(0, rows) })
+	for i := range max(1, c.baselines) {
+		c.Run(rng, tasks, m, "a", func(rows ledger.EpisodeRows) { baseline(i, rows) })
+	}
 	later := c.Suite
 	if c.lose != nil {
 		c.lose(&later)
 	}
 	for i := range max(1, c.candidates) {
-		changed := append([]evidence.Task(nil), tasks...)
+		changed := slices.Clone(tasks)
 		for k := range changed {
 			switch {
 			case k%max(1, c.Copies) > 0:
@@ -42,29 +46,34 @@ func (c change) sides(rng *rand.Rand, add func(side int, rows ledger.EpisodeRows
 				c.worse(rng, &changed[k])
 			}
 		}
-		later.Run(rng, changed, m, names[i], func(rows ledger.EpisodeRows) { add(i+1, rows) })
+		later.Run(rng, changed, m, names[i], func(rows ledger.EpisodeRows) { newer(i, rows) })
 	}
 }
 
 var names = []string{"b", "c", "d", "e"}
 
-// compared draws both runs and compares them, now and as before.
+// compared draws the runs and compares them: now with all of the baseline's, and as
+// before with the first of each side.
 func (c change) compared(rng *rand.Rand) (now compare.Comparison, old *oldComparison) {
-	base, newer := c.Manifest("a", "a"), c.Manifest("b", names[:max(1, c.candidates)]...)
+	var base []ledger.Manifest
+	for i := range max(1, c.baselines) {
+		base = append(base, c.Manifest("a"+strconv.Itoa(i), "a"))
+	}
 	var pairs []compare.Names
 	for _, name := range names[:max(1, c.candidates)] {
 		pairs = append(pairs, compare.Names{Baseline: "a", New: name})
 	}
-	b := compare.NewBuilder(base, newer, pairs, c.rules)
+	b := compare.NewBuilder(base, c.Manifest("b", names[:len(pairs)]...), pairs, c.rules)
 	old = newOldComparison()
-	c.sides(rng, func(side int, rows ledger.EpisodeRows) {
-		if side == 0 {
-			b.AddBaseline(rows)
-		} else {
-			b.AddNew(rows)
+	c.sides(rng, func(i int, rows ledger.EpisodeRows) {
+		b.AddBaseline(i, rows)
+		if i == 0 {
+			old.add(0, rows)
 		}
-		if side < 2 {
-			old.add(side, rows)
+	}, func(i int, rows ledger.EpisodeRows) {
+		b.AddNew(rows)
+		if i == 0 {
+			old.add(1, rows)
 		}
 	})
 	now, err := b.Comparison()
