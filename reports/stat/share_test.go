@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/cupel-eval/cupel/reports/internal/evidence"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -178,6 +179,19 @@ func TestShareClusters(t *testing.T) {
 	}
 }
 
+// alike draws tasks of a mean share, whose observations have an intra-task correlation.
+func alike(rng *rand.Rand, tasks int, mean, icc float64, size func() int) []stat.Cluster {
+	list := make([]stat.Cluster, tasks)
+	for i := range list {
+		share := evidence.Beta(rng, mean, icc)
+		list[i].Den = float64(size())
+		for range int(list[i].Den) {
+			list[i].Num += coin(rng, share)
+		}
+	}
+	return list
+}
+
 // By hand: of G tasks with m equal trials each SE² is p(1−p)/(G−1), over that of n
 // independent ones, p(1−p)/(n−1).
 func TestDesignEffect(t *testing.T) {
@@ -192,7 +206,7 @@ func TestDesignEffect(t *testing.T) {
 	require.InDelta(t, 0, effect, 1e-12, "tasks that all have the same share")
 	rng, sum := rand.New(rand.NewPCG(41, 1)), 0.0
 	for range 400 {
-		list, _, _ := designs()[2].suite(rng, mechanisms()[2], 0.8)
+		list := alike(rng, 50, 0.8, 0.3, func() int { return 5 })
 		effect, _ := stat.DesignEffect(list)
 		sum += effect / 400
 	}
@@ -255,7 +269,8 @@ func TestShareInterval(t *testing.T) {
 
 // Floor: sorting the tasks, and the exponents of those that differ, 45 times over.
 func BenchmarkShareInterval(b *testing.B) {
-	list, _, _ := design{"", 1000, func(rng *rand.Rand) int { return 1 + rng.IntN(30) }}.suite(rand.New(rand.NewPCG(1, 1)), mechanisms()[2], 0.9)
+	rng := rand.New(rand.NewPCG(1, 1))
+	list := alike(rng, 1000, 0.9, 0.3, func() int { return 1 + rng.IntN(30) })
 	b.ReportAllocs()
 	for b.Loop() {
 		stat.ShareInterval(list, 0.95)

@@ -26,6 +26,8 @@ const (
 	familyOf4 = "a comparison fails one of four unchanged candidates"
 	exitZero  = "a comparison of an unchanged agent ends with 0"
 	falseGate = "a comparison passes a loss of the margin"
+	validGate = "a comparison passes valid turns that lose the margin"
+	lossGreen = "a comparison with an agent that solves 10 points less ends with 0"
 	lostGate  = "a comparison passes a loss whose failures were lost as infrastructure errors"
 )
 
@@ -34,6 +36,14 @@ func shared(solved, invalid, icc float64) func(*rand.Rand) evidence.Task {
 	return func(rng *rand.Rand) evidence.Task {
 		return evidence.Task{Solved: evidence.Beta(rng, solved, icc), Invalid: evidence.Beta(rng, invalid, icc), Size: evidence.LogNormal(0.5)(rng)}
 	}
+}
+
+// fifth are tasks of which a fifth is solved half the time, and the others always.
+func fifth(rng *rand.Rand) evidence.Task {
+	if rng.Float64() < 0.2 {
+		return evidence.Task{Solved: 0.5}
+	}
+	return evidence.Task{Solved: 1}
 }
 
 func constant(solved float64) func(*rand.Rand) evidence.Task {
@@ -77,14 +87,17 @@ func unchanged() (list []simulation) {
 	for _, c := range []struct {
 		setting string
 		change
+		breaks string
 	}{
-		{"100 × 3, mixed difficulty", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed}}},
-		{"100 × 3, ICC 0.3", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.3)}}},
-		{"100 × 3, ICC 0.6", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.6)}}},
-		{"100 × 3, ICC 0.3, three runs of the baseline", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.3)}, baselines: 3}},
-		{"100 × 3, mixed difficulty, all trials of a task in a run equal", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed, Night: 1}}},
+		{"100 × 3, mixed difficulty", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed}}, ""},
+		{"100 × 3, ICC 0.3", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.3)}}, ""},
+		{"100 × 3, ICC 0.6", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.6)}}, ""},
+		{"100 × 3, ICC 0.3, three runs of the baseline", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.3)}, baselines: 3}, ""},
+		{"100 × 3, all trials of a task in a run equal, a fifth of the tasks differ between runs half the time", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: fifth, Night: 1}}, ""},
+		{"100 × 3, mixed difficulty, all trials of a task in a run equal", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed, Night: 1}}, "three equal trials are one"},
+		{"100 × 3, mixed difficulty, all trials of a task in a run equal, three runs of the baseline", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed, Night: 1}, baselines: 3}, "three equal trials are one"},
 	} {
-		list = append(list, simulation{setting: c.setting, claims: []claim{{name: exitZero, atLeast: 0.9}}, suites: 2000, cases: c.says(green...)})
+		list = append(list, simulation{setting: c.setting, claims: []claim{{name: exitZero, atLeast: 0.9, breaks: c.breaks}}, suites: 2000, cases: c.says(green...)})
 	}
 	return list
 }
@@ -139,7 +152,36 @@ func worse() (list []simulation) {
 			claims: []claim{{name: lostGate, atMost: 0.05}}, cases: c.passes(),
 		})
 	}
-	return list
+	return append(list, losses()...)
+}
+
+// losses are of 10 points, which a comparison that ends with 0 must detect 8 times in 10.
+func losses() (list []simulation) {
+	const loss = 0.1
+	for _, c := range []struct {
+		setting string
+		change
+	}{
+		{"100 × 3, ICC 0.3, some tasks break", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.3)}, worse: breaks(loss, 0.9)}},
+		{"100 × 3, ICC 0.3, all lose in proportion", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.3)}, worse: fades(loss, 0.9)}},
+		{"100 × 3, mixed difficulty, some tasks break", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed}, worse: breaks(loss, mixedMean)}},
+		{"50 × 3, all solved, some tasks break", change{Suite: evidence.Suite{Tasks: 50, Trials: 3, Turns: 3, Task: constant(1)}, worse: breaks(loss, 1)}},
+		{"50 × 3, three runs of the baseline, all trials of a task in a run equal, some tasks break", change{Suite: evidence.Suite{Tasks: 50, Trials: 3, Turns: 3, Task: mixed, Night: 1}, worse: breaks(loss, mixedMean), baselines: 3}},
+		{"100 × 3, ICC 0.3, some tasks break, failures lost until 5% of all are", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.3)}, worse: breaks(loss, 0.9), lose: lostFailures(1)}},
+	} {
+		list = append(list, simulation{setting: c.setting, suites: 2000, claims: []claim{{name: lossGreen, atMost: 0.2}}, cases: c.says(green...)})
+	}
+	invalid := change{
+		Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.02, 0.3)}, rules: compare.Rules{MaxInvalid: 0.08},
+		worse: func(rng *rand.Rand, t *evidence.Task) { t.Invalid += (1 - t.Invalid) * evidence.Beta(rng, 0.08/0.98, 0.3) },
+	}
+	return append(list, simulation{
+		setting: "100 × 3, margin of 8 points, ICC 0.3", suites: 2000, claims: []claim{{name: validGate, atMost: 0.05}},
+		cases: one(func(rng *rand.Rand) []outcome {
+			now, _ := invalid.compared(rng)
+			return []outcome{{new: is(metric(now, "contract_valid").Verdict == stat.Pass)}}
+		}),
+	})
 }
 
 func points(share float64) string {
