@@ -14,8 +14,8 @@ import (
 // change is a pair of runs of one suite: the new run has other chances of success.
 type change struct {
 	evidence.Suite
-	// worse changes a task; nil changes none.
-	worse func(rng *rand.Rand, t *evidence.Task)
+	// worse changes the tasks for the new runs; nil changes none.
+	worse func(rng *rand.Rand, tasks []evidence.Task)
 	// lose are the losses of the new run alone.
 	lose func(s *evidence.Suite)
 	// rules are those of the comparison.
@@ -26,8 +26,7 @@ type change struct {
 }
 
 // sides draws the runs of the baseline and of each candidate.
-func (c change) sides(rng *rand.Rand, baseline, newer func(i int, rows ledger.EpisodeRows)) {
-	tasks := c.Sample(rng)
+func (c change) sides(rng *rand.Rand, tasks []evidence.Task, baseline, newer func(i int, rows ledger.EpisodeRows)) {
 	m := c.Manifest("a")
 	for i := range max(1, c.baselines) {
 		c.Run(rng, tasks, m, "a", func(rows ledger.EpisodeRows) { baseline(i, rows) })
@@ -38,13 +37,11 @@ func (c change) sides(rng *rand.Rand, baseline, newer func(i int, rows ledger.Ep
 	}
 	for i := range max(1, c.candidates) {
 		changed := slices.Clone(tasks)
+		if c.worse != nil {
+			c.worse(rng, changed)
+		}
 		for k := range changed {
-			switch {
-			case k%max(1, c.Copies) > 0:
-				changed[k] = changed[k-1]
-			case c.worse != nil:
-				c.worse(rng, &changed[k])
-			}
+			changed[k] = changed[k-k%max(1, c.Copies)]
 		}
 		later.Run(rng, changed, m, names[i], func(rows ledger.EpisodeRows) { newer(i, rows) })
 	}
@@ -55,6 +52,10 @@ var names = []string{"b", "c", "d", "e"}
 // compared draws the runs and compares them: now with all of the baseline's, and as
 // before with the first of each side.
 func (c change) compared(rng *rand.Rand) (now compare.Comparison, old *oldComparison) {
+	return c.comparedOf(rng, c.Sample(rng))
+}
+
+func (c change) comparedOf(rng *rand.Rand, tasks []evidence.Task) (now compare.Comparison, old *oldComparison) {
 	var base []ledger.Manifest
 	for i := range max(1, c.baselines) {
 		base = append(base, c.Manifest("a"+strconv.Itoa(i), "a"))
@@ -65,7 +66,7 @@ func (c change) compared(rng *rand.Rand) (now compare.Comparison, old *oldCompar
 	}
 	b := compare.NewBuilder(base, c.Manifest("b", names[:len(pairs)]...), pairs, c.rules)
 	old = newOldComparison()
-	c.sides(rng, func(i int, rows ledger.EpisodeRows) {
+	c.sides(rng, tasks, func(i int, rows ledger.EpisodeRows) {
 		b.AddBaseline(i, rows)
 		if i == 0 {
 			old.add(0, rows)

@@ -52,49 +52,43 @@ func evenSplits() simulation {
 	}
 }
 
-// powers ask an unchanged comparison which loss it would have detected, and then make
-// that loss, on average: in tasks that break, or in all in proportion to their passes.
+// powers ask an unchanged comparison which loss these tasks would have detected, and then
+// make them lose as much.
 func powers() (list []simulation) {
 	for _, c := range []struct {
 		setting string
 		evidence.Suite
-		mean float64
-		lose func(loss, mean float64) func(*rand.Rand, *evidence.Task)
+		lose   func(loss float64) func(*rand.Rand, []evidence.Task)
+		breaks string
 	}{
-		{"100 × 1, every task loses as much", evidence.Suite{Tasks: 100, Trials: 1, Turns: 3, Task: constant(0.9)}, 0.9, fades},
-		{"100 × 1, some tasks break", evidence.Suite{Tasks: 100, Trials: 1, Turns: 3, Task: constant(0.95)}, 0.95, breaks},
-		{"100 × 1, mixed difficulty, all lose in proportion", evidence.Suite{Tasks: 100, Trials: 1, Turns: 3, Task: mixed}, mixedMean, fades},
-		{"100 × 3, mixed difficulty, some tasks break", evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed}, mixedMean, breaks},
-		{"100 × 3, mixed difficulty, all lose in proportion", evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed}, mixedMean, fades},
-		{"50 × 3, all trials of a task in a run equal, some tasks break", evidence.Suite{Tasks: 50, Trials: 3, Turns: 3, Task: mixed, Night: 1}, mixedMean, breaks},
-		{"100 × 3, all solved, some tasks break", evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: constant(1)}, 1, breaks},
+		{"100 × 1, every task loses as much", evidence.Suite{Tasks: 100, Trials: 1, Turns: 3, Task: constant(0.9)}, fadesOf, ""},
+		{"100 × 1, some tasks break", evidence.Suite{Tasks: 100, Trials: 1, Turns: 3, Task: constant(0.95)}, breaksOf, ""},
+		{"100 × 1, mixed difficulty, all lose in proportion", evidence.Suite{Tasks: 100, Trials: 1, Turns: 3, Task: mixed}, fadesOf, ""},
+		{"100 × 3, mixed difficulty, some tasks break", evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed}, breaksOf, ""},
+		{"100 × 3, mixed difficulty, all lose in proportion", evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed}, fadesOf, ""},
+		{"50 × 3, all trials of a task in a run equal, some tasks break", evidence.Suite{Tasks: 50, Trials: 3, Turns: 3, Task: mixed, Night: 1}, breaksOf, ""},
+		{"100 × 3, all solved, some tasks break", evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: constant(1)}, breaksOf, ""},
+		{"100 × 3, mixed difficulty, each task breaks by chance", evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: mixed}, func(loss float64) func(*rand.Rand, []evidence.Task) {
+			return breaks(loss, mixedMean)
+		}, "it is said of a loss in these tasks; of how many break by chance, it is the mean"},
 	} {
-		list = append(list, simulation{setting: c.setting, suites: 2000, claims: []claim{{name: statedPower, atLeast: 0.8}}, cases: one(func(rng *rand.Rand) []outcome {
-			now, old := change{Suite: c.Suite}.compared(rng)
+		list = append(list, simulation{setting: c.setting, suites: 2000, claims: []claim{{name: statedPower, atLeast: 0.8, breaks: c.breaks}}, cases: one(func(rng *rand.Rand) []outcome {
+			tasks := c.Sample(rng)
+			now, old := change{Suite: c.Suite}.comparedOf(rng, tasks)
 			var o outcome
 			sums, _, _ := old.tasks(solved)
-			if loss, ok := oldMeasure(sums, 0.05, 0.05).detectable(0.05 / 2); ok && loss < c.mean {
-				_, worse := change{Suite: c.Suite, worse: c.lose(loss, c.mean)}.compared(rng)
+			if loss, ok := oldMeasure(sums, 0.05, 0.05).detectable(0.05 / 2); ok {
+				_, worse := change{Suite: c.Suite, worse: c.lose(loss)}.comparedOf(rng, tasks)
 				o.old = is(worse.verdict(0.05) == stat.Fail)
 			}
-			if loss := metric(now, "solved").Detectable; loss != nil && *loss < c.mean {
-				worse, _ := change{Suite: c.Suite, worse: c.lose(*loss, c.mean)}.compared(rng)
+			if loss := metric(now, "solved").Detectable; loss != nil {
+				worse, _ := change{Suite: c.Suite, worse: c.lose(*loss)}.comparedOf(rng, tasks)
 				o.new = is(worse.Verdict == stat.Fail)
 			}
 			return []outcome{o}
 		})})
 	}
 	return list
-}
-
-// fades lets every task lose the same share of its passes.
-func fades(loss, mean float64) func(*rand.Rand, *evidence.Task) {
-	return func(_ *rand.Rand, t *evidence.Task) { t.Solved *= 1 - loss/mean }
-}
-
-// grows multiplies the cost of every task.
-func grows(factor float64) func(*rand.Rand, *evidence.Task) {
-	return func(_ *rand.Rand, t *evidence.Task) { t.Size *= factor }
 }
 
 // sized are tasks of mean size 1.
@@ -115,7 +109,7 @@ func changes() (list []simulation) {
 		{"60 × 3, unequal numbers of trials, a tenth of the passes lost", "solved", change{Suite: evidence.Suite{Tasks: 60, Trials: 3, Turns: 3, Task: mixed, Unequal: true}, worse: fades(0.1*mixedMean, mixedMean)}, -0.1 * mixedMean, ""},
 		{"50 × 5, all trials of a task in a run equal, unchanged", "solved", change{Suite: evidence.Suite{Tasks: 50, Trials: 5, Turns: 3, Task: mixed, Night: 1}}, 0, ""},
 		{"100 × 3, valid turns, ICC 0.3, unchanged", "contract_valid", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Turns: 3, Task: shared(0.9, 0.03, 0.3), Night: 0.3}}, 0, ""},
-		{"60 × 3, valid turns, one task with 100 times the turns, unchanged", "contract_valid", change{Suite: evidence.Suite{Tasks: 60, Trials: 3, Turns: 3, Task: shared(0.9, 0.03, 0.3), Night: 0.3, Dominant: true}}, 0, ""},
+		{"60 × 3, valid turns, one task with 100 times the turns, unchanged", "contract_valid", change{Suite: evidence.Suite{Tasks: 60, Trials: 3, Turns: 3, Task: shared(0.9, 0.03, 0.3), Night: 0.3, Dominant: true}}, 0, "one task is most of the data, so its noise is not seen"},
 		{"100 × 3, cost a tenth higher, log-normal with sigma 0.3", "cost", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Task: sized, Noise: evidence.LogNormal(0.3)}, worse: grows(1.1)}, 1e5, ""},
 		{"100 × 3, cost a tenth higher, log-normal with sigma 2", "cost", change{Suite: evidence.Suite{Tasks: 100, Trials: 3, Task: sized, Noise: evidence.LogNormal(2)}, worse: grows(1.1)}, 1e5, ""},
 	} {
