@@ -31,8 +31,8 @@ lint: $(LINT) ## the pinned linter
 $(LINT): tools.mod tools.sum
 	$(GO) build -modfile=tools.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-evidence: ## the statistics held in simulation, 10,000 synthetic suites of each setting
-	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 60m -run Simulation -v ./harness/canary ./reports/stat ./reports/compare ./reports/trend ./reports
+evidence: ## measure the statistical promises of docs/evidence.md in simulation, and print the table
+	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 120m -run Simulation -v ./reports/internal/evidence ./harness/canary ./reports/stat ./reports/compare ./reports/trend ./reports
 
 mutants: ## which changes of behaviour the golden suites and the tests notice: up to 30 minutes
 	$(GO) run ./harness/mutants

@@ -24,7 +24,7 @@ import (
 // pass and fail it is Clopper's and Pearson's, and where all clusters are alike
 // the bound of Hanley and Lippman-Hand as in NonInferior. That it keeps its level
 // for all bounded values is conjectured, and held here in simulation. The quantile
-// is by saddlepoint, within 0.2 % of its distance from the ratio there.
+// is by saddlepoint, within 1 % of its distance from the ratio.
 func LowerBound(clusters []Cluster, least, times, alpha float64) (bound float64, ok bool) {
 	if len(clusters) < 2 || math.IsInf(least, 0) || !(times > 0) || !(alpha > 0 && alpha < 0.5) {
 		return 0, false
