@@ -88,7 +88,7 @@ func one(draw func(rng *rand.Rand) []outcome) []func(rng *rand.Rand) []outcome {
 	return []func(*rand.Rand) []outcome{draw}
 }
 
-// draws is how often each case is drawn: 10,000 times in evidence, and 1 in 200 of that
+// draws is how often each case is drawn: 10,000 times in evidence, and 1 in 400 of that
 // in passing.
 func (s *simulation) draws() int {
 	n := s.suites
@@ -99,9 +99,9 @@ func (s *simulation) draws() int {
 	case evidenceAsked():
 		return max(1, n / *thin)
 	case testing.Short():
-		return max(1, n/1000)
+		return max(1, n/2000)
 	}
-	return max(1, n/200)
+	return max(1, n/400)
 }
 
 func evidenceAsked() bool { return os.Getenv("CUPEL_EVIDENCE") != "" }
