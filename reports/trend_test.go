@@ -179,7 +179,7 @@ func TestFiguresRefuse(t *testing.T) {
 }
 
 // Floor: reading eight columns of the episodes and six of the turns, one
-// candidate's 50,000 durations sorted. A trend reads 59 runs, two at a time.
+// candidate's 50,000 durations sorted. A trend reads up to 199 runs, two at a time.
 func BenchmarkFigures(b *testing.B) {
 	m, row := stream(10_000, 5)
 	dir := b.TempDir()

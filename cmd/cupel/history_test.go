@@ -152,7 +152,7 @@ func TestHistoryOfDamagedRuns(t *testing.T) {
 	require.NotContains(t, note, runs, "a report does not say where it was made")
 }
 
-// BenchmarkHistory is 59 runs of 10,000 episodes of 2.4 turns. The floor is reading
+// BenchmarkHistory is 199 runs of 10,000 episodes of 2.4 turns. The floor is reading
 // 14 columns of 2 million rows.
 func BenchmarkHistory(b *testing.B) {
 	runs := b.TempDir()
