@@ -316,3 +316,27 @@ func TestRoundsRefuse(t *testing.T) {
 	_, err := harness.Run(context.Background(), o)
 	require.ErrorContains(t, err, `"nobody" is not a candidate`)
 }
+
+// A session is one unit of a round: its episodes of one trial remember each other, and a
+// lost one leaves the round undecided until it is resumed.
+func TestRoundsOfSessions(t *testing.T) {
+	fixed := talkOptions(t, &parrot{})
+	want := runTalk(t, fixed)
+
+	p := &parrot{fail: "Second"}
+	o := talkOptions(t, p)
+	finished := 0
+	o.Decide = &harness.Decide{MaxTrials: 2, After: func(m ledger.Manifest, _ iter.Seq2[ledger.EpisodeRows, error]) ([]ledger.ManifestStop, error) {
+		finished = m.Decide.Finished
+		return nil, nil
+	}}
+	lost, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Contains(t, lost.Manifest.Stopped, "round 1 of 2 was not decided: 5 of its episodes have no result", "the second by three candidates, and the third by those that remember it")
+	require.Zero(t, finished)
+	p.fail, o.Resume = "", lost.Manifest.RunID
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, []any{2, "complete", 2, 42}, []any{finished, res.Manifest.Status, res.Manifest.Trials, res.Manifest.Episodes})
+	require.Equal(t, answersOf(t, want), answersOf(t, res))
+}
