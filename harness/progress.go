@@ -15,7 +15,7 @@ type Progress struct {
 	// Done of Total episodes have ended, Resumed of them before the run was resumed;
 	// InFlight are under way.
 	Done, Total, Resumed, InFlight int
-	// Round of Rounds is under way, and Total counts the episodes up to its end; both are
+	// Round of Rounds is in progress, and Total counts the episodes up to its end; both are
 	// 0 in a run without rounds.
 	Round, Rounds int
 

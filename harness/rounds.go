@@ -8,12 +8,13 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// Decide has a run go on round by round, and no longer than it takes to judge each
+// Decide has a run proceed in rounds, and no longer than it takes to judge each
 // candidate. A round is the next trials of every task, by each candidate that is not
 // yet decided.
 type Decide struct {
@@ -65,6 +66,7 @@ func (o *Options) checkDecide() error {
 	}
 	refuse(o.Select.Shard.Count > 0, "one of several shards", "a round is judged by all of its episodes; leave out the shard")
 	refuse(o.Fork != nil, "a fork", "a fork has one task and no verdict; leave out the fork")
+	refuse(o.Select.Episode != nil, "a selection of single episodes", "a round is judged by all of its episodes; select tasks and candidates only")
 	refuse(o.Stale, "a recording of what is stale", "it would leave out episodes of a round; record all of them")
 	refuse(o.Decide.After == nil, "decided", "Decide.After is missing")
 	return errors.Join(errs...)
@@ -87,7 +89,7 @@ func decisionKey(d *ledger.ManifestDecide) string {
 	if d == nil {
 		return ""
 	}
-	return digestOf(d.Rounds, d.Baselines, d.RulesDigest)
+	return digestOf(d.Rounds, strings.Join(d.Baselines, "\n"), d.RulesDigest)
 }
 
 // certain says that a run has a trial whatever is decided on the way.
@@ -96,7 +98,7 @@ func (o *Options) certain(trial int) bool {
 }
 
 // reach is the last trial of a candidate's that the run came to: by the round that it
-// was stopped in, or else by the round under way.
+// was stopped in, or else by the round in progress.
 func reach(d *ledger.ManifestDecide, candidate string, round int) int {
 	if s, ok := d.Stop(candidate); ok {
 		round = s.Round
@@ -128,8 +130,8 @@ func (r *runner) upTo(m ledger.Manifest, round int) (ledger.Manifest, int) {
 	return m, all
 }
 
-// runRounds runs the plan in rounds. A round that has not all of its episodes with a
-// result is the last: who resumes the run goes on with it, and only then is it decided.
+// runRounds runs the plan in rounds. If an episode of a round has no result, that round
+// is the last and not decided: a resumed run continues with it.
 func (r *runner) runRounds(ctx context.Context, cancel context.CancelCauseFunc, b *board) (stopped, error) {
 	d := b.s.manifest.Decide
 	for d.Finished < len(d.Rounds) && len(d.Stops) < len(b.s.manifest.Candidates) {

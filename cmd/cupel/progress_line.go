@@ -113,7 +113,7 @@ func (v view) head() string {
 		v.Done, v.Total, v.Outcomes.Solved, v.cost(), v.Outcomes.WithoutResult())
 }
 
-// round says which round is under way; "" in a run without.
+// round says which round is in progress; it is "" in a run without rounds.
 func (v view) round() string {
 	if v.Rounds == 0 {
 		return ""
