@@ -73,6 +73,11 @@ func (b *Builder) Comparison() (Comparison, error) {
 	}
 	for _, s := range b.baselines[1:] {
 		c.Pooled = append(c.Pooled, sideOf(s.manifest))
+		for _, d := range b.differences(s.manifest, b.new.manifest, b.pairs) {
+			if !slices.Contains(c.Differences, d) {
+				c.Differences = append(c.Differences, d)
+			}
+		}
 	}
 	all, err := b.judge(b.skipped(&c))
 	if err != nil {
@@ -187,6 +192,9 @@ func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 			Metrics: []Metric{}, Tasks: []Task{}, Drift: []Drift{},
 		},
 		names: names, tasks: b.join(names, skip), oneRun: b.oneRun(names),
+	}
+	if d := b.new.manifest.Decide; d != nil {
+		p.look = stat.Look{Rounds: d.Rounds, At: d.Look(names.New)}
 	}
 	if p.oneRun {
 		p.Labels = Names{clipped(names.Baseline), clipped(names.New)}

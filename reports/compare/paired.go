@@ -169,6 +169,17 @@ func (d paired) interval(share bool, confidence float64) (iv stat.Interval, ok b
 	return stat.Interval{Low: v.Low, High: v.High}, ok
 }
 
+// noise is the variance of a task's contribution, and the standard error of that.
+func (d paired) noise() (variance, se float64) {
+	g := float64(len(d.influence))
+	variance = d.mean.SE * d.mean.SE * g
+	for _, v := range d.influence {
+		off := (v-d.mean.Value)*(v-d.mean.Value) - variance
+		se += off * off
+	}
+	return variance, math.Sqrt(se) / g
+}
+
 // clusters are the contributions of tasks, with their signs so that more is better,
 // and the least that one more could have contributed.
 func (d paired) clusters(good, reach float64) (list []stat.Cluster, least float64) {

@@ -9,8 +9,8 @@ import (
 )
 
 // CheckPool says why runs are not of one unchanged configuration and so no one
-// baseline: a run given twice, replays of one recording, a candidate, task, policy or
-// mode that is another. It joins every problem. candidates are the names that are
+// baseline: a run given twice, replays of one recording, another candidate, task or
+// policy. It joins every problem. candidates are the names that are
 // compared. A single run is always one baseline.
 func CheckPool(baselines []ledger.Manifest, candidates []string) error {
 	var errs []error
@@ -32,7 +32,9 @@ func CheckPool(baselines []ledger.Manifest, candidates []string) error {
 			switch {
 			case !slices.ContainsFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return c.Name == name }):
 				bad("the latter has no candidate %s; leave the run out", name)
-			case was.Digest == "" || was.Digest != is.Digest:
+			case was.Digest == "" || is.Digest == "":
+				bad("candidate %s has no digest in one of them, which an older cupel made: that it is unchanged cannot be proved; leave the run out", name)
+			case was.Digest != is.Digest:
 				bad("candidate %s was changed between them; pool only runs of one configuration", name)
 			}
 		}

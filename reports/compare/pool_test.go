@@ -28,7 +28,7 @@ func TestCheckPool(t *testing.T) {
 		"same recording":    {func(m *ledger.Manifest) { m.LedgerDigest = "ledger of n1" }, "replays of one recording"},
 		"another candidate": {func(m *ledger.Manifest) { m.Candidates[0].Name = "b" }, "has no candidate a"},
 		"changed candidate": {func(m *ledger.Manifest) { m.Candidates[0].Digest = "e" }, "candidate a was changed"},
-		"no digest":         {func(m *ledger.Manifest) { m.Candidates[0].Digest = "" }, "candidate a was changed"},
+		"no digest":         {func(m *ledger.Manifest) { m.Candidates[0].Digest = "" }, "candidate a has no digest"},
 		"changed task":      {func(m *ledger.Manifest) { m.Tasks[1].Digest = "e" }, "1 task changed"},
 		"changed policy":    {func(m *ledger.Manifest) { m.ConfigDigest = "e" }, "the policy was changed"},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/reports/internal/evidence"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -94,7 +95,7 @@ func (c tally) saved() float64 { return 1 - c.rounds/sequentialTrials }
 // setting is what is true of the simulated agent.
 type setting struct {
 	name, test string
-	icc        int // of mechanisms
+	icc        int // of evidence.Mechanisms
 	// share is the true share of passes; of a comparison, of the baseline, and then
 	// broken and fixed are the shares of tasks that never and always pass in the new run.
 	share, broken, fixed float64
@@ -103,7 +104,7 @@ type setting struct {
 // simulate runs one setting: in rounds with corrected levels, in rounds with the level
 // of one look at each, and at once.
 func (s setting) simulate(rng *rand.Rand, runs int) (corrected, naive, fixed tally) {
-	draw := mechanisms()[s.icc].draw
+	draw := evidence.Mechanisms()[s.icc].Draw
 	rounds := equalRounds(sequentialTrials)
 	var levels, confidences []float64
 	for at := range rounds {

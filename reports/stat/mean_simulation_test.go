@@ -95,3 +95,16 @@ func TestSimulationMeans(t *testing.T) {
 		}
 	}
 }
+
+func hit(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// measured is a simulated rate with its own 99 % interval, in percent.
+func measured(hits, n int) string {
+	iv, _ := stat.ClopperPearson(hits, n, 0.99)
+	return fmt.Sprintf("%.1f (%.1f–%.1f)", 100*float64(hits)/float64(n), 100*iv.Low, 100*iv.High)
+}
