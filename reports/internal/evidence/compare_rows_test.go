@@ -15,6 +15,7 @@ func simulations() (list []simulation) {
 	list = append(list, worse()...)
 	list = append(list, evenSplits())
 	list = append(list, powers()...)
+	list = append(list, rounds()...)
 	list = append(list, changes()...)
 	list = append(list, acceptances()...)
 	list = append(list, contests()...)
