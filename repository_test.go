@@ -61,6 +61,8 @@ var arrows = map[string][]string{
 	"reports/expr":           {"harness/ledger", "reports/stat"},
 	"reports/failure":        {"agent/invisible", "harness/ledger"},
 	"reports/trend":          {"reports/stat"},
+	// Synthetic runs, linked into tests only.
+	"reports/internal/evidence": {"harness/ledger"},
 }
 
 // forbidden imports, with the reason. cmd may import everything.
