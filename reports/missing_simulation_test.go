@@ -39,7 +39,7 @@ func lossy(rng *rand.Rand, tasks, trials int, solves, loses float64, failures bo
 	}
 	lost, left := make([]bool, len(solved)), int(loses*float64(len(solved)))
 	for _, i := range rng.Perm(len(solved)) {
-		if left > 0 && !(failures && solved[i]) {
+		if left > 0 && (!failures || !solved[i]) {
 			lost[i] = true
 			left--
 		}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
@@ -97,7 +98,12 @@ says whether the run could be carried out; the verdict as an exit code is
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
 	}
-	fl := cmd.Flags()
+	f.add(cmd.Flags())
+	return cmd
+}
+
+// add declares the flags.
+func (f *runFlags) add(fl *pflag.FlagSet) {
 	fl.String("config", configName, "configuration file")
 	fl.String("suite", "", "suite folder, builtin:counts or builtin:research (default: the configuration's, else builtin:counts)")
 	fl.String("mode", "", "replay, record or live (default replay)")
@@ -122,7 +128,6 @@ says whether the run could be carried out; the verdict as an exit code is
 	fl.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print episodes, expected calls, tokens, cost and duration")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.asJSON, "json", false, "print events as JSON lines, the last one the result (see docs/formats.md, Events)")
-	return cmd
 }
 
 func runRun(c *cobra.Command, p *process, f runFlags) error {

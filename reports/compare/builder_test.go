@@ -85,7 +85,7 @@ func TestSameRunBothSides(t *testing.T) {
 }
 
 func TestNoPairs(t *testing.T) {
-	c := finished(NewBuilder([]ledger.Manifest{ledger.Manifest{}}, ledger.Manifest{}, nil, Rules{}))
+	c := finished(NewBuilder([]ledger.Manifest{{}}, ledger.Manifest{}, nil, Rules{}))
 	require.Equal(t, stat.Inconclusive, c.Verdict)
 	require.Equal(t, "Inconclusive: no candidates to compare.", c.Headline)
 	data, err := json.Marshal(c)

@@ -283,11 +283,6 @@ func TestPowerWhereALossIsShown(t *testing.T) {
 	require.InDelta(t, 6.0/69, *m.Detectable, 1.0/69, "five tasks that break are shown at 1/32 of 0.045, and one more may come back")
 }
 
-// width is the standard error behind an interval.
-func width(m Metric) float64 {
-	return (m.Interval.High - *m.Effect) / stat.TQuantile(0.975, float64(m.Clusters-1))
-}
-
 // Where both sides count the same pairs, scores of passes are whole numbers, and the test
 // is exact.
 func TestScoresOfPassesAreWhole(t *testing.T) {
