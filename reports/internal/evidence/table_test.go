@@ -99,7 +99,7 @@ func (s *simulation) draws() int {
 	case evidenceAsked():
 		return max(1, n / *thin)
 	case testing.Short():
-		return max(1, n/2000)
+		return max(1, n/600)
 	}
 	return max(1, n/400)
 }
