@@ -213,13 +213,13 @@ func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 	p.replay = replayed(p.tasks)
 	p.gating = p.measure(b.rules, true)
 	if len(p.lost) > 0 {
-		worst, best := p, p
-		worst.tasks, best.tasks = p.filled(false), p.filled(true)
-		bad, good := worst.measure(b.rules, true), best.measure(b.rules, true)
-		for i := range p.gating {
-			if bad[i].P != nil && good[i].P != nil {
-				p.gating[i].worst, p.gating[i].best = &bad[i], &good[i]
-			}
+		for i, m := range p.extreme(b.rules, false) {
+			p.gating[i].worst = m
+		}
+	}
+	if p.gap != "" {
+		for i, m := range p.extreme(b.rules, true) {
+			p.gating[i].best = m
 		}
 	}
 	return p

@@ -23,11 +23,33 @@ func drift(tasks []joined, alpha float64) ([]Drift, error) {
 	for i := range all {
 		all[i].scored = all[i].twins
 	}
+	seen := make([]bool, len(kinds)) // of any episode
+	for i := range tasks {
+		for _, t := range tasks[i].twins {
+			for _, r := range []*record{t.baseline, t.new} {
+				if r.kind >= 0 {
+					seen[r.kind] = true
+				}
+			}
+		}
+	}
 	for k, kind := range kinds {
-		of, m := tasks, measured{}
+		of := tasks
 		if kind == failure.Infrastructure || kind == failure.Harness {
 			of = all
 		}
+		list[k] = Drift{Kind: kind}
+		if !seen[k] { // only the pairs are counted
+			for i := range of {
+				list[k].BaselineOf += len(of[i].scored)
+			}
+			if list[k].NewOf = list[k].BaselineOf; list[k].NewOf > 0 {
+				list[k].P = new(1.0)
+				p = append(p, 1)
+			}
+			continue
+		}
+		var m measured
 		m.gather(&measure{of: func(r *record) (float64, float64) { return one(r.kind == int8(k)), 1 }}, of)
 		base, newer := totals(m.sides)
 		list[k] = Drift{Kind: kind, Baseline: int(base.Num), New: int(newer.Num), BaselineOf: int(base.Den), NewOf: int(newer.Den)}

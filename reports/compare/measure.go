@@ -83,8 +83,9 @@ type measured struct {
 	// data.
 	level float64
 	look  stat.Look
-	// worst and best have values for the lost pairs; nil where none is lost. hidden says
-	// that the verdict is inconclusive only because of these.
+	// worst and best have values for the lost pairs; nil where none is lost, and best
+	// unless more were than max_infra. hidden says that the verdict is inconclusive only
+	// because of these.
 	worst, best *measured
 	hidden      bool
 	// pairs are the differences of solved, one for each pair.
@@ -136,6 +137,13 @@ func (m *measured) gather(def *measure, tasks []joined) {
 	unknown, apart, most := 0, 0, 0
 	m.tasks, m.sides = make([]string, 0, len(tasks)), make([]sides, 0, len(tasks))
 	sessions := map[string]int{} // the place of a session among the clusters
+	if def.name == "solved" {
+		n := 0
+		for i := range tasks {
+			n += len(tasks[i].scored)
+		}
+		m.pairs = make([]stat.Observation, 0, n)
+	}
 	for i := range tasks {
 		j := &tasks[i]
 		if m.Gates && j.left() {

@@ -72,19 +72,23 @@ func (p *comparing) unseen() string {
 	return fmt.Sprintf("%s without a result (%s; run them with %s)", plural(len(p.lost), "pair"), some(p.lost), strings.Join(commands, " and "))
 }
 
-// filled are the tasks of a pair with values for the lost episodes: those that make the
-// new run look worst, or best. What is lost cannot lie beyond, as far as it is a share;
-// other values are taken to lie within those seen in the pair. No assumption is made
-// of why an episode was lost: C. F. Manski, "Nonparametric Bounds on Treatment
-// Effects", American Economic Review 80 (1990) 319–323.
-func (p *comparing) filled(best bool) []joined {
+// extreme measures the gating metrics with values for the lost episodes that make the new
+// run look worst, or best; nil for a metric without data. What is lost cannot lie
+// beyond, as far as it is a share; other values are taken to lie within those seen in the
+// pair. No assumption is made of why an episode was lost: C. F. Manski, "Nonparametric
+// Bounds on Treatment Effects", American Economic Review 80 (1990) 319–323.
+func (p *comparing) extreme(rules Rules, best bool) (list []*measured) {
 	newer, baseline := p.extremes()
 	if best {
 		newer, baseline = baseline, newer
 	}
-	tasks := slices.Clone(p.tasks)
-	for i := range tasks {
-		j := &tasks[i]
+	filled := *p
+	filled.tasks = slices.Clone(p.tasks)
+	for i := range filled.tasks {
+		j := &filled.tasks[i]
+		if len(j.scored) == len(j.twins) {
+			continue
+		}
 		j.scored = make([]twin, 0, len(j.twins))
 		for _, t := range j.twins {
 			if t.baseline.why == cut || t.new.why == cut {
@@ -99,7 +103,15 @@ func (p *comparing) filled(best bool) []joined {
 			j.scored = append(j.scored, t)
 		}
 	}
-	return tasks
+	measures := filled.measure(rules, true)
+	for i := range measures {
+		if measures[i].P == nil {
+			list = append(list, nil)
+			continue
+		}
+		list = append(list, &measures[i])
+	}
+	return list
 }
 
 // extremes are the worst and the best of every metric among the results of a pair. A
