@@ -120,6 +120,17 @@ func TestNightlyScript(t *testing.T) {
 	}
 }
 
+// What the canary knows of a model goes from night to night, from the first shard.
+func TestNightlyKeepsTheCanary(t *testing.T) {
+	k := newKit(t)
+	k.fake(0, nil)
+	for night := 1; night <= 2; night++ {
+		code, out := k.nightly("FAKE_CANARY=1", "NIGHTLY_SHARDS=2")
+		require.Zero(t, code, out)
+		require.Equal(t, strings.Repeat("asked\n", night), k.read("nightly/canary.jsonl"))
+	}
+}
+
 // A night is gated against the last one that was accepted, if there is one.
 func TestNightlyScriptCompares(t *testing.T) {
 	if testing.Short() {

@@ -42,7 +42,7 @@ run)
 	outcome=$(head -n 1 "$plan" 2>/dev/null)
 	sed -i 1d "$plan" 2>/dev/null
 	case ${outcome:-complete} in
-	complete) manifest complete 0 ;;
+	complete) [ -z "${FAKE_CANARY-}" ] || echo asked >>"$runs/canary.jsonl"; manifest complete 0 ;;
 	partial) manifest partial 0; exit 1 ;;
 	capped) manifest partial 3; exit 1 ;;
 	killed) manifest running 0; kill -KILL $$ ;;

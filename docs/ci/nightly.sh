@@ -43,6 +43,8 @@ shard() {
 	stopping=
 	trap 'stopping=1' TERM
 	mkdir -p "$dir"
+	# The canary compares with earlier nights: its history goes from night to night.
+	[ ! -f "$NIGHTLY_DIR/canary.jsonl" ] || cp -n "$NIGHTLY_DIR/canary.jsonl" "$dir/"
 	read -ra args <<<"$NIGHTLY_ARGS"
 	[ "$shards" -eq 1 ] || args+=(--shard "$1/$shards")
 	[ -z "$NIGHTLY_MAX_COST" ] ||
@@ -133,6 +135,7 @@ carry_out() {
 	local code=0
 	read -r shards <"$night/shards"
 	run_shards || code=$?
+	[ ! -f "$night/shard-1/canary.jsonl" ] || cp "$night/shard-1/canary.jsonl" "$NIGHTLY_DIR/"
 	if [ "$code" -eq 0 ]; then
 		judge || code=$?
 	else
