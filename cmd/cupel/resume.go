@@ -42,7 +42,7 @@ func (f runFlags) save(cfg config, fork *harness.Fork, caps admission.Caps) []by
 	if f.decide.On {
 		saved.Decide = &f.decide
 	}
-	text, _ := json.Marshal(saved) // fails only at a replay speed that is no number, which the harness refuses
+	text, _ := json.Marshal(saved) // fails only at a replay speed that is not a number, which the harness refuses
 	return text
 }
 

@@ -81,7 +81,7 @@ type Observation struct {
 	Fingerprints []string `json:"fingerprints,omitempty"`
 	// Answers are in the order of the prompts; none unless all were answered.
 	Answers []Answer `json:"answers,omitempty"`
-	// Problem says why there are none.
+	// Problem says why answers are absent.
 	Problem string `json:"problem,omitempty"`
 	// CostNanoUSD is what asking cost; nil if a price or a usage is unknown.
 	CostNanoUSD *int64 `json:"cost_nano_usd,omitempty"`

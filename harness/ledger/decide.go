@@ -89,7 +89,7 @@ func (m *Manifest) MostEpisodes() (n int) {
 // maxRounds bounds the rounds of a manifest.
 const maxRounds = 100
 
-// validate refuses what no run writes, so that nobody else has to look.
+// validate refuses what no run writes, so that readers of a manifest need not check it.
 func (d *ManifestDecide) validate() error {
 	if d == nil {
 		return nil

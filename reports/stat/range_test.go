@@ -2,6 +2,7 @@ package stat_test
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -70,6 +71,18 @@ func TestPValuesAreProbabilities(t *testing.T) {
 		flips, ok := stat.PairedPermutation(list)
 		require.True(t, ok && flips.P > 0)
 		p("permutation", flips.P, ok)
+		runs := make([][]float64, len(values)) // the new run, and two alike or in a circle
+		for i, v := range values {
+			runs[i] = []float64{v, 0, values[(i+1)%len(values)]}
+		}
+		blocks, ok := stat.BlockPermutation(runs)
+		require.True(t, ok && blocks.Low > 0 && blocks.High > 0)
+		p("blocks, low", blocks.Low, ok)
+		p("blocks, high", blocks.High, ok)
+		look := stat.Look{Rounds: []int{1, 2, 3, 4, 5}, At: 1 + len(values)%5}
+		repeated := look.P(flips.P)
+		require.GreaterOrEqual(t, repeated, flips.P*(1-1e-9), "looking more than once makes no p smaller")
+		p("repeated", repeated, true)
 		ranks, ok := stat.Wilcoxon(values)
 		require.True(t, ok)
 		p("ranks", ranks.P, ok)
@@ -90,7 +103,14 @@ func TestPValuesAreProbabilities(t *testing.T) {
 			require.True(t, ok)
 			p("change", e.P, ok)
 		}
-		for name, adjust := range map[string]func([]float64) ([]float64, error){"Holm": stat.Holm, "Benjamini–Hochberg": stat.BenjaminiHochberg} {
+		for name, adjust := range map[string]func([]float64) ([]float64, error){
+			"Holm": stat.Holm, "Benjamini–Hochberg": stat.BenjaminiHochberg,
+			"weighted Holm": func(p []float64) ([]float64, error) {
+				weights := slices.Repeat([]float64{1}, len(p))
+				weights[0] = 9
+				return stat.WeightedHolm(p, weights)
+			},
+		} {
 			adjusted, err := adjust(family)
 			require.NoError(t, err)
 			for i, v := range adjusted {
@@ -99,6 +119,15 @@ func TestPValuesAreProbabilities(t *testing.T) {
 		}
 		iv, ok := mean.Interval(0.95)
 		require.True(t, !ok || iv.Low <= mean.Value && mean.Value <= iv.High)
+		sizes, limits := make([]stat.Cluster, len(values)), stat.Interval{Low: 0, High: 1}
+		for i, v := range values {
+			sizes[i] = stat.Cluster{Num: math.Abs(v), Den: 1}
+			limits.High = max(limits.High, math.Abs(v))
+		}
+		sum, _ := stat.ClusterRatio(sizes)
+		iv, ok = stat.MeanInterval(sizes, limits, 0.95)
+		slack := 1e-9 * limits.High
+		require.True(t, ok && 0 <= iv.Low && iv.Low <= sum.Value+slack && sum.Value <= iv.High+slack && iv.High <= limits.High+slack, "%v around %v", iv, sum.Value)
 		iv, ok = stat.QuantileInterval(list, 0.5, 0.95)
 		require.True(t, !ok || iv.Low <= iv.High)
 		if plus+minus > 0 {
@@ -111,6 +140,12 @@ func TestPValuesAreProbabilities(t *testing.T) {
 		values[at], list[at].Value = math.NaN(), math.NaN()
 		_, ok = stat.PairedPermutation(list)
 		require.False(t, ok)
+		runs[at][0], sizes[at].Num = math.NaN(), math.NaN()
+		_, ok = stat.BlockPermutation(runs)
+		require.False(t, ok)
+		_, ok = stat.MeanInterval(sizes, limits, 0.95)
+		require.False(t, ok)
+		require.True(t, math.IsNaN(look.P(math.NaN())))
 		_, ok = stat.Wilcoxon(values)
 		require.False(t, ok)
 		_, ok = stat.SignTest(values)
