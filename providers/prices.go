@@ -1,12 +1,14 @@
 package providers
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"fmt"
 	"math"
 	"math/bits"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +26,7 @@ type Prices struct {
 type Price struct {
 	Provider string
 	// Models are the names it is for; or else Prefix or Contains is what their
-	// names begin with or contain.
+	// names begin with or contain, but for the date or number of a snapshot.
 	Models           []string
 	Prefix, Contains string
 	// From is the first day (UTC) it holds; zero means since ever.
@@ -63,6 +65,8 @@ type priceLayer struct {
 	prefixed []int
 	// same names the provider whose prices another's are.
 	same map[string]string
+	// fees are what uses of providers' own tools cost, in nano-USD, by provider and tool.
+	fees map[priceKey]int64
 	// content is the digest, made once.
 	content func() []byte
 }
@@ -92,7 +96,7 @@ func (p Prices) Digest() string {
 // digest is the SHA-256 of a layer's content.
 func (l *priceLayer) digest() []byte {
 	h := sha256.New()
-	_, _ = fmt.Fprintf(h, "layer %q %q\n", l.version, l.same) // fmt sorts maps
+	_, _ = fmt.Fprintf(h, "layer %q %q %v\n", l.version, l.same, l.fees) // fmt sorts maps
 	lines := make([]string, 0, len(l.entries))
 	for _, e := range l.entries {
 		models := slices.Sorted(slices.Values(e.Models))
@@ -134,10 +138,12 @@ func (e Price) Above() []int64 {
 // Name is what the entry is for, for people.
 func (e Price) Name() string {
 	switch {
-	case e.Prefix != "":
+	case strings.HasSuffix(e.Prefix, ":"):
 		return e.Prefix + "…"
+	case e.Prefix != "":
+		return e.Prefix + " and its snapshots"
 	case e.Contains != "":
-		return "…" + e.Contains + "…"
+		return "…" + e.Contains + " and its snapshots"
 	}
 	return strings.Join(e.Models, ", ")
 }
@@ -148,7 +154,7 @@ func usd(nano int64) string {
 
 // Lookup returns the entry that prices a model on a day, and whether there is
 // one. An exact name comes first, then the name without its date, then the
-// longest prefix, then the longest part; of those the latest that holds on the day. The zero time is
+// longest prefix, then the longest part, each followed by nothing but the date or number of a snapshot; of those the latest that holds on the day. The zero time is
 // no day: nothing is found. The entry shares its slices with the table.
 func (p Prices) Lookup(provider, model string, at time.Time) (Price, bool) {
 	if e := p.find(provider, model, at); e != nil {
@@ -190,9 +196,29 @@ func (l *priceLayer) find(provider, model string, at time.Time) *Price {
 	return nil
 }
 
-// covers says whether a model's name begins with or contains what is priced.
+// snapshot is what may follow the name of a model in that of one of its snapshots: a
+// date in one of the providers' forms, or a number of the version, with those of the
+// cloud behind it.
+var snapshot = regexp.MustCompile(`^(?:(?:-preview|-exp)?[-@](?:\d{4}-\d\d-\d\d|\d{8}|\d\d-\d{4}|\d\d-\d\d|\d{4}|\d{3}))?(?:-latest)?(?:-v\d+)?(?::\d+)?(?::\d+k)?$`)
+
+// covers says whether a model's name is the one that is priced, or a snapshot of it.
+// What it merely begins with or contains is another model: gpt-4o is no gpt-4. A
+// prefix that ends with a colon is a model that was tuned for the owner who follows.
 func (e *Price) covers(model string) bool {
-	return e.Prefix != "" && strings.HasPrefix(model, e.Prefix) || e.Contains != "" && strings.Contains(model, e.Contains)
+	rest, ok := "", false
+	switch {
+	case e.Prefix != "":
+		rest, ok = strings.CutPrefix(model, e.Prefix)
+		if ok && strings.HasSuffix(e.Prefix, ":") {
+			return true
+		}
+	case e.Contains != "":
+		var before string
+		before, rest, ok = strings.Cut(model, e.Contains)
+		ok = ok && (before == "" || strings.ContainsAny(before[len(before)-1:], "./:"))
+	}
+	name := strings.TrimRight(e.Prefix+e.Contains, "-@")
+	return ok && snapshot.MatchString((e.Prefix + e.Contains)[len(name):]+rest)
 }
 
 // undated cuts the date off the name of a snapshot: -20250929, @20250929,
@@ -219,13 +245,40 @@ func fits(s, form string) bool {
 	return true
 }
 
-// Cost is what a request cost on a day, in whole nano-USD. It is exact up to
-// one rounding of the total, half away from zero. ok is false, and the cost
-// unknown rather than zero, when the usage was not reported or is negative,
-// when no entry prices the model on that day, when the request was served at a
-// tier without a price, or when the sum exceeds an int64.
+// Cost is what a request cost on a day, in whole nano-USD: its tokens, or those of
+// each of its parts, and the fees of the provider's own tools. It is exact up to one
+// rounding of each part, half away from zero. ok is false, and the cost unknown rather
+// than zero, when the usage was not reported, is not understood or is negative,
+// when no entry prices a model on that day, when a tool has no known fee, when the
+// request was served at a tier without a price, or when the sum exceeds an int64.
 func (p Prices) Cost(provider, model string, u Usage, at time.Time) (nanoUSD int64, ok bool) {
-	if !u.Reported || min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWriteLong, u.Reasoning) < 0 || u.CacheWriteLong > u.CacheWrite {
+	if !u.Reported || len(u.NotUnderstood) > 0 || u.Other != nil {
+		return 0, false
+	}
+	parts := u.Parts
+	if parts == nil {
+		parts = []UsagePart{{Usage: u}} // which does not escape
+	}
+	for _, part := range parts {
+		cost, ok := p.partCost(provider, cmp.Or(part.Model, model), part.Usage, at)
+		if nanoUSD += cost; !ok || nanoUSD < 0 {
+			return 0, false
+		}
+	}
+	for _, t := range u.ServerTools {
+		fee, ok := p.toolFee(provider, t.Name)
+		hi, cost := bits.Mul64(uint64(fee), uint64(t.Count))
+		if !ok || t.Count < 0 || hi > 0 || cost > math.MaxInt64-uint64(nanoUSD) {
+			return 0, false
+		}
+		nanoUSD += int64(cost)
+	}
+	return nanoUSD, true
+}
+
+// partCost is what the tokens of one request cost.
+func (p Prices) partCost(provider, model string, u Usage, at time.Time) (nanoUSD int64, ok bool) {
+	if min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWriteLong, u.Reasoning) < 0 || u.CacheWriteLong > u.CacheWrite {
 		return 0, false
 	}
 	e := p.find(provider, model, at)
@@ -246,6 +299,18 @@ func (p Prices) Cost(provider, model string, u Usage, at time.Time) (nanoUSD int
 	sum.add(u.Reasoning, r.reasoning*factor)
 	sum.add(1_000_000*wholeFactor, e.request)
 	return sum.nano()
+}
+
+// toolFee is what a use of one of the provider's own tools costs, in nano-USD.
+func (p Prices) toolFee(provider, tool string) (nanoUSD int64, ok bool) {
+	for _, l := range p.layers {
+		for _, of := range []string{provider, l.same[provider]} {
+			if fee, ok := l.fees[priceKey{of, tool}]; ok {
+				return fee, true
+			}
+		}
+	}
+	return 0, false
 }
 
 // wholeFactor is the factor of the ordinary service tier, in thousandths.

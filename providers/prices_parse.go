@@ -38,6 +38,8 @@ func readPrices(data []byte) (*priceLayer, error) {
 				l.same[provider] = to
 				return true
 			})
+		case "fees":
+			l.fees = d.fees(v)
 		case "prices":
 			if v.Kind != yaml.SequenceNode || len(v.Content) == 0 {
 				d.problem(v, name, "must be a list of at least one entry")
@@ -117,6 +119,19 @@ func (d *document) price(n *yaml.Node, where string) Price {
 		p.tiers = d.tiers(tiers, where+".tiers", base)
 	}
 	return p
+}
+
+// fees reads what uses of providers' own tools cost.
+func (d *document) fees(n *yaml.Node) map[priceKey]int64 {
+	fees := map[priceKey]int64{}
+	d.fields(n, "fees", func(provider string, tools *yaml.Node) bool {
+		d.fields(tools, "fees."+provider, func(tool string, v *yaml.Node) bool {
+			fees[priceKey{provider, tool}] = d.usd(v, "fees."+provider+"."+tool, "use")
+			return true
+		})
+		return true
+	})
+	return fees
 }
 
 // count is how many of the facts hold.

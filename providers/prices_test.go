@@ -212,7 +212,7 @@ prices:
 
 func TestOverride(t *testing.T) {
 	p, err := ParsePrices([]byte(`{"version": "2026-10-01", "prices": [
-		{"provider": "openai", "prefix": "gpt-4", "input": "1", "output": 2, "from": "2026-06-01", "source": "contract"},
+		{"provider": "openai", "prefix": "gpt-4o", "input": "1", "output": 2, "from": "2026-06-01", "source": "contract"},
 		{"provider": "openai", "prefix": "gpt-4o-mini", "input": 3.5, "output": "4", "source": "contract", "tiers": [{"above": 10, "input": "7"}, {"above": 20, "input": "9", "reasoning": "1"}]},
 		{"provider": "local", "models": ["Llama:70B.q4"], "input": "0", "output": "0.000000001", "source": "own machine"}]}`))
 	require.NoError(t, err)
@@ -270,7 +270,7 @@ same: {a: [], b: c}
 		"version: 2026-01-01\nprices: []": "must be a list",
 		"":                                "the file is empty",
 		twice("models: [a, b]", "models: [b, c]"):     "prices model b twice",
-		twice("prefix: a", "prefix: a"):               "prices a… twice",
+		twice("prefix: a", "prefix: a"):               "prices a and its snapshots twice",
 		twice("models: [a], tiers: 7", "models: [b]"): "tiers: must be a list",
 	} {
 		_, err := ParsePrices([]byte(text))
@@ -284,6 +284,103 @@ same: {a: [], b: c}
 func twice(a, b string) string {
 	const entry = "\n  - {provider: x, input: '1', output: '1', source: s, %s}"
 	return "version: 2026-01-01\nprices:" + fmt.Sprintf(entry, a) + fmt.Sprintf(entry, b)
+}
+
+// TestSnapshots: a prefix prices a model and its dated snapshots; a new model whose
+// name merely begins so has no price.
+func TestSnapshots(t *testing.T) {
+	p, err := ParsePrices([]byte(`version: 2026-01-01
+prices:
+  - {provider: x, prefix: large, input: '1', output: '1', source: s}
+  - {provider: x, prefix: small-, input: '1', output: '1', source: s}
+  - {provider: x, prefix: "ft:large:", input: '1', output: '1', source: s}
+  - {provider: x, contains: vendor.middle, input: '1', output: '1', source: s}`))
+	require.NoError(t, err)
+	for model, priced := range map[string]bool{
+		"large": true, "large-2026-01-31": true, "large-20260131": true, "large@20260131": true, "large-08-2026": true, "large-05-20": true,
+		"large-2509": true, "large-001": true, "large-latest": true, "large-preview-05-20": true, "large-exp-0827": true, "large-2509-latest": true,
+		"large-2": false, "large-mini": false, "large-mini-2026-01-31": false, "large-preview": false, "large2": false, "larger": false,
+		"large-thinking-05-20": false, "large.5": false, "large-2026-01-31-fast": false, "a-large": false,
+		"small-2509": true, "small-latest": true, "small": false, "small-mini": false, "small-1": false,
+		"ft:large:acme::x1": true, "ft:large": false,
+		"vendor.middle": true, "us.vendor.middle-20260131-v1:0": true, "arn:aws:1:model/vendor.middle-v2:0:128k": true, "eu.vendor.middle-v1": true,
+		"vendor.middle-plus": false, "vendor.middle-5": false, "othervendor.middle": false, "my-vendor.middle": false,
+	} {
+		_, ok := p.Lookup("x", model, day(t, "2026-02-01"))
+		require.Equal(t, priced, ok, model)
+	}
+	for model, provider := range map[string]string{
+		"gemini-2.5-pro-ultra": "gemini", "gemini-3.6-flash-thinking": "gemini", "us.anthropic.claude-opus-4-50": "bedrock", "o4-mini-high": "azure", "command-a-plus": "cohere",
+	} {
+		_, ok := prices(t).Lookup(provider, model, day(t, "2026-10-01"))
+		require.False(t, ok, model)
+	}
+}
+
+func TestCostOfPartsAndTools(t *testing.T) {
+	p, at := prices(t), day(t, "2026-04-01")
+	part := func(model string, in, out int64) UsagePart {
+		return UsagePart{model, Usage{Reported: true, Input: in, Output: out}}
+	}
+	for _, c := range []struct {
+		name  string
+		usage Usage
+		want  int64 // nano-USD; -1 is unknown
+	}{
+		// 100 × 3 + 10 × 15 + 1,000 × 1 + 20 × 5 = 300 + 150 + 1,000 + 100 µUSD.
+		{"two models", Usage{Reported: true, Input: 1100, Output: 30, Parts: []UsagePart{part("", 100, 10), part("claude-haiku-4-5", 1000, 20)}}, 1_550_000},
+		{"a model without a price", Usage{Reported: true, Input: 100, Parts: []UsagePart{part("", 50, 0), part("claude-unheard", 50, 0)}}, -1},
+		// Each is below the threshold of 200,000, both together are above it.
+		{"prompts of two requests are not one long prompt", Usage{Reported: true, Input: 300_000, Parts: []UsagePart{part("claude-sonnet-4-5", 150_000, 0), part("claude-sonnet-4-5", 150_000, 0)}}, 900_000_000},
+		{"searches", Usage{Reported: true, Input: 100, ServerTools: []ServerTool{{"web_fetch", 7}, {"web_search", 3}}}, 30_300_000},
+		{"a tool without a fee", Usage{Reported: true, Input: 100, ServerTools: []ServerTool{{"teleport", 1}}}, -1},
+		{"more searches than money", Usage{Reported: true, ServerTools: []ServerTool{{"web_search", 1 << 60}}}, -1},
+		{"not understood", Usage{Reported: true, Input: 100, NotUnderstood: []string{"x: not understood"}}, -1},
+		{"two readings", Usage{Reported: true, Input: 100, Other: &Usage{Reported: true, Input: 200}}, -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, ok := p.Cost("anthropic", "claude-sonnet-4-6", c.usage, at)
+			require.Equal(t, c.want >= 0, ok)
+			require.Equal(t, max(c.want, 0), got)
+		})
+	}
+}
+
+// TestSettle: 1,000 tokens of input are 2,500 µUSD, 100 of output 1,000 µUSD.
+func TestSettle(t *testing.T) {
+	once := Usage{Reported: true, Input: 1000, Output: 20, Reasoning: 80}
+	apart := Usage{Reported: true, Input: 1000, Output: 100, Reasoning: 80}
+	nano := func(n int64) *int64 { return &n }
+	for _, c := range []struct {
+		name       string
+		u          Usage
+		other      *Usage
+		reported   *int64
+		model      string
+		want       int64 // tokens
+		understood bool
+	}{
+		{"the cost fits", once, nil, nano(3_500_000), "gpt-4o", 1100, true},
+		{"the cost fits but for rounding", once, nil, nano(3_520_000), "gpt-4o", 1100, true},
+		{"another cost", once, nil, nano(3_600_000), "gpt-4o", 1100, false},
+		{"no cost", once, nil, nil, "gpt-4o", 1100, true},
+		{"no price", once, nil, nano(1), "unheard", 1100, true},
+		{"the first reading", once, &apart, nano(3_500_000), "gpt-4o", 1100, true},
+		{"the second reading", once, &apart, nano(4_300_000), "gpt-4o", 1180, true},
+		{"neither reading", once, &apart, nano(9_000_000), "gpt-4o", 1180, false},
+		{"nothing tells", once, &apart, nil, "gpt-4o", 1180, false},
+		{"nothing tells, the larger first", apart, &once, nil, "gpt-4o", 1180, false},
+		{"readings without a price", once, &apart, nano(3_500_000), "unheard", 1180, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := Reply{Usage: c.u, CostNanoUSD: c.reported}
+			r.Usage.Other = c.other
+			prices(t).Settle("openai", c.model, &r, day(t, "2026-01-01"))
+			require.Nil(t, r.Usage.Other)
+			require.Equal(t, c.want, r.Usage.Total())
+			require.Equal(t, c.understood, len(r.Usage.NotUnderstood) == 0, r.Usage.NotUnderstood)
+		})
+	}
 }
 
 func TestPricesDigest(t *testing.T) {
@@ -300,7 +397,7 @@ func TestPricesDigest(t *testing.T) {
 	require.Empty(t, Prices{}.Version())
 	require.Equal(t, "2026-09-23", prices(t).Version())
 	// Changes with the built-in table, and only then: recorded runs name it.
-	require.Equal(t, "6eb0b45e5fae0de411b439ffa73369920e9f7d712a59cd23ccce99859fb97c29", prices(t).Digest())
+	require.Equal(t, "0bb5d239018acc8e42cde50a52800b7e46979bb7c35654db0a5ff2cae15f8d82", prices(t).Digest())
 }
 
 func TestBuiltInTable(t *testing.T) {

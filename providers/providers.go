@@ -188,23 +188,3 @@ type Reply struct {
 	// than asked for.
 	Warnings []string
 }
-
-// Usage counts tokens in disjoint classes: their sum is what was processed.
-type Usage struct {
-	// Reported is false when the provider sent no usage: the counts are then
-	// unknown, not zero.
-	Reported bool
-	// Input excludes cache reads and writes; Output excludes reasoning.
-	Input, Output, CacheRead, CacheWrite, Reasoning int64
-	// CacheWriteLong is the part of CacheWrite that is kept for an hour rather
-	// than for minutes, where the provider tells them apart.
-	CacheWriteLong int64
-	// Tier is the service tier that served, in the provider's word, such as
-	// "priority" or "batch"; empty when it is not told.
-	Tier string
-}
-
-// Total is the sum of all classes.
-func (u Usage) Total() int64 {
-	return u.Input + u.Output + u.CacheRead + u.CacheWrite + u.Reasoning
-}

@@ -133,13 +133,7 @@ func (r *Reply) add(spent Usage) {
 	if !spent.Reported || spent.Total() == 0 {
 		return
 	}
-	u := &r.Usage
-	u.Input += spent.Input
-	u.Output += spent.Output
-	u.CacheRead += spent.CacheRead
-	u.CacheWrite += spent.CacheWrite
-	u.CacheWriteLong += spent.CacheWriteLong
-	u.Reasoning += spent.Reasoning
+	r.Usage = r.Usage.plus(spent)
 	r.Warnings = append(r.Warnings, fmt.Sprintf("usage: includes %d tokens of failed attempts", spent.Total()))
 }
 

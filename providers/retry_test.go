@@ -121,6 +121,8 @@ func TestRetryCountsWhatFailedAttemptsUsed(t *testing.T) {
 	s := &script{errs: fails(2, Error{Kind: Overloaded}), usage: Usage{Reported: true, Input: 5, CacheRead: 2, Reasoning: 1}}
 	reply, err := Retry(s, RetryPolicy{Sleep: func(context.Context, time.Duration) error { return nil }}).Call(context.Background(), Call{})
 	require.NoError(t, err)
+	require.Len(t, reply.Usage.Parts, 3, "each attempt has a prompt of its own length")
+	reply.Usage.Parts = nil
 	require.Equal(t, Usage{Reported: true, Input: 20, Output: 1, CacheRead: 4, Reasoning: 2}, reply.Usage)
 	require.Equal(t, []string{"usage: includes 16 tokens of failed attempts"}, reply.Warnings)
 	require.Equal(t, []string{"", "", ""}, s.ids)

@@ -30,7 +30,7 @@ func (d *decoder) count(b *wire.Builder, raw json.RawMessage) {
 		return
 	}
 	d.usage = overlay(d.usage, raw)
-	b.Usage(d.usage, func(raw json.RawMessage) (providers.Usage, bool, error) {
+	b.Usage(d.usage, nil, func(raw json.RawMessage) (providers.Usage, bool, error) {
 		u, ok, err := readUsage(raw)
 		b.Reply.Usage = u // what is known of half a report is kept
 		return u, ok, err

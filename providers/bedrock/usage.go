@@ -83,7 +83,7 @@ func value(c *wire.Count) wire.Count {
 
 // setUsage keeps what is counted, half a report too.
 func setUsage(b *wire.Builder, raw json.RawMessage) {
-	b.Usage(raw, func(raw json.RawMessage) (providers.Usage, bool, error) {
+	b.Usage(raw, nil, func(raw json.RawMessage) (providers.Usage, bool, error) {
 		u, ok, err := readUsage(raw)
 		if err == nil && !ok {
 			b.Reply.Usage = u

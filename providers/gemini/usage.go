@@ -22,7 +22,7 @@ type usage struct {
 // addUsage keeps a usage object. Each chunk of a stream brings one that counts
 // all so far: the last one holds.
 func addUsage(b *wire.Builder, raw json.RawMessage) {
-	b.Usage(raw, func(raw json.RawMessage) (providers.Usage, bool, error) {
+	b.Usage(raw, nil, func(raw json.RawMessage) (providers.Usage, bool, error) {
 		u, ok, err := readUsage(raw)
 		if err == nil && !ok {
 			b.Reply.Usage = u // what is known of it

@@ -40,7 +40,7 @@ func (d *decoder) account(b *wire.Builder, raw json.RawMessage) {
 	if b.Reply.Usage.Reported && !known {
 		return
 	}
-	b.Usage(raw, func(json.RawMessage) (providers.Usage, bool, error) { return u, known, err })
+	b.Usage(raw, nil, func(json.RawMessage) (providers.Usage, bool, error) { return u, known, err })
 	if !known && err == nil {
 		b.Reply.Usage = u // what is told is kept
 	}

@@ -87,7 +87,7 @@ func (d *toyDecoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	if err := json.Unmarshal([]byte(f.Data), &p); err != nil {
 		return false, err
 	}
-	b.Usage(p.Usage, func(raw json.RawMessage) (u providers.Usage, ok bool, err error) {
+	b.Usage(p.Usage, nil, func(raw json.RawMessage) (u providers.Usage, ok bool, err error) {
 		return u, true, json.Unmarshal(raw, &u)
 	})
 	if p.Model != "" {

@@ -31,7 +31,7 @@ type usage struct {
 
 // readUsage reads the usage of a response. The tier that served stands beside it.
 func readUsage(b *wire.Builder, raw json.RawMessage, tier string) {
-	b.Usage(raw, func(raw json.RawMessage) (providers.Usage, bool, error) {
+	b.Usage(raw, nil, func(raw json.RawMessage) (providers.Usage, bool, error) {
 		var u usage
 		if err := wire.Unmarshal(raw, &u); err != nil || u.Input == nil && u.Output == nil {
 			return providers.Usage{}, false, err

@@ -17,6 +17,8 @@ type Builder struct {
 	// Complete says that the reply's own end has been seen. A stream that ends
 	// without it was cut off.
 	Complete bool
+	// Fields account for the numbers of Reply.RawUsage.
+	Fields *Fields
 
 	text, reasoning, refusal said
 	calls                    []*ToolCall
@@ -144,6 +146,7 @@ func (b *Builder) Warn(format string, args ...any) {
 // one, become the text.
 func (b *Builder) build(forced string) providers.Reply {
 	r := b.Reply
+	account(&r.Usage, r.RawUsage, b.Fields)
 	r.Text, r.Reasoning, r.Refusal = b.text.String(), b.reasoning.String(), b.refusal.String()
 	if r.Refusal != "" {
 		r.Finish = providers.FinishRefusal

@@ -136,13 +136,13 @@ func TestUsageOfAReply(t *testing.T) {
 		return func(json.RawMessage) (providers.Usage, bool, error) { return u, ok, err }
 	}
 	b := &Builder{}
-	b.Usage([]byte(" null "), read(providers.Usage{Input: 9}, true, nil))
-	b.Usage(nil, read(providers.Usage{Input: 9}, true, nil))
+	b.Usage([]byte(" null "), nil, read(providers.Usage{Input: 9}, true, nil))
+	b.Usage(nil, nil, read(providers.Usage{Input: 9}, true, nil))
 	require.Equal(t, providers.Reply{}, b.build(""))
-	b.Usage([]byte(`{"a":1}`), read(providers.Usage{Input: 1}, true, nil))
-	b.Usage([]byte(`{"a":2}`), read(providers.Usage{}, false, nil))
+	b.Usage([]byte(`{"a":1}`), nil, read(providers.Usage{Input: 1}, true, nil))
+	b.Usage([]byte(`{"a":2}`), nil, read(providers.Usage{}, false, nil))
 	require.Equal(t, providers.Reply{Usage: providers.Usage{Reported: true, Input: 1}, RawUsage: []byte(`{"a":2}`)}, b.build(""))
-	b.Usage([]byte(`[]0`), read(providers.Usage{}, false, errors.New("odd")))
+	b.Usage([]byte(`[]0`), nil, read(providers.Usage{}, false, errors.New("odd")))
 	require.Equal(t, []string{"usage: not understood, counted as not reported"}, b.build("").Warnings)
 }
 

@@ -1,0 +1,59 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
+)
+
+func TestLeaves(t *testing.T) {
+	for _, c := range []struct{ raw, want string }{
+		{`{"a": 1, "b": {"c": 2.5, "d": "7", "e": true, "f": null}, "g": -3e2}`, "a=1 b.c=2.5 g=-3e2"},
+		{`{"list": [{"n": 1}, {"n": 2, "deep": [3, [4]]}], "after": 5}`, "list[].n=1 list[].n=2 list[].deep[]=3 list[].deep[][]=4 after=5"},
+		{`[1, {"a": 2}]`, "[]=1 [].a=2"},
+		{`7`, "=7"},
+		{`{"a": 1, "b": {"c": 2`, "a=1 b.c=2"},
+		{`{"a": 1, "a": 2}`, "a=1 a=2"},
+		{`{"a": 1 x`, "a=1"},
+		{``, ""},
+	} {
+		var got []string
+		Leaves([]byte(c.raw), func(path string, number []byte) { got = append(got, fmt.Sprintf("%s=%s", path, number)) })
+		require.Equal(t, c.want, strings.Join(got, " "), c.raw)
+	}
+}
+
+func TestNumbersThatNoFieldNames(t *testing.T) {
+	fields := NewFields(
+		providers.UsageField{Path: "in", Column: "tokens_in"},
+		providers.UsageField{Path: "times.*"},
+		providers.UsageField{Path: "*.list[].n"},
+	)
+	for _, c := range []struct {
+		raw  string
+		want []string
+	}{
+		{`{"in": 3, "times": {"a": 1, "b": 2}, "x": {"list": [{"n": 1}]}}`, nil},
+		{`{"in": 3, "new": 0, "deep": {"zero": 0.0, "none": -0e5}}`, nil},
+		{`{"in": 3, "new": 4, "deep": {"also": 0.5}}`, []string{"new: not understood", "deep.also: not understood"}},
+		{`{"times": 1, "a": {"b": {"list": [{"n": 1}]}}}`, []string{"times: not understood", "a.b.list[].n: not understood"}},
+		{`{"list": [1, 2, 3]}`, []string{"list[]: not understood"}},
+	} {
+		var b Builder
+		b.Usage([]byte(c.raw), fields, func(json.RawMessage) (providers.Usage, bool, error) { return providers.Usage{}, true, nil })
+		require.Equal(t, c.want, b.build("").Usage.NotUnderstood, c.raw)
+	}
+	many := `{"` + strings.Repeat("long", 1000) + `": 1`
+	for i := range 10_000 {
+		many += fmt.Sprintf(`, "n%d": 1`, i)
+	}
+	var u providers.Usage
+	account(&u, []byte(many+"}"), fields)
+	require.Len(t, u.NotUnderstood, 16)
+	require.Less(t, len(u.NotUnderstood[0]), 200)
+}
