@@ -86,6 +86,9 @@ func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Repl
 	}
 	reply, err := m.Model.Call(ctx, call)
 	result := admission.Result{Err: err, Usage: reply.Usage}
+	if len(reply.Usage.NotUnderstood) > 0 {
+		result.Usage.Reported = false // it may have been more
+	}
 	if cost, ok := m.prices.Cost(provider, call.Model, reply.Usage, m.day); ok {
 		result.CostNanoUSD = &cost
 	}

@@ -23,7 +23,8 @@ func (m telling) Call(ctx context.Context, c providers.Call) (providers.Reply, e
 }
 
 // TestReportedCostStandsBesideOurs: 100 tokens in and 10 out at 1 USD a million
-// are 110,000 nano-USD; what the provider says is kept, and told when it differs.
+// are 110,000 nano-USD; what the provider reports is kept, and where it is another cost,
+// the cost is unknown.
 func TestReportedCostStandsBesideOurs(t *testing.T) {
 	for name, c := range map[string]struct {
 		reported int64
@@ -31,15 +32,21 @@ func TestReportedCostStandsBesideOurs(t *testing.T) {
 	}{
 		"the same":            {110_000, nil},
 		"one percent off":     {111_100, nil},
-		"more than that":      {112_000, []string{"price: the provider says 112000 nano-USD, the price table 110000"}},
-		"nothing to pay":      {0, []string{"price: the provider says 0 nano-USD, the price table 110000"}},
+		"more than that":      {112_000, []string{"provider: price: the provider says 112000 nano-USD, the price table 110000"}},
+		"nothing to pay":      {0, []string{"provider: price: the provider says 0 nano-USD, the price table 110000"}},
 		"less, by a fraction": {109_000, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, m := smallOptions(t, "tier: core", "title: x", goldens.Candidate{Model: "priced"}, answer)
 			o.Providers["fake"] = func(providers.Options) (providers.Model, error) { return telling{m, c.reported}, nil }
 			turn := run(t, o).Turns[0]
-			require.EqualValues(t, 110_000, *turn.CostNanoUSD)
+			if c.warnings == nil {
+				require.EqualValues(t, 110_000, *turn.CostNanoUSD)
+				require.Empty(t, turn.NotUnderstood)
+			} else {
+				require.Nil(t, turn.CostNanoUSD)
+				require.Equal(t, []string{"cost: the provider reports another than the price table gives"}, turn.NotUnderstood)
+			}
 			require.Equal(t, c.reported, *turn.CostReportedNanoUSD)
 			require.Equal(t, "standard", turn.ServiceTier)
 			require.Equal(t, c.warnings, turn.Warnings)

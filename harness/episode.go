@@ -145,7 +145,7 @@ func (e *episode) open(r *runner) (err error) {
 		return err
 	}
 	e.rows.priceDay = r.priceDay(e.recorder)
-	if e.model, err = e.wire(e.planned, e.recorder, r.retryPolicy(uint64(e.seed.Int64())), r.lane(e.planned)); err != nil {
+	if e.model, err = e.wire(e.planned, e.recorder, e.rows.priceDay, r.retryPolicy(uint64(e.seed.Int64())), r.lane(e.planned)); err != nil {
 		return err
 	}
 	return e.openHistory(r)

@@ -42,7 +42,7 @@ func (e *episode) openHistory(r *runner) (err error) {
 	if t, err := time.Parse(time.DateOnly, day); err == nil {
 		h.day = t // else no price applies
 	}
-	h.model, err = e.wire(e.fork.planned, h.transport, withoutWaits(r.retryPolicy(uint64(e.seed.Int64()))), nil)
+	h.model, err = e.wire(e.fork.planned, h.transport, h.day, withoutWaits(r.retryPolicy(uint64(e.seed.Int64()))), nil)
 	e.history = h
 	return err
 }

@@ -104,18 +104,24 @@ func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 		t.Tokens = ledger.Tokens{In: &u.Input, Out: &u.Output, CacheRead: &u.CacheRead, CacheWrite: &u.CacheWrite, Reasoning: &u.Reasoning}
 	}
 	t.CostNanoUSD, t.CostReportedNanoUSD, t.ServiceTier = o.cost, o.reply.CostNanoUSD, bounded(o.reply.Usage.Tier, 40)
+	account(t, o.reply.Usage)
 	b.judge(t, r)
-	if a, b := o.cost, o.reply.CostNanoUSD; a != nil && b != nil && differ(*a, *b) {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("price: the provider says %d nano-USD, the price table %d", *b, *a))
-	}
 	for _, w := range o.reply.Warnings {
 		t.Warnings = append(t.Warnings, bounded("provider: "+w, 200))
 	}
 	t.StepsUsed, t.ToolCallsUsed, t.TokensUsed = int32(r.Used.Steps), int32(r.Used.ToolCalls), r.Used.Tokens
 }
 
-// differ says whether two costs are more than one percent apart.
-func differ(a, b int64) bool { return max(a-b, b-a) > max(a, b)/100 }
+// account fills in what a usage says besides its token counts.
+func account(t *ledger.Turn, u providers.Usage) {
+	if p := u.Processed; p != nil {
+		t.InProcessed, t.OutProcessed = &p.Input, &p.Output
+	}
+	for _, tool := range u.ServerTools {
+		t.ServerTools = append(t.ServerTools, fmt.Sprintf("%s=%d", bounded(tool.Name, 40), tool.Count))
+	}
+	t.NotUnderstood = u.NotUnderstood
+}
 
 // cost is what a reply cost; nil when its usage or its price is unknown. A script
 // says itself what its outputs cost.

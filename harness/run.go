@@ -36,8 +36,20 @@ type Result struct {
 	// Withheld says where texts held credentials, which were replaced: of what
 	// kind, never which.
 	Withheld []recorder.Withheld
+	// NotUnderstood says what of the providers' usage the token counts do not account
+	// for, sorted by provider: the cost of these turns is unknown.
+	NotUnderstood []UsageDoubt
 	// Interrupted says that the run was drained or cancelled before its end.
 	Interrupted bool
+}
+
+// UsageDoubt is something that the usage of a provider's replies does not account for.
+type UsageDoubt struct {
+	Provider string
+	// What is "FIELD: REASON", see providers.Usage.
+	What string
+	// Turns is how many turns have it.
+	Turns int
 }
 
 // Lost sums up the episodes with an infrastructure or harness error and those a

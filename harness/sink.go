@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -13,11 +15,12 @@ type sink struct {
 	rows     ledger.Rows
 	outcomes ledger.Outcomes
 	lost     Lost
+	doubts   map[UsageDoubt]int // how many turns each has
 }
 
 // newSink begins the ledger in a folder.
 func newSink(dir string) (k *sink, err error) {
-	k = &sink{}
+	k = &sink{doubts: map[UsageDoubt]int{}}
 	if dir != "" {
 		k.writer, err = ledger.NewWriter(dir)
 	}
@@ -27,6 +30,11 @@ func newSink(dir string) (k *sink, err error) {
 func (k *sink) add(rec ledger.EpisodeRows) error {
 	k.outcomes.Add(rec.Episode)
 	k.lost.add(rec.Episode)
+	for _, t := range rec.Turns {
+		for _, text := range t.NotUnderstood {
+			k.doubts[UsageDoubt{Provider: t.Provider, What: text}]++
+		}
+	}
 	if k.writer != nil {
 		return k.writer.Append(rec)
 	}
@@ -43,6 +51,19 @@ func (k *sink) close() (ledger.Totals, error) {
 	return ledger.Totals{
 		Digest: ledger.Digest(k.rows), Episodes: len(k.rows.Episodes), Turns: len(k.rows.Turns), ToolCalls: len(k.rows.ToolCalls),
 	}, nil
+}
+
+// notUnderstood are the doubts, sorted by provider and text.
+func (k *sink) notUnderstood() []UsageDoubt {
+	var list []UsageDoubt
+	for d, turns := range k.doubts {
+		d.Turns = turns
+		list = append(list, d)
+	}
+	slices.SortFunc(list, func(a, b UsageDoubt) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.What, b.What))
+	})
+	return list
 }
 
 // stream writes the ledger of a replay while it goes on, since its episodes end

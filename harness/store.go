@@ -197,7 +197,7 @@ func (s *store) write(res *Result) (t totals, err error) {
 	if w.err != nil {
 		return t, w.err
 	}
-	t.outcomes, res.Lost, res.Rows = w.outcomes, w.lost, w.rows
+	t.outcomes, res.Lost, res.Rows, res.NotUnderstood = w.outcomes, w.lost, w.rows, w.notUnderstood()
 	t.Totals, err = w.close()
 	return t, err
 }

@@ -25,16 +25,16 @@ func wireOptions(c goldens.Candidate, key string, client *http.Client) providers
 	return o
 }
 
-// wire makes the model of a planned episode over a transport. Its requests pass a
-// lane, if there is one.
-func (e *episode) wire(p planned, t http.RoundTripper, retry providers.RetryPolicy, lane *admission.Lane) (providers.Model, error) {
+// wire makes the model of a planned episode over a transport, by the prices of a day.
+// Its requests pass a lane, if there is one.
+func (e *episode) wire(p planned, t http.RoundTripper, day time.Time, retry providers.RetryPolicy, lane *admission.Lane) (providers.Model, error) {
 	model, err := p.factory(wireOptions(p.candidate, p.key, modelClient(t)))
 	if err != nil {
 		return nil, err
 	}
-	model = onceIfMissing{model}
+	model = settled{onceIfMissing{model}, p.candidate.Provider, e.rows.prices, day}
 	if lane != nil {
-		model = admitted{model, lane, p.candidate, e.rows.prices, e.rows.priceDay}
+		model = admitted{model, lane, p.candidate, e.rows.prices, day}
 	}
 	return providers.Retry(model, retry), nil
 }
@@ -83,5 +83,20 @@ func (m onceIfMissing) Call(ctx context.Context, call providers.Call) (providers
 	if errors.As(err, &missing) && errors.As(err, &failed) {
 		failed.Permanent = true
 	}
+	return reply, err
+}
+
+// settled is a model whose usage is compared with the cost that it reports.
+type settled struct {
+	providers.Model
+	provider string
+	prices   providers.Prices
+	day      time.Time
+}
+
+// Call implements providers.Model.
+func (m settled) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+	reply, err := m.Model.Call(ctx, call)
+	m.prices.Settle(m.provider, call.Model, &reply, m.day)
 	return reply, err
 }

@@ -182,6 +182,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
 		}
 	}
 	p.sayWithheld(res)
+	p.sayNotUnderstood(res)
 	if len(res.Answers) > 0 && !f.quiet {
 		if err := harness.WriteAnswers(p.stderr, res.Answers); err != nil {
 			return err

@@ -206,7 +206,7 @@ func TestJournalDamage(t *testing.T) {
 		{"a record missing its start", join(whole[:second], whole[second+5:]), at2, 1},
 		{"later schema version", join(another(7), whole), `schema version "7"`, 0},
 		{"later schema version, last", join(whole[:second], another(7)), `schema version "7"`, 1},
-		{"lines of version 3", []byte("3 00000042 0badcafe {\"Episode\":{}}\n"), `schema version "3", this cupel reads version 5: finish the run`, 0},
+		{"lines of version 3", []byte("3 00000042 0badcafe {\"Episode\":{}}\n"), `schema version "3", this cupel reads version 6: finish the run`, 0},
 		{"length beyond bounds", join(whole[:second], reheaded(whole[:second], schemaVersion, maxRecord+1)), at2, 1},
 		{"something else", []byte("a file that is no journal at all"), "not a journal", 0},
 		{"flip in the last record", flip(third + 40), "", 2},

@@ -81,8 +81,17 @@ type Turn struct {
 	PriceDigest         string `parquet:"price_digest,dict"`
 	// ServiceTier is the tier that served, in the provider's word.
 	ServiceTier string `parquet:"service_tier,dict"`
-	Thrash      bool   `parquet:"thrash"`
-	Stall       bool   `parquet:"stall"`
+	// InProcessed and OutProcessed are the tokens that the model read and wrote, where
+	// the provider bills another number; null where it bills them all.
+	InProcessed  *int64 `parquet:"tokens_in_processed,optional"`
+	OutProcessed *int64 `parquet:"tokens_out_processed,optional"`
+	// ServerTools are the uses of the provider's own tools, each as "NAME=COUNT".
+	ServerTools []string `parquet:"server_tools,list"`
+	// NotUnderstood names what of the provider's usage the token counts do not account
+	// for, each as "FIELD: REASON". Where there is any, CostNanoUSD is null.
+	NotUnderstood []string `parquet:"usage_not_understood,list"`
+	Thrash        bool     `parquet:"thrash"`
+	Stall         bool     `parquet:"stall"`
 	// StepsUsed, ToolCallsUsed and TokensUsed are the counters after the turn.
 	StepsUsed     int32  `parquet:"steps_used"`
 	ToolCallsUsed int32  `parquet:"tool_calls_used"`
