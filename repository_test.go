@@ -43,6 +43,8 @@ var arrows = map[string][]string{
 		"providers/openai", "providers/responses", "providers/tgi", "providers/vertex",
 	},
 	"providers/anthropic": {"providers", "providers/internal/wire"},
+	// It puts recorded replies through wires that it is given, and knows the dialects' hosts.
+	"providers/audit":     {"providers", "providers/internal/wire", "providers/openai"},
 	"providers/bedrock":   {"providers", "providers/internal/wire"},
 	"providers/cohere":    {"providers", "providers/internal/wire"},
 	"providers/gemini":    {"providers", "providers/internal/wire"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -34,6 +35,23 @@ func Inspect(o Options) (*Contents, error) {
 		return nil, err
 	}
 	return &Contents{o.Path, t.header, t.digest, len(data), len(t.interactions), t}, nil
+}
+
+// Recorded is an exchange as it is on a cassette. All of it is untrusted.
+type Recorded struct {
+	Method, URL, Request string
+	// Status is 0 where the transport failed before a reply came.
+	Status int
+	Header http.Header
+	Body   string
+	// Failure is what the transport said if it failed in the middle; empty if not.
+	Failure string
+}
+
+// Recorded returns the i-th exchange, from 0. Its header is not to be changed.
+func (c *Contents) Recorded(i int) Recorded {
+	it := &c.tape.interactions[i]
+	return Recorded{it.Request.Method, it.Request.URL, it.Request.Body, it.Response.Code, it.Response.Headers, it.Response.Body, it.failure}
 }
 
 // Difference is one part of two cassettes that differs, and how.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 	"sync"
 	"time"
 
@@ -137,6 +138,9 @@ func (p *Pack) Close() error { return p.close() }
 
 // Len returns the number of cassettes.
 func (p *Pack) Len() int { return len(p.entries) }
+
+// Names are the paths of the cassettes, sorted, in a fresh slice.
+func (p *Pack) Names() []string { return slices.Sorted(maps.Keys(p.entries)) }
 
 // Open returns a cassette as its YAML file.
 func (p *Pack) Open(name string) (fs.File, error) {

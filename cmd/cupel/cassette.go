@@ -24,11 +24,11 @@ import (
 func newCassette(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cassette",
-		Short: "Say which cassettes are fresh; compare, prune, seal, search, recover and pack them",
+		Short: "Say which cassettes are fresh; compare, prune, seal, search, recover, pack and audit them",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	cmd.AddCommand(newCassetteStatus(p), newCassetteLs(p), newCassetteDiff(p), newCassettePrune(p), newCassetteSeal(p), newCassetteScan(p), newCassetteRecover(p), newCassettePack(p))
+	cmd.AddCommand(newCassetteStatus(p), newCassetteLs(p), newCassetteDiff(p), newCassettePrune(p), newCassetteSeal(p), newCassetteScan(p), newCassetteRecover(p), newCassettePack(p), newCassetteAudit(p))
 	return cmd
 }
 

@@ -121,6 +121,7 @@ func (p *process) printCandidate(cfg config, suite *goldens.Suite, prices provid
 		line("cassettes", err.Error())
 	} else {
 		line("cassettes", fmt.Sprintf("%d of %d", have, want))
+		line("usage", usageLine(suite, c, cfg.Trials, prices))
 	}
 	_, _ = fmt.Fprintln(p.stdout)
 }

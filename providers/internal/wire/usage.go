@@ -33,8 +33,8 @@ func NewFields(list ...providers.UsageField) *Fields {
 // List returns the fields. The slice is not to be changed.
 func (f *Fields) List() []providers.UsageField { return f.list }
 
-// knows says whether the number at a path is accounted for.
-func (f *Fields) knows(path string) bool {
+// Knows says whether the number at a path is accounted for.
+func (f *Fields) Knows(path string) bool {
 	if f.exact[path] {
 		return true
 	}
@@ -84,7 +84,7 @@ func account(u *providers.Usage, raw []byte, fields *Fields) {
 	}
 	Leaves(raw, func(path string, number []byte) {
 		digits, _, _ := bytes.Cut(bytes.ToLower(number), []byte("e"))
-		if bytes.ContainsAny(digits, "123456789") && !fields.knows(path) {
+		if bytes.ContainsAny(digits, "123456789") && !fields.Knows(path) {
 			u.Doubt(path, "not understood")
 		}
 	})
