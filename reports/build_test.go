@@ -331,7 +331,7 @@ func TestCostIsUnknownNeverZero(t *testing.T) {
 	require.Nil(t, m.CostPerSolved)
 	require.Nil(t, m.TokensIn)
 	require.Equal(t, 1, m.Unpriced)
-	require.Equal(t, "unknown ($0.003 priced, 1 episode without a price)", m.cost())
+	require.Equal(t, "unknown ($0.003 priced, 1 episode without a known cost)", m.cost())
 
 	none := newWorld("a")
 	none.add(3, "t", true, 1, nil)

@@ -147,7 +147,7 @@ func usd(nano float64) string {
 // cost of a candidate, with the part that is known.
 func (m Metrics) cost() string {
 	if m.Cost == nil && m.CostKnown > 0 {
-		return fmt.Sprintf("%s (%s priced, %s without a price)", unknown, usd(float64(m.CostKnown)), plural(m.Unpriced, "episode"))
+		return fmt.Sprintf("%s (%s priced, %s without a known cost)", unknown, usd(float64(m.CostKnown)), plural(m.Unpriced, "episode"))
 	}
 	return dollars(m.Cost)
 }

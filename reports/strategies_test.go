@@ -143,7 +143,7 @@ func TestWhatIsNoClaim(t *testing.T) {
 		k := claim(t, g, "cost", "contract", "tools")
 		require.Nil(t, k.P)
 		require.Equal(t, "no claim", k.Verdict)
-		require.Contains(t, k.Note, "without a price: unknown, which is never zero")
+		require.Contains(t, k.Note, "without a known cost: unknown, which is never zero")
 		require.Nil(t, g.Entrants[1].Cost)
 		require.Contains(t, g.Sentence, "front of success and time; contract is not")
 		require.Contains(t, g.Sentence, "No claim about cost, which is not known of every episode")

@@ -41,7 +41,7 @@ func measures() []measure {
 		{name: "clarifies", title: "Clarifying questions, solved on both sides", unit: "clarifies", of: func(r *record) (float64, float64) { return float64(r.clarifies), one(r.asked) }},
 		{
 			name: "cost", title: "Cost of an episode", unit: unitCost, of: func(r *record) (float64, float64) { return float64(r.cost), 1 },
-			known: func(r *record) bool { return r.priced }, lack: "without a price",
+			known: func(r *record) bool { return r.priced }, lack: "without a known cost",
 		},
 		{
 			name: "tokens", title: "Tokens of an episode", unit: "tokens", of: func(r *record) (float64, float64) { return float64(r.tokens), 1 },

@@ -61,7 +61,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"a cost that is not known cannot pass": {
 			new: plan{candidate: "dear", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.CostNanoUSD = nil }}, rules: Rules{MaxCost: 0.2}, want: stat.Inconclusive,
-			headline: "Inconclusive: dear cannot be judged by cost (400 paired episodes without a price: unknown, which is never zero).",
+			headline: "Inconclusive: dear cannot be judged by cost (400 paired episodes without a known cost: unknown, which is never zero).",
 		},
 		"cost grew, and gates": {
 			new: plan{candidate: "dear", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.CostNanoUSD = new(int64(4_500_000)) }}, rules: Rules{MaxCost: 0.2}, want: stat.Fail,
