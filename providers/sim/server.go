@@ -66,11 +66,15 @@ func Start(ctx context.Context, addr string, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sim: listen: %w", err)
 	}
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true) // the AWS SDK speaks nothing else to an http:// address
 	base, cancel := context.WithCancel(ctx)
 	s := &Server{
 		url: "http://" + ln.Addr().String(),
 		http: &http.Server{
 			Handler:           Handler(cfg),
+			Protocols:         &protocols,
 			BaseContext:       func(net.Listener) context.Context { return base },
 			ReadHeaderTimeout: 10 * time.Second,
 			ReadTimeout:       time.Minute,
