@@ -9,18 +9,27 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // maxBody is the largest request body accepted, in bytes.
 const maxBody = 8 << 20
 
-// service answers requests; it holds no state between them.
-type service struct{ cfg Config }
+// service answers requests. What later requests refer to by id it remembers, within
+// bounds.
+type service struct {
+	cfg Config
+
+	mu sync.Mutex
+	// items are those of the Responses wire: one item, or the list of all items up
+	// to a response.
+	items archive[json.RawMessage]
+}
 
 // failure is an error as a wire will put it.
 type failure struct {
 	status  int
-	code    string // OpenAI's code, such as model_not_found
+	code    string // OpenAI's code, such as model_not_found, or Anthropic's error_code
 	param   string
 	model   string // the unknown model, with model_not_found
 	message string
@@ -30,12 +39,21 @@ func invalid(param, format string, args ...any) *failure {
 	return &failure{status: http.StatusBadRequest, param: param, message: fmt.Sprintf(format, args...)}
 }
 
+// tooLarge refuses a body that exceeds maxBody, by itself or with what it refers to.
+func tooLarge() *failure {
+	return &failure{status: http.StatusRequestEntityTooLarge, code: "request_too_large", message: fmt.Sprintf("The request body exceeds %d bytes.", maxBody)}
+}
+
 // wire is one request and reply format.
 type wire struct {
 	name      string
 	requestID string // name of the header that carries the reply's request id; empty if none does
-	decode    func(r *http.Request, body []byte) (inquiry, *failure)
-	encode    func(inquiry, completion) any
+	// recall puts what a body refers to by id into the body; nil if the wire refers
+	// to nothing. keep remembers a request, as recalled, and its reply.
+	recall func(s *service, r *http.Request, body []byte) ([]byte, *failure)
+	keep   func(s *service, body []byte, q inquiry, c completion) *failure
+	decode func(r *http.Request, body []byte) (inquiry, *failure)
+	encode func(inquiry, completion) any
 	// stream makes the frames of a streamed reply, media is what they are.
 	stream func(inquiry, completion) [][]byte
 	media  func(inquiry) string
@@ -118,25 +136,40 @@ func (s *service) serve(wr wire) http.HandlerFunc {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
 			f := invalid("", "The request body could not be read.")
-			if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-				f = &failure{status: http.StatusRequestEntityTooLarge, code: "request_too_large", message: fmt.Sprintf("The request body exceeds %d bytes.", maxBody)}
+			if limit := new(http.MaxBytesError); errors.As(err, &limit) {
+				f = tooLarge()
 			}
 			wr.refuse(w, f, drawsFor(s.cfg.Seed, "", clientID, nil))
 			return
 		}
-		q, f := wr.decode(r, body)
-		if f != nil {
-			wr.refuse(w, f, drawsFor(s.cfg.Seed, "", clientID, body))
-			return
-		}
-		q.fromHeader, q.body = clientID, body
-		c, f := s.complete(q)
+		q, c, f := s.ask(wr, r, body)
 		if f != nil {
 			wr.refuse(w, f, drawsFor(s.cfg.Seed, q.model, clientID, body))
 			return
 		}
 		wr.answer(r.Context(), w, q, c)
 	}
+}
+
+// ask reads a request and asks the model.
+func (s *service) ask(wr wire, r *http.Request, body []byte) (q inquiry, c completion, f *failure) {
+	whole := body
+	if wr.recall != nil {
+		if whole, f = wr.recall(s, r, body); f != nil {
+			return inquiry{}, c, f
+		}
+	}
+	if q, f = wr.decode(r, whole); f != nil {
+		return inquiry{}, c, f
+	}
+	q.fromHeader, q.body = r.Header.Get("X-Client-Request-Id"), body
+	if c, f = s.complete(q); f != nil {
+		return q, c, f
+	}
+	if wr.keep != nil {
+		f = wr.keep(s, whole, q, c)
+	}
+	return q, c, f
 }
 
 // answer sends what a model said, whole or as a stream, when it is time.

@@ -7,11 +7,13 @@ import (
 	"strings"
 )
 
-// responses is OpenAI's Responses wire. It keeps nothing: there is no previous
-// response to refer to.
+// responses is OpenAI's Responses wire. Unless store is false, later requests may
+// refer to a response and to its items.
 var responses = wire{
 	name:      "responses",
 	requestID: "X-Request-Id",
+	recall:    recallItems,
+	keep:      keepItems,
 	decode:    decodeResponses,
 	encode:    encodeResponses,
 	stream:    streamResponses,
@@ -29,6 +31,7 @@ type responsesRequest struct {
 	Tools              []responsesTool        `json:"tools"`
 	ToolChoice         json.RawMessage        `json:"tool_choice"`
 	ParallelToolCalls  *bool                  `json:"parallel_tool_calls"`
+	Store              *bool                  `json:"store"`
 	PreviousResponseID *string                `json:"previous_response_id"`
 	Text               *struct {
 		Format *struct {
@@ -74,7 +77,7 @@ func decodeResponses(_ *http.Request, body []byte) (inquiry, *failure) {
 	if f := r.check(body); f != nil {
 		return inquiry{}, f
 	}
-	q := inquiry{model: *r.Model, temperature: r.Temperature, stream: r.Stream}
+	q := inquiry{model: *r.Model, temperature: r.Temperature, stream: r.Stream, stored: r.Store == nil || *r.Store, previous: r.PreviousResponseID}
 	if r.MaxOutputTokens != nil {
 		q.maxTokens = *r.MaxOutputTokens
 	}
@@ -127,8 +130,6 @@ func (r responsesRequest) check(body []byte) *failure {
 		return &failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "model", message: "Missing required parameter: 'model'."}
 	case r.Input.text == nil && len(r.Input.parts) == 0:
 		return &failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "input", message: "Missing required parameter: 'input'."}
-	case r.PreviousResponseID != nil:
-		return &failure{status: http.StatusBadRequest, code: "previous_response_not_found", param: "previous_response_id", message: fmt.Sprintf("Previous response with id '%s' not found.", clip(*r.PreviousResponseID, 80))}
 	case r.MaxOutputTokens != nil && *r.MaxOutputTokens < 16:
 		return &failure{status: http.StatusBadRequest, code: "integer_below_min_value", param: "max_output_tokens", message: fmt.Sprintf("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", *r.MaxOutputTokens)}
 	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2):

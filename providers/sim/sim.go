@@ -76,7 +76,8 @@ type Config struct {
 //	/generate  /generate_stream                  TGI, also under /models/M
 //	/v2/chat                                     Cohere
 //
-// It is stateless and safe for concurrent use. An invalid Config.Latency counts as
+// It is safe for concurrent use. What Responses refer to by
+// id it remembers, 4,096 entries and 32 MiB of each, and forgets the oldest. An invalid Config.Latency counts as
 // 0 and an invalid Config.Chaos as none; Start refuses them instead. Some of the
 // chaos ends a request with a panic of http.ErrAbortHandler, as servers expect it.
 func Handler(cfg Config) http.Handler {

@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// recallItems puts items in the place of references to them, and those of the
+// previous response before all.
+func recallItems(s *service, _ *http.Request, body []byte) ([]byte, *failure) {
+	var members map[string]json.RawMessage
+	var r struct {
+		PreviousResponseID *string `json:"previous_response_id"`
+	}
+	if json.Unmarshal(body, &members) != nil || json.Unmarshal(body, &r) != nil {
+		return body, nil // it is refused where it is read
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	items := inputItems(members["input"])
+	size, recalled := len(body), r.PreviousResponseID != nil
+	for i, raw := range items {
+		id, ok := referred(raw)
+		if !ok {
+			continue
+		}
+		recalled = true
+		if items[i], ok = s.items.get(id); !ok {
+			return nil, &failure{status: http.StatusNotFound, param: "input",
+				message: fmt.Sprintf("Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", clip(id, 80))}
+		}
+		if size += len(items[i]); size > maxBody {
+			return nil, tooLarge()
+		}
+	}
+	if r.PreviousResponseID != nil {
+		before, ok := s.items.get(*r.PreviousResponseID)
+		if !ok {
+			return nil, &failure{status: http.StatusBadRequest, code: "previous_response_not_found", param: "previous_response_id",
+				message: fmt.Sprintf("Previous response with id '%s' not found.", clip(*r.PreviousResponseID, 80))}
+		}
+		if size+len(before) > maxBody {
+			return nil, tooLarge()
+		}
+		items = append(inputItems(before), items...)
+	}
+	if !recalled {
+		return body, nil
+	}
+	members["input"] = encodeJSON(items)
+	return encodeJSON(members), nil
+}
+
+// inputItems are the items of an input; a text is a message. An input that is
+// neither has none.
+func inputItems(input json.RawMessage) []json.RawMessage {
+	var items []json.RawMessage
+	var text string
+	if json.Unmarshal(input, &items) != nil && json.Unmarshal(input, &text) == nil {
+		items = []json.RawMessage{encodeJSON(obj{"role": "user", "content": text})}
+	}
+	return items
+}
+
+// referred is the id of the item that an item refers to; ok is false if it refers
+// to none. A reference may leave out its type.
+func referred(item json.RawMessage) (id string, ok bool) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(item, &m) != nil {
+		return "", false
+	}
+	_ = json.Unmarshal(m["id"], &id) // another type is the id of nothing
+	bare := len(m) == 1 && id != ""
+	return id, bare || bytes.Equal(m["type"], []byte(`"item_reference"`))
+}
+
+// keepItems remembers the items of a reply, and under the id of the response all
+// items up to its end.
+func keepItems(s *service, body []byte, q inquiry, c completion) *failure {
+	if !q.stored {
+		return nil
+	}
+	var r struct {
+		Input json.RawMessage `json:"input"`
+	}
+	_ = json.Unmarshal(body, &r) // has been parsed
+	all := inputItems(r.Input)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, item := range c.responsesOutput() {
+		raw := encodeJSON(item)
+		id, _ := item["id"].(string)
+		s.items.put(id, raw, len(raw))
+		all = append(all, raw)
+	}
+	raw := encodeJSON(all)
+	s.items.put(c.draws.id("resp_sim"), raw, len(raw))
+	return nil
+}
