@@ -7,10 +7,13 @@ import (
 	"strings"
 )
 
-// anthropic is the Messages wire.
+// anthropic is the Messages wire. With a thread, the server holds the conversation
+// between turns.
 var anthropic = wire{
 	name:      "anthropic",
 	requestID: "Request-Id",
+	recall:    recallThread,
+	keep:      keepThread,
 	decode:    decodeAnthropic,
 	encode:    encodeAnthropic,
 	stream:    streamAnthropic,

@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 )
 
 type anthropicReply struct {
@@ -157,8 +158,9 @@ func streamAnthropic(_ inquiry, c completion) [][]byte {
 type anthropicError struct {
 	Type  string `json:"type"`
 	Error struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
+		Type    string            `json:"type"`
+		Message string            `json:"message"`
+		Details map[string]string `json:"details,omitempty"`
 	} `json:"error"`
 	RequestID string `json:"request_id"`
 }
@@ -176,8 +178,11 @@ func failAnthropic(f *failure, requestID string) any {
 	default:
 		e.Error.Type = "invalid_request_error"
 	}
-	if f.code == "model_not_found" {
+	switch {
+	case f.code == "model_not_found":
 		e.Error.Message = "model: " + f.model
+	case strings.HasPrefix(f.code, "thread_"):
+		e.Error.Details = map[string]string{"error_code": f.code}
 	}
 	return e
 }

@@ -9,6 +9,10 @@ import (
 // max_tokens allows.
 const outputLimit = 2048
 
+// simulatedWindow is the context that the models are listed with. Only the wire of TGI
+// refuses longer prompts, at a limit of its own.
+const simulatedWindow = 128_000
+
 // estimateTokens estimates how many tokens a text is: a quarter token for each
 // ASCII character, one for any other, rounded up. It is an estimate for budgets
 // and prices, made by no tokenizer.

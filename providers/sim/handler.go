@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -24,6 +23,8 @@ type service struct {
 	// items are those of the Responses wire: one item, or the list of all items up
 	// to a response.
 	items archive[json.RawMessage]
+	// threads are those of the Messages wire, by the id of the message they end in.
+	threads archive[thread]
 }
 
 // failure is an error as a wire will put it.
@@ -48,6 +49,7 @@ func tooLarge() *failure {
 type wire struct {
 	name      string
 	requestID string // name of the header that carries the reply's request id; empty if none does
+	instant   bool   // answers without the latency of a model
 	// recall puts what a body refers to by id into the body; nil if the wire refers
 	// to nothing. keep remembers a request, as recalled, and its reply.
 	recall func(s *service, r *http.Request, body []byte) ([]byte, *failure)
@@ -73,6 +75,7 @@ var routes = []struct {
 	{"/v1/chat/completions", openAI},
 	{"/v1/responses", responses},
 	{"/v1/messages", anthropic},
+	{"/v1/messages/count_tokens", anthropicCount},
 	{"/v1beta/models/{call}", gemini},
 	{"/v1/models/{call}", gemini},
 	{"/v1/projects/{project}/locations/{location}/publishers/google/models/{call}", gemini},
@@ -90,17 +93,23 @@ var routes = []struct {
 func newMux(s *service) http.Handler {
 	mux := http.NewServeMux()
 	known := http.NewServeMux() // of any method
-	nothing := func(http.ResponseWriter, *http.Request) {}
-	for _, r := range routes {
-		mux.HandleFunc("POST "+r.path, s.serve(r.wire))
-		known.HandleFunc(r.path, nothing)
+	seen := map[string]bool{}
+	handle := func(method, path string, serve http.HandlerFunc) {
+		mux.HandleFunc(method+" "+path, serve)
+		if !seen[path] {
+			known.HandleFunc(path, serve)
+		}
+		seen[path] = true
 	}
-	mux.HandleFunc("GET /v1/models", s.models)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+	for _, r := range routes {
+		handle(http.MethodPost, r.path, s.serve(r.wire))
+	}
+	for _, l := range listings {
+		handle(l.method, l.path, l.serve)
+	}
+	handle(http.MethodGet, "/healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "server": "simulated"})
 	})
-	known.HandleFunc("/v1/models", nothing)
-	known.HandleFunc("/healthz", nothing)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		f := &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path)}
 		if _, pattern := known.Handler(r); pattern != "" {
@@ -166,6 +175,9 @@ func (s *service) ask(wr wire, r *http.Request, body []byte) (q inquiry, c compl
 	if c, f = s.complete(q); f != nil {
 		return q, c, f
 	}
+	if wr.instant {
+		c.first, c.total = 0, 0
+	}
 	if wr.keep != nil {
 		f = wr.keep(s, whole, q, c)
 	}
@@ -197,8 +209,7 @@ func (wr wire) answer(ctx context.Context, w http.ResponseWriter, q inquiry, c c
 func (s *service) complete(q inquiry) (completion, *failure) {
 	p, ok := profileFor(q.model)
 	if !ok {
-		return completion{}, &failure{status: http.StatusNotFound, code: "model_not_found", model: clip(q.model, 100),
-			message: fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", clip(q.model, 100))}
+		return completion{}, unknownModel(q.model)
 	}
 	d := drawsFor(s.cfg.Seed, p.name, q.fromHeader, q.body)
 	limit := outputLimit
@@ -219,23 +230,6 @@ func (s *service) complete(q inquiry) (completion, *failure) {
 	c.first = p.latency.draw(d.normal, 0, s.cfg.Latency)
 	c.total = p.latency.draw(d.normal, c.made(), s.cfg.Latency)
 	return c, nil
-}
-
-func (s *service) models(w http.ResponseWriter, _ *http.Request) {
-	type model struct {
-		ID      string `json:"id"`
-		Object  string `json:"object"`
-		Created int64  `json:"created"`
-		OwnedBy string `json:"owned_by"`
-	}
-	list := struct {
-		Object string  `json:"object"`
-		Data   []model `json:"data"`
-	}{Object: "list"}
-	for _, p := range append(slices.Clone(profiles), probe) {
-		list.Data = append(list.Data, model{p.name, "model", draws{}.created(), "simulated"})
-	}
-	writeJSON(w, http.StatusOK, list)
 }
 
 // refuse writes an error in the wire's shape.

@@ -18,6 +18,9 @@ var ollama = wire{
 	fail:   failOllama,
 }
 
+// ollamaTag is the tag that a name without one has.
+const ollamaTag = ":latest"
+
 type ollamaRequest struct {
 	Model    string          `json:"model"`
 	Messages []ollamaMessage `json:"messages"`
@@ -62,7 +65,7 @@ func decodeOllama(_ *http.Request, body []byte) (inquiry, *failure) {
 		return inquiry{}, invalid("model", "model is required")
 	}
 	o := r.Options
-	q := inquiry{model: r.Model, temperature: o.Temperature, seed: o.Seed, stop: o.Stop, stream: r.Stream == nil || *r.Stream}
+	q := inquiry{model: strings.TrimSuffix(r.Model, ollamaTag), temperature: o.Temperature, seed: o.Seed, stop: o.Stop, stream: r.Stream == nil || *r.Stream}
 	if o.NumPredict != nil {
 		q.maxTokens = max(0, *o.NumPredict)
 	}

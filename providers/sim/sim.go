@@ -64,11 +64,12 @@ type Config struct {
 	Chaos string
 }
 
-// Handler serves every wire by POST at its own addresses, which are these, and
-// besides GET /v1/models and GET /healthz:
+// Handler serves every wire by POST at its own addresses, which are these. Besides it
+// serves the lists of models that clients ask for (/v1/models, /v1beta/models,
+// /api/tags, /api/show, /api/version) and GET /healthz:
 //
 //	/v1/chat/completions  /v1/responses          OpenAI
-//	/v1/messages                                 Anthropic
+//	/v1/messages  /v1/messages/count_tokens      Anthropic
 //	/v1beta/models/M:generateContent             Gemini, also :streamGenerateContent,
 //	                                             under /v1 and as Vertex AI has it
 //	/model/M/converse  /model/M/converse-stream  Bedrock
@@ -76,10 +77,10 @@ type Config struct {
 //	/generate  /generate_stream                  TGI, also under /models/M
 //	/v2/chat                                     Cohere
 //
-// It is safe for concurrent use. What Responses refer to by
-// id it remembers, 4,096 entries and 32 MiB of each, and forgets the oldest. An invalid Config.Latency counts as
-// 0 and an invalid Config.Chaos as none; Start refuses them instead. Some of the
-// chaos ends a request with a panic of http.ErrAbortHandler, as servers expect it.
+// It is safe for concurrent use. It remembers what Responses and threads of Messages
+// refer to by id: 4,096 entries and 32 MiB of each, the newest ones. An invalid
+// Config.Latency counts as 0 and an invalid Config.Chaos as none; Start refuses them
+// instead. Some of the chaos ends a request with a panic of http.ErrAbortHandler, as servers expect it.
 func Handler(cfg Config) http.Handler {
 	if cfg.validate() != nil {
 		cfg.Latency = 0

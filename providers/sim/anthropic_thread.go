@@ -1,0 +1,167 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// threadsBeta is the beta header that a request with a thread needs.
+const threadsBeta = "message-threads-2026-08-12"
+
+// thread is a conversation that the server holds, up to one reply.
+type thread struct {
+	fixed    map[string]json.RawMessage // what a later turn must not change
+	messages []json.RawMessage
+	left     int // how often it may be continued: once for each time it was issued
+}
+
+// threadFixed are the fields that a thread keeps. Those which a later turn must leave
+// out come first.
+var threadFixed = []string{"system", "tools", "output_config"}
+
+// threadParam is the field thread of a request.
+type threadParam struct {
+	Type              string `json:"type"`
+	PreviousMessageID string `json:"previous_message_id"`
+}
+
+// threadOf reads the field thread; nil if the request has none.
+func threadOf(body []byte) (members map[string]json.RawMessage, t *threadParam, f *failure) {
+	if json.Unmarshal(body, &members) != nil || !given(members["thread"]) {
+		return members, nil, nil
+	}
+	if json.Unmarshal(members["thread"], &t) != nil {
+		return members, nil, invalid("thread", "thread: Input should be an object")
+	}
+	return members, t, nil
+}
+
+// recallThread puts the messages, the system prompt and the tools of the thread that
+// a request continues into the request.
+func recallThread(s *service, r *http.Request, body []byte) ([]byte, *failure) {
+	members, t, f := threadOf(body)
+	switch {
+	case f != nil:
+		return nil, f
+	case t == nil:
+		return body, nil
+	case !slices.ContainsFunc(r.Header.Values("Anthropic-Beta"), func(v string) bool { return strings.Contains(v, threadsBeta) }):
+		return nil, invalid("thread", "thread: Extra inputs are not permitted")
+	case t.Type == "create":
+		return body, nil
+	case t.Type != "continue":
+		return nil, invalid("thread", "thread: Input tag '%s' found using 'type' does not match any of the expected tags: 'create', 'continue'", clip(t.Type, 40))
+	case t.PreviousMessageID == "":
+		return nil, invalid("thread", "thread.continue.previous_message_id: Field required")
+	}
+	s.mu.Lock()
+	before, ok := s.threads.get(t.PreviousMessageID)
+	s.mu.Unlock()
+	switch {
+	case !ok:
+		return nil, &failure{status: http.StatusNotFound, code: "thread_not_found", message: fmt.Sprintf("No thread state was found for previous_message_id %s. Send the full conversation with thread: {\"type\": \"create\"}.", clip(t.PreviousMessageID, 80))}
+	case before.left == 0:
+		return nil, alreadyContinued(t.PreviousMessageID)
+	}
+	var fresh []json.RawMessage
+	if json.Unmarshal(members["messages"], &fresh) != nil || len(fresh) == 0 {
+		return nil, invalid("messages", "messages: at least one message is required")
+	}
+	if differing := before.differing(members); len(differing) > 0 {
+		return nil, &failure{status: http.StatusBadRequest, code: "thread_fingerprint_mismatch", message: "The request does not match the thread, differing field(s): " + strings.Join(differing, ", ") + ". Send the stored values, or the full conversation with thread: {\"type\": \"create\"}."}
+	}
+	for name, v := range before.fixed {
+		members[name] = v
+	}
+	members["messages"] = encodeJSON(slices.Concat(before.messages, fresh))
+	whole := encodeJSON(members)
+	if len(whole) > maxBody {
+		return nil, tooLarge()
+	}
+	return whole, nil
+}
+
+// differing names the fields of a turn that do not fit the thread.
+func (t thread) differing(members map[string]json.RawMessage) []string {
+	var names []string
+	for _, name := range threadFixed {
+		if name == "output_config" {
+			if sameJSON(members[name], t.fixed[name]) {
+				continue
+			}
+		} else if !given(members[name]) {
+			continue
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// sameJSON reports whether two values are equal, whatever their spaces and the order of
+// their members; a value that is missing is null.
+func sameJSON(a, b json.RawMessage) bool {
+	canonical := func(raw json.RawMessage) string {
+		var v any
+		_ = json.Unmarshal(raw, &v) // nothing is null
+		return string(encodeJSON(v))
+	}
+	return canonical(a) == canonical(b)
+}
+
+func alreadyContinued(id string) *failure {
+	return &failure{status: http.StatusBadRequest, code: "thread_already_continued", message: fmt.Sprintf("The response %s has already been continued. Continue from the most recent response of the thread.", clip(id, 80))}
+}
+
+// keepThread remembers the conversation of a request with a thread under the id of the
+// reply. A refusal is not remembered.
+func keepThread(s *service, body []byte, _ inquiry, c completion) *failure {
+	members, t, _ := threadOf(body) // has been read
+	if t == nil {
+		return nil
+	}
+	var messages []json.RawMessage
+	_ = json.Unmarshal(members["messages"], &messages) // has been parsed
+	if blocks := slices.DeleteFunc(c.content(), func(b anthropicBlock) bool { return b.Text != nil && *b.Text == "" }); len(blocks) > 0 {
+		messages = append(messages, encodeJSON(obj{"role": "assistant", "content": blocks}))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.Type == "continue" {
+		before, ok := s.threads.get(t.PreviousMessageID)
+		if !ok || before.left == 0 { // another request was faster
+			return alreadyContinued(t.PreviousMessageID)
+		}
+		if before.left--; before.left == 0 {
+			before.messages, before.fixed = nil, nil
+		}
+		s.threads.put(t.PreviousMessageID, before, before.bytes())
+	}
+	if c.refusal != "" {
+		return nil
+	}
+	id := c.draws.id("msg_sim")
+	again, _ := s.threads.get(id)
+	kept := thread{fixed: map[string]json.RawMessage{}, messages: messages, left: again.left + 1}
+	for _, name := range threadFixed {
+		if given(members[name]) {
+			kept.fixed[name] = members[name]
+		}
+	}
+	s.threads.put(id, kept, kept.bytes())
+	return nil
+}
+
+// bytes is the size of what a thread keeps.
+func (t thread) bytes() int {
+	n := 100
+	for _, m := range t.messages {
+		n += len(m)
+	}
+	for _, v := range t.fixed {
+		n += len(v)
+	}
+	return n
+}

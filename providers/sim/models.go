@@ -1,0 +1,151 @@
+package sim
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// listings are the addresses that say which models there are.
+var listings = []struct {
+	method, path string
+	serve        http.HandlerFunc
+}{
+	{http.MethodGet, "/v1/models", listModels},
+	{http.MethodGet, "/v1/models/{call}", showModel},
+	{http.MethodGet, "/v1beta/models", listGemini},
+	{http.MethodGet, "/v1beta/models/{call}", showGemini},
+	{http.MethodGet, "/api/tags", listOllama},
+	{http.MethodPost, "/api/show", showOllama},
+	{http.MethodGet, "/api/version", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, obj{"version": "0.0.0-simulated"})
+	}},
+}
+
+// allProfiles are the models and the probe.
+func allProfiles() []profile { return append(slices.Clone(profiles), probe) }
+
+// made is the date that all models have, as they depend on no clock.
+func made() time.Time { return time.Unix(draws{}.created(), 0).UTC() }
+
+// unknownModel refuses a name.
+func unknownModel(name string) *failure {
+	return &failure{status: http.StatusNotFound, code: "model_not_found", model: clip(name, 100),
+		message: "The model `" + clip(name, 100) + "` does not exist or you do not have access to it."}
+}
+
+// refuseModel refuses a name in a wire's shape.
+func refuseModel(w http.ResponseWriter, wr wire, name string) {
+	wr.refuse(w, unknownModel(name), drawsFor(0, "", "", []byte(name)))
+}
+
+// The list of OpenAI and the one of Anthropic have the same address; Anthropic's
+// clients send a version.
+
+func ofAnthropic(r *http.Request) bool { return r.Header.Get("Anthropic-Version") != "" }
+
+func (p profile) openAI() obj {
+	return obj{"id": p.name, "object": "model", "created": draws{}.created(), "owned_by": "simulated"}
+}
+
+func (p profile) anthropic() obj {
+	return obj{"type": "model", "id": p.name, "display_name": p.name, "created_at": made().Format(time.RFC3339)}
+}
+
+func listModels(w http.ResponseWriter, r *http.Request) {
+	data := []obj{}
+	for _, p := range allProfiles() {
+		if ofAnthropic(r) {
+			data = append(data, p.anthropic())
+		} else {
+			data = append(data, p.openAI())
+		}
+	}
+	list := obj{"object": "list", "data": data}
+	if ofAnthropic(r) {
+		list = obj{"data": data, "has_more": false, "first_id": data[0]["id"], "last_id": data[len(data)-1]["id"]}
+	}
+	writeJSON(w, http.StatusOK, list)
+}
+
+func showModel(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("call")
+	p, ok := profileFor(name)
+	switch {
+	case !ok && ofAnthropic(r):
+		refuseModel(w, anthropic, name)
+	case !ok:
+		refuseModel(w, openAI, name)
+	case ofAnthropic(r):
+		writeJSON(w, http.StatusOK, p.anthropic())
+	default:
+		writeJSON(w, http.StatusOK, p.openAI())
+	}
+}
+
+func (p profile) gemini() obj {
+	return obj{
+		"name": "models/" + p.name, "version": strings.TrimPrefix(p.served, p.name+"-"), "displayName": p.name, "description": "simulated",
+		"inputTokenLimit": simulatedWindow, "outputTokenLimit": outputLimit, "supportedGenerationMethods": []string{"generateContent"},
+	}
+}
+
+func listGemini(w http.ResponseWriter, _ *http.Request) {
+	var models []obj
+	for _, p := range allProfiles() {
+		models = append(models, p.gemini())
+	}
+	writeJSON(w, http.StatusOK, obj{"models": models})
+}
+
+func showGemini(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("call")
+	if p, ok := profileFor(name); ok {
+		writeJSON(w, http.StatusOK, p.gemini())
+		return
+	}
+	refuseModel(w, gemini, name)
+}
+
+// ollamaDetails are what a local server says of the file of a model.
+var ollamaDetails = obj{"parent_model": "", "format": "simulated", "family": "sim", "families": []string{"sim"}, "parameter_size": "0", "quantization_level": "none"}
+
+func listOllama(w http.ResponseWriter, _ *http.Request) {
+	var models []obj
+	for _, p := range allProfiles() {
+		models = append(models, obj{
+			"name": p.name + ollamaTag, "model": p.name + ollamaTag, "modified_at": made().Format(time.RFC3339), "size": 0,
+			"digest": drawsFor(0, p.name, "", nil).hash("digest"), "details": ollamaDetails,
+		})
+	}
+	writeJSON(w, http.StatusOK, obj{"models": models})
+}
+
+func showOllama(w http.ResponseWriter, r *http.Request) {
+	var asked struct{ Model, Name string }
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&asked)
+	if asked.Model == "" {
+		asked.Model = asked.Name // what older clients send
+	}
+	p, ok := profileFor(strings.TrimSuffix(asked.Model, ollamaTag))
+	switch {
+	case err != nil:
+		ollama.refuse(w, invalid("", "%s", clip(err.Error(), 200)), draws{})
+	case asked.Model == "":
+		ollama.refuse(w, invalid("model", "model is required"), draws{})
+	case !ok:
+		refuseModel(w, ollama, asked.Model)
+	default:
+		capabilities := []string{"completion", "tools"}
+		if p.name == Probe {
+			capabilities = append(capabilities, "vision", "thinking")
+		}
+		writeJSON(w, http.StatusOK, obj{
+			"modelfile": "# simulated: no file\nFROM " + p.name, "parameters": "", "template": "{{ .Prompt }}", "license": "", "details": ollamaDetails,
+			"model_info":   obj{"general.architecture": "sim", "general.parameter_count": 0, "sim.context_length": simulatedWindow},
+			"capabilities": capabilities, "modified_at": made().Format(time.RFC3339),
+		})
+	}
+}
