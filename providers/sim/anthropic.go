@@ -61,6 +61,11 @@ func decodeAnthropic(req *http.Request, body []byte) (inquiry, *failure) {
 	if req.Header.Get("Anthropic-Version") == "" {
 		return inquiry{}, invalid("", "anthropic-version: header is required")
 	}
+	return readMessages(body)
+}
+
+// readMessages reads the body of a request.
+func readMessages(body []byte) (inquiry, *failure) {
 	var r anthropicRequest
 	if err := json.Unmarshal(body, &r); err != nil {
 		return inquiry{}, decodeFailure(err)

@@ -135,7 +135,11 @@ func (m *mishap) limit(t trouble) {
 // refuse answers with an error in the vendor's form.
 func (m *mishap) refuse(t trouble) {
 	if m.vendor == "bedrock" {
-		m.w.Header().Set("X-Amzn-Errortype", vendorWords["bedrock"][t.kind])
+		name := vendorWords["bedrock"][t.kind]
+		if t.status == http.StatusInternalServerError {
+			name = "InternalServerException"
+		}
+		m.w.Header().Set("X-Amzn-Errortype", name)
 	}
 	m.sendError(t.status, "application/json", vendorError(m.vendor, t))
 }

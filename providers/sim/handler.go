@@ -73,6 +73,8 @@ var routes = []struct {
 	wire wire
 }{
 	{"/v1/chat/completions", openAI},
+	{"/v1/completions", completions},
+	{"/openai/v1/chat/completions", openAI}, // as Groq has it
 	{"/v1/responses", responses},
 	{"/v1/messages", anthropic},
 	{"/v1/messages/count_tokens", anthropicCount},
@@ -82,6 +84,8 @@ var routes = []struct {
 	{"/v1beta1/projects/{project}/locations/{location}/publishers/google/models/{call}", gemini},
 	{"/model/{model}/converse", bedrock},
 	{"/model/{model}/converse-stream", bedrock},
+	{"/model/{model}/invoke", invoke},
+	{"/model/{model}/invoke-with-response-stream", invoke},
 	{"/api/chat", ollama},
 	{"/generate", tgi},
 	{"/generate_stream", tgi},

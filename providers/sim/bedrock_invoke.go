@@ -1,0 +1,50 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// invoke is InvokeModel of Amazon Bedrock, in the Messages format of Anthropic's models:
+// the path names the model and whether to stream.
+var invoke = wire{
+	name:      "bedrock",
+	requestID: bedrock.requestID,
+	decode:    decodeInvoke,
+	encode:    encodeAnthropic,
+	stream:    streamInvoke,
+	media:     media(binaryStream),
+	fail:      failBedrock,
+	mark:      markBedrock,
+}
+
+func decodeInvoke(req *http.Request, body []byte) (inquiry, *failure) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
+		return inquiry{}, decodeFailure(err)
+	}
+	if !given(members["anthropic_version"]) {
+		return inquiry{}, invalid("", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
+	}
+	if name := foreign(body, "model", "stream"); name != "" {
+		return inquiry{}, invalid("", "%s: Extra inputs are not permitted", name)
+	}
+	members["model"] = encodeJSON(req.PathValue("model"))
+	q, f := readMessages(encodeJSON(members))
+	q.stream = strings.HasSuffix(req.URL.Path, "-stream")
+	return q, f
+}
+
+// streamInvoke puts the events of Messages into binary ones.
+func streamInvoke(q inquiry, c completion) [][]byte {
+	var frames [][]byte
+	for _, f := range streamAnthropic(q, c) {
+		_, data, _ := bytes.Cut(f, []byte("data: "))
+		frames = append(frames, awsEvent("chunk", struct {
+			Bytes []byte `json:"bytes"`
+		}{bytes.TrimSpace(data)}))
+	}
+	return frames
+}
