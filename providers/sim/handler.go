@@ -75,6 +75,7 @@ var routes = []struct {
 	{"/v1/chat/completions", openAI},
 	{"/v1/completions", completions},
 	{"/openai/v1/chat/completions", openAI}, // as Groq has it
+	{"/mistral/v1/chat/completions", mistral},
 	{"/v1/responses", responses},
 	{"/v1/messages", anthropic},
 	{"/v1/messages/count_tokens", anthropicCount},

@@ -127,3 +127,25 @@ func TestBedrockExceptionOfServerError(t *testing.T) {
 		require.Contains(t, w.Header().Get("X-Amzn-Errortype"), want, name)
 	}
 }
+
+// Mistral's client refuses pieces of a call, and reads the usage from the last chunk.
+func TestMistralStream(t *testing.T) {
+	h := Handler(Config{Seed: 1})
+	ask := `{` + probeModel + chatTool + `"stream":true,"messages":[{"role":"user","content":"say Two.\ncall f {\"a\":1}\ncall f {\"b\":2}"}]}`
+	parts := dataOf(t, post(t, h, "/mistral"+chatPath, ask).Body.String())
+	require.Greater(t, len(parts), 2)
+	for _, p := range parts[:len(parts)-1] {
+		require.NotContains(t, p, "usage")
+		require.NotContains(t, p["choices"].([]any)[0].(map[string]any)["delta"], "tool_calls")
+	}
+	last := parts[len(parts)-1]
+	require.Positive(t, last["usage"].(map[string]any)["total_tokens"])
+	choice := last["choices"].([]any)[0].(map[string]any)
+	require.Equal(t, "tool_calls", choice["finish_reason"])
+	var args []any
+	for _, call := range choice["delta"].(map[string]any)["tool_calls"].([]any) {
+		args = append(args, call.(map[string]any)["function"].(map[string]any)["arguments"])
+	}
+	require.Equal(t, []any{`{"a":1}`, `{"b":2}`}, args)
+	require.Equal(t, post(t, h, chatPath, strings.Replace(ask, `"stream":true,`, "", 1)).Code, http.StatusOK)
+}
