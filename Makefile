@@ -4,7 +4,7 @@ export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test check evidence mutants bench bench-scale scale build lint fuzz duckdb clean
+.PHONY: run test check evidence mutants bench bench-scale scale build lint fuzz duckdb clients clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
@@ -58,6 +58,11 @@ duckdb: ## read a run's ledger with DuckDB (needs node and npm)
 	mkdir -p bin/duckdb && cp harness/ledger/testdata/duckdb/package.json bin/duckdb/
 	cd bin/duckdb && npm install --no-audit --no-fund --silent
 	CUPEL_DUCKDB_DIR=$(CURDIR)/bin/duckdb $(GO) test -count=1 -timeout 30m -run DuckDB -v ./harness/ledger ./reports/expr ./cmd/cupel
+
+clients: ## ask cupel sim with the official npm clients of all wires (needs node 20 and npm)
+	mkdir -p bin/clients && cp providers/sim/testdata/clients/package*.json bin/clients/
+	cd bin/clients && npm ci --ignore-scripts --no-audit --no-fund --silent
+	CUPEL_CLIENTS_DIR=$(CURDIR)/bin/clients $(GO) test -count=1 -timeout 15m -run Clients -v ./cmd/cupel
 
 clean:
 	rm -rf bin runs

@@ -30,16 +30,17 @@ func newSim(p *process) *cobra.Command {
 prompt and err at documented, seeded rates, as agents contract, tools and plan; and
 sim-probe, which does what it is told line by line. Whole or as a stream, they answer
 
-  OpenAI Chat Completions  /v1/chat/completions
-  OpenAI Responses         /v1/responses
-  Anthropic Messages       /v1/messages
-  Gemini, Vertex AI        /v1beta/models/MODEL:generateContent, :streamGenerateContent
-  Bedrock Converse         /model/MODEL/converse, /model/MODEL/converse-stream
-  Ollama                   /api/chat
-  TGI                      /generate, /generate_stream, both also under /models/MODEL
-  Cohere                   /v2/chat
+  OpenAI              /v1/chat/completions, /v1/responses, /v1/completions
+  Anthropic Messages  /v1/messages, with threads and /v1/messages/count_tokens
+  Gemini, Vertex AI   /v1beta/models/MODEL:generateContent, :streamGenerateContent
+  Bedrock             /model/MODEL/converse, /model/MODEL/invoke, and both as streams
+  Ollama              /api/chat, /api/tags, /api/show
+  TGI                 /generate, /generate_stream, both also under /models/MODEL
+  Cohere              /v2/chat
+  Mistral             /mistral/v1/chat/completions
 
-Nothing they say is evidence about a real model.
+over HTTP/1.1 and cleartext HTTP/2. docs/simulator.md lists all addresses, and the
+official clients that were tried. Nothing they say is evidence about a real model.
 
 With --chaos the server misbehaves as servers do: it limits rates, breaks off,
 stalls, sends half a reply or none. --chaos takes names with rates from 0 to 1,
