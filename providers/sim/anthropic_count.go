@@ -8,8 +8,8 @@ import (
 // anthropicCount counts the tokens of a request to the Messages wire: as many as the
 // usage of its reply tells.
 var anthropicCount = wire{
-	name:      "anthropic",
-	requestID: "Request-Id",
+	name:      anthropic.name,
+	requestID: anthropic.requestID,
 	instant:   true,
 	decode:    decodeAnthropicCount,
 	encode:    func(_ inquiry, c completion) any { return obj{"input_tokens": c.in} },

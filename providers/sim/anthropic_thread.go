@@ -100,8 +100,8 @@ func (t thread) differing(members map[string]json.RawMessage) []string {
 	return names
 }
 
-// sameJSON reports whether two values are equal, whatever their spaces and the order of
-// their members; a value that is missing is null.
+// sameJSON reports whether two values are equal. White space and the order of members do
+// not count; a missing value is null.
 func sameJSON(a, b json.RawMessage) bool {
 	canonical := func(raw json.RawMessage) string {
 		var v any

@@ -10,7 +10,7 @@ import (
 // invoke is InvokeModel of Amazon Bedrock, in the Messages format of Anthropic's models:
 // the path names the model and whether to stream.
 var invoke = wire{
-	name:      "bedrock",
+	name:      bedrock.name,
 	requestID: bedrock.requestID,
 	decode:    decodeInvoke,
 	encode:    encodeAnthropic,

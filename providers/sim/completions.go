@@ -8,7 +8,7 @@ import (
 // completions is OpenAI's first wire, of one text. Servers of open models have it, too.
 // The prompt counts as the user's message; there are no tools.
 var completions = wire{
-	name:      "completions",
+	name:      openAI.name,
 	requestID: "X-Request-Id",
 	decode:    decodeCompletions,
 	encode:    encodeCompletions,

@@ -9,8 +9,8 @@ import (
 // max_tokens allows.
 const outputLimit = 2048
 
-// simulatedWindow is the context that the models are listed with. Only the wire of TGI
-// refuses longer prompts, at a limit of its own.
+// simulatedWindow is the context, in tokens, that the models are listed with. Longer
+// prompts are not refused, except by the wire of TGI beyond tgiWindow.
 const simulatedWindow = 128_000
 
 // estimateTokens estimates how many tokens a text is: a quarter token for each

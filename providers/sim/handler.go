@@ -116,14 +116,20 @@ func newMux(s *service) http.Handler {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "server": "simulated"})
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		f := &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path)}
 		if _, pattern := known.Handler(r); pattern != "" {
-			f.status, f.code = http.StatusMethodNotAllowed, "method_not_allowed"
-			f.message = fmt.Sprintf("Not allowed: %s %s", r.Method, r.URL.Path)
+			notAllowed(w, r)
+			return
 		}
+		f := &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path)}
 		wireOf(r).refuse(w, f, drawsFor(s.cfg.Seed, "", "", []byte(r.URL.Path)))
 	})
 	return mux
+}
+
+// notAllowed refuses the method of a request whose address is known.
+func notAllowed(w http.ResponseWriter, r *http.Request) {
+	f := &failure{status: http.StatusMethodNotAllowed, code: "method_not_allowed", message: fmt.Sprintf("Not allowed: %s %s", r.Method, r.URL.Path)}
+	wireOf(r).refuse(w, f, drawsFor(0, "", "", []byte(r.URL.Path)))
 }
 
 // wireOf is the wire of a request; of one that no route takes, the likely one.

@@ -29,8 +29,8 @@ type inquiry struct {
 	seed        *int64
 	stop        []string
 	stream      bool
-	stored      bool    // OpenAI's Responses: may be referred to later
-	previous    *string // likewise: the response that this one follows
+	stored      bool    // of the Responses wire: later requests may refer to the reply
+	previous    *string // of the Responses wire: the response that this one follows
 	extras      bool    // the wire's own wish: usage in a stream, details, a stream as a list
 	fromHeader  string  // X-Client-Request-Id
 	body        []byte

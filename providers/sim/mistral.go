@@ -4,7 +4,7 @@ package sim
 // whole, and the last chunk tells the usage unasked.
 var mistral = func() wire {
 	w := openAI
-	w.name, w.stream = "mistral", streamMistral
+	w.stream = streamMistral
 	return w
 }()
 

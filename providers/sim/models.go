@@ -74,6 +74,8 @@ func showModel(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("call")
 	p, ok := profileFor(name)
 	switch {
+	case strings.Contains(name, ":"): // a method of Gemini
+		notAllowed(w, r)
 	case !ok && ofAnthropic(r):
 		refuseModel(w, anthropic, name)
 	case !ok:
@@ -102,11 +104,15 @@ func listGemini(w http.ResponseWriter, _ *http.Request) {
 
 func showGemini(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("call")
-	if p, ok := profileFor(name); ok {
+	p, ok := profileFor(name)
+	switch {
+	case strings.Contains(name, ":"):
+		notAllowed(w, r)
+	case !ok:
+		refuseModel(w, gemini, name)
+	default:
 		writeJSON(w, http.StatusOK, p.gemini())
-		return
 	}
-	refuseModel(w, gemini, name)
 }
 
 // ollamaDetails are what a local server says of the file of a model.

@@ -74,7 +74,7 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// InvokeModel says what Messages says, in frames of its own.
+// InvokeModel answers as Messages does, and streams in binary frames.
 func TestInvokeModel(t *testing.T) {
 	h := Handler(Config{Seed: 1})
 	rest := `"max_tokens":500,"system":"Be brief.",` + claudeGet + `"messages":[{"role":"user","content":"think Hm.\nsystem\ncall get {\"a\":1}"}]}`

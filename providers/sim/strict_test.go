@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -239,12 +240,29 @@ func FuzzHandler(f *testing.F) {
 			f.Add(uint8(i), string(encodeJSON(g.body(a))), "x")
 		}
 	}
+	for _, more := range []struct{ path, body string }{
+		{countPath, `{"model":"sim-probe","messages":[` + hiTurn + `]}`},
+		{"/v1/completions", `{` + probeModel + `"prompt":["say a"],"stream":true}`},
+		{"/mistral" + chatPath, `{` + probeModel + `"messages":[` + hiTurn + `],"stream":true}`},
+		{"/model/sim-probe/invoke", `{"anthropic_version":"a","max_tokens":9,"messages":[` + hiTurn + `]}`},
+		{"/api/show", `{"model":"sim-probe"}`},
+		{responsesPath, `{` + probeModel + `"input":[{"type":"item_reference","id":"a"},{"id":1}],"previous_response_id":"b"}`},
+		{messagesPath, `{` + claudeModel + `"thread":{"type":"continue","previous_message_id":"a"},"messages":[` + hiTurn + `]}`},
+		{messagesPath, `{` + claudeModel + `"thread":{"type":"create"},"messages":[` + hiTurn + `]}`},
+	} {
+		if !paths[more.path] {
+			paths[more.path] = true
+			order = append(order, more.path)
+		}
+		f.Add(uint8(slices.Index(order, more.path)), more.body, "")
+	}
 	h := Handler(Config{Seed: 3})
 	f.Fuzz(func(t *testing.T, which uint8, body, id string) {
 		path := order[int(which)%len(order)]
 		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 		r.Header["X-Client-Request-Id"] = []string{id}
 		r.Header.Set("Anthropic-Version", "2023-06-01")
+		r.Header.Set("Anthropic-Beta", threadsBeta)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if w.Code != http.StatusOK {
