@@ -22,6 +22,8 @@ const (
 	TimedOut       Kind = "timeout"
 	Transport      Kind = "transport"
 	Malformed      Kind = "malformed"
+	// Unsupported is a reply with a call that cupel does not read.
+	Unsupported Kind = "unsupported"
 )
 
 // Error is a failed Call. It never carries a request, a header or a key.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type Builder struct {
 
 	text, reasoning, refusal said
 	calls                    []*ToolCall
+	leftOut                  []string
 	byKey                    map[string]*ToolCall
 	emit                     func(providers.Delta)
 	pieces                   int
@@ -31,6 +33,9 @@ type Builder struct {
 type ToolCall struct {
 	// ID and Name may come late; an empty ID is made up in the end.
 	ID, Name string
+	// Custom says that the arguments are free text. An agent can carry out the call
+	// only where that is a JSON object; otherwise it counts as left out.
+	Custom bool
 
 	b     *Builder
 	index int
@@ -134,6 +139,28 @@ func (c *ToolCall) SetArgs(s string) {
 // HasArgs reports whether any arguments have come.
 func (c *ToolCall) HasArgs() bool { return c.args.one != "" }
 
+// LeftOut records that the reply has a call which Calls does not hold, or which no
+// agent can carry out; what says which, such as "mcp_approval_request". The exchange
+// then fails with an error of kind unsupported that names it: a reply without the call
+// would count against the model.
+func (b *Builder) LeftOut(what string) {
+	const most = 8
+	if len(what) > maxCode {
+		what = strings.ToValidUTF8(what[:maxCode], "") + "…"
+	}
+	if len(b.leftOut) < most && !slices.Contains(b.leftOut, what) {
+		b.leftOut = append(b.leftOut, what)
+	}
+}
+
+// unsupported says what was left out of a reply; empty if nothing was.
+func (b *Builder) unsupported() string {
+	if len(b.leftOut) == 0 {
+		return ""
+	}
+	return "the reply has a call that cupel does not read: " + strings.Join(b.leftOut, ", ")
+}
+
 // Warn adds a warning, once.
 func (b *Builder) Warn(format string, args ...any) {
 	w := fmt.Sprintf(format, args...)
@@ -168,6 +195,9 @@ func (b *Builder) build(forced string) providers.Reply {
 		if strings.TrimSpace(args) == "" {
 			args = "{}"
 		}
+		if c.Custom && !holdsObject(args) {
+			b.LeftOut("custom tool " + c.Name)
+		}
 		r.Calls = append(r.Calls, providers.ToolCall{ID: id, Name: c.Name, Args: args})
 	}
 	if len(r.Calls) > 0 && r.Finish == providers.FinishStop {
@@ -177,6 +207,11 @@ func (b *Builder) build(forced string) providers.Reply {
 		b.takeForced(&r, forced)
 	}
 	return r
+}
+
+// holdsObject says whether a text is a JSON object.
+func holdsObject(text string) bool {
+	return strings.HasPrefix(strings.TrimSpace(text), "{") && json.Valid([]byte(text))
 }
 
 // takeForced makes the arguments of the one call of the forced tool the reply's

@@ -208,9 +208,8 @@ func (x *exchange) stream(r io.Reader, body io.ReadCloser, framing Framing) *pro
 		drain(body)
 		return nil
 	case x.body.err != nil: // before err: half a frame is no fault of the model
-		if b.Complete {
-			return nil
-		}
+		// A finish reason does not make up for the end that is missing: usage or another
+		// call may have followed it.
 		return partial(x.client.Error(x.answer, x.call.Model, transportKind(x.ctx, x.body.err), "the stream broke off", x.body.err))
 	case x.body.left <= 0, errors.Is(err, bufio.ErrTooLong):
 		return partial(x.client.Error(x.answer, x.call.Model, providers.Malformed, fmt.Sprintf("the reply is longer than %d bytes", x.client.maxBody), nil))
@@ -283,6 +282,9 @@ func (c *Client) over(b *Builder, a Answer, call providers.Call, warnings []stri
 	}
 	r.Model = c.bounded(r.Model, maxID)
 	r.Warnings = append(warnings, r.Warnings...)
+	if what := b.unsupported(); failed == nil && what != "" {
+		failed = c.Error(a, call.Model, providers.Unsupported, what, nil)
+	}
 	if failed == nil {
 		return r, nil
 	}
@@ -303,7 +305,7 @@ func firstHeader(h http.Header, names ...string) string {
 
 // Decode folds a body that is at hand, without HTTP, as Do would: for tests,
 // fuzzing and benchmarks of decoders. The error is a *Fault when the provider
-// told one. complete is false for a stream that was cut off.
+// reported one. complete is false for a stream that was cut off.
 func Decode(d Decoder, framing Framing, body []byte, asked bool, forced string) (r providers.Reply, complete bool, err error) {
 	b := &Builder{}
 	if body = trimStart(body); framing.Starts(body, asked) {
@@ -321,5 +323,9 @@ func Decode(d Decoder, framing Framing, body []byte, asked bool, forced string) 
 		b.Complete = true
 		err = d.Whole(b, body)
 	}
-	return b.build(forced), b.Complete, err
+	r = b.build(forced)
+	if what := b.unsupported(); err == nil && what != "" {
+		err = errors.New(what)
+	}
+	return r, b.Complete, err
 }

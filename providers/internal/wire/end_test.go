@@ -1,19 +1,22 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// ending is a decoder of {"text":…,"end":true} documents.
+// ending is a decoder of {"text":…,"finish":true,"end":true,"left":…} documents.
 type ending struct{}
 
 func (ending) Whole(b *Builder, body []byte) error {
@@ -24,13 +27,17 @@ func (ending) Whole(b *Builder, body []byte) error {
 
 func (ending) Frame(b *Builder, f Frame) (bool, error) {
 	var v struct {
-		Text string
-		End  bool
+		Text, Left  string
+		Finish, End bool
 	}
 	if err := json.Unmarshal([]byte(f.Data), &v); err != nil {
 		return false, err
 	}
 	b.Text(v.Text)
+	if v.Left != "" {
+		b.LeftOut(v.Left)
+	}
+	b.Complete = b.Complete || v.Finish
 	if v.End {
 		b.Reply.FinishRaw = "end"
 	}
@@ -48,6 +55,10 @@ func TestHowRepliesEnd(t *testing.T) {
 		{"whole, half a document", `{"text":"a`, false, providers.Malformed},
 		{"stream", "{\"text\":\"a\"}\n{\"end\":true}\n", true, ""},
 		{"stream without an end", "{\"text\":\"a\"}\n", true, providers.Transport},
+		{"stream with a reason to finish, and a clean end of the body", "{\"text\":\"a\",\"finish\":true}\n", true, ""},
+		{"stream with a reason to finish, broken off", "{\"text\":\"a\",\"finish\":true}\n" + brokenOff, true, providers.Transport},
+		{"stream with a reason to finish, cut in a line", "{\"text\":\"a\",\"finish\":true}\n{\"te", true, providers.Transport},
+		{"stream with its own end, broken off after it", "{\"text\":\"a\",\"finish\":true}\n{\"end\":true}\n" + brokenOff, true, ""},
 		{"stream cut in a line", "{\"text\":\"a\"}\n{\"te", true, providers.Transport},
 		{"stream with a line that is no JSON", "{\"text\":\"a\"}\nupstream is resting\n", true, providers.Malformed},
 	} {
@@ -67,9 +78,58 @@ func TestHowRepliesEnd(t *testing.T) {
 	}
 }
 
-// saying answers every request with a body.
+// saying answers every request with a body, which breaks off where brokenOff ends it.
 type saying string
 
+const brokenOff = "\x00"
+
 func (s saying) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(s))), Request: r}, nil
+	text, broken := strings.CutSuffix(string(s), brokenOff)
+	var body io.Reader = strings.NewReader(text)
+	if broken {
+		body = io.MultiReader(body, iotest.ErrReader(errors.New("connection reset")))
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body), Request: r}, nil
+}
+
+// TestCallsThatAreLeftOut: a reply without a call that the model made is not the
+// model's failure. What it used is known.
+func TestCallsThatAreLeftOut(t *testing.T) {
+	for _, c := range []struct{ name, body, message string }{
+		{"whole", `{"text":"a","end":true,"left":"computer_call"}`, "the reply has a call that cupel does not read: computer_call"},
+		{"streamed, each once", "{\"text\":\"a\",\"left\":\"x\"}\n{\"left\":\"x\"}\n{\"left\":\"y\",\"end\":true}\n", "the reply has a call that cupel does not read: x, y"},
+		{"a long name", `{"text":"a","end":true,"left":"` + strings.Repeat("n", 1000) + `"}`, "the reply has a call that cupel does not read: " + strings.Repeat("n", 80) + "…"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stream := strings.Contains(c.name, "streamed")
+			client, err := New(Dialect{Base: "http://server.test"}, providers.Options{HTTP: &http.Client{Transport: saying(c.body)}})
+			require.NoError(t, err)
+			r, err := client.Do(context.Background(), providers.Call{Stream: stream}, Request{Framing: Lines}, ending{}, nil)
+			var e *providers.Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, providers.Unsupported, e.Kind)
+			require.Equal(t, c.message, e.Message)
+			require.False(t, e.Retryable() || e.Partial, "it would be the same once more, and what it used is all there was")
+			require.Equal(t, "a", r.Text)
+			_, _, err = Decode(ending{}, Lines, []byte(c.body), stream, "")
+			require.EqualError(t, err, c.message)
+		})
+	}
+	var b Builder
+	for i := range 1000 {
+		b.LeftOut(strings.Repeat("x", i))
+	}
+	require.Less(t, len(b.unsupported()), 1000)
+}
+
+func TestCustomCalls(t *testing.T) {
+	for args, left := range map[string]bool{`{"x":1}`: false, ` {} `: false, ``: false, `print(1)`: true, `[1]`: true, `{"x":`: true, `"x"`: true} {
+		var b Builder
+		c := b.Call("", "a", "f")
+		c.Custom = true
+		c.Args(args)
+		r := b.build("")
+		require.Equal(t, left, b.unsupported() != "", args)
+		require.Equal(t, []providers.ToolCall{{ID: "a", Name: "f", Args: cmp.Or(args, "{}")}}, r.Calls)
+	}
 }
