@@ -24,6 +24,7 @@ type Builder struct {
 	text, reasoning, refusal said
 	calls                    []*ToolCall
 	leftOut                  []string
+	tools                    map[string]int64
 	byKey                    map[string]*ToolCall
 	emit                     func(providers.Delta)
 	pieces                   int
@@ -173,7 +174,7 @@ func (b *Builder) Warn(format string, args ...any) {
 // one, become the text.
 func (b *Builder) build(forced string) providers.Reply {
 	r := b.Reply
-	account(&r.Usage, r.RawUsage, b.Fields)
+	b.settle(&r.Usage)
 	r.Text, r.Reasoning, r.Refusal = b.text.String(), b.reasoning.String(), b.refusal.String()
 	if r.Refusal != "" {
 		r.Finish = providers.FinishRefusal

@@ -3,6 +3,8 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -73,6 +75,41 @@ func (b *Builder) Usage(raw json.RawMessage, fields *Fields, read func(json.RawM
 	case ok:
 		u.Reported = true
 		b.Reply.Usage = u
+	}
+}
+
+// ServerTool counts a use of one of the provider's own tools that the reply shows. It
+// counts only if the usage reports none, which would be the same uses again.
+func (b *Builder) ServerTool(name string) {
+	if b.tools == nil {
+		b.tools = map[string]int64{}
+	}
+	b.tools[name]++
+}
+
+// AddServerTools counts uses of the provider's own tools; those beyond 16 names count
+// as "other".
+func AddServerTools(u *providers.Usage, uses map[string]int64) {
+	for i, name := range slices.Sorted(maps.Keys(uses)) {
+		count := uses[name]
+		if i >= 16 || len(name) > maxCode {
+			name = "other"
+		}
+		u.AddServerTool(name, count)
+	}
+}
+
+// settle completes a usage with what stands outside its counts. A second reading of
+// these has all of it, too.
+func (b *Builder) settle(u *providers.Usage) {
+	account(u, b.Reply.RawUsage, b.Fields)
+	if len(u.ServerTools) == 0 {
+		AddServerTools(u, b.tools)
+	}
+	if u.Other != nil {
+		second := *u.Other
+		second.Reported, second.Tier, second.ServerTools, second.NotUnderstood = u.Reported, u.Tier, u.ServerTools, u.NotUnderstood
+		u.Other = &second
 	}
 }
 

@@ -57,3 +57,31 @@ func TestNumbersThatNoFieldNames(t *testing.T) {
 	require.Len(t, u.NotUnderstood, 16)
 	require.Less(t, len(u.NotUnderstood[0]), 200)
 }
+
+func TestServerTools(t *testing.T) {
+	reading := func(u providers.Usage) func(json.RawMessage) (providers.Usage, bool, error) {
+		return func(json.RawMessage) (providers.Usage, bool, error) { return u, true, nil }
+	}
+	searches := func(n int64) []providers.ServerTool {
+		return []providers.ServerTool{{Name: "web_search", Count: n}}
+	}
+	var b Builder
+	b.ServerTool("web_search")
+	b.ServerTool("web_search")
+	require.Equal(t, searches(2), b.build("").Usage.ServerTools, "of a reply without a usage")
+	b.Usage([]byte(`{"in":1}`), nil, reading(providers.Usage{Input: 1, ServerTools: searches(3)}))
+	require.Equal(t, searches(3), b.build("").Usage.ServerTools, "as the usage reports")
+	b.Usage([]byte(`{"in":1,"odd":2}`), NewFields(), reading(providers.Usage{Tier: "flex", Other: &providers.Usage{Input: 7}}))
+	u := b.build("").Usage
+	require.Equal(t, &providers.Usage{Reported: true, Input: 7, Tier: "flex", ServerTools: searches(2), NotUnderstood: []string{"in: not understood", "odd: not understood"}}, u.Other,
+		"a second reading of the counts")
+
+	uses := map[string]int64{strings.Repeat("long", 100): 1}
+	for i := range 10_000 {
+		uses[fmt.Sprintf("tool%05d", i)] = 2
+	}
+	u = providers.Usage{}
+	AddServerTools(&u, uses)
+	require.Len(t, u.ServerTools, 16)
+	require.Equal(t, providers.ServerTool{Name: "other", Count: 2*(10_000-15) + 1}, u.ServerTools[0])
+}

@@ -1,0 +1,61 @@
+package wire
+
+import "github.com/cupel-eval/cupel/providers"
+
+// Tally is what OpenAI's usage objects count. Servers differ in whether the prompt
+// includes what the cache had of it, and the completion its reasoning.
+type Tally struct {
+	// InputField names Input in doubts.
+	InputField string
+	// Total is 0 where it is not reported.
+	Input, Output, Total Count
+	// Read and Write are tokens of the cache, WriteLong those of Write that are kept
+	// for an hour.
+	Read, Write, WriteLong Count
+	Reasoning              Count
+	// Apart says that Output does not include Reasoning, by the documentation of the
+	// provider, whether Total does or not.
+	Apart bool
+}
+
+// Usage makes disjoint classes. The prompt includes the cache's tokens and the
+// completion its reasoning, unless the total shows otherwise. What contradicts is kept
+// at its larger figure and doubted, or has a second reading:
+//   - more tokens of the cache than of the prompt: all of these, and no others;
+//   - more reasoning than completion: beside it, or all of the completion;
+//   - a total above the sum: as reported, or with the rest as reasoning.
+func (t Tally) Usage() providers.Usage {
+	u := providers.Usage{
+		Output: int64(t.Output), CacheRead: int64(t.Read), CacheWrite: int64(max(t.Write, t.WriteLong)),
+		CacheWriteLong: int64(t.WriteLong), Reasoning: int64(t.Reasoning),
+	}
+	in, total, cache := int64(t.Input), int64(t.Total), u.CacheRead+u.CacheWrite
+	sum := in + u.Output // of what includes the rest
+	if total != sum && total != sum+u.Reasoning && (total == sum+cache || total == sum+cache+u.Reasoning) {
+		sum += cache
+		u.Input = in
+	} else {
+		u.Input = max(in-cache, 0)
+		if cache > in {
+			u.Doubt(t.InputField, "is less than what the cache had of it")
+		}
+	}
+	counted := sum
+	if t.Apart || total == sum+u.Reasoning || u.Reasoning > u.Output {
+		counted += u.Reasoning
+	} else {
+		u.Output -= u.Reasoning
+	}
+	switch second := u; {
+	case total == 0 || total == counted || t.Apart && total == sum:
+	case total == sum:
+		second.Output, second.Reasoning = 0, u.Output
+		u.Other = &second
+	case total > counted:
+		second.Reasoning += total - counted
+		u.Other = &second
+	default:
+		u.Doubt("total_tokens", "is less than the sum of what it counts")
+	}
+	return u
+}
