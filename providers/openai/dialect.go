@@ -36,8 +36,8 @@ type Dialect struct {
 	Keeps []string
 	// Codes are the classes of the service's own error codes.
 	Codes map[string]providers.Kind
-	// ReasoningApart says that completion_tokens does not count reasoning, for replies
-	// whose total does not tell.
+	// ReasoningApart says that completion_tokens does not count reasoning, whether
+	// total_tokens does or not.
 	ReasoningApart bool
 	// ShortIDs says that ids of calls must be nine letters or digits.
 	ShortIDs bool

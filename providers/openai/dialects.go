@@ -34,8 +34,8 @@ func makers() []Dialect {
 			Lacks: []Feature{SeedNumber, ToolChoice, NamedChoice, Serial, SchemaMode, ImageURLs}, Keeps: []string{keepContent},
 			Codes: map[string]providers.Kind{"exceeded_current_quota_error": providers.Quota, "content_filter": providers.Refused},
 		},
-		{ // docs.perplexity.ai/api-reference/chat-completions-post
-			Name: "perplexity", Base: "https://api.perplexity.ai", Key: "PERPLEXITY_API_KEY", Alternate: true,
+		{ // docs.perplexity.ai/api-reference/chat-completions-post, /guides/pricing
+			Name: "perplexity", Base: "https://api.perplexity.ai", Key: "PERPLEXITY_API_KEY", Alternate: true, ReasoningApart: true,
 			Lacks: []Feature{SeedNumber, Stop, Tools, ToolChoice, Serial, ObjectMode, StreamUsage},
 		},
 		{ // docs.x.ai/docs/api-reference#chat-completions, /guides/reasoning

@@ -28,7 +28,7 @@ func encode(a providertest.Answer) string {
 	}[a.Finish]
 	usage := ""
 	if u := a.Usage; u.Reported {
-		usage = fmt.Sprintf(`, "usage": {"prompt_tokens": %d, "completion_tokens": %d,  "total_tokens": %d, "new_field": 1.50,
+		usage = fmt.Sprintf(`, "usage": {"prompt_tokens": %d, "completion_tokens": %d,  "total_tokens": %d, "new_field": 0.0,
 			"prompt_tokens_details": {"cached_tokens": %d, "cache_write_tokens": %d}, "completion_tokens_details": {"reasoning_tokens": %d}}`,
 			u.Input+u.CacheRead+u.CacheWrite, u.Output+u.Reasoning, u.Total(), u.CacheRead, u.CacheWrite, u.Reasoning)
 	}

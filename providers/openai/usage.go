@@ -1,145 +1,129 @@
 package openai
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
-	"math"
+	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// usage is what servers report. Cache counts stand in different places.
+// usage is what every server reports; numbers are all that it holds.
 type usage struct {
-	Prompt        *wire.Count `json:"prompt_tokens"`
-	Completion    *wire.Count `json:"completion_tokens"`
-	Total         wire.Count  `json:"total_tokens"`
-	PromptDetails *struct {
-		Cached     wire.Count `json:"cached_tokens"`
-		CacheWrite wire.Count `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionDetails *struct {
-		Reasoning wire.Count `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-	Cached     wire.Count      `json:"cached_tokens"`
-	CacheHit   wire.Count      `json:"prompt_cache_hit_tokens"`
-	CacheRead  wire.Count      `json:"cache_read_input_tokens"`
-	CacheWrite wire.Count      `json:"cache_creation_input_tokens"`
-	Reasoning  wire.Count      `json:"reasoning_tokens"`
+	Prompt     *wire.Count     `json:"prompt_tokens"`
+	Completion *wire.Count     `json:"completion_tokens"`
+	Total      wire.Count      `json:"total_tokens"`
 	Tier       json.RawMessage `json:"service_tier"` // Mistral's
+	OwnKey     json.RawMessage `json:"is_byok"`
+
+	numbers wire.Numbers
 }
 
 // account takes a usage object. It may come many times in a stream, with less in
-// it while the reply is made: the last one counts that tells both sides.
+// it while the reply is made: the last one counts that has both sides.
 func (d *decoder) account(b *wire.Builder, raw json.RawMessage) {
 	if !wire.Given(raw) {
 		return
 	}
-	u, known, err := d.readUsage(raw)
+	u, err := readUsage(raw)
+	known := u.Prompt != nil && u.Completion != nil
 	if b.Reply.Usage.Reported && !known {
 		return
 	}
-	b.Usage(raw, nil, func(json.RawMessage) (providers.Usage, bool, error) { return u, known, err })
-	if !known && err == nil {
-		b.Reply.Usage = u // what is told is kept
+	var out providers.Usage
+	if u.Prompt != nil || u.Completion != nil {
+		out = u.classes(d.dialect)
 	}
-	if cost, ok := readCost(raw); ok {
-		b.Reply.CostNanoUSD = &cost
+	if cost := u.numbers.Cost(&out, string(u.OwnKey) == "true"); cost != nil {
+		b.Reply.CostNanoUSD = cost
+	}
+	b.Usage(raw, fields, func(json.RawMessage) (providers.Usage, bool, error) { return out, known, err })
+	if !known && err == nil {
+		b.Reply.Usage = out // one side is kept
 	}
 }
 
-// readUsage makes disjoint classes of a usage object; ok says that both sides are
-// told. prompt_tokens includes what came from and went into the cache.
-// completion_tokens includes reasoning, except where the server's own total shows
-// that it does not, as xAI's does (docs.x.ai, guide Reasoning).
-func (d *decoder) readUsage(raw json.RawMessage) (providers.Usage, bool, error) {
+// readUsage reads a usage object.
+func readUsage(raw json.RawMessage) (usage, error) {
 	var u usage
-	if err := wire.Unmarshal(raw, &u); err != nil || u.Prompt == nil && u.Completion == nil {
-		return providers.Usage{}, false, err
+	if err := wire.Unmarshal(raw, &u); err != nil {
+		return usage{}, err
 	}
+	u.numbers = wire.ReadNumbers(raw)
 	if u.Prompt != nil && u.Completion == nil && u.Total >= max(*u.Prompt, 1) {
 		rest := u.Total - *u.Prompt // legacy completions leave a zero out
 		u.Completion = &rest
 	}
-	known := u.Prompt != nil && u.Completion != nil
-	read := cmp.Or(u.Cached, u.CacheHit, u.CacheRead)
-	write, reasoning := u.CacheWrite, u.Reasoning
-	if p := u.PromptDetails; p != nil {
-		read, write = cmp.Or(p.Cached, read), cmp.Or(p.CacheWrite, write)
+	return u, nil
+}
+
+// classes makes disjoint classes of the counts, and checks them against each other. A
+// count that stands in several places is read from the largest of them.
+func (u *usage) classes(d Dialect) providers.Usage {
+	var doubts providers.Usage
+	n := u.numbers
+	tally := wire.Tally{
+		InputField: "prompt_tokens", Total: u.Total, Apart: d.ReasoningApart,
+		Read: n.Largest(&doubts, "prompt_tokens_details.cached_tokens", "prompt_token_details.cached_tokens", "num_cached_tokens",
+			"cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"),
+		Write: n.Largest(&doubts, "prompt_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_creation_tokens",
+			"prompt_tokens_details.cache_creation_input_tokens", "cache_creation_input_tokens"),
+		WriteLong: n.Largest(&doubts, "cache_creation.ephemeral_1h_input_tokens", "prompt_tokens_details.cache_creation.ephemeral_1h_input_tokens",
+			"prompt_tokens_details.cache_creation_token_details.ephemeral_1h_input_tokens"),
+		Reasoning: n.Largest(&doubts, "completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
+		Fed:       n.Count(&doubts, "citation_tokens"), // docs.perplexity.ai/guides/pricing
 	}
-	if c := u.CompletionDetails; c != nil {
-		reasoning = cmp.Or(c.Reasoning, reasoning)
-	}
-	var prompt, completion wire.Count
 	if u.Prompt != nil {
-		prompt = *u.Prompt
+		tally.Input = *u.Prompt
 	}
 	if u.Completion != nil {
-		completion = *u.Completion
+		tally.Output = *u.Completion
 	}
-	apart := u.Total > 0 && u.Total == prompt+completion+reasoning || u.Total == 0 && (reasoning > completion || d.dialect.ReasoningApart)
-	if !apart {
-		reasoning = min(reasoning, completion)
-		completion -= reasoning
+	minutes := n.Largest(&doubts, "cache_creation.ephemeral_5m_input_tokens", "prompt_tokens_details.cache_creation.ephemeral_5m_input_tokens",
+		"prompt_tokens_details.cache_creation_token_details.ephemeral_5m_input_tokens")
+	if parts := minutes + tally.WriteLong; parts > 0 && tally.Write > 0 && parts != tally.Write {
+		doubts.Doubt("cache_creation", "is not the sum of its parts")
 	}
-	read = min(read, prompt)
-	write = min(write, prompt-read)
-	out := providers.Usage{
-		Input: int64(prompt - read - write), Output: int64(completion),
-		CacheRead: int64(read), CacheWrite: int64(write), Reasoning: int64(reasoning),
+	tally.Write = max(tally.Write, minutes+tally.WriteLong)
+	out := tally.Usage()
+	for _, text := range doubts.NotUnderstood {
+		field, reason, _ := strings.Cut(text, ": ")
+		out.Doubt(field, reason)
 	}
+	u.check(&out, int64(tally.Fed))
+	wire.AddServerTools(&out, u.tools(&out))
 	if tier := texts(u.Tier); tier != nil {
 		out.Tier = tier[0]
 	}
-	return out, known, nil
+	return out
 }
 
-// readCost is what the usage object says the reply costs, in nano-USD:
-// OpenRouter's and Vercel's cost in dollars, to which OpenRouter's own counts
-// what the upstream charges to a key of one's own (openrouter.ai/docs, Usage
-// Accounting); Perplexity's total_cost in dollars; xAI's ticks, of which a dollar
-// has ten thousand million (docs.x.ai/developers/cost-tracking).
-func readCost(raw json.RawMessage) (int64, bool) {
-	var u struct {
-		Cost    json.RawMessage `json:"cost"`
-		Ticks   *float64        `json:"cost_in_usd_ticks"`
-		OwnKey  bool            `json:"is_byok"`
-		Details struct {
-			Upstream float64 `json:"upstream_inference_cost"`
-		} `json:"cost_details"`
+// check compares the numbers that repeat or divide what the classes count.
+func (u *usage) check(out *providers.Usage, fed int64) {
+	n := u.numbers
+	prompt, completion := out.Input+out.CacheRead+out.CacheWrite-fed, out.Output+out.Reasoning
+	if n.Has("prompt_cache_miss_tokens") && int64(n.Count(out, "prompt_cache_miss_tokens")) != prompt-out.CacheRead {
+		out.Doubt("prompt_cache_miss_tokens", "is not what the cache did not have of the prompt")
 	}
-	if !bytes.Contains(raw, []byte(`"cost`)) || wire.Unmarshal(raw, &u) != nil {
-		return 0, false
+	kinds := func(of string) int64 {
+		return int64(n.Sum(out, of+".text_tokens", of+".audio_tokens", of+".image_tokens", of+".video_tokens"))
 	}
-	if u.Ticks != nil {
-		return nano(*u.Ticks / 10)
+	if kinds("prompt_tokens_details") > prompt {
+		out.Doubt("prompt_tokens_details", "has more tokens than the prompt")
 	}
-	var dollars float64
-	var object struct {
-		Total *float64 `json:"total_cost"`
+	if kinds("completion_tokens_details") > completion {
+		out.Doubt("completion_tokens_details", "has more tokens than the completion")
 	}
-	switch {
-	case len(u.Cost) == 0 || u.Cost[0] == 'n':
-		return 0, false
-	case json.Unmarshal(u.Cost, &dollars) == nil:
-		if u.OwnKey {
-			dollars += u.Details.Upstream
-		}
-	case json.Unmarshal(u.Cost, &object) == nil && object.Total != nil:
-		dollars = *object.Total
-	default:
-		return 0, false
-	}
-	return nano(dollars * 1e9)
 }
 
-// maxCost bounds a cost: a million dollars for a reply are not believed.
-const maxCost = 1e15
-
-func nano(n float64) (int64, bool) {
-	if n < 0 || n > maxCost {
-		return 0, false
-	}
-	return int64(math.Round(n)), true
+// tools are the uses of the server's own tools: Perplexity's and OpenRouter's searches,
+// the sources that xAI's former Live Search read, and xAI's tools.
+func (u *usage) tools(out *providers.Usage) map[string]int64 {
+	n := u.numbers
+	uses := n.ServerToolUses(out)
+	searches := n.Largest(out, "server_tool_use.web_search_requests", "server_tool_use_details.web_search_requests")
+	executed := n.Largest(out, "server_tool_use.tool_calls_executed", "server_tool_use_details.tool_calls_executed")
+	uses["web_search"] += int64(searches + n.Count(out, "num_search_queries"))
+	uses["other"] += int64(max(executed-searches, 0))
+	return uses
 }

@@ -13,6 +13,9 @@ type Tally struct {
 	// for an hour.
 	Read, Write, WriteLong Count
 	Reasoning              Count
+	// Fed are tokens that the provider's own tools fed the model, priced as Input, which
+	// neither Input nor Total includes.
+	Fed Count
 	// Apart says that Output does not include Reasoning, by the documentation of the
 	// provider, whether Total does or not.
 	Apart bool
@@ -40,6 +43,7 @@ func (t Tally) Usage() providers.Usage {
 			u.Doubt(t.InputField, "is less than what the cache had of it")
 		}
 	}
+	u.Input += int64(t.Fed)
 	counted := sum
 	if t.Apart || total == sum+u.Reasoning || u.Reasoning > u.Output {
 		counted += u.Reasoning

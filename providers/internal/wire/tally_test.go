@@ -48,6 +48,7 @@ func TestTally(t *testing.T) {
 		{"more of the cache, no total", tally{Input: 5, Output: 1, Read: 4, Write: 4}, doubted(usage(0, 1, 4, 4, 0), lessInput)},
 		{"more than is accounted for", tally{Input: 35, Output: 12, Total: 109}, other(usage(35, 12, 0, 0, 0), usage(35, 12, 0, 0, 62))},
 		{"less than is counted", tally{Input: 35, Output: 12, Total: 40}, doubted(usage(35, 12, 0, 0, 0), lessTotal)},
+		{"fed by a search", tally{Input: 35, Output: 12, Total: 47, Reasoning: 90, Fed: 500}, other(usage(535, 12, 0, 0, 90), usage(535, 0, 0, 0, 12))},
 		{"kept for an hour", tally{Input: 35, Output: 12, Total: 47, Write: 20, WriteLong: 5}, providers.Usage{Input: 15, Output: 12, CacheWrite: 20, CacheWriteLong: 5}},
 		{"only what is kept for an hour", tally{Input: 35, Output: 12, Total: 47, WriteLong: 5}, providers.Usage{Input: 30, Output: 12, CacheWrite: 5, CacheWriteLong: 5}},
 	} {

@@ -88,8 +88,9 @@ func (b *Builder) ServerTool(name string) {
 }
 
 // AddServerTools counts uses of the provider's own tools; those beyond 16 names count
-// as "other".
+// as "other". It may change the map.
 func AddServerTools(u *providers.Usage, uses map[string]int64) {
+	maps.DeleteFunc(uses, func(_ string, count int64) bool { return count == 0 })
 	for i, name := range slices.Sorted(maps.Keys(uses)) {
 		count := uses[name]
 		if i >= 16 || len(name) > maxCode {
@@ -127,8 +128,11 @@ func account(u *providers.Usage, raw []byte, fields *Fields) {
 	})
 }
 
+const maxPath = 256
+
 // Leaves calls visit with the path (see providers.UsageField) and the text of each
-// number in a JSON value, up to where the value breaks off.
+// number in a JSON value, up to where the value breaks off. No known path is longer than
+// maxPath: longer ones are cut, so that many numbers under a long name stay linear.
 func Leaves(raw []byte, visit func(path string, number []byte)) {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var path []byte // of the value that comes next
@@ -158,7 +162,7 @@ func Leaves(raw []byte, visit func(path string, number []byte)) {
 				continue
 			}
 		case '0':
-			visit(string(path), []byte(token.String()))
+			visit(string(path[:min(len(path), maxPath)]), []byte(token.String()))
 		}
 		if kind, _ := dec.StackIndex(dec.StackDepth()); kind == '{' {
 			path = path[:ends[len(ends)-1]]

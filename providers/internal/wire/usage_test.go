@@ -28,6 +28,17 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
+// TestLeavesUnderALongName takes minutes if each has a path of its own length.
+func TestLeavesUnderALongName(t *testing.T) {
+	raw := `{"` + strings.Repeat("n", 1<<20) + `":[` + strings.Repeat("1,", 200_000) + `1]}`
+	n := 0
+	Leaves([]byte(raw), func(path string, _ []byte) {
+		n++
+		require.Len(t, path, maxPath)
+	})
+	require.Equal(t, 200_001, n)
+}
+
 func TestNumbersThatNoFieldNames(t *testing.T) {
 	fields := NewFields(
 		providers.UsageField{Path: "in", Column: "tokens_in"},
