@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -49,7 +48,7 @@ func readUsage(raw json.RawMessage) (usage, error) {
 	if err := wire.Unmarshal(raw, &u); err != nil {
 		return usage{}, err
 	}
-	u.numbers = wire.ReadNumbers(raw)
+	u.numbers = wire.ReadNumbers(raw, fields)
 	if u.Prompt != nil && u.Completion == nil && u.Total >= max(*u.Prompt, 1) {
 		rest := u.Total - *u.Prompt // legacy completions leave a zero out
 		u.Completion = &rest
@@ -60,18 +59,18 @@ func readUsage(raw json.RawMessage) (usage, error) {
 // classes makes disjoint classes of the counts, and checks them against each other. A
 // count that stands in several places is read from the largest of them.
 func (u *usage) classes(d Dialect) providers.Usage {
-	var doubts providers.Usage
+	var out providers.Usage
 	n := u.numbers
 	tally := wire.Tally{
 		InputField: "prompt_tokens", Total: u.Total, Apart: d.ReasoningApart,
-		Read: n.Largest(&doubts, "prompt_tokens_details.cached_tokens", "prompt_token_details.cached_tokens", "num_cached_tokens",
+		Read: n.Largest(&out, "prompt_tokens_details.cached_tokens", "prompt_token_details.cached_tokens", "num_cached_tokens",
 			"cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"),
-		Write: n.Largest(&doubts, "prompt_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_creation_tokens",
+		Write: n.Largest(&out, "prompt_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_creation_tokens",
 			"prompt_tokens_details.cache_creation_input_tokens", "cache_creation_input_tokens"),
-		WriteLong: n.Largest(&doubts, "cache_creation.ephemeral_1h_input_tokens", "prompt_tokens_details.cache_creation.ephemeral_1h_input_tokens",
+		WriteLong: n.Largest(&out, "cache_creation.ephemeral_1h_input_tokens", "prompt_tokens_details.cache_creation.ephemeral_1h_input_tokens",
 			"prompt_tokens_details.cache_creation_token_details.ephemeral_1h_input_tokens"),
-		Reasoning: n.Largest(&doubts, "completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
-		Fed:       n.Count(&doubts, "citation_tokens"), // docs.perplexity.ai/guides/pricing
+		Reasoning: n.Largest(&out, "completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
+		Fed:       n.Count(&out, "citation_tokens"), // docs.perplexity.ai/guides/pricing
 	}
 	if u.Prompt != nil {
 		tally.Input = *u.Prompt
@@ -79,19 +78,15 @@ func (u *usage) classes(d Dialect) providers.Usage {
 	if u.Completion != nil {
 		tally.Output = *u.Completion
 	}
-	minutes := n.Largest(&doubts, "cache_creation.ephemeral_5m_input_tokens", "prompt_tokens_details.cache_creation.ephemeral_5m_input_tokens",
+	minutes := n.Largest(&out, "cache_creation.ephemeral_5m_input_tokens", "prompt_tokens_details.cache_creation.ephemeral_5m_input_tokens",
 		"prompt_tokens_details.cache_creation_token_details.ephemeral_5m_input_tokens")
 	if parts := minutes + tally.WriteLong; parts > 0 && tally.Write > 0 && parts != tally.Write {
-		doubts.Doubt("cache_creation", "is not the sum of its parts")
+		out.Doubt("cache_creation", "is not the sum of its parts")
 	}
 	tally.Write = max(tally.Write, minutes+tally.WriteLong)
-	out := tally.Usage()
-	for _, text := range doubts.NotUnderstood {
-		field, reason, _ := strings.Cut(text, ": ")
-		out.Doubt(field, reason)
-	}
+	tally.Fill(&out)
 	u.check(&out, int64(tally.Fed))
-	wire.AddServerTools(&out, u.tools(&out))
+	wire.AddServerTools(&out, n.ServerToolUses(&out))
 	if tier := texts(u.Tier); tier != nil {
 		out.Tier = tier[0]
 	}
@@ -114,16 +109,4 @@ func (u *usage) check(out *providers.Usage, fed int64) {
 	if kinds("completion_tokens_details") > completion {
 		out.Doubt("completion_tokens_details", "has more tokens than the completion")
 	}
-}
-
-// tools are the uses of the server's own tools: Perplexity's and OpenRouter's searches,
-// the sources that xAI's former Live Search read, and xAI's tools.
-func (u *usage) tools(out *providers.Usage) map[string]int64 {
-	n := u.numbers
-	uses := n.ServerToolUses(out)
-	searches := n.Largest(out, "server_tool_use.web_search_requests", "server_tool_use_details.web_search_requests")
-	executed := n.Largest(out, "server_tool_use.tool_calls_executed", "server_tool_use_details.tool_calls_executed")
-	uses["web_search"] += int64(searches + n.Count(out, "num_search_queries"))
-	uses["other"] += int64(max(executed-searches, 0))
-	return uses
 }

@@ -31,8 +31,8 @@ type about struct {
 	} `json:"incomplete_details"`
 }
 
-// outputItem is one output item: a message, a function_call, reasoning. Items of
-// other types are not read.
+// outputItem is one output item: a message, a call, reasoning. Of items of other types
+// it has what tells a call that the server carried out from one that was left to us.
 type outputItem struct {
 	Type      string       `json:"type"`
 	ID        string       `json:"id"`
@@ -43,6 +43,11 @@ type outputItem struct {
 	CallID    string       `json:"call_id"`
 	Name      string       `json:"name"`
 	Arguments rawText      `json:"arguments"`
+	Input     rawText      `json:"input"`     // of a custom_tool_call
+	Execution string       `json:"execution"` // of a tool_search_call: server or client
+	Action    struct {
+		Type string `json:"type"`
+	} `json:"action"`
 }
 
 type outputPart struct {
@@ -78,17 +83,15 @@ func readResponse(body []byte) (response, error) {
 	return r, nil
 }
 
-// readItem reads one item. One of a type that is not known is returned empty.
+// readItem reads one item. One of a type that is not known may be of any form.
 func readItem(raw json.RawMessage) (outputItem, error) {
 	var o outputItem
 	err := wire.Unmarshal(raw, &o)
 	switch o.Type {
-	case "message", "function_call", "reasoning":
+	case "message", "function_call", "custom_tool_call", "reasoning":
 		return o, err
-	case "compaction":
-		return o, nil
 	}
-	return outputItem{}, nil
+	return o, nil
 }
 
 // decoder reads replies into a wire.Builder; it is for one exchange.
@@ -186,10 +189,15 @@ func (d *decoder) fill(b *wire.Builder, output []outputItem) {
 			}
 		}
 	}
-	b.Reasoning(rest(d.reasoning.String(), reasoning.String()))
+	if streamed, whole := d.reasoning.String(), reasoning.String(); whole != "" && !strings.HasPrefix(whole, streamed) {
+		b.SetReasoning(whole) // summaries are written again
+	} else {
+		b.Reasoning(rest(streamed, whole))
+	}
 	b.Text(rest(d.text.String(), text.String()))
 	b.Refusal(rest(d.refusal.String(), refusal.String()))
 	d.fillCalls(b, output)
+	otherCalls(b, output)
 	b.Reply.Continuation = continuation(d.from, output)
 }
 
@@ -204,7 +212,7 @@ func (d *decoder) fillCalls(b *wire.Builder, output []outputItem) {
 	}
 	place := 0
 	for _, o := range output {
-		if o.Type != "function_call" {
+		if !o.calls() {
 			continue
 		}
 		c := byID[o.CallID]
@@ -225,8 +233,9 @@ func (d *decoder) fillCalls(b *wire.Builder, output []outputItem) {
 // settle brings a call to what its finished item says.
 func settle(c *wire.ToolCall, o outputItem) {
 	c.ID, c.Name = cmp.Or(o.CallID, c.ID), cmp.Or(o.Name, c.Name)
-	if o.Arguments != "" {
-		c.SetArgs(string(o.Arguments))
+	c.Custom = o.Type == "custom_tool_call"
+	if args := cmp.Or(o.Arguments, o.Input); args != "" {
+		c.SetArgs(string(args))
 	}
 }
 

@@ -50,7 +50,7 @@ func encode(a providertest.Answer) string {
 	}
 	usage := "null"
 	if u := a.Usage; u.Reported {
-		usage = fmt.Sprintf(`{"input_tokens": %d, "input_tokens_details": {"cached_tokens": %d,  "cache_write_tokens": %d}, "output_tokens": %d, "output_tokens_details": {"reasoning_tokens": %d}, "total_tokens": %d, "new": 1.50}`,
+		usage = fmt.Sprintf(`{"input_tokens": %d, "input_tokens_details": {"cached_tokens": %d,  "cache_write_tokens": %d}, "output_tokens": %d, "output_tokens_details": {"reasoning_tokens": %d}, "total_tokens": %d, "new": 0.00}`,
 			u.Input+u.CacheRead+u.CacheWrite, u.CacheRead, u.CacheWrite, u.Output+u.Reasoning, u.Reasoning, u.Total())
 	}
 	return fmt.Sprintf(`{"id": "resp_1", "object": "response", "status": %q, "error": null, "incomplete_details": %s, "model": "some-model-2026-01-01", "output": [%s], "usage": %s}`,

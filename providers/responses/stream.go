@@ -20,6 +20,7 @@ type event struct {
 	ItemID    string          `json:"item_id"`
 	Delta     string          `json:"delta"`
 	Arguments rawText         `json:"arguments"`
+	Input     rawText         `json:"input"`
 	Error     json.RawMessage `json:"error"`
 }
 
@@ -49,11 +50,13 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 		d.reasoning.WriteString(e.Delta)
 		b.Reasoning(e.Delta)
 	case "response.function_call_arguments.delta":
-		d.call(b, e, "").Args(e.Delta)
+		d.arguments(b, e, "function_call", "")
+	case "response.custom_tool_call_input.delta":
+		d.arguments(b, e, "custom_tool_call", "")
 	case "response.function_call_arguments.done":
-		if e.Arguments != "" {
-			d.call(b, e, "").SetArgs(string(e.Arguments))
-		}
+		d.arguments(b, e, "function_call", string(e.Arguments))
+	case "response.custom_tool_call_input.done":
+		d.arguments(b, e, "custom_tool_call", string(e.Input))
 	case "response.output_item.added", "response.output_item.done":
 		return false, d.item(b, e, kind == "response.output_item.done")
 	case "response.created", "response.queued", "response.in_progress":
@@ -130,38 +133,65 @@ func (d *decoder) item(b *wire.Builder, e event, done bool) error {
 	if done {
 		d.items = append(d.items, o)
 	}
-	if o.Type != "function_call" {
-		return nil
-	}
-	if !done {
+	switch {
+	case o.Type == "custom_tool_call" && !o.calls(): // its events have no name
+		for _, key := range e.keys(o.ID) {
+			d.know(key, nil)
+		}
+	case !o.calls():
+	case done:
+		if c := d.call(b, e, o); c != nil {
+			settle(c, o)
+		}
+	default:
 		d.add(b, e, o)
-		return nil
 	}
-	settle(d.call(b, e, o.ID), o)
 	return nil
+}
+
+// arguments adds a piece to the arguments of a call, or sets the whole.
+func (d *decoder) arguments(b *wire.Builder, e event, kind, whole string) {
+	if whole == "" && e.Delta == "" {
+		return
+	}
+	c := d.call(b, e, outputItem{Type: kind})
+	switch {
+	case c == nil:
+	case whole != "":
+		c.SetArgs(whole)
+	default:
+		c.Args(e.Delta)
+	}
 }
 
 // add opens the call of an item.
 func (d *decoder) add(b *wire.Builder, e event, o outputItem) *wire.ToolCall {
 	c := b.Call("", o.CallID, o.Name)
+	c.Custom = o.Type == "custom_tool_call"
 	d.listed = append(d.listed, c)
-	if d.calls == nil {
-		d.calls = map[string]*wire.ToolCall{}
-	}
 	for _, key := range e.keys(o.ID) {
-		d.calls[key] = c
+		d.know(key, c)
 	}
 	return c
 }
 
-// call finds the call that an event is about. One that was not announced is new.
-func (d *decoder) call(b *wire.Builder, e event, id string) *wire.ToolCall {
-	for _, key := range e.keys(id) {
-		if c := d.calls[key]; c != nil {
+// know keeps the call of a key; nil is one that the server carries out.
+func (d *decoder) know(key string, c *wire.ToolCall) {
+	if d.calls == nil {
+		d.calls = map[string]*wire.ToolCall{}
+	}
+	d.calls[key] = c
+}
+
+// call finds the call that an event is about. One that was not announced is new; nil is
+// one that the server carries out.
+func (d *decoder) call(b *wire.Builder, e event, o outputItem) *wire.ToolCall {
+	for _, key := range e.keys(o.ID) {
+		if c, ok := d.calls[key]; ok {
 			return c
 		}
 	}
-	return d.add(b, e, outputItem{ID: id})
+	return d.add(b, e, outputItem{Type: o.Type, ID: o.ID})
 }
 
 // keys are the names of the item that an event is about: its place, which is the

@@ -79,6 +79,8 @@ func checkStreams(t *testing.T, list []streamed) {
 func TestStreams(t *testing.T) {
 	usage := completedUsage
 	hello := providers.Reply{Text: "Hello", Finish: providers.FinishStop, FinishRaw: "completed", Usage: usage}
+	searched := hello
+	searched.Usage = used(usage, providers.ServerTool{Name: "web_search", Count: 1})
 	checkStreams(t, []streamed{
 		{"text", []string{created, delta("output_text", "Hel"), delta("output_text", "lo"), completed(message)}, hello},
 		{"text that is not repeated", []string{created, delta("output_text", "Hello"), completed("")}, hello},
@@ -88,7 +90,7 @@ func TestStreams(t *testing.T) {
 		{"text that differs in the end", []string{delta("output_text", "Hello"), completed(strings.Replace(message, "Hello", "Bye", 1))}, hello},
 		{"unknown events", []string{created, `{"type":"response.new_thing","delta":{"a":1},"item":7}`, `{"type":"keepalive","sequence_number":3}`, delta("output_text", "Hello"), completed(message), "after the end"}, hello},
 		{"a word of another wire", []string{delta("output_text", "Hello"), "[DONE]", completed(message)}, hello},
-		{"items of other types", []string{added(0, `{"type":"web_search_call","id":"w","action":{},"content":5}`), delta("output_text", "Hello"), completed(`{"type":"web_search_call","id":"w","content":5,"summary":"x","arguments":{}},` + message)}, hello},
+		{"items of other types", []string{added(0, `{"type":"web_search_call","id":"w","action":{},"content":5}`), delta("output_text", "Hello"), completed(`{"type":"web_search_call","id":"w","content":5,"summary":"x","arguments":{}},` + message)}, searched},
 		{
 			"refusal", []string{delta("refusal", "I"), delta("refusal", " won't"), completed(`{"type":"message","content":[{"type":"refusal","refusal":"I won't"}]}`)},
 			providers.Reply{Refusal: "I won't", Finish: providers.FinishRefusal, FinishRaw: "completed", Usage: usage},
@@ -96,6 +98,14 @@ func TestStreams(t *testing.T) {
 		{
 			"reasoning and its summary", []string{delta("reasoning_summary_text", "sum"), delta("reasoning_text", "raw"), delta("output_text", "Hello"), completed(`{"type":"reasoning","summary":[{"type":"summary_text","text":"sum"}],"content":[{"type":"reasoning_text","text":"raw"}]},` + message)},
 			providers.Reply{Text: "Hello", Reasoning: "sumraw", Finish: providers.FinishStop, FinishRaw: "completed", Usage: usage},
+		},
+		{
+			"a summary that is written again in the end", []string{delta("reasoning_summary_text", "first"), delta("reasoning_summary_text", " thoughts"), delta("output_text", "Hello"), completed(`{"type":"reasoning","summary":[{"type":"summary_text","text":"First thoughts, revised"}]},` + message)},
+			providers.Reply{Text: "Hello", Reasoning: "First thoughts, revised", Finish: providers.FinishStop, FinishRaw: "completed", Usage: usage},
+		},
+		{
+			"a summary that the end leaves out", []string{delta("reasoning_summary_text", "first"), delta("output_text", "Hello"), completed(`{"type":"reasoning","summary":[]},` + message)},
+			providers.Reply{Text: "Hello", Reasoning: "first", Finish: providers.FinishStop, FinishRaw: "completed", Usage: usage},
 		},
 		{
 			"cut by a limit", []string{delta("output_text", "Hel"), `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[],"usage":{"input_tokens":3,"output_tokens":2}}}`},

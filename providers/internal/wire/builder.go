@@ -49,6 +49,13 @@ func (b *Builder) Text(s string) { b.add(&b.text, providers.DeltaText, s) }
 // Reasoning adds to the reasoning.
 func (b *Builder) Reasoning(s string) { b.add(&b.reasoning, providers.DeltaReasoning, s) }
 
+// SetReasoning replaces the reasoning by the whole text, of wires that repeat it in the
+// end and may then differ from the pieces.
+func (b *Builder) SetReasoning(s string) {
+	b.reasoning = said{}
+	b.reasoning.add(s)
+}
+
 // Refusal adds to the refusal.
 func (b *Builder) Refusal(s string) { b.add(&b.refusal, providers.DeltaRefusal, s) }
 

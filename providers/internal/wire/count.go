@@ -18,10 +18,17 @@ func (c *Count) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
 	}
-	n, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || n != math.Trunc(n) || n < 0 || n > MaxCount {
-		return fmt.Errorf("%.40q is not a token count", text)
+	n, err := parseCount(string(text))
+	if err == nil {
+		*c = n
 	}
-	*c = Count(n)
-	return nil
+	return err
+}
+
+func parseCount(text string) (Count, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n != math.Trunc(n) || n < 0 || n > MaxCount {
+		return 0, fmt.Errorf("%.40q is not a token count", text)
+	}
+	return Count(n), nil
 }

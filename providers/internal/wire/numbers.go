@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -16,17 +15,26 @@ import (
 type Numbers map[string]string
 
 // ReadNumbers reads the numbers of a JSON value. A later one of the same path counts.
-func ReadNumbers(raw []byte) Numbers {
+func ReadNumbers(raw []byte, fields *Fields) Numbers {
 	n := Numbers{}
-	Leaves(raw, func(path string, number []byte) { n[path] = string(number) })
+	leaves(raw, func(path, number []byte) {
+		known, ok := fields.exact[string(path)]
+		if !ok {
+			known = string(path)
+		}
+		n[known] = string(number)
+	})
 	return n
 }
 
 // Count is the count at a path; what is not a count is doubted.
 func (n Numbers) Count(u *providers.Usage, path string) Count {
 	text, ok := n[path]
-	var c Count
-	if ok && json.Unmarshal([]byte(text), &c) != nil {
+	if !ok {
+		return 0
+	}
+	c, err := parseCount(text)
+	if err != nil {
 		u.Doubt(path, "is not a count")
 	}
 	return c
@@ -70,8 +78,9 @@ func (n Numbers) Under(u *providers.Usage, object string) map[string]int64 {
 	return counts
 }
 
-// ServerToolUses are the uses of xAI's own tools, and the sources that its former Live
-// Search read, which has a fee for each (docs.x.ai/developers/pricing).
+// ServerToolUses are the uses of the provider's own tools: xAI's
+// (docs.x.ai/developers/pricing), and the sources that its former Live Search read, which
+// has a fee for each; OpenRouter's and Perplexity's searches.
 func (n Numbers) ServerToolUses(u *providers.Usage) map[string]int64 {
 	uses, sum := map[string]int64{}, int64(0)
 	for name, count := range n.Under(u, "server_side_tool_usage_details") {
@@ -87,6 +96,10 @@ func (n Numbers) ServerToolUses(u *providers.Usage) map[string]int64 {
 	} else if all != sum {
 		u.Doubt("num_server_side_tools_used", "is not the sum of its details")
 	}
+	searches := n.Largest(u, "server_tool_use.web_search_requests", "server_tool_use_details.web_search_requests")
+	executed := n.Largest(u, "server_tool_use.tool_calls_executed", "server_tool_use_details.tool_calls_executed")
+	uses["other"] += int64(max(executed-searches, 0))
+	uses["web_search"] += int64(searches + n.Count(u, "num_search_queries"))
 	uses["live_search"] += int64(n.Count(u, "num_sources_used"))
 	return uses
 }

@@ -10,7 +10,7 @@ import (
 
 func TestNumbers(t *testing.T) {
 	var u providers.Usage
-	n := ReadNumbers([]byte(`{"a":3,"b":{"c":4,"d":1.5,"e":"7","f":-2},"a":5,"tools":{"x":1,"y":0,"z":2}}`))
+	n := ReadNumbers([]byte(`{"a":3,"b":{"c":4,"d":1.5,"e":"7","f":-2},"a":5,"tools":{"x":1,"y":0,"z":2}}`), NewFields())
 	require.Equal(t, Count(5), n.Count(&u, "a"))
 	require.Equal(t, Count(0), n.Count(&u, "b.e"))
 	require.True(t, n.Has("b.d") && !n.Has("b.e") && !n.Has("b"))
@@ -37,7 +37,7 @@ func TestServerToolUses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var u providers.Usage
-			AddServerTools(&u, ReadNumbers([]byte(c.raw)).ServerToolUses(&u))
+			AddServerTools(&u, ReadNumbers([]byte(c.raw), NewFields()).ServerToolUses(&u))
 			got := map[string]int64{}
 			for _, tool := range u.ServerTools {
 				got[tool.Name] = tool.Count

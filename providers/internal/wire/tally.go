@@ -21,17 +21,15 @@ type Tally struct {
 	Apart bool
 }
 
-// Usage makes disjoint classes. The prompt includes the cache's tokens and the
+// Fill sets the classes of a usage, which become disjoint. The prompt includes the cache's tokens and the
 // completion its reasoning, unless the total shows otherwise. What contradicts is kept
 // at its larger figure and doubted, or has a second reading:
 //   - more tokens of the cache than of the prompt: all of these, and no others;
 //   - more reasoning than completion: beside it, or all of the completion;
 //   - a total above the sum: as reported, or with the rest as reasoning.
-func (t Tally) Usage() providers.Usage {
-	u := providers.Usage{
-		Output: int64(t.Output), CacheRead: int64(t.Read), CacheWrite: int64(max(t.Write, t.WriteLong)),
-		CacheWriteLong: int64(t.WriteLong), Reasoning: int64(t.Reasoning),
-	}
+func (t Tally) Fill(u *providers.Usage) {
+	u.Output, u.Reasoning = int64(t.Output), int64(t.Reasoning)
+	u.CacheRead, u.CacheWrite, u.CacheWriteLong = int64(t.Read), int64(max(t.Write, t.WriteLong)), int64(t.WriteLong)
 	in, total, cache := int64(t.Input), int64(t.Total), u.CacheRead+u.CacheWrite
 	sum := in + u.Output // of what includes the rest
 	if total != sum && total != sum+u.Reasoning && (total == sum+cache || total == sum+cache+u.Reasoning) {
@@ -50,7 +48,7 @@ func (t Tally) Usage() providers.Usage {
 	} else {
 		u.Output -= u.Reasoning
 	}
-	switch second := u; {
+	switch second := *u; {
 	case total == 0 || total == counted || t.Apart && total == sum:
 	case total == sum:
 		second.Output, second.Reasoning = 0, u.Output
@@ -61,5 +59,4 @@ func (t Tally) Usage() providers.Usage {
 	default:
 		u.Doubt("total_tokens", "is less than the sum of what it counts")
 	}
-	return u
 }

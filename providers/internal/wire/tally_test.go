@@ -54,7 +54,9 @@ func TestTally(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.tally.InputField = "in"
-			require.Equal(t, c.want, c.tally.Usage())
+			var u providers.Usage
+			c.tally.Fill(&u)
+			require.Equal(t, c.want, u)
 		})
 	}
 }
@@ -65,7 +67,8 @@ func FuzzTally(f *testing.F) {
 	f.Add(uint16(10), uint16(5), uint16(15), uint16(9), uint16(3), uint16(1), uint16(20), false)
 	f.Fuzz(func(t *testing.T, in, out, total, read, write, long, reasoning uint16, apart bool) {
 		tally := Tally{Input: Count(in), Output: Count(out), Total: Count(total), Read: Count(read), Write: Count(write), WriteLong: Count(long), Reasoning: Count(reasoning), Apart: apart}
-		u := tally.Usage()
+		var u providers.Usage
+		tally.Fill(&u)
 		require.GreaterOrEqual(t, min(u.Input, u.Output, u.CacheRead, u.CacheWrite-u.CacheWriteLong, u.CacheWriteLong, u.Reasoning), int64(0))
 		require.GreaterOrEqual(t, u.CacheRead, int64(read))
 		require.GreaterOrEqual(t, u.Reasoning, int64(reasoning))

@@ -16,15 +16,15 @@ import (
 // immutable and safe for concurrent use.
 type Fields struct {
 	list  []providers.UsageField
-	exact map[string]bool
-	any   [][]string // paths with a * in them, cut at their dots
+	exact map[string]string // to itself, so that a path is found without a copy
+	any   [][]string        // paths with a * in them, cut at their dots
 }
 
 // NewFields makes Fields of a list.
 func NewFields(list ...providers.UsageField) *Fields {
-	f := &Fields{list: list, exact: map[string]bool{}}
+	f := &Fields{list: list, exact: map[string]string{}}
 	for _, field := range list {
-		f.exact[field.Path] = true
+		f.exact[field.Path] = field.Path
 		if strings.Contains(field.Path, "*") {
 			f.any = append(f.any, strings.Split(field.Path, "."))
 		}
@@ -37,15 +37,13 @@ func (f *Fields) List() []providers.UsageField { return f.list }
 
 // Knows says whether the number at a path is accounted for.
 func (f *Fields) Knows(path string) bool {
-	if f.exact[path] {
-		return true
-	}
-	for _, pattern := range f.any {
-		if fits(path, pattern) {
-			return true
-		}
-	}
-	return false
+	_, known := f.exact[path]
+	return known || f.matches([]byte(path))
+}
+
+// matches says whether a path is one that a * stands for.
+func (f *Fields) matches(path []byte) bool {
+	return slices.ContainsFunc(f.any, func(pattern []string) bool { return fits(string(path), pattern) })
 }
 
 func fits(path string, pattern []string) bool {
@@ -114,58 +112,83 @@ func (b *Builder) settle(u *providers.Usage) {
 	}
 }
 
+// isZero says whether a JSON number is 0.
+func isZero(number []byte) bool {
+	if end := bytes.IndexAny(number, "eE"); end >= 0 {
+		number = number[:end]
+	}
+	return !bytes.ContainsAny(number, "123456789")
+}
+
 // account names the numbers of a usage object that fields do not. A zero changes no
 // cost, whatever it counts.
 func account(u *providers.Usage, raw []byte, fields *Fields) {
 	if fields == nil {
 		return
 	}
-	Leaves(raw, func(path string, number []byte) {
-		digits, _, _ := bytes.Cut(bytes.ToLower(number), []byte("e"))
-		if bytes.ContainsAny(digits, "123456789") && !fields.Knows(path) {
-			u.Doubt(path, "not understood")
+	leaves(raw, func(path, number []byte) {
+		if _, known := fields.exact[string(path)]; !known && !isZero(number) && !fields.matches(path) {
+			u.Doubt(string(path), "not understood")
 		}
 	})
 }
 
+// maxPath bounds a path, in bytes. No known one is as long: longer ones are cut, so that
+// many numbers under a long name stay linear.
 const maxPath = 256
 
 // Leaves calls visit with the path (see providers.UsageField) and the text of each
-// number in a JSON value, up to where the value breaks off. No known path is longer than
-// maxPath: longer ones are cut, so that many numbers under a long name stay linear.
+// number in a JSON value, up to where the value breaks off.
 func Leaves(raw []byte, visit func(path string, number []byte)) {
-	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	var path []byte // of the value that comes next
-	var ends []int  // the length of the path of each value that is open
+	leaves(raw, func(path, number []byte) { visit(string(path), number) })
+}
+
+// leaves is Leaves without a copy of the path, which is valid until visit returns.
+func leaves(raw []byte, visit func(path, number []byte)) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	path := make([]byte, 0, maxPath) // of the value that comes next
+	var ends []int                   // the length of the path of each value that is open
 	for {
-		token, err := dec.ReadToken()
-		if err != nil {
-			return
-		}
-		kind, n := dec.StackIndex(dec.StackDepth())
-		switch token.Kind() {
-		case '{', '[':
-			ends = append(ends, len(path))
-			if token.Kind() == '[' {
-				path = append(path, "[]"...)
+		switch next := dec.PeekKind(); next {
+		case '{', '[', '}', ']':
+			if _, err := dec.ReadToken(); err != nil {
+				return
 			}
-			continue
-		case '}', ']':
-			path, ends = path[:ends[len(ends)-1]], ends[:len(ends)-1]
-		case '"':
-			if kind == '{' && n%2 == 1 { // a name
-				path = path[:ends[len(ends)-1]]
-				if len(path) > 0 {
-					path = append(path, '.')
+			if next == '{' || next == '[' {
+				ends = append(ends, len(path))
+				if next == '[' {
+					path = append(path, "[]"...)
 				}
-				path = append(path, token.String()...)
 				continue
 			}
-		case '0':
-			visit(string(path[:min(len(path), maxPath)]), []byte(token.String()))
+			path, ends = path[:ends[len(ends)-1]], ends[:len(ends)-1]
+		default:
+			value, err := dec.ReadValue()
+			if err != nil {
+				return
+			}
+			if kind, n := dec.StackIndex(dec.StackDepth()); kind == '{' && n%2 == 1 {
+				path = appendMember(path[:ends[len(ends)-1]], value)
+				continue
+			}
+			if next == '0' {
+				visit(path[:min(len(path), maxPath)], value)
+			}
 		}
 		if kind, _ := dec.StackIndex(dec.StackDepth()); kind == '{' {
 			path = path[:ends[len(ends)-1]]
 		}
 	}
+}
+
+// appendMember appends the name of a member to the path of its object.
+func appendMember(path, quoted []byte) []byte {
+	if len(path) > 0 {
+		path = append(path, '.')
+	}
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return append(path, quoted[1:len(quoted)-1]...)
+	}
+	name, _ := Unquote(quoted) // it is a string: it has been parsed before
+	return append(path, name...)
 }

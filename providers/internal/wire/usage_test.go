@@ -28,6 +28,17 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
+func FuzzLeaves(f *testing.F) {
+	f.Add([]byte(`{"a": 1, "b\u002e": {"c": [2.5, {"d": -3e2}]}, "g": "7"}`))
+	f.Add([]byte(`{"a": }]`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		Leaves(raw, func(path string, number []byte) {
+			require.LessOrEqual(t, len(path), maxPath)
+			require.True(t, json.Valid(number))
+		})
+	})
+}
+
 // TestLeavesUnderALongName takes minutes if each has a path of its own length.
 func TestLeavesUnderALongName(t *testing.T) {
 	raw := `{"` + strings.Repeat("n", 1<<20) + `":[` + strings.Repeat("1,", 200_000) + `1]}`
