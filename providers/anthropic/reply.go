@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -103,8 +104,18 @@ func (bl block) into(b *wire.Builder) error {
 		return add(b.Reasoning, bl.Thinking)
 	case "tool_use":
 		bl.input(b.Call("", bl.ID.text, bl.Name.text))
+	default:
+		leaveOut(b, bl.Type)
 	}
 	return nil
+}
+
+// leaveOut names a block that is a call of a kind that is not read. Those of the
+// server's own tools, and of MCP servers, are carried out there.
+func leaveOut(b *wire.Builder, kind string) {
+	if strings.HasSuffix(kind, "_use") && kind != "server_tool_use" && kind != "mcp_tool_use" {
+		b.LeftOut(kind)
+	}
 }
 
 // input sets the arguments of a call; null is none.

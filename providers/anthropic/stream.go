@@ -148,6 +148,8 @@ func (d *decoder) begin(b *wire.Builder, index int, raw json.RawMessage) error {
 		b.Reasoning(bl.Thinking.text)
 	case "tool_use":
 		p.call = b.Call("", bl.ID.text, bl.Name.text)
+	default:
+		leaveOut(b, bl.Type)
 	}
 	return nil
 }

@@ -7,8 +7,21 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// usage is what the API reports ("Messages", "Prompt caching", docs.claude.com).
-type usage struct {
+// report is what the API reports ("Messages", "Prompt caching", docs.claude.com).
+type report struct {
+	counts
+	OutputDetails *struct {
+		Thinking wire.Count `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
+	ServerTools json.RawMessage `json:"server_tool_use"`
+	ServiceTier json.RawMessage `json:"service_tier"`
+	Speed       json.RawMessage `json:"speed"`
+	Geo         json.RawMessage `json:"inference_geo"`
+	Iterations  []iteration     `json:"iterations"`
+}
+
+// counts are the tokens of a reply, or of one of its iterations.
+type counts struct {
 	Input         *wire.Count `json:"input_tokens"`
 	Output        *wire.Count `json:"output_tokens"`
 	CacheRead     wire.Count  `json:"cache_read_input_tokens"`
@@ -17,11 +30,36 @@ type usage struct {
 		Short wire.Count `json:"ephemeral_5m_input_tokens"`
 		Long  wire.Count `json:"ephemeral_1h_input_tokens"`
 	} `json:"cache_creation"`
-	OutputDetails *struct {
-		Thinking wire.Count `json:"thinking_tokens"`
-	} `json:"output_tokens_details"`
-	ServiceTier json.RawMessage `json:"service_tier"`
 }
+
+// serverTools are the tools that Anthropic runs and counts in server_tool_use, each
+// with _requests after its name.
+var serverTools = []string{"code_execution", "tool_search", "web_fetch", "web_search"}
+
+// fields account for the numbers of a report.
+var fields = wire.NewFields(reportFields()...)
+
+func reportFields() []providers.UsageField {
+	list := append(countFields(""), providers.UsageField{Path: "output_tokens_details.thinking_tokens", Column: "tokens_reasoning", Reason: "part of output_tokens, checked"})
+	for _, tool := range serverTools {
+		list = append(list, providers.UsageField{Path: "server_tool_use." + tool + "_requests", Column: "server_tools"})
+	}
+	return append(list, countFields("iterations[].")...)
+}
+
+func countFields(path string) []providers.UsageField {
+	return []providers.UsageField{
+		{Path: path + "input_tokens", Column: "tokens_in", Reason: "beside the cache"},
+		{Path: path + "output_tokens", Column: "tokens_out"},
+		{Path: path + "cache_read_input_tokens", Column: "tokens_cache_read"},
+		{Path: path + "cache_creation_input_tokens", Column: "tokens_cache_write"},
+		{Path: path + "cache_creation.ephemeral_5m_input_tokens", Column: "tokens_cache_write", Reason: "part of cache_creation_input_tokens, checked"},
+		{Path: path + "cache_creation.ephemeral_1h_input_tokens", Column: "tokens_cache_write", Reason: "part of cache_creation_input_tokens, checked; its own price"},
+	}
+}
+
+// UsageFields say what becomes of each number in a usage object of this wire.
+func UsageFields() []providers.UsageField { return fields.List() }
 
 // count sets the usage of the reply. A stream reports it twice, cumulatively: the
 // fields of message_delta replace those of message_start, null replaces nothing.
@@ -30,8 +68,8 @@ func (d *decoder) count(b *wire.Builder, raw json.RawMessage) {
 		return
 	}
 	d.usage = overlay(d.usage, raw)
-	b.Usage(d.usage, nil, func(raw json.RawMessage) (providers.Usage, bool, error) {
-		u, ok, err := readUsage(raw)
+	b.Usage(d.usage, fields, func(raw json.RawMessage) (providers.Usage, bool, error) {
+		u, ok, err := ReadUsage(raw, b.Reply.Model)
 		b.Reply.Usage = u // what is known of half a report is kept
 		return u, ok, err
 	})
@@ -53,32 +91,74 @@ func overlay(under, over json.RawMessage) json.RawMessage {
 	return text
 }
 
-// readUsage makes disjoint classes of a usage object. input_tokens excludes
-// the cache; output_tokens includes thinking.
-func readUsage(raw json.RawMessage) (providers.Usage, bool, error) {
-	var u usage
-	if err := wire.Unmarshal(raw, &u); err != nil {
+// ReadUsage makes disjoint classes of a usage object of the Messages API, which other
+// clouds report too. input_tokens excludes the cache; output_tokens includes thinking;
+// served is the model that the reply names. ok is false if one side is not counted.
+func ReadUsage(raw json.RawMessage, served string) (u providers.Usage, ok bool, err error) {
+	var r report
+	if err := wire.Unmarshal(raw, &r); err != nil {
 		return providers.Usage{}, false, err
 	}
-	var input, output, thinking, long wire.Count
-	if u.Input != nil {
-		input = *u.Input
+	ok = r.Input != nil && r.Output != nil
+	u = r.counts.classes()
+	u.Tier = str(r.ServiceTier)
+	if str(r.Geo) == "us" {
+		u.Doubt("inference_geo", "inference in the US alone has another price")
 	}
-	if u.Output != nil {
-		output = *u.Output
+	advisorTier := u.Tier
+	if speed := str(r.Speed); speed != "" && speed != "standard" {
+		u.Tier = speed
 	}
-	if u.OutputDetails != nil {
-		thinking = min(u.OutputDetails.Thinking, output)
+	var tools map[string]json.RawMessage
+	_ = wire.Unmarshal(r.ServerTools, &tools) // no object counts nothing
+	for _, tool := range serverTools {
+		var n wire.Count
+		if len(tools[tool+"_requests"]) > 0 && wire.Unmarshal(tools[tool+"_requests"], &n) != nil {
+			u.Doubt("server_tool_use."+tool+"_requests", "is not a count")
+		}
+		u.AddServerTool(tool, int64(n))
 	}
-	write := wire.Count(0)
-	if c := u.CacheCreation; c != nil {
-		long, write = c.Long, c.Short+c.Long
+	if len(r.Iterations) > 0 {
+		u = r.iterated(u, served, advisorTier)
 	}
-	if u.CacheWrite != nil {
-		write = *u.CacheWrite
+	if r.OutputDetails != nil {
+		takeThinking(&u, int64(r.OutputDetails.Thinking))
 	}
-	return providers.Usage{
-		Input: int64(input), Output: int64(output - thinking), Reasoning: int64(thinking), CacheRead: int64(u.CacheRead),
-		CacheWrite: int64(write), CacheWriteLong: int64(min(long, write)), Tier: str(u.ServiceTier),
-	}, u.Input != nil && u.Output != nil, nil
+	return u, ok, nil
+}
+
+// classes are the counts alone.
+func (c counts) classes() (u providers.Usage) {
+	var short, long int64
+	if p := c.CacheCreation; p != nil {
+		short, long = int64(p.Short), int64(p.Long)
+		if c.CacheWrite != nil && int64(*c.CacheWrite) != short+long {
+			u.Doubt("cache_creation_input_tokens", "is not the sum of cache_creation")
+		}
+	}
+	u.Input, u.Output, u.CacheRead = value(c.Input), value(c.Output), int64(c.CacheRead)
+	u.CacheWrite, u.CacheWriteLong = max(value(c.CacheWrite), short+long), long
+	return u
+}
+
+func value(c *wire.Count) int64 {
+	if c == nil {
+		return 0
+	}
+	return int64(*c)
+}
+
+// takeThinking takes thinking out of the output: out of that of the parts of the
+// model itself, in order, if there are any. It is priced like the rest.
+func takeThinking(u *providers.Usage, thinking int64) {
+	if thinking > u.Output {
+		u.Doubt("output_tokens_details.thinking_tokens", "is more than output_tokens")
+	}
+	u.Output, u.Reasoning = max(0, u.Output-thinking), thinking
+	for i := range u.Parts {
+		part := &u.Parts[i].Usage
+		n := min(thinking, part.Output)
+		part.Output, part.Reasoning = part.Output-n, n
+		thinking -= n
+	}
 }
