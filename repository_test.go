@@ -44,8 +44,9 @@ var arrows = map[string][]string{
 	},
 	"providers/anthropic": {"providers", "providers/internal/wire"},
 	// It puts recorded replies through wires that it is given, and knows the dialects' hosts.
-	"providers/audit":     {"providers", "providers/internal/wire", "providers/openai"},
-	"providers/bedrock":   {"providers", "providers/internal/wire"},
+	"providers/audit": {"providers", "providers/internal/wire", "providers/openai"},
+	// Claude counts on Bedrock as it does at Anthropic.
+	"providers/bedrock":   {"providers", "providers/anthropic", "providers/internal/wire"},
 	"providers/cohere":    {"providers", "providers/internal/wire"},
 	"providers/gemini":    {"providers", "providers/internal/wire"},
 	"providers/ollama":    {"providers", "providers/internal/wire"},

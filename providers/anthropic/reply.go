@@ -105,14 +105,14 @@ func (bl block) into(b *wire.Builder) error {
 	case "tool_use":
 		bl.input(b.Call("", bl.ID.text, bl.Name.text))
 	default:
-		leaveOut(b, bl.Type)
+		LeaveOut(b, bl.Type)
 	}
 	return nil
 }
 
-// leaveOut names a block that is a call of a kind that is not read. Those of the
+// LeaveOut names a block that is a call of a kind that is not read. Those of the
 // server's own tools, and of MCP servers, are carried out there.
-func leaveOut(b *wire.Builder, kind string) {
+func LeaveOut(b *wire.Builder, kind string) {
 	if strings.HasSuffix(kind, "_use") && kind != "server_tool_use" && kind != "mcp_tool_use" {
 		b.LeftOut(kind)
 	}

@@ -149,7 +149,7 @@ func (d *decoder) begin(b *wire.Builder, index int, raw json.RawMessage) error {
 	case "tool_use":
 		p.call = b.Call("", bl.ID.text, bl.Name.text)
 	default:
-		leaveOut(b, bl.Type)
+		LeaveOut(b, bl.Type)
 	}
 	return nil
 }

@@ -24,20 +24,21 @@ type invoked struct {
 	Usage     json.RawMessage `json:"usage"`
 	Metrics   json.RawMessage `json:"amazon-bedrock-invocationMetrics"`
 	Guardrail string          `json:"amazon-bedrock-guardrailAction"`
+	Trace     json.RawMessage `json:"amazon-bedrock-trace"`
 	// Anthropic Messages, whole and its events.
 	Type         string          `json:"type"`
 	Content      []claudeBlock   `json:"content"`
 	Message      json.RawMessage `json:"message"`
-	Index        wire.Count      `json:"index"`
+	Index        float64         `json:"index"`
 	ContentBlock *claudeBlock    `json:"content_block"`
 	Delta        *claudeDelta    `json:"delta"`
 	// Anthropic Text Completions.
 	Completion *string `json:"completion"`
 	// Titan.
 	OutputText       *string     `json:"outputText"`
-	CompletionReason *string     `json:"completionReason"`
 	TitanInput       *wire.Count `json:"inputTextTokenCount"`
 	TitanOutput      *wire.Count `json:"totalOutputTextTokenCount"`
+	CompletionReason *string     `json:"completionReason"`
 	Results          []struct {
 		OutputText       *string     `json:"outputText"`
 		CompletionReason *string     `json:"completionReason"`
@@ -118,7 +119,11 @@ func (d *decoder) chunk(b *wire.Builder, data string) (bool, error) {
 	}
 	for _, name := range []string{"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"} {
 		if event, ok := events[name]; ok {
-			return d.event(b, name, event)
+			done, err := d.event(b, name, event)
+			if metrics := events["amazon-bedrock-invocationMetrics"]; name == "metadata" && metrics != nil {
+				check(&b.Reply.Usage, metrics)
+			}
+			return done, err
 		}
 	}
 	var v invoked
@@ -144,7 +149,8 @@ type chunks struct {
 	usage   map[string]json.RawMessage // the fields of all usage objects, laid over each other
 	raw     json.RawMessage            // the usage object, if there was but one
 	metrics json.RawMessage
-	counts  usage // of models that count beside their text
+	counts  aside             // of models that count beside their text
+	traces  []json.RawMessage // of guardrails
 	guarded bool
 }
 
@@ -227,16 +233,19 @@ func (d *decoder) count(v invoked) {
 	if len(v.Metrics) > 0 {
 		c.metrics = v.Metrics
 	}
+	if len(v.Trace) > 0 {
+		c.traces = append(c.traces, v.Trace)
+	}
 	for _, n := range []struct{ to, from **wire.Count }{
-		{&c.counts.Input, &v.TitanInput}, {&c.counts.Output, &v.TitanOutput},
-		{&c.counts.Input, &v.LlamaInput}, {&c.counts.Output, &v.LlamaOutput},
+		{&c.counts.TitanInput, &v.TitanInput}, {&c.counts.TitanOutput, &v.TitanOutput},
+		{&c.counts.LlamaInput, &v.LlamaInput}, {&c.counts.LlamaOutput, &v.LlamaOutput},
 	} {
 		if *n.from != nil {
 			*n.to = *n.from
 		}
 	}
 	if len(v.Results) > 0 && v.Results[0].Tokens != nil {
-		c.counts.Output = v.Results[0].Tokens
+		c.counts.TitanResults = []titanCount{{v.Results[0].Tokens}}
 	}
 	c.lay(v.Usage)
 }
@@ -262,22 +271,28 @@ func (c *chunks) lay(raw json.RawMessage) {
 	}
 }
 
-// settle sets the usage: as the model counts, or else by the invocation metrics.
+// settle sets the usage: as the model counts, in an object or beside its text, or else
+// by the invocation metrics, with which the model's counts are compared.
 func (d *decoder) settle(b *wire.Builder) {
 	c := &d.chunks
+	counts, _ := json.Marshal(c.counts) // numbers alone
 	switch {
 	case c.raw != nil:
 		setUsage(b, c.raw)
+	case string(counts) != "{}":
+		setUsage(b, counts)
 	case c.metrics != nil:
 		setUsage(b, c.metrics)
-	case c.counts.Input != nil || c.counts.Output != nil:
-		b.Reply.Usage = providers.Usage{
-			Reported: c.counts.Input != nil && c.counts.Output != nil,
-			Input:    int64(value(c.counts.Input)), Output: int64(value(c.counts.Output)),
-		}
+	}
+	u := &b.Reply.Usage
+	if c.metrics != nil && u.Reported && string(b.Reply.RawUsage) != string(c.metrics) {
+		check(u, c.metrics)
+	}
+	for _, trace := range c.traces {
+		addGuardrails(u, trace)
 	}
 	if tier, ok := c.usage["service_tier"]; ok {
-		_ = wire.Unmarshal(tier, &b.Reply.Usage.Tier) // no text is no tier
+		_ = wire.Unmarshal(tier, &u.Tier) // no text is no tier
 	}
 	if c.guarded {
 		b.Reply.Finish = providers.FinishRefusal
@@ -285,4 +300,4 @@ func (d *decoder) settle(b *wire.Builder) {
 }
 
 // key is that of a call by its place.
-func key(index wire.Count) string { return strconv.FormatInt(int64(index), 10) }
+func key(index float64) string { return strconv.FormatFloat(index, 'g', -1, 64) }

@@ -3,6 +3,7 @@ package bedrock
 import (
 	"encoding/json"
 
+	"github.com/cupel-eval/cupel/providers/anthropic"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -72,6 +73,8 @@ func (d *decoder) claudeBlock(b *wire.Builder, c claudeBlock, key string) {
 		if input := string(c.Input); key == "" || input != "{}" {
 			call.Args(input)
 		}
+	default:
+		anthropic.LeaveOut(b, c.Type)
 	}
 }
 
@@ -88,8 +91,9 @@ type chatMessage struct {
 	Content   *string `json:"content"`
 	Reasoning string  `json:"reasoning_content"`
 	ToolCalls []struct {
-		Index    *wire.Count `json:"index"`
-		ID       string      `json:"id"`
+		Index    *float64 `json:"index"`
+		ID       string   `json:"id"`
+		Type     string   `json:"type"`
 		Function struct {
 			Name      string `json:"name"`
 			Arguments string `json:"arguments"`
@@ -106,6 +110,10 @@ func (d *decoder) choice(b *wire.Builder, c choice) {
 		b.Reasoning(m.Reasoning)
 		d.said(b, m.Content, nil)
 		for _, t := range m.ToolCalls {
+			if t.Type != "" && t.Type != "function" {
+				b.LeftOut(t.Type)
+				continue
+			}
 			place := ""
 			if t.Index != nil {
 				place = key(*t.Index)

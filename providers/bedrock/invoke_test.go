@@ -18,18 +18,18 @@ func TestInvokedBodies(t *testing.T) {
 		raw        string
 	}{
 		{
-			"Anthropic Messages", `{"id":"msg","type":"message","role":"assistant","model":"claude-x","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"a"},{"type":"tool_use","id":"i","name":"n","input":{"b": 1}}],"stop_reason":"max_tokens","stop_sequence":null,"usage":{"input_tokens":3,"cache_creation_input_tokens":7,"cache_read_input_tokens":5,"cache_creation":{"ephemeral_1h_input_tokens":6},"output_tokens":4,"output_tokens_details":{"thinking_tokens":1},"service_tier":"standard"}}`,
+			"Anthropic Messages", `{"id":"msg","type":"message","role":"assistant","model":"claude-x","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"a"},{"type":"tool_use","id":"i","name":"n","input":{"b": 1}}],"stop_reason":"max_tokens","stop_sequence":null,"usage":{"input_tokens":3,"cache_creation_input_tokens":7,"cache_read_input_tokens":5,"cache_creation":{"ephemeral_5m_input_tokens":1,"ephemeral_1h_input_tokens":6},"output_tokens":4,"output_tokens_details":{"thinking_tokens":1},"service_tier":"standard"}}`,
 			providers.Reply{
 				Text: "a", Reasoning: "hm", Model: "claude-x", Finish: providers.FinishLength, FinishRaw: "max_tokens", Calls: []providers.ToolCall{{ID: "i", Name: "n", Args: `{"b": 1}`}},
 				Usage: providers.Usage{Reported: true, Input: 3, Output: 3, Reasoning: 1, CacheRead: 5, CacheWrite: 7, CacheWriteLong: 6, Tier: "standard"},
 			},
-			`{"input_tokens":3,"cache_creation_input_tokens":7,"cache_read_input_tokens":5,"cache_creation":{"ephemeral_1h_input_tokens":6},"output_tokens":4,"output_tokens_details":{"thinking_tokens":1},"service_tier":"standard"}`,
+			`{"input_tokens":3,"cache_creation_input_tokens":7,"cache_read_input_tokens":5,"cache_creation":{"ephemeral_5m_input_tokens":1,"ephemeral_1h_input_tokens":6},"output_tokens":4,"output_tokens_details":{"thinking_tokens":1},"service_tier":"standard"}`,
 		},
 		{"Anthropic Text Completions", `{"type":"completion","completion":" a","stop_reason":"stop_sequence","stop":"\n\nHuman:"}`, providers.Reply{Text: " a", Finish: providers.FinishStop, FinishRaw: "stop_sequence"}, ""},
-		{"Titan", `{"inputTextTokenCount":3,"results":[{"tokenCount":2,"outputText":"a","completionReason":"LENGTH"}]}`, providers.Reply{Text: "a", Finish: providers.FinishLength, FinishRaw: "LENGTH", Usage: counts}, ""},
-		{"Titan, blocked", `{"inputTextTokenCount":3,"results":[{"tokenCount":2,"outputText":"Sorry.","completionReason":"FINISH"}],"amazon-bedrock-guardrailAction":"INTERVENED","amazon-bedrock-trace":{}}`, providers.Reply{Text: "Sorry.", Finish: providers.FinishRefusal, FinishRaw: "FINISH", Usage: counts}, ""},
-		{"Titan, let through", `{"inputTextTokenCount":3,"results":[{"tokenCount":2,"outputText":"a","completionReason":"FINISH"}],"amazon-bedrock-guardrailAction":"NONE"}`, providers.Reply{Text: "a", Finish: providers.FinishStop, FinishRaw: "FINISH", Usage: counts}, ""},
-		{"Llama", `{"generation":"\na","prompt_token_count":3,"generation_token_count":2,"stop_reason":"stop"}`, providers.Reply{Text: "\na", Finish: providers.FinishStop, FinishRaw: "stop", Usage: counts}, ""},
+		{"Titan", `{"inputTextTokenCount":3,"results":[{"tokenCount":2,"outputText":"a","completionReason":"LENGTH"}]}`, providers.Reply{Text: "a", Finish: providers.FinishLength, FinishRaw: "LENGTH", Usage: counts}, `{"inputTextTokenCount":3,"results":[{"tokenCount":2}]}`},
+		{"Titan, blocked", `{"inputTextTokenCount":3,"results":[{"tokenCount":2,"outputText":"Sorry.","completionReason":"FINISH"}],"amazon-bedrock-guardrailAction":"INTERVENED","amazon-bedrock-trace":{}}`, providers.Reply{Text: "Sorry.", Finish: providers.FinishRefusal, FinishRaw: "FINISH", Usage: counts}, `{"inputTextTokenCount":3,"results":[{"tokenCount":2}]}`},
+		{"Titan, let through", `{"inputTextTokenCount":3,"results":[{"tokenCount":2,"outputText":"a","completionReason":"FINISH"}],"amazon-bedrock-guardrailAction":"NONE"}`, providers.Reply{Text: "a", Finish: providers.FinishStop, FinishRaw: "FINISH", Usage: counts}, `{"inputTextTokenCount":3,"results":[{"tokenCount":2}]}`},
+		{"Llama", `{"generation":"\na","prompt_token_count":3,"generation_token_count":2,"stop_reason":"stop"}`, providers.Reply{Text: "\na", Finish: providers.FinishStop, FinishRaw: "stop", Usage: counts}, `{"prompt_token_count":3,"generation_token_count":2}`},
 		{"Mistral", `{"outputs":[{"text":"a","stop_reason":"length"}]}`, providers.Reply{Text: "a", Finish: providers.FinishLength, FinishRaw: "length"}, ""},
 		{
 			"Mistral's chat", `{"choices":[{"index":0,"message":{"role":"assistant","content":"","tool_calls":[{"id":"i","function":{"name":"n","arguments":"{\"b\": 1}"}},{"id":"j","function":{"name":"n","arguments":"{}"}}]},"stop_reason":"tool_calls"}]}`,
@@ -79,7 +79,7 @@ func TestInvokedStreams(t *testing.T) {
 			},
 			providers.Reply{
 				Text: "a", Model: "claude-x", Finish: providers.FinishTools, FinishRaw: "tool_use", Calls: []providers.ToolCall{{ID: "i", Name: "n", Args: `{"b":1}`}},
-				Usage: providers.Usage{Reported: true, Input: 3, Output: 7, CacheRead: 5}, RawUsage: []byte(`{"cache_read_input_tokens":5,"input_tokens":3,"output_tokens":7}`),
+				Usage: providers.Usage{Reported: true, Input: 3, Output: 7, CacheRead: 5, NotUnderstood: []string{"amazon-bedrock-invocationMetrics: counts another number of tokens than the model"}}, RawUsage: []byte(`{"cache_read_input_tokens":5,"input_tokens":3,"output_tokens":7}`),
 			},
 		},
 		{

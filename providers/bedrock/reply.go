@@ -27,6 +27,7 @@ type ending struct {
 	Usage       json.RawMessage `json:"usage"`
 	ServiceTier json.RawMessage `json:"serviceTier"`
 	Trace       json.RawMessage `json:"trace"`
+	Performance json.RawMessage `json:"performanceConfig"`
 }
 
 // content is one block of a reply (API Reference, "ContentBlock"). Others, such
@@ -139,7 +140,8 @@ func (d *decoder) end(b *wire.Builder, e ending) {
 // account reads the usage, the tier and, of a prompt router, the model chosen.
 func (d *decoder) account(b *wire.Builder, e ending) {
 	setUsage(b, e.Usage)
-	setTier(b, e.ServiceTier)
+	setTier(b, e)
+	addGuardrails(&b.Reply.Usage, e.Trace)
 	var trace struct {
 		PromptRouter struct {
 			Model string `json:"invokedModelId"`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -52,6 +53,12 @@ func TestReplyForms(t *testing.T) {
 	}
 }
 
+// doubted is a usage that is reported and not understood.
+func doubted(u providers.Usage, reasons ...string) providers.Usage {
+	u.Reported, u.NotUnderstood = true, reasons
+	return u
+}
+
 func TestUsageClasses(t *testing.T) {
 	for _, c := range []struct {
 		name, usage string
@@ -61,7 +68,17 @@ func TestUsageClasses(t *testing.T) {
 		{"the cache is not part of the input, and told twice", `{"cacheReadInputTokenCount":5,"cacheReadInputTokens":5,"cacheWriteInputTokenCount":7,"cacheWriteInputTokens":7,"inputTokens":3,"outputTokens":1,"totalTokens":16}`, providers.Usage{Reported: true, Input: 3, Output: 1, CacheRead: 5, CacheWrite: 7}},
 		{"Nova's names of the cache", `{"inputTokens":3,"outputTokens":1,"cacheReadInputTokenCount":5,"cacheWriteInputTokenCount":0}`, providers.Usage{Reported: true, Input: 3, Output: 1, CacheRead: 5}},
 		{"writes by time", `{"inputTokens":3,"outputTokens":1,"cacheWriteInputTokens":9,"cacheDetails":[{"inputTokens":4,"ttl":"1h"},{"inputTokens":5,"ttl":"5m"}]}`, providers.Usage{Reported: true, Input: 3, Output: 1, CacheWrite: 9, CacheWriteLong: 4}},
-		{"a part is at most the whole", `{"inputTokens":3,"outputTokens":1,"cacheWriteInputTokens":2,"cacheDetails":[{"inputTokens":4,"ttl":"1h"}]}`, providers.Usage{Reported: true, Input: 3, Output: 1, CacheWrite: 2, CacheWriteLong: 2}},
+		{"a part is more than the whole", `{"inputTokens":3,"outputTokens":1,"cacheWriteInputTokens":2,"cacheDetails":[{"inputTokens":4,"ttl":"1h"}]}`, doubted(providers.Usage{Input: 3, Output: 1, CacheWrite: 4, CacheWriteLong: 4}, "cacheDetails[].inputTokens: do not add up to cacheWriteInputTokens")},
+		{"a time to come", `{"inputTokens":3,"outputTokens":1,"cacheWriteInputTokens":4,"cacheDetails":[{"inputTokens":4,"ttl":"1w"}]}`, doubted(providers.Usage{Input: 3, Output: 1, CacheWrite: 4}, "cacheDetails[].ttl: is of a kind whose price is unknown")},
+		{"a total that is more", `{"inputTokens":3,"outputTokens":1,"totalTokens":9}`, doubted(providers.Usage{Input: 3, Output: 1}, "totalTokens: is not the sum of the others")},
+		{"two values", `{"inputTokens":3,"outputTokens":1,"cacheReadInputTokens":5,"cacheReadInputTokenCount":6}`, doubted(providers.Usage{Input: 3, Output: 1, CacheRead: 6}, "cacheReadInputTokens: has two values under two names")},
+		{"uses of a tool", `{"inputTokens":3,"outputTokens":1,"serverToolUsage":{"webSearchRequests":2}}`, doubted(providers.Usage{Input: 3, Output: 1}, "serverToolUsage.webSearchRequests: not understood")},
+		{"more cached than read", `{"prompt_tokens":3,"completion_tokens":1,"total_tokens":5,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}`, doubted(providers.Usage{CacheRead: 4, Reasoning: 2},
+			"total_tokens: is not the sum of prompt_tokens and completion_tokens", "prompt_tokens_details.cached_tokens: is more than prompt_tokens", "completion_tokens_details.reasoning_tokens: is more than completion_tokens")},
+		{"Claude's, with what it asked itself", `{"input_tokens":3,"output_tokens":1,"iterations":[{"type":"compaction","input_tokens":90,"output_tokens":5},{"type":"message","input_tokens":3,"output_tokens":1}],"server_tool_use":{"web_search_requests":1}}`, providers.Usage{
+			Reported: true, Input: 93, Output: 6, ServerTools: []providers.ServerTool{{Name: "web_search", Count: 1}},
+			Parts: []providers.UsagePart{{Usage: providers.Usage{Reported: true, Input: 90, Output: 5}}, {Usage: providers.Usage{Reported: true, Input: 3, Output: 1}}},
+		}},
 		{"floats", `{"inputTokens":3.0,"outputTokens":1.0}`, providers.Usage{Reported: true, Input: 3, Output: 1}},
 		{"half a report", `{"inputTokens":3}`, providers.Usage{Input: 3}},
 		{"wrong type", `{"inputTokens":"3","outputTokens":1}`, providers.Usage{}},
@@ -179,10 +196,6 @@ func TestStreamForms(t *testing.T) {
 			providers.Reply{Text: "a", Finish: providers.FinishStop, FinishRaw: "end_turn"},
 		},
 		{
-			"input without a start", []string{"contentBlockDelta", `{"contentBlockIndex":3,"delta":{"toolUse":{"input":"{}"}}}`, "messageStop", stop},
-			providers.Reply{Finish: providers.FinishStop, FinishRaw: "end_turn", Warnings: []string{"tool use: input of block 3 came without a start, left out"}},
-		},
-		{
 			"events yet to come", []string{"initial-response", "", "hologram", "5", "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"a"}}`, "messageStop", stop},
 			providers.Reply{Text: "a", Finish: providers.FinishStop, FinishRaw: "end_turn"},
 		},
@@ -194,6 +207,48 @@ func TestStreamForms(t *testing.T) {
 			require.Equal(t, c.want, got)
 		})
 	}
+}
+
+// TestCallsThatAreLeftOut: what cannot be read of a call is named.
+func TestCallsThatAreLeftOut(t *testing.T) {
+	for name, body := range map[string][]byte{
+		"tool use without a start in block 3": events(t, "contentBlockDelta", `{"contentBlockIndex":3,"delta":{"toolUse":{"input":"{}"}}}`, "messageStop", `{"stopReason":"tool_use"}`),
+		"custom_tool_use":                     []byte(`{"type":"message","content":[{"type":"custom_tool_use","id":"i","name":"n","input":"x"}],"stop_reason":"tool_use"}`),
+		"custom":                              []byte(`{"choices":[{"message":{"tool_calls":[{"id":"i","type":"custom","custom":{"name":"n","input":"x"}}]},"finish_reason":"tool_calls"}]}`),
+	} {
+		got, complete, err := decode(body)
+		require.True(t, complete, name)
+		require.Contains(t, fmt.Sprint(err, got.Warnings), "does not read: "+name)
+		require.Empty(t, got.Calls)
+	}
+	got, _, err := decode(chunked(t, `{"choices":[{"delta":{"tool_calls":[{"index":-1,"id":"i","type":"function","function":{"name":"n","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`))
+	require.NoError(t, err)
+	require.Equal(t, []providers.ToolCall{{ID: "i", Name: "n", Args: "{}"}}, got.Calls)
+}
+
+// TestWhatGuardrailsCost: they have a fee for each policy, and what they stop is a
+// refusal.
+func TestWhatGuardrailsCost(t *testing.T) {
+	const units = `{"guardrailProcessingLatency":260,"usage":{"contentPolicyUnits":2,"topicPolicyUnits":1,"wordPolicyUnits":1,"contextualGroundingPolicyUnits":0,"moonUnits":1}}`
+	trace := `{"guardrail":{"inputAssessment":{"a.b":{"invocationMetrics":` + units + `}},"outputAssessments":{"g":[{"invocationMetrics":` + units + `}]}}}`
+	want := doubted(providers.Usage{Input: 3, Output: 1, ServerTools: []providers.ServerTool{{Name: "guardrail_content", Count: 4}, {Name: "guardrail_topic", Count: 2}, {Name: "guardrail_word", Count: 2}}}, "trace.guardrail.moonUnits: not understood")
+	for name, body := range map[string][]byte{
+		"whole":    []byte(`{"output":{"message":{"content":[{"text":"no"}]}},"stopReason":"guardrail_intervened","usage":{"inputTokens":3,"outputTokens":1},"trace":` + trace + `}`),
+		"streamed": events(t, "messageStop", `{"stopReason":"guardrail_intervened"}`, "metadata", `{"usage":{"inputTokens":3,"outputTokens":1},"trace":`+trace+`}`),
+		"invoked":  []byte(`{"generation":"no","prompt_token_count":3,"generation_token_count":1,"amazon-bedrock-guardrailAction":"INTERVENED","amazon-bedrock-trace":` + trace + `}`),
+	} {
+		got, complete, err := decode(body)
+		require.NoError(t, err, name)
+		require.True(t, complete, name)
+		require.Equal(t, providers.FinishRefusal, got.Finish, name)
+		require.Equal(t, want, got.Usage, name)
+	}
+}
+
+func TestServedAtAnotherPrice(t *testing.T) {
+	got, _, err := decode([]byte(`{"output":{"message":{"content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{"inputTokens":3,"outputTokens":1},"performanceConfig":{"latency":"optimized"}}`))
+	require.NoError(t, err)
+	require.Equal(t, "optimized", got.Usage.Tier)
 }
 
 func FuzzWhole(f *testing.F) {

@@ -2,14 +2,13 @@ package bedrock
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // event is what is read of an event (API Reference, "ConverseStreamOutput").
 type event struct {
-	Index wire.Count `json:"contentBlockIndex"`
+	Index float64 `json:"contentBlockIndex"`
 	Start struct {
 		ToolUse *toolBlock `json:"toolUse"`
 	} `json:"start"`
@@ -68,7 +67,7 @@ func (d *decoder) event(b *wire.Builder, name string, data []byte) (bool, error)
 
 // start opens a call, or marks a block of the service's own tool.
 func (d *decoder) start(b *wire.Builder, e event) {
-	t, key := e.Start.ToolUse, strconv.Itoa(int(e.Index))
+	t, key := e.Start.ToolUse, key(e.Index)
 	switch {
 	case t == nil:
 	case t.ours():
@@ -83,12 +82,12 @@ func (d *decoder) start(b *wire.Builder, e event) {
 
 func (d *decoder) delta(b *wire.Builder, e event) {
 	b.Text(e.Delta.Text)
-	key := strconv.Itoa(int(e.Index))
+	key := key(e.Index)
 	if t := e.Delta.ToolUse; t != nil && !d.servers[key] {
 		if call := b.Open(key); call != nil {
 			call.Args(t.Input)
 		} else {
-			b.Warn("tool use: input of block %s came without a start, left out", key)
+			b.LeftOut("tool use without a start in block " + key)
 		}
 	}
 	if r := e.Delta.Reasoning; r != nil {
