@@ -74,7 +74,7 @@ func TestReplyOverHTTP(t *testing.T) {
 	require.Equal(t, "hi", got.Text)
 	require.Equal(t, "from-the-header", got.RequestID)
 	require.Equal(t, "COMPLETE", got.FinishRaw)
-	require.Equal(t, providers.Usage{Reported: true, Input: 134, Output: 13, CacheRead: 480}, got.Usage)
+	require.Equal(t, providers.Usage{Reported: true, Input: 12, Output: 10, Processed: &providers.Processed{Input: 614, Output: 13}}, got.Usage)
 }
 
 func TestErrors(t *testing.T) {

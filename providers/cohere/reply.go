@@ -43,10 +43,20 @@ type part struct {
 // newCall is a call of version 2, or a piece of one: its arguments are text.
 type newCall struct {
 	ID       string `json:"id"`
+	Type     string `json:"type"`
 	Function struct {
 		Name      string `json:"name"`
 		Arguments string `json:"arguments"`
 	} `json:"function"`
+}
+
+// read says whether a call is of the one kind that is read, and names it if not.
+func (c newCall) read(b *wire.Builder) bool {
+	if c.Type == "" || c.Type == "function" {
+		return true
+	}
+	b.LeftOut(c.Type)
+	return false
 }
 
 // oldCall is a call of version 1: its arguments are an object.
@@ -120,7 +130,9 @@ func (d *decoder) whole(b *wire.Builder, w whole) error {
 	b.Reply.RequestID = w.ID
 	d.say(b, w.Message.ToolPlan, w.Message.Content)
 	for _, c := range w.Message.ToolCalls {
-		b.Call("", c.ID, c.Function.Name).Args(c.Function.Arguments)
+		if c.read(b) {
+			b.Call("", c.ID, c.Function.Name).Args(c.Function.Arguments)
+		}
 	}
 	return d.end(b, w.FinishReason, "", w.Usage)
 }

@@ -1,6 +1,7 @@
 package cohere
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,9 +52,20 @@ func TestUsage(t *testing.T) {
 		raw         bool
 		warnings    int
 	}{
-		{"tokens, not what is billed", `{"billed_units":{"input_tokens":12,"output_tokens":10},"tokens":{"input_tokens":614,"output_tokens":13},"cached_tokens":480}`, providers.Usage{Reported: true, Input: 134, Output: 13, CacheRead: 480}, true, 0},
+		{"what is billed", `{"billed_units":{"input_tokens":12,"output_tokens":10},"tokens":{"input_tokens":614,"output_tokens":13},"cached_tokens":480}`, providers.Usage{Reported: true, Input: 12, Output: 10, Processed: &providers.Processed{Input: 614, Output: 13}}, true, 0},
+		{"all is billed", `{"billed_units":{"input_tokens":614,"output_tokens":13},"tokens":{"input_tokens":614,"output_tokens":13},"cached_tokens":480}`, providers.Usage{Reported: true, Input: 134, Output: 13, CacheRead: 480}, true, 0},
+		{"reasoning beside what is billed", `{"billed_units":{"input_tokens":431,"output_tokens":661,"reasoning_tokens":590},"tokens":{"input_tokens":2190,"output_tokens":1257}}`, providers.Usage{Reported: true, Input: 431, Output: 661, Reasoning: 590, Processed: &providers.Processed{Input: 2190, Output: 1257}}, true, 0},
+		{"reasoning among what was processed", `{"billed_units":{"input_tokens":431,"output_tokens":661},"tokens":{"input_tokens":2190,"output_tokens":1257,"reasoning_tokens":590}}`, providers.Usage{Reported: true, Input: 431, Output: 661, Reasoning: 590, Processed: &providers.Processed{Input: 2190, Output: 1257}}, true, 0},
+		{"reasoning beside the counts, part of what is billed", `{"billed_units":{"input_tokens":4,"output_tokens":661},"tokens":{"input_tokens":4,"output_tokens":663},"reasoning_tokens":590}`, providers.Usage{Reported: true, Input: 4, Output: 71, Reasoning: 590, Processed: &providers.Processed{Input: 4, Output: 663}}, true, 0},
+		{"reasoning without anything billed", `{"tokens":{"input_tokens":4,"output_tokens":661,"reasoning_tokens":590}}`, providers.Usage{Reported: true, Input: 4, Output: 71, Reasoning: 590}, true, 0},
+		{"reasoning of two readings", `{"billed_units":{"input_tokens":4,"output_tokens":661,"reasoning_tokens":590}}`, providers.Usage{Reported: true, Input: 4, Output: 661, Reasoning: 590, Other: &providers.Usage{Reported: true, Input: 4, Output: 71, Reasoning: 590}}, true, 0},
+		{"reasoning with one reading", `{"billed_units":{"input_tokens":4,"output_tokens":61,"reasoning_tokens":590}}`, providers.Usage{Reported: true, Input: 4, Output: 61, Reasoning: 590}, true, 0},
+		{"reasoning that does not fit", `{"billed_units":{"input_tokens":4,"output_tokens":61},"tokens":{"input_tokens":4,"output_tokens":70,"reasoning_tokens":590}}`, providers.Usage{Reported: true, Input: 4, Output: 61, Reasoning: 590, Processed: &providers.Processed{Input: 4, Output: 70}, NotUnderstood: []string{"reasoning_tokens: is more than the output tokens"}}, true, 0},
+		{"billed more than processed", `{"billed_units":{"input_tokens":14,"output_tokens":10},"tokens":{"input_tokens":12,"output_tokens":10}}`, providers.Usage{Reported: true, Input: 14, Output: 10, Processed: &providers.Processed{Input: 12, Output: 10}, NotUnderstood: []string{"billed_units: is more than was processed"}}, true, 0},
+		{"searches", `{"billed_units":{"input_tokens":4,"output_tokens":1,"search_units":2,"classifications":1}}`, providers.Usage{Reported: true, Input: 4, Output: 1, ServerTools: []providers.ServerTool{{Name: "classification", Count: 1}, {Name: "search", Count: 2}}}, true, 0},
+		{"images", `{"billed_units":{"input_tokens":4,"output_tokens":1,"image_tokens":2}}`, providers.Usage{Reported: true, Input: 4, Output: 1, NotUnderstood: []string{"billed_units.image_tokens: not understood"}}, true, 0},
 		{"floats", `{"tokens":{"input_tokens":913.0,"output_tokens":83.0}}`, providers.Usage{Reported: true, Input: 913, Output: 83}, true, 0},
-		{"never negative", `{"tokens":{"input_tokens":5,"output_tokens":1},"cached_tokens":9}`, providers.Usage{Reported: true, Output: 1, CacheRead: 5}, true, 0},
+		{"more cached than read", `{"tokens":{"input_tokens":5,"output_tokens":1},"cached_tokens":9}`, providers.Usage{Reported: true, Output: 1, CacheRead: 9, NotUnderstood: []string{"cached_tokens: is more than tokens.input_tokens"}}, true, 0},
 		{"only billed units", `{"billed_units":{"input_tokens":12,"output_tokens":10}}`, providers.Usage{Reported: true, Input: 12, Output: 10}, true, 0},
 		{"half", `{"tokens":{"output_tokens":13}}`, providers.Usage{Output: 13}, true, 0},
 		{"null", `null`, providers.Usage{}, false, 0},
@@ -74,6 +86,20 @@ func TestUsage(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCallsThatAreLeftOut: a call of another kind is named.
+func TestCallsThatAreLeftOut(t *testing.T) {
+	const call = `{"id":"c","type":"custom","custom":{"name":"n"}}`
+	for _, body := range []string{
+		`{"message":{"tool_calls":[` + call + `]},"finish_reason":"TOOL_CALL"}`,
+		`data: {"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":` + call + `}}}` + "\n\n" + `data: {"type":"message-end","delta":{"finish_reason":"TOOL_CALL"}}` + "\n\n",
+	} {
+		got, complete, err := wire.Decode(&decoder{}, framing, []byte(body), true, "")
+		require.True(t, complete)
+		require.Contains(t, fmt.Sprint(err, got.Warnings), "does not read: custom")
+		require.Empty(t, got.Calls)
 	}
 }
 

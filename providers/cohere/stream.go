@@ -99,6 +99,9 @@ func addCall(b *wire.Builder, e event) error {
 	}
 	key := strconv.Itoa(e.Index)
 	for _, p := range pieces {
+		if !p.read(b) {
+			continue
+		}
 		call := b.Open(key)
 		if e.Type == "tool-call-start" {
 			call = b.Call(key, p.ID, p.Function.Name)

@@ -87,7 +87,7 @@ func TestStreams(t *testing.T) {
 	}{
 		{
 			"thinking, text and a citation", streamed,
-			providers.Reply{Text: "It is 24°C.", Reasoning: "hm", Finish: providers.FinishStop, FinishRaw: "COMPLETE", Usage: providers.Usage{Reported: true, Input: 20, Output: 9, CacheRead: 480}},
+			providers.Reply{Text: "It is 24°C.", Reasoning: "hm", Finish: providers.FinishStop, FinishRaw: "COMPLETE", Usage: providers.Usage{Reported: true, Input: 3, Output: 4, Processed: &providers.Processed{Input: 500, Output: 9}}},
 		},
 		{
 			"a plan and two calls, interleaved", toolStream,
