@@ -28,8 +28,9 @@ type candidate struct {
 	Content struct {
 		Parts []part `json:"parts"`
 	} `json:"content"`
-	Finish  json.RawMessage `json:"finishReason"`
-	Message string          `json:"finishMessage"`
+	Finish    json.RawMessage `json:"finishReason"`
+	Message   string          `json:"finishMessage"`
+	Grounding json.RawMessage `json:"groundingMetadata"`
 }
 
 // finishes maps FinishReason; numbers are sent where enums are asked for as
@@ -50,7 +51,9 @@ var finishes = map[string]providers.Finish{
 // decoder reads replies into a wire.Builder.
 type decoder struct {
 	kept     kept
+	searches searches
 	answered bool // a candidate has come, or the reason why none will
+	strange  bool // a part has come that has no member of those read
 }
 
 // Whole implements wire.Decoder. A stream that is one JSON array is read at once.
@@ -67,6 +70,9 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 		if err := d.add(b, r); err != nil {
 			return err
 		}
+	}
+	if d.strange {
+		leaveOut(b, body)
 	}
 	switch {
 	case !d.answered:
@@ -92,6 +98,10 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 		return false, fmt.Errorf("decode chunk: %w", err)
 	}
 	err := d.add(b, r)
+	if d.strange {
+		leaveOut(b, []byte(f.Data))
+		d.strange = false
+	}
 	b.Complete = b.Reply.Finish != ""
 	return false, err
 }
@@ -115,6 +125,7 @@ func (d *decoder) add(b *wire.Builder, r response) error {
 			d.candidate(b, c)
 		}
 	}
+	d.searches.count(&b.Reply.Usage)
 	if r.Prompt != nil && wire.Given(r.Prompt.Reason) {
 		d.answered = true
 		b.Reply.Finish = providers.FinishRefusal
@@ -127,6 +138,10 @@ func (d *decoder) candidate(b *wire.Builder, c candidate) {
 	for _, p := range c.Content.Parts {
 		p.into(b)
 		d.kept.add(p)
+		d.strange = d.strange || p.strange()
+	}
+	if len(c.Grounding) > 0 {
+		d.searches.add(c.Grounding)
 	}
 	raw := word(c.Finish)
 	if raw == "" || raw == "0" {

@@ -155,6 +155,12 @@ func TestABlockedPromptEndsAStream(t *testing.T) {
 	require.Equal(t, providers.FinishRefusal, got.Finish)
 }
 
+// doubted is a usage that is reported and not understood.
+func doubted(u providers.Usage, reasons ...string) providers.Usage {
+	u.Reported, u.NotUnderstood = true, reasons
+	return u
+}
+
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		name, usage string
@@ -164,8 +170,17 @@ func TestUsage(t *testing.T) {
 		{"thoughts are not among candidates", `{"promptTokenCount":5,"candidatesTokenCount":3,"thoughtsTokenCount":10}`, providers.Usage{Reported: true, Input: 5, Output: 3, Reasoning: 10}},
 		{"cached are among the prompt", `{"promptTokenCount":1087,"cachedContentTokenCount":1081,"candidatesTokenCount":2,"serviceTier":"standard"}`, providers.Usage{Reported: true, Input: 6, CacheRead: 1081, Output: 2, Tier: "standard"}},
 		{"what server tools fed is not", `{"promptTokenCount":25,"candidatesTokenCount":49,"toolUsePromptTokenCount":1130,"thoughtsTokenCount":38}`, providers.Usage{Reported: true, Input: 1155, Output: 49, Reasoning: 38}},
-		{"a zero is left out", `{"promptTokenCount":5,"thoughtsTokenCount":4,"totalTokenCount":9,"trafficType":1}`, providers.Usage{Reported: true, Input: 5, Reasoning: 4, Tier: "1"}},
-		{"more cached than asked", `{"promptTokenCount":5,"cachedContentTokenCount":9}`, providers.Usage{Reported: true, CacheRead: 5}},
+		{"a zero is left out", `{"promptTokenCount":5,"thoughtsTokenCount":4,"totalTokenCount":9,"trafficType":1}`, providers.Usage{Reported: true, Input: 5, Reasoning: 4, Tier: "ON_DEMAND"}},
+		{"more cached than asked", `{"promptTokenCount":5,"cachedContentTokenCount":9}`, doubted(providers.Usage{CacheRead: 9}, "cachedContentTokenCount: is more than promptTokenCount")},
+		{"modalities", `{"promptTokenCount":9,"promptTokensDetails":[{"modality":"TEXT","tokenCount":4},{"modality":2,"tokenCount":5}],"candidatesTokenCount":3,"candidatesTokensDetails":[{"modality":1,"tokenCount":3}],"totalTokenCount":12,"trafficType":"TRAFFIC_TYPE_UNSPECIFIED"}`, providers.Usage{Reported: true, Input: 9, Output: 3}},
+		{"audio", `{"promptTokenCount":9,"promptTokensDetails":[{"modality":"TEXT","tokenCount":4},{"modality":"AUDIO","tokenCount":5}]}`, doubted(providers.Usage{Input: 9}, "promptTokensDetails[].modality: is one with another price than text")},
+		{"audio as a number", `{"promptTokenCount":9,"cachedContentTokenCount":5,"cacheTokensDetails":[{"modality":4,"tokenCount":5}]}`, doubted(providers.Usage{Input: 4, CacheRead: 5}, "cacheTokensDetails[].modality: is one with another price than text")},
+		{"no audio after all", `{"promptTokenCount":9,"promptTokensDetails":[{"modality":"TEXT","tokenCount":9},{"modality":"AUDIO"}]}`, providers.Usage{Reported: true, Input: 9}},
+		{"a picture as the answer", `{"promptTokenCount":9,"candidatesTokenCount":5,"candidatesTokensDetails":[{"modality":"IMAGE","tokenCount":5}]}`, doubted(providers.Usage{Input: 9, Output: 5}, "candidatesTokensDetails[].modality: is one with another price than text")},
+		{"parts that are more", `{"promptTokenCount":9,"toolUsePromptTokenCount":1,"toolUsePromptTokensDetails":[{"modality":"TEXT","tokenCount":8}]}`, doubted(providers.Usage{Input: 17}, "toolUsePromptTokensDetails[].tokenCount: do not add up to the count of all")},
+		{"a total that is more", `{"promptTokenCount":9,"candidatesTokenCount":5,"totalTokenCount":60}`, doubted(providers.Usage{Input: 9, Output: 5}, "totalTokenCount: is not the sum of the others")},
+		{"a count to come", `{"promptTokenCount":9,"responseTokenCount":5}`, doubted(providers.Usage{Input: 9}, "responseTokenCount: not understood")},
+		{"another tier", `{"promptTokenCount":9,"trafficType":2}`, providers.Usage{Reported: true, Input: 9, Tier: "PROVISIONED_THROUGHPUT"}},
 		{"no prompt", `{"candidatesTokenCount":3}`, providers.Usage{Output: 3}},
 		{"no counts", `{"trafficType":"ON_DEMAND"}`, providers.Usage{Tier: "ON_DEMAND"}},
 	} {
