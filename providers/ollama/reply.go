@@ -31,19 +31,9 @@ type answer struct {
 	Thinking  string `json:"thinking"`
 	ToolCalls []struct {
 		ID       string   `json:"id"`
+		Type     string   `json:"type"`
 		Function function `json:"function"`
 	} `json:"tool_calls"`
-}
-
-// metrics stand among the other fields of the last document. Durations are in
-// nanoseconds.
-type metrics struct {
-	TotalDuration      json.RawMessage `json:"total_duration,omitempty"`
-	LoadDuration       json.RawMessage `json:"load_duration,omitempty"`
-	PromptEvalCount    json.RawMessage `json:"prompt_eval_count,omitempty"`
-	PromptEvalDuration json.RawMessage `json:"prompt_eval_duration,omitempty"`
-	EvalCount          json.RawMessage `json:"eval_count,omitempty"`
-	EvalDuration       json.RawMessage `json:"eval_duration,omitempty"`
 }
 
 // finishes maps done_reason. load and unload answer requests without a prompt.
@@ -60,13 +50,14 @@ type decoder struct {
 func (d *decoder) Whole(b *wire.Builder, body []byte) (err error) {
 	var r response
 	if wire.Unmarshal(body, &r) == nil {
-		b.Complete, err = d.add(b, r)
+		b.Complete, err = d.add(b, r, body)
 		return err
 	}
 	b.Complete = false
 	dec := json.NewDecoder(bytes.NewReader(body))
 	for n := 1; ; n++ {
 		var r response
+		from := dec.InputOffset()
 		err := dec.Decode(&r)
 		switch {
 		case errors.Is(err, io.EOF) && n > 1:
@@ -76,7 +67,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) (err error) {
 		case b.Complete:
 			return errors.New("decode reply: something follows the last document")
 		}
-		if b.Complete, err = d.add(b, r); err != nil {
+		if b.Complete, err = d.add(b, r, body[from:dec.InputOffset()]); err != nil {
 			return err
 		}
 	}
@@ -88,11 +79,11 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	if err := wire.Unmarshal([]byte(f.Data), &r); err != nil {
 		return false, fmt.Errorf("decode line: %w", err)
 	}
-	return d.add(b, r)
+	return d.add(b, r, []byte(f.Data))
 }
 
 // add folds one document. done says that it is the last.
-func (d *decoder) add(b *wire.Builder, r response) (done bool, err error) {
+func (d *decoder) add(b *wire.Builder, r response, document []byte) (done bool, err error) {
 	if r.Model != "" {
 		b.Reply.Model = r.Model
 	}
@@ -107,6 +98,10 @@ func (d *decoder) add(b *wire.Builder, r response) (done bool, err error) {
 		d.think(b, m.Thinking)
 		b.Text(m.Content)
 		for _, c := range m.ToolCalls {
+			if c.Type != "" && c.Type != "function" {
+				b.LeftOut(c.Type)
+				continue
+			}
 			b.Call("", c.ID, c.Function.Name).Args(readArgs(c.Function.Arguments))
 		}
 	}
@@ -115,6 +110,7 @@ func (d *decoder) add(b *wire.Builder, r response) (done bool, err error) {
 	}
 	if r.Done {
 		d.end(b, r)
+		others(&b.Reply.Usage, document)
 	}
 	if !d.answered {
 		return false, errors.New("decode reply: no message")
@@ -141,7 +137,7 @@ func (d *decoder) end(b *wire.Builder, r response) {
 			b.Reply.Finish = providers.FinishTools
 		}
 	}
-	r.into(b)
+	r.metrics.count(b)
 }
 
 // readArgs returns arguments as JSON text: the object as it came, of servers in
@@ -155,29 +151,4 @@ func readArgs(raw json.RawMessage) string {
 		return text
 	}
 	return string(raw)
-}
-
-// into sets the usage. prompt_eval_count is left out when the prompt was in the
-// server's cache: half a report is none, but what is known is kept. There are no
-// classes of tokens besides the two; eval_count includes thinking. The counts have
-// no object of their own: RawUsage collects them, numbers as they came.
-func (m metrics) into(b *wire.Builder) {
-	if raw, err := json.Marshal(m); err == nil && string(raw) != "{}" {
-		b.Reply.RawUsage = raw
-	}
-	input, inputOK := readCount(b, m.PromptEvalCount)
-	output, outputOK := readCount(b, m.EvalCount)
-	b.Reply.Usage = providers.Usage{Reported: inputOK && outputOK, Input: input, Output: output}
-}
-
-func readCount(b *wire.Builder, raw json.RawMessage) (n int64, ok bool) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return 0, false
-	}
-	var c wire.Count
-	if wire.Unmarshal(raw, &c) != nil {
-		b.Warn("usage: not understood, counted as not reported")
-		return 0, false
-	}
-	return int64(c), true
 }

@@ -2,6 +2,7 @@ package ollama
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,6 +69,7 @@ func TestUsage(t *testing.T) {
 		{"zero is a count", `,"prompt_eval_count":0,"eval_count":0`, providers.Usage{Reported: true}, `{"prompt_eval_count":0,"eval_count":0}`, 0},
 		{"null is none", `,"prompt_eval_count":null,"eval_count":1`, providers.Usage{Output: 1}, `{"prompt_eval_count":null,"eval_count":1}`, 0},
 		{"none", ``, providers.Usage{}, ``, 0},
+		{"a count to come", `,"prompt_eval_count":16,"eval_count":51,"cached_count":7,"zero_count":0,"context":[1,2]`, providers.Usage{Reported: true, Input: 16, Output: 51, NotUnderstood: []string{"cached_count: not understood"}}, `{"prompt_eval_count":16,"eval_count":51}`, 0},
 		{"no counts", `,"prompt_eval_count":"16","eval_count":-1`, providers.Usage{}, `{"prompt_eval_count":"16","eval_count":-1}`, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -79,6 +81,14 @@ func TestUsage(t *testing.T) {
 			require.Len(t, got.Warnings, c.warnings)
 		})
 	}
+}
+
+// TestCallsThatAreLeftOut: a call of another kind is named.
+func TestCallsThatAreLeftOut(t *testing.T) {
+	got, complete, err := wire.Decode(&decoder{}, wire.Lines, []byte(`{"message":{"tool_calls":[{"type":"custom","custom":{"name":"n"}},{"type":"function","function":{"name":"f","arguments":{}}}]},"done":true}`), true, "")
+	require.True(t, complete)
+	require.Contains(t, fmt.Sprint(err, got.Warnings), "does not read: custom")
+	require.Len(t, got.Calls, 1)
 }
 
 // TestAReplyWithoutItsMessage: it is paid for all the same.

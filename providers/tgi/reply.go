@@ -14,7 +14,7 @@ import (
 // response is what is read of a body, or of one event of a stream.
 type response struct {
 	GeneratedText *string         `json:"generated_text"`
-	Details       *details        `json:"details"`
+	Details       json.RawMessage `json:"details"`
 	Token         *token          `json:"token"`
 	Error         json.RawMessage `json:"error"`
 	ErrorType     string          `json:"error_type"`
@@ -30,13 +30,6 @@ type token struct {
 type details struct {
 	FinishReason string `json:"finish_reason"`
 	counts
-}
-
-// counts stand among the other details. Only streams of newer servers tell the
-// length of the input.
-type counts struct {
-	GeneratedTokens json.RawMessage `json:"generated_tokens,omitempty"`
-	InputLength     json.RawMessage `json:"input_length,omitempty"`
 }
 
 // finishes maps finish_reason.
@@ -94,8 +87,7 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	if rest, ok := strings.CutPrefix(*r.GeneratedText, d.text.String()); ok {
 		d.add(b, rest)
 	}
-	r.Details.into(b)
-	return true, nil
+	return true, into(b, r.Details)
 }
 
 func (d *decoder) add(b *wire.Builder, s string) {
@@ -111,8 +103,7 @@ func (r response) whole(b *wire.Builder) error {
 		return errors.New("decode reply: no generated_text")
 	}
 	b.Text(*r.GeneratedText)
-	r.Details.into(b)
-	return nil
+	return into(b, r.Details)
 }
 
 // fault returns the error that r tells, nil if it tells none.
@@ -127,35 +118,21 @@ func (r response) fault() error {
 	return &f
 }
 
-// into sets the reason of the ending and the usage. There are no classes of tokens
-// besides the two. Without a length of the input half a report is none, but what is
-// known is kept. The counts have no object of their own: RawUsage collects them,
-// numbers as they came.
-func (d *details) into(b *wire.Builder) {
+// into sets the reason of the ending and the usage.
+func into(b *wire.Builder, raw json.RawMessage) error {
 	b.Reply.Finish = providers.FinishOther
-	if d == nil {
-		return
+	var d details
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := wire.Unmarshal(raw, &d); err != nil {
+		return fmt.Errorf("decode details: %w", err)
 	}
 	b.Reply.FinishRaw = d.FinishReason
 	if f, ok := finishes[d.FinishReason]; ok {
 		b.Reply.Finish = f
 	}
-	if raw, err := json.Marshal(d.counts); err == nil && string(raw) != "{}" {
-		b.Reply.RawUsage = raw
-	}
-	input, inputOK := readCount(b, d.InputLength)
-	output, outputOK := readCount(b, d.GeneratedTokens)
-	b.Reply.Usage = providers.Usage{Reported: inputOK && outputOK, Input: input, Output: output}
-}
-
-func readCount(b *wire.Builder, raw json.RawMessage) (n int64, ok bool) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return 0, false
-	}
-	var c wire.Count
-	if wire.Unmarshal(raw, &c) != nil {
-		b.Warn("usage: not understood, counted as not reported")
-		return 0, false
-	}
-	return int64(c), true
+	d.counts.count(b)
+	fields.Account(&b.Reply.Usage, raw)
+	return nil
 }

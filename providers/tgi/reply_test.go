@@ -22,6 +22,12 @@ func TestReplyForms(t *testing.T) {
 		{"no details", `[{"generated_text":"a"}]`, providers.Reply{Text: "a", Finish: providers.FinishOther}},
 		{"null details", `{"generated_text":"","details":null}`, providers.Reply{Finish: providers.FinishOther}},
 		{"a new reason", `{"generated_text":"a","details":{"finish_reason":"bored"}}`, providers.Reply{Text: "a", Finish: providers.FinishOther, FinishRaw: "bored"}},
+		{"the best of two", `{"generated_text":"a","details":{"finish_reason":"length","generated_tokens":2,"input_length":3,"seed":7,"tokens":[{"id":5,"logprob":-0.5}],"best_of_sequences":[{"generated_text":"b","generated_tokens":4,"seed":8,"tokens":[{"id":5,"logprob":-0.5}],"top_tokens":[[{"id":5,"logprob":-0.5}]]}]}}`, providers.Reply{
+			Text: "a", Finish: providers.FinishLength, FinishRaw: "length", Usage: providers.Usage{Reported: true, Input: 3, Output: 6}, RawUsage: []byte(`{"generated_tokens":2,"input_length":3,"best_of_sequences":[{"generated_tokens":4}]}`),
+		}},
+		{"a count to come", `{"generated_text":"a","details":{"finish_reason":"length","generated_tokens":2,"input_length":3,"cached_tokens":7}}`, providers.Reply{
+			Text: "a", Finish: providers.FinishLength, FinishRaw: "length", Usage: providers.Usage{Reported: true, Input: 3, Output: 2, NotUnderstood: []string{"cached_tokens: not understood"}}, RawUsage: []byte(`{"generated_tokens":2,"input_length":3}`),
+		}},
 		{"a count that is none", `{"generated_text":"a","details":{"generated_tokens":-1}}`, providers.Reply{Text: "a", Finish: providers.FinishOther, RawUsage: []byte(`{"generated_tokens":-1}`), Warnings: []string{"usage: not understood, counted as not reported"}}},
 		{"several documents of a batch", `[{"generated_text":"a"},{"generated_text":"b"}]`, providers.Reply{Text: "a", Finish: providers.FinishOther}},
 	} {
