@@ -52,6 +52,8 @@ type expectation struct {
 	Finish       json.RawMessage `json:"finish_reason"`
 	In           *float64        `json:"tokens_in_total"`
 	Out          *float64        `json:"tokens_out_total"`
+	BilledIn     *float64        `json:"billed_in"` // where it is not what was processed
+	BilledOut    *float64        `json:"billed_out"`
 	Cached       *float64        `json:"cached_tokens"`
 	CacheWrite   *float64        `json:"cache_write_tokens"`
 	ReasoningTok *float64        `json:"reasoning_tokens"`
@@ -339,6 +341,11 @@ func requireSameReply(t *testing.T, want expectation, got providers.Reply) {
 	}
 	require.Equal(t, want.In != nil && want.Out != nil || got.Usage.Reported, got.Usage.Reported)
 	u := got.Usage
+	if p := u.Processed; p != nil {
+		require.Equal(t, value(want.In), float64(p.Input), "processed input")
+		require.Equal(t, value(want.Out), float64(p.Output), "processed output")
+		want.In, want.Out, want.Cached = want.BilledIn, want.BilledOut, nil
+	}
 	require.Equal(t, value(want.In), float64(u.Input+u.CacheRead+u.CacheWrite), "input")
 	require.Equal(t, value(want.Out), float64(u.Output+u.Reasoning), "output")
 	require.Equal(t, value(want.Cached), float64(u.CacheRead), "cache read")

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -59,7 +60,7 @@ func countFields(path string) []providers.UsageField {
 }
 
 // UsageFields say what becomes of each number in a usage object of this wire.
-func UsageFields() []providers.UsageField { return fields.List() }
+func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
 
 // count sets the usage of the reply. A stream reports it twice, cumulatively: the
 // fields of message_delta replace those of message_start, null replaces nothing.

@@ -43,7 +43,7 @@ func kindOf(f wire.Fault) providers.Kind {
 		return providers.ContextLength
 	case vague && f.Says("model identifier is invalid"):
 		return providers.NotFound
-	case vague && f.Says("blocked by content filtering policy"):
+	case f.Says("blocked by content filtering policy"):
 		return providers.Refused
 	case known:
 		return kind

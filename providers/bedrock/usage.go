@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/anthropic"
@@ -93,7 +94,7 @@ var fields = wire.NewFields(append([]providers.UsageField{
 
 // UsageFields say what becomes of each number in a usage object of this wire, in the
 // forms of Converse, of invocation metrics and of the models' own bodies.
-func UsageFields() []providers.UsageField { return fields.List() }
+func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
 
 // readUsage makes disjoint classes of any of the forms. Input excludes the cache
 // but in chat completions (User Guide, "Prompt caching"); Converse does not tell

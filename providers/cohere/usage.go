@@ -2,6 +2,7 @@ package cohere
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -43,7 +44,7 @@ var fields = wire.NewFields(
 
 // UsageFields say what becomes of each number in a usage object of this wire, in both
 // versions.
-func UsageFields() []providers.UsageField { return fields.List() }
+func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
 
 // readUsage sets the usage.
 func readUsage(b *wire.Builder, raw json.RawMessage) {

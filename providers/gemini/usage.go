@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -61,7 +62,7 @@ func details(name, whole string) []providers.UsageField {
 }
 
 // UsageFields say what becomes of each number in a usage object of this wire.
-func UsageFields() []providers.UsageField { return fields.List() }
+func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
 
 // addUsage keeps a usage object. Each chunk of a stream brings one that counts
 // all so far: the last one holds.

@@ -2,6 +2,7 @@ package ollama
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
@@ -31,7 +32,7 @@ var fields = wire.NewFields(
 
 // UsageFields say what becomes of each number that stands beside the message in the
 // last document of this wire.
-func UsageFields() []providers.UsageField { return fields.List() }
+func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
 
 // count sets the usage. prompt_eval_count is left out when the prompt was in the
 // server's cache: half a report is none, but what is known is kept. There are no

@@ -2,6 +2,7 @@ package tgi
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -36,7 +37,7 @@ func tokenFields(path string) (list []providers.UsageField) {
 }
 
 // UsageFields say what becomes of each number in the details of a reply of this wire.
-func UsageFields() []providers.UsageField { return fields.List() }
+func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
 
 // count sets the usage. There are no classes of tokens besides the two. Without a
 // length of the input half a report is none, but what is known is kept. The counts

@@ -1,0 +1,63 @@
+package all
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the table of usage fields into docs/providers.md")
+
+// columns are those of the ledger that a number of a usage object may go to.
+var columns = []string{
+	"", "tokens_in", "tokens_out", "tokens_cache_read", "tokens_cache_write", "tokens_reasoning",
+	"tokens_in_processed", "tokens_out_processed", "server_tools", "cost_reported_nanousd", "service_tier",
+}
+
+// TestEveryUsageFieldHasAnEnd: it is read into a column, or there is a reason why not.
+func TestEveryUsageFieldHasAnEnd(t *testing.T) {
+	for wire, fields := range UsageFields() {
+		seen := map[string]bool{}
+		require.NotEmpty(t, fields, wire)
+		for _, f := range fields {
+			require.False(t, seen[f.Path], "%s: %s twice", wire, f.Path)
+			seen[f.Path] = true
+			require.Contains(t, columns, f.Column, f.Path)
+			require.NotEmpty(t, f.Column+f.Reason, "%s: %s", wire, f.Path)
+			require.NotContains(t, f.Path+f.Reason, "|")
+		}
+	}
+}
+
+// TestThePageListsEveryUsageField: its table is that of UsageFields; -update writes it.
+func TestThePageListsEveryUsageField(t *testing.T) {
+	const head = "| wire | number | column | note |\n|---|---|---|---|\n"
+	before, rest, ok := strings.Cut(page(t), head)
+	require.True(t, ok, "docs/providers.md has no table that begins with %s", head)
+	at := strings.Index(rest, "\n\n")
+	require.GreaterOrEqual(t, at, 0, "nothing follows the table")
+	var table strings.Builder
+	fields := UsageFields()
+	for _, wire := range slices.Sorted(maps.Keys(fields)) {
+		for _, f := range fields[wire] {
+			column := "–"
+			if f.Column != "" {
+				column = "`" + f.Column + "`"
+			}
+			_, _ = fmt.Fprintf(&table, "| %s | `%s` | %s | %s |\n", wire, f.Path, column, f.Reason)
+		}
+	}
+	want := before + head + strings.TrimSuffix(table.String(), "\n") + rest[at:]
+	if *update {
+		require.NoError(t, os.WriteFile(filepath.Join("..", "..", "docs", "providers.md"), []byte(want), 0o644))
+		return
+	}
+	require.Equal(t, want, page(t), "go test ./providers/all -run UsageField -update writes the table")
+}
