@@ -60,6 +60,9 @@ file cannot be read; with --strict, 1 when something is not understood.`,
 			for _, arg := range args {
 				bad = append(bad, auditPath(a, arg))
 			}
+			if errors.Is(errors.Join(bad...), fs.ErrNotExist) {
+				return usage(errors.Join(bad...))
+			}
 			if err := printAudit(p, a.Report(), asJSON); err != nil {
 				return err
 			}
@@ -87,11 +90,7 @@ func many(n int, one, more string) string {
 
 // newAudit makes an auditor of all wires.
 func newAudit(prices providers.Prices) *audit.Auditor {
-	wires := map[string]string{}
-	for provider, version := range all.Versions() {
-		wires[provider], _, _ = strings.Cut(version, "/")
-	}
-	return audit.New(audit.Options{Factories: all.Factories(), WireOf: wires, Fields: all.UsageFields(), Prices: prices})
+	return audit.New(audit.Options{Factories: all.Factories(), WireOf: all.Wires(), Fields: all.UsageFields(), Prices: prices})
 }
 
 // auditPath reads a file, or every file of a folder that holds exchanges. It returns
@@ -99,7 +98,7 @@ func newAudit(prices providers.Prices) *audit.Auditor {
 func auditPath(a *audit.Auditor, name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
-		return usage(fmt.Errorf("read recorded exchanges: %w", err))
+		return fmt.Errorf("read recorded exchanges: %w", err)
 	}
 	folder, root := filepath.Dir(name), filepath.Base(name)
 	if info.IsDir() {

@@ -119,12 +119,6 @@ func Versions() map[string]string {
 	return m
 }
 
-// UsageFields returns what becomes of each number in the usage of a wire, by the
-// wire's name, in a fresh map.
-func UsageFields() map[string][]providers.UsageField {
-	return map[string][]providers.UsageField{}
-}
-
 // compatible speaks the OpenAI wire to an address that must be named.
 func compatible(o providers.Options) (providers.Model, error) {
 	if o.Provider == "" {

@@ -21,16 +21,18 @@ func auditor(t *testing.T) *audit.Auditor {
 	t.Helper()
 	prices, err := providers.DefaultPrices()
 	require.NoError(t, err)
-	wires := map[string]string{}
-	for provider, version := range all.Versions() {
-		wires[provider], _, _ = strings.Cut(version, "/")
-	}
-	return audit.New(audit.Options{Factories: all.Factories(), WireOf: wires, Fields: all.UsageFields(), Prices: prices})
+	return audit.New(audit.Options{Factories: all.Factories(), WireOf: all.Wires(), Fields: all.UsageFields(), Prices: prices})
 }
 
 // reviewed are the findings in the shared recordings that a person has looked at: the
 // cost is unknown for a reason.
-var reviewed = map[string]string{}
+var reviewed = map[string]string{
+	"bedrock-converse amazon-bedrock-invocationMetrics: counts another number of tokens than the model": "702 tokens in the metrics, another number in the message",
+	"gemini promptTokensDetails[].modality: is one with another price than text":                        "audio, which the table has no price for",
+	"openai-chat cost: the provider reports another than the price table gives":                         "Perplexity's fee for a request depends on how much it searches",
+	"openai-chat usage: has two readings, and no reported cost tells which is right":                    "Gemini's thoughts are in the total only",
+	"openai-chat prompt_tokens: is less than what the cache had of it":                                  "387 cached of 298 prompt tokens",
+}
 
 // TestRecordingsAreAccountedFor: every exchange is put through a wire or is a request
 // that none makes, every number of every usage is accounted for, and what is not
