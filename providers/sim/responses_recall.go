@@ -12,10 +12,14 @@ import (
 func recallItems(s *service, _ *http.Request, body []byte) ([]byte, *failure) {
 	var members map[string]json.RawMessage
 	var r struct {
-		PreviousResponseID *string `json:"previous_response_id"`
+		PreviousResponseID *string         `json:"previous_response_id"`
+		Conversation       json.RawMessage `json:"conversation"`
 	}
 	if json.Unmarshal(body, &members) != nil || json.Unmarshal(body, &r) != nil {
 		return body, nil // it is refused where it is read
+	}
+	if given(r.Conversation) {
+		return nil, &failure{status: http.StatusNotFound, param: "conversation", message: "Conversation not found: the simulation holds no conversations; send the items, or previous_response_id."}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

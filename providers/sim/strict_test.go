@@ -52,6 +52,7 @@ var wrongRequests = []struct {
 	{"few tokens", responsesPath, `{` + probeModel + `"input":"hi","max_output_tokens":1}`, 400, "below minimum value"},
 	{"hot", responsesPath, `{` + probeModel + `"input":"hi","temperature":3}`, 400, "temperature"},
 	{"previous response", responsesPath, `{` + probeModel + `"input":"hi","previous_response_id":"resp_1"}`, 400, "previous_response_not_found"},
+	{"conversation", responsesPath, `{` + probeModel + `"input":"hi","conversation":"conv_1"}`, 404, "holds no conversations"},
 	{"role", responsesPath, `{` + probeModel + `"input":[{"role":"tool","content":"hi"}]}`, 400, "Supported values are: 'assistant'"},
 	{"kind of item", responsesPath, `{` + probeModel + `"input":[{"type":"strange"}]}`, 400, "'strange'"},
 	{"kind of part", responsesPath, `{` + probeModel + `"input":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`, 400, "'input_text'"},
