@@ -92,3 +92,32 @@ func basePrice(t *testing.T, raw json.RawMessage) *big.Rat {
 }
 
 func nanoRat(nano int64) *big.Rat { return big.NewRat(nano, 1e9) }
+
+// TestCachedAndSearchedByMakers: a tenth for what Mistral's cache had; Perplexity's
+// research, which has prices for citations, reasoning and searches; and xAI's tools.
+func TestCachedAndSearchedByMakers(t *testing.T) {
+	p, at := prices(t), day(t, "2026-10-01")
+	for _, e := range p.layers[0].entries {
+		if e.Provider == "mistral" {
+			require.Equal(t, e.base.input, 10*e.base.cacheRead, e.Name())
+		}
+	}
+	for _, c := range []struct {
+		provider, model string
+		usage           Usage
+		want            int64
+	}{
+		// 100 × 0.4 + 900 × 0.04 = 76 µUSD.
+		{"mistral", "mistral-medium-2508", Usage{Reported: true, Input: 100, CacheRead: 900}, 76_000},
+		// 20,049 × 2 + 7,163 × 8 + 73,997 × 3 = 319,393 µUSD, and 18 searches are 90,000.
+		{"perplexity", "sonar-deep-research", Usage{Reported: true, Input: 20_049, Output: 7163, Reasoning: 73_997, ServerTools: []ServerTool{{"web_search", 18}}}, 409_393_000},
+		{"xai-responses", "grok-4-1-fast", Usage{Reported: true, ServerTools: []ServerTool{{"mcp", 9}, {"x_search", 3}}}, 15_000_000},
+		{"openai-responses", "gpt-4o", Usage{Reported: true, ServerTools: []ServerTool{{"file_search", 2}}}, 5_000_000},
+	} {
+		got, ok := p.Cost(c.provider, c.model, c.usage, at)
+		require.True(t, ok, c.provider)
+		require.Equal(t, c.want, got, c.provider)
+	}
+	_, ok := p.Cost("openai-responses", "gpt-4o", Usage{Reported: true, ServerTools: []ServerTool{{"web_search", 1}}}, at)
+	require.False(t, ok, "its fee depends on what the reply does not tell")
+}

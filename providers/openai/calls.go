@@ -2,6 +2,8 @@ package openai
 
 import (
 	"encoding/json"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -9,10 +11,30 @@ import (
 
 // toolCall is a call, or a piece of one, as servers write it.
 type toolCall struct {
-	Index        *wire.Count     `json:"index"`
+	Index        place           `json:"index"`
 	ID           word            `json:"id"`
+	Type         word            `json:"type"`
 	Function     calledFunction  `json:"function"`
+	Custom       *calledCustom   `json:"custom"`
 	ExtraContent json.RawMessage `json:"extra_content"`
+}
+
+// calledCustom is a call of a tool that takes free text.
+type calledCustom struct {
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// place is the index of a call, counted from 1; 0 is none, as is what is not an index,
+// such as -1.
+type place int
+
+// UnmarshalJSON never fails.
+func (p *place) UnmarshalJSON(raw []byte) error {
+	if n, err := strconv.ParseFloat(string(raw), 64); err == nil && n >= 0 && n < wire.MaxCount && n == math.Trunc(n) {
+		*p = place(n) + 1
+	}
+	return nil
 }
 
 type calledFunction struct {
@@ -58,8 +80,11 @@ func (m *answer) listed(b *wire.Builder) []toolCall {
 			calls = append(calls, one)
 		}
 	case len(raw) > 0 && wire.Unmarshal(raw, &calls) != nil:
-		b.Warn("tool_calls: not understood, left out")
+		b.LeftOut("tool_calls of an unknown form")
 		calls = nil
+	}
+	for i := range calls {
+		calls[i].settle(b)
 	}
 	if len(calls) > 0 || !wire.Given(m.FunctionCall) {
 		return calls
@@ -72,6 +97,19 @@ func (m *answer) listed(b *wire.Builder) []toolCall {
 	return calls
 }
 
+// settle makes one form of the calls of functions and of custom tools, and names a call
+// of another type.
+func (c *toolCall) settle(b *wire.Builder) {
+	switch {
+	case c.Custom != nil:
+		c.Function = calledFunction{c.Custom.Name, c.Custom.Input}
+	case c.Type != "" && c.Type != "function" && c.Function.Name == "" && len(c.Function.Arguments) == 0:
+		if c.Type != "custom" { // a piece that says only that
+			b.LeftOut(string(c.Type))
+		}
+	}
+}
+
 // wholeCalls reads the calls of a whole message.
 func (d *decoder) wholeCalls(b *wire.Builder, m *answer) {
 	for _, c := range m.listed(b) {
@@ -79,7 +117,9 @@ func (d *decoder) wholeCalls(b *wire.Builder, m *answer) {
 			continue // calls nothing
 		}
 		d.kept.call(d.dialect, b.Calls(), c.ExtraContent)
-		b.Call("", string(c.ID), c.Function.Name).Args(c.Function.text())
+		call := b.Call("", string(c.ID), c.Function.Name)
+		call.Custom = c.Custom != nil
+		call.Args(c.Function.text())
 	}
 }
 
@@ -105,6 +145,7 @@ func (d *decoder) deltaCalls(b *wire.Builder, m *answer) {
 		case open.repeats(c, args):
 			continue
 		}
+		open.Custom = open.Custom || c.Custom != nil
 		if open.ID == "" {
 			open.ID = string(c.ID)
 		}
@@ -120,8 +161,8 @@ func (d *decoder) deltaCalls(b *wire.Builder, m *answer) {
 // of its id; without that, the latest of all.
 func (d *decoder) find(c toolCall) *openCall {
 	switch {
-	case c.Index != nil:
-		return d.calls.byIndex[int(*c.Index)]
+	case c.Index > 0:
+		return d.calls.byIndex[c.Index]
 	case c.ID != "":
 		return d.calls.byID[string(c.ID)]
 	}
@@ -131,17 +172,17 @@ func (d *decoder) find(c toolCall) *openCall {
 // openCalls are the calls of a stream, each found without a search: their number
 // is the server's.
 type openCalls struct {
-	byIndex map[int]*openCall
+	byIndex map[place]*openCall
 	byID    map[string]*openCall
 	last    *openCall
 }
 
-func (o *openCalls) add(c *openCall, index *wire.Count) {
+func (o *openCalls) add(c *openCall, index place) {
 	if o.byIndex == nil {
-		o.byIndex, o.byID = map[int]*openCall{}, map[string]*openCall{}
+		o.byIndex, o.byID = map[place]*openCall{}, map[string]*openCall{}
 	}
-	if index != nil {
-		o.byIndex[int(*index)] = c
+	if index > 0 {
+		o.byIndex[index] = c
 	}
 	if c.ID != "" {
 		o.byID[c.ID] = c
