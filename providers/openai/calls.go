@@ -15,8 +15,10 @@ type toolCall struct {
 	ID           word            `json:"id"`
 	Type         word            `json:"type"`
 	Function     calledFunction  `json:"function"`
-	Custom       *calledCustom   `json:"custom"`
+	Custom       calledCustom    `json:"custom"`
 	ExtraContent json.RawMessage `json:"extra_content"`
+
+	custom bool
 }
 
 // calledCustom is a call of a tool that takes free text.
@@ -24,6 +26,10 @@ type calledCustom struct {
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
 }
+
+func (c calledCustom) calledFunction() calledFunction { return calledFunction{c.Name, c.Input} }
+
+func (c calledCustom) text() string { return c.calledFunction().text() }
 
 // place is the index of a call, counted from 1; 0 is none, as is what is not an index,
 // such as -1.
@@ -98,27 +104,26 @@ func (m *answer) listed(b *wire.Builder) []toolCall {
 }
 
 // settle makes one form of the calls of functions and of custom tools, and names a call
-// of another type.
+// of another type. Servers write the form that they do not use with nothing in it.
 func (c *toolCall) settle(b *wire.Builder) {
 	switch {
-	case c.Custom != nil:
-		c.Function = calledFunction{c.Custom.Name, c.Custom.Input}
-	case c.Type != "" && c.Type != "function" && c.Function.Name == "" && len(c.Function.Arguments) == 0:
-		if c.Type != "custom" { // a piece that says only that
-			b.LeftOut(string(c.Type))
-		}
+	case c.Function.Name != "" || c.Function.text() != "":
+	case c.Custom.Name != "" || c.Custom.text() != "":
+		c.Function, c.custom = c.Custom.calledFunction(), true
+	case c.Type != "" && c.Type != "function" && c.Type != "custom": // which may come before its name
+		b.LeftOut(string(c.Type))
 	}
 }
 
 // wholeCalls reads the calls of a whole message.
 func (d *decoder) wholeCalls(b *wire.Builder, m *answer) {
 	for _, c := range m.listed(b) {
-		if c.Function.Name == "" && len(c.Function.Arguments) == 0 {
+		if c.ID == "" && c.Function.Name == "" && c.Function.text() == "" {
 			continue // calls nothing
 		}
 		d.kept.call(d.dialect, b.Calls(), c.ExtraContent)
 		call := b.Call("", string(c.ID), c.Function.Name)
-		call.Custom = c.Custom != nil
+		call.Custom = c.custom
 		call.Args(c.Function.text())
 	}
 }
@@ -145,7 +150,7 @@ func (d *decoder) deltaCalls(b *wire.Builder, m *answer) {
 		case open.repeats(c, args):
 			continue
 		}
-		open.Custom = open.Custom || c.Custom != nil
+		open.Custom = open.Custom || c.custom
 		if open.ID == "" {
 			open.ID = string(c.ID)
 		}

@@ -73,7 +73,7 @@ func TestReplyForms(t *testing.T) {
 		{"object", choice(`{"content":{"n": 1.0}}`, `"stop"`), providers.Reply{Text: `{"n": 1.0}`, Finish: providers.FinishStop, FinishRaw: "stop"}},
 		{"refusal", choice(`{"content":null,"refusal":"no"}`, `"stop"`), providers.Reply{Refusal: "no", Finish: providers.FinishRefusal, FinishRaw: "stop"}},
 		{"refusal part", choice(`{"content":[{"type":"refusal","refusal":"no"}]}`, `"stop"`), providers.Reply{Refusal: "no", Finish: providers.FinishRefusal, FinishRaw: "stop"}},
-		{"tool calls", choice(`{"content":null,"tool_calls":[{"id":1}]}`, `"tool_calls"`), providers.Reply{Finish: providers.FinishTools, FinishRaw: "tool_calls"}},
+		{"tool calls", choice(`{"content":null,"tool_calls":[{"id":1,"function":{"name":"f"}}]}`, `"tool_calls"`), providers.Reply{Calls: []providers.ToolCall{{ID: "1", Name: "f", Args: "{}"}}, Finish: providers.FinishTools, FinishRaw: "tool_calls"}},
 		{"no finish reason", choice(`{"content":"a"}`, `null`), providers.Reply{Text: "a", Finish: providers.FinishOther}},
 		{"empty finish reason", choice(`{"content":"a"}`, `""`), providers.Reply{Text: "a", Finish: providers.FinishOther}},
 		{"another word for stop", choice(`{"content":"a"}`, `"eos"`), providers.Reply{Text: "a", Finish: providers.FinishStop, FinishRaw: "eos"}},

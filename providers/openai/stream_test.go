@@ -111,6 +111,12 @@ func TestStreamsOfCalls(t *testing.T) {
 		{"cut", []string{call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\": \"un"}}`)}, []providers.ToolCall{{ID: "a", Name: "f", Args: `{"x": "un`}}},
 		{"function_call", []string{delta(`"function_call":{"name":"f","arguments":"{"}`, ``), delta(`"function_call":{"arguments":"}"}`, ``)}, []providers.ToolCall{{ID: "call_1", Name: "f", Args: `{}`}}},
 		{"numbers written another way", []string{call(`{"index":0.0,"id":7,"function":{"name":"f","arguments":"{"}}`), call(`{"index":0,"id":7,"function":{"arguments":"}"}}`)}, []providers.ToolCall{{ID: "7", Name: "f", Args: `{}`}}},
+		{"an index that is none", []string{call(`{"index":-1,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`), call(`{"index":-1,"function":{"arguments":":1}"}}`)}, []providers.ToolCall{{ID: "a", Name: "f", Args: `{"x":1}`}}},
+		{"two of an index that is none", []string{call(`{"index":-1,"id":"a","function":{"name":"f","arguments":"{}"}},{"index":-1,"id":"b","function":{"name":"f","arguments":"{}"}}`)}, []providers.ToolCall{{ID: "a", Name: "f", Args: `{}`}, {ID: "b", Name: "f", Args: `{}`}}},
+		{"other indexes that are none", []string{call(`{"index":null,"id":"a","function":{"name":"f","arguments":"{}"}},{"index":0.5,"id":"b","function":{"name":"f","arguments":"{}"}},{"index":"x","id":"c","function":{"name":"f","arguments":"{}"}},{"index":1e300,"id":"d","function":{"name":"f","arguments":"{}"}}`)}, []providers.ToolCall{{ID: "a", Name: "f", Args: `{}`}, {ID: "b", Name: "f", Args: `{}`}, {ID: "c", Name: "f", Args: `{}`}, {ID: "d", Name: "f", Args: `{}`}}},
+		{"a custom tool", []string{call(`{"index":0,"id":"a","type":"custom","custom":{"name":"f","input":""}}`), call(`{"index":0,"custom":{"input":"{\"x\":"}}`), call(`{"index":0,"custom":{"input":"1}"}}`)}, []providers.ToolCall{{ID: "a", Name: "f", Args: `{"x":1}`}}},
+		{"a function beside an empty custom tool", []string{call(`{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"custom":{"name":"","input":""}}`)}, []providers.ToolCall{{ID: "a", Name: "f", Args: `{}`}}},
+		{"a function of another type", []string{call(`{"index":0,"id":"a","type":"builtin_function","function":{"name":"$web_search","arguments":"{}"}}`)}, []providers.ToolCall{{ID: "a", Name: "$web_search", Args: `{}`}}},
 		{"nothing in it", []string{call(`{}`), call(`{"index":0,"type":"function"}`)}, nil},
 		{"empty function_call", []string{delta(`"content":"","function_call":{"name":"","arguments":""},"tool_calls":null`, ``)}, nil},
 	} {
@@ -123,10 +129,30 @@ func TestStreamsOfCalls(t *testing.T) {
 	}
 }
 
-func TestCallsThatCannotBeReadAreTold(t *testing.T) {
-	got, _ := decodeStream(t, Dialect{}, events(delta(`"content":"a","tool_calls":[{"index":-1,"function":"f"}]`, `,"finish_reason":"stop"`), "[DONE]"))
-	require.Equal(t, "a", got.Text)
-	require.Equal(t, []string{"tool_calls: not understood, left out"}, got.Warnings)
+// TestCallsThatAreLeftOut: never dropped silently, and never counted against the model.
+func TestCallsThatAreLeftOut(t *testing.T) {
+	for name, c := range map[string]struct{ calls, left string }{
+		"function is text":       {`[{"index":0,"function":"f"}]`, "tool_calls of an unknown form"},
+		"another type":           {`[{"index":0,"id":"a","type":"mcp","mcp":{"name":"f"}}]`, "mcp"},
+		"two of other types":     {`[{"index":0,"id":"a","type":"mcp"},{"index":1,"id":"b","type":"web_search"}]`, "mcp, web_search"},
+		"free text":              {`[{"index":0,"id":"a","type":"custom","custom":{"name":"run","input":"print(1)"}}]`, "custom tool run"},
+		"no name":                {`[{"index":0,"id":"a","type":"function","function":{"arguments":"{}"}}]`, "a call without a name"},
+		"nothing but an id":      {`[{"id":"a"}]`, "a call without a name"},
+		"a list of texts":        {`["f"]`, "tool_calls of an unknown form"},
+		"a custom call, nothing": {`[{"id":"a","type":"custom","custom":{"name":"","input":""}}]`, "a call without a name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, body := range [][]byte{
+				events(delta(`"content":"a","tool_calls":`+c.calls, `,"finish_reason":"tool_calls"`), "[DONE]"),
+				[]byte(`{"choices":[{"message":{"content":"a","tool_calls":` + c.calls + `},"finish_reason":"tool_calls"}]}`),
+			} {
+				got, _, err := wire.Decode(newDecoder(Dialect{}, true), wire.Events, body, true, "")
+				require.ErrorContains(t, err, "the reply has a call that cupel does not read: ")
+				require.ErrorContains(t, err, c.left)
+				require.Equal(t, "a", got.Text)
+			}
+		})
+	}
 }
 
 func TestStreamUsage(t *testing.T) {

@@ -203,8 +203,11 @@ func (b *Builder) build(forced string) providers.Reply {
 		if strings.TrimSpace(args) == "" {
 			args = "{}"
 		}
-		if c.Custom && !holdsObject(args) {
+		switch {
+		case c.Custom && !holdsObject(args):
 			b.LeftOut("custom tool " + c.Name)
+		case c.Name == "" && forced == "" && r.Finish != providers.FinishLength:
+			b.LeftOut("a call without a name")
 		}
 		r.Calls = append(r.Calls, providers.ToolCall{ID: id, Name: c.Name, Args: args})
 	}
