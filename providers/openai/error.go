@@ -1,6 +1,10 @@
 package openai
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -19,8 +23,7 @@ func (d Dialect) kindOf(f wire.Fault) providers.Kind {
 		return providers.Quota
 	case tooLong(f):
 		return providers.ContextLength
-	case f.Is("content_filter", "content_policy_violation", "responsibleaipolicyviolation", "moderation_blocked", "data_inspection_failed", "invalid_prompt"),
-		f.Says("content exists risk", "content management policy", "violates usage guidelines", "flagged as potentially violating", "requires moderation"):
+	case f.Filtered(), f.Is("invalid_prompt"):
 		return providers.Refused
 	case f.Status == 429 && f.Says("overloaded", "capacity exceeded", "high traffic", "high demand"),
 		f.Is("overloaded_error", "engine_overloaded", "engine_overloaded_error"):
@@ -40,6 +43,28 @@ func (d Dialect) kindOf(f wire.Fault) providers.Kind {
 	// An error told in a 200 without a word that is known: mostly a server_error.
 	return providers.Overloaded
 }
+
+// fault is the error of a choice, nil if it has none: one that is told, or a finish reason
+// that says no more. What the upstream called it tells its class.
+func (c *choice) fault() *wire.Fault {
+	var native string
+	if words := texts(c.Native); words != nil {
+		native = words[0]
+	}
+	switch {
+	case wire.Given(c.Error):
+		f := wire.ReadFault(c.Error)
+		f.Type = cmp.Or(f.Type, native)
+		return &f
+	case c.FinishReason == "error" && !slices.Contains(modelsOwn, strings.ToUpper(native)):
+		return &wire.Fault{Code: cmp.Or(native, c.FinishReason), Message: "the provider ended the reply with an error that it does not explain"}
+	}
+	return nil
+}
+
+// modelsOwn are Gemini's words for replies that the model itself got wrong, which
+// OpenRouter calls errors.
+var modelsOwn = []string{"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"}
 
 // spent says whether money or an allowance is used up, or a request is larger
 // than its limit: waiting a moment does not help. Each vendor has its own words.

@@ -31,6 +31,7 @@ type response struct {
 type choice struct {
 	Index        *int            `json:"index"`
 	FinishReason string          `json:"finish_reason"`
+	Native       json.RawMessage `json:"native_finish_reason"` // OpenRouter's word of the upstream
 	Message      *answer         `json:"message"`
 	Delta        *answer         `json:"delta"`
 	Text         json.RawMessage `json:"text"` // of legacy completions
@@ -83,9 +84,8 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 		}
 		return errors.New("decode reply: no choices")
 	}
-	if wire.Given(first.Error) {
-		f := wire.ReadFault(first.Error)
-		return &f
+	if f := first.fault(); f != nil {
+		return f
 	}
 	said := first.Message
 	if said == nil {

@@ -77,6 +77,7 @@ func TestReplyForms(t *testing.T) {
 		{"no finish reason", choice(`{"content":"a"}`, `null`), providers.Reply{Text: "a", Finish: providers.FinishOther}},
 		{"empty finish reason", choice(`{"content":"a"}`, `""`), providers.Reply{Text: "a", Finish: providers.FinishOther}},
 		{"another word for stop", choice(`{"content":"a"}`, `"eos"`), providers.Reply{Text: "a", Finish: providers.FinishStop, FinishRaw: "eos"}},
+		{"an error of the model's own", `{"id":"x","model":"m","choices":[{"finish_reason":"error","native_finish_reason":"MALFORMED_FUNCTION_CALL","message":{"content":"a"}}]}`, providers.Reply{Text: "a", Finish: providers.FinishOther, FinishRaw: "error"}},
 		{"content missing", choice(`{}`, `"stop"`), providers.Reply{Finish: providers.FinishStop, FinishRaw: "stop"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -47,9 +47,8 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 
 // chunk adds a piece of the first choice.
 func (d *decoder) chunk(b *wire.Builder, c *choice) error {
-	if wire.Given(c.Error) {
-		fault := wire.ReadFault(c.Error)
-		return &fault
+	if f := c.fault(); f != nil {
+		return f
 	}
 	said := c.Delta
 	switch {

@@ -20,8 +20,7 @@ func kindOf(f wire.Fault) providers.Kind {
 	case f.Is("context_length_exceeded", "context_window_exceeded", "exceed_context_size_error"),
 		f.Status < 429 && f.Says("maximum context length", "context window", "context length", "exceeds the available context size", "maximum prompt length"):
 		return providers.ContextLength
-	case f.Is("content_filter", "content_policy_violation", "image_content_policy_violation", "responsibleaipolicyviolation", "cyber_policy_violation", "moderation_blocked"),
-		f.Is("invalid_prompt") && f.Says("usage policy", "usage policies", "safety"):
+	case f.Filtered(), f.Is("invalid_prompt") && f.Says("usage policy", "usage policies", "safety"):
 		return providers.Refused
 	case f.Status == 429 && f.Says("overloaded"), f.Is("overloaded_error", "engine_overloaded", "engine_overloaded_error", "server_overloaded", "slow_down"):
 		return providers.Overloaded

@@ -17,6 +17,9 @@ type Fault struct {
 	Status int
 	// Type and Code are the provider's words for it; Message is for people.
 	Type, Code, Message string
+	// Detail is what the provider passes on of another, as it came: it tells the class
+	// and is not quoted.
+	Detail string
 	// RequestID is the one named in the body.
 	RequestID string
 	// RetryAfter is advice told in the body; a header's comes before it.
@@ -41,15 +44,26 @@ func (f Fault) Is(words ...string) bool {
 	return false
 }
 
-// Says reports whether the message contains one of the lower-case phrases.
+// Says reports whether the message or the detail contains one of the lower-case phrases.
 func (f Fault) Says(phrases ...string) bool {
-	lower := strings.ToLower(f.Message)
-	for _, p := range phrases {
-		if strings.Contains(lower, p) {
-			return true
+	for _, text := range []string{strings.ToLower(f.Message), strings.ToLower(f.Detail)} {
+		for _, p := range phrases {
+			if strings.Contains(text, p) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// Filtered reports whether a filter of content refused the prompt or the reply, in the
+// words of many providers.
+func (f Fault) Filtered() bool {
+	return f.Is("content_filter", "content_policy_violation", "image_content_policy_violation", "responsibleaipolicyviolation", "cyber_policy_violation",
+		"moderation_blocked", "data_inspection_failed", "safety", "prohibited_content", "blocklist", "recitation", "spii", "image_safety", "refusal", "sensitive") ||
+		f.Says("content filter", "content_filter", "content-filter", "content management policy", "content policy", "content_policy", "content moderation",
+			"prohibited content", "prohibited_content", "safety filter", "safety system", "safety polic", "blocked for safety", "content exists risk",
+			"violates usage guidelines", "flagged as potentially violating", "requires moderation")
 }
 
 // ReadFault reads the body of a failed exchange: an error object, an error
@@ -102,13 +116,14 @@ func readObject(raw []byte, depth int) (Fault, bool) {
 		Code      json.RawMessage `json:"code"`
 		Message   json.RawMessage `json:"message"`
 		Msg       json.RawMessage `json:"msg"`
+		Metadata  json.RawMessage `json:"metadata"` // OpenRouter's
 		Detail    json.RawMessage `json:"detail"`
 		RequestID json.RawMessage `json:"request_id"`
 	}
 	if json.Unmarshal(raw, &o) != nil {
 		return Fault{}, false
 	}
-	own := Fault{Type: cmp.Or(scalar(o.Type), scalar(o.ErrorType)), Code: scalar(o.Code), Message: scalar(o.Message), RequestID: scalar(o.RequestID)}
+	own := Fault{Type: cmp.Or(scalar(o.Type), scalar(o.ErrorType)), Code: scalar(o.Code), Message: scalar(o.Message), RequestID: scalar(o.RequestID), Detail: string(o.Metadata[:min(len(o.Metadata), 4<<10)])}
 	if own.Message == "" {
 		own.Message = scalar(o.Msg)
 	}
