@@ -4,21 +4,22 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 )
 
-// minSecret is the length in bytes below which a credential is not looked for.
+// minSecret is the length in bytes below which a value is not a credential but a
+// placeholder, such as "k", "EMPTY" or "ollama": it is a part of ordinary words, so
+// looking for it would take texts apart.
 const minSecret = 8
 
 // Hidden stands where a credential was.
 const Hidden = "[secret]"
 
-// configured is the kind of a credential that Secrets was told of.
+// configured is the kind of a credential that Secrets was given.
 const configured = "a configured secret"
 
-// Secrets finds credentials in text: those it was told of, as they stand or in
+// Secrets finds credentials in text: those it was given, as they stand or in
 // the encodings they are likely to appear in, and whatever looks like one. A
 // run has one, shared by everything that writes. Safe for concurrent use; a nil
 // *Secrets knows the looks only.
@@ -46,8 +47,8 @@ func NewSecrets(values ...string) *Secrets {
 	return s
 }
 
-// Add tells of further credentials. One shorter than 8 bytes is left out: it
-// would be found everywhere.
+// Add makes further credentials known. A value shorter than 8 bytes is taken for a
+// placeholder and left out.
 func (s *Secrets) Add(values ...string) {
 	fresh := func(v string) bool { return len(v) >= minSecret && !s.known.Load().values[v] }
 	if !slices.ContainsFunc(values, fresh) {
@@ -64,10 +65,11 @@ func (s *Secrets) Add(values ...string) {
 	s.known.Store(newNeedles(all))
 }
 
-// Find says what kind of credential text holds, "" for none: as it stands, in
-// base64, hex, percent-encoded, as HTML or JSON escapes, also several times over.
+// Find says what kind of credential text holds, "" for none. It finds credentials
+// as they stand, in upper or lower case, spaced out, in base64, base32 and hex,
+// percent-encoded, as HTML or JSON escapes, also several times over.
 func (s *Secrets) Find(text string) string {
-	return s.needles().find(text, true)
+	return s.needles().unredacted(text)
 }
 
 func (s *Secrets) needles() *needles {
@@ -78,41 +80,6 @@ func (s *Secrets) needles() *needles {
 }
 
 var noNeedles = sync.OnceValue(func() *needles { return newNeedles(nil) })
-
-// Redact returns text with every credential replaced by Hidden. What stands
-// beneath escapes takes its whole line with it. What was found is counted under
-// the field.
-func (s *Secrets) Redact(field, text string) string {
-	n := s.needles()
-	kind := n.find(text, true)
-	if kind == "" {
-		return text
-	}
-	if s != nil {
-		s.mu.Lock()
-		s.tally[Withheld{Field: field, Kind: kind}]++
-		s.mu.Unlock()
-	}
-	text = n.replace(text)
-	if n.find(text, true) == "" {
-		return text
-	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if n.find(line, true) == "" {
-			b.WriteString(line)
-			continue
-		}
-		b.WriteString(Hidden)
-		if strings.HasSuffix(line, "\n") {
-			b.WriteByte('\n')
-		}
-	}
-	if n.find(b.String(), true) != "" { // it runs over several lines
-		return Hidden
-	}
-	return b.String()
-}
 
 // Withheld returns what Redact has found so far, by field and kind.
 func (s *Secrets) Withheld() []Withheld {

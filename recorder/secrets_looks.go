@@ -10,7 +10,8 @@ import (
 // look is the look of one kind of credential.
 type look struct {
 	kind string
-	// hints: one of them is in every match. They spare most texts the expression.
+	// hints: one of them is in every match. They spare most texts the expression. The
+	// second and third letters of a hint should be rare.
 	hints []string
 	form  *regexp.Regexp
 	// random says whether a match is no mere words; nil takes every match.
@@ -28,7 +29,7 @@ var looks = sync.OnceValue(func() []look {
 		one("an AWS access key id (AKIA…)", "AKIA", `\bAKIA[0-9A-Z]{16}\b`),
 		one("an AWS access key id (ASIA…)", "ASIA", `\bASIA[0-9A-Z]{16}\b`),
 		{
-			"an AWS session token", []string{"IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"},
+			"an AWS session token", []string{"IQoJb3JpZ2lu", "oGZXIvYXdz"},
 			regexp.MustCompile(`\b(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz)[\w/+=-]{50,}`), nil,
 		},
 		one("an Amazon Bedrock key (ABSK…)", "ABSK", `\bABSK[A-Za-z0-9+/]{60,}=*`),
@@ -43,7 +44,7 @@ var looks = sync.OnceValue(func() []look {
 		one("a Google refresh token (1//…)", "1//0", `\b1//0[\w-]{40,}`),
 		one("a GitHub token (github_pat_…)", "github_pat_", `\bgithub_pat_\w{30,}`),
 		{
-			"a GitHub token (gh._…)", []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"},
+			"a GitHub token (gh._…)", []string{"hp_", "ho_", "hu_", "hs_", "hr_"},
 			regexp.MustCompile(`\bgh[pousr]_\w{30,}`), nil,
 		},
 		one("a GitLab token (glpat-…)", "glpat-", `\bglpat-[\w-]{20,}`),
@@ -68,7 +69,7 @@ var looks = sync.OnceValue(func() []look {
 			"a named credential",
 			[]string{
 				"api_key", "api-key", "apikey", "apiKey", "API_KEY", "Api-Key", "API-Key", "API-KEY", "ApiKey",
-				"secret", "Secret", "SECRET", "access_token", "accessToken", "ACCESS_TOKEN", "ession_token", "essionToken", "SESSION_TOKEN",
+				"ecret", "ECRET", "s_token", "sToken", "S_TOKEN", "n_token", "nToken", "N_TOKEN",
 				"subscription-key", "Subscription-Key",
 			},
 			regexp.MustCompile(`(?i)(?:api[-_]?key|secret(?:[-_]?access)?[-_]?key|client[-_]?secret|(?:access|session)[-_]?token|subscription-key)\W{1,6}[\w/+-]{20,}`),
@@ -89,7 +90,7 @@ var hints = sync.OnceValue(func() (h struct {
 			h.look = append(h.look, i)
 		}
 	}
-	h.finder = newFinder(words)
+	h.finder = newFinder(words, false)
 	return h
 })
 
@@ -128,24 +129,6 @@ func looksLike(s string) string {
 		}
 	}
 	return ""
-}
-
-// replaceLooks puts Hidden in place of what seems to be a credential.
-func replaceLooks(s string) string {
-	set := hinted(s)
-	for i := 0; set>>i != 0; i++ {
-		if set>>i&1 == 0 {
-			continue
-		}
-		l := looks()[i]
-		s = l.form.ReplaceAllStringFunc(s, func(m string) string {
-			if l.random == nil || l.random(m) {
-				return Hidden
-			}
-			return m
-		})
-	}
-	return s
 }
 
 // minDense is the number of letters and digits in a row that make a text random.

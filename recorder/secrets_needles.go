@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"maps"
@@ -12,7 +13,17 @@ import (
 // needles are the forms of known credentials. They do not change.
 type needles struct {
 	values map[string]bool
-	forms  *finder
+	// forms are looked for in text as it stands, squeezed ones in squeezed text. Both
+	// are found in any case.
+	forms, squeezed words
+	// sparse says that a credential has too few letters and digits for a squeezed
+	// form.
+	sparse bool
+}
+
+// words are forms to look for.
+type words struct {
+	*finder
 	// plain says of a form that it is a credential as it stands: the text around
 	// it is no part of its encoding.
 	plain []bool
@@ -23,33 +34,47 @@ func newNeedles(values map[string]bool) *needles {
 	if values == nil {
 		n.values = map[string]bool{}
 	}
-	forms := map[string]bool{}
+	forms, squeezed := map[string]bool{}, map[string]bool{}
+	add := func(form string, plain bool) {
+		form = fold(form)
+		forms[form] = forms[form] || plain
+		if short := string(squeeze(nil, form)); len(short) >= minSecret {
+			squeezed[short] = squeezed[short] || plain
+		} else if plain {
+			n.sparse = true
+		}
+	}
 	for v := range n.values {
 		for _, form := range encodings(v) {
-			if _, ok := forms[form]; !ok {
-				forms[form] = false
-			}
+			add(form, false)
 		}
-		for _, form := range []string{v, strings.TrimSpace(v), strings.Join(strings.Fields(v), ""), strings.ToLower(v)} {
+		for _, form := range base32Forms(v) {
+			squeezed[fold(form)] = squeezed[fold(form)] // its runs are letters and digits, whatever stands between them
+		}
+		for _, form := range []string{v, strings.TrimSpace(v), strings.Join(strings.Fields(v), ""), strings.ToLower(v), strings.ToUpper(v)} {
 			if len(form) >= minSecret {
-				forms[form] = true
+				add(form, true)
 			}
 		}
 	}
-	words := slices.Sorted(maps.Keys(forms))
-	n.forms = newFinder(words)
-	for _, w := range words {
-		n.plain = append(n.plain, forms[w])
-	}
+	n.forms, n.squeezed = newWords(forms), newWords(squeezed)
 	return n
+}
+
+func newWords(forms map[string]bool) words {
+	list := slices.Sorted(maps.Keys(forms))
+	w := words{finder: newFinder(list, true)}
+	for _, form := range list {
+		w.plain = append(w.plain, forms[form])
+	}
+	return w
 }
 
 // encodings returns what is sure to be in any text that holds s in an encoding
 // which views do not undo: in hex, in base64, and percent-encoded, since a
 // percent sign just before an escape would hide it there.
 func encodings(s string) []string {
-	code := hex.EncodeToString([]byte(s))
-	forms := append(base64Forms(s), code, strings.ToUpper(code))
+	forms := append(base64Forms(s), hex.EncodeToString([]byte(s)))
 	for _, form := range []string{url.QueryEscape(s), url.PathEscape(s)} {
 		if form != s {
 			forms = append(forms, form)
@@ -72,19 +97,33 @@ func base64Forms(s string) []string {
 	return forms
 }
 
-// find says what kind of credential s holds. In base64 it looks once.
+// base32Forms returns what is sure to be in any base32 text whose plain text holds
+// s: for each of the five alignments, the letters that depend on s alone.
+func base32Forms(s string) []string {
+	var forms []string
+	for shift := range 5 {
+		plain := []byte(strings.Repeat("\x00", shift) + s)
+		first, end := (shift*8+4)/5, len(plain)*8/5
+		for _, alphabet := range []*base32.Encoding{base32.StdEncoding, base32.HexEncoding} {
+			forms = append(forms, alphabet.EncodeToString(plain)[first:end])
+		}
+	}
+	return forms
+}
+
+// find says what kind of credential s holds. In base64 and base32 it looks once.
 func (n *needles) find(text string, decode bool) (kind string) {
 	if len(text) < minSecret {
 		return "" // no view of it is longer
 	}
 	views(text, func(s string, v view) bool {
-		if at, _ := n.forms.find(s, 0); at >= 0 {
+		if n.known(s) {
 			kind = configured
-		} else if v == plainView || v == otherView || s == text {
+		} else if v != quotedView || s == text {
 			kind = looksLike(s)
 		}
 		if kind == "" && decode && v == plainView {
-			base64Runs(s, func(plain string) bool {
+			codedRuns(s, func(plain string) bool {
 				kind = n.find(plain, false)
 				return kind == ""
 			})
@@ -94,33 +133,22 @@ func (n *needles) find(text string, decode bool) (kind string) {
 	return kind
 }
 
-// replace puts Hidden in place of what stands openly in s.
-func (n *needles) replace(s string) string {
-	var b strings.Builder
-	done := 0
-	for {
-		at, w := n.forms.find(s, done)
-		if at < 0 {
-			break
-		}
-		end := at + len(n.forms.words[w])
-		if !n.plain[w] { // take the rest of the encoded text with it
-			for at > done && encodedByte(s[at-1]) {
-				at--
-			}
-			for end < len(s) && encodedByte(s[end]) {
-				end++
-			}
-		}
-		b.WriteString(s[done:at])
-		b.WriteString(Hidden)
-		done = end
+// known says whether s holds a known credential: as it stands, or spaced out.
+func (n *needles) known(s string) bool {
+	if n.forms.head == 0 {
+		return false
 	}
-	b.WriteString(s[done:])
-	return replaceLooks(b.String())
-}
-
-// encodedByte says whether c may be part of base64, hex or percent-encoded text.
-func encodedByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("+/=_-%", c) >= 0
+	if at, _ := n.forms.find(s, 0); at >= 0 {
+		return true
+	}
+	if n.sparse && strings.Contains(s, "\n") {
+		if at, _ := n.forms.find(withoutLines(s), 0); at >= 0 {
+			return true
+		}
+	}
+	b := squeezeBuffers.Get().(*[]byte)
+	defer squeezeBuffers.Put(b)
+	*b = squeeze(*b, s)
+	at, _ := findWord(n.squeezed.finder, *b, 0)
+	return at >= 0
 }

@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"encoding/base64"
 	"html"
 	"strconv"
 	"strings"
@@ -15,8 +14,6 @@ const (
 	maxUnwrap = 4
 	// maxPercent is how many layers of percent escapes are taken off.
 	maxPercent = 2
-	// minRun is the length from which letters may be base64 of a credential.
-	minRun = 16
 )
 
 // A view is a text, or what it says beneath its escapes.
@@ -29,9 +26,6 @@ const (
 	plainView
 	// otherView: without other escapes.
 	otherView
-	// joinedView: without the ends of lines. Only known credentials are told from
-	// words there.
-	joinedView
 )
 
 // views calls f with the views of s until it returns false. There are at most 25,
@@ -42,10 +36,7 @@ func views(s string, f func(s string, v view) bool) {
 		if layer == maxUnwrap || !strings.Contains(s, `\`) {
 			v = plainView
 		}
-		if !f(s, v) || !unquoted(s, f) {
-			return
-		}
-		if strings.Contains(s, "\n") && !f(withoutLines(s), joinedView) || v == plainView {
+		if !f(s, v) || !unquoted(s, f) || v == plainView {
 			return
 		}
 		s = unescapeJSON(s)
@@ -63,10 +54,10 @@ func unquoted(s string, f func(s string, v view) bool) bool {
 	if strings.Contains(s, "+") && !f(unescapePercent(strings.ReplaceAll(s, "+", " ")), otherView) {
 		return false
 	}
+	if !strings.Contains(s, "%") {
+		return true
+	}
 	for range maxPercent {
-		if !strings.Contains(s, "%") {
-			break
-		}
 		plain := unescapePercent(s)
 		if plain == s {
 			break
@@ -148,53 +139,3 @@ func unescapePercent(s string) string {
 	}
 	return string(b)
 }
-
-// base64Runs calls f with what each long run of letters is as base64, until f
-// returns false. Hex is left out, and what is no text: the forms of known
-// credentials are found there all the same.
-func base64Runs(s string, f func(plain string) bool) {
-	for i := 0; i < len(s); i++ {
-		start, kinds := i, byte(0)
-		for i < len(s) && letters[s[i]] != 0 {
-			kinds |= letters[s[i]]
-			i++
-		}
-		if i-start < minRun || kinds == hexLetter {
-			continue
-		}
-		alphabet := base64.RawStdEncoding
-		if kinds&urlLetter != 0 {
-			alphabet = base64.RawURLEncoding
-		}
-		end := i
-		if (end-start)%4 == 1 {
-			end--
-		}
-		plain := make([]byte, alphabet.DecodedLen(end-start))
-		n, _ := alphabet.Decode(plain, []byte(s[start:end])) // up to the first letter of the other alphabet
-		if utf8.Valid(plain[:n]) && !f(string(plain[:n])) {
-			return
-		}
-	}
-}
-
-const (
-	hexLetter byte = 1 << iota
-	otherLetter
-	urlLetter
-)
-
-// letters are those of base64, by what they say of the text they are in.
-var letters = func() (t [256]byte) {
-	for c := range t {
-		switch {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'f':
-			t[c] = hexLetter
-		case c == '-', c == '_':
-			t[c] = urlLetter
-		case c >= 'g' && c <= 'z', c >= 'A' && c <= 'Z', c == '+', c == '/':
-			t[c] = otherLetter
-		}
-	}
-	return t
-}()
