@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -69,7 +70,7 @@ func Test[TT T[TT]](t TT, p Params) {
 	t.Helper()
 	r, record, err := newTestRunner(p)
 	if err != nil {
-		t.Fatalf("cupel: %v", err)
+		t.Fatalf("%s", inert("cupel: %v", err))
 		return
 	}
 	for e := range r.plan.inSessions() {
@@ -83,12 +84,12 @@ func Test[TT T[TT]](t TT, p Params) {
 				if run.Key != nil && e.candidate.Provider != ScriptedCandidate {
 					var err error
 					if e.key, err = run.Key(e.candidate); err != nil {
-						t.Fatalf("cupel: candidate %s: %v", e.candidate.Name, err)
+						t.Fatalf("%s", inert("cupel: candidate %s: %v", e.candidate.Name, err))
 						return
 					}
 				}
 				if err := run.taint(e); err != nil {
-					t.Fatalf("cupel: %v", err)
+					t.Fatalf("%s", inert("cupel: %v", err))
 					return
 				}
 			}
@@ -108,21 +109,25 @@ func testEpisode[TT T[TT]](t TT, r *runner, p planned) {
 	}
 	var text strings.Builder
 	if err := WriteTranscript(&text, traces); err != nil {
-		t.Fatalf("write transcript: %v", err)
+		t.Fatalf("%s", inert("write transcript: %v", err))
 	}
 	transcript := r.secrets.Redact("transcript", text.String())
 	if ep.InfraError {
-		t.Fatalf("%s: %s\n%s", ep.ErrorKind, ep.ErrorText, transcript)
+		t.Fatalf("%s", inert("%s: %s\n%s", ep.ErrorKind, ep.ErrorText, transcript))
 		return
 	}
 	for _, c := range ep.Checks {
 		if !c.Passed {
-			t.Errorf("check %s: %s\nstatus %s %s\n%s", c.Name, c.Detail, ep.Status, ep.StopReason, transcript)
+			t.Errorf("%s", inert("check %s: %s\nstatus %s %s\n%s", c.Name, c.Detail, ep.Status, ep.StopReason, transcript))
 			return
 		}
 	}
-	t.Errorf("not solved, though no check failed: status %s\n%s", ep.Status, transcript)
+	t.Errorf("%s", inert("not solved, though no check failed: status %s\n%s", ep.Status, transcript))
 }
+
+// inert is a message for the log of a test, which may run in CI: what it quotes is
+// text there, not a command.
+func inert(format string, args ...any) string { return invisible.Inert(fmt.Sprintf(format, args...)) }
 
 func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 	suite, dir := p.Loaded, ""

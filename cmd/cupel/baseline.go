@@ -13,25 +13,24 @@ import (
 // baseline. Its exit code is that of the worse verdict.
 func (p *process) gateAgainst(r reports.Report, c compare.Comparison) error {
 	worst := stat.Worst([]stat.Verdict{r.Verdict, c.Rules.Gate(c.Verdict)})
-	out := p.prose(p.stdout)
 	note := ""
 	if r.Run.Acceptance.MinSolved == ledger.Off {
 		note = " (" + reports.SuccessNotJudged + ")"
 	}
-	if _, err := fmt.Fprintf(out, "%s: acceptance %s%s, %s\n\nacceptance: ", gateWord(worst), r.Verdict, note, regressionWord(c)); err != nil {
+	if _, err := fmt.Fprintf(p.stdout, "%s: acceptance %s%s, %s\n\nacceptance: ", gateWord(worst), r.Verdict, note, regressionWord(c)); err != nil {
 		return err
 	}
-	if err := reports.Summary(out, r, p.width()); err != nil {
+	if err := reports.Summary(p.stdout, r, p.width()); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprint(out, "\nregression: "); err != nil {
+	if _, err := fmt.Fprint(p.stdout, "\nregression: "); err != nil {
 		return err
 	}
-	if err := reports.CompareSummary(out, c, p.width()); err != nil {
+	if err := reports.CompareSummary(p.stdout, c, p.width()); err != nil {
 		return err
 	}
 	if p.onActions() {
-		if err := reports.GateAnnotations(p.stdout, r, c); err != nil {
+		if err := reports.GateAnnotations(p.commands, r, c); err != nil {
 			return err
 		}
 	}

@@ -95,7 +95,7 @@ func runCanary(c *cobra.Command, p *process, sel harness.Selection, asJSON bool)
 // printCanary prints a line for each model, what asking cost, and where the history is.
 func (p *process) printCanary(cfg config, found []harness.CanaryFinding, asJSON bool) error {
 	if asJSON {
-		to := json.NewEncoder(p.stdout)
+		to := json.NewEncoder(p.json)
 		to.SetIndent("", "  ")
 		return to.Encode(found)
 	}
@@ -129,7 +129,7 @@ func (p *process) printCanary(cfg config, found []harness.CanaryFinding, asJSON 
 		spent += fmt.Sprintf(", and that of %s unknown", counted(unknown, "model"))
 	}
 	lines = append(lines, "", "cost     "+spent, "history  "+history)
-	_, err := fmt.Fprintln(p.prose(p.stdout), strings.Join(lines, "\n"))
+	_, err := fmt.Fprintln(p.stdout, strings.Join(lines, "\n"))
 	return err
 }
 

@@ -89,7 +89,7 @@ func printStatus(p *process, o harness.Options, list []harness.CassetteStatus, a
 		count[s.State]++
 	}
 	if asJSON {
-		out := json.NewEncoder(p.stdout)
+		out := json.NewEncoder(p.json)
 		out.SetIndent("", "  ")
 		if err := out.Encode(map[string]any{"suite": o.Suite.Path, "count": count, "cassettes": list}); err != nil {
 			return err

@@ -73,7 +73,7 @@ verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard outp
 			case len(outputs) > 0:
 				return writeOutputs(p, formats, outputs, compared)
 			}
-			return reports.CompareSummary(p.prose(p.stdout), compared, p.width())
+			return reports.CompareSummary(p.stdout, compared, p.width())
 		},
 	}
 	cmd.Flags().String("config", configName, "configuration file")
@@ -112,7 +112,7 @@ func writeOutputs[T any](p *process, formats map[string]func(io.Writer, T) error
 			return err
 		}
 		if strings.HasPrefix(out, "-.") {
-			_, err = p.stdout.Write(b.Bytes())
+			_, err = p.machine(out).Write(b.Bytes())
 		} else {
 			err = os.WriteFile(out, b.Bytes(), 0o644)
 		}

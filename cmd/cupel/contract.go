@@ -98,7 +98,7 @@ which merely warns about unknown keys.`,
 			if err := json.Indent(&out, schema, "", "  "); err != nil {
 				return fmt.Errorf("contract schema: %w", err)
 			}
-			_, err = fmt.Fprintln(p.stdout, out.String())
+			_, err = fmt.Fprintln(p.json, out.String())
 			return err
 		},
 	}
@@ -149,7 +149,7 @@ func checkOne(p *process, tools *tool.Set) error {
 		return usage(fmt.Errorf("standard input: larger than %d MiB", maxOutput>>20))
 	}
 	v := checkOutput(string(raw), false, tools)
-	if err := writeVerdict(p.stdout, v, "  "); err != nil {
+	if err := writeVerdict(p.json, v, "  "); err != nil {
 		return err
 	}
 	return checkOutcome(v.ContractValid)

@@ -19,7 +19,7 @@ import (
 func checkLines(p *process, tools *tool.Set) error {
 	in := bufio.NewScanner(p.stdin)
 	in.Buffer(make([]byte, 0, 64<<10), maxOutput)
-	out := bufio.NewWriter(p.stdout)
+	out := bufio.NewWriter(p.json)
 	number, judged, bad, valid := 0, 0, 0, true
 	for in.Scan() {
 		number++

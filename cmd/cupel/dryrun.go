@@ -32,7 +32,7 @@ func (f *runFlags) forecast(p *process, o harness.Options, ev *events) error {
 	case err != nil:
 		return idle(p, *f, ev, err)
 	case f.asJSON:
-		to := json.NewEncoder(p.stdout)
+		to := json.NewEncoder(p.json)
 		to.SetIndent("", "  ")
 		return to.Encode(out)
 	case f.quiet:

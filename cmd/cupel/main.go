@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -16,10 +17,13 @@ import (
 )
 
 func main() {
-	os.Exit(execute(&process{
+	p := &process{
 		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv,
 		now: time.Now, //nolint:forbidigo // the one clock of the program
-	}))
+	}
+	p.guard()
+	log.SetOutput(p.stderr) // net/http quotes what servers and clients send
+	os.Exit(execute(p))
 }
 
 // process is everything the program takes from the outside.
@@ -27,6 +31,9 @@ type process struct {
 	args           []string
 	stdin          *os.File
 	stdout, stderr io.Writer
+	// json and commands are standard output, too: for JSON, which stays exact, and for
+	// the annotations of GitHub Actions. Nothing else is written to them.
+	json, commands io.Writer
 	env            func(string) (string, bool)
 	now            func() time.Time
 	// secrets know the credentials that were looked up so far.
@@ -37,8 +44,9 @@ type process struct {
 
 // execute runs the command line and returns the exit code.
 func execute(p *process) int {
-	p.stderr = p.prose(p.stderr)
-	p.guard()
+	if p.secrets == nil {
+		p.guard()
+	}
 	root := newRoot(p)
 	root.SetArgs(p.args)
 	root.SetOut(p.stdout)

@@ -44,7 +44,7 @@ can be looked at, but never passes the gate.`,
 			if err != nil {
 				return err
 			}
-			if err := reports.Summary(p.prose(p.stdout), report, p.width()); err != nil {
+			if err := reports.Summary(p.stdout, report, p.width()); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(p.stdout, "\nmerged  %s, %s\nrun     %s\ngate    cupel gate %s\n", counted(len(dirs), "run"), counted(m.Episodes, "episode"), dir, dir)

@@ -98,14 +98,13 @@ var tableFormats = map[string]func(io.Writer, expr.Result) error{"": nil, ".json
 
 func writeTable(p *process, r expr.Result, output string, render func(io.Writer, expr.Result) error) error {
 	if render == nil {
-		p.stdout = p.prose(p.stdout)
 		showResult(p, r)
 		return nil
 	}
 	var b bytes.Buffer
 	err := render(&b, r)
 	if err == nil && strings.HasPrefix(output, "-.") {
-		_, err = p.stdout.Write(b.Bytes())
+		_, err = p.machine(output).Write(b.Bytes())
 	} else if err == nil {
 		err = os.WriteFile(output, b.Bytes(), 0o644)
 	}

@@ -127,7 +127,7 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 			if changed != "" {
 				return usage(errors.New("--changed: it says how to compare with a --baseline; name one"))
 			}
-			if err := reports.Summary(p.prose(p.stdout), r, p.width()); err != nil {
+			if err := reports.Summary(p.stdout, r, p.width()); err != nil {
 				return err
 			}
 			if err := p.annotate(r); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder"
@@ -37,7 +38,7 @@ func file(w io.Writer) (*os.File, bool) {
 	if g, ok := w.(guarded); ok {
 		w = g.Writer
 	}
-	if v, ok := w.(*visible); ok {
+	if v, ok := w.(*invisible.Writer); ok {
 		w = v.Writer
 	}
 	f, ok := w.(*os.File)
@@ -45,10 +46,15 @@ func file(w io.Writer) (*os.File, bool) {
 }
 
 // guard makes everything the process prints pass by its secrets, and everything
-// it takes from the environment as a credential known to them.
+// it takes from the environment as a credential known to them. What it prints is
+// inert text unless it is written to one of the two writers that say otherwise.
 func (p *process) guard() {
 	p.secrets = recorder.NewSecrets()
-	p.stdout, p.stderr = guarded{p.stdout, p.secrets}, guarded{p.stderr, p.secrets}
+	out := p.stdout
+	p.stdout = guarded{&invisible.Writer{Writer: out}, p.secrets}
+	p.stderr = guarded{&invisible.Writer{Writer: p.stderr}, p.secrets}
+	p.json = guarded{&exactJSON{Writer: out}, p.secrets}
+	p.commands = guarded{&invisible.Writer{Writer: out, Commands: true}, p.secrets}
 }
 
 // credential looks a credential up in the environment.

@@ -29,7 +29,6 @@ left out.`,
 			if err != nil {
 				return err
 			}
-			p.stdout = p.prose(p.stdout)
 			_, m, rows, err := loadRun(cfg.Runs, args[0])
 			if err != nil {
 				return err

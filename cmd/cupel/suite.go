@@ -100,7 +100,7 @@ func newSuite(p *process) *cobra.Command {
 		Example: "  cupel suite schema > suite.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := p.stdout.Write(goldens.Schema())
+			_, err := p.json.Write(goldens.Schema())
 			return err
 		},
 	}

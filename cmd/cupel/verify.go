@@ -140,7 +140,6 @@ func firstFailed(checks []ledger.Check) string {
 // configuration tell, for executing it again.
 func optionsOf(c *cobra.Command, p *process, name, pack string) (dir string, o harness.Options, cleanup func(), err error) {
 	cleanup = func() {}
-	p.stdout = p.prose(p.stdout) // values and checks quote models
 	cfg, err := loadConfig(p, c.Flags())
 	if err != nil {
 		return "", o, cleanup, err

@@ -1,38 +1,43 @@
 package main
 
 import (
-	"fmt"
+	"bytes"
 	"io"
-	"sync"
-	"unicode/utf8"
-
-	"github.com/cupel-eval/cupel/agent/invisible"
+	"path/filepath"
 )
 
-// visible writes text on with the characters escaped that cannot be seen, so that
-// what a model or a provider wrote can neither control a terminal nor reorder a line. Newlines and tabs stay. It is safe for concurrent use.
-type visible struct {
+// machine is standard output for the contents of a file of this name.
+func (p *process) machine(name string) io.Writer {
+	if filepath.Ext(name) == ".json" {
+		return p.json
+	}
+	return p.stdout
+}
+
+// exactJSON writes JSON on with every number sign that follows another one as an
+// escape: the same values for who reads the JSON, and no command such as
+// "##[error]" for what runs a CI job. All of a line's other text is in quotation
+// marks, so no line begins with a command.
+type exactJSON struct {
 	io.Writer
-	mu  sync.Mutex
-	cut []byte // the beginning of a character whose end is in the next write
+	hash bool // a number sign came last
 }
 
 // Write implements io.Writer.
-func (w *visible) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	text := append(w.cut, b...)
-	out := make([]byte, 0, len(text)+8)
-	for len(text) > 0 && utf8.FullRune(text) {
-		r, size := utf8.DecodeRune(text)
-		text = text[size:]
-		if r != '\n' && r != '\t' && invisible.Unsafe(r) {
-			out = fmt.Appendf(out, `\u{%X}`, r)
-		} else {
-			out = utf8.AppendRune(out, r) // U+FFFD for what is no UTF-8
-		}
+func (w *exactJSON) Write(b []byte) (int, error) {
+	if !w.hash && !bytes.Contains(b, []byte("##")) {
+		w.hash = bytes.HasSuffix(b, []byte("#"))
+		return w.Writer.Write(b)
 	}
-	w.cut = append([]byte(nil), text...)
+	out := make([]byte, 0, len(b)+16)
+	for _, c := range b {
+		if c == '#' && w.hash {
+			out = append(out, `\u0023`...)
+		} else {
+			out = append(out, c)
+		}
+		w.hash = c == '#'
+	}
 	if _, err := w.Writer.Write(out); err != nil {
 		return 0, err
 	}

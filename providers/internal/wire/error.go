@@ -96,13 +96,30 @@ func plainASCII(s string) bool {
 	return true
 }
 
-// scrub replaces the key, plain and as a query value.
+const (
+	// minKey is the length in bytes below which a key is a placeholder, such as "k" or
+	// "EMPTY": it is a part of ordinary words. It is that of recorder.Secrets.
+	minKey = 8
+	// hiddenKey stands where the key was.
+	hiddenKey = "[key]"
+)
+
+// scrub replaces the key, plain and as a query value, in one pass over s. Within
+// what an earlier call put there nothing is replaced.
 func (c *Client) scrub(s string) string {
-	if c.key == "" {
+	if len(c.key) < minKey {
 		return s
 	}
-	s = strings.ReplaceAll(s, c.key, "[key]")
-	return strings.ReplaceAll(s, url.QueryEscape(c.key), "[key]")
+	escaped := url.QueryEscape(c.key)
+	if !strings.Contains(s, c.key) && !strings.Contains(s, escaped) {
+		return s
+	}
+	keys := strings.NewReplacer(escaped, hiddenKey, c.key, hiddenKey) // the longer one first
+	parts := strings.Split(s, hiddenKey)
+	for i, part := range parts {
+		parts[i] = keys.Replace(part)
+	}
+	return strings.Join(parts, hiddenKey)
 }
 
 // withoutKey returns err, or err with the key cut out of its text.

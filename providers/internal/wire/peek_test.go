@@ -66,3 +66,21 @@ func TestBoundedKeepsWhatIsPlain(t *testing.T) {
 		require.Equal(t, want, c.bounded(in, 20), "%q", in)
 	}
 }
+
+// A placeholder is a part of ordinary words, and the word that stands for a key is
+// not a text to look for keys in.
+func TestScrubLeavesWordsAlone(t *testing.T) {
+	for _, c := range []struct{ key, in, want string }{
+		{"k", "no model mock-model, key k", "no model mock-model, key k"},
+		{"ollama", "ollama is not running", "ollama is not running"},
+		{"12345678", "it is 12345678.", "it is [key]."},
+		{"the key]", "the key] the%20key%5D the+key%5D", "[key] the%20key%5D [key]"},
+		{"[key] is", "what [key] is", "what [key] is"},
+		{"a+b=cdef", "a+b=cdef a%2Bb%3Dcdef", "[key] [key]"},
+	} {
+		client := &Client{key: c.key}
+		clean := client.bounded(c.in, maxMessage)
+		require.Equal(t, c.want, clean)
+		require.Equal(t, clean, client.scrub(clean), "again")
+	}
+}

@@ -84,8 +84,8 @@ func TestBoundedCutsAtRunes(t *testing.T) {
 }
 
 func TestKeyIsCutFromTheCauseAndTheChainStays(t *testing.T) {
-	c := Client{key: "k e+y"}
-	cause := errors.New("proxy said k e+y and k+e%2By")
+	c := Client{key: "a k e+y!"}
+	cause := errors.New("proxy said a k e+y! and a+k+e%2By%21")
 	e := c.Error(Answer{}, "m", providers.Transport, "", cause)
 	require.ErrorIs(t, e, cause)
 	require.Equal(t, ": model m: transport: proxy said [key] and [key]", e.Error())
