@@ -2,11 +2,13 @@ package harness_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/providers/all"
 )
@@ -45,6 +47,28 @@ func TestGoldenFailurePrintsCheckAndTranscript(t *testing.T) {
 	require.True(t, strings.HasPrefix(text, "G04/weak/1: check "), text)
 	require.Contains(t, text, "USER_REQUEST:")
 	require.Contains(t, text, "── end: ")
+}
+
+// The log of a test is read by what runs a CI job: nothing that a model or a suite
+// said is a command there.
+func TestGoldenFailureGivesARunnerNoCommand(t *testing.T) {
+	const hostile = "\n::error::owned ##[error]owned ##vso[task.complete]owned \x1b[0K"
+	suite := countsSuite(t)
+	suite.Tasks = slices.Clone(suite.Tasks)
+	for i, task := range suite.Tasks {
+		if task.Scripted && len(task.Script) > 0 {
+			suite.Tasks[i].Request += hostile
+			suite.Tasks[i].Script = []goldens.Emit{{Text: hostile}}
+		}
+	}
+	fake := newFakeT()
+	harness.Test(fake, harness.Params{Loaded: suite, Providers: all.Factories(), Select: harness.Selection{Candidates: []string{"scripted"}}})
+	text := strings.Join(*fake.log, "\n")
+	require.Greater(t, strings.Count(text, "owned"), 10)
+	for _, command := range []string{"##[", "##vso[", "\x1b"} {
+		require.NotContains(t, text, command)
+	}
+	require.NotRegexp(t, `(?m)^\s*::`, text)
 }
 
 func TestGoldenMissingCassetteNamesTheCommand(t *testing.T) {

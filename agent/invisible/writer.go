@@ -12,8 +12,8 @@ import (
 // Writer writes text on so that it can neither control a terminal nor give a
 // command to what runs a CI job, whoever wrote the text. Unsafe characters except
 // newline and tab become \u{…}, which also takes the section marks of GitLab apart.
-// A backslash goes before a line's first character if that is a colon (the
-// "::error::" of GitHub Actions, after blanks, too), and after two number signs
+// A backslash goes between two colons that a line begins with (the "::error::" of
+// GitHub Actions, after blanks, too), and after two number signs
 // that a letter or a bracket follows ("##[error]", "##vso[…]" of Azure Pipelines,
 // "##teamcity[…]": they count anywhere in a line). Characters that draw nothing do
 // not hide a command, since a runner may compare as people read. A Writer is safe
@@ -26,7 +26,8 @@ type Writer struct {
 
 	mu     sync.Mutex
 	cut    []byte // the beginning of a character whose end is in the next write
-	inside bool   // the line shows something already
+	colon  bool   // all that the line shows is a colon
+	inside bool   // the line shows more than that
 	hashes int    // how many number signs came last
 }
 
@@ -52,7 +53,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 func (w *Writer) add(out []byte, r rune) []byte {
 	switch {
 	case r == '\n':
-		w.inside, w.hashes = false, 0
+		w.colon, w.inside, w.hashes = false, false, 0
 		return append(out, '\n')
 	case r != '\t' && Unsafe(r):
 		w.inside, w.hashes = true, 0
@@ -66,6 +67,9 @@ func (w *Writer) add(out []byte, r rune) []byte {
 		w.inside = true
 		w.hashes++
 		return append(out, '#')
+	case r == ':' && !w.inside && !w.colon && !w.Commands:
+		w.colon = true
+		return append(out, ':')
 	case r == ':' && !w.inside && !w.Commands,
 		w.hashes >= 2 && (r == '[' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'):
 		out = append(out, '\\')

@@ -161,6 +161,7 @@ func TestGateAgainst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			p := &process{stdout: &out, env: func(string) (string, bool) { return "true", true }}
+			p.guard()
 			err := p.gateAgainst(reports.Report{Verdict: c.accepted, Headline: "H1"}, compare.Comparison{Verdict: c.regressed, Headline: "H2", Rules: compare.Rules{OnUnclear: c.onUnclear}})
 			require.Equal(t, c.code, exitCode(err))
 			require.True(t, bytes.HasPrefix(out.Bytes(), []byte(c.says)), out.String())

@@ -133,7 +133,7 @@ func (f *runFlags) add(fl *pflag.FlagSet) {
 func runRun(c *cobra.Command, p *process, f runFlags) error {
 	ev := &events{out: io.Discard}
 	if f.asJSON {
-		ev.out = p.stdout
+		ev.out = p.json
 	}
 	return ev.close(carryOut(c, p, f, ev))
 }
@@ -260,7 +260,7 @@ func idle(p *process, f runFlags, ev *events, err error) error {
 
 // printRun prints the summary.
 func printRun(p *process, res harness.Result, report reports.Report) error {
-	if err := reports.Summary(p.prose(p.stdout), report, p.width()); err != nil {
+	if err := reports.Summary(p.stdout, report, p.width()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(p.stdout, "\n%sledger  %s\nreport  %s\ngate    cupel gate %s\n",

@@ -50,7 +50,7 @@ func TestWhatIsPrintedIsGuardedFirst(t *testing.T) {
 		to   io.Writer
 		want string
 	}{
-		{p.stdout, `\::x ##\[y] \u{1B} ` + recorder.Hidden}, {p.stderr, `\::x ##\[y] \u{1B} ` + recorder.Hidden},
+		{p.stdout, `:\:x ##\[y] \u{1B} ` + recorder.Hidden}, {p.stderr, `:\:x ##\[y] \u{1B} ` + recorder.Hidden},
 		{p.commands, `::x ##\[y] \u{1B} ` + recorder.Hidden}, {p.json, `::x #\u0023[y] ` + "\x1b " + recorder.Hidden},
 	} {
 		out.Reset()
