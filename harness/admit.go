@@ -98,15 +98,22 @@ func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Repl
 
 // worst is what a request can come to; where that is unknown it is negative.
 func (m admitted) worst(call providers.Call) admission.Request {
-	r := admission.Request{Candidate: m.candidate.Name, CostNanoUSD: -1}
+	r := admission.Request{
+		Candidate: m.candidate.Name, Model: call.Model, CostNanoUSD: -1,
+		Price: func(input, output int64) (int64, bool) {
+			return m.prices.Worst(m.candidate.Provider, call.Model, input, output, m.day)
+		},
+	}
 	var ok bool
 	if r.Input, r.Output, ok = providers.WorstTokens(call); !ok {
 		r.Output = -1
 	}
+	r.Text, r.Other = providers.TextBytes(call)
 	if body, err := json.Marshal(m.candidate.Body); err == nil && len(m.candidate.Body) > 0 {
 		r.Input += int64(len(body)) // text of the request, too
+		r.Other += int64(len(body))
 	}
-	if cost, known := m.prices.Worst(m.candidate.Provider, call.Model, r.Input, r.Output, m.day); known {
+	if cost, known := r.Price(r.Input, r.Output); known {
 		r.CostNanoUSD = cost
 	}
 	return r

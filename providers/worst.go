@@ -57,30 +57,58 @@ const (
 // something for each part. Settings of the wire, such as Options.Extra, are not in
 // the call. ok is false when the output has no bound: MaxTokens is 0.
 func WorstTokens(call Call) (input, output int64, ok bool) {
-	input = callTokens + textTokens(call.System)
+	ascii, other := TextBytes(call)
+	input = callTokens + ascii + other + messageTokens*int64(len(call.Messages)) + toolTokens*int64(len(call.Tools))
 	for _, m := range call.Messages {
-		input += messageTokens + textTokens(m.Text) + textTokens(m.CallID) + textTokens(m.Name) + int64(len(m.Continuation))
-		input += imageTokens * int64(len(m.Images))
-		for _, c := range m.Calls {
-			input += messageTokens + textTokens(c.ID) + textTokens(c.Name) + textTokens(c.Args)
-		}
+		input += messageTokens * int64(len(m.Calls))
 	}
+	// Providers write a schema again in their own prompt.
 	for _, t := range call.Tools {
-		input += toolTokens + textTokens(t.Name) + textTokens(t.Description) + schemaTokens(t.Schema)
+		input += int64(len(t.Schema))
 	}
 	if f := call.Format; f != nil {
-		input += toolTokens + textTokens(f.Name) + schemaTokens(f.Schema)
+		input += toolTokens + int64(len(f.Schema))
 	}
 	return input, int64(call.MaxTokens), call.MaxTokens > 0
 }
 
-// textTokens counts bytes; of text that is not UTF-8 each may be sent as three.
-func textTokens(s string) int64 {
-	if utf8.ValidString(s) {
-		return int64(len(s))
+// TextBytes counts the bytes of ASCII text that a call sends, and bounds the tokens
+// of everything else in it: of other text by its bytes, of an image by the most that
+// any provider counts for one.
+func TextBytes(call Call) (ascii, other int64) {
+	count := func(texts ...string) {
+		for _, s := range texts {
+			a, o := textBytes(s)
+			ascii, other = ascii+a, other+o
+		}
 	}
-	return 3 * int64(len(s))
+	count(call.System)
+	for _, m := range call.Messages {
+		count(m.Text, m.CallID, m.Name, string(m.Continuation))
+		other += imageTokens * int64(len(m.Images))
+		for _, c := range m.Calls {
+			count(c.ID, c.Name, c.Args)
+		}
+	}
+	for _, t := range call.Tools {
+		count(t.Name, t.Description, string(t.Schema))
+	}
+	if f := call.Format; f != nil {
+		count(f.Name, string(f.Schema))
+	}
+	return ascii, other
 }
 
-// schemaTokens counts a schema twice: providers write it anew in their own prompt.
-func schemaTokens(schema []byte) int64 { return 2 * int64(len(schema)) }
+// textBytes counts the ASCII and the other bytes of a text. Of text that is not
+// UTF-8 each byte may be sent as three.
+func textBytes(s string) (ascii, other int64) {
+	if !utf8.ValidString(s) {
+		return 0, 3 * int64(len(s))
+	}
+	for i := range len(s) {
+		if s[i] < utf8.RuneSelf {
+			ascii++
+		}
+	}
+	return ascii, int64(len(s)) - ascii
+}

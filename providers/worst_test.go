@@ -111,15 +111,17 @@ func TestWorstTokens(t *testing.T) {
 		name string
 		call Call
 		want int64 // beyond what an empty call has
+		// ascii and other are what TextBytes counts.
+		ascii, other int64
 	}{
-		{"empty", Call{}, 0},
-		{"system", Call{System: text}, 300},
-		{"bytes that are not UTF-8 may be sent as three", Call{System: "a\xffb"}, 9},
-		{"messages", Call{Messages: []Message{{Text: "abc"}, {Text: "d", CallID: "12", Name: "n", Continuation: schema}}}, 2*messageTokens + 3 + 4 + 17},
-		{"calls", Call{Messages: []Message{{Calls: []ToolCall{{ID: "1", Name: "nm", Args: "{}"}}}}}, 2*messageTokens + 5},
-		{"images", Call{Messages: []Message{{Images: make([]Image, 2)}}}, messageTokens + 2*imageTokens},
-		{"tools", Call{Tools: []Tool{{Name: "n", Description: "d", Schema: schema}}}, toolTokens + 2 + 2*17},
-		{"format", Call{Format: &Format{Name: "n", Schema: schema}}, toolTokens + 1 + 2*17},
+		{"empty", Call{}, 0, 0, 0},
+		{"system", Call{System: text + "a"}, 301, 1, 300},
+		{"bytes that are not UTF-8 may be sent as three", Call{System: "a\xffb"}, 9, 0, 9},
+		{"messages", Call{Messages: []Message{{Text: "abc"}, {Text: "d", CallID: "12", Name: "n", Continuation: schema}}}, 2*messageTokens + 3 + 4 + 17, 24, 0},
+		{"calls", Call{Messages: []Message{{Calls: []ToolCall{{ID: "1", Name: "nm", Args: "{}"}}}}}, 2*messageTokens + 5, 5, 0},
+		{"images", Call{Messages: []Message{{Images: make([]Image, 2)}}}, messageTokens + 2*imageTokens, 0, 2 * imageTokens},
+		{"tools", Call{Tools: []Tool{{Name: "n", Description: "d", Schema: schema}}}, toolTokens + 2 + 2*17, 19, 0},
+		{"format", Call{Format: &Format{Name: "n", Schema: schema}}, toolTokens + 1 + 2*17, 18, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in, out, ok := WorstTokens(c.call)
@@ -129,6 +131,8 @@ func TestWorstTokens(t *testing.T) {
 			c.call.MaxTokens = 7
 			in, out, ok = WorstTokens(c.call)
 			require.Equal(t, callTokens+c.want, in)
+			ascii, other := TextBytes(c.call)
+			require.Equal(t, []int64{c.ascii, c.other}, []int64{ascii, other})
 			require.EqualValues(t, 7, out)
 			require.True(t, ok)
 		})

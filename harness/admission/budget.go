@@ -57,6 +57,8 @@ type budget struct {
 	flying, waiting int
 	// capped is why nothing more is begun; nil until a cap bound.
 	capped error
+	// models are what a provider's models have reported; nil for the run.
+	models map[modelKey]*observations
 }
 
 // refuse returns an error if a request would exceed a cap although every

@@ -20,6 +20,14 @@ type Request struct {
 	Input, Output int64
 	// CostNanoUSD is the most it can cost.
 	CostNanoUSD int64
+
+	// Model is whom it asks. Text is how many bytes of its input are ASCII text, and
+	// Other how many tokens the rest of the input can take at most. 0 bytes of text
+	// mean that a request without a report counts at its worst case.
+	Model       string
+	Text, Other int64
+	// Price is the most that so many tokens cost; nil if that is unknown.
+	Price func(input, output int64) (nanoUSD int64, ok bool)
 }
 
 // Result is how a request ended.
@@ -40,6 +48,7 @@ type Permit struct {
 
 	lane      *Lane
 	candidate string
+	request   Request
 	worst     Spend
 	// charge is what the request takes from the tokens a minute.
 	charge float64
@@ -50,6 +59,8 @@ type Permit struct {
 	// ready is sent to once, when the request may go or is refused.
 	ready chan error
 	done  bool
+	// timedOut says how a request without a report ended.
+	timedOut bool
 }
 
 // maxAmount bounds what a request may need, so that sums stay in range: 281,475
@@ -105,6 +116,7 @@ func (p *Permit) abandon() {
 		l.flying--
 		l.requests.take(-1, now)
 		p.settle(Spend{}, 0, now)
+		p.log(Spend{})
 	}
 	c.serve(now)
 }
@@ -128,7 +140,7 @@ func (l *Lane) permit(r Request) (*Permit, error) {
 		return nil, fmt.Errorf("admit a request to %s: how many tokens it may take is unknown, and tokens are capped: bound the model's output, or drop the cap", l.provider)
 	}
 	in, out := max(0, r.Input), max(0, r.Output)
-	p := &Permit{lane: l, candidate: r.Candidate, worst: Spend{CostNanoUSD: max(0, r.CostNanoUSD), Tokens: in + out, Requests: 1}}
+	p := &Permit{lane: l, candidate: r.Candidate, request: r, worst: Spend{CostNanoUSD: max(0, r.CostNanoUSD), Tokens: in + out, Requests: 1}}
 	// Four bytes a token is what providers charge on admission; Input is in bytes.
 	p.charge = float64(in)/4 + float64(out)
 	return p, p.refused()
@@ -167,8 +179,12 @@ func (p *Permit) settle(actual Spend, charge float64, now time.Time) {
 	c.run.settle(p.worst, actual)
 	p.lane.budget.settle(p.worst, actual)
 	p.lane.tokens.take(charge-p.charge, now)
-	if c.options.Log != nil {
-		c.options.Log.settle(p.record, actual)
+}
+
+// log writes down what the request came to.
+func (p *Permit) log(actual Spend) {
+	if log := p.lane.control.options.Log; log != nil {
+		log.settle(p.record, actual)
 	}
 }
 
@@ -176,8 +192,9 @@ func (p *Permit) settle(actual Spend, charge float64, now time.Time) {
 // first do nothing.
 //
 // What is reported replaces the worst case, be it more. Without a report a failure
-// that cannot have been billed costs nothing, and anything else its worst case. A
-// reply that broke off may have reported too early: it costs the worst case, too.
+// that cannot have been billed costs nothing, and anything else what observations
+// estimates. A reply that broke off may have reported too early, so its report does
+// not count.
 func (p *Permit) Done(r Result) {
 	c := p.lane.control
 	c.mu.Lock()
@@ -186,22 +203,47 @@ func (p *Permit) Done(r Result) {
 		return
 	}
 	now := c.now()
-	actual, charge := p.worst, p.charge
-	switch {
-	case r.believable():
-		if r.Usage.Reported {
-			actual.Tokens = max(0, r.Usage.Total())
-			charge = float64(actual.Tokens)
-		}
-		if r.CostNanoUSD != nil {
-			actual.CostNanoUSD = max(0, *r.CostNanoUSD)
-		}
-	case r.unbilled():
-		actual.Tokens, actual.CostNanoUSD, charge = 0, 0, 0
+	observed := p.observations()
+	if r.Err == nil && r.Usage.Reported && observed.observe(p.request, r.Usage) {
+		observed.settleWaiting(c)
+	}
+	actual, charge, final := Spend{Requests: 1}, 0.0, true
+	if r.believable() || !r.unbilled() {
+		actual, charge, final = p.billed(r, observed)
 	}
 	p.settle(actual, charge, now)
+	if final {
+		p.log(actual)
+	}
 	p.lane.adapt(p, r.Err, now)
 	c.serve(now)
+}
+
+// billed returns what a request counts for that may have been billed. It is not
+// final while what was not reported must wait for observations.
+func (p *Permit) billed(r Result, observed *observations) (actual Spend, charge float64, final bool) {
+	failed := failureOf(r.Err)
+	p.timedOut = failed != nil && failed.Kind == providers.TimedOut
+	actual, charge = observed.estimate(p, p.timedOut), p.charge
+	if r.Usage.Reported {
+		tokens := max(0, r.Usage.Total())
+		if r.believable() {
+			actual.Tokens, charge = tokens, float64(tokens)
+		}
+		actual.Tokens = max(actual.Tokens, tokens)
+	}
+	if r.CostNanoUSD != nil {
+		cost := max(0, *r.CostNanoUSD)
+		if r.believable() {
+			actual.CostNanoUSD = cost
+		}
+		actual.CostNanoUSD = max(actual.CostNanoUSD, cost)
+	}
+	if actual != p.worst || p.request.Text <= 0 || observed.reported >= minReported || len(observed.waiting) == maxUnreported {
+		return actual, charge, true
+	}
+	observed.waiting = append(observed.waiting, p)
+	return actual, charge, false
 }
 
 // believable says whether what is reported is all there was.
