@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,12 +88,56 @@ func (r *runner) open() (s *store, err error) {
 	if err := r.takeUpAnswers(s); err != nil {
 		return s, err
 	}
-	if s.spending, err = admission.OpenSpendLog(filepath.Join(s.dir, spendFile)); err != nil {
+	if err := s.openSpending(); err != nil {
 		return s, err
 	}
 	s.limits, err = os.OpenFile(filepath.Join(s.dir, limitsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	r.control = r.newControl(s)
 	return s, err
+}
+
+// openSpending opens the spend log. What it lost of the spending on episodes that
+// have rows is added from these.
+func (s *store) openSpending() (err error) {
+	if s.spending, err = admission.OpenSpendLog(filepath.Join(s.dir, spendFile)); err != nil {
+		return err
+	}
+	paid := map[string]admission.Spend{}
+	for i := range s.at {
+		rows, ok, err := s.get(i)
+		if err != nil {
+			return err
+		}
+		if name := rows.Episode.Provider; ok && name != ScriptedCandidate {
+			paid[name] = paid[name].Plus(spendOf(rows))
+		}
+	}
+	for _, provider := range slices.Sorted(maps.Keys(paid)) {
+		if err := s.spending.AtLeast(provider, paid[provider]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spendOf is what the requests of an episode came to as far as its rows say.
+func spendOf(rows ledger.EpisodeRows) (s admission.Spend) {
+	for i := range rows.Turns {
+		t := &rows.Turns[i]
+		if t.Replayed || t.RequestDigest == "" { // of a fork's past, or never sent
+			continue
+		}
+		s.Requests += int64(t.Attempts)
+		for _, n := range []*int64{t.In, t.Out, t.CacheRead, t.CacheWrite, t.Reasoning} {
+			if n != nil {
+				s.Tokens += *n
+			}
+		}
+		if t.CostNanoUSD != nil {
+			s.CostNanoUSD += *t.CostNanoUSD
+		}
+	}
+	return s
 }
 
 // begin makes the folder of a new run. It replaces the journal of an identical
@@ -140,6 +185,12 @@ func (s *store) put(i int, rows ledger.EpisodeRows) error {
 	if s.dir == "" {
 		s.in[i], s.todo[i] = &rows, false
 		return nil
+	}
+	// What an episode cost is on disk before the episode is.
+	if s.spending != nil {
+		if err := s.spending.Sync(); err != nil {
+			return err
+		}
 	}
 	at, err := s.journal.Append(rows)
 	if err != nil {

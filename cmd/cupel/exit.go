@@ -6,6 +6,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -59,6 +60,8 @@ func exitCode(err error) int {
 	case errors.As(err, &config), errors.As(err, &problem):
 		return exitUsage
 	case errors.As(err, &missing), errors.As(err, &corrupt), errors.As(err, &miss), errors.As(err, &stale), errors.As(err, &apart):
+		return exitReplay
+	case errors.Is(err, admission.ErrDamaged):
 		return exitReplay
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted

@@ -90,8 +90,8 @@ func New(o Options) *Control {
 	if o.Log != nil {
 		for provider, spent := range o.Log.Spent() {
 			b := c.budget(provider)
-			c.run.spent = c.run.spent.plus(spent)
-			b.spent = b.spent.plus(spent)
+			c.run.spent = c.run.spent.Plus(spent)
+			b.spent = b.spent.Plus(spent)
 			b.spend(Spend{}) // it may have been more than a cap
 		}
 		c.run.spend(Spend{})

@@ -19,8 +19,8 @@ type Spend struct {
 	Tokens, Requests int64
 }
 
-// plus adds; a sum stays at the largest number rather than wrap.
-func (s Spend) plus(t Spend) Spend {
+// Plus adds; a sum stays at the largest number rather than wrap.
+func (s Spend) Plus(t Spend) Spend {
 	return Spend{add(s.CostNanoUSD, t.CostNanoUSD), add(s.Tokens, t.Tokens), add(s.Requests, t.Requests)}
 }
 
@@ -64,7 +64,7 @@ type budget struct {
 // refuse returns an error if a request would exceed a cap although every
 // reservation came to nothing.
 func (b *budget) refuse(worst Spend) error {
-	measure, value := b.caps.over(b.spent.plus(worst))
+	measure, value := b.caps.over(b.spent.Plus(worst))
 	if measure == "" {
 		return nil
 	}
@@ -78,12 +78,12 @@ func (b *budget) refuse(worst Spend) error {
 
 // fits says whether a request fits beside what is reserved.
 func (b *budget) fits(worst Spend) bool {
-	measure, _ := b.caps.over(b.spent.plus(b.reserved).plus(worst))
+	measure, _ := b.caps.over(b.spent.Plus(b.reserved).Plus(worst))
 	return measure == ""
 }
 
 func (b *budget) reserve(worst Spend) {
-	b.reserved = b.reserved.plus(worst)
+	b.reserved = b.reserved.Plus(worst)
 	b.flying++
 }
 
@@ -95,7 +95,7 @@ func (b *budget) settle(worst, actual Spend) {
 }
 
 func (b *budget) spend(actual Spend) {
-	b.spent = b.spent.plus(actual)
+	b.spent = b.spent.Plus(actual)
 	if measure, value := b.caps.over(b.spent); measure != "" && b.capped == nil {
 		b.capped = fmt.Errorf("%w: %s of %s: %s of %s spent: raise the cap and resume the run",
 			ErrCapped, measure, b.of, amount(measure, value(b.spent)), amount(measure, value(Spend(b.caps))))

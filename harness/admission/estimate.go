@@ -95,8 +95,8 @@ func (p *Permit) observations() *observations {
 func (o *observations) settleWaiting(c *Control) {
 	for _, p := range o.waiting {
 		estimate := o.estimate(p, p.timedOut)
-		c.run.spent = c.run.spent.minus(p.worst).plus(estimate)
-		p.lane.budget.spent = p.lane.budget.spent.minus(p.worst).plus(estimate)
+		c.run.spent = c.run.spent.minus(p.worst).Plus(estimate)
+		p.lane.budget.spent = p.lane.budget.spent.minus(p.worst).Plus(estimate)
 		if log := c.options.Log; log != nil {
 			log.settle(p.record, estimate)
 		}

@@ -60,7 +60,7 @@ func unreliableRun(t *testing.T, seed uint64, caps Caps, share float64, models m
 					}
 					nano, _ := priceOf(u.Input, u.Output)
 					mu.Lock()
-					billed = billed.plus(Spend{nano, u.Total(), 1})
+					billed = billed.Plus(Spend{nano, u.Total(), 1})
 					mu.Unlock()
 					time.Sleep(wait)
 					result := Result{Usage: u, CostNanoUSD: &nano}
@@ -192,7 +192,7 @@ func TestEstimate(t *testing.T) {
 			acquire(t, c.Lane("p", "k"), test.request).Done(test.result)
 			reported(c, test.after)
 			n := int64(test.before + test.after)
-			want := test.want.plus(Spend{n, 340 * n, n})
+			want := test.want.Plus(Spend{n, 340 * n, n})
 			require.Equal(t, want, c.Snapshot().Spent)
 			require.Equal(t, want, c.Snapshot().Providers[0].Spent)
 			require.NoError(t, log.Close())

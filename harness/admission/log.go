@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,12 +19,14 @@ import (
 // have been billed, and counts. One line each: version, length and CRC-32C
 // (Castagnoli) of the payload in hex, and the payload:
 //
+//	m BYTES
 //	r NUMBER COST TOKENS REQUESTS "PROVIDER"
 //	s NUMBER COST TOKENS REQUESTS
 //
-// Each line is handed to the operating system before the request is sent, and
-// synced to disk on Close: a killed process loses none, a power failure may lose
-// the last ones.
+// Each line is handed to the operating system before the request is sent, so a
+// killed process loses none. A power failure may lose what came after the last Sync.
+// The first line says how much of the log was on disk then: a log that has less, or
+// a changed bit anywhere, is refused.
 type SpendLog struct {
 	mu   sync.Mutex
 	file *os.File
@@ -38,6 +39,9 @@ type SpendLog struct {
 	unsettled map[int64]reservation
 	err       error // what a write failed with: nothing is written after it
 	line      []byte
+
+	disk   sync.Mutex // held while the file is synced; taken before mu
+	synced int64      // so much is on disk, and the first line says so
 }
 
 type reservation struct {
@@ -46,17 +50,17 @@ type reservation struct {
 }
 
 const (
-	logVersion = 1
+	logVersion = 2
 	// maxLine bounds a line, maxProvider the name of a provider, in bytes.
 	maxLine     = 4096
 	maxProvider = 256
 )
 
 // OpenSpendLog opens a log for appending and makes it if there is none. It cuts off
-// a torn tail, and refuses a log that is damaged in the middle. One process at a
-// time may have it open.
+// a torn tail, and refuses with ErrDamaged what else does not match. One process at
+// a time may have it open.
 func OpenSpendLog(path string) (*SpendLog, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := openLogFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("open spend log: %w", err)
 	}
@@ -68,21 +72,10 @@ func OpenSpendLog(path string) (*SpendLog, error) {
 	if err == nil {
 		_, err = f.Seek(l.size, io.SeekStart)
 	}
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
-	}
 	if err != nil {
 		return nil, fmt.Errorf("open spend log %s: %w", path, errors.Join(err, f.Close()))
 	}
 	return l, nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // Spent returns what each provider has been asked for, open reservations at their
@@ -92,16 +85,17 @@ func (l *SpendLog) Spent() map[string]Spend {
 	defer l.mu.Unlock()
 	spent := maps.Clone(l.settled)
 	for _, r := range l.unsettled {
-		spent[r.provider] = spent[r.provider].plus(r.worst)
+		spent[r.provider] = spent[r.provider].Plus(r.worst)
 	}
 	return spent
 }
 
 // Close syncs the log to disk and closes it. It returns what a write failed with.
 func (l *SpendLog) Close() error {
+	err := l.Sync()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := errors.Join(l.err, l.file.Sync(), l.file.Close()); err != nil {
+	if err := errors.Join(l.err, err, l.file.Sync(), l.file.Close()); err != nil {
 		return fmt.Errorf("close spend log %s: %w", l.path, err)
 	}
 	return nil
@@ -137,7 +131,7 @@ func (l *SpendLog) settle(number int64, actual Spend) {
 func (l *SpendLog) close(number int64, actual Spend) {
 	provider := l.unsettled[number].provider
 	delete(l.unsettled, number)
-	l.settled[provider] = l.settled[provider].plus(actual)
+	l.settled[provider] = l.settled[provider].Plus(actual)
 }
 
 func reserved(number int64, provider string, worst Spend) []byte {
@@ -189,41 +183,45 @@ func (l *SpendLog) read(r io.Reader) error {
 				err = fmt.Errorf("record of more than %d bytes", maxLine)
 			}
 		}
-		if errors.Is(err, io.EOF) { // a tail without a newline
-			return nil
-		}
 		if err == nil {
 			err = l.record(line)
 		}
-		if errors.Is(err, errBroken) {
-			// After a power failure the newline of the last line may be on disk
-			// before what comes before it.
-			if _, more := in.Peek(1); errors.Is(more, io.EOF) {
+		if errors.Is(err, io.EOF) && len(line) == 0 && l.size > 0 && l.size >= l.synced {
+			return nil
+		}
+		if errors.Is(err, errBroken) || errors.Is(err, io.EOF) {
+			if _, more := in.Peek(1); errors.Is(more, io.EOF) && l.torn(line) {
 				return nil
 			}
+			err = errBroken
 		}
 		if err != nil {
-			return fmt.Errorf("damaged at offset %d: %w: what the run has spent cannot be known, start a new run", l.size, err)
+			return fmt.Errorf("damaged at offset %d: %w: %w; restore the file, or start a new run", l.size, err, ErrDamaged)
 		}
 		l.size += int64(len(line))
 	}
+}
+
+// frameOf is the inverse of appendFrame, of whatever version.
+func frameOf(line []byte) (payload []byte, version string, ok bool) {
+	first, rest, _ := bytes.Cut(line, []byte{' '})
+	const head = 2 * (8 + 1)
+	if len(rest) < head+1 {
+		return nil, "", false
+	}
+	payload = rest[head : len(rest)-1]
+	return payload, string(first), bytes.HasSuffix(appendFrame(nil, payload), rest)
 }
 
 var errBroken = errors.New("length or checksum of the record do not match")
 
 // record applies one line.
 func (l *SpendLog) record(line []byte) error {
-	version, rest, _ := bytes.Cut(line, []byte{' '})
-	const head = 2 * (8 + 1)
-	if len(rest) < head+1 {
-		return errBroken
-	}
-	payload := rest[head : len(rest)-1]
-	l.line = appendFrame(l.line[:0], payload)
+	payload, version, ok := frameOf(line)
 	switch {
-	case !bytes.HasSuffix(l.line, rest):
+	case !ok:
 		return errBroken
-	case !bytes.Equal(l.line, line):
+	case version != strconv.Itoa(logVersion):
 		return fmt.Errorf("record of version %.20q, this cupel reads version %d", version, logVersion)
 	}
 	// What does not parse is not what the numbers would be written as.
@@ -233,6 +231,10 @@ func (l *SpendLog) record(line []byte) error {
 	provider, _ := strconv.Unquote(fields[5])
 	_, open := l.unsettled[number]
 	switch {
+	case l.size == 0 && bytes.Equal(line, mark(number)):
+		l.synced = number
+	case l.size == 0:
+		return fmt.Errorf("%.80q is not the first record", payload)
 	case min(s.CostNanoUSD, s.Tokens, s.Requests) < 0:
 		return fmt.Errorf("%.80q is negative", payload)
 	case bytes.Equal(payload, reserved(number, provider, s)) && number > l.last:

@@ -2,9 +2,11 @@ package admission
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,8 +21,8 @@ func openLog(t testing.TB, path string) *SpendLog {
 	return l
 }
 
-// writeLog makes a log of a run that was killed with one request in flight, and
-// returns its content.
+// writeLog makes a log of a run that was killed with one request in flight after a
+// sync before the last two records, and returns its content.
 func writeLog(t testing.TB) (path string, content []byte) {
 	path = filepath.Join(t.TempDir(), "spend.log")
 	log := openLog(t, path)
@@ -29,17 +31,18 @@ func writeLog(t testing.TB) (path string, content []byte) {
 	a := acquire(t, p, Request{Input: 10, Output: 20, CostNanoUSD: 300})
 	b := acquire(t, q, Request{Input: 1, Output: 2, CostNanoUSD: 3})
 	a.Done(Result{Usage: providers.Usage{Reported: true, Input: 7}, CostNanoUSD: cost(70)})
+	require.NoError(t, log.Sync())
 	acquire(t, p, Request{Input: 1000, CostNanoUSD: 1000})
 	b.Done(failure(providers.RateLimit))
-	require.NoError(t, log.Close())
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
+	require.NoError(t, log.file.Close())
 	return path, content
 }
 
 func TestSpendLogGoesOn(t *testing.T) {
 	path, content := writeLog(t)
-	require.Equal(t, `r 1 300 30 1 "p"|r 2 3 3 1 "q \"\n\u2603"|s 1 70 7 1|r 3 1000 1000 1 "p"|s 2 0 0 1`, payloads(content))
+	require.Equal(t, `m 0000000000000000155|r 1 300 30 1 "p"|r 2 3 3 1 "q \"\n\u2603"|s 1 70 7 1|r 3 1000 1000 1 "p"|s 2 0 0 1`, payloads(content))
 	want := map[string]Spend{"p": {1070, 1007, 2}, "q \"\n☃": {0, 0, 1}}
 	for range 2 { // an open reservation stays one
 		log := openLog(t, path)
@@ -73,22 +76,34 @@ func payloads(content []byte) string {
 	return strings.Join(list, "|")
 }
 
-// A run that is killed between any two bytes goes on with at least what it spent:
-// what the whole records before the cut say.
+// synced is how much of a log is marked as on disk.
+func synced(t testing.TB, content []byte) int {
+	var size int
+	_, err := fmt.Sscanf(payloads(content), "m %d", &size)
+	require.NoError(t, err)
+	return size
+}
+
+// A run that is killed between any two bytes resumes with at least what it spent:
+// what the whole records before the cut say. A log that lost what was on disk is
+// refused, and so is every cut of one that was closed.
 func TestSpendLogCutAtEveryByte(t *testing.T) {
-	_, content := writeLog(t)
+	path, content := writeLog(t)
 	spent := []map[string]Spend{ // after so many records
-		{},
-		{"p": {300, 30, 1}},
-		{"p": {300, 30, 1}, "q \"\n☃": {3, 3, 1}},
-		{"p": {70, 7, 1}, "q \"\n☃": {3, 3, 1}},
-		{"p": {1070, 1007, 2}, "q \"\n☃": {3, 3, 1}},
-		{"p": {1070, 1007, 2}, "q \"\n☃": {0, 0, 1}},
+		3: {"p": {300, 30, 1}, "q \"\n☃": {3, 3, 1}},
+		4: {"p": {70, 7, 1}, "q \"\n☃": {3, 3, 1}},
+		5: {"p": {1070, 1007, 2}, "q \"\n☃": {3, 3, 1}},
+		6: {"p": {1070, 1007, 2}, "q \"\n☃": {0, 0, 1}},
 	}
-	path := filepath.Join(t.TempDir(), "spend.log")
+	require.Less(t, synced(t, content), len(content))
 	for cut := range len(content) + 1 {
-		for _, tail := range []string{"", strings.Repeat("\x00", 10_000)} {
-			require.NoError(t, os.WriteFile(path, append(content[:cut:cut], tail...), 0o666))
+		for _, tail := range []string{"", strings.Repeat("\x00", 10_000), "\x00\x00\n"} {
+			text := append(content[:cut:cut], tail...)
+			require.NoError(t, os.WriteFile(path, text, 0o666))
+			if cut < synced(t, content) {
+				requireRefused(t, path, text)
+				continue
+			}
 			log := openLog(t, path)
 			whole := bytes.Count(content[:cut], []byte("\n"))
 			require.Equal(t, spent[whole], log.Spent(), "cut at %d", cut)
@@ -96,32 +111,50 @@ func TestSpendLogCutAtEveryByte(t *testing.T) {
 			require.NoError(t, err)
 			log.settle(number, Spend{2, 2, 1})
 			require.NoError(t, log.Close())
-			info, err := os.Stat(path)
+			closed, err := os.ReadFile(path)
 			require.NoError(t, err)
-			require.Equal(t, log.size, info.Size(), "nothing is left of the tail")
+			require.Len(t, closed, int(log.size), "nothing is left of the tail")
 			again := openLog(t, path)
 			want := spent[whole]["p"]
-			require.Equal(t, want.plus(Spend{2, 2, 1}), again.Spent()["p"])
+			require.Equal(t, want.Plus(Spend{2, 2, 1}), again.Spent()["p"])
 			require.NoError(t, again.Close())
+			if cut == len(content) && tail == "" {
+				for cut := range closed {
+					require.NoError(t, os.WriteFile(path, closed[:cut], 0o666))
+					requireRefused(t, path, closed[:cut])
+				}
+			}
 		}
 	}
 }
 
+// requireRefused checks that a log is refused by name and left as it is.
+func requireRefused(t *testing.T, path string, content []byte) {
+	t.Helper()
+	_, err := OpenSpendLog(path)
+	require.ErrorIs(t, err, ErrDamaged)
+	require.ErrorContains(t, err, path)
+	require.ErrorContains(t, err, "damaged at offset")
+	left, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, content, left, "what is refused is left as it is")
+}
+
 func TestSpendLogRefusesDamage(t *testing.T) {
-	_, content := writeLog(t)
-	last := bytes.LastIndexByte(content[:len(content)-1], '\n') + 1
-	path := filepath.Join(t.TempDir(), "spend.log")
-	for i := range last - 1 { // without its newline the last line is one with the torn tail
-		broken := bytes.Clone(content)
-		broken[i] ^= 1
-		require.NoError(t, os.WriteFile(path, broken, 0o666))
-		_, err := OpenSpendLog(path)
-		require.ErrorContains(t, err, "damaged at offset", "byte %d", i)
-		left, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, broken, left, "what is refused is left as it is")
+	path, content := writeLog(t)
+	for i := range content {
+		for bit := range 8 {
+			broken := bytes.Clone(content)
+			broken[i] ^= 1 << bit
+			require.NoError(t, os.WriteFile(path, broken, 0o666))
+			requireRefused(t, path, broken)
+		}
 	}
 	frame := func(payload string) string { return string(appendFrame(nil, []byte(payload))) }
+	first := string(mark(0))
+	require.NoError(t, os.WriteFile(path, []byte(frame(`r 1 0 0 1 "p"`)), 0o666))
+	_, err := OpenSpendLog(path)
+	require.ErrorContains(t, err, "is not the first record")
 	for name, test := range map[string]struct{ text, want string }{
 		"settled twice":        {frame(`r 1 0 0 1 "p"`) + frame("s 1 0 0 1") + frame("s 1 0 0 1"), "does not follow"},
 		"settled unreserved":   {frame("s 1 0 0 1"), "does not follow"},
@@ -130,12 +163,13 @@ func TestSpendLogRefusesDamage(t *testing.T) {
 		"not as it is written": {frame(`r 1 0 0 01 "p"`), "does not follow"},
 		"more behind":          {frame(`r 1 0 0 1 "p" x`), "does not follow"},
 		"nothing":              {frame(""), "does not follow"},
-		"another version":      {strings.Replace(frame(`r 1 0 0 1 "p"`), "1 ", "2 ", 1), `version "2"`},
+		"another version":      {strings.Replace(frame(`r 1 0 0 1 "p"`), "2 ", "3 ", 1), `version "3"`},
+		"marked twice":         {first, "does not follow"},
 		"a record is missing":  {strings.ReplaceAll(frame(`r 1 0 0 1 "p"`)+frame("s 1 0 0 1"), frame(`r 1 0 0 1 "p"`), ""), "does not follow"},
 		"a long line":          {strings.Repeat("x", 9000) + "\n" + frame(`r 1 0 0 1 "p"`), "more than 4096 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.NoError(t, os.WriteFile(path, []byte(test.text), 0o666))
+			require.NoError(t, os.WriteFile(path, []byte(first+test.text), 0o666))
 			_, err := OpenSpendLog(path)
 			require.ErrorContains(t, err, test.want)
 			require.ErrorContains(t, err, path)
@@ -190,6 +224,46 @@ func FuzzSpendLog(f *testing.F) {
 		require.Equal(t, log.size, again.size)
 		require.Equal(t, spent, again.Spent())
 	})
+}
+
+// TestSpendLogIsSyncedTogether: those who wait for the disk share a sync, and the
+// first line says how far it went.
+func TestSpendLogIsSyncedTogether(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spend.log")
+	log := openLog(t, path)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				number, err := log.reserve("p", Spend{3, 2, 1})
+				require.NoError(t, err)
+				log.settle(number, Spend{2, 1, 1})
+				size := log.written()
+				require.NoError(t, log.Sync())
+				content, err := os.ReadFile(path)
+				require.NoError(t, err)
+				require.GreaterOrEqual(t, int64(synced(t, content)), size)
+				require.LessOrEqual(t, synced(t, content), len(content))
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, log.Close())
+	require.Equal(t, Spend{320, 160, 160}, openLog(t, path).Spent()["p"])
+}
+
+// TestSpendLogIsRaised: what is known from elsewhere counts where it is more, in each
+// measure, and stays.
+func TestSpendLogIsRaised(t *testing.T) {
+	path, _ := writeLog(t)
+	for range 2 {
+		log := openLog(t, path)
+		require.NoError(t, log.AtLeast("p", Spend{1000, 2000, 2}))
+		require.NoError(t, log.AtLeast("new", Spend{1, 0, 0}))
+		require.NoError(t, log.AtLeast("q \"\n☃", Spend{}))
+		require.Equal(t, map[string]Spend{"p": {1070, 2000, 2}, "q \"\n☃": {0, 0, 1}, "new": {1, 0, 0}}, log.Spent())
+		require.NoError(t, log.Close())
+	}
 }
 
 // readLog reads a log; nil if it is damaged.

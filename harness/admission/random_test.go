@@ -30,7 +30,7 @@ type billing struct {
 func (b *billing) add(provider string, s Spend) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.run, b.each[provider] = b.run.plus(s), b.each[provider].plus(s)
+	b.run, b.each[provider] = b.run.Plus(s), b.each[provider].Plus(s)
 	for of, over := range map[string]bool{"run": exceeds(b.caps, b.run), provider: exceeds(b.limit[provider].Caps, b.each[provider])} {
 		if over {
 			b.over = errors.Join(b.over, fmt.Errorf("the cap of %s is exceeded", of))
@@ -93,7 +93,7 @@ func randomRun(t *testing.T, seed uint64, log *SpendLog) (requests, refused int6
 					result, billed := answer(rng, r)
 					truth.add(provider, billed)
 					s := c.Snapshot()
-					require.False(t, exceeds(o.Caps, s.Spent.plus(s.Reserved)))
+					require.False(t, exceeds(o.Caps, s.Spent.Plus(s.Reserved)))
 					time.Sleep(time.Duration(rng.IntN(2000)) * time.Millisecond)
 					if rng.IntN(20) == 0 {
 						lane.Header(headers("RateLimit-Remaining", fmt.Sprint(rng.IntN(9)), "RateLimit-Reset", fmt.Sprint(rng.IntN(9))))

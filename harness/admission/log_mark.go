@@ -1,0 +1,106 @@
+package admission
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrDamaged is a spend log that was changed or cut off.
+var ErrDamaged = errors.New("what the run has spent cannot be known")
+
+// mark is the first line of a log: so many bytes of it are on disk, and a log that
+// has fewer was cut off. It is always written over in place.
+func mark(synced int64) []byte { return appendFrame(nil, fmt.Appendf(nil, "m %019d", synced)) }
+
+// openLogFile opens a log, and makes one that nobody can find empty if there is none.
+func openLogFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	first := mark(int64(len(mark(0))))
+	f, err = os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(first)
+	if err = errors.Join(err, f.Sync()); err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	_, err = f.Seek(0, 0)
+	return f, err
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Sync returns once everything that was written before is on disk, for everybody who
+// waits for it with one sync.
+func (l *SpendLog) Sync() error {
+	written := l.written()
+	l.disk.Lock()
+	defer l.disk.Unlock()
+	if l.synced >= written {
+		return nil
+	}
+	written = l.written() // of those who came meanwhile, too
+	if err := l.file.Sync(); err != nil {
+		return fmt.Errorf("sync spend log %s: %w", l.path, err)
+	}
+	if _, err := l.file.WriteAt(mark(written), 0); err != nil {
+		return fmt.Errorf("mark spend log %s: %w", l.path, err)
+	}
+	l.synced = written
+	return nil
+}
+
+func (l *SpendLog) written() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.size
+}
+
+// torn says whether a broken line at the end is one that a crash cut off: beyond what
+// was on disk, and without its newline or, after a power failure, without a page of
+// its text. Anything else is damage.
+func (l *SpendLog) torn(line []byte) bool {
+	if l.size < l.synced || l.size == 0 {
+		return false
+	}
+	if !bytes.HasSuffix(line, []byte("\n")) {
+		whole := append(bytes.Clone(line[:max(len(line)-1, 0)]), '\n')
+		_, _, ok := frameOf(whole)
+		return !ok // else only its newline is wrong
+	}
+	return bytes.Contains(line, []byte{0, 0})
+}
+
+// AtLeast raises what a provider has been asked for to an amount that is known from
+// elsewhere, if the log has lost records.
+func (l *SpendLog) AtLeast(provider string, known Spend) error {
+	missing := known.minus(l.Spent()[provider])
+	missing = Spend{max(0, missing.CostNanoUSD), max(0, missing.Tokens), max(0, missing.Requests)}
+	if missing == (Spend{}) {
+		return nil
+	}
+	number, err := l.reserve(provider, missing)
+	if err == nil {
+		l.settle(number, missing)
+	}
+	return err
+}
