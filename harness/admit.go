@@ -84,7 +84,7 @@ func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Repl
 		}
 		return providers.Reply{}, &providers.Error{Kind: kind, Provider: provider, Model: call.Model, Permanent: true, Err: err}
 	}
-	reply, err := m.Model.Call(ctx, call)
+	reply, err := m.Model.Call(context.WithValue(ctx, permitKey{}, permit), call)
 	result := admission.Result{Err: err, Usage: reply.Usage}
 	if len(reply.Usage.NotUnderstood) > 0 {
 		result.Usage.Reported = false // it may have been more
@@ -119,18 +119,18 @@ func (m admitted) worst(call providers.Call) admission.Request {
 	return r
 }
 
-// observed shows a lane the headers of the replies: providers say there how much
-// is left.
-type observed struct {
-	http.RoundTripper
-	lane *admission.Lane
-}
+// permitKey is that of the permit of the request that is being sent, in its context.
+type permitKey struct{}
+
+// observed shows permits the headers of the replies: providers say there how much is
+// left.
+type observed struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (o observed) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := o.RoundTripper.RoundTrip(req)
-	if err == nil {
-		o.lane.Header(resp.Header)
+	if permit, ok := req.Context().Value(permitKey{}).(*admission.Permit); ok && err == nil {
+		permit.Header(resp.Header)
 	}
 	return resp, err
 }

@@ -185,7 +185,7 @@ func (r *runner) canaryModel(c resolvedCandidate) (providers.Model, error) {
 	if r.Transport != nil {
 		base = r.Transport(c.Provider)
 	}
-	model, err := c.factory(wireOptions(c.Candidate, c.key, modelClient(observed{r.secrets.Watch(base), lane})))
+	model, err := c.factory(wireOptions(c.Candidate, c.key, modelClient(observed{r.secrets.Watch(base)})))
 	if err != nil {
 		return nil, err
 	}

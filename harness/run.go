@@ -267,9 +267,7 @@ func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
 	if r.Transport != nil {
 		base.models = r.Transport(p.candidate.Provider)
 	}
-	if lane := r.lane(p); lane != nil {
-		base.models = observed{base.models, lane}
-	}
+	base.models = observed{base.models}
 	o.Base, o.Secrets = base, r.secrets
 	return recorder.New(o)
 }

@@ -36,12 +36,20 @@ type RetryPolicy struct {
 // Retry makes a model that asks m again when that may help: see
 // Error.Retryable. The wait is drawn uniformly between zero and the bound (full
 // jitter: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog,
-// 2015); where the provider says how long to wait, it is at least that. Usage that
-// failed attempts reported is added to the reply's, which stays unknown if the
-// last attempt reported none. Later attempts carry the RequestID with their number
-// behind it. Attempts of the Reply, or of the
-// *Error, says how often the request was sent.
+// 2015); where the provider says how long to wait, it is that, and up to a tenth more,
+// at most Base. Usage that failed attempts reported is added to the reply's, which stays
+// unknown if the last attempt reported none. Later attempts carry the RequestID with
+// their number behind it. Attempts of the Reply, or of the *Error, says how often the
+// request was sent.
 func Retry(m Model, p RetryPolicy) Model {
+	r := retrying{m, p.withDefaults()}
+	if f, ok := m.(Formatter); ok {
+		return formatting{r, f}
+	}
+	return r
+}
+
+func (p RetryPolicy) withDefaults() RetryPolicy {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
@@ -56,11 +64,7 @@ func Retry(m Model, p RetryPolicy) Model {
 	if p.Sleep == nil {
 		p.Sleep = Sleep
 	}
-	r := retrying{m, p}
-	if f, ok := m.(Formatter); ok {
-		return formatting{r, f}
-	}
-	return r
+	return p
 }
 
 // retrying is a model that asks again.
@@ -123,7 +127,7 @@ func (p RetryPolicy) wait(attempt int, advice time.Duration, jitter *rand.Rand) 
 		bound = min(p.Max, p.Base<<doublings)
 	}
 	if advice > 0 {
-		return advice + time.Duration(jitter.Int64N(int64(p.Base)+1)) // not all at the same moment
+		return advice + time.Duration(jitter.Int64N(int64(min(p.Base, advice/10))+1)) // not all at the same moment
 	}
 	return time.Duration(jitter.Int64N(int64(bound) + 1))
 }

@@ -3,6 +3,8 @@ package providers
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -157,4 +159,35 @@ func TestRetryKeepsTheModes(t *testing.T) {
 	require.Equal(t, []Mode{JSONSchema}, f.Modes())
 	_, ok = Retry(&script{}, RetryPolicy{}).(Formatter)
 	require.False(t, ok, "a wire without modes has none")
+}
+
+// docs/providers.md states how long calls wait between their attempts.
+func TestWaitsAreStated(t *testing.T) {
+	text, err := os.ReadFile("../docs/providers.md")
+	require.NoError(t, err)
+	p := RetryPolicy{}.withDefaults()
+	require.Equal(t, 4, p.Attempts)
+	for _, line := range []string{
+		"A call is sent four times at most.",
+		fmt.Sprintf("| between two attempts, without advice | %v, doubling up to %v |", p.Base, p.Max),
+		fmt.Sprintf("| between the attempts of one call, together; a call whose next wait does not fit fails | %vm |", p.Budget.Minutes()),
+	} {
+		require.Contains(t, string(text), line)
+	}
+}
+
+// What the provider says is waited for, and not much longer.
+func TestRetryWaitsAsAdvised(t *testing.T) {
+	for _, advice := range []time.Duration{time.Millisecond, time.Second, time.Minute} {
+		for seed := range uint64(50) {
+			s := &script{errs: fails(1, Error{Kind: RateLimit, RetryAfter: advice})}
+			policy := RetryPolicy{Seed: seed, Sleep: func(_ context.Context, d time.Duration) error {
+				require.GreaterOrEqual(t, d, advice)
+				require.LessOrEqual(t, d, advice+min(advice/10, time.Second))
+				return nil
+			}}
+			_, err := Retry(s, policy).Call(t.Context(), Call{RequestID: "r"})
+			require.NoError(t, err)
+		}
+	}
 }

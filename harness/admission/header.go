@@ -9,69 +9,112 @@ import (
 )
 
 const (
-	// maxPause bounds a pause that a header asks for.
+	// maxPause bounds how long what a header says holds a request back.
 	maxPause = 2 * time.Minute
+	// maxReset bounds the time that is read of a header.
+	maxReset = 30 * 24 * time.Hour
 	// maxHeader bounds what is read of a header, in bytes.
 	maxHeader = 1024
 )
 
 // allowance is what a provider says is left of a limit, and until when.
 type allowance struct {
-	left   float64
-	reset  time.Duration
-	tokens bool // of tokens; else of requests
+	kind  kind
+	left  float64
+	reset time.Duration
+	// refills says that reset is how long it takes until the limit is full, and that it
+	// refills all the time, up to limit, which is 0 if it is not told; else the limit is
+	// full again, and not before, after reset.
+	refills bool
+	limit   float64
 }
 
-// rateHeaders are pairs of headers: what is left, and when it is full again.
+// convention is how a provider's limits come back.
+type convention int
+
+const (
+	// window is a limit that is full again at the end of a window.
+	window convention = iota
+	// fullIn and fullAt are those of a limit that refills all the time: the header has
+	// the time that this takes (OpenAI: "the time until the rate limit resets to its
+	// initial state"), or the date when it will be full (Anthropic: "will be fully
+	// replenished").
+	fullIn
+	fullAt
+)
+
+// rateHeaders are the headers of a limit: what there is in all, what is left and when
+// it is full.
 var rateHeaders = [...]struct {
-	left, reset string
-	tokens      bool
+	limit, left, reset string
+	kind               kind
+	convention         convention
 }{
-	// OpenAI and its likes, Azure.
-	{"X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests", false},
-	{"X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens", true},
-	{"Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset", false},
-	{"Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset", true},
-	{"Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset", true},
-	{"Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset", true},
-	{"X-Ratelimit-Remaining", "X-Ratelimit-Reset", false},
-	{"Ratelimit-Remaining", "Ratelimit-Reset", false},
+	// OpenAI, Groq, Azure and others.
+	{"X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests", ofRequests, fullIn},
+	{"X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens", ofMost, fullIn},
+	{"Anthropic-Ratelimit-Requests-Limit", "Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset", ofRequests, fullAt},
+	{"Anthropic-Ratelimit-Tokens-Limit", "Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset", ofUsed, fullAt},
+	{"Anthropic-Ratelimit-Input-Tokens-Limit", "Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset", ofInput, fullAt},
+	{"Anthropic-Ratelimit-Output-Tokens-Limit", "Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset", ofOutput, fullAt},
+	// OpenRouter and others.
+	{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", ofRequests, window},
+	{"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset", ofRequests, window},
 }
 
-// Header takes the rate headers of any reply: with nothing left the lane pauses
-// until there is, two minutes at most; with less left than may be in flight,
-// requests are spread over the time. Headers without a time say nothing.
-func (l *Lane) Header(h http.Header) {
-	list := allowances(h, l.control.now)
+// Header takes the rate headers of the reply to the request. Of a limit that refills
+// all the time, a request waits until what it needs is there; with nothing left of one
+// that ends with a window, the lane pauses until then, and with less left than may be
+// in flight, requests are spread over the time. Nothing waits for headers longer than
+// two minutes, and Retry-After outranks them: see Done. Headers without a time say
+// nothing, nor do those of a request that was sent before one that has been answered.
+func (p *Permit) Header(h http.Header) {
+	l := p.lane
+	c := l.control
+	list := allowances(h, c.now)
 	if len(list) == 0 {
 		return
 	}
-	c := l.control
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.now()
-	var gap, span time.Duration
+	p.advised = h.Get("Retry-After") != "" || h.Get("Retry-After-Ms") != ""
 	for _, a := range list {
-		if a.left == 0 {
-			l.pause(a.reset, Header, now)
-			continue
-		}
-		requests := a.left
-		if a.tokens {
-			if l.typical == 0 {
-				continue
-			}
-			requests = max(1, math.Floor(a.left/l.typical))
-		}
-		if g := time.Duration(float64(a.reset) / requests); requests < l.limit && g > gap {
-			gap, span = g, a.reset
+		if a.refills {
+			l.stated.see(a, p.need[a.kind])
 		}
 	}
-	if gap > 0 && !now.Before(l.spread) {
-		l.changed(now, Header, now.Add(span), gap)
+	if p.number <= l.heard {
+		return
 	}
-	l.gap, l.spread = gap, now.Add(span)
+	l.heard = p.number
+	now := c.now()
+	var later amounts
+	for _, q := range l.inFlight {
+		if q.number > p.number {
+			later = later.plus(q.need)
+		}
+	}
+	for _, a := range list {
+		if a.refills {
+			l.stated.state(a, p.need[a.kind], later[a.kind], p.sentAt, now)
+		}
+		if a.left < p.need[a.kind] {
+			p.reset = max(p.reset, min(a.reset, maxPause))
+		}
+	}
+	l.stated.window(list, l.limit, now)
+	l.stated.until = now.Add(maxPause)
+	l.tellStated(p, now)
 	c.serve(now)
+}
+
+// tellStated reports that replies slow the lane down, once until that ends.
+func (l *Lane) tellStated(p *Permit, now time.Time) {
+	until, gap := l.stated.slowed(p.need, now)
+	if told := l.stated.told; until.After(now) && (!now.Before(told) || gap == 0 && until.Sub(told) > time.Second) {
+		l.stated.told = until
+		l.changed(now, Header, until, gap)
+	}
 }
 
 // allowances reads what the headers say that have a time.
@@ -82,9 +125,15 @@ func allowances(h http.Header, now func() time.Time) []allowance {
 		if !ok {
 			continue
 		}
-		if reset, ok := readReset(h.Get(names.reset), h, now); ok {
-			list = append(list, allowance{left, reset, names.tokens})
+		reset, form, ok := readReset(h.Get(names.reset), h, now)
+		if !ok {
+			continue
 		}
+		a := allowance{kind: names.kind, left: left, reset: reset, refills: names.convention != window && names.convention == form}
+		if a.refills {
+			a.limit, _ = readCount(h.Get(names.limit)) // 0 if it is not told
+		}
+		list = append(list, a)
 	}
 	return readRateLimit(list, h.Get("Ratelimit"), h.Get("Ratelimit-Policy"))
 }
@@ -147,44 +196,45 @@ func readCount(s string) (float64, bool) {
 	return math.Floor(n), err == nil && n >= 0 && n < 1e15
 }
 
-// readReset reads how long it takes until a limit is full again, at most maxPause:
+// readReset reads how long it takes until a limit is full again, at most maxReset:
 // seconds, a duration such as 6m0s, or a time: seconds or milliseconds since 1970,
 // RFC 3339, or as in HTTP. Times count from the reply's own Date, so that clocks
-// need not agree. 0 and less is no time.
-func readReset(s string, h http.Header, now func() time.Time) (time.Duration, bool) {
+// need not agree. 0 and less is no time. form is the convention of a provider that
+// writes it like this.
+func readReset(s string, h http.Header, now func() time.Time) (reset time.Duration, form convention, ok bool) {
 	if s = strings.TrimSpace(s); s == "" || len(s) > 64 {
-		return 0, false
+		return 0, window, false
 	}
 	var at time.Time
 	if n, err := strconv.ParseFloat(s, 64); err == nil {
 		switch {
 		case !(n > 0 && n < 1e15):
-			return 0, false
+			return 0, window, false
 		case n >= 1e11:
 			at = time.UnixMilli(int64(n))
 		case n >= 1e9:
 			at = time.Unix(int64(n), 0)
 		default:
-			return fromSeconds(n), true
+			return fromSeconds(n), fullIn, true
 		}
 	} else if d, err := time.ParseDuration(s); err == nil {
-		return min(d, maxPause), d > 0
+		return min(d, maxReset), fullIn, d > 0
 	} else if t, err := time.Parse(time.RFC3339, s); err == nil {
-		at = t
+		at, form = t, fullAt
 	} else if t, err := http.ParseTime(s); err == nil {
 		at = t
 	} else {
-		return 0, false
+		return 0, window, false
 	}
 	from, err := http.ParseTime(h.Get("Date"))
 	if err != nil {
 		from = now()
 	}
 	d := at.Sub(from)
-	return min(d, maxPause), d > 0
+	return min(d, maxReset), form, d > 0
 }
 
-// fromSeconds makes seconds a time of at most maxPause.
+// fromSeconds makes seconds a time of at most maxReset.
 func fromSeconds(n float64) time.Duration {
-	return time.Duration(min(n, maxPause.Seconds()) * float64(time.Second))
+	return time.Duration(min(n, maxReset.Seconds()) * float64(time.Second))
 }

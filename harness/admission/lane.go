@@ -2,6 +2,7 @@ package admission
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/cupel-eval/cupel/providers"
@@ -26,23 +27,21 @@ type Lane struct {
 	budget   *budget
 
 	// most is the configured concurrency, limit the adapted one.
-	most   int
-	limit  float64
-	flying int
+	most  int
+	limit float64
 	// lowered is how many requests had been sent when the limit was last lowered:
-	// the failure of one of those is no news.
-	lowered int64
+	// the failure of one of those is no news. heard is how many had been sent when the
+	// provider last said what is left, or when to come back: what the reply to one of
+	// those says of that is out of date.
+	lowered, heard int64
 	// Nothing is sent before paused. backoff is the last pause that nobody asked
 	// for; 0 since a request succeeded.
 	paused  time.Time
 	backoff time.Duration
-	// Until spread ends requests are gap apart; the next one goes at next.
-	gap          time.Duration
-	spread, next time.Time
 
 	requests, tokens bucket
-	// typical is a moving average of what requests are charged of tokens.
-	typical float64
+	stated           stated
+	inFlight         []*Permit // in the order they were sent
 
 	// lines are those who wait, by candidate, the next one to be served first.
 	// None is empty.
@@ -91,39 +90,34 @@ func (l *Lane) changed(now time.Time, why Why, until time.Time, gap time.Duratio
 // open says whether the lane's rates let a request go, and if it must wait for a
 // time rather than for another request, which.
 func (l *Lane) open(p *Permit, now time.Time) (at time.Time, ok bool) {
-	if l.flying >= int(l.limit) {
+	if len(l.inFlight) >= int(l.limit) {
 		return time.Time{}, false
 	}
-	at = l.paused
-	if now.Before(l.spread) && l.next.After(at) {
-		at = l.next
-		if l.spread.Before(at) {
-			at = l.spread
-		}
-	}
-	wait := max(at.Sub(now), l.requests.wait(1, now), l.tokens.wait(p.charge, now))
+	wait := max(l.paused.Sub(now), l.requests.wait(1, now), l.tokens.wait(p.charge, now), l.stated.wait(p.need, now))
 	return now.Add(wait), wait <= 0
 }
 
 // took charges a request that is let go.
 func (l *Lane) took(p *Permit, now time.Time) {
-	l.flying++
+	l.inFlight = append(l.inFlight, p)
+	p.sentAt = now
 	l.requests.take(1, now)
 	l.tokens.take(p.charge, now)
-	if l.typical == 0 {
-		l.typical = p.charge
-	}
-	l.typical += (p.charge - l.typical) / 8
-	if l.gap > 0 {
-		l.next = now.Add(l.gap)
+	l.stated.took(p.need, now)
+}
+
+// ended takes a request out of those in flight.
+func (l *Lane) ended(p *Permit) {
+	if i := slices.Index(l.inFlight, p); i >= 0 {
+		l.inFlight = slices.Delete(l.inFlight, i, i+1)
 	}
 }
 
 // adapt learns from how a request ended: additive increase, 1/limit for every
 // success while the limit is in use, and multiplicative decrease, once a round trip.
 func (l *Lane) adapt(p *Permit, err error, now time.Time) {
-	used := l.flying >= int(l.limit)
-	l.flying--
+	used := len(l.inFlight) >= int(l.limit)
+	l.ended(p)
 	before := int(l.limit)
 	failed := failureOf(err)
 	switch {
@@ -140,7 +134,13 @@ func (l *Lane) adapt(p *Permit, err error, now time.Time) {
 		if failed.Kind == providers.Overloaded {
 			why = Overloaded
 		}
-		l.pause(min(failed.RetryAfter, maxAdvice), why, now)
+		if advice := min(max(0, failed.RetryAfter), maxAdvice); advice > 0 || p.advised {
+			l.heard = l.control.sent
+			l.stated.overrule(p.need, advice, now)
+			l.pause(advice, why, now)
+		} else {
+			l.pause(p.reset, why, now)
+		}
 		if p.number <= l.lowered {
 			return
 		}
@@ -221,47 +221,4 @@ func (l *Lane) leave(p *Permit) bool {
 		}
 	}
 	return false
-}
-
-// bucket is a token bucket that holds a minute's worth, as those of OpenAI,
-// Anthropic and Azure do: a burst may take a whole minute's worth at once. Of a
-// provider that counts fixed minutes instead, the second burst of a minute may be
-// refused; its Retry-After is honoured. It may be overdrawn: a charge larger than
-// the bucket goes when it is full.
-type bucket struct {
-	size, level float64 // size 0 never waits
-	at          time.Time
-}
-
-func newBucket(perMinute int64, now time.Time) bucket {
-	size := float64(max(0, perMinute))
-	return bucket{size: size, level: size, at: now}
-}
-
-func (b *bucket) fill(now time.Time) {
-	if d := now.Sub(b.at); d > 0 {
-		b.level = min(b.size, b.level+b.size*d.Minutes())
-		b.at = now
-	}
-}
-
-// wait is how long it takes until n can be taken.
-func (b *bucket) wait(n float64, now time.Time) time.Duration {
-	if b.size == 0 {
-		return 0
-	}
-	b.fill(now)
-	missing := min(n, b.size) - b.level
-	if missing <= 1e-6*b.size {
-		return 0 // what floating point leaves over
-	}
-	return time.Duration(math.Ceil(missing / b.size * float64(time.Minute)))
-}
-
-// take takes n, or gives it back if it is negative.
-func (b *bucket) take(n float64, now time.Time) {
-	if b.size > 0 {
-		b.fill(now)
-		b.level = min(b.size, b.level-n)
-	}
 }

@@ -50,8 +50,16 @@ type Permit struct {
 	candidate string
 	request   Request
 	worst     Spend
-	// charge is what the request takes from the tokens a minute.
+	// charge is what the request takes from the tokens a minute, need what it takes
+	// from the limits that replies state.
 	charge float64
+	need   amounts
+	// sentAt is when it was let go. reset is how long it takes, by its reply, until
+	// the limits that had nothing left for it are full.
+	sentAt time.Time
+	reset  time.Duration
+	// advised says that the reply has a Retry-After, be it one of 0.
+	advised bool
 	// arrival and number order requests as they come and as they go; record is its
 	// number in the log.
 	arrival, number, record int64
@@ -113,8 +121,9 @@ func (p *Permit) abandon() {
 	defer c.mu.Unlock()
 	now := c.now()
 	if !l.leave(p) && <-p.ready == nil {
-		l.flying--
+		l.ended(p)
 		l.requests.take(-1, now)
+		l.stated.take(p.need.times(-1), now)
 		p.settle(Spend{}, 0, now)
 		p.log(Spend{})
 	}
@@ -143,6 +152,7 @@ func (l *Lane) permit(r Request) (*Permit, error) {
 	p := &Permit{lane: l, candidate: r.Candidate, request: r, worst: Spend{CostNanoUSD: max(0, r.CostNanoUSD), Tokens: in + out, Requests: 1}}
 	// Four bytes a token is what providers charge on admission; Input is in bytes.
 	p.charge = float64(in)/4 + float64(out)
+	p.need = l.stated.need(float64(in)/4, p.charge)
 	return p, p.refused()
 }
 
@@ -206,6 +216,9 @@ func (p *Permit) Done(r Result) {
 	observed := p.observations()
 	if r.Err == nil && r.Usage.Reported && observed.observe(p.request, r.Usage) {
 		observed.settleWaiting(c)
+	}
+	if r.believable() && r.Usage.Reported {
+		p.lane.stated.learn(r.Usage)
 	}
 	actual, charge, final := Spend{Requests: 1}, 0.0, true
 	if r.believable() || !r.unbilled() {

@@ -96,7 +96,7 @@ func randomRun(t *testing.T, seed uint64, log *SpendLog) (requests, refused int6
 					require.False(t, exceeds(o.Caps, s.Spent.Plus(s.Reserved)))
 					time.Sleep(time.Duration(rng.IntN(2000)) * time.Millisecond)
 					if rng.IntN(20) == 0 {
-						lane.Header(headers("RateLimit-Remaining", fmt.Sprint(rng.IntN(9)), "RateLimit-Reset", fmt.Sprint(rng.IntN(9))))
+						p.Header(headers("RateLimit-Remaining", fmt.Sprint(rng.IntN(9)), "RateLimit-Reset", fmt.Sprint(rng.IntN(9))))
 					}
 					p.Done(result)
 				}

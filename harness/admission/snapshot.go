@@ -49,9 +49,11 @@ func (c *Control) Snapshot() Snapshot {
 	}
 	for _, l := range c.lanes {
 		i, _ := slices.BinarySearchFunc(s.Providers, l.provider, func(p ProviderState, name string) int { return cmp.Compare(p.Provider, name) })
-		state := LaneState{Lane: l.number, Limit: int(l.limit), InFlight: l.flying, Waiting: l.waiting}
-		if now.Before(l.paused) {
-			state.Paused = l.paused
+		state := LaneState{Lane: l.number, Limit: int(l.limit), InFlight: len(l.inFlight), Waiting: l.waiting}
+		for _, until := range []time.Time{l.paused, l.stated.stop} {
+			if now.Before(until) && until.After(state.Paused) {
+				state.Paused = until
+			}
 		}
 		s.Providers[i].Lanes = append(s.Providers[i].Lanes, state)
 	}

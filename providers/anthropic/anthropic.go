@@ -31,8 +31,6 @@ func New(o providers.Options) (providers.Model, error) {
 	if o.Provider == "" {
 		o.Provider = "anthropic"
 	}
-	// No Wait: the anthropic-ratelimit-*-reset headers tell when a limit is fully
-	// replenished, not when to come back ("Rate limits", docs.claude.com).
 	client, err := wire.New(wire.Dialect{
 		Base: publicBase, KeyName: "ANTHROPIC_API_KEY",
 		Authorize: func(h http.Header, key string) { h.Set("X-Api-Key", key) },

@@ -38,9 +38,6 @@ func (c *Client) fault(a Answer, model string, f Fault) *providers.Error {
 	e.Code = c.bounded(cmp.Or(f.Code, f.Type), maxCode)
 	e.RequestID = cmp.Or(a.RequestID, c.bounded(f.RequestID, maxID))
 	e.RetryAfter = cmp.Or(retryAfter(a.Header), min(f.RetryAfter, maxRetryAfter))
-	if e.RetryAfter == 0 && c.dialect.Wait != nil {
-		e.RetryAfter = min(c.dialect.Wait(a.Header), maxRetryAfter)
-	}
 	e.Permanent = f.Permanent || strings.EqualFold(a.Header.Get("X-Should-Retry"), "false")
 	return e
 }

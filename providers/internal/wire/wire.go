@@ -47,9 +47,6 @@ type Dialect struct {
 	Fault func(body []byte) Fault
 	// Kind names the class of a fault; "" leaves it to the HTTP status.
 	Kind func(Fault) providers.Kind
-	// Wait reads advice on when to come back from the provider's own headers,
-	// where Retry-After says nothing; nil reads none.
-	Wait func(h http.Header) time.Duration
 }
 
 // Client posts to one provider. It is safe for concurrent use.
