@@ -22,7 +22,7 @@ func newSim(p *process) *cobra.Command {
 	var addr string
 	var seed int64
 	var remote, list bool
-	var chaos string
+	var chaos, limit string
 	cmd := &cobra.Command{
 		Use:   "sim",
 		Short: "Serve the simulated models on loopback, in the providers' wire formats",
@@ -47,11 +47,19 @@ stalls, sends half a reply or none. --chaos takes names with rates from 0 to 1,
 NAME[=RATE],…; names without a rate share what the others leave, and all stands
 for every name. Which request suffers what is drawn from the seed and the request.
 A single request asks for it with the header X-Sim-Chaos: NAME, without any flag.
---list-chaos prints the names and what a client should make of them.`,
+--list-chaos prints the names and what a client should make of them.
+
+With --limit the server limits rates as the vendors do: rpm requests and tpm tokens
+come back in a minute, a little all the time, and burst requests (default rpm) may
+come at once. What comes too fast is refused with 429 and the vendor's own way to say
+when to come back: Retry-After (OpenAI, Anthropic), RetryInfo (Gemini). Every reply of
+OpenAI's and Anthropic's has their headers of limit, remaining and reset.`,
 		Example: `  cupel sim --addr 127.0.0.1:8177
   curl -s http://127.0.0.1:8177/v1/models
   cupel sim --chaos rate-limit=0.2,cut-body=0.1
   cupel sim --chaos all=0.1 --seed 7
+  cupel sim --limit rpm=60,tpm=100000
+  cupel sim --limit rpm=60,burst=3
   cupel sim --list-chaos`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -60,7 +68,7 @@ A single request asks for it with the header X-Sim-Chaos: NAME, without any flag
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			s, err := sim.Start(ctx, addr, sim.Config{Seed: seed, Latency: 1, AllowRemote: remote, Chaos: chaos})
+			s, err := sim.Start(ctx, addr, sim.Config{Seed: seed, Latency: 1, AllowRemote: remote, Chaos: chaos, Limit: limit})
 			if err != nil {
 				return err
 			}
@@ -73,6 +81,7 @@ A single request asks for it with the header X-Sim-Chaos: NAME, without any flag
 	cmd.Flags().Int64Var(&seed, "seed", 1, "seed of the models' errors and delays")
 	cmd.Flags().BoolVar(&remote, "allow-remote", false, "allow an address that is not loopback")
 	cmd.Flags().StringVar(&chaos, "chaos", "", "misbehave: NAME[=RATE],… or all[=RATE]")
+	cmd.Flags().StringVar(&limit, "limit", "", "limit rates: rpm=N,tpm=N,burst=N, each may be left out")
 	cmd.Flags().BoolVar(&list, "list-chaos", false, "print what --chaos can do and exit")
 	return cmd
 }

@@ -41,9 +41,11 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
+	"time"
 )
 
 // Config configures the simulated models. The zero value is usable: seed 0, no
@@ -62,6 +64,12 @@ type Config struct {
 	// lists, or all. Empty means only where a request asks for it with
 	// ChaosHeader.
 	Chaos string
+	// Limit refuses what comes too fast, and states in the headers of every reply what is
+	// left: "rpm=N,tpm=N,burst=N", requests and tokens a minute and the most requests
+	// at once, of which the last is the first unless given. Empty limits nothing.
+	Limit string
+	// Now is the clock of Limit; nil means time.Now.
+	Now func() time.Time
 }
 
 // Handler serves every wire by POST at its own addresses, which are these. Besides it
@@ -78,15 +86,16 @@ type Config struct {
 //	/v2/chat                                     Cohere
 //
 // It is safe for concurrent use. It remembers what Responses and threads of Messages
-// refer to by id: 4,096 entries and 32 MiB of each, the newest ones. An invalid
-// Config.Latency counts as 0 and an invalid Config.Chaos as none; Start refuses them
-// instead. Some of the chaos ends a request with a panic of http.ErrAbortHandler, as servers expect it.
+// refer to by id, 4,096 entries and 32 MiB of each, the newest ones, and the state of
+// Config.Limit. An invalid Config.Latency counts as 0, an invalid Config.Chaos or
+// Config.Limit as none; Start refuses them instead. Some of the chaos ends a request
+// with a panic of http.ErrAbortHandler, as servers expect it.
 func Handler(cfg Config) http.Handler {
 	if cfg.validate() != nil {
 		cfg.Latency = 0
 	}
 	odds, _ := parseChaos(cfg.Chaos) // none if it is invalid
-	return chaos(cfg.Seed, odds, newMux(&service{cfg: cfg}))
+	return limit(cfg, chaos(cfg.Seed, odds, newMux(&service{cfg: cfg})))
 }
 
 // Models returns the names of the models that read the contract, strongest
@@ -104,6 +113,7 @@ func (c Config) validate() error {
 	if math.IsNaN(c.Latency) || math.IsInf(c.Latency, 0) || c.Latency < 0 {
 		return fmt.Errorf("sim: latency scale %v: must be finite and not negative", c.Latency)
 	}
-	_, err := parseChaos(c.Chaos)
-	return err
+	_, chaosErr := parseChaos(c.Chaos)
+	_, limitErr := parseLimit(c.Limit)
+	return errors.Join(chaosErr, limitErr)
 }
