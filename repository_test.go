@@ -36,6 +36,8 @@ var arrows = map[string][]string{
 	"goldens/research": {},
 	// Its findings are in manifests.
 	"harness/canary": {"harness/ledger"},
+	// Its files are replaced in one step.
+	"harness/ledger": {"internal/atomicfile"},
 	// It reads kinds of errors and what a provider advises.
 	"harness/admission": {"providers"},
 	"providers/all": {

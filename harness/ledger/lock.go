@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
 // ErrLocked says that a run folder is in use.
@@ -22,7 +24,7 @@ func Lock(dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock run folder: %w", err)
 	}
-	held, err := lockFile(f)
+	held, err := atomicfile.Lock(f)
 	if err == nil && held {
 		err = fmt.Errorf("%w: wait for it to end, or use another runs folder", ErrLocked)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package ledger
+package atomicfile
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile reports whether somebody else holds the lock of the file, and takes it
-// if not.
-func lockFile(f *os.File) (held bool, err error) {
+// Lock takes the kernel's lock of an open file until the file is closed or the
+// process ends. It does not wait: held reports that another open file has the lock.
+func Lock(f *os.File) (held bool, err error) {
 	for {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {

@@ -1,4 +1,4 @@
-package ledger
+package atomicfile
 
 import (
 	"errors"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockFile reports whether somebody else holds the lock of the file, and takes it
-// if not.
-func lockFile(f *os.File) (held bool, err error) {
+// Lock takes the kernel's lock of an open file until the file is closed or the
+// process ends. It does not wait: held reports that another open file has the lock.
+func Lock(f *os.File) (held bool, err error) {
 	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, &windows.Overlapped{})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
