@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"agent/tool":     {"agent/invisible"},
 	"goldens":        {"agent/contract", "agent/guard", "agent/tool"},
 	"goldens/counts": {},
-	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/ledger", "providers", "providers/scripted", "recorder"},
+	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/ledger", "internal/atomicfile", "providers", "providers/scripted", "recorder"},
 	// The second built-in suite: a folder of YAML, like the first.
 	"goldens/research": {},
 	// Its findings are in manifests.
@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	// The contract suite is linked into tests only.
 	"providers/providertest": {"providers"},
 	"providers/scripted":     {"providers"},
-	"reports":                {"agent/invisible", "harness/ledger", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/trend"},
+	"reports":                {"agent/invisible", "harness/ledger", "internal/atomicfile", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/trend"},
 	"reports/compare":        {"harness/ledger", "reports/failure", "reports/stat"},
 	"reports/expr":           {"harness/ledger", "reports/stat"},
 	"reports/failure":        {"agent/invisible", "harness/ledger"},

@@ -52,7 +52,7 @@ func crash(t *testing.T) *crashed {
 	})
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
-	for _, name := range []string{"run.json", "journal/plan", "journal/settings.json"} {
+	for _, name := range []string{"run.json", "journal/plan", "journal/settings"} {
 		c.files[name], err = os.ReadFile(filepath.Join(c.dir, name))
 		require.NoError(t, err)
 	}

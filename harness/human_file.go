@@ -1,12 +1,10 @@
 package harness
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -23,15 +21,7 @@ func saveAnswers(dir string, list []Answers) error {
 	if len(list) == 0 {
 		return nil
 	}
-	var text bytes.Buffer
-	if err := WriteAnswers(&text, list); err != nil {
-		return err
-	}
-	path := filepath.Join(dir, answersFile)
-	err := os.WriteFile(path+".new", text.Bytes(), 0o644)
-	if err == nil {
-		err = os.Rename(path+".new", path) // a crash must not lose those of before
-	}
+	err := ledger.WriteSealed(filepath.Join(dir, answersFile), func(w io.Writer) error { return WriteAnswers(w, list) })
 	if err != nil {
 		return fmt.Errorf("write answers: %w", err)
 	}
@@ -43,17 +33,16 @@ const maxAnswers = 64 << 20
 
 // readAnswers reads what saveAnswers wrote; nothing where there is no file.
 func readAnswers(dir string) ([]Answers, error) {
-	f, err := os.Open(filepath.Join(dir, answersFile))
+	text, err := ledger.ReadSealed(filepath.Join(dir, answersFile), maxAnswers)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	var entries []answersEntry
+	if err == nil {
+		err = yaml.Unmarshal(text, &entries)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read answers: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	var entries []answersEntry
-	if err := yaml.NewDecoder(io.LimitReader(f, maxAnswers)).Decode(&entries); err != nil {
-		return nil, fmt.Errorf("read answers: %s: %w", f.Name(), err)
 	}
 	var list []Answers
 	for _, e := range entries {

@@ -48,9 +48,9 @@ func (r *runner) manifest() ledger.Manifest {
 }
 
 // concluded is the manifest of a run that has ended.
-func (r *runner) concluded(m ledger.Manifest, t totals, stop stopped) ledger.Manifest {
-	m.LedgerDigest, m.Episodes, m.Turns, m.ToolCalls = t.Digest, t.Episodes, t.Turns, t.ToolCalls
-	m.Outcomes = t.outcomes
+func (r *runner) concluded(m ledger.Manifest, t ledger.Totals, o ledger.Outcomes, stop stopped) ledger.Manifest {
+	m.SetTotals(t)
+	m.Outcomes = o
 	planned := r.plan.len()
 	if m.Decide != nil {
 		m, planned = r.upTo(m, min(m.Decide.Finished+1, len(m.Decide.Rounds)))

@@ -20,6 +20,7 @@ import (
 type shardRun struct {
 	dir      string
 	manifest ledger.Manifest
+	episodes iter.Seq2[ledger.EpisodeRows, error]
 	shard    Shard
 }
 
@@ -44,10 +45,10 @@ func Merge(runs string, dirs []string) (dir string, m ledger.Manifest, err error
 		return "", m, err
 	}
 	defer func() { done(err) }()
-	if err := mergeLedgers(dir, shards, &m); err != nil {
+	if m, err = mergeLedgers(dir, shards, m); err != nil {
 		return "", m, fmt.Errorf("merge into %s: %w", dir, err)
 	}
-	return dir, m, ledger.WriteManifest(dir, m)
+	return dir, m, nil
 }
 
 // derive makes and locks the folder of a run that is made from others. done unlocks
@@ -56,7 +57,7 @@ func derive(runs, id string) (dir string, done func(error), err error) {
 	dir = filepath.Join(runs, id)
 	_, err = os.Stat(dir)
 	made := err != nil
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return dir, nil, fmt.Errorf("make run folder %s: %w", dir, err)
 	}
 	unlock, err := ledger.Lock(dir)
@@ -72,11 +73,11 @@ func readShards(dirs []string) ([]shardRun, error) {
 	var shards []shardRun
 	var errs []error
 	for _, dir := range dirs {
-		m, err := ledger.ReadManifest(dir)
+		m, episodes, err := ledger.Open(dir)
 		if err != nil {
 			return nil, err
 		}
-		s := shardRun{dir: dir, manifest: m}
+		s := shardRun{dir: dir, manifest: m, episodes: episodes}
 		if m.Shard == "" {
 			errs = append(errs, fmt.Errorf("%s is no shard: it ran its whole plan, or was merged already", dir))
 		} else if s.shard, err = ParseShard(m.Shard); err != nil {
@@ -161,12 +162,12 @@ func mergedManifest(shards []shardRun) ledger.Manifest {
 	return m
 }
 
-// mergeLedgers writes the shards' episodes in ledger order, and completes the
-// manifest.
-func mergeLedgers(dir string, shards []shardRun, m *ledger.Manifest) error {
+// mergeLedgers writes the shards' episodes in ledger order, and the manifest with what
+// they come to.
+func mergeLedgers(dir string, shards []shardRun, m ledger.Manifest) (ledger.Manifest, error) {
 	w, err := ledger.NewWriter(dir)
 	if err != nil {
-		return err
+		return m, err
 	}
 	defer w.Abort()
 	planned := 0
@@ -181,10 +182,10 @@ func mergeLedgers(dir string, shards []shardRun, m *ledger.Manifest) error {
 			continue
 		}
 		src := &source{}
-		src.next, src.stop = iter.Pull2(ledger.Scan(s.dir))
+		src.next, src.stop = iter.Pull2(s.episodes)
 		defer src.stop()
 		if err := src.advance(); err != nil {
-			return err
+			return m, err
 		}
 		sources = append(sources, src)
 	}
@@ -196,23 +197,18 @@ func mergeLedgers(dir string, shards []shardRun, m *ledger.Manifest) error {
 		rows := renamed(first.rows, m.RunID)
 		m.Outcomes.Add(rows.Episode)
 		if err := w.Append(rows); err != nil {
-			return err
+			return m, err
 		}
 		if err := first.advance(); err != nil {
-			return err
+			return m, err
 		}
 	}
-	t, err := w.Close()
-	if err == nil {
-		err = copyAnswers(dir, dirs...)
-	}
-	if err != nil {
-		return err
-	}
-	m.LedgerDigest, m.Episodes, m.Turns, m.ToolCalls = t.Digest, t.Episodes, t.Turns, t.ToolCalls
-	m.Outcomes.Unfinished = planned - t.Episodes
-	m.Status = statusWith(m.Outcomes)
-	return nil
+	return w.Close(func(t ledger.Totals) (ledger.Manifest, error) {
+		m.SetTotals(t)
+		m.Outcomes.Unfinished = planned - t.Episodes
+		m.Status = statusWith(m.Outcomes)
+		return m, copyAnswers(dir, dirs...)
+	})
 }
 
 // source is a ledger that is being read.

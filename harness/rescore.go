@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
 // RescoreFile is the file of a rescored run's folder that holds both verdicts of
@@ -65,7 +65,7 @@ func Rescore(ctx context.Context, o Options, dir string) (to string, out Rescore
 		return "", out, err
 	}
 	defer w.Abort()
-	err = reexecute(ctx, o, dir, true, func(old, again ledger.EpisodeRows) error {
+	_, _, err = reexecute(ctx, o, dir, true, func(old, again ledger.EpisodeRows) error {
 		rows := renamed(old, m.RunID)
 		if !old.Episode.InfraError {
 			if err := rescore(&rows, again, &out); err != nil {
@@ -78,22 +78,21 @@ func Rescore(ctx context.Context, o Options, dir string) (to string, out Rescore
 	if err != nil {
 		return "", out, err
 	}
-	t, err := w.Close()
-	if err == nil {
-		err = copyAnswers(to, dir)
-	}
+	_, err = w.Close(func(t ledger.Totals) (ledger.Manifest, error) {
+		m.SetTotals(t)
+		text, err := json.MarshalIndent(out, "", "  ")
+		if err == nil {
+			err = atomicfile.WriteBytes(filepath.Join(to, RescoreFile), append(text, '\n'))
+		}
+		if err != nil {
+			return m, fmt.Errorf("write %s: %w", RescoreFile, err)
+		}
+		return m, copyAnswers(to, dir)
+	})
 	if err != nil {
 		return "", out, err
 	}
-	m.LedgerDigest, m.Episodes, m.Turns, m.ToolCalls = t.Digest, t.Episodes, t.Turns, t.ToolCalls
-	text, err := json.MarshalIndent(out, "", "  ")
-	if err == nil {
-		err = os.WriteFile(filepath.Join(to, RescoreFile), append(text, '\n'), 0o644)
-	}
-	if err != nil {
-		return "", out, fmt.Errorf("write %s: %w", RescoreFile, err)
-	}
-	return to, out, ledger.WriteManifest(to, m)
+	return to, out, nil
 }
 
 // rescore takes over the verdict, if nothing else differs.

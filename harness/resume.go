@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -162,12 +163,16 @@ func splitEpisode(name string) (task, candidate string, trial int) {
 	return parts[0], parts[1], trial
 }
 
-// writePlan keeps the plan and the caller's settings in the run folder.
+// writePlan keeps the plan and the caller's settings in the run folder. Both must be on
+// disk before the manifest is: a run with a manifest can be resumed.
 func (r *runner) writePlan(dir string) error {
-	err := writeSynced(filepath.Join(dir, planFile), func(w *bufio.Writer) {
+	err := ledger.WriteSealed(filepath.Join(dir, planFile), func(w io.Writer) error {
 		for i := range r.plan.len() {
-			_, _ = fmt.Fprintln(w, r.plan.name(i))
+			if _, err := fmt.Fprintln(w, r.plan.name(i)); err != nil {
+				return err
+			}
 		}
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("write plan: %w", err)
@@ -178,31 +183,18 @@ func (r *runner) writePlan(dir string) error {
 // writeSettings replaces what the run folder keeps for the caller: caps that were
 // raised on resuming are those of the next time.
 func (r *runner) writeSettings(dir string) error {
-	path := filepath.Join(dir, settingsFile)
-	err := writeSynced(path+".new", func(w *bufio.Writer) { _, _ = w.Write(r.Settings) })
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
+	err := ledger.WriteSealed(filepath.Join(dir, settingsFile), func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s\n", r.Settings)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
 	return nil
 }
 
-// writeSynced writes a file that must be on disk before the manifest is: a run with
-// a manifest can be resumed.
-func writeSynced(path string, write func(*bufio.Writer)) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(f) // it keeps the first error for Flush
-	write(out)
-	return errors.Join(out.Flush(), f.Sync(), f.Close())
-}
-
 func readPlan(dir string) (list episodeList, err error) {
-	f, err := os.Open(filepath.Join(dir, planFile))
+	f, err := ledger.OpenSealed(filepath.Join(dir, planFile))
 	if err != nil {
 		return list, fmt.Errorf("read plan: %w", err)
 	}
@@ -230,14 +222,9 @@ func ReadSettings(dir string) ([]byte, error) {
 	if err := resumable(m); err != nil {
 		return nil, fmt.Errorf("run %s: %w", m.RunID, err)
 	}
-	f, err := os.Open(filepath.Join(dir, settingsFile))
+	text, err := ledger.ReadSealed(filepath.Join(dir, settingsFile), maxSettings)
 	if err != nil {
 		return nil, fmt.Errorf("read settings of run %s: %w", m.RunID, err)
 	}
-	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxSettings))
-	if err != nil {
-		return nil, fmt.Errorf("read settings of run %s: %w", m.RunID, err)
-	}
-	return text, nil
+	return bytes.TrimSuffix(text, []byte{'\n'}), nil
 }

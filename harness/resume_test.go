@@ -3,6 +3,7 @@ package harness_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -119,14 +120,15 @@ func TestResumeRefuses(t *testing.T) {
 	}
 	t.Run("plan", func(t *testing.T) {
 		path := filepath.Join(stopped.Dir, "journal", "plan")
-		text, err := os.ReadFile(path)
+		text, err := ledger.ReadSealed(path, 1<<20)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(path, []byte("no/plan\n"), 0o644))
-		_, err = harness.Run(context.Background(), o)
-		require.ErrorContains(t, err, "line 1")
-		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), "G01/", "G99/", 1)), 0o644))
-		_, err = harness.Run(context.Background(), o)
-		require.ErrorContains(t, err, "its plan cannot be made any more")
+		for plan, want := range map[string]string{
+			"no/plan\n": "line 1", strings.Replace(string(text), "G01/", "G99/", 1): "its plan cannot be made any more",
+		} {
+			require.NoError(t, ledger.WriteSealed(path, func(w io.Writer) error { _, err := io.WriteString(w, plan); return err }))
+			_, err = harness.Run(context.Background(), o)
+			require.ErrorContains(t, err, want)
+		}
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -125,11 +124,11 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	needless := false // what is in the folder, for a replay that could not go on
+	needless := false // what was written, for a replay that could not go on
 	defer func() {
 		closed := s.close()
 		if needless {
-			closed = errors.Join(closed, os.RemoveAll(s.dir))
+			closed = errors.Join(closed, s.giveBack())
 		}
 		if closed != nil && err == nil { // such as a log of spending that failed midway
 			closed = fmt.Errorf("run %s: %w\n%s", r.id, closed, s.hint())
@@ -152,23 +151,20 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	return res, r.conclude(s, stop, &res)
 }
 
-// conclude writes the ledger, in its order, and then the manifest that says so.
+// conclude writes the ledger, in its order, and the manifest that says so.
 func (r *runner) conclude(s *store, stop stopped, res *Result) error {
-	totals, err := s.write(res)
-	if err != nil {
-		return fmt.Errorf("write ledger of run %s: %w\n%s", r.id, err, s.hint())
-	}
-	res.Manifest = r.concluded(s.manifest, totals, stop)
-	if s.dir == "" {
-		return nil
-	}
-	if err = saveAnswers(s.dir, res.Answers); err == nil {
-		err = ledger.WriteManifest(s.dir, res.Manifest)
-	}
+	m, err := s.write(res, func(t ledger.Totals, o ledger.Outcomes) (ledger.Manifest, error) {
+		m := r.concluded(s.manifest, t, o, stop)
+		if s.dir == "" {
+			return m, nil
+		}
+		return m, saveAnswers(s.dir, res.Answers)
+	})
 	if err != nil {
 		return fmt.Errorf("conclude run %s: %w\n%s", r.id, err, s.hint())
 	}
-	if res.Manifest.Status == "complete" {
+	res.Manifest = m
+	if s.dir != "" && m.Status == "complete" {
 		return s.removeJournal()
 	}
 	return nil

@@ -78,12 +78,12 @@ func (r *runner) cleanRows(rows ledger.EpisodeRows) ledger.EpisodeRows {
 // ledger order; an error ends them. What looks like a credential is replaced in
 // both: another program may have written them.
 func ReadRun(dir string) (ledger.Manifest, iter.Seq2[ledger.EpisodeRows, error], error) {
-	m, err := ledger.ReadManifest(dir)
+	m, episodes, err := ledger.Open(dir)
 	if err != nil {
 		return m, nil, err
 	}
 	newCleaner(nil).record(reflect.ValueOf(&m).Elem())
-	return m, cleaned(ledger.Scan(dir)), nil
+	return m, cleaned(episodes), nil
 }
 
 func cleaned(episodes iter.Seq2[ledger.EpisodeRows, error]) iter.Seq2[ledger.EpisodeRows, error] {

@@ -158,11 +158,11 @@ func TestReadRunReplacesSecrets(t *testing.T) {
 		ToolCalls: []ledger.ToolCall{{Key: k, ToolName: key}},
 	}
 	dir := t.TempDir()
-	require.NoError(t, ledger.Write(dir, rows))
-	require.NoError(t, ledger.WriteManifest(dir, m))
+	require.NoError(t, ledger.Write(dir, m, rows))
 	read, episodes, err := harness.ReadRun(dir)
 	require.NoError(t, err)
-	require.Equal(t, ledger.Manifest{Format: ledger.ManifestFormat, SuitePath: "[secret]", Tasks: []ledger.ManifestTask{{Tags: []string{"a", "[secret]"}}}, Candidates: []ledger.ManifestCandidate{{Model: "m [secret]"}}}, read)
+	require.Equal(t, ledger.Manifest{Format: ledger.ManifestFormat, SuitePath: "[secret]", Tasks: []ledger.ManifestTask{{Tags: []string{"a", "[secret]"}}}, Candidates: []ledger.ManifestCandidate{{Model: "m [secret]"}},
+		LedgerDigest: read.LedgerDigest, Episodes: 1, Turns: 1, ToolCalls: 1}, read)
 	n := 0
 	for got, err := range episodes {
 		require.NoError(t, err)
@@ -188,8 +188,7 @@ func BenchmarkReadRun(b *testing.B) {
 		rows.Turns[i], rows.Episodes[i/4].Key = turn, turn.Key
 	}
 	dir := b.TempDir()
-	require.NoError(b, ledger.Write(dir, rows))
-	require.NoError(b, ledger.WriteManifest(dir, ledger.Manifest{Format: ledger.ManifestFormat}))
+	require.NoError(b, ledger.Write(dir, ledger.Manifest{Format: ledger.ManifestFormat}, rows))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, episodes, err := harness.ReadRun(dir)

@@ -44,13 +44,14 @@ func (k *sink) add(rec ledger.EpisodeRows) error {
 	return nil
 }
 
-func (k *sink) close() (ledger.Totals, error) {
+// close concludes the run: it writes the folder, if there is one.
+func (k *sink) close(conclude func(ledger.Totals) (ledger.Manifest, error)) (ledger.Manifest, error) {
 	if k.writer != nil {
-		return k.writer.Close()
+		return k.writer.Close(conclude)
 	}
-	return ledger.Totals{
+	return conclude(ledger.Totals{
 		Digest: ledger.Digest(k.rows), Episodes: len(k.rows.Episodes), Turns: len(k.rows.Turns), ToolCalls: len(k.rows.ToolCalls),
-	}, nil
+	})
 }
 
 // notUnderstood are the doubts, sorted by provider and text.

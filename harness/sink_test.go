@@ -40,11 +40,15 @@ func streamed(t *testing.T, n int, order []int) (ledger.Rows, *store) {
 	}
 	wg.Wait()
 	var res Result
-	totals, err := s.write(&res)
+	m, err := s.write(&res, func(totals ledger.Totals, outcomes ledger.Outcomes) (ledger.Manifest, error) {
+		m := ledger.Manifest{Format: ledger.ManifestFormat, Outcomes: outcomes}
+		m.SetTotals(totals)
+		return m, nil
+	})
 	require.NoError(t, err)
 	require.NoError(t, s.close())
-	require.Equal(t, len(order), totals.Episodes)
-	require.Equal(t, len(order), totals.outcomes.Solved)
+	require.Equal(t, len(order), m.Episodes)
+	require.Equal(t, len(order), m.Outcomes.Solved)
 	rows, err := ledger.Read(dir)
 	require.NoError(t, err)
 	return rows, s

@@ -3,7 +3,6 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,6 +21,7 @@ type store struct {
 	dir      string // empty without a folder
 	plan     *plan
 	manifest ledger.Manifest // as the run begins
+	again    bool            // the folder has an equal run that has ended
 	unlock   func()
 	journal  *ledger.Journal
 	spending *admission.SpendLog
@@ -41,7 +41,7 @@ type store struct {
 // The files of a run folder that are there until it is complete.
 const (
 	planFile     = "journal/plan"
-	settingsFile = "journal/settings.json"
+	settingsFile = "journal/settings"
 	spendFile    = "journal/spend.log"
 	limitsFile   = "limits.jsonl"
 )
@@ -91,7 +91,7 @@ func (r *runner) open() (s *store, err error) {
 	if err := s.openSpending(); err != nil {
 		return s, err
 	}
-	s.limits, err = os.OpenFile(filepath.Join(s.dir, limitsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	s.limits, err = os.OpenFile(filepath.Join(s.dir, limitsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	r.control = r.newControl(s)
 	return s, err
 }
@@ -141,9 +141,10 @@ func spendOf(rows ledger.EpisodeRows) (s admission.Spend) {
 }
 
 // begin makes the folder of a new run. It replaces the journal of an identical
-// earlier replay.
+// earlier replay. What that made of a run that has ended stays for its readers until
+// the new run has ended, too.
 func (r *runner) begin(s *store) error {
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return fmt.Errorf("make run folder %s: %w", s.dir, err)
 	}
 	unlock, err := ledger.Lock(s.dir)
@@ -151,17 +152,15 @@ func (r *runner) begin(s *store) error {
 		return err
 	}
 	s.unlock = unlock
-	err = os.Remove(filepath.Join(s.dir, "run.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err = errors.Join(err, ledger.RemoveJournal(s.dir)); err != nil {
+	was, err := ledger.ReadManifest(s.dir)
+	s.again = err == nil && was.Status != "running"
+	if err := ledger.RemoveJournal(s.dir); err != nil {
 		return fmt.Errorf("clear journal of the earlier replay: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Join(s.dir, "journal"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(s.dir, "journal"), 0o777); err != nil {
 		return fmt.Errorf("make journal: %w", err)
 	}
-	if err := r.writePlan(s.dir); err != nil {
+	if err := r.writePlan(s.dir); err != nil || s.again {
 		return err
 	}
 	// The manifest goes first and comes last: a folder with one can be resumed.
@@ -224,20 +223,14 @@ func (s *store) get(i int) (ledger.EpisodeRows, bool, error) {
 	return rows, err == nil, err
 }
 
-// totals are what the manifest says of the ledger.
-type totals struct {
-	ledger.Totals
-	outcomes ledger.Outcomes
-}
-
-// write writes the ledger: every episode that has rows, in ledger order, but for
-// those the stream has written.
-func (s *store) write(res *Result) (t totals, err error) {
+// write writes the ledger, every episode that has rows, in ledger order, but for
+// those the stream has written, and the manifest that conclude makes.
+func (s *store) write(res *Result, conclude func(ledger.Totals, ledger.Outcomes) (ledger.Manifest, error)) (m ledger.Manifest, err error) {
 	w := s.stream
 	if w == nil {
 		k, err := newSink(s.dir)
 		if err != nil {
-			return t, err
+			return m, err
 		}
 		w = &stream{sink: k}
 		s.stream = w
@@ -246,11 +239,10 @@ func (s *store) write(res *Result) (t totals, err error) {
 		w.err = w.one(s)
 	}
 	if w.err != nil {
-		return t, w.err
+		return m, w.err
 	}
-	t.outcomes, res.Lost, res.Rows, res.NotUnderstood = w.outcomes, w.lost, w.rows, w.notUnderstood()
-	t.Totals, err = w.close()
-	return t, err
+	res.Lost, res.Rows, res.NotUnderstood = w.lost, w.rows, w.notUnderstood()
+	return w.close(func(t ledger.Totals) (ledger.Manifest, error) { return conclude(t, w.outcomes) })
 }
 
 // hint says what is safe when the run folder fails, and how to go on.
@@ -283,6 +275,15 @@ func (s *store) closeFiles() error {
 	}
 	s.journal, s.spending, s.limits = nil, nil, nil
 	return errors.Join(errs...)
+}
+
+// giveBack removes what a replay that could not go on has written. An earlier run of
+// the same id stays.
+func (s *store) giveBack() error {
+	if s.again {
+		return ledger.RemoveJournal(s.dir)
+	}
+	return os.RemoveAll(s.dir)
 }
 
 // removeJournal removes what only an unfinished run needs.

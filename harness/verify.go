@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -21,7 +21,14 @@ type Verification struct {
 	First *EpisodeDifference
 	// Was and Is are the ledger digests of the episodes that were compared.
 	Was, Is string
+	// Manifest are the members of run.json that are not what the rows, the suite and the
+	// re-execution say, in the order of their names. Thresholds are not among what can
+	// be found out again.
+	Manifest []ManifestDifference
 }
+
+// ManifestDifference is a member of run.json, such as outcomes.solved, that differs.
+type ManifestDifference struct{ Member, Was, Is string }
 
 // EpisodeDifference is a column in which an episode of a run and of its
 // re-execution differ.
@@ -37,13 +44,16 @@ type EpisodeDifference struct {
 var errLive = errors.New("the run was live: nothing of its texts was kept to execute again; use record mode to keep them")
 
 // Verify executes the episodes of a run again, from their cassettes and without a
-// network, and compares the rows; run_id and replayed do not count. The options
+// network, and compares the rows, where run_id and replayed do not count, and what can
+// be found out again of the manifest. The options
 // are those the run was made with; a run that today's suite or configuration
 // cannot repeat is a *ConfigError.
 func Verify(ctx context.Context, o Options, dir string) (v Verification, err error) {
 	was, is := ledger.NewDigester(), ledger.NewDigester()
-	err = reexecute(ctx, o, dir, false, func(old, again ledger.EpisodeRows) error {
+	var rows rowTotals
+	m, again, err := reexecute(ctx, o, dir, false, func(old, again ledger.EpisodeRows) error {
 		v.Episodes++
+		rows.add(old)
 		if old.Episode.InfraError {
 			return nil
 		}
@@ -61,30 +71,34 @@ func Verify(ctx context.Context, o Options, dir string) (v Verification, err err
 		}
 		return nil
 	})
+	if err != nil {
+		return v, err
+	}
 	v.Was, v.Is = was.Sum(), is.Sum()
-	return v, err
+	v.Manifest = manifestDifferences(m, rows.manifest(m, again))
+	return v, nil
 }
 
 // reexecute replays the episodes of a run that have a result, and visits every
-// episode of the run with its rows of then and now, in ledger order. The suite may
-// be another one than then if changed says so.
-func reexecute(ctx context.Context, o Options, dir string, changed bool, visit func(old, again ledger.EpisodeRows) error) error {
-	m, err := ledger.ReadManifest(dir)
+// episode of the run with its rows of then and now, in ledger order. It returns the
+// manifests of then and now. The suite may be another one than then if changed says so.
+func reexecute(ctx context.Context, o Options, dir string, changed bool, visit func(old, again ledger.EpisodeRows) error) (m, again ledger.Manifest, err error) {
+	m, episodes, err := ledger.Open(dir)
 	if err != nil {
-		return err
+		return m, again, err
 	}
 	if m.Mode == string(recorder.Live) {
-		return &ConfigError{fmt.Errorf("run %s: %w", m.RunID, errLive)}
+		return m, again, &ConfigError{fmt.Errorf("run %s: %w", m.RunID, errLive)}
 	}
-	names, err := withResult(dir)
+	names, err := withResult(episodes)
 	if err != nil {
-		return err
+		return m, again, err
 	}
-	tmp, err := os.MkdirTemp("", "cupel-verify-")
+	tmp, remove, err := atomicfile.MkdirTemp("cupel-verify")
 	if err != nil {
-		return fmt.Errorf("make a folder for the re-execution: %w", err)
+		return m, again, fmt.Errorf("make a folder for the re-execution: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(tmp) }()
+	defer remove()
 	o.Mode, o.Runs, o.Resume, o.Trials, o.Seed = recorder.Replay, tmp, "", max(m.Trials, 1), m.Seed
 	o.Select = selectionOf(&names, o.Fork)
 	r, err := newRunner(o)
@@ -94,27 +108,27 @@ func reexecute(ctx context.Context, o Options, dir string, changed bool, visit f
 	}
 	var config *ConfigError
 	if errors.As(err, &config) {
-		return &ConfigError{fmt.Errorf("run %s cannot be executed again as it was:\n%w", m.RunID, err)}
+		return m, again, &ConfigError{fmt.Errorf("run %s cannot be executed again as it was:\n%w", m.RunID, err)}
 	}
 	if err != nil {
-		return err
+		return m, again, err
 	}
 	res, err := Run(ctx, o)
 	if err != nil {
-		return err
+		return m, again, err
 	}
 	if res.Interrupted {
-		return context.Canceled
+		return m, again, context.Canceled
 	}
-	return sideBySide(dir, res.Dir, func(old, again ledger.EpisodeRows) error {
+	return m, res.Manifest, sideBySide(episodes, ledger.Scan(res.Dir), func(old, again ledger.EpisodeRows) error {
 		again.Episode.ConfigDigest = m.ConfigDigest // compared above, as far as it matters
 		return visit(old, again)
 	})
 }
 
 // withResult lists the episodes of a ledger that have one.
-func withResult(dir string) (names episodeList, err error) {
-	for rows, err := range ledger.Scan(dir) {
+func withResult(episodes iter.Seq2[ledger.EpisodeRows, error]) (names episodeList, err error) {
+	for rows, err := range episodes {
 		if err != nil {
 			return names, err
 		}
@@ -152,11 +166,11 @@ func (r *runner) checkSame(m ledger.Manifest, changed bool) error {
 
 // sideBySide visits the episodes of a ledger with those of another, which may lack
 // some: they have no rows then.
-func sideBySide(dir, other string, visit func(a, b ledger.EpisodeRows) error) error {
-	next, stop := iter.Pull2(ledger.Scan(other))
+func sideBySide(episodes, others iter.Seq2[ledger.EpisodeRows, error], visit func(a, b ledger.EpisodeRows) error) error {
+	next, stop := iter.Pull2(others)
 	defer stop()
 	b, err, more := next()
-	for a, errA := range ledger.Scan(dir) {
+	for a, errA := range episodes {
 		if err := errors.Join(errA, err); err != nil {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,7 +23,9 @@ func rewritten(t *testing.T, dir string, change func(*ledger.Rows)) {
 	rows, err := ledger.Read(dir)
 	require.NoError(t, err)
 	change(&rows)
-	require.NoError(t, ledger.Write(dir, rows))
+	m, err := ledger.ReadManifest(dir)
+	require.NoError(t, err)
+	require.NoError(t, ledger.Write(dir, m, rows))
 }
 
 func TestVerify(t *testing.T) {
@@ -48,6 +52,42 @@ func TestVerify(t *testing.T) {
 		require.Equal(t, "duration_us", v.First.Column)
 		require.NotEqual(t, v.Was, v.Is)
 		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { rows.Turns[len(rows.Turns)-1].DurationUs-- })
+	})
+	t.Run("the manifest was changed", func(t *testing.T) {
+		require.Empty(t, v.Manifest)
+		rows, err := ledger.Read(recorded.Dir)
+		require.NoError(t, err)
+		for want, change := range map[string]func(m *ledger.Manifest){
+			`simulated: false → true`:                         func(m *ledger.Manifest) { m.Simulated = false },
+			`mode: "replay" → "record"`:                       func(m *ledger.Manifest) { m.Mode = "replay" },
+			`status: "partial" → "complete"`:                  func(m *ledger.Manifest) { m.Status = "partial" },
+			`run_id: "another" → "` + recorded.Manifest.RunID: func(m *ledger.Manifest) { m.RunID = "another" },
+			`outcomes.solved: 1000 → `:                        func(m *ledger.Manifest) { m.Outcomes.Solved = 1000 },
+			`outcomes.unfinished: 0 → 1`:                      func(m *ledger.Manifest) { m.Candidates[0].Planned++ },
+			`candidates[1].model: "better" → `:                func(m *ledger.Manifest) { m.Candidates[1].Model = "better" },
+			`candidates[0].rescue_model: "x" → none`:          func(m *ledger.Manifest) { m.Candidates[0].RescueModel = "x" },
+			`tasks[0].title: "easier" → `:                     func(m *ledger.Manifest) { m.Tasks[0].Title = "easier" },
+			`tasks[2].checks_digest: "0" → `:                  func(m *ledger.Manifest) { m.Tasks[2].ChecksDigest = "0" },
+			`plan_digest: "0" → `:                             func(m *ledger.Manifest) { m.PlanDigest = "0" },
+			`price_version: "1999-01-01" → `:                  func(m *ledger.Manifest) { m.PriceVersion = "1999-01-01" },
+			`trials: 0 → 1`:                                   func(m *ledger.Manifest) { m.Trials = 0 },
+		} {
+			m, err := ledger.ReadManifest(recorded.Dir)
+			require.NoError(t, err)
+			was := m
+			was.Candidates, was.Tasks = slices.Clone(m.Candidates), slices.Clone(m.Tasks)
+			change(&m)
+			require.NoError(t, ledger.Write(recorded.Dir, m, rows))
+			v, err := harness.Verify(context.Background(), again, recorded.Dir)
+			require.NoError(t, err)
+			require.Nil(t, v.First)
+			var got []string
+			for _, d := range v.Manifest {
+				got = append(got, d.Member+": "+d.Was+" → "+d.Is)
+			}
+			require.Contains(t, strings.Join(got, "\n"), want)
+			require.NoError(t, ledger.Write(recorded.Dir, was, rows))
+		}
 	})
 	t.Run("episodes without a result are left out", func(t *testing.T) {
 		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { rows.Episodes[0].InfraError = true })

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,10 +13,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// ColumnFile reads some columns of one table, a row group at a time. It reads no
-// other bytes of the file, so it checks the schema, the bounds and the checksums
-// of the pages, but neither the seal nor the digest of the rows: `cupel verify`
-// does. It is safe for concurrent use.
+// ColumnFile reads some columns of one table, a row group at a time. It decodes no
+// others, so it does not check the digest of the rows. It is safe for concurrent use.
 type ColumnFile struct {
 	file   *os.File
 	groups []parquet.RowGroup
@@ -41,9 +40,14 @@ type Bounds struct {
 const maxGroup = 1 << 20
 
 // OpenColumns opens the file of a table in dir for the columns named, each of
-// which must be one of Columns and no list. The file is untrusted.
+// which must be one of Columns and no list. The file is untrusted: it is checked
+// against its seal and against run.json.
 func OpenColumns(dir, table string, columns []string) (c *ColumnFile, err error) {
-	file, size, err := openFile(dir, table)
+	run, err := openFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	file, size, err := run.open(table)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +55,11 @@ func OpenColumns(dir, table string, columns []string) (c *ColumnFile, err error)
 	defer func() {
 		if err != nil {
 			_ = file.Close()
-			err = fmt.Errorf("read ledger: %s: %w", file.Name(), err)
+			err = tableError(file.Name(), err)
 		}
 	}()
 	defer damaged(&err)
-	if _, err := sealAt(file, size); err != nil { // bounds the footer
+	if err := verifySeal(file, size); err != nil {
 		return nil, err
 	}
 	const chunk = 256 << 10 // most column chunks are read at once
@@ -71,7 +75,7 @@ func OpenColumns(dir, table string, columns []string) (c *ColumnFile, err error)
 	default:
 		err = checkSchema[ToolCall](f, table)
 	}
-	if err != nil {
+	if err = cmp.Or(err, run.checkManifest(f)); err != nil {
 		return nil, err
 	}
 	return c, c.open(f, table)
@@ -151,7 +155,7 @@ func (c *ColumnFile) Close() error { return c.file.Close() }
 func (c *ColumnFile) Read(group int, vectors []Vector) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("read ledger: %s: row group %d: %w", c.file.Name(), group, err)
+			err = tableError(c.file.Name(), fmt.Errorf("row group %d: %w", group, err))
 		}
 	}()
 	defer damaged(&err)

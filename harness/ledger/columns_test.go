@@ -127,7 +127,7 @@ func TestColumnsThatAreNotFinite(t *testing.T) {
 		rows := sampleRows(50)
 		rows.Turns[7].Confidence = &bad
 		dir := t.TempDir()
-		require.NoError(t, Write(dir, rows))
+		require.NoError(t, writeRows(dir, rows))
 		c, err := OpenColumns(dir, "turns", []string{"turn", "confidence"})
 		require.NoError(t, err)
 		err = c.Read(0, make([]Vector, 2))
@@ -141,7 +141,7 @@ func TestColumnsThatAreNotFinite(t *testing.T) {
 
 func TestOpenColumnsRefuses(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, sampleRows(50)))
+	require.NoError(t, writeRows(dir, sampleRows(50)))
 	path := filepath.Join(dir, "turns.parquet")
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestOpenColumnsRefuses(t *testing.T) {
 // A byte changed anywhere is an error or other rows, never a panic.
 func TestColumnFileDamaged(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, sampleRows(30)))
+	require.NoError(t, writeRows(dir, sampleRows(30)))
 	path := filepath.Join(dir, "turns.parquet")
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)

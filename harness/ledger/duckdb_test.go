@@ -59,7 +59,7 @@ type duckdbTurn struct {
 // Another program reads what we write. `make duckdb` installs the module and runs this.
 func TestDuckDB(t *testing.T) {
 	dir, rows := t.TempDir(), sampleRows(400)
-	require.NoError(t, Write(dir, rows))
+	require.NoError(t, writeRows(dir, rows))
 	var got duckdbOutput
 	runDuckDB(t, &got, "query.mjs", dir)
 

@@ -19,7 +19,7 @@ import (
 func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 1, 3, 3500} { // the last outgrows dictionaryBytes
 		dir, rows := t.TempDir(), sampleRows(n)
-		require.NoError(t, Write(dir, rows))
+		require.NoError(t, writeRows(dir, rows))
 		got, err := Read(dir)
 		require.NoError(t, err)
 		require.Equal(t, rows, got, "%d episodes", n)
@@ -37,7 +37,7 @@ func TestNullIsNotZero(t *testing.T) {
 		{Turn: 3},
 	}, Episodes: []Episode{{}, {Key: Key{Trial: 1}, Tokens: Tokens{In: &zero}}, {Key: Key{Trial: 2}, CostNanoUSD: &zero}}}
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, rows))
+	require.NoError(t, writeRows(dir, rows))
 	got, err := Read(dir)
 	require.NoError(t, err)
 	require.Equal(t, rows, got)
@@ -51,7 +51,7 @@ func TestExtremeValues(t *testing.T) {
 		Violations: []string{"", "", strings.Repeat("é", 100_000)}, RequestDigest: "\x00", Reason: "a\nb",
 	}}, Episodes: []Episode{{Key: Key{Trial: math.MinInt32}, Checks: []Check{{}, {}}}, {Answer: strings.Repeat("x", 3<<20)}}}
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, rows))
+	require.NoError(t, writeRows(dir, rows))
 	got, err := Read(dir)
 	require.NoError(t, err)
 	require.Equal(t, rows, got)
@@ -65,7 +65,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	rows.Episodes[1].Checks = []Check{{Name: bad, Passed: true, Detail: bad}}
 	rows.Turns[3].Violations = []string{"fine", bad}
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, rows))
+	require.NoError(t, writeRows(dir, rows))
 	require.Equal(t, bad, rows.Episodes[1].ErrorText, "Write must not change the rows it is given")
 	require.Equal(t, bad, rows.Turns[3].Violations[1])
 
@@ -169,7 +169,7 @@ func TestSealIsNotFoundInRows(t *testing.T) {
 
 func TestReadRefusesMissing(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, sampleRows(2)))
+	require.NoError(t, writeRows(dir, sampleRows(2)))
 	require.NoError(t, os.Remove(filepath.Join(dir, "turns.parquet")))
 	_, err := Read(dir)
 	require.ErrorIs(t, err, fs.ErrNotExist)
@@ -179,7 +179,7 @@ func TestReadRefusesMissing(t *testing.T) {
 
 func TestReadRefusesTruncated(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, sampleRows(6)))
+	require.NoError(t, writeRows(dir, sampleRows(6)))
 	path := filepath.Join(dir, "turns.parquet")
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -193,7 +193,7 @@ func TestReadRefusesTruncated(t *testing.T) {
 
 func TestReadRefusesFlippedBits(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, sampleRows(6)))
+	require.NoError(t, writeRows(dir, sampleRows(6)))
 	path := filepath.Join(dir, "episodes.parquet")
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -280,7 +280,7 @@ func TestReadRefusesAnotherSchema(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			require.NoError(t, Write(dir, Rows{}))
+			require.NoError(t, writeRows(dir, Rows{}))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "turns.parquet"), tt.file, 0o644))
 			_, err := Read(dir)
 			require.ErrorContains(t, err, "turns.parquet")
@@ -293,26 +293,29 @@ func TestReadRefusesAnotherSchema(t *testing.T) {
 
 func TestWriteReplacesAndLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, sampleRows(3)))
-	require.NoError(t, Write(dir, sampleRows(1)))
+	require.NoError(t, writeRows(dir, sampleRows(3)))
+	require.NoError(t, writeRows(dir, sampleRows(1)))
 	got, err := Read(dir)
 	require.NoError(t, err)
 	require.Len(t, got.Episodes, 1)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, entries, 3)
+	require.Len(t, entries, 4)
 
-	err = Write(filepath.Join(dir, "absent"), Rows{})
+	err = writeRows(filepath.Join(dir, "absent"), Rows{})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, "absent")
 
 	// A folder in the way: the rename fails, the temporary file goes.
 	require.NoError(t, os.Remove(filepath.Join(dir, "turns.parquet")))
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "turns.parquet", "x"), 0o755))
-	require.ErrorContains(t, Write(dir, Rows{}), "turns.parquet")
+	require.ErrorContains(t, writeRows(dir, Rows{}), "turns.parquet")
 	entries, err = os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, entries, 3)
+	require.Len(t, entries, 4)
+	m, err := ReadManifest(dir)
+	require.NoError(t, err)
+	require.Equal(t, running, m.Status, "its tables are of two runs")
 }
 
 func FuzzDecode(f *testing.F) {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
 // EpisodeRows are the rows of one finished episode.
@@ -54,7 +56,7 @@ func journalPath(dir string) string { return filepath.Join(dir, "journal", "epis
 // name; both stay as they are. One process at a time may have it open: see Lock.
 func OpenJournal(dir string, visit func(rec EpisodeRows, at int64) error) (*Journal, error) {
 	path := journalPath(dir)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
@@ -66,7 +68,7 @@ func OpenJournal(dir string, visit func(rec EpisodeRows, at int64) error) (*Jour
 	if err == nil {
 		err = f.Truncate(j.end)
 	}
-	err = errors.Join(err, syncDir(filepath.Dir(path)), syncDir(dir))
+	err = errors.Join(err, atomicfile.SyncDir(filepath.Dir(path)), atomicfile.SyncDir(dir))
 	if err != nil {
 		return nil, fmt.Errorf("open journal %s: %w", path, errors.Join(err, f.Close()))
 	}
@@ -195,7 +197,7 @@ func RemoveJournal(dir string) error {
 	if err := os.RemoveAll(filepath.Dir(journalPath(dir))); err != nil {
 		return fmt.Errorf("remove journal: %w", err)
 	}
-	if err := syncDir(dir); err != nil {
+	if err := atomicfile.SyncDir(dir); err != nil {
 		return fmt.Errorf("remove journal: %w", err)
 	}
 	return nil

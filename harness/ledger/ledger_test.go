@@ -105,17 +105,27 @@ func (m *memory) WriteAt(p []byte, at int64) (int, error) {
 
 // encodeTable returns the file of a table, and decodeFile is its inverse.
 func encodeTable[T any, P record[T]](table string, rows []T) ([]byte, error) {
+	return encodeTableOf[T, P](table, "", rows)
+}
+
+// encodeTableOf returns the file of a table whose footer names the digest of a manifest.
+func encodeTableOf[T any, P record[T]](table, manifest string, rows []T) ([]byte, error) {
 	var to memory
 	w := newTableWriter[T, P](table, &to)
 	if err := w.add(rows...); err != nil {
 		return nil, err
 	}
-	err := w.finish()
+	err := w.finish(manifest)
 	return to.data, err
 }
 
 func decodeFile[T any, P record[T]](table string, file []byte) ([]T, error) {
-	return decodeTable[T, P](table, bytes.NewReader(file), int64(len(file)))
+	r, err := newTableReader[T, P](table, bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	return r.readAll()
 }
 
 // leaves calls visit with the place of every Go field below v that is a column.

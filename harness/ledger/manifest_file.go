@@ -8,52 +8,90 @@ import (
 	"path/filepath"
 
 	strict "github.com/go-json-experiment/json"
+
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
-// ManifestFormat is the version of run.json: 2 since acceptance has min_solved and no
-// rule.
-const ManifestFormat = 2
+// ManifestFormat is the version of run.json: 3 since it has a seal.
+const ManifestFormat = 3
 
 const (
 	manifestName = "run.json"
 	// maxManifest bounds run.json, in bytes.
 	maxManifest = 64 << 20
+	// running is the Status of a run without a ledger.
+	running = "running"
 )
 
-// WriteManifest writes dir/run.json atomically: indented JSON, the same bytes
-// for the same manifest. It refuses another Format than ManifestFormat.
+// sealedManifest is the content of run.json. The seal is its last member, on a line of
+// its own, and covers all lines before that.
+type sealedManifest struct {
+	Manifest
+	Seal string `json:"seal"`
+}
+
+// WriteManifest writes dir/run.json of a run that has no ledger yet; Writer.Close
+// writes that of one that has ended.
 func WriteManifest(dir string, m Manifest) error {
 	path := filepath.Join(dir, manifestName)
+	text, err := encodeManifest(m)
+	if err == nil {
+		err = atomicfile.WriteBytes(path, text)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// encodeManifest returns the content of run.json: indented JSON, the same bytes for
+// the same manifest. It refuses another Format than ManifestFormat.
+func encodeManifest(m Manifest) ([]byte, error) {
 	if m.Format != ManifestFormat {
-		return fmt.Errorf("write %s: format %d, must be %d", path, m.Format, ManifestFormat)
+		return nil, fmt.Errorf("format %d, must be %d", m.Format, ManifestFormat)
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(m); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	if err := enc.Encode(sealedManifest{Manifest: m}); err != nil {
+		return nil, err
 	}
-	if buf.Len() > maxManifest {
-		return fmt.Errorf("write %s: %d bytes, more than %d", path, buf.Len(), maxManifest)
+	end := manifestSeal("")
+	body, ok := bytes.CutSuffix(buf.Bytes(), []byte(end))
+	if !ok {
+		return nil, fmt.Errorf("panic: the manifest does not end with %q", end)
 	}
-	return writeFile(dir, manifestName, buf.Bytes())
+	text := append(body[:len(body):len(body)], manifestSeal(sealOf(body))...)
+	if len(text) > maxManifest {
+		return nil, fmt.Errorf("%d bytes, more than %d", len(text), maxManifest)
+	}
+	return text, nil
 }
 
-// ReadManifest reads dir/run.json. It refuses, naming the file, one that is
-// missing (fs.ErrNotExist), of another format version, with unknown or repeated
-// members, with trailing data, or with thresholds that are not allowed.
+// manifestSeal returns the end of run.json.
+func manifestSeal(seal string) string { return "  \"seal\": \"" + seal + "\"\n}\n" }
+
+// ReadManifest reads dir/run.json. A file that is missing (fs.ErrNotExist), that does
+// not have its seal, of another format version, with unknown or repeated members or
+// with thresholds that are not allowed is a *CorruptError.
 func ReadManifest(dir string) (Manifest, error) {
+	m, _, err := readManifest(dir)
+	return m, err
+}
+
+// readManifest also returns the SHA-256 of the file, which the footers of the ledger
+// name.
+func readManifest(dir string) (m Manifest, digest string, err error) {
 	path := filepath.Join(dir, manifestName)
 	data, err := readFile(path, maxManifest)
-	if err != nil {
-		return Manifest{}, fmt.Errorf("read manifest: %w", err)
+	if err == nil {
+		m, err = decodeManifest(data)
 	}
-	m, err := decodeManifest(data)
 	if err != nil {
-		return Manifest{}, fmt.Errorf("read manifest: %s: %w", path, err)
+		return Manifest{}, "", fmt.Errorf("read manifest: %w", damage(path, err))
 	}
-	return m, nil
+	return m, hexDigest(data), nil
 }
 
 func decodeManifest(data []byte) (Manifest, error) {
@@ -62,15 +100,20 @@ func decodeManifest(data []byte) (Manifest, error) {
 		Format int `json:"format"`
 	}
 	if err := strict.Unmarshal(data, &head); err != nil {
-		return Manifest{}, err
+		return Manifest{}, fmt.Errorf("damaged: %w; %s", err, fixRun)
 	}
 	if head.Format != ManifestFormat {
 		return Manifest{}, fmt.Errorf("format version %d, this cupel reads version %d: use the cupel named by code_version in the file",
 			head.Format, ManifestFormat)
 	}
-	var m Manifest
+	body := data[:max(0, len(data)-len(manifestSeal(sealOf(nil))))]
+	if string(data[len(body):]) != manifestSeal(sealOf(body)) {
+		return Manifest{}, fmt.Errorf("changed after it was written: its lines do not have the digest that its seal names; "+
+			"to judge by other thresholds use --threshold, else %s", fixRun)
+	}
+	var m sealedManifest
 	if err := strict.Unmarshal(data, &m, strict.RejectUnknownMembers(true)); err != nil {
 		return Manifest{}, err
 	}
-	return m, errors.Join(m.Acceptance.Validate(), m.Decide.validate())
+	return m.Manifest, errors.Join(m.Acceptance.Validate(), m.Decide.validate())
 }

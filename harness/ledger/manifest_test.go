@@ -30,7 +30,7 @@ func TestManifestRoundTrip(t *testing.T) {
 
 	text, err := os.ReadFile(filepath.Join(dir, "run.json"))
 	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(string(text), "{\n  \"format\": 2,\n  \"run_id\": "), "%s", text)
+	require.True(t, strings.HasPrefix(string(text), "{\n  \"format\": 3,\n  \"run_id\": "), "%s", text)
 	require.True(t, strings.HasSuffix(string(text), "\n}\n"), "%s", text)
 	require.Contains(t, string(text), "sim & <co>")
 	require.NoError(t, WriteManifest(dir, got))
@@ -95,7 +95,7 @@ func TestManifestRefused(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"later format with unknown members", `{"format": 3, "runs": []}`, []string{"format version 3", "reads version 2", "code_version"}},
+		{"later format with unknown members", `{"format": 4, "runs": []}`, []string{"format version 4", "reads version 3", "code_version"}},
 		{"no format", `{}`, []string{"format version 0"}},
 		{"unknown member", strings.Replace(text, `"run_id"`, `"extra": 1, "run_id"`, 1), []string{"extra"}},
 		{"wrong case", strings.Replace(text, `"run_id"`, `"Run_ID"`, 1), []string{"Run_ID"}},
@@ -109,9 +109,10 @@ func TestManifestRefused(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			require.NotEqual(t, text, tt.text)
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(tt.text), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(resealedManifest(tt.text)), 0o644))
 			_, err := ReadManifest(dir)
 			require.ErrorContains(t, err, "run.json")
+			require.ErrorAs(t, err, new(*CorruptError))
 			for _, want := range tt.want {
 				require.ErrorContains(t, err, want)
 			}
@@ -119,7 +120,19 @@ func TestManifestRefused(t *testing.T) {
 	}
 	_, err = ReadManifest(filepath.Join(dir, "absent"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, WriteManifest(dir, Manifest{}), "format 0, must be 2")
+	require.ErrorAs(t, err, new(*CorruptError))
+	require.ErrorContains(t, err, "run.json: missing; restore the run folder")
+	require.ErrorContains(t, WriteManifest(dir, Manifest{}), "format 0, must be 3")
+}
+
+// resealedManifest gives a changed text the seal it would have had.
+func resealedManifest(text string) string {
+	body, _, ok := strings.Cut(text, "  \"seal\": ")
+	if !ok {
+		return text
+	}
+	_, rest, _ := strings.Cut(text[len(body):], "\n}\n")
+	return body + manifestSeal(sealOf([]byte(body))) + rest
 }
 
 func TestManifestIsBounded(t *testing.T) {
@@ -133,10 +146,10 @@ func TestManifestIsBounded(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	f.Add(`{"format":2,"acceptance":{"min_valid":0.5}}`)
-	f.Add(`{"format":3}`)
-	f.Fuzz(func(t *testing.T, text string) {
-		m, err := decodeManifest([]byte(text))
+	f.Add("{\n  \"format\": 3,\"acceptance\":{\"min_valid\":0.5},\n")
+	f.Add(`{"format":4,`)
+	f.Fuzz(func(t *testing.T, body string) {
+		m, err := decodeManifest([]byte(body + manifestSeal(sealOf([]byte(body)))))
 		if err != nil {
 			return
 		}

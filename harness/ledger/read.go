@@ -14,58 +14,131 @@ import (
 // maxFile bounds a Parquet file.
 const maxFile = 4 << 30
 
-// Read reads the three Parquet files of dir into memory. It refuses, naming the
-// file, one that is missing (fs.ErrNotExist), cut short, changed in any byte, or
-// of another schema; the rows it returns are those written. Empty lists are nil.
+// Read reads the three Parquet files of dir into memory. A file that is missing
+// (fs.ErrNotExist), cut short, changed in any byte, of another schema or of another run
+// than run.json is a *CorruptError; the rows it returns are those written. Empty lists
+// are nil.
 func Read(dir string) (Rows, error) {
-	var rows Rows
-	var err1, err2, err3 error
-	rows.Episodes, err1 = readTable[Episode](dir, tableEpisodes)
-	rows.Turns, err2 = readTable[Turn](dir, tableTurns)
-	rows.ToolCalls, err3 = readTable[ToolCall](dir, tableToolCalls)
+	f, err := openFolder(dir)
+	if err != nil {
+		return Rows{}, err
+	}
+	episodes, sum1, err1 := readTable[Episode](f, tableEpisodes)
+	turns, sum2, err2 := readTable[Turn](f, tableTurns)
+	calls, sum3, err3 := readTable[ToolCall](f, tableToolCalls)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Rows{}, err
 	}
-	return rows, nil
+	if err := f.checkRows(sumOf(sum1, sum2, sum3)); err != nil {
+		return Rows{}, err
+	}
+	return Rows{Episodes: episodes, Turns: turns, ToolCalls: calls}, nil
 }
 
-func readTable[T any, P record[T]](dir, table string) ([]T, error) {
-	f, size, err := openFile(dir, table)
+// folder is a run folder whose files are read.
+type folder struct {
+	dir      string
+	manifest Manifest
+	digest   string // of run.json
+}
+
+// openFolder reads the manifest of a run that has a ledger.
+func openFolder(dir string) (*folder, error) {
+	m, digest, err := readManifest(dir)
+	f := &folder{dir, m, digest}
+	if err == nil {
+		err = f.checkEnded()
+	}
+	return f, err
+}
+
+func (f *folder) checkEnded() error {
+	if f.manifest.Status == running {
+		return fmt.Errorf("read ledger in %s: run %s has not ended, so it has no ledger", f.dir, f.manifest.RunID)
+	}
+	return nil
+}
+
+// checkRows refuses rows that are not those of the manifest.
+func (f *folder) checkRows(digest string) error {
+	if digest != f.manifest.LedgerDigest {
+		return fmt.Errorf("read ledger in %s: %w", f.dir, &CorruptError{filepath.Join(f.dir, manifestName),
+			errors.New("its ledger_digest is not that of the rows; " + fixRun)})
+	}
+	return nil
+}
+
+// checkManifest refuses a table whose footer names another run.json.
+func (f *folder) checkManifest(of *parquet.File) error {
+	if got, _ := of.Lookup(keyManifest); got != f.digest {
+		return fmt.Errorf("it does not belong to the %s beside it: its footer names that of digest %.12q, and the file has %.12q; %s",
+			manifestName, got, f.digest, fixRun)
+	}
+	return nil
+}
+
+// readTable returns the rows of a table and their digest.
+func readTable[T any, P record[T]](folder *folder, table string) (rows []T, sum []byte, err error) {
+	f, size, err := folder.open(table)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = f.Close() }()
-	rows, err := decodeTable[T, P](table, f, size)
-	if err != nil {
-		return nil, fmt.Errorf("read ledger: %s: %w", f.Name(), err)
+	r, err := newTableReader[T, P](table, f, size)
+	if err == nil {
+		defer r.close()
+		err = folder.checkManifest(r.parquet)
 	}
-	return rows, nil
+	if err == nil {
+		rows, err = r.readAll()
+	}
+	if err != nil {
+		return nil, nil, tableError(f.Name(), err)
+	}
+	return rows, r.digest.all.sum(), nil
 }
 
-// openFile opens the file of a table.
-func openFile(dir, table string) (*os.File, int64, error) {
-	f, err := os.Open(filepath.Join(dir, fileName(table)))
-	if err != nil {
-		return nil, 0, fmt.Errorf("read ledger: %w", err)
+// tableError names the file of an error of its content.
+func tableError(path string, err error) error {
+	if err == nil {
+		return nil
 	}
-	info, err := f.Stat()
-	if err == nil && info.Size() > maxFile {
-		err = fmt.Errorf("%s has %d bytes, more than %d", f.Name(), info.Size(), int64(maxFile))
+	return fmt.Errorf("read ledger: %w", damage(path, err))
+}
+
+// open opens the file of a table.
+func (f *folder) open(table string) (*os.File, int64, error) {
+	path := filepath.Join(f.dir, fileName(table))
+	file, size, err := openFile(path, maxFile)
+	return file, size, tableError(path, err)
+}
+
+// openFile opens a file of at most limit bytes. It refuses what is not a plain file:
+// opening a pipe would wait for its writer.
+func openFile(path string, limit int64) (*os.File, int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if info, err = f.Stat(); err == nil && info.Size() > limit {
+		err = fmt.Errorf("%d bytes, more than %d", info.Size(), limit)
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, 0, fmt.Errorf("read ledger: %w", err)
+		return nil, 0, err
 	}
 	return f, info.Size(), nil
 }
 
-// decodeTable returns all rows of a file, which is untrusted.
-func decodeTable[T any, P record[T]](table string, file io.ReaderAt, size int64) ([]T, error) {
-	r, err := newTableReader[T, P](table, file, size)
-	if err != nil {
-		return nil, err
-	}
-	defer r.close()
+// readAll returns the rows.
+func (r *tableReader[T, P]) readAll() ([]T, error) {
 	rows := slices.Grow([]T(nil), min(r.left, 4*rowGroupRows))
 	for {
 		batch, err := r.next()
@@ -99,21 +172,12 @@ func checkSchema[T any](f *parquet.File, table string) error {
 
 // readFile reads a file of at most limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, size, err := openFile(path, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > limit {
-		return nil, fmt.Errorf("%s has %d bytes, more than %d", path, info.Size(), limit)
-	}
-	data := make([]byte, info.Size())
-	if _, err := io.ReadFull(f, data); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return data, nil
+	data := make([]byte, size)
+	_, err = io.ReadFull(f, data)
+	return data, err
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,13 +9,31 @@ import (
 	"os"
 )
 
-// Scan reads the ledger in dir episode by episode, in ledger order and in memory
-// that does not grow with it. It checks what Read checks, and that the rows are in
-// order; an error comes last. Each file is checked against its seal before the
-// first row, and against the digest of its rows after the last.
+// Scan is Open without the manifest.
 func Scan(dir string) iter.Seq2[EpisodeRows, error] {
 	return func(yield func(EpisodeRows, error) bool) {
-		s := &scanner{dir: dir}
+		_, episodes, err := Open(dir)
+		if err != nil {
+			yield(EpisodeRows{}, err)
+			return
+		}
+		episodes(yield)
+	}
+}
+
+// Open reads the manifest of the run in dir, and its ledger episode by episode, in
+// ledger order and in memory that does not grow with it. It checks what Read checks,
+// and that the rows are in order; an error comes last. Each file is checked against its
+// seal and the manifest before the first row, and against the digest of its rows after
+// the last.
+func Open(dir string) (Manifest, iter.Seq2[EpisodeRows, error], error) {
+	m, digest, err := readManifest(dir)
+	if err != nil {
+		return m, nil, err
+	}
+	f := &folder{dir, m, digest}
+	return m, func(yield func(EpisodeRows, error) bool) {
+		s := &scanner{folder: f}
 		defer s.close()
 		err := s.open()
 		for err == nil {
@@ -26,12 +45,12 @@ func Scan(dir string) iter.Seq2[EpisodeRows, error] {
 		if !errors.Is(err, io.EOF) {
 			yield(EpisodeRows{}, err)
 		}
-	}
+	}, nil
 }
 
 // scanner joins the three tables.
 type scanner struct {
-	dir      string
+	*folder
 	episodes tableScanner[Episode, *Episode]
 	turns    tableScanner[Turn, *Turn]
 	calls    tableScanner[ToolCall, *ToolCall]
@@ -39,7 +58,10 @@ type scanner struct {
 }
 
 func (s *scanner) open() error {
-	return errors.Join(s.episodes.open(s.dir, tableEpisodes), s.turns.open(s.dir, tableTurns), s.calls.open(s.dir, tableToolCalls))
+	if err := s.checkEnded(); err != nil {
+		return err
+	}
+	return errors.Join(s.episodes.open(s.folder, tableEpisodes), s.turns.open(s.folder, tableTurns), s.calls.open(s.folder, tableToolCalls))
 }
 
 func (s *scanner) close() {
@@ -87,7 +109,11 @@ func (s *scanner) end() error {
 	if err == nil {
 		return fmt.Errorf("read ledger in %s: tool call of task %v has no episode", s.dir, c.place())
 	}
-	return err
+	if !errors.Is(err, io.EOF) {
+		return err
+	}
+	sum := sumOf(s.episodes.rows.digest.all.sum(), s.turns.rows.digest.all.sum(), s.calls.rows.digest.all.sum())
+	return cmp.Or(s.checkRows(sum), err)
 }
 
 // tableScanner hands out the rows of one table.
@@ -99,23 +125,19 @@ type tableScanner[T any, P record[T]] struct {
 	err   error
 }
 
-func (s *tableScanner[T, P]) open(dir, table string) error {
-	f, size, err := openFile(dir, table)
+func (s *tableScanner[T, P]) open(folder *folder, table string) error {
+	f, size, err := folder.open(table)
 	if err != nil {
 		return err
 	}
 	s.file = f
 	if s.rows, err = newTableReader[T, P](table, f, size); err == nil {
+		err = folder.checkManifest(s.rows.parquet)
+	}
+	if err == nil {
 		s.ahead = readAhead(s.rows)
 	}
-	return s.wrap(err)
-}
-
-func (s *tableScanner[T, P]) wrap(err error) error {
-	if err == nil || errors.Is(err, io.EOF) {
-		return err
-	}
-	return fmt.Errorf("read ledger: %s: %w", s.file.Name(), err)
+	return tableError(f.Name(), err)
 }
 
 // peek returns the next row, or io.EOF.
@@ -124,8 +146,9 @@ func (s *tableScanner[T, P]) peek() (*T, error) {
 		if s.err != nil {
 			return nil, s.err
 		}
-		s.batch, s.err = s.ahead.next()
-		s.err = s.wrap(s.err)
+		if s.batch, s.err = s.ahead.next(); !errors.Is(s.err, io.EOF) {
+			s.err = tableError(s.file.Name(), s.err)
+		}
 	}
 	return &s.batch[0], nil
 }

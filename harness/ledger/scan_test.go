@@ -59,6 +59,7 @@ func TestScanRefuses(t *testing.T) {
 	turns := []Turn{{Key: Key{TaskID: "zz"}}}
 	late := make([]ToolCall, 1)
 	late[0].TaskID = "zz"
+	run := hexDigest([]byte(ledgerFiles(t, good)["run.json"]))
 	forge := func(file []byte, err error) string {
 		require.NoError(t, err)
 		return string(file)
@@ -73,10 +74,10 @@ func TestScanRefuses(t *testing.T) {
 		{"missing", "turns", "", "turns.parquet", 0},
 		{"cut", "turns", ledgerFiles(t, good)["turns.parquet"][:900], "turns.parquet", 0},
 		{"changed", "tool_calls", flipped(ledgerFiles(t, good)["tool_calls.parquet"], 600), "damaged or changed", 0},
-		{"turns without their episodes", "turns", forge(encodeTable(tableTurns, turns)), `turn of task "zz"`, 9},
-		{"calls without their episodes", "tool_calls", forge(encodeTable(tableToolCalls, late)), `tool call of task "zz"`, 9},
-		{"another order", "episodes", forge(encodeTable(tableEpisodes, swapped)), "comes after that of", 1},
-		{"another table", "episodes", forge(encodeTable(tableTurns, turns)), "holds the table", 0},
+		{"turns without their episodes", "turns", forge(encodeTableOf(tableTurns, run, turns)), `turn of task "zz"`, 9},
+		{"calls without their episodes", "tool_calls", forge(encodeTableOf(tableToolCalls, run, late)), `tool call of task "zz"`, 9},
+		{"another order", "episodes", forge(encodeTableOf(tableEpisodes, run, swapped)), "comes after that of", 1},
+		{"another table", "episodes", forge(encodeTableOf(tableTurns, run, turns)), "holds the table", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,11 +14,12 @@ const schemaVersion = 6
 
 // Keys of the file metadata. keySeal covers the file itself, see seal.
 const (
-	keyVersion = "cupel.schema.version"
-	keySchema  = "cupel.schema.digest"
-	keyTable   = "cupel.table"
-	keyRows    = "cupel.rows.sha256"
-	keySeal    = "cupel.file.sha256"
+	keyVersion  = "cupel.schema.version"
+	keySchema   = "cupel.schema.digest"
+	keyTable    = "cupel.table"
+	keyRows     = "cupel.rows.sha256"
+	keyManifest = "cupel.manifest.sha256"
+	keySeal     = "cupel.file.sha256"
 )
 
 const (

@@ -12,6 +12,7 @@ import (
 // tableReader reads one table in batches, a row group in memory at a time.
 type tableReader[T any, P record[T]] struct {
 	file    *window
+	parquet *parquet.File
 	groups  []parquet.RowGroup
 	starts  []span // of the row groups in the file
 	rows    parquet.Rows
@@ -43,7 +44,7 @@ func newTableReader[T any, P record[T]](table string, file io.ReaderAt, size int
 		return nil, fmt.Errorf("claims %d rows, more than %d", n, maxRows)
 	}
 	r = &tableReader[T, P]{
-		file: w, groups: f.RowGroups(), digest: newTableDigester[T, P](), left: int(n),
+		file: w, parquet: f, groups: f.RowGroups(), digest: newTableDigester[T, P](), left: int(n),
 		buf: make([]parquet.Row, batchRows), batch: make([]T, 0, batchRows),
 	}
 	r.want, _ = f.Lookup(keyRows)
@@ -62,31 +63,38 @@ func newTableReader[T any, P record[T]](table string, file io.ReaderAt, size int
 // once all have come and have the digest the footer names.
 func (r *tableReader[T, P]) next() (rows []T, err error) {
 	defer damaged(&err)
-	for {
-		if r.rows == nil {
-			if len(r.groups) == 0 {
-				return nil, r.end()
-			}
-			if err := r.file.load(r.starts[0]); err != nil {
-				return nil, err
-			}
-			r.rows = r.groups[0].Rows()
-			r.groups, r.starts = r.groups[1:], r.starts[1:]
+	for len(rows) == 0 && err == nil {
+		if r.rows == nil && len(r.groups) == 0 {
+			return nil, r.end()
 		}
-		n, err := r.rows.ReadRows(r.buf)
-		if err != nil && !errors.Is(err, io.EOF) {
+		rows, err = r.read()
+	}
+	if errors.Is(err, io.EOF) { // which would look like the end
+		return nil, fmt.Errorf("damaged: a row group ends early: %s", err)
+	}
+	return rows, err
+}
+
+// read returns the next rows of a row group; none at its end.
+func (r *tableReader[T, P]) read() ([]T, error) {
+	if r.rows == nil {
+		if err := r.file.load(r.starts[0]); err != nil {
 			return nil, err
 		}
-		if err != nil {
-			err = r.rows.Close()
-			r.rows = nil
-		} else if n == 0 {
-			err = io.ErrNoProgress
-		}
-		if err != nil || n > 0 {
-			return r.decode(r.buf[:n]), err
-		}
+		r.rows = r.groups[0].Rows()
+		r.groups, r.starts = r.groups[1:], r.starts[1:]
 	}
+	n, err := r.rows.ReadRows(r.buf)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if err != nil {
+		err = r.rows.Close()
+		r.rows = nil
+	} else if n == 0 {
+		err = io.ErrNoProgress
+	}
+	return r.decode(r.buf[:n]), err
 }
 
 func (r *tableReader[T, P]) end() error {

@@ -2,10 +2,7 @@ package ledger
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
@@ -51,7 +48,8 @@ func newTableWriter[T any, P record[T]](table string, to file, sort ...string) *
 			parquet.KeyValueMetadata(keyVersion, strconv.Itoa(schemaVersion)),
 			parquet.KeyValueMetadata(keySchema, schemaDigest(schemaText[T]())),
 			parquet.KeyValueMetadata(keyTable, table),
-			parquet.KeyValueMetadata(keyRows, ""), // its place; see finish
+			parquet.KeyValueMetadata(keyRows, ""), // their places; see finish
+			parquet.KeyValueMetadata(keyManifest, ""),
 			parquet.KeyValueMetadata(keySeal, sealBlank),
 		)...),
 	}
@@ -113,13 +111,14 @@ func (w *tableWriter[T, P]) flush() error {
 	return w.to.Flush()
 }
 
-// finish writes the footer and the seal.
-func (w *tableWriter[T, P]) finish() (err error) {
+// finish writes the footer, with the digest of run.json, and the seal.
+func (w *tableWriter[T, P]) finish(manifest string) (err error) {
 	defer w.failed(&err)
 	if err := w.flush(); err != nil {
 		return err
 	}
 	w.to.SetKeyValueMetadata(keyRows, w.digest.sumAll())
+	w.to.SetKeyValueMetadata(keyManifest, manifest)
 	if err := w.to.Close(); err != nil {
 		return err
 	}
@@ -134,37 +133,4 @@ func (w *tableWriter[T, P]) failed(err *error) {
 	if *err != nil {
 		*err = fmt.Errorf("write %s: %w", fileName(w.table), *err)
 	}
-}
-
-// writeFile puts data into dir/name by way of a temporary file in dir.
-func writeFile(dir, name string, data []byte) (err error) {
-	f, err := os.CreateTemp(dir, "."+name+".*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Join(dir, name), err)
-	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("write %s: %w", filepath.Join(dir, name), errors.Join(err, os.Remove(f.Name())))
-		}
-	}()
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync())
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), filepath.Join(dir, name)); err != nil {
-		return err
-	}
-	return syncDir(dir)
-}
-
-// syncDir makes names in dir durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	// Some file systems cannot sync a folder; the files themselves are synced.
-	_ = d.Sync()
-	return d.Close()
 }

@@ -1,11 +1,13 @@
 package ledger
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
 // Writer writes the three Parquet files of a run, in memory that does not grow
@@ -13,7 +15,7 @@ import (
 // folder: see Lock.
 type Writer struct {
 	dir      string
-	temps    []*os.File
+	temps    []*atomicfile.File
 	episodes *tableWriter[Episode, *Episode]
 	turns    *tableWriter[Turn, *Turn]
 	calls    *tableWriter[ToolCall, *ToolCall]
@@ -28,13 +30,18 @@ type Totals struct {
 	Episodes, Turns, ToolCalls int
 }
 
+// SetTotals says in the manifest what its ledger holds.
+func (m *Manifest) SetTotals(t Totals) {
+	m.LedgerDigest, m.Episodes, m.Turns, m.ToolCalls = t.Digest, t.Episodes, t.Turns, t.ToolCalls
+}
+
 // NewWriter begins a ledger in dir. A ledger that is there stays until Close;
 // what a Writer that was killed left behind is removed.
 func NewWriter(dir string) (*Writer, error) {
 	w := &Writer{dir: dir}
-	removeTemps(dir, manifestName)
+	atomicfile.Sweep(dir)
 	for _, table := range tables {
-		f, err := createTemp(dir, table)
+		f, err := atomicfile.Create(filepath.Join(dir, fileName(table)))
 		if err != nil {
 			w.Abort()
 			return nil, fmt.Errorf("write ledger: %w", err)
@@ -45,22 +52,6 @@ func NewWriter(dir string) (*Writer, error) {
 	w.turns = newTableWriter[Turn](tableTurns, w.temps[1], "turn")
 	w.calls = newTableWriter[ToolCall](tableToolCalls, w.temps[2], "tool_call_seq")
 	return w, nil
-}
-
-func createTemp(dir, table string) (*os.File, error) {
-	removeTemps(dir, fileName(table))
-	return os.CreateTemp(dir, "."+fileName(table)+".*")
-}
-
-// removeTemps removes the temporary files that processes that were killed left of
-// a file.
-func removeTemps(dir, name string) {
-	entries, _ := os.ReadDir(dir) // what matters is the new one
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "."+name+".") {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
 }
 
 // Append adds the rows of the next episode in ledger order: by task, candidate
@@ -93,40 +84,62 @@ func (w *Writer) append(rec EpisodeRows) error {
 	return w.calls.add(rec.ToolCalls...)
 }
 
-// Close seals and syncs the files and puts each in its place atomically: a reader
-// or a crash sees the old file or the new one. After an error of Append or Close
-// no file has changed, unless the error is that of a rename.
-func (w *Writer) Close() (Totals, error) {
+// Close writes the run folder's ledger and manifest, which are of one run from then on:
+// run.json has the digest of the rows, and the footers of the tables that of run.json.
+// conclude makes the manifest, with SetTotals. Each file replaces an old one in one
+// step, run.json comes last. If another run.json is there, one whose status is running
+// takes its place before the first table is replaced, so that no reader meets tables of
+// two runs. After an error of Append or conclude no file has changed.
+func (w *Writer) Close(conclude func(Totals) (Manifest, error)) (Manifest, error) {
 	defer w.Abort()
 	if w.err != nil {
-		return Totals{}, w.err
+		return Manifest{}, w.err
 	}
-	if err := errors.Join(w.episodes.finish(), w.turns.finish(), w.calls.finish()); err != nil {
-		return Totals{}, err
+	m, err := conclude(Totals{
+		Digest:   sumOf(w.episodes.digest.all.sum(), w.turns.digest.all.sum(), w.calls.digest.all.sum()),
+		Episodes: w.episodes.rows, Turns: w.turns.rows, ToolCalls: w.calls.rows,
+	})
+	if err != nil {
+		return m, err
+	}
+	text, err := encodeManifest(m)
+	if err != nil {
+		return m, fmt.Errorf("write %s: %w", filepath.Join(w.dir, manifestName), err)
+	}
+	digest := hexDigest(text)
+	if err := errors.Join(w.episodes.finish(digest), w.turns.finish(digest), w.calls.finish(digest)); err != nil {
+		return m, err
+	}
+	if err := w.publish(m, text); err != nil {
+		return m, fmt.Errorf("write ledger: %w", err)
+	}
+	return m, nil
+}
+
+// publish puts the files in their places.
+func (w *Writer) publish(m Manifest, text []byte) error {
+	old, err := readFile(filepath.Join(w.dir, manifestName), maxManifest)
+	if err != nil || !bytes.Equal(old, text) {
+		if was, err := decodeManifest(old); err != nil || was.Status != running {
+			m.Status = running
+			if err := WriteManifest(w.dir, m); err != nil {
+				return err
+			}
+		}
 	}
 	for _, f := range w.temps {
-		if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-			return Totals{}, fmt.Errorf("write ledger: %w", err)
+		if err := f.Commit(); err != nil {
+			return err
 		}
 	}
-	for i, table := range tables {
-		if err := os.Rename(w.temps[i].Name(), filepath.Join(w.dir, fileName(table))); err != nil {
-			return Totals{}, fmt.Errorf("write ledger: %w", err)
-		}
-	}
-	if err := syncDir(w.dir); err != nil {
-		return Totals{}, fmt.Errorf("write ledger: %w", err)
-	}
-	sum := sumOf(w.episodes.digest.all.sum(), w.turns.digest.all.sum(), w.calls.digest.all.sum())
-	return Totals{Digest: sum, Episodes: w.episodes.rows, Turns: w.turns.rows, ToolCalls: w.calls.rows}, nil
+	return atomicfile.WriteBytes(filepath.Join(w.dir, manifestName), text)
 }
 
 // Abort gives up what was not closed and removes its temporary files. It is
 // harmless after Close.
 func (w *Writer) Abort() {
 	for _, f := range w.temps {
-		_ = f.Close()
-		_ = os.Remove(f.Name())
+		f.Abort()
 	}
 	w.temps = nil
 	if w.err == nil {
@@ -134,10 +147,10 @@ func (w *Writer) Abort() {
 	}
 }
 
-// Write writes the ledger of rows that are in ledger order, as Writer does; the
-// same rows give the same bytes. Turns and tool calls without their episode are an
-// error.
-func Write(dir string, rows Rows) error {
+// Write writes a run folder: the ledger of rows that are in ledger order, as Writer
+// does, and the manifest m with their totals. The same rows and manifest give the same
+// bytes. Turns and tool calls without their episode are an error.
+func Write(dir string, m Manifest, rows Rows) error {
 	w, err := NewWriter(dir)
 	if err != nil {
 		return err
@@ -153,7 +166,10 @@ func Write(dir string, rows Rows) error {
 	if err := errors.Join(unclaimed("turn", rows.Turns), unclaimed("tool call", rows.ToolCalls)); err != nil {
 		return fmt.Errorf("write ledger in %s: %w", dir, err)
 	}
-	_, err = w.Close()
+	_, err = w.Close(func(t Totals) (Manifest, error) {
+		m.SetTotals(t)
+		return m, nil
+	})
 	return err
 }
 

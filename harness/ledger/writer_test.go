@@ -30,10 +30,26 @@ func writeStream(t testing.TB, dir string, recs []EpisodeRows) Totals {
 	for _, rec := range recs {
 		require.NoError(t, w.Append(rec))
 	}
-	totals, err := w.Close()
+	return closeWriter(t, w)
+}
+
+// closeWriter ends a run folder whose manifest is that of a sample.
+func closeWriter(t testing.TB, w *Writer) (totals Totals) {
+	_, err := w.Close(func(sum Totals) (Manifest, error) {
+		m := sampleManifest()
+		m.SetTotals(sum)
+		totals = sum
+		return m, nil
+	})
 	require.NoError(t, err)
 	return totals
 }
+
+// writeRows is Write with the manifest of a sample.
+func writeRows(dir string, rows Rows) error { return Write(dir, sampleManifest(), rows) }
+
+// conclude is for a Writer that must not come to it.
+func conclude(Totals) (Manifest, error) { panic("conclude") }
 
 func rowsOf(recs []EpisodeRows) (rows Rows) {
 	for _, rec := range recs {
@@ -50,9 +66,9 @@ func TestWriterIsWrite(t *testing.T) {
 		recs := sampleRecords(n)
 		rows, one, other := rowsOf(recs), t.TempDir(), t.TempDir()
 		totals := writeStream(t, one, recs)
-		require.NoError(t, Write(other, rows))
+		require.NoError(t, writeRows(other, rows))
 		require.Equal(t, ledgerFiles(t, other), ledgerFiles(t, one), n)
-		require.Len(t, ledgerFiles(t, one), 3)
+		require.Len(t, ledgerFiles(t, one), 4)
 		require.Equal(t, Totals{Digest(rows), n, len(rows.Turns), len(rows.ToolCalls)}, totals)
 		d := NewDigester()
 		for _, rec := range recs {
@@ -104,7 +120,7 @@ func TestWriterRefusesAnotherOrder(t *testing.T) {
 			for _, want := range tt.want {
 				require.ErrorContains(t, err, want)
 			}
-			_, again := w.Close()
+			_, again := w.Close(conclude)
 			require.Equal(t, err, again)
 			require.Empty(t, ledgerFiles(t, dir))
 		})
@@ -112,10 +128,10 @@ func TestWriterRefusesAnotherOrder(t *testing.T) {
 	recs := sampleRecords(3)
 	rows := rowsOf(recs)
 	rows.Episodes = rows.Episodes[1:]
-	require.ErrorContains(t, Write(t.TempDir(), rows), "turn of task")
+	require.ErrorContains(t, writeRows(t.TempDir(), rows), "turn of task")
 	rows = rowsOf(recs)
 	rows.ToolCalls[14].Trial++
-	require.ErrorContains(t, Write(t.TempDir(), rows), "has no episode, or comes before it")
+	require.ErrorContains(t, writeRows(t.TempDir(), rows), "has no episode, or comes before it")
 }
 
 // Until Close what was there stays; Abort and a killed process leave nothing that
@@ -127,19 +143,18 @@ func TestWriterKeepsTheOldLedger(t *testing.T) {
 	w, err := NewWriter(dir)
 	require.NoError(t, err)
 	require.NoError(t, w.Append(sampleRecords(1)[0]))
-	require.Len(t, ledgerFiles(t, dir), 6)
+	require.Len(t, ledgerFiles(t, dir), 7)
 	w.Abort()
 	w.Abort()
 	require.Equal(t, before, ledgerFiles(t, dir))
 	require.ErrorIs(t, w.Append(sampleRecords(1)[0]), os.ErrClosed)
-	_, err = w.Close()
+	_, err = w.Close(conclude)
 	require.ErrorIs(t, err, os.ErrClosed)
 
-	_, err = NewWriter(dir) // and the process is killed
-	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".turns.parquet.ABCDEFGHIJ.tmp"), nil, 0o666)) // of a process that was killed
 	writeStream(t, dir, sampleRecords(1))
 	after := ledgerFiles(t, dir)
-	require.Len(t, after, 3)
+	require.Len(t, after, 4)
 	require.NotEqual(t, before, after)
 
 	_, err = NewWriter(filepath.Join(dir, "absent"))
@@ -155,7 +170,7 @@ func TestWriterAfterAFailedWrite(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.temps[1].Close())
 	require.NoError(t, w.Append(sampleRecords(1)[0]))
-	_, err = w.Close()
+	_, err = w.Close(func(Totals) (Manifest, error) { return sampleManifest(), nil })
 	require.ErrorContains(t, err, "turns.parquet")
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.Equal(t, before, ledgerFiles(t, dir))
@@ -188,9 +203,7 @@ func (l endless) write(t testing.TB, dir string, n int, each func(i int)) Totals
 		require.NoError(t, w.Append(l.at(i)))
 		each(i)
 	}
-	totals, err := w.Close()
-	require.NoError(t, err)
-	return totals
+	return closeWriter(t, w)
 }
 
 // peakHeap runs f and returns how far the live heap rose above what it was. It is

@@ -67,20 +67,30 @@ func isAt(f *os.File) bool {
 // Commit syncs the file and puts it in its place. After an error the old content is
 // still there and the temporary file is gone.
 func (f *File) Commit() error {
+	if err := f.Sync(); err != nil {
+		f.Abort()
+		return err
+	}
+	if err := f.replace(); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(f.path))
+}
+
+// replace gives the file its name.
+func (f *File) replace() (err error) {
 	defer f.Abort()
-	err := f.Sync()
 	if runtime.GOOS == "windows" { // which does not rename an open file
-		err = errors.Join(err, f.Close())
+		err = f.Close()
 	}
-	if err == nil {
-		err = os.Rename(f.Name(), f.path)
-	}
-	if err != nil {
+	if err = errors.Join(err, os.Rename(f.Name(), f.path)); err != nil {
 		return err
 	}
 	f.done = true
-	_ = f.Close() // synced
-	return SyncDir(filepath.Dir(f.path))
+	if runtime.GOOS != "windows" {
+		err = f.Close()
+	}
+	return err
 }
 
 // Abort gives up what was not committed and removes the temporary file. It does
@@ -97,9 +107,18 @@ func (f *File) Abort() {
 	_ = f.Close()
 }
 
-// Write replaces path with what render writes. After an error of render the old
-// content is still there.
+// Write replaces path with what render writes, and returns once that is on the disk.
+// After an error of render the old content is still there.
 func Write(path string, render func(io.Writer) error) error {
+	return write(path, render, (*File).Commit)
+}
+
+// Render is Write without waiting for the disk, for files that can be made again.
+func Render(path string, render func(io.Writer) error) error {
+	return write(path, render, (*File).replace)
+}
+
+func write(path string, render func(io.Writer) error, commit func(*File) error) error {
 	f, err := Create(path)
 	if err != nil {
 		return err
@@ -109,10 +128,10 @@ func Write(path string, render func(io.Writer) error) error {
 	if err := errors.Join(render(b), b.Flush()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return f.Commit()
+	return commit(f)
 }
 
-// WriteBytes replaces path with data.
+// WriteBytes replaces path with data, as Write does.
 func WriteBytes(path string, data []byte) error {
 	return Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }

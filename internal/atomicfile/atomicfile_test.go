@@ -114,3 +114,24 @@ func TestSweepAfterKill(t *testing.T) {
 	Sweep(dir)
 	require.ElementsMatch(t, append(own, "a"), names(t, dir), "and files of others stay")
 }
+
+func TestMkdirTemp(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dir, remove, err := MkdirTemp("cupel-x")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rows"), nil, 0o600))
+	left := filepath.Join(os.TempDir(), "cupel-x-LEFT") // by a process that was killed
+	other := filepath.Join(os.TempDir(), "cupel-xy")
+	for _, name := range []string{left, other} {
+		require.NoError(t, os.MkdirAll(filepath.Join(name, "runs"), 0o700))
+	}
+	second, removeSecond, err := MkdirTemp("cupel-x")
+	require.NoError(t, err)
+	require.FileExists(t, filepath.Join(dir, "rows"), "it is in use")
+	require.NoDirExists(t, left)
+	require.DirExists(t, other)
+	remove()
+	removeSecond()
+	require.NoDirExists(t, dir)
+	require.NoDirExists(t, second)
+}

@@ -1,0 +1,143 @@
+package harness_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// While a replay is repeated, its readers meet a complete run at every moment, and what
+// they have opened stays as it is.
+func TestRepeatedReplayKeepsTheRunForReaders(t *testing.T) {
+	o := countsOptions(t)
+	o.Select.Candidates, o.Runs = []string{"strong"}, t.TempDir()
+	first, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	before := runFiles(t, first.Dir)
+	open, err := os.Open(filepath.Join(first.Dir, "turns.parquet"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, open.Close()) }()
+
+	var done atomic.Bool
+	var reads atomic.Int64
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for !done.Load() {
+				if err := readWhole(first.Dir); err != nil {
+					t.Error(err)
+					return
+				}
+				reads.Add(1)
+			}
+		})
+	}
+	for range 20 {
+		again, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		require.Equal(t, first.Dir, again.Dir)
+	}
+	done.Store(true)
+	readers.Wait()
+	require.Greater(t, reads.Load(), int64(20))
+	require.Equal(t, before, runFiles(t, first.Dir))
+	text, err := io.ReadAll(open)
+	require.NoError(t, err)
+	require.Equal(t, before["turns.parquet"], string(text))
+	require.Empty(t, temporary(t, first.Dir))
+}
+
+// readWhole reads a complete run in every way.
+func readWhole(dir string) error {
+	m, episodes, err := harness.ReadRun(dir)
+	if err != nil {
+		return err
+	}
+	if m.Status != "complete" {
+		return errors.New("the run is " + m.Status)
+	}
+	for _, err := range episodes {
+		if err != nil {
+			return err
+		}
+	}
+	c, err := ledger.OpenColumns(dir, "turns", []string{"trial"})
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// temporary are the names of temporary files below a folder.
+func temporary(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if name := d.Name(); strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".new") {
+			names = append(names, path)
+		}
+		return err
+	}))
+	return names
+}
+
+// A repeated replay that is killed, and what it leaves, takes nothing from the run; the
+// next one removes it.
+func TestRepeatedReplayThatIsKilled(t *testing.T) {
+	o := countsOptions(t)
+	o.Select.Candidates, o.Select.Tasks, o.Runs = []string{"strong"}, []string{"G0*"}, t.TempDir()
+	first, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	before := runFiles(t, first.Dir)
+	for _, name := range []string{".turns.parquet.ABCDEFGHIJ.tmp", ".run.json.ABCDEFGHIJ.tmp", "journal/.plan.ABCDEFGHIJ.tmp", "journal/episodes.log"} {
+		path := filepath.Join(first.Dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, []byte("part"), 0o666))
+	}
+	require.NoError(t, readWhole(first.Dir))
+	_, err = harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, before, runFiles(t, first.Dir))
+	require.Empty(t, temporary(t, first.Dir))
+	require.NoDirExists(t, filepath.Join(first.Dir, "journal"))
+}
+
+// A replay in rounds that finds no cassette for a later one keeps the run of an earlier
+// replay.
+func TestRepeatedReplayThatCannotGoOn(t *testing.T) {
+	o := recordOptions(t, "G01")
+	o.Select.Candidates = []string{"strong"}
+	decided := func(trials int) harness.Options {
+		o := o
+		o.Decide = &harness.Decide{MaxTrials: trials, After: func(ledger.Manifest, iter.Seq2[ledger.EpisodeRows, error]) ([]ledger.ManifestStop, error) {
+			return nil, nil
+		}}
+		return o
+	}
+	recorded := decided(2)
+	_, err := harness.Run(context.Background(), recorded)
+	require.NoError(t, err)
+	replay := decided(2)
+	replay.Mode, replay.Cassettes, replay.Runs = recorder.Replay, os.DirFS(o.CassetteDir), t.TempDir()
+	first, err := harness.Run(context.Background(), replay)
+	require.NoError(t, err)
+	before := runFiles(t, first.Dir)
+	require.NoError(t, os.Remove(filepath.Join(o.CassetteDir, "strong", "G01", "2.yaml")))
+	_, err = harness.Run(context.Background(), replay)
+	var missing *recorder.MissingError
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, before, runFiles(t, first.Dir))
+	require.NoDirExists(t, filepath.Join(first.Dir, "journal"))
+}
