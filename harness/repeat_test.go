@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/recorder"
 )
 
 // While a replay is repeated, its readers meet a complete run at every moment, and what
@@ -111,33 +109,5 @@ func TestRepeatedReplayThatIsKilled(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before, runFiles(t, first.Dir))
 	require.Empty(t, temporary(t, first.Dir))
-	require.NoDirExists(t, filepath.Join(first.Dir, "journal"))
-}
-
-// A replay in rounds that finds no cassette for a later one keeps the run of an earlier
-// replay.
-func TestRepeatedReplayThatCannotGoOn(t *testing.T) {
-	o := recordOptions(t, "G01")
-	o.Select.Candidates = []string{"strong"}
-	decided := func(trials int) harness.Options {
-		o := o
-		o.Decide = &harness.Decide{MaxTrials: trials, After: func(ledger.Manifest, iter.Seq2[ledger.EpisodeRows, error]) ([]ledger.ManifestStop, error) {
-			return nil, nil
-		}}
-		return o
-	}
-	recorded := decided(2)
-	_, err := harness.Run(context.Background(), recorded)
-	require.NoError(t, err)
-	replay := decided(2)
-	replay.Mode, replay.Cassettes, replay.Runs = recorder.Replay, os.DirFS(o.CassetteDir), t.TempDir()
-	first, err := harness.Run(context.Background(), replay)
-	require.NoError(t, err)
-	before := runFiles(t, first.Dir)
-	require.NoError(t, os.Remove(filepath.Join(o.CassetteDir, "strong", "G01", "2.yaml")))
-	_, err = harness.Run(context.Background(), replay)
-	var missing *recorder.MissingError
-	require.ErrorAs(t, err, &missing)
-	require.Equal(t, before, runFiles(t, first.Dir))
 	require.NoDirExists(t, filepath.Join(first.Dir, "journal"))
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -124,11 +125,11 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	needless := false // what was written, for a replay that could not go on
+	needless := false // what is in the folder, for a replay that could not go on
 	defer func() {
 		closed := s.close()
 		if needless {
-			closed = errors.Join(closed, s.giveBack())
+			closed = errors.Join(closed, os.RemoveAll(s.dir))
 		}
 		if closed != nil && err == nil { // such as a log of spending that failed midway
 			closed = fmt.Errorf("run %s: %w\n%s", r.id, closed, s.hint())

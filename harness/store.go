@@ -277,15 +277,6 @@ func (s *store) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-// giveBack removes what a replay that could not go on has written. An earlier run of
-// the same id stays.
-func (s *store) giveBack() error {
-	if s.again {
-		return ledger.RemoveJournal(s.dir)
-	}
-	return os.RemoveAll(s.dir)
-}
-
 // removeJournal removes what only an unfinished run needs.
 func (s *store) removeJournal() error {
 	return errors.Join(s.closeFiles(), ledger.RemoveJournal(s.dir))
