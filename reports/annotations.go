@@ -25,13 +25,17 @@ func Annotations(w io.Writer, r Report) error { return writeAnnotations(w, r.rem
 
 // remarks are what there is to say about the candidates, the groups and the run.
 func (r Report) remarks() (list []annotation) {
+	if changed := r.thresholdsChanged(); changed != "" {
+		list = append(list, annotation{Inconclusive, "cupel: thresholds changed at report time", changed})
+	}
+	said := len(list)
 	for _, c := range r.Candidates {
 		list = annotate(list, c.Name, c.Verdict, c.Sentence, c.Criteria)
 	}
 	for _, g := range r.Groups {
 		list = annotate(list, g.name()+" (pooled)", g.Verdict, g.Sentence, g.Criteria)
 	}
-	if r.Verdict != Pass && !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict != Pass }) {
+	if r.Verdict != Pass && !slices.ContainsFunc(list[said:], func(a annotation) bool { return a.verdict != Pass }) {
 		list = append(list, annotation{r.Verdict, "cupel", r.Headline}) // it is about the run
 	}
 	for _, c := range r.largest(1) {

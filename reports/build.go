@@ -54,6 +54,15 @@ func NewBuilder(m ledger.Manifest) *Builder {
 	return b
 }
 
+// JudgeBy replaces the thresholds of the run; the report says which ones changed. It is
+// called before the first Add. The user's own criteria stay.
+func (b *Builder) JudgeBy(a ledger.Acceptance) {
+	run := &b.r.Run.Acceptance
+	b.r.ThresholdsChanged = run.ChangesTo(a)
+	a.Criteria = run.Criteria
+	*run = a.Resolved()
+}
+
 // Add counts an episode. Candidates and tasks that only the rows know follow
 // those of the manifest.
 func (b *Builder) Add(rows ledger.EpisodeRows) {

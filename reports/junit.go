@@ -65,6 +65,9 @@ func JUnit(w io.Writer, r Report) error {
 	for i, c := range r.Candidates {
 		index[c.Name] = i
 		s := junitSuite{Name: clip(c.Name, 200), Properties: []junitProperty{{"verdict", word(c.Verdict)}, {"reason", clip(c.Sentence, 600)}}}
+		if changed := r.thresholdsChanged(); changed != "" {
+			s.Properties = append(s.Properties, junitProperty{"thresholds_changed", changed})
+		}
 		for _, k := range c.Criteria {
 			s.Properties = append(s.Properties, junitProperty{k.Name, fmt.Sprintf("%s: %s [%s], n %d, needs %s", k.Verdict, k.value(), k.interval(), k.N, k.needs())})
 		}

@@ -43,6 +43,18 @@ func (r *Report) addVerdict() {
 	if judged > 0 && r.Run.Acceptance.MinSolved == ledger.Off {
 		r.Headline += "; " + SuccessNotJudged
 	}
+	if n := len(r.ThresholdsChanged); n > 0 {
+		r.Headline += "; " + plural(n, "threshold") + " changed at report time"
+	}
+}
+
+// thresholdsChanged says which thresholds are not those of the run; empty if all are.
+func (r *Report) thresholdsChanged() string {
+	var list []string
+	for _, c := range r.ThresholdsChanged {
+		list = append(list, c.String())
+	}
+	return strings.Join(list, ", ")
 }
 
 // of is "the candidate fails", "1 of 3 candidates fails" or "all 3 candidates fail".
@@ -103,6 +115,9 @@ func (r *Report) addTasks() {
 
 // addNotes says what a reader of the numbers must know.
 func (r *Report) addNotes(orphans int) {
+	if changed := r.thresholdsChanged(); changed != "" {
+		r.Notes = append(r.Notes, "Thresholds changed at report time (run.json → used here): "+changed+".")
+	}
 	if s := r.Run.Status; s != "" && s != "complete" {
 		r.Notes = append(r.Notes, fmt.Sprintf("The run is %s: some planned episodes have no result.", s))
 	}

@@ -27,8 +27,11 @@ type Report struct {
 	Headline string  `json:"headline"`
 	// Outcomes count how the planned episodes of Candidates ended.
 	Outcomes ledger.Outcomes `json:"outcomes"`
-	// Run is the manifest the report was built from, with its thresholds resolved.
+	// Run is the manifest the report was built from, with the thresholds that decided.
 	Run ledger.Manifest `json:"run"`
+	// ThresholdsChanged are the thresholds that were given for this report and differ from
+	// those of the run's own manifest; absent where none do.
+	ThresholdsChanged []ledger.ThresholdChange `json:"thresholds_changed,omitempty"`
 	// Candidates are in the manifest's order.
 	Candidates []Candidate `json:"candidates"`
 	// Groups pool the candidates that share a strategy, a provider and a model;

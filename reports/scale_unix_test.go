@@ -26,10 +26,11 @@ func writeStream(t testing.TB, dir string, episodes int) {
 	for i := range episodes {
 		require.NoError(t, w.Append(row(i)))
 	}
-	totals, err := w.Close()
+	_, err = w.Close(func(totals ledger.Totals) (ledger.Manifest, error) {
+		m.SetTotals(totals)
+		return m, nil
+	})
 	require.NoError(t, err)
-	m.LedgerDigest, m.Episodes, m.Turns = totals.Digest, totals.Episodes, totals.Turns
-	require.NoError(t, ledger.WriteManifest(dir, m))
 }
 
 // reportOf builds and writes the report of a run folder, as cupel report does.

@@ -59,7 +59,7 @@ func timedDemo(t testing.TB) (ledger.Manifest, ledger.Rows) {
 func TestFiguresAreThoseOfTheReport(t *testing.T) {
 	m, rows := timedDemo(t)
 	dir := t.TempDir()
-	require.NoError(t, ledger.Write(dir, rows))
+	require.NoError(t, ledger.Write(dir, m, rows))
 	got, err := Figures(dir, m)
 	require.NoError(t, err)
 	r := Build(m, rows)
@@ -144,7 +144,7 @@ func TestNoPastNoTrend(t *testing.T) {
 func TestFiguresOfWholeCandidates(t *testing.T) {
 	m, rows := timedDemo(t)
 	dir := t.TempDir()
-	require.NoError(t, ledger.Write(dir, rows))
+	require.NoError(t, ledger.Write(dir, m, rows))
 	m.Candidates[0].Planned, m.Candidates[1].Planned = 35, 36
 	got, err := Figures(dir, m)
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestFiguresRefuse(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, m.RunID)
 	dir := t.TempDir()
-	require.NoError(t, ledger.Write(dir, rows))
+	require.NoError(t, ledger.Write(dir, m, rows))
 	path := filepath.Join(dir, "turns.parquet")
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -188,7 +188,10 @@ func BenchmarkFigures(b *testing.B) {
 	for i := range 10_000 {
 		require.NoError(b, w.Append(row(i)))
 	}
-	_, err = w.Close()
+	_, err = w.Close(func(totals ledger.Totals) (ledger.Manifest, error) {
+		m.SetTotals(totals)
+		return m, nil
+	})
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {

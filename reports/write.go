@@ -1,14 +1,14 @@
 package reports
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
 // Write writes dir/report: index.html with a page for each task below tasks/,
@@ -38,9 +38,12 @@ func Write(dir string, r Report, details DetailOf) error {
 // leads nowhere.
 func (f *folder) write(root string, details DetailOf) error {
 	for _, name := range []string{"plots", "tasks"} {
-		if err := os.MkdirAll(filepath.Join(root, name), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(root, name), 0o777); err != nil {
 			return fmt.Errorf("reports: %w", err)
 		}
+	}
+	for _, name := range []string{"", "plots", "tasks"} {
+		atomicfile.Sweep(filepath.Join(root, name))
 	}
 	// Below a link somebody else's pages might be.
 	if info, err := os.Lstat(filepath.Join(root, "tasks")); err != nil || !info.IsDir() {
@@ -89,28 +92,10 @@ func removeOld(dir string, current []string) error {
 	return nil
 }
 
-// writeFile renders beside path and then replaces it in one step.
-func writeFile(path string, render func(io.Writer) error) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("reports: %w", err)
+// writeFile replaces path with what render writes.
+func writeFile(path string, render func(io.Writer) error) error {
+	if err := atomicfile.Render(path, render); err != nil {
+		return fmt.Errorf("reports: write %s: %w", path, err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(tmp.Name()) // what matters is the first error
-			err = fmt.Errorf("reports: write %s: %w", path, err)
-		}
-	}()
-	b := bufio.NewWriterSize(tmp, 64<<10)
-	err = errors.Join(render(b), b.Flush())
-	if e := tmp.Chmod(0o644); err == nil {
-		err = e
-	}
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return nil
 }

@@ -114,7 +114,7 @@ func writeOutputs[T any](p *process, formats map[string]func(io.Writer, T) error
 		if strings.HasPrefix(out, "-.") {
 			_, err = p.machine(out).Write(b.Bytes())
 		} else {
-			err = os.WriteFile(out, b.Bytes(), 0o644)
+			err = writeOutput(out, b.Bytes())
 		}
 		if err != nil {
 			return fmt.Errorf("write report: %w", err)

@@ -84,7 +84,7 @@ func countsRun(t testing.TB, sel harness.Selection) (*process, harness.Options, 
 // for, and those a replay keeps are the same.
 func TestDetailsOfARun(t *testing.T) {
 	p, o, dir := countsRun(t, harness.Selection{Tasks: []string{"G0*", "G39", "C2*"}, Candidates: []string{"strong", "weak", "scripted"}})
-	_, report, err := loadReport("", dir)
+	_, report, err := loadReport("", dir, nil)
 	require.NoError(t, err)
 	d := p.detailsWith(context.Background(), o, dir)
 	defer func() { require.NoError(t, d.close()) }()
@@ -135,7 +135,7 @@ func TestDetailsOfARun(t *testing.T) {
 // What cannot be shown says why, in words that episodes share.
 func TestDetailsThatAreMissing(t *testing.T) {
 	p, good, dir := countsRun(t, harness.Selection{Tasks: []string{"G01"}, Candidates: []string{"strong"}})
-	_, report, err := loadReport("", dir)
+	_, report, err := loadReport("", dir, nil)
 	require.NoError(t, err)
 	e := report.Episodes[0]
 	for name, tc := range map[string]struct {
@@ -245,7 +245,7 @@ func TestDetailHoldsNoSecret(t *testing.T) {
 // floor is BenchmarkReplayer in package harness: the executions alone.
 func BenchmarkDetails(b *testing.B) {
 	p, o, dir := countsRun(b, harness.Selection{})
-	_, report, err := loadReport(filepath.Dir(dir), filepath.Base(dir))
+	_, report, err := loadReport(filepath.Dir(dir), filepath.Base(dir), nil)
 	require.NoError(b, err)
 	b.ReportAllocs()
 	turns, bytes := 0, 0

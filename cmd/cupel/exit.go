@@ -7,6 +7,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -15,7 +16,7 @@ const (
 	exitAccepted     = 0
 	exitError        = 1   // harness or infrastructure error
 	exitUsage        = 2   // wrong flags, configuration or suite
-	exitReplay       = 3   // missing, stale or corrupt cassette
+	exitReplay       = 3   // missing, stale or corrupt cassette or run
 	exitRejected     = 10  // a criterion failed
 	exitInconclusive = 11  // not enough evidence for a verdict
 	exitInterrupted  = 130 // Ctrl-C
@@ -51,6 +52,7 @@ func exitCode(err error) int {
 		miss    *recorder.MissError
 		stale   *harness.StaleError
 		apart   *harness.ApartError
+		run     *ledger.CorruptError
 	)
 	switch {
 	case err == nil:
@@ -59,9 +61,8 @@ func exitCode(err error) int {
 		return coded.code
 	case errors.As(err, &config), errors.As(err, &problem):
 		return exitUsage
-	case errors.As(err, &missing), errors.As(err, &corrupt), errors.As(err, &miss), errors.As(err, &stale), errors.As(err, &apart):
-		return exitReplay
-	case errors.Is(err, admission.ErrDamaged):
+	case errors.As(err, &missing), errors.As(err, &corrupt), errors.As(err, &miss), errors.As(err, &stale), errors.As(err, &apart),
+		errors.As(err, &run), errors.Is(err, admission.ErrDamaged):
 		return exitReplay
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted

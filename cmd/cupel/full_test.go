@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 // slow is a replay that writes every episode down as it ends.
@@ -185,10 +188,13 @@ func TestTwoProcessesOnOneRun(t *testing.T) {
 // hurry has the resumed replay go faster than the run was begun at.
 func (b *bench) hurry(speed string) {
 	b.t.Helper()
-	path := filepath.Join(b.folder(), "journal", "settings.json")
-	text, err := os.ReadFile(path)
+	path := filepath.Join(b.folder(), "journal", "settings")
+	text, err := ledger.ReadSealed(path, 1<<20)
 	require.NoError(b.t, err)
 	before, _, ok := strings.Cut(string(text), `"replay_speed"`)
 	require.True(b.t, ok)
-	require.NoError(b.t, os.WriteFile(path, []byte(before+`"replay_speed":`+speed+`}`), 0o644))
+	require.NoError(b.t, ledger.WriteSealed(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, before+`"replay_speed":`+speed+"}\n")
+		return err
+	}))
 }

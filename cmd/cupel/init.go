@@ -49,10 +49,10 @@ func writeScaffold(p *process, root string) error {
 			return err
 		}
 		to := filepath.Join(root, rel)
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			return fmt.Errorf("init: %w", err)
 		}
-		f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			_, _ = fmt.Fprintf(p.stdout, "kept    %s (exists)\n", to)
 			return nil

@@ -74,7 +74,7 @@ task. Candidates differ in model, prompt or architecture: agent contract (one JS
 object per turn), tools (native calls) or plan (a planner, then steps).
 
 Exit codes: 0 accepted · 1 harness or infrastructure error · 2 usage or
-configuration · 3 missing, stale or corrupt cassette · 10 rejected ·
+configuration · 3 missing, stale or corrupt cassette or run · 10 rejected ·
 11 inconclusive · 130 interrupted.`,
 		Example: `  cupel run                                  # replay the built-in suite: no key, no network
   cupel gate latest --candidate strong       # the verdict as an exit code

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,6 +20,7 @@ import (
 
 func newQuery(p *process) *cobra.Command {
 	var output string
+	var verify bool
 	cmd := &cobra.Command{
 		Use:   "query RUN… QUERY",
 		Short: "Count, average and rank the columns of ledgers",
@@ -37,9 +37,9 @@ not. Durations are written 250ms or 4s, money $2, shares 99%, texts in quotes.
 
 Rows without a value are left out of what is computed, and counted below the
 table. -o FILE writes .json or .csv, in microseconds, nano-USD and shares of 1; a
-FILE of - and a suffix is standard output. Only the columns named are read, so
-the seals of the files are not checked: cupel verify does that. docs/query.md has
-recipes, for DuckDB and others too.`,
+FILE of - and a suffix is standard output. A run.json or a table that was changed,
+cut or exchanged is refused (exit code 3); --verify also compares the digest of
+all rows with run.json. docs/query.md has recipes, for DuckDB and others too.`,
 		Example: `  cupel query latest 'p50(duration_us), p95(duration_us) where role == "main" group by candidate'
   cupel query latest 'share(solved), mean(steps), sum(episodes.cost_nanousd) group by candidate'
   cupel query latest 'count() where not contract_valid group by task_id' -o invalid.csv`,
@@ -61,6 +61,11 @@ recipes, for DuckDB and others too.`,
 			if err != nil {
 				return err
 			}
+			if verify {
+				if err := verifyRows(dirs); err != nil {
+					return err
+				}
+			}
 			r, err := q.Run(c.Context(), dirs...)
 			if err != nil {
 				return err
@@ -70,8 +75,21 @@ recipes, for DuckDB and others too.`,
 	}
 	cmd.Flags().String("config", configName, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	cmd.Flags().BoolVar(&verify, "verify", false, "check also the digests of all rows")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write this file: .json or .csv; - and a suffix for standard output")
 	return cmd
+}
+
+// verifyRows reads all rows of runs, and so checks their digests.
+func verifyRows(dirs []string) error {
+	for _, dir := range dirs {
+		for _, err := range ledger.Scan(dir) {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // endedRuns finds the folders of runs that have ledgers.
@@ -81,7 +99,7 @@ func endedRuns(runs string, names []string) (dirs []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		m, err := ledger.ReadManifest(dir)
+		m, _, err := ledger.Open(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +124,7 @@ func writeTable(p *process, r expr.Result, output string, render func(io.Writer,
 	if err == nil && strings.HasPrefix(output, "-.") {
 		_, err = p.machine(output).Write(b.Bytes())
 	} else if err == nil {
-		err = os.WriteFile(output, b.Bytes(), 0o644)
+		err = writeOutput(output, b.Bytes())
 	}
 	if err != nil {
 		return fmt.Errorf("write result: %w", err)

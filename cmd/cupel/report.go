@@ -22,7 +22,7 @@ var formats = map[string]func(io.Writer, reports.Report) error{
 }
 
 func newReport(p *process) *cobra.Command {
-	var outputs []string
+	var outputs, thresholds []string
 	var pack string
 	cmd := &cobra.Command{
 		Use:   "report RUN…",
@@ -48,7 +48,7 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 			}
 			defer p.collectLess()()
 			for _, name := range args {
-				if err := writeReport(c.Context(), p, cfg, name, outputs, pack); err != nil {
+				if err := writeReport(c.Context(), p, cfg, name, outputs, thresholds, pack); err != nil {
 					return err
 				}
 			}
@@ -58,12 +58,13 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 	cmd.Flags().String("config", configName, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
+	thresholdFlag(cmd, &thresholds)
 	cmd.Flags().StringVar(&pack, "pack", "", "take prompts and outputs from this pack, where the run was made from one; see cupel cassette pack")
 	return cmd
 }
 
-func writeReport(ctx context.Context, p *process, cfg config, name string, outputs []string, pack string) error {
-	dir, r, err := loadReport(cfg.Runs, name)
+func writeReport(ctx context.Context, p *process, cfg config, name string, outputs, thresholds []string, pack string) error {
+	dir, r, err := loadReport(cfg.Runs, name, thresholds)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func writeReport(ctx context.Context, p *process, cfg config, name string, outpu
 }
 
 func newGate(p *process) *cobra.Command {
-	var candidates, baselines []string
+	var candidates, baselines, thresholds []string
 	var changed string
 	cmd := &cobra.Command{
 		Use:   "gate RUN",
@@ -113,7 +114,7 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 			if err != nil {
 				return err
 			}
-			_, r, err := loadReport(cfg.Runs, args[0], candidates...)
+			_, r, err := loadReport(cfg.Runs, args[0], thresholds, candidates...)
 			if err != nil {
 				return err
 			}
@@ -141,7 +142,13 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 	cmd.Flags().StringSliceVar(&candidates, "candidate", nil, "judge only these candidates; repeatable")
 	cmd.Flags().StringSliceVar(&baselines, "baseline", nil, "test also for regressions against this `RUN` (or RUN:CANDIDATE); repeatable")
 	changedFlag(cmd, &changed)
+	thresholdFlag(cmd, &thresholds)
 	return cmd
+}
+
+// thresholdFlag lets a run be judged by other thresholds than its own.
+func thresholdFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringArrayVar(to, "threshold", nil, "judge by `NAME=VALUE` instead of the run's own threshold, and say so; repeatable")
 }
 
 // gateOutcome is the verdict as an exit code; what there is to say was printed.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -20,7 +21,7 @@ import (
 // runs folder, "latest", the run whose manifest was written last, or "previous",
 // the one before.
 func findRun(runs, name string) (string, error) {
-	if _, err := os.Stat(filepath.Join(name, "run.json")); err == nil {
+	if _, ok := isRun(name); ok {
 		return name, nil
 	}
 	entries, err := os.ReadDir(runs)
@@ -31,13 +32,12 @@ func findRun(runs, name string) (string, error) {
 	var found []string
 	written := map[string]int64{}
 	for _, e := range entries {
-		info, err := os.Stat(filepath.Join(runs, e.Name(), "run.json"))
-		if err != nil {
+		if !byAge && !strings.HasPrefix(e.Name(), name) {
 			continue
 		}
-		if byAge || strings.HasPrefix(e.Name(), name) {
+		if at, ok := isRun(filepath.Join(runs, e.Name())); ok {
 			found = append(found, e.Name())
-			written[e.Name()] = info.ModTime().UnixNano()
+			written[e.Name()] = at.UnixNano()
 		}
 	}
 	if byAge {
@@ -52,6 +52,18 @@ func findRun(runs, name string) (string, error) {
 		return filepath.Join(runs, found[0]), nil
 	}
 	return "", usage(fmt.Errorf("run %q is ambiguous: %s", name, strings.Join(found, ", ")))
+}
+
+// isRun says whether a folder is that of a run, and when its manifest was written. A
+// folder whose manifest was lost is one if it has a table: reading it says what is
+// missing.
+func isRun(dir string) (written time.Time, ok bool) {
+	for _, name := range []string{"run.json", "episodes.parquet", "turns.parquet", "tool_calls.parquet"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return info.ModTime(), true
+		}
+	}
+	return written, false
 }
 
 // openRun finds a run that has ended; its episodes are read as they are asked for.
@@ -87,16 +99,24 @@ func unfinished(dir string, m ledger.Manifest) error {
 }
 
 // loadReport builds the report of a run from its ledger, of some of its candidates
-// if any are named.
-func loadReport(runs, name string, candidates ...string) (string, reports.Report, error) {
+// if any are named, and by other thresholds if any are given, as NAME=VALUE.
+func loadReport(runs, name string, thresholds []string, candidates ...string) (string, reports.Report, error) {
 	dir, m, episodes, err := openRun(runs, name)
 	if err != nil {
 		return dir, reports.Report{}, err
+	}
+	acceptance, err := m.Acceptance.With(thresholds)
+	if err != nil {
+		return dir, reports.Report{}, usage(fmt.Errorf("--%w", err))
+	}
+	if thresholds != nil && m.Decide != nil {
+		return dir, reports.Report{}, usage(fmt.Errorf("--threshold: the rounds of run %s were decided by its own thresholds; leave the flag out", m.RunID))
 	}
 	if m.Candidates, err = only(m, candidates); err != nil {
 		return dir, reports.Report{}, err
 	}
 	b := reports.NewBuilder(m)
+	b.JudgeBy(acceptance)
 	b.SetPast(history(dir, m))
 	for rows, err := range episodes {
 		if err != nil {
@@ -129,7 +149,7 @@ func only(m ledger.Manifest, names []string) ([]ledger.ManifestCandidate, error)
 // writeReportOf builds and writes the report of a run that has just been made, and
 // closes what its details come from.
 func writeReportOf(dir string, d *details) (reports.Report, error) {
-	_, report, err := loadReport("", dir)
+	_, report, err := loadReport("", dir, nil)
 	if err == nil {
 		err = reports.Write(dir, report, d.episode)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 func TestMain(m *testing.M) {
@@ -43,13 +46,15 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":  exits,
-			"serve":  serve,
-			"expand": expand,
-			"cut":    cut,
-			"edit":   edit,
-			"newest": newest,
-			"digest": digest,
+			"exits":   exits,
+			"serve":   serve,
+			"expand":  expand,
+			"cut":     cut,
+			"edit":    edit,
+			"restate": restate,
+			"seal":    seal,
+			"newest":  newest,
+			"digest":  digest,
 		},
 	})
 }
@@ -114,6 +119,31 @@ func edit(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s does not contain %q", args[0], args[1])
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o644))
+}
+
+// restate writes a run folder as if a text of its run.json had been another: restate RUN
+// OLD NEW. With a status of running only run.json is written.
+func restate(ts *testscript.TestScript, _ bool, args []string) {
+	path := filepath.Join(args[0], "run.json")
+	text := ts.ReadFile(path)
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s does not contain %q", path, args[1])
+	}
+	var m ledger.Manifest
+	ts.Check(json.Unmarshal([]byte(strings.Replace(text, args[1], args[2], 1)), &m))
+	if m.Status == "running" {
+		ts.Check(ledger.WriteManifest(ts.MkAbs(args[0]), m))
+		return
+	}
+	rows, err := ledger.Read(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(ledger.Write(ts.MkAbs(args[0]), m, rows))
+}
+
+// seal gives the lines of a file the seal of plain files in a run folder: seal FILE
+func seal(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	ts.Check(ledger.WriteSealed(ts.MkAbs(args[0]), func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
 }
 
 // newest sets $RUN to the run folder written last below a folder: newest RUNS

@@ -58,8 +58,7 @@ func everyStatus(t *testing.T, runs string, night int) (dir string, solved, scor
 	}
 	dir = filepath.Join(runs, m.RunID)
 	require.NoError(t, os.MkdirAll(dir, 0o755))
-	require.NoError(t, ledger.Write(dir, rows))
-	require.NoError(t, ledger.WriteManifest(dir, m))
+	require.NoError(t, ledger.Write(dir, m, rows))
 	return dir, solved, scored
 }
 

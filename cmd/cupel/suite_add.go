@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
 func newSuiteAdd(p *process) *cobra.Command {
@@ -164,51 +165,45 @@ type output struct {
 // writeAll writes all files or none: each is complete under another name before the
 // first takes its place. A file that is there and does not change is an error.
 func writeAll(files []output) (err error) {
+	temps := make([]*atomicfile.File, 0, len(files))
 	var made []string // to be taken away when something fails
 	defer func() {
+		for _, f := range temps {
+			f.Abort()
+		}
 		for _, name := range made {
 			if err != nil {
 				err = errors.Join(err, os.Remove(name))
 			}
 		}
 	}()
-	temps := make([]string, len(files))
-	for i, f := range files {
+	for _, f := range files {
 		if f.replaces {
-			if files[i].path, err = filepath.EvalSymlinks(f.path); err != nil {
+			if f.path, err = filepath.EvalSymlinks(f.path); err != nil {
 				return err
 			}
 		} else if _, err := os.Lstat(f.path); !os.IsNotExist(err) {
 			return errors.Join(err, fmt.Errorf("%s is there already", f.path))
 		}
-		if temps[i], err = writeTemp(files[i].path, f.text); err != nil {
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
 			return err
 		}
-		made = append(made, temps[i])
+		temp, err := atomicfile.Create(f.path)
+		if err != nil {
+			return err
+		}
+		temps = append(temps, temp)
+		if _, err := temp.Write(f.text); err != nil {
+			return err
+		}
 	}
 	for i, f := range files {
-		if err = os.Rename(temps[i], f.path); err != nil {
+		if err = temps[i].Commit(); err != nil {
 			return err
 		}
-		if made[i] = f.path; f.replaces { // the last: nothing is left that could fail
-			made = made[:i]
+		if !f.replaces { // else the last: nothing is left that could fail
+			made = append(made, f.path)
 		}
 	}
 	return nil
-}
-
-// writeTemp writes a file beside path, makes it last, and returns its name.
-func writeTemp(path string, text []byte) (string, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
-	}
-	return f.Name(), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +19,9 @@ func newVerify(p *process) *cobra.Command {
 		Long: `Executes every episode of a recorded or replayed run again, from its cassettes and
 with no network, and compares all columns of all rows but run_id and replayed.
 Says which episode and column differ first. Episodes that had no result are left
-out: cassettes hold none of that.
+out: cassettes hold none of that. If the rows are equal, it also compares run.json
+with what can be found out again: mode, status, outcomes, planned episodes,
+candidates, tasks and digests, but no thresholds.
 
 Exit code 0: the run says what its cassettes say. 3: it does not.`,
 		Example: `  cupel verify latest`,
@@ -49,8 +52,15 @@ func printVerified(p *process, v harness.Verification) error {
 		_, _ = fmt.Fprintf(p.stdout, "%d had no result: there is nothing to compare\n", n)
 	}
 	if v.First == nil {
-		_, err := fmt.Fprintf(p.stdout, "ledger digest %s\n", v.Is)
-		return err
+		if _, err := fmt.Fprintf(p.stdout, "ledger digest %s\n", v.Is); err != nil || v.Manifest == nil {
+			return err
+		}
+		var lines []string
+		for _, d := range v.Manifest[:min(len(v.Manifest), maxShownChanges)] {
+			lines = append(lines, fmt.Sprintf("  %s: %s → %s", d.Member, d.Was, d.Is))
+		}
+		return &codeError{exitReplay, fmt.Errorf("run.json does not say what its rows, its suite and its cassettes say, in %s:\n%s",
+			counted(len(v.Manifest), "member"), strings.Join(lines, "\n"))}
 	}
 	text := fmt.Sprintf("first difference: episode %s: %s", v.First.Episode, v.First.Difference)
 	if v.First.Err != "" {
@@ -147,7 +157,7 @@ func optionsOf(c *cobra.Command, p *process, name, pack string) (dir string, o h
 	if dir, err = findRun(cfg.Runs, name); err != nil {
 		return dir, o, cleanup, err
 	}
-	m, err := ledger.ReadManifest(dir)
+	m, _, err := ledger.Open(dir)
 	if err != nil {
 		return dir, o, cleanup, err
 	}

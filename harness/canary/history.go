@@ -94,10 +94,10 @@ func Append(runs string, o Observation) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(runs, 0o755); err != nil {
+	if err := os.MkdirAll(runs, 0o777); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(runs, File), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(filepath.Join(runs, File), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o666)
 	if err != nil {
 		return err
 	}

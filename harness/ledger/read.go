@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -66,6 +67,39 @@ func (f *folder) checkRows(digest string) error {
 			errors.New("its ledger_digest is not that of the rows; " + fixRun)})
 	}
 	return nil
+}
+
+// checkTables refuses tables that are missing or of another manifest, by their footers.
+// A run that has not ended has none.
+func (f *folder) checkTables() (err error) {
+	if f.manifest.Status == running {
+		return nil
+	}
+	for _, table := range tables {
+		file, size, err2 := f.open(table)
+		if err2 == nil {
+			err2 = tableError(file.Name(), f.checkFooter(file, size))
+			_ = file.Close()
+		}
+		err = errors.Join(err, err2)
+	}
+	return err
+}
+
+func (f *folder) checkFooter(file *os.File, size int64) (err error) {
+	defer damaged(&err)
+	if _, err := sealAt(file, size); err != nil { // bounds the footer
+		return err
+	}
+	table, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return err
+	}
+	version, _ := table.Lookup(keyVersion)
+	if version != strconv.Itoa(schemaVersion) {
+		return nil // reading it says more
+	}
+	return f.checkManifest(table)
 }
 
 // checkManifest refuses a table whose footer names another run.json.

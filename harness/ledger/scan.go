@@ -21,17 +21,20 @@ func Scan(dir string) iter.Seq2[EpisodeRows, error] {
 	}
 }
 
-// Open reads the manifest of the run in dir, and its ledger episode by episode, in
-// ledger order and in memory that does not grow with it. It checks what Read checks,
-// and that the rows are in order; an error comes last. Each file is checked against its
-// seal and the manifest before the first row, and against the digest of its rows after
-// the last.
+// Open reads the manifest of the run in dir and, as they are asked for, its episodes in
+// ledger order and in memory that does not grow with them. Open itself refuses tables
+// that do not belong to the manifest. The episodes are checked as Read checks them, and
+// for their order; an error comes last. Each file is checked against its seal before the
+// first row, and against the digest of its rows after the last.
 func Open(dir string) (Manifest, iter.Seq2[EpisodeRows, error], error) {
 	m, digest, err := readManifest(dir)
 	if err != nil {
 		return m, nil, err
 	}
 	f := &folder{dir, m, digest}
+	if err := f.checkTables(); err != nil {
+		return m, nil, err
+	}
 	return m, func(yield func(EpisodeRows, error) bool) {
 		s := &scanner{folder: f}
 		defer s.close()

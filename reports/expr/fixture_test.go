@@ -56,7 +56,11 @@ func sampleRun(t testing.TB, n int) string {
 	for i := range n {
 		require.NoError(t, w.Append(sampleEpisode(i)))
 	}
-	_, err = w.Close()
+	m := ledger.Manifest{Format: ledger.ManifestFormat, Status: "complete"}
+	_, err = w.Close(func(totals ledger.Totals) (ledger.Manifest, error) {
+		m.SetTotals(totals)
+		return m, nil
+	})
 	require.NoError(t, err)
 	return dir
 }

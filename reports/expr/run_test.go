@@ -204,7 +204,7 @@ func TestRunBounds(t *testing.T) {
 	_, err = q.Run(ctx, dir)
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = q.Run(context.Background(), t.TempDir())
-	require.ErrorContains(t, err, "turns.parquet")
+	require.ErrorContains(t, err, "run.json: missing")
 }
 
 func TestQuantile(t *testing.T) {
@@ -253,7 +253,7 @@ func TestSolvedIsUnknownWithoutAResult(t *testing.T) {
 		e.EpisodeID, e.Trial = fmt.Sprint(i), int32(i)
 		rows.Episodes = append(rows.Episodes, e)
 	}
-	require.NoError(t, ledger.Write(dir, rows))
+	require.NoError(t, ledger.Write(dir, ledger.Manifest{Format: ledger.ManifestFormat}, rows))
 	got := ask(t, `share(solved), count(solved), count(not solved), count(solved is null), count()`, dir)
 	for i, want := range []float64{2.0 / 3, 2, 1, 4, 7} {
 		require.Equal(t, want, got.Rows[0][i].Number, got.Columns[i].Name)

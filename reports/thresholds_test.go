@@ -1,0 +1,60 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// changedReport is that of a run judged by other thresholds than its own.
+func changedReport(t *testing.T, thresholds ...string) Report {
+	t.Helper()
+	m, rows := demo(demoProfiles()[:1], 30, 3)
+	a, err := m.Acceptance.With(thresholds)
+	require.NoError(t, err)
+	b := NewBuilder(m)
+	b.JudgeBy(a)
+	addAll(b, rows)
+	return b.Report()
+}
+
+// Every output of a report whose thresholds were given for it names them with both values.
+func TestThresholdsChangedAreNamedEverywhere(t *testing.T) {
+	r := changedReport(t, "min_solved=0.01", "max_steps=50", "min_valid=0.95")
+	require.Equal(t, []ledger.ThresholdChange{{Name: "min_solved", Recorded: 0.8, Used: 0.01}, {Name: "max_steps", Recorded: 5, Used: 50}}, r.ThresholdsChanged)
+	require.EqualValues(t, 0.01, r.Run.Acceptance.MinSolved)
+	const words = "min_solved 0.8 → 0.01, max_steps 5 → 50"
+	for name, render := range map[string]func(io.Writer, Report) error{
+		"HTML": HTML, "Markdown": Markdown, "JSON": JSON, "JUnit": JUnit, "annotations": Annotations,
+		"terminal": func(w io.Writer, r Report) error { return Summary(w, r, 0) },
+	} {
+		var changed, own bytes.Buffer
+		require.NoError(t, render(&changed, r))
+		require.Contains(t, html.UnescapeString(changed.String()), words, name)
+		require.NoError(t, render(&own, changedReport(t)))
+		require.NotContains(t, own.String(), "→ 0.01", name)
+		require.NotContains(t, own.String(), "hresholds changed", name)
+		require.NotContains(t, own.String(), "thresholds_changed", name)
+	}
+	require.Contains(t, r.Headline, "; 2 thresholds changed at report time")
+	var out struct {
+		Changed []map[string]any `json:"thresholds_changed"`
+	}
+	var text bytes.Buffer
+	require.NoError(t, JSON(&text, changedReport(t, "min_solved=off")))
+	require.NoError(t, json.Unmarshal(text.Bytes(), &out))
+	require.Equal(t, []map[string]any{{"name": "min_solved", "recorded": 0.8, "used": "off"}}, out.Changed)
+}
+
+// The thresholds given decide, also in what is counted while episodes are added.
+func TestThresholdsChangedDecide(t *testing.T) {
+	strict, lenient := changedReport(t, "max_steps=0.5"), changedReport(t, "max_steps=100", "min_solved=off", "min_valid=0.01")
+	require.Equal(t, Fail, strict.Verdict)
+	require.Equal(t, Pass, lenient.Verdict)
+}
