@@ -2,10 +2,12 @@ package harness_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -135,6 +137,7 @@ func TestJournalFlippedAnywhere(t *testing.T) {
 		refused++
 		require.Zero(t, ran)
 		require.ErrorContains(t, err, "episodes.log")
+		require.ErrorAs(t, err, new(*ledger.CorruptError))
 		require.Regexp(t, `damaged at offset \d+|version`, err.Error())
 		after, err := os.ReadFile(filepath.Join(c.dir, episodesLog))
 		require.NoError(t, err)
@@ -143,17 +146,50 @@ func TestJournalFlippedAnywhere(t *testing.T) {
 	require.Positive(t, refused)
 }
 
-// A plan or a manifest that is cut is refused by the name of the run; it never
-// makes a smaller run a complete one.
-func TestOtherFilesCutAnywhere(t *testing.T) {
+// A plan or a manifest that is cut or changed is refused by its name, and so are the
+// settings; none ever makes a smaller run a complete one.
+func TestOtherFilesCutOrChangedAnywhere(t *testing.T) {
 	c := crash(t)
-	for name, most := range map[string]int{"journal/plan": 1000, "run.json": 100} {
-		text := c.files[name]
-		for at := 0; at < min(len(text)-1, most); at++ {
-			c.files[name] = text[:at]
-			_, err := c.resume(c.journal)
-			require.ErrorContains(t, err, c.options.Resume, "%s cut at %d", name, at)
-		}
-		c.files[name] = text
+	r := rand.New(rand.NewPCG(16, 5))
+	refused := func(name, how, text string) {
+		c.files[name] = []byte(text)
+		_, err := c.resume(c.journal)
+		require.ErrorContains(t, err, c.options.Resume, "%s %s", name, how)
+		require.ErrorContains(t, err, name, "%s %s", name, how)
+		require.ErrorAs(t, err, new(*ledger.CorruptError), "%s %s", name, how)
 	}
+	for _, name := range []string{"journal/plan", "run.json"} {
+		text := string(c.files[name])
+		for range 300 {
+			at, bit := r.IntN(len(text)), r.IntN(8)
+			refused(name, fmt.Sprint("cut at ", at), text[:at])
+			refused(name, fmt.Sprintf("bit %d of %d", bit, at), flippedBit(text, 8*at+bit))
+		}
+		for i, line := range slices.Collect(strings.Lines(text)) { // whole lines
+			refused(name, fmt.Sprint("without line ", i+1), strings.Replace(text, line, "", 1))
+		}
+		c.files[name] = []byte(text)
+	}
+	for name, text := range c.files {
+		require.NoError(t, os.WriteFile(filepath.Join(c.dir, name), text, 0o666))
+	}
+	path := filepath.Join(c.dir, "journal", "settings")
+	text := string(c.files["journal/settings"])
+	for bit := range 8 * len(text) {
+		require.NoError(t, os.WriteFile(path, []byte(flippedBit(text, bit)), 0o666))
+		_, err := harness.ReadSettings(c.dir)
+		require.ErrorAs(t, err, new(*ledger.CorruptError), "bit %d", bit)
+		require.ErrorContains(t, err, path)
+	}
+	for n := range len(text) {
+		require.NoError(t, os.WriteFile(path, []byte(text[:n]), 0o666))
+		_, err := harness.ReadSettings(c.dir)
+		require.ErrorAs(t, err, new(*ledger.CorruptError), "cut at %d", n)
+	}
+}
+
+func flippedBit(text string, bit int) string {
+	b := []byte(text)
+	b[bit/8] ^= 1 << (bit % 8)
+	return string(b)
 }

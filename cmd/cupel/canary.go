@@ -149,13 +149,16 @@ func (c *config) loadCanary(v *viper.Viper, node *yaml.Node) error {
 
 // withModelChanges adds to the manifest of a recorded or live run which of its models
 // had changed when it started: the run itself may have been too early to tell. Where
-// the history cannot be read, what the run found stays.
-func withModelChanges(dir string, m ledger.Manifest) ledger.Manifest {
+// the history was changed, that is an error.
+func withModelChanges(dir string, m ledger.Manifest) (ledger.Manifest, error) {
 	started, err := time.Parse(time.RFC3339Nano, m.Started)
 	if err != nil {
-		return m
+		return m, nil
 	}
-	history, _, _ := canary.Load(filepath.Join(dir, ".."))
+	history, _, err := canary.Load(filepath.Join(dir, ".."))
+	if err != nil {
+		return m, err
+	}
 	m.Candidates = slices.Clone(m.Candidates)
 	for i := range m.Candidates {
 		c := &m.Candidates[i]
@@ -163,5 +166,5 @@ func withModelChanges(dir string, m ledger.Manifest) ledger.Manifest {
 			canary.Mark(&c.Canary, change)
 		}
 	}
-	return m
+	return m, nil
 }

@@ -151,7 +151,9 @@ func openSide(runs, text string, names []string) (s compared, err error) {
 	if s.dir, s.manifest, s.episodes, err = openRun(runs, run); err != nil {
 		return s, err
 	}
-	s.manifest = withModelChanges(s.dir, s.manifest)
+	if s.manifest, err = withModelChanges(s.dir, s.manifest); err != nil {
+		return s, err
+	}
 	s.ran = slices.Clone(s.manifest.Candidates) // only deletes from the original
 	if all := ofAgent(s.manifest, names); all != nil {
 		names, s.agent = all, true

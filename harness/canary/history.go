@@ -3,6 +3,7 @@ package canary
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 // File is the name of the history below the folder of run folders.
@@ -22,7 +26,8 @@ const maxLine = 1 << 20
 
 // Load reads the history file of a runs folder. A file that is not there is an empty
 // history. Lines that cannot be read, such as the torn last one of a process that was
-// killed, are counted and left out.
+// killed, are counted and left out. A line that was changed after it was written is a
+// *ledger.CorruptError: without it the others could say something else.
 func Load(runs string) (history []Observation, unreadable int, err error) {
 	f, err := os.Open(filepath.Join(runs, File))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,17 +38,46 @@ func Load(runs string) (history []Observation, unreadable int, err error) {
 	}
 	defer func() { _ = f.Close() }()
 	history, unreadable, err = Read(f)
+	var damaged *ledger.CorruptError
+	if errors.As(err, &damaged) {
+		damaged.Path = filepath.Join(runs, damaged.Path)
+	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("read canary history %s: %w", f.Name(), err)
+		return nil, 0, fmt.Errorf("read canary history: %w", err)
 	}
 	return history, unreadable, nil
+}
+
+// The last member of a line seals what stands before it. Lines of an older cupel have
+// none.
+const sealStart, sealEnd = `,"seal":"sha256:`, `"}`
+
+// sealLine seals the JSON object of a line.
+func sealLine(object []byte) []byte {
+	body := object[:len(object)-1]
+	return fmt.Appendf(nil, "%s%s%x%s", body, sealStart, sha256.Sum256(body), sealEnd)
+}
+
+// sealLen is how long a seal is; sealTail matches the end of one.
+const sealLen = len(sealStart) + 2*sha256.Size + len(sealEnd)
+
+var sealTail = regexp.MustCompile(`[0-9a-f]{64}"}$`)
+
+// changed says whether a line that has a seal does not have its own. A torn line has none:
+// it ends before.
+func changed(line []byte) bool {
+	i := bytes.LastIndex(line, []byte(sealStart))
+	if (i < 0 || len(line) < i+sealLen) && !sealTail.Match(line) {
+		return false
+	}
+	return len(line) <= sealLen || !bytes.Equal(line, sealLine(line[:len(line)-sealLen+1]))
 }
 
 // Read reads the lines of a history, in their order.
 func Read(r io.Reader) (history []Observation, unreadable int, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	var line []byte
-	tooLong := false
+	tooLong, number := false, 1
 	for {
 		part, err := lines.ReadSlice('\n')
 		if tooLong = tooLong || len(line)+len(part) > maxLine; !tooLong {
@@ -56,6 +90,10 @@ func Read(r io.Reader) (history []Observation, unreadable int, err error) {
 			return nil, 0, err
 		}
 		if text := bytes.TrimSpace(line); tooLong || len(text) > 0 {
+			if !tooLong && changed(text) {
+				return nil, 0, &ledger.CorruptError{Path: fmt.Sprintf("%s:%d", File, number),
+					Err: errors.New("the line was changed after it was written; restore the file from a copy, or delete the line")}
+			}
 			var o Observation
 			if !tooLong && json.Unmarshal(text, &o) == nil && o.valid() {
 				history = append(history, o)
@@ -67,6 +105,7 @@ func Read(r io.Reader) (history []Observation, unreadable int, err error) {
 			return history, unreadable, nil
 		}
 		line, tooLong = line[:0], false
+		number++
 	}
 }
 
@@ -109,7 +148,7 @@ func Append(runs string, o Observation) (err error) {
 		}
 	}
 	start := strings.TrimSuffix("\n", string(last)) // ends a torn line
-	if _, err := f.Write([]byte(start + string(line) + "\n")); err != nil {
+	if _, err := f.Write([]byte(start + string(sealLine(line)) + "\n")); err != nil {
 		return err
 	}
 	return f.Sync()

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 func TestHistoryIsAppendedAndReadBack(t *testing.T) {
@@ -52,6 +54,52 @@ func TestATornLineIsLeftOut(t *testing.T) {
 	require.Equal(t, 1, unreadable)
 }
 
+// A flipped bit of any line is refused by the number of the line, or changes nothing.
+// A cut is as if later nights had not been asked.
+func TestAChangedLineIsRefused(t *testing.T) {
+	runs := t.TempDir()
+	all := series(3)
+	for _, o := range all {
+		require.NoError(t, Append(runs, o))
+	}
+	path := filepath.Join(runs, File)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	refused := 0
+	for bit := range 8 * len(whole) {
+		changed := bytes.Clone(whole)
+		changed[bit/8] ^= 1 << (bit % 8)
+		history, _, err := Read(bytes.NewReader(changed))
+		if err == nil {
+			require.Equal(t, all, history, "bit %d", bit)
+			continue
+		}
+		refused++
+		require.ErrorAs(t, err, new(*ledger.CorruptError))
+		require.Regexp(t, `canary.jsonl:[1-4]: the line was changed`, err)
+	}
+	require.Greater(t, refused, 7*len(whole))
+	for n := range len(whole) {
+		history, unreadable, err := Read(bytes.NewReader(whole[:n]))
+		require.NoError(t, err, "cut at %d", n)
+		require.Equal(t, all[:len(history)], append([]Observation{}, history...))
+		require.LessOrEqual(t, unreadable, 1)
+	}
+	require.NoError(t, os.WriteFile(path, bytes.Replace(whole, []byte(`"set":"`), []byte(`"set":"x`), 1), 0o666))
+	_, _, err = Load(runs)
+	require.ErrorContains(t, err, path+":1: the line was changed after it was written; restore the file from a copy, or delete the line")
+}
+
+// Lines of an older cupel have no seal.
+func TestLinesWithoutASeal(t *testing.T) {
+	line, err := json.Marshal(series(1)[0])
+	require.NoError(t, err)
+	history, unreadable, err := Read(bytes.NewReader(append(line, '\n')))
+	require.NoError(t, err)
+	require.Equal(t, series(1), history)
+	require.Zero(t, unreadable)
+}
+
 func TestLinesThatCannotBeUsed(t *testing.T) {
 	good, err := json.Marshal(nightOf(0, "m", "a"))
 	require.NoError(t, err)
@@ -82,7 +130,10 @@ func FuzzHistory(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		history, unreadable, err := Read(bytes.NewReader(text))
-		require.NoError(t, err)
+		if err != nil {
+			require.ErrorAs(t, err, new(*ledger.CorruptError))
+			return
+		}
 		require.LessOrEqual(t, len(history)+unreadable, bytes.Count(text, []byte{'\n'})+1)
 		for i, o := range history {
 			line, err := json.Marshal(o)

@@ -53,7 +53,7 @@ func journalPath(dir string) string { return filepath.Join(dir, "journal", "epis
 //
 // A tail cut by a crash is removed. A journal that is damaged before its end is
 // refused with the offset of the damage, one of another schema version by its
-// name; both stay as they are. One process at a time may have it open: see Lock.
+// name, both as a *CorruptError; they stay as they are. One process at a time may have it open: see Lock.
 func OpenJournal(dir string, visit func(rec EpisodeRows, at int64) error) (*Journal, error) {
 	path := journalPath(dir)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -65,10 +65,10 @@ func OpenJournal(dir string, visit func(rec EpisodeRows, at int64) error) (*Jour
 	}
 	j := &Journal{file: f, enc: newCoder()}
 	j.end, err = scanJournal(f, j.enc, visit)
-	if err == nil {
-		err = f.Truncate(j.end)
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", errors.Join(damage(path, err), f.Close()))
 	}
-	err = errors.Join(err, atomicfile.SyncDir(filepath.Dir(path)), atomicfile.SyncDir(dir))
+	err = errors.Join(f.Truncate(j.end), atomicfile.SyncDir(filepath.Dir(path)), atomicfile.SyncDir(dir))
 	if err != nil {
 		return nil, fmt.Errorf("open journal %s: %w", path, errors.Join(err, f.Close()))
 	}
