@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -333,14 +334,14 @@ func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config, d
 	if err != nil {
 		return output{}, err
 	}
-	stage, err := os.MkdirTemp("", "cupel-suite-add-")
+	stage, remove, err := atomicfile.MkdirTemp("cupel-suite-add")
 	if err != nil {
 		return output{}, err
 	}
-	defer func() { _ = os.RemoveAll(stage) }()
+	defer remove()
 	name := harness.CassettePath(id, ep.candidate, 1)
 	staged := filepath.Join(stage, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(staged), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(staged), 0o777); err != nil {
 		return output{}, err
 	}
 	if err := os.WriteFile(staged, renamed(text, added.Suite.Name, id, ep.human), 0o600); err != nil {
