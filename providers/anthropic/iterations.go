@@ -15,6 +15,7 @@ type iteration struct {
 func (r report) iterated(beside providers.Usage, served, advisorTier string) providers.Usage {
 	u := beside
 	u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWriteLong = 0, 0, 0, 0, 0
+	const most = 256               // each is looked up in the price table
 	var own, first providers.Usage // of the model itself
 	begun := false
 	for _, it := range r.Iterations {
@@ -47,6 +48,10 @@ func (r report) iterated(beside providers.Usage, served, advisorTier string) pro
 			model = ""
 		}
 		addCounts(&u, part)
+		if len(u.Parts) == most {
+			u.Doubt("iterations", "are more than are priced")
+			continue
+		}
 		u.Parts = append(u.Parts, providers.UsagePart{Model: model, Usage: part})
 	}
 	if len(u.Parts) == 1 && u.Parts[0].Model == "" {

@@ -108,3 +108,13 @@ func TestIterationsOfAStream(t *testing.T) {
 	}, got.Usage)
 	require.True(t, strings.Contains(string(got.RawUsage), "compaction"))
 }
+
+// TestIterationsWithoutEnd: what a reply says is bounded, and nothing of it is lost.
+func TestIterationsWithoutEnd(t *testing.T) {
+	list := strings.Repeat(`{"type":"message","input_tokens":2,"output_tokens":1},`, 999) + `{"type":"message","input_tokens":2,"output_tokens":1}`
+	got, _, err := decode([]byte(`{"content":[],"usage":{"input_tokens":2000,"output_tokens":1000,"iterations":[`+list+`]}}`), "")
+	require.NoError(t, err)
+	require.Len(t, got.Usage.Parts, 256)
+	require.EqualValues(t, 3000, got.Usage.Total())
+	require.Equal(t, []string{"iterations: are more than are priced"}, got.Usage.NotUnderstood)
+}

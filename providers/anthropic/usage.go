@@ -48,6 +48,7 @@ func reportFields() []providers.UsageField {
 	return append(list, countFields("iterations[].")...)
 }
 
+// countFields are the numbers of counts below a path.
 func countFields(path string) []providers.UsageField {
 	return []providers.UsageField{
 		{Path: path + "input_tokens", Column: "tokens_in", Reason: "beside the cache"},

@@ -22,8 +22,8 @@ var guardrailUnits = map[string]string{
 	"automatedReasoningPolicies":          "guardrail_reasoning_policies",
 }
 
-// addGuardrails counts what the guardrails of a trace assessed. Without a trace
-// nothing tells what they did.
+// addGuardrails counts what the guardrails of a trace assessed. A reply without a trace
+// does not show it.
 func addGuardrails(u *providers.Usage, trace json.RawMessage) {
 	wire.Leaves(trace, func(path string, number []byte) {
 		_, name, ok := strings.Cut(path, ".invocationMetrics.usage.")

@@ -227,7 +227,7 @@ func (d *decoder) cohere(b *wire.Builder, v invoked) {
 	}
 }
 
-// count gathers what a body or chunk counts. Fields told again are told better.
+// count gathers what a body or chunk counts. A later value replaces an earlier one.
 func (d *decoder) count(v invoked) {
 	c := &d.chunks
 	if len(v.Metrics) > 0 {
@@ -292,7 +292,7 @@ func (d *decoder) settle(b *wire.Builder) {
 		addGuardrails(u, trace)
 	}
 	if tier, ok := c.usage["service_tier"]; ok {
-		_ = wire.Unmarshal(tier, &u.Tier) // no text is no tier
+		_ = wire.Unmarshal(tier, &u.Tier) // what is not text is not a tier
 	}
 	if c.guarded {
 		b.Reply.Finish = providers.FinishRefusal

@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// usage is every form in which Bedrock counts tokens but that of Anthropic Messages.
+// usage is every form in which Bedrock counts tokens, except that of Anthropic Messages.
 type usage struct {
 	// Converse and Nova (API Reference, "TokenUsage").
 	Input        *wire.Count `json:"inputTokens"`
@@ -21,7 +21,7 @@ type usage struct {
 		Input wire.Count `json:"inputTokens"`
 		TTL   string     `json:"ttl"`
 	} `json:"cacheDetails"`
-	// Invocation metrics; the counts of the cache stand in Nova's usage, too.
+	// Invocation metrics; the counts of the cache are in Nova's usage, too.
 	InputCount      *wire.Count `json:"inputTokenCount"`
 	OutputCount     *wire.Count `json:"outputTokenCount"`
 	CacheReadCount  *wire.Count `json:"cacheReadInputTokenCount"`
@@ -73,8 +73,8 @@ var fields = wire.NewFields(append([]providers.UsageField{
 	{Path: "cacheReadInputTokens", Column: "tokens_cache_read"},
 	{Path: "cacheWriteInputTokens", Column: "tokens_cache_write"},
 	{Path: "cacheDetails[].inputTokens", Column: "tokens_cache_write", Reason: "part of cacheWriteInputTokens, checked; an hour has its own price"},
-	{Path: "inputTokenCount", Column: "tokens_in", Reason: "checked where a usage object stands beside it"},
-	{Path: "outputTokenCount", Column: "tokens_out", Reason: "checked where a usage object stands beside it"},
+	{Path: "inputTokenCount", Column: "tokens_in", Reason: "checked where there is a usage object, too"},
+	{Path: "outputTokenCount", Column: "tokens_out", Reason: "checked where there is a usage object, too"},
 	{Path: "cacheReadInputTokenCount", Column: "tokens_cache_read", Reason: "checked: cacheReadInputTokens under another name"},
 	{Path: "cacheWriteInputTokenCount", Column: "tokens_cache_write", Reason: "checked: cacheWriteInputTokens under another name"},
 	{Path: "invocationLatency", Reason: "a time"},
@@ -97,8 +97,8 @@ var fields = wire.NewFields(append([]providers.UsageField{
 func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
 
 // readUsage makes disjoint classes of any of the forms. Input excludes the cache
-// but in chat completions (User Guide, "Prompt caching"); Converse does not tell
-// reasoning from other output. served is the model that the reply names.
+// except in chat completions (User Guide, "Prompt caching"); Converse does not
+// separate reasoning from other output. served is the model that the reply names.
 func readUsage(raw json.RawMessage, served string) (providers.Usage, bool, error) {
 	var r usage
 	if err := wire.Unmarshal(raw, &r); err != nil {
@@ -108,8 +108,8 @@ func readUsage(raw json.RawMessage, served string) (providers.Usage, bool, error
 		return anthropic.ReadUsage(raw, served)
 	}
 	var u providers.Usage
-	in, told := one(&u, "inputTokens", r.Input, r.InputCount, r.Prompt, r.TitanInput, r.LlamaInput)
-	out, answered := one(&u, "outputTokens", r.Output, r.OutputCount, r.Completion, r.TitanOutput, r.result(), r.LlamaOutput)
+	in, hasInput := one(&u, "inputTokens", r.Input, r.InputCount, r.Prompt, r.TitanInput, r.LlamaInput)
+	out, hasOutput := one(&u, "outputTokens", r.Output, r.OutputCount, r.Completion, r.TitanOutput, r.result(), r.LlamaOutput)
 	u.CacheRead, _ = one(&u, "cacheReadInputTokens", r.CacheRead, r.CacheReadCount)
 	u.CacheWrite, _ = one(&u, "cacheWriteInputTokens", r.CacheWrite, r.CacheWriteCount)
 	r.details(&u)
@@ -128,7 +128,7 @@ func readUsage(raw json.RawMessage, served string) (providers.Usage, bool, error
 	}
 	u.Input, u.CacheRead = max(0, in-cached), u.CacheRead+cached
 	u.Output, u.Reasoning = max(0, out-reasoning), reasoning
-	return u, told && answered, nil
+	return u, hasInput && hasOutput, nil
 }
 
 // details reads how long each cache write is kept.
@@ -150,8 +150,8 @@ func (r usage) details(u *providers.Usage) {
 	}
 }
 
-// one is the count that stands under one of several names; under several, it is to be
-// the same. ok is false if it stands under none.
+// one is the count that has one of several names; under several, it is to be the same.
+// ok is false if it has none.
 func one(u *providers.Usage, name string, counts ...*wire.Count) (n int64, ok bool) {
 	for _, c := range counts {
 		if c == nil {

@@ -25,8 +25,8 @@ type counts struct {
 	Classifications wire.Count  `json:"classifications"`
 }
 
-// told says whether there are tokens among the counts.
-func (c *counts) told() bool { return c != nil && (c.Input != nil || c.Output != nil) }
+// hasTokens says whether there are tokens among the counts.
+func (c *counts) hasTokens() bool { return c != nil && (c.Input != nil || c.Output != nil) }
 
 // fields account for the numbers of a usage object.
 var fields = wire.NewFields(
@@ -67,17 +67,17 @@ func readUsage(b *wire.Builder, raw json.RawMessage) {
 // none, the processed tokens.
 func (r usage) classes() (u providers.Usage, ok bool) {
 	paid, cached := r.Tokens, value(r.Cached)
-	if r.Billed.told() {
+	if r.Billed.hasTokens() {
 		paid = r.Billed
 	}
-	if !paid.told() {
+	if !paid.hasTokens() {
 		paid = &counts{}
 	}
 	u.Input, u.Output = value(paid.Input), value(paid.Output)
 	ok = paid.Input != nil && paid.Output != nil
 	u.Reported = ok
 	whole := u.Input // what the cached tokens are part of
-	if paid == r.Billed && r.Tokens.told() {
+	if paid == r.Billed && r.Tokens.hasTokens() {
 		u.Processed = &providers.Processed{Input: value(r.Tokens.Input), Output: value(r.Tokens.Output)}
 		if whole = u.Processed.Input; u.Input > whole || u.Output > u.Processed.Output {
 			u.Doubt("billed_units", "is more than was processed")
@@ -86,7 +86,7 @@ func (r usage) classes() (u providers.Usage, ok bool) {
 	if cached > whole {
 		u.Doubt("cached_tokens", "is more than tokens.input_tokens")
 	}
-	if whole == u.Input { // else nothing tells how much of it is billed
+	if whole == u.Input { // else how much of it is billed is not known
 		u.Input, u.CacheRead = max(0, u.Input-cached), cached
 	}
 	if r.Billed != nil {
@@ -114,7 +114,7 @@ func (r usage) reason(u *providers.Usage, paid *counts) {
 	within.Output, within.Reasoning = u.Output-n, n
 	switch {
 	case n == 0:
-	case paid == r.Billed && u.Processed == nil: // nothing tells
+	case paid == r.Billed && u.Processed == nil: // either is possible
 		if n <= u.Output {
 			apart.Other = &within
 		}

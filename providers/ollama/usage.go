@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// metrics stand among the other fields of the last document. Durations are in
+// metrics are among the other fields of the last document. Durations are in
 // nanoseconds.
 type metrics struct {
 	TotalDuration      json.RawMessage `json:"total_duration,omitempty"`
@@ -30,7 +30,7 @@ var fields = wire.NewFields(
 	providers.UsageField{Path: "eval_duration", Reason: "a time"},
 )
 
-// UsageFields say what becomes of each number that stands beside the message in the
+// UsageFields say what becomes of each number beside the message in the
 // last document of this wire.
 func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// counts stand among the other details. Only streams of newer servers tell the
+// counts are among the other details. Only streams of newer servers report the
 // length of the input. With best_of the server makes several texts and sends one.
 type counts struct {
 	GeneratedTokens json.RawMessage `json:"generated_tokens,omitempty"`
