@@ -283,6 +283,8 @@ func (d *decoder) settle(b *wire.Builder) {
 		setUsage(b, counts)
 	case c.metrics != nil:
 		setUsage(b, c.metrics)
+	default:
+		b.Reply.Usage.ServerTools = nil // each chunk after the reason to stop settles again
 	}
 	u := &b.Reply.Usage
 	if c.metrics != nil && u.Reported && string(b.Reply.RawUsage) != string(c.metrics) {

@@ -245,6 +245,15 @@ func TestWhatGuardrailsCost(t *testing.T) {
 	}
 }
 
+// TestGuardrailsCountOnce: chunks may follow the reason to stop.
+func TestGuardrailsCountOnce(t *testing.T) {
+	got, complete, err := decode(chunked(t,
+		`{"generation":"no","stop_reason":"stop","amazon-bedrock-trace":{"guardrail":{"input":{"g":{"invocationMetrics":{"usage":{"topicPolicyUnits":1}}}}}}}`, `{"generation":""}`, `{"generation":""}`))
+	require.NoError(t, err)
+	require.True(t, complete)
+	require.Equal(t, []providers.ServerTool{{Name: "guardrail_topic", Count: 1}}, got.Usage.ServerTools)
+}
+
 func TestServedAtAnotherPrice(t *testing.T) {
 	got, _, err := decode([]byte(`{"output":{"message":{"content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{"inputTokens":3,"outputTokens":1},"performanceConfig":{"latency":"optimized"}}`))
 	require.NoError(t, err)
