@@ -18,8 +18,8 @@ type thread struct {
 	left     int // how often it may be continued: once for each time it was issued
 }
 
-// threadFixed are the fields that a thread keeps. Those which a later turn must leave
-// out come first.
+// threadFixed are the fields that a thread keeps. A later turn must leave out the first
+// two and repeat the third.
 var threadFixed = []string{"system", "tools", "output_config"}
 
 // threadParam is the field thread of a request.
@@ -88,14 +88,13 @@ func recallThread(s *service, r *http.Request, body []byte) ([]byte, *failure) {
 func (t thread) differing(members map[string]json.RawMessage) []string {
 	var names []string
 	for _, name := range threadFixed {
+		fits := !given(members[name])
 		if name == "output_config" {
-			if sameJSON(members[name], t.fixed[name]) {
-				continue
-			}
-		} else if !given(members[name]) {
-			continue
+			fits = sameJSON(members[name], t.fixed[name])
 		}
-		names = append(names, name)
+		if !fits {
+			names = append(names, name)
+		}
 	}
 	return names
 }

@@ -28,7 +28,7 @@ func decodeInvoke(req *http.Request, body []byte) (inquiry, *failure) {
 	if !given(members["anthropic_version"]) {
 		return inquiry{}, invalid("", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
 	}
-	if name := foreign(body, "model", "stream"); name != "" {
+	if name := foreign(body, "model", "stream", "thread"); name != "" {
 		return inquiry{}, invalid("", "%s: Extra inputs are not permitted", name)
 	}
 	members["model"] = encodeJSON(req.PathValue("model"))

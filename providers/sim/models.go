@@ -27,8 +27,8 @@ var listings = []struct {
 // allProfiles are the models and the probe.
 func allProfiles() []profile { return append(slices.Clone(profiles), probe) }
 
-// made is the date that all models have, as they depend on no clock.
-func made() time.Time { return time.Unix(draws{}.created(), 0).UTC() }
+// modelDate is the date of all models. It depends on no clock.
+func modelDate() time.Time { return time.Unix(draws{}.created(), 0).UTC() }
 
 // unknownModel refuses a name.
 func unknownModel(name string) *failure {
@@ -41,9 +41,8 @@ func refuseModel(w http.ResponseWriter, wr wire, name string) {
 	wr.refuse(w, unknownModel(name), drawsFor(0, "", "", []byte(name)))
 }
 
-// The list of OpenAI and the one of Anthropic have the same address; Anthropic's
-// clients send a version.
-
+// ofAnthropic reports whether an Anthropic client asks. OpenAI's list has the same
+// address, but only Anthropic's clients send a version.
 func ofAnthropic(r *http.Request) bool { return r.Header.Get("Anthropic-Version") != "" }
 
 func (p profile) openAI() obj {
@@ -51,7 +50,7 @@ func (p profile) openAI() obj {
 }
 
 func (p profile) anthropic() obj {
-	return obj{"type": "model", "id": p.name, "display_name": p.name, "created_at": made().Format(time.RFC3339)}
+	return obj{"type": "model", "id": p.name, "display_name": p.name, "created_at": modelDate().Format(time.RFC3339)}
 }
 
 func listModels(w http.ResponseWriter, r *http.Request) {
@@ -115,14 +114,14 @@ func showGemini(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ollamaDetails are what a local server says of the file of a model.
+// ollamaDetails describe a model's file; the simulated models have none.
 var ollamaDetails = obj{"parent_model": "", "format": "simulated", "family": "sim", "families": []string{"sim"}, "parameter_size": "0", "quantization_level": "none"}
 
 func listOllama(w http.ResponseWriter, _ *http.Request) {
 	var models []obj
 	for _, p := range allProfiles() {
 		models = append(models, obj{
-			"name": p.name + ollamaTag, "model": p.name + ollamaTag, "modified_at": made().Format(time.RFC3339), "size": 0,
+			"name": p.name + ollamaTag, "model": p.name + ollamaTag, "modified_at": modelDate().Format(time.RFC3339), "size": 0,
 			"digest": drawsFor(0, p.name, "", nil).hash("digest"), "details": ollamaDetails,
 		})
 	}
@@ -151,7 +150,7 @@ func showOllama(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, obj{
 			"modelfile": "# simulated: no file\nFROM " + p.name, "parameters": "", "template": "{{ .Prompt }}", "license": "", "details": ollamaDetails,
 			"model_info":   obj{"general.architecture": "sim", "general.parameter_count": 0, "sim.context_length": simulatedWindow},
-			"capabilities": capabilities, "modified_at": made().Format(time.RFC3339),
+			"capabilities": capabilities, "modified_at": modelDate().Format(time.RFC3339),
 		})
 	}
 }

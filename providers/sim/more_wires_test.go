@@ -108,6 +108,7 @@ func TestInvokeModel(t *testing.T) {
 		{Probe, `{` + rest, "anthropic_version"},
 		{Probe, strings.Replace(body, `{`, `{"model":"sim-probe",`, 1), "model: Extra inputs"},
 		{Probe, strings.Replace(body, `"max_tokens":500,`, "", 1), "max_tokens"},
+		{Probe, strings.Replace(body, `{`, `{"thread":{"type":"create"},`, 1), "thread: Extra inputs"},
 		{Probe, `[]`, "parse the JSON"},
 		{"none", body, "model identifier is invalid"},
 	} {
