@@ -39,6 +39,8 @@ type Dialect struct {
 	// ReasoningApart says that completion_tokens does not count reasoning, whether
 	// total_tokens does or not.
 	ReasoningApart bool
+	// Searches says that a reply with citations took a search that has a fee.
+	Searches bool
 	// ShortIDs says that ids of calls must be nine letters or digits.
 	ShortIDs bool
 	// Alternate says that two user messages in a row are refused: they are sent as one.

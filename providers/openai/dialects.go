@@ -111,7 +111,7 @@ func platforms() []Dialect {
 func placed() []Dialect {
 	return []Dialect{
 		{ // learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle: base_url is https://NAME.openai.azure.com/openai/v1
-			Name: "azure", Key: "AZURE_OPENAI_API_KEY", KeyHeader: "Api-Key", RequestID: []string{"Apim-Request-Id"},
+			Name: "azure", Key: "AZURE_OPENAI_API_KEY", KeyHeader: "Api-Key", RequestID: []string{"Apim-Request-Id"}, Searches: true,
 		},
 		{ // developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility: base_url is https://api.cloudflare.com/client/v4/accounts/ID/ai/v1
 			Name: "cloudflare", Key: "CLOUDFLARE_API_TOKEN", RequestID: []string{"Cf-Ray"}, Lacks: []Feature{Serial},

@@ -22,7 +22,7 @@ const Version = "openai-chat/1"
 // invalid_request when the base URL is not usable. A custom address needs no
 // key, nor does a client with a transport of its own, which may replay or sign.
 func New(o providers.Options) (providers.Model, error) {
-	return Factory(Dialect{Name: "openai", Base: "https://api.openai.com/v1", Key: "OPENAI_API_KEY"})(o)
+	return Factory(Dialect{Name: "openai", Base: "https://api.openai.com/v1", Key: "OPENAI_API_KEY", Searches: true})(o)
 }
 
 // Factory returns what makes models that are asked in the dialect. It fails as

@@ -26,6 +26,8 @@ type response struct {
 	Groq        *struct {
 		Usage json.RawMessage `json:"usage"`
 	} `json:"x_groq"`
+	Breakdown json.RawMessage `json:"usage_breakdown"` // Groq's, of several models
+	WebSearch json.RawMessage `json:"web_search"`      // Z.ai's results
 }
 
 type choice struct {
@@ -48,6 +50,8 @@ type answer struct {
 	ToolCalls        json.RawMessage `json:"tool_calls"`
 	FunctionCall     json.RawMessage `json:"function_call"`
 	ExtraContent     json.RawMessage `json:"extra_content"`
+	Executed         json.RawMessage `json:"executed_tools"` // Groq's
+	Annotations      json.RawMessage `json:"annotations"`
 }
 
 // decoder reads one reply into a wire.Builder.
@@ -56,8 +60,10 @@ type decoder struct {
 	asked   bool // for a stream
 	calls   openCalls
 	kept    keeper
-	seen    bool      // a choice has come
-	probs   *logProbs // nil unless they are asked for
+	parts   []providers.UsagePart
+	tools   map[string]bool // of the service, that have been counted
+	seen    bool            // a choice has come
+	probs   *logProbs       // nil unless they are asked for
 }
 
 func newDecoder(d Dialect, asked bool) *decoder { return &decoder{dialect: d, asked: asked} }
@@ -127,6 +133,10 @@ func (d *decoder) about(b *wire.Builder, r response) {
 		raw = r.Groq.Usage
 	}
 	d.account(b, raw)
+	d.split(b, r.Breakdown)
+	if wire.Given(r.WebSearch) {
+		d.tool(b, "web_search", "web_search")
+	}
 	if tier := texts(r.ServiceTier); tier != nil {
 		b.Reply.Usage.Tier = tier[0]
 	}
@@ -156,6 +166,7 @@ func (d *decoder) say(b *wire.Builder, m *answer, calls func(*wire.Builder, *ans
 	b.Text(strings.Join(p.text, ""))
 	b.Refusal(strings.Join(append(p.refusal, m.Refusal), ""))
 	calls(b, m)
+	d.searched(b, m)
 	d.kept.add(d.dialect, m)
 	return nil
 }

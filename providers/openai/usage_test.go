@@ -99,6 +99,68 @@ func TestReasoningThatExceedsTheCompletion(t *testing.T) {
 	}
 }
 
+// TestUsageOfSeveralModels: Groq's compound systems ask models of different prices.
+func TestUsageOfSeveralModels(t *testing.T) {
+	const usage = `"usage":{"prompt_tokens":30,"completion_tokens":6,"total_tokens":36}`
+	model := func(name string, in, out int) string {
+		return fmt.Sprintf(`{"model":"%s","usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"queue_time":0.1}}`, name, in, out, in+out)
+	}
+	part := func(name string, in, out int64) providers.UsagePart {
+		return providers.UsagePart{Model: name, Usage: reported(in, out, 0, 0, 0)}
+	}
+	for _, c := range []struct {
+		name, breakdown string
+		parts           []providers.UsagePart
+		doubts          []string
+	}{
+		{"each by itself", `{"models":[` + model("a", 10, 2) + `,` + model("b", 20, 4) + `]}`, []providers.UsagePart{part("a", 10, 2), part("b", 20, 4)}, nil},
+		{"not the sum", `{"models":[` + model("a", 10, 2) + `]}`, []providers.UsagePart{part("a", 10, 2)}, []string{"usage_breakdown: is not what the usage counts"}},
+		{"not understood", `{"models":[{"model":"a"}]}`, nil, []string{"usage_breakdown: is not understood"}},
+		{"of another form", `{"models":7}`, nil, []string{"usage_breakdown: is not understood"}},
+		{"none", `null`, nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := dialectOf(t, "groq")
+			for _, body := range [][]byte{
+				[]byte(`{"choices":[{"message":{"content":"a"}}],` + usage + `,"usage_breakdown":` + c.breakdown + `}`),
+				events(delta(`"content":"a"`, `,"finish_reason":"stop"`), `{"choices":[],`+usage+`,"usage_breakdown":`+c.breakdown+`}`, "[DONE]"),
+			} {
+				got, _, err := wire.Decode(newDecoder(d, true), wire.Events, body, true, "")
+				require.NoError(t, err)
+				want := doubted(reported(30, 6, 0, 0, 0), c.doubts...)
+				want.Parts = c.parts
+				require.Equal(t, want, got.Usage)
+			}
+		})
+	}
+}
+
+func TestToolsOfTheService(t *testing.T) {
+	const search, code = `{"index":0,"type":"search","arguments":"{}"}`, `{"index":1,"type":"python"}`
+	for _, c := range []struct {
+		name, dialect, message, more string
+		want                         []providers.ServerTool
+	}{
+		{"Groq's", "groq", `"executed_tools":[` + search + `,` + code + `]`, ``, []providers.ServerTool{{Name: "python", Count: 1}, {Name: "search", Count: 1}}},
+		{"Groq's, unknown", "groq", `"executed_tools":[7]`, ``, []providers.ServerTool{{Name: "other", Count: 1}}},
+		{"citations of a search with a fee", "azure", `"annotations":[{"type":"url_citation"},{"type":"url_citation"}]`, ``, []providers.ServerTool{{Name: "web_search", Count: 1}}},
+		{"citations of a search that the price includes", "openrouter", `"annotations":[{"type":"url_citation"}]`, ``, nil},
+		{"no citations", "azure", `"annotations":[]`, ``, nil},
+		{"Z.ai's", "zai", `"content":"a"`, `,"web_search":[{"title":"t"}]`, []providers.ServerTool{{Name: "web_search", Count: 1}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, body := range [][]byte{
+				[]byte(`{"choices":[{"message":{` + c.message + `},"finish_reason":"stop"}]` + c.more + `}`),
+				events(delta(c.message, ``), delta(c.message, `,"finish_reason":"stop"`), `{"choices":[]`+c.more+`}`, "[DONE]"),
+			} {
+				got, _, err := wire.Decode(newDecoder(dialectOf(t, c.dialect), true), wire.Events, body, true, "")
+				require.NoError(t, err)
+				require.Equal(t, c.want, got.Usage.ServerTools)
+			}
+		})
+	}
+}
+
 func TestUsageFields(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range UsageFields() {

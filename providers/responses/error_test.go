@@ -40,6 +40,7 @@ func TestErrorsAsServersTellThem(t *testing.T) {
 		{"text", 503, "no healthy upstream\n", providers.Error{Kind: providers.Overloaded, Message: "no healthy upstream"}},
 
 		{"failed in a 200", 200, `{"id":"r","status":"failed","error":{"code":"server_error","message":"boom"}}`, providers.Error{Kind: providers.Overloaded, Code: "server_error", Message: "boom"}},
+		{"a filter in a 200", 200, `{"id":"r","status":"failed","error":{"code":"server_error","message":"The response was blocked by a content filter"}}`, providers.Error{Kind: providers.Refused, Code: "server_error", Message: "The response was blocked by a content filter"}},
 		{"too fast in a 200", 200, `{"id":"r","status":"failed","error":{"code":"rate_limit_exceeded","message":"slow"}}`, providers.Error{Kind: providers.RateLimit, Code: "rate_limit_exceeded", Message: "slow"}},
 		{"a bad image in a 200", 200, `{"id":"r","status":"failed","error":{"code":"image_too_small","message":"small"}}`, providers.Error{Kind: providers.InvalidRequest, Code: "image_too_small", Message: "small"}},
 		{"a status in a 200", 200, `{"error":{"code":402,"message":"no credits"}}`, providers.Error{Kind: providers.Quota, Code: "402", Message: "no credits"}},
