@@ -1,9 +1,15 @@
 package openai
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -125,6 +131,45 @@ func TestStreamsOfCalls(t *testing.T) {
 			require.True(t, complete)
 			require.Equal(t, c.want, got.Calls)
 			require.Equal(t, map[bool]providers.Finish{true: providers.FinishTools, false: providers.FinishStop}[len(c.want) > 0], got.Finish)
+		})
+	}
+}
+
+// served is a transport that answers with a body.
+type served struct{ body io.Reader }
+
+func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(s.body), Request: r}, nil
+}
+
+// TestAFinishReasonNeedsACleanEnd: what follows it, usage or another call, may be lost.
+func TestAFinishReasonNeedsACleanEnd(t *testing.T) {
+	reset := iotest.ErrReader(errors.New("connection reset"))
+	finished := events(delta(`"content":"a"`, `,"finish_reason":"stop"`))
+	done := events("[DONE]")
+	for name, c := range map[string]struct {
+		body io.Reader
+		ok   bool
+	}{
+		"clean":                    {bytes.NewReader(finished), true},
+		"broken":                   {io.MultiReader(bytes.NewReader(finished), reset), false},
+		"broken in the next event": {io.MultiReader(bytes.NewReader(finished), strings.NewReader(`data: {"choices":[],"usage":{"prom`), reset), false},
+		"broken after the end":     {io.MultiReader(bytes.NewReader(finished), bytes.NewReader(done), reset), true},
+		"cut in the next event":    {io.MultiReader(bytes.NewReader(finished), strings.NewReader(`data: {"choices":[],"usage":{"prom`)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := New(providers.Options{BaseURL: "http://served.test/v1", HTTP: &http.Client{Transport: served{c.body}}})
+			require.NoError(t, err)
+			got, err := m.Call(context.Background(), providers.Call{Model: "m", Stream: true})
+			require.Equal(t, "a", got.Text)
+			if c.ok {
+				require.NoError(t, err)
+				return
+			}
+			var e *providers.Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, providers.Transport, e.Kind)
+			require.True(t, e.Partial)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -157,6 +158,33 @@ func TestToolsOfTheService(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, c.want, got.Usage.ServerTools)
 			}
+		})
+	}
+}
+
+// TestTheCostTellsTheConvention: the same shape of two gateways, of which one counts
+// reasoning beside the completion. 100 × 1 + 50 × 4 = 300 µUSD, and 275 × 4 = 1,100 more.
+func TestTheCostTellsTheConvention(t *testing.T) {
+	prices, err := providers.ParsePrices([]byte(`
+version: 2026-01-01
+prices:
+  - {provider: openrouter, models: [m], input: "1", output: "4", source: test}
+`))
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name, cost string
+		want       providers.Usage
+	}{
+		{"beside", `,"cost":0.0014`, reported(100, 50, 0, 0, 275)},
+		{"within", `,"cost":0.0003`, reported(100, 0, 0, 0, 50)},
+		{"no cost", ``, doubted(reported(100, 50, 0, 0, 275), "usage: has two readings, and no reported cost tells which is right")},
+		{"a cost of neither", `,"cost":0.9`, doubted(reported(100, 50, 0, 0, 275), "usage: has two readings, and no reported cost tells which is right")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, _, err := decodeAs(dialectOf(t, "openrouter"), []byte(`{"model":"m","choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":100,"completion_tokens":50,"total_tokens":150,"completion_tokens_details":{"reasoning_tokens":275}`+c.cost+`}}`), "")
+			require.NoError(t, err)
+			prices.Settle("openrouter", "m", &got, time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC))
+			require.Equal(t, c.want, got.Usage)
 		})
 	}
 }
