@@ -119,5 +119,5 @@ func TestCachedAndSearchedByMakers(t *testing.T) {
 		require.Equal(t, c.want, got, c.provider)
 	}
 	_, ok := p.Cost("openai-responses", "gpt-4o", Usage{Reported: true, ServerTools: []ServerTool{{"web_search", 1}}}, at)
-	require.False(t, ok, "its fee depends on what the reply does not tell")
+	require.False(t, ok, "its fee depends on the version of the tool, which the reply does not name")
 }

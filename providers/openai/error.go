@@ -44,8 +44,8 @@ func (d Dialect) kindOf(f wire.Fault) providers.Kind {
 	return providers.Overloaded
 }
 
-// fault is the error of a choice, nil if it has none: one that is told, or a finish reason
-// that says no more. What the upstream called it tells its class.
+// fault is the error of a choice, nil if it has none: an error object, or the finish
+// reason error. The upstream's word for it decides its class.
 func (c *choice) fault() *wire.Fault {
 	var native string
 	if words := texts(c.Native); words != nil {

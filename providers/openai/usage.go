@@ -57,7 +57,7 @@ func readUsage(raw json.RawMessage) (usage, error) {
 }
 
 // classes makes disjoint classes of the counts, and checks them against each other. A
-// count that stands in several places is read from the largest of them.
+// count that appears in several places is read from the largest of them.
 func (u *usage) classes(d Dialect) providers.Usage {
 	var out providers.Usage
 	n := u.numbers

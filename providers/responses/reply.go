@@ -32,7 +32,7 @@ type about struct {
 }
 
 // outputItem is one output item: a message, a call, reasoning. Of items of other types
-// it has what tells a call that the server carried out from one that was left to us.
+// it has what distinguishes a call that the server carried out from one left to us.
 type outputItem struct {
 	Type      string       `json:"type"`
 	ID        string       `json:"id"`

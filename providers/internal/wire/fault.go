@@ -17,8 +17,8 @@ type Fault struct {
 	Status int
 	// Type and Code are the provider's words for it; Message is for people.
 	Type, Code, Message string
-	// Detail is what the provider passes on of another, as it came: it tells the class
-	// and is not quoted.
+	// Detail is what the provider passes on from its upstream, unchanged. It decides the
+	// class and is not quoted.
 	Detail string
 	// RequestID is the one named in the body.
 	RequestID string

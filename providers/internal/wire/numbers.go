@@ -43,7 +43,7 @@ func (n Numbers) Count(u *providers.Usage, path string) Count {
 // Has says whether there is a number at a path.
 func (n Numbers) Has(path string) bool { return n[path] != "" }
 
-// Largest is a count that stands at several paths; two that are not 0 must be equal.
+// Largest is a count that appears at several paths; two that are not 0 must be equal.
 func (n Numbers) Largest(u *providers.Usage, paths ...string) Count {
 	var largest Count
 	for _, path := range paths {

@@ -21,12 +21,14 @@ type Tally struct {
 	Apart bool
 }
 
-// Fill sets the classes of a usage, which become disjoint. The prompt includes the cache's tokens and the
-// completion its reasoning, unless the total shows otherwise. What contradicts is kept
-// at its larger figure and doubted, or has a second reading:
-//   - more tokens of the cache than of the prompt: all of these, and no others;
-//   - more reasoning than completion: beside it, or all of the completion;
-//   - a total above the sum: as reported, or with the rest as reasoning.
+// Fill sets the classes of a usage, which become disjoint. The prompt includes the
+// cache's tokens and the completion its reasoning, unless the total shows otherwise.
+// Counts that contradict each other keep the larger figure, and make the usage not
+// understood or give it a second reading:
+//   - more tokens of the cache than of the prompt: the cache's, without other input;
+//   - more reasoning than completion: both, or a completion that is all reasoning;
+//   - a total above the sum: as reported, or with the rest as reasoning;
+//   - a total below the sum: as reported.
 func (t Tally) Fill(u *providers.Usage) {
 	u.Output, u.Reasoning = int64(t.Output), int64(t.Reasoning)
 	u.CacheRead, u.CacheWrite, u.CacheWriteLong = int64(t.Read), int64(max(t.Write, t.WriteLong)), int64(t.WriteLong)

@@ -98,7 +98,7 @@ func AddServerTools(u *providers.Usage, uses map[string]int64) {
 	}
 }
 
-// settle completes a usage with what stands outside its counts. A second reading of
+// settle completes a usage with what is not part of its counts. A second reading of
 // these has all of it, too.
 func (b *Builder) settle(u *providers.Usage) {
 	account(u, b.Reply.RawUsage, b.Fields)
