@@ -20,7 +20,7 @@ func ReadNumbers(raw []byte, fields *Fields) Numbers {
 	leaves(raw, func(path, number []byte) {
 		known, ok := fields.exact[string(path)]
 		if !ok {
-			known = string(path)
+			known = printable(path)
 		}
 		n[known] = string(number)
 	})

@@ -6,9 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -85,13 +87,13 @@ func (b *Builder) ServerTool(name string) {
 	b.tools[name]++
 }
 
-// AddServerTools counts uses of the provider's own tools; those beyond 16 names count
-// as "other". It may change the map.
+// AddServerTools counts uses of the provider's own tools. Those beyond 16 names count as
+// "other", as do those whose name is not plain. It may change the map.
 func AddServerTools(u *providers.Usage, uses map[string]int64) {
 	maps.DeleteFunc(uses, func(_ string, count int64) bool { return count == 0 })
 	for i, name := range slices.Sorted(maps.Keys(uses)) {
 		count := uses[name]
-		if i >= 16 || len(name) > maxCode {
+		if i >= 16 || name == "" || len(name) > maxCode || !plainASCII(name) {
 			name = "other"
 		}
 		u.AddServerTool(name, count)
@@ -128,7 +130,7 @@ func account(u *providers.Usage, raw []byte, fields *Fields) {
 	}
 	leaves(raw, func(path, number []byte) {
 		if _, known := fields.exact[string(path)]; !known && !isZero(number) && !fields.matches(path) {
-			u.Doubt(string(path), "not understood")
+			u.Doubt(printable(path), "not understood")
 		}
 	})
 }
@@ -140,7 +142,17 @@ const maxPath = 256
 // Leaves calls visit with the path (see providers.UsageField) and the text of each
 // number in a JSON value, up to where the value breaks off.
 func Leaves(raw []byte, visit func(path string, number []byte)) {
-	leaves(raw, func(path, number []byte) { visit(string(path), number) })
+	leaves(raw, func(path, number []byte) { visit(printable(path), number) })
+}
+
+// printable is a path as text: names are the server's.
+func printable(path []byte) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) || invisible.Rune(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, string(path))
 }
 
 // leaves is Leaves without a copy of the path, which is valid until visit returns.

@@ -20,6 +20,7 @@ func TestLeaves(t *testing.T) {
 		{`{"a": 1, "b": {"c": 2`, "a=1 b.c=2"},
 		{`{"a": 1, "a": 2}`, "a=1 a=2"},
 		{`{"a": 1 x`, "a=1"},
+		{"{\"a\\n\\u001b[31m\xff\": {\"b\\\"\": 1}}", "a\ufffd\ufffd[31m\ufffd.b\"=1"},
 		{``, ""},
 	} {
 		var got []string
@@ -98,12 +99,12 @@ func TestServerTools(t *testing.T) {
 	require.Equal(t, &providers.Usage{Reported: true, Input: 7, Tier: "flex", ServerTools: searches(2), NotUnderstood: []string{"in: not understood", "odd: not understood"}}, u.Other,
 		"a second reading of the counts")
 
-	uses := map[string]int64{strings.Repeat("long", 100): 1}
+	uses := map[string]int64{strings.Repeat("long", 100): 1, "": 3, "a\nb": 4}
 	for i := range 10_000 {
 		uses[fmt.Sprintf("tool%05d", i)] = 2
 	}
 	u = providers.Usage{}
 	AddServerTools(&u, uses)
-	require.Len(t, u.ServerTools, 16)
-	require.Equal(t, providers.ServerTool{Name: "other", Count: 2*(10_000-15) + 1}, u.ServerTools[0])
+	require.Len(t, u.ServerTools, 14)
+	require.Equal(t, providers.ServerTool{Name: "other", Count: 2*(10_000-13) + 8}, u.ServerTools[0])
 }
