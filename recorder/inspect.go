@@ -163,8 +163,8 @@ func FindSecrets(o Options) ([]*SecretError, error) {
 	var found []*SecretError
 	t, err := decodeFile(o, data)
 	if err == nil {
+		var secret *SecretError
 		look := func(index int, part *tape) {
-			var secret *SecretError
 			if errors.As(scan(o, part), &secret) {
 				found = append(found, &SecretError{o.Path, index, secret.Field, secret.Kind})
 			}
@@ -172,6 +172,9 @@ func FindSecrets(o Options) ([]*SecretError, error) {
 		look(-1, &tape{header: t.header})
 		for i := range t.interactions {
 			look(i, &tape{interactions: t.interactions[i : i+1]})
+		}
+		if found == nil && errors.As(o.Secrets.findAcross(o, t), &secret) {
+			found = append(found, secret)
 		}
 	}
 	if found == nil { // what no field holds, such as a comment

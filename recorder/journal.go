@@ -27,6 +27,8 @@ type journal struct {
 	mu    sync.Mutex
 	begun bool
 	err   error // the first failure to write
+	said  tails // in the exchanges on disk
+	split bool  // a credential was split over several of them
 }
 
 const recordHead = "exchange %d %d\n"
@@ -41,11 +43,14 @@ func journalFile(o Options) string {
 // the disk does.
 func (j *journal) keep(o Options, k *take) {
 	t := &tape{header: o.Header, interactions: []interaction{k.it}}
-	if k.err != nil || t.check() != nil || scan(o, t) != nil {
+	if k.err != nil || t.check() != nil || scan(o, t) != nil || o.Secrets.Find(o.Path) != "" {
 		return
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.holdsSplit(o, &k.it) {
+		return
+	}
 	if err := j.write(journalFile(o), record(k.number(), t)); err != nil && j.err == nil {
 		j.err = err
 	}
@@ -99,7 +104,7 @@ func (j *journal) failure() error {
 func (j *journal) filter(o Options, takes []*take) error {
 	j.mu.Lock()
 	err := os.Remove(journalFile(o))
-	j.begun = false
+	j.begun, j.said, j.split = false, nil, false
 	j.mu.Unlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -116,7 +121,7 @@ func (j *journal) filter(o Options, takes []*take) error {
 func (j *journal) discard(o Options) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.begun, j.err = false, nil
+	j.begun, j.err, j.said, j.split = false, nil, nil, false
 	for _, file := range []string{journalFile(o), journalFile(o) + oldSuffix} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

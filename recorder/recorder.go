@@ -20,6 +20,8 @@ type Recorder struct {
 	deck   *deck       // replay: the recordings
 	takes  []*take     // record: the exchanges in the order they were started
 	begun  map[int]int // record: how many there are of each place
+	// checked are the credentials that were looked for in the journal.
+	checked *needles
 }
 
 // New opens a cassette for replay, or makes ready to record. Replay fails with
@@ -55,6 +57,10 @@ func New(o Options) (*Recorder, error) {
 		if o.Dir == "" {
 			return nil, errors.New("record cassette " + o.Path + ": no folder to write to")
 		}
+		r.checked = o.Secrets.needles()
+		if err := purge(o); err != nil {
+			return nil, fmt.Errorf("record cassette %s: look for credentials in its journal: %w", o.Path, err)
+		}
 	case Replay:
 		t, err := load(o)
 		if err != nil {
@@ -76,6 +82,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	r.o.Secrets.learn(req)
 	if r.o.Mode == Record {
+		r.recheck()
 		return r.record(req)
 	}
 	return r.live(req)

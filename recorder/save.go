@@ -26,7 +26,7 @@ func (r *Recorder) Save() error {
 		return nil
 	}
 	if kind := r.o.Secrets.Find(r.o.Path); kind != "" {
-		return &SecretError{Hidden, -1, "path", kind}
+		return r.refused(&SecretError{Hidden, -1, "path", kind})
 	}
 	t := &tape{header: r.o.Header, interactions: make([]interaction, len(r.takes))}
 	for i, k := range r.ordered() {
@@ -53,8 +53,8 @@ func (r *Recorder) Save() error {
 // cassette may not stay in the journal either.
 func (r *Recorder) refused(err error) error {
 	var secret *SecretError
-	if errors.As(err, &secret) && r.journal.filter(r.o, r.takes) != nil {
-		return fmt.Errorf("%w; delete its journal %s, which cannot be written anew", err, journalFile(r.o))
+	if errors.As(err, &secret) && errors.Join(r.journal.filter(r.o, r.takes), purge(r.o)) != nil {
+		return fmt.Errorf("%w; delete its journal %s, which cannot be rewritten", err, r.o.Secrets.Redact("path", journalFile(r.o)))
 	}
 	return err
 }
@@ -123,7 +123,7 @@ func scan(o Options, t *tape) error {
 			return &SecretError{o.Path, i, field, kind}
 		}
 	}
-	return nil
+	return d.findAcross(o, t)
 }
 
 // replaceFile writes a file so that after a crash at any moment its path holds

@@ -28,6 +28,7 @@ type joiner struct {
 // spot holds the strings of one spot, joined. Those of an exact spot are among
 // those of its path.
 type spot struct {
+	key   string
 	text  []byte
 	n     int
 	among *spot
@@ -178,8 +179,8 @@ func (j *joiner) add(text string) {
 func (j *joiner) spot(key []byte, among *spot) *spot {
 	p := j.at[string(key)]
 	if p == nil {
-		p = &spot{among: among}
-		j.at[string(key)] = p
+		p = &spot{key: string(key), among: among}
+		j.at[p.key] = p
 		j.order = append(j.order, p)
 	}
 	return p

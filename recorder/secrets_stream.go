@@ -10,10 +10,19 @@ import (
 // of a text/event-stream or in messages of an AWS event stream, also as base64
 // within them; or it is one JSON value with its text in parts.
 func streamed(body string) []string {
-	j := &joiner{at: map[string]*spot{}}
+	j, loose := joined(body)
+	if loose != "" {
+		return append(j.texts(), loose)
+	}
+	return j.texts()
+}
+
+// joined collects the strings of a body's events, and returns what is not JSON.
+func joined(body string) (j *joiner, loose string) {
+	j = &joiner{at: map[string]*spot{}}
 	if strings.HasPrefix(body, "\x00") {
 		awsMessages(body, func(payload string) { j.event(payload) })
-		return j.texts()
+		return j, ""
 	}
 	rest := body
 	for ok := true; ok; {
@@ -23,10 +32,7 @@ func streamed(body string) []string {
 			rest = rest[n:]
 		}
 	}
-	if loose := j.lines(rest); loose != "" {
-		return append(j.texts(), loose)
-	}
-	return j.texts()
+	return j, j.lines(rest)
 }
 
 const (

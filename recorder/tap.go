@@ -119,6 +119,7 @@ func (t *tap) keep(err error) {
 	k.it.firstByte, k.it.Response.Duration = t.exchange.FirstByte, t.exchange.Duration
 	k.it.Response.Body = string(k.body)
 	k.body = nil
+	t.r.recheck()
 	t.r.journal.keep(t.r.o, k)
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()

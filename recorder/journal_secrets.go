@@ -1,0 +1,78 @@
+package recorder
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// leaks says whether a journal holds a credential that is known by now.
+func leaks(o Options, file string) (bool, error) {
+	got, err := Recover(file)
+	var secret *SecretError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case errors.As(err, &secret) || o.Secrets.Find(o.Path) != "":
+		return true, nil
+	case err != nil:
+		return false, err
+	}
+	if got.Exchanges > 0 {
+		t, err := decode(got.Cassette, false)
+		if err != nil || scan(o, t) != nil {
+			return true, nil
+		}
+	}
+	text, err := os.ReadFile(file) // with what is torn
+	return o.Secrets.Find(string(text)) != "", err
+}
+
+// purge removes what an earlier recording left in journals, if it holds a credential
+// that is known by now.
+func purge(o Options) error {
+	var failed error
+	for _, file := range []string{journalFile(o), journalFile(o) + oldSuffix} {
+		bad, err := leaks(o, file)
+		if bad {
+			err = os.Remove(file)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// recheck looks through the journal again if a credential became known since the last
+// time: a kill would leave it as it is.
+func (r *Recorder) recheck() {
+	known := r.o.Secrets.needles()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.checked == known {
+		return
+	}
+	r.checked = known
+	if bad, err := leaks(r.o, journalFile(r.o)); bad || err != nil {
+		_ = r.journal.filter(r.o, r.takes) // if this fails, Save says so
+	}
+	if bad, err := leaks(r.o, journalFile(r.o)+oldSuffix); bad || err != nil {
+		_ = os.Remove(journalFile(r.o) + oldSuffix)
+	}
+}
+
+// holdsSplit says whether the journal would hold a credential in pieces with one more
+// exchange, or did so before: then nothing of it stays on disk. The caller holds the
+// lock.
+func (j *journal) holdsSplit(o Options, it *interaction) bool {
+	if j.said == nil {
+		j.said = tails{}
+	}
+	if j.said.find(o.Secrets, it) == "" && !j.split {
+		return false
+	}
+	j.split, j.begun = true, false
+	if err := os.Remove(journalFile(o)); err != nil && !errors.Is(err, fs.ErrNotExist) && j.err == nil {
+		j.err = err
+	}
+	return true
+}
