@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,6 +41,7 @@ var (
 	letterRun  = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
 	jsonCode   = regexp.MustCompile(`\\u00([0-9a-fA-F]{2})`)
 	jsonEscape = regexp.MustCompile(`\\(.)`)
+	spacing    = regexp.MustCompile(`[^A-Za-z0-9]+`)
 	textPiece  = regexp.MustCompile(`"(?:content|arguments|text)":"((?:[^"\\]|\\.)*)"`)
 )
 
@@ -58,6 +61,10 @@ func readings(text string) []string {
 		pieces += m[1]
 	}
 	all = append(all, pieces, html.UnescapeString(text), strings.Join(strings.Fields(text), ""))
+	for _, layer := range all[:7] { // spaced out, also by escapes
+		all = append(all, spacing.ReplaceAllString(layer, ""))
+	}
+	all = append(all, spacing.ReplaceAllString(pieces, ""))
 	if plain, err := url.QueryUnescape(text); err == nil {
 		all = append(all, plain)
 	}
@@ -67,6 +74,16 @@ func readings(text string) []string {
 		}
 		if plain, err := hex.DecodeString(run); err == nil {
 			all = append(all, string(plain))
+		}
+		for skip := range min(8, len(run)) {
+			for cut := range min(8, len(run)-skip) {
+				part := strings.ToUpper(run[skip : len(run)-cut])
+				for _, of := range []*base32.Encoding{base32.StdEncoding, base32.HexEncoding} {
+					if plain, err := of.WithPadding(base32.NoPadding).DecodeString(part); err == nil {
+						all = append(all, string(plain))
+					}
+				}
+			}
 		}
 		std := strings.NewReplacer("-", "+", "_", "/").Replace(run)
 		for skip := range 4 {
@@ -83,9 +100,12 @@ func readings(text string) []string {
 // holds says which canary a text holds, in any encoding.
 func holds(text string) string {
 	for _, reading := range readings(text) {
+		reading = strings.ToLower(reading)
 		for _, canary := range []string{canaryKey, canaryTool, canaryWorld, canaryCloud} {
-			if strings.Contains(reading, canary) || strings.Contains(reading, url.PathEscape(canary)) || strings.Contains(reading, url.QueryEscape(canary)) {
-				return canary
+			for _, form := range []string{canary, url.PathEscape(canary), url.QueryEscape(canary), spacing.ReplaceAllString(canary, "")} {
+				if strings.Contains(reading, strings.ToLower(form)) {
+					return canary
+				}
 			}
 		}
 	}
@@ -114,7 +134,17 @@ var hidings = map[string]func(string) string{
 		}
 		return b.String()
 	},
-	"html": html.EscapeString,
+	"html":   html.EscapeString,
+	"upper":  strings.ToUpper,
+	"lower":  strings.ToLower,
+	"base32": func(s string) string { return base32.StdEncoding.EncodeToString([]byte("a" + s + "b")) },
+	"base32 hex": func(s string) string {
+		return strings.ToLower(base32.HexEncoding.EncodeToString([]byte("abc" + s + "d")))
+	},
+	"blanks":     func(s string) string { return strings.Join(strings.Split(s, ""), " ") },
+	"dots":       func(s string) string { return strings.Join(strings.Split(strings.ToUpper(s), ""), ".") },
+	"zero width": func(s string) string { return strings.Join(strings.Split(s, ""), "\u200b") },
+	"lines":      func(s string) string { return strings.Join(strings.Split(s, ""), "\n") },
 }
 
 // echo is a provider and a tool that give away what they are sent.
@@ -129,7 +159,14 @@ func (e echo) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"value": e.at("tool")})
 		return
 	}
-	w.Header().Set("X-Request-Id", "r "+e.at("header"))
+	w.Header().Set("X-Request-Id", "r "+oneHeader(e.at("header")))
+	if e.place == "limit" {
+		w.Header().Set("X-Ratelimit-Reset-Requests", oneHeader(e.at("limit")))
+		w.Header().Set("X-Should-Retry", "false")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": "slow down " + e.at("limit"), "code": e.at("limit")}})
+		return
+	}
 	if e.place == "error" {
 		w.WriteHeader(http.StatusBadRequest)
 		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": "bad key " + e.at("error"), "type": "invalid_request_error"}})
@@ -155,8 +192,23 @@ func (e echo) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		piece, _ := json.Marshal(string(text[i:min(i+7, len(text))]))
 		_, _ = fmt.Fprintf(w, "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":%s},\"finish_reason\":null}]}\n\n", piece)
 	}
-	_, _ = fmt.Fprint(w, "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":1}}\n\ndata: [DONE]\n\n")
+	last, _ := json.Marshal(map[string]any{
+		"id": "c " + e.at("id"), "model": "m " + e.at("model"), "system_fingerprint": "f " + e.at("fingerprint"),
+		"choices": []any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": e.finish()}},
+		"usage":   map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "u " + e.at("usage"): 7},
+	})
+	_, _ = fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", last)
 }
+
+func (e echo) finish() string {
+	if e.place == "finish" {
+		return e.at("finish")
+	}
+	return "stop"
+}
+
+// oneHeader is what may be in a header.
+func oneHeader(s string) string { return strings.ReplaceAll(s, "\n", " ") }
 
 // at is the hidden canary in the place that is tried, a plain word elsewhere.
 func (e echo) at(place string) string {
@@ -193,9 +245,11 @@ func TestNoArtefactHoldsASecret(t *testing.T) {
 	for place, canary := range map[string]string{
 		"header": canaryKey, "answer": canaryKey, "plan": canaryTool, "error": canaryKey,
 		"tool": canaryTool, "human": canaryWorld, "name": canaryCloud,
+		"id": canaryKey, "model": canaryKey, "fingerprint": canaryKey, "usage": canaryKey, "finish": canaryKey, "limit": canaryKey,
 	} {
 		for name, hide := range hidings {
-			if place != "answer" && name != "raw" && name != "base64 +1" && name != "json" {
+			rare := slices.Contains([]string{"id", "model", "fingerprint", "usage", "finish", "limit"}, place)
+			if place != "answer" && name != "raw" && (rare || name != "base64 +1" && name != "json") {
 				continue // one place is enough for the rarer ones
 			}
 			for _, mode := range []string{"record", "live"} {
@@ -247,7 +301,8 @@ func runEcho(t *testing.T, e echo, mode string) (code int, printed, dir string) 
 		})
 	}
 	runs := filepath.Join(dir, "runs")
-	code = run("run", "--suite", suite, "--runs", runs, "--mode", mode, "--config", writeEmpty(t, dir))
+	code = run("run", "--suite", suite, "--runs", runs, "--mode", mode, "--max-requests", "20", "--config", writeEmpty(t, dir))
+	_ = run("canary", "--suite", suite, "--runs", runs, "--config", writeEmpty(t, dir))
 	_ = run("show", "latest", "--runs", runs, "--config", writeEmpty(t, dir))
 	_ = run("show", "latest", "E01", "--runs", runs, "--config", writeEmpty(t, dir))
 	require.Zero(t, run("report", "latest", "--runs", runs, "-o", filepath.Join(dir, "again.md"), "--config", writeEmpty(t, dir)), out.String())
