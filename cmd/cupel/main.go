@@ -17,6 +17,7 @@ import (
 )
 
 func main() {
+	markCrashes()
 	p := &process{
 		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv,
 		now: time.Now, //nolint:forbidigo // the one clock of the program
@@ -75,7 +76,7 @@ object per turn), tools (native calls) or plan (a planner, then steps).
 
 Exit codes: 0 accepted · 1 harness or infrastructure error · 2 usage or
 configuration · 3 missing, stale or corrupt cassette or run · 10 rejected ·
-11 inconclusive · 130 interrupted.`,
+11 inconclusive · 130 interrupted · 134 (SIGABRT) cupel crashed: please report it.`,
 		Example: `  cupel run                                  # replay the built-in suite: no key, no network
   cupel gate latest --candidate strong       # the verdict as an exit code
   cupel run --suite research                 # which architecture is best?
