@@ -5,6 +5,7 @@ package cupel_test
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io"
@@ -28,18 +29,23 @@ var arrows = map[string][]string{
 	"agent/plan":     {"agent/tool"},
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
 	// everything may import which reads or prints untrusted text.
-	"agent/tool":     {"agent/invisible"},
-	"goldens":        {"agent/contract", "agent/guard", "agent/tool"},
-	"goldens/counts": {},
-	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/ledger", "internal/atomicfile", "providers", "providers/scripted", "recorder"},
+	"agent/tool":      {"agent/invisible"},
+	"goldens":         {"agent/contract", "agent/guard", "agent/tool"},
+	"goldens/counts":  {},
+	"harness":         {"agent", "agent/guard", "agent/invisible", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/ledger", "internal/atomicfile", "internal/regular", "providers", "providers/scripted", "recorder"},
+	"harness/mutants": {"internal/regular"},
+	"recorder":        {"internal/regular"},
+	// Its files are replaced in one step.
+	"harness/ledger": {"internal/atomicfile", "internal/regular"},
 	// The second built-in suite: a folder of YAML, like the first.
 	"goldens/research": {},
 	// Its findings are in manifests.
-	"harness/canary": {"harness/ledger"},
-	// Its files are replaced in one step.
-	"harness/ledger": {"internal/atomicfile"},
+	"harness/canary": {"harness/ledger", "internal/regular"},
+	// internal/regular opens files: a leaf that everything may import which reads them.
+	"internal/regular":    {},
+	"internal/atomicfile": {"internal/regular"},
 	// It reads kinds of errors and what a provider advises.
-	"harness/admission": {"providers"},
+	"harness/admission": {"internal/regular", "providers"},
 	"providers/all": {
 		"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/gemini", "providers/ollama",
 		"providers/openai", "providers/responses", "providers/tgi", "providers/vertex",
@@ -55,7 +61,7 @@ var arrows = map[string][]string{
 	"providers/openai":    {"providers", "providers/internal/wire"},
 	"providers/responses": {"providers", "providers/internal/wire"},
 	"providers/tgi":       {"providers", "providers/internal/wire"},
-	"providers/vertex":    {"providers", "providers/gemini", "providers/internal/wire"},
+	"providers/vertex":    {"internal/regular", "providers", "providers/gemini", "providers/internal/wire"},
 	// What every wire does alike: sending, bounding, reading errors.
 	"providers/internal/wire": {"agent/invisible", "providers"},
 	// The contract suite is linked into tests only.
@@ -148,6 +154,66 @@ func TestNoUtilityFolders(t *testing.T) {
 			require.False(t, slices.Contains([]string{"util", "utils", "common", "helpers", "misc"}, part), p.ImportPath)
 		}
 	}
+}
+
+// TestFilesAreOpenedInOnePlace keeps FIFOs and devices from blocking cupel: packages
+// open what may already exist through internal/regular. Folders are opened to be
+// synced only, by functions named syncDir or SyncDir.
+func TestFilesAreOpenedInOnePlace(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.ImportPath == module+"internal/regular" {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
+		require.NoError(t, err)
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			set := token.NewFileSet()
+			parsed, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			for _, d := range parsed.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && strings.EqualFold(f.Name.Name, "syncDir") {
+					continue
+				}
+				ast.Inspect(d, func(n ast.Node) bool {
+					if opens(n) {
+						t.Errorf("%s: a FIFO would block it; use internal/regular", set.Position(n.Pos()))
+					}
+					return true
+				})
+			}
+		}
+	}
+}
+
+// opens says whether a call opens a file that may exist already.
+func opens(n ast.Node) bool {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	if of, ok := f.X.(*ast.Ident); !ok || of.Name != "os" {
+		return false
+	}
+	switch f.Sel.Name {
+	case "Open", "ReadFile", "DirFS":
+		return true
+	case "OpenFile":
+		fresh := false
+		ast.Inspect(call.Args[1], func(n ast.Node) bool {
+			flag, ok := n.(*ast.SelectorExpr)
+			fresh = fresh || ok && flag.Sel.Name == "O_EXCL"
+			return true
+		})
+		return !fresh
+	}
+	return false
 }
 
 // Every module the product or its tests require directly has a line that says

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -91,7 +92,7 @@ func (r *runner) open() (s *store, err error) {
 	if err := s.openSpending(); err != nil {
 		return s, err
 	}
-	s.limits, err = os.OpenFile(filepath.Join(s.dir, limitsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	s.limits, err = regular.OpenFile(filepath.Join(s.dir, limitsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	r.control = r.newControl(s)
 	return s, err
 }

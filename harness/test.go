@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -133,7 +134,7 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 	suite, dir := p.Loaded, ""
 	if suite == nil {
 		var err error
-		if suite, err = goldens.Load(os.DirFS(p.Suite), p.Suite); err != nil {
+		if suite, err = goldens.Load(regular.DirFS(p.Suite), p.Suite); err != nil {
 			return nil, nil, err
 		}
 		dir = filepath.Join(p.Suite, "cassettes")

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // journalSuffix makes the name of a cassette's journal, oldSuffix that of one
@@ -76,7 +78,7 @@ func (j *journal) write(file string, record []byte) error {
 			return err
 		}
 	}
-	f, err := os.OpenFile(file, flags, 0o600)
+	f, err := regular.OpenFile(file, flags, 0o600)
 	if err != nil {
 		return err
 	}
@@ -155,7 +157,7 @@ func Recover(file string) (Recovered, error) {
 	if info.Size() > 2*maxBytes {
 		return Recovered{}, fmt.Errorf("recover recording %s: larger than %d bytes", file, 2*maxBytes)
 	}
-	data, err := os.ReadFile(file)
+	data, err := regular.ReadFile(file)
 	if err != nil {
 		return Recovered{}, fmt.Errorf("recover recording: %w", err)
 	}

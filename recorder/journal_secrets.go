@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // leaks says whether a journal holds a credential that is known by now.
@@ -24,7 +26,7 @@ func leaks(o Options, file string) (bool, error) {
 			return true, nil
 		}
 	}
-	text, err := os.ReadFile(file) // with what is torn
+	text, err := regular.ReadFile(file) // with what is torn
 	return o.Secrets.Find(string(text)) != "", err
 }
 

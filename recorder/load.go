@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // load reads the cassette that the options name. A pack gives it without its YAML.
@@ -32,7 +33,7 @@ func loadFile(o Options) ([]byte, error) {
 		if o.Dir == "" {
 			return nil, errors.New("read cassette " + o.Path + ": no folder to read from")
 		}
-		files = os.DirFS(o.Dir)
+		files = regular.DirFS(o.Dir)
 	}
 	data, err := readFile(files, o.Path)
 	switch {

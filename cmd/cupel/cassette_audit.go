@@ -21,6 +21,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/audit"
@@ -104,7 +105,7 @@ func auditPath(a *audit.Auditor, name string) error {
 	if info.IsDir() {
 		folder, root = name, "."
 	}
-	files := os.DirFS(folder)
+	files := regular.DirFS(folder)
 	var bad []error
 	err = fs.WalkDir(files, root, func(below string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") && below != root {

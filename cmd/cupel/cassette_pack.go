@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -78,7 +78,7 @@ func openPack(o *harness.Options, path string) (closePack func(), err error) {
 	if o.Mode != recorder.Replay && o.Mode != "" {
 		return nil, usage(fmt.Errorf("--pack replays: leave it out with --mode %s, which writes YAML", o.Mode))
 	}
-	pack, err := recorder.OpenPack(os.DirFS(filepath.Dir(path)), filepath.Base(path))
+	pack, err := recorder.OpenPack(regular.DirFS(filepath.Dir(path)), filepath.Base(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &codeError{exitReplay, fmt.Errorf("no pack %s; write it with: cupel cassette pack -o %s", path, path)}
 	}

@@ -97,7 +97,7 @@ func recoverTo(p *process, file, out string) (err error) {
 	if got.Exchanges == 0 {
 		return &codeError{exitReplay, fmt.Errorf("%s holds no whole exchange: there is nothing to recover", file)}
 	}
-	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		return usage(fmt.Errorf("-o %s exists already, and may be a whole cassette; name a new file", out))
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
@@ -231,7 +231,7 @@ func number[N int | int64](v *viper.Viper, sources map[string]string, key string
 // readConfigFile decodes the file strictly; no file is fine unless one was named.
 func readConfigFile(path string, explicit bool) (fileConfig, []byte, error) {
 	var file fileConfig
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && !explicit {
 		return file, nil, nil
 	}
@@ -291,7 +291,7 @@ func (c config) loadPrices() (providers.Prices, error) {
 	if c.Prices == "" {
 		return providers.DefaultPrices()
 	}
-	text, err := os.ReadFile(c.Prices)
+	text, err := regular.ReadFile(c.Prices)
 	if err != nil {
 		return providers.Prices{}, usage(fmt.Errorf("read prices: %w", err))
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 func newContract(p *process) *cobra.Command {
@@ -130,10 +131,10 @@ func loadTools(path string) ([]tool.Spec, error) {
 	case err != nil:
 		return nil, usage(fmt.Errorf("tools: %w", err))
 	case info.IsDir():
-		return goldens.LoadTools(os.DirFS(path), suiteFile, filepath.ToSlash(path))
+		return goldens.LoadTools(regular.DirFS(path), suiteFile, filepath.ToSlash(path))
 	}
 	dir := filepath.Dir(path)
-	return goldens.LoadTools(os.DirFS(dir), filepath.Base(path), filepath.ToSlash(dir))
+	return goldens.LoadTools(regular.DirFS(dir), filepath.Base(path), filepath.ToSlash(dir))
 }
 
 // maxOutput bounds one raw output, and one line of --jsonl, in bytes.

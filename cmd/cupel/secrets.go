@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -97,7 +98,7 @@ func readSmall(path string) []byte {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCredentials {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	if err != nil {
 		return nil
 	}

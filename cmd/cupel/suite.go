@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/reports"
 )
 
@@ -52,7 +53,7 @@ func loadSuite(path string) (suite *goldens.Suite, dir string, err error) {
 	if errors.Is(missing, fs.ErrNotExist) {
 		return nil, "", usage(fmt.Errorf("no suite folder %s; name one with --suite, or write a first one with: cupel init", path))
 	}
-	suite, err = lintedSuite(os.DirFS(path), path)
+	suite, err = lintedSuite(regular.DirFS(path), path)
 	return suite, path, err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 func newSuiteAdd(p *process) *cobra.Command {
@@ -105,7 +106,7 @@ func addDraft(d *goldens.Draft, dir, id string) (goldens.Addition, error) {
 				d.Task.ID = fmt.Sprintf("%s-%d", base, n)
 			}
 		}
-		added, err := d.AddTo(os.DirFS(dir), filepath.ToSlash(dir))
+		added, err := d.AddTo(regular.DirFS(dir), filepath.ToSlash(dir))
 		switch {
 		case err == nil:
 			return added, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -353,7 +354,7 @@ func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config, d
 	if err := ep.replaysIn(ctx, p, cfg, added.Suite, id, stage); err != nil {
 		return output{}, err
 	}
-	if text, err = os.ReadFile(staged); err != nil {
+	if text, err = regular.ReadFile(staged); err != nil {
 		return output{}, err
 	}
 	return output{path: filepath.Join(dir, "cassettes", filepath.FromSlash(name)), text: text}, nil
@@ -362,7 +363,7 @@ func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config, d
 // replaysIn replays the staged cassette as the new task's.
 func (ep *sourceEpisode) replaysIn(ctx context.Context, p *process, cfg config, suite *goldens.Suite, id, stage string) (err error) {
 	o := ep.options
-	o.Suite, o.Cassettes, o.Trials = suite, os.DirFS(stage), 1
+	o.Suite, o.Cassettes, o.Trials = suite, regular.DirFS(stage), 1
 	o.Select = harness.Selection{Tasks: []string{id}, Candidates: []string{ep.candidate}}
 	if o.Candidates, err = p.addressed(cfg.candidates(suite)); err != nil {
 		return err

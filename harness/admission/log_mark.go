@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // ErrDamaged is a spend log that was changed or cut off.
@@ -18,12 +20,12 @@ func mark(synced int64) []byte { return appendFrame(nil, fmt.Appendf(nil, "m %01
 
 // openLogFile opens a log, and makes one that nobody can find empty if there is none.
 func openLogFile(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := regular.OpenFile(path, os.O_RDWR, 0)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
 	first := mark(int64(len(mark(0))))
-	f, err = os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	f, err = regular.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // File is the name of the history below the folder of run folders.
@@ -29,7 +30,7 @@ const maxLine = 1 << 20
 // killed, are counted and left out. A line that was changed after it was written is a
 // *ledger.CorruptError: without it the others could say something else.
 func Load(runs string) (history []Observation, unreadable int, err error) {
-	f, err := os.Open(filepath.Join(runs, File))
+	f, err := regular.Open(filepath.Join(runs, File))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
@@ -136,7 +137,7 @@ func Append(runs string, o Observation) (err error) {
 	if err := os.MkdirAll(runs, 0o777); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(runs, File), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o666)
+	f, err := regular.OpenFile(filepath.Join(runs, File), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o666)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // EpisodeRows are the rows of one finished episode.
@@ -59,7 +60,7 @@ func OpenJournal(dir string, visit func(rec EpisodeRows, at int64) error) (*Jour
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // ErrLocked says that a run folder is in use.
@@ -20,7 +21,7 @@ var ErrLocked = errors.New("another cupel is at work in it")
 // process could hold the lock of the removed file while the next makes and locks
 // a new one.
 func Lock(dir string) (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := regular.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("lock run folder: %w", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // maxFile bounds a Parquet file.
@@ -147,21 +149,14 @@ func (f *folder) open(table string) (*os.File, int64, error) {
 	return file, size, tableError(path, err)
 }
 
-// openFile opens a file of at most limit bytes. It refuses what is not a plain file:
-// opening a pipe would wait for its writer.
+// openFile opens a file of at most limit bytes.
 func openFile(path string, limit int64) (*os.File, int64, error) {
-	info, err := os.Stat(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, 0, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	if info, err = f.Stat(); err == nil && info.Size() > limit {
+	info, err := f.Stat()
+	if err == nil && info.Size() > limit {
 		err = fmt.Errorf("%d bytes, more than %d", info.Size(), limit)
 	}
 	if err != nil {

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 //go:embed mutants.yaml
@@ -69,7 +70,7 @@ func (m mutant) source(root string) ([]byte, error) {
 	if !mutantID.MatchString(m.ID) || m.Class == "" || m.Breaks == "" || m.Old == m.New {
 		return nil, errors.New("a mutant has an id such as steps-off-by-one, a class, a change and words for what it breaks")
 	}
-	before, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.File)))
+	before, err := regular.ReadFile(filepath.Join(root, filepath.FromSlash(m.File)))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // temporary matches the name of a temporary file, which holds that of the file to be.
@@ -154,7 +156,7 @@ func sweep(dir, base string) {
 
 // removeLeftover removes a temporary file unless its writer lives.
 func removeLeftover(path string) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := regular.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return
 	}

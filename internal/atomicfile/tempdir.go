@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // lockName is the locked file of a temporary folder that is in use.
@@ -25,7 +27,7 @@ func MkdirTemp(prefix string) (dir string, remove func(), err error) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return "", nil, err
 		}
-		f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := regular.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			if _, gone := os.Lstat(dir); gone != nil {
 				continue // another process took it for a leftover
@@ -46,7 +48,7 @@ func MkdirTemp(prefix string) (dir string, remove func(), err error) {
 // removeUnused removes a temporary folder that no living process uses. A folder of
 // somebody else's cannot be opened.
 func removeUnused(dir string) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := regular.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return
 	}

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
+
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 const scope = "https://www.googleapis.com/auth/cloud-platform"
@@ -29,7 +30,7 @@ func (t *transport) findCredentials(ctx context.Context) (oauth2.TokenSource, er
 		}
 		path = filepath.Join(home, "gcloud", "application_default_credentials.json")
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	switch {
 	case err != nil && !named && t.onGoogle():
 		return google.ComputeTokenSource("", scope), nil
