@@ -260,6 +260,7 @@ func (p Prices) Cost(provider, model string, u Usage, at time.Time) (nanoUSD int
 		parts = []UsagePart{{Usage: u}} // which does not escape
 	}
 	for _, part := range parts {
+		part.Usage.Tier = cmp.Or(part.Usage.Tier, u.Tier)
 		cost, ok := p.partCost(provider, cmp.Or(part.Model, model), part.Usage, at)
 		if nanoUSD += cost; !ok || nanoUSD < 0 {
 			return 0, false

@@ -329,6 +329,7 @@ func TestCostOfPartsAndTools(t *testing.T) {
 	}{
 		// 100 × 3 + 10 × 15 + 1,000 × 1 + 20 × 5 = 300 + 150 + 1,000 + 100 µUSD.
 		{"two models", Usage{Reported: true, Input: 1100, Output: 30, Parts: []UsagePart{part("", 100, 10), part("claude-haiku-4-5", 1000, 20)}}, 1_550_000},
+		{"parts at the tier of the whole: half", Usage{Reported: true, Tier: "batch", Parts: []UsagePart{part("", 100, 10)}}, 225_000},
 		{"a model without a price", Usage{Reported: true, Input: 100, Parts: []UsagePart{part("", 50, 0), part("claude-unheard", 50, 0)}}, -1},
 		// Each is below the threshold of 200,000, both together are above it.
 		{"prompts of two requests are not one long prompt", Usage{Reported: true, Input: 300_000, Parts: []UsagePart{part("claude-sonnet-4-5", 150_000, 0), part("claude-sonnet-4-5", 150_000, 0)}}, 900_000_000},
