@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,7 @@ func (r *runner) newControl(s *store) *admission.Control {
 		r.changes = make(chan admission.Change, maxChanges)
 	}
 	return admission.New(admission.Options{
-		Caps: r.Caps, Providers: r.Limits, Concurrency: r.Concurrency, Log: s.spending,
+		Caps: r.Caps, Providers: r.Limits, Concurrency: cmp.Or(r.LaneConcurrency, max(DefaultConcurrency, r.Concurrency)), Log: s.spending,
 		Changed: func(c admission.Change) { s.keepLimit(c); r.heed(c) },
 	})
 }
@@ -73,7 +74,7 @@ func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Repl
 	provider := m.candidate.Provider
 	worst := m.worst(call)
 	var permit *admission.Permit
-	err := paused(ctx, func() (err error) {
+	err := paused(ctx, func(ctx context.Context) (err error) {
 		permit, err = m.lane.Acquire(ctx, worst)
 		return err
 	})

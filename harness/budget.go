@@ -42,13 +42,20 @@ func (b *budget) Err() error {
 	return context.DeadlineExceeded
 }
 
-// paused runs wait while the budget of ctx, if it has one, stands still.
-func paused(ctx context.Context, wait func() error) error {
+// paused runs wait while the budget of ctx, if it has one, stands still. wait's context
+// ends as soon as the run is drained.
+func paused(ctx context.Context, wait func(context.Context) error) error {
 	if b, ok := ctx.Value(budgetKey{}).(*budget); ok {
 		b.pause()
 		defer b.resume()
 	}
-	return wait()
+	if drained, ok := ctx.Value(drainedKey{}).(context.Context); ok {
+		inner, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(drained, cancel)()
+		ctx = inner
+	}
+	return wait(ctx)
 }
 
 func (b *budget) pause() {

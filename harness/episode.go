@@ -364,9 +364,12 @@ func (m *modelCall) run(ctx context.Context, e *episode) completion {
 	}
 	done := completion{at: at, id: m.ID}
 	cost := e.rows.cost(m.past, m.Call.Model, reply)
-	if err != nil {
+	switch {
+	case err != nil && e.rows.live && m.past == nil && ctx.Err() == nil && isDrained(ctx): // not made again, or not at all
+		done.event = agent.Cancelled{At: at}
+	case err != nil:
 		done.event = m.failed(ctx, at, err, seen)
-	} else {
+	default:
 		done.event = agent.ModelReplied{At: at, ID: m.ID, Reply: reply, CostNanoUSD: cost}
 	}
 	done.apply = func(r agent.Ready, fed bool) {

@@ -3,6 +3,7 @@ package harness_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -84,7 +85,7 @@ func (f *fan) ask(i, parent int) agent.CallModel {
 }
 
 // fanOptions record one episode of a fan.
-func fanOptions(t testing.TB, f fan, w *weather) harness.Options {
+func fanOptions(t testing.TB, f fan, w http.RoundTripper) harness.Options {
 	t.Helper()
 	o := stormOptions(t, 1, w)
 	o.Strategies = map[string]agent.Strategy{"storm": f.strategy}

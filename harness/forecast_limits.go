@@ -100,6 +100,7 @@ func (f *forecaster) duration(shares []share) DurationEstimate {
 		}
 	}
 	var least, expected time.Duration
+	work := 0.0                        // of all lanes
 	known := f.Mode != recorder.Replay // how fast a replay is nobody has measured here
 	for _, l := range lanes {
 		if l.episodes == 0 {
@@ -107,9 +108,17 @@ func (f *forecaster) duration(shares []share) DurationEstimate {
 		}
 		least = max(least, f.rated(l.provider, l.guesses[mRequests].low, l.guesses[mTokens].low))
 		known = known && !math.IsNaN(l.guesses[mElapsed].expected)
-		workers := min(f.laneWorkers(l.provider), l.episodes)
+		most := f.Concurrency
+		if most == 0 {
+			most = f.laneEpisodes(l.provider)
+		}
+		workers := min(most, l.episodes)
+		work += l.guesses[mElapsed].expected
 		inTurn := time.Duration(l.guesses[mElapsed].expected / float64(workers) * float64(time.Microsecond))
 		expected = max(expected, inTurn, f.rated(l.provider, l.guesses[mRequests].expected, l.guesses[mTokens].expected))
+	}
+	if f.Concurrency > 0 {
+		expected = max(expected, time.Duration(work/float64(f.Concurrency)*float64(time.Microsecond)))
 	}
 	d := DurationEstimate{AtLeast: int64(least / time.Second)}
 	if known {

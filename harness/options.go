@@ -38,10 +38,14 @@ type Options struct {
 	Seed int64
 	// Mode is replay unless set.
 	Mode recorder.Mode
-	// Concurrency bounds episodes in flight; 0 means one per processor in
-	// replay and 8 otherwise. Requests in flight to one provider are bounded by it, too,
-	// however many calls an episode has under way.
+	// Concurrency is how many episodes run in parallel, of all providers together; 0
+	// means one per processor in replay, and otherwise, for each provider and key, as many
+	// as requests.
 	Concurrency int
+	// LaneConcurrency bounds the requests in flight to one provider with one key, where
+	// Limits does not: an episode may send several at a time. 0 means DefaultConcurrency,
+	// or Concurrency if that is more.
+	LaneConcurrency int
 
 	// Caps bound the spending of a recording or live run. When one is reached the
 	// run ends as a valid partial result.
@@ -132,7 +136,9 @@ type Options struct {
 	Traced func(ledger.EpisodeRows, []Trace)
 	// Observe, if not nil, is told what models say while they say it: see StreamEvent.
 	Observe func(StreamEvent)
-	// Drain, when closed, lets episodes in flight finish and starts no others.
+	// Drain, when closed, ends the run within about a second: no other episode is
+	// started, every wait for admission and between attempts ends, and what is in flight
+	// after a second is cancelled. Episodes that were not finished have no result.
 	Drain <-chan struct{}
 }
 
@@ -194,6 +200,9 @@ func (o Options) withDefaults() (Options, error) {
 		errs = append(errs, fmt.Errorf("replay speed %v: must be 0 (at once) or more; 1 is the recorded pace", s))
 	} else if s > 0 && o.Mode != recorder.Replay {
 		errs = append(errs, fmt.Errorf("replay speed %v: mode %s goes at the network's pace; leave it out", s, o.Mode))
+	}
+	if o.Concurrency < 0 || o.LaneConcurrency < 0 {
+		errs = append(errs, fmt.Errorf("concurrency %d, lane concurrency %d: must be 0, for the default, or more", o.Concurrency, o.LaneConcurrency))
 	}
 	errs = append(errs, o.checkTools())
 	if o.Now == nil {

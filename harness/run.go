@@ -136,6 +136,8 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 		}
 		err = errors.Join(err, closed)
 	}()
+	ctx, stopDrain := drainable(ctx, o.Drain)
+	defer stopDrain()
 	if err := r.canary(ctx, s); err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", r.id, err)
 	}

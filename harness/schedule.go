@@ -21,30 +21,47 @@ type stopped struct {
 // episodes, and of a session the first in ledger order.
 type queue struct {
 	provider string
-	workers  int
+	most     int // units in progress at a time
+	places   []int32
+	running  int
+}
+
+// schedule deals the units of all lanes to those who run them. It is safe for
+// concurrent use.
+type schedule struct {
+	workers int // units in progress at a time, of all lanes
 
 	mu     sync.Mutex
-	places []int32
-	left   bool // of a unit that was begun
+	queues []*queue
+	left   bool // a unit was begun and not run to its end
 }
 
-// next takes the first episode off the queue.
-func (q *queue) next() (int, bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.places) == 0 {
-		return 0, false
+// next takes the first unit of the lane with the fewest in progress: one that has to
+// wait takes no more than its share from the others. false: there is none, or none
+// that may be begun.
+func (s *schedule) next(over func(*queue) bool) (q *queue, place int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, other := range s.queues {
+		if len(other.places) > 0 && other.running < other.most && (q == nil || other.running < q.running) && !over(other) {
+			q = other
+		}
 	}
-	i := q.places[0]
+	if q == nil {
+		return nil, 0, false
+	}
+	place = int(q.places[0])
 	q.places = q.places[1:]
-	return int(i), true
+	q.running++
+	return q, place, true
 }
 
-// leave says that a unit was not run to its end.
-func (q *queue) leave() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.left = true
+// ended says that a unit was run; more: not to its end.
+func (s *schedule) ended(q *queue, more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q.running--
+	s.left = s.left || more
 }
 
 // runAll runs what is to be done of the plan. An error is one of the run folder: the
@@ -61,35 +78,49 @@ func (r *runner) runAll(ctx context.Context, s *store) (stopped, error) {
 	return b.stopped(ctx, r.runQueues(ctx, cancel, b, s.todo)), b.failed
 }
 
-// runQueues runs the episodes that are to be run, with bounded concurrency in each
-// lane. It says whether some were left.
+// runQueues runs the episodes that are to be run, with bounded concurrency. It says
+// whether some were left.
 func (r *runner) runQueues(ctx context.Context, cancel context.CancelCauseFunc, b *board, todo []bool) (left bool) {
 	var wg sync.WaitGroup
-	queues := r.queues(todo)
-	for _, q := range queues {
-		for range q.workers {
-			wg.Go(func() {
-				for !b.over(ctx, q) {
-					i, ok := q.next()
-					if !ok {
-						return
-					}
-					more, err := r.runUnit(ctx, b, q, i)
-					if err != nil {
-						cancel(err)
-					}
-					if more {
-						q.leave()
-					}
+	s := r.newSchedule(todo)
+	over := func(q *queue) bool { return b.over(ctx, q) }
+	for range s.workers {
+		wg.Go(func() {
+			for {
+				q, i, ok := s.next(over)
+				if !ok {
+					return
 				}
-			})
-		}
+				more, err := r.runUnit(ctx, b, q, i)
+				if err != nil {
+					cancel(err)
+				}
+				s.ended(q, more)
+			}
+		})
 	}
 	wg.Wait()
-	for _, q := range queues {
-		left = left || q.left || len(q.places) > 0
+	for _, q := range s.queues {
+		s.left = s.left || len(q.places) > 0
 	}
-	return left
+	return s.left
+}
+
+// newSchedule bounds the units in progress by Concurrency, whatever their lanes; without
+// it each lane has its own bound.
+func (r *runner) newSchedule(todo []bool) *schedule {
+	s := &schedule{queues: r.queues(todo)}
+	for _, q := range s.queues {
+		q.most = len(q.places)
+		if r.Concurrency == 0 {
+			q.most = min(q.most, r.laneEpisodes(q.provider))
+		}
+		s.workers += q.most
+	}
+	if r.Concurrency > 0 {
+		s.workers = min(s.workers, r.Concurrency)
+	}
+	return s
 }
 
 // queues are the lanes' episodes. A replay has one, in ledger order. Elsewhere
@@ -98,7 +129,7 @@ func (r *runner) runQueues(ctx context.Context, cancel context.CancelCauseFunc, 
 // candidates and tasks alike.
 func (r *runner) queues(todo []bool) []*queue {
 	if r.Mode == recorder.Replay {
-		q := &queue{workers: r.workers(cmp.Or(r.Concurrency, runtime.GOMAXPROCS(0)))}
+		q := &queue{}
 		for i, is := range todo {
 			if is && r.plan.leader(int32(i), todo) {
 				q.places = append(q.places, int32(i))
@@ -136,7 +167,6 @@ func (r *runner) queues(todo []bool) []*queue {
 		}
 		if len(turns) > 0 {
 			q.provider = r.plan.candidates[r.plan.cells[turns[0].place].candidate].Provider
-			q.workers = min(r.laneWorkers(q.provider), len(turns))
 			queues = append(queues, q)
 		}
 	}
@@ -146,13 +176,17 @@ func (r *runner) queues(todo []bool) []*queue {
 // laneName tells lanes apart. It holds a key, and goes nowhere.
 func laneName(c resolvedCandidate) string { return c.Provider + "\x00" + c.BaseURL + "\x00" + c.key }
 
-func (r *runner) workers(n int) int { return min(n, r.plan.len()) }
+// DefaultConcurrency is how many episodes of a lane are in progress at a time, and how
+// many requests in flight, unless something else is set.
+const DefaultConcurrency = 8
 
-// defaultConcurrency is how many episodes a lane has in flight unless told.
-const defaultConcurrency = 8
-
-func (r *runner) laneWorkers(provider string) int {
-	return cmp.Or(r.Limits[provider].Concurrency, r.Concurrency, defaultConcurrency)
+// laneEpisodes is how many episodes of a lane are in progress at a time where
+// Concurrency does not say how many there are in all.
+func (o *Options) laneEpisodes(provider string) int {
+	if o.Mode == recorder.Replay {
+		return runtime.GOMAXPROCS(0)
+	}
+	return cmp.Or(o.Limits[provider].Concurrency, o.LaneConcurrency, DefaultConcurrency)
 }
 
 // board counts what is done. It is safe for concurrent use.
@@ -164,6 +198,7 @@ type board struct {
 	progress Progress
 	failed   error // of the run folder
 	capped   error
+	cut      bool // an episode was cancelled
 }
 
 func (r *runner) newBoard(s *store) *board {
@@ -219,6 +254,7 @@ func (b *board) ended(i int, rows ledger.EpisodeRows) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.progress.InFlight--
+	b.cut = b.cut || cancelled
 	if err == nil && b.r.Human != nil && b.s.dir != "" {
 		err = saveAnswers(b.s.dir, b.r.answers.inOrder(b.r.plan)) // a person does not say it twice
 	}
@@ -240,7 +276,7 @@ func (b *board) stopped(ctx context.Context, left bool) stopped {
 	s := stopped{}
 	select {
 	case <-b.r.Drain:
-		s.interrupted = left
+		s.interrupted = left || b.cut
 	default:
 	}
 	s.interrupted = s.interrupted || ctx.Err() != nil && b.failed == nil

@@ -61,7 +61,7 @@ func (r *runner) retryPolicy(seed uint64) providers.RetryPolicy {
 		wait = providers.Sleep
 	}
 	p.Sleep = func(ctx context.Context, d time.Duration) error {
-		return paused(ctx, func() error { return wait(ctx, d) })
+		return paused(ctx, func(ctx context.Context) error { return wait(ctx, d) })
 	}
 	return p
 }

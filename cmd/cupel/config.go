@@ -29,24 +29,25 @@ const configName = "cupel.yaml"
 
 // fileConfig is the shape of cupel.yaml.
 type fileConfig struct {
-	Suite       string              `yaml:"suite"`
-	Runs        string              `yaml:"runs"`
-	Mode        string              `yaml:"mode"`
-	Trials      int                 `yaml:"trials"`
-	Concurrency int                 `yaml:"concurrency"`
-	Seed        int64               `yaml:"seed"`
-	MaxCost     yaml.Node           `yaml:"max_cost"`
-	MaxTokens   yaml.Node           `yaml:"max_tokens"`
-	MaxRequests yaml.Node           `yaml:"max_requests"`
-	Limits      yaml.Node           `yaml:"limits"`
-	Candidates  []goldens.Candidate `yaml:"candidates"`
-	Matrix      yaml.Node           `yaml:"matrix"`
-	Policy      yaml.Node           `yaml:"policy"`
-	Prices      string              `yaml:"prices"`
-	Acceptance  fileAcceptance      `yaml:"acceptance"`
-	Criteria    yaml.Node           `yaml:"criteria"`
-	Regression  yaml.Node           `yaml:"regression"`
-	Canary      yaml.Node           `yaml:"canary"`
+	Suite           string              `yaml:"suite"`
+	Runs            string              `yaml:"runs"`
+	Mode            string              `yaml:"mode"`
+	Trials          int                 `yaml:"trials"`
+	Concurrency     int                 `yaml:"concurrency"`
+	LaneConcurrency int                 `yaml:"lane_concurrency"`
+	Seed            int64               `yaml:"seed"`
+	MaxCost         yaml.Node           `yaml:"max_cost"`
+	MaxTokens       yaml.Node           `yaml:"max_tokens"`
+	MaxRequests     yaml.Node           `yaml:"max_requests"`
+	Limits          yaml.Node           `yaml:"limits"`
+	Candidates      []goldens.Candidate `yaml:"candidates"`
+	Matrix          yaml.Node           `yaml:"matrix"`
+	Policy          yaml.Node           `yaml:"policy"`
+	Prices          string              `yaml:"prices"`
+	Acceptance      fileAcceptance      `yaml:"acceptance"`
+	Criteria        yaml.Node           `yaml:"criteria"`
+	Regression      yaml.Node           `yaml:"regression"`
+	Canary          yaml.Node           `yaml:"canary"`
 }
 
 // settings are the scalar settings with their defaults, in the order shown.
@@ -61,6 +62,7 @@ var settings = []struct {
 	{"mode", "replay"},
 	{"trials", 1},
 	{"concurrency", 0},
+	{"lane_concurrency", 0},
 	{"seed", int64(1)},
 	{"prices", ""},
 	{"max_cost", ""},
@@ -74,8 +76,10 @@ var settings = []struct {
 type config struct {
 	Suite, Runs, Mode, Prices string
 	Trials, Concurrency       int
-	Seed                      int64
-	Candidates                []goldens.Candidate
+	// LaneConcurrency bounds the requests in flight to a provider without limits.
+	LaneConcurrency int
+	Seed            int64
+	Candidates      []goldens.Candidate
 	// Canary asks the model drift canary at the start of recording and live runs.
 	Canary bool
 	// Matrix are those of the candidates that the file's matrix comes to.
@@ -130,6 +134,7 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 	}
 	err = errors.Join(
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
+		number(v, c.sources, "lane_concurrency", &c.LaneConcurrency),
 		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path),
 		c.loadCaps(v, file), c.loadLimits(&file.Limits), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria),
 		c.loadRegression(&file.Regression), c.loadCanary(v, &file.Canary))

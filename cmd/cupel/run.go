@@ -110,7 +110,7 @@ func (f *runFlags) add(fl *pflag.FlagSet) {
 	fl.String("runs", "", "folder for run folders (default runs)")
 	fl.StringVar(&f.pack, "pack", "", "replay from this pack (see cupel cassette pack), not from the suite's cassettes folder")
 	fl.Int("trials", 1, "repetitions of each task")
-	fl.Int("concurrency", 0, "episodes at once (default: one per processor in replay, 8 otherwise)")
+	fl.Int("concurrency", 0, "episodes that run in parallel, of all providers together (default: one per processor in replay, otherwise 8 for each provider and key)")
 	fl.Int64("seed", 1, "seed of the run's ids")
 	fl.String("max-cost", "", "most `USD` the run may spend, such as 5 or 0.25 (record and live mode; default no cap)")
 	fl.Int64("max-tokens", 0, "most tokens the run may use, of all kinds (record and live mode; default no cap)")
@@ -324,7 +324,7 @@ func options(ctx context.Context, p *process, cfg config, sel harness.Selection)
 	}
 	o = harness.Options{
 		Suite: suite, Candidates: candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
-		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, Runs: cfg.Runs,
+		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, LaneConcurrency: cfg.LaneConcurrency, Runs: cfg.Runs,
 		Providers: all.Factories(), Key: p.key, Policy: cfg.Policy, Prices: prices,
 		Caps: cfg.Caps, Limits: cfg.Limits, Canary: cfg.Canary,
 		LookupEnv: p.credential, Secrets: p.secrets, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: all.Versions(),
@@ -414,7 +414,8 @@ func (p *process) key(c goldens.Candidate) (string, error) {
 	return key, nil
 }
 
-// interrupts makes the first Ctrl-C drain the run and the second cancel it.
+// interrupts makes the first Ctrl-C drain the run, which ends it within about a second,
+// and the second cancel it.
 func interrupts(parent context.Context, stderr io.Writer) (context.Context, <-chan struct{}, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	drain := make(chan struct{})
@@ -429,7 +430,7 @@ func interrupts(parent context.Context, stderr io.Writer) (context.Context, <-ch
 			case <-signals:
 			}
 			if n == 0 {
-				_, _ = fmt.Fprintln(stderr, "\ncupel: finishing the episodes in flight; Ctrl-C again stops now")
+				_, _ = fmt.Fprintln(stderr, "\ncupel: stopping: requests in flight have a second to end; Ctrl-C again stops now")
 				close(drain)
 			} else {
 				cancel()

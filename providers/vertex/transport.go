@@ -46,7 +46,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Header.Get("Authorization") != "" || !isGoogle(req) {
 		return t.base.RoundTrip(req)
 	}
-	token, err := t.token()
+	token, err := t.tokenFor(req.Context())
 	if err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close() // nothing was sent
@@ -61,6 +61,23 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // isGoogle keeps the token from other hosts: it opens more than a model.
 func isGoogle(req *http.Request) bool {
 	return req.URL.Scheme == "https" && strings.HasSuffix(req.URL.Hostname(), ".googleapis.com")
+}
+
+// tokenFor returns a token, or ctx's error as soon as that ends.
+func (t *transport) tokenFor(ctx context.Context) (token string, err error) {
+	found := make(chan struct{})
+	var of string
+	var failed error
+	go func() {
+		defer close(found)
+		of, failed = t.token()
+	}()
+	select {
+	case <-found:
+		return of, failed
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
 // token serves one request at a time: what is read is read once. The source
