@@ -43,7 +43,7 @@ func requestsAtARate(t *testing.T, provider, limit string) harness.Options {
 // hardly longer than that allows, and has no episode without a result. The clock is
 // virtual.
 func TestARunIsAsFastAsTheLimit(t *testing.T) {
-	for _, provider := range []string{"sim-openai", "sim-responses", "sim-anthropic"} {
+	for _, provider := range []string{"sim-openai", "sim-responses", "sim-anthropic", "sim-gemini"} {
 		t.Run(provider, func(t *testing.T) {
 			o := requestsAtARate(t, provider, "rpm=60,burst=3")
 			synctest.Test(t, func(t *testing.T) {
