@@ -22,8 +22,17 @@ type stopped struct {
 type queue struct {
 	provider string
 	most     int // units in progress at a time
-	places   []int32
+	total    int
+	places   []int32 // of those that have not begun
 	running  int
+}
+
+// before says whether a lane comes before another: with fewer units in progress, or, of
+// as many, with less of its work begun. So lanes take turns and end at about the same
+// time, and one that has to wait takes no more than its share from the others.
+func (q *queue) before(other *queue) bool {
+	begun := func(q *queue) float64 { return float64(q.total-len(q.places)) / float64(q.total) }
+	return cmp.Or(cmp.Compare(q.running, other.running), cmp.Compare(begun(q), begun(other))) < 0
 }
 
 // schedule deals the units of all lanes to those who run them. It is safe for
@@ -36,8 +45,7 @@ type schedule struct {
 	left   bool // a unit was begun and not run to its end
 }
 
-// next takes the first unit of the lane with the fewest in progress: one that has to
-// wait takes no more than its share from the others. false: there is none, or none
+// next takes the first unit of the lane that comes first. false: there is none, or none
 // that may be begun.
 func (s *schedule) next(over func(*queue) bool) (q *queue, place int, ok bool) {
 	s.mu.Lock()
@@ -46,7 +54,7 @@ func (s *schedule) next(over func(*queue) bool) (q *queue, place int, ok bool) {
 		if over(other) { // also of a lane that is empty: it says why episodes have no result
 			continue
 		}
-		if len(other.places) > 0 && other.running < other.most && (q == nil || other.running < q.running) {
+		if len(other.places) > 0 && other.running < other.most && (q == nil || other.before(q)) {
 			q = other
 		}
 	}
@@ -114,7 +122,7 @@ func (r *runner) runQueues(ctx context.Context, cancel context.CancelCauseFunc, 
 func (r *runner) newSchedule(todo []bool) *schedule {
 	s := &schedule{queues: r.queues(todo)}
 	for _, q := range s.queues {
-		q.most = len(q.places)
+		q.total, q.most = len(q.places), len(q.places)
 		if r.Concurrency == 0 {
 			q.most = min(q.most, r.laneEpisodes(q.provider))
 		}
