@@ -168,6 +168,31 @@ func TestASignalEndsEveryWait(t *testing.T) {
 	}
 }
 
+// What a recording had exchanged before the signal stays in the journals of its
+// cassettes.
+func TestASignalKeepsWhatWasExchanged(t *testing.T) {
+	p := newProvider(t, nil)
+	p.stuck = func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/tool") {
+			<-r.Context().Done()
+			return
+		}
+		p.answer(w, r, "")
+	}
+	b := newBench(t)
+	p.suite(b)
+	p.configure(b, "", "")
+	end := b.signalled(p, syscall.SIGTERM, "run", "--mode", "record")
+	require.Equal(t, exitInterrupted, end.code, end.text)
+	require.Less(t, end.took, 2*time.Second)
+	listed := b.run(0, "cassette", "recover", "suite")
+	require.Zero(t, listed.code, listed.text)
+	require.Equal(t, 3, strings.Count(listed.text, ".yaml.journal"), listed.text)
+	p.well.Store(true)
+	again := b.run(30*time.Second, strings.Fields(goOn.FindStringSubmatch(end.text)[1])...)
+	require.Zero(t, again.code, again.text)
+}
+
 // signalled runs cupel, sends it one signal once it has asked the provider and had some
 // time to wait, and measures how long it takes to end.
 func (b *bench) signalled(p *provider, sig syscall.Signal, args ...string) ended {
