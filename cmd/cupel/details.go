@@ -33,6 +33,8 @@ type details struct {
 	// load are the options the run was made with; cleanup is never nil.
 	load func(m ledger.Manifest) (o harness.Options, cleanup func(), err error)
 	kept *keptDetails // nil unless the run has just been replayed
+	// hurry executes nothing again: whoever interrupted the run waits for its end.
+	hurry bool
 
 	replayer *harness.Replayer
 	opened   bool
@@ -91,6 +93,9 @@ func (d *details) close() error {
 func (d *details) episode(e reports.Episode) (reports.Detail, bool) {
 	if detail, ok := d.kept.of(e.ID); ok {
 		return detail, true
+	}
+	if d.hurry {
+		return reports.Detail{Missing: "the run was interrupted: make its report again with cupel report to see what was said"}, false
 	}
 	rows, ok := d.find(ledger.Key{TaskID: e.Task, Candidate: e.Candidate, Trial: int32(e.Trial)})
 	if !ok || rows.Episode.EpisodeID != e.ID {

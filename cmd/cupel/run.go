@@ -169,7 +169,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
 	}
 	stop() // the report has its own
 	details := p.detailsWith(c.Context(), o, res.Dir)
-	details.kept = kept
+	details.kept, details.hurry = kept, res.Interrupted
 	report, err := writeReportOf(res.Dir, details)
 	if err != nil {
 		return err
