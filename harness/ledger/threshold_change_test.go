@@ -10,7 +10,7 @@ func TestAcceptanceWith(t *testing.T) {
 	a, err := Acceptance{}.With([]string{"min_solved=off", "max_steps=7", "min_within=0", "min_valid=0.95"})
 	require.NoError(t, err)
 	require.Equal(t, Acceptance{MinSolved: Off, MaxSteps: 7, MinValid: 0.95}, a)
-	require.Equal(t, []ThresholdChange{{"min_solved", 0.8, Off}, {"max_steps", 5, 7}}, Acceptance{}.ChangesTo(a), "a default that is written out is no change")
+	require.Equal(t, []ThresholdChange{{"min_solved", 0.8, Off}, {"max_steps", 5, 7}}, Acceptance{}.ChangesTo(a), "a default that is written out is not a change")
 	require.Equal(t, "min_solved 0.8 → off", Acceptance{}.ChangesTo(a)[0].String())
 	require.Empty(t, a.ChangesTo(a.Resolved()))
 

@@ -142,8 +142,8 @@ func WriteBytes(path string, data []byte) error {
 // are being written stay.
 func Sweep(dir string) { sweep(dir, "") }
 
-// sweep removes the leftovers of a file, or of all files without a name. An error
-// matters to nobody: what counts is the new file.
+// sweep removes the leftovers of a file, or of all files without a name. It ignores
+// errors: a leftover does no harm to the new file.
 func sweep(dir, base string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
