@@ -111,3 +111,19 @@ func TestRepeatedReplayThatIsKilled(t *testing.T) {
 	require.Empty(t, temporary(t, first.Dir))
 	require.NoDirExists(t, filepath.Join(first.Dir, "journal"))
 }
+
+// A repeated replay that is interrupted does not replace a complete run by a partial one.
+func TestRepeatedReplayThatIsInterrupted(t *testing.T) {
+	o := countsOptions(t)
+	o.Select.Candidates, o.Runs, o.Concurrency = []string{"strong"}, t.TempDir(), 1
+	first, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	before := runFiles(t, first.Dir)
+	stopped := stopAfter(t, o, 3)
+	require.True(t, stopped.Interrupted)
+	require.Equal(t, "partial", stopped.Manifest.Status)
+	require.Equal(t, first.Dir, stopped.Dir)
+	require.Equal(t, before, runFiles(t, first.Dir))
+	require.NoDirExists(t, filepath.Join(first.Dir, "journal"))
+	require.Empty(t, temporary(t, first.Dir))
+}

@@ -154,20 +154,28 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	return res, r.conclude(s, stop, &res)
 }
 
+// errKept says that the folder has a complete run already, which one that was interrupted
+// does not replace.
+var errKept = errors.New("the folder has a complete run")
+
 // conclude writes the ledger, in its order, and the manifest that says so.
 func (r *runner) conclude(s *store, stop stopped, res *Result) error {
 	m, err := s.write(res, func(t ledger.Totals, o ledger.Outcomes) (ledger.Manifest, error) {
 		m := r.concluded(s.manifest, t, o, stop)
-		if s.dir == "" {
+		switch {
+		case s.dir == "":
 			return m, nil
+		case s.finished && m.Status != "complete":
+			return m, errKept
 		}
 		return m, saveAnswers(s.dir, res.Answers)
 	})
-	if err != nil {
+	kept := errors.Is(err, errKept)
+	if err != nil && !kept {
 		return fmt.Errorf("conclude run %s: %w\n%s", r.id, err, s.hint())
 	}
 	res.Manifest = m
-	if s.dir != "" && m.Status == "complete" {
+	if s.dir != "" && (kept || m.Status == "complete") {
 		return s.removeJournal()
 	}
 	return nil

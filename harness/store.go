@@ -23,6 +23,7 @@ type store struct {
 	plan     *plan
 	manifest ledger.Manifest // as the run begins
 	again    bool            // the folder has an equal run that has ended
+	finished bool            // and that is complete
 	unlock   func()
 	journal  *ledger.Journal
 	spending *admission.SpendLog
@@ -155,6 +156,7 @@ func (r *runner) begin(s *store) error {
 	s.unlock = unlock
 	was, err := ledger.ReadManifest(s.dir)
 	s.again = err == nil && was.Status != "running"
+	s.finished = err == nil && was.Status == "complete"
 	if err := ledger.RemoveJournal(s.dir); err != nil {
 		return fmt.Errorf("clear journal of the earlier replay: %w", err)
 	}
