@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,8 +192,5 @@ func (b *bench) hurry(speed string) {
 	require.NoError(b.t, err)
 	before, _, ok := strings.Cut(string(text), `"replay_speed"`)
 	require.True(b.t, ok)
-	require.NoError(b.t, ledger.WriteSealed(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, before+`"replay_speed":`+speed+"}\n")
-		return err
-	}))
+	writeSealed(b.t, path, before+`"replay_speed":`+speed+"}\n")
 }

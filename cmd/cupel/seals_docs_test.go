@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 // The commands of docs/formats.md for a check by hand say what is sealed, and stop saying
@@ -59,7 +56,7 @@ tool_calls.parquet has its seal
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "journal"), 0o777))
 	for _, name := range []string{"replies.yaml", "journal/plan", "journal/settings"} {
-		require.NoError(t, ledger.WriteSealed(filepath.Join(dir, name), func(w io.Writer) error { _, err := io.WriteString(w, "one\ntwo\n"); return err }))
+		writeSealed(t, filepath.Join(dir, name), "one\ntwo\n")
 		require.Contains(t, check(), name+" has its seal")
 	}
 }

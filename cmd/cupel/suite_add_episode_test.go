@@ -77,7 +77,7 @@ func TestTakeAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			if tc.file != "" {
-				require.NoError(t, os.WriteFile(filepath.Join(dir, "replies.yaml"), []byte(tc.file), 0o644))
+				writeSealed(t, filepath.Join(dir, "replies.yaml"), tc.file)
 			}
 			o := harness.Options{Suite: suite}
 			human, err := takeAnswers(&o, dir, row)
@@ -89,9 +89,13 @@ func TestTakeAnswers(t *testing.T) {
 		})
 	}
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "replies.yaml"), []byte("]"), 0o644))
+	writeSealed(t, filepath.Join(dir, "replies.yaml"), "]")
 	_, err := takeAnswers(&harness.Options{Suite: suite}, dir, row)
 	require.ErrorContains(t, err, "read what the human said")
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "replies.yaml"), []byte("- {task: B}\n"), 0o644))
+	_, err = takeAnswers(&harness.Options{Suite: suite}, dir, row)
+	require.ErrorContains(t, err, "replies.yaml: cut or changed after it was written")
 }
 
 // episodeWith is an episode in which a model called a tool with a credential and
