@@ -45,9 +45,8 @@ var errLive = errors.New("the run was live: nothing of its texts was kept to exe
 
 // Verify executes the episodes of a run again, from their cassettes and without a
 // network, and compares the rows, where run_id and replayed do not count, and what can
-// be found out again of the manifest. The options
-// are those the run was made with; a run that today's suite or configuration
-// cannot repeat is a *ConfigError.
+// be found out again of the manifest. The options are those the run was made with; a
+// run that today's suite or configuration cannot repeat is a *ConfigError.
 func Verify(ctx context.Context, o Options, dir string) (v Verification, err error) {
 	was, is := ledger.NewDigester(), ledger.NewDigester()
 	var rows rowTotals

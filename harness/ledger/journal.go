@@ -54,7 +54,8 @@ func journalPath(dir string) string { return filepath.Join(dir, "journal", "epis
 //
 // A tail cut by a crash is removed. A journal that is damaged before its end is
 // refused with the offset of the damage, one of another schema version by its
-// name, both as a *CorruptError; they stay as they are. One process at a time may have it open: see Lock.
+// name, both as a *CorruptError; they stay as they are. One process at a time may
+// have it open: see Lock.
 func OpenJournal(dir string, visit func(rec EpisodeRows, at int64) error) (*Journal, error) {
 	path := journalPath(dir)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

@@ -57,10 +57,9 @@ func encodeManifest(m Manifest) ([]byte, error) {
 	if err := enc.Encode(sealedManifest{Manifest: m}); err != nil {
 		return nil, err
 	}
-	end := manifestSeal("")
-	body, ok := bytes.CutSuffix(buf.Bytes(), []byte(end))
+	body, ok := bytes.CutSuffix(buf.Bytes(), []byte(manifestSeal("")))
 	if !ok {
-		return nil, fmt.Errorf("panic: the manifest does not end with %q", end)
+		panic("ledger: the seal is not the last member of the manifest") // unreachable
 	}
 	text := append(body[:len(body):len(body)], manifestSeal(sealOf(body))...)
 	if len(text) > maxManifest {
@@ -109,7 +108,7 @@ func decodeManifest(data []byte) (Manifest, error) {
 	body := data[:max(0, len(data)-len(manifestSeal(sealOf(nil))))]
 	if string(data[len(body):]) != manifestSeal(sealOf(body)) {
 		return Manifest{}, fmt.Errorf("changed after it was written: its lines do not have the digest that its seal names; "+
-			"to judge by other thresholds use --threshold, else %s", fixRun)
+			"to judge by other thresholds, use --threshold; else %s", fixRun)
 	}
 	var m sealedManifest
 	if err := strict.Unmarshal(data, &m, strict.RejectUnknownMembers(true)); err != nil {

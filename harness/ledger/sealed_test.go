@@ -71,7 +71,7 @@ func TestEveryChangeOfAFileIsRefused(t *testing.T) {
 			}
 		}
 		tableReaders := []string{"Read", "Scan", "OpenColumns"}
-		for range 100 {
+		for range 40 {
 			flip(r.IntN(8*len(text)), tableReaders...)
 			n := r.IntN(len(text))
 			try([]byte(text[:n]), fmt.Sprint("cut at ", n), tableReaders...)
