@@ -89,7 +89,7 @@ func (w *Writer) append(rec EpisodeRows) error {
 // conclude makes the manifest, with SetTotals. Each file replaces an old one in one
 // step, run.json comes last. If another run.json is there, one whose status is running
 // takes its place before the first table is replaced, so that no reader meets tables of
-// two runs. After an error of Append or conclude no file has changed.
+// two runs. After an error no file has changed, unless the error is that of a rename.
 func (w *Writer) Close(conclude func(Totals) (Manifest, error)) (Manifest, error) {
 	defer w.Abort()
 	if w.err != nil {
@@ -118,6 +118,11 @@ func (w *Writer) Close(conclude func(Totals) (Manifest, error)) (Manifest, error
 
 // publish puts the files in their places.
 func (w *Writer) publish(m Manifest, text []byte) error {
+	for _, f := range w.temps { // a disk may be full only now
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
 	old, err := readFile(filepath.Join(w.dir, manifestName), maxManifest)
 	if err != nil || !bytes.Equal(old, text) {
 		if was, err := decodeManifest(old); err != nil || was.Status != running {
