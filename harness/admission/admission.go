@@ -3,7 +3,8 @@
 // error when a cap on spending does not.
 //
 // Spending is never above a cap, at any concurrency, as long as no request comes
-// to more than its worst case: what is spent, what is reserved and the worst case
+// to more than its worst case, and none that reports no usage to more than its
+// estimate: what is spent, what is reserved and the worst case
 // of the next request must fit together. A request that does not fit by itself is
 // refused with ErrCapped; one that only reservations keep from fitting waits for
 // them to settle.
