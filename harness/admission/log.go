@@ -20,8 +20,11 @@ import (
 // (Castagnoli) of the payload in hex, and the payload:
 //
 //	m BYTES
-//	r NUMBER COST TOKENS REQUESTS "PROVIDER"
+//	r NUMBER COST TOKENS REQUESTS "PROVIDER" "REQUEST"
 //	s NUMBER COST TOKENS REQUESTS
+//
+// REQUEST is Request.ID, by which an open reservation is settled after a crash from
+// the recorded reply: see Lane.Settle.
 //
 // Each line is handed to the operating system before the request is sent, so a
 // killed process loses none. A power failure may lose what came after the last Sync.
@@ -37,6 +40,9 @@ type SpendLog struct {
 	// were found open, or are made now.
 	settled   map[string]Spend
 	unsettled map[int64]reservation
+	// byRequest is the last reservation that was found of each request, unless it is
+	// settled.
+	byRequest map[string]int64
 	err       error // what a write failed with: nothing is written after it
 	line      []byte
 
@@ -45,15 +51,15 @@ type SpendLog struct {
 }
 
 type reservation struct {
-	provider string
-	worst    Spend
+	provider, request string
+	worst             Spend
 }
 
 const (
 	logVersion = 2
-	// maxLine bounds a line, maxProvider the name of a provider, in bytes.
-	maxLine     = 4096
-	maxProvider = 256
+	// maxLine bounds a line, maxName the name of a provider or a request, in bytes.
+	maxLine = 4096
+	maxName = 256
 )
 
 // OpenSpendLog opens a log for appending and makes it if there is none. It cuts off
@@ -64,7 +70,7 @@ func OpenSpendLog(path string) (*SpendLog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open spend log: %w", err)
 	}
-	l := &SpendLog{file: f, path: path, settled: map[string]Spend{}, unsettled: map[int64]reservation{}}
+	l := &SpendLog{file: f, path: path, settled: map[string]Spend{}, unsettled: map[int64]reservation{}, byRequest: map[string]int64{}}
 	err = l.read(f)
 	if err == nil {
 		err = f.Truncate(l.size)
@@ -102,18 +108,18 @@ func (l *SpendLog) Close() error {
 }
 
 // reserve writes down the worst case of a request and returns its number.
-func (l *SpendLog) reserve(provider string, worst Spend) (int64, error) {
+func (l *SpendLog) reserve(provider, request string, worst Spend) (int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(provider) > maxProvider {
-		return 0, fmt.Errorf("spend log: a provider's name has more than %d bytes", maxProvider)
+	if max(len(provider), len(request)) > maxName {
+		return 0, fmt.Errorf("spend log: the name of a provider or a request has more than %d bytes", maxName)
 	}
 	number := l.last + 1
-	if err := l.append(reserved(number, provider, worst)); err != nil {
+	if err := l.append(reserved(number, provider, request, worst)); err != nil {
 		return 0, err
 	}
 	l.last = number
-	l.unsettled[number] = reservation{provider, worst}
+	l.unsettled[number] = reservation{provider, request, worst}
 	return number, nil
 }
 
@@ -127,15 +133,30 @@ func (l *SpendLog) settle(number int64, actual Spend) {
 	}
 }
 
-// close replaces a reservation by what the request came to.
-func (l *SpendLog) close(number int64, actual Spend) {
-	provider := l.unsettled[number].provider
-	delete(l.unsettled, number)
-	l.settled[provider] = l.settled[provider].Plus(actual)
+// found returns the reservation that an earlier process made for a request, if it is
+// still open: of several the last one, since a request whose reply was kept is not
+// made again. It returns a reservation once.
+func (l *SpendLog) found(request string) (number int64, worst Spend, open bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	number, open = l.byRequest[request]
+	delete(l.byRequest, request)
+	return number, l.unsettled[number].worst, open
 }
 
-func reserved(number int64, provider string, worst Spend) []byte {
-	return strconv.AppendQuoteToASCII(append(numbers('r', number, worst), ' '), provider)
+// close replaces a reservation by what the request came to.
+func (l *SpendLog) close(number int64, actual Spend) {
+	r := l.unsettled[number]
+	delete(l.unsettled, number)
+	if l.byRequest[r.request] == number {
+		delete(l.byRequest, r.request)
+	}
+	l.settled[r.provider] = l.settled[r.provider].Plus(actual)
+}
+
+func reserved(number int64, provider, request string, worst Spend) []byte {
+	line := strconv.AppendQuoteToASCII(append(numbers('r', number, worst), ' '), provider)
+	return strconv.AppendQuoteToASCII(append(line, ' '), request)
 }
 
 func settled(number int64, actual Spend) []byte { return numbers('s', number, actual) }
@@ -228,7 +249,7 @@ func (l *SpendLog) record(line []byte) error {
 	fields := append(strings.SplitN(string(payload), " ", 6), make([]string, 6)...)
 	number := parse(fields[1])
 	s := Spend{CostNanoUSD: parse(fields[2]), Tokens: parse(fields[3]), Requests: parse(fields[4])}
-	provider, _ := strconv.Unquote(fields[5])
+	provider, request := unquoteTwo(fields[5])
 	_, open := l.unsettled[number]
 	switch {
 	case l.size == 0 && bytes.Equal(line, mark(number)):
@@ -237,15 +258,28 @@ func (l *SpendLog) record(line []byte) error {
 		return fmt.Errorf("%.80q is not the first record", payload)
 	case min(s.CostNanoUSD, s.Tokens, s.Requests) < 0:
 		return fmt.Errorf("%.80q is negative", payload)
-	case bytes.Equal(payload, reserved(number, provider, s)) && number > l.last:
+	case bytes.Equal(payload, reserved(number, provider, request, s)) && number > l.last:
 		l.last = number
-		l.unsettled[number] = reservation{provider, s}
+		l.byRequest[request] = number
+		l.unsettled[number] = reservation{provider, request, s}
 	case bytes.Equal(payload, settled(number, s)) && open:
 		l.close(number, s)
 	default:
 		return fmt.Errorf("%.80q does not follow from the records before it", payload)
 	}
 	return nil
+}
+
+// unquoteTwo reads two quoted texts with a space between them; empty where they are
+// none.
+func unquoteTwo(s string) (a, b string) {
+	first, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return "", ""
+	}
+	a, _ = strconv.Unquote(first)                                   // QuotedPrefix has checked it
+	b, _ = strconv.Unquote(strings.TrimPrefix(s[len(first):], " ")) // what it is not is not written so
+	return a, b
 }
 
 // parse reads a number; 0 if it is none.

@@ -100,7 +100,7 @@ func (l *SpendLog) AtLeast(provider string, known Spend) error {
 	if missing == (Spend{}) {
 		return nil
 	}
-	number, err := l.reserve(provider, missing)
+	number, err := l.reserve(provider, "", missing)
 	if err == nil {
 		l.settle(number, missing)
 	}

@@ -32,7 +32,7 @@ func writeLog(t testing.TB) (path string, content []byte) {
 	b := acquire(t, q, Request{Input: 1, Output: 2, CostNanoUSD: 3})
 	a.Done(Result{Usage: providers.Usage{Reported: true, Input: 7}, CostNanoUSD: cost(70)})
 	require.NoError(t, log.Sync())
-	acquire(t, p, Request{Input: 1000, CostNanoUSD: 1000})
+	acquire(t, p, Request{ID: "a-1", Input: 1000, CostNanoUSD: 1000})
 	b.Done(failure(providers.RateLimit))
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func writeLog(t testing.TB) (path string, content []byte) {
 
 func TestSpendLogGoesOn(t *testing.T) {
 	path, content := writeLog(t)
-	require.Equal(t, `m 0000000000000000155|r 1 300 30 1 "p"|r 2 3 3 1 "q \"\n\u2603"|s 1 70 7 1|r 3 1000 1000 1 "p"|s 2 0 0 1`, payloads(content))
+	require.Equal(t, `m 0000000000000000161|r 1 300 30 1 "p" ""|r 2 3 3 1 "q \"\n\u2603" ""|s 1 70 7 1|r 3 1000 1000 1 "p" "a-1"|s 2 0 0 1`, payloads(content))
 	want := map[string]Spend{"p": {1070, 1007, 2}, "q \"\n☃": {0, 0, 1}}
 	for range 2 { // an open reservation stays one
 		log := openLog(t, path)
@@ -65,7 +65,7 @@ func TestSpendLogGoesOn(t *testing.T) {
 	require.NoError(t, log.Close())
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.True(t, strings.HasSuffix(payloads(content), `|r 4 0 5 1 "p"|s 4 0 5 1`))
+	require.True(t, strings.HasSuffix(payloads(content), `|r 4 0 5 1 "p" ""|s 4 0 5 1`))
 }
 
 func payloads(content []byte) string {
@@ -107,7 +107,7 @@ func TestSpendLogCutAtEveryByte(t *testing.T) {
 			log := openLog(t, path)
 			whole := bytes.Count(content[:cut], []byte("\n"))
 			require.Equal(t, spent[whole], log.Spent(), "cut at %d", cut)
-			number, err := log.reserve("p", Spend{1, 1, 1}) // what follows joins no torn tail
+			number, err := log.reserve("p", "", Spend{1, 1, 1}) // what follows joins no torn tail
 			require.NoError(t, err)
 			log.settle(number, Spend{2, 2, 1})
 			require.NoError(t, log.Close())
@@ -152,21 +152,22 @@ func TestSpendLogRefusesDamage(t *testing.T) {
 	}
 	frame := func(payload string) string { return string(appendFrame(nil, []byte(payload))) }
 	first := string(mark(0))
-	require.NoError(t, os.WriteFile(path, []byte(frame(`r 1 0 0 1 "p"`)), 0o666))
+	require.NoError(t, os.WriteFile(path, []byte(frame(`r 1 0 0 1 "p" ""`)), 0o666))
 	_, err := OpenSpendLog(path)
 	require.ErrorContains(t, err, "is not the first record")
 	for name, test := range map[string]struct{ text, want string }{
-		"settled twice":        {frame(`r 1 0 0 1 "p"`) + frame("s 1 0 0 1") + frame("s 1 0 0 1"), "does not follow"},
+		"settled twice":        {frame(`r 1 0 0 1 "p" ""`) + frame("s 1 0 0 1") + frame("s 1 0 0 1"), "does not follow"},
 		"settled unreserved":   {frame("s 1 0 0 1"), "does not follow"},
-		"reserved twice":       {frame(`r 1 0 0 1 "p"`) + frame(`r 1 0 0 1 "p"`), "does not follow"},
-		"negative":             {frame(`r 1 -1 0 1 "p"`), "negative"},
-		"not as it is written": {frame(`r 1 0 0 01 "p"`), "does not follow"},
-		"more behind":          {frame(`r 1 0 0 1 "p" x`), "does not follow"},
+		"reserved twice":       {frame(`r 1 0 0 1 "p" ""`) + frame(`r 1 0 0 1 "p" ""`), "does not follow"},
+		"negative":             {frame(`r 1 -1 0 1 "p" ""`), "negative"},
+		"not as it is written": {frame(`r 1 0 0 01 "p" ""`), "does not follow"},
+		"more behind":          {frame(`r 1 0 0 1 "p" "" x`), "does not follow"},
+		"without a request":    {frame(`r 1 0 0 1 "p"`), "does not follow"},
 		"nothing":              {frame(""), "does not follow"},
-		"another version":      {strings.Replace(frame(`r 1 0 0 1 "p"`), "2 ", "3 ", 1), `version "3"`},
+		"another version":      {strings.Replace(frame(`r 1 0 0 1 "p" ""`), "2 ", "3 ", 1), `version "3"`},
 		"marked twice":         {first, "does not follow"},
-		"a record is missing":  {strings.ReplaceAll(frame(`r 1 0 0 1 "p"`)+frame("s 1 0 0 1"), frame(`r 1 0 0 1 "p"`), ""), "does not follow"},
-		"a long line":          {strings.Repeat("x", 9000) + "\n" + frame(`r 1 0 0 1 "p"`), "more than 4096 bytes"},
+		"a record is missing":  {strings.ReplaceAll(frame(`r 1 0 0 1 "p" ""`)+frame("s 1 0 0 1"), frame(`r 1 0 0 1 "p" ""`), ""), "does not follow"},
+		"a long line":          {strings.Repeat("x", 9000) + "\n" + frame(`r 1 0 0 1 "p" ""`), "more than 4096 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(first+test.text), 0o666))
@@ -209,7 +210,7 @@ func FuzzSpendLog(f *testing.F) {
 	_, content := writeLog(f)
 	f.Add(content)
 	f.Add(append(content[:len(content)/2:len(content)/2], content...))
-	f.Add(appendFrame(nil, []byte(`r 9223372036854775807 9223372036854775807 1 1 "p"`)))
+	f.Add(appendFrame(nil, []byte(`r 9223372036854775807 9223372036854775807 1 1 "p" ""`)))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		log := readLog(content)
 		if log == nil {
@@ -235,7 +236,7 @@ func TestSpendLogIsSyncedTogether(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 20 {
-				number, err := log.reserve("p", Spend{3, 2, 1})
+				number, err := log.reserve("p", "", Spend{3, 2, 1})
 				require.NoError(t, err)
 				log.settle(number, Spend{2, 1, 1})
 				size := log.written()
@@ -268,7 +269,7 @@ func TestSpendLogIsRaised(t *testing.T) {
 
 // readLog reads a log; nil if it is damaged.
 func readLog(content []byte) *SpendLog {
-	l := &SpendLog{settled: map[string]Spend{}, unsettled: map[int64]reservation{}}
+	l := &SpendLog{settled: map[string]Spend{}, unsettled: map[int64]reservation{}, byRequest: map[string]int64{}}
 	if l.read(bytes.NewReader(content)) != nil {
 		return nil
 	}

@@ -16,6 +16,9 @@ import (
 type Request struct {
 	// Candidate is whose it is: those who wait are served in turn.
 	Candidate string
+	// ID names the request, the same in a resumed run: at most 256 bytes. See
+	// Lane.Settle.
+	ID string
 	// Input and Output are the most tokens it can take and give.
 	Input, Output int64
 	// CostNanoUSD is the most it can cost.
@@ -169,7 +172,7 @@ func (p *Permit) admit(now time.Time) error {
 	c := p.lane.control
 	if c.options.Log != nil {
 		var err error
-		if p.record, err = c.options.Log.reserve(p.lane.provider, p.worst); err != nil {
+		if p.record, err = c.options.Log.reserve(p.lane.provider, p.request.ID, p.worst); err != nil {
 			return err
 		}
 	}
