@@ -72,7 +72,7 @@ func (j *journal) holdsSplit(o Options, it *interaction) bool {
 	if j.said.find(o.Secrets, it) == "" && !j.split {
 		return false
 	}
-	j.split, j.begun = true, false
+	j.split, j.begun, j.resumed = true, false, false
 	if err := os.Remove(journalFile(o)); err != nil && !errors.Is(err, fs.ErrNotExist) && j.err == nil {
 		j.err = err
 	}

@@ -54,6 +54,16 @@ func journaled(t testing.TB, n int, seed int64) (*Recorder, []int) {
 	return r, ends
 }
 
+// readTape returns the intact exchanges of a journal, and in how many places it is torn.
+func readTape(data []byte) (*tape, int) {
+	c, t := readJournal(data), &tape{}
+	for _, rec := range c.exchanges(false) {
+		t.header = rec.one.header
+		t.interactions = append(t.interactions, rec.one.interactions[0])
+	}
+	return t, c.torn
+}
+
 // tapeOf reads a recovered cassette as a replay would.
 func tapeOf(t testing.TB, r Recovered) *tape {
 	t.Helper()
@@ -212,7 +222,7 @@ func TestAJournalCutAnywhere(t *testing.T) {
 	r, ends := journaled(t, 8, 1)
 	whole, err := os.ReadFile(journalFile(r.o))
 	require.NoError(t, err)
-	all, torn := readJournal(whole)
+	all, torn := readTape(whole)
 	require.Zero(t, torn)
 	require.Len(t, all.interactions, 8)
 	rng := rand.New(rand.NewSource(2))
@@ -244,13 +254,13 @@ func TestEveryFlippedBitOfAJournalIsNoticed(t *testing.T) {
 	r, ends := journaled(t, 5, 3)
 	whole, err := os.ReadFile(journalFile(r.o))
 	require.NoError(t, err)
-	all, _ := readJournal(whole)
+	all, _ := readTape(whole)
 	rng := rand.New(rand.NewSource(4))
 	for range 1000 {
 		at, bit := rng.Intn(len(whole)), rng.Intn(8)
 		flipped := bytes.Clone(whole)
 		flipped[at] ^= 1 << bit
-		got, torn := readJournal(flipped)
+		got, torn := readTape(flipped)
 		require.Positive(t, torn, "byte %d bit %d", at, bit)
 		want := &tape{header: all.header}
 		for i, it := range all.interactions {
@@ -302,7 +312,7 @@ func TestRecoverRefuses(t *testing.T) {
 	leak := sample()
 	leak.interactions = leak.interactions[1:]
 	leak.interactions[0].Request.Body = "sk-" + strings.Repeat("a1b2", 8)
-	require.NoError(t, os.WriteFile(file, record(0, leak), 0o600))
+	require.NoError(t, os.WriteFile(file, record(0, "", encode(leak)), 0o600))
 	_, err = Recover(file)
 	var secret *SecretError
 	require.ErrorAs(t, err, &secret, "a journal written by something else")
@@ -327,22 +337,24 @@ func TestAKillBetweenTheStepsOfSave(t *testing.T) {
 		require.NoError(t, err, step)
 		require.Equal(t, left, got, step)
 	}
-	temp := filepath.Join(filepath.Dir(file), ".1.yaml.tmp")
+	temp := filepath.Join(filepath.Dir(file), ".1.yaml.ABCDEFGHIJ.tmp")
 	rng := rand.New(rand.NewSource(7))
 	for range 50 {
 		at := rng.Intn(len(left.Cassette))
 		require.NoError(t, os.WriteFile(temp, left.Cassette[:at], 0o600))
 		check(fmt.Sprintf("temporary file cut at %d", at), old)
 	}
-	_, err = writeBeside(file, left.Cassette)
-	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(temp, left.Cassette, 0o600))
 	check("temporary file written", old)
-	require.NoError(t, replaceFile(file, left.Cassette))
+	require.NoError(t, writeFile(file, left.Cassette))
 	check("cassette replaced", left.Cassette)
 	require.NoError(t, r.Save())
 	now, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, left.Cassette, now)
+	unlock, err := Lock(filepath.Dir(file))
+	require.NoError(t, err)
+	unlock()
 	requireOnly(t, filepath.Dir(file), "1.yaml")
 }
 
@@ -428,7 +440,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 func FuzzReadJournal(f *testing.F) {
 	one := sample()
 	one.interactions = one.interactions[:1]
-	whole := append(record(1, one), record(0, one)...)
+	whole := append(record(1, "", encode(one)), record(0, "a-run", encode(one))...)
 	f.Add(whole, false)
 	f.Add(whole[:len(whole)-7], false)
 	f.Add(bytes.Replace(whole, []byte("exchange 1"), []byte("exchange -1"), 1), true)
@@ -437,7 +449,7 @@ func FuzzReadJournal(f *testing.F) {
 		if resealed && len(data) > sealSize {
 			data = seal(data[:len(data)-sealSize])
 		}
-		got, torn := readJournal(data)
+		got, torn := readTape(data)
 		require.LessOrEqual(t, torn, maxTorn)
 		for i := range got.interactions {
 			require.NoError(t, got.interactions[i].check())

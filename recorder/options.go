@@ -10,7 +10,8 @@
 //
 // A recording may be killed at any moment: every finished exchange is on disk,
 // in a journal beside the cassette to come, before the caller sees its end. Save
-// turns them into the cassette; Recover reads what a dead recording left.
+// turns them into the cassette; a later recording may continue the journal of a dead
+// one (Options.Resume), and Recover reads it.
 //
 // Not recorded: trailers, protocol upgrades, informational responses and the
 // headers outside the allow-list.
@@ -46,6 +47,16 @@ type Options struct {
 	Path string
 	// Header describes what is recorded; it is written into the cassette.
 	Header Header
+	// Run names the recording that the journal belongs to: at most 100 characters
+	// without white space; it is not on the cassette.
+	Run string
+	// Resume lets Record continue the journal that a recording of the same Run and
+	// Header left: its intact exchanges answer equal requests, and are on the cassette
+	// as if they had just been made. Any other journal is set aside.
+	Resume bool
+	// KeepJournal lets Save leave the journal, for a caller who writes down what became
+	// of the recording before it is discarded: see Discard.
+	KeepJournal bool
 	// Base sends requests while recording or live; never used in replay. nil
 	// means http.DefaultTransport.
 	Base http.RoundTripper

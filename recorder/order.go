@@ -20,30 +20,44 @@ func Ordered(ctx context.Context, place int) context.Context {
 	return context.WithValue(ctx, placeKey{}, place)
 }
 
+// placeOf is the place of a context's requests; 0 without any.
+func placeOf(ctx context.Context) int {
+	place, _ := ctx.Value(placeKey{}).(int)
+	return place
+}
+
 // reserve begins a take of a request.
 func (r *Recorder) reserve(req *http.Request) *take {
-	t := &take{}
-	t.it.Request.Method, t.it.Request.URL = method(req), canonicalURL(req.URL)
-	t.place, _ = req.Context().Value(placeKey{}).(int)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t.index = len(r.takes)
+	return r.begin(req)
+}
+
+// begin is reserve for a caller that holds the lock.
+func (r *Recorder) begin(req *http.Request) *take {
+	t := &take{index: len(r.takes), place: placeOf(req.Context())}
+	t.it.Request.Method, t.it.Request.URL = method(req), canonicalURL(req.URL)
 	if r.begun == nil {
 		r.begun = map[int]int{}
 	}
 	t.nth = r.begun[t.place]
+	t.number = r.next(t.place)
 	r.begun[t.place]++
 	r.takes = append(r.takes, t)
 	return t
 }
+
+// next is the number of the next take of a place; the caller holds the lock.
+func (r *Recorder) next(place int) int64 { return number(place, r.begun[place]) }
 
 // compare orders takes as they are on the cassette.
 func (t *take) compare(other *take) int {
 	return cmp.Or(cmp.Compare(t.place, other.place), cmp.Compare(t.nth, other.nth))
 }
 
-// number is the one of a take in the journal: numbers have the order of compare.
-func (t *take) number() int64 { return int64(t.place)<<32 | int64(t.nth) }
+// number is the one of a place's nth take in the journal: numbers have the order of
+// compare.
+func number(place, nth int) int64 { return int64(place)<<32 | int64(nth) }
 
 // ordered are the takes as they are on the cassette.
 func (r *Recorder) ordered() []*take {

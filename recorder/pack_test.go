@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -234,17 +233,10 @@ func TestPackRefusesEveryTruncation(t *testing.T) {
 
 func TestPackRefusesEveryFlippedBit(t *testing.T) {
 	data := small(t)
-	rng := rand.New(rand.NewPCG(1, 1))
-	for range 1000 {
-		bit := rng.IntN(len(data) * 8)
+	for bit := range len(data) * 8 {
 		data[bit/8] ^= 1 << (bit % 8)
 		refused(t, readAllOf(data), "bit %d", bit)
 		data[bit/8] ^= 1 << (bit % 8)
-	}
-	for i := range data { // and every byte
-		data[i] ^= 0x5a
-		refused(t, readAllOf(data), "byte %d", i)
-		data[i] ^= 0x5a
 	}
 }
 

@@ -7,12 +7,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
 // Packed says what a pack holds.
@@ -32,18 +33,12 @@ func WritePack(path string, files fs.FS) (Packed, error) {
 	if err != nil {
 		return Packed{}, err
 	}
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
+	p := &packer{files: files}
+	err = atomicfile.Write(path, func(w io.Writer) error {
+		p.w = bufio.NewWriterSize(w, 1<<20)
+		return errors.Join(p.pack(names), p.w.Flush())
+	})
 	if err != nil {
-		return Packed{}, fmt.Errorf("write pack %s: %w", path, err)
-	}
-	p := &packer{files: files, w: bufio.NewWriterSize(f, 1<<20)}
-	err = p.pack(names)
-	if err = errors.Join(err, p.w.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
-		err = errors.Join(os.Rename(f.Name(), path), syncDir(dir))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // err says what matters
 		return Packed{}, fmt.Errorf("write pack %s: %w", path, err)
 	}
 	return p.sum, nil

@@ -12,10 +12,12 @@ type take struct {
 	index int // in the order they were begun
 	place int // of its context, see Ordered
 	nth   int // of those of one place
-	it    interaction
-	body  []byte
-	done  bool
-	err   error // why it cannot go on a cassette
+	// number is that of its record in the journal.
+	number int64
+	it     interaction
+	body   []byte
+	done   bool
+	err    error // why it cannot go on a cassette
 }
 
 // frame keeps one read: what came, and the time since the read before.
@@ -35,21 +37,39 @@ func (t *take) frame(p []byte, since time.Duration) {
 	t.it.frames = append(t.it.frames, frame{len(p), since.Microseconds()})
 }
 
-// record sends a request and keeps the exchange.
+// record sends a request and keeps the exchange, or answers it from the journal that
+// is continued.
 func (r *Recorder) record(req *http.Request) (*http.Response, error) {
-	t := r.reserve(req)
-	t.it.Request.Headers = keptHeaders(req.Header)
-
-	body, err := requestBody(req)
-	if err != nil {
-		r.mu.Lock()
-		t.err, t.done = err, true
-		r.mu.Unlock()
-		return nil, err
+	body, failed := requestBody(req)
+	digest := ""
+	if failed == nil {
+		digest = requestDigest(method(req), canonicalURL(req.URL), body)
 	}
-	t.it.Request.Body = body
-	t.it.digest = requestDigest(t.it.Request.Method, t.it.Request.URL, body)
-	return r.send(req, body, &tap{r: r, take: t, exchange: Exchange{Index: t.index, Digest: t.it.digest}})
+	only := onlyJournaled(req.Context())
+	r.mu.Lock()
+	if rec, ok := r.left.take(r.next(placeOf(req.Context())), digest); ok {
+		t, it := r.begin(req), &rec.one.interactions[0]
+		t.it, t.number, t.done = *it, rec.number, true
+		r.mu.Unlock()
+		if only != nil {
+			only(it.Request.Headers)
+		}
+		played := *it
+		played.Response.Headers = it.Response.Headers.Clone() // the caller may change them
+		return serve(req, &played, &replayBody{path: r.o.Path, exchange: Exchange{Index: t.index}})
+	}
+	if only != nil {
+		r.mu.Unlock()
+		return nil, ErrNotJournaled
+	}
+	t := r.begin(req)
+	t.err, t.done = failed, failed != nil
+	r.mu.Unlock()
+	if failed != nil {
+		return nil, failed
+	}
+	t.it.Request.Headers, t.it.Request.Body, t.it.digest = keptHeaders(req.Header), body, digest
+	return r.send(req, body, &tap{r: r, take: t, exchange: Exchange{Index: t.index, Digest: digest}})
 }
 
 // live sends a request and keeps nothing. Its body is read only for one who

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"math"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // Recorder is the http.RoundTripper of one episode. Safe for concurrent use.
@@ -22,6 +24,7 @@ type Recorder struct {
 	begun  map[int]int // record: how many there are of each place
 	// checked are the credentials that were looked for in the journal.
 	checked *needles
+	left    leftover // record: of the journal that is continued
 }
 
 // New opens a cassette for replay, or makes ready to record. Replay fails with
@@ -60,6 +63,15 @@ func New(o Options) (*Recorder, error) {
 		r.checked = o.Secrets.needles()
 		if err := purge(o); err != nil {
 			return nil, fmt.Errorf("record cassette %s: look for credentials in its journal: %w", o.Path, err)
+		}
+		if len(o.Run) > maxRun || strings.ContainsFunc(o.Run, unicode.IsSpace) {
+			return nil, fmt.Errorf("record cassette %s: run %.120q: must have at most %d bytes and no white space", o.Path, o.Run, maxRun)
+		}
+		if o.Resume {
+			var err error
+			if r.left, err = r.journal.resume(o); err != nil {
+				return nil, err
+			}
 		}
 	case Replay:
 		t, err := load(o)

@@ -29,10 +29,17 @@ func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
 		return nil, r.miss(raw, rs)
 	}
 	it := &r.deck.tape.interactions[i]
-	b := &replayBody{it: it, path: r.o.Path, pace: newPace(req.Context(), r.o), exchange: Exchange{
-		Index: i, Digest: it.digest, Status: it.Response.Code,
+	return serve(req, it, &replayBody{path: r.o.Path, pace: newPace(req.Context(), r.o), exchange: Exchange{Index: i}})
+}
+
+// serve answers a request from a recording, through b, which has its pace and the
+// index to report.
+func serve(req *http.Request, it *interaction, b *replayBody) (*http.Response, error) {
+	b.it = it
+	b.exchange = Exchange{
+		Index: b.exchange.Index, Digest: it.digest, Status: it.Response.Code,
 		FirstByte: it.firstByte, Duration: it.Response.Duration, Replayed: true,
-	}}
+	}
 	b.report = observer(req.Context())
 	watch(req.Context()).add(it.Response.Duration)
 	if it.failure != "" && it.Response.Code == 0 {

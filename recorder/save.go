@@ -3,13 +3,13 @@ package recorder
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
+
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
 // Save seals what was recorded, ordered by place (see Ordered) and then as the
@@ -39,10 +39,13 @@ func (r *Recorder) Save() error {
 	if err != nil {
 		return r.refused(err)
 	}
-	if err := replaceFile(filepath.Join(r.o.Dir, filepath.FromSlash(r.o.Path)), data); err != nil {
+	if err := writeFile(filepath.Join(r.o.Dir, filepath.FromSlash(r.o.Path)), data); err != nil {
 		return fmt.Errorf("save cassette %s: %w", r.o.Path, errors.Join(err, r.journal.failure()))
 	}
 	_, r.digest, _ = unseal(data)
+	if r.o.KeepJournal {
+		return nil
+	}
 	if err := r.journal.discard(r.o); err != nil {
 		return fmt.Errorf("cassette %s is saved, but its journal stays: %w", r.o.Path, err)
 	}
@@ -126,49 +129,10 @@ func scan(o Options, t *tape) error {
 	return d.findAcross(o, t)
 }
 
-// replaceFile writes a file so that after a crash at any moment its path holds
-// either the old content or the new.
-func replaceFile(path string, data []byte) error {
-	temp, err := writeBeside(path, data)
-	if err != nil {
+// writeFile replaces a file, and makes its folder.
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// writeBeside writes a temporary file in the folder of path and returns its
-// name: always the same, so that what a crash left is replaced.
-func writeBeside(path string, data []byte) (temp string, err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	temp = filepath.Join(dir, "."+filepath.Base(path)+".tmp")
-	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(temp))
-	}
-	return temp, nil
-}
-
-// syncDir makes a rename last. Windows has no such thing.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return atomicfile.WriteBytes(path, data)
 }

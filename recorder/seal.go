@@ -69,7 +69,7 @@ func SealFile(o Options) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := replaceFile(filepath.Join(o.Dir, filepath.FromSlash(o.Path)), sealed); err != nil {
+	if err := writeFile(filepath.Join(o.Dir, filepath.FromSlash(o.Path)), sealed); err != nil {
 		return false, fmt.Errorf("seal cassette %s: %w", o.Path, err)
 	}
 	return true, nil

@@ -80,7 +80,7 @@ func BenchmarkScanOfARecording(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if err := replaceFile(file, data); err != nil {
+			if err := writeFile(file, data); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,0 +1,162 @@
+package recorder
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Recovered is what an unfinished recording left in its journal.
+type Recovered struct {
+	// Cassette is the sealed file that Save would have written of the exchanges
+	// that were finished; nil when there are none.
+	Cassette  []byte
+	Exchanges int
+	// Torn counts the places where the journal is cut or damaged. A crash while
+	// an exchange was being written leaves one.
+	Torn int
+}
+
+const (
+	// maxTorn bounds the search for intact records in a damaged journal.
+	maxTorn = 100
+	// maxHead bounds the first line of a record, in bytes.
+	maxHead = 64 + maxRun
+)
+
+// Recover reads a journal: the file NAME.journal that a recording of NAME left
+// when it was killed or failed, or NAME.journal.old. It changes nothing. A
+// replay of the recovered cassette ends in a *MissError where the recording did.
+func Recover(file string) (Recovered, error) {
+	data, err := readJournalFile(file)
+	if err != nil {
+		return Recovered{}, fmt.Errorf("recover recording: %w", err)
+	}
+	c := readJournal(data)
+	t := &tape{}
+	for _, rec := range c.exchanges(false) {
+		t.header = rec.one.header
+		t.interactions = append(t.interactions, rec.one.interactions[0])
+	}
+	r := Recovered{Exchanges: len(t.interactions), Torn: c.torn}
+	if r.Exchanges == 0 {
+		return r, nil
+	}
+	r.Cassette, err = press(Options{Path: file}, t)
+	return r, err
+}
+
+// journalRecord is one intact record of a journal.
+type journalRecord struct {
+	number int64
+	run    string
+	one    *tape // nil if it retracts an exchange
+	// retracts is the digest of the exchange of the number that it retracts.
+	retracts string
+}
+
+func (r journalRecord) place() int64 { return r.number >> 32 }
+
+func (r journalRecord) digest() string { return r.one.interactions[0].digest }
+
+// journalContent is what a journal holds.
+type journalContent struct {
+	records []journalRecord // in the order of the file
+	// torn counts the places where something else was met.
+	torn int
+	// end is where the last intact record ends.
+	end int64
+}
+
+// readJournal finds the intact records.
+func readJournal(data []byte) (c journalContent) {
+	for at := 0; at < len(data) && c.torn < maxTorn; {
+		rec, size, ok := readRecord(data[at:])
+		if !ok {
+			c.torn++
+			next := bytes.Index(data[at+1:], []byte("exchange "))
+			if next < 0 {
+				break
+			}
+			at += 1 + next
+			continue
+		}
+		at += size
+		c.end = int64(at)
+		c.records = append(c.records, rec)
+	}
+	return c
+}
+
+// readRecord reads the record that data begins with, and its size; false if it is not
+// intact.
+func readRecord(data []byte) (rec journalRecord, size int, ok bool) {
+	line, _, found := strings.Cut(string(data[:min(len(data), maxHead)]), "\n")
+	head := len(line) + 1
+	_, err := fmt.Sscanf(line, "exchange %d %d", &rec.number, &size)
+	if !found || err != nil || size < sealSize || size > len(data)-head {
+		return rec, 0, false
+	}
+	rec.run = runOf(data)
+	content, _, err := unseal(data[:head+size])
+	if err != nil {
+		return rec, 0, false
+	}
+	if digest, ok := strings.CutPrefix(string(content[head:]), retractKey); ok {
+		rec.retracts = strings.TrimSuffix(digest, "\n")
+		return rec, head + size, true
+	}
+	rec.one, ok = readLayout(string(content[head:]))
+	if !ok || len(rec.one.interactions) != 1 || rec.one.check() != nil {
+		return rec, 0, false
+	}
+	return rec, head + size, true
+}
+
+// runOf is the run of the record that data begins with; empty if it has none.
+func runOf(data []byte) string {
+	line, _, _ := strings.Cut(string(data[:min(len(data), maxHead)]), "\n")
+	if fields := strings.SplitN(line, " ", 4); len(fields) == 4 {
+		return fields[3]
+	}
+	return ""
+}
+
+// exchanges returns the exchanges, ordered by number and then as they were written. A
+// retracted one is left out once there is a later one in its place; if all, in any case.
+func (c *journalContent) exchanges(all bool) []journalRecord {
+	type request struct {
+		number int64
+		digest string
+	}
+	retracted, dropped := make([]bool, len(c.records)), make([]bool, len(c.records))
+	open := map[request][]int{}   // by request: what may be retracted
+	replaced := map[int64][]int{} // by place: what a later exchange replaces
+	for i, rec := range c.records {
+		if rec.one == nil {
+			key := request{rec.number, rec.retracts}
+			for _, at := range open[key] {
+				retracted[at] = true
+				replaced[rec.place()] = append(replaced[rec.place()], at)
+			}
+			delete(open, key)
+			continue
+		}
+		for _, at := range replaced[rec.place()] {
+			dropped[at] = true
+		}
+		delete(replaced, rec.place())
+		key := request{rec.number, rec.digest()}
+		open[key] = append(open[key], i)
+	}
+	var list []journalRecord
+	for i, rec := range c.records {
+		if rec.one != nil && !dropped[i] && !(all && retracted[i]) {
+			list = append(list, rec)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b journalRecord) int { return cmp.Compare(a.number, b.number) })
+	return list
+}

@@ -1,0 +1,165 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/cupel-eval/cupel/internal/regular"
+)
+
+// ErrNotJournaled is the failure of a request of OnlyJournaled that the journal has
+// no exchange for. It was not sent.
+var ErrNotJournaled = errors.New("the journal has no exchange of this request")
+
+type onlyJournaledKey struct{}
+
+// OnlyJournaled returns a context whose requests are answered from the journal that a
+// Recorder continues, and never sent: see Resumes. f is given the headers that a
+// request was recorded with, before its response is returned.
+func OnlyJournaled(ctx context.Context, f func(http.Header)) context.Context {
+	return context.WithValue(ctx, onlyJournaledKey{}, f)
+}
+
+// onlyJournaled returns the function that OnlyJournaled put into ctx, or nil.
+func onlyJournaled(ctx context.Context) func(http.Header) {
+	f, _ := ctx.Value(onlyJournaledKey{}).(func(http.Header))
+	return f
+}
+
+// leftover is what a journal that is continued has left: the exchanges that were not
+// yet asked for again.
+type leftover struct {
+	byDigest map[string][]journalRecord // ordered by number
+	numbers  map[int64]int              // how many there are of each
+}
+
+func newLeftover(records []journalRecord) leftover {
+	l := leftover{map[string][]journalRecord{}, map[int64]int{}}
+	for _, rec := range records {
+		l.byDigest[rec.digest()] = append(l.byDigest[rec.digest()], rec)
+		l.numbers[rec.number]++
+	}
+	return l
+}
+
+// take uses up the exchange of an equal request: that of the same number, or else the
+// first; false if there is none. What is in flight in parallel when a recording is
+// killed may be asked for in another order afterwards.
+func (l leftover) take(number int64, digest string) (rec journalRecord, ok bool) {
+	list := l.byDigest[digest]
+	if len(list) == 0 {
+		return rec, false
+	}
+	i := max(0, slices.IndexFunc(list, func(rec journalRecord) bool { return rec.number == number }))
+	rec = list[i]
+	l.byDigest[digest] = slices.Delete(list, i, i+1)
+	if l.numbers[rec.number]--; l.numbers[rec.number] == 0 {
+		delete(l.numbers, rec.number)
+	}
+	return rec, true
+}
+
+// Resumes reports whether the journal that is continued has exchanges left, which
+// answer requests that equal theirs.
+func (r *Recorder) Resumes() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.left.numbers) > 0
+}
+
+// Journaled reports whether the journal that is continued has an exchange left in the
+// place of the context's next request: unless the requests differ, it will not be sent.
+func (r *Recorder) Journaled(ctx context.Context) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.left.numbers[r.next(placeOf(ctx))] > 0
+}
+
+// Retract says in the journal that the exchanges of a place, see Ordered, are to be
+// made again by a recording that is resumed. They stay in the journal for Recover.
+func (r *Recorder) Retract(place int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.takes {
+		if t.place != place || !t.done || t.err != nil {
+			continue
+		}
+		r.journal.retract(r.o, t.number, t.it.digest)
+		for _, rec := range r.left.byDigest[t.it.digest] { // attempts that were not made this time
+			if rec.place() == int64(place) {
+				r.journal.retract(r.o, rec.number, t.it.digest)
+			}
+		}
+	}
+}
+
+// resume reads the journal that is continued, and returns its exchanges. One of another
+// run or header is left to be set aside by the first write.
+func (j *journal) resume(o Options) (none leftover, err error) {
+	data, err := readJournalFile(journalFile(o))
+	if errors.Is(err, fs.ErrNotExist) {
+		return none, nil
+	}
+	if err != nil {
+		return none, fmt.Errorf("resume cassette %s: %w", o.Path, err)
+	}
+	c := readJournal(data)
+	for _, rec := range c.records {
+		if rec.run != o.Run || rec.one != nil && !reflect.DeepEqual(rec.one.header, o.Header) {
+			return none, nil
+		}
+	}
+	j.resumed, j.end = len(c.records) > 0, c.end
+	return newLeftover(c.exchanges(true)), nil
+}
+
+// readJournalFile reads a journal of bounded size.
+func readJournalFile(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Size() > 2*maxBytes:
+		return nil, fmt.Errorf("%s: larger than %d bytes", file, 2*maxBytes)
+	}
+	return regular.ReadFile(file)
+}
+
+// Unfinished reports whether a recording of the cassette left a journal. It uses Dir
+// and Path of o.
+func Unfinished(o Options) bool {
+	info, err := os.Stat(journalFile(o))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Discard removes the journal of o.Run that a recording with KeepJournal left, and one
+// set aside; it leaves the journal of another run. It uses Dir, Path and Run of o.
+func Discard(o Options) error {
+	if !Unfinished(o) {
+		return nil
+	}
+	head := make([]byte, maxHead)
+	f, err := regular.Open(journalFile(o))
+	if err == nil {
+		var n int
+		n, err = io.ReadFull(f, head)
+		if head = head[:n]; errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = nil
+		}
+		err = errors.Join(err, f.Close())
+	}
+	if err == nil && runOf(head) == o.Run {
+		err = removeJournal(o)
+	}
+	if err != nil {
+		return fmt.Errorf("cassette %s is saved, but its journal stays: %w", o.Path, err)
+	}
+	return nil
+}
