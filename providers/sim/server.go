@@ -97,13 +97,13 @@ func Start(ctx context.Context, addr string, cfg Config) (*Server, error) {
 func (s *Server) URL() string { return s.url }
 
 // Close stops listening, wakes every request that sleeps, waits for those in
-// flight (at most a second) and returns the error that ended the server, nil
+// flight (at most a second and a half: HTTP/2 connections take one to end) and returns the error that ended the server, nil
 // if there was none. Later calls return the same.
 func (s *Server) Close() error { return s.close() }
 
 func (s *Server) shutdown() error {
 	s.cancel()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 1500*time.Millisecond)
 	defer cancel()
 	s.silent.hangUp()
 	err := s.http.Shutdown(ctx)
