@@ -63,6 +63,7 @@ func (r *runner) lane(p planned) *admission.Lane {
 type admitted struct {
 	providers.Model
 	lane      *admission.Lane
+	recorder  *recorder.Recorder // nil for the canary
 	candidate goldens.Candidate
 	prices    providers.Prices
 	day       time.Time
@@ -71,6 +72,14 @@ type admitted struct {
 // Call implements providers.Model. The wait for admission is no time of the
 // episode's.
 func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+	if m.recorder != nil && m.recorder.Resumes() { // what is in the journal was admitted when it was made
+		var recorded http.Header
+		reply, err := m.Model.Call(recorder.OnlyJournaled(ctx, func(h http.Header) { recorded = h }), call)
+		if !errors.Is(err, recorder.ErrNotJournaled) {
+			m.lane.Settle(recorded.Get("X-Client-Request-Id"), m.result(call, reply, err))
+			return reply, err
+		}
+	}
 	provider := m.candidate.Provider
 	worst := m.worst(call)
 	var permit *admission.Permit
@@ -86,21 +95,26 @@ func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Repl
 		return providers.Reply{}, &providers.Error{Kind: kind, Provider: provider, Model: call.Model, Permanent: true, Err: err}
 	}
 	reply, err := m.Model.Call(context.WithValue(ctx, permitKey{}, permit), call)
+	permit.Done(m.result(call, reply, err))
+	return reply, err
+}
+
+// result is what admission learns of a request that has ended.
+func (m admitted) result(call providers.Call, reply providers.Reply, err error) admission.Result {
 	result := admission.Result{Err: err, Usage: reply.Usage}
 	if len(reply.Usage.NotUnderstood) > 0 {
 		result.Usage.Reported = false // it may have been more
 	}
-	if cost, ok := m.prices.Cost(provider, call.Model, reply.Usage, m.day); ok {
+	if cost, ok := m.prices.Cost(m.candidate.Provider, call.Model, reply.Usage, m.day); ok {
 		result.CostNanoUSD = &cost
 	}
-	permit.Done(result)
-	return reply, err
+	return result
 }
 
 // worst is what a request can come to; where that is unknown it is negative.
 func (m admitted) worst(call providers.Call) admission.Request {
 	r := admission.Request{
-		Candidate: m.candidate.Name, Model: call.Model, CostNanoUSD: -1,
+		Candidate: m.candidate.Name, ID: call.RequestID, Model: call.Model, CostNanoUSD: -1,
 		Price: func(input, output int64) (int64, bool) {
 			return m.prices.Worst(m.candidate.Provider, call.Model, input, output, m.day)
 		},

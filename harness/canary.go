@@ -189,7 +189,7 @@ func (r *runner) canaryModel(c resolvedCandidate) (providers.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return providers.Retry(admitted{model, lane, c.Candidate, r.Prices, r.today.Truncate(24 * time.Hour)}, r.retryPolicy(uint64(r.Seed))), nil
+	return providers.Retry(admitted{model, lane, nil, c.Candidate, r.Prices, r.today.Truncate(24 * time.Hour)}, r.retryPolicy(uint64(r.Seed))), nil
 }
 
 // ask asks one prompt at temperature 0 with log probabilities. What the provider

@@ -13,6 +13,42 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
+// lockCassettes keeps other recorders out of the folder that a recording writes to.
+func (o Options) lockCassettes() (unlock func(), err error) {
+	if o.Mode != recorder.Record || o.CassetteDir == "" {
+		return func() {}, nil
+	}
+	return recorder.Lock(o.CassetteDir)
+}
+
+// discardJournal removes the journal of an episode whose rows are kept: from then on
+// the run needs none of its exchanges again.
+func (r *runner) discardJournal(path string) error {
+	if r.Mode != recorder.Record || path == "" {
+		return nil
+	}
+	return recorder.Discard(recorder.Options{Dir: r.CassetteDir, Path: path, Run: r.id})
+}
+
+// discardJournals removes the journals that a killed process left of episodes whose
+// rows it had kept.
+func (r *runner) discardJournals(s *store) error {
+	var errs []error
+	for i, todo := range s.todo {
+		if !todo {
+			path, _ := r.plan.cassette(i)
+			errs = append(errs, r.discardJournal(path))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// unfinished reports whether the recording of the i-th episode left a journal.
+func (r *runner) unfinished(i int32) bool {
+	path, _ := r.plan.cassette(int(i))
+	return path != "" && recorder.Unfinished(recorder.Options{Dir: r.CassetteDir, Path: path})
+}
+
 // cassettesDigest covers every cassette a replay will read, and finds the missing
 // ones. Those that a run in rounds may need are covered, too, whether they are there or
 // not: what is missing of them is found out when their round begins. That a replay does not start without one costs reading each file twice: the

@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/scripted"
@@ -48,8 +49,11 @@ type episode struct {
 	// abandoned are outcomes that came too late for the machine.
 	abandoned []completion
 	finish    *agent.Finish
-	trace     func(Trace)
-	observe   func(StreamEvent) // nil: nobody watches
+	// failedBy is the command whose failure ended the episode without a result; 0 if
+	// there is none.
+	failedBy int
+	trace    func(Trace)
+	observe  func(StreamEvent) // nil: nobody watches
 }
 
 // completion is an outcome on its way back to the machine.
@@ -105,6 +109,7 @@ func (e *episode) drive(ctx context.Context) {
 		e.clock = next.at
 		if next.failure != nil {
 			e.fail(next.failure)
+			e.failedBy = next.id
 			return
 		}
 		switch next.event.(type) {
@@ -112,6 +117,9 @@ func (e *episode) drive(ctx context.Context) {
 			e.abandon()
 		}
 		e.feed(ctx, next.event, next.apply)
+		if _, failed := next.event.(agent.ModelFailed); failed && e.finish != nil && e.finish.Err != nil {
+			e.failedBy = next.id
+		}
 	}
 }
 
@@ -145,7 +153,8 @@ func (e *episode) open(r *runner) (err error) {
 		return err
 	}
 	e.rows.priceDay = r.priceDay(e.recorder)
-	if e.model, err = e.wire(e.planned, e.recorder, e.rows.priceDay, r.retryPolicy(uint64(e.seed.Int64())), r.lane(e.planned)); err != nil {
+	retry := e.sleepUnlessJournaled(r.retryPolicy(uint64(e.seed.Int64())))
+	if e.model, err = e.wire(e.planned, e.recorder, e.rows.priceDay, retry, r.lane(e.planned)); err != nil {
 		return err
 	}
 	return e.openHistory(r)
@@ -408,12 +417,14 @@ func (e *episode) emit(t Trace) {
 
 // close seals the cassette and builds the rows.
 func (e *episode) close(r *runner) ledger.EpisodeRows {
-	f := *e.finish
 	e.settle()
+	f := *e.finish
 	digest := ""
 	if e.recorder != nil {
 		if f.Err == nil && f.Status != agent.Interrupted {
 			f.Err = e.seal(r)
+		} else if e.failedBy > 0 && !errors.Is(f.Err, admission.ErrCapped) {
+			e.recorder.Retract(e.failedBy) // when the run is resumed, it is asked again
 		}
 		digest = e.recorder.Digest()
 	}

@@ -124,13 +124,18 @@ func (e *episode) abandon() {
 	e.pending = nil
 }
 
-// settle completes the rows of what was abandoned.
+// settle completes the rows of what was abandoned. An episode of which a call was
+// cancelled with the run has no result, although its machine had finished: what the
+// call would have brought is not on the cassette.
 func (e *episode) settle() {
 	e.abandon()
 	slices.SortFunc(e.abandoned, completion.compare)
 	for _, c := range e.abandoned {
 		if c.apply != nil {
 			c.apply(agent.Ready{Used: e.rows.used}, false)
+		}
+		if _, cancelled := c.event.(agent.Cancelled); cancelled && e.finish.Err == nil {
+			e.finish = &agent.Finish{Status: agent.Interrupted}
 		}
 	}
 	e.abandoned = nil

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -76,6 +77,38 @@ func TestHTTPToolIsRecordedAndReplayed(t *testing.T) {
 			require.Equal(t, recorded.Rows.ToolCalls[0].DurationUs, replayed.Rows.ToolCalls[0].DurationUs, "latencies are the recorded ones")
 		})
 	}
+}
+
+// A call that was answered is not made again when the run is resumed: the tool may have
+// done something.
+func TestHTTPToolIsNotCalledAgainOnResume(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var hits []string
+	address := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
+		hits = append(hits, r.URL.Path)
+		if len(hits) == 2 {
+			cancel()
+			<-r.Context().Done()
+			return
+		}
+		_, _ = io.WriteString(w, `{"done": true}`)
+	})
+	o := ownOptions(t, toolSuite(t, "    http: {url: '"+address+"/{id}'}", ""))
+	o.Suite.Tasks[0].Script = append([]goldens.Emit{{Text: strings.ReplaceAll(o.Suite.Tasks[0].Script[0].Text, `"7"`, `"6"`)}}, o.Suite.Tasks[0].Script...)
+	o.Mode, o.CassetteDir, o.Runs = recorder.Record, t.TempDir(), t.TempDir()
+	stopped, err := Run(ctx, o)
+	require.NoError(t, err)
+	require.True(t, stopped.Interrupted)
+	require.Equal(t, []string{"/6", "/7"}, hits)
+
+	o.Resume = stopped.Manifest.RunID
+	recorded, calls := runOne(t, o)
+	require.Equal(t, []string{"ok", "ok"}, calls)
+	require.Equal(t, []string{"/6", "/7", "/7"}, hits)
+	o.Mode, o.Resume, o.Cassettes, o.LookupEnv = recorder.Replay, "", os.DirFS(o.CassetteDir), nil
+	replayed, _ := runOne(t, o)
+	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
 }
 
 func TestHTTPToolRequest(t *testing.T) {

@@ -106,6 +106,11 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 		}
 		defer unlock()
 	}
+	unlock, err := o.lockCassettes()
+	if err != nil {
+		return Result{}, err
+	}
+	defer unlock()
 	r, err := newRunner(o)
 	if err != nil {
 		return Result{}, err
@@ -266,6 +271,7 @@ func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
 		return recorder.New(o)
 	}
 	if r.Mode == recorder.Record { // its digests are a fifth of what a live episode takes
+		o.Run, o.Resume, o.KeepJournal = r.id, r.resumed != nil, true
 		o.Header = r.header(p)
 		o.Header.Recorded = r.today.Format(time.DateOnly)
 		p.forkHeader(&o.Header)

@@ -137,7 +137,8 @@ func (r *runner) newSchedule(todo []bool) *schedule {
 // queues are the lanes' episodes. A replay has one, in ledger order. Elsewhere
 // candidates take turns, each with its tasks in an order that follows from the
 // run's seed: what changes at the provider in the course of a night meets all
-// candidates and tasks alike.
+// candidates and tasks alike. Of a resumed recording the episodes that left a journal
+// come first: their replies settle what the killed process had reserved.
 func (r *runner) queues(todo []bool) []*queue {
 	if r.Mode == recorder.Replay {
 		q := &queue{}
@@ -151,13 +152,15 @@ func (r *runner) queues(todo []bool) []*queue {
 	type turn struct {
 		place, rank int32
 		order       int64
+		unfinished  bool
 	}
+	resumed := r.resumed != nil && r.Mode == recorder.Record
 	lanes := map[string][]turn{}
 	for c := range r.plan.candidates {
 		var turns []turn
 		for i, cell := range r.plan.cells {
 			if todo[i] && int(cell.candidate) == c && r.plan.leader(int32(i), todo) {
-				turns = append(turns, turn{place: int32(i), order: r.plan.seed(cell).Int64()})
+				turns = append(turns, turn{place: int32(i), order: r.plan.seed(cell).Int64(), unfinished: resumed && r.unfinished(int32(i))})
 			}
 		}
 		slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.order, b.order) })
@@ -171,7 +174,9 @@ func (r *runner) queues(todo []bool) []*queue {
 	for _, name := range sortedKeys(lanes) {
 		turns := lanes[name]
 		// Stable: within a round candidates come as they are configured.
-		slices.SortStableFunc(turns, func(a, b turn) int { return cmp.Compare(a.rank, b.rank) })
+		slices.SortStableFunc(turns, func(a, b turn) int {
+			return cmp.Or(count(b.unfinished)-count(a.unfinished), cmp.Compare(a.rank, b.rank))
+		})
 		q := &queue{}
 		for _, t := range turns {
 			q.places = append(q.places, t.place)
@@ -261,6 +266,10 @@ func (b *board) ended(i int, rows ledger.EpisodeRows) error {
 	var err error
 	if !cancelled {
 		err = b.s.put(i, rows)
+	}
+	if err == nil && !cancelled && !rows.Episode.InfraError {
+		path, _ := b.r.plan.cassette(i)
+		err = b.r.discardJournal(path)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -93,6 +93,9 @@ func (r *runner) open() (s *store, err error) {
 	if err := s.openSpending(); err != nil {
 		return s, err
 	}
+	if err := r.discardJournals(s); err != nil {
+		return s, err
+	}
 	s.limits, err = regular.OpenFile(filepath.Join(s.dir, limitsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	r.control = r.newControl(s)
 	return s, err

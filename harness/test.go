@@ -82,6 +82,12 @@ func Test[TT T[TT]](t TT, p Params) {
 			if record != nil && record.MatchString(name) {
 				run.Mode = recorder.Record
 				run.today = run.Now().UTC()
+				unlock, err := run.lockCassettes()
+				if err != nil {
+					t.Fatalf("cupel: %v", err)
+					return
+				}
+				defer unlock()
 				if run.Key != nil && e.candidate.Provider != ScriptedCandidate {
 					var err error
 					if e.key, err = run.Key(e.candidate); err != nil {
@@ -105,6 +111,12 @@ func testEpisode[TT T[TT]](t TT, r *runner, p planned) {
 	p.remember(r.recollect(context.Background(), p))
 	rows := r.runEpisode(context.Background(), p, func(x Trace) { traces = append(traces, x) })
 	ep := rows.Episode
+	if !ep.InfraError {
+		if err := r.discardJournal(p.cassette); err != nil {
+			t.Fatalf("cupel: %v", err)
+			return
+		}
+	}
 	if ep.Solved {
 		return
 	}

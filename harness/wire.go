@@ -34,7 +34,7 @@ func (e *episode) wire(p planned, t http.RoundTripper, day time.Time, retry prov
 	}
 	model = settled{onceIfMissing{model}, p.candidate.Provider, e.rows.prices, day}
 	if lane != nil {
-		model = admitted{model, lane, p.candidate, e.rows.prices, day}
+		model = admitted{model, lane, e.recorder, p.candidate, e.rows.prices, day}
 	}
 	return providers.Retry(model, retry), nil
 }
@@ -62,6 +62,19 @@ func (r *runner) retryPolicy(seed uint64) providers.RetryPolicy {
 	}
 	p.Sleep = func(ctx context.Context, d time.Duration) error {
 		return paused(ctx, func(ctx context.Context) error { return wait(ctx, d) })
+	}
+	return p
+}
+
+// sleepUnlessJournaled waits before the attempts of an episode, except before one that
+// the journal of a resumed recording answers.
+func (e *episode) sleepUnlessJournaled(p providers.RetryPolicy) providers.RetryPolicy {
+	wait := p.Sleep
+	p.Sleep = func(ctx context.Context, d time.Duration) error {
+		if e.recorder.Journaled(ctx) {
+			return ctx.Err()
+		}
+		return wait(ctx, d)
 	}
 	return p
 }
