@@ -11,13 +11,13 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// counting is a model whose replies have a usage of their own.
-type counting struct {
+// accounting is a model whose replies have a usage of their own.
+type accounting struct {
 	*model
 	usage providers.Usage
 }
 
-func (m counting) Call(ctx context.Context, c providers.Call) (providers.Reply, error) {
+func (m accounting) Call(ctx context.Context, c providers.Call) (providers.Reply, error) {
 	r, err := m.model.Call(ctx, c)
 	r.Usage = m.usage
 	return r, err
@@ -31,7 +31,7 @@ func TestUsageThatIsNotUnderstood(t *testing.T) {
 		Reported: true, Input: 70, Output: 7, Processed: &providers.Processed{Input: 90, Output: 9},
 		ServerTools: []providers.ServerTool{{Name: "web_search", Count: 2}}, NotUnderstood: []string{"new_tokens: not understood"},
 	}
-	o.Providers["fake"] = func(providers.Options) (providers.Model, error) { return counting{m, usage}, nil }
+	o.Providers["fake"] = func(providers.Options) (providers.Model, error) { return accounting{m, usage}, nil }
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, []harness.UsageDoubt{{Provider: "fake", What: "new_tokens: not understood", Turns: 3}}, res.NotUnderstood)

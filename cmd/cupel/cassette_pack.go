@@ -65,6 +65,13 @@ func pack(p *process, path, out string) error {
 	if _, err := fs.Stat(files, "."); errors.Is(err, fs.ErrNotExist) {
 		return &codeError{exitReplay, fmt.Errorf("suite %s has no cassettes to pack; record them with: cupel run --mode record --suite %s", path, path)}
 	}
+	if dir != "" {
+		unlock, err := recorder.Lock(filepath.Join(dir, "cassettes")) // what is packed stays as it is
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
 	sum, err := recorder.WritePack(out, files)
 	if err != nil {
 		return err

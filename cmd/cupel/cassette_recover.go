@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -23,10 +24,10 @@ func newCassetteRecover(p *process) *cobra.Command {
 		Short: "Get at what a recording that was killed or failed had already exchanged",
 		Long: `Lists the journals that unfinished recordings left (*.yaml.journal, and
 *.yaml.journal.old, which the next recording set aside), given as files or found
-in folders, with how many exchanges are whole and in how many places one is torn.
-With -o, writes the exchanges of one journal as a sealed cassette; it never
-overwrites a file. A replay of it ends where the recording did. Exits 3 when there
-is nothing to write.`,
+in folders, with how many exchanges are intact and in how many places one is torn.
+"cupel run --resume RUN" continues them by itself. With -o, writes the exchanges of
+one journal as a sealed cassette; it never overwrites a file. A replay of it ends
+where the recording did. Exits 3 when there is nothing to write.`,
 		Example: `  cupel cassette recover suites/first/cassettes
   cupel cassette recover suites/first/cassettes/strong/F01/1.yaml.journal -o left.yaml`,
 		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(1)(c, args)) },
@@ -89,7 +90,7 @@ func listJournals(p *process, files []string) error {
 	return errors.Join(errs...)
 }
 
-func recoverTo(p *process, file, out string) (err error) {
+func recoverTo(p *process, file, out string) error {
 	got, err := recorder.Recover(file)
 	if err != nil {
 		return err
@@ -97,16 +98,16 @@ func recoverTo(p *process, file, out string) (err error) {
 	if got.Exchanges == 0 {
 		return &codeError{exitReplay, fmt.Errorf("%s holds no whole exchange: there is nothing to recover", file)}
 	}
-	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		return usage(fmt.Errorf("-o %s exists already, and may be a whole cassette; name a new file", out))
+	unlock, err := lockToWrite(out)
+	if err == nil {
+		defer unlock()
+		if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
+			return usage(fmt.Errorf("-o %s exists already, and may be an intact cassette; name a new file", out))
+		}
+		err = atomicfile.WriteBytes(out, got.Cassette)
 	}
 	if err != nil {
 		return fmt.Errorf("write recovered cassette: %w", err)
-	}
-	_, err = f.Write(got.Cassette)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write recovered cassette: %w", errors.Join(err, os.Remove(out)))
 	}
 	_, err = fmt.Fprintf(p.stdout, "%d exchanges written to %s; torn: %d\n", got.Exchanges, out, got.Torn)
 	return err

@@ -46,6 +46,11 @@ file is refused or is no cassette.`,
 }
 
 func sealCassette(p *process, file string) error {
+	unlock, err := lockToWrite(file)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	changed, err := recorder.SealFile(recorder.Options{Dir: filepath.Dir(file), Path: filepath.Base(file), Secrets: p.secrets})
 	var secret *recorder.SecretError
 	switch {

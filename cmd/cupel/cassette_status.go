@@ -150,6 +150,13 @@ that are empty then.`,
 			if err != nil {
 				return err
 			}
+			if yes && o.CassetteDir != "" {
+				unlock, err := recorder.Lock(o.CassetteDir)
+				if err != nil {
+					return err
+				}
+				defer unlock()
+			}
 			list, err := harness.Cassettes(o)
 			if err != nil {
 				return err

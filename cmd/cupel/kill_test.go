@@ -40,7 +40,7 @@ func (b *bench) command(args ...string) *exec.Cmd {
 	path, err := exec.LookPath("cupel")
 	require.NoError(b.t, err)
 	cmd := exec.Command(path, args...)
-	cmd.Dir, cmd.Env = b.dir, []string{"HOME=" + b.dir, "PATH=" + os.Getenv("PATH")}
+	cmd.Dir, cmd.Env = b.dir, []string{"HOME=" + b.dir, "TMPDIR=" + b.dir, "PATH=" + os.Getenv("PATH")}
 	return cmd
 }
 

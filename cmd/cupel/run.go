@@ -72,8 +72,10 @@ With --decide trials run in rounds over all tasks, up to --max-trials of each. A
 each round a candidate is stopped if it passes or fails, by the acceptance criteria
 and, with --baseline, by the comparison: see docs/sequential.md.
 
-An interrupted run goes on with --resume RUN: episodes with a result are kept,
-the others, and those an infrastructure error befell, are run.
+An interrupted run continues with --resume RUN: episodes with a result are kept,
+the others, and those that an infrastructure error ended, are run. A recording
+asks nothing again that it has: see docs/formats.md, Cassettes. Without --resume
+it pays for every request again.
 
 With --dry-run nothing is run, sent or written, and no key is needed: it prints
 what would be run, what is left out, and what that is likely to come to by the

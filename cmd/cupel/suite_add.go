@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 func newSuiteAdd(p *process) *cobra.Command {
@@ -88,6 +89,13 @@ func addTask(ctx context.Context, p *process, cfg config, from, id string) error
 			return usage(fmt.Errorf("%s would hold %s, so nothing was written: add the task by hand, without it", f.Path, kind))
 		}
 		files = append(files, output{filepath.Join(dir, filepath.FromSlash(f.Path)), f.Text, f.Replaces})
+	}
+	if why == nil {
+		unlock, err := recorder.Lock(filepath.Join(dir, "cassettes"))
+		if err != nil {
+			return err
+		}
+		defer unlock()
 	}
 	if err := writeAll(files); err != nil {
 		return fmt.Errorf("add task %s: %w", draft.Task.ID, err)
