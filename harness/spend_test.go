@@ -178,7 +178,7 @@ func newSpendRun(t *testing.T, o harness.Options, seed uint64, runs string) *spe
 		}
 		o.Providers[name] = func(providers.Options) (providers.Model, error) { return cashier{name, l}, nil }
 	}
-	o.Trials, o.Concurrency, o.Runs, o.Caps = 1+rng.IntN(40), 64, runs, l.caps[""]
+	o.Trials, o.LaneConcurrency, o.Runs, o.Caps = 1+rng.IntN(40), 64, runs, l.caps[""]
 	return &spendRun{l, o, 4 * o.Trials}
 }
 
