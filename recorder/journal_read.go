@@ -153,7 +153,7 @@ func (c *journalContent) exchanges(all bool) []journalRecord {
 	}
 	var list []journalRecord
 	for i, rec := range c.records {
-		if rec.one != nil && !dropped[i] && !(all && retracted[i]) {
+		if rec.one != nil && !dropped[i] && (!all || !retracted[i]) {
 			list = append(list, rec)
 		}
 	}

@@ -29,10 +29,12 @@ var crashes = map[string]func(){
 		var mu sync.Mutex
 		mu.Unlock()
 	},
-	"stack overflow": func() { debug.SetMaxStack(1 << 20); recurse(1) },
+	"stack overflow": func() { debug.SetMaxStack(1 << 20); _ = recurse(1) },
 }
 
-func recurse(n int) int { return n + recurse(n+1) }
+func recurse(n int) int {
+	return n + recurse(n+1) //nolint:staticcheck // it overflows the stack
+}
 
 // crash is the program cupel-crash.
 func crash() {

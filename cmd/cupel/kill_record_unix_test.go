@@ -153,7 +153,7 @@ func (k killRecord) rows() []string {
 	require.NoError(k.t, err)
 	var list []string
 	for _, e := range rows.Episodes {
-		list = append(list, fmt.Sprint(e.EpisodeID, e.TaskID, e.Candidate, e.Trial, e.Status, e.Solved, e.Answer, e.ErrorKind, *e.Tokens.In, *e.Tokens.Out))
+		list = append(list, fmt.Sprint(e.EpisodeID, e.TaskID, e.Candidate, e.Trial, e.Status, e.Solved, e.Answer, e.ErrorKind, *e.In, *e.Out))
 	}
 	for _, t := range rows.Turns {
 		list = append(list, fmt.Sprint(t.EpisodeID, t.Turn, t.Kind, t.Attempts, t.Interaction, *t.HTTPStatus, *t.In, *t.Out))

@@ -29,13 +29,13 @@ func TestSettleFromARecordedReply(t *testing.T) {
 
 	log = openLog(t, path)
 	c := New(Options{Log: log, Caps: Caps{CostNanoUSD: 3100}, Providers: map[string]Limits{"p": {Caps: Caps{Tokens: 5000}}}})
-	require.Equal(t, Spend{3070, 3007, 4}, c.Snapshot().State.Spent)
+	require.Equal(t, Spend{3070, 3007, 4}, c.Snapshot().Spent)
 	lane = c.Lane("p", "k")
 	for range 2 {
 		lane.Settle("a", reply)
 		lane.Settle("b", reply)
 		lane.Settle("never asked", reply)
-		require.Equal(t, Spend{2140, 2014, 4}, c.Snapshot().State.Spent)
+		require.Equal(t, Spend{2140, 2014, 4}, c.Snapshot().Spent)
 		require.Equal(t, Spend{2140, 2014, 4}, log.Spent()["p"])
 		require.Equal(t, Spend{2140, 2014, 4}, lane.budget.spent)
 	}
@@ -62,7 +62,7 @@ func TestSettleFromARecordedFailure(t *testing.T) {
 	c := New(Options{Log: log})
 	c.Lane("p", "k").Settle("refused", failure(providers.RateLimit))
 	c.Lane("p", "k").Settle("broken", failure(providers.Transport))
-	require.Equal(t, Spend{10, 10, 2}, c.Snapshot().State.Spent)
+	require.Equal(t, Spend{10, 10, 2}, c.Snapshot().Spent)
 	require.NoError(t, log.Close())
 	New(Options{}).Lane("p", "k").Settle("x", Result{}) // without a log there is nothing to settle
 }

@@ -70,7 +70,7 @@ func (r *tableReader[T, P]) next() (rows []T, err error) {
 		rows, err = r.read()
 	}
 	if errors.Is(err, io.EOF) { // which would look like the end
-		return nil, fmt.Errorf("damaged: a row group ends early: %s", err)
+		return nil, errors.New("damaged: a row group ends early")
 	}
 	return rows, err
 }

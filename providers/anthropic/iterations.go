@@ -22,7 +22,7 @@ func (r report) iterated(beside providers.Usage, served, advisorTier string) pro
 		if len(r.Iterations) == 1 && it.CacheCreation == nil {
 			it.CacheCreation = r.CacheCreation
 		}
-		part := it.counts.classes()
+		part := it.classes()
 		if len(part.NotUnderstood) > 0 {
 			u.Doubt("iterations[].cache_creation_input_tokens", "is not the sum of cache_creation")
 		}

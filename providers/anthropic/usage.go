@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -102,12 +103,12 @@ func ReadUsage(raw json.RawMessage, served string) (u providers.Usage, ok bool, 
 		return providers.Usage{}, false, err
 	}
 	ok = r.Input != nil && r.Output != nil
-	u = r.counts.classes()
+	u = r.classes()
 	u.Tier = str(r.ServiceTier)
 	if str(r.Geo) == "us" {
 		u.Doubt("inference_geo", "inference in the US alone has another price")
 	}
-	advisorTier := u.Tier
+	advisorTier := cmp.Or(u.Tier, "standard") // a speed is that of the model asked
 	if speed := str(r.Speed); speed != "" && speed != "standard" {
 		u.Tier = speed
 	}

@@ -187,7 +187,7 @@ func (a *Auditor) day(x Exchange) time.Time {
 // leaves counts the numbers of a usage object that are accounted for.
 func (a *Auditor) leaves(w *Wire, raw []byte) {
 	seen := map[string]bool{}
-	wire.Leaves(raw, func(path string, number []byte) {
+	wire.Leaves(raw, func(path string, _ []byte) {
 		if seen[path] {
 			return
 		}

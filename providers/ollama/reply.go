@@ -137,7 +137,7 @@ func (d *decoder) end(b *wire.Builder, r response) {
 			b.Reply.Finish = providers.FinishTools
 		}
 	}
-	r.metrics.count(b)
+	r.count(b)
 }
 
 // readArgs returns arguments as JSON text: the object as it came, of servers in

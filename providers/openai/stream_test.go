@@ -139,7 +139,7 @@ func TestStreamsOfCalls(t *testing.T) {
 type served struct{ body io.Reader }
 
 func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(s.body), Request: r}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(s.body), Request: r}, nil
 }
 
 // TestAFinishReasonNeedsACleanEnd: what follows it, usage or another call, may be lost.

@@ -132,7 +132,7 @@ func into(b *wire.Builder, raw json.RawMessage) error {
 	if f, ok := finishes[d.FinishReason]; ok {
 		b.Reply.Finish = f
 	}
-	d.counts.count(b)
+	d.count(b)
 	fields.Account(&b.Reply.Usage, raw)
 	return nil
 }
