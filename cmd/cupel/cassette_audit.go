@@ -180,7 +180,7 @@ func auditCassette(a *audit.Auditor, files fs.FS, name, shown string) error {
 
 func printAudit(p *process, r audit.Report, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(p.stdout)
+		enc := json.NewEncoder(p.json)
 		enc.SetIndent("", "  ")
 		return enc.Encode(r)
 	}

@@ -224,6 +224,8 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	run("", "cassette", "prune", c)
 	run("", "cassette", "seal", cassette)
 	run("", "cassette", "scan", c)
+	run("", "cassette", "audit", filepath.Join(suite, "cassettes"))
+	run("", "cassette", "audit", filepath.Join(suite, "cassettes"), "--json")
 	run("", "cassette", "pack", c, "-o", filepath.Join(dir, "p.pack"))
 	run("", "cassette", "recover", suite)
 	run(hostile, "contract", "check")
