@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -220,6 +221,7 @@ func ReadSettings(dir string) ([]byte, error) {
 		return nil, err
 	}
 	if err := resumable(m); err != nil {
+		atomicfile.Sweep(dir) // of a repeated replay that was killed
 		return nil, fmt.Errorf("run %s: %w", m.RunID, err)
 	}
 	text, err := ledger.ReadSealed(filepath.Join(dir, settingsFile), maxSettings)

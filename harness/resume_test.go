@@ -88,8 +88,11 @@ func TestResumedReplayEqualsAnUninterruptedOne(t *testing.T) {
 
 	_, err = harness.Run(context.Background(), o)
 	require.ErrorIs(t, err, harness.ErrComplete)
+	killed := filepath.Join(res.Dir, ".turns.parquet.ABCDEFGHIJ.tmp") // of a repeated replay
+	require.NoError(t, os.WriteFile(killed, nil, 0o600))
 	_, err = harness.ReadSettings(res.Dir)
 	require.ErrorIs(t, err, harness.ErrComplete)
+	require.NoFileExists(t, killed)
 }
 
 // A run that goes on with another suite, other candidates or another program would

@@ -87,7 +87,7 @@ func TestFIFOsInAnUnfinishedRunAreRefused(t *testing.T) {
 	require.Equal(t, exitError, b.run(0, "run", "--mode", "live", "--max-requests", "1").code)
 	folder := b.folder()
 	id := filepath.Base(folder)
-	for _, name := range []string{"run.json", "limits.jsonl", "journal/plan", "journal/settings.json", "journal/spend.log", "journal/episodes.log"} {
+	for _, name := range []string{"run.json", "limits.jsonl", "journal/plan", "journal/settings", "journal/spend.log", "journal/episodes.log"} {
 		path := filepath.Join(folder, filepath.FromSlash(name))
 		restore := replaced(t, path)
 		b.requireNoWait(path, "run", "--resume", id)

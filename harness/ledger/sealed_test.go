@@ -126,7 +126,7 @@ func TestUnreadableIsNotCorrupt(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "run.json"), 0o777))
 	_, err := ReadManifest(dir)
-	require.ErrorContains(t, err, "run.json: not a regular file")
+	require.ErrorContains(t, err, "run.json: a folder, not a regular file")
 	require.NoError(t, os.Remove(filepath.Join(dir, "run.json")))
 	require.NoError(t, writeRows(dir, sampleRows(1)))
 	if os.Getuid() == 0 {
