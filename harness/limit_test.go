@@ -32,7 +32,7 @@ func (h inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 // holds three or a minute's worth that has been used. The clock is virtual.
 func TestARunIsAsFastAsTheLimit(t *testing.T) {
 	for provider, path := range map[string]string{
-		"sim-openai": "/v1/chat/completions", "sim-responses": "/v1/responses", "sim-anthropic": "/v1/messages", "sim-gemini": "/v1beta/models/m:generateContent",
+		"sim-openai": "/v1/chat/completions", "sim-responses": "/v1/responses", "sim-anthropic": "/v1/messages",
 	} {
 		for limit, used := range map[string]int{"rpm=60,burst=3": 0, "rpm=60": 57} {
 			t.Run(provider+" "+limit, func(t *testing.T) {

@@ -102,7 +102,6 @@ func (p *Permit) Header(h http.Header) {
 			p.reset = max(p.reset, min(a.reset, maxPause))
 		}
 	}
-	l.stated.headers = true
 	l.stated.window(list, l.limit, now)
 	l.stated.until = now.Add(maxPause)
 	l.tellStated(p, now)

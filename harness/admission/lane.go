@@ -123,7 +123,6 @@ func (l *Lane) adapt(p *Permit, err error, now time.Time) {
 	switch {
 	case err == nil:
 		l.backoff = 0
-		l.stated.succeeded()
 		if used {
 			l.limit = min(float64(l.most), l.limit+1/l.limit)
 		}
@@ -136,11 +135,8 @@ func (l *Lane) adapt(p *Permit, err error, now time.Time) {
 			why = Overloaded
 		}
 		if advice := min(max(0, failed.RetryAfter), maxAdvice); advice > 0 || p.advised {
-			l.stated.overrule(p.need, advice, now)
-			if p.number > l.heard {
-				l.stated.pace(advice, now)
-			}
 			l.heard = l.control.sent
+			l.stated.overrule(p.need, advice, now)
 			l.pause(advice, why, now)
 		} else {
 			l.pause(p.reset, why, now)

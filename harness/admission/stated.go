@@ -55,12 +55,6 @@ type stated struct {
 	typical amounts
 	// told is until when a Change has said so.
 	told time.Time
-	// headers says that replies have stated limits. Of a provider that only says when to
-	// come back, begun is when it was to be asked again, and served what has succeeded
-	// since; together they tell its rate.
-	headers bool
-	begun   time.Time
-	served  int
 }
 
 // refill is a limit that refills all the time.
@@ -147,9 +141,6 @@ func (s *stated) took(need amounts, now time.Time) {
 	if s.gap > 0 {
 		s.next = now.Add(s.gap)
 	}
-	if s.begun.IsZero() {
-		s.begun = now
-	}
 }
 
 // see takes what any reply says of a limit that refills.
@@ -190,39 +181,11 @@ func (r *refill) paceBy(need float64) {
 // overrule takes advice on when to come back, which outranks what headers say: there
 // will be enough for a request then.
 func (s *stated) overrule(need amounts, advice time.Duration, now time.Time) {
-	if s.headers {
-		s.stop, s.spread, s.gap = time.Time{}, time.Time{}, 0
-	}
+	s.stop, s.spread, s.gap = time.Time{}, time.Time{}, 0
 	for k := range s.refills {
 		r := &s.refills[k]
 		r.fill(now)
 		r.level = max(r.level, min(need[k]*margin, r.size)-r.rate*advice.Seconds())
-	}
-}
-
-// pace takes advice of a provider that states no limits: requests are as far apart from
-// then on as those were, on average, that have succeeded since it was last asked again.
-func (s *stated) pace(advice time.Duration, now time.Time) {
-	if s.headers {
-		return
-	}
-	apart := float64(advice)
-	if s.served > 0 {
-		apart = float64(now.Add(advice).Sub(s.begun)) / float64(s.served)
-	}
-	s.gap = time.Duration(min(apart*margin, float64(maxPause)))
-	s.next = now.Add(advice)
-	s.begun, s.served = s.next, 0
-	s.until, s.spread = now.Add(maxPause), now.Add(maxPause)
-}
-
-// probes is after how many requests that succeeded a paced lane goes a tenth faster.
-const probes = 8
-
-// succeeded counts a request.
-func (s *stated) succeeded() {
-	if s.served++; !s.headers && s.served%probes == 0 {
-		s.gap -= s.gap / 10
 	}
 }
 
