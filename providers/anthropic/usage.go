@@ -108,9 +108,9 @@ func ReadUsage(raw json.RawMessage, served string) (u providers.Usage, ok bool, 
 	if str(r.Geo) == "us" {
 		u.Doubt("inference_geo", "inference in the US alone has another price")
 	}
-	advisorTier := cmp.Or(u.Tier, "standard") // a speed is that of the model asked
-	if speed := str(r.Speed); speed != "" && speed != "standard" {
-		u.Tier = speed
+	advisorTier := u.Tier
+	if speed := str(r.Speed); speed != "" && speed != "standard" { // of the model asked
+		u.Tier, advisorTier = speed, cmp.Or(advisorTier, "standard")
 	}
 	var tools map[string]json.RawMessage
 	_ = wire.Unmarshal(r.ServerTools, &tools) // no object counts nothing
