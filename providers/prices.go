@@ -202,7 +202,7 @@ func (l *priceLayer) find(provider, model string, at time.Time) *Price {
 var snapshot = regexp.MustCompile(`^(?:(?:-preview|-exp)?[-@](?:\d{4}-\d\d-\d\d|\d{8}|\d\d-\d{4}|\d\d-\d\d|\d{4}|\d{3}))?(?:-latest)?(?:-v\d+)?(?::\d+)?(?::\d+k)?$`)
 
 // covers says whether a model's name is the one that is priced, or a snapshot of it.
-// What it merely begins with or contains is another model: gpt-4o is no gpt-4. A
+// What it merely begins with or contains is another model: gpt-4o is not gpt-4. A
 // prefix that ends with a colon is a model that was tuned for the owner who follows.
 func (e *Price) covers(model string) bool {
 	rest, ok := "", false

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openLocked opens a file in the folder that nobody else can open meanwhile, and that
+// openLocked opens a file in the folder that no other process can open meanwhile, and that
 // the system removes when it is closed.
 func openLocked(dir string) (release func(), current bool, err error) {
 	path := filepath.Join(dir, ".lock")

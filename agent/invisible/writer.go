@@ -75,7 +75,7 @@ func (w *Writer) add(out []byte, r rune) []byte {
 		out = append(out, '\\')
 	}
 	w.inside, w.hashes = true, 0
-	return utf8.AppendRune(out, r) // U+FFFD for what is no UTF-8
+	return utf8.AppendRune(out, r) // U+FFFD for what is not UTF-8
 }
 
 // Inert returns s as a Writer writes it.

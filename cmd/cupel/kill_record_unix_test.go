@@ -49,7 +49,7 @@ var totalTokens = regexp.MustCompile(`"total_tokens": ?(\d+)`)
 func (d *payDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // it never came in full: nobody pays for it
+		return // it never came in full, so it is not paid for
 	}
 	id := r.Header.Get("X-Client-Request-Id")
 	d.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUmaskIsRespected checks that nobody else can read what cupel writes under a
+// TestUmaskIsRespected checks that no other user can read what cupel writes under a
 // umask of 077, and that the group can write what it writes under one of 002.
 func TestUmaskIsRespected(t *testing.T) {
 	if testing.Short() {

@@ -23,7 +23,7 @@ type allowance struct {
 	left  float64
 	reset time.Duration
 	// refills says that reset is how long it takes until the limit is full, and that it
-	// refills all the time, up to limit, which is 0 if it is not told; else the limit is
+	// refills all the time, up to limit, which is 0 if it is not stated; else the limit is
 	// full again, and not before, after reset.
 	refills bool
 	limit   float64
@@ -111,8 +111,8 @@ func (p *Permit) Header(h http.Header) {
 // tellStated reports that replies slow the lane down, once until that ends.
 func (l *Lane) tellStated(p *Permit, now time.Time) {
 	until, gap := l.stated.slowed(p.need, now)
-	if told := l.stated.told; until.After(now) && (!now.Before(told) || gap == 0 && until.Sub(told) > time.Second) {
-		l.stated.told = until
+	if announced := l.stated.announced; until.After(now) && (!now.Before(announced) || gap == 0 && until.Sub(announced) > time.Second) {
+		l.stated.announced = until
 		l.changed(now, Header, until, gap)
 	}
 }
@@ -131,7 +131,7 @@ func allowances(h http.Header, now func() time.Time) []allowance {
 		}
 		a := allowance{kind: names.kind, left: left, reset: reset, refills: names.convention != window && names.convention == form}
 		if a.refills {
-			a.limit, _ = readCount(h.Get(names.limit)) // 0 if it is not told
+			a.limit, _ = readCount(h.Get(names.limit)) // 0 if it is not stated
 		}
 		list = append(list, a)
 	}

@@ -18,7 +18,7 @@ var ErrDamaged = errors.New("what the run has spent cannot be known")
 // has fewer was cut off. It is always written over in place.
 func mark(synced int64) []byte { return appendFrame(nil, fmt.Appendf(nil, "m %019d", synced)) }
 
-// openLogFile opens a log, and makes one that nobody can find empty if there is none.
+// openLogFile opens a log, and makes one if there is none, which no other process finds empty.
 func openLogFile(path string) (*os.File, error) {
 	f, err := regular.OpenFile(path, os.O_RDWR, 0)
 	if !errors.Is(err, fs.ErrNotExist) {

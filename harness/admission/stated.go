@@ -53,8 +53,8 @@ type stated struct {
 	// need.
 	output  float64
 	typical amounts
-	// told is until when a Change has said so.
-	told time.Time
+	// announced is until when a Change has said so.
+	announced time.Time
 }
 
 // refill is a limit that refills all the time.

@@ -135,7 +135,7 @@ func outputAsked(body []byte) float64 {
 		MaxCompletionTokens float64 `json:"max_completion_tokens"`
 		MaxOutputTokens     float64 `json:"max_output_tokens"`
 	}
-	_ = json.Unmarshal(body, &asked) // what is no request is refused by the wire
+	_ = json.Unmarshal(body, &asked) // what is not a request is refused by the wire
 	return max(0, asked.MaxTokens, asked.MaxCompletionTokens, asked.MaxOutputTokens)
 }
 
