@@ -53,7 +53,7 @@ type episode struct {
 	// there is none.
 	failedBy int
 	trace    func(Trace)
-	observe  func(StreamEvent) // nil: nobody watches
+	observe  func(StreamEvent) // nil if there is no observer
 }
 
 // completion is an outcome on its way back to the machine.

@@ -32,7 +32,7 @@ type paid struct {
 
 	mu     sync.Mutex
 	count  map[string]int
-	answer func(n int) // is told of every answer, before it is read
+	answer func(n int) // is called for every answer, before it is read
 }
 
 func byID(req *http.Request, _ string) string { return req.Header.Get("X-Client-Request-Id") }

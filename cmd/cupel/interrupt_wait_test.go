@@ -130,8 +130,8 @@ func TestASignalEndsEveryWait(t *testing.T) {
 		limits    string
 		candidate string
 	}{
-		"told to come back in six minutes":     {p: newProvider(t, refusing("Retry-After", "360")), limits: "concurrency: 1"},
-		"told to come back in 100 seconds":     {p: newProvider(t, refusing("Retry-After", "100"))},
+		"asked to come back in six minutes":    {p: newProvider(t, refusing("Retry-After", "360")), limits: "concurrency: 1"},
+		"asked to come back in 100 seconds":    {p: newProvider(t, refusing("Retry-After", "100"))},
 		"nothing left for six minutes":         {p: newProvider(t, refusing("X-Ratelimit-Limit-Requests", "1", "X-Ratelimit-Remaining-Requests", "0", "X-Ratelimit-Reset-Requests", "6m0s"))},
 		"nothing left of a window":             {p: newProvider(t, refusing("X-Ratelimit-Remaining", "0", "X-Ratelimit-Reset", "360"))},
 		"backing off":                          {p: newProvider(t, refusing())},

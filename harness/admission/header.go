@@ -199,7 +199,7 @@ func readCount(s string) (float64, bool) {
 // readReset reads how long it takes until a limit is full again, at most maxReset:
 // seconds, a duration such as 6m0s, or a time: seconds or milliseconds since 1970,
 // RFC 3339, or as in HTTP. Times count from the reply's own Date, so that clocks
-// need not agree. 0 and less is no time. form is the convention of a provider that
+// need not agree. 0 and less is not a time. form is the convention of a provider that
 // writes it like this.
 func readReset(s string, h http.Header, now func() time.Time) (reset time.Duration, form convention, ok bool) {
 	if s = strings.TrimSpace(s); s == "" || len(s) > 64 {

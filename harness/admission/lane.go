@@ -30,7 +30,7 @@ type Lane struct {
 	most  int
 	limit float64
 	// lowered is how many requests had been sent when the limit was last lowered:
-	// the failure of one of those is no news. heard is how many had been sent when the
+	// the failure of one of those says nothing new. heard is how many had been sent when the
 	// provider last said what is left, or when to come back: what the reply to one of
 	// those says of that is out of date.
 	lowered, heard int64

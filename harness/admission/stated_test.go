@@ -88,7 +88,7 @@ func TestRequestsWaitForTheNeededAmount(t *testing.T) {
 		says     func(http.Header, float64, time.Duration, time.Duration)
 	}{
 		{"openai", 3, 1, 3, 20, openAI(3)},
-		{"a stated limit that is no bucket's size", 3, 1, 3, 20, openAI(60)},
+		{"a stated limit that is not the size of the bucket", 3, 1, 3, 20, openAI(60)},
 		{"no limit stated", 3, 1, 3, 20, openAI(0)},
 		{"a minute's worth", 60, 1, 60, 80, openAI(60)},
 		{"a minute's worth that others have used", 60, 1, 2, 30, openAI(60)},
