@@ -32,7 +32,7 @@ $(LINT): tools.mod tools.sum
 	$(GO) build -modfile=tools.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 kill: ## kill and resume recordings at 200 points: about 4 minutes
-	CUPEL_KILLS=200 $(GO) test -count=1 -timeout 30m -run TestKilledRecordingsPayNothingTwice -v ./cmd/cupel
+	CUPEL_KILLS=200 $(GO) test -count=1 -timeout 30m -run TestKilledRecordingsPayNothingTwice -v ./cmd
 
 evidence: ## measure the statistical promises of docs/evidence.md in simulation, and print the table
 	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 120m -run Simulation -v ./reports/internal/evidence ./harness/canary ./reports/stat ./reports/compare ./reports/trend ./reports
@@ -45,7 +45,7 @@ bench: ## every benchmark, with allocations
 
 bench-scale: ## the whole line of docs/performance.md, collecting garbage as cupel run does
 	GOGC=400 GOMEMLIMIT=256MiB $(GO) test -run '^$$' -bench 'Scale|Floor|Live' -benchtime 10x ./harness
-	$(GO) test -run '^$$' -bench 'Startup|Process' -benchtime 10x ./cmd/cupel
+	$(GO) test -run '^$$' -bench 'Startup|Process' -benchtime 10x ./cmd
 
 scale: ## a run of 100,000 episodes in bounded memory, the report of a million turns in bounded memory and time
 	CUPEL_SCALE=100000 $(GO) test -count=1 -run MemoryDoesNotGrow -v ./harness
@@ -60,12 +60,12 @@ fuzz: ## each fuzz target for ten seconds
 duckdb: ## read a run's ledger with DuckDB (needs node and npm)
 	mkdir -p bin/duckdb && cp harness/ledger/testdata/duckdb/package.json bin/duckdb/
 	cd bin/duckdb && npm install --no-audit --no-fund --silent
-	CUPEL_DUCKDB_DIR=$(CURDIR)/bin/duckdb $(GO) test -count=1 -timeout 30m -run DuckDB -v ./harness/ledger ./reports/expr ./cmd/cupel
+	CUPEL_DUCKDB_DIR=$(CURDIR)/bin/duckdb $(GO) test -count=1 -timeout 30m -run DuckDB -v ./harness/ledger ./reports/expr ./cmd
 
 clients: ## ask cupel sim with the official npm clients of all wires (needs node 20 and npm)
 	mkdir -p bin/clients && cp providers/sim/testdata/clients/package*.json bin/clients/
 	cd bin/clients && npm ci --ignore-scripts --no-audit --no-fund --silent
-	CUPEL_CLIENTS_DIR=$(CURDIR)/bin/clients $(GO) test -count=1 -timeout 15m -run Clients -v ./cmd/cupel
+	CUPEL_CLIENTS_DIR=$(CURDIR)/bin/clients $(GO) test -count=1 -timeout 15m -run Clients -v ./cmd
 
 clean:
 	rm -rf bin runs

@@ -279,7 +279,7 @@ func witnessesOf(s *Suite, each func(t Task, i int, g *goal, o Outcome, bad *obs
 // TestBuiltInsHaveWitnesses: every outcome of the shipped suites has a witness that
 // passes, with calls that its tools accept.
 func TestBuiltInsHaveWitnesses(t *testing.T) {
-	for name, fsys := range map[string]fs.FS{"counts": builtin.FS, "research": research.FS, "first": os.DirFS("../cmd/cupel/scaffold/suites/first")} {
+	for name, fsys := range map[string]fs.FS{"counts": builtin.FS, "research": research.FS, "first": os.DirFS("../cmd/scaffold/suites/first")} {
 		s, err := Load(fsys, name)
 		require.NoError(t, err)
 		set, err := tool.NewSet(s.Tools)

@@ -1,0 +1,170 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/viper"
+	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/canary"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+func newCanary(p *process) *cobra.Command {
+	var sel harness.Selection
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "canary",
+		Short: "Ask whether the model behind a name changed",
+		Long: `Asks each model of the candidates ten short fixed prompts at temperature 0, adds what
+it answered to canary.jsonl in the runs folder, and compares that with the earlier
+nights. Another served model name is a change at once. Other answers, output lengths
+or token probabilities are a change once they differ significantly from what the
+model's own randomness gives: that takes at least ten nights, and two after the
+change. An unchanged model gives at most one false alarm in 200 nights.
+
+These are real calls that cost money; max_cost, max_tokens and max_requests of the
+configuration cap them. With canary: on in cupel.yaml, recording and live runs ask
+once a day before their first episode. Details: docs/canary.md.
+
+The exit code is 0 whether or not a model changed, and 1 if calls failed.`,
+		Example: `  cupel canary
+  cupel canary --candidate 'gpt*'
+  cupel canary --json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runCanary(c, p, sel, asJSON) },
+	}
+	fl := cmd.Flags()
+	fl.String("config", configName, "configuration file")
+	fl.String("suite", "", "suite whose candidates are asked if the configuration has none")
+	fl.String("runs", "", "folder of run folders, which has the history (default runs)")
+	fl.StringSliceVar(&sel.Candidates, "candidate", nil, "only the models of these candidates; patterns allowed, repeatable")
+	fl.BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	return cmd
+}
+
+func runCanary(c *cobra.Command, p *process, sel harness.Selection, asJSON bool) error {
+	cfg, err := loadConfig(p, c.Flags())
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cfg.Mode = string(recorder.Live)
+	o, cleanup, err := options(ctx, p, cfg, sel)
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	o.Now = p.now
+	found, err := harness.Canary(ctx, o)
+	if errors.Is(err, context.Canceled) {
+		return &codeError{exitInterrupted, errors.New("interrupted: the history was not changed")}
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.printCanary(cfg, found, asJSON); err != nil {
+		return err
+	}
+	failed := 0
+	for _, f := range found {
+		if f.Problem != "" {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return &codeError{exitError, fmt.Errorf("canary: %d of %s could not be asked everything", failed, counted(len(found), "model"))}
+	}
+	return nil
+}
+
+// printCanary prints a line for each model, what asking cost, and where the history is.
+func (p *process) printCanary(cfg config, found []harness.CanaryFinding, asJSON bool) error {
+	if asJSON {
+		to := json.NewEncoder(p.json)
+		to.SetIndent("", "  ")
+		return to.Encode(found)
+	}
+	var cost int64
+	unknown := 0
+	var lines []string
+	for _, f := range found {
+		if f.CostNanoUSD == nil {
+			unknown++
+		} else {
+			cost += *f.CostNanoUSD
+		}
+		name := f.Provider + " " + f.Model
+		if f.BaseURL != "" {
+			name += " at " + f.BaseURL
+		}
+		if f.Simulated {
+			name += " (simulated)"
+		}
+		lines = append(lines, name+": "+f.String(), "  candidates "+strings.Join(f.Candidates, ", "))
+		if len(f.Served) > 0 {
+			lines = append(lines, "  served     "+strings.Join(f.Served, ", "))
+		}
+	}
+	history := filepath.Join(cfg.Runs, canary.File)
+	if _, unreadable, err := canary.Load(cfg.Runs); err == nil && unreadable > 0 {
+		history += fmt.Sprintf(" (%s left out: not readable)", counted(unreadable, "line"))
+	}
+	spent := fmt.Sprintf("$%s", exactUSD(cost))
+	if unknown > 0 {
+		spent += fmt.Sprintf(", and that of %s unknown", counted(unknown, "model"))
+	}
+	lines = append(lines, "", "cost     "+spent, "history  "+history)
+	_, err := fmt.Fprintln(p.stdout, strings.Join(lines, "\n"))
+	return err
+}
+
+// loadCanary reads whether runs ask the canary.
+func (c *config) loadCanary(v *viper.Viper, node *yaml.Node) error {
+	text, from := v.GetString("canary"), c.sources["canary"]
+	where := fmt.Sprintf("canary (%s)", from)
+	if from == c.File && c.File != "" {
+		text, where = scalarText(node), fmt.Sprintf("%s:%d: canary", c.File, node.Line)
+	}
+	if !slices.Contains([]string{"on", "off", "true", "false"}, text) {
+		return usage(fmt.Errorf("%s: %.60q must be on or off", where, text))
+	}
+	c.Canary, c.values["canary"] = text == "on" || text == "true", text
+	return nil
+}
+
+// withModelChanges adds to the manifest of a recorded or live run which of its models
+// had changed when it started: the run itself may have been too early to tell. Where
+// the history was changed, that is an error.
+func withModelChanges(dir string, m ledger.Manifest) (ledger.Manifest, error) {
+	started, err := time.Parse(time.RFC3339Nano, m.Started)
+	if err != nil {
+		return m, nil
+	}
+	history, _, err := canary.Load(filepath.Join(dir, ".."))
+	if err != nil {
+		return m, err
+	}
+	m.Candidates = slices.Clone(m.Candidates)
+	for i := range m.Candidates {
+		c := &m.Candidates[i]
+		if change, ok := canary.Last(history, canary.Model{Provider: c.Provider, BaseURL: c.Canary.BaseURL, Model: c.Model}, started); ok {
+			canary.Mark(&c.Canary, change)
+		}
+	}
+	return m, nil
+}

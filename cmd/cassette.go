@@ -1,0 +1,213 @@
+package cmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+func newCassette(p *process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cassette",
+		Short: "Say which cassettes are fresh; compare, prune, seal, search, recover, pack and audit them",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	cmd.AddCommand(newCassetteStatus(p), newCassetteLs(p), newCassetteDiff(p), newCassettePrune(p), newCassetteSeal(p), newCassetteScan(p), newCassetteRecover(p), newCassettePack(p), newCassetteAudit(p))
+	return cmd
+}
+
+func newCassetteLs(p *process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ls [SUITE]",
+		Short: "List the cassettes of a suite",
+		Long: `Lists every cassette below the suite's cassettes folder: the day it was recorded,
+the model asked, how many exchanges it holds, its size, and whether the model is
+a simulated one. Exits 3 when one cannot be read.`,
+		Example: `  cupel cassette ls
+  cupel cassette ls builtin:counts`,
+		Args: atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			suite, err := suiteArg(p, c, args)
+			if err != nil {
+				return err
+			}
+			return listCassettes(p, suite)
+		},
+	}
+	suiteFlags(cmd)
+	return cmd
+}
+
+func listCassettes(p *process, suite *goldens.Suite) error {
+	w := newTable(p)
+	w.AppendHeader(table.Row{"cassette", "day", "model", "interactions", "size", "simulated"})
+	var bad []error
+	err := eachCassette(suite, func(fsys fs.FS, name string) error {
+		c, err := recorder.Inspect(recorder.Options{FS: fsys, Path: name})
+		var corrupt *recorder.CorruptError
+		switch {
+		case errors.As(err, &corrupt):
+			bad = append(bad, errors.New(terminal(err.Error())))
+			w.AppendRow(table.Row{terminal(name), "", "(corrupt)", "", "", ""})
+			return nil
+		case err != nil:
+			return err
+		}
+		simulated := "no"
+		if c.Header.Simulated {
+			simulated = "yes"
+		}
+		w.AppendRow(table.Row{
+			terminal(name), terminal(cmp.Or(c.Header.Recorded, "unknown")), terminal(cmp.Or(c.Header.Model, "unknown")),
+			c.Interactions, fmt.Sprintf("%.1f KiB", float64(c.Bytes)/1024), simulated,
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	w.Render()
+	if len(bad) > 0 {
+		return &codeError{exitReplay, errors.Join(bad...)}
+	}
+	return nil
+}
+
+// eachCassette calls f for every file in the suite's cassettes folder, by name.
+func eachCassette(suite *goldens.Suite, f func(fsys fs.FS, name string) error) error {
+	fsys, err := fs.Sub(suite.FS, "cassettes")
+	if err != nil {
+		return fmt.Errorf("open cassettes of suite %s: %w", suite.Name, err)
+	}
+	files, err := recorder.List(fsys)
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		if err := f(fsys, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func suiteFlags(cmd *cobra.Command) {
+	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
+	cmd.Flags().String("config", configName, "configuration file")
+}
+
+func newCassetteDiff(p *process) *cobra.Command {
+	var task string
+	var trial int
+	cmd := &cobra.Command{
+		Use:   "diff A B",
+		Short: "Compare two cassettes in field terms",
+		Long: `Compares two cassettes: what their headers say, then every exchange in recorded
+order, requests and replies by field. A and B are files, cassettes of the suite
+as CANDIDATE/TASK/TRIAL, or with --task two candidates. Request ids, times and
+other HTTP headers are left out. Exits 0 whether or not they differ.`,
+		Example: `  cupel cassette diff strong weak --task G01
+  cupel cassette diff strong/G01/1 strong/G02/1 --suite builtin:counts
+  cupel cassette diff old.yaml suites/first/cassettes/strong/F01/1.yaml`,
+		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.ExactArgs(2)(c, args)) },
+		RunE: func(c *cobra.Command, args []string) error {
+			suite, err := suiteArg(p, c, nil)
+			if err != nil {
+				return err
+			}
+			var two [2]*recorder.Contents
+			for i, arg := range args {
+				if task != "" {
+					arg = harness.CassettePath(task, arg, trial)
+				}
+				if two[i], err = openCassette(suite, arg, task == ""); err != nil {
+					return err
+				}
+			}
+			return printDiff(p, two[0], two[1])
+		},
+	}
+	suiteFlags(cmd)
+	cmd.Flags().StringVar(&task, "task", "", "compare two candidates' cassettes of this task")
+	cmd.Flags().IntVar(&trial, "trial", 1, "the trial, with --task")
+	return cmd
+}
+
+// openCassette reads a cassette that is named as a file or as one of the suite's.
+func openCassette(suite *goldens.Suite, name string, orFile bool) (*recorder.Contents, error) {
+	if info, err := os.Stat(name); orFile && err == nil && info.Mode().IsRegular() {
+		c, err := recorder.Inspect(recorder.Options{Dir: filepath.Dir(name), Path: filepath.Base(name)})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		c.Path = name
+		return c, nil
+	}
+	below := strings.TrimSuffix(filepath.ToSlash(name), ".yaml") + ".yaml"
+	if strings.Count(below, "/") != 2 || !fs.ValidPath(below) {
+		return nil, usage(fmt.Errorf("no cassette %s: give a file, CANDIDATE/TASK/TRIAL of suite %s, or two candidates and --task", terminal(name), suite.Path))
+	}
+	return recorder.Inspect(recorder.Options{FS: suite.FS, Path: path.Join("cassettes", below)})
+}
+
+func printDiff(p *process, a, b *recorder.Contents) error {
+	var out strings.Builder
+	for _, side := range []struct {
+		sign string
+		of   *recorder.Contents
+	}{{"---", a}, {"+++", b}} {
+		fmt.Fprintf(&out, "%s %s: %d interactions\n", side.sign, terminal(side.of.Path), side.of.Interactions)
+	}
+	differences := a.Diff(b)
+	for _, d := range differences {
+		fmt.Fprintf(&out, "%s\n  %s\n", d.Where, strings.Join(d.Lines, "\n  "))
+	}
+	if len(differences) == 0 {
+		out.WriteString("no differences\n")
+	}
+	_, err := fmt.Fprint(p.stdout, out.String())
+	return err
+}
+
+// terminal makes text of unknown origin safe to print on one line, and bounds it.
+func terminal(s string) string {
+	const most = 300
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	q := strconv.Quote(s)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(q[1 : len(q)-1])
+}
+
+// learn makes known the credentials of every provider, of the candidates and of
+// the suite's tools and worlds: they must be on no cassette.
+func (p *process) learn(cfg config, suite *goldens.Suite) {
+	p.loadCredentials()
+	for _, c := range cfg.candidates(suite) {
+		p.credential(c.KeyEnv)
+	}
+	for _, h := range suite.HTTP {
+		for _, line := range h.Headers {
+			p.credential(line.Env)
+		}
+	}
+	for _, t := range suite.Tasks {
+		p.secrets.Add(slices.Collect(maps.Values(t.World.Env))...)
+	}
+}

@@ -1,0 +1,219 @@
+package cmd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+func newCassetteStatus(p *process) *cobra.Command {
+	var sel harness.Selection
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status [SUITE]",
+		Short: "Say which cassettes are fresh, stale, missing, corrupt, unused or orphaned",
+		Long: `Looks at the cassette of every planned episode of the suite, its candidates and
+trials, and compares what it says of itself with what a run would use today:
+provider, model, version of the wire, and digests of the prompt, the tools, the
+contract, the policy (dials and budgets), the task and the candidate's settings.
+Nothing is run.
+
+  fresh    recorded with all of these
+  stale    recorded with something else, which is named
+  missing  planned, not there
+  corrupt  cut, edited, or no cassette
+  unused   there for further trials, or of a fork; kept
+  orphan   there, and no run of the suite asks for it; cupel cassette prune removes it
+
+Prints all that are not fresh. That a replay leaves recordings unused, or asks for
+one that is not there, only "cupel run" can tell. Exits 3 when a cassette is stale,
+missing or corrupt. With --task, --candidate or --tag only planned ones are looked at.`,
+		Example: `  cupel cassette status
+  cupel cassette status builtin:counts --all
+  cupel cassette status --candidate gpt --json`,
+		Args: atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			o, err := cassetteOptions(p, c, args, sel)
+			if err != nil {
+				return err
+			}
+			list, err := harness.Cassettes(o)
+			if err != nil {
+				return err
+			}
+			return printStatus(p, o, list, all, asJSON)
+		},
+	}
+	suiteFlags(cmd)
+	trialsFlag(cmd)
+	cmd.Flags().StringSliceVar(&sel.Tasks, "task", nil, "only these tasks; patterns allowed, repeatable")
+	cmd.Flags().StringSliceVar(&sel.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
+	cmd.Flags().StringSliceVar(&sel.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
+	cmd.Flags().BoolVar(&all, "all", false, "print fresh ones, too")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print every cassette as JSON")
+	return cmd
+}
+
+func trialsFlag(cmd *cobra.Command) {
+	cmd.Flags().Int("trials", 1, "repetitions of each task")
+}
+
+// cassetteOptions are those of a replay of the suite that the argument, the flag
+// or the configuration names.
+func cassetteOptions(p *process, c *cobra.Command, args []string, sel harness.Selection) (harness.Options, error) {
+	cfg, err := loadConfig(p, c.Flags())
+	if err != nil {
+		return harness.Options{}, err
+	}
+	if len(args) == 1 {
+		cfg.Suite = args[0]
+	}
+	cfg.Mode = string(recorder.Replay)
+	o, _, err := options(c.Context(), p, cfg, sel)
+	return o, err
+}
+
+func printStatus(p *process, o harness.Options, list []harness.CassetteStatus, all, asJSON bool) error {
+	count := map[harness.CassetteState]int{}
+	for _, s := range list {
+		count[s.State]++
+	}
+	if asJSON {
+		out := json.NewEncoder(p.json)
+		out.SetIndent("", "  ")
+		if err := out.Encode(map[string]any{"suite": o.Suite.Path, "count": count, "cassettes": list}); err != nil {
+			return err
+		}
+		return statusOutcome(o, count, len(list))
+	}
+	w := newTable(p)
+	w.AppendHeader(table.Row{"cassette", "state", "why"})
+	for _, s := range list {
+		if all || s.State != harness.CassetteFresh {
+			w.AppendRow(table.Row{terminal(s.Path), s.State, terminal(strings.Join(s.Why, "; "))})
+		}
+	}
+	if w.Length() > 0 {
+		w.Render()
+		_, _ = fmt.Fprintln(p.stdout)
+	}
+	_, err := fmt.Fprintf(p.stdout, "%s: %d fresh, %d stale, %d missing, %d corrupt, %d unused, %d orphaned\n", o.Suite.Path,
+		count[harness.CassetteFresh], count[harness.CassetteStale], count[harness.CassetteMissing], count[harness.CassetteCorrupt],
+		count[harness.CassetteUnused], count[harness.CassetteOrphan])
+	return errors.Join(err, statusOutcome(o, count, len(list)))
+}
+
+// statusOutcome is the exit code, with what to do.
+func statusOutcome(o harness.Options, count map[harness.CassetteState]int, total int) error {
+	planned := total - count[harness.CassetteOrphan] - count[harness.CassetteUnused]
+	bad := planned - count[harness.CassetteFresh]
+	if bad == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%d of %d planned cassettes are not fresh", bad, planned)
+	if o.CassetteDir != "" {
+		text += "; record them with: cupel run --mode record --stale --suite " + o.Suite.Path
+		if o.Trials > 1 {
+			text += fmt.Sprintf(" --trials %d", o.Trials)
+		}
+	}
+	if o.CassetteDir != "" && count[harness.CassetteCorrupt] > 0 {
+		text += "\none that you meant to edit is made whole with: cupel cassette seal FILE"
+	}
+	return &codeError{exitReplay, errors.New(text)}
+}
+
+func newCassettePrune(p *process) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "prune [SUITE]",
+		Short: "Show the cassettes that nothing asks for; remove them with --yes",
+		Long: `Shows the orphans among the cassettes and why no episode of the suite, its
+candidates and trials asks for them. A cassette of a second trial is one unless
+--trials or the configuration plans it. With --yes it removes them, and folders
+that are empty then.`,
+		Example: `  cupel cassette prune
+  cupel cassette prune --trials 3 --yes`,
+		Args: atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			o, err := cassetteOptions(p, c, args, harness.Selection{})
+			if err != nil {
+				return err
+			}
+			if yes && o.CassetteDir != "" {
+				unlock, err := recorder.Lock(o.CassetteDir)
+				if err != nil {
+					return err
+				}
+				defer unlock()
+			}
+			list, err := harness.Cassettes(o)
+			if err != nil {
+				return err
+			}
+			return prune(p, o, list, yes)
+		},
+	}
+	suiteFlags(cmd)
+	trialsFlag(cmd)
+	cmd.Flags().BoolVar(&yes, "yes", false, "remove them")
+	return cmd
+}
+
+func prune(p *process, o harness.Options, list []harness.CassetteStatus, yes bool) error {
+	w := newTable(p)
+	w.AppendHeader(table.Row{"cassette", "why"})
+	var orphans []string
+	for _, s := range list {
+		if s.State == harness.CassetteOrphan {
+			orphans = append(orphans, s.Path)
+			w.AppendRow(table.Row{terminal(s.Path), terminal(strings.Join(s.Why, "; "))})
+		}
+	}
+	if len(orphans) == 0 {
+		_, err := fmt.Fprintf(p.stdout, "%s: no orphans\n", o.Suite.Path)
+		return err
+	}
+	w.Render()
+	switch {
+	case !yes:
+		_, err := fmt.Fprintf(p.stdout, "\n%d orphans; remove them with --yes\n", len(orphans))
+		return err
+	case o.CassetteDir == "":
+		return usage(fmt.Errorf("the cassettes of %s are read-only", o.Suite.Path))
+	}
+	if err := removeCassettes(o.CassetteDir, orphans); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.stdout, "\n%d orphans removed\n", len(orphans))
+	return err
+}
+
+// removeCassettes removes files below dir, never beyond it, and the folders that
+// are empty then.
+func removeCassettes(dir string, files []string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("prune: %w", err)
+	}
+	var errs []error
+	for _, name := range files {
+		if err := root.Remove(filepath.FromSlash(name)); err != nil {
+			errs = append(errs, fmt.Errorf("prune: %w", err))
+			continue
+		}
+		for parent := path.Dir(name); parent != "." && root.Remove(filepath.FromSlash(parent)) == nil; parent = path.Dir(parent) {
+		}
+	}
+	return errors.Join(append(errs, root.Close())...)
+}

@@ -1,0 +1,59 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/compare"
+)
+
+// ofAgent are the candidates of the strategy that names holds in place of a
+// candidate; none if it is one.
+func ofAgent(m ledger.Manifest, names []string) (all []string) {
+	if len(names) != 1 {
+		return nil
+	}
+	for _, c := range m.Candidates {
+		if c.Name == names[0] {
+			return nil
+		}
+		if c.Agent == names[0] {
+			all = append(all, c.Name)
+		}
+	}
+	return all
+}
+
+// pairModels pairs candidates of two strategies by provider and model.
+func pairModels(b, t compared) (pairs []compare.Names, err error) {
+	pick := func(side compared, like ledger.ManifestCandidate) []string {
+		var names []string
+		for _, c := range side.manifest.Candidates {
+			if c.Provider == like.Provider && c.Model == like.Model && slices.Contains(side.names, c.Name) {
+				names = append(names, c.Name)
+			}
+		}
+		return names
+	}
+	for _, c := range t.manifest.Candidates {
+		if !slices.Contains(t.names, c.Name) {
+			continue
+		}
+		left, right := pick(b, c), pick(t, c)
+		switch {
+		case len(left) > 1 || len(right) > 1 && len(left) > 0:
+			return nil, usage(fmt.Errorf("several candidates of %s/%s: %s against %s; name one of each, as in RUN:CANDIDATE",
+				c.Provider, c.Model, strings.Join(left, ", "), strings.Join(right, ", ")))
+		case len(left) == 1 && (left[0] != c.Name || !sameFolder(b.dir, t.dir)):
+			pairs = append(pairs, compare.Names{Baseline: left[0], New: c.Name})
+		}
+	}
+	if pairs == nil {
+		return nil, usage(fmt.Errorf("no provider and model is on both sides: %s has %s, %s has %s; name one of each, as in RUN:CANDIDATE",
+			b.manifest.RunID, cmp.Or(strings.Join(b.names, ", "), "none"), t.manifest.RunID, cmp.Or(strings.Join(t.names, ", "), "none")))
+	}
+	return pairs, nil
+}

@@ -1,0 +1,44 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/compare"
+)
+
+// compareHTML renders a comparison of two runs, each RUN or RUN:CANDIDATE, as a page
+// with episodes side by side: they are executed again from the current cassettes.
+func (p *process) compareHTML(ctx context.Context, cfg config, baseline, newRun string) func(io.Writer, compare.Comparison) error {
+	return func(w io.Writer, c compare.Comparison) error {
+		b, err := openSide(cfg.Runs, baseline, nil)
+		if err != nil {
+			return err
+		}
+		t, err := openSide(cfg.Runs, newRun, nil)
+		if err != nil {
+			return err
+		}
+		baseDetails, newDetails := p.detailsOf(ctx, cfg, b.dir, ""), p.detailsOf(ctx, cfg, t.dir, "")
+		err = reports.CompareHTML(w, c, func(isNew bool, task, candidate string, n int) (ledger.EpisodeRows, reports.Detail, bool) {
+			d := baseDetails
+			if isNew {
+				d = newDetails
+			}
+			rows, ok := d.find(ledger.Key{TaskID: task, Candidate: candidate, Trial: int32(n)})
+			if !ok {
+				return rows, reports.Detail{}, false
+			}
+			said, _ := d.of(rows)
+			return rows, said, true
+		})
+		if stopped, also := baseDetails.close(), newDetails.close(); cmp.Or(stopped, also) != nil {
+			return &codeError{exitInterrupted, errors.New("interrupted: the page of the comparison was not written")}
+		}
+		return err
+	}
+}

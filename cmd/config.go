@@ -1,0 +1,308 @@
+package cmd
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/reports/compare"
+)
+
+// configName is the file looked for in the working directory.
+const configName = "cupel.yaml"
+
+// fileConfig is the shape of cupel.yaml.
+type fileConfig struct {
+	Suite           string              `yaml:"suite"`
+	Runs            string              `yaml:"runs"`
+	Mode            string              `yaml:"mode"`
+	Trials          int                 `yaml:"trials"`
+	Concurrency     int                 `yaml:"concurrency"`
+	LaneConcurrency int                 `yaml:"lane_concurrency"`
+	Seed            int64               `yaml:"seed"`
+	MaxCost         yaml.Node           `yaml:"max_cost"`
+	MaxTokens       yaml.Node           `yaml:"max_tokens"`
+	MaxRequests     yaml.Node           `yaml:"max_requests"`
+	Limits          yaml.Node           `yaml:"limits"`
+	Candidates      []goldens.Candidate `yaml:"candidates"`
+	Matrix          yaml.Node           `yaml:"matrix"`
+	Policy          yaml.Node           `yaml:"policy"`
+	Prices          string              `yaml:"prices"`
+	Acceptance      fileAcceptance      `yaml:"acceptance"`
+	Criteria        yaml.Node           `yaml:"criteria"`
+	Regression      yaml.Node           `yaml:"regression"`
+	Canary          yaml.Node           `yaml:"canary"`
+}
+
+// settings are the scalar settings with their defaults, in the order shown.
+// Every one is a key of cupel.yaml, an environment variable CUPEL_<KEY> and,
+// where the verb has it, a flag.
+var settings = []struct {
+	key   string
+	value any
+}{
+	{"suite", "builtin:counts"},
+	{"runs", "runs"},
+	{"mode", "replay"},
+	{"trials", 1},
+	{"concurrency", 0},
+	{"lane_concurrency", 0},
+	{"seed", int64(1)},
+	{"prices", ""},
+	{"max_cost", ""},
+	{"max_tokens", ""},
+	{"max_requests", ""},
+	{"canary", "off"},
+}
+
+// config is what the program was told, after precedence: defaults < file <
+// environment < flags.
+type config struct {
+	Suite, Runs, Mode, Prices string
+	Trials, Concurrency       int
+	// LaneConcurrency bounds the requests in flight to a provider without limits.
+	LaneConcurrency int
+	Seed            int64
+	Candidates      []goldens.Candidate
+	// Canary asks the model drift canary at the start of recording and live runs.
+	Canary bool
+	// Matrix are those of the candidates that the file's matrix comes to.
+	Matrix []goldens.Candidate
+	// Caps bound the spending of a run, Limits that of single providers.
+	Caps   admission.Caps
+	Limits map[string]admission.Limits
+
+	Policy     providers.Policy
+	Acceptance ledger.Acceptance
+	// Regression says how comparisons are judged, without the day of today.
+	Regression compare.Rules
+	// File is the configuration file that was read; empty if there is none.
+	File string
+	// sources says where each setting came from, values what it is, as text.
+	sources, values map[string]string
+}
+
+// loadConfig reads the file, the environment and the flags.
+func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
+	path, explicit := configName, false
+	if f := flags.Lookup("config"); f != nil && f.Changed {
+		path, explicit = f.Value.String(), true
+	}
+	file, text, err := readConfigFile(path, explicit)
+	if err != nil {
+		return config{}, usage(err)
+	}
+	v := viper.NewWithOptions(viper.KeyDelimiter("::"))
+	v.SetConfigType("yaml")
+	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
+		return config{}, usage(fmt.Errorf("%s: %w", path, err))
+	}
+	c := config{Candidates: file.Candidates, sources: map[string]string{}, values: map[string]string{}}
+	if text != nil {
+		c.File = path
+	}
+	for _, s := range settings {
+		c.sources[s.key] = source(p, v, flags, s.key, path)
+		v.SetDefault(s.key, s.value)
+		if value, ok := p.env(envName(s.key)); ok && value != "" {
+			v.Set(s.key, value)
+		}
+		if f := settingFlag(flags, s.key); f != nil {
+			v.Set(s.key, f.Value.String())
+		}
+		c.values[s.key] = v.GetString(s.key)
+	}
+	c.Suite, c.Runs, c.Mode, c.Prices = v.GetString("suite"), v.GetString("runs"), v.GetString("mode"), v.GetString("prices")
+	if c.Acceptance, err = file.Acceptance.read(path); err != nil {
+		return c, err
+	}
+	err = errors.Join(
+		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
+		number(v, c.sources, "lane_concurrency", &c.LaneConcurrency),
+		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path),
+		c.loadCaps(v, file), c.loadLimits(&file.Limits), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria),
+		c.loadRegression(&file.Regression), c.loadCanary(v, &file.Canary))
+	p.places = findPlaces(path, text, c.Matrix)
+	return c, err
+}
+
+// loadMatrix adds the candidates of the file's matrix to those it lists.
+func (c *config) loadMatrix(node *yaml.Node) (err error) {
+	if node.IsZero() {
+		return nil
+	}
+	c.Matrix, err = goldens.ReadMatrix(c.File, node, c.Candidates)
+	c.Candidates = slices.Concat(c.Candidates, c.Matrix)
+	return err
+}
+
+// loadPolicy lays the file's policy over the default one. Its problems name the
+// file's own lines.
+func (c *config) loadPolicy(text []byte, file fileConfig, path string) error {
+	if file.Policy.IsZero() {
+		c.Policy = providers.DefaultPolicy()
+		return nil
+	}
+	var err error
+	if c.Policy, err = providers.ParsePolicy(section(text, "policy")); err == nil {
+		return nil
+	}
+	var errs []error
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimSuffix(line, "\n")
+		if m := policyLine.FindStringSubmatch(line); m != nil {
+			line = fmt.Sprintf("%s: policy: %s", m[1], strings.TrimPrefix(line[len(m[0]):], "policy: "))
+		}
+		errs = append(errs, fmt.Errorf("%s:%s", path, line))
+	}
+	return usage(errors.Join(errs...))
+}
+
+var policyLine = regexp.MustCompile(`^policy: line (\d+): `)
+
+// section returns the value of a top-level key as a document of its own, on the
+// lines it has in text: everything else is blanked.
+func section(text []byte, key string) []byte {
+	var out strings.Builder
+	inside := false
+	for line := range strings.Lines(string(text)) {
+		if line[0] != ' ' && line[0] != '#' && line[0] != '\n' && line[0] != '\r' {
+			inside = strings.HasPrefix(line, key+":")
+			if inside {
+				line = strings.Repeat(" ", len(key)+1) + line[len(key)+1:]
+			}
+		}
+		if inside {
+			out.WriteString(line)
+		} else {
+			out.WriteByte('\n')
+		}
+	}
+	return []byte(out.String())
+}
+
+// source names where a setting's value comes from.
+func source(p *process, v *viper.Viper, flags *pflag.FlagSet, key, path string) string {
+	if settingFlag(flags, key) != nil {
+		return "flag --" + flagName(key)
+	}
+	if value, ok := p.env(envName(key)); ok && value != "" {
+		return "environment " + envName(key)
+	}
+	if v.InConfig(key) {
+		return path
+	}
+	return "default"
+}
+
+// settingFlag returns the flag that sets a setting, if it was given. A switch of
+// the same name, such as doctor's --prices, sets none.
+func settingFlag(flags *pflag.FlagSet, key string) *pflag.Flag {
+	if f := flags.Lookup(flagName(key)); f != nil && f.Changed && f.Value.Type() != "bool" {
+		return f
+	}
+	return nil
+}
+
+func flagName(key string) string { return strings.ReplaceAll(key, "_", "-") }
+
+func envName(key string) string { return "CUPEL_" + strings.ToUpper(key) }
+
+// number reads an integer setting; viper's own getters return 0 for nonsense.
+func number[N int | int64](v *viper.Viper, sources map[string]string, key string, to *N) error {
+	text := v.GetString(key)
+	if _, err := fmt.Sscanf(text+"\n", "%d\n", to); err != nil {
+		return usage(fmt.Errorf("%s (%s): %q is not a whole number", key, sources[key], text))
+	}
+	return nil
+}
+
+// readConfigFile decodes the file strictly; no file is fine unless one was named.
+func readConfigFile(path string, explicit bool) (fileConfig, []byte, error) {
+	var file fileConfig
+	text, err := regular.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !explicit {
+		return file, nil, nil
+	}
+	if err != nil {
+		return file, nil, fmt.Errorf("read configuration: %w", err)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
+		return file, nil, yamlProblems(path, err)
+	}
+	if text == nil {
+		text = []byte{}
+	}
+	return file, text, nil
+}
+
+var (
+	yamlLine    = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
+	yamlKind    = regexp.MustCompile("cannot unmarshal !!(\\w+)( `.*`)? into (\\S+)")
+	yamlUnknown = regexp.MustCompile(`field (\S+) not found in type \S+`)
+)
+
+// yamlKinds are words for the decoder's types.
+var yamlKinds = map[string]string{
+	"seq": "a list", "map": "a mapping", "str": "text", "string": "text", "int": "a whole number",
+	"int64": "a whole number", "float": "a number", "float64": "a number", "bool": "true or false",
+	"[]goldens.Candidate": "a list of candidates", "goldens.Candidate": "a candidate",
+	"goldens.Memory": "a mapping such as {turns: 10} or {off: true}", "goldens.Batch": "a mapping such as {size: 4}", "goldens.PlanBounds": "a mapping such as {steps: 50}", "time.Duration": "a duration such as 300ms or 15s",
+}
+
+// yamlProblems turns the decoder's errors into file:line: message, one each.
+func yamlProblems(path string, err error) error {
+	var typed *yaml.TypeError
+	lines := []string{err.Error()}
+	if errors.As(err, &typed) {
+		lines = typed.Errors
+	}
+	var errs []error
+	for _, l := range lines {
+		l = yamlUnknown.ReplaceAllString(l, `unknown field "$1"; `+"`cupel init` writes a commented file with every field")
+		if m := yamlKind.FindStringSubmatch(l); m != nil {
+			l = yamlKind.ReplaceAllString(l, "must be "+cmp.Or(yamlKinds[m[3]], "a "+m[3])+", not "+cmp.Or(yamlKinds[m[1]], m[1])+m[2])
+		}
+		if m := yamlLine.FindStringSubmatch(l); m != nil {
+			errs = append(errs, fmt.Errorf("%s:%s: %s", path, m[1], l[len(m[0]):]))
+		} else {
+			errs = append(errs, fmt.Errorf("%s: %s", path, l))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// loadPrices reads the price table: the embedded one, overridden by the file if
+// one is configured.
+func (c config) loadPrices() (providers.Prices, error) {
+	if c.Prices == "" {
+		return providers.DefaultPrices()
+	}
+	text, err := regular.ReadFile(c.Prices)
+	if err != nil {
+		return providers.Prices{}, usage(fmt.Errorf("read prices: %w", err))
+	}
+	prices, err := providers.ParsePrices(text)
+	if err != nil {
+		return prices, usage(fmt.Errorf("%s: %w", filepath.ToSlash(c.Prices), err))
+	}
+	return prices, nil
+}

@@ -1,0 +1,46 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// fileAcceptance is the shape of acceptance in cupel.yaml.
+type fileAcceptance struct {
+	MinSolved    yaml.Node `yaml:"min_solved"`
+	MinValid     float64   `yaml:"min_valid"`
+	MaxClarifies float64   `yaml:"max_clarifies"`
+	MaxSteps     float64   `yaml:"max_steps"`
+	MinWithin    float64   `yaml:"min_within"`
+	Confidence   float64   `yaml:"confidence"`
+	MaxInfra     float64   `yaml:"max_infra"`
+	// Rule has one value, bound, which files of older versions name.
+	Rule yaml.Node `yaml:"rule"`
+}
+
+// read returns the thresholds, or an error that joins one for each bad field.
+func (f *fileAcceptance) read(path string) (ledger.Acceptance, error) {
+	a := ledger.Acceptance{
+		MinValid: f.MinValid, MaxClarifies: f.MaxClarifies, MaxSteps: f.MaxSteps,
+		MinWithin: f.MinWithin, Confidence: f.Confidence, MaxInfra: f.MaxInfra,
+	}
+	var errs []error
+	if n := &f.MinSolved; !n.IsZero() {
+		var err error
+		if a.MinSolved, err = ledger.ParseThreshold(scalarText(n)); err != nil {
+			errs = append(errs, pair{file: path, field: "acceptance.min_solved", key: n}.problem(err.Error()))
+		}
+	}
+	if n := &f.Rule; !n.IsZero() && scalarText(n) != "bound" {
+		at := pair{file: path, field: "acceptance.rule", key: n}
+		errs = append(errs, at.problem("was removed, because an estimate from too little data must not pass: the whole interval decides; delete this line"))
+	}
+	if err := a.Validate(); err != nil {
+		errs = append(errs, usage(fmt.Errorf("%s: %w", path, err)))
+	}
+	return a, errors.Join(errs...)
+}

@@ -1,0 +1,205 @@
+package cmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/viper"
+	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// limitField is one number of what bounds a run or a provider: its key in
+// cupel.yaml, how its text is read and where it goes.
+type limitField struct {
+	key   string
+	read  func(text string) (int64, error)
+	store func(*admission.Limits, int64)
+}
+
+// capFields are settings; limitFields are those of one provider, below limits.
+var (
+	capFields = []limitField{
+		{"max_cost", dollars, func(l *admission.Limits, n int64) { l.CostNanoUSD = n }},
+		{"max_tokens", whole, func(l *admission.Limits, n int64) { l.Tokens = n }},
+		{"max_requests", whole, func(l *admission.Limits, n int64) { l.Requests = n }},
+	}
+	limitFields = []limitField{
+		{"concurrency", few, func(l *admission.Limits, n int64) { l.Concurrency = int(n) }},
+		{"requests_per_minute", whole, func(l *admission.Limits, n int64) { l.RequestsPerMinute = n }},
+		{"tokens_per_minute", whole, func(l *admission.Limits, n int64) { l.TokensPerMinute = n }},
+		{"max_cost_usd", dollars, capFields[0].store},
+		{"max_tokens", whole, capFields[1].store},
+		{"max_requests", whole, capFields[2].store},
+	}
+)
+
+// errZero refuses what could mean that nothing is allowed, or that everything is.
+var errZero = errors.New("must be more than 0; leave it out for no limit")
+
+// dollars reads an amount of USD as nano-USD, exactly.
+func dollars(text string) (int64, error) {
+	n, err := providers.ParseUSD(text)
+	if err != nil {
+		return 0, fmt.Errorf("%.60q must be an amount of USD such as 5 or 0.25, with at most 6 whole and 9 fractional digits", text)
+	}
+	if n == 0 {
+		return 0, errZero
+	}
+	return n, nil
+}
+
+func whole(text string) (int64, error) { return wholeUpTo(text, 1e15) }
+
+// few reads how many requests may be in flight.
+func few(text string) (int64, error) { return wholeUpTo(text, 10_000) }
+
+func wholeUpTo(text string, most int64) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || n > most {
+		return 0, fmt.Errorf("%.60q must be a whole number from 1 to %d", text, most)
+	}
+	if n == 0 {
+		return 0, errZero
+	}
+	return n, nil
+}
+
+// loadCaps reads the caps of the run. The file's text is taken as it stands
+// there: an amount of money is never a float.
+func (c *config) loadCaps(v *viper.Viper, file fileConfig) error {
+	var errs []error
+	var l admission.Limits
+	nodes := map[string]*yaml.Node{"max_cost": &file.MaxCost, "max_tokens": &file.MaxTokens, "max_requests": &file.MaxRequests}
+	for _, f := range capFields {
+		text, from := v.GetString(f.key), c.sources[f.key]
+		where := fmt.Sprintf("%s (%s)", f.key, from)
+		if from == c.File {
+			text, where = scalarText(nodes[f.key]), fmt.Sprintf("%s:%d: %s", c.File, nodes[f.key].Line, f.key)
+		}
+		if c.values[f.key] = text; text == "" {
+			continue
+		}
+		n, err := f.read(text)
+		if err != nil {
+			errs = append(errs, usage(fmt.Errorf("%s: %w", where, err)))
+		}
+		f.store(&l, n)
+	}
+	c.Caps = l.Caps
+	return errors.Join(errs...)
+}
+
+// keepCaps puts those of an earlier command line in place of the caps that no flag
+// gives anew.
+func (c *config) keepCaps(earlier admission.Caps) {
+	given := func(key string) bool { return strings.HasPrefix(c.sources[key], "flag ") }
+	if !given("max_cost") {
+		c.Caps.CostNanoUSD = earlier.CostNanoUSD
+	}
+	if !given("max_tokens") {
+		c.Caps.Tokens = earlier.Tokens
+	}
+	if !given("max_requests") {
+		c.Caps.Requests = earlier.Requests
+	}
+}
+
+// cappedReplay refuses flags that would do nothing. The file and the environment
+// hold for other runs, too.
+func (c config) cappedReplay() error {
+	var errs []error
+	for _, f := range capFields {
+		if flag, ok := strings.CutPrefix(c.sources[f.key], "flag "); ok && (c.Mode == "" || c.Mode == string(recorder.Replay)) {
+			errs = append(errs, usage(fmt.Errorf("%s: a replay sends nothing that could be capped; leave it out, or use --mode record or live", flag)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// loadLimits reads the limits of single providers.
+func (c *config) loadLimits(node *yaml.Node) error {
+	if node.IsZero() {
+		return nil
+	}
+	c.Limits = map[string]admission.Limits{}
+	var errs []error
+	for _, p := range c.pairs(node, "limits", &errs) {
+		if _, ok := all.Factories()[p.key.Value]; !ok {
+			known := slices.Sorted(maps.Keys(all.Factories()))
+			errs = append(errs, p.problem("unknown provider; known: "+strings.Join(known, ", ")))
+			continue
+		}
+		var l admission.Limits
+		for _, p := range c.pairs(p.value, p.field, &errs) {
+			i := slices.IndexFunc(limitFields, func(f limitField) bool { return f.key == p.key.Value })
+			if i < 0 {
+				errs = append(errs, p.problem("unknown field; allowed: "+limitKeys()))
+			} else if n, err := limitFields[i].read(scalarText(p.value)); err != nil {
+				errs = append(errs, p.problem(err.Error()))
+			} else {
+				limitFields[i].store(&l, n)
+			}
+		}
+		c.Limits[p.key.Value] = l
+	}
+	return errors.Join(errs...)
+}
+
+func limitKeys() string {
+	var keys []string
+	for _, f := range limitFields {
+		keys = append(keys, f.key)
+	}
+	return strings.Join(keys, ", ")
+}
+
+// pair is a key and value of the file, field the way that leads there.
+type pair struct {
+	file, field string
+	key, value  *yaml.Node
+}
+
+func (p pair) problem(detail string) error {
+	return usage(fmt.Errorf("%s:%d: %s: %s", p.file, p.key.Line, p.field, detail))
+}
+
+// pairs are those of a mapping; of anything else there are none, and a problem.
+func (c *config) pairs(n *yaml.Node, field string, errs *[]error) []pair {
+	var out []pair
+	n = resolved(n)
+	if n.Kind != yaml.MappingNode {
+		*errs = append(*errs, pair{file: c.File, field: field, key: n}.problem("must be a mapping, not "+cmp.Or(kindOf(n), "empty")))
+	}
+	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+		out = append(out, pair{c.File, field + "." + n.Content[i].Value, n.Content[i], n.Content[i+1]})
+	}
+	return out
+}
+
+// scalarText is a node's text as it stands in the file; of a list or mapping, it
+// is what that is called.
+func scalarText(n *yaml.Node) string {
+	if n = resolved(n); n.Kind == yaml.ScalarNode {
+		return n.Value
+	}
+	return kindOf(n)
+}
+
+func kindOf(n *yaml.Node) string { return yamlKinds[strings.TrimPrefix(n.ShortTag(), "!!")] }
+
+func resolved(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}

@@ -1,0 +1,139 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"testing/fstest"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/reports/compare"
+)
+
+// The same of the first suite.
+func TestScaffoldSuiteComments(t *testing.T) {
+	text, err := scaffold.ReadFile("scaffold/suites/first/suite.yaml")
+	require.NoError(t, err)
+	off := regexp.MustCompile(`(?m)^  # (- id|  )`)
+	require.Len(t, off.FindAll(text, -1), 18)
+	suite, err := goldens.Load(fstest.MapFS{
+		"suite.yaml": {Data: off.ReplaceAll(text, []byte("  $1"))},
+		"chart.png":  {Data: []byte("\x89PNG\r\n\x1a\n")},
+	}, ".")
+	require.NoError(t, err)
+	require.Len(t, suite.Tasks, 6)
+}
+
+// configOf loads a configuration file with this text.
+func configOf(t *testing.T, text string) (config, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), configName)
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.String("config", configName, "")
+	require.NoError(t, flags.Set("config", file))
+	return loadConfig(&process{env: func(string) (string, bool) { return "", false }}, flags)
+}
+
+// What init writes as a comment is right once the comment signs are gone.
+func TestScaffoldComments(t *testing.T) {
+	text, err := scaffold.ReadFile("scaffold/cupel.yaml")
+	require.NoError(t, err)
+	indented := regexp.MustCompile(`(?m)^  # (- name|  )`)
+	require.Len(t, indented.FindAll(text, -1), 33)
+	text = indented.ReplaceAll(text, []byte("  $1"))
+	off := regexp.MustCompile(`(?m)^# ((?:matrix|criteria|limits|regression|max_cost|max_tokens|max_requests):|  )`)
+	require.Len(t, off.FindAll(text, -1), 34)
+	c, err := configOf(t, off.ReplaceAllString(string(text), "$1"))
+	require.NoError(t, err)
+	var names []string
+	for _, m := range c.Candidates {
+		names = append(names, m.Name)
+		require.NoError(t, harness.Options{Providers: all.Factories(), Policy: c.Policy}.Check(m))
+	}
+	require.Equal(t, []string{
+		"strong", "weak", "gpt", "gpt-tools", "gpt-plan", "claude", "local", "openai-gpt-4o-mini", "openai-gpt-4o-mini-json_schema", "openai-gpt-4o", "openai-gpt-4o-json_schema",
+		"anthropic-claude-3-5-haiku-latest", "fast",
+	}, names)
+	require.Equal(t, names[7:], func() (matrix []string) {
+		for _, m := range c.Matrix {
+			matrix = append(matrix, m.Name)
+		}
+		return matrix
+	}())
+	require.Equal(t, admission.Caps{CostNanoUSD: 5e9, Tokens: 2e6, Requests: 10000}, c.Caps)
+	require.Equal(t, map[string]admission.Limits{
+		"openai":    {Concurrency: 8, RequestsPerMinute: 500, TokensPerMinute: 200_000},
+		"anthropic": {Concurrency: 4, Caps: admission.Caps{CostNanoUSD: 25e8, Tokens: 1e6, Requests: 2000}},
+	}, c.Limits)
+	require.Equal(t, 0.2, c.Regression.MaxCost)
+	require.Equal(t, compare.OnUnclearPass, c.Regression.OnUnclear)
+	require.Equal(t, "2027-12-31", c.Regression.Flaky[0].Expires)
+}
+
+// Money is the text of the file, digit by digit: 16 digits are no float's.
+func TestCapsAreExact(t *testing.T) {
+	for text, want := range map[string]int64{
+		"max_cost: 999999.999999999":   999_999_999_999_999,
+		"max_cost: 0.1":                100_000_000,
+		"max_cost: '0.000000001'":      1,
+		"max_cost: 12":                 12e9,
+		"max_cost: ":                   0,
+		"max_cost: 123456.000000001\n": 123_456_000_000_001,
+	} {
+		c, err := configOf(t, text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, c.Caps.CostNanoUSD, text)
+	}
+	for _, text := range []string{"max_cost: 0", "max_cost: 0.0", "max_cost: 1_000", "max_cost: .5", "max_cost: 1e3", "max_cost: -1", "max_cost: {a: 1}", "max_cost: true", "max_requests: 1.5", "max_tokens: 0x10", "max_tokens: 9999999999999999999"} {
+		_, err := configOf(t, text)
+		require.ErrorContains(t, err, configName+":1: max_", text)
+		require.Equal(t, exitUsage, exitCode(err), text)
+	}
+}
+
+// An alias stands for what it names in limits, too.
+func TestLimitsFollowAliases(t *testing.T) {
+	c, err := configOf(t, "limits: {openai: &slow {requests_per_minute: 6}, anthropic: *slow}")
+	require.NoError(t, err)
+	require.Equal(t, admission.Limits{RequestsPerMinute: 6}, c.Limits["anthropic"])
+	_, err = configOf(t, "limits: {openai: }")
+	require.ErrorContains(t, err, "limits.openai: must be a mapping, not empty")
+}
+
+// Every threshold of the file comes through.
+func TestAcceptanceIsWhole(t *testing.T) {
+	c, err := configOf(t, "acceptance: {min_solved: off, min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, rule: bound}")
+	require.NoError(t, err)
+	require.Equal(t, ledger.Acceptance{MinSolved: ledger.Off, MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 0.6, Confidence: 0.9, MaxInfra: 0.2}, c.Acceptance)
+	for text, want := range map[string]ledger.Threshold{"0.9": 0.9, `"off"`: ledger.Off, "1": 1, "0": 0} {
+		c, err := configOf(t, "acceptance: {min_solved: "+text+"}")
+		require.NoError(t, err)
+		require.Equal(t, want, c.Acceptance.MinSolved, text)
+	}
+}
+
+func TestAcceptanceProblems(t *testing.T) {
+	_, err := configOf(t, "acceptance:\n  min_solved: most\n  rule: point\n  max_steps: -1\n")
+	require.Equal(t, exitUsage, exitCode(err))
+	for _, want := range []string{
+		`cupel.yaml:2: acceptance.min_solved: "most" is neither a number nor off`,
+		"cupel.yaml:3: acceptance.rule: was removed, because an estimate from too little data must not pass: the whole interval decides; delete this line",
+		"acceptance: max_steps is -1",
+	} {
+		require.ErrorContains(t, err, want)
+	}
+	_, err = configOf(t, "criteria:\n  - {name: a, expr: share(solved) >= 90%, rule: upper}\n  - {name: b, expr: mean(steps) < 4, rule: lower}\n")
+	require.ErrorContains(t, err, "cupel.yaml:2: criteria[0].rule: upper is the optimistic end of the interval, so it would pass on too little data; use bound or lower")
+	require.ErrorContains(t, err, "cupel.yaml:3: criteria[1].rule: lower is the optimistic end of the interval, so it would pass on too little data; use bound or upper")
+	_, err = configOf(t, "criteria:\n  - {name: a, expr: share(solved) >= 90%, rule: point}\n")
+	require.ErrorContains(t, err, "rule point was removed")
+}

@@ -1,0 +1,165 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/agent/contract"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/internal/regular"
+)
+
+func newContract(p *process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "contract",
+		Short: "Judge model outputs against the contract, and print its JSON Schema",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	cmd.AddCommand(newContractCheck(p), newContractSchema(p))
+	return cmd
+}
+
+func newContractCheck(p *process) *cobra.Command {
+	var tools string
+	var lines bool
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Judge raw model outputs from standard input",
+		Long: `Reads one raw model output from standard input, byte for byte, and prints the
+verdict on it as JSON: valid_json, actionable, contract_valid, disposition,
+violations, warnings, args_violations, turn, repaired and repair. The judgements
+are about the output as it came; repair shows what the one local repair pass
+makes of it and the verdict after it.
+
+With --jsonl every line of standard input is a JSON value, either a string (the
+raw output) or an object {"output": "…", "id": …, "finish": "length"}, of which
+id is handed through and a finish of "length" says that the token limit cut the
+output off; every verdict is one line, with its line number.
+
+Without --tools no tool is on offer, and every tool call names an unknown one.
+At most 4 MiB are read of an output, or of a line.
+
+Exit codes: 0 every output is contract-valid · 10 one is not · 2 usage, tools or
+input that cannot be read. docs/contract.md explains every code.`,
+		Example: `  echo '{"control":{"done":true}}' | cupel contract check
+  cupel contract check --tools builtin:counts < output.txt
+  jq -c '{id: .action_id, output: .raw}' log.jsonl | cupel contract check --jsonl --tools tools.yaml`,
+		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.NoArgs(c, args)) },
+		RunE: func(*cobra.Command, []string) error {
+			specs, err := loadTools(tools)
+			if err != nil {
+				return err
+			}
+			set, err := tool.NewSet(specs)
+			if err != nil {
+				return usage(err)
+			}
+			if lines {
+				return checkLines(p, set)
+			}
+			return checkOne(p, set)
+		},
+	}
+	toolsFlag(cmd, &tools)
+	cmd.Flags().BoolVar(&lines, "jsonl", false, "one output per line, each a JSON value")
+	return cmd
+}
+
+func newContractSchema(p *process) *cobra.Command {
+	var tools string
+	cmd := &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema (2020-12) of one contract object",
+		Long: `Prints the JSON Schema (2020-12) of one contract object in which the given tools
+may be called; without --tools, none. The schema is stricter than the contract,
+which merely warns about unknown keys.`,
+		Example: `  cupel contract schema --tools suites/mine/suite.yaml > turn.schema.json`,
+		Args:    func(c *cobra.Command, args []string) error { return wrapUsage(cobra.NoArgs(c, args)) },
+		RunE: func(*cobra.Command, []string) error {
+			specs, err := loadTools(tools)
+			if err != nil {
+				return err
+			}
+			schema, err := contract.Schema(specs)
+			if err != nil {
+				return usage(err)
+			}
+			var out bytes.Buffer
+			if err := json.Indent(&out, schema, "", "  "); err != nil {
+				return fmt.Errorf("contract schema: %w", err)
+			}
+			_, err = fmt.Fprintln(p.json, out.String())
+			return err
+		},
+	}
+	toolsFlag(cmd, &tools)
+	return cmd
+}
+
+func toolsFlag(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVar(path, "tools", "", "the tools on offer: a YAML or JSON list of {name, description, schema, …}, a suite.yaml or its folder, or builtin:counts")
+}
+
+// loadTools reads the tools a path names; no path is no tools.
+func loadTools(path string) ([]tool.Spec, error) {
+	const suiteFile = "suite.yaml"
+	if path == "" {
+		return nil, nil
+	}
+	if strings.HasPrefix(path, builtinPrefix) {
+		fsys, err := builtinSuite(path)
+		if err != nil {
+			return nil, err
+		}
+		return goldens.LoadTools(fsys, suiteFile, path)
+	}
+	path = filepath.Clean(path)
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usage(fmt.Errorf("no tools file %s", path))
+	case err != nil:
+		return nil, usage(fmt.Errorf("tools: %w", err))
+	case info.IsDir():
+		return goldens.LoadTools(regular.DirFS(path), suiteFile, filepath.ToSlash(path))
+	}
+	dir := filepath.Dir(path)
+	return goldens.LoadTools(regular.DirFS(dir), filepath.Base(path), filepath.ToSlash(dir))
+}
+
+// maxOutput bounds one raw output, and one line of --jsonl, in bytes.
+const maxOutput = 4 << 20
+
+// checkOne judges all of standard input as one output.
+func checkOne(p *process, tools *tool.Set) error {
+	raw, err := io.ReadAll(io.LimitReader(p.stdin, maxOutput+1))
+	switch {
+	case err != nil:
+		return usage(fmt.Errorf("standard input: %w", err))
+	case len(raw) > maxOutput:
+		return usage(fmt.Errorf("standard input: larger than %d MiB", maxOutput>>20))
+	}
+	v := checkOutput(string(raw), false, tools)
+	if err := writeVerdict(p.json, v, "  "); err != nil {
+		return err
+	}
+	return checkOutcome(v.ContractValid)
+}
+
+// checkOutcome is the exit code: what there is to say was printed.
+func checkOutcome(valid bool) error {
+	if valid {
+		return nil
+	}
+	return &codeError{code: exitRejected}
+}

@@ -1,4 +1,0 @@
-package main
-
-// noCoreDump does nothing: the runtime writes none.
-func noCoreDump() {}

@@ -1,0 +1,104 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/providers/all"
+)
+
+// shownCommand finds "cupel VERB …" in code blocks and inline code, up to a
+// comment, a pipe or whatever else ends a command.
+var shownCommand = regexp.MustCompile("(?:^\\s*|go run ./cmd/|`|\\(\\$|&& )cupel ([a-z][^#|&>`…\n]*)")
+
+// Every command that the documentation and the help texts show has a verb and
+// flags that exist.
+func TestShownCommandsExist(t *testing.T) {
+	root := ".."
+	texts := map[string]string{}
+	for _, pattern := range []string{"README.md", "docs/*.md", "cmd/scaffold/*.yaml", "cmd/scaffold/suites/*/*.yaml", "goldens/counts/cassettes/README.md", "goldens/research/cassettes.md"} {
+		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		require.NoError(t, err)
+		require.NotEmpty(t, files, pattern)
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			require.NoError(t, err)
+			texts[f] = string(text)
+		}
+	}
+	p := &process{stdout: new(strings.Builder), stderr: new(strings.Builder), env: func(string) (string, bool) { return "", false }}
+	var help func(c *cobra.Command)
+	help = func(c *cobra.Command) {
+		texts["help of "+c.CommandPath()] = c.Example
+		for _, sub := range c.Commands() {
+			help(sub)
+		}
+	}
+	help(newRoot(p))
+
+	found := 0
+	for name, text := range texts {
+		for line := range strings.Lines(text) {
+			for _, m := range shownCommand.FindAllStringSubmatch(line, -1) {
+				found++
+				args := append(strings.Fields(strings.ReplaceAll(m[1], "'", "")), "--help")
+				stderr := new(strings.Builder)
+				code := execute(&process{args: args, stdout: new(strings.Builder), stderr: stderr, env: p.env, now: time.Now})
+				require.Zero(t, code, "%s shows: cupel %s\n%s", name, m[1], stderr)
+			}
+		}
+	}
+	require.Greater(t, found, 30)
+}
+
+// Every candidate and matrix that the documentation shows would be taken.
+func TestShownCandidatesAreGood(t *testing.T) {
+	root := ".."
+	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	block := regexp.MustCompile("(?s)```yaml\n((?:candidates|matrix):\n.*?)```")
+	found := 0
+	for _, f := range append(files, filepath.Join(root, "README.md")) {
+		text, err := os.ReadFile(f)
+		require.NoError(t, err)
+		for _, m := range block.FindAllStringSubmatch(string(text), -1) {
+			c, err := configOf(t, m[1])
+			require.NoError(t, err, "%s shows:\n%s", f, m[1])
+			require.NotEmpty(t, c.Candidates, f)
+			for _, candidate := range c.Candidates {
+				found++
+				require.NoError(t, harness.Options{Providers: all.Factories(), Policy: c.Policy}.Check(candidate), "%s shows:\n%s", f, m[1])
+			}
+		}
+	}
+	require.Greater(t, found, 12)
+}
+
+// What the README shows of the strategies is what the command prints.
+func TestShownStrategiesAreReal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("300 episodes; not with -short")
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	require.NoError(t, err)
+	block := regexp.MustCompile("(?s)```\n(strategies: .*?)```").FindSubmatch(readme)
+	require.NotNil(t, block)
+	stdout, stderr := new(strings.Builder), new(strings.Builder)
+	dir := t.TempDir()
+	none := filepath.Join(dir, "none.yaml") // whatever cupel.yaml there is here
+	require.NoError(t, os.WriteFile(none, nil, 0o644))
+	code := execute(&process{args: []string{"run", "--suite", "research", "--config", none, "--runs", dir}, stdout: stdout, stderr: stderr,
+		env: func(string) (string, bool) { return "", false }, now: time.Now})
+	require.Zero(t, code, stderr)
+	for line := range strings.Lines(string(block[1])) {
+		require.Contains(t, stdout.String(), line)
+	}
+}

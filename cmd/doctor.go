@@ -1,0 +1,224 @@
+package cmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/all"
+)
+
+func newDoctor(p *process) *cobra.Command {
+	var showPrices bool
+	cmd := &cobra.Command{
+		Use:   "doctor [PROVIDER…]",
+		Short: "Say what is configured, priced and missing",
+		Long: `Reads the configuration and the suite, prints every setting with where it comes
+from, and says, per candidate, whether its agent has the settings it is given, its provider is known and its key set, what its model costs, which output modes its wire
+has, which limits hold and whether its cassettes are there. With --prices it says which prices are known, how old they
+are and where they come from; with names of providers it lists them. Opens no network connection. Exits 2 when something configured is wrong.`,
+		Example: `  cupel doctor
+  cupel doctor --prices
+  cupel doctor --prices openai`,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := loadConfig(p, c.Flags())
+			if err != nil {
+				return err
+			}
+			prices, err := cfg.loadPrices()
+			if err != nil {
+				return err
+			}
+			if showPrices {
+				return p.printPrices(prices, args)
+			}
+			if len(args) > 0 {
+				return usage(fmt.Errorf("%s: only --prices takes the names of providers", args[0]))
+			}
+			return diagnose(p, cfg, prices)
+		},
+	}
+	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
+	cmd.Flags().BoolVar(&showPrices, "prices", false, "print what is priced and how old it is, or every price of the providers named")
+	return cmd
+}
+
+func printSources(p *process, cfg config) {
+	w := newTable(p)
+	w.AppendHeader(table.Row{"setting", "value", "from"})
+	for _, s := range settings {
+		w.AppendRow(table.Row{s.key, cfg.values[s.key], cfg.sources[s.key]})
+	}
+	w.Render()
+}
+
+// diagnose prints one line per candidate and returns what is wrong.
+func diagnose(p *process, cfg config, prices providers.Prices) error {
+	file := cfg.File
+	if file == "" {
+		file = "none (defaults)"
+	}
+	_, _ = fmt.Fprintf(p.stdout, "cupel %s · configuration: %s\n\n", version(), file)
+	printSources(p, cfg)
+	printLimits(p, cfg)
+	printRegression(p, cfg)
+	printMatrix(p, cfg)
+	suite, _, err := loadSuite(cfg.Suite)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(p.stdout, "\nsuite %s: %s\nprices %s%s\n\n", suite.Path, taskCount(suite), prices.Version(), p.age(prices))
+	var errs []error
+	for _, c := range cfg.candidates(suite) {
+		errs = append(errs, harness.Options{Providers: all.Factories(), Policy: cfg.Policy}.Check(c))
+		p.printCandidate(cfg, suite, prices, c)
+	}
+	p.printTools(suite)
+	if err := errors.Join(errs...); err != nil {
+		return usage(err)
+	}
+	return nil
+}
+
+// printCandidate says whom a candidate asks, with which key, at what price, and
+// within which limits.
+func (p *process) printCandidate(cfg config, suite *goldens.Suite, prices providers.Prices, c goldens.Candidate) {
+	dials, err := cfg.Policy.Resolve(c.Provider, "action")
+	model := cmp.Or(c.Model, dials.Model)
+	_, _ = fmt.Fprintf(p.stdout, "candidate %s\n", c.Name)
+	line := func(name, text string) { _, _ = fmt.Fprintf(p.stdout, "  %-10s %s\n", name, text) }
+	agent := cmp.Or(c.Agent, "contract")
+	line("agent", agent+", profile "+cmp.Or(c.Profile, goldens.DefaultProfile(agent)))
+	line("provider", c.Provider)
+	line("wire", cmp.Or(all.Versions()[c.Provider], "unknown"))
+	line("model", cmp.Or(model, "none: the policy names none for this provider"))
+	line("key", p.keyState(c))
+	line("price", priceOf(prices, c.Provider, model, p.now().UTC()))
+	if c.Rescue != "" {
+		line("rescue", c.Rescue+"; "+priceOf(prices, c.Provider, c.Rescue, p.now().UTC()))
+	}
+	if c.Fallback != "" {
+		line("fallback", c.Fallback+"; "+priceOf(prices, c.Provider, c.Fallback, p.now().UTC()))
+	}
+	line("modes", modes(c))
+	if err != nil {
+		line("limits", err.Error())
+	} else {
+		line("limits", limits(dials, c, prices, model, p.now().UTC()))
+	}
+	if have, want, err := cassettes(suite, c, cfg.Trials); err != nil {
+		line("cassettes", err.Error())
+	} else {
+		line("cassettes", fmt.Sprintf("%d of %d", have, want))
+		line("usage", usageLine(suite, c, cfg.Trials, prices))
+	}
+	_, _ = fmt.Fprintln(p.stdout)
+}
+
+// modes are the output modes of a candidate's wire, the one in force marked.
+func modes(c goldens.Candidate) string {
+	names, err := harness.Modes(all.Factories(), c)
+	if err != nil {
+		return err.Error()
+	}
+	for i, name := range names {
+		if name == cmp.Or(c.Mode, "prompt") {
+			names[i] = "[" + name + "]"
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// limits are the caps that hold for a candidate.
+func limits(dials providers.Resolved, c goldens.Candidate, prices providers.Prices, model string, at time.Time) string {
+	tokens := dials.MaxTokens
+	if c.MaxTokens != nil {
+		tokens = *c.MaxTokens
+	}
+	parts := []string{fmt.Sprintf("%d output tokens a call", tokens)}
+	if tokens == 0 {
+		parts[0] = "output as long as the provider lets it be"
+	}
+	if e, ok := prices.Lookup(c.Provider, model, at); ok && e.Context > 0 {
+		parts = append(parts, fmt.Sprintf("a context window of %d tokens", e.Context))
+	}
+	return strings.Join(append(parts, fmt.Sprintf("%d steps, %d tool calls and %d s an episode unless a task says otherwise",
+		dials.MaxSteps, dials.MaxToolCalls, dials.MaxSeconds)), "; ")
+}
+
+// keyState says whether a candidate's credential is set, never what it is.
+func (p *process) keyState(c goldens.Candidate) string {
+	key, err := p.key(c)
+	switch {
+	case err != nil:
+		return "missing"
+	case key == "" && all.KeyOptional(c.Provider):
+		return "not set: the server may want none, or credentials are found elsewhere"
+	case key == "":
+		return "none needed"
+	}
+	return "set"
+}
+
+// printTools says where the suite's HTTP tools are and whether their
+// credentials are set, never what they are.
+func (p *process) printTools(suite *goldens.Suite) {
+	if len(suite.HTTP) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintln(p.stdout)
+	w := newTable(p)
+	w.AppendHeader(table.Row{"tool", "approve", "address", "credentials"})
+	for _, spec := range suite.Tools {
+		h, ok := suite.HTTP[spec.Name]
+		if !ok {
+			continue
+		}
+		var states []string
+		for _, line := range h.Headers {
+			if line.Env == "" {
+				continue
+			}
+			state := "missing"
+			if value, ok := p.env(line.Env); ok && value != "" {
+				state = "set"
+			}
+			states = append(states, line.Env+" "+state)
+		}
+		if states == nil {
+			states = []string{"none needed"}
+		}
+		w.AppendRow(table.Row{spec.Name, suite.Approval(spec.Name), h.Method + " " + h.URL, strings.Join(states, ", ")})
+	}
+	w.Render()
+}
+
+// cassettes counts how many of a candidate's cassettes are there.
+func cassettes(suite *goldens.Suite, c goldens.Candidate, trials int) (have, want int, err error) {
+	files, closeAll, err := harness.OpenCassettes(suite)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer closeAll()
+	tasks := slices.DeleteFunc(slices.Clone(suite.Tasks), func(t goldens.Task) bool { return t.Scripted })
+	for _, t := range tasks {
+		for trial := 1; trial <= max(trials, 1); trial++ {
+			want++
+			if _, err := fs.Stat(files, harness.CassettePath(t.ID, c.Name, trial)); err == nil {
+				have++
+			}
+		}
+	}
+	return have, want, nil
+}

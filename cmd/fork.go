@@ -1,0 +1,66 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+// forkOfRun is RUN/EPISODE-ID@TURN. Candidates have no capitals, so that it is no
+// TASK/CANDIDATE@TURN.
+var forkOfRun = regexp.MustCompile(`^(.+)/([0-9A-Z]{26})@([0-9]{1,9})$`)
+
+// readFork reads what --fork says. An episode of a run brings its suite along,
+// unless a flag names another.
+func readFork(cfg *config, text string) (*harness.Fork, error) {
+	m := forkOfRun.FindStringSubmatch(text)
+	if m == nil {
+		f, err := harness.ParseFork(text)
+		if err != nil {
+			return nil, usage(err)
+		}
+		return &f, nil
+	}
+	_, manifest, rows, err := loadRun(cfg.Runs, m[1])
+	if err != nil {
+		return nil, err
+	}
+	e, err := findEpisode(rows, m[2])
+	switch {
+	case err != nil:
+		return nil, err
+	case manifest.Mode == "live":
+		return nil, usage(fmt.Errorf("run %s was live: nothing of its texts was kept that a fork could go on from; use --mode record to keep them", manifest.RunID))
+	}
+	if !strings.HasPrefix(cfg.sources["suite"], "flag") {
+		cfg.Suite = manifest.SuitePath
+	}
+	turn, _ := strconv.Atoi(m[3]) // digits
+	return &harness.Fork{
+		Task: e.TaskID, Candidate: e.Candidate, Trial: int(e.Trial), Turn: turn, CassetteDigest: e.CassetteDigest,
+	}, nil
+}
+
+// forkOf is the fork of a run that is to be executed again, and the candidate, by
+// the name it has in the configuration, of an episode of the run; no fork is nil.
+func forkOf(m ledger.Manifest, candidate string) (*harness.Fork, string) {
+	if m.Fork == nil {
+		return nil, candidate
+	}
+	f := harness.Fork{Task: m.Fork.Task, Candidate: m.Fork.Candidate, Trial: m.Fork.Trial, Turn: m.Fork.Turn}
+	return &f, f.Base(candidate)
+}
+
+// forkLine tells a run's reader what it goes on from; empty unless it is a fork.
+func forkLine(m ledger.Manifest) string {
+	if m.Fork == nil {
+		return ""
+	}
+	f, _ := forkOf(m, "")
+	return fmt.Sprintf("fork    of %s: turns 1 to %d are those of %s\n", f, f.Turn, cmp.Or(m.Fork.Cassette, f.Candidate))
+}

@@ -1,0 +1,310 @@
+//go:build unix
+
+package cmd
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers/sim"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// payDesk is a provider in front of the simulated models that counts every request
+// that came in full, by its id, and what its replies bill. The first attempt of some
+// turns is refused. It calls kill at the request of a given number.
+type payDesk struct {
+	models string // the address of the simulated models
+
+	mu       sync.Mutex
+	served   map[string]int // by X-Client-Request-Id
+	tokens   int64
+	requests int
+	killAt   int
+	kill     func()
+	active   sync.WaitGroup
+	rng      *rand.Rand
+}
+
+var totalTokens = regexp.MustCompile(`"total_tokens": ?(\d+)`)
+
+func (d *payDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // it never came in full, so it is not paid for
+	}
+	id := r.Header.Get("X-Client-Request-Id")
+	d.mu.Lock()
+	d.active.Add(1)
+	defer d.active.Done()
+	d.served[id]++
+	d.requests++
+	if d.requests == d.killAt && d.kill != nil {
+		d.kill()
+	}
+	wait := time.Duration(d.rng.IntN(8000)) * time.Microsecond
+	d.mu.Unlock()
+	time.Sleep(wait)
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // a hash does not fail
+	if strings.Count(id, "-") == 1 && h.Sum32()%5 == 0 {
+		w.Header().Set("Retry-After-Ms", "1")
+		http.Error(w, `{"error":{"message":"slow down","type":"rate_limit_error"}}`, http.StatusTooManyRequests)
+		return
+	}
+	resp, err := http.Post(d.models+r.URL.Path, "application/json", bytes.NewReader(body))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer func() { _ = resp.Body.Close() }()
+	reply, _ := io.ReadAll(resp.Body)
+	if total := totalTokens.FindSubmatch(reply); total != nil {
+		n, _ := strconv.ParseInt(string(total[1]), 10, 64)
+		d.mu.Lock()
+		d.tokens += n
+		d.mu.Unlock()
+	}
+	w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+	w.WriteHeader(resp.StatusCode)
+	_, _ = w.Write(reply) // whoever was killed does not read it
+}
+
+// counts are the requests that came so far, once none is in progress.
+func (d *payDesk) counts() map[string]int {
+	d.active.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	counts := map[string]int{}
+	for id, n := range d.served {
+		counts[id] = n
+	}
+	return counts
+}
+
+// killRecord is a folder in which a run is recorded from a desk.
+type killRecord struct {
+	*bench
+	desk *payDesk
+}
+
+func newKillRecord(t *testing.T, models string, rng *rand.Rand) killRecord {
+	t.Helper()
+	desk := &payDesk{models: models, served: map[string]int{}, rng: rng}
+	server := httptest.NewServer(desk)
+	t.Cleanup(server.Close)
+	b := newBench(t)
+	require.Zero(t, b.run(0, "init").code)
+	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "cupel.yaml"), []byte(
+		"suite: suites/first\ncandidates:\n  - {name: one, provider: openai-compatible, model: sim-strong, max_tokens: 500, base_url: "+server.URL+"/v1}\n"+
+			"  - {name: two, provider: openai-compatible, model: sim-weak, max_tokens: 500, base_url: "+server.URL+"/v1}\n"), 0o644))
+	return killRecord{b, desk}
+}
+
+var requestIDs = regexp.MustCompile(`"X-Client-Request-Id":\n +- "([^"]+)"`)
+
+// onDisk are the requests whose exchange is intact in a cassette or a journal.
+func (k killRecord) onDisk() map[string]bool {
+	k.t.Helper()
+	ids := map[string]bool{}
+	for name := range k.tapes() {
+		path := filepath.Join(k.dir, "suites", "first", "cassettes", filepath.FromSlash(name))
+		var text []byte
+		switch {
+		case strings.HasSuffix(name, ".yaml"):
+			var err error
+			text, err = os.ReadFile(path)
+			require.NoError(k.t, err)
+		case strings.HasSuffix(name, ".journal"):
+			got, err := recorder.Recover(path)
+			require.NoError(k.t, err)
+			require.LessOrEqual(k.t, got.Torn, 1)
+			text = got.Cassette
+		}
+		for _, id := range requestIDs.FindAllSubmatch(text, -1) {
+			ids[string(id[1])] = true
+		}
+	}
+	return ids
+}
+
+// rows are what a run found, without times and without what names the run.
+func (k killRecord) rows() []string {
+	k.t.Helper()
+	rows, err := ledger.Read(k.folder())
+	require.NoError(k.t, err)
+	var list []string
+	for _, e := range rows.Episodes {
+		list = append(list, fmt.Sprint(e.EpisodeID, e.TaskID, e.Candidate, e.Trial, e.Status, e.Solved, e.Answer, e.ErrorKind, *e.In, *e.Out))
+	}
+	for _, t := range rows.Turns {
+		list = append(list, fmt.Sprint(t.EpisodeID, t.Turn, t.Kind, t.Attempts, t.Interaction, *t.HTTPStatus, *t.In, *t.Out))
+	}
+	for _, c := range rows.ToolCalls {
+		list = append(list, fmt.Sprint(c.EpisodeID, c.Seq, c.ToolName, c.Outcome, c.ErrorCode))
+	}
+	return list
+}
+
+// temporaries are the files that a killed process may leave.
+func (k killRecord) temporaries() (found []string) {
+	k.t.Helper()
+	require.NoError(k.t, filepath.WalkDir(k.dir, func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".tmp") || strings.Contains(path, ".journal") {
+			found = append(found, path)
+		}
+		return err
+	}))
+	return found
+}
+
+const killConcurrency = 4
+
+// recordArgs record three tasks with two candidates, four times each.
+func recordArgs(maxTokens int64) []string {
+	return []string{"run", "--mode", "record", "--trials", "4", "--concurrency", strconv.Itoa(killConcurrency), "--max-tokens", fmt.Sprint(maxTokens), "--quiet"}
+}
+
+// A recording that is killed at any moment and resumed asks no request again whose
+// exchange had reached the disk: each request is served once, and once more for every
+// kill at which it had been sent and its exchange was neither in a cassette nor intact
+// in a journal. What it ends with is what a recording finds that was never killed.
+func TestKilledRecordingsPayNothingTwice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
+	points := 12
+	if text := os.Getenv("CUPEL_KILLS"); text != "" {
+		var err error
+		points, err = strconv.Atoi(text)
+		require.NoError(t, err)
+	}
+	models, err := sim.Start(t.Context(), "", sim.Config{Seed: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = models.Close() })
+
+	whole := newKillRecord(t, models.URL(), rand.New(rand.NewPCG(16, 0)))
+	end := whole.run(0, recordArgs(1<<30)...)
+	require.Zero(t, end.code, end.text)
+	want, wantRows := whole.desk.counts(), whole.rows()
+	for id, n := range want {
+		require.Equal(t, 1, n, id)
+	}
+	refused := 0
+	for id := range want {
+		refused += min(1, strings.Count(id, "-")-1)
+	}
+	require.Positive(t, refused, "some attempts are refused")
+	require.Empty(t, whole.temporaries())
+	// A cap that suffices only if what is on disk counts as what it came to.
+	most := whole.desk.tokens + 2*killConcurrency*20_000
+
+	var mu sync.Mutex
+	kills, lost, kept := 0, 0, 0
+	together(t, points, 4, func(t *testing.T, i int) {
+		rng := rand.New(rand.NewPCG(16, uint64(i+1)))
+		k := newKillRecord(t, models.URL(), rand.New(rand.NewPCG(17, uint64(i))))
+		again := map[string]int{} // how often a request may be served again
+		args := recordArgs(most)
+		for n := range 3 {
+			cmd := k.command(args...)
+			late := time.Duration(rng.IntN(6000)) * time.Microsecond
+			k.desk.mu.Lock()
+			k.desk.killAt, k.desk.kill = 0, nil
+			if n == 0 || n == 1 && rng.IntN(2) == 0 {
+				k.desk.killAt = k.desk.requests + 1 + rng.IntN(len(want)*9/10)
+				k.desk.kill = func() { time.AfterFunc(late, func() { _ = cmd.Process.Kill() }) } // it may have ended
+			}
+			k.desk.mu.Unlock()
+			end := k.wait(cmd, 0, nil)
+			counts := k.desk.counts()
+			if end.code >= 0 {
+				require.Zero(t, end.code, end.text)
+				break
+			}
+			disk := k.onDisk()
+			missing := 0
+			for id, served := range counts {
+				if !disk[id] {
+					again[id] = served
+					missing++
+				}
+			}
+			require.LessOrEqual(t, missing, killConcurrency, "one request of each episode in flight")
+			mu.Lock()
+			kills, lost, kept = kills+1, lost+missing, kept+len(disk)
+			mu.Unlock()
+			require.NotEmpty(t, k.folder())
+			args = []string{"run", "--resume", "latest", "--quiet"}
+		}
+		for id, n := range want {
+			require.Equal(t, n+again[id], k.desk.counts()[id], "request %s", id)
+		}
+		require.Len(t, k.desk.counts(), len(want))
+		require.LessOrEqual(t, k.desk.tokens, most)
+		require.Equal(t, wantRows, k.rows())
+		require.Empty(t, k.temporaries())
+		require.Len(t, k.tapes(), len(whole.tapes()))
+		end := k.run(0, "verify", "latest")
+		require.Zero(t, end.code, end.text)
+	})
+	t.Logf("%d kills at %d points: %d requests in flight were sent again, %d exchanges on disk were not", kills, points, lost, kept)
+	require.GreaterOrEqual(t, kills, points*9/10)
+	require.Positive(t, kept)
+}
+
+// A second recorder is refused by name before it sends a request, and so is whatever
+// else writes to the cassettes; a replay is not.
+func TestOneRecorderAtATime(t *testing.T) {
+	models, err := sim.Start(t.Context(), "", sim.Config{Seed: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = models.Close() })
+	k := newKillRecord(t, models.URL(), rand.New(rand.NewPCG(18, 0)))
+	require.Zero(t, k.run(0, recordArgs(1<<30)...).code)
+	before := k.desk.requests
+	pack := filepath.Join("suites", "first", "cassettes.pack")
+	tape := filepath.Join("suites", "first", "cassettes", "one", "F01", "1.yaml")
+
+	unlock, err := recorder.Lock(filepath.Join(k.dir, "suites", "first", "cassettes"))
+	require.NoError(t, err)
+	for _, args := range [][]string{
+		recordArgs(1 << 30), {"cassette", "pack"}, {"cassette", "prune", "--yes"}, {"cassette", "seal", tape},
+		{"suite", "add", "--from", "latest/F01/one/1"},
+	} {
+		end := k.run(0, args...)
+		require.Equal(t, exitError, end.code, "%v: %s", args, end.text)
+		require.Contains(t, end.text, filepath.Join("suites", "first", "cassettes")+": another cupel is at work in it; wait for it to end", "%v", args)
+	}
+	require.Equal(t, before, k.desk.requests)
+	require.NoFileExists(t, filepath.Join(k.dir, pack))
+	end := k.run(0, "run", "--trials", "4")
+	require.Zero(t, end.code, end.text)
+	unlock()
+	require.Zero(t, k.run(0, "cassette", "pack").code)
+	entries, err := os.ReadDir(filepath.Join(k.dir, "suites", "first"))
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	slices.Sort(names)
+	require.Equal(t, []string{"cassettes", "cassettes.pack", "suite.yaml"}, names, "no lock file to commit")
+}

@@ -1,0 +1,368 @@
+package cmd
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+)
+
+// workflow is as much of a workflow file as the kit uses.
+type workflow struct {
+	On          map[string]any    `yaml:"on"`
+	Permissions map[string]string `yaml:"permissions"`
+	Concurrency map[string]string `yaml:"concurrency"`
+	Defaults    struct {
+		Run struct {
+			Shell string `yaml:"shell"`
+		} `yaml:"run"`
+	} `yaml:"defaults"`
+	Env  map[string]string `yaml:"env"`
+	Jobs map[string]job    `yaml:"jobs"`
+}
+
+type job struct {
+	Needs    string `yaml:"needs"`
+	If       string `yaml:"if"`
+	Timeout  int    `yaml:"timeout-minutes"`
+	Strategy struct {
+		FailFast bool             `yaml:"fail-fast"`
+		Matrix   map[string][]int `yaml:"matrix"`
+	} `yaml:"strategy"`
+	Steps []step `yaml:"steps"`
+}
+
+type step struct {
+	Name    string            `yaml:"name"`
+	Uses    string            `yaml:"uses"`
+	Run     string            `yaml:"run"`
+	If      string            `yaml:"if"`
+	Timeout int               `yaml:"timeout-minutes"`
+	With    map[string]string `yaml:"with"`
+	Env     map[string]string `yaml:"env"`
+}
+
+func readWorkflow(t *testing.T) workflow {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(kits, "github.yml"))
+	require.NoError(t, err)
+	var w workflow
+	require.NoError(t, yaml.Unmarshal(text, &w))
+	require.Len(t, w.Jobs, 2)
+	return w
+}
+
+// A copied workflow gives nothing away: least permissions, bounded time, actions
+// pinned to a major version, keys in the one step that pull requests never reach,
+// and no expression inside a script.
+func TestWorkflowIsCareful(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
+	w := readWorkflow(t)
+	require.Equal(t, map[string]string{"contents": "read"}, w.Permissions)
+	require.Equal(t, []string{"pull_request", "schedule", "workflow_dispatch"}, slices.Sorted(maps.Keys(w.On)))
+	require.NotEmpty(t, w.Concurrency["group"])
+	require.Equal(t, "bash", w.Defaults.Run.Shell)
+	require.Equal(t, "run", w.Jobs["gate"].Needs)
+	keys := 0
+	for name, j := range w.Jobs {
+		require.Positive(t, j.Timeout, name)
+		require.False(t, j.Strategy.FailFast)
+		for _, s := range j.Steps {
+			require.Less(t, s.Timeout, j.Timeout, s.Name)
+			require.NotContains(t, s.Run, "${{", s.Name)
+			require.True(t, (s.Run == "") != (s.Uses == ""), s.Name)
+			if s.Uses != "" {
+				require.Regexp(t, `^actions/[a-z-]+@v\d+$`, s.Uses)
+			}
+			if s.Uses == "actions/checkout@v5" {
+				require.Equal(t, "false", s.With["persist-credentials"])
+			}
+			for _, value := range s.Env {
+				if strings.Contains(value, "secrets.") {
+					keys++
+					require.Equal(t, "${{ github.event_name != 'pull_request' }}", s.If)
+				}
+			}
+		}
+	}
+	require.Equal(t, 2, keys)
+	for _, value := range w.Env {
+		require.NotContains(t, value, "${{")
+	}
+}
+
+// actions carries a workflow out as GitHub does, as far as the kit needs it.
+type actions struct {
+	*kit
+	workflow
+	contexts  map[string]string // values of expressions
+	artifacts string
+	summary   string
+	output    map[string]string // what each job printed, by its name and shard
+}
+
+// act runs all jobs of the workflow for an event, with some of its settings
+// changed; it returns how each ended.
+func (k *kit) act(event string, settings map[string]string) (*actions, map[string]int) {
+	k.t.Helper()
+	a := &actions{
+		kit: k, workflow: readWorkflow(k.t), output: map[string]string{}, artifacts: k.t.TempDir(),
+		contexts: map[string]string{"github.event_name": event, "secrets.OPENAI_API_KEY": "canary-openai-key", "secrets.ANTHROPIC_API_KEY": ""},
+	}
+	maps.Copy(a.Env, settings)
+	a.bin("go", "#!/bin/sh\n[ \"$*\" = \"install github.com/cupel-eval/cupel/cmd/cupel@latest\" ]\n")
+	a.bin("sleep", "#!/bin/sh\n")
+	a.summary = filepath.Join(k.dir, "summary.md")
+	codes := map[string]int{}
+	shards := a.Jobs["run"].Strategy.Matrix["shard"]
+	a.contexts["strategy.job-total"] = strconv.Itoa(len(shards))
+	for i, shard := range shards {
+		require.Equal(k.t, i+1, shard)
+		a.contexts["matrix.shard"] = strconv.Itoa(shard)
+		name := "run " + strconv.Itoa(shard)
+		codes[name] = a.job(name, a.Jobs["run"])
+	}
+	delete(a.contexts, "matrix.shard")
+	require.True(k.t, a.holds(a.Jobs["gate"].If, slices.Max(slices.Collect(maps.Values(codes))) > 0))
+	codes["gate"] = a.job("gate", a.Jobs["gate"])
+	return a, codes
+}
+
+// job runs the steps of a job in a workspace of its own. Its code is that of the
+// first step that failed.
+func (a *actions) job(name string, j job) (code int) {
+	a.t.Helper()
+	workspace := a.t.TempDir()
+	for _, s := range j.Steps {
+		if !a.holds(s.If, code > 0) {
+			continue
+		}
+		if s.Uses != "" {
+			a.uses(s, workspace)
+			continue
+		}
+		script := filepath.Join(a.t.TempDir(), "step.sh")
+		require.NoError(a.t, os.WriteFile(script, []byte(s.Run), 0o644))
+		cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", script)
+		cmd.Dir = workspace
+		cmd.Env = append(slices.Clone(a.env), "GITHUB_ACTIONS=true", "CI=true", "GITHUB_STEP_SUMMARY="+a.summary)
+		for _, env := range []map[string]string{a.Env, s.Env} {
+			for key, value := range env {
+				cmd.Env = append(cmd.Env, key+"="+a.expand(value))
+			}
+		}
+		out, err := cmd.CombinedOutput()
+		a.output[name] += string(out)
+		if code == 0 && err != nil {
+			code = cmd.ProcessState.ExitCode()
+		}
+	}
+	return code
+}
+
+// uses stands in for the actions the kit uses.
+func (a *actions) uses(s step, workspace string) {
+	a.t.Helper()
+	action, _, _ := strings.Cut(s.Uses, "@")
+	switch action {
+	case "actions/setup-go":
+	case "actions/checkout":
+		for _, name := range []string{"cupel.yaml", "suites"} {
+			if _, err := os.Stat(filepath.Join(a.dir, name)); err == nil {
+				require.NoError(a.t, exec.Command("cp", "-r", filepath.Join(a.dir, name), workspace).Run())
+			}
+		}
+	case "actions/upload-artifact":
+		to := filepath.Join(a.artifacts, a.expand(s.With["name"]))
+		paths := strings.Fields(s.With["path"])
+		found := 0
+		for _, path := range paths {
+			matches, err := filepath.Glob(filepath.Join(workspace, path))
+			require.NoError(a.t, err)
+			for _, m := range matches {
+				found++
+				if len(paths) > 1 || strings.Contains(path, "*") {
+					rel, err := filepath.Rel(workspace, filepath.Dir(m))
+					require.NoError(a.t, err)
+					require.NoError(a.t, os.MkdirAll(filepath.Join(to, rel), 0o755))
+					require.NoError(a.t, exec.Command("cp", "-r", m, filepath.Join(to, rel)).Run())
+				} else { // one folder: what is in it
+					require.NoError(a.t, os.CopyFS(to, os.DirFS(m)))
+				}
+			}
+		}
+		require.True(a.t, found > 0 || s.With["if-no-files-found"] == "ignore", s.Name)
+	case "actions/download-artifact":
+		matches, err := filepath.Glob(filepath.Join(a.artifacts, s.With["pattern"]))
+		require.NoError(a.t, err)
+		for _, m := range matches {
+			require.NoError(a.t, os.CopyFS(filepath.Join(workspace, s.With["path"], filepath.Base(m)), os.DirFS(m)))
+		}
+	default:
+		a.t.Fatalf("no stand-in for %s", s.Uses)
+	}
+}
+
+var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
+
+// expand puts values in the place of expressions.
+func (a *actions) expand(text string) string {
+	return expression.ReplaceAllStringFunc(text, func(e string) string {
+		value, ok := a.contexts[expression.FindStringSubmatch(e)[1]]
+		require.True(a.t, ok, "%s has no value", e)
+		return value
+	})
+}
+
+// holds says whether a condition is met, failed being whether something before
+// it failed. Without a function about that, nothing may have failed.
+func (a *actions) holds(condition string, failed bool) bool {
+	a.t.Helper()
+	if condition == "" {
+		return !failed
+	}
+	m := expression.FindStringSubmatch(condition)
+	require.NotNil(a.t, m, condition)
+	met := !failed || strings.Contains(condition, "()")
+	for part := range strings.SplitSeq(m[1], " && ") {
+		if part == "always()" || part == "!cancelled()" {
+			continue
+		}
+		f := strings.Fields(part)
+		require.Len(a.t, f, 3, part)
+		value, ok := a.contexts[f[0]]
+		require.True(a.t, ok, part)
+		require.Contains(a.t, []string{"==", "!="}, f[1])
+		met = met && (value == strings.Trim(f[2], "'")) == (f[1] == "==")
+	}
+	return met
+}
+
+// The workflow goes on as it should, whatever comes of a shard.
+func TestWorkflow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
+	t.Parallel()
+	for name, c := range map[string]struct {
+		event string
+		gate  int
+		plans map[int]string
+		codes map[string]int
+		calls map[string]int
+	}{
+		"pull request accepted": {
+			event: "pull_request", codes: map[string]int{"run 1": 0, "run 2": 0, "run 3": 0, "gate": 0},
+			calls: map[string]int{"run --shard 1/3": 1, "run --shard 3/3": 1, "record": 0, "merge shards/cupel-shard-1/run-1 shards/cupel-shard-2/run-2 shards/cupel-shard-3/run-3": 1},
+		},
+		"pull request rejected": {event: "pull_request", gate: 10, codes: map[string]int{"gate": 10}},
+		"a shard failed": {
+			event: "pull_request", gate: 11, plans: map[int]string{2: "partial"}, codes: map[string]int{"run 1": 0, "run 2": 1, "run 3": 0, "gate": 11},
+			calls: map[string]int{"--resume": 0, "merge shards/": 1, "gate latest": 1},
+		},
+		"a shard left nothing": {
+			event: "pull_request", gate: 11, plans: map[int]string{1: "nothing"}, codes: map[string]int{"run 1": 3, "gate": 11},
+		},
+		"nightly": {
+			event: "schedule", plans: map[int]string{2: "partial partial complete"}, codes: map[string]int{"run 1": 0, "run 2": 0, "gate": 0},
+			calls: map[string]int{"run --mode record --trials 3 --max-cost 2.00 --shard 2/3": 1, "run --resume runs/run-2": 2},
+		},
+		"nightly, three failures": {
+			event: "schedule", gate: 11, plans: map[int]string{1: "partial partial partial complete"}, codes: map[string]int{"run 1": 1, "gate": 11},
+		},
+		"nightly, capped":     {event: "workflow_dispatch", gate: 11, plans: map[int]string{3: "capped complete"}, codes: map[string]int{"run 3": 1, "gate": 11}, calls: map[string]int{"--resume": 0}},
+		"nightly, mistake":    {event: "schedule", gate: 11, plans: map[int]string{3: "usage"}, codes: map[string]int{"run 3": 2}, calls: map[string]int{"--resume": 0}},
+		"nightly, resume bad": {event: "schedule", plans: map[int]string{1: "partial usage"}, codes: map[string]int{"run 1": 2}, calls: map[string]int{"--resume": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t, "strong")
+			k.fake(c.gate, c.plans)
+			a, codes := k.act(c.event, nil)
+			for job, code := range c.codes {
+				require.Equal(t, code, codes[job], "%s: %s", job, a.output[job])
+			}
+			for part, n := range c.calls {
+				require.Equal(t, n, k.calls(part), "%s in:\n%s", part, k.read("fake/calls"))
+			}
+			require.Equal(t, "### verdict\n", k.read("summary.md"))
+			require.FileExists(t, filepath.Join(a.artifacts, "cupel-verdict", "junit.xml"))
+			require.FileExists(t, filepath.Join(a.artifacts, "cupel-verdict", "runs", "merged", "run.json"), "kept whatever the verdict")
+		})
+	}
+}
+
+// Without any run there is nothing to judge, which is never a pass.
+func TestWorkflowWithoutRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
+	k := newKit(t, "strong")
+	k.fake(0, map[int]string{1: "nothing", 2: "nothing", 3: "nothing"})
+	_, codes := k.act("pull_request", nil)
+	require.Equal(t, map[string]int{"run 1": 3, "run 2": 3, "run 3": 3, "gate": 2}, codes)
+}
+
+// The same with cupel itself.
+func TestWorkflowRunsCupel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
+	t.Parallel()
+	for name, c := range map[string]struct {
+		candidate string
+		code      int
+		annotates string
+	}{
+		"accepted": {"strong", 0, "\n::notice title=strong%3A pass::"},
+		"rejected": {"weak", 10, "\n::error title=weak%3A contract-valid first outputs%3A fail::"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, c.candidate)
+			a, codes := k.act("pull_request", nil)
+			require.Equal(t, map[string]int{"run 1": 0, "run 2": 0, "run 3": 0, "gate": c.code}, codes, a.output)
+			require.Contains(t, a.output["gate"], c.annotates)
+			summary := k.read("summary.md")
+			require.Contains(t, summary, c.candidate)
+			require.Less(t, len(summary), 1<<20, "what GitHub shows of one step")
+			verdict := filepath.Join(a.artifacts, "cupel-verdict")
+			k.requireJUnit(filepath.Join(verdict, "junit.xml"), len(judged(t)))
+			runs, err := filepath.Glob(filepath.Join(verdict, "runs", "*"))
+			require.NoError(t, err)
+			require.Len(t, runs, 1)
+			require.FileExists(t, filepath.Join(runs[0], "report", "index.html"))
+			k.requireWhole(runs[0])
+		})
+	}
+}
+
+// A nightly of simulated models, recorded in three shards, costs what it may and
+// keeps what it recorded.
+func TestWorkflowRecordsCupel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
+	t.Parallel()
+	k := newKit(t)
+	k.cupel("init")
+	a, codes := k.act("schedule", map[string]string{"TRIALS": "1"})
+	require.Equal(t, map[string]int{"run 1": 0, "run 2": 0, "run 3": 0}, map[string]int{"run 1": codes["run 1"], "run 2": codes["run 2"], "run 3": codes["run 3"]}, a.output)
+	require.Contains(t, []int{10, 11}, codes["gate"], "%s", a.output["gate"]) // three tasks are little evidence
+	k.requireJUnit(filepath.Join(a.artifacts, "cupel-verdict", "junit.xml"), 6)
+	cassettes, err := filepath.Glob(filepath.Join(a.artifacts, "cupel-cassettes-*", "suites", "*", "cassettes", "*", "*", "*.yaml"))
+	require.NoError(t, err)
+	require.Len(t, cassettes, 6)
+	for _, out := range a.output {
+		require.NotContains(t, out, "canary-openai-key")
+	}
+}

@@ -1,0 +1,64 @@
+package cmd
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/reports"
+)
+
+func newMerge(p *process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "merge RUN…",
+		Short: "Join the runs of a plan's shards into one",
+		Long: `Joins runs made with "cupel run --shard i/n" into one run below the runs folder,
+with the ledger and the report that a run of the whole plan would have. The
+shards may come from other machines; their folders are only read.
+
+Shards of another suite, configuration, price table, version of cupel or plan
+are refused, with the reasons. Where shards are missing the run is partial: it
+can be looked at, but never passes the gate.`,
+		Example: `  cupel merge runs/01JA… runs/01JB… runs/01JC…
+  cupel merge shards/*/ --runs merged`,
+		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(1)(c, args)) },
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := loadConfig(p, c.Flags())
+			if err != nil {
+				return err
+			}
+			var dirs []string
+			for _, name := range args {
+				dir, err := findRun(cfg.Runs, name)
+				if err != nil {
+					return err
+				}
+				dirs = append(dirs, dir)
+			}
+			dir, m, err := harness.Merge(cfg.Runs, dirs)
+			if err != nil {
+				return err
+			}
+			report, err := writeReportOf(dir, p.detailsOf(c.Context(), cfg, dir, ""))
+			if err != nil {
+				return err
+			}
+			if err := reports.Summary(p.stdout, report, p.width()); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(p.stdout, "\nmerged  %s, %s\nrun     %s\ngate    cupel gate %s\n", counted(len(dirs), "run"), counted(m.Episodes, "episode"), dir, dir)
+			return err
+		},
+	}
+	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	return cmd
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

@@ -1,0 +1,218 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/expr"
+)
+
+func newQuery(p *process) *cobra.Command {
+	var output string
+	var verify bool
+	cmd := &cobra.Command{
+		Use:   "query RUN… QUERY",
+		Short: "Count, average and rank the columns of ledgers",
+		Long: `Aggregates columns of one or more runs, without a database:
+
+  VALUE, … [where CONDITION] [group by COLUMN, …]
+
+A value is count(), count(COND), share(COND), mean(X), sum(X), min(X), max(X), a
+percentile such as p95(X), rate(X) (the sum, or how often, per episode), or
+arithmetic of them. X is a column of episodes, turns or tool_calls, or arithmetic
+of columns; a column that several tables have is written turns.cost_nanousd.
+Conditions compare with == != < <= > >=, in (…) and is null, joined by and, or,
+not. Durations are written 250ms or 4s, money $2, shares 99%, texts in quotes.
+
+Rows without a value are left out of what is computed, and counted below the
+table. -o FILE writes .json or .csv, in microseconds, nano-USD and shares of 1; a
+FILE of - and a suffix is standard output. A run.json or a table that was changed,
+cut or exchanged is refused (exit code 3); --verify also compares the digest of
+all rows with run.json. docs/query.md has recipes, for DuckDB and others too.`,
+		Example: `  cupel query latest 'p50(duration_us), p95(duration_us) where role == "main" group by candidate'
+  cupel query latest 'share(solved), mean(steps), sum(episodes.cost_nanousd) group by candidate'
+  cupel query latest 'count() where not contract_valid group by task_id' -o invalid.csv`,
+		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(2)(c, args)) },
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := loadConfig(p, c.Flags())
+			if err != nil {
+				return err
+			}
+			render, ok := tableFormats[filepath.Ext(output)]
+			if !ok || output != "" && render == nil {
+				return usage(fmt.Errorf("-o %s: unknown suffix; known: .json, .csv", output))
+			}
+			q, err := expr.ParseQuery(args[len(args)-1])
+			if err != nil {
+				return usage(fmt.Errorf("query: %w", err))
+			}
+			dirs, err := endedRuns(cfg.Runs, args[:len(args)-1])
+			if err != nil {
+				return err
+			}
+			if verify {
+				if err := verifyRows(dirs); err != nil {
+					return err
+				}
+			}
+			r, err := q.Run(c.Context(), dirs...)
+			if err != nil {
+				return err
+			}
+			return writeTable(p, r, output, render)
+		},
+	}
+	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	cmd.Flags().BoolVar(&verify, "verify", false, "check also the digests of all rows")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write this file: .json or .csv; - and a suffix for standard output")
+	return cmd
+}
+
+// verifyRows reads all rows of runs, and so checks their digests.
+func verifyRows(dirs []string) error {
+	for _, dir := range dirs {
+		for _, err := range ledger.Scan(dir) {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// endedRuns finds the folders of runs that have ledgers.
+func endedRuns(runs string, names []string) (dirs []string, err error) {
+	for _, name := range names {
+		dir, err := findRun(runs, name)
+		if err != nil {
+			return nil, err
+		}
+		m, _, err := ledger.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		if m.Status == "running" {
+			return nil, unfinished(dir, m)
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs, nil
+}
+
+// tableFormats write the result of a query, by suffix; none is the terminal.
+var tableFormats = map[string]func(io.Writer, expr.Result) error{"": nil, ".json": resultJSON, ".csv": resultCSV}
+
+func writeTable(p *process, r expr.Result, output string, render func(io.Writer, expr.Result) error) error {
+	if render == nil {
+		showResult(p, r)
+		return nil
+	}
+	var b bytes.Buffer
+	err := render(&b, r)
+	if err == nil && strings.HasPrefix(output, "-.") {
+		_, err = p.machine(output).Write(b.Bytes())
+	} else if err == nil {
+		err = writeOutput(output, b.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+func showResult(p *process, r expr.Result) {
+	w := newTable(p)
+	header := table.Row{}
+	var aligned []table.ColumnConfig
+	for i, c := range r.Columns {
+		header = append(header, c.Name)
+		if c.Type == expr.Number {
+			aligned = append(aligned, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+	}
+	w.AppendHeader(header)
+	w.SetColumnConfigs(aligned)
+	for _, cells := range r.Rows {
+		row := table.Row{}
+		for i, cell := range cells {
+			row = append(row, r.Columns[i].Format(cell))
+		}
+		w.AppendRow(row)
+	}
+	w.Render()
+	for _, c := range r.Columns {
+		if c.Missing > 0 {
+			_, _ = fmt.Fprintf(p.stdout, "%s: %d rows have no value and are left out\n", c.Name, c.Missing)
+		}
+	}
+}
+
+// resultColumn describes a column of the result in JSON.
+type resultColumn struct {
+	Name string `json:"name"`
+	Unit string `json:"unit,omitempty"`
+	// Missing counts rows without a value.
+	Missing int64 `json:"missing,omitempty"`
+}
+
+func resultJSON(w io.Writer, r expr.Result) error {
+	out := struct {
+		Columns []resultColumn   `json:"columns"`
+		Rows    []map[string]any `json:"rows"`
+		Read    int64            `json:"rows_read"`
+		Skipped int              `json:"row_groups_skipped"`
+	}{[]resultColumn{}, []map[string]any{}, r.Read, r.Skipped}
+	for _, c := range r.Columns {
+		out.Columns = append(out.Columns, resultColumn{c.Name, resultUnits[c.Unit], c.Missing})
+	}
+	for _, cells := range r.Rows {
+		row := map[string]any{}
+		for i, cell := range cells {
+			row[r.Columns[i].Name] = r.Columns[i].Value(cell)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(out)
+}
+
+var resultUnits = map[expr.Unit]string{expr.Duration: "us", expr.Money: "nanousd", expr.Percent: "share"}
+
+func resultCSV(w io.Writer, r expr.Result) error {
+	out := csv.NewWriter(w)
+	var record []string
+	for _, c := range r.Columns {
+		record = append(record, c.Name)
+	}
+	_ = out.Write(record) // Flush has the error
+	for _, cells := range r.Rows {
+		record = record[:0]
+		for i, cell := range cells {
+			switch v := r.Columns[i].Value(cell).(type) {
+			case nil:
+				record = append(record, "")
+			case float64:
+				record = append(record, strconv.FormatFloat(v, 'f', -1, 64))
+			default:
+				record = append(record, fmt.Sprint(v))
+			}
+		}
+		_ = out.Write(record)
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -1,0 +1,163 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/reports"
+)
+
+// formats are the single-file renderings, by suffix of -o.
+var formats = map[string]func(io.Writer, reports.Report) error{
+	".html": reports.HTML,
+	".md":   reports.Markdown,
+	".xml":  reports.JUnit,
+	".json": reports.JSON,
+}
+
+func newReport(p *process) *cobra.Command {
+	var outputs, thresholds []string
+	var pack string
+	cmd := &cobra.Command{
+		Use:   "report RUN…",
+		Short: "Rebuild the report of a run from its ledger",
+		Long: `Rebuilds index.html, report.md, junit.xml, report.json and the plots below
+RUN/report/, from the ledger; prompts and outputs are those of the cassettes, where
+these still give the same ledger. With -o it writes single files instead, in
+the format their suffix names: .html, .md, .xml (JUnit) or .json; "-" followed
+by a suffix writes to standard output, as in -o -.md.
+
+RUN is a run folder, a run id or its beginning, or "latest".`,
+		Example: `  cupel report latest
+  cupel report latest -o summary.md -o junit.xml
+  cupel report latest -o -.md | gh pr comment 7 --body-file -`,
+		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(1)(c, args)) },
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := loadConfig(p, c.Flags())
+			if err != nil {
+				return err
+			}
+			if len(outputs) > 0 && len(args) > 1 {
+				return usage(fmt.Errorf("-o takes one run, not %d", len(args)))
+			}
+			defer p.collectLess()()
+			for _, name := range args {
+				if err := writeReport(c.Context(), p, cfg, name, outputs, thresholds, pack); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
+	thresholdFlag(cmd, &thresholds)
+	cmd.Flags().StringVar(&pack, "pack", "", "take prompts and outputs from this pack, where the run was made from one; see cupel cassette pack")
+	return cmd
+}
+
+func writeReport(ctx context.Context, p *process, cfg config, name string, outputs, thresholds []string, pack string) error {
+	dir, r, err := loadReport(cfg.Runs, name, thresholds)
+	if err != nil {
+		return err
+	}
+	if len(outputs) == 0 {
+		d := p.detailsOf(ctx, cfg, dir, pack)
+		if pack != "" { // who names a pack wants it
+			err = d.open()
+		}
+		if err == nil {
+			err = reports.Write(dir, r, d.episode)
+		}
+		if err := cmp.Or(d.close(), err); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(p.stdout, filepath.Join(dir, "report", "index.html"))
+		return err
+	}
+	if err := known(formats, outputs); err != nil {
+		return err
+	}
+	return writeOutputs(p, formats, outputs, r)
+}
+
+func newGate(p *process) *cobra.Command {
+	var candidates, baselines, thresholds []string
+	var changed string
+	cmd := &cobra.Command{
+		Use:   "gate RUN",
+		Short: "The verdict of a run as an exit code",
+		Long: `Judges a run by its ledger and exits 0 (accepted), 10 (rejected) or 11
+(inconclusive: not enough evidence). With several candidates the worst decides:
+one rejected candidate rejects the run. RUN is a run folder, a run id or its
+beginning, or "latest". On GitHub Actions (GITHUB_ACTIONS=true) the verdict is
+annotated as well: errors, warnings and notices.
+
+With --baseline it also tests for regressions against that run, as cupel compare
+does, and the worse of the two verdicts decides. Several baselines are pooled.
+on_unclear in cupel.yaml says whether "no significant regression" exits with 0
+(default) or 11. A baseline that cannot be compared with is an error (2).`,
+		Example: `  cupel gate latest
+  cupel gate latest --candidate strong
+  cupel gate latest --baseline previous
+  cupel gate latest --baseline night-1,night-2,night-3`,
+		Args: exactlyOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := loadConfig(p, c.Flags())
+			if err != nil {
+				return err
+			}
+			_, r, err := loadReport(cfg.Runs, args[0], thresholds, candidates...)
+			if err != nil {
+				return err
+			}
+			if len(baselines) > 0 {
+				compared, err := p.compare(cfg, baselines, args[0], candidates, changed)
+				if err != nil {
+					return err
+				}
+				return p.gateAgainst(r, compared)
+			}
+			if changed != "" {
+				return usage(errors.New("--changed: it says how to compare with a --baseline; name one"))
+			}
+			if err := reports.Summary(p.stdout, r, p.width()); err != nil {
+				return err
+			}
+			if err := p.annotate(r); err != nil {
+				return err
+			}
+			return gateOutcome(r.Verdict)
+		},
+	}
+	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	cmd.Flags().StringSliceVar(&candidates, "candidate", nil, "judge only these candidates; repeatable")
+	cmd.Flags().StringSliceVar(&baselines, "baseline", nil, "test also for regressions against this `RUN` (or RUN:CANDIDATE); repeatable")
+	changedFlag(cmd, &changed)
+	thresholdFlag(cmd, &thresholds)
+	return cmd
+}
+
+// thresholdFlag lets a run be judged by other thresholds than its own.
+func thresholdFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringArrayVar(to, "threshold", nil, "judge by `NAME=VALUE` instead of the run's own threshold, and say so; repeatable")
+}
+
+// gateOutcome is the verdict as an exit code; what there is to say was printed.
+func gateOutcome(v reports.Verdict) error {
+	switch v {
+	case reports.Pass:
+		return nil
+	case reports.Fail:
+		return &codeError{code: exitRejected}
+	}
+	return &codeError{code: exitInconclusive}
+}

@@ -1,0 +1,125 @@
+package cmd
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/admission"
+)
+
+// savedRun is what an unfinished run keeps of its command line, so that resuming
+// it takes no other flag.
+type savedRun struct {
+	Config      string         `json:"config,omitempty"`
+	Suite       string         `json:"suite"`
+	Mode        string         `json:"mode"`
+	Prices      string         `json:"prices,omitempty"`
+	Pack        string         `json:"pack,omitempty"`
+	Fork        *harness.Fork  `json:"fork,omitempty"`
+	Human       bool           `json:"human,omitempty"`
+	Trials      int            `json:"trials"`
+	Concurrency int            `json:"concurrency,omitempty"`
+	Seed        int64          `json:"seed"`
+	Caps        admission.Caps `json:"caps"`
+	ReplaySpeed float64        `json:"replay_speed,omitempty"`
+	Decide      *decideFlags   `json:"decide,omitempty"`
+}
+
+func (f runFlags) save(cfg config, fork *harness.Fork, caps admission.Caps) []byte {
+	saved := savedRun{
+		Config: cfg.File, Suite: cfg.Suite, Mode: cfg.Mode, Prices: cfg.Prices, Pack: f.pack, Fork: fork, Human: f.human,
+		Trials: cfg.Trials, Concurrency: cfg.Concurrency, Seed: cfg.Seed, Caps: caps, ReplaySpeed: f.replaySpeed,
+	}
+	if f.decide.On {
+		saved.Decide = &f.decide
+	}
+	text, _ := json.Marshal(saved) // fails only at a replay speed that is not a number, which the harness refuses
+	return text
+}
+
+// fixed are the flags that a resumed run has already decided on.
+var fixed = []string{
+	"config", "suite", "mode", "pack", "trials", "seed", "task", "candidate", "tag", "fork", "human", "stale", "replay-speed",
+	"shard", "failed-in", "changed-since", "decide", "baseline", "max-trials",
+}
+
+// takeUp reads what the run that is to be resumed was begun with, and returns its
+// folder. Concurrency and caps may be given anew.
+func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedRun, dir string, err error) {
+	var given []string
+	for _, name := range fixed {
+		if fl := c.Flags().Lookup(name); fl != nil && fl.Changed {
+			given = append(given, "--"+name)
+		}
+	}
+	if len(given) > 0 {
+		return cfg, saved, "", usage(fmt.Errorf("--resume goes on with what the run was begun with: leave out %s", strings.Join(given, ", ")))
+	}
+	if cfg, err = loadConfig(p, c.Flags()); err != nil {
+		return cfg, saved, "", err
+	}
+	if dir, err = findRun(cfg.Runs, f.resume); err != nil {
+		return cfg, saved, dir, err
+	}
+	text, err := harness.ReadSettings(dir)
+	if errors.Is(err, harness.ErrComplete) {
+		// Whoever completed it may have been killed before it had written the report.
+		_, failed := writeReportOf(dir, p.detailsOf(c.Context(), cfg, dir, ""))
+		return cfg, saved, dir, cmp.Or(failed, err)
+	}
+	if err != nil {
+		return cfg, saved, dir, err
+	}
+	if err := json.Unmarshal(text, &saved); err != nil {
+		return cfg, saved, dir, fmt.Errorf("read settings of %s: %w", dir, err)
+	}
+	if err := begunHere(saved, dir); err != nil {
+		return cfg, saved, dir, err
+	}
+	if saved.Config != "" {
+		_ = c.Flags().Set("config", saved.Config) // a string flag takes any
+	}
+	if cfg, err = loadConfig(p, c.Flags()); err != nil {
+		return cfg, saved, dir, err
+	}
+	cfg.Runs, cfg.Suite, cfg.Mode, cfg.Prices = filepath.Dir(dir), saved.Suite, saved.Mode, saved.Prices
+	cfg.Trials, cfg.Seed = saved.Trials, saved.Seed
+	if !c.Flags().Changed("concurrency") {
+		cfg.Concurrency = saved.Concurrency
+	}
+	cfg.keepCaps(saved.Caps)
+	f.pack, f.human, f.replaySpeed = saved.Pack, saved.Human, saved.ReplaySpeed
+	if saved.Decide != nil {
+		f.decide, f.decide.On = *saved.Decide, true
+	}
+	return cfg, saved, dir, nil
+}
+
+// begunHere makes sure that what a run was begun with is found from the folder the
+// process is in. The run folder holds no absolute paths of its own making: it may
+// have moved to another machine.
+func begunHere(saved savedRun, dir string) error {
+	for _, path := range []string{saved.Config, saved.Suite, saved.Prices, saved.Pack} {
+		if path == "" || strings.HasPrefix(path, "builtin:") {
+			continue
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return usage(fmt.Errorf("%s was begun with %s, which is not there: go on with it in the folder it was begun in", dir, path))
+		}
+	}
+	return nil
+}
+
+// resumeHint is the command that goes on with a run that has not ended.
+func resumeHint(dir string) string {
+	return "cupel run --resume " + dir
+}

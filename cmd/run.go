@@ -1,0 +1,443 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/providers/vertex"
+	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/reports"
+)
+
+// runFlags are the flags of run that are no settings.
+type runFlags struct {
+	selection     harness.Selection
+	quiet, asJSON bool
+	human, stale  bool
+	dryRun        bool
+	fork, pack    string
+	resume        string
+	replaySpeed   float64
+	narrow        selectFlags
+	decide        decideFlags
+}
+
+func newRun(p *process) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Run a suite and write ledger, report and verdict",
+		Long: `Runs every selected task with every selected candidate. Answers come from the
+suite's cassettes unless --mode says otherwise:
+
+  replay  (default) from cassettes only, or from cassettes.pack in a suite
+          without a cassettes folder; opens no network connection
+  record  from the network, kept on cassettes; needs the candidates' keys
+  live    from the network, nothing kept
+
+With --human a person at the terminal answers clarifying questions and approves
+tool calls, in record and live mode; the answers are kept in replies.yaml of the
+run folder, to be copied into the tasks. Without it the tasks' replies and
+approvals do.
+
+--failed-in RUN runs what a run did not solve or has no result of, --changed-since
+RUN what is not what it was then; with both, what both select. If nothing is
+left, that is said, and the exit code is 0. --shard 1/4 runs the first of four
+parts of the selection.
+
+With --fork TASK/CANDIDATE[/TRIAL]@TURN a recorded episode is replayed up to a
+turn, and goes on from there: in record or live mode with whatever --candidate is
+asked next, as often as --trials says. What is recorded replays on its own, as
+CANDIDATE.fork-… ; an episode of a run is RUN/EPISODE-ID@TURN.
+
+With --decide trials run in rounds over all tasks, up to --max-trials of each. After
+each round a candidate is stopped if it passes or fails, by the acceptance criteria
+and, with --baseline, by the comparison: see docs/sequential.md.
+
+An interrupted run continues with --resume RUN: episodes with a result are kept,
+the others, and those that an infrastructure error ended, are run. A recording
+asks nothing again that it has: see docs/formats.md, Cassettes. Without --resume
+it pays for every request again.
+
+With --dry-run nothing is run, sent or written, and no key is needed: it prints
+what would be run, what is left out, and what that is likely to come to by the
+last runs of the suite below --runs and the prices of the day. Of "low – expected
+– high" the ends are 1.96 standard deviations of the forecast's error apart from
+the middle (the spread of episodes of one task, and of its mean): no guarantee.
+Without a past run only bounds are known; ? is unknown.
+
+Writes runs/<id>/ with three Parquet files, run.json and report/. The exit code
+says whether the run could be carried out; the verdict as an exit code is
+"cupel gate".`,
+		Example: `  cupel run
+  cupel run --suite suites/mine --mode record --candidate gpt --trials 3
+  cupel run --mode record --stale
+  cupel run --task 'G0*' --candidate strong
+  cupel run --resume latest
+  cupel run --failed-in latest
+  cupel run --shard 1/4 --max-cost 5 --mode live
+  cupel run --mode live --trials 3 --dry-run
+  cupel run --mode record --decide --baseline latest --max-trials 5
+  cupel run --mode live --fork G09/weak/1@1 --candidate strong --trials 5`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
+	}
+	f.add(cmd.Flags())
+	return cmd
+}
+
+// add declares the flags.
+func (f *runFlags) add(fl *pflag.FlagSet) {
+	fl.String("config", configName, "configuration file")
+	fl.String("suite", "", "suite folder, builtin:counts or builtin:research (default: the configuration's, else builtin:counts)")
+	fl.String("mode", "", "replay, record or live (default replay)")
+	fl.String("runs", "", "folder for run folders (default runs)")
+	fl.StringVar(&f.pack, "pack", "", "replay from this pack (see cupel cassette pack), not from the suite's cassettes folder")
+	fl.Int("trials", 1, "repetitions of each task")
+	fl.Int("concurrency", 0, "episodes that run in parallel, of all providers together (default: one per processor in replay, otherwise 8 for each provider and key)")
+	fl.Int64("seed", 1, "seed of the run's ids")
+	fl.String("max-cost", "", "most `USD` the run may spend, such as 5 or 0.25 (record and live mode; default no cap)")
+	fl.Int64("max-tokens", 0, "most tokens the run may use, of all kinds (record and live mode; default no cap)")
+	fl.Int64("max-requests", 0, "most requests the run may make, every attempt counted (record and live mode; default no cap)")
+	fl.StringSliceVar(&f.selection.Tasks, "task", nil, "only these tasks; patterns allowed, repeatable")
+	fl.StringSliceVar(&f.selection.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
+	fl.StringSliceVar(&f.selection.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
+	f.narrow.add(fl)
+	f.decide.add(fl)
+	fl.StringVar(&f.fork, "fork", "", "go on from this recorded episode and turn: TASK/CANDIDATE[/TRIAL]@TURN")
+	fl.StringVar(&f.resume, "resume", "", "go on with this interrupted run: run what it has no result of, with the settings it was begun with")
+	fl.BoolVar(&f.human, "human", false, "ask on this terminal instead of the tasks' replies and approvals (record and live mode)")
+	fl.BoolVar(&f.stale, "stale", false, "record only what is stale, missing or corrupt (record mode; see cupel cassette status)")
+	fl.Float64Var(&f.replaySpeed, "replay-speed", 0, "replay at the recorded pace times this: 1 as recorded, 2 twice as fast (default: at once)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print episodes, expected calls, tokens, cost and duration")
+	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
+	fl.BoolVar(&f.asJSON, "json", false, "print events as JSON lines, the last one the result (see docs/formats.md, Events)")
+}
+
+func runRun(c *cobra.Command, p *process, f runFlags) error {
+	ev := &events{out: io.Discard}
+	if f.asJSON {
+		ev.out = p.json
+	}
+	return ev.close(carryOut(c, p, f, ev))
+}
+
+func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
+	prog := newProgress(p, f)
+	ctx, drain, stop := interrupts(c.Context(), prog)
+	defer stop()
+	o, cleanup, err := f.options(ctx, c, p, func(m ledger.Manifest, stops []ledger.ManifestStop) {
+		round := newRoundEvent(m, stops)
+		ev.emit(round)
+		prog.round(round.line())
+	})
+	if err != nil {
+		return idle(p, f, ev, err)
+	}
+	defer cleanup()
+	if f.dryRun {
+		return f.forecast(p, o, ev)
+	}
+	o.Drain, o.Progress, o.Watch = drain, prog.episode, prog.watch
+	prog.cap, ev.mode = o.Caps.CostNanoUSD, cmp.Or(string(o.Mode), string(recorder.Replay))
+	if f.asJSON {
+		o.Progress, o.Watch = ev.episode, ev.watch
+	}
+	kept := p.keepDetails(&o)
+	back := p.collectLess()
+	res, err := harness.Run(ctx, o)
+	back() // a report is made of all that there is
+	prog.finish()
+	if err != nil {
+		return idle(p, f, ev, err)
+	}
+	stop() // the report has its own
+	details := p.detailsWith(c.Context(), o, res.Dir)
+	details.kept, details.hurry = kept, res.Interrupted
+	report, err := writeReportOf(res.Dir, details)
+	if err != nil {
+		return err
+	}
+	outcome := runOutcome(res)
+	ev.end(res, report, outcome)
+	if !f.asJSON && !f.quiet {
+		if err := printRun(p, res, report); err != nil {
+			return err
+		}
+	}
+	p.sayWithheld(res)
+	p.sayNotUnderstood(res)
+	if len(res.Answers) > 0 && !f.quiet {
+		if err := harness.WriteAnswers(p.stderr, res.Answers); err != nil {
+			return err
+		}
+	}
+	return outcome
+}
+
+// options turns the command line into what the harness takes.
+// said is called after each round of a run with --decide.
+func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, said func(ledger.Manifest, []ledger.ManifestStop)) (o harness.Options, cleanup func(), err error) {
+	cleanup = func() {}
+	if f.resume == "" { // which allows none of these flags
+		if err := f.decide.check(c.Flags()); err != nil {
+			return o, cleanup, err
+		}
+	}
+	var cfg config
+	var saved savedRun
+	dir := ""
+	if f.resume != "" {
+		cfg, saved, dir, err = takeUp(c, p, f)
+	} else if cfg, err = loadConfig(p, c.Flags()); err == nil && f.fork != "" {
+		saved.Fork, err = readFork(&cfg, f.fork)
+	}
+	if err != nil {
+		return o, cleanup, err
+	}
+	if o, cleanup, err = f.base(ctx, p, cfg); err != nil {
+		return o, cleanup, err
+	}
+	o.Fork, o.Stale, o.ReplaySpeed = saved.Fork, f.stale, f.replaySpeed
+	if err = errors.Join(cfg.cappedReplay(), f.narrow.narrow(cfg.Runs, &o), f.addDecide(p, cfg, &o, said)); err != nil {
+		return o, cleanup, err
+	}
+	if dir != "" {
+		o.Resume = filepath.Base(dir)
+	}
+	if f.pack != "" {
+		closePack, err := openPack(&o, f.pack)
+		if err != nil {
+			return o, cleanup, err
+		}
+		closeSim := cleanup
+		cleanup = func() { closePack(); closeSim() }
+	}
+	if f.human {
+		err = p.askOnTerminal(&o)
+	}
+	o.Settings = f.save(cfg, o.Fork, o.Caps)
+	return o, cleanup, err
+}
+
+// idle says of an error that it means that there was nothing to do; any other it
+// returns.
+func idle(p *process, f runFlags, ev *events, err error) error {
+	status := ""
+	switch {
+	case errors.Is(err, harness.ErrAllFresh):
+		status, err = "fresh", harness.ErrAllFresh
+	case errors.Is(err, harness.ErrNothingSelected):
+		status, err = "nothing", f.narrow.nothing(err)
+	case errors.Is(err, harness.ErrComplete):
+		status = "complete"
+	default:
+		return err
+	}
+	ev.idle(status, err)
+	if !f.asJSON && !f.quiet {
+		_, err = fmt.Fprintln(p.stdout, err)
+		return err
+	}
+	return nil
+}
+
+// printRun prints the summary.
+func printRun(p *process, res harness.Result, report reports.Report) error {
+	if err := reports.Summary(p.stdout, report, p.width()); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.stdout, "\n%sledger  %s\nreport  %s\ngate    cupel gate %s\n",
+		forkLine(res.Manifest), res.Dir, filepath.Join(res.Dir, "report", "index.html"), res.Dir)
+	return err
+}
+
+// runOutcome turns episodes without a result into one error with its exit code.
+func runOutcome(res harness.Result) error {
+	o, n := res.Manifest.Outcomes, res.Manifest.Outcomes.WithoutResult()
+	if n == 0 {
+		return nil
+	}
+	lines := lostLines(res.Lost.First)
+	code := exitError
+	for _, kind := range []string{harness.KindCassetteMissing, harness.KindCassetteCorrupt, harness.KindCassetteStale, harness.KindReplayMiss} {
+		if res.Lost.ByKind[kind] > 0 {
+			code = exitReplay
+		}
+	}
+	total := res.Manifest.Episodes + o.Unfinished
+	head := fmt.Sprintf("%d of %d episodes have no result; the ledger is in %s", n, total, res.Dir)
+	switch {
+	case res.Interrupted:
+		code = exitInterrupted
+		head = fmt.Sprintf("interrupted after %d of %d episodes; their ledger is in %s", res.Manifest.Episodes, total, res.Dir)
+	case res.Manifest.Stopped != "":
+		head = res.Manifest.Stopped + "\n" + head
+	}
+	lines = append(lines, "go on with: "+resumeHint(res.Dir))
+	return &codeError{code, errors.New(head + "\n" + strings.Join(lines, "\n"))}
+}
+
+// lostLines say why the first few episodes have no result. What a cap stopped, the
+// run as a whole tells.
+func lostLines(lost []ledger.Episode) []string {
+	var lines []string
+	for _, e := range lost {
+		if e.Status != ledger.StatusBudgetStop && len(lines) < 3 {
+			lines = append(lines, fmt.Sprintf("%s: %s", episodeName(e), e.ErrorText))
+		}
+	}
+	return lines
+}
+
+// options turns the configuration into what the harness takes. cleanup stops
+// the simulated models if they were started.
+func options(ctx context.Context, p *process, cfg config, sel harness.Selection) (o harness.Options, cleanup func(), err error) {
+	cleanup = func() {}
+	suite, dir, err := loadSuite(cfg.Suite)
+	if err != nil {
+		return o, cleanup, err
+	}
+	prices, err := cfg.loadPrices()
+	if err != nil {
+		return o, cleanup, err
+	}
+	candidates, err := p.addressed(cfg.candidates(suite))
+	if err != nil {
+		return o, cleanup, err
+	}
+	o = harness.Options{
+		Suite: suite, Candidates: candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
+		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, LaneConcurrency: cfg.LaneConcurrency, Runs: cfg.Runs,
+		Providers: all.Factories(), Key: p.key, Policy: cfg.Policy, Prices: prices,
+		Caps: cfg.Caps, Limits: cfg.Limits, Canary: cfg.Canary,
+		LookupEnv: p.credential, Secrets: p.secrets, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: all.Versions(),
+	}
+	if dir != "" {
+		o.CassetteDir = filepath.Join(dir, "cassettes")
+	}
+	if o.Mode == recorder.Replay || o.Mode == "" {
+		return o, cleanup, nil
+	}
+	transport, closeSim, err := simTransport(ctx, cfg.Seed)
+	if err != nil {
+		return o, cleanup, err
+	}
+	p.loadCredentials()
+	google := vertex.Transport(p.secrets.Watch(nil)) // reads credentials once they are needed
+	o.Transport = func(provider string) http.RoundTripper {
+		switch {
+		case strings.HasPrefix(provider, "sim-"):
+			return transport
+		case strings.HasPrefix(provider, "vertex"):
+			return google
+		}
+		return http.DefaultTransport
+	}
+	return o, func() { _ = closeSim() }, nil
+}
+
+// candidates are the configuration's, or else the suite's own.
+func (c config) candidates(suite *goldens.Suite) []goldens.Candidate {
+	if c.Candidates != nil {
+		return c.Candidates
+	}
+	return suite.Candidates
+}
+
+// addressed fills in the address of candidates whose provider has none of its
+// own. It is part of what a cassette is matched by, so a replay needs it too.
+func (p *process) addressed(candidates []goldens.Candidate) ([]goldens.Candidate, error) {
+	candidates = slices.Clone(candidates)
+	var errs []error
+	for i, c := range candidates {
+		if c.Provider == "bedrock" && c.Region == "" && c.BaseURL == "" {
+			candidates[i].Region = p.firstEnv("AWS_REGION", "AWS_DEFAULT_REGION")
+		}
+		if c.Provider != "openai-compatible" || c.BaseURL != "" {
+			continue
+		}
+		url, _ := p.env("LLM_API_URL")
+		if url == "" {
+			errs = append(errs, fmt.Errorf("candidate %s: provider openai-compatible needs an address: give the candidate a base_url such as http://127.0.0.1:8000/v1, or set LLM_API_URL", c.Name))
+		}
+		candidates[i].BaseURL = url
+	}
+	if len(errs) > 0 {
+		return nil, usage(errors.Join(errs...))
+	}
+	return candidates, nil
+}
+
+// firstEnv is the value of the first of the variables that has one.
+func (p *process) firstEnv(names ...string) string {
+	for _, name := range names {
+		if value, _ := p.env(name); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// key finds a candidate's credential in the environment.
+func (p *process) key(c goldens.Candidate) (string, error) {
+	name := c.KeyEnv
+	if name == "" {
+		name = all.Keys()[c.Provider]
+	}
+	if name == "" {
+		return "", nil // a provider without keys, such as the simulated ones
+	}
+	key, ok := p.credential(name)
+	if c.KeyEnv == "" && all.KeyOptional(c.Provider) {
+		return key, nil
+	}
+	if !ok || key == "" {
+		return "", fmt.Errorf("provider %s needs a key: set %s, or name another variable with key_env", c.Provider, name)
+	}
+	return key, nil
+}
+
+// interrupts makes the first Ctrl-C drain the run, which ends it within about a second,
+// and the second cancel it.
+func interrupts(parent context.Context, stderr io.Writer) (context.Context, <-chan struct{}, func()) {
+	ctx, cancel := context.WithCancel(parent)
+	drain := make(chan struct{})
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-done:
+				return
+			case <-signals:
+			}
+			if n == 0 {
+				_, _ = fmt.Fprintln(stderr, "\ncupel: stopping: requests in flight have a second to end; Ctrl-C again stops now")
+				close(drain)
+			} else {
+				cancel()
+			}
+		}
+	}()
+	return ctx, drain, sync.OnceFunc(func() { signal.Stop(signals); close(done); cancel() })
+}

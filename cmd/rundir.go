@@ -1,0 +1,163 @@
+package cmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports"
+)
+
+// findRun resolves RUN: a run folder, an id or its unique beginning below the
+// runs folder, "latest", the run whose manifest was written last, or "previous",
+// the one before.
+func findRun(runs, name string) (string, error) {
+	if _, ok := isRun(name); ok {
+		return name, nil
+	}
+	entries, err := os.ReadDir(runs)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("list runs: %w", err)
+	}
+	age, byAge := map[string]int{"latest": 0, "previous": 1}[name]
+	var found []string
+	written := map[string]int64{}
+	for _, e := range entries {
+		if !byAge && !strings.HasPrefix(e.Name(), name) {
+			continue
+		}
+		if at, ok := isRun(filepath.Join(runs, e.Name())); ok {
+			found = append(found, e.Name())
+			written[e.Name()] = at.UnixNano()
+		}
+	}
+	if byAge {
+		// Stable: of runs written at once the first by name is the latest.
+		slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(written[b], written[a]) })
+		found = found[min(age, len(found)):min(age+1, len(found))]
+	}
+	switch len(found) {
+	case 0:
+		return "", usage(fmt.Errorf("no run %q below %s; make one with: cupel run", name, runs))
+	case 1:
+		return filepath.Join(runs, found[0]), nil
+	}
+	return "", usage(fmt.Errorf("run %q is ambiguous: %s", name, strings.Join(found, ", ")))
+}
+
+// isRun says whether a folder is that of a run, and when its manifest was written. A
+// folder whose manifest was lost is one if it has a table: reading it says what is
+// missing.
+func isRun(dir string) (written time.Time, ok bool) {
+	for _, name := range []string{"run.json", "episodes.parquet", "turns.parquet", "tool_calls.parquet"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return info.ModTime(), true
+		}
+	}
+	return written, false
+}
+
+// openRun finds a run that has ended; its episodes are read as they are asked for.
+func openRun(runs, name string) (dir string, m ledger.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error], err error) {
+	if dir, err = findRun(runs, name); err != nil {
+		return dir, m, nil, err
+	}
+	if m, episodes, err = harness.ReadRun(dir); err == nil && m.Status == "running" {
+		err = unfinished(dir, m)
+	}
+	return dir, m, episodes, err
+}
+
+// loadRun reads a run's manifest and the rows of its episodes, without their turns.
+func loadRun(runs, name string) (string, ledger.Manifest, []ledger.Episode, error) {
+	dir, m, episodes, err := openRun(runs, name)
+	if err != nil {
+		return dir, m, nil, err
+	}
+	var rows []ledger.Episode
+	for e, err := range episodes {
+		if err != nil {
+			return dir, m, nil, err
+		}
+		rows = append(rows, e.Episode)
+	}
+	return dir, m, rows, nil
+}
+
+// unfinished says what to do about a run without a ledger.
+func unfinished(dir string, m ledger.Manifest) error {
+	return fmt.Errorf("run %s has not ended, so it has no ledger: if it was interrupted, go on with: %s", m.RunID, resumeHint(dir))
+}
+
+// loadReport builds the report of a run from its ledger, of some of its candidates
+// if any are named, and by other thresholds if any are given, as NAME=VALUE.
+func loadReport(runs, name string, thresholds []string, candidates ...string) (string, reports.Report, error) {
+	dir, m, episodes, err := openRun(runs, name)
+	if err != nil {
+		return dir, reports.Report{}, err
+	}
+	acceptance, err := m.Acceptance.With(thresholds)
+	if err != nil {
+		return dir, reports.Report{}, usage(fmt.Errorf("--%w", err))
+	}
+	if thresholds != nil && m.Decide != nil {
+		return dir, reports.Report{}, usage(fmt.Errorf("--threshold: the rounds of run %s were decided by its own thresholds; leave the flag out", m.RunID))
+	}
+	if m.Candidates, err = only(m, candidates); err != nil {
+		return dir, reports.Report{}, err
+	}
+	b := reports.NewBuilder(m)
+	b.JudgeBy(acceptance)
+	b.SetPast(history(dir, m))
+	for rows, err := range episodes {
+		if err != nil {
+			return dir, reports.Report{}, err
+		}
+		if len(candidates) == 0 || slices.Contains(candidates, rows.Episode.Candidate) {
+			b.Add(rows)
+		}
+	}
+	return dir, b.Report(), nil
+}
+
+// only are the candidates of these names; all of them without names.
+func only(m ledger.Manifest, names []string) ([]ledger.ManifestCandidate, error) {
+	if len(names) == 0 {
+		return m.Candidates, nil
+	}
+	var known []string
+	for _, c := range m.Candidates {
+		known = append(known, c.Name)
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, usage(fmt.Errorf("run %s has no candidate %q; it has: %s", m.RunID, n, strings.Join(known, ", ")))
+		}
+	}
+	return slices.DeleteFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return !slices.Contains(names, c.Name) }), nil
+}
+
+// writeReportOf builds and writes the report of a run that has just been made, and
+// closes what its details come from.
+func writeReportOf(dir string, d *details) (reports.Report, error) {
+	_, report, err := loadReport("", dir, nil)
+	if err == nil {
+		err = reports.Write(dir, report, d.episode)
+	}
+	if closed := d.close(); closed != nil {
+		return report, closed
+	}
+	if err != nil {
+		return report, fmt.Errorf("write report (the ledger in %s is complete; retry with: cupel report %s): %w", dir, dir, err)
+	}
+	return report, nil
+}

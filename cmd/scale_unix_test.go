@@ -1,0 +1,124 @@
+//go:build unix
+
+package cmd
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// raced says whether the race detector, which slows everything down, is at work.
+func raced() bool {
+	info, _ := debug.ReadBuildInfo()
+	for _, s := range info.Settings {
+		if s.Key == "-race" {
+			return s.Value == "true"
+		}
+	}
+	return false
+}
+
+// The program starts within 50 ms. On a busy machine not every start does.
+func TestStartUp(t *testing.T) {
+	if raced() {
+		t.Skip("the race detector takes longer to start")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	best := time.Hour
+	for try := 0; try < 50 && best > 50*time.Millisecond; try++ {
+		cmd := exec.Command(self, "--version")
+		cmd.Args[0] = "cupel" // which this binary is by that name: see TestMain
+		start := time.Now()
+		out, err := cmd.Output()
+		best = min(best, time.Since(start))
+		require.NoError(t, err)
+		require.Contains(t, string(out), "cupel")
+	}
+	require.Less(t, best, 50*time.Millisecond)
+}
+
+// program builds the program as it is shipped.
+func program(b *testing.B) string {
+	b.Helper()
+	bin := filepath.Join(b.TempDir(), "cupel")
+	out, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, ".").CombinedOutput()
+	require.NoError(b, err, "%s", out)
+	return bin
+}
+
+// execs runs the program again and again; best-ms is the fastest, RSS-MB the largest.
+func execs(b *testing.B, bin string, args ...string) {
+	best, rss := time.Duration(1<<62), int64(0)
+	for b.Loop() {
+		cmd := exec.Command(bin, args...)
+		cmd.Dir = filepath.Dir(bin)
+		start := time.Now()
+		out, err := cmd.CombinedOutput()
+		best = min(best, time.Since(start))
+		require.NoError(b, err, "%s", out)
+		used := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+		if runtime.GOOS == "darwin" {
+			used /= 1 << 10
+		}
+		rss = max(rss, used)
+	}
+	b.ReportMetric(float64(best.Microseconds())/1e3, "best-ms")
+	b.ReportMetric(float64(rss)/1e3, "RSS-MB")
+}
+
+// BenchmarkStartup is what a command costs whatever it does, and the smallest run
+// with its report. The floor is an empty Go program, about 1 ms.
+func BenchmarkStartup(b *testing.B) {
+	bin := program(b)
+	b.Run("version", func(b *testing.B) { execs(b, bin, "--version") })
+	b.Run("run", func(b *testing.B) { execs(b, bin, "run", "--quiet", "--task", "G01", "--candidate", "strong") })
+}
+
+// BenchmarkProcess is the whole of cupel run, report included, on packs of 1,000 to
+// 20,000 episodes of 2.4 turns. Beyond that a pack's index and the report take some
+// bytes for every episode.
+func BenchmarkProcess(b *testing.B) {
+	bin := program(b)
+	tasks, candidates := []string{"G01", "G02", "G04", "G06", "G24"}, []string{"strong", "weak"}
+	for _, n := range []int{1000, 20_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			pack := filepath.Join(b.TempDir(), "trials.pack")
+			args := []string{"run", "--quiet", "--pack", pack, "--trials", strconv.Itoa(n / 10)}
+			files := fstest.MapFS{}
+			for _, task := range tasks {
+				args = append(args, "--task", task)
+				for _, candidate := range candidates {
+					text, err := fs.ReadFile(counts.FS, "cassettes/"+harness.CassettePath(task, candidate, 1))
+					require.NoError(b, err)
+					for trial := range n / 10 {
+						files[harness.CassettePath(task, candidate, trial+1)] = &fstest.MapFile{Data: text}
+					}
+				}
+			}
+			for _, candidate := range candidates {
+				args = append(args, "--candidate", candidate)
+			}
+			_, err := recorder.WritePack(pack, files)
+			require.NoError(b, err)
+			execs(b, bin, args...)
+			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "episodes/s")
+		})
+	}
+}

@@ -1,0 +1,174 @@
+package cmd
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+func TestMain(m *testing.M) {
+	// Scripts that record wait for simulated latencies: they can wait together.
+	if strings.HasSuffix(filepath.Base(os.Args[0]), ".test") { // and not the program itself
+		flag.Parse()
+	}
+	if p := flag.Lookup("test.parallel"); p != nil && p.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		_ = flag.Set("test.parallel", "8") // a number is taken
+	}
+	testscript.Main(m, map[string]func(){"cupel": Main, "cupel-crash": crash})
+}
+
+// TestScripts runs one script per behaviour of the command line, each in a
+// fresh folder with no configuration and no keys.
+func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:           filepath.Join("testdata", "script"),
+		UpdateScripts: os.Getenv("CUPEL_UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			// The tasks of the built-in suite, and its episodes.
+			env.Setenv("TASKS", strconv.Itoa(len(judged(t))))
+			env.Setenv("EPISODES", strconv.Itoa(4*len(judged(t))))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":   exits,
+			"serve":   serve,
+			"expand":  expand,
+			"cut":     cut,
+			"edit":    edit,
+			"restate": restate,
+			"seal":    seal,
+			"newest":  newest,
+			"digest":  digest,
+		},
+	})
+}
+
+// exits runs cupel and asserts its exit code: exits CODE ARGS…
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: exits CODE ARG…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec("cupel", args[1:]...)
+	got := 0
+	if err != nil {
+		var code int
+		if _, scan := fmt.Sscanf(err.Error(), "exit status %d", &code); scan != nil {
+			ts.Fatalf("cupel %s: %v", strings.Join(args[1:], " "), err)
+		}
+		got = code
+	}
+	if got != want {
+		ts.Fatalf("cupel %s: exit code %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+// serve answers every request with one status and body, and sets $URL: serve STATUS BODY
+func serve(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: serve STATUS BODY")
+	}
+	status, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(args[1]))
+	}))
+	ts.Defer(s.Close)
+	ts.Setenv("URL", s.URL)
+}
+
+// expand replaces $NAME of the script's environment in files: expand FILE…
+func expand(ts *testscript.TestScript, _ bool, args []string) {
+	for _, f := range args {
+		text := os.Expand(ts.ReadFile(f), ts.Getenv)
+		ts.Check(os.WriteFile(ts.MkAbs(f), []byte(text), 0o644))
+	}
+}
+
+// cut removes the last N bytes of a file: cut FILE N
+func cut(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text[:len(text)-n]), 0o644))
+}
+
+// edit replaces the first occurrence of a text in a file: edit FILE OLD NEW
+func edit(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s does not contain %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o644))
+}
+
+// restate writes a run folder as if a text of its run.json had been another: restate RUN
+// OLD NEW. With a status of running only run.json is written.
+func restate(ts *testscript.TestScript, _ bool, args []string) {
+	path := filepath.Join(args[0], "run.json")
+	text := ts.ReadFile(path)
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s does not contain %q", path, args[1])
+	}
+	var m ledger.Manifest
+	ts.Check(json.Unmarshal([]byte(strings.Replace(text, args[1], args[2], 1)), &m))
+	if m.Status == "running" {
+		ts.Check(ledger.WriteManifest(ts.MkAbs(args[0]), m))
+		return
+	}
+	rows, err := ledger.Read(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(ledger.Write(ts.MkAbs(args[0]), m, rows))
+}
+
+// seal gives the lines of a file the seal of plain files in a run folder: seal FILE
+func seal(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	ts.Check(ledger.WriteSealed(ts.MkAbs(args[0]), func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
+}
+
+// newest sets $RUN to the run folder written last below a folder: newest RUNS
+func newest(ts *testscript.TestScript, _ bool, args []string) {
+	dir, err := findRun(ts.MkAbs(args[0]), "latest")
+	ts.Check(err)
+	ts.Setenv("RUN", dir)
+}
+
+// digest asserts that two runs have one ledger digest, each told by its run.json or
+// by the last line of run --json: digest A B
+func digest(ts *testscript.TestScript, _ bool, args []string) {
+	var sums [2]string
+	for i, f := range args {
+		var out struct {
+			LedgerDigest string `json:"ledger_digest"`
+		}
+		text := strings.TrimSpace(ts.ReadFile(f))
+		if !strings.HasPrefix(text, "{\n") {
+			text = text[strings.LastIndexByte(text, '\n')+1:]
+		}
+		ts.Check(json.Unmarshal([]byte(text), &out))
+		sums[i] = out.LedgerDigest
+	}
+	if sums[0] == "" || sums[0] != sums[1] {
+		ts.Fatalf("ledger digests differ: %s has %q, %s has %q", args[0], sums[0], args[1], sums[1])
+	}
+}

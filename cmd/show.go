@@ -1,0 +1,141 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+func newShow(p *process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show RUN [EPISODE]",
+		Short: "List a run's episodes, or show one as a readable transcript",
+		Long: `Without EPISODE, lists the episodes of a run. With EPISODE, prints its transcript:
+prompts, raw outputs, judgements, tool calls and the answer, replayed from its
+cassette. EPISODE is an episode id or task/candidate/trial; the trial may be
+left out.`,
+		Example: `  cupel show latest
+  cupel show latest G41/weak`,
+		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.RangeArgs(1, 2)(c, args)) },
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := loadConfig(p, c.Flags())
+			if err != nil {
+				return err
+			}
+			_, m, rows, err := loadRun(cfg.Runs, args[0])
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				listEpisodes(p, rows)
+				return nil
+			}
+			e, err := findEpisode(rows, args[1])
+			if err != nil {
+				return err
+			}
+			return showEpisode(c, p, cfg, m, e)
+		},
+	}
+	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	return cmd
+}
+
+func listEpisodes(p *process, episodes []ledger.Episode) {
+	w := newTable(p)
+	w.AppendHeader(table.Row{"episode", "solved", "status", "steps", "cost $", "time s", "id"})
+	for _, e := range episodes {
+		solved, cost := "no", "unknown"
+		if e.Solved {
+			solved = "yes"
+		}
+		if e.CostNanoUSD != nil {
+			cost = fmt.Sprintf("%.6f", float64(*e.CostNanoUSD)/1e9)
+		}
+		w.AppendRow(table.Row{episodeName(e), solved, strings.TrimSuffix(e.Status+" "+e.StopReason, " "), e.Steps, cost, fmt.Sprintf("%.3f", float64(e.ElapsedUs)/1e6), e.EpisodeID})
+	}
+	w.Render()
+}
+
+func episodeName(e ledger.Episode) string {
+	return fmt.Sprintf("%s/%s/%d", e.TaskID, e.Candidate, e.Trial)
+}
+
+func findEpisode(episodes []ledger.Episode, name string) (ledger.Episode, error) {
+	var found []ledger.Episode
+	for _, e := range episodes {
+		full := episodeName(e)
+		if e.EpisodeID == name || full == name {
+			return e, nil
+		}
+		if strings.HasPrefix(full, name+"/") {
+			found = append(found, e)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return ledger.Episode{}, usage(fmt.Errorf("no episode %q in this run; list them with: cupel show RUN", name))
+	}
+	var names []string
+	for _, e := range found[:min(5, len(found))] {
+		names = append(names, episodeName(e))
+	}
+	return ledger.Episode{}, usage(fmt.Errorf("%q names %d episodes, such as %s", name, len(found), strings.Join(names, ", ")))
+}
+
+// showEpisode replays one episode from its cassette and prints what happened.
+func showEpisode(c *cobra.Command, p *process, cfg config, m ledger.Manifest, e ledger.Episode) error {
+	if m.Mode == "live" && e.Provider != harness.ScriptedCandidate {
+		return usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
+	}
+	o, err := replayOptions(c.Context(), p, cfg, m, e)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(p.stdout, "episode %s · %s · run %s\n", episodeName(e), e.EpisodeID, m.RunID)
+	rows, traces, err := harness.Replay(c.Context(), o, int(e.Trial))
+	if err != nil {
+		return err
+	}
+	if err := harness.WriteTranscript(p.stdout, traces); err != nil {
+		return err
+	}
+	for _, check := range rows.Episode.Checks {
+		mark := "✓"
+		if !check.Passed {
+			mark = "✗"
+		}
+		_, _ = fmt.Fprintln(p.stdout, strings.TrimRight(fmt.Sprintf("%s %s  %s", mark, check.Name, check.Detail), " "))
+	}
+	if rows.Episode.Status != e.Status || rows.Episode.Solved != e.Solved {
+		return &codeError{exitReplay, fmt.Errorf("the replay ended %s, the ledger says %s: suite, code or cassette changed since the run", rows.Episode.Status, e.Status)}
+	}
+	return nil
+}
+
+// replayOptions are those that run an episode of a run again.
+func replayOptions(ctx context.Context, p *process, cfg config, m ledger.Manifest, e ledger.Episode) (harness.Options, error) {
+	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), int(e.Trial), m.Seed
+	fork, candidate := forkOf(m, e.Candidate)
+	sel := harness.Selection{Tasks: []string{e.TaskID}, Candidates: []string{candidate}}
+	if fork != nil {
+		sel.Tasks = nil // the fork's
+	}
+	o, cleanup, err := options(ctx, p, cfg, sel)
+	if err != nil {
+		return o, err
+	}
+	cleanup() // a replay started nothing
+	o.Fork = fork
+	return o, nil
+}

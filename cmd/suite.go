@@ -1,0 +1,199 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/reports"
+)
+
+// builtins are the suites inside the binary, by the name that follows "builtin:".
+var builtins = map[string]fs.FS{"counts": counts.FS, "research": research.FS}
+
+const builtinPrefix = "builtin:"
+
+// builtinSuite returns the built-in suite that path names.
+func builtinSuite(path string) (fs.FS, error) {
+	name := strings.TrimPrefix(path, builtinPrefix)
+	fsys, ok := builtins[name]
+	if !ok {
+		known := builtinPrefix + strings.Join(slices.Sorted(maps.Keys(builtins)), ", "+builtinPrefix)
+		return nil, usage(fmt.Errorf("no built-in suite %q; there is: %s", name, known))
+	}
+	return fsys, nil
+}
+
+// loadSuite loads a suite folder or a built-in one, whose prefix may be left out
+// where no folder is called so. dir is the folder on disk, empty for a built-in suite.
+func loadSuite(path string) (suite *goldens.Suite, dir string, err error) {
+	_, missing := os.Stat(path)
+	if _, known := builtins[path]; known && errors.Is(missing, fs.ErrNotExist) {
+		path = builtinPrefix + path
+	}
+	if strings.HasPrefix(path, builtinPrefix) {
+		fsys, err := builtinSuite(path)
+		if err != nil {
+			return nil, "", err
+		}
+		suite, err = lintedSuite(fsys, path)
+		return suite, "", err
+	}
+	if errors.Is(missing, fs.ErrNotExist) {
+		return nil, "", usage(fmt.Errorf("no suite folder %s; name one with --suite, or write a first one with: cupel init", path))
+	}
+	suite, err = lintedSuite(regular.DirFS(path), path)
+	return suite, path, err
+}
+
+// lintedSuite loads a suite whose every tool the built-in world implements: a
+// command line has no Go functions to add.
+func lintedSuite(fsys fs.FS, path string) (*goldens.Suite, error) {
+	suite, err := goldens.Load(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	return suite, suite.Lint()
+}
+
+func newSuite(p *process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "suite",
+		Short: "Check, list, describe and add to suites",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	lint := newSuiteLint(p)
+	list := &cobra.Command{
+		Use:     "list [SUITE]",
+		Short:   "List the tasks of a suite",
+		Example: "  cupel suite list builtin:counts",
+		Args:    atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			suite, err := suiteArg(p, c, args)
+			if err != nil {
+				return err
+			}
+			w := newTable(p)
+			w.AppendHeader(table.Row{"task", "tier", "expects", "title"})
+			for _, t := range suite.Tasks {
+				w.AppendRow(table.Row{t.ID, t.Tier, t.Expect[0].Status, t.Title})
+			}
+			w.Render()
+			_, err = fmt.Fprintf(p.stdout, "\n%s: %s\n", suite.Path, taskCount(suite))
+			return err
+		},
+	}
+	schema := &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON Schema of suite files, for editor completion",
+		Example: "  cupel suite schema > suite.schema.json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := p.json.Write(goldens.Schema())
+			return err
+		},
+	}
+	for _, c := range []*cobra.Command{lint, list} {
+		c.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
+		c.Flags().String("config", configName, "configuration file")
+	}
+	cmd.AddCommand(lint, list, schema, newSuiteAdd(p))
+	return cmd
+}
+
+func newSuiteLint(p *process) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint [SUITE]",
+		Short: "Check a suite, and that each task can be passed and failed",
+		Long: `Checks a suite. Every problem is named with file, line and field.
+
+From every accepted outcome, an episode that meets it is built and scored. If there
+can be none, the checks that contradict each other are named: an error, with exit
+code 2. An outcome that an empty answer passes, a condition that every episode meets
+and a forbidden tool that looks misspelled are warnings; they do not change the exit
+code.`,
+		Example: "  cupel suite lint suites/mine",
+		Args:    atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			suite, err := suiteArg(p, c, args)
+			if suite == nil {
+				return err
+			}
+			warnings := suite.Warnings()
+			for _, w := range warnings {
+				if _, err := fmt.Fprintf(p.stdout, "warning: %v\n", w); err != nil {
+					return err
+				}
+			}
+			if err != nil {
+				return err
+			}
+			result := "no problems"
+			if n := len(warnings); n > 0 {
+				result = fmt.Sprintf("no errors, %s", counted(n, "warning"))
+			}
+			_, err = fmt.Fprintf(p.stdout, "%s: %s; %d tools, %d candidates: %s\n", suite.Path, taskCount(suite), len(suite.Tools), len(suite.Candidates), result)
+			return err
+		},
+	}
+}
+
+// taskCount says how many tasks a suite has.
+func taskCount(s *goldens.Suite) string {
+	scripted := 0
+	for i := range s.Tasks {
+		if s.Tasks[i].Scripted {
+			scripted++
+		}
+	}
+	return reports.TaskCount(len(s.Tasks)-scripted, scripted)
+}
+
+// suiteArg loads the suite the argument, the flag or the configuration names.
+func suiteArg(p *process, c *cobra.Command, args []string) (*goldens.Suite, error) {
+	cfg, err := loadConfig(p, c.Flags())
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 1 {
+		cfg.Suite = args[0]
+	}
+	suite, _, err := loadSuite(cfg.Suite)
+	return suite, err
+}
+
+// atMostOne and exactlyOne are cobra's argument checks as usage errors.
+func atMostOne(c *cobra.Command, args []string) error {
+	return wrapUsage(cobra.MaximumNArgs(1)(c, args))
+}
+func exactlyOne(c *cobra.Command, args []string) error { return wrapUsage(cobra.ExactArgs(1)(c, args)) }
+
+func wrapUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usage(err)
+}
+
+// newTable returns a plain table on standard output: no box, no header mangling.
+func newTable(p *process) table.Writer {
+	w := table.NewWriter()
+	w.SetOutputMirror(p.stdout)
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true}
+	style.Format.Header = 0
+	w.SetStyle(style)
+	return w
+}

@@ -1,0 +1,218 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+func newSuiteAdd(p *process) *cobra.Command {
+	var from, id string
+	cmd := &cobra.Command{
+		Use:   "add --from RUN/EPISODE",
+		Short: "Turn an episode of a run into a golden task",
+		Long: `Writes an episode of a recorded or replayed run as a task of its own: request,
+world, tools and budgets in full, and what is expected. Of a solved episode that
+is what happened, each check with a comment "# edit:" that says what it pins down;
+of any other it is what was expected all along, and a comment says what happened.
+
+EPISODE is an episode id or TASK/CANDIDATE[/TRIAL]. The task goes into the suite
+that was run, or the folder of --suite, which is begun if it has no suite.yaml.
+Nothing is overwritten, and nothing is written unless the suite passes "cupel suite
+lint" with the task in it. The episode's cassette comes along where it replays in
+that suite.`,
+		Example: `  cupel suite add --from latest/G41/weak --suite suites/mine
+  cupel suite add --from latest/F01/strong/1 --id today-frozen`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(p, c.Flags())
+			if err != nil {
+				return err
+			}
+			if from == "" {
+				return usage(errors.New("--from names the episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN"))
+			}
+			return addTask(c.Context(), p, cfg, from, id)
+		},
+	}
+	suiteFlags(cmd)
+	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	cmd.Flags().StringVar(&from, "from", "", "the episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID")
+	cmd.Flags().StringVar(&id, "id", "", "the new task's id (default TASK-CANDIDATE)")
+	cmd.Flags().Lookup("suite").Usage = "suite folder to add to (default: the one that was run)"
+	return cmd
+}
+
+func addTask(ctx context.Context, p *process, cfg config, from, id string) error {
+	ep, err := findSource(cfg, from)
+	if err != nil {
+		return err
+	}
+	dir := ep.manifest.SuitePath
+	if strings.HasPrefix(cfg.sources["suite"], "flag") {
+		dir = cfg.Suite
+	}
+	if strings.HasPrefix(dir, builtinPrefix) {
+		return usage(fmt.Errorf("%s is read-only: name a folder to add to, such as --suite suites/first (cupel init writes it; a folder without a suite.yaml is begun)", dir))
+	}
+	if err := ep.replay(ctx, p, cfg); err != nil {
+		return err
+	}
+	draft := ep.draft(cfg)
+	added, err := addDraft(&draft, dir, id)
+	if err != nil {
+		return err
+	}
+	if draft.Pinned {
+		task := added.Suite.Tasks[taskIndex(added.Suite, draft.Task.ID)]
+		if solved, checks := goldens.Score(task, ep.outcome); !solved {
+			return fmt.Errorf("the task drafted from %s would not be solved by it: %v", from, checks)
+		}
+	}
+	files := make([]output, 0, len(added.Files)+1)
+	cassette, why := ep.cassette(ctx, p, cfg, dir, added, draft.Task.ID)
+	if why == nil {
+		files = append(files, cassette)
+	}
+	for _, f := range added.Files {
+		if kind := p.secrets.Find(string(f.Text)); kind != "" && !f.Replaces {
+			return usage(fmt.Errorf("%s would hold %s, so nothing was written: add the task by hand, without it", f.Path, kind))
+		}
+		files = append(files, output{filepath.Join(dir, filepath.FromSlash(f.Path)), f.Text, f.Replaces})
+	}
+	if why == nil {
+		unlock, err := recorder.Lock(filepath.Join(dir, "cassettes"))
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	if err := writeAll(files); err != nil {
+		return fmt.Errorf("add task %s: %w", draft.Task.ID, err)
+	}
+	return sayAdded(p, ep, dir, draft.Task.ID, files, added, why)
+}
+
+// addDraft makes the task's id, a fresh one unless it is given, and the files.
+func addDraft(d *goldens.Draft, dir, id string) (goldens.Addition, error) {
+	const most = 100
+	base := d.Task.ID
+	for n := 1; ; n++ {
+		if d.Task.ID = id; id == "" {
+			d.Task.ID = base
+			if n > 1 {
+				d.Task.ID = fmt.Sprintf("%s-%d", base, n)
+			}
+		}
+		added, err := d.AddTo(regular.DirFS(dir), filepath.ToSlash(dir))
+		switch {
+		case err == nil:
+			return added, nil
+		case !errors.Is(err, goldens.ErrTaken):
+			return added, usage(err)
+		case id != "" || n == most:
+			return added, usage(fmt.Errorf("%w; give another with --id", err))
+		}
+	}
+}
+
+func taskIndex(s *goldens.Suite, id string) int {
+	for i, t := range s.Tasks {
+		if t.ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// sayAdded prints what was written and what to do next.
+func sayAdded(p *process, ep *sourceEpisode, dir, id string, files []output, added goldens.Addition, why error) error {
+	var out strings.Builder
+	for _, f := range files {
+		verb := "wrote  "
+		if f.replaces {
+			verb = "changed"
+		}
+		fmt.Fprintf(&out, "%s %s\n", verb, f.path)
+	}
+	for _, name := range added.Differ {
+		fmt.Fprintf(&out, "note    tool %s is defined otherwise in %s, and its own definition is in force\n", name, added.Suite.Path)
+	}
+	if earlier := ep.earlier(); earlier != nil {
+		fmt.Fprintf(&out, "note    %s\n", ep.goesOn(earlier))
+	}
+	fmt.Fprintf(&out, "edit    %s\n", filepath.Join(dir, filepath.FromSlash(added.Files[0].Path)))
+	fmt.Fprintf(&out, "lint    cupel suite lint %s\n", filepath.ToSlash(dir))
+	run := fmt.Sprintf("--suite %s --task %s --candidate %s", filepath.ToSlash(dir), id, ep.candidate)
+	if why == nil {
+		fmt.Fprintf(&out, "run     cupel run %s\n", run)
+	} else {
+		line, _, _ := strings.Cut(why.Error(), "\n")
+		fmt.Fprintf(&out, "record  cupel run --mode record %s\n        (its cassette was not taken over: %s)\n", run, terminal(line))
+	}
+	_, err := fmt.Fprint(p.stdout, out.String())
+	return err
+}
+
+// output is a file to write.
+type output struct {
+	path     string
+	text     []byte
+	replaces bool // is there, and changes
+}
+
+// writeAll writes all files or none: each is complete under another name before the
+// first takes its place. A file that is there and does not change is an error.
+func writeAll(files []output) (err error) {
+	temps := make([]*atomicfile.File, 0, len(files))
+	var made []string // to be taken away when something fails
+	defer func() {
+		for _, f := range temps {
+			f.Abort()
+		}
+		for _, name := range made {
+			if err != nil {
+				err = errors.Join(err, os.Remove(name))
+			}
+		}
+	}()
+	for _, f := range files {
+		if f.replaces {
+			if f.path, err = filepath.EvalSymlinks(f.path); err != nil {
+				return err
+			}
+		} else if _, err := os.Lstat(f.path); !os.IsNotExist(err) {
+			return errors.Join(err, fmt.Errorf("%s is there already", f.path))
+		}
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
+			return err
+		}
+		temp, err := atomicfile.Create(f.path)
+		if err != nil {
+			return err
+		}
+		temps = append(temps, temp)
+		if _, err := temp.Write(f.text); err != nil {
+			return err
+		}
+	}
+	for i, f := range files {
+		if err = temps[i].Commit(); err != nil {
+			return err
+		}
+		if !f.replaces { // else the last: nothing is left that could fail
+			made = append(made, f.path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,405 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// sourceEpisode is the episode that a task is made of.
+type sourceEpisode struct {
+	dir       string // of its run
+	manifest  ledger.Manifest
+	row       ledger.Episode
+	candidate string // by its name in the configuration
+
+	options harness.Options // of its replay
+	rows    ledger.EpisodeRows
+	traces  []harness.Trace
+	outcome goldens.Outcome
+	human   bool // a person answered, not the task
+	// secrets are taken out of what the model said before it is cut.
+	secrets *recorder.Secrets
+}
+
+func (ep *sourceEpisode) clean(text string) string { return ep.secrets.Redact("suite add", text) }
+
+var (
+	episodeID = regexp.MustCompile(`^[0-9A-Z]{26}$`)
+	digits    = regexp.MustCompile(`^[0-9]+$`)
+)
+
+// findSource resolves RUN/TASK[/CANDIDATE[/TRIAL]] or RUN/EPISODE-ID, where RUN may be
+// a path.
+func findSource(cfg config, text string) (*sourceEpisode, error) {
+	parts := strings.Split(filepath.ToSlash(text), "/")
+	last := parts[len(parts)-1]
+	lengths := []int{2, 1} // of the episode's name, in parts
+	switch {
+	case episodeID.MatchString(last):
+		lengths = []int{1}
+	case digits.MatchString(last):
+		lengths = []int{3, 2, 1}
+	}
+	var missing error
+	for _, n := range lengths {
+		if len(parts) <= n {
+			continue
+		}
+		dir, m, rows, err := loadRun(cfg.Runs, strings.Join(parts[:len(parts)-n], "/"))
+		if dir == "" { // no such run
+			missing = cmp.Or(missing, err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		row, err := findEpisode(rows, strings.Join(parts[len(parts)-n:], "/"))
+		if err != nil {
+			return nil, err
+		}
+		return sound(dir, m, row)
+	}
+	return nil, cmp.Or(missing, usage(fmt.Errorf("%q is no episode: give RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN", text)))
+}
+
+// sound refuses what no task can be made of.
+func sound(dir string, m ledger.Manifest, row ledger.Episode) (*sourceEpisode, error) {
+	switch {
+	case m.Mode == "live":
+		return nil, usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
+	case row.Provider == harness.ScriptedCandidate:
+		return nil, usage(fmt.Errorf("%s is scripted: such a task proves the harness, and is written by hand", episodeName(row)))
+	case row.InfraError:
+		return nil, usage(fmt.Errorf("%s has no result (%s): there is nothing to make a task of", episodeName(row), row.ErrorKind))
+	}
+	_, candidate := forkOf(m, row.Candidate)
+	return &sourceEpisode{dir: dir, manifest: m, row: row, candidate: candidate}, nil
+}
+
+// replay executes the episode again from its cassette.
+func (ep *sourceEpisode) replay(ctx context.Context, p *process, cfg config) error {
+	o, err := replayOptions(ctx, p, cfg, ep.manifest, ep.row)
+	if err != nil {
+		return err
+	}
+	if ep.human, err = takeAnswers(&o, ep.dir, ep.row); err != nil {
+		return err
+	}
+	ep.options = o
+	ep.rows, ep.traces, err = harness.Replay(ctx, o, int(ep.row.Trial))
+	if err != nil {
+		return err
+	}
+	switch was, is := ep.row, ep.rows.Episode; {
+	case is.InfraError:
+		return &codeError{exitReplay, fmt.Errorf("%s does not replay: %s", episodeName(was), is.ErrorText)}
+	case is.Status != was.Status || is.Solved != was.Solved:
+		return &codeError{exitReplay, fmt.Errorf("the replay ended %s, the ledger says %s: suite, code or cassette changed since the run", is.Status, was.Status)}
+	case is.CassetteDigest != was.CassetteDigest && was.CassetteDigest != "":
+		return &codeError{exitReplay, fmt.Errorf("the cassette of %s was recorded again since the run: run the suite again, and add from that run", episodeName(was))}
+	}
+	p.learn(cfg, &goldens.Suite{HTTP: o.Suite.HTTP, Candidates: o.Suite.Candidates})
+	ep.secrets = p.secrets
+	ep.outcome = ep.observed()
+	return nil
+}
+
+// takeAnswers gives the episode's task what a person said in the run, which the run
+// folder keeps, and reports whether there is such.
+func takeAnswers(o *harness.Options, dir string, row ledger.Episode) (bool, error) {
+	var said []struct {
+		Task, Candidate    string
+		Trial              int
+		Replies, Approvals []string
+	}
+	text, err := ledger.ReadSealed(filepath.Join(dir, "replies.yaml"), 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = yaml.Unmarshal(text, &said)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read what the human said: %w", err)
+	}
+	suite := *o.Suite
+	suite.Tasks = slices.Clone(suite.Tasks)
+	i := taskIndex(&suite, row.TaskID)
+	for _, s := range said {
+		if i < 0 || s.Task != row.TaskID || s.Candidate != row.Candidate || s.Trial != int(row.Trial) {
+			continue
+		}
+		t := &suite.Tasks[i]
+		t.Replies, t.Approvals = s.Replies, nil
+		for _, word := range s.Approvals {
+			t.Approvals = append(t.Approvals, word == "approve")
+		}
+		o.Suite = &suite
+		return true, nil
+	}
+	return false, nil
+}
+
+// observed is what the episode's checks look at, its answer without credentials.
+func (ep *sourceEpisode) observed() (o goldens.Outcome) {
+	for _, t := range ep.traces {
+		if t.Outcome != nil {
+			o = *t.Outcome
+		}
+	}
+	o.Answer = ep.clean(o.Answer)
+	return o
+}
+
+// draft is the episode as a task.
+func (ep *sourceEpisode) draft(cfg config) goldens.Draft {
+	suite := ep.options.Suite
+	t := suite.Tasks[taskIndex(suite, ep.row.TaskID)]
+	d := goldens.Draft{Task: t, From: suite, Pinned: ep.rows.Episode.Solved, Comments: ep.story(t)}
+	if d.Pinned {
+		e := goldens.Pin(t, ep.outcome)
+		for i, c := range e.Trajectory.Required {
+			if ep.secrets.Find(fmt.Sprint(c.Args)) != "" {
+				e.Trajectory.Required[i].Args = nil // any
+			}
+		}
+		if strings.Contains(ep.outcome.Answer, recorder.Hidden) {
+			e.ContainsAll = nil
+		}
+		if e.Trajectory.Order == goldens.Strict && atOnce(ep.rows) {
+			e.Trajectory.Order = goldens.AnyOrder
+		}
+		d.Task.Expect = []goldens.Expect{e}
+	}
+	d.Task.ID = freshID(t.ID, ep.row.Candidate)
+	if cfg.Candidates == nil {
+		for _, c := range ep.options.Candidates {
+			if c.Name == ep.candidate {
+				d.Candidates = []goldens.Candidate{c}
+			}
+		}
+	}
+	return d
+}
+
+// atOnce says whether turns or calls of an episode overlapped: their order is then
+// one of speed, which the next recording need not repeat.
+func atOnce(rows ledger.EpisodeRows) bool {
+	type span struct{ start, end int64 }
+	var spans []span
+	for _, t := range rows.Turns {
+		spans = append(spans, span{t.TsStart, t.TsEnd})
+	}
+	for _, c := range rows.ToolCalls {
+		spans = append(spans, span{c.TsStart, c.TsEnd})
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	for i := 1; i < len(spans); i++ {
+		if spans[i].start < spans[i-1].end {
+			return true
+		}
+	}
+	return false
+}
+
+// earlier are the tasks that come before the episode's in its session.
+func (ep *sourceEpisode) earlier() (ids []string) {
+	tasks := ep.options.Suite.Tasks
+	at := taskIndex(ep.options.Suite, ep.row.TaskID)
+	for _, t := range tasks[:at] {
+		if t.Session != "" && t.Session == tasks[at].Session {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
+func (ep *sourceEpisode) goesOn(earlier []string) string {
+	return fmt.Sprintf("Its conversation began with %s, which a suite without them does not remember: add those first, or say in its request what it needs of them.",
+		strings.Join(earlier, ", "))
+}
+
+// freshID begins the new task's id; there must be room for a number behind it.
+func freshID(task, candidate string) string {
+	const most = 90
+	id := task + "-" + candidate
+	return strings.TrimRight(id[:min(len(id), most)], ".-")
+}
+
+// story tells where a task comes from and what happened there, line by line.
+func (ep *sourceEpisode) story(t goldens.Task) []string {
+	e, o := ep.rows.Episode, ep.outcome
+	recorded := ""
+	if day := ep.header().Recorded; day != "" {
+		recorded = ", recorded " + day
+	}
+	lines := []string{
+		fmt.Sprintf("From run %s, episode %s (%s):", ep.manifest.RunID, ep.row.EpisodeID, episodeName(ep.row)),
+		fmt.Sprintf("candidate %s, model %s of %s%s.", e.Candidate, e.Model, e.Provider, recorded), "",
+	}
+	how := "It was not solved: what is expected below is what task " + t.ID + " expects. What happened:"
+	if e.Solved {
+		how = "It was solved, and what is expected below is what happened: edit it to what matters."
+	}
+	if earlier := ep.earlier(); earlier != nil {
+		lines = append(lines, ep.goesOn(earlier), "")
+	}
+	lines = append(lines, how, fmt.Sprintf("  %s · steps %d · tool calls %d · questions %d", strings.TrimSpace(o.Status+" "+o.StopReason), o.Steps, len(o.Calls), o.Clarifies))
+	lines = append(lines, ep.trajectory()...)
+	if o.Answer != "" {
+		lines = append(lines, fmt.Sprintf("  answer: %.300q", o.Answer))
+	}
+	for _, c := range e.Checks {
+		if !c.Passed {
+			lines = append(lines, fmt.Sprintf("  failed %s: %s", c.Name, ep.clean(c.Detail)))
+		}
+	}
+	return lines
+}
+
+// trajectory tells what was called and asked, a few lines at most.
+func (ep *sourceEpisode) trajectory() (lines []string) {
+	const most = 30
+	for _, t := range ep.traces {
+		switch {
+		case t.Tool != nil:
+			what := strings.TrimSpace(fmt.Sprintf("%s %s%.100s", t.Result.Outcome, ep.clean(t.Result.Code), ep.clean(string(t.Result.Value))))
+			if t.Tool.Deduped {
+				what += " (same as before, not run again)"
+			}
+			lines = append(lines, fmt.Sprintf("  %s %.200s → %s", t.Tool.Call.Name, ep.clean(string(t.Tool.Call.Args)), what))
+		case t.Question != "" && t.Silent:
+			lines = append(lines, fmt.Sprintf("  asks %.150q, and nobody answers", ep.clean(t.Question)))
+		case t.Question != "":
+			lines = append(lines, fmt.Sprintf("  asks %.150q, and is told %.150q", ep.clean(t.Question), ep.clean(t.Reply)))
+		}
+	}
+	if len(lines) > most {
+		lines = append(lines[:most], fmt.Sprintf("  … and %d lines more", len(lines)-most))
+	}
+	return lines
+}
+
+// header is what the episode's cassette says of itself; nothing if it has none.
+func (ep *sourceEpisode) header() recorder.Header {
+	files, done, err := harness.OpenCassettes(ep.options.Suite)
+	defer done()
+	if err != nil {
+		return recorder.Header{}
+	}
+	c, err := recorder.Inspect(recorder.Options{FS: files, Path: ep.path()})
+	if err != nil {
+		return recorder.Header{}
+	}
+	return c.Header
+}
+
+func (ep *sourceEpisode) path() string {
+	return harness.CassettePath(ep.row.TaskID, ep.row.Candidate, int(ep.row.Trial))
+}
+
+// cassette is the episode's own under the new task's name, or why there is none: it
+// must replay in the suite it comes into as it did in its own.
+func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config, dir string, added goldens.Addition, id string) (output, error) {
+	if ep.manifest.Fork != nil {
+		return output{}, errors.New("it is a fork's, whose first turns another candidate took")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "cassettes")); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(dir, harness.PackName)); err == nil {
+			return output{}, fmt.Errorf("the suite replays from %s, which a cassettes folder would hide", harness.PackName)
+		}
+	}
+	files, done, err := harness.OpenCassettes(ep.options.Suite)
+	defer done()
+	if err != nil {
+		return output{}, err
+	}
+	text, err := fs.ReadFile(files, ep.path())
+	if err != nil {
+		return output{}, err
+	}
+	stage, remove, err := atomicfile.MkdirTemp("cupel-suite-add")
+	if err != nil {
+		return output{}, err
+	}
+	defer remove()
+	name := harness.CassettePath(id, ep.candidate, 1)
+	staged := filepath.Join(stage, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(staged), 0o777); err != nil {
+		return output{}, err
+	}
+	if err := os.WriteFile(staged, renamed(text, added.Suite.Name, id, ep.human), 0o600); err != nil {
+		return output{}, err
+	}
+	if _, err := recorder.SealFile(recorder.Options{Dir: stage, Path: name, Secrets: p.secrets}); err != nil {
+		return output{}, err
+	}
+	if err := ep.replaysIn(ctx, p, cfg, added.Suite, id, stage); err != nil {
+		return output{}, err
+	}
+	if text, err = regular.ReadFile(staged); err != nil {
+		return output{}, err
+	}
+	return output{path: filepath.Join(dir, "cassettes", filepath.FromSlash(name)), text: text}, nil
+}
+
+// replaysIn replays the staged cassette as the new task's.
+func (ep *sourceEpisode) replaysIn(ctx context.Context, p *process, cfg config, suite *goldens.Suite, id, stage string) (err error) {
+	o := ep.options
+	o.Suite, o.Cassettes, o.Trials = suite, regular.DirFS(stage), 1
+	o.Select = harness.Selection{Tasks: []string{id}, Candidates: []string{ep.candidate}}
+	if o.Candidates, err = p.addressed(cfg.candidates(suite)); err != nil {
+		return err
+	}
+	rows, _, err := harness.Replay(ctx, o, 1)
+	switch was, is := ep.rows.Episode, rows.Episode; {
+	case err != nil:
+		return err
+	case is.InfraError:
+		return errors.New(is.ErrorText)
+	case is.Status != was.Status || is.Solved != was.Solved || is.Answer != was.Answer:
+		return fmt.Errorf("it ends %s there, not %s", is.Status, was.Status)
+	}
+	return nil
+}
+
+var headerLines = regexp.MustCompile(`(?m)^  (?:suite: ".*"|task: ".*"|trial: [0-9]+)$`)
+
+// renamed is a cassette's text with another suite and task in its header, as trial 1.
+// Its seal no longer holds. With other answers of the human it was recorded with
+// another task than its digest says, which is left out.
+func renamed(text []byte, suite, task string, answered bool) []byte {
+	head, rest, _ := strings.Cut(string(text), "\ninteractions:\n")
+	head = headerLines.ReplaceAllStringFunc(head, func(line string) string {
+		switch {
+		case strings.HasPrefix(line, "  suite"):
+			return fmt.Sprintf("  suite: %q", suite)
+		case strings.HasPrefix(line, "  task"):
+			return fmt.Sprintf("  task: %q", task)
+		}
+		return "  trial: 1"
+	})
+	if answered {
+		head = taskDigest.ReplaceAllString(head, "")
+	}
+	return []byte(head + "\ninteractions:\n" + rest)
+}
+
+var taskDigest = regexp.MustCompile(`\n    "task": ".*"`)

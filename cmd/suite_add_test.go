@@ -1,0 +1,149 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
+)
+
+// cupelIn runs the program and returns its code and what it printed.
+func cupelIn(args ...string) (int, string) {
+	var out bytes.Buffer
+	p := &process{args: args, stdout: &out, stderr: &out, env: func(string) (string, bool) { return "", false }, now: time.Now}
+	return execute(p), out.String()
+}
+
+// judged are the tasks of the built-in suite that candidates are judged by.
+func judged(t testing.TB) (tasks []goldens.Task) {
+	t.Helper()
+	s, err := goldens.Load(counts.FS, "builtin:counts")
+	require.NoError(t, err)
+	for _, task := range s.Tasks {
+		if !task.Scripted {
+			tasks = append(tasks, task)
+		}
+	}
+	return tasks
+}
+
+// Every task of the built-in suite, added to one folder that begins empty, is what
+// it was, passes lint, and replays at once from its cassette as the episode it was
+// made of: the solved ones solved by checks drafted from themselves.
+func TestSuiteAddRoundTrip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	runs, mine := filepath.Join(dir, "runs"), filepath.Join(dir, "mine")
+	code, out := cupelIn("run", "--runs", runs, "--candidate", "strong", "--quiet")
+	require.Zero(t, code, out)
+	_, _, before, err := loadRun(runs, "latest")
+	require.NoError(t, err)
+	source, err := goldens.Load(counts.FS, "builtin:counts")
+	require.NoError(t, err)
+
+	solved := map[string]bool{}
+	for _, e := range before {
+		code, out := cupelIn("suite", "add", "--runs", runs, "--from", "latest/"+e.EpisodeID, "--suite", mine)
+		require.Zero(t, code, "%s: %s", e.TaskID, out)
+		require.Contains(t, out, "run     cupel run --suite", e.TaskID)
+		require.FileExists(t, filepath.Join(mine, "cassettes", "strong", e.TaskID+"-strong", "1.yaml"))
+		solved[e.TaskID+"-strong"] = e.Solved
+	}
+	require.Len(t, before, len(judged(t)))
+
+	made, _, err := loadSuite(mine)
+	require.NoError(t, err)
+	require.Len(t, made.Tasks, len(before))
+	for _, is := range made.Tasks {
+		was := source.Tasks[taskIndex(source, strings.TrimSuffix(is.ID, "-strong"))]
+		require.Equal(t, given(t, was), given(t, is), is.ID)
+		if !solved[is.ID] {
+			require.Equal(t, was.Expect, is.Expect, is.ID)
+		}
+	}
+	require.ElementsMatch(t, source.Tools, made.Tools)
+
+	code, out = cupelIn("cassette", "status", "--suite", mine)
+	require.Zero(t, code, out)
+	require.Contains(t, out, fmt.Sprintf("%d fresh, 0 stale", len(before)), "the same task, tools and budgets as recorded")
+
+	code, out = cupelIn("run", "--runs", filepath.Join(dir, "again"), "--suite", mine, "--quiet")
+	require.Zero(t, code, out)
+	_, m, after, err := loadRun(filepath.Join(dir, "again"), "latest")
+	require.NoError(t, err)
+	require.Equal(t, "complete", m.Status)
+	require.Len(t, after, len(before))
+	for _, e := range after {
+		require.Equal(t, solved[e.TaskID], e.Solved, e.TaskID)
+	}
+}
+
+// given is what an agent gets of a task, as text.
+func given(t *testing.T, task goldens.Task) string {
+	t.Helper()
+	text, err := json.MarshalIndent(struct {
+		Request, Constraints, Zone string
+		Tools                      []string
+		World                      any
+		Budgets                    any
+		Replies                    []string
+		Approvals                  []bool
+	}{task.Request, task.Constraints, task.World.Zone.String(), task.Tools, struct {
+		goldens.WorldSpec
+		Now, Zone string
+	}{task.World, task.World.Now.UTC().Format(time.RFC3339Nano), ""}, task.Budgets, task.Replies, task.Approvals}, "", " ")
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestRenamedCassette(t *testing.T) {
+	was := "---\nversion: 1\ncupel:\n  format: 1\n  suite: \"counts\"\n  task: \"G01\"\n  candidate: \"a\"\n  trial: 12\n  digests:\n    \"policy\": \"1\"\n    \"task\": \"2\"\ninteractions:\n- request:\n    body: |-\n        task: \"G01\"\n"
+	require.Equal(t, strings.NewReplacer(`suite: "counts"`, `suite: "mine"`, "  task: \"G01\"\n  cand", "  task: \"N\"\n  cand", "trial: 12", "trial: 1").Replace(was), string(renamed([]byte(was), "mine", "N", false)))
+	require.NotContains(t, string(renamed([]byte(was), "mine", "N", true)), `"task": "2"`)
+}
+
+// All files are written or none, and none is overwritten.
+func TestWriteAll(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	require.NoError(t, os.WriteFile(at("old"), []byte("1"), 0o644))
+
+	err := writeAll([]output{{path: at("sub/new"), text: []byte("n")}, {path: at("old"), text: []byte("2")}})
+	require.ErrorContains(t, err, "is there already")
+	require.NoFileExists(t, at("sub/new"))
+
+	require.NoError(t, os.Mkdir(at("taken"), 0o755))
+	require.NoError(t, os.WriteFile(at("taken/x"), nil, 0o644))
+	err = writeAll([]output{{path: at("new"), text: []byte("n")}, {path: at("taken"), text: []byte("2"), replaces: true}})
+	require.Error(t, err)
+	require.NoFileExists(t, at("new"), "what was in place already is taken away")
+
+	require.NoError(t, writeAll([]output{{path: at("sub/new"), text: []byte("n")}, {path: at("old"), text: []byte("2"), replaces: true}}))
+	text, err := os.ReadFile(at("old"))
+	require.NoError(t, err)
+	require.Equal(t, "2", string(text))
+	left, err := filepath.Glob(at("*/.*.tmp"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+	left, err = filepath.Glob(at(".*.tmp"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestFreshID(t *testing.T) {
+	require.Equal(t, "G41-weak", freshID("G41", "weak"))
+	require.Len(t, freshID(strings.Repeat("x", 95), "weak"), 90)
+	require.Equal(t, strings.Repeat("x", 89), freshID(strings.Repeat("x", 89), "weak"))
+}

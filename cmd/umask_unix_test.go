@@ -1,0 +1,56 @@
+//go:build unix
+
+package cmd
+
+import (
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestUmaskIsRespected checks that no other user can read what cupel writes under a
+// umask of 077, and that the group can write what it writes under one of 002.
+func TestUmaskIsRespected(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
+	path, err := exec.LookPath("cupel")
+	require.NoError(t, err)
+	for umask, mask := range map[string]fs.FileMode{"077": 0o077, "002": 0o002} {
+		t.Run(umask, func(t *testing.T) {
+			b := newBench(t)
+			sh := func(script string) (code int, output string) {
+				cmd := b.command()
+				cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", "umask " + umask + "; " + script, path}
+				out, _ := cmd.CombinedOutput() // the code says it
+				return cmd.ProcessState.ExitCode(), string(out)
+			}
+			code, out := sh(`"$0" init && "$0" run --mode record && "$0" query latest "count(solved)" -o q.csv`)
+			require.Zero(t, code, out)
+			code, out = sh(`"$0" run --mode live --max-requests 1`)
+			require.Equal(t, exitError, code, out)
+			seen := map[string]bool{}
+			require.NoError(t, filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
+				require.NoError(t, err)
+				info, err := d.Info()
+				require.NoError(t, err)
+				if path == b.dir {
+					return nil
+				}
+				want := fs.FileMode(0o666)
+				if d.IsDir() {
+					want = 0o777
+				}
+				require.Equal(t, want&^mask, info.Mode().Perm(), path)
+				seen[d.Name()] = true
+				return nil
+			}))
+			for _, name := range []string{"cupel.yaml", "suite.yaml", "index.html", "q.csv", "spend.log", "limits.jsonl", "settings", "report", "journal", "suites"} {
+				require.True(t, seen[name], name)
+			}
+		})
+	}
+}

@@ -1,0 +1,180 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+func newVerify(p *process) *cobra.Command {
+	var pack string
+	cmd := &cobra.Command{
+		Use:   "verify RUN",
+		Short: "Execute a run again from its cassettes and compare the ledgers",
+		Long: `Executes every episode of a recorded or replayed run again, from its cassettes and
+with no network, and compares all columns of all rows but run_id and replayed.
+Says which episode and column differ first. Episodes that had no result are left
+out: cassettes hold none of that. If the rows are equal, it also compares run.json
+with what can be found out again: mode, status, outcomes, planned episodes,
+candidates, tasks and digests, but no thresholds.
+
+Exit code 0: the run says what its cassettes say. 3: it does not.`,
+		Example: `  cupel verify latest`,
+		Args:    exactlyOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
+			if err != nil {
+				return err
+			}
+			defer cleanup()
+			v, err := harness.Verify(c.Context(), o, dir)
+			if err != nil {
+				return err
+			}
+			return printVerified(p, v)
+		},
+	}
+	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	cmd.Flags().StringVar(&pack, "pack", "", "execute from this pack, where the run was made from one; see cupel cassette pack")
+	return cmd
+}
+
+func printVerified(p *process, v harness.Verification) error {
+	again := v.Verified + v.Differing
+	_, _ = fmt.Fprintf(p.stdout, "%d of %d episodes executed again, %d equal, %d different\n", again, v.Episodes, v.Verified, v.Differing)
+	if n := v.Episodes - again; n > 0 {
+		_, _ = fmt.Fprintf(p.stdout, "%d had no result: there is nothing to compare\n", n)
+	}
+	if v.First == nil {
+		if _, err := fmt.Fprintf(p.stdout, "ledger digest %s\n", v.Is); err != nil || v.Manifest == nil {
+			return err
+		}
+		var lines []string
+		for _, d := range v.Manifest[:min(len(v.Manifest), maxShownChanges)] {
+			lines = append(lines, fmt.Sprintf("  %s: %s → %s", d.Member, d.Was, d.Is))
+		}
+		return &codeError{exitReplay, fmt.Errorf("run.json does not say what its rows, its suite and its cassettes say, in %s:\n%s",
+			counted(len(v.Manifest), "member"), strings.Join(lines, "\n"))}
+	}
+	text := fmt.Sprintf("first difference: episode %s: %s", v.First.Episode, v.First.Difference)
+	if v.First.Err != "" {
+		text += ": " + v.First.Err
+	}
+	return &codeError{exitReplay, fmt.Errorf("%s\nledger digest was %s, is %s: code or cassettes changed since the run", text, v.Was, v.Is)}
+}
+
+func newRescore(p *process) *cobra.Command {
+	var pack string
+	cmd := &cobra.Command{
+		Use:   "rescore RUN",
+		Short: "Score the episodes of a run by today's checks, without a model",
+		Long: `Applies the checks of today's suite to the episodes of a recorded or replayed run,
+which are executed again from their cassettes, and writes the result as a run of
+its own: ledger, report, and rescore.json with both verdicts of every episode
+whose checks changed. The run itself stays as it is.
+
+More than checks must not have changed: an episode that would go otherwise today
+is named, and nothing is written.`,
+		Example: `  cupel rescore latest
+  cupel rescore latest && cupel gate latest`,
+		Args: exactlyOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
+			if err != nil {
+				return err
+			}
+			defer cleanup()
+			to, res, err := harness.Rescore(c.Context(), o, dir)
+			if err != nil {
+				return err
+			}
+			if _, err := writeReportOf(to, p.detailsWith(c.Context(), o, to)); err != nil {
+				return err
+			}
+			return printRescored(p, to, res)
+		},
+	}
+	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	cmd.Flags().StringVar(&pack, "pack", "", "execute from this pack, where the run was made from one; see cupel cassette pack")
+	return cmd
+}
+
+// maxShownChanges bounds the list on the terminal; rescore.json has all.
+const maxShownChanges = 50
+
+func printRescored(p *process, to string, res harness.Rescored) error {
+	gained, lost := 0, 0
+	for i, e := range res.Changed {
+		switch {
+		case e.Is && !e.Was:
+			gained++
+		case e.Was && !e.Is:
+			lost++
+		}
+		if i < maxShownChanges {
+			_, _ = fmt.Fprintf(p.stdout, "%s/%s/%d  %s → %s  %s\n", e.Task, e.Candidate, e.Trial, solvedWord(e.Was), solvedWord(e.Is), firstFailed(e.IsChecks))
+		}
+	}
+	if n := len(res.Changed) - maxShownChanges; n > 0 {
+		_, _ = fmt.Fprintf(p.stdout, "and %d more, in %s\n", n, harness.RescoreFile)
+	}
+	_, err := fmt.Fprintf(p.stdout, "%d episodes scored again: %d newly solved, %d no longer solved, %d with other checks and the same verdict\nrun     %s\n",
+		res.Episodes, gained, lost, len(res.Changed)-gained-lost, to)
+	return err
+}
+
+func solvedWord(solved bool) string {
+	if solved {
+		return "solved"
+	}
+	return "not solved"
+}
+
+func firstFailed(checks []ledger.Check) string {
+	for _, c := range checks {
+		if !c.Passed {
+			return c.Name + ": " + c.Detail
+		}
+	}
+	return ""
+}
+
+// optionsOf are what a run was made with, as far as its manifest and today's
+// configuration tell, for executing it again.
+func optionsOf(c *cobra.Command, p *process, name, pack string) (dir string, o harness.Options, cleanup func(), err error) {
+	cleanup = func() {}
+	cfg, err := loadConfig(p, c.Flags())
+	if err != nil {
+		return "", o, cleanup, err
+	}
+	if dir, err = findRun(cfg.Runs, name); err != nil {
+		return dir, o, cleanup, err
+	}
+	m, _, err := ledger.Open(dir)
+	if err != nil {
+		return dir, o, cleanup, err
+	}
+	switch {
+	case m.Status == "running":
+		return dir, o, cleanup, unfinished(dir, m)
+	case m.Episodes > 0 && m.Outcomes.Solved+m.Outcomes.Failed == 0:
+		return dir, o, cleanup, fmt.Errorf("none of the %d episodes of run %s has a result: there is nothing to execute again", m.Episodes, m.RunID)
+	}
+	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), m.Trials, m.Seed
+	o, cleanup, err = options(c.Context(), p, cfg, harness.Selection{})
+	o.Fork, _ = forkOf(m, "")
+	if err == nil && pack != "" {
+		var closePack func()
+		if closePack, err = openPack(&o, pack); err == nil {
+			cleanup = closePack // a replay started nothing else
+		}
+	}
+	return dir, o, cleanup, err
+}

@@ -1,0 +1,250 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+func TestExactJSON(t *testing.T) {
+	const payload = "##[error]x ### ##vso[a.b] #[c] \n::error::x"
+	doc, err := json.Marshal(map[string]string{"##teamcity[x]": payload})
+	require.NoError(t, err)
+	for _, size := range []int{1, 2, 3, len(doc)} {
+		out := new(strings.Builder)
+		w := &exactJSON{Writer: out}
+		for part := range slices.Chunk(doc, size) {
+			n, err := w.Write(part)
+			require.NoError(t, err)
+			require.Equal(t, len(part), n)
+		}
+		require.NotContains(t, out.String(), "##")
+		var back map[string]string
+		require.NoError(t, json.Unmarshal([]byte(out.String()), &back))
+		require.Equal(t, map[string]string{"##teamcity[x]": payload}, back)
+	}
+}
+
+// Credentials are searched for in the text as it is, before it is made inert.
+func TestWhatIsPrintedIsGuardedFirst(t *testing.T) {
+	out := new(strings.Builder)
+	p := &process{stdout: out, stderr: out, env: func(string) (string, bool) { return "", false }}
+	p.guard()
+	const key = "canary##[0123456789"
+	p.secrets.Add(key)
+	for _, c := range []struct {
+		to   io.Writer
+		want string
+	}{
+		{p.stdout, `:\:x ##\[y] \u{1B} ` + recorder.Hidden}, {p.stderr, `:\:x ##\[y] \u{1B} ` + recorder.Hidden},
+		{p.commands, `::x ##\[y] \u{1B} ` + recorder.Hidden}, {p.json, `::x #\u0023[y] ` + "\x1b " + recorder.Hidden},
+	} {
+		out.Reset()
+		_, err := io.WriteString(c.to, "::x ##[y] \x1b "+key)
+		require.NoError(t, err)
+		require.Equal(t, c.want, out.String())
+	}
+}
+
+// hostile is what a model, a tool, a provider and a suite say in the test below.
+const hostile = "owned\n::error::owned\n  ::stop-commands::owned\r::add-mask::owned ##[group]owned ##vso[task.complete result=Failed;]owned ##teamcity[owned] \x1b[0Ksection_start:1:owned\r\x1b[0K \u202e"
+
+var annotation = regexp.MustCompile(`^::(error|warning|notice) title=[^:]*::`)
+
+// runnerCommand returns the first line that a runner would obey, unless cupel
+// annotates with it.
+func runnerCommand(printed string) string {
+	for line := range strings.FieldsFuncSeq(printed, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if text := strings.TrimSpace(line); strings.HasPrefix(text, "::") && !annotation.MatchString(text) {
+			return line
+		}
+		for _, mark := range []string{"##[", "##vso[", "##teamcity[", "\x1b"} {
+			if strings.Contains(line, mark) {
+				return line
+			}
+		}
+	}
+	return ""
+}
+
+// hostileServer is a model and a tool that say it.
+func hostileServer(t *testing.T) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		said := string(body)
+		if strings.HasPrefix(req.URL.Path, "/tool") {
+			_ = json.NewEncoder(w).Encode(map[string]string{"value": hostile})
+			return
+		}
+		if strings.Contains(said, "Fail now") {
+			w.WriteHeader(http.StatusBadRequest)
+			_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": hostile, "type": hostile, "code": hostile}})
+			return
+		}
+		reason, action := "ok", map[string]any{"type": "respond", "message": "It is " + hostile}
+		switch {
+		case strings.Contains(said, "Ask me") && !strings.Contains(said, "said so"):
+			reason, action = "need_clarification", map[string]any{"type": "clarify", "message": "Which " + hostile}
+		case strings.Contains(said, "Call it") && !strings.Contains(said, "get_counts ok"):
+			action = map[string]any{"type": "tool", "name": "get_counts", "args": map[string]any{"label": hostile}}
+		case strings.Contains(said, "Call what"):
+			action = map[string]any{"type": "tool", "name": hostile, "args": map[string]any{}}
+		}
+		text, _ := json.Marshal(map[string]any{
+			"control": map[string]any{"done": action["type"] == "respond", "reason": reason}, "next_action": action,
+			"state_update": map[string]any{"plan": hostile, "observation": hostile, "confidence": 0.5},
+		})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"id": hostile, "model": hostile, "choices": []any{map[string]any{"index": 0, "message": map[string]any{"role": "assistant", "content": string(text)}, "finish_reason": "stop"}},
+			"usage": map[string]int{"prompt_tokens": 1, "completion_tokens": 1},
+		})
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+const hostileSuite = `name: hostile
+worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC}}
+defaults: {world: w, tools: [get_counts]}
+candidates:
+  - {name: c, provider: openai-compatible, model: m, base_url: "%[1]s/v1"}
+tools:
+  - name: get_counts
+    description: %[2]s
+    schema: {type: object, properties: {label: {type: string}}, required: [label]}
+    http: {url: "%[1]s/tool"}
+tasks:
+  - {id: E01, request: %[2]s, expect: {status: answered, contains_all: [%[2]s, nothing of the kind]}}
+  - {id: E02, request: Ask me, replies: [%[3]s], expect: {status: answered}}
+  - {id: E03, request: Call it, expect: {status: answered}}
+  - {id: E04, request: Call what, expect: {status: answered}}
+  - {id: E05, request: Fail now, expect: {status: answered}}
+`
+
+// TestNoVerbGivesARunnerCommands runs every verb on what a hostile model, tool,
+// provider and suite said, and reads what is printed as the runners of CI jobs do.
+func TestNoVerbGivesARunnerCommands(t *testing.T) {
+	url, dir := hostileServer(t), t.TempDir()
+	suite, runs := filepath.Join(dir, "s"), filepath.Join(dir, "runs")
+	require.NoError(t, os.MkdirAll(suite, 0o755))
+	quoted, err := json.Marshal(hostile)
+	require.NoError(t, err)
+	reply, err := json.Marshal("said so " + hostile)
+	require.NoError(t, err)
+	put := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		return file
+	}
+	put("s/suite.yaml", fmt.Sprintf(hostileSuite, url, quoted, reply))
+	config := put("cupel.yaml", fmt.Sprintf("suite: %q\nruns: %q\n", suite, runs))
+	broken := put("broken.yaml", fmt.Sprintf("suite: %s\n%s: 1\ncandidates: [{name: %s, provider: %s, model: %s}]\n", quoted, quoted, quoted, quoted, quoted))
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "bad"), 0o755))
+	put("bad/suite.yaml", fmt.Sprintf("name: bad\n%s: 1\ntasks: [{id: %s, request: x, world: %s, tools: [%s]}]\n", quoted, quoted, quoted, quoted))
+	line, err := json.Marshal(map[string]any{"id": hostile, "output": hostile})
+	require.NoError(t, err)
+
+	seen := map[string]bool{}
+	run := func(stdin string, args ...string) (printed string) {
+		in, err := os.Open(put("stdin", stdin))
+		require.NoError(t, err)
+		defer func() { require.NoError(t, in.Close()) }()
+		out, problems := new(strings.Builder), new(strings.Builder)
+		p := &process{
+			args: args, stdin: in, stdout: out, stderr: problems, now: time.Now,
+			env: func(name string) (string, bool) { return "true", name == "GITHUB_ACTIONS" },
+		}
+		if execute(p) == exitUsage {
+			require.Contains(t, problems.String(), "owned", "only what is hostile may be refused")
+		}
+		for _, printed := range []string{out.String(), problems.String()} {
+			require.Empty(t, runnerCommand(printed), "cupel %s:\n%s", strings.Join(args, " "), printed)
+		}
+		verb, _, err := newRoot(p).Find(args)
+		require.NoError(t, err)
+		seen[verb.CommandPath()] = true
+		return out.String() + problems.String()
+	}
+	quotes := func(printed string) { t.Helper(); require.Contains(t, printed, "owned") }
+	c := "--config=" + config
+
+	run("", "run", c, "--mode=record")
+	run("", "run", c, "--mode=record", "--json", "--stale")
+	quotes(run("", "run", c, "--mode=live", "--json"))
+	run("", "run", c, "--mode=record", "--shard=1/2")
+	run("", "run", c, "--mode=record", "--shard=2/2")
+	run("", "merge", c, "latest", "previous")
+	run("", "run", c, "--mode=record")
+	quotes(run("", "run", c, "--config="+broken))
+	quotes(run("", "run", c, "--suite="+filepath.Join(dir, "bad")))
+	run("", "run", c, "--dry-run")
+	run("", "run", c, "--dry-run", "--json")
+	run("", "verify", c, "latest")
+	run("", "rescore", c, "latest")
+	for _, format := range []string{".md", ".html", ".xml", ".json"} {
+		quotes(run("", "report", c, "latest", "-o", "-"+format))
+		run("", "compare", c, "previous", "latest", "-o", "-"+format)
+	}
+	run("", "compare", c, "previous", "latest")
+	run("", "gate", c, "latest")
+	run("", "gate", c, "latest", "--baseline=previous")
+	for _, task := range []string{"E01", "E02", "E03", "E04"} {
+		quotes(run("", "show", c, "latest", task))
+	}
+	run("", "show", c, "latest", "E05") // it failed: no cassette, its error is in the reports
+	run("", "show", c, "latest")
+	for _, output := range [][]string{nil, {"-o", "-.csv"}, {"-o", "-.json"}} {
+		quotes(run("", append([]string{"query", c, "latest", "count() group by answer, error_text"}, output...)...))
+	}
+	run("", "canary", c)
+	run("", "canary", c, "--json")
+	quotes(run("", "suite", "lint", "--suite="+filepath.Join(dir, "bad")))
+	run("", "suite", "list", c)
+	run("", "suite", "schema")
+	run("", "suite", "add", c, "--from=latest/E01", "--id=N01")
+	run("", "cassette", "status", c, "--all")
+	run("", "cassette", "status", c, "--json")
+	run("", "cassette", "ls", c)
+	cassette := filepath.Join(suite, "cassettes", "c", "E01", "1.yaml")
+	quotes(run("", "cassette", "diff", cassette, filepath.Join(suite, "cassettes", "c", "E02", "1.yaml")))
+	run("", "cassette", "prune", c)
+	run("", "cassette", "seal", cassette)
+	run("", "cassette", "scan", c)
+	run("", "cassette", "audit", filepath.Join(suite, "cassettes"))
+	run("", "cassette", "audit", filepath.Join(suite, "cassettes"), "--json")
+	run("", "cassette", "pack", c, "-o", filepath.Join(dir, "p.pack"))
+	run("", "cassette", "recover", suite)
+	run(hostile, "contract", "check")
+	quotes(run(string(line)+"\n", "contract", "check", "--jsonl"))
+	quotes(run("", "contract", "schema", "--tools="+suite))
+	run("", "doctor", c)
+	quotes(run("", "doctor", "--config="+broken))
+	run("", "init", filepath.Join(dir, "new"))
+	quotes(run("", "sim", "--chaos=no-"+hostile))
+	quotes(run("", "no-such\n"+hostile))
+
+	var each func(*cobra.Command)
+	each = func(verb *cobra.Command) {
+		for _, sub := range verb.Commands() {
+			each(sub)
+		}
+		if !verb.HasSubCommands() && !seen[verb.CommandPath()] && verb.Name() != "help" && verb.Parent().Name() != "completion" {
+			t.Errorf("%s is not in this test: run it here on what a hostile model said", verb.CommandPath())
+		}
+	}
+	each(newRoot(&process{}))
+}
