@@ -24,15 +24,15 @@ const module = "github.com/cupel-eval/cupel/"
 // arrows says which of our packages a package's code may import. A package not
 // listed may import none of ours; a new arrow is a reviewed line.
 var arrows = map[string][]string{
-	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/plan", "agent/tool", "providers"},
+	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/plan", "agent/strategy", "agent/tool", "providers"},
 	"agent/contract": {"agent/invisible", "agent/tool"},
-	"agent/plan":     {"agent/tool"},
+	"agent/plan":     {"agent/strategy", "agent/tool"},
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
 	// everything may import which reads or prints untrusted text.
 	"agent/tool":      {"agent/invisible"},
-	"goldens":         {"agent/contract", "agent/guard", "agent/tool"},
+	"goldens":         {"agent/contract", "agent/guard", "agent/strategy", "agent/tool"},
 	"goldens/counts":  {},
-	"harness":         {"agent", "agent/guard", "agent/invisible", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/ledger", "internal/atomicfile", "internal/regular", "providers", "providers/scripted", "recorder"},
+	"harness":         {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/ledger", "internal/atomicfile", "internal/regular", "providers", "providers/scripted", "recorder"},
 	"harness/mutants": {"internal/regular"},
 	"recorder":        {"internal/atomicfile", "internal/regular"},
 	// Its files are replaced in one step.

@@ -9,9 +9,9 @@ package agent
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -80,7 +80,7 @@ type Params struct {
 	// AnswerSchema is the JSON Schema of the final answer, an object; nil means text.
 	AnswerSchema json.RawMessage
 	// Inputs are values that come with the request, each under a name of its own.
-	Inputs []Input
+	Inputs []strategy.Input
 	// Each names the input, a list, whose items are worked on one by one; empty
 	// means the request is one.
 	Each string
@@ -95,37 +95,9 @@ type Params struct {
 	// FinalRetries is how often a final answer that does not fit AnswerSchema is
 	// asked for again; nil means once.
 	FinalRetries *int
-	Batch        Batch
-	Plan         PlanBounds
-}
-
-// Input is a named JSON value.
-type Input struct {
-	Name  string
-	Value json.RawMessage
+	Batch        strategy.Batch
+	Plan         strategy.PlanBounds
 }
 
 // Exchange is a request of earlier, and what was answered.
 type Exchange struct{ Request, Answer string }
-
-// Batch says how the items of Params.Each are worked on. The zero value takes one
-// at a time, at once, and goes on when one fails.
-type Batch struct {
-	// Size is how many are under way at once; 0 means 1.
-	Size int
-	// Delay is the virtual time between batches.
-	Delay time.Duration
-	// StopOnFail ends the episode with the first item that fails; otherwise its
-	// failure stands in its place.
-	StopOnFail bool
-}
-
-// PlanBounds bound agent plan; a zero takes the default.
-type PlanBounds struct {
-	// Attempts at a valid plan, 3; Steps of a plan that may be run, 50; Concurrency of
-	// the items of one step, 4.
-	Attempts, Steps, Concurrency int
-	// ContextTokens is the size of a step's history, by estimate, from which on it
-	// must conclude, 100,000.
-	ContextTokens int
-}

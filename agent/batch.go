@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
@@ -14,7 +15,7 @@ const maxItems = 1000
 
 // batch works on the items of a list one by one, each in a loop of its own.
 type batch struct {
-	Batch
+	strategy.Batch
 	items   []json.RawMessage
 	results []json.RawMessage // in item order; nil until there is one
 	running map[*loop]int     // the item of each
@@ -23,13 +24,13 @@ type batch struct {
 	spent   StopReason        // the budget that is used up, of all items alike
 }
 
-func newBatch(items []json.RawMessage, b Batch) *batch {
+func newBatch(items []json.RawMessage, b strategy.Batch) *batch {
 	b.Size = max(b.Size, 1)
 	return &batch{Batch: b, items: items, results: make([]json.RawMessage, len(items)), running: map[*loop]int{}}
 }
 
 // itemsOf are the items of the input of that name, which must be a list.
-func itemsOf(inputs []Input, name string) ([]json.RawMessage, error) {
+func itemsOf(inputs []strategy.Input, name string) ([]json.RawMessage, error) {
 	for _, in := range inputs {
 		if in.Name != name {
 			continue

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/plan"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -177,17 +178,17 @@ var planBehaviours = map[string]func(t *testing.T){
 		m, err := New("plan", Params{}, nil)
 		require.NoError(t, err)
 		made := m.(*planMachine)
-		require.Equal(t, PlanBounds{Attempts: 3, Steps: 50, Concurrency: 4, ContextTokens: 100_000}, made.bounds)
+		require.Equal(t, strategy.PlanBounds{Attempts: 3, Steps: 50, Concurrency: 4, ContextTokens: 100_000}, made.bounds)
 		require.Empty(t, made.known.Tools)
 		require.Empty(t, made.known.Inputs)
 		require.Empty(t, made.System)
 		require.Zero(t, made.Open(), "nobody is asked")
 	},
 	"B037": func(t *testing.T) {
-		m, err := New("plan", Params{System: "s", Plan: PlanBounds{1, 2, 3, 4}, MaxIterations: 5, Inputs: []Input{{"i", json.RawMessage("0")}}}, nil)
+		m, err := New("plan", Params{System: "s", Plan: strategy.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4}, MaxIterations: 5, Inputs: []strategy.Input{{Name: "i", Value: json.RawMessage("0")}}}, nil)
 		require.NoError(t, err)
 		made := m.(*planMachine)
-		require.Equal(t, PlanBounds{1, 2, 3, 4}, made.bounds)
+		require.Equal(t, strategy.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4}, made.bounds)
 		require.Equal(t, 5, made.MaxIterations)
 		require.Equal(t, "s", made.System)
 		require.Equal(t, "i", made.known.Inputs[0].Name)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -57,23 +58,23 @@ var toolsBehaviours = map[string]func(t *testing.T){
 		require.Empty(t, r.run)
 	},
 	"B057": func(t *testing.T) {
-		require.Equal(t, `[{"error":"the model call failed and did not say why"}]`, batchOf(t, Batch{}, errors.New("Error")).finish.Answer)
+		require.Equal(t, `[{"error":"the model call failed and did not say why"}]`, batchOf(t, strategy.Batch{}, errors.New("Error")).finish.Answer)
 	},
 	"B058": func(t *testing.T) {
 		cause := errors.New("Error")
-		require.Equal(t, Finish{Status: Failed, Err: cause}, batchOf(t, Batch{StopOnFail: true}, cause).finish)
+		require.Equal(t, Finish{Status: Failed, Err: cause}, batchOf(t, strategy.Batch{StopOnFail: true}, cause).finish)
 	},
 	"B059": func(t *testing.T) {
-		require.Equal(t, `[{"error":"Cannot read properties of undefined"}]`, batchOf(t, Batch{}, errors.New("Cannot read properties of undefined")).finish.Answer)
+		require.Equal(t, `[{"error":"Cannot read properties of undefined"}]`, batchOf(t, strategy.Batch{}, errors.New("Cannot read properties of undefined")).finish.Answer)
 	},
 	"B060": func(t *testing.T) {
-		p := batchParams(Batch{})
+		p := batchParams(strategy.Batch{})
 		p.AnswerSchema = json.RawMessage(`{"type":"object","required":["n"]}`)
 		require.Equal(t, `[{"error":"the model's output does not fit the required format"}]`, rehearseTools(t, p, nil, saying("7"), saying("7")).finish.Answer)
 	},
 	"B061": func(t *testing.T) {
 		inner := errors.New("the model call failed and did not say why")
-		require.Equal(t, `[{"error":"anthropic: the model call failed and did not say why"}]`, batchOf(t, Batch{}, fmt.Errorf("anthropic: %w", inner)).finish.Answer)
+		require.Equal(t, `[{"error":"anthropic: the model call failed and did not say why"}]`, batchOf(t, strategy.Batch{}, fmt.Errorf("anthropic: %w", inner)).finish.Answer)
 	},
 	"B062": func(t *testing.T) {
 		require.Equal(t, []providers.Message{{Role: providers.RoleUser, Text: "r"}}, rehearseTools(t, Params{Request: "r"}, nil).last())
@@ -95,7 +96,7 @@ var toolsBehaviours = map[string]func(t *testing.T){
 		require.Equal(t, []string{"a kit_open"}, shownCalls(r))
 	},
 	"B066": func(t *testing.T) {
-		p := Params{Inputs: []Input{{"i", []byte(`[1,2]`)}}, Each: "i"}
+		p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(`[1,2]`)}}, Each: "i"}
 		r := rehearseTools(t, p, nil, lookup("x"), saying("one"))
 		require.Len(t, r.last(), 1)
 		require.Contains(t, r.last()[0].Text, "<data>2</data>")
@@ -115,7 +116,7 @@ var toolsBehaviours = map[string]func(t *testing.T){
 		require.Equal(t, []string{"a search", "call_t1_2 search"}, shownCalls(rehearseTools(t, Params{}, nil, double)))
 	},
 	"B070": func(t *testing.T) {
-		p := Params{Inputs: []Input{{"i", []byte(`["one","two"]`)}}, Each: "i", Batch: Batch{Size: 2}}
+		p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(`["one","two"]`)}}, Each: "i", Batch: strategy.Batch{Size: 2}}
 		r := rehearseTools(t, p, nil, lookup("x"), lookup("y"))
 		require.Len(t, r.asked, 3)
 		require.Contains(t, r.last()[0].Text, "one")
@@ -199,7 +200,7 @@ var toolsBehaviours = map[string]func(t *testing.T){
 		require.Contains(t, r.answers()[0].Text, `no tool is called \"Search\"; known: today_range, get_counts`)
 	},
 	"B088": func(t *testing.T) { // nothing is merged: arguments are what the model gave
-		p := Params{Inputs: []Input{{"query", []byte(`"leak"`)}}}
+		p := Params{Inputs: []strategy.Input{{Name: "query", Value: []byte(`"leak"`)}}}
 		r := rehearseTools(t, p, nil, lookup("x"))
 		require.Equal(t, `{"query":"x"}`, string(r.run[0].Call.Args))
 	},
@@ -209,7 +210,7 @@ var toolsBehaviours = map[string]func(t *testing.T){
 		require.Equal(t, 5, r.asked[1].ID)
 	},
 	"B090": func(t *testing.T) {
-		p := Params{Inputs: []Input{{"i", []byte(`["zero","one","two"]`)}}, Each: "i"}
+		p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(`["zero","one","two"]`)}}, Each: "i"}
 		r := rehearseTools(t, p, nil, saying("0"))
 		require.Contains(t, r.last()[0].Text, `ITEM:`+"\n"+`<data>"one"</data>`)
 	},
@@ -226,14 +227,14 @@ var toolsBehaviours = map[string]func(t *testing.T){
 	},
 	"B151": func(t *testing.T) { require.Equal(t, []string{"", "", "E_BUDGET", "E_BUDGET"}, refusals(t, 2, 4)) },
 	"B152": func(t *testing.T) { // the run is an item, the thread the episode
-		p := Params{Inputs: []Input{{"i", []byte(`[1,2]`)}}, Each: "i", MaxIterations: 2}
+		p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(`[1,2]`)}}, Each: "i", MaxIterations: 2}
 		p.Budgets.MaxToolCalls = 2
 		r := rehearseTools(t, p, nil, lookup("x"), saying("1"), lookup("y"), lookup("z"))
 		require.Equal(t, codeBudget, r.run[2].Given.Code)
 		require.Contains(t, r.finish.Answer, `["1",{"error":"the iterations were used up`)
 	},
 	"B153": func(t *testing.T) { // no limit is the default one; what cannot be is refused
-		for _, p := range []Params{{MaxIterations: -1}, {FinalRetries: new(-1)}, {Batch: Batch{Size: -1}}, {Batch: Batch{Delay: -1}}} {
+		for _, p := range []Params{{MaxIterations: -1}, {FinalRetries: new(-1)}, {Batch: strategy.Batch{Size: -1}}, {Batch: strategy.Batch{Delay: -1}}} {
 			_, err := New("tools", p, nil)
 			require.ErrorContains(t, err, "negative")
 		}
@@ -274,11 +275,11 @@ func iterations(t *testing.T, replies ...any) int {
 	return m.(*toolsMachine).whole.iterations
 }
 
-func batchParams(b Batch) Params {
-	return Params{Inputs: []Input{{"i", []byte(`[1]`)}}, Each: "i", Batch: b}
+func batchParams(b strategy.Batch) Params {
+	return Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(`[1]`)}}, Each: "i", Batch: b}
 }
 
-func batchOf(t *testing.T, b Batch, cause error) *rehearsal {
+func batchOf(t *testing.T, b strategy.Batch, cause error) *rehearsal {
 	return rehearseTools(t, batchParams(b), nil, cause)
 }
 

@@ -1,12 +1,15 @@
 package agent
 
-import "github.com/cupel-eval/cupel/agent/tool"
+import (
+	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/agent/tool"
+)
 
 // evidence is what an episode has shown about its input. It distinguishes an answer
 // from a complaint about the input, whatever the answer says.
 type evidence struct {
 	request string // as the user wrote it
-	inputs  []Input
+	inputs  []strategy.Input
 	tools   *tool.Set
 	replies []string // what the user answered to questions
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
@@ -19,7 +20,7 @@ func TestRespondErrorRestsOnEvidence(t *testing.T) {
 	denied := tool.Result{Outcome: tool.Rejected, Code: "E_DENIED"}
 	for _, test := range []struct {
 		name, request, answer string
-		inputs                []Input
+		inputs                []strategy.Input
 		results               []tool.Result // of calls before the answer
 		want                  Status
 	}{
@@ -32,9 +33,9 @@ func TestRespondErrorRestsOnEvidence(t *testing.T) {
 		{"in full-width digits", "２０２６－０２－３０は？", "存在しない日です。", nil, nil, RespondError},
 		{"a valid request in Chinese", "2026年2月28日有多少条愤怒的消息？", "label 和 start_date 无效", nil, nil, Answered},
 		{"a named value", "Count with label=furious", "Nein.", nil, nil, RespondError},
-		{"a named input", "Count it.", "No.", []Input{{"label", json.RawMessage(`"furious"`)}}, nil, RespondError},
-		{"a date as an input", "Count it.", "No.", []Input{{"day", json.RawMessage(`"2026-02-30"`)}}, nil, RespondError},
-		{"inputs that fit", "Count it.", "No.", []Input{{"label", json.RawMessage(`"angry"`)}, {"id", json.RawMessage(`[1,2]`)}}, nil, Answered},
+		{"a named input", "Count it.", "No.", []strategy.Input{{Name: "label", Value: json.RawMessage(`"furious"`)}}, nil, RespondError},
+		{"a date as an input", "Count it.", "No.", []strategy.Input{{Name: "day", Value: json.RawMessage(`"2026-02-30"`)}}, nil, RespondError},
+		{"inputs that fit", "Count it.", "No.", []strategy.Input{{Name: "label", Value: json.RawMessage(`"angry"`)}, {Name: "id", Value: json.RawMessage(`[1,2]`)}}, nil, Answered},
 		{"a call that failed", "Angry?", "No.", nil, []tool.Result{bad}, RespondError},
 		{"a call that timed out", "Angry?", "No.", nil, []tool.Result{late}, RespondError},
 		{"rejected arguments", "Angry?", "No.", nil, []tool.Result{wrong}, RespondError},

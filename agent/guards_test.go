@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/plan"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -39,7 +40,7 @@ func TestTooLateIsTooLate(t *testing.T) {
 
 // TestSpentBatchesDoNotWait: no pause is made before items that will not begin.
 func TestSpentBatchesDoNotWait(t *testing.T) {
-	p := Params{Inputs: []Input{{"i", []byte(`[1,2]`)}}, Each: "i", Batch: Batch{Delay: time.Minute}}
+	p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(`[1,2]`)}}, Each: "i", Batch: strategy.Batch{Delay: time.Minute}}
 	p.Budgets.MaxSteps = 1
 	r := rehearseTools(t, p, nil, lookup("x"))
 	require.Equal(t, MaxSteps, r.finish.StopReason)
@@ -47,7 +48,7 @@ func TestSpentBatchesDoNotWait(t *testing.T) {
 }
 
 func TestClarifiedBatch(t *testing.T) {
-	p := Params{Inputs: []Input{{"i", []byte(`[1]`)}}, Each: "i"}
+	p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(`[1]`)}}, Each: "i"}
 	r := rehearseTools(t, p, nil, calling("ask_user", `{"question":"Which?"}`), saying("1"))
 	require.Equal(t, Finish{Status: AnsweredAfterClarify, Answer: `["1"]`}, r.finish)
 }
@@ -72,7 +73,7 @@ func TestPlannerFallback(t *testing.T) {
 
 // TestProcessBounds: a list of more items than a step may work on fails it.
 func TestProcessBounds(t *testing.T) {
-	p := Params{Tools: testTools(t), Inputs: []Input{{"lights", json.RawMessage(`[` + strings.Repeat("1,", maxItems) + `1]`)}}}
+	p := Params{Tools: testTools(t), Inputs: []strategy.Input{{Name: "lights", Value: json.RawMessage(`[` + strings.Repeat("1,", maxItems) + `1]`)}}}
 	each := `{"id":"each","instructions":"tell","depends_on":["lights"],"mode":"process"}`
 	m, err := New("plan", p, nil)
 	require.NoError(t, err)

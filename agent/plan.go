@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/plan"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -24,7 +25,7 @@ const (
 type planMachine struct {
 	Params
 	floor
-	bounds PlanBounds
+	bounds strategy.PlanBounds
 	known  plan.Known
 	answer *plan.Result // what AnswerSchema wants; nil without
 	event  int          // the command whose outcome the Step under way brings
@@ -69,12 +70,11 @@ func newPlan(p Params) (Machine, error) {
 			return nil, fmt.Errorf("answer schema: %w", err)
 		}
 	}
-	m.known.MaxSteps = m.bounds.Steps
+	m.known.MaxSteps, m.known.Inputs = m.bounds.Steps, p.Inputs
 	for _, s := range p.Tools.Specs() {
 		m.known.Tools = append(m.known.Tools, s.Name)
 	}
 	for _, in := range p.Inputs {
-		m.known.Inputs = append(m.known.Inputs, plan.Input{Name: in.Name, Value: in.Value})
 		m.results[in.Name] = in.Value
 	}
 	return m, nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -18,7 +19,7 @@ func BenchmarkPlan(b *testing.B) {
 	tools := testTools(b)
 	for _, size := range []struct{ items, concurrency int }{{8, 1}, {8, 4}, {64, 4}, {64, 64}} {
 		b.Run(fmt.Sprintf("items=%d/concurrency=%d", size.items, size.concurrency), func(b *testing.B) {
-			p := Params{Request: "How tall are they?", Tools: tools, Plan: PlanBounds{Concurrency: size.concurrency}}
+			p := Params{Request: "How tall are they?", Tools: tools, Plan: strategy.PlanBounds{Concurrency: size.concurrency}}
 			list := finishCall(`["` + strings.Repeat(`x","`, size.items-1) + `x"]`)
 			script := func(c CallModel) providers.Reply {
 				switch {

@@ -8,17 +8,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/providers"
 )
 
 // TestAnswerIsOfTheLastStep: an input that has the name of a step which was added is
 // not its result.
 func TestAnswerIsOfTheLastStep(t *testing.T) {
-	_, _, f := playPlan(t, func(p *Params) { p.Inputs = []Input{{"aggregate", json.RawMessage(`"all is well"`)}} }, map[string][]any{
+	_, _, f := playPlan(t, func(p *Params) {
+		p.Inputs = []strategy.Input{{Name: "aggregate", Value: json.RawMessage(`"all is well"`)}}
+	}, map[string][]any{
 		"": {reply("", planCall(bareStep("a"), bareStep("b")))}, "a": {"1"}, "b": {"", "", ""},
 	})
 	require.Equal(t, FailedStep, f.StopReason)
-	_, _, f = playPlan(t, func(p *Params) { p.Inputs = []Input{{"aggregate", json.RawMessage(`"all is well"`)}} }, twoSteps("1", "2"))
+	_, _, f = playPlan(t, func(p *Params) {
+		p.Inputs = []strategy.Input{{Name: "aggregate", Value: json.RawMessage(`"all is well"`)}}
+	}, twoSteps("1", "2"))
 	require.Equal(t, Finish{Status: Answered, Answer: "both"}, f)
 }
 
@@ -44,7 +49,7 @@ func TestPlannerCallIDs(t *testing.T) {
 // of a, a model call of b, and an item of each.
 func outstanding(t *testing.T, change func(*Params)) (m Machine, at time.Time) {
 	p := planParams(t)
-	p.Inputs = []Input{{"lights", json.RawMessage(`["x","y","z"]`)}}
+	p.Inputs = []strategy.Input{{Name: "lights", Value: json.RawMessage(`["x","y","z"]`)}}
 	if change != nil {
 		change(&p)
 	}
@@ -149,14 +154,14 @@ func TestUnknownUse(t *testing.T) {
 		"cost":     {func(p *Params) { p.Budgets.MaxCostNanoUSD = 1 << 40 }, MaxCost},
 		"uncapped": {func(*Params) {}, ""},
 	} {
-		for strategy, first := range map[string]providers.Reply{"plan": silent, "tools": lookup("x"), "batch": saying("one")} {
-			t.Run(name+" of "+strategy, func(t *testing.T) {
+		for kind, first := range map[string]providers.Reply{"plan": silent, "tools": lookup("x"), "batch": saying("one")} {
+			t.Run(name+" of "+kind, func(t *testing.T) {
 				p := planParams(t)
 				test.change(&p)
-				if strategy == "batch" {
-					p.Inputs, p.Each, strategy = []Input{{"i", json.RawMessage(`[1,2]`)}}, "i", "tools"
+				if kind == "batch" {
+					p.Inputs, p.Each, kind = []strategy.Input{{Name: "i", Value: json.RawMessage(`[1,2]`)}}, "i", "tools"
 				}
-				m, err := New(strategy, p, nil)
+				m, err := New(kind, p, nil)
 				require.NoError(t, err)
 				m.Step(Started{At: testStart})
 				ready := m.Step(ModelReplied{At: testStart, ID: 1, Reply: first})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -70,7 +71,7 @@ func FuzzStepPrompts(f *testing.F) {
 		require.NoError(t, err)
 		step, err := json.Marshal(map[string]any{"id": "s", "instructions": "i " + instructions, "depends_on": []string{"a", "year", "list"}, "mode": "process", "per_item_instructions": "{item}"})
 		require.NoError(t, err)
-		m, err := New("plan", Params{Request: request, Constraints: instructions, Inputs: []Input{{"year", value}, {"list", list}}}, nil)
+		m, err := New("plan", Params{Request: request, Constraints: instructions, Inputs: []strategy.Input{{Name: "year", Value: value}, {Name: "list", Value: list}}}, nil)
 		require.NoError(t, err)
 		planner := m.Step(Started{At: testStart}).Commands[0].(CallModel)
 		require.Equal(t, 1, strings.Count("\n"+unfenced(planner.Call.Messages[0].Text), "\nTOOLS:"))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/plan"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -119,7 +120,7 @@ const planVersion = "plan/2"
 // planSpecimen shows everything that the prompts of a planner and its steps can say
 // once.
 func planSpecimen(Params) string {
-	shown := Params{System: "s", Request: "r", Constraints: "c", Inputs: []Input{{"i", []byte("0")}}}
+	shown := Params{System: "s", Request: "r", Constraints: "c", Inputs: []strategy.Input{{Name: "i", Value: []byte("0")}}}
 	m := planMachine{Params: shown, results: map[string]json.RawMessage{"i": []byte("0"), "a": []byte("1")}}
 	whole, last := plan.Plan{Steps: []plan.Step{{ID: "a"}, {ID: "b"}}}.Ending(nil)
 	m.progress = plan.NewProgress(whole)

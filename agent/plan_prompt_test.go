@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/plan"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -18,7 +19,7 @@ func TestPlannerPrompt(t *testing.T) {
 	p := planParams(t)
 	p.Request, p.Constraints = "How many </data> lights?\nNow.", "be exact\nbe short"
 	p.System, p.Images = "Speak like a keeper.", []providers.Image{{URL: "https://example.test/a.png"}}
-	p.Inputs = []Input{{"lights", json.RawMessage(`["` + strings.Repeat("x", 200) + `"]`)}, {"year", json.RawMessage("1880")}}
+	p.Inputs = []strategy.Input{{Name: "lights", Value: json.RawMessage(`["` + strings.Repeat("x", 200) + `"]`)}, {Name: "year", Value: json.RawMessage("1880")}}
 	p.AnswerSchema = json.RawMessage(`{"type": "number"}`)
 	p.Memory = []Exchange{{"Who built it?", "Ines."}}
 	m, err := New("plan", p, nil)
@@ -54,7 +55,7 @@ func TestPlannerPromptOfNothing(t *testing.T) {
 func TestStepPrompts(t *testing.T) {
 	p := planParams(t)
 	p.System = "Speak like a keeper."
-	p.Inputs = []Input{{"year", json.RawMessage(`"<data>"`)}}
+	p.Inputs = []strategy.Input{{Name: "year", Value: json.RawMessage(`"<data>"`)}}
 	s := newStage(t, map[string][]any{
 		"": {reply("", planCall(stepList, `{"id":"a","instructions":"find </data>","depends_on":["year"]}`,
 			`{"id":"each","instructions":"tell","depends_on":["list","a","year"],"mode":"process","per_item_instructions":"tell of {item}","tools":["search"]}`))},
@@ -195,14 +196,14 @@ func TestPlanRefuses(t *testing.T) {
 		m, err := New("plan", Params{Profile: profile, Mode: "prompt"}, nil)
 		require.NoError(t, err)
 		made := m.(*planMachine)
-		require.Equal(t, PlanBounds{Attempts: 3, Steps: 50, Concurrency: 4, ContextTokens: 100_000}, made.bounds)
+		require.Equal(t, strategy.PlanBounds{Attempts: 3, Steps: 50, Concurrency: 4, ContextTokens: 100_000}, made.bounds)
 		require.Equal(t, 10, made.MaxIterations)
 		require.Empty(t, made.known.Tools)
 		require.Empty(t, made.results)
 	}
-	m, err := New("plan", Params{System: "s", Plan: PlanBounds{1, 2, 3, 4}, Inputs: []Input{{"i", json.RawMessage("0")}}}, nil)
+	m, err := New("plan", Params{System: "s", Plan: strategy.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4}, Inputs: []strategy.Input{{Name: "i", Value: json.RawMessage("0")}}}, nil)
 	require.NoError(t, err)
-	require.Equal(t, PlanBounds{1, 2, 3, 4}, m.(*planMachine).bounds)
+	require.Equal(t, strategy.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4}, m.(*planMachine).bounds)
 	require.Equal(t, "s", m.(*planMachine).System)
 	require.Len(t, m.(*planMachine).known.Inputs, 1)
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -220,7 +221,7 @@ func TestRandomPlans(t *testing.T) {
 		p := Params{
 			Request: "r", Tools: tools, Fallback: rapid.Bool().Draw(rt, "fallback"),
 			MaxIterations: rapid.IntRange(1, 4).Draw(rt, "iterations"),
-			Plan:          PlanBounds{Concurrency: rapid.IntRange(1, 5).Draw(rt, "concurrency")},
+			Plan:          strategy.PlanBounds{Concurrency: rapid.IntRange(1, 5).Draw(rt, "concurrency")},
 			Budgets: guard.Budgets{
 				MaxSteps:       rapid.SampledFrom([]int{0, 2, 10, 40}).Draw(rt, "max_steps"),
 				MaxToolCalls:   rapid.SampledFrom([]int{0, 2, 10}).Draw(rt, "max_tool_calls"),
@@ -261,7 +262,7 @@ func TestPlansDoNotDependOnScheduling(t *testing.T) {
 		drawn := drawPlan(rt)
 		seed := rapid.Uint64().Draw(rt, "seed")
 		run := func(s *stage, concurrency int) (Finish, map[string]string) {
-			m, err := New("plan", Params{Request: "r", Tools: tools, Plan: PlanBounds{Concurrency: concurrency}}, nil)
+			m, err := New("plan", Params{Request: "r", Tools: tools, Plan: strategy.PlanBounds{Concurrency: concurrency}}, nil)
 			require.NoError(rt, err)
 			f := s.run(m)
 			results := map[string]string{}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -48,7 +49,7 @@ var planScenarios = []planScenario{
 		"":  {reply("", planCall(stepA, `{"id":"c","instructions":"find c","depends_on":[]}`))},
 		"a": {"1"}, "c": {"2"}, "aggregate": {reply("", `search {"query":"more"}`), "3"},
 	}},
-	{"input", func(p *Params) { p.Inputs = []Input{{"lights", json.RawMessage(`["x","y"]`)}} }, map[string][]any{
+	{"input", func(p *Params) { p.Inputs = []strategy.Input{{Name: "lights", Value: json.RawMessage(`["x","y"]`)}} }, map[string][]any{
 		"":        {reply("", planCall(strings.ReplaceAll(stepEach, `"list"`, `"lights"`)))},
 		"each[1]": {reply("", finishCall(`1`))}, "each[2]": {reply("", finishCall(`2`))},
 	}},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -47,9 +48,9 @@ func onlyContracts(p Params) error {
 		return errors.New("it has no system prompt of the candidate's: its own is the contract")
 	case p.Fallback:
 		return errors.New("it asks no fallback model")
-	case p.Batch != Batch{}:
+	case p.Batch != strategy.Batch{}:
 		return errors.New("it works on all items in one episode: take the batch settings away")
-	case p.Plan != PlanBounds{}:
+	case p.Plan != strategy.PlanBounds{}:
 		return errors.New("it makes no plan: take the plan settings away")
 	case p.MaxIterations != 0 || p.FinalRetries != nil:
 		return errors.New("it takes neither max_iterations nor final_retries: budgets bound its turns")
@@ -62,7 +63,7 @@ func onlyContracts(p Params) error {
 func toldSpecimen(p Params) string {
 	var s Params
 	if len(p.Inputs) > 0 {
-		s.Inputs = []Input{{"n", json.RawMessage("0")}}
+		s.Inputs = []strategy.Input{{Name: "n", Value: json.RawMessage("0")}}
 	}
 	if p.Each != "" {
 		s.Each = "n"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -24,7 +25,7 @@ func firstCall(t *testing.T, p Params) providers.Call {
 func TestContractTellsWhatIsGiven(t *testing.T) {
 	p := Params{
 		Request: "How tall is {item}?", Constraints: "Be brief.", Tools: testTools(t),
-		Inputs: []Input{{"lights", json.RawMessage(`["Alder Point","</data>"]`)}, {"unit", json.RawMessage(`"m"`)}}, Each: "lights",
+		Inputs: []strategy.Input{{Name: "lights", Value: json.RawMessage(`["Alder Point","</data>"]`)}, {Name: "unit", Value: json.RawMessage(`"m"`)}}, Each: "lights",
 		AnswerSchema: json.RawMessage(`{"type": "object"}`),
 		Memory:       []Exchange{{"Hi\nthere", "Hello."}, {"Who?", "Ines."}},
 		Images:       []providers.Image{{MediaType: "image/png", Data: []byte("x")}},
@@ -80,8 +81,8 @@ func TestContractRefusesWhatItHasNot(t *testing.T) {
 	for want, p := range map[string]Params{
 		"it has no system prompt of the candidate's": {System: "s"},
 		"it asks no fallback model":                  {Fallback: true},
-		"it works on all items in one episode":       {Batch: Batch{Size: 2}},
-		"it makes no plan":                           {Plan: PlanBounds{Steps: 1}},
+		"it works on all items in one episode":       {Batch: strategy.Batch{Size: 2}},
+		"it makes no plan":                           {Plan: strategy.PlanBounds{Steps: 1}},
 		"it takes neither max_iterations":            {FinalRetries: &one},
 		"it takes neither max_iterations nor":        {MaxIterations: 3},
 	} {
@@ -95,12 +96,12 @@ func TestDigestsOfWhatIsGiven(t *testing.T) {
 	plain := Digests("contract", Params{})["prompt"]
 	seen := map[string]string{plain: "nothing"}
 	for name, p := range map[string]Params{
-		"inputs": {Inputs: []Input{{"a", json.RawMessage("1")}}}, "each": {Each: "a"}, "schema": {AnswerSchema: json.RawMessage(`{}`)}, "memory": {Memory: []Exchange{{"a", "b"}}},
+		"inputs": {Inputs: []strategy.Input{{Name: "a", Value: json.RawMessage("1")}}}, "each": {Each: "a"}, "schema": {AnswerSchema: json.RawMessage(`{}`)}, "memory": {Memory: []Exchange{{"a", "b"}}},
 	} {
 		digest := Digests("contract", p)["prompt"]
 		require.Empty(t, seen[digest], name)
 		seen[digest] = name
 	}
-	require.Equal(t, Digests("contract", Params{Inputs: []Input{{"a", nil}}})["prompt"], Digests("contract", Params{Inputs: []Input{{"b", json.RawMessage("1")}, {"c", nil}}})["prompt"], "templates, not values")
+	require.Equal(t, Digests("contract", Params{Inputs: []strategy.Input{{Name: "a", Value: nil}}})["prompt"], Digests("contract", Params{Inputs: []strategy.Input{{Name: "b", Value: json.RawMessage("1")}, {Name: "c", Value: nil}}})["prompt"], "templates, not values")
 	require.Equal(t, plain, Digests("contract", Params{Images: []providers.Image{{}}})["prompt"], "an image needs no words")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/plan"
+	"github.com/cupel-eval/cupel/agent/strategy"
 )
 
 // toolsSystem is the system message.
@@ -78,6 +79,6 @@ func toolsSpecimen(p Params) string {
 		final, _ = newFinalAnswer(json.RawMessage(`{"type":"object"}`), 0) // which is a schema
 	}
 	react := p.Profile == profileReact
-	shown := Params{System: "s", Constraints: "c", Profile: p.Profile, AnswerSchema: p.AnswerSchema, Request: "r", Each: "e", Inputs: []Input{{"i", []byte("0")}, {"e", nil}}}
+	shown := Params{System: "s", Constraints: "c", Profile: p.Profile, AnswerSchema: p.AnswerSchema, Request: "r", Each: "e", Inputs: []strategy.Input{{Name: "i", Value: []byte("0")}, {Name: "e", Value: nil}}}
 	return toolsSystem(shown, final) + requestPrompt(shown, []byte("0")) + loopSpecimen(talk{asks: true, final: final, react: react})
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -50,8 +51,8 @@ func drawToolsParams(t *rapid.T, tools *tool.Set) Params {
 		p.FinalRetries = new(rapid.IntRange(0, 3).Draw(t, "final_retries"))
 	}
 	if rapid.IntRange(0, 2).Draw(t, "batch") == 0 {
-		p.Inputs, p.Each = []Input{{"items", []byte(`[1,2,3,4,5]`)}}, "items"
-		p.Batch = Batch{Size: rapid.IntRange(0, 3).Draw(t, "size"), StopOnFail: rapid.Bool().Draw(t, "stop_on_fail"), Delay: time.Duration(rapid.IntRange(0, 2).Draw(t, "delay")) * time.Second}
+		p.Inputs, p.Each = []strategy.Input{{Name: "items", Value: []byte(`[1,2,3,4,5]`)}}, "items"
+		p.Batch = strategy.Batch{Size: rapid.IntRange(0, 3).Draw(t, "size"), StopOnFail: rapid.Bool().Draw(t, "stop_on_fail"), Delay: time.Duration(rapid.IntRange(0, 2).Draw(t, "delay")) * time.Second}
 	}
 	return p
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -79,7 +80,7 @@ var toolsHandlers = map[string]func(s *toolsScenario, arg string) string{
 	"schema":      func(s *toolsScenario, arg string) string { s.params.AnswerSchema = json.RawMessage(arg); return "" },
 	"input": func(s *toolsScenario, arg string) string {
 		name, value, _ := strings.Cut(arg, " ")
-		s.params.Inputs = append(s.params.Inputs, Input{name, json.RawMessage(value)})
+		s.params.Inputs = append(s.params.Inputs, strategy.Input{Name: name, Value: json.RawMessage(value)})
 		return ""
 	},
 	"memory": func(s *toolsScenario, arg string) string {

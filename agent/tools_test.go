@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -33,13 +34,13 @@ func TestNewTools(t *testing.T) {
 		{"compress", Params{Compress: true}, `compress goes with contract only: there is no scratchpad`},
 		{"iterations", Params{MaxIterations: -1}, `max iterations -1: must not be negative; 0 means 10`},
 		{"retries", Params{FinalRetries: new(-2)}, `final retries -2: must not be negative`},
-		{"batch", Params{Batch: Batch{Size: -1}}, `batch: neither the size nor the delay may be negative`},
+		{"batch", Params{Batch: strategy.Batch{Size: -1}}, `batch: neither the size nor the delay may be negative`},
 		{"reserved name", Params{Tools: reserved}, `tool ask_user: the name is the strategy's own; rename the tool`},
 		{"answer schema is no object", Params{AnswerSchema: json.RawMessage(`[]`)}, `answer schema: must be a JSON object that is a JSON Schema`},
 		{"answer schema is no schema", Params{AnswerSchema: json.RawMessage(`{"type":"objekt"}`)}, `answer schema: `},
 		{"each without an input", Params{Each: "x"}, `each: there is no input "x"`},
-		{"each of no list", Params{Each: "x", Inputs: []Input{{"x", []byte(`{}`)}}}, `each: the input "x" is no JSON list`},
-		{"each of too long a list", Params{Each: "x", Inputs: []Input{{"x", []byte(`[` + strings.Repeat("1,", 1000) + `1]`)}}}, `each: the input "x" has 1001 items; at most 1000`},
+		{"each of no list", Params{Each: "x", Inputs: []strategy.Input{{Name: "x", Value: []byte(`{}`)}}}, `each: the input "x" is no JSON list`},
+		{"each of too long a list", Params{Each: "x", Inputs: []strategy.Input{{Name: "x", Value: []byte(`[` + strings.Repeat("1,", 1000) + `1]`)}}}, `each: the input "x" has 1001 items; at most 1000`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, err := New("tools", test.params, nil)
@@ -69,7 +70,7 @@ func TestToolsCallCarriesTheDials(t *testing.T) {
 // and say so.
 func TestToolsShowsBoundedResults(t *testing.T) {
 	long := `"` + strings.Repeat("é", 30_000) + `"`
-	p := Params{Inputs: []Input{{"i", []byte(long)}}}
+	p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(long)}}}
 	r := rehearseTools(t, p, map[string]tool.Result{"search": {Outcome: tool.OK, Value: json.RawMessage(long)}}, lookup("x"))
 	require.Equal(t, `"`+strings.Repeat("é", 19_999)+"... [truncated]", r.answers()[0].Text)
 	require.Less(t, len([]rune(r.last()[0].Text)), 20_100)

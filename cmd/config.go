@@ -265,7 +265,7 @@ var yamlKinds = map[string]string{
 	"seq": "a list", "map": "a mapping", "str": "text", "string": "text", "int": "a whole number",
 	"int64": "a whole number", "float": "a number", "float64": "a number", "bool": "true or false",
 	"[]goldens.Candidate": "a list of candidates", "goldens.Candidate": "a candidate",
-	"goldens.Memory": "a mapping such as {turns: 10} or {off: true}", "goldens.Batch": "a mapping such as {size: 4}", "goldens.PlanBounds": "a mapping such as {steps: 50}", "time.Duration": "a duration such as 300ms or 15s",
+	"goldens.Memory": "a mapping such as {turns: 10} or {off: true}", "strategy.Batch": "a mapping such as {size: 4}", "strategy.PlanBounds": "a mapping such as {steps: 50}", "time.Duration": "a duration such as 300ms or 15s",
 }
 
 // yamlProblems turns the decoder's errors into file:line: message, one each.

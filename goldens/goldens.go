@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
@@ -88,9 +89,9 @@ type Candidate struct {
 	// Memory bounds what is remembered of the earlier tasks of a session.
 	Memory Memory `yaml:"memory,omitempty"`
 	// Batch says how agent tools works on the items of a task.
-	Batch Batch `yaml:"batch,omitempty"`
+	Batch strategy.Batch `yaml:"batch,omitempty"`
 	// Plan bounds agent plan.
-	Plan PlanBounds `yaml:"plan,omitempty"`
+	Plan strategy.PlanBounds `yaml:"plan,omitempty"`
 	// MaxTokens and Temperature replace the policy's values; nil keeps them.
 	MaxTokens   *int     `yaml:"max_tokens"`
 	Temperature *float64 `yaml:"temperature"`
@@ -102,27 +103,6 @@ type Memory struct {
 	Turns  int  `yaml:"turns,omitempty"`
 	Tokens int  `yaml:"tokens,omitempty"`
 	Off    bool `yaml:"off,omitempty"`
-}
-
-// Batch says how the items of a task are worked on; see agent.Batch.
-type Batch struct {
-	Size       int           `yaml:"size,omitempty"`
-	Delay      time.Duration `yaml:"delay,omitempty"`
-	StopOnFail bool          `yaml:"stop_on_fail,omitempty"`
-}
-
-// PlanBounds bound agent plan; a zero takes the default: see agent.PlanBounds.
-type PlanBounds struct {
-	Attempts      int `yaml:"attempts,omitempty"`
-	Steps         int `yaml:"steps,omitempty"`
-	Concurrency   int `yaml:"concurrency,omitempty"`
-	ContextTokens int `yaml:"context_tokens,omitempty"`
-}
-
-// Input is a named JSON value that comes with a request.
-type Input struct {
-	Name  string
-	Value json.RawMessage
 }
 
 // Picture is an image shown with a request.
@@ -152,8 +132,8 @@ type Task struct {
 	// Inputs are values that come with the request, in the order written. Each, if
 	// not empty, names one that is a list: agent tools works on its items one by one;
 	// {item}, or {field} of items that are objects, stands for it in the request.
-	Inputs []Input `json:",omitempty"`
-	Each   string  `json:",omitempty"`
+	Inputs []strategy.Input `json:",omitempty"`
+	Each   string           `json:",omitempty"`
 	// Images are shown with the request.
 	Images []Picture `json:",omitempty"`
 	// AnswerSchema is the JSON Schema of the answer; with Each, of every element of

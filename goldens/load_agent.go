@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cupel-eval/cupel/agent/strategy"
 )
 
 // The agents that are built in; others are a program's own, and take what they take.
@@ -124,8 +126,8 @@ func (c Candidate) agentFaults(add func(field, detail string)) {
 		{"fallback", c.Fallback != "", []string{agentContract}},
 		{"max_iterations", c.MaxIterations != 0, []string{agentContract}},
 		{"final_retries", c.FinalRetries != nil, []string{agentContract}},
-		{"batch", c.Batch != Batch{}, []string{agentContract, agentPlan}},
-		{"plan", c.Plan != PlanBounds{}, []string{agentContract, agentTools}},
+		{"batch", c.Batch != strategy.Batch{}, []string{agentContract, agentPlan}},
+		{"plan", c.Plan != strategy.PlanBounds{}, []string{agentContract, agentTools}},
 	} {
 		for _, name := range f.without {
 			if f.set && agent == name {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/agent/strategy"
 )
 
 func TestAgentSettingsProblems(t *testing.T) {
@@ -41,12 +43,12 @@ func TestAgentSettingsProblems(t *testing.T) {
 func TestOwnAgentsTakeEverySetting(t *testing.T) {
 	c := Candidate{
 		Name: "a", Agent: "own", Provider: "p", Model: "m", Rescue: "r", System: "s", Fallback: "f", MaxIterations: 1, FinalRetries: ptr(1),
-		Batch: Batch{Size: 1}, Plan: PlanBounds{Steps: 1},
+		Batch: strategy.Batch{Size: 1}, Plan: strategy.PlanBounds{Steps: 1},
 	}
 	require.NoError(t, c.Validate())
 	c.Agent = "plan"
 	require.EqualError(t, c.Validate(), "rescue: agent plan has no such setting; it is a setting of contract\nbatch: agent plan has no such setting; it is a setting of tools")
-	c = Candidate{Name: "a", Agent: "tools", Provider: "p", Model: "m", FinalRetries: ptr(11), Batch: Batch{Size: -1, Delay: -time.Second}}
+	c = Candidate{Name: "a", Agent: "tools", Provider: "p", Model: "m", FinalRetries: ptr(11), Batch: strategy.Batch{Size: -1, Delay: -time.Second}}
 	require.EqualError(t, c.Validate(), "batch: size must be from 0 to 100, but is -1\nfinal_retries: must be from 0 to 10, but is 11\nbatch: delay must be at most 1h0m0s, in whole microseconds, but is -1s")
 }
 
@@ -81,8 +83,8 @@ matrix:
 	three := Memory{Turns: 3}
 	require.Equal(t, []Candidate{
 		{Name: "a-x", Agent: "contract", Provider: "a", Model: "x", Mode: "prompt", Profile: "seed", Memory: three},
-		{Name: "a-x-tools", Agent: "tools", Provider: "a", Model: "x", Mode: "prompt", Profile: "native", System: "Be brief.", Fallback: "y", MaxIterations: 7, NoImages: true, Batch: Batch{Size: 4}, Memory: Memory{Turns: 3, Tokens: 9}},
-		{Name: "a-x-plan", Agent: "plan", Provider: "a", Model: "x", Mode: "prompt", Profile: "native", System: "Be brief.", Fallback: "y", MaxIterations: 7, NoImages: true, Plan: PlanBounds{Steps: 9}, Memory: three},
+		{Name: "a-x-tools", Agent: "tools", Provider: "a", Model: "x", Mode: "prompt", Profile: "native", System: "Be brief.", Fallback: "y", MaxIterations: 7, NoImages: true, Batch: strategy.Batch{Size: 4}, Memory: Memory{Turns: 3, Tokens: 9}},
+		{Name: "a-x-plan", Agent: "plan", Provider: "a", Model: "x", Mode: "prompt", Profile: "native", System: "Be brief.", Fallback: "y", MaxIterations: 7, NoImages: true, Plan: strategy.PlanBounds{Steps: 9}, Memory: three},
 		{Name: "a-x-own", Agent: "own", Provider: "a", Model: "x", Mode: "prompt", Profile: "seed", Memory: three},
 		{Name: "mine", Agent: "tools", Provider: "b", Model: "z", Mode: "prompt", Profile: "native", Memory: three},
 	}, out)

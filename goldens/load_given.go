@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
@@ -51,11 +52,11 @@ func (l *loader) readGiven(o object, t *Task) {
 }
 
 // inputs reads named values, in the order written.
-func inputs(p place) []Input {
-	var out []Input
+func inputs(p place) []strategy.Input {
+	var out []strategy.Input
 	for _, e := range p.entries() {
 		e.keyAt.checkName(toolName, e.key)
-		out = append(out, Input{Name: e.key, Value: e.value.json()})
+		out = append(out, strategy.Input{Name: e.key, Value: e.value.json()})
 	}
 	if p.isMapping() && (len(out) == 0 || len(out) > maxInputs) {
 		p.failf("must have 1 to %d values, but has %d", maxInputs, len(out))
@@ -80,7 +81,7 @@ var template = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // checkEach holds the items that a task is made of against its request.
 func checkEach(p place, t Task) {
-	i := slices.IndexFunc(t.Inputs, func(in Input) bool { return in.Name == t.Each })
+	i := slices.IndexFunc(t.Inputs, func(in strategy.Input) bool { return in.Name == t.Each })
 	if i < 0 {
 		var names []string
 		for _, in := range t.Inputs {

@@ -13,6 +13,8 @@ import (
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/strategy"
 )
 
 // picture is a small PNG.
@@ -43,9 +45,9 @@ func TestLoadGiven(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Lint())
 	task := s.Tasks[0]
-	require.Equal(t, []Input{
-		{"lights", json.RawMessage(`["Alder Point","Brant Rock"]`)},
-		{"limits", json.RawMessage(`{"b":1,"a":[1.50,null,"2026-05-01"]}`)},
+	require.Equal(t, []strategy.Input{
+		{Name: "lights", Value: json.RawMessage(`["Alder Point","Brant Rock"]`)},
+		{Name: "limits", Value: json.RawMessage(`{"b":1,"a":[1.50,null,"2026-05-01"]}`)},
 	}, task.Inputs, "in the order written, values as written")
 	require.Equal(t, "lights", task.Each)
 	require.Equal(t, []Picture{{"pictures/a.png", "image/png", img}, {"b", "image/gif", []byte("GIF89a\x01\x00")}}, task.Images, "what it is, the content says")
@@ -198,7 +200,7 @@ func TestDraftAgentSettings(t *testing.T) {
 	require.NoError(t, err)
 	c := Candidate{
 		Name: "a", Agent: "tools", Provider: "p", Model: "m", System: "Be brief.\n", Fallback: "n", MaxIterations: 4, FinalRetries: ptr(0), NoImages: true,
-		Memory: Memory{Turns: 1, Off: true}, Batch: Batch{Size: 2, Delay: 1500, StopOnFail: true},
+		Memory: Memory{Turns: 1, Off: true}, Batch: strategy.Batch{Size: 2, Delay: 1500, StopOnFail: true},
 	}
 	c.Batch.Delay *= 1000
 	a, err := Draft{Task: from.Tasks[0], From: from, Candidates: []Candidate{c}}.AddTo(fstest.MapFS{}, "new")

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 )
 
 const full = `
@@ -127,7 +128,7 @@ func TestLoadSuiteValues(t *testing.T) {
 	require.Equal(t, []Candidate{{
 		Name: "a", Provider: "openai", Model: "GPT-5.Mini", Agent: "own", Mode: "native", Profile: "json", Rescue: "Big", RescueOnContradiction: true, Compress: true,
 		System: "Be brief.", Fallback: "Small", MaxIterations: 5, FinalRetries: ptr(0), NoImages: true, Memory: Memory{Turns: 3, Tokens: 500, Off: true},
-		Batch: Batch{Size: 2, Delay: 3 * time.Second, StopOnFail: true}, Plan: PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4},
+		Batch: strategy.Batch{Size: 2, Delay: 3 * time.Second, StopOnFail: true}, Plan: strategy.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4},
 		BaseURL: "https://x/v1", KeyEnv: "KEY", Region: "eu", Stream: true, Headers: map[string]string{"X-Team": "a"}, Query: map[string]string{"v": "1"}, Body: map[string]any{"top_k": 5.0, "think": nil}, MaxTokens: ptr(50), Temperature: ptr(0.0),
 	}}, s.Candidates)
 	require.Len(t, s.Tools, 3)

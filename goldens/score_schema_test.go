@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/strategy"
 )
 
 func TestAnswerSchema(t *testing.T) {
 	const schema = `{"type":"object","properties":{"height":{"type":"number"},"name":{"type":"string"}},"required":["height"],"additionalProperties":false}`
 	one := Task{AnswerSchema: json.RawMessage(schema), Expect: []Expect{{Status: "answered"}}}
 	each := one
-	each.Each, each.Inputs = "l", []Input{{"l", json.RawMessage(`["a","b"]`)}}
+	each.Each, each.Inputs = "l", []strategy.Input{{Name: "l", Value: json.RawMessage(`["a","b"]`)}}
 	list := one
 	list.AnswerSchema = json.RawMessage(`{"type":"array","items":{"type":"number"},"minItems":1}`)
 	for _, tc := range []struct {

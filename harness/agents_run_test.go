@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
@@ -149,7 +150,7 @@ func TestItemsAreWorkedOnInBatches(t *testing.T) {
 		return b
 	}
 	const task = "inputs: {list: [a, b, c]}, each: list"
-	rows, _ := playedBy(t, task, goldens.Candidate{Agent: "tools", Batch: goldens.Batch{Size: 2, Delay: time.Minute}}, mind)
+	rows, _ := playedBy(t, task, goldens.Candidate{Agent: "tools", Batch: strategy.Batch{Size: 2, Delay: time.Minute}}, mind)
 	require.Equal(t, "answered", rows.Episode.Status, rows.Episode.ErrorText)
 	var answers []any
 	require.NoError(t, json.Unmarshal([]byte(rows.Episode.Answer), &answers), rows.Episode.Answer)
@@ -163,7 +164,7 @@ func TestItemsAreWorkedOnInBatches(t *testing.T) {
 	require.Equal(t, ended+time.Minute.Microseconds(), rows.Turns[2].TsStart, "the pause")
 
 	b = text("")
-	rows, asked := playedBy(t, task, goldens.Candidate{Agent: "tools", Batch: goldens.Batch{StopOnFail: true}}, mind)
+	rows, asked := playedBy(t, task, goldens.Candidate{Agent: "tools", Batch: strategy.Batch{StopOnFail: true}}, mind)
 	require.Equal(t, "contract_violation", rows.Episode.StopReason)
 	require.Len(t, asked, 4, "none after the one that failed")
 }
@@ -330,7 +331,7 @@ func TestBatchOfASimulatedModel(t *testing.T) {
 	o.Suite, o.Candidates = suite, nil
 	for _, size := range []int{1, 2, 3} {
 		o.Candidates = append(o.Candidates, goldens.Candidate{
-			Name: fmt.Sprint("size", size), Agent: "tools", Provider: "sim-openai", Model: "sim-strong", Batch: goldens.Batch{Size: size, Delay: 10 * time.Second},
+			Name: fmt.Sprint("size", size), Agent: "tools", Provider: "sim-openai", Model: "sim-strong", Batch: strategy.Batch{Size: size, Delay: 10 * time.Second},
 		})
 	}
 	recorded, err := harness.Run(context.Background(), o)

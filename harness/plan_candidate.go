@@ -107,16 +107,14 @@ func agentParams(c goldens.Candidate) agent.Params {
 		Profile: c.Profile, Mode: c.Mode, Compress: c.Compress,
 		Rescue: c.Rescue != "", RescueOnContradiction: c.RescueOnContradiction,
 		System: c.System, Fallback: c.Fallback != "", MaxIterations: c.MaxIterations, FinalRetries: c.FinalRetries,
-		Batch: agent.Batch(c.Batch), Plan: agent.PlanBounds(c.Plan),
+		Batch: c.Batch, Plan: c.Plan,
 	}
 }
 
 // give adds what a task gives.
 func give(p *agent.Params, t goldens.Task) {
 	p.Request, p.Constraints, p.AnswerSchema, p.Each = t.Request, t.Constraints, t.AnswerSchema, t.Each
-	for _, in := range t.Inputs {
-		p.Inputs = append(p.Inputs, agent.Input(in))
-	}
+	p.Inputs = slices.Clone(t.Inputs)
 	for _, img := range t.Images {
 		p.Images = append(p.Images, providers.Image{MediaType: img.MediaType, Data: img.Data})
 	}

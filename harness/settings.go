@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
@@ -12,13 +13,13 @@ import (
 // where it says nothing of it, so that digests are those of before there was any.
 func agentPart(c goldens.Candidate) any {
 	part := struct {
-		System, Fallback string             `json:",omitempty"`
-		MaxIterations    int                `json:",omitempty"`
-		FinalRetries     *int               `json:",omitempty"`
-		NoImages         bool               `json:",omitempty"`
-		Memory           goldens.Memory     `json:",omitzero"`
-		Batch            goldens.Batch      `json:",omitzero"`
-		Plan             goldens.PlanBounds `json:",omitzero"`
+		System, Fallback string              `json:",omitempty"`
+		MaxIterations    int                 `json:",omitempty"`
+		FinalRetries     *int                `json:",omitempty"`
+		NoImages         bool                `json:",omitempty"`
+		Memory           goldens.Memory      `json:",omitzero"`
+		Batch            strategy.Batch      `json:",omitzero"`
+		Plan             strategy.PlanBounds `json:",omitzero"`
 	}{c.System, c.Fallback, c.MaxIterations, c.FinalRetries, c.NoImages, c.Memory, c.Batch, c.Plan}
 	if reflect.ValueOf(part).IsZero() {
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -38,8 +39,8 @@ func everySetting() goldens.Candidate {
 	none := 0
 	return goldens.Candidate{
 		Name: "x", Agent: "spy", Provider: "sim-openai", Model: "m", System: "Be brief.", Fallback: "n", MaxIterations: 5, FinalRetries: &none,
-		Memory: goldens.Memory{Turns: 1, Tokens: 7}, Batch: goldens.Batch{Size: 2, Delay: time.Second, StopOnFail: true},
-		Plan: goldens.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4},
+		Memory: goldens.Memory{Turns: 1, Tokens: 7}, Batch: strategy.Batch{Size: 2, Delay: time.Second, StopOnFail: true},
+		Plan: strategy.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4},
 	}
 }
 
@@ -79,9 +80,9 @@ tasks:
 		Request: "Do {item}", Constraints: "C", Tools: of[true].Tools, Budgets: guard.Budgets{MaxSteps: 3, MaxToolCalls: 4, MaxTime: 5 * time.Second},
 		MaxTokens: dials.MaxTokens, Temperature: dials.Temperature, Profile: "seed", Mode: "prompt",
 		System: "Be brief.", Images: []providers.Image{{MediaType: "image/png", Data: img.Bytes()}}, AnswerSchema: json.RawMessage(`{"type":"object"}`),
-		Inputs: []agent.Input{{Name: "b", Value: json.RawMessage(`[1,"x"]`)}, {Name: "a", Value: json.RawMessage(`{"k":2}`)}}, Each: "b",
+		Inputs: []strategy.Input{{Name: "b", Value: json.RawMessage(`[1,"x"]`)}, {Name: "a", Value: json.RawMessage(`{"k":2}`)}}, Each: "b",
 		Memory: []agent.Exchange{{Request: "Before", Answer: "no"}}, Fallback: true, MaxIterations: 5, FinalRetries: &none,
-		Batch: agent.Batch{Size: 2, Delay: time.Second, StopOnFail: true}, Plan: agent.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4},
+		Batch: strategy.Batch{Size: 2, Delay: time.Second, StopOnFail: true}, Plan: strategy.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4},
 	}
 	require.Equal(t, want, of[true])
 	want.Images, want.Memory, want.Fallback, want.Tools = nil, nil, false, of[false].Tools

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
@@ -66,7 +67,7 @@ func (r *reader) checkID(i int) {
 }
 
 func (r *reader) isInput(name string) bool {
-	return slices.ContainsFunc(r.known.Inputs, func(in Input) bool { return in.Name == name })
+	return slices.ContainsFunc(r.known.Inputs, func(in strategy.Input) bool { return in.Name == name })
 }
 
 func (r *reader) checkDependencies(at string, s Step) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
@@ -97,15 +98,9 @@ const (
 type Known struct {
 	// Tools are the names of the tools on offer, in prompt order.
 	Tools  []string
-	Inputs []Input
+	Inputs []strategy.Input
 	// MaxSteps bounds the steps of a plan; 0 is no bound.
 	MaxSteps int
-}
-
-// Input is a named JSON value that comes with the task.
-type Input struct {
-	Name  string
-	Value json.RawMessage
 }
 
 // Read reads the arguments of create_task: one strict JSON object of at most 64

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
@@ -21,7 +22,7 @@ func codes(faults []Fault) []string {
 
 var testKnown = Known{
 	Tools: []string{"search", "open"}, MaxSteps: 5,
-	Inputs: []Input{{"lights", json.RawMessage(`["a","b"]`)}, {"year", json.RawMessage(`1880`)}},
+	Inputs: []strategy.Input{{Name: "lights", Value: json.RawMessage(`["a","b"]`)}, {Name: "year", Value: json.RawMessage(`1880`)}},
 }
 
 // steps wraps steps into a plan.
