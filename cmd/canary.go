@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/viper"
 	"gopkg.in/yaml.v3"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/canary"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -72,7 +73,7 @@ func runCanary(c *cobra.Command, p *process, sel harness.Selection, asJSON bool)
 	o.Now = p.now
 	found, err := harness.Canary(ctx, o)
 	if errors.Is(err, context.Canceled) {
-		return &codeError{exitInterrupted, errors.New("interrupted: the history was not changed")}
+		return exit.With(exit.Interrupted, errors.New("interrupted: the history was not changed"))
 	}
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func runCanary(c *cobra.Command, p *process, sel harness.Selection, asJSON bool)
 		}
 	}
 	if failed > 0 {
-		return &codeError{exitError, fmt.Errorf("canary: %d of %s could not be asked everything", failed, counted(len(found), "model"))}
+		return exit.With(exit.Failed, fmt.Errorf("canary: %d of %s could not be asked everything", failed, counted(len(found), "model")))
 	}
 	return nil
 }
@@ -141,7 +142,7 @@ func (c *config) loadCanary(v *viper.Viper, node *yaml.Node) error {
 		text, where = scalarText(node), fmt.Sprintf("%s:%d: canary", c.File, node.Line)
 	}
 	if !slices.Contains([]string{"on", "off", "true", "false"}, text) {
-		return usage(fmt.Errorf("%s: %.60q must be on or off", where, text))
+		return exit.Usage(fmt.Errorf("%s: %.60q must be on or off", where, text))
 	}
 	c.Canary, c.values["canary"] = text == "on" || text == "true", text
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/recorder"
@@ -84,7 +85,7 @@ func listCassettes(p *process, suite *goldens.Suite) error {
 	}
 	w.Render()
 	if len(bad) > 0 {
-		return &codeError{exitReplay, errors.Join(bad...)}
+		return exit.With(exit.Replay, errors.Join(bad...))
 	}
 	return nil
 }
@@ -125,7 +126,7 @@ other HTTP headers are left out. Exits 0 whether or not they differ.`,
 		Example: `  cupel cassette diff strong weak --task G01
   cupel cassette diff strong/G01/1 strong/G02/1 --suite builtin:counts
   cupel cassette diff old.yaml suites/first/cassettes/strong/F01/1.yaml`,
-		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.ExactArgs(2)(c, args)) },
+		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.ExactArgs(2)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, nil)
 			if err != nil {
@@ -161,7 +162,7 @@ func openCassette(suite *goldens.Suite, name string, orFile bool) (*recorder.Con
 	}
 	below := strings.TrimSuffix(filepath.ToSlash(name), ".yaml") + ".yaml"
 	if strings.Count(below, "/") != 2 || !fs.ValidPath(below) {
-		return nil, usage(fmt.Errorf("no cassette %s: give a file, CANDIDATE/TASK/TRIAL of suite %s, or two candidates and --task", terminal(name), suite.Path))
+		return nil, exit.Usage(fmt.Errorf("no cassette %s: give a file, CANDIDATE/TASK/TRIAL of suite %s, or two candidates and --task", terminal(name), suite.Path))
 	}
 	return recorder.Inspect(recorder.Options{FS: suite.FS, Path: path.Join("cassettes", below)})
 }

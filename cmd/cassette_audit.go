@@ -19,6 +19,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/internal/regular"
@@ -46,7 +47,7 @@ file cannot be read; with --strict, 1 when something is not understood.`,
 		Example: `  cupel cassette audit suites/first/cassettes
   cupel cassette audit traffic.jsonl --json
   cupel cassette audit tests/fixtures --strict`,
-		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(1)(c, args)) },
+		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
 			if err != nil {
@@ -62,13 +63,13 @@ file cannot be read; with --strict, 1 when something is not understood.`,
 				bad = append(bad, auditPath(a, arg))
 			}
 			if errors.Is(errors.Join(bad...), fs.ErrNotExist) {
-				return usage(errors.Join(bad...))
+				return exit.Usage(errors.Join(bad...))
 			}
 			if err := printAudit(p, a.Report(), asJSON); err != nil {
 				return err
 			}
 			if err := errors.Join(bad...); err != nil {
-				return &codeError{exitReplay, err}
+				return exit.With(exit.Replay, err)
 			}
 			if n := a.Report().Doubtful(); n > 0 && strict {
 				return fmt.Errorf("%s not understood", many(n, "finding is", "findings are"))

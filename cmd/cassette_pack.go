@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder"
@@ -54,7 +55,7 @@ func pack(p *process, path, out string) error {
 	}
 	if out == "" {
 		if dir == "" {
-			return usage(fmt.Errorf("the suite %s is inside the program: name the file to write with -o", path))
+			return exit.Usage(fmt.Errorf("the suite %s is inside the program: name the file to write with -o", path))
 		}
 		out = filepath.Join(dir, harness.PackName)
 	}
@@ -63,7 +64,7 @@ func pack(p *process, path, out string) error {
 		return err
 	}
 	if _, err := fs.Stat(files, "."); errors.Is(err, fs.ErrNotExist) {
-		return &codeError{exitReplay, fmt.Errorf("suite %s has no cassettes to pack; record them with: cupel run --mode record --suite %s", path, path)}
+		return exit.With(exit.Replay, fmt.Errorf("suite %s has no cassettes to pack; record them with: cupel run --mode record --suite %s", path, path))
 	}
 	if dir != "" {
 		unlock, err := recorder.Lock(filepath.Join(dir, "cassettes")) // what is packed stays as it is
@@ -83,11 +84,11 @@ func pack(p *process, path, out string) error {
 // openPack makes a replay read the pack at path.
 func openPack(o *harness.Options, path string) (closePack func(), err error) {
 	if o.Mode != recorder.Replay && o.Mode != "" {
-		return nil, usage(fmt.Errorf("--pack replays: leave it out with --mode %s, which writes YAML", o.Mode))
+		return nil, exit.Usage(fmt.Errorf("--pack replays: leave it out with --mode %s, which writes YAML", o.Mode))
 	}
 	pack, err := recorder.OpenPack(regular.DirFS(filepath.Dir(path)), filepath.Base(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &codeError{exitReplay, fmt.Errorf("no pack %s; write it with: cupel cassette pack -o %s", path, path)}
+		return nil, exit.With(exit.Replay, fmt.Errorf("no pack %s; write it with: cupel cassette pack -o %s", path, path))
 	}
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -30,16 +31,16 @@ one journal as a sealed cassette; it never overwrites a file. A replay of it end
 where the recording did. Exits 3 when there is nothing to write.`,
 		Example: `  cupel cassette recover suites/first/cassettes
   cupel cassette recover suites/first/cassettes/strong/F01/1.yaml.journal -o left.yaml`,
-		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(1)(c, args)) },
+		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := journals(args)
 			switch {
 			case err != nil:
-				return usage(err)
+				return exit.Usage(err)
 			case out == "":
 				return listJournals(p, files)
 			case len(files) != 1:
-				return usage(fmt.Errorf("-o %s takes the exchanges of one journal, %d were found; name one", out, len(files)))
+				return exit.Usage(fmt.Errorf("-o %s takes the exchanges of one journal, %d were found; name one", out, len(files)))
 			}
 			return recoverTo(p, files[0], out)
 		},
@@ -96,13 +97,13 @@ func recoverTo(p *process, file, out string) error {
 		return err
 	}
 	if got.Exchanges == 0 {
-		return &codeError{exitReplay, fmt.Errorf("%s holds no whole exchange: there is nothing to recover", file)}
+		return exit.With(exit.Replay, fmt.Errorf("%s holds no whole exchange: there is nothing to recover", file))
 	}
 	unlock, err := lockToWrite(out)
 	if err == nil {
 		defer unlock()
 		if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
-			return usage(fmt.Errorf("-o %s exists already, and may be an intact cassette; name a new file", out))
+			return exit.Usage(fmt.Errorf("-o %s exists already, and may be an intact cassette; name a new file", out))
 		}
 		err = atomicfile.WriteBytes(out, got.Cassette)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -23,7 +24,7 @@ checked to read back and sealed. So is a file that go-vcr wrote. A cassette that
 is whole is left alone. One that holds a credential is refused; exits 3 when a
 file is refused or is no cassette.`,
 		Example: `  cupel cassette seal suites/first/cassettes/strong/F01/1.yaml`,
-		Args:    func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(1)(c, args)) },
+		Args:    func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
 			if err != nil {
@@ -55,7 +56,7 @@ func sealCassette(p *process, file string) error {
 	var secret *recorder.SecretError
 	switch {
 	case errors.As(err, &secret):
-		return &codeError{exitReplay, fmt.Errorf("%s: %w", file, err)}
+		return exit.With(exit.Replay, fmt.Errorf("%s: %w", file, err))
 	case err != nil:
 		return fmt.Errorf("%s: %w", file, err)
 	}
@@ -126,7 +127,7 @@ func scanCassettes(p *process, suite *goldens.Suite) error {
 		bad = append(bad, fmt.Errorf("%d finds in %d cassettes: revoke what is real, and record those cassettes again", n, files))
 	}
 	if len(bad) > 0 {
-		return &codeError{exitReplay, errors.Join(bad...)}
+		return exit.With(exit.Replay, errors.Join(bad...))
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s: %d cassettes, no credentials found\n", suite.Path, files)
 	return err

@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -130,7 +131,7 @@ func statusOutcome(o harness.Options, count map[harness.CassetteState]int, total
 	if o.CassetteDir != "" && count[harness.CassetteCorrupt] > 0 {
 		text += "\none that you meant to edit is made whole with: cupel cassette seal FILE"
 	}
-	return &codeError{exitReplay, errors.New(text)}
+	return exit.With(exit.Replay, errors.New(text))
 }
 
 func newCassettePrune(p *process) *cobra.Command {
@@ -190,7 +191,7 @@ func prune(p *process, o harness.Options, list []harness.CassetteStatus, yes boo
 		_, err := fmt.Fprintf(p.stdout, "\n%d orphans; remove them with --yes\n", len(orphans))
 		return err
 	case o.CassetteDir == "":
-		return usage(fmt.Errorf("the cassettes of %s are read-only", o.Suite.Path))
+		return exit.Usage(fmt.Errorf("the cassettes of %s are read-only", o.Suite.Path))
 	}
 	if err := removeCassettes(o.CassetteDir, orphans); err != nil {
 		return err

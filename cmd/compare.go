@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
@@ -55,7 +56,7 @@ verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard outp
   cupel compare latest:tools latest:plan
   cupel compare night-1 night-2 night-3 latest
   cupel compare previous latest --changed skip -o compare.html -o compare.md`,
-		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(2)(c, args)) },
+		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(2)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
 			if err != nil {
@@ -97,7 +98,7 @@ func known[T any](formats map[string]func(io.Writer, T) error, outputs []string)
 					suffixes = append(suffixes, s)
 				}
 			}
-			return usage(fmt.Errorf("-o %s: unknown suffix; known: %s", out, strings.Join(suffixes, ", ")))
+			return exit.Usage(fmt.Errorf("-o %s: unknown suffix; known: %s", out, strings.Join(suffixes, ", ")))
 		}
 	}
 	return nil
@@ -178,11 +179,11 @@ func (p *process) compare(cfg config, baselines []string, newRun string, candida
 	rules.Today = p.now().UTC()
 	if changed != "" {
 		if rules.Changed, err = parseChanged(changed); err != nil {
-			return none, usage(fmt.Errorf("--changed: %w", err))
+			return none, exit.Usage(fmt.Errorf("--changed: %w", err))
 		}
 	}
 	if err := rules.Validate(); err != nil {
-		return none, usage(err)
+		return none, exit.Usage(err)
 	}
 	pool, err := openBaselines(cfg.Runs, baselines)
 	if err != nil {
@@ -247,7 +248,7 @@ func pairUp(b, t compared) ([]compare.Names, error) {
 		return pairModels(b, t)
 	}
 	if sameFolder(b.dir, t.dir) && (len(b.names) != 1 || len(t.names) != 1 || b.names[0] == t.names[0]) {
-		return nil, usage(fmt.Errorf("run %s with itself: name two of its candidates, as in RUN:%s RUN:OTHER; it has: %s",
+		return nil, exit.Usage(fmt.Errorf("run %s with itself: name two of its candidates, as in RUN:%s RUN:OTHER; it has: %s",
 			t.manifest.RunID, cmp.Or(strings.Join(t.names[:min(1, len(t.names))], ""), "ONE"), strings.Join(t.names, ", ")))
 	}
 	if len(b.names) == 1 && len(t.names) == 1 {
@@ -258,12 +259,12 @@ func pairUp(b, t compared) ([]compare.Names, error) {
 		if slices.Contains(b.names, name) {
 			pairs = append(pairs, compare.Names{Baseline: name, New: name})
 		} else if t.chosen {
-			return nil, usage(fmt.Errorf("the baseline %s has no candidate %q; it has: %s; name one of them, as in RUN:CANDIDATE",
+			return nil, exit.Usage(fmt.Errorf("the baseline %s has no candidate %q; it has: %s; name one of them, as in RUN:CANDIDATE",
 				b.manifest.RunID, name, strings.Join(b.names, ", ")))
 		}
 	}
 	if pairs == nil {
-		return nil, usage(fmt.Errorf("no candidate is in both runs: %s has %s, %s has %s; name one of each, as in RUN:CANDIDATE",
+		return nil, exit.Usage(fmt.Errorf("no candidate is in both runs: %s has %s, %s has %s; name one of each, as in RUN:CANDIDATE",
 			b.manifest.RunID, cmp.Or(strings.Join(b.names, ", "), "none"), t.manifest.RunID, cmp.Or(strings.Join(t.names, ", "), "none")))
 	}
 	return pairs, nil
@@ -284,7 +285,7 @@ func refuse(b, t compared, differences []compare.Difference, changed compare.Cha
 		had[task.ID] = true
 	}
 	if !slices.ContainsFunc(t.manifest.Tasks, func(task ledger.ManifestTask) bool { return had[task.ID] }) {
-		return usage(fmt.Errorf("nothing to compare: no task is in both %s (suite %s) and %s (suite %s)",
+		return exit.Usage(fmt.Errorf("nothing to compare: no task is in both %s (suite %s) and %s (suite %s)",
 			b.manifest.RunID, b.manifest.Suite, t.manifest.RunID, t.manifest.Suite))
 	}
 	if changed != compare.Refuse {
@@ -309,5 +310,5 @@ func refuse(b, t compared, differences []compare.Difference, changed compare.Cha
 	if rescore {
 		lines = append(lines, "or score the baseline with the current checks: cupel rescore "+b.dir)
 	}
-	return usage(fmt.Errorf("these tasks changed since run %s, so a different outcome may not be caused by the candidate:\n%s", b.manifest.RunID, strings.Join(lines, "\n")))
+	return exit.Usage(fmt.Errorf("these tasks changed since run %s, so a different outcome may not be caused by the candidate:\n%s", b.manifest.RunID, strings.Join(lines, "\n")))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
@@ -45,14 +46,14 @@ func pairModels(b, t compared) (pairs []compare.Names, err error) {
 		left, right := pick(b, c), pick(t, c)
 		switch {
 		case len(left) > 1 || len(right) > 1 && len(left) > 0:
-			return nil, usage(fmt.Errorf("several candidates of %s/%s: %s against %s; name one of each, as in RUN:CANDIDATE",
+			return nil, exit.Usage(fmt.Errorf("several candidates of %s/%s: %s against %s; name one of each, as in RUN:CANDIDATE",
 				c.Provider, c.Model, strings.Join(left, ", "), strings.Join(right, ", ")))
 		case len(left) == 1 && (left[0] != c.Name || !sameFolder(b.dir, t.dir)):
 			pairs = append(pairs, compare.Names{Baseline: left[0], New: c.Name})
 		}
 	}
 	if pairs == nil {
-		return nil, usage(fmt.Errorf("no provider and model is on both sides: %s has %s, %s has %s; name one of each, as in RUN:CANDIDATE",
+		return nil, exit.Usage(fmt.Errorf("no provider and model is on both sides: %s has %s, %s has %s; name one of each, as in RUN:CANDIDATE",
 			b.manifest.RunID, cmp.Or(strings.Join(b.names, ", "), "none"), t.manifest.RunID, cmp.Or(strings.Join(t.names, ", "), "none")))
 	}
 	return pairs, nil

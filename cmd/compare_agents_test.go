@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
@@ -40,7 +41,7 @@ func TestStrategiesArePairedByModel(t *testing.T) {
 			pairs, err := pairUp(tc.baseline, tc.newRun)
 			if tc.err != "" {
 				require.ErrorContains(t, err, tc.err)
-				require.Equal(t, exitUsage, exitCode(err))
+				require.Equal(t, exit.BadUsage, exit.Code(err))
 				return
 			}
 			require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
@@ -34,10 +35,10 @@ func TestCompareDocs(t *testing.T) {
 		for line := range strings.Lines(block[2]) {
 			args := strings.Fields(strings.TrimSpace(line))
 			code, stdout, stderr := runCupel(args[1:]...)
-			want := exitAccepted
+			want := exit.Accepted
 			switch {
 			case args[1] == "gate":
-				want = exitInconclusive // ten tasks are few, also for weak, which solves half of them
+				want = exit.Inconclusive // ten tasks are few, also for weak, which solves half of them
 				require.Regexp(t, `^Inconclusive: acceptance inconclusive, regression pass\n`, stdout, line)
 			case strings.Contains(line, " -o "):
 				require.Empty(t, stdout, line)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
@@ -42,7 +43,7 @@ func checkPool(pool []compared, newRun compared, pairs []compare.Names) error {
 		names = append(names, p.Baseline)
 	}
 	if err := errors.Join(append(errs, compare.CheckPool(whole, names))...); err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
@@ -37,7 +38,7 @@ func TestCheckPool(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			require.Equal(t, exitUsage, exitCode(err))
+			require.Equal(t, exit.BadUsage, exit.Code(err))
 			for _, want := range c.want {
 				require.ErrorContains(t, err, want)
 			}

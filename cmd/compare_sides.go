@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
@@ -37,7 +38,7 @@ func (p *process) compareHTML(ctx context.Context, cfg config, baseline, newRun 
 			return rows, said, true
 		})
 		if stopped, also := baseDetails.close(), newDetails.close(); cmp.Or(stopped, also) != nil {
-			return &codeError{exitInterrupted, errors.New("interrupted: the page of the comparison was not written")}
+			return exit.With(exit.Interrupted, errors.New("interrupted: the page of the comparison was not written"))
 		}
 		return err
 	}

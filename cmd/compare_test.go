@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
@@ -45,7 +46,7 @@ func TestPairUp(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, err, c.problem)
-			require.Equal(t, exitUsage, exitCode(err))
+			require.Equal(t, exit.BadUsage, exit.Code(err))
 		})
 	}
 }
@@ -104,7 +105,7 @@ leave them out with --changed skip, or compare them anyway with --changed keep`)
 	require.NoError(t, refuse(b, b, d[:1], compare.Refuse))
 	err := refuse(b, compared{manifest: ledger.Manifest{RunID: "T", Tasks: []ledger.ManifestTask{{ID: "X"}}}}, nil, compare.Keep)
 	require.ErrorContains(t, err, "nothing to compare: no task is in both B")
-	require.Equal(t, exitUsage, exitCode(err))
+	require.Equal(t, exit.BadUsage, exit.Code(err))
 }
 
 // An entry of the known-flaky list counts to the end of its day, by the clock of
@@ -146,24 +147,24 @@ func TestGateAgainst(t *testing.T) {
 		code                int
 		says                string
 	}{
-		"both pass":        {reports.Pass, reports.Pass, "fail", exitAccepted, "Accepted: acceptance pass, regression pass\n"},
-		"a regression":     {reports.Pass, reports.Fail, "pass", exitRejected, "Rejected: acceptance pass, regression fail\n"},
-		"not accepted":     {reports.Fail, reports.Inconclusive, "pass", exitRejected, "Rejected: acceptance fail, regression inconclusive\n"},
-		"nothing is shown": {reports.Inconclusive, reports.Pass, "pass", exitInconclusive, "Inconclusive: acceptance inconclusive, regression pass\n"},
-		"no baseline's":    {reports.Pass, reports.Inconclusive, "pass", exitInconclusive, "Inconclusive: acceptance pass, regression inconclusive\n"},
-		"unclear":          {reports.Pass, reports.NoRegression, "pass", exitAccepted, "Accepted: acceptance pass, no significant regression\n"},
+		"both pass":        {reports.Pass, reports.Pass, "fail", exit.Accepted, "Accepted: acceptance pass, regression pass\n"},
+		"a regression":     {reports.Pass, reports.Fail, "pass", exit.Rejected, "Rejected: acceptance pass, regression fail\n"},
+		"not accepted":     {reports.Fail, reports.Inconclusive, "pass", exit.Rejected, "Rejected: acceptance fail, regression inconclusive\n"},
+		"nothing is shown": {reports.Inconclusive, reports.Pass, "pass", exit.Inconclusive, "Inconclusive: acceptance inconclusive, regression pass\n"},
+		"no baseline's":    {reports.Pass, reports.Inconclusive, "pass", exit.Inconclusive, "Inconclusive: acceptance pass, regression inconclusive\n"},
+		"unclear":          {reports.Pass, reports.NoRegression, "pass", exit.Accepted, "Accepted: acceptance pass, no significant regression\n"},
 		"unclear, fail": {
-			reports.Pass, reports.NoRegression, "fail", exitInconclusive,
+			reports.Pass, reports.NoRegression, "fail", exit.Inconclusive,
 			"Inconclusive: acceptance pass, no significant regression (not accepted: on_unclear is fail)\n",
 		},
-		"unclear, rejected": {reports.Fail, reports.NoRegression, "pass", exitRejected, "Rejected: acceptance fail, no significant regression\n"},
+		"unclear, rejected": {reports.Fail, reports.NoRegression, "pass", exit.Rejected, "Rejected: acceptance fail, no significant regression\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			p := &process{stdout: &out, env: func(string) (string, bool) { return "true", true }}
 			p.guard()
 			err := p.gateAgainst(reports.Report{Verdict: c.accepted, Headline: "H1"}, compare.Comparison{Verdict: c.regressed, Headline: "H2", Rules: compare.Rules{OnUnclear: c.onUnclear}})
-			require.Equal(t, c.code, exitCode(err))
+			require.Equal(t, c.code, exit.Code(err))
 			require.True(t, bytes.HasPrefix(out.Bytes(), []byte(c.says)), out.String())
 			require.Contains(t, out.String(), "regression: H2")
 			require.Equal(t, c.regressed == reports.Pass || c.regressed == reports.NoRegression && c.onUnclear == "pass", !bytes.Contains(out.Bytes(), []byte("title=regression%3A")), "annotated on Actions")

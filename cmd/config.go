@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/viper"
 	"gopkg.in/yaml.v3"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -106,12 +107,12 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 	}
 	file, text, err := readConfigFile(path, explicit)
 	if err != nil {
-		return config{}, usage(err)
+		return config{}, exit.Usage(err)
 	}
 	v := viper.NewWithOptions(viper.KeyDelimiter("::"))
 	v.SetConfigType("yaml")
 	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
-		return config{}, usage(fmt.Errorf("%s: %w", path, err))
+		return config{}, exit.Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	c := config{Candidates: file.Candidates, sources: map[string]string{}, values: map[string]string{}}
 	if text != nil {
@@ -171,7 +172,7 @@ func (c *config) loadPolicy(text []byte, file fileConfig, path string) error {
 		}
 		errs = append(errs, fmt.Errorf("%s:%s", path, line))
 	}
-	return usage(errors.Join(errs...))
+	return exit.Usage(errors.Join(errs...))
 }
 
 var policyLine = regexp.MustCompile(`^policy: line (\d+): `)
@@ -228,7 +229,7 @@ func envName(key string) string { return "CUPEL_" + strings.ToUpper(key) }
 func number[N int | int64](v *viper.Viper, sources map[string]string, key string, to *N) error {
 	text := v.GetString(key)
 	if _, err := fmt.Sscanf(text+"\n", "%d\n", to); err != nil {
-		return usage(fmt.Errorf("%s (%s): %q is not a whole number", key, sources[key], text))
+		return exit.Usage(fmt.Errorf("%s (%s): %q is not a whole number", key, sources[key], text))
 	}
 	return nil
 }
@@ -298,11 +299,11 @@ func (c config) loadPrices() (providers.Prices, error) {
 	}
 	text, err := regular.ReadFile(c.Prices)
 	if err != nil {
-		return providers.Prices{}, usage(fmt.Errorf("read prices: %w", err))
+		return providers.Prices{}, exit.Usage(fmt.Errorf("read prices: %w", err))
 	}
 	prices, err := providers.ParsePrices(text)
 	if err != nil {
-		return prices, usage(fmt.Errorf("%s: %w", filepath.ToSlash(c.Prices), err))
+		return prices, exit.Usage(fmt.Errorf("%s: %w", filepath.ToSlash(c.Prices), err))
 	}
 	return prices, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
@@ -40,7 +41,7 @@ func (f *fileAcceptance) read(path string) (ledger.Acceptance, error) {
 		errs = append(errs, at.problem("was removed, because an estimate from too little data must not pass: the whole interval decides; delete this line"))
 	}
 	if err := a.Validate(); err != nil {
-		errs = append(errs, usage(fmt.Errorf("%s: %w", path, err)))
+		errs = append(errs, exit.Usage(fmt.Errorf("%s: %w", path, err)))
 	}
 	return a, errors.Join(errs...)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/viper"
 	"gopkg.in/yaml.v3"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -91,7 +92,7 @@ func (c *config) loadCaps(v *viper.Viper, file fileConfig) error {
 		}
 		n, err := f.read(text)
 		if err != nil {
-			errs = append(errs, usage(fmt.Errorf("%s: %w", where, err)))
+			errs = append(errs, exit.Usage(fmt.Errorf("%s: %w", where, err)))
 		}
 		f.store(&l, n)
 	}
@@ -120,7 +121,7 @@ func (c config) cappedReplay() error {
 	var errs []error
 	for _, f := range capFields {
 		if flag, ok := strings.CutPrefix(c.sources[f.key], "flag "); ok && (c.Mode == "" || c.Mode == string(recorder.Replay)) {
-			errs = append(errs, usage(fmt.Errorf("%s: a replay sends nothing that could be capped; leave it out, or use --mode record or live", flag)))
+			errs = append(errs, exit.Usage(fmt.Errorf("%s: a replay sends nothing that could be capped; leave it out, or use --mode record or live", flag)))
 		}
 	}
 	return errors.Join(errs...)
@@ -170,7 +171,7 @@ type pair struct {
 }
 
 func (p pair) problem(detail string) error {
-	return usage(fmt.Errorf("%s:%d: %s: %s", p.file, p.key.Line, p.field, detail))
+	return exit.Usage(fmt.Errorf("%s:%d: %s: %s", p.file, p.key.Line, p.field, detail))
 }
 
 // pairs are those of a mapping; of anything else there are none, and a problem.

@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/expr"
 )
@@ -40,7 +41,7 @@ func (c *config) loadCriteria(node *yaml.Node) error {
 	}
 	if errs == nil {
 		if err := c.Acceptance.Validate(); err != nil {
-			errs = append(errs, usage(fmt.Errorf("%s:%d: %w", c.File, list.Line, err)))
+			errs = append(errs, exit.Usage(fmt.Errorf("%s:%d: %w", c.File, list.Line, err)))
 		}
 	}
 	return errors.Join(errs...)

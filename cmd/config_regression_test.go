@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
@@ -65,7 +66,7 @@ func TestRegressionProblems(t *testing.T) {
   on_unclear: ignore
 `)
 	require.Error(t, err)
-	require.Equal(t, exitUsage, exitCode(err))
+	require.Equal(t, exit.BadUsage, exit.Code(err))
 	const share = "a share of the baseline, such as 0.1 for a tenth more, and more than 0; leave it out for the default"
 	want := []string{
 		`2: regression.alpha: "0" must be a level from 0.000001 to 0.49, and more than 0; leave it out for the default`,
@@ -111,7 +112,7 @@ func TestRegressionShapes(t *testing.T) {
 	} {
 		_, err := configOf(t, text)
 		require.ErrorContains(t, err, configName+":"+want)
-		require.Equal(t, exitUsage, exitCode(err))
+		require.Equal(t, exit.BadUsage, exit.Code(err))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
@@ -96,7 +97,7 @@ func TestCapsAreExact(t *testing.T) {
 	for _, text := range []string{"max_cost: 0", "max_cost: 0.0", "max_cost: 1_000", "max_cost: .5", "max_cost: 1e3", "max_cost: -1", "max_cost: {a: 1}", "max_cost: true", "max_requests: 1.5", "max_tokens: 0x10", "max_tokens: 9999999999999999999"} {
 		_, err := configOf(t, text)
 		require.ErrorContains(t, err, configName+":1: max_", text)
-		require.Equal(t, exitUsage, exitCode(err), text)
+		require.Equal(t, exit.BadUsage, exit.Code(err), text)
 	}
 }
 
@@ -123,7 +124,7 @@ func TestAcceptanceIsWhole(t *testing.T) {
 
 func TestAcceptanceProblems(t *testing.T) {
 	_, err := configOf(t, "acceptance:\n  min_solved: most\n  rule: point\n  max_steps: -1\n")
-	require.Equal(t, exitUsage, exitCode(err))
+	require.Equal(t, exit.BadUsage, exit.Code(err))
 	for _, want := range []string{
 		`cupel.yaml:2: acceptance.min_solved: "most" is neither a number nor off`,
 		"cupel.yaml:3: acceptance.rule: was removed, because an estimate from too little data must not pass: the whole interval decides; delete this line",

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/internal/regular"
 )
@@ -55,7 +56,7 @@ input that cannot be read. docs/contract.md explains every code.`,
 		Example: `  echo '{"control":{"done":true}}' | cupel contract check
   cupel contract check --tools builtin:counts < output.txt
   jq -c '{id: .action_id, output: .raw}' log.jsonl | cupel contract check --jsonl --tools tools.yaml`,
-		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.NoArgs(c, args)) },
+		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.NoArgs(c, args)) },
 		RunE: func(*cobra.Command, []string) error {
 			specs, err := loadTools(tools)
 			if err != nil {
@@ -63,7 +64,7 @@ input that cannot be read. docs/contract.md explains every code.`,
 			}
 			set, err := tool.NewSet(specs)
 			if err != nil {
-				return usage(err)
+				return exit.Usage(err)
 			}
 			if lines {
 				return checkLines(p, set)
@@ -85,7 +86,7 @@ func newContractSchema(p *process) *cobra.Command {
 may be called; without --tools, none. The schema is stricter than the contract,
 which merely warns about unknown keys.`,
 		Example: `  cupel contract schema --tools suites/mine/suite.yaml > turn.schema.json`,
-		Args:    func(c *cobra.Command, args []string) error { return wrapUsage(cobra.NoArgs(c, args)) },
+		Args:    func(c *cobra.Command, args []string) error { return exit.Usage(cobra.NoArgs(c, args)) },
 		RunE: func(*cobra.Command, []string) error {
 			specs, err := loadTools(tools)
 			if err != nil {
@@ -93,7 +94,7 @@ which merely warns about unknown keys.`,
 			}
 			schema, err := contract.Schema(specs)
 			if err != nil {
-				return usage(err)
+				return exit.Usage(err)
 			}
 			var out bytes.Buffer
 			if err := json.Indent(&out, schema, "", "  "); err != nil {
@@ -127,9 +128,9 @@ func loadTools(path string) ([]tool.Spec, error) {
 	path = filepath.Clean(path)
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usage(fmt.Errorf("no tools file %s", path))
+		return nil, exit.Usage(fmt.Errorf("no tools file %s", path))
 	case err != nil:
-		return nil, usage(fmt.Errorf("tools: %w", err))
+		return nil, exit.Usage(fmt.Errorf("tools: %w", err))
 	case info.IsDir():
 		return goldens.LoadTools(regular.DirFS(path), suiteFile, filepath.ToSlash(path))
 	}
@@ -145,9 +146,9 @@ func checkOne(p *process, tools *tool.Set) error {
 	raw, err := io.ReadAll(io.LimitReader(p.stdin, maxOutput+1))
 	switch {
 	case err != nil:
-		return usage(fmt.Errorf("standard input: %w", err))
+		return exit.Usage(fmt.Errorf("standard input: %w", err))
 	case len(raw) > maxOutput:
-		return usage(fmt.Errorf("standard input: larger than %d MiB", maxOutput>>20))
+		return exit.Usage(fmt.Errorf("standard input: larger than %d MiB", maxOutput>>20))
 	}
 	v := checkOutput(string(raw), false, tools)
 	if err := writeVerdict(p.json, v, "  "); err != nil {
@@ -161,5 +162,5 @@ func checkOutcome(valid bool) error {
 	if valid {
 		return nil
 	}
-	return &codeError{code: exitRejected}
+	return exit.With(exit.Rejected, nil)
 }

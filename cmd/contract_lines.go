@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -45,14 +46,14 @@ func checkLines(p *process, tools *tool.Set) error {
 		err = fmt.Errorf("longer than %d MiB", maxOutput>>20)
 	}
 	if err != nil {
-		err = usage(fmt.Errorf("standard input:%d: %w", number+1, err))
+		err = exit.Usage(fmt.Errorf("standard input:%d: %w", number+1, err))
 	}
 	switch {
 	case err != nil:
 	case bad > 0:
-		err = usage(fmt.Errorf("standard input: %d of %d outputs could not be read", bad, bad+judged))
+		err = exit.Usage(fmt.Errorf("standard input: %d of %d outputs could not be read", bad, bad+judged))
 	case judged == 0:
-		err = usage(errors.New("standard input holds no output"))
+		err = exit.Usage(errors.New("standard input holds no output"))
 	default:
 		err = checkOutcome(valid)
 	}

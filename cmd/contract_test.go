@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -143,13 +144,13 @@ func TestCheckBoundsInput(t *testing.T) {
 		code  int
 		want  string // in what is printed
 	}{
-		{"larger than an output may be", bytes.Repeat([]byte("x"), 64<<10+1), nil, exitRejected, `"not_json"`},
-		{"JSON larger than an output may be", []byte(`{"a":"` + strings.Repeat("x", 64<<10) + `"}`), nil, exitRejected, `"too_large"`},
-		{"the most that is read", bytes.Repeat([]byte(" "), maxOutput), nil, exitRejected, `"not_json"`},
-		{"more than is read", bytes.Repeat([]byte(" "), maxOutput+1), nil, exitUsage, "standard input: larger than 4 MiB"},
-		{"a line longer than is read", append([]byte("\"a\"\n"), bytes.Repeat([]byte("x"), maxOutput+1)...), []string{"--jsonl"}, exitUsage, "standard input:2: longer than 4 MiB"},
-		{"a line that is no UTF-8", []byte("\"\xff\"\n"), []string{"--jsonl"}, exitUsage, "standard input:1: not valid UTF-8"},
-		{"an output that is no UTF-8", []byte("{\"a\":\"\xff\"}"), nil, exitRejected, `"not_json"`},
+		{"larger than an output may be", bytes.Repeat([]byte("x"), 64<<10+1), nil, exit.Rejected, `"not_json"`},
+		{"JSON larger than an output may be", []byte(`{"a":"` + strings.Repeat("x", 64<<10) + `"}`), nil, exit.Rejected, `"too_large"`},
+		{"the most that is read", bytes.Repeat([]byte(" "), maxOutput), nil, exit.Rejected, `"not_json"`},
+		{"more than is read", bytes.Repeat([]byte(" "), maxOutput+1), nil, exit.BadUsage, "standard input: larger than 4 MiB"},
+		{"a line longer than is read", append([]byte("\"a\"\n"), bytes.Repeat([]byte("x"), maxOutput+1)...), []string{"--jsonl"}, exit.BadUsage, "standard input:2: longer than 4 MiB"},
+		{"a line that is no UTF-8", []byte("\"\xff\"\n"), []string{"--jsonl"}, exit.BadUsage, "standard input:1: not valid UTF-8"},
+		{"an output that is no UTF-8", []byte("{\"a\":\"\xff\"}"), nil, exit.Rejected, `"not_json"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := runCheck(t, c.stdin, c.args...)
@@ -164,7 +165,7 @@ func TestCheckBoundsInput(t *testing.T) {
 func TestCheckManyLines(t *testing.T) {
 	const lines = 20_000
 	code, stdout, _ := runCheck(t, bytes.Repeat([]byte("\"x\"\n"), lines), "--jsonl")
-	require.Equal(t, exitRejected, code)
+	require.Equal(t, exit.Rejected, code)
 	require.Equal(t, lines, strings.Count(stdout, "\n"))
 	require.Contains(t, stdout, `{"line":20000,`)
 }

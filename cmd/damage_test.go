@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 )
 
 var ledgerDigest = regexp.MustCompile(`"ledger_digest":"[0-9a-f]+"`)
@@ -50,7 +52,7 @@ func TestDamagedRecordingsEndWithCode3(t *testing.T) {
 				return
 			}
 			refused++
-			require.Equal(t, exitReplay, end.code, "%s at %d: %s", c.file, at, end.text)
+			require.Equal(t, exit.Replay, end.code, "%s at %d: %s", c.file, at, end.text)
 			require.Contains(t, end.text, filepath.Base(c.file), "at %d", at)
 		}
 		const samples = 12

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
@@ -48,7 +49,7 @@ func (f *decideFlags) check(fl *pflag.FlagSet) error {
 		}
 	}
 	if given != nil {
-		return usage(fmt.Errorf("%s %s", why, strings.Join(given, ", ")))
+		return exit.Usage(fmt.Errorf("%s %s", why, strings.Join(given, ", ")))
 	}
 	return nil
 }
@@ -73,7 +74,7 @@ func (f *runFlags) addDecide(p *process, cfg config, o *harness.Options, said fu
 	f.decide.Chosen = f.decide.Chosen || len(f.selection.Candidates) > 0
 	d := &decider{rules: cfg.Regression, chosen: f.decide.Chosen, said: said}
 	if err := d.rules.Validate(); err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	if len(d.rules.Flaky) > 0 { // otherwise no verdict depends on the day
 		d.rules.Today = p.now().UTC().Truncate(24 * time.Hour)

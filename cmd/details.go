@@ -17,6 +17,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
@@ -84,7 +85,7 @@ func (d *details) close() error {
 	}
 	d.cleanup()
 	if err != nil {
-		return &codeError{exitInterrupted, fmt.Errorf("interrupted: the report lacks prompts and outputs; the ledger in %s is complete; retry with: cupel report %s", d.dir, d.dir)}
+		return exit.With(exit.Interrupted, fmt.Errorf("interrupted: the report lacks prompts and outputs; the ledger in %s is complete; retry with: cupel report %s", d.dir, d.dir))
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
@@ -187,7 +188,7 @@ func TestDetailsAfterASignal(t *testing.T) {
 	cancel()
 	_, err := writeReportOf(dir, d)
 	require.ErrorContains(t, err, "retry with: cupel report "+dir)
-	require.Equal(t, exitInterrupted, exitCode(err))
+	require.Equal(t, exit.Interrupted, exit.Code(err))
 }
 
 func TestDetailKeepsToItsBounds(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/providers"
@@ -43,7 +44,7 @@ are and where they come from; with names of providers it lists them. Opens no ne
 				return p.printPrices(prices, args)
 			}
 			if len(args) > 0 {
-				return usage(fmt.Errorf("%s: only --prices takes the names of providers", args[0]))
+				return exit.Usage(fmt.Errorf("%s: only --prices takes the names of providers", args[0]))
 			}
 			return diagnose(p, cfg, prices)
 		},
@@ -86,7 +87,7 @@ func diagnose(p *process, cfg config, prices providers.Prices) error {
 	}
 	p.printTools(suite)
 	if err := errors.Join(errs...); err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -26,7 +27,7 @@ func (p *process) printPrices(prices providers.Prices, names []string) error {
 	}
 	for _, name := range names {
 		if known[name] == 0 {
-			return usage(fmt.Errorf("no price of provider %s; there are prices of: %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", ")))
+			return exit.Usage(fmt.Errorf("no price of provider %s; there are prices of: %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", ")))
 		}
 	}
 	_, _ = fmt.Fprintf(p.stdout, "price table %s%s, digest %.12s\n\n", prices.Version(), p.age(prices), prices.Digest())

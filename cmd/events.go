@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
@@ -164,7 +165,7 @@ func (e *events) end(res harness.Result, report reports.Report, err error) {
 	e.stopped(m.Stopped)
 	event := endEvent{
 		"end", m.RunID, res.Dir, m.Status, m.LedgerDigest, string(report.Verdict), res.Interrupted, clipped(m.Stopped, maxEventText),
-		m.Outcomes, nil, nil, exitCode(err),
+		m.Outcomes, nil, nil, exit.Code(err),
 	}
 	if d := m.Decide; d != nil {
 		event.Decided = &decidedEvent{d.Finished, len(d.Rounds), m.Episodes, m.MostEpisodes()}
@@ -180,14 +181,14 @@ func (e *events) end(res harness.Result, report reports.Report, err error) {
 // idle ends a run that had nothing to do.
 func (e *events) idle(status string, text error) {
 	e.ended = true
-	e.emit(idleEvent{"end", status, clipped(text.Error(), maxEventText), exitAccepted})
+	e.emit(idleEvent{"end", status, clipped(text.Error(), maxEventText), exit.Accepted})
 }
 
 // close prints an error that comes in place of a result. It returns the error for
 // the exit code.
 func (e *events) close(err error) error {
 	if err != nil && !e.ended {
-		e.emit(errorEvent{"error", clipped(err.Error(), 8*maxEventText), exitCode(err)})
+		e.emit(errorEvent{"error", clipped(err.Error(), 8*maxEventText), exit.Code(err)})
 	}
 	if err == nil {
 		err = e.err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -52,7 +53,7 @@ func runJSON(t *testing.T, code int, args ...string) string {
 // A replay of the whole built-in suite tells of every episode once.
 func TestEventsOfAReplay(t *testing.T) {
 	t.Chdir(t.TempDir())
-	list, count := eventsOf(t, runJSON(t, exitAccepted))
+	list, count := eventsOf(t, runJSON(t, exit.Accepted))
 	episodes := len(judged(t)) * 4
 	require.Equal(t, map[string]int{"start": 1, "episode": episodes, "end": 1}, count)
 	require.Equal(t, "start", list[0]["event"])
@@ -85,7 +86,7 @@ func TestEventsOfALimitedProvider(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := fmt.Sprintf("suite: builtin:counts\ncandidates:\n  - {name: c, provider: openai-compatible, model: sim-strong, base_url: %s/v1}\n", server.URL())
 	require.NoError(t, os.WriteFile("cupel.yaml", []byte(text), 0o644))
-	list, count := eventsOf(t, runJSON(t, exitError, "--mode", "live", "--task", "G0*", "--concurrency", "8"))
+	list, count := eventsOf(t, runJSON(t, exit.Failed, "--mode", "live", "--task", "G0*", "--concurrency", "8"))
 	require.Equal(t, 1, count["start"])
 	require.Equal(t, 8, count["episode"])
 	require.Zero(t, count["error"])
@@ -110,7 +111,7 @@ func TestEventsOfALimitedProvider(t *testing.T) {
 	require.Positive(t, lost)
 	require.Equal(t, lost, end["outcomes"].(map[string]any)["infra_errors"])
 	require.Contains(t, end["resume"], filepath.Base(end["dir"].(string)))
-	require.EqualValues(t, exitError, end["exit_code"])
+	require.EqualValues(t, exit.Failed, end["exit_code"])
 }
 
 // What models and providers wrote is bounded and stays in its line.
@@ -126,11 +127,11 @@ func TestEventsAreBounded(t *testing.T) {
 	require.Contains(t, list[1]["error_text"], "é\n\"\uFFFD")
 
 	out.Reset()
-	err := (&events{out: &out}).close(usage(errors.New(long)))
-	require.Equal(t, exitUsage, exitCode(err))
+	err := (&events{out: &out}).close(exit.Usage(errors.New(long)))
+	require.Equal(t, exit.BadUsage, exit.Code(err))
 	list, _ = eventsOf(t, out.String())
 	require.Equal(t, "error", list[0]["event"])
-	require.EqualValues(t, exitUsage, list[0]["exit_code"])
+	require.EqualValues(t, exit.BadUsage, list[0]["exit_code"])
 }
 
 func TestLimitEvents(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 )
 
 // replaced puts a FIFO in place of a file, and returns what takes it back.
@@ -84,7 +86,7 @@ func TestFIFOsInAnUnfinishedRunAreRefused(t *testing.T) {
 	}
 	b := newBench(t)
 	require.Zero(t, b.run(0, "init").code)
-	require.Equal(t, exitError, b.run(0, "run", "--mode", "live", "--max-requests", "1").code)
+	require.Equal(t, exit.Failed, b.run(0, "run", "--mode", "live", "--max-requests", "1").code)
 	folder := b.folder()
 	id := filepath.Base(folder)
 	for _, name := range []string{"run.json", "limits.jsonl", "journal/plan", "journal/settings", "journal/spend.log", "journal/episodes.log"} {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
@@ -22,7 +23,7 @@ func readFork(cfg *config, text string) (*harness.Fork, error) {
 	if m == nil {
 		f, err := harness.ParseFork(text)
 		if err != nil {
-			return nil, usage(err)
+			return nil, exit.Usage(err)
 		}
 		return &f, nil
 	}
@@ -35,7 +36,7 @@ func readFork(cfg *config, text string) (*harness.Fork, error) {
 	case err != nil:
 		return nil, err
 	case manifest.Mode == "live":
-		return nil, usage(fmt.Errorf("run %s was live: nothing of its texts was kept that a fork could go on from; use --mode record to keep them", manifest.RunID))
+		return nil, exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept that a fork could go on from; use --mode record to keep them", manifest.RunID))
 	}
 	if !strings.HasPrefix(cfg.sources["suite"], "flag") {
 		cfg.Suite = manifest.SuitePath

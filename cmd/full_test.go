@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
@@ -78,7 +79,7 @@ func TestWritesThatFail(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			end := b.limited(test.kib, slow...)
-			require.Equal(t, exitError, end.code, end.text)
+			require.Equal(t, exit.Failed, end.code, end.text)
 			require.Contains(t, end.text, test.fails)
 			require.Contains(t, end.text, "file too large")
 			b.mendedBy(end, want)
@@ -108,7 +109,7 @@ func TestFullDisk(t *testing.T) {
 				stages["none"]++
 				return
 			}
-			require.Equal(t, exitError, end.code, end.text)
+			require.Equal(t, exit.Failed, end.code, end.text)
 			require.Contains(t, end.text, "no space left")
 			for _, stage := range []string{"write plan", "journal episode", "write ledger", "write report", "conclude", "run.json"} {
 				if strings.Contains(end.text, stage) {
@@ -131,13 +132,13 @@ func TestLedgerThatCannotBeWritten(t *testing.T) {
 	want := uninterrupted(t)
 	b := newBench(t)
 	end := b.limited(60, slow...)
-	require.Equal(t, exitError, end.code, end.text)
+	require.Equal(t, exit.Failed, end.code, end.text)
 	done := len(b.journaled())
 	require.Greater(t, done, 10)
 	blocked := filepath.Join(b.folder(), "turns.parquet")
 	require.NoError(t, os.Mkdir(blocked, 0o755))
 	end = b.run(0, "run", "--resume", "latest")
-	require.Equal(t, exitError, end.code, end.text)
+	require.Equal(t, exit.Failed, end.code, end.text)
 	require.Contains(t, end.text, "write ledger")
 	require.Contains(t, end.text, "turns.parquet")
 	require.Greater(t, len(b.journaled()), done, "what it ran is not lost")
@@ -168,7 +169,7 @@ func TestTwoProcessesOnOneRun(t *testing.T) {
 		require.Eventually(t, func() bool { return len(b.journaled()) > begun }, 20*time.Second, 10*time.Millisecond)
 		for _, args := range [][]string{{"run", "--resume", "latest"}, slow} {
 			end := b.run(0, args...)
-			require.Equal(t, exitError, end.code, end.text)
+			require.Equal(t, exit.Failed, end.code, end.text)
 			require.Contains(t, end.text, "another cupel is at work in it: wait for it to end, or use another runs folder")
 		}
 		before := b.journaled()

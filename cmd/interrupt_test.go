@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 )
 
 // heard is output that has something done when it says something.
@@ -85,7 +87,7 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			end := b.interrupted([]string{"run", "--candidate", "strong", "--concurrency", "8", "--replay-speed", test.speed}, test.sig, test.words...)
-			require.Equal(t, exitInterrupted, end.code, end.text)
+			require.Equal(t, exit.Interrupted, end.code, end.text)
 			require.Contains(t, end.text, stopping)
 			require.Less(t, end.took, 20*time.Second)
 			done := len(b.journaled())

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 )
 
 // provider is a server with a model that looks something up and answers, and with the
@@ -149,7 +151,7 @@ func TestASignalEndsEveryWait(t *testing.T) {
 				test.p.configure(b, test.candidate, test.limits)
 				test.p.well.Store(false)
 				end := b.signalled(test.p, sig, "run", "--mode", "live")
-				require.Equal(t, exitInterrupted, end.code, end.text)
+				require.Equal(t, exit.Interrupted, end.code, end.text)
 				require.Less(t, end.took, 2*time.Second, end.text)
 				require.Regexp(t, goOn, end.text)
 				text, err := os.ReadFile(filepath.Join(b.folder(), "run.json"))
@@ -183,7 +185,7 @@ func TestASignalKeepsWhatWasExchanged(t *testing.T) {
 	p.suite(b)
 	p.configure(b, "", "")
 	end := b.signalled(p, syscall.SIGTERM, "run", "--mode", "record")
-	require.Equal(t, exitInterrupted, end.code, end.text)
+	require.Equal(t, exit.Interrupted, end.code, end.text)
 	require.Less(t, end.took, 2*time.Second)
 	listed := b.run(0, "cassette", "recover", "suite")
 	require.Zero(t, listed.code, listed.text)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
@@ -290,7 +291,7 @@ func TestOneRecorderAtATime(t *testing.T) {
 		{"suite", "add", "--from", "latest/F01/one/1"},
 	} {
 		end := k.run(0, args...)
-		require.Equal(t, exitError, end.code, "%v: %s", args, end.text)
+		require.Equal(t, exit.Failed, end.code, "%v: %s", args, end.text)
 		require.Contains(t, end.text, filepath.Join("suites", "first", "cassettes")+": another cupel is at work in it; wait for it to end", "%v", args)
 	}
 	require.Equal(t, before, k.desk.requests)

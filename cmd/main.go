@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -56,12 +57,12 @@ func execute(p *process) int {
 	err := root.Execute()
 	if err != nil && err.Error() != "" {
 		text := err.Error()
-		if exitCode(err) == exitUsage {
+		if exit.Code(err) == exit.BadUsage {
 			text = p.places.locate(text)
 		}
 		_, _ = fmt.Fprintln(p.stderr, "cupel: "+strings.ReplaceAll(text, "\n", "\ncupel: "))
 	}
-	return exitCode(err)
+	return exit.Code(err)
 }
 
 func newRoot(p *process) *cobra.Command {
@@ -87,7 +88,7 @@ configuration · 3 missing, stale or corrupt cassette or run · 10 rejected ·
 		SilenceErrors: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage(fmt.Errorf("unknown command %q; see cupel --help", args[0]))
+				return exit.Usage(fmt.Errorf("unknown command %q; see cupel --help", args[0]))
 			}
 			return nil
 		},
@@ -95,7 +96,7 @@ configuration · 3 missing, stale or corrupt cassette or run · 10 rejected ·
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
+		return exit.Usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
 	root.AddCommand(newInit(p), newRun(p), newMerge(p), newVerify(p), newRescore(p), newReport(p), newQuery(p), newCompare(p), newGate(p), newShow(p), newCanary(p), newSuite(p), newCassette(p), newContract(p), newSim(p), newDoctor(p))
 	return root

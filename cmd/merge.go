@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/reports"
 )
@@ -22,7 +23,7 @@ are refused, with the reasons. Where shards are missing the run is partial: it
 can be looked at, but never passes the gate.`,
 		Example: `  cupel merge runs/01JA… runs/01JB… runs/01JC…
   cupel merge shards/*/ --runs merged`,
-		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(1)(c, args)) },
+		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
 			if err != nil {

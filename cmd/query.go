@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/expr"
 )
@@ -43,7 +44,7 @@ all rows with run.json. docs/query.md has recipes, for DuckDB and others too.`,
 		Example: `  cupel query latest 'p50(duration_us), p95(duration_us) where role == "main" group by candidate'
   cupel query latest 'share(solved), mean(steps), sum(episodes.cost_nanousd) group by candidate'
   cupel query latest 'count() where not contract_valid group by task_id' -o invalid.csv`,
-		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(2)(c, args)) },
+		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(2)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
 			if err != nil {
@@ -51,11 +52,11 @@ all rows with run.json. docs/query.md has recipes, for DuckDB and others too.`,
 			}
 			render, ok := tableFormats[filepath.Ext(output)]
 			if !ok || output != "" && render == nil {
-				return usage(fmt.Errorf("-o %s: unknown suffix; known: .json, .csv", output))
+				return exit.Usage(fmt.Errorf("-o %s: unknown suffix; known: .json, .csv", output))
 			}
 			q, err := expr.ParseQuery(args[len(args)-1])
 			if err != nil {
-				return usage(fmt.Errorf("query: %w", err))
+				return exit.Usage(fmt.Errorf("query: %w", err))
 			}
 			dirs, err := endedRuns(cfg.Runs, args[:len(args)-1])
 			if err != nil {

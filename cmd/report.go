@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/reports"
 )
 
@@ -37,14 +38,14 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 		Example: `  cupel report latest
   cupel report latest -o summary.md -o junit.xml
   cupel report latest -o -.md | gh pr comment 7 --body-file -`,
-		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.MinimumNArgs(1)(c, args)) },
+		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
 			if err != nil {
 				return err
 			}
 			if len(outputs) > 0 && len(args) > 1 {
-				return usage(fmt.Errorf("-o takes one run, not %d", len(args)))
+				return exit.Usage(fmt.Errorf("-o takes one run, not %d", len(args)))
 			}
 			defer p.collectLess()()
 			for _, name := range args {
@@ -126,7 +127,7 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 				return p.gateAgainst(r, compared)
 			}
 			if changed != "" {
-				return usage(errors.New("--changed: it says how to compare with a --baseline; name one"))
+				return exit.Usage(errors.New("--changed: it says how to compare with a --baseline; name one"))
 			}
 			if err := reports.Summary(p.stdout, r, p.width()); err != nil {
 				return err
@@ -157,7 +158,7 @@ func gateOutcome(v reports.Verdict) error {
 	case reports.Pass:
 		return nil
 	case reports.Fail:
-		return &codeError{code: exitRejected}
+		return exit.With(exit.Rejected, nil)
 	}
-	return &codeError{code: exitInconclusive}
+	return exit.With(exit.Inconclusive, nil)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 )
@@ -62,7 +63,7 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedR
 		}
 	}
 	if len(given) > 0 {
-		return cfg, saved, "", usage(fmt.Errorf("--resume goes on with what the run was begun with: leave out %s", strings.Join(given, ", ")))
+		return cfg, saved, "", exit.Usage(fmt.Errorf("--resume goes on with what the run was begun with: leave out %s", strings.Join(given, ", ")))
 	}
 	if cfg, err = loadConfig(p, c.Flags()); err != nil {
 		return cfg, saved, "", err
@@ -113,7 +114,7 @@ func begunHere(saved savedRun, dir string) error {
 			continue
 		}
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return usage(fmt.Errorf("%s was begun with %s, which is not there: go on with it in the folder it was begun in", dir, path))
+			return exit.Usage(fmt.Errorf("%s was begun with %s, which is not there: go on with it in the folder it was begun in", dir, path))
 		}
 	}
 	return nil

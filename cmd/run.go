@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -277,23 +278,23 @@ func runOutcome(res harness.Result) error {
 		return nil
 	}
 	lines := lostLines(res.Lost.First)
-	code := exitError
+	code := exit.Failed
 	for _, kind := range []string{harness.KindCassetteMissing, harness.KindCassetteCorrupt, harness.KindCassetteStale, harness.KindReplayMiss} {
 		if res.Lost.ByKind[kind] > 0 {
-			code = exitReplay
+			code = exit.Replay
 		}
 	}
 	total := res.Manifest.Episodes + o.Unfinished
 	head := fmt.Sprintf("%d of %d episodes have no result; the ledger is in %s", n, total, res.Dir)
 	switch {
 	case res.Interrupted:
-		code = exitInterrupted
+		code = exit.Interrupted
 		head = fmt.Sprintf("interrupted after %d of %d episodes; their ledger is in %s", res.Manifest.Episodes, total, res.Dir)
 	case res.Manifest.Stopped != "":
 		head = res.Manifest.Stopped + "\n" + head
 	}
 	lines = append(lines, "go on with: "+resumeHint(res.Dir))
-	return &codeError{code, errors.New(head + "\n" + strings.Join(lines, "\n"))}
+	return exit.With(code, errors.New(head+"\n"+strings.Join(lines, "\n")))
 }
 
 // lostLines say why the first few episodes have no result. What a cap stopped, the
@@ -382,7 +383,7 @@ func (p *process) addressed(candidates []goldens.Candidate) ([]goldens.Candidate
 		candidates[i].BaseURL = url
 	}
 	if len(errs) > 0 {
-		return nil, usage(errors.Join(errs...))
+		return nil, exit.Usage(errors.Join(errs...))
 	}
 	return candidates, nil
 }

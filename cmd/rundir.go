@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
@@ -47,11 +48,11 @@ func findRun(runs, name string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", usage(fmt.Errorf("no run %q below %s; make one with: cupel run", name, runs))
+		return "", exit.Usage(fmt.Errorf("no run %q below %s; make one with: cupel run", name, runs))
 	case 1:
 		return filepath.Join(runs, found[0]), nil
 	}
-	return "", usage(fmt.Errorf("run %q is ambiguous: %s", name, strings.Join(found, ", ")))
+	return "", exit.Usage(fmt.Errorf("run %q is ambiguous: %s", name, strings.Join(found, ", ")))
 }
 
 // isRun says whether a folder is that of a run, and when its manifest was written. A
@@ -107,10 +108,10 @@ func loadReport(runs, name string, thresholds []string, candidates ...string) (s
 	}
 	acceptance, err := m.Acceptance.With(thresholds)
 	if err != nil {
-		return dir, reports.Report{}, usage(fmt.Errorf("--%w", err))
+		return dir, reports.Report{}, exit.Usage(fmt.Errorf("--%w", err))
 	}
 	if thresholds != nil && m.Decide != nil {
-		return dir, reports.Report{}, usage(fmt.Errorf("--threshold: the rounds of run %s were decided by its own thresholds; leave the flag out", m.RunID))
+		return dir, reports.Report{}, exit.Usage(fmt.Errorf("--threshold: the rounds of run %s were decided by its own thresholds; leave the flag out", m.RunID))
 	}
 	if m.Candidates, err = only(m, candidates); err != nil {
 		return dir, reports.Report{}, err
@@ -140,7 +141,7 @@ func only(m ledger.Manifest, names []string) ([]ledger.ManifestCandidate, error)
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return nil, usage(fmt.Errorf("run %s has no candidate %q; it has: %s", m.RunID, n, strings.Join(known, ", ")))
+			return nil, exit.Usage(fmt.Errorf("run %s has no candidate %q; it has: %s", m.RunID, n, strings.Join(known, ", ")))
 		}
 	}
 	return slices.DeleteFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return !slices.Contains(names, c.Name) }), nil

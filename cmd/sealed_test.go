@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
@@ -66,7 +67,7 @@ func TestCommandsRefuseAChangedRun(t *testing.T) {
 			continue
 		}
 		code, out, stderr := cupel(args...)
-		require.Contains(t, []int{exitAccepted, exitRejected, exitInconclusive}, code, stderr)
+		require.Contains(t, []int{exit.Accepted, exit.Rejected, exit.Inconclusive}, code, stderr)
 		was[name] = fmt.Sprint(code, out)
 	}
 	r := rand.New(rand.NewPCG(4, 16))
@@ -98,12 +99,12 @@ func TestCommandsRefuseAChangedRun(t *testing.T) {
 					continue
 				}
 				code, out, stderr := cupel(args...)
-				if strings.HasPrefix(name, "query") && code != exitReplay { // which reads one table
+				if strings.HasPrefix(name, "query") && code != exit.Replay { // which reads one table
 					require.Equal(t, was[name], fmt.Sprint(code, out), "%s with %s %s", name, file, how)
 					require.NotEqual(t, "run.json", file)
 					continue
 				}
-				require.Equal(t, exitReplay, code, "%s with %s %s: %s", name, file, how, stderr)
+				require.Equal(t, exit.Replay, code, "%s with %s %s: %s", name, file, how, stderr)
 				require.Regexp(t, `run\.json|`+file, stderr, "%s %s", name, how)
 			}
 		}
@@ -134,7 +135,7 @@ func TestMergeRefusesAChangedShard(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, changed, 0o666))
 			to := t.TempDir()
 			code, _, stderr := cupel("merge", first, second, "--runs", to)
-			require.Equal(t, exitReplay, code, "%s %s: %s", file, how, stderr)
+			require.Equal(t, exit.Replay, code, "%s %s: %s", file, how, stderr)
 			require.Contains(t, stderr, second)
 			left, err := os.ReadDir(to)
 			require.NoError(t, err)
@@ -150,7 +151,7 @@ func TestThresholdFlag(t *testing.T) {
 	code, _, stderr := cupel("gate", dir)
 	require.Zero(t, code, stderr)
 	code, out, stderr := cupel("gate", dir, "--threshold", "max_steps=0.5")
-	require.Equal(t, exitRejected, code, stderr)
+	require.Equal(t, exit.Rejected, code, stderr)
 	require.Contains(t, out, "1 threshold changed at report time")
 	require.Contains(t, out, "max_steps 5 → 0.5")
 	code, out, stderr = cupel("report", dir, "-o", "-.json", "--threshold", "min_solved=off", "--threshold", "min_valid=0.5")
@@ -160,7 +161,7 @@ func TestThresholdFlag(t *testing.T) {
 	require.Zero(t, code, "the run is as it was")
 	for _, text := range []string{"min_solved", "steps=1", "max_infra=7"} {
 		code, _, stderr = cupel("gate", dir, "--threshold", text)
-		require.Equal(t, exitUsage, code)
+		require.Equal(t, exit.BadUsage, code)
 		require.Contains(t, stderr, "threshold")
 	}
 }

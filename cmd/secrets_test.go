@@ -23,6 +23,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
@@ -256,7 +257,7 @@ func TestNoArtefactHoldsASecret(t *testing.T) {
 				t.Run(place+"/"+name+"/"+mode, func(t *testing.T) {
 					e := echo{hide: hide, place: place, canary: canary}
 					code, printed, dir := runEcho(t, e, mode)
-					require.Contains(t, []int{exitAccepted, exitError}, code, printed)
+					require.Contains(t, []int{exit.Accepted, exit.Failed}, code, printed)
 					if where := secretIn(t, dir); where != "" {
 						t.Fatalf("a secret is in %s\n%s", where, printed)
 					}

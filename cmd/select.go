@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -32,14 +33,14 @@ func (f *selectFlags) add(fl *pflag.FlagSet) {
 func (f *selectFlags) narrow(runs string, o *harness.Options) (err error) {
 	if f.shard != "" {
 		if o.Select.Shard, err = harness.ParseShard(f.shard); err != nil {
-			return usage(fmt.Errorf("--%w", err))
+			return exit.Usage(fmt.Errorf("--%w", err))
 		}
 	}
 	if f.failedIn == "" && f.changedSince == "" {
 		return nil
 	}
 	if o.Fork != nil {
-		return usage(errors.New("--failed-in and --changed-since select by task and candidate; --fork has one episode of its own: leave one out"))
+		return exit.Usage(errors.New("--failed-in and --changed-since select by task and candidate; --fork has one episode of its own: leave one out"))
 	}
 	var keep []keeper
 	if f.failedIn != "" {
@@ -83,9 +84,9 @@ func earlier(runs, name string, suite *goldens.Suite) (m ledger.Manifest, episod
 	case err != nil:
 		return m, nil, err
 	case m.Suite != suite.Name:
-		return m, nil, usage(fmt.Errorf("run %s is of suite %s, and this is suite %s: name a run of the same suite", m.RunID, m.Suite, suite.Name))
+		return m, nil, exit.Usage(fmt.Errorf("run %s is of suite %s, and this is suite %s: name a run of the same suite", m.RunID, m.Suite, suite.Name))
 	case m.Fork != nil:
-		return m, nil, usage(fmt.Errorf("run %s is a fork: its episodes are none of the suite's; name another run", m.RunID))
+		return m, nil, exit.Usage(fmt.Errorf("run %s is a fork: its episodes are none of the suite's; name another run", m.RunID))
 	}
 	episodes = map[cell]outcome{}
 	for rec, err := range rows {
@@ -131,7 +132,7 @@ func digested(m ledger.Manifest) error {
 	without := slices.ContainsFunc(m.Tasks, func(t ledger.ManifestTask) bool { return t.Digest == "" }) ||
 		slices.ContainsFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return c.Digest == "" })
 	if without {
-		return usage(fmt.Errorf("run %s does not say what its tasks and candidates were: an older cupel made it; make a new one with: cupel run", m.RunID))
+		return exit.Usage(fmt.Errorf("run %s does not say what its tasks and candidates were: an older cupel made it; make a new one with: cupel run", m.RunID))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -146,19 +147,19 @@ func TestNarrow(t *testing.T) {
 		want  string
 		code  int
 	}{
-		{"shard", selectFlags{shard: "5/4"}, nil, `--shard "5/4": write i/n with i from 1 to n`, exitUsage},
-		{"no run", selectFlags{failedIn: "none"}, nil, `--failed-in: no run "none" below`, exitUsage},
-		{"another suite", selectFlags{changedSince: "other"}, nil, "--changed-since: run other is of suite other, and this is suite s", exitUsage},
-		{"a fork's run", selectFlags{failedIn: "fork"}, nil, "--failed-in: run fork is a fork", exitUsage},
-		{"a fork", selectFlags{failedIn: "fine"}, &harness.Fork{}, "leave one out", exitUsage},
-		{"no digests", selectFlags{changedSince: "old"}, nil, "--changed-since: run old does not say", exitUsage},
-		{"not ended", selectFlags{failedIn: "open"}, nil, "--failed-in: run open has not ended", exitError},
+		{"shard", selectFlags{shard: "5/4"}, nil, `--shard "5/4": write i/n with i from 1 to n`, exit.BadUsage},
+		{"no run", selectFlags{failedIn: "none"}, nil, `--failed-in: no run "none" below`, exit.BadUsage},
+		{"another suite", selectFlags{changedSince: "other"}, nil, "--changed-since: run other is of suite other, and this is suite s", exit.BadUsage},
+		{"a fork's run", selectFlags{failedIn: "fork"}, nil, "--failed-in: run fork is a fork", exit.BadUsage},
+		{"a fork", selectFlags{failedIn: "fine"}, &harness.Fork{}, "leave one out", exit.BadUsage},
+		{"no digests", selectFlags{changedSince: "old"}, nil, "--changed-since: run old does not say", exit.BadUsage},
+		{"not ended", selectFlags{failedIn: "open"}, nil, "--failed-in: run open has not ended", exit.Failed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := harness.Options{Suite: &goldens.Suite{Name: "s"}, Fork: c.fork}
 			err := c.flags.narrow(runs, &o)
 			require.ErrorContains(t, err, c.want)
-			require.Equal(t, c.code, exitCode(err))
+			require.Equal(t, c.code, exit.Code(err))
 			require.Nil(t, o.Select.Episode)
 		})
 	}

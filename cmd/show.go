@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
@@ -23,7 +24,7 @@ cassette. EPISODE is an episode id or task/candidate/trial; the trial may be
 left out.`,
 		Example: `  cupel show latest
   cupel show latest G41/weak`,
-		Args: func(c *cobra.Command, args []string) error { return wrapUsage(cobra.RangeArgs(1, 2)(c, args)) },
+		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.RangeArgs(1, 2)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadConfig(p, c.Flags())
 			if err != nil {
@@ -84,19 +85,19 @@ func findEpisode(episodes []ledger.Episode, name string) (ledger.Episode, error)
 	case 1:
 		return found[0], nil
 	case 0:
-		return ledger.Episode{}, usage(fmt.Errorf("no episode %q in this run; list them with: cupel show RUN", name))
+		return ledger.Episode{}, exit.Usage(fmt.Errorf("no episode %q in this run; list them with: cupel show RUN", name))
 	}
 	var names []string
 	for _, e := range found[:min(5, len(found))] {
 		names = append(names, episodeName(e))
 	}
-	return ledger.Episode{}, usage(fmt.Errorf("%q names %d episodes, such as %s", name, len(found), strings.Join(names, ", ")))
+	return ledger.Episode{}, exit.Usage(fmt.Errorf("%q names %d episodes, such as %s", name, len(found), strings.Join(names, ", ")))
 }
 
 // showEpisode replays one episode from its cassette and prints what happened.
 func showEpisode(c *cobra.Command, p *process, cfg config, m ledger.Manifest, e ledger.Episode) error {
 	if m.Mode == "live" && e.Provider != harness.ScriptedCandidate {
-		return usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
+		return exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	}
 	o, err := replayOptions(c.Context(), p, cfg, m, e)
 	if err != nil {
@@ -118,7 +119,7 @@ func showEpisode(c *cobra.Command, p *process, cfg config, m ledger.Manifest, e 
 		_, _ = fmt.Fprintln(p.stdout, strings.TrimRight(fmt.Sprintf("%s %s  %s", mark, check.Name, check.Detail), " "))
 	}
 	if rows.Episode.Status != e.Status || rows.Episode.Solved != e.Solved {
-		return &codeError{exitReplay, fmt.Errorf("the replay ended %s, the ledger says %s: suite, code or cassette changed since the run", rows.Episode.Status, e.Status)}
+		return exit.With(exit.Replay, fmt.Errorf("the replay ended %s, the ledger says %s: suite, code or cassette changed since the run", rows.Episode.Status, e.Status))
 	}
 	return nil
 }

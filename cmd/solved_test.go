@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
@@ -103,7 +104,7 @@ func TestSolvedIsTheSameEverywhere(t *testing.T) {
 		require.InDelta(t, float64(solved)/float64(scored), *c.Criteria[0].Value, 1e-12)
 		require.Equal(t, []int{solved, scored - solved}, []int{r.Outcomes.Solved, r.Outcomes.Failed})
 		require.Equal(t, []int{4, 10, 8}, []int{c.ExpectedStops, c.Criteria[3].N, c.Criteria[2].N}, "stops count in neither steps nor questions, expected questions only in steps")
-		text := cupel(exitInconclusive, "gate", dir)
+		text := cupel(exit.Inconclusive, "gate", dir)
 		require.Contains(t, text, "tasks solved 63.6%")
 		require.Regexp(t, `4 solved episodes excluded: the task expects a\s+stop\.`, text)
 	})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
@@ -76,7 +77,7 @@ func TestKilledRunsStayBelowTheirCap(t *testing.T) {
 			}
 			before := b.journaled()
 			if end := b.run(kill, args...); end.code >= 0 {
-				require.Equal(t, exitError, end.code, "the cap does not suffice\n%s", end.text)
+				require.Equal(t, exit.Failed, end.code, "the cap does not suffice\n%s", end.text)
 				require.Contains(t, end.text, "the cap on spending is reached")
 				require.Regexp(t, goOn, end.text)
 			}

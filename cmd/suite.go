@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/research"
@@ -30,7 +31,7 @@ func builtinSuite(path string) (fs.FS, error) {
 	fsys, ok := builtins[name]
 	if !ok {
 		known := builtinPrefix + strings.Join(slices.Sorted(maps.Keys(builtins)), ", "+builtinPrefix)
-		return nil, usage(fmt.Errorf("no built-in suite %q; there is: %s", name, known))
+		return nil, exit.Usage(fmt.Errorf("no built-in suite %q; there is: %s", name, known))
 	}
 	return fsys, nil
 }
@@ -51,7 +52,7 @@ func loadSuite(path string) (suite *goldens.Suite, dir string, err error) {
 		return suite, "", err
 	}
 	if errors.Is(missing, fs.ErrNotExist) {
-		return nil, "", usage(fmt.Errorf("no suite folder %s; name one with --suite, or write a first one with: cupel init", path))
+		return nil, "", exit.Usage(fmt.Errorf("no suite folder %s; name one with --suite, or write a first one with: cupel init", path))
 	}
 	suite, err = lintedSuite(regular.DirFS(path), path)
 	return suite, path, err
@@ -176,15 +177,10 @@ func suiteArg(p *process, c *cobra.Command, args []string) (*goldens.Suite, erro
 
 // atMostOne and exactlyOne are cobra's argument checks as usage errors.
 func atMostOne(c *cobra.Command, args []string) error {
-	return wrapUsage(cobra.MaximumNArgs(1)(c, args))
+	return exit.Usage(cobra.MaximumNArgs(1)(c, args))
 }
-func exactlyOne(c *cobra.Command, args []string) error { return wrapUsage(cobra.ExactArgs(1)(c, args)) }
-
-func wrapUsage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return usage(err)
+func exactlyOne(c *cobra.Command, args []string) error {
+	return exit.Usage(cobra.ExactArgs(1)(c, args))
 }
 
 // newTable returns a plain table on standard output: no box, no header mangling.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
@@ -40,7 +41,7 @@ that suite.`,
 				return err
 			}
 			if from == "" {
-				return usage(errors.New("--from names the episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN"))
+				return exit.Usage(errors.New("--from names the episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN"))
 			}
 			return addTask(c.Context(), p, cfg, from, id)
 		},
@@ -63,7 +64,7 @@ func addTask(ctx context.Context, p *process, cfg config, from, id string) error
 		dir = cfg.Suite
 	}
 	if strings.HasPrefix(dir, builtinPrefix) {
-		return usage(fmt.Errorf("%s is read-only: name a folder to add to, such as --suite suites/first (cupel init writes it; a folder without a suite.yaml is begun)", dir))
+		return exit.Usage(fmt.Errorf("%s is read-only: name a folder to add to, such as --suite suites/first (cupel init writes it; a folder without a suite.yaml is begun)", dir))
 	}
 	if err := ep.replay(ctx, p, cfg); err != nil {
 		return err
@@ -86,7 +87,7 @@ func addTask(ctx context.Context, p *process, cfg config, from, id string) error
 	}
 	for _, f := range added.Files {
 		if kind := p.secrets.Find(string(f.Text)); kind != "" && !f.Replaces {
-			return usage(fmt.Errorf("%s would hold %s, so nothing was written: add the task by hand, without it", f.Path, kind))
+			return exit.Usage(fmt.Errorf("%s would hold %s, so nothing was written: add the task by hand, without it", f.Path, kind))
 		}
 		files = append(files, output{filepath.Join(dir, filepath.FromSlash(f.Path)), f.Text, f.Replaces})
 	}
@@ -119,9 +120,9 @@ func addDraft(d *goldens.Draft, dir, id string) (goldens.Addition, error) {
 		case err == nil:
 			return added, nil
 		case !errors.Is(err, goldens.ErrTaken):
-			return added, usage(err)
+			return added, exit.Usage(err)
 		case id != "" || n == most:
-			return added, usage(fmt.Errorf("%w; give another with --id", err))
+			return added, exit.Usage(fmt.Errorf("%w; give another with --id", err))
 		}
 	}
 }

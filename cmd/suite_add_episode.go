@@ -14,6 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -76,18 +77,18 @@ func findSource(cfg config, text string) (*sourceEpisode, error) {
 		}
 		return sound(dir, m, row)
 	}
-	return nil, cmp.Or(missing, usage(fmt.Errorf("%q is no episode: give RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN", text)))
+	return nil, cmp.Or(missing, exit.Usage(fmt.Errorf("%q is no episode: give RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN", text)))
 }
 
 // sound refuses what no task can be made of.
 func sound(dir string, m ledger.Manifest, row ledger.Episode) (*sourceEpisode, error) {
 	switch {
 	case m.Mode == "live":
-		return nil, usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
+		return nil, exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	case row.Provider == harness.ScriptedCandidate:
-		return nil, usage(fmt.Errorf("%s is scripted: such a task proves the harness, and is written by hand", episodeName(row)))
+		return nil, exit.Usage(fmt.Errorf("%s is scripted: such a task proves the harness, and is written by hand", episodeName(row)))
 	case row.InfraError:
-		return nil, usage(fmt.Errorf("%s has no result (%s): there is nothing to make a task of", episodeName(row), row.ErrorKind))
+		return nil, exit.Usage(fmt.Errorf("%s has no result (%s): there is nothing to make a task of", episodeName(row), row.ErrorKind))
 	}
 	_, candidate := forkOf(m, row.Candidate)
 	return &sourceEpisode{dir: dir, manifest: m, row: row, candidate: candidate}, nil
@@ -109,11 +110,11 @@ func (ep *sourceEpisode) replay(ctx context.Context, p *process, cfg config) err
 	}
 	switch was, is := ep.row, ep.rows.Episode; {
 	case is.InfraError:
-		return &codeError{exitReplay, fmt.Errorf("%s does not replay: %s", episodeName(was), is.ErrorText)}
+		return exit.With(exit.Replay, fmt.Errorf("%s does not replay: %s", episodeName(was), is.ErrorText))
 	case is.Status != was.Status || is.Solved != was.Solved:
-		return &codeError{exitReplay, fmt.Errorf("the replay ended %s, the ledger says %s: suite, code or cassette changed since the run", is.Status, was.Status)}
+		return exit.With(exit.Replay, fmt.Errorf("the replay ended %s, the ledger says %s: suite, code or cassette changed since the run", is.Status, was.Status))
 	case is.CassetteDigest != was.CassetteDigest && was.CassetteDigest != "":
-		return &codeError{exitReplay, fmt.Errorf("the cassette of %s was recorded again since the run: run the suite again, and add from that run", episodeName(was))}
+		return exit.With(exit.Replay, fmt.Errorf("the cassette of %s was recorded again since the run: run the suite again, and add from that run", episodeName(was)))
 	}
 	p.learn(cfg, &goldens.Suite{HTTP: o.Suite.HTTP, Candidates: o.Suite.Candidates})
 	ep.secrets = p.secrets

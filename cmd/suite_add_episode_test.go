@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -45,7 +46,7 @@ func TestFindSource(t *testing.T) {
 	} {
 		_, err := findSource(config{Runs: runs}, name)
 		require.ErrorContains(t, err, want, name)
-		require.Equal(t, exitUsage, exitCode(err), name)
+		require.Equal(t, exit.BadUsage, exit.Code(err), name)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 )
 
 // TestUmaskIsRespected checks that no other user can read what cupel writes under a
@@ -31,7 +33,7 @@ func TestUmaskIsRespected(t *testing.T) {
 			code, out := sh(`"$0" init && "$0" run --mode record && "$0" query latest "count(solved)" -o q.csv`)
 			require.Zero(t, code, out)
 			code, out = sh(`"$0" run --mode live --max-requests 1`)
-			require.Equal(t, exitError, code, out)
+			require.Equal(t, exit.Failed, code, out)
 			seen := map[string]bool{}
 			require.NoError(t, filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
 				require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
@@ -59,14 +60,14 @@ func printVerified(p *process, v harness.Verification) error {
 		for _, d := range v.Manifest[:min(len(v.Manifest), maxShownChanges)] {
 			lines = append(lines, fmt.Sprintf("  %s: %s → %s", d.Member, d.Was, d.Is))
 		}
-		return &codeError{exitReplay, fmt.Errorf("run.json does not say what its rows, its suite and its cassettes say, in %s:\n%s",
-			counted(len(v.Manifest), "member"), strings.Join(lines, "\n"))}
+		return exit.With(exit.Replay, fmt.Errorf("run.json does not say what its rows, its suite and its cassettes say, in %s:\n%s",
+			counted(len(v.Manifest), "member"), strings.Join(lines, "\n")))
 	}
 	text := fmt.Sprintf("first difference: episode %s: %s", v.First.Episode, v.First.Difference)
 	if v.First.Err != "" {
 		text += ": " + v.First.Err
 	}
-	return &codeError{exitReplay, fmt.Errorf("%s\nledger digest was %s, is %s: code or cassettes changed since the run", text, v.Was, v.Is)}
+	return exit.With(exit.Replay, fmt.Errorf("%s\nledger digest was %s, is %s: code or cassettes changed since the run", text, v.Was, v.Is))
 }
 
 func newRescore(p *process) *cobra.Command {

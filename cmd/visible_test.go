@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -168,7 +169,7 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 			args: args, stdin: in, stdout: out, stderr: problems, now: time.Now,
 			env: func(name string) (string, bool) { return "true", name == "GITHUB_ACTIONS" },
 		}
-		if execute(p) == exitUsage {
+		if execute(p) == exit.BadUsage {
 			require.Contains(t, problems.String(), "owned", "only what is hostile may be refused")
 		}
 		for _, printed := range []string{out.String(), problems.String()} {
