@@ -14,9 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/viper"
-	"gopkg.in/yaml.v3"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/canary"
@@ -49,7 +48,7 @@ The exit code is 0 whether or not a model changed, and 1 if calls failed.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runCanary(c, p, sel, asJSON) },
 	}
 	fl := cmd.Flags()
-	fl.String("config", configName, "configuration file")
+	fl.String("config", config.Name, "configuration file")
 	fl.String("suite", "", "suite whose candidates are asked if the configuration has none")
 	fl.String("runs", "", "folder of run folders, which has the history (default runs)")
 	fl.StringSliceVar(&sel.Candidates, "candidate", nil, "only the models of these candidates; patterns allowed, repeatable")
@@ -58,7 +57,7 @@ The exit code is 0 whether or not a model changed, and 1 if calls failed.`,
 }
 
 func runCanary(c *cobra.Command, p *process, sel harness.Selection, asJSON bool) error {
-	cfg, err := loadConfig(p, c.Flags())
+	cfg, err := p.load(c)
 	if err != nil {
 		return err
 	}
@@ -94,7 +93,7 @@ func runCanary(c *cobra.Command, p *process, sel harness.Selection, asJSON bool)
 }
 
 // printCanary prints a line for each model, what asking cost, and where the history is.
-func (p *process) printCanary(cfg config, found []harness.CanaryFinding, asJSON bool) error {
+func (p *process) printCanary(cfg config.Config, found []harness.CanaryFinding, asJSON bool) error {
 	if asJSON {
 		to := json.NewEncoder(p.json)
 		to.SetIndent("", "  ")
@@ -132,20 +131,6 @@ func (p *process) printCanary(cfg config, found []harness.CanaryFinding, asJSON 
 	lines = append(lines, "", "cost     "+spent, "history  "+history)
 	_, err := fmt.Fprintln(p.stdout, strings.Join(lines, "\n"))
 	return err
-}
-
-// loadCanary reads whether runs ask the canary.
-func (c *config) loadCanary(v *viper.Viper, node *yaml.Node) error {
-	text, from := v.GetString("canary"), c.sources["canary"]
-	where := fmt.Sprintf("canary (%s)", from)
-	if from == c.File && c.File != "" {
-		text, where = scalarText(node), fmt.Sprintf("%s:%d: canary", c.File, node.Line)
-	}
-	if !slices.Contains([]string{"on", "off", "true", "false"}, text) {
-		return exit.Usage(fmt.Errorf("%s: %.60q must be on or off", where, text))
-	}
-	c.Canary, c.values["canary"] = text == "on" || text == "true", text
-	return nil
 }
 
 // withModelChanges adds to the manifest of a recorded or live run which of its models

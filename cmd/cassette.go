@@ -16,6 +16,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
@@ -110,7 +111,7 @@ func eachCassette(suite *goldens.Suite, f func(fsys fs.FS, name string) error) e
 
 func suiteFlags(cmd *cobra.Command) {
 	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
-	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("config", config.Name, "configuration file")
 }
 
 func newCassetteDiff(p *process) *cobra.Command {
@@ -198,9 +199,12 @@ func terminal(s string) string {
 
 // learn makes known the credentials of every provider, of the candidates and of
 // the suite's tools and worlds: they must be on no cassette.
-func (p *process) learn(cfg config, suite *goldens.Suite) {
+func (p *process) learn(candidates []goldens.Candidate, suite *goldens.Suite) {
 	p.loadCredentials()
-	for _, c := range cfg.candidates(suite) {
+	if candidates == nil {
+		candidates = suite.Candidates
+	}
+	for _, c := range candidates {
 		p.credential(c.KeyEnv)
 	}
 	for _, h := range suite.HTTP {

@@ -19,6 +19,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
@@ -49,11 +50,11 @@ file cannot be read; with --strict, 1 when something is not understood.`,
   cupel cassette audit tests/fixtures --strict`,
 		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := loadConfig(p, c.Flags())
+			cfg, err := p.load(c)
 			if err != nil {
 				return err
 			}
-			prices, err := cfg.loadPrices()
+			prices, err := cfg.LoadPrices()
 			if err != nil {
 				return err
 			}
@@ -77,7 +78,7 @@ file cannot be read; with --strict, 1 when something is not understood.`,
 			return nil
 		},
 	}
-	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit 1 when something is not understood")
 	return cmd

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/internal/regular"
@@ -32,7 +33,7 @@ pack again afterwards.`,
   cupel run --pack counts.pack`,
 		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := loadConfig(p, c.Flags())
+			cfg, err := p.load(c)
 			if err != nil {
 				return err
 			}
@@ -43,7 +44,7 @@ pack again afterwards.`,
 		},
 	}
 	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
-	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default cassettes.pack in the suite's folder)")
 	return cmd
 }

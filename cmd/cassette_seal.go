@@ -26,7 +26,7 @@ file is refused or is no cassette.`,
 		Example: `  cupel cassette seal suites/first/cassettes/strong/F01/1.yaml`,
 		Args:    func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := loadConfig(p, c.Flags())
+			cfg, err := p.load(c)
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,7 @@ file is refused or is no cassette.`,
 			if err != nil {
 				return err
 			}
-			p.learn(cfg, suite)
+			p.learn(cfg.Candidates, suite)
 			var errs []error
 			for _, file := range args {
 				errs = append(errs, sealCassette(p, file))
@@ -82,7 +82,7 @@ a find or such a file.`,
   cupel cassette scan builtin:counts`,
 		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := loadConfig(p, c.Flags())
+			cfg, err := p.load(c)
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ a find or such a file.`,
 			if err != nil {
 				return err
 			}
-			p.learn(cfg, suite)
+			p.learn(cfg.Candidates, suite)
 			return scanCassettes(p, suite)
 		},
 	}

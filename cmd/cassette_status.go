@@ -72,7 +72,7 @@ func trialsFlag(cmd *cobra.Command) {
 // cassetteOptions are those of a replay of the suite that the argument, the flag
 // or the configuration names.
 func cassetteOptions(p *process, c *cobra.Command, args []string, sel harness.Selection) (harness.Options, error) {
-	cfg, err := loadConfig(p, c.Flags())
+	cfg, err := p.load(c)
 	if err != nil {
 		return harness.Options{}, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
@@ -23,7 +24,7 @@ import (
 
 // compareFormats are the single-file renderings of a comparison, by suffix of -o.
 // baseline is the first baseline run, whose episodes a page shows.
-func (p *process) compareFormats(ctx context.Context, cfg config, baseline, newRun string) map[string]func(io.Writer, compare.Comparison) error {
+func (p *process) compareFormats(ctx context.Context, cfg config.Config, baseline, newRun string) map[string]func(io.Writer, compare.Comparison) error {
 	return map[string]func(io.Writer, compare.Comparison) error{
 		".html": p.compareHTML(ctx, cfg, baseline, newRun),
 		".md":   reports.CompareMarkdown,
@@ -58,7 +59,7 @@ verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard outp
   cupel compare previous latest --changed skip -o compare.html -o compare.md`,
 		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(2)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := loadConfig(p, c.Flags())
+			cfg, err := p.load(c)
 			if err != nil {
 				return err
 			}
@@ -77,7 +78,7 @@ verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard outp
 			return reports.CompareSummary(p.stdout, compared, p.width())
 		},
 	}
-	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	changedFlag(cmd, &changed)
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
@@ -174,11 +175,11 @@ func openSide(runs, text string, names []string) (s compared, err error) {
 // compare compares a run with one baseline run or several, by the current rules. It
 // refuses, with every reason, what would mislead. candidates are those of the new run
 // to compare, all if nil.
-func (p *process) compare(cfg config, baselines []string, newRun string, candidates []string, changed string) (none compare.Comparison, err error) {
+func (p *process) compare(cfg config.Config, baselines []string, newRun string, candidates []string, changed string) (none compare.Comparison, err error) {
 	rules := cfg.Regression
 	rules.Today = p.now().UTC()
 	if changed != "" {
-		if rules.Changed, err = parseChanged(changed); err != nil {
+		if rules.Changed, err = config.ParseChanged(changed); err != nil {
 			return none, exit.Usage(fmt.Errorf("--changed: %w", err))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
@@ -14,7 +15,7 @@ import (
 
 // compareHTML renders a comparison of two runs, each RUN or RUN:CANDIDATE, as a page
 // with episodes side by side: they are executed again from the current cassettes.
-func (p *process) compareHTML(ctx context.Context, cfg config, baseline, newRun string) func(io.Writer, compare.Comparison) error {
+func (p *process) compareHTML(ctx context.Context, cfg config.Config, baseline, newRun string) func(io.Writer, compare.Comparison) error {
 	return func(w io.Writer, c compare.Comparison) error {
 		b, err := openSide(cfg.Runs, baseline, nil)
 		if err != nil {

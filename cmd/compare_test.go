@@ -131,7 +131,7 @@ func TestKnownFlakyCountsUntilItsLastDay(t *testing.T) {
 
 		out.Reset()
 		cfg.Suite, cfg.Trials = "builtin:counts", 1
-		prices, err := cfg.loadPrices()
+		prices, err := cfg.LoadPrices()
 		require.NoError(t, err)
 		require.NoError(t, diagnose(p, cfg, prices))
 		require.Regexp(t, map[bool]string{false: `G01 +all +ann +2026-06-30 +\n`, true: `G01 +all +ann +2026-06-30 +expired: gates again`}[expired], out.String())

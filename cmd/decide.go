@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -67,7 +68,7 @@ type decider struct {
 
 // addDecide adds rounds to the options of a run. It replaces the names of baselines by
 // their folders, so that a resumed run has the same ones.
-func (f *runFlags) addDecide(p *process, cfg config, o *harness.Options, said func(ledger.Manifest, []ledger.ManifestStop)) (err error) {
+func (f *runFlags) addDecide(p *process, cfg config.Config, o *harness.Options, said func(ledger.Manifest, []ledger.ManifestStop)) (err error) {
 	if !f.decide.On {
 		return nil
 	}

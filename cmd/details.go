@@ -17,6 +17,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -49,7 +50,7 @@ type details struct {
 
 // detailsOf are those of a run of which nothing but its folder is known, and the
 // pack, if any, that it was made from.
-func (p *process) detailsOf(ctx context.Context, cfg config, dir, pack string) *details {
+func (p *process) detailsOf(ctx context.Context, cfg config.Config, dir, pack string) *details {
 	return newDetails(ctx, p, dir, func(m ledger.Manifest) (harness.Options, func(), error) {
 		cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), m.Trials, m.Seed
 		o, cleanup, err := options(ctx, p, cfg, harness.Selection{})
@@ -159,7 +160,7 @@ func (d *details) open() error {
 		return err
 	}
 	o.Fork, _ = forkOf(m, "")
-	d.p.learn(config{Candidates: o.Candidates}, o.Suite)
+	d.p.learn(o.Candidates, o.Suite)
 	d.replayer, err = harness.NewReplayer(o, m)
 	return err
 }
@@ -210,7 +211,7 @@ func (p *process) keepDetails(o *harness.Options) *keptDetails {
 	if o.Mode != recorder.Replay && o.Mode != "" {
 		return nil
 	}
-	p.learn(config{Candidates: o.Candidates}, o.Suite)
+	p.learn(o.Candidates, o.Suite)
 	k := &keptDetails{secrets: p.secrets, left: maxKeptDetails, by: map[string]reports.Detail{}}
 	o.Traced = k.keep
 	return k

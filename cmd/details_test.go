@@ -16,6 +16,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -72,7 +73,7 @@ func countsRun(t testing.TB, sel harness.Selection) (*process, harness.Options, 
 	t.Helper()
 	p := &process{stdout: io.Discard, stderr: io.Discard, env: func(string) (string, bool) { return "", false }}
 	p.guard()
-	cfg := config{Suite: "builtin:counts", Trials: 1, Seed: 1, Runs: t.TempDir(), Policy: providers.DefaultPolicy()}
+	cfg := config.Config{Suite: "builtin:counts", Trials: 1, Seed: 1, Runs: t.TempDir(), Policy: providers.DefaultPolicy()}
 	o, cleanup, err := options(context.Background(), p, cfg, sel)
 	require.NoError(t, err)
 	t.Cleanup(cleanup)
@@ -111,7 +112,7 @@ func TestDetailsOfARun(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, all[e.ID], detail, "backwards")
 	}
-	fromFolder := p.detailsOf(context.Background(), config{Policy: o.Policy}, dir, "")
+	fromFolder := p.detailsOf(context.Background(), config.Config{Policy: o.Policy}, dir, "")
 	defer func() { require.NoError(t, fromFolder.close()) }()
 	e := report.Episodes[0]
 	detail, ok := fromFolder.episode(e)

@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
@@ -32,11 +33,11 @@ are and where they come from; with names of providers it lists them. Opens no ne
   cupel doctor --prices
   cupel doctor --prices openai`,
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := loadConfig(p, c.Flags())
+			cfg, err := p.load(c)
 			if err != nil {
 				return err
 			}
-			prices, err := cfg.loadPrices()
+			prices, err := cfg.LoadPrices()
 			if err != nil {
 				return err
 			}
@@ -49,23 +50,23 @@ are and where they come from; with names of providers it lists them. Opens no ne
 			return diagnose(p, cfg, prices)
 		},
 	}
-	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
 	cmd.Flags().BoolVar(&showPrices, "prices", false, "print what is priced and how old it is, or every price of the providers named")
 	return cmd
 }
 
-func printSources(p *process, cfg config) {
+func printSources(p *process, cfg config.Config) {
 	w := newTable(p)
 	w.AppendHeader(table.Row{"setting", "value", "from"})
-	for _, s := range settings {
-		w.AppendRow(table.Row{s.key, cfg.values[s.key], cfg.sources[s.key]})
+	for _, s := range cfg.Settings() {
+		w.AppendRow(table.Row{s.Key, s.Value, s.Source})
 	}
 	w.Render()
 }
 
 // diagnose prints one line per candidate and returns what is wrong.
-func diagnose(p *process, cfg config, prices providers.Prices) error {
+func diagnose(p *process, cfg config.Config, prices providers.Prices) error {
 	file := cfg.File
 	if file == "" {
 		file = "none (defaults)"
@@ -81,7 +82,7 @@ func diagnose(p *process, cfg config, prices providers.Prices) error {
 	}
 	_, _ = fmt.Fprintf(p.stdout, "\nsuite %s: %s\nprices %s%s\n\n", suite.Path, taskCount(suite), prices.Version(), p.age(prices))
 	var errs []error
-	for _, c := range cfg.candidates(suite) {
+	for _, c := range cfg.CandidatesOf(suite) {
 		errs = append(errs, harness.Options{Providers: all.Factories(), Policy: cfg.Policy}.Check(c))
 		p.printCandidate(cfg, suite, prices, c)
 	}
@@ -94,7 +95,7 @@ func diagnose(p *process, cfg config, prices providers.Prices) error {
 
 // printCandidate says whom a candidate asks, with which key, at what price, and
 // within which limits.
-func (p *process) printCandidate(cfg config, suite *goldens.Suite, prices providers.Prices, c goldens.Candidate) {
+func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices providers.Prices, c goldens.Candidate) {
 	dials, err := cfg.Policy.Resolve(c.Provider, "action")
 	model := cmp.Or(c.Model, dials.Model)
 	_, _ = fmt.Fprintf(p.stdout, "candidate %s\n", c.Name)

@@ -8,10 +8,12 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 )
 
 // printLimits prints what holds for single providers.
-func printLimits(p *process, cfg config) {
+func printLimits(p *process, cfg config.Config) {
 	if len(cfg.Limits) == 0 {
 		return
 	}
@@ -45,7 +47,7 @@ func exactUSD(nano int64) string {
 }
 
 // printMatrix prints what the configuration's matrix comes to.
-func printMatrix(p *process, cfg config) {
+func printMatrix(p *process, cfg config.Config) {
 	if len(cfg.Matrix) == 0 {
 		return
 	}

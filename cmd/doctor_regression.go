@@ -7,12 +7,13 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
 // printRegression prints how comparisons are judged, and which entries of the
 // known-flaky list count today, where the file says anything.
-func printRegression(p *process, cfg config) {
+func printRegression(p *process, cfg config.Config) {
 	rules := cfg.Regression
 	if reflect.DeepEqual(rules, compare.Rules{}) {
 		return
@@ -22,12 +23,12 @@ func printRegression(p *process, cfg config) {
 	_, _ = fmt.Fprintln(p.stdout)
 	w := newTable(p)
 	w.AppendHeader(table.Row{"regression", "value"})
-	for _, f := range ruleFields {
+	for _, r := range config.Rules(rules) {
 		value := "–"
-		if v := *f.value(&rules); v != 0 {
-			value = fmt.Sprint(v)
+		if r.Value != 0 {
+			value = fmt.Sprint(r.Value)
 		}
-		w.AppendRow(table.Row{f.key, value})
+		w.AppendRow(table.Row{r.Key, value})
 	}
 	w.AppendRow(table.Row{"on_unclear", rules.OnUnclear})
 	w.AppendRow(table.Row{"changed", rules.Changed})

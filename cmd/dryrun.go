@@ -8,13 +8,14 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports"
 )
 
 // base is options, which for a dry run start nothing.
-func (f *runFlags) base(ctx context.Context, p *process, cfg config) (o harness.Options, cleanup func(), err error) {
+func (f *runFlags) base(ctx context.Context, p *process, cfg config.Config) (o harness.Options, cleanup func(), err error) {
 	if !f.dryRun {
 		return options(ctx, p, cfg, f.selection)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -18,7 +18,7 @@ var forkOfRun = regexp.MustCompile(`^(.+)/([0-9A-Z]{26})@([0-9]{1,9})$`)
 
 // readFork reads what --fork says. An episode of a run brings its suite along,
 // unless a flag names another.
-func readFork(cfg *config, text string) (*harness.Fork, error) {
+func readFork(cfg *config.Config, text string) (*harness.Fork, error) {
 	m := forkOfRun.FindStringSubmatch(text)
 	if m == nil {
 		f, err := harness.ParseFork(text)
@@ -38,7 +38,7 @@ func readFork(cfg *config, text string) (*harness.Fork, error) {
 	case manifest.Mode == "live":
 		return nil, exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept that a fork could go on from; use --mode record to keep them", manifest.RunID))
 	}
-	if !strings.HasPrefix(cfg.sources["suite"], "flag") {
+	if !cfg.FromFlag("suite") {
 		cfg.Suite = manifest.SuitePath
 	}
 	turn, _ := strconv.Atoi(m[3]) // digits

@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -41,8 +43,8 @@ type process struct {
 	now            func() time.Time
 	// secrets know the credentials that were looked up so far.
 	secrets *recorder.Secrets
-	// places are those of the configuration's candidates, once it was read.
-	places places
+	// cfg is the configuration, once it was read.
+	cfg config.Config
 }
 
 // execute runs the command line and returns the exit code.
@@ -58,11 +60,17 @@ func execute(p *process) int {
 	if err != nil && err.Error() != "" {
 		text := err.Error()
 		if exit.Code(err) == exit.BadUsage {
-			text = p.places.locate(text)
+			text = p.cfg.Locate(text)
 		}
 		_, _ = fmt.Fprintln(p.stderr, "cupel: "+strings.ReplaceAll(text, "\n", "\ncupel: "))
 	}
 	return exit.Code(err)
+}
+
+// load reads the configuration for a verb.
+func (p *process) load(c *cobra.Command) (cfg config.Config, err error) {
+	p.cfg, err = config.Load(config.Sources{Flags: c.Flags(), Env: p.env, Providers: all.Names()})
+	return p.cfg, err
 }
 
 func newRoot(p *process) *cobra.Command {

@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/expr"
@@ -46,7 +47,7 @@ all rows with run.json. docs/query.md has recipes, for DuckDB and others too.`,
   cupel query latest 'count() where not contract_valid group by task_id' -o invalid.csv`,
 		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(2)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := loadConfig(p, c.Flags())
+			cfg, err := p.load(c)
 			if err != nil {
 				return err
 			}
@@ -74,7 +75,7 @@ all rows with run.json. docs/query.md has recipes, for DuckDB and others too.`,
 			return writeTable(p, r, output, render)
 		},
 	}
-	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().BoolVar(&verify, "verify", false, "check also the digests of all rows")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write this file: .json or .csv; - and a suffix for standard output")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/reports/expr"
 )
 
@@ -64,7 +65,7 @@ func TestQueryRecipes(t *testing.T) {
 		}
 		require.Regexp(t, `strong|today_range|openai|anthropic|rescue|kind`, stdout, block)
 	}
-	require.NoError(t, os.WriteFile(configName, []byte(criteria), 0o644))
+	require.NoError(t, os.WriteFile(config.Name, []byte(criteria), 0o644))
 	code, _, stderr := runCupel("run", "--task", "G01")
 	require.Zero(t, code, stderr)
 }

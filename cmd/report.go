@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/reports"
 )
@@ -40,7 +41,7 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
   cupel report latest -o -.md | gh pr comment 7 --body-file -`,
 		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := loadConfig(p, c.Flags())
+			cfg, err := p.load(c)
 			if err != nil {
 				return err
 			}
@@ -56,7 +57,7 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 			return nil
 		},
 	}
-	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
 	thresholdFlag(cmd, &thresholds)
@@ -64,7 +65,7 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 	return cmd
 }
 
-func writeReport(ctx context.Context, p *process, cfg config, name string, outputs, thresholds []string, pack string) error {
+func writeReport(ctx context.Context, p *process, cfg config.Config, name string, outputs, thresholds []string, pack string) error {
 	dir, r, err := loadReport(cfg.Runs, name, thresholds)
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
   cupel gate latest --baseline night-1,night-2,night-3`,
 		Args: exactlyOne,
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := loadConfig(p, c.Flags())
+			cfg, err := p.load(c)
 			if err != nil {
 				return err
 			}
@@ -138,7 +139,7 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 			return gateOutcome(r.Verdict)
 		},
 	}
-	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringSliceVar(&candidates, "candidate", nil, "judge only these candidates; repeatable")
 	cmd.Flags().StringSliceVar(&baselines, "baseline", nil, "test also for regressions against this `RUN` (or RUN:CANDIDATE); repeatable")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
@@ -35,7 +36,7 @@ type savedRun struct {
 	Decide      *decideFlags   `json:"decide,omitempty"`
 }
 
-func (f runFlags) save(cfg config, fork *harness.Fork, caps admission.Caps) []byte {
+func (f runFlags) save(cfg config.Config, fork *harness.Fork, caps admission.Caps) []byte {
 	saved := savedRun{
 		Config: cfg.File, Suite: cfg.Suite, Mode: cfg.Mode, Prices: cfg.Prices, Pack: f.pack, Fork: fork, Human: f.human,
 		Trials: cfg.Trials, Concurrency: cfg.Concurrency, Seed: cfg.Seed, Caps: caps, ReplaySpeed: f.replaySpeed,
@@ -55,7 +56,7 @@ var fixed = []string{
 
 // takeUp reads what the run that is to be resumed was begun with, and returns its
 // folder. Concurrency and caps may be given anew.
-func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedRun, dir string, err error) {
+func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config.Config, saved savedRun, dir string, err error) {
 	var given []string
 	for _, name := range fixed {
 		if fl := c.Flags().Lookup(name); fl != nil && fl.Changed {
@@ -65,7 +66,7 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedR
 	if len(given) > 0 {
 		return cfg, saved, "", exit.Usage(fmt.Errorf("--resume goes on with what the run was begun with: leave out %s", strings.Join(given, ", ")))
 	}
-	if cfg, err = loadConfig(p, c.Flags()); err != nil {
+	if cfg, err = p.load(c); err != nil {
 		return cfg, saved, "", err
 	}
 	if dir, err = findRun(cfg.Runs, f.resume); err != nil {
@@ -89,7 +90,7 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedR
 	if saved.Config != "" {
 		_ = c.Flags().Set("config", saved.Config) // a string flag takes any
 	}
-	if cfg, err = loadConfig(p, c.Flags()); err != nil {
+	if cfg, err = p.load(c); err != nil {
 		return cfg, saved, dir, err
 	}
 	cfg.Runs, cfg.Suite, cfg.Mode, cfg.Prices = filepath.Dir(dir), saved.Suite, saved.Mode, saved.Prices
@@ -97,7 +98,7 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config, saved savedR
 	if !c.Flags().Changed("concurrency") {
 		cfg.Concurrency = saved.Concurrency
 	}
-	cfg.keepCaps(saved.Caps)
+	cfg.KeepCaps(saved.Caps)
 	f.pack, f.human, f.replaySpeed = saved.Pack, saved.Human, saved.ReplaySpeed
 	if saved.Decide != nil {
 		f.decide, f.decide.On = *saved.Decide, true

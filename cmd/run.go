@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
@@ -107,7 +108,7 @@ says whether the run could be carried out; the verdict as an exit code is
 
 // add declares the flags.
 func (f *runFlags) add(fl *pflag.FlagSet) {
-	fl.String("config", configName, "configuration file")
+	fl.String("config", config.Name, "configuration file")
 	fl.String("suite", "", "suite folder, builtin:counts or builtin:research (default: the configuration's, else builtin:counts)")
 	fl.String("mode", "", "replay, record or live (default replay)")
 	fl.String("runs", "", "folder for run folders (default runs)")
@@ -203,12 +204,12 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, sa
 			return o, cleanup, err
 		}
 	}
-	var cfg config
+	var cfg config.Config
 	var saved savedRun
 	dir := ""
 	if f.resume != "" {
 		cfg, saved, dir, err = takeUp(c, p, f)
-	} else if cfg, err = loadConfig(p, c.Flags()); err == nil && f.fork != "" {
+	} else if cfg, err = p.load(c); err == nil && f.fork != "" {
 		saved.Fork, err = readFork(&cfg, f.fork)
 	}
 	if err != nil {
@@ -218,7 +219,7 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, sa
 		return o, cleanup, err
 	}
 	o.Fork, o.Stale, o.ReplaySpeed = saved.Fork, f.stale, f.replaySpeed
-	if err = errors.Join(cfg.cappedReplay(), f.narrow.narrow(cfg.Runs, &o), f.addDecide(p, cfg, &o, said)); err != nil {
+	if err = errors.Join(cfg.CheckCaps(), f.narrow.narrow(cfg.Runs, &o), f.addDecide(p, cfg, &o, said)); err != nil {
 		return o, cleanup, err
 	}
 	if dir != "" {
@@ -311,17 +312,17 @@ func lostLines(lost []ledger.Episode) []string {
 
 // options turns the configuration into what the harness takes. cleanup stops
 // the simulated models if they were started.
-func options(ctx context.Context, p *process, cfg config, sel harness.Selection) (o harness.Options, cleanup func(), err error) {
+func options(ctx context.Context, p *process, cfg config.Config, sel harness.Selection) (o harness.Options, cleanup func(), err error) {
 	cleanup = func() {}
 	suite, dir, err := loadSuite(cfg.Suite)
 	if err != nil {
 		return o, cleanup, err
 	}
-	prices, err := cfg.loadPrices()
+	prices, err := cfg.LoadPrices()
 	if err != nil {
 		return o, cleanup, err
 	}
-	candidates, err := p.addressed(cfg.candidates(suite))
+	candidates, err := p.addressed(cfg.CandidatesOf(suite))
 	if err != nil {
 		return o, cleanup, err
 	}
@@ -354,14 +355,6 @@ func options(ctx context.Context, p *process, cfg config, sel harness.Selection)
 		return http.DefaultTransport
 	}
 	return o, func() { _ = closeSim() }, nil
-}
-
-// candidates are the configuration's, or else the suite's own.
-func (c config) candidates(suite *goldens.Suite) []goldens.Candidate {
-	if c.Candidates != nil {
-		return c.Candidates
-	}
-	return suite.Candidates
 }
 
 // addressed fills in the address of candidates whose provider has none of its

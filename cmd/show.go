@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -26,7 +27,7 @@ left out.`,
   cupel show latest G41/weak`,
 		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.RangeArgs(1, 2)(c, args)) },
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := loadConfig(p, c.Flags())
+			cfg, err := p.load(c)
 			if err != nil {
 				return err
 			}
@@ -45,7 +46,7 @@ left out.`,
 			return showEpisode(c, p, cfg, m, e)
 		},
 	}
-	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	return cmd
 }
@@ -95,7 +96,7 @@ func findEpisode(episodes []ledger.Episode, name string) (ledger.Episode, error)
 }
 
 // showEpisode replays one episode from its cassette and prints what happened.
-func showEpisode(c *cobra.Command, p *process, cfg config, m ledger.Manifest, e ledger.Episode) error {
+func showEpisode(c *cobra.Command, p *process, cfg config.Config, m ledger.Manifest, e ledger.Episode) error {
 	if m.Mode == "live" && e.Provider != harness.ScriptedCandidate {
 		return exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	}
@@ -125,7 +126,7 @@ func showEpisode(c *cobra.Command, p *process, cfg config, m ledger.Manifest, e 
 }
 
 // replayOptions are those that run an episode of a run again.
-func replayOptions(ctx context.Context, p *process, cfg config, m ledger.Manifest, e ledger.Episode) (harness.Options, error) {
+func replayOptions(ctx context.Context, p *process, cfg config.Config, m ledger.Manifest, e ledger.Episode) (harness.Options, error) {
 	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), int(e.Trial), m.Seed
 	fork, candidate := forkOf(m, e.Candidate)
 	sel := harness.Selection{Tasks: []string{e.TaskID}, Candidates: []string{candidate}}

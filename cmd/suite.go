@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
@@ -108,7 +109,7 @@ func newSuite(p *process) *cobra.Command {
 	}
 	for _, c := range []*cobra.Command{lint, list} {
 		c.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
-		c.Flags().String("config", configName, "configuration file")
+		c.Flags().String("config", config.Name, "configuration file")
 	}
 	cmd.AddCommand(lint, list, schema, newSuiteAdd(p))
 	return cmd
@@ -164,7 +165,7 @@ func taskCount(s *goldens.Suite) string {
 
 // suiteArg loads the suite the argument, the flag or the configuration names.
 func suiteArg(p *process, c *cobra.Command, args []string) (*goldens.Suite, error) {
-	cfg, err := loadConfig(p, c.Flags())
+	cfg, err := p.load(c)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
@@ -36,7 +37,7 @@ that suite.`,
   cupel suite add --from latest/F01/strong/1 --id today-frozen`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(p, c.Flags())
+			cfg, err := p.load(c)
 			if err != nil {
 				return err
 			}
@@ -54,13 +55,13 @@ that suite.`,
 	return cmd
 }
 
-func addTask(ctx context.Context, p *process, cfg config, from, id string) error {
+func addTask(ctx context.Context, p *process, cfg config.Config, from, id string) error {
 	ep, err := findSource(cfg, from)
 	if err != nil {
 		return err
 	}
 	dir := ep.manifest.SuitePath
-	if strings.HasPrefix(cfg.sources["suite"], "flag") {
+	if cfg.FromFlag("suite") {
 		dir = cfg.Suite
 	}
 	if strings.HasPrefix(dir, builtinPrefix) {

@@ -14,6 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
@@ -48,7 +49,7 @@ var (
 
 // findSource resolves RUN/TASK[/CANDIDATE[/TRIAL]] or RUN/EPISODE-ID, where RUN may be
 // a path.
-func findSource(cfg config, text string) (*sourceEpisode, error) {
+func findSource(cfg config.Config, text string) (*sourceEpisode, error) {
 	parts := strings.Split(filepath.ToSlash(text), "/")
 	last := parts[len(parts)-1]
 	lengths := []int{2, 1} // of the episode's name, in parts
@@ -95,7 +96,7 @@ func sound(dir string, m ledger.Manifest, row ledger.Episode) (*sourceEpisode, e
 }
 
 // replay executes the episode again from its cassette.
-func (ep *sourceEpisode) replay(ctx context.Context, p *process, cfg config) error {
+func (ep *sourceEpisode) replay(ctx context.Context, p *process, cfg config.Config) error {
 	o, err := replayOptions(ctx, p, cfg, ep.manifest, ep.row)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (ep *sourceEpisode) replay(ctx context.Context, p *process, cfg config) err
 	case is.CassetteDigest != was.CassetteDigest && was.CassetteDigest != "":
 		return exit.With(exit.Replay, fmt.Errorf("the cassette of %s was recorded again since the run: run the suite again, and add from that run", episodeName(was)))
 	}
-	p.learn(cfg, &goldens.Suite{HTTP: o.Suite.HTTP, Candidates: o.Suite.Candidates})
+	p.learn(cfg.Candidates, &goldens.Suite{HTTP: o.Suite.HTTP, Candidates: o.Suite.Candidates})
 	ep.secrets = p.secrets
 	ep.outcome = ep.observed()
 	return nil
@@ -170,7 +171,7 @@ func (ep *sourceEpisode) observed() (o goldens.Outcome) {
 }
 
 // draft is the episode as a task.
-func (ep *sourceEpisode) draft(cfg config) goldens.Draft {
+func (ep *sourceEpisode) draft(cfg config.Config) goldens.Draft {
 	suite := ep.options.Suite
 	t := suite.Tasks[taskIndex(suite, ep.row.TaskID)]
 	d := goldens.Draft{Task: t, From: suite, Pinned: ep.rows.Episode.Solved, Comments: ep.story(t)}
@@ -318,7 +319,7 @@ func (ep *sourceEpisode) path() string {
 
 // cassette is the episode's own under the new task's name, or why there is none: it
 // must replay in the suite it comes into as it did in its own.
-func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config, dir string, added goldens.Addition, id string) (output, error) {
+func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config.Config, dir string, added goldens.Addition, id string) (output, error) {
 	if ep.manifest.Fork != nil {
 		return output{}, errors.New("it is a fork's, whose first turns another candidate took")
 	}
@@ -362,11 +363,11 @@ func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config, d
 }
 
 // replaysIn replays the staged cassette as the new task's.
-func (ep *sourceEpisode) replaysIn(ctx context.Context, p *process, cfg config, suite *goldens.Suite, id, stage string) (err error) {
+func (ep *sourceEpisode) replaysIn(ctx context.Context, p *process, cfg config.Config, suite *goldens.Suite, id, stage string) (err error) {
 	o := ep.options
 	o.Suite, o.Cassettes, o.Trials = suite, regular.DirFS(stage), 1
 	o.Select = harness.Selection{Tasks: []string{id}, Candidates: []string{ep.candidate}}
-	if o.Candidates, err = p.addressed(cfg.candidates(suite)); err != nil {
+	if o.Candidates, err = p.addressed(cfg.CandidatesOf(suite)); err != nil {
 		return err
 	}
 	rows, _, err := harness.Replay(ctx, o, 1)

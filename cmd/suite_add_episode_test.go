@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
@@ -31,7 +32,7 @@ func TestFindSource(t *testing.T) {
 		"latest/G01/weak", "latest/G01/weak/1", "latest/G01", "latest/" + id, filepath.Base(dir) + "/G01/weak",
 		dir + "/G01/weak", filepath.ToSlash(dir) + "/G01/weak/1", dir + "/" + id,
 	} {
-		ep, err := findSource(config{Runs: runs}, name)
+		ep, err := findSource(config.Config{Runs: runs}, name)
 		require.NoError(t, err, name)
 		require.Equal(t, id, ep.row.EpisodeID, name)
 		require.Equal(t, "weak", ep.candidate)
@@ -44,7 +45,7 @@ func TestFindSource(t *testing.T) {
 		"other/G01/weak/1":                  `no run "other" below`,
 		"latest/" + strings.Repeat("0", 26): "no episode \"000",
 	} {
-		_, err := findSource(config{Runs: runs}, name)
+		_, err := findSource(config.Config{Runs: runs}, name)
 		require.ErrorContains(t, err, want, name)
 		require.Equal(t, exit.BadUsage, exit.Code(err), name)
 	}
@@ -145,7 +146,7 @@ func TestObserved(t *testing.T) {
 func TestDraftHasNoSecrets(t *testing.T) {
 	const secret = "s3cr3t-canary"
 	for _, solved := range []bool{true, false} {
-		d := episodeWith(secret, solved).draft(config{})
+		d := episodeWith(secret, solved).draft(config.Config{})
 		text, err := json.Marshal([]any{d.Comments, d.Task.Expect, d.Task.ID})
 		require.NoError(t, err)
 		require.NotContains(t, string(text), secret[:4])
@@ -160,7 +161,7 @@ func TestDraftHasNoSecrets(t *testing.T) {
 		require.Nil(t, d.Task.Expect[0].ContainsAll, "the words held it")
 		require.Equal(t, []goldens.CallMatch{{Tool: "get"}, {Tool: "get", Args: map[string]any{"k": json.Number("1")}}}, d.Task.Expect[0].Trajectory.Required)
 	}
-	require.Nil(t, episodeWith(secret, true).draft(config{Candidates: []goldens.Candidate{{Name: "c"}}}).Candidates, "the configuration has them")
+	require.Nil(t, episodeWith(secret, true).draft(config.Config{Candidates: []goldens.Candidate{{Name: "c"}}}).Candidates, "the configuration has them")
 }
 
 // However long an episode is, its story is not.

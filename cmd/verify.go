@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -40,7 +41,7 @@ Exit code 0: the run says what its cassettes say. 3: it does not.`,
 			return printVerified(p, v)
 		},
 	}
-	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringVar(&pack, "pack", "", "execute from this pack, where the run was made from one; see cupel cassette pack")
 	return cmd
@@ -101,7 +102,7 @@ is named, and nothing is written.`,
 			return printRescored(p, to, res)
 		},
 	}
-	cmd.Flags().String("config", configName, "configuration file")
+	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringVar(&pack, "pack", "", "execute from this pack, where the run was made from one; see cupel cassette pack")
 	return cmd
@@ -151,7 +152,7 @@ func firstFailed(checks []ledger.Check) string {
 // configuration tell, for executing it again.
 func optionsOf(c *cobra.Command, p *process, name, pack string) (dir string, o harness.Options, cleanup func(), err error) {
 	cleanup = func() {}
-	cfg, err := loadConfig(p, c.Flags())
+	cfg, err := p.load(c)
 	if err != nil {
 		return "", o, cleanup, err
 	}

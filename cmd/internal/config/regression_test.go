@@ -1,4 +1,4 @@
-package cmd
+package config
 
 import (
 	"fmt"
@@ -90,7 +90,7 @@ func TestRegressionProblems(t *testing.T) {
 	}
 	var got []string
 	for line := range strings.Lines(err.Error()) {
-		_, text, _ := strings.Cut(strings.TrimSpace(line), configName+":")
+		_, text, _ := strings.Cut(strings.TrimSpace(line), Name+":")
 		got = append(got, text)
 	}
 	require.Equal(t, want, got)
@@ -111,7 +111,7 @@ func TestRegressionShapes(t *testing.T) {
 		"regression: {max_cost: 1e9}": "1: regression.max_cost: \"1e9\" must be a share of the baseline",
 	} {
 		_, err := configOf(t, text)
-		require.ErrorContains(t, err, configName+":"+want)
+		require.ErrorContains(t, err, Name+":"+want)
 		require.Equal(t, exit.BadUsage, exit.Code(err))
 	}
 }

@@ -1,4 +1,4 @@
-package cmd
+package config
 
 import (
 	"cmp"
@@ -31,6 +31,21 @@ var ruleFields = []struct {
 	{"max_latency", 1000, growth, func(r *compare.Rules) *float64 { return &r.MaxLatency }},
 }
 
+// Rule is one number of a comparison's rules, 0 for none.
+type Rule struct {
+	// Key is that of regression in cupel.yaml.
+	Key   string
+	Value float64
+}
+
+// Rules are the numbers of r, in the order in which they are shown.
+func Rules(r compare.Rules) (list []Rule) {
+	for _, f := range ruleFields {
+		list = append(list, Rule{f.key, *f.value(&r)})
+	}
+	return list
+}
+
 const (
 	ruleKeys  = "alpha, max_drop, max_invalid, detectable, max_steps, max_cost, max_latency, on_unclear, changed, flaky"
 	flakyKeys = "task, candidate, owner, expires, reason"
@@ -44,8 +59,8 @@ const (
 // changedWays are the values of changed and --changed.
 var changedWays = []compare.Changed{compare.Refuse, compare.Skip, compare.Keep}
 
-// parseChanged reads what is to be done with tasks that are not the same any more.
-func parseChanged(text string) (compare.Changed, error) {
+// ParseChanged reads what is to be done with tasks that are not the same any more.
+func ParseChanged(text string) (compare.Changed, error) {
 	if c := compare.Changed(text); slices.Contains(changedWays, c) {
 		return c, nil
 	}
@@ -61,7 +76,7 @@ func parseOnUnclear(text string) (compare.OnUnclear, error) {
 }
 
 // loadRegression reads how comparisons are judged, and the known-flaky list.
-func (c *config) loadRegression(node *yaml.Node) error {
+func (c *Config) loadRegression(node *yaml.Node) error {
 	if node.IsZero() {
 		return nil
 	}
@@ -70,7 +85,7 @@ func (c *config) loadRegression(node *yaml.Node) error {
 		var err error
 		switch p.key.Value {
 		case "changed":
-			c.Regression.Changed, err = parseChanged(scalarText(p.value))
+			c.Regression.Changed, err = ParseChanged(scalarText(p.value))
 		case "on_unclear":
 			c.Regression.OnUnclear, err = parseOnUnclear(scalarText(p.value))
 		case "flaky":
@@ -86,7 +101,7 @@ func (c *config) loadRegression(node *yaml.Node) error {
 }
 
 // loadRule reads one number. 0 is refused, since it could mean its default.
-func (c *config) loadRule(p pair) error {
+func (c *Config) loadRule(p pair) error {
 	for _, f := range ruleFields {
 		if f.key != p.key.Value {
 			continue
@@ -102,7 +117,7 @@ func (c *config) loadRule(p pair) error {
 }
 
 // loadFlaky reads the known-flaky list.
-func (c *config) loadFlaky(p pair, errs *[]error) {
+func (c *Config) loadFlaky(p pair, errs *[]error) {
 	list := resolved(p.value)
 	if list.Kind != yaml.SequenceNode {
 		*errs = append(*errs, p.problem("must be a list, not "+cmp.Or(kindOf(list), "empty")))
@@ -127,7 +142,7 @@ func (c *config) loadFlaky(p pair, errs *[]error) {
 }
 
 // flaky reads one entry, which must say who looks after it, and until when.
-func (c *config) flaky(item *yaml.Node, field string, errs *[]error) (k compare.KnownFlaky) {
+func (c *Config) flaky(item *yaml.Node, field string, errs *[]error) (k compare.KnownFlaky) {
 	fields := map[string]*string{"task": &k.Task, "candidate": &k.Candidate, "owner": &k.Owner, "expires": &k.Expires, "reason": &k.Reason}
 	at := pair{file: c.File, field: field, key: resolved(item)}
 	given, found := map[string]bool{}, len(*errs)

@@ -1,4 +1,6 @@
-package cmd
+// Package config reads what the program is told: defaults, then cupel.yaml, then
+// CUPEL_… variables of the environment, then flags. It is the only package with viper.
+package config
 
 import (
 	"bytes"
@@ -25,8 +27,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
-// configName is the file looked for in the working directory.
-const configName = "cupel.yaml"
+// Name is the file looked for in the working directory.
+const Name = "cupel.yaml"
 
 // fileConfig is the shape of cupel.yaml.
 type fileConfig struct {
@@ -72,9 +74,9 @@ var settings = []struct {
 	{"canary", "off"},
 }
 
-// config is what the program was told, after precedence: defaults < file <
+// Config is what the program was told, after precedence: defaults < file <
 // environment < flags.
-type config struct {
+type Config struct {
 	Suite, Runs, Mode, Prices string
 	Trials, Concurrency       int
 	// LaneConcurrency bounds the requests in flight to a provider without limits.
@@ -97,31 +99,72 @@ type config struct {
 	File string
 	// sources says where each setting came from, values what it is, as text.
 	sources, values map[string]string
+	places          places
 }
 
-// loadConfig reads the file, the environment and the flags.
-func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
-	path, explicit := configName, false
+// Setting is one scalar setting.
+type Setting struct {
+	// Key is that of cupel.yaml, Value its text, Source where that came from.
+	Key, Value, Source string
+}
+
+// Settings are the scalar settings, in the order in which they are shown.
+func (c Config) Settings() (list []Setting) {
+	for _, s := range settings {
+		list = append(list, Setting{s.key, c.values[s.key], c.sources[s.key]})
+	}
+	return list
+}
+
+// FromFlag says whether a flag gave a setting.
+func (c Config) FromFlag(key string) bool { return strings.HasPrefix(c.sources[key], "flag ") }
+
+// CandidatesOf are the configuration's candidates, or else the suite's own.
+func (c Config) CandidatesOf(suite *goldens.Suite) []goldens.Candidate {
+	if c.Candidates != nil {
+		return c.Candidates
+	}
+	return suite.Candidates
+}
+
+// Locate puts file and line before every problem of a candidate of the file.
+func (c Config) Locate(text string) string { return c.places.locate(text) }
+
+// Sources are what a configuration is read from, apart from its file.
+type Sources struct {
+	Flags *pflag.FlagSet
+	// Env looks a variable of the environment up.
+	Env func(name string) (string, bool)
+	// Providers are the names that limits may be given for.
+	Providers []string
+}
+
+// Load reads the file, the environment and the flags. Its errors are of the caller's
+// usage, and name file, line and field of every problem. What could be read is
+// returned with an error, too, for Locate.
+func Load(from Sources) (Config, error) {
+	flags := from.Flags
+	path, explicit := Name, false
 	if f := flags.Lookup("config"); f != nil && f.Changed {
 		path, explicit = f.Value.String(), true
 	}
 	file, text, err := readConfigFile(path, explicit)
 	if err != nil {
-		return config{}, exit.Usage(err)
+		return Config{}, exit.Usage(err)
 	}
 	v := viper.NewWithOptions(viper.KeyDelimiter("::"))
 	v.SetConfigType("yaml")
 	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
-		return config{}, exit.Usage(fmt.Errorf("%s: %w", path, err))
+		return Config{}, exit.Usage(fmt.Errorf("%s: %w", path, err))
 	}
-	c := config{Candidates: file.Candidates, sources: map[string]string{}, values: map[string]string{}}
+	c := Config{Candidates: file.Candidates, sources: map[string]string{}, values: map[string]string{}}
 	if text != nil {
 		c.File = path
 	}
 	for _, s := range settings {
-		c.sources[s.key] = source(p, v, flags, s.key, path)
+		c.sources[s.key] = from.of(v, s.key, path)
 		v.SetDefault(s.key, s.value)
-		if value, ok := p.env(envName(s.key)); ok && value != "" {
+		if value, ok := from.Env(envName(s.key)); ok && value != "" {
 			v.Set(s.key, value)
 		}
 		if f := settingFlag(flags, s.key); f != nil {
@@ -137,14 +180,14 @@ func loadConfig(p *process, flags *pflag.FlagSet) (config, error) {
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
 		number(v, c.sources, "lane_concurrency", &c.LaneConcurrency),
 		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path),
-		c.loadCaps(v, file), c.loadLimits(&file.Limits), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria),
+		c.loadCaps(v, file), c.loadLimits(&file.Limits, from.Providers), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria),
 		c.loadRegression(&file.Regression), c.loadCanary(v, &file.Canary))
-	p.places = findPlaces(path, text, c.Matrix)
+	c.places = findPlaces(path, text, c.Matrix)
 	return c, err
 }
 
 // loadMatrix adds the candidates of the file's matrix to those it lists.
-func (c *config) loadMatrix(node *yaml.Node) (err error) {
+func (c *Config) loadMatrix(node *yaml.Node) (err error) {
 	if node.IsZero() {
 		return nil
 	}
@@ -155,7 +198,7 @@ func (c *config) loadMatrix(node *yaml.Node) (err error) {
 
 // loadPolicy lays the file's policy over the default one. Its problems name the
 // file's own lines.
-func (c *config) loadPolicy(text []byte, file fileConfig, path string) error {
+func (c *Config) loadPolicy(text []byte, file fileConfig, path string) error {
 	if file.Policy.IsZero() {
 		c.Policy = providers.DefaultPolicy()
 		return nil
@@ -198,12 +241,12 @@ func section(text []byte, key string) []byte {
 	return []byte(out.String())
 }
 
-// source names where a setting's value comes from.
-func source(p *process, v *viper.Viper, flags *pflag.FlagSet, key, path string) string {
-	if settingFlag(flags, key) != nil {
+// of names where a setting's value comes from.
+func (from Sources) of(v *viper.Viper, key, path string) string {
+	if settingFlag(from.Flags, key) != nil {
 		return "flag --" + flagName(key)
 	}
-	if value, ok := p.env(envName(key)); ok && value != "" {
+	if value, ok := from.Env(envName(key)); ok && value != "" {
 		return "environment " + envName(key)
 	}
 	if v.InConfig(key) {
@@ -291,9 +334,9 @@ func yamlProblems(path string, err error) error {
 	return errors.Join(errs...)
 }
 
-// loadPrices reads the price table: the embedded one, overridden by the file if
+// LoadPrices reads the price table: the embedded one, overridden by the file if
 // one is configured.
-func (c config) loadPrices() (providers.Prices, error) {
+func (c Config) LoadPrices() (providers.Prices, error) {
 	if c.Prices == "" {
 		return providers.DefaultPrices()
 	}
@@ -306,4 +349,18 @@ func (c config) loadPrices() (providers.Prices, error) {
 		return prices, exit.Usage(fmt.Errorf("%s: %w", filepath.ToSlash(c.Prices), err))
 	}
 	return prices, nil
+}
+
+// loadCanary reads whether runs ask the canary.
+func (c *Config) loadCanary(v *viper.Viper, node *yaml.Node) error {
+	text, from := v.GetString("canary"), c.sources["canary"]
+	where := fmt.Sprintf("canary (%s)", from)
+	if from == c.File && c.File != "" {
+		text, where = scalarText(node), fmt.Sprintf("%s:%d: canary", c.File, node.Line)
+	}
+	if !slices.Contains([]string{"on", "off", "true", "false"}, text) {
+		return exit.Usage(fmt.Errorf("%s: %.60q must be on or off", where, text))
+	}
+	c.Canary, c.values["canary"] = text == "on" || text == "true", text
+	return nil
 }

@@ -1,10 +1,9 @@
-package cmd
+package config
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/providers"
-	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -77,7 +75,7 @@ func wholeUpTo(text string, most int64) (int64, error) {
 
 // loadCaps reads the caps of the run. The file's text is taken as it stands
 // there: an amount of money is never a float.
-func (c *config) loadCaps(v *viper.Viper, file fileConfig) error {
+func (c *Config) loadCaps(v *viper.Viper, file fileConfig) error {
 	var errs []error
 	var l admission.Limits
 	nodes := map[string]*yaml.Node{"max_cost": &file.MaxCost, "max_tokens": &file.MaxTokens, "max_requests": &file.MaxRequests}
@@ -100,24 +98,23 @@ func (c *config) loadCaps(v *viper.Viper, file fileConfig) error {
 	return errors.Join(errs...)
 }
 
-// keepCaps puts those of an earlier command line in place of the caps that no flag
+// KeepCaps puts those of an earlier command line in place of the caps that no flag
 // gives anew.
-func (c *config) keepCaps(earlier admission.Caps) {
-	given := func(key string) bool { return strings.HasPrefix(c.sources[key], "flag ") }
-	if !given("max_cost") {
+func (c *Config) KeepCaps(earlier admission.Caps) {
+	if !c.FromFlag("max_cost") {
 		c.Caps.CostNanoUSD = earlier.CostNanoUSD
 	}
-	if !given("max_tokens") {
+	if !c.FromFlag("max_tokens") {
 		c.Caps.Tokens = earlier.Tokens
 	}
-	if !given("max_requests") {
+	if !c.FromFlag("max_requests") {
 		c.Caps.Requests = earlier.Requests
 	}
 }
 
-// cappedReplay refuses flags that would do nothing. The file and the environment
+// CheckCaps refuses flags that would do nothing. The file and the environment
 // hold for other runs, too.
-func (c config) cappedReplay() error {
+func (c Config) CheckCaps() error {
 	var errs []error
 	for _, f := range capFields {
 		if flag, ok := strings.CutPrefix(c.sources[f.key], "flag "); ok && (c.Mode == "" || c.Mode == string(recorder.Replay)) {
@@ -128,16 +125,15 @@ func (c config) cappedReplay() error {
 }
 
 // loadLimits reads the limits of single providers.
-func (c *config) loadLimits(node *yaml.Node) error {
+func (c *Config) loadLimits(node *yaml.Node, providers []string) error {
 	if node.IsZero() {
 		return nil
 	}
 	c.Limits = map[string]admission.Limits{}
 	var errs []error
 	for _, p := range c.pairs(node, "limits", &errs) {
-		if _, ok := all.Factories()[p.key.Value]; !ok {
-			known := slices.Sorted(maps.Keys(all.Factories()))
-			errs = append(errs, p.problem("unknown provider; known: "+strings.Join(known, ", ")))
+		if !slices.Contains(providers, p.key.Value) {
+			errs = append(errs, p.problem("unknown provider; known: "+strings.Join(slices.Sorted(slices.Values(providers)), ", ")))
 			continue
 		}
 		var l admission.Limits
@@ -175,7 +171,7 @@ func (p pair) problem(detail string) error {
 }
 
 // pairs are those of a mapping; of anything else there are none, and a problem.
-func (c *config) pairs(n *yaml.Node, field string, errs *[]error) []pair {
+func (c *Config) pairs(n *yaml.Node, field string, errs *[]error) []pair {
 	var out []pair
 	n = resolved(n)
 	if n.Kind != yaml.MappingNode {

@@ -1,4 +1,4 @@
-package cmd
+package config
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 
 // loadCriteria reads the criteria of the user's own and checks them against the
 // ledger's schema.
-func (c *config) loadCriteria(node *yaml.Node) error {
+func (c *Config) loadCriteria(node *yaml.Node) error {
 	if node.IsZero() {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (c *config) loadCriteria(node *yaml.Node) error {
 }
 
 // criterion reads one, and where its expression is.
-func (c *config) criterion(item *yaml.Node, field string, errs *[]error) (own ledger.OwnCriterion, at *yaml.Node) {
+func (c *Config) criterion(item *yaml.Node, field string, errs *[]error) (own ledger.OwnCriterion, at *yaml.Node) {
 	fields := map[string]*string{"name": &own.Name, "expr": &own.Expr, "rule": &own.Rule, "per": &own.Per}
 	for _, p := range c.pairs(item, field, errs) {
 		to := fields[p.key.Value]
