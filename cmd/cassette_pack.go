@@ -50,7 +50,7 @@ pack again afterwards.`,
 }
 
 func pack(p *process, path, out string) error {
-	suite, dir, err := loadSuite(path)
+	suite, dir, err := p.loadSuite(path)
 	if err != nil {
 		return err
 	}

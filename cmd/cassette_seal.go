@@ -30,7 +30,7 @@ file is refused or is no cassette.`,
 			if err != nil {
 				return err
 			}
-			suite, _, err := loadSuite(cfg.Suite)
+			suite, _, err := p.loadSuite(cfg.Suite)
 			if err != nil {
 				return err
 			}

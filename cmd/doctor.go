@@ -76,14 +76,14 @@ func diagnose(p *process, cfg config.Config, prices providers.Prices) error {
 	printLimits(p, cfg)
 	printRegression(p, cfg)
 	printMatrix(p, cfg)
-	suite, _, err := loadSuite(cfg.Suite)
+	suite, _, err := p.loadSuite(cfg.Suite)
 	if err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(p.stdout, "\nsuite %s: %s\nprices %s%s\n\n", suite.Path, taskCount(suite), prices.Version(), p.age(prices))
 	var errs []error
 	for _, c := range cfg.CandidatesOf(suite) {
-		errs = append(errs, harness.Options{Providers: all.Factories(), Policy: cfg.Policy}.Check(c))
+		errs = append(errs, harness.Options{Providers: p.providers(), Strategies: p.app.Strategies, Policy: cfg.Policy}.Check(c))
 		p.printCandidate(cfg, suite, prices, c)
 	}
 	p.printTools(suite)
@@ -103,7 +103,7 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 	agent := cmp.Or(c.Agent, "contract")
 	line("agent", agent+", profile "+cmp.Or(c.Profile, goldens.DefaultProfile(agent)))
 	line("provider", c.Provider)
-	line("wire", cmp.Or(all.Versions()[c.Provider], "unknown"))
+	line("wire", cmp.Or(p.adapters()[c.Provider], "unknown"))
 	line("model", cmp.Or(model, "none: the policy names none for this provider"))
 	line("key", p.keyState(c))
 	line("price", priceOf(prices, c.Provider, model, p.now().UTC()))
@@ -113,7 +113,7 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 	if c.Fallback != "" {
 		line("fallback", c.Fallback+"; "+priceOf(prices, c.Provider, c.Fallback, p.now().UTC()))
 	}
-	line("modes", modes(c))
+	line("modes", p.modes(c))
 	if err != nil {
 		line("limits", err.Error())
 	} else {
@@ -129,8 +129,8 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 }
 
 // modes are the output modes of a candidate's wire, the one in force marked.
-func modes(c goldens.Candidate) string {
-	names, err := harness.Modes(all.Factories(), c)
+func (p *process) modes(c goldens.Candidate) string {
+	names, err := harness.Modes(p.providers(), c)
 	if err != nil {
 		return err.Error()
 	}

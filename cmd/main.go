@@ -1,29 +1,57 @@
-// Package cmd is the command line: flags, configuration, wiring and exit codes. It is
-// the only package with viper, the environment and signals.
+// Package cmd is the command line: verbs with their flags, wiring and exit codes. It is
+// the only package with the environment and signals.
+//
+// A program that brings an agent, a tool or a provider has every verb with them:
+//
+//	func main() {
+//		cmd.Main(cmd.App{Strategies: map[string]agent.Strategy{"mine": newMine}})
+//	}
 package cmd
 
 import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// Main runs the command line of the process and ends it with the exit code.
-func Main() {
+// App is what a program adds to the command line. The zero App is the program cupel.
+// Names are those that suites and configurations use. Where one is also that of a
+// built-in strategy, tool or provider, the App's takes its place.
+type App struct {
+	// Strategies are agents, by the name that a candidate gives as its agent.
+	Strategies map[string]agent.Strategy
+	// Tools are Go functions, by the name of the tool of a suite that each of them
+	// executes, in place of its world or HTTP endpoint. They run in replay, too.
+	// Several episodes call one at once.
+	Tools map[string]harness.ToolFunc
+	// Providers make models, by the name that a candidate gives as its provider. What
+	// they send through the client of their options is recorded and replayed. A
+	// candidate names the variable of its credential in key_env.
+	Providers map[string]providers.Factory
+}
+
+// Main runs the command line of the process and ends it with the exit code. Call it
+// once, from main.
+func Main(app App) {
 	markCrashes()
 	p := &process{
-		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv,
+		app: app, args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv,
 		now: time.Now, //nolint:forbidigo // the one clock of the program
 	}
 	p.guard()
@@ -33,6 +61,7 @@ func Main() {
 
 // process is everything the program takes from the outside.
 type process struct {
+	app            App
 	args           []string
 	stdin          *os.File
 	stdout, stderr io.Writer
@@ -67,9 +96,24 @@ func execute(p *process) int {
 	return exit.Code(err)
 }
 
+// providers are the built-in ones and the App's.
+func (p *process) providers() map[string]providers.Factory {
+	factories := all.Factories()
+	maps.Copy(factories, p.app.Providers)
+	return factories
+}
+
+// adapters are the versions of the built-in providers' codecs. An App's provider has
+// none: its cassettes do not become stale when its code changes.
+func (p *process) adapters() map[string]string {
+	versions := all.Versions()
+	maps.DeleteFunc(versions, func(name, _ string) bool { return p.app.Providers[name] != nil })
+	return versions
+}
+
 // load reads the configuration for a verb.
 func (p *process) load(c *cobra.Command) (cfg config.Config, err error) {
-	p.cfg, err = config.Load(config.Sources{Flags: c.Flags(), Env: p.env, Providers: all.Names()})
+	p.cfg, err = config.Load(config.Sources{Flags: c.Flags(), Env: p.env, Providers: slices.Collect(maps.Keys(p.providers()))})
 	return p.cfg, err
 }
 

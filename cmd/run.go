@@ -314,7 +314,7 @@ func lostLines(lost []ledger.Episode) []string {
 // the simulated models if they were started.
 func options(ctx context.Context, p *process, cfg config.Config, sel harness.Selection) (o harness.Options, cleanup func(), err error) {
 	cleanup = func() {}
-	suite, dir, err := loadSuite(cfg.Suite)
+	suite, dir, err := p.loadSuite(cfg.Suite)
 	if err != nil {
 		return o, cleanup, err
 	}
@@ -329,9 +329,9 @@ func options(ctx context.Context, p *process, cfg config.Config, sel harness.Sel
 	o = harness.Options{
 		Suite: suite, Candidates: candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
 		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, LaneConcurrency: cfg.LaneConcurrency, Runs: cfg.Runs,
-		Providers: all.Factories(), Key: p.key, Policy: cfg.Policy, Prices: prices,
+		Providers: p.providers(), Strategies: p.app.Strategies, Tools: p.app.Tools, Key: p.key, Policy: cfg.Policy, Prices: prices,
 		Caps: cfg.Caps, Limits: cfg.Limits, Canary: cfg.Canary,
-		LookupEnv: p.credential, Secrets: p.secrets, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: all.Versions(),
+		LookupEnv: p.credential, Secrets: p.secrets, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: p.adapters(),
 	}
 	if dir != "" {
 		o.CassetteDir = filepath.Join(dir, "cassettes")
@@ -346,7 +346,8 @@ func options(ctx context.Context, p *process, cfg config.Config, sel harness.Sel
 	p.loadCredentials()
 	google := vertex.Transport(p.secrets.Watch(nil)) // reads credentials once they are needed
 	o.Transport = func(provider string) http.RoundTripper {
-		switch {
+		switch _, own := p.app.Providers[provider]; {
+		case own:
 		case strings.HasPrefix(provider, "sim-"):
 			return transport
 		case strings.HasPrefix(provider, "vertex"):

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if p := flag.Lookup("test.parallel"); p != nil && p.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		_ = flag.Set("test.parallel", "8") // a number is taken
 	}
-	testscript.Main(m, map[string]func(){"cupel": Main, "cupel-crash": crash})
+	testscript.Main(m, map[string]func(){"cupel": func() { Main(App{}) }, "cupel-crash": crash})
 }
 
 // TestScripts runs one script per behaviour of the command line, each in a

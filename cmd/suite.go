@@ -39,7 +39,7 @@ func builtinSuite(path string) (fs.FS, error) {
 
 // loadSuite loads a suite folder or a built-in one, whose prefix may be left out
 // where no folder is called so. dir is the folder on disk, empty for a built-in suite.
-func loadSuite(path string) (suite *goldens.Suite, dir string, err error) {
+func (p *process) loadSuite(path string) (suite *goldens.Suite, dir string, err error) {
 	_, missing := os.Stat(path)
 	if _, known := builtins[path]; known && errors.Is(missing, fs.ErrNotExist) {
 		path = builtinPrefix + path
@@ -49,24 +49,24 @@ func loadSuite(path string) (suite *goldens.Suite, dir string, err error) {
 		if err != nil {
 			return nil, "", err
 		}
-		suite, err = lintedSuite(fsys, path)
+		suite, err = p.lintedSuite(fsys, path)
 		return suite, "", err
 	}
 	if errors.Is(missing, fs.ErrNotExist) {
 		return nil, "", exit.Usage(fmt.Errorf("no suite folder %s; name one with --suite, or write a first one with: cupel init", path))
 	}
-	suite, err = lintedSuite(regular.DirFS(path), path)
+	suite, err = p.lintedSuite(regular.DirFS(path), path)
 	return suite, path, err
 }
 
-// lintedSuite loads a suite whose every tool the built-in world implements: a
-// command line has no Go functions to add.
-func lintedSuite(fsys fs.FS, path string) (*goldens.Suite, error) {
+// lintedSuite loads a suite whose every tool is implemented: by the built-in world,
+// over HTTP or by the App.
+func (p *process) lintedSuite(fsys fs.FS, path string) (*goldens.Suite, error) {
 	suite, err := goldens.Load(fsys, path)
 	if err != nil {
 		return nil, err
 	}
-	return suite, suite.Lint()
+	return suite, suite.Lint(slices.Collect(maps.Keys(p.app.Tools))...)
 }
 
 func newSuite(p *process) *cobra.Command {
@@ -172,7 +172,7 @@ func suiteArg(p *process, c *cobra.Command, args []string) (*goldens.Suite, erro
 	if len(args) == 1 {
 		cfg.Suite = args[0]
 	}
-	suite, _, err := loadSuite(cfg.Suite)
+	suite, _, err := p.loadSuite(cfg.Suite)
 	return suite, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -174,7 +175,7 @@ func (ep *sourceEpisode) observed() (o goldens.Outcome) {
 func (ep *sourceEpisode) draft(cfg config.Config) goldens.Draft {
 	suite := ep.options.Suite
 	t := suite.Tasks[taskIndex(suite, ep.row.TaskID)]
-	d := goldens.Draft{Task: t, From: suite, Pinned: ep.rows.Episode.Solved, Comments: ep.story(t)}
+	d := goldens.Draft{Task: t, From: suite, GoTools: slices.Collect(maps.Keys(ep.options.Tools)), Pinned: ep.rows.Episode.Solved, Comments: ep.story(t)}
 	if d.Pinned {
 		e := goldens.Pin(t, ep.outcome)
 		for i, c := range e.Trajectory.Required {

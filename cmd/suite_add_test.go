@@ -63,7 +63,7 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 	}
 	require.Len(t, before, len(judged(t)))
 
-	made, _, err := loadSuite(mine)
+	made, _, err := (&process{}).loadSuite(mine)
 	require.NoError(t, err)
 	require.Len(t, made.Tasks, len(before))
 	for _, is := range made.Tasks {

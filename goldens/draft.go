@@ -27,6 +27,8 @@ type Draft struct {
 	From *Suite
 	// Candidates are written into a suite.yaml that is made anew.
 	Candidates []Candidate
+	// GoTools are the tools that the program implements as Go functions: see Lint.
+	GoTools []string
 	// Comments are the first lines of the task's file. Control characters are
 	// escaped, and long lines cut.
 	Comments []string
@@ -216,7 +218,7 @@ func (a *adding) load(files []AddedFile) (*Suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Lint(); err != nil {
+	if err := s.Lint(a.GoTools...); err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(s.Tasks, func(t Task) bool { return t.ID == a.Task.ID })

@@ -12,8 +12,12 @@ import (
 
 // Lint reports what does not keep a suite from running but is likely a
 // mistake: a tool no built-in world implements, a tool or world no task uses.
-// Like Load's, the error joins a *Problem for each.
-func (s *Suite) Lint() error { return (&findings{list: s.advice}).join() }
+// Like Load's, the error joins a *Problem for each. Tools that the program itself
+// implements, as Go functions, need no world: goTools are their names.
+func (s *Suite) Lint(goTools ...string) error {
+	list := slices.DeleteFunc(slices.Clone(s.advice), func(p *Problem) bool { return p.tool != "" && slices.Contains(goTools, p.tool) })
+	return (&findings{list: list}).join()
+}
 
 // Warnings are what a task lets pass that it probably should not, in the order of the
 // files: an outcome that an empty answer meets, a condition that every episode meets, a
@@ -31,6 +35,7 @@ func (l *loader) advice(s *Suite) []*Problem {
 		_, builtIn := implementations[spec.Name]
 		if _, overHTTP := s.HTTP[spec.Name]; !builtIn && !overHTTP {
 			say(at, "no world implements tool %s, and it has no http; the built-in ones are: %s", spec.Name, strings.Join(slices.Sorted(maps.Keys(implementations)), ", "))
+			found.list[len(found.list)-1].tool = spec.Name
 		}
 		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return slices.Contains(t.Tools, spec.Name) }) {
 			say(at, "no task offers tool %s", spec.Name)

@@ -94,6 +94,8 @@ tasks:
 	require.EqualError(t, s.Lint(), `s/suite.yaml:3: tools[0]: no world implements tool get_weather, and it has no http; the built-in ones are: compare, extract, get_counts, get_job_status, open, search, today_range
 s/suite.yaml:4: tools[1]: no task offers tool today_range
 s/suite.yaml:9: worlds.idle: no task uses world idle`)
+	require.EqualError(t, s.Lint("get_weather", "today_range"), `s/suite.yaml:4: tools[1]: no task offers tool today_range
+s/suite.yaml:9: worlds.idle: no task uses world idle`, "a Go function implements it")
 
 	s, err = Load(folder(head+"tasks: ["+sound+"]\n"), "s")
 	require.NoError(t, err)

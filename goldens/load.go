@@ -51,6 +51,8 @@ type Problem struct {
 	// the fault is the file's as a whole. Detail says what is wrong and what
 	// would be right.
 	Field, Detail string
+	// tool is the one that no built-in world implements; empty for any other problem.
+	tool string
 }
 
 // Error prints file:line: field: detail.

@@ -180,7 +180,10 @@ func TestMessagesAreBounded(t *testing.T) {
 func TestFindingsKeepOneOfEach(t *testing.T) {
 	f := &findings{}
 	require.NoError(t, f.join())
-	for _, p := range []Problem{{"b", 1, "x", "d"}, {"a", 9, "x", "d"}, {"a", 2, "", "whole"}, {"a", 9, "x", "d"}, {"a", 9, "w", "d"}} {
+	for _, p := range []Problem{
+		{File: "b", Line: 1, Field: "x", Detail: "d"}, {File: "a", Line: 9, Field: "x", Detail: "d"}, {File: "a", Line: 2, Detail: "whole"},
+		{File: "a", Line: 9, Field: "x", Detail: "d"}, {File: "a", Line: 9, Field: "w", Detail: "d"},
+	} {
 		f.list = append(f.list, &p)
 	}
 	require.EqualError(t, f.join(), "a:2: whole\na:9: x: d\na:9: w: d\nb:1: x: d")

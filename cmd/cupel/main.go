@@ -4,4 +4,4 @@ package main
 
 import "github.com/cupel-eval/cupel/cmd"
 
-func main() { cmd.Main() }
+func main() { cmd.Main(cmd.App{}) }
