@@ -108,7 +108,7 @@ func (d *details) episode(e reports.Episode) (reports.Detail, bool) {
 
 // find reads on in the ledger to an episode, from its beginning if it is not ahead.
 func (d *details) find(k ledger.Key) (ledger.EpisodeRows, bool) {
-	if d.next != nil && ledger.Compare(k, d.last.Episode.Key) < 0 {
+	if d.next != nil && k.Compare(d.last.Episode.Key) < 0 {
 		d.stop()
 		d.next = nil
 	}
@@ -120,14 +120,14 @@ func (d *details) find(k ledger.Key) (ledger.EpisodeRows, bool) {
 		d.next, d.stop = iter.Pull2(episodes)
 		d.last = ledger.EpisodeRows{}
 	}
-	for ledger.Compare(d.last.Episode.Key, k) < 0 {
+	for d.last.Episode.Key.Compare(k) < 0 {
 		rows, err, more := d.next()
 		if !more || err != nil {
 			return ledger.EpisodeRows{}, false
 		}
 		d.last = rows
 	}
-	return d.last, ledger.Compare(d.last.Episode.Key, k) == 0
+	return d.last, d.last.Episode.Key.Compare(k) == 0
 }
 
 // of is the detail of the episode with these rows; ok is false, and Missing says

@@ -137,7 +137,7 @@ func TestPlainLines(t *testing.T) {
 	end := func(e ledger.Episode) {
 		now = now.Add(time.Second)
 		s.Done++
-		s.Outcomes.Add(e)
+		e.AddTo(&s.Outcomes)
 		s.Last = e
 		g.episode(s)
 	}

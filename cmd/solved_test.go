@@ -52,7 +52,7 @@ func everyStatus(t *testing.T, runs string, night int) (dir string, solved, scor
 				ep.Checks = []ledger.Check{{Name: "status", Passed: ep.Solved}}
 			}
 			solved += count(ep.Solved)
-			m.Outcomes.Add(ep)
+			ep.AddTo(&m.Outcomes)
 			rows.Episodes = append(rows.Episodes, ep)
 			rows.Turns = append(rows.Turns, ledger.Turn{Key: key, Turn: 1, Role: "main", ContractValid: true, Interaction: -1})
 		}

@@ -66,7 +66,7 @@ func copyAnswers(to string, from ...string) error {
 		}
 		all = append(all, list...)
 	}
-	slices.SortStableFunc(all, func(a, b Answers) int { return ledger.Compare(a.key(), b.key()) })
+	slices.SortStableFunc(all, func(a, b Answers) int { return a.key().Compare(b.key()) })
 	return saveAnswers(to, all)
 }
 

@@ -195,7 +195,7 @@ func mergeLedgers(dir string, shards []shardRun, m ledger.Manifest) (ledger.Mani
 			break
 		}
 		rows := renamed(first.rows, m.RunID)
-		m.Outcomes.Add(rows.Episode)
+		rows.Episode.AddTo(&m.Outcomes)
 		if err := w.Append(rows); err != nil {
 			return m, err
 		}
@@ -228,7 +228,7 @@ func (s *source) advance() (err error) {
 func firstOf(sources []*source) *source {
 	var first *source
 	for _, s := range sources {
-		if s.more && (first == nil || ledger.Compare(s.rows.Episode.Key, first.rows.Episode.Key) < 0) {
+		if s.more && (first == nil || s.rows.Episode.Key.Compare(first.rows.Episode.Key) < 0) {
 			first = s
 		}
 	}

@@ -47,7 +47,7 @@ type Progress struct {
 func (p *Progress) add(rows ledger.EpisodeRows) {
 	e := rows.Episode // never &e: only a failure is worth the memory
 	p.Done++
-	p.Outcomes.Add(e)
+	e.AddTo(&p.Outcomes)
 	if e.CostNanoUSD != nil {
 		p.CostNanoUSD += *e.CostNanoUSD
 	}

@@ -123,7 +123,7 @@ func (p *Replayer) Again(ctx context.Context, was ledger.EpisodeRows) ([]Trace, 
 	if is.Episode.InfraError {
 		return nil, refuse(is.Episode.ErrorKind, errors.New(is.Episode.ErrorText))
 	}
-	if d, same := ledger.Diff(textual(was), textual(is)); !same {
+	if d, same := textual(was).Diff(textual(is)); !same {
 		return nil, refuse(KindReplayMiss, fmt.Errorf("it goes otherwise now: %s", d))
 	}
 	return traces, nil

@@ -72,7 +72,7 @@ func Rescore(ctx context.Context, o Options, dir string) (to string, out Rescore
 				return err
 			}
 		}
-		m.Outcomes.Add(rows.Episode)
+		rows.Episode.AddTo(&m.Outcomes)
 		return w.Append(rows)
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func rescore(rows *ledger.EpisodeRows, again ledger.EpisodeRows, out *Rescored) 
 	name := episodeName(old.TaskID, old.Candidate, int(old.Trial))
 	took := &rows.Episode
 	took.SuiteDigest, took.ExpectedStatus, took.Solved, took.Checks = now.SuiteDigest, now.ExpectedStatus, now.Solved, now.Checks
-	if d, same := ledger.Diff(*rows, again); !same {
+	if d, same := rows.Diff(again); !same {
 		return &ApartError{EpisodeDifference{Episode: name, Difference: d, Err: now.ErrorText}}
 	}
 	out.Episodes++

@@ -28,7 +28,7 @@ func newSink(dir string) (k *sink, err error) {
 }
 
 func (k *sink) add(rec ledger.EpisodeRows) error {
-	k.outcomes.Add(rec.Episode)
+	rec.Episode.AddTo(&k.outcomes)
 	k.lost.add(rec.Episode)
 	for _, t := range rec.Turns {
 		for _, text := range t.NotUnderstood {
@@ -50,7 +50,7 @@ func (k *sink) close(conclude func(ledger.Totals) (ledger.Manifest, error)) (led
 		return k.writer.Close(conclude)
 	}
 	return conclude(ledger.Totals{
-		Digest: ledger.Digest(k.rows), Episodes: len(k.rows.Episodes), Turns: len(k.rows.Turns), ToolCalls: len(k.rows.ToolCalls),
+		Digest: k.rows.Digest(), Episodes: len(k.rows.Episodes), Turns: len(k.rows.Turns), ToolCalls: len(k.rows.ToolCalls),
 	})
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
-	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -196,7 +195,7 @@ func (s *spendRun) do(cancelled bool) harness.Result {
 	out, rows := res.Manifest.Outcomes, rowsOf(s.t, res)
 	require.Equal(s.t, s.planned, out.Solved+out.Failed+out.WithoutResult())
 	require.Equal(s.t, s.planned-out.Unfinished, len(rows.Episodes))
-	require.Equal(s.t, res.Manifest.LedgerDigest, ledger.Digest(rows))
+	require.Equal(s.t, res.Manifest.LedgerDigest, rows.Digest())
 	require.Equal(s.t, out.WithoutResult() == 0, res.Manifest.Status == "complete")
 	return res
 }

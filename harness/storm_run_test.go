@@ -63,7 +63,7 @@ func requireSameEpisodes(t *testing.T, a, b harness.Result) {
 		require.NoError(t, err)
 		y, err, _ := next()
 		require.NoError(t, err)
-		d, same := ledger.Diff(x, y)
+		d, same := x.Diff(y)
 		require.True(t, same, "%s: %s %s", x.Episode.TaskID, d, y.Episode.ErrorText)
 	}
 	require.Equal(t, a.Manifest.LedgerDigest, b.Manifest.LedgerDigest)

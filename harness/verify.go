@@ -48,7 +48,7 @@ var errLive = errors.New("the run was live: nothing of its texts was kept to exe
 // be found out again of the manifest. The options are those the run was made with; a
 // run that today's suite or configuration cannot repeat is a *ConfigError.
 func Verify(ctx context.Context, o Options, dir string) (v Verification, err error) {
-	was, is := ledger.NewDigester(), ledger.NewDigester()
+	var was, is ledger.Digester
 	var rows rowTotals
 	m, again, err := reexecute(ctx, o, dir, false, func(old, again ledger.EpisodeRows) error {
 		v.Episodes++
@@ -58,7 +58,7 @@ func Verify(ctx context.Context, o Options, dir string) (v Verification, err err
 		}
 		was.Add(old)
 		is.Add(again)
-		d, same := ledger.Diff(old, again)
+		d, same := old.Diff(again)
 		if same {
 			v.Verified++
 			return nil
@@ -174,7 +174,7 @@ func sideBySide(episodes, others iter.Seq2[ledger.EpisodeRows, error], visit fun
 			return err
 		}
 		found := ledger.EpisodeRows{Episode: ledger.Episode{ErrorText: "the suite or the configuration has no such episode any more"}}
-		if more && ledger.Compare(a.Episode.Key, b.Episode.Key) == 0 {
+		if more && a.Episode.Key.Compare(b.Episode.Key) == 0 {
 			found = b
 			b, err, more = next()
 		}

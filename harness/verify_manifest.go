@@ -27,7 +27,7 @@ func (t *rowTotals) add(rows ledger.EpisodeRows) {
 	t.Episodes++
 	t.Turns += len(rows.Turns)
 	t.ToolCalls += len(rows.ToolCalls)
-	t.outcomes.Add(rows.Episode)
+	rows.Episode.AddTo(&t.outcomes)
 	t.trials = max(t.trials, int(rows.Episode.Trial))
 	t.replayed = t.replayed || rows.Episode.Replayed
 }

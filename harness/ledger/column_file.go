@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -39,50 +38,25 @@ type Bounds struct {
 // maxGroup bounds the rows of a row group, which is held in memory.
 const maxGroup = 1 << 20
 
-// OpenColumns opens the file of a table in dir for the columns named, each of
-// which must be one of Columns and no list. The file is untrusted: it is checked
-// against its seal and against run.json.
-func OpenColumns(dir, table string, columns []string) (c *ColumnFile, err error) {
-	run, err := openFolder(dir)
+// OpenColumns opens the file of a table in dir for the columns named, each of which must
+// be one of Columns and not a list. The file is untrusted: see OpenTable. Errors about its
+// content are a *CorruptError.
+func OpenColumns(dir, table string, columns []string) (*ColumnFile, error) {
+	file, f, err := OpenTable(dir, table)
 	if err != nil {
 		return nil, err
 	}
-	file, size, err := run.open(table)
-	if err != nil {
-		return nil, err
+	c := &ColumnFile{file: file, names: columns}
+	if err := c.open(f, table); err != nil {
+		_ = file.Close()
+		return nil, tableError(file.Name(), err)
 	}
-	c = &ColumnFile{file: file, names: columns}
-	defer func() {
-		if err != nil {
-			_ = file.Close()
-			err = tableError(file.Name(), err)
-		}
-	}()
-	defer damaged(&err)
-	if err := verifySeal(file, size); err != nil {
-		return nil, err
-	}
-	const chunk = 256 << 10 // most column chunks are read at once
-	f, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(chunk))
-	if err != nil {
-		return nil, err
-	}
-	switch table {
-	case tableEpisodes:
-		err = checkSchema[Episode](f, table)
-	case tableTurns:
-		err = checkSchema[Turn](f, table)
-	default:
-		err = checkSchema[ToolCall](f, table)
-	}
-	if err = cmp.Or(err, run.checkManifest(f)); err != nil {
-		return nil, err
-	}
-	return c, c.open(f, table)
+	return c, nil
 }
 
 // open finds the columns and their bounds.
-func (c *ColumnFile) open(f *parquet.File, table string) error {
+func (c *ColumnFile) open(f *parquet.File, table string) (err error) {
+	defer damaged(&err)
 	all := Columns(table)
 	for _, name := range c.names {
 		leaf, ok := f.Schema().Lookup(name)
@@ -92,16 +66,10 @@ func (c *ColumnFile) open(f *parquet.File, table string) error {
 		i := slices.IndexFunc(all, func(a Column) bool { return a.Name == name })
 		c.leaves, c.kinds = append(c.leaves, leaf.ColumnIndex), append(c.kinds, all[i].Kind)
 	}
-	if n := f.NumRows(); n < 0 || n > maxRows {
-		return fmt.Errorf("claims %d rows, more than %d", n, maxRows)
-	}
 	c.groups = f.RowGroups()
 	for _, group := range f.Metadata().RowGroups {
 		if group.NumRows < 0 || group.NumRows > maxGroup {
 			return fmt.Errorf("claims a row group of %d rows, more than %d", group.NumRows, maxGroup)
-		}
-		if _, err := spanOf(&group); err != nil {
-			return err
 		}
 		var bounds []Bounds
 		for _, leaf := range c.leaves {
@@ -162,7 +130,7 @@ func (c *ColumnFile) Read(group int, vectors []Vector) (err error) {
 	chunks := c.groups[group].ColumnChunks()
 	for i, leaf := range c.leaves {
 		v := &vectors[i]
-		v.Numbers, v.Bools, v.Index, v.Words, v.Nulls = v.Numbers[:0], v.Bools[:0], v.Index[:0], v.Words[:0], v.Nulls[:0]
+		v.clear()
 		rows, err := v.readChunk(chunks[leaf], c.kinds[i], c.Rows(group))
 		if err != nil {
 			return fmt.Errorf("column %s: %w", c.names[i], err)

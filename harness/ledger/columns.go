@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -27,32 +29,43 @@ type Column struct {
 	Optional bool
 }
 
-// Tables are the names of the three tables, in the order of the digest.
-func Tables() []string { return slices.Clone(tables[:]) }
-
-// Columns are those of a table in the order of its schema; none of an unknown one.
-func Columns(table string) []Column {
-	schema := schemaOf(table)
-	if schema == nil {
-		return nil
-	}
-	var out []Column
-	for _, f := range schema.Fields() {
-		out = append(out, Column{Name: f.Name(), Kind: kindOf(f), Optional: f.Optional()})
-	}
-	return out
+// tableRows are the types of the rows of each table, in the order of the digest.
+var tableRows = []struct {
+	name string
+	row  reflect.Type
+}{
+	{"episodes", reflect.TypeFor[Episode]()}, {"turns", reflect.TypeFor[Turn]()}, {"tool_calls", reflect.TypeFor[ToolCall]()},
 }
 
-func schemaOf(table string) *parquet.Schema {
-	switch table {
-	case tableEpisodes:
-		return parquet.SchemaOf(Episode{})
-	case tableTurns:
-		return parquet.SchemaOf(Turn{})
-	case tableToolCalls:
-		return parquet.SchemaOf(ToolCall{})
+// Tables returns the names of the three tables, in the order of the digest.
+func Tables() (names []string) {
+	for _, t := range tableRows {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// rowType returns the type of the rows of a table; nil of an unknown one.
+func rowType(table string) reflect.Type {
+	for _, t := range tableRows {
+		if t.name == table {
+			return t.row
+		}
 	}
 	return nil
+}
+
+// Columns returns the columns of a table in the order of its schema; none of an unknown
+// table.
+func Columns(table string) (list []Column) {
+	row := rowType(table)
+	if row == nil {
+		return nil
+	}
+	for _, f := range parquet.SchemaOf(reflect.Zero(row).Interface()).Fields() {
+		list = append(list, Column{Name: f.Name(), Kind: kindOf(f), Optional: f.Optional()})
+	}
+	return list
 }
 
 func kindOf(f parquet.Field) ColumnKind {
@@ -95,18 +108,21 @@ const maxExact = 1 << 53
 // concurrent use.
 type RowVectors struct {
 	table   string
-	at      []int // of the columns among record.fields
+	at      [][]int // of the columns among the fields of a row
 	vectors []Vector
-	fields  []any
 }
 
 // NewRowVectors returns a source of the columns named, which must be those of the
 // table and no lists.
 func NewRowVectors(table string, columns []string) *RowVectors {
 	r := &RowVectors{table: table, vectors: make([]Vector, len(columns))}
-	all := Columns(table)
+	fields := reflect.VisibleFields(rowType(table))
 	for _, name := range columns {
-		r.at = append(r.at, slices.IndexFunc(all, func(c Column) bool { return c.Name == name }))
+		i := slices.IndexFunc(fields, func(f reflect.StructField) bool {
+			column, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+			return column == name
+		})
+		r.at = append(r.at, fields[i].Index)
 	}
 	return r
 }
@@ -116,31 +132,36 @@ func NewRowVectors(table string, columns []string) *RowVectors {
 // computed with: beyond 2⁵³, infinite or NaN.
 func (r *RowVectors) Set(rec *EpisodeRows) (rows int, vectors []Vector, ok bool) {
 	for i := range r.vectors {
-		v := &r.vectors[i]
-		v.Numbers, v.Bools, v.Index, v.Words, v.Nulls = v.Numbers[:0], v.Bools[:0], v.Index[:0], v.Words[:0], v.Nulls[:0]
+		r.vectors[i].clear()
 	}
 	ok = true
 	switch r.table {
-	case tableEpisodes:
-		rows, ok = 1, r.add(&rec.Episode, ok)
-	case tableTurns:
+	case "episodes":
+		rows, ok = 1, r.add(&rec.Episode)
+	case "turns":
 		for i := range rec.Turns {
-			rows, ok = rows+1, r.add(&rec.Turns[i], ok)
+			rows, ok = rows+1, r.add(&rec.Turns[i]) && ok
 		}
-	case tableToolCalls:
+	case "tool_calls":
 		for i := range rec.ToolCalls {
-			rows, ok = rows+1, r.add(&rec.ToolCalls[i], ok)
+			rows, ok = rows+1, r.add(&rec.ToolCalls[i]) && ok
 		}
 	}
 	return rows, r.vectors, ok
 }
 
-func (r *RowVectors) add(row interface{ fields(dst []any) []any }, ok bool) bool {
-	r.fields = row.fields(r.fields[:0])
+// add appends the row that a pointer is to; false if a number is not exact.
+func (r *RowVectors) add(row any) bool {
+	v, ok := reflect.ValueOf(row).Elem(), true
 	for i, at := range r.at {
-		ok = r.vectors[i].add(r.fields[at]) && ok
+		ok = r.vectors[i].add(v.FieldByIndex(at).Addr().Interface()) && ok
 	}
 	return ok
+}
+
+// clear empties the vector and keeps its memory.
+func (v *Vector) clear() {
+	v.Numbers, v.Bools, v.Index, v.Words, v.Nulls = v.Numbers[:0], v.Bools[:0], v.Index[:0], v.Words[:0], v.Nulls[:0]
 }
 
 // add appends the value of a field; false when it is not exact.

@@ -8,10 +8,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Compare says which of two episodes comes first in ledger order: it compares
-// task_id and candidate by bytes, then the trial.
-func Compare(a, b Key) int { return a.place().compare(b.place()) }
-
 // Difference is a column in which two rows differ.
 type Difference struct {
 	// Table is episodes, turns or tool_calls; Row counts from 1 within the episode;
@@ -34,7 +30,7 @@ func (d Difference) String() string {
 // Diff compares the rows of two episodes and returns the first difference, in the
 // order of tables, rows and columns; run_id and replayed do not count, and neither
 // does whether a list is nil or empty. Values are cut to 200 bytes.
-func Diff(a, b EpisodeRows) (d Difference, same bool) {
+func (a EpisodeRows) Diff(b EpisodeRows) (d Difference, same bool) {
 	if d, same = diffRows(tableEpisodes, []Episode{a.Episode}, []Episode{b.Episode}); !same {
 		return d, same
 	}

@@ -32,7 +32,7 @@ func TestColumnNamesAreThoseOfTheFields(t *testing.T) {
 // TestDiffFindsEveryColumn changes one column at a time.
 func TestDiffFindsEveryColumn(t *testing.T) {
 	one := EpisodeRows{Episode: Episode{}, Turns: make([]Turn, 2), ToolCalls: make([]ToolCall, 1)}
-	_, same := Diff(one, one)
+	_, same := one.Diff(one)
 	require.True(t, same)
 
 	turn := Turn{}
@@ -54,7 +54,7 @@ func TestDiffFindsEveryColumn(t *testing.T) {
 		}
 		other := one
 		other.Turns = []Turn{{}, turn}
-		d, same := Diff(one, other)
+		d, same := one.Diff(other)
 		name := columnNames[Turn]()[i]
 		if name == "run_id" || name == "replayed" {
 			require.True(t, same, name)
@@ -73,20 +73,20 @@ func TestDiffWords(t *testing.T) {
 	a := EpisodeRows{Episode: Episode{Status: "answered"}, Turns: make([]Turn, 2)}
 	b := a
 	b.Episode.Status = "stopped"
-	d, _ := Diff(a, b)
+	d, _ := a.Diff(b)
 	require.Equal(t, `status of row 1 of episodes: "answered" → "stopped"`, d.String())
 	cost := int64(5)
 	b = a
 	b.Episode.CostNanoUSD = &cost
-	d, _ = Diff(a, b)
+	d, _ = a.Diff(b)
 	require.Equal(t, `cost_nanousd of row 1 of episodes: null → 5`, d.String())
 	b = a
 	b.Turns = b.Turns[:1]
-	d, same := Diff(a, b)
+	d, same := a.Diff(b)
 	require.False(t, same)
 	require.Equal(t, "2 rows of turns → 1", d.String())
 	a.Turns[0].Violations, b.Turns = nil, []Turn{{Violations: []string{}}, {}}
-	_, same = Diff(a, b)
+	_, same = a.Diff(b)
 	require.True(t, same)
 }
 
@@ -94,7 +94,7 @@ func TestCompareIsLedgerOrder(t *testing.T) {
 	keys := []Key{{TaskID: "a"}, {TaskID: "a", Candidate: "b", Trial: 1}, {TaskID: "a", Candidate: "b", Trial: 2}, {TaskID: "a", Candidate: "b-c", Trial: 1}, {TaskID: "b"}}
 	for i, a := range keys {
 		for j, b := range keys {
-			require.Equal(t, sign(i-j), Compare(a, b))
+			require.Equal(t, sign(i-j), a.Compare(b))
 		}
 	}
 }

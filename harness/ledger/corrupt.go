@@ -4,7 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"os"
+
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // CorruptError says that a file of a run folder cannot be trusted: it is missing, was
@@ -52,3 +57,32 @@ func hexDigest(data []byte) string {
 
 // sealOf is the seal of text: that of run.json and of sealed lines.
 func sealOf(text []byte) string { return "sha256:" + hexDigest(text) }
+
+// openFile opens a file of at most limit bytes.
+func openFile(path string, limit int64) (*os.File, int64, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() > limit {
+		err = fmt.Errorf("%d bytes, more than %d", info.Size(), limit)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// readFile reads a file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, size, err := openFile(path, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data := make([]byte, size)
+	_, err = io.ReadFull(f, data)
+	return data, err
+}

@@ -11,11 +11,11 @@ import (
 // has the digest of the run it replays. It depends on the order of the rows, not
 // on how they are stored: nil and empty lists are equal, and a byte that is not
 // UTF-8 counts as U+FFFD, as Write and Journal.Append store it.
-func Digest(rows Rows) string {
-	d := NewDigester()
-	addAll(d.episodes, rows.Episodes)
-	addAll(d.turns, rows.Turns)
-	addAll(d.calls, rows.ToolCalls)
+func (r Rows) Digest() string {
+	var d Digester
+	addAll(&d.episodes, r.Episodes)
+	addAll(&d.turns, r.Turns)
+	addAll(&d.calls, r.ToolCalls)
 	return d.Sum()
 }
 
@@ -25,27 +25,22 @@ func addAll[T any, P record[T]](d *tableDigester[T, P], rows []T) {
 	}
 }
 
-// Digester takes the Digest of rows that come episode by episode, in ledger
-// order. It is for one goroutine.
+// Digester computes Rows.Digest of rows that come episode by episode, in ledger
+// order. The zero value has no rows. It is for one goroutine.
 type Digester struct {
-	episodes *tableDigester[Episode, *Episode]
-	turns    *tableDigester[Turn, *Turn]
-	calls    *tableDigester[ToolCall, *ToolCall]
-}
-
-// NewDigester returns a Digester of no rows.
-func NewDigester() *Digester {
-	return &Digester{newTableDigester[Episode](), newTableDigester[Turn](), newTableDigester[ToolCall]()}
+	episodes tableDigester[Episode, *Episode]
+	turns    tableDigester[Turn, *Turn]
+	calls    tableDigester[ToolCall, *ToolCall]
 }
 
 // Add adds the rows of the next episode.
 func (d *Digester) Add(rec EpisodeRows) {
 	d.episodes.add(&rec.Episode)
-	addAll(d.turns, rec.Turns)
-	addAll(d.calls, rec.ToolCalls)
+	addAll(&d.turns, rec.Turns)
+	addAll(&d.calls, rec.ToolCalls)
 }
 
-// Sum returns the Digest of the rows added so far.
+// Sum returns the digest of the rows added so far.
 func (d *Digester) Sum() string {
 	return sumOf(d.episodes.all.sum(), d.turns.all.sum(), d.calls.all.sum())
 }
@@ -72,22 +67,21 @@ type tableDigester[T any, P record[T]] struct {
 	count    uint64
 }
 
-// hashed is an encoder whose bytes are hashed and forgotten.
+// hashed is an encoder whose bytes are hashed and forgotten. Its zero value is empty.
 type hashed struct {
 	encoder
-	hash hash.Hash
+	hash hash.Hash // nil until something is hashed
 }
 
 // digestBuffer is how many bytes are hashed at once.
 const digestBuffer = 32 << 10
 
-func newTableDigester[T any, P record[T]]() *tableDigester[T, P] {
-	return &tableDigester[T, P]{rows: newScratch[T, P](), all: hashed{hash: sha256.New()}, run: hashed{hash: sha256.New()}}
-}
-
 // add adds a row, and reports its size in bytes and whether its strings are valid
 // UTF-8.
 func (d *tableDigester[T, P]) add(row *T) (size int, clean bool) {
+	if d.rows == nil {
+		d.rows = newScratch[T, P]()
+	}
 	s := d.rows
 	s.row = *row
 	k := P(&s.row).key()
@@ -112,6 +106,9 @@ func (d *tableDigester[T, P]) add(row *T) (size int, clean bool) {
 
 // flush hashes the buffer once it holds at least n bytes.
 func (h *hashed) flush(n int) {
+	if h.hash == nil {
+		h.hash = sha256.New()
+	}
 	if len(h.buf) >= n {
 		h.hash.Write(h.buf)
 		h.buf = h.buf[:0]

@@ -11,8 +11,8 @@ import (
 // Stable across processes and versions: a change here makes every replay differ
 // from the run it replays.
 func TestDigestIsPinned(t *testing.T) {
-	require.Equal(t, "1a03c02fb531d7e1ce353b2f20711c79af2b66730d6de865fb130734973ccd2c", Digest(Rows{}), "SHA-256 over three SHA-256 of nothing")
-	require.Equal(t, "ea38c54273a758bb5d4c63ae786d80e0d8d8a62f73a5bc87a9841dbe62098fa0", Digest(sampleRows(4)))
+	require.Equal(t, "1a03c02fb531d7e1ce353b2f20711c79af2b66730d6de865fb130734973ccd2c", Rows{}.Digest(), "SHA-256 over three SHA-256 of nothing")
+	require.Equal(t, "ea38c54273a758bb5d4c63ae786d80e0d8d8a62f73a5bc87a9841dbe62098fa0", sampleRows(4).Digest())
 }
 
 func TestEveryFieldChangesTheDigest(t *testing.T) {
@@ -23,20 +23,20 @@ func TestEveryFieldChangesTheDigest(t *testing.T) {
 
 // tableDigest is what a file's footer names.
 func tableDigest[T any, P record[T]](rows []T) string {
-	d := newTableDigester[T, P]()
-	addAll(d, rows)
+	var d tableDigester[T, P]
+	addAll(&d, rows)
 	return d.sumAll()
 }
 
 func testFieldsChangeDigest[T any, P record[T]](t *testing.T, rows func(T) Rows) {
 	var row T
-	before := Digest(rows(row))
+	before := rows(row).Digest()
 	whole := tableDigest[T, P]([]T{row})
 	seen := map[string]string{before: "the zero row"}
 	leaves(reflect.ValueOf(&row).Elem(), func(name string, v reflect.Value) {
 		for i, value := range changes(v.Type()) {
 			v.Set(value)
-			got := Digest(rows(row))
+			got := rows(row).Digest()
 			if name == "RunID" || name == "Replayed" {
 				require.Equal(t, before, got, "%T.%s", row, name)
 			} else {
@@ -103,8 +103,8 @@ func TestDigestTellsApart(t *testing.T) {
 		{"row of another table", Rows{Turns: make([]Turn, 1)}, Rows{ToolCalls: make([]ToolCall, 1)}},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.NotEqual(t, Digest(tt.a), Digest(tt.b)) })
+		t.Run(tt.name, func(t *testing.T) { require.NotEqual(t, tt.a.Digest(), tt.b.Digest()) })
 	}
 	nilList, emptyList := Rows{Turns: []Turn{{}}}, Rows{Turns: []Turn{{Violations: []string{}}}}
-	require.Equal(t, Digest(nilList), Digest(emptyList), "nil and empty lists are stored alike")
+	require.Equal(t, nilList.Digest(), emptyList.Digest(), "nil and empty lists are stored alike")
 }

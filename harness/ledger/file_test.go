@@ -23,7 +23,7 @@ func TestRoundTrip(t *testing.T) {
 		got, err := Read(dir)
 		require.NoError(t, err)
 		require.Equal(t, rows, got, "%d episodes", n)
-		require.Equal(t, Digest(rows), Digest(got))
+		require.Equal(t, rows.Digest(), got.Digest())
 	}
 }
 
@@ -75,7 +75,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	require.Equal(t, good, got.Episodes[1].ErrorText)
 	require.Equal(t, []Check{{good, true, good}}, got.Episodes[1].Checks)
 	require.Equal(t, []string{"fine", good}, got.Turns[3].Violations)
-	require.Equal(t, Digest(rows), Digest(got))
+	require.Equal(t, rows.Digest(), got.Digest())
 
 	_, _ = writeJournalIn(t, dir, []EpisodeRows{{Episode: rows.Episodes[1]}})
 	recs, err := readJournal(dir)
@@ -100,8 +100,8 @@ func TestKeysThatAreNotUTF8(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, recs, got)
 	require.Equal(t, run("\uFFFD", "\uFFFD"), got[0].Turns[1].Key)
-	require.Equal(t, totals.Digest, Digest(rowsOf(got)))
-	require.Equal(t, totals.Digest, Digest(rowsOf([]EpisodeRows{rec})))
+	require.Equal(t, totals.Digest, rowsOf(got).Digest())
+	require.Equal(t, totals.Digest, rowsOf([]EpisodeRows{rec}).Digest())
 }
 
 func TestSameRowsSameBytes(t *testing.T) {
@@ -335,6 +335,6 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err)
 		back, err := decodeFile[ToolCall](tableToolCalls, again)
 		require.NoError(t, err)
-		require.Equal(t, Digest(Rows{ToolCalls: rows}), Digest(Rows{ToolCalls: back}))
+		require.Equal(t, Rows{ToolCalls: rows}.Digest(), Rows{ToolCalls: back}.Digest())
 	})
 }

@@ -20,6 +20,17 @@ const (
 	RoleStep     = "step"
 )
 
+// Statuses of episodes that say nothing about the model. Every other status is
+// the agent's own.
+const (
+	// StatusInfraError: a provider, the network or a quota failed.
+	StatusInfraError = "infra_error"
+	// StatusHarnessError: cupel, the suite, a tool of ours or a cassette failed.
+	StatusHarnessError = "harness_error"
+	// StatusBudgetStop: a cap on the spending of the run refused a request.
+	StatusBudgetStop = "budget_stop"
+)
+
 // Statuses that decide whether an episode counts, beside those of episodes that say
 // nothing about the model.
 const (
@@ -72,6 +83,22 @@ func ExcludedBy(status string, infraError bool) string {
 		return LostToUser
 	}
 	return ""
+}
+
+// AddTo counts the episode in the outcomes of its run.
+func (e *Episode) AddTo(o *Outcomes) {
+	switch why := e.Excluded(); {
+	case why == LostToCap:
+		o.BudgetStops++
+	case why == LostToHarness:
+		o.HarnessErrors++
+	case why == LostToInfra:
+		o.InfraErrors++
+	case e.Solved:
+		o.Solved++
+	default:
+		o.Failed++
+	}
 }
 
 // Lost says that an episode failed outside the model, by Excluded's reason. A verdict

@@ -53,7 +53,7 @@ func TestWhichEpisodesCount(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.excluded, c.episode.Excluded())
 			var o Outcomes
-			o.Add(c.episode)
+			c.episode.AddTo(&o)
 			require.Equal(t, c.success, o.Solved == 1)
 			lost := c.excluded != "" && c.excluded != LostToUser // of which there is no row in a ledger
 			require.Equal(t, lost, o.WithoutResult() == 1)

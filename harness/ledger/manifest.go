@@ -118,3 +118,35 @@ type ManifestTask struct {
 	ToolsDigest   string `json:"tools_digest,omitempty"`
 	ChecksDigest  string `json:"checks_digest,omitempty"`
 }
+
+// Outcomes count how the episodes of a run ended. Their sum is the episodes
+// planned.
+type Outcomes struct {
+	Solved int `json:"solved"`
+	// Failed episodes are the model's failures.
+	Failed int `json:"failed"`
+	// The next three say nothing about the model, and are left out of verdicts.
+	InfraErrors   int `json:"infra_errors"`
+	HarnessErrors int `json:"harness_errors"`
+	BudgetStops   int `json:"budget_stops"`
+	// Unfinished episodes have no row: the run ended before them, or in their
+	// midst.
+	Unfinished int `json:"unfinished"`
+}
+
+// WithoutResult is how many of the planned episodes say nothing about a model.
+func (o Outcomes) WithoutResult() int {
+	return o.InfraErrors + o.HarnessErrors + o.BudgetStops + o.Unfinished
+}
+
+// Totals say what a ledger holds.
+type Totals struct {
+	// Digest is that of the rows: see LedgerDigest of Manifest.
+	Digest                     string
+	Episodes, Turns, ToolCalls int
+}
+
+// SetTotals says in the manifest what its ledger holds.
+func (m *Manifest) SetTotals(t Totals) {
+	m.LedgerDigest, m.Episodes, m.Turns, m.ToolCalls = t.Digest, t.Episodes, t.Turns, t.ToolCalls
+}

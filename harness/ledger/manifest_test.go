@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +134,39 @@ func resealedManifest(text string) string {
 	}
 	_, rest, _ := strings.Cut(text[len(body):], "\n}\n")
 	return body + manifestSeal(sealOf([]byte(body))) + rest
+}
+
+// Every flipped bit of run.json and every cut of it is refused.
+func TestEveryChangeIsRefused(t *testing.T) {
+	text, err := encodeManifest(sampleManifest())
+	require.NoError(t, err)
+	for bit := range 8 * len(text) {
+		changed := slices.Clone(text)
+		changed[bit/8] ^= 1 << (bit % 8)
+		_, err := decodeManifest(changed)
+		require.Error(t, err, "bit %d", bit)
+	}
+	for n := range len(text) {
+		_, err := decodeManifest(text[:n])
+		require.Error(t, err, "cut at %d", n)
+	}
+}
+
+// What cannot be read says nothing about the content.
+func TestUnreadableIsNotCorrupt(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "run.json"), 0o777))
+	_, err := ReadManifest(dir)
+	require.ErrorContains(t, err, "run.json: a folder, not a regular file")
+	require.NoError(t, os.Remove(filepath.Join(dir, "run.json")))
+	require.NoError(t, WriteManifest(dir, sampleManifest()))
+	if os.Getuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	require.NoError(t, os.Chmod(filepath.Join(dir, "run.json"), 0))
+	_, err = ReadManifest(dir)
+	require.ErrorIs(t, err, fs.ErrPermission)
+	require.NotErrorAs(t, err, new(*CorruptError))
 }
 
 func TestManifestIsBounded(t *testing.T) {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +11,6 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // maxFile bounds a Parquet file.
@@ -149,23 +148,6 @@ func (f *folder) open(table string) (*os.File, int64, error) {
 	return file, size, tableError(path, err)
 }
 
-// openFile opens a file of at most limit bytes.
-func openFile(path string, limit int64) (*os.File, int64, error) {
-	f, err := regular.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err == nil && info.Size() > limit {
-		err = fmt.Errorf("%d bytes, more than %d", info.Size(), limit)
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
-}
-
 // readAll returns the rows.
 func (r *tableReader[T, P]) readAll() ([]T, error) {
 	rows := slices.Grow([]T(nil), min(r.left, 4*rowGroupRows))
@@ -179,6 +161,59 @@ func (r *tableReader[T, P]) readAll() ([]T, error) {
 		}
 		rows = append(rows, batch...)
 	}
+}
+
+// OpenTable opens the Parquet file of a table (episodes, turns or tool_calls) of the run
+// in dir, which must have ended, for readers of single columns. The file is untrusted: its
+// seal, schema, size and the run.json it names are checked. Its pages, and that its rows
+// are those of run.json, are not: Read and Open check them. A file that fails a check is a
+// *CorruptError. The caller closes file.
+func OpenTable(dir, table string) (file *os.File, content *parquet.File, err error) {
+	run, err := openFolder(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, size, err := run.open(table)
+	if err != nil {
+		return nil, nil, err
+	}
+	if content, err = run.openTable(file, size, table); err != nil {
+		_ = file.Close()
+		return nil, nil, tableError(file.Name(), err)
+	}
+	return file, content, nil
+}
+
+func (f *folder) openTable(file *os.File, size int64, table string) (content *parquet.File, err error) {
+	defer damaged(&err)
+	if err := verifySeal(file, size); err != nil {
+		return nil, err
+	}
+	const chunk = 256 << 10 // most column chunks are read at once
+	content, err = parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(chunk))
+	if err != nil {
+		return nil, err
+	}
+	switch table {
+	case tableEpisodes:
+		err = checkSchema[Episode](content, table)
+	case tableTurns:
+		err = checkSchema[Turn](content, table)
+	default:
+		err = checkSchema[ToolCall](content, table)
+	}
+	if err = cmp.Or(err, f.checkManifest(content)); err != nil {
+		return nil, err
+	}
+	if n := content.NumRows(); n < 0 || n > maxRows {
+		return nil, fmt.Errorf("claims %d rows, more than %d", n, maxRows)
+	}
+	for _, group := range content.Metadata().RowGroups {
+		if _, err := spanOf(&group); err != nil {
+			return nil, err
+		}
+	}
+	return content, nil
 }
 
 // checkSchema refuses what parquet-go would convert or leave out silently.
@@ -197,16 +232,4 @@ func checkSchema[T any](f *parquet.File, table string) error {
 		return errors.New("its columns are not those of the schema it names")
 	}
 	return nil
-}
-
-// readFile reads a file of at most limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
-	f, size, err := openFile(path, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	data := make([]byte, size)
-	_, err = io.ReadFull(f, data)
-	return data, err
 }

@@ -121,11 +121,11 @@ func (s *scanner) end() error {
 
 // tableScanner hands out the rows of one table.
 type tableScanner[T any, P record[T]] struct {
-	file  *os.File
-	rows  *tableReader[T, P]
-	ahead *ahead[T, P]
-	batch []T
-	err   error
+	file     *os.File
+	rows     *tableReader[T, P]
+	prefetch *prefetcher[T, P]
+	batch    []T
+	err      error
 }
 
 func (s *tableScanner[T, P]) open(folder *folder, table string) error {
@@ -138,7 +138,7 @@ func (s *tableScanner[T, P]) open(folder *folder, table string) error {
 		err = folder.checkManifest(s.rows.parquet)
 	}
 	if err == nil {
-		s.ahead = readAhead(s.rows)
+		s.prefetch = prefetch(s.rows)
 	}
 	return tableError(f.Name(), err)
 }
@@ -149,7 +149,7 @@ func (s *tableScanner[T, P]) peek() (*T, error) {
 		if s.err != nil {
 			return nil, s.err
 		}
-		if s.batch, s.err = s.ahead.next(); !errors.Is(s.err, io.EOF) {
+		if s.batch, s.err = s.prefetch.next(); !errors.Is(s.err, io.EOF) {
 			s.err = tableError(s.file.Name(), s.err)
 		}
 	}
@@ -179,8 +179,8 @@ func (s *tableScanner[T, P]) of(k *Key) (rows []T, err error) {
 }
 
 func (s *tableScanner[T, P]) close() {
-	if s.ahead != nil {
-		s.ahead.close()
+	if s.prefetch != nil {
+		s.prefetch.close()
 	}
 	if s.rows != nil {
 		s.rows.close()

@@ -16,7 +16,7 @@ type tableReader[T any, P record[T]] struct {
 	groups  []parquet.RowGroup
 	starts  []span // of the row groups in the file
 	rows    parquet.Rows
-	digest  *tableDigester[T, P]
+	digest  tableDigester[T, P]
 	want    string // digest of all rows
 	left    int    // rows the footer promises
 	row     T
@@ -44,7 +44,7 @@ func newTableReader[T any, P record[T]](table string, file io.ReaderAt, size int
 		return nil, fmt.Errorf("claims %d rows, more than %d", n, maxRows)
 	}
 	r = &tableReader[T, P]{
-		file: w, parquet: f, groups: f.RowGroups(), digest: newTableDigester[T, P](), left: int(n),
+		file: w, parquet: f, groups: f.RowGroups(), left: int(n),
 		buf: make([]parquet.Row, batchRows), batch: make([]T, 0, batchRows),
 	}
 	r.want, _ = f.Lookup(keyRows)

@@ -31,7 +31,7 @@ type tableWriter[T any, P record[T]] struct {
 	table  string
 	out    *sealed
 	to     *parquet.GenericWriter[T]
-	digest *tableDigester[T, P]
+	digest tableDigester[T, P]
 	batch  []T
 	rows   int // in all
 	size   int // of the batch
@@ -43,7 +43,7 @@ type tableWriter[T any, P record[T]] struct {
 func newTableWriter[T any, P record[T]](table string, to file, sort ...string) *tableWriter[T, P] {
 	out := &sealed{to: to, hash: sha256.New()}
 	return &tableWriter[T, P]{
-		table: table, out: out, digest: newTableDigester[T, P](), batch: make([]T, 0, batchRows),
+		table: table, out: out, batch: make([]T, 0, batchRows),
 		to: parquet.NewGenericWriter[T](out, append(writerOptions(sort...),
 			parquet.KeyValueMetadata(keyVersion, strconv.Itoa(schemaVersion)),
 			parquet.KeyValueMetadata(keySchema, schemaDigest(schemaText[T]())),

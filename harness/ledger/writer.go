@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -21,18 +20,6 @@ type Writer struct {
 	calls    *tableWriter[ToolCall, *ToolCall]
 	order    order
 	err      error // why there is nothing more to write
-}
-
-// Totals say what a ledger holds.
-type Totals struct {
-	// Digest is that of Digest.
-	Digest                     string
-	Episodes, Turns, ToolCalls int
-}
-
-// SetTotals says in the manifest what its ledger holds.
-func (m *Manifest) SetTotals(t Totals) {
-	m.LedgerDigest, m.Episodes, m.Turns, m.ToolCalls = t.Digest, t.Episodes, t.Turns, t.ToolCalls
 }
 
 // NewWriter begins a ledger in dir. A ledger that is there stays until Close;
@@ -123,13 +110,11 @@ func (w *Writer) publish(m Manifest, text []byte) error {
 			return err
 		}
 	}
-	old, err := readFile(filepath.Join(w.dir, manifestName), maxManifest)
-	if err != nil || !bytes.Equal(old, text) {
-		if was, err := decodeManifest(old); err != nil || was.Status != running {
-			m.Status = running
-			if err := WriteManifest(w.dir, m); err != nil {
-				return err
-			}
+	was, digest, err := readManifest(w.dir)
+	if err != nil || digest != hexDigest(text) && was.Status != running {
+		m.Status = running
+		if err := WriteManifest(w.dir, m); err != nil {
+			return err
 		}
 	}
 	for _, f := range w.temps {

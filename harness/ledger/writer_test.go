@@ -36,7 +36,7 @@ func writeStream(t testing.TB, dir string, recs []EpisodeRows) Totals {
 // closeWriter ends a run folder whose manifest is that of a sample.
 func closeWriter(t testing.TB, w *Writer) (totals Totals) {
 	_, err := w.Close(func(sum Totals) (Manifest, error) {
-		m := sampleManifest()
+		m := sampleRun()
 		m.SetTotals(sum)
 		totals = sum
 		return m, nil
@@ -45,8 +45,16 @@ func closeWriter(t testing.TB, w *Writer) (totals Totals) {
 	return totals
 }
 
+func sampleRun() Manifest {
+	return Manifest{
+		Format: ManifestFormat, RunID: "20260601T080000-6f1c2a", Status: "complete", Mode: "replay", Trials: 3,
+		Candidates: []ManifestCandidate{{Name: "sim & <co>", Agent: "contract", Provider: "sim", Model: "m", Simulated: true}},
+		Acceptance: Acceptance{}.Resolved(),
+	}
+}
+
 // writeRows is Write with the manifest of a sample.
-func writeRows(dir string, rows Rows) error { return Write(dir, sampleManifest(), rows) }
+func writeRows(dir string, rows Rows) error { return Write(dir, sampleRun(), rows) }
 
 // conclude is for a Writer that must not come to it.
 func conclude(Totals) (Manifest, error) { panic("conclude") }
@@ -69,8 +77,8 @@ func TestWriterIsWrite(t *testing.T) {
 		require.NoError(t, writeRows(other, rows))
 		require.Equal(t, ledgerFiles(t, other), ledgerFiles(t, one), n)
 		require.Len(t, ledgerFiles(t, one), 4)
-		require.Equal(t, Totals{Digest(rows), n, len(rows.Turns), len(rows.ToolCalls)}, totals)
-		d := NewDigester()
+		require.Equal(t, Totals{rows.Digest(), n, len(rows.Turns), len(rows.ToolCalls)}, totals)
+		var d Digester
 		for _, rec := range recs {
 			d.Add(rec)
 		}
@@ -170,7 +178,7 @@ func TestWriterAfterAFailedWrite(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.temps[1].Close())
 	require.NoError(t, w.Append(sampleRecords(1)[0]))
-	_, err = w.Close(func(Totals) (Manifest, error) { return sampleManifest(), nil })
+	_, err = w.Close(func(Totals) (Manifest, error) { return sampleRun(), nil })
 	require.ErrorContains(t, err, "turns.parquet")
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.Equal(t, before, ledgerFiles(t, dir))
@@ -239,7 +247,7 @@ func TestHundredThousandEpisodesInBoundedMemory(t *testing.T) {
 	require.Equal(t, n, totals.Episodes)
 	require.Equal(t, 5*n, totals.Turns)
 	require.Less(t, wrote, uint64(bound))
-	d := NewDigester()
+	var d Digester
 	i := 0
 	read := peakHeap(func(look func()) {
 		for rec, err := range Scan(dir) {

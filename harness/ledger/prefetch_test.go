@@ -8,7 +8,7 @@ import (
 )
 
 // Whoever stops looking at a ledger stops its being read, at any episode.
-func TestNothingIsReadAheadOfNobody(t *testing.T) {
+func TestPrefetchEndsWithItsReader(t *testing.T) {
 	dir, run := t.TempDir(), newEndless()
 	run.write(t, dir, 2000, func(int) {})
 	before := goleak.IgnoreCurrent()
