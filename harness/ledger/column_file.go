@@ -49,14 +49,26 @@ func OpenColumns(dir, table string, columns []string) (*ColumnFile, error) {
 	c := &ColumnFile{file: file, names: columns}
 	if err := c.open(f, table); err != nil {
 		_ = file.Close()
-		return nil, tableError(file.Name(), err)
+		return nil, contentError(file, err)
 	}
 	return c, nil
 }
 
+// contentError names the file of an error of its content.
+func contentError(file *os.File, err error) error {
+	return fmt.Errorf("read ledger: %w", damage(file.Name(), err))
+}
+
+// recovered turns a panic of parquet-go into an error.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("damaged: %v", r)
+	}
+}
+
 // open finds the columns and their bounds.
 func (c *ColumnFile) open(f *parquet.File, table string) (err error) {
-	defer damaged(&err)
+	defer recovered(&err)
 	all := Columns(table)
 	for _, name := range c.names {
 		leaf, ok := f.Schema().Lookup(name)
@@ -123,10 +135,10 @@ func (c *ColumnFile) Close() error { return c.file.Close() }
 func (c *ColumnFile) Read(group int, vectors []Vector) (err error) {
 	defer func() {
 		if err != nil {
-			err = tableError(c.file.Name(), fmt.Errorf("row group %d: %w", group, err))
+			err = contentError(c.file, fmt.Errorf("row group %d: %w", group, err))
 		}
 	}()
-	defer damaged(&err)
+	defer recovered(&err)
 	chunks := c.groups[group].ColumnChunks()
 	for i, leaf := range c.leaves {
 		v := &vectors[i]

@@ -56,10 +56,13 @@ func (v *Vector) readPage(page parquet.Page, kind ColumnKind, words *dictionary)
 	return nil
 }
 
+// usualRows is a little more than the rows of a row group that cupel writes.
+const usualRows = 17 << 10
+
 func addNumbers[N int32 | int64 | float64](v *Vector, values []N) (ok bool) {
 	from := len(v.Numbers)
 	if need := from + len(values); cap(v.Numbers) < need {
-		v.Numbers = append(make([]float64, 0, max(need, rowGroupRows+batchRows)), v.Numbers...)
+		v.Numbers = append(make([]float64, 0, max(need, usualRows)), v.Numbers...)
 	}
 	v.Numbers = v.Numbers[:from+len(values)]
 	to, bad := v.Numbers[from:], false
