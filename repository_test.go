@@ -32,15 +32,19 @@ var arrows = map[string][]string{
 	"agent/tool":      {"agent/invisible"},
 	"goldens":         {"agent/contract", "agent/guard", "agent/strategy", "agent/tool"},
 	"goldens/counts":  {},
-	"harness":         {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/ledger", "internal/atomicfile", "internal/regular", "providers", "providers/scripted", "recorder"},
+	"harness":         {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular", "providers", "providers/scripted", "recorder"},
 	"harness/mutants": {"internal/regular"},
 	"recorder":        {"internal/atomicfile", "internal/regular"},
-	// Its files are replaced in one step.
-	"harness/ledger": {"internal/atomicfile", "internal/regular"},
+	// Its files are replaced in one step. run.json and the plain files of a run folder have
+	// packages of their own beneath it, readers of single columns one above it.
+	"harness/ledger":          {"harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular"},
+	"harness/ledger/column":   {"harness/ledger", "harness/ledger/sealed"},
+	"harness/ledger/manifest": {"harness/ledger/sealed", "internal/atomicfile"},
+	"harness/ledger/sealed":   {"internal/atomicfile", "internal/regular"},
 	// The second built-in suite: a folder of YAML, like the first.
 	"goldens/research": {},
 	// Its findings are in manifests.
-	"harness/canary": {"harness/ledger", "internal/regular"},
+	"harness/canary": {"harness/ledger/manifest", "harness/ledger/sealed", "internal/regular"},
 	// internal/regular opens files: a leaf that everything may import which reads them.
 	"internal/regular":    {},
 	"internal/atomicfile": {"internal/regular"},
@@ -67,13 +71,13 @@ var arrows = map[string][]string{
 	// The contract suite is linked into tests only.
 	"providers/providertest": {"providers"},
 	"providers/scripted":     {"providers"},
-	"reports":                {"agent/invisible", "harness/ledger", "internal/atomicfile", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/trend"},
-	"reports/compare":        {"harness/ledger", "reports/failure", "reports/stat"},
-	"reports/expr":           {"harness/ledger", "reports/stat"},
+	"reports":                {"agent/invisible", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/atomicfile", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/trend"},
+	"reports/compare":        {"harness/ledger", "harness/ledger/manifest", "reports/failure", "reports/stat"},
+	"reports/expr":           {"harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "reports/stat"},
 	"reports/failure":        {"agent/invisible", "harness/ledger"},
 	"reports/trend":          {"reports/stat"},
 	// Synthetic runs, linked into tests only.
-	"reports/internal/evidence": {"harness/ledger"},
+	"reports/internal/evidence": {"harness/ledger", "harness/ledger/manifest"},
 }
 
 // forbidden imports, with the reason. cmd may import everything.

@@ -3,7 +3,7 @@ package cmd
 import (
 	"fmt"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -14,7 +14,7 @@ import (
 func (p *process) gateAgainst(r reports.Report, c compare.Comparison) error {
 	worst := stat.Worst([]stat.Verdict{r.Verdict, c.Rules.Gate(c.Verdict)})
 	note := ""
-	if r.Run.Acceptance.MinSolved == ledger.Off {
+	if r.Run.Acceptance.MinSolved == manifest.Off {
 		note = " (" + reports.SuccessNotJudged + ")"
 	}
 	if _, err := fmt.Fprintf(p.stdout, "%s: acceptance %s%s, %s\n\nacceptance: ", gateWord(worst), r.Verdict, note, regressionWord(c)); err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/canary"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -136,7 +136,7 @@ func (p *process) printCanary(cfg config.Config, found []harness.CanaryFinding, 
 // withModelChanges adds to the manifest of a recorded or live run which of its models
 // had changed when it started: the run itself may have been too early to tell. Where
 // the history was changed, that is an error.
-func withModelChanges(dir string, m ledger.Manifest) (ledger.Manifest, error) {
+func withModelChanges(dir string, m manifest.Manifest) (manifest.Manifest, error) {
 	started, err := time.Parse(time.RFC3339Nano, m.Started)
 	if err != nil {
 		return m, nil

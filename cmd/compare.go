@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
@@ -128,13 +129,13 @@ func writeOutputs[T any](p *process, formats map[string]func(io.Writer, T) error
 // compared is one run of a comparison, and the candidates of it that may be paired.
 type compared struct {
 	dir      string
-	manifest ledger.Manifest
+	manifest manifest.Manifest
 	episodes iter.Seq2[ledger.EpisodeRows, error]
 	names    []string
 	// selector is what follows RUN: on the command line, empty without it.
 	selector string
 	// ran are all candidates of the run, manifest has those chosen.
-	ran []ledger.ManifestCandidate
+	ran []manifest.Candidate
 	// chosen says that the caller named them; agent that it was by their strategy.
 	chosen, agent bool
 }
@@ -285,7 +286,7 @@ func refuse(b, t compared, differences []compare.Difference, changed compare.Cha
 	for _, task := range b.manifest.Tasks {
 		had[task.ID] = true
 	}
-	if !slices.ContainsFunc(t.manifest.Tasks, func(task ledger.ManifestTask) bool { return had[task.ID] }) {
+	if !slices.ContainsFunc(t.manifest.Tasks, func(task manifest.Task) bool { return had[task.ID] }) {
 		return exit.Usage(fmt.Errorf("nothing to compare: no task is in both %s (suite %s) and %s (suite %s)",
 			b.manifest.RunID, b.manifest.Suite, t.manifest.RunID, t.manifest.Suite))
 	}

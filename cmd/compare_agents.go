@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
 // ofAgent are the candidates of the strategy that names holds in place of a
 // candidate; none if it is one.
-func ofAgent(m ledger.Manifest, names []string) (all []string) {
+func ofAgent(m manifest.Manifest, names []string) (all []string) {
 	if len(names) != 1 {
 		return nil
 	}
@@ -30,7 +30,7 @@ func ofAgent(m ledger.Manifest, names []string) (all []string) {
 
 // pairModels pairs candidates of two strategies by provider and model.
 func pairModels(b, t compared) (pairs []compare.Names, err error) {
-	pick := func(side compared, like ledger.ManifestCandidate) []string {
+	pick := func(side compared, like manifest.Candidate) []string {
 		var names []string
 		for _, c := range side.manifest.Candidates {
 			if c.Provider == like.Provider && c.Model == like.Model && slices.Contains(side.names, c.Name) {

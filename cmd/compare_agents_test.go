@@ -6,16 +6,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
 func TestStrategiesArePairedByModel(t *testing.T) {
 	dir := t.TempDir()
-	c := func(name, agent, model string) ledger.ManifestCandidate {
-		return ledger.ManifestCandidate{Name: name, Agent: agent, Provider: "sim", Model: model}
+	c := func(name, agent, model string) manifest.Candidate {
+		return manifest.Candidate{Name: name, Agent: agent, Provider: "sim", Model: model}
 	}
-	m := ledger.Manifest{RunID: "r", Candidates: []ledger.ManifestCandidate{
+	m := manifest.Manifest{RunID: "r", Candidates: []manifest.Candidate{
 		c("tools-a", "tools", "a"), c("plan-a", "plan", "a"), c("tools-b", "tools", "b"), c("plan-b", "plan", "b"), c("contract", "contract", "c"), c("plan-b2", "critic", "b"),
 	}}
 	side := func(names ...string) compared {

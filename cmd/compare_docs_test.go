@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // Every command of docs/compare.md does what the page says, and its YAML loads.
@@ -59,7 +60,7 @@ func nights(t *testing.T) {
 	t.Helper()
 	latest, err := findRun("runs", "previous")
 	require.NoError(t, err)
-	m, err := ledger.ReadManifest(latest)
+	m, err := manifest.Read(latest)
 	require.NoError(t, err)
 	rows, err := ledger.Read(latest)
 	require.NoError(t, err)

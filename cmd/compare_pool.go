@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
@@ -57,7 +57,7 @@ func selected(s compared) string {
 }
 
 // manifestsOf are those of runs.
-func manifestsOf(pool []compared) (list []ledger.Manifest) {
+func manifestsOf(pool []compared) (list []manifest.Manifest) {
 	for _, s := range pool {
 		list = append(list, s.manifest)
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
 func TestPairUp(t *testing.T) {
 	side := func(dir string, chosen bool, names ...string) compared {
-		return compared{dir: dir, manifest: ledger.Manifest{RunID: "RUN-" + filepath.Base(dir)}, names: names, chosen: chosen}
+		return compared{dir: dir, manifest: manifest.Manifest{RunID: "RUN-" + filepath.Base(dir)}, names: names, chosen: chosen}
 	}
 	a, b := t.TempDir(), t.TempDir()
 	for name, c := range map[string]struct {
@@ -87,7 +87,7 @@ func TestFindRunByAge(t *testing.T) {
 
 // All that would mislead is said, with the ways on.
 func TestRefuse(t *testing.T) {
-	b := compared{dir: "runs/B", manifest: ledger.Manifest{RunID: "B", Tasks: []ledger.ManifestTask{{ID: "G01"}}}}
+	b := compared{dir: "runs/B", manifest: manifest.Manifest{RunID: "B", Tasks: []manifest.Task{{ID: "G01"}}}}
 	d := []compare.Difference{
 		{What: "model", Where: "strong", Baseline: "m", New: "n"},
 		{What: "checks", Where: "G01, G02", Baseline: "as it was", New: "changed", Misleads: true},
@@ -103,7 +103,7 @@ leave them out with --changed skip, or compare them anyway with --changed keep`)
 		require.NoError(t, refuse(b, b, d, changed))
 	}
 	require.NoError(t, refuse(b, b, d[:1], compare.Refuse))
-	err := refuse(b, compared{manifest: ledger.Manifest{RunID: "T", Tasks: []ledger.ManifestTask{{ID: "X"}}}}, nil, compare.Keep)
+	err := refuse(b, compared{manifest: manifest.Manifest{RunID: "T", Tasks: []manifest.Task{{ID: "X"}}}}, nil, compare.Keep)
 	require.ErrorContains(t, err, "nothing to compare: no task is in both B")
 	require.Equal(t, exit.BadUsage, exit.Code(err))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -63,12 +64,12 @@ type decider struct {
 	chosen bool // see decideFlags
 	pairs  []compare.Names
 	// said is called after each round with the manifest as it then is.
-	said func(m ledger.Manifest, stops []ledger.ManifestStop)
+	said func(m manifest.Manifest, stops []manifest.Stop)
 }
 
 // addDecide adds rounds to the options of a run. It replaces the names of baselines by
 // their folders, so that a resumed run has the same ones.
-func (f *runFlags) addDecide(p *process, cfg config.Config, o *harness.Options, said func(ledger.Manifest, []ledger.ManifestStop)) (err error) {
+func (f *runFlags) addDecide(p *process, cfg config.Config, o *harness.Options, said func(manifest.Manifest, []manifest.Stop)) (err error) {
 	if !f.decide.On {
 		return nil
 	}
@@ -101,7 +102,7 @@ func (f *runFlags) addDecide(p *process, cfg config.Config, o *harness.Options, 
 
 // before refuses baselines that the run could not be compared with, while nothing is
 // spent.
-func (d *decider) before(m ledger.Manifest) (err error) {
+func (d *decider) before(m manifest.Manifest) (err error) {
 	if d.pool != nil {
 		d.pairs, err = comparable(d.pool, d.side(m, nil), d.rules)
 	}
@@ -109,7 +110,7 @@ func (d *decider) before(m ledger.Manifest) (err error) {
 }
 
 // side is the run as the new side of a comparison.
-func (d *decider) side(m ledger.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) compared {
+func (d *decider) side(m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) compared {
 	s := compared{manifest: m, episodes: episodes, ran: m.Candidates, chosen: d.chosen}
 	for _, c := range m.Candidates {
 		if c.Provider != reports.Scripted {
@@ -126,7 +127,7 @@ type judgement struct {
 }
 
 // after judges every candidate that is still running.
-func (d *decider) after(m ledger.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) ([]ledger.ManifestStop, error) {
+func (d *decider) after(m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) ([]manifest.Stop, error) {
 	b := reports.NewBuilder(m)
 	for rows, err := range episodes {
 		if err != nil {
@@ -147,13 +148,13 @@ func (d *decider) after(m ledger.Manifest, episodes iter.Seq2[ledger.EpisodeRows
 			by[p.New.Name] = append(by[p.New.Name], judgement{p.Verdict, "regression", p.Sentence})
 		}
 	}
-	var stops []ledger.ManifestStop
+	var stops []manifest.Stop
 	for _, c := range m.Candidates {
 		if _, stopped := m.Decide.Stop(c.Name); stopped {
 			continue
 		}
 		if v, why, stop := settle(by[c.Name], m.Decide.Finished == len(m.Decide.Rounds)); stop {
-			stops = append(stops, ledger.ManifestStop{Candidate: c.Name, Round: m.Decide.Finished, Verdict: string(v), Reason: why})
+			stops = append(stops, manifest.Stop{Candidate: c.Name, Round: m.Decide.Finished, Verdict: string(v), Reason: why})
 		}
 	}
 	d.said(m, stops)
@@ -184,19 +185,19 @@ func settle(by []judgement, last bool) (v stat.Verdict, why string, stop bool) {
 type roundEvent struct {
 	Event string `json:"event"`
 	// Round of Rounds has been judged. Episodes are those of all rounds so far.
-	Round    int                   `json:"round"`
-	Rounds   int                   `json:"rounds"`
-	Episodes int                   `json:"episodes"`
-	Stops    []ledger.ManifestStop `json:"stops"`
-	Continue []string              `json:"continue"`
+	Round    int             `json:"round"`
+	Rounds   int             `json:"rounds"`
+	Episodes int             `json:"episodes"`
+	Stops    []manifest.Stop `json:"stops"`
+	Continue []string        `json:"continue"`
 }
 
-func newRoundEvent(m ledger.Manifest, stops []ledger.ManifestStop) roundEvent {
-	e := roundEvent{Event: "round", Round: m.Decide.Finished, Rounds: len(m.Decide.Rounds), Stops: append([]ledger.ManifestStop{}, stops...), Continue: []string{}}
+func newRoundEvent(m manifest.Manifest, stops []manifest.Stop) roundEvent {
+	e := roundEvent{Event: "round", Round: m.Decide.Finished, Rounds: len(m.Decide.Rounds), Stops: append([]manifest.Stop{}, stops...), Continue: []string{}}
 	for _, c := range m.Candidates {
 		e.Episodes += c.Planned
 		_, before := m.Decide.Stop(c.Name)
-		if !before && !slices.ContainsFunc(stops, func(s ledger.ManifestStop) bool { return s.Candidate == c.Name }) {
+		if !before && !slices.ContainsFunc(stops, func(s manifest.Stop) bool { return s.Candidate == c.Name }) {
 			e.Continue = append(e.Continue, c.Name)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -40,11 +40,11 @@ func TestSettle(t *testing.T) {
 }
 
 func TestRoundLine(t *testing.T) {
-	m := ledger.Manifest{
-		Candidates: []ledger.ManifestCandidate{{Name: "a", Planned: 10}, {Name: "b", Planned: 20}, {Name: "c", Planned: 20}, {Name: "d", Planned: 20}},
-		Decide:     &ledger.ManifestDecide{Rounds: []int{1, 2, 3}, Finished: 2, Stops: []ledger.ManifestStop{{Candidate: "a", Round: 1, Verdict: "fail"}}},
+	m := manifest.Manifest{
+		Candidates: []manifest.Candidate{{Name: "a", Planned: 10}, {Name: "b", Planned: 20}, {Name: "c", Planned: 20}, {Name: "d", Planned: 20}},
+		Decide:     &manifest.Decide{Rounds: []int{1, 2, 3}, Finished: 2, Stops: []manifest.Stop{{Candidate: "a", Round: 1, Verdict: "fail"}}},
 	}
-	e := newRoundEvent(m, []ledger.ManifestStop{{Candidate: "b", Round: 2, Verdict: "pass"}, {Candidate: "d", Round: 2, Verdict: "no_significant_regression"}})
+	e := newRoundEvent(m, []manifest.Stop{{Candidate: "b", Round: 2, Verdict: "pass"}, {Candidate: "d", Round: 2, Verdict: "no_significant_regression"}})
 	require.Equal(t, "round 2 of 3: b passes; d has no significant regression; undecided: c", e.line())
 	require.Equal(t, 70, e.Episodes)
 	require.Equal(t, []string{"c"}, e.Continue)

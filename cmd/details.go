@@ -21,6 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports"
 )
@@ -33,7 +34,7 @@ type details struct {
 	unnotify func()
 	dir      string
 	// load are the options the run was made with; cleanup is never nil.
-	load func(m ledger.Manifest) (o harness.Options, cleanup func(), err error)
+	load func(m manifest.Manifest) (o harness.Options, cleanup func(), err error)
 	kept *keptDetails // nil unless the run has just been replayed
 	// hurry executes nothing again: whoever interrupted the run waits for its end.
 	hurry bool
@@ -51,7 +52,7 @@ type details struct {
 // detailsOf are those of a run of which nothing but its folder is known, and the
 // pack, if any, that it was made from.
 func (p *process) detailsOf(ctx context.Context, cfg config.Config, dir, pack string) *details {
-	return newDetails(ctx, p, dir, func(m ledger.Manifest) (harness.Options, func(), error) {
+	return newDetails(ctx, p, dir, func(m manifest.Manifest) (harness.Options, func(), error) {
 		cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), m.Trials, m.Seed
 		o, cleanup, err := options(ctx, p, cfg, harness.Selection{})
 		if err == nil && pack != "" {
@@ -66,11 +67,11 @@ func (p *process) detailsOf(ctx context.Context, cfg config.Config, dir, pack st
 
 // detailsWith are those of a run made with these options.
 func (p *process) detailsWith(ctx context.Context, o harness.Options, dir string) *details {
-	return newDetails(ctx, p, dir, func(ledger.Manifest) (harness.Options, func(), error) { return o, func() {}, nil })
+	return newDetails(ctx, p, dir, func(manifest.Manifest) (harness.Options, func(), error) { return o, func() {}, nil })
 }
 
 // newDetails makes the first Ctrl-C end the executions and the second the process.
-func newDetails(ctx context.Context, p *process, dir string, load func(ledger.Manifest) (harness.Options, func(), error)) *details {
+func newDetails(ctx context.Context, p *process, dir string, load func(manifest.Manifest) (harness.Options, func(), error)) *details {
 	ctx, unnotify := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, unnotify)
 	return &details{p: p, ctx: ctx, unnotify: unnotify, dir: dir, load: load, cleanup: func() {}, stop: func() {}}
@@ -150,7 +151,7 @@ func (d *details) of(rows ledger.EpisodeRows) (reports.Detail, bool) {
 
 func (d *details) open() error {
 	d.opened = true
-	m, err := ledger.ReadManifest(d.dir)
+	m, err := manifest.Read(d.dir)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports"
@@ -167,7 +168,7 @@ func TestDetailsThatAreMissing(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&o, &e)
 			}
-			d := newDetails(context.Background(), p, dir, func(ledger.Manifest) (harness.Options, func(), error) { return o, func() {}, tc.load })
+			d := newDetails(context.Background(), p, dir, func(manifest.Manifest) (harness.Options, func(), error) { return o, func() {}, tc.load })
 			detail, ok := d.episode(e)
 			require.False(t, ok)
 			require.Equal(t, reports.Detail{Missing: tc.want}, detail)

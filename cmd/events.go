@@ -8,7 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
 )
 
@@ -86,18 +86,18 @@ type idleEvent struct {
 }
 
 type endEvent struct {
-	Event        string          `json:"event"`
-	RunID        string          `json:"run_id"`
-	Dir          string          `json:"dir"`
-	Status       string          `json:"status"`
-	LedgerDigest string          `json:"ledger_digest"`
-	Verdict      string          `json:"verdict"`
-	Interrupted  bool            `json:"interrupted"`
-	Stopped      string          `json:"stopped"`
-	Outcomes     ledger.Outcomes `json:"outcomes"`
-	Decided      *decidedEvent   `json:"decided,omitempty"`
-	Resume       *string         `json:"resume"` // null for a complete run
-	ExitCode     int             `json:"exit_code"`
+	Event        string            `json:"event"`
+	RunID        string            `json:"run_id"`
+	Dir          string            `json:"dir"`
+	Status       string            `json:"status"`
+	LedgerDigest string            `json:"ledger_digest"`
+	Verdict      string            `json:"verdict"`
+	Interrupted  bool              `json:"interrupted"`
+	Stopped      string            `json:"stopped"`
+	Outcomes     manifest.Outcomes `json:"outcomes"`
+	Decided      *decidedEvent     `json:"decided,omitempty"`
+	Resume       *string           `json:"resume"` // null for a complete run
+	ExitCode     int               `json:"exit_code"`
 }
 
 // decidedEvent says what a run with --decide had, of what it could have had.

@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/reports"
 )
@@ -121,7 +122,7 @@ func TestEventsAreBounded(t *testing.T) {
 	long := strings.Repeat("é\n\"\xff", 20_000)
 	e.watch(harness.Progress{RunID: "R"})
 	e.episode(harness.Progress{Last: ledger.Episode{Key: ledger.Key{TaskID: long, Candidate: long}, ErrorText: long}, Stopping: long})
-	e.end(harness.Result{Manifest: ledger.Manifest{Stopped: long}}, reports.Report{}, nil)
+	e.end(harness.Result{Manifest: manifest.Manifest{Stopped: long}}, reports.Report{}, nil)
 	list, count := eventsOf(t, out.String())
 	require.Equal(t, map[string]int{"start": 1, "episode": 1, "stopped": 1, "end": 1}, count)
 	require.Contains(t, list[1]["error_text"], "é\n\"\uFFFD")

@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // forkOfRun is RUN/EPISODE-ID@TURN. Candidates have no capitals, so that it is no
@@ -49,7 +49,7 @@ func readFork(cfg *config.Config, text string) (*harness.Fork, error) {
 
 // forkOf is the fork of a run that is to be executed again, and the candidate, by
 // the name it has in the configuration, of an episode of the run; no fork is nil.
-func forkOf(m ledger.Manifest, candidate string) (*harness.Fork, string) {
+func forkOf(m manifest.Manifest, candidate string) (*harness.Fork, string) {
 	if m.Fork == nil {
 		return nil, candidate
 	}
@@ -58,7 +58,7 @@ func forkOf(m ledger.Manifest, candidate string) (*harness.Fork, string) {
 }
 
 // forkLine tells a run's reader what it goes on from; empty unless it is a fork.
-func forkLine(m ledger.Manifest) string {
+func forkLine(m manifest.Manifest) string {
 	if m.Fork == nil {
 		return ""
 	}

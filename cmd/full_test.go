@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 )
 
 // slow is a replay that writes every episode down as it ends.
@@ -189,7 +189,7 @@ func TestTwoProcessesOnOneRun(t *testing.T) {
 func (b *bench) hurry(speed string) {
 	b.t.Helper()
 	path := filepath.Join(b.folder(), "journal", "settings")
-	text, err := ledger.ReadSealed(path, 1<<20)
+	text, err := sealed.Read(path, 1<<20)
 	require.NoError(b.t, err)
 	before, _, ok := strings.Cut(string(text), `"replay_speed"`)
 	require.True(b.t, ok)

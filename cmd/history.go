@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
@@ -33,7 +33,7 @@ const (
 // history are the figures of earlier runs like the one in dir, in the order of
 // time, and a note on those that cannot be read. Only recorded and live runs have a
 // time: a replay has no history, and is in none.
-func history(dir string, m ledger.Manifest) (runs []trend.Run, note string) {
+func history(dir string, m manifest.Manifest) (runs []trend.Run, note string) {
 	if !timed(m) {
 		return nil, ""
 	}
@@ -68,7 +68,7 @@ func history(dir string, m ledger.Manifest) (runs []trend.Run, note string) {
 
 // pastRun is an earlier run and its folder.
 type pastRun struct {
-	ledger.Manifest
+	manifest.Manifest
 	dir string
 }
 
@@ -79,7 +79,7 @@ func (r pastRun) origin() string { return cmp.Or(r.RescoredFrom, r.RunID) }
 // like it, the oldest first. What shows the same episodes again is left out: the
 // shards of a merged run, and of a run and its rescorings all but the one scored by
 // m's suite, or the run itself.
-func pastRuns(folder string, m ledger.Manifest) (runs []pastRun, problems []string) {
+func pastRuns(folder string, m manifest.Manifest) (runs []pastRun, problems []string) {
 	all, problems := manifests(folder, m)
 	parts := map[string]bool{m.RunID: true, cmp.Or(m.RescoredFrom, m.RunID): true}
 	for _, r := range append(all, pastRun{Manifest: m}) {
@@ -112,7 +112,7 @@ func pastRuns(folder string, m ledger.Manifest) (runs []pastRun, problems []stri
 
 // manifests are those of the timed runs below a folder that began before that of m
 // and are like it. A run without a readable manifest is a problem.
-func manifests(folder string, m ledger.Manifest) (all []pastRun, problems []string) {
+func manifests(folder string, m manifest.Manifest) (all []pastRun, problems []string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, []string{problem(folder, err)}
@@ -142,15 +142,15 @@ func manifests(folder string, m ledger.Manifest) (all []pastRun, problems []stri
 		case err != nil:
 			problems = append(problems, problem(p.dir, err))
 		case timed(past) && byTime(past, m) < 0 && alike(past, m):
-			past.Candidates = slices.DeleteFunc(past.Candidates, func(c ledger.ManifestCandidate) bool { return !has(m, c.Name) })
+			past.Candidates = slices.DeleteFunc(past.Candidates, func(c manifest.Candidate) bool { return !has(m, c.Name) })
 			all = append(all, pastRun{past, p.dir})
 		}
 	}
 	return all, problems
 }
 
-func has(m ledger.Manifest, candidate string) bool {
-	return slices.ContainsFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return c.Name == candidate })
+func has(m manifest.Manifest, candidate string) bool {
+	return slices.ContainsFunc(m.Candidates, func(c manifest.Candidate) bool { return c.Name == candidate })
 }
 
 // problem is an error without the place the folder is in.
@@ -159,12 +159,12 @@ func problem(dir string, err error) string {
 }
 
 // timed says that a run has a place in time, and is a whole one that has ended.
-func timed(m ledger.Manifest) bool {
+func timed(m manifest.Manifest) bool {
 	_, err := time.Parse(time.RFC3339Nano, m.Started)
 	return err == nil && m.Status != "running" && m.Shard == "" && m.Fork == nil
 }
 
-func byTime(a, b ledger.Manifest) int {
+func byTime(a, b manifest.Manifest) int {
 	s, _ := time.Parse(time.RFC3339Nano, a.Started) // both are timed
 	t, _ := time.Parse(time.RFC3339Nano, b.Started)
 	return cmp.Or(s.Compare(t), cmp.Compare(a.RunID, b.RunID))
@@ -173,7 +173,7 @@ func byTime(a, b ledger.Manifest) int {
 // alike says that two runs can be in one trend: they are of one suite and have at
 // least nine of ten tasks in common. A run of a few tasks only says nothing about
 // the rate of all.
-func alike(a, b ledger.Manifest) bool {
+func alike(a, b manifest.Manifest) bool {
 	known := map[string]bool{}
 	for _, t := range a.Tasks {
 		known[t.ID] = true

@@ -12,19 +12,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // pastOf makes the run of the given night below a folder: ten tasks, four trials of
 // strong each, of which all but failed are solved.
-func pastOf(t testing.TB, runs string, night, failed int, edit func(*ledger.Manifest)) ledger.Manifest {
+func pastOf(t testing.TB, runs string, night, failed int, edit func(*manifest.Manifest)) manifest.Manifest {
 	t.Helper()
-	m := ledger.Manifest{
-		Format: ledger.ManifestFormat, RunID: fmt.Sprintf("run%02d", night), Status: "complete", Mode: "live", Suite: "counts", SuiteDigest: "s1", Trials: 4,
+	m := manifest.Manifest{
+		Format: manifest.Format, RunID: fmt.Sprintf("run%02d", night), Status: "complete", Mode: "live", Suite: "counts", SuiteDigest: "s1", Trials: 4,
 		Started:    time.Date(2026, 11, night, 3, 0, 0, 0, time.UTC).Format(time.RFC3339Nano),
-		Candidates: []ledger.ManifestCandidate{{Name: "strong", Provider: "openai", Model: "m", Planned: 40, Digest: "c1"}},
+		Candidates: []manifest.Candidate{{Name: "strong", Provider: "openai", Model: "m", Planned: 40, Digest: "c1"}},
 	}
 	for i := range 10 {
-		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: fmt.Sprintf("G%02d", i)})
+		m.Tasks = append(m.Tasks, manifest.Task{ID: fmt.Sprintf("G%02d", i)})
 	}
 	if edit != nil {
 		edit(&m)
@@ -42,7 +43,7 @@ func pastOf(t testing.TB, runs string, night, failed int, edit func(*ledger.Mani
 }
 
 // names are the runs of a history.
-func names(t *testing.T, runs string, m ledger.Manifest) (list []string, note string) {
+func names(t *testing.T, runs string, m manifest.Manifest) (list []string, note string) {
 	t.Helper()
 	got, note := history(filepath.Join(runs, m.RunID), m)
 	for _, r := range got {
@@ -53,34 +54,34 @@ func names(t *testing.T, runs string, m ledger.Manifest) (list []string, note st
 
 func TestHistory(t *testing.T) {
 	for name, c := range map[string]struct {
-		edit func(past *ledger.Manifest) // of the second of three nights
-		own  func(m *ledger.Manifest)    // of the third
+		edit func(past *manifest.Manifest) // of the second of three nights
+		own  func(m *manifest.Manifest)    // of the third
 		want []string
 	}{
 		"earlier runs":                       {nil, nil, []string{"run01", "run02"}},
-		"a partial one counts":               {func(m *ledger.Manifest) { m.Status = "partial" }, nil, []string{"run01", "run02"}},
-		"one that has not ended does not":    {func(m *ledger.Manifest) { m.Status = "running" }, nil, []string{"run01"}},
-		"a replay has no time":               {func(m *ledger.Manifest) { m.Started = "" }, nil, []string{"run01"}},
-		"nor has one with a damaged time":    {func(m *ledger.Manifest) { m.Started = "yesterday" }, nil, []string{"run01"}},
-		"a later one":                        {func(m *ledger.Manifest) { m.Started = "2026-11-04T00:00:00Z" }, nil, []string{"run01"}},
-		"time zones are read":                {func(m *ledger.Manifest) { m.Started = "2026-11-03T23:00:00+23:00" }, nil, []string{"run01", "run02"}},
-		"another suite":                      {func(m *ledger.Manifest) { m.Suite = "other" }, nil, []string{"run01"}},
-		"a changed suite is still the suite": {func(m *ledger.Manifest) { m.SuiteDigest = "s2" }, nil, []string{"run01", "run02"}},
-		"a shard":                            {func(m *ledger.Manifest) { m.Shard = "1/2" }, nil, []string{"run01"}},
-		"a fork":                             {func(m *ledger.Manifest) { m.Fork = &ledger.ManifestFork{} }, nil, []string{"run01"}},
-		"nine of ten tasks":                  {func(m *ledger.Manifest) { m.Tasks = m.Tasks[1:] }, nil, []string{"run01", "run02"}},
-		"some of the tasks":                  {func(m *ledger.Manifest) { m.Tasks = m.Tasks[2:] }, nil, []string{"run01"}},
-		"another candidate":                  {func(m *ledger.Manifest) { m.Candidates[0].Name = "weak" }, nil, []string{"run01"}},
-		"part of a merged run":               {func(m *ledger.Manifest) { m.MergedFrom = []string{"run01"} }, nil, []string{"run02"}},
-		"part of this one":                   {nil, func(m *ledger.Manifest) { m.MergedFrom = []string{"run01"} }, []string{"run02"}},
-		"scored again, by another suite":     {func(m *ledger.Manifest) { m.RescoredFrom, m.SuiteDigest = "run01", "s2" }, nil, []string{"run01"}},
+		"a partial one counts":               {func(m *manifest.Manifest) { m.Status = "partial" }, nil, []string{"run01", "run02"}},
+		"one that has not ended does not":    {func(m *manifest.Manifest) { m.Status = "running" }, nil, []string{"run01"}},
+		"a replay has no time":               {func(m *manifest.Manifest) { m.Started = "" }, nil, []string{"run01"}},
+		"nor has one with a damaged time":    {func(m *manifest.Manifest) { m.Started = "yesterday" }, nil, []string{"run01"}},
+		"a later one":                        {func(m *manifest.Manifest) { m.Started = "2026-11-04T00:00:00Z" }, nil, []string{"run01"}},
+		"time zones are read":                {func(m *manifest.Manifest) { m.Started = "2026-11-03T23:00:00+23:00" }, nil, []string{"run01", "run02"}},
+		"another suite":                      {func(m *manifest.Manifest) { m.Suite = "other" }, nil, []string{"run01"}},
+		"a changed suite is still the suite": {func(m *manifest.Manifest) { m.SuiteDigest = "s2" }, nil, []string{"run01", "run02"}},
+		"a shard":                            {func(m *manifest.Manifest) { m.Shard = "1/2" }, nil, []string{"run01"}},
+		"a fork":                             {func(m *manifest.Manifest) { m.Fork = &manifest.Fork{} }, nil, []string{"run01"}},
+		"nine of ten tasks":                  {func(m *manifest.Manifest) { m.Tasks = m.Tasks[1:] }, nil, []string{"run01", "run02"}},
+		"some of the tasks":                  {func(m *manifest.Manifest) { m.Tasks = m.Tasks[2:] }, nil, []string{"run01"}},
+		"another candidate":                  {func(m *manifest.Manifest) { m.Candidates[0].Name = "weak" }, nil, []string{"run01"}},
+		"part of a merged run":               {func(m *manifest.Manifest) { m.MergedFrom = []string{"run01"} }, nil, []string{"run02"}},
+		"part of this one":                   {nil, func(m *manifest.Manifest) { m.MergedFrom = []string{"run01"} }, []string{"run02"}},
+		"scored again, by another suite":     {func(m *manifest.Manifest) { m.RescoredFrom, m.SuiteDigest = "run01", "s2" }, nil, []string{"run01"}},
 		"scored again, by this one's suite": {
-			func(m *ledger.Manifest) { m.RescoredFrom, m.SuiteDigest = "run01", "s2" }, func(m *ledger.Manifest) { m.SuiteDigest = "s2" }, []string{"run02"},
+			func(m *manifest.Manifest) { m.RescoredFrom, m.SuiteDigest = "run01", "s2" }, func(m *manifest.Manifest) { m.SuiteDigest = "s2" }, []string{"run02"},
 		},
-		"what this one scored again":  {nil, func(m *ledger.Manifest) { m.RescoredFrom = "run01" }, []string{"run02"}},
-		"this one is a replay":        {nil, func(m *ledger.Manifest) { m.Started = "" }, nil},
-		"this one is a shard":         {nil, func(m *ledger.Manifest) { m.Shard = "1/2" }, nil},
-		"this one began with another": {nil, func(m *ledger.Manifest) { m.Started = "2026-11-02T03:00:00Z" }, []string{"run01", "run02"}},
+		"what this one scored again":  {nil, func(m *manifest.Manifest) { m.RescoredFrom = "run01" }, []string{"run02"}},
+		"this one is a replay":        {nil, func(m *manifest.Manifest) { m.Started = "" }, nil},
+		"this one is a shard":         {nil, func(m *manifest.Manifest) { m.Shard = "1/2" }, nil},
+		"this one began with another": {nil, func(m *manifest.Manifest) { m.Started = "2026-11-02T03:00:00Z" }, []string{"run01", "run02"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runs := t.TempDir()
@@ -111,8 +112,8 @@ func TestHistoryReadsFigures(t *testing.T) {
 // out in steps.
 func TestHistoryIsBounded(t *testing.T) {
 	runs := t.TempDir()
-	when := func(i int) func(m *ledger.Manifest) {
-		return func(m *ledger.Manifest) {
+	when := func(i int) func(m *manifest.Manifest) {
+		return func(m *manifest.Manifest) {
 			m.RunID, m.Started = fmt.Sprintf("r%03d", 999-i), time.Date(2026, 1, i, 0, 0, 0, 0, time.UTC).Format(time.RFC3339Nano)
 		}
 	}
@@ -171,7 +172,7 @@ func BenchmarkHistory(b *testing.B) {
 }
 
 // writeLong writes a run of 10,000 episodes of 2.4 turns.
-func writeLong(b *testing.B, dir string, m ledger.Manifest) {
+func writeLong(b *testing.B, dir string, m manifest.Manifest) {
 	require.NoError(b, os.Mkdir(dir, 0o755))
 	w, err := ledger.NewWriter(dir)
 	require.NoError(b, err)
@@ -184,7 +185,7 @@ func writeLong(b *testing.B, dir string, m ledger.Manifest) {
 		}
 		require.NoError(b, w.Append(rec))
 	}
-	_, err = w.Close(func(totals ledger.Totals) (ledger.Manifest, error) {
+	_, err = w.Close(func(totals manifest.Totals) (manifest.Manifest, error) {
 		m.SetTotals(totals)
 		return m, nil
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // bench is a folder in which real processes of cupel run.
@@ -358,7 +359,7 @@ func TestKilledRecordingsGoOn(t *testing.T) {
 			}
 			before = after
 		})
-		recorded, err := ledger.ReadManifest(b.folder())
+		recorded, err := manifest.Read(b.folder())
 		require.NoError(t, err)
 		require.Equal(t, "complete", recorded.Status)
 		b.result()

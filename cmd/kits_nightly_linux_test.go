@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // night starts nightly.sh in a session of its own.
@@ -315,7 +315,7 @@ func TestNightlyScriptCapsCupel(t *testing.T) {
 	k.cupel("init")
 	code, out := k.nightly("NIGHTLY_ARGS=--mode record", "NIGHTLY_MAX_COST=0.0001")
 	require.Equal(t, 11, code, out)
-	m, err := ledger.ReadManifest(k.one("nightly/night-*/shard-1/*"))
+	m, err := manifest.Read(k.one("nightly/night-*/shard-1/*"))
 	require.NoError(t, err)
 	require.Positive(t, m.Outcomes.BudgetStops)
 	require.NotContains(t, k.read("nightly/"+filepath.Base(k.one("nightly/night-*"))+"/shard-1.log"), "again in")

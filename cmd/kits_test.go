@@ -14,7 +14,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 const kits = "../docs/ci"
@@ -159,10 +159,10 @@ func (k *kit) cupel(args ...string) string {
 // requireWhole asserts that a run folder has the rows that one run without shards has.
 func (k *kit) requireWhole(run string) {
 	k.t.Helper()
-	got, err := ledger.ReadManifest(run)
+	got, err := manifest.Read(run)
 	require.NoError(k.t, err)
 	k.cupel("run", "--quiet", "--runs", "whole")
-	want, err := ledger.ReadManifest(k.one("whole/*"))
+	want, err := manifest.Read(k.one("whole/*"))
 	require.NoError(k.t, err)
 	require.Equal(k.t, "complete", got.Status)
 	require.Equal(k.t, want.Episodes, got.Episodes)

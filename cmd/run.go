@@ -23,6 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/vertex"
 	"github.com/cupel-eval/cupel/recorder"
@@ -146,7 +147,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
 	prog := newProgress(p, f)
 	ctx, drain, stop := interrupts(c.Context(), prog)
 	defer stop()
-	o, cleanup, err := f.options(ctx, c, p, func(m ledger.Manifest, stops []ledger.ManifestStop) {
+	o, cleanup, err := f.options(ctx, c, p, func(m manifest.Manifest, stops []manifest.Stop) {
 		round := newRoundEvent(m, stops)
 		ev.emit(round)
 		prog.round(round.line())
@@ -197,7 +198,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
 
 // options turns the command line into what the harness takes.
 // said is called after each round of a run with --decide.
-func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, said func(ledger.Manifest, []ledger.ManifestStop)) (o harness.Options, cleanup func(), err error) {
+func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, said func(manifest.Manifest, []manifest.Stop)) (o harness.Options, cleanup func(), err error) {
 	cleanup = func() {}
 	if f.resume == "" { // which allows none of these flags
 		if err := f.decide.check(c.Flags()); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
 )
 
@@ -68,7 +69,7 @@ func isRun(dir string) (written time.Time, ok bool) {
 }
 
 // openRun finds a run that has ended; its episodes are read as they are asked for.
-func openRun(runs, name string) (dir string, m ledger.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error], err error) {
+func openRun(runs, name string) (dir string, m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error], err error) {
 	if dir, err = findRun(runs, name); err != nil {
 		return dir, m, nil, err
 	}
@@ -79,7 +80,7 @@ func openRun(runs, name string) (dir string, m ledger.Manifest, episodes iter.Se
 }
 
 // loadRun reads a run's manifest and the rows of its episodes, without their turns.
-func loadRun(runs, name string) (string, ledger.Manifest, []ledger.Episode, error) {
+func loadRun(runs, name string) (string, manifest.Manifest, []ledger.Episode, error) {
 	dir, m, episodes, err := openRun(runs, name)
 	if err != nil {
 		return dir, m, nil, err
@@ -95,7 +96,7 @@ func loadRun(runs, name string) (string, ledger.Manifest, []ledger.Episode, erro
 }
 
 // unfinished says what to do about a run without a ledger.
-func unfinished(dir string, m ledger.Manifest) error {
+func unfinished(dir string, m manifest.Manifest) error {
 	return fmt.Errorf("run %s has not ended, so it has no ledger: if it was interrupted, go on with: %s", m.RunID, resumeHint(dir))
 }
 
@@ -131,7 +132,7 @@ func loadReport(runs, name string, thresholds []string, candidates ...string) (s
 }
 
 // only are the candidates of these names; all of them without names.
-func only(m ledger.Manifest, names []string) ([]ledger.ManifestCandidate, error) {
+func only(m manifest.Manifest, names []string) ([]manifest.Candidate, error) {
 	if len(names) == 0 {
 		return m.Candidates, nil
 	}
@@ -144,7 +145,7 @@ func only(m ledger.Manifest, names []string) ([]ledger.ManifestCandidate, error)
 			return nil, exit.Usage(fmt.Errorf("run %s has no candidate %q; it has: %s", m.RunID, n, strings.Join(known, ", ")))
 		}
 	}
-	return slices.DeleteFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return !slices.Contains(names, c.Name) }), nil
+	return slices.DeleteFunc(m.Candidates, func(c manifest.Candidate) bool { return !slices.Contains(names, c.Name) }), nil
 }
 
 // writeReportOf builds and writes the report of a run that has just been made, and

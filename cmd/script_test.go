@@ -17,6 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 )
 
 func TestMain(m *testing.M) {
@@ -129,10 +131,10 @@ func restate(ts *testscript.TestScript, _ bool, args []string) {
 	if !strings.Contains(text, args[1]) {
 		ts.Fatalf("%s does not contain %q", path, args[1])
 	}
-	var m ledger.Manifest
+	var m manifest.Manifest
 	ts.Check(json.Unmarshal([]byte(strings.Replace(text, args[1], args[2], 1)), &m))
 	if m.Status == "running" {
-		ts.Check(ledger.WriteManifest(ts.MkAbs(args[0]), m))
+		ts.Check(manifest.Write(ts.MkAbs(args[0]), m))
 		return
 	}
 	rows, err := ledger.Read(ts.MkAbs(args[0]))
@@ -143,7 +145,7 @@ func restate(ts *testscript.TestScript, _ bool, args []string) {
 // seal gives the lines of a file the seal of plain files in a run folder: seal FILE
 func seal(ts *testscript.TestScript, _ bool, args []string) {
 	text := ts.ReadFile(args[0])
-	ts.Check(ledger.WriteSealed(ts.MkAbs(args[0]), func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
+	ts.Check(sealed.Write(ts.MkAbs(args[0]), func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
 }
 
 // newest sets $RUN to the run folder written last below a folder: newest RUNS

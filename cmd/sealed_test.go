@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 )
 
 // cupel runs a command in the process, with nothing in its environment.
@@ -38,7 +38,7 @@ func runFolder(t *testing.T, args ...string) (runs, dir string) {
 // writeSealed writes a plain file of a run folder.
 func writeSealed(t *testing.T, path, text string) {
 	t.Helper()
-	require.NoError(t, ledger.WriteSealed(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
+	require.NoError(t, sealed.Write(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
 }
 
 // Every command refuses a run in which a bit was flipped, a file cut, exchanged or

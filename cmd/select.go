@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // selectFlags are the flags of run that narrow it by number or by an earlier run.
@@ -78,7 +78,7 @@ func (f selectFlags) nothing(err error) error {
 type outcome struct{ solved, result bool }
 
 // earlier reads a run, which must be of the same suite, without holding its rows.
-func earlier(runs, name string, suite *goldens.Suite) (m ledger.Manifest, episodes map[cell]outcome, err error) {
+func earlier(runs, name string, suite *goldens.Suite) (m manifest.Manifest, episodes map[cell]outcome, err error) {
 	_, m, rows, err := openRun(runs, name)
 	switch {
 	case err != nil:
@@ -111,7 +111,7 @@ type cell struct {
 // failedIn keeps what a run did not solve and what it has no result of. Where it
 // was interrupted, that is what has no row: the manifest does not say which
 // episodes its own selection had left out.
-func failedIn(m ledger.Manifest, episodes map[cell]outcome) keeper {
+func failedIn(m manifest.Manifest, episodes map[cell]outcome) keeper {
 	tasks, candidates := map[string]bool{}, map[string]bool{}
 	for _, t := range m.Tasks {
 		tasks[t.ID] = true
@@ -128,9 +128,9 @@ func failedIn(m ledger.Manifest, episodes map[cell]outcome) keeper {
 }
 
 // digested refuses a run that does not say what it was made from.
-func digested(m ledger.Manifest) error {
-	without := slices.ContainsFunc(m.Tasks, func(t ledger.ManifestTask) bool { return t.Digest == "" }) ||
-		slices.ContainsFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return c.Digest == "" })
+func digested(m manifest.Manifest) error {
+	without := slices.ContainsFunc(m.Tasks, func(t manifest.Task) bool { return t.Digest == "" }) ||
+		slices.ContainsFunc(m.Candidates, func(c manifest.Candidate) bool { return c.Digest == "" })
 	if without {
 		return exit.Usage(fmt.Errorf("run %s does not say what its tasks and candidates were: an older cupel made it; make a new one with: cupel run", m.RunID))
 	}
@@ -139,7 +139,7 @@ func digested(m ledger.Manifest) error {
 
 // changedSince keeps what a run has no result of, and what its tasks and
 // candidates are no longer.
-func changedSince(m ledger.Manifest, episodes map[cell]outcome, o *harness.Options) keeper {
+func changedSince(m manifest.Manifest, episodes map[cell]outcome, o *harness.Options) keeper {
 	was := map[string]string{} // of tasks by id, of candidates by / and name
 	for _, t := range m.Tasks {
 		was[t.ID] = t.Digest

@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -36,8 +37,8 @@ func kept(keep keeper) string {
 }
 
 func TestFailedIn(t *testing.T) {
-	m := ledger.Manifest{
-		Tasks: []ledger.ManifestTask{{ID: "A"}, {ID: "B"}}, Candidates: []ledger.ManifestCandidate{{Name: "x"}}, Trials: 1,
+	m := manifest.Manifest{
+		Tasks: []manifest.Task{{ID: "A"}, {ID: "B"}}, Candidates: []manifest.Candidate{{Name: "x"}}, Trials: 1,
 	}
 	solved, failed, none := outcome{solved: true, result: true}, outcome{result: true}, outcome{}
 	for _, c := range []struct {
@@ -74,13 +75,13 @@ func TestChangedSince(t *testing.T) {
 		edit(o)
 		return o
 	}
-	m := ledger.Manifest{RunID: "R"}
+	m := manifest.Manifest{RunID: "R"}
 	o := today(func(*harness.Options) {})
 	for _, task := range o.Suite.Tasks {
-		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: task.ID, Digest: o.Suite.TaskDigest(task)})
+		m.Tasks = append(m.Tasks, manifest.Task{ID: task.ID, Digest: o.Suite.TaskDigest(task)})
 	}
 	for _, c := range []goldens.Candidate{{Name: "x", Provider: "sim-openai", Model: "from-policy", Agent: "contract", Mode: "prompt", Profile: "seed"}, o.Candidates[1]} {
-		m.Candidates = append(m.Candidates, ledger.ManifestCandidate{Name: c.Name, Digest: harness.CandidateDigest(c)})
+		m.Candidates = append(m.Candidates, manifest.Candidate{Name: c.Name, Digest: harness.CandidateDigest(c)})
 	}
 	require.NoError(t, digested(m))
 	all := map[cell]outcome{}
@@ -122,24 +123,24 @@ func TestChangedSince(t *testing.T) {
 
 func TestNarrow(t *testing.T) {
 	runs := t.TempDir()
-	write := func(id string, m ledger.Manifest, rows ...ledger.Episode) {
-		m.Format, m.RunID, m.Status = ledger.ManifestFormat, id, cmp.Or(m.Status, "complete")
+	write := func(id string, m manifest.Manifest, rows ...ledger.Episode) {
+		m.Format, m.RunID, m.Status = manifest.Format, id, cmp.Or(m.Status, "complete")
 		dir := filepath.Join(runs, id)
 		require.NoError(t, os.Mkdir(dir, 0o755))
 		if m.Status == "running" {
-			require.NoError(t, ledger.WriteManifest(dir, m))
+			require.NoError(t, manifest.Write(dir, m))
 			return
 		}
 		require.NoError(t, ledger.Write(dir, m, ledger.Rows{Episodes: rows}))
 	}
-	write("other", ledger.Manifest{Suite: "other"})
-	write("fork", ledger.Manifest{Suite: "s", Fork: &ledger.ManifestFork{}})
-	write("old", ledger.Manifest{Suite: "s", Tasks: []ledger.ManifestTask{{ID: "A"}}})
-	write("open", ledger.Manifest{Suite: "s", Status: "running"})
+	write("other", manifest.Manifest{Suite: "other"})
+	write("fork", manifest.Manifest{Suite: "s", Fork: &manifest.Fork{}})
+	write("old", manifest.Manifest{Suite: "s", Tasks: []manifest.Task{{ID: "A"}}})
+	write("open", manifest.Manifest{Suite: "s", Status: "running"})
 	episode := func(task string, solved, infra bool) ledger.Episode {
 		return ledger.Episode{Key: ledger.Key{TaskID: task, Candidate: "x", Trial: 1}, Solved: solved, InfraError: infra}
 	}
-	write("fine", ledger.Manifest{Suite: "s"}, episode("A", false, false), episode("B", true, false), episode("C", false, true))
+	write("fine", manifest.Manifest{Suite: "s"}, episode("A", false, false), episode("B", true, false), episode("C", false, true))
 	for _, c := range []struct {
 		name  string
 		flags selectFlags

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -96,7 +97,7 @@ func findEpisode(episodes []ledger.Episode, name string) (ledger.Episode, error)
 }
 
 // showEpisode replays one episode from its cassette and prints what happened.
-func showEpisode(c *cobra.Command, p *process, cfg config.Config, m ledger.Manifest, e ledger.Episode) error {
+func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Manifest, e ledger.Episode) error {
 	if m.Mode == "live" && e.Provider != harness.ScriptedCandidate {
 		return exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	}
@@ -126,7 +127,7 @@ func showEpisode(c *cobra.Command, p *process, cfg config.Config, m ledger.Manif
 }
 
 // replayOptions are those that run an episode of a run again.
-func replayOptions(ctx context.Context, p *process, cfg config.Config, m ledger.Manifest, e ledger.Episode) (harness.Options, error) {
+func replayOptions(ctx context.Context, p *process, cfg config.Config, m manifest.Manifest, e ledger.Episode) (harness.Options, error) {
 	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), int(e.Trial), m.Seed
 	fork, candidate := forkOf(m, e.Candidate)
 	sel := harness.Selection{Tasks: []string{e.TaskID}, Candidates: []string{candidate}}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -32,15 +33,15 @@ func everyStatus(t *testing.T, runs string, night int) (dir string, solved, scor
 		{"answered", "", "clarify"}, {"clarify", "", "answered"}, {"cannot_proceed", "", "answered"}, {"stopped", "max_steps", "answered"},
 		{ledger.StatusInfraError, "", "answered"}, {ledger.StatusHarnessError, "", "answered"}, {ledger.StatusBudgetStop, "", "answered"}, {ledger.StatusCancelled, "", "answered"},
 	}
-	m := ledger.Manifest{
-		Format: ledger.ManifestFormat, RunID: fmt.Sprintf("run%02d", night), Status: "complete", Mode: "live", Suite: "every", SuiteDigest: "s", Trials: 2,
-		Started: fmt.Sprintf("2026-11-%02dT03:00:00Z", night), Acceptance: ledger.Acceptance{}.Resolved(),
-		Candidates: []ledger.ManifestCandidate{{Name: "c", Agent: "contract", Provider: "p", Model: "m", Planned: 2 * len(ends), Digest: "d"}},
+	m := manifest.Manifest{
+		Format: manifest.Format, RunID: fmt.Sprintf("run%02d", night), Status: "complete", Mode: "live", Suite: "every", SuiteDigest: "s", Trials: 2,
+		Started: fmt.Sprintf("2026-11-%02dT03:00:00Z", night), Acceptance: manifest.Acceptance{}.Resolved(),
+		Candidates: []manifest.Candidate{{Name: "c", Agent: "contract", Provider: "p", Model: "m", Planned: 2 * len(ends), Digest: "d"}},
 	}
 	var rows ledger.Rows
 	for i, e := range ends {
 		task := fmt.Sprintf("T%02d", i)
-		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: task, Digest: task})
+		m.Tasks = append(m.Tasks, manifest.Task{ID: task, Digest: task})
 		for trial := int32(1); trial <= 2; trial++ {
 			key := ledger.Key{RunID: m.RunID, EpisodeID: fmt.Sprintf("%s-%d", task, trial), Suite: m.Suite, TaskID: task, Candidate: "c", Agent: "contract", Provider: "p", Model: "m", Trial: trial}
 			ep := ledger.Episode{Key: key, Status: e.status, StopReason: e.stop, ExpectedStatus: e.expected, Solved: e.status == e.expected, Steps: 2}

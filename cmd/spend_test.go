@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // biller is a provider that bills what it likes for each request, within what the
@@ -93,7 +93,7 @@ func TestKilledRunsStayBelowTheirCap(t *testing.T) {
 		require.Positive(t, bill.requests)
 		end := b.run(0, "run", "--resume", "latest", "--max-requests", "100000", "--max-tokens", "100000000")
 		require.Zero(t, end.code, end.text)
-		m, err := ledger.ReadManifest(b.folder())
+		m, err := manifest.Read(b.folder())
 		require.NoError(t, err)
 		require.Equal(t, "complete", m.Status)
 		require.Equal(t, 60, m.Episodes)

@@ -20,6 +20,8 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder"
@@ -28,7 +30,7 @@ import (
 // sourceEpisode is the episode that a task is made of.
 type sourceEpisode struct {
 	dir       string // of its run
-	manifest  ledger.Manifest
+	manifest  manifest.Manifest
 	row       ledger.Episode
 	candidate string // by its name in the configuration
 
@@ -83,7 +85,7 @@ func findSource(cfg config.Config, text string) (*sourceEpisode, error) {
 }
 
 // sound refuses what no task can be made of.
-func sound(dir string, m ledger.Manifest, row ledger.Episode) (*sourceEpisode, error) {
+func sound(dir string, m manifest.Manifest, row ledger.Episode) (*sourceEpisode, error) {
 	switch {
 	case m.Mode == "live":
 		return nil, exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
@@ -132,7 +134,7 @@ func takeAnswers(o *harness.Options, dir string, row ledger.Episode) (bool, erro
 		Trial              int
 		Replies, Approvals []string
 	}
-	text, err := ledger.ReadSealed(filepath.Join(dir, "replies.yaml"), 1<<20)
+	text, err := sealed.Read(filepath.Join(dir, "replies.yaml"), 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -53,11 +54,11 @@ func TestFindSource(t *testing.T) {
 
 func TestSoundRefusesWhatSaysNothing(t *testing.T) {
 	ok := ledger.Episode{Key: ledger.Key{TaskID: "G01", Candidate: "a", Trial: 1}}
-	_, err := sound("", ledger.Manifest{Mode: "replay"}, ok)
+	_, err := sound("", manifest.Manifest{Mode: "replay"}, ok)
 	require.NoError(t, err)
 	failed := ok
 	failed.InfraError, failed.ErrorKind = true, "rate_limit"
-	_, err = sound("", ledger.Manifest{Mode: "record"}, failed)
+	_, err = sound("", manifest.Manifest{Mode: "record"}, failed)
 	require.ErrorContains(t, err, "G01/a/1 has no result (rate_limit)")
 }
 

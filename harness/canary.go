@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/canary"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -24,7 +24,7 @@ type CanaryFinding struct {
 	// Candidates ask the model.
 	Candidates []string `json:"candidates"`
 	Simulated  bool     `json:"simulated"`
-	ledger.Canary
+	manifest.Canary
 }
 
 // Canary asks the models of the selected candidates the prompts of the model drift
@@ -59,7 +59,7 @@ func (r *runner) canary(ctx context.Context, s *store) error {
 			}
 		}
 	}
-	return ledger.WriteManifest(s.dir, s.manifest)
+	return manifest.Write(s.dir, s.manifest)
 }
 
 // canarySubject is a model with the settings that can change its answers.
@@ -122,7 +122,7 @@ func (r *runner) askCanary(ctx context.Context, daily bool) []CanaryFinding {
 		o, f := canary.Judge(history, seen[i])
 		if !again[i] && err == nil && ctx.Err() == nil {
 			if failed := canary.Append(r.Runs, o); failed != nil {
-				f.Problem, f.Status = failed.Error(), ledger.CanaryUnknown
+				f.Problem, f.Status = failed.Error(), manifest.CanaryUnknown
 			}
 		}
 		if again[i] {

@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 	drift "github.com/cupel-eval/cupel/harness/canary"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -104,11 +104,11 @@ func TestRunAsksTheCanaryOnceADay(t *testing.T) {
 	require.Len(t, history, 1)
 	require.Equal(t, int64(8), *history[0].Answers[0].Tokens)
 	require.InDelta(t, -0.25, *history[0].Answers[9].LogProb, 0)
-	saved, err := ledger.ReadManifest(res.Dir)
+	saved, err := manifest.Read(res.Dir)
 	require.NoError(t, err)
 	for _, c := range saved.Candidates {
-		require.Equal(t, ledger.Canary{
-			Status: ledger.CanaryTooFew, Asked: "2026-05-20T00:00:00Z", Served: []string{"priced-1"}, Fingerprints: []string{"fp"},
+		require.Equal(t, manifest.Canary{
+			Status: manifest.CanaryTooFew, Asked: "2026-05-20T00:00:00Z", Served: []string{"priced-1"}, Fingerprints: []string{"fp"},
 			Answers: history[0].Digest(), Nights: 1, CostNanoUSD: &cost,
 		}, c.Canary)
 	}
@@ -126,7 +126,7 @@ func TestRunAsksTheCanaryOnceADay(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, m.calls, 2*len(drift.Prompts()))
 	found := res.Manifest.Candidates[1].Canary
-	require.Equal(t, ledger.CanaryChanged, found.Status)
+	require.Equal(t, manifest.CanaryChanged, found.Status)
 	require.Equal(t, res.Manifest.Started, found.ChangedOn)
 	require.Equal(t, []string{"served model priced-1 → priced-2"}, found.Evidence)
 	require.Len(t, canaryHistory(t, o.Runs), 2)
@@ -182,7 +182,7 @@ func TestAFailingCanaryIsUnknown(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "complete", res.Manifest.Status)
 	found := res.Manifest.Candidates[0].Canary
-	require.Equal(t, ledger.CanaryUnknown, found.Status)
+	require.Equal(t, manifest.CanaryUnknown, found.Status)
 	require.Contains(t, found.Problem, "prompt capital: ")
 	require.Contains(t, found.Problem, "busy")
 	require.Equal(t, []string{"priced-1"}, found.Served)
@@ -209,7 +209,7 @@ func TestCanaryLeavesOutWhatIsRefused(t *testing.T) {
 	}
 	found, err := harness.Canary(context.Background(), o)
 	require.NoError(t, err)
-	require.Equal(t, ledger.CanaryTooFew, found[0].Status)
+	require.Equal(t, manifest.CanaryTooFew, found[0].Status)
 	require.Len(t, m.calls, 3*len(drift.Prompts()))
 	require.Nil(t, canaryHistory(t, o.Runs)[0].Answers[0].LogProb)
 
@@ -263,14 +263,14 @@ func TestCanaryKeepsNoSecret(t *testing.T) {
 func TestRunsFindAChangeOfAnswers(t *testing.T) {
 	o, m := canaryOptions(t)
 	o.Candidates = o.Candidates[:1]
-	var found ledger.Canary
+	var found manifest.Canary
 	for night := range 23 {
 		if night == 20 {
 			m.say = "Well, "
 		}
 		all, err := harness.Canary(context.Background(), o)
 		require.NoError(t, err)
-		if found = all[0].Canary; found.Status == ledger.CanaryChanged {
+		if found = all[0].Canary; found.Status == manifest.CanaryChanged {
 			require.Equal(t, 21, night, "the second night after the change")
 			break
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 )
 
 // crashed is a run folder as a crash left it, to be put back and gone on from.
@@ -137,7 +138,7 @@ func TestJournalFlippedAnywhere(t *testing.T) {
 		refused++
 		require.Zero(t, ran)
 		require.ErrorContains(t, err, "episodes.log")
-		require.ErrorAs(t, err, new(*ledger.CorruptError))
+		require.ErrorAs(t, err, new(*sealed.CorruptError))
 		require.Regexp(t, `damaged at offset \d+|version`, err.Error())
 		after, err := os.ReadFile(filepath.Join(c.dir, episodesLog))
 		require.NoError(t, err)
@@ -156,7 +157,7 @@ func TestOtherFilesCutOrChangedAnywhere(t *testing.T) {
 		_, err := c.resume(c.journal)
 		require.ErrorContains(t, err, c.options.Resume, "%s %s", name, how)
 		require.ErrorContains(t, err, name, "%s %s", name, how)
-		require.ErrorAs(t, err, new(*ledger.CorruptError), "%s %s", name, how)
+		require.ErrorAs(t, err, new(*sealed.CorruptError), "%s %s", name, how)
 	}
 	for _, name := range []string{"journal/plan", "run.json"} {
 		text := string(c.files[name])
@@ -178,13 +179,13 @@ func TestOtherFilesCutOrChangedAnywhere(t *testing.T) {
 	for bit := range 8 * len(text) {
 		require.NoError(t, os.WriteFile(path, []byte(flippedBit(text, bit)), 0o666))
 		_, err := harness.ReadSettings(c.dir)
-		require.ErrorAs(t, err, new(*ledger.CorruptError), "bit %d", bit)
+		require.ErrorAs(t, err, new(*sealed.CorruptError), "bit %d", bit)
 		require.ErrorContains(t, err, path)
 	}
 	for n := range len(text) {
 		require.NoError(t, os.WriteFile(path, []byte(text[:n]), 0o666))
 		_, err := harness.ReadSettings(c.dir)
-		require.ErrorAs(t, err, new(*ledger.CorruptError), "cut at %d", n)
+		require.ErrorAs(t, err, new(*sealed.CorruptError), "cut at %d", n)
 	}
 }
 

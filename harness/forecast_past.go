@@ -13,6 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -35,7 +36,7 @@ type pastRuns struct {
 	samples map[pastKey]*sample // a nil one is wanted and not yet there
 	seen    map[[3]string]bool  // replays show an episode again
 	runs    int
-	fork    *ledger.ManifestFork // of the plan
+	fork    *manifest.Fork // of the plan
 	prices  providers.Prices
 	day     time.Time
 }
@@ -91,7 +92,7 @@ func (p *pastRuns) read(dir, suite, resumed string) (warnings []string) {
 }
 
 // pastManifests are those of a suite's runs, the one that changed last first.
-func pastManifests(dir, suite string) (list []ledger.Manifest, warnings []string) {
+func pastManifests(dir, suite string) (list []manifest.Manifest, warnings []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, []string{fmt.Sprintf("past runs cannot be read: %s", err)}
@@ -115,7 +116,7 @@ func pastManifests(dir, suite string) (list []ledger.Manifest, warnings []string
 		if left -= f.size; left < 0 {
 			break
 		}
-		m, err := ledger.ReadManifest(filepath.Join(dir, f.name))
+		m, err := manifest.Read(filepath.Join(dir, f.name))
 		switch {
 		case err != nil:
 			warnings = append(warnings, fmt.Sprintf("past run %s is not taken into account: %s", f.name, err))
@@ -136,14 +137,14 @@ func ledgerBytes(dir string) (n int64) {
 }
 
 // sameFork says whether a run can be learned from: any but a fork from elsewhere.
-func (p *pastRuns) sameFork(m *ledger.ManifestFork) bool {
+func (p *pastRuns) sameFork(m *manifest.Fork) bool {
 	return m == nil || p.fork != nil && m.Task == p.fork.Task && m.Candidate == p.fork.Candidate && m.Trial == p.fork.Trial && m.Turn == p.fork.Turn
 }
 
 // learner adds episodes of a run to the samples. Those without a result are left
 // out: they ended too early.
-func (p *pastRuns) learner(m ledger.Manifest) func(ledger.EpisodeRows) {
-	candidates, tasks := map[string]ledger.ManifestCandidate{}, map[string]string{}
+func (p *pastRuns) learner(m manifest.Manifest) func(ledger.EpisodeRows) {
+	candidates, tasks := map[string]manifest.Candidate{}, map[string]string{}
 	for _, c := range m.Candidates {
 		candidates[c.Name] = c
 	}
@@ -191,7 +192,7 @@ func (p *pastRuns) take(key pastKey, o observation) bool {
 // observe counts what an episode came to, from the turn a fork goes on at, at the
 // prices of the day. Writes to a cache are priced as short-lived ones: a ledger
 // does not tell them apart. ok is false for an episode with nothing to learn from.
-func (p *pastRuns) observe(rows ledger.EpisodeRows, c ledger.ManifestCandidate) (o observation, ok bool) {
+func (p *pastRuns) observe(rows ledger.EpisodeRows, c manifest.Candidate) (o observation, ok bool) {
 	from := 0
 	if p.fork != nil {
 		from = p.fork.Turn
@@ -216,7 +217,7 @@ func (p *pastRuns) observe(rows ledger.EpisodeRows, c ledger.ManifestCandidate) 
 
 // askedModel is whom a turn asked. A second model that is asked for a plan or a step
 // of it is known only by the name it answered with.
-func askedModel(t ledger.Turn, c ledger.ManifestCandidate) string {
+func askedModel(t ledger.Turn, c manifest.Candidate) string {
 	switch {
 	case t.Role == agent.RoleRescue:
 		return c.RescueModel

@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -49,17 +50,17 @@ type pastEpisode struct {
 }
 
 // pastRun writes a run of the first candidate of o.
-func pastRun(t *testing.T, o harness.Options, id string, change func(*ledger.Manifest), episodes ...pastEpisode) {
+func pastRun(t *testing.T, o harness.Options, id string, change func(*manifest.Manifest), episodes ...pastEpisode) {
 	t.Helper()
 	dir := filepath.Join(o.Runs, id)
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	c := o.Candidates[0]
-	m := ledger.Manifest{
-		Format: ledger.ManifestFormat, RunID: id, Status: "complete", Mode: "live", Suite: o.Suite.Name,
-		Candidates: []ledger.ManifestCandidate{{Name: c.Name, Provider: c.Provider, Model: c.Model, Digest: harness.CandidateDigest(c)}},
+	m := manifest.Manifest{
+		Format: manifest.Format, RunID: id, Status: "complete", Mode: "live", Suite: o.Suite.Name,
+		Candidates: []manifest.Candidate{{Name: c.Name, Provider: c.Provider, Model: c.Model, Digest: harness.CandidateDigest(c)}},
 	}
 	for _, task := range o.Suite.Tasks {
-		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: task.ID, Digest: o.Suite.TaskDigest(task)})
+		m.Tasks = append(m.Tasks, manifest.Task{ID: task.ID, Digest: o.Suite.TaskDigest(task)})
 	}
 	if change != nil {
 		change(&m)
@@ -82,7 +83,7 @@ func pastRun(t *testing.T, o harness.Options, id string, change func(*ledger.Man
 		}
 		require.NoError(t, w.Append(rows))
 	}
-	_, err = w.Close(func(totals ledger.Totals) (ledger.Manifest, error) {
+	_, err = w.Close(func(totals manifest.Totals) (manifest.Manifest, error) {
 		m.SetTotals(totals)
 		return m, nil
 	})
@@ -120,7 +121,7 @@ func rangeOf(r harness.Range) string {
 
 func TestForecastLearnsFromThePast(t *testing.T) {
 	both := []pastEpisode{{task: "G01", trial: 1, turns: 2}, {task: "G01", trial: 2, turns: 4}, {task: "G02", trial: 1, turns: 3}, {task: "G02", trial: 2, turns: 3}}
-	past := func(change func(*ledger.Manifest), episodes ...pastEpisode) func(*testing.T, *harness.Options) {
+	past := func(change func(*manifest.Manifest), episodes ...pastEpisode) func(*testing.T, *harness.Options) {
 		return func(t *testing.T, o *harness.Options) { pastRun(t, *o, "R1", change, episodes...) }
 	}
 	for name, c := range map[string]struct {
@@ -144,14 +145,14 @@ func TestForecastLearnsFromThePast(t *testing.T) {
 		"one episode": {past(nil, both[1]), "candidate", 1, 1, "2/8/20", "?/880/W", "?/960000/W", "8"},
 		// Nothing known: from one call an episode to the budget's steps.
 		"nothing":        {func(*testing.T, *harness.Options) {}, "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
-		"another suite":  {past(func(m *ledger.Manifest) { m.Suite = "other" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
-		"under way":      {past(func(m *ledger.Manifest) { m.Status = "running" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
-		"another model":  {past(func(m *ledger.Manifest) { m.Candidates[0].Digest, m.Candidates[0].Model = "x", "other" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
-		"a fork":         {past(func(m *ledger.Manifest) { m.Fork = &ledger.ManifestFork{Task: "G01", Turn: 1} }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
-		"the same model": {past(func(m *ledger.Manifest) { m.Candidates[0].Digest = "x" }, both...), "model", 4, 2, "2/6/10", "286/660/1034", "312621/720000/1127379", "6"},
+		"another suite":  {past(func(m *manifest.Manifest) { m.Suite = "other" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
+		"under way":      {past(func(m *manifest.Manifest) { m.Status = "running" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
+		"another model":  {past(func(m *manifest.Manifest) { m.Candidates[0].Digest, m.Candidates[0].Model = "x", "other" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
+		"a fork":         {past(func(m *manifest.Manifest) { m.Fork = &manifest.Fork{Task: "G01", Turn: 1} }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
+		"the same model": {past(func(m *manifest.Manifest) { m.Candidates[0].Digest = "x" }, both...), "model", 4, 2, "2/6/10", "286/660/1034", "312621/720000/1127379", "6"},
 		// A changed task is like any other: all of mean 3 and s² = (1+1+0+0)/3, twice, with
 		// one mean: variance 2 × 2/3 + 4 × 2/3 / 4 = 2, so ± 2.77.
-		"changed tasks": {past(func(m *ledger.Manifest) {
+		"changed tasks": {past(func(m *manifest.Manifest) {
 			for i := range m.Tasks {
 				m.Tasks[i].Digest = "x"
 			}
@@ -175,8 +176,8 @@ func TestForecastLearnsFromThePast(t *testing.T) {
 		"merged": {func(t *testing.T, o *harness.Options) {
 			pastRun(t, *o, "S1", nil, both[:2]...)
 			pastRun(t, *o, "S2", nil, both[2:]...)
-			pastRun(t, *o, "M", func(m *ledger.Manifest) { m.MergedFrom = []string{"S1", "S2"} }, both...)
-			pastRun(t, *o, "N", func(m *ledger.Manifest) { m.RescoredFrom = "M" }, both...)
+			pastRun(t, *o, "M", func(m *manifest.Manifest) { m.MergedFrom = []string{"S1", "S2"} }, both...)
+			pastRun(t, *o, "N", func(m *manifest.Manifest) { m.RescoredFrom = "M" }, both...)
 		}, "candidate", 4, 2, "2/6/10", "286/660/1034", "312621/720000/1127379", "6"},
 		// At the prices of the day, which are a thousand times higher from 2027 on.
 		"dearer": {func(t *testing.T, o *harness.Options) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // Fork names a recorded episode, and the turn after which the episodes of a run
@@ -98,12 +98,12 @@ type past struct {
 }
 
 // manifestFork says what the run goes on from; nil when it is no fork.
-func (r *runner) manifestFork() *ledger.ManifestFork {
+func (r *runner) manifestFork() *manifest.Fork {
 	if r.Fork == nil || r.plan.len() == 0 {
 		return nil
 	}
 	p := r.plan.at(0).fork
-	return &ledger.ManifestFork{
+	return &manifest.Fork{
 		Task: p.task.ID, Candidate: p.candidate.Name, Trial: p.trial, Turn: p.turn,
 		Cassette: p.cassette, CassetteDigest: p.digest,
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -85,7 +86,7 @@ func TestForkGoesOnFromARecordedEpisode(t *testing.T) {
 		require.EqualValues(t, -1, turn.Interaction)
 		require.NotNil(t, turn.CostNanoUSD)
 	}
-	require.Equal(t, &ledger.ManifestFork{
+	require.Equal(t, &manifest.Fork{
 		Task: "G09", Candidate: "weak", Trial: 1, Turn: 1,
 		Cassette: "weak/G09/1.yaml", CassetteDigest: was.Episode.CassetteDigest,
 	}, res.Manifest.Fork)
@@ -93,7 +94,7 @@ func TestForkGoesOnFromARecordedEpisode(t *testing.T) {
 	left, err := os.ReadDir(o.CassetteDir)
 	require.NoError(t, err)
 	require.Empty(t, left)
-	read, err := ledger.ReadManifest(res.Dir)
+	read, err := manifest.Read(res.Dir)
 	require.NoError(t, err)
 	require.Equal(t, res.Manifest.Fork, read.Fork)
 }

@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 )
 
 // answersFile is where a run folder keeps what its human said.
@@ -21,7 +22,7 @@ func saveAnswers(dir string, list []Answers) error {
 	if len(list) == 0 {
 		return nil
 	}
-	err := ledger.WriteSealed(filepath.Join(dir, answersFile), func(w io.Writer) error { return WriteAnswers(w, list) })
+	err := sealed.Write(filepath.Join(dir, answersFile), func(w io.Writer) error { return WriteAnswers(w, list) })
 	if err != nil {
 		return fmt.Errorf("write answers: %w", err)
 	}
@@ -33,7 +34,7 @@ const maxAnswers = 64 << 20
 
 // readAnswers reads what saveAnswers wrote; nothing where there is no file.
 func readAnswers(dir string) ([]Answers, error) {
-	text, err := ledger.ReadSealed(filepath.Join(dir, answersFile), maxAnswers)
+	text, err := sealed.Read(filepath.Join(dir, answersFile), maxAnswers)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

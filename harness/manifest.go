@@ -4,14 +4,14 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
 // manifest is that of a run that has begun.
-func (r *runner) manifest() ledger.Manifest {
-	m := ledger.Manifest{
-		Format: ledger.ManifestFormat, RunID: r.id, Mode: string(r.Mode), Suite: r.Suite.Name, SuitePath: r.Suite.Path,
+func (r *runner) manifest() manifest.Manifest {
+	m := manifest.Manifest{
+		Format: manifest.Format, RunID: r.id, Mode: string(r.Mode), Suite: r.Suite.Name, SuitePath: r.Suite.Path,
 		SuiteDigest: r.Suite.Digest, ConfigDigest: r.configDigest, PriceDigest: r.priceDigest,
 		PriceVersion: r.Prices.Version(), CodeVersion: r.CodeVersion,
 		Seed: r.Seed, Trials: r.Trials, Acceptance: r.Acceptance.Resolved(), Status: "running", Fork: r.manifestFork(),
@@ -32,7 +32,7 @@ func (r *runner) manifest() ledger.Manifest {
 		if m.Shard == "" {
 			inAll = 0
 		}
-		m.Candidates = append(m.Candidates, ledger.ManifestCandidate{
+		m.Candidates = append(m.Candidates, manifest.Candidate{
 			Name: c.Name, Agent: c.Agent, Provider: c.Provider, Model: c.Model, OutputMode: c.Mode,
 			PromptProfile: c.Profile, RescueModel: c.Rescue, Simulated: simulated(c.Provider), Planned: count[i], PlannedInAll: inAll,
 			Digest: CandidateDigest(c.Candidate), FallbackModel: c.Fallback, Settings: agentSettings(c.Candidate),
@@ -48,7 +48,7 @@ func (r *runner) manifest() ledger.Manifest {
 }
 
 // concluded is the manifest of a run that has ended.
-func (r *runner) concluded(m ledger.Manifest, t ledger.Totals, o ledger.Outcomes, stop stopped) ledger.Manifest {
+func (r *runner) concluded(m manifest.Manifest, t manifest.Totals, o manifest.Outcomes, stop stopped) manifest.Manifest {
 	m.SetTotals(t)
 	m.Outcomes = o
 	planned := r.plan.len()
@@ -61,16 +61,16 @@ func (r *runner) concluded(m ledger.Manifest, t ledger.Totals, o ledger.Outcomes
 }
 
 // statusWith is the status of a run that has ended so.
-func statusWith(o ledger.Outcomes) string {
+func statusWith(o manifest.Outcomes) string {
 	if o.WithoutResult() > 0 {
 		return "partial"
 	}
 	return "complete"
 }
 
-func manifestTask(s *goldens.Suite, t goldens.Task) ledger.ManifestTask {
+func manifestTask(s *goldens.Suite, t goldens.Task) manifest.Task {
 	parts := s.TaskParts(t)
-	return ledger.ManifestTask{
+	return manifest.Task{
 		ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: bounded(t.Request, 400), Scripted: t.Scripted, Session: t.Session, Digest: s.TaskDigest(t),
 		RequestDigest: parts.Request, WorldDigest: parts.World, ToolsDigest: parts.Tools, ChecksDigest: parts.Checks,
 	}

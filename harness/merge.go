@@ -14,12 +14,13 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // shardRun is one of the runs that are merged.
 type shardRun struct {
 	dir      string
-	manifest ledger.Manifest
+	manifest manifest.Manifest
 	episodes iter.Seq2[ledger.EpisodeRows, error]
 	shard    Shard
 }
@@ -34,7 +35,7 @@ func (s shardRun) ended() bool { return s.manifest.Status != "running" }
 // are refused with every reason in one *ConfigError; that shards are missing or
 // have not ended the manifest says, which is then partial. The folders given are
 // only read.
-func Merge(runs string, dirs []string) (dir string, m ledger.Manifest, err error) {
+func Merge(runs string, dirs []string) (dir string, m manifest.Manifest, err error) {
 	shards, err := readShards(dirs)
 	if err != nil {
 		return "", m, err
@@ -125,10 +126,10 @@ func mismatches(shards []shardRun) []error {
 }
 
 // mergedManifest is the manifest but for what the ledger says.
-func mergedManifest(shards []shardRun) ledger.Manifest {
+func mergedManifest(shards []shardRun) manifest.Manifest {
 	m := shards[0].manifest
 	m.Candidates = slices.Clone(m.Candidates)
-	m.Shard, m.Stopped, m.Outcomes = "", "", ledger.Outcomes{}
+	m.Shard, m.Stopped, m.Outcomes = "", "", manifest.Outcomes{}
 	var at time.Time
 	var why []string
 	have := map[int]bool{}
@@ -164,7 +165,7 @@ func mergedManifest(shards []shardRun) ledger.Manifest {
 
 // mergeLedgers writes the shards' episodes in ledger order, and the manifest with what
 // they come to.
-func mergeLedgers(dir string, shards []shardRun, m ledger.Manifest) (ledger.Manifest, error) {
+func mergeLedgers(dir string, shards []shardRun, m manifest.Manifest) (manifest.Manifest, error) {
 	w, err := ledger.NewWriter(dir)
 	if err != nil {
 		return m, err
@@ -203,7 +204,7 @@ func mergeLedgers(dir string, shards []shardRun, m ledger.Manifest) (ledger.Mani
 			return m, err
 		}
 	}
-	return w.Close(func(t ledger.Totals) (ledger.Manifest, error) {
+	return w.Close(func(t manifest.Totals) (manifest.Manifest, error) {
 		m.SetTotals(t)
 		m.Outcomes.Unfinished = planned - t.Episodes
 		m.Status = statusWith(m.Outcomes)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // shards runs every shard of o in a runs folder of its own.
@@ -36,7 +37,7 @@ func TestMergedShardsEqualTheUnshardedRun(t *testing.T) {
 	dir, m, err := harness.Merge(t.TempDir(), dirs)
 	require.NoError(t, err)
 
-	read, err := ledger.ReadManifest(dir)
+	read, err := manifest.Read(dir)
 	require.NoError(t, err)
 	require.Equal(t, m, read)
 	require.Len(t, m.MergedFrom, 3)
@@ -85,7 +86,7 @@ func TestMergeOfMissingShardsIsPartial(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "partial", m.Status)
 	require.Equal(t, "shard 2/3 is missing", m.Stopped)
-	lost, err := ledger.ReadManifest(dirs[1])
+	lost, err := manifest.Read(dirs[1])
 	require.NoError(t, err)
 	require.Equal(t, lost.Episodes, m.Outcomes.Unfinished)
 	require.Equal(t, m.Episodes+lost.Episodes, m.Candidates[0].Planned)
@@ -101,11 +102,11 @@ func TestMergeOfAShardThatHasNotEnded(t *testing.T) {
 	o := countsOptions(t)
 	o.Select.Candidates = []string{"strong"}
 	dirs := shards(t, o, 2)
-	killed, err := ledger.ReadManifest(dirs[0])
+	killed, err := manifest.Read(dirs[0])
 	require.NoError(t, err)
 	lost := killed.Episodes
-	killed.Status, killed.Episodes, killed.Outcomes = "running", 0, ledger.Outcomes{}
-	require.NoError(t, ledger.WriteManifest(dirs[0], killed))
+	killed.Status, killed.Episodes, killed.Outcomes = "running", 0, manifest.Outcomes{}
+	require.NoError(t, manifest.Write(dirs[0], killed))
 	require.NoError(t, os.Remove(filepath.Join(dirs[0], "turns.parquet")))
 	_, m, err := harness.Merge(t.TempDir(), dirs)
 	require.NoError(t, err)

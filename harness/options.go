@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -112,7 +113,7 @@ type Options struct {
 
 	Policy     providers.Policy
 	Prices     providers.Prices
-	Acceptance ledger.Acceptance
+	Acceptance manifest.Acceptance
 
 	// Adapters are the versions of the wires' codecs, by provider, for the
 	// headers of cassettes.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -21,7 +22,7 @@ type Progress struct {
 
 	// Outcomes and what follows are of the episodes that ended since the run began
 	// or was resumed. None of them is Unfinished.
-	Outcomes ledger.Outcomes
+	Outcomes manifest.Outcomes
 	// CostNanoUSD and Tokens, of all classes, sum what is known; CostUnknown says
 	// that the cost of some episode is not.
 	CostNanoUSD, Tokens int64

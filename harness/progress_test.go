@@ -10,6 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -35,7 +36,7 @@ func TestProgressAddsUp(t *testing.T) {
 	p.add(endedRows(limited, 4, 0))
 	p.add(endedRows(scripted, 1, 1))
 	require.Equal(t, Progress{
-		Total: 9, Done: 5, Resumed: 2, Outcomes: ledger.Outcomes{Solved: 2, InfraErrors: 1},
+		Total: 9, Done: 5, Resumed: 2, Outcomes: manifest.Outcomes{Solved: 2, InfraErrors: 1},
 		CostNanoUSD: 7, CostUnknown: true, Tokens: 15, Requests: 8, Retries: 5,
 		Last: scripted, LastFailure: &limited,
 	}, p)

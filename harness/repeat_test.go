@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/column"
 )
 
 // While a replay is repeated, its readers meet a complete run at every moment, and what
@@ -72,7 +72,7 @@ func readWhole(dir string) error {
 			return err
 		}
 	}
-	c, err := ledger.OpenColumns(dir, "turns", []string{"trial"})
+	c, err := column.Open(dir, "turns", []string{"trial"})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -15,7 +16,7 @@ import (
 // them. Safe for concurrent use.
 type Replayer struct {
 	runner     *runner
-	manifest   ledger.Manifest
+	manifest   manifest.Manifest
 	tasks      map[string]int // places in the plan, by name
 	candidates map[string]int
 }
@@ -25,7 +26,7 @@ type Replayer struct {
 // manifest says, and what would begin or resume a run is left out. Names of tasks
 // and candidates that are gone are no error here, but of their episodes. Call Close
 // in the end.
-func NewReplayer(o Options, m ledger.Manifest) (*Replayer, error) {
+func NewReplayer(o Options, m manifest.Manifest) (*Replayer, error) {
 	o.Mode, o.Runs, o.Resume, o.Stale, o.ReplaySpeed = recorder.Replay, "", "", false, 0
 	o.Trials, o.Seed, o.Select = max(m.Trials, 1), m.Seed, Selection{}
 	known := map[string]bool{ScriptedCandidate: true}

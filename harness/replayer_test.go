@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -100,33 +101,33 @@ func TestReplayerRefuses(t *testing.T) {
 	require.NoError(t, err)
 
 	for name, tc := range map[string]struct {
-		change func(*harness.Options, *ledger.Manifest, *ledger.EpisodeRows)
+		change func(*harness.Options, *manifest.Manifest, *ledger.EpisodeRows)
 		file   string // the cassette; empty for none
 		kind   string // empty for none
 		why    string
 	}{
 		"as it was": {},
-		"other prices and checks": {change: func(o *harness.Options, _ *ledger.Manifest, e *ledger.EpisodeRows) {
+		"other prices and checks": {change: func(o *harness.Options, _ *manifest.Manifest, e *ledger.EpisodeRows) {
 			s := *o.Suite
 			s.Digest, o.Suite, e.Episode.Solved, e.Episode.CostNanoUSD = "other", &s, !e.Episode.Solved, nil
 		}},
-		"other configuration of others": {change: func(o *harness.Options, m *ledger.Manifest, _ *ledger.EpisodeRows) {
+		"other configuration of others": {change: func(o *harness.Options, m *manifest.Manifest, _ *ledger.EpisodeRows) {
 			o.Candidates = append([]goldens.Candidate{{Name: "new", Provider: "sim-openai", Model: "m"}}, o.Suite.Candidates...)
-			m.Candidates = append(m.Candidates, ledger.ManifestCandidate{Name: "gone"})
+			m.Candidates = append(m.Candidates, manifest.Candidate{Name: "gone"})
 		}},
-		"live":     {func(_ *harness.Options, m *ledger.Manifest, _ *ledger.EpisodeRows) { m.Mode = "live" }, "", "live", "nothing of its texts was kept"},
-		"lost":     {func(_ *harness.Options, _ *ledger.Manifest, e *ledger.EpisodeRows) { e.Episode.InfraError = true }, "", "lost", "no result"},
-		"no task":  {func(_ *harness.Options, _ *ledger.Manifest, e *ledger.EpisodeRows) { e.Episode.TaskID = "G99" }, "", "gone", "no such episode"},
-		"no trial": {func(_ *harness.Options, _ *ledger.Manifest, e *ledger.EpisodeRows) { e.Episode.Trial = 7 }, "", "gone", "no such episode"},
-		"no cassette": {func(o *harness.Options, _ *ledger.Manifest, _ *ledger.EpisodeRows) {
+		"live":     {func(_ *harness.Options, m *manifest.Manifest, _ *ledger.EpisodeRows) { m.Mode = "live" }, "", "live", "nothing of its texts was kept"},
+		"lost":     {func(_ *harness.Options, _ *manifest.Manifest, e *ledger.EpisodeRows) { e.Episode.InfraError = true }, "", "lost", "no result"},
+		"no task":  {func(_ *harness.Options, _ *manifest.Manifest, e *ledger.EpisodeRows) { e.Episode.TaskID = "G99" }, "", "gone", "no such episode"},
+		"no trial": {func(_ *harness.Options, _ *manifest.Manifest, e *ledger.EpisodeRows) { e.Episode.Trial = 7 }, "", "gone", "no such episode"},
+		"no cassette": {func(o *harness.Options, _ *manifest.Manifest, _ *ledger.EpisodeRows) {
 			o.Cassettes = os.DirFS(t.TempDir())
 		},
 			"", harness.KindCassetteMissing, "--task G01"},
-		"a row was changed": {func(_ *harness.Options, _ *ledger.Manifest, e *ledger.EpisodeRows) {
+		"a row was changed": {func(_ *harness.Options, _ *manifest.Manifest, e *ledger.EpisodeRows) {
 			e.Turns[0].NextActionName = "other"
 		},
 			"", harness.KindReplayMiss, "next_action_name"},
-		"recorded again": {func(_ *harness.Options, _ *ledger.Manifest, e *ledger.EpisodeRows) {
+		"recorded again": {func(_ *harness.Options, _ *manifest.Manifest, e *ledger.EpisodeRows) {
 			e.Episode.CassetteDigest = "other"
 		},
 			"", harness.KindReplayMiss, "cassette_digest"},

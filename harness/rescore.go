@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
@@ -49,7 +50,7 @@ type RescoredEpisode struct {
 // its checks changed, is an *ApartError and nothing is written. The run itself is
 // only read.
 func Rescore(ctx context.Context, o Options, dir string) (to string, out Rescored, err error) {
-	m, err := ledger.ReadManifest(dir)
+	m, err := manifest.Read(dir)
 	if err != nil {
 		return "", out, err
 	}
@@ -78,7 +79,7 @@ func Rescore(ctx context.Context, o Options, dir string) (to string, out Rescore
 	if err != nil {
 		return "", out, err
 	}
-	_, err = w.Close(func(t ledger.Totals) (ledger.Manifest, error) {
+	_, err = w.Close(func(t manifest.Totals) (manifest.Manifest, error) {
 		m.SetTotals(t)
 		text, err := json.MarshalIndent(out, "", "  ")
 		if err == nil {
@@ -127,7 +128,7 @@ func sameChecks(a, b []ledger.Check) bool {
 }
 
 // rescoredManifest is the run's, with the suite of today.
-func rescoredManifest(m ledger.Manifest, o Options) ledger.Manifest {
+func rescoredManifest(m manifest.Manifest, o Options) manifest.Manifest {
 	var at time.Time
 	if id, err := ulid.ParseStrict(m.RunID); err == nil {
 		at = ulid.Time(id.Time())
@@ -135,7 +136,7 @@ func rescoredManifest(m ledger.Manifest, o Options) ledger.Manifest {
 	m.RescoredFrom = m.RunID
 	m.RunID = newRunID(at, "rescore", m.RescoredFrom, o.Suite.Digest)
 	unfinished := m.Outcomes.Unfinished
-	m.SuiteDigest, m.Outcomes = o.Suite.Digest, ledger.Outcomes{Unfinished: unfinished}
+	m.SuiteDigest, m.Outcomes = o.Suite.Digest, manifest.Outcomes{Unfinished: unfinished}
 	today := map[string]goldens.Task{}
 	for _, t := range o.Suite.Tasks {
 		today[t.ID] = t

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -27,7 +29,7 @@ var ErrNothingSelected = errors.New("the selection leaves no episode")
 
 // resumption is the interrupted run that is gone on from.
 type resumption struct {
-	manifest ledger.Manifest
+	manifest manifest.Manifest
 	episodes episodeList // its plan, in ledger order
 }
 
@@ -50,7 +52,7 @@ func (r *runner) takeUp() error {
 		return nil
 	}
 	dir := filepath.Join(r.Runs, r.Resume)
-	m, err := ledger.ReadManifest(dir)
+	m, err := manifest.Read(dir)
 	if err == nil {
 		err = resumable(m)
 	}
@@ -77,7 +79,7 @@ func (r *runner) takeUp() error {
 }
 
 // resumable says whether a run has something left that it could do itself.
-func resumable(m ledger.Manifest) error {
+func resumable(m manifest.Manifest) error {
 	switch {
 	case m.Status == "complete":
 		return ErrComplete
@@ -167,7 +169,7 @@ func splitEpisode(name string) (task, candidate string, trial int) {
 // writePlan keeps the plan and the caller's settings in the run folder. Both must be on
 // disk before the manifest is: a run with a manifest can be resumed.
 func (r *runner) writePlan(dir string) error {
-	err := ledger.WriteSealed(filepath.Join(dir, planFile), func(w io.Writer) error {
+	err := sealed.Write(filepath.Join(dir, planFile), func(w io.Writer) error {
 		for i := range r.plan.len() {
 			if _, err := fmt.Fprintln(w, r.plan.name(i)); err != nil {
 				return err
@@ -184,7 +186,7 @@ func (r *runner) writePlan(dir string) error {
 // writeSettings replaces what the run folder keeps for the caller: caps that were
 // raised on resuming are those of the next time.
 func (r *runner) writeSettings(dir string) error {
-	err := ledger.WriteSealed(filepath.Join(dir, settingsFile), func(w io.Writer) error {
+	err := sealed.Write(filepath.Join(dir, settingsFile), func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s\n", r.Settings)
 		return err
 	})
@@ -195,7 +197,7 @@ func (r *runner) writeSettings(dir string) error {
 }
 
 func readPlan(dir string) (list episodeList, err error) {
-	f, err := ledger.OpenSealed(filepath.Join(dir, planFile))
+	f, err := sealed.Open(filepath.Join(dir, planFile))
 	if err != nil {
 		return list, fmt.Errorf("read plan: %w", err)
 	}
@@ -216,7 +218,7 @@ const maxSettings = 1 << 20
 // ReadSettings returns the Options.Settings of a run folder whose run is not
 // complete, and ErrComplete for one that is.
 func ReadSettings(dir string) ([]byte, error) {
-	m, err := ledger.ReadManifest(dir)
+	m, err := manifest.Read(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +226,7 @@ func ReadSettings(dir string) ([]byte, error) {
 		atomicfile.Sweep(dir) // of a repeated replay that was killed
 		return nil, fmt.Errorf("run %s: %w", m.RunID, err)
 	}
-	text, err := ledger.ReadSealed(filepath.Join(dir, settingsFile), maxSettings)
+	text, err := sealed.Read(filepath.Join(dir, settingsFile), maxSettings)
 	if err != nil {
 		return nil, fmt.Errorf("read settings of run %s: %w", m.RunID, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -123,12 +124,12 @@ func TestResumeRefuses(t *testing.T) {
 	}
 	t.Run("plan", func(t *testing.T) {
 		path := filepath.Join(stopped.Dir, "journal", "plan")
-		text, err := ledger.ReadSealed(path, 1<<20)
+		text, err := sealed.Read(path, 1<<20)
 		require.NoError(t, err)
 		for plan, want := range map[string]string{
 			"no/plan\n": "line 1", strings.Replace(string(text), "G01/", "G99/", 1): "its plan cannot be made any more",
 		} {
-			require.NoError(t, ledger.WriteSealed(path, func(w io.Writer) error { _, err := io.WriteString(w, plan); return err }))
+			require.NoError(t, sealed.Write(path, func(w io.Writer) error { _, err := io.WriteString(w, plan); return err }))
 			_, err = harness.Run(context.Background(), o)
 			require.ErrorContains(t, err, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -27,13 +28,13 @@ type Decide struct {
 	Rules string
 	// Before, if not nil, is called before anything starts, with the manifest as the run
 	// begins. An error of it is one of the configuration.
-	Before func(m ledger.Manifest) error
+	Before func(m manifest.Manifest) error
 	// After judges the candidates by all episodes so far, which come in ledger order and
 	// may be read several times. The manifest is that of a run that ended with this round:
 	// its Decide says which round that is, and who was stopped before. After returns
 	// those that are to be stopped now; their Round is filled in. It is never called
 	// while an episode is in flight, nor at the same time as Progress and Watch.
-	After func(m ledger.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) ([]ledger.ManifestStop, error)
+	After func(m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) ([]manifest.Stop, error)
 }
 
 // maxLooks are the most rounds of a run: more looks save few episodes.
@@ -73,19 +74,19 @@ func (o *Options) checkDecide() error {
 }
 
 // decision is what the manifest says of a run in rounds that has not begun.
-func (r *runner) decision() *ledger.ManifestDecide {
+func (r *runner) decision() *manifest.Decide {
 	if r.Decide == nil {
 		return nil
 	}
-	return &ledger.ManifestDecide{
-		Rounds: r.Decide.Rounds(), Baselines: r.Decide.Baselines, Stops: []ledger.ManifestStop{},
+	return &manifest.Decide{
+		Rounds: r.Decide.Rounds(), Baselines: r.Decide.Baselines, Stops: []manifest.Stop{},
 		RulesDigest: digestOf(r.Acceptance.Resolved(), r.Decide.Rules),
 	}
 }
 
 // decisionKey is the part of a run's id and of what a resumed run must have in common
 // with its beginning that says how it is decided; empty without rounds.
-func decisionKey(d *ledger.ManifestDecide) string {
+func decisionKey(d *manifest.Decide) string {
 	if d == nil {
 		return ""
 	}
@@ -99,7 +100,7 @@ func (o *Options) certain(trial int) bool {
 
 // reach is the last trial of a candidate's that the run came to: by the round that it
 // was stopped in, or else by the round in progress.
-func reach(d *ledger.ManifestDecide, candidate string, round int) int {
+func reach(d *manifest.Decide, candidate string, round int) int {
 	if s, ok := d.Stop(candidate); ok {
 		round = s.Round
 	}
@@ -108,7 +109,7 @@ func reach(d *ledger.ManifestDecide, candidate string, round int) int {
 
 // upTo is the manifest of a run that came to a round: candidates have what their rounds
 // came to. It returns how many episodes that are.
-func (r *runner) upTo(m ledger.Manifest, round int) (ledger.Manifest, int) {
+func (r *runner) upTo(m manifest.Manifest, round int) (manifest.Manifest, int) {
 	d := *m.Decide
 	d.Stops = slices.Clone(d.Stops)
 	m.Decide, m.Trials = &d, 0
@@ -218,7 +219,7 @@ func (r *runner) decideRound(b *board, round int) error {
 		s.Round = round
 		d.Stops = append(d.Stops, s)
 	}
-	slices.SortStableFunc(d.Stops, func(a, b ledger.ManifestStop) int {
+	slices.SortStableFunc(d.Stops, func(a, b manifest.Stop) int {
 		return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(at[a.Candidate], at[b.Candidate]))
 	})
 	return b.s.giveUp(d, round)
@@ -240,7 +241,7 @@ func (s *store) rows(trial int) iter.Seq2[ledger.EpisodeRows, error] {
 }
 
 // giveUp drops the episodes that the candidates that are stopped in a round had left.
-func (s *store) giveUp(d *ledger.ManifestDecide, round int) error {
+func (s *store) giveUp(d *manifest.Decide, round int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, c := range s.plan.cells {

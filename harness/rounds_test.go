@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -28,7 +29,7 @@ type judge struct {
 	asked []string // round, and episodes by candidate
 }
 
-func (j *judge) after(m ledger.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) ([]ledger.ManifestStop, error) {
+func (j *judge) after(m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) ([]manifest.Stop, error) {
 	have := map[string]int{}
 	for range 2 { // it may be read several times
 		clear(have)
@@ -38,16 +39,16 @@ func (j *judge) after(m ledger.Manifest, episodes iter.Seq2[ledger.EpisodeRows, 
 			require.LessOrEqual(j.t, m.Decide.Round(int(rows.Episode.Trial)), m.Decide.Finished, "no later round has been begun")
 		}
 	}
-	var stops []ledger.ManifestStop
+	var stops []manifest.Stop
 	line := fmt.Sprint(m.Decide.Finished)
 	for _, c := range m.Candidates {
 		require.Equal(j.t, c.Planned, have[c.Name], "%s: an unfinished round is not decided", c.Name)
 		require.Equal(j.t, c.Planned, len(m.Tasks)*m.TrialsOf(c.Name))
 		line += fmt.Sprintf(" %s:%d", c.Name, have[c.Name])
 		if strings.HasPrefix(c.Name, "strong") {
-			stops = append(stops, ledger.ManifestStop{Candidate: c.Name, Verdict: "pass", Reason: "is strong"})
+			stops = append(stops, manifest.Stop{Candidate: c.Name, Verdict: "pass", Reason: "is strong"})
 		} else if m.Decide.Finished >= 2 {
-			stops = append(stops, ledger.ManifestStop{Candidate: c.Name, Verdict: "fail", Reason: "is weak"})
+			stops = append(stops, manifest.Stop{Candidate: c.Name, Verdict: "fail", Reason: "is weak"})
 		}
 	}
 	j.asked = append(j.asked, line)
@@ -84,10 +85,10 @@ func TestRoundsStopCandidates(t *testing.T) {
 	m := recorded.Manifest
 	require.Equal(t, "complete", m.Status)
 	require.Equal(t, []int{1, 2, 4, 5, 6}, m.Decide.Rounds)
-	require.Equal(t, []ledger.ManifestStop{{Candidate: "strong", Round: 1, Verdict: "pass", Reason: "is strong"}, {Candidate: "weak", Round: 2, Verdict: "fail", Reason: "is weak"}}, m.Decide.Stops)
+	require.Equal(t, []manifest.Stop{{Candidate: "strong", Round: 1, Verdict: "pass", Reason: "is strong"}, {Candidate: "weak", Round: 2, Verdict: "fail", Reason: "is weak"}}, m.Decide.Stops)
 	require.Equal(t, []any{2, 2, 4, 6, 0, 2}, []any{m.Decide.Finished, m.Candidates[0].Planned, m.Candidates[1].Planned, m.Episodes, m.Outcomes.Unfinished, m.Trials})
 	require.NoDirExists(t, filepath.Join(recorded.Dir, "journal"), "there is nothing to resume")
-	onDisk, err := ledger.ReadManifest(recorded.Dir)
+	onDisk, err := manifest.Read(recorded.Dir)
 	require.NoError(t, err)
 	require.Equal(t, m.Decide, onDisk.Decide)
 
@@ -128,7 +129,7 @@ func TestRoundsStopCandidates(t *testing.T) {
 	o.Runs = t.TempDir()
 	to, _, err := harness.Rescore(context.Background(), o, recorded.Dir)
 	require.NoError(t, err)
-	rescored, err := ledger.ReadManifest(to)
+	rescored, err := manifest.Read(to)
 	require.NoError(t, err)
 	require.Equal(t, m.Decide, rescored.Decide)
 	_, _, err = harness.Merge(o.Runs, []string{recorded.Dir})
@@ -140,9 +141,9 @@ func TestRoundsStopCandidates(t *testing.T) {
 func TestRoundsMissingCassettes(t *testing.T) {
 	o, j, _ := recordRounds(t)
 	o.Mode, o.Cassettes, o.Runs = recorder.Replay, os.DirFS(o.CassetteDir), t.TempDir()
-	o.Decide.After = func(m ledger.Manifest, rows iter.Seq2[ledger.EpisodeRows, error]) ([]ledger.ManifestStop, error) {
+	o.Decide.After = func(m manifest.Manifest, rows iter.Seq2[ledger.EpisodeRows, error]) ([]manifest.Stop, error) {
 		stops, err := j.after(m, rows)
-		return slices.DeleteFunc(stops, func(s ledger.ManifestStop) bool { return s.Candidate == "weak" }), err
+		return slices.DeleteFunc(stops, func(s manifest.Stop) bool { return s.Candidate == "weak" }), err
 	}
 	_, err := harness.Run(context.Background(), o)
 	var missing *harness.MissingCassettes
@@ -211,8 +212,8 @@ func TestRoundsResume(t *testing.T) {
 	// A later round was run, and now its candidate is to be stopped before it.
 	again = o
 	again.Decide = j.decide(6)
-	again.Decide.After = func(m ledger.Manifest, _ iter.Seq2[ledger.EpisodeRows, error]) ([]ledger.ManifestStop, error) {
-		return []ledger.ManifestStop{{Candidate: "weak", Verdict: "fail"}}, nil
+	again.Decide.After = func(m manifest.Manifest, _ iter.Seq2[ledger.EpisodeRows, error]) ([]manifest.Stop, error) {
+		return []manifest.Stop{{Candidate: "weak", Verdict: "fail"}}, nil
 	}
 	_, err = harness.Run(context.Background(), again)
 	require.ErrorContains(t, err, "already has its trial 2")
@@ -311,8 +312,8 @@ func TestRoundsRefuse(t *testing.T) {
 	}
 	o := countsOptions(t)
 	o.Select.Candidates, o.Decide = []string{"strong"}, j.decide(1)
-	o.Decide.After = func(ledger.Manifest, iter.Seq2[ledger.EpisodeRows, error]) ([]ledger.ManifestStop, error) {
-		return []ledger.ManifestStop{{Candidate: "nobody"}}, nil
+	o.Decide.After = func(manifest.Manifest, iter.Seq2[ledger.EpisodeRows, error]) ([]manifest.Stop, error) {
+		return []manifest.Stop{{Candidate: "nobody"}}, nil
 	}
 	_, err := harness.Run(context.Background(), o)
 	require.ErrorContains(t, err, `"nobody" is not a candidate`)
@@ -327,7 +328,7 @@ func TestRoundsOfSessions(t *testing.T) {
 	p := &parrot{fail: "Second"}
 	o := talkOptions(t, p)
 	finished := 0
-	o.Decide = &harness.Decide{MaxTrials: 2, After: func(m ledger.Manifest, _ iter.Seq2[ledger.EpisodeRows, error]) ([]ledger.ManifestStop, error) {
+	o.Decide = &harness.Decide{MaxTrials: 2, After: func(m manifest.Manifest, _ iter.Seq2[ledger.EpisodeRows, error]) ([]manifest.Stop, error) {
 		finished = m.Decide.Finished
 		return nil, nil
 	}}

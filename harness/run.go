@@ -17,6 +17,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -24,7 +25,7 @@ import (
 type Result struct {
 	// Dir is the run folder; empty when nothing was written.
 	Dir      string
-	Manifest ledger.Manifest
+	Manifest manifest.Manifest
 	// Rows are those of a run without a folder. With one they are in its ledger:
 	// see ledger.Read and ledger.Scan.
 	Rows ledger.Rows
@@ -165,7 +166,7 @@ var errKept = errors.New("the folder has a complete run")
 
 // conclude writes the ledger, in its order, and the manifest that says so.
 func (r *runner) conclude(s *store, stop stopped, res *Result) error {
-	m, err := s.write(res, func(t ledger.Totals, o ledger.Outcomes) (ledger.Manifest, error) {
+	m, err := s.write(res, func(t manifest.Totals, o manifest.Outcomes) (manifest.Manifest, error) {
 		m := r.concluded(s.manifest, t, o, stop)
 		switch {
 		case s.dir == "":

@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -85,7 +86,7 @@ func TestProviderFailureIsInfrastructure(t *testing.T) {
 	require.True(t, ep.InfraError)
 	require.Equal(t, "overloaded", ep.ErrorKind)
 	require.Equal(t, ledger.StatusInfraError, ep.Status)
-	require.Equal(t, ledger.Outcomes{InfraErrors: 1}, res.Manifest.Outcomes)
+	require.Equal(t, manifest.Outcomes{InfraErrors: 1}, res.Manifest.Outcomes)
 	require.False(t, ep.Solved)
 	require.Empty(t, ep.Checks)
 	require.Nil(t, ep.CostNanoUSD, "what was not reported is unknown, not zero")

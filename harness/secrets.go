@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -77,7 +78,7 @@ func (r *runner) cleanRows(rows ledger.EpisodeRows) ledger.EpisodeRows {
 // ReadRun reads the manifest of a run and, as they are asked for, its episodes in
 // ledger order; an error ends them. What looks like a credential is replaced in
 // both: another program may have written them.
-func ReadRun(dir string) (ledger.Manifest, iter.Seq2[ledger.EpisodeRows, error], error) {
+func ReadRun(dir string) (manifest.Manifest, iter.Seq2[ledger.EpisodeRows, error], error) {
 	m, episodes, err := ledger.Open(dir)
 	if err != nil {
 		return m, nil, err
@@ -98,9 +99,9 @@ func cleaned(episodes iter.Seq2[ledger.EpisodeRows, error]) iter.Seq2[ledger.Epi
 	}
 }
 
-func (r *runner) cleanManifest(m ledger.Manifest) ledger.Manifest {
-	m.Candidates = append([]ledger.ManifestCandidate(nil), m.Candidates...)
-	m.Tasks = append([]ledger.ManifestTask(nil), m.Tasks...)
+func (r *runner) cleanManifest(m manifest.Manifest) manifest.Manifest {
+	m.Candidates = append([]manifest.Candidate(nil), m.Candidates...)
+	m.Tasks = append([]manifest.Task(nil), m.Tasks...)
 	for i := range m.Tasks {
 		m.Tasks[i].Tags = append([]string(nil), m.Tasks[i].Tags...) // the suite's own
 	}
@@ -108,7 +109,7 @@ func (r *runner) cleanManifest(m ledger.Manifest) ledger.Manifest {
 	clean.record(reflect.ValueOf(&m).Elem())
 	if m.Decide != nil {
 		d := *m.Decide
-		d.Stops = append([]ledger.ManifestStop{}, d.Stops...)
+		d.Stops = append([]manifest.Stop{}, d.Stops...)
 		clean.record(reflect.ValueOf(&d).Elem())
 		m.Decide = &d
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -56,8 +57,8 @@ var columns = sync.OnceValues(func() (all map[reflect.Type]record, count int) {
 	add("episodes", reflect.TypeFor[ledger.Episode]())
 	add("turns", reflect.TypeFor[ledger.Turn]())
 	add("tool_calls", reflect.TypeFor[ledger.ToolCall]())
-	add("manifest", reflect.TypeFor[ledger.Manifest]())
-	add("manifest.decide", reflect.TypeFor[ledger.ManifestDecide]())
+	add("manifest", reflect.TypeFor[manifest.Manifest]())
+	add("manifest.decide", reflect.TypeFor[manifest.Decide]())
 	add("rows", reflect.TypeFor[ledger.Rows]())
 	add("rows", reflect.TypeFor[ledger.EpisodeRows]())
 	return all, count

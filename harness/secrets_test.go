@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -149,8 +150,8 @@ func TestAReplayTakesNoSecrets(t *testing.T) {
 
 func TestReadRunReplacesSecrets(t *testing.T) {
 	key := "sk-" + strings.Repeat("Zx81", 8)
-	m := ledger.Manifest{SuitePath: key, Tasks: []ledger.ManifestTask{{Tags: []string{"a", key}}}, Candidates: []ledger.ManifestCandidate{{Model: "m " + key}}}
-	m.Format = ledger.ManifestFormat
+	m := manifest.Manifest{SuitePath: key, Tasks: []manifest.Task{{Tags: []string{"a", key}}}, Candidates: []manifest.Candidate{{Model: "m " + key}}}
+	m.Format = manifest.Format
 	k := ledger.Key{TaskID: "T", Candidate: "fine", Trial: 1}
 	rows := ledger.Rows{
 		Episodes:  []ledger.Episode{{Key: k, Answer: key, Checks: []ledger.Check{{Detail: "want " + key}}}},
@@ -161,7 +162,7 @@ func TestReadRunReplacesSecrets(t *testing.T) {
 	require.NoError(t, ledger.Write(dir, m, rows))
 	read, episodes, err := harness.ReadRun(dir)
 	require.NoError(t, err)
-	require.Equal(t, ledger.Manifest{Format: ledger.ManifestFormat, SuitePath: "[secret]", Tasks: []ledger.ManifestTask{{Tags: []string{"a", "[secret]"}}}, Candidates: []ledger.ManifestCandidate{{Model: "m [secret]"}},
+	require.Equal(t, manifest.Manifest{Format: manifest.Format, SuitePath: "[secret]", Tasks: []manifest.Task{{Tags: []string{"a", "[secret]"}}}, Candidates: []manifest.Candidate{{Model: "m [secret]"}},
 		LedgerDigest: read.LedgerDigest, Episodes: 1, Turns: 1, ToolCalls: 1}, read)
 	n := 0
 	for got, err := range episodes {
@@ -188,7 +189,7 @@ func BenchmarkReadRun(b *testing.B) {
 		rows.Turns[i], rows.Episodes[i/4].Key = turn, turn.Key
 	}
 	dir := b.TempDir()
-	require.NoError(b, ledger.Write(dir, ledger.Manifest{Format: ledger.ManifestFormat}, rows))
+	require.NoError(b, ledger.Write(dir, manifest.Manifest{Format: manifest.Format}, rows))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, episodes, err := harness.ReadRun(dir)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // agentPart is the part of a candidate that only some agents have, for digests; nil
@@ -29,11 +29,11 @@ func agentPart(c goldens.Candidate) any {
 
 // agentSettings are the same in words, but for the fallback model, which has a field
 // of its own. Of a system prompt they show the beginning, and a digest of the whole.
-func agentSettings(c goldens.Candidate) []ledger.ManifestSetting {
-	var out []ledger.ManifestSetting
+func agentSettings(c goldens.Candidate) []manifest.Setting {
+	var out []manifest.Setting
 	add := func(name string, set bool, format string, args ...any) {
 		if set {
-			out = append(out, ledger.ManifestSetting{Name: name, Value: fmt.Sprintf(format, args...)})
+			out = append(out, manifest.Setting{Name: name, Value: fmt.Sprintf(format, args...)})
 		}
 	}
 	add("system", c.System != "", "%q (%.12s)", bounded(c.System, 120), digestOf(c.System))

@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -89,14 +89,14 @@ tasks:
 	require.Equal(t, want, of[false])
 
 	require.Equal(t, "n", res.Manifest.Candidates[0].FallbackModel)
-	require.Equal(t, []ledger.ManifestSetting{
+	require.Equal(t, []manifest.Setting{
 		{Name: "system", Value: `"Be brief." (b1cc2ec6cf9f)`}, {Name: "max_iterations", Value: "5"}, {Name: "final_retries", Value: "0"},
 		{Name: "memory.turns", Value: "1"}, {Name: "memory.tokens", Value: "7"},
 		{Name: "batch.size", Value: "2"}, {Name: "batch.delay", Value: "1s"}, {Name: "batch.stop_on_fail", Value: "true"},
 		{Name: "plan.attempts", Value: "1"}, {Name: "plan.steps", Value: "2"}, {Name: "plan.concurrency", Value: "3"}, {Name: "plan.context_tokens", Value: "4"},
 	}, res.Manifest.Candidates[0].Settings)
-	require.Contains(t, res.Manifest.Candidates[1].Settings, ledger.ManifestSetting{Name: "no_images", Value: "true"})
-	require.Contains(t, res.Manifest.Candidates[1].Settings, ledger.ManifestSetting{Name: "memory.off", Value: "true"})
+	require.Contains(t, res.Manifest.Candidates[1].Settings, manifest.Setting{Name: "no_images", Value: "true"})
+	require.Contains(t, res.Manifest.Candidates[1].Settings, manifest.Setting{Name: "memory.off", Value: "true"})
 }
 
 // Every setting of an agent makes another candidate, and a cassette of it stale; one

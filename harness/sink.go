@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // sink takes the episodes of a run in ledger order. Without a folder it keeps their
@@ -13,7 +14,7 @@ import (
 type sink struct {
 	writer   *ledger.Writer // nil without a folder
 	rows     ledger.Rows
-	outcomes ledger.Outcomes
+	outcomes manifest.Outcomes
 	lost     Lost
 	doubts   map[UsageDoubt]int // how many turns each has
 }
@@ -45,11 +46,11 @@ func (k *sink) add(rec ledger.EpisodeRows) error {
 }
 
 // close concludes the run: it writes the folder, if there is one.
-func (k *sink) close(conclude func(ledger.Totals) (ledger.Manifest, error)) (ledger.Manifest, error) {
+func (k *sink) close(conclude func(manifest.Totals) (manifest.Manifest, error)) (manifest.Manifest, error) {
 	if k.writer != nil {
 		return k.writer.Close(conclude)
 	}
-	return conclude(ledger.Totals{
+	return conclude(manifest.Totals{
 		Digest: k.rows.Digest(), Episodes: len(k.rows.Episodes), Turns: len(k.rows.Turns), ToolCalls: len(k.rows.ToolCalls),
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // streamed writes the episodes of a plan of n that end in this order, two at a time.
@@ -40,8 +41,8 @@ func streamed(t *testing.T, n int, order []int) (ledger.Rows, *store) {
 	}
 	wg.Wait()
 	var res Result
-	m, err := s.write(&res, func(totals ledger.Totals, outcomes ledger.Outcomes) (ledger.Manifest, error) {
-		m := ledger.Manifest{Format: ledger.ManifestFormat, Outcomes: outcomes}
+	m, err := s.write(&res, func(totals manifest.Totals, outcomes manifest.Outcomes) (manifest.Manifest, error) {
+		m := manifest.Manifest{Format: manifest.Format, Outcomes: outcomes}
 		m.SetTotals(totals)
 		return m, nil
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -21,9 +22,9 @@ import (
 type store struct {
 	dir      string // empty without a folder
 	plan     *plan
-	manifest ledger.Manifest // as the run begins
-	again    bool            // the folder has an equal run that has ended
-	finished bool            // and that is complete
+	manifest manifest.Manifest // as the run begins
+	again    bool              // the folder has an equal run that has ended
+	finished bool              // and that is complete
 	unlock   func()
 	journal  *ledger.Journal
 	spending *admission.SpendLog
@@ -157,7 +158,7 @@ func (r *runner) begin(s *store) error {
 		return err
 	}
 	s.unlock = unlock
-	was, err := ledger.ReadManifest(s.dir)
+	was, err := manifest.Read(s.dir)
 	s.again = err == nil && was.Status != "running"
 	s.finished = err == nil && was.Status == "complete"
 	if err := ledger.RemoveJournal(s.dir); err != nil {
@@ -170,7 +171,7 @@ func (r *runner) begin(s *store) error {
 		return err
 	}
 	// The manifest goes first and comes last: a folder with one can be resumed.
-	return ledger.WriteManifest(s.dir, s.manifest)
+	return manifest.Write(s.dir, s.manifest)
 }
 
 // visit takes up an episode of the journal. A later one replaces an earlier.
@@ -231,7 +232,7 @@ func (s *store) get(i int) (ledger.EpisodeRows, bool, error) {
 
 // write writes the ledger, every episode that has rows, in ledger order, but for
 // those the stream has written, and the manifest that conclude makes.
-func (s *store) write(res *Result, conclude func(ledger.Totals, ledger.Outcomes) (ledger.Manifest, error)) (m ledger.Manifest, err error) {
+func (s *store) write(res *Result, conclude func(manifest.Totals, manifest.Outcomes) (manifest.Manifest, error)) (m manifest.Manifest, err error) {
 	w := s.stream
 	if w == nil {
 		k, err := newSink(s.dir)
@@ -248,7 +249,7 @@ func (s *store) write(res *Result, conclude func(ledger.Totals, ledger.Outcomes)
 		return m, w.err
 	}
 	res.Lost, res.Rows, res.NotUnderstood = w.lost, w.rows, w.notUnderstood()
-	return w.close(func(t ledger.Totals) (ledger.Manifest, error) { return conclude(t, w.outcomes) })
+	return w.close(func(t manifest.Totals) (manifest.Manifest, error) { return conclude(t, w.outcomes) })
 }
 
 // hint says what is safe when the run folder fails, and how to go on.

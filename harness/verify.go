@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -81,7 +82,7 @@ func Verify(ctx context.Context, o Options, dir string) (v Verification, err err
 // reexecute replays the episodes of a run that have a result, and visits every
 // episode of the run with its rows of then and now, in ledger order. It returns the
 // manifests of then and now. The suite may be another one than then if changed says so.
-func reexecute(ctx context.Context, o Options, dir string, changed bool, visit func(old, again ledger.EpisodeRows) error) (m, again ledger.Manifest, err error) {
+func reexecute(ctx context.Context, o Options, dir string, changed bool, visit func(old, again ledger.EpisodeRows) error) (m, again manifest.Manifest, err error) {
 	m, episodes, err := ledger.Open(dir)
 	if err != nil {
 		return m, again, err
@@ -140,7 +141,7 @@ func withResult(episodes iter.Seq2[ledger.EpisodeRows, error]) (names episodeLis
 
 // checkSame says what of a run cannot be had again. Candidates that the run did not
 // have may come and go. What else changed in the policy, the rows show.
-func (r *runner) checkSame(m ledger.Manifest, changed bool) error {
+func (r *runner) checkSame(m manifest.Manifest, changed bool) error {
 	var errs []error
 	if m.SuiteDigest != r.Suite.Digest && !changed {
 		errs = append(errs, fmt.Errorf("the suite %s changed since the run was made; to score its episodes with the suite of today: cupel rescore", m.SuitePath))

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
 // rowTotals are what the rows of a run say of its manifest.
 type rowTotals struct {
-	ledger.Totals
-	outcomes ledger.Outcomes
+	manifest.Totals
+	outcomes manifest.Outcomes
 	first    ledger.Episode
 	trials   int
 	replayed bool
@@ -35,7 +36,7 @@ func (t *rowTotals) add(rows ledger.EpisodeRows) {
 // manifest returns m with what can be found out again: from the rows, and from the
 // manifest of the re-execution, which has the candidates and tasks of the episodes with a
 // result.
-func (t *rowTotals) manifest(m, again ledger.Manifest) ledger.Manifest {
+func (t *rowTotals) manifest(m, again manifest.Manifest) manifest.Manifest {
 	t.Digest = m.LedgerDigest // checked by whoever read the rows
 	m.SetTotals(t.Totals)
 	m.Suite, m.SuiteDigest, m.PriceDigest, m.PriceVersion = again.Suite, again.SuiteDigest, again.PriceDigest, again.PriceVersion
@@ -54,7 +55,7 @@ func (t *rowTotals) manifest(m, again ledger.Manifest) ledger.Manifest {
 	for i := range m.Candidates {
 		c := &m.Candidates[i]
 		c.Simulated = simulated(c.Provider)
-		if j := slices.IndexFunc(again.Candidates, func(a ledger.ManifestCandidate) bool { return a.Name == c.Name }); j >= 0 {
+		if j := slices.IndexFunc(again.Candidates, func(a manifest.Candidate) bool { return a.Name == c.Name }); j >= 0 {
 			was := *c
 			*c = again.Candidates[j]
 			c.Planned, c.PlannedInAll, c.Canary = was.Planned, was.PlannedInAll, was.Canary
@@ -64,7 +65,7 @@ func (t *rowTotals) manifest(m, again ledger.Manifest) ledger.Manifest {
 	}
 	m.Tasks = slices.Clone(m.Tasks)
 	for i, task := range m.Tasks {
-		if j := slices.IndexFunc(again.Tasks, func(a ledger.ManifestTask) bool { return a.ID == task.ID }); j >= 0 {
+		if j := slices.IndexFunc(again.Tasks, func(a manifest.Task) bool { return a.ID == task.ID }); j >= 0 {
 			m.Tasks[i] = again.Tasks[j]
 		}
 	}
@@ -78,7 +79,7 @@ func (t *rowTotals) manifest(m, again ledger.Manifest) ledger.Manifest {
 }
 
 // manifestDifferences are the members that differ.
-func manifestDifferences(was, is ledger.Manifest) (list []ManifestDifference) {
+func manifestDifferences(was, is manifest.Manifest) (list []ManifestDifference) {
 	a, b := members(was), members(is)
 	names := maps.Clone(a)
 	maps.Copy(names, b)
@@ -98,7 +99,7 @@ func orNone(value string) string {
 }
 
 // members are the values of a manifest by their path in run.json, as JSON.
-func members(m ledger.Manifest) map[string]string {
+func members(m manifest.Manifest) map[string]string {
 	text, err := json.Marshal(m)
 	var tree any
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -23,7 +24,7 @@ func rewritten(t *testing.T, dir string, change func(*ledger.Rows)) {
 	rows, err := ledger.Read(dir)
 	require.NoError(t, err)
 	change(&rows)
-	m, err := ledger.ReadManifest(dir)
+	m, err := manifest.Read(dir)
 	require.NoError(t, err)
 	require.NoError(t, ledger.Write(dir, m, rows))
 }
@@ -57,22 +58,22 @@ func TestVerify(t *testing.T) {
 		require.Empty(t, v.Manifest)
 		rows, err := ledger.Read(recorded.Dir)
 		require.NoError(t, err)
-		for want, change := range map[string]func(m *ledger.Manifest){
-			`simulated: false → true`:                         func(m *ledger.Manifest) { m.Simulated = false },
-			`mode: "replay" → "record"`:                       func(m *ledger.Manifest) { m.Mode = "replay" },
-			`status: "partial" → "complete"`:                  func(m *ledger.Manifest) { m.Status = "partial" },
-			`run_id: "another" → "` + recorded.Manifest.RunID: func(m *ledger.Manifest) { m.RunID = "another" },
-			`outcomes.solved: 1000 → `:                        func(m *ledger.Manifest) { m.Outcomes.Solved = 1000 },
-			`outcomes.unfinished: 0 → 1`:                      func(m *ledger.Manifest) { m.Candidates[0].Planned++ },
-			`candidates[1].model: "better" → `:                func(m *ledger.Manifest) { m.Candidates[1].Model = "better" },
-			`candidates[0].rescue_model: "x" → none`:          func(m *ledger.Manifest) { m.Candidates[0].RescueModel = "x" },
-			`tasks[0].title: "easier" → `:                     func(m *ledger.Manifest) { m.Tasks[0].Title = "easier" },
-			`tasks[2].checks_digest: "0" → `:                  func(m *ledger.Manifest) { m.Tasks[2].ChecksDigest = "0" },
-			`plan_digest: "0" → `:                             func(m *ledger.Manifest) { m.PlanDigest = "0" },
-			`price_version: "1999-01-01" → `:                  func(m *ledger.Manifest) { m.PriceVersion = "1999-01-01" },
-			`trials: 0 → 1`:                                   func(m *ledger.Manifest) { m.Trials = 0 },
+		for want, change := range map[string]func(m *manifest.Manifest){
+			`simulated: false → true`:                         func(m *manifest.Manifest) { m.Simulated = false },
+			`mode: "replay" → "record"`:                       func(m *manifest.Manifest) { m.Mode = "replay" },
+			`status: "partial" → "complete"`:                  func(m *manifest.Manifest) { m.Status = "partial" },
+			`run_id: "another" → "` + recorded.Manifest.RunID: func(m *manifest.Manifest) { m.RunID = "another" },
+			`outcomes.solved: 1000 → `:                        func(m *manifest.Manifest) { m.Outcomes.Solved = 1000 },
+			`outcomes.unfinished: 0 → 1`:                      func(m *manifest.Manifest) { m.Candidates[0].Planned++ },
+			`candidates[1].model: "better" → `:                func(m *manifest.Manifest) { m.Candidates[1].Model = "better" },
+			`candidates[0].rescue_model: "x" → none`:          func(m *manifest.Manifest) { m.Candidates[0].RescueModel = "x" },
+			`tasks[0].title: "easier" → `:                     func(m *manifest.Manifest) { m.Tasks[0].Title = "easier" },
+			`tasks[2].checks_digest: "0" → `:                  func(m *manifest.Manifest) { m.Tasks[2].ChecksDigest = "0" },
+			`plan_digest: "0" → `:                             func(m *manifest.Manifest) { m.PlanDigest = "0" },
+			`price_version: "1999-01-01" → `:                  func(m *manifest.Manifest) { m.PriceVersion = "1999-01-01" },
+			`trials: 0 → 1`:                                   func(m *manifest.Manifest) { m.Trials = 0 },
 		} {
-			m, err := ledger.ReadManifest(recorded.Dir)
+			m, err := manifest.Read(recorded.Dir)
 			require.NoError(t, err)
 			was := m
 			was.Candidates, was.Tasks = slices.Clone(m.Candidates), slices.Clone(m.Tasks)
@@ -164,7 +165,7 @@ func TestRescore(t *testing.T) {
 	require.Equal(t, run.Manifest.RunID, kept.From)
 	require.Equal(t, res.Changed[0].IsChecks, kept.Changed[0].IsChecks, "both verdicts are recorded")
 
-	m, err := ledger.ReadManifest(dir)
+	m, err := manifest.Read(dir)
 	require.NoError(t, err)
 	require.Equal(t, run.Manifest.RunID, m.RescoredFrom)
 	require.Equal(t, run.Manifest.Outcomes.Solved-1, m.Outcomes.Solved)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 func annotations(t *testing.T, r Report) []string {
@@ -30,7 +30,7 @@ func TestAnnotations(t *testing.T) {
 		if v != Pass && v == verdictOf(criteria) {
 			said = sentence(v, criteria)
 		}
-		return Candidate{ManifestCandidate: ledger.ManifestCandidate{Name: name}, Verdict: v, Sentence: said, Criteria: criteria}
+		return Candidate{Candidate: manifest.Candidate{Name: name}, Verdict: v, Sentence: said, Criteria: criteria}
 	}
 	for name, c := range map[string]struct {
 		report Report
@@ -82,7 +82,7 @@ func TestAnnotations(t *testing.T) {
 func TestAnnotationsAreFew(t *testing.T) {
 	var r Report
 	for i := range 30 {
-		c := Candidate{ManifestCandidate: ledger.ManifestCandidate{Name: fmt.Sprintf("%02d%s", i, strings.Repeat("\n::error::", 1000))}, Verdict: Pass}
+		c := Candidate{Candidate: manifest.Candidate{Name: fmt.Sprintf("%02d%s", i, strings.Repeat("\n::error::", 1000))}, Verdict: Pass}
 		c.Sentence = strings.Repeat("long\n::error::", 1000)
 		if i == 29 {
 			c.Verdict = Inconclusive

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
@@ -39,7 +40,7 @@ type Builder struct {
 }
 
 // NewBuilder returns a builder of the report of m's run, without episodes.
-func NewBuilder(m ledger.Manifest) *Builder {
+func NewBuilder(m manifest.Manifest) *Builder {
 	m.Acceptance = m.Acceptance.Resolved()
 	b := &Builder{
 		r:  Report{Format: 2, Run: m, Candidates: []Candidate{}, Groups: []Group{}, Tasks: []Task{}, Episodes: []Episode{}, Clusters: []Cluster{}, Notes: []string{}},
@@ -56,7 +57,7 @@ func NewBuilder(m ledger.Manifest) *Builder {
 
 // JudgeBy replaces the thresholds of the run; the report says which ones changed. It is
 // called before the first Add. The user's own criteria stay.
-func (b *Builder) JudgeBy(a ledger.Acceptance) {
+func (b *Builder) JudgeBy(a manifest.Acceptance) {
 	run := &b.r.Run.Acceptance
 	b.r.ThresholdsChanged = run.ChangesTo(a)
 	a.Criteria = run.Criteria
@@ -147,7 +148,7 @@ func (b *Builder) Report() Report {
 
 // Build is the report of rows held in memory, whose three tables are in the
 // ledger's order.
-func Build(m ledger.Manifest, rows ledger.Rows) Report {
+func Build(m manifest.Manifest, rows ledger.Rows) Report {
 	b := NewBuilder(m)
 	turns, strays := groups(rows.Turns, func(t *ledger.Turn) string { return t.EpisodeID })
 	calls, more := groups(rows.ToolCalls, func(c *ledger.ToolCall) string { return c.EpisodeID })
@@ -186,16 +187,16 @@ func groups[T any](table []T, id func(*T) string) (by map[string][]T, strays int
 }
 
 // candidate opens the account of a candidate.
-func (b *Builder) candidate(c ledger.ManifestCandidate) *account {
-	a := &account{ManifestCandidate: c, criteria: b.own, tallies: tallies(b.own)}
+func (b *Builder) candidate(c manifest.Candidate) *account {
+	a := &account{Candidate: c, criteria: b.own, tallies: tallies(b.own)}
 	b.order = append(b.order, a)
 	b.by[c.Name] = a
 	return a
 }
 
-func manifestCandidate(k ledger.Key) ledger.ManifestCandidate {
+func manifestCandidate(k ledger.Key) manifest.Candidate {
 	own := strings.Clone // the report outlives the rows
-	return ledger.ManifestCandidate{
+	return manifest.Candidate{
 		Name: own(k.Candidate), Agent: own(k.Agent), Provider: own(k.Provider), Model: own(k.Model),
 		OutputMode: own(k.OutputMode), PromptProfile: own(k.PromptProfile),
 	}

@@ -9,18 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // world is a small run built episode by episode.
 type world struct {
-	m    ledger.Manifest
+	m    manifest.Manifest
 	rows ledger.Rows
 }
 
 func newWorld(names ...string) *world {
-	w := &world{m: ledger.Manifest{RunID: "r", Suite: "s", Status: "complete", Trials: 1}}
+	w := &world{m: manifest.Manifest{RunID: "r", Suite: "s", Status: "complete", Trials: 1}}
 	for _, n := range names {
-		w.m.Candidates = append(w.m.Candidates, ledger.ManifestCandidate{Name: n, Agent: "contract", Provider: "p", Model: "model-" + n, OutputMode: "prompt", PromptProfile: "seed"})
+		w.m.Candidates = append(w.m.Candidates, manifest.Candidate{Name: n, Agent: "contract", Provider: "p", Model: "model-" + n, OutputMode: "prompt", PromptProfile: "seed"})
 	}
 	return w
 }
@@ -249,7 +250,7 @@ func TestExpectedStopIsSolved(t *testing.T) {
 func TestSolved(t *testing.T) {
 	for _, c := range []struct {
 		name         string
-		least        ledger.Threshold
+		least        manifest.Threshold
 		good, bad, n int // tasks solved and not, trials of each
 		want         Verdict
 		note         string
@@ -263,7 +264,7 @@ func TestSolved(t *testing.T) {
 		{"nothing solved, whatever the threshold", 0.01, 0, 3, 1, Fail, "No task was solved."},
 		{"at the threshold", 0, 80, 20, 1, Inconclusive, "The estimate equals the threshold: more tasks alone will not settle it."},
 		{"above all", 1, 9, 0, 1, Inconclusive, "No number of tasks can establish a threshold of 100%; choose a lower one."},
-		{"not judged", ledger.Off, 0, 9, 1, NotJudged, ""},
+		{"not judged", manifest.Off, 0, 9, 1, NotJudged, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld("a")
@@ -289,7 +290,7 @@ func TestFewSolvedTasksReject(t *testing.T) {
 	require.Equal(t, "Rejected: the candidate fails", r.Headline)
 	require.Equal(t, "fails on tasks solved 12.5% (7.8–18.6%), needs ≥ 80%.", r.Candidates[0].Sentence)
 
-	w.m.Acceptance.MinSolved = ledger.Off
+	w.m.Acceptance.MinSolved = manifest.Off
 	r = Build(w.m, w.rows)
 	require.Equal(t, "Accepted: the candidate meets every criterion; success not judged", r.Headline)
 	require.Equal(t, "meets all 3 criteria (success not judged).", r.Candidates[0].Sentence)

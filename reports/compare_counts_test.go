@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
@@ -19,7 +20,7 @@ func TestComparisonCountsAsReportsDo(t *testing.T) {
 	for _, c := range r.Candidates {
 		pairs = append(pairs, compare.Names{Baseline: c.Name, New: c.Name})
 	}
-	b := compare.NewBuilder([]ledger.Manifest{m}, m, pairs, compare.Rules{})
+	b := compare.NewBuilder([]manifest.Manifest{m}, m, pairs, compare.Rules{})
 	for _, e := range rows.Episodes {
 		one := ledger.EpisodeRows{Episode: e, Turns: turns[e.EpisodeID]}
 		b.AddBaseline(0, one)

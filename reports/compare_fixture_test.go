@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -33,8 +33,8 @@ func comparisonFixture() compare.Comparison {
 		Pairs: []compare.Pair{
 			{
 				Labels:   compare.Names{Baseline: "baseline", New: "new"},
-				Baseline: ledger.ManifestCandidate{Name: "strong", Provider: "sim-openai", Model: "sim-strong", Simulated: true},
-				New:      ledger.ManifestCandidate{Name: "strong", Provider: "sim-openai", Model: "sim-strong", Simulated: true},
+				Baseline: manifest.Candidate{Name: "strong", Provider: "sim-openai", Model: "sim-strong", Simulated: true},
+				New:      manifest.Candidate{Name: "strong", Provider: "sim-openai", Model: "sim-strong", Simulated: true},
 				Verdict:  Fail, Sentence: "Solves 15.6 points fewer than the baseline.",
 				Metrics: []compare.Metric{
 					{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.956), New: new(0.8), Effect: new(-0.156), Interval: share(-0.221, -0.09), N: 135, Clusters: 45, P: new(0.00001), Adjusted: new(0.00003), Margin: new(0.05), Test: "paired permutation by task", Verdict: Fail, Power: "A loss of 6 points would have been detected."},
@@ -66,13 +66,13 @@ func comparisonFixture() compare.Comparison {
 			},
 			{
 				Labels:   compare.Names{Baseline: "baseline", New: "new"},
-				Baseline: ledger.ManifestCandidate{Name: "weak"}, New: ledger.ManifestCandidate{Name: "weak-2"}, Verdict: Pass, Sentence: "Is not worse.",
+				Baseline: manifest.Candidate{Name: "weak"}, New: manifest.Candidate{Name: "weak-2"}, Verdict: Pass, Sentence: "Is not worse.",
 				Metrics: []compare.Metric{{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.5), New: new(0.52), Effect: new(0.02), Interval: share(-0.01, 0.05), N: 135, Clusters: 45, P: new(0.8), Adjusted: new(0.8), Margin: new(0.05), Verdict: Pass}},
 				Tasks:   []compare.Task{{ID: "G02", Baseline: stat.Trials{N: 1}, New: stat.Trials{Passed: 1, N: 1}, Class: stat.Unclear}, {ID: "G03", Baseline: stat.Trials{Passed: 1, N: 1}, New: stat.Trials{N: 1}, Class: stat.Unclear}, {ID: "G01", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: stat.StablePass}}, Episodes: 135,
 			},
 			{
 				Labels:   compare.Names{Baseline: "baseline", New: "new"},
-				Baseline: ledger.ManifestCandidate{Name: "mid"}, New: ledger.ManifestCandidate{Name: "mid"}, Verdict: NoRegression,
+				Baseline: manifest.Candidate{Name: "mid"}, New: manifest.Candidate{Name: "mid"}, Verdict: NoRegression,
 				Sentence: "Is not significantly worse than the baseline, and a loss of 10 points would have been detected; nothing finer is known.",
 				Metrics:  []compare.Metric{{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.9), New: new(0.88), Effect: new(-0.02), Interval: share(-0.07, 0.03), N: 405, Clusters: 45, P: new(0.21), Adjusted: new(0.42), Margin: new(0.05), Detectable: new(0.071), Verdict: NoRegression, Power: "A loss of 7.1 points would have been detected with 80% power."}},
 				Tasks:    []compare.Task{{ID: "G01", Baseline: stat.Trials{Passed: 9, N: 9}, New: stat.Trials{Passed: 3, N: 3}, Class: stat.StablePass}}, Episodes: 405,

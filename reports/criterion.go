@@ -3,7 +3,7 @@ package reports
 import (
 	"fmt"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/expr"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
@@ -64,13 +64,13 @@ const (
 )
 
 // criteria judges a pool of episodes by one strategy. Success comes first.
-func (p *pool) criteria(a ledger.Acceptance, agent string) []Criterion {
+func (p *pool) criteria(a manifest.Acceptance, agent string) []Criterion {
 	base := Criterion{Rule: ruleBound, Confidence: a.Confidence}
 
 	solved := base
 	solved.Name, solved.Title, solved.Unit = "solved", "Tasks solved", "episodes"
 	solved.share(p.by.sample(solvedOf, 1), max(0, float64(a.MinSolved)))
-	if a.MinSolved != ledger.Off && p.scored > 0 && p.solved == 0 && !p.interim { // earlier, the interval decides
+	if a.MinSolved != manifest.Off && p.scored > 0 && p.solved == 0 && !p.interim { // earlier, the interval decides
 		solved.Verdict, solved.Note = Fail, "No task was solved."
 		if b := solved.BestCase; b != nil && *b.Value < solved.Threshold {
 			b.Verdict = Fail

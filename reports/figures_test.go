@@ -6,12 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // some makes a candidate with what the titles look at.
 func some(name string, edit func(*Candidate)) Candidate {
-	c := Candidate{ManifestCandidate: ledger.ManifestCandidate{Name: name}}
+	c := Candidate{Candidate: manifest.Candidate{Name: name}}
 	edit(&c)
 	return c
 }
@@ -76,7 +77,7 @@ func TestTitles(t *testing.T) {
 		{figCalibration, "1 of 2 candidates claims more confidence than earned", []func(*Candidate){said(0.9, 0.5), said(0.4, 0.9)}},
 		{figCalibration, "The candidate claims more confidence than earned", []func(*Candidate){said(0.9, 0.5)}},
 	} {
-		r := Report{Run: ledger.Manifest{Acceptance: ledger.Acceptance{}.Resolved()}}
+		r := Report{Run: manifest.Manifest{Acceptance: manifest.Acceptance{}.Resolved()}}
 		for i, edit := range c.edits {
 			r.Candidates = append(r.Candidates, some(string(rune('a'+i)), edit))
 		}
@@ -97,7 +98,7 @@ func TestAltTextNamesTheNumbers(t *testing.T) {
 		require.NotContains(t, f.Alt, "no data", f.Name)
 		require.Contains(t, f.Alt, "north-mini ", f.Name)
 	}
-	empty := Build(ledger.Manifest{}, ledger.Rows{})
+	empty := Build(manifest.Manifest{}, ledger.Rows{})
 	for _, f := range empty.Figures {
 		require.Regexp(t, `: no data\.$`, f.Alt)
 	}

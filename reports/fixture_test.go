@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // profile is how a synthetic candidate behaves.
 type profile struct {
-	ledger.ManifestCandidate
+	manifest.Candidate
 	valid, solve, thrash, stall float64
 	steps                       float64 // mean beyond 2
 	latency                     float64 // µs, median
@@ -20,8 +21,8 @@ type profile struct {
 }
 
 func demoProfiles() []profile {
-	c := func(name, agent, provider, model, mode, prompt string, simulated bool) ledger.ManifestCandidate {
-		return ledger.ManifestCandidate{Name: name, Agent: agent, Provider: provider, Model: model, OutputMode: mode, PromptProfile: prompt, Simulated: simulated}
+	c := func(name, agent, provider, model, mode, prompt string, simulated bool) manifest.Candidate {
+		return manifest.Candidate{Name: name, Agent: agent, Provider: provider, Model: model, OutputMode: mode, PromptProfile: prompt, Simulated: simulated}
 	}
 	return []profile{
 		{c("north-mini", "contract", "openai", "north-mini-2026", "json_schema", "schema", true), 0.995, 0.94, 0.01, 0.005, 0.9, 420_000, 180_000, 0.02, 0},
@@ -33,9 +34,9 @@ func demoProfiles() []profile {
 
 // demo is a run of tasks × trials by the given candidates; the same arguments
 // give the same rows.
-func demo(profiles []profile, tasks, trials int) (ledger.Manifest, ledger.Rows) {
-	m := ledger.Manifest{
-		Format: ledger.ManifestFormat, RunID: "01JD0Q3V7M6N4Y2ZB8KX5TAGWE", Status: "complete", Mode: "replay", Suite: "counts", SuitePath: "builtin:counts",
+func demo(profiles []profile, tasks, trials int) (manifest.Manifest, ledger.Rows) {
+	m := manifest.Manifest{
+		Format: manifest.Format, RunID: "01JD0Q3V7M6N4Y2ZB8KX5TAGWE", Status: "complete", Mode: "replay", Suite: "counts", SuitePath: "builtin:counts",
 		SuiteDigest: strings.Repeat("5e", 32), ConfigDigest: strings.Repeat("c0", 32), PriceDigest: strings.Repeat("9d", 32), PriceVersion: "2026-11-01",
 		LedgerDigest: strings.Repeat("1e", 32), CodeVersion: "v0.1.0", Seed: 7, Trials: trials,
 	}
@@ -45,11 +46,11 @@ func demo(profiles []profile, tasks, trials int) (ledger.Manifest, ledger.Rows) 
 		if i%7 == 6 {
 			tier = "hard"
 		}
-		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: fmt.Sprintf("G%02d", i+1), Title: titles[i%len(titles)], Tier: tier})
+		m.Tasks = append(m.Tasks, manifest.Task{ID: fmt.Sprintf("G%02d", i+1), Title: titles[i%len(titles)], Tier: tier})
 	}
 	var rows ledger.Rows
 	for _, p := range profiles {
-		m.Candidates = append(m.Candidates, p.ManifestCandidate)
+		m.Candidates = append(m.Candidates, p.Candidate)
 		m.Simulated = m.Simulated || p.Simulated
 	}
 	for ti, task := range m.Tasks {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 //go:embed page/*.tmpl
@@ -312,9 +312,9 @@ func (r Report) shape() string {
 }
 
 // thresholds lists those in force.
-func thresholds(a ledger.Acceptance) string {
+func thresholds(a manifest.Acceptance) string {
 	solved, within := SuccessNotJudged, ""
-	if a.MinSolved != ledger.Off {
+	if a.MinSolved != manifest.Off {
 		solved = "tasks solved ≥ " + percent(float64(a.MinSolved))
 	}
 	if a.MinWithin > 0 {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // clusterRow is a cluster as the page shows it.
@@ -99,7 +99,7 @@ func (r Report) unsolved() map[string][]int {
 func (c Candidate) unsolvedCount(n int) string {
 	count := plural(n, "episode") + " not solved"
 	// Episodes without a row are not among them.
-	if why := withoutResult(ledger.Outcomes{InfraErrors: c.InfraErrors, HarnessErrors: c.HarnessErrors, BudgetStops: c.BudgetStops, Unfinished: c.Interrupted}); why != "" {
+	if why := withoutResult(manifest.Outcomes{InfraErrors: c.InfraErrors, HarnessErrors: c.HarnessErrors, BudgetStops: c.BudgetStops, Unfinished: c.Interrupted}); why != "" {
 		count += ", without a result: " + why
 	}
 	return count

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
 func TestHeatMap(t *testing.T) {
 	w := newWorld("a", "b")
-	w.m.Tasks = []ledger.ManifestTask{{ID: "t1", Title: "first", Tier: "core", Tags: []string{"dates", "sms"}}, {ID: "t2"}, {ID: "t1", Title: "twice"}}
+	w.m.Tasks = []manifest.Task{{ID: "t1", Title: "first", Tier: "core", Tags: []string{"dates", "sms"}}, {ID: "t2"}, {ID: "t1", Title: "twice"}}
 	w.add(1, "t1", true, 2, nil)
 	w.add(1, "t1", false, 4, func(e *ledger.Episode, _ []ledger.Turn) { e.Trial = 2 })
 	w.add(1, "t1", false, 9, func(e *ledger.Episode, _ []ledger.Turn) { e.Trial, e.InfraError = 3, true })

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/expr"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // account is what is known of one candidate so far.
 type account struct {
-	ledger.ManifestCandidate
+	manifest.Candidate
 	pool  pool
 	meter meter
 	// Of the user's own criteria, which are the same for all accounts.
@@ -23,13 +23,13 @@ type account struct {
 
 // judge measures the candidate and, unless it is a script, judges it: by all of its
 // data or, in a run in rounds, at one of several looks.
-func (acc *account) judge(m *ledger.Manifest, look stat.Look) Candidate {
+func (acc *account) judge(m *manifest.Manifest, look stat.Look) Candidate {
 	a := atLook(m.Acceptance, look)
 	p := &acc.pool
 	p.interim = interim(look)
 	const most = 1 << 40 // a manifest may claim anything, but sums must not overflow
 	p.ended.Unfinished += max(0, min(acc.Planned, most)-p.episodes)
-	c := Candidate{ManifestCandidate: acc.ManifestCandidate, Criteria: []Criterion{}, Metrics: acc.meter.metrics(p, a.Confidence)}
+	c := Candidate{Candidate: acc.Candidate, Criteria: []Criterion{}, Metrics: acc.meter.metrics(p, a.Confidence)}
 	if acc.Provider == Scripted {
 		c.Verdict = NotJudged
 		c.Sentence = fmt.Sprintf("replays a script, so it is shown but not judged; it solved %d of %d.", p.solved, p.scored)
@@ -46,7 +46,7 @@ func (acc *account) judge(m *ledger.Manifest, look stat.Look) Candidate {
 // have been. A fail with more lost than the run tolerates must hold with the best, since
 // what is left may be what a failing provider let through. Episodes that a cap or an
 // interruption cut off may be the hard ones: with them nothing passes.
-func decide(criteria []Criterion, p *pool, m *ledger.Manifest, pooled bool) (Verdict, string) {
+func decide(criteria []Criterion, p *pool, m *manifest.Manifest, pooled bool) (Verdict, string) {
 	v, o := verdictOf(criteria), p.outcomes()
 	said := sentence(v, criteria)
 	missing, cut := lostOutcomes(o), cutOutcomes(o)
@@ -158,7 +158,7 @@ func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 // protocols of their own, and a step of one is not a step of another.
 type modelKey struct{ agent, provider, model string }
 
-func keyOf(c *ledger.ManifestCandidate) modelKey { return modelKey{c.Agent, c.Provider, c.Model} }
+func keyOf(c *manifest.Candidate) modelKey { return modelKey{c.Agent, c.Provider, c.Model} }
 
 // addGroups pools judged candidates that share a strategy, a provider and a model.
 func (r *Report) addGroups(by map[string]*account) {
@@ -169,7 +169,7 @@ func (r *Report) addGroups(by map[string]*account) {
 		if c.Verdict == NotJudged {
 			continue
 		}
-		k := keyOf(&c.ManifestCandidate)
+		k := keyOf(&c.Candidate)
 		if members[k] == nil {
 			order = append(order, k)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // long is a run of n episodes with one turn each; of every ten the first is
@@ -19,7 +20,7 @@ func long(n int) *Builder { return longer(n, 1) }
 
 // longer has more turns.
 func longer(n, turns int) *Builder {
-	b := NewBuilder(ledger.Manifest{RunID: "r"})
+	b := NewBuilder(manifest.Manifest{RunID: "r"})
 	list := slices.Repeat([]ledger.Turn{{Turn: 1, Role: "main", Kind: "act"}}, turns)
 	for i := range n {
 		e := ledger.Episode{Key: ledger.Key{EpisodeID: fmt.Sprint("e", i), TaskID: "t", Candidate: "a"}, Status: "answered", Solved: i%10 > 1}
@@ -92,7 +93,7 @@ func TestBuilderLetsGoOfRows(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	b := NewBuilder(ledger.Manifest{RunID: "r"})
+	b := NewBuilder(manifest.Manifest{RunID: "r"})
 	for i := range 2500 {
 		big := fmt.Sprint(i, strings.Repeat("x", 50_000))
 		key := ledger.Key{EpisodeID: fmt.Sprint("e", i), TaskID: big[50_000:], Candidate: "a"}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -119,7 +119,7 @@ func lostWords(first []lostEpisode, n int, pooled bool) string {
 }
 
 // rerun says how the episodes without a result of a run can be run.
-func rerun(m *ledger.Manifest) string {
+func rerun(m *manifest.Manifest) string {
 	switch {
 	case len(m.MergedFrom) > 0:
 		return "To run them: cupel run --resume of the shards, then cupel merge"

@@ -11,12 +11,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // decideOld is the rule that cupel used before: up to max_infra, lost episodes were left
 // out as if they were lost by chance. It is kept to be compared with.
-func decideOld(criteria []Criterion, p *pool, a ledger.Acceptance) Verdict {
+func decideOld(criteria []Criterion, p *pool, a manifest.Acceptance) Verdict {
 	o := p.outcomes()
 	if stat.CompareRatio(int64(lostOutcomes(o).WithoutResult()), int64(planned(o)), a.MaxInfra) > 0 {
 		return Inconclusive
@@ -27,7 +28,7 @@ func decideOld(criteria []Criterion, p *pool, a ledger.Acceptance) Verdict {
 // lossy draws the episodes of a candidate that truly solves a share of them, with an
 // intra-task correlation of 0.3, and loses some, at most a share of all: of those that
 // failed, or by chance.
-func lossy(rng *rand.Rand, tasks, trials int, solves, loses float64, failures bool, a ledger.Acceptance) *pool {
+func lossy(rng *rand.Rand, tasks, trials int, solves, loses float64, failures bool, a manifest.Acceptance) *pool {
 	const size = 1/0.3 - 1
 	p := &pool{}
 	solved := make([]bool, 0, tasks*trials)
@@ -66,7 +67,7 @@ func TestSimulationLostFailures(t *testing.T) {
 	if evidence {
 		runs = 4000
 	}
-	a := ledger.Acceptance{MinValid: 0.5}.Resolved() // so that solved decides
+	a := manifest.Acceptance{MinValid: 0.5}.Resolved() // so that solved decides
 	oldFalse := 0
 	for si, s := range [][2]int{{100, 1}, {100, 3}, {300, 1}, {300, 3}} {
 		for ci, c := range []struct {
@@ -78,7 +79,7 @@ func TestSimulationLostFailures(t *testing.T) {
 			for range runs {
 				p := lossy(rng, s[0], s[1], c.solves, c.loses, c.failures, a)
 				criteria := p.criteria(a, agentContract)
-				v, said := decide(criteria, p, &ledger.Manifest{RunID: "r", Acceptance: a}, false)
+				v, said := decide(criteria, p, &manifest.Manifest{RunID: "r", Acceptance: a}, false)
 				old := decideOld(criteria, p, a)
 				require.False(t, v == Pass && old != Pass && lostOutcomes(p.outcomes()).InfraErrors <= s[0]*s[1]/20, "what passes passed before: %s", said)
 				was, is = was+int(one(old == Pass)), is+int(one(v == Pass))

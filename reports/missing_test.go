@@ -7,14 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // lossyWorld has 60 solved tasks of two trials, of which the second of the first lost
 // tasks is lost. Their episodes have two turns, one of them four.
-func lossyWorld(lost int, own ...ledger.OwnCriterion) *world {
+func lossyWorld(lost int, own ...manifest.Criterion) *world {
 	w := newWorld("a")
-	w.m.Acceptance = ledger.Acceptance{MinValid: 0.5, MinWithin: 0.5, Criteria: own}
+	w.m.Acceptance = manifest.Acceptance{MinValid: 0.5, MinWithin: 0.5, Criteria: own}
 	for i := range 60 {
 		task := fmt.Sprintf("G%02d", i)
 		steps := 2
@@ -117,7 +118,7 @@ func TestBoundsOfCustomCriteria(t *testing.T) {
 		{`max(steps) <= 9`, Inconclusive, Inconclusive, nil, nil},
 	} {
 		for lost, want := range map[int]Verdict{0: Pass, 1: c.few, 60: c.many} {
-			w := lossyWorld(lost, ledger.OwnCriterion{Name: "mine", Expr: c.expr})
+			w := lossyWorld(lost, manifest.Criterion{Name: "mine", Expr: c.expr})
 			w.m.Acceptance.MinValid, w.m.Acceptance.MinSolved, w.m.Acceptance.MinWithin = 0.01, 0.01, 0
 			w.m.Acceptance.MaxClarifies, w.m.Acceptance.MaxSteps = 1000, 1000
 			r := Build(w.m, w.rows)
@@ -138,7 +139,7 @@ func TestBoundsOfCustomCriteria(t *testing.T) {
 			require.Equal(t, want, r.Candidates[0].Verdict, "%s with %d lost: %s", c.expr, lost, r.Candidates[0].Sentence)
 		}
 	}
-	never := named(t, Build(lossyWorld(0, ledger.OwnCriterion{Name: "n", Expr: `rate(episodes.thrash_events) <= 0`}).m, lossyWorld(0).rows).Candidates[0].Criteria, "n")
+	never := named(t, Build(lossyWorld(0, manifest.Criterion{Name: "n", Expr: `rate(episodes.thrash_events) <= 0`}).m, lossyWorld(0).rows).Candidates[0].Criteria, "n")
 	require.Equal(t, Inconclusive, never.Verdict, "no mean of few tasks is known to be 0")
 	require.Contains(t, never.Note, "use count() <= 0")
 }

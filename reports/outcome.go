@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // addOutcomes adds up how the episodes of all candidates ended.
@@ -22,7 +23,7 @@ func (r *Report) addOutcomes() {
 
 // withoutResult names the kinds of episodes that have none, the empty ones left
 // out: "2 infrastructure errors, 1 unfinished".
-func withoutResult(o ledger.Outcomes) string {
+func withoutResult(o manifest.Outcomes) string {
 	var parts []string
 	for _, k := range []struct {
 		n    int
@@ -45,16 +46,16 @@ func (r Report) outcomes() string {
 }
 
 // planned is how many episodes the outcomes add up to.
-func planned(o ledger.Outcomes) int { return o.Solved + o.Failed + o.WithoutResult() }
+func planned(o manifest.Outcomes) int { return o.Solved + o.Failed + o.WithoutResult() }
 
 // lostOutcomes are the outcomes that a verdict tolerates some of; cutOutcomes
 // those that leave it open.
-func lostOutcomes(o ledger.Outcomes) ledger.Outcomes {
-	return ledger.Outcomes{InfraErrors: o.InfraErrors, HarnessErrors: o.HarnessErrors}
+func lostOutcomes(o manifest.Outcomes) manifest.Outcomes {
+	return manifest.Outcomes{InfraErrors: o.InfraErrors, HarnessErrors: o.HarnessErrors}
 }
 
-func cutOutcomes(o ledger.Outcomes) ledger.Outcomes {
-	return ledger.Outcomes{BudgetStops: o.BudgetStops, Unfinished: o.Unfinished}
+func cutOutcomes(o manifest.Outcomes) manifest.Outcomes {
+	return manifest.Outcomes{BudgetStops: o.BudgetStops, Unfinished: o.Unfinished}
 }
 
 // origin says what is special about where a run's episodes came from, and how it
@@ -77,7 +78,7 @@ func (r Report) origin() (lines []string) {
 }
 
 // cutShort says how a run ended before its plan did; empty when it did not.
-func cutShort(m ledger.Manifest) string {
+func cutShort(m manifest.Manifest) string {
 	switch o := cutOutcomes(m.Outcomes); {
 	case m.Stopped != "":
 		return m.Stopped

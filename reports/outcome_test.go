@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // ended makes an episode end with a status of the harness.
@@ -42,7 +43,7 @@ func sorted() *world {
 
 func TestOutcomesAreSortedByKind(t *testing.T) {
 	r := Build(sorted().m, sorted().rows)
-	want := ledger.Outcomes{Solved: 60, Failed: 1, InfraErrors: 2, HarnessErrors: 1, BudgetStops: 3, Unfinished: 3}
+	want := manifest.Outcomes{Solved: 60, Failed: 1, InfraErrors: 2, HarnessErrors: 1, BudgetStops: 3, Unfinished: 3}
 	require.Equal(t, want, r.Outcomes)
 	require.Equal(t, 70, planned(want))
 	m := r.Candidates[0].Metrics
@@ -62,7 +63,7 @@ func TestOutcomesAreSortedByKind(t *testing.T) {
 		case "summary.txt":
 			require.Contains(t, strings.Join(strings.Fields(out), " "), "episodes: "+line, c.name)
 		case "report.json":
-			var got struct{ Outcomes ledger.Outcomes }
+			var got struct{ Outcomes manifest.Outcomes }
 			require.NoError(t, json.Unmarshal([]byte(out), &got))
 			require.Equal(t, want, got.Outcomes)
 		}
@@ -220,13 +221,13 @@ func TestPoolsTolerateNoMore(t *testing.T) {
 
 // Whatever the rows that are left say, a run that ended early is not accepted.
 func TestRunCutShortIsNeverAccepted(t *testing.T) {
-	for name, edit := range map[string]func(*ledger.Manifest){
-		"stopped":             func(m *ledger.Manifest) { m.Stopped = "interrupted" },
-		"budget stops":        func(m *ledger.Manifest) { m.Outcomes.BudgetStops = 1 },
-		"unfinished":          func(m *ledger.Manifest) { m.Outcomes.Unfinished = 1 },
-		"running":             func(m *ledger.Manifest) { m.Status = "running" },
-		"failed":              func(m *ledger.Manifest) { m.Status = "failed" },
-		"planned but not run": func(m *ledger.Manifest) { m.Candidates[0].Planned = 81 },
+	for name, edit := range map[string]func(*manifest.Manifest){
+		"stopped":             func(m *manifest.Manifest) { m.Stopped = "interrupted" },
+		"budget stops":        func(m *manifest.Manifest) { m.Outcomes.BudgetStops = 1 },
+		"unfinished":          func(m *manifest.Manifest) { m.Outcomes.Unfinished = 1 },
+		"running":             func(m *manifest.Manifest) { m.Status = "running" },
+		"failed":              func(m *manifest.Manifest) { m.Status = "failed" },
+		"planned but not run": func(m *manifest.Manifest) { m.Candidates[0].Planned = 81 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := passing(t)

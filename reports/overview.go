@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -40,7 +40,7 @@ func (r *Report) addVerdict() {
 	default:
 		r.Headline = fmt.Sprintf("Not enough evidence: %s inconclusive", of(n[Inconclusive], judged, "is", "are"))
 	}
-	if judged > 0 && r.Run.Acceptance.MinSolved == ledger.Off {
+	if judged > 0 && r.Run.Acceptance.MinSolved == manifest.Off {
 		r.Headline += "; " + SuccessNotJudged
 	}
 	if n := len(r.ThresholdsChanged); n > 0 {
@@ -77,7 +77,7 @@ func (r *Report) addTasks() {
 		column[c.Name] = i
 	}
 	row := map[string]int{}
-	add := func(t ledger.ManifestTask) {
+	add := func(t manifest.Task) {
 		row[t.ID] = len(r.Tasks)
 		cells := make([]Cell, len(r.Candidates))
 		for i := range cells {
@@ -94,7 +94,7 @@ func (r *Report) addTasks() {
 	for i := range r.Episodes {
 		e := &r.Episodes[i]
 		if _, known := row[e.Task]; !known {
-			add(ledger.ManifestTask{ID: e.Task})
+			add(manifest.Task{ID: e.Task})
 		}
 		cell := &r.Tasks[row[e.Task]].Cells[column[e.Candidate]]
 		cell.Episodes = append(cell.Episodes, i)

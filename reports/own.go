@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/expr"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
@@ -22,16 +23,16 @@ const (
 
 // ownCriterion is a criterion of the user's own; err says why it cannot be read.
 type ownCriterion struct {
-	ledger.OwnCriterion
+	manifest.Criterion
 	expr *expr.Criterion
 	err  error
 }
 
 // ownCriteria parses those of a manifest, which may be of another cupel.
-func ownCriteria(list []ledger.OwnCriterion) []ownCriterion {
+func ownCriteria(list []manifest.Criterion) []ownCriterion {
 	var out []ownCriterion
 	for _, c := range list {
-		own := ownCriterion{OwnCriterion: c}
+		own := ownCriterion{Criterion: c}
 		own.expr, own.err = expr.ParseCriterion(c.Expr)
 		out = append(out, own)
 	}
@@ -73,15 +74,15 @@ func (acc *account) loseOwn(cluster string) {
 func (b *Builder) findShared() {
 	count := map[modelKey]int{}
 	for _, a := range b.order {
-		count[keyOf(&a.ManifestCandidate)]++
+		count[keyOf(&a.Candidate)]++
 	}
 	for _, a := range b.order {
-		a.shared = count[keyOf(&a.ManifestCandidate)] > 1
+		a.shared = count[keyOf(&a.Candidate)] > 1
 	}
 }
 
 // judgeOwn judges the criteria that are about one candidate, or about a group.
-func judgeOwn(own []ownCriterion, tallies []*expr.Tally, a ledger.Acceptance, skip func(per string) bool) []Criterion {
+func judgeOwn(own []ownCriterion, tallies []*expr.Tally, a manifest.Acceptance, skip func(per string) bool) []Criterion {
 	var out []Criterion
 	for i, o := range own {
 		if !skip(o.Per) {
@@ -92,12 +93,12 @@ func judgeOwn(own []ownCriterion, tallies []*expr.Tally, a ledger.Acceptance, sk
 }
 
 // own judges those about the account's candidate.
-func (acc *account) own(a ledger.Acceptance) []Criterion {
+func (acc *account) own(a manifest.Acceptance) []Criterion {
 	return judgeOwn(acc.criteria, acc.tallies, a, func(per string) bool { return per == perModel && acc.shared })
 }
 
 // ownOfGroup judges those about the members of a group together.
-func ownOfGroup(members []*account, a ledger.Acceptance) []Criterion {
+func ownOfGroup(members []*account, a manifest.Acceptance) []Criterion {
 	own := members[0].criteria
 	all := tallies(own)
 	for _, m := range members {
@@ -111,7 +112,7 @@ func ownOfGroup(members []*account, a ledger.Acceptance) []Criterion {
 }
 
 // judge fills in a criterion.
-func (o *ownCriterion) judge(t *expr.Tally, a ledger.Acceptance) Criterion {
+func (o *ownCriterion) judge(t *expr.Tally, a manifest.Acceptance) Criterion {
 	c := Criterion{Name: o.Name, Title: o.Name, Expr: o.Expr, Rule: o.Rule, Confidence: a.Confidence, Verdict: Inconclusive, Unit: "episodes"}
 	if o.err != nil {
 		c.Kind = kindBare

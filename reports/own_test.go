@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // ownReport judges criteria over the demo run.
-func ownReport(t *testing.T, tasks, trials int, change func(*ledger.Rows), own ...ledger.OwnCriterion) Report {
+func ownReport(t *testing.T, tasks, trials int, change func(*ledger.Rows), own ...manifest.Criterion) Report {
 	m, rows := demo(demoProfiles(), tasks, trials)
-	m.Acceptance = ledger.Acceptance{Criteria: own}
+	m.Acceptance = manifest.Acceptance{Criteria: own}
 	require.NoError(t, m.Acceptance.Validate())
 	if change != nil {
 		change(&rows)
@@ -35,12 +36,12 @@ func named(t *testing.T, list []Criterion, name string) Criterion {
 
 // Each form gets its value, interval, statistics and verdict.
 func TestOwnCriteria(t *testing.T) {
-	own := func(expr, rule string) ledger.OwnCriterion {
-		return ledger.OwnCriterion{Name: "mine", Expr: expr, Rule: rule}
+	own := func(expr, rule string) manifest.Criterion {
+		return manifest.Criterion{Name: "mine", Expr: expr, Rule: rule}
 	}
 	tests := []struct {
 		name                    string
-		own                     ledger.OwnCriterion
+		own                     manifest.Criterion
 		kind, unit, value, need string
 		interval                bool
 		test                    string
@@ -86,7 +87,7 @@ func TestOwnCriteria(t *testing.T) {
 func TestOwnCriterionDecides(t *testing.T) {
 	base := ownReport(t, 90, 2, nil)
 	require.Equal(t, Pass, base.Candidates[0].Verdict, base.Candidates[0].Sentence)
-	r := ownReport(t, 90, 2, nil, ledger.OwnCriterion{Name: "quick", Expr: `p95(duration_us) <= 500ms where role == "main"`})
+	r := ownReport(t, 90, 2, nil, manifest.Criterion{Name: "quick", Expr: `p95(duration_us) <= 500ms where role == "main"`})
 	c := r.Candidates[0]
 	require.Equal(t, Fail, c.Verdict)
 	require.Regexp(t, `^fails on quick 1\.243s \(1\.\d+s–1\.\d+s\), needs ≤ 500ms\.$`, c.Sentence)
@@ -110,7 +111,7 @@ func TestOwnCriterionDecides(t *testing.T) {
 
 // Episodes without a result are left out, as they are of the built-in criteria.
 func TestOwnCriteriaLeaveOutLostEpisodes(t *testing.T) {
-	r := ownReport(t, 14, 16, nil, ledger.OwnCriterion{Name: "all", Expr: `count(infra_error) <= 0`})
+	r := ownReport(t, 14, 16, nil, manifest.Criterion{Name: "all", Expr: `count(infra_error) <= 0`})
 	for _, c := range r.Candidates {
 		k := named(t, c.Criteria, "all")
 		require.Equal(t, c.Episodes-c.InfraErrors, k.N)
@@ -130,12 +131,12 @@ func TestOwnCriteriaWithoutValues(t *testing.T) {
 			}
 		}
 	}
-	sum := ledger.OwnCriterion{Name: "sum", Expr: `sum(episodes.cost_nanousd) <= $2`}
-	avg := ledger.OwnCriterion{Name: "avg", Expr: `mean(episodes.cost_nanousd) <= $2`}
+	sum := manifest.Criterion{Name: "sum", Expr: `sum(episodes.cost_nanousd) <= $2`}
+	avg := manifest.Criterion{Name: "avg", Expr: `mean(episodes.cost_nanousd) <= $2`}
 	tests := []struct {
 		name     string
 		every    int
-		own      ledger.OwnCriterion
+		own      manifest.Criterion
 		want     Verdict
 		in, note string
 	}{
@@ -143,7 +144,7 @@ func TestOwnCriteriaWithoutValues(t *testing.T) {
 		{"a mean with few missing", 200, avg, Pass, "avg", "of 224 rows have no value and are left out."},
 		{"a mean with many missing", 2, avg, Inconclusive, "avg", "That is too many to pass."},
 		{"a mean with none", 1, avg, Inconclusive, "avg", "nothing to judge, which never passes"},
-		{"a sum that fails anyhow", 200, ledger.OwnCriterion{Name: "sum", Expr: `sum(episodes.cost_nanousd) <= $0.01`}, Fail, "sum", "have no value"},
+		{"a sum that fails anyhow", 200, manifest.Criterion{Name: "sum", Expr: `sum(episodes.cost_nanousd) <= $0.01`}, Fail, "sum", "have no value"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -156,12 +157,12 @@ func TestOwnCriteriaWithoutValues(t *testing.T) {
 }
 
 func TestOwnCriteriaTooLittleData(t *testing.T) {
-	slow := ledger.OwnCriterion{Name: "slow", Expr: `p99(elapsed_us) <= 1h`}
+	slow := manifest.Criterion{Name: "slow", Expr: `p99(elapsed_us) <= 1h`}
 	c := named(t, ownReport(t, 5, 2, nil, slow).Candidates[0].Criteria, "slow")
 	require.Equal(t, Inconclusive, c.Verdict)
 	require.Nil(t, c.Interval)
 	require.Contains(t, c.Note, "too few episodes beyond this percentile")
-	avg := ledger.OwnCriterion{Name: "avg", Expr: `mean(steps) <= 99`}
+	avg := manifest.Criterion{Name: "avg", Expr: `mean(steps) <= 99`}
 	c = named(t, ownReport(t, 1, 9, nil, avg).Candidates[0].Criteria, "avg")
 	require.Equal(t, Inconclusive, c.Verdict)
 	require.Regexp(t, `If the mean stays the same, \d+ more tasks would make this a pass\.`, c.Note)
@@ -179,8 +180,8 @@ func TestOwnCriteriaTooLittleData(t *testing.T) {
 // companion is judged by itself.
 func TestOwnCriteriaPerModel(t *testing.T) {
 	r := ownReport(t, 14, 16, nil,
-		ledger.OwnCriterion{Name: "each", Expr: `mean(steps) <= 99`},
-		ledger.OwnCriterion{Name: "model", Expr: `mean(steps) <= 99`, Per: "provider_model"})
+		manifest.Criterion{Name: "each", Expr: `mean(steps) <= 99`},
+		manifest.Criterion{Name: "model", Expr: `mean(steps) <= 99`, Per: "provider_model"})
 	names := func(list []Criterion) (out []string) {
 		for _, c := range list[5:] {
 			out = append(out, c.Name)
@@ -200,7 +201,7 @@ func TestOwnCriteriaPerModel(t *testing.T) {
 
 // A manifest may come from a cupel whose language knows more.
 func TestOwnCriterionThatCannotBeRead(t *testing.T) {
-	r := ownReport(t, 14, 16, nil, ledger.OwnCriterion{Name: "later", Expr: `median(steps) < 4`})
+	r := ownReport(t, 14, 16, nil, manifest.Criterion{Name: "later", Expr: `median(steps) < 4`})
 	c := named(t, r.Candidates[0].Criteria, "later")
 	require.Equal(t, Inconclusive, c.Verdict)
 	require.Contains(t, c.Note, `cannot be read, so nothing was judged: 1:1: unknown function "median"`)
@@ -210,8 +211,8 @@ func TestOwnCriterionThatCannotBeRead(t *testing.T) {
 // The same statistics as the built-in criteria.
 func TestOwnCriterionAgreesWithBuiltIn(t *testing.T) {
 	r := ownReport(t, 14, 16, nil,
-		ledger.OwnCriterion{Name: "valid", Expr: `share(contract_valid and finish_reason != "length") >= 95% where role == "main" and error_kind == ""`},
-		ledger.OwnCriterion{Name: "steps", Expr: `mean(steps) <= 5 where solved and status != "stopped"`})
+		manifest.Criterion{Name: "valid", Expr: `share(contract_valid and finish_reason != "length") >= 95% where role == "main" and error_kind == ""`},
+		manifest.Criterion{Name: "steps", Expr: `mean(steps) <= 5 where solved and status != "stopped"`})
 	for _, c := range r.Candidates {
 		builtin, own := named(t, c.Criteria, "steps_per_solved"), named(t, c.Criteria, "steps")
 		require.InEpsilon(t, *builtin.Value, *own.Value, 1e-12)

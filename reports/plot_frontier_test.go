@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // Against the definition: nobody on the frontier is dominated, everybody else is.
@@ -114,7 +114,7 @@ func TestTaskTitles(t *testing.T) {
 func TestViolationsTable(t *testing.T) {
 	r := Report{Candidates: []Candidate{
 		{Metrics: Metrics{Turns: 200, Violations: []Tally{{"b", 3}, {"a", 2}}}},
-		{ManifestCandidate: ledger.ManifestCandidate{Name: "x"}, Metrics: Metrics{Turns: 10, Violations: []Tally{{"a", 1}}}},
+		{Candidate: manifest.Candidate{Name: "x"}, Metrics: Metrics{Turns: 10, Violations: []Tally{{"a", 1}}}},
 	}}
 	require.Equal(t, []violationRow{{"a", []int{2, 1}}, {"b", []int{3, 0}}}, r.violations())
 	require.Equal(t, "Most frequent violation: a, 3 in 210 turns", r.violationsTitle())

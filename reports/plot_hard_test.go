@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // hardReports are runs that are hard to draw.
@@ -38,7 +39,7 @@ func hardReports() map[string]Report {
 	}
 	one, oneRows := demo(demoProfiles()[:1], 1, 1)
 	return map[string]Report{
-		"one": Build(one, oneRows), "twelve": wide, "tiers": tiers, "huge": huge(), "empty": Build(ledger.Manifest{}, ledger.Rows{}),
+		"one": Build(one, oneRows), "twelve": wide, "tiers": tiers, "huge": huge(), "empty": Build(manifest.Manifest{}, ledger.Rows{}),
 		"foreign":    foreign("候補者その一", "gpt-候補-モデル", "مرشح أول", "उम्मीदवार एक", "🚀🚀🚀", "Ωmega-ασκός", "עברית", "ไทย"),
 		"strategies": Build(research()), "foreign strategies": foreignStrategies(), "crowd of strategies": manyStrategies(),
 		"hostile": foreign("<script>alert(1)</script>", "a\u202Egnp.exe", "", "   ", "\x00\xff\n", strings.Repeat("W", 500), strings.Repeat("i", 500), "same", "same "),

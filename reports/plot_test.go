@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // crowd is a run of n candidates with long, alike and awkward names.
@@ -97,7 +98,7 @@ func wellFormed(s string) error {
 func TestLabelsAreDistinctAndDrawable(t *testing.T) {
 	r := Report{}
 	for _, n := range []string{"a-long-name-cut-here-1", "a-long-name-cut-here-2", "中文", "日本", "ok", "ok", "ok ", "", "WWWWWWWWWWWW"} {
-		r.Candidates = append(r.Candidates, Candidate{ManifestCandidate: ledger.ManifestCandidate{Name: n}})
+		r.Candidates = append(r.Candidates, Candidate{Candidate: manifest.Candidate{Name: n}})
 	}
 	require.Equal(t, []string{"a-lo…re-1", "a-lo…re-2", "中文", "日本", "ok", "6 ok", "7 ok", "8", "WW…WW"}, labels(r, 9))
 }

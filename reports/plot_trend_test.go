@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
@@ -252,5 +252,5 @@ func TestNewsIsBounded(t *testing.T) {
 	}
 	require.Len(t, r.news(), 6)
 	require.Equal(t, "and 4 more changes", r.news()[5])
-	require.Empty(t, (&Report{Run: ledger.Manifest{}}).news())
+	require.Empty(t, (&Report{Run: manifest.Manifest{}}).news())
 }

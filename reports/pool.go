@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // pool is what the criteria look at: the scored episodes of one or more
@@ -12,7 +13,7 @@ type pool struct {
 	// episodes have a row; scored of them have a result, and solved of those are.
 	episodes, scored, solved int
 	// ended counts the others by kind; interrupted of the Unfinished have a row.
-	ended       ledger.Outcomes
+	ended       manifest.Outcomes
 	interrupted int
 	// by are the counts of scored episodes by cluster.
 	by taskCounts
@@ -34,7 +35,7 @@ type pool struct {
 }
 
 // outcomes counts all planned episodes.
-func (p *pool) outcomes() ledger.Outcomes {
+func (p *pool) outcomes() manifest.Outcomes {
 	o := p.ended
 	o.Solved, o.Failed = p.solved, p.scored-p.solved
 	return o

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/*")
@@ -64,7 +65,7 @@ func TestGolden(t *testing.T) {
 
 // hostile puts payloads into every string a model, a tool or a file name can
 // influence.
-func hostile() (ledger.Manifest, ledger.Rows) {
+func hostile() (manifest.Manifest, ledger.Rows) {
 	const payload = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202Egnp.exe\x1b[2J\x00\"'`|*_[x](javascript:alert(3)) @everyone #1 www.evil.example http://evil.example ]]> \xff"
 	m, rows := demo(demoProfiles()[:2], 3, 1)
 	m.RunID, m.Suite, m.CodeVersion = "run"+payload, "suite"+payload, payload
@@ -256,7 +257,7 @@ func TestDeterministic(t *testing.T) {
 }
 
 func TestEmptyRun(t *testing.T) {
-	for name, m := range map[string]ledger.Manifest{"nothing": {}, "candidates without rows": newWorld("", "a", "b").m} {
+	for name, m := range map[string]manifest.Manifest{"nothing": {}, "candidates without rows": newWorld("", "a", "b").m} {
 		r := Build(m, ledger.Rows{})
 		require.Equal(t, Inconclusive, r.Verdict, name)
 		for _, c := range renderers() {

@@ -7,17 +7,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // passRun is a candidate on tasks whose trials went as the strings say: + solved,
 // - not, x lost.
 func passRun(trials int, tasks ...string) Report {
-	m := ledger.Manifest{Trials: trials, Candidates: []ledger.ManifestCandidate{{Name: "c", Provider: "p", Model: "m"}}}
+	m := manifest.Manifest{Trials: trials, Candidates: []manifest.Candidate{{Name: "c", Provider: "p", Model: "m"}}}
 	var rows ledger.Rows
 	for i, outcomes := range tasks {
 		id := string(rune('A' + i))
-		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: id})
+		m.Tasks = append(m.Tasks, manifest.Task{ID: id})
 		for k, o := range outcomes {
 			e := ledger.Episode{Key: ledger.Key{EpisodeID: id + string(rune('1'+k)), TaskID: id, Candidate: "c", Trial: int32(k + 1)}, Status: "answered", Solved: o == '+'}
 			if o == 'x' {

@@ -9,7 +9,7 @@
 package reports
 
 import (
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/trend"
@@ -26,12 +26,12 @@ type Report struct {
 	Verdict  Verdict `json:"verdict"`
 	Headline string  `json:"headline"`
 	// Outcomes count how the planned episodes of Candidates ended.
-	Outcomes ledger.Outcomes `json:"outcomes"`
+	Outcomes manifest.Outcomes `json:"outcomes"`
 	// Run is the manifest the report was built from, with the thresholds that decided.
-	Run ledger.Manifest `json:"run"`
+	Run manifest.Manifest `json:"run"`
 	// ThresholdsChanged are the thresholds that were given for this report and differ from
 	// those of the run's own manifest; absent where none do.
-	ThresholdsChanged []ledger.ThresholdChange `json:"thresholds_changed,omitempty"`
+	ThresholdsChanged []manifest.ThresholdChange `json:"thresholds_changed,omitempty"`
 	// Candidates are in the manifest's order.
 	Candidates []Candidate `json:"candidates"`
 	// Groups pool the candidates that share a strategy, a provider and a model;
@@ -80,7 +80,7 @@ type Tally struct {
 
 // Candidate is one candidate's verdict and what else was measured of it.
 type Candidate struct {
-	ledger.ManifestCandidate
+	manifest.Candidate
 	Verdict Verdict `json:"verdict"`
 	// Sentence says the verdict and its reason, without the name.
 	Sentence string `json:"sentence"`

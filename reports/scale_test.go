@@ -15,17 +15,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // stream makes a run of one candidate and 100 tasks episode by episode, in the
 // ledger's order, each with the given turns; every tenth is not solved. episodes is
 // a multiple of 100. The same arguments give the same rows.
-func stream(episodes, turns int) (ledger.Manifest, func(i int) ledger.EpisodeRows) {
+func stream(episodes, turns int) (manifest.Manifest, func(i int) ledger.EpisodeRows) {
 	p := demoProfiles()[0]
 	p.steps = 0
 	m, _ := demo([]profile{p}, 100, 1)
 	m.Trials = episodes / 100
-	slices.SortFunc(m.Tasks, func(a, b ledger.ManifestTask) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(m.Tasks, func(a, b manifest.Task) int { return cmp.Compare(a.ID, b.ID) })
 	m.Candidates[0].Planned = episodes
 	return m, func(i int) ledger.EpisodeRows {
 		key := ledger.Key{

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // writeStream writes a run of the given episodes of five turns as a folder.
@@ -26,7 +27,7 @@ func writeStream(t testing.TB, dir string, episodes int) {
 	for i := range episodes {
 		require.NoError(t, w.Append(row(i)))
 	}
-	_, err = w.Close(func(totals ledger.Totals) (ledger.Manifest, error) {
+	_, err = w.Close(func(totals manifest.Totals) (manifest.Manifest, error) {
 		m.SetTotals(totals)
 		return m, nil
 	})
@@ -35,7 +36,7 @@ func writeStream(t testing.TB, dir string, episodes int) {
 
 // reportOf builds and writes the report of a run folder, as cupel report does.
 func reportOf(dir string) error {
-	m, err := ledger.ReadManifest(dir)
+	m, err := manifest.Read(dir)
 	if err != nil {
 		return err
 	}

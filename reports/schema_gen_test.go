@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // schemaGen writes the JSON Schema of a Go type: properties by the json tags,
@@ -59,8 +59,8 @@ func (g *schemaGen) ref(t reflect.Type) map[string]any {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}
-	case t == reflect.TypeFor[ledger.Threshold]():
-		return map[string]any{"anyOf": []any{map[string]any{"type": "number"}, map[string]any{"const": ledger.Off.String()}}}
+	case t == reflect.TypeFor[manifest.Threshold]():
+		return map[string]any{"anyOf": []any{map[string]any{"type": "number"}, map[string]any{"const": manifest.Off.String()}}}
 	case t.Kind() == reflect.Pointer:
 		of := g.ref(t.Elem())
 		if name, ok := of["type"].(string); ok {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
@@ -77,7 +78,7 @@ func TestReportsFitTheirSchema(t *testing.T) {
 	nobody.add(1, "t", false, 0, nil)
 	for name, text := range map[string]string{
 		"golden": string(golden), "hostile": render(t, JSON, Build(hostile())), "ways to fail": render(t, JSON, Build(ways().m, ways().rows)),
-		"nothing solved": render(t, JSON, Build(nobody.m, nobody.rows)), "no episodes": render(t, JSON, Build(ledger.Manifest{}, ledger.Rows{})),
+		"nothing solved": render(t, JSON, Build(nobody.m, nobody.rows)), "no episodes": render(t, JSON, Build(manifest.Manifest{}, ledger.Rows{})),
 	} {
 		t.Run(name, func(t *testing.T) { require.NoError(t, s.Validate(decoded(t, text))) })
 	}

@@ -5,14 +5,14 @@ import (
 	"math"
 	"strings"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // lookOf is the look at a candidate's data that decided it, or that was the latest: the
 // zero value in a run of fixed size. Of several candidates it is the earliest, which is
 // the strictest.
-func lookOf(m *ledger.Manifest, candidates ...string) stat.Look {
+func lookOf(m *manifest.Manifest, candidates ...string) stat.Look {
 	if m.Decide == nil {
 		return stat.Look{}
 	}
@@ -28,7 +28,7 @@ func interim(l stat.Look) bool { return l.At < len(l.Rounds) }
 
 // atLook is the acceptance whose intervals are corrected for the looks before and after
 // this one.
-func atLook(a ledger.Acceptance, l stat.Look) ledger.Acceptance {
+func atLook(a manifest.Acceptance, l stat.Look) manifest.Acceptance {
 	a.Confidence = l.Confidence(a.Confidence)
 	return a
 }
@@ -101,7 +101,7 @@ func (r *Report) addSequentialNotes() {
 
 // Spent says how many episodes a run in rounds had, of how many it could have had, such
 // as "Stopped after 2 of 5 rounds: 200 of 500 episodes, 60% saved."; "" for any other.
-func Spent(m ledger.Manifest) string {
+func Spent(m manifest.Manifest) string {
 	d := m.Decide
 	if d == nil {
 		return ""

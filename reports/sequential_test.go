@@ -9,15 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // sequentialRun is a run of at most five trials of each task; solved says of each
 // candidate which share of tasks it solves, and stops in which round it was stopped.
-func sequentialRun(tasks int, solved map[string]float64, stops ...ledger.ManifestStop) (ledger.Manifest, ledger.Rows) {
-	m := ledger.Manifest{
-		Format: 2, RunID: "R", Status: "complete", Mode: "replay", Suite: "s", Trials: 5, Acceptance: ledger.Acceptance{}.Resolved(),
-		Decide: &ledger.ManifestDecide{Rounds: []int{1, 2, 3, 4, 5}, Stops: stops},
+func sequentialRun(tasks int, solved map[string]float64, stops ...manifest.Stop) (manifest.Manifest, ledger.Rows) {
+	m := manifest.Manifest{
+		Format: 2, RunID: "R", Status: "complete", Mode: "replay", Suite: "s", Trials: 5, Acceptance: manifest.Acceptance{}.Resolved(),
+		Decide: &manifest.Decide{Rounds: []int{1, 2, 3, 4, 5}, Stops: stops},
 	}
 	for _, s := range stops {
 		m.Decide.Finished = max(m.Decide.Finished, s.Round)
@@ -25,7 +26,7 @@ func sequentialRun(tasks int, solved map[string]float64, stops ...ledger.Manifes
 	var rows ledger.Rows
 	for i := range tasks {
 		id := fmt.Sprintf("T%03d", i)
-		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: id, Title: id, Digest: "d"})
+		m.Tasks = append(m.Tasks, manifest.Task{ID: id, Title: id, Digest: "d"})
 		for _, s := range stops {
 			for trial := 1; trial <= m.TrialsOf(s.Candidate); trial++ {
 				key := ledger.Key{RunID: "R", EpisodeID: fmt.Sprint(id, s.Candidate, trial), TaskID: id, Candidate: s.Candidate, Agent: "contract", Provider: "p", Model: s.Candidate, Trial: int32(trial)}
@@ -36,7 +37,7 @@ func sequentialRun(tasks int, solved map[string]float64, stops ...ledger.Manifes
 		}
 	}
 	for _, s := range stops {
-		m.Candidates = append(m.Candidates, ledger.ManifestCandidate{Name: s.Candidate, Agent: "contract", Provider: "p", Model: s.Candidate, Planned: tasks * m.TrialsOf(s.Candidate)})
+		m.Candidates = append(m.Candidates, manifest.Candidate{Name: s.Candidate, Agent: "contract", Provider: "p", Model: s.Candidate, Planned: tasks * m.TrialsOf(s.Candidate)})
 	}
 	return m, rows
 }
@@ -44,7 +45,7 @@ func sequentialRun(tasks int, solved map[string]float64, stops ...ledger.Manifes
 // Each candidate is judged at its own look, and every text says so.
 func TestReportOfARunInRounds(t *testing.T) {
 	m, rows := sequentialRun(150, map[string]float64{"good": 1, "bad": 0.2},
-		ledger.ManifestStop{Candidate: "bad", Round: 2, Verdict: "fail"}, ledger.ManifestStop{Candidate: "good", Round: 3, Verdict: "pass"})
+		manifest.Stop{Candidate: "bad", Round: 2, Verdict: "fail"}, manifest.Stop{Candidate: "good", Round: 3, Verdict: "pass"})
 	r := Build(m, rows)
 	for name, at := range map[string]int{"bad": 2, "good": 3} {
 		for _, c := range r.Candidates {
@@ -79,12 +80,12 @@ func TestReportOfARunInRounds(t *testing.T) {
 func TestReportOfAnEarlyLook(t *testing.T) {
 	none := map[string]float64{"m": 0}
 	for at, want := range map[int]Verdict{1: Inconclusive, 5: Fail} {
-		m, rows := sequentialRun(1, none, ledger.ManifestStop{Candidate: "m", Round: at})
+		m, rows := sequentialRun(1, none, manifest.Stop{Candidate: "m", Round: at})
 		require.Equal(t, want, Build(m, rows).Candidates[0].Criteria[0].Verdict, "look %d", at)
 		m.Decide, m.Trials = nil, at
 		require.Equal(t, Fail, Build(m, rows).Candidates[0].Criteria[0].Verdict, "%d trials", at)
 	}
-	m, rows := sequentialRun(30, map[string]float64{"m": 0.5}, ledger.ManifestStop{Candidate: "m", Round: 1})
+	m, rows := sequentialRun(30, map[string]float64{"m": 0.5}, manifest.Stop{Candidate: "m", Round: 1})
 	require.Equal(t, Inconclusive, Build(m, rows).Candidates[0].Verdict)
 	m.Decide, m.Trials = nil, 1
 	require.Equal(t, Fail, Build(m, rows).Candidates[0].Verdict, "looking once needs less")
@@ -92,7 +93,7 @@ func TestReportOfAnEarlyLook(t *testing.T) {
 
 // Pooled candidates are judged at the earliest look of theirs.
 func TestReportOfPooledRounds(t *testing.T) {
-	m, rows := sequentialRun(40, map[string]float64{"a": 1, "b": 1}, ledger.ManifestStop{Candidate: "a", Round: 2}, ledger.ManifestStop{Candidate: "b", Round: 4})
+	m, rows := sequentialRun(40, map[string]float64{"a": 1, "b": 1}, manifest.Stop{Candidate: "a", Round: 2}, manifest.Stop{Candidate: "b", Round: 4})
 	for i := range m.Candidates {
 		m.Candidates[i].Model = "same"
 	}
@@ -102,7 +103,7 @@ func TestReportOfPooledRounds(t *testing.T) {
 }
 
 func TestSpent(t *testing.T) {
-	m, _ := sequentialRun(10, nil, ledger.ManifestStop{Candidate: "a", Round: 5}, ledger.ManifestStop{Candidate: "b", Round: 1})
+	m, _ := sequentialRun(10, nil, manifest.Stop{Candidate: "a", Round: 5}, manifest.Stop{Candidate: "b", Round: 1})
 	require.Equal(t, "Stopped after 5 of 5 rounds: 60 of 100 episodes, 40% saved.", Spent(m))
 	m.Decide.Finished, m.Decide.Stops = 1, nil
 	m.Candidates[0].Planned, m.Candidates[1].Planned, m.Episodes, m.Stopped = 20, 20, 23, "interrupted"

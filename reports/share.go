@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -113,7 +113,7 @@ func newShare(clusters []stat.Cluster, confidence float64) Share {
 }
 
 // sessionsOf are the sessions of a run's tasks that are part of one.
-func sessionsOf(m ledger.Manifest) map[string]string {
+func sessionsOf(m manifest.Manifest) map[string]string {
 	sessions := map[string]string{}
 	for _, t := range m.Tasks {
 		if t.Session != "" {

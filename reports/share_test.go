@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -29,7 +30,7 @@ func sharesOf(t *testing.T, r Report) (intervals []stat.Interval) {
 // observations.
 func TestTrialsOfATaskAreOneCluster(t *testing.T) {
 	w := newWorld("a")
-	w.m.Acceptance.Criteria = []ledger.OwnCriterion{{Name: "mine", Expr: `share(solved) >= 80%`}}
+	w.m.Acceptance.Criteria = []manifest.Criterion{{Name: "mine", Expr: `share(solved) >= 80%`}}
 	for i := range 12 {
 		w.add(5, fmt.Sprint(i), i < 9, 1, func(e *ledger.Episode, _ []ledger.Turn) { e.ThrashEvents = int32(i / 11) })
 	}
@@ -53,9 +54,9 @@ func TestTrialsOfATaskAreOneCluster(t *testing.T) {
 // others remember.
 func TestTasksOfASessionAreOneCluster(t *testing.T) {
 	w := newWorld("a")
-	w.m.Acceptance.Criteria = []ledger.OwnCriterion{{Name: "mine", Expr: `share(solved) >= 80%`}}
+	w.m.Acceptance.Criteria = []manifest.Criterion{{Name: "mine", Expr: `share(solved) >= 80%`}}
 	for i := range 12 {
-		task := ledger.ManifestTask{ID: fmt.Sprint(i)}
+		task := manifest.Task{ID: fmt.Sprint(i)}
 		if i >= 4 {
 			task.Session = fmt.Sprint("s", i/4)
 		}
@@ -71,14 +72,14 @@ func TestTasksOfASessionAreOneCluster(t *testing.T) {
 // Of a custom criterion for what must be rare, the other end counts.
 func TestTooFewTasksForARareEvent(t *testing.T) {
 	for tasks, want := range map[int]Verdict{35: Inconclusive, 36: Pass} {
-		o := ownCriteria([]ledger.OwnCriterion{{Name: "harm", Expr: `share(not solved) <= 10%`}})[0]
+		o := ownCriteria([]manifest.Criterion{{Name: "harm", Expr: `share(not solved) <= 10%`}})[0]
 		tally := o.expr.NewTally()
 		for i := range tasks {
 			for range 3 {
 				tally.Add(&ledger.EpisodeRows{Episode: ledger.Episode{Solved: true, Status: "answered"}}, fmt.Sprint(i))
 			}
 		}
-		c := o.judge(tally, ledger.Acceptance{Confidence: 0.95, MaxInfra: 0.05})
+		c := o.judge(tally, manifest.Acceptance{Confidence: 0.95, MaxInfra: 0.05})
 		require.Equal(t, want, c.Verdict, c.Note)
 		if want == Inconclusive {
 			require.Contains(t, c.Note, "Too few tasks: 35 cannot establish 10%, however many episodes they have. If the rate stays the same, 1 more task (3 episodes) would make this a pass.")

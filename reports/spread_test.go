@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 func TestLogBins(t *testing.T) {
@@ -77,7 +78,7 @@ func TestTTFT(t *testing.T) {
 		n += b.N
 	}
 	require.Equal(t, 3, n)
-	none := Build(ledger.Manifest{}, ledger.Rows{})
+	none := Build(manifest.Manifest{}, ledger.Rows{})
 	require.Empty(t, none.Candidates)
 	w = newWorld("a")
 	w.add(1, "t", true, 1, nil)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // habit is how a synthetic strategy behaves, next to what the task asks of all.
@@ -38,16 +39,16 @@ type arena struct {
 	edit func(*ledger.Episode)
 }
 
-func (a arena) run() (ledger.Manifest, ledger.Rows) {
-	m := ledger.Manifest{
-		Format: ledger.ManifestFormat, RunID: "01JD0Q3V7M6N4Y2ZB8KX5TAGWE", Status: "complete", Mode: "replay", Suite: "research", CodeVersion: "v0.2.0", Trials: a.trials, Simulated: true,
+func (a arena) run() (manifest.Manifest, ledger.Rows) {
+	m := manifest.Manifest{
+		Format: manifest.Format, RunID: "01JD0Q3V7M6N4Y2ZB8KX5TAGWE", Status: "complete", Mode: "replay", Suite: "research", CodeVersion: "v0.2.0", Trials: a.trials, Simulated: true,
 	}
 	for i := range a.tasks {
-		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: fmt.Sprintf("R%02d", i+1), Title: fmt.Sprintf("research %d", i+1), Tier: "core"})
+		m.Tasks = append(m.Tasks, manifest.Task{ID: fmt.Sprintf("R%02d", i+1), Title: fmt.Sprintf("research %d", i+1), Tier: "core"})
 	}
 	for _, model := range a.models {
 		for _, h := range a.habits {
-			m.Candidates = append(m.Candidates, ledger.ManifestCandidate{Name: model + "-" + h.agent, Agent: h.agent, Provider: "sim-" + model, Model: model, OutputMode: "prompt", PromptProfile: "seed", Simulated: true, Planned: a.tasks * a.trials})
+			m.Candidates = append(m.Candidates, manifest.Candidate{Name: model + "-" + h.agent, Agent: h.agent, Provider: "sim-" + model, Model: model, OutputMode: "prompt", PromptProfile: "seed", Simulated: true, Planned: a.tasks * a.trials})
 		}
 	}
 	var rows ledger.Rows
@@ -112,7 +113,7 @@ func (a arena) episode(rows *ledger.Rows, key ledger.Key, h habit, rng *rand.Ran
 }
 
 // research is a run in which tools is quick, plan solves most and contract neither.
-func research() (ledger.Manifest, ledger.Rows) {
+func research() (manifest.Manifest, ledger.Rows) {
 	return arena{
 		models: []string{"strong", "weak"}, tasks: 25, trials: 1, seed: 11, lost: 0.02,
 		habits: []habit{{"contract", -0.1, 1.6, 1.4, 1.7, 1}, {"tools", 0, 0.8, 1, 0.8, 3}, {"plan", 0.15, 1.8, 1.9, 1, 1}},

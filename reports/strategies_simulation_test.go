@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -79,7 +80,7 @@ func TestSimulationTrueWins(t *testing.T) {
 }
 
 // paired is a second, plainer way to pair: every row against every other one.
-func paired(m ledger.Manifest, rows ledger.Rows, provider, first, second string) (n int, tasks map[string]bool, elapsed [2]float64, bothSolved int) {
+func paired(m manifest.Manifest, rows ledger.Rows, provider, first, second string) (n int, tasks map[string]bool, elapsed [2]float64, bothSolved int) {
 	tasks = map[string]bool{}
 	ok := func(e *ledger.Episode) bool {
 		return !e.InfraError && e.Status != "infra_error" && e.Status != "harness_error" && e.Status != "budget_stop" && e.Status != "cancelled"

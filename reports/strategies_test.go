@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -29,7 +30,7 @@ func duel(tasks []duelTask) *world {
 	w := byAgent("contract", "tools")
 	w.m.Trials = 1
 	for _, d := range tasks {
-		w.m.Tasks = append(w.m.Tasks, ledger.ManifestTask{ID: d.id})
+		w.m.Tasks = append(w.m.Tasks, manifest.Task{ID: d.id})
 		w.enter(0, d.id, 1, d.contractSolved, d.contractSteps)
 		w.enter(1, d.id, 1, d.toolsSolved, d.toolsSteps)
 	}
@@ -249,7 +250,7 @@ func TestSessionsAreOneCluster(t *testing.T) {
 		t.Helper()
 		w := byAgent("contract", "tools")
 		for i := range 40 {
-			task := ledger.ManifestTask{ID: fmt.Sprint("t", i), Session: session(i)}
+			task := manifest.Task{ID: fmt.Sprint("t", i), Session: session(i)}
 			w.m.Tasks = append(w.m.Tasks, task)
 			w.enter(0, task.ID, 1, i%4 > 0, 6)
 			w.enter(1, task.ID, 1, true, 3)
@@ -310,7 +311,7 @@ func TestStrategiesAreBounded(t *testing.T) {
 	w := byAgent()
 	for model := range maxContests + 3 {
 		for agent := range maxEntrants + 2 {
-			w.m.Candidates = append(w.m.Candidates, ledger.ManifestCandidate{Name: fmt.Sprint(model, "-", agent), Agent: fmt.Sprint("s", agent), Provider: "p", Model: fmt.Sprint(model)})
+			w.m.Candidates = append(w.m.Candidates, manifest.Candidate{Name: fmt.Sprint(model, "-", agent), Agent: fmt.Sprint("s", agent), Provider: "p", Model: fmt.Sprint(model)})
 		}
 	}
 	s := Build(w.m, w.rows).Strategies

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // changedReport is that of a run judged by other thresholds than its own.
@@ -27,7 +27,7 @@ func changedReport(t *testing.T, thresholds ...string) Report {
 // Every output of a report whose thresholds were given for it names them with both values.
 func TestThresholdsChangedAreNamedEverywhere(t *testing.T) {
 	r := changedReport(t, "min_solved=0.01", "max_steps=50", "min_valid=0.95")
-	require.Equal(t, []ledger.ThresholdChange{{Name: "min_solved", Recorded: 0.8, Used: 0.01}, {Name: "max_steps", Recorded: 5, Used: 50}}, r.ThresholdsChanged)
+	require.Equal(t, []manifest.ThresholdChange{{Name: "min_solved", Recorded: 0.8, Used: 0.01}, {Name: "max_steps", Recorded: 5, Used: 50}}, r.ThresholdsChanged)
 	require.EqualValues(t, 0.01, r.Run.Acceptance.MinSolved)
 	const words = "min_solved 0.8 → 0.01, max_steps 5 → 50"
 	for name, render := range map[string]func(io.Writer, Report) error{

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // twoWays is a task done by contract, one call a turn, and by plan: a planner's turn,
 // and a step whose turn makes two calls.
 func twoWays() (*world, DetailOf) {
 	w := byAgent("contract", "plan")
-	w.m.Tasks = []ledger.ManifestTask{{ID: "R01", Title: "two heights"}}
+	w.m.Tasks = []manifest.Task{{ID: "R01", Title: "two heights"}}
 	w.enter(0, "R01", 1, true, 2)
 	w.enter(1, "R01", 1, false, 3)
 	tool := func(k, turn int, name, hash, outcome string) {

@@ -17,9 +17,9 @@ func (b *Builder) addTrend() {
 	}
 	runs := b.past[:len(b.past):len(b.past)]
 	for _, a := range b.order {
-		if p := &a.pool; whole(r.Run, a.ManifestCandidate) {
+		if p := &a.pool; whole(r.Run, a.Candidate) {
 			g := tracked{by: p.by, steps: p.stepSum, cost: a.meter.scoredCost, latencies: a.meter.latencies}
-			runs = append(runs, g.run(r.Run, a.ManifestCandidate))
+			runs = append(runs, g.run(r.Run, a.Candidate))
 		}
 	}
 	r.Trend = trend.Of(runs)

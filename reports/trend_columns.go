@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/column"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
@@ -13,7 +15,7 @@ import (
 // few columns of its ledger in dir: what a Report of the run would say, without its
 // episodes. Left out are scripts, and candidates that were not asked nearly all of
 // the run's tasks. It is safe for concurrent use; the files are untrusted.
-func Figures(dir string, m ledger.Manifest) ([]trend.Run, error) {
+func Figures(dir string, m manifest.Manifest) ([]trend.Run, error) {
 	var all []trend.Run
 	f := tracker{by: map[string]*tracked{}, lost: map[place]bool{}, sessions: sessionsOf(m)}
 	for _, c := range m.Candidates {
@@ -36,7 +38,7 @@ func Figures(dir string, m ledger.Manifest) ([]trend.Run, error) {
 // whole says that a candidate can be followed from run to run: it is judged, and
 // was asked nearly all of the run's tasks as often as the others. A run of what
 // failed before says nothing about its rate.
-func whole(m ledger.Manifest, c ledger.ManifestCandidate) bool {
+func whole(m manifest.Manifest, c manifest.Candidate) bool {
 	return c.Provider != Scripted && 10*c.Planned >= 9*len(m.Tasks)*m.TrialsOf(c.Name)
 }
 
@@ -49,7 +51,7 @@ type tracked struct {
 }
 
 // run sorts the latencies.
-func (g *tracked) run(m ledger.Manifest, c ledger.ManifestCandidate) trend.Run {
+func (g *tracked) run(m manifest.Manifest, c manifest.Candidate) trend.Run {
 	started, _ := time.Parse(time.RFC3339Nano, m.Started) // a run without a time is in no trend
 	solved, valid := newShare(g.by.share(solvedOf), trend.Confidence), newShare(g.by.share(validOf), trend.Confidence)
 	stepped := newShare(g.by.share(withinOf), trend.Confidence).N
@@ -86,12 +88,12 @@ type tracker struct {
 }
 
 // read calls row for every row of a table, with the columns named.
-func read(dir, table string, columns []string, group func([]ledger.Vector) (row func(i int))) error {
-	c, err := ledger.OpenColumns(dir, table, columns)
+func read(dir, table string, columns []string, group func([]column.Vector) (row func(i int))) error {
+	c, err := column.Open(dir, table, columns)
 	if err != nil {
 		return err
 	}
-	vectors := make([]ledger.Vector, len(columns))
+	vectors := make([]column.Vector, len(columns))
 	for g := range c.Groups() {
 		if err = c.Read(g, vectors); err != nil {
 			break
@@ -106,7 +108,7 @@ func read(dir, table string, columns []string, group func([]ledger.Vector) (row 
 
 // of are the figures of the candidates that a column of names speaks of; nil for
 // others.
-func (f *tracker) of(names *ledger.Vector) []*tracked {
+func (f *tracker) of(names *column.Vector) []*tracked {
 	list := make([]*tracked, len(names.Words))
 	for i, w := range names.Words {
 		list[i] = f.by[w]
@@ -114,11 +116,11 @@ func (f *tracker) of(names *ledger.Vector) []*tracked {
 	return list
 }
 
-func textAt(v *ledger.Vector, i int) string { return v.Words[v.Index[i]] }
+func textAt(v *column.Vector, i int) string { return v.Words[v.Index[i]] }
 
 func (f *tracker) episodes(dir string) error {
 	columns := []string{"candidate", "status", "infra_error", "solved", "steps", "cost_nanousd", "task_id", "trial"}
-	return read(dir, "episodes", columns, func(v []ledger.Vector) func(int) {
+	return read(dir, "episodes", columns, func(v []column.Vector) func(int) {
 		of := f.of(&v[0])
 		return func(i int) {
 			g := of[v[0].Index[i]]
@@ -150,7 +152,7 @@ func (f *tracker) episodes(dir string) error {
 // so the violations, which are a list, need not be read.
 func (f *tracker) turns(dir string) error {
 	columns := []string{"candidate", "role", "error_kind", "finish_reason", "contract_valid", "duration_us", "task_id", "trial"}
-	return read(dir, "turns", columns, func(v []ledger.Vector) func(int) {
+	return read(dir, "turns", columns, func(v []column.Vector) func(int) {
 		of := f.of(&v[0])
 		var c *counted
 		var was [2]int32

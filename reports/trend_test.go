@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
 // timedDemo is a recorded run in ledger order, with all that is left out of rates.
-func timedDemo(t testing.TB) (ledger.Manifest, ledger.Rows) {
+func timedDemo(t testing.TB) (manifest.Manifest, ledger.Rows) {
 	t.Helper()
 	profiles := demoProfiles()
 	script := profiles[0]
@@ -188,7 +189,7 @@ func BenchmarkFigures(b *testing.B) {
 	for i := range 10_000 {
 		require.NoError(b, w.Append(row(i)))
 	}
-	_, err = w.Close(func(totals ledger.Totals) (ledger.Manifest, error) {
+	_, err = w.Close(func(totals manifest.Totals) (manifest.Manifest, error) {
 		m.SetTotals(totals)
 		return m, nil
 	})

@@ -15,7 +15,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/cupel-eval/cupel/internal/regular"
 )
 
@@ -28,7 +28,7 @@ const maxLine = 1 << 20
 // Load reads the history file of a runs folder. A file that is not there is an empty
 // history. Lines that cannot be read, such as the torn last one of a process that was
 // killed, are counted and left out. A line that was changed after it was written is a
-// *ledger.CorruptError: without it the others could say something else.
+// *sealed.CorruptError: without it the others could say something else.
 func Load(runs string) (history []Observation, unreadable int, err error) {
 	f, err := regular.Open(filepath.Join(runs, File))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,7 +39,7 @@ func Load(runs string) (history []Observation, unreadable int, err error) {
 	}
 	defer func() { _ = f.Close() }()
 	history, unreadable, err = Read(f)
-	var damaged *ledger.CorruptError
+	var damaged *sealed.CorruptError
 	if errors.As(err, &damaged) {
 		damaged.Path = filepath.Join(runs, damaged.Path)
 	}
@@ -92,7 +92,7 @@ func Read(r io.Reader) (history []Observation, unreadable int, err error) {
 		}
 		if text := bytes.TrimSpace(line); tooLong || len(text) > 0 {
 			if !tooLong && changed(text) {
-				return nil, 0, &ledger.CorruptError{Path: fmt.Sprintf("%s:%d", File, number),
+				return nil, 0, &sealed.CorruptError{Path: fmt.Sprintf("%s:%d", File, number),
 					Err: errors.New("the line was changed after it was written; restore the file from a copy, or delete the line")}
 			}
 			var o Observation

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 )
 
 func TestHistoryIsAppendedAndReadBack(t *testing.T) {
@@ -75,7 +75,7 @@ func TestAChangedLineIsRefused(t *testing.T) {
 			continue
 		}
 		refused++
-		require.ErrorAs(t, err, new(*ledger.CorruptError))
+		require.ErrorAs(t, err, new(*sealed.CorruptError))
 		require.Regexp(t, `canary.jsonl:[1-4]: the line was changed`, err)
 	}
 	require.Greater(t, refused, 7*len(whole))
@@ -131,7 +131,7 @@ func FuzzHistory(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		history, unreadable, err := Read(bytes.NewReader(text))
 		if err != nil {
-			require.ErrorAs(t, err, new(*ledger.CorruptError))
+			require.ErrorAs(t, err, new(*sealed.CorruptError))
 			return
 		}
 		require.LessOrEqual(t, len(history)+unreadable, bytes.Count(text, []byte{'\n'})+1)

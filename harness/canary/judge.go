@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // Judge returns what an observation shows beside the history, and the observation
@@ -16,10 +16,10 @@ import (
 // last change is a change at once. A fingerprint is named but is not a change: some
 // providers have several at a time. Otherwise the nights since the last change are
 // tested: see findSplit. A night is a day in UTC; the last observation of it counts.
-func Judge(history []Observation, now Observation) (Observation, ledger.Canary) {
+func Judge(history []Observation, now Observation) (Observation, manifest.Canary) {
 	history = slices.DeleteFunc(slices.Clone(history), func(o Observation) bool { return !o.At.Before(now.At) })
 	past := since(history, now)
-	f := ledger.Canary{
+	f := manifest.Canary{
 		Asked: now.At.UTC().Format(time.RFC3339Nano), BaseURL: now.BaseURL, Served: now.Served, Fingerprints: now.Fingerprints,
 		Answers: now.Digest(), Problem: now.Problem, CostNanoUSD: now.CostNanoUSD,
 	}
@@ -43,12 +43,12 @@ func Judge(history []Observation, now Observation) (Observation, ledger.Canary) 
 		now.Change = &Change{On: now.At, Since: past[len(past)-1].At, Certain: true, Evidence: append([]string{fmt.Sprintf("served model %s → %s", some(was), some(is))}, also...)}
 		f.Nights = 1
 	case now.Problem != "":
-		f.Status = ledger.CanaryUnknown
+		f.Status = manifest.CanaryUnknown
 	case len(nights) < MinNights:
-		f.Status = ledger.CanaryTooFew
+		f.Status = manifest.CanaryTooFew
 	default:
 		s := findSplit(nights)
-		f.P, f.Status = &s.p, ledger.CanaryUnchanged
+		f.P, f.Status = &s.p, manifest.CanaryUnchanged
 		if s.p <= Level {
 			nights = nights[max(0, len(nights)-window):]
 			at := len(nights) - s.after
@@ -58,7 +58,7 @@ func Judge(history []Observation, now Observation) (Observation, ledger.Canary) 
 	}
 	f.Evidence = also
 	if c := now.Change; c != nil {
-		f.Status = ledger.CanaryChanged
+		f.Status = manifest.CanaryChanged
 		Mark(&f, *c)
 	} else if c, ok := lastChange(Changes(history, now.Model), now.At); ok {
 		f.ChangedOn = c.On.UTC().Format(time.RFC3339Nano)
@@ -67,7 +67,7 @@ func Judge(history []Observation, now Observation) (Observation, ledger.Canary) 
 }
 
 // Mark writes a change into a finding.
-func Mark(f *ledger.Canary, c Change) {
+func Mark(f *manifest.Canary, c Change) {
 	f.ChangedOn, f.Evidence = c.On.UTC().Format(time.RFC3339Nano), c.Evidence
 	if !c.Certain {
 		f.P = &c.P

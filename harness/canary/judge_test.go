@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 var start = time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
@@ -24,7 +24,7 @@ func nightOf(n int, served string, texts ...string) Observation {
 
 // judgeAll judges observations in turn, each with those before, and returns what the
 // last one showed.
-func judgeAll(all ...Observation) (history []Observation, last ledger.Canary) {
+func judgeAll(all ...Observation) (history []Observation, last manifest.Canary) {
 	for _, o := range all {
 		o, f := Judge(history, o)
 		history, last = append(history, o), f
@@ -43,7 +43,7 @@ func TestAnotherServedNameIsAChangeAtOnce(t *testing.T) {
 	all := append(series(2), nightOf(2, "gpt-x-2", "a"))
 	all[1].Fingerprints, all[2].Fingerprints = []string{"fp_1"}, []string{"fp_2"}
 	history, f := judgeAll(all...)
-	require.Equal(t, ledger.CanaryChanged, f.Status)
+	require.Equal(t, manifest.CanaryChanged, f.Status)
 	require.Equal(t, "2026-11-03T03:00:00Z", f.ChangedOn)
 	require.Equal(t, []string{"served model gpt-x-1 → gpt-x-2", "fingerprint fp_1 → fp_2"}, f.Evidence)
 	require.True(t, history[2].Change.Certain)
@@ -51,7 +51,7 @@ func TestAnotherServedNameIsAChangeAtOnce(t *testing.T) {
 
 	// The next night is compared with the new name, and still says when it changed.
 	history, f = judgeAll(append(all, nightOf(3, "gpt-x-2", "a"))...)
-	require.Equal(t, ledger.CanaryTooFew, f.Status)
+	require.Equal(t, manifest.CanaryTooFew, f.Status)
 	require.Equal(t, 2, f.Nights)
 	require.Equal(t, "2026-11-03T03:00:00Z", f.ChangedOn)
 	require.Nil(t, history[3].Change)
@@ -64,7 +64,7 @@ func TestAFingerprintIsNamedButNotAChange(t *testing.T) {
 	all := series(3)
 	all[0].Fingerprints, all[1].Fingerprints, all[2].Fingerprints = []string{"fp_1"}, []string{"fp_1"}, []string{"fp_2"}
 	_, f := judgeAll(all...)
-	require.Equal(t, ledger.CanaryTooFew, f.Status)
+	require.Equal(t, manifest.CanaryTooFew, f.Status)
 	require.Equal(t, []string{"fingerprint fp_1 → fp_2"}, f.Evidence)
 	require.Empty(t, f.ChangedOn)
 }
@@ -76,12 +76,12 @@ func TestOtherAnswersAreAChangeAfterSomeNights(t *testing.T) {
 		all := series(c.before)
 		for n := range c.nights {
 			history, f := judgeAll(all...)
-			require.NotEqual(t, ledger.CanaryChanged, f.Status, "%d nights", n)
+			require.NotEqual(t, manifest.CanaryChanged, f.Status, "%d nights", n)
 			require.Empty(t, Changes(history, all[0].Model))
 			all = append(all, nightOf(c.before+n, "gpt-x-1", "a", "a", "b"))
 		}
 		history, f := judgeAll(all...)
-		require.Equal(t, ledger.CanaryChanged, f.Status)
+		require.Equal(t, manifest.CanaryChanged, f.Status)
 		require.Equal(t, c.nights, f.Nights)
 		require.Equal(t, all[c.before].At.Format(time.RFC3339), f.ChangedOn, "the first night after")
 		require.LessOrEqual(t, *f.P, Level)
@@ -133,7 +133,7 @@ func TestAMeasurementThatBeginsIsNotAChange(t *testing.T) {
 		}
 	}
 	_, f := judgeAll(all...)
-	require.Equal(t, ledger.CanaryUnchanged, f.Status)
+	require.Equal(t, manifest.CanaryUnchanged, f.Status)
 	require.Equal(t, 24, f.Nights)
 }
 
@@ -145,10 +145,10 @@ func TestNightsOfOthersDoNotCount(t *testing.T) {
 	all[7].At = all[6].At.Add(time.Hour) // of the same day
 	_, f := judgeAll(all...)
 	require.Equal(t, 8, f.Nights)
-	require.Equal(t, ledger.CanaryTooFew, f.Status)
+	require.Equal(t, manifest.CanaryTooFew, f.Status)
 
 	_, f = judgeAll(all[:6]...)
-	require.Equal(t, ledger.CanaryUnknown, f.Status)
+	require.Equal(t, manifest.CanaryUnknown, f.Status)
 	require.Equal(t, "prompt sort: timeout", f.Problem)
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // simulated is a model whose nights are drawn. None of it is known to the test.
@@ -113,7 +113,7 @@ func TestSimulationFalseAlarms(t *testing.T) {
 				var history []Observation
 				for n := range nights {
 					o, f := Judge(history, s.night(n))
-					if history = append(history, o); f.Status == ledger.CanaryChanged {
+					if history = append(history, o); f.Status == manifest.CanaryChanged {
 						alarms++
 					}
 				}
@@ -155,7 +155,7 @@ func TestSimulationDetection(t *testing.T) {
 				s.change(c.share, c.longer)
 				for n := 1; n <= most; n++ {
 					o, f := Judge(history, s.night(before+n-1))
-					if history = append(history, o); f.Status != ledger.CanaryChanged {
+					if history = append(history, o); f.Status != manifest.CanaryChanged {
 						continue
 					}
 					found++

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/stretchr/testify/require"
@@ -55,7 +56,7 @@ func BenchmarkWriter(b *testing.B) {
 			dir, rows := b.TempDir(), 0
 			var peak uint64
 			for b.Loop() {
-				var totals Totals
+				var totals manifest.Totals
 				peak = max(peak, peakHeap(func(look func()) {
 					totals = run.write(b, dir, n, func(i int) {
 						if i%(n/4) == n/8 {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/stretchr/testify/require"
 )
 
@@ -15,7 +17,7 @@ import (
 var readers = map[string]func(dir string) error{
 	"Read":         func(dir string) error { _, err := Read(dir); return err },
 	"Scan":         func(dir string) error { _, err := scanAll(dir); return err },
-	"ReadManifest": func(dir string) error { _, err := ReadManifest(dir); return err },
+	"ReadManifest": func(dir string) error { _, err := manifest.Read(dir); return err },
 	"OpenTable":    openAllTables,
 }
 
@@ -48,7 +50,7 @@ func TestEveryChangeOfAFileIsRefused(t *testing.T) {
 			for _, name := range names {
 				err := readers[name](dir)
 				require.ErrorContains(t, err, path, "%s after %s", name, how)
-				require.ErrorAs(t, err, new(*CorruptError), "%s after %s", name, how)
+				require.ErrorAs(t, err, new(*sealed.CorruptError), "%s after %s", name, how)
 			}
 		}
 		flip := func(bit int, names ...string) {
@@ -68,7 +70,7 @@ func TestEveryChangeOfAFileIsRefused(t *testing.T) {
 			err := readers[name](dir)
 			require.ErrorIs(t, err, fs.ErrNotExist)
 			require.ErrorContains(t, err, path+": missing; restore the run folder")
-			require.ErrorAs(t, err, new(*CorruptError))
+			require.ErrorAs(t, err, new(*sealed.CorruptError))
 		}
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	}
@@ -90,7 +92,7 @@ func TestFilesOfTwoRunsAreRefused(t *testing.T) {
 		for _, name := range []string{"Read", "Scan", "OpenTable"} {
 			err := readers[name](dir)
 			require.ErrorContains(t, err, "does not belong to the run.json beside it", "%s of %s", name, file)
-			require.ErrorAs(t, err, new(*CorruptError))
+			require.ErrorAs(t, err, new(*sealed.CorruptError))
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666))
 	}
@@ -98,12 +100,11 @@ func TestFilesOfTwoRunsAreRefused(t *testing.T) {
 	w, err := NewWriter(dir)
 	require.NoError(t, err)
 	m = sampleRun() // without its totals
-	_, err = w.Close(func(Totals) (Manifest, error) { return m, nil })
+	_, err = w.Close(func(manifest.Totals) (manifest.Manifest, error) { return m, nil })
 	require.NoError(t, err)
 	for _, name := range []string{"Read", "Scan"} {
 		err := readers[name](dir)
 		require.ErrorContains(t, err, "run.json: its ledger_digest is not that of the rows", name)
-		require.ErrorAs(t, err, new(*CorruptError))
+		require.ErrorAs(t, err, new(*sealed.CorruptError))
 	}
 }
-

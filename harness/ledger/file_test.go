@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 )
@@ -313,9 +314,9 @@ func TestWriteReplacesAndLeavesNothingBehind(t *testing.T) {
 	entries, err = os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, entries, 4)
-	m, err := ReadManifest(dir)
+	m, err := manifest.Read(dir)
 	require.NoError(t, err)
-	require.Equal(t, running, m.Status, "its tables are of two runs")
+	require.Equal(t, manifest.Running, m.Status, "its tables are of two runs")
 }
 
 func FuzzDecode(f *testing.F) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
 )
@@ -68,7 +69,7 @@ func OpenJournal(dir string, visit func(rec EpisodeRows, at int64) error) (*Jour
 	j := &Journal{file: f, enc: newCoder()}
 	j.end, err = scanJournal(f, j.enc, visit)
 	if err != nil {
-		return nil, fmt.Errorf("open journal: %w", errors.Join(damage(path, err), f.Close()))
+		return nil, fmt.Errorf("open journal: %w", errors.Join(sealed.Damage(path, err), f.Close()))
 	}
 	err = errors.Join(f.Truncate(j.end), atomicfile.SyncDir(filepath.Dir(path)), atomicfile.SyncDir(dir))
 	if err != nil {

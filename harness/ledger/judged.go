@@ -1,6 +1,9 @@
 package ledger
 
-import "slices"
+import (
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"slices"
+)
 
 // Roles of turns that are no decisions of the strategy's own. Turns of every other
 // role, of whatever strategy, are: of the main loop, of a second model that stands
@@ -86,7 +89,7 @@ func ExcludedBy(status string, infraError bool) string {
 }
 
 // AddTo counts the episode in the outcomes of its run.
-func (e *Episode) AddTo(o *Outcomes) {
+func (e *Episode) AddTo(o *manifest.Outcomes) {
 	switch why := e.Excluded(); {
 	case why == LostToCap:
 		o.BudgetStops++

@@ -3,6 +3,7 @@ package ledger
 import (
 	"testing"
 
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -52,7 +53,7 @@ func TestWhichEpisodesCount(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.excluded, c.episode.Excluded())
-			var o Outcomes
+			var o manifest.Outcomes
 			c.episode.AddTo(&o)
 			require.Equal(t, c.success, o.Solved == 1)
 			lost := c.excluded != "" && c.excluded != LostToUser // of which there is no row in a ledger

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -40,13 +42,13 @@ func Read(dir string) (Rows, error) {
 // folder is a run folder whose files are read.
 type folder struct {
 	dir      string
-	manifest Manifest
+	manifest manifest.Manifest
 	digest   string // of run.json
 }
 
 // openFolder reads the manifest of a run that has a ledger.
 func openFolder(dir string) (*folder, error) {
-	m, digest, err := readManifest(dir)
+	m, digest, err := manifest.ReadWithDigest(dir)
 	f := &folder{dir, m, digest}
 	if err == nil {
 		err = f.checkEnded()
@@ -55,7 +57,7 @@ func openFolder(dir string) (*folder, error) {
 }
 
 func (f *folder) checkEnded() error {
-	if f.manifest.Status == running {
+	if f.manifest.Status == manifest.Running {
 		return fmt.Errorf("read ledger in %s: run %s has not ended, so it has no ledger", f.dir, f.manifest.RunID)
 	}
 	return nil
@@ -64,8 +66,8 @@ func (f *folder) checkEnded() error {
 // checkRows refuses rows that are not those of the manifest.
 func (f *folder) checkRows(digest string) error {
 	if digest != f.manifest.LedgerDigest {
-		return fmt.Errorf("read ledger in %s: %w", f.dir, &CorruptError{filepath.Join(f.dir, manifestName),
-			errors.New("its ledger_digest is not that of the rows; " + fixRun)})
+		return fmt.Errorf("read ledger in %s: %w", f.dir, &sealed.CorruptError{Path: filepath.Join(f.dir, manifest.File),
+			Err: errors.New("its ledger_digest is not that of the rows; " + sealed.Fix)})
 	}
 	return nil
 }
@@ -73,7 +75,7 @@ func (f *folder) checkRows(digest string) error {
 // checkTables refuses tables that are missing or of another manifest, by their footers.
 // A run that has not ended has none.
 func (f *folder) checkTables() (err error) {
-	if f.manifest.Status == running {
+	if f.manifest.Status == manifest.Running {
 		return nil
 	}
 	for _, table := range tables {
@@ -107,7 +109,7 @@ func (f *folder) checkFooter(file *os.File, size int64) (err error) {
 func (f *folder) checkManifest(of *parquet.File) error {
 	if got, _ := of.Lookup(keyManifest); got != f.digest {
 		return fmt.Errorf("it does not belong to the %s beside it: its footer names that of digest %.12q, and the file has %.12q; %s",
-			manifestName, got, f.digest, fixRun)
+			manifest.File, got, f.digest, sealed.Fix)
 	}
 	return nil
 }
@@ -138,13 +140,13 @@ func tableError(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("read ledger: %w", damage(path, err))
+	return fmt.Errorf("read ledger: %w", sealed.Damage(path, err))
 }
 
 // open opens the file of a table.
 func (f *folder) open(table string) (*os.File, int64, error) {
 	path := filepath.Join(f.dir, fileName(table))
-	file, size, err := openFile(path, maxFile)
+	file, size, err := sealed.OpenFile(path, maxFile)
 	return file, size, tableError(path, err)
 }
 

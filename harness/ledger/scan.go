@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"io"
 	"iter"
 	"os"
@@ -26,8 +27,8 @@ func Scan(dir string) iter.Seq2[EpisodeRows, error] {
 // that do not belong to the manifest. The episodes are checked as Read checks them, and
 // for their order; an error comes last. Each file is checked against its seal before the
 // first row, and against the digest of its rows after the last.
-func Open(dir string) (Manifest, iter.Seq2[EpisodeRows, error], error) {
-	m, digest, err := readManifest(dir)
+func Open(dir string) (manifest.Manifest, iter.Seq2[EpisodeRows, error], error) {
+	m, digest, err := manifest.ReadWithDigest(dir)
 	if err != nil {
 		return m, nil, err
 	}

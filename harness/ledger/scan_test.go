@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 )
@@ -59,7 +60,7 @@ func TestScanRefuses(t *testing.T) {
 	turns := []Turn{{Key: Key{TaskID: "zz"}}}
 	late := make([]ToolCall, 1)
 	late[0].TaskID = "zz"
-	run := hexDigest([]byte(ledgerFiles(t, good)["run.json"]))
+	run := sealed.Digest([]byte(ledgerFiles(t, good)["run.json"]))
 	forge := func(file []byte, err error) string {
 		require.NoError(t, err)
 		return string(file)

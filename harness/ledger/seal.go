@@ -62,7 +62,7 @@ func sealAt(file io.ReaderAt, size int64) (int64, error) {
 }
 
 // sealed passes on what is written, and takes the digest of it.
-type sealed struct {
+type sealWriter struct {
 	to   file
 	hash hash.Hash
 	size int64
@@ -75,7 +75,7 @@ type file interface {
 	io.WriterAt
 }
 
-func (s *sealed) Write(p []byte) (int, error) {
+func (s *sealWriter) Write(p []byte) (int, error) {
 	n, err := s.to.Write(p)
 	s.hash.Write(p[:n])
 	s.size += int64(n)
@@ -83,7 +83,7 @@ func (s *sealed) Write(p []byte) (int, error) {
 }
 
 // seal fills in the digest of what was written, whose place holds sealBlank.
-func (s *sealed) seal() error {
+func (s *sealWriter) seal() error {
 	at, err := sealAt(s.to, s.size)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ const (
 // tableWriter writes one table.
 type tableWriter[T any, P record[T]] struct {
 	table  string
-	out    *sealed
+	out    *sealWriter
 	to     *parquet.GenericWriter[T]
 	digest tableDigester[T, P]
 	batch  []T
@@ -41,7 +41,7 @@ type tableWriter[T any, P record[T]] struct {
 
 // newTableWriter writes a table to a file, sorted by the key and the columns given.
 func newTableWriter[T any, P record[T]](table string, to file, sort ...string) *tableWriter[T, P] {
-	out := &sealed{to: to, hash: sha256.New()}
+	out := &sealWriter{to: to, hash: sha256.New()}
 	return &tableWriter[T, P]{
 		table: table, out: out, batch: make([]T, 0, batchRows),
 		to: parquet.NewGenericWriter[T](out, append(writerOptions(sort...),

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
@@ -77,23 +79,23 @@ func (w *Writer) append(rec EpisodeRows) error {
 // step, run.json comes last. If another run.json is there, one whose status is running
 // takes its place before the first table is replaced, so that no reader meets tables of
 // two runs. After an error no file has changed, unless the error is that of a rename.
-func (w *Writer) Close(conclude func(Totals) (Manifest, error)) (Manifest, error) {
+func (w *Writer) Close(conclude func(manifest.Totals) (manifest.Manifest, error)) (manifest.Manifest, error) {
 	defer w.Abort()
 	if w.err != nil {
-		return Manifest{}, w.err
+		return manifest.Manifest{}, w.err
 	}
-	m, err := conclude(Totals{
+	m, err := conclude(manifest.Totals{
 		Digest:   sumOf(w.episodes.digest.all.sum(), w.turns.digest.all.sum(), w.calls.digest.all.sum()),
 		Episodes: w.episodes.rows, Turns: w.turns.rows, ToolCalls: w.calls.rows,
 	})
 	if err != nil {
 		return m, err
 	}
-	text, err := encodeManifest(m)
+	text, err := manifest.Encode(m)
 	if err != nil {
-		return m, fmt.Errorf("write %s: %w", filepath.Join(w.dir, manifestName), err)
+		return m, fmt.Errorf("write %s: %w", filepath.Join(w.dir, manifest.File), err)
 	}
-	digest := hexDigest(text)
+	digest := sealed.Digest(text)
 	if err := errors.Join(w.episodes.finish(digest), w.turns.finish(digest), w.calls.finish(digest)); err != nil {
 		return m, err
 	}
@@ -104,16 +106,16 @@ func (w *Writer) Close(conclude func(Totals) (Manifest, error)) (Manifest, error
 }
 
 // publish puts the files in their places.
-func (w *Writer) publish(m Manifest, text []byte) error {
+func (w *Writer) publish(m manifest.Manifest, text []byte) error {
 	for _, f := range w.temps { // a disk may be full only now
 		if err := f.Sync(); err != nil {
 			return err
 		}
 	}
-	was, digest, err := readManifest(w.dir)
-	if err != nil || digest != hexDigest(text) && was.Status != running {
-		m.Status = running
-		if err := WriteManifest(w.dir, m); err != nil {
+	was, digest, err := manifest.ReadWithDigest(w.dir)
+	if err != nil || digest != sealed.Digest(text) && was.Status != manifest.Running {
+		m.Status = manifest.Running
+		if err := manifest.Write(w.dir, m); err != nil {
 			return err
 		}
 	}
@@ -122,7 +124,7 @@ func (w *Writer) publish(m Manifest, text []byte) error {
 			return err
 		}
 	}
-	return atomicfile.WriteBytes(filepath.Join(w.dir, manifestName), text)
+	return atomicfile.WriteBytes(filepath.Join(w.dir, manifest.File), text)
 }
 
 // Abort gives up what was not closed and removes its temporary files. It is
@@ -140,7 +142,7 @@ func (w *Writer) Abort() {
 // Write writes a run folder: the ledger of rows that are in ledger order, as Writer
 // does, and the manifest m with their totals. The same rows and manifest give the same
 // bytes. Turns and tool calls without their episode are an error.
-func Write(dir string, m Manifest, rows Rows) error {
+func Write(dir string, m manifest.Manifest, rows Rows) error {
 	w, err := NewWriter(dir)
 	if err != nil {
 		return err
@@ -156,7 +158,7 @@ func Write(dir string, m Manifest, rows Rows) error {
 	if err := errors.Join(unclaimed("turn", rows.Turns), unclaimed("tool call", rows.ToolCalls)); err != nil {
 		return fmt.Errorf("write ledger in %s: %w", dir, err)
 	}
-	_, err = w.Close(func(t Totals) (Manifest, error) {
+	_, err = w.Close(func(t manifest.Totals) (manifest.Manifest, error) {
 		m.SetTotals(t)
 		return m, nil
 	})

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,7 +25,7 @@ func ledgerFiles(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-func writeStream(t testing.TB, dir string, recs []EpisodeRows) Totals {
+func writeStream(t testing.TB, dir string, recs []EpisodeRows) manifest.Totals {
 	w, err := NewWriter(dir)
 	require.NoError(t, err)
 	for _, rec := range recs {
@@ -34,8 +35,8 @@ func writeStream(t testing.TB, dir string, recs []EpisodeRows) Totals {
 }
 
 // closeWriter ends a run folder whose manifest is that of a sample.
-func closeWriter(t testing.TB, w *Writer) (totals Totals) {
-	_, err := w.Close(func(sum Totals) (Manifest, error) {
+func closeWriter(t testing.TB, w *Writer) (totals manifest.Totals) {
+	_, err := w.Close(func(sum manifest.Totals) (manifest.Manifest, error) {
 		m := sampleRun()
 		m.SetTotals(sum)
 		totals = sum
@@ -45,11 +46,11 @@ func closeWriter(t testing.TB, w *Writer) (totals Totals) {
 	return totals
 }
 
-func sampleRun() Manifest {
-	return Manifest{
-		Format: ManifestFormat, RunID: "20260601T080000-6f1c2a", Status: "complete", Mode: "replay", Trials: 3,
-		Candidates: []ManifestCandidate{{Name: "sim & <co>", Agent: "contract", Provider: "sim", Model: "m", Simulated: true}},
-		Acceptance: Acceptance{}.Resolved(),
+func sampleRun() manifest.Manifest {
+	return manifest.Manifest{
+		Format: manifest.Format, RunID: "20260601T080000-6f1c2a", Status: "complete", Mode: "replay", Trials: 3,
+		Candidates: []manifest.Candidate{{Name: "sim & <co>", Agent: "contract", Provider: "sim", Model: "m", Simulated: true}},
+		Acceptance: manifest.Acceptance{}.Resolved(),
 	}
 }
 
@@ -57,7 +58,7 @@ func sampleRun() Manifest {
 func writeRows(dir string, rows Rows) error { return Write(dir, sampleRun(), rows) }
 
 // conclude is for a Writer that must not come to it.
-func conclude(Totals) (Manifest, error) { panic("conclude") }
+func conclude(manifest.Totals) (manifest.Manifest, error) { panic("conclude") }
 
 func rowsOf(recs []EpisodeRows) (rows Rows) {
 	for _, rec := range recs {
@@ -77,7 +78,7 @@ func TestWriterIsWrite(t *testing.T) {
 		require.NoError(t, writeRows(other, rows))
 		require.Equal(t, ledgerFiles(t, other), ledgerFiles(t, one), n)
 		require.Len(t, ledgerFiles(t, one), 4)
-		require.Equal(t, Totals{rows.Digest(), n, len(rows.Turns), len(rows.ToolCalls)}, totals)
+		require.Equal(t, manifest.Totals{Digest: rows.Digest(), Episodes: n, Turns: len(rows.Turns), ToolCalls: len(rows.ToolCalls)}, totals)
 		var d Digester
 		for _, rec := range recs {
 			d.Add(rec)
@@ -178,7 +179,7 @@ func TestWriterAfterAFailedWrite(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.temps[1].Close())
 	require.NoError(t, w.Append(sampleRecords(1)[0]))
-	_, err = w.Close(func(Totals) (Manifest, error) { return sampleRun(), nil })
+	_, err = w.Close(func(manifest.Totals) (manifest.Manifest, error) { return sampleRun(), nil })
 	require.ErrorContains(t, err, "turns.parquet")
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.Equal(t, before, ledgerFiles(t, dir))
@@ -204,7 +205,7 @@ func (l endless) at(i int) EpisodeRows {
 	return *rec
 }
 
-func (l endless) write(t testing.TB, dir string, n int, each func(i int)) Totals {
+func (l endless) write(t testing.TB, dir string, n int, each func(i int)) manifest.Totals {
 	w, err := NewWriter(dir)
 	require.NoError(t, err)
 	for i := range n {
@@ -236,7 +237,7 @@ func TestHundredThousandEpisodesInBoundedMemory(t *testing.T) {
 	}
 	const n, bound = 100_000, 48 << 20
 	dir, run := t.TempDir(), newEndless()
-	var totals Totals
+	var totals manifest.Totals
 	wrote := peakHeap(func(look func()) {
 		totals = run.write(t, dir, n, func(i int) {
 			if i%5000 == 4999 {

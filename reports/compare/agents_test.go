@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // Two strategies can be compared; the making names them, and the share of valid
@@ -22,7 +22,7 @@ func TestTwoStrategies(t *testing.T) {
 			m := p.manifest()
 			m.Candidates = append(m.Candidates, m.Candidates[0])
 			m.Candidates[0].Agent, m.Candidates[1].Name, m.Candidates[1].Agent = c.baseline, "b", c.new
-			b := NewBuilder([]ledger.Manifest{m}, m, []Names{{"a", "b"}}, Rules{})
+			b := NewBuilder([]manifest.Manifest{m}, m, []Names{{"a", "b"}}, Rules{})
 			p.each(b.addBaseline)
 			q := plan{candidate: "b", tasks: 6, trials: 1}
 			q.each(b.AddNew)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // Floor: one hash of the words and arguments of each turn, and one copy of the id;
@@ -27,7 +28,7 @@ func BenchmarkAdd(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				if i%100_000 == 0 {
-					builder = NewBuilder([]ledger.Manifest{m}, m, []Names{{"a", "a"}}, Rules{})
+					builder = NewBuilder([]manifest.Manifest{m}, m, []Names{{"a", "a"}}, Rules{})
 				}
 				builder.AddNew(rows)
 			}
@@ -44,7 +45,7 @@ func BenchmarkComparison(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
-				builder := NewBuilder([]ledger.Manifest{base.manifest()}, newer.manifest(), []Names{{"a", "b"}}, Rules{})
+				builder := NewBuilder([]manifest.Manifest{base.manifest()}, newer.manifest(), []Names{{"a", "b"}}, Rules{})
 				base.each(builder.addBaseline)
 				newer.each(builder.AddNew)
 				b.StartTimer()
@@ -73,7 +74,7 @@ func sized(candidate string, tasks, trials int) plan {
 // turns are 60 MB a side.
 func TestMemoryPerEpisode(t *testing.T) {
 	p := plan{candidate: "a", tasks: 500, trials: 20}
-	b := NewBuilder([]ledger.Manifest{p.manifest()}, p.manifest(), []Names{{"a", "a"}}, Rules{})
+	b := NewBuilder([]manifest.Manifest{p.manifest()}, p.manifest(), []Names{{"a", "a"}}, Rules{})
 	heap := func() uint64 {
 		var s runtime.MemStats
 		runtime.GC()

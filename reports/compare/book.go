@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 )
 
@@ -57,14 +58,14 @@ type shelf struct {
 
 // side is what is kept of the episodes of one run: those of candidates compared.
 type side struct {
-	manifest ledger.Manifest
+	manifest manifest.Manifest
 	// run is its place among the baseline runs.
 	run   int32
 	books map[string]*book
 	words words
 }
 
-func newSide(m ledger.Manifest) *side {
+func newSide(m manifest.Manifest) *side {
 	return &side{manifest: m, books: map[string]*book{}, words: newWords()}
 }
 
@@ -76,13 +77,13 @@ func (s *side) open(candidate string) {
 }
 
 // candidate is a candidate as the manifest has it, or by its name alone.
-func (s *side) candidate(name string) ledger.ManifestCandidate {
+func (s *side) candidate(name string) manifest.Candidate {
 	for _, c := range s.manifest.Candidates {
 		if c.Name == name {
 			return c
 		}
 	}
-	return ledger.ManifestCandidate{Name: name}
+	return manifest.Candidate{Name: name}
 }
 
 func (s *side) add(rows ledger.EpisodeRows, kindOf kindOf) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
@@ -27,14 +28,14 @@ type Builder struct {
 	rules     Rules
 
 	kindOf      kindOf
-	changed     func(baseline, newRun ledger.Manifest) map[string][]string
-	differences func(baseline, newRun ledger.Manifest, pairs []Names) []Difference
+	changed     func(baseline, newRun manifest.Manifest) map[string][]string
+	differences func(baseline, newRun manifest.Manifest, pairs []Names) []Difference
 }
 
 // NewBuilder returns a builder without episodes. baselines are one run or more of an
 // unchanged configuration, which are pooled: see CheckPool. The new run may be the
 // only one of them. The rules must be valid.
-func NewBuilder(baselines []ledger.Manifest, newRun ledger.Manifest, pairs []Names, rules Rules) *Builder {
+func NewBuilder(baselines []manifest.Manifest, newRun manifest.Manifest, pairs []Names, rules Rules) *Builder {
 	b := &Builder{new: newSide(newRun), pairs: pairs, rules: rules.Resolved(), kindOf: kindByRule, changed: changed, differences: Differences}
 	for i, m := range baselines {
 		s := newSide(m)
@@ -225,7 +226,7 @@ func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 	return p
 }
 
-func sideOf(m ledger.Manifest) Side {
+func sideOf(m manifest.Manifest) Side {
 	return Side{
 		RunID: m.RunID, Suite: m.Suite, Mode: m.Mode, Status: m.Status, Started: m.Started,
 		CodeVersion: m.CodeVersion, Trials: m.Trials, Simulated: m.Simulated,

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
@@ -45,7 +46,7 @@ func ids(p Pair) (list []string) {
 func TestRowsInAnyOrderAndTwice(t *testing.T) {
 	base, newer := plan{candidate: "a", tasks: 9, trials: 3, episode: flips(1, half)}, plan{candidate: "b", tasks: 9, trials: 3, episode: flips(2, half)}
 	want := compared(base, newer, Rules{})
-	b := NewBuilder([]ledger.Manifest{base.manifest()}, newer.manifest(), []Names{{"a", "b"}}, Rules{})
+	b := NewBuilder([]manifest.Manifest{base.manifest()}, newer.manifest(), []Names{{"a", "b"}}, Rules{})
 	var rows []ledger.EpisodeRows
 	newer.episode = flips(2, half)
 	newer.each(func(r ledger.EpisodeRows) { rows = append(rows, r) })
@@ -67,7 +68,7 @@ func TestSameRunBothSides(t *testing.T) {
 	other := plan{candidate: "b", tasks: 30, trials: 2, episode: fails(func(task, _ int) bool { return task < 10 })}
 	m := run.manifest()
 	m.Candidates = append(m.Candidates, other.manifest().Candidates...)
-	b := NewBuilder([]ledger.Manifest{m}, m, []Names{{"a", "b"}, {"a", "a"}}, Rules{})
+	b := NewBuilder([]manifest.Manifest{m}, m, []Names{{"a", "b"}, {"a", "a"}}, Rules{})
 	for _, p := range []plan{run, other} {
 		p.each(func(r ledger.EpisodeRows) {
 			b.AddBaseline(0, r)
@@ -85,7 +86,7 @@ func TestSameRunBothSides(t *testing.T) {
 }
 
 func TestNoPairs(t *testing.T) {
-	c := finished(NewBuilder([]ledger.Manifest{{}}, ledger.Manifest{}, nil, Rules{}))
+	c := finished(NewBuilder([]manifest.Manifest{{}}, manifest.Manifest{}, nil, Rules{}))
 	require.Equal(t, stat.Inconclusive, c.Verdict)
 	require.Equal(t, "Inconclusive: no candidates to compare.", c.Headline)
 	data, err := json.Marshal(c)
@@ -96,7 +97,7 @@ func TestNoPairs(t *testing.T) {
 
 func TestTrialsMissingInTheMiddle(t *testing.T) {
 	run := plan{candidate: "a", tasks: 1, trials: 5}
-	b := NewBuilder([]ledger.Manifest{run.manifest()}, run.manifest(), []Names{{"a", "a"}}, Rules{})
+	b := NewBuilder([]manifest.Manifest{run.manifest()}, run.manifest(), []Names{{"a", "a"}}, Rules{})
 	without := func(trial int32, add func(ledger.EpisodeRows)) func(ledger.EpisodeRows) {
 		return func(rows ledger.EpisodeRows) {
 			if rows.Episode.Trial != trial {
@@ -140,7 +141,7 @@ func TestSeveralPairsShareTheLevel(t *testing.T) {
 	require.InDelta(t, 10.0/9/128, *p.Adjusted, 1e-15)
 	require.Equal(t, stat.Fail, p.Verdict)
 	pairs := append([]Names{{"a", "b"}}, slices.Repeat([]Names{{"a", "a"}}, 9)...)
-	b := NewBuilder([]ledger.Manifest{base.manifest()}, worse.manifest(), pairs, Rules{})
+	b := NewBuilder([]manifest.Manifest{base.manifest()}, worse.manifest(), pairs, Rules{})
 	base.each(b.addBaseline)
 	base.each(b.AddNew)
 	worse.each(b.AddNew)
@@ -206,7 +207,7 @@ func TestChangedTasksAreSkipped(t *testing.T) {
 	m := base.manifest()
 	m.SuiteDigest, m.Tasks[1].Digest, m.Tasks[3].Digest = "other", "e", "e"
 	run := func(rules Rules) Comparison {
-		b := NewBuilder([]ledger.Manifest{base.manifest()}, m, []Names{{"a", "a"}}, rules)
+		b := NewBuilder([]manifest.Manifest{base.manifest()}, m, []Names{{"a", "a"}}, rules)
 		base.each(b.addBaseline)
 		base.each(b.AddNew)
 		return finished(b)
@@ -237,7 +238,7 @@ func TestDrift(t *testing.T) {
 	}
 	base := plan{candidate: "a", tasks: 60, trials: 2, episode: kind(failure.Answer)}
 	by := func(base, newer plan) map[failure.Kind]Drift {
-		b := NewBuilder([]ledger.Manifest{base.manifest()}, newer.manifest(), []Names{{"a", "b"}}, Rules{})
+		b := NewBuilder([]manifest.Manifest{base.manifest()}, newer.manifest(), []Names{{"a", "b"}}, Rules{})
 		b.kindOf = byStatus
 		base.each(b.addBaseline)
 		newer.each(b.AddNew)

@@ -16,7 +16,7 @@
 package compare
 
 import (
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
@@ -80,10 +80,10 @@ type Difference struct {
 type Pair struct {
 	// Labels are what texts call the two sides: the names of the candidates if both
 	// are of one run, else "baseline" and "new".
-	Labels   Names                    `json:"labels"`
-	Baseline ledger.ManifestCandidate `json:"baseline"`
-	New      ledger.ManifestCandidate `json:"new"`
-	Verdict  stat.Verdict             `json:"verdict"`
+	Labels   Names              `json:"labels"`
+	Baseline manifest.Candidate `json:"baseline"`
+	New      manifest.Candidate `json:"new"`
+	Verdict  stat.Verdict       `json:"verdict"`
 	// Sentence says the verdict and its reason, of the new side.
 	Sentence string `json:"sentence"`
 	// Metrics are the gating ones first.

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -13,14 +14,14 @@ import (
 func TestCutBaselineNeverPasses(t *testing.T) {
 	run := plan{candidate: "a", tasks: 150, trials: 1}
 	for name, c := range map[string]struct {
-		edit func(*ledger.Manifest)
+		edit func(*manifest.Manifest)
 		row  func(*ledger.EpisodeRows)
 		why  string
 	}{
 		"whole":       {},
-		"stopped":     {func(m *ledger.Manifest) { m.Stopped = "the cap of $5 is spent" }, nil, "the baseline was stopped early: the cap of $5 is spent"},
-		"failed":      {func(m *ledger.Manifest) { m.Status = "failed" }, nil, "the status of the baseline is failed"},
-		"unfinished":  {func(m *ledger.Manifest) { m.Candidates[0].Planned += 2 }, nil, "2 planned episodes of the baseline have not been run"},
+		"stopped":     {func(m *manifest.Manifest) { m.Stopped = "the cap of $5 is spent" }, nil, "the baseline was stopped early: the cap of $5 is spent"},
+		"failed":      {func(m *manifest.Manifest) { m.Status = "failed" }, nil, "the status of the baseline is failed"},
+		"unfinished":  {func(m *manifest.Manifest) { m.Candidates[0].Planned += 2 }, nil, "2 planned episodes of the baseline have not been run"},
 		"budget stop": {nil, func(e *ledger.EpisodeRows) { e.Episode.Status, e.Episode.Solved = ledger.StatusBudgetStop, false }, "the baseline was interrupted or capped"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -28,7 +29,7 @@ func TestCutBaselineNeverPasses(t *testing.T) {
 			if c.edit != nil {
 				c.edit(&m)
 			}
-			b := NewBuilder([]ledger.Manifest{m}, run.manifest(), []Names{{"a", "a"}}, Rules{})
+			b := NewBuilder([]manifest.Manifest{m}, run.manifest(), []Names{{"a", "a"}}, Rules{})
 			first := true
 			run.each(func(rows ledger.EpisodeRows) {
 				if first && c.row != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // What of a Difference in the tasks themselves.
@@ -33,7 +33,7 @@ const (
 // candidates first, then of the tasks both have, then of the runs. A request,
 // world, tools or checks that are others mislead: the outcome would have changed
 // without the candidate. Titles, tags and the suite's name do not.
-func Differences(baseline, newRun ledger.Manifest, pairs []Names) []Difference {
+func Differences(baseline, newRun manifest.Manifest, pairs []Names) []Difference {
 	d := differences{}
 	for _, p := range pairs {
 		d.candidates(p, candidate(baseline, p.Baseline), candidate(newRun, p.New))
@@ -50,7 +50,7 @@ func Differences(baseline, newRun ledger.Manifest, pairs []Names) []Difference {
 
 // modelChange is what the canary found of the model behind a pair's name if that
 // changed between the starts of the two runs; else its ChangedOn is empty.
-func modelChange(p Names, baseline, newRun ledger.Manifest) ledger.Canary {
+func modelChange(p Names, baseline, newRun manifest.Manifest) manifest.Canary {
 	from, to := candidate(baseline, p.Baseline), candidate(newRun, p.New)
 	began, err := time.Parse(time.RFC3339, baseline.Started)
 	ended, err2 := time.Parse(time.RFC3339, newRun.Started)
@@ -59,13 +59,13 @@ func modelChange(p Names, baseline, newRun ledger.Manifest) ledger.Canary {
 	}
 	changed, err3 := time.Parse(time.RFC3339, to.Canary.ChangedOn)
 	if errors.Join(err, err2, err3) != nil || !changed.After(began) || from.Provider != to.Provider || from.Model != to.Model {
-		return ledger.Canary{}
+		return manifest.Canary{}
 	}
 	return to.Canary
 }
 
 // modelNotes says of which candidates the model behind the name changed.
-func modelNotes(baseline, newRun ledger.Manifest, pairs []Names) (notes []string) {
+func modelNotes(baseline, newRun manifest.Manifest, pairs []Names) (notes []string) {
 	for _, p := range pairs {
 		if c := modelChange(p, baseline, newRun); c.ChangedOn != "" {
 			notes = append(notes, fmt.Sprintf("The model behind %s (%s) changed on %s; a difference may be the provider's, not yours.", p.New, candidate(newRun, p.New).Model, c.Day()))
@@ -83,18 +83,18 @@ func (d *differences) add(what, where, baseline, newer string) {
 	}
 }
 
-func candidate(m ledger.Manifest, name string) ledger.ManifestCandidate {
+func candidate(m manifest.Manifest, name string) manifest.Candidate {
 	for _, c := range m.Candidates {
 		if c.Name == name {
 			return c
 		}
 	}
-	return ledger.ManifestCandidate{Name: name}
+	return manifest.Candidate{Name: name}
 }
 
 // candidates compares a pair. Of a setting that a run does not name, only the
 // digest shows that it is another.
-func (d *differences) candidates(p Names, b, t ledger.ManifestCandidate) {
+func (d *differences) candidates(p Names, b, t manifest.Candidate) {
 	d.add("candidate", "", b.Name, t.Name)
 	where, known := p.New, len(*d)
 	if p.Baseline != p.New {
@@ -113,9 +113,9 @@ func (d *differences) candidates(p Names, b, t ledger.ManifestCandidate) {
 }
 
 // settings compares what is said to the agents of a pair, and bounds them.
-func (d *differences) settings(where string, b, t ledger.ManifestCandidate) {
+func (d *differences) settings(where string, b, t manifest.Candidate) {
 	d.add("fallback model", where, b.FallbackModel, t.FallbackModel)
-	value := func(c ledger.ManifestCandidate, name string) string {
+	value := func(c manifest.Candidate, name string) string {
 		for _, s := range c.Settings {
 			if s.Name == name {
 				return s.Value
@@ -134,7 +134,7 @@ func (d *differences) settings(where string, b, t ledger.ManifestCandidate) {
 }
 
 // unpaired names the candidates that only one of the two has.
-func (d *differences) unpaired(baseline, newRun ledger.Manifest, pairs []Names) {
+func (d *differences) unpaired(baseline, newRun manifest.Manifest, pairs []Names) {
 	for _, c := range baseline.Candidates {
 		if !slices.ContainsFunc(pairs, func(p Names) bool { return p.Baseline == c.Name }) {
 			d.add("candidate", "", c.Name, "")
@@ -148,9 +148,9 @@ func (d *differences) unpaired(baseline, newRun ledger.Manifest, pairs []Names) 
 }
 
 // tasks compares those both have, part by part, and names those one lacks.
-func (d *differences) tasks(baseline, newRun ledger.Manifest) {
+func (d *differences) tasks(baseline, newRun manifest.Manifest) {
 	was, is := byID(baseline), byID(newRun)
-	lacks := func(m ledger.Manifest, others map[string]ledger.ManifestTask) (ids []string) {
+	lacks := func(m manifest.Manifest, others map[string]manifest.Task) (ids []string) {
 		for _, t := range m.Tasks {
 			if _, ok := others[t.ID]; !ok {
 				ids = append(ids, t.ID)
@@ -187,7 +187,7 @@ func (d *differences) tasks(baseline, newRun ledger.Manifest) {
 }
 
 // runs compares what holds for all of a run.
-func (d *differences) runs(b, t ledger.Manifest) {
+func (d *differences) runs(b, t manifest.Manifest) {
 	if sameCandidates(b, t) && b.Seed == t.Seed && b.ConfigDigest != t.ConfigDigest {
 		d.add("policy", "", "configuration "+short(b.ConfigDigest), "configuration "+short(t.ConfigDigest)+": the policy, or candidates that were not run")
 	}
@@ -202,7 +202,7 @@ func (d *differences) runs(b, t ledger.Manifest) {
 }
 
 // acceptance names the thresholds that differ. They decide no comparison.
-func (d *differences) acceptance(b, t ledger.Acceptance) {
+func (d *differences) acceptance(b, t manifest.Acceptance) {
 	b, t = b.Resolved(), t.Resolved()
 	d.add("acceptance", "min_solved", b.MinSolved.String(), t.MinSolved.String())
 	for _, x := range []struct {
@@ -218,7 +218,7 @@ func (d *differences) acceptance(b, t ledger.Acceptance) {
 	} {
 		d.add("acceptance", x.name, fmt.Sprint(x.baseline), fmt.Sprint(x.new))
 	}
-	own := func(a ledger.Acceptance) string {
+	own := func(a manifest.Acceptance) string {
 		var list []string
 		for _, c := range a.Criteria {
 			list = append(list, fmt.Sprintf("%s: %s (%s)", c.Name, c.Expr, cmp.Or(c.Rule, "bound")))
@@ -230,7 +230,7 @@ func (d *differences) acceptance(b, t ledger.Acceptance) {
 
 // changed says, for each task that both runs have and that is not the same any
 // more, in what: request, world, tools, checks; or task, where a run does not say.
-func changed(baseline, newRun ledger.Manifest) map[string][]string {
+func changed(baseline, newRun manifest.Manifest) map[string][]string {
 	out := map[string][]string{}
 	sameSuite, before := baseline.SuiteDigest == newRun.SuiteDigest, byID(baseline)
 	for _, is := range newRun.Tasks {
@@ -256,20 +256,20 @@ func changed(baseline, newRun ledger.Manifest) map[string][]string {
 	return out
 }
 
-func byID(m ledger.Manifest) map[string]ledger.ManifestTask {
-	out := make(map[string]ledger.ManifestTask, len(m.Tasks))
+func byID(m manifest.Manifest) map[string]manifest.Task {
+	out := make(map[string]manifest.Task, len(m.Tasks))
 	for _, t := range m.Tasks {
 		out[t.ID] = t
 	}
 	return out
 }
 
-func sameCandidates(b, t ledger.Manifest) bool {
-	return slices.EqualFunc(b.Candidates, t.Candidates, func(b, t ledger.ManifestCandidate) bool { return b.Name == t.Name && b.Digest == t.Digest })
+func sameCandidates(b, t manifest.Manifest) bool {
+	return slices.EqualFunc(b.Candidates, t.Candidates, func(b, t manifest.Candidate) bool { return b.Name == t.Name && b.Digest == t.Digest })
 }
 
 // mode also says what a run's episodes come from, where it did not make them.
-func mode(m ledger.Manifest) string {
+func mode(m manifest.Manifest) string {
 	switch {
 	case m.Fork != nil:
 		return fmt.Sprintf("%s, a fork of %s/%s/%d@%d", m.Mode, m.Fork.Task, m.Fork.Candidate, m.Fork.Trial, m.Fork.Turn)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // plan is a run of one candidate: tasks T00, T01, … with trials each.
@@ -16,13 +17,13 @@ type plan struct {
 	episode func(task, trial int, rows *ledger.EpisodeRows)
 }
 
-func (p plan) manifest() ledger.Manifest {
-	m := ledger.Manifest{
-		Format: ledger.ManifestFormat, RunID: "run-" + p.candidate, Suite: "counts", Mode: "replay", Status: "complete", CodeVersion: "v1", Trials: p.trials,
-		Candidates: []ledger.ManifestCandidate{{Name: p.candidate, Model: "model-" + p.candidate, Planned: p.tasks * p.trials}},
+func (p plan) manifest() manifest.Manifest {
+	m := manifest.Manifest{
+		Format: manifest.Format, RunID: "run-" + p.candidate, Suite: "counts", Mode: "replay", Status: "complete", CodeVersion: "v1", Trials: p.trials,
+		Candidates: []manifest.Candidate{{Name: p.candidate, Model: "model-" + p.candidate, Planned: p.tasks * p.trials}},
 	}
 	for i := range p.tasks {
-		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: taskID(i), Title: "title of " + taskID(i), Digest: "d"})
+		m.Tasks = append(m.Tasks, manifest.Task{ID: taskID(i), Title: "title of " + taskID(i), Digest: "d"})
 	}
 	return m
 }
@@ -67,7 +68,7 @@ func tokens(in, out int64) ledger.Tokens {
 
 // compared is the comparison of two plans, of the first pair alone.
 func compared(baseline, newer plan, rules Rules) Comparison {
-	b := NewBuilder([]ledger.Manifest{baseline.manifest()}, newer.manifest(), []Names{{baseline.candidate, newer.candidate}}, rules)
+	b := NewBuilder([]manifest.Manifest{baseline.manifest()}, newer.manifest(), []Names{{baseline.candidate, newer.candidate}}, rules)
 	baseline.each(b.addBaseline)
 	newer.each(b.AddNew)
 	return finished(b)

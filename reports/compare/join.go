@@ -3,7 +3,7 @@ package compare
 import (
 	"slices"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // twin is a trial of a task on both sides.
@@ -104,7 +104,7 @@ func (b *Builder) join(names Names, skip map[string][]string) []joined {
 	list := make([]joined, 0, len(b.new.manifest.Tasks))
 	seen := map[string]bool{}
 	newer, places := b.new.books[names.New], blocks(b.baselines, b.new.manifest.Trials)
-	add := func(t ledger.ManifestTask) {
+	add := func(t manifest.Task) {
 		if _, skipped := skip[t.ID]; skipped || seen[t.ID] {
 			return
 		}
@@ -132,7 +132,7 @@ func (b *Builder) join(names Names, skip map[string][]string) []joined {
 			add(t)
 		}
 		for _, t := range s.books[name].tasks {
-			add(ledger.ManifestTask{ID: t.id})
+			add(manifest.Task{ID: t.id})
 		}
 	}
 	return list

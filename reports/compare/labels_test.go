@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // Two candidates of one run are called by their names in every text, two runs
@@ -29,7 +30,7 @@ func TestLabels(t *testing.T) {
 			b.Candidates = append(b.Candidates, n.Candidates...)
 			n = b
 		}
-		builder := NewBuilder([]ledger.Manifest{b}, n, []Names{{"strong", "weak"}}, Rules{})
+		builder := NewBuilder([]manifest.Manifest{b}, n, []Names{{"strong", "weak"}}, Rules{})
 		strong.each(builder.addBaseline)
 		weak.each(builder.AddNew)
 		return finished(builder)
@@ -73,11 +74,11 @@ func TestLabels(t *testing.T) {
 
 // Of one run, what it did not finish is said of the run or of a candidate.
 func TestLabelsOfAnUnfinishedRun(t *testing.T) {
-	for want, edit := range map[string]func(*ledger.Manifest){
-		"Inconclusive: b cannot pass: the status of the run is running.":              func(m *ledger.Manifest) { m.Status = "running" },
-		"Inconclusive: b cannot pass: the run was stopped early: a cap.":              func(m *ledger.Manifest) { m.Stopped = "a cap" },
-		"Inconclusive: b cannot pass: 7 planned episodes of b have not been run.":     func(m *ledger.Manifest) { m.Candidates[1].Planned += 7 },
-		"Inconclusive: b cannot pass: 7 planned episodes of a have not been run.":     func(m *ledger.Manifest) { m.Candidates[0].Planned += 7 },
+	for want, edit := range map[string]func(*manifest.Manifest){
+		"Inconclusive: b cannot pass: the status of the run is running.":              func(m *manifest.Manifest) { m.Status = "running" },
+		"Inconclusive: b cannot pass: the run was stopped early: a cap.":              func(m *manifest.Manifest) { m.Stopped = "a cap" },
+		"Inconclusive: b cannot pass: 7 planned episodes of b have not been run.":     func(m *manifest.Manifest) { m.Candidates[1].Planned += 7 },
+		"Inconclusive: b cannot pass: 7 planned episodes of a have not been run.":     func(m *manifest.Manifest) { m.Candidates[0].Planned += 7 },
 		"No regression: b is not worse than a by more than 5 points of solved episod": nil,
 	} {
 		a, other := plan{candidate: "a", tasks: 200, trials: 2}, plan{candidate: "b", tasks: 200, trials: 2}
@@ -86,7 +87,7 @@ func TestLabelsOfAnUnfinishedRun(t *testing.T) {
 		if edit != nil {
 			edit(&m)
 		}
-		b := NewBuilder([]ledger.Manifest{m}, m, []Names{{"a", "b"}}, Rules{})
+		b := NewBuilder([]manifest.Manifest{m}, m, []Names{{"a", "b"}}, Rules{})
 		a.each(b.addBaseline)
 		other.each(b.AddNew)
 		require.Contains(t, finished(b).Headline, want)

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // CheckPool says why runs are not of one unchanged configuration and so no one
 // baseline: a run given twice, replays of one recording, another candidate, task or
 // policy. It joins every problem. candidates are the names that are
 // compared. A single run is always one baseline.
-func CheckPool(baselines []ledger.Manifest, candidates []string) error {
+func CheckPool(baselines []manifest.Manifest, candidates []string) error {
 	var errs []error
 	for i, m := range baselines[min(1, len(baselines)):] {
 		first := baselines[0]
@@ -30,7 +30,7 @@ func CheckPool(baselines []ledger.Manifest, candidates []string) error {
 		for _, name := range candidates {
 			was, is := candidate(first, name), candidate(m, name)
 			switch {
-			case !slices.ContainsFunc(m.Candidates, func(c ledger.ManifestCandidate) bool { return c.Name == name }):
+			case !slices.ContainsFunc(m.Candidates, func(c manifest.Candidate) bool { return c.Name == name }):
 				bad("the latter has no candidate %s; leave the run out", name)
 			case was.Digest == "" || is.Digest == "":
 				bad("candidate %s has no digest in one of them, which an older cupel made: that it is unchanged cannot be proved; leave the run out", name)

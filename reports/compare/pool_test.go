@@ -7,10 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 func TestCheckPool(t *testing.T) {
-	night := func(id string, edit func(*ledger.Manifest)) ledger.Manifest {
+	night := func(id string, edit func(*manifest.Manifest)) manifest.Manifest {
 		m := plan{candidate: "a", tasks: 3, trials: 1}.manifest()
 		m.RunID, m.LedgerDigest, m.ConfigDigest, m.Candidates[0].Digest = id, "ledger of "+id, "c", "d"
 		if edit != nil {
@@ -20,20 +21,20 @@ func TestCheckPool(t *testing.T) {
 	}
 	first := night("n1", nil)
 	for name, c := range map[string]struct {
-		edit func(*ledger.Manifest)
+		edit func(*manifest.Manifest)
 		want string
 	}{
 		"unchanged":         {nil, ""},
-		"same run":          {func(m *ledger.Manifest) { m.RunID = "n1" }, "the same run twice"},
-		"same recording":    {func(m *ledger.Manifest) { m.LedgerDigest = "ledger of n1" }, "replays of one recording"},
-		"another candidate": {func(m *ledger.Manifest) { m.Candidates[0].Name = "b" }, "has no candidate a"},
-		"changed candidate": {func(m *ledger.Manifest) { m.Candidates[0].Digest = "e" }, "candidate a was changed"},
-		"no digest":         {func(m *ledger.Manifest) { m.Candidates[0].Digest = "" }, "candidate a has no digest"},
-		"changed task":      {func(m *ledger.Manifest) { m.Tasks[1].Digest = "e" }, "1 task changed"},
-		"changed policy":    {func(m *ledger.Manifest) { m.ConfigDigest = "e" }, "the policy was changed"},
+		"same run":          {func(m *manifest.Manifest) { m.RunID = "n1" }, "the same run twice"},
+		"same recording":    {func(m *manifest.Manifest) { m.LedgerDigest = "ledger of n1" }, "replays of one recording"},
+		"another candidate": {func(m *manifest.Manifest) { m.Candidates[0].Name = "b" }, "has no candidate a"},
+		"changed candidate": {func(m *manifest.Manifest) { m.Candidates[0].Digest = "e" }, "candidate a was changed"},
+		"no digest":         {func(m *manifest.Manifest) { m.Candidates[0].Digest = "" }, "candidate a has no digest"},
+		"changed task":      {func(m *manifest.Manifest) { m.Tasks[1].Digest = "e" }, "1 task changed"},
+		"changed policy":    {func(m *manifest.Manifest) { m.ConfigDigest = "e" }, "the policy was changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := CheckPool([]ledger.Manifest{first, night("n2", c.edit)}, []string{"a"})
+			err := CheckPool([]manifest.Manifest{first, night("n2", c.edit)}, []string{"a"})
 			if c.want == "" {
 				require.NoError(t, err)
 				return
@@ -42,8 +43,8 @@ func TestCheckPool(t *testing.T) {
 			require.Contains(t, err.Error(), "n1")
 		})
 	}
-	require.NoError(t, CheckPool([]ledger.Manifest{first}, []string{"a"}))
-	err := CheckPool([]ledger.Manifest{first, night("n2", func(m *ledger.Manifest) { m.Tasks[1].Digest, m.Candidates[0].Digest = "e", "e" })}, []string{"a"})
+	require.NoError(t, CheckPool([]manifest.Manifest{first}, []string{"a"}))
+	err := CheckPool([]manifest.Manifest{first, night("n2", func(m *manifest.Manifest) { m.Tasks[1].Digest, m.Candidates[0].Digest = "e", "e" })}, []string{"a"})
 	require.Equal(t, 2, len(strings.Split(err.Error(), "\n")), "every problem at once")
 }
 
@@ -64,7 +65,7 @@ func TestBaselinesArePaired(t *testing.T) {
 		"fewer in all":        {[]int{1, 1}, 5, 2, []int32{0, 0}, 0, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var runs []ledger.Manifest
+			var runs []manifest.Manifest
 			for _, n := range c.baselines {
 				runs = append(runs, plan{candidate: "a", tasks: 2, trials: n}.manifest())
 			}

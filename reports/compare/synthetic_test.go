@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // world is a synthetic suite of tasks there could be: what is drawn of it are two
@@ -44,15 +45,15 @@ func (w world) judge(rng *rand.Rand, rules Rules) []comparing {
 }
 
 func (w world) draw(rng *rand.Rand, rules Rules) *Builder {
-	m := ledger.Manifest{Trials: w.trials, Status: "complete", Acceptance: ledger.Acceptance{MaxInfra: 1}}
+	m := manifest.Manifest{Trials: w.trials, Status: "complete", Acceptance: manifest.Acceptance{MaxInfra: 1}}
 	for i := range w.tasks {
-		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: taskID(i)})
+		m.Tasks = append(m.Tasks, manifest.Task{ID: taskID(i)})
 	}
 	var pairs []Names
 	for i := range w.pairs {
 		pairs = append(pairs, Names{"a", "b" + strconv.Itoa(i)})
 	}
-	b := NewBuilder([]ledger.Manifest{m}, m, pairs, rules)
+	b := NewBuilder([]manifest.Manifest{m}, m, pairs, rules)
 	turns := make([]ledger.Turn, 8)
 	for i := range w.tasks {
 		t := traits{valid: 1, size: 1}

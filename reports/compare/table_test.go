@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -33,11 +34,11 @@ func (d decisions) String() string {
 // correlation of 0.3 between any two of a task (beta-binomial); an episode has two to
 // four turns.
 func drawn(rng *rand.Rand, n, tasks, trials, baselines int, breaks float64) (d decisions) {
-	manifests := make([]ledger.Manifest, baselines+1)
+	manifests := make([]manifest.Manifest, baselines+1)
 	for i := range manifests {
-		manifests[i] = ledger.Manifest{RunID: fmt.Sprint("run-", i), Status: "complete", Trials: trials, Candidates: []ledger.ManifestCandidate{{Name: "a", Planned: tasks * trials}}}
+		manifests[i] = manifest.Manifest{RunID: fmt.Sprint("run-", i), Status: "complete", Trials: trials, Candidates: []manifest.Candidate{{Name: "a", Planned: tasks * trials}}}
 		for k := range tasks {
-			manifests[i].Tasks = append(manifests[i].Tasks, ledger.ManifestTask{ID: taskID(k), Digest: "d"})
+			manifests[i].Tasks = append(manifests[i].Tasks, manifest.Task{ID: taskID(k), Digest: "d"})
 		}
 	}
 	for range n {

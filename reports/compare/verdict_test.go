@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -22,7 +23,7 @@ func TestVerdicts(t *testing.T) {
 	strong := plan{candidate: "strong", tasks: 200, trials: 2}
 	for name, c := range map[string]struct {
 		new      plan
-		edit     func(*ledger.Manifest)
+		edit     func(*manifest.Manifest)
 		rules    Rules
 		want     stat.Verdict
 		headline string
@@ -72,7 +73,7 @@ func TestVerdicts(t *testing.T) {
 			headline: "Regression: slow takes 100% longer for a turn than the baseline (baseline 400 ms, new 800 ms, over 200 tasks; adjusted p below 0.0001).",
 		},
 		"still running": {
-			new: strong, edit: func(m *ledger.Manifest) { m.Status = "running" }, want: stat.Inconclusive,
+			new: strong, edit: func(m *manifest.Manifest) { m.Status = "running" }, want: stat.Inconclusive,
 			headline: "Inconclusive: strong cannot pass: the status of the new run is running.",
 		},
 		"free on both sides": {
@@ -97,11 +98,11 @@ func TestVerdicts(t *testing.T) {
 			headline: "Inconclusive: strong cannot be judged: 40 of 400 pairs lost to infrastructure or harness errors on one side or both, more than the 5% of max_infra.",
 		},
 		"stopped early": {
-			new: strong, edit: func(m *ledger.Manifest) { m.Stopped = "the cap of $5 is reached" }, want: stat.Inconclusive,
+			new: strong, edit: func(m *manifest.Manifest) { m.Stopped = "the cap of $5 is reached" }, want: stat.Inconclusive,
 			headline: "Inconclusive: strong cannot pass: the new run was stopped early: the cap of $5 is reached.",
 		},
 		"planned and not run": {
-			new: strong, edit: func(m *ledger.Manifest) { m.Candidates[0].Planned += 7 }, want: stat.Inconclusive,
+			new: strong, edit: func(m *manifest.Manifest) { m.Candidates[0].Planned += 7 }, want: stat.Inconclusive,
 			headline: "Inconclusive: strong cannot pass: 7 planned episodes of the new run have not been run.",
 		},
 		"capped": {
@@ -118,7 +119,7 @@ func TestVerdicts(t *testing.T) {
 				c.edit(&m)
 			}
 			require.NoError(t, c.rules.Validate())
-			b := NewBuilder([]ledger.Manifest{strong.manifest()}, m, []Names{{"strong", c.new.candidate}}, c.rules)
+			b := NewBuilder([]manifest.Manifest{strong.manifest()}, m, []Names{{"strong", c.new.candidate}}, c.rules)
 			strong.each(b.addBaseline)
 			c.new.each(b.AddNew)
 			got := finished(b)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/column"
 )
 
 // plan is what a text needs of the ledger: the rows of a table, some of its
@@ -17,7 +17,7 @@ type plan struct {
 	where   *node
 	// slots are what is gathered: all aggregates of the same argument share one.
 	slots []slot
-	kinds map[string]ledger.Column // of the table
+	kinds map[string]column.Column // of the table
 	// scored are the places of solved, status and infra_error in columns, in a text
 	// that names solved; nil in others.
 	scored []int
@@ -39,17 +39,17 @@ type checker struct {
 
 // resolve finds the table all roots are about.
 func (c *checker) resolve(roots ...*node) error {
-	columns := map[string]map[string]ledger.Column{}
-	for _, t := range ledger.Tables() {
-		columns[t] = map[string]ledger.Column{}
-		for _, col := range ledger.Columns(t) {
+	columns := map[string]map[string]column.Column{}
+	for _, t := range column.Tables() {
+		columns[t] = map[string]column.Column{}
+		for _, col := range column.Of(t) {
 			columns[t][col.Name] = col
 		}
 	}
-	candidates := ledger.Tables()
+	candidates := column.Tables()
 	var err error
 	narrow := func(n *node) bool {
-		if n.kind == column {
+		if n.kind == columnInfo {
 			err = c.known(n, columns)
 		} else {
 			n = counted(n, columns)
@@ -81,12 +81,12 @@ func (c *checker) resolve(roots ...*node) error {
 
 // counted is what count(TABLE) says of the table, and makes count() of it; nil for
 // anything else.
-func counted(n *node, columns map[string]map[string]ledger.Column) *node {
+func counted(n *node, columns map[string]map[string]column.Column) *node {
 	if n.kind != call || n.op != "count" || len(n.kids) == 0 {
 		return nil
 	}
 	k := n.kids[0]
-	if k.kind != column || k.table != "" || columns[k.text] == nil {
+	if k.kind != columnInfo || k.table != "" || columns[k.text] == nil {
 		return nil
 	}
 	n.kids = nil
@@ -94,12 +94,12 @@ func counted(n *node, columns map[string]map[string]ledger.Column) *node {
 }
 
 // known refuses a table or column that does not exist.
-func (c *checker) known(n *node, columns map[string]map[string]ledger.Column) error {
+func (c *checker) known(n *node, columns map[string]map[string]column.Column) error {
 	if n.table != "" && columns[n.table] == nil {
-		return c.problem(n.at, "unknown table %q%s (known: %s)", n.table, nearest(n.table, ledger.Tables()), strings.Join(ledger.Tables(), ", "))
+		return c.problem(n.at, "unknown table %q%s (known: %s)", n.table, nearest(n.table, column.Tables()), strings.Join(column.Tables(), ", "))
 	}
 	var names, in []string
-	for _, t := range ledger.Tables() {
+	for _, t := range column.Tables() {
 		if _, ok := columns[t][n.text]; ok {
 			in = append(in, t)
 		}
@@ -124,7 +124,7 @@ func (c *checker) ambiguous(tables []string, roots []*node) error {
 	at, example := 0, "count("+tables[0]+")"
 	for _, root := range slices.Backward(roots) {
 		root.walk(func(n *node) bool {
-			if n.kind == column {
+			if n.kind == columnInfo {
 				at, example = n.at, tables[0]+"."+n.text
 			}
 			return true
@@ -148,7 +148,7 @@ func (c *checker) row(n *node) error {
 	if n.kind == call {
 		return c.problem(n.at, "an aggregate cannot stand inside of another, nor behind where")
 	}
-	if n.kind == column {
+	if n.kind == columnInfo {
 		return c.column(n)
 	}
 	for _, k := range n.kids {
@@ -162,13 +162,13 @@ func (c *checker) row(n *node) error {
 func (c *checker) column(n *node) error {
 	col := c.kinds[n.text]
 	switch col.Kind {
-	case ledger.TextColumn:
+	case column.Text:
 		n.typ = Text
-	case ledger.BoolColumn:
+	case column.Bool:
 		n.typ = Bool
-	case ledger.TimeColumn:
+	case column.Time:
 		n.typ = Time
-	case ledger.NumberColumn:
+	case column.Number:
 		n.typ = Number
 		if strings.HasSuffix(n.text, "_us") {
 			n.unit = Duration
@@ -188,7 +188,7 @@ func (c *checker) column(n *node) error {
 // total checks an expression of aggregates: no column outside of them.
 func (c *checker) total(n *node) error {
 	switch n.kind {
-	case column:
+	case columnInfo:
 		return c.problem(n.at, "%s differs from row to row: aggregate it, as in mean(%s) or share(%s)", n.text, n.text, n.text)
 	case call:
 		return c.call(n)

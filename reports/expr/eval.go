@@ -1,6 +1,8 @@
 package expr
 
-import "github.com/cupel-eval/cupel/harness/ledger"
+import (
+	"github.com/cupel-eval/cupel/harness/ledger/column"
+)
 
 // value is an expression's value in each row of a batch: num, is or index, by its
 // type.
@@ -15,7 +17,7 @@ type value struct {
 // batch is what an expression is evaluated over.
 type batch struct {
 	rows    int
-	columns []ledger.Vector
+	columns []column.Vector
 }
 
 // evaluator computes an expression. What it returns is good until it is called
@@ -26,7 +28,7 @@ func compile(n *node) evaluator {
 	switch n.kind {
 	case literal:
 		return compileLiteral(n)
-	case column:
+	case columnInfo:
 		return func(b *batch) value {
 			v := &b.columns[n.slot]
 			return value{num: v.Numbers, is: v.Bools, index: v.Index, words: v.Words, null: v.Nulls}

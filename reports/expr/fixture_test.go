@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // sampleEpisode is the i-th of an endless run in ledger order: 20 episodes a task,
@@ -56,8 +57,8 @@ func sampleRun(t testing.TB, n int) string {
 	for i := range n {
 		require.NoError(t, w.Append(sampleEpisode(i)))
 	}
-	m := ledger.Manifest{Format: ledger.ManifestFormat, Status: "complete"}
-	_, err = w.Close(func(totals ledger.Totals) (ledger.Manifest, error) {
+	m := manifest.Manifest{Format: manifest.Format, Status: "complete"}
+	_, err = w.Close(func(totals manifest.Totals) (manifest.Manifest, error) {
 		m.SetTotals(totals)
 		return m, nil
 	})

@@ -40,7 +40,7 @@ type kind int
 const (
 	literal kind = iota
 	null
-	column
+	columnInfo
 	call  // an aggregate
 	unary // not, -
 	binary
@@ -84,5 +84,5 @@ func (n *node) walk(f func(*node) bool) bool {
 
 // constant says that there is no column and no aggregate in n.
 func (n *node) constant() bool {
-	return n.walk(func(m *node) bool { return m.kind != column && m.kind != call })
+	return n.walk(func(m *node) bool { return m.kind != columnInfo && m.kind != call })
 }

@@ -241,7 +241,7 @@ func (p *parser) word(t token) (*node, error) {
 	case p.is("("):
 		return p.aggregate(t)
 	}
-	n := node{kind: column, at: t.at, text: t.text}
+	n := node{kind: columnInfo, at: t.at, text: t.text}
 	if dot, err := p.accept("."); err != nil {
 		return nil, err
 	} else if dot {

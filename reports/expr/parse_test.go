@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/column"
 )
 
 func TestParseQueryRefuses(t *testing.T) {
@@ -163,7 +163,7 @@ func FuzzParseQuery(f *testing.F) {
 		}
 		require.NotEmpty(t, q.table)
 		w := newWorker(q, nil)
-		w.batch.rows, w.batch.columns, _ = ledger.NewRowVectors(q.table, q.columns).Set(&rec)
+		w.batch.rows, w.batch.columns, _ = column.NewRows(q.table, q.columns).Set(&rec)
 		require.LessOrEqual(t, len(w.fold()), max(w.batch.rows, 1))
 	})
 }

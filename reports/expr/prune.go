@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/column"
 )
 
 // possible says whether any row within the bounds can make the condition true. It
 // errs towards yes.
-func possible(n *node, bounds func(column int) ledger.Bounds) bool {
+func possible(n *node, bounds func(column int) column.Bounds) bool {
 	switch {
 	case n == nil:
 		return true
@@ -17,27 +17,27 @@ func possible(n *node, bounds func(column int) ledger.Bounds) bool {
 		return possible(n.kids[0], bounds) && possible(n.kids[1], bounds)
 	case n.kind == binary && n.op == "or":
 		return possible(n.kids[0], bounds) || possible(n.kids[1], bounds)
-	case n.kind == column: // a condition by itself
+	case n.kind == columnInfo: // a condition by itself
 		b := bounds(n.slot)
 		return !b.Known || b.High > 0
-	case n.kind == unary && n.op == "not" && n.kids[0].kind == column:
+	case n.kind == unary && n.op == "not" && n.kids[0].kind == columnInfo:
 		b := bounds(n.kids[0].slot)
 		return !b.Known || b.Low < 1
-	case n.kind == in && n.kids[0].kind == column:
+	case n.kind == in && n.kids[0].kind == columnInfo:
 		for _, k := range n.kids[1:] {
 			if k.kind != literal || within("==", bounds(n.kids[0].slot), k) {
 				return true
 			}
 		}
 		return false
-	case n.kind == binary && n.kids[0].kind == column && n.kids[1].kind == literal:
+	case n.kind == binary && n.kids[0].kind == columnInfo && n.kids[1].kind == literal:
 		return within(n.op, bounds(n.kids[0].slot), n.kids[1])
 	}
 	return true
 }
 
 // within says whether a value within the bounds can compare so with a literal.
-func within(op string, b ledger.Bounds, n *node) bool {
+func within(op string, b column.Bounds, n *node) bool {
 	if !b.Known {
 		return true
 	}

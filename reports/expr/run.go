@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/column"
 )
 
 const (
@@ -95,7 +95,7 @@ func (r *run) read(dir string) error {
 	if len(columns) == 0 {
 		columns = []string{"trial"} // counts the rows
 	}
-	file, err := ledger.OpenColumns(dir, r.table, columns)
+	file, err := column.Open(dir, r.table, columns)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (r *run) read(dir string) error {
 	go func() {
 		defer close(pending)
 		for g := range file.Groups() {
-			if !possible(r.where, func(column int) ledger.Bounds { return file.Bounds(g, column) }) {
+			if !possible(r.where, func(column int) column.Bounds { return file.Bounds(g, column) }) {
 				r.skipped++
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -253,7 +254,7 @@ func TestSolvedIsUnknownWithoutAResult(t *testing.T) {
 		e.EpisodeID, e.Trial = fmt.Sprint(i), int32(i)
 		rows.Episodes = append(rows.Episodes, e)
 	}
-	require.NoError(t, ledger.Write(dir, ledger.Manifest{Format: ledger.ManifestFormat}, rows))
+	require.NoError(t, ledger.Write(dir, manifest.Manifest{Format: manifest.Format}, rows))
 	got := ask(t, `share(solved), count(solved), count(not solved), count(solved is null), count()`, dir)
 	for i, want := range []float64{2.0 / 3, 2, 1, 4, 7} {
 		require.Equal(t, want, got.Rows[0][i].Number, got.Columns[i].Name)

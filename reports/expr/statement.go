@@ -120,7 +120,7 @@ func (p *parser) groupBy() (columns []*node, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if n.kind != column {
+		if n.kind != columnInfo {
 			return nil, p.problem(n.at, "group by takes columns")
 		}
 		columns = append(columns, n)

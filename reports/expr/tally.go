@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/column"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -13,7 +14,7 @@ import (
 type Tally struct {
 	of       *Criterion
 	worker   *worker
-	rows     *ledger.RowVectors
+	rows     *column.Rows
 	whole    []cell
 	values   []stat.Observation
 	episodes int
@@ -58,7 +59,7 @@ type Evidence struct {
 func (c *Criterion) NewTally() *Tally {
 	q := &Query{plan: c.plan}
 	return &Tally{
-		of: c, worker: newWorker(q, nil), rows: ledger.NewRowVectors(c.table, c.columns),
+		of: c, worker: newWorker(q, nil), rows: column.NewRows(c.table, c.columns),
 		whole: make([]cell, len(c.slots)), clusters: map[string]*Cluster{},
 	}
 }

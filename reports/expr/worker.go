@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/column"
 )
 
 // worker gathers row groups, one at a time.
 type worker struct {
 	*Query
-	file    *ledger.ColumnFile
+	file    *column.File
 	batch   batch
 	where   evaluator
 	args    []evaluator // nil for count()
@@ -22,9 +23,9 @@ type worker struct {
 	nulls   []bool // of solved
 }
 
-func newWorker(q *Query, file *ledger.ColumnFile) *worker {
+func newWorker(q *Query, file *column.File) *worker {
 	w := &worker{Query: q, file: file, episode: slices.Index(q.columns, "episode_id")}
-	w.batch.columns = make([]ledger.Vector, max(1, len(q.columns)))
+	w.batch.columns = make([]column.Vector, max(1, len(q.columns)))
 	if q.where != nil {
 		w.where = compile(q.where)
 	}
@@ -162,7 +163,7 @@ func (w *worker) table(groups, codes int) func(g, code int32) *int32 {
 }
 
 // coded numbers the values of a column from 0.
-func (w *worker) coded(v *ledger.Vector, typ Type) (code []int32, codes int) {
+func (w *worker) coded(v *column.Vector, typ Type) (code []int32, codes int) {
 	if typ == Text {
 		return v.Index, len(v.Words)
 	}
@@ -199,7 +200,7 @@ func (w *worker) coded(v *ledger.Vector, typ Type) (code []int32, codes int) {
 	return w.code, len(w.codes) + 1
 }
 
-func cellOf(v *ledger.Vector, typ Type, row int) Cell {
+func cellOf(v *column.Vector, typ Type, row int) Cell {
 	switch {
 	case v.Nulls != nil && v.Nulls[row]:
 		return Cell{Null: true}

@@ -7,7 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // fileAcceptance is the shape of acceptance in cupel.yaml.
@@ -24,15 +24,15 @@ type fileAcceptance struct {
 }
 
 // read returns the thresholds, or an error that joins one for each bad field.
-func (f *fileAcceptance) read(path string) (ledger.Acceptance, error) {
-	a := ledger.Acceptance{
+func (f *fileAcceptance) read(path string) (manifest.Acceptance, error) {
+	a := manifest.Acceptance{
 		MinValid: f.MinValid, MaxClarifies: f.MaxClarifies, MaxSteps: f.MaxSteps,
 		MinWithin: f.MinWithin, Confidence: f.Confidence, MaxInfra: f.MaxInfra,
 	}
 	var errs []error
 	if n := &f.MinSolved; !n.IsZero() {
 		var err error
-		if a.MinSolved, err = ledger.ParseThreshold(scalarText(n)); err != nil {
+		if a.MinSolved, err = manifest.ParseThreshold(scalarText(n)); err != nil {
 			errs = append(errs, pair{file: path, field: "acceptance.min_solved", key: n}.problem(err.Error()))
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/reports/compare"
@@ -92,7 +92,7 @@ type Config struct {
 	Limits map[string]admission.Limits
 
 	Policy     providers.Policy
-	Acceptance ledger.Acceptance
+	Acceptance manifest.Acceptance
 	// Regression says how comparisons are judged, without the day of today.
 	Regression compare.Rules
 	// File is the configuration file that was read; empty if there is none.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/admission"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // configOf loads a configuration file with this text.
@@ -58,8 +58,8 @@ func TestLimitsFollowAliases(t *testing.T) {
 func TestAcceptanceIsWhole(t *testing.T) {
 	c, err := configOf(t, "acceptance: {min_solved: off, min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, rule: bound}")
 	require.NoError(t, err)
-	require.Equal(t, ledger.Acceptance{MinSolved: ledger.Off, MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 0.6, Confidence: 0.9, MaxInfra: 0.2}, c.Acceptance)
-	for text, want := range map[string]ledger.Threshold{"0.9": 0.9, `"off"`: ledger.Off, "1": 1, "0": 0} {
+	require.Equal(t, manifest.Acceptance{MinSolved: manifest.Off, MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 0.6, Confidence: 0.9, MaxInfra: 0.2}, c.Acceptance)
+	for text, want := range map[string]manifest.Threshold{"0.9": 0.9, `"off"`: manifest.Off, "1": 1, "0": 0} {
 		c, err := configOf(t, "acceptance: {min_solved: "+text+"}")
 		require.NoError(t, err)
 		require.Equal(t, want, c.Acceptance.MinSolved, text)

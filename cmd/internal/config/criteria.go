@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/expr"
 )
 
@@ -48,7 +48,7 @@ func (c *Config) loadCriteria(node *yaml.Node) error {
 }
 
 // criterion reads one, and where its expression is.
-func (c *Config) criterion(item *yaml.Node, field string, errs *[]error) (own ledger.OwnCriterion, at *yaml.Node) {
+func (c *Config) criterion(item *yaml.Node, field string, errs *[]error) (own manifest.Criterion, at *yaml.Node) {
 	fields := map[string]*string{"name": &own.Name, "expr": &own.Expr, "rule": &own.Rule, "per": &own.Per}
 	for _, p := range c.pairs(item, field, errs) {
 		to := fields[p.key.Value]

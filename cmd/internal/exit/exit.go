@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -64,7 +64,7 @@ func Code(err error) int {
 		miss    *recorder.MissError
 		stale   *harness.StaleError
 		apart   *harness.ApartError
-		run     *ledger.CorruptError
+		run     *sealed.CorruptError
 	)
 	switch {
 	case err == nil:

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/internal/evidence"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -18,7 +19,7 @@ const (
 
 // judged draws a run and judges it. old is Wilson's interval of solved, over all episodes
 // that have a result, and oldSteps the t interval of the steps of solved ones.
-func judged(rng *rand.Rand, s evidence.Suite, a ledger.Acceptance) (c reports.Candidate, old, oldSteps stat.Interval) {
+func judged(rng *rand.Rand, s evidence.Suite, a manifest.Acceptance) (c reports.Candidate, old, oldSteps stat.Interval) {
 	m := s.Manifest("a", "a")
 	m.Acceptance = a
 	b := reports.NewBuilder(m)
@@ -57,7 +58,7 @@ func acceptances() (list []simulation) {
 			return evidence.Task{Solved: evidence.Beta(rng, mean, icc), Size: 0.3}
 		}
 	}
-	pass := func(s evidence.Suite, a ledger.Acceptance) []func(*rand.Rand) []outcome {
+	pass := func(s evidence.Suite, a manifest.Acceptance) []func(*rand.Rand) []outcome {
 		return one(func(rng *rand.Rand) []outcome {
 			c, old, _ := judged(rng, s, a)
 			return []outcome{{is(old.Low >= float64(a.MinSolved)), is(c.Verdict == stat.Pass)}}
@@ -71,13 +72,13 @@ func acceptances() (list []simulation) {
 		{"300 × 3, ICC 0.3, 2 points below it", 0.78},
 	} {
 		s := evidence.Suite{Tasks: 300, Trials: 3, Turns: 2, Task: small(c.mean, 0.3), LostFailed: 1, MaxLost: 0.05}
-		list = append(list, simulation{setting: c.setting, suites: 2000, claims: []claim{{name: lostPass, atMost: 0.035}}, cases: pass(s, ledger.Acceptance{MinSolved: 0.8})})
+		list = append(list, simulation{setting: c.setting, suites: 2000, claims: []claim{{name: lostPass, atMost: 0.035}}, cases: pass(s, manifest.Acceptance{MinSolved: 0.8})})
 	}
 	for _, copies := range []int{5} {
 		s := evidence.Suite{Tasks: 100, Trials: 3, Turns: 2, Task: small(0.8, 0.3), Copies: copies}
 		list = append(list, simulation{
 			setting: "100 × 3, ICC 0.3, each task " + string(rune('0'+copies)) + " times under other names", suites: 2000,
-			claims: []claim{{name: copiesPass, atMost: 0.035, breaks: "copies of a task count as independent tasks"}}, cases: pass(s, ledger.Acceptance{MinSolved: 0.8}),
+			claims: []claim{{name: copiesPass, atMost: 0.035, breaks: "copies of a task count as independent tasks"}}, cases: pass(s, manifest.Acceptance{MinSolved: 0.8}),
 		})
 	}
 	for _, c := range []struct {
@@ -96,7 +97,7 @@ func acceptances() (list []simulation) {
 			setting: c.setting, suites: 2000, claims: []claim{{name: meanCoverage, atLeast: 0.94}, {name: meanPass, atMost: 0.035}},
 			cases: one(func(rng *rand.Rand) []outcome {
 				const truth = 4
-				c, _, old := judged(rng, s, ledger.Acceptance{MaxSteps: truth})
+				c, _, old := judged(rng, s, manifest.Acceptance{MaxSteps: truth})
 				k := criterion(c, "steps_per_solved")
 				return []outcome{{is(old.Low <= truth && truth <= old.High), is(k.Interval != nil && k.Interval.Low <= truth && truth <= k.Interval.High)}, {is(old.High <= truth), is(k.Verdict == stat.Pass)}}
 			}),

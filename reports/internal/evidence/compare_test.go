@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/internal/evidence"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -56,7 +57,7 @@ func (c change) compared(rng *rand.Rand) (now compare.Comparison, old *oldCompar
 }
 
 func (c change) comparedOf(rng *rand.Rand, tasks []evidence.Task) (now compare.Comparison, old *oldComparison) {
-	var base []ledger.Manifest
+	var base []manifest.Manifest
 	for i := range max(1, c.baselines) {
 		base = append(base, c.Manifest("a"+strconv.Itoa(i), "a"))
 	}

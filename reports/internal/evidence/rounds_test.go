@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/internal/evidence"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -36,10 +37,10 @@ func (c change) inRounds(rng *rand.Rand) (verdict, fixed stat.Verdict, rounds in
 	}
 	c.Run(rng, tasks, base, "a", draw(&after))
 
-	look := func(trials int, decide *ledger.ManifestDecide) stat.Verdict {
+	look := func(trials int, decide *manifest.Decide) stat.Verdict {
 		newer := c.Manifest("b", "a")
 		newer.Trials, newer.Decide = trials, decide
-		runs := []ledger.Manifest{c.Manifest("a0", "a"), c.Manifest("a1", "a"), c.Manifest("a2", "a")}
+		runs := []manifest.Manifest{c.Manifest("a0", "a"), c.Manifest("a1", "a"), c.Manifest("a2", "a")}
 		b := compare.NewBuilder(runs, newer, []compare.Names{{Baseline: "a", New: "a"}}, c.rules)
 		for i, list := range before {
 			for _, rows := range list {
@@ -57,7 +58,7 @@ func (c change) inRounds(rng *rand.Rand) (verdict, fixed stat.Verdict, rounds in
 		}
 		return compared.Verdict
 	}
-	decide := ledger.ManifestDecide{}
+	decide := manifest.Decide{}
 	for trial := range c.Trials {
 		decide.Rounds = append(decide.Rounds, trial+1)
 	}

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // Task is what a task is like for a model.
@@ -70,13 +71,13 @@ func (s Suite) Sample(rng *rand.Rand) []Task {
 
 // Manifest is that of a finished run of the suite. Its candidates have one provider and
 // model each.
-func (s Suite) Manifest(runID string, candidates ...string) ledger.Manifest {
-	m := ledger.Manifest{Format: ledger.ManifestFormat, RunID: runID, Suite: "synthetic", SuiteDigest: "s", ConfigDigest: "c", Mode: "live", Status: "complete", Trials: s.Trials}
+func (s Suite) Manifest(runID string, candidates ...string) manifest.Manifest {
+	m := manifest.Manifest{Format: manifest.Format, RunID: runID, Suite: "synthetic", SuiteDigest: "s", ConfigDigest: "c", Mode: "live", Status: "complete", Trials: s.Trials}
 	for i := range s.Tasks {
-		m.Tasks = append(m.Tasks, ledger.ManifestTask{ID: taskID(i), Digest: "d"})
+		m.Tasks = append(m.Tasks, manifest.Task{ID: taskID(i), Digest: "d"})
 	}
 	for _, name := range candidates {
-		m.Candidates = append(m.Candidates, ledger.ManifestCandidate{Name: name, Provider: "p", Model: name})
+		m.Candidates = append(m.Candidates, manifest.Candidate{Name: name, Provider: "p", Model: name})
 	}
 	return m
 }
@@ -85,7 +86,7 @@ func taskID(i int) string { return "t" + strconv.Itoa(i) }
 
 // Run draws one run of tasks by a candidate, in the ledger's order. The rows passed to
 // add are valid during the call only.
-func (s Suite) Run(rng *rand.Rand, tasks []Task, m ledger.Manifest, candidate string, add func(ledger.EpisodeRows)) {
+func (s Suite) Run(rng *rand.Rand, tasks []Task, m manifest.Manifest, candidate string, add func(ledger.EpisodeRows)) {
 	allowance := int(s.MaxLost * float64(len(tasks)*s.Trials))
 	var turns []ledger.Turn
 	var task Task

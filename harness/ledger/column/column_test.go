@@ -1,4 +1,4 @@
-package ledger
+package column
 
 import (
 	"fmt"
@@ -10,16 +10,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/stretchr/testify/require"
 )
 
 // sample returns n episodes of five turns and five tool calls, with values that vary.
-func sample(n int) []EpisodeRows {
+func sample(n int) []ledger.EpisodeRows {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
-	recs := make([]EpisodeRows, n)
+	recs := make([]ledger.EpisodeRows, n)
 	for i := range recs {
 		rec := &recs[i]
-		rec.Turns, rec.ToolCalls = make([]Turn, 5), make([]ToolCall, 5)
+		rec.Turns, rec.ToolCalls = make([]ledger.Turn, 5), make([]ledger.ToolCall, 5)
 		vary(r, reflect.ValueOf(rec).Elem())
 		key := &rec.Episode.Key
 		key.TaskID, key.Candidate, key.Trial = fmt.Sprintf("task-%06d", i/20), fmt.Sprint("candidate-", i/5%4), int32(i%5+1)
@@ -60,16 +62,16 @@ func vary(r *rand.Rand, v reflect.Value) {
 }
 
 // writeSample writes the run folder of some episodes.
-func writeSample(t *testing.T, recs []EpisodeRows) (dir string) {
+func writeSample(t *testing.T, recs []ledger.EpisodeRows) (dir string) {
 	dir = t.TempDir()
-	w, err := NewWriter(dir)
+	w, err := ledger.NewWriter(dir)
 	require.NoError(t, err)
 	defer w.Abort()
 	for _, rec := range recs {
 		require.NoError(t, w.Append(rec))
 	}
-	_, err = w.Close(func(sum Totals) (Manifest, error) {
-		m := Manifest{Format: ManifestFormat, Status: "complete"}
+	_, err = w.Close(func(sum manifest.Totals) (manifest.Manifest, error) {
+		m := manifest.Manifest{Format: manifest.Format, Status: "complete"}
 		m.SetTotals(sum)
 		return m, nil
 	})
@@ -106,18 +108,18 @@ func TestColumnFileReadsWhatWasWritten(t *testing.T) {
 	for _, table := range Tables() {
 		t.Run(table, func(t *testing.T) {
 			var names []string
-			for _, c := range Columns(table) {
-				if c.Kind != ListColumn && c.Name != "seed" { // which is 64 bits wide
+			for _, c := range Of(table) {
+				if c.Kind != List && c.Name != "seed" { // which is 64 bits wide
 					names = append(names, c.Name)
 				}
 			}
-			want, source := []string{}, NewRowVectors(table, names)
+			want, source := []string{}, NewRows(table, names)
 			for i := range recs {
 				rows, vectors, ok := source.Set(&recs[i])
 				require.True(t, ok)
 				want = append(want, textRows(rows, vectors)...)
 			}
-			c, err := OpenColumns(dir, table, names)
+			c, err := Open(dir, table, names)
 			require.NoError(t, err)
 			got, vectors := []string{}, make([]Vector, len(names))
 			for g := range c.Groups() {
@@ -132,7 +134,7 @@ func TestColumnFileReadsWhatWasWritten(t *testing.T) {
 }
 
 // requireWithin holds the values of a row group against its bounds.
-func requireWithin(t *testing.T, c *ColumnFile, group int, vectors []Vector) {
+func requireWithin(t *testing.T, c *File, group int, vectors []Vector) {
 	known := 0
 	for i, v := range vectors {
 		b := c.Bounds(group, i)
@@ -158,28 +160,28 @@ func requireWithin(t *testing.T, c *ColumnFile, group int, vectors []Vector) {
 }
 
 func TestColumns(t *testing.T) {
-	require.Nil(t, Columns("other"))
+	require.Nil(t, Of("other"))
 	require.Equal(t, []string{"episodes", "turns", "tool_calls"}, Tables())
 	kinds := map[string]Column{}
-	for _, c := range Columns("turns") {
+	for _, c := range Of("turns") {
 		kinds[c.Name] = c
 	}
 	for name, want := range map[string]Column{
-		"role": {"role", TextColumn, false}, "thrash": {"thrash", BoolColumn, false}, "turn": {"turn", NumberColumn, false},
-		"ts_start": {"ts_start", TimeColumn, false}, "ttft_us": {"ttft_us", NumberColumn, true},
-		"confidence": {"confidence", NumberColumn, true}, "violations": {"violations", ListColumn, false},
+		"role": {"role", Text, false}, "thrash": {"thrash", Bool, false}, "turn": {"turn", Number, false},
+		"ts_start": {"ts_start", Time, false}, "ttft_us": {"ttft_us", Number, true},
+		"confidence": {"confidence", Number, true}, "violations": {"violations", List, false},
 	} {
 		require.Equal(t, want, kinds[name])
 	}
-	require.Len(t, Columns("episodes"), 39)
+	require.Len(t, Of("episodes"), 39)
 }
 
 func TestRowVectorsRefusesInexactNumbers(t *testing.T) {
-	rec := EpisodeRows{Episode: Episode{Key: Key{Seed: maxExact + 2}}}
-	_, _, ok := NewRowVectors("episodes", []string{"seed"}).Set(&rec)
+	rec := ledger.EpisodeRows{Episode: ledger.Episode{Key: ledger.Key{Seed: maxExact + 2}}}
+	_, _, ok := NewRows("episodes", []string{"seed"}).Set(&rec)
 	require.False(t, ok)
 	rec.Episode.Seed = maxExact
-	rows, vectors, ok := NewRowVectors("episodes", []string{"seed"}).Set(&rec)
+	rows, vectors, ok := NewRows("episodes", []string{"seed"}).Set(&rec)
 	require.True(t, ok)
 	require.Equal(t, 1, rows)
 	require.Equal(t, []float64{maxExact}, vectors[0].Numbers)
@@ -191,13 +193,13 @@ func TestColumnsThatAreNotFinite(t *testing.T) {
 		recs := sample(50)
 		recs[1].Turns[2].Confidence = &bad
 		dir := writeSample(t, recs)
-		c, err := OpenColumns(dir, "turns", []string{"turn", "confidence"})
+		c, err := Open(dir, "turns", []string{"turn", "confidence"})
 		require.NoError(t, err)
 		err = c.Read(0, make([]Vector, 2))
 		require.ErrorContains(t, err, "turns.parquet")
 		require.ErrorContains(t, err, "confidence: it has a value that is not a finite number")
 		require.NoError(t, c.Close())
-		_, _, ok := NewRowVectors("turns", []string{"confidence"}).Set(&recs[1])
+		_, _, ok := NewRows("turns", []string{"confidence"}).Set(&recs[1])
 		require.False(t, ok)
 	}
 }
@@ -230,7 +232,7 @@ func TestOpenColumnsRefuses(t *testing.T) {
 				data = tt.change(whole)
 			}
 			require.NoError(t, os.WriteFile(path, data, 0o644))
-			c, err := OpenColumns(dir, tt.table, []string{tt.column})
+			c, err := Open(dir, tt.table, []string{tt.column})
 			if err == nil {
 				err = c.Read(0, make([]Vector, 1))
 				require.NoError(t, c.Close())
@@ -239,7 +241,7 @@ func TestOpenColumnsRefuses(t *testing.T) {
 			require.ErrorContains(t, err, "turns.parquet")
 		})
 	}
-	_, err = OpenColumns(t.TempDir(), "turns", nil)
+	_, err = Open(t.TempDir(), "turns", nil)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -255,7 +257,7 @@ func TestColumnFileDamaged(t *testing.T) {
 		data := append([]byte(nil), whole...)
 		data[at] ^= 0x55
 		require.NoError(t, os.WriteFile(path, data, 0o644))
-		c, err := OpenColumns(dir, "turns", names)
+		c, err := Open(dir, "turns", names)
 		if err == nil {
 			for g := range c.Groups() {
 				if err = c.Read(g, make([]Vector, len(names))); err != nil {

@@ -1,4 +1,4 @@
-package ledger
+package manifest
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// OwnCriterion is a criterion of a user's own on columns of the ledger.
-type OwnCriterion struct {
+// Criterion is a custom criterion on columns of the ledger.
+type Criterion struct {
 	// Name is of a–z, 0–9, - and _, at most 40 characters, and no built-in one.
 	Name string `json:"name"`
 	// Expr is in the language of package expr, as in p95(elapsed_us) <= 4s.
@@ -33,7 +33,7 @@ var builtinCriteria = []string{"solved", "valid_json", "clarifies_per_success", 
 
 // validateOwn says what is wrong with the list but for the expressions, which it
 // only bounds.
-func validateOwn(list []OwnCriterion) error {
+func validateOwn(list []Criterion) error {
 	if len(list) > maxOwnCriteria {
 		return fmt.Errorf("acceptance: %d criteria of your own, more than %d", len(list), maxOwnCriteria)
 	}
@@ -50,7 +50,7 @@ func validateOwn(list []OwnCriterion) error {
 	return errors.Join(errs...)
 }
 
-func (c OwnCriterion) validate() error {
+func (c Criterion) validate() error {
 	switch {
 	case c.Name == "" || len(c.Name) > maxOwnName || strings.Trim(c.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "":
 		return fmt.Errorf("name is %.60q, must be 1 to %d characters of a-z, 0-9, - and _", c.Name, maxOwnName)

@@ -1,4 +1,4 @@
-package ledger
+package sealed
 
 import (
 	"io"
@@ -14,8 +14,8 @@ import (
 func TestSealedLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plan")
 	for _, text := range []string{"", "one\n", "one\ntwo", "a\n# seal: sha256:0\n"} {
-		require.NoError(t, WriteSealed(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
-		got, err := ReadSealed(path, 100)
+		require.NoError(t, Write(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
+		got, err := Read(path, 100)
 		require.NoError(t, err)
 		if text == "one\ntwo" {
 			text += "\n"
@@ -35,11 +35,11 @@ func TestSealedLines(t *testing.T) {
 		requireChanged(t, path, append(whole, '\n'))
 		requireChanged(t, path, append(whole, whole...))
 	}
-	require.NoError(t, WriteSealed(path, func(w io.Writer) error { _, err := w.Write(make([]byte, 101)); return err }))
-	_, err := ReadSealed(path, 100)
+	require.NoError(t, Write(path, func(w io.Writer) error { _, err := w.Write(make([]byte, 101)); return err }))
+	_, err := Read(path, 100)
 	require.ErrorContains(t, err, "more than 100 bytes")
 	require.NoError(t, os.Remove(path))
-	_, err = ReadSealed(path, 100)
+	_, err = Read(path, 100)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorAs(t, err, new(*CorruptError))
 }
@@ -47,7 +47,7 @@ func TestSealedLines(t *testing.T) {
 func requireChanged(t *testing.T, path string, text []byte) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path, text, 0o666))
-	_, err := ReadSealed(path, 100)
+	_, err := Read(path, 100)
 	require.ErrorContains(t, err, path+": cut or changed after it was written")
 	require.ErrorAs(t, err, new(*CorruptError))
 }

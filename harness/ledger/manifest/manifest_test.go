@@ -1,4 +1,4 @@
-package ledger
+package manifest
 
 import (
 	"io/fs"
@@ -8,24 +8,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/stretchr/testify/require"
 )
 
 func sampleManifest() Manifest {
 	return Manifest{
-		Format: ManifestFormat, RunID: "20260601T080000-6f1c2a", Status: "complete", Mode: "replay", Simulated: true, Suite: "counts",
+		Format: Format, RunID: "20260601T080000-6f1c2a", Status: "complete", Mode: "replay", Simulated: true, Suite: "counts",
 		SuitePath: "builtin:counts", SuiteDigest: "aa", ConfigDigest: "bb", PriceDigest: "cc", PriceVersion: "2026-05-01",
 		LedgerDigest: "dd", CodeVersion: "v1.2.3", Seed: -1 << 63, Trials: 3,
-		Candidates: []ManifestCandidate{{Name: "sim & <co>", Agent: "contract", Provider: "sim", Model: "m", Simulated: true}},
-		Tasks:      []ManifestTask{{ID: "t1", Title: "Zähle 件", Tier: "easy", Tags: []string{"x"}, Request: "wie viele?", RequestDigest: "r", WorldDigest: "w", ToolsDigest: "t", ChecksDigest: "c"}},
+		Candidates: []Candidate{{Name: "sim & <co>", Agent: "contract", Provider: "sim", Model: "m", Simulated: true}},
+		Tasks:      []Task{{ID: "t1", Title: "Zähle 件", Tier: "easy", Tags: []string{"x"}, Request: "wie viele?", RequestDigest: "r", WorldDigest: "w", ToolsDigest: "t", ChecksDigest: "c"}},
 		Episodes:   3, Turns: 9, ToolCalls: 6, Acceptance: Acceptance{}.Resolved(),
 	}
 }
 
 func TestManifestRoundTrip(t *testing.T) {
 	dir, m := t.TempDir(), sampleManifest()
-	require.NoError(t, WriteManifest(dir, m))
-	got, err := ReadManifest(dir)
+	require.NoError(t, Write(dir, m))
+	got, err := Read(dir)
 	require.NoError(t, err)
 	require.Equal(t, m, got)
 
@@ -34,7 +35,7 @@ func TestManifestRoundTrip(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(text), "{\n  \"format\": 3,\n  \"run_id\": "), "%s", text)
 	require.True(t, strings.HasSuffix(string(text), "\n}\n"), "%s", text)
 	require.Contains(t, string(text), "sim & <co>")
-	require.NoError(t, WriteManifest(dir, got))
+	require.NoError(t, Write(dir, got))
 	again, err := os.ReadFile(filepath.Join(dir, "run.json"))
 	require.NoError(t, err)
 	require.Equal(t, string(text), string(again))
@@ -43,10 +44,10 @@ func TestManifestRoundTrip(t *testing.T) {
 // What a run in rounds says comes back; what none says is refused.
 func TestManifestDecide(t *testing.T) {
 	dir, m := t.TempDir(), sampleManifest()
-	stops := []ManifestStop{{Candidate: "sim & <co>", Round: 2, Verdict: "pass", Reason: "meets all criteria"}}
-	m.Decide = &ManifestDecide{Rounds: []int{1, 3, 5}, Baselines: []string{"b"}, RulesDigest: "dd", Finished: 2, Stops: stops}
-	require.NoError(t, WriteManifest(dir, m))
-	got, err := ReadManifest(dir)
+	stops := []Stop{{Candidate: "sim & <co>", Round: 2, Verdict: "pass", Reason: "meets all criteria"}}
+	m.Decide = &Decide{Rounds: []int{1, 3, 5}, Baselines: []string{"b"}, RulesDigest: "dd", Finished: 2, Stops: stops}
+	require.NoError(t, Write(dir, m))
+	got, err := Read(dir)
 	require.NoError(t, err)
 	require.Equal(t, m, got)
 
@@ -63,7 +64,7 @@ func TestManifestDecide(t *testing.T) {
 	m.Decide = nil
 	require.Equal(t, 3, m.TrialsOf("other"))
 
-	for want, d := range map[string]ManifestDecide{
+	for want, d := range map[string]Decide{
 		"decide.rounds: 0 rounds":                             {},
 		"decide.rounds: 3 follows 3":                          {Rounds: []int{3, 3}},
 		"decide.rounds: 0 follows 0":                          {Rounds: []int{0}},
@@ -72,8 +73,8 @@ func TestManifestDecide(t *testing.T) {
 		"decide.rounds: 101 rounds; there must be 1 to 100":   {Rounds: numbers(101)},
 	} {
 		m.Decide = &d
-		require.NoError(t, WriteManifest(dir, m))
-		_, err := ReadManifest(dir)
+		require.NoError(t, Write(dir, m))
+		_, err := Read(dir)
 		require.ErrorContains(t, err, want)
 	}
 }
@@ -88,7 +89,7 @@ func numbers(n int) []int {
 
 func TestManifestRefused(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, WriteManifest(dir, sampleManifest()))
+	require.NoError(t, Write(dir, sampleManifest()))
 	data, err := os.ReadFile(filepath.Join(dir, "run.json"))
 	require.NoError(t, err)
 	text := string(data)
@@ -111,19 +112,19 @@ func TestManifestRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			require.NotEqual(t, text, tt.text)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(resealedManifest(tt.text)), 0o644))
-			_, err := ReadManifest(dir)
+			_, err := Read(dir)
 			require.ErrorContains(t, err, "run.json")
-			require.ErrorAs(t, err, new(*CorruptError))
+			require.ErrorAs(t, err, new(*sealed.CorruptError))
 			for _, want := range tt.want {
 				require.ErrorContains(t, err, want)
 			}
 		})
 	}
-	_, err = ReadManifest(filepath.Join(dir, "absent"))
+	_, err = Read(filepath.Join(dir, "absent"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorAs(t, err, new(*CorruptError))
+	require.ErrorAs(t, err, new(*sealed.CorruptError))
 	require.ErrorContains(t, err, "run.json: missing; restore the run folder")
-	require.ErrorContains(t, WriteManifest(dir, Manifest{}), "format 0, must be 3")
+	require.ErrorContains(t, Write(dir, Manifest{}), "format 0, must be 3")
 }
 
 // resealedManifest gives a changed text the seal it would have had.
@@ -133,21 +134,21 @@ func resealedManifest(text string) string {
 		return text
 	}
 	_, rest, _ := strings.Cut(text[len(body):], "\n}\n")
-	return body + manifestSeal(sealOf([]byte(body))) + rest
+	return body + manifestSeal(sealed.Of([]byte(body))) + rest
 }
 
 // Every flipped bit of run.json and every cut of it is refused.
 func TestEveryChangeIsRefused(t *testing.T) {
-	text, err := encodeManifest(sampleManifest())
+	text, err := Encode(sampleManifest())
 	require.NoError(t, err)
 	for bit := range 8 * len(text) {
 		changed := slices.Clone(text)
 		changed[bit/8] ^= 1 << (bit % 8)
-		_, err := decodeManifest(changed)
+		_, err := decode(changed)
 		require.Error(t, err, "bit %d", bit)
 	}
 	for n := range len(text) {
-		_, err := decodeManifest(text[:n])
+		_, err := decode(text[:n])
 		require.Error(t, err, "cut at %d", n)
 	}
 }
@@ -156,17 +157,17 @@ func TestEveryChangeIsRefused(t *testing.T) {
 func TestUnreadableIsNotCorrupt(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "run.json"), 0o777))
-	_, err := ReadManifest(dir)
+	_, err := Read(dir)
 	require.ErrorContains(t, err, "run.json: a folder, not a regular file")
 	require.NoError(t, os.Remove(filepath.Join(dir, "run.json")))
-	require.NoError(t, WriteManifest(dir, sampleManifest()))
+	require.NoError(t, Write(dir, sampleManifest()))
 	if os.Getuid() == 0 {
 		t.Skip("root reads everything")
 	}
 	require.NoError(t, os.Chmod(filepath.Join(dir, "run.json"), 0))
-	_, err = ReadManifest(dir)
+	_, err = Read(dir)
 	require.ErrorIs(t, err, fs.ErrPermission)
-	require.NotErrorAs(t, err, new(*CorruptError))
+	require.NotErrorAs(t, err, new(*sealed.CorruptError))
 }
 
 func TestManifestIsBounded(t *testing.T) {
@@ -175,7 +176,7 @@ func TestManifestIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Truncate(maxManifest+1)) // sparse
 	require.NoError(t, f.Close())
-	_, err = ReadManifest(dir)
+	_, err = Read(dir)
 	require.ErrorContains(t, err, "more than 67108864")
 }
 
@@ -183,14 +184,14 @@ func FuzzManifest(f *testing.F) {
 	f.Add("{\n  \"format\": 3,\"acceptance\":{\"min_valid\":0.5},\n")
 	f.Add(`{"format":4,`)
 	f.Fuzz(func(t *testing.T, body string) {
-		m, err := decodeManifest([]byte(body + manifestSeal(sealOf([]byte(body)))))
+		m, err := decode([]byte(body + manifestSeal(sealed.Of([]byte(body)))))
 		if err != nil {
 			return
 		}
-		require.Equal(t, ManifestFormat, m.Format)
+		require.Equal(t, Format, m.Format)
 		dir := t.TempDir()
-		require.NoError(t, WriteManifest(dir, m))
-		got, err := ReadManifest(dir)
+		require.NoError(t, Write(dir, m))
+		got, err := Read(dir)
 		require.NoError(t, err)
 		require.Equal(t, m.Acceptance, got.Acceptance)
 	})

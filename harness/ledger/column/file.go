@@ -1,4 +1,4 @@
-package ledger
+package column
 
 import (
 	"encoding/binary"
@@ -8,18 +8,20 @@ import (
 	"os"
 	"slices"
 
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// ColumnFile reads some columns of one table, a row group at a time. It decodes no
+// File reads some columns of one table, a row group at a time. It decodes no
 // others, so it does not check the digest of the rows. It is safe for concurrent use.
-type ColumnFile struct {
+type File struct {
 	file   *os.File
 	groups []parquet.RowGroup
 	stats  [][]Bounds // by row group and column
 	leaves []int
-	kinds  []ColumnKind
+	kinds  []Kind
 	names  []string
 }
 
@@ -38,15 +40,15 @@ type Bounds struct {
 // maxGroup bounds the rows of a row group, which is held in memory.
 const maxGroup = 1 << 20
 
-// OpenColumns opens the file of a table in dir for the columns named, each of which must
-// be one of Columns and not a list. The file is untrusted: see OpenTable. Errors about its
-// content are a *CorruptError.
-func OpenColumns(dir, table string, columns []string) (*ColumnFile, error) {
-	file, f, err := OpenTable(dir, table)
+// Open opens the file of a table in dir for the columns named, each of which must be one
+// that Of returns and not a list. The file is untrusted: see ledger.OpenTable. Errors about
+// its content are a *sealed.CorruptError. The caller closes the File.
+func Open(dir, table string, columns []string) (*File, error) {
+	file, f, err := ledger.OpenTable(dir, table)
 	if err != nil {
 		return nil, err
 	}
-	c := &ColumnFile{file: file, names: columns}
+	c := &File{file: file, names: columns}
 	if err := c.open(f, table); err != nil {
 		_ = file.Close()
 		return nil, contentError(file, err)
@@ -56,7 +58,7 @@ func OpenColumns(dir, table string, columns []string) (*ColumnFile, error) {
 
 // contentError names the file of an error of its content.
 func contentError(file *os.File, err error) error {
-	return fmt.Errorf("read ledger: %w", damage(file.Name(), err))
+	return fmt.Errorf("read ledger: %w", sealed.Damage(file.Name(), err))
 }
 
 // recovered turns a panic of parquet-go into an error.
@@ -67,9 +69,9 @@ func recovered(err *error) {
 }
 
 // open finds the columns and their bounds.
-func (c *ColumnFile) open(f *parquet.File, table string) (err error) {
+func (c *File) open(f *parquet.File, table string) (err error) {
 	defer recovered(&err)
-	all := Columns(table)
+	all := Of(table)
 	for _, name := range c.names {
 		leaf, ok := f.Schema().Lookup(name)
 		if !ok {
@@ -119,20 +121,20 @@ func plainNumber(b []byte) float64 {
 }
 
 // Groups is the number of row groups.
-func (c *ColumnFile) Groups() int { return len(c.groups) }
+func (c *File) Groups() int { return len(c.groups) }
 
 // Rows is how many rows a row group has.
-func (c *ColumnFile) Rows(group int) int { return int(c.groups[group].NumRows()) }
+func (c *File) Rows(group int) int { return int(c.groups[group].NumRows()) }
 
 // Bounds are those of a column, by its place among the columns opened.
-func (c *ColumnFile) Bounds(group, column int) Bounds { return c.stats[group][column] }
+func (c *File) Bounds(group, column int) Bounds { return c.stats[group][column] }
 
 // Close closes the file.
-func (c *ColumnFile) Close() error { return c.file.Close() }
+func (c *File) Close() error { return c.file.Close() }
 
 // Read fills vectors, one for each column opened, with a row group. What they held
 // is overwritten; texts stay good.
-func (c *ColumnFile) Read(group int, vectors []Vector) (err error) {
+func (c *File) Read(group int, vectors []Vector) (err error) {
 	defer func() {
 		if err != nil {
 			err = contentError(c.file, fmt.Errorf("row group %d: %w", group, err))
@@ -155,7 +157,7 @@ func (c *ColumnFile) Read(group int, vectors []Vector) (err error) {
 }
 
 // readChunk appends the pages of a column chunk, and counts their rows.
-func (v *Vector) readChunk(chunk parquet.ColumnChunk, kind ColumnKind, most int) (rows int, err error) {
+func (v *Vector) readChunk(chunk parquet.ColumnChunk, kind Kind, most int) (rows int, err error) {
 	pages := chunk.Pages()
 	defer func() { err = errors.Join(err, pages.Close()) }()
 	var words dictionary // all pages of a chunk share it

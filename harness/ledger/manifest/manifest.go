@@ -1,9 +1,14 @@
-package ledger
+// Package manifest holds run.json: what a run was made from, its acceptance thresholds and
+// how it ended. It knows no rows; package ledger holds them.
+//
+// Conventions: times are RFC 3339 in UTC, money is integer nano-USD, digests are SHA-256 in
+// lower-case hex.
+package manifest
 
 // Manifest is run.json: what a run was made from and how it ended. For a
 // replayed run it holds nothing that varies between two identical runs.
 type Manifest struct {
-	// Format is the version of this file, ManifestFormat.
+	// Format is the version of this file: see the constant Format.
 	Format int    `json:"format"`
 	RunID  string `json:"run_id"`
 	// Status is running, complete, partial (infrastructure errors or an
@@ -22,17 +27,17 @@ type Manifest struct {
 	PriceVersion string `json:"price_version"`
 	// LedgerDigest covers all rows except the columns run_id and replayed, so a
 	// replay has the digest of the run it replays.
-	LedgerDigest string              `json:"ledger_digest"`
-	CodeVersion  string              `json:"code_version"`
-	Seed         int64               `json:"seed"`
-	Trials       int                 `json:"trials"`
-	Candidates   []ManifestCandidate `json:"candidates"`
-	Tasks        []ManifestTask      `json:"tasks"`
-	Episodes     int                 `json:"episodes"`
-	Turns        int                 `json:"turns"`
-	ToolCalls    int                 `json:"tool_calls"`
-	Outcomes     Outcomes            `json:"outcomes"`
-	Acceptance   Acceptance          `json:"acceptance"`
+	LedgerDigest string      `json:"ledger_digest"`
+	CodeVersion  string      `json:"code_version"`
+	Seed         int64       `json:"seed"`
+	Trials       int         `json:"trials"`
+	Candidates   []Candidate `json:"candidates"`
+	Tasks        []Task      `json:"tasks"`
+	Episodes     int         `json:"episodes"`
+	Turns        int         `json:"turns"`
+	ToolCalls    int         `json:"tool_calls"`
+	Outcomes     Outcomes    `json:"outcomes"`
+	Acceptance   Acceptance  `json:"acceptance"`
 	// PlanDigest covers every episode that was selected, those of other shards
 	// too: shards of one plan have it in common.
 	PlanDigest string `json:"plan_digest"`
@@ -50,15 +55,15 @@ type Manifest struct {
 	// RescoredFrom is the id of the run whose episodes were scored again.
 	RescoredFrom string `json:"rescored_from,omitempty"`
 	// Fork says which recorded episode the run's go on from; nil for any other run.
-	Fork *ManifestFork `json:"fork,omitempty"`
+	Fork *Fork `json:"fork,omitempty"`
 	// Decide says how far a run with --decide went; nil for any other run. Its Trials
 	// are then the most that a candidate came to, and Planned of a candidate what its
 	// rounds came to.
-	Decide *ManifestDecide `json:"decide,omitempty"`
+	Decide *Decide `json:"decide,omitempty"`
 }
 
-// ManifestFork is a recorded episode and the last turn of it that was replayed.
-type ManifestFork struct {
+// Fork is a recorded episode and the last turn of it that was replayed.
+type Fork struct {
 	Task      string `json:"task"`
 	Candidate string `json:"candidate"`
 	Trial     int    `json:"trial"`
@@ -69,8 +74,8 @@ type ManifestFork struct {
 	CassetteDigest string `json:"cassette_digest"`
 }
 
-// ManifestCandidate is one candidate of the run.
-type ManifestCandidate struct {
+// Candidate is one candidate of the run.
+type Candidate struct {
 	Name          string `json:"name"`
 	Agent         string `json:"agent"`
 	Provider      string `json:"provider"`
@@ -87,20 +92,20 @@ type ManifestCandidate struct {
 	Digest string `json:"digest"`
 	// FallbackModel is asked when a call of Model fails; Settings are what else is said
 	// to its agent or bounds it, in a fixed order, but for defaults.
-	FallbackModel string            `json:"fallback_model,omitempty"`
-	Settings      []ManifestSetting `json:"settings,omitempty"`
+	FallbackModel string    `json:"fallback_model,omitempty"`
+	Settings      []Setting `json:"settings,omitempty"`
 	// Canary is what the model drift canary found before the run; absent if it was not asked.
 	Canary Canary `json:"canary,omitzero"`
 }
 
-// ManifestSetting is a setting of a candidate, in words.
-type ManifestSetting struct {
+// Setting is a setting of a candidate, in words.
+type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// ManifestTask is one task of the run, as far as a report shows it.
-type ManifestTask struct {
+// Task is one task of the run, as far as a report shows it.
+type Task struct {
 	ID      string   `json:"id"`
 	Title   string   `json:"title"`
 	Tier    string   `json:"tier"`

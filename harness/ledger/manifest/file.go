@@ -1,4 +1,4 @@
-package ledger
+package manifest
 
 import (
 	"bytes"
@@ -9,18 +9,19 @@ import (
 
 	strict "github.com/go-json-experiment/json"
 
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
-// ManifestFormat is the version of run.json: 3 since it has a seal.
-const ManifestFormat = 3
+// Format is the version of run.json: 3 since it has a seal.
+const Format = 3
 
 const (
-	manifestName = "run.json"
+	File = "run.json"
 	// maxManifest bounds run.json, in bytes.
 	maxManifest = 64 << 20
-	// running is the Status of a run without a ledger.
-	running = "running"
+	// Running is the Status of a run without a ledger.
+	Running = "running"
 )
 
 // sealedManifest is the content of run.json. The seal is its last member, on a line of
@@ -30,11 +31,11 @@ type sealedManifest struct {
 	Seal string `json:"seal"`
 }
 
-// WriteManifest writes dir/run.json of a run that has no ledger yet; Writer.Close
-// writes that of one that has ended.
-func WriteManifest(dir string, m Manifest) error {
-	path := filepath.Join(dir, manifestName)
-	text, err := encodeManifest(m)
+// Write writes dir/run.json of a run that has no ledger yet; ledger.Writer.Close writes
+// that of one that has ended. Another Format than that of this package is an error.
+func Write(dir string, m Manifest) error {
+	path := filepath.Join(dir, File)
+	text, err := Encode(m)
 	if err == nil {
 		err = atomicfile.WriteBytes(path, text)
 	}
@@ -44,11 +45,12 @@ func WriteManifest(dir string, m Manifest) error {
 	return nil
 }
 
-// encodeManifest returns the content of run.json: indented JSON, the same bytes for
-// the same manifest. It refuses another Format than ManifestFormat.
-func encodeManifest(m Manifest) ([]byte, error) {
-	if m.Format != ManifestFormat {
-		return nil, fmt.Errorf("format %d, must be %d", m.Format, ManifestFormat)
+// Encode returns the content of run.json: indented JSON, the same bytes for
+// the same manifest. It refuses another Format than that of
+// this package.
+func Encode(m Manifest) ([]byte, error) {
+	if m.Format != Format {
+		return nil, fmt.Errorf("format %d, must be %d", m.Format, Format)
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -61,7 +63,7 @@ func encodeManifest(m Manifest) ([]byte, error) {
 	if !ok {
 		panic("ledger: the seal is not the last member of the manifest") // unreachable
 	}
-	text := append(body[:len(body):len(body)], manifestSeal(sealOf(body))...)
+	text := append(body[:len(body):len(body)], manifestSeal(sealed.Of(body))...)
 	if len(text) > maxManifest {
 		return nil, fmt.Errorf("%d bytes, more than %d", len(text), maxManifest)
 	}
@@ -71,44 +73,44 @@ func encodeManifest(m Manifest) ([]byte, error) {
 // manifestSeal returns the end of run.json.
 func manifestSeal(seal string) string { return "  \"seal\": \"" + seal + "\"\n}\n" }
 
-// ReadManifest reads dir/run.json. A file that is missing (fs.ErrNotExist), that does
+// Read reads dir/run.json. A file that is missing (fs.ErrNotExist), that does
 // not have its seal, of another format version, with unknown or repeated members or
 // with thresholds that are not allowed is a *CorruptError.
-func ReadManifest(dir string) (Manifest, error) {
-	m, _, err := readManifest(dir)
+func Read(dir string) (Manifest, error) {
+	m, _, err := ReadWithDigest(dir)
 	return m, err
 }
 
-// readManifest also returns the SHA-256 of the file, which the footers of the ledger
-// name.
-func readManifest(dir string) (m Manifest, digest string, err error) {
-	path := filepath.Join(dir, manifestName)
-	data, err := readFile(path, maxManifest)
+// ReadWithDigest is Read; digest is the SHA-256 of the file, which the footers of the
+// ledger name.
+func ReadWithDigest(dir string) (m Manifest, digest string, err error) {
+	path := filepath.Join(dir, File)
+	data, err := sealed.ReadFile(path, maxManifest)
 	if err == nil {
-		m, err = decodeManifest(data)
+		m, err = decode(data)
 	}
 	if err != nil {
-		return Manifest{}, "", fmt.Errorf("read manifest: %w", damage(path, err))
+		return Manifest{}, "", fmt.Errorf("read manifest: %w", sealed.Damage(path, err))
 	}
-	return m, hexDigest(data), nil
+	return m, sealed.Digest(data), nil
 }
 
-func decodeManifest(data []byte) (Manifest, error) {
+func decode(data []byte) (Manifest, error) {
 	// The version first: in another format anything may be unknown.
 	var head struct {
 		Format int `json:"format"`
 	}
 	if err := strict.Unmarshal(data, &head); err != nil {
-		return Manifest{}, fmt.Errorf("damaged: %w; %s", err, fixRun)
+		return Manifest{}, fmt.Errorf("damaged: %w; %s", err, sealed.Fix)
 	}
-	if head.Format != ManifestFormat {
+	if head.Format != Format {
 		return Manifest{}, fmt.Errorf("format version %d, this cupel reads version %d: use the cupel named by code_version in the file",
-			head.Format, ManifestFormat)
+			head.Format, Format)
 	}
-	body := data[:max(0, len(data)-len(manifestSeal(sealOf(nil))))]
-	if string(data[len(body):]) != manifestSeal(sealOf(body)) {
+	body := data[:max(0, len(data)-len(manifestSeal(sealed.Of(nil))))]
+	if string(data[len(body):]) != manifestSeal(sealed.Of(body)) {
 		return Manifest{}, fmt.Errorf("changed after it was written: its lines do not have the digest that its seal names; "+
-			"to judge by other thresholds, use --threshold; else %s", fixRun)
+			"to judge by other thresholds, use --threshold; else %s", sealed.Fix)
 	}
 	var m sealedManifest
 	if err := strict.Unmarshal(data, &m, strict.RejectUnknownMembers(true)); err != nil {

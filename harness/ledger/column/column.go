@@ -1,30 +1,33 @@
-package ledger
+// Package column reads single columns of the Parquet tables of a run, a row group at a
+// time, for what computes with few columns of many rows. Package ledger reads whole rows.
+package column
 
 import (
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
 // ColumnKind is the type of a column as far as whoever computes with it cares.
-type ColumnKind int
+type Kind int
 
 // The kinds of columns. Lists are named, and not read.
 const (
-	TextColumn   ColumnKind = iota + 1
-	BoolColumn              // true or false
-	NumberColumn            // whole numbers and fractions
-	TimeColumn              // microseconds since the Unix epoch
-	ListColumn
+	Text   Kind = iota + 1
+	Bool        // true or false
+	Number      // whole numbers and fractions
+	Time        // microseconds since the Unix epoch
+	List
 )
 
 // Column is one column of a table.
 type Column struct {
 	Name string
-	Kind ColumnKind
+	Kind Kind
 	// Optional says that a row may have no value.
 	Optional bool
 }
@@ -34,7 +37,7 @@ var tableRows = []struct {
 	name string
 	row  reflect.Type
 }{
-	{"episodes", reflect.TypeFor[Episode]()}, {"turns", reflect.TypeFor[Turn]()}, {"tool_calls", reflect.TypeFor[ToolCall]()},
+	{"episodes", reflect.TypeFor[ledger.Episode]()}, {"turns", reflect.TypeFor[ledger.Turn]()}, {"tool_calls", reflect.TypeFor[ledger.ToolCall]()},
 }
 
 // Tables returns the names of the three tables, in the order of the digest.
@@ -57,7 +60,7 @@ func rowType(table string) reflect.Type {
 
 // Columns returns the columns of a table in the order of its schema; none of an unknown
 // table.
-func Columns(table string) (list []Column) {
+func Of(table string) (list []Column) {
 	row := rowType(table)
 	if row == nil {
 		return nil
@@ -68,23 +71,23 @@ func Columns(table string) (list []Column) {
 	return list
 }
 
-func kindOf(f parquet.Field) ColumnKind {
+func kindOf(f parquet.Field) Kind {
 	if !f.Leaf() || f.Repeated() {
-		return ListColumn
+		return List
 	}
 	switch t := f.Type(); t.Kind() {
 	case parquet.Boolean:
-		return BoolColumn
+		return Bool
 	case parquet.ByteArray:
-		return TextColumn
+		return Text
 	case parquet.Int64:
 		if l := t.LogicalType(); l != nil {
 			if _, ok := l.Value.(*format.TimestampType); ok {
-				return TimeColumn
+				return Time
 			}
 		}
 	}
-	return NumberColumn
+	return Number
 }
 
 // Vector is one column of consecutive rows. Of Numbers, Bools and Index there is
@@ -104,9 +107,9 @@ type Vector struct {
 // maxExact is the largest whole number of which float64 holds every smaller one.
 const maxExact = 1 << 53
 
-// RowVectors turns the rows of an episode into vectors. It is not safe for
+// Rows turns the rows of an episode into vectors. It is not safe for
 // concurrent use.
-type RowVectors struct {
+type Rows struct {
 	table   string
 	at      [][]int // of the columns among the fields of a row
 	vectors []Vector
@@ -114,8 +117,8 @@ type RowVectors struct {
 
 // NewRowVectors returns a source of the columns named, which must be those of the
 // table and no lists.
-func NewRowVectors(table string, columns []string) *RowVectors {
-	r := &RowVectors{table: table, vectors: make([]Vector, len(columns))}
+func NewRows(table string, columns []string) *Rows {
+	r := &Rows{table: table, vectors: make([]Vector, len(columns))}
 	fields := reflect.VisibleFields(rowType(table))
 	for _, name := range columns {
 		i := slices.IndexFunc(fields, func(f reflect.StructField) bool {
@@ -130,7 +133,7 @@ func NewRowVectors(table string, columns []string) *RowVectors {
 // Set returns the number of rows the episode has in the table, and their columns,
 // which are good until it is called again. ok is false when a number cannot be
 // computed with: beyond 2⁵³, infinite or NaN.
-func (r *RowVectors) Set(rec *EpisodeRows) (rows int, vectors []Vector, ok bool) {
+func (r *Rows) Set(rec *ledger.EpisodeRows) (rows int, vectors []Vector, ok bool) {
 	for i := range r.vectors {
 		r.vectors[i].clear()
 	}
@@ -151,7 +154,7 @@ func (r *RowVectors) Set(rec *EpisodeRows) (rows int, vectors []Vector, ok bool)
 }
 
 // add appends the row that a pointer is to; false if a number is not exact.
-func (r *RowVectors) add(row any) bool {
+func (r *Rows) add(row any) bool {
 	v, ok := reflect.ValueOf(row).Elem(), true
 	for i, at := range r.at {
 		ok = r.vectors[i].add(v.FieldByIndex(at).Addr().Interface()) && ok

@@ -1,13 +1,13 @@
-package ledger
+package manifest
 
 import (
 	"errors"
 	"fmt"
 )
 
-// ManifestDecide says how far a run with --decide went: its trials are run in rounds
+// Decide says how far a run with --decide went: its trials are run in rounds
 // over all tasks, and after each a candidate is stopped or goes on.
-type ManifestDecide struct {
+type Decide struct {
 	// Rounds are the trials of each task by the end of each round, rising. The episodes of a
 	// round are those whose trial is above the number before and at most its own: see
 	// Round.
@@ -21,11 +21,11 @@ type ManifestDecide struct {
 	Finished int `json:"finished"`
 	// Stops are in the order of their rounds; candidates of one round are in the
 	// manifest's order. A candidate without one has not been decided.
-	Stops []ManifestStop `json:"stops"`
+	Stops []Stop `json:"stops"`
 }
 
-// ManifestStop says that a candidate needs no more trials.
-type ManifestStop struct {
+// Stop says that a candidate needs no more trials.
+type Stop struct {
 	Candidate string `json:"candidate"`
 	// Round counts from 1.
 	Round int `json:"round"`
@@ -35,7 +35,7 @@ type ManifestStop struct {
 }
 
 // Round is the round of an episode, from 1; it is 0 for a trial that no round has.
-func (d *ManifestDecide) Round(trial int) int {
+func (d *Decide) Round(trial int) int {
 	for i, last := range d.Rounds {
 		if trial >= 1 && trial <= last {
 			return i + 1
@@ -45,18 +45,18 @@ func (d *ManifestDecide) Round(trial int) int {
 }
 
 // Stop is the candidate's; false while it has none.
-func (d *ManifestDecide) Stop(candidate string) (ManifestStop, bool) {
+func (d *Decide) Stop(candidate string) (Stop, bool) {
 	for _, s := range d.Stops {
 		if s.Candidate == candidate {
 			return s, true
 		}
 	}
-	return ManifestStop{}, false
+	return Stop{}, false
 }
 
 // Look is the round whose look at the candidate's data is the latest: the one that
 // stopped it, or else the last one finished. It is 1 before any is.
-func (d *ManifestDecide) Look(candidate string) int {
+func (d *Decide) Look(candidate string) int {
 	if s, ok := d.Stop(candidate); ok {
 		return s.Round
 	}
@@ -90,7 +90,7 @@ func (m *Manifest) MostEpisodes() (n int) {
 const maxRounds = 100
 
 // validate refuses what no run writes, so that readers of a manifest need not check it.
-func (d *ManifestDecide) validate() error {
+func (d *Decide) validate() error {
 	if d == nil {
 		return nil
 	}

@@ -1,4 +1,6 @@
-package ledger
+// Package sealed reads and writes files of a run folder that carry a checksum of their
+// content, their seal, and says of a file that it was cut or changed.
+package sealed
 
 import (
 	"crypto/sha256"
@@ -13,7 +15,7 @@ import (
 )
 
 // CorruptError says that a file of a run folder cannot be trusted: it is missing, was
-// cut or changed, is of another run or of another version of cupel.
+// cut or changed, is of another run or of another version of cupel. Path names the file.
 type CorruptError struct {
 	Path string
 	Err  error
@@ -25,12 +27,12 @@ func (e *CorruptError) Error() string { return e.Path + ": " + e.Err.Error() }
 // Unwrap returns the cause, such as fs.ErrNotExist.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// fixRun says what to do about a file that cannot be trusted.
-const fixRun = "restore the run folder from a copy, or make the run again"
+// Fix is the end of an error about a file that cannot be trusted: what to do about it.
+const Fix = "restore the run folder from a copy, or make the run again"
 
-// damage names the file of an error about its content. An error of the system, such as
+// Damage names the file of an error about its content. An error of the system, such as
 // a file that may not be read, says nothing about the content and names its file.
-func damage(path string, err error) error {
+func Damage(path string, err error) error {
 	var system *fs.PathError
 	var known *CorruptError
 	switch {
@@ -47,19 +49,21 @@ func damage(path string, err error) error {
 // missing is fs.ErrNotExist without the path.
 type missing struct{ error }
 
-func (missing) Error() string   { return "missing; " + fixRun }
+func (missing) Error() string   { return "missing; " + Fix }
 func (m missing) Unwrap() error { return m.error }
 
-func hexDigest(data []byte) string {
+// Digest returns the SHA-256 in lower-case hex.
+func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// sealOf is the seal of text: that of run.json and of sealed lines.
-func sealOf(text []byte) string { return "sha256:" + hexDigest(text) }
+// Of returns the seal of text: that of run.json and of sealed lines.
+func Of(text []byte) string { return "sha256:" + Digest(text) }
 
-// openFile opens a file of at most limit bytes.
-func openFile(path string, limit int64) (*os.File, int64, error) {
+// OpenFile opens a regular file of at most limit bytes and returns its size. It checks no
+// seal.
+func OpenFile(path string, limit int64) (*os.File, int64, error) {
 	f, err := regular.Open(path)
 	if err != nil {
 		return nil, 0, err
@@ -75,9 +79,9 @@ func openFile(path string, limit int64) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// readFile reads a file of at most limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
-	f, size, err := openFile(path, limit)
+// ReadFile reads a regular file of at most limit bytes. It checks no seal.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, size, err := OpenFile(path, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package ledger
+package sealed
 
 import (
 	"bytes"
@@ -21,14 +21,14 @@ const lineSealStart = "# seal: "
 func lineSeal(seal string) string { return lineSealStart + seal + "\n" }
 
 // lineSealLen is how long that is.
-var lineSealLen = int64(len(lineSeal(sealOf(nil))))
+var lineSealLen = int64(len(lineSeal(Of(nil))))
 
 // maxSealed bounds a file of sealed lines.
 const maxSealed = 4 << 30
 
-// WriteSealed replaces path with the lines that render writes and their seal. The last
+// Write replaces path with the lines that render writes and their seal. The last
 // line gets its end if it has none.
-func WriteSealed(path string, render func(io.Writer) error) error {
+func Write(path string, render func(io.Writer) error) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
 		h := sha256.New()
 		end := endOfLine{to: io.MultiWriter(w, h)}
@@ -66,17 +66,17 @@ func (e *endOfLine) line() error {
 	return err
 }
 
-// OpenSealed opens a file of sealed lines, without the seal. A file that is missing, was
+// Open opens a file of sealed lines, without the seal. A file that is missing, was
 // cut or changed is a *CorruptError.
-func OpenSealed(path string) (io.ReadCloser, error) {
-	f, size, err := openFile(path, maxSealed)
+func Open(path string) (io.ReadCloser, error) {
+	f, size, err := OpenFile(path, maxSealed)
 	if err != nil {
-		return nil, damage(path, err)
+		return nil, Damage(path, err)
 	}
 	lines := io.NewSectionReader(f, 0, size-lineSealLen)
 	if err := checkLines(f, lines, size); err != nil {
 		_ = f.Close()
-		return nil, damage(path, err)
+		return nil, Damage(path, err)
 	}
 	return sealedLines{lines, f}, nil
 }
@@ -90,7 +90,7 @@ type sealedLines struct {
 func (s sealedLines) Close() error { return s.file.Close() }
 
 func checkLines(f io.ReaderAt, lines *io.SectionReader, size int64) error {
-	changed := errors.New("cut or changed after it was written: its lines do not have the digest that its last line names; " + fixRun)
+	changed := errors.New("cut or changed after it was written: its lines do not have the digest that its last line names; " + Fix)
 	if size < lineSealLen {
 		return changed
 	}
@@ -109,9 +109,9 @@ func checkLines(f io.ReaderAt, lines *io.SectionReader, size int64) error {
 	return err
 }
 
-// ReadSealed reads a file of sealed lines of at most limit bytes.
-func ReadSealed(path string, limit int64) ([]byte, error) {
-	f, err := OpenSealed(path)
+// Read reads a file of sealed lines of at most limit bytes.
+func Read(path string, limit int64) ([]byte, error) {
+	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func ReadSealed(path string, limit int64) ([]byte, error) {
 	var text bytes.Buffer
 	n, err := io.Copy(&text, io.LimitReader(f, limit+1))
 	if err == nil && n > limit {
-		err = damage(path, fmt.Errorf("more than %d bytes", limit))
+		err = Damage(path, fmt.Errorf("more than %d bytes", limit))
 	}
 	return text.Bytes(), err
 }

@@ -1,4 +1,4 @@
-package ledger
+package manifest
 
 import (
 	"encoding/json"
@@ -31,7 +31,7 @@ type Acceptance struct {
 	// rests on it. Default 0.05.
 	MaxInfra float64 `json:"max_infra"`
 	// Criteria are the user's own, beside the built-in ones.
-	Criteria []OwnCriterion `json:"criteria,omitempty"`
+	Criteria []Criterion `json:"criteria,omitempty"`
 }
 
 // Threshold is a share from 0 to 1 or Off. Its zero value stands for the default.

@@ -1,4 +1,4 @@
-package ledger
+package column
 
 import (
 	"errors"
@@ -17,16 +17,16 @@ var (
 
 // readPage appends the rows of a page. words is where the dictionary of the chunk
 // begins and ends among v.Words.
-func (v *Vector) readPage(page parquet.Page, kind ColumnKind, words *dictionary) error {
+func (v *Vector) readPage(page parquet.Page, kind Kind, words *dictionary) error {
 	rows := int(page.NumRows())
 	data := page.Data()
-	if kind == TextColumn {
+	if kind == Text {
 		return v.addTexts(page, &data, words)
 	}
 	if page.Dictionary() != nil {
 		return errors.New("numbers with a dictionary, which cupel does not write")
 	}
-	if kind == BoolColumn {
+	if kind == Bool {
 		return v.addBools(data.Boolean(), rows)
 	}
 	from := len(v.Numbers)
