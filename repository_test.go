@@ -71,8 +71,8 @@ var arrows = map[string][]string{
 	// The contract suite is linked into tests only.
 	"providers/providertest": {"providers"},
 	"providers/scripted":     {"providers"},
-	"reports":                {"agent/invisible", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/atomicfile", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/trend"},
-	"reports/compare":        {"harness/ledger", "harness/ledger/manifest", "reports/failure", "reports/stat"},
+	"reports":                {"agent/invisible", "agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/atomicfile", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/trend"},
+	"reports/compare":        {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "reports/failure", "reports/stat"},
 	"reports/expr":           {"harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "reports/stat"},
 	"reports/failure":        {"agent/invisible", "harness/ledger"},
 	"reports/trend":          {"reports/stat"},

@@ -236,7 +236,7 @@ var toolsBehaviours = map[string]func(t *testing.T){
 	"B153": func(t *testing.T) { // no limit is the default one; what cannot be is refused
 		for _, p := range []Params{{MaxIterations: -1}, {FinalRetries: new(-1)}, {Batch: strategy.Batch{Size: -1}}, {Batch: strategy.Batch{Delay: -1}}} {
 			_, err := New("tools", p, nil)
-			require.ErrorContains(t, err, "negative")
+			require.ErrorContains(t, err, "but is -1")
 		}
 	},
 }

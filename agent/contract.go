@@ -36,11 +36,8 @@ type contractMachine struct {
 type escalation struct{ reflected, rescued bool }
 
 func newContract(p Params) (Machine, error) {
-	if err := onlyContracts(p); err != nil {
-		return nil, err
-	}
 	goal, shown := fenceLine(p.Request, maxGoal), newEvidence(p)
-	p = told(p)
+	p = withContext(p)
 	prompts, err := newPrompts(p)
 	if err != nil {
 		return nil, err

@@ -1,55 +1,15 @@
 package agent
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
-	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// protocol is what shapes the prompts of a strategy.
-type protocol struct {
-	// version names the rules by which its outputs are judged.
-	version string
-	// specimen shows everything the prompt templates can say once.
-	specimen func(Params) string
-}
-
-// protocols are those of the built-in strategies.
-var protocols = map[string]protocol{
-	"contract": {contract.Version, specimen},
-	"plan":     {planVersion, planSpecimen},
-	"tools":    {toolsVersion, toolsSpecimen},
-}
-
-// Digests names what shapes an episode's prompts, for the header of its
-// cassette: the SHA-256 hex of the prompt templates ("prompt"), of the tools as
-// shown ("tools") and of the version of the strategy's rules ("contract"). A
-// cassette recorded under other digests answers other prompts. Of a strategy that is
-// not built in, only the tools are known.
-func Digests(strategy string, p Params) map[string]string {
-	rules, ok := protocols[strategy]
-	if !ok {
-		rules = protocol{version: strategy, specimen: func(Params) string { return strategy }}
-	}
-	return map[string]string{
-		"prompt":   digest(rules.specimen(p)),
-		"tools":    digest(toolsPrompt(p.Tools)),
-		"contract": digest(rules.version),
-	}
-}
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-// specimen is that of contract.
-func specimen(p Params) string {
-	text := seedSpecimen()
+// contractSample shows everything that the prompts of agent contract can say once.
+func contractSample(p Params) string {
+	text := seedSample()
 	b := guard.Budgets{MaxSteps: 1, MaxToolCalls: 1, MaxTime: time.Second}
 	switch p.Profile {
 	case profileSchema:
@@ -68,15 +28,15 @@ func specimen(p Params) string {
 		system, user := compressPrompt(&scratchpad{goal: "g", progress: []string{"p"}, obs: summarised([]string{"o"})}, []string{noted(1, "n")}, 0)
 		text += system + user
 	}
-	text += toldSpecimen(p)
+	text += contextSample(p)
 	if p.Mode != "" && p.Mode != modePrompt {
 		text += p.Mode + formatName
 	}
 	return text
 }
 
-// seedSpecimen is the specimen of the profile seed, on which the others build.
-func seedSpecimen() string {
+// seedSample is the sample of the profile seed, on which the others build.
+func seedSample() string {
 	b := guard.Budgets{MaxSteps: 1, MaxToolCalls: 1, MaxTime: time.Second}
 	pad := scratchpad{goal: fenceLine("g", maxGoal), constraints: "c"}
 	pad.replan("p\nq")

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/cupel-eval/cupel/agent/guard"
@@ -296,21 +294,4 @@ func (l *loop) userReplied(ev UserReplied) {
 	text, _ := json.Marshal(clean(ev.Text)) // a string always encodes
 	s.answer(bounded(string(text)), false)
 	l.answeredOne()
-}
-
-// checkNative says what does not go with native calls; why says what compress lacks.
-func checkNative(p Params, why string) error {
-	switch {
-	case p.Mode != "" && p.Mode != modePrompt:
-		return fmt.Errorf("output mode %q: tools are called natively; only the mode %s goes with it", p.Mode, modePrompt)
-	case p.Rescue || p.RescueOnContradiction:
-		return errors.New("a rescue model goes with contract only; a second model for failed calls is the fallback")
-	case p.Compress:
-		return errors.New("compress goes with contract only: " + why)
-	case p.MaxIterations < 0:
-		return fmt.Errorf("max iterations %d: must not be negative; 0 means %d", p.MaxIterations, defaultMaxIterations)
-	case p.FinalRetries != nil && *p.FinalRetries < 0:
-		return fmt.Errorf("final retries %d: must not be negative", *p.FinalRetries)
-	}
-	return nil
 }

@@ -99,8 +99,8 @@ func bounded(text string) string {
 	return text[:end] + "... [truncated]"
 }
 
-// loopSpecimen shows everything a loop can say to the model once.
-func loopSpecimen(t talk) string {
+// loopSample shows everything a loop can say to the model once.
+func loopSample(t talk) string {
 	var w strings.Builder
 	for _, o := range t.offer() {
 		w.WriteString(o.Name + o.Description + string(o.Schema))

@@ -1,24 +1,17 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// Defaults of PlanBounds.
-const (
-	defaultAttempts      = 3
-	defaultPlanSteps     = 50
-	defaultConcurrency   = 4
-	defaultContextTokens = 100_000
-	minPlannerTokens     = 4_000 // of the output: some 50 steps
-)
+// minPlannerTokens is the least output cap of a planner: some 50 steps.
+const minPlannerTokens = 4_000
 
 // planMachine is the strategy of a planner and its steps: a model makes a plan, the
 // plan is checked, and every step of it is a loop of its own, several at once.
@@ -52,18 +45,18 @@ type work struct {
 }
 
 func newPlan(p Params) (Machine, error) {
-	if err := checkPlan(p); err != nil {
+	if err := reserved(p.Tools, plan.Tool, plan.Finish); err != nil {
 		return nil, err
 	}
 	m := &planMachine{
 		Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}, evidence: newEvidence(p)}, bounds: p.Plan,
 		ids: callIDs{}, results: map[string]json.RawMessage{}, running: map[*loop]work{},
 	}
-	orDefault(&m.MaxIterations, defaultMaxIterations)
-	orDefault(&m.bounds.Attempts, defaultAttempts)
-	orDefault(&m.bounds.Steps, defaultPlanSteps)
-	orDefault(&m.bounds.Concurrency, defaultConcurrency)
-	orDefault(&m.bounds.ContextTokens, defaultContextTokens)
+	m.MaxIterations = cmp.Or(m.MaxIterations, strategy.MaxIterations.Default)
+	m.bounds.Attempts = cmp.Or(m.bounds.Attempts, strategy.PlanAttempts.Default)
+	m.bounds.Steps = cmp.Or(m.bounds.Steps, strategy.PlanSteps.Default)
+	m.bounds.Concurrency = cmp.Or(m.bounds.Concurrency, strategy.PlanConcurrency.Default)
+	m.bounds.ContextTokens = cmp.Or(m.bounds.ContextTokens, strategy.PlanContextTokens.Default)
 	if len(p.AnswerSchema) > 0 {
 		var err error
 		if m.answer, err = plan.NewResult(p.AnswerSchema); err != nil {
@@ -78,28 +71,6 @@ func newPlan(p Params) (Machine, error) {
 		m.results[in.Name] = in.Value
 	}
 	return m, nil
-}
-
-func orDefault(n *int, usual int) {
-	if *n == 0 {
-		*n = usual
-	}
-}
-
-// checkPlan refuses what the strategy does not know.
-func checkPlan(p Params) error {
-	switch p.Profile {
-	case "", profileSeed, profileNative:
-	default:
-		return fmt.Errorf("unknown prompt profile %q; known: %s", p.Profile, strings.Join([]string{profileNative, profileSeed}, ", "))
-	}
-	if err := checkNative(p, "a step condenses its history by itself"); err != nil {
-		return err
-	}
-	if b := p.Plan; b.Attempts < 0 || b.Steps < 0 || b.Concurrency < 0 || b.ContextTokens < 0 {
-		return errors.New("plan: neither attempts, steps, concurrency nor context tokens may be negative; 0 takes the default")
-	}
-	return reserved(p.Tools, plan.Tool, plan.Finish)
 }
 
 // Step implements Machine.

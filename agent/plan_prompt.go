@@ -117,9 +117,9 @@ func tellNoPlan(attempt, attempts int) string {
 // a judgement or what is said of a faulty plan does.
 const planVersion = "plan/2"
 
-// planSpecimen shows everything that the prompts of a planner and its steps can say
+// planSample shows everything that the prompts of a planner and its steps can say
 // once.
-func planSpecimen(Params) string {
+func planSample(Params) string {
 	shown := Params{System: "s", Request: "r", Constraints: "c", Inputs: []strategy.Input{{Name: "i", Value: []byte("0")}}}
 	m := planMachine{Params: shown, results: map[string]json.RawMessage{"i": []byte("0"), "a": []byte("1")}}
 	whole, last := plan.Plan{Steps: []plan.Step{{ID: "a"}, {ID: "b"}}}.Ending(nil)
@@ -136,7 +136,7 @@ func planSpecimen(Params) string {
 		tellInvalid(1, 2, faults), tellNoPlan(1, 2), list(wrong), list(prose),
 		stepSystem(shown, time.Time{}, true), stepSystem(Params{}, time.Time{}, false),
 		m.stepPrompt(plan.Step{ID: "s", DependsOn: []string{"i", "a"}}, end.Instructions, []byte("0")),
-		loopSpecimen(talk{final: final}), condenseSystem,
+		loopSample(talk{final: final}), condenseSystem,
 	} {
 		w.WriteString(text + "\n")
 	}

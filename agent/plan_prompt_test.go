@@ -173,13 +173,13 @@ func TestPlanRefuses(t *testing.T) {
 		err    string
 	}{
 		{"profile", func(p *Params) { p.Profile = "react" }, `unknown prompt profile "react"; known: native, seed`},
-		{"mode", func(p *Params) { p.Mode = "json_object" }, `output mode "json_object": tools are called natively; only the mode prompt goes with it`},
-		{"rescue", func(p *Params) { p.Rescue = true }, "a rescue model goes with contract only; a second model for failed calls is the fallback"},
-		{"rescue on contradiction", func(p *Params) { p.RescueOnContradiction = true }, "a rescue model goes with contract only; a second model for failed calls is the fallback"},
-		{"compress", func(p *Params) { p.Compress = true }, "compress goes with contract only: a step condenses its history by itself"},
-		{"iterations", func(p *Params) { p.MaxIterations = -1 }, "max iterations -1: must not be negative; 0 means 10"},
-		{"retries", func(p *Params) { p.FinalRetries = new(-1) }, "final retries -1: must not be negative"},
-		{"bounds", func(p *Params) { p.Plan.Steps = -1 }, "plan: neither attempts, steps, concurrency nor context tokens may be negative; 0 takes the default"},
+		{"mode", func(p *Params) { p.Mode = "json_object" }, "mode: agent plan has no such setting; it is a setting of contract"},
+		{"rescue", func(p *Params) { p.Rescue = true }, "rescue: agent plan has no such setting; it is a setting of contract"},
+		{"rescue on contradiction", func(p *Params) { p.RescueOnContradiction = true }, "rescue_on_contradiction: agent plan has no such setting; it is a setting of contract"},
+		{"compress", func(p *Params) { p.Compress = true }, "compress: agent plan has no such setting; it is a setting of contract"},
+		{"iterations", func(p *Params) { p.MaxIterations = -1 }, "max_iterations: must be from 0 to 1000, but is -1"},
+		{"retries", func(p *Params) { p.FinalRetries = new(-1) }, "final_retries: must be from 0 to 10, but is -1"},
+		{"bounds", func(p *Params) { p.Plan.Steps = -1 }, "plan: steps must be from 0 to 1000, but is -1"},
 		{"answer schema", func(p *Params) { p.AnswerSchema = json.RawMessage(`{"type":"x"}`) }, "answer schema: not a usable JSON Schema"},
 		{"a tool of that name", func(p *Params) { p.Tools = oneTool(t, plan.Finish) }, "tool finish_step: the name is the strategy's own; rename the tool"},
 	}
@@ -211,11 +211,11 @@ func TestPlanRefuses(t *testing.T) {
 // TestPlanDigests: what the planner and the steps are told is in the digest, the
 // task is not.
 func TestPlanDigests(t *testing.T) {
-	base := Digests("plan", Params{})
-	require.Equal(t, base["prompt"], Digests("plan", Params{Request: "other", AnswerSchema: json.RawMessage(`{}`)})["prompt"])
-	require.NotEqual(t, base["prompt"], Digests("tools", Params{})["prompt"])
-	require.NotEqual(t, base["contract"], Digests("tools", Params{})["contract"])
-	text := planSpecimen(Params{})
+	base := Digests("plan", Params{}, nil)
+	require.Equal(t, base["prompt"], Digests("plan", Params{Request: "other", AnswerSchema: json.RawMessage(`{}`)}, nil)["prompt"])
+	require.NotEqual(t, base["prompt"], Digests("tools", Params{}, nil)["prompt"])
+	require.NotEqual(t, base["contract"], Digests("tools", Params{}, nil)["contract"])
+	text := planSample(Params{})
 	for _, part := range []string{"You are the planner.", "You work on one step of a plan.", "create_task", "finish_step", "RESULT OF a:", "INPUT i:", "ITEM:", "HISTORY:", "SUMMARY OF WHAT", "Bring the results together", "is not valid:", "LLM did not call", tellConclude, "- call:", "step.no_finish"} {
 		require.Contains(t, text, part)
 	}

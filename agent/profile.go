@@ -31,8 +31,6 @@ type prompts interface {
 
 func newPrompts(p Params) (prompts, error) {
 	switch p.Profile {
-	case "", profileSeed:
-		return &rendered{systemPrompt(p.Budgets), toolsPrompt(p.Tools)}, nil
 	case profileSchema:
 		schema, err := contractSchema(p.Tools)
 		if err != nil {
@@ -45,8 +43,7 @@ func newPrompts(p Params) (prompts, error) {
 		}
 		return newConversation(p), nil
 	}
-	return nil, fmt.Errorf("unknown prompt profile %q; known: %s", p.Profile,
-		strings.Join([]string{profileConversation, profileSchema, profileSeed}, ", "))
+	return &rendered{systemPrompt(p.Budgets), toolsPrompt(p.Tools)}, nil
 }
 
 // contractSchema is the contract as a JSON Schema in which these tools may be called.

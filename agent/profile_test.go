@@ -90,11 +90,11 @@ func TestPromptDigestNamesTheProfile(t *testing.T) {
 		{Mode: "json_object"}, {Mode: "json_schema"}, {Mode: "forced_tool"}, {Profile: "schema", Mode: "json_schema"},
 	} {
 		name := p.Profile + "/" + p.Mode
-		got := Digests("contract", p)["prompt"]
+		got := Digests("contract", p, nil)["prompt"]
 		require.Empty(t, seen[got], name)
 		seen[got] = name + "."
 	}
-	require.Equal(t, promptDigest, Digests("contract", Params{Profile: "seed", Mode: "prompt"})["prompt"])
+	require.Equal(t, promptDigest, Digests("contract", Params{Profile: "seed", Mode: "prompt"}, nil)["prompt"])
 }
 
 func TestReadSummary(t *testing.T) {

@@ -85,10 +85,7 @@ func (m *planMachine) finisherOf(s plan.Step, schema json.RawMessage) (*finisher
 	}
 	tries := m.MaxIterations - 1
 	if s.ID == m.last && m.answer != nil {
-		tries = defaultFinalRetries
-		if m.FinalRetries != nil {
-			tries = *m.FinalRetries
-		}
+		tries = finalRetries(m.Params)
 	}
 	e := stepEnd{result, s.Mode == plan.Discover}
 	spec := result.Spec

@@ -2,12 +2,14 @@ package agent
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -78,23 +80,74 @@ func TestDigests(t *testing.T) {
 		require.NoError(t, err)
 		return s
 	}
-	base := Digests("contract", Params{Tools: set(`{"type":"object"}`)})
+	base := Digests("contract", Params{Tools: set(`{"type":"object"}`)}, nil)
 	require.Len(t, base, 3)
 	for name, value := range base {
 		require.Regexp(t, `^[0-9a-f]{64}$`, value, name)
 	}
-	require.Equal(t, base, Digests("contract", Params{Request: "other", Tools: set(`{ "type": "object" }`)}), "white space and the request do not count")
-	other := Digests("contract", Params{Tools: set(`{"type":"object","minProperties":1}`)})
+	require.Equal(t, base, Digests("contract", Params{Request: "other", Tools: set(`{ "type": "object" }`)}, nil), "white space and the request do not count")
+	other := Digests("contract", Params{Tools: set(`{"type":"object","minProperties":1}`)}, nil)
 	require.NotEqual(t, base["tools"], other["tools"])
 	require.Equal(t, base["prompt"], other["prompt"])
 	require.Equal(t, base["contract"], other["contract"])
-	require.Len(t, Digests("contract", Params{}), 3, "no tools")
+	require.Len(t, Digests("contract", Params{}, nil), 3, "no tools")
+}
+
+// TestStrategiesTakeTheirSettings: New accepts exactly the settings of the descriptor.
+func TestStrategiesTakeTheirSettings(t *testing.T) {
+	custom := func(s []string) map[string]Strategy {
+		return map[string]Strategy{"mine": {Info: strategy.Info{Settings: s}, New: newTools}}
+	}
+	for setting, set := range map[string]func(*Params){
+		"mode": func(p *Params) { p.Mode = "json_object" }, "compress": func(p *Params) { p.Compress = true },
+		"rescue": func(p *Params) { p.Rescue = true }, "rescue_on_contradiction": func(p *Params) { p.RescueOnContradiction = true },
+		"system": func(p *Params) { p.System = "s" }, "fallback": func(p *Params) { p.Fallback = true },
+		"max_iterations": func(p *Params) { p.MaxIterations = 3 }, "final_retries": func(p *Params) { p.FinalRetries = new(0) },
+		"batch": func(p *Params) { p.Batch.Size = 2 }, "plan": func(p *Params) { p.Plan.Steps = 2 },
+	} {
+		var p Params
+		set(&p)
+		for _, name := range strategy.Names() {
+			_, err := New(name, p, nil)
+			if slices.Contains(strategy.Of(name).Settings, setting) {
+				require.NoError(t, err, "%s of %s", setting, name)
+			} else {
+				require.ErrorContains(t, err, "agent: strategy "+name+": "+setting+": agent "+name+" has no such setting; it is a setting of ")
+			}
+		}
+		for _, settings := range [][]string{nil, {setting}} {
+			_, err := New("mine", p, custom(settings))
+			require.NoError(t, err, setting)
+		}
+		_, err := New("mine", p, custom([]string{}))
+		require.ErrorContains(t, err, setting+": agent mine has no such setting")
+	}
+}
+
+func TestCustomStrategies(t *testing.T) {
+	all := map[string]Strategy{"none": {}, "two": {Info: strategy.Info{Profiles: []string{"b", "a"}}, Version: "two/1", New: newTools}, "tools": {New: newPlan}}
+	for _, c := range []struct{ name, profile, err string }{
+		{"none", "", "agent: strategy none: it cannot make a machine; set New"},
+		{"two", "", ""}, {"two", "seed", ""}, {"two", "b", ""},
+		{"two", "c", `agent: strategy two: unknown prompt profile "c"; known: a, b, seed`},
+		{"tools", "any", ""},
+	} {
+		_, err := New(c.name, Params{Profile: c.profile}, all)
+		if c.err == "" {
+			require.NoError(t, err)
+		} else {
+			require.EqualError(t, err, c.err)
+		}
+	}
+	require.Equal(t, digest("two/1"), Digests("two", Params{}, all)["contract"])
+	require.NotContains(t, Digests("two", Params{}, all), "prompt")
+	require.Len(t, Digests("tools", Params{}, all), 1, "a custom strategy comes before a built-in one")
 }
 
 // TestPromptTemplate pins the templates: whoever changes them makes every
 // recorded cassette stale, and should mean it. The test prints the new digest.
 func TestPromptTemplate(t *testing.T) {
-	require.Equal(t, promptDigest, Digests("contract", Params{})["prompt"])
+	require.Equal(t, promptDigest, Digests("contract", Params{}, nil)["prompt"])
 }
 
 const promptDigest = "6fae1210f932a919f6c9808039b92e4f1dfc1613bf65eee732e64fd290674e4e"

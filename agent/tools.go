@@ -1,11 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -16,12 +16,8 @@ const (
 	profileReact  = "react"  // both are text, for models without
 )
 
-// Defaults of the strategy tools.
-const (
-	defaultSystem        = "You are a helpful assistant"
-	defaultMaxIterations = 10
-	defaultFinalRetries  = 1
-)
+// defaultSystem is the system prompt of a candidate that has none.
+const defaultSystem = "You are a helpful assistant"
 
 // toolsMachine is the strategy of native tool calling: one loop, or one for each
 // item of a batch.
@@ -35,20 +31,14 @@ type toolsMachine struct {
 }
 
 func newTools(p Params) (Machine, error) {
-	if err := checkTools(p); err != nil {
+	if err := reserved(p.Tools, askUserTool.Name, cannotProceedTool.Name, finalTool); err != nil {
 		return nil, err
 	}
-	if p.MaxIterations == 0 {
-		p.MaxIterations = defaultMaxIterations
-	}
+	p.MaxIterations = cmp.Or(p.MaxIterations, strategy.MaxIterations.Default)
 	m := &toolsMachine{Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}, evidence: newEvidence(p)}}
 	if len(p.AnswerSchema) > 0 {
-		retries := defaultFinalRetries
-		if p.FinalRetries != nil {
-			retries = *p.FinalRetries
-		}
 		var err error
-		if m.final, err = newFinalAnswer(p.AnswerSchema, retries); err != nil {
+		if m.final, err = newFinalAnswer(p.AnswerSchema, finalRetries(p)); err != nil {
 			return nil, err
 		}
 	}
@@ -64,20 +54,12 @@ func newTools(p Params) (Machine, error) {
 	return m, nil
 }
 
-// checkTools refuses what the strategy does not know.
-func checkTools(p Params) error {
-	switch p.Profile {
-	case "", profileSeed, profileNative, profileReact:
-	default:
-		return fmt.Errorf("unknown prompt profile %q; known: %s", p.Profile, strings.Join([]string{profileNative, profileReact, profileSeed}, ", "))
+// finalRetries is how often a final answer that does not fit is asked for again.
+func finalRetries(p Params) int {
+	if p.FinalRetries != nil {
+		return *p.FinalRetries
 	}
-	if err := checkNative(p, "there is no scratchpad"); err != nil {
-		return err
-	}
-	if p.Batch.Size < 0 || p.Batch.Delay < 0 {
-		return errors.New("batch: neither the size nor the delay may be negative")
-	}
-	return reserved(p.Tools, askUserTool.Name, cannotProceedTool.Name, finalTool)
+	return strategy.FinalRetries.Default
 }
 
 // reserved refuses tools that have the name of a special one.

@@ -71,14 +71,14 @@ func fenceJSON(value json.RawMessage) string {
 // verdict could.
 const toolsVersion = "tools/2"
 
-// toolsSpecimen shows everything the prompts can say once; what a loop says of any
-// strategy is loopSpecimen.
-func toolsSpecimen(p Params) string {
+// toolsSample shows everything the prompts can say once; what a loop says of any
+// strategy is loopSample.
+func toolsSample(p Params) string {
 	var final *finisher
 	if len(p.AnswerSchema) > 0 {
 		final, _ = newFinalAnswer(json.RawMessage(`{"type":"object"}`), 0) // which is a schema
 	}
 	react := p.Profile == profileReact
 	shown := Params{System: "s", Constraints: "c", Profile: p.Profile, AnswerSchema: p.AnswerSchema, Request: "r", Each: "e", Inputs: []strategy.Input{{Name: "i", Value: []byte("0")}, {Name: "e", Value: nil}}}
-	return toolsSystem(shown, final) + requestPrompt(shown, []byte("0")) + loopSpecimen(talk{asks: true, final: final, react: react})
+	return toolsSystem(shown, final) + requestPrompt(shown, []byte("0")) + loopSample(talk{asks: true, final: final, react: react})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
@@ -100,8 +101,8 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 	model := cmp.Or(c.Model, dials.Model)
 	_, _ = fmt.Fprintf(p.stdout, "candidate %s\n", c.Name)
 	line := func(name, text string) { _, _ = fmt.Fprintf(p.stdout, "  %-10s %s\n", name, text) }
-	agent := cmp.Or(c.Agent, "contract")
-	line("agent", agent+", profile "+cmp.Or(c.Profile, goldens.DefaultProfile(agent)))
+	agent := strategy.Of(c.Agent)
+	line("agent", agent.Name+", profile "+cmp.Or(c.Profile, agent.DefaultProfile()))
 	line("provider", c.Provider)
 	line("wire", cmp.Or(p.adapters()[c.Provider], "unknown"))
 	line("model", cmp.Or(model, "none: the policy names none for this provider"))

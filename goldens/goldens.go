@@ -49,7 +49,7 @@ type Candidate struct {
 	Provider string `yaml:"provider"`
 	Model    string `yaml:"model"`
 	// Mode and Profile are the output mode and prompt profile; empty means
-	// prompt and DefaultProfile.
+	// prompt and the agent's default.
 	Mode    string `yaml:"mode"`
 	Profile string `yaml:"profile"`
 	// Rescue is the model, of the same provider, asked once after two

@@ -1,56 +1,39 @@
 package goldens
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 )
 
-// The agents that are built in; others are a program's own, and take what they take.
-const (
-	agentContract = "contract"
-	agentTools    = "tools"
-	agentPlan     = "plan"
-)
-
-// DefaultProfile is the prompt profile of an agent's candidates that name none.
-func DefaultProfile(agent string) string {
-	if agent == agentTools || agent == agentPlan {
-		return "native"
-	}
-	return "seed"
-}
-
 // maxSystemBytes bounds a candidate's system prompt.
 const maxSystemBytes = 64 << 10
 
-// maxDelay bounds the virtual time between batches.
-const maxDelay = time.Hour
-
-// agentLimit is a number that bounds an agent, or nothing while it is 0.
-type agentLimit struct {
+// agentNumber is a number that bounds an agent, or nothing while it is 0.
+type agentNumber struct {
 	object, name string // object is that of the candidate's which holds it, or empty
-	most         int
-	of           func(*Candidate) *int
+	strategy.Range
+	of func(*Candidate) *int
 }
 
-// agentLimits are those of a candidate but for final_retries, whose 0 says something.
-var agentLimits = []agentLimit{
-	{"", "max_iterations", 1_000, func(c *Candidate) *int { return &c.MaxIterations }},
-	{"memory", "turns", 1_000, func(c *Candidate) *int { return &c.Memory.Turns }},
-	{"memory", "tokens", 1_000_000, func(c *Candidate) *int { return &c.Memory.Tokens }},
-	{"batch", "size", 100, func(c *Candidate) *int { return &c.Batch.Size }},
-	{"plan", "attempts", 20, func(c *Candidate) *int { return &c.Plan.Attempts }},
-	{"plan", "steps", 1_000, func(c *Candidate) *int { return &c.Plan.Steps }},
-	{"plan", "concurrency", 100, func(c *Candidate) *int { return &c.Plan.Concurrency }},
-	{"plan", "context_tokens", 10_000_000, func(c *Candidate) *int { return &c.Plan.ContextTokens }},
-}
+// The bounds of a session's memory.
+var (
+	memoryTurns  = strategy.Range{Default: 10, Most: 1_000}
+	memoryTokens = strategy.Range{Default: 2_000, Most: 1_000_000}
+)
 
-const maxFinalRetries = 10
+// agentNumbers are those of a candidate except for final_retries, whose 0 says
+// something.
+var agentNumbers = []agentNumber{
+	{"", "max_iterations", strategy.MaxIterations, func(c *Candidate) *int { return &c.MaxIterations }},
+	{"memory", "turns", memoryTurns, func(c *Candidate) *int { return &c.Memory.Turns }},
+	{"memory", "tokens", memoryTokens, func(c *Candidate) *int { return &c.Memory.Tokens }},
+	{"batch", "size", strategy.BatchSize, func(c *Candidate) *int { return &c.Batch.Size }},
+	{"plan", "attempts", strategy.PlanAttempts, func(c *Candidate) *int { return &c.Plan.Attempts }},
+	{"plan", "steps", strategy.PlanSteps, func(c *Candidate) *int { return &c.Plan.Steps }},
+	{"plan", "concurrency", strategy.PlanConcurrency, func(c *Candidate) *int { return &c.Plan.Concurrency }},
+	{"plan", "context_tokens", strategy.PlanContextTokens, func(c *Candidate) *int { return &c.Plan.ContextTokens }},
+}
 
 // The fields of the objects that bound an agent.
 var (
@@ -65,7 +48,7 @@ func (o object) agentFields(c *Candidate) {
 		c.System = p.filled()
 	}
 	if p, ok := o.get("final_retries"); ok {
-		n := int(p.integer(0, maxFinalRetries))
+		n := int(p.integer(0, int64(strategy.FinalRetries.Most)))
 		c.FinalRetries = &n
 	}
 	in := map[string]object{"": o}
@@ -77,9 +60,9 @@ func (o object) agentFields(c *Candidate) {
 			in[f.name] = p.object(f.fields)
 		}
 	}
-	for _, l := range agentLimits {
+	for _, l := range agentNumbers {
 		if p, ok := in[l.object].get(l.name); ok {
-			*l.of(c) = int(p.integer(0, int64(l.most)))
+			*l.of(c) = int(p.integer(0, int64(l.Most)))
 		}
 	}
 	if p, ok := in["memory"].get("off"); ok {
@@ -94,56 +77,42 @@ func (o object) agentFields(c *Candidate) {
 }
 
 // agentFaults lists settings that are out of range, or that the built-in agent of
-// the candidate does not have. Own agents have what they have.
+// the candidate does not have. A custom agent has every setting.
 func (c Candidate) agentFaults(add func(field, detail string)) {
-	for _, l := range agentLimits {
-		if n := *l.of(&c); n < 0 || n > l.most {
-			field, of := l.name, ""
-			if l.object != "" {
-				field, of = l.object, l.name+" "
-			}
-			add(field, fmt.Sprintf("%smust be from 0 to %d, but is %d", of, l.most, n))
+	add("max_iterations", strategy.MaxIterations.Fault(c.MaxIterations))
+	for _, f := range []struct{ name, fault string }{{"turns", memoryTurns.Fault(c.Memory.Turns)}, {"tokens", memoryTokens.Fault(c.Memory.Tokens)}} {
+		if f.fault != "" {
+			add("memory", f.name+" "+f.fault)
 		}
 	}
-	if n := c.FinalRetries; n != nil && (*n < 0 || *n > maxFinalRetries) {
-		add("final_retries", fmt.Sprintf("must be from 0 to %d, but is %d", maxFinalRetries, *n))
+	for _, fault := range c.Batch.Faults() {
+		add("batch", fault)
 	}
-	if d := c.Batch.Delay; d < 0 || d > maxDelay || d%time.Microsecond != 0 {
-		add("batch", fmt.Sprintf("delay must be at most %v, in whole microseconds, but is %v", maxDelay, d))
+	for _, fault := range c.Plan.Faults() {
+		add("plan", fault)
+	}
+	if n := c.FinalRetries; n != nil {
+		add("final_retries", strategy.FinalRetries.Fault(*n))
 	}
 	if len(c.System) > maxSystemBytes {
 		add("system", fmt.Sprintf("must be at most %d KiB", maxSystemBytes>>10))
 	}
-	agent := cmp.Or(c.Agent, agentContract)
+	agent := strategy.Of(c.Agent)
 	for _, f := range []struct {
-		field   string
-		set     bool
-		without []string // agents
+		field string
+		set   bool
 	}{
-		{"rescue", c.Rescue != "", []string{agentTools, agentPlan}},
-		{"rescue_on_contradiction", c.RescueOnContradiction, []string{agentTools, agentPlan}},
-		{"system", c.System != "", []string{agentContract}},
-		{"fallback", c.Fallback != "", []string{agentContract}},
-		{"max_iterations", c.MaxIterations != 0, []string{agentContract}},
-		{"final_retries", c.FinalRetries != nil, []string{agentContract}},
-		{"batch", c.Batch != strategy.Batch{}, []string{agentContract, agentPlan}},
-		{"plan", c.Plan != strategy.PlanBounds{}, []string{agentContract, agentTools}},
+		{"rescue", c.Rescue != ""},
+		{"rescue_on_contradiction", c.RescueOnContradiction},
+		{"system", c.System != ""},
+		{"fallback", c.Fallback != ""},
+		{"max_iterations", c.MaxIterations != 0},
+		{"final_retries", c.FinalRetries != nil},
+		{"batch", c.Batch != strategy.Batch{}},
+		{"plan", c.Plan != strategy.PlanBounds{}},
 	} {
-		for _, name := range f.without {
-			if f.set && agent == name {
-				add(f.field, "agent "+agent+" has no such setting; it is a setting of "+having(f.without))
-			}
+		if f.set {
+			add(f.field, agent.Lacks(f.field))
 		}
 	}
-}
-
-// having names the built-in agents that are not among those without a setting.
-func having(without []string) string {
-	var out []string
-	for _, agent := range []string{agentContract, agentTools, agentPlan} {
-		if !slices.Contains(without, agent) {
-			out = append(out, agent)
-		}
-	}
-	return strings.Join(out, " and ")
 }

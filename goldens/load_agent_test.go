@@ -49,7 +49,7 @@ func TestOwnAgentsTakeEverySetting(t *testing.T) {
 	c.Agent = "plan"
 	require.EqualError(t, c.Validate(), "rescue: agent plan has no such setting; it is a setting of contract\nbatch: agent plan has no such setting; it is a setting of tools")
 	c = Candidate{Name: "a", Agent: "tools", Provider: "p", Model: "m", FinalRetries: ptr(11), Batch: strategy.Batch{Size: -1, Delay: -time.Second}}
-	require.EqualError(t, c.Validate(), "batch: size must be from 0 to 100, but is -1\nfinal_retries: must be from 0 to 10, but is 11\nbatch: delay must be at most 1h0m0s, in whole microseconds, but is -1s")
+	require.EqualError(t, c.Validate(), "batch: size must be from 0 to 100, but is -1\nbatch: delay must be at most 1h0m0s, in whole microseconds, but is -1s\nfinal_retries: must be from 0 to 10, but is 11")
 }
 
 // What cupel.yaml says of a candidate is read by its tags.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/agent/strategy"
 )
 
 var emitFields = []string{"text", "json", "call", "respond", "clarify", "calls", "rescue", "reflect", "cut", "tokens", "cost_usd"}
@@ -20,7 +22,7 @@ var (
 // script reads the outputs of a scripted model of an agent.
 func script(list place, agent string) []Emit {
 	forms := contractForms
-	if agent == agentTools || agent == agentPlan {
+	if strategy.Of(agent).Native {
 		forms = nativeForms
 	}
 	var out []Emit

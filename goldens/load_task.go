@@ -1,6 +1,10 @@
 package goldens
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/cupel-eval/cupel/agent/strategy"
+)
 
 var (
 	taskFields  = []string{"id", "title", "tier", "tags", "probes", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "agent", "script", "fails", "expect", "also_accept"}
@@ -84,7 +88,7 @@ func readWords(o object, t *Task) {
 // readScript reads the fields that only a scripted task has.
 func readScript(o object, t *Task) {
 	if p, ok := o.get("agent"); ok {
-		t.Agent = p.choice(agentContract, agentTools, agentPlan)
+		t.Agent = p.choice(strategy.Names()...)
 	}
 	p, ok := o.get("script")
 	if ok {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/agent/strategy"
 )
 
 // The axes of a matrix, in the order their values take turns, the last fastest.
@@ -24,11 +26,11 @@ var axisNames = [axes]string{"agent", "provider", "model", "mode", "profile"}
 func axisDefault(axis int, agent string) string {
 	switch axis {
 	case axisAgent:
-		return agentContract
+		return strategy.Contract
 	case axisMode:
 		return "prompt"
 	case axisProfile:
-		return DefaultProfile(agent)
+		return strategy.Of(agent).DefaultProfile()
 	}
 	return ""
 }
@@ -164,7 +166,7 @@ func (m matrix) modelsOf(provider string) []string {
 // profilesOf are the prompt profiles that an agent is combined with.
 func (m matrix) profilesOf(agent string) []string {
 	if m.values[axisProfile] == nil {
-		return []string{DefaultProfile(agent)}
+		return []string{strategy.Of(agent).DefaultProfile()}
 	}
 	return m.values[axisProfile]
 }

@@ -213,11 +213,11 @@ func TestArchitecturesOnEveryWire(t *testing.T) {
 func TestSimulatedFinalSchemas(t *testing.T) {
 	const schema = `{"type":"object","properties":{"angry_count":{"type":"integer"},"label":{"type":"string","enum":["angry"]},"answer":{"type":"string"}},"required":["angry_count","label","answer"],"additionalProperties":false}`
 	typed := func(strategy string) agent.Strategy {
-		return func(p agent.Params) (agent.Machine, error) {
+		return agent.Strategy{New: func(p agent.Params) (agent.Machine, error) {
 			retries := 3
 			p.AnswerSchema, p.FinalRetries = json.RawMessage(schema), &retries
 			return agent.New(strategy, p, nil)
-		}
+		}}
 	}
 	o := recordOptions(t, "G01", "G04", "C01", "C08")
 	o.Mode, o.Candidates, o.Transport = recorder.Live, nil, anonymous(o.Transport)

@@ -43,7 +43,7 @@ tasks:
 	res, err := harness.Run(context.Background(), harness.Options{
 		Suite:      suite,
 		Candidates: []goldens.Candidate{{Name: "voters", Agent: "vote", Provider: "openai-compatible", Model: "any"}},
-		Strategies: map[string]agent.Strategy{"vote": newVote},
+		Strategies: map[string]agent.Strategy{"vote": {New: newVote}},
 		Providers:  map[string]providers.Factory{"openai-compatible": func(providers.Options) (providers.Model, error) { return choir{}, nil }},
 		Policy:     providers.DefaultPolicy(),
 		Mode:       recorder.Live, // a cassette would do as well

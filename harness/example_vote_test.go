@@ -18,7 +18,7 @@ type vote struct {
 	said        map[string]int
 }
 
-// newVote is the agent.Strategy.
+// newVote makes the machine of one episode.
 func newVote(p agent.Params) (agent.Machine, error) {
 	if p.Tools != nil && len(p.Tools.Specs()) > 0 {
 		return nil, fmt.Errorf("a vote calls no tools, and the task offers %d", len(p.Tools.Specs()))

@@ -88,7 +88,7 @@ func (f *fan) ask(i, parent int) agent.CallModel {
 func fanOptions(t testing.TB, f fan, w http.RoundTripper) harness.Options {
 	t.Helper()
 	o := stormOptions(t, 1, w)
-	o.Strategies = map[string]agent.Strategy{"storm": f.strategy}
+	o.Strategies = map[string]agent.Strategy{"storm": {New: f.strategy}}
 	return o
 }
 

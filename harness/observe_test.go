@@ -204,7 +204,7 @@ func TestObserverHearsCallsAndFailures(t *testing.T) {
 	o.Mode, o.Runs, o.Trials = recorder.Live, "", 1
 	o.Select.Tasks = []string{"S1"}
 	o.Candidates = []goldens.Candidate{{Name: "x", Agent: "twice", Provider: "sim-openai", Model: "m", Fallback: "n", Stream: true}}
-	o.Strategies = map[string]agent.Strategy{"twice": func(agent.Params) (agent.Machine, error) { return &twice{}, nil }}
+	o.Strategies = map[string]agent.Strategy{"twice": {New: func(agent.Params) (agent.Machine, error) { return &twice{}, nil }}}
 	o.Providers = map[string]providers.Factory{"sim-openai": func(providers.Options) (providers.Model, error) { return &caller{}, nil }}
 	var w watcher
 	o.Observe = w.observe

@@ -33,7 +33,7 @@ func voteOptions(t *testing.T) harness.Options {
 		n++
 		return text(fmt.Sprint("It is ", n%2, "."))
 	}
-	o.Strategies = map[string]agent.Strategy{"vote": newVote}
+	o.Strategies = map[string]agent.Strategy{"vote": {New: newVote}}
 	o.Candidates[0].Agent = "vote"
 	return o
 }
@@ -79,7 +79,7 @@ func TestOwnStrategyIsOneLikeAnyOther(t *testing.T) {
 	})
 	t.Run("without it", func(t *testing.T) {
 		o := o
-		o.Strategies = map[string]agent.Strategy{"veto": newVote}
+		o.Strategies = map[string]agent.Strategy{"veto": {New: newVote}}
 		_, err := harness.Run(context.Background(), o)
 		require.ErrorContains(t, err, `candidate blow: agent: unknown strategy "vote"; known: contract, plan, tools, veto`)
 		_, err = harness.Verify(context.Background(), o, recorded.Dir)
@@ -119,10 +119,10 @@ func TestOwnStrategyCassettesAreFreshOrStale(t *testing.T) {
 	}
 	require.Empty(t, why(func(*harness.Options) {}))
 	require.Equal(t, []string{"prompt changed"}, why(func(o *harness.Options) {
-		o.Strategies = map[string]agent.Strategy{"vote": otherWords}
+		o.Strategies = map[string]agent.Strategy{"vote": {New: otherWords}}
 	}))
 	require.Contains(t, why(func(o *harness.Options) {
-		o.Strategies = map[string]agent.Strategy{"veto": newVote}
+		o.Strategies = map[string]agent.Strategy{"veto": {New: newVote}}
 		o.Candidates[0].Agent = "veto"
 	}), "prompt changed")
 	require.Equal(t, []string{"task changed (request, world, or its script)"}, why(func(o *harness.Options) {
@@ -136,7 +136,7 @@ func TestOwnStrategyCassettesAreFreshOrStale(t *testing.T) {
 // A name of one's own comes before a built-in one.
 func TestOwnStrategyReplacesABuiltInOne(t *testing.T) {
 	o := voteOptions(t)
-	o.Strategies, o.Candidates[0].Agent = map[string]agent.Strategy{"contract": newVote}, "contract"
+	o.Strategies, o.Candidates[0].Agent = map[string]agent.Strategy{"contract": {New: newVote}}, "contract"
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Len(t, firstEpisode(t, recorded).Turns, 3)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/providers"
@@ -27,8 +28,8 @@ type resolvedCandidate struct {
 }
 
 func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
-	c.Agent, c.Mode = cmp.Or(c.Agent, "contract"), cmp.Or(c.Mode, modePrompt)
-	c.Profile = cmp.Or(c.Profile, goldens.DefaultProfile(c.Agent))
+	c.Agent, c.Mode = cmp.Or(c.Agent, strategy.Contract), cmp.Or(c.Mode, modePrompt)
+	c.Profile = cmp.Or(c.Profile, strategy.Of(c.Agent).DefaultProfile())
 	return c
 }
 
@@ -122,7 +123,7 @@ func give(p *agent.Params, t goldens.Task) {
 
 func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, trial int) planned {
 	if c.Provider == ScriptedCandidate && t.Agent != "" {
-		c.Agent, c.Profile = t.Agent, goldens.DefaultProfile(t.Agent)
+		c.Agent, c.Profile = t.Agent, strategy.Of(t.Agent).DefaultProfile()
 	}
 	p := planned{
 		suite: o.Suite, task: t, candidate: c.Candidate, trial: trial,

@@ -23,6 +23,6 @@ func TestCheckCandidate(t *testing.T) {
 		"candidate a: rescue: agent tools has no such setting; it is a setting of contract")
 	c = goldens.Candidate{Name: "a", Agent: "mine", Provider: "openai", Model: "m", Rescue: "n"}
 	require.EqualError(t, o.Check(c), `candidate a: agent: unknown strategy "mine"; known: contract, plan, tools`)
-	o.Strategies = map[string]agent.Strategy{"mine": func(agent.Params) (agent.Machine, error) { return nil, nil }}
+	o.Strategies = map[string]agent.Strategy{"mine": {New: func(agent.Params) (agent.Machine, error) { return nil, nil }}}
 	require.NoError(t, o.Check(c))
 }

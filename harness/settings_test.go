@@ -61,7 +61,7 @@ tasks:
 	var told []agent.Params
 	o := countsOptions(t)
 	o.Suite, o.Mode, o.Concurrency = suite, recorder.Live, 1
-	o.Strategies = map[string]agent.Strategy{"spy": func(p agent.Params) (agent.Machine, error) { return &spy{params: p, into: &told}, nil }}
+	o.Strategies = map[string]agent.Strategy{"spy": {New: func(p agent.Params) (agent.Machine, error) { return &spy{params: p, into: &told}, nil }}}
 	full, blind := everySetting(), everySetting()
 	blind.Name, blind.NoImages, blind.Memory, blind.Fallback = "y", true, goldens.Memory{Off: true}, ""
 	o.Candidates = []goldens.Candidate{full, blind}
@@ -130,7 +130,7 @@ func TestDigestsOfAgentSettings(t *testing.T) {
 // A fallback model without a price is refused where a price is needed.
 func TestFallbackNeedsAPrice(t *testing.T) {
 	o := talkOptions(t, &parrot{})
-	o.Strategies = map[string]agent.Strategy{"spy": func(agent.Params) (agent.Machine, error) { return &spy{into: new([]agent.Params)}, nil }}
+	o.Strategies = map[string]agent.Strategy{"spy": {New: func(agent.Params) (agent.Machine, error) { return &spy{into: new([]agent.Params)}, nil }}}
 	o.Candidates = []goldens.Candidate{{Name: "x", Agent: "spy", Provider: "sim-openai", Model: "sim-strong", Fallback: "no-such-model"}}
 	o.Caps.CostNanoUSD = 1e9
 	_, err := harness.Run(t.Context(), o)

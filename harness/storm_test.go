@@ -191,7 +191,7 @@ tasks:
 	o := countsOptions(t)
 	o.Suite = suite
 	o.Candidates = []goldens.Candidate{{Name: "blow", Agent: "storm", Provider: "openai-compatible", Model: "m", BaseURL: "http://models.test/v1"}}
-	o.Strategies = map[string]agent.Strategy{"storm": newStorm}
+	o.Strategies = map[string]agent.Strategy{"storm": {New: newStorm}}
 	o.Mode, o.CassetteDir, o.Runs = recorder.Record, t.TempDir(), t.TempDir()
 	o.Cassettes = os.DirFS(o.CassetteDir)
 	o.Transport = func(string) http.RoundTripper { return w }

@@ -47,7 +47,7 @@ func (p planned) firstCalls(params agent.Params) (calls []agent.CallModel) {
 // what it first says to models of a made-up request, without the tools of the task,
 // which have a digest of their own: what it says later, only a replay can tell.
 func (p planned) promptDigests() map[string]string {
-	d := agent.Digests(p.candidate.Agent, p.params)
+	d := agent.Digests(p.candidate.Agent, p.params, p.strategies)
 	if !p.own() {
 		return d
 	}
@@ -58,7 +58,6 @@ func (p planned) promptDigests() map[string]string {
 		tools := slices.DeleteFunc(slices.Clone(c.Call.Tools), func(t providers.Tool) bool { return params.Tools.Has(t.Name) })
 		said = append(said, c.Call.System, c.Call.Messages, tools)
 	}
-	delete(d, "contract")
 	d["prompt"] = digestOf(said...)
 	return d
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -78,7 +79,7 @@ func TestSimulationLostFailures(t *testing.T) {
 			was, is := 0, 0
 			for range runs {
 				p := lossy(rng, s[0], s[1], c.solves, c.loses, c.failures, a)
-				criteria := p.criteria(a, agentContract)
+				criteria := p.criteria(a, strategy.Contract)
 				v, said := decide(criteria, p, &manifest.Manifest{RunID: "r", Acceptance: a}, false)
 				old := decideOld(criteria, p, a)
 				require.False(t, v == Pass && old != Pass && lostOutcomes(p.outcomes()).InfraErrors <= s[0]*s[1]/20, "what passes passed before: %s", said)

@@ -1,41 +1,132 @@
-// Package strategy says what the built-in agent strategies are, and holds the types
-// of their settings. It imports nothing, so that suites and reports can ask it without
-// linking what carries a strategy out.
+// Package strategy describes the built-in agent strategies: which profiles and
+// settings each has, within which bounds, and what its results mean. It imports none
+// of the code that carries a strategy out, so that suites, reports and the command
+// line can ask it, and it is the only place that knows which strategy has what.
 package strategy
 
 import (
-	"encoding/json"
-	"time"
+	"fmt"
+	"slices"
+	"strings"
 )
 
-// Batch says how the items of a task are worked on. The zero value takes one item at
-// a time, without a pause, and continues when one fails.
-type Batch struct {
-	// Size is how many items are in progress at the same time; 0 means 1.
-	Size int `yaml:"size,omitempty"`
-	// Delay is the virtual time between batches.
-	Delay time.Duration `yaml:"delay,omitempty"`
-	// StopOnFail ends the episode with the first item that fails. Otherwise the result
-	// of that item is its error.
-	StopOnFail bool `yaml:"stop_on_fail,omitempty"`
+// The names of the built-in strategies, as candidates and ledgers have them.
+const (
+	Contract = "contract"
+	Tools    = "tools"
+	Plan     = "plan"
+)
+
+// Seed is the default prompt profile. Every strategy accepts the name for its own
+// default.
+const Seed = "seed"
+
+// Info describes a strategy. The zero Info is that of a custom strategy of which
+// nothing is known: it accepts any profile and every setting.
+type Info struct {
+	// Name is what candidates call it.
+	Name string
+	// Profiles are its prompt profiles, the default first, which seed names, too; nil
+	// accepts any.
+	Profiles []string
+	// Settings names what it accepts of the settings that not every strategy has: mode,
+	// compress, rescue, rescue_on_contradiction, system, fallback, max_iterations,
+	// final_retries, batch and plan. nil accepts all.
+	Settings []string
+	// Native says that models call its tools by the provider's own means.
+	Native bool
+	// Validity says what makes an output of a built-in strategy valid, in a sentence for
+	// reports; empty is that of the contract.
+	Validity string
+	// Steps says what one step is, where it is not one action; StepsMissed is added
+	// where the criterion on steps is not met. Clarifies says how its nature decides how
+	// often it asks the user. They are sentences for reports; empty adds none.
+	Steps, StepsMissed, Clarifies string
 }
 
-// PlanBounds bound agent plan; a zero takes the default.
-type PlanBounds struct {
-	// Attempts is how often a valid plan is asked for; 0 means 3.
-	Attempts int `yaml:"attempts,omitempty"`
-	// Steps is the largest plan that may be run; 0 means 50.
-	Steps int `yaml:"steps,omitempty"`
-	// Concurrency is how many items of one step are in progress at the same time; 0
-	// means 4.
-	Concurrency int `yaml:"concurrency,omitempty"`
-	// ContextTokens is the estimated size of a step's history from which on the step
-	// must conclude; 0 means 100,000.
-	ContextTokens int `yaml:"context_tokens,omitempty"`
+// builtin are the strategies that are built in.
+var builtin = []Info{
+	{
+		Name:     Contract,
+		Profiles: []string{Seed, "schema", "conversation"},
+		Settings: []string{"mode", "rescue", "rescue_on_contradiction", "compress"},
+	},
+	{
+		Name:     Tools,
+		Profiles: []string{"native", "react"},
+		Settings: []string{"system", "fallback", "max_iterations", "final_retries", "batch"},
+		Native:   true,
+		Validity: "Valid: all calls are of known tools, their arguments are JSON objects that fit, and a final answer has the form asked for.",
+		Steps:    "A step is a model turn, however many calls it makes.",
+	},
+	{
+		Name:        Plan,
+		Profiles:    []string{"native"},
+		Settings:    []string{"system", "fallback", "max_iterations", "final_retries", "plan"},
+		Native:      true,
+		Validity:    "Valid: a plan keeps all rules of plans, calls fit the tools of their step, and a step ends with a result that fits its schema.",
+		Steps:       "A step is a model turn: the planner's, and each one of every plan step and every item of a fan-out.",
+		StepsMissed: "A plan of n steps takes n + 1 turns at least, by its nature.",
+		Clarifies:   "A plan never asks the user, so this is 0 by its nature; a task whose right outcome is a question it cannot solve.",
+	},
 }
 
-// Input is a named JSON value that comes with a request.
-type Input struct {
-	Name  string
-	Value json.RawMessage
+// Names are those of the built-in strategies, in the order in which people are told.
+func Names() []string {
+	var names []string
+	for _, s := range builtin {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Of describes the built-in strategy of that name, empty meaning contract. Of another
+// name it returns an Info of which only the name is known.
+func Of(name string) Info {
+	if name == "" {
+		name = Contract
+	}
+	for _, s := range builtin {
+		if s.Name == name {
+			return s
+		}
+	}
+	return Info{Name: name}
+}
+
+// BuiltIn says whether the strategy is one of the built-in ones.
+func (s Info) BuiltIn() bool { return slices.Contains(Names(), s.Name) }
+
+// DefaultProfile is the prompt profile of a candidate that names none.
+func (s Info) DefaultProfile() string {
+	if len(s.Profiles) == 0 {
+		return Seed
+	}
+	return s.Profiles[0]
+}
+
+// CheckProfile reports a prompt profile that the strategy does not have; empty is its
+// default.
+func (s Info) CheckProfile(profile string) error {
+	known := append([]string{"", Seed, Of(s.Name).DefaultProfile()}, s.Profiles...)
+	if len(s.Profiles) == 0 || slices.Contains(known, profile) {
+		return nil
+	}
+	slices.Sort(known)
+	return fmt.Errorf("unknown prompt profile %q; known: %s", profile, strings.Join(slices.Compact(known)[1:], ", "))
+}
+
+// Lacks says that the strategy does not have a setting, and which ones have it; it
+// returns "" where the strategy has the setting.
+func (s Info) Lacks(setting string) string {
+	if s.Settings == nil || slices.Contains(s.Settings, setting) {
+		return ""
+	}
+	var having []string
+	for _, other := range builtin {
+		if slices.Contains(other.Settings, setting) {
+			having = append(having, other.Name)
+		}
+	}
+	return "agent " + s.Name + " has no such setting; it is a setting of " + strings.Join(having, " and ")
 }

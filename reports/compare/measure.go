@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -122,8 +123,7 @@ func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
 // protocols says that the first outputs of each strategy are checked against its own
 // protocol.
 func (m *Metric) protocols(baseline, other string) {
-	contract := func(agent string) bool { return agent == "" || agent == "contract" }
-	if contract(baseline) && contract(other) {
+	if strategy.Of(baseline).Name == strategy.Contract && strategy.Of(other).Name == strategy.Contract {
 		return
 	}
 	m.Title = "Protocol-valid first outputs"

@@ -78,30 +78,26 @@ func TestContractShowsImagesInEveryTurn(t *testing.T) {
 
 func TestContractRefusesWhatItHasNot(t *testing.T) {
 	one := 1
-	for want, p := range map[string]Params{
-		"it has no system prompt of the candidate's": {System: "s"},
-		"it asks no fallback model":                  {Fallback: true},
-		"it works on all items in one episode":       {Batch: strategy.Batch{Size: 2}},
-		"it makes no plan":                           {Plan: strategy.PlanBounds{Steps: 1}},
-		"it takes neither max_iterations":            {FinalRetries: &one},
-		"it takes neither max_iterations nor":        {MaxIterations: 3},
+	for setting, p := range map[string]Params{
+		"system": {System: "s"}, "fallback": {Fallback: true}, "batch": {Batch: strategy.Batch{Size: 2}}, "plan": {Plan: strategy.PlanBounds{Steps: 1}},
+		"final_retries": {FinalRetries: &one}, "max_iterations": {MaxIterations: 3},
 	} {
 		_, err := New("contract", p, nil)
-		require.ErrorContains(t, err, "agent: strategy contract: "+want)
+		require.ErrorContains(t, err, "agent: strategy contract: "+setting+": agent contract has no such setting; it is a setting of ")
 	}
 }
 
 // Digests of prompts change with what is told, and only for who is told.
 func TestDigestsOfWhatIsGiven(t *testing.T) {
-	plain := Digests("contract", Params{})["prompt"]
+	plain := Digests("contract", Params{}, nil)["prompt"]
 	seen := map[string]string{plain: "nothing"}
 	for name, p := range map[string]Params{
 		"inputs": {Inputs: []strategy.Input{{Name: "a", Value: json.RawMessage("1")}}}, "each": {Each: "a"}, "schema": {AnswerSchema: json.RawMessage(`{}`)}, "memory": {Memory: []Exchange{{"a", "b"}}},
 	} {
-		digest := Digests("contract", p)["prompt"]
+		digest := Digests("contract", p, nil)["prompt"]
 		require.Empty(t, seen[digest], name)
 		seen[digest] = name
 	}
-	require.Equal(t, Digests("contract", Params{Inputs: []strategy.Input{{Name: "a", Value: nil}}})["prompt"], Digests("contract", Params{Inputs: []strategy.Input{{Name: "b", Value: json.RawMessage("1")}, {Name: "c", Value: nil}}})["prompt"], "templates, not values")
-	require.Equal(t, plain, Digests("contract", Params{Images: []providers.Image{{}}})["prompt"], "an image needs no words")
+	require.Equal(t, Digests("contract", Params{Inputs: []strategy.Input{{Name: "a", Value: nil}}}, nil)["prompt"], Digests("contract", Params{Inputs: []strategy.Input{{Name: "b", Value: json.RawMessage("1")}, {Name: "c", Value: nil}}}, nil)["prompt"], "templates, not values")
+	require.Equal(t, plain, Digests("contract", Params{Images: []providers.Image{{}}}, nil)["prompt"], "an image needs no words")
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -11,10 +10,10 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// told puts into words, for agent contract, what comes with a request: inputs and
-// what was said earlier stand below it, the shape of the answer among the
-// constraints. A request with nothing is what it was.
-func told(p Params) Params {
+// withContext renders a request for agent contract: inputs and session history below
+// it, the answer schema in the constraints. It leaves a request without any of these
+// unchanged.
+func withContext(p Params) Params {
 	var w strings.Builder
 	w.WriteString(p.Request)
 	for _, in := range p.Inputs {
@@ -41,26 +40,9 @@ func told(p Params) Params {
 	return p
 }
 
-// onlyContracts refuses what agent contract does not have.
-func onlyContracts(p Params) error {
-	switch {
-	case p.System != "":
-		return errors.New("it has no system prompt of the candidate's: its own is the contract")
-	case p.Fallback:
-		return errors.New("it asks no fallback model")
-	case p.Batch != strategy.Batch{}:
-		return errors.New("it works on all items in one episode: take the batch settings away")
-	case p.Plan != strategy.PlanBounds{}:
-		return errors.New("it makes no plan: take the plan settings away")
-	case p.MaxIterations != 0 || p.FinalRetries != nil:
-		return errors.New("it takes neither max_iterations nor final_retries: budgets bound its turns")
-	}
-	return nil
-}
-
-// toldSpecimen shows once what told adds for an episode like p; nothing where it
+// contextSample shows once what withContext adds for an episode like p; empty where it
 // adds nothing.
-func toldSpecimen(p Params) string {
+func contextSample(p Params) string {
 	var s Params
 	if len(p.Inputs) > 0 {
 		s.Inputs = []strategy.Input{{Name: "n", Value: json.RawMessage("0")}}
@@ -74,7 +56,7 @@ func toldSpecimen(p Params) string {
 	if len(p.Memory) > 0 {
 		s.Memory = []Exchange{{"r", "a"}}
 	}
-	s = told(s)
+	s = withContext(s)
 	return s.Request + s.Constraints
 }
 
