@@ -23,20 +23,22 @@ const (
 	pngDPI               = 160
 )
 
-// theme is the palette of a drawing.
+// theme is the palette of a drawing, and how its text is written.
 type theme struct {
 	ink, muted, grid, accent color.NRGBA
 	pass, fail, open, second color.NRGBA
 	series                   [4]color.NRGBA
-	variables                map[color.NRGBA]string // CSS variables that stand in for colours
-}
-
-func rgb(hex uint32) color.NRGBA {
-	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
+	variables                []string // CSS variables that stand in for the colours of mark
+	// standIns collects what stands for names that a picture cannot show; nil where
+	// text is drawn with the viewer's fonts.
+	standIns *[]string
 }
 
 // paper is for files: dark ink on white.
 func paper() theme {
+	rgb := func(hex uint32) color.NRGBA {
+		return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
+	}
 	return theme{
 		ink: rgb(0x1F2430), muted: rgb(0x646B7A), grid: rgb(0xE3E6EC), accent: rgb(0x3B6FB6),
 		pass: rgb(0x1E7F4F), fail: rgb(0xB3342C), open: rgb(0x9A6A00), second: rgb(0xC2702A),
@@ -44,21 +46,20 @@ func paper() theme {
 	}
 }
 
+// markStep is how far the marking colours are apart, so that a mark is known by its
+// red even after vgsvg rounded a transparent one.
+const markStep = 20
+
 // page is for the HTML report: transparent, and every colour a CSS variable, so
 // that the page's light and dark palettes reach into the plots. The colours here
-// only mark the places; no two are alike.
+// only mark the places.
 func page() theme {
-	t := theme{
-		ink: rgb(0x100001), muted: rgb(0x100002), grid: rgb(0x100003), accent: rgb(0x100004),
-		pass: rgb(0x100005), fail: rgb(0x100006), open: rgb(0x100007), second: rgb(0x100008),
-		series: [4]color.NRGBA{rgb(0x100009), rgb(0x10000A), rgb(0x10000B), rgb(0x10000C)},
+	mark := func(i int) color.NRGBA { return color.NRGBA{R: uint8(markStep*i + markStep/2), A: 255} }
+	return theme{
+		ink: mark(0), muted: mark(1), grid: mark(2), accent: mark(3), pass: mark(4), fail: mark(5), open: mark(6), second: mark(8),
+		series:    [4]color.NRGBA{mark(7), mark(8), mark(9), mark(10)},
+		variables: []string{"ink", "muted", "grid", "accent", "pass", "fail", "open", "s1", "s2", "s3", "s4"},
 	}
-	t.variables = map[color.NRGBA]string{
-		t.ink: "var(--ink)", t.muted: "var(--muted)", t.grid: "var(--grid)", t.accent: "var(--accent)",
-		t.pass: "var(--pass)", t.fail: "var(--fail)", t.open: "var(--open)", t.second: "var(--s2)",
-		t.series[0]: "var(--s1)", t.series[1]: "var(--s2)", t.series[2]: "var(--s3)", t.series[3]: "var(--s4)",
-	}
-	return t
 }
 
 // drawing is a plot that knows its size.
@@ -83,13 +84,25 @@ func (t theme) figure(r Report, f Figure, titled bool) (drawing, error) {
 	}
 	style := t.style(t.ink, titleSize, draw.XLeft, draw.YTop)
 	style.Font.Weight = xfont.WeightBold
-	title := wrap(visible(f.Title), style, plotWidth-16)
+	title := wrap(t.title(r, f.Title), style, plotWidth-16)
 	head := style.Height(title) + 14
 	body := d
 	return drawing{height: body.height + head, paint: func(c draw.Canvas) {
 		c.FillText(style, vg.Point{X: c.Min.X + 8, Y: c.Max.Y - 8}, title)
 		body.paint(draw.Crop(c, 0, 0, 0, -head))
 	}}, nil
+}
+
+// title is a figure's title, with what stands in a picture for candidates' names.
+func (t theme) title(r Report, title string) string {
+	var pairs []string
+	shown := t.labels(r, 24)
+	for i, name := range labels(r, 24) {
+		if name != shown[i] {
+			pairs = append(pairs, name, shown[i])
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(title)
 }
 
 // says is a drawing of a word or two.
@@ -100,10 +113,9 @@ func (t theme) says(words string) drawing {
 }
 
 func (t theme) style(c color.Color, size vg.Length, x text.XAlignment, y text.YAlignment) text.Style {
-	return text.Style{
-		Color: c, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
-		XAlign: x, YAlign: y, Handler: lettering{},
-	}
+	f := plotFont
+	f.Size = size
+	return text.Style{Color: c, Font: f, XAlign: x, YAlign: y, Handler: textRenderer{text.Plain{Fonts: font.DefaultCache}, t.standIns != nil}}
 }
 
 // chart is an empty plot in the theme's style.

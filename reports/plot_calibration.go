@@ -63,9 +63,9 @@ func (t theme) calibration(r Report) drawing {
 	if len(shown) == 0 {
 		return drawing{}
 	}
-	columns, names := 2, labels(r, 20)
+	columns, names := 2, t.labels(r, 20)
 	if len(shown) > 4 {
-		columns, names = 3, labels(r, 15)
+		columns, names = 3, t.labels(r, 15)
 	}
 	lines := (len(shown) + columns - 1) / columns
 	const head, cellHeight = 4, 150

@@ -173,7 +173,7 @@ func (t theme) costTable(c draw.Canvas, r Report, front []int) {
 	c.FillText(head, vg.Point{X: c.Min.X + solved, Y: y}, "solved")
 	c.StrokeLine2(t.frontierLine(), c.Min.X+last, y-1, c.Min.X+last+16, y-1)
 	c.FillText(muted, vg.Point{X: c.Min.X + last + 20, Y: y}, "frontier")
-	for i, label := range labels(r, 24) {
+	for i, label := range t.labels(r, 24) {
 		y -= lineHeight
 		k := r.Candidates[i]
 		if k.CostPerSolved != nil {

@@ -17,12 +17,11 @@ func writeFigures(dir string, r Report) error {
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(errs)) {
 		workers.Go(func() {
-			var pictures pngWriter
 			for i := range next {
 				f := r.Figures[i/2]
 				suffix, write := ".svg", writeSVG
 				if i%2 == 1 {
-					suffix, write = ".png", pictures.write
+					suffix, write = ".png", writePNG
 				}
 				errs[i] = writeFile(filepath.Join(dir, f.Name+suffix), func(w io.Writer) error { return write(w, r, f) })
 			}

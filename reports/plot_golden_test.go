@@ -30,7 +30,7 @@ func TestPlotGolden(t *testing.T) {
 	}
 }
 
-var svgText = regexp.MustCompile(`<text [^>]*>([^<]*)</text>`)
+var textElement = regexp.MustCompile(`<text [^>]*>([^<]*)</text>`)
 
 // texts are what a drawing says, in its order.
 func texts(t *testing.T, r Report, name string) (said []string) {
@@ -40,7 +40,7 @@ func texts(t *testing.T, r Report, name string) (said []string) {
 			continue
 		}
 		svg := render(t, func(w io.Writer, r Report) error { return writeSVG(w, r, f) }, r)
-		for _, m := range svgText.FindAllStringSubmatch(svg, -1) {
+		for _, m := range textElement.FindAllStringSubmatch(svg, -1) {
 			said = append(said, m[1])
 		}
 	}

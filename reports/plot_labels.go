@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/width"
+	"gonum.org/v1/plot/vg"
 )
 
 // labels are short, distinct names of candidates for axes and keys, at most limit
@@ -34,7 +34,7 @@ func label(name string, i, limit int, seen map[string]bool) string {
 // than most.
 func fit(s string, limit int) string {
 	cut := middle(s, limit)
-	for n := limit - 1; n > 2 && typefaces()[0].walk(cut, nil) > 0.6*float64(limit); n-- {
+	for n := limit - 1; n > 2 && textWidth(cut, plotFont) > 0.6*textSize*vg.Length(limit); n-- {
 		cut = middle(s, n)
 	}
 	return cut
@@ -60,84 +60,34 @@ func middle(s string, limit int) string {
 	return string(r[:head]) + "…" + string(r[tail:])
 }
 
-// columns is the width of s where a Latin letter is one wide.
-func columns(s string) (n int) {
-	for _, r := range s {
-		n += wide(r)
+// labels are those of all candidates, as the drawing can show them.
+func (t theme) labels(r Report, limit int) []string {
+	seen, list := map[string]bool{}, make([]string, len(r.Candidates))
+	for i, c := range r.Candidates {
+		list[i] = t.label(c.Name, i, limit, seen)
 	}
-	return n
+	return list
 }
 
-func wide(r rune) int {
-	switch kind := width.LookupRune(r).Kind(); {
-	case unicode.In(r, unicode.Mn, unicode.Me):
-		return 0
-	case r >= 0x1F000, kind == width.EastAsianWide, kind == width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}
-
-// pictured is r with names that a picture can show, and f with a title of them:
-// its font lacks most scripts. Instead of a name with other letters stands the
-// candidate's number and what can be drawn of the name; stands says who is who.
-func pictured(r Report, f Figure) (_ Report, _ Figure, stands string) {
-	was := r.Candidates
-	var key []string
-	for i, c := range was {
-		name := visible(c.Name)
-		if drawable(name) {
-			continue
-		}
-		if len(key) == 0 {
-			r.Candidates = slices.Clone(was)
-		}
-		r.Candidates[i].Name = join(" ", fmt.Sprintf("#%d", i+1), drawablePart(name))
-		key = append(key, r.Candidates[i].Name+" is "+brief(c.Name, 40))
-	}
-	r.Tasks = picturedTasks(r.Tasks)
-	r.Trend = slices.Clone(r.Trend)
-	for i := range r.Trend {
-		if k := slices.IndexFunc(was, func(c Candidate) bool { return c.Name == r.Trend[i].Candidate }); k >= 0 {
-			r.Trend[i].Candidate = r.Candidates[k].Name
-		}
-	}
-	key = append(key, r.pictureStrategies()...)
-	if len(key) == 0 {
-		return r, f, ""
-	}
-	for _, k := range figures() {
-		if k.name == f.Name {
-			f.Title = k.title(&r)
-		}
-	}
-	return r, f, "In the picture, " + strings.Join(key, "; ") + "."
-}
-
-// drawablePart is what a picture can show of a name, if that says anything.
-func drawablePart(name string) string {
-	kept := strings.Map(func(r rune) rune {
-		if drawable(string(r)) {
-			return r
-		}
-		return -1
-	}, name)
-	kept = strings.Trim(kept, " -_.:/")
-	if strings.IndexFunc(kept, unicode.IsLetter) < 0 {
-		return ""
-	}
-	return kept
-}
-
-func picturedTasks(was []Task) []Task {
-	tasks := was
-	for i, t := range was {
-		if id := visible(t.ID); !drawable(id) {
-			if &tasks[0] == &was[0] {
-				tasks = slices.Clone(was)
+// label is a label that the drawing can show: a picture's font lacks most scripts.
+// In place of a name with other letters stands its number and what can be drawn of
+// it; standIns says who is who.
+func (t theme) label(name string, i, limit int, seen map[string]bool) string {
+	if name := visible(name); t.standIns != nil && !drawable(name) {
+		part := strings.Trim(strings.Map(func(r rune) rune {
+			if drawable(string(r)) {
+				return r
 			}
-			tasks[i].ID = join(" ", fmt.Sprintf("#%d", i+1), drawablePart(id))
+			return -1
+		}, name), " -_.:/·")
+		if strings.IndexFunc(part, unicode.IsLetter) < 0 {
+			part = ""
 		}
+		standIn := label(join(" ", fmt.Sprintf("#%d", i+1), part), i, limit, seen)
+		if said := standIn + " is " + brief(name, 40); !slices.Contains(*t.standIns, said) {
+			*t.standIns = append(*t.standIns, said)
+		}
+		return standIn
 	}
-	return tasks
+	return label(name, i, limit, seen)
 }

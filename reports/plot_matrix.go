@@ -35,7 +35,7 @@ type matrixCell struct {
 const matrixRow vg.Length = 14
 
 func (g matrix) drawing(r Report) drawing {
-	names := labels(r, 16)
+	names := g.labels(r, 16)
 	if len(names) > maxColumns {
 		names = names[:maxColumns]
 		g.note += " Only the first candidates are shown."

@@ -62,7 +62,7 @@ func (g rows) drawing(r Report) drawing {
 
 // paint draws names, rows and axis. c is where the rows are, with the names.
 func (g rows) paint(r Report, c draw.Canvas) {
-	names := labels(r, 19)
+	names := g.labels(r, 19)
 	style := g.style(g.ink, textSize, draw.XRight, draw.YCenter)
 	left := vg.Length(0)
 	for _, name := range names {

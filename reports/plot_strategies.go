@@ -113,6 +113,10 @@ func (t theme) strategies(r Report) drawing {
 	if len(all) == 0 {
 		return drawing{}
 	}
+	seen := map[string]bool{}
+	for i := range all {
+		all[i].label = t.label(all[i].label, i, 24, seen)
+	}
 	const height vg.Length = 165
 	var panels []func(draw.Canvas)
 	floor := 1.0

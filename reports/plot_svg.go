@@ -4,32 +4,19 @@ import (
 	"bytes"
 	"fmt"
 	"html"
-	"image/color"
 	"io"
-	"math"
+	"regexp"
 	"strconv"
+	"strings"
 
 	xfont "golang.org/x/image/font"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // svgFonts begins with the font that text is measured with, or its twins.
 const svgFonts = `Liberation Sans, Arial, Helvetica, Noto Sans, Noto Sans CJK SC, Noto Sans Arabic, Noto Sans Devanagari, Noto Color Emoji, sans-serif`
-
-// svgCanvas writes SVG elements. Text stays text, in whatever script: who looks
-// at it has the fonts.
-type svgCanvas struct {
-	pen
-	b     bytes.Buffer
-	names map[color.NRGBA]string // of colours, such as var(--ink)
-}
-
-func newSVG(width, height vg.Length, names map[color.NRGBA]string) *svgCanvas {
-	return &svgCanvas{pen: newPen(width, height, 1), names: names}
-}
 
 // writeSVG writes a stand-alone file that tells its text alternative itself.
 func writeSVG(w io.Writer, r Report, f Figure) error {
@@ -38,15 +25,14 @@ func writeSVG(w io.Writer, r Report, f Figure) error {
 	if err != nil {
 		return err
 	}
-	c := newSVG(plotWidth, d.height, nil)
-	d.paint(draw.New(c))
-	head := fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
+	_, err = fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="%[1]spt" height="%[2]spt" viewBox="0 0 %[1]s %[2]s" role="img" aria-labelledby="title desc" font-family="%[3]s" font-size="10">
 <title id="title">%[4]s</title>
 <desc id="desc">%[5]s</desc>
 <rect width="100%%" height="100%%" fill="#FFFFFF"/>
-`, short(plotWidth.Points()), short(d.height.Points()), svgFonts, htmlText(f.Title), htmlText(f.Alt))
-	if _, err := io.WriteString(w, head+c.b.String()+"</svg>\n"); err != nil {
+%[6]s</svg>
+`, short(plotWidth.Points()), short(d.height.Points()), svgFonts, htmlText(f.Title), htmlText(f.Alt), t.svg(d))
+	if err != nil {
 		return fmt.Errorf("reports: plot %s: %w", f.Name, err)
 	}
 	return nil
@@ -59,114 +45,51 @@ func inlineSVG(r Report, f Figure) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c := newSVG(plotWidth, d.height, t.variables)
-	d.paint(draw.New(c))
 	return fmt.Sprintf(`<svg class="plot" viewBox="0 0 %s %s" role="img" aria-label="%s" font-family="%s" font-size="10">`+"\n%s</svg>",
-		short(plotWidth.Points()), short(d.height.Points()), htmlText(f.Alt), svgFonts, c.b.String()), nil
+		short(plotWidth.Points()), short(d.height.Points()), htmlText(f.Alt), svgFonts, t.svg(d)), nil
 }
 
-// Stroke implements vg.Canvas.
-func (c *svgCanvas) Stroke(path vg.Path) {
-	if c.line <= 0 {
-		return
-	}
-	fmt.Fprintf(&c.b, `<path fill="none" stroke="%s"`, c.paint())
-	if c.line != 1 {
-		fmt.Fprintf(&c.b, ` stroke-width="%s"`, short(c.line.Points()))
-	}
-	for i, d := range c.dashes {
-		c.b.WriteString([]string{` stroke-dasharray="`, ","}[min(i, 1)] + short(d.Points()))
-	}
-	if len(c.dashes) > 0 {
-		c.b.WriteByte('"')
-	}
-	c.finish(path)
-}
+var (
+	svgText  = regexp.MustCompile(`\n\tstyle="font-family:[^"]*;font-weight:(\w+);[^"]*;font-size:([0-9.]+)px([^"]*)">([^<]*)<`)
+	svgStyle = regexp.MustCompile(`style="([^"]*)"`)
+)
 
-// Fill implements vg.Canvas.
-func (c *svgCanvas) Fill(path vg.Path) {
-	fmt.Fprintf(&c.b, `<path fill="%s"`, c.paint())
-	if _, _, _, a := c.color.RGBA(); a < 0xFFFF {
-		fmt.Fprintf(&c.b, ` fill-opacity="%s"`, short(float64(a)/0xFFFF))
-	}
-	c.finish(path)
-}
-
-func (c *svgCanvas) finish(path vg.Path) {
-	c.b.WriteString(` d="`)
-	c.trace(path, (*svgPath)(&c.b))
-	c.b.WriteString("\"/>\n")
-}
-
-// FillString implements vg.Canvas.
-func (c *svgCanvas) FillString(f font.Face, at vg.Point, s string) { c.write(s, at, f.Font, 0) }
-
-func (c *svgCanvas) write(s string, at vg.Point, f font.Font, align text.XAlignment) {
-	p := c.to.at(at)
-	fmt.Fprintf(&c.b, `<text x="%s" y="%s" fill="%s"`, short(p.x), short(p.y), c.paint())
-	if f.Size != textSize {
-		fmt.Fprintf(&c.b, ` font-size="%s"`, short(f.Size.Points()))
-	}
-	if f.Weight == xfont.WeightBold {
-		c.b.WriteString(` font-weight="bold"`)
-	}
-	switch align {
-	case draw.XCenter:
-		c.b.WriteString(` text-anchor="middle"`)
-	case draw.XRight:
-		c.b.WriteString(` text-anchor="end"`)
-	}
-	if turn := math.Atan2(c.to.b, c.to.a); turn != 0 {
-		fmt.Fprintf(&c.b, ` transform="rotate(%s %s %s)"`, short(turn*180/math.Pi), short(p.x), short(p.y))
-	}
-	fmt.Fprintf(&c.b, ">%s</text>\n", html.EscapeString(visible(s)))
-}
-
-// paint names the colour of the pen.
-func (c *svgCanvas) paint() string {
-	col := opaque(c.color)
-	if name, ok := c.names[col]; ok {
-		return name
-	}
-	return fmt.Sprintf("#%02X%02X%02X", col.R, col.G, col.B)
-}
-
-func opaque(c color.Color) color.NRGBA {
-	col, _ := color.NRGBAModel.Convert(c).(color.NRGBA)
-	col.A = 255
-	return col
+// svg is a drawing's elements as vgsvg writes them, with attributes instead of
+// styles, variables instead of a page's colours, and text that takes the width it
+// was measured with, whatever the viewer's font.
+func (t theme) svg(d drawing) string {
+	c := vgsvg.New(plotWidth, d.height)
+	d.paint(draw.New(c))
+	var b bytes.Buffer
+	_, _ = c.WriteTo(&b) // a buffer does not fail
+	_, body, _ := strings.Cut(b.String(), "\n<g ")
+	body = svgText.ReplaceAllStringFunc("<g "+strings.TrimSuffix(body, "</svg>\n"), func(s string) string {
+		m := svgText.FindStringSubmatch(s)
+		f := plotFont
+		if m[1] == "bold" {
+			f.Weight = xfont.WeightBold
+		}
+		size, _ := strconv.ParseFloat(m[2], 64)
+		f.Size = vg.Points(size)
+		length := ""
+		if len(m[4]) > 4 { // too short to overlap anything
+			length = fmt.Sprintf(` textLength="%s" lengthAdjust="spacingAndGlyphs"`, short(textWidth(html.UnescapeString(m[4]), f).Points()))
+		}
+		return fmt.Sprintf(` style="font-weight:%s;font-size:%s%s"%s>%s<`, m[1], m[2], m[3], length, m[4])
+	})
+	body = svgStyle.ReplaceAllStringFunc(body, func(s string) string {
+		var attributes []string
+		for declaration := range strings.SplitSeq(svgStyle.FindStringSubmatch(s)[1], ";") {
+			name, value, _ := strings.Cut(declaration, ":")
+			if red, err := strconv.ParseUint(value[1:min(3, len(value))], 16, 8); value[0] == '#' && err == nil && t.variables != nil {
+				value = "var(--" + t.variables[red/markStep] + ")"
+			}
+			attributes = append(attributes, name+`="`+value+`"`)
+		}
+		return strings.Join(attributes, " ")
+	})
+	return strings.NewReplacer(` font-weight="normal"`, "", ` font-size="10"`, "").Replace(body) // as the root has them
 }
 
 // short writes a number with at most two decimals.
 func short(v float64) string { return trimmed(v, 2) }
-
-// svgPath writes the data of a path.
-type svgPath bytes.Buffer
-
-func (b *svgPath) move(p point)        { b.add('M', p) }
-func (b *svgPath) draw(p point)        { b.add('L', p) }
-func (b *svgPath) curve(p, q, r point) { b.add('C', p, q, r) }
-func (b *svgPath) shut()               { (*bytes.Buffer)(b).WriteByte('Z') }
-
-func (b *svgPath) add(op byte, points ...point) {
-	out := (*bytes.Buffer)(b).AvailableBuffer()
-	out = append(out, op)
-	for i, p := range points {
-		if i > 0 {
-			out = append(out, ' ')
-		}
-		out = appendShort(append(appendShort(out, p.x), ','), p.y)
-	}
-	(*bytes.Buffer)(b).Write(out)
-}
-
-func appendShort(b []byte, v float64) []byte {
-	b = strconv.AppendFloat(b, v, 'f', 2, 64)
-	for b[len(b)-1] == '0' {
-		b = b[:len(b)-1]
-	}
-	if b[len(b)-1] == '.' {
-		b = b[:len(b)-1]
-	}
-	return b
-}

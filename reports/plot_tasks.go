@@ -139,7 +139,7 @@ func (t theme) tasks(r Report) drawing {
 	add := func(tasks []Task) {
 		seen := map[string]bool{}
 		for i, k := range tasks {
-			l := matrixLine{label: label(cmp.Or(k.ID, "no tier"), i, 19, seen)}
+			l := matrixLine{label: t.label(cmp.Or(k.ID, "no tier"), i, 19, seen)}
 			for _, c := range k.Cells {
 				l.cells = append(l.cells, c.heat())
 			}

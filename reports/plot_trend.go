@@ -35,7 +35,7 @@ type timeline struct {
 // behind it, a dashed line where a series changed its level, and marks where
 // something was changed on purpose. Runs are evenly spaced.
 func (t theme) trend(r Report) drawing {
-	l := timeline{theme: t, place: map[trendRun]float64{}, index: map[string]int{}, names: labels(r, 19)}
+	l := timeline{theme: t, place: map[trendRun]float64{}, index: map[string]int{}, names: t.labels(r, 19)}
 	l.runs, _ = r.trendRuns()
 	for i, run := range l.runs {
 		l.place[run] = float64(i)

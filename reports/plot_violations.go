@@ -99,7 +99,7 @@ func (t theme) breaches(r Report) drawing {
 	}
 	seen := map[string]bool{}
 	for i, v := range all {
-		l := matrixLine{label: label(v.code, i, 27, seen)}
+		l := matrixLine{label: t.label(v.code, i, 27, seen)}
 		for i, n := range v.n {
 			turns := r.Candidates[i].Turns
 			if turns == 0 {
