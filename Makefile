@@ -4,7 +4,7 @@ export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test check kill evidence mutants bench bench-scale scale build lint fuzz duckdb clients clean
+.PHONY: run test check long kill evidence mutants bench bench-scale scale build lint fuzz duckdb clients clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
@@ -30,6 +30,9 @@ lint: $(LINT) ## the pinned linter
 
 $(LINT): tools.mod tools.sum
 	$(GO) build -modfile=tools.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+long: ## the tests over random kills, damages, faults and caps at full length: about 10 minutes
+	CUPEL_LONG=1 $(GO) test -count=1 -timeout 30m -run 'Killed|Kill|Damaged|FullDisk|Signal|Suite|Chaos|Spending|Secret|Simulation' ./cmd ./harness ./reports/compare
 
 kill: ## kill and resume recordings at 200 points: about 4 minutes
 	CUPEL_KILLS=200 $(GO) test -count=1 -timeout 30m -run TestKilledRecordingsPayNothingTwice -v ./cmd

@@ -45,6 +45,8 @@ var arrows = map[string][]string{
 	"goldens/research": {},
 	// Its findings are in manifests.
 	"harness/canary": {"harness/ledger/manifest", "harness/ledger/sealed", "internal/regular"},
+	// It is imported by tests only.
+	"internal/testlength": {},
 	// internal/regular opens files: a leaf that everything may import which reads them.
 	"internal/regular":    {},
 	"internal/atomicfile": {"internal/regular"},

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/internal/testlength"
 )
 
 // provider is a server with a model that looks something up and answers, and with the
@@ -144,7 +145,8 @@ func TestASignalEndsEveryWait(t *testing.T) {
 		"a body without end":                   {p: newProvider(t, dripping("application/json", `{"choices":[`, " "))},
 		"a tool without answer":                {p: stuckTool},
 	} {
-		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
+		for _, sig := range signals[:testlength.Of(1, 2)] {
 			t.Run(fmt.Sprint(name, "/", sig), func(t *testing.T) {
 				b := newBench(t)
 				test.p.suite(b)

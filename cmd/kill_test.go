@@ -22,6 +22,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testlength"
 )
 
 // bench is a folder in which real processes of cupel run.
@@ -285,7 +286,8 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	}
 	m := &mended{}
 	begun := time.Now()
-	together(t, 180, parallel, func(t *testing.T, i int) {
+	runs := testlength.Of(30, 180)
+	together(t, runs, parallel, func(t *testing.T, i int) {
 		rng := rand.New(rand.NewPCG(6, uint64(i)))
 		k := kinds[0]
 		if i%8 == 0 {
@@ -300,7 +302,7 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	})
 	t.Logf("%d kills in %s, %d of them of processes that went on, %d with episodes in the journal, %d with a ledger; %d came too late",
 		m.kills, time.Since(begun).Round(time.Second), m.twice, m.journaled, m.ledgered, m.late)
-	require.GreaterOrEqual(t, m.kills, 200)
+	require.GreaterOrEqual(t, m.kills, runs)
 	require.GreaterOrEqual(t, m.journaled*4, m.kills, "a quarter of the kills hit a run in its midst")
 }
 
@@ -341,7 +343,7 @@ func TestKilledRecordingsGoOn(t *testing.T) {
 	})
 	m := &mended{}
 	kept := 0
-	together(t, max(3, 20), parallel, func(t *testing.T, i int) {
+	together(t, testlength.Of(6, 20), parallel, func(t *testing.T, i int) {
 		b := newBench(t)
 		require.Zero(t, b.run(0, "init").code)
 		var before map[string]fs.FileInfo

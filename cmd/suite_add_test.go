@@ -14,6 +14,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/internal/testlength"
 )
 
 // cupelIn runs the program and returns its code and what it printed.
@@ -54,6 +55,12 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 	require.NoError(t, err)
 
 	solved := map[string]bool{}
+	require.Len(t, before, len(judged(t)))
+	all := before
+	before = nil
+	for i := 0; i < len(all); i += testlength.Of(4, 1) {
+		before = append(before, all[i])
+	}
 	for _, e := range before {
 		code, out := cupelIn("suite", "add", "--runs", runs, "--from", "latest/"+e.EpisodeID, "--suite", mine)
 		require.Zero(t, code, "%s: %s", e.TaskID, out)
@@ -61,7 +68,6 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 		require.FileExists(t, filepath.Join(mine, "cassettes", "strong", e.TaskID+"-strong", "1.yaml"))
 		solved[e.TaskID+"-strong"] = e.Solved
 	}
-	require.Len(t, before, len(judged(t)))
 
 	made, _, err := (&process{}).loadSuite(mine)
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/internal/testlength"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -217,7 +218,7 @@ func (s *spendRun) raise(by int64) {
 // What the providers bill is never above a cap, whatever they do and however many are
 // asked at once.
 func TestSpendingStaysBelowRandomCaps(t *testing.T) {
-	runs := 900
+	runs := testlength.Of(200, 900)
 	if testing.Short() {
 		runs = 90
 	}
@@ -241,7 +242,7 @@ func TestSpendingStaysBelowRandomCaps(t *testing.T) {
 // Nor do a run and those that go on with it bill more together; with a cap that is
 // high enough, or none, they come to an end.
 func TestSpendingStaysBelowRandomCapsWhenResumed(t *testing.T) {
-	runs := 100
+	runs := testlength.Of(20, 100)
 	if testing.Short() {
 		runs = 10
 	}

@@ -9,11 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testlength"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // suites is the number of synthetic suites of each setting: 500, so that each claim
-// rests on at least 2,000 over its settings; a tenth of that with -short, and 10,000
+// rests on at least 2,000 over its settings; fewer in a short test, and 10,000
 // with CUPEL_EVIDENCE=1. The figures are printed with -v. Shares over them are held
 // by their exact 99 % interval.
 func suites() int {
@@ -23,7 +24,7 @@ func suites() int {
 	case testing.Short():
 		return 50
 	}
-	return 500
+	return testlength.Of(150, 500)
 }
 
 // promised asks that hits of n may come of a share from low to high.
