@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
@@ -20,13 +21,13 @@ func (p *process) gateAgainst(r reports.Report, c compare.Comparison) error {
 	if _, err := fmt.Fprintf(p.stdout, "%s: acceptance %s%s, %s\n\nacceptance: ", gateWord(worst), r.Verdict, note, regressionWord(c)); err != nil {
 		return err
 	}
-	if err := reports.Summary(p.stdout, r, p.width()); err != nil {
+	if err := reports.Summary(p.stdout, r, console.Width(p.stdout)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprint(p.stdout, "\nregression: "); err != nil {
 		return err
 	}
-	if err := reports.CompareSummary(p.stdout, c, p.width()); err != nil {
+	if err := reports.CompareSummary(p.stdout, c, console.Width(p.stdout)); err != nil {
 		return err
 	}
 	if p.onActions() {

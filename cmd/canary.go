@@ -8,18 +8,16 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/canary"
-	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -87,7 +85,7 @@ func runCanary(c *cobra.Command, p *process, sel harness.Selection, asJSON bool)
 		}
 	}
 	if failed > 0 {
-		return exit.With(exit.Failed, fmt.Errorf("canary: %d of %s could not be asked everything", failed, counted(len(found), "model")))
+		return exit.With(exit.Failed, fmt.Errorf("canary: %d of %s could not be asked everything", failed, console.Count(len(found), "model")))
 	}
 	return nil
 }
@@ -122,35 +120,13 @@ func (p *process) printCanary(cfg config.Config, found []harness.CanaryFinding, 
 	}
 	history := filepath.Join(cfg.Runs, canary.File)
 	if _, unreadable, err := canary.Load(cfg.Runs); err == nil && unreadable > 0 {
-		history += fmt.Sprintf(" (%s left out: not readable)", counted(unreadable, "line"))
+		history += fmt.Sprintf(" (%s left out: not readable)", console.Count(unreadable, "line"))
 	}
-	spent := fmt.Sprintf("$%s", exactUSD(cost))
+	spent := fmt.Sprintf("$%s", console.USD(cost))
 	if unknown > 0 {
-		spent += fmt.Sprintf(", and that of %s unknown", counted(unknown, "model"))
+		spent += fmt.Sprintf(", and that of %s unknown", console.Count(unknown, "model"))
 	}
 	lines = append(lines, "", "cost     "+spent, "history  "+history)
 	_, err := fmt.Fprintln(p.stdout, strings.Join(lines, "\n"))
 	return err
-}
-
-// withModelChanges adds to the manifest of a recorded or live run which of its models
-// had changed when it started: the run itself may have been too early to tell. Where
-// the history was changed, that is an error.
-func withModelChanges(dir string, m manifest.Manifest) (manifest.Manifest, error) {
-	started, err := time.Parse(time.RFC3339Nano, m.Started)
-	if err != nil {
-		return m, nil
-	}
-	history, _, err := canary.Load(filepath.Join(dir, ".."))
-	if err != nil {
-		return m, err
-	}
-	m.Candidates = slices.Clone(m.Candidates)
-	for i := range m.Candidates {
-		c := &m.Candidates[i]
-		if change, ok := canary.Last(history, canary.Model{Provider: c.Provider, BaseURL: c.Canary.BaseURL, Model: c.Model}, started); ok {
-			canary.Mark(&c.Canary, change)
-		}
-	}
-	return m, nil
 }

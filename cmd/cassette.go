@@ -10,13 +10,13 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
@@ -57,7 +57,7 @@ a simulated one. Exits 3 when one cannot be read.`,
 }
 
 func listCassettes(p *process, suite *goldens.Suite) error {
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"cassette", "day", "model", "interactions", "size", "simulated"})
 	var bad []error
 	err := eachCassette(suite, func(fsys fs.FS, name string) error {
@@ -65,8 +65,8 @@ func listCassettes(p *process, suite *goldens.Suite) error {
 		var corrupt *recorder.CorruptError
 		switch {
 		case errors.As(err, &corrupt):
-			bad = append(bad, errors.New(terminal(err.Error())))
-			w.AppendRow(table.Row{terminal(name), "", "(corrupt)", "", "", ""})
+			bad = append(bad, errors.New(console.Line(err.Error())))
+			w.AppendRow(table.Row{console.Line(name), "", "(corrupt)", "", "", ""})
 			return nil
 		case err != nil:
 			return err
@@ -76,7 +76,7 @@ func listCassettes(p *process, suite *goldens.Suite) error {
 			simulated = "yes"
 		}
 		w.AppendRow(table.Row{
-			terminal(name), terminal(cmp.Or(c.Header.Recorded, "unknown")), terminal(cmp.Or(c.Header.Model, "unknown")),
+			console.Line(name), console.Line(cmp.Or(c.Header.Recorded, "unknown")), console.Line(cmp.Or(c.Header.Model, "unknown")),
 			c.Interactions, fmt.Sprintf("%.1f KiB", float64(c.Bytes)/1024), simulated,
 		})
 		return nil
@@ -163,7 +163,7 @@ func openCassette(suite *goldens.Suite, name string, orFile bool) (*recorder.Con
 	}
 	below := strings.TrimSuffix(filepath.ToSlash(name), ".yaml") + ".yaml"
 	if strings.Count(below, "/") != 2 || !fs.ValidPath(below) {
-		return nil, exit.Usage(fmt.Errorf("no cassette %s: give a file, CANDIDATE/TASK/TRIAL of suite %s, or two candidates and --task", terminal(name), suite.Path))
+		return nil, exit.Usage(fmt.Errorf("no cassette %s: give a file, CANDIDATE/TASK/TRIAL of suite %s, or two candidates and --task", console.Line(name), suite.Path))
 	}
 	return recorder.Inspect(recorder.Options{FS: suite.FS, Path: path.Join("cassettes", below)})
 }
@@ -174,7 +174,7 @@ func printDiff(p *process, a, b *recorder.Contents) error {
 		sign string
 		of   *recorder.Contents
 	}{{"---", a}, {"+++", b}} {
-		fmt.Fprintf(&out, "%s %s: %d interactions\n", side.sign, terminal(side.of.Path), side.of.Interactions)
+		fmt.Fprintf(&out, "%s %s: %d interactions\n", side.sign, console.Line(side.of.Path), side.of.Interactions)
 	}
 	differences := a.Diff(b)
 	for _, d := range differences {
@@ -185,16 +185,6 @@ func printDiff(p *process, a, b *recorder.Contents) error {
 	}
 	_, err := fmt.Fprint(p.stdout, out.String())
 	return err
-}
-
-// terminal makes text of unknown origin safe to print on one line, and bounds it.
-func terminal(s string) string {
-	const most = 300
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	q := strconv.Quote(s)
-	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(q[1 : len(q)-1])
 }
 
 // learn makes known the credentials of every provider, of the candidates and of

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
@@ -188,10 +189,10 @@ func printAudit(p *process, r audit.Report, asJSON bool) error {
 	}
 	for _, w := range r.Wires {
 		_, _ = fmt.Fprintf(p.stdout, "%s: %s, %s, %d with usage\n", w.Wire, many(w.Exchanges, "exchange", "exchanges"), many(w.Replies, "reply", "replies"), w.Reported)
-		t := newTable(p)
+		t := console.Table(p.stdout)
 		t.AppendHeader(table.Row{"usage field", "replies", "becomes"})
 		for _, f := range w.Fields {
-			t.AppendRow(table.Row{terminal(f.Path), f.Count, cmp.Or(f.Column, "not read: "+f.Reason)})
+			t.AppendRow(table.Row{console.Line(f.Path), f.Count, cmp.Or(f.Column, "not read: "+f.Reason)})
 		}
 		if len(w.Fields) > 0 {
 			t.Render()
@@ -215,7 +216,7 @@ func printAudit(p *process, r audit.Report, asJSON bool) error {
 
 func printFindings(p *process, label string, list []audit.Finding) {
 	for _, f := range list {
-		_, _ = fmt.Fprintf(p.stdout, "  %s: %s: %d, first in %s\n", label, terminal(f.What), f.Count, terminal(f.First))
+		_, _ = fmt.Fprintf(p.stdout, "  %s: %s: %d, first in %s\n", label, console.Line(f.What), f.Count, console.Line(f.First))
 	}
 }
 
@@ -238,7 +239,7 @@ func usageLine(suite *goldens.Suite, c goldens.Candidate, trials int, prices pro
 	for _, w := range a.Report().Wires {
 		replies += w.Reported
 		for _, f := range w.NotUnderstood {
-			doubts = append(doubts, fmt.Sprintf("%s (%d)", terminal(f.What), f.Count))
+			doubts = append(doubts, fmt.Sprintf("%s (%d)", console.Line(f.What), f.Count))
 		}
 	}
 	switch {

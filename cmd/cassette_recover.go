@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/recorder"
@@ -67,7 +68,7 @@ func journals(paths []string) ([]string, error) {
 }
 
 func listJournals(p *process, files []string) error {
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"journal", "exchanges", "torn"})
 	var errs []error
 	for _, file := range files {

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/recorder"
@@ -64,7 +65,7 @@ func sealCassette(p *process, file string) error {
 	if !changed {
 		what = "whole"
 	}
-	_, err = fmt.Fprintf(p.stdout, "%-7s %s\n", what, terminal(file))
+	_, err = fmt.Fprintf(p.stdout, "%-7s %s\n", what, console.Line(file))
 	return err
 }
 
@@ -99,7 +100,7 @@ a find or such a file.`,
 }
 
 func scanCassettes(p *process, suite *goldens.Suite) error {
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"cassette", "interaction", "field", "holds"})
 	files := 0
 	var bad []error
@@ -111,11 +112,11 @@ func scanCassettes(p *process, suite *goldens.Suite) error {
 			if s.Interaction < 0 {
 				where = "-"
 			}
-			w.AppendRow(table.Row{terminal(name), where, terminal(s.Field), s.Kind})
+			w.AppendRow(table.Row{console.Line(name), where, console.Line(s.Field), s.Kind})
 		}
 		var corrupt *recorder.CorruptError
 		if errors.As(err, &corrupt) {
-			bad, err = append(bad, errors.New(terminal(err.Error()))), nil
+			bad, err = append(bad, errors.New(console.Line(err.Error()))), nil
 		}
 		return err
 	})

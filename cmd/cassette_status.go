@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/recorder"
@@ -97,11 +98,11 @@ func printStatus(p *process, o harness.Options, list []harness.CassetteStatus, a
 		}
 		return statusOutcome(o, count, len(list))
 	}
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"cassette", "state", "why"})
 	for _, s := range list {
 		if all || s.State != harness.CassetteFresh {
-			w.AppendRow(table.Row{terminal(s.Path), s.State, terminal(strings.Join(s.Why, "; "))})
+			w.AppendRow(table.Row{console.Line(s.Path), s.State, console.Line(strings.Join(s.Why, "; "))})
 		}
 	}
 	if w.Length() > 0 {
@@ -172,13 +173,13 @@ that are empty then.`,
 }
 
 func prune(p *process, o harness.Options, list []harness.CassetteStatus, yes bool) error {
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"cassette", "why"})
 	var orphans []string
 	for _, s := range list {
 		if s.State == harness.CassetteOrphan {
 			orphans = append(orphans, s.Path)
-			w.AppendRow(table.Row{terminal(s.Path), terminal(strings.Join(s.Why, "; "))})
+			w.AppendRow(table.Row{console.Line(s.Path), console.Line(strings.Join(s.Why, "; "))})
 		}
 	}
 	if len(orphans) == 0 {

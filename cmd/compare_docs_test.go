@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
@@ -58,7 +59,7 @@ func TestCompareDocs(t *testing.T) {
 // nights makes night-1 to night-4 of one run, as if each had been recorded.
 func nights(t *testing.T) {
 	t.Helper()
-	latest, err := findRun("runs", "previous")
+	latest, err := rundir.Find("runs", "previous")
 	require.NoError(t, err)
 	m, err := manifest.Read(latest)
 	require.NoError(t, err)

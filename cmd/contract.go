@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/judge"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/internal/regular"
 )
@@ -67,7 +68,8 @@ input that cannot be read. docs/contract.md explains every code.`,
 				return exit.Usage(err)
 			}
 			if lines {
-				return checkLines(p, set)
+				valid, err := judge.Lines(p.stdin, p.json, p.stderr, set)
+				return errors.Join(err, checkOutcome(valid || err != nil))
 			}
 			return checkOne(p, set)
 		},
@@ -138,20 +140,17 @@ func loadTools(path string) ([]tool.Spec, error) {
 	return goldens.LoadTools(regular.DirFS(dir), filepath.Base(path), filepath.ToSlash(dir))
 }
 
-// maxOutput bounds one raw output, and one line of --jsonl, in bytes.
-const maxOutput = 4 << 20
-
 // checkOne judges all of standard input as one output.
 func checkOne(p *process, tools *tool.Set) error {
-	raw, err := io.ReadAll(io.LimitReader(p.stdin, maxOutput+1))
+	raw, err := io.ReadAll(io.LimitReader(p.stdin, judge.MaxBytes+1))
 	switch {
 	case err != nil:
 		return exit.Usage(fmt.Errorf("standard input: %w", err))
-	case len(raw) > maxOutput:
-		return exit.Usage(fmt.Errorf("standard input: larger than %d MiB", maxOutput>>20))
+	case len(raw) > judge.MaxBytes:
+		return exit.Usage(fmt.Errorf("standard input: larger than %d MiB", judge.MaxBytes>>20))
 	}
-	v := checkOutput(string(raw), false, tools)
-	if err := writeVerdict(p.json, v, "  "); err != nil {
+	v := judge.Output(string(raw), false, tools)
+	if err := judge.Write(p.json, v, "  "); err != nil {
 		return err
 	}
 	return checkOutcome(v.ContractValid)

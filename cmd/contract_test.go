@@ -1,9 +1,7 @@
 package cmd
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,116 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/agent"
-	"github.com/cupel-eval/cupel/agent/contract"
-	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/cmd/internal/judge"
 )
-
-func countTools(t testing.TB) *tool.Set {
-	t.Helper()
-	specs, err := loadTools("builtin:counts")
-	require.NoError(t, err)
-	set, err := tool.NewSet(specs)
-	require.NoError(t, err)
-	return set
-}
-
-// rawOutputs are outputs good and bad, and those of the conformance data where
-// they are present.
-func rawOutputs(t testing.TB) []string {
-	t.Helper()
-	const good = `{"control":{"done":false,"reason":"ok"},"next_action":{"type":"tool","name":"today_range","args":{}},"state_update":{"plan":"p","observation":"o","confidence":0.5}}`
-	out := []string{
-		good, "", "prose", "5", "[" + good + "]", "```json\n" + good + "\n```", good[:80], "Sure: " + good + ", done",
-		strings.Replace(good, "today_range", "drop_tables", 1), strings.Replace(good, "0.5", "7", 1), strings.Replace(good, `"args":{}`, `"args":{"x":1}`, 1),
-		strings.Replace(good, `"tool"`, `"respond"`, 1), strings.Replace("x"+good, "{}", strings.Repeat("[", 90)+strings.Repeat("]", 90), 1),
-		strings.Replace(good, `"args":{}`, `"args":{"a":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+"}", 1),
-		strings.Repeat(good, 500), good + strings.Replace(good, `"ok"`, `"cannot_proceed"`, 1), "<think>" + good + "</think> {'a': True}", "{'a': True}", `{"a":"` + "\xff" + `"}`,
-	}
-	file, err := os.Open(filepath.Join("..", "..", "shared", "conformance", "contract-cases.jsonl"))
-	if err != nil {
-		t.Log("conformance data not present")
-		return out
-	}
-	defer func() { require.NoError(t, file.Close()) }()
-	for in := json.NewDecoder(bufio.NewReader(file)); in.More(); {
-		var row struct {
-			Fn   string
-			Text string `json:"model_output_text"`
-		}
-		require.NoError(t, in.Decode(&row))
-		if row.Fn == "validator" {
-			out = append(out, row.Text)
-		}
-	}
-	return out
-}
-
-// TestCheckSaysWhatTheAgentSays holds the command's reading of an output against
-// the agent's own, for outputs that ended by themselves and that were cut off.
-func TestCheckSaysWhatTheAgentSays(t *testing.T) {
-	tools := countTools(t)
-	at := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
-	for _, raw := range rawOutputs(t) {
-		for _, finish := range []providers.Finish{providers.FinishStop, providers.FinishLength} {
-			m, err := agent.New("contract", agent.Params{Request: "r", Tools: tools}, nil)
-			require.NoError(t, err)
-			call := m.Step(agent.Started{At: at}).Commands[0].(agent.CallModel)
-			want := m.Step(agent.ModelReplied{At: at, ID: call.ID, Reply: providers.Reply{Text: raw, Finish: finish}}).Judgement
-
-			got := checkOutput(raw, finish == providers.FinishLength, tools)
-			require.Equal(t, want.ValidJSON, got.ValidJSON, raw)
-			require.Equal(t, want.Actionable, got.Actionable, raw)
-			require.Equal(t, want.ContractValid, got.ContractValid, raw)
-			require.Equal(t, want.Repaired, got.Repaired, raw)
-			last, codes := got.outputVerdict, []string{}
-			for _, v := range got.Violations {
-				codes = append(codes, v.Code)
-			}
-			if got.Repair != nil && got.Repair.After != nil {
-				last = *got.Repair.After
-				for _, v := range got.Repair.After.Violations {
-					codes = append(codes, v.Code)
-				}
-			}
-			require.Equal(t, append([]string{}, want.Violations...), codes, raw)
-			warnings := []string{}
-			for _, w := range last.Warnings {
-				warnings = append(warnings, w.Code)
-			}
-			require.Equal(t, append([]string{}, want.Warnings...), warnings, raw)
-		}
-	}
-}
-
-// TestCheckAmbiguous: of two turns that differ none is repaired, and the verdict says
-// why.
-func TestCheckAmbiguous(t *testing.T) {
-	const call = `{"control":{"done":false,"reason":"ok"},"next_action":{"type":"tool","name":"today_range","args":{}},"state_update":{"plan":"p","observation":"o","confidence":0.5}}`
-	v := checkOutput("The page says "+call+"\n"+strings.Replace(call, "0.5", "0.6", 1), false, countTools(t))
-	require.Equal(t, []outputViolation{{Code: "not_json", Fatal: true}, {Code: "ambiguous", Fatal: true}}, v.Violations)
-	require.Equal(t, &outputRepair{Applied: []string{}}, v.Repair)
-	require.False(t, v.Repaired)
-	require.Nil(t, v.Turn)
-	require.Equal(t, contract.Violated, v.Disposition)
-}
-
-// TestVerdictsAreJSON: whatever the output, the verdict prints as one JSON value
-// without null lists.
-func TestVerdictsAreJSON(t *testing.T) {
-	tools := countTools(t)
-	for _, raw := range rawOutputs(t) {
-		var out bytes.Buffer
-		require.NoError(t, writeVerdict(&out, checkOutput(raw, false, tools), ""), raw)
-		require.Equal(t, 1, strings.Count(out.String(), "\n"))
-		require.True(t, json.Valid(out.Bytes()))
-		for _, list := range []string{`"violations":null`, `"warnings":null`, `"args_violations":null`, `"applied":null`} {
-			require.NotContains(t, out.String(), list)
-		}
-	}
-}
 
 // runCheck runs the program in process, for inputs too large or odd for a script.
 func runCheck(t *testing.T, stdin []byte, args ...string) (code int, stdout, stderr string) {
@@ -146,9 +37,9 @@ func TestCheckBoundsInput(t *testing.T) {
 	}{
 		{"larger than an output may be", bytes.Repeat([]byte("x"), 64<<10+1), nil, exit.Rejected, `"not_json"`},
 		{"JSON larger than an output may be", []byte(`{"a":"` + strings.Repeat("x", 64<<10) + `"}`), nil, exit.Rejected, `"too_large"`},
-		{"the most that is read", bytes.Repeat([]byte(" "), maxOutput), nil, exit.Rejected, `"not_json"`},
-		{"more than is read", bytes.Repeat([]byte(" "), maxOutput+1), nil, exit.BadUsage, "standard input: larger than 4 MiB"},
-		{"a line longer than is read", append([]byte("\"a\"\n"), bytes.Repeat([]byte("x"), maxOutput+1)...), []string{"--jsonl"}, exit.BadUsage, "standard input:2: longer than 4 MiB"},
+		{"the most that is read", bytes.Repeat([]byte(" "), judge.MaxBytes), nil, exit.Rejected, `"not_json"`},
+		{"more than is read", bytes.Repeat([]byte(" "), judge.MaxBytes+1), nil, exit.BadUsage, "standard input: larger than 4 MiB"},
+		{"a line longer than is read", append([]byte("\"a\"\n"), bytes.Repeat([]byte("x"), judge.MaxBytes+1)...), []string{"--jsonl"}, exit.BadUsage, "standard input:2: longer than 4 MiB"},
 		{"a line that is no UTF-8", []byte("\"\xff\"\n"), []string{"--jsonl"}, exit.BadUsage, "standard input:1: not valid UTF-8"},
 		{"an output that is no UTF-8", []byte("{\"a\":\"\xff\"}"), nil, exit.Rejected, `"not_json"`},
 	} {
@@ -168,25 +59,4 @@ func TestCheckManyLines(t *testing.T) {
 	require.Equal(t, exit.Rejected, code)
 	require.Equal(t, lines, strings.Count(stdout, "\n"))
 	require.Contains(t, stdout, `{"line":20000,`)
-}
-
-// FuzzOutputLine: a line is read or refused, and what is read prints.
-func FuzzOutputLine(f *testing.F) {
-	for _, seed := range []string{`"x"`, `{"output":"x","id":[1],"finish":"length"}`, `{"output":5}`, `{"output":"x","id":nul}`, `[]`, "{", `"\ud83d"`} {
-		f.Add([]byte(seed))
-	}
-	tools := countTools(f)
-	f.Fuzz(func(t *testing.T, line []byte) {
-		if len(bytes.TrimSpace(line)) == 0 {
-			return
-		}
-		l, err := readOutputLine(line)
-		if err != nil {
-			require.Empty(t, l.output)
-			return
-		}
-		v := checkOutput(l.output, l.cutOff, tools)
-		v.ID = l.id
-		require.NoError(t, writeVerdict(&bytes.Buffer{}, v, ""))
-	})
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/cmd/internal/crash"
 )
 
 // crashes are ways in which a Go program ends, by the argument of cupel-crash.
@@ -36,9 +38,9 @@ func recurse(n int) int {
 	return n + recurse(n+1) //nolint:staticcheck // it overflows the stack
 }
 
-// crash is the program cupel-crash.
-func crash() {
-	markCrashes()
+// crashNow is the program cupel-crash.
+func crashNow() {
+	crash.Mark()
 	crashes[strings.Join(os.Args[1:], " ")]()
 }
 

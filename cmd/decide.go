@@ -4,14 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/sides"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -59,7 +60,7 @@ func (f *decideFlags) check(fl *pflag.FlagSet) error {
 // decider judges the candidates of a run after each of its rounds: by the acceptance
 // criteria and, with baselines, by the comparison with them.
 type decider struct {
-	pool   []compared
+	pool   []sides.Side
 	rules  compare.Rules
 	chosen bool // see decideFlags
 	pairs  []compare.Names
@@ -81,15 +82,15 @@ func (f *runFlags) addDecide(p *process, cfg config.Config, o *harness.Options, 
 	if len(d.rules.Flaky) > 0 { // otherwise no verdict depends on the day
 		d.rules.Today = p.now().UTC().Truncate(24 * time.Hour)
 	}
-	if d.pool, err = openBaselines(cfg.Runs, f.decide.Baselines); err != nil {
+	if d.pool, err = sides.OpenBaselines(cfg.Runs, f.decide.Baselines); err != nil {
 		return err
 	}
 	var digests, ids []string
 	for i, b := range d.pool {
-		digests, ids = append(digests, b.manifest.LedgerDigest, b.selector), append(ids, b.manifest.RunID)
-		f.decide.Baselines[i] = b.dir
-		if b.selector != "" {
-			f.decide.Baselines[i] += ":" + b.selector
+		digests, ids = append(digests, b.Manifest.LedgerDigest, b.Selector), append(ids, b.Manifest.RunID)
+		f.decide.Baselines[i] = b.Dir
+		if b.Selector != "" {
+			f.decide.Baselines[i] += ":" + b.Selector
 		}
 	}
 	rules, err := json.Marshal([]any{d.rules.Resolved(), digests})
@@ -104,17 +105,17 @@ func (f *runFlags) addDecide(p *process, cfg config.Config, o *harness.Options, 
 // spent.
 func (d *decider) before(m manifest.Manifest) (err error) {
 	if d.pool != nil {
-		d.pairs, err = comparable(d.pool, d.side(m, nil), d.rules)
+		d.pairs, err = sides.Pair(d.pool, d.side(m, nil), d.rules)
 	}
 	return err
 }
 
 // side is the run as the new side of a comparison.
-func (d *decider) side(m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) compared {
-	s := compared{manifest: m, episodes: episodes, ran: m.Candidates, chosen: d.chosen}
+func (d *decider) side(m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) sides.Side {
+	s := sides.Side{Manifest: m, Episodes: episodes, Ran: m.Candidates, Chosen: d.chosen}
 	for _, c := range m.Candidates {
 		if c.Provider != reports.Scripted {
-			s.names = append(s.names, c.Name)
+			s.Names = append(s.Names, c.Name)
 		}
 	}
 	return s
@@ -140,7 +141,7 @@ func (d *decider) after(m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRo
 		by[c.Name] = append(by[c.Name], judgement{c.Verdict, "acceptance", c.Sentence})
 	}
 	if d.pool != nil {
-		c, err := comparison(d.pool, d.side(m, episodes), d.pairs, d.rules)
+		c, err := sides.Compare(d.pool, d.side(m, episodes), d.pairs, d.rules)
 		if err != nil {
 			return nil, err
 		}
@@ -161,6 +162,9 @@ func (d *decider) after(m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRo
 	return stops, nil
 }
 
+// maxReason bounds the reason of a stop, in characters.
+const maxReason = 500
+
 // settle says whether a candidate is decided. A fail of either test decides, a pass (or
 // no significant regression) only of both; after the last round, whatever there is.
 func settle(by []judgement, last bool) (v stat.Verdict, why string, stop bool) {
@@ -178,45 +182,5 @@ func settle(by []judgement, last bool) (v stat.Verdict, why string, stop bool) {
 			reasons = append(reasons, j.test+": "+j.sentence)
 		}
 	}
-	return v, oneLine(strings.Join(reasons, " "), maxEventText), last || v != stat.Inconclusive
-}
-
-// roundEvent says what a round decided.
-type roundEvent struct {
-	Event string `json:"event"`
-	// Round of Rounds has been judged. Episodes are those of all rounds so far.
-	Round    int             `json:"round"`
-	Rounds   int             `json:"rounds"`
-	Episodes int             `json:"episodes"`
-	Stops    []manifest.Stop `json:"stops"`
-	Continue []string        `json:"continue"`
-}
-
-func newRoundEvent(m manifest.Manifest, stops []manifest.Stop) roundEvent {
-	e := roundEvent{Event: "round", Round: m.Decide.Finished, Rounds: len(m.Decide.Rounds), Stops: append([]manifest.Stop{}, stops...), Continue: []string{}}
-	for _, c := range m.Candidates {
-		e.Episodes += c.Planned
-		_, before := m.Decide.Stop(c.Name)
-		if !before && !slices.ContainsFunc(stops, func(s manifest.Stop) bool { return s.Candidate == c.Name }) {
-			e.Continue = append(e.Continue, c.Name)
-		}
-	}
-	return e
-}
-
-// line is the round in words.
-func (e roundEvent) line() string {
-	var parts []string
-	for _, s := range e.Stops {
-		parts = append(parts, fmt.Sprintf("%s %s", s.Candidate, stopWords[stat.Verdict(s.Verdict)]))
-	}
-	if len(e.Continue) > 0 {
-		parts = append(parts, "undecided: "+strings.Join(e.Continue, ", "))
-	}
-	return oneLine(fmt.Sprintf("round %d of %d: %s", e.Round, e.Rounds, strings.Join(parts, "; ")), 300)
-}
-
-var stopWords = map[stat.Verdict]string{
-	stat.Pass: "passes", stat.NoRegression: "has no significant regression", stat.Fail: "fails",
-	stat.Inconclusive: "stays inconclusive", stat.NotJudged: "is not judged",
+	return v, console.OneLine(strings.Join(reasons, " "), maxReason), last || v != stat.Inconclusive
 }

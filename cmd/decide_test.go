@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -37,15 +36,4 @@ func TestSettle(t *testing.T) {
 		v, why, stop := settle(c.by, c.last)
 		require.Equal(t, []any{c.verdict, c.why, c.stop}, []any{v, why, stop}, "%v", c.by)
 	}
-}
-
-func TestRoundLine(t *testing.T) {
-	m := manifest.Manifest{
-		Candidates: []manifest.Candidate{{Name: "a", Planned: 10}, {Name: "b", Planned: 20}, {Name: "c", Planned: 20}, {Name: "d", Planned: 20}},
-		Decide:     &manifest.Decide{Rounds: []int{1, 2, 3}, Finished: 2, Stops: []manifest.Stop{{Candidate: "a", Round: 1, Verdict: "fail"}}},
-	}
-	e := newRoundEvent(m, []manifest.Stop{{Candidate: "b", Round: 2, Verdict: "pass"}, {Candidate: "d", Round: 2, Verdict: "no_significant_regression"}})
-	require.Equal(t, "round 2 of 3: b passes; d has no significant regression; undecided: c", e.line())
-	require.Equal(t, 70, e.Episodes)
-	require.Equal(t, []string{"c"}, e.Continue)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
@@ -58,7 +59,7 @@ are and where they come from; with names of providers it lists them. Opens no ne
 }
 
 func printSources(p *process, cfg config.Config) {
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"setting", "value", "from"})
 	for _, s := range cfg.Settings() {
 		w.AppendRow(table.Row{s.Key, s.Value, s.Source})
@@ -181,7 +182,7 @@ func (p *process) printTools(suite *goldens.Suite) {
 		return
 	}
 	_, _ = fmt.Fprintln(p.stdout)
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"tool", "approve", "address", "credentials"})
 	for _, spec := range suite.Tools {
 		h, ok := suite.HTTP[spec.Name]

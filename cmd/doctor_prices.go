@@ -10,6 +10,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -37,7 +38,7 @@ func (p *process) printPrices(prices providers.Prices, names []string) error {
 		return nil
 	}
 	_, _ = fmt.Fprintln(p.stdout, "USD per million tokens")
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"provider", "model", "since", "input", "output", "cache read", "cache write", "context", "source"})
 	for _, e := range all {
 		if !slices.Contains(names, e.Provider) {
@@ -74,7 +75,7 @@ func (p *process) printPriced(all []providers.Price) {
 		}
 		rows[e.Provider] = r
 	}
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"provider", "entries", "latest change", "source"})
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		r, latest := rows[name], ""

@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
@@ -21,7 +22,7 @@ func printRegression(p *process, cfg config.Config) {
 	rules.Today = p.now().UTC()
 	rules = rules.Resolved()
 	_, _ = fmt.Fprintln(p.stdout)
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"regression", "value"})
 	for _, r := range config.Rules(rules) {
 		value := "–"
@@ -37,7 +38,7 @@ func printRegression(p *process, cfg config.Config) {
 		return
 	}
 	_, _ = fmt.Fprintln(p.stdout)
-	w = newTable(p)
+	w = console.Table(p.stdout)
 	w.AppendHeader(table.Row{"known flaky", "candidate", "owner", "expires", ""})
 	for _, k := range rules.Flaky {
 		state := ""

@@ -9,6 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
+	"github.com/cupel-eval/cupel/cmd/internal/progress"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports"
@@ -27,7 +29,7 @@ func (f *runFlags) base(ctx context.Context, p *process, cfg config.Config) (o h
 }
 
 // forecast says what the run would do, and does not do it.
-func (f *runFlags) forecast(p *process, o harness.Options, ev *events) error {
+func (f *runFlags) forecast(p *process, o harness.Options, ev *progress.Events) error {
 	out, err := harness.Forecast(o)
 	switch {
 	case err != nil:
@@ -58,10 +60,10 @@ func printOutlook(p *process, out harness.Outlook) error {
 	if err := printLines(p, append(lines, "")); err != nil {
 		return err
 	}
-	t := newTable(p)
+	t := console.Table(p.stdout)
 	t.AppendHeader(table.Row{"candidate", "episodes", "calls", "input", "cache read", "cache write", "output", "reasoning", "cost", "by"})
 	for _, c := range out.Candidates {
-		name := terminal(c.Name)
+		name := console.Line(c.Name)
 		if c.Simulated {
 			name += " (simulated)"
 		}
@@ -86,7 +88,7 @@ func printOutlook(p *process, out harness.Outlook) error {
 // printLines prints lines that may quote what others wrote.
 func printLines(p *process, lines []string) error {
 	for _, line := range lines {
-		if _, err := fmt.Fprintln(p.stdout, terminal(line)); err != nil {
+		if _, err := fmt.Fprintln(p.stdout, console.Line(line)); err != nil {
 			return err
 		}
 	}
@@ -95,9 +97,9 @@ func printLines(p *process, lines []string) error {
 
 // outlookRow has ranges of calls and cost, and what is expected of tokens.
 func outlookRow(name string, episodes int, e harness.Estimate, by string) table.Row {
-	row := table.Row{name, episodes, rangeText(e.Calls, decimal)}
+	row := table.Row{name, episodes, rangeText(e.Calls, console.Decimal)}
 	for _, r := range []harness.Range{e.Tokens.Input, e.Tokens.CacheRead, e.Tokens.CacheWrite, e.Tokens.Output, e.Tokens.Reasoning} {
-		row = append(row, orUnknown(r.Expected, decimal))
+		row = append(row, orUnknown(r.Expected, console.Decimal))
 	}
 	return append(row, rangeText(e.CostNanoUSD, shortUSD), by)
 }

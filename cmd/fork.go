@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
@@ -27,11 +28,11 @@ func readFork(cfg *config.Config, text string) (*harness.Fork, error) {
 		}
 		return &f, nil
 	}
-	_, manifest, rows, err := loadRun(cfg.Runs, m[1])
+	_, manifest, rows, err := rundir.Load(cfg.Runs, m[1])
 	if err != nil {
 		return nil, err
 	}
-	e, err := findEpisode(rows, m[2])
+	e, err := rundir.FindEpisode(rows, m[2])
 	switch {
 	case err != nil:
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/internal/testlength"
 )
 
@@ -32,9 +33,9 @@ func TestKilledCommandsLeaveNothing(t *testing.T) {
 		end := run(0, "run", "--candidate", "strong", "--shard", shard, "--runs", "shards/"+shard[:1], "--quiet")
 		require.Zero(t, end.code, end.text)
 	}
-	one, err := findRun(filepath.Join(b.dir, "shards/1"), "latest")
+	one, err := rundir.Find(filepath.Join(b.dir, "shards/1"), "latest")
 	require.NoError(t, err)
-	two, err := findRun(filepath.Join(b.dir, "shards/2"), "latest")
+	two, err := rundir.Find(filepath.Join(b.dir, "shards/2"), "latest")
 	require.NoError(t, err)
 	commands := [][]string{
 		{"report", one}, {"report", one, "-o", "out/report.html", "-o", "out/report.json"}, {"merge", one, two, "--runs", "merged"},
@@ -61,7 +62,7 @@ func TestKilledCommandsLeaveNothing(t *testing.T) {
 
 // openAll reads a run from its beginning to its end.
 func openAll(dir string) error {
-	_, _, _, err := loadRun("", dir)
+	_, _, _, err := rundir.Load("", dir)
 	return err
 }
 

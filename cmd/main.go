@@ -23,6 +23,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/crash"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/providers"
@@ -49,7 +50,7 @@ type App struct {
 // Main runs the command line of the process and ends it with the exit code. Call it
 // once, from main.
 func Main(app App) {
-	markCrashes()
+	crash.Mark()
 	p := &process{
 		app: app, args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv,
 		now: time.Now, //nolint:forbidigo // the one clock of the program

@@ -6,7 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/reports"
 )
@@ -32,7 +34,7 @@ can be looked at, but never passes the gate.`,
 			}
 			var dirs []string
 			for _, name := range args {
-				dir, err := findRun(cfg.Runs, name)
+				dir, err := rundir.Find(cfg.Runs, name)
 				if err != nil {
 					return err
 				}
@@ -46,21 +48,14 @@ can be looked at, but never passes the gate.`,
 			if err != nil {
 				return err
 			}
-			if err := reports.Summary(p.stdout, report, p.width()); err != nil {
+			if err := reports.Summary(p.stdout, report, console.Width(p.stdout)); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(p.stdout, "\nmerged  %s, %s\nrun     %s\ngate    cupel gate %s\n", counted(len(dirs), "run"), counted(m.Episodes, "episode"), dir, dir)
+			_, err = fmt.Fprintf(p.stdout, "\nmerged  %s, %s\nrun     %s\ngate    cupel gate %s\n", console.Count(len(dirs), "run"), console.Count(m.Episodes, "episode"), dir, dir)
 			return err
 		},
 	}
 	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	return cmd
-}
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

@@ -15,7 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/expr"
 )
@@ -97,7 +99,7 @@ func verifyRows(dirs []string) error {
 // endedRuns finds the folders of runs that have ledgers.
 func endedRuns(runs string, names []string) (dirs []string, err error) {
 	for _, name := range names {
-		dir, err := findRun(runs, name)
+		dir, err := rundir.Find(runs, name)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +108,7 @@ func endedRuns(runs string, names []string) (dirs []string, err error) {
 			return nil, err
 		}
 		if m.Status == "running" {
-			return nil, unfinished(dir, m)
+			return nil, rundir.Unfinished(dir, m)
 		}
 		dirs = append(dirs, dir)
 	}
@@ -126,7 +128,7 @@ func writeTable(p *process, r expr.Result, output string, render func(io.Writer,
 	if err == nil && strings.HasPrefix(output, "-.") {
 		_, err = p.machine(output).Write(b.Bytes())
 	} else if err == nil {
-		err = writeOutput(output, b.Bytes())
+		err = console.WriteFile(output, b.Bytes())
 	}
 	if err != nil {
 		return fmt.Errorf("write result: %w", err)
@@ -135,7 +137,7 @@ func writeTable(p *process, r expr.Result, output string, render func(io.Writer,
 }
 
 func showResult(p *process, r expr.Result) {
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	header := table.Row{}
 	var aligned []table.ColumnConfig
 	for i, c := range r.Columns {

@@ -11,7 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
+	"github.com/cupel-eval/cupel/cmd/internal/transcripts"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports"
 )
 
@@ -66,19 +72,19 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 }
 
 func writeReport(ctx context.Context, p *process, cfg config.Config, name string, outputs, thresholds []string, pack string) error {
-	dir, r, err := loadReport(cfg.Runs, name, thresholds)
+	dir, r, err := rundir.Report(cfg.Runs, name, thresholds)
 	if err != nil {
 		return err
 	}
 	if len(outputs) == 0 {
 		d := p.detailsOf(ctx, cfg, dir, pack)
 		if pack != "" { // who names a pack wants it
-			err = d.open()
+			err = d.Open()
 		}
 		if err == nil {
-			err = reports.Write(dir, r, d.episode)
+			err = reports.Write(dir, r, d.Episode)
 		}
-		if err := cmp.Or(d.close(), err); err != nil {
+		if err := cmp.Or(d.Close(), err); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(p.stdout, filepath.Join(dir, "report", "index.html"))
@@ -116,7 +122,7 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 			if err != nil {
 				return err
 			}
-			_, r, err := loadReport(cfg.Runs, args[0], thresholds, candidates...)
+			_, r, err := rundir.Report(cfg.Runs, args[0], thresholds, candidates...)
 			if err != nil {
 				return err
 			}
@@ -130,7 +136,7 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 			if changed != "" {
 				return exit.Usage(errors.New("--changed: it says how to compare with a --baseline; name one"))
 			}
-			if err := reports.Summary(p.stdout, r, p.width()); err != nil {
+			if err := reports.Summary(p.stdout, r, console.Width(p.stdout)); err != nil {
 				return err
 			}
 			if err := p.annotate(r); err != nil {
@@ -162,4 +168,61 @@ func gateOutcome(v reports.Verdict) error {
 		return exit.With(exit.Rejected, nil)
 	}
 	return exit.With(exit.Inconclusive, nil)
+}
+
+// writeReportOf builds and writes the report of a run that has just been made, and
+// closes what its details come from.
+func writeReportOf(dir string, d *transcripts.Transcripts) (reports.Report, error) {
+	_, report, err := rundir.Report("", dir, nil)
+	if err == nil {
+		err = reports.Write(dir, report, d.Episode)
+	}
+	if closed := d.Close(); closed != nil {
+		return report, closed
+	}
+	if err != nil {
+		return report, fmt.Errorf("write report (the ledger in %s is complete; retry with: cupel report %s): %w", dir, dir, err)
+	}
+	return report, nil
+}
+
+// detailsOf are those of a run of which nothing but its folder is known, and the
+// pack, if any, that it was made from.
+func (p *process) detailsOf(ctx context.Context, cfg config.Config, dir, pack string) *transcripts.Transcripts {
+	return transcripts.New(ctx, dir, p.secrets.Redact, func(m manifest.Manifest) (harness.Options, func(), error) {
+		cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), m.Trials, m.Seed
+		o, cleanup, err := options(ctx, p, cfg, harness.Selection{})
+		if err == nil && pack != "" {
+			var closePack func()
+			if closePack, err = openPack(&o, pack); err == nil {
+				cleanup = closePack // a replay started nothing else
+			}
+		}
+		if err == nil {
+			p.learn(o.Candidates, o.Suite)
+			o.Fork, _ = forkOf(m, "")
+		}
+		return o, cleanup, err
+	})
+}
+
+// detailsWith are those of a run made with these options.
+func (p *process) detailsWith(ctx context.Context, o harness.Options, dir string) *transcripts.Transcripts {
+	return transcripts.New(ctx, dir, p.secrets.Redact, func(m manifest.Manifest) (harness.Options, func(), error) {
+		p.learn(o.Candidates, o.Suite)
+		o.Fork, _ = forkOf(m, "")
+		return o, func() {}, nil
+	})
+}
+
+// keepDetails has a replay keep details; of any other run the cassettes, which are
+// still to be written, have the last word.
+func (p *process) keepDetails(o *harness.Options) *transcripts.Kept {
+	if o.Mode != recorder.Replay && o.Mode != "" {
+		return nil
+	}
+	p.learn(o.Candidates, o.Suite)
+	k := transcripts.NewKept(p.secrets.Redact)
+	o.Traced = k.Keep
+	return k
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 )
@@ -69,7 +70,7 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config.Config, saved
 	if cfg, err = p.load(c); err != nil {
 		return cfg, saved, "", err
 	}
-	if dir, err = findRun(cfg.Runs, f.resume); err != nil {
+	if dir, err = rundir.Find(cfg.Runs, f.resume); err != nil {
 		return cfg, saved, dir, err
 	}
 	text, err := harness.ReadSettings(dir)
@@ -119,9 +120,4 @@ func begunHere(saved savedRun, dir string) error {
 		}
 	}
 	return nil
-}
-
-// resumeHint is the command that goes on with a run that has not ended.
-func resumeHint(dir string) string {
-	return "cupel run --resume " + dir
 }

@@ -19,7 +19,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/progress"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -136,21 +139,24 @@ func (f *runFlags) add(fl *pflag.FlagSet) {
 }
 
 func runRun(c *cobra.Command, p *process, f runFlags) error {
-	ev := &events{out: io.Discard}
+	ev := progress.NewEvents(io.Discard)
 	if f.asJSON {
-		ev.out = p.json
+		ev = progress.NewEvents(p.json)
 	}
-	return ev.close(carryOut(c, p, f, ev))
+	return ev.Close(carryOut(c, p, f, ev))
 }
 
-func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
-	prog := newProgress(p, f)
+func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) error {
+	// There is no live line where questions are asked on the same terminal.
+	prog := progress.New(p.stderr, p.now, func(s string) string { return p.secrets.Redact("output", s) }, !f.human)
+	if f.quiet || f.asJSON {
+		prog.Hide()
+	}
 	ctx, drain, stop := interrupts(c.Context(), prog)
 	defer stop()
 	o, cleanup, err := f.options(ctx, c, p, func(m manifest.Manifest, stops []manifest.Stop) {
-		round := newRoundEvent(m, stops)
-		ev.emit(round)
-		prog.round(round.line())
+		ev.Round(m, stops)
+		prog.Round(m, stops)
 	})
 	if err != nil {
 		return idle(p, f, ev, err)
@@ -159,28 +165,29 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *events) error {
 	if f.dryRun {
 		return f.forecast(p, o, ev)
 	}
-	o.Drain, o.Progress, o.Watch = drain, prog.episode, prog.watch
-	prog.cap, ev.mode = o.Caps.CostNanoUSD, cmp.Or(string(o.Mode), string(recorder.Replay))
+	o.Drain, o.Progress, o.Watch = drain, prog.Episode, prog.Watch
+	prog.SetCap(o.Caps.CostNanoUSD)
+	ev.Mode = cmp.Or(o.Mode, recorder.Replay)
 	if f.asJSON {
-		o.Progress, o.Watch = ev.episode, ev.watch
+		o.Progress, o.Watch = ev.Episode, ev.Watch
 	}
 	kept := p.keepDetails(&o)
 	back := p.collectLess()
 	res, err := harness.Run(ctx, o)
 	back() // a report is made of all that there is
-	prog.finish()
+	prog.Finish()
 	if err != nil {
 		return idle(p, f, ev, err)
 	}
 	stop() // the report has its own
 	details := p.detailsWith(c.Context(), o, res.Dir)
-	details.kept, details.hurry = kept, res.Interrupted
+	details.Kept, details.Hurry = kept, res.Interrupted
 	report, err := writeReportOf(res.Dir, details)
 	if err != nil {
 		return err
 	}
 	outcome := runOutcome(res)
-	ev.end(res, report, outcome)
+	ev.End(res, report, outcome)
 	if !f.asJSON && !f.quiet {
 		if err := printRun(p, res, report); err != nil {
 			return err
@@ -243,7 +250,7 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, sa
 
 // idle says of an error that it means that there was nothing to do; any other it
 // returns.
-func idle(p *process, f runFlags, ev *events, err error) error {
+func idle(p *process, f runFlags, ev *progress.Events, err error) error {
 	status := ""
 	switch {
 	case errors.Is(err, harness.ErrAllFresh):
@@ -255,7 +262,7 @@ func idle(p *process, f runFlags, ev *events, err error) error {
 	default:
 		return err
 	}
-	ev.idle(status, err)
+	ev.Idle(status, err)
 	if !f.asJSON && !f.quiet {
 		_, err = fmt.Fprintln(p.stdout, err)
 		return err
@@ -265,7 +272,7 @@ func idle(p *process, f runFlags, ev *events, err error) error {
 
 // printRun prints the summary.
 func printRun(p *process, res harness.Result, report reports.Report) error {
-	if err := reports.Summary(p.stdout, report, p.width()); err != nil {
+	if err := reports.Summary(p.stdout, report, console.Width(p.stdout)); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(p.stdout, "\n%sledger  %s\nreport  %s\ngate    cupel gate %s\n",
@@ -295,7 +302,7 @@ func runOutcome(res harness.Result) error {
 	case res.Manifest.Stopped != "":
 		head = res.Manifest.Stopped + "\n" + head
 	}
-	lines = append(lines, "go on with: "+resumeHint(res.Dir))
+	lines = append(lines, "go on with: "+rundir.ResumeHint(res.Dir))
 	return exit.With(code, errors.New(head+"\n"+strings.Join(lines, "\n")))
 }
 
@@ -305,7 +312,7 @@ func lostLines(lost []ledger.Episode) []string {
 	var lines []string
 	for _, e := range lost {
 		if e.Status != ledger.StatusBudgetStop && len(lines) < 3 {
-			lines = append(lines, fmt.Sprintf("%s: %s", episodeName(e), e.ErrorText))
+			lines = append(lines, fmt.Sprintf("%s: %s", rundir.EpisodeName(e), e.ErrorText))
 		}
 	}
 	return lines

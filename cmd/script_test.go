@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	if p := flag.Lookup("test.parallel"); p != nil && p.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		_ = flag.Set("test.parallel", "8") // a number is taken
 	}
-	testscript.Main(m, map[string]func(){"cupel": func() { Main(App{}) }, "cupel-crash": crash})
+	testscript.Main(m, map[string]func(){"cupel": func() { Main(App{}) }, "cupel-crash": crashNow})
 }
 
 // TestScripts runs one script per behaviour of the command line, each in a
@@ -150,7 +151,7 @@ func seal(ts *testscript.TestScript, _ bool, args []string) {
 
 // newest sets $RUN to the run folder written last below a folder: newest RUNS
 func newest(ts *testscript.TestScript, _ bool, args []string) {
-	dir, err := findRun(ts.MkAbs(args[0]), "latest")
+	dir, err := rundir.Find(ts.MkAbs(args[0]), "latest")
 	ts.Check(err)
 	ts.Setenv("RUN", dir)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 )
 
@@ -30,7 +31,7 @@ func runFolder(t *testing.T, args ...string) (runs, dir string) {
 	runs = t.TempDir()
 	code, _, stderr := cupel(append([]string{"run", "--runs", runs}, args...)...)
 	require.Zero(t, code, stderr)
-	dir, err := findRun(runs, "latest")
+	dir, err := rundir.Find(runs, "latest")
 	require.NoError(t, err)
 	return runs, dir
 }
@@ -123,7 +124,7 @@ func TestMergeRefusesAChangedShard(t *testing.T) {
 	runs, first := runFolder(t, "--candidate", "strong", "--task", "G0*", "--shard", "1/2")
 	code, _, stderr := cupel("run", "--runs", runs, "--candidate", "strong", "--task", "G0*", "--shard", "2/2")
 	require.Zero(t, code, stderr)
-	second, err := findRun(runs, "latest")
+	second, err := rundir.Find(runs, "latest")
 	require.NoError(t, err)
 	for _, file := range []string{"run.json", "episodes.parquet", "turns.parquet", "tool_calls.parquet"} {
 		path := filepath.Join(second, file)

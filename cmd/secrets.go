@@ -3,48 +3,17 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder"
 )
-
-// guarded writes text on without the credentials that are known by then.
-type guarded struct {
-	io.Writer
-	secrets *recorder.Secrets
-}
-
-// Write implements io.Writer. What is split over two writes is not found: every
-// message is written by one.
-func (g guarded) Write(b []byte) (int, error) {
-	text := string(b)
-	clean := g.secrets.Redact("output", text)
-	if clean == text {
-		return g.Writer.Write(b)
-	}
-	_, err := io.WriteString(g.Writer, clean)
-	return len(b), err
-}
-
-// file returns the file behind a writer, such as a terminal.
-func file(w io.Writer) (*os.File, bool) {
-	if g, ok := w.(guarded); ok {
-		w = g.Writer
-	}
-	if v, ok := w.(*invisible.Writer); ok {
-		w = v.Writer
-	}
-	f, ok := w.(*os.File)
-	return f, ok
-}
 
 // guard makes everything the process prints pass by its secrets, and everything
 // it takes from the environment as a credential known to them. What it prints is
@@ -52,10 +21,10 @@ func file(w io.Writer) (*os.File, bool) {
 func (p *process) guard() {
 	p.secrets = recorder.NewSecrets()
 	out := p.stdout
-	p.stdout = guarded{&invisible.Writer{Writer: out}, p.secrets}
-	p.stderr = guarded{&invisible.Writer{Writer: p.stderr}, p.secrets}
-	p.json = guarded{&exactJSON{Writer: out}, p.secrets}
-	p.commands = guarded{&invisible.Writer{Writer: out, Commands: true}, p.secrets}
+	p.stdout = console.Text(out, p.secrets)
+	p.stderr = console.Text(p.stderr, p.secrets)
+	p.json = console.JSON(out, p.secrets)
+	p.commands = console.Commands(out, p.secrets)
 }
 
 // credential looks a credential up in the environment.

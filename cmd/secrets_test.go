@@ -25,6 +25,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
@@ -418,8 +419,8 @@ func TestWhatIsPrintedIsGuarded(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, len(text), n)
 	require.Equal(t, "one\nsaid [secret] aloud\nthree\n", out.String())
-	_, ok := file(p.stdout)
+	_, ok := console.File(p.stdout)
 	require.False(t, ok)
-	_, ok = file(guarded{os.Stdout, nil})
+	_, ok = console.File(console.JSON(os.Stdout, nil))
 	require.True(t, ok)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -74,39 +75,8 @@ func (f selectFlags) nothing(err error) error {
 	return fmt.Errorf("nothing to run: of what is selected, nothing %s", strings.Join(f.why, " and "))
 }
 
-// outcome is what an earlier run says of an episode.
-type outcome struct{ solved, result bool }
-
-// earlier reads a run, which must be of the same suite, without holding its rows.
-func earlier(runs, name string, suite *goldens.Suite) (m manifest.Manifest, episodes map[cell]outcome, err error) {
-	_, m, rows, err := openRun(runs, name)
-	switch {
-	case err != nil:
-		return m, nil, err
-	case m.Suite != suite.Name:
-		return m, nil, exit.Usage(fmt.Errorf("run %s is of suite %s, and this is suite %s: name a run of the same suite", m.RunID, m.Suite, suite.Name))
-	case m.Fork != nil:
-		return m, nil, exit.Usage(fmt.Errorf("run %s is a fork: its episodes are none of the suite's; name another run", m.RunID))
-	}
-	episodes = map[cell]outcome{}
-	for rec, err := range rows {
-		if err != nil {
-			return m, nil, err
-		}
-		e := rec.Episode
-		episodes[cell{e.TaskID, e.Candidate, int(e.Trial)}] = outcome{solved: e.Solved, result: e.Excluded() == ""}
-	}
-	return m, episodes, nil
-}
-
 // keeper says whether an episode is kept.
 type keeper func(task, candidate string, trial int) bool
-
-// cell is an episode by what it is of.
-type cell struct {
-	task, candidate string
-	trial           int
-}
 
 // failedIn keeps what a run did not solve and what it has no result of. Where it
 // was interrupted, that is what has no row: the manifest does not say which
@@ -160,4 +130,35 @@ func changedSince(m manifest.Manifest, episodes map[cell]outcome, o *harness.Opt
 	return func(task, candidate string, trial int) bool {
 		return changed[task] || changed["/"+candidate] || !episodes[cell{task, candidate, trial}].result
 	}
+}
+
+// cell is an episode by what it is of.
+type cell struct {
+	task, candidate string
+	trial           int
+}
+
+// outcome is what an earlier run says of an episode.
+type outcome struct{ solved, result bool }
+
+// earlier reads a run, which must be of the same suite, without holding its rows.
+func earlier(runs, name string, suite *goldens.Suite) (m manifest.Manifest, episodes map[cell]outcome, err error) {
+	_, m, rows, err := rundir.Open(runs, name)
+	switch {
+	case err != nil:
+		return m, nil, err
+	case m.Suite != suite.Name:
+		return m, nil, exit.Usage(fmt.Errorf("run %s is of suite %s, and this is suite %s: name a run of the same suite", m.RunID, m.Suite, suite.Name))
+	case m.Fork != nil:
+		return m, nil, exit.Usage(fmt.Errorf("run %s is a fork: its episodes are none of the suite's; name another run", m.RunID))
+	}
+	episodes = map[cell]outcome{}
+	for rec, err := range rows {
+		if err != nil {
+			return m, nil, err
+		}
+		e := rec.Episode
+		episodes[cell{e.TaskID, e.Candidate, int(e.Trial)}] = outcome{solved: e.Solved, result: e.Excluded() == ""}
+	}
+	return m, episodes, nil
 }

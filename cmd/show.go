@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -32,7 +34,7 @@ left out.`,
 			if err != nil {
 				return err
 			}
-			_, m, rows, err := loadRun(cfg.Runs, args[0])
+			_, m, rows, err := rundir.Load(cfg.Runs, args[0])
 			if err != nil {
 				return err
 			}
@@ -40,7 +42,7 @@ left out.`,
 				listEpisodes(p, rows)
 				return nil
 			}
-			e, err := findEpisode(rows, args[1])
+			e, err := rundir.FindEpisode(rows, args[1])
 			if err != nil {
 				return err
 			}
@@ -53,7 +55,7 @@ left out.`,
 }
 
 func listEpisodes(p *process, episodes []ledger.Episode) {
-	w := newTable(p)
+	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"episode", "solved", "status", "steps", "cost $", "time s", "id"})
 	for _, e := range episodes {
 		solved, cost := "no", "unknown"
@@ -63,37 +65,9 @@ func listEpisodes(p *process, episodes []ledger.Episode) {
 		if e.CostNanoUSD != nil {
 			cost = fmt.Sprintf("%.6f", float64(*e.CostNanoUSD)/1e9)
 		}
-		w.AppendRow(table.Row{episodeName(e), solved, strings.TrimSuffix(e.Status+" "+e.StopReason, " "), e.Steps, cost, fmt.Sprintf("%.3f", float64(e.ElapsedUs)/1e6), e.EpisodeID})
+		w.AppendRow(table.Row{rundir.EpisodeName(e), solved, strings.TrimSuffix(e.Status+" "+e.StopReason, " "), e.Steps, cost, fmt.Sprintf("%.3f", float64(e.ElapsedUs)/1e6), e.EpisodeID})
 	}
 	w.Render()
-}
-
-func episodeName(e ledger.Episode) string {
-	return fmt.Sprintf("%s/%s/%d", e.TaskID, e.Candidate, e.Trial)
-}
-
-func findEpisode(episodes []ledger.Episode, name string) (ledger.Episode, error) {
-	var found []ledger.Episode
-	for _, e := range episodes {
-		full := episodeName(e)
-		if e.EpisodeID == name || full == name {
-			return e, nil
-		}
-		if strings.HasPrefix(full, name+"/") {
-			found = append(found, e)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return ledger.Episode{}, exit.Usage(fmt.Errorf("no episode %q in this run; list them with: cupel show RUN", name))
-	}
-	var names []string
-	for _, e := range found[:min(5, len(found))] {
-		names = append(names, episodeName(e))
-	}
-	return ledger.Episode{}, exit.Usage(fmt.Errorf("%q names %d episodes, such as %s", name, len(found), strings.Join(names, ", ")))
 }
 
 // showEpisode replays one episode from its cassette and prints what happened.
@@ -105,7 +79,7 @@ func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Man
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(p.stdout, "episode %s · %s · run %s\n", episodeName(e), e.EpisodeID, m.RunID)
+	_, _ = fmt.Fprintf(p.stdout, "episode %s · %s · run %s\n", rundir.EpisodeName(e), e.EpisodeID, m.RunID)
 	rows, traces, err := harness.Replay(c.Context(), o, int(e.Trial))
 	if err != nil {
 		return err

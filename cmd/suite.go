@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
@@ -87,7 +88,7 @@ func newSuite(p *process) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w := newTable(p)
+			w := console.Table(p.stdout)
 			w.AppendHeader(table.Row{"task", "tier", "expects", "title"})
 			for _, t := range suite.Tasks {
 				w.AppendRow(table.Row{t.ID, t.Tier, t.Expect[0].Status, t.Title})
@@ -144,7 +145,7 @@ code.`,
 			}
 			result := "no problems"
 			if n := len(warnings); n > 0 {
-				result = fmt.Sprintf("no errors, %s", counted(n, "warning"))
+				result = fmt.Sprintf("no errors, %s", console.Count(n, "warning"))
 			}
 			_, err = fmt.Fprintf(p.stdout, "%s: %s; %d tools, %d candidates: %s\n", suite.Path, taskCount(suite), len(suite.Tools), len(suite.Candidates), result)
 			return err
@@ -182,15 +183,4 @@ func atMostOne(c *cobra.Command, args []string) error {
 }
 func exactlyOne(c *cobra.Command, args []string) error {
 	return exit.Usage(cobra.ExactArgs(1)(c, args))
-}
-
-// newTable returns a plain table on standard output: no box, no header mangling.
-func newTable(p *process) table.Writer {
-	w := table.NewWriter()
-	w.SetOutputMirror(p.stdout)
-	style := table.StyleLight
-	style.Options = table.Options{SeparateHeader: true}
-	style.Format.Header = 0
-	w.SetStyle(style)
-	return w
 }

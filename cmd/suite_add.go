@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
@@ -160,7 +161,7 @@ func sayAdded(p *process, ep *sourceEpisode, dir, id string, files []output, add
 		fmt.Fprintf(&out, "run     cupel run %s\n", run)
 	} else {
 		line, _, _ := strings.Cut(why.Error(), "\n")
-		fmt.Fprintf(&out, "record  cupel run --mode record %s\n        (its cassette was not taken over: %s)\n", run, terminal(line))
+		fmt.Fprintf(&out, "record  cupel run --mode record %s\n        (its cassette was not taken over: %s)\n", run, console.Line(line))
 	}
 	_, err := fmt.Fprint(p.stdout, out.String())
 	return err

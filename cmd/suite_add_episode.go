@@ -17,6 +17,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -67,7 +68,7 @@ func findSource(cfg config.Config, text string) (*sourceEpisode, error) {
 		if len(parts) <= n {
 			continue
 		}
-		dir, m, rows, err := loadRun(cfg.Runs, strings.Join(parts[:len(parts)-n], "/"))
+		dir, m, rows, err := rundir.Load(cfg.Runs, strings.Join(parts[:len(parts)-n], "/"))
 		if dir == "" { // no such run
 			missing = cmp.Or(missing, err)
 			continue
@@ -75,7 +76,7 @@ func findSource(cfg config.Config, text string) (*sourceEpisode, error) {
 		if err != nil {
 			return nil, err
 		}
-		row, err := findEpisode(rows, strings.Join(parts[len(parts)-n:], "/"))
+		row, err := rundir.FindEpisode(rows, strings.Join(parts[len(parts)-n:], "/"))
 		if err != nil {
 			return nil, err
 		}
@@ -90,9 +91,9 @@ func sound(dir string, m manifest.Manifest, row ledger.Episode) (*sourceEpisode,
 	case m.Mode == "live":
 		return nil, exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	case row.Provider == harness.ScriptedCandidate:
-		return nil, exit.Usage(fmt.Errorf("%s is scripted: such a task proves the harness, and is written by hand", episodeName(row)))
+		return nil, exit.Usage(fmt.Errorf("%s is scripted: such a task proves the harness, and is written by hand", rundir.EpisodeName(row)))
 	case row.InfraError:
-		return nil, exit.Usage(fmt.Errorf("%s has no result (%s): there is nothing to make a task of", episodeName(row), row.ErrorKind))
+		return nil, exit.Usage(fmt.Errorf("%s has no result (%s): there is nothing to make a task of", rundir.EpisodeName(row), row.ErrorKind))
 	}
 	_, candidate := forkOf(m, row.Candidate)
 	return &sourceEpisode{dir: dir, manifest: m, row: row, candidate: candidate}, nil
@@ -114,11 +115,11 @@ func (ep *sourceEpisode) replay(ctx context.Context, p *process, cfg config.Conf
 	}
 	switch was, is := ep.row, ep.rows.Episode; {
 	case is.InfraError:
-		return exit.With(exit.Replay, fmt.Errorf("%s does not replay: %s", episodeName(was), is.ErrorText))
+		return exit.With(exit.Replay, fmt.Errorf("%s does not replay: %s", rundir.EpisodeName(was), is.ErrorText))
 	case is.Status != was.Status || is.Solved != was.Solved:
 		return exit.With(exit.Replay, fmt.Errorf("the replay ended %s, the ledger says %s: suite, code or cassette changed since the run", is.Status, was.Status))
 	case is.CassetteDigest != was.CassetteDigest && was.CassetteDigest != "":
-		return exit.With(exit.Replay, fmt.Errorf("the cassette of %s was recorded again since the run: run the suite again, and add from that run", episodeName(was)))
+		return exit.With(exit.Replay, fmt.Errorf("the cassette of %s was recorded again since the run: run the suite again, and add from that run", rundir.EpisodeName(was)))
 	}
 	p.learn(cfg.Candidates, &goldens.Suite{HTTP: o.Suite.HTTP, Candidates: o.Suite.Candidates})
 	ep.secrets = p.secrets
@@ -256,7 +257,7 @@ func (ep *sourceEpisode) story(t goldens.Task) []string {
 		recorded = ", recorded " + day
 	}
 	lines := []string{
-		fmt.Sprintf("From run %s, episode %s (%s):", ep.manifest.RunID, ep.row.EpisodeID, episodeName(ep.row)),
+		fmt.Sprintf("From run %s, episode %s (%s):", ep.manifest.RunID, ep.row.EpisodeID, rundir.EpisodeName(ep.row)),
 		fmt.Sprintf("candidate %s, model %s of %s%s.", e.Candidate, e.Model, e.Provider, recorded), "",
 	}
 	how := "It was not solved: what is expected below is what task " + t.ID + " expects. What happened:"

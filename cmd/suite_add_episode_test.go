@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -26,7 +27,7 @@ func TestFindSource(t *testing.T) {
 	runs := filepath.Join(t.TempDir(), "all", "runs")
 	code, out := cupelIn("run", "--runs", runs, "--candidate", "weak", "--task", "G0[12]", "--quiet")
 	require.Zero(t, code, out)
-	dir, _, rows, err := loadRun(runs, "latest")
+	dir, _, rows, err := rundir.Load(runs, "latest")
 	require.NoError(t, err)
 	id := rows[0].EpisodeID
 	for _, name := range []string{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/internal/testlength"
@@ -49,7 +50,7 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 	runs, mine := filepath.Join(dir, "runs"), filepath.Join(dir, "mine")
 	code, out := cupelIn("run", "--runs", runs, "--candidate", "strong", "--quiet")
 	require.Zero(t, code, out)
-	_, _, before, err := loadRun(runs, "latest")
+	_, _, before, err := rundir.Load(runs, "latest")
 	require.NoError(t, err)
 	source, err := goldens.Load(counts.FS, "builtin:counts")
 	require.NoError(t, err)
@@ -87,7 +88,7 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 
 	code, out = cupelIn("run", "--runs", filepath.Join(dir, "again"), "--suite", mine, "--quiet")
 	require.Zero(t, code, out)
-	_, m, after, err := loadRun(filepath.Join(dir, "again"), "latest")
+	_, m, after, err := rundir.Load(filepath.Join(dir, "again"), "latest")
 	require.NoError(t, err)
 	require.Equal(t, "complete", m.Status)
 	require.Len(t, after, len(before))

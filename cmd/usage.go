@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/harness"
 )
 
@@ -11,6 +12,6 @@ import (
 func (p *process) sayNotUnderstood(res harness.Result) {
 	for _, d := range res.NotUnderstood {
 		_, _ = fmt.Fprintf(p.stderr, "cupel: usage of %s: %s, in %d turns, whose cost is unknown; cupel cassette audit shows the replies\n",
-			d.Provider, terminal(d.What), d.Turns)
+			d.Provider, console.Line(d.What), d.Turns)
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
@@ -62,7 +64,7 @@ func printVerified(p *process, v harness.Verification) error {
 			lines = append(lines, fmt.Sprintf("  %s: %s → %s", d.Member, d.Was, d.Is))
 		}
 		return exit.With(exit.Replay, fmt.Errorf("run.json does not say what its rows, its suite and its cassettes say, in %s:\n%s",
-			counted(len(v.Manifest), "member"), strings.Join(lines, "\n")))
+			console.Count(len(v.Manifest), "member"), strings.Join(lines, "\n")))
 	}
 	text := fmt.Sprintf("first difference: episode %s: %s", v.First.Episode, v.First.Difference)
 	if v.First.Err != "" {
@@ -156,7 +158,7 @@ func optionsOf(c *cobra.Command, p *process, name, pack string) (dir string, o h
 	if err != nil {
 		return "", o, cleanup, err
 	}
-	if dir, err = findRun(cfg.Runs, name); err != nil {
+	if dir, err = rundir.Find(cfg.Runs, name); err != nil {
 		return dir, o, cleanup, err
 	}
 	m, _, err := ledger.Open(dir)
@@ -165,7 +167,7 @@ func optionsOf(c *cobra.Command, p *process, name, pack string) (dir string, o h
 	}
 	switch {
 	case m.Status == "running":
-		return dir, o, cleanup, unfinished(dir, m)
+		return dir, o, cleanup, rundir.Unfinished(dir, m)
 	case m.Episodes > 0 && m.Outcomes.Solved+m.Outcomes.Failed == 0:
 		return dir, o, cleanup, fmt.Errorf("none of the %d episodes of run %s has a result: there is nothing to execute again", m.Episodes, m.RunID)
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,25 +19,6 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/recorder"
 )
-
-func TestExactJSON(t *testing.T) {
-	const payload = "##[error]x ### ##vso[a.b] #[c] \n::error::x"
-	doc, err := json.Marshal(map[string]string{"##teamcity[x]": payload})
-	require.NoError(t, err)
-	for _, size := range []int{1, 2, 3, len(doc)} {
-		out := new(strings.Builder)
-		w := &exactJSON{Writer: out}
-		for part := range slices.Chunk(doc, size) {
-			n, err := w.Write(part)
-			require.NoError(t, err)
-			require.Equal(t, len(part), n)
-		}
-		require.NotContains(t, out.String(), "##")
-		var back map[string]string
-		require.NoError(t, json.Unmarshal([]byte(out.String()), &back))
-		require.Equal(t, map[string]string{"##teamcity[x]": payload}, back)
-	}
-}
 
 // Credentials are searched for in the text as it is, before it is made inert.
 func TestWhatIsPrintedIsGuardedFirst(t *testing.T) {

@@ -1,4 +1,0 @@
-package cmd
-
-// noCoreDump does nothing: the runtime writes none.
-func noCoreDump() {}

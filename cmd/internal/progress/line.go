@@ -1,0 +1,182 @@
+package progress
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/cmd/internal/console"
+	"github.com/cupel-eval/cupel/harness"
+)
+
+const (
+	// paceWindow is how far back the rate looks, paceMost how many episodes.
+	paceWindow = 30 * time.Second
+	paceMost   = 256
+	// paceFewest ended episodes in the window make a rate; with fewer it is that of
+	// the whole run.
+	paceFewest = 3
+)
+
+// rate is how fast episodes end.
+type rate struct {
+	begun time.Time
+	at    []time.Time // when the last ones ended
+	n     int         // all of them
+}
+
+func (p *rate) ended(now time.Time) {
+	p.n++
+	if len(p.at) == paceMost {
+		p.at = append(p.at[:0], p.at[paceMost/2:]...)
+	}
+	p.at = append(p.at, now)
+}
+
+// rate is how many episodes end in a second; 0 before any has.
+func (p *rate) rate(now time.Time) float64 {
+	from, n := now.Add(-paceWindow), len(p.at)
+	if p.n == n && from.Before(p.begun) {
+		from = p.begun
+	}
+	for n > 0 && !p.at[len(p.at)-n].After(from) {
+		n--
+	}
+	if n == len(p.at) && p.n > n { // older ones are forgotten
+		from, n = p.at[0], n-1
+	}
+	if n < paceFewest {
+		from, n = p.begun, p.n
+	}
+	if took := now.Sub(from); took > 0 {
+		return float64(n) / took.Seconds()
+	}
+	return 0
+}
+
+// view is what there is to show of a run.
+type view struct {
+	harness.Progress
+	rate float64 // episodes a second
+	cap  int64   // on the cost, in nano-USD; 0 for none
+}
+
+// line is the state in at most so many columns: what matters least is left out.
+func (v view) line(width int) string {
+	parts := []string{v.round() + fmt.Sprintf("%d/%d", v.Done, v.Total), fmt.Sprintf("%d in flight", v.InFlight), v.pace(), v.cost(), v.eta(), ""}
+	if n := v.Admission.Waiting; n > 0 {
+		parts[1] += fmt.Sprintf(", %d waiting", n)
+	}
+	left := width - utf8.RuneCountInString(parts[0])
+	shown := [6]bool{true}
+	for _, i := range []int{3, 4, 1, 2} { // cost, ETA, in flight, rate
+		need := utf8.RuneCountInString(parts[i]) + 3
+		if shown[i] = parts[i] != "" && need <= left; shown[i] {
+			left -= need
+		}
+	}
+	if e := v.LastFailure; e != nil && left >= 18 { // enough to tell something
+		parts[5] = console.Clip(console.OneLine("last: "+e.TaskID+"/"+e.Candidate+" "+e.ErrorKind, left), left-3)
+		shown[5] = true
+	}
+	var text []string
+	for i, part := range parts {
+		if shown[i] {
+			text = append(text, part)
+		}
+	}
+	return strings.Join(text, " · ")
+}
+
+// plain is the state as a line of a log.
+func (v view) plain() string {
+	text := v.head() + fmt.Sprintf(" · %d in flight", v.InFlight)
+	if n := v.Admission.Waiting; n > 0 {
+		text += fmt.Sprintf(", %d waiting", n)
+	}
+	for _, part := range []string{v.pace(), v.eta()} {
+		if part != "" {
+			text += " · " + part
+		}
+	}
+	return text
+}
+
+// sum is the last line of a run.
+func (v view) sum(took time.Duration) string { return v.head() + " · " + brief(took) }
+
+// head is what all plain lines have in common.
+func (v view) head() string {
+	return v.round() + fmt.Sprintf("%d/%d episodes · solved %d · %s · without result %d",
+		v.Done, v.Total, v.Outcomes.Solved, v.cost(), v.Outcomes.WithoutResult())
+}
+
+// round says which round is in progress; it is "" in a run without rounds.
+func (v view) round() string {
+	if v.Rounds == 0 {
+		return ""
+	}
+	return fmt.Sprintf("round %d/%d · ", v.Round, v.Rounds)
+}
+
+// cost is what was spent, with a cap all that counts towards it. A plus says that
+// there is more whose price is unknown.
+func (v view) cost() string {
+	spent, of := v.CostNanoUSD, ""
+	if v.cap > 0 {
+		spent, of = v.Admission.Spent.CostNanoUSD, " of "+amount(v.cap)
+	}
+	text := "$" + amount(spent)
+	if v.CostUnknown {
+		text += "+"
+	}
+	return text + of
+}
+
+// amount is nano-USD as USD, with more digits of little money.
+func amount(nano int64) string {
+	if nano > 0 && nano < 1e9 {
+		return fmt.Sprintf("%.4f", float64(nano)/1e9)
+	}
+	return fmt.Sprintf("%.2f", float64(nano)/1e9)
+}
+
+// pace is the rate in words, "" while there is none.
+func (v view) pace() string {
+	switch {
+	case v.rate <= 0:
+		return ""
+	case v.rate >= 100:
+		return fmt.Sprintf("%.0f/s", v.rate)
+	case v.rate >= 1:
+		return fmt.Sprintf("%.1f/s", v.rate)
+	}
+	return fmt.Sprintf("%.1f/min", v.rate*60)
+}
+
+// eta is how long the rest takes at this pace, "" while nobody knows.
+func (v view) eta() string {
+	left := v.Total - v.Done
+	if v.rate <= 0 || left <= 0 {
+		return ""
+	}
+	seconds := float64(left) / v.rate
+	if seconds < 1 || seconds > 1e7 { // nobody looks; or months: the pace says nothing yet
+		return ""
+	}
+	return "ETA " + brief(time.Duration(seconds*float64(time.Second)))
+}
+
+// brief is a time as people say it: 40ms, 1.5s, 12s, 1m20s, 2h5m.
+func brief(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}

@@ -1,0 +1,207 @@
+package progress
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/ledger"
+)
+
+func failedEpisode(task, kind, text string) *ledger.Episode {
+	return &ledger.Episode{
+		Key: ledger.Key{TaskID: task, Candidate: "weak", Trial: 1}, Status: ledger.StatusInfraError, InfraError: true,
+		ErrorKind: kind, ErrorText: text,
+	}
+}
+
+func TestLine(t *testing.T) {
+	full := view{
+		Progress: harness.Progress{
+			Done: 123, Total: 276, InFlight: 16, LastFailure: failedEpisode("G12", "rate_limit", ""),
+			Admission: admission.Snapshot{State: admission.State{Spent: admission.Spend{CostNanoUSD: 1_234_000_000}}},
+		},
+		rate: 1.9125, cap: 5_000_000_000,
+	}
+	waiting, free, odd, first, slow, bad := full, full, full, full, full, full
+	waiting.Admission.Waiting = 3
+	free.cap, free.CostNanoUSD, free.CostUnknown = 0, 12_300_000, true
+	odd.LastFailure = failedEpisode("G\x1b[2J\u202e", "x\ny", "")
+	first.Progress = harness.Progress{Total: 276}
+	first.cap, first.rate = 0, 0
+	slow.rate = 0.05
+	bad.Total = 1_000_000_000
+	for _, c := range []struct {
+		name  string
+		v     view
+		width int
+		want  string
+	}{
+		{"all", full, 120, "123/276 · 16 in flight · 1.9/s · $1.23 of 5.00 · ETA 1m20s · last: G12/weak rate_limit"},
+		{"80", full, 80, "123/276 · 16 in flight · 1.9/s · $1.23 of 5.00 · ETA 1m20s · last: G12/weak rat…"},
+		{"50", full, 50, "123/276 · 16 in flight · $1.23 of 5.00 · ETA 1m20s"},
+		{"40", full, 40, "123/276 · $1.23 of 5.00 · ETA 1m20s"},
+		{"20", full, 20, "123/276 · ETA 1m20s"},
+		{"nothing", full, 0, "123/276"},
+		{"waiting", waiting, 70, "123/276 · 16 in flight, 3 waiting · 1.9/s · $1.23 of 5.00 · ETA 1m20s"},
+		{"unknown cost", free, 38, "123/276 · 1.9/s · $0.0123+ · ETA 1m20s"},
+		{"untrusted", odd, 120, "123/276 · 16 in flight · 1.9/s · $1.23 of 5.00 · ETA 1m20s · last: G [2J /weak x y"},
+		{"begun", first, 80, "0/276 · 0 in flight · $0.00"},
+		{"slow", slow, 80, "123/276 · 16 in flight · 3.0/min · $1.23 of 5.00 · ETA 51m0s · last: G12/weak r…"},
+		{"hopeless", bad, 60, "123/1000000000 · 16 in flight · 1.9/s · $1.23 of 5.00"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, c.v.line(c.width))
+			if c.width >= 20 {
+				require.LessOrEqual(t, utf8.RuneCountInString(c.want), c.width)
+			}
+		})
+	}
+	for width := range 130 {
+		require.LessOrEqual(t, utf8.RuneCountInString(waiting.line(width)), max(width, 7))
+	}
+}
+
+// By hand: ten a minute, then two a second, then nothing.
+func TestPace(t *testing.T) {
+	start := time.Unix(0, 0)
+	p := rate{begun: start}
+	at := func(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
+	require.Zero(t, p.rate(at(0)))
+	require.Zero(t, p.rate(at(9)))
+	for i := range 10 {
+		p.ended(at(float64(6 * (i + 1))))
+	}
+	require.InDelta(t, 5.0/30, p.rate(at(60)), 1e-9, "those at 36, 42, … 60")
+	for i := range 60 {
+		p.ended(at(60 + float64(i+1)/2))
+	}
+	require.InDelta(t, 2, p.rate(at(90)), 1e-9, "what was slow is out of the window")
+	require.InDelta(t, 70.0/200, p.rate(at(200)), 1e-9, "none in the window: of the whole run")
+
+	// A fast run keeps the last ones only.
+	for i := range 10_000 {
+		p.ended(at(300 + float64(i+1)/1000))
+	}
+	require.InDelta(t, 1000, p.rate(at(310)), 1)
+	require.LessOrEqual(t, len(p.at), paceMost)
+
+	young := rate{begun: start}
+	for i := range 4 {
+		young.ended(at(float64(i + 1)))
+	}
+	require.InDelta(t, 1, young.rate(at(4)), 1e-9, "the window begins with the run")
+}
+
+// What ended before the run was resumed says nothing of its pace.
+func TestResumedEpisodesAreNoPace(t *testing.T) {
+	start := time.Unix(0, 0)
+	g := &Display{out: io.Discard, now: func() time.Time { return start }}
+	g.Watch(harness.Progress{Done: 100, Total: 120, Resumed: 100})
+	require.Empty(t, g.view().eta())
+	start = start.Add(10 * time.Second)
+	for i := range 5 {
+		g.Episode(harness.Progress{Done: 101 + i, Total: 120, Resumed: 100})
+	}
+	require.Equal(t, "30.0/min", g.view().pace())
+	require.Equal(t, "ETA 30s", g.view().eta())
+}
+
+func TestBrief(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		40 * time.Millisecond: "40ms", 1520 * time.Millisecond: "1.5s", 80*time.Second + 400*time.Millisecond: "1m20s",
+		12 * time.Second: "12s", 2*time.Hour + 5*time.Minute + 10*time.Second: "2h5m", 0: "0s",
+	} {
+		require.Equal(t, want, brief(d))
+	}
+}
+
+// A log of a run with all that can be in one, on a clock of its own.
+func TestPlainLines(t *testing.T) {
+	now := time.Unix(0, 0)
+	var out strings.Builder
+	g := &Display{out: &out, stderr: &out, now: func() time.Time { return now }}
+	var s harness.Progress
+	watch := func(c *admission.Change) {
+		state := s
+		state.Change = c
+		g.Watch(state)
+	}
+	end := func(e ledger.Episode) {
+		now = now.Add(time.Second)
+		s.Done++
+		e.AddTo(&s.Outcomes)
+		s.Last = e
+		g.Episode(s)
+	}
+	s = harness.Progress{Total: 40, Done: 10, Resumed: 10}
+	watch(nil)
+	watch(&admission.Change{Provider: "p", Lane: 1, Limit: 8, Why: admission.Start})
+	for range 4 {
+		end(ledger.Episode{Solved: true})
+	}
+	watch(&admission.Change{Provider: "p", Lane: 1, Limit: 4, Why: admission.RateLimit})
+	watch(&admission.Change{Provider: "p", Lane: 1, Limit: 5, Why: admission.Recovered})
+	watch(&admission.Change{Provider: "p", Lane: 2, Limit: 4, At: now, Until: now.Add(3 * time.Second), Why: admission.Overloaded})
+	watch(&admission.Change{Provider: "p", Lane: 1, Limit: 5, At: now, Until: now.Add(time.Minute), Gap: 120 * time.Millisecond, Why: admission.Header})
+	end(*failedEpisode("G1", "rate_limit", "slow\n::error::down"+strings.Repeat("x", 300)))
+	end(*failedEpisode("G2", "rate_limit", "again"))
+	now = now.Add(27 * time.Second)
+	watch(nil)
+	s.InFlight, s.Admission.Waiting = 3, 2
+	now = now.Add(time.Second)
+	watch(nil)
+	watch(nil)
+	s.Stopping = "the cap of the run"
+	for i := range 30 {
+		watch(&admission.Change{Provider: "q", Lane: 1, Limit: 100 - i, Why: admission.RateLimit})
+	}
+	end(ledger.Episode{})
+	g.Finish()
+	want := `14/40 episodes · solved 4 · $0.00 · without result 0 · 0 in flight · 1.0/s · ETA 26s
+p: 4 requests at once, no longer 8 (rate_limit)
+p key 2: paused for 3s (overloaded)
+p: requests 120ms apart for 1m0s (header)
+G1/weak/1: rate_limit: slow ::error::down` + strings.Repeat("x", 181) + `…
+16/40 episodes · solved 4 · $0.00 · without result 2 · 3 in flight, 2 waiting · 10.6/min · ETA 2m16s
+no more episodes are begun: the cap of the run
+`
+	for i := range 16 {
+		want += fmt.Sprintf("q: %d requests at once, no longer %d (rate_limit)\n", 99-i, 100-i)
+	}
+	want += "and 13 more failures and lowered limits, see limits.jsonl of the run\n" +
+		"17/40 episodes · solved 4 · $0.00 · without result 2 · 35s\n"
+	require.Equal(t, want, out.String())
+}
+
+// A run that never began is not summed up.
+func TestNothingBegan(t *testing.T) {
+	var out strings.Builder
+	g := &Display{out: &out, stderr: &out, now: time.Now}
+	g.Finish()
+	require.Empty(t, out.String())
+	n, err := g.Write([]byte("hello\n"))
+	require.NoError(t, err)
+	require.Equal(t, 6, n)
+	require.Equal(t, "hello\n", out.String())
+}
+
+// BenchmarkShow is what showing costs an episode of a log. The floor is reading a
+// clock.
+func BenchmarkShow(b *testing.B) {
+	g := &Display{out: io.Discard, now: time.Now}
+	s := harness.Progress{Total: 1 << 30}
+	g.Watch(s)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Done++
+		g.Episode(s)
+	}
+}

@@ -1,0 +1,188 @@
+package rundir
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/trend"
+)
+
+// How much of the past a report reads.
+const (
+	// historyFolders are those whose run.json changed last, historyBytes what their
+	// run.json may have in all.
+	historyFolders = 1000
+	historyBytes   = 64 << 20
+	// historyRuns is the largest number of runs in which changes are searched for, with the
+	// run itself; a report shows the newest trend.Shown of them. Of more, the oldest
+	// historyStep are left out together, so the search starts at the same run for as many
+	// nights, and what it finds stays.
+	historyRuns, historyStep = 200, 50
+)
+
+// Past are the figures of earlier runs like the one in dir, in the order of
+// time, and a note on those that cannot be read. Only recorded and live runs have a
+// time: a replay has no history, and is in none.
+func Past(dir string, m manifest.Manifest) (runs []trend.Run, note string) {
+	if !timed(m) {
+		return nil, ""
+	}
+	found, problems := pastRuns(filepath.Join(dir, ".."), m)
+	each, errs := make([][]trend.Run, len(found)), make([]error, len(found))
+	var wg sync.WaitGroup
+	work := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := range work {
+				each[i], errs[i] = reports.Figures(found[i].dir, found[i].Manifest)
+			}
+		})
+	}
+	for i := range found {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil {
+			problems = append(problems, problem(found[i].dir, err))
+			continue
+		}
+		runs = append(runs, each[i]...)
+	}
+	if len(problems) > 0 {
+		note = fmt.Sprintf("Past runs left out of the trend because they cannot be read: %d. The first: %s", len(problems), problems[0])
+	}
+	return runs, note
+}
+
+// pastRun is an earlier run and its folder.
+type pastRun struct {
+	manifest.Manifest
+	dir string
+}
+
+// origin names what a run's episodes are from: rescoring makes another run of them.
+func (r pastRun) origin() string { return cmp.Or(r.RescoredFrom, r.RunID) }
+
+// pastRuns are the newest runs below a folder that began before that of m and are
+// like it, the oldest first. What shows the same episodes again is left out: the
+// shards of a merged run, and of a run and its rescorings all but the one scored by
+// m's suite, or the run itself.
+func pastRuns(folder string, m manifest.Manifest) (runs []pastRun, problems []string) {
+	all, problems := manifests(folder, m)
+	parts := map[string]bool{m.RunID: true, cmp.Or(m.RescoredFrom, m.RunID): true}
+	for _, r := range append(all, pastRun{Manifest: m}) {
+		for _, id := range r.MergedFrom {
+			parts[id] = true
+		}
+	}
+	slices.SortFunc(all, func(a, b pastRun) int {
+		own := func(r pastRun) int { // which of a run and its rescorings comes first
+			switch {
+			case r.SuiteDigest == m.SuiteDigest:
+				return 0
+			case r.RescoredFrom == "":
+				return 1
+			}
+			return 2
+		}
+		return cmp.Or(cmp.Compare(own(a), own(b)), cmp.Compare(a.RunID, b.RunID))
+	})
+	for _, r := range all {
+		if !parts[r.RunID] && !parts[r.origin()] {
+			parts[r.RunID], parts[r.origin()] = true, true
+			runs = append(runs, r)
+		}
+	}
+	slices.SortFunc(runs, func(a, b pastRun) int { return byTime(a.Manifest, b.Manifest) })
+	excess := max(0, len(runs)+1-historyRuns)
+	return runs[(excess+historyStep-1)/historyStep*historyStep:], problems
+}
+
+// manifests are those of the timed runs below a folder that began before that of m
+// and are like it. A run without a readable manifest is a problem.
+func manifests(folder string, m manifest.Manifest) (all []pastRun, problems []string) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, []string{problem(folder, err)}
+	}
+	type place struct {
+		dir     string
+		changed time.Time
+		size    int64
+	}
+	var places []place
+	for _, e := range entries {
+		dir := filepath.Join(folder, e.Name())
+		if info, err := os.Stat(filepath.Join(dir, "run.json")); err == nil {
+			places = append(places, place{dir, info.ModTime(), info.Size()})
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(b.changed.Compare(a.changed), cmp.Compare(b.dir, a.dir))
+	})
+	left := int64(historyBytes)
+	for _, p := range places[:min(len(places), historyFolders)] {
+		if left -= p.size; left < 0 {
+			break
+		}
+		past, _, err := harness.ReadRun(p.dir)
+		switch {
+		case err != nil:
+			problems = append(problems, problem(p.dir, err))
+		case timed(past) && byTime(past, m) < 0 && sameTaskSet(past, m):
+			past.Candidates = slices.DeleteFunc(past.Candidates, func(c manifest.Candidate) bool { return !has(m, c.Name) })
+			all = append(all, pastRun{past, p.dir})
+		}
+	}
+	return all, problems
+}
+
+func has(m manifest.Manifest, candidate string) bool {
+	return slices.ContainsFunc(m.Candidates, func(c manifest.Candidate) bool { return c.Name == candidate })
+}
+
+// problem is an error without the place the folder is in.
+func problem(dir string, err error) string {
+	return filepath.Base(dir) + ": " + strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
+}
+
+// timed says that a run has a place in time, and is a whole one that has ended.
+func timed(m manifest.Manifest) bool {
+	_, err := time.Parse(time.RFC3339Nano, m.Started)
+	return err == nil && m.Status != "running" && m.Shard == "" && m.Fork == nil
+}
+
+func byTime(a, b manifest.Manifest) int {
+	s, _ := time.Parse(time.RFC3339Nano, a.Started) // both are timed
+	t, _ := time.Parse(time.RFC3339Nano, b.Started)
+	return cmp.Or(s.Compare(t), cmp.Compare(a.RunID, b.RunID))
+}
+
+// sameTaskSet says that two runs can be in one trend: they are of one suite and have at
+// least nine of ten tasks in common. A run of a few tasks only says nothing about
+// the rate of all.
+func sameTaskSet(a, b manifest.Manifest) bool {
+	known := map[string]bool{}
+	for _, t := range a.Tasks {
+		known[t.ID] = true
+	}
+	common := 0
+	for _, t := range b.Tasks {
+		if known[t.ID] {
+			common++
+		}
+	}
+	return a.Suite == b.Suite && 10*common >= 9*max(len(a.Tasks), len(b.Tasks))
+}

@@ -1,0 +1,151 @@
+// Package rundir finds run folders, reads them, and makes reports of them, with the
+// figures of earlier runs beside them.
+package rundir
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports"
+)
+
+// Find resolves RUN: a run folder, an id or its unique beginning below the
+// runs folder, "latest", the run whose manifest was written last, or "previous",
+// the one before.
+func Find(runs, name string) (string, error) {
+	if _, ok := isRun(name); ok {
+		return name, nil
+	}
+	entries, err := os.ReadDir(runs)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("list runs: %w", err)
+	}
+	age, byAge := map[string]int{"latest": 0, "previous": 1}[name]
+	var found []string
+	written := map[string]int64{}
+	for _, e := range entries {
+		if !byAge && !strings.HasPrefix(e.Name(), name) {
+			continue
+		}
+		if at, ok := isRun(filepath.Join(runs, e.Name())); ok {
+			found = append(found, e.Name())
+			written[e.Name()] = at.UnixNano()
+		}
+	}
+	if byAge {
+		// Stable: of runs written at once the first by name is the latest.
+		slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(written[b], written[a]) })
+		found = found[min(age, len(found)):min(age+1, len(found))]
+	}
+	switch len(found) {
+	case 0:
+		return "", exit.Usage(fmt.Errorf("no run %q below %s; make one with: cupel run", name, runs))
+	case 1:
+		return filepath.Join(runs, found[0]), nil
+	}
+	return "", exit.Usage(fmt.Errorf("run %q is ambiguous: %s", name, strings.Join(found, ", ")))
+}
+
+// isRun says whether a folder is that of a run, and when its manifest was written. A
+// folder whose manifest was lost is one if it has a table: reading it says what is
+// missing.
+func isRun(dir string) (written time.Time, ok bool) {
+	for _, name := range []string{"run.json", "episodes.parquet", "turns.parquet", "tool_calls.parquet"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return info.ModTime(), true
+		}
+	}
+	return written, false
+}
+
+// Open finds a run that has ended; its episodes are read as they are asked for.
+func Open(runs, name string) (dir string, m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error], err error) {
+	if dir, err = Find(runs, name); err != nil {
+		return dir, m, nil, err
+	}
+	if m, episodes, err = harness.ReadRun(dir); err == nil && m.Status == "running" {
+		err = Unfinished(dir, m)
+	}
+	return dir, m, episodes, err
+}
+
+// Load reads a run's manifest and the rows of its episodes, without their turns.
+func Load(runs, name string) (string, manifest.Manifest, []ledger.Episode, error) {
+	dir, m, episodes, err := Open(runs, name)
+	if err != nil {
+		return dir, m, nil, err
+	}
+	var rows []ledger.Episode
+	for e, err := range episodes {
+		if err != nil {
+			return dir, m, nil, err
+		}
+		rows = append(rows, e.Episode)
+	}
+	return dir, m, rows, nil
+}
+
+// Unfinished says what to do about a run without a ledger.
+func Unfinished(dir string, m manifest.Manifest) error {
+	return fmt.Errorf("run %s has not ended, so it has no ledger: if it was interrupted, go on with: %s", m.RunID, ResumeHint(dir))
+}
+
+// Report builds the report of a run from its ledger, of some of its candidates
+// if any are named, and by other thresholds if any are given, as NAME=VALUE.
+func Report(runs, name string, thresholds []string, candidates ...string) (string, reports.Report, error) {
+	dir, m, episodes, err := Open(runs, name)
+	if err != nil {
+		return dir, reports.Report{}, err
+	}
+	acceptance, err := m.Acceptance.With(thresholds)
+	if err != nil {
+		return dir, reports.Report{}, exit.Usage(fmt.Errorf("--%w", err))
+	}
+	if thresholds != nil && m.Decide != nil {
+		return dir, reports.Report{}, exit.Usage(fmt.Errorf("--threshold: the rounds of run %s were decided by its own thresholds; leave the flag out", m.RunID))
+	}
+	if m.Candidates, err = Only(m, candidates); err != nil {
+		return dir, reports.Report{}, err
+	}
+	b := reports.NewBuilder(m)
+	b.JudgeBy(acceptance)
+	b.SetPast(Past(dir, m))
+	for rows, err := range episodes {
+		if err != nil {
+			return dir, reports.Report{}, err
+		}
+		if len(candidates) == 0 || slices.Contains(candidates, rows.Episode.Candidate) {
+			b.Add(rows)
+		}
+	}
+	return dir, b.Report(), nil
+}
+
+// Only are the candidates of these names; all of them without names.
+func Only(m manifest.Manifest, names []string) ([]manifest.Candidate, error) {
+	if len(names) == 0 {
+		return m.Candidates, nil
+	}
+	var known []string
+	for _, c := range m.Candidates {
+		known = append(known, c.Name)
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, exit.Usage(fmt.Errorf("run %s has no candidate %q; it has: %s", m.RunID, n, strings.Join(known, ", ")))
+		}
+	}
+	return slices.DeleteFunc(m.Candidates, func(c manifest.Candidate) bool { return !slices.Contains(names, c.Name) }), nil
+}

@@ -1,0 +1,374 @@
+// Package transcripts executes the episodes of a run again from their cassettes, so that
+// its report can show prompts and outputs.
+package transcripts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/reports"
+)
+
+// Transcripts executes episodes of one run again, as they are asked for, to show what
+// was said in them. Nothing is opened before the first.
+type Transcripts struct {
+	redact   func(field, text string) string
+	ctx      context.Context // until a signal
+	unnotify func()
+	dir      string
+	// load are the options the run was made with; cleanup is never nil.
+	load func(m manifest.Manifest) (o harness.Options, cleanup func(), err error)
+	Kept *Kept // nil unless the run has just been replayed
+	// Hurry executes nothing again: whoever interrupted the run waits for its end.
+	Hurry bool
+
+	replayer *harness.Replayer
+	opened   bool
+	missing  string // why no episode has any; empty if some may
+	cleanup  func()
+
+	next func() (ledger.EpisodeRows, error, bool) // of the ledger; nil before the first
+	stop func()
+	last ledger.EpisodeRows // that next returned
+}
+
+// New makes the first Ctrl-C end the executions and the second the process.
+func New(ctx context.Context, dir string, redact func(field, text string) string, load func(manifest.Manifest) (harness.Options, func(), error)) *Transcripts {
+	ctx, unnotify := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, unnotify)
+	return &Transcripts{redact: redact, ctx: ctx, unnotify: unnotify, dir: dir, load: load, cleanup: func() {}, stop: func() {}}
+}
+
+// Close lets go of suite, ledger and signals, and says if a signal came before.
+func (d *Transcripts) Close() error {
+	err := d.ctx.Err()
+	d.unnotify()
+	d.stop()
+	if d.replayer != nil {
+		d.replayer.Close()
+	}
+	d.cleanup()
+	if err != nil {
+		return exit.With(exit.Interrupted, fmt.Errorf("interrupted: the report lacks prompts and outputs; the ledger in %s is complete; retry with: cupel report %s", d.dir, d.dir))
+	}
+	return nil
+}
+
+// Episode is a reports.DetailOf.
+func (d *Transcripts) Episode(e reports.Episode) (reports.Detail, bool) {
+	if detail, ok := d.Kept.Of(e.ID); ok {
+		return detail, true
+	}
+	if d.Hurry {
+		return reports.Detail{Missing: "the run was interrupted: make its report again with cupel report to see what was said"}, false
+	}
+	rows, ok := d.Find(ledger.Key{TaskID: e.Task, Candidate: e.Candidate, Trial: int32(e.Trial)})
+	if !ok || rows.Episode.EpisodeID != e.ID {
+		return reports.Detail{Missing: "the ledger has no such episode"}, false
+	}
+	return d.Of(rows)
+}
+
+// Find reads on in the ledger to an episode, from its beginning if it is not ahead.
+func (d *Transcripts) Find(k ledger.Key) (ledger.EpisodeRows, bool) {
+	if d.next != nil && k.Compare(d.last.Episode.Key) < 0 {
+		d.stop()
+		d.next = nil
+	}
+	if d.next == nil {
+		_, episodes, err := harness.ReadRun(d.dir)
+		if err != nil {
+			return ledger.EpisodeRows{}, false
+		}
+		d.next, d.stop = iter.Pull2(episodes)
+		d.last = ledger.EpisodeRows{}
+	}
+	for d.last.Episode.Key.Compare(k) < 0 {
+		rows, err, more := d.next()
+		if !more || err != nil {
+			return ledger.EpisodeRows{}, false
+		}
+		d.last = rows
+	}
+	return d.last, d.last.Episode.Key.Compare(k) == 0
+}
+
+// Of is the detail of the episode with these rows; ok is false, and Missing says
+// why, where it cannot be had or is not what the rows say.
+func (d *Transcripts) Of(rows ledger.EpisodeRows) (reports.Detail, bool) {
+	if !d.opened {
+		if err := d.Open(); err != nil {
+			d.missing = firstLine(err)
+		}
+	}
+	if d.missing != "" {
+		return reports.Detail{Missing: d.missing}, false
+	}
+	traces, err := d.replayer.Again(d.ctx, rows)
+	if err != nil {
+		return reports.Detail{Missing: whyMissing(err)}, false
+	}
+	return newDetailBuilder(d.redact).detail(traces), true
+}
+
+func (d *Transcripts) Open() error {
+	d.opened = true
+	m, err := manifest.Read(d.dir)
+	if err != nil {
+		return err
+	}
+	o, cleanup, err := d.load(m)
+	d.cleanup = cleanup
+	if err != nil {
+		return err
+	}
+	d.replayer, err = harness.NewReplayer(o, m)
+	return err
+}
+
+// whyMissing is the same for all episodes with the same reason: where they differ,
+// "cupel show" says more.
+func whyMissing(err error) string {
+	var no *harness.NoReplayError
+	if !errors.As(err, &no) {
+		return firstLine(err)
+	}
+	switch no.Kind {
+	case harness.KindLive:
+		return "the run was live: nothing of its texts was kept"
+	case harness.KindLost:
+		return "an episode without a result is on no cassette"
+	case harness.KindGone:
+		return "suite or configuration do not have the episode any more"
+	case harness.KindCassetteMissing:
+		return "there is no cassette"
+	case harness.KindCassetteCorrupt:
+		return "the cassette cannot be trusted"
+	}
+	return "executed again it goes otherwise: suite, code or cassette changed since the run"
+}
+
+// firstLine is the beginning of an error's text.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return (*recorder.Secrets)(nil).Redact("detail", fmt.Sprintf("%.300s", line))
+}
+
+// Kept are those of the first episodes of a replay that is under way, so that
+// its report need not execute them once more.
+type Kept struct {
+	redact func(field, text string) string
+	mu     sync.Mutex
+	left   int // bytes
+	by     map[string]reports.Detail
+}
+
+// maxKeptDetails bounds them all together, in bytes of text.
+const maxKeptDetails = 32 << 20
+
+// NewKept keeps nothing yet. redact takes credentials out of texts.
+func NewKept(redact func(field, text string) string) *Kept {
+	return &Kept{redact: redact, left: maxKeptDetails, by: map[string]reports.Detail{}}
+}
+
+// Keep is a harness.Options.Traced.
+func (k *Kept) Keep(rows ledger.EpisodeRows, traces []harness.Trace) {
+	k.mu.Lock()
+	full := k.left <= 0
+	k.mu.Unlock()
+	if full || rows.Episode.InfraError {
+		return
+	}
+	b := newDetailBuilder(k.redact)
+	detail := b.detail(traces)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.left -= maxDetail - b.left
+	k.by[rows.Episode.EpisodeID] = detail
+}
+
+func (k *Kept) Of(id string) (d reports.Detail, ok bool) {
+	if k != nil {
+		d, ok = k.by[id]
+	}
+	return d, ok
+}
+
+// Bounds of a detail in bytes: of one text, and of all.
+const (
+	maxDetailText = 64 << 10
+	maxDetail     = 1 << 20
+)
+
+// detailBuilder keeps to the bounds.
+type detailBuilder struct {
+	d      reports.Detail
+	redact func(field, text string) string
+	left   int             // bytes
+	shown  map[string]bool // lines of prompts of earlier turns
+	now    []string        // those of this one
+	system string          // the last one, as it was
+	early  []reports.DetailUpdate
+}
+
+func newDetailBuilder(redact func(field, text string) string) *detailBuilder {
+	return &detailBuilder{redact: redact, left: maxDetail, shown: map[string]bool{}}
+}
+
+// detail turns what happened in an episode into what a report shows of it.
+func (b *detailBuilder) detail(traces []harness.Trace) reports.Detail {
+	for _, t := range sortByTurn(traces) {
+		switch {
+		case t.Finish != nil:
+			b.d.Answer = b.text("answer", t.Finish.Answer)
+		case b.left <= 0:
+			if t.Call != nil {
+				b.d.More++
+			}
+		case t.Call != nil:
+			b.turn(t)
+		case len(b.d.Turns) == 0 && t.Update != nil:
+			b.early = append(b.early, b.update(t.Update))
+		case len(b.d.Turns) > 0 && t.Update != nil:
+			last := &b.d.Turns[len(b.d.Turns)-1]
+			last.Updates = append(last.Updates, b.update(t.Update))
+		case len(b.d.Turns) > 0:
+			last := &b.d.Turns[len(b.d.Turns)-1]
+			last.Steps = append(last.Steps, b.step(t))
+		}
+	}
+	return b.d
+}
+
+// sortByTurn puts what happened into the order of the ledger: turns by their number, each
+// with what followed it. Turns that are under way at once end in another order.
+func sortByTurn(traces []harness.Trace) []harness.Trace {
+	numbers, number := make([]int32, len(traces)), int32(0)
+	at := make([]int, len(traces))
+	for i, t := range traces {
+		switch {
+		case t.Turn != nil:
+			number = t.Turn.Turn
+		case t.Finish != nil:
+			number = math.MaxInt32
+		}
+		numbers[i], at[i] = number, i
+	}
+	slices.SortStableFunc(at, func(i, k int) int { return cmp.Compare(numbers[i], numbers[k]) })
+	sorted := make([]harness.Trace, len(traces))
+	for i, from := range at {
+		sorted[i] = traces[from]
+	}
+	return sorted
+}
+
+func (b *detailBuilder) update(u *agent.Update) reports.DetailUpdate {
+	return reports.DetailUpdate{Phase: b.text("phase", u.Phase), Status: b.text("status", u.Status), Content: b.text("update", u.Content)}
+}
+
+func (b *detailBuilder) turn(t harness.Trace) {
+	turn := reports.DetailTurn{Turn: int(t.Turn.Turn), Updates: b.early}
+	b.early = nil
+	if len(b.d.Turns) == 0 {
+		b.d.System = b.text("system prompt", t.Call.System)
+	} else if t.Call.System != b.system {
+		turn.System = b.text("system prompt", t.Call.System)
+	}
+	b.system = t.Call.System
+	for _, m := range t.Call.Messages {
+		text := m.Text
+		if n := len(m.Images); n > 0 {
+			text += fmt.Sprintf("\n[images: %d]\n", n)
+		}
+		if text, same := b.fresh(b.redact("prompt", text)); text != "" {
+			turn.Prompt = append(turn.Prompt, reports.Message{Role: m.Role, Text: b.cut(text), Same: same})
+		}
+	}
+	b.seen()
+	if t.Err != nil {
+		turn.Failed = b.text("error", t.Err.Error())
+	} else {
+		turn.Output = b.text("output", t.Answer.Text)
+		for _, c := range t.Answer.Calls {
+			turn.Calls = append(turn.Calls, reports.DetailCall{Tool: b.text("tool", c.Name), Args: b.text("arguments", c.Args)})
+		}
+	}
+	b.d.Turns = append(b.d.Turns, turn)
+}
+
+// fresh are the lines of a message that no earlier turn had, and how many others
+// there are.
+func (b *detailBuilder) fresh(text string) (string, int) {
+	var lines []string
+	same := 0
+	for line := range strings.Lines(text) {
+		if b.shown[line] {
+			same++
+			continue
+		}
+		lines = append(lines, line)
+	}
+	b.now = append(b.now, lines...)
+	return strings.Join(lines, ""), same
+}
+
+// seen ends the prompt of a turn.
+func (b *detailBuilder) seen() {
+	for _, line := range b.now {
+		b.shown[line] = true
+	}
+	b.now = b.now[:0]
+}
+
+func (b *detailBuilder) step(t harness.Trace) reports.DetailStep {
+	if t.Tool == nil {
+		s := reports.DetailStep{Question: b.text("question", t.Question), Result: b.text("reply", t.Reply), Outcome: "ok"}
+		if t.Silent {
+			s.Outcome = "silence"
+		}
+		return s
+	}
+	s := reports.DetailStep{
+		Tool: b.text("tool", t.Tool.Call.Name), Args: b.text("arguments", string(t.Tool.Call.Args)),
+		Outcome: b.text("outcome", strings.TrimSpace(string(t.Result.Outcome)+" "+t.Result.Code)),
+	}
+	if t.Result.Outcome == tool.OK {
+		s.Result = b.text("observation", string(t.Result.Value))
+	} else {
+		s.Result = b.text("observation", t.Result.Message)
+	}
+	return s
+}
+
+func (b *detailBuilder) text(field, s string) string { return b.cut(b.redact(field, s)) }
+
+// cut keeps a text within the bounds, and says what is missing.
+func (b *detailBuilder) cut(s string) string {
+	limit := max(min(maxDetailText, b.left), 0)
+	if len(s) > limit {
+		for limit > 0 && !utf8.RuneStart(s[limit]) {
+			limit--
+		}
+		s = fmt.Sprintf("%s… (%d bytes more)", s[:limit], len(s)-limit)
+	}
+	b.left -= len(s)
+	return s
+}

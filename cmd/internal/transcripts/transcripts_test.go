@@ -1,0 +1,122 @@
+package transcripts
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/reports"
+)
+
+// Turns that were under way at once are told in the ledger's order, each with its own
+// calls, and with what the strategy said of its progress.
+func TestDetailOfTurnsAtOnce(t *testing.T) {
+	turn := func(n int, calls ...string) harness.Trace {
+		reply := &providers.Reply{Text: fmt.Sprint("turn ", n)}
+		for _, c := range calls {
+			reply.Calls = append(reply.Calls, providers.ToolCall{Name: c, Args: "{}"})
+		}
+		images := []providers.Image{{URL: "x"}, {URL: "y"}}
+		return harness.Trace{Turn: &ledger.Turn{Turn: int32(n)}, Call: &providers.Call{Messages: []providers.Message{{Role: "user", Text: fmt.Sprint(n), Images: images}}}, Answer: reply}
+	}
+	ran := func(name string) harness.Trace {
+		return harness.Trace{Tool: &agent.CallTool{Call: tool.Call{Name: name, Args: []byte("{}")}}, Result: &tool.Result{Outcome: tool.OK, Value: []byte(`"` + name + `"`)}}
+	}
+	told := func(phase string) harness.Trace {
+		return harness.Trace{Update: &agent.Update{Phase: phase, Status: "started"}}
+	}
+	d := newDetailBuilder(func(_, s string) string { return s }).detail([]harness.Trace{
+		told("planning"), turn(1, "create_task"), told("a"), told("b"),
+		turn(3, "open", "extract"), ran("open"), ran("extract"), turn(2, "search"), ran("search"), told("b done"),
+		{Finish: &agent.Finish{Answer: "41"}},
+	})
+	var got []string
+	for _, u := range d.Turns {
+		line := u.Output
+		for _, c := range u.Calls {
+			line += " calls " + c.Tool
+		}
+		for _, s := range u.Steps {
+			line += " ran " + s.Tool + s.Result
+		}
+		for _, p := range u.Updates {
+			line += " told " + p.Phase
+		}
+		got = append(got, line)
+	}
+	require.Equal(t, []string{
+		"turn 1 calls create_task told planning told a told b", `turn 2 calls search ran search"search" told b done`, `turn 3 calls open calls extract ran open"open" ran extract"extract"`,
+	}, got)
+	require.Equal(t, "41", d.Answer)
+	require.Equal(t, "1\n[images: 2]\n", d.Turns[0].Prompt[0].Text)
+}
+
+// What cannot be shown says why, without names that differ between episodes.
+func TestWhyMissing(t *testing.T) {
+	for kind, want := range map[string]string{
+		harness.KindLive: "was live", harness.KindLost: "without a result", harness.KindCassetteCorrupt: "cannot be trusted",
+	} {
+		require.Contains(t, whyMissing(fmt.Errorf("x: %w", &harness.NoReplayError{Kind: kind, Err: errors.New("G01: secret place")})), want)
+	}
+}
+
+func TestDetailKeepsToItsBounds(t *testing.T) {
+	turn := func(n int, prompt, output string) harness.Trace {
+		return harness.Trace{
+			Turn: &ledger.Turn{Turn: int32(n)}, Call: &providers.Call{System: "s", Messages: []providers.Message{{Role: "user", Text: prompt}}},
+			Answer: &providers.Reply{Text: output},
+		}
+	}
+	plain := func(_, s string) string { return s }
+	long := strings.Repeat("é", maxDetailText) // twice the bound, in bytes
+	d := newDetailBuilder(plain).detail([]harness.Trace{turn(1, "a\nb\nb\n", "x"+long), turn(2, "b\nc\na\n", "y")})
+	require.Equal(t, []reports.Message{{Role: "user", Text: "a\nb\nb\n"}}, d.Turns[0].Prompt, "what a prompt says twice stays")
+	require.Equal(t, []reports.Message{{Role: "user", Text: "c\n", Same: 2}}, d.Turns[1].Prompt)
+	require.True(t, utf8.ValidString(d.Turns[0].Output))
+	require.True(t, strings.HasSuffix(d.Turns[0].Output, "é… (65538 bytes more)"), d.Turns[0].Output[maxDetailText-10:])
+
+	var traces []harness.Trace
+	for n := range 100 {
+		traces = append(traces, turn(n+1, fmt.Sprint(n), fmt.Sprint(n)+long), harness.Trace{Question: "q", Silent: true})
+	}
+	traces = append(traces, harness.Trace{Finish: &agent.Finish{Answer: long}})
+	d = newDetailBuilder(plain).detail(traces)
+	require.Less(t, len(fmt.Sprint(d)), maxDetail+8<<10)
+	require.Equal(t, 100, len(d.Turns)+d.More)
+	require.Greater(t, len(d.Turns), 10)
+	require.Equal(t, []reports.DetailStep{{Question: "q", Outcome: "silence"}}, d.Turns[0].Steps)
+	require.Equal(t, "… (131072 bytes more)", d.Answer)
+}
+
+// Credentials are looked for before a text is cut, and in every text.
+func TestDetailHoldsNoSecret(t *testing.T) {
+	const canary = "canary-0123456789"
+	secrets := recorder.NewSecrets(canary)
+	traces := []harness.Trace{
+		{
+			Turn: &ledger.Turn{Turn: 1}, Answer: &providers.Reply{Text: strings.Repeat("x", maxDetailText-5) + canary, Calls: []providers.ToolCall{{Name: canary, Args: canary}}},
+			Call: &providers.Call{System: canary, Messages: []providers.Message{{Text: "a\n" + canary + "\n"}}},
+		},
+		{Tool: &agent.CallTool{Call: tool.Call{Name: canary, Args: []byte(`"` + canary + `"`)}}, Result: &tool.Result{Outcome: tool.OK, Value: []byte(`"` + canary + `"`)}},
+		{Tool: &agent.CallTool{}, Result: &tool.Result{Outcome: tool.Error, Code: canary, Message: canary}},
+		{Question: canary, Reply: canary},
+		{Update: &agent.Update{Phase: canary, Status: canary, Content: canary}},
+		{Turn: &ledger.Turn{Turn: 2}, Call: &providers.Call{System: "now " + canary}, Err: errors.New(canary)},
+		{Finish: &agent.Finish{Answer: canary}},
+	}
+	d := newDetailBuilder(secrets.Redact).detail(traces)
+	text := fmt.Sprintf("%+v", d)
+	require.NotContains(t, text, "canar")
+	require.Equal(t, 17, strings.Count(text, recorder.Hidden))
+	require.True(t, strings.HasSuffix(d.Turns[0].Output, "x[secr… (3 bytes more)"), "cut afterwards")
+}
