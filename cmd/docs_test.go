@@ -67,6 +67,9 @@ func TestShownCandidatesAreGood(t *testing.T) {
 	block := regexp.MustCompile("(?s)```yaml\n((?:candidates|matrix):\n.*?)```")
 	found := 0
 	for _, f := range append(files, filepath.Join(root, "README.md")) {
+		if filepath.Base(f) == "extend.md" {
+			continue // its candidates are of another program: TestExtendDocs runs them
+		}
 		text, err := os.ReadFile(f)
 		require.NoError(t, err)
 		for _, m := range block.FindAllStringSubmatch(string(text), -1) {

@@ -421,6 +421,6 @@ func TestWhatIsPrintedIsGuarded(t *testing.T) {
 	require.Equal(t, "one\nsaid [secret] aloud\nthree\n", out.String())
 	_, ok := console.File(p.stdout)
 	require.False(t, ok)
-	_, ok = console.File(console.JSON(os.Stdout, nil))
+	_, ok = console.File(console.Text(os.Stdout, nil))
 	require.True(t, ok)
 }

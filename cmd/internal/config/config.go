@@ -135,7 +135,8 @@ type Sources struct {
 	Flags *pflag.FlagSet
 	// Env looks a variable of the environment up.
 	Env func(name string) (string, bool)
-	// Providers are the names that limits may be given for.
+	// Providers are the names that candidates and limits may have. The policy's defaults
+	// hold for those that it does not name.
 	Providers []string
 }
 
@@ -182,6 +183,11 @@ func Load(from Sources) (Config, error) {
 		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path),
 		c.loadCaps(v, file), c.loadLimits(&file.Limits, from.Providers), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria),
 		c.loadRegression(&file.Regression), c.loadCanary(v, &file.Canary))
+	for _, name := range from.Providers { // of a program that brings providers of its own
+		if _, ok := c.Policy.Providers[name]; !ok && c.Policy.Providers != nil {
+			c.Policy.Providers[name] = providers.PolicyProvider{}
+		}
+	}
 	c.places = findPlaces(path, text, c.Matrix)
 	return c, err
 }

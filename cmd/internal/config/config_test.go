@@ -1,8 +1,10 @@
 package config
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -11,6 +13,8 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/all"
 )
 
 // configOf loads a configuration file with this text.
@@ -81,4 +85,17 @@ func TestAcceptanceProblems(t *testing.T) {
 	require.ErrorContains(t, err, "cupel.yaml:3: criteria[1].rule: lower is the optimistic end of the interval, so it would pass on too little data; use bound or upper")
 	_, err = configOf(t, "criteria:\n  - {name: a, expr: share(solved) >= 90%, rule: point}\n")
 	require.ErrorContains(t, err, "rule point was removed")
+}
+
+// The policy of the stock program names every built-in provider, so that Load adds none;
+// one that a program brings gets the defaults.
+func TestPolicyOfProviders(t *testing.T) {
+	require.Subset(t, slices.Collect(maps.Keys(providers.DefaultPolicy().Providers)), all.Names())
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	t.Chdir(t.TempDir())
+	c, err := Load(Sources{Flags: flags, Env: func(string) (string, bool) { return "", false }, Providers: append(all.Names(), "house")})
+	require.NoError(t, err)
+	dials, err := c.Policy.Resolve("house", "action")
+	require.NoError(t, err)
+	require.Equal(t, c.Policy.Defaults.MaxTokens, dials.MaxTokens)
 }

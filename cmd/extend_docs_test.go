@@ -1,0 +1,140 @@
+package cmd
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
+)
+
+// TestExtendDocs builds the program of examples/extend, a module of its own, and runs
+// every command of docs/extend.md with it. The page's code is the program's.
+func TestExtendDocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program; not with -short")
+	}
+	text, err := os.ReadFile(filepath.Join("..", "docs", "extend.md"))
+	require.NoError(t, err)
+	dir := copyExample(t)
+	commands, code, record := 0, 0, ""
+	for _, block := range regexp.MustCompile("(?s)```(sh|go|yaml)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		if block[1] != "sh" {
+			code++
+			requireInExample(t, dir, block[2])
+			continue
+		}
+		for line := range strings.Lines(block[2]) {
+			if line = strings.TrimSpace(strings.SplitN(line, "#", 2)[0]); line == "./mine run --mode record" {
+				record = line
+				continue
+			}
+			commands++
+			want := exit.Accepted
+			if strings.Contains(line, " gate ") {
+				want = exit.Inconclusive
+			}
+			requireExit(t, dir, want, line)
+		}
+	}
+	require.Equal(t, []int{13, 4}, []int{commands, code})
+	report, err := filepath.Glob(filepath.Join(dir, "runs", "*", "report", "tasks", "*"))
+	require.NoError(t, err)
+	page, err := os.ReadFile(report[0])
+	require.NoError(t, err)
+	require.Contains(t, string(page), "Answer in one sentence.", "transcripts of the program's own agent")
+
+	requireExit(t, dir, exit.Accepted, "./mine rescore latest")
+	requireRecords(t, dir, record)
+	for candidate, want := range map[string]string{
+		"agent: short, provider: house": `unknown strategy "short"; known: brief, contract, plan, tools`,
+		"agent: brief, provider: hose":  `unknown provider "hose"; known: .*, house, `,
+	} {
+		text := "suite: suite\ncandidates: [{name: a, " + candidate + ", model: m}]\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "cupel.yaml"), []byte(text), 0o644))
+		require.Regexp(t, want, requireExit(t, dir, exit.BadUsage, "./mine run"))
+	}
+}
+
+// copyExample copies the example to a folder in which it builds against this tree. Its
+// go.mod must be what the go command would make of it.
+func copyExample(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	root, err := filepath.Abs("..")
+	require.NoError(t, err)
+	from := filepath.Join(root, "examples", "extend")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(from)))
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "runs")))
+	committed, err := os.ReadFile(filepath.Join(from, "go.mod"))
+	require.NoError(t, err)
+	const replaced = "=> ../.."
+	require.Contains(t, string(committed), replaced)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(strings.Replace(string(committed), replaced, "=> "+root, 1)), 0o644))
+	requireExit(t, dir, 0, "go build -o mine .")
+	built, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	require.NoError(t, err)
+	require.Equal(t, string(committed), strings.Replace(string(built), "=> "+root, replaced, 1), "run in examples/extend: go mod tidy")
+	return dir
+}
+
+// requireExit runs a command line in a folder, offline, and returns what it printed.
+func requireExit(t *testing.T, dir string, want int, line string) string {
+	t.Helper()
+	args := strings.Fields(line)
+	cmd := exec.Command(args[0], args[1:]...)
+	if args[0] != "go" {
+		cmd.Path = filepath.Join(dir, "mine")
+	}
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	require.Equal(t, want, cmd.ProcessState.ExitCode(), "%s: %v\n%s", line, err, out)
+	return string(out)
+}
+
+// requireInExample checks that code of the page is in the program.
+func requireInExample(t *testing.T, dir, code string) {
+	t.Helper()
+	for _, pattern := range []string{"*.go", "suite/*.yaml"} {
+		files, err := filepath.Glob(filepath.Join(dir, pattern))
+		require.NoError(t, err)
+		for _, f := range files {
+			if text, err := os.ReadFile(f); err == nil && strings.Contains(string(text), code) {
+				return
+			}
+		}
+	}
+	t.Errorf("no file of examples/extend has this code of docs/extend.md:\n%s", code)
+}
+
+// requireRecords records the suite again, from the simulated models that the program
+// serves, where their port is free.
+func requireRecords(t *testing.T, dir, line string) {
+	t.Helper()
+	const addr = "127.0.0.1:8177"
+	free, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Logf("not recorded: %v", err)
+		return
+	}
+	require.NoError(t, free.Close())
+	sim := exec.Command(filepath.Join(dir, "mine"), "sim")
+	require.NoError(t, sim.Start())
+	defer func() { _, _ = sim.Process.Kill(), sim.Wait() }()
+	require.Eventually(t, func() bool {
+		c, err := net.Dial("tcp", addr)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	}, 20*time.Second, 20*time.Millisecond)
+	requireExit(t, dir, exit.Accepted, line)
+	requireExit(t, dir, exit.Accepted, "./mine cassette status")
+}

@@ -1,0 +1,17 @@
+// Command mine is cupel with an agent, a tool and a provider of its own.
+package main
+
+import (
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/cmd"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+func main() {
+	cmd.Main(cmd.App{
+		Strategies: map[string]agent.Strategy{"brief": {New: newBrief}},
+		Tools:      map[string]harness.ToolFunc{"count_stock": countStock},
+		Providers:  map[string]providers.Factory{"house": newHouse},
+	})
+}
