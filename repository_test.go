@@ -29,12 +29,21 @@ var arrows = map[string][]string{
 	"agent/plan":     {"agent/strategy", "agent/tool"},
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
 	// everything may import which reads or prints untrusted text.
-	"agent/tool":      {"agent/invisible"},
-	"goldens":         {"agent/contract", "agent/guard", "agent/strategy", "agent/tool"},
-	"goldens/counts":  {},
-	"harness":         {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular", "providers", "providers/scripted", "recorder"},
-	"harness/mutants": {"internal/regular"},
-	"recorder":        {"internal/atomicfile", "internal/regular"},
+	"agent/tool":     {"agent/invisible"},
+	"goldens":        {"agent/contract", "agent/guard", "agent/strategy", "agent/tool"},
+	"goldens/counts": {},
+	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular", "providers", "recorder"},
+	// The driver of one episode.
+	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "goldens", "harness/admission", "harness/episode", "harness/internal/clip", "harness/ledger", "harness/ledger/manifest", "providers", "providers/scripted", "recorder"},
+	// What those see who take part in episodes or watch them.
+	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "harness/internal/clip", "harness/ledger", "harness/ledger/sealed", "providers", "recorder"},
+	"harness/cassettes": {"goldens", "recorder"},
+	// Both work on the plan of a run.
+	"harness/rerun":         {"goldens", "harness", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "recorder"},
+	"harness/forecast":      {"agent", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "recorder"},
+	"harness/internal/clip": {},
+	"harness/mutants":       {"internal/regular"},
+	"recorder":              {"internal/atomicfile", "internal/regular"},
 	// Its files are replaced in one step. run.json and the plain files of a run folder have
 	// packages of their own beneath it, readers of single columns one above it.
 	"harness/ledger":          {"harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular"},

@@ -19,7 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -136,7 +136,7 @@ other HTTP headers are left out. Exits 0 whether or not they differ.`,
 			var two [2]*recorder.Contents
 			for i, arg := range args {
 				if task != "" {
-					arg = harness.CassettePath(task, arg, trial)
+					arg = cassettes.Path(task, arg, trial)
 				}
 				if two[i], err = openCassette(suite, arg, task == ""); err != nil {
 					return err

@@ -23,7 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -222,7 +222,7 @@ func printFindings(p *process, label string, list []audit.Finding) {
 
 // usageLine says how much of the usage on a candidate's cassettes is understood.
 func usageLine(suite *goldens.Suite, c goldens.Candidate, trials int, prices providers.Prices) string {
-	files, closeAll, err := harness.OpenCassettes(suite)
+	files, closeAll, err := cassettes.Open(suite)
 	if err != nil {
 		return err.Error()
 	}
@@ -230,7 +230,7 @@ func usageLine(suite *goldens.Suite, c goldens.Candidate, trials int, prices pro
 	a := newAudit(prices)
 	for _, t := range suite.Tasks {
 		for trial := 1; trial <= max(trials, 1) && !t.Scripted && files != nil; trial++ {
-			name := harness.CassettePath(t.ID, c.Name, trial)
+			name := cassettes.Path(t.ID, c.Name, trial)
 			_ = auditCassette(a, files, name, name) // what is missing or corrupt, cupel cassette status says
 		}
 	}

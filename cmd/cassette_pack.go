@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -58,7 +59,7 @@ func pack(p *process, path, out string) error {
 		if dir == "" {
 			return exit.Usage(fmt.Errorf("the suite %s is inside the program: name the file to write with -o", path))
 		}
-		out = filepath.Join(dir, harness.PackName)
+		out = filepath.Join(dir, cassettes.PackName)
 	}
 	files, err := fs.Sub(suite.FS, "cassettes")
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -85,8 +86,8 @@ func cassetteOptions(p *process, c *cobra.Command, args []string, sel harness.Se
 	return o, err
 }
 
-func printStatus(p *process, o harness.Options, list []harness.CassetteStatus, all, asJSON bool) error {
-	count := map[harness.CassetteState]int{}
+func printStatus(p *process, o harness.Options, list []cassettes.Status, all, asJSON bool) error {
+	count := map[cassettes.State]int{}
 	for _, s := range list {
 		count[s.State]++
 	}
@@ -101,7 +102,7 @@ func printStatus(p *process, o harness.Options, list []harness.CassetteStatus, a
 	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"cassette", "state", "why"})
 	for _, s := range list {
-		if all || s.State != harness.CassetteFresh {
+		if all || s.State != cassettes.Fresh {
 			w.AppendRow(table.Row{console.Line(s.Path), s.State, console.Line(strings.Join(s.Why, "; "))})
 		}
 	}
@@ -110,15 +111,15 @@ func printStatus(p *process, o harness.Options, list []harness.CassetteStatus, a
 		_, _ = fmt.Fprintln(p.stdout)
 	}
 	_, err := fmt.Fprintf(p.stdout, "%s: %d fresh, %d stale, %d missing, %d corrupt, %d unused, %d orphaned\n", o.Suite.Path,
-		count[harness.CassetteFresh], count[harness.CassetteStale], count[harness.CassetteMissing], count[harness.CassetteCorrupt],
-		count[harness.CassetteUnused], count[harness.CassetteOrphan])
+		count[cassettes.Fresh], count[cassettes.Stale], count[cassettes.Missing], count[cassettes.Corrupt],
+		count[cassettes.Unused], count[cassettes.Orphan])
 	return errors.Join(err, statusOutcome(o, count, len(list)))
 }
 
 // statusOutcome is the exit code, with what to do.
-func statusOutcome(o harness.Options, count map[harness.CassetteState]int, total int) error {
-	planned := total - count[harness.CassetteOrphan] - count[harness.CassetteUnused]
-	bad := planned - count[harness.CassetteFresh]
+func statusOutcome(o harness.Options, count map[cassettes.State]int, total int) error {
+	planned := total - count[cassettes.Orphan] - count[cassettes.Unused]
+	bad := planned - count[cassettes.Fresh]
 	if bad == 0 {
 		return nil
 	}
@@ -129,7 +130,7 @@ func statusOutcome(o harness.Options, count map[harness.CassetteState]int, total
 			text += fmt.Sprintf(" --trials %d", o.Trials)
 		}
 	}
-	if o.CassetteDir != "" && count[harness.CassetteCorrupt] > 0 {
+	if o.CassetteDir != "" && count[cassettes.Corrupt] > 0 {
 		text += "\none that you meant to edit is made whole with: cupel cassette seal FILE"
 	}
 	return exit.With(exit.Replay, errors.New(text))
@@ -172,12 +173,12 @@ that are empty then.`,
 	return cmd
 }
 
-func prune(p *process, o harness.Options, list []harness.CassetteStatus, yes bool) error {
+func prune(p *process, o harness.Options, list []cassettes.Status, yes bool) error {
 	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"cassette", "why"})
 	var orphans []string
 	for _, s := range list {
-		if s.State == harness.CassetteOrphan {
+		if s.State == cassettes.Orphan {
 			orphans = append(orphans, s.Path)
 			w.AppendRow(table.Row{console.Line(s.Path), console.Line(strings.Join(s.Why, "; "))})
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 )
@@ -121,7 +122,7 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 	} else {
 		line("limits", limits(dials, c, prices, model, p.now().UTC()))
 	}
-	if have, want, err := cassettes(suite, c, cfg.Trials); err != nil {
+	if have, want, err := countCassettes(suite, c, cfg.Trials); err != nil {
 		line("cassettes", err.Error())
 	} else {
 		line("cassettes", fmt.Sprintf("%d of %d", have, want))
@@ -208,9 +209,9 @@ func (p *process) printTools(suite *goldens.Suite) {
 	w.Render()
 }
 
-// cassettes counts how many of a candidate's cassettes are there.
-func cassettes(suite *goldens.Suite, c goldens.Candidate, trials int) (have, want int, err error) {
-	files, closeAll, err := harness.OpenCassettes(suite)
+// countCassettes counts how many of a candidate's cassettes are there.
+func countCassettes(suite *goldens.Suite, c goldens.Candidate, trials int) (have, want int, err error) {
+	files, closeAll, err := cassettes.Open(suite)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -219,7 +220,7 @@ func cassettes(suite *goldens.Suite, c goldens.Candidate, trials int) (have, wan
 	for _, t := range tasks {
 		for trial := 1; trial <= max(trials, 1); trial++ {
 			want++
-			if _, err := fs.Stat(files, harness.CassettePath(t.ID, c.Name, trial)); err == nil {
+			if _, err := fs.Stat(files, cassettes.Path(t.ID, c.Name, trial)); err == nil {
 				have++
 			}
 		}

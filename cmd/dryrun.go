@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/progress"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/forecast"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports"
 )
@@ -30,7 +31,7 @@ func (f *runFlags) base(ctx context.Context, p *process, cfg config.Config) (o h
 
 // forecast says what the run would do, and does not do it.
 func (f *runFlags) forecast(p *process, o harness.Options, ev *progress.Events) error {
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	switch {
 	case err != nil:
 		return idle(p, *f, ev, err)
@@ -44,7 +45,7 @@ func (f *runFlags) forecast(p *process, o harness.Options, ev *progress.Events) 
 	return printOutlook(p, out)
 }
 
-func printOutlook(p *process, out harness.Outlook) error {
+func printOutlook(p *process, out forecast.Forecast) error {
 	of := ""
 	if out.EpisodesInAll != out.Episodes {
 		of = fmt.Sprintf(" of %d", out.EpisodesInAll)
@@ -96,16 +97,16 @@ func printLines(p *process, lines []string) error {
 }
 
 // outlookRow has ranges of calls and cost, and what is expected of tokens.
-func outlookRow(name string, episodes int, e harness.Estimate, by string) table.Row {
+func outlookRow(name string, episodes int, e forecast.Estimate, by string) table.Row {
 	row := table.Row{name, episodes, rangeText(e.Calls, console.Decimal)}
-	for _, r := range []harness.Range{e.Tokens.Input, e.Tokens.CacheRead, e.Tokens.CacheWrite, e.Tokens.Output, e.Tokens.Reasoning} {
+	for _, r := range []forecast.Range{e.Tokens.Input, e.Tokens.CacheRead, e.Tokens.CacheWrite, e.Tokens.Output, e.Tokens.Reasoning} {
 		row = append(row, orUnknown(r.Expected, console.Decimal))
 	}
 	return append(row, rangeText(e.CostNanoUSD, shortUSD), by)
 }
 
 // rangeText is low – expected – high, or the one number that all three are.
-func rangeText(r harness.Range, write func(int64) string) string {
+func rangeText(r forecast.Range, write func(int64) string) string {
 	low, expected, high := orUnknown(r.Low, write), orUnknown(r.Expected, write), orUnknown(r.High, write)
 	if low == expected && high == expected {
 		return expected
@@ -128,15 +129,15 @@ func seconds(n *int64) string {
 }
 
 // basis says what an estimate was made from.
-func basis(c harness.CandidateOutlook) string {
+func basis(c forecast.Candidate) string {
 	switch c.Basis {
-	case harness.BasisNobody:
+	case forecast.BasisNobody:
 		return "asks nobody"
-	case harness.BasisNone:
+	case forecast.BasisNone:
 		return "worst case only"
 	}
 	text := fmt.Sprintf("past episodes: %d", c.PastEpisodes)
-	if c.Basis == harness.BasisModel {
+	if c.Basis == forecast.BasisModel {
 		text += " (of its model)"
 	}
 	if c.TasksKnown < c.Tasks {

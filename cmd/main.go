@@ -25,7 +25,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/crash"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder"
@@ -40,7 +40,7 @@ type App struct {
 	// Tools are Go functions, by the name of the tool of a suite that each of them
 	// executes, in place of its world or HTTP endpoint. They run in replay, too.
 	// Several episodes call one at once.
-	Tools map[string]harness.ToolFunc
+	Tools map[string]episode.ToolFunc
 	// Providers make models, by the name that a candidate gives as its provider. What
 	// they send through the client of their options is recorded and replayed. A
 	// candidate names the variable of its credential in key_env.

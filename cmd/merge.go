@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
-	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/reports"
 )
 
@@ -40,7 +40,7 @@ can be looked at, but never passes the gate.`,
 				}
 				dirs = append(dirs, dir)
 			}
-			dir, m, err := harness.Merge(cfg.Runs, dirs)
+			dir, m, err := rerun.Merge(cfg.Runs, dirs)
 			if err != nil {
 				return err
 			}

@@ -25,6 +25,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -196,7 +197,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 	p.sayWithheld(res)
 	p.sayNotUnderstood(res)
 	if len(res.Answers) > 0 && !f.quiet {
-		if err := harness.WriteAnswers(p.stderr, res.Answers); err != nil {
+		if err := episode.WriteAnswers(p.stderr, res.Answers); err != nil {
 			return err
 		}
 	}
@@ -286,10 +287,10 @@ func runOutcome(res harness.Result) error {
 	if n == 0 {
 		return nil
 	}
-	lines := lostLines(res.Lost.First)
+	lines := lostLines(res.Excluded.First)
 	code := exit.Failed
-	for _, kind := range []string{harness.KindCassetteMissing, harness.KindCassetteCorrupt, harness.KindCassetteStale, harness.KindReplayMiss} {
-		if res.Lost.ByKind[kind] > 0 {
+	for _, kind := range []string{episode.KindCassetteMissing, episode.KindCassetteCorrupt, episode.KindCassetteStale, episode.KindReplayMiss} {
+		if res.Excluded.ByKind[kind] > 0 {
 			code = exit.Replay
 		}
 	}

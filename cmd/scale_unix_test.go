@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens/counts"
-	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -105,10 +105,10 @@ func BenchmarkProcess(b *testing.B) {
 			for _, task := range tasks {
 				args = append(args, "--task", task)
 				for _, candidate := range candidates {
-					text, err := fs.ReadFile(counts.FS, "cassettes/"+harness.CassettePath(task, candidate, 1))
+					text, err := fs.ReadFile(counts.FS, "cassettes/"+cassettes.Path(task, candidate, 1))
 					require.NoError(b, err)
 					for trial := range n / 10 {
-						files[harness.CassettePath(task, candidate, trial+1)] = &fstest.MapFile{Data: text}
+						files[cassettes.Path(task, candidate, trial+1)] = &fstest.MapFile{Data: text}
 					}
 				}
 			}

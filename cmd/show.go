@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -72,7 +73,7 @@ func listEpisodes(p *process, episodes []ledger.Episode) {
 
 // showEpisode replays one episode from its cassette and prints what happened.
 func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Manifest, e ledger.Episode) error {
-	if m.Mode == "live" && e.Provider != harness.ScriptedCandidate {
+	if m.Mode == "live" && e.Provider != episode.ScriptedCandidate {
 		return exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	}
 	o, err := replayOptions(c.Context(), p, cfg, m, e)
@@ -84,7 +85,7 @@ func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Man
 	if err != nil {
 		return err
 	}
-	if err := harness.WriteTranscript(p.stdout, traces); err != nil {
+	if err := episode.WriteTranscript(p.stdout, traces); err != nil {
 		return err
 	}
 	for _, check := range rows.Episode.Checks {

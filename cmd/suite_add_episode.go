@@ -20,6 +20,8 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
@@ -37,7 +39,7 @@ type sourceEpisode struct {
 
 	options harness.Options // of its replay
 	rows    ledger.EpisodeRows
-	traces  []harness.Trace
+	traces  []episode.Trace
 	outcome goldens.Outcome
 	human   bool // a person answered, not the task
 	// secrets are taken out of what the model said before it is cut.
@@ -90,7 +92,7 @@ func sound(dir string, m manifest.Manifest, row ledger.Episode) (*sourceEpisode,
 	switch {
 	case m.Mode == "live":
 		return nil, exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
-	case row.Provider == harness.ScriptedCandidate:
+	case row.Provider == episode.ScriptedCandidate:
 		return nil, exit.Usage(fmt.Errorf("%s is scripted: such a task proves the harness, and is written by hand", rundir.EpisodeName(row)))
 	case row.InfraError:
 		return nil, exit.Usage(fmt.Errorf("%s has no result (%s): there is nothing to make a task of", rundir.EpisodeName(row), row.ErrorKind))
@@ -305,7 +307,7 @@ func (ep *sourceEpisode) trajectory() (lines []string) {
 
 // header is what the episode's cassette says of itself; nothing if it has none.
 func (ep *sourceEpisode) header() recorder.Header {
-	files, done, err := harness.OpenCassettes(ep.options.Suite)
+	files, done, err := cassettes.Open(ep.options.Suite)
 	defer done()
 	if err != nil {
 		return recorder.Header{}
@@ -318,7 +320,7 @@ func (ep *sourceEpisode) header() recorder.Header {
 }
 
 func (ep *sourceEpisode) path() string {
-	return harness.CassettePath(ep.row.TaskID, ep.row.Candidate, int(ep.row.Trial))
+	return cassettes.Path(ep.row.TaskID, ep.row.Candidate, int(ep.row.Trial))
 }
 
 // cassette is the episode's own under the new task's name, or why there is none: it
@@ -328,11 +330,11 @@ func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config.Co
 		return output{}, errors.New("it is a fork's, whose first turns another candidate took")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "cassettes")); errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(filepath.Join(dir, harness.PackName)); err == nil {
-			return output{}, fmt.Errorf("the suite replays from %s, which a cassettes folder would hide", harness.PackName)
+		if _, err := os.Stat(filepath.Join(dir, cassettes.PackName)); err == nil {
+			return output{}, fmt.Errorf("the suite replays from %s, which a cassettes folder would hide", cassettes.PackName)
 		}
 	}
-	files, done, err := harness.OpenCassettes(ep.options.Suite)
+	files, done, err := cassettes.Open(ep.options.Suite)
 	defer done()
 	if err != nil {
 		return output{}, err
@@ -346,7 +348,7 @@ func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config.Co
 		return output{}, err
 	}
 	defer remove()
-	name := harness.CassettePath(id, ep.candidate, 1)
+	name := cassettes.Path(id, ep.candidate, 1)
 	staged := filepath.Join(stage, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(staged), 0o777); err != nil {
 		return output{}, err

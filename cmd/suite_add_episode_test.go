@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -118,21 +119,21 @@ func episodeWith(secret string, solved bool) *sourceEpisode {
 		ep.rows.Episode.Checks = []ledger.Check{{Name: "status", Detail: "got " + secret}, {Name: "x", Passed: true}}
 	}
 	o := goldens.Outcome{Status: "answered", Answer: "It is " + secret, Steps: 2}
-	call := func(args string) harness.Trace {
+	call := func(args string) episode.Trace {
 		c := tool.Call{Name: "get", Args: json.RawMessage(args)}
 		o.Calls = append(o.Calls, goldens.Called{Call: c, Outcome: tool.OK})
-		return harness.Trace{
+		return episode.Trace{
 			Tool:   &agent.CallTool{Call: c},
 			Result: &tool.Result{Outcome: tool.OK, Value: json.RawMessage(`"` + secret + `"`)},
 		}
 	}
 	// The credential stands where the line is cut.
 	padding := strings.Repeat("x", 190)
-	ep.traces = []harness.Trace{
+	ep.traces = []episode.Trace{
 		{Question: "Is it " + secret + "?", Reply: "yes"}, {Question: "Sure?", Silent: true},
 		call(`{"k":"` + padding + secret + `"}`), call(`{"k":1}`),
 	}
-	ep.traces = append(ep.traces, harness.Trace{Finish: &agent.Finish{}, Outcome: &o})
+	ep.traces = append(ep.traces, episode.Trace{Finish: &agent.Finish{}, Outcome: &o})
 	ep.outcome = ep.observed()
 	return ep
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -36,7 +37,7 @@ Exit code 0: the run says what its cassettes say. 3: it does not.`,
 				return err
 			}
 			defer cleanup()
-			v, err := harness.Verify(c.Context(), o, dir)
+			v, err := rerun.Verify(c.Context(), o, dir)
 			if err != nil {
 				return err
 			}
@@ -49,7 +50,7 @@ Exit code 0: the run says what its cassettes say. 3: it does not.`,
 	return cmd
 }
 
-func printVerified(p *process, v harness.Verification) error {
+func printVerified(p *process, v rerun.Verification) error {
 	again := v.Verified + v.Differing
 	_, _ = fmt.Fprintf(p.stdout, "%d of %d episodes executed again, %d equal, %d different\n", again, v.Episodes, v.Verified, v.Differing)
 	if n := v.Episodes - again; n > 0 {
@@ -94,7 +95,7 @@ is named, and nothing is written.`,
 				return err
 			}
 			defer cleanup()
-			to, res, err := harness.Rescore(c.Context(), o, dir)
+			to, res, err := rerun.Rescore(c.Context(), o, dir)
 			if err != nil {
 				return err
 			}
@@ -113,7 +114,7 @@ is named, and nothing is written.`,
 // maxShownChanges bounds the list on the terminal; rescore.json has all.
 const maxShownChanges = 50
 
-func printRescored(p *process, to string, res harness.Rescored) error {
+func printRescored(p *process, to string, res rerun.Rescored) error {
 	gained, lost := 0, 0
 	for i, e := range res.Changed {
 		switch {
@@ -127,7 +128,7 @@ func printRescored(p *process, to string, res harness.Rescored) error {
 		}
 	}
 	if n := len(res.Changed) - maxShownChanges; n > 0 {
-		_, _ = fmt.Fprintf(p.stdout, "and %d more, in %s\n", n, harness.RescoreFile)
+		_, _ = fmt.Fprintf(p.stdout, "and %d more, in %s\n", n, rerun.RescoreFile)
 	}
 	_, err := fmt.Fprintf(p.stdout, "%d episodes scored again: %d newly solved, %d no longer solved, %d with other checks and the same verdict\nrun     %s\n",
 		res.Episodes, gained, lost, len(res.Changed)-gained-lost, to)

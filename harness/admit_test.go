@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -71,7 +72,7 @@ func TestCapsEndARun(t *testing.T) {
 			for _, e := range rows.Episodes {
 				if e.Status == ledger.StatusBudgetStop {
 					require.True(t, e.InfraError)
-					require.Equal(t, harness.KindRunBudget, e.ErrorKind)
+					require.Equal(t, episode.KindRunBudget, e.ErrorKind)
 				}
 			}
 

@@ -24,6 +24,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -364,10 +365,10 @@ func TestObserverHearsNativeCalls(t *testing.T) {
 	for rows, err := range ledger.Scan(res.Dir) {
 		require.NoError(t, err)
 		events := first.events[fmt.Sprintf("%s/%s/1", rows.Episode.TaskID, rows.Episode.Candidate)]
-		var kinds []harness.StreamKind
+		var kinds []episode.StreamKind
 		var said []string
 		for _, e := range events {
-			if e.Kind == harness.StreamToolCall {
+			if e.Kind == episode.StreamToolCall {
 				said = append(said, fmt.Sprint(e.Turn, " ", e.Call.Name, " ok"))
 			}
 			if len(kinds) == 0 || kinds[len(kinds)-1] != e.Kind {
@@ -375,8 +376,8 @@ func TestObserverHearsNativeCalls(t *testing.T) {
 			}
 		}
 		require.Equal(t, callsOf(rows), said)
-		require.Equal(t, harness.StreamBegin, kinds[0])
-		require.Equal(t, []harness.StreamKind{harness.StreamBegin, harness.StreamText, harness.StreamEnd}, kinds[len(kinds)-3:])
-		require.True(t, slices.Contains(kinds, harness.StreamToolCall))
+		require.Equal(t, episode.StreamBegin, kinds[0])
+		require.Equal(t, []episode.StreamKind{episode.StreamBegin, episode.StreamText, episode.StreamEnd}, kinds[len(kinds)-3:])
+		require.True(t, slices.Contains(kinds, episode.StreamToolCall))
 	}
 }

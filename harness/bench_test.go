@@ -14,6 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -79,7 +81,7 @@ func (f canned) RoundTrip(r *http.Request) (*http.Response, error) { return f(r)
 
 // exchangesOf returns the recorded exchanges of the built-in suite that have a reply.
 func exchangesOf(b testing.TB) (list []*cassette.Interaction) {
-	files, closeAll, err := harness.OpenCassettes(countsSuite(b))
+	files, closeAll, err := cassettes.Open(countsSuite(b))
 	require.NoError(b, err)
 	defer closeAll()
 	names, err := recorder.List(files)
@@ -104,7 +106,7 @@ func exchangesOf(b testing.TB) (list []*cassette.Interaction) {
 // package agent, which is the machine alone.
 func BenchmarkOverhead(b *testing.B) {
 	o := countsOptions(b)
-	o.Select.Candidates, o.Concurrency = []string{harness.ScriptedCandidate}, 1
+	o.Select.Candidates, o.Concurrency = []string{episode.ScriptedCandidate}, 1
 	b.ReportAllocs()
 	turns := 0
 	for b.Loop() {

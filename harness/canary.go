@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/canary"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -73,7 +74,7 @@ type canarySubject struct {
 func (r *runner) canarySubjects() []*canarySubject {
 	var subjects []*canarySubject
 	for _, c := range r.plan.candidates {
-		if c.planned == 0 || c.Provider == ScriptedCandidate {
+		if c.planned == 0 || c.Provider == episode.ScriptedCandidate {
 			continue
 		}
 		settings, _ := json.Marshal([]any{c.Region, c.Headers, c.Query, c.Body}) // validated with the candidate
@@ -129,7 +130,7 @@ func (r *runner) askCanary(ctx context.Context, daily bool) []CanaryFinding {
 			var nothing int64
 			f.CostNanoUSD = &nothing
 		}
-		found = append(found, CanaryFinding{s.Provider, s.Model.Model, s.candidates, simulated(s.Provider), f})
+		found = append(found, CanaryFinding{s.Provider, s.Model.Model, s.candidates, drive.Simulated(s.Provider), f})
 	}
 	return found
 }
@@ -139,7 +140,7 @@ const canaryTimeout = 2 * time.Minute
 
 // observeModel asks a model all prompts.
 func (r *runner) observeModel(ctx context.Context, s *canarySubject, o *canary.Observation) {
-	model, err := r.canaryModel(s.candidate)
+	model, err := r.env().PlainModel(s.candidate.Candidate, s.candidate.factory, s.candidate.key, uint64(r.Seed))
 	prompts := canary.Prompts()
 	replies, errs := make([]providers.Reply, len(prompts)), make([]error, len(prompts))
 	var wg sync.WaitGroup
@@ -178,20 +179,6 @@ func (r *runner) observeModel(ctx context.Context, s *canarySubject, o *canary.O
 	o.Served, o.Fingerprints, o.CostNanoUSD = canary.Names(served), canary.Names(fingerprints), cost
 }
 
-// canaryModel makes a candidate's model as its episodes have it, but for the recorder.
-func (r *runner) canaryModel(c resolvedCandidate) (providers.Model, error) {
-	lane := r.lane(planned{candidate: c.Candidate, key: c.key})
-	var base http.RoundTripper
-	if r.Transport != nil {
-		base = r.Transport(c.Provider)
-	}
-	model, err := c.factory(wireOptions(c.Candidate, c.key, modelClient(observed{r.secrets.Watch(base)})))
-	if err != nil {
-		return nil, err
-	}
-	return providers.Retry(admitted{model, lane, nil, c.Candidate, r.Prices, r.today.Truncate(24 * time.Hour)}, r.retryPolicy(uint64(r.Seed))), nil
-}
-
 // ask asks one prompt at temperature 0 with log probabilities. What the provider
 // refuses is left out: first these, then the temperature.
 func (s *canarySubject) ask(ctx context.Context, model providers.Model, p canary.Prompt) (reply providers.Reply, err error) {
@@ -201,7 +188,7 @@ func (s *canarySubject) ask(ctx context.Context, model providers.Model, p canary
 		MaxTokens: canary.MaxTokens, Temperature: &zero, LogProbs: true, Stream: s.candidate.Stream, RequestID: "canary-" + s.set + "-" + p.ID,
 	}
 	for {
-		ctx, cancel := withBudget(ctx, canaryTimeout)
+		ctx, cancel := drive.WithBudget(ctx, canaryTimeout)
 		reply, err = model.Call(ctx, call)
 		cancel()
 		var failed *providers.Error

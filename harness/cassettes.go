@@ -71,7 +71,7 @@ func (r *runner) cassettesDigest() (string, error) {
 				if r.CassetteDir == "" {
 					absent.Command = "" // it could not write
 				}
-				if r.certain(int(r.plan.cells[from+i].trial)) {
+				if r.certain(int(r.plan.cells[from+i].Trial)) {
 					missing = append(missing, absent)
 					continue
 				}
@@ -122,32 +122,3 @@ func inParallel(n int, f func(i int)) {
 	}
 	wg.Wait()
 }
-
-// MissingCassettes says that a replay cannot start.
-type MissingCassettes struct {
-	// Missing holds one *recorder.MissingError per episode.
-	Missing []error
-	Planned int
-	// All is the command that records every one of them; empty where none could.
-	All string
-	// Suite is that of a run which has no folder to record into, such as a built-in one.
-	Suite string
-}
-
-// Error shows the first one and how many there are.
-func (e *MissingCassettes) Error() string {
-	text := e.Missing[0].Error()
-	if len(e.Missing) > 1 {
-		text += fmt.Sprintf("\n%d of %d planned episodes have no cassette", len(e.Missing), e.Planned)
-		if e.All != "" {
-			text += "; record all with: " + e.All
-		}
-	}
-	if e.Suite != "" {
-		text += fmt.Sprintf("\nsuite %s has recordings of its own candidates, and nothing more can be recorded into it: ask others with --mode live, or run it where no cupel.yaml names others", e.Suite)
-	}
-	return text
-}
-
-// Unwrap returns the missing ones.
-func (e *MissingCassettes) Unwrap() []error { return e.Missing }

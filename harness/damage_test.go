@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -72,8 +73,8 @@ func TestDamagedRecordingsAreRefusedOrUnseen(t *testing.T) {
 					require.ErrorContains(t, err, c.name, "%s at %d", how, at)
 				case err != nil:
 					require.NoError(t, err, "%s at %d", how, at)
-				case got.Lost.ByKind[harness.KindCassetteCorrupt] > 0:
-					require.Contains(t, got.Lost.First[0].ErrorText, c.name, "%s at %d", how, at)
+				case got.Excluded.ByKind[episode.KindCassetteCorrupt] > 0:
+					require.Contains(t, got.Excluded.First[0].ErrorText, c.name, "%s at %d", how, at)
 				default:
 					require.Equal(t, want.Manifest.LedgerDigest, got.Manifest.LedgerDigest, "%s at %d", how, at)
 				}

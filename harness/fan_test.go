@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -153,11 +154,11 @@ func TestACapReachedByOneOfSeveralCalls(t *testing.T) {
 	rows := rowsOf(t, res)
 	e := rows.Episodes[0]
 	require.Equal(t, "budget_stop", e.Status)
-	require.Equal(t, harness.KindRunBudget, e.ErrorKind)
+	require.Equal(t, episode.KindRunBudget, e.ErrorKind)
 	require.Len(t, rows.Turns, 6, "nothing more is asked")
 	paid := 0
 	for _, turn := range rows.Turns {
-		require.True(t, (turn.In != nil) != (turn.ErrorKind == harness.KindRunBudget), "%+v", turn)
+		require.True(t, (turn.In != nil) != (turn.ErrorKind == episode.KindRunBudget), "%+v", turn)
 		paid += b2i(turn.In != nil)
 	}
 	require.Equal(t, 4, paid)
@@ -220,7 +221,7 @@ func TestAbandonedCallsAreCountedNotJudged(t *testing.T) {
 		tokens += *turn.In
 		require.Equal(t, turn.ErrorKind == "", turn.TsEnd <= e.TsStart+e.ElapsedUs)
 	}
-	require.Equal(t, map[string]int{"": 1, harness.KindAbandoned: 4}, kinds)
+	require.Equal(t, map[string]int{"": 1, episode.KindAbandoned: 4}, kinds)
 	require.Equal(t, tokens, *e.In)
 	require.Equal(t, int32(1), e.Steps)
 	require.Zero(t, e.Violations)

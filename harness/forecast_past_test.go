@@ -15,6 +15,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/forecast"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
@@ -95,7 +96,7 @@ func pastRun(t *testing.T, o harness.Options, id string, change func(*manifest.M
 // of input as many as the prompt has bytes, which are some thousands.
 func worstCase(t *testing.T, o harness.Options) [4]string {
 	t.Helper()
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	require.NoError(t, err)
 	tokens := out.Total.Tokens
 	require.Equal(t, int64(2*10*400), *tokens.Output.High)
@@ -107,7 +108,7 @@ func worstCase(t *testing.T, o harness.Options) [4]string {
 }
 
 // rangeOf writes a range as low/expected/high, ? for unknown.
-func rangeOf(r harness.Range) string {
+func rangeOf(r forecast.Range) string {
 	var parts []string
 	for _, n := range []*int64{r.Low, r.Expected, r.High} {
 		if n == nil {
@@ -200,7 +201,7 @@ func TestForecastLearnsFromThePast(t *testing.T) {
 			o.Concurrency = 1
 			worst := worstCase(t, o)
 			c.given(t, &o)
-			out, err := harness.Forecast(o)
+			out, err := forecast.Make(o)
 			require.NoError(t, err)
 			require.Len(t, out.Candidates, 1)
 			got := out.Candidates[0]
@@ -209,7 +210,7 @@ func TestForecastLearnsFromThePast(t *testing.T) {
 			require.Equal(t, c.calls, rangeOf(got.Calls))
 			require.Equal(t, strings.Replace(c.all, "W", worst[2], 1), rangeOf(got.Tokens.All))
 			require.Equal(t, strings.Replace(c.money, "W", worst[3], 1), rangeOf(got.CostNanoUSD))
-			require.Equal(t, c.seconds, strings.Split(rangeOf(harness.Range{Expected: out.Duration.Expected}), "/")[1])
+			require.Equal(t, c.seconds, strings.Split(rangeOf(forecast.Range{Expected: out.Duration.Expected}), "/")[1])
 			require.Equal(t, got.Estimate, out.Total, "of one candidate the total is its own")
 			if c.basis != "none" {
 				require.Equal(t, *got.Calls.Expected, *got.CallsByKind["act"])
@@ -227,7 +228,7 @@ func TestForecastOfTwoCandidates(t *testing.T) {
 	two := o.Candidates[0]
 	two.Name = "b" // the same but for its name
 	o.Candidates = append(o.Candidates, two)
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	require.NoError(t, err)
 	// Each 3 ± 1.96 × √3 calls; both 6 ± 1.96 × √6 = 4.80.
 	require.Equal(t, "1/3/7", rangeOf(out.Candidates[1].Calls))
@@ -246,7 +247,7 @@ func TestForecastSaysWhatItCannotRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(turns, text, 0o644))
 	require.NoError(t, os.Mkdir(filepath.Join(o.Runs, "R3"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(o.Runs, "R3", "run.json"), []byte("{"), 0o644))
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 1}, []int{out.PastRuns, out.PastEpisodes})
 	said := strings.Join(out.Warnings, "\n")
@@ -263,7 +264,7 @@ func TestForecastReadsTheLastRuns(t *testing.T) {
 		at := time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC)
 		require.NoError(t, os.Chtimes(filepath.Join(o.Runs, id, "run.json"), at, at))
 	}
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	require.NoError(t, err)
 	require.Equal(t, []int{20, 20}, []int{out.PastRuns, out.PastEpisodes})
 	require.Equal(t, "4/4/4", rangeOf(out.Total.Calls), "the five oldest had one turn")

@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/forecast"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -43,14 +44,14 @@ func TestForecastOfThePastIsThePast(t *testing.T) {
 	}
 
 	before := tree(t, o.Runs)
-	got, err := harness.Forecast(o)
+	got, err := forecast.Make(o)
 	require.NoError(t, err)
 	require.Equal(t, before, tree(t, o.Runs), "a forecast writes nothing")
 	require.Equal(t, len(rows.Episodes), got.Episodes)
 	require.Equal(t, len(rows.Episodes), got.EpisodesInAll)
 	for _, c := range []struct {
 		want int64
-		got  harness.Range
+		got  forecast.Range
 	}{
 		{want.calls, got.Total.Calls}, {want.requests, got.Total.Requests}, {want.in, got.Total.Tokens.Input},
 		{want.out, got.Total.Tokens.Output}, {want.all, got.Total.Tokens.All}, {want.cost, got.Total.CostNanoUSD},
@@ -84,7 +85,7 @@ func TestForecastNeedsNoKey(t *testing.T) {
 	o.Key = func(goldens.Candidate) (string, error) { return "", errors.New("set A_KEY") }
 	_, err := harness.Run(context.Background(), o)
 	require.ErrorContains(t, err, "set A_KEY")
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	require.NoError(t, err)
 	require.Contains(t, out.Warnings, "the run would not start: candidate a: set A_KEY")
 	require.NoDirExists(t, o.Runs)
@@ -98,7 +99,7 @@ func TestForecastNeedsNoKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := forecastOptions(t)
 			change(&o)
-			_, err := harness.Forecast(o)
+			_, err := forecast.Make(o)
 			var config *harness.ConfigError
 			require.ErrorAs(t, err, &config)
 		})
@@ -107,7 +108,7 @@ func TestForecastNeedsNoKey(t *testing.T) {
 
 func TestForecastOfAReplayIsNothing(t *testing.T) {
 	o := countsOptions(t)
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	require.NoError(t, err)
 	all := len(o.Suite.Candidates) * len(unscripted(o.Suite))
 	require.Equal(t, all, out.Episodes)
@@ -117,12 +118,12 @@ func TestForecastOfAReplayIsNothing(t *testing.T) {
 	require.Nil(t, out.Duration.Expected)
 
 	o.Trials = 2
-	out, err = harness.Forecast(o)
+	out, err = forecast.Make(o)
 	require.NoError(t, err)
 	missing := fmt.Sprintf("%d of %d episodes have no cassette", all, 2*all)
 	require.Equal(t, "the run would not start: "+missing, out.Warnings[0])
 	o.CassetteDir = t.TempDir()
-	out, err = harness.Forecast(o)
+	out, err = forecast.Make(o)
 	require.NoError(t, err)
 	require.Contains(t, out.Warnings[0], missing+"; record them with: ")
 }
@@ -135,18 +136,18 @@ func TestForecastCountsWhatIsLeftOut(t *testing.T) {
 		Tasks: []string{"G01", "G02", "G51", "G52"}, Candidates: []string{"strong", "weak", "scripted"},
 		Episode: func(task, candidate string, _ int) bool { return task != "G02" || candidate == "weak" },
 	}
-	whole, err := harness.Forecast(o)
+	whole, err := forecast.Make(o)
 	require.NoError(t, err)
 	require.Equal(t, 2*(1+2+2), whole.Episodes, "strong has G01, weak both, and two are scripted")
 	require.Equal(t, []int{2, 2}, []int{whole.Tasks, whole.ScriptedTasks})
 	last := whole.Candidates[len(whole.Candidates)-1]
-	require.Equal(t, []any{"scripted", harness.BasisNobody, "0/0/0"}, []any{last.Name, last.Basis, rangeOf(last.CostNanoUSD)})
-	require.Equal(t, harness.LeftOut{Why: "not selected by what an earlier run says of them", Episodes: 2}, whole.LeftOut[1])
+	require.Equal(t, []any{"scripted", forecast.BasisNobody, "0/0/0"}, []any{last.Name, last.Basis, rangeOf(last.CostNanoUSD)})
+	require.Equal(t, forecast.LeftOut{Why: "not selected by what an earlier run says of them", Episodes: 2}, whole.LeftOut[1])
 
 	sum := 0
 	for i := 1; i <= 3; i++ {
 		o.Select.Shard = harness.Shard{Index: i, Count: 3}
-		out, err := harness.Forecast(o)
+		out, err := forecast.Make(o)
 		require.NoError(t, err)
 		require.Equal(t, whole.Episodes, out.EpisodesInAll)
 		left := out.LeftOut[len(out.LeftOut)-1]
@@ -181,7 +182,7 @@ func TestForecastOfCaps(t *testing.T) {
 						pastEpisode{task: "G02", trial: 1, turns: 3}, pastEpisode{task: "G02", trial: 2, turns: 3})
 				}
 				set(&o)
-				out, err := harness.Forecast(o)
+				out, err := forecast.Make(o)
 				require.NoError(t, err)
 				said := strings.Join(out.Warnings, "\n")
 				if c.want == "" {
@@ -211,11 +212,11 @@ func TestForecastOfAResumedRun(t *testing.T) {
 
 	o.Resume = res.Manifest.RunID
 	before := tree(t, o.Runs)
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	require.NoError(t, err)
 	require.Equal(t, before, tree(t, o.Runs))
 	require.Equal(t, []int{8, 8 - done, done}, []int{out.EpisodesInAll, out.Episodes, out.PastEpisodes})
-	require.Equal(t, []harness.LeftOut{{Why: "the run has their results", Episodes: done}}, out.LeftOut)
+	require.Equal(t, []forecast.LeftOut{{Why: "the run has their results", Episodes: done}}, out.LeftOut)
 	require.Contains(t, strings.Join(out.Warnings, "\n"), "max_requests 9 requests, of which 9 requests are spent, would end the run early")
 
 	// Resumed after that it ends as if nobody had looked.
@@ -223,28 +224,28 @@ func TestForecastOfAResumedRun(t *testing.T) {
 	res, err = harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, "complete", res.Manifest.Status)
-	_, err = harness.Forecast(o)
+	_, err = forecast.Make(o)
 	require.ErrorIs(t, err, harness.ErrComplete)
 	o.Resume = "none"
-	_, err = harness.Forecast(o)
+	_, err = forecast.Make(o)
 	require.Error(t, err)
 }
 
 func TestForecastOfStaleCassettes(t *testing.T) {
 	o := recordOptions(t, "G01", "G09")
 	o.Select.Candidates, o.Stale, o.Cassettes = []string{"strong"}, true, os.DirFS(o.CassetteDir)
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	require.NoError(t, err)
 	require.Equal(t, 2, out.Episodes)
 	_, err = harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	_, err = harness.Forecast(o)
+	_, err = forecast.Make(o)
 	require.ErrorIs(t, err, harness.ErrAllFresh)
 	require.NoError(t, os.RemoveAll(filepath.Join(o.CassetteDir, "strong", "G01")))
-	out, err = harness.Forecast(o)
+	out, err = forecast.Make(o)
 	require.NoError(t, err)
 	require.Equal(t, 1, out.Episodes)
-	require.Equal(t, harness.LeftOut{Why: "their cassettes are fresh", Episodes: 1}, out.LeftOut[1])
+	require.Equal(t, forecast.LeftOut{Why: "their cassettes are fresh", Episodes: 1}, out.LeftOut[1])
 	require.Equal(t, []int{1, 2}, []int{out.Candidates[0].TasksKnown, out.Candidates[0].PastEpisodes})
 }
 
@@ -258,7 +259,7 @@ func TestForecastOfAFork(t *testing.T) {
 	require.Greater(t, turns, int64(1))
 	o.Mode, o.Select = recorder.Live, harness.Selection{}
 	o.Fork, o.Trials = &harness.Fork{Task: "G09", Candidate: "weak", Turn: 1}, 3
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	require.NoError(t, err)
 	require.Equal(t, 3, out.Episodes)
 	require.Empty(t, out.LeftOut)
@@ -271,7 +272,7 @@ func TestForecastJSON(t *testing.T) {
 	o := forecastOptions(t)
 	worst := worstCase(t, o)
 	o.Candidates[0].Model = "unpriced"
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	require.NoError(t, err)
 	text, err := json.Marshal(out)
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
@@ -64,7 +65,7 @@ func (f Fork) check(s Selection) error {
 		return fmt.Errorf("fork %s: turn %d: turns count from 1", f, f.Turn)
 	case len(s.Tasks)+len(s.Tags) > 0:
 		return fmt.Errorf("fork %s: the fork names its task: select candidates only", f)
-	case f.Candidate == ScriptedCandidate:
+	case f.Candidate == episode.ScriptedCandidate:
 		return fmt.Errorf("fork %s: a scripted episode has no recorded turns to go on from", f)
 	case strings.Contains(f.Candidate, ".fork-"):
 		return fmt.Errorf("fork %s: it goes on from another episode itself: fork that one", f)
@@ -87,24 +88,14 @@ func (f Fork) command(plain func(string, string, int) string, chosen []string) f
 	}
 }
 
-// past is the recorded beginning of a planned episode, which is embedded.
-type past struct {
-	planned
-	turn int // the last one replayed
-	// digest and recorded are the cassette's, and the day of its recording.
-	digest, recorded string
-	// command is what a person types to record it.
-	command string
-}
-
 // manifestFork says what the run goes on from; nil when it is no fork.
 func (r *runner) manifestFork() *manifest.Fork {
 	if r.Fork == nil || r.plan.len() == 0 {
 		return nil
 	}
-	p := r.plan.at(0).fork
+	p := r.plan.at(0).Fork
 	return &manifest.Fork{
-		Task: p.task.ID, Candidate: p.candidate.Name, Trial: p.trial, Turn: p.turn,
-		Cassette: p.cassette, CassetteDigest: p.digest,
+		Task: p.Task.ID, Candidate: p.Candidate.Name, Trial: p.Trial, Turn: p.Turn,
+		Cassette: p.Cassette, CassetteDigest: p.Digest,
 	}
 }

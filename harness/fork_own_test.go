@@ -19,6 +19,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -146,9 +147,9 @@ func TestForkAsksTheHumanAfterIt(t *testing.T) {
 	}}
 	o := ownFork(t, "", "replies: [Seven., Yes.], ", goldens.Candidate{}, goldens.Candidate{}, 2, voice)
 	var asked []string
-	o.Human = func(_ context.Context, q harness.Question) (harness.Answer, bool) {
+	o.Human = func(_ context.Context, q episode.Question) (episode.Answer, bool) {
 		asked = append(asked, q.Candidate+": "+q.Text)
-		return harness.Answer{Text: "Yes."}, true
+		return episode.Answer{Text: "Yes."}, true
 	}
 	rows := forked(t, o)
 	require.Equal(t, []string{"b.fork-a-1-2: Really?"}, asked)
@@ -206,7 +207,7 @@ func TestForkRefusesAStaleEpisode(t *testing.T) {
 	o := ownFork(t, "", "replies: [Seven.], ", goldens.Candidate{}, goldens.Candidate{}, 1, voice)
 	taskNamed(t, o.Suite, "T").Replies = nil
 	_, err := harness.Run(context.Background(), o)
-	var stale *harness.StaleError
+	var stale *episode.StaleError
 	require.ErrorAs(t, err, &stale)
 	require.ErrorContains(t, err, "fork T/a/1@1: cassette a/T/1.yaml is stale: the episode ended with 2 of its recordings unused")
 	require.ErrorContains(t, err, "--task T --candidate a")

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -34,7 +36,7 @@ func (r *runner) planFork() (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := &past{planned: source, turn: f.Turn, command: r.command(source)}
+	from := &drive.Past{Planned: source, Turn: f.Turn, Command: r.command(source)}
 	for i := range plan.candidates {
 		if err := r.join(&plan.candidates[i], from, f); err != nil {
 			return nil, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}
@@ -54,34 +56,34 @@ func (r *runner) planFork() (*plan, error) {
 }
 
 // planSource plans the recorded episode.
-func (r *runner) planSource(f Fork) (planned, error) {
+func (r *runner) planSource(f Fork) (drive.Planned, error) {
 	o := r.Options
 	o.Mode, o.Trials = recorder.Replay, f.Trial
 	o.Select = Selection{Tasks: []string{f.Task}, Candidates: []string{f.Candidate}}
 	scripted := func(t goldens.Task) bool { return t.ID == f.Task && t.Scripted }
 	if slices.ContainsFunc(o.Suite.Tasks, scripted) {
-		return planned{}, &ConfigError{fmt.Errorf("fork %s: a scripted episode has no recorded turns to go on from", f)}
+		return drive.Planned{}, &ConfigError{fmt.Errorf("fork %s: a scripted episode has no recorded turns to go on from", f)}
 	}
 	if slices.ContainsFunc(o.Suite.Tasks, func(t goldens.Task) bool { return t.ID == f.Task && t.Session != "" }) {
-		return planned{}, &ConfigError{fmt.Errorf("fork %s: its task is one of a session: what it remembers would be another episode's; copy the task, without its session, and fork that", f)}
+		return drive.Planned{}, &ConfigError{fmt.Errorf("fork %s: its task is one of a session: what it remembers would be another episode's; copy the task, without its session, and fork that", f)}
 	}
 	plan, err := makePlan(o)
 	if err != nil {
-		return planned{}, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}
+		return drive.Planned{}, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}
 	}
 	p := plan.at(plan.len() - 1)
-	if p.task.ID != f.Task || p.candidate.Name != f.Candidate {
-		return planned{}, &ConfigError{fmt.Errorf("fork %s: name one task and one candidate, not a pattern", f)}
+	if p.Task.ID != f.Task || p.Candidate.Name != f.Candidate {
+		return drive.Planned{}, &ConfigError{fmt.Errorf("fork %s: name one task and one candidate, not a pattern", f)}
 	}
 	return p, nil
 }
 
 // join makes a candidate's episodes go on from the past.
-func (r *runner) join(c *resolvedCandidate, from *past, f Fork) error {
+func (r *runner) join(c *resolvedCandidate, from *drive.Past, f Fork) error {
 	for _, d := range []struct{ what, old, now string }{
-		{"strategy", from.candidate.Agent, c.Agent},
-		{"prompt profile", from.candidate.Profile, c.Profile},
-		{"output mode", from.candidate.Mode, c.Mode},
+		{"strategy", from.Candidate.Agent, c.Agent},
+		{"prompt profile", from.Candidate.Profile, c.Profile},
+		{"output mode", from.Candidate.Mode, c.Mode},
 	} {
 		if d.old != d.now {
 			return fmt.Errorf("candidate %s cannot go on from here: its %s is %s, and the recorded turns of %s answer the %s %s",
@@ -99,29 +101,24 @@ func (r *runner) join(c *resolvedCandidate, from *past, f Fork) error {
 	return nil
 }
 
-// open opens the recorded episode's cassette.
-func (p *past) open(r *runner) (*recorder.Recorder, error) {
-	return recorder.New(recorder.Options{Mode: recorder.Replay, FS: r.Cassettes, Path: p.cassette, Command: p.command})
-}
-
 // checkPast makes sure that the plan can go on from the recorded episode.
-func (r *runner) checkPast(from *past, plan *plan, f Fork) error {
-	rec, err := from.open(r)
+func (r *runner) checkPast(from *drive.Past, plan *plan, f Fork) error {
+	rec, err := from.Open(r.Cassettes)
 	if err != nil {
 		return err
 	}
-	from.digest, from.recorded = rec.Digest(), rec.Header().Recorded
-	if f.CassetteDigest != "" && f.CassetteDigest != from.digest {
+	from.Digest, from.Recorded = rec.Digest(), rec.Header().Recorded
+	if f.CassetteDigest != "" && f.CassetteDigest != from.Digest {
 		return &recorder.CorruptError{
-			Path: from.cassette, Reason: "it was recorded anew since that episode: fork an episode of a later run, or TASK/CANDIDATE/TRIAL as it is now",
+			Path: from.Cassette, Reason: "it was recorded anew since that episode: fork an episode of a later run, or TASK/CANDIDATE/TRIAL as it is now",
 		}
 	}
 	last := ""
 	for _, p := range plan.all() {
-		if p.candidate.Name == last {
+		if p.Candidate.Name == last {
 			continue // another trial
 		}
-		last = p.candidate.Name
+		last = p.Candidate.Name
 		if err := r.rehearse(p, f); err != nil {
 			return err
 		}
@@ -131,33 +128,33 @@ func (r *runner) checkPast(from *past, plan *plan, f Fork) error {
 
 // recall reads off a fork's own cassette what it goes on from. If there is none
 // the replay says so.
-func (r *runner) recall(from *past, p planned) {
-	rec, err := recorder.New(recorder.Options{Mode: recorder.Replay, FS: r.Cassettes, Path: p.cassette})
+func (r *runner) recall(from *drive.Past, p drive.Planned) {
+	rec, err := recorder.New(recorder.Options{Mode: recorder.Replay, FS: r.Cassettes, Path: p.Cassette})
 	if err == nil {
-		from.digest, from.recorded = rec.Header().Digests[recorder.ForkDigest], rec.Header().ForkRecorded
+		from.Digest, from.Recorded = rec.Header().Digests[recorder.ForkDigest], rec.Header().ForkRecorded
 	}
 }
 
 // rehearse replays the recorded episode with the machine of the candidate that
 // is to go on from it beside its own.
-func (r *runner) rehearse(next planned, f Fork) error {
+func (r *runner) rehearse(next drive.Planned, f Fork) error {
 	run := *r
 	run.Mode, run.today = recorder.Replay, time.Time{}
-	p := next.fork.planned
-	p.rehearsed = &next
+	p := next.Fork.Planned
+	p.Rehearsed = &next
 	var ended error
-	rows := run.runEpisode(context.Background(), p, func(t Trace) {
+	rows := run.env().Run(context.Background(), p, func(t episode.Trace) {
 		if t.Finish != nil {
 			ended = t.Finish.Err
 		}
 	})
-	var apart *apartError
-	var overlap *overlapError
+	var apart *drive.DivergedError
+	var overlap *drive.OverlapError
 	switch n := len(rows.Turns); {
 	case errors.As(ended, &overlap):
 		return &ConfigError{ended}
 	case errors.As(ended, &apart):
-		return &ConfigError{fmt.Errorf("candidate %s: %w", f.Base(next.candidate.Name), ended)}
+		return &ConfigError{fmt.Errorf("candidate %s: %w", f.Base(next.Candidate.Name), ended)}
 	case ended != nil:
 		return ended
 	case n == 1:
@@ -169,11 +166,11 @@ func (r *runner) rehearse(next planned, f Fork) error {
 }
 
 // forkHeader says on a cassette what its beginning was taken from.
-func (p planned) forkHeader(h *recorder.Header) {
-	if p.fork == nil {
+func forkHeader(p drive.Planned, h *recorder.Header) {
+	if p.Fork == nil {
 		return
 	}
-	h.Fork = Fork{Task: p.task.ID, Candidate: p.fork.candidate.Name, Trial: p.fork.trial, Turn: p.fork.turn}.String()
-	h.ForkRecorded = p.fork.recorded
-	h.Digests[recorder.ForkDigest] = p.fork.digest
+	h.Fork = Fork{Task: p.Task.ID, Candidate: p.Fork.Candidate.Name, Trial: p.Fork.Trial, Turn: p.Fork.Turn}.String()
+	h.ForkRecorded = p.Fork.Recorded
+	h.Digests[recorder.ForkDigest] = p.Fork.Digest
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
@@ -171,8 +172,8 @@ func TestRecordedForkReplaysOnItsOwn(t *testing.T) {
 	require.NoError(t, err)
 	unused := 0
 	for _, c := range all {
-		require.NotEqual(t, harness.CassetteOrphan, c.State, "%s is planned by --fork", c.Path)
-		if c.State == harness.CassetteUnused {
+		require.NotEqual(t, cassettes.Orphan, c.State, "%s is planned by --fork", c.Path)
+		if c.State == cassettes.Unused {
 			require.Equal(t, []string{"a fork of G09/weak/1@1"}, c.Why)
 			unused++
 		}

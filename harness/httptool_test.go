@@ -3,7 +3,9 @@ package harness
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -52,7 +55,7 @@ func TestHTTPToolIsRecordedAndReplayed(t *testing.T) {
 			_, _ = io.WriteString(w, `{"a":`)
 		}, "error E_UNREACHABLE"},
 		"forged": {"", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", noAnswerType)
+			w.Header().Set("Content-Type", "application/vnd.cupel.no-answer+json")
 			_, _ = io.WriteString(w, `{"outcome":"timeout","code":"E_FORGED"}`)
 		}, "ok"},
 	}
@@ -131,11 +134,12 @@ func TestHTTPToolRequest(t *testing.T) {
 	require.Equal(t, "/jobs/a%2Fb%20&%C3%BC?q=a%2Fb%20%26%C3%BC", got.RequestURI)
 	require.Equal(t, `{"id":"a/b &ü"}`, body)
 	row := res.Rows.ToolCalls[0]
+	key := sha256.Sum256([]byte(row.IdempotencyKey))
 	require.Equal(t, http.Header{
 		"Accept": {"application/json"}, "Accept-Encoding": {"gzip"}, "Authorization": {"Bearer " + plantedKey}, "Content-Length": {fmt.Sprint(len(body))},
 		"Content-Type": {"application/json"}, "User-Agent": {"cupel"}, "X-Tenant": {"blue"},
 		"X-Run-Id": {res.Manifest.RunID}, "X-Step-Id": {row.ActionID}, "X-Parent-Step": {row.ParentActionID},
-		"X-Idempotency-Key": {idempotency(row.IdempotencyKey)},
+		"X-Idempotency-Key": {"sha256:" + hex.EncodeToString(key[:])},
 	}, got.Header)
 }
 
@@ -211,10 +215,10 @@ func TestHTTPToolKeepsSecrets(t *testing.T) {
 				o.Mode, o.CassetteDir, o.Runs = mode, t.TempDir(), t.TempDir()
 				r, err := newRunner(o)
 				require.NoError(t, err)
-				var traces []Trace
-				rows := r.runEpisode(context.Background(), r.plan.at(0), func(x Trace) { traces = append(traces, x) })
+				var traces []episode.Trace
+				rows := r.env().Run(context.Background(), r.plan.at(0), func(x episode.Trace) { traces = append(traces, x) })
 				var transcript bytes.Buffer
-				require.NoError(t, WriteTranscript(&transcript, traces))
+				require.NoError(t, episode.WriteTranscript(&transcript, traces))
 				require.NotContains(t, transcript.String(), plantedKey)
 				require.NotContains(t, fmt.Sprint(rows), plantedKey)
 				_, err = Run(context.Background(), o)
@@ -250,7 +254,7 @@ func TestHTTPToolBoundsTheCassette(t *testing.T) {
 // An HTTP tool that is replaced by a Go function needs neither cassette nor key.
 func TestGoFunctionReplacesHTTP(t *testing.T) {
 	o := ownOptions(t, toolSuite(t, "    http: {url: 'http://127.0.0.1:1/', headers: {X-Api-Key: {env: NONE}}}", ""))
-	o.Tools = map[string]ToolFunc{"get_job_status": func(context.Context, tool.Call, CallInfo) (tool.Result, error) {
+	o.Tools = map[string]episode.ToolFunc{"get_job_status": func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
 		return tool.Result{Outcome: tool.OK, Value: []byte("1")}, nil
 	}}
 	_, calls := runOne(t, o)

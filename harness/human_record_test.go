@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -16,9 +17,9 @@ import (
 func TestReplayWithTheHumansReplies(t *testing.T) {
 	o := recordOptions(t, "G16")
 	o.Select.Candidates = []string{"strong"}
-	o.Human = func(_ context.Context, q harness.Question) (harness.Answer, bool) {
+	o.Human = func(_ context.Context, q episode.Question) (episode.Answer, bool) {
 		require.NotEmpty(t, q.Text)
-		return harness.Answer{Text: "the praise ones, please"}, true
+		return episode.Answer{Text: "the praise ones, please"}, true
 	}
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/rerun"
 )
 
 // What a person said is in the run folder as soon as the episode has ended, stays
@@ -21,8 +23,8 @@ func TestAnswersStayWithTheRun(t *testing.T) {
 		require.NoError(t, err)
 		return string(text)
 	}
-	o.Human = func(_ context.Context, q harness.Question) (harness.Answer, bool) {
-		return harness.Answer{Text: "praise for " + q.Candidate}, true
+	o.Human = func(_ context.Context, q episode.Question) (episode.Answer, bool) {
+		return episode.Answer{Text: "praise for " + q.Candidate}, true
 	}
 	o.Select.Shard = harness.Shard{Index: 1, Count: 1}
 	res := stopAfter(t, o, 2)
@@ -31,8 +33,8 @@ func TestAnswersStayWithTheRun(t *testing.T) {
 	require.Contains(t, first, "praise for")
 
 	o.Resume = res.Manifest.RunID
-	o.Human = func(_ context.Context, q harness.Question) (harness.Answer, bool) {
-		return harness.Answer{Text: "the second half"}, true
+	o.Human = func(_ context.Context, q episode.Question) (episode.Answer, bool) {
+		return episode.Answer{Text: "the second half"}, true
 	}
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
@@ -41,13 +43,13 @@ func TestAnswersStayWithTheRun(t *testing.T) {
 	require.Contains(t, whole, "praise for")
 	require.Contains(t, whole, "the second half")
 
-	dir, _, err := harness.Merge(t.TempDir(), []string{res.Dir})
+	dir, _, err := rerun.Merge(t.TempDir(), []string{res.Dir})
 	require.NoError(t, err)
 	require.Equal(t, whole, said(dir))
 
 	require.NoError(t, os.WriteFile(filepath.Join(res.Dir, "replies.yaml"), []byte("- ["), 0o644))
 	runs := t.TempDir()
-	_, _, err = harness.Merge(runs, []string{res.Dir})
+	_, _, err = rerun.Merge(runs, []string{res.Dir})
 	require.ErrorContains(t, err, "read answers")
 	left, err := os.ReadDir(runs)
 	require.NoError(t, err)

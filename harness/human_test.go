@@ -13,6 +13,8 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -28,13 +30,13 @@ func asks(t *testing.T, more string) *goldens.Suite {
 // human answers like a script, and keeps what it was asked.
 type human struct {
 	asked   []string
-	answers []Answer
+	answers []episode.Answer
 }
 
-func (h *human) answer(_ context.Context, q Question) (Answer, bool) {
+func (h *human) answer(_ context.Context, q episode.Question) (episode.Answer, bool) {
 	h.asked = append(h.asked, q.Task+"/"+q.Candidate+": "+q.String())
 	if len(h.answers) == 0 {
-		return Answer{}, false
+		return episode.Answer{}, false
 	}
 	a := h.answers[0]
 	h.answers = h.answers[1:]
@@ -47,9 +49,9 @@ func TestHumanSources(t *testing.T) {
 	sources := map[string]func(o *Options){
 		"scripted": func(o *Options) {},
 		"programmatic": func(o *Options) {
-			o.Human = func(_ context.Context, q Question) (Answer, bool) {
+			o.Human = func(_ context.Context, q episode.Question) (episode.Answer, bool) {
 				time.Sleep(10 * time.Millisecond)
-				return Answer{Text: "Seven.", Approved: true}, true
+				return episode.Answer{Text: "Seven.", Approved: true}, true
 			}
 		},
 	}
@@ -72,12 +74,12 @@ func TestHumanSources(t *testing.T) {
 
 func TestHumanAnswersAreKept(t *testing.T) {
 	o := ownOptions(t, asks(t, "    replies: [unused]\n"))
-	h := &human{answers: []Answer{{Text: "Seven: #7"}, {Approved: true}}}
+	h := &human{answers: []episode.Answer{{Text: "Seven: #7"}, {Approved: true}}}
 	o.Human, o.Runs = h.answer, t.TempDir()
 	res, _ := runOne(t, o)
 	require.Equal(t, []string{`T/scripted: Which\u{1B}[2J job?`, `T/scripted: Allow get_job_status with arguments {"id":"7"}?`}, h.asked)
-	require.Equal(t, []Answers{{Task: "T", Candidate: "scripted", Trial: 1, Replies: []string{"Seven: #7"}, Approvals: []bool{true}}}, res.Answers)
-	text := files(t, res.Dir)[filepath.Join(res.Dir, answersFile)]
+	require.Equal(t, []episode.Answers{{Task: "T", Candidate: "scripted", Trial: 1, Replies: []string{"Seven: #7"}, Approvals: []bool{true}}}, res.Answers)
+	text := files(t, res.Dir)[filepath.Join(res.Dir, "replies.yaml")]
 	require.Equal(t, "# What the human said. Copy replies and approvals into the tasks, and a replay\n# reproduces this run.\n"+
 		"- task: T\n  candidate: scripted\n  trial: 1\n  replies:\n    - 'Seven: #7'\n  approvals: [approve]\n", text[:strings.Index(text, "# seal: sha256:")])
 
@@ -92,34 +94,37 @@ func TestHumanAnswersAreKept(t *testing.T) {
 }
 
 func TestNobodyAnswers(t *testing.T) {
-	for name, a := range map[string][]Answer{"no answer": nil, "blank": {{Text: " \n"}}} {
+	for name, a := range map[string][]episode.Answer{"no answer": nil, "blank": {{Text: " \n"}}} {
 		o := ownOptions(t, asks(t, "    replies: [unused]\n"))
 		o.Human, o.Runs = (&human{answers: a}).answer, t.TempDir()
 		res, calls := runOne(t, o)
 		require.Equal(t, "clarify", res.Rows.Episodes[0].Status, name)
 		require.Empty(t, calls)
 		require.Empty(t, res.Answers)
-		require.NotContains(t, files(t, o.Runs), filepath.Join(res.Dir, answersFile))
+		require.NotContains(t, files(t, o.Runs), filepath.Join(res.Dir, "replies.yaml"))
 	}
 }
 
 func TestHumanIsBounded(t *testing.T) {
 	o := ownOptions(t, asks(t, "    replies: [unused]\n"))
-	h := &human{answers: []Answer{{Text: strings.Repeat("x", maxReply+1) + "\xff"}}}
+	h := &human{answers: []episode.Answer{{Text: strings.Repeat("x", 64<<10+1) + "\xff"}}}
 	o.Human = h.answer
 	res, calls := runOne(t, o)
-	require.Len(t, res.Answers[0].Replies[0], maxReply+len("…"))
+	require.Len(t, res.Answers[0].Replies[0], 64<<10+len("…"))
 	require.Equal(t, []string{"rejected E_DENIED"}, calls, "nobody there is no approval")
 	require.Equal(t, []bool{false}, res.Answers[0].Approvals)
 
-	long := Question{Text: strings.Repeat("x", maxQuestion+1)}
-	require.LessOrEqual(t, len(long.String()), maxQuestion+len("…"))
+	long := episode.Question{Text: strings.Repeat("x", 4<<10+1)}
+	require.LessOrEqual(t, len(long.String()), 4<<10+len("…"))
 }
 
 func TestHumanMayStopTheRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	o := ownOptions(t, asks(t, "    replies: [unused]\n"))
-	o.Human = func(context.Context, Question) (Answer, bool) { cancel(); return Answer{}, false }
+	o.Human = func(context.Context, episode.Question) (episode.Answer, bool) {
+		cancel()
+		return episode.Answer{}, false
+	}
 	res, err := Run(ctx, o)
 	require.NoError(t, err)
 	require.Empty(t, res.Rows.Episodes)
@@ -131,7 +136,7 @@ func TestAnswersKeepNoSecret(t *testing.T) {
 	s := toolSuite(t, "    write: true\n    http: {url: 'http://127.0.0.1:1/', headers: {X-Api-Key: {env: JOB_KEY}}}", "    replies: [unused]\n")
 	s.Tasks[0].Script[0].Text = strings.Replace(s.Tasks[0].Script[1].Text, `"type":"respond"`, `"type":"clarify"`, 1)
 	o := ownOptions(t, s)
-	o.Human, o.Runs = (&human{answers: []Answer{{Text: "try " + plantedKey}}}).answer, t.TempDir()
+	o.Human, o.Runs = (&human{answers: []episode.Answer{{Text: "try " + plantedKey}}}).answer, t.TempDir()
 	res, _ := runOne(t, o)
 	require.NotEmpty(t, res.Answers)
 	for path, text := range files(t, o.Runs) {
@@ -157,14 +162,14 @@ func TestApprovals(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			o := ownOptions(t, toolSuite(t, tt.use, tt.task))
 			ran := 0
-			o.Tools = map[string]ToolFunc{"get_job_status": func(context.Context, tool.Call, CallInfo) (tool.Result, error) {
+			o.Tools = map[string]episode.ToolFunc{"get_job_status": func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
 				ran++
 				return tool.Result{Outcome: tool.OK, Value: []byte("1")}, nil
 			}}
 			r, err := newRunner(o)
 			require.NoError(t, err)
-			var traces []Trace
-			rows := r.runEpisode(context.Background(), r.plan.at(0), func(x Trace) { traces = append(traces, x) })
+			var traces []episode.Trace
+			rows := r.env().Run(context.Background(), r.plan.at(0), func(x episode.Trace) { traces = append(traces, x) })
 			var calls []string
 			for _, c := range rows.ToolCalls {
 				calls = append(calls, strings.TrimSpace(c.Outcome+" "+c.ErrorCode))
@@ -174,13 +179,13 @@ func TestApprovals(t *testing.T) {
 			require.Equal(t, tt.want[0] == "ok", ran == 1, "refused calls do not run")
 			asked := 0
 			for _, x := range traces {
-				asked += count(strings.HasPrefix(x.Question, "Allow get_job_status"))
+				asked += drive.Count(strings.HasPrefix(x.Question, "Allow get_job_status"))
 			}
 			require.Equal(t, tt.asked, asked)
 			require.Zero(t, rows.Episode.Clarifies)
 
 			var transcript bytes.Buffer
-			require.NoError(t, WriteTranscript(&transcript, traces))
+			require.NoError(t, episode.WriteTranscript(&transcript, traces))
 			if tt.want[0] == "rejected E_DENIED" {
 				require.Contains(t, transcript.String(), "the user declined this call", "and the model is told")
 				require.Contains(t, fmt.Sprint(traces[len(traces)-2].Call.Messages), "the user declined this call")

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -22,7 +23,7 @@ func (r *runner) manifest() manifest.Manifest {
 	}
 	count := make([]int, len(r.plan.candidates))
 	for _, c := range r.plan.cells {
-		count[c.candidate]++
+		count[c.Candidate]++
 	}
 	for i, c := range r.plan.candidates {
 		if c.planned == 0 {
@@ -34,14 +35,14 @@ func (r *runner) manifest() manifest.Manifest {
 		}
 		m.Candidates = append(m.Candidates, manifest.Candidate{
 			Name: c.Name, Agent: c.Agent, Provider: c.Provider, Model: c.Model, OutputMode: c.Mode,
-			PromptProfile: c.Profile, RescueModel: c.Rescue, Simulated: simulated(c.Provider), Planned: count[i], PlannedInAll: inAll,
+			PromptProfile: c.Profile, RescueModel: c.Rescue, Simulated: drive.Simulated(c.Provider), Planned: count[i], PlannedInAll: inAll,
 			Digest: CandidateDigest(c.Candidate), FallbackModel: c.Fallback, Settings: agentSettings(c.Candidate),
 		})
-		m.Simulated = m.Simulated || simulated(c.Provider)
+		m.Simulated = m.Simulated || drive.Simulated(c.Provider)
 	}
 	for _, t := range r.plan.tasks {
 		if t.planned {
-			m.Tasks = append(m.Tasks, manifestTask(r.Suite, t.Task))
+			m.Tasks = append(m.Tasks, drive.ManifestTask(r.Suite, t.Task))
 		}
 	}
 	return r.cleanManifest(m)
@@ -56,31 +57,15 @@ func (r *runner) concluded(m manifest.Manifest, t manifest.Totals, o manifest.Ou
 		m, planned = r.upTo(m, min(m.Decide.Finished+1, len(m.Decide.Rounds)))
 	}
 	m.Outcomes.Unfinished = planned - t.Episodes
-	m.Status, m.Stopped = statusWith(m.Outcomes), stop.why
+	m.Status, m.Stopped = drive.StatusWith(m.Outcomes), stop.why
 	return r.cleanManifest(m)
-}
-
-// statusWith is the status of a run that has ended so.
-func statusWith(o manifest.Outcomes) string {
-	if o.WithoutResult() > 0 {
-		return "partial"
-	}
-	return "complete"
-}
-
-func manifestTask(s *goldens.Suite, t goldens.Task) manifest.Task {
-	parts := s.TaskParts(t)
-	return manifest.Task{
-		ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: bounded(t.Request, 400), Scripted: t.Scripted, Session: t.Session, Digest: s.TaskDigest(t),
-		RequestDigest: parts.Request, WorldDigest: parts.World, ToolsDigest: parts.Tools, ChecksDigest: parts.Checks,
-	}
 }
 
 // CandidateDigest covers what a candidate is, but for its name, where its provider
 // lives and what the policy adds.
 func CandidateDigest(c goldens.Candidate) string {
 	c.Name = ""
-	return digestOf(digestible(c), c.MaxTokens, c.Temperature)
+	return drive.DigestOf(digestible(c), c.MaxTokens, c.Temperature)
 }
 
 // digestible is the part of a candidate that can change a result, with its

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/rerun"
 )
 
 // shards runs every shard of o in a runs folder of its own.
@@ -34,7 +35,7 @@ func TestMergedShardsEqualTheUnshardedRun(t *testing.T) {
 	require.NoError(t, err)
 	dirs := shards(t, o, 3)
 	slices.Reverse(dirs) // the order does not matter
-	dir, m, err := harness.Merge(t.TempDir(), dirs)
+	dir, m, err := rerun.Merge(t.TempDir(), dirs)
 	require.NoError(t, err)
 
 	read, err := manifest.Read(dir)
@@ -82,7 +83,7 @@ func TestMergeOfMissingShardsIsPartial(t *testing.T) {
 	o := countsOptions(t)
 	o.Select.Candidates = []string{"strong"}
 	dirs := shards(t, o, 3)
-	dir, m, err := harness.Merge(t.TempDir(), []string{dirs[0], dirs[2]})
+	dir, m, err := rerun.Merge(t.TempDir(), []string{dirs[0], dirs[2]})
 	require.NoError(t, err)
 	require.Equal(t, "partial", m.Status)
 	require.Equal(t, "shard 2/3 is missing", m.Stopped)
@@ -108,7 +109,7 @@ func TestMergeOfAShardThatHasNotEnded(t *testing.T) {
 	killed.Status, killed.Episodes, killed.Outcomes = "running", 0, manifest.Outcomes{}
 	require.NoError(t, manifest.Write(dirs[0], killed))
 	require.NoError(t, os.Remove(filepath.Join(dirs[0], "turns.parquet")))
-	_, m, err := harness.Merge(t.TempDir(), dirs)
+	_, m, err := rerun.Merge(t.TempDir(), dirs)
 	require.NoError(t, err)
 	require.Equal(t, "partial", m.Status)
 	require.Contains(t, m.Stopped, "shard 1/2 has not ended (cupel run --resume ")
@@ -144,7 +145,7 @@ func TestMergeRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			runs := t.TempDir()
-			_, _, err := harness.Merge(runs, c.dirs)
+			_, _, err := rerun.Merge(runs, c.dirs)
 			for _, want := range c.want {
 				require.ErrorContains(t, err, want)
 			}

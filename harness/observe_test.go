@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -35,18 +36,18 @@ func ExampleOptions_observe() {
 		Select:    harness.Selection{Tasks: []string{"G01"}, Candidates: []string{"strong"}},
 		Providers: all.Factories(),
 		Policy:    providers.DefaultPolicy(),
-		Observe: func(e harness.StreamEvent) {
+		Observe: func(e episode.StreamEvent) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch e.Kind {
-			case harness.StreamBegin:
+			case episode.StreamBegin:
 				fmt.Printf("%s turn %d asks %s\n", e.Task, e.Turn, e.Model)
-			case harness.StreamText:
+			case episode.StreamText:
 				_, message, _ := strings.Cut(e.Text, `"next_action":`)
 				fmt.Printf("  %.40s\n", message)
-			case harness.StreamToolCall:
+			case episode.StreamToolCall:
 				fmt.Printf("  calls %s %s\n", e.Call.Name, e.Call.Args)
-			case harness.StreamEnd:
+			case episode.StreamEnd:
 				fmt.Println("  end:", e.Finish)
 			}
 		},
@@ -69,34 +70,34 @@ func ExampleOptions_observe() {
 // watcher collects the events of each episode.
 type watcher struct {
 	mu     sync.Mutex
-	events map[string][]harness.StreamEvent
+	events map[string][]episode.StreamEvent
 }
 
-func (w *watcher) observe(e harness.StreamEvent) {
+func (w *watcher) observe(e episode.StreamEvent) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.events == nil {
-		w.events = map[string][]harness.StreamEvent{}
+		w.events = map[string][]episode.StreamEvent{}
 	}
 	name := fmt.Sprintf("%s/%s/%d", e.Task, e.Candidate, e.Trial)
 	w.events[name] = append(w.events[name], e)
 }
 
 // texts are what the turns of an episode said, and in how many pieces.
-func (w *watcher) texts(t *testing.T, episode string) (texts []string, pieces int) {
+func (w *watcher) texts(t *testing.T, id string) (texts []string, pieces int) {
 	t.Helper()
 	open := false
-	for _, e := range w.events[episode] {
+	for _, e := range w.events[id] {
 		switch e.Kind {
-		case harness.StreamBegin:
+		case episode.StreamBegin:
 			require.False(t, open)
 			texts, open = append(texts, ""), true
 			require.Equal(t, len(texts), e.Turn)
-		case harness.StreamText:
+		case episode.StreamText:
 			require.True(t, open)
 			texts[len(texts)-1] += e.Text
 			pieces++
-		case harness.StreamEnd:
+		case episode.StreamEnd:
 			require.True(t, open)
 			open = false
 			require.NoError(t, e.Err)
@@ -117,7 +118,7 @@ func TestObserverHearsEveryText(t *testing.T) {
 	}
 	said := map[string][]string{}
 	var mu sync.Mutex
-	o.Traced = func(rows ledger.EpisodeRows, traces []harness.Trace) {
+	o.Traced = func(rows ledger.EpisodeRows, traces []episode.Trace) {
 		mu.Lock()
 		defer mu.Unlock()
 		name := fmt.Sprintf("%s/%s/%d", rows.Episode.TaskID, rows.Episode.Candidate, rows.Episode.Trial)
@@ -226,5 +227,5 @@ func TestObserverHearsCallsAndFailures(t *testing.T) {
 	var failed *providers.Error
 	require.True(t, errors.As(events[len(events)-1].Err, &failed))
 	require.NotEmpty(t, events[0].EpisodeID)
-	require.True(t, slices.ContainsFunc(events, func(e harness.StreamEvent) bool { return e.Finish == providers.FinishTools }))
+	require.True(t, slices.ContainsFunc(events, func(e episode.StreamEvent) bool { return e.Finish == providers.FinishTools }))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
@@ -95,7 +96,7 @@ type Options struct {
 	Strategies map[string]agent.Strategy
 	// Tools are Go functions by the names of tools of the suite, which they
 	// run in place of its world or HTTP endpoint. They run in replay, too.
-	Tools map[string]ToolFunc
+	Tools map[string]episode.ToolFunc
 	// LookupEnv finds what the headers of HTTP tools take from the environment,
 	// such as os.LookupEnv; nil finds nothing. Never called in replay.
 	LookupEnv func(name string) (string, bool)
@@ -105,7 +106,7 @@ type Options struct {
 	Secrets *recorder.Secrets
 	// Human answers in live and record mode; nil leaves that to the tasks'
 	// replies and approvals. Never called in replay.
-	Human Human
+	Human episode.Human
 
 	// Retry says how often failed model calls are made again; the zero value is
 	// its default. Its Seed is replaced by each episode's, its Sleep in replay.
@@ -134,9 +135,9 @@ type Options struct {
 	Watch func(Progress)
 	// Traced is called after every episode with what happened in it, of several at
 	// once. What it keeps takes room: Replayer has it all again.
-	Traced func(ledger.EpisodeRows, []Trace)
+	Traced func(ledger.EpisodeRows, []episode.Trace)
 	// Observe, if not nil, is told what models say while they say it: see StreamEvent.
-	Observe func(StreamEvent)
+	Observe func(episode.StreamEvent)
 	// Drain, when closed, ends the run within about a second: no other episode is
 	// started, every wait for admission and between attempts ends, and what is in flight
 	// after a second is cancelled. Episodes that were not finished have no result.
@@ -153,7 +154,8 @@ type Selection struct {
 	// Episode narrows further; nil takes every episode. Those of its session before one
 	// that is taken are taken, too.
 	Episode func(task, candidate string, trial int) bool
-	exact   bool // but for that
+	// Exact takes only what Episode takes, without the earlier episodes of its sessions.
+	Exact bool
 	// Shard is the part of the selection that is run; the zero value is all of it.
 	Shard Shard
 }

@@ -13,7 +13,10 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -51,22 +54,22 @@ func TestOwnStrategyIsOneLikeAnyOther(t *testing.T) {
 
 	o.Mode, o.Transport = recorder.Replay, nil
 	t.Run("replayer", func(t *testing.T) {
-		again, err := harness.NewReplayer(o, recorded.Manifest)
+		again, err := rerun.NewReplayer(o, recorded.Manifest)
 		require.NoError(t, err)
 		defer again.Close()
 		traces, err := again.Again(context.Background(), rows)
 		require.NoError(t, err)
 		var page strings.Builder
-		require.NoError(t, harness.WriteTranscript(&page, traces))
+		require.NoError(t, episode.WriteTranscript(&page, traces))
 		require.Contains(t, page.String(), "── vote: success\n   │ ")
 	})
 	t.Run("verify", func(t *testing.T) {
-		v, err := harness.Verify(context.Background(), o, recorded.Dir)
+		v, err := rerun.Verify(context.Background(), o, recorded.Dir)
 		require.NoError(t, err)
 		require.Equal(t, 2, v.Verified)
 	})
 	t.Run("rescore", func(t *testing.T) {
-		_, changed, err := harness.Rescore(context.Background(), o, recorded.Dir)
+		_, changed, err := rerun.Rescore(context.Background(), o, recorded.Dir)
 		require.NoError(t, err)
 		require.Equal(t, 2, changed.Episodes)
 		require.Empty(t, changed.Changed)
@@ -82,7 +85,7 @@ func TestOwnStrategyIsOneLikeAnyOther(t *testing.T) {
 		o.Strategies = map[string]agent.Strategy{"veto": {New: newVote}}
 		_, err := harness.Run(context.Background(), o)
 		require.ErrorContains(t, err, `candidate blow: agent: unknown strategy "vote"; known: contract, plan, tools, veto`)
-		_, err = harness.Verify(context.Background(), o, recorded.Dir)
+		_, err = rerun.Verify(context.Background(), o, recorded.Dir)
 		require.ErrorContains(t, err, `unknown strategy "vote"`)
 	})
 	t.Run("a task it cannot do", func(t *testing.T) {
@@ -144,8 +147,8 @@ func TestOwnStrategyReplacesABuiltInOne(t *testing.T) {
 	o.Strategies, o.Mode = nil, recorder.Replay
 	list, err := harness.Cassettes(o)
 	require.NoError(t, err)
-	require.Equal(t, harness.CassetteStale, list[0].State)
-	v, err := harness.Verify(context.Background(), o, recorded.Dir)
+	require.Equal(t, cassettes.Stale, list[0].State)
+	v, err := rerun.Verify(context.Background(), o, recorded.Dir)
 	require.NoError(t, err)
 	require.Equal(t, 2, v.Differing, "the built-in one asks otherwise")
 	require.IsType(t, ledger.Difference{}, v.First.Difference)

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -21,7 +22,7 @@ func packCounts(t testing.TB, dir string) {
 	t.Helper()
 	files, err := fs.Sub(counts.FS, "cassettes")
 	require.NoError(t, err)
-	_, err = recorder.WritePack(filepath.Join(dir, harness.PackName), files)
+	_, err = recorder.WritePack(filepath.Join(dir, cassettes.PackName), files)
 	require.NoError(t, err)
 }
 
@@ -29,7 +30,7 @@ func countsPack(t testing.TB) *recorder.Pack {
 	t.Helper()
 	dir := t.TempDir()
 	packCounts(t, dir)
-	pack, err := recorder.OpenPack(os.DirFS(dir), harness.PackName)
+	pack, err := recorder.OpenPack(os.DirFS(dir), cassettes.PackName)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, pack.Close()) })
 	return pack
@@ -106,7 +107,7 @@ func TestSuiteWithAPackAndNoCassettes(t *testing.T) {
 func TestCassettesWinOverAPack(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, counts.FS))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, harness.PackName), []byte("no pack"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, cassettes.PackName), []byte("no pack"), 0o644))
 	o := countsOptions(t)
 	o.Select.Tasks = []string{"G01"}
 	var err error
@@ -121,7 +122,7 @@ func TestCassettesWinOverAPack(t *testing.T) {
 	require.ErrorAs(t, err, &corrupt)
 	require.ErrorContains(t, err, "cassettes.pack: not a pack")
 
-	require.NoError(t, os.Remove(filepath.Join(dir, harness.PackName)))
+	require.NoError(t, os.Remove(filepath.Join(dir, cassettes.PackName)))
 	_, err = harness.Run(context.Background(), o)
 	var missing *recorder.MissingError
 	require.ErrorAs(t, err, &missing, "with neither, cassettes are missing")

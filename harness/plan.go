@@ -11,40 +11,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/recorder"
 )
-
-// ScriptedCandidate is the candidate that scripted tasks, and only they, are
-// run with. A run includes it when it is selected by name.
-const ScriptedCandidate = "scripted"
-
-const scriptedRescue = "scripted-rescue"
-
-// planned is one episode to be run: everything resolved, nothing started.
-type planned struct {
-	suite     *goldens.Suite
-	task      goldens.Task
-	candidate goldens.Candidate
-	trial     int
-	seed      seed
-	params    agent.Params
-	factory   providers.Factory
-	key       string
-	cassette  string   // path below the cassettes folder; empty for scripted without HTTP tools
-	fork      *past    // what it goes on from; nil unless it is a fork
-	rehearsed *planned // the fork that this, its past, is replayed for; usually nil
-	// lost is why what the episode remembers is unknown, before the digest of the
-	// cassettes that it comes from; both only in a session.
-	lost   error
-	before string
-	// strategies are those of one's own.
-	strategies map[string]agent.Strategy
-}
 
 // plan is the episodes of a run in ledger order: by task, candidate and trial.
 // Each is made when it is needed: a plan of 100,000 takes as much room as its
@@ -53,7 +25,7 @@ type plan struct {
 	options    Options
 	tasks      []plannedTask       // in the order of the suite
 	candidates []resolvedCandidate // as configured
-	cells      []cell              // those of this shard, in ledger order
+	cells      []drive.Cell        // those of this shard, in ledger order
 	digest     string              // of all cells, those of other shards too
 	sessions   map[int32][]int32   // by the place of each episode of one: see unit
 }
@@ -64,26 +36,23 @@ type plannedTask struct {
 	planned bool // by any shard
 }
 
-// cell is an episode by the places of its task and candidate in the plan.
-type cell struct{ task, candidate, trial int32 }
-
 func (p *plan) len() int { return len(p.cells) }
 
 // at returns the i-th episode.
-func (p *plan) at(i int) planned {
+func (p *plan) at(i int) drive.Planned {
 	c := p.cells[i]
-	t := &p.tasks[c.task]
-	return p.candidates[c.candidate].episode(p.options, t.Task, t.tools, int(c.trial))
+	t := &p.tasks[c.Task]
+	return p.candidates[c.Candidate].episode(p.options, t.Task, t.tools, int(c.Trial))
 }
 
 // seed is the seed of an episode.
-func (p *plan) seed(c cell) seed {
-	return newSeed(p.options.Seed, p.tasks[c.task].ID, p.candidates[c.candidate].Name, int(c.trial))
+func (p *plan) seed(c drive.Cell) drive.Seed {
+	return drive.NewSeed(p.options.Seed, p.tasks[c.Task].ID, p.candidates[c.Candidate].Name, int(c.Trial))
 }
 
 // all are the episodes in ledger order.
-func (p *plan) all() iter.Seq2[int, planned] {
-	return func(yield func(int, planned) bool) {
+func (p *plan) all() iter.Seq2[int, drive.Planned] {
+	return func(yield func(int, drive.Planned) bool) {
 		for i := range p.cells {
 			if !yield(i, p.at(i)) {
 				return
@@ -93,7 +62,7 @@ func (p *plan) all() iter.Seq2[int, planned] {
 }
 
 // keep drops the episodes that are not to be kept.
-func (p *plan) keep(keep func(planned) bool) {
+func (p *plan) keep(keep func(drive.Planned) bool) {
 	kept := p.cells[:0]
 	for i, e := range p.all() {
 		if keep(e) {
@@ -108,11 +77,11 @@ func (p *plan) keep(keep func(planned) bool) {
 func (p *plan) sort() {
 	tasks := ranks(p.tasks, func(t plannedTask) string { return t.ID })
 	candidates := ranks(p.candidates, func(c resolvedCandidate) string { return c.Name })
-	slices.SortFunc(p.cells, func(a, b cell) int {
+	slices.SortFunc(p.cells, func(a, b drive.Cell) int {
 		return cmp.Or(
-			cmp.Compare(tasks[a.task], tasks[b.task]),
-			cmp.Compare(candidates[a.candidate], candidates[b.candidate]),
-			cmp.Compare(a.trial, b.trial))
+			cmp.Compare(tasks[a.Task], tasks[b.Task]),
+			cmp.Compare(candidates[a.Candidate], candidates[b.Candidate]),
+			cmp.Compare(a.Trial, b.Trial))
 	})
 }
 
@@ -136,12 +105,12 @@ func (p *plan) seal() {
 	h := sha256.New()
 	mine := p.cells[:0]
 	for _, c := range p.cells {
-		t := &p.tasks[c.task]
+		t := &p.tasks[c.Task]
 		t.planned = true
-		p.candidates[c.candidate].planned++
-		name := episodeName(t.ID, p.candidates[c.candidate].Name, int(c.trial))
+		p.candidates[c.Candidate].planned++
+		name := drive.EpisodeName(t.ID, p.candidates[c.Candidate].Name, int(c.Trial))
 		_, _ = io.WriteString(h, name+"\n") // a hash does not fail
-		if p.options.Select.Shard.has(shardName(t.Task, p.candidates[c.candidate].Name, int(c.trial))) {
+		if p.options.Select.Shard.has(shardName(t.Task, p.candidates[c.Candidate].Name, int(c.Trial))) {
 			mine = append(mine, c)
 		}
 	}
@@ -163,12 +132,12 @@ func makePlan(o Options) (*plan, error) {
 	for i, t := range p.tasks {
 		before := len(p.cells)
 		for j, c := range p.candidates {
-			if t.Scripted != (c.Provider == ScriptedCandidate) {
+			if t.Scripted != (c.Provider == episode.ScriptedCandidate) {
 				continue
 			}
 			for trial := 1; trial <= o.Trials; trial++ {
 				if wanted(i, c.Name, trial) {
-					p.cells = append(p.cells, cell{int32(i), int32(j), int32(trial)})
+					p.cells = append(p.cells, drive.Cell{Task: int32(i), Candidate: int32(j), Trial: int32(trial)})
 				}
 			}
 			if err := o.checkEpisode(c.episode(o, t.Task, t.tools, 1)); err != nil && !seen[err.Error()] {
@@ -177,7 +146,7 @@ func makePlan(o Options) (*plan, error) {
 			}
 		}
 		if o.Mode != recorder.Replay && len(p.cells) > before {
-			if _, _, err := o.toolHeaders(t.Task); err != nil {
+			if _, _, err := drive.ToolHeaders(o.Suite, t.Task, o.Tools, o.LookupEnv); err != nil {
 				return nil, &ConfigError{fmt.Errorf("task %s: %w", t.ID, err)}
 			}
 		}
@@ -194,7 +163,7 @@ func makePlan(o Options) (*plan, error) {
 
 // selected resolves the tasks and candidates of the selection.
 func selected(o Options) (*plan, error) {
-	candidates := slices.Concat(o.Candidates, []goldens.Candidate{{Name: ScriptedCandidate, Provider: ScriptedCandidate, Model: ScriptedCandidate, Rescue: scriptedRescue}})
+	candidates := slices.Concat(o.Candidates, []goldens.Candidate{{Name: episode.ScriptedCandidate, Provider: episode.ScriptedCandidate, Model: episode.ScriptedCandidate, Rescue: drive.ScriptedRescue}})
 	chosen, err1 := o.Select.candidates(candidates)
 	tasks, err2 := o.Select.tasks(o.Suite.Tasks)
 	errs := []error{err1, err2, o.Select.Shard.check()}
@@ -221,8 +190,8 @@ func selected(o Options) (*plan, error) {
 // cassette is that of the i-th episode, and whether it is a scripted one.
 func (p *plan) cassette(i int) (path string, scripted bool) {
 	c := p.cells[i]
-	candidate := &p.candidates[c.candidate]
-	return candidate.cassette(p.options, p.tasks[c.task].Task, int(c.trial)), candidate.Provider == ScriptedCandidate
+	candidate := &p.candidates[c.Candidate]
+	return candidate.cassette(p.options, p.tasks[c.Task].Task, int(c.Trial)), candidate.Provider == episode.ScriptedCandidate
 }
 
 // toolSets are the compiled sets of tools that tasks offer, by their names: most
@@ -252,14 +221,4 @@ func toolsOf(s *goldens.Suite, t goldens.Task) []tool.Spec {
 		}
 	}
 	return specs
-}
-
-// rowKey is the part of every row that says what was on trial.
-func (p planned) rowKey(runID, episodeID string, replayed bool) ledger.Key {
-	return ledger.Key{
-		RunID: runID, EpisodeID: episodeID, Suite: p.suite.Name, TaskID: p.task.ID,
-		Candidate: p.candidate.Name, Agent: p.candidate.Agent, Provider: p.candidate.Provider,
-		Model: p.candidate.Model, OutputMode: p.candidate.Mode, PromptProfile: p.candidate.Profile,
-		Trial: int32(p.trial), Seed: p.seed.Int64(), Replayed: replayed,
-	}
 }

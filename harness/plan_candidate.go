@@ -13,6 +13,9 @@ import (
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -23,8 +26,8 @@ type resolvedCandidate struct {
 	factory providers.Factory
 	key     string
 	dials   providers.Resolved
-	fork    *past // what its episodes go on from; nil unless they are forks
-	planned int   // episodes, those of other shards too
+	fork    *drive.Past // what its episodes go on from; nil unless they are forks
+	planned int         // episodes, those of other shards too
 }
 
 func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
@@ -52,12 +55,12 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 	if _, err := agent.New(c.Agent, agentParams(c), o.Strategies); err != nil {
 		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
 	}
-	if c.Provider == ScriptedCandidate {
+	if c.Provider == episode.ScriptedCandidate {
 		return r, nil
 	}
 	factory, ok := o.Providers[c.Provider]
 	if !ok {
-		return r, fmt.Errorf("candidate %s: unknown provider %q; known: %s", c.Name, c.Provider, strings.Join(sortedKeys(o.Providers), ", "))
+		return r, fmt.Errorf("candidate %s: unknown provider %q; known: %s", c.Name, c.Provider, strings.Join(drive.SortedKeys(o.Providers), ", "))
 	}
 	r.factory = factory
 	dials, err := o.Policy.Resolve(c.Provider, "action")
@@ -121,35 +124,35 @@ func give(p *agent.Params, t goldens.Task) {
 	}
 }
 
-func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, trial int) planned {
-	if c.Provider == ScriptedCandidate && t.Agent != "" {
+func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, trial int) drive.Planned {
+	if c.Provider == episode.ScriptedCandidate && t.Agent != "" {
 		c.Agent, c.Profile = t.Agent, strategy.Of(t.Agent).DefaultProfile()
 	}
-	p := planned{
-		suite: o.Suite, task: t, candidate: c.Candidate, trial: trial,
-		seed:    newSeed(o.Seed, t.ID, c.Name, trial),
-		factory: c.factory, key: c.key, fork: c.fork, strategies: o.Strategies,
-		params: agentParams(c.Candidate),
+	p := drive.Planned{
+		Suite: o.Suite, Task: t, Candidate: c.Candidate, Trial: trial,
+		Seed:    drive.NewSeed(o.Seed, t.ID, c.Name, trial),
+		Factory: c.factory, Key: c.key, Fork: c.fork, Strategies: o.Strategies,
+		Params: agentParams(c.Candidate),
 	}
-	give(&p.params, t)
-	p.params.Tools, p.params.Budgets = tools, c.budgets(t.Budgets)
-	p.params.MaxTokens, p.params.Temperature = c.dials.MaxTokens, c.dials.Temperature
+	give(&p.Params, t)
+	p.Params.Tools, p.Params.Budgets = tools, c.budgets(t.Budgets)
+	p.Params.MaxTokens, p.Params.Temperature = c.dials.MaxTokens, c.dials.Temperature
 	if c.NoImages {
-		p.params.Images = nil
+		p.Params.Images = nil
 	}
-	p.cassette = c.cassette(o, t, trial)
-	if c.Provider == ScriptedCandidate && !slices.ContainsFunc(t.Script, func(e goldens.Emit) bool { return e.Rescue }) {
-		p.params.Rescue = false // a script without a rescue turn has no stronger model
+	p.Cassette = c.cassette(o, t, trial)
+	if c.Provider == episode.ScriptedCandidate && !slices.ContainsFunc(t.Script, func(e goldens.Emit) bool { return e.Rescue }) {
+		p.Params.Rescue = false // a script without a rescue turn has no stronger model
 	}
 	return p
 }
 
 // cassette is the path of an episode's cassette; empty if it needs none.
 func (c resolvedCandidate) cassette(o Options, t goldens.Task, trial int) string {
-	if c.Provider == ScriptedCandidate && !o.overHTTP(t) {
+	if c.Provider == episode.ScriptedCandidate && !drive.OverHTTP(o.Suite, t, o.Tools) {
 		return ""
 	}
-	return CassettePath(t.ID, c.Name, trial)
+	return cassettes.Path(t.ID, c.Name, trial)
 }
 
 // budgets are the task's; what the suite leaves open the policy sets. The policy
@@ -162,11 +165,3 @@ func (c resolvedCandidate) budgets(b guard.Budgets) guard.Budgets {
 		MaxTokens:    b.MaxTokens, MaxCostNanoUSD: b.MaxCostNanoUSD,
 	}
 }
-
-// CassettePath is the path of an episode's cassette below the suite's cassettes folder.
-func CassettePath(task, candidate string, trial int) string {
-	return fmt.Sprintf("%s/%s/%d.yaml", candidate, task, trial)
-}
-
-// simulated says that a provider's models are simulations.
-func simulated(provider string) bool { return strings.HasPrefix(provider, "sim-") }

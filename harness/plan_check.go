@@ -10,6 +10,8 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -38,7 +40,7 @@ func Modes(factories map[string]providers.Factory, c goldens.Candidate) ([]strin
 
 // modesOf makes the wire's model once, with no way to the network.
 func modesOf(factory providers.Factory, c goldens.Candidate) ([]string, error) {
-	model, err := factory(wireOptions(c, "", &http.Client{Transport: noNetwork{}}))
+	model, err := factory(drive.WireOptions(c, "", &http.Client{Transport: noNetwork{}}))
 	if err != nil {
 		return nil, err
 	}
@@ -61,30 +63,30 @@ func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
 // checkEpisode refuses what could not be run as it is meant: a tool that the
 // profile or mode cannot show, or a cap on the cost of a model without a price,
 // which would end every such episode after its first turn.
-func (o Options) checkEpisode(p planned) error {
-	if _, err := agent.New(p.candidate.Agent, p.params, p.strategies); err != nil {
-		return fmt.Errorf("candidate %s, task %s: %w", p.candidate.Name, p.task.ID, err)
+func (o Options) checkEpisode(p drive.Planned) error {
+	if _, err := agent.New(p.Candidate.Agent, p.Params, p.Strategies); err != nil {
+		return fmt.Errorf("candidate %s, task %s: %w", p.Candidate.Name, p.Task.ID, err)
 	}
-	if p.candidate.Provider == ScriptedCandidate {
+	if p.Candidate.Provider == episode.ScriptedCandidate {
 		return nil
 	}
-	cap, tokens := o.capsOn(p.candidate.Provider)
-	if tokens && p.params.MaxTokens == 0 {
-		return fmt.Errorf("candidate %s: a cap on the run's spending needs max_tokens, on the candidate or in the policy: without it no worst case can be reserved", p.candidate.Name)
+	cap, tokens := o.capsOn(p.Candidate.Provider)
+	if tokens && p.Params.MaxTokens == 0 {
+		return fmt.Errorf("candidate %s: a cap on the run's spending needs max_tokens, on the candidate or in the policy: without it no worst case can be reserved", p.Candidate.Name)
 	}
-	if name := lengthens(p.candidate.Body); tokens && name != "" {
-		return fmt.Errorf("candidate %s: its body sets %s, so that no worst case can be reserved for a cap on the run's spending: use max_tokens of the candidate", p.candidate.Name, name)
+	if name := lengthens(p.Candidate.Body); tokens && name != "" {
+		return fmt.Errorf("candidate %s: its body sets %s, so that no worst case can be reserved for a cap on the run's spending: use max_tokens of the candidate", p.Candidate.Name, name)
 	}
-	if p.params.Budgets.MaxCostNanoUSD > 0 {
+	if p.Params.Budgets.MaxCostNanoUSD > 0 {
 		cap = "tasks cap its cost by max_cost_usd"
 	}
 	if cap == "" {
 		return nil
 	}
-	for _, model := range models(p.candidate) {
-		if _, ok := o.Prices.Lookup(p.candidate.Provider, model, o.planDay()); !ok {
+	for _, model := range drive.ModelsOf(p.Candidate) {
+		if _, ok := o.Prices.Lookup(p.Candidate.Provider, model, o.planDay()); !ok {
 			return fmt.Errorf("candidate %s: %s, but the price table has no price of model %s of provider %s: add one, or take the cap away",
-				p.candidate.Name, cap, model, p.candidate.Provider)
+				p.Candidate.Name, cap, model, p.Candidate.Provider)
 		}
 	}
 	return nil
@@ -109,7 +111,7 @@ func (o Options) capsOn(provider string) (money string, tokens bool) {
 func lengthens(body any) string {
 	switch v := body.(type) {
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range drive.SortedKeys(v) {
 			switch strings.ToLower(strings.ReplaceAll(name, "_", "")) {
 			case "maxtokens", "maxcompletiontokens", "maxoutputtokens", "maxnewtokens", "maxtokenstosample", "numpredict",
 				"n", "candidatecount", "bestof", "numgenerations":

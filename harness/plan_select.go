@@ -8,13 +8,15 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 )
 
 // candidates returns the selected ones in order. The scripted candidate is
 // taken only when a pattern names it.
 func (s Selection) candidates(all []goldens.Candidate) ([]goldens.Candidate, error) {
 	if len(s.Candidates) == 0 {
-		return slices.DeleteFunc(slices.Clone(all), func(c goldens.Candidate) bool { return c.Name == ScriptedCandidate }), nil
+		return slices.DeleteFunc(slices.Clone(all), func(c goldens.Candidate) bool { return c.Name == episode.ScriptedCandidate }), nil
 	}
 	name := func(c goldens.Candidate) string { return c.Name }
 	return pick(all, s.Candidates, name, "candidate")
@@ -64,7 +66,7 @@ func pick[E any](all []E, patterns []string, name func(E) string, what string) (
 			for _, e := range all {
 				names = append(names, name(e))
 			}
-			errs = append(errs, fmt.Errorf("no %s matches %q; there are: %s", what, pat, abridge(names, 80)))
+			errs = append(errs, fmt.Errorf("no %s matches %q; there are: %s", what, pat, drive.Abridge(names, 80)))
 		}
 	}
 	var out []E
@@ -74,21 +76,4 @@ func pick[E any](all []E, patterns []string, name func(E) string, what string) (
 		}
 	}
 	return out, errors.Join(errs...)
-}
-
-// abridge joins the first names and says how many were left out.
-func abridge(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

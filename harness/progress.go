@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -58,7 +59,7 @@ func (p *Progress) add(rows ledger.EpisodeRows) {
 			p.Tokens += *n
 		}
 	}
-	if e.Provider != ScriptedCandidate {
+	if e.Provider != episode.ScriptedCandidate {
 		for i := range rows.Turns {
 			n := int64(rows.Turns[i].Attempts)
 			p.Requests += n

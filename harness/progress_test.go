@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -25,11 +26,11 @@ func endedRows(e ledger.Episode, attempts ...int32) ledger.EpisodeRows {
 
 func TestProgressAddsUp(t *testing.T) {
 	limited := ledger.Episode{Key: ledger.Key{TaskID: "b"}, Status: ledger.StatusInfraError, InfraError: true, ErrorKind: "rate_limit"}
-	scripted := ledger.Episode{Key: ledger.Key{TaskID: "d", Provider: ScriptedCandidate}, Solved: true, CostNanoUSD: ptr(int64(0))}
+	scripted := ledger.Episode{Key: ledger.Key{TaskID: "d", Provider: episode.ScriptedCandidate}, Solved: true, CostNanoUSD: new(int64(0))}
 	p := Progress{Total: 9, Done: 2, Resumed: 2}
 	p.add(endedRows(ledger.Episode{
-		Solved: true, CostNanoUSD: ptr(int64(7)),
-		Tokens: ledger.Tokens{In: ptr(int64(1)), Out: ptr(int64(2)), CacheRead: ptr(int64(3)), CacheWrite: ptr(int64(4)), Reasoning: ptr(int64(5))},
+		Solved: true, CostNanoUSD: new(int64(7)),
+		Tokens: ledger.Tokens{In: new(int64(1)), Out: new(int64(2)), CacheRead: new(int64(3)), CacheWrite: new(int64(4)), Reasoning: new(int64(5))},
 	}, 1, 3))
 	require.False(t, p.CostUnknown)
 	require.Nil(t, p.LastFailure)
@@ -118,7 +119,7 @@ func TestStateNamesTheCap(t *testing.T) {
 // BenchmarkProgress is what a run's progress costs an episode of five turns. The
 // floor is copying the state twice, for the board and for who watches.
 func BenchmarkProgress(b *testing.B) {
-	rows := endedRows(ledger.Episode{Solved: true, CostNanoUSD: ptr(int64(7))}, 1, 1, 2, 1, 1)
+	rows := endedRows(ledger.Episode{Solved: true, CostNanoUSD: new(int64(7))}, 1, 1, 2, 1, 1)
 	for name, mode := range map[string]recorder.Mode{"replay": recorder.Replay, "live": recorder.Live} {
 		b.Run(name, func(b *testing.B) {
 			board := testBoard(mode, nil)

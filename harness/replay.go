@@ -6,13 +6,15 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
 // Replay runs the one episode of the plan with this trial again, from its
 // cassette, and returns its rows and what happened. It writes nothing.
-func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []Trace, error) {
+func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []episode.Trace, error) {
 	o.Mode, o.Runs = recorder.Replay, ""
 	r, err := newRunner(o)
 	if err != nil {
@@ -23,10 +25,10 @@ func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []Tr
 	if err != nil {
 		return ledger.EpisodeRows{}, nil, &ConfigError{err}
 	}
-	r.plan.keep(func(p planned) bool { return p.trial == trial })
-	var chosen []planned
+	r.plan.keep(func(p drive.Planned) bool { return p.Trial == trial })
+	var chosen []drive.Planned
 	for _, p := range r.plan.all() { // with those of its session before it
-		if slices.ContainsFunc(asked, func(t goldens.Task) bool { return t.ID == p.task.ID }) {
+		if slices.ContainsFunc(asked, func(t goldens.Task) bool { return t.ID == p.Task.ID }) {
 			chosen = append(chosen, p)
 		}
 	}
@@ -36,9 +38,9 @@ func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []Tr
 	if _, err := r.cassettesDigest(); err != nil {
 		return ledger.EpisodeRows{}, nil, err
 	}
-	var traces []Trace
+	var traces []episode.Trace
 	p := chosen[0]
-	p.remember(r.recollect(ctx, p))
-	rows := r.runEpisode(ctx, p, func(t Trace) { traces = append(traces, t) })
+	remember(&p, r.recollect(ctx, p))
+	rows := r.env().Run(ctx, p, func(t episode.Trace) { traces = append(traces, t) })
 	return rows, traces, nil
 }

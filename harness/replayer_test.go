@@ -12,8 +12,10 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -61,7 +63,7 @@ func TestReplayerShowsWhatReplayShows(t *testing.T) {
 			run, err := harness.Run(context.Background(), o)
 			require.NoError(t, err)
 			o.Select = harness.Selection{Episode: func(string, string, int) bool { return false }} // of the run, not asked again
-			p, err := harness.NewReplayer(o, run.Manifest)
+			p, err := rerun.NewReplayer(o, run.Manifest)
 			require.NoError(t, err)
 			defer p.Close()
 			for _, e := range episodesOf(run.Rows) {
@@ -79,10 +81,10 @@ func TestReplayerShowsWhatReplayShows(t *testing.T) {
 	}
 }
 
-func transcript(t *testing.T, traces []harness.Trace) string {
+func transcript(t *testing.T, traces []episode.Trace) string {
 	t.Helper()
 	var b strings.Builder
-	require.NoError(t, harness.WriteTranscript(&b, traces))
+	require.NoError(t, episode.WriteTranscript(&b, traces))
 	require.NotEmpty(t, b.String())
 	return b.String()
 }
@@ -122,16 +124,16 @@ func TestReplayerRefuses(t *testing.T) {
 		"no cassette": {func(o *harness.Options, _ *manifest.Manifest, _ *ledger.EpisodeRows) {
 			o.Cassettes = os.DirFS(t.TempDir())
 		},
-			"", harness.KindCassetteMissing, "--task G01"},
+			"", episode.KindCassetteMissing, "--task G01"},
 		"a row was changed": {func(_ *harness.Options, _ *manifest.Manifest, e *ledger.EpisodeRows) {
 			e.Turns[0].NextActionName = "other"
 		},
-			"", harness.KindReplayMiss, "next_action_name"},
+			"", episode.KindReplayMiss, "next_action_name"},
 		"recorded again": {func(_ *harness.Options, _ *manifest.Manifest, e *ledger.EpisodeRows) {
 			e.Episode.CassetteDigest = "other"
 		},
-			"", harness.KindReplayMiss, "cassette_digest"},
-		"corrupt": {nil, string(text[:len(text)/2]), harness.KindCassetteCorrupt, "G01"},
+			"", episode.KindReplayMiss, "cassette_digest"},
+		"corrupt": {nil, string(text[:len(text)/2]), episode.KindCassetteCorrupt, "G01"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, m, e := o, res.Manifest, was
@@ -143,7 +145,7 @@ func TestReplayerRefuses(t *testing.T) {
 				require.NoError(t, os.WriteFile(file, []byte(tc.file), 0o600))
 				defer func() { require.NoError(t, os.WriteFile(file, text, 0o600)) }()
 			}
-			p, err := harness.NewReplayer(o, m)
+			p, err := rerun.NewReplayer(o, m)
 			require.NoError(t, err)
 			defer p.Close()
 			traces, err := p.Again(context.Background(), e)
@@ -152,7 +154,7 @@ func TestReplayerRefuses(t *testing.T) {
 				require.NotEmpty(t, traces)
 				return
 			}
-			var no *harness.NoReplayError
+			var no *rerun.NoReplayError
 			require.ErrorAs(t, err, &no)
 			require.Equal(t, tc.kind, no.Kind, err)
 			require.ErrorContains(t, err, tc.why)
@@ -163,11 +165,11 @@ func TestReplayerRefuses(t *testing.T) {
 	t.Run("no candidate of the run", func(t *testing.T) {
 		o := o
 		o.Candidates = []goldens.Candidate{{Name: "new", Provider: "sim-openai", Model: "m"}}
-		_, err := harness.NewReplayer(o, res.Manifest)
+		_, err := rerun.NewReplayer(o, res.Manifest)
 		require.ErrorContains(t, err, "none of the run's candidates any more")
 	})
 	t.Run("stopped", func(t *testing.T) {
-		p, err := harness.NewReplayer(o, res.Manifest)
+		p, err := rerun.NewReplayer(o, res.Manifest)
 		require.NoError(t, err)
 		defer p.Close()
 		ctx, cancel := context.WithCancel(context.Background())
@@ -183,14 +185,14 @@ func TestRunTellsWhatHappens(t *testing.T) {
 	o.Select, o.Concurrency = harness.Selection{Tasks: []string{"G0*"}, Candidates: []string{"weak"}}, 8
 	var mu sync.Mutex
 	told := map[string]string{}
-	o.Traced = func(rows ledger.EpisodeRows, traces []harness.Trace) {
+	o.Traced = func(rows ledger.EpisodeRows, traces []episode.Trace) {
 		mu.Lock()
 		defer mu.Unlock()
 		told[rows.Episode.EpisodeID] = transcript(t, traces)
 	}
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
-	p, err := harness.NewReplayer(o, res.Manifest)
+	p, err := rerun.NewReplayer(o, res.Manifest)
 	require.NoError(t, err)
 	defer p.Close()
 	all := episodesOf(res.Rows)
@@ -212,7 +214,7 @@ func BenchmarkReplayer(b *testing.B) {
 	b.ReportAllocs()
 	turns := 0
 	for b.Loop() {
-		p, err := harness.NewReplayer(o, res.Manifest)
+		p, err := rerun.NewReplayer(o, res.Manifest)
 		require.NoError(b, err)
 		for _, e := range all {
 			_, err := p.Again(context.Background(), e)

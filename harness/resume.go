@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
@@ -30,7 +30,7 @@ var ErrNothingSelected = errors.New("the selection leaves no episode")
 // resumption is the interrupted run that is gone on from.
 type resumption struct {
 	manifest manifest.Manifest
-	episodes episodeList // its plan, in ledger order
+	episodes drive.EpisodeList // its plan, in ledger order
 }
 
 // lockRun keeps other processes out of a run that is resumed.
@@ -56,7 +56,7 @@ func (r *runner) takeUp() error {
 	if err == nil {
 		err = resumable(m)
 	}
-	var episodes episodeList
+	var episodes drive.EpisodeList
 	if err == nil {
 		episodes, err = readPlan(dir)
 	}
@@ -64,8 +64,8 @@ func (r *runner) takeUp() error {
 	for _, c := range m.Candidates {
 		planned += c.Planned
 	}
-	if err == nil && m.Decide == nil && planned != len(episodes.cells) {
-		err = fmt.Errorf("%s is damaged: it has %d of %d episodes; begin a new run", planFile, len(episodes.cells), planned)
+	if err == nil && m.Decide == nil && planned != len(episodes.Cells) {
+		err = fmt.Errorf("%s is damaged: it has %d of %d episodes; begin a new run", planFile, len(episodes.Cells), planned)
 	}
 	if err == nil && m.Mode != string(recorder.Replay) {
 		r.today, err = time.Parse(time.RFC3339Nano, m.Started)
@@ -92,21 +92,13 @@ func resumable(m manifest.Manifest) error {
 }
 
 // selectionOf selects exactly these episodes.
-func selectionOf(episodes *episodeList, fork *Fork) Selection {
-	s := Selection{exact: true}
-	var wanted episodeList
-	for i := range episodes.cells {
-		task, candidate, trial := episodes.at(i)
-		if fork != nil {
-			candidate = fork.Base(candidate)
-		}
-		wanted.add(task, candidate, trial)
-		if !slices.Contains(s.Candidates, candidate) {
-			s.Candidates = append(s.Candidates, candidate)
-		}
+func selectionOf(episodes *drive.EpisodeList, fork *Fork) Selection {
+	base := func(candidate string) string { return candidate }
+	if fork != nil {
+		base = fork.Base
 	}
-	wanted.sort()
-	s.Episode = wanted.has
+	s := Selection{Exact: true}
+	s.Candidates, s.Episode = episodes.Filter(base)
 	return s
 }
 
@@ -143,11 +135,11 @@ func (r *runner) checkResumed() error {
 
 func (r *runner) samePlan() bool {
 	was := &r.resumed.episodes
-	if r.plan.len() != len(was.cells) {
+	if r.plan.len() != len(was.Cells) {
 		return false
 	}
-	for i := range was.cells {
-		if at, ok := r.plan.find(was.at(i)); !ok || at != i {
+	for i := range was.Cells {
+		if at, ok := r.plan.find(was.At(i)); !ok || at != i {
 			return false
 		}
 	}
@@ -196,7 +188,7 @@ func (r *runner) writeSettings(dir string) error {
 	return nil
 }
 
-func readPlan(dir string) (list episodeList, err error) {
+func readPlan(dir string) (list drive.EpisodeList, err error) {
 	f, err := sealed.Open(filepath.Join(dir, planFile))
 	if err != nil {
 		return list, fmt.Errorf("read plan: %w", err)
@@ -205,9 +197,9 @@ func readPlan(dir string) (list episodeList, err error) {
 	in := bufio.NewScanner(f)
 	for in.Scan() {
 		if !episodeLine.MatchString(in.Text()) {
-			return list, fmt.Errorf("%s, line %d: %.80q is no TASK/CANDIDATE/TRIAL", planFile, len(list.cells)+1, in.Text())
+			return list, fmt.Errorf("%s, line %d: %.80q is no TASK/CANDIDATE/TRIAL", planFile, len(list.Cells)+1, in.Text())
 		}
-		list.add(splitEpisode(in.Text()))
+		list.Add(splitEpisode(in.Text()))
 	}
 	return list, in.Err()
 }

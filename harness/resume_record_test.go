@@ -21,6 +21,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -105,7 +106,7 @@ func TestResumeAfterAFailureAsksOnlyWhatFailed(t *testing.T) {
 		o.Resume = res.Manifest.RunID
 		if answers < 100 {
 			require.Equal(t, "partial", res.Manifest.Status)
-			require.Positive(t, res.Lost.ByKind["transport"])
+			require.Positive(t, res.Excluded.ByKind["transport"])
 			continue
 		}
 		require.Equal(t, "complete", res.Manifest.Status)
@@ -311,7 +312,7 @@ func TestResumeBetweenCassetteAndRows(t *testing.T) {
 	network := &paid{next: o.Transport(""), key: byID}
 	o.Transport = func(string) http.RoundTripper { return network }
 	var journal []byte
-	o.Traced = func(ledger.EpisodeRows, []harness.Trace) { // its cassette is saved, its rows are not yet kept
+	o.Traced = func(ledger.EpisodeRows, []episode.Trace) { // its cassette is saved, its rows are not yet kept
 		if journal == nil {
 			var err error
 			journal, err = os.ReadFile(one(t, o.CassetteDir) + ".journal")

@@ -163,7 +163,7 @@ func TestResumeRetriesInfrastructureErrors(t *testing.T) {
 	require.Equal(t, "partial", first.Manifest.Status)
 	lost := first.Manifest.Outcomes.InfraErrors
 	require.Positive(t, lost)
-	require.Equal(t, lost, first.Lost.ByKind["transport"])
+	require.Equal(t, lost, first.Excluded.ByKind["transport"])
 	require.Less(t, lost, 8, "some have a result")
 
 	o.Transport, o.Resume = server, first.Manifest.RunID

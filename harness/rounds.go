@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -80,7 +82,7 @@ func (r *runner) decision() *manifest.Decide {
 	}
 	return &manifest.Decide{
 		Rounds: r.Decide.Rounds(), Baselines: r.Decide.Baselines, Stops: []manifest.Stop{},
-		RulesDigest: digestOf(r.Acceptance.Resolved(), r.Decide.Rules),
+		RulesDigest: drive.DigestOf(r.Acceptance.Resolved(), r.Decide.Rules),
 	}
 }
 
@@ -90,7 +92,7 @@ func decisionKey(d *manifest.Decide) string {
 	if d == nil {
 		return ""
 	}
-	return digestOf(d.Rounds, strings.Join(d.Baselines, "\n"), d.RulesDigest)
+	return drive.DigestOf(d.Rounds, strings.Join(d.Baselines, "\n"), d.RulesDigest)
 }
 
 // certain says that a run has a trial whatever is decided on the way.
@@ -116,8 +118,8 @@ func (r *runner) upTo(m manifest.Manifest, round int) (manifest.Manifest, int) {
 	m.Candidates = slices.Clone(m.Candidates)
 	perTrial := map[string]int{}
 	for _, c := range r.plan.cells {
-		if c.trial == 1 {
-			perTrial[r.plan.candidates[c.candidate].Name]++
+		if c.Trial == 1 {
+			perTrial[r.plan.candidates[c.Candidate].Name]++
 		}
 	}
 	all := 0
@@ -164,7 +166,7 @@ func (r *runner) beginRound(b *board, round int) (todo []bool, err error) {
 	total := 0
 	var missing []error
 	for i, c := range r.plan.cells {
-		if int(c.trial) > reach(d, r.plan.candidates[c.candidate].Name, round) {
+		if int(c.Trial) > reach(d, r.plan.candidates[c.Candidate].Name, round) {
 			continue
 		}
 		total++
@@ -185,8 +187,8 @@ func (r *runner) beginRound(b *board, round int) (todo []bool, err error) {
 // those that are still to be run. Those of candidates that were stopped are neither.
 func (s *store) withoutResult(trial int) (n int) {
 	for i, c := range s.plan.cells {
-		if int(c.trial) <= trial {
-			n += count(s.todo[i] || s.lost[i])
+		if int(c.Trial) <= trial {
+			n += drive.Count(s.todo[i] || s.lost[i])
 		}
 	}
 	return n
@@ -229,7 +231,7 @@ func (r *runner) decideRound(b *board, round int) error {
 func (s *store) rows(trial int) iter.Seq2[ledger.EpisodeRows, error] {
 	return func(yield func(ledger.EpisodeRows, error) bool) {
 		for i, c := range s.plan.cells {
-			if int(c.trial) > trial {
+			if int(c.Trial) > trial {
 				continue
 			}
 			rows, ok, err := s.get(i)
@@ -245,13 +247,13 @@ func (s *store) giveUp(d *manifest.Decide, round int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, c := range s.plan.cells {
-		name := s.plan.candidates[c.candidate].Name
+		name := s.plan.candidates[c.Candidate].Name
 		stop, ok := d.Stop(name)
-		if !ok || stop.Round != round || int(c.trial) <= d.Rounds[round-1] {
+		if !ok || stop.Round != round || int(c.Trial) <= d.Rounds[round-1] {
 			continue
 		}
 		if !s.todo[i] || s.lost[i] {
-			return fmt.Errorf("candidate %s is stopped after round %d, but the run already has its trial %d: what decided before has changed; begin a new run", name, round, c.trial)
+			return fmt.Errorf("candidate %s is stopped after round %d, but the run already has its trial %d: what decided before has changed; begin a new run", name, round, c.Trial)
 		}
 		s.todo[i] = false
 	}
@@ -260,7 +262,7 @@ func (s *store) giveUp(d *manifest.Decide, round int) error {
 
 // missingCassettes is the error of a replay that lacks them.
 func (r *runner) missingCassettes(missing []error) error {
-	out := &MissingCassettes{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
+	out := &cassettes.MissingError{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
 	if r.CassetteDir == "" {
 		out.All, out.Suite = "", r.Suite.Path
 	}

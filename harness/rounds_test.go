@@ -17,8 +17,11 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/forecast"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -123,16 +126,16 @@ func TestRoundsStopCandidates(t *testing.T) {
 
 	// A run of fixed size executes it again.
 	o.Decide = nil
-	v, err := harness.Verify(context.Background(), o, recorded.Dir)
+	v, err := rerun.Verify(context.Background(), o, recorded.Dir)
 	require.NoError(t, err)
 	require.Equal(t, [2]int{6, 0}, [2]int{v.Verified, v.Differing})
 	o.Runs = t.TempDir()
-	to, _, err := harness.Rescore(context.Background(), o, recorded.Dir)
+	to, _, err := rerun.Rescore(context.Background(), o, recorded.Dir)
 	require.NoError(t, err)
 	rescored, err := manifest.Read(to)
 	require.NoError(t, err)
 	require.Equal(t, m.Decide, rescored.Decide)
-	_, _, err = harness.Merge(o.Runs, []string{recorded.Dir})
+	_, _, err = rerun.Merge(o.Runs, []string{recorded.Dir})
 	require.ErrorContains(t, err, "is no shard")
 }
 
@@ -146,7 +149,7 @@ func TestRoundsMissingCassettes(t *testing.T) {
 		return slices.DeleteFunc(stops, func(s manifest.Stop) bool { return s.Candidate == "weak" }), err
 	}
 	_, err := harness.Run(context.Background(), o)
-	var missing *harness.MissingCassettes
+	var missing *cassettes.MissingError
 	require.ErrorAs(t, err, &missing)
 	require.ErrorContains(t, err, "round 3 of 5: ")
 	require.Len(t, missing.Missing, 4, "trials 3 and 4 of two tasks by weak, and none of strong")
@@ -278,7 +281,7 @@ func TestRoundsWithoutResult(t *testing.T) {
 func TestRoundsForecast(t *testing.T) {
 	o, _, _ := recordRounds(t)
 	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
-	out, err := harness.Forecast(o)
+	out, err := forecast.Make(o)
 	require.NoError(t, err)
 	require.Equal(t, []int{24, 6}, []int{out.Episodes, out.Trials})
 	said := strings.Join(out.Warnings, "\n")

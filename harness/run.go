@@ -10,12 +10,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -29,11 +31,11 @@ type Result struct {
 	// Rows are those of a run without a folder. With one they are in its ledger:
 	// see ledger.Read and ledger.Scan.
 	Rows ledger.Rows
-	// Lost are the episodes that say nothing about a model.
-	Lost Lost
+	// Excluded are the episodes that say nothing about a model.
+	Excluded Excluded
 	// Answers are what Options.Human said; the run folder keeps them in
 	// replies.yaml.
-	Answers []Answers
+	Answers []episode.Answers
 	// Withheld says where texts held credentials, which were replaced: of what
 	// kind, never which.
 	Withheld []recorder.Withheld
@@ -53,9 +55,9 @@ type UsageDoubt struct {
 	Turns int
 }
 
-// Lost sums up the episodes with an infrastructure or harness error and those a
+// Excluded sums up the episodes with an infrastructure or harness error and those a
 // cap stopped.
-type Lost struct {
+type Excluded struct {
 	// ByKind counts them by error kind; First are the first few in ledger order.
 	ByKind map[string]int
 	First  []ledger.Episode
@@ -63,7 +65,7 @@ type Lost struct {
 
 const maxLostShown = 10
 
-func (l *Lost) add(e ledger.Episode) {
+func (l *Excluded) add(e ledger.Episode) {
 	if !e.InfraError {
 		return
 	}
@@ -84,7 +86,7 @@ type runner struct {
 	configDigest string
 	priceDigest  string
 	plan         *plan
-	answers      *answerBook
+	answers      *drive.AnswerBook
 	secrets      *recorder.Secrets
 	cleaners     *sync.Pool            // of *cleaner, of a replay
 	control      *admission.Control    // nil in replay
@@ -117,11 +119,11 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 		return Result{}, err
 	}
 	defer r.closeCassettes()
-	cassettes, err := r.cassettesDigest()
+	digest, err := r.cassettesDigest()
 	if err != nil {
 		return Result{}, err
 	}
-	r.identify(cassettes)
+	r.identify(digest)
 	if r.Decide != nil && r.Decide.Before != nil {
 		if err := r.Decide.Before(r.manifest()); err != nil {
 			return Result{}, &ConfigError{err}
@@ -142,14 +144,14 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 		}
 		err = errors.Join(err, closed)
 	}()
-	ctx, stopDrain := drainable(ctx, o.Drain)
+	ctx, stopDrain := drive.Drainable(ctx, o.Drain)
 	defer stopDrain()
 	if err := r.canary(ctx, s); err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", r.id, err)
 	}
 	stop, err := r.runAll(ctx, s)
-	res = Result{Dir: s.dir, Answers: r.answers.inOrder(r.plan), Interrupted: stop.interrupted, Withheld: r.secrets.Withheld()}
-	var missing *MissingCassettes
+	res = Result{Dir: s.dir, Answers: r.answers.Of(r.plan.len(), r.plan.name), Interrupted: stop.interrupted, Withheld: r.secrets.Withheld()}
+	var missing *cassettes.MissingError
 	if errors.As(err, &missing) && r.resumed == nil {
 		needless = s.dir != ""
 		return Result{}, err
@@ -174,7 +176,7 @@ func (r *runner) conclude(s *store, stop stopped, res *Result) error {
 		case s.finished && m.Status != "complete":
 			return m, errKept
 		}
-		return m, saveAnswers(s.dir, res.Answers)
+		return m, episode.SaveAnswers(s.dir, res.Answers)
 	})
 	kept := errors.Is(err, errKept)
 	if err != nil && !kept {
@@ -192,7 +194,7 @@ func newRunner(o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: &answerBook{list: map[string]*Answers{}}, secrets: o.newSecrets(), cleaners: &sync.Pool{}}
+	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: drive.NewAnswerBook(), secrets: o.newSecrets(), cleaners: &sync.Pool{}}
 	if o.Mode != recorder.Replay {
 		r.today = o.Now().UTC()
 	}
@@ -244,7 +246,7 @@ func (r *runner) identify(cassettes string) {
 	if r.Mode == recorder.Replay {
 		unique = cassettes
 		for _, c := range r.plan.cells {
-			if now := r.plan.tasks[c.task].World.Now; now.After(at) {
+			if now := r.plan.tasks[c.Task].World.Now; now.After(at) {
 				at = now
 			}
 		}
@@ -260,44 +262,24 @@ func (r *runner) identify(cassettes string) {
 		r.id = r.Resume
 		return
 	}
-	r.id = newRunID(at, parts...)
+	r.id = drive.NewRunID(at, parts...)
 }
 
-// newRecorder opens or begins the cassette of an episode.
-func (r *runner) newRecorder(p planned) (*recorder.Recorder, error) {
-	o := recorder.Options{
-		Mode: r.Mode, FS: r.Cassettes, Dir: r.CassetteDir, Path: p.cassette, Command: r.command(p), Speed: r.ReplaySpeed,
-	}
-	if r.Mode == recorder.Replay {
-		return recorder.New(o)
-	}
-	if r.Mode == recorder.Record { // its digests are a fifth of what a live episode takes
-		o.Run, o.Resume, o.KeepJournal = r.id, r.resumed != nil, true
-		o.Header = r.header(p)
-		o.Header.Recorded = r.today.Format(time.DateOnly)
-		p.forkHeader(&o.Header)
-	}
-	base := toolTransport{models: http.DefaultTransport, tools: http.DefaultTransport, secrets: r.secrets}
-	if r.Transport != nil {
-		base.models = r.Transport(p.candidate.Provider)
-	}
-	base.models = observed{base.models}
-	o.Base, o.Secrets = base, r.secrets
-	return recorder.New(o)
+func (r *runner) command(p drive.Planned) string {
+	return r.RecordCommand(p.Task.ID, p.Candidate.Name, p.Trial)
 }
 
-// priceDay is the day of the recording, so that a replay costs what was paid.
-func (r *runner) priceDay(rec *recorder.Recorder) time.Time {
+// env is what the episodes of the run share.
+func (r *runner) env() *drive.Env {
+	v := &drive.Env{
+		RunID: r.id, Mode: r.Mode, Today: r.today, Resumed: r.resumed != nil, Speed: r.ReplaySpeed,
+		Cassettes: r.Cassettes, CassetteDir: r.CassetteDir, Header: r.header, Command: r.RecordCommand, Base: r.Transport,
+		Tools: r.Tools, LookupEnv: r.LookupEnv, Answers: r.answers, Observe: r.Observe, Retry: r.Retry,
+		Prices: r.Prices, PriceDigest: r.priceDigest, ConfigDigest: r.configDigest,
+		Secrets: r.secrets, Cleaners: r.cleaners, Control: r.control,
+	}
 	if r.Mode != recorder.Replay {
-		return r.today.Truncate(24 * time.Hour)
+		v.Human = r.Human
 	}
-	day, err := time.Parse(time.DateOnly, rec.Header().Recorded)
-	if err != nil {
-		return time.Time{} // a foreign cassette says nothing: no price applies
-	}
-	return day
-}
-
-func (r *runner) command(p planned) string {
-	return r.RecordCommand(p.task.ID, p.candidate.Name, p.trial)
+	return v
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -160,7 +161,7 @@ func TestStaleCassetteIsNamed(t *testing.T) {
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	ep := rowsOf(t, res).Episodes[0]
-	require.Equal(t, harness.KindReplayMiss, ep.ErrorKind)
+	require.Equal(t, episode.KindReplayMiss, ep.ErrorKind)
 	require.Contains(t, ep.ErrorText, "messages[1]")
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -50,18 +51,18 @@ func trialsPack(t testing.TB, o harness.Options, n int) *recorder.Pack {
 	files := fstest.MapFS{}
 	for _, candidate := range o.Select.Candidates {
 		for _, task := range o.Select.Tasks {
-			text, err := fs.ReadFile(o.Cassettes, harness.CassettePath(task, candidate, 1))
+			text, err := fs.ReadFile(o.Cassettes, cassettes.Path(task, candidate, 1))
 			require.NoError(t, err)
 			for trial := range o.Trials {
-				files[harness.CassettePath(task, candidate, trial+1)] = &fstest.MapFile{Data: text}
+				files[cassettes.Path(task, candidate, trial+1)] = &fstest.MapFile{Data: text}
 			}
 		}
 	}
 	require.Len(t, files, n)
 	dir := t.TempDir()
-	_, err := recorder.WritePack(filepath.Join(dir, harness.PackName), files)
+	_, err := recorder.WritePack(filepath.Join(dir, cassettes.PackName), files)
 	require.NoError(t, err)
-	pack, err := recorder.OpenPack(os.DirFS(dir), harness.PackName)
+	pack, err := recorder.OpenPack(os.DirFS(dir), cassettes.PackName)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, pack.Close()) })
 	return pack

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -159,7 +161,7 @@ func (r *runner) queues(todo []bool) []*queue {
 	for c := range r.plan.candidates {
 		var turns []turn
 		for i, cell := range r.plan.cells {
-			if todo[i] && int(cell.candidate) == c && r.plan.leader(int32(i), todo) {
+			if todo[i] && int(cell.Candidate) == c && r.plan.leader(int32(i), todo) {
 				turns = append(turns, turn{place: int32(i), order: r.plan.seed(cell).Int64(), unfinished: resumed && r.unfinished(int32(i))})
 			}
 		}
@@ -167,30 +169,27 @@ func (r *runner) queues(todo []bool) []*queue {
 		for i := range turns {
 			turns[i].rank = int32(i)
 		}
-		name := laneName(r.plan.candidates[c])
+		name := drive.LaneName(r.plan.candidates[c].Candidate, r.plan.candidates[c].key)
 		lanes[name] = append(lanes[name], turns...)
 	}
 	var queues []*queue
-	for _, name := range sortedKeys(lanes) {
+	for _, name := range drive.SortedKeys(lanes) {
 		turns := lanes[name]
 		// Stable: within a round candidates come as they are configured.
 		slices.SortStableFunc(turns, func(a, b turn) int {
-			return cmp.Or(count(b.unfinished)-count(a.unfinished), cmp.Compare(a.rank, b.rank))
+			return cmp.Or(drive.Count(b.unfinished)-drive.Count(a.unfinished), cmp.Compare(a.rank, b.rank))
 		})
 		q := &queue{}
 		for _, t := range turns {
 			q.places = append(q.places, t.place)
 		}
 		if len(turns) > 0 {
-			q.provider = r.plan.candidates[r.plan.cells[turns[0].place].candidate].Provider
+			q.provider = r.plan.candidates[r.plan.cells[turns[0].place].Candidate].Provider
 			queues = append(queues, q)
 		}
 	}
 	return queues
 }
-
-// laneName tells lanes apart. It holds a key, and goes nowhere.
-func laneName(c resolvedCandidate) string { return c.Provider + "\x00" + c.BaseURL + "\x00" + c.key }
 
 // DefaultConcurrency is how many episodes of a lane are in progress at a time, and how
 // many requests in flight, unless something else is set.
@@ -220,7 +219,7 @@ type board struct {
 func (r *runner) newBoard(s *store) *board {
 	b := &board{r: r, s: s, progress: Progress{RunID: r.id, Dir: s.dir, Total: r.plan.len()}}
 	for _, todo := range s.todo {
-		b.progress.Resumed += count(!todo)
+		b.progress.Resumed += drive.Count(!todo)
 	}
 	b.progress.Done = b.progress.Resumed
 	if r.Decide != nil {
@@ -276,7 +275,7 @@ func (b *board) ended(i int, rows ledger.EpisodeRows) error {
 	b.progress.InFlight--
 	b.cut = b.cut || cancelled
 	if err == nil && b.r.Human != nil && b.s.dir != "" {
-		err = saveAnswers(b.s.dir, b.r.answers.inOrder(b.r.plan)) // a person does not say it twice
+		err = episode.SaveAnswers(b.s.dir, b.r.answers.Of(b.r.plan.len(), b.r.plan.name)) // a person does not say it twice
 	}
 	if err != nil {
 		b.failed = cmp.Or(b.failed, err)

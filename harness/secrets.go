@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -21,7 +22,7 @@ func (o Options) newSecrets() *recorder.Secrets {
 		s = recorder.NewSecrets()
 	}
 	for _, t := range o.Suite.Tasks {
-		for _, name := range sortedKeys(t.World.Env) {
+		for _, name := range drive.SortedKeys(t.World.Env) {
 			s.Add(t.World.Env[name])
 		}
 	}
@@ -30,13 +31,13 @@ func (o Options) newSecrets() *recorder.Secrets {
 
 // taint adds the credentials an episode is run with, and refuses names that hold
 // one: they become paths and columns.
-func (r *runner) taint(p planned) error {
-	return errors.Join(r.taintTask(p.task), r.taintCandidate(p.candidate, p.key))
+func (r *runner) taint(p drive.Planned) error {
+	return errors.Join(r.taintTask(p.Task), r.taintCandidate(p.Candidate, p.Key))
 }
 
 func (r *runner) taintTask(t goldens.Task) error {
 	if r.Mode != recorder.Replay {
-		_, found, err := r.toolHeaders(t)
+		_, found, err := drive.ToolHeaders(r.Suite, t, r.Tools, r.LookupEnv)
 		if err != nil {
 			return err
 		}
@@ -60,21 +61,6 @@ func (r *runner) refuse(what, name string) error {
 	return nil
 }
 
-// cleanRows replaces credentials in every text of an episode's rows. A replay knows
-// all credentials from the start, so that what was clean in one episode is in the
-// next: its cleaners are used again.
-func (r *runner) cleanRows(rows ledger.EpisodeRows) ledger.EpisodeRows {
-	c, ok := r.cleaners.Get().(*cleaner)
-	if !ok {
-		c = newCleaner(r.secrets)
-	}
-	c.record(reflect.ValueOf(&rows).Elem())
-	if r.Mode == recorder.Replay {
-		r.cleaners.Put(c)
-	}
-	return rows
-}
-
 // ReadRun reads the manifest of a run and, as they are asked for, its episodes in
 // ledger order; an error ends them. What looks like a credential is replaced in
 // both: another program may have written them.
@@ -83,15 +69,15 @@ func ReadRun(dir string) (manifest.Manifest, iter.Seq2[ledger.EpisodeRows, error
 	if err != nil {
 		return m, nil, err
 	}
-	newCleaner(nil).record(reflect.ValueOf(&m).Elem())
+	drive.NewCleaner(nil).Record(reflect.ValueOf(&m).Elem())
 	return m, cleaned(episodes), nil
 }
 
 func cleaned(episodes iter.Seq2[ledger.EpisodeRows, error]) iter.Seq2[ledger.EpisodeRows, error] {
 	return func(yield func(ledger.EpisodeRows, error) bool) {
-		clean := newCleaner(nil)
+		clean := drive.NewCleaner(nil)
 		for rows, err := range episodes {
-			clean.record(reflect.ValueOf(&rows).Elem())
+			clean.Record(reflect.ValueOf(&rows).Elem())
 			if !yield(rows, err) {
 				return
 			}
@@ -105,12 +91,12 @@ func (r *runner) cleanManifest(m manifest.Manifest) manifest.Manifest {
 	for i := range m.Tasks {
 		m.Tasks[i].Tags = append([]string(nil), m.Tasks[i].Tags...) // the suite's own
 	}
-	clean := newCleaner(r.secrets)
-	clean.record(reflect.ValueOf(&m).Elem())
+	clean := drive.NewCleaner(r.secrets)
+	clean.Record(reflect.ValueOf(&m).Elem())
 	if m.Decide != nil {
 		d := *m.Decide
 		d.Stops = append([]manifest.Stop{}, d.Stops...)
-		clean.record(reflect.ValueOf(&d).Elem())
+		clean.Record(reflect.ValueOf(&d).Elem())
 		m.Decide = &d
 	}
 	return m

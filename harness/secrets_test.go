@@ -16,6 +16,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -46,8 +47,8 @@ func TestAHumansSecretIsNotKept(t *testing.T) {
 	o := recordOptions(t, "G16")
 	o.Mode, o.Secrets = recorder.Live, recorder.NewSecrets(canary)
 	o.Select.Candidates = []string{"strong"}
-	o.Human = func(context.Context, harness.Question) (harness.Answer, bool) {
-		return harness.Answer{Text: "the praise ones, and my key is " + canary}, true
+	o.Human = func(context.Context, episode.Question) (episode.Answer, bool) {
+		return episode.Answer{Text: "the praise ones, and my key is " + canary}, true
 	}
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)

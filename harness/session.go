@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -18,22 +19,6 @@ import (
 // episodes run one after the other, in the order of the suite, and each remembers
 // what the earlier ones asked and answered. What is remembered is taken from their
 // rows, so that a run, its resumption, its replay and its shards remember alike.
-
-// KindSession is the kind of error of an episode whose session lacks an earlier one.
-const KindSession = "session"
-
-// SessionError says that an episode was not run: an earlier one of its session,
-// which it would remember, has no result.
-type SessionError struct {
-	Session string
-	// Earlier is TASK/CANDIDATE/TRIAL, Kind its kind of error.
-	Earlier, Kind string
-}
-
-// Error names the earlier episode and says what to do.
-func (e *SessionError) Error() string {
-	return fmt.Sprintf("session %s: the earlier episode %s has no result (%s); resume the run, or record that one again, and this one follows", e.Session, e.Earlier, e.Kind)
-}
 
 // recollection is what the earlier episodes of a session leave to the next.
 type recollection struct {
@@ -51,23 +36,20 @@ func (m *recollection) add(t goldens.Task, e ledger.Episode) {
 	switch {
 	case m.lost != nil:
 	case e.InfraError || e.Status == string(agent.Interrupted):
-		m.lost = &SessionError{Session: t.Session, Earlier: episodeName(e.TaskID, e.Candidate, int(e.Trial)), Kind: e.ErrorKind}
+		m.lost = &episode.SessionError{Session: t.Session, Earlier: drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)), Kind: e.ErrorKind}
 	case e.Answer != "" && !forgotten[e.Status]:
 		m.exchanges = append(m.exchanges, agent.Exchange{Request: t.Request, Answer: e.Answer})
 	}
 }
 
-// remembers says whether earlier episodes can change a request of this one.
-func (p planned) remembers() bool { return p.task.Session != "" && !p.candidate.Memory.Off }
-
 // remember makes an episode one that comes after those.
-func (p *planned) remember(m recollection) {
-	if !p.remembers() {
+func remember(p *drive.Planned, m recollection) {
+	if !p.Remembers() {
 		return
 	}
-	p.lost = m.lost
-	p.params.Memory = slices.Clip(agent.Remember(m.exchanges, p.candidate.Memory.Turns, p.candidate.Memory.Tokens))
-	p.before = digestOf(m.digests)
+	p.HistoryErr = m.lost
+	p.Params.Memory = slices.Clip(agent.Remember(m.exchanges, p.Candidate.Memory.Turns, p.Candidate.Memory.Tokens))
+	p.Before = drive.DigestOf(m.digests)
 }
 
 // earlier adds to the selected tasks those of their sessions that come before them,
@@ -104,7 +86,7 @@ func (s Selection) leads(tasks []plannedTask) func(task int, candidate string, t
 			return true
 		}
 		session := tasks[task].Session
-		return session != "" && !s.exact && slices.ContainsFunc(tasks[task+1:], func(t plannedTask) bool {
+		return session != "" && !s.Exact && slices.ContainsFunc(tasks[task+1:], func(t plannedTask) bool {
 			return t.Session == session && s.Episode(t.ID, candidate, trial)
 		})
 	}
@@ -113,25 +95,25 @@ func (s Selection) leads(tasks []plannedTask) func(task int, candidate string, t
 // shardName is what an episode's shard follows from: its session stays together.
 func shardName(t goldens.Task, candidate string, trial int) string {
 	if t.Session == "" {
-		return episodeName(t.ID, candidate, trial)
+		return drive.EpisodeName(t.ID, candidate, trial)
 	}
-	return episodeName("session:"+t.Session, candidate, trial) // no task has a colon in its id
+	return drive.EpisodeName("session:"+t.Session, candidate, trial) // no task has a colon in its id
 }
 
 // before are the episodes of a session that come before one of it, planned or not.
-func (p *plan) before(e planned) []planned {
-	if e.task.Session == "" {
+func (p *plan) before(e drive.Planned) []drive.Planned {
+	if e.Task.Session == "" {
 		return nil
 	}
-	c := slices.IndexFunc(p.candidates, func(c resolvedCandidate) bool { return c.Name == e.candidate.Name })
-	var out []planned
+	c := slices.IndexFunc(p.candidates, func(c resolvedCandidate) bool { return c.Name == e.Candidate.Name })
+	var out []drive.Planned
 	for i := range p.tasks {
 		t := &p.tasks[i]
-		if t.ID == e.task.ID {
+		if t.ID == e.Task.ID {
 			break
 		}
-		if t.Session == e.task.Session {
-			out = append(out, p.candidates[c].episode(p.options, t.Task, t.tools, e.trial))
+		if t.Session == e.Task.Session {
+			out = append(out, p.candidates[c].episode(p.options, t.Task, t.tools, e.Trial))
 		}
 	}
 	return out
@@ -146,14 +128,14 @@ func (p *plan) join() {
 	}
 	found := map[conversation][]int32{}
 	for i, c := range p.cells {
-		if s := p.tasks[c.task].Session; s != "" {
-			key := conversation{s, c.candidate, c.trial}
+		if s := p.tasks[c.Task].Session; s != "" {
+			key := conversation{s, c.Candidate, c.Trial}
 			found[key] = append(found[key], int32(i))
 		}
 	}
 	p.sessions = map[int32][]int32{}
 	for _, places := range found {
-		slices.SortFunc(places, func(a, b int32) int { return int(p.cells[a].task) - int(p.cells[b].task) })
+		slices.SortFunc(places, func(a, b int32) int { return int(p.cells[a].Task) - int(p.cells[b].Task) })
 		for _, i := range places {
 			p.sessions[i] = places
 		}
@@ -181,8 +163,8 @@ func (p *plan) leader(i int32, todo []bool) bool {
 }
 
 // inSessions are all episodes of the plan, those of a session in its order.
-func (p *plan) inSessions() iter.Seq[planned] {
-	return func(yield func(planned) bool) {
+func (p *plan) inSessions() iter.Seq[drive.Planned] {
+	return func(yield func(drive.Planned) bool) {
 		for i := range p.len() {
 			if !p.leader(int32(i), nil) {
 				continue
@@ -201,7 +183,7 @@ func (p *plan) inSessions() iter.Seq[planned] {
 func (r *runner) runUnit(ctx context.Context, b *board, q *queue, i int) (more bool, err error) {
 	unit := r.plan.unit(int32(i))
 	memory := recollection{}
-	if first := r.plan.at(int(unit[0])); first.task.Session != "" {
+	if first := r.plan.at(int(unit[0])); first.Task.Session != "" {
 		memory = r.recollect(ctx, first)
 	}
 	for n, place := range unit {
@@ -211,7 +193,7 @@ func (r *runner) runUnit(ctx context.Context, b *board, q *queue, i int) (more b
 			if err != nil {
 				return false, err
 			}
-			memory.add(r.plan.tasks[r.plan.cells[i].task].Task, rows.Episode)
+			memory.add(r.plan.tasks[r.plan.cells[i].Task].Task, rows.Episode)
 			continue
 		}
 		if n > 0 && b.over(ctx, q) {
@@ -219,20 +201,20 @@ func (r *runner) runUnit(ctx context.Context, b *board, q *queue, i int) (more b
 		}
 		b.began()
 		p := r.plan.at(i)
-		p.remember(memory)
+		remember(&p, memory)
 		rows := r.runTraced(ctx, p)
 		if err := b.ended(i, rows); err != nil {
 			return false, err
 		}
-		memory.add(p.task, rows.Episode)
+		memory.add(p.Task, rows.Episode)
 	}
 	return false, nil
 }
 
 // recollect executes again, from their cassettes, the episodes that one remembers.
-func (r *runner) recollect(ctx context.Context, p planned) recollection {
+func (r *runner) recollect(ctx context.Context, p drive.Planned) recollection {
 	var memory recollection
-	if !p.remembers() {
+	if !p.Remembers() {
 		return memory
 	}
 	run := *r
@@ -241,8 +223,19 @@ func (r *runner) recollect(ctx context.Context, p planned) recollection {
 	}
 	run.Observe, run.ReplaySpeed = nil, 0
 	for _, earlier := range r.plan.before(p) {
-		earlier.remember(memory)
-		memory.add(earlier.task, run.runEpisode(ctx, earlier, nil).Episode)
+		remember(&earlier, memory)
+		memory.add(earlier.Task, run.env().Run(ctx, earlier, nil).Episode)
 	}
 	return memory
+}
+
+// runTraced runs an episode, and tells Options.Traced what happened in it.
+func (r *runner) runTraced(ctx context.Context, p drive.Planned) ledger.EpisodeRows {
+	if r.Traced == nil {
+		return r.env().Run(ctx, p, nil)
+	}
+	var traces []episode.Trace
+	rows := r.env().Run(ctx, p, func(t episode.Trace) { traces = append(traces, t) })
+	r.Traced(rows, traces)
+	return rows
 }

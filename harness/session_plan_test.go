@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
@@ -24,7 +25,7 @@ func randomPlan(rng *rand.Rand) *plan {
 		p.tasks = append(p.tasks, plannedTask{Task: t})
 		for c := range int32(2) {
 			for trial := range int32(2) {
-				p.cells = append(p.cells, cell{int32(len(p.tasks) - 1), c, trial + 1})
+				p.cells = append(p.cells, drive.Cell{Task: int32(len(p.tasks) - 1), Candidate: c, Trial: trial + 1})
 			}
 		}
 	}
@@ -54,13 +55,13 @@ func TestUnitsCoverThePlan(t *testing.T) {
 					run[place]++
 				}
 				a, b := p.cells[unit[max(n-1, 0)]], p.cells[place]
-				require.Equal(t, []int32{a.candidate, a.trial}, []int32{b.candidate, b.trial})
-				require.Equal(t, p.tasks[a.task].Session, p.tasks[b.task].Session)
-				require.True(t, n == 0 || a.task < b.task, "in the order of the suite")
+				require.Equal(t, []int32{a.Candidate, a.Trial}, []int32{b.Candidate, b.Trial})
+				require.Equal(t, p.tasks[a.Task].Session, p.tasks[b.Task].Session)
+				require.True(t, n == 0 || a.Task < b.Task, "in the order of the suite")
 			}
 		}
 		for i, is := range todo {
-			require.Equal(t, count(is), run[int32(i)], "seed %d, place %d", seed, i)
+			require.Equal(t, drive.Count(is), run[int32(i)], "seed %d, place %d", seed, i)
 		}
 	}
 }

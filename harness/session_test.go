@@ -19,7 +19,10 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -139,7 +142,7 @@ func TestSessionsRemember(t *testing.T) {
 		replayed := runTalk(t, o)
 		require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest, "concurrency %d", n)
 	}
-	v, err := harness.Verify(context.Background(), o, recorded.Dir)
+	v, err := rerun.Verify(context.Background(), o, recorded.Dir)
 	require.NoError(t, err)
 	require.Equal(t, 42, v.Verified)
 	require.Nil(t, v.First)
@@ -206,7 +209,7 @@ func TestSessionsStayOnOneShard(t *testing.T) {
 		used += min(tasks["Z1"], 1)
 	}
 	require.Equal(t, 3, used, "sessions are spread over the shards")
-	_, m, err := harness.Merge(t.TempDir(), dirs)
+	_, m, err := rerun.Merge(t.TempDir(), dirs)
 	require.NoError(t, err)
 	require.Equal(t, whole.Manifest.LedgerDigest, m.LedgerDigest)
 }
@@ -246,7 +249,7 @@ func TestSessionsWithALostEpisode(t *testing.T) {
 		case e.TaskID == "M2":
 			require.Equal(t, ledger.StatusInfraError, e.Status)
 		case e.TaskID == "A3" && remembers:
-			require.Equal(t, []any{ledger.StatusHarnessError, harness.KindSession, true}, []any{e.Status, e.ErrorKind, e.InfraError})
+			require.Equal(t, []any{ledger.StatusHarnessError, episode.KindSession, true}, []any{e.Status, e.ErrorKind, e.InfraError})
 			require.Equal(t, "session one: the earlier episode M2/"+e.Candidate+"/1 has no result (invalid_request); resume the run, or record that one again, and this one follows", e.ErrorText)
 			require.Zero(t, e.Steps, "it was not run")
 		default:
@@ -267,7 +270,7 @@ func TestEpisodesOfSessionsAgain(t *testing.T) {
 	o := talkOptions(t, &parrot{})
 	res := runTalk(t, o)
 	o.Mode = recorder.Replay
-	r, err := harness.NewReplayer(o, res.Manifest)
+	r, err := rerun.NewReplayer(o, res.Manifest)
 	require.NoError(t, err)
 	defer r.Close()
 	var wg sync.WaitGroup
@@ -295,7 +298,7 @@ func TestRescoredSessions(t *testing.T) {
 	o.Trials = 1
 	res := runTalk(t, o)
 	o.Suite = talkSuite(t, strings.Replace(sessionSuite, "request: Third, expect: {status: answered}", "request: Third, expect: {status: answered, contains_any: [after 2]}", 1))
-	dir, out, err := harness.Rescore(context.Background(), o, res.Dir)
+	dir, out, err := rerun.Rescore(context.Background(), o, res.Dir)
 	require.NoError(t, err)
 	require.Equal(t, 21, out.Episodes)
 	rows, err := ledger.Read(dir)
@@ -330,7 +333,7 @@ func TestStaleSessions(t *testing.T) {
 		require.NoError(t, err)
 		out := map[string]string{}
 		for _, s := range all {
-			if s.State != harness.CassetteFresh {
+			if s.State != cassettes.Fresh {
 				out[s.Path] = fmt.Sprint(s.State, s.Why)
 			}
 		}
@@ -433,7 +436,7 @@ tasks:
 	o.Select.Candidates = []string{"scripted"}
 	var mu sync.Mutex
 	var asked []string
-	o.Traced = func(_ ledger.EpisodeRows, traces []harness.Trace) {
+	o.Traced = func(_ ledger.EpisodeRows, traces []episode.Trace) {
 		mu.Lock()
 		defer mu.Unlock()
 		asked = append(asked, traces[0].Call.Messages[0].Text)

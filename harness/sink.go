@@ -15,7 +15,7 @@ type sink struct {
 	writer   *ledger.Writer // nil without a folder
 	rows     ledger.Rows
 	outcomes manifest.Outcomes
-	lost     Lost
+	lost     Excluded
 	doubts   map[UsageDoubt]int // how many turns each has
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
@@ -18,7 +19,7 @@ func streamed(t *testing.T, n int, order []int) (ledger.Rows, *store) {
 	dir := t.TempDir()
 	p := &plan{tasks: []plannedTask{{Task: goldens.Task{ID: "T"}}}, candidates: []resolvedCandidate{{Candidate: goldens.Candidate{Name: "m"}}}}
 	for i := range n {
-		p.cells = append(p.cells, cell{0, 0, int32(i + 1)})
+		p.cells = append(p.cells, drive.Cell{Trial: int32(i + 1)})
 	}
 	s := &store{dir: dir, plan: p, unlock: func() {}, at: slices.Repeat([]int64{-1}, n), todo: slices.Repeat([]bool{true}, n), lost: make([]bool, n)}
 	var err error

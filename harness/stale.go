@@ -1,9 +1,6 @@
 package harness
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,43 +10,17 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/recorder"
 )
-
-// CassetteState says what a replay can expect of a cassette.
-type CassetteState string
-
-// The states of a cassette.
-const (
-	// CassetteFresh was recorded with what a run would use today.
-	CassetteFresh CassetteState = "fresh"
-	// CassetteStale was recorded with something else.
-	CassetteStale CassetteState = "stale"
-	// CassetteMissing is planned and not there.
-	CassetteMissing CassetteState = "missing"
-	// CassetteOrphan is there and no run of the suite would ask for it;
-	// CassetteUnused is asked for by runs of more trials, or of a fork.
-	CassetteOrphan CassetteState = "orphan"
-	CassetteUnused CassetteState = "unused"
-	// CassetteCorrupt cannot be trusted: cut, edited, or no cassette at all.
-	CassetteCorrupt CassetteState = "corrupt"
-)
-
-// CassetteStatus is one cassette, planned or found.
-type CassetteStatus struct {
-	// Path is slash-separated, below the cassettes folder.
-	Path  string        `json:"path"`
-	State CassetteState `json:"state"`
-	// Why says what changed, what is wrong, or why nothing asks for it. It may
-	// quote the file, which is untrusted.
-	Why []string `json:"why,omitempty"`
-}
 
 // Cassettes compares what the cassettes say of themselves with what a replay of
 // these options would use, and runs nothing: planned ones first, in plan order,
 // then the others by name. With a selection those are not looked for. That a
 // replay would leave recordings unused only a replay can tell.
-func Cassettes(o Options) ([]CassetteStatus, error) {
+func Cassettes(o Options) ([]cassettes.Status, error) {
 	whole := len(o.Select.Tasks)+len(o.Select.Candidates)+len(o.Select.Tags) == 0
 	if whole {
 		o.Select.Candidates = []string{"*"} // the scripted candidate too
@@ -60,7 +31,7 @@ func Cassettes(o Options) ([]CassetteStatus, error) {
 		return nil, err
 	}
 	if o.Cassettes == nil {
-		files, closeAll, err := OpenCassettes(o.Suite)
+		files, closeAll, err := cassettes.Open(o.Suite)
 		if err != nil {
 			return nil, err
 		}
@@ -71,18 +42,18 @@ func Cassettes(o Options) ([]CassetteStatus, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []CassetteStatus
+	var all []cassettes.Status
 	planned := map[string]bool{}
 	for _, p := range plan.all() {
-		if p.cassette == "" {
+		if p.Cassette == "" {
 			continue
 		}
-		planned[p.cassette] = true
+		planned[p.Cassette] = true
 		s, err := o.status(plan, p)
 		if err != nil {
 			return nil, err
 		}
-		if s.State != CassetteMissing || p.candidate.Provider != ScriptedCandidate { // a script may call no HTTP tool
+		if s.State != cassettes.Missing || p.Candidate.Provider != episode.ScriptedCandidate { // a script may call no HTTP tool
 			all = append(all, s)
 		}
 	}
@@ -93,7 +64,7 @@ func Cassettes(o Options) ([]CassetteStatus, error) {
 	for _, name := range files {
 		if !planned[name] {
 			state, why := o.unplanned(name)
-			all = append(all, CassetteStatus{name, state, []string{why}})
+			all = append(all, cassettes.Status{Path: name, State: state, Why: []string{why}})
 		}
 	}
 	return all, err
@@ -101,30 +72,30 @@ func Cassettes(o Options) ([]CassetteStatus, error) {
 
 // unplanned says why no run of these options asks for a file, and whether others
 // would.
-func (o Options) unplanned(name string) (CassetteState, string) {
+func (o Options) unplanned(name string) (cassettes.State, string) {
 	parts := strings.Split(strings.TrimSuffix(name, ".yaml"), "/")
 	if len(parts) != 3 {
-		return CassetteOrphan, "not named CANDIDATE/TASK/TRIAL.yaml"
+		return cassettes.Orphan, "not named CANDIDATE/TASK/TRIAL.yaml"
 	}
 	candidate, task := parts[0], parts[1]
 	if fork := o.forkedFrom(name, candidate); fork != "" {
-		return CassetteUnused, "a fork of " + fork
+		return cassettes.Unused, "a fork of " + fork
 	}
 	i := slices.IndexFunc(o.Suite.Tasks, func(t goldens.Task) bool { return t.ID == task })
 	named := slices.ContainsFunc(o.Candidates, func(c goldens.Candidate) bool { return c.Name == candidate })
 	switch trial, err := strconv.Atoi(parts[2]); {
-	case !named && candidate != ScriptedCandidate:
-		return CassetteOrphan, fmt.Sprintf("no candidate %.60q", candidate)
+	case !named && candidate != episode.ScriptedCandidate:
+		return cassettes.Orphan, fmt.Sprintf("no candidate %.60q", candidate)
 	case i < 0:
-		return CassetteOrphan, fmt.Sprintf("no task %.60q", task)
+		return cassettes.Orphan, fmt.Sprintf("no task %.60q", task)
 	case o.Suite.Tasks[i].Scripted == named:
-		return CassetteOrphan, "scripted tasks run with the candidate scripted, and only they"
+		return cassettes.Orphan, "scripted tasks run with the candidate scripted, and only they"
 	case err != nil || trial < 1 || strconv.Itoa(trial) != parts[2]:
-		return CassetteOrphan, "not named by the number of a trial"
+		return cassettes.Orphan, "not named by the number of a trial"
 	case trial > o.Trials:
-		return CassetteUnused, fmt.Sprintf("trial %d of %d", trial, o.Trials)
+		return cassettes.Unused, fmt.Sprintf("trial %d of %d", trial, o.Trials)
 	}
-	return CassetteOrphan, "its task calls no HTTP tool"
+	return cassettes.Orphan, "its task calls no HTTP tool"
 }
 
 // forkedFrom is the episode that a fork's cassette goes on from, where the suite
@@ -148,50 +119,50 @@ func (o Options) forkedFrom(name, candidate string) string {
 
 // status classifies the cassette of one episode. Where an earlier one of its session
 // is to be recorded again, so is it: what it remembers may change.
-func (o Options) status(plan *plan, p planned) (CassetteStatus, error) {
+func (o Options) status(plan *plan, p drive.Planned) (cassettes.Status, error) {
 	var digests []string
 	why := ""
-	if p.remembers() {
+	if p.Remembers() {
 		for _, q := range plan.before(p) {
 			s, digest, err := o.statusAfter(q, digests)
 			if err != nil {
 				return s, err
 			}
-			if why == "" && s.State != CassetteFresh && p.candidate.Provider != ScriptedCandidate {
-				why = fmt.Sprintf("session changed (its earlier task %s is %s)", q.task.ID, s.State)
+			if why == "" && s.State != cassettes.Fresh && p.Candidate.Provider != episode.ScriptedCandidate {
+				why = fmt.Sprintf("session changed (its earlier task %s is %s)", q.Task.ID, s.State)
 			}
 			digests = append(digests, digest)
 		}
 	}
 	s, _, err := o.statusAfter(p, digests)
-	if why != "" && (s.State == CassetteFresh || s.State == CassetteStale) {
-		s.State, s.Why = CassetteStale, append(slices.DeleteFunc(s.Why, func(w string) bool { return w == sessionAnew }), why)
+	if why != "" && (s.State == cassettes.Fresh || s.State == cassettes.Stale) {
+		s.State, s.Why = cassettes.Stale, append(slices.DeleteFunc(s.Why, func(w string) bool { return w == sessionAnew }), why)
 	}
 	return s, err
 }
 
 // statusAfter is the status after episodes with cassettes of these digests, as far as
 // the cassette itself tells; with its own digest.
-func (o Options) statusAfter(p planned, digests []string) (s CassetteStatus, digest string, err error) {
-	p.remember(recollection{digests: digests})
-	s = CassetteStatus{Path: p.cassette, State: CassetteFresh}
-	if p.cassette == "" {
+func (o Options) statusAfter(p drive.Planned, digests []string) (s cassettes.Status, digest string, err error) {
+	remember(&p, recollection{digests: digests})
+	s = cassettes.Status{Path: p.Cassette, State: cassettes.Fresh}
+	if p.Cassette == "" {
 		return s, "", nil
 	}
-	c, err := recorder.Inspect(recorder.Options{FS: o.Cassettes, Path: p.cassette})
+	c, err := recorder.Inspect(recorder.Options{FS: o.Cassettes, Path: p.Cassette})
 	var missing *recorder.MissingError
 	var corrupt *recorder.CorruptError
 	switch {
 	case errors.As(err, &missing):
-		s.State = CassetteMissing
+		s.State = cassettes.Missing
 	case errors.As(err, &corrupt):
-		s.State, s.Why = CassetteCorrupt, []string{corrupt.Reason}
+		s.State, s.Why = cassettes.Corrupt, []string{corrupt.Reason}
 	case err != nil:
 		return s, "", err
 	default:
 		digest = c.Digest
 		if s.Why = changes(c.Header, o.header(p)); s.Why != nil {
-			s.State = CassetteStale
+			s.State = cassettes.Stale
 		}
 	}
 	return s, digest, nil
@@ -212,50 +183,51 @@ func (o Options) stalePlan() (*plan, error) {
 	stale := map[string]bool{}
 	o.Select.Candidates, o.Select.Tasks = nil, nil
 	for _, p := range plan.all() {
-		if p.cassette == "" {
+		if p.Cassette == "" {
 			continue
 		}
 		s, err := o.status(plan, p)
 		if err != nil {
 			return nil, err
 		}
-		if s.State != CassetteFresh {
-			stale[p.cassette] = true
-			o.Select.Candidates = append(o.Select.Candidates, p.candidate.Name)
-			o.Select.Tasks = append(o.Select.Tasks, p.task.ID)
+		if s.State != cassettes.Fresh {
+			stale[p.Cassette] = true
+			o.Select.Candidates = append(o.Select.Candidates, p.Candidate.Name)
+			o.Select.Tasks = append(o.Select.Tasks, p.Task.ID)
 		}
 	}
 	if len(stale) == 0 {
 		return nil, ErrAllFresh
 	}
 	if plan, err = makePlan(o); err == nil {
-		plan.keep(func(p planned) bool { return stale[p.cassette] })
+		plan.keep(func(p drive.Planned) bool { return stale[p.Cassette] })
 	}
 	return plan, err
 }
 
 // header is what a cassette of the episode says of itself, but for its day.
-func (o Options) header(p planned) recorder.Header {
-	p.params.Memory = nil
-	if p.remembers() {
-		p.params.Memory = []agent.Exchange{{}} // that there is one, not what
+func (o Options) header(p drive.Planned) recorder.Header {
+	p.Params.Memory = nil
+	if p.Remembers() {
+		p.Params.Memory = []agent.Exchange{{}} // that there is one, not what
 	}
 	h := recorder.Header{
-		Suite: p.suite.Name, Task: p.task.ID, Candidate: p.candidate.Name, Trial: p.trial,
-		Provider: p.candidate.Provider, Model: p.candidate.Model, Simulated: simulated(p.candidate.Provider),
-		Adapter: o.Adapters[p.candidate.Provider], Digests: p.promptDigests(),
+		Suite: p.Suite.Name, Task: p.Task.ID, Candidate: p.Candidate.Name, Trial: p.Trial,
+		Provider: p.Candidate.Provider, Model: p.Candidate.Model, Simulated: drive.Simulated(p.Candidate.Provider),
+		Adapter: o.Adapters[p.Candidate.Provider], Digests: promptDigests(p),
 	}
-	h.Digests["policy"] = digestOf(p.params.MaxTokens, p.params.Temperature, p.params.Budgets)
-	h.Digests["task"] = o.taskDigest(p.task)
-	c := p.candidate
+	h.Digests["policy"] = drive.DigestOf(p.Params.MaxTokens, p.Params.Temperature, p.Params.Budgets)
+	h.Digests["task"] = o.taskDigest(p.Task)
+	c := p.Candidate
 	parts := []any{c.Agent, c.Rescue, c.RescueOnContradiction, c.BaseURL, c.Region, c.Stream, c.Headers, c.Query, c.Body}
 	if part := agentPart(c); part != nil {
 		parts = append(parts, part)
 	}
-	h.Digests["candidate"] = digestOf(parts...)
-	if p.before != "" {
-		h.Digests["session"] = p.before
+	h.Digests["candidate"] = drive.DigestOf(parts...)
+	if p.Before != "" {
+		h.Digests["session"] = p.Before
 	}
+	forkHeader(p, &h)
 	return h
 }
 
@@ -275,16 +247,7 @@ func (o Options) taskDigest(t goldens.Task) string {
 	if len(t.Inputs)+len(t.Images)+len(t.AnswerSchema) > 0 {
 		parts = append(parts, t.Inputs, t.Each, t.Images, t.AnswerSchema)
 	}
-	return digestOf(parts...)
-}
-
-func digestOf(parts ...any) string {
-	text, err := json.Marshal(parts)
-	if err != nil {
-		panic("harness: " + err.Error()) // unreachable: loaded suites and plans encode
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return drive.DigestOf(parts...)
 }
 
 // sessionAnew is said of a cassette whose episode remembers what is no longer there.

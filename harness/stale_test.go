@@ -15,6 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -26,7 +28,7 @@ func TestShippedCassettesAreFresh(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, len(o.Suite.Candidates)*len(unscripted(o.Suite)))
 	for _, s := range list {
-		require.Equal(t, harness.CassetteStatus{Path: s.Path, State: harness.CassetteFresh}, s)
+		require.Equal(t, cassettes.Status{Path: s.Path, State: cassettes.Fresh}, s)
 	}
 }
 
@@ -103,7 +105,7 @@ func TestWhatMakesACassetteStale(t *testing.T) {
 		{"what is expected", task(func(t *goldens.Task) { t.Expect = nil }), nil},
 		{"the title", task(func(t *goldens.Task) { t.Title = "another" }), nil},
 		{"a Go function", func(o *harness.Options) {
-			o.Tools = map[string]harness.ToolFunc{"get_counts": func(context.Context, tool.Call, harness.CallInfo) (tool.Result, error) { return tool.Result{}, nil }}
+			o.Tools = map[string]episode.ToolFunc{"get_counts": func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) { return tool.Result{}, nil }}
 		}, nil},
 	}
 	for _, c := range cases {
@@ -119,7 +121,7 @@ func TestWhatMakesACassetteStale(t *testing.T) {
 			require.Len(t, list, 1)
 			require.Equal(t, "strong/G01/1.yaml", list[0].Path)
 			require.Equal(t, c.want, list[0].Why)
-			require.Equal(t, c.want != nil, list[0].State == harness.CassetteStale)
+			require.Equal(t, c.want != nil, list[0].State == cassettes.Stale)
 		})
 	}
 }
@@ -179,10 +181,10 @@ func TestCassettesThatAreNotThereNotWholeOrNotAskedFor(t *testing.T) {
 	suite := *o.Suite
 	suite.Tasks = slices.DeleteFunc(slices.Clone(suite.Tasks), func(t goldens.Task) bool { return t.ID > "G03" || t.ID < "G01" })
 	o.Suite = &suite
-	list := func() map[string]harness.CassetteStatus {
+	list := func() map[string]cassettes.Status {
 		all, err := harness.Cassettes(o)
 		require.NoError(t, err)
-		by := map[string]harness.CassetteStatus{}
+		by := map[string]cassettes.Status{}
 		for _, s := range all {
 			require.NotContains(t, by, s.Path)
 			by[s.Path] = s

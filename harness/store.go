@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/regular"
@@ -114,7 +116,7 @@ func (s *store) openSpending() (err error) {
 		if err != nil {
 			return err
 		}
-		if name := rows.Episode.Provider; ok && name != ScriptedCandidate {
+		if name := rows.Episode.Provider; ok && name != episode.ScriptedCandidate {
 			paid[name] = paid[name].Plus(spendOf(rows))
 		}
 	}
@@ -179,7 +181,7 @@ func (s *store) visit(rec ledger.EpisodeRows, at int64) error {
 	e := &rec.Episode
 	i, ok := s.plan.find(e.TaskID, e.Candidate, int(e.Trial))
 	if !ok {
-		return fmt.Errorf("the journal has episode %s, the plan has not", episodeName(e.TaskID, e.Candidate, int(e.Trial)))
+		return fmt.Errorf("the journal has episode %s, the plan has not", drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)))
 	}
 	s.at[i], s.todo[i], s.lost[i] = at, e.InfraError, e.InfraError
 	return nil
@@ -248,7 +250,7 @@ func (s *store) write(res *Result, conclude func(manifest.Totals, manifest.Outco
 	if w.err != nil {
 		return m, w.err
 	}
-	res.Lost, res.Rows, res.NotUnderstood = w.lost, w.rows, w.notUnderstood()
+	res.Excluded, res.Rows, res.NotUnderstood = w.lost, w.rows, w.notUnderstood()
 	return w.close(func(t manifest.Totals) (manifest.Manifest, error) { return conclude(t, w.outcomes) })
 }
 

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -47,7 +49,7 @@ func TestStormReplaysAsRecorded(t *testing.T) {
 
 	verify := o
 	verify.Transport = nil
-	v, err := harness.Verify(context.Background(), verify, recorded.Dir)
+	v, err := rerun.Verify(context.Background(), verify, recorded.Dir)
 	require.NoError(t, err)
 	require.Equal(t, 12, v.Verified)
 	require.Nil(t, v.First)
@@ -101,14 +103,14 @@ func checkStorm(t *testing.T, rows ledger.Rows) {
 		require.Equal(t, "step", turn.Role)
 		require.Regexp(t, `^s\[[0-2]\]$`, turn.PlanStep)
 		turns[turn.ActionID] = turn.Turn
-		refused := turn.ErrorKind != "" && turn.ErrorKind != harness.KindAbandoned // in every attempt
+		refused := turn.ErrorKind != "" && turn.ErrorKind != episode.KindAbandoned // in every attempt
 		require.Equal(t, !refused, turn.In != nil, "paid for, so counted: %s", turn.ErrorKind)
 		require.GreaterOrEqual(t, turn.Interaction, int32(0))
 		if i > 0 && rows.Turns[i-1].EpisodeID == turn.EpisodeID {
 			overlap += b2i(turn.TsStart < rows.Turns[i-1].TsEnd)
 			require.Less(t, rows.Turns[i-1].Interaction, turn.Interaction, "on the cassette in the order they were asked for")
 		}
-		abandoned += b2i(turn.ErrorKind == harness.KindAbandoned)
+		abandoned += b2i(turn.ErrorKind == episode.KindAbandoned)
 		require.Equal(t, turn.ErrorKind == "", turn.ContractValid, "judged or marked")
 		retried += b2i(turn.Attempts > 1)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/forecast"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
@@ -190,7 +191,7 @@ func TestFallbackIsAskedAndPriced(t *testing.T) {
 	for _, fallback := range []string{"", "gpt-4o", "gpt-4"} {
 		o := with(fallback)
 		o.Runs = "" // nothing to learn from
-		out, err := harness.Forecast(o)
+		out, err := forecast.Make(o)
 		require.NoError(t, err)
 		highs = append(highs, *out.Candidates[0].CostNanoUSD.High)
 	}

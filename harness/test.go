@@ -14,6 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -50,7 +52,7 @@ type Params struct {
 	// Strategies are agents of one's own, and Tools Go functions that run tools of the
 	// suite, as in Options.
 	Strategies map[string]agent.Strategy
-	Tools      map[string]ToolFunc
+	Tools      map[string]episode.ToolFunc
 	// LookupEnv serves the headers of HTTP tools while recording; nil means
 	// os.LookupEnv.
 	LookupEnv func(name string) (string, bool)
@@ -75,7 +77,7 @@ func Test[TT T[TT]](t TT, p Params) {
 		return
 	}
 	for e := range r.plan.inSessions() {
-		name := episodeName(e.task.ID, e.candidate.Name, e.trial)
+		name := drive.EpisodeName(e.Task.ID, e.Candidate.Name, e.Trial)
 		t.Run(name, func(t TT) {
 			t.Helper()
 			run := *r
@@ -88,10 +90,10 @@ func Test[TT T[TT]](t TT, p Params) {
 					return
 				}
 				defer unlock()
-				if run.Key != nil && e.candidate.Provider != ScriptedCandidate {
+				if run.Key != nil && e.Candidate.Provider != episode.ScriptedCandidate {
 					var err error
-					if e.key, err = run.Key(e.candidate); err != nil {
-						t.Fatalf("%s", inert("cupel: candidate %s: %v", e.candidate.Name, err))
+					if e.Key, err = run.Key(e.Candidate); err != nil {
+						t.Fatalf("%s", inert("cupel: candidate %s: %v", e.Candidate.Name, err))
 						return
 					}
 				}
@@ -105,14 +107,14 @@ func Test[TT T[TT]](t TT, p Params) {
 	}
 }
 
-func testEpisode[TT T[TT]](t TT, r *runner, p planned) {
+func testEpisode[TT T[TT]](t TT, r *runner, p drive.Planned) {
 	t.Helper()
-	var traces []Trace
-	p.remember(r.recollect(context.Background(), p))
-	rows := r.runEpisode(context.Background(), p, func(x Trace) { traces = append(traces, x) })
+	var traces []episode.Trace
+	remember(&p, r.recollect(context.Background(), p))
+	rows := r.env().Run(context.Background(), p, func(x episode.Trace) { traces = append(traces, x) })
 	ep := rows.Episode
 	if !ep.InfraError {
-		if err := r.discardJournal(p.cassette); err != nil {
+		if err := r.discardJournal(p.Cassette); err != nil {
 			t.Fatalf("cupel: %v", err)
 			return
 		}
@@ -121,7 +123,7 @@ func testEpisode[TT T[TT]](t TT, r *runner, p planned) {
 		return
 	}
 	var text strings.Builder
-	if err := WriteTranscript(&text, traces); err != nil {
+	if err := episode.WriteTranscript(&text, traces); err != nil {
 		t.Fatalf("%s", inert("write transcript: %v", err))
 	}
 	transcript := r.secrets.Redact("transcript", text.String())

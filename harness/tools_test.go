@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -55,7 +56,7 @@ func ownOptions(t *testing.T, s *goldens.Suite) Options {
 	prices, err := providers.DefaultPrices()
 	require.NoError(t, err)
 	return Options{
-		Suite: s, Select: Selection{Candidates: []string{ScriptedCandidate}}, Seed: 1, Mode: recorder.Live,
+		Suite: s, Select: Selection{Candidates: []string{episode.ScriptedCandidate}}, Seed: 1, Mode: recorder.Live,
 		Policy: providers.DefaultPolicy(), Prices: prices,
 		Now:       func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
 		LookupEnv: func(name string) (string, bool) { return plantedKey, name == "JOB_KEY" },
@@ -104,7 +105,7 @@ func TestToolRunners(t *testing.T) {
 	runners := map[string]func(t *testing.T, fail bool) Options{
 		"go": func(t *testing.T, fail bool) Options {
 			o := ownOptions(t, toolSuite(t, "", ""))
-			o.Tools = map[string]ToolFunc{"get_job_status": func(_ context.Context, c tool.Call, info CallInfo) (tool.Result, error) {
+			o.Tools = map[string]episode.ToolFunc{"get_job_status": func(_ context.Context, c tool.Call, info episode.CallInfo) (tool.Result, error) {
 				require.JSONEq(t, `{"id":"7"}`, string(c.Args))
 				require.Len(t, info.StepID, 26)
 				require.Len(t, info.ParentStep, 26)
@@ -136,9 +137,7 @@ func TestToolRunners(t *testing.T) {
 	for name, runner := range runners {
 		t.Run(name, func(t *testing.T) {
 			t.Run("value", func(t *testing.T) {
-				e := openEpisode(t, runner(t, false))
-				res, err := e.call(`{"id":"7"}`)
-				require.NoError(t, err)
+				res := callTool(t, runner(t, false), "get_job_status", `{"id":"7"}`)
 				require.Equal(t, tool.OK, res.Outcome, res.Message)
 				require.JSONEq(t, `{"id":"7","status":"done"}`, string(res.Value))
 			})
@@ -149,14 +148,11 @@ func TestToolRunners(t *testing.T) {
 				require.NotEmpty(t, res.Rows.ToolCalls[0].IdempotencyKey)
 			})
 			t.Run("refused before it runs", func(t *testing.T) {
-				e := openEpisode(t, runner(t, false))
 				for _, args := range []string{`{"id":7}`, `{}`, `{"id":"7","x":1}`, `nonsense`} {
-					res, err := e.call(args)
-					require.NoError(t, err)
+					res := callTool(t, runner(t, false), "get_job_status", args)
 					require.Equal(t, tool.Rejected, res.Outcome, args)
 				}
-				res, err := e.runTool(context.Background(), agent.CallTool{Call: tool.Call{Name: "constructor"}}, CallInfo{})
-				require.NoError(t, err)
+				res := callTool(t, runner(t, false), "constructor", "")
 				require.Equal(t, "rejected name:unknown_tool", string(res.Outcome)+" "+res.Message)
 			})
 			t.Run("world around it", func(t *testing.T) {
@@ -170,53 +166,67 @@ func TestToolRunners(t *testing.T) {
 	}
 }
 
-// opened is an episode whose tools can be called.
-type opened struct{ *episode }
+// oneCall is a strategy that makes one tool call, whatever the model says, and ends.
+type oneCall struct{ call tool.Call }
 
-func openEpisode(t *testing.T, o Options) opened {
-	t.Helper()
-	r, err := newRunner(o)
-	require.NoError(t, err)
-	p := r.plan.at(0)
-	e := &episode{planned: p, ids: newIDs(p.seed), clock: p.task.World.Now, world: goldens.NewWorld(p.task), funcs: r.Tools, answers: r.answers, human: r.Human}
-	e.rows = newRowBuilder(p, "E", r)
-	require.NoError(t, e.open(r))
-	return opened{e}
+func (m oneCall) Step(ev agent.Event) agent.Ready {
+	switch ev.(type) {
+	case agent.Started:
+		return agent.Ready{Commands: []agent.Command{agent.CallModel{ID: 1, Whom: agent.AskModel}}}
+	case agent.ModelReplied:
+		return agent.Ready{Commands: []agent.Command{agent.CallTool{ID: 2, Parent: 1, Call: m.call, Key: "k"}}}
+	}
+	return agent.Ready{Commands: []agent.Command{agent.Finish{Status: agent.Answered}}}
 }
 
-func (e opened) call(args string) (tool.Result, error) {
-	info := CallInfo{StepID: strings.Repeat("0", 26), ParentStep: strings.Repeat("0", 26), IdempotencyKey: idempotency("k"), At: e.clock}
-	return e.runTool(context.Background(), agent.CallTool{ID: 2, Call: tool.Call{Name: "get_job_status", Args: json.RawMessage(args)}}, info)
+// callTool makes one call past what the built-in strategies check.
+func callTool(t *testing.T, o Options, name, args string) tool.Result {
+	t.Helper()
+	o.Suite.Tasks[0].Agent = "one-call"
+	o.Strategies = map[string]agent.Strategy{"one-call": {New: func(agent.Params) (agent.Machine, error) {
+		return oneCall{tool.Call{Name: name, Args: json.RawMessage(args)}}, nil
+	}}}
+	var result *tool.Result
+	o.Traced = func(_ ledger.EpisodeRows, traces []episode.Trace) {
+		for _, x := range traces {
+			if x.Result != nil {
+				result = x.Result
+			}
+		}
+	}
+	finished(t, o)
+	require.NotNil(t, result)
+	return *result
 }
 
 // A broken runner is an infrastructure failure, not the agent's.
 func TestGoToolThatBreaks(t *testing.T) {
 	tests := map[string]struct {
-		f    ToolFunc
+		f    episode.ToolFunc
 		want string
 	}{
-		"error": {func(context.Context, tool.Call, CallInfo) (tool.Result, error) {
+		"error": {func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
 			return tool.Result{}, errors.New("boom")
 		}, "tool get_job_status: boom"},
-		"panic":      {func(context.Context, tool.Call, CallInfo) (tool.Result, error) { panic("boom") }, "its Go function panicked: boom"},
-		"no outcome": {func(context.Context, tool.Call, CallInfo) (tool.Result, error) { return tool.Result{}, nil }, `outcome ""`},
-		"no value": {func(context.Context, tool.Call, CallInfo) (tool.Result, error) {
+		"panic":      {func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) { panic("boom") }, "its Go function panicked: boom"},
+		"no outcome": {func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) { return tool.Result{}, nil }, `outcome ""`},
+		"no value": {func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
 			return tool.Result{Outcome: tool.OK}, nil
 		}, "not JSON"},
-		"value of a fault": {func(context.Context, tool.Call, CallInfo) (tool.Result, error) {
+		"value of a fault": {func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
 			return tool.Result{Outcome: tool.Error, Value: []byte("1")}, nil
 		}, "only ok has one"},
-		"negative time": {func(context.Context, tool.Call, CallInfo) (tool.Result, error) {
+		"negative time": {func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
 			return tool.Result{Outcome: tool.OK, Value: []byte("1"), Duration: -1}, nil
 		}, "is negative"},
-		"long": {func(context.Context, tool.Call, CallInfo) (tool.Result, error) {
-			return tool.Result{Outcome: tool.OK, Value: []byte(`"` + strings.Repeat("x", maxToolValue) + `"`)}, nil
+		"long": {func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
+			return tool.Result{Outcome: tool.OK, Value: []byte(`"` + strings.Repeat("x", 16<<20) + `"`)}, nil
 		}, "longer than"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := ownOptions(t, toolSuite(t, "", ""))
-			o.Tools = map[string]ToolFunc{"get_job_status": tt.f}
+			o.Tools = map[string]episode.ToolFunc{"get_job_status": tt.f}
 			res, calls := runOne(t, o)
 			ep := res.Rows.Episodes[0]
 			require.Equal(t, ledger.StatusHarnessError, ep.Status)
@@ -231,7 +241,7 @@ func TestGoToolThatBreaks(t *testing.T) {
 func TestGoToolsMoveTheVirtualClock(t *testing.T) {
 	o := ownOptions(t, toolSuite(t, "", ""))
 	o.Mode = recorder.Replay // Go functions run there, too
-	o.Tools = map[string]ToolFunc{"get_job_status": func(_ context.Context, _ tool.Call, info CallInfo) (tool.Result, error) {
+	o.Tools = map[string]episode.ToolFunc{"get_job_status": func(_ context.Context, _ tool.Call, info episode.CallInfo) (tool.Result, error) {
 		require.Equal(t, "2026-05-13T12:00:00Z", info.At.UTC().Format(time.RFC3339))
 		return tool.Result{Outcome: tool.Timeout, Code: "E_TIMEOUT", Duration: 5*time.Second + 999*time.Nanosecond}, nil
 	}}
@@ -242,7 +252,7 @@ func TestGoToolsMoveTheVirtualClock(t *testing.T) {
 
 func TestGoToolForNoTool(t *testing.T) {
 	o := ownOptions(t, toolSuite(t, "", ""))
-	o.Tools = map[string]ToolFunc{"get_jobs": nil, "get_job_status": nil}
+	o.Tools = map[string]episode.ToolFunc{"get_jobs": nil, "get_job_status": nil}
 	_, err := Run(context.Background(), o)
 	var config *ConfigError
 	require.ErrorAs(t, err, &config)
@@ -253,7 +263,7 @@ func TestGoToolForNoTool(t *testing.T) {
 func TestCancelledToolEndsTheEpisode(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	o := ownOptions(t, toolSuite(t, "", ""))
-	o.Tools = map[string]ToolFunc{"get_job_status": func(ctx context.Context, _ tool.Call, _ CallInfo) (tool.Result, error) {
+	o.Tools = map[string]episode.ToolFunc{"get_job_status": func(ctx context.Context, _ tool.Call, _ episode.CallInfo) (tool.Result, error) {
 		cancel()
 		return tool.Result{}, ctx.Err()
 	}}
@@ -266,8 +276,8 @@ func TestCancelledToolEndsTheEpisode(t *testing.T) {
 // A Go test registers its tools with Params.
 func TestParamsTools(t *testing.T) {
 	called := 0
-	Test(t, Params{Loaded: toolSuite(t, "", ""), Tools: map[string]ToolFunc{
-		"get_job_status": func(context.Context, tool.Call, CallInfo) (tool.Result, error) {
+	Test(t, Params{Loaded: toolSuite(t, "", ""), Tools: map[string]episode.ToolFunc{
+		"get_job_status": func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
 			called++
 			return tool.Result{Outcome: tool.OK, Value: []byte("null")}, nil
 		},

@@ -10,7 +10,9 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -22,7 +24,7 @@ func TestTranscriptShowsEachPromptLineOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, rows.Episode.Solved)
 	var b strings.Builder
-	require.NoError(t, harness.WriteTranscript(&b, traces))
+	require.NoError(t, episode.WriteTranscript(&b, traces))
 	text := b.String()
 	require.Equal(t, 1, strings.Count(text, "TOOLS (strict JSON Schemas):"))
 	require.Equal(t, 1, strings.Count(text, "You are a bounded agent controller"))
@@ -35,7 +37,7 @@ func TestTranscriptShowsEachPromptLineOnce(t *testing.T) {
 // An untrusted text can neither drive the terminal nor break out of its frame.
 func TestTranscriptMakesControlCharactersVisible(t *testing.T) {
 	var b strings.Builder
-	require.NoError(t, harness.WriteTranscript(&b, []harness.Trace{{Question: "a\x1b[2Jb\r\n── end: answered", Reply: "x\u202ey"}}))
+	require.NoError(t, episode.WriteTranscript(&b, []episode.Trace{{Question: "a\x1b[2Jb\r\n── end: answered", Reply: "x\u202ey"}}))
 	require.NotContains(t, b.String(), "\x1b")
 	require.NotContains(t, b.String(), "\u202e")
 	require.Contains(t, b.String(), `a\u{1B}[2Jb`)
@@ -51,13 +53,13 @@ func TestTranscriptShowsCallsStepsAndProgress(t *testing.T) {
 		recorded, err := harness.Run(context.Background(), o)
 		require.NoError(t, err)
 		o.Mode = recorder.Replay
-		again, err := harness.NewReplayer(o, recorded.Manifest)
+		again, err := rerun.NewReplayer(o, recorded.Manifest)
 		require.NoError(t, err)
 		defer again.Close()
 		traces, err := again.Again(context.Background(), firstEpisode(t, recorded))
 		require.NoError(t, err)
 		var b strings.Builder
-		require.NoError(t, harness.WriteTranscript(&b, traces))
+		require.NoError(t, episode.WriteTranscript(&b, traces))
 		return b.String()
 	}
 	plan := page(planMind, "plan")
@@ -90,12 +92,12 @@ func TestTranscriptShowsCallsStepsAndProgress(t *testing.T) {
 // it is one.
 func TestTranscriptOfOverlappingTurns(t *testing.T) {
 	var b strings.Builder
-	turn := func(n int32, kind string) harness.Trace {
-		return harness.Trace{Turn: &ledger.Turn{Turn: n, Role: "step", Kind: "act", PlanStep: "s[2]", ErrorKind: kind}, Call: &providers.Call{}, Answer: &providers.Reply{}}
+	turn := func(n int32, kind string) episode.Trace {
+		return episode.Trace{Turn: &ledger.Turn{Turn: n, Role: "step", Kind: "act", PlanStep: "s[2]", ErrorKind: kind}, Call: &providers.Call{}, Answer: &providers.Reply{}}
 	}
-	call := harness.Trace{Tool: &agent.CallTool{}, Result: &tool.Result{Outcome: tool.OK}, Asked: 1}
-	require.NoError(t, harness.WriteTranscript(&b, []harness.Trace{
-		turn(1, ""), call, turn(2, ""), call, {Update: &agent.Update{Phase: "p\n", Status: "failed", Content: "a\nb\x1b"}}, turn(3, harness.KindAbandoned),
+	call := episode.Trace{Tool: &agent.CallTool{}, Result: &tool.Result{Outcome: tool.OK}, Asked: 1}
+	require.NoError(t, episode.WriteTranscript(&b, []episode.Trace{
+		turn(1, ""), call, turn(2, ""), call, {Update: &agent.Update{Phase: "p\n", Status: "failed", Content: "a\nb\x1b"}}, turn(3, episode.KindAbandoned),
 	}))
 	require.Contains(t, b.String(), "── tool   → ok\n")
 	require.Contains(t, b.String(), "── tool   of turn 1 → ok\n")

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -37,7 +38,7 @@ func TestVerify(t *testing.T) {
 	again := o
 	again.Cassettes, again.Select = os.DirFS(o.CassetteDir), harness.Selection{}
 
-	v, err := harness.Verify(context.Background(), again, recorded.Dir)
+	v, err := rerun.Verify(context.Background(), again, recorded.Dir)
 	require.NoError(t, err)
 	require.Nil(t, v.First)
 	require.Equal(t, recorded.Manifest.LedgerDigest, v.Was)
@@ -46,7 +47,7 @@ func TestVerify(t *testing.T) {
 
 	t.Run("a row was changed", func(t *testing.T) {
 		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { rows.Turns[len(rows.Turns)-1].DurationUs++ })
-		v, err := harness.Verify(context.Background(), again, recorded.Dir)
+		v, err := rerun.Verify(context.Background(), again, recorded.Dir)
 		require.NoError(t, err)
 		require.Equal(t, []int{6, 5, 1}, []int{v.Episodes, v.Verified, v.Differing})
 		require.Equal(t, "G41/weak/1", v.First.Episode)
@@ -79,7 +80,7 @@ func TestVerify(t *testing.T) {
 			was.Candidates, was.Tasks = slices.Clone(m.Candidates), slices.Clone(m.Tasks)
 			change(&m)
 			require.NoError(t, ledger.Write(recorded.Dir, m, rows))
-			v, err := harness.Verify(context.Background(), again, recorded.Dir)
+			v, err := rerun.Verify(context.Background(), again, recorded.Dir)
 			require.NoError(t, err)
 			require.Nil(t, v.First)
 			var got []string
@@ -92,7 +93,7 @@ func TestVerify(t *testing.T) {
 	})
 	t.Run("episodes without a result are left out", func(t *testing.T) {
 		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { rows.Episodes[0].InfraError = true })
-		v, err := harness.Verify(context.Background(), again, recorded.Dir)
+		v, err := rerun.Verify(context.Background(), again, recorded.Dir)
 		require.NoError(t, err)
 		require.Equal(t, []int{6, 5, 0}, []int{v.Episodes, v.Verified, v.Differing})
 		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { rows.Episodes[0].InfraError = false })
@@ -101,28 +102,28 @@ func TestVerify(t *testing.T) {
 		o := again
 		s := *o.Suite
 		s.Digest, o.Suite = "other", &s
-		_, err := harness.Verify(context.Background(), o, recorded.Dir)
+		_, err := rerun.Verify(context.Background(), o, recorded.Dir)
 		require.ErrorContains(t, err, "cupel rescore")
 	})
 	t.Run("candidates come and go", func(t *testing.T) {
 		o := again
 		o.Candidates = append([]goldens.Candidate{{Name: "new", Provider: "sim-openai", Model: "sim-weak"}}, o.Suite.Candidates...)
-		v, err := harness.Verify(context.Background(), o, recorded.Dir)
+		v, err := rerun.Verify(context.Background(), o, recorded.Dir)
 		require.NoError(t, err)
 		require.Nil(t, v.First)
 		require.Equal(t, recorded.Manifest.LedgerDigest, v.Is)
 		o.Candidates[1].Model = "another"
 		require.Equal(t, "strong", o.Candidates[1].Name)
-		_, err = harness.Verify(context.Background(), o, recorded.Dir)
+		_, err = rerun.Verify(context.Background(), o, recorded.Dir)
 		require.EqualError(t, err, "run "+recorded.Manifest.RunID+" cannot be executed again as it was:\ncandidate strong changed since the run was made")
 		o.Candidates = o.Candidates[2:]
-		_, err = harness.Verify(context.Background(), o, recorded.Dir)
+		_, err = rerun.Verify(context.Background(), o, recorded.Dir)
 		require.ErrorContains(t, err, "as it was:\nno candidate matches \"strong\"")
 	})
 	t.Run("a cassette is gone", func(t *testing.T) {
 		o := again
 		o.Cassettes = os.DirFS(t.TempDir())
-		_, err := harness.Verify(context.Background(), o, recorded.Dir)
+		_, err := rerun.Verify(context.Background(), o, recorded.Dir)
 		var missing *recorder.MissingError
 		require.ErrorAs(t, err, &missing)
 	})
@@ -131,7 +132,7 @@ func TestVerify(t *testing.T) {
 		live.Mode, live.Runs, live.CassetteDir = recorder.Live, t.TempDir(), ""
 		res, err := harness.Run(context.Background(), live)
 		require.NoError(t, err)
-		_, err = harness.Verify(context.Background(), again, res.Dir)
+		_, err = rerun.Verify(context.Background(), again, res.Dir)
 		require.ErrorContains(t, err, "was live")
 	})
 }
@@ -150,7 +151,7 @@ func TestRescore(t *testing.T) {
 	task := taskNamed(t, today, was.Episodes[0].TaskID)
 	task.Expect = []goldens.Expect{{Status: "answered", Numbers: []string{"123456789"}}}
 	o.Suite = today
-	dir, res, err := harness.Rescore(context.Background(), o, run.Dir)
+	dir, res, err := rerun.Rescore(context.Background(), o, run.Dir)
 	require.NoError(t, err)
 	require.Equal(t, len(was.Episodes), res.Episodes)
 	require.Len(t, res.Changed, 1)
@@ -158,9 +159,9 @@ func TestRescore(t *testing.T) {
 	require.True(t, res.Changed[0].Was)
 	require.False(t, res.Changed[0].Is)
 
-	text, err := os.ReadFile(filepath.Join(dir, harness.RescoreFile))
+	text, err := os.ReadFile(filepath.Join(dir, rerun.RescoreFile))
 	require.NoError(t, err)
-	var kept harness.Rescored
+	var kept rerun.Rescored
 	require.NoError(t, json.Unmarshal(text, &kept))
 	require.Equal(t, run.Manifest.RunID, kept.From)
 	require.Equal(t, res.Changed[0].IsChecks, kept.Changed[0].IsChecks, "both verdicts are recorded")
@@ -180,8 +181,8 @@ func TestRescore(t *testing.T) {
 	t.Run("more than checks changed", func(t *testing.T) {
 		task.Request += " Please."
 		o.Runs = t.TempDir()
-		_, _, err := harness.Rescore(context.Background(), o, run.Dir)
-		var apart *harness.ApartError
+		_, _, err := rerun.Rescore(context.Background(), o, run.Dir)
+		var apart *rerun.DivergedError
 		require.ErrorAs(t, err, &apart)
 		require.Contains(t, err.Error(), was.Episodes[0].TaskID+"/strong/1")
 		left, err := os.ReadDir(o.Runs)
@@ -192,7 +193,7 @@ func TestRescore(t *testing.T) {
 		o.Suite = countsSuite(t)
 		o.Suite.Tasks = o.Suite.Tasks[1:]
 		o.Runs = t.TempDir()
-		_, _, err := harness.Rescore(context.Background(), o, run.Dir)
+		_, _, err := rerun.Rescore(context.Background(), o, run.Dir)
 		require.ErrorContains(t, err, "no such episode any more")
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 )
 
 // What a real episode did is never called impossible: an expectation drafted from any
@@ -31,7 +32,7 @@ func TestRecordedEpisodesContradictNothing(t *testing.T) {
 				}
 				candidates := suite.Candidates
 				if task.Scripted {
-					candidates = []goldens.Candidate{{Name: harness.ScriptedCandidate, Provider: harness.ScriptedCandidate, Model: harness.ScriptedCandidate}}
+					candidates = []goldens.Candidate{{Name: episode.ScriptedCandidate, Provider: episode.ScriptedCandidate, Model: episode.ScriptedCandidate}}
 				}
 				for _, c := range candidates {
 					if testing.Short() && checked%8 > 0 {

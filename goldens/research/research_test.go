@@ -10,7 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -133,16 +133,16 @@ func TestRecords(t *testing.T) {
 
 // TestPack: there are recordings of every candidate and task, and they are small.
 func TestPack(t *testing.T) {
-	info, err := fs.Stat(FS, harness.PackName)
+	info, err := fs.Stat(FS, cassettes.PackName)
 	require.NoError(t, err, "cassettes.md says how to record it")
 	require.Less(t, info.Size(), int64(1500<<10))
-	pack, err := recorder.OpenPack(FS, harness.PackName)
+	pack, err := recorder.OpenPack(FS, cassettes.PackName)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, pack.Close()) }()
 	s := load(t)
 	for _, c := range s.Candidates {
 		for _, task := range s.Tasks {
-			_, err := fs.Stat(pack, harness.CassettePath(task.ID, c.Name, 1))
+			_, err := fs.Stat(pack, cassettes.Path(task.ID, c.Name, 1))
 			require.NoError(t, err)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -94,7 +95,7 @@ func requireSolved(t *testing.T, all []outcome) {
 func compare(all []outcome, unsolved map[string]bool) (killers []string, without int) {
 	for _, o := range all {
 		switch {
-		case o.InfraError && o.Provider != harness.ScriptedCandidate:
+		case o.InfraError && o.Provider != episode.ScriptedCandidate:
 			without++
 		case o.Solved && unsolved[o.name()]:
 			killers = append(killers, o.name()+" is solved")

@@ -15,7 +15,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/research"
-	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -78,7 +78,7 @@ func TestCassettesAreWhatTheSimulatorSays(t *testing.T) {
 // TestResearchPackIsWhatTheSimulatorSays: the same of the recordings of the research
 // suite, every exchange of them.
 func TestResearchPackIsWhatTheSimulatorSays(t *testing.T) {
-	pack, err := recorder.OpenPack(research.FS, harness.PackName)
+	pack, err := recorder.OpenPack(research.FS, cassettes.PackName)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, pack.Close()) })
 	suite, err := goldens.Load(research.FS, "research")
@@ -90,7 +90,7 @@ func TestResearchPackIsWhatTheSimulatorSays(t *testing.T) {
 			t.Parallel()
 			exchanges := 0
 			for _, task := range suite.Tasks {
-				name := harness.CassettePath(task.ID, c.Name, 1)
+				name := cassettes.Path(task.ID, c.Name, 1)
 				data, err := fs.ReadFile(pack, name)
 				require.NoError(t, err)
 				exchanges += saidAgain(t, h, name, data)

@@ -9,7 +9,9 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -62,8 +64,8 @@ func Code(err error) int {
 		missing *recorder.MissingError
 		corrupt *recorder.CorruptError
 		miss    *recorder.MissError
-		stale   *harness.StaleError
-		apart   *harness.ApartError
+		stale   *episode.StaleError
+		apart   *rerun.DivergedError
 		run     *sealed.CorruptError
 	)
 	switch {

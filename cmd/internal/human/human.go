@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 )
 
 // maxLine bounds what a person may type, in bytes.
@@ -38,9 +38,9 @@ func New(in io.Reader, out io.Writer) *Prompter {
 	return t
 }
 
-// Ask implements harness.Human. An empty line and the end of the input are no
+// Ask implements episode.Human. An empty line and the end of the input are no
 // answer; only y and yes approve.
-func (t *Prompter) Ask(ctx context.Context, q harness.Question) (harness.Answer, bool) {
+func (t *Prompter) Ask(ctx context.Context, q episode.Question) (episode.Answer, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	hint := "answer (empty: none): "
@@ -50,14 +50,14 @@ func (t *Prompter) Ask(ctx context.Context, q harness.Question) (harness.Answer,
 	_, _ = fmt.Fprintf(t.out, "\n%s/%s/%d asks: %s\n%s", q.Task, q.Candidate, q.Trial, q, hint)
 	select {
 	case <-ctx.Done():
-		return harness.Answer{}, false
+		return episode.Answer{}, false
 	case line, ok := <-t.lines:
 		if !ok {
 			_, _ = fmt.Fprintln(t.out)
-			return harness.Answer{}, false
+			return episode.Answer{}, false
 		}
 		line = strings.TrimSpace(line)
 		yes := strings.EqualFold(line, "y") || strings.EqualFold(line, "yes")
-		return harness.Answer{Text: line, Approved: q.Call != nil && yes}, line != ""
+		return episode.Answer{Text: line, Approved: q.Call != nil && yes}, line != ""
 	}
 }

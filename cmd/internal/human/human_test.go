@@ -10,18 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
-	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 )
 
 func TestPrompter(t *testing.T) {
 	var out strings.Builder
 	p := New(strings.NewReader(" angry \ny\nYES\nyep\n\n"), &out)
 	ctx := context.Background()
-	question := harness.Question{Task: "T", Candidate: "c", Trial: 2, Text: "Which\u202e label?"}
-	approval := harness.Question{Call: &tool.Call{Name: "rm", Args: []byte("{\"a\":\"\x1b]0;x\a\"}")}}
+	question := episode.Question{Task: "T", Candidate: "c", Trial: 2, Text: "Which\u202e label?"}
+	approval := episode.Question{Call: &tool.Call{Name: "rm", Args: []byte("{\"a\":\"\x1b]0;x\a\"}")}}
 
 	a, ok := p.Ask(ctx, question)
-	require.Equal(t, harness.Answer{Text: "angry"}, a)
+	require.Equal(t, episode.Answer{Text: "angry"}, a)
 	require.True(t, ok)
 	require.Equal(t, "\nT/c/2 asks: Which\\u{202E} label?\nanswer (empty: none): ", out.String())
 
@@ -47,7 +47,7 @@ func TestPrompterStopsWithTheRun(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			_, ok := p.Ask(ctx, harness.Question{Text: "?"})
+			_, ok := p.Ask(ctx, episode.Question{Text: "?"})
 			require.False(t, ok)
 		})
 	}

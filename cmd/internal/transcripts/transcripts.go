@@ -21,8 +21,10 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports"
 )
@@ -40,7 +42,7 @@ type Transcripts struct {
 	// Hurry executes nothing again: whoever interrupted the run waits for its end.
 	Hurry bool
 
-	replayer *harness.Replayer
+	replayer *rerun.Replayer
 	opened   bool
 	missing  string // why no episode has any; empty if some may
 	cleanup  func()
@@ -140,27 +142,27 @@ func (d *Transcripts) Open() error {
 	if err != nil {
 		return err
 	}
-	d.replayer, err = harness.NewReplayer(o, m)
+	d.replayer, err = rerun.NewReplayer(o, m)
 	return err
 }
 
 // whyMissing is the same for all episodes with the same reason: where they differ,
 // "cupel show" says more.
 func whyMissing(err error) string {
-	var no *harness.NoReplayError
+	var no *rerun.NoReplayError
 	if !errors.As(err, &no) {
 		return firstLine(err)
 	}
 	switch no.Kind {
-	case harness.KindLive:
+	case rerun.KindLive:
 		return "the run was live: nothing of its texts was kept"
-	case harness.KindLost:
+	case rerun.KindLost:
 		return "an episode without a result is on no cassette"
-	case harness.KindGone:
+	case rerun.KindGone:
 		return "suite or configuration do not have the episode any more"
-	case harness.KindCassetteMissing:
+	case episode.KindCassetteMissing:
 		return "there is no cassette"
-	case harness.KindCassetteCorrupt:
+	case episode.KindCassetteCorrupt:
 		return "the cassette cannot be trusted"
 	}
 	return "executed again it goes otherwise: suite, code or cassette changed since the run"
@@ -190,7 +192,7 @@ func NewKept(redact func(field, text string) string) *Kept {
 }
 
 // Keep is a harness.Options.Traced.
-func (k *Kept) Keep(rows ledger.EpisodeRows, traces []harness.Trace) {
+func (k *Kept) Keep(rows ledger.EpisodeRows, traces []episode.Trace) {
 	k.mu.Lock()
 	full := k.left <= 0
 	k.mu.Unlock()
@@ -234,7 +236,7 @@ func newDetailBuilder(redact func(field, text string) string) *detailBuilder {
 }
 
 // detail turns what happened in an episode into what a report shows of it.
-func (b *detailBuilder) detail(traces []harness.Trace) reports.Detail {
+func (b *detailBuilder) detail(traces []episode.Trace) reports.Detail {
 	for _, t := range sortByTurn(traces) {
 		switch {
 		case t.Finish != nil:
@@ -260,7 +262,7 @@ func (b *detailBuilder) detail(traces []harness.Trace) reports.Detail {
 
 // sortByTurn puts what happened into the order of the ledger: turns by their number, each
 // with what followed it. Turns that are under way at once end in another order.
-func sortByTurn(traces []harness.Trace) []harness.Trace {
+func sortByTurn(traces []episode.Trace) []episode.Trace {
 	numbers, number := make([]int32, len(traces)), int32(0)
 	at := make([]int, len(traces))
 	for i, t := range traces {
@@ -273,7 +275,7 @@ func sortByTurn(traces []harness.Trace) []harness.Trace {
 		numbers[i], at[i] = number, i
 	}
 	slices.SortStableFunc(at, func(i, k int) int { return cmp.Compare(numbers[i], numbers[k]) })
-	sorted := make([]harness.Trace, len(traces))
+	sorted := make([]episode.Trace, len(traces))
 	for i, from := range at {
 		sorted[i] = traces[from]
 	}
@@ -284,7 +286,7 @@ func (b *detailBuilder) update(u *agent.Update) reports.DetailUpdate {
 	return reports.DetailUpdate{Phase: b.text("phase", u.Phase), Status: b.text("status", u.Status), Content: b.text("update", u.Content)}
 }
 
-func (b *detailBuilder) turn(t harness.Trace) {
+func (b *detailBuilder) turn(t episode.Trace) {
 	turn := reports.DetailTurn{Turn: int(t.Turn.Turn), Updates: b.early}
 	b.early = nil
 	if len(b.d.Turns) == 0 {
@@ -338,7 +340,7 @@ func (b *detailBuilder) seen() {
 	b.now = b.now[:0]
 }
 
-func (b *detailBuilder) step(t harness.Trace) reports.DetailStep {
+func (b *detailBuilder) step(t episode.Trace) reports.DetailStep {
 	if t.Tool == nil {
 		s := reports.DetailStep{Question: b.text("question", t.Question), Result: b.text("reply", t.Reply), Outcome: "ok"}
 		if t.Silent {

@@ -11,8 +11,9 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
-	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports"
@@ -21,21 +22,21 @@ import (
 // Turns that were under way at once are told in the ledger's order, each with its own
 // calls, and with what the strategy said of its progress.
 func TestDetailOfTurnsAtOnce(t *testing.T) {
-	turn := func(n int, calls ...string) harness.Trace {
+	turn := func(n int, calls ...string) episode.Trace {
 		reply := &providers.Reply{Text: fmt.Sprint("turn ", n)}
 		for _, c := range calls {
 			reply.Calls = append(reply.Calls, providers.ToolCall{Name: c, Args: "{}"})
 		}
 		images := []providers.Image{{URL: "x"}, {URL: "y"}}
-		return harness.Trace{Turn: &ledger.Turn{Turn: int32(n)}, Call: &providers.Call{Messages: []providers.Message{{Role: "user", Text: fmt.Sprint(n), Images: images}}}, Answer: reply}
+		return episode.Trace{Turn: &ledger.Turn{Turn: int32(n)}, Call: &providers.Call{Messages: []providers.Message{{Role: "user", Text: fmt.Sprint(n), Images: images}}}, Answer: reply}
 	}
-	ran := func(name string) harness.Trace {
-		return harness.Trace{Tool: &agent.CallTool{Call: tool.Call{Name: name, Args: []byte("{}")}}, Result: &tool.Result{Outcome: tool.OK, Value: []byte(`"` + name + `"`)}}
+	ran := func(name string) episode.Trace {
+		return episode.Trace{Tool: &agent.CallTool{Call: tool.Call{Name: name, Args: []byte("{}")}}, Result: &tool.Result{Outcome: tool.OK, Value: []byte(`"` + name + `"`)}}
 	}
-	told := func(phase string) harness.Trace {
-		return harness.Trace{Update: &agent.Update{Phase: phase, Status: "started"}}
+	told := func(phase string) episode.Trace {
+		return episode.Trace{Update: &agent.Update{Phase: phase, Status: "started"}}
 	}
-	d := newDetailBuilder(func(_, s string) string { return s }).detail([]harness.Trace{
+	d := newDetailBuilder(func(_, s string) string { return s }).detail([]episode.Trace{
 		told("planning"), turn(1, "create_task"), told("a"), told("b"),
 		turn(3, "open", "extract"), ran("open"), ran("extract"), turn(2, "search"), ran("search"), told("b done"),
 		{Finish: &agent.Finish{Answer: "41"}},
@@ -64,32 +65,32 @@ func TestDetailOfTurnsAtOnce(t *testing.T) {
 // What cannot be shown says why, without names that differ between episodes.
 func TestWhyMissing(t *testing.T) {
 	for kind, want := range map[string]string{
-		harness.KindLive: "was live", harness.KindLost: "without a result", harness.KindCassetteCorrupt: "cannot be trusted",
+		rerun.KindLive: "was live", rerun.KindLost: "without a result", episode.KindCassetteCorrupt: "cannot be trusted",
 	} {
-		require.Contains(t, whyMissing(fmt.Errorf("x: %w", &harness.NoReplayError{Kind: kind, Err: errors.New("G01: secret place")})), want)
+		require.Contains(t, whyMissing(fmt.Errorf("x: %w", &rerun.NoReplayError{Kind: kind, Err: errors.New("G01: secret place")})), want)
 	}
 }
 
 func TestDetailKeepsToItsBounds(t *testing.T) {
-	turn := func(n int, prompt, output string) harness.Trace {
-		return harness.Trace{
+	turn := func(n int, prompt, output string) episode.Trace {
+		return episode.Trace{
 			Turn: &ledger.Turn{Turn: int32(n)}, Call: &providers.Call{System: "s", Messages: []providers.Message{{Role: "user", Text: prompt}}},
 			Answer: &providers.Reply{Text: output},
 		}
 	}
 	plain := func(_, s string) string { return s }
 	long := strings.Repeat("é", maxDetailText) // twice the bound, in bytes
-	d := newDetailBuilder(plain).detail([]harness.Trace{turn(1, "a\nb\nb\n", "x"+long), turn(2, "b\nc\na\n", "y")})
+	d := newDetailBuilder(plain).detail([]episode.Trace{turn(1, "a\nb\nb\n", "x"+long), turn(2, "b\nc\na\n", "y")})
 	require.Equal(t, []reports.Message{{Role: "user", Text: "a\nb\nb\n"}}, d.Turns[0].Prompt, "what a prompt says twice stays")
 	require.Equal(t, []reports.Message{{Role: "user", Text: "c\n", Same: 2}}, d.Turns[1].Prompt)
 	require.True(t, utf8.ValidString(d.Turns[0].Output))
 	require.True(t, strings.HasSuffix(d.Turns[0].Output, "é… (65538 bytes more)"), d.Turns[0].Output[maxDetailText-10:])
 
-	var traces []harness.Trace
+	var traces []episode.Trace
 	for n := range 100 {
-		traces = append(traces, turn(n+1, fmt.Sprint(n), fmt.Sprint(n)+long), harness.Trace{Question: "q", Silent: true})
+		traces = append(traces, turn(n+1, fmt.Sprint(n), fmt.Sprint(n)+long), episode.Trace{Question: "q", Silent: true})
 	}
-	traces = append(traces, harness.Trace{Finish: &agent.Finish{Answer: long}})
+	traces = append(traces, episode.Trace{Finish: &agent.Finish{Answer: long}})
 	d = newDetailBuilder(plain).detail(traces)
 	require.Less(t, len(fmt.Sprint(d)), maxDetail+8<<10)
 	require.Equal(t, 100, len(d.Turns)+d.More)
@@ -102,7 +103,7 @@ func TestDetailKeepsToItsBounds(t *testing.T) {
 func TestDetailHoldsNoSecret(t *testing.T) {
 	const canary = "canary-0123456789"
 	secrets := recorder.NewSecrets(canary)
-	traces := []harness.Trace{
+	traces := []episode.Trace{
 		{
 			Turn: &ledger.Turn{Turn: 1}, Answer: &providers.Reply{Text: strings.Repeat("x", maxDetailText-5) + canary, Calls: []providers.ToolCall{{Name: canary, Args: canary}}},
 			Call: &providers.Call{System: canary, Messages: []providers.Message{{Text: "a\n" + canary + "\n"}}},

@@ -1,0 +1,248 @@
+package forecast
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// measure is something that an episode has a number of.
+type measure int
+
+const (
+	mCalls measure = iota
+	mRequests
+	mTokens
+	mInput
+	mOutput
+	mCacheRead
+	mCacheWrite
+	mReasoning
+	mCost    // nano-USD
+	mElapsed // microseconds
+	mKinds   // turns of the first kind; those of the others follow
+	measures = mKinds + measure(len(kinds))
+)
+
+// kinds are those of turns.
+var kinds = [...]string{
+	agent.KindAct, agent.KindReflect, agent.KindRescue, agent.KindCompress, agent.KindPlan, agent.KindFinal, agent.KindConclude,
+}
+
+// observation is one past episode. What is not known of it is NaN.
+type observation [measures]float64
+
+// runningStats sum up numbers.
+type runningStats struct {
+	n             float64
+	sum, mean, m2 float64 // m2 sums the squared distances from the mean
+}
+
+func (m *runningStats) add(x float64) {
+	if math.IsNaN(x) {
+		return
+	}
+	m.n++
+	m.sum += x
+	d := x - m.mean
+	m.mean += d / m.n
+	m.m2 += d * (x - m.mean)
+}
+
+// variance is that of a single number; NaN for fewer than two.
+func (m *runningStats) variance() float64 {
+	if m.n < 2 {
+		return math.NaN()
+	}
+	return m.m2 / (m.n - 1)
+}
+
+// times is the sum of n more numbers like these, and the variance of the error in
+// saying so: each has its own, and all have that of the mean. Fewer than two
+// numbers have the variance given.
+func (m *runningStats) times(n, otherwise float64) estimate {
+	v := m.variance()
+	if math.IsNaN(v) {
+		v = otherwise
+	}
+	return estimate{expected: m.sum * n / m.n, variance: n*v + n*n*v/m.n}
+}
+
+// sample sums up past episodes, by measure.
+type sample [measures]runningStats
+
+// estimate is a number that is not known yet. NaN is unknown.
+type estimate struct{ low, expected, high, variance float64 }
+
+// narrow pulls the bounds to 1.96 standard deviations around the expected number.
+func (g *estimate) narrow() {
+	d := 1.96 * math.Sqrt(g.variance)
+	if math.IsNaN(g.expected) || math.IsNaN(d) {
+		return
+	}
+	low, high := max(g.expected-d, 0), g.expected+d
+	if !math.IsNaN(g.low) {
+		low = min(max(low, g.low), g.expected)
+	}
+	if !math.IsNaN(g.high) {
+		high = max(min(high, g.high), g.expected)
+	}
+	g.low, g.high = low, high
+}
+
+// bounds is the range in whole numbers.
+func (g estimate) bounds() Range {
+	return Range{whole(math.Floor(g.low)), whole(math.Round(g.expected)), whole(math.Ceil(g.high))}
+}
+
+// whole is nil for what is unknown or does not fit an int64.
+func whole(x float64) *int64 {
+	if math.IsNaN(x) || math.Abs(x) >= 1<<62 {
+		return nil
+	}
+	return new(int64(x))
+}
+
+// estimates are those of some episodes together; the zero value is of none.
+type estimates [measures]estimate
+
+func (g estimates) plus(h estimates) estimates {
+	for i, x := range h {
+		g[i] = estimate{g[i].low + x.low, g[i].expected + x.expected, g[i].high + x.high, g[i].variance + x.variance}
+	}
+	return g
+}
+
+func (g *estimates) narrow() {
+	for i := range g {
+		g[i].narrow()
+	}
+}
+
+func (g *estimates) estimate() Estimate {
+	e := Estimate{
+		Calls: g[mCalls].bounds(), Requests: g[mRequests].bounds(), CallsByKind: map[string]*int64{}, CostNanoUSD: g[mCost].bounds(),
+		Tokens: Tokens{
+			All: g[mTokens].bounds(), Input: g[mInput].bounds(), Output: g[mOutput].bounds(),
+			CacheRead: g[mCacheRead].bounds(), CacheWrite: g[mCacheWrite].bounds(), Reasoning: g[mReasoning].bounds(),
+		},
+	}
+	for i, kind := range kinds {
+		e.CallsByKind[kind] = g[int(mKinds)+i].bounds().Expected
+	}
+	return e
+}
+
+// estimate says what the episodes of a candidate come to.
+func (f *forecaster) estimate(s *share) {
+	if f.Mode == recorder.Replay || s.Provider == episode.ScriptedCandidate {
+		s.Basis = BasisNobody // and nothing is spent, which is known
+		return
+	}
+	s.Basis = BasisNone
+	of, wide := s.digest, f.samples[pastKey{s.digest, ""}]
+	if wide != nil {
+		s.Basis = BasisCandidate
+	} else if of = modelKey(s.Provider, s.Model); f.samples[pastKey{of, ""}] != nil {
+		wide, s.Basis = f.samples[pastKey{of, ""}], BasisModel
+	} else {
+		wide = &sample{}
+	}
+	s.PastEpisodes = int(wide[mCalls].n)
+	var rest [measures]float64 // episodes of tasks that nothing is known of
+	for _, t := range f.manifest.Tasks {
+		n := float64(s.tasks[t.ID])
+		if n == 0 {
+			continue
+		}
+		s.estimates = s.estimates.plus(f.worst(s, s.driver[t.ID], n))
+		own := f.samples[pastKey{of, t.Digest}]
+		s.TasksKnown += drive.Count(own != nil)
+		for m := range measures {
+			if own == nil || own[m].n == 0 {
+				rest[m] += n
+				continue
+			}
+			s.estimates[m].add(own[m].times(n, wide[m].variance()))
+		}
+	}
+	for m := range measures {
+		g := &s.estimates[m]
+		if rest[m] > 0 {
+			g.add(wide[m].times(rest[m], math.NaN()))
+		}
+		if m != mCalls && m != mRequests && !math.IsNaN(g.variance) {
+			g.low, g.high = math.NaN(), math.NaN() // the past says more than the worst case
+		}
+		g.narrow()
+	}
+}
+
+// add adds what is expected, not the bounds.
+func (g *estimate) add(h estimate) {
+	g.expected += h.expected
+	g.variance += h.variance
+}
+
+// defaultAttempts are those of the zero providers.RetryPolicy.
+const defaultAttempts = 4
+
+// worst are the bounds of n episodes like p: one call at least, and at most as many as the
+// budget has steps, each at the worst case of the first request. A condensing call is not a
+// step.
+func (f *forecaster) worst(s *share, p drive.Planned, n float64) (g estimates) {
+	budgets, steps := p.Params.Budgets, math.Inf(1)
+	if budgets.MaxSteps > 0 {
+		steps = float64(budgets.MaxSteps)
+		if p.Fork != nil {
+			steps -= float64(p.Fork.Turn)
+		}
+	}
+	if p.Params.Compress {
+		steps *= 2
+	}
+	for m := range g {
+		g[m].low, g[m].high = math.NaN(), math.NaN()
+	}
+	g[mCalls].low, g[mCalls].high = n, n*steps
+	g[mRequests].low, g[mRequests].high = n, n*steps*float64(cmp.Or(f.Retry.Attempts, defaultAttempts))
+	in, out, cost := f.worstRequest(s, p)
+	g[mInput].high, g[mOutput].high, g[mTokens].high, g[mCost].high = n*steps*in, n*steps*out, n*steps*(in+out), n*steps*cost
+	if most := budgets.MaxTokens; most > 0 {
+		g[mTokens].high = min(g[mTokens].high, n*(float64(most)+in+out)) // the last request begins below it
+	}
+	if most := budgets.MaxCostNanoUSD; most > 0 {
+		g[mCost].high = min(g[mCost].high, n*(float64(most)+cost))
+	}
+	return g
+}
+
+// worstRequest is the worst case of an episode's first request, the dearest of those
+// it begins with, at the dearest of its models; NaN is unknown.
+func (f *forecaster) worstRequest(s *share, p drive.Planned) (in, out, cost float64) {
+	nan := math.NaN()
+	calls := p.FirstCalls(p.Params)
+	if len(calls) == 0 {
+		return nan, nan, nan
+	}
+	for _, c := range calls {
+		most, answer, ok := providers.WorstTokens(c.Call)
+		if !ok {
+			return float64(most), nan, nan
+		}
+		in, out = max(in, float64(most)), max(out, float64(answer))
+		for _, model := range s.models {
+			nano, ok := f.Prices.Worst(s.Provider, model, most, answer, f.priceDay)
+			if !ok {
+				return float64(most), float64(answer), nan
+			}
+			cost = max(cost, float64(nano))
+		}
+	}
+	return in, out, cost
+}

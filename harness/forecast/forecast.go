@@ -1,0 +1,352 @@
+// Package forecast says what a run would do and what it is likely to come to, without
+// running it: see Make.
+package forecast
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// Forecast is what a run would do, and what that is likely to come to. Null is
+// unknown, never zero. It has the JSON form of cupel run --dry-run --json.
+type Forecast struct {
+	Suite string `json:"suite"`
+	Mode  string `json:"mode"`
+	// PriceDay is the day whose prices apply, yyyy-mm-dd; empty for a replay.
+	PriceDay     string `json:"price_day"`
+	PriceVersion string `json:"price_version"`
+	// Shard is i/n; empty for the whole plan.
+	Shard string `json:"shard"`
+	// Tasks are those with an episode in the whole plan, without ScriptedTasks, which
+	// test the harness.
+	Tasks         int `json:"tasks"`
+	ScriptedTasks int `json:"scripted_tasks"`
+	Trials        int `json:"trials"`
+	// Episodes would be run now; EpisodesInAll are those of the whole plan, with
+	// other shards' and those that a resumed run has done.
+	Episodes      int `json:"episodes"`
+	EpisodesInAll int `json:"episodes_in_all"`
+	// LeftOut says where the other episodes of the suite went, in the order in which
+	// they are dropped.
+	LeftOut    []LeftOut   `json:"left_out"`
+	Candidates []Candidate `json:"candidates"`
+	Total      Estimate    `json:"total"`
+	Duration   Duration    `json:"duration"`
+	// PastRuns and PastEpisodes are what the estimates were made from.
+	PastRuns     int `json:"past_runs"`
+	PastEpisodes int `json:"past_episodes"`
+	// Warnings are for people: what would keep the run from starting or ending, and
+	// what is not known.
+	Warnings []string `json:"warnings"`
+}
+
+// LeftOut is a number of episodes that would not be run, and why.
+type LeftOut struct {
+	Why      string `json:"why"`
+	Episodes int    `json:"episodes"`
+}
+
+// What an estimate is made from.
+const (
+	// BasisCandidate are past episodes of the same candidate, BasisModel of the same
+	// model in another candidate.
+	BasisCandidate = "candidate"
+	BasisModel     = "model"
+	// BasisNone is the policy's worst case: nothing is expected, only bounded.
+	BasisNone = "none"
+	// BasisNobody is a replay or a scripted candidate: nobody is asked.
+	BasisNobody = "nobody"
+)
+
+// Candidate is the part of one candidate.
+type Candidate struct {
+	Name     string `json:"name"`
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	// Simulated says that nobody is paid.
+	Simulated     bool   `json:"simulated"`
+	Episodes      int    `json:"episodes"`
+	EpisodesInAll int    `json:"episodes_in_all"`
+	Basis         string `json:"basis"`
+	// PastEpisodes were found; TasksKnown of the Tasks to run are among theirs, the
+	// others are taken to be like the mean of all.
+	PastEpisodes int `json:"past_episodes"`
+	Tasks        int `json:"tasks"`
+	TasksKnown   int `json:"tasks_known"`
+	Estimate
+}
+
+// Estimate is what episodes are likely to come to together.
+type Estimate struct {
+	// Calls are turns, Requests calls with every attempt.
+	Calls    Range `json:"calls"`
+	Requests Range `json:"requests"`
+	// CallsByKind splits the expected calls by the kinds of turns in the ledger.
+	CallsByKind map[string]*int64 `json:"calls_by_kind"`
+	Tokens      Tokens            `json:"tokens"`
+	CostNanoUSD Range             `json:"cost_nanousd"`
+}
+
+// Tokens has the token classes, which are disjoint, and their sum.
+type Tokens struct {
+	All        Range `json:"all"`
+	Input      Range `json:"input"`
+	Output     Range `json:"output"`
+	CacheRead  Range `json:"cache_read"`
+	CacheWrite Range `json:"cache_write"`
+	Reasoning  Range `json:"reasoning"`
+}
+
+// Range is a number that is not known yet. With past episodes to learn from, Low
+// and High are 1.96 standard deviations of the forecast's error from Expected: the
+// spread of episodes of one task and the uncertainty of its mean. That is no
+// guarantee, and knows nothing of a provider that changes. Without, Low is one call
+// an episode and High the steps of the budget at the worst case of the first
+// request, which later ones may exceed. Null is unknown.
+type Range struct {
+	Low      *int64 `json:"low"`
+	Expected *int64 `json:"expected"`
+	High     *int64 `json:"high"`
+}
+
+// Duration is in whole seconds. AtLeast follows from the limits of the
+// providers; Expected from past latencies, too.
+type Duration struct {
+	AtLeast  int64  `json:"at_least_s"`
+	Expected *int64 `json:"expected_s"`
+}
+
+// Make says what harness.Run would do with these options, and what that is likely to
+// come to by the runs below the runs folder and the prices of the day. It fails as Run
+// would before its first episode, except that keys that are missing are warnings. It sends
+// nothing and makes no run folder. Cassettes are read only to tell stale ones and the
+// beginning of a fork; of a run to be resumed it takes the lock, and like Run cuts off what
+// a crash left half written.
+func Make(o harness.Options) (Forecast, error) {
+	f := &forecaster{}
+	f.keyless(&o)
+	plan, err := harness.NewPlan(o)
+	if err != nil {
+		return Forecast{}, err
+	}
+	defer plan.Close()
+	f.Options, f.manifest = plan.Options(), plan.Manifest()
+	if began, err := time.Parse(time.RFC3339Nano, f.manifest.Started); err == nil {
+		f.priceDay = began.Truncate(24 * time.Hour)
+	}
+	f.newPast()
+	learn := func(ledger.EpisodeRows) {}
+	if o.Resume != "" {
+		var m manifest.Manifest
+		if m, err = manifest.Read(filepath.Join(f.Runs, f.Resume)); err == nil {
+			learn = f.learner(m)
+		}
+	}
+	if err == nil {
+		f.todo, f.spent, err = plan.Unfinished(learn)
+	}
+	if err != nil {
+		return Forecast{}, fmt.Errorf("forecast: resume run %s: %w", f.Resume, err)
+	}
+	if f.Mode != recorder.Replay {
+		f.readPast()
+	}
+	return f.forecast(plan)
+}
+
+// forecaster is a forecast in progress.
+type forecaster struct {
+	harness.Options
+	manifest manifest.Manifest // as the run would begin
+	priceDay time.Time
+	todo     []bool                     // by place in the plan
+	spent    map[string]admission.Spend // of a resumed run, by provider
+	missing  []string                   // keys and values of headers
+	warnings []string
+	pastRuns
+}
+
+// keyless lets a plan be made without credentials, and notes which are missing.
+func (f *forecaster) keyless(o *harness.Options) {
+	note := func(text string) {
+		if !slices.Contains(f.missing, text) {
+			f.missing = append(f.missing, text)
+		}
+	}
+	if find := o.Key; find != nil {
+		o.Key = func(c goldens.Candidate) (string, error) {
+			key, err := find(c)
+			if err != nil {
+				note(fmt.Sprintf("candidate %s: %s", c.Name, err))
+				return "", nil
+			}
+			return key, nil
+		}
+	}
+	find := o.LookupEnv
+	o.LookupEnv = func(name string) (string, bool) {
+		if find != nil {
+			if value, ok := find(name); ok && value != "" {
+				return value, true
+			}
+		}
+		note("a header of an HTTP tool needs " + name + ": set it")
+		return "not-set-in-a-dry-run", true
+	}
+}
+
+// share is the part of one candidate: the episodes that it would run of each task.
+type share struct {
+	Candidate
+	digest    string
+	models    []string // that its provider may be asked for
+	lane      string
+	tasks     map[string]int           // how many episodes, by task
+	driver    map[string]drive.Planned // one of them
+	estimates estimates
+}
+
+// shares returns those of the candidates with episodes in the plan, and how many episodes
+// are left to be run. absent counts those of a replay that have no cassette.
+func (f *forecaster) shares(plan *harness.Plan) (list []*share, todo, absent int) {
+	byName := map[string]*share{}
+	for _, c := range f.manifest.Candidates {
+		s := &share{
+			Candidate: Candidate{
+				Name: c.Name, Provider: c.Provider, Model: c.Model, Simulated: c.Simulated, EpisodesInAll: cmp.Or(c.PlannedInAll, c.Planned),
+			},
+			digest: c.Digest, tasks: map[string]int{}, driver: map[string]drive.Planned{},
+		}
+		for _, model := range []string{c.Model, c.RescueModel, c.FallbackModel} {
+			if model != "" && !slices.Contains(s.models, model) {
+				s.models = append(s.models, model)
+			}
+		}
+		byName[c.Name] = s
+		list = append(list, s)
+	}
+	for i, e := range plan.Episodes() {
+		absent += drive.Count(f.isAbsent(e))
+		if !f.todo[i] {
+			continue
+		}
+		todo++
+		s := byName[e.Candidate.Name]
+		s.lane = drive.LaneName(e.Candidate, e.Key)
+		s.Episodes++
+		if s.tasks[e.Task.ID]++; s.tasks[e.Task.ID] == 1 {
+			s.Tasks++
+			s.driver[e.Task.ID] = e
+		}
+	}
+	return list, todo, absent
+}
+
+// forecast puts everything together.
+func (f *forecaster) forecast(plan *harness.Plan) (Forecast, error) {
+	shares, todo, absent := f.shares(plan)
+	m := f.manifest
+	out := Forecast{
+		Suite: f.Suite.Name, Mode: m.Mode, PriceVersion: m.PriceVersion, Shard: m.Shard, Trials: f.Trials,
+		Candidates: []Candidate{}, PastRuns: f.runs, Warnings: []string{},
+	}
+	if f.Mode != recorder.Replay {
+		out.PriceDay = f.priceDay.Format(time.DateOnly)
+	}
+	for _, t := range m.Tasks {
+		out.Tasks += drive.Count(!t.Scripted)
+		out.ScriptedTasks += drive.Count(t.Scripted)
+	}
+	var total estimates
+	for _, s := range shares {
+		f.estimate(s)
+		s.Estimate = s.estimates.estimate()
+		out.Candidates = append(out.Candidates, s.Candidate)
+		out.Episodes += s.Episodes
+		out.EpisodesInAll += s.EpisodesInAll
+		out.PastEpisodes += s.PastEpisodes
+		total = total.plus(s.estimates)
+	}
+	total.narrow()
+	out.Total = total.estimate()
+	out.Duration = f.duration(shares)
+	var err error
+	if out.LeftOut, err = f.leftOut(out.EpisodesInAll, todo); err != nil {
+		return Forecast{}, err
+	}
+	if f.Mode == recorder.Replay {
+		if absent > 0 {
+			out.Warnings = append(out.Warnings, f.cassettesMissing(absent))
+		}
+		out.Warnings = append(out.Warnings, "a replay asks nobody: it needs no key and no network and costs nothing")
+	} else {
+		out.Warnings = append(out.Warnings, f.warn(shares, total)...)
+	}
+	if f.Decide != nil {
+		rounds := f.Decide.Rounds()
+		out.Warnings = append(out.Warnings, fmt.Sprintf("these are the most episodes that the run can have: a candidate may be decided after each of %d rounds, of which the first has %d of its %d trials per task",
+			len(rounds), rounds[0], f.Trials))
+	}
+	return out, nil
+}
+
+// leftOut says where the suite's other episodes went: those of the plan of all shards
+// are inAll, those to be run now todo.
+func (f *forecaster) leftOut(inAll, todo int) ([]LeftOut, error) {
+	list := []LeftOut{}
+	left := func(why string, n int) {
+		if n > 0 {
+			list = append(list, LeftOut{why, n})
+		}
+	}
+	if f.Resume == "" && f.Fork == nil {
+		all, chosen, kept, err := f.selected()
+		if err != nil {
+			return nil, err
+		}
+		left("of tasks and candidates that are not selected", all-chosen)
+		left("not selected by what an earlier run says of them", chosen-kept)
+		left("their cassettes are fresh", kept-inAll)
+	}
+	left("in other shards", inAll-len(f.todo))
+	left("the run has their results", len(f.todo)-todo)
+	return list, nil
+}
+
+// selected counts the episodes of the suite, those of the selected tasks and candidates,
+// and of these those that Selection.Episode takes.
+func (f *forecaster) selected() (all, chosen, kept int, err error) {
+	o := f.Options
+	o.Mode, o.Stale, o.Select.Episode, o.Select.Shard = recorder.Replay, false, nil, harness.Shard{}
+	plan, err := harness.NewPlan(o)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	defer plan.Close()
+	for _, e := range plan.Episodes() {
+		chosen++
+		kept += drive.Count(f.Select.Episode == nil || f.Select.Episode(e.Task.ID, e.Candidate.Name, e.Trial))
+	}
+	scripted := slices.ContainsFunc(plan.Manifest().Candidates, func(c manifest.Candidate) bool { return c.Provider == episode.ScriptedCandidate })
+	for _, t := range f.Suite.Tasks {
+		switch {
+		case !t.Scripted:
+			all += f.Trials * len(f.Candidates)
+		case scripted:
+			all += f.Trials
+		}
+	}
+	return all, chosen, kept, nil
+}

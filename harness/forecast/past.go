@@ -1,0 +1,256 @@
+package forecast
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/providers"
+)
+
+// How much of the past is read: of the folders that changed last those of the
+// suite, as far as their files fit.
+const (
+	maxPastFolders = 200
+	maxPastRuns    = 20
+	maxPastBytes   = 64 << 20
+)
+
+// pastKey names a sample: a candidate by its digest, or a provider's model; and a
+// task by its digest, or "" for all of them.
+type pastKey struct{ of, task string }
+
+func modelKey(provider, model string) string { return "model\x00" + provider + "\x00" + model }
+
+// pastRuns are what is known of episodes like those of the plan.
+type pastRuns struct {
+	samples map[pastKey]*sample // a nil one is wanted and not yet there
+	seen    map[[3]string]bool  // replays show an episode again
+	runs    int
+}
+
+// newPast says what is wanted: episodes of the candidates and models, of any task and of each
+// task.
+func (f *forecaster) newPast() {
+	f.samples, f.seen = map[pastKey]*sample{}, map[[3]string]bool{}
+	for _, c := range f.manifest.Candidates {
+		for _, of := range []string{c.Digest, modelKey(c.Provider, c.Model)} {
+			f.samples[pastKey{of, ""}] = nil
+			for _, t := range f.manifest.Tasks {
+				f.samples[pastKey{of, t.Digest}] = nil
+			}
+		}
+	}
+}
+
+// readPast learns from the runs of the suite below the runs folder, those that changed last
+// first, except the one that is resumed. What cannot be read is a warning.
+func (f *forecaster) readPast() {
+	if f.Runs == "" {
+		return
+	}
+	var manifests []manifest.Manifest
+	manifests, f.warnings = pastManifests(f.Runs, f.Suite.Name)
+	parts := map[string]bool{f.Resume: true} // whose episodes are another run's, too
+	for _, m := range manifests {
+		parts[m.RescoredFrom] = true
+		for _, id := range m.MergedFrom {
+			parts[id] = true
+		}
+	}
+	left := int64(maxPastBytes)
+	for _, m := range manifests {
+		if parts[m.RunID] || m.Status == "running" || !f.sameFork(m.Fork) {
+			continue
+		}
+		dir := filepath.Join(f.Runs, m.RunID)
+		if left -= ledgerBytes(dir); left < 0 || f.runs == maxPastRuns {
+			break
+		}
+		before, learn := len(f.seen), f.learner(m)
+		for rows, err := range ledger.Scan(dir) {
+			if err != nil {
+				f.warnings = append(f.warnings, fmt.Sprintf("past run %s is not taken into account from here on: %s", m.RunID, err))
+				break
+			}
+			learn(rows)
+		}
+		f.runs += drive.Count(len(f.seen) > before)
+	}
+}
+
+// pastManifests are those of a suite's runs, the one that changed last first.
+func pastManifests(dir, suite string) (list []manifest.Manifest, warnings []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, []string{fmt.Sprintf("past runs cannot be read: %s", err)}
+	}
+	type folder struct {
+		name    string
+		changed time.Time
+		size    int64
+	}
+	var folders []folder
+	for _, e := range entries {
+		if info, err := os.Stat(filepath.Join(dir, e.Name(), "run.json")); err == nil {
+			folders = append(folders, folder{e.Name(), info.ModTime(), info.Size()})
+		}
+	}
+	slices.SortFunc(folders, func(a, b folder) int {
+		return cmp.Or(b.changed.Compare(a.changed), cmp.Compare(b.name, a.name))
+	})
+	left := int64(maxPastBytes)
+	for _, f := range folders[:min(len(folders), maxPastFolders)] {
+		if left -= f.size; left < 0 {
+			break
+		}
+		m, err := manifest.Read(filepath.Join(dir, f.name))
+		switch {
+		case err != nil:
+			warnings = append(warnings, fmt.Sprintf("past run %s is not taken into account: %s", f.name, err))
+		case m.Suite == suite && m.RunID == f.name:
+			list = append(list, m)
+		}
+	}
+	return list, warnings
+}
+
+func ledgerBytes(dir string) (n int64) {
+	for _, name := range []string{"episodes.parquet", "turns.parquet", "tool_calls.parquet"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// sameFork says whether a run can be learned from: any but a fork from elsewhere.
+func (f *forecaster) sameFork(m *manifest.Fork) bool {
+	is := f.manifest.Fork
+	return m == nil || is != nil && m.Task == is.Task && m.Candidate == is.Candidate && m.Trial == is.Trial && m.Turn == is.Turn
+}
+
+// learner adds episodes of a run to the samples. Those without a result are left
+// out: they ended too early.
+func (f *forecaster) learner(m manifest.Manifest) func(ledger.EpisodeRows) {
+	candidates, tasks := map[string]manifest.Candidate{}, map[string]string{}
+	for _, c := range m.Candidates {
+		candidates[c.Name] = c
+	}
+	for _, t := range m.Tasks {
+		tasks[t.ID] = t.Digest
+	}
+	return func(rows ledger.EpisodeRows) {
+		e := rows.Episode
+		c, ok := candidates[e.Candidate]
+		if !ok || e.InfraError || e.Provider == episode.ScriptedCandidate {
+			return
+		}
+		o, ok := f.observe(rows, c)
+		again := [3]string{c.Digest, tasks[e.TaskID], cmp.Or(e.CassetteDigest, fmt.Sprintf("%s/%s/%s/%d", e.RunID, e.TaskID, e.Candidate, e.Trial))}
+		if !ok || f.seen[again] {
+			return
+		}
+		for _, of := range []string{c.Digest, modelKey(e.Provider, e.Model)} {
+			f.seen[again] = f.take(pastKey{of, ""}, o) || f.seen[again]
+			if task := tasks[e.TaskID]; task != "" {
+				f.take(pastKey{of, task}, o)
+			}
+		}
+		if !f.seen[again] {
+			delete(f.seen, again) // nothing wanted it
+		}
+	}
+}
+
+// take adds an episode to a sample if it is wanted.
+func (p *pastRuns) take(key pastKey, o observation) bool {
+	s, wanted := p.samples[key]
+	if !wanted {
+		return false
+	}
+	if s == nil {
+		s = &sample{}
+		p.samples[key] = s
+	}
+	for i := range s {
+		s[i].add(o[i])
+	}
+	return true
+}
+
+// observe counts what an episode came to, from the turn a fork continues at, at the
+// prices of the day. Writes to a cache are priced as short-lived ones: a ledger
+// does not tell them apart. ok is false for an episode with nothing to learn from.
+func (f *forecaster) observe(rows ledger.EpisodeRows, c manifest.Candidate) (o observation, ok bool) {
+	from := 0
+	if f.manifest.Fork != nil {
+		from = f.manifest.Fork.Turn
+	}
+	for _, t := range rows.Turns {
+		if int(t.Turn) <= from {
+			continue
+		}
+		if !ok {
+			ok = true
+			o[mElapsed] = float64(max(0, rows.Episode.TsStart+rows.Episode.ElapsedUs-t.TsStart))
+		}
+		o[mCalls]++
+		o[mRequests] += float64(max(1, t.Attempts))
+		if kind := slices.Index(kinds[:], t.Kind); kind >= 0 {
+			o[int(mKinds)+kind]++
+		}
+		o.spend(f.Prices, t, askedModel(t, c), f.priceDay)
+	}
+	return o, ok
+}
+
+// askedModel is whom a turn asked. A second model that is asked for a plan or a step
+// of it is known only by the name it answered with.
+func askedModel(t ledger.Turn, c manifest.Candidate) string {
+	switch {
+	case t.Role == agent.RoleRescue:
+		return c.RescueModel
+	case t.Role == agent.RoleFallback, c.FallbackModel != "" && t.ModelServed == c.FallbackModel:
+		return c.FallbackModel
+	}
+	return t.Model
+}
+
+// spend adds the tokens and the cost of a turn.
+func (o *observation) spend(prices providers.Prices, t ledger.Turn, model string, day time.Time) {
+	u := providers.Usage{Reported: true, Tier: t.ServiceTier}
+	for _, c := range []struct {
+		m    measure
+		n    *int64
+		into *int64
+	}{
+		{mInput, t.In, &u.Input}, {mOutput, t.Out, &u.Output}, {mCacheRead, t.CacheRead, &u.CacheRead},
+		{mCacheWrite, t.CacheWrite, &u.CacheWrite}, {mReasoning, t.Reasoning, &u.Reasoning},
+	} {
+		n := math.NaN()
+		if c.n != nil && *c.n >= 0 { // a ledger is untrusted
+			n, *c.into = float64(*c.n), *c.n
+		} else {
+			u.Reported = false
+		}
+		o[c.m] += n
+		o[mTokens] += n
+	}
+	if cost, ok := prices.Cost(t.Provider, model, u, day); ok {
+		o[mCost] += float64(cost)
+	} else {
+		o[mCost] = math.NaN()
+	}
+}

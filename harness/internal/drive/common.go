@@ -1,0 +1,84 @@
+package drive
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/internal/clip"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+)
+
+func Count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// Simulated says that a provider's models are simulations.
+func Simulated(provider string) bool { return strings.HasPrefix(provider, "sim-") }
+
+// Abridge joins the first names and says how many were left out.
+func Abridge(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+func SortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func DigestOf(parts ...any) string {
+	text, err := json.Marshal(parts)
+	if err != nil {
+		panic("harness: " + err.Error()) // unreachable: loaded suites and plans encode
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// StatusWith is the status of a run that has ended so.
+func StatusWith(o manifest.Outcomes) string {
+	if o.WithoutResult() > 0 {
+		return "partial"
+	}
+	return "complete"
+}
+
+func ManifestTask(s *goldens.Suite, t goldens.Task) manifest.Task {
+	parts := s.TaskParts(t)
+	return manifest.Task{
+		ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: clip.Bounded(t.Request, 400), Scripted: t.Scripted, Session: t.Session, Digest: s.TaskDigest(t),
+		RequestDigest: parts.Request, WorldDigest: parts.World, ToolsDigest: parts.Tools, ChecksDigest: parts.Checks,
+	}
+}
+
+// LaneName tells lanes apart. It holds a key, so it must not be written anywhere.
+func LaneName(c goldens.Candidate, key string) string {
+	return c.Provider + "\x00" + c.BaseURL + "\x00" + key
+}
+
+// ModelsOf returns the models that a candidate's provider may be asked for.
+func ModelsOf(c goldens.Candidate) []string {
+	list := []string{c.Model}
+	for _, other := range []string{c.Rescue, c.Fallback} {
+		if other != "" && !slices.Contains(list, other) {
+			list = append(list, other)
+		}
+	}
+	return list
+}

@@ -1,0 +1,327 @@
+// Package drive runs one episode: it carries out the commands of an agent machine on a
+// virtual clock and builds the rows of what happened.
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/scripted"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// driver is one candidate × task × trial under way: the driver of an agent
+// machine. It carries out commands, advances the virtual clock by what they
+// took, and feeds the outcomes back ordered by the time they arrived at, then
+// by command id, so that nothing depends on goroutines. Tools and questions are
+// carried out at once, one after another in the order they are issued; model
+// calls of a live run also in real time overlap with all else.
+type driver struct {
+	*Env
+	Planned
+	id       string
+	ids      *ids
+	clock    time.Time // virtual
+	machine  agent.Machine
+	model    providers.Model
+	recorder *recorder.Recorder // nil for a scripted candidate without HTTP tools
+	history  *history           // nil unless the episode is a fork
+	missing  error              // why a scripted candidate has no recorder
+	world    *goldens.World
+	headers  map[string]http.Header // of HTTP tools, with credentials; nil in replay
+	rows     rowBuilder
+	issued   int // the command issued last
+	calls    pendingCalls
+	// abandoned are outcomes that came too late for the machine.
+	abandoned []completion
+	finish    *agent.Finish
+	// failedBy is the command whose failure ended the episode without a result; 0 if
+	// there is none.
+	failedBy int
+	trace    func(episode.Trace)
+}
+
+// Run runs one episode to its end. Its rows are complete whatever happens: a
+// failure is an episode with status error. trace, which may be nil, is told what
+// happens in it, in order.
+func (v *Env) Run(ctx context.Context, p Planned, trace func(episode.Trace)) ledger.EpisodeRows {
+	e := &driver{
+		Env: v, Planned: p, ids: newIDs(p.Seed), clock: p.Task.World.Now, world: goldens.NewWorld(p.Task), trace: trace,
+	}
+	e.id = e.ids.next(e.clock)
+	e.rows = newRowBuilder(p, e.id, v)
+	if err := e.open(); err != nil {
+		e.fail(err)
+	} else {
+		e.drive(ctx)
+	}
+	return e.close()
+}
+
+// drive feeds the machine until it finishes.
+func (e *driver) drive(ctx context.Context) {
+	e.feed(ctx, agent.Started{At: e.clock}, nil)
+	for e.finish == nil {
+		next, ok := e.calls.next()
+		if !ok {
+			e.fail(errors.New("the agent machine waits for nothing: this is a bug in the strategy"))
+			return
+		}
+		e.clock = next.at
+		if next.failure != nil {
+			e.fail(next.failure)
+			e.failedBy = next.id
+			return
+		}
+		switch next.event.(type) {
+		case agent.Deadline, agent.Cancelled: // end all that is outstanding
+			e.abandoned = append(e.abandoned, e.calls.takeAll()...)
+		}
+		e.feed(ctx, next.event, next.apply)
+		if _, failed := next.event.(agent.ModelFailed); failed && e.finish != nil && e.finish.Err != nil {
+			e.failedBy = next.id
+		}
+	}
+}
+
+func (e *driver) fail(err error) { e.finish = &agent.Finish{Status: agent.Failed, Err: err} }
+
+// open makes the model and the recorder beneath it and the HTTP tools.
+func (e *driver) open() (err error) {
+	if e.HistoryErr != nil {
+		return e.HistoryErr
+	}
+	if e.machine, err = e.newMachine(); err != nil {
+		return err
+	}
+	if e.Mode != recorder.Replay {
+		if e.headers, _, err = ToolHeaders(e.Suite, e.Task, e.Tools, e.LookupEnv); err != nil {
+			return err
+		}
+	}
+	if e.Cassette != "" {
+		e.recorder, err = e.newRecorder(e.Planned)
+	}
+	if e.Candidate.Provider == episode.ScriptedCandidate {
+		var missing *recorder.MissingError
+		if errors.As(err, &missing) { // fatal only once a tool is called
+			e.recorder, e.missing, err = nil, err, nil
+		}
+		e.model = scripted.New(script(e.Task))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	e.rows.priceDay = e.Env.priceDay(e.recorder)
+	retry := sleepUnlessJournaled(e.retryPolicy(uint64(e.Seed.Int64())), e.recorder)
+	if e.model, err = wire(e.Planned, e.recorder, e.recorder, e.Prices, e.rows.priceDay, retry, e.lane(e.Candidate, e.Key)); err != nil {
+		return err
+	}
+	return e.openHistory()
+}
+
+// feed steps the machine and starts what it asks for.
+func (e *driver) feed(ctx context.Context, ev agent.Event, apply func(agent.Ready, bool)) {
+	ready, err := e.step(ev)
+	e.rows.past = inPast(e)
+	if apply != nil {
+		apply(ready, true)
+	}
+	if err != nil {
+		e.fail(err)
+		return
+	}
+	e.rows.used = ready.Used
+	for _, u := range ready.Updates {
+		e.emit(episode.Trace{Update: &u})
+	}
+	if _, stop := ev.(agent.Cancelled); stop { // whatever the machine wants
+		e.finish = &agent.Finish{Status: agent.Interrupted}
+		return
+	}
+	if err := fatal(ev); err != nil { // likewise
+		e.fail(err)
+		return
+	}
+	for _, c := range ready.Commands {
+		if err := e.carryOut(ctx, c, len(ready.Commands) == 1); err != nil {
+			e.fail(err)
+			return
+		}
+	}
+}
+
+// step steps the machine.
+func (e *driver) step(ev agent.Event) (ready agent.Ready, err error) {
+	ready.Used = e.rows.used // where it panics
+	defer e.guardOwn(ev, &err)
+	return e.machine.Step(ev), nil
+}
+
+// carryOut starts a command; alone says that it is the only one of its step.
+func (e *driver) carryOut(ctx context.Context, c agent.Command, alone bool) error {
+	if f, ok := c.(agent.Finish); ok {
+		e.finish = &f
+		return nil
+	}
+	if err := e.issue(c); err != nil {
+		return err
+	}
+	switch c := c.(type) {
+	case agent.AskUser:
+		e.rows.pass(c.ID, c.Parent)
+		e.calls.add(ask(ctx, e, c))
+	case agent.CallTool:
+		e.calls.add(carryOutTool(recorder.Ordered(ctx, c.ID), e, c))
+	case agent.Wait:
+		at := e.clock.Add(max(0, c.For))
+		e.rows.pass(c.ID, c.Parent)
+		e.calls.add(completion{at: at, id: c.ID, event: agent.Waited{At: at, ID: c.ID}})
+	case agent.CallModel:
+		e.start(recorder.Ordered(ctx, c.ID), prepare(e, c), alone)
+	}
+	return nil
+}
+
+// sequential says whether model calls are made one after another: of a script, which has
+// one order, and of a cassette, which answers equal requests in the order it is asked.
+// A replay that takes its time asks at once where no requests are equal.
+func (e *driver) sequential() bool {
+	switch {
+	case e.Candidate.Provider == episode.ScriptedCandidate || e.rows.past != nil || e.recorder == nil:
+		return true
+	case e.rows.live:
+		return false
+	}
+	return e.Speed == 0 || e.recorder.Repeats()
+}
+
+// start makes a model call. One that is alone needs no goroutine.
+func (e *driver) start(ctx context.Context, call *modelCall, alone bool) {
+	if e.sequential() || alone && e.calls.empty() {
+		e.calls.add(call.run(ctx, e))
+		return
+	}
+	e.calls.start(call, func() completion { return call.run(ctx, e) })
+}
+
+// maxCommands bounds an episode whose budgets do not end it.
+const maxCommands = 100_000
+
+// issue checks the number of a command: outcomes are fed by it.
+func (e *driver) issue(c agent.Command) error {
+	var id, parent int
+	switch c := c.(type) {
+	case agent.CallModel:
+		id, parent = c.ID, c.Parent
+	case agent.CallTool:
+		id, parent = c.ID, c.Parent
+	case agent.AskUser:
+		id, parent = c.ID, c.Parent
+	case agent.Wait:
+		id, parent = c.ID, c.Parent
+	}
+	switch last := e.issued; {
+	case e.finish != nil:
+		return fmt.Errorf("the agent machine issued %T after Finish: this is a bug in the strategy", c)
+	case id <= last || parent < 0 || parent > last:
+		return fmt.Errorf("the agent machine issued %T with id %d and parent %d after command %d: ids ascend from 1, and a parent is an earlier one or 0; this is a bug in the strategy", c, id, parent, last)
+	case id > maxCommands:
+		return fmt.Errorf("the agent machine issued command %d of at most %d: let its budgets end it", id, maxCommands)
+	}
+	e.issued = id
+	return nil
+}
+
+// fatal is the failure of a call that ends the episode whatever its machine makes of
+// it, since it says nothing about the candidate and a replay would not meet it: a cap
+// of the run, or a request that is not on the cassette. nil for any other.
+func fatal(ev agent.Event) error {
+	failed, ok := ev.(agent.ModelFailed)
+	var miss *recorder.MissError
+	if ok && (errors.Is(failed.Err, admission.ErrCapped) || errors.As(failed.Err, &miss)) {
+		return failed.Err
+	}
+	return nil
+}
+
+// actionID gives the ULID of a command, in the order the commands are issued.
+func (e *driver) actionID(command int, at time.Time) string {
+	id := e.ids.next(at)
+	e.rows.actions[command] = id
+	return id
+}
+
+func (e *driver) emit(t episode.Trace) {
+	if e.trace != nil {
+		e.trace(t)
+	}
+}
+
+// finishAbandoned completes the rows of abandoned calls, because their tokens are paid for. An episode of which a call was
+// cancelled with the run has no result, although its machine had finished: what the
+// call would have brought is not on the cassette.
+func (e *driver) finishAbandoned() {
+	e.abandoned = append(e.abandoned, e.calls.takeAll()...)
+	slices.SortFunc(e.abandoned, completion.compare)
+	for _, c := range e.abandoned {
+		if c.apply != nil {
+			c.apply(agent.Ready{Used: e.rows.used}, false)
+		}
+		if _, cancelled := c.event.(agent.Cancelled); cancelled && e.finish.Err == nil {
+			e.finish = &agent.Finish{Status: agent.Interrupted}
+		}
+	}
+	e.abandoned = nil
+	if e.recorder == nil {
+		return
+	}
+	if at := e.recorder.Positions(); at != nil {
+		for i := range e.rows.turns {
+			if t := &e.rows.turns[i]; t.Interaction >= 0 {
+				t.Interaction = int32(at[t.Interaction])
+			}
+		}
+	}
+}
+
+// close seals the cassette and builds the rows.
+func (e *driver) close() ledger.EpisodeRows {
+	e.finishAbandoned()
+	f := *e.finish
+	digest := ""
+	if e.recorder != nil {
+		if f.Err == nil && f.Status != agent.Interrupted {
+			f.Err = e.seal()
+		} else if e.failedBy > 0 && !errors.Is(f.Err, admission.ErrCapped) {
+			e.recorder.Retract(e.failedBy) // when the run is resumed, it is asked again
+		}
+		digest = e.recorder.Digest()
+	}
+	o := e.rows.outcome(f, e.clock)
+	e.emit(episode.Trace{Finish: &f, Outcome: &o})
+	return e.clean(e.rows.episode(f, o, digest))
+}
+
+// seal saves what was recorded, or finds recordings a replay did not use.
+func (e *driver) seal() error {
+	if n := e.recorder.Leftover(); n > 0 {
+		return &episode.StaleError{Path: e.Cassette, Unused: n, Command: e.commandOf(e.Planned)}
+	}
+	err := e.recorder.Save()
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("max_seconds ended a call before its answer, and a cassette holds whole exchanges only: raise the budget to record it, or run it in live mode, where it counts as stopped: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package drive
+
+import (
+	"io/fs"
+	"net/http"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// Env is what the episodes of a run share. Episodes that run in parallel only read it.
+type Env struct {
+	RunID string
+	Mode  recorder.Mode
+	// Today is the day of a recording or live run; zero in replay.
+	Today time.Time
+	// Resumed says that a recording may find journals of an earlier attempt.
+	Resumed bool
+	// Speed is that of a replay; 0 is without waiting.
+	Speed float64
+	// Cassettes is where a replay reads, cassetteDir where a recording writes.
+	Cassettes   fs.FS
+	CassetteDir string
+	// Header is what the cassette of an episode says of itself, without its day.
+	Header func(Planned) recorder.Header
+	// Command is what a person types to record an episode.
+	Command func(task, candidate string, trial int) string
+	// Base returns what sends a provider's requests; nil means http.DefaultTransport.
+	Base func(provider string) http.RoundTripper
+	// Tools are Go functions by the names of tools.
+	Tools map[string]episode.ToolFunc
+	// LookupEnv finds what headers of HTTP tools take from the environment.
+	LookupEnv func(name string) (string, bool)
+	// Human answers questions; nil leaves them to the world.
+	Human   episode.Human
+	Answers *AnswerBook
+	// Observe is told what models say; nil tells nobody.
+	Observe func(episode.StreamEvent)
+	Retry   providers.RetryPolicy
+
+	Prices       providers.Prices
+	PriceDigest  string
+	ConfigDigest string
+
+	Secrets  *recorder.Secrets
+	Cleaners *sync.Pool         // of *cleaner, of a replay
+	Control  *admission.Control // nil in replay
+}
+
+// newRecorder opens or begins the cassette of an episode.
+func (v *Env) newRecorder(p Planned) (*recorder.Recorder, error) {
+	o := recorder.Options{
+		Mode: v.Mode, FS: v.Cassettes, Dir: v.CassetteDir, Path: p.Cassette, Command: v.commandOf(p), Speed: v.Speed,
+	}
+	if v.Mode == recorder.Replay {
+		return recorder.New(o)
+	}
+	if v.Mode == recorder.Record { // its digests are a fifth of what a live episode takes
+		o.Run, o.Resume, o.KeepJournal = v.RunID, v.Resumed, true
+		o.Header = v.Header(p)
+		o.Header.Recorded = v.Today.Format(time.DateOnly)
+	}
+	base := toolTransport{models: http.DefaultTransport, tools: http.DefaultTransport, secrets: v.Secrets}
+	if v.Base != nil {
+		base.models = v.Base(p.Candidate.Provider)
+	}
+	base.models = observed{base.models}
+	o.Base, o.Secrets = base, v.Secrets
+	return recorder.New(o)
+}
+
+// priceDay is the day of the recording, so that a replay costs what was paid.
+func (v *Env) priceDay(rec *recorder.Recorder) time.Time {
+	if v.Mode != recorder.Replay {
+		return v.Today.Truncate(24 * time.Hour)
+	}
+	day, err := time.Parse(time.DateOnly, rec.Header().Recorded)
+	if err != nil {
+		return time.Time{} // a foreign cassette says nothing: no price applies
+	}
+	return day
+}
+
+func (v *Env) commandOf(p Planned) string {
+	return v.Command(p.Task.ID, p.Candidate.Name, p.Trial)
+}
+
+// lane returns the lane that a candidate's requests pass; nil when nothing limits them.
+func (v *Env) lane(c goldens.Candidate, key string) *admission.Lane {
+	if v.Control == nil || c.Provider == episode.ScriptedCandidate {
+		return nil
+	}
+	return v.Control.Lane(c.Provider, c.BaseURL+"\x00"+key)
+}
+
+// clean replaces credentials in every text of an episode's rows. A replay knows
+// all credentials from the start, so that what was clean in one episode is in the
+// next: its cleaners are used again.
+func (v *Env) clean(rows ledger.EpisodeRows) ledger.EpisodeRows {
+	c, ok := v.Cleaners.Get().(*cleaner)
+	if !ok {
+		c = NewCleaner(v.Secrets)
+	}
+	c.Record(reflect.ValueOf(&rows).Elem())
+	if v.Mode == recorder.Replay {
+		v.Cleaners.Put(c)
+	}
+	return rows
+}

@@ -1,0 +1,145 @@
+package drive
+
+import (
+	"fmt"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/clip"
+)
+
+// newMachine makes the machine of a planned episode.
+func (p Planned) newMachine() (agent.Machine, error) {
+	own, err := agent.New(p.Candidate.Agent, p.Params, p.Strategies)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Rehearsed != nil:
+		next, err := agent.New(p.Rehearsed.Candidate.Agent, p.Rehearsed.Params, p.Strategies)
+		return &forkMachine{past: own, next: next, turn: p.Rehearsed.Fork.Turn, rehearsal: true}, err
+	case p.Fork != nil:
+		old, err := agent.New(p.Fork.Candidate.Agent, p.Fork.Params, p.Strategies)
+		return &forkMachine{past: old, next: own, turn: p.Fork.Turn}, err
+	}
+	return own, nil
+}
+
+// forkMachine is two machines that see the same events. The past's, made as the
+// recorded episode's was, decides until it is to ask for a turn beyond the fork;
+// from there on the next one does. Up to there both must decide alike.
+type forkMachine struct {
+	past, next agent.Machine // past is nil once it is over
+	turn       int           // the last one of the past
+	asked      int           // model calls of the past
+	open       int           // those of them that are under way
+	rehearsal  bool          // the past goes on after the fork, and next is nil then
+}
+
+// Step implements agent.Machine.
+func (m *forkMachine) Step(ev agent.Event) agent.Ready {
+	switch {
+	case m.past == nil:
+		return m.next.Step(ev)
+	case m.next == nil:
+		return m.past.Step(ev)
+	}
+	old, now := m.past.Step(ev), m.next.Step(ev)
+	switch ev.(type) {
+	case agent.ModelReplied, agent.ModelFailed:
+		m.open--
+	}
+	calls := 0
+	for _, c := range old.Commands {
+		if _, ok := c.(agent.CallModel); ok {
+			calls++
+		}
+	}
+	if calls > 0 && m.open == 0 && m.asked >= m.turn { // here the roads fork
+		if m.rehearsal {
+			m.next = nil
+			return old
+		}
+		m.past = nil
+		return now
+	}
+	m.asked += calls
+	m.open += calls
+	err := sameCommands(m.asked, old.Commands, now.Commands)
+	if err == nil && m.open > 1 {
+		err = &OverlapError{m.asked - m.open + 1, m.asked}
+	}
+	if err != nil {
+		old.Commands = []agent.Command{agent.Finish{Status: agent.Failed, Err: err}}
+	}
+	return old
+}
+
+// OverlapError says that recorded turns were under way at once: there is no moment
+// between them to go on from.
+type OverlapError struct{ first, last int }
+
+// Error names the turns and the last one before them.
+func (e *OverlapError) Error() string {
+	text := fmt.Sprintf("its turns %d to %d were asked for at once, and a fork goes on from a moment at which no answer is outstanding", e.first, e.last)
+	if e.first > 1 {
+		text += fmt.Sprintf(": keep at most %d", e.first-1)
+	}
+	return text
+}
+
+// DivergedError says that a candidate would not have come to the fork.
+type DivergedError struct {
+	turn     int
+	old, now string
+}
+
+// Error names the turn and what either does.
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("its settings do not lead to the fork: at turn %d it would %s, the recorded episode would %s; make its budgets, rescue and compress alike",
+		e.turn, e.now, e.old)
+}
+
+// sameCommands compares what two machines want done, prompts and dials apart.
+func sameCommands(turn int, old, now []agent.Command) error {
+	for i := range max(len(old), len(now)) {
+		a, b := describe(old, i), describe(now, i)
+		if a != b {
+			return &DivergedError{turn, a, b}
+		}
+	}
+	return nil
+}
+
+// describe says what the i-th command is. Two with one description are the same
+// to an episode's history.
+func describe(list []agent.Command, i int) string {
+	if i >= len(list) {
+		return "do nothing more"
+	}
+	switch c := list[i].(type) {
+	case agent.CallModel:
+		what := c.Role + "/" + c.Kind
+		for _, more := range []string{string(c.Whom), episode.Visible(clip.Bounded(c.Step, 200))} {
+			if more != "" && more != c.Role {
+				what += " " + more
+			}
+		}
+		return fmt.Sprintf("ask for a turn (%s)", what)
+	case agent.CallTool:
+		how := "call"
+		if c.Given != nil {
+			how = fmt.Sprintf("answer from memory (%s %s) the call", c.Given.Outcome, c.Given.Code)
+		}
+		return fmt.Sprintf("%s %s", how, episode.Visible(clip.Bounded(c.Key, 200)))
+	case agent.AskUser:
+		return "ask the user"
+	case agent.Wait:
+		return fmt.Sprintf("wait for %v", c.For)
+	case agent.Finish:
+		if c.StopReason != "" {
+			return fmt.Sprintf("end (%s: %s)", c.Status, c.StopReason)
+		}
+		return fmt.Sprintf("end (%s)", c.Status)
+	}
+	return fmt.Sprintf("do %T", list[i])
+}

@@ -1,0 +1,110 @@
+package drive
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/harness/internal/clip"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// noAnswerType marks an answer that toolTransport made because none came. It is
+// recorded like any other, so that a replay knows of a timeout, too.
+const noAnswerType = "application/vnd.cupel.no-answer+json"
+
+// maxNoAnswer bounds such an answer, in bytes, whatever the tool's own bound.
+const maxNoAnswer = 4 << 10
+
+// statusNoAnswer is no status of HTTP's own.
+const statusNoAnswer = 599
+
+const codeTooLarge = "E_TOO_LARGE"
+
+// noAnswer is the body of such an answer.
+type noAnswer struct {
+	Outcome tool.Outcome `json:"outcome"`
+	Code    string       `json:"code"`
+	Message string       `json:"message"`
+}
+
+// toolLimits bound one request of a tool; they mark a request as a tool's.
+type toolLimits struct {
+	timeout  time.Duration
+	maxBytes int64
+}
+
+type toolLimitsKey struct{}
+
+// toolTransport sits beneath the recorder. Requests of tools get a complete
+// answer within their limits, or one that says why there is none; what an
+// answer must not hold never reaches the recorder. Other requests pass through.
+type toolTransport struct {
+	models, tools http.RoundTripper
+	secrets       *recorder.Secrets
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t toolTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	limits, ok := req.Context().Value(toolLimitsKey{}).(toolLimits)
+	if !ok {
+		return t.models.RoundTrip(req)
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), limits.timeout)
+	defer cancel()
+	resp, body, err := t.answer(req.WithContext(ctx), limits.maxBytes)
+	var none noAnswer
+	switch {
+	case err != nil && req.Context().Err() != nil:
+		return nil, req.Context().Err() // the run is being stopped
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		none = noAnswer{tool.Timeout, "E_TIMEOUT", fmt.Sprintf("no answer within %v", limits.timeout)}
+	case err != nil && t.secrets.Find(err.Error()) != "":
+		none = noAnswer{tool.Error, "E_UNREACHABLE", "the tool cannot be reached"}
+	case err != nil:
+		none = noAnswer{tool.Error, "E_UNREACHABLE", clip.Bounded(err.Error(), 300)}
+	case int64(len(body)) > limits.maxBytes:
+		none = noAnswer{tool.Error, codeTooLarge, tooLarge(limits.maxBytes)}
+	case t.secrets.Find(string(body)) != "":
+		none = noAnswer{tool.Error, "E_SECRET", "the tool's answer holds a credential and is withheld"}
+	default:
+		if resp.Header.Get("Content-Type") == noAnswerType {
+			resp.Header.Del("Content-Type")
+		}
+		return respond(resp, req, body), nil
+	}
+	text, err := json.Marshal(none)
+	if err != nil {
+		return nil, err
+	}
+	resp = &http.Response{
+		Status: "599 No Answer", StatusCode: statusNoAnswer, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {noAnswerType}},
+	}
+	return respond(resp, req, text), nil
+}
+
+// answer reads a whole answer, but not much more than most bytes.
+func (t toolTransport) answer(req *http.Request, most int64) (*http.Response, []byte, error) {
+	resp, err := t.tools.RoundTrip(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	return resp, body, errors.Join(err, resp.Body.Close())
+}
+
+func respond(resp *http.Response, req *http.Request, body []byte) *http.Response {
+	resp.Body, resp.ContentLength, resp.Request = io.NopCloser(bytes.NewReader(body)), int64(len(body)), req
+	return resp
+}
+
+func tooLarge(most int64) string {
+	return fmt.Sprintf("the tool's answer is longer than %d bytes", most)
+}

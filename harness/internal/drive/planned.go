@@ -1,0 +1,97 @@
+package drive
+
+import (
+	"fmt"
+	"io/fs"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+const ScriptedRescue = "scripted-rescue"
+
+// Planned is one episode to be run: everything resolved, nothing started.
+type Planned struct {
+	Suite     *goldens.Suite
+	Task      goldens.Task
+	Candidate goldens.Candidate
+	Trial     int
+	Seed      Seed
+	Params    agent.Params
+	Factory   providers.Factory
+	Key       string
+	Cassette  string   // path below the cassettes folder; empty for scripted without HTTP tools
+	Fork      *Past    // what it goes on from; nil unless it is a fork
+	Rehearsed *Planned // the fork that this, its past, is replayed for; usually nil
+	// HistoryErr is why the earlier part of its session is unknown, before the digest of
+	// the cassettes that it comes from; both are only set in a session.
+	HistoryErr error
+	Before     string
+	// Strategies are those of one's own.
+	Strategies map[string]agent.Strategy
+}
+
+// Past is the recorded beginning of a planned episode, which is embedded.
+type Past struct {
+	Planned
+	Turn int // the last one replayed
+	// Digest and recorded are the cassette's, and the day of its recording.
+	Digest, Recorded string
+	// Command is what a person types to record it.
+	Command string
+}
+
+// Open opens the recorded episode's cassette.
+func (p *Past) Open(cassettes fs.FS) (*recorder.Recorder, error) {
+	return recorder.New(recorder.Options{Mode: recorder.Replay, FS: cassettes, Path: p.Cassette, Command: p.Command})
+}
+
+// rowKey is the part of every row that says what was on trial.
+func (p Planned) rowKey(runID, episodeID string, replayed bool) ledger.Key {
+	return ledger.Key{
+		RunID: runID, EpisodeID: episodeID, Suite: p.Suite.Name, TaskID: p.Task.ID,
+		Candidate: p.Candidate.Name, Agent: p.Candidate.Agent, Provider: p.Candidate.Provider,
+		Model: p.Candidate.Model, OutputMode: p.Candidate.Mode, PromptProfile: p.Candidate.Profile,
+		Trial: int32(p.Trial), Seed: p.Seed.Int64(), Replayed: replayed,
+	}
+}
+
+// Own says whether an episode's strategy is one of Options.Strategies.
+func (p Planned) Own() bool {
+	_, own := p.Strategies[p.Candidate.Agent]
+	return own
+}
+
+// guardOwn turns a panic of a strategy of one's own into an error; one of a built-in
+// strategy is a bug to be seen. It is deferred.
+func (p Planned) guardOwn(ev agent.Event, err *error) {
+	if !p.Own() {
+		return
+	}
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("strategy %s panicked at %T: %v", p.Candidate.Agent, ev, r)
+	}
+}
+
+// FirstCalls are the model calls with which a machine of these parameters begins;
+// none if it cannot be made.
+func (p Planned) FirstCalls(params agent.Params) (calls []agent.CallModel) {
+	machine, err := agent.New(p.Candidate.Agent, params, p.Strategies)
+	if err != nil {
+		return nil
+	}
+	ev := agent.Started{At: p.Task.World.Now}
+	defer p.guardOwn(ev, &err)
+	for _, c := range machine.Step(ev).Commands {
+		if call, ok := c.(agent.CallModel); ok {
+			calls = append(calls, call)
+		}
+	}
+	return calls
+}
+
+// Remembers reports whether earlier episodes can change a request of this one.
+func (p Planned) Remembers() bool { return p.Task.Session != "" && !p.Candidate.Memory.Off }

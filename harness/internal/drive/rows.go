@@ -1,0 +1,321 @@
+package drive
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/clip"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// rowBuilder collects an episode's rows, and what its checks look at.
+type rowBuilder struct {
+	Planned
+	past      *history // nil after the fork, and in an episode that is none
+	key       ledger.Key
+	live      bool // answers come from the network
+	prices    providers.Prices
+	priceDay  time.Time // the day whose prices apply
+	digest    string    // of the price table
+	config    string    // digest of the configuration
+	secrets   *recorder.Secrets
+	turns     []ledger.Turn
+	tools     []ledger.ToolCall
+	actions   map[int]string // command id → action id
+	asked     map[int]int32  // command id of a model call → its turn
+	used      guard.Used
+	clarifies int
+	called    []goldens.Called
+	wanted    []tool.Call // what turns asked for, carried out or not
+	cycles    int
+}
+
+func newRowBuilder(p Planned, id string, v *Env) rowBuilder {
+	live := v.Mode != recorder.Replay
+	return rowBuilder{
+		Planned: p, live: live,
+		key:      p.rowKey(v.RunID, id, !live && p.Candidate.Provider != episode.ScriptedCandidate),
+		prices:   v.Prices,
+		digest:   v.PriceDigest,
+		config:   v.ConfigDigest,
+		secrets:  v.Secrets,
+		priceDay: v.Today,
+		actions:  map[int]string{},
+		asked:    map[int]int32{},
+	}
+}
+
+// turn opens the row of a model call and returns its index.
+func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int {
+	if b.turns == nil {
+		b.turns = make([]ledger.Turn, 0, 4) // rows are large, and most episodes have no more
+	}
+	b.turns = append(b.turns, ledger.Turn{
+		Key: b.pastKey(), Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind, PlanStep: clip.Bounded(c.Step, 200),
+		ActionID: action, ParentActionID: b.actions[c.Parent],
+		TsStart: start.UnixMicro(), Attempts: 1,
+		Cassette: b.pastCassette(), Interaction: -1, PriceDigest: b.digest,
+	})
+	b.asked[c.ID] = int32(len(b.turns))
+	return len(b.turns) - 1
+}
+
+// pass says that a command has no row: what follows it follows its parent.
+func (b *rowBuilder) pass(id, parent int) {
+	if turn, ok := b.asked[parent]; ok {
+		b.asked[id] = turn
+	}
+	b.actions[id] = b.actions[parent]
+}
+
+// turnDone fills in what a model call brought and what the machine made of it.
+func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
+	t := &b.turns[m.row]
+	t.TsEnd = o.end.UnixMicro()
+	t.DurationUs = o.end.Sub(m.start).Microseconds()
+	t.FinishReason = string(o.reply.Finish)
+	t.ModelServed = o.reply.Model
+	if us := o.reply.FirstToken.Microseconds(); us > 0 { // only streams have one
+		t.TTFTUs = &us
+	}
+	if len(o.seen) > 0 {
+		last := o.seen[len(o.seen)-1]
+		t.Attempts = int32(len(o.seen))
+		t.RequestDigest = last.Digest
+		t.Interaction = int32(last.Index)
+		if last.Status != 0 {
+			t.HTTPStatus = new(int32(last.Status))
+		}
+	}
+	switch {
+	case o.err != nil:
+		t.ErrorKind = errorKind(o.err)
+	case !o.fed:
+		t.ErrorKind = episode.KindAbandoned
+	}
+	if u := o.reply.Usage; u.Reported {
+		t.Tokens = ledger.Tokens{In: &u.Input, Out: &u.Output, CacheRead: &u.CacheRead, CacheWrite: &u.CacheWrite, Reasoning: &u.Reasoning}
+	}
+	t.CostNanoUSD, t.CostReportedNanoUSD, t.ServiceTier = o.cost, o.reply.CostNanoUSD, clip.Bounded(o.reply.Usage.Tier, 40)
+	account(t, o.reply.Usage)
+	b.judge(t, r)
+	for _, w := range o.reply.Warnings {
+		t.Warnings = append(t.Warnings, clip.Bounded("provider: "+w, 200))
+	}
+	t.StepsUsed, t.ToolCallsUsed, t.TokensUsed = int32(r.Used.Steps), int32(r.Used.ToolCalls), r.Used.Tokens
+}
+
+// account fills in what a usage says besides its token counts.
+func account(t *ledger.Turn, u providers.Usage) {
+	if p := u.Processed; p != nil {
+		t.InProcessed, t.OutProcessed = &p.Input, &p.Output
+	}
+	for _, tool := range u.ServerTools {
+		t.ServerTools = append(t.ServerTools, fmt.Sprintf("%s=%d", clip.Bounded(tool.Name, 40), tool.Count))
+	}
+	t.NotUnderstood = u.NotUnderstood
+}
+
+// cost is what a reply cost; nil when its usage or its price is unknown. A script
+// says itself what its outputs cost.
+func (b *rowBuilder) cost(past *history, model string, r providers.Reply) *int64 {
+	provider, day := b.Candidate.Provider, b.priceDay
+	if provider == episode.ScriptedCandidate {
+		return r.CostNanoUSD
+	}
+	if past != nil {
+		provider, day = past.Candidate.Provider, past.day
+	}
+	nano, ok := b.prices.Cost(provider, model, r.Usage, day)
+	if !ok {
+		return nil
+	}
+	return &nano
+}
+
+func (b *rowBuilder) judge(t *ledger.Turn, r agent.Ready) {
+	j := r.Judgement
+	if j == nil {
+		return
+	}
+	t.ValidJSON, t.Actionable, t.ContractValid, t.Repaired = j.ValidJSON, j.Actionable, j.ContractValid, j.Repaired
+	t.Violations, t.Warnings = j.Violations, j.Warnings
+	t.NextActionType, t.NextActionName = j.ActionType, j.ActionName
+	t.Confidence, t.Done, t.Reason = j.Confidence, j.Done, j.Reason
+	t.Thrash, t.Stall, t.PlanRev = j.Thrash, j.Stall, int32(j.PlanRev)
+	b.wanted = append(b.wanted, j.Asked...)
+	b.cycles += Count(j.Cycle)
+}
+
+// tool adds the row of a tool call and returns its index.
+func (b *rowBuilder) tool(c agent.CallTool, res tool.Result, action string, start, end time.Time) int {
+	b.tools = append(b.tools, ledger.ToolCall{
+		Key: b.pastKey(), Seq: int32(len(b.tools) + 1), Turn: b.asked[c.Parent],
+		ActionID: action, ParentActionID: b.actions[c.Parent],
+		ToolName: c.Call.Name, ArgsHash: c.ArgsHash, IdempotencyKey: c.Key, RetryIndex: int32(c.RetryIndex),
+		TsStart: start.UnixMicro(), TsEnd: end.UnixMicro(), DurationUs: end.Sub(start).Microseconds(),
+		Outcome: string(res.Outcome), ErrorCode: res.Code, Deduped: c.Deduped, CircuitOpen: c.CircuitOpen,
+	})
+	outcome := res.Outcome
+	if c.CircuitOpen {
+		outcome = tool.Rejected // the model is told error; nothing was executed
+	}
+	b.called = append(b.called, goldens.Called{Call: c.Call, Outcome: outcome, Deduped: c.Deduped, Result: res.Value})
+	return len(b.tools) - 1
+}
+
+// toolDone writes the counters and the signal after the machine has seen the result.
+func (b *rowBuilder) toolDone(row int, r agent.Ready) {
+	t, u := &b.tools[row], r.Used
+	t.DurationSpike = r.DurationSpike
+	t.StepsUsed, t.ToolCallsUsed, t.TokensUsed = int32(u.Steps), int32(u.ToolCalls), u.Tokens
+}
+
+// episode scores the outcome and closes the rows.
+func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest string) ledger.EpisodeRows {
+	ep := ledger.Episode{
+		Key: b.key, Status: string(f.Status), StopReason: string(f.StopReason), Answer: f.Answer,
+		Steps: int32(b.used.Steps), ToolCalls: int32(b.used.ToolCalls), Clarifies: int32(b.clarifies),
+		Violations: int32(o.Violations), ThrashEvents: int32(o.ThrashEvents), StallEvents: int32(o.StallEvents),
+		TsStart: b.Task.World.Now.UnixMicro(), ElapsedUs: o.Elapsed.Microseconds(),
+		CassetteDigest: cassetteDigest, SuiteDigest: b.Suite.Digest, ConfigDigest: b.config,
+	}
+	if len(b.Task.Expect) > 0 {
+		ep.ExpectedStatus = b.Task.Expect[0].Status
+	}
+	b.sum(&ep, f.Err == nil)
+	if f.Err != nil {
+		ep.InfraError, ep.ErrorKind, ep.ErrorText = true, errorKind(f.Err), b.secrets.Redact("episodes.error_text", errorText(f.Err))
+		ep.Status = statusOf(f.Err, ep.ErrorKind)
+	}
+	if f.Err == nil && f.Status != agent.Interrupted {
+		solved, checks := goldens.Score(b.Task, o)
+		ep.Solved = solved
+		for _, c := range checks {
+			ep.Checks = append(ep.Checks, ledger.Check{Name: c.Name, Passed: c.Passed, Detail: clip.Bounded(b.secrets.Redact("episodes.checks.detail", c.Detail), 500)})
+		}
+	}
+	return ledger.EpisodeRows{Episode: ep, Turns: b.turns, ToolCalls: b.tools}
+}
+
+// sum adds up tokens and cost over the turns; one unknown makes the sum unknown. Of an
+// episode that has a result, a call that the provider refused is no unknown: like an
+// attempt that was made again it cost nothing.
+func (b *rowBuilder) sum(ep *ledger.Episode, result bool) {
+	var in, out, read, write, reasoning, cost int64
+	tokens, costs := true, true
+	for _, t := range b.turns {
+		if result && t.ErrorKind != "" && t.HTTPStatus != nil && *t.HTTPStatus >= 400 {
+			continue
+		}
+		if t.In == nil {
+			tokens = false
+		} else {
+			in, out, read, write, reasoning = in+*t.In, out+*t.Out, read+*t.CacheRead, write+*t.CacheWrite, reasoning+*t.Reasoning
+		}
+		if t.CostNanoUSD == nil {
+			costs = false
+		} else {
+			cost += *t.CostNanoUSD
+		}
+	}
+	if tokens {
+		ep.Tokens = ledger.Tokens{In: &in, Out: &out, CacheRead: &read, CacheWrite: &write, Reasoning: &reasoning}
+	}
+	if costs {
+		ep.CostNanoUSD = &cost
+	}
+}
+
+// outcome is what the checks look at.
+func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
+	o := goldens.Outcome{
+		Status: string(f.Status), StopReason: string(f.StopReason), Answer: f.Answer,
+		Calls: b.called, Asked: b.wanted, CycleEvents: b.cycles, Steps: b.used.Steps, Clarifies: b.clarifies, ModelCalls: len(b.turns),
+		AllTurnsValidJSON: true, Elapsed: end.Sub(b.Task.World.Now),
+	}
+	for _, t := range b.turns {
+		if t.Role == agent.RoleCompress || t.ErrorKind != "" {
+			continue // no decision of the agent, or none that it came to
+		}
+		o.ReflectTurns += Count(t.Kind == agent.KindReflect)
+		o.RescueTurns += Count(t.Kind == agent.KindRescue)
+		o.ValidRaw += Count(t.ContractValid)
+		o.Repaired += Count(t.Repaired)
+		o.Violations += Count(!t.Actionable && !t.Repaired)
+		o.ThrashEvents += Count(t.Thrash)
+		o.StallEvents += Count(t.Stall)
+		o.AllTurnsValidJSON = o.AllTurnsValidJSON && t.ValidJSON
+	}
+	for _, t := range b.tools {
+		o.DedupeHits += Count(t.Deduped)
+		rejected := t.Outcome == string(tool.Rejected)
+		o.RejectedCalls += Count(rejected)
+		o.BudgetRefusals += Count(rejected && t.ErrorCode == codeBudget)
+		o.CircuitOpen += Count(t.CircuitOpen)
+		o.DurationSpikes += Count(t.DurationSpike)
+	}
+	return o
+}
+
+// codeBudget is package agent's code of a call beyond the budget.
+const codeBudget = "E_BUDGET"
+
+// errorKind is the small word for a failure that the ledger keeps.
+func errorKind(err error) string {
+	var (
+		missing *recorder.MissingError
+		corrupt *recorder.CorruptError
+		miss    *recorder.MissError
+		stale   *episode.StaleError
+		session *episode.SessionError
+		wire    *providers.Error
+	)
+	switch {
+	case errors.Is(err, admission.ErrCapped):
+		return episode.KindRunBudget
+	case errors.As(err, &missing):
+		return episode.KindCassetteMissing
+	case errors.As(err, &corrupt):
+		return episode.KindCassetteCorrupt
+	case errors.As(err, &miss):
+		return episode.KindReplayMiss
+	case errors.As(err, &stale):
+		return episode.KindCassetteStale
+	case errors.As(err, &session):
+		return episode.KindSession
+	case errors.As(err, &wire):
+		return string(wire.Kind)
+	}
+	return episode.KindHarness
+}
+
+// statusOf sorts failures that are not the model's.
+func statusOf(err error, kind string) string {
+	var wire *providers.Error
+	switch {
+	case kind == episode.KindRunBudget:
+		return ledger.StatusBudgetStop
+	case errors.As(err, &wire) && kind == string(wire.Kind):
+		return ledger.StatusInfraError
+	}
+	return ledger.StatusHarnessError
+}
+
+// errorText bounds what a provider may have written. The explanation of a miss
+// is our own, and bounded: it is kept to its last line, the command.
+func errorText(err error) string {
+	if miss := new(recorder.MissError); errors.As(err, &miss) {
+		return clip.Bounded(err.Error(), 8000)
+	}
+	return clip.Bounded(err.Error(), 500)
+}

@@ -1,0 +1,109 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// Plan is what a run with some options would carry out: its episodes, with everything
+// resolved and nothing started. Packages forecast and rerun are made from it.
+type Plan struct {
+	r      *runner
+	unlock func()
+}
+
+// NewPlan plans a run. It fails as Run does before its first episode. Of a run to be
+// resumed it holds the lock until Close.
+func NewPlan(o Options) (p *Plan, err error) {
+	p = &Plan{unlock: func() {}}
+	if o.Resume != "" {
+		if p.unlock, err = lockRun(o); err != nil {
+			return nil, err
+		}
+	}
+	if p.r, err = newRunner(o); err != nil {
+		p.unlock()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close closes the cassettes and unlocks the run that is resumed.
+func (p *Plan) Close() {
+	p.r.closeCassettes()
+	p.unlock()
+}
+
+// Options returns the options with their defaults. Of a run that is resumed the selection
+// is its episodes.
+func (p *Plan) Options() Options { return p.r.Options }
+
+// Manifest returns the manifest as the run would begin, without its id.
+func (p *Plan) Manifest() manifest.Manifest { return p.r.manifest() }
+
+// Episodes returns the episodes in ledger order, each with its place.
+func (p *Plan) Episodes() iter.Seq2[int, drive.Planned] { return p.r.plan.all() }
+
+// Unfinished says which episodes are to be run, by place. Of a run that is resumed those with
+// a result are not, and spent is what its requests came to, by provider; visit gets the
+// episodes that its journal has. Like Resume it cuts off what a crash left half written.
+func (p *Plan) Unfinished(visit func(ledger.EpisodeRows)) (todo []bool, spent map[string]admission.Spend, err error) {
+	r, n := p.r, p.r.plan.len()
+	todo = slices.Repeat([]bool{true}, n)
+	if r.resumed == nil {
+		return todo, nil, nil
+	}
+	dir := filepath.Join(r.Runs, r.Resume)
+	s := &store{dir: dir, plan: r.plan, at: make([]int64, n), todo: todo, lost: make([]bool, n)}
+	j, err := ledger.OpenJournal(dir, func(rec ledger.EpisodeRows, at int64) error {
+		visit(rec)
+		return s.visit(rec, at)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if d := r.resumed.manifest.Decide; d != nil {
+		for i, c := range r.plan.cells {
+			todo[i] = todo[i] && int(c.Trial) <= reach(d, r.plan.candidates[c.Candidate].Name, len(d.Rounds))
+		}
+	}
+	if err := j.Close(); err != nil || r.Mode == recorder.Replay {
+		return todo, nil, err
+	}
+	log, err := admission.OpenSpendLog(filepath.Join(dir, spendFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	spent = maps.Clone(log.Spent())
+	return todo, spent, log.Close()
+}
+
+// errNotPlanned says that an episode has no task, candidate or trial in the plan.
+var errNotPlanned = errors.New("the suite or the configuration has no such episode any more")
+
+// Execute runs one episode from its cassette, after those of its session that come before
+// it, and returns its rows and what happened in it. It writes nothing, and fails only if
+// the plan has no such task, candidate or trial. It is safe for concurrent use.
+func (p *Plan) Execute(ctx context.Context, task, candidate string, trial int) (rows ledger.EpisodeRows, traces []episode.Trace, err error) {
+	plan := p.r.plan
+	t := slices.IndexFunc(plan.tasks, func(t plannedTask) bool { return t.ID == task })
+	c := slices.IndexFunc(plan.candidates, func(c resolvedCandidate) bool { return c.Name == candidate })
+	if t < 0 || c < 0 || trial < 1 || trial > p.r.Trials {
+		return rows, nil, errNotPlanned
+	}
+	e := plan.candidates[c].episode(plan.options, plan.tasks[t].Task, plan.tasks[t].tools, trial)
+	remember(&e, p.r.recollect(ctx, e))
+	rows = p.r.env().Run(ctx, e, func(t episode.Trace) { traces = append(traces, t) })
+	return rows, traces, nil
+}

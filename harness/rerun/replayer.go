@@ -1,0 +1,130 @@
+package rerun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// Replayer executes single episodes of a run again, from their cassettes and
+// without a network. Suite, candidates and cassettes are opened once for all of
+// them. Safe for concurrent use.
+type Replayer struct {
+	plan     *harness.Plan
+	manifest manifest.Manifest
+}
+
+// NewReplayer prepares to execute episodes of the run of a manifest again. The
+// options are those the run was made with; mode, seed, trials and selection the
+// manifest says, and what would begin or resume a run is left out. Names of tasks
+// and candidates that are gone are no error here, but of their episodes. Call Close
+// in the end.
+func NewReplayer(o harness.Options, m manifest.Manifest) (*Replayer, error) {
+	o.Mode, o.Runs, o.Resume, o.Stale, o.ReplaySpeed = recorder.Replay, "", "", false, 0
+	o.Trials, o.Seed, o.Select = max(m.Trials, 1), m.Seed, harness.Selection{}
+	known := map[string]bool{episode.ScriptedCandidate: true}
+	for _, c := range o.Candidates {
+		known[c.Name] = true
+	}
+	if o.Candidates == nil {
+		for _, c := range o.Suite.Candidates {
+			known[c.Name] = true
+		}
+	}
+	for _, c := range m.Candidates {
+		name := c.Name
+		if o.Fork != nil {
+			name = o.Fork.Base(name)
+		}
+		if known[name] {
+			o.Select.Candidates = append(o.Select.Candidates, name)
+		}
+	}
+	if len(o.Select.Candidates) == 0 {
+		return nil, &harness.ConfigError{Err: errors.New("the suite and the configuration have none of the run's candidates any more")}
+	}
+	plan, err := harness.NewPlan(o)
+	if err != nil {
+		return nil, err
+	}
+	return &Replayer{plan, m}, nil
+}
+
+// Close closes the cassettes.
+func (p *Replayer) Close() { p.plan.Close() }
+
+// NoReplayError says why an episode cannot be shown as it went.
+type NoReplayError struct {
+	// Kind is one of those below, or a kind of error of episodes, such as
+	// KindCassetteMissing; KindReplayMiss is also one that goes otherwise now.
+	Kind string
+	Err  error
+}
+
+// Kinds of NoReplayError besides those of episodes.
+const (
+	// KindLive is a live run, of which nothing was kept.
+	KindLive = "live"
+	// KindLost is an episode that had no result.
+	KindLost = "lost"
+	// KindGone is one that suite or configuration do not have any more.
+	KindGone = "gone"
+)
+
+// Error names the episode and the reason.
+func (e *NoReplayError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *NoReplayError) Unwrap() error { return e.Err }
+
+// Again executes an episode of the run again and returns what happened in it. If
+// that cannot be had, or is not what the rows of then say, the error is a
+// *NoReplayError: every column counts that texts could change, which those of
+// prices, digests of the whole suite and checks cannot. A context that ends is its
+// own error.
+func (p *Replayer) Again(ctx context.Context, was ledger.EpisodeRows) ([]episode.Trace, error) {
+	e := was.Episode
+	refuse := func(kind string, err error) error {
+		return &NoReplayError{kind, fmt.Errorf("%s: %w", drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)), err)}
+	}
+	switch {
+	case p.manifest.Mode == string(recorder.Live) && e.Provider != episode.ScriptedCandidate:
+		return nil, refuse(KindLive, errLive)
+	case e.InfraError:
+		return nil, refuse(KindLost, errors.New("it had no result, and cassettes hold none of that"))
+	}
+	is, traces, err := p.plan.Execute(ctx, e.TaskID, e.Candidate, int(e.Trial))
+	if err != nil {
+		return nil, refuse(KindGone, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if is.Episode.InfraError {
+		return nil, refuse(is.Episode.ErrorKind, errors.New(is.Episode.ErrorText))
+	}
+	if d, same := textual(was).Diff(textual(is)); !same {
+		return nil, refuse(episode.KindReplayMiss, fmt.Errorf("it goes otherwise now: %s", d))
+	}
+	return traces, nil
+}
+
+// textual are an episode's rows without the columns that no text can change.
+func textual(rows ledger.EpisodeRows) ledger.EpisodeRows {
+	e := &rows.Episode
+	e.SuiteDigest, e.ConfigDigest, e.ExpectedStatus, e.CostNanoUSD = "", "", "", nil
+	e.Solved, e.Checks = false, nil
+	rows.Turns = slices.Clone(rows.Turns)
+	for i := range rows.Turns {
+		rows.Turns[i].CostNanoUSD, rows.Turns[i].PriceDigest = nil, ""
+	}
+	return rows
+}

@@ -1,0 +1,169 @@
+package rerun
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
+)
+
+// RescoreFile is the file of a rescored run's folder that holds both verdicts of
+// every episode that changed.
+const RescoreFile = "rescore.json"
+
+// Rescored says what changed checks make of a run.
+type Rescored struct {
+	// From is the id of the run, FromSuite and Suite the digests of the suites.
+	From      string `json:"from"`
+	FromSuite string `json:"from_suite"`
+	Suite     string `json:"suite"`
+	// Episodes were scored again; the run's others had no result.
+	Episodes int `json:"episodes"`
+	// Changed are those whose checks or verdict are not what they were, in ledger
+	// order.
+	Changed []RescoredEpisode `json:"changed"`
+}
+
+// RescoredEpisode has both verdicts of an episode.
+type RescoredEpisode struct {
+	Task      string         `json:"task"`
+	Candidate string         `json:"candidate"`
+	Trial     int            `json:"trial"`
+	Was       bool           `json:"was_solved"`
+	Is        bool           `json:"is_solved"`
+	WasChecks []ledger.Check `json:"was_checks"`
+	IsChecks  []ledger.Check `json:"is_checks"`
+}
+
+// Rescore scores the episodes of a run by the checks of today's suite and writes
+// that as a run of its own below the runs folder, with RescoreFile beside it; it
+// returns its folder. No model is asked: the episodes are executed again from
+// their cassettes, and must go as they went. One that does not, because more than
+// its checks changed, is an *ApartError and nothing is written. The run itself is
+// only read.
+func Rescore(ctx context.Context, o harness.Options, dir string) (to string, out Rescored, err error) {
+	m, err := manifest.Read(dir)
+	if err != nil {
+		return "", out, err
+	}
+	out = Rescored{From: m.RunID, FromSuite: m.SuiteDigest, Suite: o.Suite.Digest, Changed: []RescoredEpisode{}}
+	m = rescoredManifest(m, o)
+	to, done, err := derive(o.Runs, m.RunID)
+	if err != nil {
+		return "", out, err
+	}
+	defer func() { done(err) }()
+	w, err := ledger.NewWriter(to)
+	if err != nil {
+		return "", out, err
+	}
+	defer w.Abort()
+	_, _, err = reexecute(ctx, o, dir, true, func(old, again ledger.EpisodeRows) error {
+		rows := renamed(old, m.RunID)
+		if !old.Episode.InfraError {
+			if err := rescore(&rows, again, &out); err != nil {
+				return err
+			}
+		}
+		rows.Episode.AddTo(&m.Outcomes)
+		return w.Append(rows)
+	})
+	if err != nil {
+		return "", out, err
+	}
+	_, err = w.Close(func(t manifest.Totals) (manifest.Manifest, error) {
+		m.SetTotals(t)
+		text, err := json.MarshalIndent(out, "", "  ")
+		if err == nil {
+			err = atomicfile.WriteBytes(filepath.Join(to, RescoreFile), append(text, '\n'))
+		}
+		if err != nil {
+			return m, fmt.Errorf("write %s: %w", RescoreFile, err)
+		}
+		return m, episode.CopyAnswers(to, dir)
+	})
+	if err != nil {
+		return "", out, err
+	}
+	return to, out, nil
+}
+
+// rescore takes over the verdict, if nothing else differs.
+func rescore(rows *ledger.EpisodeRows, again ledger.EpisodeRows, out *Rescored) error {
+	old, now := rows.Episode, again.Episode
+	name := drive.EpisodeName(old.TaskID, old.Candidate, int(old.Trial))
+	took := &rows.Episode
+	took.SuiteDigest, took.ExpectedStatus, took.Solved, took.Checks = now.SuiteDigest, now.ExpectedStatus, now.Solved, now.Checks
+	if d, same := rows.Diff(again); !same {
+		return &DivergedError{EpisodeDifference{Episode: name, Difference: d, Err: now.ErrorText}}
+	}
+	out.Episodes++
+	if old.Solved != now.Solved || !sameChecks(old.Checks, now.Checks) {
+		out.Changed = append(out.Changed, RescoredEpisode{
+			Task: old.TaskID, Candidate: old.Candidate, Trial: int(old.Trial),
+			Was: old.Solved, Is: now.Solved, WasChecks: old.Checks, IsChecks: now.Checks,
+		})
+	}
+	return nil
+}
+
+func sameChecks(a, b []ledger.Check) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// rescoredManifest is the run's, with the suite of today.
+func rescoredManifest(m manifest.Manifest, o harness.Options) manifest.Manifest {
+	var at time.Time
+	if id, err := ulid.ParseStrict(m.RunID); err == nil {
+		at = ulid.Time(id.Time())
+	}
+	m.RescoredFrom = m.RunID
+	m.RunID = drive.NewRunID(at, "rescore", m.RescoredFrom, o.Suite.Digest)
+	unfinished := m.Outcomes.Unfinished
+	m.SuiteDigest, m.Outcomes = o.Suite.Digest, manifest.Outcomes{Unfinished: unfinished}
+	today := map[string]goldens.Task{}
+	for _, t := range o.Suite.Tasks {
+		today[t.ID] = t
+	}
+	tasks := m.Tasks
+	m.Tasks = nil
+	for _, t := range tasks {
+		if now, ok := today[t.ID]; ok {
+			t = drive.ManifestTask(o.Suite, now)
+		}
+		m.Tasks = append(m.Tasks, t)
+	}
+	return m
+}
+
+// DivergedError says that an episode did not go as it went when it was executed
+// again.
+type DivergedError struct{ EpisodeDifference }
+
+// Error names the episode, the column and both values.
+func (e *DivergedError) Error() string {
+	text := fmt.Sprintf("episode %s went otherwise when it was executed again: %s", e.Episode, e.Difference)
+	if e.Err != "" {
+		text += ": " + e.Err
+	}
+	return text
+}

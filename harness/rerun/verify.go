@@ -1,0 +1,197 @@
+// Package rerun works on runs that have ended: Verify executes one again and compares every
+// column, Rescore scores it by the checks of today, Merge joins the runs of shards, and a
+// Replayer executes single episodes to show what happened in them. No network is used.
+package rerun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// Verification compares a run with its re-execution.
+type Verification struct {
+	// Episodes of the ledger; Verified of them were executed again and have equal
+	// rows, Differing have not. The others had no result the first time, and
+	// cassettes hold none of that.
+	Episodes, Verified, Differing int
+	// First is the first difference in ledger order; nil when there is none.
+	First *EpisodeDifference
+	// Was and Is are the ledger digests of the episodes that were compared.
+	Was, Is string
+	// Manifest are the members of run.json that are not what the rows, the suite and the
+	// re-execution say, in the order of their names. Thresholds are not among what can
+	// be found out again.
+	Manifest []ManifestDifference
+}
+
+// ManifestDifference is a member of run.json, such as outcomes.solved, that differs.
+type ManifestDifference struct{ Member, Was, Is string }
+
+// EpisodeDifference is a column in which an episode of a run and of its
+// re-execution differ.
+type EpisodeDifference struct {
+	// Episode is TASK/CANDIDATE/TRIAL.
+	Episode string
+	ledger.Difference
+	// Err is why the re-execution has no result, if it has none.
+	Err string
+}
+
+// errLive says that nothing of a run's texts was kept.
+var errLive = errors.New("the run was live: nothing of its texts was kept to execute again; use record mode to keep them")
+
+// Verify executes the episodes of a run again, from their cassettes and without a
+// network, and compares the rows, where run_id and replayed do not count, and what can
+// be found out again of the manifest. The options are those the run was made with; a
+// run that today's suite or configuration cannot repeat is a *ConfigError.
+func Verify(ctx context.Context, o harness.Options, dir string) (v Verification, err error) {
+	var was, is ledger.Digester
+	var rows rowTotals
+	m, again, err := reexecute(ctx, o, dir, false, func(old, again ledger.EpisodeRows) error {
+		v.Episodes++
+		rows.add(old)
+		if old.Episode.InfraError {
+			return nil
+		}
+		was.Add(old)
+		is.Add(again)
+		d, same := old.Diff(again)
+		if same {
+			v.Verified++
+			return nil
+		}
+		v.Differing++
+		if v.First == nil {
+			e := old.Episode
+			v.First = &EpisodeDifference{Episode: drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)), Difference: d, Err: again.Episode.ErrorText}
+		}
+		return nil
+	})
+	if err != nil {
+		return v, err
+	}
+	v.Was, v.Is = was.Sum(), is.Sum()
+	v.Manifest = manifestDifferences(m, rows.manifest(m, again))
+	return v, nil
+}
+
+// reexecute replays the episodes of a run that have a result, and visits every
+// episode of the run with its rows of then and now, in ledger order. It returns the
+// manifests of then and now. The suite may be another one than then if changed says so.
+func reexecute(ctx context.Context, o harness.Options, dir string, changed bool, visit func(old, again ledger.EpisodeRows) error) (m, again manifest.Manifest, err error) {
+	m, episodes, err := ledger.Open(dir)
+	if err != nil {
+		return m, again, err
+	}
+	if m.Mode == string(recorder.Live) {
+		return m, again, &harness.ConfigError{Err: fmt.Errorf("run %s: %w", m.RunID, errLive)}
+	}
+	names, err := withResult(episodes)
+	if err != nil {
+		return m, again, err
+	}
+	tmp, remove, err := atomicfile.MkdirTemp("cupel-verify")
+	if err != nil {
+		return m, again, fmt.Errorf("make a folder for the re-execution: %w", err)
+	}
+	defer remove()
+	o.Mode, o.Runs, o.Resume, o.Trials, o.Seed = recorder.Replay, tmp, "", max(m.Trials, 1), m.Seed
+	base := func(candidate string) string { return candidate }
+	if o.Fork != nil {
+		base = o.Fork.Base
+	}
+	o.Select = harness.Selection{Exact: true}
+	o.Select.Candidates, o.Select.Episode = names.Filter(base)
+	plan, err := harness.NewPlan(o)
+	if err == nil {
+		plan.Close()
+		err = checkSame(m, plan.Manifest(), changed)
+	}
+	var config *harness.ConfigError
+	if errors.As(err, &config) {
+		return m, again, &harness.ConfigError{Err: fmt.Errorf("run %s cannot be executed again as it was:\n%w", m.RunID, err)}
+	}
+	if err != nil {
+		return m, again, err
+	}
+	res, err := harness.Run(ctx, o)
+	if err != nil {
+		return m, again, err
+	}
+	if res.Interrupted {
+		return m, again, context.Canceled
+	}
+	return m, res.Manifest, sideBySide(episodes, ledger.Scan(res.Dir), func(old, again ledger.EpisodeRows) error {
+		again.Episode.ConfigDigest = m.ConfigDigest // compared above, as far as it matters
+		return visit(old, again)
+	})
+}
+
+// withResult lists the episodes of a ledger that have one.
+func withResult(episodes iter.Seq2[ledger.EpisodeRows, error]) (names drive.EpisodeList, err error) {
+	for rows, err := range episodes {
+		if err != nil {
+			return names, err
+		}
+		if e := rows.Episode; !e.InfraError {
+			names.Add(e.TaskID, e.Candidate, int(e.Trial))
+		}
+	}
+	return names, nil
+}
+
+// checkSame says what of a run cannot be had again. Candidates that the run did not
+// have may come and go. What else changed in the policy, the rows show.
+func checkSame(m, now manifest.Manifest, changed bool) error {
+	var errs []error
+	if m.SuiteDigest != now.SuiteDigest && !changed {
+		errs = append(errs, fmt.Errorf("the suite %s changed since the run was made; to score its episodes with the suite of today: cupel rescore", m.SuitePath))
+	}
+	if m.PriceDigest != now.PriceDigest {
+		errs = append(errs, fmt.Errorf("the price table changed since the run was made: %.12s → %.12s", m.PriceDigest, now.PriceDigest))
+	}
+	was := map[string]string{}
+	for _, c := range m.Candidates {
+		was[c.Name] = c.Digest
+	}
+	for _, c := range now.Candidates {
+		if was[c.Name] != c.Digest {
+			errs = append(errs, fmt.Errorf("candidate %s changed since the run was made", c.Name))
+		}
+	}
+	if len(errs) > 0 {
+		return &harness.ConfigError{Err: errors.Join(errs...)}
+	}
+	return nil
+}
+
+// sideBySide visits the episodes of a ledger with those of another, which may lack
+// some: they have no rows then.
+func sideBySide(episodes, others iter.Seq2[ledger.EpisodeRows, error], visit func(a, b ledger.EpisodeRows) error) error {
+	next, stop := iter.Pull2(others)
+	defer stop()
+	b, err, more := next()
+	for a, errA := range episodes {
+		if err := errors.Join(errA, err); err != nil {
+			return err
+		}
+		found := ledger.EpisodeRows{Episode: ledger.Episode{ErrorText: "the suite or the configuration has no such episode any more"}}
+		if more && a.Episode.Key.Compare(b.Episode.Key) == 0 {
+			found = b
+			b, err, more = next()
+		}
+		if err := visit(a, found); err != nil {
+			return err
+		}
+	}
+	return err
+}
