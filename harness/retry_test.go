@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -106,13 +107,15 @@ func TestRefusalsHaveAnEnd(t *testing.T) {
 	o.Select.Candidates = []string{"strong"}
 	o.Transport = func(string) http.RoundTripper { return always429{} }
 	o.Retry.Sleep = func(context.Context, time.Duration) error { return nil }
-	res, err := harness.Run(context.Background(), o)
-	require.NoError(t, err)
-	ep := rowsOf(t, res).Episodes[0]
-	require.True(t, ep.InfraError)
-	require.Equal(t, "rate_limit", ep.ErrorKind)
-	require.Contains(t, ep.ErrorText, "after 4 attempts")
-	require.EqualValues(t, 4, rowsOf(t, res).Turns[0].Attempts)
+	synctest.Test(t, func(t *testing.T) { // it waits as advised, in no time
+		res, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		ep := rowsOf(t, res).Episodes[0]
+		require.True(t, ep.InfraError)
+		require.Equal(t, "rate_limit", ep.ErrorKind)
+		require.Contains(t, ep.ErrorText, "after 4 attempts")
+		require.EqualValues(t, 4, rowsOf(t, res).Turns[0].Attempts)
+	})
 }
 
 type always429 struct{}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -80,23 +81,25 @@ func TestProviderFailureIsInfrastructure(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(old), 0o755))
 	require.NoError(t, os.WriteFile(old, []byte("old"), 0o644))
 	o.Transport = func(string) http.RoundTripper { return status(http.StatusServiceUnavailable) }
-	res, err := harness.Run(context.Background(), o)
-	require.NoError(t, err)
-	require.Equal(t, "partial", res.Manifest.Status)
-	ep := rowsOf(t, res).Episodes[0]
-	require.True(t, ep.InfraError)
-	require.Equal(t, "overloaded", ep.ErrorKind)
-	require.Equal(t, ledger.StatusInfraError, ep.Status)
-	require.Equal(t, manifest.Outcomes{InfraErrors: 1}, res.Manifest.Outcomes)
-	require.False(t, ep.Solved)
-	require.Empty(t, ep.Checks)
-	require.Nil(t, ep.CostNanoUSD, "what was not reported is unknown, not zero")
-	require.Len(t, rowsOf(t, res).Turns, 1)
-	require.Equal(t, "overloaded", rowsOf(t, res).Turns[0].ErrorKind)
-	require.Equal(t, int32(503), *rowsOf(t, res).Turns[0].HTTPStatus)
-	text, err := os.ReadFile(old)
-	require.NoError(t, err)
-	require.Equal(t, "old", string(text))
+	synctest.Test(t, func(t *testing.T) { // it waits as advised, in no time
+		res, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		require.Equal(t, "partial", res.Manifest.Status)
+		ep := rowsOf(t, res).Episodes[0]
+		require.True(t, ep.InfraError)
+		require.Equal(t, "overloaded", ep.ErrorKind)
+		require.Equal(t, ledger.StatusInfraError, ep.Status)
+		require.Equal(t, manifest.Outcomes{InfraErrors: 1}, res.Manifest.Outcomes)
+		require.False(t, ep.Solved)
+		require.Empty(t, ep.Checks)
+		require.Nil(t, ep.CostNanoUSD, "what was not reported is unknown, not zero")
+		require.Len(t, rowsOf(t, res).Turns, 1)
+		require.Equal(t, "overloaded", rowsOf(t, res).Turns[0].ErrorKind)
+		require.Equal(t, int32(503), *rowsOf(t, res).Turns[0].HTTPStatus)
+		text, err := os.ReadFile(old)
+		require.NoError(t, err)
+		require.Equal(t, "old", string(text))
+	})
 }
 
 func TestDrainFinishesWhatIsInFlight(t *testing.T) {

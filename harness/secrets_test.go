@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -103,11 +104,13 @@ func TestATransportsErrorIsKeptWithoutItsSecret(t *testing.T) {
 	o.Select.Candidates = []string{"strong"}
 	o.Secrets = recorder.NewSecrets(canary)
 	o.Transport = func(string) http.RoundTripper { return leaky{} }
-	res, err := harness.Run(context.Background(), o)
-	require.NoError(t, err)
-	require.Contains(t, rowsOf(t, res).Episodes[0].ErrorText, "[secret]@proxy.test")
-	require.Empty(t, inFiles(t, res.Dir, canary))
-	require.Equal(t, []recorder.Withheld{{Field: "episodes.error_text", Kind: "a configured secret", Count: 1}}, res.Withheld)
+	synctest.Test(t, func(t *testing.T) { // it waits as advised, in no time
+		res, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		require.Contains(t, rowsOf(t, res).Episodes[0].ErrorText, "[secret]@proxy.test")
+		require.Empty(t, inFiles(t, res.Dir, canary))
+		require.Equal(t, []recorder.Withheld{{Field: "episodes.error_text", Kind: "a configured secret", Count: 1}}, res.Withheld)
+	})
 }
 
 // What a library puts on a request beneath the recorder is known from then on.
