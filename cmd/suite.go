@@ -134,7 +134,7 @@ code.`,
 			if suite == nil {
 				return err
 			}
-			warnings := suite.Warnings()
+			warnings := suite.Warnings
 			for _, w := range warnings {
 				if _, err := fmt.Fprintf(p.stdout, "warning: %v\n", w); err != nil {
 					return err

@@ -109,7 +109,7 @@ type adding struct {
 
 // open reads the folder's suite, or begins one.
 func (a *adding) open() error {
-	text, err := (&loader{fsys: a.fsys}).read(suiteFile)
+	text, err := readFile(a.fsys, suiteFile)
 	if _, missing := fs.Stat(a.fsys, suiteFile); errors.Is(missing, fs.ErrNotExist) {
 		a.text, err = a.newSuite()
 		return err

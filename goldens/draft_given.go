@@ -48,7 +48,7 @@ func (a *adding) pictures() ([]AddedFile, error) {
 	for i := range a.Task.Images {
 		img := &a.Task.Images[i]
 		img.File = fmt.Sprintf("images/%s-%d.%s", a.Task.ID, i+1, strings.TrimPrefix(img.MediaType, "image/"))
-		is, err := (&loader{fsys: a.fsys}).image(img.File)
+		is, err := readImage(a.fsys, img.File)
 		switch _, missing := fs.Stat(a.fsys, img.File); {
 		case errors.Is(missing, fs.ErrNotExist):
 			out = append(out, AddedFile{Path: img.File, Text: img.Data})

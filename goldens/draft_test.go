@@ -2,7 +2,6 @@ package goldens
 
 import (
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -62,7 +61,7 @@ func awkward() Task {
 		ID: "null", Title: "# not: a \"comment\"\n- item", Tier: "yes", Tags: []string{"2026-05-13", "~", "a: b"}, Probes: []string{"&a *b"},
 		Request: " \tHi \u2028 \u0001 \x7f 😀 #x\n\n", Constraints: "", Tools: []string{"get_counts", "today_range"},
 		World: WorldSpec{
-			Now: time.Date(2026, 5, 13, 12, 0, 0, 1000, zone), Zone: zone, Counts: map[string]map[string]int64{"2026-05-13": {"no": maxCount, "1": 0}},
+			Now: time.Date(2026, 5, 13, 12, 0, 0, 1000, zone), Zone: zone, Counts: map[string]map[string]int64{"2026-05-13": {"no": 1<<53 - 1, "1": 0}},
 			Env: map[string]string{"A": "0x1"}, ClockStep: 1500 * time.Microsecond, Latency: map[string]time.Duration{"get_counts": time.Hour},
 			JobStatus: []string{"on"}, Faults: []Fault{
 				{Tool: "get_counts", OnCalls: []int{2}, Kind: FaultReplace},
@@ -79,7 +78,7 @@ func awkward() Task {
 					{Tool: "get_counts", Args: map[string]any{}}, {Tool: "get_counts", Args: map[string]any{"a": "1"}, Executed: true}, {Tool: "yes", Executed: true},
 					{Tool: "tool", Args: map[string]any{"x": nil}}, {Tool: "tool"}, {Tool: "executed", Args: map[string]any{}},
 				}},
-				MaxSteps: ptr(2), MaxClarifies: &none, Signals: map[string]string{"thrash": "false", "violations": "<=2"}, TableLabel: "no", Note: "n",
+				MaxSteps: new(2), MaxClarifies: &none, Signals: map[string]string{"thrash": "false", "violations": "<=2"}, TableLabel: "no", Note: "n",
 			},
 			{Status: "answered", OnlyNumbers: []string{}, NotNumbers: []string{"7"}},
 			{Status: "stopped", StopReason: "stall", Near: map[string]string{"a: b": "26"}, ContainsAll: []string{"2026-05-13"}, Signals: map[string]string{"thrash": "false"}, MaxClarifies: &one},
@@ -207,82 +206,6 @@ func TestDraftFindsItsPlace(t *testing.T) {
 	}
 }
 
-// A pinned outcome is met by what it was made from, and by nothing else.
-func TestPin(t *testing.T) {
-	task := builtIn(t).Tasks[0]
-	call := func(args string, more func(*Called)) Called {
-		c := Called{Call: tool.Call{Name: "get_counts", Args: json.RawMessage(args)}, Outcome: tool.OK}
-		if more != nil {
-			more(&c)
-		}
-		return c
-	}
-	o := Outcome{
-		Status: "answered", Answer: "On 2026-05-13 it was 1,449 (of 449; 449).", Steps: 3,
-		Calls: []Called{
-			call(`{"label":"a"}`, func(c *Called) { c.Outcome = tool.Error }),
-			call(`{"label":"a"}`, func(c *Called) { c.Outcome = tool.Rejected }),
-			call(`{"label":"a","n":1.50}`, nil),
-			call(`{"label":"a","n":1.50}`, func(c *Called) { c.Deduped = true }),
-			call(`{"label":{"$any":true}}`, nil),
-		},
-	}
-	task.Expect = []Expect{
-		{Status: "clarify", NotContains: []string{"x"}},
-		{Status: "answered", Numbers: []string{"1449"}, OnlyNumbers: []string{"449", "1449"}, NotNumbers: []string{"7"}, NotMatches: []string{"^x"}, NotContains: []string{"error"}, Signals: map[string]string{"stall": "false"}, Note: "n"},
-	}
-	e := Pin(task, o)
-	three, zero := 3, 0
-	require.Equal(t, Expect{
-		Status: "answered", Numbers: []string{"1449", "449"}, OnlyNumbers: []string{"449", "1449"}, NotNumbers: []string{"7"}, NotMatches: []string{"^x"}, NotContains: []string{"error"}, Signals: map[string]string{"stall": "false"},
-		MaxSteps: &three, MaxToolCalls: &three, MaxClarifies: &zero,
-		Trajectory: Trajectory{Order: Strict, Required: []CallMatch{
-			{Tool: "get_counts", Args: map[string]any{"label": "a"}},
-			{Tool: "get_counts", Args: map[string]any{"label": "a", "n": json.Number("1.50")}},
-			{Tool: "get_counts"},
-		}},
-	}, e)
-	task.Expect = []Expect{e}
-	solved, checks := Score(task, o)
-	require.True(t, solved, checks)
-	for name, change := range map[string]func(*Outcome){
-		"another status": func(o *Outcome) { o.Status = "clarify" },
-		"one step more":  func(o *Outcome) { o.Steps++ },
-		"a number less":  func(o *Outcome) { o.Answer = "1449" },
-		"a call less":    func(o *Outcome) { o.Calls = o.Calls[1:] },
-		"a question":     func(o *Outcome) { o.Clarifies++ },
-	} {
-		other := o
-		change(&other)
-		solved, _ = Score(task, other)
-		require.False(t, solved, name)
-	}
-}
-
-func TestPinBounds(t *testing.T) {
-	task := builtIn(t).Tasks[0]
-	long := strings.Repeat("ä", maxPinnedText)
-	o := Outcome{Status: "answered", Answer: long, Steps: 1}
-	for range maxPinnedCalls + 1 {
-		o.Calls = append(o.Calls, Called{Call: tool.Call{Name: "today_range"}, Outcome: tool.OK})
-	}
-	task.Expect = nil
-	e := Pin(task, o)
-	require.Len(t, e.Trajectory.Required, maxPinnedCalls)
-	require.Equal(t, InOrder, e.Trajectory.Order)
-	require.Equal(t, []string{long[:maxPinnedText]}, e.ContainsAll)
-	task.Expect = []Expect{e}
-	solved, checks := Score(task, o)
-	require.True(t, solved, checks)
-
-	require.Nil(t, Pin(task, Outcome{Status: "cannot_proceed", Answer: "Sorry."}).ContainsAll, "an apology may be worded otherwise")
-	require.Equal(t, "stall", Pin(task, Outcome{Status: "stopped", StopReason: "stall"}).StopReason)
-	for i := range 2 * maxPinnedNumbers {
-		o.Answer += fmt.Sprintf(" %d", i)
-	}
-	require.Len(t, Pin(task, o).Numbers, maxPinnedNumbers)
-}
-
 // Comments hold what models wrote: none of it leaves its line.
 func TestDraftComments(t *testing.T) {
 	from := builtIn(t)
@@ -329,7 +252,7 @@ func FuzzDraft(f *testing.F) {
 		if !ok {
 			return // such as nested too deep
 		}
-		tasks, _ := root.object(taskFileFields).get("tasks")
+		tasks, _ := root.object([]string{"tags", "tasks"}).get("tasks")
 		require.Len(t, tasks.items(), 1)
 		require.Empty(t, r.found.list)
 		require.Equal(t, []string{"id", "title", "tier"}, func() (keys []string) {

@@ -6,6 +6,7 @@ package goldens
 import (
 	"encoding/json"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/guard"
@@ -35,7 +36,19 @@ type Suite struct {
 	FS   fs.FS
 	Path string
 
-	advice, warnings []*Problem
+	// Advice is what Lint reports. Warnings are what a task lets pass that it probably
+	// should not: an outcome that an empty answer meets, a condition that every episode
+	// meets, a forbidden tool whose name is almost that of a tool. A suite with warnings
+	// is usable. Both are in the order of the files.
+	Advice, Warnings []*Problem
+}
+
+// Lint reports what does not keep a suite from running but is likely a
+// mistake: a tool no built-in world implements, a tool or world no task uses.
+// Like Load's, the error joins a *Problem for each. Tools that the program itself
+// implements, as Go functions, need no world: goTools are their names.
+func (s *Suite) Lint(goTools ...string) error {
+	return joinProblems(slices.DeleteFunc(slices.Clone(s.Advice), func(p *Problem) bool { return p.Tool != "" && slices.Contains(goTools, p.Tool) }))
 }
 
 // Candidate is what is on trial. Names are data: they are matched exactly and
@@ -113,13 +126,6 @@ type Picture struct {
 	Data      []byte
 }
 
-// Document is one text of a world's library.
-type Document struct {
-	ID, Title, Date, Text string
-	// Fields are what extract reads: numbers or strings, by name.
-	Fields map[string]any
-}
-
 // Task is one golden task: a request, its world, and what must come of it.
 type Task struct {
 	ID, Title, Tier string
@@ -167,6 +173,16 @@ type Task struct {
 	Line int
 }
 
+// Items are the items of the input that Each names; none without Each.
+func (t Task) Items() (items []json.RawMessage) {
+	for _, in := range t.Inputs {
+		if in.Name == t.Each {
+			_ = json.Unmarshal(in.Value, &items) // a list, or no items
+		}
+	}
+	return items
+}
+
 // Emit is one output of a scripted model.
 type Emit struct {
 	Text string
@@ -186,57 +202,6 @@ type Emit struct {
 // EmitCall is a native tool call of a scripted model. Args is the text of the
 // arguments, which may not be valid JSON.
 type EmitCall struct{ Name, Args string }
-
-// WorldSpec is the initial state of a task's world.
-type WorldSpec struct {
-	// Now is the start of the virtual clock, Zone the dashboard's time zone.
-	Now  time.Time
-	Zone *time.Location
-	// Counts maps date (YYYY-MM-DD) and label to a number. A date that is
-	// absent has no data, which is not zero.
-	Counts map[string]map[string]int64
-	// Documents are what search, open, extract and compare work on.
-	Documents []Document `json:",omitempty"`
-	// Env is the environment of the task's tools: credentials of HTTP tools are
-	// looked for here first. A value must never reach a cassette.
-	Env map[string]string `json:",omitempty"`
-	// ClockStep is how far every tool call moves the world's clock, beyond the
-	// time that passes: the world's date changes, no budget is used.
-	ClockStep time.Duration
-	// Latency is the duration of a call by tool name; absent means zero.
-	Latency map[string]time.Duration
-	// JobStatus is what get_job_status answers, call by call; the last repeats.
-	JobStatus []string
-	// Faults are injected into tool calls.
-	Faults []Fault
-}
-
-// FaultKind says what a fault does to a tool call.
-type FaultKind string
-
-// The fault kinds.
-const (
-	FaultError   FaultKind = "error"
-	FaultTimeout FaultKind = "timeout"
-	FaultLatency FaultKind = "latency"
-	FaultReplace FaultKind = "replace" // the result becomes Value
-	FaultAugment FaultKind = "augment" // Fields are added to the result object
-)
-
-// Fault is one injected tool fault.
-type Fault struct {
-	Tool string
-	// OnCalls are the 1-based indexes of that tool's calls; empty means all.
-	OnCalls []int
-	Kind    FaultKind
-	// Status, Code and Message describe an error.
-	Status        int
-	Code, Message string
-	// After is the duration of a timeout or the added latency.
-	After  time.Duration
-	Fields map[string]any
-	Value  any
-}
 
 // Outcome is what an episode did, as far as checks look at it.
 type Outcome struct {
@@ -269,10 +234,48 @@ type Called struct {
 	Result []byte
 }
 
+// Executed reports whether the call ran its tool: it was neither rejected nor answered
+// from an earlier result.
+func (c Called) Executed() bool { return made(c) && !c.Deduped }
+
+// Executions counts the calls that ran a tool.
+func (o Outcome) Executions() int {
+	n := 0
+	for _, c := range o.Calls {
+		if c.Executed() {
+			n++
+		}
+	}
+	return n
+}
+
 // CheckResult is one scored check.
 type CheckResult struct {
 	Name   string
 	Passed bool
 	// Detail says what was expected and what was found; empty when passed.
 	Detail string
+}
+
+// NewWorld returns the world of a task in its initial state.
+func NewWorld(t Task) *World { return newWorld(t.World, t.Replies, t.Approvals) }
+
+// Approval says who decides whether a tool call runs.
+type Approval string
+
+// The approvals.
+const (
+	ApproveAlways Approval = "always" // runs without asking
+	ApproveAsk    Approval = "ask"    // the human is asked every time
+	ApproveNever  Approval = "never"  // refused without asking
+)
+
+var approvals = []string{string(ApproveAlways), string(ApproveAsk), string(ApproveNever)}
+
+// Approval returns who decides about calls of a tool.
+func (s *Suite) Approval(tool string) Approval {
+	if a, ok := s.Approvals[tool]; ok {
+		return a
+	}
+	return ApproveAlways
 }

@@ -10,20 +10,6 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// Lint reports what does not keep a suite from running but is likely a
-// mistake: a tool no built-in world implements, a tool or world no task uses.
-// Like Load's, the error joins a *Problem for each. Tools that the program itself
-// implements, as Go functions, need no world: goTools are their names.
-func (s *Suite) Lint(goTools ...string) error {
-	list := slices.DeleteFunc(slices.Clone(s.advice), func(p *Problem) bool { return p.tool != "" && slices.Contains(goTools, p.tool) })
-	return (&findings{list: list}).join()
-}
-
-// Warnings are what a task lets pass that it probably should not, in the order of the
-// files: an outcome that an empty answer meets, a condition that every episode meets, a
-// forbidden tool whose name is almost that of a tool. A suite with warnings is usable.
-func (s *Suite) Warnings() []*Problem { return s.warnings }
-
 // advice collects what Lint reports.
 func (l *loader) advice(s *Suite) []*Problem {
 	found := &findings{}
@@ -35,7 +21,7 @@ func (l *loader) advice(s *Suite) []*Problem {
 		_, builtIn := implementations[spec.Name]
 		if _, overHTTP := s.HTTP[spec.Name]; !builtIn && !overHTTP {
 			say(at, "no world implements tool %s, and it has no http; the built-in ones are: %s", spec.Name, strings.Join(slices.Sorted(maps.Keys(implementations)), ", "))
-			found.list[len(found.list)-1].tool = spec.Name
+			found.list[len(found.list)-1].Tool = spec.Name
 		}
 		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return slices.Contains(t.Tools, spec.Name) }) {
 			say(at, "no task offers tool %s", spec.Name)
@@ -46,7 +32,7 @@ func (l *loader) advice(s *Suite) []*Problem {
 			say(w.place, "no task uses world %s", name)
 		}
 	}
-	return found.list
+	return found.sorted()
 }
 
 // crossCheck holds the fields of every task against each other: an outcome that
@@ -94,28 +80,4 @@ func checkNames(at object, t Task, e Expect) {
 	if over := t.Budgets.MaxSteps; e.MaxSteps != nil && over > 0 && *e.MaxSteps > over {
 		at.fieldAt("at_most").fieldAt("steps").failf("is %d, above the task's hard cap max_steps of %d", *e.MaxSteps, over)
 	}
-}
-
-// hasMatcher reports whether an expected value leaves anything open.
-func hasMatcher(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, member := range v {
-			if strings.HasPrefix(key, "$") || hasMatcher(member) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, hasMatcher)
-	}
-	return false
-}
-
-func hasLabel(counts map[string]map[string]int64, label string) bool {
-	for _, day := range counts {
-		if _, ok := day[label]; ok {
-			return true
-		}
-	}
-	return false
 }

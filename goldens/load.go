@@ -1,7 +1,6 @@
 package goldens
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -37,58 +36,8 @@ func Load(fsys fs.FS, path string) (*Suite, error) {
 	}
 	s.FS, s.Path = fsys, path
 	s.Digest = digest(s)
-	s.advice, s.warnings = l.advice(s), l.warned.sorted()
+	s.Advice, s.Warnings = l.advice(s), l.warned.sorted()
 	return s, nil
-}
-
-// Problem is one fault of a suite file.
-type Problem struct {
-	// File is the path people gave for the suite, joined with the file's name in it.
-	File string
-	// Line counts from 1.
-	Line int
-	// Field is where in the file, such as tasks[3].expect.status; empty when
-	// the fault is the file's as a whole. Detail says what is wrong and what
-	// would be right.
-	Field, Detail string
-	// tool is the one that no built-in world implements; empty for any other problem.
-	tool string
-}
-
-// Error prints file:line: field: detail.
-func (p *Problem) Error() string {
-	if p.Field == "" {
-		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Detail)
-	}
-	return fmt.Sprintf("%s:%d: %s: %s", p.File, p.Line, p.Field, p.Detail)
-}
-
-// findings collects the problems of a suite while it is being read.
-type findings struct{ list []*Problem }
-
-// sorted returns the problems in reading order, each once: a value that is read twice
-// is wrong twice.
-func (f *findings) sorted() (out []*Problem) {
-	slices.SortStableFunc(f.list, func(a, b *Problem) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-	})
-	seen := map[Problem]bool{}
-	for _, p := range f.list {
-		if !seen[*p] {
-			seen[*p] = true
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// join returns the problems in reading order, or nil when there are none.
-func (f *findings) join() error {
-	var errs []error
-	for _, p := range f.sorted() {
-		errs = append(errs, p)
-	}
-	return errors.Join(errs...)
 }
 
 // loader holds what reading one suite has found so far.
@@ -135,7 +84,7 @@ func (o *offer) names() []string {
 // there is nothing to read on with; the problem is then recorded.
 func (l *loader) open(name string) (root place, ok bool) {
 	r := &source{file: path.Join(l.label, name), found: l.found}
-	text, err := l.read(name)
+	text, err := readFile(l.fsys, name)
 	if err != nil {
 		r.failf(1, "", "%s", err)
 		return place{}, false
@@ -143,9 +92,10 @@ func (l *loader) open(name string) (root place, ok bool) {
 	return r.parse(text)
 }
 
-// read returns a file's content, refusing one that is too large.
-func (l *loader) read(name string) ([]byte, error) {
-	f, err := l.fsys.Open(name)
+// readFile returns the content of a file of a suite folder. It refuses one that is too
+// large.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, errors.New("there is no such file")

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
-
-	"github.com/cupel-eval/cupel/agent/strategy"
 )
 
 func TestAgentSettingsProblems(t *testing.T) {
@@ -22,7 +21,7 @@ func TestAgentSettingsProblems(t *testing.T) {
 		{"delay of nothing", "agent: tools, batch: {delay: 0s}", "batch.delay: must be more than 0 and at most 24h0m0s, in whole microseconds, but is 0s"},
 		{"plan", "agent: plan, plan: {attempts: 21}", "plan.attempts: must be from 0 to 20, but is 21"},
 		{"system of nothing", "agent: tools, system: ' '", "system: must not be blank"},
-		{"a large system prompt", "agent: tools, system: " + strings.Repeat("x", maxSystemBytes+1), "system: must be at most 64 KiB"},
+		{"a large system prompt", "agent: tools, system: " + strings.Repeat("x", 64<<10+1), "system: must be at most 64 KiB"},
 		{"contract's system", "system: Be brief.", "system: agent contract has no such setting; it is a setting of tools and plan"},
 		{"contract's fallback", "agent: contract, fallback: n", "fallback: agent contract has no such setting; it is a setting of tools and plan"},
 		{"contract's iterations", "max_iterations: 5", "max_iterations: agent contract has no such setting; it is a setting of tools and plan"},
@@ -42,13 +41,13 @@ func TestAgentSettingsProblems(t *testing.T) {
 // Agents of one's own take what they take.
 func TestOwnAgentsTakeEverySetting(t *testing.T) {
 	c := Candidate{
-		Name: "a", Agent: "own", Provider: "p", Model: "m", Rescue: "r", System: "s", Fallback: "f", MaxIterations: 1, FinalRetries: ptr(1),
+		Name: "a", Agent: "own", Provider: "p", Model: "m", Rescue: "r", System: "s", Fallback: "f", MaxIterations: 1, FinalRetries: new(1),
 		Batch: strategy.Batch{Size: 1}, Plan: strategy.PlanBounds{Steps: 1},
 	}
 	require.NoError(t, c.Validate())
 	c.Agent = "plan"
 	require.EqualError(t, c.Validate(), "rescue: agent plan has no such setting; it is a setting of contract\nbatch: agent plan has no such setting; it is a setting of tools")
-	c = Candidate{Name: "a", Agent: "tools", Provider: "p", Model: "m", FinalRetries: ptr(11), Batch: strategy.Batch{Size: -1, Delay: -time.Second}}
+	c = Candidate{Name: "a", Agent: "tools", Provider: "p", Model: "m", FinalRetries: new(11), Batch: strategy.Batch{Size: -1, Delay: -time.Second}}
 	require.EqualError(t, c.Validate(), "batch: size must be from 0 to 100, but is -1\nbatch: delay must be at most 1h0m0s, in whole microseconds, but is -1s\nfinal_retries: must be from 0 to 10, but is 11")
 }
 

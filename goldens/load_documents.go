@@ -5,7 +5,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"unicode/utf8"
 )
 
 var documentFields = []string{"id", "title", "date", "text", "fields"}
@@ -14,7 +13,6 @@ var documentFields = []string{"id", "title", "date", "text", "fields"}
 // it whole.
 const (
 	maxDocuments     = 200
-	maxDocumentID    = 64  // characters
 	maxDocumentTitle = 100 // characters
 	maxDocumentText  = 450 // characters
 	maxDocumentValue = 100 // characters of a field's value
@@ -82,15 +80,6 @@ func document(p place) (d Document, idAt place) {
 		}
 	}
 	return d, idAt
-}
-
-// short reads a string that says something in at most so many characters.
-func (p place) short(most int) string {
-	s := p.filled()
-	if n := utf8.RuneCountInString(s); n > most {
-		p.failf("must be at most %d characters, but is %d", most, n)
-	}
-	return s
 }
 
 // fieldValue reads a number, a string, or nil.

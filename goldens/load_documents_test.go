@@ -3,13 +3,10 @@ package goldens
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cupel-eval/cupel/goldens/research"
 )
 
 // shelved is head with a library for its world, from line 18 on, and a task.
@@ -88,24 +85,6 @@ func TestLoadDocumentProblems(t *testing.T) {
 	}
 }
 
-// Every task of the suite that has a library, written into a folder, is read back
-// as it was.
-func TestDraftKeepsDocuments(t *testing.T) {
-	from, err := Load(research.FS, "builtin:research")
-	require.NoError(t, err)
-	for _, task := range from.Tasks {
-		a, err := Draft{Task: task, From: from}.AddTo(os.DirFS(t.TempDir()+"/none"), "mine")
-		require.NoError(t, err, task.ID)
-		require.Equal(t, task.World.Documents, a.Suite.Tasks[0].World.Documents)
-		require.True(t, sameTasks([]Task{task}, a.Suite.Tasks), task.ID)
-	}
-	empty := from.Tasks[0]
-	empty.World.Documents = []Document{{ID: "null", Title: "#", Date: "2020-01-02", Text: "- a: b", Fields: map[string]any{}}, {ID: "1e3", Title: "2020-01-02", Date: "0001-01-01", Text: "x\u2028 #", Fields: map[string]any{"no": "true", "y": json.Number("-0.50"), "null": nil}}}
-	a, err := Draft{Task: empty, From: from}.AddTo(os.DirFS(t.TempDir()+"/none"), "mine")
-	require.NoError(t, err)
-	require.Equal(t, empty.World.Documents, a.Suite.Tasks[0].World.Documents)
-}
-
 // A library is part of a task's world, and of nothing else; a world without one is
 // digested as it was before there were any.
 func TestDigestOfDocuments(t *testing.T) {
@@ -115,7 +94,6 @@ func TestDigestOfDocuments(t *testing.T) {
 		return s
 	}
 	plain := load(head + "tasks: [" + sound + "]\n")
-	require.NotContains(t, string(mustJSON(t, digestedWorld(plain.Tasks[0].World))), "Documents")
 	require.Equal(t, plain.Digest, load(strings.Replace(head, "\ndefaults:", "\n    documents: []\ndefaults:", 1)+"tasks: ["+sound+"]\n").Digest)
 
 	const doc = "      - {id: a, title: A, date: 2020-01-02, text: Hi, fields: {n: 1}}"
@@ -129,11 +107,4 @@ func TestDigestOfDocuments(t *testing.T) {
 		is.World = was.World
 		require.Equal(t, was, is)
 	}
-}
-
-func mustJSON(t *testing.T, v any) []byte {
-	t.Helper()
-	text, err := json.Marshal(v)
-	require.NoError(t, err)
-	return text
 }

@@ -90,7 +90,7 @@ func checkEach(p place, t Task) {
 		p.failf("the task has no input %q%s; it has: %s", t.Each, suggest(t.Each, names), listed(names))
 		return
 	}
-	items := eachItems(t)
+	items := t.Items()
 	if len(items) == 0 || len(items) > maxItems {
 		p.failf("input %s must be a list of 1 to %d items", t.Each, maxItems)
 		return
@@ -121,7 +121,7 @@ func (l *loader) images(p place) []Picture {
 		if names[i] == "" {
 			continue
 		}
-		data, err := l.image(names[i])
+		data, err := readImage(l.fsys, names[i])
 		if err != nil {
 			item.failf("image %q: %s", names[i], err)
 			continue
@@ -135,17 +135,17 @@ func (l *loader) images(p place) []Picture {
 	return out
 }
 
-// image reads a file below the suite folder. A link could lead out of it.
-func (l *loader) image(name string) ([]byte, error) {
+// readImage reads an image below the suite folder. A link could lead out of it.
+func readImage(fsys fs.FS, name string) ([]byte, error) {
 	if !fs.ValidPath(name) || name == "." {
 		return nil, errors.New("must be a path below the suite folder, with slashes and no parent folders")
 	}
 	for at := name; at != "."; at = path.Dir(at) {
-		if info, err := fs.Lstat(l.fsys, at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err := fs.Lstat(fsys, at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return nil, fmt.Errorf("%s is a symbolic link: put the file itself there", at)
 		}
 	}
-	f, err := l.fsys.Open(name)
+	f, err := fsys.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("there is no such file")
 	}

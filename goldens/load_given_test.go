@@ -1,43 +1,16 @@
 package goldens
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"image"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/stretchr/testify/require"
 )
-
-// picture is a small PNG.
-func picture(t testing.TB) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	require.NoError(t, png.Encode(&out, image.NewGray(image.Rect(0, 0, 2, 2))))
-	return out.Bytes()
-}
-
-// given is a task with everything that a request can bring along.
-const given = `
-  - id: A
-    request: How tall is {item}?
-    inputs:
-      lights: [Alder Point, Brant Rock]
-      limits: {b: 1, a: [1.50, null, 2026-05-01]}
-    each: lights
-    images: [pictures/a.png, b]
-    answer_schema: {type: object, properties: {height: {type: number}}, required: [height]}
-    session: Coast.1
-    expect: {status: answered}
-`
 
 func TestLoadGiven(t *testing.T) {
 	img := picture(t)
@@ -69,7 +42,7 @@ func TestLoadGivenProblems(t *testing.T) {
 		{"an input's name", "inputs: {a b: 1}", `inputs.a b: "a b" may hold only letters, digits, dash and underscore`},
 		{"an input twice", "inputs: {a: 1, a: 2}", "inputs.a: the key is here already, on line 20"},
 		{"no JSON", "inputs: {a: .inf}", "inputs.a: .inf is not a JSON number; write it in decimal, or in quotes if it is a string"},
-		{"a large input", "inputs: {a: " + strings.Repeat("x", maxJSONBytes) + "}", "inputs.a: must be at most 64 KiB of JSON"},
+		{"a large input", "inputs: {a: " + strings.Repeat("x", (64<<10)) + "}", "inputs.a: must be at most 64 KiB of JSON"},
 		{"each of nothing", "inputs: {lights: [1]}, each: light", `each: the task has no input "light" (did you mean lights?); it has: lights`},
 		{"each of no list", "inputs: {a: {b: 1}}, each: a", "each: input a must be a list of 1 to 100 items"},
 		{"each of an empty list", "inputs: {a: []}, each: a", "each: input a must be a list of 1 to 100 items"},
@@ -167,43 +140,4 @@ func TestGivenDigests(t *testing.T) {
 	}
 	digest, _ := of(strings.Replace(given, "images: [pictures/a.png, b]", "images: [pictures/a.png, c]", 1))
 	require.Equal(t, base, digest, "what an image is called does not matter")
-}
-
-// What is written into another folder is what was read, images included.
-func TestDraftGiven(t *testing.T) {
-	img := picture(t)
-	from, err := Load(folder(head+"tasks:"+given, "pictures/a.png", string(img), "b", "GIF89a\x01\x00"), "s")
-	require.NoError(t, err)
-	a, err := Draft{Task: from.Tasks[0], From: from}.AddTo(fstest.MapFS{}, "new")
-	require.NoError(t, err)
-	require.Equal(t, []string{"tasks/A.yaml", "images/A-1.png", "images/A-2.gif", suiteFile}, []string{a.Files[0].Path, a.Files[1].Path, a.Files[2].Path, a.Files[3].Path})
-	require.Equal(t, img, a.Files[1].Text)
-	got := a.Suite.Tasks[0]
-	require.Equal(t, from.Tasks[0].Inputs, got.Inputs)
-	require.Equal(t, from.Tasks[0].AnswerSchema, got.AnswerSchema)
-	require.Equal(t, "Coast.1", got.Session)
-	require.Equal(t, "pictures/a.png", from.Tasks[0].Images[0].File, "the suite it comes from stays as it is")
-
-	same := fstest.MapFS{"images/A-1.png": {Data: img}}
-	a, err = Draft{Task: from.Tasks[0], From: from}.AddTo(same, "new")
-	require.NoError(t, err)
-	require.Len(t, a.Files, 3, "an image that is there is not written again")
-	same["images/A-1.png"] = &fstest.MapFile{Data: []byte("other")}
-	_, err = Draft{Task: from.Tasks[0], From: from}.AddTo(same, "new")
-	require.ErrorIs(t, err, ErrTaken)
-	require.ErrorContains(t, err, "new/images/A-1.png")
-}
-
-// A candidate is written back with all that is said to its agent.
-func TestDraftAgentSettings(t *testing.T) {
-	from, err := Load(folder(head+"tasks: ["+sound+"]\n"), "s")
-	require.NoError(t, err)
-	c := Candidate{
-		Name: "a", Agent: "tools", Provider: "p", Model: "m", System: "Be brief.\n", Fallback: "n", MaxIterations: 4, FinalRetries: ptr(0), NoImages: true,
-		Memory: Memory{Turns: 1, Off: true}, Batch: strategy.Batch{Size: 2, Delay: 1500, StopOnFail: true},
-	}
-	c.Batch.Delay *= 1000
-	a, err := Draft{Task: from.Tasks[0], From: from, Candidates: []Candidate{c}}.AddTo(fstest.MapFS{}, "new")
-	require.NoError(t, err)
-	require.Equal(t, []Candidate{c}, a.Suite.Candidates)
 }

@@ -2,7 +2,6 @@ package goldens
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -59,8 +58,7 @@ func httpTool(p place, spec tool.Spec) HTTPTool {
 		h.Method = p.choice(httpMethods...)
 	}
 	if p, ok := o.need("url"); ok {
-		h.URL = p.filled()
-		h.address = address(p, h.URL, spec)
+		setAddress(p, &h, spec)
 	}
 	if p, ok := o.get("headers"); ok {
 		for _, e := range p.entries() {
@@ -82,20 +80,20 @@ func httpTool(p place, spec tool.Spec) HTTPTool {
 	return h
 }
 
-// address reads the URL template and holds it against the tool's arguments.
-func address(p place, text string, spec tool.Spec) urlTemplate {
+// setAddress reads the URL template and checks it against the tool's arguments.
+func setAddress(p place, h *HTTPTool, spec tool.Spec) {
+	text := p.filled()
 	if text == "" {
-		return urlTemplate{}
+		return
 	}
-	t, err := parseURLTemplate(text)
+	all, needed, err := h.SetURL(text)
 	if err != nil {
 		p.failf("%v", err)
-		return t
+		return
 	}
 	schema, _ := decodeJSON(spec.Schema).(map[string]any)
 	properties, _ := schema["properties"].(map[string]any)
 	required, _ := schema["required"].([]any)
-	all, needed := t.arguments()
 	for _, name := range all {
 		if _, ok := properties[name]; !ok {
 			p.failf("the tool's schema has no property %q", name)
@@ -103,15 +101,7 @@ func address(p place, text string, spec tool.Spec) urlTemplate {
 			p.failf("{%s} stands in the path, so the tool's schema must require it", name)
 		}
 	}
-	return t
 }
-
-var (
-	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-	headerText = regexp.MustCompile(`^[ -~]*$`)
-	// secretName matches headers that carry credentials.
-	secretName = regexp.MustCompile(`(?i)auth|key|token|secret|password|cookie|credential|signature`)
-)
 
 // ownHeaders are those that the transport or the harness sets.
 var ownHeaders = []string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "Accept-Encoding",

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 // loadTool loads a suite of one tool with further fields, from line 8 on.
@@ -102,32 +100,4 @@ func TestLoadToolUseProblems(t *testing.T) {
 			require.EqualError(t, err, tt.want)
 		})
 	}
-}
-
-// A tool that is not the world's own still lives in the world: its faults, its
-// latency and its clock.
-func TestWorldAround(t *testing.T) {
-	w := NewWorld(Task{World: WorldSpec{
-		ClockStep: time.Minute, Latency: map[string]time.Duration{"find": time.Second},
-		Faults: []Fault{
-			{Tool: "find", OnCalls: []int{2}, Kind: FaultError, Code: "E_X", Status: 503},
-			{Tool: "find", OnCalls: []int{3}, Kind: FaultAugment, Fields: map[string]any{"b": 2}},
-			{Tool: "find", OnCalls: []int{4}, Kind: FaultReplace, Value: "x"},
-		},
-	}})
-	start := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
-	var at []time.Time
-	call := func() string {
-		r, err := w.Around(tool.Call{Name: "find"}, start, func(t time.Time) (tool.Result, error) {
-			at = append(at, t)
-			return tool.Result{Outcome: "ok", Value: []byte(`{"a":1}`), Duration: 2 * time.Second}, nil
-		})
-		require.NoError(t, err)
-		return string(r.Outcome) + " " + r.Code + string(r.Value) + " " + r.Duration.String()
-	}
-	require.Equal(t, `ok {"a":1} 3s`, call())
-	require.Equal(t, `error E_X 1s`, call())
-	require.Equal(t, `ok {"a":1,"b":2} 3s`, call())
-	require.Equal(t, `ok "x" 1s`, call())
-	require.Equal(t, []time.Time{start, start.Add(2 * time.Minute)}, at, "a fault takes the tool's place")
 }

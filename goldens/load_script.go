@@ -117,17 +117,3 @@ func jsonString(s string) string {
 	appendJSONString(&out, s)
 	return out.String()
 }
-
-// single reads a mapping with one key: a tool's name and its arguments.
-func (p place) single() (key string, value place, ok bool) {
-	before := len(p.src.found.list)
-	entries := p.entries()
-	if len(p.src.found.list) > before {
-		return "", place{}, false
-	}
-	if len(entries) != 1 {
-		p.failf("must have exactly one key, the tool's name, with its arguments as value")
-		return "", place{}, false
-	}
-	return entries[0].key, entries[0].value, true
-}

@@ -11,39 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// head is a sound suite without tasks; 18 lines.
-const head = `name: demo
-tools:
-  - name: today_range
-    description: Today.
-    schema: {type: object, additionalProperties: false}
-  - name: get_counts
-    description: Counts.
-    schema:
-      type: object
-      properties: {start_date: {type: string}, end_date: {type: string}, label: {enum: [angry, praise]}}
-      required: [start_date, end_date, label]
-      additionalProperties: false
-worlds:
-  may:
-    now: 2026-05-13T12:00:00-04:00
-    zone: America/New_York
-    counts: {2026-05-12: {angry: 1}, 2026-05-13: {angry: 2, praise: 3}}
-defaults: {world: may, budgets: {max_steps: 10}}
-`
-
-// sound is a task without problems.
-const sound = "{id: A, request: Hi, expect: {status: answered}}"
-
-// folder makes a suite folder of suite.yaml and further name, text pairs.
-func folder(suite string, more ...string) fs.FS {
-	out := fstest.MapFS{suiteFile: &fstest.MapFile{Data: []byte(suite)}}
-	for i := 0; i < len(more); i += 2 {
-		out[more[i]] = &fstest.MapFile{Data: []byte(more[i+1])}
-	}
-	return out
-}
-
 // problemsOf loads a folder and returns what Load reports, line by line.
 func problemsOf(t *testing.T, fsys fs.FS) []string {
 	t.Helper()
@@ -139,7 +106,7 @@ func TestLoadSuiteProblems(t *testing.T) {
 			"s/suite.yaml:5: tools[0].schema.const: must be a JSON value, but is tagged !!binary",
 			"s/suite.yaml:5: tools[0].schema.1: a key must be a string, but is a number: put it in quotes",
 		}},
-		{"schema too large", "name: demo\ntools:\n  - name: a\n    description: x\n    schema: {description: " + strings.Repeat("x", maxJSONBytes) + "}\n", []string{"s/suite.yaml:5: tools[0].schema: must be at most 64 KiB of JSON"}},
+		{"schema too large", "name: demo\ntools:\n  - name: a\n    description: x\n    schema: {description: " + strings.Repeat("x", (64<<10)) + "}\n", []string{"s/suite.yaml:5: tools[0].schema: must be at most 64 KiB of JSON"}},
 		{"defaults", "name: demo\ndefaults: {world: may, tools: [x], tier: '', constraints: 1, budgets: {max_step: 3, max_steps: -1, max_seconds: 1.5, max_tool_calls: 99999999999999999999, max_tokens_total: -5, max_cost_usd: 1e9}}\n", []string{
 			`s/suite.yaml:2: defaults.world: "may" is not known; allowed: none`,
 			`s/suite.yaml:2: defaults.tools[0]: the suite has no tool "x"; it has: none`,

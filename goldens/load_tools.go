@@ -5,9 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strconv"
-
-	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 )
@@ -47,18 +44,4 @@ func (p place) checkSchema(schema json.RawMessage) {
 	case err != nil:
 		p.failf("not a valid JSON Schema: %s", schemaFault(err))
 	}
-}
-
-// inside is the place that names and indexes lead to, as far as they do.
-func (p place) inside(path []string) place {
-	for _, name := range path {
-		if p.isMapping() {
-			p = p.fieldAt(name)
-			continue
-		}
-		if i, err := strconv.Atoi(name); err == nil && p.value().Kind == yaml.SequenceNode {
-			p = p.item(i)
-		}
-	}
-	return p
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 const full = `
@@ -120,16 +121,14 @@ func loadFull(t *testing.T) *Suite {
 	return s
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func TestLoadSuiteValues(t *testing.T) {
 	s := loadFull(t)
 	require.Equal(t, []string{"demo", "Demo", "For tests.", "s"}, []string{s.Name, s.Title, s.Description, s.Path})
 	require.Equal(t, []Candidate{{
 		Name: "a", Provider: "openai", Model: "GPT-5.Mini", Agent: "own", Mode: "native", Profile: "json", Rescue: "Big", RescueOnContradiction: true, Compress: true,
-		System: "Be brief.", Fallback: "Small", MaxIterations: 5, FinalRetries: ptr(0), NoImages: true, Memory: Memory{Turns: 3, Tokens: 500, Off: true},
+		System: "Be brief.", Fallback: "Small", MaxIterations: 5, FinalRetries: new(0), NoImages: true, Memory: Memory{Turns: 3, Tokens: 500, Off: true},
 		Batch: strategy.Batch{Size: 2, Delay: 3 * time.Second, StopOnFail: true}, Plan: strategy.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4},
-		BaseURL: "https://x/v1", KeyEnv: "KEY", Region: "eu", Stream: true, Headers: map[string]string{"X-Team": "a"}, Query: map[string]string{"v": "1"}, Body: map[string]any{"top_k": 5.0, "think": nil}, MaxTokens: ptr(50), Temperature: ptr(0.0),
+		BaseURL: "https://x/v1", KeyEnv: "KEY", Region: "eu", Stream: true, Headers: map[string]string{"X-Team": "a"}, Query: map[string]string{"v": "1"}, Body: map[string]any{"top_k": 5.0, "think": nil}, MaxTokens: new(50), Temperature: new(0.0),
 	}}, s.Candidates)
 	require.Len(t, s.Tools, 3)
 	require.True(t, s.Tools[0].Uncacheable)
@@ -191,7 +190,7 @@ func TestLoadExpectValues(t *testing.T) {
 		ContainsAny: []string{"a"}, ContainsAll: []string{"b"}, NotContains: []string{"q", "2026-05-01"},
 		NotNumbers: []string{"1495"}, OnlyNumbers: []string{"449", "-25.5", "7", "41", "38", "39", "2"}, Near: map[string]string{"Cold Ness": "41", "Grey Point": "38"},
 		Matches: []string{`(?i)\bdone\b`}, NotMatches: []string{"^x"},
-		MaxClarifies: ptr(0), MaxSteps: ptr(3), MaxToolCalls: ptr(2),
+		MaxClarifies: new(0), MaxSteps: new(3), MaxToolCalls: new(2),
 		Trajectory: Trajectory{
 			Order:    InOrder,
 			Required: []CallMatch{{Tool: "today_range"}, {Tool: "get_counts", Args: map[string]any{"b": json.Number("9007199254740993"), "a": "2026-05-01"}}},
@@ -208,7 +207,7 @@ func TestLoadExpectValues(t *testing.T) {
 	}
 	stopped := main
 	stopped.Status, stopped.StopReason, stopped.Note = "stopped", "thrash", ""
-	stopped.MaxClarifies, stopped.MaxSteps = nil, ptr(4)
+	stopped.MaxClarifies, stopped.MaxSteps = nil, new(4)
 	stopped.Signals = map[string]string{"thrash": "true", "elapsed_seconds": ">=30", "cycle_pattern": "false"}
 	stopped.Near = map[string]string{"Grey Point": "39"}
 	bare := Expect{Status: "answered", OnlyNumbers: []string{}, ContainsAll: []string{}}
@@ -294,5 +293,19 @@ func BenchmarkLoad(b *testing.B) {
 		if _, err := Load(fsys, "s"); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestWorldsDoNotShareState(t *testing.T) {
+	s, err := Load(folder(full, "tasks/one.yaml", taskOne, "tasks/two.yaml", taskTwo), "s")
+	require.NoError(t, err)
+	noon := time.Date(2026, 5, 13, 16, 0, 0, 0, time.UTC)
+	for range 2 {
+		w := NewWorld(s.Tasks[0])
+		require.Equal(t, tool.Error, w.Call(tool.Call{Name: "get_counts", Args: json.RawMessage(`{"start_date":"2026-03-08","end_date":"2026-03-08","label":"angry"}`)}, noon).Outcome)
+		today := w.Call(tool.Call{Name: "today_range"}, noon)
+		require.Equal(t, `{"end_date":"2026-05-13","list":[1,{}],"n":12345678901234567890,"start_date":"2026-05-13"}`, string(today.Value))
+		reply, _ := w.Reply("?")
+		require.Equal(t, "angry", reply)
 	}
 }

@@ -1,9 +1,7 @@
 package goldens
 
 import (
-	"errors"
 	"maps"
-	"regexp"
 	"strings"
 	"time"
 	_ "time/tzdata" // zones must mean the same on machines without a zone database
@@ -13,27 +11,6 @@ var worldFields = []string{"from", "now", "zone", "counts", "documents", "env", 
 
 // maxCount is the largest number JSON readers agree on.
 const maxCount = 1<<53 - 1
-
-// dateLayout is how dates are written in counts and in tool arguments.
-const dateLayout = time.DateOnly
-
-var (
-	datePattern    = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
-	errNotPattern  = errors.New("is not written YYYY-MM-DD")
-	errNotCalendar = errors.New("is not a date of the calendar")
-)
-
-// parseDate reads a date of the calendar, as midnight UTC.
-func parseDate(s string) (time.Time, error) {
-	if !datePattern.MatchString(s) {
-		return time.Time{}, errNotPattern
-	}
-	d, err := time.Parse(dateLayout, s)
-	if err != nil {
-		return time.Time{}, errNotCalendar
-	}
-	return d, nil
-}
 
 // namedWorld is one entry of a suite's worlds.
 type namedWorld struct {

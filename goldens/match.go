@@ -15,37 +15,45 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// callPattern is a compiled CallMatch.
+// callPattern accepts calls of one tool whose arguments match.
 type callPattern struct {
-	CallMatch
-	args pattern // nil: any arguments
-}
-
-// madeCall is a call of an outcome with its arguments decoded.
-type madeCall struct {
-	Called
-	args any // not a map when the arguments are no JSON object
+	tool string
+	// args are the expected arguments; nil accepts any.
+	args    map[string]any
+	accepts pattern // nil: any arguments
 }
 
 // pattern reports whether a JSON value, numbers as json.Number, is accepted.
 type pattern func(v any) bool
 
-func (p callPattern) match(c madeCall) bool {
-	return c.Call.Name == p.Tool && (p.args == nil || p.args(c.args))
+// match reports whether a call is accepted. args are decoded by decodeArgs.
+func (p callPattern) match(tool string, args any) bool {
+	return tool == p.tool && (p.accepts == nil || p.accepts(args))
 }
 
-// compileCall compiles a match. The error names the argument.
-func compileCall(m CallMatch) (callPattern, error) {
-	p := callPattern{CallMatch: m}
-	if m.Tool == "" {
+// String names the tool and the arguments wanted.
+func (p callPattern) String() string {
+	text := p.tool
+	if p.args != nil {
+		args, _ := marshal(p.args) // compileCall has done so, or need not
+		text += string(args)
+	}
+	return clip(text, 120)
+}
+
+// compileCall compiles an expected call; nil args accept any arguments. The error
+// names the argument.
+func compileCall(tool string, want map[string]any) (callPattern, error) {
+	p := callPattern{tool: tool, args: want}
+	if tool == "" {
 		return p, errors.New("tool: must not be empty")
 	}
-	if m.Args == nil {
+	if want == nil {
 		return p, nil
 	}
-	var args any = m.Args
+	var args any = want
 	if !isDecoded(args, maxPlainDepth) {
-		text, err := marshal(m.Args)
+		text, err := marshal(want)
 		if err != nil {
 			return p, fmt.Errorf("args: %w", err)
 		}
@@ -54,7 +62,7 @@ func compileCall(m CallMatch) (callPattern, error) {
 		}
 	}
 	var err error
-	p.args, err = compileObject(args.(map[string]any), "args")
+	p.accepts, err = compileObject(args.(map[string]any), "args")
 	return p, err
 }
 
@@ -73,8 +81,8 @@ func isDecoded(v any, depth int) bool {
 	case string:
 		return utf8.ValidString(v)
 	case json.Number:
-		digits, rest := cutDigits(v.String())
-		return rest == "" && digits != "" && (digits == "0" || digits[0] != '0')
+		digits := v.String()
+		return digits != "" && strings.Trim(digits, "0123456789") == "" && (digits == "0" || digits[0] != '0')
 	case []any:
 		return v != nil && !slices.ContainsFunc(v, func(e any) bool { return !isDecoded(e, depth-1) })
 	case map[string]any:
@@ -215,7 +223,7 @@ func compileMatcher(m map[string]any, at string) (pattern, error) {
 			return compileBound(operand, at, func(c int) bool { return c <= 0 })
 		}
 	}
-	return nil, fmt.Errorf("%s: unknown matcher; allowed: %s", at, listed(matcherNames))
+	return nil, fmt.Errorf("%s: unknown matcher; allowed: %s", at, strings.Join(matcherNames, ", "))
 }
 
 // compileRegex accepts strings in which the expression (RE2) is found; ^ and $
@@ -304,4 +312,22 @@ func marshal(v any) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// matcherNames are the keys of a matcher.
+var matcherNames = []string{"$regex", "$in", "$any", "$gte", "$lte", "$normalize", "$optional"}
+
+// hasMatcher reports whether an expected value leaves anything open.
+func hasMatcher(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, member := range v {
+			if strings.HasPrefix(key, "$") || hasMatcher(member) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, hasMatcher)
+	}
+	return false
 }

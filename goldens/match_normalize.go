@@ -29,7 +29,7 @@ func compileNormalize(operand any, at string) (pattern, error) {
 	}
 	for _, field := range slices.Sorted(maps.Keys(long)) {
 		if !slices.Contains(normalizeFields, field) {
-			fail(field, "unknown field; allowed: %s", listed(normalizeFields))
+			fail(field, "unknown field; allowed: %s", strings.Join(normalizeFields, ", "))
 		}
 	}
 	want, ok := long["text"]

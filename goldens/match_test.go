@@ -7,19 +7,23 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 func matches(t *testing.T, want map[string]any, args string) bool {
 	t.Helper()
-	p, err := compileCall(CallMatch{Tool: "f", Args: want})
+	p, err := compileCall("f", want)
 	require.NoError(t, err)
 	decoded, _ := decodeArgs([]byte(args))
-	return p.match(madeCall{Called{Call: tool.Call{Name: "f", Args: json.RawMessage(args)}}, decoded})
+	return p.match("f", decoded)
 }
 
 type dict = map[string]any
+
+// expected is an expected call.
+type expected struct {
+	Tool string
+	Args dict
+}
 
 func TestCallMatch(t *testing.T) {
 	for _, c := range []struct {
@@ -110,47 +114,47 @@ func TestCallMatch(t *testing.T) {
 func TestCompileCallFaults(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		m    CallMatch
+		m    expected
 		want string
 	}{
-		{"no tool", CallMatch{}, "tool: must not be empty"},
-		{"regex", CallMatch{Tool: "f", Args: dict{"a": dict{"$regex": "("}}}, "args.a.$regex: error parsing regexp"},
-		{"regex type", CallMatch{Tool: "f", Args: dict{"a": dict{"$regex": 1}}}, "args.a.$regex: must be a string"},
-		{"empty in", CallMatch{Tool: "f", Args: dict{"a": dict{"$in": []any{}}}}, "args.a.$in: must be a list"},
-		{"in type", CallMatch{Tool: "f", Args: dict{"a": dict{"$in": "x"}}}, "args.a.$in: must be a list"},
-		{"inside in", CallMatch{Tool: "f", Args: dict{"a": dict{"$in": []any{1, dict{"$x": 1}}}}}, "args.a.$in[1].$x: unknown matcher"},
-		{"any false", CallMatch{Tool: "f", Args: dict{"a": dict{"$any": false}}}, "args.a.$any: must be true"},
-		{"bound", CallMatch{Tool: "f", Args: dict{"a": dict{"$gte": "5"}}}, "args.a.$gte: must be a number"},
-		{"unknown", CallMatch{Tool: "f", Args: dict{"a": []any{dict{"$eq": 1}}}}, "args.a[0].$eq: unknown matcher"},
-		{"not alone", CallMatch{Tool: "f", Args: dict{"a": dict{"$gte": 1, "b": 2}}}, "args.a: a matcher must stand alone"},
-		{"optional false", CallMatch{Tool: "f", Args: dict{"a": dict{"$optional": false}}}, "args.a.$optional: must be true"},
-		{"optional twice", CallMatch{Tool: "f", Args: dict{"a": dict{"$optional": dict{"$optional": true}}}}, "args.a.$optional.$optional: only an argument"},
-		{"optional item", CallMatch{Tool: "f", Args: dict{"a": []any{dict{"$optional": true}}}}, "args.a[0].$optional: only an argument"},
-		{"optional operand", CallMatch{Tool: "f", Args: dict{"a": dict{"$optional": dict{"$gte": "x"}}}}, "args.a.$optional.$gte: must be a number"},
-		{"optional not alone", CallMatch{Tool: "f", Args: dict{"a": dict{"$optional": true, "$any": true}}}, "args.a: a matcher must stand alone"},
-		{"normalize a list", CallMatch{Tool: "f", Args: dict{"a": dict{"$normalize": []any{"x"}}}}, "args.a.$normalize.text: must be a string"},
-		{"normalize nothing", CallMatch{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"remove": " "}}}}, "args.a.$normalize.text: must be a string"},
-		{"normalize unknown", CallMatch{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "case": true}}}}, "args.a.$normalize.case: unknown field; allowed: text, match_case, remove, replace"},
-		{"match_case", CallMatch{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "match_case": 1}}}}, "args.a.$normalize.match_case: must be true or false"},
-		{"remove", CallMatch{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "remove": 1}}}}, "args.a.$normalize.remove: must be a string"},
-		{"replace", CallMatch{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "replace": " "}}}}, "args.a.$normalize.replace: must be a mapping"},
-		{"replace a word", CallMatch{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "replace": dict{"ab": ""}}}}}, `args.a.$normalize.replace: "ab" must be one character`},
-		{"replace by a number", CallMatch{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "replace": dict{"a": 1}}}}}, `args.a.$normalize.replace: "a" must be replaced by a string`},
-		{"replace and remove", CallMatch{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "remove": "ab", "replace": dict{"a": "b"}}}}}, `args.a.$normalize.replace: "a" is removed, too`},
-		{"huge exponent", CallMatch{Tool: "f", Args: dict{"a": json.Number("1e9999999999")}}, "args.a: 1e9999999999 is not a number in bounds"},
-		{"not JSON", CallMatch{Tool: "f", Args: dict{"a": math.NaN()}}, "args: "},
+		{"no tool", expected{}, "tool: must not be empty"},
+		{"regex", expected{Tool: "f", Args: dict{"a": dict{"$regex": "("}}}, "args.a.$regex: error parsing regexp"},
+		{"regex type", expected{Tool: "f", Args: dict{"a": dict{"$regex": 1}}}, "args.a.$regex: must be a string"},
+		{"empty in", expected{Tool: "f", Args: dict{"a": dict{"$in": []any{}}}}, "args.a.$in: must be a list"},
+		{"in type", expected{Tool: "f", Args: dict{"a": dict{"$in": "x"}}}, "args.a.$in: must be a list"},
+		{"inside in", expected{Tool: "f", Args: dict{"a": dict{"$in": []any{1, dict{"$x": 1}}}}}, "args.a.$in[1].$x: unknown matcher"},
+		{"any false", expected{Tool: "f", Args: dict{"a": dict{"$any": false}}}, "args.a.$any: must be true"},
+		{"bound", expected{Tool: "f", Args: dict{"a": dict{"$gte": "5"}}}, "args.a.$gte: must be a number"},
+		{"unknown", expected{Tool: "f", Args: dict{"a": []any{dict{"$eq": 1}}}}, "args.a[0].$eq: unknown matcher"},
+		{"not alone", expected{Tool: "f", Args: dict{"a": dict{"$gte": 1, "b": 2}}}, "args.a: a matcher must stand alone"},
+		{"optional false", expected{Tool: "f", Args: dict{"a": dict{"$optional": false}}}, "args.a.$optional: must be true"},
+		{"optional twice", expected{Tool: "f", Args: dict{"a": dict{"$optional": dict{"$optional": true}}}}, "args.a.$optional.$optional: only an argument"},
+		{"optional item", expected{Tool: "f", Args: dict{"a": []any{dict{"$optional": true}}}}, "args.a[0].$optional: only an argument"},
+		{"optional operand", expected{Tool: "f", Args: dict{"a": dict{"$optional": dict{"$gte": "x"}}}}, "args.a.$optional.$gte: must be a number"},
+		{"optional not alone", expected{Tool: "f", Args: dict{"a": dict{"$optional": true, "$any": true}}}, "args.a: a matcher must stand alone"},
+		{"normalize a list", expected{Tool: "f", Args: dict{"a": dict{"$normalize": []any{"x"}}}}, "args.a.$normalize.text: must be a string"},
+		{"normalize nothing", expected{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"remove": " "}}}}, "args.a.$normalize.text: must be a string"},
+		{"normalize unknown", expected{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "case": true}}}}, "args.a.$normalize.case: unknown field; allowed: text, match_case, remove, replace"},
+		{"match_case", expected{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "match_case": 1}}}}, "args.a.$normalize.match_case: must be true or false"},
+		{"remove", expected{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "remove": 1}}}}, "args.a.$normalize.remove: must be a string"},
+		{"replace", expected{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "replace": " "}}}}, "args.a.$normalize.replace: must be a mapping"},
+		{"replace a word", expected{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "replace": dict{"ab": ""}}}}}, `args.a.$normalize.replace: "ab" must be one character`},
+		{"replace by a number", expected{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "replace": dict{"a": 1}}}}}, `args.a.$normalize.replace: "a" must be replaced by a string`},
+		{"replace and remove", expected{Tool: "f", Args: dict{"a": dict{"$normalize": dict{"text": "x", "remove": "ab", "replace": dict{"a": "b"}}}}}, `args.a.$normalize.replace: "a" is removed, too`},
+		{"huge exponent", expected{Tool: "f", Args: dict{"a": json.Number("1e9999999999")}}, "args.a: 1e9999999999 is not a number in bounds"},
+		{"not JSON", expected{Tool: "f", Args: dict{"a": math.NaN()}}, "args: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := compileCall(c.m)
+			_, err := compileCall(c.m.Tool, c.m.Args)
 			require.ErrorContains(t, err, c.want)
 		})
 	}
 }
 
 func TestMatchIsByToolName(t *testing.T) {
-	p, err := compileCall(CallMatch{Tool: "get_counts"})
+	p, err := compileCall("get_counts", nil)
 	require.NoError(t, err)
-	require.False(t, p.match(madeCall{Called: Called{Call: tool.Call{Name: "get_Counts"}}}))
+	require.False(t, p.match("get_Counts", nil))
 }
 
 func FuzzDecodeArgs(f *testing.F) {
@@ -214,6 +218,11 @@ func TestIsDecoded(t *testing.T) {
 			require.Equal(t, map[string]any{"v": c.v}, back)
 		})
 	}
-	_, err := compileCall(CallMatch{Tool: "f", Args: loop})
+	_, err := compileCall("f", loop)
 	require.ErrorContains(t, err, "cycle")
+}
+
+func TestHasMatcher(t *testing.T) {
+	require.True(t, hasMatcher(dict{"a": []any{"x", dict{"$any": true}}}))
+	require.False(t, hasMatcher(dict{"a": []any{"$any", json.Number("1")}}))
 }

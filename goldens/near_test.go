@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -88,27 +87,4 @@ func TestNearTakesLittleTime(t *testing.T) {
 	begun := time.Now()
 	require.Empty(t, scoreOf(t, Expect{Near: near}, Outcome{Answer: answer}))
 	require.Less(t, time.Since(begun), 20*time.Second)
-}
-
-// FuzzNear: whatever the answer, every name gets a number of it or none, no number
-// goes to more names than expect it, and the two forms of the text have the same
-// characters.
-func FuzzNear(f *testing.F) {
-	f.Add("Cold Ness has 41 and Grey Point 38", "Cold Ness", "Grey Point")
-	f.Add("a\xff1\x00٤é\n", "a", "\xff")
-	f.Fuzz(func(t *testing.T, text, one, two string) {
-		near := map[string]string{one: "41", two: "38"}
-		if len(near) < 2 || checkNear(near) != nil {
-			return
-		}
-		count := utf8.RuneCountInString(text)
-		require.Equal(t, count, utf8.RuneCountInString(foldText(text)))
-		require.Equal(t, count, utf8.RuneCount(normalForm(text)))
-		a := readAnswer(text, 2026)
-		got := newNearby(text, a, []string{one, two}).numbers([]decimal{intDecimal(41, 0), intDecimal(38, 0)}, a.numbers)
-		for i, j := range got {
-			require.Less(t, j, len(a.numbers))
-			require.False(t, j >= 0 && got[1-i] == j)
-		}
-	})
 }

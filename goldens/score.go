@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 )
@@ -80,9 +78,6 @@ func newScorer(t Task, o Outcome) *scorer {
 // one answered from an earlier result did, and so did one that failed.
 func made(c Called) bool { return c.Outcome != tool.Rejected }
 
-// executed reports whether a call ran its tool.
-func executed(c Called) bool { return made(c) && !c.Deduped }
-
 func (s *scorer) failed() int {
 	n := 0
 	for _, c := range s.checks {
@@ -119,7 +114,7 @@ func (s *scorer) score(e Expect) {
 	}
 	s.atMost("max_clarifies", e.MaxClarifies, s.o.Clarifies, "clarifying questions")
 	s.atMost("max_steps", e.MaxSteps, s.o.Steps, "steps")
-	s.atMost("max_tool_calls", e.MaxToolCalls, executions(s.o), "executed tool calls")
+	s.atMost("max_tool_calls", e.MaxToolCalls, s.o.Executions(), "executed tool calls")
 	s.trajectory(e.Trajectory)
 	s.signals(e.Signals)
 	if len(s.checks) == 0 {
@@ -204,20 +199,6 @@ func (s *scorer) texts(e Expect) {
 	}
 }
 
-// foldText is what text checks compare: lower case, with typographic apostrophes
-// and spaces of every kind made plain.
-func foldText(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\u2018' || r == '\u2019':
-			return '\''
-		case r >= utf8.RuneSelf && unicode.IsSpace(r):
-			return ' '
-		}
-		return unicode.ToLower(r)
-	}, s)
-}
-
 func keep[T any](list []T, f func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(v T) bool { return !f(v) })
 }
@@ -246,17 +227,6 @@ func (t quotedText) String() string {
 }
 
 func (s *scorer) quoted() quotedText { return quotedText(s.o.Answer) }
-
-// clip cuts text to at most n bytes, at a rune's boundary.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}
 
 func (s *scorer) atMost(name string, limit *int, found int, what string) {
 	if limit != nil {

@@ -8,13 +8,16 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// answersTask are the statuses whose answer is one to the request.
-var answersTask = map[string]bool{"": true, "answered": true, "answered_after_clarify": true}
+// answersTask reports whether the answer of an episode that ended with status, or
+// may have ended with any, is one to the request.
+func answersTask(status string) bool {
+	return status == "" || status == "answered" || status == "answered_after_clarify"
+}
 
 // answerSchema checks that the answer is JSON of the shape the task asks for, where
 // an answer is expected.
 func (s *scorer) answerSchema(e Expect) {
-	if s.task.AnswerSchema == nil || !answersTask[e.Status] {
+	if s.task.AnswerSchema == nil || !answersTask(e.Status) {
 		return
 	}
 	fault := schemaMismatch(s.task, s.o.Answer)
@@ -67,7 +70,7 @@ func schemaMismatch(t Task, answer string) string {
 	if err := json.Unmarshal([]byte(answer), &items); err != nil {
 		return "the answer must be a JSON list, with an element for each item"
 	}
-	if want := len(eachItems(t)); len(items) != want {
+	if want := len(t.Items()); len(items) != want {
 		return fmt.Sprintf("the answer must have %d elements, and has %d", want, len(items))
 	}
 	for i, item := range items {
@@ -76,14 +79,4 @@ func schemaMismatch(t Task, answer string) string {
 		}
 	}
 	return ""
-}
-
-// eachItems are the items of the input that the task names by Each.
-func eachItems(t Task) (items []json.RawMessage) {
-	for _, in := range t.Inputs {
-		if in.Name == t.Each {
-			_ = json.Unmarshal(in.Value, &items) // a list, or no items
-		}
-	}
-	return items
 }

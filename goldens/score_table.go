@@ -10,9 +10,6 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// todayTool is the tool whose result says which day the episode saw.
-const todayTool = "today_range"
-
 // table checks that the answer names a day that today_range returned together
 // with that day's count of the label. Around midnight more than one day is right.
 func (s *scorer) table(label string) {

@@ -30,7 +30,7 @@ func (s *scorer) considered(order Order) []madeCall {
 	}
 	var out []madeCall
 	for _, c := range s.calls {
-		if executed(c.Called) {
+		if c.Executed() {
 			out = append(out, c)
 		}
 	}
@@ -77,10 +77,10 @@ func (s *scorer) forbidden(forbidden []CallMatch) {
 		s.broken("trajectory.forbidden", err)
 		return
 	}
-	for _, p := range patterns {
+	for i, p := range patterns {
 		for _, c := range s.asked {
-			if p.match(c) && (!p.Executed || executed(c.Called)) {
-				s.check("trajectory.forbidden", false, "want no %s, %s %s", p, map[bool]string{false: "got", true: "executed"}[p.Executed], c)
+			if only := forbidden[i].Executed; p.match(c.Call.Name, c.args) && (!only || c.Executed()) {
+				s.check("trajectory.forbidden", false, "want no %s, %s %s", p, map[bool]string{false: "got", true: "executed"}[only], c)
 				return
 			}
 		}
@@ -93,7 +93,7 @@ func compileCalls(field string, matches []CallMatch) ([]callPattern, error) {
 	out, errs := make([]callPattern, len(matches)), []error(nil)
 	for i, m := range matches {
 		var err error
-		if out[i], err = compileCall(m); err != nil {
+		if out[i], err = compileCall(m.Tool, m.Args); err != nil {
 			errs = append(errs, fmt.Errorf("trajectory.%s[%d]: %w", field, i, err))
 		}
 		if m.Executed && field == "required" {
@@ -108,20 +108,16 @@ func fitting(required []callPattern, calls []madeCall) fits {
 	table := make([]bool, len(required)*len(calls))
 	for i, p := range required {
 		for j, c := range calls {
-			table[i*len(calls)+j] = p.match(c)
+			table[i*len(calls)+j] = p.match(c.Call.Name, c.args)
 		}
 	}
 	return func(i, j int) bool { return table[i*len(calls)+j] }
 }
 
-// String names the tool and the arguments wanted.
-func (p callPattern) String() string {
-	text := p.Tool
-	if p.Args != nil {
-		args, _ := marshal(p.Args) // compileCall has done so, or need not
-		text += string(args)
-	}
-	return clip(text, 120)
+// madeCall is a call of an outcome with its arguments decoded.
+type madeCall struct {
+	Called
+	args any // not a map when the arguments are no JSON object
 }
 
 // String writes the call as the model did, bounded and on one line.

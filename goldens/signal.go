@@ -3,6 +3,7 @@ package goldens
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ var signalOf = map[string]func(Outcome) decimal{
 	"reflect_turns":   func(o Outcome) decimal { return intDecimal(int64(o.ReflectTurns), 0) },
 	"repaired":        func(o Outcome) decimal { return intDecimal(int64(o.Repaired), 0) },
 	"rescue_turns":    func(o Outcome) decimal { return intDecimal(int64(o.RescueTurns), 0) },
-	"tool_executions": func(o Outcome) decimal { return intDecimal(int64(executions(o)), 0) },
+	"tool_executions": func(o Outcome) decimal { return intDecimal(int64(o.Executions()), 0) },
 	"valid_raw":       func(o Outcome) decimal { return intDecimal(int64(o.ValidRaw), 0) },
 	"violations":      func(o Outcome) decimal { return intDecimal(int64(o.Violations), 0) },
 }
@@ -39,6 +40,9 @@ func signalNames() []string {
 	slices.Sort(names)
 	return names
 }
+
+// isFlag reports whether a signal is true or false, not a number.
+func isFlag(name string) bool { _, ok := flagOf[name]; return ok }
 
 // condition reports whether a signal of an outcome is as wanted, and its value
 // in words.
@@ -93,19 +97,50 @@ func cutComparison(text string) (holds func(int) bool, bound string) {
 	return nil, "" // unreachable: every text begins with ""
 }
 
-// executions counts the calls that ran a tool.
-func executions(o Outcome) int {
-	n := 0
-	for _, c := range o.Calls {
-		if executed(c) {
-			n++
-		}
-	}
-	return n
-}
+// elapsedSignal is the signal whose range is in nanoseconds.
+const elapsedSignal = "elapsed_seconds"
 
-// intDecimal is n × 10^exp.
-func intDecimal(n, exp int64) decimal {
-	digits, neg := strings.CutPrefix(strconv.FormatInt(n, 10), "-")
-	return newDecimal(neg, digits, "", exp)
+// signalRange returns the lowest and the highest whole number that a condition on a
+// signal allows, both included; of elapsed_seconds in nanoseconds. Of a flag they are
+// those of the count of events it stands for; all_turns_valid_json has none and is
+// not bounded.
+func signalRange(name, text string) (low, high int64) {
+	text = strings.TrimSpace(text)
+	if _, flag := flagOf[name]; flag {
+		switch {
+		case name == "all_turns_valid_json":
+			return 0, math.MaxInt64
+		case text == "true":
+			return 1, math.MaxInt64
+		}
+		return 0, 0
+	}
+	holds, bound := cutComparison(text)
+	d, ok := parseDecimal(strings.TrimSpace(bound))
+	if !ok {
+		return 0, math.MaxInt64
+	}
+	if name == elapsedSignal {
+		d = d.shift(9)
+	}
+	floor, ceil := d.floor(), d.floor()
+	if whole := intDecimal(floor, 0); whole != d {
+		ceil++
+	}
+	low, high = math.MinInt64, math.MaxInt64
+	switch {
+	case holds(-1):
+	case holds(0):
+		low = ceil
+	default:
+		low = floor + 1
+	}
+	switch {
+	case holds(1):
+	case holds(0):
+		high = floor
+	default:
+		high = ceil - 1
+	}
+	return low, high
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 )
@@ -75,18 +76,6 @@ func TestConditionFaults(t *testing.T) {
 	}
 }
 
-// Every word the loader lets through can be checked.
-func TestLoaderAndScorerKnowTheSameSignals(t *testing.T) {
-	for _, name := range signalNames() {
-		condition := "1"
-		if _, ok := flagOf[name]; ok {
-			condition = "true"
-		}
-		_, err := Load(folder(head+"tasks:\n  - {id: A, request: Hi, expect: {status: answered, signals: {"+name+": "+condition+"}}}\n"), "demo")
-		require.NoError(t, err)
-	}
-}
-
 func FuzzParseCondition(f *testing.F) {
 	for _, seed := range []string{"true", ">=1", "<0.5", "==1e9", "> -3", "1e999999999"} {
 		f.Add("elapsed_seconds", seed)
@@ -100,4 +89,19 @@ func FuzzParseCondition(f *testing.F) {
 		_, found := holds(Outcome{})
 		require.Contains(t, []string{"0", "false"}, found)
 	})
+}
+
+// TestSignalRange against the conditions themselves.
+func TestSignalRange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.SampledFrom([]string{"", "==", ">=", "<=", ">", "<"}).Draw(t, "op") + rapid.SampledFrom([]string{"0", "-1", "2", "1.5", "-0.5", "0.001", "3e0", "30e-1", "1e30", "-1e30", "0.0"}).Draw(t, "n")
+		n := rapid.IntRange(-3, 5).Draw(t, "value")
+		holds, err := parseCondition("violations", text)
+		require.NoError(t, err)
+		want, _ := holds(Outcome{Violations: n})
+		low, high := signalRange("violations", text)
+		require.Equal(t, want, int64(n) >= low && int64(n) <= high, "%d %s: %d, %d", n, text, low, high)
+	})
+	low, high := signalRange(elapsedSignal, "0.5")
+	require.Equal(t, []int64{500_000_000, 500_000_000}, []int64{low, high})
 }

@@ -3,17 +3,8 @@ package goldens
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
-)
-
-// The bounds of a proof. An outcome that says more than this is not proved.
-const (
-	maxDemands   = 300
-	maxProved    = 100 // required calls
-	maxConflicts = 5   // of one outcome
-	maxProblems  = 100 // of a suite: the rest is not looked for
 )
 
 // goal is what an episode must meet: demands put together. Without demands, any
@@ -150,32 +141,22 @@ func (p prover) explain(background, items []*demand, grown bool) []*demand {
 	return slices.Concat(first, second)
 }
 
-// report records a conflict at its first demand.
-func report(core []*demand, why string) {
-	others := make([]string, len(core)-1)
-	for i, d := range core[1:] {
-		at := d.at()
-		others[i] = fmt.Sprintf("%s (%s:%d)", at.path, at.src.file, at.at())
-	}
-	at := core[0].at()
-	switch len(others) {
-	case 0:
-		at.failf("no episode can meet this: %s", why)
-	case 1:
-		at.failf("no episode can meet this and %s: %s; change one of the two", others[0], why)
-	default:
-		at.failf("no episode can meet this, %s and %s: %s; change one of them", strings.Join(others[:len(others)-1], ", "), others[len(others)-1], why)
-	}
-}
-
 // empty reports whether an episode that did nothing meets the goal: one with the
 // demanded status, no answer and no tool call. The status alone says what the user
 // was told unless that was an answer.
 func (g *goal) empty(o Outcome) bool {
-	if !answersTask[o.Status] {
+	if !answersTask(o.Status) {
 		return false
 	}
 	o.Answer, o.Calls = "", nil
 	solved, _ := Score(g.task, o)
 	return solved
+}
+
+// demand is one thing that an accepted outcome, or its task, asks of an episode.
+type demand struct {
+	// field is the field of the outcome that asks; empty where the task does.
+	field string
+	at    func() place
+	add   func(*goal)
 }

@@ -3,8 +3,8 @@ package goldens
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
@@ -24,9 +24,12 @@ type caller struct {
 // allow, as few as possible.
 func (g *goal) calls(c counters) ([]Called, *obstacle) {
 	b := caller{goal: g}
-	var err error
-	if b.forbidden, err = compileCalls("forbidden", g.expect.Trajectory.Forbidden); err != nil {
-		return nil, &obstacle{reason: err.Error()}
+	for _, m := range g.expect.Trajectory.Forbidden {
+		p, err := compileCall(m.Tool, m.Args)
+		if err != nil {
+			return nil, &obstacle{reason: err.Error()}
+		}
+		b.forbidden = append(b.forbidden, p)
 	}
 	steps := []func(counters) *obstacle{b.required, b.repeat, b.more}
 	if g.expect.Trajectory.Order == Subset {
@@ -198,16 +201,16 @@ func (b *caller) literal(call tool.Call) bool {
 		if m.Tool != call.Name || m.Args == nil || hasMatcher(m.Args) {
 			return false
 		}
-		p, err := compileCall(m)
+		p, err := compileCall(m.Tool, m.Args)
 		args, _ := decodeArgs(call.Args)
-		return err == nil && p.match(madeCall{Called{Call: call}, args})
+		return err == nil && p.match(call.Name, args)
 	})
 }
 
 // more adds the calls that only the limits ask for.
 func (b *caller) more(c counters) *obstacle {
 	runs, hits := c.of("tool_executions"), c.of("dedupe_hits")
-	ran := int64(executions(Outcome{Calls: b.calls}))
+	ran := int64(Outcome{Calls: b.calls}.Executions())
 	hit := int64(len(b.calls)) - ran
 	if runs.low-ran > maxExtraCalls || hits.low-hit > maxExtraCalls {
 		return &obstacle{reason: "more calls than a witness has"}
@@ -271,13 +274,13 @@ func (b *caller) call(m CallMatch, made []tool.Call) (tool.Call, *obstacle) {
 	if b.offered != nil && !slices.Contains(b.offered, m.Tool) {
 		return none, &obstacle{fmt.Sprintf("the task does not offer tool %s", m.Tool), true}
 	}
-	p, err := compileCall(m)
+	p, err := compileCall(m.Tool, m.Args)
 	if err != nil {
 		return none, &obstacle{reason: err.Error()}
 	}
 	for _, call := range made {
 		args, _ := decodeArgs(call.Args)
-		if p.match(madeCall{Called{Call: call}, args}) {
+		if p.match(call.Name, args) {
 			return call, nil
 		}
 	}
@@ -295,7 +298,7 @@ func (b *caller) call(m CallMatch, made []tool.Call) (tool.Call, *obstacle) {
 	for _, args := range list {
 		text, err := marshal(args)
 		call := tool.Call{Name: m.Tool, Args: text}
-		if _, object := args.(map[string]any); err != nil || !object || !p.match(madeCall{Called{Call: call}, args}) {
+		if _, object := args.(map[string]any); err != nil || !object || !p.match(call.Name, args) {
 			continue
 		}
 		fault := b.fault(call, args)
@@ -307,7 +310,7 @@ func (b *caller) call(m CallMatch, made []tool.Call) (tool.Call, *obstacle) {
 		}
 	}
 	for _, f := range b.forbidden {
-		if f.covers(m) {
+		if f.covers(p) {
 			return none, &obstacle{fmt.Sprintf("every call %s is forbidden", p), true}
 		}
 	}
@@ -321,69 +324,13 @@ func (b *caller) call(m CallMatch, made []tool.Call) (tool.Call, *obstacle) {
 func (b *caller) fault(call tool.Call, args any) string {
 	if b.schemas[call.Name] {
 		if bad := b.tools.Validate(call); len(bad) > 0 {
-			return "the arguments break the tool's schema: " + listed(bad)
+			return "the arguments break the tool's schema: " + strings.Join(bad, ", ")
 		}
 	}
 	for _, f := range b.forbidden {
-		if f.match(madeCall{Called{Call: call}, args}) {
+		if f.match(call.Name, args) {
 			return fmt.Sprintf("%s is forbidden", f)
 		}
 	}
 	return ""
-}
-
-// covers reports whether p surely accepts every call that m does.
-func (p callPattern) covers(m CallMatch) bool {
-	return p.Tool == m.Tool && (p.Args == nil || m.Args != nil && covers(p.Args, m.Args))
-}
-
-// covers reports whether an expected value surely accepts every value that another
-// does.
-func covers(wide, narrow any) bool {
-	if reflect.DeepEqual(wide, narrow) {
-		return true
-	}
-	name, operand, matcher := matcherOf(narrow)
-	if !matcher && !hasMatcher(narrow) {
-		accepts, err := compileValue(wide, "")
-		return err == nil && accepts(narrow)
-	}
-	if name == "$in" {
-		items, _ := operand.([]any)
-		return !slices.ContainsFunc(items, func(item any) bool { return !covers(wide, item) })
-	}
-	if wider, _, _ := matcherOf(wide); wider == "$any" {
-		return name != "$optional" // which may be absent
-	}
-	if matcher {
-		return false
-	}
-	switch narrow := narrow.(type) {
-	case map[string]any:
-		wide, ok := wide.(map[string]any)
-		if !ok || len(wide) != len(narrow) {
-			return false
-		}
-		for key, member := range narrow {
-			if same, ok := wide[key]; !ok || !covers(same, member) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		wide, ok := wide.([]any)
-		return ok && slices.EqualFunc(wide, narrow, covers)
-	}
-	return false
-}
-
-// matcherOf takes a matcher apart.
-func matcherOf(v any) (name string, operand any, ok bool) {
-	m, _ := v.(map[string]any)
-	if len(m) != 1 {
-		return "", nil, false
-	}
-	for name, operand = range m {
-	}
-	return name, operand, len(name) > 0 && name[0] == '$'
 }

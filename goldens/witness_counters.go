@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -16,8 +15,6 @@ type limits struct {
 	low, high int64
 	reason    string
 }
-
-func (r limits) unlimited() bool { return r.low <= 0 && r.high == math.MaxInt64 }
 
 // counters are the counts of an episode by name: those of the signals, and steps and
 // clarifies. Elapsed time is in nanoseconds.
@@ -51,9 +48,9 @@ func (c counters) atMost(name string, n int64) {
 func (g *goal) counters() counters {
 	c, e := counters{}, g.expect
 	for _, name := range slices.Sorted(maps.Keys(e.Signals)) {
-		r := conditionRange(name, e.Signals[name])
-		c.atLeast(name, r.low, "signals."+name+" demands it")
-		c.atMost(name, r.high)
+		low, high := signalRange(name, e.Signals[name])
+		c.atLeast(name, low, "signals."+name+" demands it")
+		c.atMost(name, high)
 	}
 	for name, limit := range map[string]*int{"clarifies": e.MaxClarifies, "steps": e.MaxSteps, "tool_executions": e.MaxToolCalls} {
 		if limit != nil {
@@ -169,71 +166,4 @@ func (c counters) fill(o *Outcome) {
 			o.DedupeHits++
 		}
 	}
-}
-
-const elapsedSignal = "elapsed_seconds"
-
-// conditionRange is the values that a condition on a signal allows; of a flag, those
-// of the events it stands for.
-func conditionRange(name, text string) limits {
-	text = strings.TrimSpace(text)
-	if _, flag := flagOf[name]; flag {
-		switch {
-		case name == "all_turns_valid_json":
-			return limits{high: math.MaxInt64}
-		case text == "true":
-			return limits{low: 1, high: math.MaxInt64}
-		}
-		return limits{}
-	}
-	holds, bound := cutComparison(text)
-	d, ok := parseDecimal(strings.TrimSpace(bound))
-	if !ok {
-		return limits{high: math.MaxInt64}
-	}
-	if name == elapsedSignal && d.digits != "" {
-		d.exp += 9
-	}
-	floor, ceil := d.floor(), d.floor()
-	if whole := intDecimal(floor, 0); whole != d {
-		ceil++
-	}
-	r := limits{math.MinInt64, math.MaxInt64, ""}
-	switch {
-	case holds(-1):
-	case holds(0):
-		r.low = ceil
-	default:
-		r.low = floor + 1
-	}
-	switch {
-	case holds(1):
-	case holds(0):
-		r.high = floor
-	default:
-		r.high = ceil - 1
-	}
-	return r
-}
-
-// maxWhole bounds the whole numbers that floor returns.
-const maxWhole = int64(1e18)
-
-// floor is the largest whole number that is not above d, within ±maxWhole.
-func (d decimal) floor() int64 {
-	whole := int64(0)
-	switch {
-	case d.exp > 18:
-		whole = maxWhole
-	case d.exp > 0:
-		digits := d.digits[:min(int64(len(d.digits)), d.exp)]
-		whole, _ = strconv.ParseInt(digits+strings.Repeat("0", int(d.exp)-len(digits)), 10, 64)
-	}
-	if !d.neg {
-		return whole
-	}
-	if int64(len(d.digits)) > d.exp {
-		whole++
-	}
-	return -whole
 }

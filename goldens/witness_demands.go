@@ -1,19 +1,14 @@
 package goldens
 
 import (
+	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/cupel-eval/cupel/agent/guard"
 )
-
-// demand is one thing that an accepted outcome, or its task, asks of an episode.
-type demand struct {
-	// field is the field of the outcome that asks; empty where the task does.
-	field string
-	at    func() place
-	add   func(*goal)
-}
 
 // demandList collects demands in the order in which a conflict names them.
 type demandList []*demand
@@ -176,8 +171,34 @@ func (l *loader) warn(at object, g *goal) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.expect.Signals)) {
-		if _, flag := flagOf[name]; !flag && conditionRange(name, g.expect.Signals[name]).unlimited() {
+		if low, high := signalRange(name, g.expect.Signals[name]); !isFlag(name) && low <= 0 && high == math.MaxInt64 {
 			warnf(at.fieldAt("signals").fieldAt(name), "every episode meets this, since no count is below 0; remove it or choose a condition that can fail")
 		}
+	}
+}
+
+// The bounds of a proof. An outcome that says more than this is not proved.
+const (
+	maxDemands   = 300
+	maxProved    = 100 // required calls
+	maxConflicts = 5   // of one outcome
+	maxProblems  = 100 // of a suite: the rest is not looked for
+)
+
+// report records a conflict at its first demand.
+func report(core []*demand, why string) {
+	others := make([]string, len(core)-1)
+	for i, d := range core[1:] {
+		at := d.at()
+		others[i] = fmt.Sprintf("%s (%s:%d)", at.path, at.src.file, at.at())
+	}
+	at := core[0].at()
+	switch len(others) {
+	case 0:
+		at.failf("no episode can meet this: %s", why)
+	case 1:
+		at.failf("no episode can meet this and %s: %s; change one of the two", others[0], why)
+	default:
+		at.failf("no episode can meet this, %s and %s: %s; change one of them", strings.Join(others[:len(others)-1], ", "), others[len(others)-1], why)
 	}
 }

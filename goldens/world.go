@@ -1,6 +1,7 @@
 package goldens
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -35,9 +36,10 @@ type World struct {
 	ahead time.Duration
 }
 
-// NewWorld returns the world of a task in its initial state.
-func NewWorld(t Task) *World {
-	return &World{spec: t.World, replies: t.Replies, approvals: t.Approvals, calls: map[string]int{}, answered: map[string]int{}}
+// newWorld returns a world in its initial state. replies and approvals are what its
+// scripted human says, in order.
+func newWorld(spec WorldSpec, replies []string, approvals []bool) *World {
+	return &World{spec: spec, replies: replies, approvals: approvals, calls: map[string]int{}, answered: map[string]int{}}
 }
 
 // implementation answers one call, or says why it cannot.
@@ -54,9 +56,12 @@ func (r refusal) result() tool.Result {
 	return tool.Result{Outcome: tool.Error, Code: r.code, Message: r.message}
 }
 
+// todayTool is the built-in tool whose result says which day the episode saw.
+const todayTool = "today_range"
+
 // implementations are the built-in tools by name.
 var implementations = map[string]implementation{
-	"today_range":    (*World).todayRange,
+	todayTool:        (*World).todayRange,
 	"get_counts":     (*World).getCounts,
 	"get_job_status": (*World).getJobStatus,
 	"search":         (*World).search,
@@ -135,11 +140,8 @@ func (w *World) execute(c tool.Call, duration *time.Duration, run func() (tool.R
 		}
 	}
 	if r.Outcome == tool.OK && len(added) > 0 {
-		value, took := decodeJSON(r.Value), r.Duration
-		for _, f := range added {
-			value = augment(value, f.Fields)
-		}
-		r = encode(value)
+		took := r.Duration
+		r = augment(r, added)
 		r.Duration = took
 	}
 	return r, nil
@@ -161,16 +163,19 @@ func (f Fault) text() string {
 	return fmt.Sprintf("HTTP %d: %s", f.Status, f.Message)
 }
 
-// augment returns an object with fields added or replaced; anything but an
-// object stays as it is.
-func augment(value any, fields map[string]any) any {
-	object, ok := value.(map[string]any)
-	if !ok {
-		return value
+// augment adds or replaces fields of a result that is an object; any other result
+// stays as it is.
+func augment(r tool.Result, added []Fault) tool.Result {
+	var object map[string]any
+	dec := json.NewDecoder(bytes.NewReader(r.Value))
+	dec.UseNumber()
+	if dec.Decode(&object) != nil || object == nil {
+		return r
 	}
-	object = maps.Clone(object)
-	maps.Copy(object, fields)
-	return object
+	for _, f := range added {
+		maps.Copy(object, f.Fields)
+	}
+	return encode(object)
 }
 
 // encode makes a result of a value, as canonical JSON.
@@ -205,4 +210,14 @@ func (w *World) Approve() bool {
 	approved := w.approvals[0]
 	w.approvals = w.approvals[1:]
 	return approved
+}
+
+// canonical returns the canonical form of any JSON value.
+func canonical(value []byte) (json.RawMessage, error) {
+	const open, end = `{"v":`, `}`
+	out, err := tool.Canonical([]byte(open + string(value) + end))
+	if err != nil {
+		return nil, fmt.Errorf("canonical form of a value: %w", err)
+	}
+	return json.RawMessage(out[len(open) : len(out)-len(end)]), nil
 }

@@ -10,6 +10,9 @@ import (
 	"unicode/utf8"
 )
 
+// maxDocumentID bounds the id of a document, in characters.
+const maxDocumentID = 64
+
 // Bounds of what the tools of a library take.
 const (
 	maxQuery    = 200 // characters

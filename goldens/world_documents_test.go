@@ -25,7 +25,7 @@ func library(docs ...Document) *World {
 			{ID: "ash-bar", Title: "Ash Bar", Date: "2019-05-06", Text: "A light on the south coast. The northern wind is cold."},
 		}
 	}
-	return NewWorld(Task{World: WorldSpec{Now: noon, Zone: time.UTC, Documents: docs}})
+	return newWorld(WorldSpec{Now: noon, Zone: time.UTC, Documents: docs}, nil, nil)
 }
 
 func asked(name, args string) tool.Call { return tool.Call{Name: name, Args: json.RawMessage(args)} }
@@ -102,7 +102,7 @@ func TestDocumentTools(t *testing.T) {
 
 // A world without documents has none of them.
 func TestNoDocuments(t *testing.T) {
-	w := NewWorld(Task{World: WorldSpec{Now: noon, Zone: time.UTC}})
+	w := newWorld(WorldSpec{Now: noon, Zone: time.UTC}, nil, nil)
 	require.Equal(t, ok(`{"query":"x","results":[],"total":0}`), w.Call(asked("search", `{"query":"x"}`), noon))
 	require.Equal(t, codeNotFound, w.Call(asked("open", `{"id":"x"}`), noon).Code)
 	require.Equal(t, codeNotFound, w.Call(asked("extract", `{"id":"x","field":"y"}`), noon).Code)
@@ -215,8 +215,8 @@ func FuzzDocumentTools(f *testing.F) {
 // once, about 10 µs.
 func BenchmarkSearch(b *testing.B) {
 	var docs []Document
-	for i := range maxDocuments {
-		docs = append(docs, Document{ID: fmt.Sprintf("d%03d", i), Title: "A light", Date: "2020-01-02", Text: strings.Repeat("north coast, ", maxDocumentText/13), Fields: map[string]any{"designer": "Ada Lund"}})
+	for i := range 200 {
+		docs = append(docs, Document{ID: fmt.Sprintf("d%03d", i), Title: "A light", Date: "2020-01-02", Text: strings.Repeat("north coast, ", 450/13), Fields: map[string]any{"designer": "Ada Lund"}})
 	}
 	w := library(docs...)
 	call := asked("search", `{"query":"coast lund missing"}`)

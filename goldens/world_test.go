@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func testWorld(t *testing.T, edit func(*WorldSpec)) *World {
 	if edit != nil {
 		edit(&spec)
 	}
-	return NewWorld(Task{World: spec, Replies: []string{"angry", "praise"}})
+	return newWorld(spec, []string{"angry", "praise"}, nil)
 }
 
 func counted(start, end, label string) tool.Call {
@@ -216,19 +217,6 @@ func TestClockStepMovesTheDateOnly(t *testing.T) {
 	}
 }
 
-func TestWorldsDoNotShareState(t *testing.T) {
-	s, err := Load(folder(full, "tasks/one.yaml", taskOne, "tasks/two.yaml", taskTwo), "s")
-	require.NoError(t, err)
-	for range 2 {
-		w := NewWorld(s.Tasks[0])
-		require.Equal(t, tool.Error, w.Call(counted("2026-03-08", "2026-03-08", "angry"), noon).Outcome)
-		today := w.Call(tool.Call{Name: "today_range"}, noon)
-		require.Equal(t, `{"end_date":"2026-05-13","list":[1,{}],"n":12345678901234567890,"start_date":"2026-05-13"}`, string(today.Value))
-		reply, _ := w.Reply("?")
-		require.Equal(t, "angry", reply)
-	}
-}
-
 // FuzzWorldCall: any arguments bring a result, the same one every time, whose
 // value is JSON.
 func FuzzWorldCall(f *testing.F) {
@@ -238,11 +226,11 @@ func FuzzWorldCall(f *testing.F) {
 	f.Add("today_range", ``)
 	zone, err := time.LoadLocation("America/New_York")
 	require.NoError(f, err)
-	task := Task{World: WorldSpec{Now: noon, Zone: zone, JobStatus: []string{"done"}, Counts: map[string]map[string]int64{"2026-05-08": {"angry": 1}}}}
+	spec := WorldSpec{Now: noon, Zone: zone, JobStatus: []string{"done"}, Counts: map[string]map[string]int64{"2026-05-08": {"angry": 1}}}
 	f.Fuzz(func(t *testing.T, name, args string) {
 		call := tool.Call{Name: name, Args: json.RawMessage(args)}
-		got := NewWorld(task).Call(call, noon)
-		require.Equal(t, got, NewWorld(task).Call(call, noon))
+		got := newWorld(spec, nil, nil).Call(call, noon)
+		require.Equal(t, got, newWorld(spec, nil, nil).Call(call, noon))
 		if got.Outcome == tool.OK {
 			require.True(t, json.Valid(got.Value))
 			return
@@ -259,7 +247,7 @@ func BenchmarkGetCounts(b *testing.B) {
 	for i := range 43 {
 		counts[noon.AddDate(0, 0, -i).Format(time.DateOnly)] = map[string]int64{"angry": int64(i), "praise": 1, "info": 2}
 	}
-	w := NewWorld(Task{World: WorldSpec{Now: noon, Zone: time.UTC, Counts: counts}})
+	w := newWorld(WorldSpec{Now: noon, Zone: time.UTC, Counts: counts}, nil, nil)
 	call := counted("2026-04-01", "2026-05-13", "info")
 	b.ReportAllocs()
 	for b.Loop() {
@@ -267,4 +255,52 @@ func BenchmarkGetCounts(b *testing.B) {
 			b.Fatal(r.Message)
 		}
 	}
+}
+
+// TestMessagesAreBounded: what a model wrote comes back shortened.
+func TestMessagesAreBounded(t *testing.T) {
+	r := testWorld(t, nil).Call(counted(strings.Repeat("9", 5000), "2026-05-08", "angry"), noon)
+	require.Equal(t, "E_BAD_DATE", r.Code)
+	require.Equal(t, `start_date "`+strings.Repeat("9", 64)+`…" is not written YYYY-MM-DD`, r.Message)
+
+	huge := testWorld(t, func(s *WorldSpec) {
+		s.Faults = []Fault{{Tool: "today_range", Kind: FaultReplace, Value: strings.Repeat("x", 70<<10)}}
+	})
+	require.Equal(t, "E_UNENCODABLE", huge.Call(tool.Call{Name: "today_range"}, noon).Code)
+}
+
+// A tool that is not the world's own still lives in the world: its faults, its
+// latency and its clock.
+func TestWorldAround(t *testing.T) {
+	w := newWorld(WorldSpec{
+		ClockStep: time.Minute, Latency: map[string]time.Duration{"find": time.Second},
+		Faults: []Fault{
+			{Tool: "find", OnCalls: []int{2}, Kind: FaultError, Code: "E_X", Status: 503},
+			{Tool: "find", OnCalls: []int{3}, Kind: FaultAugment, Fields: map[string]any{"b": 2}},
+			{Tool: "find", OnCalls: []int{4}, Kind: FaultReplace, Value: "x"},
+		},
+	}, nil, nil)
+	start := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
+	var at []time.Time
+	call := func() string {
+		r, err := w.Around(tool.Call{Name: "find"}, start, func(t time.Time) (tool.Result, error) {
+			at = append(at, t)
+			return tool.Result{Outcome: "ok", Value: []byte(`{"a":1}`), Duration: 2 * time.Second}, nil
+		})
+		require.NoError(t, err)
+		return string(r.Outcome) + " " + r.Code + string(r.Value) + " " + r.Duration.String()
+	}
+	require.Equal(t, `ok {"a":1} 3s`, call())
+	require.Equal(t, `error E_X 1s`, call())
+	require.Equal(t, `ok {"a":1,"b":2} 3s`, call())
+	require.Equal(t, `ok "x" 1s`, call())
+	require.Equal(t, []time.Time{start, start.Add(2 * time.Minute)}, at, "a fault takes the tool's place")
+}
+
+func TestCanonical(t *testing.T) {
+	_, err := canonical([]byte(strings.Repeat("[", 70) + strings.Repeat("]", 70)))
+	require.ErrorContains(t, err, "canonical form of a value")
+	out, err := canonical([]byte(` [1.50, {"b":1,"a":"}"}] `))
+	require.NoError(t, err)
+	require.Equal(t, `[1.5,{"a":"}","b":1}]`, string(out))
 }

@@ -41,7 +41,7 @@ func TestTodayConformance(t *testing.T) {
 		t.Run(row.ID, func(t *testing.T) {
 			zone, err := time.LoadLocation(row.Zone)
 			require.NoError(t, err)
-			w := NewWorld(Task{World: WorldSpec{Now: row.Now, Zone: zone}})
+			w := newWorld(WorldSpec{Now: row.Now, Zone: zone}, nil, nil)
 			got := w.Call(tool.Call{Name: "today_range", Args: json.RawMessage("{}")}, row.Now)
 			require.True(t, row.Expect.OK)
 			require.JSONEq(t, string(row.Expect.Out), string(got.Value))

@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// maxFault bounds what an error quotes of the arguments' fault, in bytes.
+const maxFault = 400
+
 // maxMissing bounds how many missing dates a result names.
 const maxMissing = 10
 
@@ -138,7 +141,7 @@ func readArgs(raw json.RawMessage, to any) *refusal {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(to); err != nil {
-		return refuse(codeBadArgs, "arguments: %s", clip(err.Error(), maxComment))
+		return refuse(codeBadArgs, "arguments: %s", clip(err.Error(), maxFault))
 	}
 	return nil
 }

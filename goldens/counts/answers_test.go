@@ -91,7 +91,7 @@ func testedByAnswers(t goldens.Task) bool {
 // plausible wrong one does.
 func TestAnswers(t *testing.T) {
 	seen := 0
-	for _, task := range load(t).Tasks {
+	for _, task := range loaded(t).Tasks {
 		v, ok := answers[task.ID]
 		if !ok {
 			require.False(t, testedByAnswers(task), "%s has no answers to test it by", task.ID)
@@ -166,7 +166,7 @@ func TestRightAnswerWrongWay(t *testing.T) {
 		"C67": {without, call(1, `{"start_date":"2026-05-12","end_date":"2026-05-12","label":"praise"}`)},
 		"C68": {without, func(o *goldens.Outcome) { o.Calls = append(o.Calls, o.Calls[0]) }},
 	}
-	for _, task := range load(t).Tasks {
+	for _, task := range loaded(t).Tasks {
 		for i, wrong := range ways[task.ID] {
 			o := perfect(t, task)
 			wrong(&o)
@@ -189,7 +189,7 @@ func TestOtherRightWays(t *testing.T) {
 		"C56": func(o *goldens.Outcome) { o.Status, o.Clarifies = "clarify", 1 },
 	}
 	seen := 0
-	for _, task := range load(t).Tasks {
+	for _, task := range loaded(t).Tasks {
 		if way := ways[task.ID]; way != nil {
 			o := perfect(t, task)
 			way(&o)

@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 )
 
-func load(t *testing.T) *goldens.Suite {
+func loaded(t *testing.T) *goldens.Suite {
 	t.Helper()
 	s, err := goldens.Load(FS, "counts")
 	require.NoError(t, err)
@@ -25,9 +25,9 @@ func load(t *testing.T) *goldens.Suite {
 }
 
 func TestSuite(t *testing.T) {
-	s := load(t)
+	s := loaded(t)
 	require.NoError(t, s.Lint())
-	require.Empty(t, s.Warnings())
+	require.Empty(t, s.Warnings)
 	require.Equal(t, "counts", s.Name)
 
 	var candidates []string
@@ -66,7 +66,7 @@ func TestSuite(t *testing.T) {
 }
 
 func TestToolSchemas(t *testing.T) {
-	s := load(t)
+	s := loaded(t)
 	set, err := tool.NewSet(s.Tools)
 	require.NoError(t, err)
 	valid := `{"start_date":"2026-05-01","end_date":"2026-05-02","label":"info"}`
@@ -91,7 +91,7 @@ func TestToolSchemas(t *testing.T) {
 // of every task that expects exactly one and one call of get_counts.
 func TestNumbersAreTheTables(t *testing.T) {
 	checked := 0
-	for _, task := range load(t).Tasks {
+	for _, task := range loaded(t).Tasks {
 		for _, e := range task.Expect {
 			required := slices.DeleteFunc(slices.Clone(e.Trajectory.Required), func(c goldens.CallMatch) bool { return c.Tool != "get_counts" || c.Args == nil })
 			if len(required) != 1 || len(e.Numbers) != 1 {
@@ -123,7 +123,7 @@ func sum(t *testing.T, task goldens.Task, args map[string]any) int64 {
 // than one sum, and spells out the dates of those that need a calendar.
 func TestComputedAnswers(t *testing.T) {
 	tasks := map[string]goldens.Task{}
-	for _, task := range load(t).Tasks {
+	for _, task := range loaded(t).Tasks {
 		tasks[task.ID] = task
 	}
 	of := func(id, start, end, label string) int64 {
@@ -193,7 +193,7 @@ func TestComputedAnswers(t *testing.T) {
 // TestScriptsReachTheirCalls runs the contract's judge over every script: the
 // outputs meant to be sound are, and the first of each pair of violations is not.
 func TestScriptsReachTheirCalls(t *testing.T) {
-	s := load(t)
+	s := loaded(t)
 	for _, task := range s.Tasks {
 		if !slices.Contains(task.Tags, "harness") {
 			continue // not scripted, or its violations are a check

@@ -107,7 +107,7 @@ func proposals(t *testing.T) []proposal {
 // by field.
 func TestSharedGoldenTasks(t *testing.T) {
 	tasks := map[string]goldens.Task{}
-	for _, task := range load(t).Tasks {
+	for _, task := range loaded(t).Tasks {
 		tasks[task.ID] = task
 	}
 	all := proposals(t)

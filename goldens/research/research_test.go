@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-func load(t *testing.T) *goldens.Suite {
+func loaded(t *testing.T) *goldens.Suite {
 	t.Helper()
 	s, err := goldens.Load(FS, "research")
 	require.NoError(t, err)
@@ -22,9 +22,9 @@ func load(t *testing.T) *goldens.Suite {
 }
 
 func TestSuite(t *testing.T) {
-	s := load(t)
+	s := loaded(t)
 	require.NoError(t, s.Lint())
-	require.Empty(t, s.Warnings())
+	require.Empty(t, s.Warnings)
 	require.Equal(t, "research", s.Name)
 	var candidates []string
 	for _, c := range s.Candidates {
@@ -55,7 +55,7 @@ func TestSuite(t *testing.T) {
 
 // TestToolSchemas: the schemas and the tools refuse alike.
 func TestToolSchemas(t *testing.T) {
-	s := load(t)
+	s := loaded(t)
 	set, err := tool.NewSet(s.Tools)
 	require.NoError(t, err)
 	for _, tc := range []struct {
@@ -87,7 +87,7 @@ func TestToolSchemas(t *testing.T) {
 // designer is one search, whose result fits an observation; and whoever wins does
 // so alone.
 func TestRecords(t *testing.T) {
-	s := load(t)
+	s := loaded(t)
 	docs := s.Tasks[0].World.Documents
 	groups := map[string][]goldens.Document{}
 	fields := map[string]bool{}
@@ -139,7 +139,7 @@ func TestPack(t *testing.T) {
 	pack, err := recorder.OpenPack(FS, cassettes.PackName)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, pack.Close()) }()
-	s := load(t)
+	s := loaded(t)
 	for _, c := range s.Candidates {
 		for _, task := range s.Tasks {
 			_, err := fs.Stat(pack, cassettes.Path(task.ID, c.Name, 1))

@@ -238,7 +238,7 @@ func miscounted(answer string) (out []string) {
 // light's value solves it, nor one figure that is wrong, nor does the right answer if
 // nobody looked it up.
 func TestEveryTaskCanBeSolved(t *testing.T) {
-	tasks := load(t).Tasks
+	tasks := loaded(t).Tasks
 	require.Len(t, solutions, len(tasks))
 	for _, task := range tasks {
 		t.Run(task.ID, func(t *testing.T) {

@@ -76,7 +76,7 @@ func TestConformanceTasks(t *testing.T) {
 func solve(t *testing.T, task goldenTask) {
 	zone, err := time.LoadLocation(task.World.Tz)
 	require.NoError(t, err)
-	w := &world{now: task.World.Now.In(zone), counts: task.World.Counts, calls: map[string]int{}, step: time.Duration(task.World.Step) * time.Second}
+	w := &dashboard{now: task.World.Now.In(zone), counts: task.World.Counts, calls: map[string]int{}, step: time.Duration(task.World.Step) * time.Second}
 	for _, f := range task.Faults {
 		var on []int
 		_ = json.Unmarshal(f.OnCalls, &on) // "all" leaves it empty

@@ -14,8 +14,8 @@ import (
 // A small stand-in for the agent and its world: it renders the contract prompt
 // as the agent does, runs the tools, and ends as the agent ends.
 
-// world is what the tools look at.
-type world struct {
+// dashboard is what the tools look at.
+type dashboard struct {
 	now     time.Time
 	step    time.Duration // clock step of every tool call
 	counts  map[string]map[string]int64
@@ -38,8 +38,8 @@ type fault struct {
 
 // newWorld has the counts of April 1 to May 13, 2026 by formula; it is noon of
 // Wednesday, May 13, 2026.
-func newWorld() *world {
-	w := &world{now: time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC), counts: map[string]map[string]int64{}, calls: map[string]int{}}
+func newWorld() *dashboard {
+	w := &dashboard{now: time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC), counts: map[string]map[string]int64{}, calls: map[string]int{}}
 	first, _ := parseDay("2026-04-01")
 	for i := range 43 {
 		w.counts[first.add(i).String()] = map[string]int64{"angry": int64(100 + 7*i), "praise": int64(500 + 11*i), "info": int64(1000 + 13*i)}
@@ -48,7 +48,7 @@ func newWorld() *world {
 }
 
 // sum is the right answer for a label from one day to another.
-func (w *world) sum(label, from, to string) int64 {
+func (w *dashboard) sum(label, from, to string) int64 {
 	var sum int64
 	a, _ := parseDay(from)
 	b, _ := parseDay(to)
@@ -59,7 +59,7 @@ func (w *world) sum(label, from, to string) int64 {
 }
 
 // run executes one tool call and returns the verdict and the data of its line.
-func (w *world) run(name, args string) (verdict, data string) {
+func (w *dashboard) run(name, args string) (verdict, data string) {
 	w.calls[name]++
 	defer func() { w.now = w.now.Add(w.step) }()
 	result := map[string]any{}
@@ -99,7 +99,7 @@ func (w *world) run(name, args string) (verdict, data string) {
 }
 
 // distort applies the faults.
-func (w *world) distort(name string, result map[string]any) (verdict, data string) {
+func (w *dashboard) distort(name string, result map[string]any) (verdict, data string) {
 	var value any = result
 	for _, f := range w.faults {
 		if f.Tool != name || len(f.OnCalls) > 0 && !slices.Contains(f.OnCalls, w.calls[name]) {
@@ -209,7 +209,7 @@ func flawless(name string) model {
 }
 
 // episode runs a request to its end.
-func episode(t testing.TB, ask model, w *world, request string) outcome {
+func episode(t testing.TB, ask model, w *dashboard, request string) outcome {
 	t.Helper()
 	p := &pad{request: request, maxSteps: 5, maxCalls: 5}
 	var out outcome

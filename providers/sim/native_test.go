@@ -21,7 +21,7 @@ type dialogue struct {
 	wire   tongue
 	h      http.Handler
 	ask    asked
-	world  *world
+	world  *dashboard
 	trail  []string // the names of what was called, turn by turn
 	turns  int
 	status string

@@ -22,7 +22,7 @@ var speeches = map[string]speech{
 }
 
 // converse runs a request to its end in one growing conversation.
-func converse(t *testing.T, w *world, request string, say speech) outcome {
+func converse(t *testing.T, w *dashboard, request string, say speech) outcome {
 	t.Helper()
 	p, _ := profileFor("sim-strong")
 	pad := &pad{request: request, maxSteps: 5, maxCalls: 5}

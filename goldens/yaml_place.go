@@ -1,12 +1,14 @@
 package goldens
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -264,4 +266,41 @@ func valueLine(key, value *yaml.Node) int {
 		return value.Line
 	}
 	return key.Line
+}
+
+// faulty records every error of err, without the prefix that says where.
+func (p place) faulty(err error, prefix string) {
+	var joined interface{ Unwrap() []error }
+	switch {
+	case err == nil:
+	case errors.As(err, &joined):
+		for _, one := range joined.Unwrap() {
+			p.faulty(one, prefix)
+		}
+	default:
+		p.failf("%s", strings.TrimPrefix(err.Error(), prefix))
+	}
+}
+
+// single reads a mapping with one key: a tool's name and its arguments.
+func (p place) single() (key string, value place, ok bool) {
+	before := len(p.src.found.list)
+	entries := p.entries()
+	if len(p.src.found.list) > before {
+		return "", place{}, false
+	}
+	if len(entries) != 1 {
+		p.failf("must have exactly one key, the tool's name, with its arguments as value")
+		return "", place{}, false
+	}
+	return entries[0].key, entries[0].value, true
+}
+
+// short reads a string that says something in at most so many characters.
+func (p place) short(most int) string {
+	s := p.filled()
+	if n := utf8.RuneCountInString(s); n > most {
+		p.failf("must be at most %d characters, but is %d", most, n)
+	}
+	return s
 }

@@ -49,3 +49,12 @@ func (p place) checkName(r nameRule, name string) {
 		p.failf("%s", fault)
 	}
 }
+
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+var (
+	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	headerText = regexp.MustCompile(`^[ -~]*$`)
+	// secretName matches headers that carry credentials.
+	secretName = regexp.MustCompile(`(?i)auth|key|token|secret|password|cookie|credential|signature`)
+)

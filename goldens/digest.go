@@ -92,7 +92,7 @@ func (s *Suite) alone(t Task) *Suite {
 func digest(s *Suite) string {
 	type task struct {
 		Task
-		World  world
+		World  worldDigest
 		Expect []Expect
 	}
 	doc := struct {
@@ -110,14 +110,14 @@ func digest(s *Suite) string {
 	return sum(doc)
 }
 
-// world is a world as it is digested: the same instant in any notation.
-type world struct {
+// worldDigest is a world as it is digested: the same instant in any notation.
+type worldDigest struct {
 	WorldSpec
 	Now, Zone string
 }
 
-func digestedWorld(w WorldSpec) world {
-	return world{WorldSpec: w, Now: w.Now.UTC().Format(time.RFC3339Nano), Zone: w.Zone.String()}
+func digestedWorld(w WorldSpec) worldDigest {
+	return worldDigest{WorldSpec: w, Now: w.Now.UTC().Format(time.RFC3339Nano), Zone: w.Zone.String()}
 }
 
 func digestedChecks(expect []Expect) (out []Expect) {

@@ -2,6 +2,7 @@ package goldens
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -116,4 +117,18 @@ func edits(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// inside is the place that names and indexes lead to, as far as they do.
+func (p place) inside(path []string) place {
+	for _, name := range path {
+		if p.isMapping() {
+			p = p.fieldAt(name)
+			continue
+		}
+		if i, err := strconv.Atoi(name); err == nil && p.value().Kind == yaml.SequenceNode {
+			p = p.item(i)
+		}
+	}
+	return p
 }

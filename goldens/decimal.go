@@ -127,3 +127,39 @@ func (d decimal) String() string {
 	}
 	return sign + d.digits[:d.exp] + "." + d.digits[d.exp:]
 }
+
+// intDecimal is n × 10^exp.
+func intDecimal(n, exp int64) decimal {
+	digits, neg := strings.CutPrefix(strconv.FormatInt(n, 10), "-")
+	return newDecimal(neg, digits, "", exp)
+}
+
+// maxWhole bounds the whole numbers that floor returns.
+const maxWhole = int64(1e18)
+
+// floor is the largest whole number that is not above d, within ±maxWhole.
+func (d decimal) floor() int64 {
+	whole := int64(0)
+	switch {
+	case d.exp > 18:
+		whole = maxWhole
+	case d.exp > 0:
+		digits := d.digits[:min(int64(len(d.digits)), d.exp)]
+		whole, _ = strconv.ParseInt(digits+strings.Repeat("0", int(d.exp)-len(digits)), 10, 64)
+	}
+	if !d.neg {
+		return whole
+	}
+	if int64(len(d.digits)) > d.exp {
+		whole++
+	}
+	return -whole
+}
+
+// shift is d × 10^n.
+func (d decimal) shift(n int64) decimal {
+	if d.digits != "" {
+		d.exp += n
+	}
+	return d
+}

@@ -37,34 +37,11 @@ func checkNear(near map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// near checks which number of the answer is nearest to each name.
-func (s *scorer) near(near map[string]string) {
-	if len(near) == 0 {
-		return
-	}
-	if err := checkNear(near); err != nil {
-		s.broken("answer_near", err)
-		return
-	}
-	names := slices.Sorted(maps.Keys(near))
-	first := func(name string) int { // as a large number where it does not occur
-		return int(uint(strings.Index(s.folded, foldText(name))) >> 1)
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(first(a), first(b)) })
-	want := make([]decimal, len(names))
-	for i, name := range names {
-		want[i], _ = parseDecimal(near[name])
-	}
-	var wrong []string
-	for i, found := range newNearby(s.o.Answer, s.answer, names).numbers(want, s.answer.numbers) {
-		switch {
-		case found < 0:
-			wrong = append(wrong, fmt.Sprintf("want %s near %q, found none", near[names[i]], names[i]))
-		case s.answer.numbers[found] != want[i]:
-			wrong = append(wrong, fmt.Sprintf("want %s near %q, found %s", near[names[i]], names[i], foundNumbers{s.answer.numbers[found]}))
-		}
-	}
-	s.check("answer_near", len(wrong) == 0, "%s in %s", strings.Join(wrong, "; "), s.quoted())
+// nearest returns, for each of names, the index of the number of the answer that is
+// nearest to it, -1 for none. text is what a was read from, and want the number that
+// each name should have.
+func nearest(text string, a answer, names []string, want []decimal) []int {
+	return newNearby(text, a, names).numbers(want, a.numbers)
 }
 
 // nearby measures how far the numbers of an answer are from names.
@@ -95,7 +72,7 @@ func newNearby(text string, a answer, names []string) *nearby {
 	n.named = make([]bool, len(n.upTo))
 	folded := foldText(text)
 	index := characters(folded)
-	order := filled(len(names), 0)
+	order := make([]int, len(names))
 	for i := range order {
 		order[i] = i
 	}
@@ -212,8 +189,13 @@ func (n *nearby) numbers(want, values []decimal) []int {
 		for i := range far {
 			far[i] = n.distance(i, j)
 		}
-		copies := max(1, len(keep(want, func(w decimal) bool { return w == values[j] })))
-		for range copies {
+		copies := 0 // of the number: one for each name that expects its value
+		for _, w := range want {
+			if w == values[j] {
+				copies++
+			}
+		}
+		for range max(1, copies) {
 			for names := len(best) - 1; names >= 0; names-- {
 				for i, d := range far {
 					if best[names].cost < 0 || names&(1<<i) != 0 || d < 0 {

@@ -61,14 +61,11 @@ func (p place) callArgs(name string) map[string]any {
 		arg.value.matcher()
 	}
 	args, _ := decodeJSON(p.json()).(map[string]any)
-	if _, err := compileCall(CallMatch{Tool: name, Args: args}); err != nil && len(p.src.found.list) == before {
+	if _, err := compileCall(name, args); err != nil && len(p.src.found.list) == before {
 		p.faulty(err, "")
 	}
 	return args
 }
-
-// matcherNames are the keys of a matcher.
-var matcherNames = []string{"$regex", "$in", "$any", "$gte", "$lte", "$normalize", "$optional"}
 
 // matcher checks a value that may be a matcher or hold some.
 func (p place) matcher() {

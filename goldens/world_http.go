@@ -32,27 +32,18 @@ type HTTPHeader struct {
 	Prefix string `json:",omitempty"`
 }
 
+// SetURL sets the address template. all are the arguments that it has, needed those
+// it cannot do without. The error says what is wrong with the template.
+func (h *HTTPTool) SetURL(text string) (all, needed []string, err error) {
+	h.URL = text
+	if h.address, err = parseURLTemplate(text); err != nil {
+		return nil, nil, err
+	}
+	all, needed = h.address.arguments()
+	return all, needed, nil
+}
+
 // Address fills in the URL. Arguments are percent-encoded for where they stand;
 // a query parameter whose argument is absent or null is left out. The error
 // names the argument that cannot be part of the address, for the model.
 func (h HTTPTool) Address(args json.RawMessage) (string, error) { return h.address.expand(args) }
-
-// Approval says who decides whether a tool call runs.
-type Approval string
-
-// The approvals.
-const (
-	ApproveAlways Approval = "always" // runs without asking
-	ApproveAsk    Approval = "ask"    // the human is asked every time
-	ApproveNever  Approval = "never"  // refused without asking
-)
-
-var approvals = []string{string(ApproveAlways), string(ApproveAsk), string(ApproveNever)}
-
-// Approval returns who decides about calls of a tool.
-func (s *Suite) Approval(tool string) Approval {
-	if a, ok := s.Approvals[tool]; ok {
-		return a
-	}
-	return ApproveAlways
-}

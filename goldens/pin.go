@@ -35,7 +35,7 @@ func Pin(t Task, o Outcome) Expect {
 	if e.Numbers == nil && e.ContainsAny == nil && e.ContainsAll == nil && e.Matches == nil && saysSomething[o.Status] && strings.TrimSpace(o.Answer) != "" {
 		e.ContainsAll = []string{cutText(o.Answer, maxPinnedText)}
 	}
-	steps, calls, clarifies := o.Steps, executions(o), o.Clarifies
+	steps, calls, clarifies := o.Steps, o.Executions(), o.Clarifies
 	e.MaxSteps, e.MaxToolCalls, e.MaxClarifies = &steps, &calls, &clarifies
 	e.Trajectory = Trajectory{Order: Strict, Required: pinCalls(o), Forbidden: e.Trajectory.Forbidden}
 	if calls > maxPinnedCalls {
@@ -63,7 +63,7 @@ func pinNumbers(t Task, o Outcome) (out []string) {
 // are left open.
 func pinCalls(o Outcome) (out []CallMatch) {
 	for _, c := range o.Calls {
-		if !executed(c) || len(out) == maxPinnedCalls {
+		if !c.Executed() || len(out) == maxPinnedCalls {
 			continue
 		}
 		m := CallMatch{Tool: c.Call.Name}

@@ -1,7 +1,6 @@
 package goldens
 
 import (
-	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -82,20 +81,6 @@ func (x *expectation) expressions(name string, to *[]string) {
 			item.faulty(err, "[0]: ")
 		}
 	})
-}
-
-// faulty records every error of err, without the prefix that says where.
-func (p place) faulty(err error, prefix string) {
-	var joined interface{ Unwrap() []error }
-	switch {
-	case err == nil:
-	case errors.As(err, &joined):
-		for _, one := range joined.Unwrap() {
-			p.faulty(one, prefix)
-		}
-	default:
-		p.failf("%s", strings.TrimPrefix(err.Error(), prefix))
-	}
 }
 
 // near reads numbers by name over the inherited ones.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 )
@@ -38,7 +39,7 @@ func plain(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value
 
 // quotedNode is any text; one that is a date stands as people write dates.
 func quotedNode(s string) *yaml.Node {
-	if _, err := parseDate(s); err == nil {
+	if _, err := time.Parse(time.DateOnly, s); err == nil {
 		return plain(s)
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: strings.ToValidUTF8(s, "\uFFFD")}
@@ -117,12 +118,3 @@ func flowLine(node *yaml.Node) (string, error) {
 	text, err := write(node)
 	return strings.TrimSuffix(string(text), "\n"), err
 }
-
-// comment is text of unknown origin as one line of a comment, bounded.
-func comment(s string) string {
-	q := strconv.Quote(clip(s, maxComment))
-	return strings.TrimRight("# "+strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(q[1:len(q)-1]), " ")
-}
-
-// maxComment bounds a line of a comment, in bytes.
-const maxComment = 400

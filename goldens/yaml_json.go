@@ -3,13 +3,10 @@ package goldens
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/cupel-eval/cupel/agent/tool"
 )
 
 // maxJSONBytes bounds one JSON value written in YAML, such as a schema: what
@@ -102,14 +99,4 @@ func decodeJSON(text []byte) any {
 		return nil // text comes from place.json or Canonical, which are JSON
 	}
 	return v
-}
-
-// canonical returns the canonical form of any JSON value.
-func canonical(value []byte) (json.RawMessage, error) {
-	const open, end = `{"v":`, `}`
-	out, err := tool.Canonical([]byte(open + string(value) + end))
-	if err != nil {
-		return nil, fmt.Errorf("canonical form of a value: %w", err)
-	}
-	return json.RawMessage(out[len(open) : len(out)-len(end)]), nil
 }

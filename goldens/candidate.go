@@ -1,0 +1,82 @@
+package goldens
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// maxTokensCap and maxTemperature bound what a candidate may ask for.
+const (
+	maxTokensCap   = 1_000_000
+	maxTemperature = 2
+)
+
+// Validate reports everything that is wrong with a candidate, by field name: a
+// name that cannot be a folder, a missing provider or model, a base URL that is
+// none, a number out of range.
+func (c Candidate) Validate() error {
+	var errs []error
+	for _, f := range c.faults() {
+		errs = append(errs, fmt.Errorf("%s: %s", f.field, f.detail))
+	}
+	return errors.Join(errs...)
+}
+
+type fieldFault struct{ field, detail string }
+
+// faults lists what is wrong, in field order.
+func (c Candidate) faults() []fieldFault {
+	var out []fieldFault
+	add := func(field, detail string) {
+		if detail != "" {
+			out = append(out, fieldFault{field, detail})
+		}
+	}
+	for _, f := range []struct{ name, value string }{{"name", c.Name}, {"provider", c.Provider}, {"model", c.Model}} {
+		if strings.TrimSpace(f.value) == "" {
+			add(f.name, "is missing")
+		}
+	}
+	add("name", lowerName.fault(c.Name))
+	if c.BaseURL != "" {
+		u, err := url.Parse(c.BaseURL)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+			add("base_url", "must be an http or https address without a user name")
+		}
+	}
+	if c.KeyEnv != "" && !envName.MatchString(c.KeyEnv) {
+		add("key_env", "must be the name of an environment variable, never the key itself")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
+		switch {
+		case !headerName.MatchString(name):
+			add("headers", fmt.Sprintf("%.80q is no name of a header", name))
+		case secretName.MatchString(name):
+			add("headers", name+" would hold a credential: name its environment variable with key_env instead")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Query)) {
+		if secretName.MatchString(name) {
+			add("query", name+" would hold a credential: name its environment variable with key_env instead")
+		}
+	}
+	if _, err := json.Marshal(c.Body); err != nil {
+		add("body", "cannot be written as JSON")
+	}
+	if c.RescueOnContradiction && c.Rescue == "" {
+		add("rescue_on_contradiction", "needs a rescue model to ask")
+	}
+	if c.MaxTokens != nil && (*c.MaxTokens < 1 || *c.MaxTokens > maxTokensCap) {
+		add("max_tokens", fmt.Sprintf("must be from 1 to %d, but is %d", maxTokensCap, *c.MaxTokens))
+	}
+	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) {
+		add("temperature", fmt.Sprintf("must be a number from 0 to %d, but is %v", maxTemperature, *t))
+	}
+	c.agentFaults(add)
+	return out
+}

@@ -1,0 +1,57 @@
+package goldens
+
+import (
+	"fmt"
+
+	"github.com/cupel-eval/cupel/agent/strategy"
+)
+
+// maxSystemBytes bounds a candidate's system prompt.
+const maxSystemBytes = 64 << 10
+
+// The bounds of a session's memory.
+var (
+	memoryTurns  = strategy.Range{Default: 10, Most: 1_000}
+	memoryTokens = strategy.Range{Default: 2_000, Most: 1_000_000}
+)
+
+// agentFaults lists settings that are out of range, or that the built-in agent of
+// the candidate does not have. A custom agent has every setting.
+func (c Candidate) agentFaults(add func(field, detail string)) {
+	add("max_iterations", strategy.MaxIterations.Fault(c.MaxIterations))
+	for _, f := range []struct{ name, fault string }{{"turns", memoryTurns.Fault(c.Memory.Turns)}, {"tokens", memoryTokens.Fault(c.Memory.Tokens)}} {
+		if f.fault != "" {
+			add("memory", f.name+" "+f.fault)
+		}
+	}
+	for _, fault := range c.Batch.Faults() {
+		add("batch", fault)
+	}
+	for _, fault := range c.Plan.Faults() {
+		add("plan", fault)
+	}
+	if n := c.FinalRetries; n != nil {
+		add("final_retries", strategy.FinalRetries.Fault(*n))
+	}
+	if len(c.System) > maxSystemBytes {
+		add("system", fmt.Sprintf("must be at most %d KiB", maxSystemBytes>>10))
+	}
+	agent := strategy.Of(c.Agent)
+	for _, f := range []struct {
+		field string
+		set   bool
+	}{
+		{"rescue", c.Rescue != ""},
+		{"rescue_on_contradiction", c.RescueOnContradiction},
+		{"system", c.System != ""},
+		{"fallback", c.Fallback != ""},
+		{"max_iterations", c.MaxIterations != 0},
+		{"final_retries", c.FinalRetries != nil},
+		{"batch", c.Batch != strategy.Batch{}},
+		{"plan", c.Plan != strategy.PlanBounds{}},
+	} {
+		if f.set {
+			add(f.field, agent.Lacks(f.field))
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package goldens
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// near checks which number of the answer is nearest to each name.
+func (s *scorer) near(near map[string]string) {
+	if len(near) == 0 {
+		return
+	}
+	if err := checkNear(near); err != nil {
+		s.broken("answer_near", err)
+		return
+	}
+	names := slices.Sorted(maps.Keys(near))
+	first := func(name string) int { // as a large number where it does not occur
+		return int(uint(strings.Index(s.folded, foldText(name))) >> 1)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(first(a), first(b)) })
+	want := make([]decimal, len(names))
+	for i, name := range names {
+		want[i], _ = parseDecimal(near[name])
+	}
+	var wrong []string
+	for i, found := range nearest(s.o.Answer, s.answer, names, want) {
+		switch {
+		case found < 0:
+			wrong = append(wrong, fmt.Sprintf("want %s near %q, found none", near[names[i]], names[i]))
+		case s.answer.numbers[found] != want[i]:
+			wrong = append(wrong, fmt.Sprintf("want %s near %q, found %s", near[names[i]], names[i], foundNumbers{s.answer.numbers[found]}))
+		}
+	}
+	s.check("answer_near", len(wrong) == 0, "%s in %s", strings.Join(wrong, "; "), s.quoted())
+}
