@@ -30,11 +30,22 @@ var arrows = map[string][]string{
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
 	// everything may import which reads or prints untrusted text.
 	"agent/tool":     {"agent/invisible"},
-	"goldens":        {"agent/contract", "agent/guard", "agent/strategy", "agent/tool"},
+	"goldens":        {"agent/guard", "agent/strategy", "agent/tool", "goldens/internal/answer", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world", "internal/clip"},
 	"goldens/counts": {},
-	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular", "providers", "recorder"},
+	// Suites are read and written above their types; worlds, and what answers, calls and
+	// files say, are beneath them.
+	"goldens/draft":             {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/world", "internal/clip"},
+	"goldens/load":              {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/world", "internal/clip"},
+	"goldens/world":             {"agent/tool", "goldens/internal/decimal", "internal/clip"},
+	"goldens/internal/witness":  {"agent/tool", "goldens", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world"},
+	"goldens/internal/answer":   {"agent/tool", "goldens/internal/decimal"},
+	"goldens/internal/match":    {"agent/tool", "goldens/internal/decimal", "internal/clip"},
+	"goldens/internal/yamlfile": {},
+	// internal/clip cuts texts for messages: a leaf that everything may import.
+	"internal/clip": {},
+	"harness":       {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular", "providers", "recorder"},
 	// The driver of one episode.
-	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "goldens", "harness/admission", "harness/episode", "harness/internal/clip", "harness/ledger", "harness/ledger/manifest", "providers", "providers/scripted", "recorder"},
+	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "goldens", "goldens/world", "harness/admission", "harness/episode", "harness/internal/clip", "harness/ledger", "harness/ledger/manifest", "providers", "providers/scripted", "recorder"},
 	// What those see who take part in episodes or watch them.
 	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "harness/internal/clip", "harness/ledger", "harness/ledger/sealed", "providers", "recorder"},
 	"harness/cassettes": {"goldens", "recorder"},

@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/judge"
-	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/internal/regular"
 )
 
@@ -125,7 +125,7 @@ func loadTools(path string) ([]tool.Spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		return goldens.LoadTools(fsys, suiteFile, path)
+		return load.Tools(fsys, suiteFile, path)
 	}
 	path = filepath.Clean(path)
 	switch info, err := os.Stat(path); {
@@ -134,10 +134,10 @@ func loadTools(path string) ([]tool.Spec, error) {
 	case err != nil:
 		return nil, exit.Usage(fmt.Errorf("tools: %w", err))
 	case info.IsDir():
-		return goldens.LoadTools(regular.DirFS(path), suiteFile, filepath.ToSlash(path))
+		return load.Tools(regular.DirFS(path), suiteFile, filepath.ToSlash(path))
 	}
 	dir := filepath.Dir(path)
-	return goldens.LoadTools(regular.DirFS(dir), filepath.Base(path), filepath.ToSlash(dir))
+	return load.Tools(regular.DirFS(dir), filepath.Base(path), filepath.ToSlash(dir))
 }
 
 // checkOne judges all of standard input as one output.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
-	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -25,7 +25,7 @@ func TestScaffoldSuiteComments(t *testing.T) {
 	require.NoError(t, err)
 	off := regexp.MustCompile(`(?m)^  # (- id|  )`)
 	require.Len(t, off.FindAll(text, -1), 18)
-	suite, err := goldens.Load(fstest.MapFS{
+	suite, err := load.Suite(fstest.MapFS{
 		"suite.yaml": {Data: off.ReplaceAll(text, []byte("  $1"))},
 		"chart.png":  {Data: []byte("\x89PNG\r\n\x1a\n")},
 	}, ".")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -67,7 +68,7 @@ func TestChangedSince(t *testing.T) {
 	today := func(edit func(o *harness.Options)) *harness.Options {
 		o := &harness.Options{
 			Suite: &goldens.Suite{Name: "s", Tasks: []goldens.Task{
-				{ID: "A", World: goldens.WorldSpec{Zone: time.UTC}}, {ID: "B", World: goldens.WorldSpec{Zone: time.UTC}},
+				{ID: "A", World: world.Spec{Zone: time.UTC}}, {ID: "B", World: world.Spec{Zone: time.UTC}},
 			}},
 			Candidates: []goldens.Candidate{{Name: "x", Provider: "sim-openai"}, {Name: "y", Provider: "p", Model: "m"}},
 			Policy:     policy,
@@ -107,7 +108,7 @@ func TestChangedSince(t *testing.T) {
 		{"a task", func(o *harness.Options) { o.Suite.Tasks[1].Request = "other" }, all, "Bx1 Bx2 By1 By2"},
 		{"what only people read", func(o *harness.Options) { o.Suite.Tasks[1].Title = "other" }, all, ""},
 		{"a new task", func(o *harness.Options) {
-			o.Suite.Tasks = append(o.Suite.Tasks, goldens.Task{ID: "C", World: goldens.WorldSpec{Zone: time.UTC}})
+			o.Suite.Tasks = append(o.Suite.Tasks, goldens.Task{ID: "C", World: world.Spec{Zone: time.UTC}})
 		}, all, "Cx1 Cx2 Cy1 Cy2"},
 		{"a candidate", func(o *harness.Options) { o.Candidates[1].Model = "other" }, all, "Ay1 Ay2 By1 By2 Cy1 Cy2"},
 		{"a default spelled out", func(o *harness.Options) { o.Candidates[1].Mode = "prompt" }, all, ""},

@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/reports"
@@ -63,7 +64,7 @@ func (p *process) loadSuite(path string) (suite *goldens.Suite, dir string, err 
 // lintedSuite loads a suite whose every tool is implemented: by the built-in world,
 // over HTTP or by the App.
 func (p *process) lintedSuite(fsys fs.FS, path string) (*goldens.Suite, error) {
-	suite, err := goldens.Load(fsys, path)
+	suite, err := load.Suite(fsys, path)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/draft"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder"
@@ -107,7 +108,7 @@ func addTask(ctx context.Context, p *process, cfg config.Config, from, id string
 }
 
 // addDraft makes the task's id, a fresh one unless it is given, and the files.
-func addDraft(d *goldens.Draft, dir, id string) (goldens.Addition, error) {
+func addDraft(d *draft.Draft, dir, id string) (draft.Addition, error) {
 	const most = 100
 	base := d.Task.ID
 	for n := 1; ; n++ {
@@ -121,7 +122,7 @@ func addDraft(d *goldens.Draft, dir, id string) (goldens.Addition, error) {
 		switch {
 		case err == nil:
 			return added, nil
-		case !errors.Is(err, goldens.ErrTaken):
+		case !errors.Is(err, draft.ErrTaken):
 			return added, exit.Usage(err)
 		case id != "" || n == most:
 			return added, exit.Usage(fmt.Errorf("%w; give another with --id", err))
@@ -139,7 +140,7 @@ func taskIndex(s *goldens.Suite, id string) int {
 }
 
 // sayAdded prints what was written and what to do next.
-func sayAdded(p *process, ep *sourceEpisode, dir, id string, files []output, added goldens.Addition, why error) error {
+func sayAdded(p *process, ep *sourceEpisode, dir, id string, files []output, added draft.Addition, why error) error {
 	var out strings.Builder
 	for _, f := range files {
 		verb := "wrote  "

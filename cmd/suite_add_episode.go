@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/draft"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -177,10 +178,10 @@ func (ep *sourceEpisode) observed() (o goldens.Outcome) {
 }
 
 // draft is the episode as a task.
-func (ep *sourceEpisode) draft(cfg config.Config) goldens.Draft {
+func (ep *sourceEpisode) draft(cfg config.Config) draft.Draft {
 	suite := ep.options.Suite
 	t := suite.Tasks[taskIndex(suite, ep.row.TaskID)]
-	d := goldens.Draft{Task: t, From: suite, GoTools: slices.Collect(maps.Keys(ep.options.Tools)), Pinned: ep.rows.Episode.Solved, Comments: ep.story(t)}
+	d := draft.Draft{Task: t, From: suite, GoTools: slices.Collect(maps.Keys(ep.options.Tools)), Pinned: ep.rows.Episode.Solved, Comments: ep.story(t)}
 	if d.Pinned {
 		e := goldens.Pin(t, ep.outcome)
 		for i, c := range e.Trajectory.Required {
@@ -325,7 +326,7 @@ func (ep *sourceEpisode) path() string {
 
 // cassette is the episode's own under the new task's name, or why there is none: it
 // must replay in the suite it comes into as it did in its own.
-func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config.Config, dir string, added goldens.Addition, id string) (output, error) {
+func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config.Config, dir string, added draft.Addition, id string) (output, error) {
 	if ep.manifest.Fork != nil {
 		return output{}, errors.New("it is a fork's, whose first turns another candidate took")
 	}

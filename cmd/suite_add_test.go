@@ -15,6 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/testlength"
 )
 
@@ -28,7 +30,7 @@ func cupelIn(args ...string) (int, string) {
 // judged are the tasks of the built-in suite that candidates are judged by.
 func judged(t testing.TB) (tasks []goldens.Task) {
 	t.Helper()
-	s, err := goldens.Load(counts.FS, "builtin:counts")
+	s, err := load.Suite(counts.FS, "builtin:counts")
 	require.NoError(t, err)
 	for _, task := range s.Tasks {
 		if !task.Scripted {
@@ -52,7 +54,7 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 	require.Zero(t, code, out)
 	_, _, before, err := rundir.Load(runs, "latest")
 	require.NoError(t, err)
-	source, err := goldens.Load(counts.FS, "builtin:counts")
+	source, err := load.Suite(counts.FS, "builtin:counts")
 	require.NoError(t, err)
 
 	solved := map[string]bool{}
@@ -108,7 +110,7 @@ func given(t *testing.T, task goldens.Task) string {
 		Replies                    []string
 		Approvals                  []bool
 	}{task.Request, task.Constraints, task.World.Zone.String(), task.Tools, struct {
-		goldens.WorldSpec
+		world.Spec
 		Now, Zone string
 	}{task.World, task.World.Now.UTC().Format(time.RFC3339Nano), ""}, task.Budgets, task.Replies, task.Approvals}, "", " ")
 	require.NoError(t, err)

@@ -8,12 +8,14 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
 // maxTokensCap and maxTemperature bound what a candidate may ask for.
 const (
-	maxTokensCap   = 1_000_000
-	maxTemperature = 2
+	MaxTokensCap   = 1_000_000
+	MaxTemperature = 2
 )
 
 // Validate reports everything that is wrong with a candidate, by field name: a
@@ -21,20 +23,20 @@ const (
 // none, a number out of range.
 func (c Candidate) Validate() error {
 	var errs []error
-	for _, f := range c.faults() {
-		errs = append(errs, fmt.Errorf("%s: %s", f.field, f.detail))
+	for _, f := range c.Faults() {
+		errs = append(errs, fmt.Errorf("%s: %s", f.Field, f.Detail))
 	}
 	return errors.Join(errs...)
 }
 
-type fieldFault struct{ field, detail string }
+type FieldFault struct{ Field, Detail string }
 
-// faults lists what is wrong, in field order.
-func (c Candidate) faults() []fieldFault {
-	var out []fieldFault
+// Faults lists what is wrong, in field order.
+func (c Candidate) Faults() []FieldFault {
+	var out []FieldFault
 	add := func(field, detail string) {
 		if detail != "" {
-			out = append(out, fieldFault{field, detail})
+			out = append(out, FieldFault{field, detail})
 		}
 	}
 	for _, f := range []struct{ name, value string }{{"name", c.Name}, {"provider", c.Provider}, {"model", c.Model}} {
@@ -42,26 +44,26 @@ func (c Candidate) faults() []fieldFault {
 			add(f.name, "is missing")
 		}
 	}
-	add("name", lowerName.fault(c.Name))
+	add("name", yamlfile.LowerName.Fault(c.Name))
 	if c.BaseURL != "" {
 		u, err := url.Parse(c.BaseURL)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
 			add("base_url", "must be an http or https address without a user name")
 		}
 	}
-	if c.KeyEnv != "" && !envName.MatchString(c.KeyEnv) {
+	if c.KeyEnv != "" && !yamlfile.EnvName.MatchString(c.KeyEnv) {
 		add("key_env", "must be the name of an environment variable, never the key itself")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		switch {
-		case !headerName.MatchString(name):
+		case !yamlfile.HeaderName.MatchString(name):
 			add("headers", fmt.Sprintf("%.80q is no name of a header", name))
-		case secretName.MatchString(name):
+		case yamlfile.SecretName.MatchString(name):
 			add("headers", name+" would hold a credential: name its environment variable with key_env instead")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Query)) {
-		if secretName.MatchString(name) {
+		if yamlfile.SecretName.MatchString(name) {
 			add("query", name+" would hold a credential: name its environment variable with key_env instead")
 		}
 	}
@@ -71,11 +73,11 @@ func (c Candidate) faults() []fieldFault {
 	if c.RescueOnContradiction && c.Rescue == "" {
 		add("rescue_on_contradiction", "needs a rescue model to ask")
 	}
-	if c.MaxTokens != nil && (*c.MaxTokens < 1 || *c.MaxTokens > maxTokensCap) {
-		add("max_tokens", fmt.Sprintf("must be from 1 to %d, but is %d", maxTokensCap, *c.MaxTokens))
+	if c.MaxTokens != nil && (*c.MaxTokens < 1 || *c.MaxTokens > MaxTokensCap) {
+		add("max_tokens", fmt.Sprintf("must be from 1 to %d, but is %d", MaxTokensCap, *c.MaxTokens))
 	}
-	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) {
-		add("temperature", fmt.Sprintf("must be a number from 0 to %d, but is %v", maxTemperature, *t))
+	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= MaxTemperature) {
+		add("temperature", fmt.Sprintf("must be a number from 0 to %d, but is %v", MaxTemperature, *t))
 	}
 	c.agentFaults(add)
 	return out

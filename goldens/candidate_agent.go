@@ -9,17 +9,17 @@ import (
 // maxSystemBytes bounds a candidate's system prompt.
 const maxSystemBytes = 64 << 10
 
-// The bounds of a session's memory.
+// MemoryTurns and MemoryTokens are the bounds of a session's memory.
 var (
-	memoryTurns  = strategy.Range{Default: 10, Most: 1_000}
-	memoryTokens = strategy.Range{Default: 2_000, Most: 1_000_000}
+	MemoryTurns  = strategy.Range{Default: 10, Most: 1_000}
+	MemoryTokens = strategy.Range{Default: 2_000, Most: 1_000_000}
 )
 
 // agentFaults lists settings that are out of range, or that the built-in agent of
 // the candidate does not have. A custom agent has every setting.
 func (c Candidate) agentFaults(add func(field, detail string)) {
 	add("max_iterations", strategy.MaxIterations.Fault(c.MaxIterations))
-	for _, f := range []struct{ name, fault string }{{"turns", memoryTurns.Fault(c.Memory.Turns)}, {"tokens", memoryTokens.Fault(c.Memory.Tokens)}} {
+	for _, f := range []struct{ name, fault string }{{"turns", MemoryTurns.Fault(c.Memory.Turns)}, {"tokens", MemoryTokens.Fault(c.Memory.Tokens)}} {
 		if f.fault != "" {
 			add("memory", f.name+" "+f.fault)
 		}

@@ -8,11 +8,13 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // TaskDigest is the SHA-256 hex of everything that can change a result of one
 // task: the task, its expectations, and the tools it offers.
-func (s *Suite) TaskDigest(t Task) string { return digest(s.alone(t)) }
+func (s *Suite) TaskDigest(t Task) string { return Digest(s.alone(t)) }
 
 // TaskParts are 16 hex digits of the SHA-256 of each thing a task is made of: two
 // runs of it tell by them what changed in between, not whether anything did.
@@ -70,7 +72,7 @@ func digestedRequest(t Task) any {
 
 // alone is a suite of t and the tools it offers.
 func (s *Suite) alone(t Task) *Suite {
-	one := &Suite{Name: s.Name, Tasks: []Task{t}, HTTP: map[string]HTTPTool{}, Approvals: map[string]Approval{}}
+	one := &Suite{Name: s.Name, Tasks: []Task{t}, HTTP: map[string]world.HTTPTool{}, Approvals: map[string]Approval{}}
 	for _, spec := range s.Tools {
 		if !slices.Contains(t.Tools, spec.Name) {
 			continue
@@ -86,10 +88,10 @@ func (s *Suite) alone(t Task) *Suite {
 	return one
 }
 
-// digest returns the SHA-256 hex of a canonical encoding of what can change a
+// Digest returns the SHA-256 hex of a canonical encoding of what can change a
 // result. Where a task stands in which file is no part of it, nor are the texts
 // that only people read: titles, descriptions, probes and notes.
-func digest(s *Suite) string {
+func Digest(s *Suite) string {
 	type task struct {
 		Task
 		World  worldDigest
@@ -98,8 +100,8 @@ func digest(s *Suite) string {
 	doc := struct {
 		Format, Name string
 		Tools        any
-		HTTP         map[string]HTTPTool `json:",omitempty"`
-		Approvals    map[string]Approval `json:",omitempty"`
+		HTTP         map[string]world.HTTPTool `json:",omitempty"`
+		Approvals    map[string]Approval       `json:",omitempty"`
 		Tasks        []task
 	}{Format: "cupel-suite-1", Name: s.Name, Tools: s.Tools, HTTP: s.HTTP, Approvals: s.Approvals}
 	for _, t := range s.Tasks {
@@ -112,12 +114,12 @@ func digest(s *Suite) string {
 
 // worldDigest is a world as it is digested: the same instant in any notation.
 type worldDigest struct {
-	WorldSpec
+	world.Spec
 	Now, Zone string
 }
 
-func digestedWorld(w WorldSpec) worldDigest {
-	return worldDigest{WorldSpec: w, Now: w.Now.UTC().Format(time.RFC3339Nano), Zone: w.Zone.String()}
+func digestedWorld(w world.Spec) worldDigest {
+	return worldDigest{Spec: w, Now: w.Now.UTC().Format(time.RFC3339Nano), Zone: w.Zone.String()}
 }
 
 func digestedChecks(expect []Expect) (out []Expect) {

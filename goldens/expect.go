@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/cupel-eval/cupel/goldens/internal/answer"
 )
 
 // Expect is one accepted outcome of a task. Every field that is set is a check;
@@ -61,7 +63,7 @@ func (e Expect) Validate() error {
 		_, err := parseDecimals(f.name, f.list)
 		errs = append(errs, err)
 	}
-	errs = append(errs, checkNear(e.Near))
+	errs = append(errs, answer.CheckNames(e.Near))
 	for _, f := range []struct {
 		name string
 		list []string

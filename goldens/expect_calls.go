@@ -4,6 +4,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/internal/match"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
 var callFields = []string{"tool", "args", "executed"}
@@ -11,113 +14,113 @@ var callFields = []string{"tool", "args", "executed"}
 // calls reads a list of tool calls. A name means any arguments, {name: {…}} exactly
 // these; {tool: name, args: {…}, executed: true} says all of it in words. The value of
 // tool tells the last two apart: it is a name in one and arguments in the other.
-func calls(p place, forbidden bool) []CallMatch {
+func calls(p yamlfile.Place, forbidden bool) []CallMatch {
 	var out []CallMatch
-	for _, item := range p.items() {
-		if item.kind() != "a mapping" {
-			out = append(out, CallMatch{Tool: item.filled()})
+	for _, item := range p.Items() {
+		if item.Kind() != "a mapping" {
+			out = append(out, CallMatch{Tool: item.Filled()})
 			continue
 		}
-		if slices.ContainsFunc(item.entries(), func(e entry) bool { return e.key == "tool" && e.value.kind() != "a mapping" }) {
-			out = append(out, item.callInWords(forbidden))
+		if slices.ContainsFunc(item.Entries(), func(e yamlfile.Entry) bool { return e.Key == "tool" && e.Value.Kind() != "a mapping" }) {
+			out = append(out, callInWords(item, forbidden))
 			continue
 		}
-		name, value, ok := item.single()
+		name, value, ok := item.Single()
 		if !ok {
 			continue
 		}
 		m := CallMatch{Tool: name}
-		if value.kind() != "a mapping" {
-			value.failf("must be a mapping of arguments, but is %s; write the tool's name alone for any arguments", value.kind())
+		if value.Kind() != "a mapping" {
+			value.Failf("must be a mapping of arguments, but is %s; write the tool's name alone for any arguments", value.Kind())
 			continue
 		}
-		m.Args = value.callArgs(name)
+		m.Args = callArgs(value, name)
 		out = append(out, m)
 	}
 	return out
 }
 
 // callInWords reads {tool: name, args: {…}, executed: true}.
-func (p place) callInWords(forbidden bool) (m CallMatch) {
-	o := p.object(callFields)
-	name, _ := o.get("tool")
-	m.Tool = name.filled()
-	if args, ok := o.get("args"); ok {
-		m.Args = args.callArgs(m.Tool)
+func callInWords(p yamlfile.Place, forbidden bool) (m CallMatch) {
+	o := p.Object(callFields)
+	name, _ := o.Get("tool")
+	m.Tool = name.Filled()
+	if args, ok := o.Get("args"); ok {
+		m.Args = callArgs(args, m.Tool)
 	}
-	if executed, ok := o.get("executed"); ok {
-		m.Executed = executed.flag()
+	if executed, ok := o.Get("executed"); ok {
+		m.Executed = executed.Flag()
 		if !forbidden {
-			executed.failf("only a forbidden call has it; leave it out: a required call is one that was made")
+			executed.Failf("only a forbidden call has it; leave it out: a required call is one that was made")
 		}
 	}
 	return m
 }
 
 // callArgs reads the arguments of a call.
-func (p place) callArgs(name string) map[string]any {
-	before := len(p.src.found.list)
-	for _, arg := range p.entries() {
-		arg.value.matcher()
+func callArgs(p yamlfile.Place, name string) map[string]any {
+	before := len(p.Src.Found.List)
+	for _, arg := range p.Entries() {
+		matcher(arg.Value)
 	}
-	args, _ := decodeJSON(p.json()).(map[string]any)
-	if _, err := compileCall(name, args); err != nil && len(p.src.found.list) == before {
-		p.faulty(err, "")
+	args, _ := yamlfile.DecodeJSON(p.JSON()).(map[string]any)
+	if _, err := match.NewCall(name, args); err != nil && len(p.Src.Found.List) == before {
+		p.Faulty(err, "")
 	}
 	return args
 }
 
 // matcher checks a value that may be a matcher or hold some.
-func (p place) matcher() {
-	switch p.kind() {
+func matcher(p yamlfile.Place) {
+	switch p.Kind() {
 	case "a list":
-		for _, item := range p.items() {
-			item.matcher()
+		for _, item := range p.Items() {
+			matcher(item)
 		}
 	case "a mapping":
-		entries := p.entries()
+		entries := p.Entries()
 		for _, e := range entries {
-			if !strings.HasPrefix(e.key, "$") {
-				e.value.matcher()
+			if !strings.HasPrefix(e.Key, "$") {
+				matcher(e.Value)
 				continue
 			}
-			if !slices.Contains(matcherNames, e.key) {
-				e.keyAt.failf("unknown matcher%s; allowed: %s", suggest(e.key, matcherNames), listed(matcherNames))
+			if !slices.Contains(match.Names, e.Key) {
+				e.KeyAt.Failf("unknown matcher%s; allowed: %s", yamlfile.Suggest(e.Key, match.Names), yamlfile.Listed(match.Names))
 				continue
 			}
-			e.operand()
+			operand(e)
 			if len(entries) > 1 {
-				e.keyAt.failf("a matcher stands alone in its mapping")
+				e.KeyAt.Failf("a matcher stands alone in its mapping")
 			}
 		}
 	}
 }
 
 // operand checks what a matcher compares with.
-func (e entry) operand() {
-	switch e.key {
+func operand(e yamlfile.Entry) {
+	switch e.Key {
 	case "$regex":
-		if _, err := regexp.Compile(e.value.filled()); err != nil {
-			e.value.failf("is not a regular expression of RE2: %v", err)
+		if _, err := regexp.Compile(e.Value.Filled()); err != nil {
+			e.Value.Failf("is not a regular expression of RE2: %v", err)
 		}
 	case "$in":
-		items := e.value.items()
-		if len(items) == 0 && e.value.kind() == "a list" {
-			e.value.failf("must hold at least one value")
+		items := e.Value.Items()
+		if len(items) == 0 && e.Value.Kind() == "a list" {
+			e.Value.Failf("must hold at least one value")
 		}
 		for _, item := range items {
-			item.matcher()
+			matcher(item)
 		}
 	case "$optional":
-		e.value.matcher()
+		matcher(e.Value)
 	case "$normalize": // see compileNormalize
 	case "$any":
-		if _, tag, _ := e.value.scalar(); !e.value.flag() && tag == "!!bool" {
-			e.value.failf("must be true")
+		if _, tag, _ := e.Value.Scalar(); !e.Value.Flag() && tag == "!!bool" {
+			e.Value.Failf("must be true")
 		}
 	default:
-		if _, tag, _ := e.value.scalar(); tag != "!!int" && tag != "!!float" {
-			e.value.wants("a number")
+		if _, tag, _ := e.Value.Scalar(); tag != "!!int" && tag != "!!float" {
+			e.Value.Wants("a number")
 		}
 	}
 }

@@ -5,11 +5,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/internal/answer"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
 var (
 	expectFields = []string{"status", "stop_reason", "numbers", "not_numbers", "only_numbers", "near", "contains_any", "contains_all", "not_contains", "matches", "not_matches", "order", "calls", "forbidden", "at_most", "signals", "table_label", "note"}
-	atMostFields = []string{"clarifies", "steps", "tool_calls"}
+	AtMostFields = []string{"clarifies", "steps", "tool_calls"}
 )
 
 // The words an expectation may use, as package agent and the ledger spell them.
@@ -25,26 +28,26 @@ var (
 	maxCap      = int64(10_000)
 )
 
-// expectations reads expect and also_accept. Every entry of also_accept starts
+// Expectations reads expect and also_accept. Every entry of also_accept starts
 // as a copy of expect without its stop_reason and note; a field it has replaces
 // the copy's, at_most, near and signals key by key, and an empty value takes the
 // copy's away.
-func expectations(main, also place) ([]Expect, []object) {
-	o := main.object(expectFields)
-	intended := (&expectation{object: o}).read()
-	all, places := []Expect{intended}, []object{o}
-	if also.node == nil {
+func Expectations(main, also yamlfile.Place) ([]Expect, []yamlfile.Object) {
+	o := main.Object(expectFields)
+	intended := (&expectation{Object: o}).read()
+	all, places := []Expect{intended}, []yamlfile.Object{o}
+	if also.Node == nil {
 		return all, places
 	}
-	items := also.items()
-	if len(items) == 0 && also.kind() == "a list" {
-		also.failf("must hold at least one outcome; leave it out if there is none")
+	items := also.Items()
+	if len(items) == 0 && also.Kind() == "a list" {
+		also.Failf("must hold at least one outcome; leave it out if there is none")
 	}
 	for _, item := range items {
-		o := item.object(expectFields)
+		o := item.Object(expectFields)
 		base := intended
 		base.StopReason, base.Note = "", ""
-		all = append(all, (&expectation{object: o, out: base, inherits: true}).read())
+		all = append(all, (&expectation{Object: o, out: base, inherits: true}).read())
 		places = append(places, o)
 	}
 	return all, places
@@ -52,16 +55,16 @@ func expectations(main, also place) ([]Expect, []object) {
 
 // expectation reads one accepted outcome.
 type expectation struct {
-	object
+	yamlfile.Object
 	out      Expect
 	inherits bool
 }
 
 // field calls read with a field that is there, or clear with one that is there
 // and empty in an outcome that inherits.
-func (x *expectation) field(name string, clear func(), read func(place)) {
-	switch p, ok := x.get(name); {
-	case ok && x.inherits && p.null():
+func (x *expectation) field(name string, clear func(), read func(yamlfile.Place)) {
+	switch p, ok := x.Get(name); {
+	case ok && x.inherits && p.Null():
 		clear()
 	case ok:
 		read(p)
@@ -69,34 +72,34 @@ func (x *expectation) field(name string, clear func(), read func(place)) {
 }
 
 func (x *expectation) texts(name string, to *[]string) {
-	x.field(name, func() { *to = nil }, func(p place) { *to = p.words() })
+	x.field(name, func() { *to = nil }, func(p yamlfile.Place) { *to = p.Words() })
 }
 
 // expressions reads a list of expressions of RE2.
 func (x *expectation) expressions(name string, to *[]string) {
-	x.field(name, func() { *to = nil }, func(p place) {
-		*to = p.words()
-		for i, item := range p.items() {
+	x.field(name, func() { *to = nil }, func(p yamlfile.Place) {
+		*to = p.Words()
+		for i, item := range p.Items() {
 			_, err := compileAll("", (*to)[i:i+1])
-			item.faulty(err, "[0]: ")
+			item.Faulty(err, "[0]: ")
 		}
 	})
 }
 
 // near reads numbers by name over the inherited ones.
-func (x *expectation) near(p place) {
+func (x *expectation) near(p yamlfile.Place) {
 	out := maps.Clone(x.out.Near)
 	if out == nil {
 		out = map[string]string{}
 	}
-	for _, e := range p.entries() {
-		if x.inherits && e.value.null() {
-			delete(out, e.key)
-		} else if n, ok := e.value.decimal(); ok {
-			out[e.key] = n
+	for _, e := range p.Entries() {
+		if x.inherits && e.Value.Null() {
+			delete(out, e.Key)
+		} else if n, ok := readDecimal(e.Value); ok {
+			out[e.Key] = n
 		}
 	}
-	if p.faulty(checkNear(out), "near: "); len(out) == 0 {
+	if p.Faulty(answer.CheckNames(out), "near: "); len(out) == 0 {
 		out = nil
 	}
 	x.out.Near = out
@@ -105,17 +108,17 @@ func (x *expectation) near(p place) {
 func (x *expectation) read() Expect {
 	e := &x.out
 	if !x.inherits {
-		x.need("status")
+		x.Need("status")
 	}
-	if p, ok := x.get("status"); ok {
-		e.Status = p.choice(expectStatuses...)
+	if p, ok := x.Get("status"); ok {
+		e.Status = p.Choice(expectStatuses...)
 	}
-	if p, ok := x.get("stop_reason"); ok {
-		e.StopReason = p.choice(stopReasons...)
+	if p, ok := x.Get("stop_reason"); ok {
+		e.StopReason = p.Choice(stopReasons...)
 	}
-	x.field("numbers", func() { e.Numbers = nil }, func(p place) { e.Numbers = numbers(p) })
-	x.field("not_numbers", func() { e.NotNumbers = nil }, func(p place) { e.NotNumbers = numbers(p) })
-	x.field("only_numbers", func() { e.OnlyNumbers = nil }, func(p place) {
+	x.field("numbers", func() { e.Numbers = nil }, func(p yamlfile.Place) { e.Numbers = numbers(p) })
+	x.field("not_numbers", func() { e.NotNumbers = nil }, func(p yamlfile.Place) { e.NotNumbers = numbers(p) })
+	x.field("only_numbers", func() { e.OnlyNumbers = nil }, func(p yamlfile.Place) {
 		e.OnlyNumbers = append([]string{}, numbers(p)...) // an empty list allows none
 	})
 	x.field("near", func() { e.Near = nil }, x.near)
@@ -124,81 +127,81 @@ func (x *expectation) read() Expect {
 	x.texts("not_contains", &e.NotContains)
 	x.expressions("matches", &e.Matches)
 	x.expressions("not_matches", &e.NotMatches)
-	x.field("order", func() { e.Trajectory.Order = "" }, func(p place) { e.Trajectory.Order = Order(p.choice(orders...)) })
-	x.field("calls", func() { e.Trajectory.Required = nil }, func(p place) { e.Trajectory.Required = calls(p, false) })
-	x.field("forbidden", func() { e.Trajectory.Forbidden = nil }, func(p place) { e.Trajectory.Forbidden = calls(p, true) })
+	x.field("order", func() { e.Trajectory.Order = "" }, func(p yamlfile.Place) { e.Trajectory.Order = Order(p.Choice(orders...)) })
+	x.field("calls", func() { e.Trajectory.Required = nil }, func(p yamlfile.Place) { e.Trajectory.Required = calls(p, false) })
+	x.field("forbidden", func() { e.Trajectory.Forbidden = nil }, func(p yamlfile.Place) { e.Trajectory.Forbidden = calls(p, true) })
 	x.field("at_most", func() { e.MaxClarifies, e.MaxSteps, e.MaxToolCalls = nil, nil, nil }, x.caps)
 	x.field("signals", func() { e.Signals = nil }, x.signals)
-	x.field("table_label", func() { e.TableLabel = "" }, func(p place) { e.TableLabel = p.filled() })
-	if p, ok := x.get("note"); ok {
-		e.Note = p.filled()
+	x.field("table_label", func() { e.TableLabel = "" }, func(p yamlfile.Place) { e.TableLabel = p.Filled() })
+	if p, ok := x.Get("note"); ok {
+		e.Note = p.Filled()
 	}
 	return *e
 }
 
 // caps reads at_most; an empty cap takes the inherited one away.
-func (x *expectation) caps(p place) {
-	o := p.object(atMostFields)
+func (x *expectation) caps(p yamlfile.Place) {
+	o := p.Object(AtMostFields)
 	for i, to := range []**int{&x.out.MaxClarifies, &x.out.MaxSteps, &x.out.MaxToolCalls} {
-		switch p, ok := o.get(atMostFields[i]); {
-		case ok && x.inherits && p.null():
+		switch p, ok := o.Get(AtMostFields[i]); {
+		case ok && x.inherits && p.Null():
 			*to = nil
 		case ok:
-			n := int(p.integer(0, maxCap))
+			n := int(p.Integer(0, maxCap))
 			*to = &n
 		}
 	}
 }
 
 // signals reads conditions by signal name over the inherited ones.
-func (x *expectation) signals(p place) {
+func (x *expectation) signals(p yamlfile.Place) {
 	out := map[string]string{}
 	for name, condition := range x.out.Signals {
 		out[name] = condition
 	}
-	for _, e := range p.entries() {
-		if x.inherits && e.value.null() {
-			delete(out, e.key)
+	for _, e := range p.Entries() {
+		if x.inherits && e.Value.Null() {
+			delete(out, e.Key)
 			continue
 		}
-		condition, tag, ok := e.value.scalar()
+		condition, tag, ok := e.Value.Scalar()
 		if !ok || !slices.Contains([]string{"!!str", "!!bool", "!!int", "!!float"}, tag) {
-			e.value.wants("a condition")
+			e.Value.Wants("a condition")
 			continue
 		}
-		if known := signalNames(); !slices.Contains(known, e.key) {
-			e.keyAt.failf("unknown signal%s; allowed: %s", suggest(e.key, known), listed(known))
+		if known := signalNames(); !slices.Contains(known, e.Key) {
+			e.KeyAt.Failf("unknown signal%s; allowed: %s", yamlfile.Suggest(e.Key, known), yamlfile.Listed(known))
 			continue
 		}
 		condition = strings.ReplaceAll(condition, " ", "")
-		if _, err := parseCondition(e.key, condition); err != nil {
-			e.value.failf("%s", strings.TrimPrefix(err.Error(), "signals."+e.key+": "))
+		if _, err := parseCondition(e.Key, condition); err != nil {
+			e.Value.Failf("%s", strings.TrimPrefix(err.Error(), "signals."+e.Key+": "))
 			continue
 		}
-		out[e.key] = condition
+		out[e.Key] = condition
 	}
 	x.out.Signals = out
 }
 
 // numbers reads numbers as they are written: 449, 25.0.
-func numbers(p place) []string {
+func numbers(p yamlfile.Place) []string {
 	var out []string
-	for _, item := range p.items() {
-		if n, ok := item.decimal(); ok {
+	for _, item := range p.Items() {
+		if n, ok := readDecimal(item); ok {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// decimal reads a number as it is written.
-func (p place) decimal() (string, bool) {
-	s, tag, ok := p.scalar()
+// readDecimal reads a number as it is written.
+func readDecimal(p yamlfile.Place) (string, bool) {
+	s, tag, ok := p.Scalar()
 	switch {
 	case !ok || tag != "!!int" && tag != "!!float" && tag != "!!str":
-		p.wants("a number")
+		p.Wants("a number")
 	case !plainNumber.MatchString(s):
-		p.failf("must be a number written in plain digits, such as 1234567 or 25.5, but is %q", s)
+		p.Failf("must be a number written in plain digits, such as 1234567 or 25.5, but is %q", s)
 	default:
 		return s, true
 	}

@@ -24,7 +24,7 @@ func TestSchemaOfExpect(t *testing.T) {
 	expect := doc.Defs["expect"].Properties
 	require.ElementsMatch(t, expectFields, slices.Collect(maps.Keys(expect)))
 	require.ElementsMatch(t, signalNames(), slices.Collect(maps.Keys(doc.Defs["signals"].Properties)))
-	require.ElementsMatch(t, atMostFields, slices.Collect(maps.Keys(expect["at_most"].Properties)))
+	require.ElementsMatch(t, AtMostFields, slices.Collect(maps.Keys(expect["at_most"].Properties)))
 	for words, enum := range map[*[]string][]any{&expectStatuses: expect["status"].Enum, &stopReasons: expect["stop_reason"].Enum, &orders: expect["order"].Enum} {
 		var want []any
 		for _, w := range *words {

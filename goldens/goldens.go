@@ -12,6 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // Suite is a set of golden tasks with the tools and the world they share. It is
@@ -21,7 +23,7 @@ type Suite struct {
 	// Tools are all tools of the suite; a task offers some of them.
 	Tools []tool.Spec
 	// HTTP holds, by name, the tools that are run over HTTP.
-	HTTP map[string]HTTPTool
+	HTTP map[string]world.HTTPTool
 	// Approvals says, by name, who decides about a tool's calls; a tool that is
 	// absent runs without asking.
 	Approvals map[string]Approval
@@ -48,7 +50,7 @@ type Suite struct {
 // Like Load's, the error joins a *Problem for each. Tools that the program itself
 // implements, as Go functions, need no world: goTools are their names.
 func (s *Suite) Lint(goTools ...string) error {
-	return joinProblems(slices.DeleteFunc(slices.Clone(s.Advice), func(p *Problem) bool { return p.Tool != "" && slices.Contains(goTools, p.Tool) }))
+	return yamlfile.JoinProblems(slices.DeleteFunc(slices.Clone(s.Advice), func(p *Problem) bool { return p.Tool != "" && slices.Contains(goTools, p.Tool) }))
 }
 
 // Candidate is what is on trial. Names are data: they are matched exactly and
@@ -150,7 +152,7 @@ type Task struct {
 	Session string `json:",omitempty"`
 	// Tools are the names of the tools on offer, in prompt order.
 	Tools   []string
-	World   WorldSpec
+	World   world.Spec
 	Budgets guard.Budgets
 	// Replies are what the scripted human answers to clarifying questions, in
 	// order; afterwards nobody answers.
@@ -258,7 +260,7 @@ type CheckResult struct {
 }
 
 // NewWorld returns the world of a task in its initial state.
-func NewWorld(t Task) *World { return newWorld(t.World, t.Replies, t.Approvals) }
+func NewWorld(t Task) *world.World { return world.New(t.World, t.Replies, t.Approvals) }
 
 // Approval says who decides whether a tool call runs.
 type Approval string
@@ -270,7 +272,7 @@ const (
 	ApproveNever  Approval = "never"  // refused without asking
 )
 
-var approvals = []string{string(ApproveAlways), string(ApproveAsk), string(ApproveNever)}
+var Approvals = []string{string(ApproveAlways), string(ApproveAsk), string(ApproveNever)}
 
 // Approval returns who decides about calls of a tool.
 func (s *Suite) Approval(tool string) Approval {
@@ -279,3 +281,7 @@ func (s *Suite) Approval(tool string) Approval {
 	}
 	return ApproveAlways
 }
+
+// Problem is one fault of a suite file: where it is, what is wrong and what would be
+// right.
+type Problem = yamlfile.Problem

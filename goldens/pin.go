@@ -3,6 +3,10 @@ package goldens
 import (
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/internal/answer"
+	"github.com/cupel-eval/cupel/goldens/internal/match"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // The bounds of a drafted expectation.
@@ -50,7 +54,7 @@ var saysSomething = map[string]bool{"answered": true, "answered_after_clarify": 
 
 // pinNumbers are the numbers of the answer, each once, as suites write numbers.
 func pinNumbers(t Task, o Outcome) (out []string) {
-	for _, n := range readAnswer(o.Answer, t.World.Now.Year()).numbers {
+	for _, n := range answer.Read(o.Answer, t.World.Now.Year()).Numbers {
 		text := n.String()
 		if plainNumber.MatchString(text) && !slices.Contains(out, text) && len(out) < maxPinnedNumbers {
 			out = append(out, text)
@@ -67,7 +71,7 @@ func pinCalls(o Outcome) (out []CallMatch) {
 			continue
 		}
 		m := CallMatch{Tool: c.Call.Name}
-		if args, err := decodeArgs(c.Call.Args); err == nil && !hasMatcher(args) {
+		if args, err := match.DecodeArgs(c.Call.Args); err == nil && !match.HasMatcher(args) {
 			m.Args, _ = args.(map[string]any)
 		}
 		out = append(out, m)
@@ -80,6 +84,6 @@ func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	cut := clip(s, n)
+	cut := clip.Bytes(s, n)
 	return cut[:len(cut)-len("…")]
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // A pinned outcome is met by what it was made from, and by nothing else.
 func TestPin(t *testing.T) {
-	task := Task{World: WorldSpec{Now: time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)}, Expect: []Expect{{Status: "answered", Numbers: []string{"449"}, MaxClarifies: new(0)}}}
+	task := Task{World: world.Spec{Now: time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)}, Expect: []Expect{{Status: "answered", Numbers: []string{"449"}, MaxClarifies: new(0)}}}
 	call := func(args string, more func(*Called)) Called {
 		c := Called{Call: tool.Call{Name: "get_counts", Args: json.RawMessage(args)}, Outcome: tool.OK}
 		if more != nil {
@@ -65,7 +66,7 @@ func TestPin(t *testing.T) {
 }
 
 func TestPinBounds(t *testing.T) {
-	task := Task{World: WorldSpec{Now: time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)}, Expect: []Expect{{Status: "answered", Numbers: []string{"449"}, MaxClarifies: new(0)}}}
+	task := Task{World: world.Spec{Now: time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)}, Expect: []Expect{{Status: "answered", Numbers: []string{"449"}, MaxClarifies: new(0)}}}
 	long := strings.Repeat("ä", maxPinnedText)
 	o := Outcome{Status: "answered", Answer: long, Steps: 1}
 	for range maxPinnedCalls + 1 {

@@ -8,6 +8,10 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/internal/answer"
+	"github.com/cupel-eval/cupel/goldens/internal/decimal"
+	"github.com/cupel-eval/cupel/goldens/internal/match"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Score checks an outcome against the task's accepted outcomes. When one is
@@ -51,7 +55,7 @@ func Score(t Task, o Outcome) (solved bool, checks []CheckResult) {
 type scorer struct {
 	task   Task
 	o      Outcome
-	answer answer
+	answer answer.Text
 	folded string     // the answer as text checks see it
 	calls  []madeCall // all but the rejected ones: executed or answered from cache
 	asked  []madeCall // all that were asked for
@@ -59,16 +63,16 @@ type scorer struct {
 }
 
 func newScorer(t Task, o Outcome) *scorer {
-	s := &scorer{task: t, o: o, answer: readAnswer(o.Answer, t.World.Now.Year()), folded: foldText(o.Answer)}
+	s := &scorer{task: t, o: o, answer: answer.Read(o.Answer, t.World.Now.Year()), folded: answer.Fold(o.Answer)}
 	for _, c := range o.Calls {
-		args, _ := decodeArgs(c.Call.Args) // nil, which only any arguments match
+		args, _ := match.DecodeArgs(c.Call.Args) // nil, which only any arguments match
 		s.asked = append(s.asked, madeCall{c, args})
 		if made(c) {
 			s.calls = append(s.calls, madeCall{c, args})
 		}
 	}
 	for _, c := range o.Asked {
-		args, _ := decodeArgs(c.Args)
+		args, _ := match.DecodeArgs(c.Args)
 		s.asked = append(s.asked, madeCall{Called{Call: c, Outcome: tool.Rejected}, args})
 	}
 	return s
@@ -164,7 +168,7 @@ func orNone(s string) string {
 }
 
 // foundNumbers lists numbers, a few at most.
-type foundNumbers []decimal
+type foundNumbers []decimal.Decimal
 
 // String lists the numbers.
 func (l foundNumbers) String() string {
@@ -178,13 +182,13 @@ func (l foundNumbers) String() string {
 			out = append(out, "…")
 			break
 		}
-		out = append(out, clip(n.String(), 30))
+		out = append(out, clip.Bytes(n.String(), 30))
 	}
 	return strings.Join(out, ", ")
 }
 
 func (s *scorer) texts(e Expect) {
-	has := func(text string) bool { return strings.Contains(s.folded, foldText(text)) }
+	has := func(text string) bool { return strings.Contains(s.folded, answer.Fold(text)) }
 	lacks := func(text string) bool { return !has(text) }
 	if len(e.ContainsAny) > 0 {
 		s.check("answer_contains_any", slices.ContainsFunc(e.ContainsAny, has), "want any of %s, got %s", quotedList(e.ContainsAny), s.quoted())
@@ -223,7 +227,7 @@ func (t quotedText) String() string {
 	if t == "" {
 		return "no answer"
 	}
-	return strconv.Quote(clip(string(t), 160))
+	return strconv.Quote(clip.Bytes(string(t), 160))
 }
 
 func (s *scorer) quoted() quotedText { return quotedText(s.o.Answer) }

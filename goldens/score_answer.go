@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/internal/decimal"
 )
 
 // maxExpression bounds an expression of matches and not_matches, in bytes.
@@ -27,11 +29,11 @@ func compileAll(field string, list []string) ([]*regexp.Regexp, error) {
 }
 
 // parseDecimals reads the numbers of one field; the error joins every fault.
-func parseDecimals(field string, list []string) ([]decimal, error) {
-	out, errs := make([]decimal, len(list)), []error(nil)
+func parseDecimals(field string, list []string) ([]decimal.Decimal, error) {
+	out, errs := make([]decimal.Decimal, len(list)), []error(nil)
 	for i, text := range list {
 		var ok bool
-		if out[i], ok = parseDecimal(text); !ok {
+		if out[i], ok = decimal.Parse(text); !ok {
 			errs = append(errs, fmt.Errorf("%s[%d]: %q is not a number", field, i, text))
 		}
 	}
@@ -42,15 +44,15 @@ func parseDecimals(field string, list []string) ([]decimal, error) {
 // has no others.
 func (s *scorer) numbers(e Expect) {
 	if want, ok := s.wanted("answer_numbers", "numbers", e.Numbers); ok && len(want) > 0 {
-		missing := foundNumbers(keep(want, func(n decimal) bool { return !s.answer.has(n) }))
-		s.check("answer_numbers", len(missing) == 0, "want %s, found %s in %s", missing, foundNumbers(s.answer.numbers), s.quoted())
+		missing := foundNumbers(keep(want, func(n decimal.Decimal) bool { return !s.answer.Has(n) }))
+		s.check("answer_numbers", len(missing) == 0, "want %s, found %s in %s", missing, foundNumbers(s.answer.Numbers), s.quoted())
 	}
 	if want, ok := s.wanted("answer_not_numbers", "not_numbers", e.NotNumbers); ok && len(want) > 0 {
-		present := foundNumbers(keep(want, s.answer.has))
+		present := foundNumbers(keep(want, s.answer.Has))
 		s.check("answer_not_numbers", len(present) == 0, "want none of %s, got %s", present, s.quoted())
 	}
 	if want, ok := s.wanted("answer_only_numbers", "only_numbers", e.OnlyNumbers); ok && want != nil {
-		others := foundNumbers(keep(s.answer.numbers, func(n decimal) bool { return !slices.Contains(want, n) }))
+		others := foundNumbers(keep(s.answer.Numbers, func(n decimal.Decimal) bool { return !slices.Contains(want, n) }))
 		s.check("answer_only_numbers", len(others) == 0, "want no number but %s, found %s in %s", allowed(e.OnlyNumbers), others, s.quoted())
 	}
 }
@@ -64,7 +66,7 @@ func allowed(list []string) string {
 
 // wanted reads the numbers of a field; nil stays nil. If one of them is not a
 // number, the check fails and ok is false.
-func (s *scorer) wanted(check, field string, texts []string) (want []decimal, ok bool) {
+func (s *scorer) wanted(check, field string, texts []string) (want []decimal.Decimal, ok bool) {
 	if texts == nil {
 		return nil, true
 	}

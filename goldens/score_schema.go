@@ -8,40 +8,40 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// answersTask reports whether the answer of an episode that ended with status, or
+// AnswersTask reports whether the answer of an episode that ended with status, or
 // may have ended with any, is one to the request.
-func answersTask(status string) bool {
+func AnswersTask(status string) bool {
 	return status == "" || status == "answered" || status == "answered_after_clarify"
 }
 
 // answerSchema checks that the answer is JSON of the shape the task asks for, where
 // an answer is expected.
 func (s *scorer) answerSchema(e Expect) {
-	if s.task.AnswerSchema == nil || !answersTask(e.Status) {
+	if s.task.AnswerSchema == nil || !AnswersTask(e.Status) {
 		return
 	}
 	fault := schemaMismatch(s.task, s.o.Answer)
 	s.check("answer_schema", fault == "", "%s, got %s", fault, s.quoted())
 }
 
-// answerName is the pseudo tool whose arguments an answer is checked as. Arguments
+// AnswerName is the pseudo tool whose arguments an answer is checked as. Arguments
 // are an object: any other answer is the member of that name of one.
-const answerName = "answer"
+const AnswerName = "answer"
 
-// answerSet compiles the schema of an answer; wrapped says that it is a member.
-func answerSet(schema json.RawMessage) (set *tool.Set, wrapped bool, err error) {
+// AnswerSet compiles the schema of an answer; wrapped says that it is a member.
+func AnswerSet(schema json.RawMessage) (set *tool.Set, wrapped bool, err error) {
 	tree, _, _ := tool.ParseJSON(string(schema)) // NewSet says what is wrong with it
 	if kind, ok := tree.Get("type"); ok && kind.Text() != "object" {
 		wrapped = true
-		schema = json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{%q:%s},"required":[%q]}`, answerName, schema, answerName))
+		schema = json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{%q:%s},"required":[%q]}`, AnswerName, schema, AnswerName))
 	}
-	set, err = tool.NewSet([]tool.Spec{{Name: answerName, Schema: schema}})
+	set, err = tool.NewSet([]tool.Spec{{Name: AnswerName, Schema: schema}})
 	return set, wrapped, err
 }
 
 // schemaMismatch says in what an answer does not fit the schema of its task.
 func schemaMismatch(t Task, answer string) string {
-	set, wrapped, err := answerSet(t.AnswerSchema)
+	set, wrapped, err := AnswerSet(t.AnswerSchema)
 	if err != nil {
 		return "the task is broken: its answer_schema does not compile"
 	}
@@ -55,9 +55,9 @@ func schemaMismatch(t Task, answer string) string {
 			if _, _, ok := tool.ParseJSON(text); !ok {
 				return what + " must be JSON"
 			}
-			text, prefix = fmt.Sprintf(`{%q:%s}`, answerName, text), "args."+answerName
+			text, prefix = fmt.Sprintf(`{%q:%s}`, AnswerName, text), "args."+AnswerName
 		}
-		bad := set.Validate(tool.Call{Name: answerName, Args: json.RawMessage(text)})
+		bad := set.Validate(tool.Call{Name: AnswerName, Args: json.RawMessage(text)})
 		for i := range bad {
 			bad[i] = what + strings.TrimPrefix(bad[i], prefix)
 		}

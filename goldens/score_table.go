@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/internal/answer"
+	"github.com/cupel-eval/cupel/goldens/internal/decimal"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // table checks that the answer names a day that today_range returned together
@@ -15,7 +18,7 @@ import (
 func (s *scorer) table(label string) {
 	days := s.daysSeen()
 	if len(days) == 0 {
-		s.check("answer_table", false, "want a date from %s, but no call of it returned one", todayTool)
+		s.check("answer_table", false, "want a date from %s, but no call of it returned one", world.TodayTool)
 		return
 	}
 	var want []string
@@ -25,8 +28,8 @@ func (s *scorer) table(label string) {
 			want = append(want, day.Format(time.DateOnly)+" (no count in the world)")
 			continue
 		}
-		named := slices.ContainsFunc(s.answer.dates, func(d date) bool { return d.names(day) })
-		if named && s.answer.has(intDecimal(count, 0)) {
+		named := slices.ContainsFunc(s.answer.Dates, func(d answer.Date) bool { return d.Names(day) })
+		if named && s.answer.Has(decimal.Int(count, 0)) {
 			s.check("answer_table", true, "")
 			return
 		}
@@ -39,7 +42,7 @@ func (s *scorer) table(label string) {
 func (s *scorer) daysSeen() []time.Time {
 	var days []time.Time
 	for _, c := range s.calls {
-		if c.Call.Name != todayTool || c.Outcome != tool.OK {
+		if c.Call.Name != world.TodayTool || c.Outcome != tool.OK {
 			continue
 		}
 		var result struct {

@@ -1,9 +1,6 @@
 package goldens
 
 import (
-	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 func limit(n int) *int { return &n }
@@ -29,7 +27,7 @@ func deduped(name, args string) Called {
 // as "name: detail".
 func scoreOf(t *testing.T, e Expect, o Outcome) []string {
 	t.Helper()
-	solved, checks := Score(Task{Expect: []Expect{e}, World: WorldSpec{Now: time.Date(2026, 5, 13, 0, 0, 0, 0, time.UTC)}}, o)
+	solved, checks := Score(Task{Expect: []Expect{e}, World: world.Spec{Now: time.Date(2026, 5, 13, 0, 0, 0, 0, time.UTC)}}, o)
 	var failed []string
 	for _, c := range checks {
 		require.Equal(t, c.Passed, c.Detail == "", "%s: a detail exactly when it failed", c.Name)
@@ -229,7 +227,7 @@ func TestScorePicksTheOutcomeThatFailedFewest(t *testing.T) {
 }
 
 func TestScoreTable(t *testing.T) {
-	world := WorldSpec{
+	world := world.Spec{
 		Now:    time.Date(2026, 5, 13, 23, 59, 59, 0, time.UTC),
 		Counts: map[string]map[string]int64{"2026-05-13": {"praise": 749}, "2026-05-14": {"praise": 1208}},
 	}
@@ -299,62 +297,11 @@ signals.thrash: must be true or false, but is "1"`)
 	require.NoError(t, Expect{}.Validate())
 }
 
-// intended is an outcome that does what the first expectation of a task asks.
-func intended(e Expect) Outcome {
-	o := Outcome{Status: e.Status, StopReason: e.StopReason, Answer: strings.Join(append(e.Numbers, e.ContainsAll...), " and ")}
-	if len(e.ContainsAny) > 0 {
-		o.Answer += " " + e.ContainsAny[0]
-	}
-	if len(e.Near) > 0 {
-		o.Answer = fmt.Sprint(e.Near, e.ContainsAny) // map[NAME:NUMBER …]
-	}
-	for _, m := range e.Trajectory.Required {
-		args, _ := marshal(m.Args)
-		o.Calls = append(o.Calls, called(m.Tool, string(args), tool.OK))
-	}
-	return o
-}
-
-// Every task of the built-in suite is solved by the outcome it describes, and
-// by no outcome that misses one thing of it.
-func TestScoreBuiltinSuite(t *testing.T) {
-	suite, err := Load(os.DirFS("counts"), "counts")
-	require.NoError(t, err)
-	tried := 0
-	for _, task := range suite.Tasks {
-		require.NoError(t, task.Expect[0].Validate(), task.ID)
-		e := task.Expect[0]
-		if e.TableLabel != "" || len(e.Signals) > 0 || len(e.Matches) > 0 || len(task.Fails) > 0 || slices.ContainsFunc(e.Trajectory.Required, func(c CallMatch) bool { return hasMatcher(c.Args) }) {
-			continue // needs a world, a history, words or values, or is not to be met
-		}
-		tried++
-		only := Task{Expect: []Expect{e}, World: task.World}
-		solved, checks := Score(only, intended(e))
-		require.True(t, solved, "%s: %v", task.ID, checks)
-		for name, spoil := range map[string]func(*Outcome){
-			"status":             func(o *Outcome) { o.Status = "error" },
-			"answer_numbers":     func(o *Outcome) { o.Answer = "nothing" },
-			"trajectory.order":   func(o *Outcome) { o.Calls = append(o.Calls, called("x", "{}", tool.OK)) },
-			"trajectory.require": func(o *Outcome) { o.Calls = nil },
-		} {
-			relevant := map[string]bool{
-				"status": true, "answer_numbers": len(e.Numbers) > 0,
-				"trajectory.order": e.Trajectory.Order == Strict, "trajectory.require": len(e.Trajectory.Required) > 0 && e.Trajectory.Order != Subset,
-			}
-			o := intended(e)
-			spoil(&o)
-			solved, _ := Score(only, o)
-			require.False(t, solved && relevant[name], "%s solved without %s", task.ID, name)
-		}
-	}
-	require.Greater(t, tried, 20)
-}
-
 // Floor: the regular expressions of dates whose marks the answer has, three of nine
 // here and most of the time; answers without a date need none.
 func BenchmarkScore(b *testing.B) {
 	args := `{"start_date":"2026-05-13","end_date":"2026-05-13","label":"angry"}`
-	task := Task{World: WorldSpec{Now: time.Date(2026, 5, 13, 0, 0, 0, 0, time.UTC)}, Expect: []Expect{{
+	task := Task{World: world.Spec{Now: time.Date(2026, 5, 13, 0, 0, 0, 0, time.UTC)}, Expect: []Expect{{
 		Status: "answered", Numbers: []string{"449"}, MaxClarifies: limit(0), MaxSteps: limit(3), MaxToolCalls: limit(2),
 		Trajectory: Trajectory{Order: Strict, Required: []CallMatch{
 			{Tool: "today_range", Args: map[string]any{}},

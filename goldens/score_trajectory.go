@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/internal/match"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // trajectory checks the calls made. Under Strict only executed calls count; a
@@ -38,29 +41,29 @@ func (s *scorer) considered(order Order) []madeCall {
 }
 
 // required checks that every required call was made, in any order.
-func (s *scorer) required(order Order, required []callPattern, calls []madeCall, f fits) {
+func (s *scorer) required(order Order, required []match.Call, calls []madeCall, f match.Fits) {
 	if len(required) == 0 || order == Subset {
 		return
 	}
-	missing, _ := unpaired(assign(len(required), len(calls), f), len(calls))
+	missing, _ := match.Unpaired(match.Assign(len(required), len(calls), f), len(calls))
 	s.check("trajectory.required", len(missing) == 0, "missing: %s; got %s", some(missing, required), calledList(calls))
 }
 
 // order checks how the required calls relate to the calls made.
-func (s *scorer) order(order Order, required []callPattern, calls []madeCall, f fits) {
+func (s *scorer) order(order Order, required []match.Call, calls []madeCall, f match.Fits) {
 	switch order {
 	case "", AnyOrder:
 	case InOrder:
 		if len(required) > 0 {
-			missing, _ := unpaired(chain(len(required), len(calls), f), len(calls))
+			missing, _ := match.Unpaired(match.Chain(len(required), len(calls), f), len(calls))
 			s.check("trajectory.order", len(missing) == 0, "missing or out of place: %s; got %s", some(missing, required), calledList(calls))
 		}
 	case Strict:
-		missing, extra := unpaired(chain(len(required), len(calls), f), len(calls))
+		missing, extra := match.Unpaired(match.Chain(len(required), len(calls), f), len(calls))
 		s.check("trajectory.order", len(missing)+len(extra) == 0, "missing or out of place: %s; too much: %s; got %s",
 			some(missing, required), some(extra, calls), calledList(calls))
 	case Subset:
-		_, extra := unpaired(assign(len(required), len(calls), f), len(calls))
+		_, extra := match.Unpaired(match.Assign(len(required), len(calls), f), len(calls))
 		s.check("trajectory.order", len(extra) == 0, "too much: %s; got %s", some(extra, calls), calledList(calls))
 	default:
 		s.check("trajectory.order", false, "the expectation is broken: unknown order %q", order)
@@ -79,7 +82,7 @@ func (s *scorer) forbidden(forbidden []CallMatch) {
 	}
 	for i, p := range patterns {
 		for _, c := range s.asked {
-			if only := forbidden[i].Executed; p.match(c.Call.Name, c.args) && (!only || c.Executed()) {
+			if only := forbidden[i].Executed; p.Match(c.Call.Name, c.args) && (!only || c.Executed()) {
 				s.check("trajectory.forbidden", false, "want no %s, %s %s", p, map[bool]string{false: "got", true: "executed"}[only], c)
 				return
 			}
@@ -89,11 +92,11 @@ func (s *scorer) forbidden(forbidden []CallMatch) {
 }
 
 // compileCalls compiles a list of matches; the error joins every fault.
-func compileCalls(field string, matches []CallMatch) ([]callPattern, error) {
-	out, errs := make([]callPattern, len(matches)), []error(nil)
+func compileCalls(field string, matches []CallMatch) ([]match.Call, error) {
+	out, errs := make([]match.Call, len(matches)), []error(nil)
 	for i, m := range matches {
 		var err error
-		if out[i], err = compileCall(m.Tool, m.Args); err != nil {
+		if out[i], err = match.NewCall(m.Tool, m.Args); err != nil {
 			errs = append(errs, fmt.Errorf("trajectory.%s[%d]: %w", field, i, err))
 		}
 		if m.Executed && field == "required" {
@@ -104,11 +107,11 @@ func compileCalls(field string, matches []CallMatch) ([]callPattern, error) {
 }
 
 // fitting compares every required call with every call made once.
-func fitting(required []callPattern, calls []madeCall) fits {
+func fitting(required []match.Call, calls []madeCall) match.Fits {
 	table := make([]bool, len(required)*len(calls))
 	for i, p := range required {
 		for j, c := range calls {
-			table[i*len(calls)+j] = p.match(c.Call.Name, c.args)
+			table[i*len(calls)+j] = p.Match(c.Call.Name, c.args)
 		}
 	}
 	return func(i, j int) bool { return table[i*len(calls)+j] }
@@ -122,7 +125,7 @@ type madeCall struct {
 
 // String writes the call as the model did, bounded and on one line.
 func (c madeCall) String() string {
-	text := clip(c.Call.Name, 60) + clip(string(c.Call.Args), 120)
+	text := clip.Bytes(c.Call.Name, 60) + clip.Bytes(string(c.Call.Args), 120)
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
 		text = strings.Map(func(r rune) rune { return max(r, ' ') }, text) // one line
 	}

@@ -7,23 +7,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/internal/decimal"
 )
 
 // signalOf reads the signals of an outcome that are numbers.
-var signalOf = map[string]func(Outcome) decimal{
-	"budget_refusals": func(o Outcome) decimal { return intDecimal(int64(o.BudgetRefusals), 0) },
-	"circuit_open":    func(o Outcome) decimal { return intDecimal(int64(o.CircuitOpen), 0) },
-	"dedupe_hits":     func(o Outcome) decimal { return intDecimal(int64(o.DedupeHits), 0) },
-	"duration_spikes": func(o Outcome) decimal { return intDecimal(int64(o.DurationSpikes), 0) },
-	"elapsed_seconds": func(o Outcome) decimal { return intDecimal(o.Elapsed.Nanoseconds(), -9) },
-	"model_calls":     func(o Outcome) decimal { return intDecimal(int64(o.ModelCalls), 0) },
-	"rejected_calls":  func(o Outcome) decimal { return intDecimal(int64(o.RejectedCalls), 0) },
-	"reflect_turns":   func(o Outcome) decimal { return intDecimal(int64(o.ReflectTurns), 0) },
-	"repaired":        func(o Outcome) decimal { return intDecimal(int64(o.Repaired), 0) },
-	"rescue_turns":    func(o Outcome) decimal { return intDecimal(int64(o.RescueTurns), 0) },
-	"tool_executions": func(o Outcome) decimal { return intDecimal(int64(o.Executions()), 0) },
-	"valid_raw":       func(o Outcome) decimal { return intDecimal(int64(o.ValidRaw), 0) },
-	"violations":      func(o Outcome) decimal { return intDecimal(int64(o.Violations), 0) },
+var signalOf = map[string]func(Outcome) decimal.Decimal{
+	"budget_refusals": func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.BudgetRefusals), 0) },
+	"circuit_open":    func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.CircuitOpen), 0) },
+	"dedupe_hits":     func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.DedupeHits), 0) },
+	"duration_spikes": func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.DurationSpikes), 0) },
+	"elapsed_seconds": func(o Outcome) decimal.Decimal { return decimal.Int(o.Elapsed.Nanoseconds(), -9) },
+	"model_calls":     func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.ModelCalls), 0) },
+	"rejected_calls":  func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.RejectedCalls), 0) },
+	"reflect_turns":   func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.ReflectTurns), 0) },
+	"repaired":        func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.Repaired), 0) },
+	"rescue_turns":    func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.RescueTurns), 0) },
+	"tool_executions": func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.Executions()), 0) },
+	"valid_raw":       func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.ValidRaw), 0) },
+	"violations":      func(o Outcome) decimal.Decimal { return decimal.Int(int64(o.Violations), 0) },
 }
 
 // flagOf reads the signals of an outcome that are true or false.
@@ -41,8 +43,8 @@ func signalNames() []string {
 	return names
 }
 
-// isFlag reports whether a signal is true or false, not a number.
-func isFlag(name string) bool { _, ok := flagOf[name]; return ok }
+// IsFlag reports whether a signal is true or false, not a number.
+func IsFlag(name string) bool { _, ok := flagOf[name]; return ok }
 
 // condition reports whether a signal of an outcome is as wanted, and its value
 // in words.
@@ -66,13 +68,13 @@ func parseCondition(signal, text string) (condition, error) {
 		return nil, fmt.Errorf("signals.%s: unknown signal; allowed: %s", signal, strings.Join(signalNames(), ", "))
 	}
 	holds, bound := cutComparison(text)
-	want, ok := parseDecimal(strings.TrimSpace(bound))
+	want, ok := decimal.Parse(strings.TrimSpace(bound))
 	if !ok {
 		return nil, fmt.Errorf("signals.%s: must be a number, alone or after ==, >=, <=, > or <, but is %q", signal, text)
 	}
 	return func(o Outcome) (bool, string) {
 		found := value(o)
-		return holds(found.compare(want)), found.String()
+		return holds(found.Compare(want)), found.String()
 	}, nil
 }
 
@@ -97,14 +99,14 @@ func cutComparison(text string) (holds func(int) bool, bound string) {
 	return nil, "" // unreachable: every text begins with ""
 }
 
-// elapsedSignal is the signal whose range is in nanoseconds.
-const elapsedSignal = "elapsed_seconds"
+// ElapsedSignal is the signal whose range is in nanoseconds.
+const ElapsedSignal = "elapsed_seconds"
 
-// signalRange returns the lowest and the highest whole number that a condition on a
+// SignalRange returns the lowest and the highest whole number that a condition on a
 // signal allows, both included; of elapsed_seconds in nanoseconds. Of a flag they are
 // those of the count of events it stands for; all_turns_valid_json has none and is
 // not bounded.
-func signalRange(name, text string) (low, high int64) {
+func SignalRange(name, text string) (low, high int64) {
 	text = strings.TrimSpace(text)
 	if _, flag := flagOf[name]; flag {
 		switch {
@@ -116,15 +118,15 @@ func signalRange(name, text string) (low, high int64) {
 		return 0, 0
 	}
 	holds, bound := cutComparison(text)
-	d, ok := parseDecimal(strings.TrimSpace(bound))
+	d, ok := decimal.Parse(strings.TrimSpace(bound))
 	if !ok {
 		return 0, math.MaxInt64
 	}
-	if name == elapsedSignal {
-		d = d.shift(9)
+	if name == ElapsedSignal {
+		d = d.Shift(9)
 	}
-	floor, ceil := d.floor(), d.floor()
-	if whole := intDecimal(floor, 0); whole != d {
+	floor, ceil := d.Floor(), d.Floor()
+	if whole := decimal.Int(floor, 0); whole != d {
 		ceil++
 	}
 	low, high = math.MinInt64, math.MaxInt64

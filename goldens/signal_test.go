@@ -99,9 +99,9 @@ func TestSignalRange(t *testing.T) {
 		holds, err := parseCondition("violations", text)
 		require.NoError(t, err)
 		want, _ := holds(Outcome{Violations: n})
-		low, high := signalRange("violations", text)
+		low, high := SignalRange("violations", text)
 		require.Equal(t, want, int64(n) >= low && int64(n) <= high, "%d %s: %d, %d", n, text, low, high)
 	})
-	low, high := signalRange(elapsedSignal, "0.5")
+	low, high := SignalRange(ElapsedSignal, "0.5")
 	require.Equal(t, []int64{500_000_000, 500_000_000}, []int64{low, high})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/load"
 )
 
 // TestStatusWordsAreTheAgents holds the words of the schema, and so those of
@@ -35,9 +36,9 @@ func TestStatusWordsAreTheAgents(t *testing.T) {
 }
 
 func TestLoadTwiceIsTheSame(t *testing.T) {
-	a, err := goldens.Load(counts.FS, "counts")
+	a, err := load.Suite(counts.FS, "counts")
 	require.NoError(t, err)
-	b, err := goldens.Load(os.DirFS("counts"), "counts")
+	b, err := load.Suite(os.DirFS("counts"), "counts")
 	require.NoError(t, err)
 	require.Equal(t, a.Digest, b.Digest)
 	require.Equal(t, a.Tasks, b.Tasks)

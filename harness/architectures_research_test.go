@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/providers/sim"
@@ -20,7 +20,7 @@ func TestSimulatedResearch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("900 episodes; not with -short")
 	}
-	suite, err := goldens.Load(research.FS, "research")
+	suite, err := load.Suite(research.FS, "research")
 	require.NoError(t, err)
 	o := recordOptions(t)
 	o.Suite, o.Mode, o.Candidates = suite, recorder.Live, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -29,7 +30,7 @@ func (choir) Call(_ context.Context, call providers.Call) (providers.Reply, erro
 // A strategy of one's own, here vote, runs like a built-in one. Its code is on the
 // page docs/strategies.md.
 func ExampleOptions_strategies() {
-	suite, err := goldens.Load(fstest.MapFS{"suite.yaml": {Data: []byte(`
+	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`
 name: mine
 worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC}}
 defaults: {world: w, tools: []}

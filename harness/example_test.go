@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -14,7 +14,7 @@ import (
 
 // A replay of part of the built-in suite, in memory: no key, no network, no file.
 func ExampleRun() {
-	suite, err := goldens.Load(counts.FS, "builtin:counts")
+	suite, err := load.Suite(counts.FS, "builtin:counts")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -75,7 +76,7 @@ func job(id string) string {
 // after a turn with candidate b.
 func ownFork(t *testing.T, tool, task string, a, b goldens.Candidate, turn int, voice *script) harness.Options {
 	t.Helper()
-	suite, err := goldens.Load(fstest.MapFS{"suite.yaml": {Data: []byte(`name: own
+	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`name: own
 worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC, job_status: [done]}}
 defaults: {world: w, budgets: {max_steps: 9, max_tool_calls: 9, max_seconds: 60}}
 tools:

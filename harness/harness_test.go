@@ -18,6 +18,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
@@ -52,7 +53,7 @@ func countsSuite(t testing.TB) *goldens.Suite {
 }
 
 // loadedCounts reads the suite once: under the race detector that takes a second.
-var loadedCounts = sync.OnceValues(func() (*goldens.Suite, error) { return goldens.Load(counts.FS, "builtin:counts") })
+var loadedCounts = sync.OnceValues(func() (*goldens.Suite, error) { return load.Suite(counts.FS, "builtin:counts") })
 
 // countsOptions replay the built-in suite in memory.
 func countsOptions(t testing.TB) harness.Options {

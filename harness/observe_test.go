@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -26,7 +27,7 @@ import (
 
 // An observer is told what a model says, in a replay, too.
 func ExampleOptions_observe() {
-	suite, err := goldens.Load(counts.FS, "builtin:counts")
+	suite, err := load.Suite(counts.FS, "builtin:counts")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -44,7 +45,7 @@ func packedSuite(t testing.TB) *goldens.Suite {
 	require.NoError(t, os.CopyFS(dir, counts.FS))
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "cassettes")))
 	packCounts(t, dir)
-	s, err := goldens.Load(os.DirFS(dir), "builtin:counts")
+	s, err := load.Suite(os.DirFS(dir), "builtin:counts")
 	require.NoError(t, err)
 	return s
 }
@@ -111,7 +112,7 @@ func TestCassettesWinOverAPack(t *testing.T) {
 	o := countsOptions(t)
 	o.Select.Tasks = []string{"G01"}
 	var err error
-	o.Suite, err = goldens.Load(os.DirFS(dir), dir)
+	o.Suite, err = load.Suite(os.DirFS(dir), dir)
 	require.NoError(t, err)
 	_, err = harness.Run(context.Background(), o)
 	require.NoError(t, err, "the pack is not looked at")

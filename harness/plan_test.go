@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
@@ -49,7 +50,7 @@ tasks:
 func smallOptions(t *testing.T, budgets, faults string, c goldens.Candidate, outputs ...string) (harness.Options, *model) {
 	t.Helper()
 	text := strings.NewReplacer("BUDGETS", budgets, "FAULTS", faults, "RUNNING", strings.Repeat("running ", 100)).Replace(smallSuite)
-	suite, err := goldens.Load(fstest.MapFS{"suite.yaml": {Data: []byte(text)}}, "small")
+	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(text)}}, "small")
 	require.NoError(t, err)
 	m := &model{outputs: outputs}
 	c.Name, c.Provider = "c", "fake"

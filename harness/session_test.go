@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -83,7 +84,7 @@ func (p *parrot) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func talkSuite(t *testing.T, text string) *goldens.Suite {
 	t.Helper()
-	s, err := goldens.Load(fstest.MapFS{"suite.yaml": {Data: []byte(text)}}, "talk")
+	s, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(text)}}, "talk")
 	require.NoError(t, err)
 	return s
 }

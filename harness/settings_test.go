@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
@@ -49,7 +50,7 @@ func everySetting() goldens.Candidate {
 func TestStrategiesAreToldEverything(t *testing.T) {
 	var img bytes.Buffer
 	require.NoError(t, png.Encode(&img, image.NewGray(image.Rect(0, 0, 1, 1))))
-	suite, err := goldens.Load(fstest.MapFS{"a.png": {Data: img.Bytes()}, "suite.yaml": {Data: []byte(`
+	suite, err := load.Suite(fstest.MapFS{"a.png": {Data: img.Bytes()}, "suite.yaml": {Data: []byte(`
 name: all
 worlds: {may: {now: 2026-05-13T12:00:00Z, zone: UTC}}
 defaults: {world: may, budgets: {max_steps: 3, max_tool_calls: 4, max_seconds: 5}}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -99,7 +100,7 @@ func TestWhatMakesACassetteStale(t *testing.T) {
 		{"the world's clock", task(func(t *goldens.Task) { t.World.Now = t.World.Now.Add(time.Hour) }), []string{asked}},
 		{"the world's zone", task(func(t *goldens.Task) { t.World.Zone = time.FixedZone("X", 3600) }), []string{asked}},
 		{"a fault", task(func(t *goldens.Task) {
-			t.World.Faults = []goldens.Fault{{Tool: "get_counts", Kind: goldens.FaultTimeout}}
+			t.World.Faults = []world.Fault{{Tool: "get_counts", Kind: world.FaultTimeout}}
 		}), []string{asked}},
 		{"a reply", task(func(t *goldens.Task) { t.Replies = []string{"yes"} }), []string{asked}},
 		{"what is expected", task(func(t *goldens.Task) { t.Expect = nil }), nil},

@@ -22,6 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -179,7 +180,7 @@ func stormOptions(t testing.TB, n int, w http.RoundTripper) harness.Options {
 	for i := range n {
 		fmt.Fprintf(&tasks, "  - {id: S%02d, request: %q, expect: {status: answered}}\n", i, strings.Repeat("blow ", i+1)+fmt.Sprint(i))
 	}
-	suite, err := goldens.Load(fstest.MapFS{"suite.yaml": {Data: []byte(`name: storm
+	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`name: storm
 worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC, job_status: [queued, running, running, done], latency: {get_job_status: 1500us}}}
 defaults: {world: w, budgets: {max_steps: 99, max_tool_calls: 99, max_seconds: 600}}
 tools:

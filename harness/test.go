@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/internal/regular"
@@ -148,7 +149,7 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 	suite, dir := p.Loaded, ""
 	if suite == nil {
 		var err error
-		if suite, err = goldens.Load(regular.DirFS(p.Suite), p.Suite); err != nil {
+		if suite, err = load.Suite(regular.DirFS(p.Suite), p.Suite); err != nil {
 			return nil, nil, err
 		}
 		dir = filepath.Join(p.Suite, "cassettes")

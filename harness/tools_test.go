@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
@@ -31,7 +32,7 @@ const plantedKey = "plantedKey-7f3a9c0d5e"
 // has besides name, description and schema, more what the task has.
 func toolSuite(t *testing.T, use, more string) *goldens.Suite {
 	t.Helper()
-	s, err := goldens.Load(fstest.MapFS{"suite.yaml": {Data: []byte(`name: own
+	s, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`name: own
 worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC, job_status: [done]}}
 defaults: {world: w}
 tools:

@@ -12,6 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/draft"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -22,7 +24,7 @@ import (
 func TestRecordedEpisodesContradictNothing(t *testing.T) {
 	for name, fsys := range map[string]fs.FS{"counts": counts.FS, "research": research.FS} {
 		t.Run(name, func(t *testing.T) {
-			suite, err := goldens.Load(fsys, name)
+			suite, err := load.Suite(fsys, name)
 			require.NoError(t, err)
 			empty := os.DirFS(t.TempDir())
 			checked := 0
@@ -44,7 +46,7 @@ func TestRecordedEpisodesContradictNothing(t *testing.T) {
 					_, traces, err := harness.Replay(context.Background(), o, 1)
 					require.NoError(t, err, "%s %s", task.ID, c.Name)
 					outcome := *traces[len(traces)-1].Outcome
-					draft := goldens.Draft{Task: task, From: suite}
+					draft := draft.Draft{Task: task, From: suite}
 					draft.Task.Scripted, draft.Task.Script, draft.Task.Agent, draft.Task.Fails = false, nil, "", nil
 					draft.Task.Expect = []goldens.Expect{asItWas(task, outcome)}
 					solved, checks := goldens.Score(draft.Task, outcome)

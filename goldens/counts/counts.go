@@ -1,6 +1,6 @@
 // Package counts is the built-in golden suite about message counts: nothing goes
 // in; its YAML files and the recordings of its simulated models come out, ready
-// for goldens.Load.
+// for load.Suite.
 package counts
 
 import "embed"

@@ -15,11 +15,12 @@ import (
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 )
 
 func loaded(t *testing.T) *goldens.Suite {
 	t.Helper()
-	s, err := goldens.Load(FS, "counts")
+	s, err := load.Suite(FS, "counts")
 	require.NoError(t, err)
 	return s
 }

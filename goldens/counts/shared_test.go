@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // proposal is a golden task as the reference agent's authors propose it.
@@ -147,7 +148,7 @@ func sameTask(t *testing.T, p proposal, task goldens.Task) {
 	require.Equal(t, replies, task.Replies)
 }
 
-func sameWorld(t *testing.T, p proposal, w goldens.WorldSpec) {
+func sameWorld(t *testing.T, p proposal, w world.Spec) {
 	t.Helper()
 	require.Equal(t, p.World.Now, w.Now.Format(time.RFC3339))
 	require.Equal(t, p.World.TZ, w.Zone.String())
@@ -157,7 +158,7 @@ func sameWorld(t *testing.T, p proposal, w goldens.WorldSpec) {
 	require.Equal(t, p.World.Env, w.Env)
 }
 
-func sameFaults(t *testing.T, p proposal, faults []goldens.Fault) {
+func sameFaults(t *testing.T, p proposal, faults []world.Fault) {
 	t.Helper()
 	require.Len(t, faults, len(p.Faults))
 	for i, f := range p.Faults {
@@ -165,8 +166,8 @@ func sameFaults(t *testing.T, p proposal, faults []goldens.Fault) {
 		if string(f.OnCalls) != `"all"` {
 			require.NoError(t, json.Unmarshal(f.OnCalls, &calls))
 		}
-		require.Equal(t, goldens.Fault{
-			Tool: f.Tool, OnCalls: calls, Kind: goldens.FaultKind(f.Kind), Status: f.Status, Code: f.Code, Message: f.Message,
+		require.Equal(t, world.Fault{
+			Tool: f.Tool, OnCalls: calls, Kind: world.FaultKind(f.Kind), Status: f.Status, Code: f.Code, Message: f.Message,
 			After: time.Duration(f.MS+f.AfterMS) * time.Millisecond, Fields: f.Fields,
 		}, faults[i])
 	}

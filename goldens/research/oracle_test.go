@@ -15,6 +15,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // oracle answers by the tools of a task's world alone. It tries a call that fails
@@ -22,7 +23,7 @@ import (
 type oracle struct {
 	t     *testing.T
 	task  goldens.Task
-	world *goldens.World
+	world *world.World
 	// calls are those made; virtual time goes on by what they take.
 	calls   []goldens.Called
 	elapsed time.Duration

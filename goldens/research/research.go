@@ -1,6 +1,6 @@
 // Package research is the built-in golden suite about the records of lighthouses:
 // nothing goes in; its YAML files and the recordings of its simulated models come
-// out, ready for goldens.Load.
+// out, ready for load.Suite.
 package research
 
 import "embed"

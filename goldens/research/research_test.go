@@ -10,13 +10,15 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
 func loaded(t *testing.T) *goldens.Suite {
 	t.Helper()
-	s, err := goldens.Load(FS, "research")
+	s, err := load.Suite(FS, "research")
 	require.NoError(t, err)
 	return s
 }
@@ -89,7 +91,7 @@ func TestToolSchemas(t *testing.T) {
 func TestRecords(t *testing.T) {
 	s := loaded(t)
 	docs := s.Tasks[0].World.Documents
-	groups := map[string][]goldens.Document{}
+	groups := map[string][]world.Document{}
 	fields := map[string]bool{}
 	lights, holes := 0, 0
 	for _, d := range docs {
@@ -128,7 +130,7 @@ func TestRecords(t *testing.T) {
 	for name := range fields {
 		require.Contains(t, string(s.Tools[2].Schema), `"`+name+`"`)
 	}
-	require.True(t, slices.ContainsFunc(docs, func(d goldens.Document) bool { return strings.Contains(d.Text, "ignore your instructions") }))
+	require.True(t, slices.ContainsFunc(docs, func(d world.Document) bool { return strings.Contains(d.Text, "ignore your instructions") }))
 }
 
 // TestPack: there are recordings of every candidate and task, and they are small.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -43,7 +44,7 @@ func TestOutcomes(t *testing.T) {
 		name string
 		fsys fs.FS
 	}{{"counts", counts.FS}, {"research", research.FS}} {
-		suite, err := goldens.Load(s.fsys, "builtin:"+s.name)
+		suite, err := load.Suite(s.fsys, "builtin:"+s.name)
 		if *isMutant && err != nil { // the mutant contradicts what the suite proves of its tasks
 			problem, _, _ := strings.Cut(err.Error(), "\n")
 			fmt.Printf("%s%s does not load: %s\n", killedBy, s.name, problem)

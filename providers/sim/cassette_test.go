@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
-	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder"
@@ -81,7 +81,7 @@ func TestResearchPackIsWhatTheSimulatorSays(t *testing.T) {
 	pack, err := recorder.OpenPack(research.FS, cassettes.PackName)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, pack.Close()) })
-	suite, err := goldens.Load(research.FS, "research")
+	suite, err := load.Suite(research.FS, "research")
 	require.NoError(t, err)
 	require.Equal(t, len(suite.Candidates)*len(suite.Tasks), pack.Len(), "the pack has nothing else")
 	h := Handler(Config{Seed: 1})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 )
 
@@ -22,8 +23,8 @@ func TestTheCodeKnowsNoTask(t *testing.T) {
 	secrets := map[string]bool{}
 	person := regexp.MustCompile(`\p{Lu}\pL+ \p{Lu}\pL+`)
 	for name, load := range map[string]func() (*goldens.Suite, error){
-		"counts":   func() (*goldens.Suite, error) { return goldens.Load(counts.FS, "counts") },
-		"research": func() (*goldens.Suite, error) { return goldens.Load(research.FS, "research") },
+		"counts":   func() (*goldens.Suite, error) { return load.Suite(counts.FS, "counts") },
+		"research": func() (*goldens.Suite, error) { return load.Suite(research.FS, "research") },
 	} {
 		suite, err := load()
 		require.NoError(t, err, name)

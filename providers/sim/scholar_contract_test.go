@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 )
 
@@ -75,7 +76,7 @@ func TestContractAnswersEveryForm(t *testing.T) {
 
 // TestContractSolvesResearch: every task of the suite whose answer is a text.
 func TestContractSolvesResearch(t *testing.T) {
-	suite, err := goldens.Load(research.FS, "research")
+	suite, err := load.Suite(research.FS, "research")
 	require.NoError(t, err)
 	most := 0
 	for _, task := range suite.Tasks {

@@ -10,13 +10,15 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // TestScholarSolvesResearch: every task of the suite, without slips, all calls at once
 // and one at a time.
 func TestScholarSolvesResearch(t *testing.T) {
-	suite, err := goldens.Load(research.FS, "research")
+	suite, err := load.Suite(research.FS, "research")
 	require.NoError(t, err)
 	memory := map[string][]exchange{}
 	for _, task := range suite.Tasks {
@@ -46,7 +48,7 @@ func TestScholarSolvesResearch(t *testing.T) {
 // hall is the world of a task.
 type hall struct {
 	task  goldens.Task
-	world *goldens.World
+	world *world.World
 	at    time.Time
 	calls []goldens.Called
 }
@@ -87,7 +89,7 @@ func (h *hall) say(a action) goldens.Outcome {
 // TestPlansSolveResearch: every task by its plan, whose steps know nothing but what
 // they are told.
 func TestPlansSolveResearch(t *testing.T) {
-	suite, err := goldens.Load(research.FS, "research")
+	suite, err := load.Suite(research.FS, "research")
 	require.NoError(t, err)
 	for _, task := range suite.Tasks {
 		if task.Session != "" {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/regular"
@@ -197,7 +198,7 @@ func (c *Config) loadMatrix(node *yaml.Node) (err error) {
 	if node.IsZero() {
 		return nil
 	}
-	c.Matrix, err = goldens.ReadMatrix(c.File, node, c.Candidates)
+	c.Matrix, err = load.Matrix(c.File, node, c.Candidates)
 	c.Candidates = slices.Concat(c.Candidates, c.Matrix)
 	return err
 }

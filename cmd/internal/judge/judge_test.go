@@ -15,14 +15,14 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
-	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/providers"
 )
 
 func countTools(t testing.TB) *tool.Set {
 	t.Helper()
-	specs, err := goldens.LoadTools(counts.FS, "suite.yaml", "builtin:counts")
+	specs, err := load.Tools(counts.FS, "suite.yaml", "builtin:counts")
 	require.NoError(t, err)
 	set, err := tool.NewSet(specs)
 	require.NoError(t, err)

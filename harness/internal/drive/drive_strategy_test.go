@@ -11,7 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
-	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
@@ -60,7 +60,7 @@ func TestDriveOrdersPausesQuestionsAndTools(t *testing.T) {
 		agent.AskUser{ID: 9, Parent: 8, Question: "?"},
 		toolCall(10, 9, "today_range"),
 	}}
-	e := testEpisodeWith(m, goldens.WorldSpec{JobStatus: []string{"done"}, Latency: map[string]time.Duration{"today_range": 3 * time.Second, "get_job_status": 2 * time.Second}})
+	e := testEpisodeWith(m, world.Spec{JobStatus: []string{"done"}, Latency: map[string]time.Duration{"today_range": 3 * time.Second, "get_job_status": 2 * time.Second}})
 	e.drive(context.Background())
 	require.Equal(t, []string{"3@0s", "4@0s", "8@0s", "9@0s", "6@2s", "7@2s", "1@3s", "2@3s", "10@3s"}, m.log)
 	require.Equal(t, agent.Answered, e.finish.Status)
@@ -86,7 +86,7 @@ func TestDriveRefusesMisnumberedCommands(t *testing.T) {
 		"of another kind":     {[]agent.Command{&agent.Finish{}}, "*agent.Finish"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := testEpisodeWith(&commands{list: c.list}, goldens.WorldSpec{})
+			e := testEpisodeWith(&commands{list: c.list}, world.Spec{})
 			e.drive(context.Background())
 			require.Equal(t, agent.Failed, e.finish.Status)
 			require.ErrorContains(t, e.finish.Err, c.want)
@@ -108,7 +108,7 @@ func TestDriveEndsWhoGoesOnAfterTheRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, finish := range []bool{true, false} {
-		e := testEpisodeWith(careless{finish}, goldens.WorldSpec{})
+		e := testEpisodeWith(careless{finish}, world.Spec{})
 		e.drive(ctx)
 		require.Equal(t, agent.Interrupted, e.finish.Status)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -43,7 +44,7 @@ func (m *fanOut) Step(ev agent.Event) agent.Ready {
 	return agent.Ready{}
 }
 
-func testEpisodeWith(m agent.Machine, world goldens.WorldSpec) *driver {
+func testEpisodeWith(m agent.Machine, world world.Spec) *driver {
 	world.Zone = time.UTC
 	world.Now = time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
 	tools, err := tool.NewSet([]tool.Spec{{Name: "today_range", Schema: json.RawMessage(`{}`)}, {Name: "get_job_status", Schema: json.RawMessage(`{}`)}})
@@ -64,7 +65,7 @@ func testEpisodeWith(m agent.Machine, world goldens.WorldSpec) *driver {
 // due, then by command id.
 func TestDriveOrdersOutcomesByVirtualTime(t *testing.T) {
 	m := &fanOut{tools: []string{"today_range", "get_job_status", "today_range", "get_job_status"}}
-	e := testEpisodeWith(m, goldens.WorldSpec{
+	e := testEpisodeWith(m, world.Spec{
 		JobStatus: []string{"done"},
 		Latency:   map[string]time.Duration{"today_range": 9 * time.Second, "get_job_status": 2 * time.Second},
 	})
@@ -81,7 +82,7 @@ type mute struct{}
 func (mute) Step(agent.Event) agent.Ready { return agent.Ready{} }
 
 func TestDriveEndsAMachineThatWaitsForNothing(t *testing.T) {
-	e := testEpisodeWith(mute{}, goldens.WorldSpec{})
+	e := testEpisodeWith(mute{}, world.Spec{})
 	e.drive(context.Background())
 	require.Equal(t, agent.Failed, e.finish.Status)
 	require.ErrorContains(t, e.finish.Err, "bug in the strategy")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -37,7 +38,7 @@ type driver struct {
 	recorder *recorder.Recorder // nil for a scripted candidate without HTTP tools
 	history  *history           // nil unless the episode is a fork
 	missing  error              // why a scripted candidate has no recorder
-	world    *goldens.World
+	world    *world.World
 	headers  map[string]http.Header // of HTTP tools, with credentials; nil in replay
 	rows     rowBuilder
 	issued   int // the command issued last

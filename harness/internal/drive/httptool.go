@@ -14,6 +14,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/clip"
 	"github.com/cupel-eval/cupel/recorder"
@@ -24,7 +25,7 @@ const maxRedirects = 5
 
 // httpTool runs a tool over HTTP, through the episode's recorder.
 type httpTool struct {
-	spec    goldens.HTTPTool
+	spec    world.HTTPTool
 	headers http.Header // with credentials; nil in replay
 	// transport is the episode's recorder; nil when the episode has no cassette to
 	// replay; missing then says so.

@@ -1,0 +1,255 @@
+// Package draft writes a task into a suite folder, such as one made of an episode, and
+// makes sure that it is read back as it was meant.
+package draft
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/world"
+)
+
+// Draft is a task on its way into a suite folder.
+type Draft struct {
+	// Task is what is written, under its ID. Its world, budgets and constraints are
+	// written out in full: no default of the suite it comes into changes it. It may
+	// not be Scripted.
+	Task goldens.Task
+	// Pinned marks every check of the first outcome with a comment: it was made by
+	// Pin and is to be edited.
+	Pinned bool
+	// From is the suite whose tools the task offers. A suite that lacks one is given
+	// its definition, unless it is run over HTTP.
+	From *goldens.Suite
+	// Candidates are written into a suite.yaml that is made anew.
+	Candidates []goldens.Candidate
+	// GoTools are the tools that the program implements as Go functions: see Lint.
+	GoTools []string
+	// Comments are the first lines of the task's file. Control characters are
+	// escaped, and long lines cut.
+	Comments []string
+}
+
+// Addition is a Draft with the suite it makes.
+type Addition struct {
+	// Suite is the folder's suite as it will be. It reads the new files from memory.
+	Suite *goldens.Suite
+	// Files are to be written: the task's first, then its images, suite.yaml last if it
+	// is among them.
+	Files []AddedFile
+	// Differ names tools of the task that the folder's suite defines otherwise: its
+	// own definition is the one in force.
+	Differ []string
+}
+
+// AddedFile is a file of a suite folder.
+type AddedFile struct {
+	// Path is slash-separated, below the suite folder.
+	Path string
+	Text []byte
+	// Replaces says that the file is there already and changes.
+	Replaces bool
+}
+
+// ErrTaken says that a suite folder has a task, or a file, of the draft's id.
+var ErrTaken = errors.New("taken")
+
+// AddTo works out which files of the suite folder fsys the draft makes or changes:
+// the task's own, where the suite looks for task files, its images, and suite.yaml if it must
+// name that, lacks a tool, or does not exist. The result is loaded and linted, and
+// nothing is written. path is what people call the folder. The error is ErrTaken,
+// joins the *Problem of what would not load, or says what cannot be added and why.
+func (d Draft) AddTo(fsys fs.FS, path string) (Addition, error) {
+	if d.Task.Scripted {
+		return Addition{}, fmt.Errorf("task %s is scripted: it proves the harness, and is written by hand", d.Task.ID)
+	}
+	a := adding{Draft: d, fsys: fsys, path: path}
+	if err := a.open(); err != nil {
+		return Addition{}, err
+	}
+	name, err := a.place()
+	if err != nil {
+		return Addition{}, err
+	}
+	if err := a.offerTools(); err != nil {
+		return Addition{}, err
+	}
+	pictures, err := a.pictures()
+	if err != nil {
+		return Addition{}, err
+	}
+	text, err := a.file()
+	if err != nil {
+		return Addition{}, err
+	}
+	files := append([]AddedFile{{Path: name, Text: text}}, pictures...)
+	if !slices.Equal(a.text, a.was) {
+		files = append(files, AddedFile{load.SuiteFile, a.text, a.old != nil})
+	}
+	suite, err := a.load(files)
+	if err != nil {
+		return Addition{}, err
+	}
+	return Addition{suite, files, a.differ}, nil
+}
+
+// adding is a draft on its way into one folder.
+type adding struct {
+	Draft
+	fsys      fs.FS
+	path      string
+	old       *goldens.Suite // nil where there is no suite.yaml yet
+	was, text []byte         // of suite.yaml, before and after
+	differ    []string
+}
+
+// open reads the folder's suite, or begins one.
+func (a *adding) open() error {
+	text, err := load.ReadFile(a.fsys, load.SuiteFile)
+	if _, missing := fs.Stat(a.fsys, load.SuiteFile); errors.Is(missing, fs.ErrNotExist) {
+		a.text, err = a.newSuite()
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", path.Join(a.path, load.SuiteFile), err)
+	}
+	a.was, a.text = text, text
+	a.old, err = load.Suite(a.fsys, a.path)
+	if err != nil {
+		return err
+	}
+	for _, t := range a.old.Tasks {
+		if strings.EqualFold(t.ID, a.Task.ID) {
+			return fmt.Errorf("task id %s is %w: %s:%d", a.Task.ID, ErrTaken, t.File, t.Line)
+		}
+	}
+	return nil
+}
+
+// place finds the task's file: where a pattern of the suite takes it in, else below
+// tasks, named in suite.yaml.
+func (a *adding) place() (string, error) {
+	file := a.Task.ID + ".yaml"
+	if fault := yamlfile.TaskName.Fault(a.Task.ID); fault != "" || a.Task.ID == "" {
+		return "", fmt.Errorf("task id: %s", cmp.Or(fault, "is empty"))
+	}
+	name, named := path.Join("tasks", file), false
+	patterns := taskPatterns(a.text)
+	if matchesAny(patterns, name) {
+		named = true
+	} else {
+		for _, p := range patterns {
+			if beside := path.Join(path.Dir(p), file); strings.ContainsAny(path.Base(p), "*?[") && matchesAny([]string{p}, beside) {
+				name, named = beside, true
+				break
+			}
+		}
+	}
+	if _, err := fs.Stat(a.fsys, name); !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("the file %s is %w", path.Join(a.path, name), ErrTaken)
+	}
+	if named {
+		return name, nil
+	}
+	text, err := insertItem(a.text, "tasks", name)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w; add %s to its tasks yourself, then try again", path.Join(a.path, load.SuiteFile), err, path.Join(path.Dir(name), "*.yaml"))
+	}
+	a.text = text
+	return name, nil
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { ok, err := path.Match(p, name); return ok && err == nil })
+}
+
+// offerTools adds the tools that the folder's suite lacks.
+func (a *adding) offerTools() error {
+	for _, name := range a.Task.Tools {
+		i := slices.IndexFunc(a.From.Tools, func(s tool.Spec) bool { return s.Name == name })
+		if i < 0 {
+			return fmt.Errorf("suite %s has no tool %q to take over", a.From.Path, name)
+		}
+		if a.old != nil && slices.ContainsFunc(a.old.Tools, func(s tool.Spec) bool { return s.Name == name }) {
+			if !sameTool(a.From, a.old, name) {
+				a.differ = append(a.differ, name)
+			}
+			continue
+		}
+		if _, ok := a.From.HTTP[name]; ok {
+			return fmt.Errorf("tool %s is run over HTTP, and %s has none of that name: copy its definition from %s first", name, a.path, a.From.Path)
+		}
+		item, err := yamlfile.FlowLine(toolNode(a.From.Tools[i], a.From.Approval(name)))
+		if err != nil {
+			return fmt.Errorf("write tool %s: %w", name, err)
+		}
+		if a.text, err = insertItem(a.text, "tools", item); err != nil {
+			return fmt.Errorf("%s: %w; copy tool %s into it yourself, then try again", path.Join(a.path, load.SuiteFile), err, name)
+		}
+	}
+	return nil
+}
+
+// sameTool says whether two suites define a tool alike.
+func sameTool(a, b *goldens.Suite, name string) bool {
+	of := func(s *goldens.Suite) string {
+		one := &goldens.Suite{HTTP: map[string]world.HTTPTool{}, Approvals: map[string]goldens.Approval{name: s.Approval(name)}}
+		for _, spec := range s.Tools {
+			if spec.Name == name {
+				one.Tools = []tool.Spec{spec}
+			}
+		}
+		if h, ok := s.HTTP[name]; ok {
+			one.HTTP[name] = h
+		}
+		return goldens.Digest(one)
+	}
+	return of(a) == of(b)
+}
+
+// load reads the suite as it will be, and makes sure that the task is in it as it
+// was meant, and every other one as it was.
+func (a *adding) load(files []AddedFile) (*goldens.Suite, error) {
+	s, err := load.Suite(overlay{a.fsys, files}, a.path)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Lint(a.GoTools...); err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(s.Tasks, func(t goldens.Task) bool { return t.ID == a.Task.ID })
+	if i < 0 {
+		return nil, fmt.Errorf("suite %s would not find task %s in %s", a.path, a.Task.ID, files[0].Path)
+	}
+	if !sameTasks([]goldens.Task{s.Tasks[i]}, []goldens.Task{a.Task}) {
+		return nil, fmt.Errorf("task %s cannot be written as YAML without a change", a.Task.ID)
+	}
+	if a.old != nil && !sameTasks(slices.Delete(slices.Clone(s.Tasks), i, i+1), a.old.Tasks) {
+		return nil, fmt.Errorf("the other tasks of %s would change: those without tools of their own offer every tool of the suite; give defaults a list of tools first", a.path)
+	}
+	return s, nil
+}
+
+func sameTasks(a, b []goldens.Task) bool {
+	words := func(list []goldens.Task) (out [][]string) {
+		for _, t := range list {
+			w := []string{t.Title}
+			for _, e := range t.Expect {
+				w = append(w, e.Note)
+			}
+			out = append(out, append(w, t.Probes...))
+		}
+		return out
+	}
+	return goldens.Digest(&goldens.Suite{Tasks: a}) == goldens.Digest(&goldens.Suite{Tasks: b}) && reflect.DeepEqual(words(a), words(b))
+}

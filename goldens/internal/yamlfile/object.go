@@ -1,0 +1,134 @@
+package yamlfile
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Object is a mapping with a fixed set of fields.
+type Object struct {
+	Place
+	fields map[string]Place
+}
+
+// Object reads a mapping that has no other fields than those allowed.
+func (p Place) Object(allowed []string) Object {
+	o := Object{Place: p, fields: map[string]Place{}}
+	for _, e := range p.Entries() {
+		if !slices.Contains(allowed, e.Key) {
+			e.KeyAt.Failf("unknown field%s; allowed: %s", Suggest(e.Key, allowed), Listed(allowed))
+			continue
+		}
+		o.fields[e.Key] = e.Value
+	}
+	return o
+}
+
+// Get returns a field, and whether the file has it.
+func (o Object) Get(name string) (Place, bool) {
+	p, ok := o.fields[name]
+	return p, ok
+}
+
+func (o Object) Has(name string) bool {
+	_, ok := o.fields[name]
+	return ok
+}
+
+// Need returns a field that must be there.
+func (o Object) Need(name string) (Place, bool) {
+	p, ok := o.fields[name]
+	if !ok && o.IsMapping() {
+		o.FieldAt(name).Failf("is missing")
+	}
+	return p, ok
+}
+
+// FieldAt is the place of a field of p, or p with the field's path where p has
+// no such field.
+func (p Place) FieldAt(name string) Place {
+	if p.IsMapping() {
+		for _, e := range p.Entries() {
+			if e.Key == name {
+				return e.Value
+			}
+		}
+	}
+	p.Path = strings.TrimPrefix(p.Path+"."+name, ".")
+	return p
+}
+
+// Item is the place of a list's item, or the list where it is not one.
+func (p Place) Item(i int) Place {
+	if n := p.Value(); n.Kind == yaml.SequenceNode && i < len(n.Content) {
+		return p.Items()[i]
+	}
+	return p
+}
+
+func (p Place) IsMapping() bool { return p.Value().Kind == yaml.MappingNode }
+
+// Listed writes words as a list for people.
+func Listed(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}
+
+// Suggest returns " (did you mean X?)" for the nearest allowed word, or nothing
+// when none is near.
+func Suggest(word string, allowed []string) string {
+	best, distance := "", 3
+	for _, a := range allowed {
+		if d := edits(strings.ToLower(word), strings.ToLower(a)); d < distance && d < max(len(a), 2) {
+			best, distance = a, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return " (did you mean " + best + "?)"
+}
+
+// edits is the Levenshtein distance of two words; words of very different
+// length are far apart without being compared.
+func edits(a, b string) int {
+	if len(a) > len(b)+3 || len(b) > len(a)+3 {
+		return max(len(a), len(b))
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substitution := diagonal
+			if a[i] != b[j] {
+				substitution++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substitution, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// Inside is the place that names and indexes lead to, as far as they do.
+func (p Place) Inside(path []string) Place {
+	for _, name := range path {
+		if p.IsMapping() {
+			p = p.FieldAt(name)
+			continue
+		}
+		if i, err := strconv.Atoi(name); err == nil && p.Value().Kind == yaml.SequenceNode {
+			p = p.Item(i)
+		}
+	}
+	return p
+}

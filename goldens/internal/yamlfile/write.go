@@ -1,0 +1,120 @@
+package yamlfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The nodes of a file that is written. Text is quoted whoever wrote it: nothing of
+// it can be read as anything else.
+
+func Mapping(style yaml.Style) *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: style}
+}
+
+func Sequence(style yaml.Style, items ...*yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: style, Content: items}
+}
+
+// Add appends a field; comment stands above it, if there is one.
+func Add(to *yaml.Node, key string, value *yaml.Node, comment string) {
+	k := Word(key)
+	k.HeadComment = comment
+	to.Content = append(to.Content, k, value)
+}
+
+// Word is a name. The encoder quotes one that would be read as something else.
+func Word(s string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
+}
+
+// Plain is a number, a boolean, null or a date.
+func Plain(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s} }
+
+// QuotedNode is any text; one that is a date stands as people write dates.
+func QuotedNode(s string) *yaml.Node {
+	if _, err := time.Parse(time.DateOnly, s); err == nil {
+		return Plain(s)
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: strings.ToValidUTF8(s, "\uFFFD")}
+}
+
+func Number(n int64) *yaml.Node { return Plain(strconv.FormatInt(n, 10)) }
+
+func Each(list []string, node func(string) *yaml.Node) *yaml.Node {
+	out := Sequence(yaml.FlowStyle)
+	for _, s := range list {
+		out.Content = append(out.Content, node(s))
+	}
+	return out
+}
+
+// ValueNode is a value of JSON.
+func ValueNode(v any) *yaml.Node {
+	text, err := json.Marshal(v)
+	if err != nil {
+		text = []byte("null") // what is loaded encodes; a draft that reads back otherwise is refused
+	}
+	return JSONNode(text)
+}
+
+// JSONNode is JSON text, its members in order.
+func JSONNode(text []byte) *yaml.Node {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	return nextNode(dec)
+}
+
+func nextNode(dec *json.Decoder) *yaml.Node {
+	token, err := dec.Token()
+	if err != nil {
+		return Plain("null")
+	}
+	switch t := token.(type) {
+	case json.Delim:
+		out := Sequence(yaml.FlowStyle)
+		if t == '{' {
+			out = Mapping(yaml.FlowStyle)
+		}
+		for dec.More() {
+			if t == '{' {
+				key, _ := dec.Token()
+				name, _ := key.(string)
+				out.Content = append(out.Content, Word(name))
+			}
+			out.Content = append(out.Content, nextNode(dec))
+		}
+		_, _ = dec.Token() // the end
+		return out
+	case string:
+		return QuotedNode(t)
+	case json.Number:
+		return Plain(t.String())
+	case bool:
+		return Plain(strconv.FormatBool(t))
+	}
+	return Plain("null")
+}
+
+// Write encodes a document.
+func Write(doc *yaml.Node) ([]byte, error) {
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := enc.Encode(doc); err != nil {
+		return nil, fmt.Errorf("write YAML: %w", err)
+	}
+	return out.Bytes(), enc.Close()
+}
+
+// FlowLine encodes a flow node as one line without its end.
+func FlowLine(node *yaml.Node) (string, error) {
+	text, err := Write(node)
+	return strings.TrimSuffix(string(text), "\n"), err
+}

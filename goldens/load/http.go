@@ -1,0 +1,144 @@
+package load
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world"
+)
+
+var (
+	httpFields   = []string{"method", "url", "headers", "json", "timeout", "max_bytes"}
+	headerFields = []string{"env", "prefix"}
+	httpMethods  = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+)
+
+// What an HTTP tool has unless it says otherwise, and the most it may ask for.
+const (
+	defaultTimeout  = 10 * time.Second
+	defaultMaxBytes = 1 << 20
+	mostBytes       = 16 << 20
+)
+
+// readUse reads how a tool is run and who approves of its calls.
+func readUse(s *goldens.Suite, o yamlfile.Object, spec tool.Spec) {
+	writes := false
+	if p, ok := o.Get("http"); ok {
+		h := httpTool(p, spec)
+		if s.HTTP == nil {
+			s.HTTP = map[string]world.HTTPTool{}
+		}
+		s.HTTP[spec.Name] = h
+		writes = h.Method != http.MethodGet
+	}
+	if p, ok := o.Get("write"); ok {
+		writes = p.Flag()
+	}
+	approve := goldens.ApproveAlways
+	if writes {
+		approve = goldens.ApproveAsk
+	}
+	if p, ok := o.Get("approve"); ok {
+		approve = goldens.Approval(p.Choice(goldens.Approvals...))
+	}
+	if approve != goldens.ApproveAlways {
+		if s.Approvals == nil {
+			s.Approvals = map[string]goldens.Approval{}
+		}
+		s.Approvals[spec.Name] = approve
+	}
+}
+
+func httpTool(p yamlfile.Place, spec tool.Spec) world.HTTPTool {
+	o := p.Object(httpFields)
+	h := world.HTTPTool{Method: http.MethodGet, Timeout: defaultTimeout, MaxBytes: defaultMaxBytes}
+	if p, ok := o.Get("method"); ok {
+		h.Method = p.Choice(httpMethods...)
+	}
+	if p, ok := o.Need("url"); ok {
+		setAddress(p, &h, spec)
+	}
+	if p, ok := o.Get("headers"); ok {
+		for _, e := range p.Entries() {
+			h.Headers = append(h.Headers, header(e, h.Headers))
+		}
+	}
+	if p, ok := o.Get("json"); ok {
+		h.JSON = p.Choice("args") == "args"
+		if h.Method == http.MethodGet {
+			p.Failf("a GET has no body: give a method such as POST")
+		}
+	}
+	if p, ok := o.Get("timeout"); ok {
+		h.Timeout = p.Duration()
+	}
+	if p, ok := o.Get("max_bytes"); ok {
+		h.MaxBytes = p.Integer(1, mostBytes)
+	}
+	return h
+}
+
+// setAddress reads the URL template and checks it against the tool's arguments.
+func setAddress(p yamlfile.Place, h *world.HTTPTool, spec tool.Spec) {
+	text := p.Filled()
+	if text == "" {
+		return
+	}
+	all, needed, err := h.SetURL(text)
+	if err != nil {
+		p.Failf("%v", err)
+		return
+	}
+	schema, _ := yamlfile.DecodeJSON(spec.Schema).(map[string]any)
+	properties, _ := schema["properties"].(map[string]any)
+	required, _ := schema["required"].([]any)
+	for _, name := range all {
+		if _, ok := properties[name]; !ok {
+			p.Failf("the tool's schema has no property %q", name)
+		} else if slices.Contains(needed, name) && !slices.Contains(required, any(name)) {
+			p.Failf("{%s} stands in the path, so the tool's schema must require it", name)
+		}
+	}
+}
+
+// ownHeaders are those that the transport or the harness sets.
+var ownHeaders = []string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "Accept-Encoding",
+	"Te", "Trailer", "Upgrade", "X-Run-Id", "X-Step-Id", "X-Parent-Step", "X-Idempotency-Key"}
+
+func header(e yamlfile.Entry, before []world.HTTPHeader) world.HTTPHeader {
+	h := world.HTTPHeader{Name: http.CanonicalHeaderKey(e.Key)}
+	switch {
+	case !yamlfile.HeaderName.MatchString(e.Key):
+		e.KeyAt.Failf("%q is not the name of a header", e.Key)
+	case slices.Contains(ownHeaders, h.Name):
+		e.KeyAt.Failf("the header %s is set by cupel itself", h.Name)
+	case slices.ContainsFunc(before, func(b world.HTTPHeader) bool { return b.Name == h.Name }):
+		e.KeyAt.Failf("the header %s is here already", h.Name)
+	}
+	if !e.Value.IsMapping() {
+		if h.Value = e.Value.Filled(); !yamlfile.HeaderText.MatchString(h.Value) {
+			e.Value.Failf("must be printable ASCII")
+		}
+		if yamlfile.SecretName.MatchString(h.Name) {
+			e.Value.Failf("a credential belongs in the environment: write {env: NAME}")
+		}
+		return h
+	}
+	o := e.Value.Object(headerFields)
+	if p, ok := o.Need("env"); ok {
+		if h.Env = p.Filled(); h.Env != "" && !yamlfile.EnvName.MatchString(h.Env) {
+			p.Failf("must be the name of an environment variable, never the key itself")
+		}
+	}
+	if p, ok := o.Get("prefix"); ok {
+		if h.Prefix = strings.TrimLeft(p.Filled(), " "); !yamlfile.HeaderText.MatchString(h.Prefix) || len(h.Prefix) > 20 {
+			p.Failf("must be at most 20 characters of printable ASCII, such as \"Bearer \"")
+		}
+	}
+	return h
+}

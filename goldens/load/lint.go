@@ -1,0 +1,87 @@
+package load
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/internal/witness"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world"
+)
+
+// advice collects what Lint reports.
+func (l *loader) advice(s *goldens.Suite) []*yamlfile.Problem {
+	found := &yamlfile.Findings{}
+	say := func(p yamlfile.Place, format string, args ...any) {
+		found.List = append(found.List, &yamlfile.Problem{File: p.Src.File, Line: p.At(), Field: p.Path, Detail: fmt.Sprintf(format, args...)})
+	}
+	for _, spec := range s.Tools {
+		at := l.tools.places[spec.Name]
+		_, builtIn := world.Implementations[spec.Name]
+		if _, overHTTP := s.HTTP[spec.Name]; !builtIn && !overHTTP {
+			say(at, "no world implements tool %s, and it has no http; the built-in ones are: %s", spec.Name, strings.Join(slices.Sorted(maps.Keys(world.Implementations)), ", "))
+			found.List[len(found.List)-1].Tool = spec.Name
+		}
+		if !slices.ContainsFunc(s.Tasks, func(t goldens.Task) bool { return slices.Contains(t.Tools, spec.Name) }) {
+			say(at, "no task offers tool %s", spec.Name)
+		}
+	}
+	for _, name := range l.worldNames {
+		if w := l.worlds[name]; !w.used {
+			say(w.Place, "no task uses world %s", name)
+		}
+	}
+	return found.Sorted()
+}
+
+// crossCheck holds the fields of every task against each other: an outcome that
+// no episode can reach would fail every candidate and say nothing.
+func (l *loader) crossCheck(s *goldens.Suite) {
+	if len(l.found.List) > 0 {
+		return // half-read tasks would be accused of what they do not say
+	}
+	all, err := tool.NewSet(s.Tools)
+	if err != nil {
+		l.found.List = append(l.found.List, &yamlfile.Problem{File: path.Join(l.label, SuiteFile), Line: 1, Field: "tools", Detail: err.Error()})
+		return
+	}
+	trees := map[string]tool.JSON{}
+	for _, spec := range s.Tools {
+		trees[spec.Name], _, _ = tool.ParseJSON(string(spec.Schema)) // as NewSet has done
+	}
+	l.checkSessions(s)
+	for i, t := range s.Tasks {
+		asks := func(name string) bool { return s.Approval(name) == goldens.ApproveAsk }
+		if len(t.Approvals) > 0 && !slices.ContainsFunc(t.Tools, asks) {
+			l.where[i].object.FieldAt("approvals").Failf("the task offers no tool whose calls need approval")
+		}
+		before := len(l.found.List)
+		for k, e := range t.Expect {
+			checkNames(l.where[i].expect[k], t, e)
+		}
+		if len(l.found.List) == before {
+			l.prove(s, witness.Prover{Task: t, Tools: all, Trees: trees}, l.where[i])
+		}
+	}
+}
+
+// checkNames reports what an outcome names that its task does not have, and a cap that
+// the task's own makes void.
+func checkNames(at yamlfile.Object, t goldens.Task, e goldens.Expect) {
+	for i, c := range e.Trajectory.Required {
+		if !slices.Contains(t.Tools, c.Tool) {
+			at.FieldAt("calls").Item(i).Failf("the task offers no tool %q%s; it offers: %s", c.Tool, yamlfile.Suggest(c.Tool, t.Tools), yamlfile.Listed(t.Tools))
+		}
+	}
+	if e.TableLabel != "" && !world.HasLabel(t.World.Counts, e.TableLabel) {
+		at.FieldAt("table_label").Failf("the task's world counts no label %q", e.TableLabel)
+	}
+	if over := t.Budgets.MaxSteps; e.MaxSteps != nil && over > 0 && *e.MaxSteps > over {
+		at.FieldAt("at_most").FieldAt("steps").Failf("is %d, above the task's hard cap max_steps of %d", *e.MaxSteps, over)
+	}
+}

@@ -1,0 +1,139 @@
+// Package load reads suites from YAML and checks them: every field, what fields say
+// about each other, and that an episode could meet each accepted outcome.
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+)
+
+// The bounds of a suite. They keep a hostile or generated folder from taking
+// the machine with it; no suite written by people comes near them.
+const (
+	maxFileBytes = 4 << 20
+	maxTaskFiles = 1_000
+	maxTasks     = 10_000
+)
+
+// SuiteFile is the one file every suite has; it names the others.
+const SuiteFile = "suite.yaml"
+
+// Suite reads the suite folder fsys: suite.yaml and the task files it names.
+// path is what people call that folder; it goes in front of the file names in
+// problems. The error joins every problem found, each a *Problem, ordered by
+// file and line; the suite is nil unless the error is.
+func Suite(fsys fs.FS, path string) (*goldens.Suite, error) {
+	l := &loader{fsys: fsys, label: path, found: &yamlfile.Findings{}}
+	s := l.suite()
+	l.crossCheck(s)
+	if err := l.found.Join(); err != nil {
+		return nil, err
+	}
+	s.FS, s.Path = fsys, path
+	s.Digest = goldens.Digest(s)
+	s.Advice, s.Warnings = l.advice(s), l.warned.Sorted()
+	return s, nil
+}
+
+// loader holds what reading one suite has found so far.
+type loader struct {
+	fsys  fs.FS
+	label string
+	found *yamlfile.Findings
+	// warned are the problems that do not keep a suite from being used.
+	warned yamlfile.Findings
+
+	defaults taskDefaults
+	tools    *offer
+	worlds   map[string]*namedWorld
+	// worldNames keeps the order of the file, for messages.
+	worldNames []string
+	// taken maps a task's folded id to where it was first defined.
+	taken map[string]string
+	// where remembers the places the cross checks want to point at, by task index.
+	where []taskPlaces
+}
+
+// taskPlaces are the places of one task that checks across fields point at.
+type taskPlaces struct {
+	task   yamlfile.Place
+	object yamlfile.Object
+	expect []yamlfile.Object
+}
+
+// offer is the suite's tools by name, with the places they are defined.
+type offer struct {
+	specs  []tool.Spec
+	places map[string]yamlfile.Place
+}
+
+func (o *offer) names() []string {
+	names := make([]string, len(o.specs))
+	for i, s := range o.specs {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// open reads one file of the suite and returns its document. ok is false when
+// there is nothing to read on with; the problem is then recorded.
+func (l *loader) open(name string) (root yamlfile.Place, ok bool) {
+	r := &yamlfile.Source{File: path.Join(l.label, name), Found: l.found}
+	text, err := ReadFile(l.fsys, name)
+	if err != nil {
+		r.Failf(1, "", "%s", err)
+		return yamlfile.Place{}, false
+	}
+	return r.Parse(text)
+}
+
+// ReadFile returns the content of a file of a suite folder. It refuses one that is too
+// large.
+func ReadFile(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.New("there is no such file")
+		}
+		return nil, fmt.Errorf("cannot open the file: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("cannot read the file: %w", err)
+	}
+	if len(text) > maxFileBytes {
+		return nil, fmt.Errorf("the file is larger than %d MiB", maxFileBytes>>20)
+	}
+	return text, nil
+}
+
+// taskFiles returns the files a glob of suite.yaml names, in name order.
+func (l *loader) taskFiles(p yamlfile.Place, pattern string) []string {
+	if !fs.ValidPath(pattern) {
+		p.Failf("%q must be a path below the suite folder, with / between folders and no ..", pattern)
+		return nil
+	}
+	names, err := fs.Glob(l.fsys, pattern)
+	switch {
+	case err != nil:
+		p.Failf("%q is not a valid pattern: %v", pattern, err)
+	case len(names) == 0:
+		p.Failf("no file matches %q", pattern)
+	case len(names) > maxTaskFiles:
+		p.Failf("%q matches %d files; at most %d are read", pattern, len(names), maxTaskFiles)
+		return nil
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(names, func(n string) bool {
+		return strings.EqualFold(path.Base(n), SuiteFile)
+	})
+}

@@ -1,0 +1,207 @@
+package load
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/internal/witness"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+)
+
+// demandList collects demands in the order in which a conflict names them.
+type demandList []*witness.Demand
+
+func (l *demandList) add(field string, at func() yamlfile.Place, add func(*witness.Goal)) {
+	*l = append(*l, &witness.Demand{Field: field, At: at, Add: add})
+}
+
+// addEach adds a demand for every item of a field that is a list.
+func addEach[T any](l *demandList, o yamlfile.Object, field string, items []T, add func(*witness.Goal, T)) {
+	for i, item := range items {
+		l.add(field, func() yamlfile.Place { return o.FieldAt(field).Item(i) }, func(g *witness.Goal) { add(g, item) })
+	}
+}
+
+// addNamed adds a demand for every entry of a field that is a mapping.
+func addNamed(l *demandList, o yamlfile.Object, field string, entries map[string]string, of func(*witness.Goal) *map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		l.add(field, func() yamlfile.Place { return o.FieldAt(field).FieldAt(name) }, func(g *witness.Goal) {
+			to := of(g)
+			if *to == nil {
+				*to = map[string]string{}
+			}
+			(*to)[name] = entries[name]
+		})
+	}
+}
+
+// demandsOf lists what an accepted outcome asks. An order stands for the whole
+// trajectory, so that demands never become easier to meet by adding one.
+func demandsOf(o yamlfile.Object, e goldens.Expect) demandList {
+	var l demandList
+	top := func(field string, add func(*witness.Goal)) {
+		l.add(field, func() yamlfile.Place { return o.FieldAt(field) }, add)
+	}
+	top("status", func(g *witness.Goal) { g.Expect.Status = e.Status })
+	if e.StopReason != "" {
+		top("stop_reason", func(g *witness.Goal) { g.Expect.StopReason = e.StopReason })
+	}
+	addEach(&l, o, "numbers", e.Numbers, func(g *witness.Goal, n string) { g.Expect.Numbers = append(g.Expect.Numbers, n) })
+	addEach(&l, o, "not_numbers", e.NotNumbers, func(g *witness.Goal, n string) { g.Expect.NotNumbers = append(g.Expect.NotNumbers, n) })
+	if e.OnlyNumbers != nil {
+		top("only_numbers", func(g *witness.Goal) { g.Expect.OnlyNumbers = e.OnlyNumbers })
+	}
+	addNamed(&l, o, "near", e.Near, func(g *witness.Goal) *map[string]string { return &g.Expect.Near })
+	if len(e.ContainsAny) > 0 {
+		top("contains_any", func(g *witness.Goal) { g.Expect.ContainsAny = e.ContainsAny })
+	}
+	addEach(&l, o, "contains_all", e.ContainsAll, func(g *witness.Goal, s string) { g.Expect.ContainsAll = append(g.Expect.ContainsAll, s) })
+	addEach(&l, o, "not_contains", e.NotContains, func(g *witness.Goal, s string) { g.Expect.NotContains = append(g.Expect.NotContains, s) })
+	addEach(&l, o, "matches", e.Matches, func(g *witness.Goal, s string) { g.Expect.Matches = append(g.Expect.Matches, s) })
+	addEach(&l, o, "not_matches", e.NotMatches, func(g *witness.Goal, s string) { g.Expect.NotMatches = append(g.Expect.NotMatches, s) })
+	addEach(&l, o, "calls", e.Trajectory.Required, func(g *witness.Goal, m goldens.CallMatch) {
+		if g.Expect.Trajectory.Order == "" && e.Trajectory.Order != goldens.Subset {
+			g.Expect.Trajectory.Required = append(g.Expect.Trajectory.Required, m)
+		}
+	})
+	if e.Trajectory.Order != "" {
+		top("order", func(g *witness.Goal) {
+			g.Expect.Trajectory.Order, g.Expect.Trajectory.Required = e.Trajectory.Order, e.Trajectory.Required
+		})
+	}
+	addEach(&l, o, "forbidden", e.Trajectory.Forbidden, func(g *witness.Goal, m goldens.CallMatch) {
+		g.Expect.Trajectory.Forbidden = append(g.Expect.Trajectory.Forbidden, m)
+	})
+	for i, limit := range []*int{e.MaxClarifies, e.MaxSteps, e.MaxToolCalls} {
+		if limit != nil {
+			l.add("at_most", func() yamlfile.Place { return o.FieldAt("at_most").FieldAt(goldens.AtMostFields[i]) }, func(g *witness.Goal) {
+				*[]**int{&g.Expect.MaxClarifies, &g.Expect.MaxSteps, &g.Expect.MaxToolCalls}[i] = limit
+			})
+		}
+	}
+	addNamed(&l, o, "signals", e.Signals, func(g *witness.Goal) *map[string]string { return &g.Expect.Signals })
+	if e.TableLabel != "" {
+		top("table_label", func(g *witness.Goal) { g.Expect.TableLabel = e.TableLabel })
+	}
+	return l
+}
+
+// givenDemands lists what the task itself asks of an episode, whatever its outcome.
+func (l *loader) givenDemands(s *goldens.Suite, t goldens.Task, o yamlfile.Object) demandList {
+	var out demandList
+	top := func(field string, add func(*witness.Goal)) {
+		out.add("", func() yamlfile.Place { return o.FieldAt(field) }, add)
+	}
+	if t.AnswerSchema != nil {
+		top("answer_schema", func(g *witness.Goal) { g.Task.AnswerSchema = t.AnswerSchema })
+	}
+	if len(t.Replies) == 0 {
+		top("replies", func(g *witness.Goal) { g.Silent = true })
+	}
+	for name, value := range budgetsByName(t.Budgets) {
+		out.add("", func() yamlfile.Place { return o.FieldAt("budgets").FieldAt(name) }, func(g *witness.Goal) { g.Budgets[name] = value })
+	}
+	top("tools", func(g *witness.Goal) { g.Offered = append([]string{}, t.Tools...) })
+	for _, name := range t.Tools {
+		at, defined := l.tools.places[name]
+		if !defined {
+			continue
+		}
+		out.add("", func() yamlfile.Place { return at.FieldAt("schema") }, func(g *witness.Goal) { g.Schemas[name] = true })
+		if s.Approval(name) == goldens.ApproveNever {
+			out.add("", func() yamlfile.Place { return at.FieldAt("approve") }, func(g *witness.Goal) { g.Refused[name] = true })
+		}
+	}
+	return out
+}
+
+// budgetsByName yields the caps under the names that suites give them, in their order.
+func budgetsByName(b guard.Budgets) func(yield func(string, int64) bool) {
+	return func(yield func(string, int64) bool) {
+		for i, value := range []int64{int64(b.MaxSteps), int64(b.MaxToolCalls), int64(b.MaxTime), b.MaxTokens, b.MaxCostNanoUSD} {
+			if !yield(budgetFields[i], value) {
+				return
+			}
+		}
+	}
+}
+
+// prove builds a witness of every outcome that the task accepts. Demands that no
+// episode meets together are problems, reported where expect has them; an outcome
+// that an empty answer meets, and a condition that every episode meets, are warnings.
+func (l *loader) prove(s *goldens.Suite, p witness.Prover, where taskPlaces) {
+	t := p.Task
+	given := l.givenDemands(s, t, where.object)
+	for i, e := range t.Expect {
+		at := where.expect[i]
+		demands := slices.Concat(demandsOf(at, e), given)
+		if len(demands) > maxDemands || len(e.Trajectory.Required) > maxProved || len(l.found.List) > maxProblems {
+			continue
+		}
+		own := func(d *witness.Demand) bool { return d.Field != "" && at.Has(d.Field) }
+		for range maxConflicts {
+			core, why := p.Conflict(demands)
+			if core == nil {
+				break
+			}
+			if i == 0 || slices.ContainsFunc(core, own) {
+				report(core, why)
+			}
+			last := core[len(core)-1]
+			demands = slices.DeleteFunc(demands, func(d *witness.Demand) bool { return d == last })
+		}
+		if !t.Scripted {
+			l.warn(at, p.Goal(demands))
+		}
+	}
+}
+
+// warn records what an outcome lets pass.
+func (l *loader) warn(at yamlfile.Object, g *witness.Goal) {
+	warnings := &yamlfile.Source{File: at.Src.File, Found: &l.warned}
+	warnf := func(p yamlfile.Place, format string, args ...any) { p.Src = warnings; p.Failf(format, args...) }
+	if o, _ := g.Witness(); g.Empty(o) {
+		warnf(at.Place, "an empty answer passes, without any tool call; add a check of the answer, such as numbers, contains_any or matches, or of calls")
+	}
+	for i, m := range g.Expect.Trajectory.Forbidden {
+		if like := yamlfile.Suggest(m.Tool, l.tools.names()); like != "" && !slices.Contains(l.tools.names(), m.Tool) {
+			warnf(at.FieldAt("forbidden").Item(i), "the suite has no tool %q%s", m.Tool, like)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.Expect.Signals)) {
+		if low, high := goldens.SignalRange(name, g.Expect.Signals[name]); !goldens.IsFlag(name) && low <= 0 && high == math.MaxInt64 {
+			warnf(at.FieldAt("signals").FieldAt(name), "every episode meets this, since no count is below 0; remove it or choose a condition that can fail")
+		}
+	}
+}
+
+// The bounds of a proof. An outcome that says more than this is not proved.
+const (
+	maxDemands   = 300
+	maxProved    = 100 // required calls
+	maxConflicts = 5   // of one outcome
+	maxProblems  = 100 // of a suite: the rest is not looked for
+)
+
+// report records a conflict at its first demand.
+func report(core []*witness.Demand, why string) {
+	others := make([]string, len(core)-1)
+	for i, d := range core[1:] {
+		at := d.At()
+		others[i] = fmt.Sprintf("%s (%s:%d)", at.Path, at.Src.File, at.At())
+	}
+	at := core[0].At()
+	switch len(others) {
+	case 0:
+		at.Failf("no episode can meet this: %s", why)
+	case 1:
+		at.Failf("no episode can meet this and %s: %s; change one of the two", others[0], why)
+	default:
+		at.Failf("no episode can meet this, %s and %s: %s; change one of them", strings.Join(others[:len(others)-1], ", "), others[len(others)-1], why)
+	}
+}

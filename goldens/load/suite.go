@@ -1,0 +1,280 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+)
+
+// The fields of the objects of a suite, in the order people write them.
+var (
+	suiteFields     = []string{"name", "title", "description", "candidates", "matrix", "tools", "defaults", "worlds", "tasks"}
+	toolFields      = []string{"name", "description", "schema", "repeatable", "uncacheable", "write", "approve", "http"}
+	defaultsFields  = []string{"world", "tools", "tier", "constraints", "budgets"}
+	budgetFields    = []string{"max_steps", "max_tool_calls", "max_seconds", "max_tokens_total", "max_cost_usd"}
+	taskFileFields  = []string{"tags", "tasks"}
+	candidateFields = []string{"name", "agent", "provider", "model", "mode", "profile", "rescue", "rescue_on_contradiction", "compress", "system", "fallback", "max_iterations", "final_retries", "no_images", "memory", "batch", "plan", "base_url", "key_env", "region", "stream", "headers", "query", "body", "max_tokens", "temperature"}
+)
+
+// taskDefaults are what a task has unless it says otherwise.
+type taskDefaults struct {
+	world       string
+	tools       []string
+	tier        string
+	constraints string
+	budgets     guard.Budgets
+}
+
+// suite reads suite.yaml and the files it names.
+func (l *loader) suite() *goldens.Suite {
+	s := &goldens.Suite{}
+	root, ok := l.open(SuiteFile)
+	if !ok {
+		return s
+	}
+	o := root.Object(suiteFields)
+	if p, ok := o.Need("name"); ok {
+		s.Name = p.Filled()
+		p.CheckName(yamlfile.LowerName, s.Name)
+	}
+	if p, ok := o.Get("title"); ok {
+		s.Title = p.Text()
+	}
+	if p, ok := o.Get("description"); ok {
+		s.Description = p.Text()
+	}
+	if p, ok := o.Get("candidates"); ok {
+		s.Candidates = candidates(p)
+	}
+	if p, ok := o.Get("matrix"); ok {
+		s.Candidates = append(s.Candidates, readMatrix(p, s.Candidates)...)
+	}
+	l.tools = &offer{places: map[string]yamlfile.Place{}}
+	if p, ok := o.Get("tools"); ok {
+		l.readTools(s, p)
+	}
+	s.Tools = l.tools.specs
+	l.readWorlds(o)
+	l.readDefaults(o)
+	l.readTasks(s, o)
+	return s
+}
+
+// readTools reads the tools a suite offers.
+func (l *loader) readTools(s *goldens.Suite, list yamlfile.Place) {
+	for _, item := range list.Items() {
+		o := item.Object(toolFields)
+		var spec tool.Spec
+		if p, ok := o.Need("name"); ok {
+			spec.Name = p.Filled()
+			p.CheckName(yamlfile.ToolName, spec.Name)
+			if first, dup := l.tools.places[spec.Name]; dup {
+				p.Failf("tool %s is defined already, on line %d", spec.Name, first.At())
+				continue
+			}
+		}
+		if p, ok := o.Need("description"); ok {
+			spec.Description = p.Filled()
+		}
+		if p, ok := o.Need("schema"); ok {
+			before := len(l.found.List)
+			spec.Schema = p.JSON()
+			if len(l.found.List) == before {
+				checkSchema(p, spec.Schema)
+			}
+		}
+		if p, ok := o.Get("repeatable"); ok {
+			spec.Repeatable = p.Flag()
+		}
+		if p, ok := o.Get("uncacheable"); ok {
+			spec.Uncacheable = p.Flag()
+		}
+		if spec.Name != "" {
+			l.tools.specs = append(l.tools.specs, spec)
+			l.tools.places[spec.Name] = item
+			readUse(s, o, spec)
+		}
+	}
+}
+
+// schemaFault returns what is wrong with a schema, in one line and always the
+// same: the library's own order of faults is random.
+func schemaFault(err error) string {
+	var invalid *jsonschema.SchemaValidationError
+	var fault *jsonschema.ValidationError
+	if errors.As(err, &invalid) && errors.As(invalid.Err, &fault) {
+		leaves := leafFaults(fault, nil)
+		slices.Sort(leaves)
+		return strings.Join(slices.Compact(leaves), "; ")
+	}
+	_, detail, _ := strings.Cut(err.Error(), "schema: ")
+	return strings.Join(strings.Fields(detail), " ")
+}
+
+func leafFaults(e *jsonschema.ValidationError, out []string) []string {
+	if len(e.Causes) == 0 {
+		at := "/" + strings.Join(e.InstanceLocation, "/")
+		return append(out, at+": "+e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+	}
+	for _, c := range e.Causes {
+		out = leafFaults(c, out)
+	}
+	return out
+}
+
+func (l *loader) readDefaults(suite yamlfile.Object) {
+	l.defaults = taskDefaults{tier: "core", tools: l.tools.names()}
+	p, ok := suite.Get("defaults")
+	if !ok {
+		return
+	}
+	o := p.Object(defaultsFields)
+	if p, ok := o.Get("world"); ok {
+		if name := p.Choice(l.worldNames...); name != "" {
+			l.defaults.world = name
+		}
+	}
+	if p, ok := o.Get("tools"); ok {
+		l.defaults.tools = l.toolNames(p)
+	}
+	if p, ok := o.Get("tier"); ok {
+		l.defaults.tier = p.Filled()
+	}
+	if p, ok := o.Get("constraints"); ok {
+		l.defaults.constraints = p.Text()
+	}
+	if p, ok := o.Get("budgets"); ok {
+		l.defaults.budgets = budgets(p, guard.Budgets{})
+	}
+}
+
+// toolNames reads a list of names of the suite's tools.
+func (l *loader) toolNames(p yamlfile.Place) []string {
+	names := p.Words()
+	for i, item := range p.Items() {
+		if names[i] == "" {
+			continue
+		}
+		if _, ok := l.tools.places[names[i]]; !ok {
+			item.Failf("the suite has no tool %q%s; it has: %s", names[i], yamlfile.Suggest(names[i], l.tools.names()), yamlfile.Listed(l.tools.names()))
+		}
+	}
+	return names
+}
+
+// Bounds of the caps of one episode: far beyond any that is meant.
+const (
+	maxTokensTotal = 1_000_000_000
+	maxCostUSD     = 10_000
+	NanoUSD        = 1_000_000_000 // in a dollar
+)
+
+// budgets reads caps; one that is absent keeps its value in b.
+func budgets(p yamlfile.Place, b guard.Budgets) guard.Budgets {
+	o := p.Object(budgetFields)
+	if p, ok := o.Get("max_steps"); ok {
+		b.MaxSteps = int(p.Integer(0, 1_000))
+	}
+	if p, ok := o.Get("max_tool_calls"); ok {
+		b.MaxToolCalls = int(p.Integer(0, 10_000))
+	}
+	if p, ok := o.Get("max_seconds"); ok {
+		b.MaxTime = time.Duration(p.Integer(0, int64(yamlfile.MaxDuration/time.Second))) * time.Second
+	}
+	if p, ok := o.Get("max_tokens_total"); ok {
+		b.MaxTokens = p.Integer(0, maxTokensTotal)
+	}
+	if p, ok := o.Get("max_cost_usd"); ok {
+		usd := p.Number(maxCostUSD)
+		if b.MaxCostNanoUSD = int64(math.Round(usd * NanoUSD)); b.MaxCostNanoUSD == 0 && usd > 0 {
+			p.Failf("must be at least %g, a nano-dollar, or 0 for no cap, but is %v", 1.0/NanoUSD, usd)
+		}
+	}
+	return b
+}
+
+// readTasks reads the tasks of suite.yaml and of the files it names.
+func (l *loader) readTasks(s *goldens.Suite, suite yamlfile.Object) {
+	l.taken = map[string]string{}
+	list, ok := suite.Need("tasks")
+	if !ok {
+		return
+	}
+	items := list.Items()
+	if len(items) == 0 && list.Kind() == "a list" {
+		list.Failf("must name at least one task file, such as tasks/*.yaml, or hold a task")
+	}
+	read := map[string]bool{}
+	for _, item := range items {
+		if pattern, tag, ok := item.Scalar(); !ok || tag != "!!str" {
+			l.addTask(s, item, nil)
+		} else {
+			for _, name := range l.taskFiles(item, pattern) {
+				if !read[name] {
+					read[name] = true
+					l.readTaskFile(s, name)
+				}
+			}
+		}
+		if len(s.Tasks) > maxTasks {
+			item.Failf("a suite may have at most %d tasks", maxTasks)
+			return
+		}
+	}
+}
+
+func (l *loader) readTaskFile(s *goldens.Suite, name string) {
+	root, ok := l.open(name)
+	if !ok {
+		return
+	}
+	o := root.Object(taskFileFields)
+	var tags []string
+	if p, ok := o.Get("tags"); ok {
+		tags = p.Words()
+	}
+	list, ok := o.Need("tasks")
+	if !ok {
+		return
+	}
+	items := list.Items()
+	if len(items) == 0 && list.Kind() == "a list" {
+		list.Failf("must hold at least one task")
+	}
+	if len(items) > maxTasks {
+		list.Failf("a suite may have at most %d tasks", maxTasks)
+		return
+	}
+	for _, item := range items {
+		l.addTask(s, item, tags)
+	}
+}
+
+// addTask reads one task and keeps it under an id no other task has. Ids that
+// differ only in case would share a folder on some machines.
+func (l *loader) addTask(s *goldens.Suite, item yamlfile.Place, tags []string) {
+	t, places := l.task(item, tags)
+	t.File, t.Line = item.Src.File, item.Node.Line
+	if t.ID != "" {
+		here := fmt.Sprintf("%s:%d", item.Src.File, item.Node.Line)
+		if first, dup := l.taken[strings.ToLower(t.ID)]; dup {
+			places.task.Failf("task id %s is taken by the task at %s", t.ID, first)
+		} else {
+			l.taken[strings.ToLower(t.ID)] = here
+		}
+	}
+	s.Tasks = append(s.Tasks, t)
+	l.where = append(l.where, places)
+}

@@ -1,0 +1,115 @@
+package load
+
+import (
+	"slices"
+
+	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+)
+
+var (
+	taskFields  = []string{"id", "title", "tier", "tags", "probes", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "agent", "script", "fails", "expect", "also_accept"}
+	faultFields = []string{"tool", "on_calls", "kind", "status", "code", "message", "after", "fields", "value"}
+)
+
+// maxRequestBytes bounds what a user may say: far more than any message.
+const maxRequestBytes = 64 << 10
+
+// task reads one task; tags are those of its file.
+func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces) {
+	o := p.Object(taskFields)
+	t := goldens.Task{Tier: l.defaults.tier, Constraints: l.defaults.constraints, Tools: l.defaults.tools, Budgets: l.defaults.budgets, Tags: slices.Clone(tags)}
+	places := taskPlaces{task: p, object: o}
+	if p, ok := o.Get("scripted"); ok {
+		t.Scripted = p.Flag()
+	}
+	if t.Scripted { // its model reports tokens and cost only where the task says so
+		t.Budgets.MaxTokens, t.Budgets.MaxCostNanoUSD = 0, 0
+	}
+	if p, ok := o.Need("id"); ok {
+		t.ID = p.Filled()
+		p.CheckName(yamlfile.TaskName, t.ID)
+	}
+	readWords(o, &t)
+	if p, ok := o.Need("request"); ok {
+		if t.Request = p.Filled(); len(t.Request) > maxRequestBytes {
+			p.Failf("must be at most %d KiB", maxRequestBytes>>10)
+		}
+	}
+	if p, ok := o.Get("constraints"); ok {
+		t.Constraints = p.Text()
+	}
+	l.readGiven(o, &t)
+	if p, ok := o.Get("tools"); ok {
+		t.Tools = l.toolNames(p)
+	}
+	t.World = l.taskWorld(o)
+	if p, ok := o.Get("faults"); ok {
+		t.World.Faults = faults(p, t.Tools)
+	}
+	if p, ok := o.Get("budgets"); ok {
+		t.Budgets = budgets(p, t.Budgets)
+	}
+	if p, ok := o.Get("replies"); ok {
+		t.Replies = p.Texts()
+	}
+	if p, ok := o.Get("approvals"); ok {
+		for _, item := range p.Items() {
+			t.Approvals = append(t.Approvals, item.Choice("approve", "deny") == "approve")
+		}
+	}
+	readScript(o, &t)
+	if p, ok := o.Need("expect"); ok {
+		also, _ := o.Get("also_accept")
+		t.Expect, places.expect = goldens.Expectations(p, also)
+	}
+	return t, places
+}
+
+// readWords reads what describes a task to people.
+func readWords(o yamlfile.Object, t *goldens.Task) {
+	if p, ok := o.Get("title"); ok {
+		t.Title = p.Filled()
+	}
+	if p, ok := o.Get("tier"); ok {
+		t.Tier = p.Filled()
+	}
+	if p, ok := o.Get("tags"); ok {
+		for _, tag := range p.Words() {
+			if !slices.Contains(t.Tags, tag) {
+				t.Tags = append(t.Tags, tag)
+			}
+		}
+	}
+	if p, ok := o.Get("probes"); ok {
+		t.Probes = p.Words()
+	}
+}
+
+// readScript reads the fields that only a scripted task has.
+func readScript(o yamlfile.Object, t *goldens.Task) {
+	if p, ok := o.Get("agent"); ok {
+		t.Agent = p.Choice(strategy.Names()...)
+	}
+	p, ok := o.Get("script")
+	if ok {
+		t.Script = script(p, t.Agent)
+	}
+	if p, ok := o.Get("fails"); ok {
+		if t.Fails = p.Words(); len(t.Fails) == 0 {
+			p.Failf("must name at least one check")
+		}
+	}
+	if t.Scripted {
+		if len(t.Script) == 0 {
+			o.FieldAt("script").Failf("a scripted task needs at least one model output")
+		}
+		return
+	}
+	for _, field := range []string{"agent", "script", "fails"} {
+		if p, ok := o.Get(field); ok {
+			p.Failf("only a task with scripted: true has %s", field)
+		}
+	}
+}

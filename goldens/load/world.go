@@ -1,0 +1,223 @@
+package load
+
+import (
+	"maps"
+	"strings"
+	"time"
+	_ "time/tzdata"
+
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world"
+)
+
+var worldFields = []string{"from", "now", "zone", "counts", "documents", "env", "clock_step", "latency", "job_status"}
+
+// maxCount is the largest number JSON readers agree on.
+const maxCount = 1<<53 - 1
+
+// namedWorld is one entry of a suite's worlds.
+type namedWorld struct {
+	yamlfile.Place
+	spec world.Spec
+	// sound says that reading it found no problem, so that using it may.
+	sound, open, done, used bool
+}
+
+// readWorlds reads the named worlds, each after the one it starts from.
+func (l *loader) readWorlds(suite yamlfile.Object) {
+	l.worlds = map[string]*namedWorld{}
+	p, ok := suite.Get("worlds")
+	if !ok {
+		return
+	}
+	for _, e := range p.Entries() {
+		e.KeyAt.CheckName(yamlfile.LowerName, e.Key)
+		l.worlds[e.Key] = &namedWorld{Place: e.Value}
+		l.worldNames = append(l.worldNames, e.Key)
+	}
+	for _, name := range l.worldNames {
+		l.resolve(l.worlds[name])
+	}
+}
+
+func (l *loader) resolve(w *namedWorld) {
+	if w.done || w.open {
+		return
+	}
+	w.open = true
+	w.spec, w.sound = l.world(w.Place)
+	w.open, w.done = false, true
+}
+
+// named returns the world p names. ok is false when it cannot be built on.
+func (l *loader) named(p yamlfile.Place) (spec world.Spec, ok bool) {
+	name := p.Choice(l.worldNames...)
+	if name == "" {
+		return world.Spec{}, false
+	}
+	w := l.worlds[name]
+	if w.open {
+		p.Failf("world %s starts from itself", name)
+		return world.Spec{}, false
+	}
+	l.resolve(w)
+	w.used = true
+	return w.spec, w.sound
+}
+
+// world reads a mapping of world fields over the world it starts from.
+func (l *loader) world(p yamlfile.Place) (w world.Spec, sound bool) {
+	before := len(l.found.List)
+	o := p.Object(worldFields)
+	sound = true
+	if p, ok := o.Get("from"); ok {
+		w, sound = l.named(p)
+	}
+	readClock(o, &w)
+	if p, ok := o.Get("counts"); ok {
+		w.Counts = counts(p, w.Counts)
+	}
+	if p, ok := o.Get("documents"); ok {
+		w.Documents = documents(p, w.Documents)
+	}
+	if p, ok := o.Get("env"); ok {
+		w.Env = environment(p, w.Env)
+	}
+	if p, ok := o.Get("clock_step"); ok {
+		w.ClockStep = p.Duration()
+	}
+	if p, ok := o.Get("latency"); ok {
+		w.Latency = l.latency(p, w.Latency)
+	}
+	if p, ok := o.Get("job_status"); ok {
+		if w.JobStatus = p.Texts(); len(w.JobStatus) == 0 {
+			p.Failf("must hold at least one status")
+		}
+	}
+	return w, sound && len(l.found.List) == before
+}
+
+// readClock reads now and zone. The offset people write beside a time must be
+// the zone's at that time: one that is not is a slip across a clock change.
+func readClock(o yamlfile.Object, w *world.Spec) {
+	if p, ok := o.Get("zone"); ok {
+		w.Zone = zone(p)
+	}
+	now, given := o.Get("now")
+	utc := true
+	if given {
+		text := now.Text()
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			now.Failf("must be a time with its offset, such as 2026-05-13T12:00:00-04:00, but is %q", text)
+			return
+		}
+		w.Now, utc = at, strings.HasSuffix(text, "Z")
+	}
+	if w.Zone == nil || w.Now.IsZero() {
+		return
+	}
+	_, written := w.Now.Zone()
+	local := w.Now.In(w.Zone)
+	if _, offset := local.Zone(); given && !utc && offset != written {
+		now.Failf("the offset in %s at that time is %s: write %s, or give the time in Z", w.Zone, local.Format("-07:00"), local.Format(time.RFC3339))
+	}
+	w.Now = local
+}
+
+func zone(p yamlfile.Place) *time.Location {
+	before := len(p.Src.Found.List)
+	name := p.Filled()
+	if len(p.Src.Found.List) > before {
+		return nil
+	}
+	loc, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		p.Failf("%q is not a time zone; write one such as America/New_York or UTC", name)
+		return nil
+	}
+	return loc
+}
+
+// counts reads a table date by date over base; an empty date takes the date's
+// data away.
+func counts(p yamlfile.Place, base map[string]map[string]int64) map[string]map[string]int64 {
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]map[string]int64{}
+	}
+	for _, e := range p.Entries() {
+		if _, err := world.ParseDate(e.Key); err != nil {
+			e.KeyAt.Failf("%q %v", e.Key, err)
+			continue
+		}
+		if e.Value.Null() {
+			if _, ok := base[e.Key]; !ok {
+				e.Value.Failf("there is no data to take away")
+			}
+			delete(out, e.Key)
+			continue
+		}
+		day := map[string]int64{}
+		for _, c := range e.Value.Entries() {
+			day[c.Key] = c.Value.Integer(0, maxCount)
+		}
+		out[e.Key] = day
+	}
+	return out
+}
+
+// latency reads durations by tool over base.
+func (l *loader) latency(p yamlfile.Place, base map[string]time.Duration) map[string]time.Duration {
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]time.Duration{}
+	}
+	for _, e := range p.Entries() {
+		if _, ok := l.tools.places[e.Key]; !ok {
+			e.KeyAt.Failf("the suite has no tool %q%s; it has: %s", e.Key, yamlfile.Suggest(e.Key, l.tools.names()), yamlfile.Listed(l.tools.names()))
+		}
+		out[e.Key] = e.Value.Duration()
+	}
+	return out
+}
+
+// environment reads variables over those of the world it starts from.
+func environment(p yamlfile.Place, base map[string]string) map[string]string {
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, e := range p.Entries() {
+		out[e.Key] = e.Value.Filled()
+	}
+	return out
+}
+
+// taskWorld reads a task's world: a name, a mapping, or the suite's default.
+func (l *loader) taskWorld(o yamlfile.Object) world.Spec {
+	p, given := o.Get("world")
+	var w world.Spec
+	sound := true
+	switch {
+	case given && p.Kind() == "a mapping":
+		w, sound = l.world(p)
+	case given:
+		w, sound = l.named(p)
+	case l.defaults.world != "":
+		d := l.worlds[l.defaults.world]
+		d.used = true
+		w, sound = d.spec, d.sound
+	}
+	if !sound {
+		return w
+	}
+	at := o.FieldAt("world")
+	if w.Now.IsZero() {
+		at.Failf("has no now: give one, or start from a world that has it")
+	}
+	if w.Zone == nil {
+		at.Failf("has no zone: give one, or start from a world that has it")
+	}
+	return w
+}

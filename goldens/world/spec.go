@@ -1,0 +1,61 @@
+package world
+
+import "time"
+
+// Document is one text of a world's library.
+type Document struct {
+	ID, Title, Date, Text string
+	// Fields are what extract reads: numbers or strings, by name.
+	Fields map[string]any
+}
+
+// Spec is the initial state of a task's world.
+type Spec struct {
+	// Now is the start of the virtual clock, Zone the dashboard's time zone.
+	Now  time.Time
+	Zone *time.Location
+	// Counts maps date (YYYY-MM-DD) and label to a number. A date that is
+	// absent has no data, which is not zero.
+	Counts map[string]map[string]int64
+	// Documents are what search, open, extract and compare work on.
+	Documents []Document `json:",omitempty"`
+	// Env is the environment of the task's tools: credentials of HTTP tools are
+	// looked for here first. A value must never reach a cassette.
+	Env map[string]string `json:",omitempty"`
+	// ClockStep is how far every tool call moves the world's clock, beyond the
+	// time that passes: the world's date changes, no budget is used.
+	ClockStep time.Duration
+	// Latency is the duration of a call by tool name; absent means zero.
+	Latency map[string]time.Duration
+	// JobStatus is what get_job_status answers, call by call; the last repeats.
+	JobStatus []string
+	// Faults are injected into tool calls.
+	Faults []Fault
+}
+
+// FaultKind says what a fault does to a tool call.
+type FaultKind string
+
+// The fault kinds.
+const (
+	FaultError   FaultKind = "error"
+	FaultTimeout FaultKind = "timeout"
+	FaultLatency FaultKind = "latency"
+	FaultReplace FaultKind = "replace" // the result becomes Value
+	FaultAugment FaultKind = "augment" // Fields are added to the result object
+)
+
+// Fault is one injected tool fault.
+type Fault struct {
+	Tool string
+	// OnCalls are the 1-based indexes of that tool's calls; empty means all.
+	OnCalls []int
+	Kind    FaultKind
+	// Status, Code and Message describe an error.
+	Status        int
+	Code, Message string
+	// After is the duration of a timeout or the added latency.
+	After  time.Duration
+	Fields map[string]any
+	Value  any
+}

@@ -1,0 +1,64 @@
+package world
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// TestTodayConformance runs the today_range rows of the conformance data: the
+// date in the world's zone, whatever zone the process is in.
+func TestTodayConformance(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "conformance", "contract-cases.jsonl"))
+	if err != nil {
+		t.Skipf("no conformance data: %v", err)
+	}
+	ran := 0
+	for line := range bytes.Lines(data) {
+		var row struct {
+			ID, Fn string
+			Now    time.Time
+			Zone   string `json:"wanted_tz"`
+			Expect struct {
+				OK  bool
+				Out json.RawMessage
+			}
+		}
+		var fn struct{ Fn string }
+		require.NoError(t, json.Unmarshal(line, &fn))
+		if fn.Fn != "today_range" {
+			continue
+		}
+		require.NoError(t, json.Unmarshal(line, &row))
+		ran++
+		t.Run(row.ID, func(t *testing.T) {
+			zone, err := time.LoadLocation(row.Zone)
+			require.NoError(t, err)
+			w := New(Spec{Now: row.Now, Zone: zone}, nil, nil)
+			got := w.Call(tool.Call{Name: "today_range", Args: json.RawMessage("{}")}, row.Now)
+			require.True(t, row.Expect.OK)
+			require.JSONEq(t, string(row.Expect.Out), string(got.Value))
+		})
+	}
+	require.Equal(t, 32, ran)
+}
+
+func TestCivilDate(t *testing.T) {
+	for in, want := range map[string]string{
+		"2026-05-13": "2026-05-13", "1582-10-15": "1582-10-15",
+		"1582-10-14": "1582-10-04", // the day before the reform
+		"1500-03-10": "1500-02-29", // a leap day only the Julian calendar has
+		"0999-06-01": "0999-05-27", "0001-01-01": "0001-01-03",
+	} {
+		day, err := time.Parse(time.DateOnly, in)
+		require.NoError(t, err)
+		require.Equal(t, want, civilDate(day), in)
+	}
+}

@@ -1,0 +1,172 @@
+package world
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cupel-eval/cupel/internal/clip"
+)
+
+// maxFault bounds what an error quotes of the arguments' fault, in bytes.
+const maxFault = 400
+
+// maxMissing bounds how many missing dates a result names.
+const maxMissing = 10
+
+// todayRange answers with the date of the call in the dashboard's zone, twice:
+// a range of one day.
+func (w *World) todayRange(_ json.RawMessage, at time.Time) (any, *refusal) {
+	zone := w.spec.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	today := civilDate(at.In(zone))
+	return map[string]any{"start_date": today, "end_date": today}, nil
+}
+
+// gregorian is the first day of the Gregorian calendar.
+var gregorian = time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC)
+
+// civilDate is the date on the calendar of its day: Gregorian, and Julian
+// before it (J. D. Richards, Explanatory Supplement to the Astronomical
+// Almanac, 3rd ed., §15.11).
+func civilDate(local time.Time) string {
+	y, m, d := local.Date()
+	day := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	if !day.Before(gregorian) {
+		return day.Format(dateLayout)
+	}
+	const day0 = 2440588 // the Julian day number of 1 January 1970
+	c := day.Unix()/86400 + day0 + 32082
+	yr := (4*c + 3) / 1461
+	e := c - 1461*yr/4
+	mo := (5*e + 2) / 153
+	return fmt.Sprintf("%04d-%02d-%02d", yr-4800+mo/10, mo+3-12*(mo/10), e-(153*mo+2)/5+1)
+}
+
+// getCounts sums one label over an inclusive range of dates. A range with a
+// date that has no data has no sum: the value is then null, and the result
+// names the dates.
+func (w *World) getCounts(raw json.RawMessage, _ time.Time) (any, *refusal) {
+	var args struct {
+		Start string `json:"start_date"`
+		End   string `json:"end_date"`
+		Label string `json:"label"`
+	}
+	if refused := readArgs(raw, &args); refused != nil {
+		return nil, refused
+	}
+	start, err := ParseDate(args.Start)
+	if err != nil {
+		return nil, refuse(codeBadDate, "start_date %q %v", shorten(args.Start), err)
+	}
+	end, err := ParseDate(args.End)
+	if err != nil {
+		return nil, refuse(codeBadDate, "end_date %q %v", shorten(args.End), err)
+	}
+	if start.After(end) {
+		return nil, refuse(codeBadRange, "start_date %s is after end_date %s", args.Start, args.End)
+	}
+	if len(w.spec.Counts) > 0 && !HasLabel(w.spec.Counts, args.Label) {
+		return nil, refuse(codeBadLabel, "label %q is not counted; labels are: %s", shorten(args.Label), strings.Join(labels(w.spec.Counts), ", "))
+	}
+	out := map[string]any{"label": args.Label, "start": args.Start, "end": args.End}
+	sum, found := w.sum(args.Start, args.End, args.Label)
+	if days := 1 + int((end.Unix()-start.Unix())/(24*60*60)); found < days {
+		missing := w.missing(start, end, args.Label)
+		out["value"], out["missing"], out["note"] = nil, missing, missingNote(missing, days-found, days)
+		return out, nil
+	}
+	out["value"] = json.Number(sum.String())
+	return out, nil
+}
+
+// sum adds a label over the dates in range that have it, and counts them.
+// Dates compare as text because they are written alike.
+func (w *World) sum(start, end, label string) (sum *big.Int, found int) {
+	sum = new(big.Int)
+	for date, day := range w.spec.Counts {
+		if n, ok := day[label]; ok && date >= start && date <= end {
+			sum.Add(sum, big.NewInt(n))
+			found++
+		}
+	}
+	return sum, found
+}
+
+// missing lists the first dates in range without data.
+func (w *World) missing(start, end time.Time, label string) []string {
+	var out []string
+	for d := start; !d.After(end) && len(out) < maxMissing; d = d.AddDate(0, 0, 1) {
+		date := d.Format(dateLayout)
+		if _, ok := w.spec.Counts[date][label]; !ok {
+			out = append(out, date)
+		}
+	}
+	return out
+}
+
+func missingNote(missing []string, n, days int) string {
+	list := strings.Join(missing, ", ")
+	if n > len(missing) {
+		list += fmt.Sprintf(" and %d more", n-len(missing))
+	}
+	if n == days {
+		return "no data for " + list
+	}
+	return fmt.Sprintf("no data for %s (%d of %d days)", list, n, days)
+}
+
+// getJobStatus answers call by call from the world's list; the last repeats.
+func (w *World) getJobStatus(raw json.RawMessage, _ time.Time) (any, *refusal) {
+	var args struct {
+		ID string `json:"id"`
+	}
+	if refused := readArgs(raw, &args); refused != nil {
+		return nil, refused
+	}
+	list := w.spec.JobStatus
+	if args.ID == "" || len(list) == 0 {
+		return nil, refuse(codeNotFound, "there is no job %q", shorten(args.ID))
+	}
+	i := min(w.answered["get_job_status"], len(list)-1)
+	return map[string]any{"id": args.ID, "status": list[i]}, nil
+}
+
+// readArgs decodes arguments into a struct of strings.
+func readArgs(raw json.RawMessage, to any) *refusal {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(to); err != nil {
+		return refuse(codeBadArgs, "arguments: %s", clip.Bytes(err.Error(), maxFault))
+	}
+	return nil
+}
+
+// labels returns the labels of a table in order.
+func labels(counts map[string]map[string]int64) []string {
+	var out []string
+	for _, day := range counts {
+		for label := range day {
+			if !slices.Contains(out, label) {
+				out = append(out, label)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// shorten bounds what a model wrote before it is quoted back.
+func shorten(s string) string {
+	const most = 64
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
