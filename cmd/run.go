@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -19,19 +16,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
-	"github.com/cupel-eval/cupel/cmd/internal/console"
-	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/progress"
-	"github.com/cupel-eval/cupel/cmd/internal/rundir"
-	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/providers/all"
-	"github.com/cupel-eval/cupel/providers/vertex"
 	"github.com/cupel-eval/cupel/recorder"
-	"github.com/cupel-eval/cupel/reports"
 )
 
 // runFlags are the flags of run that are no settings.
@@ -247,177 +237,6 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, sa
 	}
 	o.Settings = f.save(cfg, o.Fork, o.Caps)
 	return o, cleanup, err
-}
-
-// idle says of an error that it means that there was nothing to do; any other it
-// returns.
-func idle(p *process, f runFlags, ev *progress.Events, err error) error {
-	status := ""
-	switch {
-	case errors.Is(err, harness.ErrAllFresh):
-		status, err = "fresh", harness.ErrAllFresh
-	case errors.Is(err, harness.ErrNothingSelected):
-		status, err = "nothing", f.narrow.nothing(err)
-	case errors.Is(err, harness.ErrComplete):
-		status = "complete"
-	default:
-		return err
-	}
-	ev.Idle(status, err)
-	if !f.asJSON && !f.quiet {
-		_, err = fmt.Fprintln(p.stdout, err)
-		return err
-	}
-	return nil
-}
-
-// printRun prints the summary.
-func printRun(p *process, res harness.Result, report reports.Report) error {
-	if err := reports.Summary(p.stdout, report, console.Width(p.stdout)); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(p.stdout, "\n%sledger  %s\nreport  %s\ngate    cupel gate %s\n",
-		forkLine(res.Manifest), res.Dir, filepath.Join(res.Dir, "report", "index.html"), res.Dir)
-	return err
-}
-
-// runOutcome turns episodes without a result into one error with its exit code.
-func runOutcome(res harness.Result) error {
-	o, n := res.Manifest.Outcomes, res.Manifest.Outcomes.WithoutResult()
-	if n == 0 {
-		return nil
-	}
-	lines := lostLines(res.Excluded.First)
-	code := exit.Failed
-	for _, kind := range []string{episode.KindCassetteMissing, episode.KindCassetteCorrupt, episode.KindCassetteStale, episode.KindReplayMiss} {
-		if res.Excluded.ByKind[kind] > 0 {
-			code = exit.Replay
-		}
-	}
-	total := res.Manifest.Episodes + o.Unfinished
-	head := fmt.Sprintf("%d of %d episodes have no result; the ledger is in %s", n, total, res.Dir)
-	switch {
-	case res.Interrupted:
-		code = exit.Interrupted
-		head = fmt.Sprintf("interrupted after %d of %d episodes; their ledger is in %s", res.Manifest.Episodes, total, res.Dir)
-	case res.Manifest.Stopped != "":
-		head = res.Manifest.Stopped + "\n" + head
-	}
-	lines = append(lines, "go on with: "+rundir.ResumeHint(res.Dir))
-	return exit.With(code, errors.New(head+"\n"+strings.Join(lines, "\n")))
-}
-
-// lostLines say why the first few episodes have no result. What a cap stopped, the
-// run as a whole tells.
-func lostLines(lost []ledger.Episode) []string {
-	var lines []string
-	for _, e := range lost {
-		if e.Status != ledger.StatusBudgetStop && len(lines) < 3 {
-			lines = append(lines, fmt.Sprintf("%s: %s", rundir.EpisodeName(e), e.ErrorText))
-		}
-	}
-	return lines
-}
-
-// options turns the configuration into what the harness takes. cleanup stops
-// the simulated models if they were started.
-func options(ctx context.Context, p *process, cfg config.Config, sel harness.Selection) (o harness.Options, cleanup func(), err error) {
-	cleanup = func() {}
-	suite, dir, err := p.loadSuite(cfg.Suite)
-	if err != nil {
-		return o, cleanup, err
-	}
-	prices, err := cfg.LoadPrices()
-	if err != nil {
-		return o, cleanup, err
-	}
-	candidates, err := p.addressed(cfg.CandidatesOf(suite))
-	if err != nil {
-		return o, cleanup, err
-	}
-	o = harness.Options{
-		Suite: suite, Candidates: candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
-		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, LaneConcurrency: cfg.LaneConcurrency, Runs: cfg.Runs,
-		Providers: p.providers(), Strategies: p.app.Strategies, Tools: p.app.Tools, Key: p.key, Policy: cfg.Policy, Prices: prices,
-		Caps: cfg.Caps, Limits: cfg.Limits, Canary: cfg.Canary,
-		LookupEnv: p.credential, Secrets: p.secrets, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: p.adapters(),
-	}
-	if dir != "" {
-		o.CassetteDir = filepath.Join(dir, "cassettes")
-	}
-	if o.Mode == recorder.Replay || o.Mode == "" {
-		return o, cleanup, nil
-	}
-	transport, closeSim, err := simTransport(ctx, cfg.Seed)
-	if err != nil {
-		return o, cleanup, err
-	}
-	p.loadCredentials()
-	google := vertex.Transport(p.secrets.Watch(nil)) // reads credentials once they are needed
-	o.Transport = func(provider string) http.RoundTripper {
-		switch _, own := p.app.Providers[provider]; {
-		case own:
-		case strings.HasPrefix(provider, "sim-"):
-			return transport
-		case strings.HasPrefix(provider, "vertex"):
-			return google
-		}
-		return http.DefaultTransport
-	}
-	return o, func() { _ = closeSim() }, nil
-}
-
-// addressed fills in the address of candidates whose provider has none of its
-// own. It is part of what a cassette is matched by, so a replay needs it too.
-func (p *process) addressed(candidates []goldens.Candidate) ([]goldens.Candidate, error) {
-	candidates = slices.Clone(candidates)
-	var errs []error
-	for i, c := range candidates {
-		if c.Provider == "bedrock" && c.Region == "" && c.BaseURL == "" {
-			candidates[i].Region = p.firstEnv("AWS_REGION", "AWS_DEFAULT_REGION")
-		}
-		if c.Provider != "openai-compatible" || c.BaseURL != "" {
-			continue
-		}
-		url, _ := p.env("LLM_API_URL")
-		if url == "" {
-			errs = append(errs, fmt.Errorf("candidate %s: provider openai-compatible needs an address: give the candidate a base_url such as http://127.0.0.1:8000/v1, or set LLM_API_URL", c.Name))
-		}
-		candidates[i].BaseURL = url
-	}
-	if len(errs) > 0 {
-		return nil, exit.Usage(errors.Join(errs...))
-	}
-	return candidates, nil
-}
-
-// firstEnv is the value of the first of the variables that has one.
-func (p *process) firstEnv(names ...string) string {
-	for _, name := range names {
-		if value, _ := p.env(name); value != "" {
-			return value
-		}
-	}
-	return ""
-}
-
-// key finds a candidate's credential in the environment.
-func (p *process) key(c goldens.Candidate) (string, error) {
-	name := c.KeyEnv
-	if name == "" {
-		name = all.Keys()[c.Provider]
-	}
-	if name == "" {
-		return "", nil // a provider without keys, such as the simulated ones
-	}
-	key, ok := p.credential(name)
-	if c.KeyEnv == "" && all.KeyOptional(c.Provider) {
-		return key, nil
-	}
-	if !ok || key == "" {
-		return "", fmt.Errorf("provider %s needs a key: set %s, or name another variable with key_env", c.Provider, name)
-	}
-	return key, nil
 }
 
 // interrupts makes the first Ctrl-C drain the run, which ends it within about a second,

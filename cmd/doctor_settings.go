@@ -4,15 +4,18 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/reports/compare"
 )
 
 // staleAfter is the age from which a price table deserves a second look.
@@ -131,4 +134,83 @@ func priceOf(prices providers.Prices, provider, model string, at time.Time) stri
 		text += " (invented: nobody pays it)"
 	}
 	return text
+}
+
+// printLimits prints what holds for single providers.
+func printLimits(p *process, cfg config.Config) {
+	if len(cfg.Limits) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintln(p.stdout)
+	w := console.Table(p.stdout)
+	w.AppendHeader(table.Row{"provider", "at once", "requests/min", "tokens/min", "max USD", "max tokens", "max requests"})
+	for _, name := range slices.Sorted(maps.Keys(cfg.Limits)) {
+		l := cfg.Limits[name]
+		row := table.Row{name}
+		for _, n := range []int64{int64(l.Concurrency), l.RequestsPerMinute, l.TokensPerMinute} {
+			row = append(row, orDash(n, console.Decimal))
+		}
+		w.AppendRow(append(row, orDash(l.CostNanoUSD, console.USD), orDash(l.Tokens, console.Decimal), orDash(l.Requests, console.Decimal)))
+	}
+	w.Render()
+}
+
+// orDash writes a limit; there is none if it is 0.
+func orDash(n int64, write func(int64) string) string {
+	if n == 0 {
+		return "–"
+	}
+	return write(n)
+}
+
+// printMatrix prints what the configuration's matrix comes to.
+func printMatrix(p *process, cfg config.Config) {
+	if len(cfg.Matrix) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintf(p.stdout, "\nmatrix: %d candidates\n", len(cfg.Matrix))
+	w := console.Table(p.stdout)
+	w.AppendHeader(table.Row{"candidate", "agent", "provider", "model", "mode", "profile"})
+	for _, c := range cfg.Matrix {
+		w.AppendRow(table.Row{c.Name, c.Agent, c.Provider, c.Model, c.Mode, c.Profile})
+	}
+	w.Render()
+}
+
+// printRegression prints how comparisons are judged, and which entries of the
+// known-flaky list count today, where the file says anything.
+func printRegression(p *process, cfg config.Config) {
+	rules := cfg.Regression
+	if reflect.DeepEqual(rules, compare.Rules{}) {
+		return
+	}
+	rules.Today = p.now().UTC()
+	rules = rules.Resolved()
+	_, _ = fmt.Fprintln(p.stdout)
+	w := console.Table(p.stdout)
+	w.AppendHeader(table.Row{"regression", "value"})
+	for _, r := range config.Rules(rules) {
+		value := "–"
+		if r.Value != 0 {
+			value = fmt.Sprint(r.Value)
+		}
+		w.AppendRow(table.Row{r.Key, value})
+	}
+	w.AppendRow(table.Row{"on_unclear", rules.OnUnclear})
+	w.AppendRow(table.Row{"changed", rules.Changed})
+	w.Render()
+	if len(rules.Flaky) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintln(p.stdout)
+	w = console.Table(p.stdout)
+	w.AppendHeader(table.Row{"known flaky", "candidate", "owner", "expires", ""})
+	for _, k := range rules.Flaky {
+		state := ""
+		if k.Expired {
+			state = "expired: gates again"
+		}
+		w.AppendRow(table.Row{k.Task, cmp.Or(k.Candidate, "all"), k.Owner, k.Expires, state})
+	}
+	w.Render()
 }

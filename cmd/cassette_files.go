@@ -1,0 +1,347 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+func newCassetteSeal(p *process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "seal FILE…",
+		Short: "Seal cassettes again that were edited on purpose",
+		Long: `Says that an edited cassette is meant to be as it is: request digests are computed
+anew, and so are the sizes of reads where a reply's body changed; then the file is
+checked to read back and sealed. So is a file that go-vcr wrote. A cassette that
+is whole is left alone. One that holds a credential is refused; exits 3 when a
+file is refused or is no cassette.`,
+		Example: `  cupel cassette seal suites/first/cassettes/strong/F01/1.yaml`,
+		Args:    func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := p.load(c)
+			if err != nil {
+				return err
+			}
+			suite, _, err := p.loadSuite(cfg.Suite)
+			if err != nil {
+				return err
+			}
+			p.learn(cfg.Candidates, suite)
+			var errs []error
+			for _, file := range args {
+				errs = append(errs, sealCassette(p, file))
+			}
+			return errors.Join(errs...)
+		},
+	}
+	suiteFlags(cmd)
+	return cmd
+}
+
+func sealCassette(p *process, file string) error {
+	unlock, err := lockToWrite(file)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	changed, err := recorder.SealFile(recorder.Options{Dir: filepath.Dir(file), Path: filepath.Base(file), Secrets: p.secrets})
+	var secret *recorder.SecretError
+	switch {
+	case errors.As(err, &secret):
+		return exit.With(exit.Replay, fmt.Errorf("%s: %w", file, err))
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	what := "sealed"
+	if !changed {
+		what = "whole"
+	}
+	_, err = fmt.Fprintf(p.stdout, "%-7s %s\n", what, console.Line(file))
+	return err
+}
+
+func newCassetteScan(p *process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "scan [SUITE]",
+		Short: "Search every cassette of a suite for credentials",
+		Long: `Searches every cassette below the suite's cassettes folder for credentials: those
+in this process's environment that providers, candidates and tools take, and
+whatever looks like one, beneath escapes and across the pieces of a stream. Names
+file, interaction and field of the first find in each exchange, never the value.
+Files that cannot be read as cassettes are searched as text and named. Exits 3 on
+a find or such a file.`,
+		Example: `  cupel cassette scan
+  cupel cassette scan builtin:counts`,
+		Args: atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := p.load(c)
+			if err != nil {
+				return err
+			}
+			suite, err := suiteArg(p, c, args)
+			if err != nil {
+				return err
+			}
+			p.learn(cfg.Candidates, suite)
+			return scanCassettes(p, suite)
+		},
+	}
+	suiteFlags(cmd)
+	return cmd
+}
+
+func scanCassettes(p *process, suite *goldens.Suite) error {
+	w := console.Table(p.stdout)
+	w.AppendHeader(table.Row{"cassette", "interaction", "field", "holds"})
+	files := 0
+	var bad []error
+	err := eachCassette(suite, func(fsys fs.FS, name string) error {
+		files++
+		found, err := recorder.FindSecrets(recorder.Options{FS: fsys, Path: name, Secrets: p.secrets})
+		for _, s := range found {
+			where := fmt.Sprint(s.Interaction)
+			if s.Interaction < 0 {
+				where = "-"
+			}
+			w.AppendRow(table.Row{console.Line(name), where, console.Line(s.Field), s.Kind})
+		}
+		var corrupt *recorder.CorruptError
+		if errors.As(err, &corrupt) {
+			bad, err = append(bad, errors.New(console.Line(err.Error()))), nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if n := w.Length(); n > 0 {
+		w.Render()
+		bad = append(bad, fmt.Errorf("%d finds in %d cassettes: revoke what is real, and record those cassettes again", n, files))
+	}
+	if len(bad) > 0 {
+		return exit.With(exit.Replay, errors.Join(bad...))
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s: %d cassettes, no credentials found\n", suite.Path, files)
+	return err
+}
+
+func newCassettePack(p *process) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "pack [SUITE]",
+		Short: "Write a suite's cassettes into one compressed file that replays as it is",
+		Long: `Writes every cassette of a suite into one file, by default cassettes.pack in the
+suite's folder: small, and read without unpacking. A replay from it gives
+the same ledger; the same cassettes give the same bytes. YAML stays the form to
+review.
+
+A suite with a pack and no cassettes folder replays from the pack. With both,
+the folder wins; "cupel run --pack FILE" takes the pack. Recording writes YAML:
+pack again afterwards.`,
+		Example: `  cupel cassette pack --suite suites/mine
+  cupel cassette pack --suite builtin:counts -o counts.pack
+  cupel run --pack counts.pack`,
+		Args: atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := p.load(c)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				cfg.Suite = args[0]
+			}
+			return pack(p, cfg.Suite, out)
+		},
+	}
+	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
+	cmd.Flags().String("config", config.Name, "configuration file")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default cassettes.pack in the suite's folder)")
+	return cmd
+}
+
+func pack(p *process, path, out string) error {
+	suite, dir, err := p.loadSuite(path)
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		if dir == "" {
+			return exit.Usage(fmt.Errorf("the suite %s is inside the program: name the file to write with -o", path))
+		}
+		out = filepath.Join(dir, cassettes.PackName)
+	}
+	files, err := fs.Sub(suite.FS, "cassettes")
+	if err != nil {
+		return err
+	}
+	if _, err := fs.Stat(files, "."); errors.Is(err, fs.ErrNotExist) {
+		return exit.With(exit.Replay, fmt.Errorf("suite %s has no cassettes to pack; record them with: cupel run --mode record --suite %s", path, path))
+	}
+	if dir != "" {
+		unlock, err := recorder.Lock(filepath.Join(dir, "cassettes")) // what is packed stays as it is
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	sum, err := recorder.WritePack(out, files)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s: %d cassettes, %d bytes; as YAML %d bytes\n", out, sum.Cassettes, sum.Pack, sum.YAML)
+	return err
+}
+
+// openPack makes a replay read the pack at path.
+func openPack(o *harness.Options, path string) (closePack func(), err error) {
+	if o.Mode != recorder.Replay && o.Mode != "" {
+		return nil, exit.Usage(fmt.Errorf("--pack replays: leave it out with --mode %s, which writes YAML", o.Mode))
+	}
+	pack, err := recorder.OpenPack(regular.DirFS(filepath.Dir(path)), filepath.Base(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.With(exit.Replay, fmt.Errorf("no pack %s; write it with: cupel cassette pack -o %s", path, path))
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Cassettes = pack
+	return func() { _ = pack.Close() }, nil // only read: nothing can be lost
+}
+
+func newCassetteRecover(p *process) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "recover PATH…",
+		Short: "Get at what a recording that was killed or failed had already exchanged",
+		Long: `Lists the journals that unfinished recordings left (*.yaml.journal, and
+*.yaml.journal.old, which the next recording set aside), given as files or found
+in folders, with how many exchanges are intact and in how many places one is torn.
+"cupel run --resume RUN" continues them by itself. With -o, writes the exchanges of
+one journal as a sealed cassette; it never overwrites a file. A replay of it ends
+where the recording did. Exits 3 when there is nothing to write.`,
+		Example: `  cupel cassette recover suites/first/cassettes
+  cupel cassette recover suites/first/cassettes/strong/F01/1.yaml.journal -o left.yaml`,
+		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			files, err := journals(args)
+			switch {
+			case err != nil:
+				return exit.Usage(err)
+			case out == "":
+				return listJournals(p, files)
+			case len(files) != 1:
+				return exit.Usage(fmt.Errorf("-o %s takes the exchanges of one journal, %d were found; name one", out, len(files)))
+			}
+			return recoverTo(p, files[0], out)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write the exchanges of one journal as a sealed cassette to this new file")
+	return cmd
+}
+
+// journals are the files named, and the journals in the folders named.
+func journals(paths []string) ([]string, error) {
+	var files []string
+	for _, p := range paths {
+		err := filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && (path == p || strings.HasSuffix(strings.TrimSuffix(path, ".old"), ".journal")) {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("find journals: %w", err)
+		}
+	}
+	return files, nil
+}
+
+func listJournals(p *process, files []string) error {
+	w := console.Table(p.stdout)
+	w.AppendHeader(table.Row{"journal", "exchanges", "torn"})
+	var errs []error
+	for _, file := range files {
+		got, err := recorder.Recover(file)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if strings.ContainsFunc(file, invisible.Unsafe) {
+			file = strconv.Quote(file)
+		}
+		w.AppendRow(table.Row{file, got.Exchanges, got.Torn})
+	}
+	if w.Length() > 0 {
+		w.Render()
+	}
+	if len(files) == 0 {
+		_, err := fmt.Fprintln(p.stdout, "no journals: every recording was saved")
+		return err
+	}
+	return errors.Join(errs...)
+}
+
+func recoverTo(p *process, file, out string) error {
+	got, err := recorder.Recover(file)
+	if err != nil {
+		return err
+	}
+	if got.Exchanges == 0 {
+		return exit.With(exit.Replay, fmt.Errorf("%s holds no whole exchange: there is nothing to recover", file))
+	}
+	unlock, err := lockToWrite(out)
+	if err == nil {
+		defer unlock()
+		if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
+			return exit.Usage(fmt.Errorf("-o %s exists already, and may be an intact cassette; name a new file", out))
+		}
+		err = atomicfile.WriteBytes(out, got.Cassette)
+	}
+	if err != nil {
+		return fmt.Errorf("write recovered cassette: %w", err)
+	}
+	_, err = fmt.Fprintf(p.stdout, "%d exchanges written to %s; torn: %d\n", got.Exchanges, out, got.Torn)
+	return err
+}
+
+// lockToWrite takes the lock of the folder of cassettes that a file is in, which a
+// recording holds, too: see recorder.Lock. A file elsewhere needs none.
+func lockToWrite(path string) (unlock func(), err error) {
+	dir := cassettesFolder(path)
+	if dir == "" {
+		return func() {}, nil
+	}
+	return recorder.Lock(dir)
+}
+
+// cassettesFolder is the nearest folder named cassettes that a path is in; empty if
+// there is none.
+func cassettesFolder(path string) string {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	for dir, up := filepath.Dir(path), filepath.Dir(absolute); up != filepath.Dir(up); dir, up = filepath.Join(dir, ".."), filepath.Dir(up) {
+		if filepath.Base(up) == "cassettes" {
+			return dir
+		}
+	}
+	return ""
+}

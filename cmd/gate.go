@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/console"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+func newGate(p *process) *cobra.Command {
+	var candidates, baselines, thresholds []string
+	var changed string
+	cmd := &cobra.Command{
+		Use:   "gate RUN",
+		Short: "The verdict of a run as an exit code",
+		Long: `Judges a run by its ledger and exits 0 (accepted), 10 (rejected) or 11
+(inconclusive: not enough evidence). With several candidates the worst decides:
+one rejected candidate rejects the run. RUN is a run folder, a run id or its
+beginning, or "latest". On GitHub Actions (GITHUB_ACTIONS=true) the verdict is
+annotated as well: errors, warnings and notices.
+
+With --baseline it also tests for regressions against that run, as cupel compare
+does, and the worse of the two verdicts decides. Several baselines are pooled.
+on_unclear in cupel.yaml says whether "no significant regression" exits with 0
+(default) or 11. A baseline that cannot be compared with is an error (2).`,
+		Example: `  cupel gate latest
+  cupel gate latest --candidate strong
+  cupel gate latest --baseline previous
+  cupel gate latest --baseline night-1,night-2,night-3`,
+		Args: exactlyOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := p.load(c)
+			if err != nil {
+				return err
+			}
+			_, r, err := rundir.Report(cfg.Runs, args[0], thresholds, candidates...)
+			if err != nil {
+				return err
+			}
+			if len(baselines) > 0 {
+				compared, err := p.compare(cfg, baselines, args[0], candidates, changed)
+				if err != nil {
+					return err
+				}
+				return p.gateAgainst(r, compared)
+			}
+			if changed != "" {
+				return exit.Usage(errors.New("--changed: it says how to compare with a --baseline; name one"))
+			}
+			if err := reports.Summary(p.stdout, r, console.Width(p.stdout)); err != nil {
+				return err
+			}
+			if err := p.annotate(r); err != nil {
+				return err
+			}
+			return gateOutcome(r.Verdict)
+		},
+	}
+	cmd.Flags().String("config", config.Name, "configuration file")
+	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	cmd.Flags().StringSliceVar(&candidates, "candidate", nil, "judge only these candidates; repeatable")
+	cmd.Flags().StringSliceVar(&baselines, "baseline", nil, "test also for regressions against this `RUN` (or RUN:CANDIDATE); repeatable")
+	changedFlag(cmd, &changed)
+	thresholdFlag(cmd, &thresholds)
+	return cmd
+}
+
+// thresholdFlag lets a run be judged by other thresholds than its own.
+func thresholdFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringArrayVar(to, "threshold", nil, "judge by `NAME=VALUE` instead of the run's own threshold, and say so; repeatable")
+}
+
+// gateOutcome is the verdict as an exit code; what there is to say was printed.
+func gateOutcome(v reports.Verdict) error {
+	switch v {
+	case reports.Pass:
+		return nil
+	case reports.Fail:
+		return exit.With(exit.Rejected, nil)
+	}
+	return exit.With(exit.Inconclusive, nil)
+}
+
+// gateAgainst prints the verdict of a run by its criteria, and its comparison with a
+// baseline. Its exit code is that of the worse verdict.
+func (p *process) gateAgainst(r reports.Report, c compare.Comparison) error {
+	worst := stat.Worst([]stat.Verdict{r.Verdict, c.Rules.Gate(c.Verdict)})
+	note := ""
+	if r.Run.Acceptance.MinSolved == manifest.Off {
+		note = " (" + reports.SuccessNotJudged + ")"
+	}
+	if _, err := fmt.Fprintf(p.stdout, "%s: acceptance %s%s, %s\n\nacceptance: ", gateWord(worst), r.Verdict, note, regressionWord(c)); err != nil {
+		return err
+	}
+	if err := reports.Summary(p.stdout, r, console.Width(p.stdout)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprint(p.stdout, "\nregression: "); err != nil {
+		return err
+	}
+	if err := reports.CompareSummary(p.stdout, c, console.Width(p.stdout)); err != nil {
+		return err
+	}
+	if p.onActions() {
+		if err := reports.GateAnnotations(p.commands, r, c); err != nil {
+			return err
+		}
+	}
+	return gateOutcome(worst)
+}
+
+// regressionWord is the verdict of a comparison in the first line of a gate.
+func regressionWord(c compare.Comparison) string {
+	switch {
+	case c.Verdict != stat.NoRegression:
+		return "regression " + string(c.Verdict)
+	case c.Rules.Gate(c.Verdict) == stat.Inconclusive:
+		return "no significant regression (not accepted: on_unclear is fail)"
+	}
+	return "no significant regression"
+}
+
+func gateWord(v stat.Verdict) string {
+	switch v {
+	case stat.Pass:
+		return "Accepted"
+	case stat.Fail:
+		return "Rejected"
+	}
+	return "Inconclusive"
+}
+
+// onActions says whether the process is part of a step of GitHub Actions, which
+// reads annotations in what is printed.
+func (p *process) onActions() bool {
+	v, _ := p.env("GITHUB_ACTIONS")
+	return v == "true"
+}
+
+// annotate prints the verdict as annotations where somebody reads them.
+func (p *process) annotate(r reports.Report) error {
+	if !p.onActions() {
+		return nil
+	}
+	return reports.Annotations(p.commands, r)
+}

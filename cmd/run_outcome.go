@@ -1,0 +1,95 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/cupel-eval/cupel/cmd/internal/console"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/progress"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports"
+)
+
+// idle says of an error that it means that there was nothing to do; any other it
+// returns.
+func idle(p *process, f runFlags, ev *progress.Events, err error) error {
+	status := ""
+	switch {
+	case errors.Is(err, harness.ErrAllFresh):
+		status, err = "fresh", harness.ErrAllFresh
+	case errors.Is(err, harness.ErrNothingSelected):
+		status, err = "nothing", f.narrow.nothing(err)
+	case errors.Is(err, harness.ErrComplete):
+		status = "complete"
+	default:
+		return err
+	}
+	ev.Idle(status, err)
+	if !f.asJSON && !f.quiet {
+		_, err = fmt.Fprintln(p.stdout, err)
+		return err
+	}
+	return nil
+}
+
+// printRun prints the summary.
+func printRun(p *process, res harness.Result, report reports.Report) error {
+	if err := reports.Summary(p.stdout, report, console.Width(p.stdout)); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.stdout, "\n%sledger  %s\nreport  %s\ngate    cupel gate %s\n",
+		forkLine(res.Manifest), res.Dir, filepath.Join(res.Dir, "report", "index.html"), res.Dir)
+	return err
+}
+
+// runOutcome turns episodes without a result into one error with its exit code.
+func runOutcome(res harness.Result) error {
+	o, n := res.Manifest.Outcomes, res.Manifest.Outcomes.WithoutResult()
+	if n == 0 {
+		return nil
+	}
+	lines := lostLines(res.Excluded.First)
+	code := exit.Failed
+	for _, kind := range []string{episode.KindCassetteMissing, episode.KindCassetteCorrupt, episode.KindCassetteStale, episode.KindReplayMiss} {
+		if res.Excluded.ByKind[kind] > 0 {
+			code = exit.Replay
+		}
+	}
+	total := res.Manifest.Episodes + o.Unfinished
+	head := fmt.Sprintf("%d of %d episodes have no result; the ledger is in %s", n, total, res.Dir)
+	switch {
+	case res.Interrupted:
+		code = exit.Interrupted
+		head = fmt.Sprintf("interrupted after %d of %d episodes; their ledger is in %s", res.Manifest.Episodes, total, res.Dir)
+	case res.Manifest.Stopped != "":
+		head = res.Manifest.Stopped + "\n" + head
+	}
+	lines = append(lines, "go on with: "+rundir.ResumeHint(res.Dir))
+	return exit.With(code, errors.New(head+"\n"+strings.Join(lines, "\n")))
+}
+
+// lostLines say why the first few episodes have no result. What a cap stopped, the
+// run as a whole tells.
+func lostLines(lost []ledger.Episode) []string {
+	var lines []string
+	for _, e := range lost {
+		if e.Status != ledger.StatusBudgetStop && len(lines) < 3 {
+			lines = append(lines, fmt.Sprintf("%s: %s", rundir.EpisodeName(e), e.ErrorText))
+		}
+	}
+	return lines
+}
+
+// sayNotUnderstood warns of usage that the token counts of a run do not account for,
+// once for each provider and field.
+func (p *process) sayNotUnderstood(res harness.Result) {
+	for _, d := range res.NotUnderstood {
+		_, _ = fmt.Fprintf(p.stderr, "cupel: usage of %s: %s, in %d turns, whose cost is unknown; cupel cassette audit shows the replies\n",
+			d.Provider, console.Line(d.What), d.Turns)
+	}
+}
