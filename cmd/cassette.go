@@ -43,7 +43,7 @@ the model asked, how many exchanges it holds, its size, and whether the model is
 a simulated one. Exits 3 when one cannot be read.`,
 		Example: `  cupel cassette ls
   cupel cassette ls builtin:counts`,
-		Args: atMostOne,
+		Args: atMost(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if err != nil {
@@ -127,7 +127,7 @@ other HTTP headers are left out. Exits 0 whether or not they differ.`,
 		Example: `  cupel cassette diff strong weak --task G01
   cupel cassette diff strong/G01/1 strong/G02/1 --suite builtin:counts
   cupel cassette diff old.yaml suites/first/cassettes/strong/F01/1.yaml`,
-		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.ExactArgs(2)(c, args)) },
+		Args: exactly(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, nil)
 			if err != nil {

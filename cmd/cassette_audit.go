@@ -49,12 +49,8 @@ file cannot be read; with --strict, 1 when something is not understood.`,
 		Example: `  cupel cassette audit suites/first/cassettes
   cupel cassette audit traffic.jsonl --json
   cupel cassette audit tests/fixtures --strict`,
-		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		Args: atLeast(1),
+		RunE: p.withConfig(func(_ *cobra.Command, cfg config.Config, args []string) error {
 			prices, err := cfg.LoadPrices()
 			if err != nil {
 				return err
@@ -77,7 +73,7 @@ file cannot be read; with --strict, 1 when something is not understood.`,
 				return fmt.Errorf("%s not understood", many(n, "finding is", "findings are"))
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")

@@ -33,12 +33,8 @@ checked to read back and sealed. So is a file that go-vcr wrote. A cassette that
 is whole is left alone. One that holds a credential is refused; exits 3 when a
 file is refused or is no cassette.`,
 		Example: `  cupel cassette seal suites/first/cassettes/strong/F01/1.yaml`,
-		Args:    func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		Args:    atLeast(1),
+		RunE: p.withConfig(func(_ *cobra.Command, cfg config.Config, args []string) error {
 			suite, _, err := p.loadSuite(cfg.Suite)
 			if err != nil {
 				return err
@@ -49,7 +45,7 @@ file is refused or is no cassette.`,
 				errs = append(errs, sealCassette(p, file))
 			}
 			return errors.Join(errs...)
-		},
+		}),
 	}
 	suiteFlags(cmd)
 	return cmd
@@ -89,19 +85,15 @@ Files that cannot be read as cassettes are searched as text and named. Exits 3 o
 a find or such a file.`,
 		Example: `  cupel cassette scan
   cupel cassette scan builtin:counts`,
-		Args: atMostOne,
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		Args: atMost(1),
+		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if err != nil {
 				return err
 			}
 			p.learn(cfg.Candidates, suite)
 			return scanCassettes(p, suite)
-		},
+		}),
 	}
 	suiteFlags(cmd)
 	return cmd
@@ -158,17 +150,13 @@ pack again afterwards.`,
 		Example: `  cupel cassette pack --suite suites/mine
   cupel cassette pack --suite builtin:counts -o counts.pack
   cupel run --pack counts.pack`,
-		Args: atMostOne,
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		Args: atMost(1),
+		RunE: p.withConfig(func(_ *cobra.Command, cfg config.Config, args []string) error {
 			if len(args) == 1 {
 				cfg.Suite = args[0]
 			}
 			return pack(p, cfg.Suite, out)
-		},
+		}),
 	}
 	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
 	cmd.Flags().String("config", config.Name, "configuration file")
@@ -238,7 +226,7 @@ one journal as a sealed cassette; it never overwrites a file. A replay of it end
 where the recording did. Exits 3 when there is nothing to write.`,
 		Example: `  cupel cassette recover suites/first/cassettes
   cupel cassette recover suites/first/cassettes/strong/F01/1.yaml.journal -o left.yaml`,
-		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
+		Args: atLeast(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := journals(args)
 			switch {

@@ -56,12 +56,8 @@ verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard outp
   cupel compare latest:tools latest:plan
   cupel compare night-1 night-2 night-3 latest
   cupel compare previous latest --changed skip -o compare.html -o compare.md`,
-		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(2)(c, args)) },
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		Args: atLeast(2),
+		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			baselines, newRun := args[:len(args)-1], args[len(args)-1]
 			formats := p.compareFormats(c.Context(), cfg, baselines[0], newRun)
 			if err := known(formats, outputs); err != nil {
@@ -75,10 +71,9 @@ verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard outp
 				return writeOutputs(p, formats, outputs, compared)
 			}
 			return reports.CompareSummary(p.stdout, compared, console.Width(p.stdout))
-		},
+		}),
 	}
-	cmd.Flags().String("config", config.Name, "configuration file")
-	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	runsFlags(cmd)
 	changedFlag(cmd, &changed)
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
 	return cmd

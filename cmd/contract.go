@@ -57,7 +57,7 @@ input that cannot be read. docs/contract.md explains every code.`,
 		Example: `  echo '{"control":{"done":true}}' | cupel contract check
   cupel contract check --tools builtin:counts < output.txt
   jq -c '{id: .action_id, output: .raw}' log.jsonl | cupel contract check --jsonl --tools tools.yaml`,
-		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.NoArgs(c, args)) },
+		Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			specs, err := loadTools(tools)
 			if err != nil {
@@ -88,7 +88,7 @@ func newContractSchema(p *process) *cobra.Command {
 may be called; without --tools, none. The schema is stricter than the contract,
 which merely warns about unknown keys.`,
 		Example: `  cupel contract schema --tools suites/mine/suite.yaml > turn.schema.json`,
-		Args:    func(c *cobra.Command, args []string) error { return exit.Usage(cobra.NoArgs(c, args)) },
+		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			specs, err := loadTools(tools)
 			if err != nil {

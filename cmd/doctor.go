@@ -35,11 +35,7 @@ are and where they come from; with names of providers it lists them. Opens no ne
 		Example: `  cupel doctor
   cupel doctor --prices
   cupel doctor --prices openai`,
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		RunE: p.withConfig(func(_ *cobra.Command, cfg config.Config, args []string) error {
 			prices, err := cfg.LoadPrices()
 			if err != nil {
 				return err
@@ -51,7 +47,7 @@ are and where they come from; with names of providers it lists them. Opens no ne
 				return exit.Usage(fmt.Errorf("%s: only --prices takes the names of providers", args[0]))
 			}
 			return diagnose(p, cfg, prices)
-		},
+		}),
 	}
 	cmd.Flags().String("config", config.Name, "configuration file")
 	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
@@ -99,8 +95,8 @@ func diagnose(p *process, cfg config.Config, prices providers.Prices) error {
 // printCandidate says whom a candidate asks, with which key, at what price, and
 // within which limits.
 func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices providers.Prices, c goldens.Candidate) {
-	dials, err := cfg.Policy.Resolve(c.Provider, "action")
-	model := cmp.Or(c.Model, dials.Model)
+	sampling, err := cfg.Policy.Resolve(c.Provider, "action")
+	model := cmp.Or(c.Model, sampling.Model)
 	_, _ = fmt.Fprintf(p.stdout, "candidate %s\n", c.Name)
 	line := func(name, text string) { _, _ = fmt.Fprintf(p.stdout, "  %-10s %s\n", name, text) }
 	agent := strategy.Of(c.Agent)
@@ -120,7 +116,7 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 	if err != nil {
 		line("limits", err.Error())
 	} else {
-		line("limits", limits(dials, c, prices, model, p.now().UTC()))
+		line("limits", limits(sampling, c, prices, model, p.now().UTC()))
 	}
 	if have, want, err := countCassettes(suite, c, cfg.Trials); err != nil {
 		line("cassettes", err.Error())
@@ -146,8 +142,8 @@ func (p *process) modes(c goldens.Candidate) string {
 }
 
 // limits are the caps that hold for a candidate.
-func limits(dials providers.Resolved, c goldens.Candidate, prices providers.Prices, model string, at time.Time) string {
-	tokens := dials.MaxTokens
+func limits(sampling providers.Resolved, c goldens.Candidate, prices providers.Prices, model string, at time.Time) string {
+	tokens := sampling.MaxTokens
 	if c.MaxTokens != nil {
 		tokens = *c.MaxTokens
 	}
@@ -159,7 +155,7 @@ func limits(dials providers.Resolved, c goldens.Candidate, prices providers.Pric
 		parts = append(parts, fmt.Sprintf("a context window of %d tokens", e.Context))
 	}
 	return strings.Join(append(parts, fmt.Sprintf("%d steps, %d tool calls and %d s an episode unless a task says otherwise",
-		dials.MaxSteps, dials.MaxToolCalls, dials.MaxSeconds)), "; ")
+		sampling.MaxSteps, sampling.MaxToolCalls, sampling.MaxSeconds)), "; ")
 }
 
 // keyState says whether a candidate's credential is set, never what it is.

@@ -34,7 +34,7 @@ func (f *runFlags) forecast(p *process, o harness.Options, ev *progress.Events) 
 	out, err := forecast.Make(o)
 	switch {
 	case err != nil:
-		return idle(p, *f, ev, err)
+		return nothingToDo(p, *f, ev, err)
 	case f.asJSON:
 		to := json.NewEncoder(p.json)
 		to.SetIndent("", "  ")

@@ -36,12 +36,8 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
   cupel gate latest --candidate strong
   cupel gate latest --baseline previous
   cupel gate latest --baseline night-1,night-2,night-3`,
-		Args: exactlyOne,
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		Args: exactly(1),
+		RunE: p.withConfig(func(_ *cobra.Command, cfg config.Config, args []string) error {
 			_, r, err := rundir.Report(cfg.Runs, args[0], thresholds, candidates...)
 			if err != nil {
 				return err
@@ -63,10 +59,9 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 				return err
 			}
 			return gateOutcome(r.Verdict)
-		},
+		}),
 	}
-	cmd.Flags().String("config", config.Name, "configuration file")
-	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	runsFlags(cmd)
 	cmd.Flags().StringSliceVar(&candidates, "candidate", nil, "judge only these candidates; repeatable")
 	cmd.Flags().StringSliceVar(&baselines, "baseline", nil, "test also for regressions against this `RUN` (or RUN:CANDIDATE); repeatable")
 	changedFlag(cmd, &changed)

@@ -118,6 +118,34 @@ func (p *process) load(c *cobra.Command) (cfg config.Config, err error) {
 	return p.cfg, err
 }
 
+// withConfig makes a verb that reads the configuration first.
+func (p *process) withConfig(run func(*cobra.Command, config.Config, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		cfg, err := p.load(c)
+		if err != nil {
+			return err
+		}
+		return run(c, cfg, args)
+	}
+}
+
+// exactly, atLeast and atMost are cobra's checks of arguments as usage errors.
+func exactly(n int) cobra.PositionalArgs { return usageArgs(cobra.ExactArgs(n)) }
+
+func atLeast(n int) cobra.PositionalArgs { return usageArgs(cobra.MinimumNArgs(n)) }
+
+func atMost(n int) cobra.PositionalArgs { return usageArgs(cobra.MaximumNArgs(n)) }
+
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error { return exit.Usage(check(c, args)) }
+}
+
+// runsFlags are the flags of a verb that reads runs.
+func runsFlags(cmd *cobra.Command) {
+	cmd.Flags().String("config", config.Name, "configuration file")
+	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+}
+
 func newRoot(p *process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cupel",

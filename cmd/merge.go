@@ -7,7 +7,6 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
-	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/reports"
@@ -26,12 +25,8 @@ are refused, with the reasons. Where shards are missing the run is partial: it
 can be looked at, but never passes the gate.`,
 		Example: `  cupel merge runs/01JA… runs/01JB… runs/01JC…
   cupel merge shards/*/ --runs merged`,
-		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		Args: atLeast(1),
+		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			var dirs []string
 			for _, name := range args {
 				dir, err := rundir.Find(cfg.Runs, name)
@@ -53,9 +48,8 @@ can be looked at, but never passes the gate.`,
 			}
 			_, err = fmt.Fprintf(p.stdout, "\nmerged  %s, %s\nrun     %s\ngate    cupel gate %s\n", console.Count(len(dirs), "run"), console.Count(m.Episodes, "episode"), dir, dir)
 			return err
-		},
+		}),
 	}
-	cmd.Flags().String("config", config.Name, "configuration file")
-	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	runsFlags(cmd)
 	return cmd
 }

@@ -22,13 +22,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/expr"
 )
 
-func newQuery(p *process) *cobra.Command {
-	var output string
-	var verify bool
-	cmd := &cobra.Command{
-		Use:   "query RUN… QUERY",
-		Short: "Count, average and rank the columns of ledgers",
-		Long: `Aggregates columns of one or more runs, without a database:
+// queryHelp is the long help of query.
+const queryHelp = `Aggregates columns of one or more runs, without a database:
 
   VALUE, … [where CONDITION] [group by COLUMN, …]
 
@@ -43,16 +38,20 @@ Rows without a value are left out of what is computed, and counted below the
 table. -o FILE writes .json or .csv, in microseconds, nano-USD and shares of 1; a
 FILE of - and a suffix is standard output. A run.json or a table that was changed,
 cut or exchanged is refused (exit code 3); --verify also compares the digest of
-all rows with run.json. docs/query.md has recipes, for DuckDB and others too.`,
+all rows with run.json. docs/query.md has recipes, for DuckDB and others too.`
+
+func newQuery(p *process) *cobra.Command {
+	var output string
+	var verify bool
+	cmd := &cobra.Command{
+		Use:   "query RUN… QUERY",
+		Short: "Count, average and rank the columns of ledgers",
+		Long:  queryHelp,
 		Example: `  cupel query latest 'p50(duration_us), p95(duration_us) where role == "main" group by candidate'
   cupel query latest 'share(solved), mean(steps), sum(episodes.cost_nanousd) group by candidate'
   cupel query latest 'count() where not contract_valid group by task_id' -o invalid.csv`,
-		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(2)(c, args)) },
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		Args: atLeast(2),
+		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			render, ok := tableFormats[filepath.Ext(output)]
 			if !ok || output != "" && render == nil {
 				return exit.Usage(fmt.Errorf("-o %s: unknown suffix; known: .json, .csv", output))
@@ -75,10 +74,9 @@ all rows with run.json. docs/query.md has recipes, for DuckDB and others too.`,
 				return err
 			}
 			return writeTable(p, r, output, render)
-		},
+		}),
 	}
-	cmd.Flags().String("config", config.Name, "configuration file")
-	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	runsFlags(cmd)
 	cmd.Flags().BoolVar(&verify, "verify", false, "check also the digests of all rows")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write this file: .json or .csv; - and a suffix for standard output")
 	return cmd

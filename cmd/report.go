@@ -43,12 +43,8 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 		Example: `  cupel report latest
   cupel report latest -o summary.md -o junit.xml
   cupel report latest -o -.md | gh pr comment 7 --body-file -`,
-		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.MinimumNArgs(1)(c, args)) },
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		Args: atLeast(1),
+		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			if len(outputs) > 0 && len(args) > 1 {
 				return exit.Usage(fmt.Errorf("-o takes one run, not %d", len(args)))
 			}
@@ -59,10 +55,9 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 				}
 			}
 			return nil
-		},
+		}),
 	}
-	cmd.Flags().String("config", config.Name, "configuration file")
-	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	runsFlags(cmd)
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
 	thresholdFlag(cmd, &thresholds)
 	cmd.Flags().StringVar(&pack, "pack", "", "take prompts and outputs from this pack, where the run was made from one; see cupel cassette pack")

@@ -58,9 +58,9 @@ var fixed = []string{
 	"shard", "failed-in", "changed-since", "decide", "baseline", "max-trials",
 }
 
-// takeUp reads what the run that is to be resumed was begun with, and returns its
+// loadResumedRun reads what the run that is to be resumed was begun with, and returns its
 // folder. Concurrency and caps may be given anew.
-func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config.Config, saved savedRun, dir string, err error) {
+func loadResumedRun(c *cobra.Command, p *process, f *runFlags) (cfg config.Config, saved savedRun, dir string, err error) {
 	var given []string
 	for _, name := range fixed {
 		if fl := c.Flags().Lookup(name); fl != nil && fl.Changed {
@@ -88,7 +88,7 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config.Config, saved
 	if err := json.Unmarshal(text, &saved); err != nil {
 		return cfg, saved, dir, fmt.Errorf("read settings of %s: %w", dir, err)
 	}
-	if err := begunHere(saved, dir); err != nil {
+	if err := checkResumedFiles(saved, dir); err != nil {
 		return cfg, saved, dir, err
 	}
 	if saved.Config != "" {
@@ -110,10 +110,10 @@ func takeUp(c *cobra.Command, p *process, f *runFlags) (cfg config.Config, saved
 	return cfg, saved, dir, nil
 }
 
-// begunHere makes sure that what a run was begun with is found from the folder the
+// checkResumedFiles makes sure that what a run was begun with is found from the folder the
 // process is in. The run folder holds no absolute paths of its own making: it may
 // have moved to another machine.
-func begunHere(saved savedRun, dir string) error {
+func checkResumedFiles(saved savedRun, dir string) error {
 	for _, path := range []string{saved.Config, saved.Suite, saved.Prices, saved.Pack} {
 		if path == "" || strings.HasPrefix(path, "builtin:") {
 			continue

@@ -37,12 +37,8 @@ type runFlags struct {
 	decide        decideFlags
 }
 
-func newRun(p *process) *cobra.Command {
-	var f runFlags
-	cmd := &cobra.Command{
-		Use:   "run",
-		Short: "Run a suite and write ledger, report and verdict",
-		Long: `Runs every selected task with every selected candidate. Answers come from the
+// runHelp is the long help of run.
+const runHelp = `Runs every selected task with every selected candidate. Answers come from the
 suite's cassettes unless --mode says otherwise:
 
   replay  (default) from cassettes only, or from cassettes.pack in a suite
@@ -83,7 +79,14 @@ Without a past run only bounds are known; ? is unknown.
 
 Writes runs/<id>/ with three Parquet files, run.json and report/. The exit code
 says whether the run could be carried out; the verdict as an exit code is
-"cupel gate".`,
+"cupel gate".`
+
+func newRun(p *process) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Run a suite and write ledger, report and verdict",
+		Long:  runHelp,
 		Example: `  cupel run
   cupel run --suite suites/mine --mode record --candidate gpt --trials 3
   cupel run --mode record --stale
@@ -150,7 +153,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 		prog.Round(m, stops)
 	})
 	if err != nil {
-		return idle(p, f, ev, err)
+		return nothingToDo(p, f, ev, err)
 	}
 	defer cleanup()
 	if f.dryRun {
@@ -168,7 +171,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 	back() // a report is made of all that there is
 	prog.Finish()
 	if err != nil {
-		return idle(p, f, ev, err)
+		return nothingToDo(p, f, ev, err)
 	}
 	stop() // the report has its own
 	details := p.detailsWith(c.Context(), o, res.Dir)
@@ -207,7 +210,7 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, sa
 	var saved savedRun
 	dir := ""
 	if f.resume != "" {
-		cfg, saved, dir, err = takeUp(c, p, f)
+		cfg, saved, dir, err = loadResumedRun(c, p, f)
 	} else if cfg, err = p.load(c); err == nil && f.fork != "" {
 		saved.Fork, err = readFork(&cfg, f.fork)
 	}

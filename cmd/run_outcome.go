@@ -15,9 +15,9 @@ import (
 	"github.com/cupel-eval/cupel/reports"
 )
 
-// idle says of an error that it means that there was nothing to do; any other it
+// nothingToDo says of an error that it means that there was nothing to do; any other it
 // returns.
-func idle(p *process, f runFlags, ev *progress.Events, err error) error {
+func nothingToDo(p *process, f runFlags, ev *progress.Events, err error) error {
 	status := ""
 	switch {
 	case errors.Is(err, harness.ErrAllFresh):

@@ -43,13 +43,13 @@ func (f *selectFlags) narrow(runs string, o *harness.Options) (err error) {
 	if o.Fork != nil {
 		return exit.Usage(errors.New("--failed-in and --changed-since select by task and candidate; --fork has one episode of its own: leave one out"))
 	}
-	var keep []keeper
+	var filters []episodeFilter
 	if f.failedIn != "" {
 		m, episodes, err := earlier(runs, f.failedIn, o.Suite)
 		if err != nil {
 			return fmt.Errorf("--failed-in: %w", err)
 		}
-		keep, f.why = append(keep, failedIn(m, episodes)), append(f.why, "failed in "+m.RunID)
+		filters, f.why = append(filters, failedIn(m, episodes)), append(f.why, "failed in "+m.RunID)
 	}
 	if f.changedSince != "" {
 		m, episodes, err := earlier(runs, f.changedSince, o.Suite)
@@ -59,10 +59,10 @@ func (f *selectFlags) narrow(runs string, o *harness.Options) (err error) {
 		if err != nil {
 			return fmt.Errorf("--changed-since: %w", err)
 		}
-		keep, f.why = append(keep, changedSince(m, episodes, o)), append(f.why, "has changed since "+m.RunID)
+		filters, f.why = append(filters, changedSince(m, episodes, o)), append(f.why, "has changed since "+m.RunID)
 	}
 	o.Select.Episode = func(task, candidate string, trial int) bool {
-		return !slices.ContainsFunc(keep, func(k keeper) bool { return !k(task, candidate, trial) })
+		return !slices.ContainsFunc(filters, func(keeps episodeFilter) bool { return !keeps(task, candidate, trial) })
 	}
 	return nil
 }
@@ -75,13 +75,13 @@ func (f selectFlags) nothing(err error) error {
 	return fmt.Errorf("nothing to run: of what is selected, nothing %s", strings.Join(f.why, " and "))
 }
 
-// keeper says whether an episode is kept.
-type keeper func(task, candidate string, trial int) bool
+// episodeFilter says whether an episode is kept.
+type episodeFilter func(task, candidate string, trial int) bool
 
 // failedIn keeps what a run did not solve and what it has no result of. Where it
 // was interrupted, that is what has no row: the manifest does not say which
 // episodes its own selection had left out.
-func failedIn(m manifest.Manifest, episodes map[cell]outcome) keeper {
+func failedIn(m manifest.Manifest, episodes map[cell]outcome) episodeFilter {
 	tasks, candidates := map[string]bool{}, map[string]bool{}
 	for _, t := range m.Tasks {
 		tasks[t.ID] = true
@@ -109,7 +109,7 @@ func digested(m manifest.Manifest) error {
 
 // changedSince keeps what a run has no result of, and what its tasks and
 // candidates are no longer.
-func changedSince(m manifest.Manifest, episodes map[cell]outcome, o *harness.Options) keeper {
+func changedSince(m manifest.Manifest, episodes map[cell]outcome, o *harness.Options) episodeFilter {
 	was := map[string]string{} // of tasks by id, of candidates by / and name
 	for _, t := range m.Tasks {
 		was[t.ID] = t.Digest
@@ -122,8 +122,8 @@ func changedSince(m manifest.Manifest, episodes map[cell]outcome, o *harness.Opt
 		changed[t.ID] = was[t.ID] != o.Suite.TaskDigest(t)
 	}
 	for _, c := range o.Candidates {
-		if dials, err := o.Policy.Resolve(c.Provider, "action"); err == nil {
-			c.Model = cmp.Or(c.Model, dials.Model) // as the run had it
+		if sampling, err := o.Policy.Resolve(c.Provider, "action"); err == nil {
+			c.Model = cmp.Or(c.Model, sampling.Model) // as the run had it
 		}
 		changed["/"+c.Name] = was["/"+c.Name] != harness.CandidateDigest(c)
 	}

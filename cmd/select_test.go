@@ -21,9 +21,9 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// kept are the cells that a keeper keeps of tasks A, B and C, candidates x and y,
+// kept are the cells that a episodeFilter keeps of tasks A, B and C, candidates x and y,
 // and two trials.
-func kept(keep keeper) string {
+func kept(keep episodeFilter) string {
 	var out []string
 	for _, task := range []string{"A", "B", "C"} {
 		for _, candidate := range []string{"x", "y"} {

@@ -29,12 +29,8 @@ cassette. EPISODE is an episode id or task/candidate/trial; the trial may be
 left out.`,
 		Example: `  cupel show latest
   cupel show latest G41/weak`,
-		Args: func(c *cobra.Command, args []string) error { return exit.Usage(cobra.RangeArgs(1, 2)(c, args)) },
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		Args: usageArgs(cobra.RangeArgs(1, 2)),
+		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			_, m, rows, err := rundir.Load(cfg.Runs, args[0])
 			if err != nil {
 				return err
@@ -48,10 +44,9 @@ left out.`,
 				return err
 			}
 			return showEpisode(c, p, cfg, m, e)
-		},
+		}),
 	}
-	cmd.Flags().String("config", config.Name, "configuration file")
-	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	runsFlags(cmd)
 	return cmd
 }
 

@@ -18,15 +18,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
-func newSim(p *process) *cobra.Command {
-	var addr string
-	var seed int64
-	var remote, list bool
-	var chaos, limit string
-	cmd := &cobra.Command{
-		Use:   "sim",
-		Short: "Serve the simulated models on loopback, in the providers' wire formats",
-		Long: `Serves sim-strong, sim-erratic and sim-weak: rule-based programs that read their
+// simHelp is the long help of sim.
+const simHelp = `Serves sim-strong, sim-erratic and sim-weak: rule-based programs that read their
 prompt and err at documented, seeded rates, as agents contract, tools and plan; and
 sim-probe, which does what it is told line by line. Whole or as a stream, they answer
 
@@ -53,7 +46,17 @@ With --limit the server limits rates as the vendors do: rpm requests and tpm tok
 come back in a minute, a little all the time, and burst requests (default rpm) may
 come at once. What comes too fast is refused with 429 and the vendor's own way to say
 when to come back: Retry-After (OpenAI, Anthropic), RetryInfo (Gemini). Every reply of
-OpenAI's and Anthropic's has their headers of limit, remaining and reset.`,
+OpenAI's and Anthropic's has their headers of limit, remaining and reset.`
+
+func newSim(p *process) *cobra.Command {
+	var addr string
+	var seed int64
+	var remote, list bool
+	var chaos, limit string
+	cmd := &cobra.Command{
+		Use:   "sim",
+		Short: "Serve the simulated models on loopback, in the providers' wire formats",
+		Long:  simHelp,
 		Example: `  cupel sim --addr 127.0.0.1:8177
   curl -s http://127.0.0.1:8177/v1/models
   cupel sim --chaos rate-limit=0.2,cut-body=0.1

@@ -85,7 +85,7 @@ func newSuite(p *process) *cobra.Command {
 		Use:     "list [SUITE]",
 		Short:   "List the tasks of a suite",
 		Example: "  cupel suite list builtin:counts",
-		Args:    atMostOne,
+		Args:    atMost(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if err != nil {
@@ -131,7 +131,7 @@ code 2. An outcome that an empty answer passes, a condition that every episode m
 and a forbidden tool that looks misspelled are warnings; they do not change the exit
 code.`,
 		Example: "  cupel suite lint suites/mine",
-		Args:    atMostOne,
+		Args:    atMost(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if suite == nil {
@@ -180,14 +180,6 @@ func suiteArg(p *process, c *cobra.Command, args []string) (*goldens.Suite, erro
 	return suite, err
 }
 
-// atMostOne and exactlyOne are cobra's argument checks as usage errors.
-func atMostOne(c *cobra.Command, args []string) error {
-	return exit.Usage(cobra.MaximumNArgs(1)(c, args))
-}
-func exactlyOne(c *cobra.Command, args []string) error {
-	return exit.Usage(cobra.ExactArgs(1)(c, args))
-}
-
 // scaffold is what init writes: a commented configuration and a first suite.
 //
 //go:embed scaffold
@@ -200,7 +192,7 @@ func newInit(p *process) *cobra.Command {
 		Example: `  cupel init
   cupel run --mode record    # the first suite, with simulated models
   cupel run`,
-		Args: atMostOne,
+		Args: atMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			root := "."
 			if len(args) == 1 {

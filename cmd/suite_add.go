@@ -38,16 +38,12 @@ that suite.`,
 		Example: `  cupel suite add --from latest/G41/weak --suite suites/mine
   cupel suite add --from latest/F01/strong/1 --id today-frozen`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
+		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, _ []string) error {
 			if from == "" {
 				return exit.Usage(errors.New("--from names the episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN"))
 			}
 			return addTask(c.Context(), p, cfg, from, id)
-		},
+		}),
 	}
 	suiteFlags(cmd)
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
@@ -30,7 +29,7 @@ candidates, tasks and digests, but no thresholds.
 
 Exit code 0: the run says what its cassettes say. 3: it does not.`,
 		Example: `  cupel verify latest`,
-		Args:    exactlyOne,
+		Args:    exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
 			if err != nil {
@@ -44,8 +43,7 @@ Exit code 0: the run says what its cassettes say. 3: it does not.`,
 			return printVerified(p, v)
 		},
 	}
-	cmd.Flags().String("config", config.Name, "configuration file")
-	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	runsFlags(cmd)
 	cmd.Flags().StringVar(&pack, "pack", "", "execute from this pack, where the run was made from one; see cupel cassette pack")
 	return cmd
 }
@@ -88,7 +86,7 @@ More than checks must not have changed: an episode that would go otherwise today
 is named, and nothing is written.`,
 		Example: `  cupel rescore latest
   cupel rescore latest && cupel gate latest`,
-		Args: exactlyOne,
+		Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
 			if err != nil {
@@ -105,8 +103,7 @@ is named, and nothing is written.`,
 			return printRescored(p, to, res)
 		},
 	}
-	cmd.Flags().String("config", config.Name, "configuration file")
-	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	runsFlags(cmd)
 	cmd.Flags().StringVar(&pack, "pack", "", "execute from this pack, where the run was made from one; see cupel cassette pack")
 	return cmd
 }
