@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder"

@@ -19,7 +19,6 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/progress"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
-	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )

@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/progress"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports"
 )
