@@ -17,6 +17,36 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/column"
 )
 
+// An interrupted replay that is repeated can be resumed at every moment: its plan is
+// replaced in one step.
+func TestRepeatedReplayCanAlwaysBeResumed(t *testing.T) {
+	o := countsOptions(t)
+	o.Select.Candidates, o.Runs = []string{"strong"}, t.TempDir()
+	stopped := make(chan struct{})
+	close(stopped)
+	o.Drain = stopped
+	first, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, "partial", first.Manifest.Status)
+
+	var done atomic.Bool
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for !done.Load() {
+			if _, err := os.Stat(filepath.Join(first.Dir, "journal", "plan")); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 20 {
+		_, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+	}
+	done.Store(true)
+	reader.Wait()
+}
+
 // While a replay is repeated, its readers meet a complete run at every moment, and what
 // they have opened stays as it is.
 func TestRepeatedReplayKeepsTheRunForReaders(t *testing.T) {

@@ -163,14 +163,18 @@ func (r *runner) begin(s *store) error {
 	was, err := manifest.Read(s.dir)
 	s.again = err == nil && was.Status != "running"
 	s.finished = err == nil && was.Status == "complete"
-	if err := ledger.RemoveJournal(s.dir); err != nil {
-		return fmt.Errorf("clear journal of the earlier replay: %w", err)
-	}
 	if err := os.MkdirAll(filepath.Join(s.dir, "journal"), 0o777); err != nil {
 		return fmt.Errorf("make journal: %w", err)
 	}
-	if err := r.writePlan(s.dir); err != nil || s.again {
+	// The plan is replaced, and never missing: the earlier run can be resumed until then.
+	if err := r.writePlan(s.dir); err != nil {
 		return err
+	}
+	if err := ledger.ClearJournal(s.dir); err != nil {
+		return fmt.Errorf("clear journal of the earlier replay: %w", err)
+	}
+	if s.again {
+		return nil
 	}
 	// The manifest goes first and comes last: a folder with one can be resumed.
 	return manifest.Write(s.dir, s.manifest)

@@ -194,6 +194,15 @@ func (j *Journal) Close() error {
 	return nil
 }
 
+// ClearJournal removes the episodes from the journal of a run folder. It is no error if
+// there are none.
+func ClearJournal(dir string) error {
+	if err := os.Remove(journalPath(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("clear journal: %w", err)
+	}
+	return nil
+}
+
 // RemoveJournal removes the folder dir/journal and all in it, which a complete run
 // has no use for. It is no error if there is none.
 func RemoveJournal(dir string) error {
