@@ -176,20 +176,20 @@ var toolsBehaviours = map[string]func(t *testing.T){
 		require.Equal(t, []bool{false, true, false}, []bool{r.answers()[0].Failed, r.answers()[1].Failed, r.answers()[2].Failed})
 	},
 	"B080": func(t *testing.T) { // an exchange holds no tool messages
-		r := rehearseTools(t, Params{Request: "r", Memory: Remember([]Exchange{{"q", "a"}}, 0, 0)}, nil)
+		r := rehearseTools(t, Params{Request: "r", Memory: Remember([]Exchange{{Request: "q", Answer: "a"}}, 0, 0)}, nil)
 		require.Equal(t, []string{"user", "assistant", "user"}, roles(r))
 	},
 	"B081": func(t *testing.T) {
-		require.Equal(t, []Exchange{{"q2", "a2"}}, Remember([]Exchange{{"q1", ""}, {"q2", "a2"}}, 0, 0))
+		require.Equal(t, []Exchange{{Request: "q2", Answer: "a2"}}, Remember([]Exchange{{Request: "q1", Answer: ""}, {Request: "q2", Answer: "a2"}}, 0, 0))
 	},
 	"B082": func(t *testing.T) {
-		memory := Remember([]Exchange{{"q1", "a1"}, {"q2", "a2"}, {"q3", strings.Repeat("x", 40)}}, 0, 11)
-		require.Equal(t, []Exchange{{"q3", strings.Repeat("x", 40)}}, memory)
+		memory := Remember([]Exchange{{Request: "q1", Answer: "a1"}, {Request: "q2", Answer: "a2"}, {Request: "q3", Answer: strings.Repeat("x", 40)}}, 0, 11)
+		require.Equal(t, []Exchange{{Request: "q3", Answer: strings.Repeat("x", 40)}}, memory)
 		r := rehearseTools(t, Params{System: "s", Memory: memory}, nil)
 		require.Equal(t, "q3", r.last()[0].Text)
 		require.True(t, strings.HasPrefix(r.asked[0].Call.System, "s\n"))
 	},
-	"B083": func(t *testing.T) { require.Empty(t, Remember([]Exchange{{"q", " \n"}}, 5, 0)) },
+	"B083": func(t *testing.T) { require.Empty(t, Remember([]Exchange{{Request: "q", Answer: " \n"}}, 5, 0)) },
 	"B086": func(t *testing.T) { // a wire reads ids; those missing are made up, each once
 		nameless := calling("search", `{"query":"x"}`, "search", `{"query":"y"}`, "search", `{"query":"z"}`)
 		nameless.Calls[1].ID, nameless.Calls[2].ID = "", ""

@@ -12,46 +12,14 @@ import (
 // Parent is the ID of the command whose outcome led to this one, 0 for none.
 type Command interface{ command() }
 
-// Roles of a turn, as written in the ledger.
-const (
-	RoleMain     = "main"
-	RoleRescue   = "rescue"   // asked of the candidate's stronger model
-	RoleFallback = "fallback" // asked of the candidate's second model, the first having failed
-	RolePlanner  = "planner"  // makes the plan
-	RoleStep     = "step"     // works on one step of the plan
-	// RoleCompress is no turn of the main loop: it costs tokens, money and time, but
-	// no step, and its output is not judged.
-	RoleCompress = "compress"
-)
-
-// Kinds of a turn, as written in the ledger.
-const (
-	KindAct     = "act"
-	KindReflect = "reflect"
-	KindRescue  = "rescue"
-	// KindCompress asks for a summary of the log.
-	KindCompress = "compress"
-	KindPlan     = "plan"     // asks for a plan
-	KindFinal    = "final"    // asks again for a final answer that fits its schema
-	KindConclude = "conclude" // the last turn of what is out of room: only an answer is left
-)
-
-// Whom says which of the candidate's models is asked.
-type Whom string
-
-// The candidate's models.
-const (
-	AskModel    Whom = ""
-	AskRescue   Whom = "rescue"
-	AskFallback Whom = "fallback"
-)
-
 // CallModel asks a model for one turn. The driver fills in Call.Model and
 // Call.RequestID.
 type CallModel struct {
 	ID, Parent int
 	Role, Kind string
-	Whom       Whom
+	// Whom says which of the candidate's models is asked: empty is its own, RoleRescue
+	// the stronger one, RoleFallback the second one.
+	Whom string
 	// Step names the step of the plan that the turn works on, and with [n] the item
 	// of it, from 1; empty outside of plans.
 	Step string
@@ -105,3 +73,37 @@ func (CallTool) command()  {}
 func (AskUser) command()   {}
 func (Wait) command()      {}
 func (Finish) command()    {}
+
+// Status is how an episode ended, as written in the ledger.
+type Status string
+
+// The statuses.
+const (
+	Answered             Status = "answered"
+	AnsweredAfterClarify Status = "answered_after_clarify"
+	RespondError         Status = "respond_error"  // answered, but the input was bad: see evidence
+	Clarify              Status = "clarify"        // paused on an unanswered question
+	CannotProceed        Status = "cannot_proceed" // the model said so
+	Stopped              Status = "stopped"        // a guard ended it: see StopReason
+	Failed               Status = "error"          // infrastructure or harness failure, not the model's
+	Interrupted          Status = "cancelled"      // the run was stopped
+)
+
+// StopReason says which guard ended a Stopped episode.
+type StopReason string
+
+// The stop reasons.
+const (
+	MaxSteps          StopReason = "max_steps"
+	MaxSeconds        StopReason = "max_seconds"
+	Thrash            StopReason = "thrash"
+	Stall             StopReason = "stall"
+	ContractViolation StopReason = "contract_violation"
+	MaxTokens         StopReason = "max_tokens"     // also when a capped number of tokens is unknown
+	MaxCost           StopReason = "max_cost"       // also when a capped cost is unknown
+	MaxToolCalls      StopReason = "max_tool_calls" // of no strategy here: they refuse the call and let the model respond
+	MaxIterations     StopReason = "max_iterations" // agent tools: turns that call tools
+	FinalSchema       StopReason = "final_schema"   // the final answer does not fit its schema, retries included
+	InvalidPlan       StopReason = "invalid_plan"   // agent plan: no valid plan in all attempts
+	FailedStep        StopReason = "failed_step"    // agent plan: a step failed, and what depends on it was cancelled
+)

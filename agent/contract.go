@@ -16,19 +16,19 @@ type contractMachine struct {
 	pad     scratchpad
 	parent  int // of the next command
 
-	kind     string    // of the turn under way
-	call     CallTool  // the tool call under way
-	rejected []string  // its field errors
-	spec     tool.Spec // its tool
-	question string    // the question under way
-	next     string    // kind of the next turn
-	repeated string    // the tool to reflect on in it
-	ladder   escalation
-	strikes  int    // consecutive violations
-	log      rawLog // for the compressor
-	thrash   guard.Thrash
-	stall    guard.Stall
-	cache    guard.Dedupe[tool.Result]
+	kind       string    // of the turn under way
+	call       CallTool  // the tool call under way
+	rejected   []string  // its field errors
+	spec       tool.Spec // its tool
+	question   string    // the question under way
+	next       string    // kind of the next turn
+	repeated   string    // the tool to reflect on in it
+	tried      escalation
+	violations int    // consecutive ones
+	log        rawLog // for the compressor
+	thrash     guard.Thrash
+	stall      guard.Stall
+	cache      guard.Dedupe[tool.Result]
 }
 
 // escalation is what was already tried in this episode against repetition and
@@ -121,9 +121,9 @@ func (m *contractMachine) callModel() {
 // ask issues a model call.
 func (m *contractMachine) ask(role, kind, system string, messages []providers.Message, format *providers.Format) {
 	temperature := m.Temperature
-	whom := AskModel
+	whom := ""
 	if role == RoleRescue {
-		whom = AskRescue
+		whom = RoleRescue
 	}
 	c := m.Model(CallModel{
 		Parent: m.parent, Role: role, Kind: kind, Whom: whom,

@@ -46,7 +46,7 @@ func (e *longEpisode) run(t testing.TB) *contractMachine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, turn := testStart, 0
+	at, n := testStart, 0
 	ready := m.Step(Started{At: at})
 	for {
 		at = at.Add(100 * time.Millisecond)
@@ -54,8 +54,8 @@ func (e *longEpisode) run(t testing.TB) *contractMachine {
 		case CallModel:
 			text := readableSummary
 			if c.Kind != KindCompress {
-				text = e.replies[turn]
-				turn++
+				text = e.replies[n]
+				n++
 			}
 			if e.sizes != nil {
 				*e.sizes = append(*e.sizes, promptSize(c.Call))

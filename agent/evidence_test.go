@@ -44,7 +44,7 @@ func TestRespondErrorRestsOnEvidence(t *testing.T) {
 		{"one that failed and one that succeeded", "Angry?", "1", nil, []tool.Result{bad, ok}, Answered},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := Params{Request: test.request, Inputs: test.inputs, Tools: testTools(t), Memory: []Exchange{{"Angry on 2026-02-30?", "No."}}}
+			p := Params{Request: test.request, Inputs: test.inputs, Tools: testTools(t), Memory: []Exchange{{Request: "Angry on 2026-02-30?", Answer: "No."}}}
 			for _, strategy := range []string{"contract", "tools", "plan"} {
 				require.Equal(t, test.want, endOf(t, strategy, p, test.results, test.answer), strategy)
 			}

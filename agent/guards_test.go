@@ -67,7 +67,7 @@ func TestPlannerFallback(t *testing.T) {
 	_, _, f := playPlan(t, fallback, map[string][]any{"": {errors.New("down")}})
 	require.Equal(t, Failed, f.Status)
 	s, m, _ := playPlan(t, fallback, map[string][]any{"": {refused{errors.New("full")}, "no plan", reply("", planCall(stepA))}, "a": {"1"}})
-	require.Equal(t, []Whom{AskModel, AskFallback, AskModel}, []Whom{s.models[0].Whom, s.models[1].Whom, s.models[2].Whom})
+	require.Equal(t, []string{"", RoleFallback, ""}, []string{s.models[0].Whom, s.models[1].Whom, s.models[2].Whom})
 	require.Equal(t, 2, m.attempt, "the second model goes on with the attempt of the first")
 }
 

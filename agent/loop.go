@@ -107,10 +107,10 @@ type loop struct {
 
 	turns      int // replies so far
 	iterations int // turns that called tools
-	strikes    int // violations in a row
+	violations int // consecutive ones
 	tries      int // final answers that did not fit
 	lastText   string
-	whom       Whom
+	whom       string
 	concluding bool
 	condensing bool   // a summary is under way
 	summary    string // of what was dropped
@@ -219,7 +219,7 @@ func (l *loop) next() {
 		choice = l.conclude()
 	}
 	role := l.role
-	if l.whom == AskFallback {
+	if l.whom == RoleFallback {
 		role = l.fallback
 	}
 	temperature := l.params.Temperature
@@ -270,11 +270,11 @@ func (l *loop) tell(text string) {
 // failed takes a model call without a reply: the second model is asked in its place,
 // if there is one. The turn after it asks the first again.
 func (l *loop) failed(ev ModelFailed) {
-	if !ev.Answered || l.fallback == "" || l.whom == AskFallback {
+	if !ev.Answered || l.fallback == "" || l.whom == RoleFallback {
 		l.end = &ending{Status: Failed, Text: l.lastText, Err: ev.Err, Unanswered: !ev.Answered}
 		return
 	}
-	l.whom = AskFallback
+	l.whom = RoleFallback
 	l.next()
 }
 

@@ -1,12 +1,16 @@
 package agent
 
-import "strings"
+import (
+	"strings"
 
-// The bounds of what is remembered of a session, unless told otherwise.
-const (
-	defaultMemoryTurns  = 10
-	defaultMemoryTokens = 2000
+	"github.com/cupel-eval/cupel/agent/strategy"
 )
+
+// Exchange is an earlier request of a session, and its answer.
+type Exchange struct{ Request, Answer string }
+
+// bytesPerToken is the estimate of how long a token is.
+const bytesPerToken = 4
 
 // Remember returns the latest exchanges of all that fit: no more than turns of them,
 // 0 meaning 10, and no more than tokens, 0 meaning 2,000, estimated as 4 bytes each.
@@ -14,10 +18,10 @@ const (
 // exchange is kept whole or not at all, so what is left begins with the user.
 func Remember(all []Exchange, turns, tokens int) []Exchange {
 	if turns <= 0 {
-		turns = defaultMemoryTurns
+		turns = strategy.MemoryTurns.Default
 	}
 	if tokens <= 0 {
-		tokens = defaultMemoryTokens
+		tokens = strategy.MemoryTokens.Default
 	}
 	var kept []Exchange
 	for _, x := range all {

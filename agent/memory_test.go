@@ -10,10 +10,10 @@ import (
 )
 
 func TestRememberWhatFits(t *testing.T) {
-	history := []Exchange{{"q1", "a1"}, {"q2", ""}, {"q3", "a3"}, {"", "a4"}, {"q5", "a5"}}
+	history := []Exchange{{Request: "q1", Answer: "a1"}, {Request: "q2", Answer: ""}, {Request: "q3", Answer: "a3"}, {Request: "", Answer: "a4"}, {Request: "q5", Answer: "a5"}}
 	long := make([]Exchange, 20)
 	for i := range long {
-		long[i] = Exchange{"q", strings.Repeat("a", 1000)}
+		long[i] = Exchange{Request: "q", Answer: strings.Repeat("a", 1000)}
 	}
 	for _, test := range []struct {
 		name          string
@@ -21,13 +21,13 @@ func TestRememberWhatFits(t *testing.T) {
 		turns, tokens int
 		want          []Exchange
 	}{
-		{"defaults", history, 0, 0, []Exchange{{"q1", "a1"}, {"q3", "a3"}, {"q5", "a5"}}},
+		{"defaults", history, 0, 0, []Exchange{{Request: "q1", Answer: "a1"}, {Request: "q3", Answer: "a3"}, {Request: "q5", Answer: "a5"}}},
 		{"default turns", long, 0, 10_000, long[:10]},
 		{"default tokens", long, 20, 0, long[:7]},
-		{"turns", history, 2, 0, []Exchange{{"q3", "a3"}, {"q5", "a5"}}},
-		{"tokens", history, 0, 2, []Exchange{{"q3", "a3"}, {"q5", "a5"}}},
-		{"both", history, 1, 2, []Exchange{{"q5", "a5"}}},
-		{"no room for one", []Exchange{{"q", "a"}, {"q", "four bytes are a token"}}, 0, 1, []Exchange{}},
+		{"turns", history, 2, 0, []Exchange{{Request: "q3", Answer: "a3"}, {Request: "q5", Answer: "a5"}}},
+		{"tokens", history, 0, 2, []Exchange{{Request: "q3", Answer: "a3"}, {Request: "q5", Answer: "a5"}}},
+		{"both", history, 1, 2, []Exchange{{Request: "q5", Answer: "a5"}}},
+		{"no room for one", []Exchange{{Request: "q", Answer: "a"}, {Request: "q", Answer: "four bytes are a token"}}, 0, 1, []Exchange{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			require.Equal(t, test.want, Remember(test.history, test.turns, test.tokens))
@@ -41,9 +41,7 @@ func TestRememberBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var history []Exchange
 		for range rapid.IntRange(0, 10).Draw(t, "exchanges") {
-			history = append(history, Exchange{
-				strings.Repeat("q", rapid.IntRange(0, 20).Draw(t, "request")), strings.Repeat("a", rapid.IntRange(0, 20).Draw(t, "answer")),
-			})
+			history = append(history, Exchange{Request: strings.Repeat("q", rapid.IntRange(0, 20).Draw(t, "request")), Answer: strings.Repeat("a", rapid.IntRange(0, 20).Draw(t, "answer"))})
 		}
 		turns, tokens := rapid.IntRange(1, 5).Draw(t, "turns"), rapid.IntRange(1, 20).Draw(t, "tokens")
 		kept, all := Remember(history, turns, tokens), Remember(history, 99, 9999)

@@ -27,7 +27,7 @@ type planMachine struct {
 	messages []providers.Message
 	ids      callIDs // of its calls so far
 	planner  int     // the command that asks it
-	whom     Whom
+	whom     string
 	attempt  int // from 1
 	lastText string
 

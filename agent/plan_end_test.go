@@ -117,7 +117,7 @@ func TestFallbackOfOneStep(t *testing.T) {
 	var asked []string
 	for _, c := range s.models {
 		require.Contains(t, []string{RolePlanner, RoleStep}, c.Role)
-		asked = append(asked, c.Step+":"+string(c.Whom))
+		asked = append(asked, c.Step+":"+c.Whom)
 	}
 	require.Equal(t, []string{":", "a:", "b:", "a:fallback", "a:", "aggregate:"}, asked)
 }

@@ -27,7 +27,7 @@ func (m *planMachine) askPlanner() {
 	if m.messages == nil {
 		m.messages = m.plannerOpening()
 	}
-	if m.whom == AskModel { // the second model goes on with the attempt of the first
+	if m.whom == "" { // the second model goes on with the attempt of the first
 		m.attempt++
 		m.tell(phaseCreation, statusStarted, fmt.Sprintf("attempt %d of %d", m.attempt, m.bounds.Attempts))
 	}
@@ -57,17 +57,17 @@ func plannerTokens(most int) int {
 
 // plannerFailed asks the second model in the first one's place, if there is one.
 func (m *planMachine) plannerFailed(ev ModelFailed) {
-	if !ev.Answered || !m.Fallback || m.whom == AskFallback {
+	if !ev.Answered || !m.Fallback || m.whom == RoleFallback {
 		m.finish(Finish{Status: Failed, Answer: m.findings(), Err: ev.Err})
 		return
 	}
-	m.whom = AskFallback
+	m.whom = RoleFallback
 	m.askPlanner()
 }
 
 // planned takes what the planner said.
 func (m *planMachine) planned(r providers.Reply) {
-	m.whom = AskModel
+	m.whom = ""
 	if text := plan.WithoutThinking(r.Text); strings.TrimSpace(text) != "" {
 		m.lastText = text
 	}

@@ -21,7 +21,7 @@ func TestPlannerPrompt(t *testing.T) {
 	p.System, p.Images = "Speak like a keeper.", []providers.Image{{URL: "https://example.test/a.png"}}
 	p.Inputs = []strategy.Input{{Name: "lights", Value: json.RawMessage(`["` + strings.Repeat("x", 200) + `"]`)}, {Name: "year", Value: json.RawMessage("1880")}}
 	p.AnswerSchema = json.RawMessage(`{"type": "number"}`)
-	p.Memory = []Exchange{{"Who built it?", "Ines."}}
+	p.Memory = []Exchange{{Request: "Who built it?", Answer: "Ines."}}
 	m, err := New("plan", p, nil)
 	require.NoError(t, err)
 	ready := m.Step(Started{At: testStart})

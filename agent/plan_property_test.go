@@ -80,9 +80,9 @@ func (o *oracle) pick(key string, of int) int {
 }
 
 func (o *oracle) model(c CallModel) (providers.Reply, error) {
-	turn := o.turns[c.Step]
+	n := o.turns[c.Step]
 	o.turns[c.Step]++
-	key := fmt.Sprint(c.Step, " ", turn)
+	key := fmt.Sprint(c.Step, " ", n)
 	if c.Role == RolePlanner {
 		if o.wild && o.pick(key, 4) == 0 {
 			return reply("", "create_task {}"), nil

@@ -85,7 +85,7 @@ var toolsHandlers = map[string]func(s *toolsScenario, arg string) string{
 	},
 	"memory": func(s *toolsScenario, arg string) string {
 		request, answer, _ := strings.Cut(arg, " | ")
-		s.params.Memory = append(s.params.Memory, Exchange{request, answer})
+		s.params.Memory = append(s.params.Memory, Exchange{Request: request, Answer: answer})
 		return ""
 	},
 	"start":   startTools,
@@ -290,7 +290,7 @@ func showToolsCommand(c Command) string {
 	case CallModel:
 		out := fmt.Sprintf("-> model id=%d parent=%d %s/%s", c.ID, c.Parent, c.Role, c.Kind)
 		if c.Whom != "" {
-			out += " whom=" + string(c.Whom)
+			out += " whom=" + c.Whom
 		}
 		if c.Step != "" {
 			out += " step=" + c.Step

@@ -187,7 +187,7 @@ func (m *twice) Step(ev agent.Event) agent.Ready {
 	case agent.Started:
 		c = m.Model(agent.CallModel{Role: agent.RoleStep, Kind: agent.KindAct, Step: "read[2]"})
 	case agent.ModelReplied:
-		c = m.Model(agent.CallModel{Role: agent.RoleFallback, Kind: agent.KindAct, Whom: agent.AskFallback})
+		c = m.Model(agent.CallModel{Role: agent.RoleFallback, Kind: agent.KindAct, Whom: agent.RoleFallback})
 	case agent.ModelFailed:
 		c = m.Finish(agent.Finish{Status: agent.Failed, Err: ev.Err})
 	}

@@ -173,7 +173,7 @@ type oneCall struct{ call tool.Call }
 func (m oneCall) Step(ev agent.Event) agent.Ready {
 	switch ev.(type) {
 	case agent.Started:
-		return agent.Ready{Commands: []agent.Command{agent.CallModel{ID: 1, Whom: agent.AskModel}}}
+		return agent.Ready{Commands: []agent.Command{agent.CallModel{ID: 1, Whom: ""}}}
 	case agent.ModelReplied:
 		return agent.Ready{Commands: []agent.Command{agent.CallTool{ID: 2, Parent: 1, Call: m.call, Key: "k"}}}
 	}

@@ -21,6 +21,8 @@ var (
 	PlanSteps         = Range{50, 1_000}
 	PlanConcurrency   = Range{4, 100}
 	PlanContextTokens = Range{100_000, 10_000_000}
+	MemoryTurns       = Range{10, 1_000}
+	MemoryTokens      = Range{2_000, 1_000_000}
 )
 
 // Fault says what is wrong with a number; "" if nothing is.

@@ -118,23 +118,23 @@ func TestDriveEndsWhoGoesOnAfterTheRun(t *testing.T) {
 // too late, nor at summaries.
 func TestOutcomeCountsDecisions(t *testing.T) {
 	good := ledger.Turn{ValidJSON: true, Actionable: true, ContractValid: true}
-	turn := func(base ledger.Turn, role, kind, failed string) ledger.Turn {
+	row := func(base ledger.Turn, role, kind, failed string) ledger.Turn {
 		base.Role, base.Kind, base.ErrorKind = role, kind, failed
 		return base
 	}
 	b := rowBuilder{turns: []ledger.Turn{
-		turn(ledger.Turn{}, agent.RoleMain, agent.KindAct, "overloaded"),
-		turn(good, agent.RoleFallback, agent.KindAct, ""),
-		turn(ledger.Turn{}, agent.RoleCompress, agent.KindCompress, ""),
-		turn(good, agent.RolePlanner, agent.KindPlan, ""),
-		turn(ledger.Turn{}, agent.RoleStep, agent.KindAct, episode.KindAbandoned),
+		row(ledger.Turn{}, agent.RoleMain, agent.KindAct, "overloaded"),
+		row(good, agent.RoleFallback, agent.KindAct, ""),
+		row(ledger.Turn{}, agent.RoleCompress, agent.KindCompress, ""),
+		row(good, agent.RolePlanner, agent.KindPlan, ""),
+		row(ledger.Turn{}, agent.RoleStep, agent.KindAct, episode.KindAbandoned),
 	}}
 	o := b.outcome(agent.Finish{Status: agent.Answered}, start)
 	require.Equal(t, 5, o.ModelCalls)
 	require.Equal(t, 2, o.ValidRaw)
 	require.Zero(t, o.Violations)
 	require.True(t, o.AllTurnsValidJSON)
-	b.turns = append(b.turns, turn(ledger.Turn{}, agent.RoleStep, agent.KindAct, ""))
+	b.turns = append(b.turns, row(ledger.Turn{}, agent.RoleStep, agent.KindAct, ""))
 	o = b.outcome(agent.Finish{Status: agent.Answered}, start)
 	require.Equal(t, 1, o.Violations)
 	require.False(t, o.AllTurnsValidJSON)

@@ -119,7 +119,7 @@ func describe(list []agent.Command, i int) string {
 	switch c := list[i].(type) {
 	case agent.CallModel:
 		what := c.Role + "/" + c.Kind
-		for _, more := range []string{string(c.Whom), episode.Visible(clip.Bounded(c.Step, 200))} {
+		for _, more := range []string{c.Whom, episode.Visible(clip.Bounded(c.Step, 200))} {
 			if more != "" && more != c.Role {
 				what += " " + more
 			}

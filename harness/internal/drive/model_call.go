@@ -26,11 +26,11 @@ type modelCall struct {
 func prepare(e *driver, c agent.CallModel) *modelCall {
 	asked := askedCandidate(e)
 	switch c.Whom {
-	case agent.AskModel:
+	case "":
 		c.Call.Model = asked.Model
-	case agent.AskRescue:
+	case agent.RoleRescue:
 		c.Call.Model = asked.Rescue
-	case agent.AskFallback:
+	case agent.RoleFallback:
 		c.Call.Model = asked.Fallback
 	}
 	c.Call.Stream = asked.Stream

@@ -27,7 +27,7 @@ func (m *contractMachine) modelReplied(r providers.Reply) {
 	v, j, fatal := judge(r, m.Tools)
 	m.out.Judgement = &j
 	if v.Actionable {
-		m.strikes = 0
+		m.violations = 0
 		m.pad.replan(v.Turn.Plan)
 		if m.Compress {
 			m.log.add(noted(m.used.Steps, v.Turn.Observation))
@@ -58,7 +58,7 @@ func (m *contractMachine) modelReplied(r providers.Reply) {
 	default:
 		m.finish(Finish{Status: m.evidence.status(false), Answer: v.Turn.Message})
 	}
-	// What is planned already, a reflect turn, comes first on the ladder.
+	// What is planned already, a reflect turn, comes first in the order of escalation.
 	if m.RescueOnContradiction && v.Actionable && v.Contradicts() && !m.over && m.next == KindAct {
 		m.escalate()
 	}
@@ -66,13 +66,13 @@ func (m *contractMachine) modelReplied(r providers.Reply) {
 
 // violated takes a turn that cannot be acted on.
 func (m *contractMachine) violated(fatal []string) {
-	m.strikes++
-	if m.strikes >= maxStrikes || m.kind == KindRescue {
+	m.violations++
+	if m.violations >= maxStrikes || m.kind == KindRescue {
 		m.stop(ContractViolation)
 		return
 	}
 	m.observe(sawViolation(m.used.Steps, fatal))
-	if m.strikes == maxStrikes-1 {
+	if m.violations == maxStrikes-1 {
 		m.escalate()
 	}
 	m.callModel()
@@ -80,10 +80,10 @@ func (m *contractMachine) violated(fatal []string) {
 
 // escalate makes the next turn the rescue turn, if there is one left.
 func (m *contractMachine) escalate() bool {
-	if !m.Rescue || m.ladder.rescued {
+	if !m.Rescue || m.tried.rescued {
 		return false
 	}
-	m.ladder.rescued = true
+	m.tried.rescued = true
 	m.next = KindRescue
 	return true
 }

@@ -13,7 +13,6 @@ import (
 const (
 	compressEvery  = 3     // steps since the last attempt, at least
 	compressAbove  = 600   // estimated tokens of the log that it must exceed
-	bytesPerToken  = 4     // of the estimate
 	maxLog         = 16384 // bytes of the log; the oldest lines are dropped
 	summaryTokens  = 600   // that a summary may take
 	maxSummary     = 8192  // bytes of a summary that is read at all

@@ -26,8 +26,8 @@ func (m *contractMachine) useTool(t contract.Turn) (thrash, cycle bool) {
 	cycle = thrash && m.thrash.Alternates(m.call.Key)
 	switch {
 	case !thrash:
-	case !m.ladder.reflected:
-		m.ladder.reflected = true
+	case !m.tried.reflected:
+		m.tried.reflected = true
 		m.next, m.repeated = KindReflect, t.Name
 	case !m.escalate():
 		m.stop(Thrash)
