@@ -24,7 +24,7 @@ const module = "github.com/cupel-eval/cupel/"
 // arrows says which of our packages a package's code may import. A package not
 // listed may import none of ours; a new arrow is a reviewed line.
 var arrows = map[string][]string{
-	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/plan", "agent/strategy", "agent/tool", "providers"},
+	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/plan", "agent/strategy", "agent/tool", "agent/turn", "providers"},
 	"agent/contract": {"agent/invisible", "agent/tool"},
 	"agent/plan":     {"agent/strategy", "agent/tool"},
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
@@ -45,13 +45,13 @@ var arrows = map[string][]string{
 	"internal/clip": {},
 	"harness":       {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular", "providers", "recorder"},
 	// The driver of one episode.
-	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "goldens", "goldens/world", "harness/admission", "harness/episode", "harness/internal/clip", "harness/ledger", "harness/ledger/manifest", "providers", "providers/scripted", "recorder"},
+	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "harness/admission", "harness/episode", "harness/internal/clip", "harness/ledger", "harness/ledger/manifest", "providers", "providers/scripted", "recorder"},
 	// What those see who take part in episodes or watch them.
 	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "harness/internal/clip", "harness/ledger", "harness/ledger/sealed", "providers", "recorder"},
 	"harness/cassettes": {"goldens", "recorder"},
 	// Both work on the plan of a run.
 	"harness/rerun":         {"goldens", "harness", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "recorder"},
-	"harness/forecast":      {"agent", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "recorder"},
+	"harness/forecast":      {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "recorder"},
 	"harness/internal/clip": {},
 	"harness/mutants":       {"internal/regular"},
 	"recorder":              {"internal/atomicfile", "internal/regular"},

@@ -86,7 +86,7 @@ type Params struct {
 	Each string
 	// Memory is what was said before in the same session and fits its bounds, oldest
 	// first.
-	Memory []Exchange
+	Memory []strategy.Exchange
 	// Fallback says that a second model may be asked when a call of the first fails.
 	Fallback bool
 	// MaxIterations bounds the turns that call tools, of agent plan those of one

@@ -57,7 +57,7 @@ func (b *batch) fill(m *toolsMachine) {
 		from := b.begun
 		b.begun = min(from+b.Size, len(b.items))
 		for i := from; i < b.begun; i++ {
-			l := newLoop(&m.floor, m.talk(b.items[i]))
+			l := newLoop(&m.loopBase, m.spec(b.items[i]))
 			b.running[l] = i
 			l.begin(b.parent)
 			if b.ended(m, l) {
@@ -70,8 +70,8 @@ func (b *batch) fill(m *toolsMachine) {
 	}
 }
 
-// took goes on when a loop has: with the next batch, once all of one have ended.
-func (b *batch) took(m *toolsMachine, l *loop) {
+// onLoopEnd goes on when a loop has: with the next batch, once all of one have ended.
+func (b *batch) onLoopEnd(m *toolsMachine, l *loop) {
 	if b.ended(m, l) || len(b.running) > 0 {
 		return
 	}

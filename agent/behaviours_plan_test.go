@@ -66,8 +66,8 @@ var planBehaviours = map[string]func(t *testing.T){
 		require.Empty(t, plan.WithoutThinking(""))
 	},
 	"B014": func(t *testing.T) {
-		require.Equal(t, "a plan", spoken(reply("<think>hm</think>a plan")))
-		require.Equal(t, "[create_task]", spoken(reply("", "create_task {}")))
+		require.Equal(t, "a plan", replySummary(reply("<think>hm</think>a plan")))
+		require.Equal(t, "[create_task]", replySummary(reply("", "create_task {}")))
 	},
 	"B015": func(t *testing.T) {
 		s := readValid(t, bareStep("a")).Steps[0]
@@ -154,7 +154,7 @@ var planBehaviours = map[string]func(t *testing.T){
 		s, _, f := playPlan(t, func(p *Params) { p.MaxIterations = 1 }, map[string][]any{
 			"": {reply("", planCall(bareStep("a"), bareStep("b")))}, "a": {reply("", `search {"query":"x"}`)}, "b": {"2"},
 		})
-		require.Equal(t, FailedStep, f.StopReason)
+		require.Equal(t, stoppedFailedStep, f.StopReason)
 		require.Contains(t, succeeded(s), "b")
 		require.Contains(t, f.Answer, "a: failed: ")
 		require.Contains(t, f.Answer, `b: "2"`)

@@ -38,11 +38,11 @@ var toolsBehaviours = map[string]func(t *testing.T){
 	"B049": func(t *testing.T) { // a status of its own instead of an error
 		r := rehearseTools(t, Params{}, nil, lookups(10)...)
 		require.Len(t, r.asked, 10, "checked before the model is asked")
-		require.Equal(t, Finish{Status: Stopped, StopReason: MaxIterations}, r.finish)
+		require.Equal(t, Finish{Status: Stopped, StopReason: stoppedIterations}, r.finish)
 	},
-	"B050": func(t *testing.T) { require.Equal(t, MaxIterations, stopsAt(t, 15, 10)) },
+	"B050": func(t *testing.T) { require.Equal(t, stoppedIterations, stopsAt(t, 15, 10)) },
 	"B051": func(t *testing.T) { // of a loop; in Params 0 is the default
-		require.Equal(t, MaxIterations, stopsAt(t, 0, 0))
+		require.Equal(t, stoppedIterations, stopsAt(t, 0, 0))
 	},
 	"B052": func(t *testing.T) { require.Empty(t, stopsAt(t, 0, 1)) },
 	"B053": func(t *testing.T) { require.Equal(t, 1, iterations(t, lookups(1)...)) },
@@ -176,20 +176,22 @@ var toolsBehaviours = map[string]func(t *testing.T){
 		require.Equal(t, []bool{false, true, false}, []bool{r.answers()[0].Failed, r.answers()[1].Failed, r.answers()[2].Failed})
 	},
 	"B080": func(t *testing.T) { // an exchange holds no tool messages
-		r := rehearseTools(t, Params{Request: "r", Memory: Remember([]Exchange{{Request: "q", Answer: "a"}}, 0, 0)}, nil)
+		r := rehearseTools(t, Params{Request: "r", Memory: strategy.Remember([]strategy.Exchange{{Request: "q", Answer: "a"}}, 0, 0)}, nil)
 		require.Equal(t, []string{"user", "assistant", "user"}, roles(r))
 	},
 	"B081": func(t *testing.T) {
-		require.Equal(t, []Exchange{{Request: "q2", Answer: "a2"}}, Remember([]Exchange{{Request: "q1", Answer: ""}, {Request: "q2", Answer: "a2"}}, 0, 0))
+		require.Equal(t, []strategy.Exchange{{Request: "q2", Answer: "a2"}}, strategy.Remember([]strategy.Exchange{{Request: "q1", Answer: ""}, {Request: "q2", Answer: "a2"}}, 0, 0))
 	},
 	"B082": func(t *testing.T) {
-		memory := Remember([]Exchange{{Request: "q1", Answer: "a1"}, {Request: "q2", Answer: "a2"}, {Request: "q3", Answer: strings.Repeat("x", 40)}}, 0, 11)
-		require.Equal(t, []Exchange{{Request: "q3", Answer: strings.Repeat("x", 40)}}, memory)
+		memory := strategy.Remember([]strategy.Exchange{{Request: "q1", Answer: "a1"}, {Request: "q2", Answer: "a2"}, {Request: "q3", Answer: strings.Repeat("x", 40)}}, 0, 11)
+		require.Equal(t, []strategy.Exchange{{Request: "q3", Answer: strings.Repeat("x", 40)}}, memory)
 		r := rehearseTools(t, Params{System: "s", Memory: memory}, nil)
 		require.Equal(t, "q3", r.last()[0].Text)
 		require.True(t, strings.HasPrefix(r.asked[0].Call.System, "s\n"))
 	},
-	"B083": func(t *testing.T) { require.Empty(t, Remember([]Exchange{{Request: "q", Answer: " \n"}}, 5, 0)) },
+	"B083": func(t *testing.T) {
+		require.Empty(t, strategy.Remember([]strategy.Exchange{{Request: "q", Answer: " \n"}}, 5, 0))
+	},
 	"B086": func(t *testing.T) { // a wire reads ids; those missing are made up, each once
 		nameless := calling("search", `{"query":"x"}`, "search", `{"query":"y"}`, "search", `{"query":"z"}`)
 		nameless.Calls[1].ID, nameless.Calls[2].ID = "", ""
@@ -254,9 +256,9 @@ func lookups(n int) []any {
 
 // stopsAt is why a loop that counts so many iterations asks no model.
 func stopsAt(t *testing.T, count, limit int) StopReason {
-	f := &floor{}
+	f := &loopBase{}
 	f.take(Started{At: testStart})
-	l := newLoop(f, talk{params: &Params{}, maxIterations: limit})
+	l := newLoop(f, conversationSpec{params: &Params{}, maxIterations: limit})
 	l.iterations = count
 	l.begin(0)
 	if l.end == nil {

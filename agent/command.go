@@ -94,16 +94,15 @@ type StopReason string
 
 // The stop reasons.
 const (
-	MaxSteps          StopReason = "max_steps"
-	MaxSeconds        StopReason = "max_seconds"
-	Thrash            StopReason = "thrash"
-	Stall             StopReason = "stall"
-	ContractViolation StopReason = "contract_violation"
-	MaxTokens         StopReason = "max_tokens"     // also when a capped number of tokens is unknown
-	MaxCost           StopReason = "max_cost"       // also when a capped cost is unknown
-	MaxToolCalls      StopReason = "max_tool_calls" // of no strategy here: they refuse the call and let the model respond
-	MaxIterations     StopReason = "max_iterations" // agent tools: turns that call tools
-	FinalSchema       StopReason = "final_schema"   // the final answer does not fit its schema, retries included
-	InvalidPlan       StopReason = "invalid_plan"   // agent plan: no valid plan in all attempts
-	FailedStep        StopReason = "failed_step"    // agent plan: a step failed, and what depends on it was cancelled
+	MaxSteps           StopReason = "max_steps"
+	MaxSeconds         StopReason = "max_seconds"
+	stoppedThrash      StopReason = "thrash"
+	stoppedStall       StopReason = "stall"
+	ContractViolation  StopReason = "contract_violation"
+	MaxTokens          StopReason = "max_tokens"     // also when a capped number of tokens is unknown
+	MaxCost            StopReason = "max_cost"       // also when a capped cost is unknown
+	stoppedIterations  StopReason = "max_iterations" // agent tools: turns that call tools
+	stoppedFinalSchema StopReason = "final_schema"   // the final answer does not fit its schema, retries included
+	stoppedInvalidPlan StopReason = "invalid_plan"   // agent plan: no valid plan in all attempts
+	stoppedFailedStep  StopReason = "failed_step"    // agent plan: a step failed, and what depends on it was cancelled
 )

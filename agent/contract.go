@@ -3,6 +3,7 @@ package agent
 import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -10,7 +11,7 @@ import (
 // command outstanding at any time.
 type contractMachine struct {
 	Params
-	floor
+	loopBase
 	prompts prompts
 	format  *providers.Format // of the main loop's calls
 	pad     scratchpad
@@ -47,15 +48,15 @@ func newContract(p Params) (Machine, error) {
 		return nil, err
 	}
 	return &contractMachine{
-		Params:  p,
-		floor:   floor{Tally: Tally{Budgets: p.Budgets}, evidence: shown},
-		prompts: prompts,
-		format:  format,
-		next:    KindAct,
-		cache:   guard.Dedupe[tool.Result]{TTL: guard.DedupeTTL},
+		Params:   p,
+		loopBase: loopBase{Tally: Tally{Budgets: p.Budgets}, evidence: shown},
+		prompts:  prompts,
+		format:   format,
+		next:     turn.KindAct,
+		cache:    guard.Dedupe[tool.Result]{TTL: guard.DedupeTTL},
 		pad: scratchpad{
 			goal:        goal,
-			constraints: defuse(flat(p.Constraints)),
+			constraints: escapeFence(singleLine(p.Constraints)),
 		},
 	}, nil
 }
@@ -67,13 +68,13 @@ func (m *contractMachine) Step(ev Event) Ready {
 	case Started:
 		m.callModel()
 	case ModelReplied:
-		if m.kind == KindCompress {
+		if m.kind == turn.KindCompress {
 			m.compressed(ev.Reply)
 		} else {
 			m.modelReplied(ev.Reply)
 		}
 	case ModelFailed:
-		if m.kind == KindCompress && ev.Answered {
+		if m.kind == turn.KindCompress && ev.Answered {
 			m.callModel()
 		} else {
 			m.finish(Finish{Status: Failed, Err: ev.Err})
@@ -110,20 +111,20 @@ func (m *contractMachine) callModel() {
 		m.compress()
 		return
 	}
-	role := RoleMain
-	if m.next == KindRescue {
-		role = RoleRescue
+	role := turn.RoleMain
+	if m.next == turn.KindRescue {
+		role = turn.RoleRescue
 	}
 	m.ask(role, m.next, m.prompts.system(), shown(m.prompts.messages(m), m.Images), m.format)
-	m.next, m.repeated = KindAct, ""
+	m.next, m.repeated = turn.KindAct, ""
 }
 
 // ask issues a model call.
 func (m *contractMachine) ask(role, kind, system string, messages []providers.Message, format *providers.Format) {
 	temperature := m.Temperature
 	whom := ""
-	if role == RoleRescue {
-		whom = RoleRescue
+	if role == turn.RoleRescue {
+		whom = turn.RoleRescue
 	}
 	c := m.Model(CallModel{
 		Parent: m.parent, Role: role, Kind: kind, Whom: whom,

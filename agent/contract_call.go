@@ -7,6 +7,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 )
 
 // Error codes of tool calls that were answered without running the tool.
@@ -28,9 +29,9 @@ func (m *contractMachine) useTool(t contract.Turn) (thrash, cycle bool) {
 	case !thrash:
 	case !m.tried.reflected:
 		m.tried.reflected = true
-		m.next, m.repeated = KindReflect, t.Name
+		m.next, m.repeated = turn.KindReflect, t.Name
 	case !m.escalate():
-		m.stop(Thrash)
+		m.stop(stoppedThrash)
 		return thrash, cycle
 	}
 	m.call.Given = m.given()

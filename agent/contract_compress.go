@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -47,7 +49,7 @@ func noted(turn int, observation string) string {
 }
 
 func (m *contractMachine) compressDue() bool {
-	return m.Compress && m.used.Steps-m.log.step >= compressEvery && m.log.size > compressAbove*bytesPerToken
+	return m.Compress && m.used.Steps-m.log.step >= compressEvery && m.log.size > compressAbove*strategy.BytesPerToken
 }
 
 // compress asks for a summary of the log. The turn after it is parented as if
@@ -56,7 +58,7 @@ func (m *contractMachine) compress() {
 	m.log.step = m.used.Steps
 	system, user := compressPrompt(&m.pad, m.log.lines, m.MaxTokens)
 	parent := m.parent
-	m.ask(RoleCompress, KindCompress, system, []providers.Message{{Role: "user", Text: user}}, nil)
+	m.ask(turn.RoleCompress, turn.KindCompress, system, []providers.Message{{Role: "user", Text: user}}, nil)
 	m.parent = parent
 }
 

@@ -5,15 +5,16 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
 // truncated is the violation of an output that the token cap cut off.
 const truncated = contract.Truncated
 
-// maxStrikes is how many consecutive violations end an episode; one less brings
+// maxConsecutiveViolations is how many consecutive violations end an episode; one less brings
 // the rescue turn.
-const maxStrikes = 3
+const maxConsecutiveViolations = 3
 
 // The words of the contract that routing looks at.
 const (
@@ -44,7 +45,7 @@ func (m *contractMachine) modelReplied(r providers.Reply) {
 	}
 	switch {
 	case j.Stall:
-		m.stop(Stall)
+		m.stop(stoppedStall)
 	case !v.Actionable:
 		m.violated(fatal)
 	case v.Disposition == contract.RunTool:
@@ -59,7 +60,7 @@ func (m *contractMachine) modelReplied(r providers.Reply) {
 		m.finish(Finish{Status: m.evidence.status(false), Answer: v.Turn.Message})
 	}
 	// What is planned already, a reflect turn, comes first in the order of escalation.
-	if m.RescueOnContradiction && v.Actionable && v.Contradicts() && !m.over && m.next == KindAct {
+	if m.RescueOnContradiction && v.Actionable && v.Contradicts() && !m.over && m.next == turn.KindAct {
 		m.escalate()
 	}
 }
@@ -67,12 +68,12 @@ func (m *contractMachine) modelReplied(r providers.Reply) {
 // violated takes a turn that cannot be acted on.
 func (m *contractMachine) violated(fatal []string) {
 	m.violations++
-	if m.violations >= maxStrikes || m.kind == KindRescue {
+	if m.violations >= maxConsecutiveViolations || m.kind == turn.KindRescue {
 		m.stop(ContractViolation)
 		return
 	}
 	m.observe(sawViolation(m.used.Steps, fatal))
-	if m.violations == maxStrikes-1 {
+	if m.violations == maxConsecutiveViolations-1 {
 		m.escalate()
 	}
 	m.callModel()
@@ -84,7 +85,7 @@ func (m *contractMachine) escalate() bool {
 		return false
 	}
 	m.tried.rescued = true
-	m.next = KindRescue
+	m.next = turn.KindRescue
 	return true
 }
 

@@ -26,18 +26,18 @@ type conversation struct {
 
 // exchange is one turn: what the model said, and what it sees of what came of it.
 type exchange struct {
-	said, saw string
-	closed    bool // the turn after it has begun: saw is whole
+	parsedReply, saw string
+	closed           bool // the turn after it has begun: saw is whole
 }
 
-func (e exchange) size() int { return len(e.said) + len(e.saw) }
+func (e exchange) size() int { return len(e.parsedReply) + len(e.saw) }
 
 func newConversation(p Params) *conversation {
 	var w strings.Builder
 	w.WriteString("USER_REQUEST:\n")
 	w.WriteString(fence(p.Request))
 	w.WriteString("\n\nCONSTRAINTS: ")
-	w.WriteString(defuse(flat(p.Constraints)))
+	w.WriteString(escapeFence(singleLine(p.Constraints)))
 	w.WriteByte('\n')
 	writeBudget(&w, guard.Used{}, p.Budgets)
 	w.WriteByte('\n')
@@ -54,7 +54,7 @@ func (c *conversation) said(raw string) {
 	if text == "" {
 		text = "(no output)"
 	}
-	c.exchanges = append(c.exchanges, exchange{said: text})
+	c.exchanges = append(c.exchanges, exchange{parsedReply: text})
 	c.size += len(text)
 }
 
@@ -89,7 +89,7 @@ func (c *conversation) messages(m *contractMachine) []providers.Message {
 	out := make([]providers.Message, 0, 1+2*len(c.exchanges))
 	out = append(out, providers.Message{Role: "user", Text: request})
 	for _, e := range c.exchanges {
-		out = append(out, providers.Message{Role: "assistant", Text: e.said}, providers.Message{Role: "user", Text: e.saw})
+		out = append(out, providers.Message{Role: "assistant", Text: e.parsedReply}, providers.Message{Role: "user", Text: e.saw})
 	}
 	return out
 }

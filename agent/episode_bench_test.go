@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -53,7 +54,7 @@ func (e *longEpisode) run(t testing.TB) *contractMachine {
 		switch c := ready.Commands[0].(type) {
 		case CallModel:
 			text := readableSummary
-			if c.Kind != KindCompress {
+			if c.Kind != turn.KindCompress {
 				text = e.replies[n]
 				n++
 			}

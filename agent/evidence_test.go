@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 )
 
 // TestRespondErrorRestsOnEvidence: what was given and what came of the calls decide,
@@ -44,7 +45,7 @@ func TestRespondErrorRestsOnEvidence(t *testing.T) {
 		{"one that failed and one that succeeded", "Angry?", "1", nil, []tool.Result{bad, ok}, Answered},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := Params{Request: test.request, Inputs: test.inputs, Tools: testTools(t), Memory: []Exchange{{Request: "Angry on 2026-02-30?", Answer: "No."}}}
+			p := Params{Request: test.request, Inputs: test.inputs, Tools: testTools(t), Memory: []strategy.Exchange{{Request: "Angry on 2026-02-30?", Answer: "No."}}}
 			for _, strategy := range []string{"contract", "tools", "plan"} {
 				require.Equal(t, test.want, endOf(t, strategy, p, test.results, test.answer), strategy)
 			}
@@ -65,7 +66,7 @@ func endOf(t *testing.T, strategy string, p Params, results []tool.Result, answe
 			query := json.RawMessage(`{"query":"` + string(rune('a'+calls)) + `"}`)
 			r := saying(answer)
 			switch {
-			case c.Role == RolePlanner:
+			case c.Role == turn.RolePlanner:
 				r = reply("", planCall(stepA))
 			case strategy == "contract" && calls < len(results):
 				r = saying(`{"control":{"done":false,"reason":"ok"},"next_action":{"type":"tool","name":"search","args":` + string(query) + `},"state_update":{"plan":"p","observation":"o","confidence":0.5}}`)

@@ -20,13 +20,13 @@ const (
 var marks = regexp.MustCompile(`(?i)<([\s/]*data)`)
 
 // fence marks text as data.
-func fence(text string) string { return dataOpen + defuse(clean(text)) + dataClose }
+func fence(text string) string { return dataOpen + escapeFence(clean(text)) + dataClose }
 
 // fenceLine marks the first limit characters of text as data, on one line.
 func fenceLine(text string, limit int) string { return dataOpen + oneLine(text, limit) + dataClose }
 
-// defuse breaks what looks like a fence by a backslash after the "<".
-func defuse(text string) string {
+// escapeFence breaks what looks like a fence by a backslash after the "<".
+func escapeFence(text string) string {
 	if strings.IndexByte(text, '<') < 0 {
 		return text
 	}
@@ -65,10 +65,10 @@ func isPlain(text string) bool {
 
 // oneLine puts at most limit characters of text on one line. It holds no fence
 // and so cannot pass for anything but text.
-func oneLine(text string, limit int) string { return cut(defuse(flat(text)), limit) }
+func oneLine(text string, limit int) string { return cut(escapeFence(singleLine(text)), limit) }
 
-// flat is text on one line, lines joined by " / ".
-func flat(text string) string {
+// singleLine is text on one line, lines joined by " / ".
+func singleLine(text string) string {
 	text = clean(text)
 	if strings.IndexByte(text, '\n') < 0 {
 		return strings.TrimSpace(text)

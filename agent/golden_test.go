@@ -15,6 +15,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -145,14 +146,14 @@ func (d *goldenDriver) reply(c CallModel) providers.Reply {
 	step := d.task.Script[n]
 	d.signals["model_calls"]++
 	switch c.Kind {
-	case KindReflect:
+	case turn.KindReflect:
 		d.signals["reflect_turns"]++
-	case KindRescue:
+	case turn.KindRescue:
 		d.signals["rescue_turns"]++
 	}
-	require.Equal(d.t, step.Model == "rescue", c.Kind == KindRescue, "reply %d", n+1)
+	require.Equal(d.t, step.Model == "rescue", c.Kind == turn.KindRescue, "reply %d", n+1)
 	if step.At == "reflect" {
-		require.Equal(d.t, KindReflect, c.Kind, "reply %d", n+1)
+		require.Equal(d.t, turn.KindReflect, c.Kind, "reply %d", n+1)
 	}
 	text := string(step.Emit)
 	if strings.HasPrefix(text, `"`) {

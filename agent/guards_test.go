@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -67,7 +68,7 @@ func TestPlannerFallback(t *testing.T) {
 	_, _, f := playPlan(t, fallback, map[string][]any{"": {errors.New("down")}})
 	require.Equal(t, Failed, f.Status)
 	s, m, _ := playPlan(t, fallback, map[string][]any{"": {refused{errors.New("full")}, "no plan", reply("", planCall(stepA))}, "a": {"1"}})
-	require.Equal(t, []string{"", RoleFallback, ""}, []string{s.models[0].Whom, s.models[1].Whom, s.models[2].Whom})
+	require.Equal(t, []string{"", turn.RoleFallback, ""}, []string{s.models[0].Whom, s.models[1].Whom, s.models[2].Whom})
 	require.Equal(t, 2, m.attempt, "the second model goes on with the attempt of the first")
 }
 
@@ -79,7 +80,7 @@ func TestProcessBounds(t *testing.T) {
 	require.NoError(t, err)
 	m.Step(Started{At: testStart})
 	f := m.Step(ModelReplied{At: testStart, ID: 1, Reply: reply("", planCall(each))}).Commands[0].(Finish)
-	require.Equal(t, FailedStep, f.StopReason)
+	require.Equal(t, stoppedFailedStep, f.StopReason)
 	require.Contains(t, f.Answer, "1001 items; at most 1000")
 }
 
@@ -99,7 +100,7 @@ func TestRepetitionOfTwins(t *testing.T) {
 	twice := calling("search", `{"query":"x"}`, "search", `{"query":"x"}`)
 	slow := map[string]tool.Result{"search": {Outcome: tool.OK, Value: json.RawMessage("1"), Duration: time.Second}}
 	r := rehearseTools(t, Params{}, slow, lookup("x"), twice)
-	require.Equal(t, KindReflect, r.asked[2].Kind)
+	require.Equal(t, turn.KindReflect, r.asked[2].Kind)
 	for _, c := range r.run[1:] {
 		require.True(t, c.Deduped)
 		require.Zero(t, c.Given.Duration)

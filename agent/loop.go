@@ -5,14 +5,16 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// floor is what a machine keeps whatever its strategy, and what its loops share: the
+// loopBase is what a machine keeps whatever its strategy, and what its loops share: the
 // counters, what the Step under way returns, and the guards that watch tools rather
 // than conversations.
-type floor struct {
+type loopBase struct {
 	Tally
 	out     Ready
 	owners  map[int]*loop // by the command they wait for
@@ -24,7 +26,7 @@ type floor struct {
 
 // take begins a Step: it counts the event and hands it to the loop that waits for
 // it, which is returned; nil if none does.
-func (f *floor) take(ev Event) *loop {
+func (f *loopBase) take(ev Event) *loop {
 	f.out = Ready{}
 	f.Take(ev)
 	id := eventID(ev)
@@ -39,7 +41,7 @@ func (f *floor) take(ev Event) *loop {
 }
 
 // issue puts a command out; owner, which may be nil, gets what comes of it.
-func (f *floor) issue(c Command, id int, owner *loop) {
+func (f *loopBase) issue(c Command, id int, owner *loop) {
 	if owner != nil {
 		if f.owners == nil {
 			f.owners = map[int]*loop{}
@@ -50,19 +52,19 @@ func (f *floor) issue(c Command, id int, owner *loop) {
 }
 
 // finish ends the episode. Nothing else goes out with it.
-func (f *floor) finish(end Finish) {
+func (f *loopBase) finish(end Finish) {
 	f.owners = nil
 	f.out.Commands = []Command{f.Finish(end)}
 }
 
 // ready is what the Step under way returns.
-func (f *floor) ready() Ready {
+func (f *loopBase) ready() Ready {
 	f.out.Used = f.Used()
 	return f.out
 }
 
-// talk says what a loop is about and how it is held.
-type talk struct {
+// conversationSpec says what a loop is about and how it is held.
+type conversationSpec struct {
 	params *Params // for the dials of its calls
 	system string
 	// opening are the messages it begins with; the last is the user's.
@@ -94,8 +96,8 @@ type talk struct {
 // calls, shows what came of it, and asks again. It reads no clock and waits for
 // nothing: its floor hands it the outcomes of its commands.
 type loop struct {
-	talk
-	*floor
+	conversationSpec
+	*loopBase
 
 	messages []providers.Message
 	native   []providers.Tool // on offer
@@ -134,9 +136,9 @@ type loop struct {
 }
 
 // newLoop makes a loop that has not begun.
-func newLoop(f *floor, t talk) *loop {
+func newLoop(f *loopBase, t conversationSpec) *loop {
 	l := &loop{
-		talk: t, floor: f,
+		conversationSpec: t, loopBase: f,
 		messages: slices.Clip(t.opening),
 		shown:    len(t.opening),
 		ids:      callIDs{},
@@ -153,16 +155,16 @@ func newLoop(f *floor, t talk) *loop {
 		l.size += len(m.Text)
 	}
 	if l.kind == "" {
-		l.kind = KindAct
+		l.kind = turn.KindAct
 	}
 	return l
 }
 
 // tokens estimates how many tokens so many bytes are.
-func tokens(bytes int) int { return (bytes + bytesPerToken - 1) / bytesPerToken }
+func tokens(bytes int) int { return (bytes + strategy.BytesPerToken - 1) / strategy.BytesPerToken }
 
 // offer are the tools as a native call shows them.
-func (t talk) offer() []providers.Tool {
+func (t conversationSpec) offer() []providers.Tool {
 	var out []providers.Tool
 	for _, s := range t.tools.Specs() {
 		out = append(out, providers.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
@@ -207,7 +209,7 @@ func (l *loop) next() {
 		return
 	}
 	if l.iterations >= l.maxIterations {
-		l.stop(MaxIterations)
+		l.stop(stoppedIterations)
 		return
 	}
 	if l.condenseDue() {
@@ -219,7 +221,7 @@ func (l *loop) next() {
 		choice = l.conclude()
 	}
 	role := l.role
-	if l.whom == RoleFallback {
+	if l.whom == turn.RoleFallback {
 		role = l.fallback
 	}
 	temperature := l.params.Temperature
@@ -236,7 +238,7 @@ func (l *loop) next() {
 
 // conclude asks for the answer and for nothing else: there is no room for more.
 func (l *loop) conclude() providers.Choice {
-	l.kind = KindConclude
+	l.kind = turn.KindConclude
 	if !l.concluding {
 		l.concluding = true
 		l.tell(tellConclude)
@@ -270,11 +272,11 @@ func (l *loop) tell(text string) {
 // failed takes a model call without a reply: the second model is asked in its place,
 // if there is one. The turn after it asks the first again.
 func (l *loop) failed(ev ModelFailed) {
-	if !ev.Answered || l.fallback == "" || l.whom == RoleFallback {
+	if !ev.Answered || l.fallback == "" || l.whom == turn.RoleFallback {
 		l.end = &ending{Status: Failed, Text: l.lastText, Err: ev.Err, Unanswered: !ev.Answered}
 		return
 	}
-	l.whom = RoleFallback
+	l.whom = turn.RoleFallback
 	l.next()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -38,13 +39,13 @@ var (
 	}
 )
 
-// circles watches for a model that goes round in circles or only asks, and reports
+// detectRepetition watches for a model that goes round in circles or only asks, and reports
 // whether that ended the loop. A turn is compared as a whole: what it calls, in any
 // order. The first repetition is pointed out, the second is the end.
-func (l *loop) circles(j *Judgement) bool {
+func (l *loop) detectRepetition(j *Judgement) bool {
 	l.prepareTurn()
 	if j.Stall = l.stall.Turn(l.turnKey == ""); j.Stall {
-		l.stop(Stall)
+		l.stop(stoppedStall)
 		return true
 	}
 	if l.turnKey == "" || !l.repeats.Repeats(l.turnKey, l.repeatable) {
@@ -52,7 +53,7 @@ func (l *loop) circles(j *Judgement) bool {
 	}
 	j.Thrash, j.Cycle = true, l.repeats.Alternates(l.turnKey)
 	if l.reflected {
-		l.stop(Thrash)
+		l.stop(stoppedThrash)
 		return true
 	}
 	l.reflected = true
@@ -235,7 +236,7 @@ func (l *loop) turnOver() {
 	}
 	l.show()
 	if l.repeated != "" {
-		l.kind = KindReflect
+		l.kind = turn.KindReflect
 		l.tell(tellRepeated(l.repeated))
 		l.repeated = ""
 	}

@@ -59,7 +59,7 @@ func newFinalAnswer(schema json.RawMessage, tries int) (*finisher, error) {
 			Description: "Gives the final answer to the user. Call it once, when you know the answer.",
 			Schema:      schema,
 		},
-		check: a.check, tries: tries, stop: FinalSchema, action: typeFinish,
+		check: a.check, tries: tries, stop: stoppedFinalSchema, action: typeFinish,
 	}, nil
 }
 
@@ -142,9 +142,9 @@ func (e ending) problem() string {
 		return "cannot proceed: " + oneLine(e.Text, maxData)
 	case e.Status == Clarify:
 		return "nobody answered the question: " + oneLine(e.Text, maxData)
-	case e.Reason == FinalSchema:
+	case e.Reason == stoppedFinalSchema:
 		return "the model's output does not fit the required format"
-	case e.Reason == MaxIterations:
+	case e.Reason == stoppedIterations:
 		return "the iterations were used up before there was an answer"
 	case e.Status == Stopped:
 		return fmt.Sprintf("stopped: %s", e.Reason)

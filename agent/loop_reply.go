@@ -67,25 +67,25 @@ type slot struct {
 // answer fills in the observation.
 func (s *slot) answer(text string, bad bool) { s.text, s.bad = text, bad }
 
-// said is a reply as the loop reads it.
-type said struct {
-	said  string // what of it is kept; of ReAct only
-	text  string // the answer where nothing is called
-	calls []providers.ToolCall
-	fault *fault // why it cannot be read at all
+// parsedReply is a reply as the loop reads it.
+type parsedReply struct {
+	parsedReply string // what of it is kept; of ReAct only
+	text        string // the answer where nothing is called
+	calls       []providers.ToolCall
+	fault       *fault // why it cannot be read at all
 }
 
 // read takes a reply apart.
-func (l *loop) read(text string, calls []providers.ToolCall) said {
+func (l *loop) read(text string, calls []providers.ToolCall) parsedReply {
 	if l.react {
 		return readReact(text)
 	}
-	return said{text: text, calls: calls}
+	return parsedReply{text: text, calls: calls}
 }
 
-// addressed is a text without the thoughts that some models write into it, which are
+// withoutThoughts is a text without the thoughts that some models write into it, which are
 // no part of any answer.
-func addressed(text string) string {
+func withoutThoughts(text string) string {
 	if !strings.Contains(text, "<think") {
 		return text
 	}
@@ -189,15 +189,15 @@ func (l *loop) known() string {
 // unknownName is the name of a call that no tool answers to, as wires take it; it is
 // not that of a tool, which was not called.
 func (l *loop) unknownName(name string) string {
-	said := sayable(name)
+	said := wireName(name)
 	if l.tools.Has(said) {
 		said = said[:min(len(said), maxName-1)] + "_"
 	}
 	return said
 }
 
-// sayable makes a name that no tool has one that wires take.
-func sayable(name string) string {
+// wireName makes a name that no tool has one that wires take.
+func wireName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
 			return r

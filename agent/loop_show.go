@@ -100,7 +100,7 @@ func bounded(text string) string {
 }
 
 // loopSample shows everything a loop can say to the model once.
-func loopSample(t talk) string {
+func loopSample(t conversationSpec) string {
 	var w strings.Builder
 	for _, o := range t.offer() {
 		w.WriteString(o.Name + o.Description + string(o.Schema))

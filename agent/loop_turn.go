@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -28,14 +29,14 @@ const warnIgnored = "call.ignored"
 // replied judges a reply and does what it asks for.
 func (l *loop) replied(r providers.Reply) {
 	l.turns++
-	l.kind, l.whom = KindAct, ""
-	text := addressed(r.Text)
+	l.kind, l.whom = turn.KindAct, ""
+	text := withoutThoughts(r.Text)
 	if strings.TrimSpace(text) != "" {
 		l.lastText = text
 	}
 	s := l.read(text, r.Calls)
-	if l.react && s.said != r.Text {
-		r.Text, r.Continuation = s.said, nil
+	if l.react && s.parsedReply != r.Text {
+		r.Text, r.Continuation = s.parsedReply, nil
 	}
 	cut := r.Finish == providers.FinishLength
 	j := &Judgement{}
@@ -84,12 +85,12 @@ func (l *loop) called(r providers.Reply, j *Judgement) {
 	}
 	l.iterations++
 	if !j.Actionable {
-		if l.strike() {
+		if l.countViolation() {
 			return
 		}
 	} else {
 		l.violations = 0
-		if l.circles(j) {
+		if l.detectRepetition(j) {
 			return
 		}
 	}
@@ -110,11 +111,11 @@ func (l *loop) actionType(k slotKind) string {
 	return typeTool
 }
 
-// strike counts a turn that nothing can be made of and reports whether it was the
+// countViolation counts a turn that nothing can be made of and reports whether it was the
 // last.
-func (l *loop) strike() bool {
+func (l *loop) countViolation() bool {
 	l.violations++
-	if l.violations >= maxStrikes {
+	if l.violations >= maxConsecutiveViolations {
 		l.stop(ContractViolation)
 	}
 	return l.end != nil
@@ -138,7 +139,7 @@ func (l *loop) calledToEnd(r providers.Reply, j *Judgement, i int) {
 		j.Done = true
 		l.end = &ending{Status: Answered, Text: string(s.value), Value: s.value}
 		return
-	case s.kind == slotGiveUp && l.strike(), s.kind == slotFinal && l.missed():
+	case s.kind == slotGiveUp && l.countViolation(), s.kind == slotFinal && l.missed():
 		return
 	}
 	l.remember(r)
@@ -161,7 +162,7 @@ func (l *loop) missed() bool {
 		l.stop(l.final.stop)
 		return true
 	}
-	l.kind = KindFinal
+	l.kind = turn.KindFinal
 	return false
 }
 
@@ -235,7 +236,7 @@ func (l *loop) unusable(r providers.Reply, j *Judgement, f fault) {
 	switch {
 	case l.Budgets.OutOfTime(l.Used()):
 		l.stop(MaxSeconds)
-	case l.strike():
+	case l.countViolation():
 	default:
 		l.remember(r)
 		l.tell(tellUnusable(f, l.react))

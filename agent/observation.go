@@ -116,7 +116,7 @@ func canonical(value []byte) string {
 // showJSON puts JSON text on one line without a "<", so that it can neither end
 // nor begin a fence.
 func showJSON(text string, limit int) string {
-	return cut(strings.ReplaceAll(flat(text), "<", `\u003c`), limit)
+	return cut(strings.ReplaceAll(singleLine(text), "<", `\u003c`), limit)
 }
 
 // Bounds of the scratchpad.

@@ -17,7 +17,7 @@ const minPlannerTokens = 4_000
 // plan is checked, and every step of it is a loop of its own, several at once.
 type planMachine struct {
 	Params
-	floor
+	loopBase
 	bounds strategy.PlanBounds
 	known  plan.Known
 	answer *plan.Result // what AnswerSchema wants; nil without
@@ -49,7 +49,7 @@ func newPlan(p Params) (Machine, error) {
 		return nil, err
 	}
 	m := &planMachine{
-		Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}, evidence: newEvidence(p)}, bounds: p.Plan,
+		Params: p, loopBase: loopBase{Tally: Tally{Budgets: p.Budgets}, evidence: newEvidence(p)}, bounds: p.Plan,
 		ids: callIDs{}, results: map[string]json.RawMessage{}, running: map[*loop]work{},
 	}
 	m.MaxIterations = cmp.Or(m.MaxIterations, strategy.MaxIterations.Default)
@@ -96,7 +96,7 @@ func (m *planMachine) Step(ev Event) Ready {
 		}
 	}
 	if l != nil {
-		m.took(l)
+		m.onLoopEnd(l)
 	}
 	if m.out.Judgement != nil {
 		m.out.Judgement.PlanRev = revision

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -23,7 +24,7 @@ func BenchmarkPlan(b *testing.B) {
 			list := finishCall(`["` + strings.Repeat(`x","`, size.items-1) + `x"]`)
 			script := func(c CallModel) providers.Reply {
 				switch {
-				case c.Role == RolePlanner:
+				case c.Role == turn.RolePlanner:
 					return reply("", planCall(stepList, stepEach, stepSum))
 				case c.Step == "list":
 					return reply("", list)

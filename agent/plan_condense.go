@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -46,7 +47,7 @@ func (l *loop) askSummary() {
 		most = min(most, l.params.MaxTokens)
 	}
 	c := l.Model(CallModel{
-		Parent: l.parent, Role: RoleCompress, Kind: KindCompress, Step: l.step,
+		Parent: l.parent, Role: turn.RoleCompress, Kind: turn.KindCompress, Step: l.step,
 		Call: providers.Call{
 			System:    condenseSystem,
 			Messages:  []providers.Message{{Role: providers.RoleUser, Text: l.condensePrompt()}},

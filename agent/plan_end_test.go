@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -20,7 +21,7 @@ func TestAnswerIsOfTheLastStep(t *testing.T) {
 	}, map[string][]any{
 		"": {reply("", planCall(bareStep("a"), bareStep("b")))}, "a": {"1"}, "b": {"", "", ""},
 	})
-	require.Equal(t, FailedStep, f.StopReason)
+	require.Equal(t, stoppedFailedStep, f.StopReason)
 	_, _, f = playPlan(t, func(p *Params) {
 		p.Inputs = []strategy.Input{{Name: "aggregate", Value: json.RawMessage(`"all is well"`)}}
 	}, twoSteps("1", "2"))
@@ -116,7 +117,7 @@ func TestFallbackOfOneStep(t *testing.T) {
 	require.Equal(t, "both", f.Answer)
 	var asked []string
 	for _, c := range s.models {
-		require.Contains(t, []string{RolePlanner, RoleStep}, c.Role)
+		require.Contains(t, []string{turn.RolePlanner, turn.RoleStep}, c.Role)
 		asked = append(asked, c.Step+":"+c.Whom)
 	}
 	require.Equal(t, []string{":", "a:", "b:", "a:fallback", "a:", "aggregate:"}, asked)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -58,7 +59,7 @@ func (m *planMachine) advance(r *stepRun) {
 		i := r.begun
 		r.begun++
 		r.active++
-		l := newLoop(&m.floor, m.stepTalk(r, i))
+		l := newLoop(&m.loopBase, m.stepSpec(r, i))
 		m.running[l] = work{r, i}
 		l.begin(m.event)
 		if l.end != nil {
@@ -73,25 +74,25 @@ func (m *planMachine) advance(r *stepRun) {
 	}
 }
 
-// stepTalk is the conversation about a step, or about item i of it.
-func (m *planMachine) stepTalk(r *stepRun, i int) talk {
+// stepSpec is the conversation about a step, or about item i of it.
+func (m *planMachine) stepSpec(r *stepRun, i int) conversationSpec {
 	id, item := r.ID, json.RawMessage(nil)
 	if r.Mode == plan.Process {
 		id, item = fmt.Sprintf("%s[%d]", r.ID, i+1), r.items[i]
 	}
-	t := talk{
+	t := conversationSpec{
 		params: &m.Params, system: stepSystem(m.Params, m.Now(), r.final != nil), tools: r.tools, final: r.final,
 		opening: []providers.Message{{Role: providers.RoleUser, Text: m.stepPrompt(r.Step, r.texts[i], item), Images: m.Images}},
-		role:    RoleStep, step: id, maxIterations: m.MaxIterations, room: m.bounds.ContextTokens, condense: true,
+		role:    turn.RoleStep, step: id, maxIterations: m.MaxIterations, room: m.bounds.ContextTokens, condense: true,
 	}
 	if m.Fallback {
-		t.fallback = RoleStep
+		t.fallback = turn.RoleStep
 	}
 	return t
 }
 
-// took goes on where a loop has ended.
-func (m *planMachine) took(l *loop) {
+// onLoopEnd goes on where a loop has ended.
+func (m *planMachine) onLoopEnd(l *loop) {
 	if l.end == nil {
 		return
 	}
@@ -121,9 +122,9 @@ func (m *planMachine) itemEnded(l *loop) {
 		w.run.results[w.item] = textResult(e.Text)
 	case e.ofEpisode():
 		m.stop(e.Reason)
-	case e.Reason == FinalSchema && w.run.ID == m.last && m.answer != nil:
+	case e.Reason == stoppedFinalSchema && w.run.ID == m.last && m.answer != nil:
 		m.tell(w.run.ID, statusFailed, e.problem())
-		m.finish(Finish{Status: Stopped, StopReason: FinalSchema, Answer: e.Text})
+		m.finish(Finish{Status: Stopped, StopReason: stoppedFinalSchema, Answer: e.Text})
 	default:
 		why := e.problem()
 		if w.run.Mode == plan.Process {
@@ -180,7 +181,7 @@ func (m *planMachine) stepFailed(id, why string) {
 // conclude ends the episode after the last step.
 func (m *planMachine) conclude() {
 	if m.progress.State(m.last) != plan.Done {
-		m.stop(FailedStep)
+		m.stop(stoppedFailedStep)
 		return
 	}
 	text, fits := string(m.results[m.last]), true

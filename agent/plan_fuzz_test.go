@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -34,9 +35,9 @@ func FuzzPlan(f *testing.F) {
 		s.model = func(c CallModel) (providers.Reply, error) {
 			asked++
 			switch {
-			case c.Role == RolePlanner && asked%2 == 1:
+			case c.Role == turn.RolePlanner && asked%2 == 1:
 				return reply(text, "create_task "+args), nil
-			case c.Role == RolePlanner:
+			case c.Role == turn.RolePlanner:
 				return reply(args), nil
 			case asked%3 == 0:
 				return reply(text), nil
@@ -77,7 +78,7 @@ func FuzzStepPrompts(f *testing.F) {
 		require.Equal(t, 1, strings.Count("\n"+unfenced(planner.Call.Messages[0].Text), "\nTOOLS:"))
 		ready := m.Step(ModelReplied{At: testStart, ID: 1, Reply: reply("", planCall(stepA, string(step)))})
 		c, ok := ready.Commands[0].(CallModel)
-		if !ok || c.Role == RolePlanner { // it is too long
+		if !ok || c.Role == turn.RolePlanner { // it is too long
 			return
 		}
 		ready = m.Step(ModelReplied{At: testStart.Add(time.Second), ID: c.ID, Reply: reply("text " + found)})

@@ -9,6 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -34,7 +35,7 @@ func (m *planMachine) askPlanner() {
 	offer := plan.Offer(m.known.Tools)
 	temperature := m.Temperature
 	c := m.Model(CallModel{
-		Parent: m.planner, Role: RolePlanner, Kind: KindPlan, Whom: m.whom,
+		Parent: m.planner, Role: turn.RolePlanner, Kind: turn.KindPlan, Whom: m.whom,
 		Call: providers.Call{
 			System: plannerSystem(m.Params), Messages: append([]providers.Message(nil), m.messages...),
 			Tools:     []providers.Tool{{Name: offer.Name, Description: offer.Description, Schema: offer.Schema}},
@@ -57,11 +58,11 @@ func plannerTokens(most int) int {
 
 // plannerFailed asks the second model in the first one's place, if there is one.
 func (m *planMachine) plannerFailed(ev ModelFailed) {
-	if !ev.Answered || !m.Fallback || m.whom == RoleFallback {
+	if !ev.Answered || !m.Fallback || m.whom == turn.RoleFallback {
 		m.finish(Finish{Status: Failed, Answer: m.findings(), Err: ev.Err})
 		return
 	}
-	m.whom = RoleFallback
+	m.whom = turn.RoleFallback
 	m.askPlanner()
 }
 
@@ -77,13 +78,13 @@ func (m *planMachine) planned(r providers.Reply) {
 	case m.Budgets.OutOfTime(m.Used()):
 		m.stop(MaxSeconds)
 	case len(faults) == 0:
-		m.tell(phaseCreation, statusSuccess, spoken(r))
+		m.tell(phaseCreation, statusSuccess, replySummary(r))
 		m.execute(p)
 	default:
 		m.tell(phaseCreation, statusFailed, list(faults))
 		if m.attempt == m.bounds.Attempts {
 			m.tell(phasePlanning, statusFailed, fmt.Sprintf("no valid plan in %d attempts", m.attempt))
-			m.finish(Finish{Status: Stopped, StopReason: InvalidPlan, Answer: m.lastText})
+			m.finish(Finish{Status: Stopped, StopReason: stoppedInvalidPlan, Answer: m.lastText})
 			return
 		}
 		m.sendBack(r, faults)
@@ -174,7 +175,7 @@ func (m *planMachine) sendBack(r providers.Reply, faults []fault) {
 		said.Text, said.Continuation = noOutput, nil
 	}
 	for i, c := range r.Calls {
-		c.Name, c.ID = sayable(c.Name), m.ids.unique(c.ID, fmt.Sprintf("plan_%d", m.attempt), i)
+		c.Name, c.ID = wireName(c.Name), m.ids.unique(c.ID, fmt.Sprintf("plan_%d", m.attempt), i)
 		said.Calls = append(said.Calls, c)
 	}
 	m.messages = append(m.messages, said)
@@ -191,10 +192,10 @@ func (m *planMachine) sendBack(r providers.Reply, faults []fault) {
 	m.messages = append(m.messages, providers.Message{Role: providers.RoleUser, Text: text})
 }
 
-// spoken shows a reply to people: its text without thoughts, and what it calls.
-func spoken(r providers.Reply) string {
+// replySummary shows a reply to people: its text without thoughts, and what it calls.
+func replySummary(r providers.Reply) string {
 	parts := []string{}
-	if text := flat(plan.WithoutThinking(r.Text)); text != "" {
+	if text := singleLine(plan.WithoutThinking(r.Text)); text != "" {
 		parts = append(parts, text)
 	}
 	for _, c := range r.Calls {

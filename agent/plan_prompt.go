@@ -64,16 +64,16 @@ const maxPreview = 100
 // plannerPrompt says what is to be planned.
 func plannerPrompt(p Params) string {
 	var w strings.Builder
-	fmt.Fprintf(&w, "OBJECTIVE:\n%s\n\nCONSTRAINTS: %s\n\nINPUTS:", fence(p.Request), orNone(defuse(flat(p.Constraints))))
+	fmt.Fprintf(&w, "OBJECTIVE:\n%s\n\nCONSTRAINTS: %s\n\nINPUTS:", fence(p.Request), orNone(escapeFence(singleLine(p.Constraints))))
 	for _, in := range p.Inputs {
 		fmt.Fprintf(&w, "\n- %s: %s", oneLine(in.Name, maxName), oneLine(string(in.Value), maxPreview))
 	}
 	if len(p.Inputs) == 0 {
 		w.WriteString(" none")
 	}
-	fmt.Fprintf(&w, "\n\nOUTPUT SCHEMA: %s\n\nTOOLS:", orNone(flat(string(p.AnswerSchema))))
+	fmt.Fprintf(&w, "\n\nOUTPUT SCHEMA: %s\n\nTOOLS:", orNone(singleLine(string(p.AnswerSchema))))
 	for _, s := range p.Tools.Specs() {
-		fmt.Fprintf(&w, "\n- %s: %s | Args: %s", s.Name, defuse(flat(s.Description)), argNames(p.Tools, s))
+		fmt.Fprintf(&w, "\n- %s: %s | Args: %s", s.Name, escapeFence(singleLine(s.Description)), argNames(p.Tools, s))
 	}
 	if len(p.Tools.Specs()) == 0 {
 		w.WriteString(" none")
@@ -136,11 +136,11 @@ func planSample(Params) string {
 		tellInvalid(1, 2, faults), tellNoPlan(1, 2), list(wrong), list(prose),
 		stepSystem(shown, time.Time{}, true), stepSystem(Params{}, time.Time{}, false),
 		m.stepPrompt(plan.Step{ID: "s", DependsOn: []string{"i", "a"}}, end.Instructions, []byte("0")),
-		loopSample(talk{final: final}), condenseSystem,
+		loopSample(conversationSpec{final: final}), condenseSystem,
 	} {
 		w.WriteString(text + "\n")
 	}
-	l := loop{talk: talk{opening: []providers.Message{{Text: "o"}}}, summary: "s"}
+	l := loop{conversationSpec: conversationSpec{opening: []providers.Message{{Text: "o"}}}, summary: "s"}
 	l.messages = append(l.opening, slices.Repeat([]providers.Message{{Role: providers.RoleAssistant, Text: "t", Calls: []providers.ToolCall{{}}}}, condenseKeeps+1)...)
 	return w.String() + l.condensePrompt() + summaryHeading
 }
@@ -150,7 +150,7 @@ func planSample(Params) string {
 func stepSystem(p Params, now time.Time, final bool) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "You work on one step of a plan.\nOBJECTIVE: %s\nCONSTRAINTS: %s\nToday's date is %s\n\n",
-		fence(p.Request), orNone(defuse(flat(p.Constraints))), now.Format(time.DateOnly))
+		fence(p.Request), orNone(escapeFence(singleLine(p.Constraints))), now.Format(time.DateOnly))
 	w.WriteString(stepRules)
 	if final {
 		w.WriteString(finishRule)

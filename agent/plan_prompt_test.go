@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -21,13 +22,13 @@ func TestPlannerPrompt(t *testing.T) {
 	p.System, p.Images = "Speak like a keeper.", []providers.Image{{URL: "https://example.test/a.png"}}
 	p.Inputs = []strategy.Input{{Name: "lights", Value: json.RawMessage(`["` + strings.Repeat("x", 200) + `"]`)}, {Name: "year", Value: json.RawMessage("1880")}}
 	p.AnswerSchema = json.RawMessage(`{"type": "number"}`)
-	p.Memory = []Exchange{{Request: "Who built it?", Answer: "Ines."}}
+	p.Memory = []strategy.Exchange{{Request: "Who built it?", Answer: "Ines."}}
 	m, err := New("plan", p, nil)
 	require.NoError(t, err)
 	ready := m.Step(Started{At: testStart})
 	c := ready.Commands[0].(CallModel)
-	require.Equal(t, RolePlanner, c.Role)
-	require.Equal(t, KindPlan, c.Kind)
+	require.Equal(t, turn.RolePlanner, c.Role)
+	require.Equal(t, turn.KindPlan, c.Kind)
 	require.Empty(t, c.Step)
 	require.True(t, strings.HasPrefix(c.Call.System, "Speak like a keeper.\n\nYou are the planner."), "the user's comes before, it replaces nothing")
 	require.Contains(t, c.Call.System, "create_task")

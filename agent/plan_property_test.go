@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -83,7 +84,7 @@ func (o *oracle) model(c CallModel) (providers.Reply, error) {
 	n := o.turns[c.Step]
 	o.turns[c.Step]++
 	key := fmt.Sprint(c.Step, " ", n)
-	if c.Role == RolePlanner {
+	if c.Role == turn.RolePlanner {
 		if o.wild && o.pick(key, 4) == 0 {
 			return reply("", "create_task {}"), nil
 		}
@@ -103,7 +104,7 @@ func (o *oracle) model(c CallModel) (providers.Reply, error) {
 			}
 		}
 	}
-	if turn < 2 && o.pick(key, 2) == 0 {
+	if n < 2 && o.pick(key, 2) == 0 {
 		return reply("", fmt.Sprintf(`search {"query":%q}`, key), `search {"query":"both"}`), nil
 	}
 	return o.finish(c, key), nil
@@ -162,7 +163,7 @@ func (w *watcher) look(ev Event, ready Ready) {
 	asked, isModel := w.open[id].(CallModel)
 	delete(w.open, id)
 	_, replied := ev.(ModelReplied)
-	require.Equal(w.t, replied && isModel && asked.Kind != KindCompress, ready.Judgement != nil)
+	require.Equal(w.t, replied && isModel && asked.Kind != turn.KindCompress, ready.Judgement != nil)
 	b := w.p.Budgets
 	require.True(w.t, b.MaxSteps == 0 || ready.Used.Steps <= b.MaxSteps)
 	require.True(w.t, b.MaxToolCalls == 0 || ready.Used.ToolCalls <= b.MaxToolCalls)
@@ -246,7 +247,7 @@ func TestRandomPlans(t *testing.T) {
 				require.True(rt, w.done[id], "%s was not done", id)
 			}
 		case Stopped:
-			require.Contains(rt, []StopReason{InvalidPlan, FailedStep, MaxSteps, MaxSeconds, MaxTokens, MaxCost}, f.StopReason)
+			require.Contains(rt, []StopReason{stoppedInvalidPlan, stoppedFailedStep, MaxSteps, MaxSeconds, MaxTokens, MaxCost}, f.StopReason)
 		case Failed:
 		default:
 			rt.Fatalf("status %s", f.Status)

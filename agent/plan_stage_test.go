@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -175,7 +176,7 @@ func queues(t require.TestingT, of map[string][]any) func(CallModel) (providers.
 	next := map[string]int{}
 	return func(c CallModel) (providers.Reply, error) {
 		key := c.Step
-		if c.Kind == KindCompress {
+		if c.Kind == turn.KindCompress {
 			key = "compress"
 		}
 		n := next[key]

@@ -91,7 +91,7 @@ func (m *planMachine) finisherOf(s plan.Step, schema json.RawMessage) (*finisher
 	spec := result.Spec
 	return &finisher{
 		tool:  providers.Tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema},
-		check: e.check, tries: tries, stop: FinalSchema, action: typeFinish,
+		check: e.check, tries: tries, stop: stoppedFinalSchema, action: typeFinish,
 	}, nil
 }
 
@@ -156,7 +156,7 @@ func (e stepEnd) checkValue(v tool.JSON) (json.RawMessage, []fault) {
 		strings.Join(wrong, ", "), e.schema(), oneLine(v.Raw, maxSubmitted))}}
 }
 
-func (e stepEnd) schema() string { return cut(flat(string(e.result.Schema)), maxSubmitted) }
+func (e stepEnd) schema() string { return cut(singleLine(string(e.result.Schema)), maxSubmitted) }
 
 // joined is the result of a process step, the list of its items' results, which its
 // own schema must take, if it has one.

@@ -79,7 +79,7 @@ func listTools(specs []tool.Spec) (string, error) {
 	for i, s := range specs {
 		var schema bytes.Buffer
 		_ = json.Compact(&schema, s.Schema) // a Set holds valid JSON only
-		fmt.Fprintf(&w, "%d) %s: %s\nschema = %s\n", i+1, s.Name, defuse(flat(s.Description)), schema.Bytes())
+		fmt.Fprintf(&w, "%d) %s: %s\nschema = %s\n", i+1, s.Name, escapeFence(singleLine(s.Description)), schema.Bytes())
 	}
 	return w.String(), nil
 }

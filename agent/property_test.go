@@ -13,6 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -81,7 +82,7 @@ func drawEvent(t *rapid.T, tb testing.TB, c Command, at time.Time) Event {
 		if rapid.IntRange(0, 20).Draw(t, "priced") > 0 {
 			cost = new(int64(rapid.IntRange(0, 50).Draw(t, "cost")))
 		}
-		if c.Kind == KindCompress {
+		if c.Kind == turn.KindCompress {
 			return ModelReplied{At: at, ID: c.ID, CostNanoUSD: cost, Reply: providers.Reply{Text: drawSummary(t), Usage: usage}}
 		}
 		finish := rapid.SampledFrom([]providers.Finish{providers.FinishStop, providers.FinishStop, providers.FinishLength}).Draw(t, "finish")
@@ -127,7 +128,7 @@ func (b *bystander) see(ev Event, at time.Time) {
 	b.used.Elapsed = at.Sub(testStart)
 	switch c := b.last.(type) {
 	case CallModel:
-		if c.Kind != KindCompress {
+		if c.Kind != turn.KindCompress {
 			b.used.Steps++
 			b.sinceCompress++
 		}
@@ -160,7 +161,7 @@ func TestRandomEpisodes(t *testing.T) {
 			ready := m.Step(ev)
 			_, replied := ev.(ModelReplied)
 			asked, _ := seen.last.(CallModel)
-			require.Equal(rt, replied && asked.Kind != KindCompress, ready.Judgement != nil)
+			require.Equal(rt, replied && asked.Kind != turn.KindCompress, ready.Judgement != nil)
 			require.Len(rt, ready.Commands, 1)
 			seen.see(ev, at)
 			require.Equal(rt, seen.used, ready.Used)
@@ -205,19 +206,19 @@ func checkCommand(t *rapid.T, p Params, seen *bystander) {
 	switch c := seen.last.(type) {
 	case CallModel:
 		require.False(t, b.OutOfSteps(used) || b.OutOfTokens(used) || b.OutOfCost(used), "a model call beyond the budget")
-		require.Equal(t, c.Kind == KindReflect, IsReflect(c.Call))
-		require.Equal(t, c.Kind == KindRescue, c.Role == RoleRescue)
-		require.Equal(t, c.Kind == KindCompress, c.Role == RoleCompress)
-		plain := c.Kind == KindCompress || p.Mode == "" || p.Mode == "prompt"
+		require.Equal(t, c.Kind == turn.KindReflect, IsReflect(c.Call))
+		require.Equal(t, c.Kind == turn.KindRescue, c.Role == turn.RoleRescue)
+		require.Equal(t, c.Kind == turn.KindCompress, c.Role == turn.RoleCompress)
+		plain := c.Kind == turn.KindCompress || p.Mode == "" || p.Mode == "prompt"
 		require.Equal(t, plain, c.Call.Format == nil)
 		require.True(t, plain || string(c.Call.Format.Mode) == p.Mode)
 		checkMessages(t, p, c)
 		switch c.Kind {
-		case KindReflect:
+		case turn.KindReflect:
 			seen.reflects++
-		case KindRescue:
+		case turn.KindRescue:
 			seen.rescues++
-		case KindCompress:
+		case turn.KindCompress:
 			require.True(t, p.Compress)
 			require.GreaterOrEqual(t, seen.sinceCompress, compressEvery)
 			seen.sinceCompress = 0

@@ -25,7 +25,7 @@ Final Answer: the answer to the user`
 )
 
 // reactPrompt says how tools are called in text, and which there are.
-func reactPrompt(t talk) string {
+func reactPrompt(t conversationSpec) string {
 	specs := make([]tool.Spec, 0, 8)
 	for _, o := range t.offer() {
 		specs = append(specs, tool.Spec{Name: o.Name, Description: o.Description, Schema: o.Schema})
@@ -44,10 +44,10 @@ var markers = regexp.MustCompile(`(?m)^[ \t*]*(Thought|Action Input|Action|Final
 
 // readReact takes a turn apart. What a model writes of observations, and after them,
 // is made up and dropped.
-func readReact(text string) said {
+func readReact(text string) parsedReply {
 	var action, input, answer *string
-	s := said{said: text}
-	wrong := func(detail string) said {
+	s := parsedReply{parsedReply: text}
+	wrong := func(detail string) parsedReply {
 		s.fault = &fault{violationReact, detail}
 		return s
 	}
@@ -60,7 +60,7 @@ func readReact(text string) said {
 		part := new(strings.TrimSpace(text[m[1]:end]))
 		switch text[m[2]:m[3]] {
 		case "Observation":
-			s.said = strings.TrimSpace(text[:m[0]])
+			s.parsedReply = strings.TrimSpace(text[:m[0]])
 			return s.act(action, input, answer)
 		case "Action":
 			if action != nil {
@@ -80,13 +80,13 @@ func readReact(text string) said {
 }
 
 // act is what the parts of a turn say.
-func (s said) act(action, input, answer *string) said {
-	wrong := func(detail string) said {
+func (s parsedReply) act(action, input, answer *string) parsedReply {
+	wrong := func(detail string) parsedReply {
 		s.fault = &fault{violationReact, detail}
 		return s
 	}
 	switch {
-	case invisible.Blank(s.said):
+	case invisible.Blank(s.parsedReply):
 		s.fault = &fault{violationEmpty, tellEmpty}
 		return s
 	case action != nil && answer != nil:

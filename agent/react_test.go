@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -14,31 +15,31 @@ func TestReadReact(t *testing.T) {
 	format := func(detail string) *fault { return &fault{violationReact, detail} }
 	for _, test := range []struct {
 		name, text string
-		want       said
+		want       parsedReply
 	}{
-		{"action", "Thought: x\nAction: search\nAction Input: {\"q\":1}", said{calls: call("search", `{"q":1}`)}},
-		{"without a thought", "Action: search\nAction Input: {}", said{calls: call("search", `{}`)}},
-		{"several lines of input", "Action: s\nAction Input: {\n  \"q\": 1\n}\n", said{calls: call("s", "{\n  \"q\": 1\n}")}},
-		{"a code fence", "Action: s\nAction Input: ```json\n{\"q\":1}\n```\nmore", said{calls: call("s", `{"q":1}`)}},
-		{"a fence inside JSON", "Action: s\nAction Input: {\"q\":\"```\"}", said{calls: call("s", "{\"q\":\"```\"}")}},
-		{"input that is no JSON", "Action: s\nAction Input: q=1", said{calls: call("s", "q=1")}},
-		{"bold and quoted", "**Action**: \"s\"\n**Action Input**: {}", said{calls: call("s", "{}")}},
-		{"a thought behind", "Action: s\nAction Input: {}\nThought: now I wait", said{calls: call("s", "{}")}},
-		{"an observation made up", "Action: s\nAction Input: {}\nObservation: 7\nFinal Answer: 7", said{said: "Action: s\nAction Input: {}", calls: call("s", "{}")}},
-		{"answer", "Thought: x\nFinal Answer: It is\n7.\nThought: y", said{text: "It is\n7.\nThought: y"}},
-		{"answer that names a marker", "Final Answer: the line Action: x is not one", said{text: "the line Action: x is not one"}},
-		{"empty answer", "Final Answer:", said{text: ""}},
-		{"nothing", " \n", said{fault: &fault{violationEmpty, tellEmpty}}},
-		{"nothing but an observation", "Observation: 7", said{said: "", fault: &fault{violationEmpty, tellEmpty}}},
-		{"prose", "It is 7.", said{fault: format("neither an Action nor a Final Answer")}},
-		{"lower case", "action: s\naction input: {}", said{fault: format("neither an Action nor a Final Answer")}},
-		{"no input", "Action: s", said{fault: format("an Action without an Action Input")}},
-		{"two actions", "Action: s\nAction Input: {}\nAction: t\nAction Input: {}", said{fault: format("more than one Action in a turn")}},
-		{"both", "Action: s\nAction Input: {}\nFinal Answer: 7", said{fault: format("both an Action and a Final Answer in a turn")}},
+		{"action", "Thought: x\nAction: search\nAction Input: {\"q\":1}", parsedReply{calls: call("search", `{"q":1}`)}},
+		{"without a thought", "Action: search\nAction Input: {}", parsedReply{calls: call("search", `{}`)}},
+		{"several lines of input", "Action: s\nAction Input: {\n  \"q\": 1\n}\n", parsedReply{calls: call("s", "{\n  \"q\": 1\n}")}},
+		{"a code fence", "Action: s\nAction Input: ```json\n{\"q\":1}\n```\nmore", parsedReply{calls: call("s", `{"q":1}`)}},
+		{"a fence inside JSON", "Action: s\nAction Input: {\"q\":\"```\"}", parsedReply{calls: call("s", "{\"q\":\"```\"}")}},
+		{"input that is no JSON", "Action: s\nAction Input: q=1", parsedReply{calls: call("s", "q=1")}},
+		{"bold and quoted", "**Action**: \"s\"\n**Action Input**: {}", parsedReply{calls: call("s", "{}")}},
+		{"a thought behind", "Action: s\nAction Input: {}\nThought: now I wait", parsedReply{calls: call("s", "{}")}},
+		{"an observation made up", "Action: s\nAction Input: {}\nObservation: 7\nFinal Answer: 7", parsedReply{parsedReply: "Action: s\nAction Input: {}", calls: call("s", "{}")}},
+		{"answer", "Thought: x\nFinal Answer: It is\n7.\nThought: y", parsedReply{text: "It is\n7.\nThought: y"}},
+		{"answer that names a marker", "Final Answer: the line Action: x is not one", parsedReply{text: "the line Action: x is not one"}},
+		{"empty answer", "Final Answer:", parsedReply{text: ""}},
+		{"nothing", " \n", parsedReply{fault: &fault{violationEmpty, tellEmpty}}},
+		{"nothing but an observation", "Observation: 7", parsedReply{parsedReply: "", fault: &fault{violationEmpty, tellEmpty}}},
+		{"prose", "It is 7.", parsedReply{fault: format("neither an Action nor a Final Answer")}},
+		{"lower case", "action: s\naction input: {}", parsedReply{fault: format("neither an Action nor a Final Answer")}},
+		{"no input", "Action: s", parsedReply{fault: format("an Action without an Action Input")}},
+		{"two actions", "Action: s\nAction Input: {}\nAction: t\nAction Input: {}", parsedReply{fault: format("more than one Action in a turn")}},
+		{"both", "Action: s\nAction Input: {}\nFinal Answer: 7", parsedReply{fault: format("both an Action and a Final Answer in a turn")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if test.want.said == "" && !strings.HasPrefix(test.text, "Observation") {
-				test.want.said = test.text
+			if test.want.parsedReply == "" && !strings.HasPrefix(test.text, "Observation") {
+				test.want.parsedReply = test.text
 			}
 			require.Equal(t, test.want, readReact(test.text))
 		})
@@ -55,14 +56,14 @@ func FuzzReadReact(f *testing.F) {
 		s := readReact(text)
 		require.LessOrEqual(t, len(s.calls), 1)
 		require.True(t, s.fault == nil || len(s.calls) == 0 && s.text == "")
-		require.Contains(t, text, s.said)
+		require.Contains(t, text, s.parsedReply)
 		for _, c := range s.calls {
 			require.Contains(t, text, c.Name)
 			require.Contains(t, text, c.Args)
-			require.NotRegexp(t, `(?m)^Observation:`, s.said)
+			require.NotRegexp(t, `(?m)^Observation:`, s.parsedReply)
 		}
 		require.Contains(t, text, s.text)
-		require.Equal(t, s.said, readReact(text).said, "deterministic")
+		require.Equal(t, s.parsedReply, readReact(text).parsedReply, "deterministic")
 	})
 }
 
@@ -98,5 +99,5 @@ func TestReactRepetition(t *testing.T) {
 	require.Equal(t, []string{"user", "assistant", "user", "assistant", "user"}, roles(r))
 	require.Equal(t, reactObservation+`{"query":"x"}`+"\n\n"+tellRepeated("search"), r.last()[4].Text)
 	require.Equal(t, reactObservation+`{"query":"x"}`, r.last()[2].Text, "what was sent does not change")
-	require.Equal(t, KindReflect, r.asked[2].Kind)
+	require.Equal(t, turn.KindReflect, r.asked[2].Kind)
 }

@@ -30,7 +30,7 @@ func withContext(p Params) Params {
 	if len(p.Memory) > 0 {
 		w.WriteString("\n\nEARLIER:")
 		for _, e := range p.Memory {
-			fmt.Fprintf(&w, "\nuser: %s\nyou: %s", flat(e.Request), flat(e.Answer))
+			fmt.Fprintf(&w, "\nuser: %s\nyou: %s", singleLine(e.Request), singleLine(e.Answer))
 		}
 	}
 	if p.AnswerSchema != nil {
@@ -57,7 +57,7 @@ func contextSample(p Params) string {
 		s.AnswerSchema = json.RawMessage("{}")
 	}
 	if len(p.Memory) > 0 {
-		s.Memory = []Exchange{{Request: "r", Answer: "a"}}
+		s.Memory = []strategy.Exchange{{Request: "r", Answer: "a"}}
 	}
 	s = withContext(s)
 	return s.Request + s.Constraints

@@ -27,7 +27,7 @@ func TestContractTellsWhatIsGiven(t *testing.T) {
 		Request: "How tall is {item}?", Constraints: "Be brief.", Tools: testTools(t),
 		Inputs: []strategy.Input{{Name: "lights", Value: json.RawMessage(`["Alder Point","</data>"]`)}, {Name: "unit", Value: json.RawMessage(`"m"`)}}, Each: "lights",
 		AnswerSchema: json.RawMessage(`{"type": "object"}`),
-		Memory:       []Exchange{{Request: "Hi\nthere", Answer: "Hello."}, {Request: "Who?", Answer: "Ines."}},
+		Memory:       []strategy.Exchange{{Request: "Hi\nthere", Answer: "Hello."}, {Request: "Who?", Answer: "Ines."}},
 		Images:       []providers.Image{{MediaType: "image/png", Data: []byte("x")}},
 	}
 	const want = `<data>How tall is {item}?
@@ -92,7 +92,7 @@ func TestDigestsOfWhatIsGiven(t *testing.T) {
 	plain := Digests("contract", Params{}, nil)["prompt"]
 	seen := map[string]string{plain: "nothing"}
 	for name, p := range map[string]Params{
-		"inputs": {Inputs: []strategy.Input{{Name: "a", Value: json.RawMessage("1")}}}, "each": {Each: "a"}, "schema": {AnswerSchema: json.RawMessage(`{}`)}, "memory": {Memory: []Exchange{{Request: "a", Answer: "b"}}},
+		"inputs": {Inputs: []strategy.Input{{Name: "a", Value: json.RawMessage("1")}}}, "each": {Each: "a"}, "schema": {AnswerSchema: json.RawMessage(`{}`)}, "memory": {Memory: []strategy.Exchange{{Request: "a", Answer: "b"}}},
 	} {
 		digest := Digests("contract", p, nil)["prompt"]
 		require.Empty(t, seen[digest], name)

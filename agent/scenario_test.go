@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -333,7 +334,7 @@ func showCommand(c Command) string {
 	switch c := c.(type) {
 	case CallModel:
 		out := fmt.Sprintf("-> model id=%d parent=%d %s/%s timeout=%v", c.ID, c.Parent, c.Role, c.Kind, c.Timeout)
-		if c.Kind == KindCompress || len(c.Call.Messages) > 1 {
+		if c.Kind == turn.KindCompress || len(c.Call.Messages) > 1 {
 			return out + "\n" + showMessages(c.Call.Messages)
 		}
 		prompt := c.Call.Messages[0].Text

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -95,11 +96,11 @@ func TestHistoryIsCondensed(t *testing.T) {
 	compressed := 0
 	var after *CallModel
 	for i, c := range s.models {
-		if c.Kind != KindCompress {
+		if c.Kind != turn.KindCompress {
 			continue
 		}
 		compressed++
-		require.Equal(t, RoleCompress, c.Role)
+		require.Equal(t, turn.RoleCompress, c.Role)
 		require.Equal(t, "a", c.Step)
 		require.Equal(t, 400, c.Call.MaxTokens)
 		require.Empty(t, c.Call.Tools)
@@ -142,7 +143,7 @@ func TestConcludes(t *testing.T) {
 	s, f := condensing(t, 1500, 6000, 1)
 	require.Equal(t, Answered, f.Status)
 	last := s.models[len(s.models)-1]
-	require.Equal(t, KindConclude, last.Kind)
+	require.Equal(t, turn.KindConclude, last.Kind)
 	require.Equal(t, providers.ChoiceNone, last.Call.Choice.Kind)
 	require.Equal(t, tellConclude, last.Call.Messages[len(last.Call.Messages)-1].Text)
 
@@ -157,7 +158,7 @@ func TestConcludes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, `{"n":1}`, s.run(m).Answer)
 		last := s.models[len(s.models)-1]
-		require.Equal(t, KindConclude, last.Kind)
+		require.Equal(t, turn.KindConclude, last.Kind)
 		require.Equal(t, providers.Choice{Kind: providers.ChoiceNamed, Name: "finish_step"}, last.Call.Choice)
 		require.Len(t, s.tools, 2)
 		require.Equal(t, tool.Rejected, s.tools[1].Given.Outcome, "no tool is called any more")
@@ -171,7 +172,7 @@ func TestConcludes(t *testing.T) {
 		p.Plan.ContextTokens = 1500
 		m, err := New("plan", p, nil)
 		require.NoError(t, err)
-		require.Equal(t, FailedStep, s.run(m).StopReason)
+		require.Equal(t, stoppedFailedStep, s.run(m).StopReason)
 	})
 }
 
@@ -191,7 +192,7 @@ func TestSummaryThatFails(t *testing.T) {
 			require.Equal(t, test.want, f.Status)
 			asked := 0
 			for _, c := range s.models {
-				if c.Kind == KindCompress {
+				if c.Kind == turn.KindCompress {
 					asked++
 				}
 			}
@@ -244,7 +245,7 @@ func TestCondensingPartsNoCall(t *testing.T) {
 	require.Equal(t, "done", s.run(m).Answer)
 	condensed := false
 	for _, c := range s.models {
-		condensed = condensed || c.Kind == KindCompress
+		condensed = condensed || c.Kind == turn.KindCompress
 		answeredCalls(t, c.Call.Messages)
 	}
 	require.True(t, condensed)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/turn"
 )
 
 // Tally is what every machine keeps alike: it numbers the commands, remembers
@@ -127,7 +128,7 @@ func eventID(ev Event) int {
 
 // steps is what a command uses of MaxSteps, toolCalls of MaxToolCalls.
 func steps(c Command) int {
-	if m, ok := c.(CallModel); ok && m.Role != RoleCompress {
+	if m, ok := c.(CallModel); ok && m.Role != turn.RoleCompress {
 		return 1
 	}
 	return 0

@@ -9,6 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -25,7 +26,7 @@ const defaultSystem = "You are a helpful assistant"
 // item of a batch.
 type toolsMachine struct {
 	Params
-	floor
+	loopBase
 	system string
 	final  *finisher
 	whole  *loop  // nil in a batch
@@ -37,7 +38,7 @@ func newTools(p Params) (Machine, error) {
 		return nil, err
 	}
 	p.MaxIterations = cmp.Or(p.MaxIterations, strategy.MaxIterations.Default)
-	m := &toolsMachine{Params: p, floor: floor{Tally: Tally{Budgets: p.Budgets}, evidence: newEvidence(p)}}
+	m := &toolsMachine{Params: p, loopBase: loopBase{Tally: Tally{Budgets: p.Budgets}, evidence: newEvidence(p)}}
 	if len(p.AnswerSchema) > 0 {
 		var err error
 		if m.final, err = newFinalAnswer(p.AnswerSchema, finalRetries(p)); err != nil {
@@ -88,9 +89,9 @@ func (m *toolsMachine) Step(ev Event) Ready {
 		m.finish(Finish{Status: Interrupted})
 	default:
 		if m.batch != nil {
-			m.batch.took(m, l)
+			m.batch.onLoopEnd(m, l)
 		} else {
-			m.took(l)
+			m.onLoopEnd(l)
 		}
 	}
 	return m.ready()
@@ -101,13 +102,13 @@ func (m *toolsMachine) start() {
 		m.batch.fill(m)
 		return
 	}
-	m.whole = newLoop(&m.floor, m.talk(nil))
+	m.whole = newLoop(&m.loopBase, m.spec(nil))
 	m.whole.begin(0)
-	m.took(m.whole)
+	m.onLoopEnd(m.whole)
 }
 
-// took ends the episode with its loop.
-func (m *toolsMachine) took(l *loop) {
+// onLoopEnd ends the episode with its loop.
+func (m *toolsMachine) onLoopEnd(l *loop) {
 	if l.end != nil {
 		m.finish(m.finishOf(*l.end))
 	}
@@ -136,15 +137,15 @@ func (m *toolsMachine) finishOf(e ending) Finish {
 	return f
 }
 
-// talk is the conversation about the request, or about one item of it.
-func (m *toolsMachine) talk(item json.RawMessage) talk {
-	t := talk{
+// spec is the conversation about the request, or about one item of it.
+func (m *toolsMachine) spec(item json.RawMessage) conversationSpec {
+	t := conversationSpec{
 		params: &m.Params, system: m.system, opening: m.opening(item), tools: m.Tools,
 		asks: true, final: m.final, react: m.Profile == profileReact,
-		role: RoleMain, maxIterations: m.MaxIterations,
+		role: turn.RoleMain, maxIterations: m.MaxIterations,
 	}
 	if m.Fallback {
-		t.fallback = RoleFallback
+		t.fallback = turn.RoleFallback
 	}
 	return t
 }
@@ -162,7 +163,7 @@ func (m *toolsMachine) opening(item json.RawMessage) []providers.Message {
 func toolsSystem(p Params, final *finisher) string {
 	var w strings.Builder
 	w.WriteString(cmp.Or(strings.TrimSpace(p.System), defaultSystem) + "\n\n")
-	if constraints := defuse(flat(p.Constraints)); constraints != "" {
+	if constraints := escapeFence(singleLine(p.Constraints)); constraints != "" {
 		w.WriteString("CONSTRAINTS: " + constraints + "\n\n")
 	}
 	w.WriteString("Rules:\n- Call tools for what you do not know. Never make up a result.\n")
@@ -178,7 +179,7 @@ func toolsSystem(p Params, final *finisher) string {
 		w.WriteString("- When you know the answer, give it as plain text, without a call.\n")
 	}
 	if react {
-		w.WriteString(reactPrompt(talk{tools: p.Tools, asks: true, final: final}))
+		w.WriteString(reactPrompt(conversationSpec{tools: p.Tools, asks: true, final: final}))
 	}
 	return w.String()
 }
@@ -213,7 +214,7 @@ func requestPrompt(p Params, item json.RawMessage) string {
 
 // fenceJSON marks a JSON value as data.
 func fenceJSON(value json.RawMessage) string {
-	return dataOpen + strings.ReplaceAll(bounded(flat(string(value))), "<", `\u003c`) + dataClose
+	return dataOpen + strings.ReplaceAll(bounded(singleLine(string(value))), "<", `\u003c`) + dataClose
 }
 
 // toolsVersion names the rules by which outputs are judged; it changes whenever a
@@ -229,5 +230,5 @@ func toolsSample(p Params) string {
 	}
 	react := p.Profile == profileReact
 	shown := Params{System: "s", Constraints: "c", Profile: p.Profile, AnswerSchema: p.AnswerSchema, Request: "r", Each: "e", Inputs: []strategy.Input{{Name: "i", Value: []byte("0")}, {Name: "e", Value: nil}}}
-	return toolsSystem(shown, final) + requestPrompt(shown, []byte("0")) + loopSample(talk{asks: true, final: final, react: react})
+	return toolsSystem(shown, final) + requestPrompt(shown, []byte("0")) + loopSample(conversationSpec{asks: true, final: final, react: react})
 }

@@ -85,7 +85,7 @@ var toolsHandlers = map[string]func(s *toolsScenario, arg string) string{
 	},
 	"memory": func(s *toolsScenario, arg string) string {
 		request, answer, _ := strings.Cut(arg, " | ")
-		s.params.Memory = append(s.params.Memory, Exchange{Request: request, Answer: answer})
+		s.params.Memory = append(s.params.Memory, strategy.Exchange{Request: request, Answer: answer})
 		return ""
 	},
 	"start":   startTools,

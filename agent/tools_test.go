@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -111,22 +112,22 @@ func TestToolsNeverAnswersWithReasoning(t *testing.T) {
 
 // TestToolsConclude: a loop without room asks for the answer and for nothing else.
 func TestToolsConclude(t *testing.T) {
-	f := &floor{}
+	f := &loopBase{}
 	f.take(Started{At: testStart})
-	l := newLoop(f, talk{params: &Params{}, opening: []providers.Message{{Role: "user", Text: "r"}}, tools: testTools(t), maxIterations: 9, room: 250, role: RoleStep, step: "s"})
+	l := newLoop(f, conversationSpec{params: &Params{}, opening: []providers.Message{{Role: "user", Text: "r"}}, tools: testTools(t), maxIterations: 9, room: 250, role: turn.RoleStep, step: "s"})
 	l.begin(0)
 	act := f.out.Commands[0].(CallModel)
-	require.Equal(t, []string{RoleStep, KindAct, "s"}, []string{act.Role, act.Kind, act.Step})
+	require.Equal(t, []string{turn.RoleStep, turn.KindAct, "s"}, []string{act.Role, act.Kind, act.Step})
 	long := lookup(strings.Repeat("x", 2000))
 	require.Same(t, l, f.take(ModelReplied{At: testStart, ID: 1, Reply: long}))
 	f.take(ToolReturned{At: testStart, ID: 2, Result: tool.Result{Outcome: tool.OK}})
 	last := f.out.Commands[0].(CallModel)
-	require.Equal(t, KindConclude, last.Kind)
+	require.Equal(t, turn.KindConclude, last.Kind)
 	require.Equal(t, providers.ChoiceNone, last.Call.Choice.Kind)
 	f.take(ModelReplied{At: testStart, ID: 3, Reply: lookup("y")})
 	require.Equal(t, []string{violationConclude}, f.out.Judgement.Violations)
 	f.take(ToolReturned{At: testStart, ID: 4})
-	require.Equal(t, KindConclude, f.out.Commands[0].(CallModel).Kind)
+	require.Equal(t, turn.KindConclude, f.out.Commands[0].(CallModel).Kind)
 	f.take(ModelReplied{At: testStart, ID: 5, Reply: saying("as far as I know")})
 	require.Equal(t, &ending{Status: Answered, Text: "as far as I know"}, l.end)
 }
@@ -156,11 +157,11 @@ func TestToolsPage(t *testing.T) {
 	for _, word := range []string{
 		violationUnknownTool, violationNotJSON, violationArgs, violationEmpty, violationNotFinal, violationFinal, violationReact, violationConclude, truncated,
 		codeUnknownTool, codeIgnored, codeOneQuestion, codeDenied, codeArgs, codeBudget, codeCircuitOpen, warnIgnored, finalTool, askUserTool.Name, cannotProceedTool.Name,
-		profileNative, profileReact, profileSeed, KindReflect, outputMember,
+		profileNative, profileReact, profileSeed, turn.KindReflect, outputMember,
 	} {
 		require.Contains(t, string(page), "`"+word, word)
 	}
-	for _, why := range []StopReason{MaxSteps, MaxSeconds, MaxTokens, MaxCost, MaxIterations, ContractViolation, FinalSchema, Thrash, Stall} {
+	for _, why := range []StopReason{MaxSteps, MaxSeconds, MaxTokens, MaxCost, stoppedIterations, ContractViolation, stoppedFinalSchema, stoppedThrash, stoppedStall} {
 		require.Contains(t, string(page), why)
 	}
 	for _, status := range []Status{Answered, AnsweredAfterClarify, RespondError, Clarify, CannotProceed, Stopped, Failed, Interrupted} {
@@ -182,7 +183,7 @@ func TestToolsNeverAnswersWithThoughts(t *testing.T) {
 		{"not closed", Params{}, []any{saying("<think>It is 7."), saying("It is 8.")}, Finish{Status: Answered, Answer: "It is 8."}},
 		{"with a schema", Params{AnswerSchema: schema}, []any{saying(`<think>{"n":7}</think>{"n":8}`)}, Finish{Status: Answered, Answer: `{"n":8}`}},
 		{"of react", Params{Profile: "react"}, []any{saying("<think>Final Answer: 7</think>\nFinal Answer: 8")}, Finish{Status: Answered, Answer: "8"}},
-		{"the last text", Params{MaxIterations: 1}, []any{providers.Reply{Text: "<think>7?</think>I look.", Calls: lookup("x").Calls}}, Finish{Status: Stopped, StopReason: MaxIterations, Answer: "I look."}},
+		{"the last text", Params{MaxIterations: 1}, []any{providers.Reply{Text: "<think>7?</think>I look.", Calls: lookup("x").Calls}}, Finish{Status: Stopped, StopReason: stoppedIterations, Answer: "I look."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			require.Equal(t, test.want, rehearseTools(t, test.params, nil, test.replies...).finish)
@@ -220,7 +221,7 @@ func TestToolsRefusals(t *testing.T) {
 	})
 	t.Run("of a step fails it", func(t *testing.T) {
 		s, _, f := playPlan(t, nil, map[string][]any{"": {reply("", planCall(stepA))}, "a": {refusal("", "No.")}})
-		require.Equal(t, FailedStep, f.StopReason)
+		require.Equal(t, stoppedFailedStep, f.StopReason)
 		require.Equal(t, "a: failed: cannot proceed: No.", f.Answer)
 		require.Empty(t, s.judged[1].Violations)
 	})

@@ -9,17 +9,11 @@ import (
 // maxSystemBytes bounds a candidate's system prompt.
 const maxSystemBytes = 64 << 10
 
-// MemoryTurns and MemoryTokens are the bounds of a session's memory.
-var (
-	MemoryTurns  = strategy.Range{Default: 10, Most: 1_000}
-	MemoryTokens = strategy.Range{Default: 2_000, Most: 1_000_000}
-)
-
 // agentFaults lists settings that are out of range, or that the built-in agent of
 // the candidate does not have. A custom agent has every setting.
 func (c Candidate) agentFaults(add func(field, detail string)) {
 	add("max_iterations", strategy.MaxIterations.Fault(c.MaxIterations))
-	for _, f := range []struct{ name, fault string }{{"turns", MemoryTurns.Fault(c.Memory.Turns)}, {"tokens", MemoryTokens.Fault(c.Memory.Tokens)}} {
+	for _, f := range []struct{ name, fault string }{{"turns", strategy.MemoryTurns.Fault(c.Memory.Turns)}, {"tokens", strategy.MemoryTokens.Fault(c.Memory.Tokens)}} {
 		if f.fault != "" {
 			add("memory", f.name+" "+f.fault)
 		}

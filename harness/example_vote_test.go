@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -56,7 +57,7 @@ func (v *vote) Step(ev agent.Event) (r agent.Ready) {
 func (v *vote) ask() agent.CallModel {
 	temperature := v.params.Temperature
 	return v.Model(agent.CallModel{
-		Role: agent.RoleMain, Kind: agent.KindAct,
+		Role: turn.RoleMain, Kind: turn.KindAct,
 		Call: providers.Call{
 			System:    "Answer with one short sentence.",
 			Messages:  []providers.Message{{Role: providers.RoleUser, Text: v.params.Request}},

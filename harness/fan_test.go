@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -75,7 +76,7 @@ func (f *fan) next(id int) []agent.Command {
 func (f *fan) ask(i, parent int) agent.CallModel {
 	f.turn[i]++
 	c := f.Model(agent.CallModel{
-		Parent: parent, Role: agent.RoleMain, Kind: agent.KindAct,
+		Parent: parent, Role: turn.RoleMain, Kind: turn.KindAct,
 		Call: providers.Call{Messages: []providers.Message{{Role: providers.RoleUser, Text: fmt.Sprint(i, " of ", f.turn[i])}}, MaxTokens: 10},
 	})
 	f.chain[c.ID] = i

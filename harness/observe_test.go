@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
@@ -185,9 +186,9 @@ func (m *twice) Step(ev agent.Event) agent.Ready {
 	var c agent.Command
 	switch ev := ev.(type) {
 	case agent.Started:
-		c = m.Model(agent.CallModel{Role: agent.RoleStep, Kind: agent.KindAct, Step: "read[2]"})
+		c = m.Model(agent.CallModel{Role: turn.RoleStep, Kind: turn.KindAct, Step: "read[2]"})
 	case agent.ModelReplied:
-		c = m.Model(agent.CallModel{Role: agent.RoleFallback, Kind: agent.KindAct, Whom: agent.RoleFallback})
+		c = m.Model(agent.CallModel{Role: turn.RoleFallback, Kind: turn.KindAct, Whom: turn.RoleFallback})
 	case agent.ModelFailed:
 		c = m.Finish(agent.Finish{Status: agent.Failed, Err: ev.Err})
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
@@ -22,7 +23,7 @@ import (
 
 // recollection is what the earlier episodes of a session leave to the next.
 type recollection struct {
-	exchanges []agent.Exchange
+	exchanges []strategy.Exchange
 	digests   []string // of their cassettes; empty of scripted ones
 	lost      error    // the first that has no result
 }
@@ -38,7 +39,7 @@ func (m *recollection) add(t goldens.Task, e ledger.Episode) {
 	case e.InfraError || e.Status == string(agent.Interrupted):
 		m.lost = &episode.SessionError{Session: t.Session, Earlier: drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)), Kind: e.ErrorKind}
 	case e.Answer != "" && !forgotten[e.Status]:
-		m.exchanges = append(m.exchanges, agent.Exchange{Request: t.Request, Answer: e.Answer})
+		m.exchanges = append(m.exchanges, strategy.Exchange{Request: t.Request, Answer: e.Answer})
 	}
 }
 
@@ -48,7 +49,7 @@ func remember(p *drive.Planned, m recollection) {
 		return
 	}
 	p.HistoryErr = m.lost
-	p.Params.Memory = slices.Clip(agent.Remember(m.exchanges, p.Candidate.Memory.Turns, p.Candidate.Memory.Tokens))
+	p.Params.Memory = slices.Clip(strategy.Remember(m.exchanges, p.Candidate.Memory.Turns, p.Candidate.Memory.Tokens))
 	p.Before = drive.DigestOf(m.digests)
 }
 

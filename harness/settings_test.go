@@ -82,7 +82,7 @@ tasks:
 		MaxTokens: dials.MaxTokens, Temperature: dials.Temperature, Profile: "seed", Mode: "prompt",
 		System: "Be brief.", Images: []providers.Image{{MediaType: "image/png", Data: img.Bytes()}}, AnswerSchema: json.RawMessage(`{"type":"object"}`),
 		Inputs: []strategy.Input{{Name: "b", Value: json.RawMessage(`[1,"x"]`)}, {Name: "a", Value: json.RawMessage(`{"k":2}`)}}, Each: "b",
-		Memory: []agent.Exchange{{Request: "Before", Answer: "no"}}, Fallback: true, MaxIterations: 5, FinalRetries: &none,
+		Memory: []strategy.Exchange{{Request: "Before", Answer: "no"}}, Fallback: true, MaxIterations: 5, FinalRetries: &none,
 		Batch: strategy.Batch{Size: 2, Delay: time.Second, StopOnFail: true}, Plan: strategy.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4},
 	}
 	require.Equal(t, want, of[true])

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -209,7 +209,7 @@ func (o Options) stalePlan() (*plan, error) {
 func (o Options) header(p drive.Planned) recorder.Header {
 	p.Params.Memory = nil
 	if p.Remembers() {
-		p.Params.Memory = []agent.Exchange{{}} // that there is one, not what
+		p.Params.Memory = []strategy.Exchange{{}} // that there is one, not what
 	}
 	h := recorder.Header{
 		Suite: p.Suite.Name, Task: p.Task.ID, Candidate: p.Candidate.Name, Trial: p.Trial,

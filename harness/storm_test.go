@@ -21,6 +21,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
@@ -103,7 +104,7 @@ func (m *storm) command(rng *rand.Rand) agent.Command {
 		return m.Tool(agent.CallTool{Parent: m.parent, Call: tool.Call{Name: name, Args: json.RawMessage(fmt.Sprintf(`{"id":"%d"}`, rng.IntN(3)))}, Key: name})
 	}
 	return m.Model(agent.CallModel{
-		Parent: m.parent, Role: agent.RoleStep, Kind: agent.KindAct, Step: fmt.Sprintf("s[%d]", rng.IntN(3)),
+		Parent: m.parent, Role: turn.RoleStep, Kind: turn.KindAct, Step: fmt.Sprintf("s[%d]", rng.IntN(3)),
 		Call: providers.Call{System: "storm", Messages: []providers.Message{{Role: providers.RoleUser, Text: fmt.Sprint("prompt ", rng.IntN(3))}}, MaxTokens: 10},
 	})
 }

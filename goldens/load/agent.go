@@ -17,8 +17,8 @@ type agentNumber struct {
 // something.
 var agentNumbers = []agentNumber{
 	{"", "max_iterations", strategy.MaxIterations, func(c *goldens.Candidate) *int { return &c.MaxIterations }},
-	{"memory", "turns", goldens.MemoryTurns, func(c *goldens.Candidate) *int { return &c.Memory.Turns }},
-	{"memory", "tokens", goldens.MemoryTokens, func(c *goldens.Candidate) *int { return &c.Memory.Tokens }},
+	{"memory", "turns", strategy.MemoryTurns, func(c *goldens.Candidate) *int { return &c.Memory.Turns }},
+	{"memory", "tokens", strategy.MemoryTokens, func(c *goldens.Candidate) *int { return &c.Memory.Tokens }},
 	{"batch", "size", strategy.BatchSize, func(c *goldens.Candidate) *int { return &c.Batch.Size }},
 	{"plan", "attempts", strategy.PlanAttempts, func(c *goldens.Candidate) *int { return &c.Plan.Attempts }},
 	{"plan", "steps", strategy.PlanSteps, func(c *goldens.Candidate) *int { return &c.Plan.Steps }},

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/providers"
@@ -31,7 +31,7 @@ const (
 
 // kinds are those of turns.
 var kinds = [...]string{
-	agent.KindAct, agent.KindReflect, agent.KindRescue, agent.KindCompress, agent.KindPlan, agent.KindFinal, agent.KindConclude,
+	turn.KindAct, turn.KindReflect, turn.KindRescue, turn.KindCompress, turn.KindPlan, turn.KindFinal, turn.KindConclude,
 }
 
 // observation is one past episode. What is not known of it is NaN.

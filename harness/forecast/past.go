@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -220,9 +220,9 @@ func (f *forecaster) observe(rows ledger.EpisodeRows, c manifest.Candidate) (o o
 // of it is known only by the name it answered with.
 func askedModel(t ledger.Turn, c manifest.Candidate) string {
 	switch {
-	case t.Role == agent.RoleRescue:
+	case t.Role == turn.RoleRescue:
 		return c.RescueModel
-	case t.Role == agent.RoleFallback, c.FallbackModel != "" && t.ModelServed == c.FallbackModel:
+	case t.Role == turn.RoleFallback, c.FallbackModel != "" && t.ModelServed == c.FallbackModel:
 		return c.FallbackModel
 	}
 	return t.Model

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -123,18 +124,18 @@ func TestOutcomeCountsDecisions(t *testing.T) {
 		return base
 	}
 	b := rowBuilder{turns: []ledger.Turn{
-		row(ledger.Turn{}, agent.RoleMain, agent.KindAct, "overloaded"),
-		row(good, agent.RoleFallback, agent.KindAct, ""),
-		row(ledger.Turn{}, agent.RoleCompress, agent.KindCompress, ""),
-		row(good, agent.RolePlanner, agent.KindPlan, ""),
-		row(ledger.Turn{}, agent.RoleStep, agent.KindAct, episode.KindAbandoned),
+		row(ledger.Turn{}, turn.RoleMain, turn.KindAct, "overloaded"),
+		row(good, turn.RoleFallback, turn.KindAct, ""),
+		row(ledger.Turn{}, turn.RoleCompress, turn.KindCompress, ""),
+		row(good, turn.RolePlanner, turn.KindPlan, ""),
+		row(ledger.Turn{}, turn.RoleStep, turn.KindAct, episode.KindAbandoned),
 	}}
 	o := b.outcome(agent.Finish{Status: agent.Answered}, start)
 	require.Equal(t, 5, o.ModelCalls)
 	require.Equal(t, 2, o.ValidRaw)
 	require.Zero(t, o.Violations)
 	require.True(t, o.AllTurnsValidJSON)
-	b.turns = append(b.turns, row(ledger.Turn{}, agent.RoleStep, agent.KindAct, ""))
+	b.turns = append(b.turns, row(ledger.Turn{}, turn.RoleStep, turn.KindAct, ""))
 	o = b.outcome(agent.Finish{Status: agent.Answered}, start)
 	require.Equal(t, 1, o.Violations)
 	require.False(t, o.AllTurnsValidJSON)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/providers"
@@ -28,9 +29,9 @@ func prepare(e *driver, c agent.CallModel) *modelCall {
 	switch c.Whom {
 	case "":
 		c.Call.Model = asked.Model
-	case agent.RoleRescue:
+	case turn.RoleRescue:
 		c.Call.Model = asked.Rescue
-	case agent.RoleFallback:
+	case turn.RoleFallback:
 		c.Call.Model = asked.Fallback
 	}
 	c.Call.Stream = asked.Stream

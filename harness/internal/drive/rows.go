@@ -8,6 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -244,11 +245,11 @@ func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 		AllTurnsValidJSON: true, Elapsed: end.Sub(b.Task.World.Now),
 	}
 	for _, t := range b.turns {
-		if t.Role == agent.RoleCompress || t.ErrorKind != "" {
+		if t.Role == turn.RoleCompress || t.ErrorKind != "" {
 			continue // no decision of the agent, or none that it came to
 		}
-		o.ReflectTurns += Count(t.Kind == agent.KindReflect)
-		o.RescueTurns += Count(t.Kind == agent.KindRescue)
+		o.ReflectTurns += Count(t.Kind == turn.KindReflect)
+		o.RescueTurns += Count(t.Kind == turn.KindRescue)
 		o.ValidRaw += Count(t.ContractValid)
 		o.Repaired += Count(t.Repaired)
 		o.Violations += Count(!t.Actionable && !t.Repaired)

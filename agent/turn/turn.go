@@ -1,4 +1,5 @@
-package agent
+// Package turn holds the words of a turn's role and kind, which agents choose and ledgers hold.
+package turn
 
 // Roles of a turn, as written in the ledger. A custom strategy may use any other word.
 const (

@@ -1,16 +1,12 @@
-package agent
+package strategy
 
-import (
-	"strings"
-
-	"github.com/cupel-eval/cupel/agent/strategy"
-)
+import "strings"
 
 // Exchange is an earlier request of a session, and its answer.
 type Exchange struct{ Request, Answer string }
 
-// bytesPerToken is the estimate of how long a token is.
-const bytesPerToken = 4
+// BytesPerToken is the estimate of how long a token is.
+const BytesPerToken = 4
 
 // Remember returns the latest exchanges of all that fit: no more than turns of them,
 // 0 meaning 10, and no more than tokens, 0 meaning 2,000, estimated as 4 bytes each.
@@ -18,10 +14,10 @@ const bytesPerToken = 4
 // exchange is kept whole or not at all, so what is left begins with the user.
 func Remember(all []Exchange, turns, tokens int) []Exchange {
 	if turns <= 0 {
-		turns = strategy.MemoryTurns.Default
+		turns = MemoryTurns.Default
 	}
 	if tokens <= 0 {
-		tokens = strategy.MemoryTokens.Default
+		tokens = MemoryTokens.Default
 	}
 	var kept []Exchange
 	for _, x := range all {
@@ -32,7 +28,7 @@ func Remember(all []Exchange, turns, tokens int) []Exchange {
 	size, from := 0, len(kept)
 	for from > 0 && len(kept)-from < turns {
 		size += len(kept[from-1].Request) + len(kept[from-1].Answer)
-		if size > tokens*bytesPerToken {
+		if size > tokens*BytesPerToken {
 			break
 		}
 		from--
