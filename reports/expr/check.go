@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,121 +18,10 @@ type plan struct {
 	where   *node
 	// slots are what is gathered: all aggregates of the same argument share one.
 	slots []slot
-	kinds map[string]column.Column // of the table
-	// scored are the places of solved, status and infra_error in columns, in a text
-	// that names solved; nil in others.
-	scored []int
 }
 
-// slot is one argument of aggregates.
-type slot struct {
-	arg      *node // nil for count()
-	text     string
-	values   bool // all of them are kept, for percentiles
-	episodes bool // rows are counted by episode
-}
-
-// checker finds the table and checks types.
-type checker struct {
-	*parser
-	plan
-}
-
-// resolve finds the table all roots are about.
-func (c *checker) resolve(roots ...*node) error {
-	columns := map[string]map[string]column.Column{}
-	for _, t := range column.Tables() {
-		columns[t] = map[string]column.Column{}
-		for _, col := range column.Of(t) {
-			columns[t][col.Name] = col
-		}
-	}
-	candidates := column.Tables()
-	var err error
-	narrow := func(n *node) bool {
-		if n.kind == columnInfo {
-			err = c.known(n, columns)
-		} else {
-			n = counted(n, columns)
-		}
-		if n == nil || err != nil {
-			return err == nil
-		}
-		left := slices.DeleteFunc(slices.Clone(candidates), func(t string) bool {
-			_, has := columns[t][n.text]
-			return n.table != "" && n.table != t || n.text != "" && !has
-		})
-		if len(left) == 0 {
-			err = c.problem(n.at, "%s is not in the table of the columns before it (%s): one expression is about one table", n.text, strings.Join(candidates, ", "))
-		}
-		candidates = left
-		return err == nil
-	}
-	for _, root := range roots {
-		if !root.walk(narrow) {
-			return err
-		}
-	}
-	if len(candidates) > 1 {
-		return c.ambiguous(candidates, roots)
-	}
-	c.table, c.kinds = candidates[0], columns[candidates[0]]
-	return nil
-}
-
-// counted is what count(TABLE) says of the table, and makes count() of it; nil for
-// anything else.
-func counted(n *node, columns map[string]map[string]column.Column) *node {
-	if n.kind != call || n.op != "count" || len(n.kids) == 0 {
-		return nil
-	}
-	k := n.kids[0]
-	if k.kind != columnInfo || k.table != "" || columns[k.text] == nil {
-		return nil
-	}
-	n.kids = nil
-	return &node{at: k.at, table: k.text}
-}
-
-// known refuses a table or column that does not exist.
-func (c *checker) known(n *node, columns map[string]map[string]column.Column) error {
-	if n.table != "" && columns[n.table] == nil {
-		return c.problem(n.at, "unknown table %q%s (known: %s)", n.table, nearest(n.table, column.Tables()), strings.Join(column.Tables(), ", "))
-	}
-	var names, in []string
-	for _, t := range column.Tables() {
-		if _, ok := columns[t][n.text]; ok {
-			in = append(in, t)
-		}
-		if n.table != "" && n.table != t {
-			continue
-		}
-		for name := range columns[t] {
-			names = append(names, name)
-		}
-	}
-	if slices.Contains(names, n.text) {
-		return nil
-	}
-	if len(in) > 0 {
-		return c.problem(n.at, "%s has no column %q; %s has", n.table, n.text, strings.Join(in, " and "))
-	}
-	return c.problem(n.at, "unknown column %q%s", n.text, nearest(n.text, sorted(names)))
-}
-
-// ambiguous says how to name the table.
-func (c *checker) ambiguous(tables []string, roots []*node) error {
-	at, example := 0, "count("+tables[0]+")"
-	for _, root := range slices.Backward(roots) {
-		root.walk(func(n *node) bool {
-			if n.kind == columnInfo {
-				at, example = n.at, tables[0]+"."+n.text
-			}
-			return true
-		})
-	}
-	return c.problem(at, "which table is this about, %s? Say it, as in %s", strings.Join(tables, " or "), example)
-}
+// Table is the table the text is about.
+func (c *plan) Table() string { return c.table }
 
 // use is the place of a column among those that are read.
 func (c *plan) use(name string) int {
@@ -143,126 +33,181 @@ func (c *plan) use(name string) int {
 	return i
 }
 
-// row checks an expression about single rows: no aggregates in it.
-func (c *checker) row(n *node) error {
-	if n.kind == call {
-		return c.problem(n.at, "an aggregate cannot stand inside of another, nor behind where")
-	}
-	if n.kind == columnInfo {
-		return c.column(n)
-	}
-	for _, k := range n.kids {
-		if err := c.row(k); err != nil {
-			return err
-		}
-	}
-	return c.operands(n)
+// checker finds the table and checks types.
+type checker struct {
+	*lexer
+	plan
+	all        map[string]map[string]column.Column // by table and name
+	candidates []string                            // tables that have all columns met so far
 }
 
-func (c *checker) column(n *node) error {
-	col := c.kinds[n.text]
-	switch col.Kind {
-	case column.Text:
-		n.typ = Text
-	case column.Bool:
-		n.typ = Bool
-	case column.Time:
-		n.typ = Time
-	case column.Number:
-		n.typ = Number
-		if strings.HasSuffix(n.text, "_us") {
-			n.unit = Duration
-		} else if strings.HasSuffix(n.text, "_nanousd") {
-			n.unit = Money
+// check makes the plan of values and a condition on rows. Of groups the columns are in the
+// table; their types are checked last.
+func (p *parser) check(values, groups []*node, where *node) *checker {
+	c := &checker{lexer: p.lexer, all: map[string]map[string]column.Column{}, candidates: column.Tables()}
+	for _, t := range c.candidates {
+		c.all[t] = map[string]column.Column{}
+		for _, col := range column.Of(t) {
+			c.all[t][col.Name] = col
 		}
+	}
+	roots := slices.Concat(values, groups)
+	if where != nil {
+		roots = append(roots, where)
+	}
+	for _, n := range roots {
+		c.narrow(n)
+	}
+	if len(c.candidates) > 1 {
+		c.ambiguous(roots)
+	}
+	c.table = c.candidates[0]
+	if c.where = where; where != nil {
+		if c.types(where, true); where.typ != Bool {
+			c.fail(where.at, "where takes a condition, not %s", typeNames[where.typ])
+		}
+	}
+	return c
+}
+
+// narrow leaves the tables that have the columns of n. count(TABLE) says the table and
+// becomes count().
+func (c *checker) narrow(n *node) {
+	at, table, name := n.at, n.table, n.name
+	switch {
+	case n.kind == columnName:
+		c.known(n)
+	case n.op == "count" && len(n.kids) == 1 && n.kids[0].kind == columnName && n.kids[0].table == "" && c.all[n.kids[0].name] != nil:
+		at, table, name = n.kids[0].at, n.kids[0].name, ""
+		n.kids = nil
 	default:
-		return c.problem(n.at, "%s is a list: expressions take single values (see docs/query.md for DuckDB, which unnests lists)", n.text)
+		for _, k := range n.kids {
+			c.narrow(k)
+		}
+		return
 	}
-	n.slot = c.use(n.text)
-	if n.text == "solved" && c.scored == nil {
-		c.scored = []int{n.slot, c.use("status"), c.use("infra_error")}
+	left := slices.DeleteFunc(slices.Clone(c.candidates), func(t string) bool {
+		_, has := c.all[t][name]
+		return table != "" && table != t || name != "" && !has
+	})
+	if len(left) == 0 {
+		c.fail(at, "%s is not in the table of the columns before it (%s): one expression is about one table", name, strings.Join(c.candidates, ", "))
 	}
-	return nil
+	c.candidates = left
 }
 
-// total checks an expression of aggregates: no column outside of them.
-func (c *checker) total(n *node) error {
-	switch n.kind {
-	case columnInfo:
-		return c.problem(n.at, "%s differs from row to row: aggregate it, as in mean(%s) or share(%s)", n.text, n.text, n.text)
-	case call:
-		return c.call(n)
+// known refuses a table or column that does not exist.
+func (c *checker) known(n *node) {
+	tables := column.Tables()
+	if n.table != "" && c.all[n.table] == nil {
+		c.fail(n.at, "unknown table %q%s (known: %s)", n.table, nearest(n.table, tables), strings.Join(tables, ", "))
 	}
-	for _, k := range n.kids {
-		if err := c.total(k); err != nil {
-			return err
+	var names, in []string
+	for _, t := range tables {
+		if _, ok := c.all[t][n.name]; ok {
+			in = append(in, t)
+		}
+		if n.table == "" || n.table == t {
+			names = slices.AppendSeq(names, maps.Keys(c.all[t]))
 		}
 	}
-	return c.operands(n)
+	if slices.Contains(names, n.name) {
+		return
+	} else if len(in) > 0 {
+		c.fail(n.at, "%s has no column %q; %s has", n.table, n.name, strings.Join(in, " and "))
+	}
+	slices.Sort(names)
+	c.fail(n.at, "unknown column %q%s", n.name, nearest(n.name, names))
+}
+
+// ambiguous says how to name the table.
+func (c *checker) ambiguous(roots []*node) {
+	at, example := 0, "count("+c.candidates[0]+")"
+	for _, root := range slices.Backward(roots) {
+		for n := range root.all {
+			if n.kind == columnName {
+				at, example = n.at, c.candidates[0]+"."+n.name
+			}
+		}
+	}
+	c.fail(at, "which table is this about, %s? Say it, as in %s", strings.Join(c.candidates, " or "), example)
+}
+
+// types checks n and what is below it. In single rows there are no aggregates; outside of
+// them there are no columns.
+func (c *checker) types(n *node, rows bool) {
+	switch {
+	case n.kind == call && rows:
+		c.fail(n.at, "an aggregate cannot stand inside of another, nor behind where")
+	case n.kind == call:
+		c.call(n)
+		return
+	case n.kind == columnName && rows:
+		c.column(n)
+		return
+	case n.kind == columnName:
+		c.fail(n.at, "%s differs from row to row: aggregate it, as in mean(%s) or share(%s)", n.name, n.name, n.name)
+	}
+	for _, k := range n.kids {
+		c.types(k, rows)
+	}
+	c.operands(n)
+}
+
+// columnTypes are the types of columns that expressions take.
+var columnTypes = map[column.Kind]Type{column.Text: Text, column.Bool: Bool, column.Time: Time, column.Number: Number}
+
+func (c *checker) column(n *node) {
+	n.typ = columnTypes[c.all[c.table][n.name].Kind]
+	switch {
+	case n.typ == 0:
+		c.fail(n.at, "%s is a list: expressions take single values (see docs/query.md for DuckDB, which unnests lists)", n.name)
+	case n.typ == Number && strings.HasSuffix(n.name, "_us"):
+		n.unit = Duration
+	case n.typ == Number && strings.HasSuffix(n.name, "_nanousd"):
+		n.unit = Money
+	}
+	n.slot = c.use(n.name)
+	if n.name == "solved" {
+		n.kids = []*node{{kind: columnName, typ: Text, slot: c.use("status")}, {kind: columnName, typ: Bool, slot: c.use("infra_error")}}
+	}
 }
 
 // call checks an aggregate and gives it its slot.
-func (c *checker) call(n *node) error {
-	name := n.op
-	if name == "p" {
-		name = n.text
-	}
+func (c *checker) call(n *node) {
 	n.typ = Number
+	s := slot{values: n.op == "p", episodes: n.op == "rate"}
 	if len(n.kids) > 0 {
-		arg := n.kids[0]
-		if err := c.row(arg); err != nil {
-			return err
-		}
-		want := []Type{Number}
-		switch n.op {
-		case "count", "share":
-			want = []Type{Bool}
-		case "rate":
-			want = []Type{Number, Bool}
-		case "min", "max":
-			want = []Type{Number, Time}
-		}
-		if !slices.Contains(want, arg.typ) {
+		s.arg = n.kids[0]
+		c.types(s.arg, true)
+		if want := takes[n.op]; !slices.Contains(want, s.arg.typ) {
 			hint := ""
 			if n.op == "count" {
 				hint = "; rows that have a value are count(… is not null)"
 			}
-			return c.problem(arg.at, "%s(…) takes %s, not %s%s", name, typeNames[want[0]], typeNames[arg.typ], hint)
+			c.fail(s.arg.at, "%s(…) takes %s, not %s%s", n.name, typeNames[want[0]], typeNames[s.arg.typ], hint)
 		}
-		n.unit = arg.unit
-		if arg.typ == Time {
+		s.text = s.arg.canonical()
+		if n.unit = s.arg.unit; s.arg.typ == Time {
 			n.typ = Time
 		}
 	}
 	if n.op == "share" {
 		n.unit = Percent
 	}
-	n.slot = c.gather(n)
-	return nil
-}
-
-// gather is the slot of an aggregate.
-func (c *checker) gather(n *node) int {
-	s := slot{}
-	if len(n.kids) > 0 {
-		s.arg, s.text = n.kids[0], n.kids[0].canonical()
-	}
-	i := slices.IndexFunc(c.slots, func(have slot) bool { return have.text == s.text })
-	if i < 0 {
-		i = len(c.slots)
-		c.slots = append(c.slots, s)
-	}
-	c.slots[i].values = c.slots[i].values || n.op == "p"
-	if n.op == "rate" {
-		c.slots[i].episodes = true
+	if s.episodes {
 		c.use("episode_id")
 	}
-	return i
+	if n.slot = slices.IndexFunc(c.slots, func(have slot) bool { return have.text == s.text }); n.slot < 0 {
+		n.slot, c.slots = len(c.slots), append(c.slots, s)
+	}
+	have := &c.slots[n.slot]
+	have.values, have.episodes = have.values || s.values, have.episodes || s.episodes
 }
 
 // canonical tells expressions apart.
 func (n *node) canonical() string {
-	parts := []string{fmt.Sprint(n.kind, n.op, n.num, n.is), fmt.Sprintf("%q", n.text)}
+	parts := []string{fmt.Sprintf("%v %v %#v %q", n.kind, n.op, n.value, n.name)}
 	for _, k := range n.kids {
 		parts = append(parts, k.canonical())
 	}
@@ -270,124 +215,103 @@ func (n *node) canonical() string {
 }
 
 // operands checks what an operator is given, and types what it gives.
-func (c *checker) operands(n *node) error {
-	switch n.kind {
-	case isNull:
-		n.typ = Bool
-	case unary:
-		n.typ, n.unit = n.kids[0].typ, n.kids[0].unit
-		if want := map[string]Type{"not": Bool, "-": Number}[n.op]; n.typ != want {
-			return c.problem(n.kids[0].at, "%q takes %s, not %s", n.op, typeNames[want], typeNames[n.typ])
-		}
-	case in:
-		n.typ = Bool
+func (c *checker) operands(n *node) {
+	switch {
+	case n.kind == literal:
+		return
+	case n.kind == isNull:
+	case n.kind == in:
 		for _, k := range n.kids[1:] {
-			if err := c.alike(n.at, "in", n.kids[0], k); err != nil {
-				return err
-			}
+			c.comparable(n.at, "in", n.kids[0], k)
 		}
-	case binary:
-		return c.binary(n)
-	}
-	return nil
-}
-
-func (c *checker) binary(n *node) error {
-	a, b := n.kids[0], n.kids[1]
-	switch n.op {
-	case "and", "or":
-		n.typ = Bool
-		for _, k := range n.kids {
-			if k.typ != Bool {
-				return c.problem(k.at, "%q takes conditions, not %s", n.op, typeNames[k.typ])
-			}
+	case n.kind == prefix && n.op == "-", slices.Contains([]string{"+", "-", "*", "/"}, n.op):
+		c.each(n, Number, "numbers")
+		c.arithmetic(n)
+		return
+	case n.kind == prefix, n.op == "and", n.op == "or":
+		c.each(n, Bool, "conditions")
+	default:
+		c.comparable(n.at, n.op, n.kids[0], n.kids[1])
+		if n.kids[0].typ == Bool && n.op != "==" && n.op != "!=" {
+			c.fail(n.at, "conditions have no order: use ==, != or not")
 		}
-		return nil
-	case "+", "-", "*", "/":
-		return c.arithmetic(n)
 	}
 	n.typ = Bool
-	if err := c.alike(n.at, n.op, a, b); err != nil {
-		return err
-	}
-	if a.typ == Bool && n.op != "==" && n.op != "!=" {
-		return c.problem(n.at, "conditions have no order: use ==, != or not")
-	}
-	return nil
 }
 
-// alike refuses to compare what cannot be compared. A text beside a time is read
+// each refuses operands of another type, which is named in the plural.
+func (c *checker) each(n *node, want Type, many string) {
+	if n.kind == prefix {
+		many = typeNames[want]
+	}
+	for _, k := range n.kids {
+		if k.typ != want {
+			c.fail(k.at, "%q takes %s, not %s", n.op, many, typeNames[k.typ])
+		}
+	}
+	n.typ = want
+}
+
+// comparable refuses to compare what cannot be compared. A text beside a time is read
 // as one.
-func (c *checker) alike(at int, op string, a, b *node) error {
+func (c *checker) comparable(at int, op string, a, b *node) {
 	for _, pair := range [][2]*node{{a, b}, {b, a}} {
 		if pair[0].typ == Time && pair[1].typ == Text && pair[1].kind == literal {
-			if err := c.time(pair[1]); err != nil {
-				return err
-			}
+			c.time(pair[1])
 		}
 	}
 	if a.typ != b.typ {
-		return c.problem(at, "%q compares %s with %s", op, typeNames[a.typ], typeNames[b.typ])
+		c.fail(at, "%q compares %s with %s", op, typeNames[a.typ], typeNames[b.typ])
 	}
-	return c.units(at, a, b)
+	c.units(at, a, b)
 }
-
-var unitNames = map[Unit]string{None: "a plain number", Duration: "a duration", Money: "money", Percent: "a share"}
 
 // plain units need not be told apart.
 func plain(u Unit) bool { return u == None || u == Percent }
 
 // units refuses two numbers of different units. A literal without one is in the
 // base of the other.
-func (c *checker) units(at int, a, b *node) error {
+func (c *checker) units(at int, a, b *node) {
 	bare := func(n *node) bool { return n.unit == None && n.constant() }
-	if a.unit == b.unit || bare(a) || bare(b) || plain(a.unit) && plain(b.unit) {
-		return nil
+	if a.unit != b.unit && !bare(a) && !bare(b) && !(plain(a.unit) && plain(b.unit)) {
+		c.fail(at, "%s beside %s", unitNames[a.unit], unitNames[b.unit])
 	}
-	return c.problem(at, "%s beside %s", unitNames[a.unit], unitNames[b.unit])
 }
 
-func (c *checker) arithmetic(n *node) error {
-	a, b := n.kids[0], n.kids[1]
-	for _, k := range n.kids {
-		if k.typ != Number {
-			return c.problem(k.at, "%q takes numbers, not %s", n.op, typeNames[k.typ])
+// arithmetic finds the unit of - of one number and of + - * / of two.
+func (c *checker) arithmetic(n *node) {
+	a, b := n.kids[0], n.kids[len(n.kids)-1]
+	x, y := a.unit, b.unit
+	if n.op == "+" || n.op == "-" {
+		if n.unit = max(x, y); plain(x) && plain(y) {
+			n.unit = min(x, y)
 		}
+		c.units(n.at, a, b)
+		return
 	}
-	n.typ = Number
-	switch n.op {
-	case "+", "-":
-		n.unit = max(a.unit, b.unit)
-		if plain(a.unit) && plain(b.unit) {
-			n.unit = min(a.unit, b.unit)
-		}
-		return c.units(n.at, a, b)
-	case "*":
-		if !plain(a.unit) && !plain(b.unit) {
-			return c.problem(n.at, "%s times %s", unitNames[a.unit], unitNames[b.unit])
-		}
-		n.unit = a.unit
-		if plain(a.unit) {
-			n.unit = b.unit
-		}
-	case "/":
-		if n.unit = a.unit; !plain(b.unit) {
-			n.unit = None
-		}
+	if plain(x) {
+		x = None
 	}
-	if n.unit == Percent {
-		n.unit = None
+	if plain(y) {
+		y = None
 	}
-	return nil
+	switch {
+	case n.op == "/" && y == None:
+		n.unit = x
+	case n.op == "*" && x != None && y != None:
+		c.fail(n.at, "%s times %s", unitNames[x], unitNames[y])
+	case n.op == "*":
+		n.unit = max(x, y)
+	}
 }
 
 // time makes a literal of a date, or of a date and time in UTC.
-func (c *checker) time(n *node) error {
+func (c *checker) time(n *node) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02"} {
-		if t, err := time.Parse(layout, n.text); err == nil {
-			n.typ, n.num, n.text = Time, float64(t.UnixMicro()), ""
-			return nil
+		if t, err := time.Parse(layout, n.value.Text); err == nil {
+			n.typ, n.value = Time, Cell{Number: float64(t.UnixMicro())}
+			return
 		}
 	}
-	return c.problem(n.at, "not a time: write 2026-11-21 or 2026-11-21T15:00:00Z")
+	c.fail(n.at, "not a time: write 2026-11-21 or 2026-11-21T15:00:00Z")
 }

@@ -52,89 +52,61 @@ func (c *Criterion) PessimisticEnd() string {
 
 // ParseCriterion reads a criterion: an aggregate, or a ratio of sums and counts,
 // compared with a constant, and a condition behind where. An error is an *Error.
-func ParseCriterion(text string) (*Criterion, error) {
-	p, err := newParser(text)
-	if err != nil {
-		return nil, err
-	}
-	n, err := p.expression(0)
-	if err != nil {
-		return nil, err
-	}
-	where, err := p.condition()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.end("where"); err != nil {
-		return nil, err
-	}
-	return p.criterion(n, where)
-}
-
-func (p *parser) criterion(n, where *node) (*Criterion, error) {
-	if n.kind != binary || !slices.Contains([]string{"<", "<=", ">", ">="}, n.op) {
-		return nil, p.problem(n.at, "a criterion compares a value with a threshold by <, <=, > or >=, as in p95(elapsed_us) <= 4s")
+func ParseCriterion(text string) (c *Criterion, err error) {
+	defer rescue(&err)
+	p := parser{lexer: newLexer(text)}
+	n := p.expression(0)
+	where := p.condition()
+	p.end("where")
+	if n.kind != infix || !slices.Contains([]string{"<", "<=", ">", ">="}, n.op) {
+		p.fail(n.at, "a criterion compares a value with a threshold by <, <=, > or >=, as in p95(elapsed_us) <= 4s")
 	}
 	left, right := n.kids[0], n.kids[1]
 	if !right.constant() {
-		return nil, p.problem(right.at, "the threshold stands on the right, and is a constant")
+		p.fail(right.at, "the threshold stands on the right, and is a constant")
 	}
-	c := checker{parser: p}
-	if err := c.resolve(left, where); err != nil {
-		return nil, err
+	check := p.check([]*node{left}, nil, where)
+	check.types(left, false)
+	check.types(right, false)
+	c = &Criterion{plan: check.plan, left: left, Unit: left.unit, AtLeast: n.op[0] == '>', Strict: len(n.op) == 1}
+	if c.Form, c.Name = formOf(left); c.Form == 0 {
+		p.fail(left.at, "a criterion is about one aggregate of numbers, or a sum or count divided by another")
 	}
-	if err := c.filter(where); err != nil {
-		return nil, err
-	}
-	for _, err := range []error{c.total(left), c.total(right)} {
-		if err != nil {
-			return nil, err
-		}
-	}
-	out := &Criterion{plan: c.plan, left: left, Unit: left.unit, AtLeast: n.op[0] == '>', Strict: len(n.op) == 1}
-	if err := p.form(out, left); err != nil {
-		return nil, err
-	}
-	if err := c.alike(n.at, n.op, left, right); err != nil {
-		return nil, err
-	}
+	c.Rank = left.rank
+	check.comparable(n.at, n.op, left, right)
 	if !plain(left.unit) && plain(right.unit) {
-		return nil, p.problem(right.at, "%s needs a unit here: write 4s or 250ms, or $2", unitNames[left.unit])
+		p.fail(right.at, "%s needs a unit here: write 4s or 250ms, or $2", unitNames[left.unit])
 	}
-	var ok bool
-	if out.Threshold, ok = total(right, nil); !ok {
-		return nil, p.problem(right.at, "the threshold is divided by 0")
+	threshold := new(scope).eval(right)
+	if c.Threshold = threshold.Number; threshold.Null {
+		p.fail(right.at, "the threshold is divided by 0")
 	}
-	if out.Form == Share && (out.Threshold < 0 || out.Threshold > 1) {
-		return nil, p.problem(right.at, "a share lies between 0%% and 100%%")
+	if c.Form == Share && (c.Threshold < 0 || c.Threshold > 1) {
+		p.fail(right.at, "a share lies between 0%% and 100%%")
 	}
-	return out, nil
+	return c, nil
 }
 
-// form finds out what kind of value a criterion has.
-func (p *parser) form(c *Criterion, n *node) error {
-	c.Name = n.op
+// formOf finds out what kind of value a criterion has, and its name; 0 for none.
+func formOf(n *node) (Form, string) {
 	switch {
-	case n.kind == call && n.op == "share":
-		c.Form = Share
-	case n.kind == call && (n.op == "mean" || n.op == "rate"):
-		c.Form = Ratio
-	case n.kind == call && n.op == "p":
-		c.Form, c.Name, c.Rank = Percentile, n.text, n.rank
-	case n.kind == call && n.typ == Number:
-		c.Form = Bare
-	case n.kind == binary && n.op == "/" && summed(n.kids[0]) && summed(n.kids[1]):
-		c.Form, c.Name = Ratio, "ratio"
-	default:
-		return p.problem(n.at, "a criterion is about one aggregate of numbers, or a sum or count divided by another")
+	case n.kind == infix && n.op == "/" && summed(n.kids[0]) && summed(n.kids[1]):
+		return Ratio, "ratio"
+	case n.kind != call:
+		return 0, ""
+	case n.op == "share":
+		return Share, n.name
+	case n.op == "mean", n.op == "rate":
+		return Ratio, n.name
+	case n.op == "p":
+		return Percentile, n.name
+	case n.typ == Number:
+		return Bare, n.name
 	}
-	return nil
+	return 0, ""
 }
 
 func summed(n *node) bool { return n.kind == call && (n.op == "sum" || n.op == "count") }
-
-// Table is the table the criterion is about.
-func (c *Criterion) Table() string { return c.table }
 
 // Compare compares a value with the threshold: -1 is less, 0 equal, +1 greater.
 func (c *Criterion) Compare(v float64) int { return cmp.Compare(v, c.Threshold) }

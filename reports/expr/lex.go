@@ -1,7 +1,11 @@
 package expr
 
 import (
+	"fmt"
 	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,124 +30,210 @@ type token struct {
 	unit Unit
 }
 
-// signs are all of them, longer ones first.
-var signs = [...]string{"==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "(", ")", ",", "."}
+// isOne says that the token is one of these words or signs.
+func (t token) isOne(of ...string) bool {
+	return (t.kind == tokenWord || t.kind == tokenSign) && slices.Contains(of, t.text)
+}
 
-// scales are the units of numbers, as they are written behind them.
+// String names the token in an error.
+func (t token) String() string {
+	switch t.kind {
+	case tokenEnd:
+		return "the end"
+	case tokenWord, tokenSign:
+		return strconv.Quote(t.text)
+	case tokenText:
+		return "a text"
+	}
+	return "a number"
+}
+
+// lexer cuts a text into tokens. What is wrong with the text ends reading by a panic
+// with an *Error, which rescue turns into an error.
+type lexer struct {
+	source string
+	at     int // behind tok
+	last   int // behind the token before it
+	tok    token
+}
+
+const (
+	maxSource = 4 << 10 // bytes
+	maxExact  = 1 << 53 // the largest number of which every smaller whole one can be told
+)
+
+func newLexer(source string) *lexer {
+	l := &lexer{source: source}
+	if len(source) > maxSource {
+		l.fail(0, "%d bytes, more than %d", len(source), maxSource)
+	}
+	if !utf8.ValidString(source) {
+		l.fail(0, "not valid UTF-8")
+	}
+	l.next()
+	return l
+}
+
+// rescue stores in err the *Error that ended reading.
+func rescue(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case *Error:
+		*err = r
+	default:
+		panic(r)
+	}
+}
+
+// fail ends reading at a byte of the source.
+func (l *lexer) fail(at int, format string, args ...any) {
+	at = min(at, len(l.source))
+	line := 1 + strings.Count(l.source[:at], "\n")
+	start := strings.LastIndexByte(l.source[:at], '\n') + 1
+	text, _, _ := strings.Cut(l.source[start:], "\n")
+	panic(&Error{Line: line, Column: 1 + utf8.RuneCountInString(l.source[start:at]), Message: fmt.Sprintf(format, args...), text: printable(text)})
+}
+
+// tokens are spaces and the forms of a token: a word; a number, which is digits with a
+// unit: 4, 1_000, 0.5, 250ms, 99%, $2.50; a text in quotes, in which a backslash takes the
+// character behind it as it is; a sign.
+var (
+	tokens = regexp.MustCompile(`^[ \t\r\n]*(?:(p[0-9]+\.[0-9]*|[A-Za-z_][A-Za-z_0-9]*)|([$0-9][0-9_.]*)(%|[A-Za-z_]*)|` +
+		`(?s:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')|([=!<>]=|[-<>+*/(),.])|)`)
+	escapes    = regexp.MustCompile(`(?s:\\(.))`)
+	percentile = regexp.MustCompile(`^p[0-9]+(\.[0-9]*)?$`)
+)
+
+// next reads the next token into l.tok.
+func (l *lexer) next() {
+	l.last = l.at
+	m := tokens.FindStringSubmatch(l.source[l.at:])
+	rest := strings.TrimLeft(l.source[l.at:], " \t\r\n")
+	l.tok = token{at: len(l.source) - len(rest), text: m[1] + m[6]}
+	l.at += len(m[0])
+	switch {
+	case m[1] != "":
+		l.tok.kind = tokenWord
+	case m[6] != "":
+		l.tok.kind = tokenSign
+	case m[2] != "":
+		l.number(m[2], m[3])
+	case l.tok.at < l.at:
+		l.tok.kind, l.tok.text = tokenText, escapes.ReplaceAllString(m[4]+m[5], "$1")
+	case rest == "":
+	case rest[0] == '"' || rest[0] == '\'':
+		l.fail(l.tok.at, "the text has no closing %c", rest[0])
+	case rest[0] == '=':
+		l.fail(l.tok.at, "unexpected character '='; equality is ==")
+	default:
+		r, _ := utf8.DecodeRuneInString(rest)
+		l.fail(l.tok.at, "unexpected character %q", r)
+	}
+}
+
+// scales are the bases of units, as they are written behind numbers.
 var scales = map[string]struct {
 	unit  Unit
-	scale int64
+	scale *big.Rat
 }{
-	"us": {Duration, 1}, "ms": {Duration, 1e3}, "s": {Duration, 1e6}, "m": {Duration, 60e6}, "h": {Duration, 3600e6},
+	"us": {Duration, big.NewRat(1, 1)}, "ms": {Duration, big.NewRat(1e3, 1)}, "s": {Duration, big.NewRat(1e6, 1)},
+	"m": {Duration, big.NewRat(60e6, 1)}, "h": {Duration, big.NewRat(3600e6, 1)},
+	"$": {Money, big.NewRat(1e9, 1)}, "%": {Percent, big.NewRat(1, 100)}, "": {None, big.NewRat(1, 1)},
 }
 
-// next reads the next token into p.tok.
-func (p *parser) next() error {
-	p.last = p.at
-	for p.at < len(p.source) && strings.IndexByte(" \t\r\n", p.source[p.at]) >= 0 {
-		p.at++
-	}
-	p.tok = token{at: p.at}
-	if p.at == len(p.source) {
-		return nil
-	}
-	switch c := p.source[p.at]; {
-	case letter(c):
-		p.tok.kind, p.tok.text = tokenWord, p.take(func(c byte) bool { return letter(c) || digit(c) })
-		if p.at < len(p.source) && p.source[p.at] == '.' && percentile(p.tok.text) { // p99.9
-			p.at++
-			p.tok.text += "." + p.take(digit)
-		}
-		return nil
-	case digit(c), c == '$':
-		return p.number()
-	case c == '"', c == '\'':
-		return p.text(c)
-	}
-	for _, s := range signs {
-		if strings.HasPrefix(p.source[p.at:], s) {
-			p.tok.kind, p.tok.text = tokenSign, s
-			p.at += len(s)
-			return nil
-		}
-	}
-	r, _ := utf8.DecodeRuneInString(p.source[p.at:])
-	hint := ""
-	if r == '=' {
-		hint = "; equality is =="
-	}
-	return p.problem(p.at, "unexpected character %q%s", r, hint)
-}
-
-func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
-func digit(c byte) bool  { return c >= '0' && c <= '9' }
-
-// percentile says that a word is p and digits.
-func percentile(word string) bool {
-	return len(word) > 1 && word[0] == 'p' && strings.Trim(word[1:], "0123456789") == ""
-}
-
-func (p *parser) take(while func(byte) bool) string {
-	from := p.at
-	for p.at < len(p.source) && while(p.source[p.at]) {
-		p.at++
-	}
-	return p.source[from:p.at]
-}
-
-// number reads digits with a unit: 4, 1_000, 0.5, 250ms, 99%, $2.50.
-func (p *parser) number() error {
-	p.tok.kind = tokenNumber
-	scale := big.NewRat(1, 1)
-	if p.source[p.at] == '$' {
-		p.at++
-		p.tok.unit = Money
-		scale.SetInt64(1e9)
-	}
-	digits := strings.ReplaceAll(p.take(func(c byte) bool { return digit(c) || c == '_' || c == '.' }), "_", "")
+// number reads a number: a dollar sign or none and digits, and a unit.
+func (l *lexer) number(number, unit string) {
+	digits, money := strings.CutPrefix(strings.ReplaceAll(number, "_", ""), "$")
 	value, ok := new(big.Rat).SetString(digits)
 	if !ok || len(digits) > 40 || strings.HasSuffix(digits, ".") {
-		return p.problem(p.tok.at, "not a number: %.50q", p.source[p.tok.at:p.at])
+		l.fail(l.tok.at, "not a number: %.50q", number)
 	}
-	if p.at < len(p.source) && p.source[p.at] == '%' {
-		p.at++
-		p.tok.unit = Percent
-		scale.SetFrac64(1, 100)
-	} else if unit := p.take(letter); unit != "" {
-		s, known := scales[unit]
-		if !known || p.tok.unit != None {
-			return p.problem(p.at-len(unit), "unknown unit %.20q: durations are written 10us, 250ms, 4s, 2m or 1h, money $2, shares 99%%", unit)
-		}
-		p.tok.unit = s.unit
-		scale.SetInt64(s.scale)
+	base, known := scales[unit]
+	switch {
+	case money && unit == "":
+		base = scales["$"]
+	case !known, money && unit != "%":
+		l.fail(l.at-len(unit), "unknown unit %.20q: durations are written 10us, 250ms, 4s, 2m or 1h, money $2, shares 99%%", unit)
 	}
-	p.tok.num, _ = value.Mul(value, scale).Float64()
-	if p.tok.num > maxExact {
-		return p.problem(p.tok.at, "numbers go up to 2^53 (money to $9,000,000)")
+	l.tok.kind, l.tok.unit = tokenNumber, base.unit
+	if l.tok.num, _ = value.Mul(value, base.scale).Float64(); l.tok.num > maxExact {
+		l.fail(l.tok.at, "numbers go up to 2^53 (money to $9,000,000)")
 	}
-	return nil
 }
 
-// maxExact is the largest number of which every smaller whole one can be told.
-const maxExact = 1 << 53
-
-// text reads a text in single or double quotes; a backslash takes the character
-// behind it as it is.
-func (p *parser) text(quote byte) error {
-	p.tok.kind = tokenText
-	var out strings.Builder
-	for p.at++; p.at < len(p.source); p.at++ {
-		c := p.source[p.at]
-		if c == quote {
-			p.at++
-			p.tok.text = out.String()
-			return nil
-		}
-		if c == '\\' && p.at+1 < len(p.source) {
-			p.at++
-			c = p.source[p.at]
-		}
-		out.WriteByte(c)
+// accept passes over a word or sign if it comes next.
+func (l *lexer) accept(text string) bool {
+	is := l.tok.isOne(text)
+	if is {
+		l.next()
 	}
-	return p.problem(p.tok.at, "the text has no closing %c", quote)
+	return is
+}
+
+func (l *lexer) expect(text string) {
+	if !l.accept(text) {
+		l.fail(l.tok.at, "expected %q, not %s", text, l.tok)
+	}
+}
+
+// Error is what is wrong with a text, and where.
+type Error struct {
+	// Line and Column count from 1; Column counts characters.
+	Line, Column int
+	Message      string
+	text         string // of the line
+}
+
+// Error is the place, the message, and the line with a caret below.
+func (e *Error) Error() string {
+	before := []rune(e.text)
+	pad := strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, string(before[:min(len(before), e.Column-1)]))
+	return fmt.Sprintf("%d:%d: %s\n  %s\n  %s^", e.Line, e.Column, e.Message, e.text, pad)
+}
+
+// printable replaces what a terminal would act on.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+}
+
+// nearest is a hint at the name that word may have meant; empty without one.
+func nearest(word string, names []string) string {
+	best, least := "", 1+max(2, len(word)/3)
+	for _, name := range names {
+		if d := distance(word, name); d < least {
+			best, least = "; did you mean "+name+"?", d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete or replace between a and b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }

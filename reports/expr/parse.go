@@ -4,84 +4,39 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
-	maxSource = 4 << 10 // bytes
-	maxDepth  = 32
-	maxNodes  = 512
+	maxDepth = 32
+	maxNodes = 512
+	maxItems = 32
+	maxKeys  = 8
 )
 
-// parser reads a text. Its methods stop at the first error.
+// parser reads expressions.
 type parser struct {
-	source string
-	at     int // behind tok
-	last   int // behind the token before it
-	tok    token
-	depth  int
-	nodes  int
-}
-
-func newParser(source string) (*parser, error) {
-	p := &parser{source: source}
-	if len(source) > maxSource {
-		return p, p.problem(0, "%d bytes, more than %d", len(source), maxSource)
-	}
-	if !utf8.ValidString(source) {
-		return p, p.problem(0, "not valid UTF-8")
-	}
-	return p, p.next()
-}
-
-// accept passes over a word or sign if it comes next.
-func (p *parser) accept(text string) (bool, error) {
-	if !p.is(text) {
-		return false, nil
-	}
-	return true, p.next()
-}
-
-func (p *parser) is(text string) bool {
-	return (p.tok.kind == tokenWord || p.tok.kind == tokenSign) && p.tok.text == text
-}
-
-func (p *parser) expect(text string) error {
-	if ok, err := p.accept(text); ok || err != nil {
-		return err
-	}
-	return p.problem(p.tok.at, "expected %q, not %s", text, p.found())
-}
-
-func (p *parser) found() string {
-	switch p.tok.kind {
-	case tokenEnd:
-		return "the end"
-	case tokenWord, tokenSign:
-		return strconv.Quote(p.tok.text)
-	case tokenText:
-		return "a text"
-	}
-	return "a number"
+	*lexer
+	depth int
+	nodes int
 }
 
 // end refuses what follows.
-func (p *parser) end(allowed ...string) error {
+func (p *parser) end(allowed ...string) {
 	if p.tok.kind == tokenEnd {
-		return nil
+		return
 	}
 	hint := ""
 	if p.tok.kind == tokenWord {
 		hint = nearest(p.tok.text, allowed)
 	}
-	return p.problem(p.tok.at, "unexpected %s%s", p.found(), hint)
+	p.fail(p.tok.at, "unexpected %s%s", p.tok, hint)
 }
 
-func (p *parser) add(n node) (*node, error) {
+func (p *parser) add(n node) *node {
 	if p.nodes++; p.nodes > maxNodes {
-		return nil, p.problem(n.at, "more than %d parts", maxNodes)
+		p.fail(n.at, "more than %d parts", maxNodes)
 	}
-	return &n, nil
+	return &n
 }
 
 // levels are the operators, the loosest first.
@@ -95,199 +50,170 @@ const (
 )
 
 // expression reads operators of a level and tighter ones.
-func (p *parser) expression(level int) (*node, error) {
+func (p *parser) expression(level int) *node {
 	if p.depth++; p.depth > maxDepth*len(levels) {
-		return nil, p.problem(p.tok.at, "nested too deeply")
+		p.fail(p.tok.at, "nested too deeply")
 	}
 	defer func() { p.depth-- }()
 	if level == len(levels) {
 		return p.primary()
 	}
-	if level == levelNot && p.is("not") {
-		at := p.tok.at
-		if err := p.next(); err != nil {
-			return nil, err
-		}
-		kid, err := p.expression(level)
-		if err != nil {
-			return nil, err
-		}
-		return p.add(node{kind: unary, at: at, op: "not", kids: []*node{kid}})
+	if at := p.tok.at; level == levelNot && p.accept("not") {
+		return p.add(node{kind: prefix, at: at, op: "not", kids: []*node{p.expression(level)}})
 	}
-	left, err := p.expression(level + 1)
-	for err == nil && level != levelNot && p.operator(levels[level]) {
-		if left, err = p.operation(left, level); level == levelCompare && err == nil {
-			if p.operator(levels[level]) {
-				return nil, p.problem(p.tok.at, "comparisons cannot be chained: join them with and")
-			}
-			break
+	left := p.expression(level + 1)
+	for level != levelNot && p.tok.isOne(levels[level]...) {
+		left = p.operation(left, level)
+		if level == levelCompare && p.tok.isOne(levels[level]...) {
+			p.fail(p.tok.at, "comparisons cannot be chained: join them with and")
 		}
 	}
-	return left, err
-}
-
-func (p *parser) operator(of []string) bool {
-	return (p.tok.kind == tokenWord || p.tok.kind == tokenSign) && slices.Contains(of, p.tok.text)
+	return left
 }
 
 // operation reads an operator and what is right of it.
-func (p *parser) operation(left *node, level int) (*node, error) {
+func (p *parser) operation(left *node, level int) *node {
 	op, at := p.tok.text, p.tok.at
-	if err := p.next(); err != nil {
-		return nil, err
-	}
+	p.next()
 	switch op {
 	case "is":
-		negated, err := p.accept("not")
-		if err == nil {
-			err = p.expect("null")
-		}
-		if err != nil {
-			return nil, err
-		}
-		n, err := p.add(node{kind: isNull, at: at, kids: []*node{left}})
-		if err == nil && negated {
+		negated := p.accept("not")
+		p.expect("null")
+		n := p.add(node{kind: isNull, at: at, kids: []*node{left}})
+		if negated {
 			n.op = "not"
 		}
-		return n, err
+		return n
 	case "not":
-		if err := p.expect("in"); err != nil {
-			return nil, err
-		}
-		n, err := p.list(left, at)
-		if err != nil {
-			return nil, err
-		}
-		return p.add(node{kind: unary, at: at, op: "not", kids: []*node{n}})
+		p.expect("in")
+		return p.add(node{kind: prefix, at: at, op: "not", kids: []*node{p.list(left, at)}})
 	case "in":
 		return p.list(left, at)
 	}
-	right, err := p.expression(level + 1)
-	if err != nil {
-		return nil, err
-	}
-	return p.add(node{kind: binary, at: at, op: op, kids: []*node{left, right}})
+	return p.add(node{kind: infix, at: at, op: op, kids: []*node{left, p.expression(level + 1)}})
 }
 
 // list reads the values of in (…).
-func (p *parser) list(left *node, at int) (*node, error) {
-	if err := p.expect("("); err != nil {
-		return nil, err
-	}
+func (p *parser) list(left *node, at int) *node {
+	p.expect("(")
 	kids := []*node{left}
-	for {
-		n, err := p.expression(levelCompare + 1)
-		if err != nil {
-			return nil, err
-		}
+	for more := true; more; more = p.accept(",") {
+		n := p.expression(levelCompare + 1)
 		if !n.constant() {
-			return nil, p.problem(n.at, "in (…) takes values, not columns")
+			p.fail(n.at, "in (…) takes values, not columns")
 		}
 		kids = append(kids, n)
-		if more, err := p.accept(","); err != nil {
-			return nil, err
-		} else if !more {
-			break
-		}
 	}
-	if err := p.expect(")"); err != nil {
-		return nil, err
-	}
+	p.expect(")")
 	return p.add(node{kind: in, at: at, kids: kids})
 }
 
 // primary reads a literal, a column, an aggregate, a sign or parentheses.
-func (p *parser) primary() (*node, error) {
+func (p *parser) primary() *node {
 	t := p.tok
-	if err := p.next(); err != nil {
-		return nil, err
-	}
+	p.next()
 	switch {
 	case t.kind == tokenNumber:
-		return p.add(node{kind: literal, at: t.at, typ: Number, num: t.num, unit: t.unit})
+		return p.add(node{kind: literal, at: t.at, typ: Number, value: Cell{Number: t.num}, unit: t.unit})
 	case t.kind == tokenText:
-		return p.add(node{kind: literal, at: t.at, typ: Text, text: t.text})
+		return p.add(node{kind: literal, at: t.at, typ: Text, value: Cell{Text: t.text}})
+	case t.isOne("true", "false"):
+		return p.add(node{kind: literal, at: t.at, typ: Bool, value: Cell{Bool: t.text == "true"}})
+	case t.isOne("null"):
+		p.fail(t.at, "null is tested with: is null")
+	case t.isOne("and", "or", "not", "in", "is", "where", "group", "by"): // they name no column
+	case t.kind == tokenWord && p.tok.isOne("("):
+		return p.aggregate(t)
 	case t.kind == tokenWord:
-		return p.word(t)
-	case t.kind == tokenSign && t.text == "(":
-		n, err := p.expression(0)
-		if err == nil {
-			err = p.expect(")")
-		}
-		return n, err
-	case t.kind == tokenSign && t.text == "-":
-		kid, err := p.expression(len(levels))
-		if err != nil {
-			return nil, err
-		}
-		return p.add(node{kind: unary, at: t.at, op: "-", kids: []*node{kid}})
+		return p.column(t)
+	case t.isOne("("):
+		n := p.expression(0)
+		p.expect(")")
+		return n
+	case t.isOne("-"):
+		return p.add(node{kind: prefix, at: t.at, op: "-", kids: []*node{p.expression(len(levels))}})
 	}
-	p.tok = t
-	return nil, p.problem(t.at, "expected a value, a column or a function, not %s", p.found())
+	p.fail(t.at, "expected a value, a column or a function, not %s", t)
+	return nil
 }
 
-// reserved words name no column.
-var reserved = []string{"and", "or", "not", "in", "is", "where", "group", "by"}
-
-func (p *parser) word(t token) (*node, error) {
-	switch {
-	case t.text == "true", t.text == "false":
-		return p.add(node{kind: literal, at: t.at, typ: Bool, is: t.text == "true"})
-	case t.text == "null":
-		return nil, p.problem(t.at, "null is tested with: is null")
-	case slices.Contains(reserved, t.text):
-		p.tok = t
-		return nil, p.problem(t.at, "expected a value, a column or a function, not %s", p.found())
-	case p.is("("):
-		return p.aggregate(t)
-	}
-	n := node{kind: columnInfo, at: t.at, text: t.text}
-	if dot, err := p.accept("."); err != nil {
-		return nil, err
-	} else if dot {
+// column reads what may follow the word t, which is the name of a column or of its table.
+func (p *parser) column(t token) *node {
+	n := node{kind: columnName, at: t.at, name: t.text}
+	if p.accept(".") {
 		if p.tok.kind != tokenWord {
-			return nil, p.problem(p.tok.at, "expected a column of %s, not %s", t.text, p.found())
+			p.fail(p.tok.at, "expected a column of %s, not %s", t.text, p.tok)
 		}
-		n.table, n.text = t.text, p.tok.text
-		if err := p.next(); err != nil {
-			return nil, err
-		}
+		n.table, n.name = t.text, p.tok.text
+		p.next()
 	}
 	return p.add(n)
 }
 
-// aggregates are their names but for the percentiles.
-var aggregates = []string{"count", "share", "mean", "sum", "min", "max", "rate"}
-
-// aggregate reads a function and what it is of.
-func (p *parser) aggregate(t token) (*node, error) {
-	n := node{kind: call, at: t.at, op: t.text}
-	if percentile(strings.Replace(t.text, ".", "", 1)) {
+// aggregate reads what the function t is of.
+func (p *parser) aggregate(t token) *node {
+	n := node{kind: call, at: t.at, name: t.text, op: t.text}
+	if percentile.MatchString(t.text) {
 		rank, err := strconv.ParseFloat(t.text[1:], 64)
 		if err != nil || rank <= 0 || rank >= 100 || len(t.text) > 8 {
-			return nil, p.problem(t.at, "percentiles lie between p0 and p100, such as p50, p95 or p99.9")
+			p.fail(t.at, "percentiles lie between p0 and p100, such as p50, p95 or p99.9")
 		}
-		n.rank, n.text = rank/100, t.text
-		n.op = "p"
-	} else if !slices.Contains(aggregates, t.text) {
-		return nil, p.problem(t.at, "unknown function %q%s (known: %s, and percentiles such as p95)", t.text,
-			nearest(t.text, aggregates), strings.Join(aggregates, ", "))
+		n.rank, n.op = rank/100, "p"
+	} else if t.text == "p" || takes[t.text] == nil {
+		p.fail(t.at, "unknown function %q%s (known: %s, and percentiles such as p95)", t.text,
+			nearest(t.text, functions), strings.Join(functions, ", "))
 	}
-	if err := p.next(); err != nil { // the parenthesis
-		return nil, err
+	p.next() // the parenthesis
+	if !p.tok.isOne(")") {
+		n.kids = []*node{p.expression(0)}
 	}
-	if !p.is(")") {
-		kid, err := p.expression(0)
-		if err != nil {
-			return nil, err
-		}
-		n.kids = []*node{kid}
-	}
-	if err := p.expect(")"); err != nil {
-		return nil, err
-	}
+	p.expect(")")
 	if n.kids == nil && n.op != "count" {
-		return nil, p.problem(t.at, "%s() of what? Name a column", t.text)
+		p.fail(t.at, "%s() of what? Name a column", t.text)
 	}
 	return p.add(n)
+}
+
+// condition reads the condition behind the word where, if it comes next; nil without one.
+func (p *parser) condition() *node {
+	if !p.accept("where") {
+		return nil
+	}
+	return p.expression(0)
+}
+
+// groupBy reads the columns behind group by, if it comes next.
+func (p *parser) groupBy() (columns []*node) {
+	if !p.accept("group") {
+		return nil
+	}
+	p.expect("by")
+	for more := true; more; more = p.accept(",") {
+		if len(columns) == maxKeys {
+			p.fail(p.tok.at, "more than %d columns to group by", maxKeys)
+		}
+		n := p.primary()
+		if n.kind != columnName {
+			p.fail(n.at, "group by takes columns")
+		}
+		columns = append(columns, n)
+	}
+	return columns
+}
+
+// items reads the values of a query and their texts.
+func (p *parser) items() (items []item) {
+	for more := true; more; more = p.accept(",") {
+		from := p.tok.at
+		if len(items) == maxItems {
+			p.fail(from, "more than %d values", maxItems)
+		}
+		it := item{node: p.expression(0)}
+		it.name = strings.Join(strings.Fields(p.source[from:p.last]), " ")
+		if slices.ContainsFunc(items, func(have item) bool { return have.name == it.name }) {
+			p.fail(from, "%s is there twice", it.name)
+		}
+		items = append(items, it)
+	}
+	return items
 }

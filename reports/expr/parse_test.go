@@ -104,7 +104,7 @@ func TestParseQueryFindsTheTable(t *testing.T) {
 	}
 	q, err := ParseQuery(`p95(duration_us), mean(duration_us), rate(thrash) where role == "main" group by role, model`)
 	require.NoError(t, err)
-	require.Equal(t, []string{"role", "duration_us", "thrash", "episode_id", "model"}, q.Columns(), "and no other is read")
+	require.Equal(t, []string{"role", "duration_us", "thrash", "episode_id", "model"}, q.columns, "and no other is read")
 }
 
 func TestUnits(t *testing.T) {
@@ -162,8 +162,7 @@ func FuzzParseQuery(f *testing.F) {
 			return
 		}
 		require.NotEmpty(t, q.table)
-		w := newWorker(q, nil)
-		w.batch.rows, w.batch.columns, _ = column.NewRows(q.table, q.columns).Set(&rec)
-		require.LessOrEqual(t, len(w.fold()), max(w.batch.rows, 1))
+		rows, columns, _ := column.NewRows(q.table, q.columns).Set(&rec)
+		require.LessOrEqual(t, len(q.fold(rows, columns, q.group)), max(rows, 1))
 	})
 }

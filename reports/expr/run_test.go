@@ -151,6 +151,13 @@ func TestRunGroups(t *testing.T) {
 	require.Equal(t, []string{"80 2"}, lines(ask(t, `count(), rate(turns.turn in (1, 2)) where turn != 4 and turn != 5 and turn != 3`, dir, dir)))
 }
 
+// A value may also be a condition on aggregates.
+func TestRunConditionsOnAggregates(t *testing.T) {
+	dir := sampleRun(t, 20)
+	require.Equal(t, []string{"true false true null"},
+		lines(ask(t, `count(turns) < 3 and not count() in (3, 4), mean(turn) is not null, count() == 0, mean(turn) < 2 where role == "none"`, dir)))
+}
+
 // Row groups that the bounds rule out are not read.
 func TestRunSkipsRowGroups(t *testing.T) {
 	dir := sampleRun(t, 12_000) // four row groups of turns
@@ -206,31 +213,6 @@ func TestRunBounds(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = q.Run(context.Background(), t.TempDir())
 	require.ErrorContains(t, err, "run.json: missing")
-}
-
-func TestQuantile(t *testing.T) {
-	for n := range 400 {
-		var values []float64
-		for i := range n {
-			values = append(values, float64(i*7919%(1+n/2)))
-		}
-		sorted := slices.Sorted(slices.Values(values))
-		for _, p := range []float64{0.001, 0.25, 0.5, 0.95, 0.999} {
-			want, ok := stat.Quantile(sorted, p)
-			got, has := quantile(slices.Clone(values), p)
-			require.Equal(t, ok, has)
-			require.Equal(t, want, got, "p%v of %d", p, n)
-		}
-	}
-	// Equal, ascending and organ-pipe values do not take forever.
-	pipe := make([]float64, 1<<18)
-	for i := range pipe {
-		pipe[i] = float64(min(i, len(pipe)-i))
-	}
-	got, _ := quantile(pipe, 0.5)
-	require.InDelta(t, float64(1<<16), got, 1)
-	got, _ = quantile(make([]float64, 1<<18), 0.95)
-	require.Zero(t, got)
 }
 
 func ExampleParseQuery() {

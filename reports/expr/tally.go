@@ -13,7 +13,6 @@ import (
 // and for a percentile the values. It is not safe for concurrent use.
 type Tally struct {
 	of       *Criterion
-	worker   *worker
 	rows     *column.Rows
 	whole    []cell
 	values   []stat.Observation
@@ -57,10 +56,8 @@ type Evidence struct {
 
 // NewTally returns an empty tally.
 func (c *Criterion) NewTally() *Tally {
-	q := &Query{plan: c.plan}
 	return &Tally{
-		of: c, worker: newWorker(q, nil), rows: column.NewRows(c.table, c.columns),
-		whole: make([]cell, len(c.slots)), clusters: map[string]*Cluster{},
+		of: c, rows: column.NewRows(c.table, c.columns), whole: make([]cell, len(c.slots)), clusters: map[string]*Cluster{},
 	}
 }
 
@@ -73,16 +70,13 @@ func (t *Tally) Add(rec *ledger.EpisodeRows, cluster string) {
 		t.inexact = true
 		return
 	}
-	t.worker.batch = batch{rows: rows, columns: vectors}
-	for _, g := range t.worker.fold() { // one, or none
+	for _, g := range t.of.fold(rows, vectors, nil) { // one, or none
 		num, den := parts(t.of.left, g.cells)
 		missing, values := 0, len(t.values)
 		for i := range g.cells {
 			c := &g.cells[i]
-			for _, part := range c.values {
-				for _, v := range part {
-					t.values = append(t.values, stat.Observation{Cluster: cluster, Value: v})
-				}
+			for _, v := range c.values {
+				t.values = append(t.values, stat.Observation{Cluster: cluster, Value: v})
 			}
 			c.values = nil
 			missing += int(c.missing)
@@ -117,19 +111,16 @@ func (c *Cluster) add(o Cluster) {
 
 // parts are what an episode adds to a ratio.
 func parts(n *node, cells []cell) (num, den float64) {
-	if n.kind == binary {
+	switch c := &cells[n.slot]; {
+	case n.kind == infix:
 		num, _ = aggregate(n.kids[0], &cells[n.kids[0].slot])
 		den, _ = aggregate(n.kids[1], &cells[n.kids[1].slot])
 		return num, den
+	case n.op == "rate":
+		return c.sum, float64(c.episodes)
+	default:
+		return c.sum, float64(c.known)
 	}
-	c := &cells[n.slot]
-	if num = c.sum; len(n.kids) > 0 && n.kids[0].typ == Bool {
-		num = float64(c.yes)
-	}
-	if den = float64(c.known); n.op == "rate" {
-		den = float64(c.episodes)
-	}
-	return num, den
 }
 
 // Merge adds what another tally of the same criterion gathered of other episodes.
@@ -151,16 +142,10 @@ func (t *Tally) Merge(o *Tally) {
 // Evidence is what there is so far.
 func (t *Tally) Evidence() Evidence {
 	e := Evidence{Episodes: t.episodes, Size: t.size, Inexact: t.inexact}
-	seen := map[int]bool{}
-	t.of.left.walk(func(n *node) bool {
-		if n.kind == call && !seen[n.slot] {
-			seen[n.slot] = true
-			c := &t.whole[n.slot]
-			e.Known = max(e.Known, int(c.known))
-			e.Missing += int(c.missing)
-		}
-		return true
-	})
+	for i := range t.whole {
+		e.Known = max(e.Known, int(t.whole[i].known))
+		e.Missing += int(t.whole[i].missing)
+	}
 	for _, cluster := range slices.Sorted(maps.Keys(t.clusters)) {
 		c := t.clusters[cluster]
 		e.Lost += c.Lost
@@ -173,7 +158,8 @@ func (t *Tally) Evidence() Evidence {
 		for i, o := range t.values {
 			values[i] = o.Value
 		}
-		e.Value, e.OK = quantile(values, t.of.Rank)
+		slices.Sort(values)
+		e.Value, e.OK = stat.Quantile(values, t.of.Rank)
 	case Ratio:
 		var all stat.Cluster
 		for _, s := range e.Clusters {
@@ -183,10 +169,9 @@ func (t *Tally) Evidence() Evidence {
 			e.Value = all.Num / all.Den
 		}
 	default:
-		e.Value, e.OK = total(t.of.left, t.whole)
+		e.Value, e.OK = aggregate(t.of.left, &t.whole[t.of.left.slot])
 		// Of no episodes nothing is known, not even that there is nothing.
-		rows := t.episodes > 0 && len(t.of.left.kids) == 0
-		e.OK = e.OK && (e.Known > 0 || rows)
+		e.OK = e.OK && (e.Known > 0 || t.episodes > 0 && len(t.of.left.kids) == 0)
 	}
 	e.OK = e.OK && !e.Inexact
 	return e
