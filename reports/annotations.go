@@ -67,7 +67,7 @@ func annotate(list []annotation, name string, v Verdict, sentence string, criter
 		return list
 	}
 	said := len(list)
-	if beyond(sentence, criteria) { // episodes without a result decided
+	if sentence != sentenceOf(criteria) { // episodes without a result decided
 		list = append(list, annotation{v, fmt.Sprintf("%s: %s", brief(name, 80), word(v)), name + " " + sentence})
 	}
 	for _, c := range criteria {

@@ -2,8 +2,8 @@ package reports
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,12 +23,12 @@ func annotations(t *testing.T, r Report) []string {
 func TestAnnotations(t *testing.T) {
 	criterion := func(v Verdict) Criterion {
 		value := 0.5
-		return Criterion{Name: "valid_json", Title: "Contract-valid first outputs", Kind: kindShare, Value: &value, N: 8, Threshold: 0.95, AtLeast: true, Verdict: v, Note: "A note."}
+		return Criterion{Name: "valid_json", Title: "Contract-valid first outputs", Kind: "share", Value: &value, N: 8, Threshold: 0.95, AtLeast: true, Verdict: v, Note: "A note."}
 	}
 	candidate := func(name string, v Verdict, criteria ...Criterion) Candidate {
 		said := "says why."
-		if v != Pass && v == verdictOf(criteria) {
-			said = sentence(v, criteria)
+		if v != Pass && slices.ContainsFunc(criteria, func(c Criterion) bool { return c.Verdict == v }) {
+			said = sentenceOf(criteria)
 		}
 		return Candidate{Candidate: manifest.Candidate{Name: name}, Verdict: v, Sentence: said, Criteria: criteria}
 	}
@@ -106,9 +106,5 @@ func TestAnnotationsOfARun(t *testing.T) {
 	m, rows := demo(demoProfiles(), 40, 1)
 	lines := annotations(t, Build(m, rows))
 	require.Regexp(t, `(?m)^::error title=open-weights-8b%3A contract-valid first outputs%3A fail::8\d\.\d%25 \(`, strings.Join(lines, "\n"))
-	require.Error(t, Annotations(brokenWriter{}, Build(m, rows)))
+	require.Error(t, Annotations(broken{}, Build(m, rows)))
 }
-
-type brokenWriter struct{}
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }

@@ -1,9 +1,7 @@
 package reports
 
 import (
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -37,6 +35,7 @@ type Builder struct {
 	// past are the figures of earlier runs; pastNote says what is not among them.
 	past     []trend.Run
 	pastNote string
+	figures  func(*Report) []Figure
 }
 
 // NewBuilder returns a builder of the report of m's run, without episodes.
@@ -63,6 +62,10 @@ func (b *Builder) JudgeBy(a manifest.Acceptance) {
 	a.Criteria = run.Criteria
 	*run = a.Resolved()
 }
+
+// SetFigures gives the builder what names the plots of a report. Without it a report
+// names none.
+func (b *Builder) SetFigures(figures func(*Report) []Figure) { b.figures = figures }
 
 // Add counts an episode. Candidates and tasks that only the rows know follow
 // those of the manifest.
@@ -98,7 +101,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	}
 	b.r.Episodes = append(b.r.Episodes, e)
 	if b.shelf.place(b.r.Episodes, len(rows.Turns)) {
-		b.r.Episodes[len(b.r.Episodes)-1].kept = keep(e, rows, why)
+		b.r.Episodes[len(b.r.Episodes)-1].kept = keep(rows, why)
 	}
 }
 
@@ -136,7 +139,9 @@ func (b *Builder) Report() Report {
 	r.addVerdict()
 	r.addStrategies()
 	b.addTrend()
-	r.addFigures()
+	if b.figures != nil {
+		r.Figures = b.figures(r)
+	}
 	r.addNotes(b.orphans)
 	r.addSequentialNotes()
 	r.addClusters(&b.fails)
@@ -146,10 +151,8 @@ func (b *Builder) Report() Report {
 	return *r
 }
 
-// Build is the report of rows held in memory, whose three tables are in the
-// ledger's order.
-func Build(m manifest.Manifest, rows ledger.Rows) Report {
-	b := NewBuilder(m)
+// AddAll counts rows held in memory, whose three tables are in the ledger's order.
+func (b *Builder) AddAll(rows ledger.Rows) {
 	turns, strays := groups(rows.Turns, func(t *ledger.Turn) string { return t.EpisodeID })
 	calls, more := groups(rows.ToolCalls, func(c *ledger.ToolCall) string { return c.EpisodeID })
 	for _, e := range rows.Episodes {
@@ -157,14 +160,13 @@ func Build(m manifest.Manifest, rows ledger.Rows) Report {
 		delete(turns, e.EpisodeID)
 		delete(calls, e.EpisodeID)
 	}
-	b.orphans = strays + more
+	b.orphans += strays + more
 	for _, list := range turns {
 		b.orphans += len(list)
 	}
 	for _, list := range calls {
 		b.orphans += len(list)
 	}
-	return b.Report()
 }
 
 // groups cuts a table into the rows of each episode. strays are rows apart from
@@ -213,17 +215,6 @@ func (b *Builder) word(s string) string {
 	return s
 }
 
-// bounded cuts s to at most n bytes, between characters.
-func bounded(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}
-
 // reason is why an episode was not solved, in one line.
 func reason(e *Episode, row *ledger.Episode) string {
 	if e.Solved {
@@ -238,9 +229,4 @@ func reason(e *Episode, row *ledger.Episode) string {
 		}
 	}
 	return join(": ", e.Status, e.StopReason)
-}
-
-// join joins the parts that are not empty.
-func join(sep string, parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
 }

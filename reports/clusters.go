@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cupel-eval/cupel/reports/failure"
 )
@@ -69,32 +68,4 @@ func (r *Report) addClusters(c *clusters) {
 	if c.rest > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("More than %s ways to fail: %s that failed in yet another way are in one cluster of each kind.", thousands(maxSignatures), plural(c.rest, "episode")))
 	}
-}
-
-// largest are the clusters with the most episodes, at most n.
-func (r Report) largest(n int) []Cluster {
-	list := slices.Clone(r.Clusters)
-	slices.SortStableFunc(list, func(a, b Cluster) int { return cmp.Compare(len(b.Episodes), len(a.Episodes)) })
-	return list[:min(n, len(list))]
-}
-
-// unsolvedEpisodes counts the episodes of all clusters.
-func (r Report) unsolvedEpisodes() (n int) {
-	for _, c := range r.Clusters {
-		n += len(c.Episodes)
-	}
-	return n
-}
-
-// sentence says a cluster in one line, with the episode to look at first.
-func (r Report) sentence(c Cluster) string {
-	e := r.Episodes[c.Shortest]
-	return fmt.Sprintf("%s: %s of %s, in %s; shortest %s/%s/%d, %s",
-		c.Signature, thousands(int64(len(c.Episodes))), plural(r.unsolvedEpisodes(), "unsolved episode"), plural(len(c.Tasks), "task"),
-		brief(e.Task, 40), brief(e.Candidate, 60), e.Trial, plural(e.Steps, "step"))
-}
-
-// says is the signature without the kind it begins with.
-func (c Cluster) says() string {
-	return strings.TrimPrefix(c.Signature, string(c.Kind)+": ")
 }

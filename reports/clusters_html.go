@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -55,4 +57,32 @@ func names(tallies []Tally) string {
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// largest are the clusters with the most episodes, at most n.
+func (r Report) largest(n int) []Cluster {
+	list := slices.Clone(r.Clusters)
+	slices.SortStableFunc(list, func(a, b Cluster) int { return cmp.Compare(len(b.Episodes), len(a.Episodes)) })
+	return list[:min(n, len(list))]
+}
+
+// unsolvedEpisodes counts the episodes of all clusters.
+func (r Report) unsolvedEpisodes() (n int) {
+	for _, c := range r.Clusters {
+		n += len(c.Episodes)
+	}
+	return n
+}
+
+// sentence says a cluster in one line, with the episode to look at first.
+func (r Report) sentence(c Cluster) string {
+	e := r.Episodes[c.Shortest]
+	return fmt.Sprintf("%s: %s of %s, in %s; shortest %s/%s/%d, %s",
+		c.Signature, thousands(int64(len(c.Episodes))), plural(r.unsolvedEpisodes(), "unsolved episode"), plural(len(c.Tasks), "task"),
+		brief(e.Task, 40), brief(e.Candidate, 60), e.Trial, plural(e.Steps, "step"))
+}
+
+// says is the signature without the kind it begins with.
+func (c Cluster) says() string {
+	return strings.TrimPrefix(c.Signature, string(c.Kind)+": ")
 }

@@ -140,8 +140,7 @@ func (b *sidesBuilder) read(side int, of SidesOf) {
 
 // half is one side of an episode pair, with its label; room is what may be said.
 func (b *sidesBuilder) half(label string, rows ledger.EpisodeRows, said Detail, room int) sideView {
-	e := episodeOf(&rows.Episode)
-	v := transcript(e, rows, rows.Episode.ErrorText)
+	v := transcript(rows, rows.Episode.ErrorText)
 	if label != rows.Episode.Candidate { // of two runs
 		v.Candidate = label + " · " + v.Candidate
 	}
@@ -158,16 +157,6 @@ func (b *sidesBuilder) half(label string, rows ledger.EpisodeRows, said Detail, 
 		}
 	}
 	return h
-}
-
-// episodeOf is an episode as a transcript names it.
-func episodeOf(row *ledger.Episode) Episode {
-	e := Episode{
-		ID: row.EpisodeID, Task: row.TaskID, Candidate: row.Candidate, Trial: int(row.Trial), Status: row.Status, StopReason: row.StopReason,
-		Excluded: row.Excluded(), Steps: int(row.Steps), CostNanoUSD: row.CostNanoUSD, ElapsedUs: row.ElapsedUs,
-	}
-	e.Solved = row.Solved
-	return e
 }
 
 // render shows an episode pair within so many bytes, without what was said if that

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -31,32 +30,25 @@ func compareRenderers() []compareRenderer {
 	}
 }
 
-func compareText(t testing.TB, f func(io.Writer, compare.Comparison) error, c compare.Comparison) string {
-	t.Helper()
-	var b bytes.Buffer
-	require.NoError(t, f(&b, c))
-	return b.String()
-}
-
 // Rewrite the goldens with: go test ./reports -run CompareGolden -update
 func TestCompareGolden(t *testing.T) {
 	for _, r := range compareRenderers() {
 		t.Run(r.name, func(t *testing.T) {
-			got, path := compareText(t, r.render, comparisonFixture()), filepath.Join("testdata", r.name)
+			got, path := render(t, r.render, comparisonFixture()), filepath.Join("testdata", r.name)
 			if *update {
 				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(path)
 			require.NoError(t, err)
 			require.Equal(t, string(want), got)
-			require.Error(t, r.render(brokenWriter{}, comparisonFixture()))
+			require.Error(t, r.render(broken{}, comparisonFixture()))
 		})
 	}
 }
 
 func TestCompareJSONReadsBack(t *testing.T) {
 	var c compare.Comparison
-	require.NoError(t, json.Unmarshal([]byte(compareText(t, CompareJSON, comparisonFixture())), &c))
+	require.NoError(t, json.Unmarshal([]byte(render(t, CompareJSON, comparisonFixture())), &c))
 	require.Equal(t, comparisonFixture(), c)
 }
 
@@ -69,18 +61,18 @@ func TestCompareNamesTheSides(t *testing.T) {
 			continue
 		}
 		t.Run(r.name, func(t *testing.T) {
-			one := saidIn(compareText(t, r.render, oneRunFixture()))
+			one := saidIn(render(t, r.render, oneRunFixture()))
 			require.Contains(t, one, "strong")
 			require.Contains(t, one, "weak")
 			require.NotRegexp(t, `(?i)baseline|\bnew\b|on trial|\bbefore\b|\bnow\b`, one)
-			two := saidIn(compareText(t, r.render, comparisonFixture()))
+			two := saidIn(render(t, r.render, comparisonFixture()))
 			require.Contains(t, strings.ToLower(two), "baseline")
 			require.NotRegexp(t, `(?i)on trial|the trial\b|\bbefore\b|\bnow\b|valid_json`, two)
 		})
 	}
 	for _, one := range []string{
-		compareText(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 80) }, oneRunFixture()),
-		compareText(t, CompareMarkdown, oneRunFixture()),
+		render(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 80) }, oneRunFixture()),
+		render(t, CompareMarkdown, oneRunFixture()),
 	} {
 		require.Regexp(t, `(?m)(Metric|candidate).* strong.* weak.* [cC]hange`, one)
 	}
@@ -94,7 +86,7 @@ func TestCompareNamesTheSides(t *testing.T) {
 	several.Pairs = append(several.Pairs, several.Pairs[0])
 	several.Pairs[1].Labels, several.Pairs[1].Baseline.Name, several.Pairs[1].New.Name = compare.Names{Baseline: "a", New: "b"}, "a", "b"
 	require.Equal(t, compare.Names{Baseline: "First", New: "Second"}, headings(several))
-	require.Contains(t, compareText(t, CompareMarkdown, several), "| First | Second | Change |")
+	require.Contains(t, render(t, CompareMarkdown, several), "| First | Second | Change |")
 }
 
 var (
@@ -113,32 +105,9 @@ func saidIn(out string) string {
 
 // What a terminal of 80 columns shows fits it.
 func TestCompareSummaryFits(t *testing.T) {
-	for line := range strings.Lines(compareText(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 80) }, comparisonFixture())) {
+	for line := range strings.Lines(render(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 80) }, comparisonFixture())) {
 		require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 80, line)
 	}
-}
-
-func TestCompareWords(t *testing.T) {
-	for _, c := range []struct {
-		unit         string
-		v            *float64
-		value, moved string
-	}{
-		{"share", new(0.5), "50%", "+50"}, {"share", new(-0.0004), "-0%", "0"}, {"share", nil, "–", "–"}, {"share", new(-0.013), "", "-1.3"},
-		{"steps", new(3.0), "3", "+3"}, {"clarifies", new(-0.125), "-0.12", "-0.12"}, {"nano-USD", new(1.5e9), "$1.50", "+$1.50"}, {"nano-USD", new(-2e6), "$-0.002", "-$0.002"},
-		{"nano-USD", new(0.0), "$0", "$0"}, {"tokens", new(1234.5), "1,235", "+1,235"}, {"us", new(-1.5e6), "-1500 ms", "-1.5 s"},
-	} {
-		require.Equal(t, c.moved, signed(c.unit, c.v), c.unit)
-		if c.v == nil || *c.v >= 0 { // measurements are not negative
-			require.Equal(t, c.value, inUnit(c.unit, c.v), c.unit)
-		}
-	}
-	require.Equal(t, "–", chance(nil))
-	require.Equal(t, "< 0.0001", chance(new(0.00009)))
-	require.Equal(t, "0.0001", chance(new(0.0001)))
-	require.Equal(t, "none", classCounts(nil))
-	require.Equal(t, "1 metric", plural(1, metricTitle(compare.Metric{})))
-	require.Equal(t, "trial 2: none → ok", episodeWords(compare.EpisodePair{Trial: 2, NewID: "x", NewEnded: "ok"}))
 }
 
 // Class decides what a task is in JUnit; the list excuses until it expires.
@@ -215,7 +184,7 @@ func TestCompareHostileText(t *testing.T) {
 	c := hostileComparison(payload, 2)
 	for _, r := range compareRenderers() {
 		t.Run(r.name, func(t *testing.T) {
-			out := compareText(t, r.render, c)
+			out := render(t, r.render, c)
 			switch r.name {
 			case "compare.json":
 				lacks(t, out, "<script")
@@ -241,32 +210,32 @@ func TestCompareHostileText(t *testing.T) {
 // However large the runs, a comment stays a comment and a step shows ten remarks.
 func TestCompareIsBounded(t *testing.T) {
 	c := hostileComparison(strings.Repeat("a long text of an unknown author | ", 300), 2000)
-	text := compareText(t, CompareMarkdown, c)
+	text := render(t, CompareMarkdown, c)
 	require.Less(t, len(text), 60_000)
 	require.Contains(t, text, "left out to stay below the size of a comment")
 	require.Equal(t, strings.Count(text, "<details>"), strings.Count(text, "</details>"))
-	require.Len(t, strings.Split(strings.TrimSpace(compareText(t, CompareAnnotations, c)), "\n"), maxAnnotations)
-	require.Less(t, len(compareText(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 0) }, comparisonFixture())), 8000)
+	require.Len(t, strings.Split(strings.TrimSpace(render(t, CompareAnnotations, c)), "\n"), maxAnnotations)
+	require.Less(t, len(render(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 0) }, comparisonFixture())), 8000)
 }
 
 // Both verdicts of a gate are annotated, the worst first.
 func TestGateAnnotations(t *testing.T) {
 	r := Report{Verdict: Pass, Candidates: []Candidate{{Verdict: Pass, Sentence: "meets all."}}}
 	r.Candidates[0].Name = "strong"
-	lines := strings.Split(strings.TrimSpace(compareText(t, func(w io.Writer, c compare.Comparison) error { return GateAnnotations(w, r, c) }, comparisonFixture())), "\n")
+	lines := strings.Split(strings.TrimSpace(render(t, func(w io.Writer, c compare.Comparison) error { return GateAnnotations(w, r, c) }, comparisonFixture())), "\n")
 	require.Regexp(t, `^::error title=strong%3A solved tasks%3A fail::`, lines[0])
 	require.Contains(t, lines, "::notice title=strong%3A pass::strong meets all.")
 	require.Contains(t, lines, "::notice title=weak → weak-2%3A regression%3A pass::Is not worse.")
 
 	lost := comparisonFixture()
 	lost.Verdict, lost.Pairs[0].Verdict, lost.Pairs[0].Sentence = Inconclusive, Inconclusive, "Cannot be judged: 9 of 10 pairs lost."
-	text := compareText(t, CompareAnnotations, lost)
+	text := render(t, CompareAnnotations, lost)
 	require.NotContains(t, text, "::error", "what was lost proves nothing")
 	require.Contains(t, text, "::warning title=strong%3A solved tasks%3A inconclusive::")
-	require.Contains(t, compareText(t, CompareJUnit, lost), `<skipped message="inconclusive: solved tasks`)
+	require.Contains(t, render(t, CompareJUnit, lost), `<skipped message="inconclusive: solved tasks`)
 
 	passed := compare.Comparison{Verdict: Inconclusive, Headline: "Inconclusive: the baseline is partial"}
-	require.Equal(t, "::warning title=regression%3A inconclusive::Inconclusive: the baseline is partial\n", compareText(t, CompareAnnotations, passed))
+	require.Equal(t, "::warning title=regression%3A inconclusive::Inconclusive: the baseline is partial\n", render(t, CompareAnnotations, passed))
 }
 
 // No significant regression is shown as such everywhere; only the rules decide whether
@@ -275,28 +244,28 @@ func TestNoSignificantRegression(t *testing.T) {
 	c := comparisonFixture()
 	c.Verdict, c.Headline, c.Pairs = NoRegression, "No significant regression: mid is not worse", c.Pairs[2:]
 	c.Differences = nil
-	require.Equal(t, "::notice title=mid%3A regression%3A no significant regression::"+c.Pairs[0].Sentence+"\n", compareText(t, CompareAnnotations, c))
+	require.Equal(t, "::notice title=mid%3A regression%3A no significant regression::"+c.Pairs[0].Sentence+"\n", render(t, CompareAnnotations, c))
 	suite := func() junitSuite {
 		var all junitSuites
-		require.NoError(t, xml.Unmarshal([]byte(compareText(t, CompareJUnit, c)), &all))
+		require.NoError(t, xml.Unmarshal([]byte(render(t, CompareJUnit, c)), &all))
 		require.Zero(t, all.Failures)
 		return all.Suites[0]
 	}
 	passed := suite()
 	require.Zero(t, passed.Skipped)
 	require.Regexp(t, `^no significant regression: solved tasks 90% → 88%`, passed.Cases[0].Output)
-	page := compareText(t, func(w io.Writer, c compare.Comparison) error { return CompareHTML(w, c, nil) }, c)
+	page := render(t, func(w io.Writer, c compare.Comparison) error { return CompareHTML(w, c, nil) }, c)
 	require.Contains(t, page, `<span class="chip no_significant_regression">`)
 	require.Contains(t, page, `<svg class="effect no_significant_regression"`)
 	require.Contains(t, page, "needs data that would detect a loss of 10 pts with 80% power; a gate takes it as pass")
 
 	c.Rules.OnUnclear = compare.OnUnclearFail
-	require.Equal(t, "::warning title=mid%3A regression%3A no significant regression (on_unclear is fail)::"+c.Pairs[0].Sentence+"\n", compareText(t, CompareAnnotations, c))
+	require.Equal(t, "::warning title=mid%3A regression%3A no significant regression (on_unclear is fail)::"+c.Pairs[0].Sentence+"\n", render(t, CompareAnnotations, c))
 	skipped := suite()
 	require.Equal(t, 1, skipped.Skipped)
 	require.Regexp(t, `^no significant regression \(on_unclear is fail\): solved tasks`, skipped.Cases[0].Skipped.Message)
 	require.Empty(t, skipped.Cases[0].Output)
-	page = compareText(t, func(w io.Writer, c compare.Comparison) error { return CompareHTML(w, c, nil) }, c)
+	page = render(t, func(w io.Writer, c compare.Comparison) error { return CompareHTML(w, c, nil) }, c)
 	require.Contains(t, page, "a gate takes it as inconclusive")
 }
 
@@ -307,7 +276,7 @@ func TestPooledBaselines(t *testing.T) {
 		if r.name == "compare.annotations" { // these are about candidates
 			continue
 		}
-		text := strings.Join(strings.Fields(compareText(t, r.render, c)), " ")
+		text := strings.Join(strings.Fields(render(t, r.render, c)), " ")
 		for _, s := range baselines(c) {
 			require.Contains(t, text, s.RunID, r.name)
 		}

@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -129,43 +128,6 @@ func differenceWords(d compare.Difference) (what, how string) {
 	return what, how
 }
 
-// inUnit formats a measurement of a comparison; null is a dash.
-func inUnit(unit string, v *float64) string {
-	if v == nil {
-		return "–"
-	}
-	switch unit {
-	case "share":
-		return percent(*v)
-	case "nano-USD":
-		return usd(*v)
-	case "us":
-		return duration(*v)
-	case "tokens":
-		return thousands(int64(math.Round(*v)))
-	}
-	return trimmed(*v, 2)
-}
-
-// signed formats a change; of a share it is in points.
-func signed(unit string, v *float64) string {
-	if v == nil {
-		return "–"
-	}
-	size := math.Abs(*v)
-	text := inUnit(unit, &size)
-	if unit == "share" {
-		text = trimmed(100*size, 1)
-	}
-	switch {
-	case !strings.ContainsAny(text, "123456789"):
-		return text
-	case *v < 0:
-		return "-" + text
-	}
-	return "+" + text
-}
-
 // change is a metric's, with its unit: "-15.6 pts".
 func change(m compare.Metric) string { return signed(m.Unit, m.Effect) + points(m.Unit, m.Effect) }
 
@@ -180,24 +142,6 @@ func changeInterval(m compare.Metric) string {
 		return "–"
 	}
 	return signed(m.Unit, &m.Interval.Low) + " to " + signed(m.Unit, &m.Interval.High)
-}
-
-func points(unit string, v *float64) string {
-	if unit == "share" && v != nil {
-		return " pts"
-	}
-	return ""
-}
-
-// chance formats a p-value.
-func chance(p *float64) string {
-	switch {
-	case p == nil:
-		return "–"
-	case *p < 0.0001:
-		return "< 0.0001"
-	}
-	return trimmed(*p, 4)
 }
 
 // metricWhy says in one line what decided a gating metric.

@@ -47,7 +47,7 @@ type Criterion struct {
 	Verdict Verdict `json:"verdict"`
 	Note    string  `json:"note"`
 	// explanation is the part of Note that holds for other candidates, too.
-	explanation string
+	explanation string `json:"-"`
 	// Expr is the text of a criterion of the user's own, empty for the others.
 	// Value, Interval and Threshold are in microseconds, nano-USD or shares of 1.
 	Expr string `json:"expr,omitempty"`
@@ -186,21 +186,6 @@ func (c *Criterion) decide() {
 	} else if bad {
 		c.Verdict = Fail
 	}
-}
-
-// ruleWords says what decides.
-func (c *Criterion) ruleWords() string {
-	switch {
-	case c.Verdict == NotJudged:
-		return "reported without a threshold"
-	case c.Rule == ruleLower:
-		return "decided by the lower end of the interval"
-	case c.Rule == ruleUpper:
-		return "decided by the upper end of the interval"
-	case c.Rule == ruleValue:
-		return "decided by the value"
-	}
-	return "decided by the whole interval"
 }
 
 // heading is where an inconclusive estimate points.

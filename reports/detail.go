@@ -57,8 +57,3 @@ type DetailStep struct {
 	// or "silence" of a user who did not reply.
 	Result, Outcome string
 }
-
-// DetailOf returns the detail of an episode; ok is false where none can be had,
-// and Missing says why. Write calls it from one goroutine, in the order of
-// Report.Episodes: another order works, and takes longer.
-type DetailOf func(e Episode) (d Detail, ok bool)

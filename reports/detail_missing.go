@@ -7,23 +7,29 @@ import (
 
 // missingSaid counts the episodes of which nothing is shown of what was said, by
 // reason, in the order of first occurrence.
-type missingSaid []Tally
+type missingSaid []missingReason
+
+// missingReason is a reason and how many episodes it holds for.
+type missingReason struct {
+	why string
+	n   int
+}
 
 // maxReasons is how many are told.
 const maxReasons = 3
 
 func (m *missingSaid) add(why string) {
 	if why != "" {
-		m.count(Tally{why, 1})
+		m.count(missingReason{why, 1})
 	}
 }
 
-func (m *missingSaid) count(more Tally) {
-	i := slices.IndexFunc(*m, func(t Tally) bool { return t.Name == more.Name })
+func (m *missingSaid) count(more missingReason) {
+	i := slices.IndexFunc(*m, func(t missingReason) bool { return t.why == more.why })
 	if i < 0 {
-		i, *m = len(*m), append(*m, Tally{Name: more.Name})
+		i, *m = len(*m), append(*m, missingReason{why: more.why})
 	}
-	(*m)[i].N += more.N
+	(*m)[i].n += more.n
 }
 
 // words are a line for each reason.
@@ -32,7 +38,7 @@ func (m missingSaid) words() (lines []string) {
 		if i == maxReasons {
 			return append(lines, "Prompts and outputs are left out for other reasons, too: cupel show says which.")
 		}
-		lines = append(lines, fmt.Sprintf("Prompts and outputs are left out for %s: %s.", plural(t.N, "episode"), clip(t.Name, 300)))
+		lines = append(lines, fmt.Sprintf("Prompts and outputs are left out for %s: %s.", plural(t.n, "episode"), clip(t.why, 300)))
 	}
 	return lines
 }

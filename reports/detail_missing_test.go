@@ -27,16 +27,3 @@ func TestReportSaysWhyNothingWasSaid(t *testing.T) {
 	require.Contains(t, files["report/tasks/G03.html"], "left out for 2 episodes: there is no &lt;cassette&gt;.")
 	require.False(t, strings.Contains(written(t, r, tell(r))["report/index.html"], "Prompts and outputs are left out"))
 }
-
-func TestReasonsAreFew(t *testing.T) {
-	var m missingSaid
-	for i := range 20 {
-		m.add(fmt.Sprint(i % 5))
-	}
-	m.add("")
-	require.Len(t, m, 5)
-	lines := m.words()
-	require.Len(t, lines, 4)
-	require.Contains(t, lines[0], "4 episodes: 0.")
-	require.Contains(t, lines[3], "other reasons, too")
-}

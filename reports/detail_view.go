@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/cupel-eval/cupel/agent/invisible"
 )
 
 // Bounds of what is shown of what was said, in bytes; of an episode all together.
@@ -194,21 +191,6 @@ func shallow(text string) bool {
 		}
 	}
 	return true
-}
-
-// lines makes s visible line by line and cuts it to at most n bytes, saying how
-// much is missing.
-func lines(s string, n int) string {
-	more := ""
-	if n = max(n, 0); len(s) > n {
-		for n > 0 && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		more = "… (" + thousands(int64(len(s)-n)) + " bytes more)"
-		s = s[:n]
-	}
-	s = strings.NewReplacer("\r\n", "\n", "\r", " ").Replace(s)
-	return invisible.Escape(s, "\n\t") + more
 }
 
 // systemView is a system prompt, once on a page whoever was sent it.

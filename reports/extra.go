@@ -26,16 +26,6 @@ func extraKinds() [8]extraKind {
 	}
 }
 
-// extraLabels are the labels of the rare ones.
-func extraLabels() (labels []string) {
-	for _, k := range extraKinds() {
-		if k.rare {
-			labels = append(labels, k.label)
-		}
-	}
-	return labels
-}
-
 // extras counts and prices the turns of each kind.
 type extras [8]struct {
 	n    int

@@ -17,8 +17,6 @@ const (
 	figTasks       = "tasks"
 	figViolations  = "violations"
 	figCalibration = "calibration"
-	figTrend       = "trend"
-	figStrategies  = "strategies"
 )
 
 // figure is one kind of plot. A plot without a title is left out; draw returns a
@@ -48,14 +46,14 @@ func figures() []figure {
 	}
 }
 
-// addFigures names the plots and says what they show.
-func (r *Report) addFigures() {
-	r.Figures = nil
+// figuresOf names the plots of a report and says what they show.
+func figuresOf(r *Report) (list []Figure) {
 	for _, f := range figures() {
 		if title := f.title(r); title != "" {
-			r.Figures = append(r.Figures, Figure{f.name, title, f.alt(r)})
+			list = append(list, Figure{f.name, title, f.alt(r)})
 		}
 	}
+	return list
 }
 
 // Bounds of text alternatives: candidates named, and letters said of each.

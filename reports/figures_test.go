@@ -19,7 +19,14 @@ func some(name string, edit func(*Candidate)) Candidate {
 
 // kOf is a share of k in n, all of one task.
 func kOf(k, n int) Share {
-	return newShare([]stat.Cluster{{Num: float64(k), Den: float64(n)}}, 0.95)
+	s := Share{K: k, N: n}
+	if n > 0 {
+		s.Value = new(float64(k) / float64(n))
+	}
+	if iv, ok := stat.ShareInterval([]stat.Cluster{{Num: float64(k), Den: float64(n)}}, 0.95); ok {
+		s.Interval = &iv
+	}
+	return s
 }
 
 func TestTitles(t *testing.T) {
@@ -81,7 +88,7 @@ func TestTitles(t *testing.T) {
 		for i, edit := range c.edits {
 			r.Candidates = append(r.Candidates, some(string(rune('a'+i)), edit))
 		}
-		r.addFigures()
+		r.Figures = figuresOf(&r)
 		title := "" // of a plot that is left out
 		for _, f := range r.Figures {
 			if f.Name == c.figure {

@@ -40,73 +40,6 @@ func rounded(v, threshold float64, decimals int) string {
 	return s
 }
 
-// value of a criterion: "95.8%", "2.91" or "–".
-func (c Criterion) value() string {
-	switch {
-	case c.Value == nil:
-		return "–"
-	case c.Expr != "":
-		return c.ownNumber(*c.Value)
-	case c.Kind == kindShare:
-		return bound(*c.Value, c.Threshold) + "%"
-	}
-	return rounded(*c.Value, c.Threshold, 2)
-}
-
-// interval of a criterion: "93.1–97.4%", "2.50–3.31" or "–".
-func (c Criterion) interval() string {
-	if c.Interval == nil {
-		return "–"
-	}
-	if c.Expr != "" {
-		return c.ownNumber(c.Interval.Low) + "–" + c.ownNumber(c.Interval.High)
-	}
-	if c.Kind == kindShare {
-		return bound(c.Interval.Low, c.Threshold) + "–" + bound(c.Interval.High, c.Threshold) + "%"
-	}
-	return rounded(c.Interval.Low, c.Threshold, 2) + "–" + rounded(c.Interval.High, c.Threshold, 2)
-}
-
-// needs is the threshold with its direction: "≥ 95%".
-func (c Criterion) needs() string {
-	if c.Verdict == NotJudged {
-		return "–"
-	}
-	if c.Expr != "" {
-		return c.ownNeeds()
-	}
-	sign, limit := "≤ ", number(c.Threshold)
-	if c.AtLeast {
-		sign = "≥ "
-	}
-	if c.Kind == kindShare {
-		limit = trimmed(100*c.Threshold, 6) + "%"
-	}
-	return sign + limit
-}
-
-// text is "91.7% (110 of 120)".
-func (s Share) text() string {
-	if s.Value == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%s (%d of %d)", percent(*s.Value), s.K, s.N)
-}
-
-func (s Share) rate() string {
-	if s.Value == nil {
-		return "–"
-	}
-	return percent(*s.Value)
-}
-
-func (s Share) interval() string {
-	if s.Interval == nil {
-		return "–"
-	}
-	return bound(s.Interval.Low, 0) + "–" + bound(s.Interval.High, 0) + "%"
-}
-
 // bound is one end of a share's interval, in percent.
 func bound(v, threshold float64) string {
 	if v == 0 || v == 1 {
@@ -144,24 +77,6 @@ func usd(nano float64) string {
 	}
 }
 
-// cost of a candidate, with the part that is known.
-func (m Metrics) cost() string {
-	if m.Cost == nil && m.CostKnown > 0 {
-		return fmt.Sprintf("%s (%s priced, %s without a known cost)", unknown, usd(float64(m.CostKnown)), plural(m.Unpriced, "episode"))
-	}
-	return dollars(m.Cost)
-}
-
-// extra formats the turns of one kind with what they cost.
-func (m Metrics) extra(kind string) string {
-	for _, x := range m.Extra {
-		if x.Kind == kind && x.Turns > 0 {
-			return fmt.Sprintf("%d for %s", x.Turns, dollars(x.Cost))
-		}
-	}
-	return "0"
-}
-
 // duration formats microseconds.
 func duration(us float64) string {
 	switch {
@@ -174,20 +89,6 @@ func duration(us float64) string {
 	}
 	s := int64(math.Round(us / 1e6))
 	return fmt.Sprintf("%d min %02d s", s/60, s%60)
-}
-
-func (s *Spread) median() string {
-	if s == nil {
-		return "–"
-	}
-	return duration(s.P50)
-}
-
-func (s *Spread) tail() string {
-	if s == nil {
-		return "–"
-	}
-	return duration(s.P95)
 }
 
 // count formats a whole number with separators; nil is unknown.
@@ -212,20 +113,4 @@ func mean(v *float64) string {
 		return "–"
 	}
 	return strconv.FormatFloat(*v, 'f', 1, 64)
-}
-
-// list joins tallies: "prose 3, truncated 1".
-func list(tallies []Tally, limit int) string {
-	if len(tallies) == 0 {
-		return "none"
-	}
-	var parts []string
-	for i, t := range tallies {
-		if i == limit {
-			parts = append(parts, fmt.Sprintf("%d more kinds", len(tallies)-limit))
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%s %d", brief(t.Name, 60), t.N))
-	}
-	return strings.Join(parts, ", ")
 }

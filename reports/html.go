@@ -6,15 +6,10 @@ import (
 	"embed"
 	"encoding/base64"
 	"fmt"
-	"html"
 	"html/template"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
-
-	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 //go:embed page/*.tmpl
@@ -37,11 +32,14 @@ var scriptHash = sync.OnceValue(func() string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 })
 
-// HTML writes the report as one self-contained page: no network, no other file,
+// Plots returns a plot of a report as an SVG element, to be placed inside a page.
+type Plots func(r Report, f Figure) (string, error)
+
+// Page writes the report as one self-contained page: no network, no other file,
 // light and dark, fit for a phone and for paper. Transcripts share a budget of
 // bytes, episodes that were not solved first, so that a page stays small.
-func HTML(w io.Writer, r Report) error {
-	v, err := newPage(r, true)
+func Page(w io.Writer, r Report, plots Plots) error {
+	v, err := newPage(r, plots, true)
 	if err != nil {
 		return err
 	}
@@ -72,11 +70,7 @@ const (
 	maxMarks           = 12   // of a cell
 	maxTaskRows        = 2000 // listed in the task table
 	maxFailures        = 100  // listed for each candidate
-	maxTurns           = 60   // shown of an episode
-	maxCalls           = 8    // shown of a turn
 )
-
-func htmlText(s string) string { return html.EscapeString(visible(s)) }
 
 type chip struct{ Class, Sign, Word string }
 
@@ -147,9 +141,7 @@ type plotView struct {
 	Files            bool // lie beside the page
 }
 
-type fact struct{ Name, Value string }
-
-func newPage(r Report, single bool) (pageView, error) {
+func newPage(r Report, plots Plots, single bool) (pageView, error) {
 	v := pageView{
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Verdict: r.Verdict, Headline: r.Headline, Suite: brief(r.Run.Suite, 80), RunID: brief(r.Run.RunID, 64), Shape: r.shape(),
@@ -178,7 +170,7 @@ func newPage(r Report, single bool) (pageView, error) {
 		}
 	}
 	for _, f := range r.Figures {
-		svg, err := inlineSVG(r, f)
+		svg, err := plots(r, f)
 		if err != nil {
 			return v, err
 		}
@@ -265,80 +257,4 @@ func (a *axis) bar(c Criterion) *barView {
 		return strconv.FormatFloat(6+124*(v-a.low)/(a.high-a.low), 'f', 1, 64)
 	}
 	return &barView{string(c.Verdict), at(c.Threshold), at(c.Interval.Low), at(c.Interval.High), at(*c.Value)}
-}
-
-// meta says what a candidate is made of.
-func (c Candidate) meta() string {
-	s := join(" · ", c.Agent+" agent", c.Provider+"/"+c.Model, c.OutputMode, c.PromptProfile+" prompt")
-	if c.RescueModel != "" {
-		s += " · rescue " + c.RescueModel
-	}
-	return s
-}
-
-func (g Group) name() string {
-	name := g.Provider + "/" + g.Model
-	if g.Agent != "" {
-		name += " " + g.Agent
-	}
-	return name
-}
-
-// about says whom a group pools and what it mixes.
-func (g Group) about() string {
-	s := "pools " + strings.Join(g.Candidates, ", ")
-	if len(g.Mixes) > 0 {
-		s += "; mixes " + strings.Join(g.Mixes, "; ")
-	}
-	return s
-}
-
-// shape is "4 candidates × 60 tasks × 2 trials". Scripted tasks, and the candidate
-// that runs them, are not part of the product.
-func (r Report) shape() string {
-	scripted, candidates := 0, len(r.Candidates)
-	for _, t := range r.Tasks {
-		if t.Scripted {
-			scripted++
-		}
-	}
-	if scripted > 0 && slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Provider == Scripted }) {
-		candidates--
-	}
-	if scripted > 0 && scripted == len(r.Tasks) {
-		return withScripted("", scripted)
-	}
-	return withScripted(plural(candidates, "candidate")+" × "+plural(len(r.Tasks)-scripted, "task")+" × "+plural(max(r.Run.Trials, 1), "trial"), scripted)
-}
-
-// thresholds lists those in force.
-func thresholds(a manifest.Acceptance) string {
-	solved, within := SuccessNotJudged, ""
-	if a.MinSolved != manifest.Off {
-		solved = "tasks solved ≥ " + percent(float64(a.MinSolved))
-	}
-	if a.MinWithin > 0 {
-		within = fmt.Sprintf("solved within %s steps ≥ %s", number(a.MaxSteps), percent(a.MinWithin))
-	}
-	return join(", ", solved, "valid first outputs ≥ "+percent(a.MinValid), "clarifying questions ≤ "+number(a.MaxClarifies)+" per success",
-		"steps ≤ "+number(a.MaxSteps)+" per solved task", within) + "; " + percent(a.Confidence) + " confidence intervals"
-}
-
-// facts are what the run was made of.
-func (r Report) facts() []fact {
-	m, a := r.Run, r.Run.Acceptance
-	all := []fact{
-		{"Run", m.RunID}, {"Status", m.Status}, {"Mode", m.Mode}, {"Suite", join(" · ", m.Suite, m.SuitePath)},
-		{"Code version", m.CodeVersion}, {"Seed", strconv.FormatInt(m.Seed, 10)}, {"Price version", m.PriceVersion},
-		{"Thresholds", thresholds(a)},
-		{"Ledger digest", m.LedgerDigest}, {"Suite digest", m.SuiteDigest}, {"Config digest", m.ConfigDigest}, {"Price digest", m.PriceDigest},
-		{"Rows", fmt.Sprintf("%s, %s, %s", plural(m.Episodes, "episode"), plural(m.Turns, "turn"), plural(m.ToolCalls, "tool call"))},
-	}
-	shown := all[:0]
-	for _, f := range all {
-		if f.Value != "" {
-			shown = append(shown, fact{f.Name, clip(f.Value, 200)})
-		}
-	}
-	return shown
 }

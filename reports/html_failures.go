@@ -2,10 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"math"
-	"strconv"
-
-	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // clusterRow is a cluster as the page shows it.
@@ -61,14 +57,6 @@ func changeViews(r Report) (views []changeView) {
 	return views
 }
 
-// significant writes v with three significant digits, and all that are whole.
-func significant(v float64) string {
-	if math.Abs(v) >= 1000 && math.Abs(v) < 1e15 {
-		return thousands(int64(math.Round(v)))
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
-}
-
 type failureView struct {
 	Name, Count, More string
 	Open              bool
@@ -78,31 +66,6 @@ type failureView struct {
 type failureItem struct {
 	Href, Task, Status, Why string
 	Trial                   int
-}
-
-// unsolved are the episodes of each candidate that were not solved, as indices:
-// the model's failures first, then those without a result.
-func (r Report) unsolved() map[string][]int {
-	by := map[string][]int{}
-	for _, own := range []int{rankFailed, rankExcluded} {
-		for i := range r.Episodes {
-			if e := &r.Episodes[i]; rank(e) == own {
-				by[e.Candidate] = append(by[e.Candidate], i)
-			}
-		}
-	}
-	return by
-}
-
-// unsolvedCount is how many episodes of a candidate were not solved, and why
-// those without a result have none.
-func (c Candidate) unsolvedCount(n int) string {
-	count := plural(n, "episode") + " not solved"
-	// Episodes without a row are not among them.
-	if why := withoutResult(manifest.Outcomes{InfraErrors: c.InfraErrors, HarnessErrors: c.HarnessErrors, BudgetStops: c.BudgetStops, Unfinished: c.Interrupted}); why != "" {
-		count += ", without a result: " + why
-	}
-	return count
 }
 
 // failureViews lists what each candidate did not solve.
@@ -126,6 +89,3 @@ func failureViews(r Report, linked links) (views []failureView) {
 	}
 	return views
 }
-
-// ending is the status with the stop reason or what excluded the episode.
-func (e Episode) ending() string { return join(": ", e.Status, join(", ", e.StopReason, e.Excluded)) }

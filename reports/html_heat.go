@@ -155,20 +155,9 @@ func heat(k, n int) string {
 	return "h2"
 }
 
-// outcome is the sign and class of an episode, and its ending in words.
-func (e Episode) outcome() (sign, class, words string) {
-	switch {
-	case e.Excluded != "":
-		return "!", "z", e.Excluded
-	case e.Solved:
-		return "✓", "y", "solved"
-	}
-	return "✗", "x", "not solved"
-}
-
 func mark(e Episode, href string) markView {
-	sign, class, words := e.outcome()
-	return markView{Class: class, Sign: sign, Href: href, Title: fmt.Sprintf("trial %d: %s in %s", e.Trial, words, plural(e.Steps, "step"))}
+	sign, class, ending := outcome(e.Excluded, e.Solved)
+	return markView{Class: class, Sign: sign, Href: href, Title: fmt.Sprintf("trial %d: %s in %s", e.Trial, ending, plural(e.Steps, "step"))}
 }
 
 // totals are the last words on each column.

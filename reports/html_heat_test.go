@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -157,4 +158,31 @@ func TestRation(t *testing.T) {
 	}
 	require.Len(t, spent, 5, "every other one is left out, not the last ones")
 	require.Equal(t, []int{0, 8, 16, 24, 32}, spent)
+}
+
+// A thousand lost episodes do not hide the one that failed.
+func TestFailuresComeBeforeLostEpisodes(t *testing.T) {
+	w := newWorld("a")
+	w.add(1000, "lost", false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
+	w.add(1, "failed", false, 1, nil)
+	r := Build(w.m, w.rows)
+	require.Equal(t, "failed", failureViews(r, nil)[0].Items[0].Task)
+	out := render(t, Markdown, r)
+	require.Less(t, strings.Index(out, "<code>failed/1</code>"), strings.Index(out, "<code>lost/1</code>"))
+	require.Contains(t, render(t, HTML, r), `href="#ep-e1000"`)
+}
+
+func TestLongAnswersAreCutOnThePage(t *testing.T) {
+	c := Contest{}
+	for i := range 8 {
+		c.Entrants = append(c.Entrants, Entrant{Agent: fmt.Sprint(strings.Repeat("x", 30), i)})
+	}
+	for i := range 8 - 1 {
+		first, second := c.Entrants[i].Agent, c.Entrants[i+1].Agent
+		for _, metric := range []string{"solved", "steps", "cost", "elapsed"} {
+			c.Claims = append(c.Claims, Claim{Metric: metric, First: first, Second: second, Winner: first, P: new(0.0)})
+		}
+	}
+	page := render(t, HTML, Report{Strategies: &Strategies{Groups: []Contest{c}}})
+	require.Contains(t, page, "bytes more)</bdi>")
 }

@@ -19,6 +19,7 @@ const (
 // is listed and has a transcript.
 type folder struct {
 	r      Report
+	plots  Plots
 	pages  map[string]string // file names by task id
 	order  []int             // of r.Tasks, as the ledger has them
 	linked links
@@ -29,8 +30,8 @@ type folder struct {
 	missing missingSaid
 }
 
-func newFolder(r Report) *folder {
-	f := &folder{r: r, pages: map[string]string{}, linked: links{}, lean: len(r.Episodes) > maxMarked}
+func newFolder(r Report, plots Plots) *folder {
+	f := &folder{r: r, plots: plots, pages: map[string]string{}, linked: links{}, lean: len(r.Episodes) > maxMarked}
 	taken := slugs{}
 	for _, at := range r.listed() {
 		t := r.Tasks[at]
@@ -86,7 +87,7 @@ func (v *episodeView) size(lean bool) int {
 
 // index renders index.html, and shares out what it leaves for what was said.
 func (f *folder) index() ([]byte, error) {
-	v, err := newPage(f.r, false)
+	v, err := newPage(f.r, f.plots, false)
 	if err != nil {
 		return nil, err
 	}
@@ -220,3 +221,8 @@ func (f *folder) episode(b *bytes.Buffer, e *Episode, i int, details DetailOf, s
 	}
 	return said, nil
 }
+
+// DetailOf returns the detail of an episode; ok is false where none can be had,
+// and Missing says why. Write calls it from one goroutine, in the order of
+// Report.Episodes: another order works, and takes longer.
+type DetailOf func(e Episode) (d Detail, ok bool)

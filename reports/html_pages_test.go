@@ -3,8 +3,6 @@ package reports
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -49,26 +47,11 @@ func tell(r Report) DetailOf {
 func written(t *testing.T, r Report, details DetailOf) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, newFolder(r).write(filepath.Join(dir, "report"), details))
+	require.NoError(t, newFolder(r, inlineSVG).write(filepath.Join(dir, "report"), details))
 	return snapshot(t, dir)
 }
 
-var (
-	idOf     = regexp.MustCompile(` id="([^"]+)"`)
-	linkOf   = regexp.MustCompile(` (?:href|src)="([^"]*)"`)
-	scriptOf = regexp.MustCompile(`(?s)<script>.*?</script>`)
-)
-
-// ids are those of a page, each once.
-func ids(t *testing.T, name, page string) map[string]bool {
-	t.Helper()
-	have := map[string]bool{}
-	for _, m := range idOf.FindAllStringSubmatch(scriptOf.ReplaceAllString(page, ""), -1) {
-		require.False(t, have[m[1]], "%s: id %s twice", name, m[1])
-		have[m[1]] = true
-	}
-	return have
-}
+var linkOf = regexp.MustCompile(` (?:href|src)="([^"]*)"`)
 
 // resolves follows every link of every page to a file and an id.
 func resolves(t *testing.T, files map[string]string) (links int) {
@@ -96,40 +79,6 @@ func resolves(t *testing.T, files map[string]string) (links int) {
 		}
 	}
 	return links
-}
-
-// inert says that a page is closed in order, runs its own script only and refers
-// to nothing outside. What is checked is the page as elements.
-func inert(t *testing.T, page string) {
-	t.Helper()
-	require.Equal(t, 1, strings.Count(page, "<script"))
-	require.Equal(t, -1, strings.IndexFunc(strings.NewReplacer("\n", "", "\t", "").Replace(page), hidden))
-	page = regexp.MustCompile(`(?s)<!doctype html>|<style>.*?</style>|<script>.*?</script>`).ReplaceAllString(page, "")
-	page = regexp.MustCompile(`<(meta|link|input|br)\b([^>]*)>`).ReplaceAllString(page, "<$1$2/>")
-	d := xml.NewDecoder(strings.NewReader(page))
-	d.Strict = false // attributes without a value
-	depth := 0
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			require.Zero(t, depth)
-			return
-		}
-		require.NoError(t, err)
-		switch e := token.(type) {
-		case xml.StartElement:
-			depth++
-			require.NotContains(t, []string{"img", "iframe", "object", "embed", "form", "base", "video", "audio"}, e.Name.Local)
-			for _, a := range e.Attr {
-				require.False(t, strings.HasPrefix(a.Name.Local, "on"), "<%s %s=%q>", e.Name.Local, a.Name.Local, a.Value)
-				if a.Name.Local == "href" || a.Name.Local == "src" {
-					require.Regexp(t, `\A[#.A-Za-z0-9/_-]+\z`, a.Value)
-				}
-			}
-		case xml.EndElement:
-			depth--
-		}
-	}
 }
 
 func TestPageIsSelfContained(t *testing.T) {
@@ -244,7 +193,7 @@ func TestHostileTaskIDs(t *testing.T) {
 			inert(t, text)
 		}
 	}
-	require.Equal(t, newFolder(r).pages, newFolder(r).pages, "names do not depend on the order of a map")
+	require.Equal(t, newFolder(r, inlineSVG).pages, newFolder(r, inlineSVG).pages, "names do not depend on the order of a map")
 }
 
 func TestSlugs(t *testing.T) {
@@ -286,47 +235,6 @@ func TestFolderIsDeterministic(t *testing.T) {
 	require.Equal(t, written(t, r, tell(r)), written(t, r, tell(r)))
 }
 
-func TestLines(t *testing.T) {
-	for _, c := range []struct {
-		name, in string
-		limit    int
-		want     string
-	}{
-		{"lines stay", "a\n\tb\r\nc", 100, "a\n\tb\nc"},
-		{"controls show", "a\x1b[2J\nb\u202Ec\x00", 100, "a\\u{1B}[2J\nb\\u{202E}c\\u{0}"},
-		{"a tab among controls", "\x00\ta", 100, "\\u{0}\ta"},
-		{"bad bytes", "a\xffb", 100, "a\uFFFDb"},
-		{"cut between characters", "aéb", 2, "a… (3 bytes more)"},
-		{"no room", "abc", -1, "… (3 bytes more)"},
-	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, lines(c.in, c.limit)) })
-	}
-}
-
-func FuzzLines(f *testing.F) {
-	f.Add("a\x1b\n\tb\xff", 3)
-	f.Fuzz(func(t *testing.T, s string, n int) {
-		out := lines(s, n%1000)
-		require.Equal(t, -1, strings.IndexFunc(strings.NewReplacer("\n", "", "\t", "").Replace(out), hidden))
-		require.LessOrEqual(t, len(out), 10*max(n%1000, 0)+40)
-	})
-}
-
-func TestPretty(t *testing.T) {
-	for _, c := range []struct{ name, in, want string }{
-		{"an object", ` {"a":[1,"x"]} `, "{\n  \"a\": [\n    1,\n    \"x\"\n  ]\n}"},
-		{"text", "plain {", "plain {"},
-		{"cut short", `{"a":`, `{"a":`},
-		{"deep", strings.Repeat("[", 30), strings.Repeat("[", 30)},
-		{"empty", "", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, (&saying{left: 1000}).pretty(c.in, 500)) })
-	}
-	s := saying{left: 10}
-	require.Equal(t, "0123456789… (5 bytes more)", s.text("0123456789abcde", 500))
-	require.Equal(t, "… (3 bytes more)", s.text("abc", 500), "an episode has its bound")
-}
-
 // What the report of a run of 10,000 episodes may take, and what a passing
 // episode costs.
 func TestFolderSizes(t *testing.T) {
@@ -343,7 +251,7 @@ func TestFolderSizes(t *testing.T) {
 			all, index := weigh(t, r, tell(r))
 			t.Logf("%d bytes, %d of them the index; %d without what was said", all, index, bare)
 			require.Less(t, index, c.index)
-			require.InDelta(t, 1, float64(newFolder(r).size)/float64(bare-index), 0.1, "sizes are foreseen")
+			require.InDelta(t, 1, float64(newFolder(r, inlineSVG).size)/float64(bare-index), 0.1, "sizes are foreseen")
 			require.Greater(t, all-bare, leastSaid/2, "there is something to read")
 			require.Len(t, r.Episodes, 10_000)
 			require.Less(t, all, 12_000_000)
@@ -354,7 +262,7 @@ func TestFolderSizes(t *testing.T) {
 // weigh is what pages take, and the index of it.
 func weigh(t *testing.T, r Report, details DetailOf) (all, index int) {
 	t.Helper()
-	f := newFolder(r)
+	f := newFolder(r, inlineSVG)
 	page, err := f.index()
 	require.NoError(t, err)
 	var b bytes.Buffer
@@ -387,7 +295,7 @@ func BenchmarkFolder480Episodes(b *testing.B) {
 	details := tell(r)
 	b.ReportAllocs()
 	for b.Loop() {
-		f := newFolder(r)
+		f := newFolder(r, inlineSVG)
 		if _, err := f.index(); err != nil {
 			b.Fatal(err)
 		}

@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"strings"
@@ -32,10 +30,4 @@ func (s slugs) of(id string) string {
 	}
 	s[strings.ToLower(slug)] = true
 	return slug
-}
-
-// digest tells texts apart in six characters.
-func digest(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:3])
 }

@@ -64,7 +64,7 @@ func measures() []measure {
 		{"Solved, interval", false, func(c Candidate) string { return c.Success.interval() }},
 		{labelPassAt, false, func(c Candidate) string { return c.PassAt.text() }},
 		{labelPassAll, false, func(c Candidate) string { return c.PassAll.text() }},
-		{"Cost", false, func(c Candidate) string { return c.cost() }},
+		{"Cost", false, func(c Candidate) string { return c.Metrics.cost() }},
 		{"Cost per solved", false, func(c Candidate) string { return dollarsOf(c.CostPerSolved) }},
 		{"Tokens in", false, func(c Candidate) string { return count(c.TokensIn) }},
 		{"Tokens out", false, func(c Candidate) string { return count(c.TokensOut) }},
@@ -97,7 +97,7 @@ func measures() []measure {
 	}
 	at := slices.IndexFunc(all, func(m measure) bool { return m.label == labelCalls })
 	for i, k := range extraKinds() {
-		all = slices.Insert(all, at+i, measure{k.label, false, func(c Candidate) string { return c.extra(k.name) }})
+		all = slices.Insert(all, at+i, measure{k.label, false, func(c Candidate) string { return c.Metrics.extra(k.name) }})
 	}
 	return all
 }

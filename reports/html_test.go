@@ -71,19 +71,6 @@ func TestTranscriptIsBounded(t *testing.T) {
 	require.Less(t, len(v.Answer), 300)
 }
 
-func TestAnchorsAreUniqueAndPlain(t *testing.T) {
-	w := newWorld("a")
-	w.add(4, "t", true, 1, nil)
-	w.rows.Episodes[1].EpisodeID = w.rows.Episodes[0].EpisodeID
-	w.rows.Episodes[2].EpisodeID = `"><x`
-	w.rows.Episodes[3].EpisodeID = ""
-	var got []string
-	for _, e := range Build(w.m, w.rows).Episodes {
-		got = append(got, e.anchor)
-	}
-	require.Equal(t, []string{"ep-e0", "ep--1", "ep--2", "ep--3"}, got)
-}
-
 func TestFailureList(t *testing.T) {
 	w := newWorld("a", "b")
 	w.add(maxFailures+5, "t", false, 1, func(e *ledger.Episode, _ []ledger.Turn) {
@@ -99,28 +86,6 @@ func TestFailureList(t *testing.T) {
 	require.Equal(t, "numbers: want 4", views[0].Items[0].Why)
 }
 
-func TestFailureWords(t *testing.T) {
-	for _, c := range []struct {
-		name, want string
-		edit       func(*ledger.Episode)
-	}{
-		{"solved", "", func(e *ledger.Episode) { e.Solved = true }},
-		{"first failing check", "b: no", func(e *ledger.Episode) {
-			e.Checks = []ledger.Check{{Name: "a", Passed: true}, {Name: "b", Detail: "no"}, {Name: "c"}}
-		}},
-		{"check without detail", "b", func(e *ledger.Episode) { e.Checks = []ledger.Check{{Name: "b"}} }},
-		{"no checks", "stopped: stall", func(e *ledger.Episode) { e.Status, e.StopReason = "stopped", "stall" }},
-		{"infrastructure", "quota: none left", func(e *ledger.Episode) { e.InfraError, e.ErrorKind, e.ErrorText = true, "quota", "none left" }},
-		{"interrupted", "cancelled", func(e *ledger.Episode) { e.Status = "cancelled" }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWorld("a")
-			w.add(1, "t", false, 1, func(e *ledger.Episode, _ []ledger.Turn) { c.edit(e) })
-			require.Equal(t, c.want, Build(w.m, w.rows).Episodes[0].Failure)
-		})
-	}
-}
-
 // Bars of one criterion share an axis from the least to the greatest end, 6 to
 // 130 in a box of 136; the threshold is always on it.
 func TestBars(t *testing.T) {
@@ -131,39 +96,4 @@ func TestBars(t *testing.T) {
 	require.Nil(t, a.bar(Criterion{}))
 	flat := &axis{low: 5, high: 5}
 	require.Equal(t, "68", flat.bar(c).At)
-}
-
-func TestMixedGroupIsNamedEverywhere(t *testing.T) {
-	r := Build(demo(demoProfiles(), 6, 1))
-	for _, f := range []string{render(t, HTML, r), render(t, Markdown, r)} {
-		require.True(t, strings.Contains(f, "mixes output mode: json"), "the report says that the pool mixes output modes")
-	}
-}
-
-func TestSimulatedIsMarked(t *testing.T) {
-	m, rows := demo(demoProfiles(), 6, 1)
-	page := render(t, HTML, Build(m, rows))
-	require.Equal(t, 1+2+2, strings.Count(page, `<span class="chip sim">SIMULATED</span>`), "the run, and both candidates in each list")
-	require.Contains(t, render(t, Markdown, Build(m, rows)), "**SIMULATED**")
-	m.Simulated = false
-	for i := range m.Candidates {
-		m.Candidates[i].Simulated = false
-	}
-	measured := Build(m, rows)
-	require.False(t, strings.Contains(render(t, HTML, measured), "SIMULATED"))
-	require.False(t, strings.Contains(render(t, Markdown, measured), "SIMULATED"))
-}
-
-func TestMarkdownEscapes(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain 95.2% (of 3), ok":  "plain 95.2% (of 3), ok",
-		"a|b":                     "a&#124;b",
-		"*b* _i_ `c` ~~d~~":       "&#42;b&#42; &#95;i&#95; &#96;c&#96; &#126;&#126;d&#126;&#126;",
-		"[x](http://e.x)":         "&#91;x&#93;(http&#58;//e&#46;x)",
-		"<b>&amp;":                "&#60;b&#62;&#38;amp;",
-		"@team #12 www.example.x": "&#64;team &#35;12 www&#46;example&#46;x",
-		"line\nbreak":             "line break",
-	} {
-		require.Equal(t, want, md(in))
-	}
 }

@@ -146,13 +146,9 @@ func sentence(v Verdict, criteria []Criterion) string {
 	return "needs more evidence on " + strings.Join(parts, "; ") + "."
 }
 
-// beyond says that a sentence about criteria is not theirs alone: episodes without
-// a result decided, or were left out.
-func beyond(said string, criteria []Criterion) bool {
-	return said != sentence(verdictOf(criteria), criteria)
-}
-
-func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+// sentenceOf says what criteria alone come to: a candidate's or group's own sentence is
+// another where episodes without a result decided, or were left out.
+func sentenceOf(criteria []Criterion) string { return sentence(verdictOf(criteria), criteria) }
 
 // modelKey is what pooled candidates share. Strategies are not pooled: they have
 // protocols of their own, and a step of one is not a step of another.

@@ -18,8 +18,8 @@ type kept struct {
 	checks string // the first failing ones, one a line
 }
 
-func keep(e Episode, rows ledger.EpisodeRows, why string) *kept {
-	return &kept{view: transcript(e, rows, why), checks: failedChecks(rows.Episode.Checks, why, 10)}
+func keep(rows ledger.EpisodeRows, why string) *kept {
+	return &kept{view: transcript(rows, why), checks: failedChecks(rows.Episode.Checks, why, 10)}
 }
 
 // shelf chooses whose transcripts are kept: the model's failures first, then

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,28 +9,6 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
-
-// lossyWorld has 60 solved tasks of two trials, of which the second of the first lost
-// tasks is lost. Their episodes have two turns, one of them four.
-func lossyWorld(lost int, own ...manifest.Criterion) *world {
-	w := newWorld("a")
-	w.m.Acceptance = manifest.Acceptance{MinValid: 0.5, MinWithin: 0.5, Criteria: own}
-	for i := range 60 {
-		task := fmt.Sprintf("G%02d", i)
-		steps := 2
-		if i == 59 {
-			steps = 4
-		}
-		w.add(1, task, true, steps, func(e *ledger.Episode, _ []ledger.Turn) { e.Clarifies, e.CostNanoUSD = int32(i%2), new(int64(100)) })
-		w.add(1, task, true, steps, func(e *ledger.Episode, _ []ledger.Turn) {
-			e.Trial, e.CostNanoUSD = 2, new(int64(100))
-			if i < lost {
-				e.Status, e.InfraError, e.Solved = ledger.StatusInfraError, true, false
-			}
-		})
-	}
-	return w
-}
 
 // Each criterion is judged with its lost episodes at their worst, in the tasks that they
 // belong to, and at their best.

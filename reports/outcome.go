@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -39,12 +38,6 @@ func withoutResult(o manifest.Outcomes) string {
 	return strings.Join(parts, ", ")
 }
 
-// outcomes counts how all planned episodes ended, in one line.
-func (r Report) outcomes() string {
-	o := r.Outcomes
-	return join(", ", thousands(int64(o.Solved))+" solved", thousands(int64(o.Failed))+" failed", withoutResult(o))
-}
-
 // planned is how many episodes the outcomes add up to.
 func planned(o manifest.Outcomes) int { return o.Solved + o.Failed + o.WithoutResult() }
 
@@ -56,25 +49,6 @@ func lostOutcomes(o manifest.Outcomes) manifest.Outcomes {
 
 func cutOutcomes(o manifest.Outcomes) manifest.Outcomes {
 	return manifest.Outcomes{BudgetStops: o.BudgetStops, Unfinished: o.Unfinished}
-}
-
-// origin says what is special about where a run's episodes came from, and how it
-// ended; empty for a run that did all of its plan.
-func (r Report) origin() (lines []string) {
-	m := r.Run
-	if m.Stopped != "" {
-		lines = append(lines, "Stopped early: "+m.Stopped)
-	}
-	if m.Shard != "" {
-		lines = append(lines, "Shard "+m.Shard+" of its plan: the other shards' episodes are not in it")
-	}
-	if len(m.MergedFrom) > 0 {
-		lines = append(lines, fmt.Sprintf("Merged from %s: %s", plural(len(m.MergedFrom), "run"), strings.Join(m.MergedFrom, ", ")))
-	}
-	if m.RescoredFrom != "" {
-		lines = append(lines, "Scored again: the episodes are those of run "+m.RescoredFrom)
-	}
-	return lines
 }
 
 // cutShort says how a run ended before its plan did; empty when it did not.

@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
 	"testing"
 
@@ -14,13 +12,7 @@ import (
 
 // ownReport judges criteria over the demo run.
 func ownReport(t *testing.T, tasks, trials int, change func(*ledger.Rows), own ...manifest.Criterion) Report {
-	m, rows := demo(demoProfiles(), tasks, trials)
-	m.Acceptance = manifest.Acceptance{Criteria: own}
-	require.NoError(t, m.Acceptance.Validate())
-	if change != nil {
-		change(&rows)
-	}
-	return Build(m, rows)
+	return Build(ownRun(t, tasks, trials, change, own...))
 }
 
 // named is a candidate's criterion.
@@ -80,33 +72,6 @@ func TestOwnCriteria(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A failing criterion of the user's own fails the candidate and the run, and is in
-// every rendering.
-func TestOwnCriterionDecides(t *testing.T) {
-	base := ownReport(t, 90, 2, nil)
-	require.Equal(t, Pass, base.Candidates[0].Verdict, base.Candidates[0].Sentence)
-	r := ownReport(t, 90, 2, nil, manifest.Criterion{Name: "quick", Expr: `p95(duration_us) <= 500ms where role == "main"`})
-	c := r.Candidates[0]
-	require.Equal(t, Fail, c.Verdict)
-	require.Regexp(t, `^fails on quick 1\.243s \(1\.\d+s–1\.\d+s\), needs ≤ 500ms\.$`, c.Sentence)
-	for name, render := range map[string]func(*bytes.Buffer) error{
-		"HTML": func(b *bytes.Buffer) error { return HTML(b, r) }, "Markdown": func(b *bytes.Buffer) error { return Markdown(b, r) },
-		"JUnit": func(b *bytes.Buffer) error { return JUnit(b, r) }, "JSON": func(b *bytes.Buffer) error { return JSON(b, r) },
-		"summary": func(b *bytes.Buffer) error { return Summary(b, r, 100) },
-	} {
-		var b bytes.Buffer
-		require.NoError(t, render(&b), name)
-		require.Contains(t, b.String(), "quick", name)
-	}
-	var b bytes.Buffer
-	require.NoError(t, JSON(&b, r))
-	var got Report
-	require.NoError(t, json.Unmarshal(b.Bytes(), &got))
-	k := named(t, got.Candidates[0].Criteria, "quick")
-	require.Equal(t, 500_000.0, k.Threshold)
-	require.Equal(t, `p95(duration_us) <= 500ms where role == "main"`, k.Expr)
 }
 
 // Episodes without a result are left out, as they are of the built-in criteria.

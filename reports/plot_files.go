@@ -2,10 +2,13 @@ package reports
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
 	"sync"
+
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
 // writeFigures writes every figure of r as dir/*.svg and *.png, as many at once
@@ -23,7 +26,10 @@ func writeFigures(dir string, r Report) error {
 				if i%2 == 1 {
 					suffix, write = ".png", writePNG
 				}
-				errs[i] = writeFile(filepath.Join(dir, f.Name+suffix), func(w io.Writer) error { return write(w, r, f) })
+				path := filepath.Join(dir, f.Name+suffix)
+				if errs[i] = atomicfile.Render(path, func(w io.Writer) error { return write(w, r, f) }); errs[i] != nil {
+					errs[i] = fmt.Errorf("reports: write %s: %w", path, errs[i])
+				}
 			}
 		})
 	}

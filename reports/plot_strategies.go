@@ -53,16 +53,6 @@ func (r *Report) plotted() (list []plotted, more int) {
 	return list, more
 }
 
-// tell is what tells a group from the others: its model, or all of its name.
-func (s *Strategies) tell(g *Contest) string {
-	for i := range s.Groups {
-		if o := &s.Groups[i]; o != g && o.Model == g.Model {
-			return g.name()
-		}
-	}
-	return brief(g.Model, 60)
-}
-
 func (r *Report) strategiesTitle() string {
 	if r.Strategies == nil {
 		return ""
@@ -255,46 +245,4 @@ func (e *Estimate) high() float64 {
 		return e.Value
 	}
 	return e.Interval.High
-}
-
-func (e *Estimate) share() string {
-	if e == nil {
-		return "–"
-	}
-	return percent(e.Value)
-}
-
-func (e *Estimate) shareInterval() string {
-	if e == nil || e.Interval == nil {
-		return "–"
-	}
-	return bound(e.Interval.Low, 0) + "–" + bound(e.Interval.High, 0) + "%"
-}
-
-func (e *Estimate) usd() string {
-	if e == nil {
-		return unknown
-	}
-	return usd(e.Value)
-}
-
-func (e *Estimate) usdInterval() string {
-	if e == nil || e.Interval == nil {
-		return "–"
-	}
-	return usd(e.Interval.Low) + "–" + usd(e.Interval.High)
-}
-
-func (e *Estimate) time() string {
-	if e == nil {
-		return "–"
-	}
-	return duration(e.Value)
-}
-
-func (e *Estimate) timeInterval() string {
-	if e == nil || e.Interval == nil {
-		return "–"
-	}
-	return duration(e.Interval.Low) + "–" + duration(e.Interval.High)
 }

@@ -127,14 +127,14 @@ func TestMiddle(t *testing.T) {
 func TestPageColoursAreVariables(t *testing.T) {
 	require.Len(t, page().variables, 11)
 	for _, v := range page().variables {
-		require.GreaterOrEqual(t, strings.Count(pageStyle, "--"+v+":"), 3, "%s in light, dark and print", v)
+		require.GreaterOrEqual(t, strings.Count(styleSheet(t), "--"+v+":"), 3, "%s in light, dark and print", v)
 	}
 }
 
 // Colours of text reach the contrast WCAG 2 asks of small text, 4.5 to 1, on
 // the page's and the panel's ground, in light and in dark.
 func TestContrast(t *testing.T) {
-	blocks := regexp.MustCompile(`(?s):root\{[^}]*\}`).FindAllString(pageStyle, 2)
+	blocks := regexp.MustCompile(`(?s):root\{[^}]*\}`).FindAllString(styleSheet(t), 2)
 	for i, block := range blocks {
 		colour, hexes := map[string]float64{}, map[string]string{}
 		for _, m := range regexp.MustCompile(`(--[a-z0-9-]+):#([0-9a-f]{3,6})`).FindAllStringSubmatch(block, -1) {
@@ -249,4 +249,12 @@ func TestTicks(t *testing.T) {
 		require.LessOrEqual(t, len(ticks), 7)
 		require.Equal(t, high, ticks[len(ticks)-1].Value)
 	}
+}
+
+// styleSheet is the style of the page that plots are inlined in.
+func styleSheet(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("page", "style.css"))
+	require.NoError(t, err)
+	return string(text)
 }

@@ -85,7 +85,7 @@ func (r *Report) tokensTitle() string {
 
 func (r *Report) tokensAlt() string {
 	return r.alt("Tokens by class", func(c Candidate) string {
-		if _, known := c.tokens(); known == 0 {
+		if _, known := c.Metrics.tokens(); known == 0 {
 			return ""
 		}
 		var parts []string
@@ -130,7 +130,7 @@ func (t theme) tokens(r Report) drawing {
 	}
 	unknown := false
 	for i := range r.Candidates {
-		_, known := r.Candidates[i].tokens()
+		_, known := r.Candidates[i].Metrics.tokens()
 		unknown = unknown || known < len(tokenClasses())
 	}
 	for _, k := range tokenClasses() {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
@@ -52,9 +51,9 @@ func trendDemo(n, nights, fall int) Report {
 			past = append(past, run)
 		}
 	}
-	b := NewBuilder(m)
+	b := NewReport(m)
 	b.SetPast(past, "")
-	addAll(b, rows)
+	b.AddAll(rows)
 	return b.Report()
 }
 
@@ -111,8 +110,8 @@ func TestTrendInWords(t *testing.T) {
 	require.Regexp(t, `^Share solved of north-mini fell from 99\.\d% to 9[0-4]\.?\d?% on 2026-11-18, and 1 more change$`, f.Title)
 	require.Regexp(t, `^Trend: 31 runs since 2026-10-22; share solved of north-mini fell from .* on 2026-11-18 \(alarm on 2026-11-\d\d, evidence [4-9]\.\d+, limit 4\.56\); median turn of north-mini rose from \d+ ms to \d+ ms on 2026-11-18`, f.Alt)
 	require.Contains(t, f.Alt, "; mean cost of an episode of north-mini now $0.000")
-	text := render(t, Markdown, r)
-	require.Regexp(t, `(?m)^- Trend, worse: share solved of north-mini fell from .* \(alarm on 2026-11-\d\d\)$`, text)
+	printed := render(t, Markdown, r)
+	require.Regexp(t, `(?m)^- Trend, worse: share solved of north-mini fell from .* \(alarm on 2026-11-\d\d\)$`, printed)
 	summary := render(t, func(w io.Writer, r Report) error { return Summary(w, r, 0) }, r)
 	require.Contains(t, summary, "\ntrend: worse: share solved of north-mini fell from")
 
@@ -131,32 +130,6 @@ func TestTrendInWords(t *testing.T) {
 
 	_, ok := figureNamed(Build(demo(demoProfiles(), 3, 1)), figTrend)
 	require.False(t, ok, "a replay has no trend")
-}
-
-func TestShiftText(t *testing.T) {
-	series := trend.Series{Candidate: "strong", Points: []trend.Point{{}, {Started: time.Date(2026, 11, 3, 3, 0, 0, 0, time.UTC)}}}
-	for name, c := range map[string]struct {
-		metric string
-		change trend.Change
-		want   string
-		better bool
-	}{
-		"fell":    {trend.Solved, trend.Change{At: 1, Before: 0.97, After: 0.88}, "share solved of strong fell from 97% to 88% on 2026-11-03", false},
-		"rose":    {trend.Valid, trend.Change{At: 1, Before: 0.9, After: 0.955}, "share of valid first outputs of strong rose from 90% to 95.5% on 2026-11-03", true},
-		"dearer":  {trend.Cost, trend.Change{At: 1, Before: 1e6, After: 2e6}, "mean cost of an episode of strong rose from $0.001 to $0.002 on 2026-11-03", false},
-		"steps":   {trend.Steps, trend.Change{At: 1, Before: 4, After: 3.25, With: []string{"candidate"}}, "mean steps of solved episodes of strong fell from 4 to 3.25 on 2026-11-03, with a changed candidate", true},
-		"latency": {trend.Latency, trend.Change{At: 1, Before: 4e5, After: 1.2e6, With: []string{"candidate", "suite"}}, "median turn of strong rose from 400 ms to 1.2 s on 2026-11-03, with a changed candidate and suite", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, m := range trendMetrics() {
-				if m.name == c.metric {
-					s := shift{m, c.change, &series}
-					require.Equal(t, c.want, s.text())
-					require.Equal(t, c.better, s.better())
-				}
-			}
-		})
-	}
 }
 
 // A hostile past: many changes, names that are no names, values off the scale.
@@ -182,9 +155,9 @@ func TestTrendOfHostileRuns(t *testing.T) {
 			})
 		}
 	}
-	b := NewBuilder(m)
+	b := NewReport(m)
 	b.SetPast(past, "unreadable: "+payload)
-	addAll(b, rows)
+	b.AddAll(rows)
 	r := b.Report()
 	require.Greater(t, len(r.shifts()), 20)
 	f, _ := figureNamed(r, figTrend)
@@ -243,14 +216,4 @@ func TestTrendTicks(t *testing.T) {
 			require.GreaterOrEqual(t, ticks[0].Value, low-1e-9)
 		}
 	}
-}
-
-func TestNewsIsBounded(t *testing.T) {
-	var r Report
-	for i := range 9 {
-		r.Trend = append(r.Trend, trend.Series{Candidate: fmt.Sprint(i), Metric: trend.Solved, Points: make([]trend.Point, 6), Changes: []trend.Change{{At: 4, Detected: 5}, {At: 0}}})
-	}
-	require.Len(t, r.news(), 6)
-	require.Equal(t, "and 4 more changes", r.news()[5])
-	require.Empty(t, (&Report{Run: manifest.Manifest{}}).news())
 }

@@ -9,28 +9,6 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// byAgent is a run of one candidate of the given strategy, named after it.
-func byAgent(agents ...string) *world {
-	w := newWorld(agents...)
-	for i, a := range agents {
-		c := &w.m.Candidates[i]
-		c.Agent, c.Provider, c.Model = a, "p", "m"
-	}
-	return w
-}
-
-// planned makes the turns of a plan: two of the planner, of which the first is no
-// plan, one on a step and two on items of another.
-func plannedTurns(_ *ledger.Episode, turns []ledger.Turn) {
-	for i, step := range []string{"", "", "find", "read[1]", "read[2]"} {
-		turns[i].Role, turns[i].Kind, turns[i].PlanStep, turns[i].PlanRev = "step", "act", step, 1
-	}
-	for i := range 2 {
-		turns[i].Role, turns[i].Kind, turns[i].PlanRev = "planner", "plan", int32(i)
-	}
-	turns[0].ContractValid, turns[0].Violations = false, []string{"plan.depends_on.cycle"}
-}
-
 func TestTurnsOfEveryStrategyAreJudged(t *testing.T) {
 	w := byAgent("plan")
 	w.add(1, "t", true, 7, func(e *ledger.Episode, turns []ledger.Turn) {
@@ -69,7 +47,7 @@ func TestCriteriaSayWhatAStrategyMakesOfThem(t *testing.T) {
 			}
 			if contractual(agent) {
 				require.NotContains(t, all[0].Note+all[1].Note+all[2].Note, "step is")
-				require.NotContains(t, render(t, JSON, r), `"work"`)
+				require.Nil(t, r.Candidates[0].Work)
 			}
 		})
 	}
@@ -87,20 +65,6 @@ func TestStepsOfAPlanAreItsTurns(t *testing.T) {
 	require.Equal(t, Fail, c.Verdict)
 	require.InDelta(t, 9, *c.Value, 1e-12)
 	require.Contains(t, c.Note, "n + 1 turns at least")
-}
-
-// Strategies of one model are not pooled: their protocols differ.
-func TestStrategiesAreNotPooled(t *testing.T) {
-	w := byAgent("contract", "tools", "tools ")
-	w.m.Candidates[2].Agent = "tools"
-	for k := range w.m.Candidates {
-		w.enter(k, "t", 1, true, 2)
-	}
-	r := Build(w.m, w.rows)
-	require.Len(t, r.Groups, 1)
-	require.Equal(t, "p/m tools", r.Groups[0].name())
-	require.Equal(t, "Protocol-valid first outputs", r.Groups[0].Criteria[1].Title)
-	require.Equal(t, "tools", r.Groups[0].Agent)
 }
 
 func TestWork(t *testing.T) {
@@ -126,32 +90,5 @@ func TestWork(t *testing.T) {
 		Calls: 4, CallingTurns: 2, CallsPerTurn: new(2.0), Widest: 3, BusyUs: 750, ElapsedUs: 500, Overlap: new(1.5), Planned: 2,
 		Revisions: []stat.Count{{Value: 0, N: 1}, {Value: 1, N: 1}}, Steps: []stat.Count{{Value: 0, N: 1}, {Value: 2, N: 1}}, Items: []stat.Count{{Value: 0, N: 1}, {Value: 2, N: 1}},
 	}, got)
-	require.Equal(t, []string{"2 (at most 3)", "1.5×", "mean 0.5 (0 to 1)"}, []string{got.callsPerTurn(), got.overlap(), plans(got, func(w *Work) []stat.Count { return w.Revisions })})
-	none := new(worker).work()
-	require.Equal(t, []string{"–", "–", "–"}, []string{none.callsPerTurn(), none.overlap(), plans(none, nil)})
-	require.Equal(t, "–", (*Work)(nil).overlap())
-}
-
-// Rows of other strategies appear where there are such, and nowhere else.
-func TestMeasurementsOfOtherStrategies(t *testing.T) {
-	labels := func(w *world) (list []string) {
-		for _, row := range overview(Build(w.m, w.rows)) {
-			list = append(list, row.Label)
-		}
-		return list
-	}
-	of := func(agent string, edit func(*ledger.Episode, []ledger.Turn)) *world {
-		w := byAgent(agent)
-		w.add(1, "t", true, 5, edit)
-		return w
-	}
-	other := []string{"Planner turns", "Turns on steps of a plan", labelCalls, labelOverlap, labelRevisions, labelPlanSteps, labelItems}
-	require.Subset(t, labels(of("plan", plannedTurns)), other)
-	tools := labels(of("tools", nil))
-	require.Contains(t, tools, labelCalls)
-	require.NotContains(t, tools, labelItems)
-	contract := labels(of("contract", nil))
-	for _, l := range other {
-		require.NotContains(t, contract, l)
-	}
+	require.Equal(t, &Work{Revisions: []stat.Count{}, Steps: []stat.Count{}, Items: []stat.Count{}}, new(worker).work())
 }

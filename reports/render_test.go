@@ -1,11 +1,8 @@
 package reports
 
 import (
-	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,9 +15,8 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata/*")
 
 type renderer struct {
 	name   string
@@ -33,13 +29,6 @@ func renderers() []renderer {
 		{"summary.txt", func(w io.Writer, r Report) error { return Summary(w, r, 80) }},
 		{"plain.txt", func(w io.Writer, r Report) error { return Summary(w, r, 0) }},
 	}
-}
-
-func render(t testing.TB, f func(io.Writer, Report) error, r Report) string {
-	t.Helper()
-	var b bytes.Buffer
-	require.NoError(t, f(&b, r))
-	return b.String()
 }
 
 // Goldens come from a synthetic run of four candidates on six tasks; rewrite
@@ -61,48 +50,6 @@ func TestGolden(t *testing.T) {
 			require.Equal(t, string(want), got)
 		})
 	}
-}
-
-// hostile puts payloads into every string a model, a tool or a file name can
-// influence.
-func hostile() (manifest.Manifest, ledger.Rows) {
-	const payload = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202Egnp.exe\x1b[2J\x00\"'`|*_[x](javascript:alert(3)) @everyone #1 www.evil.example http://evil.example ]]> \xff"
-	m, rows := demo(demoProfiles()[:2], 3, 1)
-	m.RunID, m.Suite, m.CodeVersion = "run"+payload, "suite"+payload, payload
-	for i := range m.Candidates {
-		c := &m.Candidates[i]
-		c.Name, c.Model, c.Provider, c.Agent, c.OutputMode, c.PromptProfile, c.RescueModel = fmt.Sprint(i)+payload, payload, payload, payload, payload+fmt.Sprint(i), payload, payload
-	}
-	for i := range m.Tasks {
-		m.Tasks[i].ID, m.Tasks[i].Title, m.Tasks[i].Tier, m.Tasks[i].Request = m.Tasks[i].ID+payload, payload, payload, payload
-	}
-	foul := func(k *ledger.Key) {
-		k.EpisodeID += payload
-		k.TaskID += payload
-		k.Candidate = map[string]string{"north-mini": m.Candidates[0].Name, "north-mini-prose": m.Candidates[1].Name}[k.Candidate]
-	}
-	for i := range rows.Episodes {
-		e := &rows.Episodes[i]
-		foul(&e.Key)
-		e.Solved, e.Status, e.StopReason, e.Answer = i%2 == 0, payload, payload, strings.Repeat(payload, 5000)
-		e.Checks = []ledger.Check{{Name: payload, Detail: strings.Repeat(payload, 1000)}}
-		if i == 1 {
-			e.InfraError, e.ErrorKind, e.ErrorText = true, payload, payload
-		}
-	}
-	for i := range rows.Turns {
-		u := &rows.Turns[i]
-		foul(&u.Key)
-		u.Violations, u.NextActionName, u.NextActionType, u.Kind, u.ModelServed, u.Cassette = []string{payload}, payload, payload, payload, payload, payload
-		if i%5 == 0 {
-			u.ErrorKind = payload
-		}
-	}
-	for i := range rows.ToolCalls {
-		foul(&rows.ToolCalls[i].Key)
-		rows.ToolCalls[i].ToolName, rows.ToolCalls[i].Outcome, rows.ToolCalls[i].ErrorCode = payload, payload, payload
-	}
-	return m, rows
 }
 
 func TestHostileText(t *testing.T) {
@@ -138,14 +85,6 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// lacks is NotContains that does not print a whole report.
-func lacks(t *testing.T, out, part string) {
-	t.Helper()
-	if at := strings.Index(out, part); at >= 0 {
-		t.Fatalf("found %q in …%s…", part, out[max(0, at-80):min(len(out), at+120)])
-	}
-}
-
 func TestBigRunStaysSmall(t *testing.T) {
 	m, rows := demo(demoProfiles(), 400, 5)
 	for i := range rows.Episodes {
@@ -177,30 +116,6 @@ func TestMarkdownOfManyCandidatesIsCut(t *testing.T) {
 func TestMarkdownPutsTheVerdictFirst(t *testing.T) {
 	out := render(t, Markdown, Build(demo(demoProfiles(), 60, 2)))
 	require.True(t, strings.HasPrefix(out, "### ✗ Rejected: "), out[:60])
-}
-
-func TestJUnitCounts(t *testing.T) {
-	m, rows := demo(demoProfiles(), 60, 2)
-	var got junitSuites
-	require.NoError(t, xml.Unmarshal([]byte(render(t, JUnit, Build(m, rows))), &got))
-	require.Equal(t, 480, got.Tests)
-	failures, infra := 0, 0
-	for _, e := range rows.Episodes {
-		if e.InfraError {
-			infra++
-		} else if !e.Solved {
-			failures++
-		}
-	}
-	require.Equal(t, failures, got.Failures)
-	require.Equal(t, infra, got.Errors)
-	require.Len(t, got.Suites, 4)
-	for _, s := range got.Suites {
-		require.Len(t, s.Cases, 120)
-		for _, c := range s.Cases {
-			require.False(t, c.Failure != nil && c.Error != nil)
-		}
-	}
 }
 
 func TestJSONHoldsNullForUnknown(t *testing.T) {
@@ -285,25 +200,10 @@ func TestWrite(t *testing.T) {
 	path := filepath.Join(dir, "report", "report.md")
 	before := first["report/report.md"]
 	boom := errors.New("boom")
-	require.ErrorIs(t, writeFile(path, func(w io.Writer) error { _, _ = w.Write([]byte("half")); return boom }), boom)
+	require.ErrorIs(t, atomicfile.Render(path, func(w io.Writer) error { _, _ = w.Write([]byte("half")); return boom }), boom)
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, before, string(after), "a failed render leaves the old file")
-}
-
-func snapshot(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		rel, _ := filepath.Rel(dir, path)
-		files[rel] = string(text)
-		return err
-	}))
-	return files
 }
 
 func TestRenderersReportWriteErrors(t *testing.T) {
@@ -312,10 +212,6 @@ func TestRenderersReportWriteErrors(t *testing.T) {
 		require.ErrorIs(t, c.render(broken{}, r), io.ErrClosedPipe, c.name)
 	}
 }
-
-type broken struct{}
-
-func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 // Floor: six plots and 480 transcripts through html/template.
 func BenchmarkHTML480Episodes(b *testing.B) {

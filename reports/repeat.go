@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"fmt"
-
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -44,13 +42,4 @@ func (r *Report) pass(tasks []stat.Cluster, confidence float64) *Repeat {
 		p.Interval = &iv
 	}
 	return p
-}
-
-// text is "91.7% (80.2–96.8%) of 60 tasks in 3 trials".
-func (p *Repeat) text() string {
-	if p == nil {
-		return "–"
-	}
-	s := Share{Value: &p.Value, Interval: p.Interval}
-	return fmt.Sprintf("%s (%s) of %s in %d trials", s.rate(), s.interval(), plural(p.Tasks, "task"), p.K)
 }

@@ -242,8 +242,8 @@ type Episode struct {
 	calls, judged, valid int32
 	stepped              bool // its steps count; see ledger.Episode.CountsSteps
 
-	anchor string // of the transcript on the page; empty without one
-	kept   *kept  // nil for most episodes of a large run
+	anchor string `json:"-"` // of the transcript on the page; empty without one
+	kept   *kept  `json:"-"` // nil for most episodes of a large run
 }
 
 // Figure is one plot.
@@ -255,3 +255,9 @@ type Figure struct {
 	// Alt describes the data in words, for those who cannot see the plot.
 	Alt string `json:"alt"`
 }
+
+// Names of the plots that are shown in sections of their own.
+const (
+	figTrend      = "trend"
+	figStrategies = "strategies"
+)

@@ -152,3 +152,26 @@ func BenchmarkWriteMillionTurns(b *testing.B) {
 	}
 	b.ReportMetric(float64(heap.most)/(1<<20), "peak-MB")
 }
+
+// Floor: reading eight columns of the episodes and six of the turns, one
+// candidate's 50,000 durations sorted. A trend reads up to 199 runs, two at a time.
+func BenchmarkFigures(b *testing.B) {
+	m, row := stream(10_000, 5)
+	dir := b.TempDir()
+	w, err := ledger.NewWriter(dir)
+	require.NoError(b, err)
+	for i := range 10_000 {
+		require.NoError(b, w.Append(row(i)))
+	}
+	_, err = w.Close(func(totals manifest.Totals) (manifest.Manifest, error) {
+		m.SetTotals(totals)
+		return m, nil
+	})
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		if list, err := ReadTrendRuns(dir, m); err != nil || len(list) != 1 || list[0].Scored != 10_000 {
+			b.Fatal(list, err)
+		}
+	}
+}

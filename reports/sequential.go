@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -48,15 +47,6 @@ func corrected(criteria []Criterion, l stat.Look) {
 // stopping is what a result after this look is corrected for.
 func stopping(l stat.Look) string {
 	return fmt.Sprintf("corrected for stopping after round %d of %d", l.At, len(l.Rounds))
-}
-
-// level is a confidence, with enough digits to tell it from 100%.
-func level(confidence float64) string {
-	decimals := 1
-	for decimals < 12 && confidence < 1 && math.Round((1-confidence)*math.Pow10(decimals+2)) < 5 {
-		decimals++
-	}
-	return trimmed(100*confidence, decimals) + "%"
 }
 
 // intervals names the confidence of the run's intervals.

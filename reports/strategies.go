@@ -372,3 +372,14 @@ func (e *Episode) attempt() compare.Attempt {
 		ElapsedUs: e.ElapsedUs, Cost: e.CostNanoUSD, Tokens: e.tokens,
 	}
 }
+
+// contests are all of them, the pooled one first.
+func (s *Strategies) contests() (all []*Contest) {
+	if s.Pooled != nil {
+		all = append(all, s.Pooled)
+	}
+	for i := range s.Groups {
+		all = append(all, &s.Groups[i])
+	}
+	return all
+}

@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // Bounds of a board: blocks of pairs stand under each other.
@@ -175,15 +172,6 @@ func (c *Contest) who(metric string) string {
 	return "not known"
 }
 
-// known says that there is a claim about a metric; apart that models disagree on one.
-func (c *Contest) known(metric string) bool {
-	return slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.Metric == metric && k.P != nil })
-}
-
-func (c *Contest) apart(metric string) bool {
-	return slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.Metric == metric && k.Verdict == disagree })
-}
-
 // answer says in a line who wins on success, steps, cost and time.
 func (c *Contest) answer() string {
 	if len(c.Claims) == 0 {
@@ -226,100 +214,12 @@ func (c *Contest) answer() string {
 	return strings.Join(parts, "; ")
 }
 
-// boards writes the tables of the Markdown report.
-func (b *budget) boards(s *Strategies) {
-	for _, m := range s.boards() {
-		line, rule := "| "+md(m.Name), "|:--"
-		for _, p := range m.Pairs {
-			line, rule = line+" | "+md(p), rule+"|--:"
-		}
-		b.line("%s | who wins |", line)
-		b.line("%s|:--|", rule)
-		for _, r := range m.Rows {
-			line = "| " + md(r.Metric)
-			for _, c := range r.Cells {
-				if c.Won {
-					line += " | **" + md(c.Text) + "**"
-				} else {
-					line += " | " + md(c.Text)
-				}
-			}
-			b.line("%s | %s |", line, md(r.Who))
-		}
-		b.line("")
-	}
-}
-
-// summaryBoards are the tables for a terminal, empty where they do not fit.
-func summaryBoards(s *Strategies, width int) string {
-	t := table.NewWriter()
-	look := style(width > 0)
-	look.Box.PaddingLeft = ""
-	t.SetStyle(look)
-	var columns []table.ColumnConfig
-	for i := range blockPairs {
-		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight})
-	}
-	t.SetColumnConfigs(columns)
-	pairs := 0
-	list := s.boards()
-	for _, m := range list {
-		pairs = max(pairs, len(m.Pairs))
-	}
-	for i, m := range list {
-		if i > 0 {
-			t.AppendRow(table.Row{""})
-		}
-		head := table.Row{m.Name}
-		for k := range pairs {
-			head = append(head, at(m.Pairs, k))
-		}
-		t.AppendRow(append(head, "who wins"))
-		for _, r := range m.Rows {
-			row := table.Row{r.Metric}
-			for k := range pairs {
-				row = append(row, at(r.Cells, k).text())
-			}
-			t.AppendRow(append(row, r.Who))
+// tell is what tells a group from the others: its model, or all of its name.
+func (s *Strategies) tell(g *Contest) string {
+	for i := range s.Groups {
+		if o := &s.Groups[i]; o != g && o.Model == g.Model {
+			return g.name()
 		}
 	}
-	out := t.Render()
-	for line := range strings.Lines(out) {
-		if width > 0 && text.StringWidthWithoutEscSequences(strings.TrimRight(line, " \n")) > width {
-			return ""
-		}
-	}
-	return out
-}
-
-// at is an element of a list, its zero value beyond the end.
-func at[T any](list []T, i int) (v T) {
-	if i < len(list) {
-		v = list[i]
-	}
-	return v
-}
-
-// summaryStrategies says on a terminal who wins what: in a table where it fits, and
-// in a line.
-func summaryStrategies(b *strings.Builder, r Report, width int) {
-	s := r.Strategies
-	if s == nil {
-		return
-	}
-	contests := s.contests()
-	if tables := summaryBoards(s, width); tables != "" {
-		fmt.Fprintf(b, "\nstrategies: %s; a win is marked *\n", boardLegend)
-		for line := range strings.Lines(tables) {
-			b.WriteString(strings.TrimRight(line, " \n") + "\n")
-		}
-		wrapped(b, "strategies: ", contests[0].name()+": "+contests[0].answer(), width)
-	} else {
-		for _, c := range contests[:min(len(contests), maxContestLines)] {
-			wrapped(b, "strategies: ", c.name()+": "+c.answer(), width)
-		}
-	}
-	if more := len(contests) - maxContestLines; more > 0 {
-		wrapped(b, "strategies: ", plural(more, "model")+" more, in the report", width)
-	}
+	return brief(g.Model, 60)
 }

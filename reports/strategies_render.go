@@ -3,8 +3,6 @@ package reports
 import (
 	"fmt"
 	"strings"
-
-	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // contestView is a contest as a page shows it.
@@ -104,63 +102,47 @@ func (c Claim) words() string {
 	return agentName(c.Winner) + " wins"
 }
 
-func spanOf(unit string, iv *stat.Interval) string {
-	if iv == nil {
-		return "–"
-	}
-	return signed(unit, &iv.Low) + " to " + signed(unit, &iv.High)
-}
-
-// strategies writes the section of the Markdown report.
-func (b *budget) strategies(r Report) {
-	if r.Strategies == nil {
-		return
-	}
-	contests := r.Strategies.contests()
-	b.line("**Strategies**, %s: **%s**", md(contests[0].name()), md(clip(contests[0].answer(), 600)))
-	b.line("")
-	b.boards(r.Strategies)
-	more := ""
-	if n := len(contests) - maxContestLines; n > 0 {
-		more = "; " + plural(n, "model") + " more in the HTML report"
-	}
-	b.line("%s%s.", upperFirst(boardLegend)+"; a win is bold", more)
-	b.line("")
-	b.fold("Strategies, pair by pair", func() {
-		for i, v := range strategyViews(r) {
-			if i == maxContestLines {
-				break
-			}
-			b.contest(v)
-		}
-		for _, n := range r.Strategies.Notes {
-			b.line("> %s  ", md(clip(n, 600)))
-		}
-		b.line("")
-	})
-}
-
 // maxContestLines is how many contests the Markdown report and the terminal show.
 const maxContestLines = 6
 
-func (b *budget) contest(v contestView) {
-	b.line("**%s**: %s", md(v.Name), md(clip(v.Sentence, 1200)))
-	b.line("")
-	b.line("| Strategy | Episodes | Solved | Cost | Time | Front |")
-	b.line("|:--|--:|--:|--:|--:|:--|")
-	for _, e := range v.Entrants {
-		b.line("| %s | %s | **%s** (%s) | %s (%s) | %s (%s) | %s |", md(e.Agent), e.Episodes, e.Success, e.SuccessInterval, md(e.Cost), md(e.CostInterval), e.Time, e.TimeInterval, e.Front)
+func (e *Estimate) share() string {
+	if e == nil {
+		return "–"
 	}
-	b.line("")
-	b.line("| Metric | Strategies | First | Second | Difference | Interval | p | pairs / tasks | Verdict |")
-	b.line("|:--|:--|--:|--:|--:|--:|--:|--:|:--|")
-	for _, k := range v.Claims {
-		verdict := md(k.Verdict)
-		if k.Class != "" {
-			verdict = "**" + verdict + "**"
-		}
-		b.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", md(k.Metric), md(k.Pair), md(k.First), md(k.Second),
-			md(join(", ", k.Change, k.Relative)), md(k.Interval), md(k.P), k.N, verdict)
+	return percent(e.Value)
+}
+
+func (e *Estimate) shareInterval() string {
+	if e == nil || e.Interval == nil {
+		return "–"
 	}
-	b.line("")
+	return bound(e.Interval.Low, 0) + "–" + bound(e.Interval.High, 0) + "%"
+}
+
+func (e *Estimate) usd() string {
+	if e == nil {
+		return unknown
+	}
+	return usd(e.Value)
+}
+
+func (e *Estimate) usdInterval() string {
+	if e == nil || e.Interval == nil {
+		return "–"
+	}
+	return usd(e.Interval.Low) + "–" + usd(e.Interval.High)
+}
+
+func (e *Estimate) time() string {
+	if e == nil {
+		return "–"
+	}
+	return duration(e.Value)
+}
+
+func (e *Estimate) timeInterval() string {
+	if e == nil || e.Interval == nil {
+		return "–"
+	}
+	return duration(e.Interval.Low) + "–" + duration(e.Interval.High)
 }

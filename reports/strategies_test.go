@@ -1,52 +1,17 @@
 package reports
 
 import (
-	"bytes"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
-
-// duel is a run of contract and tools with one model; each task has an episode of
-// both, solved and with steps as told, at a thousand nano-USD and a second a step.
-type duelTask struct {
-	id                          string
-	contractSolved, toolsSolved bool
-	contractSteps, toolsSteps   int32
-}
-
-func duel(tasks []duelTask) *world {
-	w := byAgent("contract", "tools")
-	w.m.Trials = 1
-	for _, d := range tasks {
-		w.m.Tasks = append(w.m.Tasks, manifest.Task{ID: d.id})
-		w.enter(0, d.id, 1, d.contractSolved, d.contractSteps)
-		w.enter(1, d.id, 1, d.toolsSolved, d.toolsSteps)
-	}
-	return w
-}
-
-// enter adds an episode of the k-th candidate.
-func (w *world) enter(k int, task string, trial int, solved bool, steps int32) {
-	c := w.m.Candidates[k]
-	w.m.Candidates[0], w.m.Candidates[k] = w.m.Candidates[k], w.m.Candidates[0]
-	w.add(1, task, solved, int(steps), func(e *ledger.Episode, turns []ledger.Turn) {
-		e.Trial, e.CostNanoUSD, e.ElapsedUs = int32(trial), new(int64(steps)*1000), int64(steps)*1e6
-		e.Tokens = ledger.Tokens{In: new(int64(steps) * 100), Out: new(int64), CacheRead: new(int64), CacheWrite: new(int64), Reasoning: new(int64)}
-	})
-	w.m.Candidates[0], w.m.Candidates[k] = w.m.Candidates[k], c
-}
 
 func claim(t *testing.T, c *Contest, metric, first, second string) Claim {
 	t.Helper()
@@ -128,69 +93,6 @@ func TestDuelWithoutSpread(t *testing.T) {
 	k = claim(t, &Build(one.m, one.rows).Strategies.Groups[0], "steps", "contract", "tools")
 	require.Equal(t, []any{1.0, "no difference shown"}, []any{*k.P, k.Verdict})
 	require.Nil(t, k.Interval)
-}
-
-func TestWhatIsNoClaim(t *testing.T) {
-	many := func() (list []duelTask) {
-		for i := range 8 {
-			list = append(list, duelTask{fmt.Sprint("t", i), true, true, 5, int32(2 + i%2)})
-		}
-		return list
-	}
-	t.Run("an unknown cost", func(t *testing.T) {
-		w := duel(many())
-		w.rows.Episodes[3].CostNanoUSD = nil
-		g := &Build(w.m, w.rows).Strategies.Groups[0]
-		k := claim(t, g, "cost", "contract", "tools")
-		require.Nil(t, k.P)
-		require.Equal(t, "no claim", k.Verdict)
-		require.Contains(t, k.Note, "without a known cost: unknown, which is never zero")
-		require.Nil(t, g.Entrants[1].Cost)
-		require.Contains(t, g.Sentence, "front of success and time; contract is not")
-		require.Contains(t, g.Sentence, "No claim about cost, which is not known of every episode")
-	})
-	t.Run("episodes without a result", func(t *testing.T) {
-		w := duel(many())
-		w.rows.Episodes[0].Status, w.rows.Episodes[0].InfraError = ledger.StatusInfraError, true
-		w.rows.Episodes[3].Status = ledger.StatusBudgetStop
-		s := Build(w.m, w.rows).Strategies
-		g := &s.Groups[0]
-		require.Equal(t, 6, claim(t, g, "solved", "contract", "tools").N)
-		require.Equal(t, []int{1, 1, 6, 6}, []int{g.Entrants[0].WithoutResult, g.Entrants[1].WithoutResult, g.Entrants[0].Episodes, g.Entrants[1].Episodes})
-		require.Contains(t, strings.Join(s.Notes, " "), "2 episodes of these strategies have no result")
-	})
-	t.Run("no common task", func(t *testing.T) {
-		w := byAgent("contract", "tools")
-		w.enter(0, "a", 1, true, 3)
-		w.enter(1, "b", 1, true, 3)
-		w.enter(1, "a", 2, true, 3) // another trial
-		g := Build(w.m, w.rows).Strategies.Groups[0]
-		require.Empty(t, g.Claims)
-		require.Empty(t, g.Winner)
-		require.Equal(t, "No trial of a task has a result of every strategy, so there is no front. No trial of a task has results of both contract and tools.", g.Sentence)
-		r := Build(w.m, w.rows)
-		for _, c := range renderers() {
-			require.NotEmpty(t, render(t, c.render, r))
-		}
-	})
-	t.Run("nothing to compare", func(t *testing.T) {
-		for name, w := range map[string]*world{"one agent": byAgent("tools"), "one agent twice": byAgent("tools", "tools"), "a script": byAgent("tools", "contract"), "two models": byAgent("tools", "contract")} {
-			switch name {
-			case "one agent twice":
-				w.m.Candidates[1].Name = "other"
-			case "a script":
-				w.m.Candidates[1].Provider = Scripted
-			case "two models":
-				w.m.Candidates[1].Model = "other"
-			}
-			w.enter(0, "a", 1, true, 3)
-			r := Build(w.m, w.rows)
-			require.Nil(t, r.Strategies, name)
-			require.NotContains(t, render(t, HTML, r), "Strategies", name)
-			require.NotContains(t, render(t, JSON, r), `"strategies"`, name)
-			require.NotContains(t, render(t, Markdown, r), "Strategies", name)
-		}
-	})
 }
 
 // Claims of one metric are one family over all groups and the pooled contest.
@@ -319,99 +221,4 @@ func TestStrategiesAreBounded(t *testing.T) {
 	require.Len(t, s.Groups[0].Entrants, maxEntrants)
 	require.Len(t, s.Pooled.Entrants, maxEntrants)
 	require.Contains(t, strings.Join(s.Notes, " "), fmt.Sprintf("%d more strategies or models", 2*(maxContests+3)+3))
-}
-
-// Where models point to different winners, the pooled contest says so.
-func TestModelsThatDisagree(t *testing.T) {
-	w := byAgent("contract", "tools")
-	w.m.Candidates = append(w.m.Candidates, w.m.Candidates...)
-	for k := range 2 {
-		w.m.Candidates[k+2].Name, w.m.Candidates[k+2].Model = w.m.Candidates[k].Name+"-n", "n"
-	}
-	for i := range 8 {
-		for k, steps := range []int32{6, 3, 3, 6} {
-			w.enter(k, fmt.Sprint("t", i), 1, true, steps+int32(i%2))
-		}
-	}
-	s := Build(w.m, w.rows).Strategies
-	require.Equal(t, []string{"tools", "contract"}, []string{s.Groups[0].Winner, s.Groups[1].Winner})
-	require.Empty(t, s.Pooled.Winner)
-	require.True(t, strings.HasSuffix(s.Pooled.Sentence, "Models disagree on who wins in steps, cost, time and tokens: look at each."), s.Pooled.Sentence)
-	require.Equal(t, "models disagree on steps, cost and time; no difference shown in success", s.Pooled.answer())
-	k := claim(t, s.Pooled, "elapsed", "contract", "tools")
-	require.Equal(t, []string{"models disagree", "", "All 8 tasks agree, so the interval has no width. contract wins with p/n, tools with p/m."}, []string{k.Verdict, k.Winner, k.Note})
-	require.Equal(t, "tools wins on steps, cost and time; no difference shown in success", s.Groups[0].answer())
-	require.NotContains(t, Build(research()).Strategies.Pooled.Sentence, "disagree")
-}
-
-// The same rows in another order of episodes of a task, and on other processors,
-// give the same bytes.
-func TestStrategiesAreDeterministic(t *testing.T) {
-	m, rows := research()
-	want := render(t, JSON, Build(m, rows))
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	require.Equal(t, want, render(t, JSON, Build(m, rows)))
-}
-
-func TestStrategiesWithHostileNames(t *testing.T) {
-	m, rows := hostile()
-	for i := range m.Candidates {
-		m.Candidates[i].Agent += fmt.Sprint(i)
-	}
-	r := Build(m, rows)
-	require.NotNil(t, r.Strategies)
-	for _, c := range renderers() {
-		out := render(t, c.render, r)
-		if c.name == "report.json" {
-			lacks(t, out, "<script")
-			continue
-		}
-		require.Equal(t, -1, strings.IndexFunc(strings.ReplaceAll(out, "\n", ""), hidden), c.name)
-		if strings.HasSuffix(c.name, ".html") || strings.HasSuffix(c.name, ".md") {
-			lacks(t, out, "<img")
-		}
-	}
-	text := render(t, Markdown, r)
-	for _, raw := range []string{"](", "@everyone", "http://evil", "<script"} {
-		lacks(t, text, raw)
-	}
-	inert(t, render(t, HTML, r))
-}
-
-// Goldens of a synthetic run of three strategies; rewrite them as those of TestGolden.
-func TestGoldenStrategies(t *testing.T) {
-	r := Build(research())
-	for _, c := range renderers() {
-		if c.name != "report.md" && c.name != "plain.txt" {
-			continue
-		}
-		t.Run(c.name, func(t *testing.T) {
-			got, path := render(t, c.render, r), filepath.Join("testdata", "strategies."+c.name)
-			if *update {
-				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-			}
-			want, err := os.ReadFile(path)
-			require.NoError(t, err)
-			require.Equal(t, string(want), got)
-		})
-	}
-}
-
-func TestStrategiesInEveryRendering(t *testing.T) {
-	r := Build(research())
-	page := render(t, HTML, r)
-	for _, part := range []string{`<section id="strategies"`, `<a href="#strategies">`, "tools wins", "sim-weak/weak", "Pairs / tasks"} {
-		require.Contains(t, page, part)
-	}
-	text := render(t, Markdown, r)
-	require.Contains(t, text, "**Strategies**, all models: **tools wins on steps, cost and time; no difference shown in success**")
-	require.Contains(t, text, "**all models**: By the estimates tools and plan are on the front")
-	require.Contains(t, text, "| Steps | contract → tools |")
-	var b bytes.Buffer
-	require.NoError(t, Summary(&b, r, 0))
-	require.Equal(t, 2, strings.Count(b.String(), "strategies: "))
-	require.Contains(t, b.String(), "strategies: all models: tools wins on steps, cost and time; no difference shown in success\n")
-	require.NotContains(t, render(t, JUnit, r), "strateg")
-	require.Equal(t, "On the front of success, cost and time: tools and plan", r.strategiesTitle())
-	require.Contains(t, r.strategiesAlt(), "tools · weak 79.2%")
 }

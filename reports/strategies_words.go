@@ -194,15 +194,6 @@ func (c *Contest) strangers() string {
 	return "No trial of a task has results of both " + strings.Join(pairs, ", nor of ")
 }
 
-// and joins names: "a", "a and b", "a, b and c".
-func and(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
-}
-
 // name is a contest in a table or a line.
 func (c *Contest) name() string {
 	if c.Provider == "" && c.Model == "" {
@@ -243,13 +234,11 @@ func (s *Strategies) note(more int, sessions bool) {
 	}
 }
 
-// contests are all of them, the pooled one first.
-func (s *Strategies) contests() (all []*Contest) {
-	if s.Pooled != nil {
-		all = append(all, s.Pooled)
-	}
-	for i := range s.Groups {
-		all = append(all, &s.Groups[i])
-	}
-	return all
+// known says that there is a claim about a metric; apart that models disagree on one.
+func (c *Contest) known(metric string) bool {
+	return slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.Metric == metric && k.P != nil })
+}
+
+func (c *Contest) apart(metric string) bool {
+	return slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.Metric == metric && k.Verdict == disagree })
 }

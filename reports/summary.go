@@ -56,13 +56,13 @@ func Summary(w io.Writer, r Report, width int) error {
 	summaryStrategies(&b, r, width)
 	said := map[string]bool{}
 	for _, c := range r.Candidates {
-		if c.Verdict != NotJudged && beyond(c.Sentence, c.Criteria) {
+		if c.Verdict != NotJudged && c.Sentence != sentenceOf(c.Criteria) {
 			wrapped(&b, "why: ", c.Name+" "+c.Sentence, width)
 		}
 		why(&b, c.Name, c.Criteria, said, width)
 	}
 	for _, g := range r.Groups {
-		if beyond(g.Sentence, g.Criteria) {
+		if g.Sentence != sentenceOf(g.Criteria) {
 			wrapped(&b, "why: ", g.name()+" "+g.Sentence, width)
 		}
 		why(&b, g.name(), g.Criteria, said, width)

@@ -20,7 +20,7 @@ func changedReport(t *testing.T, thresholds ...string) Report {
 	require.NoError(t, err)
 	b := NewBuilder(m)
 	b.JudgeBy(a)
-	addAll(b, rows)
+	b.AddAll(rows)
 	return b.Report()
 }
 
@@ -46,9 +46,9 @@ func TestThresholdsChangedAreNamedEverywhere(t *testing.T) {
 	var out struct {
 		Changed []map[string]any `json:"thresholds_changed"`
 	}
-	var text bytes.Buffer
-	require.NoError(t, JSON(&text, changedReport(t, "min_solved=off")))
-	require.NoError(t, json.Unmarshal(text.Bytes(), &out))
+	var printed bytes.Buffer
+	require.NoError(t, JSON(&printed, changedReport(t, "min_solved=off")))
+	require.NoError(t, json.Unmarshal(printed.Bytes(), &out))
 	require.Equal(t, []map[string]any{{"name": "min_solved", "recorded": 0.8, "used": "off"}}, out.Changed)
 }
 

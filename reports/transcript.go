@@ -1,9 +1,9 @@
 package reports
 
 import (
-	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"html/template"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -32,68 +32,31 @@ type turnView struct {
 	Said *saidView
 }
 
-// renderEpisode writes a transcript as HTML.
-func renderEpisode(b *bytes.Buffer, v episodeView) error {
-	if err := parsed().ExecuteTemplate(b, "episode", v); err != nil {
-		return fmt.Errorf("reports: transcript of task %s, candidate %s: %w", v.Task, v.Candidate, err)
-	}
-	return nil
-}
+// Bounds of a transcript.
+const (
+	maxTurns = 60 // shown of an episode
+	maxCalls = 8  // shown of a turn
+)
 
-// transcripts renders kept episodes within the budget, failures first and solved
-// ones last, and keeps the ledger's order. It returns where episodes are on the page.
-func (v *pageView) transcripts(r Report) (links, error) {
-	rendered, left := make([]template.HTML, len(r.Episodes)), maxTranscriptBytes
-	linked, missing := links{}, 0
-	var b bytes.Buffer
-	for own := rankFailed; own <= rankSolved; own++ {
-		for i := range r.Episodes {
-			e := &r.Episodes[i]
-			if rank(e) != own {
-				continue
-			}
-			if left <= 0 || e.kept == nil {
-				missing++
-				continue
-			}
-			view := e.kept.view
-			view.Anchor = e.anchor
-			b.Reset()
-			if err := renderEpisode(&b, view); err != nil {
-				return nil, err
-			}
-			left -= b.Len()
-			rendered[i], linked[i] = template.HTML(b.String()), "#"+e.anchor
-		}
-	}
-	for _, text := range rendered {
-		if text != "" {
-			v.Transcripts = append(v.Transcripts, text)
-		}
-	}
-	if missing > 0 {
-		v.LeftOut = fmt.Sprintf("Here are transcripts of %s of %s: to keep this page small, %s are left out, solved ones first.",
-			thousands(int64(len(linked))), plural(len(r.Episodes), "episode"), plural(missing, "transcript"))
-	}
-	return linked, nil
-}
-
-func transcript(e Episode, rows ledger.EpisodeRows, why string) episodeView {
-	sign, class, words := e.outcome()
+// transcript is what the rows of an episode say, and why it was not solved.
+func transcript(rows ledger.EpisodeRows, why string) episodeView {
+	e := &rows.Episode
+	excluded := e.Excluded()
+	sign, class, ending := outcome(excluded, e.Solved)
 	v := episodeView{
-		Task: brief(e.Task, 40), Candidate: brief(e.Candidate, 60), Sign: sign, Class: class, Solved: e.Solved, Trial: e.Trial,
-		Facts: join(" · ", fmt.Sprintf("trial %d", e.Trial), words, brief(join(": ", e.Status, e.StopReason), 60),
-			plural(e.Steps, "step"), duration(float64(e.ElapsedUs)), price(e.CostNanoUSD)),
+		Task: strings.Clone(brief(e.TaskID, 40)), Candidate: strings.Clone(brief(e.Candidate, 60)), Sign: sign, Class: class, Solved: e.Solved, Trial: int(e.Trial),
+		Facts: join(" · ", fmt.Sprintf("trial %d", e.Trial), ending, brief(join(": ", e.Status, e.StopReason), 60),
+			plural(int(e.Steps), "step"), duration(float64(e.ElapsedUs)), price(e.CostNanoUSD)),
 	}
 	limit := 600
 	if e.Solved {
 		limit = 240
 	}
-	v.Answer = strings.Clone(clip(rows.Episode.Answer, limit))
-	if ledger.Lost(e.Excluded) || e.Excluded == ledger.LostToCap {
+	v.Answer = strings.Clone(clip(e.Answer, limit))
+	if ledger.Lost(excluded) || excluded == ledger.LostToCap {
 		v.Checks = append(v.Checks, strings.Clone(clip(why, 300)))
 	}
-	for _, c := range rows.Episode.Checks {
+	for _, c := range e.Checks {
 		if !c.Passed && len(v.Checks) < 5 {
 			v.Checks = append(v.Checks, strings.Clone(clip(join(": ", c.Name, c.Detail), 300)))
 		}
@@ -250,4 +213,21 @@ func turnFacts(t *ledger.Turn) string {
 		parts = append(parts, plural(len(t.Warnings), "warning"))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// digest tells texts apart in six characters.
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:3])
+}
+
+// outcome is the sign and class of an episode, and its ending in words.
+func outcome(excluded string, solved bool) (sign, class, ending string) {
+	switch {
+	case excluded != "":
+		return "!", "z", excluded
+	case solved:
+		return "✓", "y", "solved"
+	}
+	return "✗", "x", "not solved"
 }

@@ -96,17 +96,3 @@ func TestKeysOfDecisionsKnowNoStrategy(t *testing.T) {
 	w.rows.ToolCalls = w.rows.ToolCalls[:2]
 	require.Equal(t, contract.Turns[0].Key, shown(Build(w.m, w.rows).Episodes[1]).Turns[1].Key)
 }
-
-func TestCallsOfATurnAreBounded(t *testing.T) {
-	many := DetailTurn{Turn: 1}
-	for range 40 {
-		many.Calls = append(many.Calls, DetailCall{"a", "{}"})
-		many.Steps = append(many.Steps, DetailStep{Tool: "b", Args: "{}", Result: "r"})
-		many.Updates = append(many.Updates, DetailUpdate{Phase: "p", Status: "s", Content: strings.Repeat("x", 5000)})
-	}
-	s := saying{left: maxSaid, systems: &systems{by: map[string]int{}}, results: map[string]bool{}}
-	v := s.turn(&many, "")
-	require.Equal(t, []int{maxSteps, maxSteps, maxSteps}, []int{len(v.Calls), len(v.Steps), len(v.Updates)})
-	require.Contains(t, v.More, "28 more")
-	require.Less(t, len(v.Updates[0]), 700)
-}

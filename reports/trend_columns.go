@@ -11,11 +11,11 @@ import (
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
-// Figures are those that a trend follows, of the candidates of a run, read from a
+// ReadTrendRuns are the figures that a trend follows, of the candidates of a run, read from a
 // few columns of its ledger in dir: what a Report of the run would say, without its
 // episodes. Left out are scripts, and candidates that were not asked nearly all of
 // the run's tasks. It is safe for concurrent use; the files are untrusted.
-func Figures(dir string, m manifest.Manifest) ([]trend.Run, error) {
+func ReadTrendRuns(dir string, m manifest.Manifest) ([]trend.Run, error) {
 	var all []trend.Run
 	f := tracker{by: map[string]*tracked{}, lost: map[place]bool{}, sessions: sessionsOf(m)}
 	for _, c := range m.Candidates {

@@ -10,58 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
-
-// timedDemo is a recorded run in ledger order, with all that is left out of rates.
-func timedDemo(t testing.TB) (manifest.Manifest, ledger.Rows) {
-	t.Helper()
-	profiles := demoProfiles()
-	script := profiles[0]
-	script.Name, script.Provider = "script", Scripted
-	m, rows := demo(append(profiles, script), 10, 4)
-	m.Mode, m.Started, m.SuiteDigest = "record", "2026-11-03T03:00:00.5Z", "s1"
-	for i := range m.Candidates {
-		m.Candidates[i].Planned, m.Candidates[i].Digest = 40, "digest of "+m.Candidates[i].Name
-	}
-	for i := range rows.Episodes {
-		e := &rows.Episodes[i]
-		switch i % 17 {
-		case 3:
-			e.Status, e.Solved = ledger.StatusBudgetStop, true
-		case 5:
-			e.Status = ledger.StatusHarnessError
-		case 7:
-			e.Status, e.Solved = "stopped", true // a guard's stop with every check passed
-		case 9:
-			e.Status = "cancelled"
-		case 11:
-			e.Status, e.InfraError = "error", true
-		}
-	}
-	for i := range rows.Turns {
-		switch u := &rows.Turns[i]; i % 23 {
-		case 2:
-			u.ErrorKind = "overloaded"
-		case 4:
-			u.Role, u.Kind = "helper", "compress"
-		case 6:
-			u.FinishReason, u.ContractValid, u.Violations = "length", true, nil
-		}
-	}
-	slices.SortStableFunc(rows.Episodes, func(a, b ledger.Episode) int { return a.Compare(b.Key) })
-	slices.SortStableFunc(rows.Turns, func(a, b ledger.Turn) int { return a.Compare(b.Key) })
-	slices.SortStableFunc(rows.ToolCalls, func(a, b ledger.ToolCall) int { return a.Compare(b.Key) })
-	return m, rows
-}
 
 // What the columns of a ledger say of a run is what its report says of it.
 func TestFiguresAreThoseOfTheReport(t *testing.T) {
 	m, rows := timedDemo(t)
 	dir := t.TempDir()
 	require.NoError(t, ledger.Write(dir, m, rows))
-	got, err := Figures(dir, m)
+	got, err := ReadTrendRuns(dir, m)
 	require.NoError(t, err)
 	r := Build(m, rows)
 	require.Len(t, got, 4, "a script is not followed")
@@ -105,7 +62,7 @@ func TestFiguresAreThoseOfTheReport(t *testing.T) {
 		past[i].RunID, past[i].Started = "earlier", past[i].Started.Add(-time.Hour)
 	}
 	b.SetPast(past, "one is left out.")
-	addAll(b, rows)
+	b.AddAll(rows)
 	r = b.Report()
 	require.NotEmpty(t, r.Trend)
 	require.Equal(t, "one is left out.", r.Notes[len(r.Notes)-1])
@@ -124,20 +81,12 @@ func criterionNamed(t *testing.T, c Candidate, name string) Criterion {
 	return c.Criteria[i]
 }
 
-func addAll(b *Builder, rows ledger.Rows) {
-	turns, _ := groups(rows.Turns, func(t *ledger.Turn) string { return t.EpisodeID })
-	calls, _ := groups(rows.ToolCalls, func(c *ledger.ToolCall) string { return c.EpisodeID })
-	for _, e := range rows.Episodes {
-		b.Add(ledger.EpisodeRows{Episode: e, Turns: turns[e.EpisodeID], ToolCalls: calls[e.EpisodeID]})
-	}
-}
-
 func TestNoPastNoTrend(t *testing.T) {
 	m, rows := timedDemo(t)
 	require.Nil(t, Build(m, rows).Trend)
 	b := NewBuilder(m)
 	b.SetPast([]trend.Run{}, "")
-	addAll(b, rows)
+	b.AddAll(rows)
 	require.Nil(t, b.Report().Trend)
 }
 
@@ -147,20 +96,20 @@ func TestFiguresOfWholeCandidates(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, ledger.Write(dir, m, rows))
 	m.Candidates[0].Planned, m.Candidates[1].Planned = 35, 36
-	got, err := Figures(dir, m)
+	got, err := ReadTrendRuns(dir, m)
 	require.NoError(t, err)
 	require.Len(t, got, 3)
 	require.Equal(t, m.Candidates[1].Name, got[0].Candidate)
 
 	m.Candidates = append(m.Candidates, m.Candidates[1]) // named twice
-	got, err = Figures(dir, m)
+	got, err = ReadTrendRuns(dir, m)
 	require.NoError(t, err)
 	require.Len(t, got, 3)
 }
 
 func TestFiguresRefuse(t *testing.T) {
 	m, rows := timedDemo(t)
-	_, err := Figures(t.TempDir(), m)
+	_, err := ReadTrendRuns(t.TempDir(), m)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, m.RunID)
 	dir := t.TempDir()
@@ -174,30 +123,7 @@ func TestFiguresRefuse(t *testing.T) {
 	}
 	for name, data := range map[string][]byte{"cut": whole[:len(whole)/2], "flipped": flipped} {
 		require.NoError(t, os.WriteFile(path, data, 0o644))
-		_, err = Figures(dir, m)
+		_, err = ReadTrendRuns(dir, m)
 		require.ErrorContains(t, err, "turns.parquet", name)
-	}
-}
-
-// Floor: reading eight columns of the episodes and six of the turns, one
-// candidate's 50,000 durations sorted. A trend reads up to 199 runs, two at a time.
-func BenchmarkFigures(b *testing.B) {
-	m, row := stream(10_000, 5)
-	dir := b.TempDir()
-	w, err := ledger.NewWriter(dir)
-	require.NoError(b, err)
-	for i := range 10_000 {
-		require.NoError(b, w.Append(row(i)))
-	}
-	_, err = w.Close(func(totals manifest.Totals) (manifest.Manifest, error) {
-		m.SetTotals(totals)
-		return m, nil
-	})
-	require.NoError(b, err)
-	b.ReportAllocs()
-	for b.Loop() {
-		if list, err := Figures(dir, m); err != nil || len(list) != 1 || list[0].Scored != 10_000 {
-			b.Fatal(list, err)
-		}
 	}
 }

@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"strings"
-
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -18,23 +16,3 @@ const (
 	NoRegression = stat.NoRegression
 	NotJudged    = stat.NotJudged
 )
-
-// sign tells verdicts apart without colour.
-func sign(v Verdict) string {
-	switch v {
-	case Pass:
-		return "✓"
-	case Fail:
-		return "✗"
-	case NoRegression:
-		return "≈"
-	case Inconclusive:
-		return "?"
-	}
-	return "–"
-}
-
-// word is a verdict in a sentence.
-func word(v Verdict) string {
-	return strings.ReplaceAll(string(v), "_", " ")
-}

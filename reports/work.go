@@ -106,35 +106,3 @@ func (b *Builder) addWork() {
 		b.r.Candidates[i].Work = a.meter.worker.work()
 	}
 }
-
-// callsPerTurn is "1.4 (at most 5)".
-func (w *Work) callsPerTurn() string {
-	if w == nil || w.CallsPerTurn == nil {
-		return "–"
-	}
-	return trimmed(*w.CallsPerTurn, 2) + " (at most " + thousands(int64(w.Widest)) + ")"
-}
-
-func (w *Work) overlap() string {
-	if w == nil || w.Overlap == nil {
-		return "–"
-	}
-	return trimmed(*w.Overlap, 2) + "×"
-}
-
-// plans are "mean 3.2 (1 to 6)" of those with a plan.
-func plans(w *Work, of func(*Work) []stat.Count) string {
-	if w == nil || w.Planned == 0 {
-		return "–"
-	}
-	all := of(w)
-	sum, n := 0, 0
-	for _, c := range all {
-		sum, n = sum+c.Value*c.N, n+c.N
-	}
-	low, high := all[0].Value, all[len(all)-1].Value
-	if low == high {
-		return thousands(int64(low))
-	}
-	return "mean " + trimmed(float64(sum)/float64(n), 2) + " (" + thousands(int64(low)) + " to " + thousands(int64(high)) + ")"
-}

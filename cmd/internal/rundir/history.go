@@ -44,7 +44,7 @@ func Past(dir string, m manifest.Manifest) (runs []trend.Run, note string) {
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := range work {
-				each[i], errs[i] = reports.Figures(found[i].dir, found[i].Manifest)
+				each[i], errs[i] = reports.ReadTrendRuns(found[i].dir, found[i].Manifest)
 			}
 		})
 	}

@@ -85,7 +85,7 @@ func demoEpisode(rows *ledger.Rows, p profile, key ledger.Key, rng *rand.Rand, i
 			ep.Status, ep.Answer = "clarify", "Which label do you mean: angry, praise or info?"
 		}
 	}
-	var in, out, read, write, reasoning sum
+	var in, out, read, write, reasoning knownSum
 	var cost int64
 	for i := 1; i <= steps; i++ {
 		t := demoTurn(p, key, rng, ts+ep.ElapsedUs, i, steps, ep.Solved)
@@ -189,4 +189,25 @@ func demoTurn(p profile, key ledger.Key, rng *rand.Rand, ts int64, i, steps int,
 	t.Thrash = rng.Float64() < p.thrash/3
 	t.Stall = rng.Float64() < p.stall/3
 	return t
+}
+
+// knownSum sums what is known; one unknown makes the sum unknown.
+type knownSum struct {
+	n       int64
+	unknown bool
+}
+
+func (k *knownSum) add(v *int64) {
+	if v == nil {
+		k.unknown = true
+		return
+	}
+	k.n += *v
+}
+
+func (k *knownSum) value() *int64 {
+	if k.unknown {
+		return nil
+	}
+	return &k.n
 }

@@ -1,9 +1,11 @@
 package reports
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/failure"
@@ -99,6 +101,56 @@ func oneRunFixture() compare.Comparison {
 		t.Evidence = words.Replace(t.Evidence)
 		for k := range t.Episodes {
 			t.Episodes[k].What = words.Replace(t.Episodes[k].What)
+		}
+	}
+	return c
+}
+
+// sidesFixture has an episode for every id that the fixture names: in the new run
+// the third turn repeats the call instead of answering.
+func sidesFixture(isNew bool, task, candidate string, n int) (rows ledger.EpisodeRows, said Detail, ok bool) {
+	side, prompt := "B", "You are a careful agent.\n"
+	if isNew {
+		side, prompt = "T", "You are a bounded agent controller.\n"
+	}
+	key := ledger.Key{EpisodeID: fmt.Sprint(side, n), TaskID: task, Candidate: candidate, Trial: int32(n)}
+	rows.Episode = ledger.Episode{Key: key, Status: "answered", Solved: true, Answer: "There were 427 angry messages on 2026-05-13.", Steps: 3, CostNanoUSD: new(int64(1_200_000)), ElapsedUs: 4_100_000}
+	said.System = prompt + "Every turn you output exactly ONE JSON object.\n"
+	add := func(kind, name, args, result string) {
+		at := len(rows.Turns) + 1
+		t := ledger.Turn{Key: key, Turn: int32(at), Role: "main", Kind: "act", NextActionType: kind, NextActionName: name, ValidJSON: true, ContractValid: true, Actionable: true, DurationUs: 900_000, Tokens: ledger.Tokens{In: new(int64(640)), Out: new(int64(70))}}
+		d := DetailTurn{Turn: at, Prompt: []Message{{Role: "user", Text: fmt.Sprintf("PLAN: count what is asked\nBUDGET_USED: steps=%d/10\n", at-1), Same: 19}}, Output: fmt.Sprintf(`{"next_action":{"type":%q,"name":%q,"args":{%s}}}`, kind, name, args)}
+		if name != "" {
+			rows.ToolCalls = append(rows.ToolCalls, ledger.ToolCall{Key: key, Turn: int32(at), ToolName: name, ArgsHash: args, Outcome: "ok", DurationUs: 30_000})
+			d.Steps = []DetailStep{{Tool: name, Args: "{" + args + "}", Result: result, Outcome: "ok"}}
+		}
+		rows.Turns, said.Turns = append(rows.Turns, t), append(said.Turns, d)
+	}
+	add("tool", "today_range", "", `{"start_date":"2026-05-13","end_date":"2026-05-13"}`)
+	add("tool", "get_counts", `"label":"angry"`, `{"label":"angry","value":427}`)
+	if isNew {
+		for range 3 {
+			add("tool", "get_counts", `"label":"angry"`, `{"label":"angry","value":427}`)
+		}
+		rows.Turns[4].Thrash = true
+		rows.Episode.Status, rows.Episode.StopReason, rows.Episode.Solved, rows.Episode.Answer = "stopped", "thrash", false, ""
+		rows.Episode.Checks = []ledger.Check{{Name: "status", Detail: "expected answered, found stopped"}}
+		return rows, said, true
+	}
+	add("respond", "", "", "")
+	said.Answer = rows.Episode.Answer
+	return rows, said, true
+}
+
+// shownComparison is the fixture with episodes to look at.
+func shownComparison() compare.Comparison {
+	c := comparisonFixture()
+	for i := range c.Pairs[0].Tasks {
+		t := &c.Pairs[0].Tasks[i]
+		if t.Class != stat.StablePass && t.Class != stat.StableFail && t.Class != stat.Unknown {
+			t.Episodes = []compare.EpisodePair{{
+				Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: "answered", NewEnded: "stopped: thrash", Turn: 3, What: "baseline: respond; new: tool get_counts",
+			}}
 		}
 	}
 	return c

@@ -1,0 +1,53 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+)
+
+// renderEpisode writes a transcript as HTML.
+func renderEpisode(b *bytes.Buffer, v episodeView) error {
+	if err := parsed().ExecuteTemplate(b, "episode", v); err != nil {
+		return fmt.Errorf("reports: transcript of task %s, candidate %s: %w", v.Task, v.Candidate, err)
+	}
+	return nil
+}
+
+// transcripts renders kept episodes within the budget, failures first and solved
+// ones last, and keeps the ledger's order. It returns where episodes are on the page.
+func (v *pageView) transcripts(r Report) (links, error) {
+	rendered, left := make([]template.HTML, len(r.Episodes)), maxTranscriptBytes
+	linked, missing := links{}, 0
+	var b bytes.Buffer
+	for own := rankFailed; own <= rankSolved; own++ {
+		for i := range r.Episodes {
+			e := &r.Episodes[i]
+			if rank(e) != own {
+				continue
+			}
+			if left <= 0 || e.kept == nil {
+				missing++
+				continue
+			}
+			view := e.kept.view
+			view.Anchor = e.anchor
+			b.Reset()
+			if err := renderEpisode(&b, view); err != nil {
+				return nil, err
+			}
+			left -= b.Len()
+			rendered[i], linked[i] = template.HTML(b.String()), "#"+e.anchor
+		}
+	}
+	for _, text := range rendered {
+		if text != "" {
+			v.Transcripts = append(v.Transcripts, text)
+		}
+	}
+	if missing > 0 {
+		v.LeftOut = fmt.Sprintf("Here are transcripts of %s of %s: to keep this page small, %s are left out, solved ones first.",
+			thousands(int64(len(linked))), plural(len(r.Episodes), "episode"), plural(missing, "transcript"))
+	}
+	return linked, nil
+}
