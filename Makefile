@@ -38,7 +38,7 @@ kill: ## kill and resume recordings at 200 points: about 4 minutes
 	CUPEL_KILLS=200 $(GO) test -count=1 -timeout 30m -run TestKilledRecordingsPayNothingTwice -v ./cmd
 
 evidence: ## measure the statistical promises of docs/evidence.md in simulation, and print the table
-	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 120m -run Simulation -v ./reports/internal/evidence ./harness/canary ./reports/stat ./reports/compare ./reports/trend ./reports
+	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 120m -run Simulation -v ./reports/internal/evidence ./harness/canary ./reports/stat ./reports/compare ./reports/trend ./reports/model
 
 mutants: ## which changes of behaviour the golden suites and the tests notice: up to 30 minutes
 	$(GO) run ./harness/mutants

@@ -17,8 +17,10 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/sides"
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/html"
+	"github.com/cupel-eval/cupel/reports/text"
+	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
 // compareFormats are the single-file renderings of a comparison, by suffix of -o.
@@ -26,9 +28,9 @@ import (
 func (p *process) compareFormats(ctx context.Context, cfg config.Config, baseline, newRun string) map[string]func(io.Writer, compare.Comparison) error {
 	return map[string]func(io.Writer, compare.Comparison) error{
 		".html": p.compareHTML(ctx, cfg, baseline, newRun),
-		".md":   reports.CompareMarkdown,
-		".xml":  reports.CompareJUnit,
-		".json": reports.CompareJSON,
+		".md":   text.CompareMarkdown,
+		".xml":  text.CompareJUnit,
+		".json": text.CompareJSON,
 	}
 }
 
@@ -70,7 +72,7 @@ verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard outp
 			case len(outputs) > 0:
 				return writeOutputs(p, formats, outputs, compared)
 			}
-			return reports.CompareSummary(p.stdout, compared, console.Width(p.stdout))
+			return text.CompareSummary(p.stdout, compared, console.Width(p.stdout))
 		}),
 	}
 	runsFlags(cmd)
@@ -169,14 +171,14 @@ func (p *process) compareHTML(ctx context.Context, cfg config.Config, baseline, 
 			return err
 		}
 		baseDetails, newDetails := p.detailsOf(ctx, cfg, b.Dir, ""), p.detailsOf(ctx, cfg, t.Dir, "")
-		err = reports.CompareHTML(w, c, func(isNew bool, task, candidate string, n int) (ledger.EpisodeRows, reports.Detail, bool) {
+		err = html.Comparison(w, c, func(isNew bool, task, candidate string, n int) (ledger.EpisodeRows, transcript.Detail, bool) {
 			d := baseDetails
 			if isNew {
 				d = newDetails
 			}
 			rows, ok := d.Find(ledger.Key{TaskID: task, Candidate: candidate, Trial: int32(n)})
 			if !ok {
-				return rows, reports.Detail{}, false
+				return rows, transcript.Detail{}, false
 			}
 			said, _ := d.Of(rows)
 			return rows, said, true

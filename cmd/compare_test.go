@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/model"
 )
 
 // An entry of the known-flaky list counts to the end of its day, by the clock of
@@ -47,32 +47,32 @@ func TestKnownFlakyCountsUntilItsLastDay(t *testing.T) {
 // The worse of the two verdicts is the gate's.
 func TestGateAgainst(t *testing.T) {
 	for name, c := range map[string]struct {
-		accepted, regressed reports.Verdict
+		accepted, regressed model.Verdict
 		onUnclear           compare.OnUnclear
 		code                int
 		says                string
 	}{
-		"both pass":        {reports.Pass, reports.Pass, "fail", exit.Accepted, "Accepted: acceptance pass, regression pass\n"},
-		"a regression":     {reports.Pass, reports.Fail, "pass", exit.Rejected, "Rejected: acceptance pass, regression fail\n"},
-		"not accepted":     {reports.Fail, reports.Inconclusive, "pass", exit.Rejected, "Rejected: acceptance fail, regression inconclusive\n"},
-		"nothing is shown": {reports.Inconclusive, reports.Pass, "pass", exit.Inconclusive, "Inconclusive: acceptance inconclusive, regression pass\n"},
-		"no baseline's":    {reports.Pass, reports.Inconclusive, "pass", exit.Inconclusive, "Inconclusive: acceptance pass, regression inconclusive\n"},
-		"unclear":          {reports.Pass, reports.NoRegression, "pass", exit.Accepted, "Accepted: acceptance pass, no significant regression\n"},
+		"both pass":        {model.Pass, model.Pass, "fail", exit.Accepted, "Accepted: acceptance pass, regression pass\n"},
+		"a regression":     {model.Pass, model.Fail, "pass", exit.Rejected, "Rejected: acceptance pass, regression fail\n"},
+		"not accepted":     {model.Fail, model.Inconclusive, "pass", exit.Rejected, "Rejected: acceptance fail, regression inconclusive\n"},
+		"nothing is shown": {model.Inconclusive, model.Pass, "pass", exit.Inconclusive, "Inconclusive: acceptance inconclusive, regression pass\n"},
+		"no baseline's":    {model.Pass, model.Inconclusive, "pass", exit.Inconclusive, "Inconclusive: acceptance pass, regression inconclusive\n"},
+		"unclear":          {model.Pass, model.NoRegression, "pass", exit.Accepted, "Accepted: acceptance pass, no significant regression\n"},
 		"unclear, fail": {
-			reports.Pass, reports.NoRegression, "fail", exit.Inconclusive,
+			model.Pass, model.NoRegression, "fail", exit.Inconclusive,
 			"Inconclusive: acceptance pass, no significant regression (not accepted: on_unclear is fail)\n",
 		},
-		"unclear, rejected": {reports.Fail, reports.NoRegression, "pass", exit.Rejected, "Rejected: acceptance fail, no significant regression\n"},
+		"unclear, rejected": {model.Fail, model.NoRegression, "pass", exit.Rejected, "Rejected: acceptance fail, no significant regression\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			p := &process{stdout: &out, env: func(string) (string, bool) { return "true", true }}
 			p.guard()
-			err := p.gateAgainst(reports.Report{Verdict: c.accepted, Headline: "H1"}, compare.Comparison{Verdict: c.regressed, Headline: "H2", Rules: compare.Rules{OnUnclear: c.onUnclear}})
+			err := p.gateAgainst(model.Report{Verdict: c.accepted, Headline: "H1"}, compare.Comparison{Verdict: c.regressed, Headline: "H2", Rules: compare.Rules{OnUnclear: c.onUnclear}})
 			require.Equal(t, c.code, exit.Code(err))
 			require.True(t, bytes.HasPrefix(out.Bytes(), []byte(c.says)), out.String())
 			require.Contains(t, out.String(), "regression: H2")
-			require.Equal(t, c.regressed == reports.Pass || c.regressed == reports.NoRegression && c.onUnclear == "pass", !bytes.Contains(out.Bytes(), []byte("title=regression%3A")), "annotated on Actions")
+			require.Equal(t, c.regressed == model.Pass || c.regressed == model.NoRegression && c.onUnclear == "pass", !bytes.Contains(out.Bytes(), []byte("title=regression%3A")), "annotated on Actions")
 		})
 	}
 }

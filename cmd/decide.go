@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -114,7 +115,7 @@ func (d *decider) before(m manifest.Manifest) (err error) {
 func (d *decider) side(m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) sides.Side {
 	s := sides.Side{Manifest: m, Episodes: episodes, Ran: m.Candidates, Chosen: d.chosen}
 	for _, c := range m.Candidates {
-		if c.Provider != reports.Scripted {
+		if c.Provider != model.Scripted {
 			s.Names = append(s.Names, c.Name)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/forecast"
 	"github.com/cupel-eval/cupel/recorder"
-	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // base is options, which for a dry run start nothing.
@@ -54,7 +54,7 @@ func printOutlook(p *process, out forecast.Forecast) error {
 		of += ", shard " + out.Shard
 	}
 	lines := []string{fmt.Sprintf("dry run of suite %s, mode %s: %d%s episodes of %s (candidates %d, trials %d)",
-		out.Suite, out.Mode, out.Episodes, of, reports.TaskCount(out.Tasks, out.ScriptedTasks), len(out.Candidates), out.Trials)}
+		out.Suite, out.Mode, out.Episodes, of, words.TaskCount(out.Tasks, out.ScriptedTasks), len(out.Candidates), out.Trials)}
 	for _, l := range out.LeftOut {
 		lines = append(lines, fmt.Sprintf("left out: %d %s", l.Episodes, l.Why))
 	}

@@ -11,9 +11,10 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/text"
 )
 
 func newGate(p *process) *cobra.Command {
@@ -52,7 +53,7 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 			if changed != "" {
 				return exit.Usage(errors.New("--changed: it says how to compare with a --baseline; name one"))
 			}
-			if err := reports.Summary(p.stdout, r, console.Width(p.stdout)); err != nil {
+			if err := text.Summary(p.stdout, r, console.Width(p.stdout)); err != nil {
 				return err
 			}
 			if err := p.annotate(r); err != nil {
@@ -75,11 +76,11 @@ func thresholdFlag(cmd *cobra.Command, to *[]string) {
 }
 
 // gateOutcome is the verdict as an exit code; what there is to say was printed.
-func gateOutcome(v reports.Verdict) error {
+func gateOutcome(v model.Verdict) error {
 	switch v {
-	case reports.Pass:
+	case model.Pass:
 		return nil
-	case reports.Fail:
+	case model.Fail:
 		return exit.With(exit.Rejected, nil)
 	}
 	return exit.With(exit.Inconclusive, nil)
@@ -87,26 +88,26 @@ func gateOutcome(v reports.Verdict) error {
 
 // gateAgainst prints the verdict of a run by its criteria, and its comparison with a
 // baseline. Its exit code is that of the worse verdict.
-func (p *process) gateAgainst(r reports.Report, c compare.Comparison) error {
+func (p *process) gateAgainst(r model.Report, c compare.Comparison) error {
 	worst := stat.Worst([]stat.Verdict{r.Verdict, c.Rules.Gate(c.Verdict)})
 	note := ""
 	if r.Run.Acceptance.MinSolved == manifest.Off {
-		note = " (" + reports.SuccessNotJudged + ")"
+		note = " (" + model.SuccessNotJudged + ")"
 	}
 	if _, err := fmt.Fprintf(p.stdout, "%s: acceptance %s%s, %s\n\nacceptance: ", gateWord(worst), r.Verdict, note, regressionWord(c)); err != nil {
 		return err
 	}
-	if err := reports.Summary(p.stdout, r, console.Width(p.stdout)); err != nil {
+	if err := text.Summary(p.stdout, r, console.Width(p.stdout)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprint(p.stdout, "\nregression: "); err != nil {
 		return err
 	}
-	if err := reports.CompareSummary(p.stdout, c, console.Width(p.stdout)); err != nil {
+	if err := text.CompareSummary(p.stdout, c, console.Width(p.stdout)); err != nil {
 		return err
 	}
 	if p.onActions() {
-		if err := reports.GateAnnotations(p.commands, r, c); err != nil {
+		if err := text.GateAnnotations(p.commands, r, c); err != nil {
 			return err
 		}
 	}
@@ -142,9 +143,9 @@ func (p *process) onActions() bool {
 }
 
 // annotate prints the verdict as annotations where somebody reads them.
-func (p *process) annotate(r reports.Report) error {
+func (p *process) annotate(r model.Report) error {
 	if !p.onActions() {
 		return nil
 	}
-	return reports.Annotations(p.commands, r)
+	return text.Annotations(p.commands, r)
 }

@@ -17,14 +17,16 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/text"
 )
 
 // formats are the single-file renderings, by suffix of -o.
-var formats = map[string]func(io.Writer, reports.Report) error{
+var formats = map[string]func(io.Writer, model.Report) error{
 	".html": reports.HTML,
-	".md":   reports.Markdown,
-	".xml":  reports.JUnit,
-	".json": reports.JSON,
+	".md":   text.Markdown,
+	".xml":  text.JUnit,
+	".json": text.JSON,
 }
 
 func newReport(p *process) *cobra.Command {
@@ -91,7 +93,7 @@ func writeReport(ctx context.Context, p *process, cfg config.Config, name string
 
 // writeReportOf builds and writes the report of a run that has just been made, and
 // closes what its details come from.
-func writeReportOf(dir string, d *transcripts.Transcripts) (reports.Report, error) {
+func writeReportOf(dir string, d *transcripts.Transcripts) (model.Report, error) {
 	_, report, err := rundir.Report("", dir, nil)
 	if err == nil {
 		err = reports.Write(dir, report, d.Episode)

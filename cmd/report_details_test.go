@@ -18,7 +18,8 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
-	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
 // countsRun replays tasks of the built-in suite into a run folder.
@@ -47,7 +48,7 @@ func TestDetailsOfARun(t *testing.T) {
 	_, err = harness.Run(context.Background(), o)
 	require.NoError(t, err)
 
-	all := map[string]reports.Detail{}
+	all := map[string]transcript.Detail{}
 	for _, e := range report.Episodes {
 		detail, ok := d.Episode(e)
 		require.True(t, ok, detail.Missing)
@@ -72,7 +73,7 @@ func TestDetailsOfARun(t *testing.T) {
 	require.True(t, ok, detail.Missing)
 	require.Equal(t, all[e.ID], detail)
 
-	at := slices.IndexFunc(report.Episodes, func(e reports.Episode) bool { return e.Task == "G39" && e.Candidate == "strong" })
+	at := slices.IndexFunc(report.Episodes, func(e model.Episode) bool { return e.Task == "G39" && e.Candidate == "strong" })
 	turns := all[report.Episodes[at].ID].Turns
 	require.Len(t, turns, 3)
 	require.Contains(t, turns[0].Prompt[0].Text, "SCRATCHPAD (compact):")
@@ -80,7 +81,7 @@ func TestDetailsOfARun(t *testing.T) {
 	require.NotContains(t, turns[1].Prompt[0].Text, "SCRATCHPAD (compact):", "as before")
 	require.Positive(t, turns[1].Prompt[0].Same)
 	require.Contains(t, turns[0].Output, `"next_action"`)
-	require.Equal(t, []reports.DetailStep{{
+	require.Equal(t, []transcript.DetailStep{{
 		Tool: "get_counts", Args: `{"start_date":"2026-05-10","end_date":"2026-05-10","label":"angry"}`,
 		Result: "HTTP 500: internal error", Outcome: "error E_UPSTREAM",
 	}}, turns[0].Steps)
@@ -94,20 +95,20 @@ func TestDetailsThatAreMissing(t *testing.T) {
 	require.NoError(t, err)
 	e := report.Episodes[0]
 	for name, tc := range map[string]struct {
-		change func(*harness.Options, *reports.Episode)
+		change func(*harness.Options, *model.Episode)
 		load   error
 		want   string
 	}{
-		"no such episode": {change: func(_ *harness.Options, e *reports.Episode) { e.Task = "G02" }, want: "the ledger has no such episode"},
-		"beyond the last": {change: func(_ *harness.Options, e *reports.Episode) { e.Task = "Z" }, want: "the ledger has no such episode"},
-		"another episode": {change: func(_ *harness.Options, e *reports.Episode) { e.ID = "other" }, want: "the ledger has no such episode"},
+		"no such episode": {change: func(_ *harness.Options, e *model.Episode) { e.Task = "G02" }, want: "the ledger has no such episode"},
+		"beyond the last": {change: func(_ *harness.Options, e *model.Episode) { e.Task = "Z" }, want: "the ledger has no such episode"},
+		"another episode": {change: func(_ *harness.Options, e *model.Episode) { e.ID = "other" }, want: "the ledger has no such episode"},
 		"no suite":        {load: errors.New("load suite: gone\nand more"), want: "load suite: gone"},
-		"no cassette":     {change: func(o *harness.Options, _ *reports.Episode) { o.Cassettes = os.DirFS(t.TempDir()) }, want: "there is no cassette"},
-		"no task": {change: func(o *harness.Options, _ *reports.Episode) {
+		"no cassette":     {change: func(o *harness.Options, _ *model.Episode) { o.Cassettes = os.DirFS(t.TempDir()) }, want: "there is no cassette"},
+		"no task": {change: func(o *harness.Options, _ *model.Episode) {
 			s := *o.Suite
 			s.Tasks, o.Suite = s.Tasks[1:], &s
 		}, want: "suite or configuration do not have the episode any more"},
-		"another prompt": {change: func(o *harness.Options, _ *reports.Episode) {
+		"another prompt": {change: func(o *harness.Options, _ *model.Episode) {
 			s := *o.Suite
 			s.Tasks, o.Suite = slices.Clone(s.Tasks), &s
 			for i := range s.Tasks {
@@ -123,7 +124,7 @@ func TestDetailsThatAreMissing(t *testing.T) {
 			d := transcripts.New(context.Background(), dir, p.secrets.Redact, func(manifest.Manifest) (harness.Options, func(), error) { return o, func() {}, tc.load })
 			detail, ok := d.Episode(e)
 			require.False(t, ok)
-			require.Equal(t, reports.Detail{Missing: tc.want}, detail)
+			require.Equal(t, transcript.Detail{Missing: tc.want}, detail)
 			require.NoError(t, d.Close())
 		})
 	}
@@ -163,7 +164,7 @@ func BenchmarkDetails(b *testing.B) {
 }
 
 // size is how much text a detail has.
-func size(d reports.Detail) int {
+func size(d transcript.Detail) int {
 	n := len(d.System) + len(d.Answer)
 	for _, t := range d.Turns {
 		n += len(t.System) + len(t.Output) + len(t.Failed)

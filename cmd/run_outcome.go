@@ -13,7 +13,8 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/text"
 )
 
 // nothingToDo says of an error that it means that there was nothing to do; any other it
@@ -39,8 +40,8 @@ func nothingToDo(p *process, f runFlags, ev *progress.Events, err error) error {
 }
 
 // printRun prints the summary.
-func printRun(p *process, res harness.Result, report reports.Report) error {
-	if err := reports.Summary(p.stdout, report, console.Width(p.stdout)); err != nil {
+func printRun(p *process, res harness.Result, report model.Report) error {
+	if err := text.Summary(p.stdout, report, console.Width(p.stdout)); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(p.stdout, "\n%sledger  %s\nreport  %s\ngate    cupel gate %s\n",

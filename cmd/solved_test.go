@@ -14,8 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -95,7 +95,7 @@ func TestSolvedIsTheSameEverywhere(t *testing.T) {
 			"count(solved)": float64(solved), "count(not solved)": float64(scored - solved), "share(solved)": float64(solved) / float64(scored), "count(solved is null)": 8.0,
 		}}, got.Rows)
 	})
-	var r reports.Report
+	var r model.Report
 	t.Run("report", func(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(cupel(0, "report", dir, "-o", "-.json")), &r))
 		c := r.Candidates[0]

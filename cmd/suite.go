@@ -22,7 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/internal/regular"
-	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // builtins are the suites inside the binary, by the name that follows "builtin:".
@@ -164,7 +164,7 @@ func taskCount(s *goldens.Suite) string {
 			scripted++
 		}
 	}
-	return reports.TaskCount(len(s.Tasks)-scripted, scripted)
+	return words.TaskCount(len(s.Tasks)-scripted, scripted)
 }
 
 // suiteArg loads the suite the argument, the flag or the configuration names.

@@ -13,13 +13,17 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/html"
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
 // writeComparison writes a comparison's page and returns its path.
-func writeComparison(t require.TestingT, dir string, c compare.Comparison, sides SidesOf) string {
+func writeComparison(t require.TestingT, dir string, c compare.Comparison, sides html.SidesOf) string {
 	var page bytes.Buffer
-	require.NoError(t, CompareHTML(&page, c, sides))
+	require.NoError(t, html.Comparison(&page, c, sides))
 	path := filepath.Join(dir, "compare.html")
 	require.NoError(t, os.WriteFile(path, page.Bytes(), 0o644))
 	return path
@@ -27,7 +31,7 @@ func writeComparison(t require.TestingT, dir string, c compare.Comparison, sides
 
 func testComparison(p *tab, d desk) {
 	classes := map[string][]string{}
-	for _, pair := range shownComparison().Pairs {
+	for _, pair := range reporttest.ShownComparison().Pairs {
 		for _, task := range pair.Tasks {
 			classes[string(task.Class)] = append(classes[string(task.Class)], task.ID)
 		}
@@ -67,15 +71,15 @@ func testHostileComparison(p *tab, d desk) {
 	p.do("Page.addScriptToEvaluateOnNewDocument", obj{"source": canary})
 	root := p.t.TempDir()
 	plain := skeleton(p, d.compare)
-	c := shownComparison()
+	c := reporttest.ShownComparison()
 	a := &poisoner{attacks: attacks(), by: map[string]string{}, spared: map[string]bool{}, fill: true}
 	// Our own words, and what the sides are found by.
-	for _, word := range append(changedFirst(), string(Pass), string(Fail), string(Inconclusive), string(NotJudged), "B1", "T1") {
+	for _, word := range append(html.ChangedFirst(), string(model.Pass), string(model.Fail), string(model.Inconclusive), string(model.NotJudged), "B1", "T1") {
 		a.spared[word] = true
 	}
 	a.value(reflect.ValueOf(&c).Elem())
-	path := writeComparison(p.t, root, c, func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, Detail, bool) {
-		rows, said, ok := sidesFixture(trial, task, candidate, n)
+	path := writeComparison(p.t, root, c, func(trial bool, task, candidate string, n int) (ledger.EpisodeRows, transcript.Detail, bool) {
+		rows, said, ok := reporttest.SidesFixture(trial, task, candidate, n)
 		a.value(reflect.ValueOf(&rows).Elem())
 		a.value(reflect.ValueOf(&said).Elem())
 		rows.Episode.TaskID, rows.Episode.Candidate = task, candidate

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // open goes to a file and waits until it is loaded.
@@ -51,7 +53,7 @@ func (p *tab) try(expression string, into any) error {
 		return err
 	}
 	if r.ExceptionDetails != nil {
-		return fmt.Errorf("%s: %s", brief(expression, 200), r.ExceptionDetails.Exception.Description)
+		return fmt.Errorf("%s: %s", words.Brief(expression, 200), r.ExceptionDetails.Exception.Description)
 	}
 	if r.Result.Value == nil {
 		r.Result.Value = json.RawMessage("null")

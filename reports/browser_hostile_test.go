@@ -12,6 +12,11 @@ import (
 	"strings"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/html"
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
 // canary is called by every text that is taken for a program.
@@ -98,10 +103,10 @@ func (p *poisoner) value(v reflect.Value) {
 
 // poisoned is a run whose every text is an attack; with spared, what a report
 // counts by is left as it is, so that all of its parts have something to show.
-func poisoned(spare bool) (Report, DetailOf) {
-	profiles := demoProfiles()
-	profiles[2].infra = 7
-	m, rows := demo(profiles, 3, 2)
+func poisoned(spare bool) (model.Report, html.DetailOf) {
+	profiles := reporttest.DemoProfiles()
+	profiles[2].Infra = 7
+	m, rows := reporttest.Demo(profiles, 3, 2)
 	for i := range rows.Turns {
 		rows.Turns[i].Violations = append(rows.Turns[i].Violations, "one", "two")
 		rows.Turns[i].Warnings = []string{"three", "four"}
@@ -116,7 +121,7 @@ func poisoned(spare bool) (Report, DetailOf) {
 	p.value(reflect.ValueOf(&m).Elem())
 	p.value(reflect.ValueOf(&rows).Elem())
 	r := Build(m, rows)
-	return r, func(e Episode) (Detail, bool) {
+	return r, func(e model.Episode) (transcript.Detail, bool) {
 		d, _ := said(e)
 		filled := *p
 		filled.fill = true

@@ -10,13 +10,15 @@ import (
 	"path/filepath"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 )
 
 // testManyTrials opens a report of 10,000 episodes of few tasks: the largest pages
 // of tasks.
 func testManyTrials(p *tab, _ desk) {
 	dir := p.t.TempDir()
-	r := Build(demo(demoProfiles(), 25, 100))
+	r := Build(reporttest.Demo(reporttest.DemoProfiles(), 25, 100))
 	require.Len(p.t, r.Episodes, 10_000)
 	require.NoError(p.t, Write(dir, r, said))
 	n, size := pageBytes(p, dir)
@@ -33,7 +35,7 @@ func testManyTrials(p *tab, _ desk) {
 // testManyTasks opens the single page of 10,000 episodes of as many tasks as it
 // lists, with transcripts: the largest page there is.
 func testManyTasks(p *tab, _ desk) {
-	r := Build(demo(demoProfiles(), 2500, 1))
+	r := Build(reporttest.Demo(reporttest.DemoProfiles(), 2500, 1))
 	require.Len(p.t, r.Episodes, 10_000)
 	path := filepath.Join(p.t.TempDir(), "alone.html")
 	var page bytes.Buffer

@@ -10,6 +10,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
 // TestPagesInABrowser uses the pages as people do: with a pointer, with a
@@ -47,7 +51,7 @@ func TestPagesInABrowser(t *testing.T) {
 
 // desk is a report to look at.
 type desk struct {
-	r     Report
+	r     model.Report
 	dir   string   // of the pages
 	index string   // path of index.html
 	tasks []string // paths of the tasks' pages
@@ -57,9 +61,9 @@ type desk struct {
 
 func newDesk(t *testing.T) desk {
 	t.Helper()
-	profiles := demoProfiles()
-	profiles[2].infra = 19
-	m, rows := demo(profiles, 12, 2)
+	profiles := reporttest.DemoProfiles()
+	profiles[2].Infra = 19
+	m, rows := reporttest.Demo(profiles, 12, 2)
 	for i := range m.Tasks {
 		m.Tasks[i].Request, m.Tasks[i].Tags = "How many angry messages were there today?", []string{"counting"}
 	}
@@ -70,7 +74,7 @@ func newDesk(t *testing.T) desk {
 	d.tasks, err = filepath.Glob(filepath.Join(d.dir, "tasks", "*.html"))
 	require.NoError(t, err)
 	require.Len(t, d.tasks, 12)
-	d.compare = writeComparison(t, d.dir, shownComparison(), sidesFixture)
+	d.compare = writeComparison(t, d.dir, reporttest.ShownComparison(), reporttest.SidesFixture)
 	return d
 }
 
@@ -80,12 +84,12 @@ func (d desk) pages() map[string]string {
 }
 
 // said makes up what was said in an episode.
-func said(e Episode) (Detail, bool) {
-	d := Detail{System: "You count messages.\nReply in JSON.", Answer: "There were 427 angry messages on 2026-05-13."}
+func said(e model.Episode) (transcript.Detail, bool) {
+	d := transcript.Detail{System: "You count messages.\nReply in JSON.", Answer: "There were 427 angry messages on 2026-05-13."}
 	for i := range e.Steps {
-		turn := DetailTurn{Turn: i + 1, Prompt: []Message{{Role: "user", Text: "How many angry messages were there today?"}}, Output: `{"next_action": {"type": "tool", "name": "get_counts"}}`}
+		turn := transcript.DetailTurn{Turn: i + 1, Prompt: []transcript.Message{{Role: "user", Text: "How many angry messages were there today?"}}, Output: `{"next_action": {"type": "tool", "name": "get_counts"}}`}
 		if i+1 < e.Steps {
-			turn.Steps = []DetailStep{{Tool: "get_counts", Args: `{"label": "angry"}`, Result: `{"count": 427}`, Outcome: "ok"}}
+			turn.Steps = []transcript.DetailStep{{Tool: "get_counts", Args: `{"label": "angry"}`, Result: `{"count": 427}`, Outcome: "ok"}}
 		}
 		d.Turns = append(d.Turns, turn)
 	}
@@ -99,7 +103,7 @@ func shownTasks(p *tab) []string {
 }
 
 // tasksWhere are the ids of tasks with a cell like that.
-func tasksWhere(r Report, like func(Cell) bool) (ids []string) {
+func tasksWhere(r model.Report, like func(model.Cell) bool) (ids []string) {
 	for _, t := range r.Tasks {
 		if slices.ContainsFunc(t.Cells, like) {
 			ids = append(ids, t.ID)
@@ -124,9 +128,9 @@ func testFilter(p *tab, d desk) {
 	require.Equal(p.t, []string{"G10", "G11", "G12"}, shownTasks(p), "ids are searched, in any case of letters")
 	p.press("Control+a", "Backspace")
 
-	failed := tasksWhere(d.r, func(c Cell) bool { return c.Scored > 0 && c.Solved == 0 })
-	mixed := tasksWhere(d.r, func(c Cell) bool { return c.Solved > 0 && c.Solved < c.Scored })
-	lost := tasksWhere(d.r, func(c Cell) bool { return len(c.Episodes) > c.Scored })
+	failed := tasksWhere(d.r, func(c model.Cell) bool { return c.Scored > 0 && c.Solved == 0 })
+	mixed := tasksWhere(d.r, func(c model.Cell) bool { return c.Solved > 0 && c.Solved < c.Scored })
+	lost := tasksWhere(d.r, func(c model.Cell) bool { return len(c.Episodes) > c.Scored })
 	var solved []string
 	for _, t := range d.r.Tasks {
 		if !slices.Contains(slices.Concat(failed, mixed, lost), t.ID) {
@@ -188,7 +192,7 @@ func testShared(p *tab, d desk) {
 	p.until(`document.querySelector("#tasks th:first-child").ariaSort === "descending" && /failed.*sort=task-/.test(location.hash)`)
 	left := 0
 	for _, t := range d.r.Tasks {
-		if strings.HasPrefix(t.ID, "G0") && slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Scored > 0 && c.Solved == 0 }) {
+		if strings.HasPrefix(t.ID, "G0") && slices.ContainsFunc(t.Cells, func(c model.Cell) bool { return c.Scored > 0 && c.Solved == 0 }) {
 			left++
 		}
 	}

@@ -5,14 +5,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/text"
 )
 
 // TestWriteDemo writes what a person should look at after changing a renderer.
 func TestWriteDemo(t *testing.T) {
-	if *demoDir == "" {
+	if *reporttest.DemoDir == "" {
 		t.Skip("no -demo folder given")
 	}
-	r := Build(demo(demoProfiles(), 60, 2))
-	require.NoError(t, Write(*demoDir, r, nil))
-	require.NoError(t, Summary(os.Stdout, r, 100))
+	r := Build(reporttest.Demo(reporttest.DemoProfiles(), 60, 2))
+	require.NoError(t, Write(*reporttest.DemoDir, r, nil))
+	require.NoError(t, text.Summary(os.Stdout, r, 100))
 }

@@ -12,10 +12,13 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/text"
 )
 
 func TestOutcomesAreSortedByKind(t *testing.T) {
-	r := Build(sorted().m, sorted().rows)
+	r := Build(reporttest.Sorted().M, reporttest.Sorted().Rows)
 	want := manifest.Outcomes{Solved: 60, Failed: 1, InfraErrors: 2, HarnessErrors: 1, BudgetStops: 3, Unfinished: 3}
 	require.Equal(t, want, r.Outcomes)
 	m := r.Candidates[0].Metrics
@@ -24,7 +27,7 @@ func TestOutcomesAreSortedByKind(t *testing.T) {
 
 	const line = "60 solved, 1 failed, 2 infrastructure errors, 1 harness error, 3 budget stops, 3 unfinished"
 	for _, c := range renderers() {
-		out := render(t, c.render, r)
+		out := reporttest.Render(t, c.render, r)
 		switch c.name {
 		case "index.html", "report.md":
 			require.Contains(t, out, line, c.name)
@@ -40,7 +43,7 @@ func TestOutcomesAreSortedByKind(t *testing.T) {
 			require.Equal(t, want, got.Outcomes)
 		}
 	}
-	require.Contains(t, render(t, Markdown, r), "8 episodes not solved, without a result: 2 infrastructure errors, 1 harness error, 3 budget stops, 1 unfinished")
+	require.Contains(t, reporttest.Render(t, text.Markdown, r), "8 episodes not solved, without a result: 2 infrastructure errors, 1 harness error, 3 budget stops, 1 unfinished")
 	notes := strings.Join(r.Notes, "\n")
 	for _, part := range []string{
 		"2 episodes lost to infrastructure errors", "1 episode lost to harness errors", "3 episodes stopped by a cap on the run's spending",
@@ -53,31 +56,31 @@ func TestOutcomesAreSortedByKind(t *testing.T) {
 
 // A run without trouble has no line about it.
 func TestNoTroubleIsNotMentioned(t *testing.T) {
-	r := Build(demo(demoProfiles()[:1], 6, 1))
+	r := Build(reporttest.Demo(reporttest.DemoProfiles()[:1], 6, 1))
 	for _, c := range renderers()[:2] {
-		out := render(t, c.render, r)
+		out := reporttest.Render(t, c.render, r)
 		for _, word := range []string{"Budget stops", "Harness errors", "Unfinished", "tolerate"} {
 			require.NotContains(t, out, word, c.name)
 		}
 	}
-	require.Contains(t, render(t, HTML, r), "6 solved, 0 failed")
+	require.Contains(t, reporttest.Render(t, HTML, r), "6 solved, 0 failed")
 }
 
 func TestOriginIsInEveryHeader(t *testing.T) {
-	w := newWorld("a")
-	w.add(1, "t", true, 1, nil)
-	w.m.Shard, w.m.MergedFrom, w.m.RescoredFrom, w.m.Stopped = "2/3", []string{"r1", "r2"}, "r0", "interrupted"
-	r := Build(w.m, w.rows)
+	w := reporttest.NewWorld("a")
+	w.Add(1, "t", true, 1, nil)
+	w.M.Shard, w.M.MergedFrom, w.M.RescoredFrom, w.M.Stopped = "2/3", []string{"r1", "r2"}, "r0", "interrupted"
+	r := Build(w.M, w.Rows)
 	for _, c := range renderers() {
 		if c.name == "junit.xml" || c.name == "report.json" {
 			continue
 		}
-		out := strings.Join(strings.Fields(render(t, c.render, r)), " ")
+		out := strings.Join(strings.Fields(reporttest.Render(t, c.render, r)), " ")
 		for _, part := range []string{"Shard 2/3 of its plan", "Merged from 2 runs: r1, r2", "the episodes are those of run r0", "Stopped early: interrupted"} {
 			require.Contains(t, out, part, c.name)
 		}
 	}
-	out := render(t, JSON, r)
+	out := reporttest.Render(t, text.JSON, r)
 	for _, key := range []string{`"shard": "2/3"`, `"stopped": "interrupted"`, `"rescored_from": "r0"`, `"merged_from": [`} {
 		require.Contains(t, out, key)
 	}
@@ -90,46 +93,46 @@ func TestLostAndCutEpisodes(t *testing.T) {
 		bad                         bool // the scored ones fail
 		infra, harness, cut, unseen int
 		max                         float64
-		want                        Verdict
+		want                        model.Verdict
 		said                        string
 	}{
-		{"none", false, 0, 0, 0, 0, 0, Pass, "meets all 4 criteria."},
-		{"few enough", false, 2, 1, 0, 0, 0, Pass, "meets all 4 criteria, even if the 3 lost episodes (2 infrastructure errors, 1 harness error) of 200 planned had gone as badly as possible."},
-		{"few enough, and more than allowed", false, 2, 1, 0, 0, 0.001, Pass, "even if the 3 lost episodes"},
-		{"one more", false, 3, 1, 0, 0, 0, Inconclusive,
+		{"none", false, 0, 0, 0, 0, 0, model.Pass, "meets all 4 criteria."},
+		{"few enough", false, 2, 1, 0, 0, 0, model.Pass, "meets all 4 criteria, even if the 3 lost episodes (2 infrastructure errors, 1 harness error) of 200 planned had gone as badly as possible."},
+		{"few enough, and more than allowed", false, 2, 1, 0, 0, 0.001, model.Pass, "even if the 3 lost episodes"},
+		{"one more", false, 3, 1, 0, 0, 0, model.Inconclusive,
 			"meets all 4 criteria on the episodes with a result, but 4 of 200 planned episodes (2%) were lost (3 infrastructure errors, 1 harness error: I0 trial 1, I1 trial 1, I2 trial 1 and 1 more): had these gone as badly as possible, it would not pass contract-valid first outputs. To run them: cupel run --resume r"},
-		{"many", false, 58, 0, 0, 0, 0.29, Inconclusive, "it would not pass tasks solved, contract-valid first outputs, clarifying questions per success and steps per solved task."},
-		{"a fail among so many that they could lift it", true, 190, 0, 0, 0, 0, Inconclusive,
+		{"many", false, 58, 0, 0, 0, 0.29, model.Inconclusive, "it would not pass tasks solved, contract-valid first outputs, clarifying questions per success and steps per solved task."},
+		{"a fail among so many that they could lift it", true, 190, 0, 0, 0, 0, model.Inconclusive,
 			"has no verdict: 190 of 200 planned episodes (95%) were lost (190 infrastructure errors: I0 trial 1, I1 trial 1, I2 trial 1 and 187 more), and more than 5% is too many; on the others alone it fails on"},
-		{"a fail that no lost episode could lift", true, 100, 0, 0, 0, 0, Fail, "fails on contract-valid first outputs 0% (0–3.6%), needs ≥ 95%, even if the 100 lost episodes (100 infrastructure errors) of 200 planned had gone as well as possible."},
-		{"a fail among few", true, 5, 0, 0, 0, 0, Fail, "fails on"},
-		{"all tolerated, none scored", false, 200, 0, 0, 0, 1, Inconclusive, "no data"},
-		{"one budget stop", false, 0, 0, 1, 0, 1, Inconclusive, "meets all 4 criteria so far, but 1 of 200 planned episodes have no result (1 budget stop)."},
-		{"one without a row", false, 0, 0, 0, 1, 1, Inconclusive, "(1 unfinished)"},
-		{"both beside tolerated ones", false, 2, 0, 1, 1, 0, Inconclusive, "but 2 of 200 planned episodes have no result (1 budget stop, 1 unfinished)."},
-		{"a fail beside a cut", true, 0, 0, 10, 10, 0, Fail, "fails on"},
+		{"a fail that no lost episode could lift", true, 100, 0, 0, 0, 0, model.Fail, "fails on contract-valid first outputs 0% (0–3.6%), needs ≥ 95%, even if the 100 lost episodes (100 infrastructure errors) of 200 planned had gone as well as possible."},
+		{"a fail among few", true, 5, 0, 0, 0, 0, model.Fail, "fails on"},
+		{"all tolerated, none scored", false, 200, 0, 0, 0, 1, model.Inconclusive, "no data"},
+		{"one budget stop", false, 0, 0, 1, 0, 1, model.Inconclusive, "meets all 4 criteria so far, but 1 of 200 planned episodes have no result (1 budget stop)."},
+		{"one without a row", false, 0, 0, 0, 1, 1, model.Inconclusive, "(1 unfinished)"},
+		{"both beside tolerated ones", false, 2, 0, 1, 1, 0, model.Inconclusive, "but 2 of 200 planned episodes have no result (1 budget stop, 1 unfinished)."},
+		{"a fail beside a cut", true, 0, 0, 10, 10, 0, model.Fail, "fails on"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld("a")
-			w.m.Candidates[0].Planned, w.m.Acceptance.MaxInfra = 200, c.max
+			w := reporttest.NewWorld("a")
+			w.M.Candidates[0].Planned, w.M.Acceptance.MaxInfra = 200, c.max
 			var edit func(*ledger.Episode, []ledger.Turn)
 			if c.bad {
-				edit = invalid
+				edit = reporttest.Invalid
 			}
-			tasks(w, 200-c.infra-c.harness-c.cut-c.unseen, edit)
+			reporttest.Tasks(w, 200-c.infra-c.harness-c.cut-c.unseen, edit)
 			for i := range c.infra {
-				w.add(1, fmt.Sprint("I", i), false, 1, ended(ledger.StatusInfraError, "timeout", "none"))
+				w.Add(1, fmt.Sprint("I", i), false, 1, reporttest.Ended(ledger.StatusInfraError, "timeout", "none"))
 			}
 			for i := range c.harness {
-				w.add(1, fmt.Sprint("H", i), false, 1, ended(ledger.StatusHarnessError, "tool", "none"))
+				w.Add(1, fmt.Sprint("H", i), false, 1, reporttest.Ended(ledger.StatusHarnessError, "tool", "none"))
 			}
-			w.add(c.cut, "lost", false, 1, ended(ledger.StatusBudgetStop, "run_budget", "none"))
-			r := Build(w.m, w.rows)
+			w.Add(c.cut, "lost", false, 1, reporttest.Ended(ledger.StatusBudgetStop, "run_budget", "none"))
+			r := Build(w.M, w.Rows)
 			require.Equal(t, c.want, r.Candidates[0].Verdict, r.Candidates[0].Sentence)
 			require.Contains(t, r.Candidates[0].Sentence, c.said)
 			require.Equal(t, c.want, r.Verdict)
-			if c.said != "meets all 4 criteria." && c.want != Fail {
-				require.Contains(t, render(t, func(w io.Writer, r Report) error { return Summary(w, r, 0) }, r), "why: a")
+			if c.said != "meets all 4 criteria." && c.want != model.Fail {
+				require.Contains(t, reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, 0) }, r), "why: a")
 			}
 		})
 	}
@@ -137,7 +140,7 @@ func TestLostAndCutEpisodes(t *testing.T) {
 
 // The builder gives the report that Build gives, and only Build meets strays.
 func TestBuilderEqualsBuild(t *testing.T) {
-	m, rows := demo(demoProfiles(), 60, 2)
+	m, rows := reporttest.Demo(reporttest.DemoProfiles(), 60, 2)
 	b := NewBuilder(m)
 	for _, e := range rows.Episodes {
 		rec := ledger.EpisodeRows{Episode: e}
@@ -151,7 +154,7 @@ func TestBuilderEqualsBuild(t *testing.T) {
 	}
 	r, whole := b.Report(), Build(m, rows)
 	for _, c := range renderers() {
-		require.True(t, render(t, c.render, whole) == render(t, c.render, r), c.name)
+		require.True(t, reporttest.Render(t, c.render, whole) == reporttest.Render(t, c.render, r), c.name)
 	}
 	stray := rows.Turns[0]
 	rows.Turns = append(rows.Turns, stray, stray)

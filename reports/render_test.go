@@ -16,32 +16,36 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/plot"
+	"github.com/cupel-eval/cupel/reports/text"
 )
 
 type renderer struct {
 	name   string
-	render func(io.Writer, Report) error
+	render func(io.Writer, model.Report) error
 }
 
 func renderers() []renderer {
 	return []renderer{
-		{"index.html", HTML}, {"report.md", Markdown}, {"junit.xml", JUnit}, {"report.json", JSON},
-		{"summary.txt", func(w io.Writer, r Report) error { return Summary(w, r, 80) }},
-		{"plain.txt", func(w io.Writer, r Report) error { return Summary(w, r, 0) }},
+		{"index.html", HTML}, {"report.md", text.Markdown}, {"junit.xml", text.JUnit}, {"report.json", text.JSON},
+		{"summary.txt", func(w io.Writer, r model.Report) error { return text.Summary(w, r, 80) }},
+		{"plain.txt", func(w io.Writer, r model.Report) error { return text.Summary(w, r, 0) }},
 	}
 }
 
 // Goldens come from a synthetic run of four candidates on six tasks; rewrite
 // them with: go test ./reports -run Golden -update
 func TestGolden(t *testing.T) {
-	r := Build(demo(demoProfiles(), 6, 1))
+	r := Build(reporttest.Demo(reporttest.DemoProfiles(), 6, 1))
 	for _, c := range renderers() {
 		if c.name == "index.html" {
 			continue // looked at by people, see -demo; its parts are tested below
 		}
 		t.Run(c.name, func(t *testing.T) {
-			got, path := render(t, c.render, r), filepath.Join("testdata", c.name)
-			if *update {
+			got, path := reporttest.Render(t, c.render, r), filepath.Join("testdata", c.name)
+			if *reporttest.Update {
 				require.NoError(t, os.MkdirAll("testdata", 0o755))
 				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 			}
@@ -53,30 +57,30 @@ func TestGolden(t *testing.T) {
 }
 
 func TestHostileText(t *testing.T) {
-	r := Build(hostile())
+	r := Build(reporttest.Hostile())
 	for _, c := range renderers() {
 		t.Run(c.name, func(t *testing.T) {
-			out := render(t, c.render, r)
+			out := reporttest.Render(t, c.render, r)
 			if c.name == "report.json" {
-				lacks(t, out, "<script")
+				reporttest.Lacks(t, out, "<script")
 				require.True(t, json.Valid([]byte(out)))
 				return
 			}
-			require.Equal(t, -1, strings.IndexFunc(strings.ReplaceAll(out, "\n", ""), hidden), "raw control or direction characters")
+			require.Equal(t, -1, strings.IndexFunc(strings.ReplaceAll(out, "\n", ""), reporttest.Hidden), "raw control or direction characters")
 			switch c.name {
 			case "summary.txt", "plain.txt":
 				return
 			}
-			lacks(t, out, "<img")
-			lacks(t, out, "alert(1)</script>")
+			reporttest.Lacks(t, out, "<img")
+			reporttest.Lacks(t, out, "alert(1)</script>")
 			require.Less(t, len(out), 300_000, "huge strings are bounded")
 		})
 	}
-	page := render(t, HTML, r)
-	inert(t, page)
-	text := render(t, Markdown, r)
+	page := reporttest.Render(t, HTML, r)
+	reporttest.Inert(t, page)
+	text := reporttest.Render(t, text.Markdown, r)
 	for _, raw := range []string{"](", "@everyone", "http://evil", "www.evil", "<script", "](javascript"} {
-		lacks(t, text, raw)
+		reporttest.Lacks(t, text, raw)
 	}
 	for _, line := range strings.Split(text, "\n") {
 		if strings.HasPrefix(line, "| ") && strings.Contains(line, "Clarifying") {
@@ -86,35 +90,35 @@ func TestHostileText(t *testing.T) {
 }
 
 func TestBigRunStaysSmall(t *testing.T) {
-	m, rows := demo(demoProfiles(), 400, 5)
+	m, rows := reporttest.Demo(reporttest.DemoProfiles(), 400, 5)
 	for i := range rows.Episodes {
 		rows.Episodes[i].Answer = strings.Repeat("&", 2000)
 		rows.Episodes[i].Checks = append(rows.Episodes[i].Checks, ledger.Check{Name: "x", Detail: strings.Repeat("<", 2000)})
 	}
 	r := Build(m, rows)
-	page := render(t, HTML, r)
+	page := reporttest.Render(t, HTML, r)
 	require.Less(t, len(page), 2_500_000)
 	require.True(t, strings.Contains(page, "transcripts are left out, solved ones first"))
-	text := render(t, Markdown, r)
+	text := reporttest.Render(t, text.Markdown, r)
 	require.Less(t, len(text), 60_000)
 	require.Equal(t, strings.Count(text, "<details>"), strings.Count(text, "</details>"))
 }
 
 func TestMarkdownOfManyCandidatesIsCut(t *testing.T) {
-	var list []profile
+	var list []reporttest.Profile
 	for i := range 150 {
-		p := demoProfiles()[i%4]
+		p := reporttest.DemoProfiles()[i%4]
 		p.Name = fmt.Sprintf("candidate-%d", i)
 		list = append(list, p)
 	}
-	text := render(t, Markdown, Build(demo(list, 3, 1)))
+	text := reporttest.Render(t, text.Markdown, Build(reporttest.Demo(list, 3, 1)))
 	require.Less(t, len(text), 60_000)
 	require.Regexp(t, `\n[\d,]+ lines left out to stay below the size of a comment`, text[len(text)-200:])
 	require.Equal(t, strings.Count(text, "<details>"), strings.Count(text, "</details>"))
 }
 
 func TestMarkdownPutsTheVerdictFirst(t *testing.T) {
-	out := render(t, Markdown, Build(demo(demoProfiles(), 60, 2)))
+	out := reporttest.Render(t, text.Markdown, Build(reporttest.Demo(reporttest.DemoProfiles(), 60, 2)))
 	require.True(t, strings.HasPrefix(out, "### ✗ Rejected: "), out[:60])
 }
 
@@ -124,7 +128,7 @@ func TestJSONHoldsNullForUnknown(t *testing.T) {
 		Verdict    string
 		Candidates []map[string]any
 	}
-	require.NoError(t, json.Unmarshal([]byte(render(t, JSON, Build(demo(demoProfiles(), 6, 1)))), &got))
+	require.NoError(t, json.Unmarshal([]byte(reporttest.Render(t, text.JSON, Build(reporttest.Demo(reporttest.DemoProfiles(), 6, 1)))), &got))
 	require.Equal(t, 2, got.Format)
 	cost, present := got.Candidates[3]["cost_nanousd"]
 	require.True(t, present)
@@ -133,9 +137,9 @@ func TestJSONHoldsNullForUnknown(t *testing.T) {
 }
 
 func TestSummaryFitsItsWidth(t *testing.T) {
-	m, rows := demo(demoProfiles(), 60, 2)
+	m, rows := reporttest.Demo(reporttest.DemoProfiles(), 60, 2)
 	for _, width := range []int{80, 120} {
-		for line := range strings.Lines(render(t, func(w io.Writer, r Report) error { return Summary(w, r, width) }, Build(m, rows))) {
+		for line := range strings.Lines(reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, width) }, Build(m, rows))) {
 			require.LessOrEqual(t, len([]rune(strings.TrimRight(line, "\n"))), width, line)
 		}
 	}
@@ -143,16 +147,16 @@ func TestSummaryFitsItsWidth(t *testing.T) {
 
 // Same report, same bytes, on one processor and on many, one by one and at once.
 func TestDeterministic(t *testing.T) {
-	m, rows := demo(demoProfiles()[:2], 6, 1)
+	m, rows := reporttest.Demo(reporttest.DemoProfiles()[:2], 6, 1)
 	all := func() (outs []string) {
 		r := Build(m, rows)
 		for _, c := range renderers() {
-			outs = append(outs, render(t, c.render, r))
+			outs = append(outs, reporttest.Render(t, c.render, r))
 		}
 		for _, f := range r.Figures {
 			outs = append(outs,
-				render(t, func(w io.Writer, r Report) error { return writeSVG(w, r, f) }, r),
-				render(t, func(w io.Writer, r Report) error { return writePNG(w, r, f) }, r))
+				reporttest.Render(t, func(w io.Writer, r model.Report) error { return plot.WriteSVG(w, r, f) }, r),
+				reporttest.Render(t, func(w io.Writer, r model.Report) error { return plot.WritePNG(w, r, f) }, r))
 		}
 		return outs
 	}
@@ -172,27 +176,27 @@ func TestDeterministic(t *testing.T) {
 }
 
 func TestEmptyRun(t *testing.T) {
-	for name, m := range map[string]manifest.Manifest{"nothing": {}, "candidates without rows": newWorld("", "a", "b").m} {
+	for name, m := range map[string]manifest.Manifest{"nothing": {}, "candidates without rows": reporttest.NewWorld("", "a", "b").M} {
 		r := Build(m, ledger.Rows{})
-		require.Equal(t, Inconclusive, r.Verdict, name)
+		require.Equal(t, model.Inconclusive, r.Verdict, name)
 		for _, c := range renderers() {
-			require.NotEmpty(t, render(t, c.render, r))
+			require.NotEmpty(t, reporttest.Render(t, c.render, r))
 		}
 		for _, f := range r.Figures {
-			require.Contains(t, render(t, func(w io.Writer, r Report) error { return writeSVG(w, r, f) }, r), "no data", f.Name)
+			require.Contains(t, reporttest.Render(t, func(w io.Writer, r model.Report) error { return plot.WriteSVG(w, r, f) }, r), "no data", f.Name)
 		}
-		require.Equal(t, len(r.Figures), strings.Count(render(t, HTML, r), ">no data<"))
+		require.Equal(t, len(r.Figures), strings.Count(reporttest.Render(t, HTML, r), ">no data<"))
 	}
 }
 
 func TestWrite(t *testing.T) {
-	r := Build(demo(demoProfiles(), 3, 1))
+	r := Build(reporttest.Demo(reporttest.DemoProfiles(), 3, 1))
 	dir := t.TempDir()
 	require.NoError(t, Write(dir, r, nil))
-	first := snapshot(t, dir)
+	first := reporttest.Snapshot(t, dir)
 	require.Len(t, first, 6+2*len(r.Figures)+3, "the index, its style and script, three more formats, two files a figure, three tasks")
 	require.NoError(t, Write(dir, r, nil))
-	require.Equal(t, first, snapshot(t, dir), "a second write leaves the same bytes and nothing else")
+	require.Equal(t, first, reporttest.Snapshot(t, dir), "a second write leaves the same bytes and nothing else")
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644))
 	require.ErrorContains(t, Write(filepath.Join(dir, "file"), r, nil), "reports: ")
@@ -207,15 +211,15 @@ func TestWrite(t *testing.T) {
 }
 
 func TestRenderersReportWriteErrors(t *testing.T) {
-	r := Build(demo(demoProfiles()[:1], 2, 1))
+	r := Build(reporttest.Demo(reporttest.DemoProfiles()[:1], 2, 1))
 	for _, c := range renderers() {
-		require.ErrorIs(t, c.render(broken{}, r), io.ErrClosedPipe, c.name)
+		require.ErrorIs(t, c.render(reporttest.Broken{}, r), io.ErrClosedPipe, c.name)
 	}
 }
 
 // Floor: six plots and 480 transcripts through html/template.
 func BenchmarkHTML480Episodes(b *testing.B) {
-	r := Build(demo(demoProfiles(), 60, 2))
+	r := Build(reporttest.Demo(reporttest.DemoProfiles(), 60, 2))
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := HTML(io.Discard, r); err != nil {
@@ -226,11 +230,11 @@ func BenchmarkHTML480Episodes(b *testing.B) {
 
 // Floor: rasterising six PNG plots.
 func BenchmarkPlots(b *testing.B) {
-	r := Build(demo(demoProfiles(), 60, 2))
+	r := Build(reporttest.Demo(reporttest.DemoProfiles(), 60, 2))
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, f := range r.Figures {
-			if err := errors.Join(writeSVG(io.Discard, r, f), writePNG(io.Discard, r, f)); err != nil {
+			if err := errors.Join(plot.WriteSVG(io.Discard, r, f), plot.WritePNG(io.Discard, r, f)); err != nil {
 				b.Fatal(err)
 			}
 		}

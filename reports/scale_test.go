@@ -16,15 +16,17 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/model"
 )
 
 // stream makes a run of one candidate and 100 tasks episode by episode, in the
 // ledger's order, each with the given turns; every tenth is not solved. episodes is
 // a multiple of 100. The same arguments give the same rows.
 func stream(episodes, turns int) (manifest.Manifest, func(i int) ledger.EpisodeRows) {
-	p := demoProfiles()[0]
-	p.steps = 0
-	m, _ := demo([]profile{p}, 100, 1)
+	p := reporttest.DemoProfiles()[0]
+	p.Steps = 0
+	m, _ := reporttest.Demo([]reporttest.Profile{p}, 100, 1)
 	m.Trials = episodes / 100
 	slices.SortFunc(m.Tasks, func(a, b manifest.Task) int { return cmp.Compare(a.ID, b.ID) })
 	m.Candidates[0].Planned = episodes
@@ -39,7 +41,7 @@ func stream(episodes, turns int) (manifest.Manifest, func(i int) ledger.EpisodeR
 			Checks: []ledger.Check{{Name: "status", Passed: true}, {Name: "numbers", Passed: i%10 != 0, Detail: fmt.Sprintf("want %d in the answer, found 411", i)}},
 		}}
 		for k := 1; k <= turns; k++ {
-			rows.Turns = append(rows.Turns, demoTurn(p, key, rng, 0, k, turns, true))
+			rows.Turns = append(rows.Turns, reporttest.DemoTurn(p, key, rng, 0, k, turns, true))
 		}
 		return rows
 	}
@@ -170,7 +172,7 @@ func BenchmarkFigures(b *testing.B) {
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		if list, err := ReadTrendRuns(dir, m); err != nil || len(list) != 1 || list[0].Scored != 10_000 {
+		if list, err := model.ReadTrendRuns(dir, m); err != nil || len(list) != 1 || list[0].Scored != 10_000 {
 			b.Fatal(list, err)
 		}
 	}

@@ -6,15 +6,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/text"
 )
 
 // TestWriteStrategies writes the report of a synthetic run of three strategies, to
 // look at.
 func TestWriteStrategies(t *testing.T) {
-	if *demoDir == "" {
+	if *reporttest.DemoDir == "" {
 		t.Skip("no -demo folder given")
 	}
-	r := Build(research())
-	require.NoError(t, Write(filepath.Join(*demoDir, "strategies"), r, nil))
-	require.NoError(t, Summary(os.Stdout, r, 100))
+	r := Build(reporttest.Research())
+	require.NoError(t, Write(filepath.Join(*reporttest.DemoDir, "strategies"), r, nil))
+	require.NoError(t, text.Summary(os.Stdout, r, 100))
 }

@@ -4,18 +4,21 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/view"
 )
 
 // Strategies of one model are not pooled: their protocols differ.
 func TestStrategiesAreNotPooled(t *testing.T) {
-	w := byAgent("contract", "tools", "tools ")
-	w.m.Candidates[2].Agent = "tools"
-	for k := range w.m.Candidates {
-		w.enter(k, "t", 1, true, 2)
+	w := reporttest.ByAgent("contract", "tools", "tools ")
+	w.M.Candidates[2].Agent = "tools"
+	for k := range w.M.Candidates {
+		w.Enter(k, "t", 1, true, 2)
 	}
-	r := Build(w.m, w.rows)
+	r := Build(w.M, w.Rows)
 	require.Len(t, r.Groups, 1)
-	require.Equal(t, "p/m tools", r.Groups[0].name())
+	require.Equal(t, "p/m tools", view.GroupName(r.Groups[0]))
 	require.Equal(t, "Protocol-valid first outputs", r.Groups[0].Criteria[1].Title)
 	require.Equal(t, "tools", r.Groups[0].Agent)
 }

@@ -10,12 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/text"
 )
 
 // changedReport is that of a run judged by other thresholds than its own.
-func changedReport(t *testing.T, thresholds ...string) Report {
+func changedReport(t *testing.T, thresholds ...string) model.Report {
 	t.Helper()
-	m, rows := demo(demoProfiles()[:1], 30, 3)
+	m, rows := reporttest.Demo(reporttest.DemoProfiles()[:1], 30, 3)
 	a, err := m.Acceptance.With(thresholds)
 	require.NoError(t, err)
 	b := NewBuilder(m)
@@ -30,9 +33,9 @@ func TestThresholdsChangedAreNamedEverywhere(t *testing.T) {
 	require.Equal(t, []manifest.ThresholdChange{{Name: "min_solved", Recorded: 0.8, Used: 0.01}, {Name: "max_steps", Recorded: 5, Used: 50}}, r.ThresholdsChanged)
 	require.EqualValues(t, 0.01, r.Run.Acceptance.MinSolved)
 	const words = "min_solved 0.8 → 0.01, max_steps 5 → 50"
-	for name, render := range map[string]func(io.Writer, Report) error{
-		"HTML": HTML, "Markdown": Markdown, "JSON": JSON, "JUnit": JUnit, "annotations": Annotations,
-		"terminal": func(w io.Writer, r Report) error { return Summary(w, r, 0) },
+	for name, render := range map[string]func(io.Writer, model.Report) error{
+		"HTML": HTML, "Markdown": text.Markdown, "JSON": text.JSON, "JUnit": text.JUnit, "annotations": text.Annotations,
+		"terminal": func(w io.Writer, r model.Report) error { return text.Summary(w, r, 0) },
 	} {
 		var changed, own bytes.Buffer
 		require.NoError(t, render(&changed, r))
@@ -47,7 +50,7 @@ func TestThresholdsChangedAreNamedEverywhere(t *testing.T) {
 		Changed []map[string]any `json:"thresholds_changed"`
 	}
 	var printed bytes.Buffer
-	require.NoError(t, JSON(&printed, changedReport(t, "min_solved=off")))
+	require.NoError(t, text.JSON(&printed, changedReport(t, "min_solved=off")))
 	require.NoError(t, json.Unmarshal(printed.Bytes(), &out))
 	require.Equal(t, []map[string]any{{"name": "min_solved", "recorded": 0.8, "used": "off"}}, out.Changed)
 }
@@ -55,6 +58,6 @@ func TestThresholdsChangedAreNamedEverywhere(t *testing.T) {
 // The thresholds given decide, also in what is counted while episodes are added.
 func TestThresholdsChangedDecide(t *testing.T) {
 	strict, lenient := changedReport(t, "max_steps=0.5"), changedReport(t, "max_steps=100", "min_solved=off", "min_valid=0.01")
-	require.Equal(t, Fail, strict.Verdict)
-	require.Equal(t, Pass, lenient.Verdict)
+	require.Equal(t, model.Fail, strict.Verdict)
+	require.Equal(t, model.Pass, lenient.Verdict)
 }

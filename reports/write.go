@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 
 	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/reports/html"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/plot"
+	"github.com/cupel-eval/cupel/reports/text"
 )
 
 // Write writes dir/report: index.html with a page for each task below tasks/,
@@ -14,19 +18,19 @@ import (
 // replaces its predecessor atomically, so that a reader never sees half of one,
 // and pages of tasks that are no more are removed; the same report gives the same
 // bytes.
-func Write(dir string, r Report, details DetailOf) error {
+func Write(dir string, r model.Report, details html.DetailOf) error {
 	root := filepath.Join(dir, "report")
-	if err := WritePages(root, r, inlineSVG, details); err != nil {
+	if err := html.WritePages(root, r, plot.Inline, details); err != nil {
 		return err
 	}
 	for _, out := range []struct {
 		name   string
-		render func(io.Writer, Report) error
-	}{{"report.md", Markdown}, {"junit.xml", JUnit}, {"report.json", JSON}} {
+		render func(io.Writer, model.Report) error
+	}{{"report.md", text.Markdown}, {"junit.xml", text.JUnit}, {"report.json", text.JSON}} {
 		path := filepath.Join(root, out.name)
 		if err := atomicfile.Render(path, func(w io.Writer) error { return out.render(w, r) }); err != nil {
 			return fmt.Errorf("reports: write %s: %w", path, err)
 		}
 	}
-	return writeFigures(filepath.Join(root, "plots"), r)
+	return plot.WriteAll(filepath.Join(root, "plots"), r)
 }

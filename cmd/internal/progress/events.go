@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
-	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/model"
 )
 
 // Events print a run as it happens, one JSON object a line; docs/formats.md says
@@ -167,7 +167,7 @@ func (e *Events) stopped(why string) {
 }
 
 // End prints the result; err is what the exit code follows from.
-func (e *Events) End(res harness.Result, report reports.Report, err error) {
+func (e *Events) End(res harness.Result, report model.Report, err error) {
 	m := res.Manifest
 	e.stopped(m.Stopped)
 	event := endEvent{

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
@@ -44,7 +44,7 @@ func Past(dir string, m manifest.Manifest) (runs []trend.Run, note string) {
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := range work {
-				each[i], errs[i] = reports.ReadTrendRuns(found[i].dir, found[i].Manifest)
+				each[i], errs[i] = model.ReadTrendRuns(found[i].dir, found[i].Manifest)
 			}
 		})
 	}

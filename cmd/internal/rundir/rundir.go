@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/model"
 )
 
 // Find resolves RUN: a run folder, an id or its unique beginning below the
@@ -104,27 +104,27 @@ func Unfinished(dir string, m manifest.Manifest) error {
 
 // Report builds the report of a run from its ledger, of some of its candidates
 // if any are named, and by other thresholds if any are given, as NAME=VALUE.
-func Report(runs, name string, thresholds []string, candidates ...string) (string, reports.Report, error) {
+func Report(runs, name string, thresholds []string, candidates ...string) (string, model.Report, error) {
 	dir, m, episodes, err := Open(runs, name)
 	if err != nil {
-		return dir, reports.Report{}, err
+		return dir, model.Report{}, err
 	}
 	acceptance, err := m.Acceptance.With(thresholds)
 	if err != nil {
-		return dir, reports.Report{}, exit.Usage(fmt.Errorf("--%w", err))
+		return dir, model.Report{}, exit.Usage(fmt.Errorf("--%w", err))
 	}
 	if thresholds != nil && m.Decide != nil {
-		return dir, reports.Report{}, exit.Usage(fmt.Errorf("--threshold: the rounds of run %s were decided by its own thresholds; leave the flag out", m.RunID))
+		return dir, model.Report{}, exit.Usage(fmt.Errorf("--threshold: the rounds of run %s were decided by its own thresholds; leave the flag out", m.RunID))
 	}
 	if m.Candidates, err = Only(m, candidates); err != nil {
-		return dir, reports.Report{}, err
+		return dir, model.Report{}, err
 	}
-	b := reports.NewBuilder(m)
+	b := model.NewBuilder(m)
 	b.JudgeBy(acceptance)
 	b.SetPast(Past(dir, m))
 	for rows, err := range episodes {
 		if err != nil {
-			return dir, reports.Report{}, err
+			return dir, model.Report{}, err
 		}
 		if len(candidates) == 0 || slices.Contains(candidates, rows.Episode.Candidate) {
 			b.Add(rows)

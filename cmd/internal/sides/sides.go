@@ -18,8 +18,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/canary"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/model"
 )
 
 // Side is one run of a comparison, and the candidates of it that may be paired.
@@ -62,7 +62,7 @@ func Open(runs, text string, names []string) (s Side, err error) {
 	}
 	s.Chosen = len(names) > 0
 	for _, c := range s.Manifest.Candidates {
-		if c.Provider != reports.Scripted || s.Chosen { // scripts prove the harness
+		if c.Provider != model.Scripted || s.Chosen { // scripts prove the harness
 			s.Names = append(s.Names, c.Name)
 		}
 	}

@@ -26,7 +26,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
-	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
 // Transcripts executes episodes of one run again, as they are asked for, to show what
@@ -74,17 +75,17 @@ func (d *Transcripts) Close() error {
 	return nil
 }
 
-// Episode is a reports.DetailOf.
-func (d *Transcripts) Episode(e reports.Episode) (reports.Detail, bool) {
+// Episode is a html.DetailOf.
+func (d *Transcripts) Episode(e model.Episode) (transcript.Detail, bool) {
 	if detail, ok := d.Kept.Of(e.ID); ok {
 		return detail, true
 	}
 	if d.Hurry {
-		return reports.Detail{Missing: "the run was interrupted: make its report again with cupel report to see what was said"}, false
+		return transcript.Detail{Missing: "the run was interrupted: make its report again with cupel report to see what was said"}, false
 	}
 	rows, ok := d.Find(ledger.Key{TaskID: e.Task, Candidate: e.Candidate, Trial: int32(e.Trial)})
 	if !ok || rows.Episode.EpisodeID != e.ID {
-		return reports.Detail{Missing: "the ledger has no such episode"}, false
+		return transcript.Detail{Missing: "the ledger has no such episode"}, false
 	}
 	return d.Of(rows)
 }
@@ -115,18 +116,18 @@ func (d *Transcripts) Find(k ledger.Key) (ledger.EpisodeRows, bool) {
 
 // Of is the detail of the episode with these rows; ok is false, and Missing says
 // why, where it cannot be had or is not what the rows say.
-func (d *Transcripts) Of(rows ledger.EpisodeRows) (reports.Detail, bool) {
+func (d *Transcripts) Of(rows ledger.EpisodeRows) (transcript.Detail, bool) {
 	if !d.opened {
 		if err := d.Open(); err != nil {
 			d.missing = firstLine(err)
 		}
 	}
 	if d.missing != "" {
-		return reports.Detail{Missing: d.missing}, false
+		return transcript.Detail{Missing: d.missing}, false
 	}
 	traces, err := d.replayer.Again(d.ctx, rows)
 	if err != nil {
-		return reports.Detail{Missing: whyMissing(err)}, false
+		return transcript.Detail{Missing: whyMissing(err)}, false
 	}
 	return newDetailBuilder(d.redact).detail(traces), true
 }
@@ -180,7 +181,7 @@ type Kept struct {
 	redact func(field, text string) string
 	mu     sync.Mutex
 	left   int // bytes
-	by     map[string]reports.Detail
+	by     map[string]transcript.Detail
 }
 
 // maxKeptDetails bounds them all together, in bytes of text.
@@ -188,7 +189,7 @@ const maxKeptDetails = 32 << 20
 
 // NewKept keeps nothing yet. redact takes credentials out of texts.
 func NewKept(redact func(field, text string) string) *Kept {
-	return &Kept{redact: redact, left: maxKeptDetails, by: map[string]reports.Detail{}}
+	return &Kept{redact: redact, left: maxKeptDetails, by: map[string]transcript.Detail{}}
 }
 
 // Keep is a harness.Options.Traced.
@@ -207,7 +208,7 @@ func (k *Kept) Keep(rows ledger.EpisodeRows, traces []episode.Trace) {
 	k.by[rows.Episode.EpisodeID] = detail
 }
 
-func (k *Kept) Of(id string) (d reports.Detail, ok bool) {
+func (k *Kept) Of(id string) (d transcript.Detail, ok bool) {
 	if k != nil {
 		d, ok = k.by[id]
 	}
@@ -222,13 +223,13 @@ const (
 
 // detailBuilder keeps to the bounds.
 type detailBuilder struct {
-	d      reports.Detail
+	d      transcript.Detail
 	redact func(field, text string) string
 	left   int             // bytes
 	shown  map[string]bool // lines of prompts of earlier turns
 	now    []string        // those of this one
 	system string          // the last one, as it was
-	early  []reports.DetailUpdate
+	early  []transcript.DetailUpdate
 }
 
 func newDetailBuilder(redact func(field, text string) string) *detailBuilder {
@@ -236,7 +237,7 @@ func newDetailBuilder(redact func(field, text string) string) *detailBuilder {
 }
 
 // detail turns what happened in an episode into what a report shows of it.
-func (b *detailBuilder) detail(traces []episode.Trace) reports.Detail {
+func (b *detailBuilder) detail(traces []episode.Trace) transcript.Detail {
 	for _, t := range sortByTurn(traces) {
 		switch {
 		case t.Finish != nil:
@@ -282,12 +283,12 @@ func sortByTurn(traces []episode.Trace) []episode.Trace {
 	return sorted
 }
 
-func (b *detailBuilder) update(u *agent.Update) reports.DetailUpdate {
-	return reports.DetailUpdate{Phase: b.text("phase", u.Phase), Status: b.text("status", u.Status), Content: b.text("update", u.Content)}
+func (b *detailBuilder) update(u *agent.Update) transcript.DetailUpdate {
+	return transcript.DetailUpdate{Phase: b.text("phase", u.Phase), Status: b.text("status", u.Status), Content: b.text("update", u.Content)}
 }
 
 func (b *detailBuilder) turn(t episode.Trace) {
-	turn := reports.DetailTurn{Turn: int(t.Turn.Turn), Updates: b.early}
+	turn := transcript.DetailTurn{Turn: int(t.Turn.Turn), Updates: b.early}
 	b.early = nil
 	if len(b.d.Turns) == 0 {
 		b.d.System = b.text("system prompt", t.Call.System)
@@ -301,7 +302,7 @@ func (b *detailBuilder) turn(t episode.Trace) {
 			text += fmt.Sprintf("\n[images: %d]\n", n)
 		}
 		if text, same := b.fresh(b.redact("prompt", text)); text != "" {
-			turn.Prompt = append(turn.Prompt, reports.Message{Role: m.Role, Text: b.cut(text), Same: same})
+			turn.Prompt = append(turn.Prompt, transcript.Message{Role: m.Role, Text: b.cut(text), Same: same})
 		}
 	}
 	b.seen()
@@ -310,7 +311,7 @@ func (b *detailBuilder) turn(t episode.Trace) {
 	} else {
 		turn.Output = b.text("output", t.Answer.Text)
 		for _, c := range t.Answer.Calls {
-			turn.Calls = append(turn.Calls, reports.DetailCall{Tool: b.text("tool", c.Name), Args: b.text("arguments", c.Args)})
+			turn.Calls = append(turn.Calls, transcript.DetailCall{Tool: b.text("tool", c.Name), Args: b.text("arguments", c.Args)})
 		}
 	}
 	b.d.Turns = append(b.d.Turns, turn)
@@ -340,15 +341,15 @@ func (b *detailBuilder) seen() {
 	b.now = b.now[:0]
 }
 
-func (b *detailBuilder) step(t episode.Trace) reports.DetailStep {
+func (b *detailBuilder) step(t episode.Trace) transcript.DetailStep {
 	if t.Tool == nil {
-		s := reports.DetailStep{Question: b.text("question", t.Question), Result: b.text("reply", t.Reply), Outcome: "ok"}
+		s := transcript.DetailStep{Question: b.text("question", t.Question), Result: b.text("reply", t.Reply), Outcome: "ok"}
 		if t.Silent {
 			s.Outcome = "silence"
 		}
 		return s
 	}
-	s := reports.DetailStep{
+	s := transcript.DetailStep{
 		Tool: b.text("tool", t.Tool.Call.Name), Args: b.text("arguments", string(t.Tool.Call.Args)),
 		Outcome: b.text("outcome", strings.TrimSpace(string(t.Result.Outcome)+" "+t.Result.Code)),
 	}

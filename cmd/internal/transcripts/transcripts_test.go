@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
-	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
 // Turns that were under way at once are told in the ledger's order, each with its own
@@ -81,8 +81,8 @@ func TestDetailKeepsToItsBounds(t *testing.T) {
 	plain := func(_, s string) string { return s }
 	long := strings.Repeat("é", maxDetailText) // twice the bound, in bytes
 	d := newDetailBuilder(plain).detail([]episode.Trace{turn(1, "a\nb\nb\n", "x"+long), turn(2, "b\nc\na\n", "y")})
-	require.Equal(t, []reports.Message{{Role: "user", Text: "a\nb\nb\n"}}, d.Turns[0].Prompt, "what a prompt says twice stays")
-	require.Equal(t, []reports.Message{{Role: "user", Text: "c\n", Same: 2}}, d.Turns[1].Prompt)
+	require.Equal(t, []transcript.Message{{Role: "user", Text: "a\nb\nb\n"}}, d.Turns[0].Prompt, "what a prompt says twice stays")
+	require.Equal(t, []transcript.Message{{Role: "user", Text: "c\n", Same: 2}}, d.Turns[1].Prompt)
 	require.True(t, utf8.ValidString(d.Turns[0].Output))
 	require.True(t, strings.HasSuffix(d.Turns[0].Output, "é… (65538 bytes more)"), d.Turns[0].Output[maxDetailText-10:])
 
@@ -95,7 +95,7 @@ func TestDetailKeepsToItsBounds(t *testing.T) {
 	require.Less(t, len(fmt.Sprint(d)), maxDetail+8<<10)
 	require.Equal(t, 100, len(d.Turns)+d.More)
 	require.Greater(t, len(d.Turns), 10)
-	require.Equal(t, []reports.DetailStep{{Question: "q", Outcome: "silence"}}, d.Turns[0].Steps)
+	require.Equal(t, []transcript.DetailStep{{Question: "q", Outcome: "silence"}}, d.Turns[0].Steps)
 	require.Equal(t, "… (131072 bytes more)", d.Answer)
 }
 

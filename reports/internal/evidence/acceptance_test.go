@@ -5,8 +5,8 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/internal/evidence"
+	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -19,10 +19,10 @@ const (
 
 // judged draws a run and judges it. old is Wilson's interval of solved, over all episodes
 // that have a result, and oldSteps the t interval of the steps of solved ones.
-func judged(rng *rand.Rand, s evidence.Suite, a manifest.Acceptance) (c reports.Candidate, old, oldSteps stat.Interval) {
+func judged(rng *rand.Rand, s evidence.Suite, a manifest.Acceptance) (c model.Candidate, old, oldSteps stat.Interval) {
 	m := s.Manifest("a", "a")
 	m.Acceptance = a
-	b := reports.NewBuilder(m)
+	b := model.NewBuilder(m)
 	k, n := 0, 0
 	var steps []stat.Observation
 	s.Run(rng, s.Sample(rng), m, "a", func(rows ledger.EpisodeRows) {
@@ -41,7 +41,7 @@ func judged(rng *rand.Rand, s evidence.Suite, a manifest.Acceptance) (c reports.
 }
 
 // criterion is a built-in one.
-func criterion(c reports.Candidate, name string) reports.Criterion {
+func criterion(c model.Candidate, name string) model.Criterion {
 	for _, k := range c.Criteria {
 		if k.Name == name {
 			return k

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/internal/evidence"
+	"github.com/cupel-eval/cupel/reports/model"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 
 // contest draws a run of strategies with some models, and compares them. task turns a task
 // into what it is for a strategy. see is called with all rows, too.
-func contest(rng *rand.Rand, s evidence.Suite, models, strategies int, task func(strategy int, t evidence.Task) evidence.Task, see func(ledger.EpisodeRows)) *reports.Strategies {
+func contest(rng *rand.Rand, s evidence.Suite, models, strategies int, task func(strategy int, t evidence.Task) evidence.Task, see func(ledger.EpisodeRows)) *model.Strategies {
 	var names []string
 	for k := range models * strategies {
 		names = append(names, fmt.Sprint("c", k))
@@ -27,7 +27,7 @@ func contest(rng *rand.Rand, s evidence.Suite, models, strategies int, task func
 		c := &m.Candidates[k]
 		c.Agent, c.Model = fmt.Sprint("s", k%strategies), fmt.Sprint("m", k/strategies)
 	}
-	b := reports.NewBuilder(m)
+	b := model.NewBuilder(m)
 	tasks := s.Sample(rng)
 	for k, name := range names {
 		own := make([]evidence.Task, len(tasks))
@@ -43,7 +43,7 @@ func contest(rng *rand.Rand, s evidence.Suite, models, strategies int, task func
 }
 
 // claims lists the claims of all models and of the pool.
-func claims(s *reports.Strategies) (list []reports.Claim) {
+func claims(s *model.Strategies) (list []model.Claim) {
 	for _, g := range s.Groups {
 		list = append(list, g.Claims...)
 	}

@@ -1,0 +1,339 @@
+package html
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/transcript"
+	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// Bounds of the page of a comparison.
+const (
+	maxCompareTasks   = 1000      // rows, of all pairs
+	maxTaskBytes      = 600 << 10 // and what these take; about half of that is markup
+	maxKnownRows      = 100
+	maxSides          = 40        // tasks shown side by side
+	maxSidesBytes     = 900 << 10 // and what these take
+	maxSaidOfSides    = 600 << 10 // texts in them; the rest is what the ledger knows
+	maxPromptsOfSides = 64 << 10  // system prompts, each once
+)
+
+// Comparison writes a comparison as one self-contained page: no network, no other
+// file, light and dark, fit for a phone and for paper. Tasks that changed are shown
+// side by side, those that broke first, within a budget; sides says how their
+// episodes went, and may be nil.
+func Comparison(w io.Writer, c compare.Comparison, sides SidesOf) error {
+	v := comparePage{
+		CSS: template.CSS(pageStyle), Script: template.JS(pageScript), ScriptHash: scriptHash(),
+		Verdict: chipOf(c.Verdict), Headline: words.Clip(c.Headline, 400),
+		Heads: view.Headings(c), OneRun: c.OneRun,
+		Simulated: c.New.Simulated || slices.ContainsFunc(view.Baselines(c), func(s compare.Side) bool { return s.Simulated }), Facts: compareFacts(c), Classes: ChangedFirst(),
+	}
+	for _, r := range view.RunsOf(c) {
+		v.Runs = append(v.Runs, view.RunView{Name: r.Name, Line: words.Clip(r.Line, 1200)})
+	}
+	for _, d := range c.Differences[:min(len(c.Differences), maxKnownRows)] {
+		what, _ := view.DifferenceWords(d)
+		v.Differences = append(v.Differences, differenceView{words.Clip(what, 300), words.Clip(d.Baseline, 200), words.Clip(d.New, 200), d.Misleads})
+	}
+	for _, n := range c.Notes[:min(len(c.Notes), maxKnownRows)] {
+		v.Notes = append(v.Notes, words.Clip(n, 400))
+	}
+	for _, p := range c.Pairs {
+		v.Pairs = append(v.Pairs, pairViewOf(p))
+	}
+	b, err := sidesOf(c, sides)
+	if err != nil {
+		return err
+	}
+	v.Sides, v.Systems, v.NoSides = b.blocks, b.systems.Views, b.left
+	v.tasks(c, b.anchors)
+	return execute(w, "compare.html.tmpl", v)
+}
+
+// comparePage is what the template shows: strings, and coordinates of small
+// drawings.
+type comparePage struct {
+	CSS                template.CSS
+	Script             template.JS
+	ScriptHash         string
+	Verdict            chip
+	Headline           string
+	Heads              compare.Names // of both sides
+	OneRun             bool
+	Runs               []view.RunView
+	Simulated          bool
+	Pairs              []pairView
+	Differences        []differenceView
+	Notes              []string
+	Classes            []string
+	Tasks              []comparedTask
+	Changed, MoreTasks string
+	Known              []knownView
+	Sides              []template.HTML
+	NoSides            string
+	Systems            []transcript.SystemView
+	Facts              []view.Fact
+}
+
+type differenceView struct {
+	What, Baseline, New string
+	Misleads            bool
+}
+
+type pairView struct {
+	Name, Sentence, Meta, Counts, Episodes string
+	Verdict                                chip
+	Simulated                              bool
+	Metrics                                []metricView
+	Drift                                  []driftView
+}
+
+type metricView struct {
+	Title, Note, Power, Baseline, New, Effect, Interval, P, Adjusted, Margin, Test, N string
+	Verdict                                                                           chip
+	Gates                                                                             bool
+	Bar                                                                               *effectBar
+}
+
+// effectBar is a change against none and against the tolerated loss: x
+// coordinates in a box 136 wide. What is better lies to the right.
+type effectBar struct{ Class, Zero, Margin, Low, High, Value, Words string }
+
+type driftView struct {
+	Kind, Baseline, New, P, Adjusted string
+	Moved                            bool
+}
+
+type comparedTask struct {
+	ID, Title, Pair, Class, Outcome, Order, Rank, Sign, Colour, Evidence, P, Adjusted, Known, Href string
+	Baseline, New                                                                                  sharedCell
+}
+
+// sharedCell is a share of trials, coloured as in the heat map of a report.
+type sharedCell struct{ Class, Rate, Text string }
+
+type knownView struct {
+	Task, Pair, Was, Class, Owner, Expires, Reason string
+	Expired                                        bool
+}
+
+func pairViewOf(p compare.Pair) pairView {
+	v := pairView{
+		Name: words.Brief(view.PairName(p), 160), Sentence: words.Clip(p.Sentence, 600), Verdict: chipOf(p.Verdict), Counts: view.ClassCounts(p.Tasks),
+		Episodes: view.PairCounts(p), Simulated: p.Baseline.Simulated || p.New.Simulated,
+		Meta: words.Brief(words.Join(" · ", p.New.Agent, words.Join("/", p.New.Provider, p.New.Model), p.New.OutputMode, p.New.PromptProfile), 200),
+	}
+	for _, m := range p.Metrics {
+		v.Metrics = append(v.Metrics, metricViewOf(m))
+	}
+	for _, d := range view.Drifts(p.Drift) {
+		v.Drift = append(v.Drift, driftView{
+			Kind: words.Brief(string(d.Kind), 40), Baseline: ofEpisodes(d.Baseline, d.BaselineOf), New: ofEpisodes(d.New, d.NewOf),
+			P: words.Chance(d.P), Adjusted: words.Chance(d.Adjusted), Moved: d.Moved,
+		})
+	}
+	return v
+}
+
+func ofEpisodes(k, n int) string {
+	return words.Thousands(int64(k)) + " of " + words.Thousands(int64(n))
+}
+
+func metricViewOf(m compare.Metric) metricView {
+	v := metricView{
+		Title: words.Clip(m.Title, 100), Note: words.Clip(m.Note, 400), Power: words.Clip(m.Power, 400), Test: words.Clip(m.Test, 200), Gates: m.Gates,
+		Baseline: words.InUnit(m.Unit, m.Baseline), New: words.InUnit(m.Unit, m.New), Effect: view.Change(m), Interval: view.ChangeInterval(m),
+		P: words.Chance(m.P), Adjusted: words.Chance(m.Adjusted), N: fmt.Sprintf("%s of %s", words.Thousands(int64(m.N)), words.Plural(m.Clusters, "task")),
+		Verdict: chipOf(m.Verdict), Bar: effectBarOf(m),
+	}
+	if m.Margin != nil {
+		v.Margin = view.Margin(m)
+	}
+	return v
+}
+
+// effectBarOf draws a change: zero is in the middle, the margin on the side of the
+// loss. nil without an interval.
+func effectBarOf(m compare.Metric) *effectBar {
+	if m.Effect == nil || m.Interval == nil {
+		return nil
+	}
+	good := 1.0
+	if !m.HigherIsBetter {
+		good = -1
+	}
+	low, high, value := good*m.Interval.Low, good*m.Interval.High, good**m.Effect
+	if low > high {
+		low, high = high, low
+	}
+	reach := max(math.Abs(low), math.Abs(high), math.Abs(value))
+	if m.Margin != nil {
+		reach = max(reach, *m.Margin)
+	}
+	at := func(v float64) string {
+		if reach == 0 || math.IsNaN(reach) || math.IsInf(reach, 0) {
+			return "68"
+		}
+		return strconv.FormatFloat(68+62*v/reach, 'f', 1, 64)
+	}
+	b := &effectBar{
+		Class: string(m.Verdict), Zero: "68", Low: at(low), High: at(high), Value: at(value),
+		Words: fmt.Sprintf("change %s, interval %s", view.Change(m), view.ChangeInterval(m)),
+	}
+	if m.Margin != nil {
+		b.Margin = at(-*m.Margin)
+		b.Words += ", margin " + view.Margin(m)
+	}
+	return b
+}
+
+// ChangedFirst are all classes, those a reader must look at first.
+func ChangedFirst() (names []string) {
+	for _, c := range append(view.ChangedClasses(), stat.StableFail, stat.StablePass) {
+		names = append(names, string(c))
+	}
+	return names
+}
+
+// taskOf is a task with the pair it belongs to.
+type taskOf struct {
+	*compare.Task
+	pair *compare.Pair
+}
+
+// byClass are the tasks of all pairs, those a reader must look at first; within a
+// class those known to be flaky come last.
+func byClass(c compare.Comparison) (list []taskOf) {
+	for i := range c.Pairs {
+		for k := range c.Pairs[i].Tasks {
+			list = append(list, taskOf{&c.Pairs[i].Tasks[k], &c.Pairs[i]})
+		}
+	}
+	order := ChangedFirst()
+	slices.SortStableFunc(list, func(a, b taskOf) int {
+		if d := slices.Index(order, string(a.Class)) - slices.Index(order, string(b.Class)); d != 0 {
+			return d
+		}
+		switch known, also := view.KnownFlaky(*a.Task), view.KnownFlaky(*b.Task); {
+		case known == also:
+			return 0
+		case also:
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// tasks fills in the table of tasks and the known-flaky list; anchors say where a
+// task is shown side by side.
+func (v *comparePage) tasks(c compare.Comparison, anchors map[*compare.Task]string) {
+	all := byClass(c)
+	several := len(c.Pairs) > 1
+	changed, size := 0, 0
+	for _, t := range all {
+		if slices.Contains(view.ChangedClasses(), t.Class) {
+			changed++
+		}
+		pair := ""
+		if several {
+			pair = words.Brief(view.PairName(*t.pair), 80)
+		}
+		if t.Known != nil && len(v.Known) < maxKnownRows {
+			v.Known = append(v.Known, knownView{
+				Task: words.Brief(t.ID, 60), Pair: pair, Was: view.Trials(t.Baseline) + " → " + view.Trials(t.New), Class: string(t.Class), Owner: words.Brief(t.Known.Owner, 80),
+				Expires: words.Brief(t.Known.Expires, 20), Reason: words.Clip(t.Known.Reason, 200), Expired: t.Known.Expired,
+			})
+		}
+		if row := comparedTaskOf(t, pair, anchors[t.Task]); len(v.Tasks) < maxCompareTasks && size < maxTaskBytes {
+			v.Tasks = append(v.Tasks, row)
+			size += row.size()
+		}
+	}
+	v.Changed = fmt.Sprintf("%s of %s", words.Thousands(int64(changed)), words.Plural(len(all), "task"))
+	if more := len(all) - len(v.Tasks); more > 0 {
+		v.MoreTasks = fmt.Sprintf("To keep this page small, %s are left out, those that did not change first; the JSON has them.", words.Plural(more, "task"))
+	}
+}
+
+func comparedTaskOf(t taskOf, pair, href string) comparedTask {
+	v := comparedTask{
+		ID: words.Brief(t.ID, 60), Title: words.Brief(t.Title, 120), Pair: pair, Class: string(t.Class), Order: strconv.Itoa(slices.Index(ChangedFirst(), string(t.Class))),
+		Evidence: words.Clip(t.Evidence, 300), P: words.Chance(&t.P), Adjusted: words.Chance(&t.Adjusted), Rank: strconv.FormatFloat(t.Adjusted, 'g', 6, 64),
+		Baseline: shareCell(t.Baseline), New: shareCell(t.New), Href: href,
+	}
+	v.Sign, v.Colour = classSign(t.Class)
+	if slices.Contains(view.ChangedClasses(), t.Class) {
+		v.Outcome = "changed"
+	}
+	if t.Known != nil {
+		v.Known, v.Outcome = view.KnownWords(*t.Known), words.Join(" ", v.Outcome, "known")
+	}
+	return v
+}
+
+// size is about what a row takes as HTML.
+func (v comparedTask) size() int {
+	n := 500
+	for _, s := range []string{v.ID, v.ID, v.Title, v.Pair, v.Evidence, v.Known} {
+		n += len(words.HTML(s))
+	}
+	return n
+}
+
+// classSign is how a class is marked: with a sign, and in the colour of a verdict.
+func classSign(c stat.Stability) (sign, colour string) {
+	switch c {
+	case stat.NewlyBroken:
+		return "✗", "fail"
+	case stat.NewlyFixed:
+		return "✓", "pass"
+	case stat.Unclear, stat.Flaky:
+		return "?", "inconclusive"
+	}
+	return "", ""
+}
+
+func shareCell(t stat.Trials) sharedCell {
+	if t.N <= 0 {
+		return sharedCell{"h-", "", "–"}
+	}
+	return sharedCell{heat(t.Passed, t.N), strconv.Itoa(100 * t.Passed / t.N), view.Trials(t)}
+}
+
+// compareFacts are the rules in force.
+func compareFacts(c compare.Comparison) (facts []view.Fact) {
+	r := c.Rules
+	bounds := []string{"solved tasks " + words.Trimmed(100*r.MaxDrop, 2) + " pts", "contract-valid outputs " + words.Trimmed(100*r.MaxInvalid, 2) + " pts"}
+	for _, b := range []struct {
+		name string
+		max  float64
+	}{{"steps", r.MaxSteps}, {"cost", r.MaxCost}, {"time", r.MaxLatency}} {
+		if b.max > 0 {
+			bounds = append(bounds, b.name+" "+words.Percent(b.max))
+		}
+	}
+	for _, f := range []view.Fact{
+		{Name: "False alarms", Value: fmt.Sprintf("at most %s over all gating metrics and pairs together, one-sided", words.Percent(r.Alpha))},
+		{Name: "Margins", Value: "largest tolerated loss: " + strings.Join(bounds, ", ")},
+		{Name: "No significant regression", Value: fmt.Sprintf("needs data that would detect a loss of %s pts with 80%% power; a gate takes it as %s", words.Trimmed(100*r.Detectable, 2), r.Gate(model.NoRegression))},
+		{Name: "Changed tasks", Value: string(r.Changed)},
+		{Name: "Known-flaky list", Value: words.Plural(len(r.Flaky), "task")},
+	} {
+		if f.Value != "" {
+			facts = append(facts, view.Fact{Name: f.Name, Value: words.Clip(f.Value, 300)})
+		}
+	}
+	return facts
+}

@@ -1,0 +1,232 @@
+package html
+
+import (
+	"bytes"
+	"html/template"
+	"io"
+	"slices"
+
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/transcript"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// Bounds of a report's pages, in bytes of HTML.
+const (
+	// maxPages is what all pages of 10,000 episodes take together.
+	maxPages = 11_500_000
+	// leastSaid is there for what was said, however large the run.
+	leastSaid = 512 << 10
+)
+
+// folder is a report of several pages: an index and one page for each task that
+// is listed and has a transcript.
+type folder struct {
+	r      model.Report
+	plots  Plots
+	pages  map[string]string // file names by task id
+	order  []int             // of r.Tasks, as the ledger has them
+	linked links
+	lean   bool
+	size   int // of the pages without what was said, about
+	ration ration
+	// missing is what could not be said: of all pages, once these are written.
+	missing transcript.MissingSaid
+}
+
+func newFolder(r model.Report, plots Plots) *folder {
+	f := &folder{r: r, plots: plots, pages: map[string]string{}, linked: links{}, lean: len(r.Episodes) > maxMarked}
+	taken := slugs{}
+	for _, at := range listed(r) {
+		t := r.Tasks[at]
+		if f.pages[t.ID] != "" {
+			continue
+		}
+		name := ""
+		for _, i := range episodes(t) {
+			e := &r.Episodes[i]
+			if e.Kept == nil {
+				continue
+			}
+			if name == "" {
+				name = "tasks/" + taken.of(t.ID) + ".html"
+				f.pages[t.ID], f.order = name, append(f.order, at)
+				f.size += 1250 // what is around them
+			}
+			f.linked[i] = name + "#" + e.Anchor
+			f.size += size(&e.Kept.View, f.lean)
+		}
+	}
+	slices.SortStableFunc(f.order, func(a, b int) int {
+		return first(r.Tasks[a]) - first(r.Tasks[b])
+	})
+	return f
+}
+
+// episodes are those of all candidates, by candidate and trial.
+func episodes(t model.Task) (all []int) {
+	for _, c := range t.Cells {
+		all = append(all, c.Episodes...)
+	}
+	return all
+}
+
+// first is the first episode, as the ledger has them.
+func first(t model.Task) int { return slices.Min(episodes(t)) }
+
+// size is about what a transcript takes as HTML.
+func size(v *transcript.Episode, lean bool) int {
+	n := 180 + 2*len(v.Candidate) + len(v.Facts) + len(v.Answer)
+	for _, c := range v.Checks {
+		n += 50 + len(c)
+	}
+	for _, t := range v.Turns {
+		n += 48 + len(t.Where) + len(t.Key) + len(t.What) + len(t.Calls) + len(t.Trouble)
+		if !lean || !v.Solved {
+			n += 16 + len(t.Facts)
+		}
+	}
+	return n
+}
+
+// index renders index.html, and shares out what it leaves for what was said.
+func (f *folder) index() ([]byte, error) {
+	v, err := newPage(f.r, f.plots, false)
+	if err != nil {
+		return nil, err
+	}
+	v.link(f.r, f.linked, f.pages)
+	v.Notes = append(v.Notes, f.missing.Words()...)
+	var b bytes.Buffer
+	err = execute(&b, "index.html.tmpl", v)
+	f.ration = newRation(f.r, f.linked, max(leastSaid, maxPages-b.Len()-f.size))
+	return b.Bytes(), err
+}
+
+// taskPage is what the template of a task's page shows.
+type taskPage struct {
+	ID, Title, Tier, Tags, Request, Suite, RunID string
+	Simulated                                    bool
+	Before, After                                *taskLink
+	Cells                                        []taskCell
+	Systems                                      []transcript.SystemView
+	Episodes                                     []template.HTML
+	Missing                                      string
+	Said                                         bool
+}
+
+type taskLink struct{ ID, Href string }
+
+type taskCell struct {
+	Candidate string
+	cellView
+}
+
+// page writes the page of the k-th task.
+func (f *folder) page(w io.Writer, k int, details DetailOf) error {
+	t := f.r.Tasks[f.order[k]]
+	v := f.head(t)
+	if k > 0 {
+		v.Before = f.linkTo(k - 1)
+	}
+	if k+1 < len(f.order) {
+		v.After = f.linkTo(k + 1)
+	}
+	shelf := &transcript.Systems{By: map[string]int{}}
+	before := f.missing
+	f.missing = nil
+	missing := 0
+	var b bytes.Buffer
+	all := episodes(t)
+	slices.Sort(all)
+	rendered := map[int]template.HTML{}
+	for _, i := range all {
+		e := &f.r.Episodes[i]
+		if e.Kept == nil {
+			missing++
+			continue
+		}
+		b.Reset()
+		said, err := f.episode(&b, e, i, details, shelf)
+		if err != nil {
+			return err
+		}
+		v.Said = v.Said || said
+		rendered[i] = template.HTML(b.String())
+	}
+	for _, i := range episodes(t) {
+		if text := rendered[i]; text != "" {
+			v.Episodes = append(v.Episodes, text)
+		}
+	}
+	v.Systems = shelf.Views
+	if missing > 0 {
+		v.Missing = words.Plural(missing, "more episode") + " of this task: in the ledger only."
+	}
+	v.Missing = words.Join(" ", append([]string{v.Missing}, f.missing.Words()...)...)
+	for _, m := range f.missing {
+		before.Count(m)
+	}
+	f.missing = before
+	return execute(w, "task.html.tmpl", v)
+}
+
+func (f *folder) head(t model.Task) taskPage {
+	v := taskPage{
+		ID: words.Brief(t.ID, 60), Title: words.Brief(t.Title, 160), Tier: words.Brief(t.Tier, 20), Tags: words.Brief(reportTags(f.r)[t.ID], 160),
+		Suite: words.Brief(f.r.Run.Suite, 80), RunID: words.Brief(f.r.Run.RunID, 64), Simulated: f.r.Run.Simulated,
+	}
+	for _, m := range f.r.Run.Tasks {
+		if m.ID == t.ID {
+			v.Request = words.Lines(m.Request, transcript.MaxText)
+		}
+	}
+	if f.lean && !slices.ContainsFunc(t.Cells, func(c model.Cell) bool { return len(c.Episodes) > 1 }) {
+		return v // the episodes themselves say it
+	}
+	here := links{}
+	for _, i := range episodes(t) {
+		if e := &f.r.Episodes[i]; e.Kept != nil {
+			here[i] = "#" + e.Anchor
+		}
+	}
+	for i, c := range t.Cells {
+		v.Cells = append(v.Cells, taskCell{words.Brief(f.r.Candidates[i].Name, 80), cell(f.r, c, here)})
+	}
+	return v
+}
+
+func (f *folder) linkTo(k int) *taskLink {
+	t := f.r.Tasks[f.order[k]]
+	return &taskLink{words.Brief(t.ID, 40), f.pages[t.ID][len("tasks/"):]}
+}
+
+// episode renders a transcript, with what was said if the ration has room.
+func (f *folder) episode(b *bytes.Buffer, e *model.Episode, i int, details DetailOf, shelf *transcript.Systems) (said bool, err error) {
+	v := e.Kept.View
+	v.Anchor, v.Task, v.Lean = e.Anchor, "", f.lean && e.Solved
+	if v.Solved {
+		v.Source = ""
+	}
+	before := shelf.Size
+	if details != nil && f.ration.has(i) {
+		d, ok := details(*e)
+		f.missing.Add(d.Missing)
+		if ok {
+			said = true
+			(&transcript.Saying{Left: transcript.MaxSaid, Systems: shelf}).Detail(&v, d)
+		}
+	}
+	if err := renderEpisode(b, v); err != nil {
+		return said, err
+	}
+	if said {
+		f.ration.spend(i, b.Len()+shelf.Size-before)
+	}
+	return said, nil
+}
+
+// DetailOf returns the detail of an episode; ok is false where none can be had,
+// and Missing says why. Write calls it from one goroutine, in the order of
+// Report.Episodes: another order works, and takes longer.
+type DetailOf func(e model.Episode) (d transcript.Detail, ok bool)

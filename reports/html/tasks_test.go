@@ -1,0 +1,192 @@
+package html
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/failure"
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/text"
+	"github.com/cupel-eval/cupel/reports/trend"
+	"github.com/cupel-eval/cupel/reports/view"
+)
+
+func TestHeatMap(t *testing.T) {
+	w := reporttest.NewWorld("a", "b")
+	w.M.Tasks = []manifest.Task{{ID: "t1", Title: "first", Tier: "core", Tags: []string{"dates", "sms"}}, {ID: "t2"}, {ID: "t1", Title: "twice"}}
+	w.Add(1, "t1", true, 2, nil)
+	w.Add(1, "t1", false, 4, func(e *ledger.Episode, _ []ledger.Turn) { e.Trial = 2 })
+	w.Add(1, "t1", false, 9, func(e *ledger.Episode, _ []ledger.Turn) { e.Trial, e.InfraError = 3, true })
+	w.Add(1, "t2", true, 3, nil)
+	r := build(w.M, w.Rows)
+	views := taskViews(r, links{0: "tasks/t1.html#ep-e0"}, map[string]string{"t1": "tasks/t1.html"})
+	require.Equal(t, []taskView{
+		{ID: "t1", Title: "first", Tier: "core", Tags: "dates, sms", Href: "tasks/t1.html", Outcomes: "mixed no-result", Cells: []cellView{
+			{Class: "h2", Rate: "50", Text: "1/2", Steps: "3.0", Marks: []markView{
+				{"y", "✓", "tasks/t1.html#ep-e0", "trial 1: solved in 2 steps"},
+				{"x", "✗", "", "trial 2: not solved in 4 steps"},
+				{"z", "!", "", "trial 3: infrastructure error in 9 steps"},
+			}},
+			{Class: "h-", Text: "–"},
+		}},
+		{ID: "t2", Outcomes: "solved", Cells: []cellView{
+			{Class: "h4", Rate: "100", Text: "1/1", Steps: "3.0", Marks: []markView{{"y", "✓", "", "trial 1: solved in 3 steps"}}},
+			{Class: "h-", Text: "–"},
+		}},
+	}, views)
+	require.Equal(t, []totalView{{"66.7% (2 of 3)", "50", "25", "25"}, {"–", "0", "0", "0"}}, totals(r))
+}
+
+// A cell of many trials has one mark, which leads to what there is most to see in.
+func TestHeatMapOfManyTrials(t *testing.T) {
+	w := reporttest.NewWorld("a")
+	w.Add(maxMarks, "t", true, 1, nil)
+	w.Add(1, "t", false, 2, func(e *ledger.Episode, _ []ledger.Turn) { e.InfraError = true })
+	w.Add(2, "t", false, 3, nil)
+	r := build(w.M, w.Rows)
+	all := links{}
+	for i := range r.Episodes {
+		all[i] = "#" + r.Episodes[i].Anchor
+	}
+	cell := taskViews(r, all, nil)[0].Cells[0]
+	require.Equal(t, []markView{{"x", "✗", "#ep-e13", ""}}, cell.Marks)
+	require.Equal(t, "12/14", cell.Text)
+	require.Empty(t, taskViews(r, nil, nil)[0].Cells[0].Marks)
+}
+
+// Colours by hand: none, below a third, the middle third, above two thirds, all.
+func TestHeat(t *testing.T) {
+	for want, shares := range map[string][][2]int{"h0": {{0, 1}, {0, 9}}, "h1": {{1, 4}, {1, 100}}, "h2": {{1, 3}, {1, 2}, {2, 3}}, "h3": {{3, 4}, {99, 100}}, "h4": {{1, 1}, {7, 7}}} {
+		for _, s := range shares {
+			require.Equal(t, want, heat(s[0], s[1]), s)
+		}
+	}
+}
+
+func TestTaskOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		cells      []model.Cell
+	}{
+		{"nothing run", "solved", []model.Cell{{}}},
+		{"solved", "solved", []model.Cell{{Solved: 2, Scored: 2, Episodes: []int{0, 1}}, {}}},
+		{"failed", "failed", []model.Cell{{Solved: 2, Scored: 2, Episodes: []int{0, 1}}, {Scored: 1, Episodes: []int{2}}}},
+		{"each", "failed mixed no-result", []model.Cell{{Scored: 1, Episodes: []int{0}}, {Solved: 1, Scored: 2, Episodes: []int{1, 2}}, {Episodes: []int{3}}}},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, outcomes(model.Task{Cells: c.cells})) })
+	}
+}
+
+func TestClusterRows(t *testing.T) {
+	w := reporttest.NewWorld("a")
+	w.Add(3, "t", false, 2, nil)
+	r := build(w.M, w.Rows)
+	r.Clusters = []model.Cluster{
+		{Cause: failure.Cause{Kind: failure.Answer, Signature: "numbers: <want> N"}, Episodes: []int{0, 2}, Shortest: 2, Candidates: []model.Tally{{Name: "a", N: 2}}, Tasks: []model.Tally{{Name: "t", N: 2}}},
+		{Cause: failure.Cause{Kind: failure.Budget, Signature: "steps"}, Episodes: []int{1}, Shortest: 1, Candidates: []model.Tally{{Name: "a", N: 1}}, Tasks: []model.Tally{{Name: "t", N: 1}}},
+	}
+	rows, more := clusterRows(r, links{2: "tasks/t.html#ep-e2"})
+	require.Empty(t, more)
+	want := view.ClusterView{Kind: "answer", Signature: "numbers: <want> N", Episodes: "2", Tasks: "t ×2", Candidates: "a ×2", Shortest: "t/1 of a, 2 steps", At: 2}
+	require.Equal(t, clusterRow{want, "100", "tasks/t.html#ep-e2"}, rows[0])
+	require.Equal(t, "50", rows[1].Share)
+	require.Empty(t, rows[1].Href, "without a transcript there is no link")
+	page := reporttest.Render(t, page, r)
+	require.Contains(t, page, "<code>numbers: &lt;want&gt; N</code>")
+	require.Equal(t, 2, strings.Count(page, `<td class="nw">answer</td>`)+strings.Count(page, `<td class="nw">budget</td>`))
+
+	for range view.MaxClusterViews {
+		r.Episodes = append(r.Episodes, r.Episodes[0])
+		more := r.Clusters[1]
+		more.Shortest = len(r.Episodes) - 1
+		r.Clusters = append(r.Clusters, more)
+	}
+	rows, more = clusterRows(r, nil)
+	require.Len(t, rows, view.MaxClusterViews)
+	require.Equal(t, "2 more clusters are in report.json.", more)
+}
+
+func TestTrendOnThePage(t *testing.T) {
+	r := build(reporttest.Demo(reporttest.DemoProfiles()[:1], 3, 1))
+	reporttest.Lacks(t, reporttest.Render(t, page, r), `id="trend"`)
+	at := time.Date(2026, 11, 3, 4, 5, 0, 0, time.UTC)
+	r.Trend = []trend.Series{{
+		Candidate: "north-mini", Metric: "solved", Points: []trend.Point{{RunID: "r1"}, {RunID: "r2", Started: at}},
+		Changes: []trend.Change{{At: 1, Before: 0.971, After: 0.88, Detected: 1, Evidence: 5.126, Limit: 4.58, With: []string{"suite"}}},
+	}, {Candidate: "x", Metric: "latency_us", Points: []trend.Point{{RunID: "r1", Started: at}}, Changes: []trend.Change{{Before: 1_234_567, After: 999}}}}
+	r.Figures = append(r.Figures, model.Figure{Name: "trend", Title: "It fell", Alt: "Share solved fell."})
+	require.Equal(t, []changeView{
+		{"north-mini", "solved", "r2", "2026-11-03 04:05", "0.971", "0.88", "2026-11-03 04:05", "5.13 ≥ 4.58", "suite"},
+		{"x", "latency_us", "r1", "2026-11-03 04:05", "1,234,567", "999", "2026-11-03 04:05", "0 ≥ 0", "nothing known"},
+	}, changeViews(r))
+	page := reporttest.Render(t, page, r)
+	reporttest.Inert(t, page)
+	section := page[strings.Index(page, `<section id="trend"`):]
+	section = section[:strings.Index(section, "</section>")]
+	require.Contains(t, section, "It fell")
+	require.Contains(t, section, "<code>r2</code>")
+	require.Equal(t, 1, strings.Count(page, "It fell"), "it is no plot of the run")
+}
+
+// What was said is shared out by kind, in step with the episodes that passed.
+func TestRation(t *testing.T) {
+	r := model.Report{}
+	linked := links{}
+	for i := range 40 {
+		r.Episodes = append(r.Episodes, model.Episode{Solved: i%2 == 0})
+		linked[i] = "#"
+		if i%4 == 3 { // of each cell two are solved, two are not
+			r.Tasks = append(r.Tasks, model.Task{Cells: []model.Cell{{Episodes: []int{i - 3, i - 2, i - 1, i}, Solved: 2}}})
+		}
+	}
+	delete(linked, 1)
+	a := newRation(r, linked, 17_000)
+	// Ten cells: 10 first unsolved of weight 8, 9 others of weight 3, 10 first solved of 6.
+	require.Equal(t, [4]purse{{budget: 17_000 * 80 / 167, episodes: 10}, {budget: 17_000 * 60 / 167, episodes: 10}, {budget: 17_000 * 27 / 167, episodes: 9}, {}}, a.purses)
+	require.False(t, a.has(1), "it has no transcript")
+	require.False(t, a.has(2), "another of its cell is solved")
+
+	var spent []int
+	for i := range r.Episodes {
+		if a.kinds[i] == solvedBeside && a.has(i) {
+			a.spend(i, 1230) // twice its share of 610, and a little
+			spent = append(spent, i)
+		}
+	}
+	require.Len(t, spent, 5, "every other one is left out, not the last ones")
+	require.Equal(t, []int{0, 8, 16, 24, 32}, spent)
+}
+
+// A thousand lost episodes do not hide the one that failed.
+func TestFailuresComeBeforeLostEpisodes(t *testing.T) {
+	w := reporttest.NewWorld("a")
+	w.Add(1000, "lost", false, 1, reporttest.Ended(ledger.StatusInfraError, "timeout", "none"))
+	w.Add(1, "failed", false, 1, nil)
+	r := build(w.M, w.Rows)
+	require.Equal(t, "failed", failureViews(r, nil)[0].Items[0].Task)
+	out := reporttest.Render(t, text.Markdown, r)
+	require.Less(t, strings.Index(out, "<code>failed/1</code>"), strings.Index(out, "<code>lost/1</code>"))
+	require.Contains(t, reporttest.Render(t, page, r), `href="#ep-e1000"`)
+}
+
+func TestLongAnswersAreCutOnThePage(t *testing.T) {
+	c := model.Contest{}
+	for i := range 8 {
+		c.Entrants = append(c.Entrants, model.Entrant{Agent: fmt.Sprint(strings.Repeat("x", 30), i)})
+	}
+	for i := range 8 - 1 {
+		first, second := c.Entrants[i].Agent, c.Entrants[i+1].Agent
+		for _, metric := range []string{"solved", "steps", "cost", "elapsed"} {
+			c.Claims = append(c.Claims, model.Claim{Metric: metric, First: first, Second: second, Winner: first, P: new(0.0)})
+		}
+	}
+	page := reporttest.Render(t, page, model.Report{Strategies: &model.Strategies{Groups: []model.Contest{c}}})
+	require.Contains(t, page, "bytes more)</bdi>")
+}

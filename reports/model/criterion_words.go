@@ -1,0 +1,74 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// ValueText of a criterion: "95.8%", "2.91" or "–".
+func (c Criterion) ValueText() string {
+	switch {
+	case c.Value == nil:
+		return "–"
+	case c.Expr != "":
+		return c.ownNumber(*c.Value)
+	case c.Kind == KindShare:
+		return words.Bound(*c.Value, c.Threshold) + "%"
+	}
+	return words.Rounded(*c.Value, c.Threshold, 2)
+}
+
+// IntervalText of a criterion: "93.1–97.4%", "2.50–3.31" or "–".
+func (c Criterion) IntervalText() string {
+	if c.Interval == nil {
+		return "–"
+	}
+	if c.Expr != "" {
+		return c.ownNumber(c.Interval.Low) + "–" + c.ownNumber(c.Interval.High)
+	}
+	if c.Kind == KindShare {
+		return words.Bound(c.Interval.Low, c.Threshold) + "–" + words.Bound(c.Interval.High, c.Threshold) + "%"
+	}
+	return words.Rounded(c.Interval.Low, c.Threshold, 2) + "–" + words.Rounded(c.Interval.High, c.Threshold, 2)
+}
+
+// NeedsText is the threshold with its direction: "≥ 95%".
+func (c Criterion) NeedsText() string {
+	if c.Verdict == NotJudged {
+		return "–"
+	}
+	if c.Expr != "" {
+		return c.ownNeeds()
+	}
+	sign, limit := "≤ ", words.Number(c.Threshold)
+	if c.AtLeast {
+		sign = "≥ "
+	}
+	if c.Kind == KindShare {
+		limit = words.Trimmed(100*c.Threshold, 6) + "%"
+	}
+	return sign + limit
+}
+
+// Text is "91.7% (110 of 120)".
+func (s Share) Text() string {
+	if s.Value == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%s (%d of %d)", words.Percent(*s.Value), s.K, s.N)
+}
+
+func (s Share) Rate() string {
+	if s.Value == nil {
+		return "–"
+	}
+	return words.Percent(*s.Value)
+}
+
+func (s Share) IntervalText() string {
+	if s.Interval == nil {
+		return "–"
+	}
+	return words.Bound(s.Interval.Low, 0) + "–" + words.Bound(s.Interval.High, 0) + "%"
+}

@@ -1,0 +1,13 @@
+package model
+
+import (
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+)
+
+// build is the report of rows held in memory.
+func build(m manifest.Manifest, rows ledger.Rows) Report {
+	b := NewBuilder(m)
+	b.AddAll(rows)
+	return b.Report()
+}

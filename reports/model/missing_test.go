@@ -1,0 +1,145 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// Each criterion is judged with its lost episodes at their worst, in the tasks that they
+// belong to, and at their best.
+func TestBoundsOfEachCriterion(t *testing.T) {
+	const lost = 3
+	r := build(reporttest.LossyWorld(lost).M, reporttest.LossyWorld(lost).Rows)
+	// clusters are the 60 tasks: the first have an episode less and what it is taken as.
+	clusters := func(num, den func(i int) float64, with stat.Cluster) (list []stat.Cluster) {
+		for i := range 60 {
+			c := stat.Cluster{Num: num(i), Den: den(i)}
+			if i < lost {
+				c = stat.Cluster{Num: c.Num + with.Num, Den: c.Den + with.Den}
+			}
+			list = append(list, c)
+		}
+		return list
+	}
+	episodes := func(i int) float64 { return 2 - float64(one(i < lost)) }
+	turns := func(i int) float64 { return 2 * episodes(i) * (1 + float64(one(i == 59))) }
+	asked := func(i int) float64 { return float64(i % 2) }
+	share := func(list []stat.Cluster) (stat.Interval, bool) { return stat.ShareInterval(list, 0.95) }
+	upTo := func(most float64) func([]stat.Cluster) (stat.Interval, bool) {
+		return func(list []stat.Cluster) (stat.Interval, bool) {
+			return stat.MeanInterval(list, stat.Interval{High: most}, 0.95)
+		}
+	}
+	for i, c := range []struct {
+		name        string
+		num, den    func(int) float64
+		worst, best stat.Cluster
+		interval    func([]stat.Cluster) (stat.Interval, bool)
+	}{
+		{"solved", episodes, episodes, stat.Cluster{Den: 1}, stat.Cluster{Num: 1, Den: 1}, share},
+		{"valid_json", turns, turns, stat.Cluster{Den: 4}, stat.Cluster{Num: 4, Den: 4}, share},
+		{"clarifies_per_success", asked, episodes, stat.Cluster{Num: 3, Den: 1}, stat.Cluster{Den: 1}, upTo(3)},
+		{"steps_per_solved", turns, episodes, stat.Cluster{Num: 15, Den: 1}, stat.Cluster{Den: 1}, upTo(15)},
+		{"within_steps", episodes, episodes, stat.Cluster{Den: 1}, stat.Cluster{Num: 1, Den: 1}, share},
+	} {
+		got := r.Candidates[0].Criteria[i]
+		require.Equal(t, c.name, got.Name)
+		seen, ok := c.interval(clusters(c.num, c.den, stat.Cluster{}))
+		require.True(t, ok)
+		require.Equal(t, seen, *got.Interval, c.name)
+		for _, b := range []struct {
+			bound *Bound
+			with  stat.Cluster
+		}{{got.WorstCase, c.worst}, {got.BestCase, c.best}} {
+			list := clusters(c.num, c.den, b.with)
+			want, ok := c.interval(list)
+			require.True(t, ok)
+			require.Equal(t, want, *b.bound.Interval, c.name)
+			m, _ := stat.ClusterRatio(list)
+			require.Equal(t, m.Value, *b.bound.Value, c.name)
+			require.Equal(t, Pass, b.bound.Verdict, c.name)
+		}
+	}
+	require.Equal(t, "meets all 5 criteria, even if the 3 lost episodes (3 infrastructure errors) of 120 planned had gone as badly as possible.", r.Candidates[0].Sentence)
+
+	whole := build(reporttest.LossyWorld(0).M, reporttest.LossyWorld(0).Rows)
+	for _, c := range whole.Candidates[0].Criteria {
+		require.Nil(t, c.WorstCase)
+		require.Nil(t, c.BestCase)
+	}
+}
+
+// A custom criterion passes with its lost episodes at their worst, too, where its form
+// has one.
+func TestBoundsOfCustomCriteria(t *testing.T) {
+	for _, c := range []struct {
+		expr        string
+		few         Verdict // of the candidate, with one episode lost
+		many        Verdict // with 40
+		worst, best *float64
+	}{
+		{`share(solved) >= 80%`, Pass, Inconclusive, new(119.0 / 120), new(1.0)},
+		{`share(not solved) <= 20%`, Pass, Inconclusive, new(1.0 / 120), new(0.0)},
+		{`share(contract_valid) >= 80% where role == "main"`, Pass, Inconclusive, new(242.0 / 246), new(1.0)},
+		{`mean(steps) <= 5`, Pass, Inconclusive, new((242.0 + 15) / 120), new(242.0 / 120)},
+		{`mean(steps) >= 1`, Pass, Inconclusive, new(242.0 / 120), new((242.0 + 4) / 120)},
+		{`rate(clarifies) <= 2`, Pass, Inconclusive, new(36.0 / 119), new(30.0 / 120)},
+		{`sum(episodes.cost_nanousd) / count(solved) <= $0.0000005`, Pass, Inconclusive, new((11900.0 + 1500) / 119), new(11900.0 / 120)},
+		{`p50(steps) <= 3`, Pass, Inconclusive, new(2.0), new(2.0)},
+		{`p50(steps) >= 1`, Pass, Inconclusive, new(2.0), new(2.0)},
+		{`max(steps) <= 9`, Inconclusive, Inconclusive, nil, nil},
+	} {
+		for lost, want := range map[int]Verdict{0: Pass, 1: c.few, 60: c.many} {
+			w := reporttest.LossyWorld(lost, manifest.Criterion{Name: "mine", Expr: c.expr})
+			w.M.Acceptance.MinValid, w.M.Acceptance.MinSolved, w.M.Acceptance.MinWithin = 0.01, 0.01, 0
+			w.M.Acceptance.MaxClarifies, w.M.Acceptance.MaxSteps = 1000, 1000
+			r := build(w.M, w.Rows)
+			mine := named(t, r.Candidates[0].Criteria, "mine")
+			require.Equal(t, Pass, mine.Verdict, "%s: %s", c.expr, mine.Note)
+			if lost == 1 {
+				require.Equal(t, c.worst, mine.WorstCase.Value, c.expr)
+				require.Equal(t, c.best, mine.BestCase.Value, c.expr)
+			}
+			v := Pass
+			if lost > 0 {
+				v = mine.WorstCase.Verdict
+			}
+			if v == Fail {
+				v = Inconclusive // of the candidate: what is lost need not have been as bad
+			}
+			require.Equal(t, want, v, "%s with %d lost: %+v", c.expr, lost, mine.WorstCase)
+			require.Equal(t, want, r.Candidates[0].Verdict, "%s with %d lost: %s", c.expr, lost, r.Candidates[0].Sentence)
+		}
+	}
+	never := named(t, build(reporttest.LossyWorld(0, manifest.Criterion{Name: "n", Expr: `rate(episodes.thrash_events) <= 0`}).M, reporttest.LossyWorld(0).Rows).Candidates[0].Criteria, "n")
+	require.Equal(t, Inconclusive, never.Verdict, "no mean of few tasks is known to be 0")
+	require.Contains(t, never.Note, "use count() <= 0")
+}
+
+// What is named are the first episodes, with their candidate where there are several, and
+// the command that runs them.
+func TestLostEpisodesAreNamed(t *testing.T) {
+	w := reporttest.LossyWorld(40)
+	c := build(w.M, w.Rows).Candidates[0]
+	require.Equal(t, Inconclusive, c.Verdict)
+	require.Equal(t, "meets all 5 criteria on the episodes with a result, but 40 of 120 planned episodes (33.3%) were lost (40 infrastructure errors: G00 trial 2, G01 trial 2, G02 trial 2 and 37 more): "+
+		"had these gone as badly as possible, it would not pass tasks solved, contract-valid first outputs, clarifying questions per success and steps per solved task. To run them: cupel run --resume r", c.Sentence)
+	w.M.RescoredFrom = "r0"
+	require.Contains(t, build(w.M, w.Rows).Candidates[0].Sentence, "To run them: cupel run --resume r0")
+	w.M.MergedFrom = []string{"r1", "r2"}
+	require.Contains(t, build(w.M, w.Rows).Candidates[0].Sentence, "To run them: cupel run --resume of the shards, then cupel merge")
+
+	two := reporttest.LossyWorld(40)
+	two.M.Candidates = append(two.M.Candidates, two.M.Candidates[0])
+	two.M.Candidates[1].Name = "b"
+	two.M.Candidates[0], two.M.Candidates[1] = two.M.Candidates[1], two.M.Candidates[0]
+	two.Add(1, "G00", false, 1, reporttest.Ended(ledger.StatusHarnessError, "tool", "none"))
+	g := build(two.M, two.Rows).Groups[0]
+	require.Contains(t, g.Sentence, "G00 trial 1 of b, G00 trial 2 of a, G01 trial 2 of a and 38 more")
+}

@@ -1,0 +1,184 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// addVerdict sums up the candidates and groups.
+func (r *Report) addVerdict() {
+	n, verdicts := map[Verdict]int{}, []Verdict{}
+	for _, c := range r.Candidates {
+		n[c.Verdict]++
+		verdicts = append(verdicts, c.Verdict)
+	}
+	for _, g := range r.Groups {
+		if g.Verdict == Fail {
+			verdicts = append(verdicts, Fail)
+		}
+	}
+	if r.Verdict = stat.Worst(verdicts); r.Verdict == Pass && cutShort(r.Run) != "" {
+		r.Verdict = Inconclusive
+	}
+	judged := len(r.Candidates) - n[NotJudged]
+	switch {
+	case judged == 0:
+		r.Headline = "Inconclusive: no candidate to judge"
+	case r.Verdict == Pass && judged == 1:
+		r.Headline = "Accepted: the candidate meets every criterion"
+	case r.Verdict == Pass:
+		r.Headline = fmt.Sprintf("Accepted: all %d candidates meet every criterion", judged)
+	case n[Fail] > 0:
+		r.Headline = fmt.Sprintf("Rejected: %s", Of(n[Fail], judged, "fails", "fail"))
+	case r.Verdict == Fail:
+		r.Headline = "Rejected: candidates pooled by model fail"
+	case n[Inconclusive] == 0:
+		r.Headline = "Inconclusive: the run ended early"
+	default:
+		r.Headline = fmt.Sprintf("Not enough evidence: %s inconclusive", Of(n[Inconclusive], judged, "is", "are"))
+	}
+	if judged > 0 && r.Run.Acceptance.MinSolved == manifest.Off {
+		r.Headline += "; " + SuccessNotJudged
+	}
+	if n := len(r.ThresholdsChanged); n > 0 {
+		r.Headline += "; " + words.Plural(n, "threshold") + " changed at report time"
+	}
+}
+
+// ChangesText says which thresholds are not those of the run; empty if all are.
+func (r *Report) ChangesText() string {
+	var list []string
+	for _, c := range r.ThresholdsChanged {
+		list = append(list, c.String())
+	}
+	return strings.Join(list, ", ")
+}
+
+// Of is "the candidate fails", "1 of 3 candidates fails" or "all 3 candidates fail".
+func Of(k, n int, one, many string) string {
+	switch {
+	case n == 1:
+		return "the candidate " + one
+	case k == n:
+		return fmt.Sprintf("all %d candidates %s", n, many)
+	case k == 1:
+		return fmt.Sprintf("1 of %d candidates %s", n, one)
+	}
+	return fmt.Sprintf("%d of %d candidates %s", k, n, many)
+}
+
+// addTasks fills the table tasks × candidates.
+func (r *Report) addTasks() {
+	column := map[string]int{}
+	for i, c := range r.Candidates {
+		column[c.Name] = i
+	}
+	row := map[string]int{}
+	add := func(t manifest.Task) {
+		row[t.ID] = len(r.Tasks)
+		cells := make([]Cell, len(r.Candidates))
+		for i := range cells {
+			cells[i].Episodes = []int{}
+		}
+		r.Tasks = append(r.Tasks, Task{ID: t.ID, Title: t.Title, Tier: t.Tier, Scripted: t.Scripted, Cells: cells})
+	}
+	for _, t := range r.Run.Tasks {
+		if _, twice := row[t.ID]; !twice {
+			add(t)
+		}
+	}
+	steps := map[*Cell]int{}
+	for i := range r.Episodes {
+		e := &r.Episodes[i]
+		if _, known := row[e.Task]; !known {
+			add(manifest.Task{ID: e.Task})
+		}
+		cell := &r.Tasks[row[e.Task]].Cells[column[e.Candidate]]
+		cell.Episodes = append(cell.Episodes, i)
+		if e.Excluded != "" {
+			continue
+		}
+		cell.Scored++
+		if e.Solved {
+			cell.Solved++
+		}
+		steps[cell] += e.Steps
+	}
+	for cell, sum := range steps {
+		m := float64(sum) / float64(cell.Scored)
+		cell.MeanSteps = &m
+	}
+}
+
+// addNotes says what a reader of the numbers must know.
+func (r *Report) addNotes(orphans int) {
+	if changed := r.ChangesText(); changed != "" {
+		r.Notes = append(r.Notes, "Thresholds changed at report time (run.json → used here): "+changed+".")
+	}
+	if s := r.Run.Status; s != "" && s != "complete" {
+		r.Notes = append(r.Notes, fmt.Sprintf("The run is %s: some planned episodes have no result.", s))
+	}
+	r.addExcludedNotes()
+	r.Notes = append(r.Notes, fmt.Sprintf("A criterion passes if its entire %s confidence interval meets the threshold, fails if the entire interval misses it, and is otherwise inconclusive.", r.Intervals()))
+	judged := 0
+	for _, c := range r.Candidates {
+		for _, k := range c.Criteria {
+			if k.Verdict != NotJudged {
+				judged++
+			}
+		}
+	}
+	if judged > 4 {
+		r.Notes = append(r.Notes, fmt.Sprintf("The intervals are not adjusted for multiple comparisons (%d criteria).", judged))
+	}
+	for _, c := range r.Candidates {
+		if len(c.ModelsServed) > 1 {
+			var names []string
+			for _, t := range c.ModelsServed {
+				names = append(names, t.Name)
+			}
+			r.Notes = append(r.Notes, fmt.Sprintf("%s was served by %d models: %s.", c.Name, len(names), strings.Join(names, ", ")))
+		}
+	}
+	for _, c := range r.Run.Candidates {
+		if text := c.Canary.String(); text != "" {
+			r.Notes = append(r.Notes, fmt.Sprintf("The model behind %s (%s): %s.", c.Name, c.Model, text))
+		}
+	}
+	if orphans > 0 {
+		r.Notes = append(r.Notes, words.Plural(orphans, "row")+" of turns and tool calls left out: no episode of the ledger has them.")
+	}
+}
+
+// addExcludedNotes counts the episodes without a result, by kind.
+func (r *Report) addExcludedNotes() {
+	interrupted := 0
+	for _, c := range r.Candidates {
+		interrupted += c.Interrupted
+	}
+	o := r.Outcomes
+	for _, k := range []struct {
+		n    int
+		text string
+	}{
+		{o.InfraErrors, " lost to infrastructure errors: neither for nor against a model."},
+		{o.HarnessErrors, " lost to harness errors: neither for nor against a model."},
+		{o.BudgetStops, " stopped by a cap on the run's spending, and not scored."},
+		{interrupted, " interrupted and not scored."},
+		{o.Unfinished - interrupted, " planned and never run."},
+	} {
+		if k.n > 0 {
+			r.Notes = append(r.Notes, words.Plural(k.n, "episode")+k.text)
+		}
+	}
+	if lostOutcomes(o).WithoutResult() > 0 {
+		r.Notes = append(r.Notes, "Values and intervals are those of the scored episodes. A candidate passes only if it would with its lost episodes at their worst, too.")
+	}
+	if early := cutShort(r.Run); early != "" {
+		r.Notes = append(r.Notes, "The run ended before its plan did, so it is not accepted: "+early+".")
+	}
+}

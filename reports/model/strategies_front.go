@@ -1,0 +1,183 @@
+package model
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// entrants measures the agents over the trials of tasks that all of them have a
+// result of, each with the same weight; the tasks of a session are one cluster.
+func entrants(rings []*ring, agents []string, sessions map[string]string) []Entrant {
+	list := make([]Entrant, len(agents))
+	sums := make([]entrance, len(agents))
+	for i, a := range agents {
+		list[i] = Entrant{Agent: a, Candidates: []string{}}
+		for _, g := range rings {
+			list[i].Candidates = append(list[i].Candidates, g.candidates[a]...)
+			list[i].WithoutResult += g.lost[a]
+		}
+	}
+	for _, g := range rings {
+		for _, task := range g.tasks(agents) {
+			for _, trial := range g.trials(agents, task) {
+				for i, a := range agents {
+					sums[i].add(clusterOf(sessions, task), g.at(a, task, trial))
+				}
+			}
+		}
+	}
+	for i := range list {
+		sums[i].measure(&list[i])
+	}
+	Front(list)
+	return list
+}
+
+// tasks are those that every agent has a result of, sorted.
+func (g *ring) tasks(agents []string) (tasks []string) {
+	for task := range g.by[agents[0]] {
+		if !slices.ContainsFunc(agents, func(a string) bool { return len(g.attempts(a, task)) == 0 }) {
+			tasks = append(tasks, task)
+		}
+	}
+	slices.Sort(tasks)
+	return tasks
+}
+
+// trials are those of a task that every agent has a result of, sorted.
+func (g *ring) trials(agents []string, task string) (trials []int) {
+	for _, x := range g.attempts(agents[0], task) {
+		if !slices.ContainsFunc(agents, func(a string) bool { return len(g.at(a, task, x.trial)) == 0 }) {
+			trials = append(trials, x.trial)
+		}
+	}
+	return slices.Compact(trials)
+}
+
+// entrance gathers what an entrant's estimates are made of: one observation for each
+// trial of a task.
+type entrance struct {
+	episodes   int
+	success    map[string]stat.Cluster // by cluster
+	cost, time []stat.Observation
+	unpriced   bool
+}
+
+// add counts the attempts at a trial, of all candidates of the agent, as one of a cluster.
+func (s *entrance) add(cluster string, list []entry) {
+	solved, cost, time := 0.0, 0.0, 0.0
+	for _, x := range list {
+		time += float64(x.episode.ElapsedUs)
+		if x.episode.Solved {
+			solved++
+		}
+		if x.episode.CostNanoUSD == nil {
+			s.unpriced = true
+		} else {
+			cost += float64(*x.episode.CostNanoUSD)
+		}
+	}
+	n := float64(len(list))
+	s.episodes += len(list)
+	if s.success == nil {
+		s.success = map[string]stat.Cluster{}
+	}
+	of := s.success[cluster]
+	s.success[cluster] = stat.Cluster{Num: of.Num + solved/n, Den: of.Den + 1}
+	s.cost = append(s.cost, stat.Observation{Cluster: cluster, Value: cost / n})
+	s.time = append(s.time, stat.Observation{Cluster: cluster, Value: time / n})
+}
+
+func (s *entrance) measure(e *Entrant) {
+	const confidence = 0.95
+	of := func(obs []stat.Observation) *Estimate {
+		m, ok := stat.ClusterMean(obs)
+		if !ok {
+			return nil
+		}
+		estimate := &Estimate{Value: m.Value}
+		if iv, ok := m.Interval(confidence); ok {
+			iv.Low = max(0, iv.Low)
+			estimate.Interval = &iv
+		}
+		return estimate
+	}
+	e.Episodes, e.Time = s.episodes, of(s.time)
+	if !s.unpriced {
+		e.Cost = of(s.cost)
+	}
+	var solved []stat.Cluster
+	for _, task := range slices.Sorted(maps.Keys(s.success)) {
+		solved = append(solved, s.success[task])
+	}
+	if m, ok := stat.ClusterRatio(solved); ok {
+		e.Success = &Estimate{Value: m.Value}
+		if iv, ok := stat.ShareInterval(solved, confidence); ok {
+			e.Success.Interval = &iv
+		}
+	}
+}
+
+// priced says that the cost of all entrants is known.
+func priced(list []Entrant) bool {
+	return !slices.ContainsFunc(list, func(e Entrant) bool { return e.Cost == nil })
+}
+
+// Front marks the entrants that no other dominates.
+func Front(list []Entrant) {
+	if list[0].Success == nil {
+		return // all have the same trials, or none
+	}
+	costs := priced(list)
+	for i := range list {
+		list[i].Front = !slices.ContainsFunc(list, func(other Entrant) bool { return other.dominates(&list[i], costs) })
+	}
+}
+
+// dominates says that e is as good as other in success, cost and time, and better in
+// one.
+func (e *Entrant) dominates(other *Entrant, costs bool) bool {
+	better, worse := false, false
+	look := func(mine, theirs *Estimate, more bool) {
+		if d := mine.Value - theirs.Value; d != 0 {
+			better, worse = better || (d > 0) == more, worse || (d > 0) != more
+		}
+	}
+	look(e.Success, other.Success, true)
+	look(e.Time, other.Time, false)
+	if costs {
+		look(e.Cost, other.Cost, false)
+	}
+	return better && !worse
+}
+
+// findWinner is the entrant alone on the front that is shown to be better than each
+// other one in success, cost or time; empty without one, and where models disagree.
+func (c *Contest) findWinner() string {
+	if slices.ContainsFunc(decisive(), c.ModelsDisagree) {
+		return ""
+	}
+	winner := ""
+	for _, e := range c.Entrants {
+		if e.Front && winner != "" {
+			return ""
+		}
+		if e.Front {
+			winner = e.Agent
+		}
+	}
+	for _, e := range c.Entrants {
+		beaten := slices.ContainsFunc(c.Claims, func(k Claim) bool {
+			return k.Winner == winner && (k.First == e.Agent || k.Second == e.Agent) && slices.Contains(decisive(), k.Metric)
+		})
+		if e.Agent != winner && !beaten {
+			return ""
+		}
+	}
+	return winner
+}
+
+// decisive are the metrics that the front is of.
+func decisive() []string { return []string{"solved", "cost", "elapsed"} }

@@ -1,0 +1,246 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// conclude names the winner and says who wins what.
+func (c *Contest) conclude() {
+	c.Winner = c.findWinner()
+	var parts []string
+	if c.Winner != "" {
+		parts = append(parts, fmt.Sprintf("%s wins overall: by the estimates it is second to none in %s, and it is shown to be better than each other in one of them at least", AgentName(c.Winner), c.Axes()))
+	}
+	if line := c.frontLine(); line != "" {
+		parts = append(parts, line)
+	}
+	parts = append(parts, c.winsByMetric()...)
+	if line := c.strangers(); line != "" {
+		parts = append(parts, line)
+	}
+	for i := range parts {
+		parts[i] = words.UpperFirst(parts[i])
+	}
+	c.Sentence = strings.Join(parts, ". ") + "."
+}
+
+// AgentName is a strategy in a sentence: its name is of the user's making.
+func AgentName(agent string) string {
+	if name := words.Brief(strings.TrimSpace(words.Visible(agent)), 40); name != "" {
+		return name
+	}
+	return "(no name)"
+}
+
+// Axes are what the front is of.
+func (c *Contest) Axes() string {
+	if priced(c.Entrants) {
+		return "success, cost and time"
+	}
+	return "success and time"
+}
+
+// frontLine says who is on the front, and who is not for whose sake.
+func (c *Contest) frontLine() string {
+	if c.Entrants[0].Success == nil {
+		return "no trial of a task has a result of every strategy, so there is no front"
+	}
+	var on, off []string
+	for i := range c.Entrants {
+		e := &c.Entrants[i]
+		if e.Front {
+			on = append(on, AgentName(e.Agent))
+			continue
+		}
+		by := slices.IndexFunc(c.Entrants, func(o Entrant) bool { return o.Front && o.dominates(e, priced(c.Entrants)) })
+		off = append(off, fmt.Sprintf("%s is not (%s is no worse in any and better in one)", AgentName(e.Agent), AgentName(c.Entrants[by].Agent)))
+	}
+	verb := "are"
+	if len(on) == 1 {
+		verb = "is alone"
+	}
+	line := fmt.Sprintf("By the estimates %s %s on the front of %s", words.And(on), verb, c.Axes())
+	if len(off) > 0 {
+		line += "; " + strings.Join(off, ", ")
+	}
+	if !priced(c.Entrants) {
+		line += "; cost is not known of all"
+	}
+	return line
+}
+
+// winsByMetric says of each metric who beats whom, and of those without a win that
+// none is shown.
+func (c *Contest) winsByMetric() (parts []string) {
+	var apart, open, none []string
+	for _, metric := range c.Metrics() {
+		wins := c.Wins(metric, " beats ", words.And)
+		if wins != "" {
+			parts = append(parts, MetricWord(metric)+": "+wins)
+		}
+		switch {
+		case c.ModelsDisagree(metric):
+			apart = append(apart, MetricWord(metric))
+		case wins == "" && c.IsKnown(metric):
+			open = append(open, MetricWord(metric))
+		case wins == "":
+			none = append(none, MetricWord(metric))
+		}
+	}
+	if len(open) > 0 {
+		parts = append(parts, "no difference shown in "+words.And(open))
+	}
+	if len(none) > 0 {
+		parts = append(parts, "no claim about "+words.And(none)+", which is not known of every episode")
+	}
+	if len(apart) > 0 {
+		parts = append(parts, "models disagree on who wins in "+words.And(apart)+": look at each")
+	}
+	return parts
+}
+
+// Wins says who beats whom in a metric; empty where nobody is shown to.
+func (c *Contest) Wins(metric, beat string, list func([]string) string) string {
+	beats := map[string][]string{}
+	var winners []string
+	for _, k := range c.Claims {
+		if k.Metric != metric || k.Winner == "" {
+			continue
+		}
+		if beats[k.Winner] == nil {
+			winners = append(winners, k.Winner)
+		}
+		beats[k.Winner] = append(beats[k.Winner], AgentName(k.loser()))
+	}
+	var said []string
+	for _, w := range winners {
+		said = append(said, AgentName(w)+beat+list(beats[w]))
+	}
+	return strings.Join(said, ", ")
+}
+
+// loser is the other one of a claim that was won.
+func (c *Claim) loser() string {
+	if c.Winner == c.First {
+		return c.Second
+	}
+	return c.First
+}
+
+// Disagree is the verdict of a pooled claim where one model shows one winner, and
+// another model the other: what all models show together is then no answer.
+const Disagree = "models disagree"
+
+// compareModels takes the winner from pooled claims that models disagree on.
+func (s *Strategies) compareModels() {
+	for i := range s.Pooled.Claims {
+		p := &s.Pooled.Claims[i]
+		with := map[string]string{} // the first model to show a winner
+		for g := range s.Groups {
+			for _, k := range s.Groups[g].Claims {
+				same := k.First == p.First && k.Second == p.Second || k.First == p.Second && k.Second == p.First
+				if k.Metric == p.Metric && same && k.Winner != "" && with[k.Winner] == "" {
+					with[k.Winner] = s.Groups[g].Name()
+				}
+			}
+		}
+		if len(with) == 2 {
+			p.Winner, p.Verdict = "", Disagree
+			p.Note = words.Join(" ", p.Note, fmt.Sprintf("%s wins with %s, %s with %s.", AgentName(p.First), with[p.First], AgentName(p.Second), with[p.Second]))
+		}
+	}
+}
+
+// Metrics are those that there are claims about, in order.
+func (c *Contest) Metrics() (names []string) {
+	for _, k := range c.Claims {
+		if !slices.Contains(names, k.Metric) {
+			names = append(names, k.Metric)
+		}
+	}
+	return names
+}
+
+// MetricWord is a metric in a sentence.
+func MetricWord(metric string) string {
+	switch metric {
+	case "solved":
+		return "success"
+	case "elapsed":
+		return "time"
+	case "tool_calls":
+		return "tool calls"
+	case "contract_valid":
+		return "valid outputs"
+	}
+	return metric
+}
+
+// strangers names the pairs without a common task.
+func (c *Contest) strangers() string {
+	var pairs []string
+	for i, first := range c.Entrants {
+		for _, second := range c.Entrants[i+1:] {
+			if !slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.First == first.Agent && k.Second == second.Agent }) {
+				pairs = append(pairs, AgentName(first.Agent)+" and "+AgentName(second.Agent))
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		return ""
+	}
+	return "No trial of a task has results of both " + strings.Join(pairs, ", nor of ")
+}
+
+// Name is a contest in a table or a line.
+func (c *Contest) Name() string {
+	if c.Provider == "" && c.Model == "" {
+		return "all models"
+	}
+	return words.Brief(c.Provider, 40) + "/" + words.Brief(c.Model, 60)
+}
+
+// note says what a reader of the claims must know.
+func (s *Strategies) note(more int, sessions bool) {
+	say := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
+	say("Strategies are compared over the same trials of the same tasks, with the same model; pairs without a result on either side are left out. "+
+		"One wins where p, adjusted for all claims about the metric (Holm), is at most %s and the 95%% interval lies on its side of 0; "+
+		"the interval itself is not widened for their number, so it may miss 0 without a win.", words.Trimmed(s.Alpha, 4))
+	say("A step is a model turn, so a plan that fans out takes many; steps are compared where both solved the task, everything else over all pairs.")
+	if slices.ContainsFunc(s.Groups, func(c Contest) bool {
+		return slices.ContainsFunc(c.Entrants, func(e Entrant) bool { return len(e.Candidates) > 1 })
+	}) {
+		say("Where a strategy has several candidates of one model, each is paired with each of the other strategy's.")
+	}
+	if s.Pooled != nil && slices.ContainsFunc(s.Groups, func(c Contest) bool { return len(c.Entrants) < len(s.Pooled.Entrants) }) {
+		say("Not every strategy was run with every model: what is said of two over all models is of those that both were run with.")
+	}
+	if sessions {
+		say("The tasks of a session are one conversation: they count as one task.")
+	}
+	lost := 0
+	for _, g := range s.Groups {
+		for _, e := range g.Entrants {
+			lost += e.WithoutResult
+		}
+	}
+	if lost > 0 {
+		say("%s of these strategies have no result and are left out.", words.Plural(lost, "episode"))
+	}
+	if more > 0 {
+		say("%d more strategies or models are left out for their number.", more)
+	}
+}
+
+// IsKnown says that there is a claim about a metric; apart that models disagree on one.
+func (c *Contest) IsKnown(metric string) bool {
+	return slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.Metric == metric && k.P != nil })
+}
+
+func (c *Contest) ModelsDisagree(metric string) bool {
+	return slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.Metric == metric && k.Verdict == Disagree })
+}

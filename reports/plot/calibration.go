@@ -1,0 +1,144 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+func calibrationTitle(r *model.Report) string {
+	over, n := 0, 0
+	for _, c := range r.Candidates {
+		stated, came, size := 0.0, 0.0, 0
+		for _, b := range c.Calibration {
+			stated, came, size = stated+b.Stated*float64(b.N), came+b.Came*float64(b.N), size+b.N
+		}
+		if size == 0 {
+			continue
+		}
+		n++
+		if stated > came {
+			over++
+		}
+	}
+	switch {
+	case n == 0:
+		return "No candidate stated a confidence"
+	case over == 0:
+		return "No candidate claims more confidence than it earns"
+	}
+	return words.UpperFirst(model.Of(over, n, "claims", "claim")) + " more confidence than earned"
+}
+
+func calibrationAlt(r *model.Report) string {
+	return alt(r, "Brier score of stated confidence, and solved of those in each tenth", func(c model.Candidate) string {
+		if c.Brier == nil {
+			return ""
+		}
+		var parts []string
+		for _, b := range c.Calibration {
+			if b.N > 0 {
+				parts = append(parts, fmt.Sprintf("stated %s solved %s of %d", words.Percent(b.Stated), words.Percent(b.Came), b.N))
+			}
+		}
+		return fmt.Sprintf("%.3f, %s", *c.Brier, strings.Join(parts, ", "))
+	})
+}
+
+// calibration draws a small reliability diagram for each candidate that stated
+// confidences.
+func (t theme) calibration(r model.Report) drawing {
+	var shown []int
+	for i, c := range r.Candidates {
+		if c.Brier != nil {
+			shown = append(shown, i)
+		}
+	}
+	if len(shown) == 0 {
+		return drawing{}
+	}
+	columns, names := 2, t.labels(r, 20)
+	if len(shown) > 4 {
+		columns, names = 3, t.labels(r, 15)
+	}
+	lines := (len(shown) + columns - 1) / columns
+	const head, cellHeight = 4, 150
+	style := t.style(t.muted, textSize, draw.XLeft, draw.YBottom)
+	legend := wrap("Across: confidence stated in the last turn. Up: share of those episodes solved; number and area of a dot say how many they were. On the dashed line, words match deeds; below it, too much was claimed.", style, plotWidth-16)
+	foot := style.Height(legend) + 14
+	return drawing{height: head + cellHeight*vg.Length(lines) + foot, paint: func(c draw.Canvas) {
+		width := (c.Max.X - c.Min.X - 8) / vg.Length(columns)
+		for at, i := range shown {
+			cell := c
+			cell.Min.X = c.Min.X + width*vg.Length(at%columns)
+			cell.Max.X = cell.Min.X + width
+			cell.Max.Y = c.Max.Y - head - cellHeight*vg.Length(at/columns)
+			cell.Min.Y = cell.Max.Y - cellHeight
+			t.panel(draw.Crop(cell, 8, -8, 4, -4), names[i], r.Candidates[i])
+		}
+		c.FillText(style, vg.Point{X: c.Min.X + 8, Y: c.Min.Y + 6}, legend)
+	}}
+}
+
+func (t theme) panel(c draw.Canvas, name string, k model.Candidate) {
+	const left = 20
+	n := 0
+	for _, b := range k.Calibration {
+		n += b.N
+	}
+	c.FillText(t.style(t.ink, textSize, draw.XLeft, draw.YTop), vg.Point{X: c.Min.X + left, Y: c.Max.Y}, name)
+	c.FillText(t.style(t.muted, textSize-1, draw.XLeft, draw.YTop), vg.Point{X: c.Min.X + left, Y: c.Max.Y - 12},
+		fmt.Sprintf("Brier %.3f, %s", *k.Brier, words.Plural(n, "episode")))
+	box := draw.Crop(c, left, -12, 20, -lineHeight-18)
+	x := func(v float64) vg.Length { return box.X(v) }
+	y := func(v float64) vg.Length { return box.Y(v) }
+	axis := draw.LineStyle{Color: t.grid, Width: 1}
+	for _, v := range []float64{0, 0.5, 1} {
+		label := words.Trimmed(v, 1)
+		c.StrokeLine2(axis, x(0), y(v), x(1), y(v))
+		c.StrokeLine2(axis, x(v), y(0), x(v), y(1))
+		c.FillText(t.style(t.muted, textSize-1, draw.XRight, draw.YCenter), vg.Point{X: x(0) - 4, Y: y(v) + keyLift}, label)
+		c.FillText(t.style(t.muted, textSize-1, draw.XCenter, draw.YTop), vg.Point{X: x(v), Y: y(0) - 4}, label)
+	}
+	c.StrokeLine2(draw.LineStyle{Color: t.muted, Width: 0.75, Dashes: []vg.Length{3, 3}}, x(0), y(0), x(1), y(1))
+	t.reliability(c, k.Calibration, x, y)
+}
+
+// reliability draws the bins, joined, each with the number of its episodes above
+// or below: where the line does not go.
+func (t theme) reliability(c draw.Canvas, all []stat.Bin, x, y func(float64) vg.Length) {
+	bins := slices.DeleteFunc(slices.Clone(all), func(b stat.Bin) bool { return b.N == 0 })
+	most := 1
+	var path []vg.Point
+	for _, b := range bins {
+		most = max(most, b.N)
+		path = append(path, vg.Point{X: x(b.Stated), Y: y(b.Came)})
+	}
+	if len(path) > 1 {
+		c.StrokeLines(draw.LineStyle{Color: t.accent, Width: 1}, path)
+	}
+	for i, b := range bins {
+		radius := vg.Length(1.5 + 3.5*math.Sqrt(float64(b.N)/float64(most)))
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: t.accent, Radius: radius, Shape: draw.CircleGlyph{}}, path[i])
+		slope := 0.0 // of the line's neighbours, seen from here
+		if i > 0 {
+			slope += bins[i-1].Came - b.Came
+		}
+		if i < len(bins)-1 {
+			slope += bins[i+1].Came - b.Came
+		}
+		at, style := vg.Point{X: path[i].X, Y: path[i].Y + radius + 1}, t.style(t.ink, 8, draw.XCenter, draw.YBottom)
+		if slope > 0 && b.Came > 0.12 || b.Came > 0.95 {
+			at.Y, style.YAlign = path[i].Y-radius-1, draw.YTop
+		}
+		c.FillText(style, at, scaled(float64(b.N)))
+	}
+}

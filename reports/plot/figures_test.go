@@ -1,0 +1,116 @@
+package plot
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// some makes a candidate with what the titles look at.
+func some(name string, edit func(*model.Candidate)) model.Candidate {
+	c := model.Candidate{Candidate: manifest.Candidate{Name: name}}
+	edit(&c)
+	return c
+}
+
+// kOf is a share of k in n, all of one task.
+func kOf(k, n int) model.Share {
+	s := model.Share{K: k, N: n}
+	if n > 0 {
+		s.Value = new(float64(k) / float64(n))
+	}
+	if iv, ok := stat.ShareInterval([]stat.Cluster{{Num: float64(k), Den: float64(n)}}, 0.95); ok {
+		s.Interval = &iv
+	}
+	return s
+}
+
+func TestTitles(t *testing.T) {
+	valid := func(v model.Verdict) func(*model.Candidate) {
+		return func(c *model.Candidate) { c.Criteria = []model.Criterion{{Name: "valid_json", Verdict: v}} }
+	}
+	steps := func(counts ...stat.Count) func(*model.Candidate) {
+		return func(c *model.Candidate) { c.Steps = counts }
+	}
+	cost := func(k, n int, nano float64) func(*model.Candidate) {
+		return func(c *model.Candidate) {
+			c.Success, c.CostPerSolved = kOf(k, n), &nano
+		}
+	}
+	rate := func(thrash, stall int) func(*model.Candidate) {
+		return func(c *model.Candidate) { c.Thrash, c.Stall = kOf(thrash, 10), kOf(stall, 10) }
+	}
+	took := func(us float64) func(*model.Candidate) {
+		return func(c *model.Candidate) { c.Latency = &model.Spread{P5: us, P25: us, P50: us, P75: us, P95: us} }
+	}
+	began := func(us float64) func(*model.Candidate) {
+		return func(c *model.Candidate) { c.TTFT = &model.Spread{P5: us, P25: us, P50: us, P75: us, P95: us} }
+	}
+	said := func(p, came float64) func(*model.Candidate) {
+		return func(c *model.Candidate) { c.Calibration = []stat.Bin{{N: 4, Stated: p, Came: came}, {}} }
+	}
+	nothing := func(*model.Candidate) {}
+	for _, c := range []struct {
+		figure, want string
+		edits        []func(*model.Candidate)
+	}{
+		{figValidity, "Nobody's validity was judged", nil},
+		{figValidity, "No candidate is shown to keep the contract in 95% of turns", []func(*model.Candidate){valid(model.Inconclusive), valid(model.Fail)}},
+		{figValidity, "1 of 2 candidates keeps the contract in 95% of turns", []func(*model.Candidate){valid(model.Pass), valid(model.Fail)}},
+		{figValidity, "All 2 candidates keep the contract in 95% of turns", []func(*model.Candidate){valid(model.Pass), valid(model.Pass)}},
+		{figValidity, "The candidate keeps the contract in 95% of turns", []func(*model.Candidate){valid(model.Pass)}},
+		{figSteps, "No task was solved", []func(*model.Candidate){nothing}},
+		{figSteps, "Solved tasks take 2.5 steps on average, limit 5", []func(*model.Candidate){steps(stat.Count{Value: 2, N: 1}, stat.Count{Value: 3, N: 1})}},
+		{figSteps, "Solved tasks take 2 to 6 steps on average, limit 5", []func(*model.Candidate){steps(stat.Count{Value: 6, N: 3}), steps(stat.Count{Value: 2, N: 1})}},
+		{figCost, "No cost per solved task is known", []func(*model.Candidate){nothing}},
+		{figCost, "A solved task costs $0.002", []func(*model.Candidate){cost(1, 2, 2e6)}},
+		{figCost, "Only the cost of b is known", []func(*model.Candidate){nothing, cost(1, 2, 2e6)}},
+		{figCost, "b solves most and is cheapest", []func(*model.Candidate){cost(1, 2, 9), cost(2, 2, 5)}},
+		{figCost, "All 2 on the efficient frontier: more success costs more", []func(*model.Candidate){cost(1, 2, 4), cost(2, 2, 5)}},
+		{figCost, "On the efficient frontier: a, c", []func(*model.Candidate){cost(1, 4, 0), cost(1, 4, 5), cost(3, 4, 6), cost(2, 4, 7)}},
+		{figCost, "On the efficient frontier: a, b, c and 1 more", []func(*model.Candidate){cost(1, 9, 1), cost(2, 9, 2), cost(3, 9, 3), cost(4, 9, 4), cost(4, 9, 5), nothing}},
+		{figRates, "No episode was scored", []func(*model.Candidate){nothing}},
+		{figRates, "No episode thrashed or stalled", []func(*model.Candidate){rate(0, 0)}},
+		{figRates, "At worst 30% of episodes thrash and 20% stall", []func(*model.Candidate){rate(3, 0), rate(1, 2)}},
+		{figLatency, "No turn was timed", []func(*model.Candidate){nothing}},
+		{figLatency, "The median turn takes 1.0 s", []func(*model.Candidate){took(1e6), took(1.01e6)}},
+		{figLatency, "The median turn takes 10 ms to 1.0 s", []func(*model.Candidate){took(1e6), took(1e4)}},
+		{figTTFT, "", []func(*model.Candidate){took(1e6)}},
+		{figTTFT, "The median first token comes after 120 ms to 1.0 s", []func(*model.Candidate){began(1.2e5), took(7), began(1e6)}},
+		{figCalibration, "No candidate stated a confidence", []func(*model.Candidate){nothing}},
+		{figCalibration, "No candidate claims more confidence than it earns", []func(*model.Candidate){said(0.5, 0.5), said(0.4, 0.9)}},
+		{figCalibration, "1 of 2 candidates claims more confidence than earned", []func(*model.Candidate){said(0.9, 0.5), said(0.4, 0.9)}},
+		{figCalibration, "The candidate claims more confidence than earned", []func(*model.Candidate){said(0.9, 0.5)}},
+	} {
+		r := model.Report{Run: manifest.Manifest{Acceptance: manifest.Acceptance{}.Resolved()}}
+		for i, edit := range c.edits {
+			r.Candidates = append(r.Candidates, some(string(rune('a'+i)), edit))
+		}
+		r.Figures = Figures(&r)
+		title := "" // of a plot that is left out
+		for _, f := range r.Figures {
+			if f.Name == c.figure {
+				title = f.Title
+			}
+		}
+		require.Equal(t, c.want, title)
+	}
+}
+
+func TestAltTextNamesTheNumbers(t *testing.T) {
+	r := build(reporttest.Demo(reporttest.DemoProfiles(), 6, 1))
+	for _, f := range r.Figures {
+		require.NotContains(t, f.Alt, "no data", f.Name)
+		require.Contains(t, f.Alt, "north-mini ", f.Name)
+	}
+	empty := build(manifest.Manifest{}, ledger.Rows{})
+	for _, f := range empty.Figures {
+		require.Regexp(t, `: no data\.$`, f.Alt)
+	}
+}

@@ -1,0 +1,20 @@
+package plot
+
+import (
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/model"
+)
+
+// build is the report of rows held in memory, with its plots.
+func build(m manifest.Manifest, rows ledger.Rows) model.Report {
+	b := newBuilder(m)
+	b.AddAll(rows)
+	return b.Report()
+}
+
+func newBuilder(m manifest.Manifest) *model.Builder {
+	b := model.NewBuilder(m)
+	b.SetFigures(Figures)
+	return b
+}

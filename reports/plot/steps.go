@@ -1,0 +1,112 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+func stepsTitle(r *model.Report) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, c := range r.Candidates {
+		sum, n := 0, 0
+		for _, s := range c.Steps {
+			sum, n = sum+s.Value*s.N, n+s.N
+		}
+		if n > 0 {
+			m := float64(sum) / float64(n)
+			low, high = min(low, m), max(high, m)
+		}
+	}
+	limit := words.Number(r.Run.Acceptance.MaxSteps)
+	switch {
+	case low > high:
+		return "No task was solved"
+	case words.Trimmed(low, 1) == words.Trimmed(high, 1):
+		return fmt.Sprintf("Solved tasks take %s steps on average, limit %s", words.Trimmed(low, 1), limit)
+	}
+	return fmt.Sprintf("Solved tasks take %s to %s steps on average, limit %s", words.Trimmed(low, 1), words.Trimmed(high, 1), limit)
+}
+
+func stepsAlt(r *model.Report) string {
+	return alt(r, "Episodes solved in how many steps", func(c model.Candidate) string {
+		var parts []string
+		for _, s := range c.Steps {
+			parts = append(parts, fmt.Sprintf("%d in %d", s.N, s.Value))
+		}
+		return strings.Join(parts, ", ")
+	})
+}
+
+// steps shows how many steps solved episodes took.
+func (t theme) steps(r model.Report) drawing {
+	const most = 24 // longer episodes share the last bar
+	limit := r.Run.Acceptance.MaxSteps
+	last, any := int(math.Ceil(limit))+1, false
+	g := rows{theme: t, height: 36, low: 0.5, label: "steps of a solved episode", lineLabel: "limit " + words.Number(limit)}
+	g.line = math.Floor(limit) + 0.5
+	for i, c := range r.Candidates {
+		g.values = append(g.values, "–")
+		for _, s := range c.Steps {
+			any, last = true, max(last, s.Value)
+		}
+		for _, k := range c.Criteria {
+			if k.Name == "steps_per_solved" && k.Value != nil {
+				g.values[i] = "mean " + k.ValueText()
+			}
+		}
+	}
+	if !any {
+		return drawing{}
+	}
+	beyond := ""
+	if last > most {
+		last, beyond = most, "+"
+	}
+	g.high = float64(last) + 0.5
+	g.line = min(g.line, g.high)
+	for v := last; v >= 1; v -= 1 + last/13 {
+		g.ticks = append(g.ticks, plot.Tick{Value: float64(v), Label: fmt.Sprint(v) + beyond})
+		beyond = ""
+	}
+	slices.Reverse(g.ticks)
+	g.row = func(i int, c draw.Canvas, x func(float64) vg.Length, y vg.Length) {
+		t.bars(c, r.Candidates[i].Metrics, limit, last, x, y-g.height/2+4, g.height-10)
+	}
+	g.key = []keyEntry{
+		{"within the limit", glyph(t.accent, draw.BoxGlyph{})},
+		{"beyond the limit", glyph(t.fail, draw.BoxGlyph{})},
+	}
+	return g.drawing(r)
+}
+
+// bars draws one row's histogram on the line y = base.
+func (t theme) bars(c draw.Canvas, m model.Metrics, limit float64, last int, x func(float64) vg.Length, base, height vg.Length) {
+	c.StrokeLine2(draw.LineStyle{Color: t.grid, Width: 1}, c.Min.X, base, c.Max.X, base)
+	shown, tallest := make([]int, last+1), 1
+	for _, s := range m.Steps {
+		at := min(max(s.Value, 0), last)
+		shown[at] += s.N
+		tallest = max(tallest, shown[at])
+	}
+	for v, n := range shown {
+		if n == 0 || v == 0 {
+			continue
+		}
+		col := t.accent
+		if float64(v) > limit {
+			col = t.fail
+		}
+		top := base + max(1, height*vg.Length(n)/vg.Length(tallest))
+		left, right := x(float64(v)-0.36), x(float64(v)+0.36)
+		c.FillPolygon(col, []vg.Point{{X: left, Y: base}, {X: right, Y: base}, {X: right, Y: top}, {X: left, Y: top}})
+	}
+}

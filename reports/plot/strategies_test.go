@@ -1,0 +1,71 @@
+package plot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/model"
+)
+
+func TestStrategyTitles(t *testing.T) {
+	at := func(v float64) *model.Estimate { return &model.Estimate{Value: v} }
+	entrant := func(agent string, success float64, cost *model.Estimate, time float64) model.Entrant {
+		return model.Entrant{Agent: agent, Success: at(success), Cost: cost, Time: at(time)}
+	}
+	for _, c := range []struct {
+		name, want string
+		winner     string
+		list       []model.Entrant
+	}{
+		{"none", "No trial has a result of every strategy", "", []model.Entrant{{Agent: "a"}, {Agent: "b"}}},
+		{"winner", "a is alone on the front of success, cost and time", "a", []model.Entrant{entrant("a", 1, at(1), 1), entrant("b", 0.5, at(2), 2)}},
+		{"alone, but not shown", "a is alone on the front of success, cost and time", "", []model.Entrant{entrant("a", 1, at(1), 1), entrant("b", 1, at(1), 2)}},
+		{"all", "All 2 strategies are on the front of success, cost and time", "", []model.Entrant{entrant("a", 1, at(1), 2), entrant("b", 1, at(1), 2)}},
+		{"two of three, unpriced", "On the front of success and time: a and c", "", []model.Entrant{entrant("a", 1, nil, 2), entrant("b", 0.9, at(1), 2), entrant("c", 0.8, at(1), 1)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			model.Front(c.list)
+			r := model.Report{Strategies: &model.Strategies{Groups: []model.Contest{{Provider: "p", Model: "m", Entrants: c.list, Winner: c.winner}}}}
+			require.Equal(t, c.want, strategiesTitle(&r))
+			require.NotEmpty(t, strategiesAlt(&r))
+		})
+	}
+	require.Empty(t, strategiesTitle((&model.Report{})))
+	require.Equal(t, "Success, cost and time of an episode by strategy: no data.", strategiesAlt((&model.Report{})))
+}
+
+// In a picture, names of other scripts are numbers, and a key says whose.
+func TestStrategiesInAPicture(t *testing.T) {
+	r := foreignStrategies()
+	f, _ := figureNamed(r, model.FigStrategies)
+	said, key := pictured(t, r, f)
+	for _, text := range said {
+		require.True(t, drawable(text), text)
+	}
+	require.Contains(t, strings.Join(key, "; "), "is 工具")
+	list, more := manyStrategiesPlotted()
+	require.Equal(t, []int{maxPlotted, 5}, []int{list, more})
+}
+
+func manyStrategiesPlotted() (shown, more int) {
+	r := manyStrategies()
+	list, more := reportPlotted(&r)
+	return len(list), more
+}
+
+// A strategy has one colour with every model, and no two marks are alike.
+func TestMarksOfStrategies(t *testing.T) {
+	seen := map[string]bool{}
+	for agent := range 4 {
+		for model := range 8 {
+			col, shape := paper().mark(plotted{agent: agent, model: model})
+			same, _ := paper().mark(plotted{agent: agent})
+			require.Equal(t, same, col)
+			seen[fmt.Sprintf("%v %T", col, shape)] = true
+		}
+	}
+	require.Len(t, seen, 32)
+}

@@ -1,0 +1,171 @@
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// How many tasks the heat map shows: all of up to maxHeat, of more the
+// hardest, below the tiers.
+const (
+	maxHeat = 40
+	someHot = 24
+)
+
+// add sums the results of two cells.
+func add(c model.Cell, d model.Cell) model.Cell {
+	return model.Cell{Solved: c.Solved + d.Solved, Scored: c.Scored + d.Scored}
+}
+
+// all is the result of all candidates.
+func all(t model.Task) (sum model.Cell) {
+	for _, c := range t.Cells {
+		sum = add(sum, c)
+	}
+	return sum
+}
+
+// share solved; NaN without a result.
+func share(c model.Cell) float64 { return float64(c.Solved) / float64(c.Scored) }
+
+// heat is a cell of the heat map: 0 and 100 are exact.
+func heat(c model.Cell) matrixCell {
+	if c.Scored == 0 {
+		return matrixCell{text: "–"}
+	}
+	p := int(math.Round(100 * share(c)))
+	if c.Solved > 0 && c.Solved < c.Scored {
+		p = min(99, max(1, p))
+	}
+	return matrixCell{fmt.Sprint(p), 1 - share(c)}
+}
+
+// tasksTitle counts scripted tasks only if there are no others.
+func tasksTitle(r *model.Report) string {
+	never, always, n, noun := 0, 0, 0, "task"
+	tasks := slices.DeleteFunc(slices.Clone(r.Tasks), func(t model.Task) bool { return t.Scripted })
+	if len(tasks) == 0 {
+		tasks, noun = r.Tasks, "scripted task"
+	}
+	for _, t := range tasks {
+		all := all(t)
+		if all.Scored == 0 {
+			continue
+		}
+		n++
+		switch all.Solved {
+		case 0:
+			never++
+		case all.Scored:
+			always++
+		}
+	}
+	switch {
+	case n == 0:
+		return "No task has a result"
+	case always == n:
+		return "Every task is always solved"
+	case never == n:
+		return "No task is ever solved"
+	case never == 0:
+		return fmt.Sprintf("Every task is solved at times, %s of %s always", words.Thousands(int64(always)), words.Thousands(int64(n)))
+	}
+	return fmt.Sprintf("%s of %s never solved, %s always", words.Thousands(int64(never)), words.Plural(n, noun)+are(never), words.Thousands(int64(always)))
+}
+
+func are(n int) string {
+	if n == 1 {
+		return " is"
+	}
+	return " are"
+}
+
+func tasksAlt(r *model.Report) string {
+	tiers := tiers(r)
+	text := alt(r, "Share of episodes solved", func(c model.Candidate) string {
+		i := slices.IndexFunc(r.Candidates, func(k model.Candidate) bool { return k.Name == c.Name })
+		var parts []string
+		for _, t := range tiers {
+			if c := t.Cells[i]; c.Scored > 0 {
+				parts = append(parts, strings.TrimSpace(words.Brief(t.ID, 30)+" "+words.Percent(share(c))))
+			}
+		}
+		return strings.Join(parts[:min(len(parts), 8)], ", ")
+	})
+	var hard []string
+	for _, t := range hardest(r, 5) {
+		if all := all(t); all.Scored > 0 && all.Solved < all.Scored {
+			hard = append(hard, words.Brief(t.ID, 30)+" "+words.Percent(share(all)))
+		}
+	}
+	if len(hard) > 0 {
+		text += " Hardest, over all candidates: " + strings.Join(hard, ", ") + "."
+	}
+	return text
+}
+
+// tiers sum the tasks of each tier, in the order of the tasks.
+func tiers(r *model.Report) (tiers []model.Task) {
+	at := map[string]int{}
+	for _, t := range r.Tasks {
+		i, known := at[t.Tier]
+		if !known {
+			i = len(tiers)
+			at[t.Tier] = i
+			tiers = append(tiers, model.Task{ID: t.Tier, Cells: make([]model.Cell, len(r.Candidates))})
+		}
+		for k, c := range t.Cells {
+			tiers[i].Cells[k] = add(tiers[i].Cells[k], c)
+		}
+	}
+	return tiers
+}
+
+// hardest are at most n tasks that have a result, those solved least often
+// first.
+func hardest(r *model.Report, n int) []model.Task {
+	tasks := slices.DeleteFunc(slices.Clone(r.Tasks), func(t model.Task) bool { return all(t).Scored == 0 })
+	slices.SortStableFunc(tasks, func(a, b model.Task) int { return cmp.Compare(share(all(a)), share(all(b))) })
+	return tasks[:min(n, len(tasks))]
+}
+
+// tasks is a heat map of the share solved, candidates × tasks.
+func (t theme) tasks(r model.Report) drawing {
+	if !slices.ContainsFunc(r.Tasks, func(t model.Task) bool { return all(t).Scored > 0 }) {
+		return drawing{}
+	}
+	g := matrix{theme: t, note: "Share of episodes solved, in percent; the stronger the red, the fewer. –: no result."}
+	add := func(tasks []model.Task) {
+		seen := map[string]bool{}
+		for i, k := range tasks {
+			l := matrixLine{label: t.label(cmp.Or(k.ID, "no tier"), i, 19, seen)}
+			for _, c := range k.Cells {
+				l.cells = append(l.cells, heat(c))
+			}
+			g.lines = append(g.lines, l)
+		}
+	}
+	tiers := tiers(&r)
+	if len(r.Tasks) > maxHeat || len(tiers) > 1 {
+		g.lines = append(g.lines, matrixLine{label: "by tier"})
+		add(tiers[:min(len(tiers), maxHeat)])
+	}
+	switch {
+	case len(r.Tasks) > maxHeat:
+		hardest := hardest(&r, someHot)
+		g.lines = append(g.lines, matrixLine{label: fmt.Sprintf("hardest %d", len(hardest))})
+		add(hardest)
+	case len(g.lines) > 0:
+		g.lines = append(g.lines, matrixLine{label: "by task"})
+		add(r.Tasks)
+	default:
+		add(r.Tasks)
+	}
+	return g.drawing(r)
+}

@@ -1,0 +1,115 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/text/unicode/bidi"
+	"golang.org/x/text/width"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// plotFont is what text is drawn with in pictures, and measured with everywhere. It
+// has Latin, Greek and Cyrillic letters.
+var plotFont = font.Font{Typeface: "Liberation", Variant: "Sans", Size: textSize}
+
+// textRenderer measures and places the text of plots. In a picture it writes what
+// the font lacks as \u{…}; elsewhere the viewer's fonts have it.
+type textRenderer struct {
+	text.Plain
+	picture bool
+}
+
+// Box implements text.Handler.
+func (h textRenderer) Box(s string, f font.Font) (width, height, depth vg.Length) {
+	_, height, depth = h.Plain.Box("", f)
+	return textWidth(h.shown(s), f), height, depth
+}
+
+// Draw implements text.Handler. Only the left end is left to Plain, which does not
+// know the width of what the font lacks.
+func (h textRenderer) Draw(c vg.Canvas, s string, style text.Style, at vg.Point) {
+	lines := h.Lines(s)
+	for i, line := range lines {
+		lines[i] = h.shown(line)
+	}
+	sin, cos := math.Sincos(style.Rotation)
+	by := vg.Length(style.XAlign) * style.Width(s)
+	style.XAlign = text.XLeft
+	h.Plain.Draw(c, strings.Join(lines, "\n"), style, at.Add(vg.Point{X: by * vg.Length(cos), Y: by * vg.Length(sin)}))
+}
+
+func (h textRenderer) shown(s string) string {
+	s = words.Visible(s)
+	if !h.picture || drawable(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if drawable(string(r)) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\u{%X}`, r)
+		}
+	}
+	return b.String()
+}
+
+// textWidth is the width of a line; what the font lacks takes about the width that
+// it has in another.
+func textWidth(s string, f font.Font) vg.Length {
+	face, lacking := font.DefaultCache.Lookup(f, f.Size), 0
+	known := strings.Map(func(r rune) rune {
+		if hasGlyph(face, r) {
+			return r
+		}
+		lacking += wide(r)
+		return -1
+	}, s)
+	return face.Width(known) + 0.5*f.Size*vg.Length(lacking)
+}
+
+func hasGlyph(face font.Face, r rune) bool {
+	if r <= unicode.MaxASCII {
+		return true
+	}
+	var b sfnt.Buffer
+	g, err := face.Face.GlyphIndex(&b, r)
+	return err == nil && g != 0
+}
+
+// drawable says that a picture can show s as it is: its font has every letter, and
+// all run from left to right.
+func drawable(s string) bool {
+	face := font.DefaultCache.Lookup(plotFont, textSize)
+	return strings.IndexFunc(s, func(r rune) bool {
+		p, _ := bidi.LookupRune(r)
+		c := p.Class()
+		return r > unicode.MaxASCII && (c == bidi.R || c == bidi.AL || !hasGlyph(face, r))
+	}) < 0
+}
+
+// columns is the width of s where a Latin letter is one wide.
+func columns(s string) (n int) {
+	for _, r := range s {
+		n += wide(r)
+	}
+	return n
+}
+
+func wide(r rune) int {
+	switch kind := width.LookupRune(r).Kind(); {
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case r >= 0x1F000, kind == width.EastAsianWide, kind == width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,77 @@
+package text
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/view"
+)
+
+func TestClustersAreBounded(t *testing.T) {
+	w := reporttest.NewWorld("a")
+	letters := func(n int) string {
+		return strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprintf("%04d", n))
+	}
+	const most = 1000 // signatures that a report tells apart
+	for i := range most + 20 {
+		w.Add(1, "t", false, 30-i%30, reporttest.Says("own_"+letters(i)))
+	}
+	w.Add(1, "t", false, 1, reporttest.Says("max_steps"))
+	w.Add(1, "t", false, 1, reporttest.Says("own_"+letters(3)))
+	r := build(w.M, w.Rows)
+	require.Len(t, r.Clusters, most+2)
+	sizes := map[string]int{}
+	for _, c := range r.Clusters {
+		sizes[c.Signature] = len(c.Episodes)
+	}
+	require.Equal(t, []int{20, 1, 2}, []int{sizes["answer: other"], sizes["budget: other"], sizes["answer: own_aaad"]})
+	require.Equal(t, "answer: other", r.Episodes[most].Cause.Signature)
+	require.Contains(t, r.Notes, "More than 1,000 ways to fail: 21 episodes that failed in yet another way are in one cluster of each kind.")
+	require.NotContains(t, strings.Join(build(reporttest.Ways().M, reporttest.Ways().Rows).Notes, "\n"), "yet another way")
+
+	views := view.ClusterViews(r)
+	require.Len(t, views, view.MaxClusterViews)
+	require.Equal(t, "other", views[0].Signature)
+	text := reporttest.Render(t, Markdown, r)
+	require.Contains(t, text, "<details><summary>Failures by kind: 1,022 episodes not solved, 1,002 clusters</summary>")
+	require.Contains(t, text, "and 962 more clusters, none of them larger")
+}
+
+func TestClustersInText(t *testing.T) {
+	r := build(reporttest.Ways().M, reporttest.Ways().Rows)
+	text := reporttest.Render(t, Markdown, r)
+	for _, line := range []string{
+		"| answer | answer&#95;contains&#95;any: text missing | 4 | t2 ×2, t1, t3 | a ×2, b ×2 | t3/1 of b, 3 steps |",
+		"|  | answer&#95;numbers: wrong number | 1 | t1 | b | t1/1 of b, 9 steps |",
+		"| infrastructure | overloaded | 1 | t1 | a | t1/1 of a, 4 steps |",
+	} {
+		require.Contains(t, text, line+"\n")
+	}
+	plain := reporttest.Render(t, func(b io.Writer, r model.Report) error { return Summary(b, r, 0) }, r)
+	require.Contains(t, plain, `
+failed: answer: answer_contains_any: text missing: 4 of 8 unsolved episodes, in 3 tasks; shortest t3/b/1, 3 steps
+failed: answer: answer_numbers: wrong number: 1 of 8 unsolved episodes, in 1 task; shortest t1/b/1, 9 steps
+failed: answer: answer_table: wrong day or count: 1 of 8 unsolved episodes, in 1 task; shortest t1/a/1, 3 steps
+failed: in 2 more ways, all in the report
+`)
+	require.Contains(t, annotations(t, r), "::notice title=cupel%3A most frequent failure::answer: answer_contains_any: text missing: 4 of 8 unsolved episodes, in 3 tasks; shortest t3/b/1, 3 steps")
+	var junit junitSuites
+	require.NoError(t, xml.Unmarshal([]byte(reporttest.Render(t, JUnit, r)), &junit))
+	first := junit.Suites[1].Cases
+	require.Equal(t, "trajectory", first[len(first)-1].Failure.Type)
+	require.Equal(t, "trajectory: calls out of order or too many\ntrajectory.order: is wrong", first[len(first)-1].Failure.Text)
+
+	solved := reporttest.NewWorld("a")
+	solved.Add(3, "t", true, 2, nil)
+	r = build(solved.M, solved.Rows)
+	require.NotContains(t, reporttest.Render(t, Markdown, r), "Failures by kind")
+	require.NotContains(t, reporttest.Render(t, func(b io.Writer, r model.Report) error { return Summary(b, r, 80) }, r), "failed:")
+	require.NotContains(t, strings.Join(annotations(t, r), "\n"), "most frequent")
+}

@@ -1,0 +1,74 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// CompareAnnotations writes a comparison as workflow commands of GitHub Actions: an
+// error for each metric that shows a regression, and for each newly broken task of
+// a pair that fails; a warning for what is inconclusive, for a broken task
+// elsewhere, for a known-flaky entry that has expired and for a difference that
+// misleads; a notice for each pair that passes or has no significant regression, which
+// is a warning if the rules do not accept it. Bounds are those of Annotations.
+func CompareAnnotations(w io.Writer, c compare.Comparison) error {
+	return writeAnnotations(w, compareRemarks(c))
+}
+
+// GateAnnotations writes those of both, ten together at most: a step shows no more
+// of a kind.
+func GateAnnotations(w io.Writer, r model.Report, c compare.Comparison) error {
+	return writeAnnotations(w, append(compareRemarks(c), remarks(r)...))
+}
+
+func compareRemarks(c compare.Comparison) (list []annotation) {
+	for _, p := range c.Pairs {
+		list = append(list, pairRemarks(p, c.Rules)...)
+	}
+	if v := c.Rules.Gate(c.Verdict); v != model.Pass && !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict == v }) {
+		list = append(list, annotation{v, "regression: " + words.Word(c.Verdict), c.Headline}) // it is about the runs
+	}
+	for _, d := range c.Differences {
+		if d.Misleads {
+			what, how := view.DifferenceWords(d)
+			list = append(list, annotation{model.Inconclusive, "regression: " + d.What, what + ": " + how})
+		}
+	}
+	return list
+}
+
+func pairRemarks(p compare.Pair, rules compare.Rules) (list []annotation) {
+	if p.Verdict == model.NotJudged {
+		return nil
+	}
+	name := words.Brief(view.PairName(p), 80)
+	for _, m := range p.Metrics {
+		if v := view.VerdictIn(p, m); m.Gates && (v == model.Fail || v == model.Inconclusive) {
+			list = append(list, annotation{v, fmt.Sprintf("%s: %s: %s", name, view.MetricTitle(m), words.Word(v)), view.MetricWhy(m)})
+		}
+	}
+	if v := rules.Gate(p.Verdict); !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict == v }) { // the episodes decided
+		list = append(list, annotation{v, fmt.Sprintf("%s: regression: %s", name, view.GateWords(rules, p.Verdict)), p.Sentence})
+	}
+	for _, t := range p.Tasks {
+		if t.Known != nil && t.Known.Expired {
+			list = append(list, annotation{model.Inconclusive, fmt.Sprintf("%s: %s: known-flaky entry expired", name, words.Brief(t.ID, 60)), view.KnownWords(*t.Known)})
+		}
+		if t.Class != stat.NewlyBroken || view.KnownFlaky(t) {
+			continue
+		}
+		v := model.Inconclusive
+		if p.Verdict == model.Fail {
+			v = model.Fail
+		}
+		list = append(list, annotation{v, fmt.Sprintf("%s: %s: newly broken", name, words.Brief(t.ID, 60)), view.TaskWords(t)})
+	}
+	return list
+}

@@ -1,0 +1,133 @@
+package text
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// maxMarkdownTasks is how many tasks of a pair a pull request comment shows.
+const maxMarkdownTasks = 60
+
+// CompareMarkdown writes a comparison for a pull request comment: the verdict, each
+// pair with its metrics, then what can be folded away. It stays below 60 KB
+// whatever the runs, saying what it left out. Untrusted text is inert as in Markdown.
+func CompareMarkdown(w io.Writer, c compare.Comparison) error {
+	b := &budget{left: maxMarkdown}
+	b.line("### %s %s", words.Sign(c.Verdict), Escape(words.Clip(c.Headline, 300)))
+	b.line("")
+	for _, r := range view.RunsOf(c) {
+		b.line("%s %s  ", r.Name, Escape(r.Line))
+	}
+	b.line("")
+	for _, p := range c.Pairs {
+		b.line("- %s **%s**: %s%s", words.Sign(p.Verdict), Escape(words.Brief(view.PairName(p), 160)), Escape(words.Clip(p.Sentence, 600)), simulated(p.New.Simulated))
+	}
+	b.line("")
+	b.differences(c.Differences)
+	b.metrics(c)
+	for _, n := range c.Notes {
+		b.line("> %s  ", Escape(words.Clip(n, 400)))
+	}
+	b.line("")
+	for _, p := range c.Pairs {
+		b.pair(p)
+	}
+	if b.dropped > 0 {
+		// Room for this line is kept outside the budget.
+		fmt.Fprintf(&b.text, "\n%s left out to stay below the size of a comment; the JSON has them.\n", words.Plural(b.dropped, "line"))
+	}
+	if _, err := w.Write(b.text.Bytes()); err != nil {
+		return fmt.Errorf("reports: comparison as Markdown: %w", err)
+	}
+	return nil
+}
+
+// differences are folded away unless one misleads.
+func (b *budget) differences(list []compare.Difference) {
+	misleads := 0
+	for _, d := range list {
+		if d.Misleads {
+			misleads++
+			what, how := view.DifferenceWords(d)
+			b.line("> ⚠ **%s**: %s  ", Escape(what), Escape(how))
+		}
+	}
+	if len(list) == misleads {
+		b.line("")
+		return
+	}
+	b.line("")
+	b.fold(fmt.Sprintf("Configuration differences: %d", len(list)), func() {
+		for _, d := range list {
+			what, how := view.DifferenceWords(d)
+			b.line("- %s: %s", Escape(what), Escape(how))
+		}
+		b.line("")
+	})
+}
+
+func (b *budget) metrics(c compare.Comparison) {
+	heads := view.Headings(c)
+	b.line("| Candidate | Metric | %s | %s | Change | Interval | p, adjusted | Margin | Verdict |", Escape(heads.Baseline), Escape(heads.New))
+	b.line("|:--|:--|--:|--:|--:|--:|--:|--:|:--|")
+	for _, p := range c.Pairs {
+		name := Escape(words.Brief(view.PairName(p), 80))
+		for _, m := range p.Metrics {
+			verdict, title := "–", Escape(m.Title)
+			if m.Gates {
+				verdict, title = words.Sign(m.Verdict)+" "+words.Word(m.Verdict), "**"+title+"**"
+			}
+			b.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", name, title, Escape(words.InUnit(m.Unit, m.Baseline)), Escape(words.InUnit(m.Unit, m.New)),
+				Escape(view.Change(m)), Escape(view.ChangeInterval(m)), Escape(words.Chance(m.Adjusted)), Escape(view.Margin(m)), verdict)
+			name = ""
+		}
+	}
+	b.line("")
+}
+
+// pair folds away what is behind the numbers of a pair.
+func (b *budget) pair(p compare.Pair) {
+	name := Escape(words.Brief(view.PairName(p), 80))
+	if tasks := view.ChangedTasks(p.Tasks); len(tasks) > 0 {
+		b.fold(fmt.Sprintf("%s: %s", name, Escape(view.ClassCounts(p.Tasks))), func() { b.changed(tasks) })
+	} else {
+		b.line("%s: %s", name, Escape(view.ClassCounts(p.Tasks)))
+		b.line("")
+	}
+	if list := view.OnList(p.Tasks); len(list) > 0 {
+		b.fold(fmt.Sprintf("%s: known to be flaky: %s", name, words.Plural(len(list), "task")), func() {
+			for _, t := range list {
+				b.line("- <code>%s</code> %s, %s (%s)", Escape(words.Brief(t.ID, 60)), t.Class, Escape(view.TaskWords(t)), Escape(view.KnownWords(*t.Known)))
+			}
+			b.line("")
+		})
+	}
+	b.fold(fmt.Sprintf("%s: the numbers", name), func() {
+		b.line("- %s", Escape(view.PairCounts(p)))
+		for _, m := range p.Metrics {
+			b.line("- %s %s", Escape(words.Clip(view.MetricWhy(m), 700)), Escape(words.Clip(m.Test, 200)))
+		}
+		for _, d := range view.Drifts(p.Drift) {
+			b.line("- failures: %s", Escape(view.DriftWords(d)))
+		}
+		b.line("")
+	})
+}
+
+func (b *budget) changed(tasks []compare.Task) {
+	for i, t := range tasks {
+		if i == maxMarkdownTasks {
+			b.line("- and %s more", words.Plural(len(tasks)-i, "task"))
+			break
+		}
+		b.line("- **%s** <code>%s</code>: %s", t.Class, Escape(words.Brief(t.ID, 60)), Escape(view.TaskWords(t)))
+		if len(t.Episodes) > 0 {
+			b.line("  %s", Escape(words.Clip(view.EpisodeWords(t.Episodes[0]), 400)))
+		}
+	}
+	b.line("")
+}

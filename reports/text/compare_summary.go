@@ -1,0 +1,151 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// maxTextTasks is how many tasks of a pair a terminal shows.
+const maxTextTasks = 8
+
+// CompareSummary writes a comparison for a terminal of the given width in columns,
+// without colour: the verdict, the configuration differences, the metrics, the tasks
+// that changed with the evidence. Width 0 means the output is no terminal:
+// lines are not shortened.
+func CompareSummary(w io.Writer, c compare.Comparison, width int) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", words.Clip(c.Headline, 400))
+	for _, r := range view.RunsOf(c) {
+		wrapped(&b, fmt.Sprintf("%-10s", strings.ToLower(r.Name)+":"), r.Line, width)
+	}
+	for _, d := range c.Differences {
+		what, how := view.DifferenceWords(d)
+		wrapped(&b, "differs:  ", what+": "+how, width)
+	}
+	b.WriteByte('\n')
+	b.WriteString(metricTable(c, width))
+	for _, p := range c.Pairs {
+		pairText(&b, p, width)
+	}
+	b.WriteByte('\n')
+	for _, n := range c.Notes {
+		wrapped(&b, "note: ", n, width)
+	}
+	if _, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n"); err != nil {
+		return fmt.Errorf("reports: comparison: %w", err)
+	}
+	return nil
+}
+
+// metricTable shortens names, not numbers, if it would be wider than the terminal.
+func metricTable(c compare.Comparison, width int) string {
+	const longest, shortest = 200, 11
+	names := utf8.RuneCountInString(tableCorner)
+	for _, p := range c.Pairs {
+		names = max(names, min(longest, utf8.RuneCountInString(view.PairName(p))))
+	}
+	text := metricTableOf(c, width > 0, names)
+	if wide := tableWidth(text) - width; width > 0 && wide > 0 {
+		text = metricTableOf(c, true, max(shortest, names-wide))
+	}
+	return text
+}
+
+const tableCorner = "candidate / metric"
+
+// tableWidth is the length of the first line.
+func tableWidth(table string) int {
+	line, _, _ := strings.Cut(table, "\n")
+	return utf8.RuneCountInString(line)
+}
+
+// metricTableOf is the table with names of at most so many characters.
+func metricTableOf(c compare.Comparison, terminal bool, name int) string {
+	most := 40
+	if terminal {
+		most = 14
+	}
+	heads := view.SideNames(c, most)
+	t := table.NewWriter()
+	t.SetStyle(style(terminal))
+	verdictColumn := table.ColumnConfig{Number: 6}
+	if terminal { // "no significant regression" is two lines
+		verdictColumn.WidthMax, verdictColumn.WidthMaxEnforcer = 14, text.WrapSoft
+	}
+	t.AppendHeader(table.Row{words.Brief(tableCorner, name), heads.Baseline, heads.New, "change", "interval", "verdict"})
+	t.SetColumnConfigs([]table.ColumnConfig{
+		{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
+		verdictColumn,
+	})
+	for _, p := range c.Pairs {
+		t.AppendRow(table.Row{words.Brief(view.PairName(p), name), "", "", "", "", strings.ToUpper(words.Word(p.Verdict))})
+		for _, m := range p.Metrics {
+			t.AppendRow(table.Row{
+				"  " + metricName(m.Name, name-2), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), view.Change(m), view.ChangeInterval(m), metricVerdict(m),
+			})
+		}
+	}
+	return t.Render() + "\n"
+}
+
+// metricName is a metric's name in lines of at most so many characters: it is never
+// shortened where it can be broken.
+func metricName(name string, most int) string {
+	name = words.Brief(name, 40)
+	if utf8.RuneCountInString(name) <= most {
+		return name
+	}
+	lines := strings.SplitAfter(name, "_")
+	for i := range lines {
+		lines[i] = words.Brief(lines[i], most)
+	}
+	return strings.Join(lines, "\n  ")
+}
+
+// metricVerdict is a dash for metrics that are not gating.
+func metricVerdict(m compare.Metric) string {
+	if !m.Gates {
+		return "–"
+	}
+	return words.Word(m.Verdict)
+}
+
+// pairText says what is behind the numbers of a pair.
+func pairText(b *strings.Builder, p compare.Pair, width int) {
+	fmt.Fprintf(b, "\n%s\n", words.Brief(view.PairName(p), 160))
+	wrapped(b, "  why: ", p.Sentence, width)
+	for _, m := range p.Metrics {
+		if m.Gates && m.Verdict != model.Pass {
+			wrapped(b, "  why: ", view.MetricWhy(m), width)
+		}
+	}
+	wrapped(b, "  episodes: ", view.PairCounts(p), width)
+	wrapped(b, "  tasks: ", view.ClassCounts(p.Tasks), width)
+	tasks := view.ChangedTasks(p.Tasks)
+	for i, t := range tasks {
+		if i == maxTextTasks {
+			fmt.Fprintf(b, "  and %s more: see -o compare.md and compare.json\n", words.Plural(len(tasks)-i, "task"))
+			break
+		}
+		wrapped(b, fmt.Sprintf("  %-12s ", t.Class), words.Brief(t.ID, 60)+": "+view.TaskWords(t), width)
+		if len(t.Episodes) > 0 && t.Episodes[0].Turn > 0 {
+			wrapped(b, strings.Repeat(" ", 15), view.EpisodeWords(t.Episodes[0]), width)
+		}
+	}
+	for _, t := range view.OnList(p.Tasks) {
+		wrapped(b, "  known flaky  ", fmt.Sprintf("%s: %s, %s (%s)", words.Brief(t.ID, 60), t.Class, view.TaskWords(t), view.KnownWords(*t.Known)), width)
+	}
+	for _, d := range view.Drifts(p.Drift) {
+		wrapped(b, "  failures: ", view.DriftWords(d), width)
+	}
+}

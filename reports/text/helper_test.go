@@ -1,0 +1,26 @@
+package text
+
+import (
+	"io"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/html"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/plot"
+)
+
+// build is the report of rows held in memory, with its plots.
+func build(m manifest.Manifest, rows ledger.Rows) model.Report {
+	b := newBuilder(m)
+	b.AddAll(rows)
+	return b.Report()
+}
+
+func newBuilder(m manifest.Manifest) *model.Builder {
+	b := model.NewBuilder(m)
+	b.SetFigures(plot.Figures)
+	return b
+}
+
+func page(w io.Writer, r model.Report) error { return html.Page(w, r, plot.Inline) }

@@ -1,0 +1,153 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// Summary writes the verdict as a table for a terminal of the given width in
+// columns, without colour: criteria by candidate, then why each failing or
+// inconclusive one is so. Width 0 means the output is no terminal: plain ASCII
+// lines, not shortened.
+func Summary(w io.Writer, r model.Report, width int) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", words.Visible(r.Headline))
+	if r.Outcomes.WithoutResult() > 0 {
+		wrapped(&b, "episodes: ", view.OutcomesLine(r), width)
+	}
+	for _, line := range view.Origin(r) {
+		wrapped(&b, "run: ", line, width)
+	}
+	if b.String()[b.Len()-2] != '\n' {
+		b.WriteByte('\n')
+	}
+	name := 200
+	if width > 0 {
+		name = max(12, width-58)
+	}
+	t := table.NewWriter()
+	t.SetStyle(style(width > 0))
+	t.AppendHeader(table.Row{"candidate / criterion", "value", "interval", "n", "needs", "verdict"})
+	t.SetColumnConfigs([]table.ColumnConfig{
+		{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
+	})
+	for _, c := range r.Candidates {
+		title := c.Name
+		if c.Simulated {
+			title += " (simulated)"
+		}
+		row := table.Row{words.Brief(title, name), "", "", "", "", strings.ToUpper(words.Word(c.Verdict))}
+		if c.Verdict == model.NotJudged {
+			row = table.Row{words.Brief(title, name), c.Success.Rate(), c.Success.IntervalText(), c.Success.N, "solved", strings.ToUpper(words.Word(c.Verdict))}
+		}
+		t.AppendRow(row)
+		summaryRows(t, c.Criteria, name)
+	}
+	for _, g := range r.Groups {
+		t.AppendRow(table.Row{words.Brief(view.GroupName(g)+" (pooled)", name), "", "", "", "", strings.ToUpper(words.Word(g.Verdict))})
+		summaryRows(t, g.Criteria, name)
+	}
+	b.WriteString(t.Render())
+	b.WriteByte('\n')
+	summaryStrategies(&b, r, width)
+	said := map[string]bool{}
+	for _, c := range r.Candidates {
+		if c.Verdict != model.NotJudged && c.Sentence != model.SentenceOf(c.Criteria) {
+			wrapped(&b, "why: ", c.Name+" "+c.Sentence, width)
+		}
+		why(&b, c.Name, c.Criteria, said, width)
+	}
+	for _, g := range r.Groups {
+		if g.Sentence != model.SentenceOf(g.Criteria) {
+			wrapped(&b, "why: ", view.GroupName(g)+" "+g.Sentence, width)
+		}
+		why(&b, view.GroupName(g), g.Criteria, said, width)
+	}
+	summaryClusters(&b, r, width)
+	trendNews(&b, r, width)
+	for _, n := range r.Notes {
+		wrapped(&b, "note: ", n, width)
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("reports: summary: %w", err)
+	}
+	return nil
+}
+
+// style is a light frame on a terminal and bare columns elsewhere.
+func style(terminal bool) table.Style {
+	s := table.StyleDefault
+	if terminal {
+		s = table.StyleLight
+	}
+	s.Format.Header = text.FormatDefault
+	s.Options.DrawBorder = false
+	s.Options.SeparateColumns = false
+	return s
+}
+
+func summaryRows(t table.Writer, list []model.Criterion, name int) {
+	for _, c := range list {
+		t.AppendRow(table.Row{"  " + words.Brief(short(c), name-2), c.ValueText(), c.IntervalText(), c.N, c.NeedsText(), words.Word(c.Verdict)})
+	}
+}
+
+// short is a criterion's title for a narrow column.
+func short(c model.Criterion) string {
+	switch c.Name {
+	case "valid_json":
+		if c.Title != model.ValidTitle(true) {
+			return "valid first outputs"
+		}
+		return "valid JSON contract"
+	case "clarifies_per_success":
+		return "clarifying questions"
+	case "steps_per_solved":
+		return "steps per solved"
+	case "within_steps":
+		return strings.TrimPrefix(c.Title, "Solved ")
+	}
+	return words.LowerFirst(c.Title)
+}
+
+// why says what decided each criterion that is not a pass. What was said explains
+// those that come after it, too.
+func why(b *strings.Builder, name string, list []model.Criterion, said map[string]bool, width int) {
+	for _, c := range list {
+		if c.Verdict == model.Pass || c.Verdict == model.NotJudged {
+			continue
+		}
+		is := "misses"
+		if c.Verdict == model.Inconclusive {
+			is = "is inconclusive against"
+		}
+		note := c.Note
+		if said[c.Explanation] {
+			note = strings.TrimSuffix(note, c.Explanation)
+		}
+		said[c.Explanation] = c.Explanation != ""
+		wrapped(b, "why: ", fmt.Sprintf("%s: %s %s (%s) %s %s. %s", name, words.LowerFirst(c.Title), c.ValueText(), c.IntervalText(), is, c.NeedsText(), note), width)
+	}
+}
+
+// wrapped writes a labelled paragraph, its lines indented under the first.
+func wrapped(b *strings.Builder, label, s string, width int) {
+	s = strings.TrimSpace(words.Clip(s, 600))
+	if width > 0 {
+		s = text.WrapSoft(s, max(20, width-len(label)))
+	}
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			label = strings.Repeat(" ", len(label))
+		}
+		b.WriteString(strings.TrimRight(label+line, " ") + "\n")
+	}
+}

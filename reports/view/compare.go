@@ -1,0 +1,318 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// ChangedClasses are what a reader must look at, the worst first; tasks of the
+// other classes are only counted.
+func ChangedClasses() []stat.Stability {
+	return []stat.Stability{stat.NewlyBroken, stat.NewlyFixed, stat.Unclear, stat.Flaky, stat.Unknown}
+}
+
+// PairName is what both candidates are called, or the two names.
+func PairName(p compare.Pair) string {
+	if p.Baseline.Name == p.New.Name {
+		return p.New.Name
+	}
+	return p.Baseline.Name + " → " + p.New.Name
+}
+
+// SideNames are the headings of both sides: the labels of the pairs, of at most so many
+// characters. If pairs differ in these, or the two look the same, they are "first" and
+// "second", as a pair names its candidates.
+func SideNames(c compare.Comparison, most int) compare.Names {
+	names := compare.Names{Baseline: "baseline", New: "new"}
+	for i, p := range c.Pairs {
+		names = compare.Names{Baseline: words.Brief(p.Labels.Baseline, most), New: words.Brief(p.Labels.New, most)}
+		if i > 0 && p.Labels != c.Pairs[0].Labels || names.Baseline == names.New {
+			return compare.Names{Baseline: "first", New: "second"}
+		}
+	}
+	return names
+}
+
+// Headings are sideNames for tables whose headings begin with a capital letter; the
+// name of a candidate stays as it is.
+func Headings(c compare.Comparison) compare.Names {
+	names := SideNames(c, 40)
+	if !c.OneRun || len(c.Pairs) > 1 {
+		names.Baseline, names.New = words.UpperFirst(names.Baseline), words.UpperFirst(names.New)
+	}
+	return names
+}
+
+// RunView is a run of a comparison.
+type RunView struct{ Name, Line string }
+
+// RunsOf are the runs of a comparison: one, if all candidates are of the same. Pooled
+// baseline runs are one line.
+func RunsOf(c compare.Comparison) []RunView {
+	if c.OneRun {
+		return []RunView{{"Run", sideLine(c.New)}}
+	}
+	return []RunView{{"Baseline", sideLine(Baselines(c)...)}, {"New", sideLine(c.New)}}
+}
+
+// Baselines are all baseline runs.
+func Baselines(c compare.Comparison) []compare.Side {
+	return append([]compare.Side{c.Baseline}, c.Pooled...)
+}
+
+// maxPooled is how many pooled runs a line names.
+const maxPooled = 8
+
+// RunIDs names runs.
+func RunIDs(sides []compare.Side) string {
+	var ids []string
+	for _, s := range sides[:min(len(sides), maxPooled)] {
+		ids = append(ids, words.Brief(s.RunID, 64))
+	}
+	text := strings.Join(ids, ", ")
+	if more := len(sides) - maxPooled; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// sideLine says of a run, or of several that are pooled, what a reader of the
+// comparison needs: each value of the runs once.
+func sideLine(sides ...compare.Side) string {
+	head := RunIDs(sides)
+	if len(sides) > 1 {
+		head = fmt.Sprintf("%d runs pooled (%s)", len(sides), head)
+	}
+	values := func(of func(compare.Side) string) string {
+		var list []string
+		for _, s := range sides {
+			if v := of(s); v != "" && !slices.Contains(list, v) {
+				list = append(list, v)
+			}
+		}
+		if len(list) > maxPooled {
+			list = append(list[:maxPooled], "…")
+		}
+		return strings.Join(list, ", ")
+	}
+	return words.Join(" · ", head,
+		values(func(s compare.Side) string { return "suite " + words.Brief(s.Suite, 60) }),
+		values(func(s compare.Side) string { return words.Brief(s.Mode, 60) }),
+		values(func(s compare.Side) string { return words.Plural(s.Trials, "trial") }),
+		values(func(s compare.Side) string { return words.Brief(s.Status, 20) }),
+		values(func(s compare.Side) string { return words.Brief(s.Started, 40) }),
+		values(func(s compare.Side) string {
+			if s.Simulated {
+				return "SIMULATED"
+			}
+			return ""
+		}),
+		values(func(s compare.Side) string { return "cupel " + words.Brief(s.CodeVersion, 40) }))
+}
+
+// DifferenceWords are what differs and how.
+func DifferenceWords(d compare.Difference) (what, how string) {
+	what = d.What
+	if d.Where != "" {
+		what = d.What + " of " + words.Brief(d.Where, 160)
+	}
+	how = words.Clip(d.Baseline, 200) + " → " + words.Clip(d.New, 200)
+	if d.Misleads {
+		how += " (misleads)"
+	}
+	return what, how
+}
+
+// Change is a metric's, with its unit: "-15.6 pts".
+func Change(m compare.Metric) string {
+	return words.Signed(m.Unit, m.Effect) + words.Points(m.Unit, m.Effect)
+}
+
+// Margin is the tolerated loss of a metric.
+func Margin(m compare.Metric) string {
+	return strings.TrimPrefix(words.Signed(m.Unit, m.Margin), "+") + words.Points(m.Unit, m.Margin)
+}
+
+// ChangeInterval is the interval of a change: "-22.1 to +1".
+func ChangeInterval(m compare.Metric) string {
+	if m.Interval == nil {
+		return "–"
+	}
+	return words.Signed(m.Unit, &m.Interval.Low) + " to " + words.Signed(m.Unit, &m.Interval.High)
+}
+
+// MetricWhy says in one line what decided a gating metric.
+func MetricWhy(m compare.Metric) string {
+	parts := []string{fmt.Sprintf("%s %s → %s, %s (%s)", MetricTitle(m), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), Change(m), ChangeInterval(m))}
+	if m.P != nil {
+		parts = append(parts, fmt.Sprintf("p %s, adjusted %s", words.Chance(m.P), words.Chance(m.Adjusted)))
+	}
+	if m.Margin != nil {
+		parts = append(parts, "margin "+Margin(m))
+	}
+	parts = append(parts, fmt.Sprintf("%s pairs of %s", words.Thousands(int64(m.N)), words.Plural(m.Clusters, "task")))
+	return words.Join(" ", strings.Join(parts, "; ")+".", m.Note, m.Power)
+}
+
+// MetricTitle is a metric's name within a line.
+func MetricTitle(m compare.Metric) string { return words.LowerFirst(cmp.Or(m.Title, m.Name, "metric")) }
+
+// VerdictIn is a metric's verdict within its pair: where too much was lost to judge
+// the pair, no metric fails.
+func VerdictIn(p compare.Pair, m compare.Metric) stat.Verdict {
+	if m.Verdict == model.Fail && p.Verdict != model.Fail {
+		return model.Inconclusive
+	}
+	return m.Verdict
+}
+
+// GateWords are a verdict in a sentence, with the reason if only the rules keep a gate
+// from accepting it.
+func GateWords(rules compare.Rules, v model.Verdict) string {
+	if v == model.NoRegression && rules.Gate(v) != model.Pass {
+		return words.Word(v) + " (on_unclear is fail)"
+	}
+	return words.Word(v)
+}
+
+// Trials is "2/3".
+func Trials(t stat.Trials) string { return fmt.Sprintf("%d/%d", t.Passed, t.N) }
+
+// ClassCounts says how many tasks are in each class, in the order of the classes.
+func ClassCounts(tasks []compare.Task) string {
+	n, worse := map[stat.Stability]int{}, 0
+	for _, t := range tasks {
+		if n[t.Class]++; t.Class == stat.Unclear && rise(t) < 0 {
+			worse++
+		}
+	}
+	var parts []string
+	for _, c := range append([]stat.Stability{stat.StablePass, stat.StableFail}, ChangedClasses()...) {
+		switch {
+		case n[c] == 0:
+		case c == stat.Unclear:
+			parts = append(parts, fmt.Sprintf("%d %s (%d for the worse)", n[c], c, worse))
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n[c], c))
+		}
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ChangedTasks are those of the classes a reader must look at, in their order, those
+// that went worse first, without those known to be flaky.
+func ChangedTasks(tasks []compare.Task) (list []compare.Task) {
+	order := ChangedClasses()
+	for _, t := range tasks {
+		if slices.Contains(order, t.Class) && !KnownFlaky(t) {
+			list = append(list, t)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b compare.Task) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Class), slices.Index(order, b.Class)), cmp.Compare(rise(a), rise(b)))
+	})
+	return list
+}
+
+// rise is the change of a task's share of passes, 0 where a side has no trial.
+func rise(t compare.Task) float64 {
+	if t.Baseline.N == 0 || t.New.N == 0 {
+		return 0
+	}
+	return float64(t.New.Passed)/float64(t.New.N) - float64(t.Baseline.Passed)/float64(t.Baseline.N)
+}
+
+// TaskWords are what speaks for a task's class.
+func TaskWords(t compare.Task) string {
+	return cmp.Or(words.Clip(t.Evidence, 300), Trials(t.Baseline)+" → "+Trials(t.New))
+}
+
+// KnownFlaky says that a task is on the known-flaky list and does not gate.
+func KnownFlaky(t compare.Task) bool { return t.Known != nil && !t.Known.Expired }
+
+// OnList are the tasks on the known-flaky list, also those that have expired.
+func OnList(tasks []compare.Task) (list []compare.Task) {
+	for _, t := range tasks {
+		if t.Known != nil {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// KnownWords are a task's entry on the known-flaky list.
+func KnownWords(k compare.KnownFlaky) string {
+	until := "until " + words.Brief(k.Expires, 20)
+	if k.Expired {
+		until = "expired " + words.Brief(k.Expires, 20) + ", so it gates again"
+	}
+	return words.Join(": ", fmt.Sprintf("%s, %s", words.Brief(k.Owner, 80), until), words.Clip(k.Reason, 200))
+}
+
+// EpisodeWords say how a trial ended on both sides, and where they diverge.
+func EpisodeWords(e compare.EpisodePair) string {
+	side := func(id, ended string) string {
+		if id == "" {
+			return "none"
+		}
+		return words.Brief(ended, 60)
+	}
+	text := fmt.Sprintf("trial %d: %s → %s", e.Trial, side(e.BaselineID, e.BaselineEnded), side(e.NewID, e.NewEnded))
+	if e.Turn > 0 {
+		text += fmt.Sprintf(", first differs at turn %d: %s", e.Turn, words.Clip(e.What, 200))
+	}
+	return text
+}
+
+// Drifts are the kinds of failure that there were any of, those that changed first.
+func Drifts(list []compare.Drift) []compare.Drift {
+	list = slices.DeleteFunc(slices.Clone(list), func(d compare.Drift) bool { return d.Baseline == 0 && d.New == 0 })
+	slices.SortStableFunc(list, func(a, b compare.Drift) int {
+		switch {
+		case a.Moved == b.Moved:
+			return 0
+		case a.Moved:
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+func DriftWords(d compare.Drift) string {
+	text := fmt.Sprintf("%s %d of %d → %d of %d", d.Kind, d.Baseline, d.BaselineOf, d.New, d.NewOf)
+	if d.P != nil {
+		text += fmt.Sprintf(", p %s, adjusted %s", words.Chance(d.P), words.Chance(d.Adjusted))
+	}
+	if d.Moved {
+		text += ": changed"
+	}
+	return text
+}
+
+// PairCounts say which episodes the numbers rest on.
+func PairCounts(p compare.Pair) string {
+	parts := []string{words.Plural(p.Episodes, "pair") + " of episodes"}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{p.BaselineOnly, "only in " + words.Brief(p.Labels.Baseline, 60)}, {p.NewOnly, "only in " + words.Brief(p.Labels.New, 60)},
+		{p.WithoutResult, "left out for lack of a result"}, {p.Known, "known to be flaky and left out of gating metrics"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", words.Thousands(int64(c.n)), c.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,37 @@
+package view
+
+import (
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// Unsolved are the episodes of each candidate that were not solved, as indices:
+// the model's failures first, then those without a result.
+func Unsolved(r model.Report) map[string][]int {
+	by := map[string][]int{}
+	for _, own := range []int{model.RankFailed, model.RankExcluded} {
+		for i := range r.Episodes {
+			if e := &r.Episodes[i]; model.Rank(e) == own {
+				by[e.Candidate] = append(by[e.Candidate], i)
+			}
+		}
+	}
+	return by
+}
+
+// UnsolvedCount is how many episodes of a candidate were not solved, and why
+// those without a result have none.
+func UnsolvedCount(c model.Candidate, n int) string {
+	count := words.Plural(n, "episode") + " not solved"
+	// Episodes without a row are not among them.
+	if why := model.WithoutResult(manifest.Outcomes{InfraErrors: c.InfraErrors, HarnessErrors: c.HarnessErrors, BudgetStops: c.BudgetStops, Unfinished: c.Interrupted}); why != "" {
+		count += ", without a result: " + why
+	}
+	return count
+}
+
+// Ending is the status with the stop reason or what excluded the episode.
+func Ending(e model.Episode) string {
+	return words.Join(": ", e.Status, words.Join(", ", e.StopReason, e.Excluded))
+}

@@ -1,0 +1,14 @@
+package view
+
+import (
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/model"
+)
+
+// build is the report of rows held in memory.
+func build(m manifest.Manifest, rows ledger.Rows) model.Report {
+	b := model.NewBuilder(m)
+	b.AddAll(rows)
+	return b.Report()
+}

@@ -1,0 +1,124 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// cost of a candidate, with the part that is known.
+func cost(m model.Metrics) string {
+	if m.Cost == nil && m.CostKnown > 0 {
+		return fmt.Sprintf("%s (%s priced, %s without a known cost)", words.Unknown, words.USD(float64(m.CostKnown)), words.Plural(m.Unpriced, "episode"))
+	}
+	return words.Dollars(m.Cost)
+}
+
+// extra formats the turns of one kind with what they cost.
+func extra(m model.Metrics, kind string) string {
+	for _, x := range m.Extra {
+		if x.Kind == kind && x.Turns > 0 {
+			return fmt.Sprintf("%d for %s", x.Turns, words.Dollars(x.Cost))
+		}
+	}
+	return "0"
+}
+
+func Median(s *model.Spread) string {
+	if s == nil {
+		return "–"
+	}
+	return words.Duration(s.P50)
+}
+
+func tail(s *model.Spread) string {
+	if s == nil {
+		return "–"
+	}
+	return words.Duration(s.P95)
+}
+
+// List joins tallies: "prose 3, truncated 1".
+func List(tallies []model.Tally, limit int) string {
+	if len(tallies) == 0 {
+		return "none"
+	}
+	var parts []string
+	for i, t := range tallies {
+		if i == limit {
+			parts = append(parts, fmt.Sprintf("%d more kinds", len(tallies)-limit))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s %d", words.Brief(t.Name, 60), t.N))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// RuleWords says what decides.
+func RuleWords(c *model.Criterion) string {
+	switch {
+	case c.Verdict == model.NotJudged:
+		return "reported without a threshold"
+	case c.Rule == model.RuleLower:
+		return "decided by the lower end of the interval"
+	case c.Rule == model.RuleUpper:
+		return "decided by the upper end of the interval"
+	case c.Rule == model.RuleValue:
+		return "decided by the value"
+	}
+	return "decided by the whole interval"
+}
+
+// text is "91.7% (80.2–96.8%) of 60 tasks in 3 trials".
+func text(p *model.Repeat) string {
+	if p == nil {
+		return "–"
+	}
+	s := model.Share{Value: &p.Value, Interval: p.Interval}
+	return fmt.Sprintf("%s (%s) of %s in %d trials", s.Rate(), s.IntervalText(), words.Plural(p.Tasks, "task"), p.K)
+}
+
+// callsPerTurn is "1.4 (at most 5)".
+func callsPerTurn(w *model.Work) string {
+	if w == nil || w.CallsPerTurn == nil {
+		return "–"
+	}
+	return words.Trimmed(*w.CallsPerTurn, 2) + " (at most " + words.Thousands(int64(w.Widest)) + ")"
+}
+
+func overlap(w *model.Work) string {
+	if w == nil || w.Overlap == nil {
+		return "–"
+	}
+	return words.Trimmed(*w.Overlap, 2) + "×"
+}
+
+// plans are "mean 3.2 (1 to 6)" of those with a plan.
+func plans(w *model.Work, of func(*model.Work) []stat.Count) string {
+	if w == nil || w.Planned == 0 {
+		return "–"
+	}
+	all := of(w)
+	sum, n := 0, 0
+	for _, c := range all {
+		sum, n = sum+c.Value*c.N, n+c.N
+	}
+	low, high := all[0].Value, all[len(all)-1].Value
+	if low == high {
+		return words.Thousands(int64(low))
+	}
+	return "mean " + words.Trimmed(float64(sum)/float64(n), 2) + " (" + words.Thousands(int64(low)) + " to " + words.Thousands(int64(high)) + ")"
+}
+
+// extraLabels are the labels of the rare ones.
+func extraLabels() (labels []string) {
+	for _, k := range model.ExtraKinds() {
+		if k.Rare {
+			labels = append(labels, k.Label)
+		}
+	}
+	return labels
+}

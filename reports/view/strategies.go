@@ -1,0 +1,151 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// ContestView is a contest as a page shows it.
+type ContestView struct {
+	Name, Sentence, Winner string
+	Entrants               []entrantView
+	Claims                 []claimView
+}
+
+type entrantView struct {
+	Agent, Candidates, Episodes, Front     string
+	Success, SuccessInterval               string
+	Cost, CostInterval, Time, TimeInterval string
+}
+
+type claimView struct {
+	Metric, Pair, First, Second, Change, Relative, Interval, P, N, Test, Verdict, Note string
+	// Class is win where somebody wins.
+	Class string
+}
+
+// StrategyViews are the contests, the one over all models first.
+func StrategyViews(r model.Report) (views []ContestView) {
+	if r.Strategies == nil {
+		return nil
+	}
+	for _, c := range r.Strategies.Contests() {
+		v := ContestView{Name: c.Name(), Sentence: words.Clip(c.Sentence, 1500), Winner: c.Winner}
+		for _, e := range c.Entrants {
+			v.Entrants = append(v.Entrants, entrantViewOf(e))
+		}
+		last := ""
+		for _, k := range byMetric(c) {
+			line := claimViewOf(k)
+			if line.Metric == last {
+				line.Metric = ""
+			} else {
+				last = line.Metric
+			}
+			v.Claims = append(v.Claims, line)
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+func entrantViewOf(e model.Entrant) entrantView {
+	v := entrantView{
+		Agent: model.AgentName(e.Agent), Candidates: words.Brief(strings.Join(e.Candidates, ", "), 200), Episodes: words.Thousands(int64(e.Episodes)), Front: "no",
+		Success: EstimateShare(e.Success), SuccessInterval: EstimateInterval(e.Success),
+		Cost: EstimateUSD(e.Cost), CostInterval: estimateUSDInterval(e.Cost), Time: EstimateTime(e.Time), TimeInterval: estimateTimeInterval(e.Time),
+	}
+	if e.WithoutResult > 0 {
+		v.Episodes += fmt.Sprintf(" (%s without a result)", words.Thousands(int64(e.WithoutResult)))
+	}
+	switch {
+	case e.Success == nil:
+		v.Front = "–"
+	case e.Front:
+		v.Front = "yes"
+	}
+	return v
+}
+
+// byMetric are the claims sorted by metric, and by pair within one.
+func byMetric(c *model.Contest) (list []model.Claim) {
+	for _, m := range c.Metrics() {
+		for _, k := range c.Claims {
+			if k.Metric == m {
+				list = append(list, k)
+			}
+		}
+	}
+	return list
+}
+
+func claimViewOf(c model.Claim) claimView {
+	v := claimView{
+		Metric: words.UpperFirst(model.MetricWord(c.Metric)), Pair: model.AgentName(c.First) + " → " + model.AgentName(c.Second), First: words.InUnit(c.Unit, c.FirstValue), Second: words.InUnit(c.Unit, c.SecondValue),
+		Change: words.Signed(c.Unit, c.Effect) + words.Points(c.Unit, c.Effect), Interval: words.SpanOf(c.Unit, c.Interval), P: words.Chance(c.Adjusted),
+		N: words.Thousands(int64(c.N)) + " / " + words.Thousands(int64(c.Tasks)), Test: c.Test, Verdict: verdictOf(c), Note: words.Clip(c.Note, 300),
+	}
+	if c.Relative != nil && c.Unit != "share" {
+		v.Relative = words.Signed("share", c.Relative) + "%"
+	}
+	if c.Winner != "" {
+		v.Class = "win"
+	}
+	return v
+}
+
+// verdictOf is the verdict with a name that is fit to show.
+func verdictOf(c model.Claim) string {
+	if c.Winner == "" {
+		return c.Verdict
+	}
+	return model.AgentName(c.Winner) + " wins"
+}
+
+// MaxContestLines is how many contests the Markdown report and the terminal show.
+const MaxContestLines = 6
+
+func EstimateShare(e *model.Estimate) string {
+	if e == nil {
+		return "–"
+	}
+	return words.Percent(e.Value)
+}
+
+func EstimateInterval(e *model.Estimate) string {
+	if e == nil || e.Interval == nil {
+		return "–"
+	}
+	return words.Bound(e.Interval.Low, 0) + "–" + words.Bound(e.Interval.High, 0) + "%"
+}
+
+func EstimateUSD(e *model.Estimate) string {
+	if e == nil {
+		return words.Unknown
+	}
+	return words.USD(e.Value)
+}
+
+func estimateUSDInterval(e *model.Estimate) string {
+	if e == nil || e.Interval == nil {
+		return "–"
+	}
+	return words.USD(e.Interval.Low) + "–" + words.USD(e.Interval.High)
+}
+
+func EstimateTime(e *model.Estimate) string {
+	if e == nil {
+		return "–"
+	}
+	return words.Duration(e.Value)
+}
+
+func estimateTimeInterval(e *model.Estimate) string {
+	if e == nil || e.Interval == nil {
+		return "–"
+	}
+	return words.Duration(e.Interval.Low) + "–" + words.Duration(e.Interval.High)
+}
