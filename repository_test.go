@@ -109,7 +109,7 @@ var arrows = map[string][]string{
 	"reports/trend":      {"reports/stat"},
 	// Synthetic runs, linked into tests only.
 	"reports/internal/evidence":   {"harness/ledger", "harness/ledger/manifest"},
-	"reports/internal/reporttest": {"agent/invisible", "harness/ledger", "harness/ledger/manifest", "reports/compare", "reports/failure", "reports/stat", "reports/transcript"},
+	"reports/internal/reporttest": {"agent/invisible", "harness/ledger", "harness/ledger/manifest", "internal/regular", "reports/compare", "reports/failure", "reports/stat", "reports/transcript"},
 }
 
 // forbidden imports, with the reason. cmd may import everything.

@@ -21,6 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // TimedDemo is a recorded run in ledger order, with all that is left out of rates.
@@ -122,7 +123,7 @@ func Snapshot(t *testing.T, dir string) map[string]string {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text, err := os.ReadFile(path)
+		text, err := regular.ReadFile(path)
 		rel, _ := filepath.Rel(dir, path)
 		files[rel] = string(text)
 		return err
