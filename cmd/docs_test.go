@@ -78,7 +78,7 @@ func TestShownCandidatesAreGood(t *testing.T) {
 			require.NotEmpty(t, c.Candidates, f)
 			for _, candidate := range c.Candidates {
 				found++
-				require.NoError(t, harness.Options{Providers: all.Factories(), Policy: c.Policy}.Check(candidate), "%s shows:\n%s", f, m[1])
+				require.NoError(t, harness.Options{Parts: harness.Parts{Providers: all.Factories()}, Rules: harness.Rules{Policy: c.Policy}}.Check(candidate), "%s shows:\n%s", f, m[1])
 			}
 		}
 	}

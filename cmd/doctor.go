@@ -82,7 +82,7 @@ func diagnose(p *process, cfg config.Config, prices providers.Prices) error {
 	_, _ = fmt.Fprintf(p.stdout, "\nsuite %s: %s\nprices %s%s\n\n", suite.Path, taskCount(suite), prices.Version(), p.age(prices))
 	var errs []error
 	for _, c := range cfg.CandidatesOf(suite) {
-		errs = append(errs, harness.Options{Providers: p.providers(), Strategies: p.app.Strategies, Policy: cfg.Policy}.Check(c))
+		errs = append(errs, harness.Options{Parts: harness.Parts{Providers: p.providers(), Strategies: p.app.Strategies}, Rules: harness.Rules{Policy: cfg.Policy}}.Check(c))
 		p.printCandidate(cfg, suite, prices, c)
 	}
 	p.printTools(suite)

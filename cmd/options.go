@@ -38,11 +38,12 @@ func options(ctx context.Context, p *process, cfg config.Config, sel harness.Sel
 		return o, cleanup, err
 	}
 	o = harness.Options{
-		Suite: suite, Candidates: candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed,
-		Mode: recorder.Mode(cfg.Mode), Concurrency: cfg.Concurrency, LaneConcurrency: cfg.LaneConcurrency, Runs: cfg.Runs,
-		Providers: p.providers(), Strategies: p.app.Strategies, Tools: p.app.Tools, Key: p.key, Policy: cfg.Policy, Prices: prices,
-		Caps: cfg.Caps, Limits: cfg.Limits, Canary: cfg.Canary,
-		LookupEnv: p.credential, Secrets: p.secrets, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: p.adapters(),
+		Matrix:    harness.Matrix{Suite: suite, Candidates: candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed},
+		Recording: harness.Recording{Mode: recorder.Mode(cfg.Mode)},
+		Bounds:    harness.Bounds{Concurrency: cfg.Concurrency, LaneConcurrency: cfg.LaneConcurrency, Caps: cfg.Caps, Limits: cfg.Limits},
+		RunFolder: harness.RunFolder{Runs: cfg.Runs, Canary: cfg.Canary},
+		Parts:     harness.Parts{Providers: p.providers(), Strategies: p.app.Strategies, Tools: p.app.Tools, Key: p.key, LookupEnv: p.credential, Secrets: p.secrets},
+		Rules:     harness.Rules{Policy: cfg.Policy, Prices: prices, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: p.adapters()},
 	}
 	if dir != "" {
 		o.CassetteDir = filepath.Join(dir, "cassettes")

@@ -58,7 +58,7 @@ func TestScaffoldComments(t *testing.T) {
 	var names []string
 	for _, m := range c.Candidates {
 		names = append(names, m.Name)
-		require.NoError(t, harness.Options{Providers: all.Factories(), Policy: c.Policy}.Check(m))
+		require.NoError(t, harness.Options{Parts: harness.Parts{Providers: all.Factories()}, Rules: harness.Rules{Policy: c.Policy}}.Check(m))
 	}
 	require.Equal(t, []string{
 		"strong", "weak", "gpt", "gpt-tools", "gpt-plan", "claude", "local", "openai-gpt-4o-mini", "openai-gpt-4o-mini-json_schema", "openai-gpt-4o", "openai-gpt-4o-json_schema",

@@ -67,11 +67,13 @@ func TestChangedSince(t *testing.T) {
 	require.NoError(t, err)
 	today := func(edit func(o *harness.Options)) *harness.Options {
 		o := &harness.Options{
-			Suite: &goldens.Suite{Name: "s", Tasks: []goldens.Task{
-				{ID: "A", World: world.Spec{Zone: time.UTC}}, {ID: "B", World: world.Spec{Zone: time.UTC}},
-			}},
-			Candidates: []goldens.Candidate{{Name: "x", Provider: "sim-openai"}, {Name: "y", Provider: "p", Model: "m"}},
-			Policy:     policy,
+			Matrix: harness.Matrix{
+				Suite: &goldens.Suite{Name: "s", Tasks: []goldens.Task{
+					{ID: "A", World: world.Spec{Zone: time.UTC}}, {ID: "B", World: world.Spec{Zone: time.UTC}},
+				}},
+				Candidates: []goldens.Candidate{{Name: "x", Provider: "sim-openai"}, {Name: "y", Provider: "p", Model: "m"}},
+			},
+			Rules: harness.Rules{Policy: policy},
 		}
 		edit(o)
 		return o
@@ -158,7 +160,7 @@ func TestNarrow(t *testing.T) {
 		{"not ended", selectFlags{failedIn: "open"}, nil, "--failed-in: run open has not ended", exit.Failed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := harness.Options{Suite: &goldens.Suite{Name: "s"}, Fork: c.fork}
+			o := harness.Options{Matrix: harness.Matrix{Suite: &goldens.Suite{Name: "s"}, Fork: c.fork}}
 			err := c.flags.narrow(runs, &o)
 			require.ErrorContains(t, err, c.want)
 			require.Equal(t, c.code, exit.Code(err))
@@ -166,7 +168,7 @@ func TestNarrow(t *testing.T) {
 		})
 	}
 
-	o := harness.Options{Suite: &goldens.Suite{Name: "s"}}
+	o := harness.Options{Matrix: harness.Matrix{Suite: &goldens.Suite{Name: "s"}}}
 	f := selectFlags{shard: "1/3", failedIn: "fine"}
 	require.NoError(t, f.narrow(runs, &o))
 	require.Equal(t, harness.Shard{Index: 1, Count: 3}, o.Select.Shard)
@@ -174,7 +176,7 @@ func TestNarrow(t *testing.T) {
 	require.EqualError(t, f.nothing(nil), "nothing to run: of what is selected, nothing failed in fine")
 
 	// A, which failed, has not changed: of both conditions C is left, which has no result.
-	o, f = harness.Options{Suite: &goldens.Suite{Name: "s"}}, selectFlags{failedIn: "fine", changedSince: "fine"}
+	o, f = harness.Options{Matrix: harness.Matrix{Suite: &goldens.Suite{Name: "s"}}}, selectFlags{failedIn: "fine", changedSince: "fine"}
 	require.NoError(t, f.narrow(runs, &o))
 	require.Equal(t, "Cx1", kept(o.Select.Episode))
 	require.EqualError(t, f.nothing(nil), "nothing to run: of what is selected, nothing failed in fine and has changed since fine")

@@ -84,7 +84,7 @@ func TestTakeAnswers(t *testing.T) {
 			if tc.file != "" {
 				writeSealed(t, filepath.Join(dir, "replies.yaml"), tc.file)
 			}
-			o := harness.Options{Suite: suite}
+			o := harness.Options{Matrix: harness.Matrix{Suite: suite}}
 			human, err := takeAnswers(&o, dir, row)
 			require.NoError(t, err)
 			require.Equal(t, tc.human, human)
@@ -95,11 +95,11 @@ func TestTakeAnswers(t *testing.T) {
 	}
 	dir := t.TempDir()
 	writeSealed(t, filepath.Join(dir, "replies.yaml"), "]")
-	_, err := takeAnswers(&harness.Options{Suite: suite}, dir, row)
+	_, err := takeAnswers(&harness.Options{Matrix: harness.Matrix{Suite: suite}}, dir, row)
 	require.ErrorContains(t, err, "read what the human said")
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "replies.yaml"), []byte("- {task: B}\n"), 0o644))
-	_, err = takeAnswers(&harness.Options{Suite: suite}, dir, row)
+	_, err = takeAnswers(&harness.Options{Matrix: harness.Matrix{Suite: suite}}, dir, row)
 	require.ErrorContains(t, err, "replies.yaml: cut or changed after it was written")
 }
 
@@ -109,8 +109,10 @@ func episodeWith(secret string, solved bool) *sourceEpisode {
 	ep := &sourceEpisode{
 		row: ledger.Episode{Key: ledger.Key{TaskID: "A", Candidate: "c", Trial: 1}}, candidate: "c",
 		options: harness.Options{
-			Suite:      &goldens.Suite{Tasks: []goldens.Task{{ID: "A", Expect: []goldens.Expect{{Status: "answered"}}}}},
-			Candidates: []goldens.Candidate{{Name: "b"}, {Name: "c"}},
+			Matrix: harness.Matrix{
+				Suite:      &goldens.Suite{Tasks: []goldens.Task{{ID: "A", Expect: []goldens.Expect{{Status: "answered"}}}}},
+				Candidates: []goldens.Candidate{{Name: "b"}, {Name: "c"}},
+			},
 		},
 		secrets: recorder.NewSecrets(secret),
 	}

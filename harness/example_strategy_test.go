@@ -42,12 +42,13 @@ tasks:
 		log.Fatal(err)
 	}
 	res, err := harness.Run(context.Background(), harness.Options{
-		Suite:      suite,
-		Candidates: []goldens.Candidate{{Name: "voters", Agent: "vote", Provider: "openai-compatible", Model: "any"}},
-		Strategies: map[string]agent.Strategy{"vote": {New: newVote}},
-		Providers:  map[string]providers.Factory{"openai-compatible": func(providers.Options) (providers.Model, error) { return choir{}, nil }},
-		Policy:     providers.DefaultPolicy(),
-		Mode:       recorder.Live, // a cassette would do as well
+		Matrix: harness.Matrix{Suite: suite, Candidates: []goldens.Candidate{{Name: "voters", Agent: "vote", Provider: "openai-compatible", Model: "any"}}},
+		Parts: harness.Parts{
+			Strategies: map[string]agent.Strategy{"vote": {New: newVote}},
+			Providers:  map[string]providers.Factory{"openai-compatible": func(providers.Options) (providers.Model, error) { return choir{}, nil }},
+		},
+		Rules:     harness.Rules{Policy: providers.DefaultPolicy()},
+		Recording: harness.Recording{Mode: recorder.Live},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -23,11 +23,9 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	res, err := harness.Run(context.Background(), harness.Options{
-		Suite:     suite,
-		Select:    harness.Selection{Tasks: []string{"G0*"}, Candidates: []string{"strong", "weak"}},
-		Providers: all.Factories(),
-		Policy:    providers.DefaultPolicy(),
-		Prices:    prices,
+		Matrix: harness.Matrix{Suite: suite, Select: harness.Selection{Tasks: []string{"G0*"}, Candidates: []string{"strong", "weak"}}},
+		Parts:  harness.Parts{Providers: all.Factories()},
+		Rules:  harness.Rules{Policy: providers.DefaultPolicy(), Prices: prices},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -61,8 +61,9 @@ func countsOptions(t testing.TB) harness.Options {
 	prices, err := providers.DefaultPrices()
 	require.NoError(t, err)
 	return harness.Options{
-		Suite: countsSuite(t), Providers: all.Factories(), Policy: providers.DefaultPolicy(),
-		Prices: prices, Seed: 1, CodeVersion: "test",
+		Matrix: harness.Matrix{Suite: countsSuite(t), Seed: 1},
+		Parts:  harness.Parts{Providers: all.Factories()},
+		Rules:  harness.Rules{Policy: providers.DefaultPolicy(), Prices: prices, CodeVersion: "test"},
 	}
 }
 

@@ -34,24 +34,25 @@ func ExampleOptions_observe() {
 	}
 	var mu sync.Mutex // episodes run at the same time
 	_, err = harness.Run(context.Background(), harness.Options{
-		Suite:     suite,
-		Select:    harness.Selection{Tasks: []string{"G01"}, Candidates: []string{"strong"}},
-		Providers: all.Factories(),
-		Policy:    providers.DefaultPolicy(),
-		Observe: func(e episode.StreamEvent) {
-			mu.Lock()
-			defer mu.Unlock()
-			switch e.Kind {
-			case episode.StreamBegin:
-				fmt.Printf("%s turn %d asks %s\n", e.Task, e.Turn, e.Model)
-			case episode.StreamText:
-				_, message, _ := strings.Cut(e.Text, `"next_action":`)
-				fmt.Printf("  %.40s\n", message)
-			case episode.StreamToolCall:
-				fmt.Printf("  calls %s %s\n", e.Call.Name, e.Call.Args)
-			case episode.StreamEnd:
-				fmt.Println("  end:", e.Finish)
-			}
+		Matrix: harness.Matrix{Suite: suite, Select: harness.Selection{Tasks: []string{"G01"}, Candidates: []string{"strong"}}},
+		Parts:  harness.Parts{Providers: all.Factories()},
+		Rules:  harness.Rules{Policy: providers.DefaultPolicy()},
+		Observers: harness.Observers{
+			Observe: func(e episode.StreamEvent) {
+				mu.Lock()
+				defer mu.Unlock()
+				switch e.Kind {
+				case episode.StreamBegin:
+					fmt.Printf("%s turn %d asks %s\n", e.Task, e.Turn, e.Model)
+				case episode.StreamText:
+					_, message, _ := strings.Cut(e.Text, `"next_action":`)
+					fmt.Printf("  %.40s\n", message)
+				case episode.StreamToolCall:
+					fmt.Printf("  calls %s %s\n", e.Call.Name, e.Call.Args)
+				case episode.StreamEnd:
+					fmt.Println("  end:", e.Finish)
+				}
+			},
 		},
 	})
 	if err != nil {

@@ -20,15 +20,26 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// Options describe a run. Suite and Providers are required; every other field
-// works at its zero value.
+// Options describe a run, in parts by who sets them. Suite and Providers are required; every
+// other field works at its zero value. A run only reads its options.
 type Options struct {
+	Matrix    // what is run
+	Rules     // what the configuration says of models, prices and thresholds
+	Recording // where answers come from and go to
+	RunFolder // what is kept of the run
+	Bounds    // how much at a time, and in all
+	Parts     // what the calling program brings
+	Observers // who is told what happens, and who ends it
+}
+
+// Matrix is what is run: tasks by candidates by trials.
+type Matrix struct {
 	Suite *goldens.Suite
-	// Candidates are on trial; nil means the suite's own.
+	// Candidates are under test; nil means the suite's own.
 	Candidates []goldens.Candidate
 	Select     Selection
-	// Fork has every episode go on from a recorded one; nil starts them anew. The
-	// selection then names candidates only; none is that of the recorded episode.
+	// Fork has every episode continue from a recorded one; nil starts them anew. The
+	// selection then names candidates only; an empty one means that of the recorded episode.
 	Fork *Fork
 	// Trials per task and candidate, at least 1; 0 means 1. With Decide they are its
 	// MaxTrials.
@@ -38,8 +49,60 @@ type Options struct {
 	Decide *Decide
 	// Seed is the run's seed, from which ids derive.
 	Seed int64
+}
+
+// Rules are what the configuration says of models, prices and thresholds.
+type Rules struct {
+	Policy     providers.Policy
+	Prices     providers.Prices
+	Acceptance manifest.Acceptance
+	// Adapters are the versions of the wires' codecs, by provider, for the headers of
+	// cassettes.
+	Adapters map[string]string
+	// CodeVersion names the program in the manifest.
+	CodeVersion string
+}
+
+// Recording says where answers come from and go to.
+type Recording struct {
 	// Mode is replay unless set.
 	Mode recorder.Mode
+	// Cassettes is where replay reads: a folder or a *recorder.Pack. nil means
+	// the suite's own, as cassettes.Open finds them.
+	Cassettes fs.FS
+	// CassetteDir is where record mode writes; required there.
+	CassetteDir string
+	// Stale leaves out the episodes whose cassettes are fresh; for record mode.
+	// Run fails with ErrAllFresh when all are.
+	Stale bool
+	// ReplaySpeed makes a replay take time: 1 is the recorded speed, 2 twice as fast; 0
+	// does not wait. The rows are the same at any speed.
+	ReplaySpeed float64
+	// RecordCommand is what a person types to record an episode; an empty task
+	// and candidate mean all of them. nil means a cupel command.
+	RecordCommand func(task, candidate string, trial int) string
+}
+
+// RunFolder says what is kept of the run.
+type RunFolder struct {
+	// Runs is the folder run folders are made in; empty means nothing is written.
+	Runs string
+	// Resume is the id of a run below Runs that was interrupted: only its
+	// unfinished episodes, and those without a result, are run. The other options
+	// must be those it was started with; Select is taken from the run.
+	Resume string
+	// Settings are what the caller needs to make these options again. The run
+	// folder keeps them until the run is complete: see ReadSettings. Resuming replaces
+	// them, unless they are nil.
+	Settings []byte
+	// Canary asks the models of a recording or live run the prompts of the model drift
+	// canary first, once a day: see Canary. Without Runs it is not asked.
+	Canary bool
+}
+
+// Bounds say how much is done at a time, and how much in all. Replays have none but
+// Concurrency.
+type Bounds struct {
 	// Concurrency is how many episodes run in parallel, of all providers together; 0
 	// means one per processor in replay, and otherwise, for each provider and key, as many
 	// as requests.
@@ -48,41 +111,19 @@ type Options struct {
 	// Limits does not: an episode may send several at a time. 0 means DefaultConcurrency,
 	// or Concurrency if that is more.
 	LaneConcurrency int
-
 	// Caps bound the spending of a recording or live run. When one is reached the
 	// run ends as a valid partial result.
 	Caps admission.Caps
 	// Limits are those of single providers, by name.
 	Limits map[string]admission.Limits
+	// Retry says how often failed model calls are made again; the zero value is
+	// its default. Its Seed is replaced by each episode's, its Sleep in replay.
+	Retry providers.RetryPolicy
+}
 
-	// Canary asks the models of a recording or live run the prompts of the model drift
-	// canary first, once a day: see Canary. Without Runs it is not asked.
-	Canary bool
-
-	// Resume is the id of a run below Runs that was interrupted: only its
-	// unfinished episodes, and those without a result, are run. The other options
-	// must be those it was begun with; Select is taken from the run.
-	Resume string
-	// Settings are what the caller needs to make these options again. The run
-	// folder keeps them until the run is complete: see ReadSettings. Resuming replaces
-	// them, unless they are nil.
-	Settings []byte
-
-	// ReplaySpeed makes a replay take time: 1 is the recorded pace, 2 twice as
-	// fast; 0 is at once. The rows are the same at any speed.
-	ReplaySpeed float64
-
-	// Cassettes is where replay reads: a folder or a *recorder.Pack. nil means
-	// the suite's own, as OpenCassettes finds them.
-	Cassettes fs.FS
-	// CassetteDir is where record mode writes; required there.
-	CassetteDir string
-	// Stale leaves out the episodes whose cassettes are fresh; for record mode.
-	// Run fails with ErrAllFresh when all are.
-	Stale bool
-	// Runs is the folder run folders are made in; empty means nothing is written.
-	Runs string
-
+// Parts are what the calling program brings. Functions are called by several episodes in
+// parallel.
+type Parts struct {
 	// Providers are the wires to choose from, by the name candidates use.
 	Providers map[string]providers.Factory
 	// Key returns the credential of a candidate; nil means none. Never called in replay.
@@ -90,9 +131,8 @@ type Options struct {
 	// Transport returns what sends a provider's requests when recording or
 	// live; nil means http.DefaultTransport.
 	Transport func(provider string) http.RoundTripper
-
-	// Strategies are agents of one's own, by the name candidates use; they come before
-	// the built-in ones.
+	// Strategies are custom agents, by the name candidates use; they come before the
+	// built-in ones.
 	Strategies map[string]agent.Strategy
 	// Tools are Go functions by the names of tools of the suite, which they
 	// run in place of its world or HTTP endpoint. They run in replay, too.
@@ -107,36 +147,24 @@ type Options struct {
 	// Human answers in live and record mode; nil leaves that to the tasks'
 	// replies and approvals. Never called in replay.
 	Human episode.Human
-
-	// Retry says how often failed model calls are made again; the zero value is
-	// its default. Its Seed is replaced by each episode's, its Sleep in replay.
-	Retry providers.RetryPolicy
-
-	Policy     providers.Policy
-	Prices     providers.Prices
-	Acceptance manifest.Acceptance
-
-	// Adapters are the versions of the wires' codecs, by provider, for the
-	// headers of cassettes.
-	Adapters map[string]string
-	// CodeVersion names the program in the manifest.
-	CodeVersion string
 	// Now is the wall clock of live and record runs; nil means time.Now.
 	Now func() time.Time
-	// RecordCommand is what a person types to record an episode; an empty task
-	// and candidate mean all of them.
-	RecordCommand func(task, candidate string, trial int) string
+}
+
+// Observers are told what happens, and may end the run.
+type Observers struct {
 	// Progress is called after every episode. Episodes come in the order in which
 	// they end.
 	Progress func(Progress)
-	// Watch is called when the run begins; unless it is a replay at once, also when
+	// Watch is called when the run begins; unless it is a replay that does not wait, also when
 	// the limit of a lane changes, and every second. Of Progress and Watch one is called
 	// at a time, and the run waits for it.
 	Watch func(Progress)
-	// Traced is called after every episode with what happened in it, of several at
-	// once. What it keeps takes room: Replayer has it all again.
+	// Traced is called after every episode with what happened in it, by several in
+	// parallel. What it keeps takes room: rerun.Replayer has all of it again.
 	Traced func(ledger.EpisodeRows, []episode.Trace)
-	// Observe, if not nil, is told what models say while they say it: see StreamEvent.
+	// Observe, if not nil, is told what models say while they say it, by several episodes in
+	// parallel: see episode.StreamEvent.
 	Observe func(episode.StreamEvent)
 	// Drain, when closed, ends the run within about a second: no other episode is
 	// started, every wait for admission and between attempts ends, and what is in flight
@@ -212,19 +240,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Now = time.Now //nolint:forbidigo // the driver's seam: live and recording runs only
 	}
 	if o.RecordCommand == nil {
-		o.RecordCommand = func(task, candidate string, trial int) string {
-			cmd := "cupel run --mode record --suite " + filepath.ToSlash(o.Suite.Path)
-			if task == "" && o.Decide != nil {
-				return cmd + fmt.Sprintf(" --decide --max-trials %d", trial)
-			}
-			if task != "" {
-				cmd += fmt.Sprintf(" --task %s --candidate %s", task, candidate)
-			}
-			if trial > 1 {
-				cmd += fmt.Sprintf(" --trials %d", trial)
-			}
-			return cmd
-		}
+		o.RecordCommand = o.recordCommand
 	}
 	if err := o.Acceptance.Validate(); err != nil {
 		errs = append(errs, err)
@@ -233,6 +249,21 @@ func (o Options) withDefaults() (Options, error) {
 		return o, &ConfigError{err}
 	}
 	return o, nil
+}
+
+// recordCommand is the default of RecordCommand.
+func (o Options) recordCommand(task, candidate string, trial int) string {
+	cmd := "cupel run --mode record --suite " + filepath.ToSlash(o.Suite.Path)
+	if task == "" && o.Decide != nil {
+		return cmd + fmt.Sprintf(" --decide --max-trials %d", trial)
+	}
+	if task != "" {
+		cmd += fmt.Sprintf(" --task %s --candidate %s", task, candidate)
+	}
+	if trial > 1 {
+		cmd += fmt.Sprintf(" --trials %d", trial)
+	}
+	return cmd
 }
 
 // maxTrials bounds a mistyped --trials.

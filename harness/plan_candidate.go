@@ -41,7 +41,7 @@ func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
 // suite nor a key is needed, and nothing is sent. Only Providers, Policy and
 // Strategies of o count.
 func (o Options) Check(c goldens.Candidate) error {
-	o = Options{Providers: o.Providers, Policy: o.Policy, Strategies: o.Strategies, Mode: recorder.Replay}
+	o = Options{Parts: Parts{Providers: o.Providers, Strategies: o.Strategies}, Rules: Rules{Policy: o.Policy}, Recording: Recording{Mode: recorder.Replay}}
 	_, err := o.resolveCandidate(c)
 	return err
 }

@@ -15,7 +15,7 @@ import (
 // Check names a candidate in each of its problems, needs no key, and knows the
 // agents that a program has of its own.
 func TestCheckCandidate(t *testing.T) {
-	o := harness.Options{Providers: all.Factories(), Policy: providers.DefaultPolicy()}
+	o := harness.Options{Parts: harness.Parts{Providers: all.Factories()}, Rules: harness.Rules{Policy: providers.DefaultPolicy()}}
 	c := goldens.Candidate{Name: "a", Agent: "tools", Provider: "openai", Model: "m"}
 	require.NoError(t, o.Check(c))
 	c.MaxIterations, c.Rescue = -1, "n"

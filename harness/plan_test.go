@@ -62,11 +62,15 @@ prices:
 	policy, err := providers.ParsePolicy([]byte("providers: {fake: {}}\n"))
 	require.NoError(t, err)
 	return harness.Options{
-		Suite: suite, Candidates: []goldens.Candidate{c}, Mode: recorder.Live, Policy: policy, Prices: prices,
-		Now: func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
-		Providers: map[string]providers.Factory{
-			"fake":  func(providers.Options) (providers.Model, error) { return m, nil },
-			"fancy": func(providers.Options) (providers.Model, error) { return formatter{m}, nil },
+		Matrix:    harness.Matrix{Suite: suite, Candidates: []goldens.Candidate{c}},
+		Recording: harness.Recording{Mode: recorder.Live},
+		Rules:     harness.Rules{Policy: policy, Prices: prices},
+		Parts: harness.Parts{
+			Now: func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
+			Providers: map[string]providers.Factory{
+				"fake":  func(providers.Options) (providers.Model, error) { return m, nil },
+				"fancy": func(providers.Options) (providers.Model, error) { return formatter{m}, nil },
+			},
 		},
 	}, m
 }

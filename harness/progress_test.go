@@ -44,7 +44,7 @@ func TestProgressAddsUp(t *testing.T) {
 }
 
 func testBoard(mode recorder.Mode, watch func(Progress)) *board {
-	r := &runner{id: "R", Options: Options{Mode: mode, Watch: watch}, plan: &plan{}, changes: make(chan admission.Change, maxChanges)}
+	r := &runner{id: "R", Options: Options{Recording: Recording{Mode: mode}, Observers: Observers{Watch: watch}}, plan: &plan{}, changes: make(chan admission.Change, maxChanges)}
 	return r.newBoard(&store{dir: "runs/R"})
 }
 

@@ -175,15 +175,18 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 		}
 	}
 	r, err := newRunner(Options{
-		Suite: suite, Candidates: p.Candidates, Select: p.Select, Trials: p.Trials, CassetteDir: dir,
-		Providers: p.Providers, Key: p.Key, Transport: p.Transport, Policy: policy, Prices: prices,
-		Strategies: p.Strategies, Tools: p.Tools, LookupEnv: p.LookupEnv,
-		RecordCommand: func(task, candidate string, trial int) string {
-			if task == "" {
-				return "go test -args -cupel.record=."
-			}
-			return fmt.Sprintf("go test -args -cupel.record='^%s/%s/%d$'", task, candidate, trial)
+		Matrix: Matrix{Suite: suite, Candidates: p.Candidates, Select: p.Select, Trials: p.Trials},
+		Recording: Recording{
+			CassetteDir: dir,
+			RecordCommand: func(task, candidate string, trial int) string {
+				if task == "" {
+					return "go test -args -cupel.record=."
+				}
+				return fmt.Sprintf("go test -args -cupel.record='^%s/%s/%d$'", task, candidate, trial)
+			},
 		},
+		Parts: Parts{Providers: p.Providers, Key: p.Key, Transport: p.Transport, Strategies: p.Strategies, Tools: p.Tools, LookupEnv: p.LookupEnv},
+		Rules: Rules{Policy: policy, Prices: prices},
 	})
 	return r, record, err
 }

@@ -57,10 +57,13 @@ func ownOptions(t *testing.T, s *goldens.Suite) Options {
 	prices, err := providers.DefaultPrices()
 	require.NoError(t, err)
 	return Options{
-		Suite: s, Select: Selection{Candidates: []string{episode.ScriptedCandidate}}, Seed: 1, Mode: recorder.Live,
-		Policy: providers.DefaultPolicy(), Prices: prices,
-		Now:       func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
-		LookupEnv: func(name string) (string, bool) { return plantedKey, name == "JOB_KEY" },
+		Matrix:    Matrix{Suite: s, Select: Selection{Candidates: []string{episode.ScriptedCandidate}}, Seed: 1},
+		Recording: Recording{Mode: recorder.Live},
+		Rules:     Rules{Policy: providers.DefaultPolicy(), Prices: prices},
+		Parts: Parts{
+			Now:       func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
+			LookupEnv: func(name string) (string, bool) { return plantedKey, name == "JOB_KEY" },
+		},
 	}
 }
 

@@ -156,8 +156,9 @@ func outcomes(t *testing.T, suite *goldens.Suite) (out []outcome) {
 	prices, err := providers.DefaultPrices()
 	require.NoError(t, err)
 	o := harness.Options{
-		Suite: suite, Candidates: suite.Candidates, Providers: all.Factories(),
-		Policy: providers.DefaultPolicy(), Prices: prices, Seed: 1, CodeVersion: "mutants",
+		Matrix: harness.Matrix{Suite: suite, Candidates: suite.Candidates, Seed: 1},
+		Parts:  harness.Parts{Providers: all.Factories()},
+		Rules:  harness.Rules{Policy: providers.DefaultPolicy(), Prices: prices, CodeVersion: "mutants"},
 	}
 	o.Select.Candidates = []string{"*"} // the scripted candidate too
 	res, err := harness.Run(context.Background(), o)
