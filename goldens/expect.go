@@ -1,14 +1,5 @@
 package goldens
 
-import (
-	"errors"
-	"fmt"
-	"maps"
-	"slices"
-
-	"github.com/cupel-eval/cupel/goldens/internal/answer"
-)
-
 // Expect is one accepted outcome of a task. Every field that is set is a check;
 // an empty string, nil pointer or empty slice checks nothing.
 type Expect struct {
@@ -49,42 +40,6 @@ type Expect struct {
 	// date's count of this label in the world.
 	TableLabel string
 	Note       string
-}
-
-// Validate reports every field of the expectation that no outcome could be
-// checked against, each named as in "numbers[0]" or
-// "trajectory.required[1]: args.label.$regex"; nil when there is none.
-func (e Expect) Validate() error {
-	var errs []error
-	for _, f := range []struct {
-		name string
-		list []string
-	}{{"numbers", e.Numbers}, {"not_numbers", e.NotNumbers}, {"only_numbers", e.OnlyNumbers}} {
-		_, err := parseDecimals(f.name, f.list)
-		errs = append(errs, err)
-	}
-	errs = append(errs, answer.CheckNames(e.Near))
-	for _, f := range []struct {
-		name string
-		list []string
-	}{{"matches", e.Matches}, {"not_matches", e.NotMatches}} {
-		_, err := compileAll(f.name, f.list)
-		errs = append(errs, err)
-	}
-	switch e.Trajectory.Order {
-	case "", Strict, InOrder, AnyOrder, Subset:
-	default:
-		errs = append(errs, fmt.Errorf("trajectory.order: %q is none of strict, in_order, any_order and subset", e.Trajectory.Order))
-	}
-	_, required := compileCalls("required", e.Trajectory.Required)
-	_, forbidden := compileCalls("forbidden", e.Trajectory.Forbidden)
-	errs = append(errs, required, forbidden)
-	for _, name := range slices.Sorted(maps.Keys(e.Signals)) {
-		if _, err := parseCondition(name, e.Signals[name]); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // Order says how required calls must relate to the calls made. A rejected call

@@ -7,14 +7,15 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/internal/match"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"gopkg.in/yaml.v3"
 )
 
 var callFields = []string{"tool", "args", "executed"}
 
-// calls reads a list of tool calls. A name means any arguments, {name: {…}} exactly
+// readCalls reads a list of tool calls. A name means any arguments, {name: {…}} exactly
 // these; {tool: name, args: {…}, executed: true} says all of it in words. The value of
 // tool tells the last two apart: it is a name in one and arguments in the other.
-func calls(p yamlfile.Place, forbidden bool) []CallMatch {
+func readCalls(p yamlfile.Place, forbidden bool) []CallMatch {
 	var out []CallMatch
 	for _, item := range p.Items() {
 		if item.Kind() != "a mapping" {
@@ -123,4 +124,27 @@ func operand(e yamlfile.Entry) {
 			e.Value.Wants("a number")
 		}
 	}
+}
+
+// callsNode writes a list of tool calls.
+func callsNode(list []CallMatch) *yaml.Node {
+	out := yamlfile.Sequence(0)
+	for _, c := range list {
+		call := yamlfile.Mapping(0)
+		switch {
+		case c.Executed:
+			call.Style = yaml.FlowStyle
+			yamlfile.Add(call, "tool", yamlfile.Word(c.Tool), "")
+			if c.Args != nil {
+				yamlfile.Add(call, "args", yamlfile.ValueNode(c.Args), "")
+			}
+			yamlfile.Add(call, "executed", yamlfile.Plain("true"), "")
+		case c.Args == nil:
+			call = yamlfile.Word(c.Tool)
+		default:
+			yamlfile.Add(call, c.Tool, yamlfile.ValueNode(c.Args), "")
+		}
+		out.Content = append(out.Content, call)
+	}
+	return out
 }

@@ -107,20 +107,11 @@ func (s *scorer) broken(name string, err error) {
 }
 
 func (s *scorer) score(e Expect) {
-	s.status(e)
-	s.numbers(e)
-	s.near(e.Near)
-	s.texts(e)
-	s.matches(e)
-	s.answerSchema(e)
-	if e.TableLabel != "" {
-		s.table(e.TableLabel)
+	for _, c := range scored {
+		if c.score != nil {
+			c.score(s, e)
+		}
 	}
-	s.atMost("max_clarifies", e.MaxClarifies, s.o.Clarifies, "clarifying questions")
-	s.atMost("max_steps", e.MaxSteps, s.o.Steps, "steps")
-	s.atMost("max_tool_calls", e.MaxToolCalls, s.o.Executions(), "executed tool calls")
-	s.trajectory(e.Trajectory)
-	s.signals(e.Signals)
 	if len(s.checks) == 0 {
 		s.check("expect", false, "the accepted outcome checks nothing")
 	}
@@ -187,18 +178,25 @@ func (l foundNumbers) String() string {
 	return strings.Join(out, ", ")
 }
 
-func (s *scorer) texts(e Expect) {
-	has := func(text string) bool { return strings.Contains(s.folded, answer.Fold(text)) }
-	lacks := func(text string) bool { return !has(text) }
+func (s *scorer) has(text string) bool   { return strings.Contains(s.folded, answer.Fold(text)) }
+func (s *scorer) lacks(text string) bool { return !s.has(text) }
+
+func (s *scorer) containsAny(e Expect) {
 	if len(e.ContainsAny) > 0 {
-		s.check("answer_contains_any", slices.ContainsFunc(e.ContainsAny, has), "want any of %s, got %s", quotedList(e.ContainsAny), s.quoted())
+		s.check("answer_contains_any", slices.ContainsFunc(e.ContainsAny, s.has), "want any of %s, got %s", quotedList(e.ContainsAny), s.quoted())
 	}
+}
+
+func (s *scorer) containsAll(e Expect) {
 	if len(e.ContainsAll) > 0 {
-		missing := keep(e.ContainsAll, lacks)
+		missing := keep(e.ContainsAll, s.lacks)
 		s.check("answer_contains_all", len(missing) == 0, "want %s, got %s", quotedList(missing), s.quoted())
 	}
+}
+
+func (s *scorer) notContains(e Expect) {
 	if len(e.NotContains) > 0 {
-		present := keep(e.NotContains, has)
+		present := keep(e.NotContains, s.has)
 		s.check("answer_not_contains", len(present) == 0, "want none of %s, got %s", quotedList(present), s.quoted())
 	}
 }
@@ -232,15 +230,18 @@ func (t quotedText) String() string {
 
 func (s *scorer) quoted() quotedText { return quotedText(s.o.Answer) }
 
-func (s *scorer) atMost(name string, limit *int, found int, what string) {
-	if limit != nil {
-		s.check(name, found <= *limit, "want at most %d %s, got %d", *limit, what, found)
+func (s *scorer) caps(e Expect) {
+	for _, c := range capsOf {
+		if limit := *c.of(&e); limit != nil {
+			found := c.count(s.o)
+			s.check(c.check, found <= *limit, "want at most %d %s, got %d", *limit, c.what, found)
+		}
 	}
 }
 
-func (s *scorer) signals(conditions map[string]string) {
-	for _, name := range slices.Sorted(maps.Keys(conditions)) {
-		text := conditions[name]
+func (s *scorer) signals(e Expect) {
+	for _, name := range slices.Sorted(maps.Keys(e.Signals)) {
+		text := e.Signals[name]
 		holds, err := parseCondition(name, text)
 		if err != nil {
 			s.broken("signal."+name, err)

@@ -40,17 +40,24 @@ func parseDecimals(field string, list []string) ([]decimal.Decimal, error) {
 	return out, errors.Join(errs...)
 }
 
-// numbers checks which numbers the answer has, which it must not have, and that it
-// has no others.
+// numbers checks which numbers the answer has.
 func (s *scorer) numbers(e Expect) {
 	if want, ok := s.wanted("answer_numbers", "numbers", e.Numbers); ok && len(want) > 0 {
 		missing := foundNumbers(keep(want, func(n decimal.Decimal) bool { return !s.answer.Has(n) }))
 		s.check("answer_numbers", len(missing) == 0, "want %s, found %s in %s", missing, foundNumbers(s.answer.Numbers), s.quoted())
 	}
+}
+
+// notNumbers checks which numbers the answer must not have.
+func (s *scorer) notNumbers(e Expect) {
 	if want, ok := s.wanted("answer_not_numbers", "not_numbers", e.NotNumbers); ok && len(want) > 0 {
 		present := foundNumbers(keep(want, s.answer.Has))
 		s.check("answer_not_numbers", len(present) == 0, "want none of %s, got %s", present, s.quoted())
 	}
+}
+
+// onlyNumbers checks that the answer has no other numbers.
+func (s *scorer) onlyNumbers(e Expect) {
 	if want, ok := s.wanted("answer_only_numbers", "only_numbers", e.OnlyNumbers); ok && want != nil {
 		others := foundNumbers(keep(s.answer.Numbers, func(n decimal.Decimal) bool { return !slices.Contains(want, n) }))
 		s.check("answer_only_numbers", len(others) == 0, "want no number but %s, found %s in %s", allowed(e.OnlyNumbers), others, s.quoted())
@@ -80,6 +87,9 @@ func (s *scorer) wanted(check, field string, texts []string) (want []decimal.Dec
 // matches checks expressions on the answer as it was written.
 func (s *scorer) matches(e Expect) {
 	s.expressions("answer_matches", "matches", e.Matches, true, "want a match of")
+}
+
+func (s *scorer) notMatches(e Expect) {
 	s.expressions("answer_not_matches", "not_matches", e.NotMatches, false, "want no match of")
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 // near checks which number of the answer is nearest to each name.
-func (s *scorer) near(near map[string]string) {
+func (s *scorer) near(e Expect) {
+	near := e.Near
 	if len(near) == 0 {
 		return
 	}

@@ -165,27 +165,6 @@ func faultNode(f world.Fault) *yaml.Node {
 	return out
 }
 
-// pinnedWords say, above each check that Pin made, what it pins down.
-var pinnedWords = map[string]string{
-	"status":       "# edit: how the episode ended",
-	"stop_reason":  "# edit: why it was stopped",
-	"numbers":      "# edit: every number of the answer; keep those that matter",
-	"not_numbers":  "# edit: kept from the task it comes from",
-	"only_numbers": "# edit: kept from the task it comes from",
-	"near":         "# edit: kept from the task it comes from",
-	"matches":      "# edit: kept from the task it comes from",
-	"not_matches":  "# edit: kept from the task it comes from",
-	"contains_any": "# edit: one of these is in the answer",
-	"contains_all": "# edit: the answer's words; keep those that matter",
-	"not_contains": "# edit: what the answer did well not to say",
-	"order":        "# edit: exactly these calls in this order; in_order lets others stand between",
-	"calls":        "# edit: what was called; leave arguments that do not matter to {$any: true}",
-	"forbidden":    "# edit: what must not be asked for",
-	"at_most":      "# edit: what this episode took; leave room if another way is as good",
-	"signals":      "# edit: kept from the task it comes from",
-	"table_label":  "# edit: kept from the task it comes from",
-}
-
 // addExpect writes the accepted outcomes: the first in full, the others by what
 // sets them apart from it.
 func (d Draft) addExpect(to *yaml.Node) {
@@ -193,15 +172,7 @@ func (d Draft) addExpect(to *yaml.Node) {
 		return
 	}
 	first := d.Task.Expect[0]
-	words := pinnedWords
-	switch {
-	case !d.Pinned:
-		words = nil
-	case first.Trajectory.Order == goldens.AnyOrder:
-		words = maps.Clone(pinnedWords)
-		words["order"] = "# edit: these calls, in whatever order: several things were under way at once"
-	}
-	yamlfile.Add(to, "expect", goldens.ExpectNode(first, goldens.Expect{}, 0, words), "")
+	yamlfile.Add(to, "expect", goldens.WriteExpect(first, goldens.Expect{}, 0, d.Pinned), "")
 	if len(d.Task.Expect) == 1 {
 		return
 	}
@@ -209,7 +180,7 @@ func (d Draft) addExpect(to *yaml.Node) {
 	base.StopReason, base.Note = "", ""
 	list := yamlfile.Sequence(0)
 	for _, e := range d.Task.Expect[1:] {
-		list.Content = append(list.Content, goldens.ExpectNode(e, base, yaml.FlowStyle, nil))
+		list.Content = append(list.Content, goldens.WriteExpect(e, base, yaml.FlowStyle, false))
 	}
 	yamlfile.Add(to, "also_accept", list, "")
 }

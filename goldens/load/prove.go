@@ -20,75 +20,12 @@ func (l *demandList) add(field string, at func() yamlfile.Place, add func(*witne
 	*l = append(*l, &witness.Demand{Field: field, At: at, Add: add})
 }
 
-// addEach adds a demand for every item of a field that is a list.
-func addEach[T any](l *demandList, o yamlfile.Object, field string, items []T, add func(*witness.Goal, T)) {
-	for i, item := range items {
-		l.add(field, func() yamlfile.Place { return o.FieldAt(field).Item(i) }, func(g *witness.Goal) { add(g, item) })
+// demandsOf lists what an accepted outcome, read from o, asks.
+func demandsOf(o yamlfile.Object, e goldens.Expect) (out demandList) {
+	for _, p := range e.Parts() {
+		out.add(p.Field, func() yamlfile.Place { return p.At(o) }, func(g *witness.Goal) { p.Add(&g.Expect) })
 	}
-}
-
-// addNamed adds a demand for every entry of a field that is a mapping.
-func addNamed(l *demandList, o yamlfile.Object, field string, entries map[string]string, of func(*witness.Goal) *map[string]string) {
-	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		l.add(field, func() yamlfile.Place { return o.FieldAt(field).FieldAt(name) }, func(g *witness.Goal) {
-			to := of(g)
-			if *to == nil {
-				*to = map[string]string{}
-			}
-			(*to)[name] = entries[name]
-		})
-	}
-}
-
-// demandsOf lists what an accepted outcome asks. An order stands for the whole
-// trajectory, so that demands never become easier to meet by adding one.
-func demandsOf(o yamlfile.Object, e goldens.Expect) demandList {
-	var l demandList
-	top := func(field string, add func(*witness.Goal)) {
-		l.add(field, func() yamlfile.Place { return o.FieldAt(field) }, add)
-	}
-	top("status", func(g *witness.Goal) { g.Expect.Status = e.Status })
-	if e.StopReason != "" {
-		top("stop_reason", func(g *witness.Goal) { g.Expect.StopReason = e.StopReason })
-	}
-	addEach(&l, o, "numbers", e.Numbers, func(g *witness.Goal, n string) { g.Expect.Numbers = append(g.Expect.Numbers, n) })
-	addEach(&l, o, "not_numbers", e.NotNumbers, func(g *witness.Goal, n string) { g.Expect.NotNumbers = append(g.Expect.NotNumbers, n) })
-	if e.OnlyNumbers != nil {
-		top("only_numbers", func(g *witness.Goal) { g.Expect.OnlyNumbers = e.OnlyNumbers })
-	}
-	addNamed(&l, o, "near", e.Near, func(g *witness.Goal) *map[string]string { return &g.Expect.Near })
-	if len(e.ContainsAny) > 0 {
-		top("contains_any", func(g *witness.Goal) { g.Expect.ContainsAny = e.ContainsAny })
-	}
-	addEach(&l, o, "contains_all", e.ContainsAll, func(g *witness.Goal, s string) { g.Expect.ContainsAll = append(g.Expect.ContainsAll, s) })
-	addEach(&l, o, "not_contains", e.NotContains, func(g *witness.Goal, s string) { g.Expect.NotContains = append(g.Expect.NotContains, s) })
-	addEach(&l, o, "matches", e.Matches, func(g *witness.Goal, s string) { g.Expect.Matches = append(g.Expect.Matches, s) })
-	addEach(&l, o, "not_matches", e.NotMatches, func(g *witness.Goal, s string) { g.Expect.NotMatches = append(g.Expect.NotMatches, s) })
-	addEach(&l, o, "calls", e.Trajectory.Required, func(g *witness.Goal, m goldens.CallMatch) {
-		if g.Expect.Trajectory.Order == "" && e.Trajectory.Order != goldens.Subset {
-			g.Expect.Trajectory.Required = append(g.Expect.Trajectory.Required, m)
-		}
-	})
-	if e.Trajectory.Order != "" {
-		top("order", func(g *witness.Goal) {
-			g.Expect.Trajectory.Order, g.Expect.Trajectory.Required = e.Trajectory.Order, e.Trajectory.Required
-		})
-	}
-	addEach(&l, o, "forbidden", e.Trajectory.Forbidden, func(g *witness.Goal, m goldens.CallMatch) {
-		g.Expect.Trajectory.Forbidden = append(g.Expect.Trajectory.Forbidden, m)
-	})
-	for i, limit := range []*int{e.MaxClarifies, e.MaxSteps, e.MaxToolCalls} {
-		if limit != nil {
-			l.add("at_most", func() yamlfile.Place { return o.FieldAt("at_most").FieldAt(goldens.AtMostFields[i]) }, func(g *witness.Goal) {
-				*[]**int{&g.Expect.MaxClarifies, &g.Expect.MaxSteps, &g.Expect.MaxToolCalls}[i] = limit
-			})
-		}
-	}
-	addNamed(&l, o, "signals", e.Signals, func(g *witness.Goal) *map[string]string { return &g.Expect.Signals })
-	if e.TableLabel != "" {
-		top("table_label", func(g *witness.Goal) { g.Expect.TableLabel = e.TableLabel })
-	}
-	return l
+	return out
 }
 
 // givenDemands lists what the task itself asks of an episode, whatever its outcome.

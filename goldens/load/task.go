@@ -62,7 +62,7 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 	readScript(o, &t)
 	if p, ok := o.Need("expect"); ok {
 		also, _ := o.Get("also_accept")
-		t.Expect, places.expect = goldens.Expectations(p, also)
+		t.Expect, places.expect = goldens.ReadExpects(p, also)
 	}
 	return t, places
 }
