@@ -22,9 +22,23 @@ type document struct {
 	problems []error
 }
 
+// FieldError is what is wrong with a field of a policy or of a price file.
+type FieldError struct {
+	// What is "policy" or "prices", Line that of the field, counted from 1.
+	What string
+	Line int
+	// Field is the way to the field, such as defaults.max_tokens; of the whole it is What.
+	Field, Detail string
+}
+
+// Error prints what: line: field: detail.
+func (e *FieldError) Error() string {
+	return fmt.Sprintf("%s: line %d: %s: %s", e.What, e.Line, e.Field, e.Detail)
+}
+
 // problem adds one; where names the field.
 func (d *document) problem(n *yaml.Node, where, format string, args ...any) {
-	d.problems = append(d.problems, fmt.Errorf("%s: line %d: %s: %s", d.what, n.Line, where, fmt.Sprintf(format, args...)))
+	d.problems = append(d.problems, &FieldError{d.what, n.Line, where, fmt.Sprintf(format, args...)})
 }
 
 // root parses data to its one mapping, nil if there is none or it is empty.

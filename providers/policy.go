@@ -134,7 +134,7 @@ var policyFile []byte
 
 // DefaultPolicy returns the built-in policy, a fresh copy each time.
 func DefaultPolicy() Policy {
-	p, err := readPolicy(Policy{}, policyFile)
+	p, err := parsePolicy(Policy{}, policyFile)
 	if err != nil {
 		panic("providers: built-in policy: " + err.Error()) // unreachable: a test reads it
 	}

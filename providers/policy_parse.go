@@ -18,14 +18,24 @@ const (
 // name, one by one. A task class is taken as a whole: what it leaves out falls
 // back to defaults. The error joins every problem, each with its line; the
 // policy is then not usable.
-func ParsePolicy(data []byte) (Policy, error) { return readPolicy(DefaultPolicy(), data) }
+func ParsePolicy(data []byte) (Policy, error) { return parsePolicy(DefaultPolicy(), data) }
 
-// readPolicy lays data over p.
-func readPolicy(p Policy, data []byte) (Policy, error) {
-	d := document{what: "policy"}
+// ReadPolicy is ParsePolicy of a part of another file. Its error joins a *FieldError for
+// each problem.
+func ReadPolicy(node *yaml.Node) (Policy, error) {
+	return readPolicy(DefaultPolicy(), &document{what: "policy"}, node)
+}
+
+func parsePolicy(p Policy, data []byte) (Policy, error) {
+	d := &document{what: "policy"}
+	return readPolicy(p, d, d.root(data))
+}
+
+// readPolicy lays a mapping over p; nil has no fields.
+func readPolicy(p Policy, d *document, node *yaml.Node) (Policy, error) {
 	p.Providers, p.Classes = cloned(p.Providers), cloned(p.Classes)
 	given := map[string]*yaml.Node{}
-	d.fields(d.root(data), "policy", func(name string, v *yaml.Node) bool {
+	d.fields(node, "policy", func(name string, v *yaml.Node) bool {
 		given[name] = v
 		switch name {
 		case "default_provider":
@@ -33,18 +43,18 @@ func readPolicy(p Policy, data []byte) (Policy, error) {
 		case "default_class":
 			d.text(v, name, &p.DefaultClass)
 		case "defaults":
-			p.Defaults.read(&d, v)
+			p.Defaults.read(d, v)
 		case "providers":
 			d.fields(v, name, func(name string, v *yaml.Node) bool {
 				entry := p.Providers[name]
-				entry.read(&d, v, "providers."+name)
+				entry.read(d, v, "providers."+name)
 				p.Providers[name] = entry
 				return true
 			})
 		case "task_classes":
 			d.fields(v, name, func(name string, v *yaml.Node) bool {
 				var entry PolicyClass
-				entry.read(&d, v, "task_classes."+name)
+				entry.read(d, v, "task_classes."+name)
 				p.Classes[name] = entry
 				return true
 			})
@@ -54,7 +64,7 @@ func readPolicy(p Policy, data []byte) (Policy, error) {
 		return true
 	})
 	if len(d.problems) == 0 { // what contradicts itself shows best on its own
-		p.contradictions(&d, given)
+		p.contradictions(d, given)
 	}
 	return p, d.err()
 }

@@ -192,7 +192,7 @@ func scalarText(n *yaml.Node) string {
 	return kindOf(n)
 }
 
-func kindOf(n *yaml.Node) string { return yamlKinds[strings.TrimPrefix(n.ShortTag(), "!!")] }
+func kindOf(n *yaml.Node) string { return kinds[strings.TrimPrefix(n.ShortTag(), "!!")] }
 
 func resolved(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {

@@ -4,13 +4,10 @@ package config
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -33,25 +30,27 @@ const Name = "cupel.yaml"
 
 // fileConfig is the shape of cupel.yaml.
 type fileConfig struct {
-	Suite           string              `yaml:"suite"`
-	Runs            string              `yaml:"runs"`
-	Mode            string              `yaml:"mode"`
-	Trials          int                 `yaml:"trials"`
-	Concurrency     int                 `yaml:"concurrency"`
-	LaneConcurrency int                 `yaml:"lane_concurrency"`
-	Seed            int64               `yaml:"seed"`
-	MaxCost         yaml.Node           `yaml:"max_cost"`
-	MaxTokens       yaml.Node           `yaml:"max_tokens"`
-	MaxRequests     yaml.Node           `yaml:"max_requests"`
-	Limits          yaml.Node           `yaml:"limits"`
-	Candidates      []goldens.Candidate `yaml:"candidates"`
-	Matrix          yaml.Node           `yaml:"matrix"`
-	Policy          yaml.Node           `yaml:"policy"`
-	Prices          string              `yaml:"prices"`
-	Acceptance      fileAcceptance      `yaml:"acceptance"`
-	Criteria        yaml.Node           `yaml:"criteria"`
-	Regression      yaml.Node           `yaml:"regression"`
-	Canary          yaml.Node           `yaml:"canary"`
+	Suite           string         `yaml:"suite"`
+	Runs            string         `yaml:"runs"`
+	Mode            string         `yaml:"mode"`
+	Trials          int            `yaml:"trials"`
+	Concurrency     int            `yaml:"concurrency"`
+	LaneConcurrency int            `yaml:"lane_concurrency"`
+	Seed            int64          `yaml:"seed"`
+	MaxCost         yaml.Node      `yaml:"max_cost"`
+	MaxTokens       yaml.Node      `yaml:"max_tokens"`
+	MaxRequests     yaml.Node      `yaml:"max_requests"`
+	Limits          yaml.Node      `yaml:"limits"`
+	Candidates      yaml.Node      `yaml:"candidates"`
+	Matrix          yaml.Node      `yaml:"matrix"`
+	Policy          yaml.Node      `yaml:"policy"`
+	Prices          string         `yaml:"prices"`
+	Acceptance      fileAcceptance `yaml:"acceptance"`
+	Criteria        yaml.Node      `yaml:"criteria"`
+	Regression      yaml.Node      `yaml:"regression"`
+	Canary          yaml.Node      `yaml:"canary"`
+
+	list []goldens.Candidate // what Candidates says
 }
 
 // settings are the scalar settings with their defaults, in the order shown.
@@ -159,7 +158,7 @@ func Load(from Sources) (Config, error) {
 	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
 		return Config{}, exit.Usage(fmt.Errorf("%s: %w", path, err))
 	}
-	c := Config{Candidates: file.Candidates, sources: map[string]string{}, values: map[string]string{}}
+	c := Config{Candidates: file.list, sources: map[string]string{}, values: map[string]string{}}
 	if text != nil {
 		c.File = path
 	}
@@ -181,7 +180,7 @@ func Load(from Sources) (Config, error) {
 	err = errors.Join(
 		number(v, c.sources, "trials", &c.Trials), number(v, c.sources, "concurrency", &c.Concurrency),
 		number(v, c.sources, "lane_concurrency", &c.LaneConcurrency),
-		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(text, file, path),
+		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(&file.Policy),
 		c.loadCaps(v, file), c.loadLimits(&file.Limits, from.Providers), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria),
 		c.loadRegression(&file.Regression), c.loadCanary(v, &file.Canary))
 	for _, name := range from.Providers { // of a program that brings providers of its own
@@ -189,7 +188,7 @@ func Load(from Sources) (Config, error) {
 			c.Policy.Providers[name] = providers.PolicyProvider{}
 		}
 	}
-	c.places = findPlaces(path, text, c.Matrix)
+	c.places = findPlaces(path, &file.Candidates, file.Matrix.Line, c.Matrix)
 	return c, err
 }
 
@@ -203,49 +202,24 @@ func (c *Config) loadMatrix(node *yaml.Node) (err error) {
 	return err
 }
 
-// loadPolicy lays the file's policy over the default one. Its problems name the
-// file's own lines.
-func (c *Config) loadPolicy(text []byte, file fileConfig, path string) error {
-	if file.Policy.IsZero() {
+// loadPolicy lays the file's policy over the default one.
+func (c *Config) loadPolicy(node *yaml.Node) (err error) {
+	if node.IsZero() {
 		c.Policy = providers.DefaultPolicy()
 		return nil
 	}
-	var err error
-	if c.Policy, err = providers.ParsePolicy(section(text, "policy")); err == nil {
+	if c.Policy, err = providers.ReadPolicy(resolved(node)); err == nil {
 		return nil
 	}
 	var errs []error
-	for line := range strings.Lines(err.Error()) {
-		line = strings.TrimSuffix(line, "\n")
-		if m := policyLine.FindStringSubmatch(line); m != nil {
-			line = fmt.Sprintf("%s: policy: %s", m[1], strings.TrimPrefix(line[len(m[0]):], "policy: "))
+	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+		var at *providers.FieldError
+		if errors.As(e, &at) {
+			e = fmt.Errorf("%s:%d: policy: %s", c.File, at.Line, strings.TrimPrefix(at.Field+": "+at.Detail, "policy: "))
 		}
-		errs = append(errs, fmt.Errorf("%s:%s", path, line))
+		errs = append(errs, e)
 	}
 	return exit.Usage(errors.Join(errs...))
-}
-
-var policyLine = regexp.MustCompile(`^policy: line (\d+): `)
-
-// section returns the value of a top-level key as a document of its own, on the
-// lines it has in text: everything else is blanked.
-func section(text []byte, key string) []byte {
-	var out strings.Builder
-	inside := false
-	for line := range strings.Lines(string(text)) {
-		if line[0] != ' ' && line[0] != '#' && line[0] != '\n' && line[0] != '\r' {
-			inside = strings.HasPrefix(line, key+":")
-			if inside {
-				line = strings.Repeat(" ", len(key)+1) + line[len(key)+1:]
-			}
-		}
-		if inside {
-			out.WriteString(line)
-		} else {
-			out.WriteByte('\n')
-		}
-	}
-	return []byte(out.String())
 }
 
 // of names where a setting's value comes from.
@@ -294,51 +268,10 @@ func readConfigFile(path string, explicit bool) (fileConfig, []byte, error) {
 	if err != nil {
 		return file, nil, fmt.Errorf("read configuration: %w", err)
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return file, nil, yamlProblems(path, err)
-	}
 	if text == nil {
 		text = []byte{}
 	}
-	return file, text, nil
-}
-
-var (
-	yamlLine    = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
-	yamlKind    = regexp.MustCompile("cannot unmarshal !!(\\w+)( `.*`)? into (\\S+)")
-	yamlUnknown = regexp.MustCompile(`field (\S+) not found in type \S+`)
-)
-
-// yamlKinds are words for the decoder's types.
-var yamlKinds = map[string]string{
-	"seq": "a list", "map": "a mapping", "str": "text", "string": "text", "int": "a whole number",
-	"int64": "a whole number", "float": "a number", "float64": "a number", "bool": "true or false",
-	"[]goldens.Candidate": "a list of candidates", "goldens.Candidate": "a candidate",
-	"goldens.Memory": "a mapping such as {turns: 10} or {off: true}", "strategy.Batch": "a mapping such as {size: 4}", "strategy.PlanBounds": "a mapping such as {steps: 50}", "time.Duration": "a duration such as 300ms or 15s",
-}
-
-// yamlProblems turns the decoder's errors into file:line: message, one each.
-func yamlProblems(path string, err error) error {
-	var typed *yaml.TypeError
-	lines := []string{err.Error()}
-	if errors.As(err, &typed) {
-		lines = typed.Errors
-	}
-	var errs []error
-	for _, l := range lines {
-		l = yamlUnknown.ReplaceAllString(l, `unknown field "$1"; `+"`cupel init` writes a commented file with every field")
-		if m := yamlKind.FindStringSubmatch(l); m != nil {
-			l = yamlKind.ReplaceAllString(l, "must be "+cmp.Or(yamlKinds[m[3]], "a "+m[3])+", not "+cmp.Or(yamlKinds[m[1]], m[1])+m[2])
-		}
-		if m := yamlLine.FindStringSubmatch(l); m != nil {
-			errs = append(errs, fmt.Errorf("%s:%s: %s", path, m[1], l[len(m[0]):]))
-		} else {
-			errs = append(errs, fmt.Errorf("%s: %s", path, l))
-		}
-	}
-	return errors.Join(errs...)
+	return file, text, decode(path, text, &file)
 }
 
 // LoadPrices reads the price table: the embedded one, overridden by the file if

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -97,5 +98,43 @@ func TestPolicyOfProviders(t *testing.T) {
 	require.NoError(t, err)
 	dials, err := c.Policy.Resolve("house", "action")
 	require.NoError(t, err)
-	require.Equal(t, c.Policy.Defaults.MaxTokens, dials.MaxTokens)
+	require.Equal(t, c.Policy.Defaults.MaxSteps, dials.MaxSteps)
+}
+
+// Every problem of the file's shape is named at once, by line and field.
+func TestShapes(t *testing.T) {
+	for text, want := range map[string]string{
+		"trials: [1]\nsute: x\nmode: {a: 1}": "1: trials: must be a whole number, not a list\n2: unknown field \"sute\"; `cupel init` writes a commented file with every field\n3: mode: must be text, not a mapping",
+		"- a":                                "1: must be a mapping, not a list",
+		"candidates: 5":                      "1: candidates: must be a list of candidates, not a whole number `5`",
+		"candidates:\n  - weak":              "2: candidates[0]: must be a candidate, not text `weak`",
+		"candidates: [{stream: si}]":         "1: candidates[0].stream: must be true or false, not text `si`",
+		"candidates: [{memory: off, batch: 3, plan: []}]":     "1: candidates[0].memory: must be a mapping such as {turns: 10} or {off: true}, not text `off`\n1: candidates[0].batch: must be a mapping such as {size: 4}, not a whole number `3`\n1: candidates[0].plan: must be a mapping such as {steps: 50}, not a list",
+		"candidates: [{batch: {delay: soon}}]":                "1: candidates[0].batch.delay: must be a duration such as 300ms or 15s, not text `soon`",
+		"candidates: [{headers: {a: [b]}}]":                   "1: candidates[0].headers: must be a mapping of names to text, not a mapping",
+		"candidates: [{name: a,\n  name: b}]":                 "2: candidates[0]: field \"name\" appears twice",
+		"candidates: [{max_tokens: many, nme: x}]":             "1: candidates[0].max_tokens: must be a whole number, not text `many`\n1: candidates[0]: unknown field \"nme\"; `cupel init` writes a commented file with every field",
+		"candidates: [&a {name: x, <<: *a}]":                  "1: candidates[0]: contains itself",
+		"acceptance: {min_valid: high}\ncandidates: [{a: 1}]": "1: acceptance.min_valid: must be a number, not text `high`\n2: candidates[0]: unknown field \"a\"; `cupel init` writes a commented file with every field",
+		"trials: 1\n  mode: x":                                "2: mapping values are not allowed in this context",
+	} {
+		_, err := configOf(t, text)
+		require.Error(t, err, text)
+		require.Equal(t, exit.BadUsage, exit.Code(err))
+		var got []string
+		for line := range strings.Lines(err.Error()) {
+			_, rest, _ := strings.Cut(strings.TrimSpace(line), Name+":")
+			got = append(got, rest)
+		}
+		require.Equal(t, want, strings.Join(got, "\n"), text)
+	}
+	c, err := configOf(t, "candidates:\n  - &base {name: a, model: m, max_tokens: 5}\n  - {<<: *base, name: b}\n  - {<<: [{name: x}, *base], provider: p}\n  -\n")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b", "x", ""}, []string{c.Candidates[0].Name, c.Candidates[1].Name, c.Candidates[2].Name, c.Candidates[3].Name})
+	require.Equal(t, []any{"m", 5, "m", "p"}, []any{c.Candidates[1].Model, *c.Candidates[1].MaxTokens, c.Candidates[2].Model, c.Candidates[2].Provider})
+	for _, text := range []string{"", "# nothing", "---", "candidates:\nacceptance:\n"} {
+		c, err := configOf(t, text)
+		require.NoError(t, err, text)
+		require.Nil(t, c.Candidates)
+	}
 }

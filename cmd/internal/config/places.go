@@ -16,20 +16,12 @@ type places struct {
 	lines map[string]map[string]int // by candidate and field; "" is the candidate itself
 }
 
-// findPlaces reads them off the file's text, which is known to be good YAML. Those
-// of a matrix stand where it does.
-func findPlaces(file string, text []byte, matrix []goldens.Candidate) places {
+// findPlaces reads them off the candidates' nodes. Those of a matrix are where it is.
+func findPlaces(file string, candidates *yaml.Node, matrixLine int, matrix []goldens.Candidate) places {
 	out := places{file, map[string]map[string]int{}}
-	var top struct {
-		Candidates []yaml.Node `yaml:"candidates"`
-		Matrix     yaml.Node   `yaml:"matrix"`
-	}
-	if yaml.Unmarshal(text, &top) != nil {
-		return out
-	}
-	for _, n := range top.Candidates {
+	for _, n := range resolved(candidates).Content {
 		at, name := map[string]int{"": n.Line}, ""
-		fields := resolved(&n).Content
+		fields := resolved(n).Content
 		for i := 0; i+1 < len(fields); i += 2 {
 			at[fields[i].Value] = fields[i].Line
 			if fields[i].Value == "name" {
@@ -39,7 +31,7 @@ func findPlaces(file string, text []byte, matrix []goldens.Candidate) places {
 		out.lines[name] = at
 	}
 	for _, c := range matrix {
-		out.lines[c.Name] = map[string]int{"": top.Matrix.Line}
+		out.lines[c.Name] = map[string]int{"": matrixLine}
 	}
 	return out
 }

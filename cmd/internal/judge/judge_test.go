@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
-	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/providers"
 )
 
