@@ -97,24 +97,16 @@ func (t theme) panel(c draw.Canvas, name string, k model.Candidate) {
 	c.FillText(t.style(t.ink, textSize, draw.XLeft, draw.YTop), vg.Point{X: c.Min.X + left, Y: c.Max.Y}, name)
 	c.FillText(t.style(t.muted, textSize-1, draw.XLeft, draw.YTop), vg.Point{X: c.Min.X + left, Y: c.Max.Y - 12},
 		fmt.Sprintf("Brier %.3f, %s", *k.Brier, words.Plural(n, "episode")))
-	box := draw.Crop(c, left, -12, 20, -lineHeight-18)
-	x := func(v float64) vg.Length { return box.X(v) }
-	y := func(v float64) vg.Length { return box.Y(v) }
-	axis := draw.LineStyle{Color: t.grid, Width: 1}
-	for _, v := range []float64{0, 0.5, 1} {
-		label := words.Trimmed(v, 1)
-		c.StrokeLine2(axis, x(0), y(v), x(1), y(v))
-		c.StrokeLine2(axis, x(v), y(0), x(v), y(1))
-		c.FillText(t.style(t.muted, textSize-1, draw.XRight, draw.YCenter), vg.Point{X: x(0) - 4, Y: y(v) + keyLift}, label)
-		c.FillText(t.style(t.muted, textSize-1, draw.XCenter, draw.YTop), vg.Point{X: x(v), Y: y(0) - 4}, label)
-	}
-	c.StrokeLine2(draw.LineStyle{Color: t.muted, Width: 0.75, Dashes: []vg.Length{3, 3}}, x(0), y(0), x(1), y(1))
-	t.reliability(c, k.Calibration, x, y)
+	axis := axis{high: 1, grid: true, ticks: roundTicks(0, 1, 2, func(v float64) string { return words.Trimmed(v, 1) })}
+	t.chart(draw.Crop(c, 0, -12, 4, -lineHeight-18), axis, axis, func(c draw.Canvas, x, y scale) {
+		c.StrokeLine2(draw.LineStyle{Color: t.muted, Width: 0.75, Dashes: []vg.Length{3, 3}}, x(0), y(0), x(1), y(1))
+		t.reliability(c, k.Calibration, x, y)
+	})
 }
 
 // reliability draws the bins, joined, each with the number of its episodes above
 // or below: where the line does not go.
-func (t theme) reliability(c draw.Canvas, all []stat.Bin, x, y func(float64) vg.Length) {
+func (t theme) reliability(c draw.Canvas, all []stat.Bin, x, y scale) {
 	bins := slices.DeleteFunc(slices.Clone(all), func(b stat.Bin) bool { return b.N == 0 })
 	most := 1
 	var path []vg.Point

@@ -3,14 +3,8 @@ package plot
 import (
 	"cmp"
 	"fmt"
-	"image/color"
-	"math"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -88,109 +82,28 @@ func costAlt(r *model.Report) string {
 	return text
 }
 
-// shape of the i-th candidate in plots that draw all of them in one place; the
-// first 32 differ.
-func (t theme) shape(i int) (color.Color, draw.GlyphDrawer) {
-	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{}}
-	return t.series[i%len(t.series)], shapes[(i+i/len(shapes))%len(shapes)]
-}
-
 // costs sets the cost of a solved task against the share solved, with the
-// frontier as a dashed line. Below is a table of both, which is also the key.
+// frontier as a dashed line.
 func (t theme) costs(r model.Report) drawing {
-	low, high, zero, floor := math.Inf(1), 0.0, false, 1.0
-	for _, c := range r.Candidates {
-		if v := c.CostPerSolved; v != nil {
-			low, high, zero = min(low, *v), max(high, *v), zero || *v <= 0
-			floor = min(floor, c.Success.Interval.Low)
-		}
-	}
-	if high <= 0 {
-		return drawing{}
-	}
-	p := t.chart()
-	p.X.Label.Text = "cost per solved task"
-	if !zero && high/low > 8 {
-		low, high = low/1.6, high*1.6
-		p.X.Tick.Marker = plot.ConstantTicks(logTicks(&low, &high, axisUSD))
-		p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, low, high
-		p.X.Label.Text += ", logarithmic"
-	} else {
-		high *= 1.15
-		p.X.Tick.Marker = plot.ConstantTicks(linearTicks(&high, axisUSD))
-		p.X.Min, p.X.Max = 0, high
-	}
-	p.Y.Min, p.Y.Max, p.Y.Label.Text = max(0, math.Floor((floor-0.02)*10)/10), 1, "share solved"
-	ticks := shareTicks(p.Y.Min, 1)
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
-	front := frontier(&r)
-	p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) { t.costPoints(r, front, ticks, c, x, y) }))
-	foot := lineHeight*vg.Length(len(r.Candidates)+1) + 8
-	return drawing{height: 200 + foot, paint: func(c draw.Canvas) {
-		p.Draw(draw.Crop(c, 8, -16, foot, -10))
-		t.costTable(c, r, front)
-	}}
-}
-
-func (t theme) costPoints(r model.Report, front []int, ticks []plot.Tick, c draw.Canvas, x, y func(float64) vg.Length) {
-	for _, v := range ticks {
-		c.StrokeLine2(draw.LineStyle{Color: t.grid, Width: 0.75}, c.Min.X, y(v.Value), c.Max.X, y(v.Value))
-	}
-	at := func(i int) vg.Point {
+	front, floor := frontier(&r), 1.0
+	g := scatter{label: "cost per solved task", format: axisUSD}
+	below := table{columns: []column{{"per solved task", 238, nil}, {"solved", 292, nil}, {"frontier", 326, stroke(t.frontLine(), 8, 0)}}}
+	for i, name := range t.labels(r, 24) {
 		k := r.Candidates[i]
-		return vg.Point{X: x(*k.CostPerSolved), Y: y(*k.Success.Value)}
-	}
-	var line []vg.Point
-	for _, i := range front {
-		line = append(line, at(i))
-	}
-	if len(line) > 1 {
-		c.StrokeLines(t.frontierLine(), line)
-	}
-	for i, k := range r.Candidates {
-		if k.CostPerSolved == nil {
-			continue
+		line := tableLine{name: name, cells: []string{words.DollarsOf(k.CostPerSolved), k.Success.Rate()}}
+		if slices.Contains(front, i) {
+			line.cells = append(line.cells, "yes")
 		}
-		col, shape := t.shape(i)
-		p := at(i)
-		if iv := k.Success.Interval; iv != nil {
-			c.StrokeLine2(draw.LineStyle{Color: col, Width: 1.25}, p.X, y(iv.Low), p.X, y(iv.High))
-		}
-		c.DrawGlyphNoClip(draw.GlyphStyle{Color: col, Radius: 4.5, Shape: shape}, p)
-	}
-}
-
-func (t theme) frontierLine() draw.LineStyle {
-	return draw.LineStyle{Color: t.muted, Width: 1.25, Dashes: []vg.Length{4, 3}}
-}
-
-// costTable lists the candidates with both values at the bottom of the canvas.
-func (t theme) costTable(c draw.Canvas, r model.Report, front []int) {
-	const name, cost, solved, last vg.Length = 28, 238, 292, 306
-	left, right := t.style(t.ink, textSize, draw.XLeft, draw.YCenter), t.style(t.ink, textSize, draw.XRight, draw.YCenter)
-	muted := t.style(t.muted, textSize, draw.XLeft, draw.YCenter)
-	y := c.Min.Y + 6 + lineHeight*(vg.Length(len(r.Candidates))+0.5)
-	head := muted
-	head.XAlign = draw.XRight
-	c.FillText(head, vg.Point{X: c.Min.X + cost, Y: y}, "per solved task")
-	c.FillText(head, vg.Point{X: c.Min.X + solved, Y: y}, "solved")
-	c.StrokeLine2(t.frontierLine(), c.Min.X+last, y-1, c.Min.X+last+16, y-1)
-	c.FillText(muted, vg.Point{X: c.Min.X + last + 20, Y: y}, "frontier")
-	for i, label := range t.labels(r, 24) {
-		y -= lineHeight
-		k := r.Candidates[i]
 		if k.CostPerSolved != nil {
 			col, shape := t.shape(i)
-			glyph(col, shape)(c, vg.Point{X: c.Min.X + 16, Y: y})
+			line.mark = glyph(col, shape)
+			g.dots = append(g.dots, dot{col, shape, *k.CostPerSolved, *k.Success.Value, nil, k.Success.Interval, slices.Contains(front, i)})
+			floor = min(floor, k.Success.Interval.Low)
 		}
-		text := y + keyLift
-		c.FillText(left, vg.Point{X: c.Min.X + name, Y: text}, label)
-		c.FillText(right, vg.Point{X: c.Min.X + cost, Y: text}, words.DollarsOf(k.CostPerSolved))
-		c.FillText(right, vg.Point{X: c.Min.X + solved, Y: text}, k.Success.Rate())
-		if slices.Contains(front, i) {
-			c.FillText(left, vg.Point{X: c.Min.X + last + 20, Y: text}, "yes")
-		}
+		below.lines = append(below.lines, line)
 	}
+	slices.SortStableFunc(g.dots, func(a, b dot) int { return cmp.Compare(a.x, b.x) })
+	return t.scatters([]scatter{g}, floor, below)
 }
 
 // axisUSD formats a round number of nano-USD.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -71,9 +70,8 @@ func (d durations) draw(t theme, r model.Report) drawing {
 		s, _ := d.of(&c.Metrics)
 		return s == nil
 	})
-	const least = 1 // a microsecond: a logarithm needs something
 	low, high := math.Inf(1), math.Inf(-1)
-	g := rows{theme: t, height: 36, label: d.label + ", logarithmic", line: math.NaN(), scale: plot.LogScale{}}
+	g := rows{theme: t, height: 36, line: math.NaN()}
 	for i := range r.Candidates {
 		s, bins := d.of(&r.Candidates[i].Metrics)
 		g.values = append(g.values, view.Median(s))
@@ -84,52 +82,36 @@ func (d durations) draw(t theme, r model.Report) drawing {
 	if low > high {
 		return drawing{}
 	}
-	g.low, g.high = low/1.1, high*1.1
-	g.ticks = logTicks(&g.low, &g.high, axisDuration)
-	g.row = func(i int, c draw.Canvas, x func(float64) vg.Length, y vg.Length) {
+	g.x = logarithmic(d.label, max(low, 1)/1.1, high*1.1, axisDuration) // a logarithm needs something
+	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
 		s, bins := d.of(&r.Candidates[i].Metrics)
-		at := func(v float64) vg.Length { return x(min(max(v, least, g.low), g.high)) }
+		at := func(v float64) vg.Length { return x(min(max(v, g.x.low), g.x.high)) }
 		base := y - g.height/2 + 7
-		c.StrokeLine2(draw.LineStyle{Color: t.grid, Width: 1}, c.Min.X, base, c.Max.X, base)
-		t.hills(c, bins, at, base, g.height-11)
+		t.bars(c, t.logBars(bins, at), base, g.height-11)
 		c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 1.5}, at(s.P5), base-3, at(s.P95), base-3)
 		c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 2}, at(s.P50), base-5, at(s.P50), base+g.height-11)
 	}
 	g.key = []keyEntry{
 		{"how many turns took how long", func(c draw.Canvas, at vg.Point) {
-			t.hills(c, []model.LogBin{{From: 0, To: 1, N: 3}, {From: 1, To: 2, N: 6}, {From: 2, To: 3, N: 4}, {From: 3, To: 4, N: 1}}, func(v float64) vg.Length { return at.X - 6 + 3*vg.Length(v) }, at.Y-4, 9)
+			c.Min.X, c.Max.X = at.X-6, at.X+6
+			var hill []bar
+			for i, n := range []int{3, 6, 4, 1} {
+				left := c.Min.X + 3*vg.Length(i)
+				hill = append(hill, bar{left, left + 3.2, n, t.accent})
+			}
+			t.bars(c, hill, at.Y-4, 9)
 		}},
-		{"median, written on the right", func(c draw.Canvas, at vg.Point) {
-			c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 2}, at.X, at.Y-5, at.X, at.Y+5)
-		}},
-		{"5th to 95th percentile", func(c draw.Canvas, at vg.Point) {
-			c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 1.5}, at.X-5, at.Y, at.X+5, at.Y)
-		}},
+		{"median, written on the right", stroke(draw.LineStyle{Color: t.ink, Width: 2}, 0, 5)},
+		{"5th to 95th percentile", stroke(draw.LineStyle{Color: t.ink, Width: 1.5}, 5, 0)},
 	}
 	return g.drawing(r)
 }
 
-// hills fills the outline of a histogram on the line y = base; the tallest bin is
-// height high, and none is too low to be seen.
-func (t theme) hills(c draw.Canvas, bins []model.LogBin, x func(float64) vg.Length, base, height vg.Length) {
-	tallest := 1
+func (t theme) logBars(bins []model.LogBin, x scale) (list []bar) {
 	for _, b := range bins {
-		tallest = max(tallest, b.N)
+		list = append(list, bar{x(b.From), x(b.To) + 0.2, b.N, t.accent}) // without a seam
 	}
-	var line []vg.Point
-	for i, b := range bins {
-		left, right, top := x(b.From), x(b.To), base+max(1, height*vg.Length(b.N)/vg.Length(tallest))
-		if i > 0 && bins[i-1].To < b.From*(1-1e-9) {
-			line = append(line, vg.Point{X: x(bins[i-1].To), Y: base}, vg.Point{X: left, Y: base})
-		} else if i == 0 {
-			line = append(line, vg.Point{X: left, Y: base})
-		}
-		line = append(line, vg.Point{X: left, Y: top}, vg.Point{X: right, Y: top})
-		if i == len(bins)-1 {
-			line = append(line, vg.Point{X: right, Y: base})
-		}
-	}
-	c.FillPolygon(t.accent, line)
+	return list
 }
 
 // axisDuration formats a round number of microseconds.

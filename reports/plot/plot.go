@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	xfont "golang.org/x/image/font"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -120,31 +119,6 @@ func (t theme) style(c color.Color, size vg.Length, x text.XAlignment, y text.YA
 	f := plotFont
 	f.Size = size
 	return text.Style{Color: c, Font: f, XAlign: x, YAlign: y, Handler: textRenderer{text.Plain{Fonts: font.DefaultCache}, t.standIns != nil}}
-}
-
-// chart is an empty plot in the theme's style.
-func (t theme) chart() *plot.Plot {
-	p := plot.New()
-	p.BackgroundColor = nil
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle = t.style(t.muted, textSize, a.Label.TextStyle.XAlign, a.Label.TextStyle.YAlign)
-		a.Tick.Label = t.style(t.muted, textSize, a.Tick.Label.XAlign, a.Tick.Label.YAlign)
-		a.Label.Padding = 4
-		a.LineStyle = draw.LineStyle{Color: t.grid, Width: 1}
-		a.Tick.LineStyle = draw.LineStyle{Color: t.grid, Width: 1}
-		a.Tick.Length = 3
-		a.Padding = 0
-	}
-	return p
-}
-
-// painter is a plotter made of a function.
-type painter func(c draw.Canvas, x, y func(float64) vg.Length)
-
-// Plot implements plot.Plotter.
-func (f painter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	f(c, x, y)
 }
 
 // wrap breaks text into lines no wider than width.

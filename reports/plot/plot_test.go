@@ -230,7 +230,7 @@ func TestPlotsOfExtremes(t *testing.T) {
 
 func TestTicks(t *testing.T) {
 	names := func(low, high float64) (s []string) {
-		for _, t := range shareTicks(low, high) {
+		for _, t := range roundTicks(low, high, 6, words.Percent) {
 			s = append(s, t.Label)
 		}
 		return s
@@ -238,20 +238,20 @@ func TestTicks(t *testing.T) {
 	require.Equal(t, []string{"80%", "85%", "90%", "95%", "100%"}, names(0.8, 1))
 	require.Equal(t, []string{"0%", "20%", "40%", "60%", "80%", "100%"}, names(0, 1))
 	require.Equal(t, []string{"95%", "96%", "97%", "98%", "99%", "100%"}, names(0.95, 1))
-	for _, c := range [][2]float64{{1, 2}, {3, 3.1}, {1, 1e9}, {0.5, 40}, {1e-3, 7}} {
-		low, high := c[0], c[1]
-		ticks := logTicks(&low, &high, words.USD)
-		require.GreaterOrEqual(t, len(ticks), 2)
-		require.LessOrEqual(t, len(ticks), 6)
-		require.LessOrEqual(t, low, c[0])
-		require.GreaterOrEqual(t, high, c[1])
-	}
-	for _, top := range []float64{1, 7, 0.003, 1.9e9} {
-		high := top
-		ticks := linearTicks(&high, words.Number)
-		require.GreaterOrEqual(t, high, top)
-		require.LessOrEqual(t, len(ticks), 7)
-		require.Equal(t, high, ticks[len(ticks)-1].Value)
+	for _, c := range [][2]float64{{1, 2}, {3, 3.1}, {1, 1e9}, {0.5, 40}, {1e-3, 7}, {0, 0.003}, {0, 1.9e9}} {
+		all := []axis{positive("", c[0], c[1], words.USD), {low: c[0], high: c[1], ticks: roundTicks(c[0], c[1], 5, words.USD)}}
+		if c[0] > 0 {
+			all = append(all, logarithmic("", c[0], c[1], words.USD))
+		}
+		for _, a := range all {
+			require.GreaterOrEqual(t, len(a.ticks), 2, c)
+			require.LessOrEqual(t, len(a.ticks), 6, c)
+			require.LessOrEqual(t, a.low, c[0])
+			require.GreaterOrEqual(t, a.high, c[1])
+			for _, tick := range a.ticks {
+				require.True(t, tick.Value >= a.low && tick.Value <= a.high*(1+1e-9), "%v: %v", c, tick)
+			}
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func ratesAlt(r *model.Report) string {
 
 // rates shows the shares of episodes that thrash and that stall.
 func (t theme) rates(r model.Report) drawing {
-	g := rows{theme: t, height: 32, label: "share of episodes", line: math.NaN()}
+	g := rows{theme: t, height: 32, line: math.NaN()}
 	any, high := false, 0.0
 	for _, c := range r.Candidates {
 		if c.Thrash.Interval == nil {
@@ -51,9 +51,9 @@ func (t theme) rates(r model.Report) drawing {
 	if !any {
 		return drawing{}
 	}
-	g.high = min(1, math.Ceil((high+0.001)*20)/20)
-	g.ticks = shareTicks(0, g.high)
-	g.row = func(i int, c draw.Canvas, x func(float64) vg.Length, y vg.Length) {
+	high = min(1, math.Ceil((high+0.001)*20)/20)
+	g.x = axis{label: "share of episodes", high: high, ticks: roundTicks(0, high, 6, words.Percent)}
+	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
 		m := r.Candidates[i].Metrics
 		if iv := m.Thrash.Interval; iv != nil {
 			t.band(c, t.accent, draw.CircleGlyph{}, x(iv.Low), x(*m.Thrash.Value), x(iv.High), y+5.5)

@@ -51,7 +51,7 @@ func (t theme) steps(r model.Report) drawing {
 	const most = 24 // longer episodes share the last bar
 	limit := r.Run.Acceptance.MaxSteps
 	last, any := int(math.Ceil(limit))+1, false
-	g := rows{theme: t, height: 36, low: 0.5, label: "steps of a solved episode", lineLabel: "limit " + words.Number(limit)}
+	g := rows{theme: t, height: 36, lineLabel: "limit " + words.Number(limit)}
 	g.line = math.Floor(limit) + 0.5
 	for i, c := range r.Candidates {
 		g.values = append(g.values, "–")
@@ -71,15 +71,15 @@ func (t theme) steps(r model.Report) drawing {
 	if last > most {
 		last, beyond = most, "+"
 	}
-	g.high = float64(last) + 0.5
-	g.line = min(g.line, g.high)
+	g.x = axis{label: "steps of a solved episode", low: 0.5, high: float64(last) + 0.5}
+	g.line = min(g.line, g.x.high)
 	for v := last; v >= 1; v -= 1 + last/13 {
-		g.ticks = append(g.ticks, plot.Tick{Value: float64(v), Label: fmt.Sprint(v) + beyond})
+		g.x.ticks = append(g.x.ticks, plot.Tick{Value: float64(v), Label: fmt.Sprint(v) + beyond})
 		beyond = ""
 	}
-	slices.Reverse(g.ticks)
-	g.row = func(i int, c draw.Canvas, x func(float64) vg.Length, y vg.Length) {
-		t.bars(c, r.Candidates[i].Metrics, limit, last, x, y-g.height/2+4, g.height-10)
+	slices.Reverse(g.x.ticks)
+	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
+		t.bars(c, t.stepBars(r.Candidates[i].Metrics, limit, last, x), y-g.height/2+4, g.height-10)
 	}
 	g.key = []keyEntry{
 		{"within the limit", glyph(t.accent, draw.BoxGlyph{})},
@@ -88,25 +88,18 @@ func (t theme) steps(r model.Report) drawing {
 	return g.drawing(r)
 }
 
-// bars draws one row's histogram on the line y = base.
-func (t theme) bars(c draw.Canvas, m model.Metrics, limit float64, last int, x func(float64) vg.Length, base, height vg.Length) {
-	c.StrokeLine2(draw.LineStyle{Color: t.grid, Width: 1}, c.Min.X, base, c.Max.X, base)
-	shown, tallest := make([]int, last+1), 1
+// stepBars are the bars of one candidate.
+func (t theme) stepBars(m model.Metrics, limit float64, last int, x scale) (list []bar) {
+	shown := make([]int, last+1)
 	for _, s := range m.Steps {
-		at := min(max(s.Value, 0), last)
-		shown[at] += s.N
-		tallest = max(tallest, shown[at])
+		shown[min(max(s.Value, 0), last)] += s.N
 	}
-	for v, n := range shown {
-		if n == 0 || v == 0 {
-			continue
-		}
+	for v := 1; v <= last; v++ {
 		col := t.accent
 		if float64(v) > limit {
 			col = t.fail
 		}
-		top := base + max(1, height*vg.Length(n)/vg.Length(tallest))
-		left, right := x(float64(v)-0.36), x(float64(v)+0.36)
-		c.FillPolygon(col, []vg.Point{{X: left, Y: base}, {X: right, Y: base}, {X: right, Y: top}, {X: left, Y: top}})
+		list = append(list, bar{x(float64(v) - 0.36), x(float64(v) + 0.36), shown[v], col})
 	}
+	return list
 }

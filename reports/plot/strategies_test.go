@@ -52,7 +52,7 @@ func TestStrategiesInAPicture(t *testing.T) {
 
 func manyStrategiesPlotted() (shown, more int) {
 	r := manyStrategies()
-	list, more := reportPlotted(&r)
+	list, more := allPlotted(&r)
 	return len(list), more
 }
 

@@ -8,76 +8,60 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// shareTicks are at most seven round percentages between low and high.
-func shareTicks(low, high float64) []plot.Tick {
-	step := 50
-	for _, s := range []int{1, 2, 5, 10, 20, 25} {
-		if (high-low)*100/float64(s) <= 6 {
-			step = s
+// roundTicks are at most most+1 round values from low to high.
+func roundTicks(low, high float64, most int, format func(float64) string) (ticks []plot.Tick) {
+	unit, step := math.Pow(10, math.Floor(math.Log10(high-low))-1), 0.0
+	for _, m := range []float64{1, 2, 2.5, 5, 10, 20, 25, 50, 100} {
+		if step = m * unit; (high-low)/step <= float64(most)+1e-9 {
 			break
 		}
 	}
-	var ticks []plot.Tick
-	for p := 0; p <= 100; p += step {
-		if v := float64(p) / 100; v >= low-1e-9 && v <= high+1e-9 {
-			ticks = append(ticks, plot.Tick{Value: v, Label: words.Percent(v)})
-		}
+	for k := math.Ceil(low/step - 1e-9); k*step <= high+step*1e-9; k++ {
+		ticks = append(ticks, plot.Tick{Value: k * step, Label: format(k * step)})
 	}
 	return ticks
 }
 
-// logTicks are labelled 1, 2, 5 × 10ⁿ between low and high, thinned to at most
-// six. low and high grow until at least two ticks lie between them.
-func logTicks(low, high *float64, format func(float64) string) []plot.Tick {
-	for {
-		all := logValues(*low, *high, 1, 2, 5)
-		if len(all) > 4 {
-			all = logValues(*low, *high, 1, 3)
-		}
-		if len(all) > 5 {
-			all = logValues(*low, *high, 1)
-		}
-		if len(all) < 2 {
-			*low, *high = *low/1.5, *high*1.5
-			continue
-		}
-		var ticks []plot.Tick
-		for i, v := range all {
-			if i%(1+len(all)/6) == 0 {
-				ticks = append(ticks, plot.Tick{Value: v, Label: format(v)})
-			}
-		}
-		return ticks
+// positive is an axis for values between low and high: logarithmic where they differ
+// much, else from 0.
+func positive(label string, low, high float64, format func(float64) string) axis {
+	if low <= 0 || high/low < 10 {
+		high *= 1.15
+		return axis{label: label, high: high, ticks: roundTicks(0, high, 5, format)}
 	}
+	return logarithmic(label, low/1.6, high*1.6, format)
 }
 
-func logValues(low, high float64, mantissas ...float64) []float64 {
-	var values []float64
-	for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
-		for _, m := range mantissas {
-			if v := m * math.Pow(10, e); v >= low && v <= high {
-				values = append(values, v)
+// logarithmic is an axis with ticks at 1, 2, 5 × 10ⁿ between low and high, thinned to
+// at most six. It grows until at least two lie on it.
+func logarithmic(label string, low, high float64, format func(float64) string) axis {
+	a := axis{label: label + ", logarithmic", low: low, high: high, log: true}
+	var all []float64
+	for _, mantissas := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+		all = nil
+		for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
+			for _, m := range mantissas {
+				if v := m * math.Pow(10, e); v >= low && v <= high {
+					all = append(all, v)
+				}
 			}
 		}
-	}
-	return values
-}
-
-// linearTicks are round values from 0 to at least high, which grows to the last.
-func linearTicks(high *float64, format func(float64) string) []plot.Tick {
-	unit := math.Pow(10, math.Floor(math.Log10(*high)))
-	step := unit
-	for _, s := range []float64{0.2, 0.25, 0.5, 1, 2} {
-		if *high/(s*unit) <= 5 {
-			step = s * unit
+		if len(all) < 6 {
 			break
 		}
 	}
-	n := math.Ceil(*high / step)
-	*high = n * step
-	var ticks []plot.Tick
-	for i := 0.0; i <= n; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: format(i * step)})
+	if len(all) < 2 {
+		return logarithmic(label, low/1.5, high*1.5, format)
 	}
-	return ticks
+	every := 1 + len(all)/6
+	for i := 0; i < len(all); i += every {
+		a.ticks = append(a.ticks, plot.Tick{Value: all[i], Label: format(all[i])})
+	}
+	return a
+}
+
+// shareAxis is an axis of shares from low, or a little less, to 1.
+func shareAxis(label string, low float64) axis {
+	low = max(0, math.Floor((low-0.01)*20)/20)
+	return axis{label: label, low: low, high: 1, grid: true, ticks: roundTicks(low, 1, 6, words.Percent)}
 }

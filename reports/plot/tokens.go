@@ -23,11 +23,11 @@ type tokenClass struct {
 
 func tokenClasses() []tokenClass {
 	return []tokenClass{
-		{"fresh input", func(m *model.Metrics) *int64 { return m.TokensIn }, func(t theme) fill { return fill{t.accent, solid} }},
-		{"cache read", func(m *model.Metrics) *int64 { return m.TokensCacheRead }, func(t theme) fill { return fill{t.accent, rising} }},
-		{"cache write", func(m *model.Metrics) *int64 { return m.TokensCacheWrite }, func(t theme) fill { return fill{t.accent, crossed} }},
-		{"output", func(m *model.Metrics) *int64 { return m.TokensOut }, func(t theme) fill { return fill{t.second, solid} }},
-		{"reasoning", func(m *model.Metrics) *int64 { return m.TokensReasoning }, func(t theme) fill { return fill{t.second, rising} }},
+		{"fresh input", func(m *model.Metrics) *int64 { return m.TokensIn }, func(t theme) fill { return fill{color: t.accent} }},
+		{"cache read", func(m *model.Metrics) *int64 { return m.TokensCacheRead }, func(t theme) fill { return fill{t.accent, true, false} }},
+		{"cache write", func(m *model.Metrics) *int64 { return m.TokensCacheWrite }, func(t theme) fill { return fill{t.accent, true, true} }},
+		{"output", func(m *model.Metrics) *int64 { return m.TokensOut }, func(t theme) fill { return fill{color: t.second} }},
+		{"reasoning", func(m *model.Metrics) *int64 { return m.TokensReasoning }, func(t theme) fill { return fill{t.second, true, false} }},
 	}
 }
 
@@ -41,7 +41,7 @@ func tokens(m *model.Metrics) (sum int64, known int) {
 	return sum, known
 }
 
-// allTokens is their number, "≥ 1.2 M" where some are unknown.
+// allTokens is their words.Number, "≥ 1.2 M" where some are unknown.
 func allTokens(m *model.Metrics) string {
 	sum, known := tokens(m)
 	switch known {
@@ -102,20 +102,19 @@ func tokensAlt(r *model.Report) string {
 // tokens stacks the classes of all episodes; what is unknown is a box with a
 // question mark, of no length.
 func (t theme) tokens(r model.Report) drawing {
-	g := rows{theme: t, height: 26, label: "tokens of all episodes", line: math.NaN()}
-	any := false
+	g := rows{theme: t, height: 26, line: math.NaN()}
+	any, most := false, 1.0
 	for i := range r.Candidates {
 		m := &r.Candidates[i].Metrics
 		sum, known := tokens(m)
-		any, g.high = any || known > 0, max(g.high, float64(sum))
+		any, most = any || known > 0, max(most, float64(sum))
 		g.values = append(g.values, allTokens(m))
 	}
 	if !any {
 		return drawing{}
 	}
-	g.high = max(g.high, 1)
-	g.ticks = linearTicks(&g.high, scaled)
-	g.row = func(i int, c draw.Canvas, x func(float64) vg.Length, y vg.Length) {
+	g.x = axis{label: "tokens of all episodes", high: 1.1 * most, ticks: roundTicks(0, 1.1*most, 5, scaled)}
+	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
 		var at int64
 		unknown := 0
 		for _, k := range tokenClasses() {
@@ -155,19 +154,12 @@ func (t theme) unknown(c draw.Canvas, at vg.Point) {
 	c.FillText(t.style(t.ink, 8, draw.XCenter, draw.YCenter), vg.Point{X: at.X + 5, Y: at.Y + 1}, "?")
 }
 
-// fill is how an area is told from another: by colour and by pattern.
+// fill is how an area is told from another: by colour, and by lines that rise, or
+// that cross, where it is not solid.
 type fill struct {
-	color   color.NRGBA
-	pattern pattern
+	color           color.NRGBA
+	rising, crossed bool
 }
-
-type pattern int
-
-const (
-	solid pattern = iota
-	rising
-	crossed
-)
 
 func (f fill) draw(c draw.Canvas, box vg.Rectangle) {
 	w, h := box.Max.X-box.Min.X, box.Max.Y-box.Min.Y
@@ -175,7 +167,7 @@ func (f fill) draw(c draw.Canvas, box vg.Rectangle) {
 		return
 	}
 	outline := []vg.Point{box.Min, {X: box.Max.X, Y: box.Min.Y}, box.Max, {X: box.Min.X, Y: box.Max.Y}, box.Min}
-	if f.pattern == solid || w < 2 {
+	if !f.rising || w < 2 {
 		c.FillPolygon(f.color, outline[:4])
 		return
 	}
@@ -183,7 +175,7 @@ func (f fill) draw(c draw.Canvas, box vg.Rectangle) {
 	for at := 2 - h; at < w; at += 4 {
 		from, to := max(0, -at), min(h, w-at) // how far up the line is inside the box
 		c.StrokeLine2(line, box.Min.X+at+from, box.Min.Y+from, box.Min.X+at+to, box.Min.Y+to)
-		if f.pattern == crossed {
+		if f.crossed {
 			c.StrokeLine2(line, box.Min.X+at+from, box.Max.Y-from, box.Min.X+at+to, box.Max.Y-to)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -46,48 +45,39 @@ func (t theme) trend(r model.Report) drawing {
 		l.index[c.Name] = i
 	}
 	l.choose(r)
-	var panels []view.TrendMetric
+	type panel struct {
+		view.TrendMetric
+		list []trend.Series
+	}
+	var panels []panel
 	for _, m := range view.TrendMetrics() {
-		if slices.ContainsFunc(r.Trend, func(s trend.Series) bool { return s.Metric == m.Name && slices.Contains(l.shown, s.Candidate) }) {
-			panels = append(panels, m)
+		list := slices.DeleteFunc(slices.Clone(r.Trend), func(s trend.Series) bool { return s.Metric != m.Name || !slices.Contains(l.shown, s.Candidate) })
+		if len(list) > 0 {
+			panels = append(panels, panel{m, list})
 		}
 	}
 	if len(panels) == 0 {
 		return drawing{}
 	}
-	key := l.key(r)
-	foot := t.keyHeight(key) + 4
-	return drawing{height: trendPanel*vg.Length(len(panels)) + trendFoot + foot, paint: func(c draw.Canvas) {
-		for i, m := range panels {
-			cell := c
-			cell.Max.Y = c.Max.Y - trendPanel*vg.Length(i)
-			cell.Min.Y = cell.Max.Y - trendPanel
-			if i == len(panels)-1 {
-				cell.Min.Y -= trendFoot
-			}
-			l.panel(draw.Crop(cell, 8, -14, 0, 0), r, m, i == len(panels)-1)
+	foot, key := t.key(l.key(r))
+	foot += trendFoot + 4
+	return drawing{height: trendPanel*vg.Length(len(panels)) + foot, paint: func(c draw.Canvas) {
+		for i, p := range panels {
+			below := trendPanel * vg.Length(len(panels)-1-i)
+			l.panel(draw.Crop(c, 8, -14, foot+below, -trendPanel*vg.Length(i)), p.TrendMetric, p.list, below == 0)
 		}
-		t.drawKey(c, key)
+		key(c)
 	}}
 }
 
 // choose picks the candidates that are drawn: those with changes first.
 func (l *timeline) choose(r model.Report) {
-	var rest []string
-	for _, s := range r.Trend {
-		if _, known := l.index[s.Candidate]; !known {
-			continue
-		}
-		if len(s.Changes) > 0 && !slices.Contains(l.shown, s.Candidate) {
-			l.shown = append(l.shown, s.Candidate)
-		}
-		if !slices.Contains(rest, s.Candidate) {
-			rest = append(rest, s.Candidate)
-		}
-	}
-	for _, name := range rest {
-		if !slices.Contains(l.shown, name) {
-			l.shown = append(l.shown, name)
+	for _, changed := range []bool{true, false} {
+		for _, s := range r.Trend {
+			_, known := l.index[s.Candidate]
+			if known && !slices.Contains(l.shown, s.Candidate) && (len(s.Changes) > 0 || !changed) {
+				l.shown = append(l.shown, s.Candidate)
+			}
 		}
 	}
 	l.shown = l.shown[:min(len(l.shown), trendCandidates)]
@@ -110,15 +100,17 @@ func (l *timeline) key(r model.Report) (key []keyEntry) {
 			}
 		}
 	}
-	if has["interval"] {
-		key = append(key, keyEntry{"95% interval", func(c draw.Canvas, at vg.Point) { box(c, l.grid, at.X-5, at.Y-4, at.X+5, at.Y+4) }})
-	}
-	if has["level"] {
-		key = append(key, keyEntry{"level changed", func(c draw.Canvas, at vg.Point) { l.cut(c, l.fail, at.X, at.Y-6, at.Y+6) }})
-	}
-	for _, what := range []string{"candidate", "suite"} {
-		if has[what] {
-			key = append(key, keyEntry{what + " changed on purpose", glyph(l.muted, purposeShape(what))})
+	for _, e := range []struct {
+		what string
+		keyEntry
+	}{
+		{"interval", keyEntry{"95% interval", func(c draw.Canvas, at vg.Point) { box(c, l.grid, at.X-5, at.Y-4, at.X+5, at.Y+4) }}},
+		{"level", keyEntry{"level changed", stroke(cutLine(l.fail), 0, 6)}},
+		{"candidate", keyEntry{"candidate changed on purpose", glyph(l.muted, purposeShape("candidate"))}},
+		{"suite", keyEntry{"suite changed on purpose", glyph(l.muted, purposeShape("suite"))}},
+	} {
+		if has[e.what] {
+			key = append(key, e.keyEntry)
 		}
 	}
 	return key
@@ -131,25 +123,16 @@ func purposeShape(what string) draw.GlyphDrawer {
 	return draw.TriangleGlyph{}
 }
 
-func box(c draw.Canvas, col color.Color, left, bottom, right, top vg.Length) {
-	c.FillPolygon(col, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
-}
-
-// cut is the line of a change of level.
-func (l *timeline) cut(c draw.Canvas, col color.Color, x, bottom, top vg.Length) {
-	c.StrokeLine2(draw.LineStyle{Color: col, Width: 1.25, Dashes: []vg.Length{4, 2}}, x, bottom, x, top)
+// cutLine is the line of a change of level.
+func cutLine(col color.Color) draw.LineStyle {
+	return draw.LineStyle{Color: col, Width: 1.25, Dashes: []vg.Length{4, 2}}
 }
 
 // panel draws one metric, with the dates if it is the last.
-func (l *timeline) panel(c draw.Canvas, r model.Report, m view.TrendMetric, last bool) {
+func (l *timeline) panel(c draw.Canvas, m view.TrendMetric, list []trend.Series, last bool) {
 	c.FillText(l.style(l.ink, textSize, draw.XLeft, draw.YTop), vg.Point{X: c.Min.X, Y: c.Max.Y - 4}, m.Title)
-	var list []trend.Series
 	low, high := math.Inf(1), math.Inf(-1)
-	for _, s := range r.Trend {
-		if s.Metric != m.Name || !slices.Contains(l.shown, s.Candidate) {
-			continue
-		}
-		list = append(list, s)
+	for _, s := range list {
 		for _, p := range s.Points {
 			low, high = min(low, p.Value), max(high, p.Value)
 			if p.Interval != nil {
@@ -157,36 +140,33 @@ func (l *timeline) panel(c draw.Canvas, r model.Report, m view.TrendMetric, last
 			}
 		}
 	}
-	p := l.chart()
-	p.Y.Min, p.Y.Max = low, high
-	p.Y.Tick.Marker = plot.ConstantTicks(trendTicks(m, &p.Y.Min, &p.Y.Max))
-	p.Y.Tick.Label.Font.Size = textSize - 1
-	p.X.Min, p.X.Max = -0.5, float64(len(l.runs))-0.5
-	p.X.Tick.Marker = plot.ConstantTicks(nil)
-	p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) {
+	y := trendAxis(m, low, high)
+	var texts []string
+	for _, tick := range y.ticks {
+		texts = append(texts, tick.Label)
+	}
+	x := axis{low: -0.5, high: float64(len(l.runs)) - 0.5}
+	l.chart(draw.Crop(c, trendMargin-l.widest(texts), 0, 4, -lineHeight-3), x, y, func(c draw.Canvas, x, y scale) {
+		c.StrokeLine2(draw.LineStyle{Color: l.grid, Width: 1}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
 		l.draw(c, list, m, x, y)
 		if last {
 			l.dates(c, x)
 		}
-	}))
-	foot := vg.Length(4)
-	if last {
-		foot += trendFoot
-	}
-	p.Draw(draw.Crop(c, trendMargin-leftWidth(p), 0, foot, -lineHeight-3))
+	})
 }
 
-// leftWidth is what a plot takes for its vertical axis.
-func leftWidth(p *plot.Plot) vg.Length {
-	widest := vg.Length(0)
-	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		widest = max(widest, p.Y.Tick.Label.Width(t.Label))
+// trendAxis is an axis with some room around its values.
+func trendAxis(m view.TrendMetric, low, high float64) axis {
+	room, top := max(0.1*(high-low), 0.02*math.Abs(high), 1e-9), math.Inf(1)
+	if m.Format(0) == "0%" {
+		room, top = 0.01, 1
 	}
-	return widest
+	low, high = max(0, low-room), min(top, high+room)
+	return axis{low: low, high: high, ticks: roundTicks(low, high, 4, m.Format)}
 }
 
 // dates writes the days of up to five runs below the axis.
-func (l *timeline) dates(c draw.Canvas, x func(float64) vg.Length) {
+func (l *timeline) dates(c draw.Canvas, x scale) {
 	n := len(l.runs)
 	count := min(n, 5)
 	for i := range count {
@@ -202,7 +182,7 @@ func (l *timeline) dates(c draw.Canvas, x func(float64) vg.Length) {
 }
 
 // draw draws the series of a panel: the intervals behind all lines.
-func (l *timeline) draw(c draw.Canvas, list []trend.Series, m view.TrendMetric, x, y func(float64) vg.Length) {
+func (l *timeline) draw(c draw.Canvas, list []trend.Series, m view.TrendMetric, x, y scale) {
 	at := func(p trend.Point) vg.Length { return x(l.place[trendRun{p.RunID, p.Started}]) }
 	for _, s := range list {
 		l.interval(c, s, at, y)
@@ -237,7 +217,7 @@ func (l *timeline) change(c draw.Canvas, s trend.Series, ch view.Shift, x vg.Len
 	if ch.Better() {
 		col = l.pass
 	}
-	l.cut(c, col, x, c.Min.Y, c.Max.Y)
+	c.StrokeLine2(cutLine(col), x, c.Min.Y, x, c.Max.Y)
 	style, at := l.style(col, textSize-1, draw.XLeft, draw.YTop), vg.Point{X: x + 3, Y: c.Max.Y + lineHeight - 3 - vg.Length(row%2)*(textSize+1)}
 	text := ch.Format(ch.Before) + " → " + ch.Format(ch.After)
 	if len(l.shown) > 1 {
@@ -250,7 +230,7 @@ func (l *timeline) change(c draw.Canvas, s trend.Series, ch view.Shift, x vg.Len
 }
 
 // interval fills what lies between the ends of the intervals.
-func (l *timeline) interval(c draw.Canvas, s trend.Series, at func(trend.Point) vg.Length, y func(float64) vg.Length) {
+func (l *timeline) interval(c draw.Canvas, s trend.Series, at func(trend.Point) vg.Length, y scale) {
 	var upper, lower []vg.Point
 	for _, p := range s.Points {
 		if p.Interval != nil {
@@ -262,26 +242,4 @@ func (l *timeline) interval(c draw.Canvas, s trend.Series, at func(trend.Point) 
 		slices.Reverse(lower)
 		c.FillPolygon(l.grid, append(upper, lower...))
 	}
-}
-
-// trendTicks are two to four round values; low and high grow to hold some room.
-func trendTicks(m view.TrendMetric, low, high *float64) []plot.Tick {
-	if m.Format(0) == "0%" {
-		*low, *high = max(0, *low-0.01), min(1, *high+0.01)
-	} else {
-		room := max(0.1*(*high-*low), 0.02*math.Abs(*high), 1e-9)
-		*low, *high = max(0, *low-room), *high+room
-	}
-	step := math.Pow(10, math.Floor(math.Log10(*high-*low)))
-	for _, f := range []float64{5, 2, 1, 0.5, 0.2} {
-		if math.Floor(*high/(f*step))-math.Ceil(*low/(f*step)) >= 1 {
-			step *= f
-			break
-		}
-	}
-	var ticks []plot.Tick
-	for k := math.Ceil(*low / step); k <= math.Floor(*high/step) && len(ticks) < 6; k++ {
-		ticks = append(ticks, plot.Tick{Value: k * step, Label: m.Format(k * step)})
-	}
-	return ticks
 }

@@ -211,14 +211,13 @@ func TestTrendTicks(t *testing.T) {
 			if m.Name != c.metric {
 				continue
 			}
-			low, high := c.low, c.high
-			ticks := trendTicks(m, &low, &high)
-			require.GreaterOrEqual(t, len(ticks), 2, "%v", c)
-			require.LessOrEqual(t, len(ticks), 6, "%v", c)
-			require.Less(t, low, high)
-			require.LessOrEqual(t, low, c.low)
-			require.GreaterOrEqual(t, high, c.high)
-			require.GreaterOrEqual(t, ticks[0].Value, low-1e-9)
+			a := trendAxis(m, c.low, c.high)
+			require.GreaterOrEqual(t, len(a.ticks), 2, "%v", c)
+			require.LessOrEqual(t, len(a.ticks), 6, "%v", c)
+			require.Less(t, a.low, a.high)
+			require.LessOrEqual(t, a.low, c.low)
+			require.GreaterOrEqual(t, a.high, c.high)
+			require.GreaterOrEqual(t, a.ticks[0].Value, a.low-1e-9)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -48,7 +47,7 @@ func validityAlt(r *model.Report) string {
 func (t theme) validity(r model.Report) drawing {
 	found, low := make([]model.Criterion, len(r.Candidates)), r.Run.Acceptance.MinValid
 	any := false
-	g := rows{theme: t, height: 26, high: 1, label: words.LowerFirst(model.ValidTitle(r.AllContractual())), line: r.Run.Acceptance.MinValid}
+	g := rows{theme: t, height: 26, line: r.Run.Acceptance.MinValid}
 	for i, c := range r.Candidates {
 		g.values = append(g.values, "–")
 		for _, k := range c.Criteria {
@@ -61,10 +60,9 @@ func (t theme) validity(r model.Report) drawing {
 	if !any {
 		return drawing{}
 	}
-	g.low = max(0, math.Floor((low-0.005)*20)/20)
-	g.ticks = shareTicks(g.low, g.high)
+	g.x = shareAxis(words.LowerFirst(model.ValidTitle(r.AllContractual())), low)
 	g.lineLabel = "needs " + words.Percent(g.line)
-	g.row = func(i int, c draw.Canvas, x func(float64) vg.Length, y vg.Length) {
+	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
 		if k := found[i]; k.Interval != nil {
 			col, shape := t.look(k.Verdict)
 			t.band(c, col, shape, x(k.Interval.Low), x(*k.Value), x(k.Interval.High), y)
@@ -74,8 +72,6 @@ func (t theme) validity(r model.Report) drawing {
 		col, shape := t.look(v)
 		g.key = append(g.key, keyEntry{words.Word(v), glyph(col, shape)})
 	}
-	g.key = append(g.key, keyEntry{r.Intervals() + " interval", func(c draw.Canvas, at vg.Point) {
-		c.StrokeLine2(draw.LineStyle{Color: t.muted, Width: 2}, at.X-5, at.Y, at.X+5, at.Y)
-	}})
+	g.key = append(g.key, keyEntry{r.Intervals() + " interval", stroke(draw.LineStyle{Color: t.muted, Width: 2}, 5, 0)})
 	return g.drawing(r)
 }
