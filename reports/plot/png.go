@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"git.sr.ht/~sbinet/gg"
+	xdraw "golang.org/x/image/draw"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
@@ -27,7 +30,7 @@ func WritePNG(w io.Writer, r model.Report, f model.Figure) error {
 	if err != nil {
 		return err
 	}
-	c := vgimg.NewWith(vgimg.UseWH(plotWidth, d.height), vgimg.UseDPI(pngDPI))
+	c := newCanvas(d.height)
 	d.paint(draw.New(c))
 	alt := f.Alt
 	if len(*t.standIns) > 0 {
@@ -53,6 +56,17 @@ func pngText(keyword, s string) []byte {
 	return binary.BigEndian.AppendUint32(append(chunk, data...), crc32.ChecksumIEEE(data))
 }
 
+// newCanvas is vgimg's own, apart from how it fits letters to pixels: that takes as
+// long as everything else, and makes no difference where they are upright.
+func newCanvas(height vg.Length) *vgimg.Canvas {
+	img := image.NewRGBA(image.Rect(0, 0, int(plotWidth.Dots(pngDPI)+0.5), int(height.Dots(pngDPI)+0.5)))
+	ctx := gg.NewContextForRGBA(img)
+	ctx.SetInterpolator(xdraw.ApproxBiLinear)
+	ctx.SetLineCapButt()
+	ctx.InvertY()
+	return vgimg.NewWith(vgimg.UseImageWithContext(img, ctx), vgimg.UseDPI(pngDPI))
+}
+
 // paletted gives a picture at most 256 colours, which makes it a third as large and
 // faster to write: first those of areas, then of edges. Colours that agree in five
 // bits are one.
@@ -62,20 +76,24 @@ func paletted(img image.Image) *image.Paletted {
 	out := image.NewPaletted(from.Rect, nil)
 	var places [1 << 15]uint16 // in the palette, from 1
 	for _, least := range []int{area, 0} {
-		run, last := 0, color.RGBA{}
+		run, last, place := 0, uint32(0), uint16(0)
 		for i := range out.Pix {
-			c := color.RGBA{from.Pix[4*i], from.Pix[4*i+1], from.Pix[4*i+2], 255}
+			c := binary.LittleEndian.Uint32(from.Pix[4*i:])
 			if run++; c != last {
-				run, last = 0, c
+				run, last, place = 0, c, 0
 			}
-			place := &places[int(c.R>>3)<<10|int(c.G>>3)<<5|int(c.B>>3)]
-			if *place == 0 && run >= least {
-				if len(out.Palette) < 256 {
-					out.Palette = append(out.Palette, c)
+			if place == 0 && run >= least {
+				at := &places[c>>3&31<<10|c>>11&31<<5|c>>19&31]
+				if *at == 0 {
+					col := color.RGBA{uint8(c), uint8(c >> 8), uint8(c >> 16), 255}
+					if len(out.Palette) < 256 {
+						out.Palette = append(out.Palette, col)
+					}
+					*at = uint16(out.Palette.Index(col)) + 1
 				}
-				*place = uint16(out.Palette.Index(c)) + 1
+				place = *at
 			}
-			out.Pix[i] = uint8(*place - 1)
+			out.Pix[i] = uint8(place - 1)
 		}
 	}
 	return out
