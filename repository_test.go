@@ -43,18 +43,21 @@ var arrows = map[string][]string{
 	"goldens/internal/yamlfile": {},
 	// internal/clip cuts texts for messages: a leaf that everything may import.
 	"internal/clip": {},
-	"harness":       {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular", "providers", "recorder"},
+	"harness":       {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular", "providers", "recorder", "recorder/cassette", "recorder/secrets"},
 	// The driver of one episode.
-	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "harness/admission", "harness/episode", "harness/internal/clip", "harness/ledger", "harness/ledger/manifest", "providers", "providers/scripted", "recorder"},
+	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "harness/admission", "harness/episode", "harness/internal/clip", "harness/ledger", "harness/ledger/manifest", "providers", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
-	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "harness/internal/clip", "harness/ledger", "harness/ledger/sealed", "providers", "recorder"},
-	"harness/cassettes": {"goldens", "recorder"},
+	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "harness/internal/clip", "harness/ledger", "harness/ledger/sealed", "providers", "recorder/secrets"},
+	"harness/cassettes": {"goldens", "recorder/cassette"},
 	// Both work on the plan of a run.
-	"harness/rerun":         {"goldens", "harness", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "recorder"},
-	"harness/forecast":      {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "recorder"},
+	"harness/rerun":         {"goldens", "harness", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "recorder", "recorder/secrets"},
+	"harness/forecast":      {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "recorder", "recorder/cassette"},
 	"harness/internal/clip": {},
 	"harness/mutants":       {"internal/regular"},
-	"recorder":              {"internal/atomicfile", "internal/regular"},
+	"recorder":              {"internal/atomicfile", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
+	// The format of the files, and the search for credentials in them.
+	"recorder/cassette": {"internal/atomicfile", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
+	"recorder/secrets":  {"recorder/internal/canonical"},
 	// Its files are replaced in one step. run.json and the plain files of a run folder have
 	// packages of their own beneath it, readers of single columns one above it.
 	"harness/ledger":          {"harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular"},

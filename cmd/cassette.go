@@ -20,7 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/cassettes"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 func newCassette(p *process) *cobra.Command {
@@ -61,8 +61,8 @@ func listCassettes(p *process, suite *goldens.Suite) error {
 	w.AppendHeader(table.Row{"cassette", "day", "model", "interactions", "size", "simulated"})
 	var bad []error
 	err := eachCassette(suite, func(fsys fs.FS, name string) error {
-		c, err := recorder.Inspect(recorder.Options{FS: fsys, Path: name})
-		var corrupt *recorder.CorruptError
+		c, err := cassette.Inspect(cassette.File{FS: fsys, Path: name})
+		var corrupt *cassette.CorruptError
 		switch {
 		case errors.As(err, &corrupt):
 			bad = append(bad, errors.New(console.Line(err.Error())))
@@ -97,7 +97,7 @@ func eachCassette(suite *goldens.Suite, f func(fsys fs.FS, name string) error) e
 	if err != nil {
 		return fmt.Errorf("open cassettes of suite %s: %w", suite.Name, err)
 	}
-	files, err := recorder.List(fsys)
+	files, err := cassette.List(fsys)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ other HTTP headers are left out. Exits 0 whether or not they differ.`,
 			if err != nil {
 				return err
 			}
-			var two [2]*recorder.Contents
+			var two [2]*cassette.Contents
 			for i, arg := range args {
 				if task != "" {
 					arg = cassettes.Path(task, arg, trial)
@@ -152,9 +152,9 @@ other HTTP headers are left out. Exits 0 whether or not they differ.`,
 }
 
 // openCassette reads a cassette that is named as a file or as one of the suite's.
-func openCassette(suite *goldens.Suite, name string, orFile bool) (*recorder.Contents, error) {
+func openCassette(suite *goldens.Suite, name string, orFile bool) (*cassette.Contents, error) {
 	if info, err := os.Stat(name); orFile && err == nil && info.Mode().IsRegular() {
-		c, err := recorder.Inspect(recorder.Options{Dir: filepath.Dir(name), Path: filepath.Base(name)})
+		c, err := cassette.Inspect(cassette.File{Dir: filepath.Dir(name), Path: filepath.Base(name)})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -165,14 +165,14 @@ func openCassette(suite *goldens.Suite, name string, orFile bool) (*recorder.Con
 	if strings.Count(below, "/") != 2 || !fs.ValidPath(below) {
 		return nil, exit.Usage(fmt.Errorf("no cassette %s: give a file, CANDIDATE/TASK/TRIAL of suite %s, or two candidates and --task", console.Line(name), suite.Path))
 	}
-	return recorder.Inspect(recorder.Options{FS: suite.FS, Path: path.Join("cassettes", below)})
+	return cassette.Inspect(cassette.File{FS: suite.FS, Path: path.Join("cassettes", below)})
 }
 
-func printDiff(p *process, a, b *recorder.Contents) error {
+func printDiff(p *process, a, b *cassette.Contents) error {
 	var out strings.Builder
 	for _, side := range []struct {
 		sign string
-		of   *recorder.Contents
+		of   *cassette.Contents
 	}{{"---", a}, {"+++", b}} {
 		fmt.Fprintf(&out, "%s %s: %d interactions\n", side.sign, console.Line(side.of.Path), side.of.Interactions)
 	}

@@ -28,7 +28,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/audit"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 func newCassetteAudit(p *process) *cobra.Command {
@@ -142,7 +142,7 @@ func auditFile(a *audit.Auditor, files fs.FS, name, shown string, named bool) er
 		}
 		return errors.Join(bad...)
 	case ".pack":
-		pack, err := recorder.OpenPack(files, name)
+		pack, err := cassette.OpenPack(files, name)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func auditFile(a *audit.Auditor, files fs.FS, name, shown string, named bool) er
 
 // auditCassette reads the exchanges of a cassette, of cupel or of go-vcr.
 func auditCassette(a *audit.Auditor, files fs.FS, name, shown string) error {
-	c, err := recorder.Inspect(recorder.Options{FS: files, Path: name, AllowUnsealed: true})
+	c, err := cassette.Inspect(cassette.File{FS: files, Path: name, AllowUnsealed: true})
 	if err != nil {
 		return fmt.Errorf("%s: %w", shown, err)
 	}

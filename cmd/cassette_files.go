@@ -22,6 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 func newCassetteSeal(p *process) *cobra.Command {
@@ -58,8 +59,8 @@ func sealCassette(p *process, file string) error {
 		return err
 	}
 	defer unlock()
-	changed, err := recorder.SealFile(recorder.Options{Dir: filepath.Dir(file), Path: filepath.Base(file), Secrets: p.secrets})
-	var secret *recorder.SecretError
+	changed, err := cassette.SealFile(cassette.File{Dir: filepath.Dir(file), Path: filepath.Base(file), Secrets: p.secrets})
+	var secret *cassette.SecretError
 	switch {
 	case errors.As(err, &secret):
 		return exit.With(exit.Replay, fmt.Errorf("%s: %w", file, err))
@@ -107,7 +108,7 @@ func scanCassettes(p *process, suite *goldens.Suite) error {
 	var bad []error
 	err := eachCassette(suite, func(fsys fs.FS, name string) error {
 		files++
-		found, err := recorder.FindSecrets(recorder.Options{FS: fsys, Path: name, Secrets: p.secrets})
+		found, err := cassette.FindSecrets(cassette.File{FS: fsys, Path: name, Secrets: p.secrets})
 		for _, s := range found {
 			where := fmt.Sprint(s.Interaction)
 			if s.Interaction < 0 {
@@ -115,7 +116,7 @@ func scanCassettes(p *process, suite *goldens.Suite) error {
 			}
 			w.AppendRow(table.Row{console.Line(name), where, console.Line(s.Field), s.Kind})
 		}
-		var corrupt *recorder.CorruptError
+		var corrupt *cassette.CorruptError
 		if errors.As(err, &corrupt) {
 			bad, err = append(bad, errors.New(console.Line(err.Error()))), nil
 		}
@@ -184,13 +185,13 @@ func pack(p *process, path, out string) error {
 		return exit.With(exit.Replay, fmt.Errorf("suite %s has no cassettes to pack; record them with: cupel run --mode record --suite %s", path, path))
 	}
 	if dir != "" {
-		unlock, err := recorder.Lock(filepath.Join(dir, "cassettes")) // what is packed stays as it is
+		unlock, err := cassette.Lock(filepath.Join(dir, "cassettes")) // what is packed stays as it is
 		if err != nil {
 			return err
 		}
 		defer unlock()
 	}
-	sum, err := recorder.WritePack(out, files)
+	sum, err := cassette.WritePack(out, files)
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func openPack(o *harness.Options, path string) (closePack func(), err error) {
 	if o.Mode != recorder.Replay && o.Mode != "" {
 		return nil, exit.Usage(fmt.Errorf("--pack replays: leave it out with --mode %s, which writes YAML", o.Mode))
 	}
-	pack, err := recorder.OpenPack(regular.DirFS(filepath.Dir(path)), filepath.Base(path))
+	pack, err := cassette.OpenPack(regular.DirFS(filepath.Dir(path)), filepath.Base(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, exit.With(exit.Replay, fmt.Errorf("no pack %s; write it with: cupel cassette pack -o %s", path, path))
 	}
@@ -311,13 +312,13 @@ func recoverTo(p *process, file, out string) error {
 }
 
 // lockToWrite takes the lock of the folder of cassettes that a file is in, which a
-// recording holds, too: see recorder.Lock. A file elsewhere needs none.
+// recording holds, too: see cassette.Lock. A file elsewhere needs none.
 func lockToWrite(path string) (unlock func(), err error) {
 	dir := cassettesFolder(path)
 	if dir == "" {
 		return func() {}, nil
 	}
-	return recorder.Lock(dir)
+	return cassette.Lock(dir)
 }
 
 // cassettesFolder is the nearest folder named cassettes that a path is in; empty if

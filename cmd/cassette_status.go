@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 func newCassetteStatus(p *process) *cobra.Command {
@@ -154,7 +155,7 @@ that are empty then.`,
 				return err
 			}
 			if yes && o.CassetteDir != "" {
-				unlock, err := recorder.Lock(o.CassetteDir)
+				unlock, err := cassette.Lock(o.CassetteDir)
 				if err != nil {
 					return err
 				}

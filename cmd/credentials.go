@@ -12,14 +12,14 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/providers/all"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // guard makes everything the process prints pass by its secrets, and everything
 // it takes from the environment as a credential known to them. What it prints is
 // inert text unless it is written to one of the two writers that say otherwise.
 func (p *process) guard() {
-	p.secrets = recorder.NewSecrets()
+	p.secrets = secrets.New()
 	out := p.stdout
 	p.stdout = console.Text(out, p.secrets)
 	p.stderr = console.Text(p.stderr, p.secrets)
@@ -108,6 +108,6 @@ func jsonSecrets(text []byte) (values []string) {
 func (p *process) sayWithheld(res harness.Result) {
 	for _, w := range res.Withheld {
 		_, _ = fmt.Fprintf(p.stderr, "cupel: %s held %s in %d texts: %s stands in its place. Find out how it came there, and replace it where it is valid\n",
-			w.Field, w.Kind, w.Count, recorder.Hidden)
+			w.Field, w.Kind, w.Count, secrets.Hidden)
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // payDesk is a provider in front of the simulated models that counts every request
@@ -284,7 +285,7 @@ func TestOneRecorderAtATime(t *testing.T) {
 	pack := filepath.Join("suites", "first", "cassettes.pack")
 	tape := filepath.Join("suites", "first", "cassettes", "one", "F01", "1.yaml")
 
-	unlock, err := recorder.Lock(filepath.Join(k.dir, "suites", "first", "cassettes"))
+	unlock, err := cassette.Lock(filepath.Join(k.dir, "suites", "first", "cassettes"))
 	require.NoError(t, err)
 	for _, args := range [][]string{
 		recordArgs(1 << 30), {"cassette", "pack"}, {"cassette", "prune", "--yes"}, {"cassette", "seal", tape},

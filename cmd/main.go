@@ -28,7 +28,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // App is what a program adds to the command line. The zero App is the program cupel.
@@ -72,7 +72,7 @@ type process struct {
 	env            func(string) (string, bool)
 	now            func() time.Time
 	// secrets know the credentials that were looked up so far.
-	secrets *recorder.Secrets
+	secrets *secrets.Finder
 	// cfg is the configuration, once it was read.
 	cfg config.Config
 }

@@ -20,7 +20,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/harness/cassettes"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // raced says whether the race detector, which slows everything down, is at work.
@@ -115,7 +115,7 @@ func BenchmarkProcess(b *testing.B) {
 			for _, candidate := range candidates {
 				args = append(args, "--candidate", candidate)
 			}
-			_, err := recorder.WritePack(pack, files)
+			_, err := cassette.WritePack(pack, files)
 			require.NoError(b, err)
 			execs(b, bin, args...)
 			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "episodes/s")

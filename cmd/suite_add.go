@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/draft"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 func newSuiteAdd(p *process) *cobra.Command {
@@ -80,9 +80,9 @@ func addTask(ctx context.Context, p *process, cfg config.Config, from, id string
 		}
 	}
 	files := make([]output, 0, len(added.Files)+1)
-	cassette, why := ep.cassette(ctx, p, cfg, dir, added, draft.Task.ID)
+	recorded, why := ep.cassette(ctx, p, cfg, dir, added, draft.Task.ID)
 	if why == nil {
-		files = append(files, cassette)
+		files = append(files, recorded)
 	}
 	for _, f := range added.Files {
 		if kind := p.secrets.Find(string(f.Text)); kind != "" && !f.Replaces {
@@ -91,7 +91,7 @@ func addTask(ctx context.Context, p *process, cfg config.Config, from, id string
 		files = append(files, output{filepath.Join(dir, filepath.FromSlash(f.Path)), f.Text, f.Replaces})
 	}
 	if why == nil {
-		unlock, err := recorder.Lock(filepath.Join(dir, "cassettes"))
+		unlock, err := cassette.Lock(filepath.Join(dir, "cassettes"))
 		if err != nil {
 			return err
 		}

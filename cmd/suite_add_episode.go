@@ -28,7 +28,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // sourceEpisode is the episode that a task is made of.
@@ -44,7 +45,7 @@ type sourceEpisode struct {
 	outcome goldens.Outcome
 	human   bool // a person answered, not the task
 	// secrets are taken out of what the model said before it is cut.
-	secrets *recorder.Secrets
+	secrets *secrets.Finder
 }
 
 func (ep *sourceEpisode) clean(text string) string { return ep.secrets.Redact("suite add", text) }
@@ -189,7 +190,7 @@ func (ep *sourceEpisode) draft(cfg config.Config) draft.Draft {
 				e.Trajectory.Required[i].Args = nil // any
 			}
 		}
-		if strings.Contains(ep.outcome.Answer, recorder.Hidden) {
+		if strings.Contains(ep.outcome.Answer, secrets.Hidden) {
 			e.ContainsAll = nil
 		}
 		if e.Trajectory.Order == goldens.Strict && atOnce(ep.rows) {
@@ -307,15 +308,15 @@ func (ep *sourceEpisode) trajectory() (lines []string) {
 }
 
 // header is what the episode's cassette says of itself; nothing if it has none.
-func (ep *sourceEpisode) header() recorder.Header {
+func (ep *sourceEpisode) header() cassette.Header {
 	files, done, err := cassettes.Open(ep.options.Suite)
 	defer done()
 	if err != nil {
-		return recorder.Header{}
+		return cassette.Header{}
 	}
-	c, err := recorder.Inspect(recorder.Options{FS: files, Path: ep.path()})
+	c, err := cassette.Inspect(cassette.File{FS: files, Path: ep.path()})
 	if err != nil {
-		return recorder.Header{}
+		return cassette.Header{}
 	}
 	return c.Header
 }
@@ -357,7 +358,7 @@ func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config.Co
 	if err := os.WriteFile(staged, renamed(text, added.Suite.Name, id, ep.human), 0o600); err != nil {
 		return output{}, err
 	}
-	if _, err := recorder.SealFile(recorder.Options{Dir: stage, Path: name, Secrets: p.secrets}); err != nil {
+	if _, err := cassette.SealFile(cassette.File{Dir: stage, Path: name, Secrets: p.secrets}); err != nil {
 		return output{}, err
 	}
 	if err := ep.replaysIn(ctx, p, cfg, added.Suite, id, stage); err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // An episode is named in several ways, and the run by a path, too.
@@ -114,7 +114,7 @@ func episodeWith(secret string, solved bool) *sourceEpisode {
 				Candidates: []goldens.Candidate{{Name: "b"}, {Name: "c"}},
 			},
 		},
-		secrets: recorder.NewSecrets(secret),
+		secrets: secrets.New(secret),
 	}
 	ep.rows.Episode = ledger.Episode{Status: "answered", Solved: solved, Steps: 2, Answer: "It is " + secret, ElapsedUs: 1500}
 	if !solved {
@@ -142,7 +142,7 @@ func episodeWith(secret string, solved bool) *sourceEpisode {
 
 func TestObserved(t *testing.T) {
 	o := episodeWith("s3cr3t-canary", true).outcome
-	require.Equal(t, "It is "+recorder.Hidden, o.Answer)
+	require.Equal(t, "It is "+secrets.Hidden, o.Answer)
 	require.Equal(t, 2, o.Steps)
 	require.Len(t, o.Calls, 2)
 }
@@ -155,7 +155,7 @@ func TestDraftHasNoSecrets(t *testing.T) {
 		text, err := json.Marshal([]any{d.Comments, d.Task.Expect, d.Task.ID})
 		require.NoError(t, err)
 		require.NotContains(t, string(text), secret[:4])
-		require.Contains(t, string(text), recorder.Hidden)
+		require.Contains(t, string(text), secrets.Hidden)
 		require.Equal(t, "A-c", d.Task.ID)
 		require.Equal(t, []goldens.Candidate{{Name: "c"}}, d.Candidates)
 		require.Equal(t, solved, d.Pinned)

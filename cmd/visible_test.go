@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // Credentials are searched for in the text as it is, before it is made inert.
@@ -31,8 +31,8 @@ func TestWhatIsPrintedIsGuardedFirst(t *testing.T) {
 		to   io.Writer
 		want string
 	}{
-		{p.stdout, `:\:x ##\[y] \u{1B} ` + recorder.Hidden}, {p.stderr, `:\:x ##\[y] \u{1B} ` + recorder.Hidden},
-		{p.commands, `::x ##\[y] \u{1B} ` + recorder.Hidden}, {p.json, `::x #\u0023[y] ` + "\x1b " + recorder.Hidden},
+		{p.stdout, `:\:x ##\[y] \u{1B} ` + secrets.Hidden}, {p.stderr, `:\:x ##\[y] \u{1B} ` + secrets.Hidden},
+		{p.commands, `::x ##\[y] \u{1B} ` + secrets.Hidden}, {p.json, `::x #\u0023[y] ` + "\x1b " + secrets.Hidden},
 	} {
 		out.Reset()
 		_, err := io.WriteString(c.to, "::x ##[y] \x1b "+key)

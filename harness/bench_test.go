@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dnaeon/go-vcr/v2/cassette"
+	govcr "github.com/dnaeon/go-vcr/v2/cassette"
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // BenchmarkReplay replays the built-in suite end to end: load cassettes, run the
@@ -80,16 +80,16 @@ type canned func(*http.Request) (*http.Response, error)
 func (f canned) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // exchangesOf returns the recorded exchanges of the built-in suite that have a reply.
-func exchangesOf(b testing.TB) (list []*cassette.Interaction) {
+func exchangesOf(b testing.TB) (list []*govcr.Interaction) {
 	files, closeAll, err := cassettes.Open(countsSuite(b))
 	require.NoError(b, err)
 	defer closeAll()
-	names, err := recorder.List(files)
+	names, err := cassette.List(files)
 	require.NoError(b, err)
 	for _, name := range names {
 		text, err := fs.ReadFile(files, name)
 		require.NoError(b, err)
-		var c cassette.Cassette
+		var c govcr.Cassette
 		require.NoError(b, yaml.Unmarshal(text, &c))
 		for _, x := range c.Interactions {
 			if json.Valid([]byte(x.Response.Body)) {

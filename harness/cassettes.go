@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // lockCassettes keeps other recorders out of the folder that a recording writes to.
@@ -18,7 +19,7 @@ func (o Options) lockCassettes() (unlock func(), err error) {
 	if o.Mode != recorder.Record || o.CassetteDir == "" {
 		return func() {}, nil
 	}
-	return recorder.Lock(o.CassetteDir)
+	return cassette.Lock(o.CassetteDir)
 }
 
 // discardJournal removes the journal of an episode whose rows are kept: from then on
@@ -65,7 +66,7 @@ func (r *runner) cassettesDigest() (string, error) {
 		n := min(block, r.plan.len()-from)
 		inParallel(n, func(i int) { digests[i], errs[i] = r.cassetteDigest(from + i) })
 		for i := range n {
-			var absent *recorder.MissingError
+			var absent *cassette.MissingError
 			switch err := errs[i]; {
 			case errors.As(err, &absent):
 				if r.CassetteDir == "" {
@@ -97,12 +98,12 @@ func (r *runner) cassetteDigest(i int) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	digest, err := recorder.FileDigest(r.Cassettes, path)
+	digest, err := cassette.FileDigest(r.Cassettes, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && scripted:
 		return "", nil
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &recorder.MissingError{Path: path, Command: r.command(r.plan.at(i))}
+		return "", &cassette.MissingError{Path: path, Command: r.command(r.plan.at(i))}
 	case err != nil:
 		return "", fmt.Errorf("read cassette %s: %w", path, err)
 	}

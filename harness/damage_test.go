@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // A cassette and a pack with any one bit flipped, or cut anywhere, is refused by name,
@@ -25,12 +26,12 @@ func TestDamagedRecordingsAreRefusedOrUnseen(t *testing.T) {
 	_, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "x.pack")
-	_, err = recorder.WritePack(path, os.DirFS(o.CassetteDir))
+	_, err = cassette.WritePack(path, os.DirFS(o.CassetteDir))
 	require.NoError(t, err)
 	pack, err := os.ReadFile(path)
 	require.NoError(t, err)
 	const name = "strong/G01/1.yaml"
-	cassette, err := os.ReadFile(filepath.Join(o.CassetteDir, filepath.FromSlash(name)))
+	one, err := os.ReadFile(filepath.Join(o.CassetteDir, filepath.FromSlash(name)))
 	require.NoError(t, err)
 
 	o.Mode, o.Transport, o.Runs = recorder.Replay, nil, ""
@@ -39,7 +40,7 @@ func TestDamagedRecordingsAreRefusedOrUnseen(t *testing.T) {
 		return harness.Run(context.Background(), o)
 	}
 	fromPack := func(data []byte) (harness.Result, error) {
-		p, err := recorder.OpenPack(fstest.MapFS{"x.pack": {Data: data}}, "x.pack")
+		p, err := cassette.OpenPack(fstest.MapFS{"x.pack": {Data: data}}, "x.pack")
 		if err != nil {
 			return harness.Result{}, err
 		}
@@ -58,7 +59,7 @@ func TestDamagedRecordingsAreRefusedOrUnseen(t *testing.T) {
 		every int
 	}{
 		"pack":     {pack, "x.pack", fromPack, 131},
-		"cassette": {cassette, name, fromFiles, 409},
+		"cassette": {one, name, fromFiles, 409},
 	} {
 		t.Run(what, func(t *testing.T) {
 			want, err := c.run(c.data)
@@ -67,7 +68,7 @@ func TestDamagedRecordingsAreRefusedOrUnseen(t *testing.T) {
 			check := func(data []byte, at int, how string) {
 				t.Helper()
 				got, err := c.run(data)
-				var corrupt *recorder.CorruptError
+				var corrupt *cassette.CorruptError
 				switch {
 				case errors.As(err, &corrupt):
 					require.ErrorContains(t, err, c.name, "%s at %d", how, at)

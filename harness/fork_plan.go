@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // planFork resolves a fork into the episodes that go on from it, ordered by
@@ -109,7 +110,7 @@ func (r *runner) checkPast(from *drive.Past, plan *plan, f Fork) error {
 	}
 	from.Digest, from.Recorded = rec.Digest(), rec.Header().Recorded
 	if f.CassetteDigest != "" && f.CassetteDigest != from.Digest {
-		return &recorder.CorruptError{
+		return &cassette.CorruptError{
 			Path: from.Cassette, Reason: "it was recorded anew since that episode: fork an episode of a later run, or TASK/CANDIDATE/TRIAL as it is now",
 		}
 	}
@@ -166,7 +167,7 @@ func (r *runner) rehearse(next drive.Planned, f Fork) error {
 }
 
 // forkHeader says on a cassette what its beginning was taken from.
-func forkHeader(p drive.Planned, h *recorder.Header) {
+func forkHeader(p drive.Planned, h *cassette.Header) {
 	if p.Fork == nil {
 		return
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // counter counts the requests that reach the network.
@@ -249,11 +250,11 @@ func TestForkRefuses(t *testing.T) {
 			o.Candidates[0].Name = strings.Repeat("s", 90)
 			o.Select.Candidates = []string{"s*"}
 		}, want: "longer than 100 characters"},
-		"no cassette": {fork: harness.Fork{Trial: 3, Turn: 1}, kind: new(*recorder.MissingError),
+		"no cassette": {fork: harness.Fork{Trial: 3, Turn: 1}, kind: new(*cassette.MissingError),
 			want: "no cassette weak/G09/3.yaml; record it with: cupel run --mode record --suite builtin:counts --task G09 --candidate weak --trials 3"},
-		"a cut cassette":     {fork: harness.Fork{Trial: 2, Turn: 1}, kind: new(*recorder.CorruptError), want: "weak/G09/2.yaml: its seal does not match"},
+		"a cut cassette":     {fork: harness.Fork{Trial: 2, Turn: 1}, kind: new(*cassette.CorruptError), want: "weak/G09/2.yaml: its seal does not match"},
 		"a foreign cassette": {fork: harness.Fork{Task: "G01", Turn: 1}, kind: new(*recorder.MissError), want: "no recording of this request"},
-		"a new cassette":     {fork: harness.Fork{Turn: 1, CassetteDigest: "00"}, kind: new(*recorder.CorruptError), want: "recorded anew since that episode"},
+		"a new cassette":     {fork: harness.Fork{Turn: 1, CassetteDigest: "00"}, kind: new(*cassette.CorruptError), want: "recorded anew since that episode"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, net := forkOptions(t, recorder.Live, 1)
@@ -288,7 +289,7 @@ func TestMissingForkSaysHowToRecordIt(t *testing.T) {
 	o, _ := forkOptions(t, recorder.Replay, 1)
 	o.Trials = 2
 	_, err := harness.Run(context.Background(), o)
-	var missing *recorder.MissingError
+	var missing *cassette.MissingError
 	require.ErrorAs(t, err, &missing)
 	require.Equal(t, "strong.fork-weak-1-1/G09/1.yaml", missing.Path)
 	require.ErrorContains(t, err, "record it with: cupel run --mode record --suite builtin:counts --fork G09/weak/1@1 --candidate strong\n")

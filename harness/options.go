@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // Options describe a run, in parts by who sets them. Suite and Providers are required; every
@@ -67,7 +68,7 @@ type Rules struct {
 type Recording struct {
 	// Mode is replay unless set.
 	Mode recorder.Mode
-	// Cassettes is where replay reads: a folder or a *recorder.Pack. nil means
+	// Cassettes is where replay reads: a folder or a *cassette.Pack. nil means
 	// the suite's own, as cassettes.Open finds them.
 	Cassettes fs.FS
 	// CassetteDir is where record mode writes; required there.
@@ -143,7 +144,7 @@ type Parts struct {
 	// Secrets know the credentials of the process beyond those the run is given
 	// here, such as what libraries find for themselves; nil knows none. The run
 	// adds its own. Never asked in replay.
-	Secrets *recorder.Secrets
+	Secrets *secrets.Finder
 	// Human answers in live and record mode; nil leaves that to the tasks'
 	// replies and approvals. Never called in replay.
 	Human episode.Human

@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/providers/all"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // packCounts packs the cassettes of the built-in suite into a folder.
@@ -23,15 +23,15 @@ func packCounts(t testing.TB, dir string) {
 	t.Helper()
 	files, err := fs.Sub(counts.FS, "cassettes")
 	require.NoError(t, err)
-	_, err = recorder.WritePack(filepath.Join(dir, cassettes.PackName), files)
+	_, err = cassette.WritePack(filepath.Join(dir, cassettes.PackName), files)
 	require.NoError(t, err)
 }
 
-func countsPack(t testing.TB) *recorder.Pack {
+func countsPack(t testing.TB) *cassette.Pack {
 	t.Helper()
 	dir := t.TempDir()
 	packCounts(t, dir)
-	pack, err := recorder.OpenPack(os.DirFS(dir), cassettes.PackName)
+	pack, err := cassette.OpenPack(os.DirFS(dir), cassettes.PackName)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, pack.Close()) })
 	return pack
@@ -80,7 +80,7 @@ func TestPackMissesAreToldLikeCassettes(t *testing.T) {
 	_, wantErr := harness.Run(context.Background(), o)
 	o.Cassettes = countsPack(t)
 	_, err := harness.Run(context.Background(), o)
-	var missing *recorder.MissingError
+	var missing *cassette.MissingError
 	require.ErrorAs(t, err, &missing)
 	require.Contains(t, missing.Command, "cupel run --mode record")
 	require.EqualError(t, err, wantErr.Error())
@@ -119,12 +119,12 @@ func TestCassettesWinOverAPack(t *testing.T) {
 
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "cassettes")))
 	_, err = harness.Run(context.Background(), o)
-	var corrupt *recorder.CorruptError
+	var corrupt *cassette.CorruptError
 	require.ErrorAs(t, err, &corrupt)
 	require.ErrorContains(t, err, "cassettes.pack: not a pack")
 
 	require.NoError(t, os.Remove(filepath.Join(dir, cassettes.PackName)))
 	_, err = harness.Run(context.Background(), o)
-	var missing *recorder.MissingError
+	var missing *cassette.MissingError
 	require.ErrorAs(t, err, &missing, "with neither, cassettes are missing")
 }

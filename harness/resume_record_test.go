@@ -24,6 +24,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // paid counts the requests that a network answered, by what tells them apart.
@@ -379,10 +380,10 @@ func TestASecondRecorderIsRefused(t *testing.T) {
 	o := recordOptions(t, "G01")
 	network := &paid{next: o.Transport(""), key: byID}
 	o.Transport = func(string) http.RoundTripper { return network }
-	unlock, err := recorder.Lock(o.CassetteDir)
+	unlock, err := cassette.Lock(o.CassetteDir)
 	require.NoError(t, err)
 	_, err = harness.Run(context.Background(), o)
-	require.ErrorIs(t, err, recorder.ErrLocked)
+	require.ErrorIs(t, err, cassette.ErrLocked)
 	require.ErrorContains(t, err, o.CassetteDir)
 	require.Empty(t, network.count)
 	entries, err := os.ReadDir(o.Runs)

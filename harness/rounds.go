@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // Decide has a run proceed in rounds, and no longer than it takes to judge each
@@ -270,7 +270,7 @@ func (r *runner) missingCassettes(missing []error) error {
 }
 
 // absentLater keeps the missing cassette of an episode that may not be needed.
-func (r *runner) absentLater(i int, missing *recorder.MissingError) {
+func (r *runner) absentLater(i int, missing *cassette.MissingError) {
 	if r.absent == nil {
 		r.absent = map[int]error{}
 	}

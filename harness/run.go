@@ -21,6 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // Result is a finished run.
@@ -38,7 +39,7 @@ type Result struct {
 	Answers []episode.Answers
 	// Withheld says where texts held credentials, which were replaced: of what
 	// kind, never which.
-	Withheld []recorder.Withheld
+	Withheld []secrets.Redaction
 	// NotUnderstood says what of the providers' usage the token counts do not account
 	// for, sorted by provider: the cost of these turns is unknown.
 	NotUnderstood []UsageDoubt
@@ -87,7 +88,7 @@ type runner struct {
 	priceDigest  string
 	plan         *plan
 	answers      *drive.AnswerBook
-	secrets      *recorder.Secrets
+	secrets      *secrets.Finder
 	cleaners     *sync.Pool            // of *cleaner, of a replay
 	control      *admission.Control    // nil in replay
 	changes      chan admission.Change // of limits, to be told; nil unless somebody watches
@@ -98,7 +99,7 @@ type runner struct {
 }
 
 // Run plans and carries out a run. Bad input is a *ConfigError and starts
-// nothing; in replay, missing cassettes are a *recorder.MissingError each,
+// nothing; in replay, missing cassettes are a *cassette.MissingError each,
 // joined, and start nothing either. Failures of single episodes are rows, not
 // errors. When ctx is cancelled, what is finished is still written.
 func Run(ctx context.Context, o Options) (res Result, err error) {
@@ -150,7 +151,7 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 		return Result{}, fmt.Errorf("run %s: %w", r.id, err)
 	}
 	stop, err := r.runAll(ctx, s)
-	res = Result{Dir: s.dir, Answers: r.answers.Of(r.plan.len(), r.plan.name), Interrupted: stop.interrupted, Withheld: r.secrets.Withheld()}
+	res = Result{Dir: s.dir, Answers: r.answers.Of(r.plan.len(), r.plan.name), Interrupted: stop.interrupted, Withheld: r.secrets.Redactions()}
 	var missing *cassettes.MissingError
 	if errors.As(err, &missing) && r.resumed == nil {
 		needless = s.dir != ""

@@ -22,6 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 func TestRunRefusesMissingCassettes(t *testing.T) {
@@ -35,7 +36,7 @@ func TestRunRefusesMissingCassettes(t *testing.T) {
 		"and nothing more can be recorded into it: ask others with --mode live, or run it where no cupel.yaml names others")
 	o.CassetteDir = t.TempDir()
 	_, err = harness.Run(context.Background(), o)
-	var missing *recorder.MissingError
+	var missing *cassette.MissingError
 	require.ErrorAs(t, err, &missing)
 	require.ErrorContains(t, err, none+"; record all with: cupel run --mode record --suite builtin:counts")
 	left, err := os.ReadDir(o.Runs)

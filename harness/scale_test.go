@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // perTrial are the episodes of one trial in runs of any length: five tasks of the
@@ -46,7 +46,7 @@ func (f firstTrials) Open(name string) (fs.File, error) {
 }
 
 // trialsPack packs the cassettes of n such episodes, a block for each.
-func trialsPack(t testing.TB, o harness.Options, n int) *recorder.Pack {
+func trialsPack(t testing.TB, o harness.Options, n int) *cassette.Pack {
 	t.Helper()
 	files := fstest.MapFS{}
 	for _, candidate := range o.Select.Candidates {
@@ -60,9 +60,9 @@ func trialsPack(t testing.TB, o harness.Options, n int) *recorder.Pack {
 	}
 	require.Len(t, files, n)
 	dir := t.TempDir()
-	_, err := recorder.WritePack(filepath.Join(dir, cassettes.PackName), files)
+	_, err := cassette.WritePack(filepath.Join(dir, cassettes.PackName), files)
 	require.NoError(t, err)
-	pack, err := recorder.OpenPack(os.DirFS(dir), cassettes.PackName)
+	pack, err := cassette.OpenPack(os.DirFS(dir), cassettes.PackName)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, pack.Close()) })
 	return pack

@@ -11,15 +11,16 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // newSecrets knows every credential of the run. A replay has loaded none, and
 // takes none: its rows depend on suite and cassettes alone. What stands in the
 // suite's worlds is known to both.
-func (o Options) newSecrets() *recorder.Secrets {
+func (o Options) newSecrets() *secrets.Finder {
 	s := o.Secrets
 	if s == nil || o.Mode == recorder.Replay {
-		s = recorder.NewSecrets()
+		s = secrets.New()
 	}
 	for _, t := range o.Suite.Tasks {
 		for _, name := range drive.SortedKeys(t.World.Env) {

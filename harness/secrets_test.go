@@ -21,6 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 const canary = "canary-0123456789-Zq"
@@ -46,7 +47,7 @@ func inFiles(t *testing.T, dir, text string) (found []string) {
 // What a person says is kept, except for the credential in it.
 func TestAHumansSecretIsNotKept(t *testing.T) {
 	o := recordOptions(t, "G16")
-	o.Mode, o.Secrets = recorder.Live, recorder.NewSecrets(canary)
+	o.Mode, o.Secrets = recorder.Live, secrets.New(canary)
 	o.Select.Candidates = []string{"strong"}
 	o.Human = func(context.Context, episode.Question) (episode.Answer, bool) {
 		return episode.Answer{Text: "the praise ones, and my key is " + canary}, true
@@ -56,7 +57,7 @@ func TestAHumansSecretIsNotKept(t *testing.T) {
 	require.Equal(t, []string{"the praise ones, and my key is [secret]"}, res.Answers[0].Replies)
 	require.Equal(t, []string{"replies.yaml"}, inFiles(t, res.Dir, "[secret]"))
 	require.Empty(t, inFiles(t, res.Dir, canary))
-	require.Contains(t, res.Withheld, recorder.Withheld{Field: "replies.yaml", Kind: "a configured secret", Count: 1})
+	require.Contains(t, res.Withheld, secrets.Redaction{Field: "replies.yaml", Kind: "a configured secret", Count: 1})
 }
 
 // Names become paths and columns: one that holds a credential is refused before
@@ -102,14 +103,14 @@ func (leaky) RoundTrip(*http.Request) (*http.Response, error) {
 func TestATransportsErrorIsKeptWithoutItsSecret(t *testing.T) {
 	o := recordOptions(t, "G01")
 	o.Select.Candidates = []string{"strong"}
-	o.Secrets = recorder.NewSecrets(canary)
+	o.Secrets = secrets.New(canary)
 	o.Transport = func(string) http.RoundTripper { return leaky{} }
 	synctest.Test(t, func(t *testing.T) { // it waits as advised, in no time
 		res, err := harness.Run(context.Background(), o)
 		require.NoError(t, err)
 		require.Contains(t, rowsOf(t, res).Episodes[0].ErrorText, "[secret]@proxy.test")
 		require.Empty(t, inFiles(t, res.Dir, canary))
-		require.Equal(t, []recorder.Withheld{{Field: "episodes.error_text", Kind: "a configured secret", Count: 1}}, res.Withheld)
+		require.Equal(t, []secrets.Redaction{{Field: "episodes.error_text", Kind: "a configured secret", Count: 1}}, res.Withheld)
 	})
 }
 
@@ -117,7 +118,7 @@ func TestATransportsErrorIsKeptWithoutItsSecret(t *testing.T) {
 func TestACredentialOfALibraryIsLearnt(t *testing.T) {
 	o := recordOptions(t, "G01")
 	o.Select.Candidates = []string{"strong"}
-	o.Secrets = recorder.NewSecrets()
+	o.Secrets = secrets.New()
 	next := o.Transport("")
 	watch := o.Secrets.Watch(next)
 	o.Transport = func(string) http.RoundTripper { return signing{watch} }
@@ -140,12 +141,12 @@ func (s signing) RoundTrip(req *http.Request) (*http.Response, error) {
 func TestAReplayTakesNoSecrets(t *testing.T) {
 	o := recordOptions(t, "G01", "G41")
 	o.Select.Candidates = []string{"strong"}
-	o.Secrets = recorder.NewSecrets(canary)
+	o.Secrets = secrets.New(canary)
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, "complete", recorded.Manifest.Status)
 	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
-	o.Secrets = recorder.NewSecrets("answered", "strong-erratic", rowsOf(t, recorded).Episodes[0].Answer)
+	o.Secrets = secrets.New("answered", "strong-erratic", rowsOf(t, recorded).Episodes[0].Answer)
 	replayed, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)

@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // Cassettes compares what the cassettes say of themselves with what a replay of
@@ -60,7 +61,7 @@ func Cassettes(o Options) ([]cassettes.Status, error) {
 	if !whole {
 		return all, nil
 	}
-	files, err := recorder.List(o.Cassettes)
+	files, err := cassette.List(o.Cassettes)
 	for _, name := range files {
 		if !planned[name] {
 			state, why := o.unplanned(name)
@@ -101,7 +102,7 @@ func (o Options) unplanned(name string) (cassettes.State, string) {
 // forkedFrom is the episode that a fork's cassette goes on from, where the suite
 // still has its task and candidates; empty for any other.
 func (o Options) forkedFrom(name, candidate string) string {
-	c, err := recorder.Inspect(recorder.Options{FS: o.Cassettes, Path: name})
+	c, err := cassette.Inspect(cassette.File{FS: o.Cassettes, Path: name})
 	if err != nil || c.Header.Fork == "" {
 		return ""
 	}
@@ -149,9 +150,9 @@ func (o Options) statusAfter(p drive.Planned, digests []string) (s cassettes.Sta
 	if p.Cassette == "" {
 		return s, "", nil
 	}
-	c, err := recorder.Inspect(recorder.Options{FS: o.Cassettes, Path: p.Cassette})
-	var missing *recorder.MissingError
-	var corrupt *recorder.CorruptError
+	c, err := cassette.Inspect(cassette.File{FS: o.Cassettes, Path: p.Cassette})
+	var missing *cassette.MissingError
+	var corrupt *cassette.CorruptError
 	switch {
 	case errors.As(err, &missing):
 		s.State = cassettes.Missing
@@ -206,12 +207,12 @@ func (o Options) stalePlan() (*plan, error) {
 }
 
 // header is what a cassette of the episode says of itself, but for its day.
-func (o Options) header(p drive.Planned) recorder.Header {
+func (o Options) header(p drive.Planned) cassette.Header {
 	p.Params.Memory = nil
 	if p.Remembers() {
 		p.Params.Memory = []strategy.Exchange{{}} // that there is one, not what
 	}
-	h := recorder.Header{
+	h := cassette.Header{
 		Suite: p.Suite.Name, Task: p.Task.ID, Candidate: p.Candidate.Name, Trial: p.Trial,
 		Provider: p.Candidate.Provider, Model: p.Candidate.Model, Simulated: drive.Simulated(p.Candidate.Provider),
 		Adapter: o.Adapters[p.Candidate.Provider], Digests: promptDigests(p),
@@ -256,7 +257,7 @@ const sessionAnew = "session changed (an earlier task of it was recorded anew, o
 // changes says how what was recorded differs from what a run would use today.
 // Nothing is said of what a cassette does not say: other tools' have no digests,
 // those without one of the task have one of the whole policy, which says too much.
-func changes(was, is recorder.Header) []string {
+func changes(was, is cassette.Header) []string {
 	var why []string
 	for _, f := range []struct{ name, was, is string }{
 		{"provider", was.Provider, is.Provider}, {"model", was.Model, is.Model}, {"wire", was.Adapter, is.Adapter},

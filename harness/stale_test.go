@@ -20,6 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // The cassettes that ship are fresh, and all of them are planned.
@@ -145,7 +146,7 @@ func TestOlderCassettesAreNotStaleForWhatTheyDoNotSay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			rec, err := recorder.New(recorder.Options{
-				Mode: recorder.Record, Dir: dir, Path: "strong/G01/1.yaml", Base: status(http.StatusOK), Header: recorder.Header{Digests: c.digests},
+				Mode: recorder.Record, Dir: dir, Path: "strong/G01/1.yaml", Base: status(http.StatusOK), Header: cassette.Header{Digests: c.digests},
 			})
 			require.NoError(t, err)
 			req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://sim.test/", http.NoBody)
@@ -256,7 +257,7 @@ func TestStaleRecordsOnlyWhatIsNotFresh(t *testing.T) {
 
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	files, err := recorder.List(os.DirFS(dir))
+	files, err := cassette.List(os.DirFS(dir))
 	require.NoError(t, err)
 	all := map[string]string{}
 	for _, name := range files {

@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // rewritten writes the ledger of a run again with changed rows.
@@ -124,7 +125,7 @@ func TestVerify(t *testing.T) {
 		o := again
 		o.Cassettes = os.DirFS(t.TempDir())
 		_, err := rerun.Verify(context.Background(), o, recorded.Dir)
-		var missing *recorder.MissingError
+		var missing *cassette.MissingError
 		require.ErrorAs(t, err, &missing)
 	})
 	t.Run("a live run kept nothing", func(t *testing.T) {

@@ -13,9 +13,12 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/dnaeon/go-vcr/v2/cassette"
+	govcr "github.com/dnaeon/go-vcr/v2/cassette"
 	vcr "github.com/dnaeon/go-vcr/v2/recorder"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
 // request returns the JSON body of about size bytes that turn n would send.
@@ -65,7 +68,7 @@ func BenchmarkLoad(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
-			if _, err := cassette.Load(name); err != nil {
+			if _, err := govcr.Load(name); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -77,28 +80,28 @@ func BenchmarkLoad(b *testing.B) {
 // written otherwise and has to be put in order. Beside it, go-vcr's search.
 func BenchmarkMatch(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10_000} {
-		t := &tape{}
+		t := &cassette.Data{}
 		for i := range n {
-			it := interaction{}
+			it := cassette.Interaction{}
 			it.Request.Method, it.Request.URL, it.Request.Body = "POST", "https://api.test/", request(i, 700)
-			it.digest = requestDigest("POST", "https://api.test/", it.Request.Body)
-			t.interactions = append(t.interactions, it)
+			it.Digest = canonical.Digest("POST", "https://api.test/", it.Request.Body)
+			t.Interactions = append(t.Interactions, it)
 		}
-		d := newDeck(t)
+		d := newRecordingIndex(t)
 		body := request(n/2, 700)
 		for name, body := range map[string]string{"as recorded": body, "reordered": " " + body} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if d.find(rawRequest{"POST", "https://api.test/", body}) == nil {
+					if d.find(cassette.Request{Method: "POST", URL: "https://api.test/", Body: body}) == nil {
 						b.Fatal("no match")
 					}
 				}
 			})
 		}
-		c := cassette.New("")
-		for _, it := range t.interactions {
-			c.AddInteraction(&cassette.Interaction{Request: it.Request, Response: it.Response})
+		c := govcr.New("")
+		for _, it := range t.Interactions {
+			c.AddInteraction(&govcr.Interaction{Request: it.Request, Response: it.Response})
 		}
 		c.ReplayableInteractions, c.Matcher = true, vcrMatcher
 		req := post(b, "https://api.test/", body)
@@ -115,13 +118,13 @@ func BenchmarkMatch(b *testing.B) {
 
 // vcrMatcher is what go-vcr's documentation gives to tell requests apart by
 // their body, which its default does not.
-func vcrMatcher(r *http.Request, i cassette.Request) bool {
+func vcrMatcher(r *http.Request, i govcr.Request) bool {
 	var b bytes.Buffer
 	if _, err := b.ReadFrom(r.Body); err != nil {
 		return false
 	}
 	r.Body = io.NopCloser(&b)
-	return cassette.DefaultMatcher(r, i) && (b.String() == "" || b.String() == i.Body)
+	return govcr.DefaultMatcher(r, i) && (b.String() == "" || b.String() == i.Body)
 }
 
 // exchange makes one request and reads the answer to its end.
@@ -155,7 +158,7 @@ func BenchmarkReplayedExchange(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			exchange(b, r, "https://api.test/v1/chat", body, p)
-			r.deck.byDigest[r.deck.tape.interactions[0].digest].next = 0
+			r.index.byDigest[r.index.data.Interactions[0].Digest].next = 0
 		}
 	})
 	b.Run("go-vcr", func(b *testing.B) {
@@ -194,7 +197,7 @@ func BenchmarkRecordedExchange(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			exchange(b, r, url, body, p)
-			r.takes = r.takes[:0]
+			r.recordings = r.recordings[:0]
 		}
 	})
 	b.Run("disk", func(b *testing.B) {

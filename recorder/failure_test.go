@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // TestFailuresAreRecordedAndReplayed: what the transport did wrong comes back in
@@ -68,16 +70,16 @@ func TestFailuresAreRecordedAndReplayed(t *testing.T) {
 }
 
 func TestEndsThatContradictThemselves(t *testing.T) {
-	for name, spoil := range map[string]func(*interaction){
-		"closed and failed":        func(it *interaction) { it.closedEarly, it.failure = true, "x" },
-		"timed out without a word": func(it *interaction) { it.failure, it.timedOut = "", true },
-		"no status, no failure":    func(it *interaction) { it.Response.Code = 0 },
+	for name, spoil := range map[string]func(*cassette.Interaction){
+		"closed and failed":        func(it *cassette.Interaction) { it.ClosedEarly, it.Failure = true, "x" },
+		"timed out without a word": func(it *cassette.Interaction) { it.Failure, it.TimedOut = "", true },
+		"no status, no failure":    func(it *cassette.Interaction) { it.Response.Code = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			tape := sample()
-			require.NoError(t, tape.check())
-			spoil(&tape.interactions[0])
-			require.Error(t, tape.check())
+			tape := sampled()
+			require.NoError(t, tape.Check())
+			spoil(&tape.Interactions[0])
+			require.Error(t, tape.Check())
 		})
 	}
 }

@@ -1,6 +1,10 @@
 package recorder
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+)
 
 // ForkDigest names, in Header.Digests, the SHA-256 hex of the cassette whose
 // beginning a fork's cassette begins with.
@@ -28,7 +32,7 @@ func (p *Past) RoundTrip(req *http.Request) (*http.Response, error) {
 	t := p.next.reserve(req)
 	report := observer(req.Context())
 	ctx := Observe(req.Context(), func(x Exchange) {
-		p.next.adopt(t, &p.source.deck.tape.interactions[x.Index])
+		p.next.adopt(t, &p.source.index.data.Interactions[x.Index])
 		if x.Index = t.index; report != nil {
 			report(x)
 		}
@@ -41,7 +45,7 @@ func (p *Past) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // adopt puts a recorded interaction there.
-func (r *Recorder) adopt(t *take, it *interaction) {
+func (r *Recorder) adopt(t *recording, it *cassette.Interaction) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.it, t.done = *it, true

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // recordedPast is a recording of an answer in pieces, a failure and a plain
@@ -30,7 +33,7 @@ func recordedPast(t *testing.T) *Recorder {
 func TestAForkHoldsItsPast(t *testing.T) {
 	source := recordedPast(t)
 	next := newRecording(t, says("new"))
-	next.o.Header = Header{Task: "T", Fork: "T/c/1@2", ForkRecorded: "2026-05-20", Digests: map[string]string{ForkDigest: source.Digest()}}
+	next.o.Header = cassette.Header{Task: "T", Fork: "T/c/1@2", ForkRecorded: "2026-05-20", Digests: map[string]string{ForkDigest: source.Digest()}}
 	past := NewPast(source, next)
 	require.False(t, past.Live())
 	require.True(t, next.Live())
@@ -42,19 +45,19 @@ func TestAForkHoldsItsPast(t *testing.T) {
 	resp, reads := ask(t, past, req)
 	require.Same(t, req, resp.Request)
 	require.Equal(t, []string{"one, ", "in pieces"}, reads)
-	was := source.deck.tape.interactions
-	require.Equal(t, []Exchange{{Index: 0, Digest: was[1].digest, Duration: was[1].Response.Duration, Replayed: true}}, *first)
+	was := source.index.data.Interactions
+	require.Equal(t, []Exchange{{Index: 0, Digest: was[1].Digest, Duration: was[1].Response.Duration, Replayed: true}}, *first)
 	require.Equal(t, []Exchange{{
-		Index: 1, Digest: was[0].digest, Status: 200, FirstByte: was[0].firstByte, Duration: was[0].Response.Duration, Replayed: true,
+		Index: 1, Digest: was[0].Digest, Status: 200, FirstByte: was[0].FirstByte, Duration: was[0].Response.Duration, Replayed: true,
 	}}, *second)
 	ask(t, past, post(t, "https://old.test/", `{"turn":3}`)) // nobody observes it
 	ask(t, next, post(t, "https://new.test/", `{"turn":4}`))
 
 	back := saved(t, next)
 	require.Equal(t, next.o.Header, back.Header())
-	got := back.deck.tape.interactions
+	got := back.index.data.Interactions
 	require.Len(t, got, 4)
-	require.Equal(t, []interaction{was[1], was[0], was[2]}, got[:3])
+	require.Equal(t, []cassette.Interaction{was[1], was[0], was[2]}, got[:3])
 	require.Equal(t, "new", got[3].Response.Body)
 	_, reads = ask(t, back, post(t, "https://old.test/", `{"turn":1}`))
 	require.Equal(t, []string{"one, ", "in pieces"}, reads)
@@ -106,9 +109,9 @@ func TestAPastThatDoesNotAnswerIsNotSaved(t *testing.T) {
 // copied with it.
 func TestAPastRefusesSecrets(t *testing.T) {
 	next := newRecording(t, says("new"))
-	next.o.Secrets = NewSecrets("in pieces")
+	next.o.Secrets = secrets.New("in pieces")
 	ask(t, NewPast(recordedPast(t), next), post(t, "https://old.test/", `{"turn":1}`))
-	var secret *SecretError
+	var secret *cassette.SecretError
 	require.ErrorAs(t, next.Save(), &secret)
 	require.Equal(t, "response.body", secret.Field)
 }

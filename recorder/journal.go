@@ -10,6 +10,9 @@ import (
 
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/internal/checksum"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // journalSuffix makes the name of a cassette's journal, oldSuffix that of one
@@ -26,11 +29,11 @@ const (
 // The file is opened for every record, so that a recorder that is never saved holds
 // nothing open.
 type journal struct {
-	mu    sync.Mutex
-	begun bool
-	err   error // the first failure to write
-	said  tails // in the exchanges on disk
-	split bool  // a credential was split over several of them
+	mu           sync.Mutex
+	begun        bool
+	err          error                // the first failure to write
+	conversation secrets.Conversation // in the exchanges on disk
+	split        bool                 // a credential was split over several of them
 	// resumed says that the first write continues the file at end, where its last
 	// intact record ends.
 	resumed bool
@@ -42,15 +45,15 @@ const maxRun = 100
 
 // journalFile is where the journal of the cassette that o names is.
 func journalFile(o Options) string {
-	return filepath.Join(o.Dir, filepath.FromSlash(o.Path)) + journalSuffix
+	return o.file().OnDisk() + journalSuffix
 }
 
 // keep puts a finished exchange on disk, unless Save would refuse it. A failure
 // is kept for Save to tell: what was paid for is handed to the caller whatever
 // the disk does.
-func (j *journal) keep(o Options, k *take) {
-	t := &tape{header: o.Header, interactions: []interaction{k.it}}
-	if k.err != nil || t.check() != nil || scan(o, t) != nil || o.Secrets.Find(o.Path) != "" {
+func (j *journal) keep(o Options, k *recording) {
+	t := &cassette.Data{Header: o.Header, Interactions: []cassette.Interaction{k.it}}
+	if k.err != nil || t.Check() != nil || cassette.Scan(o.file(), t) != nil || o.Secrets.Find(o.Path) != "" {
 		return
 	}
 	j.mu.Lock()
@@ -58,7 +61,7 @@ func (j *journal) keep(o Options, k *take) {
 	if j.holdsSplit(o, &k.it) {
 		return
 	}
-	j.add(o, record(k.number, o.Run, encode(t)))
+	j.add(o, record(k.number, o.Run, cassette.Encode(t)))
 }
 
 // retractKey begins the content of a record that retracts an exchange, before its
@@ -70,7 +73,7 @@ func (j *journal) retract(o Options, number int64, digest string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.begun || j.resumed {
-		j.add(o, record(number, o.Run, seal([]byte(retractKey+digest+"\n"))))
+		j.add(o, record(number, o.Run, checksum.Append([]byte(retractKey+digest+"\n"))))
 	}
 }
 
@@ -87,7 +90,7 @@ func record(number int64, run string, cassette []byte) []byte {
 	if run != "" {
 		line = append(append(line, ' '), run...)
 	}
-	return seal(append(append(line, '\n'), cassette[:len(cassette)-sealSize]...))
+	return checksum.Append(append(append(line, '\n'), cassette[:len(cassette)-checksum.Size]...))
 }
 
 // write appends to the file. The first time it cuts off what a crash left of the last
@@ -134,15 +137,15 @@ func (j *journal) failure() error {
 
 // filter writes the journal anew without what would be refused by now: a
 // credential may become known after the exchange that holds it.
-func (j *journal) filter(o Options, takes []*take) error {
+func (j *journal) filter(o Options, recordings []*recording) error {
 	j.mu.Lock()
 	err := os.Remove(journalFile(o))
-	j.begun, j.resumed, j.said, j.split = false, false, nil, false
+	j.begun, j.resumed, j.conversation, j.split = false, false, nil, false
 	j.mu.Unlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	for _, k := range takes {
+	for _, k := range recordings {
 		if err == nil && k.done {
 			j.keep(o, k)
 		}
@@ -154,7 +157,7 @@ func (j *journal) filter(o Options, takes []*take) error {
 func (j *journal) discard(o Options) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.begun, j.resumed, j.err, j.said, j.split = false, false, nil, nil, false
+	j.begun, j.resumed, j.err, j.conversation, j.split = false, false, nil, nil, false
 	return removeJournal(o)
 }
 

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 )
 
 // Recovered is what an unfinished recording left in its journal.
@@ -35,16 +38,16 @@ func Recover(file string) (Recovered, error) {
 		return Recovered{}, fmt.Errorf("recover recording: %w", err)
 	}
 	c := readJournal(data)
-	t := &tape{}
+	t := &cassette.Data{}
 	for _, rec := range c.exchanges(false) {
-		t.header = rec.one.header
-		t.interactions = append(t.interactions, rec.one.interactions[0])
+		t.Header = rec.one.Header
+		t.Interactions = append(t.Interactions, rec.one.Interactions[0])
 	}
-	r := Recovered{Exchanges: len(t.interactions), Torn: c.torn}
+	r := Recovered{Exchanges: len(t.Interactions), Torn: c.torn}
 	if r.Exchanges == 0 {
 		return r, nil
 	}
-	r.Cassette, err = press(Options{Path: file}, t)
+	r.Cassette, err = cassette.Seal(cassette.File{Path: file}, t)
 	return r, err
 }
 
@@ -52,14 +55,14 @@ func Recover(file string) (Recovered, error) {
 type journalRecord struct {
 	number int64
 	run    string
-	one    *tape // nil if it retracts an exchange
+	one    *cassette.Data // nil if it retracts an exchange
 	// retracts is the digest of the exchange of the number that it retracts.
 	retracts string
 }
 
 func (r journalRecord) place() int64 { return r.number >> 32 }
 
-func (r journalRecord) digest() string { return r.one.interactions[0].digest }
+func (r journalRecord) digest() string { return r.one.Interactions[0].Digest }
 
 // journalContent is what a journal holds.
 type journalContent struct {
@@ -96,11 +99,11 @@ func readRecord(data []byte) (rec journalRecord, size int, ok bool) {
 	line, _, found := strings.Cut(string(data[:min(len(data), maxHead)]), "\n")
 	head := len(line) + 1
 	_, err := fmt.Sscanf(line, "exchange %d %d", &rec.number, &size)
-	if !found || err != nil || size < sealSize || size > len(data)-head {
+	if !found || err != nil || size < checksum.Size || size > len(data)-head {
 		return rec, 0, false
 	}
 	rec.run = runOf(data)
-	content, _, err := unseal(data[:head+size])
+	content, _, err := checksum.Check(data[:head+size])
 	if err != nil {
 		return rec, 0, false
 	}
@@ -108,8 +111,8 @@ func readRecord(data []byte) (rec journalRecord, size int, ok bool) {
 		rec.retracts = strings.TrimSuffix(digest, "\n")
 		return rec, head + size, true
 	}
-	rec.one, ok = readLayout(string(content[head:]))
-	if !ok || len(rec.one.interactions) != 1 || rec.one.check() != nil {
+	rec.one, ok = cassette.DecodeContent(string(content[head:]))
+	if !ok || len(rec.one.Interactions) != 1 || rec.one.Check() != nil {
 		return rec, 0, false
 	}
 	return rec, head + size, true

@@ -6,12 +6,14 @@ import (
 	"os"
 
 	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // leaks says whether a journal holds a credential that is known by now.
 func leaks(o Options, file string) (bool, error) {
 	got, err := Recover(file)
-	var secret *SecretError
+	var secret *cassette.SecretError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
@@ -21,8 +23,8 @@ func leaks(o Options, file string) (bool, error) {
 		return false, err
 	}
 	if got.Exchanges > 0 {
-		t, err := decode(got.Cassette, false)
-		if err != nil || scan(o, t) != nil {
+		t, err := cassette.Decode(got.Cassette, false)
+		if err != nil || cassette.Scan(o.file(), t) != nil {
 			return true, nil
 		}
 	}
@@ -47,7 +49,7 @@ func purge(o Options) error {
 // recheck looks through the journal again if a credential became known since the last
 // time: a kill would leave it as it is.
 func (r *Recorder) recheck() {
-	known := r.o.Secrets.needles()
+	known := r.o.Secrets.Known()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.checked == known {
@@ -55,7 +57,7 @@ func (r *Recorder) recheck() {
 	}
 	r.checked = known
 	if bad, err := leaks(r.o, journalFile(r.o)); bad || err != nil {
-		_ = r.journal.filter(r.o, r.takes) // if this fails, Save says so
+		_ = r.journal.filter(r.o, r.recordings) // if this fails, Save says so
 	}
 	if bad, err := leaks(r.o, journalFile(r.o)+oldSuffix); bad || err != nil {
 		_ = os.Remove(journalFile(r.o) + oldSuffix)
@@ -65,11 +67,11 @@ func (r *Recorder) recheck() {
 // holdsSplit says whether the journal would hold a credential in pieces with one more
 // exchange, or did so before: then nothing of it stays on disk. The caller holds the
 // lock.
-func (j *journal) holdsSplit(o Options, it *interaction) bool {
-	if j.said == nil {
-		j.said = tails{}
+func (j *journal) holdsSplit(o Options, it *cassette.Interaction) bool {
+	if j.conversation == nil {
+		j.conversation = secrets.Conversation{}
 	}
-	if j.said.find(o.Secrets, it) == "" && !j.split {
+	if j.conversation.Find(o.Secrets, it.Response.Headers, it.Response.Body) == "" && !j.split {
 		return false
 	}
 	j.split, j.begun, j.resumed = true, false, false

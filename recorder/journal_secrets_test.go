@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // onDisk returns all that is below dir, names included.
@@ -44,18 +47,18 @@ const key = "canary-0123456789-Zq"
 
 // message is a reply as the wires have it, with a contract turn in it if the text is one.
 func message(text string) string {
-	return fmt.Sprintf(`{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":%s}}]}`, quote(text))
+	return fmt.Sprintf(`{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":%q}}]}`, text)
 }
 
 func contractTurn(text string) string {
-	return message(fmt.Sprintf(`{"control":{"done":true},"next_action":{"type":"respond","message":%s}}`, quote(text)))
+	return message(fmt.Sprintf(`{"control":{"done":true},"next_action":{"type":"respond","message":%q}}`, text))
 }
 
 func TestTheJournalOfARefusedCassetteHoldsNothing(t *testing.T) {
 	half := len(key) / 2
 	frames := ""
 	for _, c := range key {
-		frames += sse(fmt.Sprintf(`{"choices":[{"index":0,"delta":{"content":%s}}]}`, quote(string(c))))
+		frames += fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", string(c))
 	}
 	for name, bodies := range map[string][]string{
 		"plain":                          {"fine", "it is " + key, "fine, too"},
@@ -100,9 +103,9 @@ func TestTheJournalOfARefusedCassetteHoldsNothing(t *testing.T) {
 					for _, piece := range pieces {
 						require.NotContains(t, onDisk(t, r.o.Dir), piece, "if it was killed now")
 					}
-					var secret *SecretError
+					var secret *cassette.SecretError
 					require.ErrorAs(t, r.Save(), &secret)
-					require.Equal(t, configured, secret.Kind)
+					require.Equal(t, "a configured secret", secret.Kind)
 				}
 				for _, piece := range pieces {
 					require.NotContains(t, onDisk(t, r.o.Dir), piece)
@@ -134,7 +137,7 @@ func TestWhatWasSetAsideHoldsNothing(t *testing.T) {
 	require.NotContains(t, onDisk(t, r.o.Dir), key)
 	require.Equal(t, 2, mustRecover(t, journalFile(second.o)).Exchanges, "what is clean stays")
 
-	named, err := New(Options{Mode: Record, Dir: t.TempDir(), Path: key + ".yaml", Base: says("fine"), Secrets: NewSecrets(key)})
+	named, err := New(Options{Mode: Record, Dir: t.TempDir(), Path: key + ".yaml", Base: says("fine"), Secrets: secrets.New(key)})
 	require.NoError(t, err)
 	ask(t, named, post(t, "https://api.test/", "{}"))
 	require.Error(t, named.Save())
@@ -148,12 +151,12 @@ func TestScanFindsWhatIsSplitOverExchanges(t *testing.T) {
 		ask(t, r, post(t, "https://api.test/", "{}"))
 	}
 	require.NoError(t, r.Save())
-	o := Options{FS: os.DirFS(r.o.Dir), Path: r.o.Path, Secrets: NewSecrets(key)}
-	found, err := FindSecrets(o)
+	o := cassette.File{FS: os.DirFS(r.o.Dir), Path: r.o.Path, Secrets: secrets.New(key)}
+	found, err := cassette.FindSecrets(o)
 	require.NoError(t, err)
-	require.Equal(t, []*SecretError{{r.o.Path, 1, "response.body (with those before it)", configured}}, found)
-	o.Secrets = NewSecrets("another-0123456789")
-	found, err = FindSecrets(o)
+	require.Equal(t, []*cassette.SecretError{{Path: r.o.Path, Interaction: 1, Field: "response.body (with those before it)", Kind: "a configured secret"}}, found)
+	o.Secrets = secrets.New("another-0123456789")
+	found, err = cassette.FindSecrets(o)
 	require.NoError(t, err)
 	require.Empty(t, found)
 }

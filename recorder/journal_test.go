@@ -16,6 +16,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/internal/checksum"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // requireOffDisk holds every file below dir against texts that must not be there.
@@ -41,12 +45,12 @@ func journaled(t testing.TB, n int, seed int64) (*Recorder, []int) {
 	t.Helper()
 	rng := rand.New(rand.NewSource(seed))
 	r := newRecording(t, answer(func(*http.Request) (*http.Response, error) {
-		return says(randomText(rng)+"x", randomText(rng)+"y")(nil)
+		return says(randomBytes(rng)+"x", randomBytes(rng)+"y")(nil)
 	}))
-	r.o.Header = sample().header
+	r.o.Header = sampled().Header
 	ends := []int{0}
 	for range n {
-		ask(t, r, post(t, "https://api.test/", randomText(rng)))
+		ask(t, r, post(t, "https://api.test/", randomBytes(rng)))
 		info, err := os.Stat(journalFile(r.o))
 		require.NoError(t, err)
 		ends = append(ends, int(info.Size()))
@@ -54,23 +58,30 @@ func journaled(t testing.TB, n int, seed int64) (*Recorder, []int) {
 	return r, ends
 }
 
-// readTape returns the intact exchanges of a journal, and in how many places it is torn.
-func readTape(data []byte) (*tape, int) {
-	c, t := readJournal(data), &tape{}
+// randomBytes returns up to 40 bytes.
+func randomBytes(rng *rand.Rand) string {
+	b := make([]byte, rng.Intn(40))
+	rng.Read(b)
+	return string(b)
+}
+
+// readExchanges returns the intact exchanges of a journal, and in how many places it is torn.
+func readExchanges(data []byte) (*cassette.Data, int) {
+	c, t := readJournal(data), &cassette.Data{}
 	for _, rec := range c.exchanges(false) {
-		t.header = rec.one.header
-		t.interactions = append(t.interactions, rec.one.interactions[0])
+		t.Header = rec.one.Header
+		t.Interactions = append(t.Interactions, rec.one.Interactions[0])
 	}
 	return t, c.torn
 }
 
-// tapeOf reads a recovered cassette as a replay would.
-func tapeOf(t testing.TB, r Recovered) *tape {
+// readRecovered reads a recovered cassette as a replay would.
+func readRecovered(t testing.TB, r Recovered) *cassette.Data {
 	t.Helper()
 	require.NotNil(t, r.Cassette)
-	tp, err := decode(r.Cassette, false)
+	tp, err := cassette.Decode(r.Cassette, false)
 	require.NoError(t, err)
-	require.Len(t, tp.interactions, r.Exchanges)
+	require.Len(t, tp.Interactions, r.Exchanges)
 	return tp
 }
 
@@ -127,7 +138,7 @@ func TestRecoveredExchangesAreInTheOrderTheyWereStarted(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, got.Torn)
 	var said []string
-	for _, it := range tapeOf(t, got).interactions {
+	for _, it := range readRecovered(t, got).Interactions {
 		said = append(said, it.Response.Body)
 	}
 	require.Equal(t, []string{"answer 1", "answer 3", "answer 4"}, said)
@@ -136,41 +147,41 @@ func TestRecoveredExchangesAreInTheOrderTheyWereStarted(t *testing.T) {
 func TestWhatSaveRefusesIsNotJournaled(t *testing.T) {
 	t.Run("a credential", func(t *testing.T) {
 		r := newRecording(t, says("fine", canary))
-		r.o.Secrets = NewSecrets(canary)
+		r.o.Secrets = secrets.New(canary)
 		ask(t, r, post(t, "https://api.test/", "{}"))
 		r.o.Base = says("harmless")
 		ask(t, r, post(t, "https://api.test/", "{}"))
-		var secret *SecretError
+		var secret *cassette.SecretError
 		require.ErrorAs(t, r.Save(), &secret)
 		requireOffDisk(t, r.o.Dir, canary[:8], "fine")
 		got, err := Recover(journalFile(r.o))
 		require.NoError(t, err)
-		require.Equal(t, "harmless", tapeOf(t, got).interactions[0].Response.Body, "the others are kept")
+		require.Equal(t, "harmless", readRecovered(t, got).Interactions[0].Response.Body, "the others are kept")
 	})
 	t.Run("a credential that becomes known later", func(t *testing.T) {
 		r := newRecording(t, says("fine", canary))
 		ask(t, r, post(t, "https://api.test/", "{}"))
 		r.o.Base = says("harmless")
 		ask(t, r, post(t, "https://api.test/", "{}"))
-		r.o.Secrets = NewSecrets(canary)
-		var secret *SecretError
+		r.o.Secrets = secrets.New(canary)
+		var secret *cassette.SecretError
 		require.ErrorAs(t, r.Save(), &secret)
 		requireOffDisk(t, r.o.Dir, canary[:8], "fine")
 		requireOnly(t, filepath.Dir(cassetteFile(r)), "1.yaml.journal")
 		got, err := Recover(journalFile(r.o))
 		require.NoError(t, err)
-		require.Equal(t, "harmless", tapeOf(t, got).interactions[0].Response.Body)
+		require.Equal(t, "harmless", readRecovered(t, got).Interactions[0].Response.Body)
 	})
 	t.Run("a credential in an address, known later", func(t *testing.T) {
 		r := newRecording(t, says("fine"))
 		ask(t, r, post(t, "https://api.test/plain-"+"0123456789abcdef", "{}"))
-		r.o.Secrets = NewSecrets("0123456789abcdef")
-		require.Equal(t, &SecretError{"t/1.yaml", 0, "request.url", "a configured secret"}, r.Save())
+		r.o.Secrets = secrets.New("0123456789abcdef")
+		require.Equal(t, &cassette.SecretError{Path: "t/1.yaml", Interaction: 0, Field: "request.url", Kind: "a configured secret"}, r.Save())
 		require.NoFileExists(t, journalFile(r.o))
 	})
 	t.Run("the header", func(t *testing.T) {
 		r := newRecording(t, says("ok"))
-		r.o.Secrets, r.o.Header.Model = NewSecrets(canary), canary
+		r.o.Secrets, r.o.Header.Model = secrets.New(canary), canary
 		ask(t, r, post(t, "https://api.test/", "{}"))
 		require.NoFileExists(t, journalFile(r.o))
 	})
@@ -189,7 +200,7 @@ func TestTransportFailuresAreJournaled(t *testing.T) {
 	require.Error(t, err)
 	got, err := Recover(journalFile(r.o))
 	require.NoError(t, err)
-	require.Equal(t, "connection reset", tapeOf(t, got).interactions[0].failure)
+	require.Equal(t, "connection reset", readRecovered(t, got).Interactions[0].Failure)
 }
 
 func TestAnAbandonedJournalIsSetAside(t *testing.T) {
@@ -202,7 +213,7 @@ func TestAnAbandonedJournalIsSetAside(t *testing.T) {
 	said := func(file string) string {
 		got, err := Recover(file)
 		require.NoError(t, err)
-		return tapeOf(t, got).interactions[0].Response.Body
+		return readRecovered(t, got).Interactions[0].Response.Body
 	}
 	first := begin("first")
 	ask(t, first, post(t, "https://api.test/", "{}"))
@@ -222,9 +233,9 @@ func TestAJournalCutAnywhere(t *testing.T) {
 	r, ends := journaled(t, 8, 1)
 	whole, err := os.ReadFile(journalFile(r.o))
 	require.NoError(t, err)
-	all, torn := readTape(whole)
+	all, torn := readExchanges(whole)
 	require.Zero(t, torn)
-	require.Len(t, all.interactions, 8)
+	require.Len(t, all.Interactions, 8)
 	rng := rand.New(rand.NewSource(2))
 	file := filepath.Join(t.TempDir(), "cut.journal")
 	for n := range 1000 {
@@ -245,7 +256,7 @@ func TestAJournalCutAnywhere(t *testing.T) {
 			require.Nil(t, got.Cassette)
 			continue
 		}
-		requireSame(t, &tape{header: all.header, interactions: all.interactions[:complete]}, tapeOf(t, got))
+		require.Equal(t, string(cassette.Encode(&cassette.Data{Header: all.Header, Interactions: all.Interactions[:complete]})), string(cassette.Encode(readRecovered(t, got))))
 	}
 }
 
@@ -254,21 +265,21 @@ func TestEveryFlippedBitOfAJournalIsNoticed(t *testing.T) {
 	r, ends := journaled(t, 5, 3)
 	whole, err := os.ReadFile(journalFile(r.o))
 	require.NoError(t, err)
-	all, _ := readTape(whole)
+	all, _ := readExchanges(whole)
 	rng := rand.New(rand.NewSource(4))
 	for range 1000 {
 		at, bit := rng.Intn(len(whole)), rng.Intn(8)
 		flipped := bytes.Clone(whole)
 		flipped[at] ^= 1 << bit
-		got, torn := readTape(flipped)
+		got, torn := readExchanges(flipped)
 		require.Positive(t, torn, "byte %d bit %d", at, bit)
-		want := &tape{header: all.header}
-		for i, it := range all.interactions {
+		want := &cassette.Data{Header: all.Header}
+		for i, it := range all.Interactions {
 			if at < ends[i] || at >= ends[i+1] {
-				want.interactions = append(want.interactions, it)
+				want.Interactions = append(want.Interactions, it)
 			}
 		}
-		requireSame(t, want, got)
+		require.Equal(t, string(cassette.Encode(want)), string(cassette.Encode(got)))
 	}
 }
 
@@ -282,7 +293,7 @@ func TestAJournalIsNoCassette(t *testing.T) {
 				continue
 			}
 			_, err := opened(whole[:n], Options{AllowUnsealed: allow})
-			requireCorrupt(t, err, "%d bytes of a journal", n)
+			require.ErrorAs(t, err, new(*cassette.CorruptError), "%d bytes of a journal", n)
 		}
 	}
 }
@@ -294,11 +305,11 @@ func TestRecoverRefuses(t *testing.T) {
 	require.ErrorContains(t, err, file)
 
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	require.NoError(t, os.Truncate(file, 2*maxBytes+1)) // sparse: takes no room
+	require.NoError(t, os.Truncate(file, 2*cassette.MaxBytes+1)) // sparse: takes no room
 	_, err = Recover(file)
 	require.ErrorContains(t, err, "larger than 134217728 bytes")
 
-	require.NoError(t, os.WriteFile(file, encode(sample()), 0o600))
+	require.NoError(t, os.WriteFile(file, cassette.Encode(sampled()), 0o600))
 	got, err := Recover(file)
 	require.NoError(t, err)
 	require.Equal(t, Recovered{Torn: 1}, got, "a cassette is no journal")
@@ -309,12 +320,12 @@ func TestRecoverRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Recovered{Torn: maxTorn}, got)
 
-	leak := sample()
-	leak.interactions = leak.interactions[1:]
-	leak.interactions[0].Request.Body = "sk-" + strings.Repeat("a1b2", 8)
-	require.NoError(t, os.WriteFile(file, record(0, "", encode(leak)), 0o600))
+	leak := sampled()
+	leak.Interactions = leak.Interactions[1:]
+	leak.Interactions[0].Request.Body = "sk-" + strings.Repeat("a1b2", 8)
+	require.NoError(t, os.WriteFile(file, record(0, "", cassette.Encode(leak)), 0o600))
 	_, err = Recover(file)
-	var secret *SecretError
+	var secret *cassette.SecretError
 	require.ErrorAs(t, err, &secret, "a journal written by something else")
 }
 
@@ -323,7 +334,7 @@ func TestRecoverRefuses(t *testing.T) {
 func TestAKillBetweenTheStepsOfSave(t *testing.T) {
 	r, _ := journaled(t, 3, 6)
 	file := cassetteFile(r)
-	old := encode(sample())
+	old := cassette.Encode(sampled())
 	require.NoError(t, os.WriteFile(file, old, 0o644))
 	left, err := Recover(journalFile(r.o))
 	require.NoError(t, err)
@@ -346,13 +357,14 @@ func TestAKillBetweenTheStepsOfSave(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(temp, left.Cassette, 0o600))
 	check("temporary file written", old)
-	require.NoError(t, writeFile(file, left.Cassette))
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
+	require.NoError(t, os.WriteFile(file, left.Cassette, 0o666))
 	check("cassette replaced", left.Cassette)
 	require.NoError(t, r.Save())
 	now, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, left.Cassette, now)
-	unlock, err := Lock(filepath.Dir(file))
+	unlock, err := cassette.Lock(filepath.Dir(file))
 	require.NoError(t, err)
 	unlock()
 	requireOnly(t, filepath.Dir(file), "1.yaml")
@@ -414,7 +426,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 		require.NoError(t, err, "the cassette is whole")
 		require.Equal(t, 3, saved.Leftover())
 		found := map[string]bool{}
-		for _, it := range saved.deck.tape.interactions {
+		for _, it := range saved.index.data.Interactions {
 			found[it.Request.URL] = true
 		}
 		for _, suffix := range []string{journalSuffix, journalSuffix + oldSuffix} {
@@ -425,7 +437,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 			require.NoError(t, err)
 			require.LessOrEqual(t, left.Torn, 1)
 			if left.Exchanges > 0 {
-				for _, it := range tapeOf(t, left).interactions {
+				for _, it := range readRecovered(t, left).Interactions {
 					found[it.Request.URL] = true
 				}
 			}
@@ -438,21 +450,21 @@ func TestKillAtAnyMoment(t *testing.T) {
 
 // FuzzReadJournal: no file makes the reader panic, and what it finds is fit for replay.
 func FuzzReadJournal(f *testing.F) {
-	one := sample()
-	one.interactions = one.interactions[:1]
-	whole := append(record(1, "", encode(one)), record(0, "a-run", encode(one))...)
+	one := sampled()
+	one.Interactions = one.Interactions[:1]
+	whole := append(record(1, "", cassette.Encode(one)), record(0, "a-run", cassette.Encode(one))...)
 	f.Add(whole, false)
 	f.Add(whole[:len(whole)-7], false)
 	f.Add(bytes.Replace(whole, []byte("exchange 1"), []byte("exchange -1"), 1), true)
 	f.Add([]byte("exchange 0 99999999999999999999\n"), true)
 	f.Fuzz(func(t *testing.T, data []byte, resealed bool) {
-		if resealed && len(data) > sealSize {
-			data = seal(data[:len(data)-sealSize])
+		if resealed && len(data) > checksum.Size {
+			data = checksum.Append(data[:len(data)-checksum.Size])
 		}
-		got, torn := readTape(data)
+		got, torn := readExchanges(data)
 		require.LessOrEqual(t, torn, maxTorn)
-		for i := range got.interactions {
-			require.NoError(t, got.interactions[i].check())
+		for i := range got.Interactions {
+			require.NoError(t, got.Interactions[i].Check())
 		}
 	})
 }

@@ -22,6 +22,9 @@ import (
 	"io/fs"
 	"net/http"
 	"time"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // Mode says where answers come from.
@@ -46,7 +49,7 @@ type Options struct {
 	Dir  string
 	Path string
 	// Header describes what is recorded; it is written into the cassette.
-	Header Header
+	Header cassette.Header
 	// Run names the recording that the journal belongs to: at most 100 characters
 	// without white space; it is not on the cassette.
 	Run string
@@ -62,9 +65,9 @@ type Options struct {
 	Base http.RoundTripper
 	// Command is what a person types to record this cassette; errors show it.
 	Command string
-	// Secrets find what must never reach the cassette; nil knows the looks of
+	// Finder find what must never reach the cassette; nil knows the looks of
 	// credentials and those that requests carry. A run's recorders share one.
-	Secrets *Secrets
+	Secrets *secrets.Finder
 	// Now is the clock for the latencies of live exchanges and for the pace of
 	// replayed ones; nil means time.Now.
 	Now func() time.Time
@@ -80,25 +83,7 @@ type Options struct {
 	AllowUnsealed bool
 }
 
-// Header describes a cassette: what was recorded, of whom, and with what.
-type Header struct {
-	Suite     string `yaml:"suite,omitempty"`
-	Task      string `yaml:"task,omitempty"`
-	Candidate string `yaml:"candidate,omitempty"`
-	Trial     int    `yaml:"trial,omitempty"`
-	Provider  string `yaml:"provider,omitempty"`
-	Model     string `yaml:"model,omitempty"`
-	// Simulated says that no real model was asked.
-	Simulated bool `yaml:"simulated,omitempty"`
-	// Recorded is the UTC day of the recording, YYYY-MM-DD.
-	Recorded string `yaml:"recorded,omitempty"`
-	// Adapter is the version of the wire codec.
-	Adapter string `yaml:"adapter,omitempty"`
-	// Fork says which episode a fork goes on from, as task/candidate/trial@turn, and
-	// ForkRecorded when that was recorded; empty for any other.
-	Fork         string `yaml:"fork,omitempty"`
-	ForkRecorded string `yaml:"fork_recorded,omitempty"`
-	// Digests of what went into the requests, by name (prompt, tools, contract,
-	// policy, and ForkDigest).
-	Digests map[string]string `yaml:"digests,omitempty"`
+// file names the cassette of o.
+func (o Options) file() cassette.File {
+	return cassette.File{FS: o.FS, Dir: o.Dir, Path: o.Path, Command: o.Command, Secrets: o.Secrets, AllowUnsealed: o.AllowUnsealed}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"net/http"
 	"slices"
+
+	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
 type placeKey struct{}
@@ -26,43 +28,43 @@ func placeOf(ctx context.Context) int {
 	return place
 }
 
-// reserve begins a take of a request.
-func (r *Recorder) reserve(req *http.Request) *take {
+// reserve begins the recording of a request.
+func (r *Recorder) reserve(req *http.Request) *recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.begin(req)
 }
 
 // begin is reserve for a caller that holds the lock.
-func (r *Recorder) begin(req *http.Request) *take {
-	t := &take{index: len(r.takes), place: placeOf(req.Context())}
-	t.it.Request.Method, t.it.Request.URL = method(req), canonicalURL(req.URL)
+func (r *Recorder) begin(req *http.Request) *recording {
+	t := &recording{index: len(r.recordings), place: placeOf(req.Context())}
+	t.it.Request.Method, t.it.Request.URL = method(req), canonical.URL(req.URL)
 	if r.begun == nil {
 		r.begun = map[int]int{}
 	}
 	t.nth = r.begun[t.place]
 	t.number = r.next(t.place)
 	r.begun[t.place]++
-	r.takes = append(r.takes, t)
+	r.recordings = append(r.recordings, t)
 	return t
 }
 
-// next is the number of the next take of a place; the caller holds the lock.
+// next is the number of the next recording of a place; the caller holds the lock.
 func (r *Recorder) next(place int) int64 { return number(place, r.begun[place]) }
 
-// compare orders takes as they are on the cassette.
-func (t *take) compare(other *take) int {
+// compare orders recordings as they are on the cassette.
+func (t *recording) compare(other *recording) int {
 	return cmp.Or(cmp.Compare(t.place, other.place), cmp.Compare(t.nth, other.nth))
 }
 
-// number is the one of a place's nth take in the journal: numbers have the order of
+// number is the one of a place's nth recording in the journal: numbers have the order of
 // compare.
 func number(place, nth int) int64 { return int64(place)<<32 | int64(nth) }
 
-// ordered are the takes as they are on the cassette.
-func (r *Recorder) ordered() []*take {
-	list := slices.Clone(r.takes)
-	slices.SortFunc(list, (*take).compare)
+// ordered are the recordings as they are on the cassette.
+func (r *Recorder) ordered() []*recording {
+	list := slices.Clone(r.recordings)
+	slices.SortFunc(list, (*recording).compare)
 	return list
 }
 
@@ -75,7 +77,7 @@ func (r *Recorder) Positions() []int {
 	if r.o.Mode != Record {
 		return nil
 	}
-	at := make([]int, len(r.takes))
+	at := make([]int, len(r.recordings))
 	for i, t := range r.ordered() {
 		at[t.index] = i
 	}
@@ -84,5 +86,5 @@ func (r *Recorder) Positions() []int {
 
 // Repeats says whether a replayed cassette holds two recordings of one request.
 func (r *Recorder) Repeats() bool {
-	return r.deck != nil && len(r.deck.byDigest) < len(r.deck.tape.interactions)
+	return r.index != nil && len(r.index.byDigest) < len(r.index.data.Interactions)
 }

@@ -216,7 +216,7 @@ func TestPlacesOfAPast(t *testing.T) {
 	back := saved(t, next)
 	require.False(t, back.Repeats())
 	var order []string
-	for _, it := range back.deck.tape.interactions {
+	for _, it := range back.index.data.Interactions {
 		order = append(order, strings.Trim(it.Request.Body, `{"turn:}`))
 	}
 	require.Equal(t, []string{"5", "6", "1", "4", "3"}, order)

@@ -4,37 +4,40 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
-// take is one exchange being recorded. Its tap writes it; once done it does
+// recording is one exchange being recorded. Its recordingBody writes it; once done it does
 // not change.
-type take struct {
+type recording struct {
 	index int // in the order they were begun
 	place int // of its context, see Ordered
 	nth   int // of those of one place
 	// number is that of its record in the journal.
 	number int64
-	it     interaction
+	it     cassette.Interaction
 	body   []byte
 	done   bool
 	err    error // why it cannot go on a cassette
 }
 
-// frame keeps one read: what came, and the time since the read before.
-func (t *take) frame(p []byte, since time.Duration) {
+// addRead keeps one read: what came, and the time since the read before.
+func (t *recording) addRead(p []byte, since time.Duration) {
 	if t.err != nil {
 		return
 	}
-	if len(t.body)+len(p) > maxBytes {
-		t.err = fmt.Errorf("the response is larger than %d bytes", maxBytes)
+	if len(t.body)+len(p) > cassette.MaxBytes {
+		t.err = fmt.Errorf("the response is larger than %d bytes", cassette.MaxBytes)
 		return
 	}
 	t.body = append(t.body, p...)
-	if n := len(t.it.frames); n == maxFrames {
-		t.it.frames[n-1].bytes += len(p)
+	if n := len(t.it.Reads); n == cassette.MaxReads {
+		t.it.Reads[n-1].Bytes += len(p)
 		return
 	}
-	t.it.frames = append(t.it.frames, frame{len(p), since.Microseconds()})
+	t.it.Reads = append(t.it.Reads, cassette.BodyRead{Bytes: len(p), Micros: since.Microseconds()})
 }
 
 // record sends a request and keeps the exchange, or answers it from the journal that
@@ -43,12 +46,12 @@ func (r *Recorder) record(req *http.Request) (*http.Response, error) {
 	body, failed := requestBody(req)
 	digest := ""
 	if failed == nil {
-		digest = requestDigest(method(req), canonicalURL(req.URL), body)
+		digest = canonical.Digest(method(req), canonical.URL(req.URL), body)
 	}
 	only := onlyJournaled(req.Context())
 	r.mu.Lock()
-	if rec, ok := r.left.take(r.next(placeOf(req.Context())), digest); ok {
-		t, it := r.begin(req), &rec.one.interactions[0]
+	if rec, ok := r.left.use(r.next(placeOf(req.Context())), digest); ok {
+		t, it := r.begin(req), &rec.one.Interactions[0]
 		t.it, t.number, t.done = *it, rec.number, true
 		r.mu.Unlock()
 		if only != nil {
@@ -68,8 +71,8 @@ func (r *Recorder) record(req *http.Request) (*http.Response, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	t.it.Request.Headers, t.it.Request.Body, t.it.digest = keptHeaders(req.Header), body, digest
-	return r.send(req, body, &tap{r: r, take: t, exchange: Exchange{Index: t.index, Digest: digest}})
+	t.it.Request.Headers, t.it.Request.Body, t.it.Digest = canonical.KeptHeaders(req.Header), body, digest
+	return r.send(req, body, &recordingBody{r: r, rec: t, exchange: Exchange{Index: t.index, Digest: digest}})
 }
 
 // live sends a request and keeps nothing. Its body is read only for one who
@@ -82,12 +85,12 @@ func (r *Recorder) live(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest := requestDigest(method(req), canonicalURL(req.URL), body)
-	return r.send(req, body, &tap{r: r, exchange: Exchange{Index: -1, Digest: digest}})
+	digest := canonical.Digest(method(req), canonical.URL(req.URL), body)
+	return r.send(req, body, &recordingBody{r: r, exchange: Exchange{Index: -1, Digest: digest}})
 }
 
-// send passes a request on and puts the tap on the response.
-func (r *Recorder) send(req *http.Request, body string, t *tap) (*http.Response, error) {
+// send passes a request on and puts a recordingBody on the response.
+func (r *Recorder) send(req *http.Request, body string, t *recordingBody) (*http.Response, error) {
 	t.ctx, t.report, t.watch = req.Context(), observer(req.Context()), watch(req.Context())
 	t.start = r.o.Now()
 	t.watch.begin(t.start, r.o.Now)
@@ -97,9 +100,9 @@ func (r *Recorder) send(req *http.Request, body string, t *tap) (*http.Response,
 		return nil, err
 	}
 	t.exchange.Status = resp.StatusCode
-	if t.take != nil {
-		to := &t.take.it.Response
-		to.Status, to.Code, to.Headers = resp.Status, resp.StatusCode, keptHeaders(resp.Header)
+	if t.rec != nil {
+		to := &t.rec.it.Response
+		to.Status, to.Code, to.Headers = resp.Status, resp.StatusCode, canonical.KeptHeaders(resp.Header)
 	}
 	t.body, t.length = resp.Body, resp.ContentLength
 	if req.Method == http.MethodHead {

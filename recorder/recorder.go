@@ -10,6 +10,9 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // Recorder is the http.RoundTripper of one episode. Safe for concurrent use.
@@ -17,13 +20,13 @@ type Recorder struct {
 	o       Options
 	journal journal // record
 
-	mu     sync.Mutex
-	digest string
-	deck   *deck       // replay: the recordings
-	takes  []*take     // record: the exchanges in the order they were started
-	begun  map[int]int // record: how many there are of each place
-	// checked are the credentials that were looked for in the journal.
-	checked *needles
+	mu         sync.Mutex
+	digest     string
+	index      *recordingIndex // replay: the recordings
+	recordings []*recording    // record: the exchanges in the order they were started
+	begun      map[int]int     // record: how many there are of each place
+	// checked is how many credentials were known when the journal was looked through.
+	checked int
 	left    leftover // record: of the journal that is continued
 }
 
@@ -43,7 +46,7 @@ func New(o Options) (*Recorder, error) {
 		o.Sleep = sleep
 	}
 	if o.Secrets == nil && o.Mode != Replay {
-		o.Secrets = NewSecrets()
+		o.Secrets = secrets.New()
 	}
 	if !(o.Speed >= 0 && o.Speed <= math.MaxFloat64) { // NaN is neither
 		return nil, fmt.Errorf("replay speed %v: it must be 0 (at once) or more, 1 is the recorded pace", o.Speed)
@@ -60,7 +63,7 @@ func New(o Options) (*Recorder, error) {
 		if o.Dir == "" {
 			return nil, errors.New("record cassette " + o.Path + ": no folder to write to")
 		}
-		r.checked = o.Secrets.needles()
+		r.checked = o.Secrets.Known()
 		if err := purge(o); err != nil {
 			return nil, fmt.Errorf("record cassette %s: look for credentials in its journal: %w", o.Path, err)
 		}
@@ -74,11 +77,11 @@ func New(o Options) (*Recorder, error) {
 			}
 		}
 	case Replay:
-		t, err := load(o)
+		t, err := cassette.Load(o.file())
 		if err != nil {
 			return nil, err
 		}
-		r.o.Header, r.digest, r.deck = t.header, t.digest, newDeck(t)
+		r.o.Header, r.digest, r.index = t.Header, t.Digest, newRecordingIndex(t)
 	default:
 		return nil, fmt.Errorf("unknown mode %q: replay, record or live", o.Mode)
 	}
@@ -92,7 +95,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if r.o.Mode == Replay {
 		return r.replay(req)
 	}
-	r.o.Secrets.learn(req)
+	r.o.Secrets.Learn(req)
 	if r.o.Mode == Record {
 		r.recheck()
 		return r.record(req)
@@ -109,10 +112,10 @@ func (r *Recorder) Live() bool { return r.o.Mode != Replay }
 func (r *Recorder) Leftover() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.deck == nil {
+	if r.index == nil {
 		return 0
 	}
-	return r.deck.left
+	return r.index.left
 }
 
 // Digest is the SHA-256 hex of the cassette file: as read, or as saved. It is
@@ -125,4 +128,4 @@ func (r *Recorder) Digest() string {
 
 // Header is what the cassette says of itself: as read in replay, the zero
 // value for one that go-vcr wrote; otherwise as given in Options.
-func (r *Recorder) Header() Header { return r.o.Header }
+func (r *Recorder) Header() cassette.Header { return r.o.Header }

@@ -11,10 +11,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -97,6 +101,21 @@ func post(t testing.TB, url, body string) *http.Request {
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	return req
+}
+
+// opened replays a cassette of these bytes.
+func opened(data []byte, o Options) (*Recorder, error) {
+	o.FS, o.Path = fstest.MapFS{"a/b.yaml": &fstest.MapFile{Data: data}}, "a/b.yaml"
+	return New(o)
+}
+
+// sampled is the cassette of cassette/testdata/sample.yaml.
+func sampled() *cassette.Data {
+	t, err := cassette.Load(cassette.File{Dir: "cassette/testdata", Path: "sample.yaml"})
+	if err != nil {
+		panic(err)
+	}
+	return t
 }
 
 // ask makes one exchange and returns what came and the sizes of the reads.
@@ -190,13 +209,13 @@ func TestTimesAreRecordedInWholeMicroseconds(t *testing.T) {
 
 	// Sending looks at the clock, then each read: 1500.5 µs, 3001 µs, 4501.5 µs.
 	want := Exchange{
-		Digest: requestDigest("POST", "https://api.test/", "{}"), Status: 200,
+		Digest: canonical.Digest("POST", "https://api.test/", "{}"), Status: 200,
 		FirstByte: 1500 * time.Microsecond, Duration: 4501 * time.Microsecond,
 	}
 	require.Equal(t, []Exchange{want}, *live)
 	want.Replayed = true
 	require.Equal(t, []Exchange{want}, *replayed)
-	require.Equal(t, []frame{{2, 1500}, {1, 1501}}, back.deck.tape.interactions[0].frames)
+	require.Equal(t, []cassette.BodyRead{{Bytes: 2, Micros: 1500}, {Bytes: 1, Micros: 1501}}, back.index.data.Interactions[0].Reads)
 }
 
 func TestRecordingStreamsToTheCaller(t *testing.T) {
@@ -328,7 +347,7 @@ func TestEveryExchangeIsReportedOnce(t *testing.T) {
 			x := (*seen)[0]
 			require.Equal(t, c.index, x.Index)
 			require.Equal(t, c.status, x.Status)
-			require.Equal(t, requestDigest("POST", "https://api.test/", "{}"), x.Digest)
+			require.Equal(t, canonical.Digest("POST", "https://api.test/", "{}"), x.Digest)
 			require.Positive(t, x.Duration)
 			require.False(t, x.Replayed)
 		})

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
 // replay answers from the cassette, at once unless the options set a pace.
@@ -17,38 +20,38 @@ func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	raw := rawRequest{method(req), canonicalURL(req.URL), body}
-	rs := r.deck.find(raw)
+	raw := cassette.Request{Method: method(req), URL: canonical.URL(req.URL), Body: body}
+	rs := r.index.find(raw)
 	i := -1
 	if rs != nil {
 		r.mu.Lock()
-		i = r.deck.draw(rs)
+		i = r.index.next(rs)
 		r.mu.Unlock()
 	}
 	if i < 0 {
 		return nil, r.miss(raw, rs)
 	}
-	it := &r.deck.tape.interactions[i]
-	return serve(req, it, &replayBody{path: r.o.Path, pace: newPace(req.Context(), r.o), exchange: Exchange{Index: i}})
+	it := &r.index.data.Interactions[i]
+	return serve(req, it, &replayBody{path: r.o.Path, clock: newReplayClock(req.Context(), r.o), exchange: Exchange{Index: i}})
 }
 
 // serve answers a request from a recording, through b, which has its pace and the
 // index to report.
-func serve(req *http.Request, it *interaction, b *replayBody) (*http.Response, error) {
+func serve(req *http.Request, it *cassette.Interaction, b *replayBody) (*http.Response, error) {
 	b.it = it
 	b.exchange = Exchange{
-		Index: b.exchange.Index, Digest: it.digest, Status: it.Response.Code,
-		FirstByte: it.firstByte, Duration: it.Response.Duration, Replayed: true,
+		Index: b.exchange.Index, Digest: it.Digest, Status: it.Response.Code,
+		FirstByte: it.FirstByte, Duration: it.Response.Duration, Replayed: true,
 	}
 	b.report = observer(req.Context())
 	watch(req.Context()).add(it.Response.Duration)
-	if it.failure != "" && it.Response.Code == 0 {
-		err := b.pace.until(it.Response.Duration)
+	if it.Failure != "" && it.Response.Code == 0 {
+		err := b.clock.until(it.Response.Duration)
 		b.finish()
 		if err != nil {
 			return nil, err
 		}
-		return nil, &failure{it.failure, it.timedOut}
+		return nil, &failure{it.Failure, it.TimedOut}
 	}
 	// The headers are the caller's: an interaction is played once.
 	resp := &http.Response{
@@ -56,35 +59,32 @@ func serve(req *http.Request, it *interaction, b *replayBody) (*http.Response, e
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: it.Response.Headers, Body: b, ContentLength: int64(len(it.Response.Body)), Request: req,
 	}
-	if it.closedEarly || it.failure != "" {
+	if it.ClosedEarly || it.Failure != "" {
 		resp.ContentLength = -1
 	}
 	return resp, nil
 }
 
 // miss explains why a request has no recording.
-func (r *Recorder) miss(raw rawRequest, used *recordings) error {
+func (r *Recorder) miss(raw cassette.Request, used *sameRequest) error {
 	e := &MissError{Path: r.o.Path, Command: r.o.Command}
 	if used != nil {
 		e.Nearest = used.indexes[len(used.indexes)-1]
 		e.Diff = []string{fmt.Sprintf("all %d recordings of this request were already used", len(used.indexes))}
 		return e
 	}
-	e.Nearest = r.deck.nearest(raw)
-	if e.Nearest >= 0 {
-		e.Diff = diffRequests(r.deck.tape.interactions[e.Nearest].raw(), raw)
-	}
+	e.Nearest, e.Diff = r.index.data.Nearest(raw)
 	return e
 }
 
-// replayBody serves a recorded body frame by frame.
+// replayBody serves a recorded body read by read.
 type replayBody struct {
-	it   *interaction
-	path string
-	pace *pace
+	it    *cassette.Interaction
+	path  string
+	clock *replayClock
 
 	mu       sync.Mutex
-	frame    int // the next one to serve
+	next     int // the recorded read to serve next
 	served   int // bytes of it already served
 	offset   int // bytes of the body already served
 	elapsed  time.Duration
@@ -93,11 +93,11 @@ type replayBody struct {
 	exchange Exchange
 }
 
-// Read never crosses a frame's end. A recording whose transport failed fails in
+// Read never crosses the end of a recorded read. A recording whose transport failed fails in
 // the same place; one that was closed early ends
 // with io.ErrUnexpectedEOF: what would have come is not known.
 func (b *replayBody) Read(p []byte) (int, error) {
-	err := b.pace.until(b.due())
+	err := b.clock.until(b.due())
 	b.mu.Lock()
 	if b.closed {
 		b.mu.Unlock()
@@ -108,26 +108,26 @@ func (b *replayBody) Read(p []byte) (int, error) {
 		b.finish()
 		return 0, err
 	}
-	if b.frame < len(b.it.frames) {
-		left := b.it.frames[b.frame].bytes - b.served
+	if b.next < len(b.it.Reads) {
+		left := b.it.Reads[b.next].Bytes - b.served
 		n := copy(p[:min(len(p), left)], b.it.Response.Body[b.offset:])
 		if b.served == 0 {
-			b.elapsed += time.Duration(b.it.frames[b.frame].micros) * time.Microsecond
+			b.elapsed += time.Duration(b.it.Reads[b.next].Micros) * time.Microsecond
 		}
 		b.offset += n
 		b.served += n
 		if n == left {
-			b.frame, b.served = b.frame+1, 0
+			b.next, b.served = b.next+1, 0
 		}
 		b.mu.Unlock()
 		return n, nil
 	}
 	b.mu.Unlock()
 	b.finish()
-	if b.it.failure != "" {
-		return 0, &failure{b.it.failure, b.it.timedOut}
+	if b.it.Failure != "" {
+		return 0, &failure{b.it.Failure, b.it.TimedOut}
 	}
-	if b.it.closedEarly {
+	if b.it.ClosedEarly {
 		return 0, fmt.Errorf("cassette %s: interaction %d was closed here when it was recorded: %w",
 			b.path, b.exchange.Index, io.ErrUnexpectedEOF)
 	}
@@ -139,10 +139,10 @@ func (b *replayBody) due() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case b.frame == len(b.it.frames):
+	case b.next == len(b.it.Reads):
 		return b.it.Response.Duration
 	case b.served == 0:
-		return b.elapsed + time.Duration(b.it.frames[b.frame].micros)*time.Microsecond
+		return b.elapsed + time.Duration(b.it.Reads[b.next].Micros)*time.Microsecond
 	}
 	return b.elapsed
 }
@@ -165,7 +165,7 @@ func (b *replayBody) Close() error {
 
 // finish reports the exchange, once, and ends what waits for it.
 func (b *replayBody) finish() {
-	b.pace.end()
+	b.clock.end()
 	b.mu.Lock()
 	report := b.report
 	b.report = nil

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // requestBody reads a request's body to its end and closes it, as a
@@ -16,16 +18,16 @@ func requestBody(req *http.Request) (string, error) {
 	defer func() { _ = req.Body.Close() }() // only read: nothing can be lost
 	var b strings.Builder
 	var from io.Reader = req.Body
-	if n := req.ContentLength; n > 0 && n <= maxBytes {
+	if n := req.ContentLength; n > 0 && n <= cassette.MaxBytes {
 		b.Grow(int(n))
 	} else {
-		from = io.LimitReader(req.Body, maxBytes+1)
+		from = io.LimitReader(req.Body, cassette.MaxBytes+1)
 	}
 	if _, err := io.Copy(&b, from); err != nil {
 		return "", fmt.Errorf("read request body: %w", err)
 	}
-	if b.Len() > maxBytes {
-		return "", fmt.Errorf("request body is larger than %d bytes", maxBytes)
+	if b.Len() > cassette.MaxBytes {
+		return "", fmt.Errorf("request body is larger than %d bytes", cassette.MaxBytes)
 	}
 	return b.String(), nil
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // ErrNotJournaled is the failure of a request of OnlyJournaled that the journal has
@@ -49,10 +50,10 @@ func newLeftover(records []journalRecord) leftover {
 	return l
 }
 
-// take uses up the exchange of an equal request: that of the same number, or else the
+// use uses up the exchange of an equal request: that of the same number, or else the
 // first; false if there is none. What is in flight in parallel when a recording is
 // killed may be asked for in another order afterwards.
-func (l leftover) take(number int64, digest string) (rec journalRecord, ok bool) {
+func (l leftover) use(number int64, digest string) (rec journalRecord, ok bool) {
 	list := l.byDigest[digest]
 	if len(list) == 0 {
 		return rec, false
@@ -87,14 +88,14 @@ func (r *Recorder) Journaled(ctx context.Context) bool {
 func (r *Recorder) Retract(place int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, t := range r.takes {
+	for _, t := range r.recordings {
 		if t.place != place || !t.done || t.err != nil {
 			continue
 		}
-		r.journal.retract(r.o, t.number, t.it.digest)
-		for _, rec := range r.left.byDigest[t.it.digest] { // attempts that were not made this time
+		r.journal.retract(r.o, t.number, t.it.Digest)
+		for _, rec := range r.left.byDigest[t.it.Digest] { // attempts that were not made this time
 			if rec.place() == int64(place) {
-				r.journal.retract(r.o, rec.number, t.it.digest)
+				r.journal.retract(r.o, rec.number, t.it.Digest)
 			}
 		}
 	}
@@ -112,7 +113,7 @@ func (j *journal) resume(o Options) (none leftover, err error) {
 	}
 	c := readJournal(data)
 	for _, rec := range c.records {
-		if rec.run != o.Run || rec.one != nil && !reflect.DeepEqual(rec.one.header, o.Header) {
+		if rec.run != o.Run || rec.one != nil && !reflect.DeepEqual(rec.one.Header, o.Header) {
 			return none, nil
 		}
 	}
@@ -126,8 +127,8 @@ func readJournalFile(file string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case info.Size() > 2*maxBytes:
-		return nil, fmt.Errorf("%s: larger than %d bytes", file, 2*maxBytes)
+	case info.Size() > 2*cassette.MaxBytes:
+		return nil, fmt.Errorf("%s: larger than %d bytes", file, 2*cassette.MaxBytes)
 	}
 	return regular.ReadFile(file)
 }

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -60,7 +58,7 @@ func (s requests) play(t testing.TB, r *Recorder) (answers []string) {
 func resumable(t testing.TB, dir string, base http.RoundTripper, edit func(*Options)) *Recorder {
 	t.Helper()
 	o := Options{
-		Mode: Record, Dir: dir, Path: "t/1.yaml", Base: base, Header: sample().header, Run: "run-1", Resume: true,
+		Mode: Record, Dir: dir, Path: "t/1.yaml", Base: base, Header: sampled().Header, Run: "run-1", Resume: true,
 		Now: func() time.Time { return time.Unix(1, 0) },
 	}
 	if edit != nil {
@@ -325,33 +323,6 @@ func TestResumeKeepsTimes(t *testing.T) {
 	require.True(t, seen[1].Replayed)
 	seen[1].Replayed = false
 	require.Equal(t, seen[0], seen[1])
-}
-
-// One folder has one writer, what killed ones left is swept, and a folder that nothing
-// was written to is gone again.
-func TestLock(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "suite", "cassettes")
-	unlock, err := Lock(dir)
-	require.NoError(t, err)
-	_, err = Lock(dir)
-	require.ErrorIs(t, err, ErrLocked)
-	require.EqualError(t, err, "lock cassettes folder "+dir+": another cupel is at work in it; wait for it to end, or work on a copy of the suite")
-	unlock()
-	unlock()
-	require.NoDirExists(t, dir)
-
-	left := filepath.Join(dir, "strong", "G01", ".1.yaml.ABCDEFGHIJ.tmp")
-	require.NoError(t, os.MkdirAll(filepath.Dir(left), 0o777))
-	require.NoError(t, os.WriteFile(left, []byte("half"), 0o600))
-	unlock, err = Lock(dir)
-	require.NoError(t, err)
-	require.NoFileExists(t, left)
-	unlock()
-	require.DirExists(t, dir, "it was there before")
-
-	_, err = Lock(filepath.Join(dir, "strong", "G01", strings.Repeat("x", 300)))
-	require.Error(t, err)
-	require.NotErrorIs(t, err, fs.ErrNotExist)
 }
 
 // journalOf are the exchanges that a resumed recording takes from a journal.

@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // canary is a credential that looks like none.
@@ -70,16 +73,16 @@ func requireSecret(t *testing.T, field, kind, request, response string, h http.H
 		}
 		return resp, err
 	}))
-	r.o.Secrets = NewSecrets("short", canary)
+	r.o.Secrets = secrets.New("short", canary)
 	ask(t, r, post(t, "https://api.test/", "{}"))
 	ask(t, r, post(t, "https://api.test/", request))
 	err := r.Save()
 	if h == nil && field == "response.body" {
-		require.Equal(t, &SecretError{"t/1.yaml", 0, field, kind}, err)
+		require.Equal(t, &cassette.SecretError{Path: "t/1.yaml", Interaction: 0, Field: field, Kind: kind}, err)
 	} else if h != nil {
-		require.Equal(t, &SecretError{"t/1.yaml", 0, field, kind}, err)
+		require.Equal(t, &cassette.SecretError{Path: "t/1.yaml", Interaction: 0, Field: field, Kind: kind}, err)
 	} else {
-		require.Equal(t, &SecretError{"t/1.yaml", 1, field, kind}, err)
+		require.Equal(t, &cassette.SecretError{Path: "t/1.yaml", Interaction: 1, Field: field, Kind: kind}, err)
 	}
 	require.ErrorContains(t, err, "cassette t/1.yaml not written: interaction ")
 	require.NotContains(t, err.Error(), canary[:8])
@@ -104,7 +107,7 @@ func TestSaveRefusesWhatLooksLikeACredential(t *testing.T) {
 	}
 	for text, kind := range cases {
 		t.Run(kind, func(t *testing.T) {
-			d := NewSecrets()
+			d := secrets.New()
 			require.Equal(t, kind, d.Find(`{"a":"x `+text+`"}`))
 			require.Equal(t, kind, d.Find(text))
 			require.Equal(t, kind, d.Find(url.QueryEscape(text)))
@@ -114,31 +117,31 @@ func TestSaveRefusesWhatLooksLikeACredential(t *testing.T) {
 		"", "task-oriented-and-rather-long-names", "sk-", "Bearer of good news", "bearer ABCDEF1", "risk-averse people with long-hyphenated-words",
 		"a AKIA", "xoxo-dear", "BEGIN PUBLIC KEY", "%zz%", `\`, `\u12`, strings.Repeat(`\\`, 100),
 	} {
-		require.Empty(t, NewSecrets("short").Find(text), text)
+		require.Empty(t, secrets.New("short").Find(text), text)
 	}
 }
 
 func TestSecretsInOtherPlaces(t *testing.T) {
 	t.Run("url", func(t *testing.T) {
 		r := newRecording(t, says("ok"))
-		r.o.Secrets = NewSecrets(canary)
+		r.o.Secrets = secrets.New(canary)
 		ask(t, r, post(t, "https://api.test/"+url.PathEscape(canary), "{}"))
-		require.Equal(t, &SecretError{"t/1.yaml", 0, "request.url", "a configured secret"}, r.Save())
+		require.Equal(t, &cassette.SecretError{Path: "t/1.yaml", Interaction: 0, Field: "request.url", Kind: "a configured secret"}, r.Save())
 	})
 	t.Run("header of the cassette", func(t *testing.T) {
 		r := newRecording(t, says("ok"))
-		r.o.Secrets = NewSecrets(canary)
+		r.o.Secrets = secrets.New(canary)
 		r.o.Header.Model = canary
 		ask(t, r, post(t, "https://api.test/", "{}"))
-		require.Equal(t, &SecretError{"t/1.yaml", -1, "model", "a configured secret"}, r.Save())
-		r.o.Header = Header{Digests: map[string]string{"prompt": canary}}
-		require.Equal(t, &SecretError{"t/1.yaml", -1, "digests", "a configured secret"}, r.Save())
+		require.Equal(t, &cassette.SecretError{Path: "t/1.yaml", Interaction: -1, Field: "model", Kind: "a configured secret"}, r.Save())
+		r.o.Header = cassette.Header{Digests: map[string]string{"prompt": canary}}
+		require.Equal(t, &cassette.SecretError{Path: "t/1.yaml", Interaction: -1, Field: "digests", Kind: "a configured secret"}, r.Save())
 	})
 	t.Run("split across reads", func(t *testing.T) {
 		r := newRecording(t, says("x"+canary[:9], canary[9:]+"y"))
-		r.o.Secrets = NewSecrets(canary)
+		r.o.Secrets = secrets.New(canary)
 		ask(t, r, post(t, "https://api.test/", "{}"))
-		require.Equal(t, &SecretError{"t/1.yaml", 0, "response.body", "a configured secret"}, r.Save())
+		require.Equal(t, &cassette.SecretError{Path: "t/1.yaml", Interaction: 0, Field: "response.body", Kind: "a configured secret"}, r.Save())
 	})
 	t.Run("split across events", func(t *testing.T) {
 		var events []string
@@ -148,22 +151,22 @@ func TestSecretsInOtherPlaces(t *testing.T) {
 			events = append(events, "data: "+string(data)+"\r\n\r\n")
 		}
 		r := newRecording(t, says(events...))
-		r.o.Secrets = NewSecrets(canary)
+		r.o.Secrets = secrets.New(canary)
 		ask(t, r, post(t, "https://api.test/", "{}"))
-		require.Equal(t, &SecretError{"t/1.yaml", 0, "response.body (in pieces)", "a configured secret"}, r.Save())
+		require.Equal(t, &cassette.SecretError{Path: "t/1.yaml", Interaction: 0, Field: "response.body (in pieces)", Kind: "a configured secret"}, r.Save())
 	})
 	t.Run("cause of a failure", func(t *testing.T) {
 		cause := errors.New("dial https://u:" + canary + "@api.test")
 		r := newRecording(t, answer(func(*http.Request) (*http.Response, error) { return nil, cause }))
-		r.o.Secrets = NewSecrets(canary)
+		r.o.Secrets = secrets.New(canary)
 		_, err := r.RoundTrip(post(t, "https://api.test/", "{}"))
 		require.ErrorIs(t, err, cause)
-		require.Equal(t, &SecretError{"t/1.yaml", 0, "failed", "a configured secret"}, r.Save())
+		require.Equal(t, &cassette.SecretError{Path: "t/1.yaml", Interaction: 0, Field: "failed", Kind: "a configured secret"}, r.Save())
 	})
 	t.Run("cause of giving up", func(t *testing.T) {
 		cause := errors.New("dial https://u:" + canary + "@api.test")
 		r := newRecording(t, answer(func(*http.Request) (*http.Response, error) { return nil, cause }))
-		r.o.Secrets = NewSecrets(canary)
+		r.o.Secrets = secrets.New(canary)
 		ctx, giveUp := context.WithCancel(context.Background())
 		giveUp()
 		_, err := r.RoundTrip(post(t, "https://api.test/", "{}").WithContext(ctx))
@@ -202,7 +205,7 @@ func TestHeadersAreKeptByAllowList(t *testing.T) {
 	kept["Location"] = []string{"https://api.test/next?a=1"}
 	resp, _ = ask(t, back, post(t, "https://api.test/", "{}"))
 	require.Equal(t, kept, resp.Header)
-	require.Equal(t, kept, back.deck.tape.interactions[0].Request.Headers)
+	require.Equal(t, kept, back.index.data.Interactions[0].Request.Headers)
 }
 
 func TestSaveLeavesTheOldCassette(t *testing.T) {
@@ -369,9 +372,9 @@ func TestSaveRefusesWhatCouldNotBeReplayed(t *testing.T) {
 	})
 	t.Run("too many interactions", func(t *testing.T) {
 		r := newRecording(t, says("ok"))
-		r.takes = make([]*take, maxInteractions+1)
-		for i := range r.takes {
-			r.takes[i] = &take{done: true, it: sample().interactions[0]}
+		r.recordings = make([]*recording, cassette.MaxInteractions+1)
+		for i := range r.recordings {
+			r.recordings[i] = &recording{done: true, it: sampled().Interactions[0]}
 		}
 		require.ErrorContains(t, r.Save(), "cassette t/1.yaml not written: 10001 interactions")
 	})
@@ -385,20 +388,24 @@ func TestSaveRefusesWhatCouldNotBeReplayed(t *testing.T) {
 }
 
 func TestWhatIsTooBigIsNotKept(t *testing.T) {
-	k := &take{body: make([]byte, maxBytes-1)}
-	k.frame([]byte("ab"), 0)
+	k := &recording{body: make([]byte, cassette.MaxBytes-1)}
+	k.addRead([]byte("ab"), 0)
 	require.ErrorContains(t, k.err, "larger than 67108864 bytes")
 
-	k = &take{}
-	for range maxFrames + 10 {
-		k.frame([]byte("a"), 1000)
+	k = &recording{}
+	for range cassette.MaxReads + 10 {
+		k.addRead([]byte("a"), 1000)
 	}
-	require.Len(t, k.it.frames, maxFrames)
-	require.Equal(t, frame{11, 1}, k.it.frames[maxFrames-1])
-	require.Equal(t, len(k.body), frameBytes(k.it.frames))
+	require.Len(t, k.it.Reads, cassette.MaxReads)
+	require.Equal(t, cassette.BodyRead{Bytes: 11, Micros: 1}, k.it.Reads[cassette.MaxReads-1])
+	sum := 0
+	for _, read := range k.it.Reads {
+		sum += read.Bytes
+	}
+	require.Equal(t, len(k.body), sum)
 
 	req := post(t, "https://api.test/", "")
-	req.ContentLength, req.Body = -1, io.NopCloser(io.LimitReader(zeros{}, maxBytes+1))
+	req.ContentLength, req.Body = -1, io.NopCloser(io.LimitReader(zeros{}, cassette.MaxBytes+1))
 	_, err := requestBody(req)
 	require.ErrorContains(t, err, "request body is larger than 67108864 bytes")
 }

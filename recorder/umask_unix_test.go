@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // Cassettes, packs and folders have the permissions that the umask leaves them; a
@@ -18,13 +20,13 @@ func TestRecordingRespectsTheUmask(t *testing.T) {
 	for _, mask := range []int{0o002, 0o022, 0o077} {
 		dir := filepath.Join(t.TempDir(), "cassettes")
 		old := unix.Umask(mask)
-		unlock, err := Lock(dir)
+		unlock, err := cassette.Lock(dir)
 		require.NoError(t, err)
 		r := resumable(t, dir, &served{}, func(o *Options) { o.KeepJournal = true })
 		episode.play(t, r)
 		require.NoError(t, r.Save())
 		pack := filepath.Join(t.TempDir(), "x.pack")
-		_, err = WritePack(pack, os.DirFS(dir))
+		_, err = cassette.WritePack(pack, os.DirFS(dir))
 		unlock()
 		unix.Umask(old)
 		require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/cassettes"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 func loaded(t *testing.T) *goldens.Suite {
@@ -138,7 +138,7 @@ func TestPack(t *testing.T) {
 	info, err := fs.Stat(FS, cassettes.PackName)
 	require.NoError(t, err, "cassettes.md says how to record it")
 	require.Less(t, info.Size(), int64(1500<<10))
-	pack, err := recorder.OpenPack(FS, cassettes.PackName)
+	pack, err := cassette.OpenPack(FS, cassettes.PackName)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, pack.Close()) }()
 	s := loaded(t)

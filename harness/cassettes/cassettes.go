@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // State says what a replay can expect of a cassette.
@@ -49,14 +49,14 @@ const PackName = "cassettes.pack"
 
 // Open returns where a suite's cassettes are read from: its folder
 // cassettes or, in a suite without one, its pack. A pack that cannot be
-// trusted is a *recorder.CorruptError. Call closeAll in the end; it is never nil.
+// trusted is a *cassette.CorruptError. Call closeAll in the end; it is never nil.
 func Open(s *goldens.Suite) (files fs.FS, closeAll func(), err error) {
 	closeAll = func() {}
 	if s.FS == nil {
 		return nil, closeAll, nil
 	}
 	if _, err := fs.Stat(s.FS, "cassettes"); errors.Is(err, fs.ErrNotExist) {
-		pack, err := recorder.OpenPack(s.FS, PackName)
+		pack, err := cassette.OpenPack(s.FS, PackName)
 		if err == nil {
 			return pack, func() { _ = pack.Close() }, nil // only read: nothing can be lost
 		}
@@ -70,7 +70,7 @@ func Open(s *goldens.Suite) (files fs.FS, closeAll func(), err error) {
 
 // MissingError says that a replay cannot start.
 type MissingError struct {
-	// Missing holds one *recorder.MissingError per episode.
+	// Missing holds one *cassette.MissingError per episode.
 	Missing []error
 	Planned int
 	// All is the command that records every one of them; empty where none could.

@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // WriteTranscript writes what happened in an episode for a person to read, in the
@@ -55,7 +55,7 @@ func WriteTranscript(w io.Writer, traces []Trace) error {
 			}
 		}
 	}
-	_, err := io.WriteString(w, (*recorder.Secrets)(nil).Redact("transcript", b.String()))
+	_, err := io.WriteString(w, (*secrets.Finder)(nil).Redact("transcript", b.String()))
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // duration puts the candidates side by side that have a lane of their own.
@@ -113,7 +114,7 @@ func (f *forecaster) warn(shares []*share, total estimates) (list []string) {
 // isAbsent reports whether an episode of a replay has no cassette. A pack is not asked,
 // because it would read them.
 func (f *forecaster) isAbsent(e drive.Planned) bool {
-	_, pack := f.Cassettes.(*recorder.Pack)
+	_, pack := f.Cassettes.(*cassette.Pack)
 	if f.Mode != recorder.Replay || pack || f.Cassettes == nil || e.Cassette == "" || e.Candidate.Provider == episode.ScriptedCandidate ||
 		f.Decide != nil && e.Trial > f.Decide.Rounds()[0] {
 		return false

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // rowTotals are what the rows of a run say of its manifest.
@@ -86,7 +87,7 @@ func manifestDifferences(was, is manifest.Manifest) (list []ManifestDifference) 
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if x, y := a[name], b[name]; x != y && !strings.Contains(x, recorder.Hidden) { // what was withheld then may be unknown now
+		if x, y := a[name], b[name]; x != y && !strings.Contains(x, secrets.Hidden) { // what was withheld then may be unknown now
 			list = append(list, ManifestDifference{name, orNone(x), orNone(y)})
 		}
 	}

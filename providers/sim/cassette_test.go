@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness/cassettes"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // recording is a cassette of a built-in suite, as far as it is used.
@@ -78,7 +78,7 @@ func TestCassettesAreWhatTheSimulatorSays(t *testing.T) {
 // TestResearchPackIsWhatTheSimulatorSays: the same of the recordings of the research
 // suite, every exchange of them.
 func TestResearchPackIsWhatTheSimulatorSays(t *testing.T) {
-	pack, err := recorder.OpenPack(research.FS, cassettes.PackName)
+	pack, err := cassette.OpenPack(research.FS, cassettes.PackName)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, pack.Close()) })
 	suite, err := load.Suite(research.FS, "research")

@@ -8,31 +8,31 @@ import (
 	"os"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // Text is out for texts: inert, and without the credentials that secrets know when they
 // are written.
-func Text(out io.Writer, secrets *recorder.Secrets) io.Writer {
+func Text(out io.Writer, secrets *secrets.Finder) io.Writer {
 	return guarded{&invisible.Writer{Writer: out}, secrets}
 }
 
 // JSON is out for JSON, which stays exact except for credentials. Nothing in it is a
 // command of a CI system.
-func JSON(out io.Writer, secrets *recorder.Secrets) io.Writer {
+func JSON(out io.Writer, secrets *secrets.Finder) io.Writer {
 	return guarded{&exactJSON{Writer: out}, secrets}
 }
 
 // Commands is out for the annotations of GitHub Actions, whose commands are left as they
 // are.
-func Commands(out io.Writer, secrets *recorder.Secrets) io.Writer {
+func Commands(out io.Writer, secrets *secrets.Finder) io.Writer {
 	return guarded{&invisible.Writer{Writer: out, Commands: true}, secrets}
 }
 
 // guarded writes text on without the credentials that are known by then.
 type guarded struct {
 	io.Writer
-	secrets *recorder.Secrets
+	secrets *secrets.Finder
 }
 
 // Write implements io.Writer. What is split over two writes is not found: every

@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // The exit codes.
@@ -61,8 +62,8 @@ func Code(err error) int {
 		coded   *codeError
 		config  *harness.ConfigError
 		problem *goldens.Problem
-		missing *recorder.MissingError
-		corrupt *recorder.CorruptError
+		missing *cassette.MissingError
+		corrupt *cassette.CorruptError
 		miss    *recorder.MissError
 		stale   *episode.StaleError
 		apart   *rerun.DivergedError

@@ -25,7 +25,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/rerun"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
@@ -172,7 +172,7 @@ func whyMissing(err error) string {
 // firstLine is the beginning of an error's text.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	return (*recorder.Secrets)(nil).Redact("detail", fmt.Sprintf("%.300s", line))
+	return (*secrets.Finder)(nil).Redact("detail", fmt.Sprintf("%.300s", line))
 }
 
 // Kept are those of the first episodes of a replay that is under way, so that

@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/providers"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
@@ -102,7 +102,7 @@ func TestDetailKeepsToItsBounds(t *testing.T) {
 // Credentials are looked for before a text is cut, and in every text.
 func TestDetailHoldsNoSecret(t *testing.T) {
 	const canary = "canary-0123456789"
-	secrets := recorder.NewSecrets(canary)
+	finder := secrets.New(canary)
 	traces := []episode.Trace{
 		{
 			Turn: &ledger.Turn{Turn: 1}, Answer: &providers.Reply{Text: strings.Repeat("x", maxDetailText-5) + canary, Calls: []providers.ToolCall{{Name: canary, Args: canary}}},
@@ -115,9 +115,9 @@ func TestDetailHoldsNoSecret(t *testing.T) {
 		{Turn: &ledger.Turn{Turn: 2}, Call: &providers.Call{System: "now " + canary}, Err: errors.New(canary)},
 		{Finish: &agent.Finish{Answer: canary}},
 	}
-	d := newDetailBuilder(secrets.Redact).detail(traces)
+	d := newDetailBuilder(finder.Redact).detail(traces)
 	text := fmt.Sprintf("%+v", d)
 	require.NotContains(t, text, "canar")
-	require.Equal(t, 17, strings.Count(text, recorder.Hidden))
+	require.Equal(t, 17, strings.Count(text, secrets.Hidden))
 	require.True(t, strings.HasSuffix(d.Turns[0].Output, "x[secr… (3 bytes more)"), "cut afterwards")
 }

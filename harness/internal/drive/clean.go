@@ -8,7 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // column is a field that holds text, or records with text.
@@ -66,7 +66,7 @@ var columns = sync.OnceValues(func() (all map[reflect.Type]record, count int) {
 
 // cleaner replaces credentials in every text of records.
 type cleaner struct {
-	secrets *recorder.Secrets
+	secrets *secrets.Finder
 	records map[reflect.Type]record
 	// last is the last text of each column, known to be clean: most columns repeat
 	// it.
@@ -75,7 +75,7 @@ type cleaner struct {
 	key ledger.Key
 }
 
-func NewCleaner(s *recorder.Secrets) *cleaner {
+func NewCleaner(s *secrets.Finder) *cleaner {
 	records, columns := columns()
 	return &cleaner{secrets: s, records: records, last: make([]string, columns)}
 }

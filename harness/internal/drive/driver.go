@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/scripted"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // driver is one candidate × task × trial under way: the driver of an agent
@@ -114,7 +115,7 @@ func (e *driver) open() (err error) {
 		e.recorder, err = e.newRecorder(e.Planned)
 	}
 	if e.Candidate.Provider == episode.ScriptedCandidate {
-		var missing *recorder.MissingError
+		var missing *cassette.MissingError
 		if errors.As(err, &missing) { // fatal only once a tool is called
 			e.recorder, e.missing, err = nil, err, nil
 		}

@@ -13,6 +13,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // Env is what the episodes of a run share. Episodes that run in parallel only read it.
@@ -29,7 +31,7 @@ type Env struct {
 	Cassettes   fs.FS
 	CassetteDir string
 	// Header is what the cassette of an episode says of itself, without its day.
-	Header func(Planned) recorder.Header
+	Header func(Planned) cassette.Header
 	// Command is what a person types to record an episode.
 	Command func(task, candidate string, trial int) string
 	// Base returns what sends a provider's requests; nil means http.DefaultTransport.
@@ -49,7 +51,7 @@ type Env struct {
 	PriceDigest  string
 	ConfigDigest string
 
-	Secrets  *recorder.Secrets
+	Secrets  *secrets.Finder
 	Cleaners *sync.Pool         // of *cleaner, of a replay
 	Control  *admission.Control // nil in replay
 }

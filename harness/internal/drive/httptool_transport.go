@@ -12,7 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/harness/internal/clip"
-	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // noAnswerType marks an answer that toolTransport made because none came. It is
@@ -47,7 +47,7 @@ type toolLimitsKey struct{}
 // answer must not hold never reaches the recorder. Other requests pass through.
 type toolTransport struct {
 	models, tools http.RoundTripper
-	secrets       *recorder.Secrets
+	secrets       *secrets.Finder
 }
 
 // RoundTrip implements http.RoundTripper.

@@ -16,6 +16,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // rowBuilder collects an episode's rows, and what its checks look at.
@@ -28,7 +30,7 @@ type rowBuilder struct {
 	priceDay  time.Time // the day whose prices apply
 	digest    string    // of the price table
 	config    string    // digest of the configuration
-	secrets   *recorder.Secrets
+	secrets   *secrets.Finder
 	turns     []ledger.Turn
 	tools     []ledger.ToolCall
 	actions   map[int]string // command id → action id
@@ -274,8 +276,8 @@ const codeBudget = "E_BUDGET"
 // errorKind is the small word for a failure that the ledger keeps.
 func errorKind(err error) string {
 	var (
-		missing *recorder.MissingError
-		corrupt *recorder.CorruptError
+		missing *cassette.MissingError
+		corrupt *cassette.CorruptError
 		miss    *recorder.MissError
 		stale   *episode.StaleError
 		session *episode.SessionError

@@ -1,0 +1,134 @@
+// Package cassette reads, writes, checks, compares and packs cassettes: the files that
+// hold recorded HTTP exchanges. It opens no network.
+//
+// A cassette is a go-vcr file with two additions that go-vcr ignores: a cupel block (what
+// was recorded; per exchange the digest that is matched and the size and delay of every
+// read) and, as the last line, a checksum: the SHA-256 of every byte above it. A file
+// that was cut or edited is a *CorruptError.
+//
+// Everything that is read from a cassette is untrusted.
+package cassette
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	govcr "github.com/dnaeon/go-vcr/v2/cassette"
+
+	"github.com/cupel-eval/cupel/recorder/internal/canonical"
+)
+
+// Bounds of a cassette. One beyond them is neither written nor read.
+const (
+	MaxBytes        = 64 << 20
+	MaxInteractions = 10_000
+	MaxReads        = 1 << 16 // an exchange; further reads join the last one
+)
+
+// BodyRead is one read of a response body: its size, and the time since the read
+// before it (the first: since sending).
+type BodyRead struct {
+	Bytes  int
+	Micros int64
+}
+
+// Interaction is a go-vcr interaction and what cupel keeps beside it.
+type Interaction struct {
+	Request   govcr.Request
+	Response  govcr.Response
+	Digest    string
+	FirstByte time.Duration
+	Reads     []BodyRead
+	// ClosedEarly says that the body was closed before its end came.
+	ClosedEarly bool
+	// Failure is what the transport said when it failed, before the response if
+	// there is no status, after its body otherwise; empty if it did not.
+	Failure  string
+	TimedOut bool
+}
+
+// Data is the content of a cassette.
+type Data struct {
+	Header       Header
+	Interactions []Interaction
+	// Digest is the SHA-256 hex of the whole file.
+	Digest string
+}
+
+// Check says what makes a cassette unfit for replay.
+func (t *Data) Check() error {
+	if n := len(t.Interactions); n > MaxInteractions {
+		return fmt.Errorf("%d interactions, at most %d are read", n, MaxInteractions)
+	}
+	if len(t.Interactions) == 0 {
+		return errors.New("it holds no interactions")
+	}
+	for i := range t.Interactions {
+		if err := t.Interactions[i].Check(); err != nil {
+			return fmt.Errorf("interaction %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (it *Interaction) Check() error {
+	if it.Request.Method == "" || it.Request.URL == "" {
+		return errors.New("no request method or url")
+	}
+	if c := it.Response.Code; (c != 0 || it.Failure == "" || it.Response.Body != "") && (c < 100 || c > 999) {
+		return fmt.Errorf("response code %d is no HTTP status", c)
+	}
+	if len(it.Digest) != 64 {
+		return errors.New("no request digest")
+	}
+	if it.TimedOut && it.Failure == "" || it.ClosedEarly && it.Failure != "" {
+		return errors.New("an end that contradicts itself")
+	}
+	if it.Response.Duration < 0 || it.FirstByte < 0 {
+		return errors.New("negative time")
+	}
+	for _, f := range it.Reads {
+		if f.Bytes <= 0 || f.Bytes > MaxBytes || f.Micros < 0 {
+			return fmt.Errorf("frame [%d, %d] is out of range", f.Bytes, f.Micros)
+		}
+	}
+	if sum := readBytes(it.Reads); sum != len(it.Response.Body) {
+		return fmt.Errorf("frames hold %d bytes, the response body %d", sum, len(it.Response.Body))
+	}
+	return nil
+}
+
+func readBytes(reads []BodyRead) int {
+	sum := 0
+	for _, f := range reads {
+		sum += f.Bytes
+	}
+	return sum
+}
+
+// adopt fills in what an interaction of another tool lacks: the body comes as
+// one read at its recorded duration.
+func (it *Interaction) adopt() {
+	if u, err := url.Parse(it.Request.URL); err == nil {
+		it.Request.URL = canonical.URL(u)
+	}
+	it.Request.Form = nil
+	it.Request.Headers = canonical.KeptHeaders(it.Request.Headers)
+	it.Response.Headers = canonical.KeptHeaders(it.Response.Headers)
+	it.Response.Duration = it.Response.Duration.Truncate(time.Microsecond)
+	it.Digest = canonical.Digest(it.Request.Method, it.Request.URL, it.Request.Body)
+	it.FirstByte, it.Reads = 0, nil
+	if n := len(it.Response.Body); n > 0 {
+		it.FirstByte = it.Response.Duration
+		it.Reads = []BodyRead{{n, it.Response.Duration.Microseconds()}}
+	}
+}
+
+// Request is a request as it is: with its canonical URL, its body unread.
+type Request struct{ Method, URL, Body string }
+
+func (it *Interaction) Raw() Request {
+	return Request{it.Request.Method, it.Request.URL, it.Request.Body}
+}

@@ -1,0 +1,19 @@
+package cassette
+
+import (
+	"io/fs"
+	"testing"
+)
+
+// What the tests that replay a pack share with those of its format.
+var (
+	Talks = talks
+	Floor = floor
+)
+
+// PackOf packs cassettes and opens the pack.
+func PackOf(t testing.TB, files fs.FS) (*Pack, Packed) {
+	t.Helper()
+	path, sum := packed(t, files)
+	return openedPack(t, path), sum
+}

@@ -1,0 +1,37 @@
+package cassette
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/recorder/secrets"
+)
+
+// File names one cassette, and says how to read it.
+type File struct {
+	// FS is the file system that holds it, Dir the folder if FS is nil. What writes
+	// takes Dir. Path is its slash-separated name in either.
+	FS   fs.FS
+	Dir  string
+	Path string
+	// Command is what a person types to record the cassette; errors show it.
+	Command string
+	// Finder find credentials that must not be on it; nil knows the patterns of
+	// credentials only.
+	Secrets *secrets.Finder
+	// AllowUnsealed accepts a cassette that go-vcr wrote, which has no checksum.
+	AllowUnsealed bool
+}
+
+// OnDisk is the path of the file in Dir.
+func (f File) OnDisk() string { return filepath.Join(f.Dir, filepath.FromSlash(f.Path)) }
+
+// Write replaces the file, and makes its folder.
+func (f File) Write(data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(f.OnDisk()), 0o777); err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(f.OnDisk(), data)
+}

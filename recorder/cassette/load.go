@@ -1,0 +1,104 @@
+package cassette
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/recorder/internal/checksum"
+)
+
+// Load reads the cassette that f names. A pack gives it without its YAML.
+func Load(f File) (*Data, error) {
+	if p, ok := f.FS.(*Pack); ok {
+		if e := p.entries[f.Path]; e != nil {
+			return p.read(e, true)
+		}
+		return nil, &MissingError{Path: f.Path, Command: f.Command}
+	}
+	data, err := loadFile(f)
+	if err != nil {
+		return nil, err
+	}
+	return decodeFile(f, data)
+}
+
+// loadFile reads the file that f names.
+func loadFile(f File) ([]byte, error) {
+	files := f.FS
+	if files == nil {
+		if f.Dir == "" {
+			return nil, errors.New("read cassette " + f.Path + ": no folder to read from")
+		}
+		files = regular.DirFS(f.Dir)
+	}
+	data, err := readFile(files, f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &MissingError{Path: f.Path, Command: f.Command}
+	case err != nil:
+		return nil, fmt.Errorf("read cassette %s: %w", f.Path, err)
+	case len(data) > MaxBytes:
+		return nil, &CorruptError{f.Path, fmt.Sprintf("larger than %d bytes", MaxBytes)}
+	}
+	return data, nil
+}
+
+// decodeFile reads a cassette; a *CorruptError says what to do about it.
+func decodeFile(f File, data []byte) (*Data, error) {
+	t, err := Decode(data, f.AllowUnsealed)
+	if errors.Is(err, checksum.ErrNone) {
+		return nil, &CorruptError{f.Path, err.Error() + "; seal a file you trust with cupel cassette seal" +
+			advice("or record it with", f.Command)}
+	}
+	if err != nil {
+		return nil, &CorruptError{f.Path, err.Error() + advice("record it again with", f.Command)}
+	}
+	return t, nil
+}
+
+// readFile reads a file of at most maxBytes, and one byte more of a larger one.
+func readFile(files fs.FS, name string) ([]byte, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read: nothing can be lost
+	size := 0
+	if info, err := f.Stat(); err == nil && info.Size() <= MaxBytes {
+		size = int(info.Size())
+	}
+	data := make([]byte, 0, size+1) // one more: the end of the file needs room to show
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if errors.Is(err, io.EOF) || len(data) > MaxBytes {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+	}
+}
+
+// FileDigest returns the SHA-256 hex of a cassette's file, as Recorder.Digest
+// does, without looking at what is in it. A Pack knows it. Without the file it
+// is fs.ErrNotExist.
+func FileDigest(files fs.FS, path string) (string, error) {
+	if p, ok := files.(*Pack); ok && p.entries[path] != nil {
+		return hex.EncodeToString(p.entries[path].file[:]), nil
+	}
+	data, err := readFile(files, path)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}

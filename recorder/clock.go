@@ -1,0 +1,58 @@
+package recorder
+
+import (
+	"context"
+	"math"
+	"time"
+)
+
+// replayClock makes a replayed exchange take its time. What came at some time after
+// sending is due at that time divided by the speed, however long the reader
+// takes in between. nil is no pace: all is due at once.
+type replayClock struct {
+	o     Options
+	ctx   context.Context // of the request, until the exchange is over
+	stop  context.CancelFunc
+	start time.Time
+}
+
+// newReplayClock starts the clock of one exchange.
+func newReplayClock(ctx context.Context, o Options) *replayClock {
+	if o.Speed == 0 {
+		return nil
+	}
+	p := &replayClock{o: o, start: o.Now()}
+	p.ctx, p.stop = context.WithCancel(ctx)
+	return p
+}
+
+// until waits until what was recorded at a time after sending is due.
+func (p *replayClock) until(recorded time.Duration) error {
+	if p == nil {
+		return nil
+	}
+	due := time.Duration(min(float64(recorded)/p.o.Speed, math.MaxInt64/2))
+	if wait := due - p.o.Now().Sub(p.start); wait > 0 {
+		return p.o.Sleep(p.ctx, wait)
+	}
+	return nil
+}
+
+// end gives up waiting.
+func (p *replayClock) end() {
+	if p != nil {
+		p.stop()
+	}
+}
+
+// sleep waits for d, or for the end of ctx, whose error it returns.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

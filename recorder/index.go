@@ -1,0 +1,59 @@
+package recorder
+
+import (
+	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/internal/canonical"
+)
+
+// sameRequest are those of one canonical request, in recorded order.
+type sameRequest struct {
+	indexes []int
+	next    int // the first one not yet used
+}
+
+// recordingIndex finds the recording for a request in constant time.
+type recordingIndex struct {
+	data     *cassette.Data
+	byDigest map[string]*sameRequest
+	// byBytes spares a request that was recorded byte for byte its digest.
+	byBytes map[cassette.Request]*sameRequest
+	left    int
+}
+
+func newRecordingIndex(t *cassette.Data) *recordingIndex {
+	n := len(t.Interactions)
+	d := &recordingIndex{data: t, left: n, byDigest: make(map[string]*sameRequest, n), byBytes: make(map[cassette.Request]*sameRequest, n)}
+	all, first := make([]sameRequest, n), make([]int, n) // one of each, as a rule
+	for i := range t.Interactions {
+		it := &t.Interactions[i]
+		rs := d.byDigest[it.Digest]
+		if rs == nil {
+			rs = &all[i]
+			rs.indexes = first[i : i : i+1]
+			d.byDigest[it.Digest] = rs
+		}
+		rs.indexes = append(rs.indexes, i)
+		d.byBytes[it.Raw()] = rs
+	}
+	return d
+}
+
+// find returns all recordings of a request, used or not; nil without any. It
+// changes nothing.
+func (d *recordingIndex) find(req cassette.Request) *sameRequest {
+	if rs := d.byBytes[req]; rs != nil {
+		return rs
+	}
+	return d.byDigest[canonical.Digest(req.Method, req.URL, req.Body)]
+}
+
+// next uses up the next recording; -1 when there is none left.
+func (d *recordingIndex) next(rs *sameRequest) int {
+	if rs.next == len(rs.indexes) {
+		return -1
+	}
+	i := rs.indexes[rs.next]
+	rs.next++
+	d.left--
+	return i
+}

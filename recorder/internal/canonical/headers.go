@@ -1,0 +1,60 @@
+package canonical
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// maxHeaderName bounds the names kept: YAML takes no key beyond 1,024 bytes.
+const maxHeaderName = 256
+
+// KeptHeaders returns a copy of the headers that may be on a cassette. It is
+// an allow-list: a header nobody thought of stays off.
+func KeptHeaders(h http.Header) http.Header {
+	kept := http.Header{}
+	for name, values := range h {
+		name = http.CanonicalHeaderKey(name)
+		if !HeaderKept(strings.ToLower(name)) || len(values) == 0 {
+			continue
+		}
+		kept[name] = slices.Clone(values)
+		if name == "Location" {
+			for i, v := range values {
+				kept[name][i] = keptLocation(v)
+			}
+		}
+	}
+	return kept
+}
+
+func HeaderKept(name string) bool {
+	switch name {
+	case "accept", "content-type", "content-encoding", "location",
+		"anthropic-version", "anthropic-beta", "openai-version", "openai-beta", "openai-processing-ms",
+		"retry-after", "retry-after-ms", "x-should-retry", "x-amzn-errortype",
+		"request-id", "x-request-id", "x-client-request-id", "x-amzn-requestid", "x-goog-request-id", "apim-request-id":
+		return true
+	}
+	if len(name) > maxHeaderName {
+		return false
+	}
+	for _, prefix := range []string{"x-ratelimit-", "ratelimit-", "anthropic-ratelimit-", "x-amzn-bedrock-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// keptLocation drops credentials from where a redirect leads. The request that
+// follows is matched without them too.
+func keptLocation(v string) string {
+	u, err := url.Parse(v)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery = nil, query(u.RawQuery)
+	return u.String()
+}

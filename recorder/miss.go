@@ -1,0 +1,33 @@
+package recorder
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MissError says that a cassette holds no unused recording of a request.
+type MissError struct {
+	Path string
+	// Nearest is the index of the most similar recording, -1 when the cassette
+	// is empty.
+	Nearest int
+	// Diff says in field terms how the request differs from the nearest
+	// recording: at most 13 lines of bounded length, without credentials.
+	Diff    []string
+	Command string // records the cassette anew; may be empty
+}
+
+func (e *MissError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cassette %s has no recording of this request", e.Path)
+	if e.Nearest >= 0 {
+		fmt.Fprintf(&b, " (nearest: interaction %d)", e.Nearest)
+	}
+	for _, line := range e.Diff {
+		b.WriteString("\n  " + line)
+	}
+	if e.Command != "" {
+		b.WriteString("\nrecord it again with: " + e.Command)
+	}
+	return b.String()
+}

@@ -1,0 +1,198 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+)
+
+// maxJSONDepth bounds how deep events are looked into.
+const maxJSONDepth = 64
+
+// streamJoiner collects the strings of JSON events by where they stand. It takes what
+// is nearly JSON, too: a stream may be broken.
+type streamJoiner struct {
+	at    map[string]*fieldText
+	order []*fieldText
+
+	s     string // the event
+	i     int    // how much of it is read
+	inner bool   // it was in base64
+	path  []byte
+	// exact are the places in lists and the values of members named index, on the
+	// way to where path leads.
+	exact []byte
+	key   []byte
+}
+
+// fieldText holds the strings of one spot, joined. Those of an exact spot are among
+// those of its path.
+type fieldText struct {
+	key   string
+	text  []byte
+	n     int
+	among *fieldText
+}
+
+// event takes the strings of a JSON object or array, and says how long it is.
+func (j *streamJoiner) event(s string) (n int, ok bool) {
+	if s == "" || s[0] != '{' && s[0] != '[' {
+		return 0, false
+	}
+	j.s, j.i = s, 0
+	j.path, j.exact = j.path[:0], j.exact[:0]
+	ok = j.value(0)
+	return j.i, ok
+}
+
+func (j *streamJoiner) value(depth int) bool {
+	j.space()
+	if depth > maxJSONDepth || j.i == len(j.s) {
+		return false
+	}
+	switch j.s[j.i] {
+	case '"':
+		text, ok := j.text()
+		if ok {
+			j.add(text)
+		}
+		return ok
+	case '{':
+		return j.object(depth)
+	case '[':
+		return j.array(depth)
+	}
+	return j.scalar() != ""
+}
+
+func (j *streamJoiner) object(depth int) bool {
+	path, exact := len(j.path), len(j.exact)
+	defer func() { j.path, j.exact = j.path[:path], j.exact[:exact] }()
+	j.i++
+	if j.space(); j.next('}') {
+		return true
+	}
+	for {
+		j.space()
+		name, ok := j.text()
+		if j.space(); !ok || !j.next(':') {
+			return false
+		}
+		j.path = append(append(j.path[:path], '/'), name...)
+		if j.space(); strings.HasSuffix(name, "ndex") && j.i < len(j.s) && j.s[j.i] >= '0' && j.s[j.i] <= '9' {
+			j.exact = append(append(j.exact, '#'), j.scalar()...)
+		} else if !j.value(depth + 1) {
+			return false
+		}
+		if j.space(); !j.next(',') {
+			return j.next('}')
+		}
+	}
+}
+
+func (j *streamJoiner) array(depth int) bool {
+	exact := len(j.exact)
+	defer func() { j.exact = j.exact[:exact] }()
+	j.i++
+	if j.space(); j.next(']') {
+		return true
+	}
+	for k := int64(0); ; k++ {
+		j.exact = strconv.AppendInt(append(j.exact[:exact], '/'), k, 10)
+		if !j.value(depth + 1) {
+			return false
+		}
+		if j.space(); !j.next(',') {
+			return j.next(']')
+		}
+	}
+}
+
+func (j *streamJoiner) space() {
+	for j.i < len(j.s) && j.s[j.i] <= ' ' {
+		j.i++
+	}
+}
+
+// next reads c if it comes next.
+func (j *streamJoiner) next(c byte) bool {
+	if j.i < len(j.s) && j.s[j.i] == c {
+		j.i++
+		return true
+	}
+	return false
+}
+
+// scalar reads a number or word.
+func (j *streamJoiner) scalar() string {
+	start := j.i
+	for j.i < len(j.s) && j.s[j.i] > ' ' && strings.IndexByte(",]}:{[\"", j.s[j.i]) < 0 {
+		j.i++
+	}
+	return j.s[start:j.i]
+}
+
+// text reads a string.
+func (j *streamJoiner) text() (string, bool) {
+	if !j.next('"') {
+		return "", false
+	}
+	escaped := false
+	for start := j.i; j.i < len(j.s); j.i++ {
+		switch j.s[j.i] {
+		case '\\':
+			escaped = true
+			j.i++
+		case '"':
+			s := j.s[start:j.i]
+			j.i++
+			if escaped {
+				s = unescapeJSON(s)
+			}
+			return s, true
+		}
+	}
+	j.i = len(j.s)
+	return "", false
+}
+
+// add appends a string to those of its spot.
+func (j *streamJoiner) add(text string) {
+	// InvokeModelWithResponseStream has the model's own event in base64.
+	if string(j.path) == "/bytes" && !j.inner {
+		if plain, err := base64.StdEncoding.DecodeString(text); err == nil {
+			in := streamJoiner{at: j.at, order: j.order, inner: true}
+			_, ok := in.event(string(plain))
+			if j.order = in.order; ok {
+				return
+			}
+		}
+	}
+	all := j.spot(j.path, nil)
+	j.key = append(append(append(j.key[:0], j.path...), 0), j.exact...)
+	for _, p := range []*fieldText{all, j.spot(j.key, all)} {
+		p.text = append(p.text, text...)
+		p.n++
+	}
+}
+
+func (j *streamJoiner) spot(key []byte, among *fieldText) *fieldText {
+	p := j.at[string(key)]
+	if p == nil {
+		p = &fieldText{key: string(key), among: among}
+		j.at[p.key] = p
+		j.order = append(j.order, p)
+	}
+	return p
+}
+
+// texts returns the strings of every spot that has several.
+func (j *streamJoiner) texts() []string {
+	var texts []string
+	for _, p := range j.order {
+		if p.n > 1 && (p.among == nil || p.n < p.among.n) {
+			texts = append(texts, string(p.text))
+		}
+	}
+	return texts
+}

@@ -1,0 +1,142 @@
+package secrets
+
+import (
+	"encoding/base32"
+	"encoding/base64"
+	"unicode/utf8"
+)
+
+// minRun is the length from which letters may be a credential in base64 or base32.
+const minRun = 16
+
+// codedRuns calls f with what each long run of letters is as base64 and, if it has
+// one case only, as base32, until f returns false. Hex is left out, and what is no
+// text: the forms of known credentials are found there all the same.
+func codedRuns(s string, f func(plain string) bool) {
+	// s[start:seen] are letters. Every run of minRun letters that begins at start or
+	// later holds s[at]: most bytes of a text of words are never looked at.
+	for start, seen, at := 0, 0, minRun-1; at < len(s); {
+		gap := at
+		for gap >= seen && letters[s[gap]] != 0 {
+			gap--
+		}
+		if gap >= seen {
+			start, seen, at = gap+1, at+1, gap+minRun
+			continue
+		}
+		end := at + 1
+		for end < len(s) && letters[s[end]] != 0 {
+			end++
+		}
+		if !decodedRun(s[start:end], f) {
+			return
+		}
+		start, seen, at = end+1, end+1, end+minRun
+	}
+}
+
+// decodedRun calls f with what a run is, and says whether to go on.
+func decodedRun(run string, f func(plain string) bool) bool {
+	in := ^letter(0)
+	for i := range len(run) {
+		in &= letters[run[i]]
+	}
+	if in&hexLetter != 0 {
+		return true
+	}
+	if in&stdLetter == 0 {
+		in |= urlLetter // up to the first letter of the other alphabet
+	} else {
+		in &^= urlLetter
+	}
+	for _, c := range codings {
+		if in&c.letter == 0 {
+			continue
+		}
+		var head [minRun]byte
+		if n, _ := c.Decode(head[:], []byte(run[:minRun])); !beginsText(head[:n]) {
+			continue
+		}
+		code := []byte(run[:len(run)-c.extra[len(run)%len(c.extra)]])
+		n, _ := c.Decode(code, code)
+		if utf8.Valid(code[:n]) && !f(string(code[:n])) {
+			return false
+		}
+	}
+	return true
+}
+
+// beginsText says whether b may be the beginning of a text.
+func beginsText(b []byte) bool {
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		if r == utf8.RuneError && size == 1 {
+			return !utf8.FullRune(b)
+		}
+		b = b[size:]
+	}
+	return true
+}
+
+// A coding writes bytes in letters.
+type coding struct {
+	letter
+	// Decode may write to the bytes it reads.
+	Decode func(to, from []byte) (int, error)
+	// extra is how many letters at the end of a run stand for no byte, by its length.
+	extra []int
+}
+
+var codings = func() []coding {
+	in64, in32 := []int{0, 1, 0, 0}, []int{0, 1, 0, 1, 0, 0, 1, 0}
+	base32Of := func(alphabet string) func(to, from []byte) (int, error) {
+		return base32.NewEncoding(alphabet).WithPadding(base32.NoPadding).Decode
+	}
+	return []coding{
+		{stdLetter, base64.RawStdEncoding.Decode, in64},
+		{urlLetter, base64.RawURLEncoding.Decode, in64},
+		{base32Upper, base32Of(upperLetters + digits[2:8]), in32},
+		{base32Lower, base32Of(lowerLetters + digits[2:8]), in32},
+		{base32HexUpper, base32Of(digits + upperLetters[:22]), in32},
+		{base32HexLower, base32Of(digits + lowerLetters[:22]), in32},
+	}
+}()
+
+const (
+	lowerLetters = "abcdefghijklmnopqrstuvwxyz"
+	upperLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits       = "0123456789"
+)
+
+// A letter says which alphabets a byte is in; 0 for none.
+type letter uint8
+
+const (
+	hexLetter letter = 1 << iota
+	stdLetter        // of base64
+	urlLetter
+	base32Upper
+	base32Lower
+	base32HexUpper
+	base32HexLower
+)
+
+var letters = func() (t [256]letter) {
+	for _, alphabet := range []struct {
+		letter letter
+		bytes  string
+	}{
+		{hexLetter, digits + lowerLetters[:6]},
+		{stdLetter, digits + lowerLetters + upperLetters + "+/"},
+		{urlLetter, digits + lowerLetters + upperLetters + "-_"},
+		{base32Upper, upperLetters + digits[2:8]},
+		{base32Lower, lowerLetters + digits[2:8]},
+		{base32HexUpper, digits + upperLetters[:22]},
+		{base32HexLower, digits + lowerLetters[:22]},
+	} {
+		for i := range len(alphabet.bytes) {
+			t[alphabet.bytes[i]] |= alphabet.letter
+		}
+	}
+	return t
+}()
