@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -93,9 +92,7 @@ func runCanary(c *cobra.Command, p *process, sel harness.Selection, asJSON bool)
 // printCanary prints a line for each model, what asking cost, and where the history is.
 func (p *process) printCanary(cfg config.Config, found []harness.CanaryFinding, asJSON bool) error {
 	if asJSON {
-		to := json.NewEncoder(p.json)
-		to.SetIndent("", "  ")
-		return to.Encode(found)
+		return p.printJSON(found)
 	}
 	var cost int64
 	unknown := 0

@@ -3,7 +3,6 @@ package cmd
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -179,9 +178,7 @@ func auditCassette(a *audit.Auditor, files fs.FS, name, shown string) error {
 
 func printAudit(p *process, r audit.Report, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(p.json)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
+		return p.printJSON(r)
 	}
 	for _, w := range r.Wires {
 		_, _ = fmt.Fprintf(p.stdout, "%s: %s, %s, %d with usage\n", w.Wire, many(w.Exchanges, "exchange", "exchanges"), many(w.Replies, "reply", "replies"), w.Reported)

@@ -160,8 +160,7 @@ pack again afterwards.`,
 			return pack(p, cfg.Suite, out)
 		}),
 	}
-	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
-	cmd.Flags().String("config", config.Name, "configuration file")
+	suiteFlags(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default cassettes.pack in the suite's folder)")
 	return cmd
 }

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -60,9 +59,7 @@ missing or corrupt. With --task, --candidate or --tag only planned ones are look
 	}
 	suiteFlags(cmd)
 	trialsFlag(cmd)
-	cmd.Flags().StringSliceVar(&sel.Tasks, "task", nil, "only these tasks; patterns allowed, repeatable")
-	cmd.Flags().StringSliceVar(&sel.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
-	cmd.Flags().StringSliceVar(&sel.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
+	selectionFlags(cmd.Flags(), &sel)
 	cmd.Flags().BoolVar(&all, "all", false, "print fresh ones, too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print every cassette as JSON")
 	return cmd
@@ -93,9 +90,7 @@ func printStatus(p *process, o harness.Options, list []cassettes.Status, all, as
 		count[s.State]++
 	}
 	if asJSON {
-		out := json.NewEncoder(p.json)
-		out.SetIndent("", "  ")
-		if err := out.Encode(map[string]any{"suite": o.Suite.Path, "count": count, "cassettes": list}); err != nil {
+		if err := p.printJSON(map[string]any{"suite": o.Suite.Path, "count": count, "cassettes": list}); err != nil {
 			return err
 		}
 		return statusOutcome(o, count, len(list))

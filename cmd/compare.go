@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -99,6 +100,13 @@ func known[T any](formats map[string]func(io.Writer, T) error, outputs []string)
 		}
 	}
 	return nil
+}
+
+// printJSON prints a value as indented JSON.
+func (p *process) printJSON(v any) error {
+	to := json.NewEncoder(p.json)
+	to.SetIndent("", "  ")
+	return to.Encode(v)
 }
 
 // machine is standard output for the contents of a file of this name.

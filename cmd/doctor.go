@@ -49,8 +49,7 @@ are and where they come from; with names of providers it lists them. Opens no ne
 			return diagnose(p, cfg, prices)
 		}),
 	}
-	cmd.Flags().String("config", config.Name, "configuration file")
-	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
+	suiteFlags(cmd)
 	cmd.Flags().BoolVar(&showPrices, "prices", false, "print what is priced and how old it is, or every price of the providers named")
 	return cmd
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -36,9 +35,7 @@ func (f *runFlags) forecast(p *process, o harness.Options, ev *progress.Events) 
 	case err != nil:
 		return nothingToDo(p, *f, ev, err)
 	case f.asJSON:
-		to := json.NewEncoder(p.json)
-		to.SetIndent("", "  ")
-		return to.Encode(out)
+		return p.printJSON(out)
 	case f.quiet:
 		return nil
 	}

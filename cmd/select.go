@@ -23,6 +23,13 @@ type selectFlags struct {
 	why []string
 }
 
+// selectionFlags select tasks and candidates by name.
+func selectionFlags(fl *pflag.FlagSet, sel *harness.Selection) {
+	fl.StringSliceVar(&sel.Tasks, "task", nil, "only these tasks; patterns allowed, repeatable")
+	fl.StringSliceVar(&sel.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
+	fl.StringSliceVar(&sel.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
+}
+
 func (f *selectFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.shard, "shard", "", "only part `i/n` of what is selected, such as 1/4; adding tasks moves no episode to another part")
 	fl.StringVar(&f.failedIn, "failed-in", "", "only episodes that `RUN` (folder, id, beginning of one, or latest) did not solve or has no result of")

@@ -14,7 +14,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
@@ -112,8 +111,7 @@ func newSuite(p *process) *cobra.Command {
 		},
 	}
 	for _, c := range []*cobra.Command{lint, list} {
-		c.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
-		c.Flags().String("config", config.Name, "configuration file")
+		suiteFlags(c)
 	}
 	cmd.AddCommand(lint, list, schema, newSuiteAdd(p))
 	return cmd

@@ -113,7 +113,7 @@ func TestShapes(t *testing.T) {
 		"candidates: [{batch: {delay: soon}}]":                "1: candidates[0].batch.delay: must be a duration such as 300ms or 15s, not text `soon`",
 		"candidates: [{headers: {a: [b]}}]":                   "1: candidates[0].headers: must be a mapping of names to text, not a mapping",
 		"candidates: [{name: a,\n  name: b}]":                 "2: candidates[0]: field \"name\" appears twice",
-		"candidates: [{max_tokens: many, nme: x}]":             "1: candidates[0].max_tokens: must be a whole number, not text `many`\n1: candidates[0]: unknown field \"nme\"; `cupel init` writes a commented file with every field",
+		"candidates: [{max_tokens: many, nme: x}]":            "1: candidates[0].max_tokens: must be a whole number, not text `many`\n1: candidates[0]: unknown field \"nme\"; `cupel init` writes a commented file with every field",
 		"candidates: [&a {name: x, <<: *a}]":                  "1: candidates[0]: contains itself",
 		"acceptance: {min_valid: high}\ncandidates: [{a: 1}]": "1: acceptance.min_valid: must be a number, not text `high`\n2: candidates[0]: unknown field \"a\"; `cupel init` writes a commented file with every field",
 		"trials: 1\n  mode: x":                                "2: mapping values are not allowed in this context",

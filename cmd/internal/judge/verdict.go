@@ -14,7 +14,8 @@ import (
 // The shape of what contract check prints. Its names are part of the interface:
 // docs/contract.md lists them. Lists are never null.
 type (
-	checkedOutput struct {
+	// Verdict is what is printed of one output.
+	Verdict struct {
 		Line int             `json:"line,omitempty"`
 		ID   json.RawMessage `json:"id,omitempty"`
 		outputVerdict
@@ -65,9 +66,9 @@ type (
 )
 
 // Output judges and repairs one raw output as the contract agent does.
-func Output(raw string, cutOff bool, tools *tool.Set) checkedOutput {
+func Output(raw string, cutOff bool, tools *tool.Set) Verdict {
 	read := contract.Read(raw, cutOff, tools)
-	out := checkedOutput{outputVerdict: verdictOf(read.Raw), Repaired: read.Repaired()}
+	out := Verdict{outputVerdict: verdictOf(read.Raw), Repaired: read.Repaired()}
 	if read.Repair == nil {
 		return out
 	}
@@ -98,7 +99,7 @@ func verdictOf(v contract.Verdict) outputVerdict {
 }
 
 // Write prints one verdict, on one line unless indented.
-func Write(w io.Writer, v checkedOutput, indent string) error {
+func Write(w io.Writer, v Verdict, indent string) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)

@@ -24,13 +24,15 @@ import (
 
 // Side is one run of a comparison, and the candidates of it that may be paired.
 type Side struct {
+	// Dir is the run folder, empty for a run in progress. Names are the candidates that
+	// may be paired.
 	Dir      string
 	Manifest manifest.Manifest
 	Episodes iter.Seq2[ledger.EpisodeRows, error]
 	Names    []string
 	// Selector is what follows RUN: on the command line, empty without it.
 	Selector string
-	// Ran are all candidates of the run, manifest has those chosen.
+	// Ran are all candidates of the run; Manifest has the chosen ones.
 	Ran []manifest.Candidate
 	// Chosen says that the caller named them; agent that it was by their strategy.
 	Chosen, agent bool

@@ -31,7 +31,7 @@ import (
 )
 
 // Transcripts executes episodes of one run again, as they are asked for, to show what
-// was said in them. Nothing is opened before the first.
+// was said in them. Nothing is opened before the first. It is for one goroutine; Close it.
 type Transcripts struct {
 	redact   func(field, text string) string
 	ctx      context.Context // until a signal
@@ -39,7 +39,8 @@ type Transcripts struct {
 	dir      string
 	// load are the options the run was made with; cleanup is never nil.
 	load func(m manifest.Manifest) (o harness.Options, cleanup func(), err error)
-	Kept *Kept // nil unless the run has just been replayed
+	// Kept has the details that a replay has just kept; nil otherwise.
+	Kept *Kept
 	// Hurry executes nothing again: whoever interrupted the run waits for its end.
 	Hurry bool
 
@@ -132,6 +133,8 @@ func (d *Transcripts) Of(rows ledger.EpisodeRows) (transcript.Detail, bool) {
 	return newDetailBuilder(d.redact).detail(traces), true
 }
 
+// Open loads what executing episodes takes. Of does so by itself, and then says of each
+// episode what is missing.
 func (d *Transcripts) Open() error {
 	d.opened = true
 	m, err := manifest.Read(d.dir)
@@ -175,8 +178,9 @@ func firstLine(err error) string {
 	return (*secrets.Finder)(nil).Redact("detail", fmt.Sprintf("%.300s", line))
 }
 
-// Kept are those of the first episodes of a replay that is under way, so that
-// its report need not execute them once more.
+// Kept are the details of the first episodes of a replay in progress, so that its report
+// need not execute them again. Its methods may be called concurrently while the run is in
+// progress.
 type Kept struct {
 	redact func(field, text string) string
 	mu     sync.Mutex
@@ -208,6 +212,7 @@ func (k *Kept) Keep(rows ledger.EpisodeRows, traces []episode.Trace) {
 	k.by[rows.Episode.EpisodeID] = detail
 }
 
+// Of is the detail of the episode with this id, if it was kept. A nil Kept has none.
 func (k *Kept) Of(id string) (d transcript.Detail, ok bool) {
 	if k != nil {
 		d, ok = k.by[id]
