@@ -58,6 +58,26 @@ func appendEscape(out []byte, s string) ([]byte, int) {
 	return append(out, s[1]), 2
 }
 
+// hex4 reads four hexadecimal digits.
+func hex4(s string) (unit rune, ok bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	for i := range 4 {
+		b := s[i]
+		switch {
+		case isDigit(b):
+			b -= '0'
+		case 'a' <= b|0x20 && b|0x20 <= 'f':
+			b = b | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		unit = unit<<4 | rune(b)
+	}
+	return unit, true
+}
+
 // surrogateAt decodes the lone surrogate that unquote left at s[i], three bytes.
 func surrogateAt(s string, i int) (unit rune, ok bool) {
 	if i+2 >= len(s) || s[i] != 0xED || s[i+1] < 0xA0 {
@@ -119,3 +139,5 @@ func Label(name string) string {
 	}
 	return out.String()
 }
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }

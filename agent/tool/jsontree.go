@@ -1,6 +1,40 @@
 package tool
 
-import "strings"
+import (
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Limits on what is read into a tree. Text beyond them is still checked for being
+// JSON.
+const (
+	maxBytes  = 64 << 10 // of the whole text
+	maxDepth  = 64       // of nested objects and arrays
+	maxValues = 8192     // of values in the text, member names not counted
+)
+
+// Shape is what reading a text learns about it.
+type Shape struct {
+	// Kind is that of the outermost value, as in JSON.
+	Kind byte
+	// Depth is the deepest nesting of objects and arrays, 0 for a scalar.
+	Depth int
+	// Values counts all values, the outermost included.
+	Values int
+	// Bytes is the length of the text.
+	Bytes int
+}
+
+// TooDeep reports nesting beyond 64 levels.
+func (s Shape) TooDeep() bool { return s.Depth > maxDepth }
+
+// TooLarge reports a text beyond 64 KiB or 8192 values.
+func (s Shape) TooLarge() bool { return s.Bytes > maxBytes || s.Values > maxValues }
 
 // JSON is one value of a tree read from untrusted text, which loses nothing: not
 // the order of members, repeated names, number lexemes or lone surrogates. It
@@ -26,20 +60,28 @@ type Member struct {
 }
 
 // ParseJSON reads text that must be exactly one JSON value (RFC 8259, valid
-// UTF-8) with nothing but white space around it. If the shape is too large, the
-// root has Kind and Raw only; values nested deeper than 64 levels have no Members
-// and Elems. All results are zero unless ok.
+// UTF-8) with nothing but white space around it, nested at most 10,000 levels deep.
+// If the shape is too large, the root has Kind and Raw only; values nested deeper
+// than 64 levels have no Members and Elems. All results are zero unless ok.
 func ParseJSON(text string) (root JSON, shape Shape, ok bool) {
-	shape, ok = checkJSON(text)
-	if !ok {
+	if !utf8.ValidString(text) {
 		return JSON{}, Shape{}, false
 	}
-	p := parser{text: text, at: skipSpace(text, 0)}
-	if shape.TooLarge() {
-		return JSON{Kind: shape.Kind, Raw: strings.TrimRight(text[p.at:], " \n\t\r")}, shape, true
+	p := parsers.Get().(*parser)
+	defer parsers.Put(p)
+	p.text, p.shape, p.err = text, Shape{Bytes: len(text)}, nil
+	p.from.Reset(text)
+	// A surrogate without its half counts as invalid UTF-8, and is kept as written.
+	p.in.Reset(&p.from, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	root = p.value()
+	if p.token(); !errors.Is(p.err, io.EOF) || root.Kind == 0 || len(root.Raw) == 0 {
+		return JSON{}, Shape{}, false
 	}
-	p.room = make([]Member, 0, shape.members)
-	return p.value(1), shape, true
+	p.shape.Kind = root.Kind
+	if p.shape.TooLarge() {
+		root.Members, root.Elems = nil, nil
+	}
+	return root, p.shape, true
 }
 
 // Get returns the value of the last member of this name, as JSON.parse would.
@@ -52,87 +94,96 @@ func (v JSON) Get(name string) (JSON, bool) {
 	return JSON{}, false
 }
 
-// parser builds trees from text that checkJSON has accepted.
+// parser builds a tree from the tokens of a text. After the first error it reads no
+// more.
 type parser struct {
-	text string
-	at   int
-	// room is for the members of all objects, one after the other.
-	room []Member
+	text  string
+	from  strings.Reader
+	in    jsontext.Decoder
+	shape Shape
+	err   error
 }
 
-// value reads the value at the cursor; depth is that of a container read here.
-func (p *parser) value(depth int) JSON {
-	start := p.at
-	v := JSON{Kind: kindOf(p.text[start])}
-	switch {
-	case v.Kind != '{' && v.Kind != '[':
-		p.at, _ = scalarEnd(p.text, start, v.Kind)
-	case depth > maxDepth:
-		p.skip()
-	case v.Kind == '{':
-		v.Members = p.members(depth)
-	default:
-		v.Elems = p.elems(depth)
+// parsers are reused: a decoder has buffers of its own.
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+// at is the offset after what was read.
+func (p *parser) at() int { return int(p.in.InputOffset()) }
+
+// token reads the next token.
+func (p *parser) token() jsontext.Kind {
+	if p.err != nil {
+		return 0
 	}
-	v.Raw = p.text[start:p.at]
-	return v
+	var t jsontext.Token
+	if t, p.err = p.in.ReadToken(); p.err != nil {
+		return 0
+	}
+	p.shape.Depth = max(p.shape.Depth, p.in.StackDepth())
+	return t.Kind()
 }
 
-func (p *parser) members(depth int) []Member {
-	var few [4]Member
-	own := few[:0]
-	for p.more('}') {
-		end, _ := stringEnd(p.text, p.at)
-		name := unquote(p.text[p.at:end])
-		p.at = skipSpace(p.text, skipSpace(p.text, end)+1) // past the colon
-		own = append(own, Member{Name: name, Value: p.value(depth + 1)})
+// scalar reads a name or a value that is neither object nor array, as written.
+func (p *parser) scalar() string {
+	if p.err != nil {
+		return ""
 	}
-	if len(own) == 0 {
-		return nil
+	var raw jsontext.Value
+	if raw, p.err = p.in.ReadValue(); p.err != nil {
+		return ""
 	}
-	from := len(p.room) // the members of members are before
-	p.room = append(p.room, own...)
-	return p.room[from:len(p.room):len(p.room)]
+	return p.text[p.at()-len(raw) : p.at()]
 }
 
-func (p *parser) elems(depth int) []JSON {
-	var out []JSON
-	for p.more(']') {
-		out = append(out, p.value(depth+1))
+// more reports whether the object or array goes on, and else reads its end.
+func (p *parser) more(end jsontext.Kind) bool {
+	if p.err == nil && p.in.PeekKind() != end {
+		return true
 	}
-	return out
-}
-
-// more steps over an opening bracket or comma to the next name or value, or
-// over the closing bracket.
-func (p *parser) more(closing byte) bool {
-	p.at = skipSpace(p.text, p.at)
-	if p.text[p.at] != closing {
-		p.at = skipSpace(p.text, p.at+1)
-		if p.text[p.at] != closing {
-			return true
-		}
-	}
-	p.at++
+	p.token()
 	return false
 }
 
-// skip steps over the container at the cursor without recursing.
-func (p *parser) skip() {
-	depth := 0
-	for {
-		switch p.text[p.at] {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		case '"':
-			end, _ := stringEnd(p.text, p.at)
-			p.at = end - 1
+// value reads the next value.
+func (p *parser) value() JSON {
+	p.shape.Values++
+	v := JSON{Kind: byte(p.in.PeekKind())}
+	if v.Kind != '{' && v.Kind != '[' {
+		v.Raw = p.scalar()
+		return v
+	}
+	p.token()
+	start, depth := p.at()-1, p.in.StackDepth()
+	switch {
+	case p.err != nil:
+	case depth > maxDepth || p.shape.TooLarge():
+		p.skip(depth)
+	case v.Kind == '{':
+		for p.more('}') {
+			name := p.scalar()
+			if p.err == nil {
+				v.Members = append(v.Members, Member{Name: unquote(name), Value: p.value()})
+			}
 		}
-		p.at++
-		if depth == 0 {
-			return
+	default:
+		for p.more(']') {
+			v.Elems = append(v.Elems, p.value())
+		}
+	}
+	if p.err == nil {
+		v.Raw = p.text[start:p.at()]
+	}
+	return v
+}
+
+// skip reads to the end of the container whose depth this is, without recursing.
+func (p *parser) skip(depth int) {
+	for p.err == nil && p.in.StackDepth() >= depth {
+		within, n := p.in.StackIndex(p.in.StackDepth())
+		switch kind := p.token(); {
+		case kind == '}' || kind == ']' || kind == 0:
+		case within != '{' || n%2 == 1: // not a name
+			p.shape.Values++
 		}
 	}
 }
