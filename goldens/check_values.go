@@ -80,7 +80,13 @@ func (l list) set(e *Expect, p yamlfile.Place, _ bool) { *l.of(e) = l.read(p) }
 func (l list) takeAway(e *Expect) bool { *l.of(e) = nil; return true }
 
 func (l list) write(is, was Expect) *yaml.Node {
-	return changed(*l.of(&is), *l.of(&was), *l.of(&is) == nil, func(items []string) *yaml.Node { return yamlfile.Each(items, l.node) })
+	return changed(*l.of(&is), *l.of(&was), *l.of(&is) == nil, func(items []string) *yaml.Node {
+		out := yamlfile.Sequence(yaml.FlowStyle)
+		for _, item := range items {
+			out.Content = append(out.Content, l.node(item))
+		}
+		return out
+	})
 }
 
 func (l list) parts(key string, e Expect) []Part {
@@ -224,7 +230,7 @@ func (caps) takeAway(e *Expect) bool {
 func (caps) write(is, was Expect) *yaml.Node {
 	out := yamlfile.Mapping(yaml.FlowStyle)
 	for _, c := range capsOf {
-		node := changed(*c.of(&is), *c.of(&was), *c.of(&is) == nil, func(n *int) *yaml.Node { return yamlfile.Number(int64(*n)) })
+		node := changed(*c.of(&is), *c.of(&was), *c.of(&is) == nil, func(n *int) *yaml.Node { return yamlfile.Node(*n) })
 		if node != nil {
 			yamlfile.Add(out, c.name, node, "")
 		}

@@ -130,21 +130,15 @@ func operand(e yamlfile.Entry) {
 func callsNode(list []CallMatch) *yaml.Node {
 	out := yamlfile.Sequence(0)
 	for _, c := range list {
-		call := yamlfile.Mapping(0)
-		switch {
-		case c.Executed:
-			call.Style = yaml.FlowStyle
-			yamlfile.Add(call, "tool", yamlfile.Word(c.Tool), "")
-			if c.Args != nil {
-				yamlfile.Add(call, "args", yamlfile.ValueNode(c.Args), "")
-			}
-			yamlfile.Add(call, "executed", yamlfile.Plain("true"), "")
-		case c.Args == nil:
-			call = yamlfile.Word(c.Tool)
-		default:
-			yamlfile.Add(call, c.Tool, yamlfile.ValueNode(c.Args), "")
+		args, node := any(nil), yamlfile.Word(c.Tool)
+		if c.Args != nil {
+			args = yamlfile.ValueNode(c.Args)
+			node = yamlfile.Fields(0, c.Tool, args)
 		}
-		out.Content = append(out.Content, call)
+		if c.Executed {
+			node = yamlfile.Fields(yaml.FlowStyle, "tool", yamlfile.Name(c.Tool), "args", args, "executed", true)
+		}
+		out.Content = append(out.Content, node)
 	}
 	return out
 }

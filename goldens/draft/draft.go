@@ -220,7 +220,7 @@ func sameTool(a, b *goldens.Suite, name string) bool {
 // load reads the suite as it will be, and makes sure that the task is in it as it
 // was meant, and every other one as it was.
 func (a *adding) load(files []AddedFile) (*goldens.Suite, error) {
-	s, err := load.Suite(overlay{a.fsys, files}, a.path)
+	s, err := load.Suite(newOverlay(a.fsys, files), a.path)
 	if err != nil {
 		return nil, err
 	}

@@ -62,22 +62,12 @@ func candidateNode(c goldens.Candidate) (*yaml.Node, error) {
 
 // toolNode writes a tool of the world.
 func toolNode(s tool.Spec, a goldens.Approval) *yaml.Node {
-	out := yamlfile.Mapping(yaml.FlowStyle)
-	yamlfile.Add(out, "name", yamlfile.Word(s.Name), "")
-	yamlfile.Add(out, "description", yamlfile.QuotedNode(s.Description), "")
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{{"repeatable", s.Repeatable}, {"uncacheable", s.Uncacheable}} {
-		if f.set {
-			yamlfile.Add(out, f.name, yamlfile.Plain("true"), "")
-		}
+	approve := yamlfile.Given(yamlfile.Name(a))
+	if a == goldens.ApproveAlways {
+		approve = nil
 	}
-	if a != goldens.ApproveAlways {
-		yamlfile.Add(out, "approve", yamlfile.Word(string(a)), "")
-	}
-	yamlfile.Add(out, "schema", yamlfile.JSONNode(s.Schema), "")
-	return out
+	return yamlfile.Fields(yaml.FlowStyle, "name", yamlfile.Name(s.Name), "description", s.Description, "repeatable", yamlfile.Given(s.Repeatable),
+		"uncacheable", yamlfile.Given(s.Uncacheable), "approve", approve, "schema", s.Schema)
 }
 
 // taskPatterns are the task files that suite.yaml names.

@@ -78,7 +78,7 @@ func TestFolderName(t *testing.T) {
 // The overlay is a folder like any other.
 func TestOverlay(t *testing.T) {
 	base := fstest.MapFS{"suite.yaml": {Data: []byte("old")}, "tasks/a.yaml": {Data: []byte("a")}}
-	o := overlay{base, []AddedFile{{Path: "new/sub/x.yaml", Text: []byte("x")}, {Path: "tasks/b.yaml", Text: []byte("b")}, {Path: "suite.yaml", Text: []byte("new"), Replaces: true}}}
+	o := newOverlay(base, []AddedFile{{Path: "new/sub/x.yaml", Text: []byte("x")}, {Path: "tasks/b.yaml", Text: []byte("b")}, {Path: "suite.yaml", Text: []byte("new"), Replaces: true}})
 	for name, want := range map[string]string{"suite.yaml": "new", "tasks/a.yaml": "a", "tasks/b.yaml": "b", "new/sub/x.yaml": "x"} {
 		got, err := fs.ReadFile(o, name)
 		require.NoError(t, err)

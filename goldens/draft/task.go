@@ -28,141 +28,89 @@ func (d Draft) file() ([]byte, error) {
 }
 
 func (d Draft) taskNode() *yaml.Node {
-	t, out := d.Task, yamlfile.Mapping(0)
-	yamlfile.Add(out, "id", yamlfile.Word(t.ID), "")
-	if t.Title != "" {
-		yamlfile.Add(out, "title", yamlfile.QuotedNode(t.Title), "")
+	t, b := d.Task, d.Task.Budgets
+	var inputs, faults *yaml.Node
+	if len(t.Inputs) > 0 {
+		inputs = yamlfile.Mapping(0)
 	}
-	yamlfile.Add(out, "tier", yamlfile.Word(t.Tier), "")
-	if t.Tags != nil {
-		yamlfile.Add(out, "tags", yamlfile.Each(t.Tags, yamlfile.Word), "")
+	for _, in := range t.Inputs {
+		yamlfile.Add(inputs, in.Name, yamlfile.JSONNode(in.Value), "")
 	}
-	if t.Probes != nil {
-		yamlfile.Add(out, "probes", yamlfile.Each(t.Probes, yamlfile.QuotedNode), "")
+	var images []string
+	for _, img := range t.Images {
+		images = append(images, img.File)
 	}
-	yamlfile.Add(out, "request", yamlfile.QuotedNode(t.Request), "")
-	yamlfile.Add(out, "constraints", yamlfile.QuotedNode(t.Constraints), "")
-	addGiven(out, t)
-	yamlfile.Add(out, "tools", yamlfile.Each(t.Tools, yamlfile.Word), "")
-	yamlfile.Add(out, "world", worldNode(t.World), "")
 	if len(t.World.Faults) > 0 {
-		list := yamlfile.Sequence(0)
-		for _, f := range t.World.Faults {
-			list.Content = append(list.Content, faultNode(f))
-		}
-		yamlfile.Add(out, "faults", list, "")
+		faults = yamlfile.Sequence(0)
 	}
-	yamlfile.Add(out, "budgets", budgetsNode(t), "")
-	if t.Replies != nil {
-		yamlfile.Add(out, "replies", yamlfile.Each(t.Replies, yamlfile.QuotedNode), "")
+	for _, f := range t.World.Faults {
+		faults.Content = append(faults.Content, faultNode(f))
 	}
-	if len(t.Approvals) > 0 {
-		list := yamlfile.Sequence(yaml.FlowStyle)
-		for _, yes := range t.Approvals {
-			list.Content = append(list.Content, yamlfile.Word(approvalWord(yes)))
-		}
-		yamlfile.Add(out, "approvals", list, "")
+	var approvals []yamlfile.Name
+	for _, yes := range t.Approvals {
+		approvals = append(approvals, map[bool]yamlfile.Name{true: "approve", false: "deny"}[yes])
 	}
+	out := yamlfile.Fields(0,
+		"id", yamlfile.Name(t.ID), "title", yamlfile.Given(t.Title), "tier", yamlfile.Name(t.Tier), "tags", names(t.Tags), "probes", t.Probes,
+		"request", t.Request, "constraints", t.Constraints, "inputs", inputs, "each", yamlfile.Given(yamlfile.Name(t.Each)), "images", images,
+		"answer_schema", t.AnswerSchema, "session", yamlfile.Given(yamlfile.Name(t.Session)),
+		"tools", append([]yamlfile.Name{}, names(t.Tools)...), "world", worldNode(t.World), "faults", faults,
+		"budgets", yamlfile.Fields(yaml.FlowStyle, "max_steps", b.MaxSteps, "max_tool_calls", b.MaxToolCalls, "max_seconds", int64(b.MaxTime/time.Second),
+			"max_tokens_total", b.MaxTokens, "max_cost_usd", yamlfile.Plain(strconv.FormatFloat(float64(b.MaxCostNanoUSD)/load.NanoUSD, 'f', -1, 64))),
+		"replies", t.Replies, "approvals", approvals)
 	d.addExpect(out)
 	return out
 }
 
-func approvalWord(yes bool) string {
-	if yes {
-		return "approve"
+func names(words []string) (out []yamlfile.Name) {
+	if words != nil {
+		out = []yamlfile.Name{}
 	}
-	return "deny"
-}
-
-func budgetsNode(t goldens.Task) *yaml.Node {
-	b, out := t.Budgets, yamlfile.Mapping(yaml.FlowStyle)
-	for _, f := range []struct {
-		name  string
-		value *yaml.Node
-	}{
-		{"max_steps", yamlfile.Number(int64(b.MaxSteps))}, {"max_tool_calls", yamlfile.Number(int64(b.MaxToolCalls))},
-		{"max_seconds", yamlfile.Number(int64(b.MaxTime / time.Second))}, {"max_tokens_total", yamlfile.Number(b.MaxTokens)},
-		{"max_cost_usd", yamlfile.Plain(strconv.FormatFloat(float64(b.MaxCostNanoUSD)/load.NanoUSD, 'f', -1, 64))},
-	} {
-		yamlfile.Add(out, f.name, f.value, "")
+	for _, w := range words {
+		out = append(out, yamlfile.Name(w))
 	}
 	return out
 }
 
 func worldNode(w world.Spec) *yaml.Node {
-	out := yamlfile.Mapping(0)
-	yamlfile.Add(out, "now", yamlfile.QuotedNode(w.Now.In(w.Zone).Format(time.RFC3339Nano)), "")
-	yamlfile.Add(out, "zone", yamlfile.Word(w.Zone.String()), "")
+	var counts, latency, documents *yaml.Node
 	if w.Counts != nil {
-		days := yamlfile.Mapping(0)
-		for _, date := range slices.Sorted(maps.Keys(w.Counts)) {
-			day := yamlfile.Mapping(yaml.FlowStyle)
-			for _, label := range slices.Sorted(maps.Keys(w.Counts[date])) {
-				yamlfile.Add(day, label, yamlfile.Number(w.Counts[date][label]), "")
-			}
-			days.Content = append(days.Content, yamlfile.Plain(date), day)
-		}
-		if len(w.Counts) == 0 {
-			days.Style = yaml.FlowStyle
-		}
-		yamlfile.Add(out, "counts", days, "")
+		counts = yamlfile.Mapping(flowIf(len(w.Counts) == 0))
 	}
-	if w.Documents != nil {
-		yamlfile.Add(out, "documents", documentsNode(w.Documents), "")
-	}
-	if w.Env != nil {
-		env := yamlfile.Mapping(yaml.FlowStyle)
-		for _, name := range slices.Sorted(maps.Keys(w.Env)) {
-			yamlfile.Add(env, name, yamlfile.QuotedNode(w.Env[name]), "")
-		}
-		yamlfile.Add(out, "env", env, "")
-	}
-	if w.ClockStep > 0 {
-		yamlfile.Add(out, "clock_step", yamlfile.Plain(w.ClockStep.String()), "")
+	for _, date := range slices.Sorted(maps.Keys(w.Counts)) {
+		counts.Content = append(counts.Content, yamlfile.Plain(date), yamlfile.Node(w.Counts[date]))
 	}
 	if w.Latency != nil {
-		latency := yamlfile.Mapping(yaml.FlowStyle)
-		for _, name := range slices.Sorted(maps.Keys(w.Latency)) {
-			yamlfile.Add(latency, name, yamlfile.Plain(w.Latency[name].String()), "")
-		}
-		yamlfile.Add(out, "latency", latency, "")
+		latency = yamlfile.Mapping(yaml.FlowStyle)
 	}
-	if w.JobStatus != nil {
-		yamlfile.Add(out, "job_status", yamlfile.Each(w.JobStatus, yamlfile.QuotedNode), "")
+	for _, name := range slices.Sorted(maps.Keys(w.Latency)) {
+		yamlfile.Add(latency, name, yamlfile.Node(w.Latency[name]), "")
 	}
-	return out
+	if w.Documents != nil {
+		documents = yamlfile.Sequence(flowIf(len(w.Documents) == 0))
+	}
+	for _, d := range w.Documents {
+		documents.Content = append(documents.Content, yamlfile.Fields(0, "id", yamlfile.Name(d.ID), "title", d.Title, "date", yamlfile.Plain(d.Date), "text", d.Text, "fields", d.Fields))
+	}
+	return yamlfile.Fields(0, "now", w.Now.In(w.Zone).Format(time.RFC3339Nano), "zone", yamlfile.Name(w.Zone.String()), "counts", counts, "documents", documents,
+		"env", w.Env, "clock_step", yamlfile.Given(w.ClockStep), "latency", latency, "job_status", w.JobStatus)
+}
+
+// flowIf is the style of a list or a mapping that is empty, or is not.
+func flowIf(empty bool) yaml.Style {
+	if empty {
+		return yaml.FlowStyle
+	}
+	return 0
 }
 
 func faultNode(f world.Fault) *yaml.Node {
-	out := yamlfile.Mapping(yaml.FlowStyle)
-	yamlfile.Add(out, "tool", yamlfile.Word(f.Tool), "")
-	if len(f.OnCalls) > 0 {
-		calls := yamlfile.Sequence(yaml.FlowStyle)
-		for _, n := range f.OnCalls {
-			calls.Content = append(calls.Content, yamlfile.Number(int64(n)))
-		}
-		yamlfile.Add(out, "on_calls", calls, "")
-	}
-	yamlfile.Add(out, "kind", yamlfile.Word(string(f.Kind)), "")
-	if f.Status > 0 {
-		yamlfile.Add(out, "status", yamlfile.Number(int64(f.Status)), "")
-	}
-	if f.Code != "" {
-		yamlfile.Add(out, "code", yamlfile.QuotedNode(f.Code), "")
-	}
-	if f.Message != "" {
-		yamlfile.Add(out, "message", yamlfile.QuotedNode(f.Message), "")
-	}
-	if f.After > 0 {
-		yamlfile.Add(out, "after", yamlfile.Plain(f.After.String()), "")
-	}
-	if f.Fields != nil {
-		yamlfile.Add(out, "fields", yamlfile.ValueNode(f.Fields), "")
-	}
+	var value *yaml.Node
 	if f.Kind == world.FaultReplace {
-		yamlfile.Add(out, "value", yamlfile.ValueNode(f.Value), "")
+		value = yamlfile.ValueNode(f.Value)
 	}
-	return out
+	return yamlfile.Fields(yaml.FlowStyle, "tool", yamlfile.Name(f.Tool), "on_calls", f.OnCalls, "kind", yamlfile.Name(f.Kind), "status", yamlfile.Given(f.Status),
+		"code", yamlfile.Given(f.Code), "message", yamlfile.Given(f.Message), "after", yamlfile.Given(f.After), "fields", f.Fields, "value", value)
 }
 
 // addExpect writes the accepted outcomes: the first in full, the others by what

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -45,14 +46,56 @@ func QuotedNode(s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: strings.ToValidUTF8(s, "\uFFFD")}
 }
 
-func Number(n int64) *yaml.Node { return Plain(strconv.FormatInt(n, 10)) }
+// Name is a text that Node writes as Word does, not in quotes.
+type Name string
 
-func Each(list []string, node func(string) *yaml.Node) *yaml.Node {
-	out := Sequence(yaml.FlowStyle)
-	for _, s := range list {
-		out.Content = append(out.Content, node(s))
+// Fields is a mapping of keys and values, in pairs: see Node. A pair whose value is nil
+// is left out.
+func Fields(style yaml.Style, pairs ...any) *yaml.Node {
+	out := Mapping(style)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		v := reflect.ValueOf(pairs[i+1])
+		switch v.Kind() {
+		case reflect.Slice, reflect.Map, reflect.Pointer, reflect.Invalid:
+			if !v.IsValid() || v.IsNil() {
+				continue
+			}
+		}
+		Add(out, pairs[i].(string), Node(pairs[i+1]), "")
 	}
 	return out
+}
+
+// Given is v, or nil where v is zero.
+func Given[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}
+
+// Node writes a value: a node, names, text, a duration, JSON, or what encodes as JSON.
+func Node(v any) *yaml.Node {
+	switch v := v.(type) {
+	case *yaml.Node:
+		return v
+	case Name:
+		return Word(string(v))
+	case []Name:
+		out := Sequence(yaml.FlowStyle)
+		for _, name := range v {
+			out.Content = append(out.Content, Word(string(name)))
+		}
+		return out
+	case string:
+		return QuotedNode(v)
+	case time.Duration:
+		return Plain(v.String())
+	case json.RawMessage:
+		return JSONNode(v)
+	}
+	return ValueNode(v)
 }
 
 // ValueNode is a value of JSON.
