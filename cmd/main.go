@@ -4,7 +4,7 @@
 // A program that brings an agent, a tool or a provider has every verb with them:
 //
 //	func main() {
-//		cmd.Main(cmd.App{Strategies: map[string]agent.Strategy{"mine": newMine}})
+//		cmd.Main(cmd.App{Strategies: map[string]agent.Strategy{"mine": {New: newMine}}})
 //	}
 package cmd
 

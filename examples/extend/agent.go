@@ -5,6 +5,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -59,7 +60,7 @@ func (b *brief) Step(ev agent.Event) (r agent.Ready) {
 	if why := b.Spent(); why != "" {
 		return b.end(r, agent.Finish{Status: agent.Stopped, StopReason: why})
 	}
-	r.Commands = append(r.Commands, b.Model(agent.CallModel{Role: agent.RoleMain, Kind: agent.KindAct, Call: b.call}))
+	r.Commands = append(r.Commands, b.Model(agent.CallModel{Role: turn.RoleMain, Kind: turn.KindAct, Call: b.call}))
 	return r
 }
 
@@ -75,11 +76,12 @@ func (b *brief) replied(ev agent.ModelReplied) (r agent.Ready) {
 	})
 	r.Judgement.ActionType, r.Judgement.ActionName = "tool", ev.Reply.Calls[0].Name
 	for _, c := range ev.Reply.Calls {
-		if !b.MayCallTool() {
-			return b.end(r, agent.Finish{Status: agent.Stopped, StopReason: agent.MaxToolCalls})
-		}
 		call := tool.Call{Name: c.Name, Args: []byte(c.Args)}
-		command := b.Tool(agent.CallTool{Parent: ev.ID, Call: call})
+		command := agent.CallTool{Parent: ev.ID, Call: call}
+		if !b.MayCallTool() { // the model may still answer
+			command.Given = &tool.Result{Outcome: tool.Rejected, Code: "E_BUDGET", Message: "no tool calls are left"}
+		}
+		command = b.Tool(command)
 		b.asked[command.ID] = c
 		r.Commands = append(r.Commands, command)
 		r.Judgement.Asked = append(r.Judgement.Asked, call)

@@ -4,14 +4,14 @@ package main
 import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/cmd"
-	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/providers"
 )
 
 func main() {
 	cmd.Main(cmd.App{
 		Strategies: map[string]agent.Strategy{"brief": {New: newBrief}},
-		Tools:      map[string]harness.ToolFunc{"count_stock": countStock},
+		Tools:      map[string]episode.ToolFunc{"count_stock": countStock},
 		Providers:  map[string]providers.Factory{"house": newHouse},
 	})
 }
