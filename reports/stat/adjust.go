@@ -28,7 +28,7 @@ func WeightedHolm(p, weights []float64) (adjusted []float64, err error) {
 	}
 	left := 0.0
 	for i, w := range weights {
-		if !(w > 0 && w <= vast) {
+		if !(w > 0 && w <= 1e150) {
 			return nil, fmt.Errorf("adjust by Holm: weight %d of %d is %v; a weight is a positive number", i+1, len(weights), w)
 		}
 		left += w
@@ -73,7 +73,7 @@ func BenjaminiHochberg(p []float64) (adjusted []float64, err error) {
 func ascending(p []float64) (order []int, err error) {
 	order = make([]int, len(p))
 	for i, v := range p {
-		if !probability(v) {
+		if !(v >= 0 && v <= 1) {
 			return nil, fmt.Errorf("p-value %d of %d is %v; a p-value is a number from 0 to 1", i+1, len(p), v)
 		}
 		order[i] = i

@@ -51,15 +51,6 @@ func BenchmarkPairedPermutationEnumerated(b *testing.B) {
 	}
 }
 
-// Floor: 2,000 resamples of 60 draws, and sorting 2,000 means.
-func BenchmarkBootstrap(b *testing.B) {
-	list := suiteOf(0.37)
-	b.ReportAllocs()
-	for b.Loop() {
-		stat.Bootstrap(list, 0.95)
-	}
-}
-
 // Floor: two inverse incomplete beta functions, no allocation.
 func BenchmarkClopperPearson(b *testing.B) {
 	b.ReportAllocs()
@@ -73,27 +64,6 @@ func BenchmarkMcNemar(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		stat.McNemar(12, 31)
-	}
-}
-
-// Floor: as McNemar.
-func BenchmarkFisher(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		stat.Fisher(12, 31, 20, 19)
-	}
-}
-
-// Floor: 100 ranks over half of 10,100 sums.
-func BenchmarkWilcoxon(b *testing.B) {
-	rng := rand.New(rand.NewPCG(25, 26))
-	values := make([]float64, 100)
-	for i := range values {
-		values[i] = rng.NormFloat64()
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		stat.Wilcoxon(values)
 	}
 }
 

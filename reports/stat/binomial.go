@@ -6,14 +6,14 @@ import "iter"
 // still count as no likelier: rounding must not break a tie. R uses the same.
 const sameLikelihood = 1 + 1e-7
 
-// BinomialTest is the exact two-sided p-value of k successes in n against a true
+// binomialTest is the exact two-sided p-value of k successes in n against a true
 // share p: the probability of all counts that are no likelier than k. ok is false
 // when n is not positive, k is not within 0…n, or p is not strictly between 0 and 1.
 //
 // Summing the no likelier counts is one of several definitions of two-sided, the
 // one of R's binom.test; see J. D. Gibbons and J. W. Pratt, "P-values:
 // Interpretation and Methodology", The American Statistician 29 (1975) 20–25.
-func BinomialTest(k, n int, p float64) (value float64, ok bool) {
+func binomialTest(k, n int, p float64) (value float64, ok bool) {
 	if n <= 0 || k < 0 || k > n || !(p > 0 && p < 1) {
 		return 0, false
 	}
@@ -68,37 +68,6 @@ func weights(low, high, mode int, up func(int) float64) iter.Seq2[int, float64] 
 	}
 }
 
-// Signs counts differences by sign.
-type Signs struct {
-	// Plus and Minus count the differences above and below 0; a difference of
-	// 0 speaks for neither side and is left out.
-	Plus, Minus int
-	// P is the exact two-sided p-value against plus and minus being equally
-	// likely; it is 1 when both counts are 0.
-	P float64
-}
-
-// SignTest asks whether differences of independent pairs fall to one side. It
-// uses nothing but their signs, and so fits any scale. Trials of one task are not
-// independent: give it one difference per task. ok is false when differences is
-// empty or holds a NaN.
-//
-// W. J. Conover, "Practical Nonparametric Statistics", 3rd ed. (1999), section 3.4.
-func SignTest(differences []float64) (s Signs, ok bool) {
-	for _, d := range differences {
-		switch {
-		case d > 0:
-			s.Plus++
-		case d < 0:
-			s.Minus++
-		case d != 0:
-			return Signs{}, false
-		}
-	}
-	s.P, ok = McNemar(s.Plus, s.Minus)
-	return s, ok && len(differences) > 0
-}
-
 // McNemar is the exact two-sided p-value for pairs of pass and fail: broken
 // pairs passed before only, fixed ones after only, and pairs that did not change
 // say nothing. It is 1 when no pair changed. The pairs must be independent: one
@@ -115,32 +84,5 @@ func McNemar(broken, fixed int) (p float64, ok bool) {
 	if broken == fixed {
 		return 1, true
 	}
-	return BinomialTest(broken, broken+fixed, 0.5)
-}
-
-// McNemarMidP is McNemar with half the probability of the outcomes exactly as
-// likely as the observed one taken off. It is less cautious: close to its level,
-// but not sure to keep it.
-//
-// M. W. Fagerland, S. Lydersen and P. Laake, "The McNemar test for binary
-// matched-pairs data: mid-p and asymptotic are better than exact conditional",
-// BMC Medical Research Methodology 13 (2013) 91.
-func McNemarMidP(broken, fixed int) (p float64, ok bool) {
-	p, ok = McNemar(broken, fixed)
-	if !ok || broken+fixed == 0 {
-		return p, ok
-	}
-	n, seen := broken+fixed, min(broken, fixed)
-	up := func(i int) float64 { return float64(n-i) / float64(i+1) }
-	at, all := 0.0, 0.0
-	for i, w := range weights(0, n, n/2, up) {
-		all += w
-		if i == seen {
-			at = w
-		}
-	}
-	if 2*seen == n {
-		return 1 - at/all/2, true // no other outcome is as likely as the middle
-	}
-	return p - at/all, true
+	return binomialTest(broken, broken+fixed, 0.5)
 }

@@ -1,7 +1,5 @@
 package stat
 
-import "math"
-
 // Forecast is a stated probability and what came of it.
 type Forecast struct {
 	// P is the stated probability in [0, 1].
@@ -37,7 +35,7 @@ func Reliability(forecasts []Forecast, count int) []Bin {
 		bins[i].Low, bins[i].High = float64(i)/float64(count), float64(i+1)/float64(count)
 	}
 	for _, f := range forecasts {
-		if !probability(f.P) {
+		if !(f.P >= 0 && f.P <= 1) {
 			continue
 		}
 		i := min(int(f.P*float64(count)), count-1)
@@ -72,7 +70,7 @@ func Reliability(forecasts []Forecast, count int) []Bin {
 func Brier(forecasts []Forecast) (score float64, ok bool) {
 	n := 0
 	for _, f := range forecasts {
-		if !probability(f.P) {
+		if !(f.P >= 0 && f.P <= 1) {
 			continue
 		}
 		miss := f.P
@@ -87,5 +85,3 @@ func Brier(forecasts []Forecast) (score float64, ok bool) {
 	}
 	return score / float64(n), true
 }
-
-func probability(p float64) bool { return !math.IsNaN(p) && p >= 0 && p <= 1 }

@@ -1,6 +1,9 @@
 package stat
 
-import "math/big"
+import (
+	"math/big"
+	"strconv"
+)
 
 // Stability is what the trials of one task in two runs say of it.
 type Stability string
@@ -55,7 +58,7 @@ type Evidence struct {
 // share because it does given the number of passes: E. L. Lehmann and J. P.
 // Romano, "Testing Statistical Hypotheses", 3rd ed. (2005), section 4.5.
 func Classify(before, after Trials, alpha float64) (e Evidence, ok bool) {
-	if !before.valid() || !after.valid() || !level(alpha) {
+	if !before.Valid() || !after.Valid() || !(alpha > 0 && alpha < 1) {
 		return Evidence{}, false
 	}
 	e = Evidence{Class: Unknown, P: 1, Share: Interval{Low: 0, High: 1}}
@@ -75,7 +78,8 @@ func Classify(before, after Trials, alpha float64) (e Evidence, ok bool) {
 	}
 	e.P, _ = chance.Float64()
 	mixed := func(t Trials) bool { return 0 < t.Passed && t.Passed < t.N }
-	switch limit := decimal(alpha); {
+	limit, _ := new(big.Rat).SetString(strconv.FormatFloat(alpha, 'g', -1, 64))
+	switch {
 	case fewer < 0 && chance.Cmp(limit) <= 0:
 		e.Class = NewlyBroken
 	case fewer > 0 && chance.Cmp(limit) <= 0:

@@ -64,7 +64,7 @@ func TestClassifyKeepsItsLevel(t *testing.T) {
 				for b := 0; b <= n[1]; b++ {
 					e, ok := stat.Classify(stat.Trials{Passed: a, N: n[0]}, stat.Trials{Passed: b, N: n[1]}, 0.05)
 					require.True(t, ok)
-					ways, _ := choose(n[0], a).Mul(choose(n[0], a), choose(n[1], b)).Float64()
+					ways, _ := choices(n[0], a).Mul(choices(n[0], a), choices(n[1], b)).Float64()
 					chance := ways * math.Pow(share, float64(a+b)) * math.Pow(1-share, float64(n[0]+n[1]-a-b))
 					switch e.Class {
 					case stat.NewlyBroken:
@@ -88,11 +88,15 @@ func TestClassifyAgainstBinomials(t *testing.T) {
 		want := new(big.Rat)
 		for i := 0; i <= c[2]; i++ {
 			if k := c[0] + c[2] - i; k <= c[1] {
-				want.Add(want, choose(c[3], i).Mul(choose(c[3], i), choose(c[1], k)))
+				want.Add(want, choices(c[3], i).Mul(choices(c[3], i), choices(c[1], k)))
 			}
 		}
-		f, _ := want.Quo(want, choose(c[1]+c[3], c[0]+c[2])).Float64()
+		f, _ := want.Quo(want, choices(c[1]+c[3], c[0]+c[2])).Float64()
 		require.InEpsilon(t, f, e.P, 1e-9, "%v", c)
 		require.Equal(t, stat.NewlyBroken, e.Class)
 	}
+}
+
+func choices(n, k int) *big.Rat {
+	return new(big.Rat).SetInt(new(big.Int).Binomial(int64(n), int64(k)))
 }

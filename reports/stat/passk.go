@@ -7,7 +7,8 @@ type Trials struct {
 	N      int `json:"n"`
 }
 
-func (t Trials) valid() bool { return t.Passed >= 0 && t.Passed <= t.N }
+// Valid says that no more trials passed than there are, and none of either is negative.
+func (t Trials) Valid() bool { return t.Passed >= 0 && t.Passed <= t.N }
 
 // PassAt is the unbiased estimate of the probability that at least one of k
 // trials passes: 1 − C(N−Passed, k)/C(N, k), the share of subsets of k trials
@@ -27,7 +28,7 @@ func (t Trials) PassAt(k int) (share float64, ok bool) {
 // S. Yao et al., "τ-bench: A Benchmark for Tool-Agent-User Interaction in
 // Real-World Domains", arXiv:2406.12045 (2024).
 func (t Trials) PassAll(k int) (share float64, ok bool) {
-	if !t.valid() || k < 1 || k > t.N {
+	if !t.Valid() || k < 1 || k > t.N {
 		return 0, false
 	}
 	share = 1

@@ -30,15 +30,10 @@ func TestAdjustAgainstStatsmodels(t *testing.T) {
 	}, bh, 1e-11)
 }
 
-// statsmodels' mcnemar(exact=True) and scipy's fisher_exact, both two-sided.
-func TestTablesAgainstScipy(t *testing.T) {
+// statsmodels' mcnemar(exact=True), two-sided.
+func TestMcNemarAgainstStatsmodels(t *testing.T) {
 	for c, want := range map[[2]int]float64{{0, 6}: 0.03125, {3, 12}: 0.03515625, {39, 38}: 1, {120, 161}: 0.0168692963401} {
 		p, ok := stat.McNemar(c[0], c[1])
-		require.True(t, ok)
-		require.InDelta(t, want, p, 1e-11, "%v", c)
-	}
-	for c, want := range map[[4]int]float64{{8, 2, 1, 5}: 0.034965034965, {3, 0, 0, 3}: 0.1, {50, 10, 40, 20}: 0.0567259347467, {200, 100, 240, 60}: 0.000302285005574} {
-		p, ok := stat.Fisher(c[0], c[1], c[2], c[3])
 		require.True(t, ok)
 		require.InDelta(t, want, p, 1e-11, "%v", c)
 	}

@@ -130,3 +130,5 @@ func level(share float64) bool { return share > 1e-15 && share < 1-1e-15 }
 
 // maxSize bounds the sizes worth naming: beyond it the answer is "never".
 const maxSize = 1e7
+
+func probability(p float64) bool { return p >= 0 && p <= 1 }

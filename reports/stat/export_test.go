@@ -1,0 +1,4 @@
+package stat
+
+// BinomialTest is binomialTest, for the tests of its tables.
+var BinomialTest = binomialTest
