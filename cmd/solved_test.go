@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
-	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
 // everyStatus writes a run with an episode of each way to end, solved where that can
@@ -139,7 +139,7 @@ func TestSolvedIsTheSameEverywhere(t *testing.T) {
 		passed := 0
 		for _, task := range got.Pairs[0].Tasks {
 			passed += task.Baseline.Passed
-			require.NotEqual(t, stat.Flaky, task.Class)
+			require.NotEqual(t, flake.Flaky, task.Class)
 		}
 		require.Equal(t, solved, passed)
 	})

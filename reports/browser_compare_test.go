@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/html"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
-	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
@@ -87,6 +87,6 @@ func testHostileComparison(p *tab, d desk) {
 	})
 	tame(p, path, plain, root)
 	require.Positive(p.t, eval[int](p, `document.querySelectorAll(".sides-of .diverges").length`), "there are sides to look at")
-	p.pick("#outcome", string(stat.NewlyBroken))
+	p.pick("#outcome", string(flake.NewlyBroken))
 	p.until(`document.querySelector("#shown").textContent.startsWith("3 of ")`)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 // Names are a name for each side, such as the candidates to be compared.
@@ -137,7 +138,7 @@ func (b *Builder) describe(all []comparing) error {
 		all[i].Drift = kinds
 	}
 	rest := gather(all, func(p *comparing) []measured { return p.rest })
-	if err := adjust(rest, func(m *measured) *measured { return m }, stat.BenjaminiHochberg); err != nil {
+	if err := adjust(rest, func(m *measured) *measured { return m }, multiple.BenjaminiHochberg); err != nil {
 		return err
 	}
 	if err := b.classify(all); err != nil {

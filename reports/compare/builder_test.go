@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
 func TestPairingIsByTaskAndTrial(t *testing.T) {
@@ -32,7 +33,7 @@ func TestPairingIsByTaskAndTrial(t *testing.T) {
 	require.Equal(t, 1, p.WithoutResult)
 	require.Equal(t, 14, metric(p, "solved").N)
 	require.Equal(t, []string{"T00", "T01", "T02", "T03", "T04", "T05"}, ids(p), "what the new run lacks comes last")
-	require.Equal(t, stat.Unknown, p.Tasks[5].Class)
+	require.Equal(t, flake.Unknown, p.Tasks[5].Class)
 	require.Equal(t, stat.Trials{Passed: 3, N: 3}, p.Tasks[0].New, "all scored trials, paired or not")
 }
 
@@ -178,7 +179,7 @@ func TestKnownFlakyTasks(t *testing.T) {
 		require.Zero(t, *solved.Effect)
 		require.Contains(t, solved.Note, "50 episodes of known-flaky tasks left out")
 		require.Equal(t, 100, metric(p, "thrash").Clusters, "what does not gate counts all")
-		require.Equal(t, stat.NewlyBroken, p.Tasks[95].Class)
+		require.Equal(t, flake.NewlyBroken, p.Tasks[95].Class)
 		require.Equal(t, "kim", p.Tasks[95].Known.Owner)
 		require.False(t, p.Tasks[95].Known.Expired)
 		require.Nil(t, p.Tasks[0].Known)

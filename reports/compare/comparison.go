@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
 // Comparison is everything known about what changed from the baseline to the new
@@ -156,9 +157,9 @@ type Task struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	// Baseline and New are its scored trials.
-	Baseline stat.Trials    `json:"baseline"`
-	New      stat.Trials    `json:"new"`
-	Class    stat.Stability `json:"class"`
+	Baseline stat.Trials     `json:"baseline"`
+	New      stat.Trials     `json:"new"`
+	Class    flake.Stability `json:"class"`
 	// P is Fisher's, one-sided in the direction of the change; Adjusted allows for
 	// all tasks of the comparison (Benjamini–Hochberg). Share is the exact 95 %
 	// interval of the share of passes over both, as if nothing had changed.

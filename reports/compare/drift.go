@@ -7,7 +7,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/failure"
-	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 // moved is the least change of a share that is reported.
@@ -63,7 +63,7 @@ func drift(tasks []joined, alpha float64) ([]Drift, error) {
 		}
 		p = append(p, *list[k].P)
 	}
-	adjusted, err := stat.BenjaminiHochberg(p)
+	adjusted, err := multiple.BenjaminiHochberg(p)
 	if err != nil {
 		return nil, fmt.Errorf("compare kinds of failure: %w", err)
 	}
@@ -74,7 +74,7 @@ func drift(tasks []joined, alpha float64) ([]Drift, error) {
 		}
 		d.Adjusted, adjusted = new(adjusted[0]), adjusted[1:]
 		change := float64(d.New-d.Baseline) / float64(d.BaselineOf)
-		d.Moved = stat.Rejects(*d.Adjusted, alpha) && math.Abs(change) >= moved-1e-12
+		d.Moved = multiple.Rejects(*d.Adjusted, alpha) && math.Abs(change) >= moved-1e-12
 	}
 	return list, nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 // 39 of 97 tasks break and 38 are fixed: the p-value of the swaps is 1, and rounding
@@ -28,7 +28,7 @@ func TestEvenSplit(t *testing.T) {
 
 // A p-value that is none stops the comparison: no metric goes without its adjusted one.
 func TestAdjustmentIsNotDropped(t *testing.T) {
-	for name, method := range map[string]func([]float64) ([]float64, error){"Holm": stat.Holm, "Benjamini and Hochberg": stat.BenjaminiHochberg} {
+	for name, method := range map[string]func([]float64) ([]float64, error){"Holm": multiple.Holm, "Benjamini and Hochberg": multiple.BenjaminiHochberg} {
 		family := []*measured{{Metric: Metric{P: new(0.1)}}, {Metric: Metric{P: new(1.0000000000000002)}}}
 		require.ErrorContains(t, adjust(family, func(m *measured) *measured { return m }, method), "compare metrics: adjust by "+name+": p-value 2 of 2 is 1.0000000000000002")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 // rule asks whether a loss of the margin can be ruled out, at one-sided level α:
@@ -84,7 +85,7 @@ func decide(all []comparing, rules Rules) error {
 	}
 	// holm adjusts the p-values of the metrics, as they are or with the lost pairs filled in.
 	holm := func(of func(*measured) *measured) error {
-		return adjust(family, of, func(p []float64) ([]float64, error) { return stat.WeightedHolm(p, weights) })
+		return adjust(family, of, func(p []float64) ([]float64, error) { return multiple.WeightedHolm(p, weights) })
 	}
 	err := errors.Join(
 		holm(func(m *measured) *measured { return m }),
@@ -139,7 +140,7 @@ func adjust(family []*measured, of func(*measured) *measured, method func([]floa
 // Pass and NoRegression must hold in the worst case of the lost pairs as well.
 func (m *measured) decide(rules Rules) {
 	m.Verdict = m.verdict(rules)
-	if m.Verdict == stat.Pass && stat.Rejects(*m.Adjusted, rules.Alpha) {
+	if m.Verdict == stat.Pass && multiple.Rejects(*m.Adjusted, rules.Alpha) {
 		m.note("Worse, but by less than the margin.")
 	}
 	if m.worst != nil && m.Verdict != stat.Fail {
@@ -159,7 +160,7 @@ func (m *measured) verdict(rules Rules) stat.Verdict {
 	switch {
 	case m.notWorse:
 		return stat.Pass
-	case stat.Rejects(*m.Adjusted, rules.Alpha):
+	case multiple.Rejects(*m.Adjusted, rules.Alpha):
 		return stat.Fail
 	case m.finder().shows()(m.limit(rules)):
 		return stat.NoRegression
@@ -177,5 +178,5 @@ func (m *measured) limit(rules Rules) float64 {
 
 // surely says that a regression is one in the best case of the lost pairs, too.
 func (m *measured) surely(alpha float64) bool {
-	return m.best == nil || stat.Rejects(*m.best.Adjusted, alpha)
+	return m.best == nil || multiple.Rejects(*m.best.Adjusted, alpha)
 }

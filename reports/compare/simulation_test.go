@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/internal/testlength"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
 // suites is the number of synthetic suites of each setting: 500, so that each claim
@@ -254,7 +255,7 @@ func TestSimulationFlakeClasses(t *testing.T) {
 	n := 4 * suites()
 	type kind struct{ before, after float64 }
 	kinds := []kind{{0, 0}, {0.1, 0.1}, {0.5, 0.5}, {0.9, 0.9}, {1, 1}, {1, 0}, {0, 1}}
-	classes := []stat.Stability{stat.StablePass, stat.StableFail, stat.Flaky, stat.NewlyBroken, stat.NewlyFixed, stat.Unclear}
+	classes := []flake.Stability{flake.StablePass, flake.StableFail, flake.Flaky, flake.NewlyBroken, flake.NewlyFixed, flake.Unclear}
 	rng, next := rand.New(rand.NewPCG(37, 1)), 0
 	w := world{tasks: 40, trials: 8, pairs: 1, share: func(*rand.Rand) (float64, float64) {
 		i := next % 40
@@ -268,7 +269,7 @@ func TestSimulationFlakeClasses(t *testing.T) {
 		k := kinds[i%5]
 		return k.before, k.after
 	}}
-	matrix, falsely := map[kind]map[stat.Stability]int{}, 0.0
+	matrix, falsely := map[kind]map[flake.Stability]int{}, 0.0
 	for range n {
 		wrong, called := 0, 0
 		b := w.draw(rng, Rules{})
@@ -283,10 +284,10 @@ func TestSimulationFlakeClasses(t *testing.T) {
 				k = kind{0, 1}
 			}
 			if matrix[k] == nil {
-				matrix[k] = map[stat.Stability]int{}
+				matrix[k] = map[flake.Stability]int{}
 			}
 			matrix[k][task.Class]++
-			if task.Class == stat.NewlyBroken || task.Class == stat.NewlyFixed {
+			if task.Class == flake.NewlyBroken || task.Class == flake.NewlyFixed {
 				called++
 				if k.before == k.after {
 					wrong++
@@ -307,18 +308,18 @@ func TestSimulationFlakeClasses(t *testing.T) {
 	}
 	t.Logf("of those called changed, not changed: %.4f, at most 0.05", falsely)
 	require.LessOrEqual(t, falsely, 0.05)
-	share := func(k kind, class stat.Stability) float64 {
+	share := func(k kind, class flake.Stability) float64 {
 		all := 0
 		for _, c := range classes {
 			all += matrix[k][c]
 		}
 		return float64(matrix[k][class]) / float64(all)
 	}
-	require.Equal(t, 1.0, share(kind{1, 1}, stat.StablePass))
-	require.Equal(t, 1.0, share(kind{0, 0}, stat.StableFail))
-	require.Equal(t, 1.0, share(kind{1, 0}, stat.NewlyBroken))
-	require.Equal(t, 1.0, share(kind{0, 1}, stat.NewlyFixed))
-	require.InDelta(t, math.Pow(0.9, 16), share(kind{0.9, 0.9}, stat.StablePass), 0.03)
-	require.InDelta(t, math.Pow(0.9, 16), share(kind{0.1, 0.1}, stat.StableFail), 0.03)
-	require.Greater(t, share(kind{0.5, 0.5}, stat.Flaky), 0.97)
+	require.Equal(t, 1.0, share(kind{1, 1}, flake.StablePass))
+	require.Equal(t, 1.0, share(kind{0, 0}, flake.StableFail))
+	require.Equal(t, 1.0, share(kind{1, 0}, flake.NewlyBroken))
+	require.Equal(t, 1.0, share(kind{0, 1}, flake.NewlyFixed))
+	require.InDelta(t, math.Pow(0.9, 16), share(kind{0.9, 0.9}, flake.StablePass), 0.03)
+	require.InDelta(t, math.Pow(0.9, 16), share(kind{0.1, 0.1}, flake.StableFail), 0.03)
+	require.Greater(t, share(kind{0.5, 0.5}, flake.Flaky), 0.97)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 // classify sorts the tasks of all pairs. Those with trials on both sides make one
@@ -17,7 +19,7 @@ func (b *Builder) classify(all []comparing) error {
 		for k := range p.tasks {
 			t := p.task(&p.tasks[k], b)
 			p.Tasks[k] = t
-			if t.Class != stat.Unknown {
+			if t.Class != flake.Unknown {
 				family = append(family, &p.Tasks[k])
 			}
 		}
@@ -26,7 +28,7 @@ func (b *Builder) classify(all []comparing) error {
 	for i, t := range family {
 		p[i] = t.P
 	}
-	adjusted, err := stat.BenjaminiHochberg(p)
+	adjusted, err := multiple.BenjaminiHochberg(p)
 	if err != nil {
 		return fmt.Errorf("compare tasks: %w", err)
 	}
@@ -44,7 +46,7 @@ func (b *Builder) classify(all []comparing) error {
 // task is a task by its trials alone.
 func (p *comparing) task(j *joined, b *Builder) Task {
 	t := Task{ID: j.id, Title: j.title, Known: j.known, Baseline: trials(j.baseline), New: trials(j.new), Adjusted: 1}
-	e, _ := stat.Classify(t.Baseline, t.New, b.rules.Alpha)
+	e, _ := flake.Classify(t.Baseline, t.New, b.rules.Alpha)
 	t.Class, t.P, t.Share = e.Class, e.P, e.Share
 	t.Episodes = b.look(j, p.names, p.Labels)
 	return t
@@ -66,10 +68,10 @@ func trials(records []record) (t stat.Trials) {
 // settle takes back a change that is not significant after adjustment, and says
 // what the class rests on.
 func (t *Task) settle(alpha float64, tests int, labels Names) {
-	changed := t.Class == stat.NewlyBroken || t.Class == stat.NewlyFixed
-	if changed && !stat.Rejects(t.Adjusted, alpha) {
+	changed := t.Class == flake.NewlyBroken || t.Class == flake.NewlyFixed
+	if changed && !multiple.Rejects(t.Adjusted, alpha) {
 		const never = 1e-14 // below any p of which the adjusted one is above alpha
-		e, _ := stat.Classify(t.Baseline, t.New, never)
+		e, _ := flake.Classify(t.Baseline, t.New, never)
 		t.Class = e.Class
 	}
 	t.Evidence = t.evidence(alpha, tests, labels)
@@ -82,17 +84,17 @@ func (t *Task) evidence(alpha float64, tests int, labels Names) string {
 	if tests > 1 {
 		chance += ", " + pValue(t.Adjusted) + " adjusted for " + plural(tests, "task")
 	}
-	alone := stat.Rejects(t.P, alpha)
+	alone := multiple.Rejects(t.P, alpha)
 	switch t.Class {
-	case stat.Unknown:
+	case flake.Unknown:
 		return counts + "; no trials to compare"
-	case stat.NewlyBroken, stat.NewlyFixed:
+	case flake.NewlyBroken, flake.NewlyFixed:
 		return counts + "; significant (" + chance + ")"
-	case stat.StablePass:
+	case flake.StablePass:
 		return counts + "; the true share is at least " + percent(t.Share.Low) + " (95%)"
-	case stat.StableFail:
+	case flake.StableFail:
 		return counts + "; the true share is at most " + percent(t.Share.High) + " (95%)"
-	case stat.Unclear:
+	case flake.Unclear:
 		if t.Baseline.N == 1 && t.New.N == 1 {
 			return counts + "; one trial each cannot distinguish a change from flakiness"
 		}

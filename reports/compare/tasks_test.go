@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
 // passing solves the first trials of each task, as many as given.
@@ -21,17 +21,17 @@ func TestTaskClasses(t *testing.T) {
 	newer := plan{candidate: "b", tasks: 7, trials: 8, episode: passing(8, 0, 0, 8, 5, 5, 4)}
 	tasks := compared(base, newer, Rules{}).Pairs[0].Tasks
 	for i, want := range []struct {
-		class    stat.Stability
+		class    flake.Stability
 		p        float64 // by hand, of the hypergeometric distribution
 		evidence string
 	}{
-		{stat.StablePass, 1, "solved: baseline 8 of 8, new 8 of 8; the true share is at least 79.4% (95%)"},
-		{stat.StableFail, 1, "solved: baseline 0 of 8, new 0 of 8; the true share is at most 20.6% (95%)"},
-		{stat.NewlyBroken, 1.0 / 12870, "solved: baseline 8 of 8, new 0 of 8; significant (p below 0.0001, 0.00027 adjusted for 7 tasks)"},
-		{stat.NewlyFixed, 1.0 / 12870, "solved: baseline 0 of 8, new 8 of 8; significant (p below 0.0001, 0.00027 adjusted for 7 tasks)"},
-		{stat.Flaky, 0.1, "solved: baseline 8 of 8, new 5 of 8; both outcomes on one side, no significant change (p 0.1, 0.18 adjusted for 7 tasks)"},
-		{stat.Flaky, 0.5, "solved: baseline 6 of 8, new 5 of 8; both outcomes on one side, no significant change (p 0.5, 0.7 adjusted for 7 tasks)"},
-		{stat.Flaky, 70.0 / 1820, "solved: baseline 8 of 8, new 4 of 8; both outcomes on one side; significant alone, but not after adjustment (p 0.038, 0.09 adjusted for 7 tasks)"},
+		{flake.StablePass, 1, "solved: baseline 8 of 8, new 8 of 8; the true share is at least 79.4% (95%)"},
+		{flake.StableFail, 1, "solved: baseline 0 of 8, new 0 of 8; the true share is at most 20.6% (95%)"},
+		{flake.NewlyBroken, 1.0 / 12870, "solved: baseline 8 of 8, new 0 of 8; significant (p below 0.0001, 0.00027 adjusted for 7 tasks)"},
+		{flake.NewlyFixed, 1.0 / 12870, "solved: baseline 0 of 8, new 8 of 8; significant (p below 0.0001, 0.00027 adjusted for 7 tasks)"},
+		{flake.Flaky, 0.1, "solved: baseline 8 of 8, new 5 of 8; both outcomes on one side, no significant change (p 0.1, 0.18 adjusted for 7 tasks)"},
+		{flake.Flaky, 0.5, "solved: baseline 6 of 8, new 5 of 8; both outcomes on one side, no significant change (p 0.5, 0.7 adjusted for 7 tasks)"},
+		{flake.Flaky, 70.0 / 1820, "solved: baseline 8 of 8, new 4 of 8; both outcomes on one side; significant alone, but not after adjustment (p 0.038, 0.09 adjusted for 7 tasks)"},
 	} {
 		require.Equal(t, want.class, tasks[i].Class, "%s: %s", tasks[i].ID, tasks[i].Evidence)
 		require.InDelta(t, want.p, tasks[i].P, 1e-12)
@@ -44,7 +44,7 @@ func TestOneTrialEachCannotTellAChange(t *testing.T) {
 	base := plan{candidate: "a", tasks: 2, trials: 1, episode: passing(1, 0)}
 	newer := plan{candidate: "b", tasks: 2, trials: 1, episode: passing(0, 1)}
 	for _, task := range compared(base, newer, Rules{}).Pairs[0].Tasks {
-		require.Equal(t, stat.Unclear, task.Class)
+		require.Equal(t, flake.Unclear, task.Class)
 		require.True(t, strings.HasSuffix(task.Evidence, "one trial each cannot distinguish a change from flakiness"), task.Evidence)
 	}
 }
@@ -53,7 +53,7 @@ func TestFewTrialsSayLittle(t *testing.T) {
 	base := plan{candidate: "a", tasks: 1, trials: 2, episode: passing(2)}
 	newer := plan{candidate: "b", tasks: 1, trials: 2, episode: passing(0)}
 	task := compared(base, newer, Rules{}).Pairs[0].Tasks[0]
-	require.Equal(t, stat.Unclear, task.Class)
+	require.Equal(t, flake.Unclear, task.Class)
 	require.Equal(t, "solved: baseline 2 of 2, new 0 of 2; too few trials to distinguish a change from flakiness (p 0.17)", task.Evidence)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/transcript"
 	"github.com/cupel-eval/cupel/reports/view"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -200,7 +201,7 @@ func effectBarOf(m compare.Metric) *effectBar {
 
 // ChangedFirst are all classes, those a reader must look at first.
 func ChangedFirst() (names []string) {
-	for _, c := range append(view.ChangedClasses(), stat.StableFail, stat.StablePass) {
+	for _, c := range append(view.ChangedClasses(), flake.StableFail, flake.StablePass) {
 		names = append(names, string(c))
 	}
 	return names
@@ -293,13 +294,13 @@ func (v comparedTask) size() int {
 }
 
 // classSign is how a class is marked: with a sign, and in the colour of a verdict.
-func classSign(c stat.Stability) (sign, colour string) {
+func classSign(c flake.Stability) (sign, colour string) {
 	switch c {
-	case stat.NewlyBroken:
+	case flake.NewlyBroken:
 		return "✗", "fail"
-	case stat.NewlyFixed:
+	case flake.NewlyFixed:
 		return "✓", "pass"
-	case stat.Unclear, stat.Flaky:
+	case flake.Unclear, flake.Flaky:
 		return "?", "inconclusive"
 	}
 	return "", ""

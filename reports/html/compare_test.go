@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
@@ -150,7 +151,7 @@ func TestComparePageOfHostileRuns(t *testing.T) {
 	p.Baseline.Name, p.New.Name = evil, evil
 	for i := range 3000 {
 		p.Tasks = append(p.Tasks, compare.Task{
-			ID: fmt.Sprint(evil, i), Title: evil, Class: stat.NewlyBroken, Evidence: evil, Known: &compare.KnownFlaky{Owner: evil, Reason: evil, Expires: evil},
+			ID: fmt.Sprint(evil, i), Title: evil, Class: flake.NewlyBroken, Evidence: evil, Known: &compare.KnownFlaky{Owner: evil, Reason: evil, Expires: evil},
 			Episodes: []compare.EpisodePair{{Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: evil, NewEnded: evil, Turn: 1, What: evil}},
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/calibration"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -24,7 +25,7 @@ type meter struct {
 	scoredCost         sum
 	latencies, ttfts   []float64
 	violations, served counts
-	forecasts          []stat.Forecast
+	forecasts          []calibration.Forecast
 	worker             worker
 }
 
@@ -54,7 +55,7 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 	m.scoredCost.add(row.CostNanoUSD)
 	m.worker.add(&rows)
 	if c := lastConfidence(rows.Turns); c != nil {
-		m.forecasts = append(m.forecasts, stat.Forecast{P: *c, Came: e.Solved})
+		m.forecasts = append(m.forecasts, calibration.Forecast{P: *c, Came: e.Solved})
 	}
 }
 
@@ -87,7 +88,7 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		Extra:   m.extras.turns(),
 		Latency: spread(m.latencies), TTFT: spread(m.ttfts),
 		Violations: m.violations.tallies(), Statuses: m.statuses.tallies(), ModelsServed: m.served.tallies(),
-		Calibration:  stat.Reliability(m.forecasts, calibrationBins),
+		Calibration:  calibration.Reliability(m.forecasts, calibrationBins),
 		ClarifyGoals: p.questions, ExpectedStops: p.stops,
 	}
 	r.LatencyBins, r.TTFTBins = logBins(m.latencies), logBins(m.ttfts) // sorted by now
@@ -96,7 +97,7 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		r.CostPerSolved = &per
 	}
 	r.Steps = stat.Histogram(p.steps)
-	if b, ok := stat.Brier(m.forecasts); ok {
+	if b, ok := calibration.Brier(m.forecasts); ok {
 		r.Brier = &b
 	}
 	return r

@@ -7,6 +7,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/calibration"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
@@ -143,8 +144,8 @@ type Metrics struct {
 	Steps []stat.Count `json:"steps_of_solved"`
 	// Calibration compares the confidence stated in an episode's last turn that
 	// stated one with whether the episode was solved. Brier is null without any.
-	Calibration []stat.Bin `json:"calibration"`
-	Brier       *float64   `json:"brier"`
+	Calibration []calibration.Bin `json:"calibration"`
+	Brier       *float64          `json:"brier"`
 	// ClarifyGoals are solved episodes whose expected outcome is a question: they
 	// do not count in clarifies_per_success.
 	ClarifyGoals int `json:"clarify_goals_solved"`

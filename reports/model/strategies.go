@@ -6,6 +6,7 @@ import (
 
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -194,7 +195,7 @@ func adjustClaims(all []*Contest) {
 		for i, k := range family {
 			p[i] = *k.P
 		}
-		adjusted, err := stat.Holm(p)
+		adjusted, err := multiple.Holm(p)
 		for i, k := range family {
 			if err != nil { // a fault of cupel: to be seen, not to be read as no difference
 				k.Verdict, k.Note = "no claim", words.Join(" ", k.Note, "Not judged: "+err.Error()+".")
@@ -209,7 +210,7 @@ func adjustClaims(all []*Contest) {
 // decide names the winner of a claim, if one is shown.
 func (c *Claim) decide() {
 	c.Verdict = "no difference shown"
-	if !stat.Rejects(*c.Adjusted, strategyAlpha) || c.Interval == nil {
+	if !multiple.Rejects(*c.Adjusted, strategyAlpha) || c.Interval == nil {
 		return
 	}
 	switch more := c.Interval.Low > 0; {

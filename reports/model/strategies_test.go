@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 func claim(t *testing.T, c *Contest, metric, first, second string) Claim {
@@ -107,12 +108,12 @@ func TestClaimsOfAMetricAreOneFamily(t *testing.T) {
 				if k.Metric == metric {
 					raw, adjusted = append(raw, *k.P), append(adjusted, *k.Adjusted)
 					low, high := k.Interval.Low > 0, k.Interval.High < 0
-					require.Equal(t, stat.Rejects(*k.Adjusted, 0.05) && (low || high), k.Winner != "")
+					require.Equal(t, multiple.Rejects(*k.Adjusted, 0.05) && (low || high), k.Winner != "")
 				}
 			}
 		}
 		require.Len(t, raw, 9, metric)
-		want, _ := stat.Holm(raw)
+		want, _ := multiple.Holm(raw)
 		require.Equal(t, want, adjusted, metric)
 	}
 	require.Equal(t, "all models", s.Pooled.Name())

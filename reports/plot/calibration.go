@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/cupel-eval/cupel/reports/model"
-	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/calibration"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -106,8 +106,8 @@ func (t theme) panel(c draw.Canvas, name string, k model.Candidate) {
 
 // reliability draws the bins, joined, each with the number of its episodes above
 // or below: where the line does not go.
-func (t theme) reliability(c draw.Canvas, all []stat.Bin, x, y scale) {
-	bins := slices.DeleteFunc(slices.Clone(all), func(b stat.Bin) bool { return b.N == 0 })
+func (t theme) reliability(c draw.Canvas, all []calibration.Bin, x, y scale) {
+	bins := slices.DeleteFunc(slices.Clone(all), func(b calibration.Bin) bool { return b.N == 0 })
 	most := 1
 	var path []vg.Point
 	for _, b := range bins {

@@ -10,6 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/calibration"
 )
 
 // some makes a candidate with what the titles look at.
@@ -53,7 +54,7 @@ func TestTitles(t *testing.T) {
 		return func(c *model.Candidate) { c.TTFT = &model.Spread{P5: us, P25: us, P50: us, P75: us, P95: us} }
 	}
 	said := func(p, came float64) func(*model.Candidate) {
-		return func(c *model.Candidate) { c.Calibration = []stat.Bin{{N: 4, Stated: p, Came: came}, {}} }
+		return func(c *model.Candidate) { c.Calibration = []calibration.Bin{{N: 4, Stated: p, Came: came}, {}} }
 	}
 	nothing := func(*model.Candidate) {}
 	for _, c := range []struct {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 // suiteOf is 60 tasks of 8 paired differences, as a report holds per metric and
@@ -71,7 +73,7 @@ func BenchmarkMcNemar(b *testing.B) {
 func BenchmarkClassify(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		stat.Classify(stat.Trials{Passed: 8, N: 8}, stat.Trials{Passed: 4, N: 8}, 0.05)
+		flake.Classify(stat.Trials{Passed: 8, N: 8}, stat.Trials{Passed: 4, N: 8}, 0.05)
 	}
 }
 
@@ -93,7 +95,7 @@ func BenchmarkBenjaminiHochberg(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _ = stat.BenjaminiHochberg(p)
+		_, _ = multiple.BenjaminiHochberg(p)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 // enumerate tries every choice of one value of each task.
@@ -140,12 +141,12 @@ func TestWeightedHolmIsClosed(t *testing.T) {
 				}
 			}
 		}
-		got, err := stat.WeightedHolm(p, w)
+		got, err := multiple.WeightedHolm(p, w)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, want, got, 1e-12)
 	}
-	_, err := stat.WeightedHolm([]float64{0.1}, []float64{0})
+	_, err := multiple.WeightedHolm([]float64{0.1}, []float64{0})
 	require.ErrorContains(t, err, "weight 1 of 1 is 0")
-	_, err = stat.WeightedHolm([]float64{0.1}, nil)
+	_, err = multiple.WeightedHolm([]float64{0.1}, nil)
 	require.ErrorContains(t, err, "0 weights of 1")
 }

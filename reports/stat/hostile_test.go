@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
 // A ledger may hold anything. Whatever the numbers, nothing panics, an answer is
@@ -60,7 +61,7 @@ func TestHostileNumbers(t *testing.T) {
 		interval("exact", iv, ok)
 		v, ok = stat.Trials{Passed: j, N: k}.PassAt(min(l, 1000))
 		p("pass", v, ok)
-		e, ok := stat.Classify(stat.Trials{Passed: min(j, 2000), N: min(k, 3000)}, stat.Trials{Passed: min(l, 2000), N: min(m, 3000)}, 0.05)
+		e, ok := flake.Classify(stat.Trials{Passed: min(j, 2000), N: min(k, 3000)}, stat.Trials{Passed: min(l, 2000), N: min(m, 3000)}, 0.05)
 		p("change", e.P, ok)
 		interval("stability", e.Share, ok)
 		design := stat.Design{Tasks: j, Trials: k, SD: a, Discordant: b, ICC: odd.Draw(t, "icc"), Alpha: 0.05}

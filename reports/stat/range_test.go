@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 // differences draws paired differences by task, at random and in the shapes that
@@ -88,16 +90,16 @@ func TestPValuesAreProbabilities(t *testing.T) {
 		two, ok := mean.P(0)
 		p("t", two, ok)
 		if n := min(len(values), 300); n > 0 {
-			e, ok := stat.Classify(stat.Trials{Passed: min(plus, n), N: n}, stat.Trials{Passed: min(minus, n), N: n}, 0.05)
+			e, ok := flake.Classify(stat.Trials{Passed: min(plus, n), N: n}, stat.Trials{Passed: min(minus, n), N: n}, 0.05)
 			require.True(t, ok)
 			p("change", e.P, ok)
 		}
 		for name, adjust := range map[string]func([]float64) ([]float64, error){
-			"Holm": stat.Holm, "Benjamini–Hochberg": stat.BenjaminiHochberg,
+			"Holm": multiple.Holm, "Benjamini–Hochberg": multiple.BenjaminiHochberg,
 			"weighted Holm": func(p []float64) ([]float64, error) {
 				weights := slices.Repeat([]float64{1}, len(p))
 				weights[0] = 9
-				return stat.WeightedHolm(p, weights)
+				return multiple.WeightedHolm(p, weights)
 			},
 		} {
 			adjusted, err := adjust(family)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 // The values of these tests were computed with other software, by
@@ -19,10 +20,10 @@ import (
 // statsmodels' multipletests, of 25 p-values.
 func TestAdjustAgainstStatsmodels(t *testing.T) {
 	p := []float64{0.001, 0.008, 0.039, 0.041, 0.042, 0.06, 0.074, 0.205, 0.212, 0.216, 0.222, 0.251, 0.269, 0.275, 0.34, 0.341, 0.384, 0.569, 0.594, 0.696, 0.762, 0.94, 0.942, 0.975, 0.986}
-	holm, err := stat.Holm(p)
+	holm, err := multiple.Holm(p)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, []float64{0.025, 0.192, 0.897, 0.902, 0.902, 1}, holm[:6], 1e-11)
-	bh, err := stat.BenjaminiHochberg(p)
+	bh, err := multiple.BenjaminiHochberg(p)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, []float64{
 		0.025, 0.1, 0.21, 0.21, 0.21, 0.25, 0.264285714286, 0.491071428571, 0.491071428571, 0.491071428571, 0.491071428571, 0.491071428571, 0.491071428571,

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
 // size is the number of synthetic suites and how far a share over them may lie
@@ -323,7 +324,7 @@ func TestCoverageOfShares(t *testing.T) {
 // that fails half the time is flaky in all but 2·2^-16 of cases and false alarms.
 func TestSimulationFlakes(t *testing.T) {
 	suites, slack := size()
-	classes := []stat.Stability{stat.StablePass, stat.StableFail, stat.Flaky, stat.NewlyBroken, stat.NewlyFixed, stat.Unclear}
+	classes := []flake.Stability{flake.StablePass, flake.StableFail, flake.Flaky, flake.NewlyBroken, flake.NewlyFixed, flake.Unclear}
 	rng := rand.New(rand.NewPCG(18, 1))
 	draw := func(p float64) stat.Trials {
 		task := stat.Trials{N: 8}
@@ -334,23 +335,23 @@ func TestSimulationFlakes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		before, after float64
-		want          map[stat.Stability]float64 // exact: sums over the binomial distribution
+		want          map[flake.Stability]float64 // exact: sums over the binomial distribution
 	}{
-		{0, 0, map[stat.Stability]float64{stat.StableFail: 1}},
-		{0.1, 0.1, map[stat.Stability]float64{stat.StableFail: math.Pow(0.9, 16)}},
-		{0.5, 0.5, map[stat.Stability]float64{stat.StablePass: 0, stat.StableFail: 0}},
-		{0.9, 0.9, map[stat.Stability]float64{stat.StablePass: math.Pow(0.9, 16)}},
-		{1, 1, map[stat.Stability]float64{stat.StablePass: 1}},
-		{1, 0, map[stat.Stability]float64{stat.NewlyBroken: 1}},
-		{0, 1, map[stat.Stability]float64{stat.NewlyFixed: 1}},
+		{0, 0, map[flake.Stability]float64{flake.StableFail: 1}},
+		{0.1, 0.1, map[flake.Stability]float64{flake.StableFail: math.Pow(0.9, 16)}},
+		{0.5, 0.5, map[flake.Stability]float64{flake.StablePass: 0, flake.StableFail: 0}},
+		{0.9, 0.9, map[flake.Stability]float64{flake.StablePass: math.Pow(0.9, 16)}},
+		{1, 1, map[flake.Stability]float64{flake.StablePass: 1}},
+		{1, 0, map[flake.Stability]float64{flake.NewlyBroken: 1}},
+		{0, 1, map[flake.Stability]float64{flake.NewlyFixed: 1}},
 		// From always: four or more failures of eight show.
-		{1, 0.5, map[stat.Stability]float64{stat.NewlyBroken: 163.0 / 256}},
+		{1, 0.5, map[flake.Stability]float64{flake.NewlyBroken: 163.0 / 256}},
 		{0.9, 0.1, nil},
 		{0.1, 0.9, nil},
 	} {
-		counts := map[stat.Stability]int{}
+		counts := map[flake.Stability]int{}
 		for range suites {
-			e, ok := stat.Classify(draw(c.before), draw(c.after), 0.05)
+			e, ok := flake.Classify(draw(c.before), draw(c.after), 0.05)
 			require.True(t, ok)
 			counts[e.Class]++
 		}
@@ -364,8 +365,8 @@ func TestSimulationFlakes(t *testing.T) {
 		}
 		t.Logf("p %.1f to %.1f:%s", c.before, c.after, row)
 		if c.before == c.after {
-			atMost(t, "called broken", counts[stat.NewlyBroken], suites, 0.05)
-			atMost(t, "called fixed", counts[stat.NewlyFixed], suites, 0.05)
+			atMost(t, "called broken", counts[flake.NewlyBroken], suites, 0.05)
+			atMost(t, "called fixed", counts[flake.NewlyFixed], suites, 0.05)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/calibration"
 )
 
 // Table of Student's t, two-sided 95 %: 12.706, 4.303, 2.776, 2.228, 2.042, 1.980.
@@ -182,25 +183,25 @@ func TestCompareRatio(t *testing.T) {
 }
 
 func TestReliability(t *testing.T) {
-	bins := stat.Reliability([]stat.Forecast{
+	bins := calibration.Reliability([]calibration.Forecast{
 		{P: 0, Came: false}, {P: 0.05, Came: true}, {P: 0.1, Came: true}, {P: 0.3, Came: true},
 		{P: 0.95, Came: true}, {P: 1, Came: false}, {P: 1.2}, {P: -1}, {P: math.NaN()},
 	}, 10)
 	require.Len(t, bins, 10)
-	require.Equal(t, stat.Bin{Low: 0, High: 0.1, N: 2, Stated: 0.025, Came: 0.5}, bins[0])
-	require.Equal(t, stat.Bin{Low: 0.1, High: 0.2, N: 1, Stated: 0.1, Came: 1}, bins[1])
+	require.Equal(t, calibration.Bin{Low: 0, High: 0.1, N: 2, Stated: 0.025, Came: 0.5}, bins[0])
+	require.Equal(t, calibration.Bin{Low: 0.1, High: 0.2, N: 1, Stated: 0.1, Came: 1}, bins[1])
 	require.Equal(t, 1, bins[3].N, "0.3 belongs to [0.3, 0.4)")
 	require.Equal(t, 2, bins[9].N, "1 belongs to the last bin")
 	require.InDelta(t, 0.975, bins[9].Stated, 1e-15)
 	require.Equal(t, 0.5, bins[9].Came)
-	require.Nil(t, stat.Reliability(nil, 0))
+	require.Nil(t, calibration.Reliability(nil, 0))
 }
 
 func TestReliabilityAgainstScan(t *testing.T) {
 	for _, count := range []int{1, 3, 5, 7, 10, 49} {
 		for i := range 1001 {
-			f := stat.Forecast{P: float64(i) / 1000}
-			for b, bin := range stat.Reliability([]stat.Forecast{f}, count) {
+			f := calibration.Forecast{P: float64(i) / 1000}
+			for b, bin := range calibration.Reliability([]calibration.Forecast{f}, count) {
 				in := f.P >= bin.Low && (f.P < bin.High || b == count-1)
 				require.Equal(t, in, bin.N == 1, "p %v, bin %d of %d", f.P, b, count)
 			}
@@ -210,10 +211,10 @@ func TestReliabilityAgainstScan(t *testing.T) {
 
 // (0.8−1)² + (0.8−0)² + (0.5−1)² + 0 = 0.04 + 0.64 + 0.25 + 0 = 0.93; /4 = 0.2325.
 func TestBrier(t *testing.T) {
-	got, ok := stat.Brier([]stat.Forecast{{P: .8, Came: true}, {P: .8}, {P: .5, Came: true}, {P: 1, Came: true}, {P: 7}})
+	got, ok := calibration.Brier([]calibration.Forecast{{P: .8, Came: true}, {P: .8}, {P: .5, Came: true}, {P: 1, Came: true}, {P: 7}})
 	require.True(t, ok)
 	require.InDelta(t, 0.2325, got, 1e-15)
-	_, ok = stat.Brier([]stat.Forecast{{P: math.NaN()}})
+	_, ok = calibration.Brier([]calibration.Forecast{{P: math.NaN()}})
 	require.False(t, ok)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
-	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/view"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -61,7 +61,7 @@ func pairRemarks(p compare.Pair, rules compare.Rules) (list []annotation) {
 		if t.Known != nil && t.Known.Expired {
 			list = append(list, annotation{model.Inconclusive, fmt.Sprintf("%s: %s: known-flaky entry expired", name, words.Brief(t.ID, 60)), view.KnownWords(*t.Known)})
 		}
-		if t.Class != stat.NewlyBroken || view.KnownFlaky(t) {
+		if t.Class != flake.NewlyBroken || view.KnownFlaky(t) {
 			continue
 		}
 		v := model.Inconclusive

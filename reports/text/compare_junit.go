@@ -6,6 +6,7 @@ import (
 
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/view"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -74,7 +75,7 @@ func (s *junitSuite) task(t compare.Task) {
 	switch {
 	case view.KnownFlaky(t):
 		c.Skipped = &junitProblem{Message: words.Clip("known to be flaky ("+view.KnownWords(*t.Known)+"): "+went, 500)}
-	case t.Class == stat.NewlyBroken:
+	case t.Class == flake.NewlyBroken:
 		text := went
 		for _, e := range t.Episodes {
 			text += "\n" + view.EpisodeWords(e)
@@ -83,7 +84,7 @@ func (s *junitSuite) task(t compare.Task) {
 			text += "\nknown-flaky entry: " + view.KnownWords(*t.Known)
 		}
 		c.Failure = &junitProblem{Message: words.Clip(went, 300), Type: string(t.Class), Text: text}
-	case t.Class == stat.Unknown:
+	case t.Class == flake.Unknown:
 		c.Skipped = &junitProblem{Message: words.Clip(went, 300)}
 	}
 	s.addCase(c)

@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/html"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
-	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/view"
 )
 
@@ -120,13 +120,13 @@ func TestCompareJUnitCases(t *testing.T) {
 		task             compare.Task
 		failure, skipped string
 	}{
-		"broken":         {compare.Task{Class: stat.NewlyBroken}, "newly broken", ""},
-		"known":          {compare.Task{Class: stat.NewlyBroken, Known: &compare.KnownFlaky{Owner: "ann", Expires: "2026-12-31"}}, "", "known to be flaky (ann, until 2026-12-31)"},
-		"known, expired": {compare.Task{Class: stat.NewlyBroken, Known: &compare.KnownFlaky{Owner: "ann", Expires: "2025-12-31", Expired: true}}, "newly broken", ""},
-		"known, passing": {compare.Task{Class: stat.StablePass, Known: &compare.KnownFlaky{Owner: "ann", Expires: "2026-12-31"}}, "", "known to be flaky"},
-		"flaky":          {compare.Task{Class: stat.Flaky}, "", ""},
-		"always failing": {compare.Task{Class: stat.StableFail}, "", ""},
-		"no trial":       {compare.Task{Class: stat.Unknown}, "", "unknown"},
+		"broken":         {compare.Task{Class: flake.NewlyBroken}, "newly broken", ""},
+		"known":          {compare.Task{Class: flake.NewlyBroken, Known: &compare.KnownFlaky{Owner: "ann", Expires: "2026-12-31"}}, "", "known to be flaky (ann, until 2026-12-31)"},
+		"known, expired": {compare.Task{Class: flake.NewlyBroken, Known: &compare.KnownFlaky{Owner: "ann", Expires: "2025-12-31", Expired: true}}, "newly broken", ""},
+		"known, passing": {compare.Task{Class: flake.StablePass, Known: &compare.KnownFlaky{Owner: "ann", Expires: "2026-12-31"}}, "", "known to be flaky"},
+		"flaky":          {compare.Task{Class: flake.Flaky}, "", ""},
+		"always failing": {compare.Task{Class: flake.StableFail}, "", ""},
+		"no trial":       {compare.Task{Class: flake.Unknown}, "", "unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s junitSuite

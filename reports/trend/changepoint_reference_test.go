@@ -4,14 +4,14 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/level"
 )
 
-// changePoints is how cupel looked for changes before it had LevelShifts, as a reference
+// changePoints is how cupel looked for changes before it had level.Shifts, as a reference
 // in simulation: it cuts a stretch where both sides differ most, tests the cut against
 // random orders of all nights, and then searches both sides. Orders of up to 8 nights
 // were all tried; here they are drawn.
-func changePoints(rng *rand.Rand, series []stat.Reading, weights []float64, alpha float64) []int {
+func changePoints(rng *rand.Rand, series []level.Reading, weights []float64, alpha float64) []int {
 	total, weight := 0.0, 0.0
 	for i, r := range series {
 		total, weight = total+r.Value*weights[i], weight+weights[i]

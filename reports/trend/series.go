@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/level"
 )
 
 // Metrics, in the order of a candidate's series.
@@ -41,7 +42,7 @@ type metric struct {
 	name string
 	of   func(Run) (value float64, iv *stat.Interval, n int)
 	// scale turns a value of n observations into one whose noise does not grow with it.
-	scale func(value float64, n int) stat.Reading
+	scale func(value float64, n int) level.Reading
 }
 
 func metrics() []metric {
@@ -56,15 +57,15 @@ func metrics() []metric {
 
 // arcsine is the scale of a share: F. J. Anscombe, "The Transformation of Poisson,
 // Binomial and Negative-Binomial Data", Biometrika 35 (1948) 246–254.
-func arcsine(share float64, n int) stat.Reading {
+func arcsine(share float64, n int) level.Reading {
 	of := float64(n)
-	return stat.Reading{Value: math.Asin(math.Sqrt((share*of + 0.375) / (of + 0.75))), Spread: 0.5 / math.Sqrt(of)}
+	return level.Reading{Value: math.Asin(math.Sqrt((share*of + 0.375) / (of + 0.75))), Spread: 0.5 / math.Sqrt(of)}
 }
 
 // logarithm is the scale of a mean or median, in its smallest unit: less than one counts
 // as one, so a cost of 0 has a place. A single observation is taken to spread by a fifth.
-func logarithm(value float64, n int) stat.Reading {
-	return stat.Reading{Value: math.Log(max(1, value)), Spread: 0.2 / math.Sqrt(float64(n))}
+func logarithm(value float64, n int) level.Reading {
+	return level.Reading{Value: math.Log(max(1, value)), Spread: 0.2 / math.Sqrt(float64(n))}
 }
 
 func share(k, n int, iv *stat.Interval) (float64, *stat.Interval, int) {
@@ -85,7 +86,7 @@ func known(value *float64, n int) (float64, *stat.Interval, int) {
 // candidates appear; history is in the order of time. Runs in which a metric is
 // unknown are left out of its series, and a series of one run is left out.
 //
-// Changes are those of stat.LevelShifts: shares on an arcsine scale, means and medians on
+// Changes are those of level.Shifts: shares on an arcsine scale, means and medians on
 // a logarithmic one. On each night the limit is that of FalseAlarmNights times the number
 // of series that had begun by then. So a change that a report has shown, a report of a
 // later night shows as well, unless runs or candidates were removed from the history.
@@ -126,7 +127,7 @@ func follow(history []Run) (all []followed) {
 type followed struct {
 	Series
 	weights  []float64
-	readings []stat.Reading
+	readings []level.Reading
 }
 
 // follow takes a metric from the runs of one candidate.
@@ -158,7 +159,7 @@ func candidates(history []Run) (names []string) {
 
 // find fills in the changes. begun says how many series had begun by a night.
 func (f *followed) find(begun func(time.Time) int) {
-	shifts, _ := stat.LevelShifts(f.readings, func(i int) float64 { return float64(FalseAlarmNights * begun(f.Points[i].Started)) })
+	shifts, _ := level.Shifts(f.readings, func(i int) float64 { return float64(FalseAlarmNights * begun(f.Points[i].Started)) })
 	from := 0
 	for i, c := range shifts {
 		to := len(f.Points)

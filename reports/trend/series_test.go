@@ -171,7 +171,7 @@ func TestChangesStay(t *testing.T) {
 	require.Len(t, shown, 1)
 }
 
-// Floor: stat.LevelShifts of 20 series of 60 nights.
+// Floor: level.Shifts of 20 series of 60 nights.
 func BenchmarkOf(b *testing.B) {
 	var runs []trend.Run
 	for _, c := range []string{"a", "b", "c", "d"} {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/level"
 )
 
 // simulated is a kind of noise from night to night.
@@ -94,7 +95,7 @@ func (s simulated) history(rng *rand.Rand, nights int, phi float64, from int, lo
 // change, when it is looked at every night; nights if there is none.
 func oldAlarm(rng *rand.Rand, f followed, from, nights int) int {
 	for night := from; night < nights; night++ {
-		points := make([]stat.Reading, night+1)
+		points := make([]level.Reading, night+1)
 		for i := range points {
 			points[i].Value = f.Points[i].Value
 		}

@@ -9,13 +9,14 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // ChangedClasses are what a reader must look at, the worst first; tasks of the
 // other classes are only counted.
-func ChangedClasses() []stat.Stability {
-	return []stat.Stability{stat.NewlyBroken, stat.NewlyFixed, stat.Unclear, stat.Flaky, stat.Unknown}
+func ChangedClasses() []flake.Stability {
+	return []flake.Stability{flake.NewlyBroken, flake.NewlyFixed, flake.Unclear, flake.Flaky, flake.Unknown}
 }
 
 // PairName is what both candidates are called, or the two names.
@@ -187,17 +188,17 @@ func Trials(t stat.Trials) string { return fmt.Sprintf("%d/%d", t.Passed, t.N) }
 
 // ClassCounts says how many tasks are in each class, in the order of the classes.
 func ClassCounts(tasks []compare.Task) string {
-	n, worse := map[stat.Stability]int{}, 0
+	n, worse := map[flake.Stability]int{}, 0
 	for _, t := range tasks {
-		if n[t.Class]++; t.Class == stat.Unclear && rise(t) < 0 {
+		if n[t.Class]++; t.Class == flake.Unclear && rise(t) < 0 {
 			worse++
 		}
 	}
 	var parts []string
-	for _, c := range append([]stat.Stability{stat.StablePass, stat.StableFail}, ChangedClasses()...) {
+	for _, c := range append([]flake.Stability{flake.StablePass, flake.StableFail}, ChangedClasses()...) {
 		switch {
 		case n[c] == 0:
-		case c == stat.Unclear:
+		case c == flake.Unclear:
 			parts = append(parts, fmt.Sprintf("%d %s (%d for the worse)", n[c], c, worse))
 		default:
 			parts = append(parts, fmt.Sprintf("%d %s", n[c], c))

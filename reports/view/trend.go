@@ -14,7 +14,7 @@ import (
 const (
 	// recentRuns is how many runs ago the alarm of a change is news.
 	recentRuns = 5
-	// FewRuns is the smallest number of runs that can raise an alarm: see stat.LevelShifts.
+	// FewRuns is the smallest number of runs that can raise an alarm: see level.Shifts.
 	FewRuns = 12
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 // oldComparison is how cupel compared two runs before: pairs of the trials that have a
@@ -141,7 +142,7 @@ func (o *oldComparison) verdict(alpha float64) stat.Verdict {
 	for i := range metrics {
 		p[i] = metrics[i].p
 	}
-	adjusted, err := stat.Holm(p)
+	adjusted, err := multiple.Holm(p)
 	if err != nil {
 		panic(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
@@ -48,17 +49,17 @@ func ComparisonFixture() compare.Comparison {
 					{Name: "steps", Title: "Steps a solved episode", Unit: "steps", Baseline: new(3.25), New: new(3.5), Effect: new(0.25), N: 4, Clusters: 1, Test: "none", Verdict: stat.NotJudged},
 				},
 				Tasks: []compare.Task{
-					{ID: "G01", Title: "One", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: stat.StablePass, P: 1, Adjusted: 1, Evidence: "3 of 3 on both sides"},
-					{ID: "G04", Title: "Four", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: stat.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant (p 0.05)", Episodes: []compare.EpisodePair{
+					{ID: "G01", Title: "One", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.StablePass, P: 1, Adjusted: 1, Evidence: "3 of 3 on both sides"},
+					{ID: "G04", Title: "Four", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: flake.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant (p 0.05)", Episodes: []compare.EpisodePair{
 						{Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: "answered", NewEnded: "stopped: thrash", Turn: 3, What: "baseline: tool get_counts; new: respond"},
 						{Trial: 2, BaselineID: "B2", NewID: "T2", BaselineEnded: "answered", NewEnded: "answered"},
 					}},
-					{ID: "G05", Baseline: stat.Trials{N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: stat.NewlyFixed, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 0 of 3, new 3 of 3; significant (p 0.05)"},
-					{ID: "G06", Baseline: stat.Trials{Passed: 1, N: 3}, New: stat.Trials{Passed: 2, N: 3}, Class: stat.Flaky, P: 0.5, Adjusted: 1, Evidence: "solved: baseline 1 of 3, new 2 of 3; both outcomes on one side"},
-					{ID: "G07", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: stat.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant", Known: unexpired},
-					{ID: "G08", Baseline: stat.Trials{N: 3}, New: stat.Trials{N: 3}, Class: stat.StableFail, P: 1, Adjusted: 1, Evidence: "0 of 3 on both sides"},
-					{ID: "G09", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: stat.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant", Known: expired},
-					{ID: "G10", Baseline: stat.Trials{Passed: 1, N: 1}, Class: stat.Unknown, P: 1, Adjusted: 1, Evidence: "no trial in the new run"},
+					{ID: "G05", Baseline: stat.Trials{N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.NewlyFixed, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 0 of 3, new 3 of 3; significant (p 0.05)"},
+					{ID: "G06", Baseline: stat.Trials{Passed: 1, N: 3}, New: stat.Trials{Passed: 2, N: 3}, Class: flake.Flaky, P: 0.5, Adjusted: 1, Evidence: "solved: baseline 1 of 3, new 2 of 3; both outcomes on one side"},
+					{ID: "G07", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: flake.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant", Known: unexpired},
+					{ID: "G08", Baseline: stat.Trials{N: 3}, New: stat.Trials{N: 3}, Class: flake.StableFail, P: 1, Adjusted: 1, Evidence: "0 of 3 on both sides"},
+					{ID: "G09", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: flake.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant", Known: expired},
+					{ID: "G10", Baseline: stat.Trials{Passed: 1, N: 1}, Class: flake.Unknown, P: 1, Adjusted: 1, Evidence: "no trial in the new run"},
 				},
 				Drift: []compare.Drift{
 					{Kind: failure.Contract, Baseline: 1, New: 2, BaselineOf: 135, NewOf: 135, P: new(0.5), Adjusted: new(0.7)},
@@ -71,14 +72,14 @@ func ComparisonFixture() compare.Comparison {
 				Labels:   compare.Names{Baseline: "baseline", New: "new"},
 				Baseline: manifest.Candidate{Name: "weak"}, New: manifest.Candidate{Name: "weak-2"}, Verdict: stat.Pass, Sentence: "Is not worse.",
 				Metrics: []compare.Metric{{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.5), New: new(0.52), Effect: new(0.02), Interval: share(-0.01, 0.05), N: 135, Clusters: 45, P: new(0.8), Adjusted: new(0.8), Margin: new(0.05), Verdict: stat.Pass}},
-				Tasks:   []compare.Task{{ID: "G02", Baseline: stat.Trials{N: 1}, New: stat.Trials{Passed: 1, N: 1}, Class: stat.Unclear}, {ID: "G03", Baseline: stat.Trials{Passed: 1, N: 1}, New: stat.Trials{N: 1}, Class: stat.Unclear}, {ID: "G01", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: stat.StablePass}}, Episodes: 135,
+				Tasks:   []compare.Task{{ID: "G02", Baseline: stat.Trials{N: 1}, New: stat.Trials{Passed: 1, N: 1}, Class: flake.Unclear}, {ID: "G03", Baseline: stat.Trials{Passed: 1, N: 1}, New: stat.Trials{N: 1}, Class: flake.Unclear}, {ID: "G01", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.StablePass}}, Episodes: 135,
 			},
 			{
 				Labels:   compare.Names{Baseline: "baseline", New: "new"},
 				Baseline: manifest.Candidate{Name: "mid"}, New: manifest.Candidate{Name: "mid"}, Verdict: stat.NoRegression,
 				Sentence: "Is not significantly worse than the baseline, and a loss of 10 points would have been detected; nothing finer is known.",
 				Metrics:  []compare.Metric{{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.9), New: new(0.88), Effect: new(-0.02), Interval: share(-0.07, 0.03), N: 405, Clusters: 45, P: new(0.21), Adjusted: new(0.42), Margin: new(0.05), Detectable: new(0.071), Verdict: stat.NoRegression, Power: "A loss of 7.1 points would have been detected with 80% power."}},
-				Tasks:    []compare.Task{{ID: "G01", Baseline: stat.Trials{Passed: 9, N: 9}, New: stat.Trials{Passed: 3, N: 3}, Class: stat.StablePass}}, Episodes: 405,
+				Tasks:    []compare.Task{{ID: "G01", Baseline: stat.Trials{Passed: 9, N: 9}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.StablePass}}, Episodes: 405,
 			},
 		},
 		Notes: []string{"Checks changed in 2 tasks, which were compared anyway."},
@@ -148,7 +149,7 @@ func ShownComparison() compare.Comparison {
 	c := ComparisonFixture()
 	for i := range c.Pairs[0].Tasks {
 		t := &c.Pairs[0].Tasks[i]
-		if t.Class != stat.StablePass && t.Class != stat.StableFail && t.Class != stat.Unknown {
+		if t.Class != flake.StablePass && t.Class != flake.StableFail && t.Class != flake.Unknown {
 			t.Episodes = []compare.EpisodePair{{
 				Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: "answered", NewEnded: "stopped: thrash", Turn: 3, What: "baseline: respond; new: tool get_counts",
 			}}

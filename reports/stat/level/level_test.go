@@ -1,4 +1,4 @@
-package stat
+package level
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -32,7 +33,7 @@ func readings(values ...float64) (series []Reading) {
 
 func always(nights float64) func(int) float64 { return func(int) float64 { return nights } }
 
-func TestLevelShifts(t *testing.T) {
+func TestShifts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 1))
 	outlier := noisy(rng, 0, []float64{0}, 40)
 	outlier[25].Value = 1e9
@@ -56,7 +57,7 @@ func TestLevelShifts(t *testing.T) {
 		"too few":          {noisy(rng, 0, []float64{0, -20}, 5, 6), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := LevelShifts(c.series, always(1000))
+			got, ok := Shifts(c.series, always(1000))
 			require.True(t, ok)
 			var at []int
 			for _, s := range got {
@@ -77,7 +78,7 @@ func TestFirstAlarm(t *testing.T) {
 	first := math.MaxInt
 	rng := rand.New(rand.NewPCG(61, 2))
 	for range 200 {
-		got, _ := LevelShifts(noisy(rng, 0, []float64{0, -50}, 10, 4), always(20))
+		got, _ := Shifts(noisy(rng, 0, []float64{0, -50}, 10, 4), always(20))
 		for _, s := range got {
 			first = min(first, s.Detected+1)
 		}
@@ -87,23 +88,23 @@ func TestFirstAlarm(t *testing.T) {
 
 // What is known of a night does not change later: the changes in a longer series are those
 // in a shorter one, and more.
-func TestLevelShiftsGoForward(t *testing.T) {
+func TestShiftsGoForward(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 3))
 	several := 0
 	for range 40 {
 		series := noisy(rng, 0.3, []float64{0, 5, 1, -4}, 12+rng.IntN(20), 3+rng.IntN(20), 5+rng.IntN(20), 20)
-		all, _ := LevelShifts(series, always(300))
+		all, _ := Shifts(series, always(300))
 		if len(all) > 1 {
 			several++
 		}
 		for n := range series {
-			var want []LevelShift
+			var want []Shift
 			for _, s := range all {
 				if s.Detected < n {
 					want = append(want, s)
 				}
 			}
-			got, ok := LevelShifts(series[:n], always(300))
+			got, ok := Shifts(series[:n], always(300))
 			require.True(t, ok)
 			require.Equal(t, want, got, "%d nights", n)
 		}
@@ -116,15 +117,15 @@ func TestLevelShiftsGoForward(t *testing.T) {
 }
 
 // Another unit, zero or direction changes nothing.
-func TestLevelShiftsKeepUnderUnits(t *testing.T) {
+func TestShiftsKeepUnderUnits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 4))
 	series := noisy(rng, 0.5, []float64{0, -6, 2}, 30, 20, 20)
-	want, _ := LevelShifts(series, always(500))
+	want, _ := Shifts(series, always(500))
 	require.Len(t, want, 2)
 	for i := range series {
 		series[i] = Reading{Value: 1e6 - 4096*series[i].Value, Spread: 4096 * series[i].Spread}
 	}
-	got, _ := LevelShifts(series, always(500))
+	got, _ := Shifts(series, always(500))
 	require.Len(t, got, 2)
 	for i := range want {
 		require.Equal(t, want[i].At, got[i].At)
@@ -133,12 +134,12 @@ func TestLevelShiftsKeepUnderUnits(t *testing.T) {
 	}
 }
 
-func TestLevelShiftsRefuse(t *testing.T) {
+func TestShiftsRefuse(t *testing.T) {
 	for name, r := range map[string]Reading{
 		"no number": {math.NaN(), 1}, "infinite": {math.Inf(1), 1}, "huge": {1e101, 1}, "no spread": {0, 0}, "negative spread": {0, -1},
 		"tiny spread": {0, 1e-200}, "infinite spread": {0, math.Inf(1)}, "spread unknown": {0, math.NaN()},
 	} {
-		got, ok := LevelShifts(append(readings(1, 2), r), always(200))
+		got, ok := Shifts(append(readings(1, 2), r), always(200))
 		require.False(t, ok, name)
 		require.Empty(t, got, name)
 	}
@@ -148,7 +149,7 @@ func TestLevelShiftsRefuse(t *testing.T) {
 }
 
 // Values at the ends of what is taken make no score that is not a number.
-func FuzzLevelShifts(f *testing.F) {
+func FuzzShifts(f *testing.F) {
 	f.Add(uint64(1), 1.0, 0.0, 0.1)
 	f.Add(uint64(2), 1e100, -1e100, 1e-100)
 	f.Add(uint64(3), 1e-300, 1e90, 1e100)
@@ -158,7 +159,7 @@ func FuzzLevelShifts(f *testing.F) {
 		for i := range 50 {
 			series = append(series, Reading{scale*rng.NormFloat64() + jump*float64(i/20%2), spread})
 		}
-		got, _ := LevelShifts(series, always(200))
+		got, _ := Shifts(series, always(200))
 		for _, s := range got {
 			require.True(t, s.Score >= s.Limit && s.Score < 1e3 && 0 < s.At && s.At < s.Detected && s.Detected < len(series), "%+v", s)
 		}
@@ -200,8 +201,8 @@ func plainAR1(levels [][]float64, spread float64) (phi, sigma, df float64) {
 	return phi, math.Sqrt(rest / df), df
 }
 
-// plainShifts is LevelShifts by its words: no sums are kept, everything is added up again.
-func plainShifts(series []Reading, nights float64) (shifts []LevelShift) {
+// plainShifts is Shifts by its words: no sums are kept, everything is added up again.
+func plainShifts(series []Reading, nights float64) (shifts []Shift) {
 	var levels [][]float64
 	from, first, known := 0, 10, -1
 	mean := func(list []float64) (m float64) {
@@ -233,7 +234,7 @@ func plainShifts(series []Reading, nights float64) (shifts []LevelShift) {
 		if t <= known {
 			continue
 		}
-		best := LevelShift{Detected: t, Limit: levelLimit(nights)}
+		best := Shift{Detected: t, Limit: levelLimit(nights)}
 		for k := first; k+2 <= len(cleaned); k++ {
 			if len(cleaned)-k > 30 {
 				continue
@@ -258,7 +259,7 @@ func plainShifts(series []Reading, nights float64) (shifts []LevelShift) {
 	return shifts
 }
 
-func TestLevelShiftsAgreeWithPlainOnes(t *testing.T) {
+func TestShiftsAgreeWithPlainOnes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 5))
 	found := 0
 	for i := range 60 {
@@ -270,7 +271,7 @@ func TestLevelShiftsAgreeWithPlainOnes(t *testing.T) {
 			}
 		}
 		want := plainShifts(series, 200)
-		got, ok := LevelShifts(series, always(200))
+		got, ok := Shifts(series, always(200))
 		require.True(t, ok)
 		require.Len(t, got, len(want), "series %d", i)
 		for k, w := range want {
@@ -366,10 +367,10 @@ func TestSimulationLevelLimits(t *testing.T) {
 					list[i].Value += 6 * float64(2*rng.IntN(2)-1)
 				}
 			}
-			got, _ := LevelShifts(list, always(want))
+			got, _ := Shifts(list, always(want))
 			alarms += len(got)
 		}
-		iv, _ := ClopperPearson(alarms, 189*series, 0.99)
+		iv, _ := stat.ClopperPearson(alarms, 189*series, 0.99)
 		t.Logf("one alarm in %.0f readings (%.0f–%.0f), promised %.0f", float64(189*series)/float64(alarms), 1/iv.High, 1/iv.Low, want)
 		// Alarms of one series come in groups, so the interval is somewhat too narrow.
 		require.Greater(t, 1.15/iv.Low, want)
@@ -378,10 +379,10 @@ func TestSimulationLevelLimits(t *testing.T) {
 }
 
 // Floor: 29 scores on each of 189 nights.
-func BenchmarkLevelShifts(b *testing.B) {
+func BenchmarkShifts(b *testing.B) {
 	series := noisy(rand.New(rand.NewPCG(61, 7)), 0.3, []float64{0}, 200)
 	b.ReportAllocs()
 	for b.Loop() {
-		LevelShifts(series, always(1000))
+		Shifts(series, always(1000))
 	}
 }

@@ -1,11 +1,11 @@
-package stat
+package level
 
 import (
 	"math"
 	"sort"
 )
 
-// levelNights is the mean number of readings to a false alarm of LevelShifts at the
+// levelNights is the mean number of readings to a false alarm of Shifts at the
 // limits 3.4, 3.6, … of the score: by simulation, over readings 12 to 200 of noise of
 // which three fifths (of the variance) are autoregressive with φ = 0.8 and the rest is
 // independent, with an outlier of 6 standard deviations in one of 50 readings. Such

@@ -1,4 +1,4 @@
-package stat_test
+package multiple_test
 
 import (
 	"math"
@@ -8,17 +8,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
 // By hand: 0.01·4; 0.02·3 = 0.06; 0.03·2 = 0.06, 0.04·1 not below it. BH:
 // 0.01·4/1 = 0.04 = 0.02·4/2 = 0.03·4/3 = 0.04·4/4.
 func TestAdjustByHand(t *testing.T) {
 	p := []float64{0.04, 0.01, 0.03, 0.02}
-	holm, err := stat.Holm(p)
+	holm, err := multiple.Holm(p)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, []float64{0.06, 0.04, 0.06, 0.06}, holm, 1e-15)
-	bh, err := stat.BenjaminiHochberg(p)
+	bh, err := multiple.BenjaminiHochberg(p)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, []float64{0.04, 0.04, 0.04, 0.04}, bh, 1e-15)
 	require.Equal(t, []float64{0.04, 0.01, 0.03, 0.02}, p, "the input keeps its order")
@@ -26,14 +26,14 @@ func TestAdjustByHand(t *testing.T) {
 		"p-value 2 of 2 is NaN; a p-value is a number from 0 to 1": {0.1, math.NaN()}, "1 of 1 is -0.1": {-0.1}, "1 of 3 is 1.1": {1.1, 0, 1}, "2 of 2 is +Inf": {0, math.Inf(1)},
 		"1 of 1 is 1.0000000000000002": {math.Nextafter(1, 2)}, // who computes such a one is to be corrected
 	} {
-		_, err := stat.Holm(bad)
+		_, err := multiple.Holm(bad)
 		require.ErrorContains(t, err, name)
 		require.ErrorContains(t, err, "adjust by Holm")
-		_, err = stat.BenjaminiHochberg(bad)
+		_, err = multiple.BenjaminiHochberg(bad)
 		require.ErrorContains(t, err, name)
 		require.ErrorContains(t, err, "adjust by Benjamini and Hochberg")
 	}
-	none, err := stat.Holm(nil)
+	none, err := multiple.Holm(nil)
 	require.NoError(t, err)
 	require.Empty(t, none)
 }
@@ -52,8 +52,8 @@ func TestAdjustPublished(t *testing.T) {
 		}
 		return n
 	}
-	require.Equal(t, 3, rejected(stat.Holm(p)))
-	require.Equal(t, 4, rejected(stat.BenjaminiHochberg(p)))
+	require.Equal(t, 3, rejected(multiple.Holm(p)))
+	require.Equal(t, 4, rejected(multiple.BenjaminiHochberg(p)))
 }
 
 // Holm is the closure of Bonferroni: the adjusted value is the largest, over all
@@ -76,7 +76,7 @@ func TestHolmAgainstClosure(t *testing.T) {
 				}
 			}
 		}
-		got, err := stat.Holm(p)
+		got, err := multiple.Holm(p)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, want, got, 1e-12)
 	})
@@ -87,7 +87,7 @@ func TestHolmAgainstClosure(t *testing.T) {
 func TestBenjaminiHochbergAgainstProcedure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.SliceOfN(rapid.Float64Range(0.001, 0.9), 1, 20).Draw(t, "p")
-		got, err := stat.BenjaminiHochberg(p)
+		got, err := multiple.BenjaminiHochberg(p)
 		require.NoError(t, err)
 		rejects := func(i int, q float64) bool {
 			for _, limit := range p { // is there a limit ≥ p[i] at which enough lie below?
@@ -113,9 +113,9 @@ func TestBenjaminiHochbergAgainstProcedure(t *testing.T) {
 func TestRejects(t *testing.T) {
 	p := 0.1
 	require.Greater(t, 3*p, 0.3, "by rounding")
-	require.True(t, stat.Rejects(3*p, 0.3))
+	require.True(t, multiple.Rejects(3*p, 0.3))
 	for p, want := range map[float64]bool{0.05: true, 0: true, 0.0500001: false, 1: false} {
-		require.Equal(t, want, stat.Rejects(p, 0.05), "%v", p)
+		require.Equal(t, want, multiple.Rejects(p, 0.05), "%v", p)
 	}
-	require.False(t, stat.Rejects(math.NaN(), 0.05))
+	require.False(t, multiple.Rejects(math.NaN(), 0.05))
 }

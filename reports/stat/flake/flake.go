@@ -1,8 +1,12 @@
-package stat
+// Package flake tells tasks that changed between two runs from tasks that pass and fail at
+// random. Its functions are pure.
+package flake
 
 import (
 	"math/big"
 	"strconv"
+
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // Stability is what the trials of one task in two runs say of it.
@@ -33,7 +37,7 @@ type Evidence struct {
 	P float64
 	// Share is the exact 95 % interval of the share of passes over both runs
 	// together, as if nothing had changed; 0…1 when there are no trials.
-	Share Interval
+	Share stat.Interval
 }
 
 // Classify sorts a task by its trials before and after. The first rule that holds
@@ -54,16 +58,17 @@ type Evidence struct {
 // rationals. ok is false when trials are not 0 ≤ Passed ≤ N or alpha is not
 // strictly between 0 and 1.
 //
-// R. A. Fisher (1935) as for Fisher; the one-sided test keeps its level for each
+// R. A. Fisher, "The Logic of Inductive Inference", Journal of the Royal Statistical
+// Society 98 (1935) 39–82; the one-sided test keeps its level for each
 // share because it does given the number of passes: E. L. Lehmann and J. P.
 // Romano, "Testing Statistical Hypotheses", 3rd ed. (2005), section 4.5.
-func Classify(before, after Trials, alpha float64) (e Evidence, ok bool) {
+func Classify(before, after stat.Trials, alpha float64) (e Evidence, ok bool) {
 	if !before.Valid() || !after.Valid() || !(alpha > 0 && alpha < 1) {
 		return Evidence{}, false
 	}
-	e = Evidence{Class: Unknown, P: 1, Share: Interval{Low: 0, High: 1}}
+	e = Evidence{Class: Unknown, P: 1, Share: stat.Interval{Low: 0, High: 1}}
 	passed, n := before.Passed+after.Passed, before.N+after.N
-	if iv, ok := ClopperPearson(passed, n, 0.95); ok {
+	if iv, ok := stat.ClopperPearson(passed, n, 0.95); ok {
 		e.Share = iv
 	}
 	if before.N == 0 || after.N == 0 {
@@ -77,7 +82,7 @@ func Classify(before, after Trials, alpha float64) (e Evidence, ok bool) {
 		chance = atMost(before, after)
 	}
 	e.P, _ = chance.Float64()
-	mixed := func(t Trials) bool { return 0 < t.Passed && t.Passed < t.N }
+	mixed := func(t stat.Trials) bool { return 0 < t.Passed && t.Passed < t.N }
 	limit, _ := new(big.Rat).SetString(strconv.FormatFloat(alpha, 'g', -1, 64))
 	switch {
 	case fewer < 0 && chance.Cmp(limit) <= 0:
@@ -98,7 +103,7 @@ func Classify(before, after Trials, alpha float64) (e Evidence, ok bool) {
 
 // atMost is the probability that a has no more than its passes, when the passes
 // of both fell on their trials at random.
-func atMost(a, b Trials) *big.Rat {
+func atMost(a, b stat.Trials) *big.Rat {
 	passed := int64(a.Passed + b.Passed)
 	first := max(0, passed-int64(b.N))
 	term := new(big.Int).Binomial(int64(a.N), first)

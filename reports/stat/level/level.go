@@ -1,4 +1,6 @@
-package stat
+// Package level finds the nights on which the level of a noisy series changed. Its
+// functions are pure.
+package level
 
 import "math"
 
@@ -11,8 +13,8 @@ type Reading struct {
 	Spread float64
 }
 
-// LevelShift is a change of level, as it was known on the night of the alarm.
-type LevelShift struct {
+// Shift is a change of level, as it was known on the night of the alarm.
+type Shift struct {
 	// At is the index of the first reading of the new level, Detected that of the
 	// reading at which the alarm was raised; At < Detected.
 	At, Detected int
@@ -21,7 +23,7 @@ type LevelShift struct {
 	Score, Limit float64
 }
 
-// Settings of LevelShifts. The limits in level_limit.go are calibrated for these values.
+// Settings of Shifts. The limits in level_limit.go are calibrated for these values.
 const (
 	// levelFirst is how many readings of the first level must precede a change, levelNext
 	// of each later one: then the noise is known, and only the level is not.
@@ -39,7 +41,7 @@ const (
 	levelPrior = 2
 )
 
-// LevelShifts goes forward through a series, night by night, and raises an alarm where
+// Shifts goes forward through a series, night by night, and raises an alarm where
 // its level has changed. What it says of a night depends on readings up to that night
 // only, so later readings neither move nor withdraw a change. nights is the mean number
 // of readings to a false alarm that is wanted of reading i; the limit follows from it.
@@ -68,7 +70,7 @@ const (
 // Statistics 6 (1988) 87–95, for charts of prediction errors; F. H. C. Marriott and J. A.
 // Pope, "Bias in the estimation of autocorrelations", Biometrika 41 (1954) 390–402, for
 // the bias of φ.
-func LevelShifts(series []Reading, nights func(i int) float64) (shifts []LevelShift, ok bool) {
+func Shifts(series []Reading, nights func(i int) float64) (shifts []Shift, ok bool) {
 	for _, r := range series {
 		if !(math.Abs(r.Value) <= 1e100 && r.Spread >= 1e-100 && r.Spread <= 1e100) {
 			return nil, false
@@ -161,14 +163,14 @@ func (l *levelReadings) within(from, to int) lagged {
 
 // search goes through the readings of a level until the next change. Those up to known
 // had been read when this level was found, so they raise no alarm.
-func (l *levelReadings) search(series []Reading, first, known int, limit func(i int) float64) (s LevelShift, found bool) {
+func (l *levelReadings) search(series []Reading, first, known int, limit func(i int) float64) (s Shift, found bool) {
 	l.start()
 	for t, r := range series {
 		l.add(l.clean(r.Value-series[0].Value, r.Spread), r.Spread)
 		if t <= known {
 			continue
 		}
-		best := LevelShift{Detected: t}
+		best := Shift{Detected: t}
 		for k := t + 1 - levelLeast; k >= max(first, t+1-levelWindow); k-- {
 			if score := l.score(k); score > best.Score {
 				best.At, best.Score = k, score
@@ -181,7 +183,7 @@ func (l *levelReadings) search(series []Reading, first, known int, limit func(i 
 			return best, true
 		}
 	}
-	return LevelShift{}, false
+	return Shift{}, false
 }
 
 // clean is a reading as it counts: moved towards its prediction if it is further away

@@ -1,4 +1,6 @@
-package stat
+// Package calibration compares stated probabilities with what happened. Its functions are
+// pure; a probability outside of [0, 1] is left out.
+package calibration
 
 // Forecast is a stated probability and what came of it.
 type Forecast struct {

@@ -1,4 +1,6 @@
-package stat
+// Package multiple adjusts p-values for the number of tests that are made at once. Its
+// functions are pure: the same values give the same bits.
+package multiple
 
 import (
 	"cmp"
