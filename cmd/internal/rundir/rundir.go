@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
@@ -119,7 +120,7 @@ func Report(runs, name string, thresholds []string, candidates ...string) (strin
 	if m.Candidates, err = Only(m, candidates); err != nil {
 		return dir, model.Report{}, err
 	}
-	b := model.NewBuilder(m)
+	b := reports.NewBuilder(m)
 	b.JudgeBy(acceptance)
 	b.SetPast(Past(dir, m))
 	for rows, err := range episodes {
