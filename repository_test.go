@@ -99,17 +99,18 @@ var arrows = map[string][]string{
 	// It joins the model with its renderers.
 	"reports":       {"harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "reports/html", "reports/model", "reports/plot", "reports/text"},
 	"reports/model": {"agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/stat/calibration", "reports/stat/multiple", "reports/transcript", "reports/trend", "reports/words"},
-	"reports/view":  {"harness/ledger/manifest", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/trend", "reports/words"},
+	"reports/view":  {"harness/ledger/manifest", "reports/model", "reports/stat", "reports/trend", "reports/words"},
 	// Renderers know no other renderer: pages get their plots as a function.
-	"reports/html":       {"harness/ledger", "internal/atomicfile", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/words"},
-	"reports/text":       {"harness/ledger", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/view", "reports/words"},
-	"reports/plot":       {"internal/atomicfile", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
-	"reports/transcript": {"harness/ledger", "reports/words"},
-	"reports/words":      {"agent/invisible", "reports/stat"},
-	"reports/compare":    {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "reports/failure", "reports/stat", "reports/stat/flake", "reports/stat/multiple"},
-	"reports/expr":       {"harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "reports/stat"},
-	"reports/failure":    {"agent/invisible", "harness/ledger"},
-	"reports/trend":      {"reports/stat", "reports/stat/level"},
+	"reports/html":          {"harness/ledger", "internal/atomicfile", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/view/compared", "reports/words"},
+	"reports/text":          {"harness/ledger", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/view", "reports/view/compared", "reports/words"},
+	"reports/plot":          {"internal/atomicfile", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
+	"reports/transcript":    {"harness/ledger", "reports/words"},
+	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/words"},
+	"reports/words":         {"agent/invisible", "reports/stat"},
+	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "reports/failure", "reports/stat", "reports/stat/flake", "reports/stat/multiple"},
+	"reports/expr":          {"harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "reports/stat"},
+	"reports/failure":       {"agent/invisible", "harness/ledger"},
+	"reports/trend":         {"reports/stat", "reports/stat/level"},
 	// Classes of tasks, by counts and intervals.
 	"reports/stat/flake": {"reports/stat"},
 	// Synthetic runs, linked into tests only.

@@ -20,9 +20,7 @@ import (
 
 // NewBuilder returns a builder of the report of m's run, which also names its plots.
 func NewBuilder(m manifest.Manifest) *model.Builder {
-	b := model.NewBuilder(m)
-	b.SetFigures(plot.Figures)
-	return b
+	return model.NewBuilder(m, plot.Figures)
 }
 
 // Build is the report of rows held in memory, whose three tables are in the

@@ -34,7 +34,7 @@ func TestWhatIsNoClaim(t *testing.T) {
 		require.Nil(t, k.P)
 		require.Equal(t, "no claim", k.Verdict)
 		require.Contains(t, k.Note, "without a known cost: unknown, which is never zero")
-		require.Nil(t, g.Entrants[1].Cost)
+		require.Nil(t, g.Results[1].Cost)
 		require.Contains(t, g.Sentence, "front of success and time; contract is not")
 		require.Contains(t, g.Sentence, "No claim about cost, which is not known of every episode")
 	})
@@ -45,7 +45,7 @@ func TestWhatIsNoClaim(t *testing.T) {
 		s := Build(w.M, w.Rows).Strategies
 		g := &s.Groups[0]
 		require.Equal(t, 6, findClaim(t, g, "solved", "contract", "tools").N)
-		require.Equal(t, []int{1, 1, 6, 6}, []int{g.Entrants[0].WithoutResult, g.Entrants[1].WithoutResult, g.Entrants[0].Episodes, g.Entrants[1].Episodes})
+		require.Equal(t, []int{1, 1, 6, 6}, []int{g.Results[0].WithoutResult, g.Results[1].WithoutResult, g.Results[0].Episodes, g.Results[1].Episodes})
 		require.Contains(t, strings.Join(s.Notes, " "), "2 episodes of these strategies have no result")
 	})
 	t.Run("no common task", func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestWhatIsNoClaim(t *testing.T) {
 		w.Enter(1, "b", 1, true, 3)
 		w.Enter(1, "a", 2, true, 3) // another trial
 		g := Build(w.M, w.Rows).Strategies.Groups[0]
-		require.Empty(t, g.Claims)
+		require.Empty(t, g.Pairs)
 		require.Empty(t, g.Winner)
 		require.Equal(t, "No trial of a task has a result of every strategy, so there is no front. No trial of a task has results of both contract and tools.", g.Sentence)
 		r := Build(w.M, w.Rows)
@@ -178,13 +178,13 @@ func TestStrategiesInEveryRendering(t *testing.T) {
 	require.Contains(t, f.Alt, "tools · weak 79.2%")
 }
 
-func findClaim(t *testing.T, c *model.Contest, metric, first, second string) model.Claim {
+func findClaim(t *testing.T, c *model.StrategyComparison, metric, first, second string) model.PairResult {
 	t.Helper()
-	for _, k := range c.Claims {
+	for _, k := range c.Pairs {
 		if k.Metric == metric && k.First == first && k.Second == second {
 			return k
 		}
 	}
 	t.Fatalf("no claim about %s of %s and %s", metric, first, second)
-	return model.Claim{}
+	return model.PairResult{}
 }

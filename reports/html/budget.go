@@ -2,17 +2,17 @@ package html
 
 import "github.com/cupel-eval/cupel/reports/model"
 
-// ration shares out the bytes for what was said. Of the episodes of a cell the
+// transcriptBudget shares out the bytes for what was said. Of the episodes of a cell the
 // unsolved ones get a share and the first solved one; the shares of what there is
 // most to learn from are the largest. Each kind spends in step with how many of
 // its episodes have passed: what must be left out is spread over all tasks.
-type ration struct {
-	kinds  map[int]int // by episode; absent for those without a share
-	purses [4]purse
+type transcriptBudget struct {
+	kinds   map[int]int // by episode; absent for those without a share
+	classes [4]budgetClass
 }
 
-// purse is what one kind has.
-type purse struct{ budget, episodes, seen, spent int }
+// budgetClass is what one kind has.
+type budgetClass struct{ budget, episodes, seen, spent int }
 
 // The kinds, and what an episode of each weighs.
 const (
@@ -24,8 +24,8 @@ const (
 
 func shareOf(kind int) int { return [...]int{8, 6, 3, 1}[kind] }
 
-func newRation(r model.Report, linked links, budget int) ration {
-	a := ration{kinds: map[int]int{}}
+func newTranscriptBudget(r model.Report, linked links, budget int) transcriptBudget {
+	a := transcriptBudget{kinds: map[int]int{}}
 	for _, t := range r.Tasks {
 		solved := solvedBeside
 		if clean(t) {
@@ -47,11 +47,11 @@ func newRation(r model.Report, linked links, budget int) ration {
 	}
 	shares := 0
 	for _, kind := range a.kinds {
-		a.purses[kind].episodes++
+		a.classes[kind].episodes++
 		shares += shareOf(kind)
 	}
-	for kind := range a.purses {
-		if p := &a.purses[kind]; shares > 0 {
+	for kind := range a.classes {
+		if p := &a.classes[kind]; shares > 0 {
 			p.budget = int(float64(budget) * float64(p.episodes*shareOf(kind)) / float64(shares))
 		}
 	}
@@ -59,14 +59,14 @@ func newRation(r model.Report, linked links, budget int) ration {
 }
 
 // has says whether there is a share for the next episode.
-func (a *ration) has(episode int) bool {
+func (a *transcriptBudget) has(episode int) bool {
 	kind, ok := a.kinds[episode]
 	if !ok {
 		return false
 	}
-	p := &a.purses[kind]
+	p := &a.classes[kind]
 	p.seen++
 	return float64(p.spent)*float64(p.episodes) < float64(p.budget)*float64(p.seen)
 }
 
-func (a *ration) spend(episode, bytes int) { a.purses[a.kinds[episode]].spent += bytes }
+func (a *transcriptBudget) spend(episode, bytes int) { a.classes[a.kinds[episode]].spent += bytes }

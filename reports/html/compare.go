@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/transcript"
 	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/view/compared"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -37,14 +38,14 @@ func Comparison(w io.Writer, c compare.Comparison, sides SidesOf) error {
 	v := comparePage{
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript), ScriptHash: scriptHash(),
 		Verdict: chipOf(c.Verdict), Headline: words.Clip(c.Headline, 400),
-		Heads: view.Headings(c), OneRun: c.OneRun,
-		Simulated: c.New.Simulated || slices.ContainsFunc(view.Baselines(c), func(s compare.Side) bool { return s.Simulated }), Facts: compareFacts(c), Classes: ChangedFirst(),
+		Heads: compared.Headings(c), OneRun: c.OneRun,
+		Simulated: c.New.Simulated || slices.ContainsFunc(compared.Baselines(c), func(s compare.Side) bool { return s.Simulated }), Facts: compareFacts(c), Classes: ChangedFirst(),
 	}
-	for _, r := range view.RunsOf(c) {
-		v.Runs = append(v.Runs, view.RunView{Name: r.Name, Line: words.Clip(r.Line, 1200)})
+	for _, r := range compared.RunsOf(c) {
+		v.Runs = append(v.Runs, compared.RunView{Name: r.Name, Line: words.Clip(r.Line, 1200)})
 	}
 	for _, d := range c.Differences[:min(len(c.Differences), maxKnownRows)] {
-		what, _ := view.DifferenceWords(d)
+		what, _ := compared.DifferenceWords(d)
 		v.Differences = append(v.Differences, differenceView{words.Clip(what, 300), words.Clip(d.Baseline, 200), words.Clip(d.New, 200), d.Misleads})
 	}
 	for _, n := range c.Notes[:min(len(c.Notes), maxKnownRows)] {
@@ -72,7 +73,7 @@ type comparePage struct {
 	Headline           string
 	Heads              compare.Names // of both sides
 	OneRun             bool
-	Runs               []view.RunView
+	Runs               []compared.RunView
 	Simulated          bool
 	Pairs              []pairView
 	Differences        []differenceView
@@ -131,14 +132,14 @@ type knownView struct {
 
 func pairViewOf(p compare.Pair) pairView {
 	v := pairView{
-		Name: words.Brief(view.PairName(p), 160), Sentence: words.Clip(p.Sentence, 600), Verdict: chipOf(p.Verdict), Counts: view.ClassCounts(p.Tasks),
-		Episodes: view.PairCounts(p), Simulated: p.Baseline.Simulated || p.New.Simulated,
+		Name: words.Brief(compared.PairName(p), 160), Sentence: words.Clip(p.Sentence, 600), Verdict: chipOf(p.Verdict), Counts: compared.ClassCounts(p.Tasks),
+		Episodes: compared.PairCounts(p), Simulated: p.Baseline.Simulated || p.New.Simulated,
 		Meta: words.Brief(words.Join(" · ", p.New.Agent, words.Join("/", p.New.Provider, p.New.Model), p.New.OutputMode, p.New.PromptProfile), 200),
 	}
 	for _, m := range p.Metrics {
 		v.Metrics = append(v.Metrics, metricViewOf(m))
 	}
-	for _, d := range view.Drifts(p.Drift) {
+	for _, d := range compared.Drifts(p.Drift) {
 		v.Drift = append(v.Drift, driftView{
 			Kind: words.Brief(string(d.Kind), 40), Baseline: ofEpisodes(d.Baseline, d.BaselineOf), New: ofEpisodes(d.New, d.NewOf),
 			P: words.Chance(d.P), Adjusted: words.Chance(d.Adjusted), Moved: d.Moved,
@@ -154,12 +155,12 @@ func ofEpisodes(k, n int) string {
 func metricViewOf(m compare.Metric) metricView {
 	v := metricView{
 		Title: words.Clip(m.Title, 100), Note: words.Clip(m.Note, 400), Power: words.Clip(m.Power, 400), Test: words.Clip(m.Test, 200), Gates: m.Gates,
-		Baseline: words.InUnit(m.Unit, m.Baseline), New: words.InUnit(m.Unit, m.New), Effect: view.Change(m), Interval: view.ChangeInterval(m),
+		Baseline: words.InUnit(m.Unit, m.Baseline), New: words.InUnit(m.Unit, m.New), Effect: compared.Change(m), Interval: compared.ChangeInterval(m),
 		P: words.Chance(m.P), Adjusted: words.Chance(m.Adjusted), N: fmt.Sprintf("%s of %s", words.Thousands(int64(m.N)), words.Plural(m.Clusters, "task")),
 		Verdict: chipOf(m.Verdict), Bar: effectBarOf(m),
 	}
 	if m.Margin != nil {
-		v.Margin = view.Margin(m)
+		v.Margin = compared.Margin(m)
 	}
 	return v
 }
@@ -190,18 +191,18 @@ func effectBarOf(m compare.Metric) *effectBar {
 	}
 	b := &effectBar{
 		Class: string(m.Verdict), Zero: "68", Low: at(low), High: at(high), Value: at(value),
-		Words: fmt.Sprintf("change %s, interval %s", view.Change(m), view.ChangeInterval(m)),
+		Words: fmt.Sprintf("change %s, interval %s", compared.Change(m), compared.ChangeInterval(m)),
 	}
 	if m.Margin != nil {
 		b.Margin = at(-*m.Margin)
-		b.Words += ", margin " + view.Margin(m)
+		b.Words += ", margin " + compared.Margin(m)
 	}
 	return b
 }
 
 // ChangedFirst are all classes, those a reader must look at first.
 func ChangedFirst() (names []string) {
-	for _, c := range append(view.ChangedClasses(), flake.StableFail, flake.StablePass) {
+	for _, c := range append(compared.ChangedClasses(), flake.StableFail, flake.StablePass) {
 		names = append(names, string(c))
 	}
 	return names
@@ -226,7 +227,7 @@ func byClass(c compare.Comparison) (list []taskOf) {
 		if d := slices.Index(order, string(a.Class)) - slices.Index(order, string(b.Class)); d != 0 {
 			return d
 		}
-		switch known, also := view.KnownFlaky(*a.Task), view.KnownFlaky(*b.Task); {
+		switch known, also := compared.Excused(*a.Task), compared.Excused(*b.Task); {
 		case known == also:
 			return 0
 		case also:
@@ -244,16 +245,16 @@ func (v *comparePage) tasks(c compare.Comparison, anchors map[*compare.Task]stri
 	several := len(c.Pairs) > 1
 	changed, size := 0, 0
 	for _, t := range all {
-		if slices.Contains(view.ChangedClasses(), t.Class) {
+		if slices.Contains(compared.ChangedClasses(), t.Class) {
 			changed++
 		}
 		pair := ""
 		if several {
-			pair = words.Brief(view.PairName(*t.pair), 80)
+			pair = words.Brief(compared.PairName(*t.pair), 80)
 		}
 		if t.Known != nil && len(v.Known) < maxKnownRows {
 			v.Known = append(v.Known, knownView{
-				Task: words.Brief(t.ID, 60), Pair: pair, Was: view.Trials(t.Baseline) + " → " + view.Trials(t.New), Class: string(t.Class), Owner: words.Brief(t.Known.Owner, 80),
+				Task: words.Brief(t.ID, 60), Pair: pair, Was: compared.Trials(t.Baseline) + " → " + compared.Trials(t.New), Class: string(t.Class), Owner: words.Brief(t.Known.Owner, 80),
 				Expires: words.Brief(t.Known.Expires, 20), Reason: words.Clip(t.Known.Reason, 200), Expired: t.Known.Expired,
 			})
 		}
@@ -275,11 +276,11 @@ func comparedTaskOf(t taskOf, pair, href string) comparedTask {
 		Baseline: shareCell(t.Baseline), New: shareCell(t.New), Href: href,
 	}
 	v.Sign, v.Colour = classSign(t.Class)
-	if slices.Contains(view.ChangedClasses(), t.Class) {
+	if slices.Contains(compared.ChangedClasses(), t.Class) {
 		v.Outcome = "changed"
 	}
 	if t.Known != nil {
-		v.Known, v.Outcome = view.KnownWords(*t.Known), words.Join(" ", v.Outcome, "known")
+		v.Known, v.Outcome = compared.KnownWords(*t.Known), words.Join(" ", v.Outcome, "known")
 	}
 	return v
 }
@@ -310,7 +311,7 @@ func shareCell(t stat.Trials) sharedCell {
 	if t.N <= 0 {
 		return sharedCell{"h-", "", "–"}
 	}
-	return sharedCell{heat(t.Passed, t.N), strconv.Itoa(100 * t.Passed / t.N), view.Trials(t)}
+	return sharedCell{heat(t.Passed, t.N), strconv.Itoa(100 * t.Passed / t.N), compared.Trials(t)}
 }
 
 // compareFacts are the rules in force.

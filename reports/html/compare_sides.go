@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/transcript"
-	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/view/compared"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -107,7 +107,7 @@ func sidesOf(c compare.Comparison, of SidesOf) (*sidesBuilder, error) {
 // choose picks the tasks, and says how many were left out.
 func (b *sidesBuilder) choose(c compare.Comparison) (more int) {
 	for _, t := range byClass(c) {
-		if !slices.Contains(view.ChangedClasses(), t.Class) {
+		if !slices.Contains(compared.ChangedClasses(), t.Class) {
 			continue
 		}
 		i := slices.IndexFunc(t.Episodes, func(e compare.EpisodePair) bool { return e.BaselineID != "" && e.NewID != "" })
@@ -192,8 +192,8 @@ func (b *sidesBuilder) render(i int, w *wantedSides, room int) (template.HTML, e
 func (w *wantedSides) view(anchor string) sidesView {
 	e := w.episode
 	v := sidesView{
-		Anchor: anchor, Task: words.Brief(w.ID, 60), Title: words.Brief(w.Title, 120), Class: string(w.Class), Pair: words.Brief(view.PairName(*w.pair), 120),
-		Evidence: words.Clip(w.Evidence, 300), Words: words.Clip(view.EpisodeWords(e), 400), Baseline: w.halves[0], New: w.halves[1],
+		Anchor: anchor, Task: words.Brief(w.ID, 60), Title: words.Brief(w.Title, 120), Class: string(w.Class), Pair: words.Brief(compared.PairName(*w.pair), 120),
+		Evidence: words.Clip(w.Evidence, 300), Words: words.Clip(compared.EpisodeWords(e), 400), Baseline: w.halves[0], New: w.halves[1],
 	}
 	v.Sign, v.Colour = classSign(w.Class)
 	left, right := w.halves[0].turns, w.halves[1].turns

@@ -22,14 +22,14 @@ const (
 // folder is a report of several pages: an index and one page for each task that
 // is listed and has a transcript.
 type folder struct {
-	r      model.Report
-	plots  Plots
-	pages  map[string]string // file names by task id
-	order  []int             // of r.Tasks, as the ledger has them
-	linked links
-	lean   bool
-	size   int // of the pages without what was said, about
-	ration ration
+	r                model.Report
+	plots            Plots
+	pages            map[string]string // file names by task id
+	order            []int             // of r.Tasks, as the ledger has them
+	linked           links
+	lean             bool
+	size             int // of the pages without what was said, about
+	transcriptBudget transcriptBudget
 	// missing is what could not be said: of all pages, once these are written.
 	missing transcript.MissingSaid
 }
@@ -99,7 +99,7 @@ func (f *folder) index() ([]byte, error) {
 	v.Notes = append(v.Notes, f.missing.Words()...)
 	var b bytes.Buffer
 	err = execute(&b, "index.html.tmpl", v)
-	f.ration = newRation(f.r, f.linked, max(leastSaid, maxPages-b.Len()-f.size))
+	f.transcriptBudget = newTranscriptBudget(f.r, f.linked, max(leastSaid, maxPages-b.Len()-f.size))
 	return b.Bytes(), err
 }
 
@@ -209,7 +209,7 @@ func (f *folder) episode(b *bytes.Buffer, e *model.Episode, i int, details Detai
 		v.Source = ""
 	}
 	before := shelf.Size
-	if details != nil && f.ration.has(i) {
+	if details != nil && f.transcriptBudget.has(i) {
 		d, ok := details(*e)
 		f.missing.Add(d.Missing)
 		if ok {
@@ -221,7 +221,7 @@ func (f *folder) episode(b *bytes.Buffer, e *model.Episode, i int, details Detai
 		return said, err
 	}
 	if said {
-		f.ration.spend(i, b.Len()+shelf.Size-before)
+		f.transcriptBudget.spend(i, b.Len()+shelf.Size-before)
 	}
 	return said, nil
 }

@@ -98,11 +98,11 @@ type pageView struct {
 	Criteria                                  []criteriaView
 	Overview                                  []view.OverviewRow
 	Plots, Trend, Contest                     []plotView
-	Strategies                                []view.ContestView
+	Strategies                                []view.StrategyView
 	StrategyNotes                             []string
 	// Answer says in a line which strategy wins on what.
 	Answer, BoardLegend string
-	Boards              []view.Board
+	Boards              []view.WinTable
 	Changes             []changeView
 	Tasks               []taskView
 	Totals              []totalView
@@ -169,8 +169,8 @@ func newPage(r model.Report, plots Plots, single bool) (pageView, error) {
 	}
 	v.Criteria, v.Strategies = criteriaViews(r), view.StrategyViews(r)
 	if r.Strategies != nil {
-		first := r.Strategies.Contests()[0]
-		v.Answer, v.BoardLegend, v.Boards = first.Name()+": "+words.Clip(view.Answer(first), 600), words.UpperFirst(view.BoardLegend)+"; a win is bold", view.Boards(r.Strategies)
+		first := r.Strategies.All()[0]
+		v.Answer, v.BoardLegend, v.Boards = first.Name()+": "+words.Clip(view.Answer(first), 600), words.UpperFirst(view.WinLegend)+"; a win is bold", view.WinTables(r.Strategies)
 		for _, n := range r.Strategies.Notes {
 			v.StrategyNotes = append(v.StrategyNotes, words.Clip(n, 600))
 		}

@@ -147,9 +147,9 @@ func TestRation(t *testing.T) {
 		}
 	}
 	delete(linked, 1)
-	a := newRation(r, linked, 17_000)
+	a := newTranscriptBudget(r, linked, 17_000)
 	// Ten cells: 10 first unsolved of weight 8, 9 others of weight 3, 10 first solved of 6.
-	require.Equal(t, [4]purse{{budget: 17_000 * 80 / 167, episodes: 10}, {budget: 17_000 * 60 / 167, episodes: 10}, {budget: 17_000 * 27 / 167, episodes: 9}, {}}, a.purses)
+	require.Equal(t, [4]budgetClass{{budget: 17_000 * 80 / 167, episodes: 10}, {budget: 17_000 * 60 / 167, episodes: 10}, {budget: 17_000 * 27 / 167, episodes: 9}, {}}, a.classes)
 	require.False(t, a.has(1), "it has no transcript")
 	require.False(t, a.has(2), "another of its cell is solved")
 
@@ -177,16 +177,16 @@ func TestFailuresComeBeforeLostEpisodes(t *testing.T) {
 }
 
 func TestLongAnswersAreCutOnThePage(t *testing.T) {
-	c := model.Contest{}
+	c := model.StrategyComparison{}
 	for i := range 8 {
-		c.Entrants = append(c.Entrants, model.Entrant{Agent: fmt.Sprint(strings.Repeat("x", 30), i)})
+		c.Results = append(c.Results, model.StrategyResult{Agent: fmt.Sprint(strings.Repeat("x", 30), i)})
 	}
 	for i := range 8 - 1 {
-		first, second := c.Entrants[i].Agent, c.Entrants[i+1].Agent
+		first, second := c.Results[i].Agent, c.Results[i+1].Agent
 		for _, metric := range []string{"solved", "steps", "cost", "elapsed"} {
-			c.Claims = append(c.Claims, model.Claim{Metric: metric, First: first, Second: second, Winner: first, P: new(0.0)})
+			c.Pairs = append(c.Pairs, model.PairResult{Metric: metric, First: first, Second: second, Winner: first, P: new(0.0)})
 		}
 	}
-	page := reporttest.Render(t, page, model.Report{Strategies: &model.Strategies{Groups: []model.Contest{c}}})
+	page := reporttest.Render(t, page, model.Report{Strategies: &model.Strategies{Groups: []model.StrategyComparison{c}}})
 	require.Contains(t, page, "bytes more)</bdi>")
 }

@@ -22,13 +22,13 @@ const maxFailure = 1 << 10
 // Episode for each episode, and the transcripts of a bounded number; it keeps no
 // pointer into the rows. It is not safe for concurrent use.
 type Builder struct {
-	r     Report
-	order []*account // as candidates are shown
-	by    map[string]*account
-	shelf shelf
-	words map[string]string
-	own   []ownCriterion
-	fails clusters
+	r                   Report
+	order               []*account // as candidates are shown
+	by                  map[string]*account
+	transcriptSelection transcriptSelection
+	words               map[string]string
+	own                 []ownCriterion
+	fails               clusters
 	// sessions are those of the tasks that are part of one.
 	sessions map[string]string
 	// orphans are turns and tool calls that belong to no episode.
@@ -39,12 +39,14 @@ type Builder struct {
 	figures  func(*Report) []Figure
 }
 
-// NewBuilder returns a builder of the report of m's run, without episodes.
-func NewBuilder(m manifest.Manifest) *Builder {
+// NewBuilder returns a builder of the report of m's run, without episodes. figures names
+// the plots of a report; without it (nil) a report has none.
+func NewBuilder(m manifest.Manifest, figures func(*Report) []Figure) *Builder {
 	m.Acceptance = m.Acceptance.Resolved()
 	b := &Builder{
-		r:  Report{Format: 2, Run: m, Candidates: []Candidate{}, Groups: []Group{}, Tasks: []Task{}, Episodes: []Episode{}, Clusters: []Cluster{}, Notes: []string{}},
-		by: map[string]*account{}, words: map[string]string{}, own: ownCriteria(m.Acceptance.Criteria),
+		r:       Report{Format: 2, Run: m, Candidates: []Candidate{}, Groups: []Group{}, Tasks: []Task{}, Episodes: []Episode{}, Clusters: []Cluster{}, Notes: []string{}},
+		figures: figures,
+		by:      map[string]*account{}, words: map[string]string{}, own: ownCriteria(m.Acceptance.Criteria),
 		fails: clusters{at: map[failure.Cause]*signatureGroup{}}, sessions: sessionsOf(m),
 	}
 	for _, c := range m.Candidates {
@@ -63,10 +65,6 @@ func (b *Builder) JudgeBy(a manifest.Acceptance) {
 	a.Criteria = run.Criteria
 	*run = a.Resolved()
 }
-
-// SetFigures gives the builder what names the plots of a report. Without it a report
-// names none.
-func (b *Builder) SetFigures(figures func(*Report) []Figure) { b.figures = figures }
 
 // Add counts an episode. Candidates and tasks that only the rows know follow
 // those of the manifest.
@@ -101,7 +99,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 		a.loseOwn(cluster)
 	}
 	b.r.Episodes = append(b.r.Episodes, e)
-	if b.shelf.place(b.r.Episodes, len(rows.Turns)) {
+	if b.transcriptSelection.place(b.r.Episodes, len(rows.Turns)) {
 		b.r.Episodes[len(b.r.Episodes)-1].Kept = keep(rows, why)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // build is the report of rows held in memory.
 func build(m manifest.Manifest, rows ledger.Rows) Report {
-	b := NewBuilder(m)
+	b := NewBuilder(m, nil)
 	b.AddAll(rows)
 	return b.Report()
 }

@@ -24,15 +24,15 @@ func keep(rows ledger.EpisodeRows, why string) *kept {
 	return &kept{View: transcript.Of(rows, why), Checks: failedChecks(rows.Episode.Checks, why, 10)}
 }
 
-// shelf chooses whose transcripts are kept: the model's failures first, then
+// transcriptSelection chooses whose transcripts are kept: the model's failures first, then
 // episodes without a result, then solved ones, each in the ledger's order.
-type shelf struct {
-	ranks [RankSolved + 1][]book
+type transcriptSelection struct {
+	ranks [RankSolved + 1][]keptPlace
 	used  int
 }
 
-// book is a kept transcript: the index of its episode, and what it takes.
-type book struct{ episode, width int }
+// keptPlace is a kept transcript: the index of its episode, and what it takes.
+type keptPlace struct{ episode, width int }
 
 // How much there is to see in an episode, the most first.
 const (
@@ -53,10 +53,10 @@ func Rank(e *Episode) int {
 
 // place says whether the last of the episodes, which has the given turns, is to
 // be kept, and lets go of others for it.
-func (s *shelf) place(episodes []Episode, turns int) bool {
+func (s *transcriptSelection) place(episodes []Episode, turns int) bool {
 	i := len(episodes) - 1
 	own := Rank(&episodes[i])
-	b := book{i, 5 + min(turns, transcript.MaxTurns)}
+	b := keptPlace{i, 5 + min(turns, transcript.MaxTurns)}
 	s.ranks[own] = append(s.ranks[own], b)
 	s.used += b.width
 	for at := len(s.ranks) - 1; s.used > maxKept; {

@@ -19,7 +19,7 @@ func long(n int) *Builder { return longer(n, 1) }
 
 // longer has more turns.
 func longer(n, turns int) *Builder {
-	b := NewBuilder(manifest.Manifest{RunID: "r"})
+	b := NewBuilder(manifest.Manifest{RunID: "r"}, nil)
 	reporttest.AddLong(b.Add, n, turns)
 	return b
 }
@@ -65,7 +65,7 @@ func TestBuilderLetsGoOfRows(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	b := NewBuilder(manifest.Manifest{RunID: "r"})
+	b := NewBuilder(manifest.Manifest{RunID: "r"}, nil)
 	for i := range 2500 {
 		big := fmt.Sprint(i, strings.Repeat("x", 50_000))
 		key := ledger.Key{EpisodeID: fmt.Sprint("e", i), TaskID: big[50_000:], Candidate: "a"}

@@ -19,24 +19,24 @@ type Strategies struct {
 	Alpha float64 `json:"alpha"`
 	// Groups are one contest for each provider and model that two strategies or more
 	// were run with, in the order of the candidates.
-	Groups []Contest `json:"groups"`
+	Groups []StrategyComparison `json:"groups"`
 	// Pooled is the contest over all groups, paired within each; null where there is
 	// one only.
-	Pooled *Contest `json:"pooled"`
+	Pooled *StrategyComparison `json:"pooled"`
 	// Notes say what a reader of the claims must know.
 	Notes []string `json:"notes"`
 }
 
-// Contest compares strategies pairwise.
-type Contest struct {
+// StrategyComparison compares strategies pairwise.
+type StrategyComparison struct {
 	// Provider and Model are empty in the pooled contest.
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
-	// Entrants are in the order of the candidates.
-	Entrants []Entrant `json:"entrants"`
-	// Claims are of every pair of entrants in every metric; pairs without a common
+	// Results are in the order of the candidates.
+	Results []StrategyResult `json:"entrants"`
+	// Pairs are of every pair of entrants in every metric; pairs without a common
 	// task have none.
-	Claims []Claim `json:"claims"`
+	Pairs []PairResult `json:"claims"`
 	// Winner is the strategy that by the estimates is second to none in success, cost
 	// and time, and that is shown to be better than each other one in at least one of
 	// them; empty without one, and where models disagree on one of the three.
@@ -45,8 +45,8 @@ type Contest struct {
 	Sentence string `json:"sentence"`
 }
 
-// Entrant is a strategy of a contest.
-type Entrant struct {
+// StrategyResult is a strategy of a contest.
+type StrategyResult struct {
 	Agent      string   `json:"agent"`
 	Candidates []string `json:"candidates"`
 	// Episodes are those of trials of tasks that every entrant has a result of; the
@@ -70,9 +70,9 @@ type Estimate struct {
 	Interval *stat.Interval `json:"interval"`
 }
 
-// Claim is what is known of two strategies in one metric, over the same trials of
+// PairResult is what is known of two strategies in one metric, over the same trials of
 // the same tasks.
-type Claim struct {
+type PairResult struct {
 	// Metric is solved, steps (of episodes that both solved), cost, elapsed, tokens,
 	// tool_calls or contract_valid, which for every strategy is by its own protocol.
 	Metric string `json:"metric"`
@@ -120,24 +120,24 @@ const strategyAlpha = 0.05
 // addStrategies compares the strategies of judged candidates, if there are any to
 // compare.
 func (r *Report) addStrategies() {
-	rings, more := r.rings()
+	rings, more := r.modelGroups()
 	if len(rings) == 0 {
 		return
 	}
-	s := &Strategies{Alpha: strategyAlpha, Groups: []Contest{}, Notes: []string{}}
+	s := &Strategies{Alpha: strategyAlpha, Groups: []StrategyComparison{}, Notes: []string{}}
 	for _, g := range rings {
-		s.Groups = append(s.Groups, r.contest([]*ring{g}, g.agents))
+		s.Groups = append(s.Groups, r.compareStrategies([]*modelGroup{g}, g.agents))
 	}
-	all := make([]*Contest, len(s.Groups))
+	all := make([]*StrategyComparison, len(s.Groups))
 	for i := range s.Groups {
 		all[i] = &s.Groups[i]
 		all[i].Provider, all[i].Model = rings[i].provider, rings[i].model
 	}
 	if len(rings) > 1 {
-		s.Pooled = new(r.contest(rings, pooledAgents(rings)))
+		s.Pooled = new(r.compareStrategies(rings, pooledAgents(rings)))
 		all = append(all, s.Pooled)
 	}
-	adjustClaims(all)
+	adjustPairs(all)
 	if s.Pooled != nil {
 		s.compareModels()
 	}
@@ -148,25 +148,25 @@ func (r *Report) addStrategies() {
 	r.Strategies = s
 }
 
-// contest compares agents over some rings.
-func (r *Report) contest(rings []*ring, agents []string) Contest {
-	c := Contest{Entrants: entrants(rings, agents, sessionsOf(r.Run)), Claims: []Claim{}}
+// compareStrategies compares agents over some rings.
+func (r *Report) compareStrategies(rings []*modelGroup, agents []string) StrategyComparison {
+	c := StrategyComparison{Results: strategyResults(rings, agents, sessionsOf(r.Run)), Pairs: []PairResult{}}
 	for i, first := range agents {
 		for _, second := range agents[i+1:] {
-			bouts := r.bouts(rings, first, second)
+			bouts := r.taskPairs(rings, first, second)
 			if len(bouts) == 0 {
 				continue
 			}
 			for _, m := range compare.Contest(bouts) {
-				c.Claims = append(c.Claims, claimOf(m, first, second))
+				c.Pairs = append(c.Pairs, pairResult(m, first, second))
 			}
 		}
 	}
 	return c
 }
 
-func claimOf(m compare.Metric, first, second string) Claim {
-	c := Claim{
+func pairResult(m compare.Metric, first, second string) PairResult {
+	c := PairResult{
 		Metric: m.Name, Title: m.Title, Unit: m.Unit, HigherIsBetter: m.HigherIsBetter, First: first, Second: second,
 		FirstValue: m.Baseline, SecondValue: m.New, Effect: m.Effect, Interval: m.Interval, Relative: m.Relative,
 		N: m.N, Tasks: m.Clusters, P: m.P, Test: m.Test, Note: m.Note,
@@ -178,12 +178,12 @@ func claimOf(m compare.Metric, first, second string) Claim {
 	return c
 }
 
-// adjustClaims allows for all claims about one metric, and names the winners.
-func adjustClaims(all []*Contest) {
-	families := map[string][]*Claim{}
+// adjustPairs allows for all claims about one metric, and names the winners.
+func adjustPairs(all []*StrategyComparison) {
+	families := map[string][]*PairResult{}
 	for _, c := range all {
-		for i := range c.Claims {
-			if k := &c.Claims[i]; k.P != nil {
+		for i := range c.Pairs {
+			if k := &c.Pairs[i]; k.P != nil {
 				families[k.Metric] = append(families[k.Metric], k)
 			} else {
 				k.Verdict = "no claim"
@@ -208,7 +208,7 @@ func adjustClaims(all []*Contest) {
 }
 
 // decide names the winner of a claim, if one is shown.
-func (c *Claim) decide() {
+func (c *PairResult) decide() {
 	c.Verdict = "no difference shown"
 	if !multiple.Rejects(*c.Adjusted, strategyAlpha) || c.Interval == nil {
 		return
@@ -224,8 +224,8 @@ func (c *Claim) decide() {
 	c.Verdict = c.Winner + " wins"
 }
 
-// ring is one provider and model with the strategies that were run with it.
-type ring struct {
+// modelGroup is one provider and model with the strategies that were run with it.
+type modelGroup struct {
 	provider, model string
 	agents          []string
 	candidates      map[string][]string // by agent
@@ -240,10 +240,10 @@ type entry struct {
 }
 
 // attempts are an agent's of a task, by trial, and by candidate within one.
-func (g *ring) attempts(agent, task string) []entry { return g.by[agent][task] }
+func (g *modelGroup) attempts(agent, task string) []entry { return g.by[agent][task] }
 
 // at are those of one trial.
-func (g *ring) at(agent, task string, trial int) []entry {
+func (g *modelGroup) at(agent, task string, trial int) []entry {
 	list := g.attempts(agent, task)
 	from, _ := slices.BinarySearchFunc(list, trial, func(x entry, trial int) int { return cmp.Compare(x.trial, trial) })
 	to := from
@@ -255,7 +255,7 @@ func (g *ring) at(agent, task string, trial int) []entry {
 
 // sort puts the episodes of each task in order. Of several of one trial by one
 // candidate the first counts.
-func (g *ring) sort() {
+func (g *modelGroup) sort() {
 	for _, tasks := range g.by {
 		for task, list := range tasks {
 			slices.SortStableFunc(list, func(a, b entry) int {
@@ -266,12 +266,12 @@ func (g *ring) sort() {
 	}
 }
 
-// rings are the models that two strategies or more were run with; more is how many
+// modelGroups are the models that two strategies or more were run with; more is how many
 // strategies and models were left out for their number.
-func (r *Report) rings() (rings []*ring, more int) {
-	at := map[modelKey]*ring{}
-	of := make([]*ring, len(r.Candidates))
-	var all []*ring
+func (r *Report) modelGroups() (rings []*modelGroup, more int) {
+	at := map[modelKey]*modelGroup{}
+	of := make([]*modelGroup, len(r.Candidates))
+	var all []*modelGroup
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
 		if c.Verdict == NotJudged {
@@ -280,7 +280,7 @@ func (r *Report) rings() (rings []*ring, more int) {
 		key := modelKey{provider: c.Provider, model: c.Model}
 		g := at[key]
 		if g == nil {
-			g = &ring{provider: c.Provider, model: c.Model, candidates: map[string][]string{}, lost: map[string]int{}, by: map[string]map[string][]entry{}}
+			g = &modelGroup{provider: c.Provider, model: c.Model, candidates: map[string][]string{}, lost: map[string]int{}, by: map[string]map[string][]entry{}}
 			at[key], all = g, append(all, g)
 		}
 		if !slices.Contains(g.agents, c.Agent) {
@@ -293,12 +293,12 @@ func (r *Report) rings() (rings []*ring, more int) {
 		}
 		g.candidates[c.Agent], of[i] = append(g.candidates[c.Agent], c.Name), g
 	}
-	all = slices.DeleteFunc(all, func(g *ring) bool { return len(g.agents) < 2 })
+	all = slices.DeleteFunc(all, func(g *modelGroup) bool { return len(g.agents) < 2 })
 	if len(all) > maxContests {
 		all, more = all[:maxContests], more+len(all)-maxContests
 	}
 	if len(all) > 0 {
-		r.enter(of)
+		r.assignEpisodes(of)
 	}
 	for _, g := range all {
 		g.sort()
@@ -306,8 +306,8 @@ func (r *Report) rings() (rings []*ring, more int) {
 	return all, more
 }
 
-// enter puts the episodes into the rings of their candidates.
-func (r *Report) enter(of []*ring) {
+// assignEpisodes puts the episodes into the rings of their candidates.
+func (r *Report) assignEpisodes(of []*modelGroup) {
 	column := map[string]int{}
 	for i, c := range r.Candidates {
 		column[c.Name] = i
@@ -327,7 +327,7 @@ func (r *Report) enter(of []*ring) {
 }
 
 // pooledAgents are those of all rings, in order, as many as are compared.
-func pooledAgents(rings []*ring) (agents []string) {
+func pooledAgents(rings []*modelGroup) (agents []string) {
 	for _, g := range rings {
 		for _, a := range g.agents {
 			if !slices.Contains(agents, a) && len(agents) < maxEntrants {
@@ -338,10 +338,10 @@ func pooledAgents(rings []*ring) (agents []string) {
 	return agents
 }
 
-// bouts pair two agents' results of the same trials of a task, within a ring. Where
+// taskPairs pair two agents' results of the same trials of a task, within a ring. Where
 // an agent has several candidates there, each meets each. The tasks of a session are one
 // bout, as they are one cluster.
-func (r *Report) bouts(rings []*ring, first, second string) (bouts []compare.Bout) {
+func (r *Report) taskPairs(rings []*modelGroup, first, second string) (bouts []compare.Bout) {
 	sessions, at := sessionsOf(r.Run), map[string]int{}
 	for i := range r.Tasks {
 		var pairs [][2]compare.Attempt
@@ -375,8 +375,8 @@ func (e *Episode) attempt() compare.Attempt {
 	}
 }
 
-// Contests are all of them, the pooled one first.
-func (s *Strategies) Contests() (all []*Contest) {
+// All are all of them, the pooled one first.
+func (s *Strategies) All() (all []*StrategyComparison) {
 	if s.Pooled != nil {
 		all = append(all, s.Pooled)
 	}

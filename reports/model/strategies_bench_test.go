@@ -35,7 +35,7 @@ func TestManyTrialsOfATask(t *testing.T) {
 		}
 	}
 	r.addStrategies()
-	if n := r.Strategies.Groups[0].Claims[0].N; n != 100_000 {
+	if n := r.Strategies.Groups[0].Pairs[0].N; n != 100_000 {
 		t.Fatalf("%d pairs", n)
 	}
 }

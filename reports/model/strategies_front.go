@@ -7,13 +7,13 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// entrants measures the agents over the trials of tasks that all of them have a
+// strategyResults measures the agents over the trials of tasks that all of them have a
 // result of, each with the same weight; the tasks of a session are one cluster.
-func entrants(rings []*ring, agents []string, sessions map[string]string) []Entrant {
-	list := make([]Entrant, len(agents))
-	sums := make([]entrance, len(agents))
+func strategyResults(rings []*modelGroup, agents []string, sessions map[string]string) []StrategyResult {
+	list := make([]StrategyResult, len(agents))
+	sums := make([]strategyTotals, len(agents))
 	for i, a := range agents {
-		list[i] = Entrant{Agent: a, Candidates: []string{}}
+		list[i] = StrategyResult{Agent: a, Candidates: []string{}}
 		for _, g := range rings {
 			list[i].Candidates = append(list[i].Candidates, g.candidates[a]...)
 			list[i].WithoutResult += g.lost[a]
@@ -36,7 +36,7 @@ func entrants(rings []*ring, agents []string, sessions map[string]string) []Entr
 }
 
 // tasks are those that every agent has a result of, sorted.
-func (g *ring) tasks(agents []string) (tasks []string) {
+func (g *modelGroup) tasks(agents []string) (tasks []string) {
 	for task := range g.by[agents[0]] {
 		if !slices.ContainsFunc(agents, func(a string) bool { return len(g.attempts(a, task)) == 0 }) {
 			tasks = append(tasks, task)
@@ -47,7 +47,7 @@ func (g *ring) tasks(agents []string) (tasks []string) {
 }
 
 // trials are those of a task that every agent has a result of, sorted.
-func (g *ring) trials(agents []string, task string) (trials []int) {
+func (g *modelGroup) trials(agents []string, task string) (trials []int) {
 	for _, x := range g.attempts(agents[0], task) {
 		if !slices.ContainsFunc(agents, func(a string) bool { return len(g.at(a, task, x.trial)) == 0 }) {
 			trials = append(trials, x.trial)
@@ -56,9 +56,9 @@ func (g *ring) trials(agents []string, task string) (trials []int) {
 	return slices.Compact(trials)
 }
 
-// entrance gathers what an entrant's estimates are made of: one observation for each
+// strategyTotals gathers what an entrant's estimates are made of: one observation for each
 // trial of a task.
-type entrance struct {
+type strategyTotals struct {
 	episodes   int
 	success    map[string]stat.Cluster // by cluster
 	cost, time []stat.Observation
@@ -66,7 +66,7 @@ type entrance struct {
 }
 
 // add counts the attempts at a trial, of all candidates of the agent, as one of a cluster.
-func (s *entrance) add(cluster string, list []entry) {
+func (s *strategyTotals) add(cluster string, list []entry) {
 	solved, cost, time := 0.0, 0.0, 0.0
 	for _, x := range list {
 		time += float64(x.episode.ElapsedUs)
@@ -90,7 +90,7 @@ func (s *entrance) add(cluster string, list []entry) {
 	s.time = append(s.time, stat.Observation{Cluster: cluster, Value: time / n})
 }
 
-func (s *entrance) measure(e *Entrant) {
+func (s *strategyTotals) measure(e *StrategyResult) {
 	const confidence = 0.95
 	of := func(obs []stat.Observation) *Estimate {
 		m, ok := stat.ClusterMean(obs)
@@ -121,24 +121,24 @@ func (s *entrance) measure(e *Entrant) {
 }
 
 // priced says that the cost of all entrants is known.
-func priced(list []Entrant) bool {
-	return !slices.ContainsFunc(list, func(e Entrant) bool { return e.Cost == nil })
+func priced(list []StrategyResult) bool {
+	return !slices.ContainsFunc(list, func(e StrategyResult) bool { return e.Cost == nil })
 }
 
 // Front marks the entrants that no other dominates.
-func Front(list []Entrant) {
+func Front(list []StrategyResult) {
 	if list[0].Success == nil {
 		return // all have the same trials, or none
 	}
 	costs := priced(list)
 	for i := range list {
-		list[i].Front = !slices.ContainsFunc(list, func(other Entrant) bool { return other.dominates(&list[i], costs) })
+		list[i].Front = !slices.ContainsFunc(list, func(other StrategyResult) bool { return other.dominates(&list[i], costs) })
 	}
 }
 
 // dominates says that e is as good as other in success, cost and time, and better in
 // one.
-func (e *Entrant) dominates(other *Entrant, costs bool) bool {
+func (e *StrategyResult) dominates(other *StrategyResult, costs bool) bool {
 	better, worse := false, false
 	look := func(mine, theirs *Estimate, more bool) {
 		if d := mine.Value - theirs.Value; d != 0 {
@@ -155,12 +155,12 @@ func (e *Entrant) dominates(other *Entrant, costs bool) bool {
 
 // findWinner is the entrant alone on the front that is shown to be better than each
 // other one in success, cost or time; empty without one, and where models disagree.
-func (c *Contest) findWinner() string {
+func (c *StrategyComparison) findWinner() string {
 	if slices.ContainsFunc(decisive(), c.ModelsDisagree) {
 		return ""
 	}
 	winner := ""
-	for _, e := range c.Entrants {
+	for _, e := range c.Results {
 		if e.Front && winner != "" {
 			return ""
 		}
@@ -168,8 +168,8 @@ func (c *Contest) findWinner() string {
 			winner = e.Agent
 		}
 	}
-	for _, e := range c.Entrants {
-		beaten := slices.ContainsFunc(c.Claims, func(k Claim) bool {
+	for _, e := range c.Results {
+		beaten := slices.ContainsFunc(c.Pairs, func(k PairResult) bool {
 			return k.Winner == winner && (k.First == e.Agent || k.Second == e.Agent) && slices.Contains(decisive(), k.Metric)
 		})
 		if e.Agent != winner && !beaten {

@@ -41,8 +41,8 @@ func TestSimulationFalseWins(t *testing.T) {
 				a.Seed = uint64(i)
 				s := build(a.Run()).Strategies
 				seen := map[string]bool{}
-				for _, c := range s.Contests() {
-					for _, k := range c.Claims {
+				for _, c := range s.All() {
+					for _, k := range c.Pairs {
 						if k.Winner != "" && !seen[k.Metric] {
 							seen[k.Metric] = true
 							wins[k.Metric]++
@@ -66,7 +66,7 @@ func TestSimulationTrueWins(t *testing.T) {
 	n, wins, wrong := max(20, runs()/4), 0, 0
 	for i := range n {
 		s := build(reporttest.Arena{Models: []string{"m", "n"}, Tasks: 20, Trials: 1, Seed: uint64(i), Habits: []reporttest.Habit{{Agent: "contract", Solve: 0, Steps: 1.5, Cost: 1.5, Time: 1.5, Calls: 1}, {Agent: "tools", Solve: 0, Steps: 1, Cost: 1, Time: 1, Calls: 1}}}.Run()).Strategies
-		for _, k := range s.Pooled.Claims {
+		for _, k := range s.Pooled.Pairs {
 			if k.Metric == "cost" && k.Winner == "tools" {
 				wins++
 			}
@@ -122,7 +122,7 @@ func TestPairingAgainstAPlainerOne(t *testing.T) {
 		for _, i := range gone {
 			rows.Episodes = slices.Delete(rows.Episodes, i, i+1)
 		}
-		for i, c := range build(m, rows).Strategies.Contests() {
+		for i, c := range build(m, rows).Strategies.All() {
 			provider := c.Provider
 			if i > 0 || len(a.Models) == 1 {
 				require.NotEmpty(t, provider)
@@ -131,7 +131,7 @@ func TestPairingAgainstAPlainerOne(t *testing.T) {
 				for _, second := range a.Habits[x+1:] {
 					n, tasks, elapsed, both := paired(m, rows, provider, first.Agent, second.Agent)
 					claims := 0
-					for _, k := range c.Claims {
+					for _, k := range c.Pairs {
 						if k.First != first.Agent || k.Second != second.Agent {
 							continue
 						}

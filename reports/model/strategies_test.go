@@ -15,15 +15,15 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
-func claim(t *testing.T, c *Contest, metric, first, second string) Claim {
+func claim(t *testing.T, c *StrategyComparison, metric, first, second string) PairResult {
 	t.Helper()
-	for _, k := range c.Claims {
+	for _, k := range c.Pairs {
 		if k.Metric == metric && k.First == first && k.Second == second {
 			return k
 		}
 	}
 	t.Fatalf("no claim about %s of %s and %s", metric, first, second)
-	return Claim{}
+	return PairResult{}
 }
 
 // Eight tasks, numbers by hand. Success: 4 of 8 against 7 of 8; one task is lost and
@@ -44,7 +44,7 @@ func TestDuelByHand(t *testing.T) {
 	require.Nil(t, s.Pooled)
 	g := &s.Groups[0]
 	require.Equal(t, []string{"p", "m"}, []string{g.Provider, g.Model})
-	require.Len(t, g.Claims, 7)
+	require.Len(t, g.Pairs, 7)
 
 	solved := claim(t, g, "solved", "contract", "tools")
 	require.Equal(t, []float64{0.5, 0.875, 0.375}, []float64{*solved.FirstValue, *solved.SecondValue, *solved.Effect})
@@ -70,7 +70,7 @@ func TestDuelByHand(t *testing.T) {
 		require.InDelta(t, (-3.125-2.364624*0.353553/2.828427)*unit, k.Interval.Low, 1e-5*unit, metric)
 	}
 
-	contract, tools := g.Entrants[0], g.Entrants[1]
+	contract, tools := g.Results[0], g.Results[1]
 	require.Equal(t, []bool{false, true}, []bool{contract.Front, tools.Front})
 	require.Equal(t, []float64{0.5, 6250, 6.25e6}, []float64{contract.Success.Value, contract.Cost.Value, contract.Time.Value})
 	require.Equal(t, "tools", g.Winner)
@@ -103,8 +103,8 @@ func TestClaimsOfAMetricAreOneFamily(t *testing.T) {
 	require.Len(t, s.Groups, 2)
 	for _, metric := range []string{"solved", "steps", "cost", "elapsed", "tokens", "tool_calls", "contract_valid"} {
 		var raw, adjusted []float64
-		for _, c := range s.Contests() {
-			for _, k := range c.Claims {
+		for _, c := range s.All() {
+			for _, k := range c.Pairs {
 				if k.Metric == metric {
 					raw, adjusted = append(raw, *k.P), append(adjusted, *k.Adjusted)
 					low, high := k.Interval.Low > 0, k.Interval.High < 0
@@ -130,27 +130,27 @@ func TestManyClaims(t *testing.T) {
 	}
 	p, ok := stat.PairedPermutation(obs)
 	require.True(t, ok && !p.Exact)
-	c := Contest{Claims: make([]Claim, 2000)}
-	for i := range c.Claims {
-		c.Claims[i] = Claim{Metric: "cost", First: "a", Second: "b", P: new(1.0), Interval: &stat.Interval{Low: 1, High: 2}}
+	c := StrategyComparison{Pairs: make([]PairResult, 2000)}
+	for i := range c.Pairs {
+		c.Pairs[i] = PairResult{Metric: "cost", First: "a", Second: "b", P: new(1.0), Interval: &stat.Interval{Low: 1, High: 2}}
 	}
-	c.Claims[7].P = &p.P
-	adjustClaims([]*Contest{&c})
-	require.Equal(t, "a wins", c.Claims[7].Verdict)
-	require.Equal(t, "no difference shown", c.Claims[8].Verdict)
+	c.Pairs[7].P = &p.P
+	adjustPairs([]*StrategyComparison{&c})
+	require.Equal(t, "a wins", c.Pairs[7].Verdict)
+	require.Equal(t, "no difference shown", c.Pairs[8].Verdict)
 
-	c.Claims[8].P = new(math.NaN())
-	c.Claims[7].Verdict, c.Claims[7].Winner = "", ""
-	adjustClaims([]*Contest{&c})
-	require.Equal(t, "no claim", c.Claims[7].Verdict)
-	require.Equal(t, "Not judged: adjust by Holm: p-value 9 of 2000 is NaN; a p-value is a number from 0 to 1.", c.Claims[7].Note)
+	c.Pairs[8].P = new(math.NaN())
+	c.Pairs[7].Verdict, c.Pairs[7].Winner = "", ""
+	adjustPairs([]*StrategyComparison{&c})
+	require.Equal(t, "no claim", c.Pairs[7].Verdict)
+	require.Equal(t, "Not judged: adjust by Holm: p-value 9 of 2000 is NaN; a p-value is a number from 0 to 1.", c.Pairs[7].Note)
 }
 
 // A suite that is one long conversation is one cluster: what its first task comes to, the
 // others remember. So there is no win, however many tasks it has; the same results of
 // tasks by themselves are one.
 func TestSessionsAreOneCluster(t *testing.T) {
-	run := func(session func(i int) string) *Contest {
+	run := func(session func(i int) string) *StrategyComparison {
 		t.Helper()
 		w := reporttest.ByAgent("contract", "tools")
 		for i := range 40 {
@@ -173,13 +173,13 @@ func TestSessionsAreOneCluster(t *testing.T) {
 		require.NotEqual(t, "tools wins", k.Verdict, metric)
 	}
 	require.Equal(t, 40, claim(t, long, "solved", "contract", "tools").N)
-	for i, e := range long.Entrants {
+	for i, e := range long.Results {
 		require.Equal(t, 40, e.Episodes)
-		require.Equal(t, apart.Entrants[i].Success.Value, e.Success.Value)
+		require.Equal(t, apart.Results[i].Success.Value, e.Success.Value)
 		require.Nil(t, e.Time.Interval, "one conversation says nothing of another")
 		require.Nil(t, e.Cost.Interval)
 		require.Greater(t, e.Success.Interval.High-e.Success.Interval.Low, 0.9)
-		require.NotNil(t, apart.Entrants[i].Time.Interval)
+		require.NotNil(t, apart.Results[i].Time.Interval)
 	}
 	require.Empty(t, long.Winner)
 
@@ -206,8 +206,8 @@ func TestSeveralCandidatesOfAStrategy(t *testing.T) {
 	s := build(w.M, w.Rows).Strategies
 	k := claim(t, &s.Groups[0], "elapsed", "contract", "tools")
 	require.Equal(t, []any{4, 2, 4e6}, []any{k.N, k.Tasks, *k.SecondValue})
-	require.Equal(t, []string{"tools", "tools "}, s.Groups[0].Entrants[1].Candidates)
-	require.InDelta(t, 0.5, s.Groups[0].Entrants[1].Success.Value, 1e-12)
+	require.Equal(t, []string{"tools", "tools "}, s.Groups[0].Results[1].Candidates)
+	require.InDelta(t, 0.5, s.Groups[0].Results[1].Success.Value, 1e-12)
 	require.Contains(t, strings.Join(s.Notes, " "), "several candidates")
 }
 
@@ -220,7 +220,7 @@ func TestStrategiesAreBounded(t *testing.T) {
 	}
 	s := build(w.M, w.Rows).Strategies
 	require.Len(t, s.Groups, maxContests)
-	require.Len(t, s.Groups[0].Entrants, maxEntrants)
-	require.Len(t, s.Pooled.Entrants, maxEntrants)
+	require.Len(t, s.Groups[0].Results, maxEntrants)
+	require.Len(t, s.Pooled.Results, maxEntrants)
 	require.Contains(t, strings.Join(s.Notes, " "), fmt.Sprintf("%d more strategies or models", 2*(maxContests+3)+3))
 }

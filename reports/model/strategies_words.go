@@ -9,7 +9,7 @@ import (
 )
 
 // conclude names the winner and says who wins what.
-func (c *Contest) conclude() {
+func (c *StrategyComparison) conclude() {
 	c.Winner = c.findWinner()
 	var parts []string
 	if c.Winner != "" {
@@ -19,7 +19,7 @@ func (c *Contest) conclude() {
 		parts = append(parts, line)
 	}
 	parts = append(parts, c.winsByMetric()...)
-	if line := c.strangers(); line != "" {
+	if line := c.unpaired(); line != "" {
 		parts = append(parts, line)
 	}
 	for i := range parts {
@@ -37,27 +37,27 @@ func AgentName(agent string) string {
 }
 
 // Axes are what the front is of.
-func (c *Contest) Axes() string {
-	if priced(c.Entrants) {
+func (c *StrategyComparison) Axes() string {
+	if priced(c.Results) {
 		return "success, cost and time"
 	}
 	return "success and time"
 }
 
 // frontLine says who is on the front, and who is not for whose sake.
-func (c *Contest) frontLine() string {
-	if c.Entrants[0].Success == nil {
+func (c *StrategyComparison) frontLine() string {
+	if c.Results[0].Success == nil {
 		return "no trial of a task has a result of every strategy, so there is no front"
 	}
 	var on, off []string
-	for i := range c.Entrants {
-		e := &c.Entrants[i]
+	for i := range c.Results {
+		e := &c.Results[i]
 		if e.Front {
 			on = append(on, AgentName(e.Agent))
 			continue
 		}
-		by := slices.IndexFunc(c.Entrants, func(o Entrant) bool { return o.Front && o.dominates(e, priced(c.Entrants)) })
-		off = append(off, fmt.Sprintf("%s is not (%s is no worse in any and better in one)", AgentName(e.Agent), AgentName(c.Entrants[by].Agent)))
+		by := slices.IndexFunc(c.Results, func(o StrategyResult) bool { return o.Front && o.dominates(e, priced(c.Results)) })
+		off = append(off, fmt.Sprintf("%s is not (%s is no worse in any and better in one)", AgentName(e.Agent), AgentName(c.Results[by].Agent)))
 	}
 	verb := "are"
 	if len(on) == 1 {
@@ -67,7 +67,7 @@ func (c *Contest) frontLine() string {
 	if len(off) > 0 {
 		line += "; " + strings.Join(off, ", ")
 	}
-	if !priced(c.Entrants) {
+	if !priced(c.Results) {
 		line += "; cost is not known of all"
 	}
 	return line
@@ -75,7 +75,7 @@ func (c *Contest) frontLine() string {
 
 // winsByMetric says of each metric who beats whom, and of those without a win that
 // none is shown.
-func (c *Contest) winsByMetric() (parts []string) {
+func (c *StrategyComparison) winsByMetric() (parts []string) {
 	var apart, open, none []string
 	for _, metric := range c.Metrics() {
 		wins := c.Wins(metric, " beats ", words.And)
@@ -104,10 +104,10 @@ func (c *Contest) winsByMetric() (parts []string) {
 }
 
 // Wins says who beats whom in a metric; empty where nobody is shown to.
-func (c *Contest) Wins(metric, beat string, list func([]string) string) string {
+func (c *StrategyComparison) Wins(metric, beat string, list func([]string) string) string {
 	beats := map[string][]string{}
 	var winners []string
-	for _, k := range c.Claims {
+	for _, k := range c.Pairs {
 		if k.Metric != metric || k.Winner == "" {
 			continue
 		}
@@ -124,7 +124,7 @@ func (c *Contest) Wins(metric, beat string, list func([]string) string) string {
 }
 
 // loser is the other one of a claim that was won.
-func (c *Claim) loser() string {
+func (c *PairResult) loser() string {
 	if c.Winner == c.First {
 		return c.Second
 	}
@@ -137,11 +137,11 @@ const Disagree = "models disagree"
 
 // compareModels takes the winner from pooled claims that models disagree on.
 func (s *Strategies) compareModels() {
-	for i := range s.Pooled.Claims {
-		p := &s.Pooled.Claims[i]
+	for i := range s.Pooled.Pairs {
+		p := &s.Pooled.Pairs[i]
 		with := map[string]string{} // the first model to show a winner
 		for g := range s.Groups {
-			for _, k := range s.Groups[g].Claims {
+			for _, k := range s.Groups[g].Pairs {
 				same := k.First == p.First && k.Second == p.Second || k.First == p.Second && k.Second == p.First
 				if k.Metric == p.Metric && same && k.Winner != "" && with[k.Winner] == "" {
 					with[k.Winner] = s.Groups[g].Name()
@@ -156,8 +156,8 @@ func (s *Strategies) compareModels() {
 }
 
 // Metrics are those that there are claims about, in order.
-func (c *Contest) Metrics() (names []string) {
-	for _, k := range c.Claims {
+func (c *StrategyComparison) Metrics() (names []string) {
+	for _, k := range c.Pairs {
 		if !slices.Contains(names, k.Metric) {
 			names = append(names, k.Metric)
 		}
@@ -180,12 +180,12 @@ func MetricWord(metric string) string {
 	return metric
 }
 
-// strangers names the pairs without a common task.
-func (c *Contest) strangers() string {
+// unpaired names the pairs without a common task.
+func (c *StrategyComparison) unpaired() string {
 	var pairs []string
-	for i, first := range c.Entrants {
-		for _, second := range c.Entrants[i+1:] {
-			if !slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.First == first.Agent && k.Second == second.Agent }) {
+	for i, first := range c.Results {
+		for _, second := range c.Results[i+1:] {
+			if !slices.ContainsFunc(c.Pairs, func(k PairResult) bool { return k.First == first.Agent && k.Second == second.Agent }) {
 				pairs = append(pairs, AgentName(first.Agent)+" and "+AgentName(second.Agent))
 			}
 		}
@@ -197,7 +197,7 @@ func (c *Contest) strangers() string {
 }
 
 // Name is a contest in a table or a line.
-func (c *Contest) Name() string {
+func (c *StrategyComparison) Name() string {
 	if c.Provider == "" && c.Model == "" {
 		return "all models"
 	}
@@ -211,12 +211,12 @@ func (s *Strategies) note(more int, sessions bool) {
 		"One wins where p, adjusted for all claims about the metric (Holm), is at most %s and the 95%% interval lies on its side of 0; "+
 		"the interval itself is not widened for their number, so it may miss 0 without a win.", words.Trimmed(s.Alpha, 4))
 	say("A step is a model turn, so a plan that fans out takes many; steps are compared where both solved the task, everything else over all pairs.")
-	if slices.ContainsFunc(s.Groups, func(c Contest) bool {
-		return slices.ContainsFunc(c.Entrants, func(e Entrant) bool { return len(e.Candidates) > 1 })
+	if slices.ContainsFunc(s.Groups, func(c StrategyComparison) bool {
+		return slices.ContainsFunc(c.Results, func(e StrategyResult) bool { return len(e.Candidates) > 1 })
 	}) {
 		say("Where a strategy has several candidates of one model, each is paired with each of the other strategy's.")
 	}
-	if s.Pooled != nil && slices.ContainsFunc(s.Groups, func(c Contest) bool { return len(c.Entrants) < len(s.Pooled.Entrants) }) {
+	if s.Pooled != nil && slices.ContainsFunc(s.Groups, func(c StrategyComparison) bool { return len(c.Results) < len(s.Pooled.Results) }) {
 		say("Not every strategy was run with every model: what is said of two over all models is of those that both were run with.")
 	}
 	if sessions {
@@ -224,7 +224,7 @@ func (s *Strategies) note(more int, sessions bool) {
 	}
 	lost := 0
 	for _, g := range s.Groups {
-		for _, e := range g.Entrants {
+		for _, e := range g.Results {
 			lost += e.WithoutResult
 		}
 	}
@@ -237,10 +237,10 @@ func (s *Strategies) note(more int, sessions bool) {
 }
 
 // IsKnown says that there is a claim about a metric; apart that models disagree on one.
-func (c *Contest) IsKnown(metric string) bool {
-	return slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.Metric == metric && k.P != nil })
+func (c *StrategyComparison) IsKnown(metric string) bool {
+	return slices.ContainsFunc(c.Pairs, func(k PairResult) bool { return k.Metric == metric && k.P != nil })
 }
 
-func (c *Contest) ModelsDisagree(metric string) bool {
-	return slices.ContainsFunc(c.Claims, func(k Claim) bool { return k.Metric == metric && k.Verdict == Disagree })
+func (c *StrategyComparison) ModelsDisagree(metric string) bool {
+	return slices.ContainsFunc(c.Pairs, func(k PairResult) bool { return k.Metric == metric && k.Verdict == Disagree })
 }

@@ -57,7 +57,7 @@ func TestFiguresAreThoseOfTheReport(t *testing.T) {
 	require.Equal(t, 1, unknown, "the candidate without a price")
 
 	// The run itself is the last point, by the same arithmetic.
-	b := NewBuilder(m)
+	b := NewBuilder(m, nil)
 	past := slices.Clone(got)
 	for i := range past {
 		past[i].RunID, past[i].Started = "earlier", past[i].Started.Add(-time.Hour)
@@ -85,7 +85,7 @@ func criterionNamed(t *testing.T, c Candidate, name string) Criterion {
 func TestNoPastNoTrend(t *testing.T) {
 	m, rows := reporttest.TimedDemo(t)
 	require.Nil(t, build(m, rows).Trend)
-	b := NewBuilder(m)
+	b := NewBuilder(m, nil)
 	b.SetPast([]trend.Run{}, "")
 	b.AddAll(rows)
 	require.Nil(t, b.Report().Trend)

@@ -14,7 +14,5 @@ func build(m manifest.Manifest, rows ledger.Rows) model.Report {
 }
 
 func newBuilder(m manifest.Manifest) *model.Builder {
-	b := model.NewBuilder(m)
-	b.SetFigures(Figures)
-	return b
+	return model.NewBuilder(m, Figures)
 }

@@ -17,7 +17,7 @@ const maxPlotted = 16
 
 // plotted is an entrant of a group with its label.
 type plotted struct {
-	*model.Entrant
+	*model.StrategyResult
 	label string
 	// agent and model are its places among those plotted.
 	agent, model int
@@ -32,8 +32,8 @@ func allPlotted(r *model.Report) (list []plotted, more int) {
 	var agents []string
 	for i := range r.Strategies.Groups {
 		g := &r.Strategies.Groups[i]
-		for k := range g.Entrants {
-			e := &g.Entrants[k]
+		for k := range g.Results {
+			e := &g.Results[k]
 			if e.Success == nil {
 				continue
 			}
@@ -58,9 +58,9 @@ func strategiesTitle(r *model.Report) string {
 	if r.Strategies == nil {
 		return ""
 	}
-	c := r.Strategies.Contests()[0]
+	c := r.Strategies.All()[0]
 	var front []string
-	for _, e := range c.Entrants {
+	for _, e := range c.Results {
 		if e.Front {
 			front = append(front, model.AgentName(e.Agent))
 		}
@@ -70,7 +70,7 @@ func strategiesTitle(r *model.Report) string {
 		return "No trial has a result of every strategy"
 	case len(front) == 1:
 		return front[0] + " is alone on the front of " + c.Axes()
-	case len(front) == len(c.Entrants):
+	case len(front) == len(c.Results):
 		return fmt.Sprintf("All %d strategies are on the front of %s", len(front), c.Axes())
 	}
 	return "On the front of " + c.Axes() + ": " + words.And(front)

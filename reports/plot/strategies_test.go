@@ -12,23 +12,23 @@ import (
 
 func TestStrategyTitles(t *testing.T) {
 	at := func(v float64) *model.Estimate { return &model.Estimate{Value: v} }
-	entrant := func(agent string, success float64, cost *model.Estimate, time float64) model.Entrant {
-		return model.Entrant{Agent: agent, Success: at(success), Cost: cost, Time: at(time)}
+	entrant := func(agent string, success float64, cost *model.Estimate, time float64) model.StrategyResult {
+		return model.StrategyResult{Agent: agent, Success: at(success), Cost: cost, Time: at(time)}
 	}
 	for _, c := range []struct {
 		name, want string
 		winner     string
-		list       []model.Entrant
+		list       []model.StrategyResult
 	}{
-		{"none", "No trial has a result of every strategy", "", []model.Entrant{{Agent: "a"}, {Agent: "b"}}},
-		{"winner", "a is alone on the front of success, cost and time", "a", []model.Entrant{entrant("a", 1, at(1), 1), entrant("b", 0.5, at(2), 2)}},
-		{"alone, but not shown", "a is alone on the front of success, cost and time", "", []model.Entrant{entrant("a", 1, at(1), 1), entrant("b", 1, at(1), 2)}},
-		{"all", "All 2 strategies are on the front of success, cost and time", "", []model.Entrant{entrant("a", 1, at(1), 2), entrant("b", 1, at(1), 2)}},
-		{"two of three, unpriced", "On the front of success and time: a and c", "", []model.Entrant{entrant("a", 1, nil, 2), entrant("b", 0.9, at(1), 2), entrant("c", 0.8, at(1), 1)}},
+		{"none", "No trial has a result of every strategy", "", []model.StrategyResult{{Agent: "a"}, {Agent: "b"}}},
+		{"winner", "a is alone on the front of success, cost and time", "a", []model.StrategyResult{entrant("a", 1, at(1), 1), entrant("b", 0.5, at(2), 2)}},
+		{"alone, but not shown", "a is alone on the front of success, cost and time", "", []model.StrategyResult{entrant("a", 1, at(1), 1), entrant("b", 1, at(1), 2)}},
+		{"all", "All 2 strategies are on the front of success, cost and time", "", []model.StrategyResult{entrant("a", 1, at(1), 2), entrant("b", 1, at(1), 2)}},
+		{"two of three, unpriced", "On the front of success and time: a and c", "", []model.StrategyResult{entrant("a", 1, nil, 2), entrant("b", 0.9, at(1), 2), entrant("c", 0.8, at(1), 1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			model.Front(c.list)
-			r := model.Report{Strategies: &model.Strategies{Groups: []model.Contest{{Provider: "p", Model: "m", Entrants: c.list, Winner: c.winner}}}}
+			r := model.Report{Strategies: &model.Strategies{Groups: []model.StrategyComparison{{Provider: "p", Model: "m", Results: c.list, Winner: c.winner}}}}
 			require.Equal(t, c.want, strategiesTitle(&r))
 			require.NotEmpty(t, strategiesAlt(&r))
 		})

@@ -8,7 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
-	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/view/compared"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -37,7 +37,7 @@ func compareRemarks(c compare.Comparison) (list []annotation) {
 	}
 	for _, d := range c.Differences {
 		if d.Misleads {
-			what, how := view.DifferenceWords(d)
+			what, how := compared.DifferenceWords(d)
 			list = append(list, annotation{model.Inconclusive, "regression: " + d.What, what + ": " + how})
 		}
 	}
@@ -48,27 +48,27 @@ func pairRemarks(p compare.Pair, rules compare.Rules) (list []annotation) {
 	if p.Verdict == model.NotJudged {
 		return nil
 	}
-	name := words.Brief(view.PairName(p), 80)
+	name := words.Brief(compared.PairName(p), 80)
 	for _, m := range p.Metrics {
-		if v := view.VerdictIn(p, m); m.Gates && (v == model.Fail || v == model.Inconclusive) {
-			list = append(list, annotation{v, fmt.Sprintf("%s: %s: %s", name, view.MetricTitle(m), words.Word(v)), view.MetricWhy(m)})
+		if v := compared.VerdictIn(p, m); m.Gates && (v == model.Fail || v == model.Inconclusive) {
+			list = append(list, annotation{v, fmt.Sprintf("%s: %s: %s", name, compared.MetricTitle(m), words.Word(v)), compared.MetricWhy(m)})
 		}
 	}
 	if v := rules.Gate(p.Verdict); !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict == v }) { // the episodes decided
-		list = append(list, annotation{v, fmt.Sprintf("%s: regression: %s", name, view.GateWords(rules, p.Verdict)), p.Sentence})
+		list = append(list, annotation{v, fmt.Sprintf("%s: regression: %s", name, compared.GateWords(rules, p.Verdict)), p.Sentence})
 	}
 	for _, t := range p.Tasks {
 		if t.Known != nil && t.Known.Expired {
-			list = append(list, annotation{model.Inconclusive, fmt.Sprintf("%s: %s: known-flaky entry expired", name, words.Brief(t.ID, 60)), view.KnownWords(*t.Known)})
+			list = append(list, annotation{model.Inconclusive, fmt.Sprintf("%s: %s: known-flaky entry expired", name, words.Brief(t.ID, 60)), compared.KnownWords(*t.Known)})
 		}
-		if t.Class != flake.NewlyBroken || view.KnownFlaky(t) {
+		if t.Class != flake.NewlyBroken || compared.Excused(t) {
 			continue
 		}
 		v := model.Inconclusive
 		if p.Verdict == model.Fail {
 			v = model.Fail
 		}
-		list = append(list, annotation{v, fmt.Sprintf("%s: %s: newly broken", name, words.Brief(t.ID, 60)), view.TaskWords(t)})
+		list = append(list, annotation{v, fmt.Sprintf("%s: %s: newly broken", name, words.Brief(t.ID, 60)), compared.TaskWords(t)})
 	}
 	return list
 }

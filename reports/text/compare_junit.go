@@ -7,7 +7,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
-	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/view/compared"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -22,19 +22,19 @@ import (
 func CompareJUnit(w io.Writer, c compare.Comparison) error {
 	all := junitSuites{Name: words.Clip("regression of "+c.New.Suite, 200), Time: seconds(0)}
 	for _, p := range c.Pairs {
-		s := junitSuite{Name: words.Clip(view.PairName(p), 200), Time: seconds(0)}
+		s := junitSuite{Name: words.Clip(compared.PairName(p), 200), Time: seconds(0)}
 		if c.OneRun {
 			s.Properties = append(s.Properties, junitProperty{"run", words.Clip(c.New.RunID, 100)})
 		} else {
-			s.Properties = append(s.Properties, junitProperty{"baseline", words.Clip(view.RunIDs(view.Baselines(c)), 400)}, junitProperty{"new", words.Clip(c.New.RunID, 100)})
+			s.Properties = append(s.Properties, junitProperty{"baseline", words.Clip(compared.RunIDs(compared.Baselines(c)), 400)}, junitProperty{"new", words.Clip(c.New.RunID, 100)})
 		}
 		s.Properties = append(s.Properties, junitProperty{"verdict", words.Word(p.Verdict)}, junitProperty{"reason", words.Clip(p.Sentence, 600)})
 		for _, d := range c.Differences {
-			what, how := view.DifferenceWords(d)
+			what, how := compared.DifferenceWords(d)
 			s.Properties = append(s.Properties, junitProperty{"differs: " + what, how})
 		}
 		for _, m := range p.Metrics {
-			m.Verdict = view.VerdictIn(p, m)
+			m.Verdict = compared.VerdictIn(p, m)
 			s.metric(m, c.Rules)
 		}
 		for _, t := range p.Tasks {
@@ -51,13 +51,13 @@ func CompareJUnit(w io.Writer, c compare.Comparison) error {
 
 // metric adds a case for a gating metric, a property for any other.
 func (s *junitSuite) metric(m compare.Metric, rules compare.Rules) {
-	why := words.Clip(view.MetricWhy(m), 800)
+	why := words.Clip(compared.MetricWhy(m), 800)
 	if !m.Gates {
 		s.Properties = append(s.Properties, junitProperty{words.Clip(m.Name, 100), why})
 		return
 	}
 	c := junitCase{Name: words.Clip(m.Name, 100), Class: s.Name + ".metrics", Time: seconds(0)}
-	said := view.GateWords(rules, m.Verdict) + ": " + why
+	said := compared.GateWords(rules, m.Verdict) + ": " + why
 	switch {
 	case m.Verdict == stat.Fail:
 		c.Failure = &junitProblem{Message: words.Clip(why, 300), Type: "regression", Text: why}
@@ -71,17 +71,17 @@ func (s *junitSuite) metric(m compare.Metric, rules compare.Rules) {
 
 func (s *junitSuite) task(t compare.Task) {
 	c := junitCase{Name: words.Clip(t.ID, 200), Class: s.Name, Time: seconds(0)}
-	went := fmt.Sprintf("%s, %s", t.Class, view.TaskWords(t))
+	went := fmt.Sprintf("%s, %s", t.Class, compared.TaskWords(t))
 	switch {
-	case view.KnownFlaky(t):
-		c.Skipped = &junitProblem{Message: words.Clip("known to be flaky ("+view.KnownWords(*t.Known)+"): "+went, 500)}
+	case compared.Excused(t):
+		c.Skipped = &junitProblem{Message: words.Clip("known to be flaky ("+compared.KnownWords(*t.Known)+"): "+went, 500)}
 	case t.Class == flake.NewlyBroken:
 		text := went
 		for _, e := range t.Episodes {
-			text += "\n" + view.EpisodeWords(e)
+			text += "\n" + compared.EpisodeWords(e)
 		}
 		if t.Known != nil {
-			text += "\nknown-flaky entry: " + view.KnownWords(*t.Known)
+			text += "\nknown-flaky entry: " + compared.KnownWords(*t.Known)
 		}
 		c.Failure = &junitProblem{Message: words.Clip(went, 300), Type: string(t.Class), Text: text}
 	case t.Class == flake.Unknown:

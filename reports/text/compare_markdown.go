@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/cupel-eval/cupel/reports/compare"
-	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/view/compared"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -19,12 +19,12 @@ func CompareMarkdown(w io.Writer, c compare.Comparison) error {
 	b := &budget{left: maxMarkdown}
 	b.line("### %s %s", words.Sign(c.Verdict), Escape(words.Clip(c.Headline, 300)))
 	b.line("")
-	for _, r := range view.RunsOf(c) {
+	for _, r := range compared.RunsOf(c) {
 		b.line("%s %s  ", r.Name, Escape(r.Line))
 	}
 	b.line("")
 	for _, p := range c.Pairs {
-		b.line("- %s **%s**: %s%s", words.Sign(p.Verdict), Escape(words.Brief(view.PairName(p), 160)), Escape(words.Clip(p.Sentence, 600)), simulated(p.New.Simulated))
+		b.line("- %s **%s**: %s%s", words.Sign(p.Verdict), Escape(words.Brief(compared.PairName(p), 160)), Escape(words.Clip(p.Sentence, 600)), simulated(p.New.Simulated))
 	}
 	b.line("")
 	b.differences(c.Differences)
@@ -52,7 +52,7 @@ func (b *budget) differences(list []compare.Difference) {
 	for _, d := range list {
 		if d.Misleads {
 			misleads++
-			what, how := view.DifferenceWords(d)
+			what, how := compared.DifferenceWords(d)
 			b.line("> ⚠ **%s**: %s  ", Escape(what), Escape(how))
 		}
 	}
@@ -63,7 +63,7 @@ func (b *budget) differences(list []compare.Difference) {
 	b.line("")
 	b.fold(fmt.Sprintf("Configuration differences: %d", len(list)), func() {
 		for _, d := range list {
-			what, how := view.DifferenceWords(d)
+			what, how := compared.DifferenceWords(d)
 			b.line("- %s: %s", Escape(what), Escape(how))
 		}
 		b.line("")
@@ -71,18 +71,18 @@ func (b *budget) differences(list []compare.Difference) {
 }
 
 func (b *budget) metrics(c compare.Comparison) {
-	heads := view.Headings(c)
+	heads := compared.Headings(c)
 	b.line("| Candidate | Metric | %s | %s | Change | Interval | p, adjusted | Margin | Verdict |", Escape(heads.Baseline), Escape(heads.New))
 	b.line("|:--|:--|--:|--:|--:|--:|--:|--:|:--|")
 	for _, p := range c.Pairs {
-		name := Escape(words.Brief(view.PairName(p), 80))
+		name := Escape(words.Brief(compared.PairName(p), 80))
 		for _, m := range p.Metrics {
 			verdict, title := "–", Escape(m.Title)
 			if m.Gates {
 				verdict, title = words.Sign(m.Verdict)+" "+words.Word(m.Verdict), "**"+title+"**"
 			}
 			b.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", name, title, Escape(words.InUnit(m.Unit, m.Baseline)), Escape(words.InUnit(m.Unit, m.New)),
-				Escape(view.Change(m)), Escape(view.ChangeInterval(m)), Escape(words.Chance(m.Adjusted)), Escape(view.Margin(m)), verdict)
+				Escape(compared.Change(m)), Escape(compared.ChangeInterval(m)), Escape(words.Chance(m.Adjusted)), Escape(compared.Margin(m)), verdict)
 			name = ""
 		}
 	}
@@ -91,28 +91,28 @@ func (b *budget) metrics(c compare.Comparison) {
 
 // pair folds away what is behind the numbers of a pair.
 func (b *budget) pair(p compare.Pair) {
-	name := Escape(words.Brief(view.PairName(p), 80))
-	if tasks := view.ChangedTasks(p.Tasks); len(tasks) > 0 {
-		b.fold(fmt.Sprintf("%s: %s", name, Escape(view.ClassCounts(p.Tasks))), func() { b.changed(tasks) })
+	name := Escape(words.Brief(compared.PairName(p), 80))
+	if tasks := compared.ChangedTasks(p.Tasks); len(tasks) > 0 {
+		b.fold(fmt.Sprintf("%s: %s", name, Escape(compared.ClassCounts(p.Tasks))), func() { b.changed(tasks) })
 	} else {
-		b.line("%s: %s", name, Escape(view.ClassCounts(p.Tasks)))
+		b.line("%s: %s", name, Escape(compared.ClassCounts(p.Tasks)))
 		b.line("")
 	}
-	if list := view.OnList(p.Tasks); len(list) > 0 {
+	if list := compared.OnList(p.Tasks); len(list) > 0 {
 		b.fold(fmt.Sprintf("%s: known to be flaky: %s", name, words.Plural(len(list), "task")), func() {
 			for _, t := range list {
-				b.line("- <code>%s</code> %s, %s (%s)", Escape(words.Brief(t.ID, 60)), t.Class, Escape(view.TaskWords(t)), Escape(view.KnownWords(*t.Known)))
+				b.line("- <code>%s</code> %s, %s (%s)", Escape(words.Brief(t.ID, 60)), t.Class, Escape(compared.TaskWords(t)), Escape(compared.KnownWords(*t.Known)))
 			}
 			b.line("")
 		})
 	}
 	b.fold(fmt.Sprintf("%s: the numbers", name), func() {
-		b.line("- %s", Escape(view.PairCounts(p)))
+		b.line("- %s", Escape(compared.PairCounts(p)))
 		for _, m := range p.Metrics {
-			b.line("- %s %s", Escape(words.Clip(view.MetricWhy(m), 700)), Escape(words.Clip(m.Test, 200)))
+			b.line("- %s %s", Escape(words.Clip(compared.MetricWhy(m), 700)), Escape(words.Clip(m.Test, 200)))
 		}
-		for _, d := range view.Drifts(p.Drift) {
-			b.line("- failures: %s", Escape(view.DriftWords(d)))
+		for _, d := range compared.Drifts(p.Drift) {
+			b.line("- failures: %s", Escape(compared.DriftWords(d)))
 		}
 		b.line("")
 	})
@@ -124,9 +124,9 @@ func (b *budget) changed(tasks []compare.Task) {
 			b.line("- and %s more", words.Plural(len(tasks)-i, "task"))
 			break
 		}
-		b.line("- **%s** <code>%s</code>: %s", t.Class, Escape(words.Brief(t.ID, 60)), Escape(view.TaskWords(t)))
+		b.line("- **%s** <code>%s</code>: %s", t.Class, Escape(words.Brief(t.ID, 60)), Escape(compared.TaskWords(t)))
 		if len(t.Episodes) > 0 {
-			b.line("  %s", Escape(words.Clip(view.EpisodeWords(t.Episodes[0]), 400)))
+			b.line("  %s", Escape(words.Clip(compared.EpisodeWords(t.Episodes[0]), 400)))
 		}
 	}
 	b.line("")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
-	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/view/compared"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -25,11 +25,11 @@ const maxTextTasks = 8
 func CompareSummary(w io.Writer, c compare.Comparison, width int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", words.Clip(c.Headline, 400))
-	for _, r := range view.RunsOf(c) {
+	for _, r := range compared.RunsOf(c) {
 		wrapped(&b, fmt.Sprintf("%-10s", strings.ToLower(r.Name)+":"), r.Line, width)
 	}
 	for _, d := range c.Differences {
-		what, how := view.DifferenceWords(d)
+		what, how := compared.DifferenceWords(d)
 		wrapped(&b, "differs:  ", what+": "+how, width)
 	}
 	b.WriteByte('\n')
@@ -52,7 +52,7 @@ func metricTable(c compare.Comparison, width int) string {
 	const longest, shortest = 200, 11
 	names := utf8.RuneCountInString(tableCorner)
 	for _, p := range c.Pairs {
-		names = max(names, min(longest, utf8.RuneCountInString(view.PairName(p))))
+		names = max(names, min(longest, utf8.RuneCountInString(compared.PairName(p))))
 	}
 	text := metricTableOf(c, width > 0, names)
 	if wide := tableWidth(text) - width; width > 0 && wide > 0 {
@@ -75,7 +75,7 @@ func metricTableOf(c compare.Comparison, terminal bool, name int) string {
 	if terminal {
 		most = 14
 	}
-	heads := view.SideNames(c, most)
+	heads := compared.SideNames(c, most)
 	t := table.NewWriter()
 	t.SetStyle(style(terminal))
 	verdictColumn := table.ColumnConfig{Number: 6}
@@ -88,10 +88,10 @@ func metricTableOf(c compare.Comparison, terminal bool, name int) string {
 		verdictColumn,
 	})
 	for _, p := range c.Pairs {
-		t.AppendRow(table.Row{words.Brief(view.PairName(p), name), "", "", "", "", strings.ToUpper(words.Word(p.Verdict))})
+		t.AppendRow(table.Row{words.Brief(compared.PairName(p), name), "", "", "", "", strings.ToUpper(words.Word(p.Verdict))})
 		for _, m := range p.Metrics {
 			t.AppendRow(table.Row{
-				"  " + metricName(m.Name, name-2), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), view.Change(m), view.ChangeInterval(m), metricVerdict(m),
+				"  " + metricName(m.Name, name-2), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), compared.Change(m), compared.ChangeInterval(m), metricVerdict(m),
 			})
 		}
 	}
@@ -122,30 +122,30 @@ func metricVerdict(m compare.Metric) string {
 
 // pairText says what is behind the numbers of a pair.
 func pairText(b *strings.Builder, p compare.Pair, width int) {
-	fmt.Fprintf(b, "\n%s\n", words.Brief(view.PairName(p), 160))
+	fmt.Fprintf(b, "\n%s\n", words.Brief(compared.PairName(p), 160))
 	wrapped(b, "  why: ", p.Sentence, width)
 	for _, m := range p.Metrics {
 		if m.Gates && m.Verdict != model.Pass {
-			wrapped(b, "  why: ", view.MetricWhy(m), width)
+			wrapped(b, "  why: ", compared.MetricWhy(m), width)
 		}
 	}
-	wrapped(b, "  episodes: ", view.PairCounts(p), width)
-	wrapped(b, "  tasks: ", view.ClassCounts(p.Tasks), width)
-	tasks := view.ChangedTasks(p.Tasks)
+	wrapped(b, "  episodes: ", compared.PairCounts(p), width)
+	wrapped(b, "  tasks: ", compared.ClassCounts(p.Tasks), width)
+	tasks := compared.ChangedTasks(p.Tasks)
 	for i, t := range tasks {
 		if i == maxTextTasks {
 			fmt.Fprintf(b, "  and %s more: see -o compare.md and compare.json\n", words.Plural(len(tasks)-i, "task"))
 			break
 		}
-		wrapped(b, fmt.Sprintf("  %-12s ", t.Class), words.Brief(t.ID, 60)+": "+view.TaskWords(t), width)
+		wrapped(b, fmt.Sprintf("  %-12s ", t.Class), words.Brief(t.ID, 60)+": "+compared.TaskWords(t), width)
 		if len(t.Episodes) > 0 && t.Episodes[0].Turn > 0 {
-			wrapped(b, strings.Repeat(" ", 15), view.EpisodeWords(t.Episodes[0]), width)
+			wrapped(b, strings.Repeat(" ", 15), compared.EpisodeWords(t.Episodes[0]), width)
 		}
 	}
-	for _, t := range view.OnList(p.Tasks) {
-		wrapped(b, "  known flaky  ", fmt.Sprintf("%s: %s, %s (%s)", words.Brief(t.ID, 60), t.Class, view.TaskWords(t), view.KnownWords(*t.Known)), width)
+	for _, t := range compared.OnList(p.Tasks) {
+		wrapped(b, "  known flaky  ", fmt.Sprintf("%s: %s, %s (%s)", words.Brief(t.ID, 60), t.Class, compared.TaskWords(t), compared.KnownWords(*t.Known)), width)
 	}
-	for _, d := range view.Drifts(p.Drift) {
-		wrapped(b, "  failures: ", view.DriftWords(d), width)
+	for _, d := range compared.Drifts(p.Drift) {
+		wrapped(b, "  failures: ", compared.DriftWords(d), width)
 	}
 }

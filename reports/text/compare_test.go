@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
-	"github.com/cupel-eval/cupel/reports/view"
+	"github.com/cupel-eval/cupel/reports/view/compared"
 )
 
 type compareRenderer struct {
@@ -84,12 +84,12 @@ func TestCompareNamesTheSides(t *testing.T) {
 	require.Equal(t, []string{"contract_valid", "contract_\n  valid", "solv…\n  x"}, []string{metricName("contract_valid", 14), metricName("contract_valid", 10), metricName("solved_x", 5)})
 	alike := reporttest.OneRunFixture()
 	alike.Pairs[0].Labels = compare.Names{Baseline: "provider-model-contract", New: "provider-model-tools"}
-	require.Equal(t, compare.Names{Baseline: "first", New: "second"}, view.SideNames(alike, 14))
-	require.Equal(t, alike.Pairs[0].Labels, view.Headings(alike))
+	require.Equal(t, compare.Names{Baseline: "first", New: "second"}, compared.SideNames(alike, 14))
+	require.Equal(t, alike.Pairs[0].Labels, compared.Headings(alike))
 	several := reporttest.OneRunFixture()
 	several.Pairs = append(several.Pairs, several.Pairs[0])
 	several.Pairs[1].Labels, several.Pairs[1].Baseline.Name, several.Pairs[1].New.Name = compare.Names{Baseline: "a", New: "b"}, "a", "b"
-	require.Equal(t, compare.Names{Baseline: "First", New: "Second"}, view.Headings(several))
+	require.Equal(t, compare.Names{Baseline: "First", New: "Second"}, compared.Headings(several))
 	require.Contains(t, reporttest.Render(t, CompareMarkdown, several), "| First | Second | Change |")
 }
 
@@ -281,7 +281,7 @@ func TestPooledBaselines(t *testing.T) {
 			continue
 		}
 		text := strings.Join(strings.Fields(reporttest.Render(t, r.render, c)), " ")
-		for _, s := range view.Baselines(c) {
+		for _, s := range compared.Baselines(c) {
 			require.Contains(t, text, s.RunID, r.name)
 		}
 		if r.name != "compare.json" && r.name != "compare.xml" {
@@ -291,7 +291,7 @@ func TestPooledBaselines(t *testing.T) {
 	for i := range 100 {
 		c.Pooled = append(c.Pooled, compare.Side{RunID: fmt.Sprint("more-", i), Started: fmt.Sprint("day ", i)})
 	}
-	line := view.RunsOf(c)[0].Line
+	line := compared.RunsOf(c)[0].Line
 	require.Regexp(t, `^103 runs pooled \(.* and 95 more\) · `, line)
 	require.Less(t, len(line), 800)
 }

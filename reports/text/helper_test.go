@@ -18,9 +18,7 @@ func build(m manifest.Manifest, rows ledger.Rows) model.Report {
 }
 
 func newBuilder(m manifest.Manifest) *model.Builder {
-	b := model.NewBuilder(m)
-	b.SetFigures(plot.Figures)
-	return b
+	return model.NewBuilder(m, plot.Figures)
 }
 
 func page(w io.Writer, r model.Report) error { return html.Page(w, r, plot.Inline) }

@@ -12,7 +12,7 @@ import (
 )
 
 func TestLargeRunSaysWhatItShows(t *testing.T) {
-	b := model.NewBuilder(manifest.Manifest{RunID: "r"})
+	b := model.NewBuilder(manifest.Manifest{RunID: "r"}, nil)
 	reporttest.AddLong(b.Add, 6000, 1)
 	r := b.Report()
 	for i := range r.Episodes {

@@ -14,7 +14,7 @@ import (
 
 // boards writes the tables of the Markdown report.
 func (b *budget) boards(s *model.Strategies) {
-	for _, m := range view.Boards(s) {
+	for _, m := range view.WinTables(s) {
 		line, rule := "| "+Escape(m.Name), "|:--"
 		for _, p := range m.Pairs {
 			line, rule = line+" | "+Escape(p), rule+"|--:"
@@ -48,7 +48,7 @@ func summaryBoards(s *model.Strategies, width int) string {
 	}
 	t.SetColumnConfigs(columns)
 	pairs := 0
-	list := view.Boards(s)
+	list := view.WinTables(s)
 	for _, m := range list {
 		pairs = max(pairs, len(m.Pairs))
 	}
@@ -93,9 +93,9 @@ func summaryStrategies(b *strings.Builder, r model.Report, width int) {
 	if s == nil {
 		return
 	}
-	contests := s.Contests()
+	contests := s.All()
 	if tables := summaryBoards(s, width); tables != "" {
-		fmt.Fprintf(b, "\nstrategies: %s; a win is marked *\n", view.BoardLegend)
+		fmt.Fprintf(b, "\nstrategies: %s; a win is marked *\n", view.WinLegend)
 		for line := range strings.Lines(tables) {
 			b.WriteString(strings.TrimRight(line, " \n") + "\n")
 		}
@@ -115,7 +115,7 @@ func (b *budget) strategies(r model.Report) {
 	if r.Strategies == nil {
 		return
 	}
-	contests := r.Strategies.Contests()
+	contests := r.Strategies.All()
 	b.line("**Strategies**, %s: **%s**", Escape(contests[0].Name()), Escape(words.Clip(view.Answer(contests[0]), 600)))
 	b.line("")
 	b.boards(r.Strategies)
@@ -123,7 +123,7 @@ func (b *budget) strategies(r model.Report) {
 	if n := len(contests) - view.MaxContestLines; n > 0 {
 		more = "; " + words.Plural(n, "model") + " more in the HTML report"
 	}
-	b.line("%s%s.", words.UpperFirst(view.BoardLegend)+"; a win is bold", more)
+	b.line("%s%s.", words.UpperFirst(view.WinLegend)+"; a win is bold", more)
 	b.line("")
 	b.fold("Strategies, pair by pair", func() {
 		for i, v := range view.StrategyViews(r) {
@@ -139,7 +139,7 @@ func (b *budget) strategies(r model.Report) {
 	})
 }
 
-func (b *budget) contest(v view.ContestView) {
+func (b *budget) contest(v view.StrategyView) {
 	b.line("**%s**: %s", Escape(v.Name), Escape(words.Clip(v.Sentence, 1200)))
 	b.line("")
 	b.line("| Strategy | Episodes | Solved | Cost | Time | Front |")

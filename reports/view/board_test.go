@@ -14,7 +14,7 @@ import (
 
 func TestCellsOfABoard(t *testing.T) {
 	at := func(v float64) *float64 { return &v }
-	for want, c := range map[string]model.Claim{
+	for want, c := range map[string]model.PairResult{
 		"–":                   {Unit: "us"},
 		"0":                   {Unit: "us", Effect: at(0)},
 		"-0.91 (-1.07…-0.75)": {Unit: "nano-USD", Effect: at(-9.14e6), Interval: &stat.Interval{Low: -1.07e7, High: -7.54e6}},
@@ -35,10 +35,10 @@ func TestCellsOfABoard(t *testing.T) {
 // Two strategies with the very same results: nobody wins anything.
 func TestIdenticalStrategies(t *testing.T) {
 	w := reporttest.Same(4, 4)
-	c := build(w.M, w.Rows).Strategies.Contests()[0]
+	c := build(w.M, w.Rows).Strategies.All()[0]
 	require.Empty(t, c.Winner)
 	require.Equal(t, "no difference shown in success, steps, cost and time", Answer(c))
-	for _, k := range c.Claims {
+	for _, k := range c.Pairs {
 		require.Equal(t, []any{0.0, 1.0, "no difference shown"}, []any{*k.Effect, *k.P, k.Verdict}, k.Metric)
 	}
 }
@@ -47,7 +47,7 @@ func TestIdenticalStrategies(t *testing.T) {
 func TestAnswerWithoutACost(t *testing.T) {
 	w := reporttest.Same(6, 3)
 	w.Rows.Episodes[3].CostNanoUSD = nil
-	c := build(w.M, w.Rows).Strategies.Contests()[0]
+	c := build(w.M, w.Rows).Strategies.All()[0]
 	require.Equal(t, "tools wins on steps and time; no difference shown in success; no claim about cost", Answer(c))
 	require.Equal(t, "not known", who(c, "cost"))
 	require.Equal(t, "none shown", who(c, "solved"))
@@ -62,23 +62,23 @@ func TestBoardsOfManyStrategies(t *testing.T) {
 			w.Enter(i, task, 1, true, int32(2+i))
 		}
 	}
-	boards := Boards(build(w.M, w.Rows).Strategies)
+	boards := WinTables(build(w.M, w.Rows).Strategies)
 	require.Len(t, boards, 2)
 	require.Equal(t, []string{"a → b", "a → c", "a → d"}, boards[0].Pairs)
 	require.Equal(t, []string{"a → e", "b → c", "b → d"}, boards[1].Pairs)
-	require.Empty(t, pairs((&model.Contest{Entrants: []model.Entrant{{Agent: "a"}, {Agent: "b"}}})))
+	require.Empty(t, pairs((&model.StrategyComparison{Results: []model.StrategyResult{{Agent: "a"}, {Agent: "b"}}})))
 }
 
 // Many names that win little make a long answer: what is shown of it is bounded.
 func TestLongAnswersAreCut(t *testing.T) {
-	c := model.Contest{}
+	c := model.StrategyComparison{}
 	for i := range 8 {
-		c.Entrants = append(c.Entrants, model.Entrant{Agent: fmt.Sprint(strings.Repeat("x", 30), i)})
+		c.Results = append(c.Results, model.StrategyResult{Agent: fmt.Sprint(strings.Repeat("x", 30), i)})
 	}
 	for i := range 8 - 1 {
-		first, second := c.Entrants[i].Agent, c.Entrants[i+1].Agent
+		first, second := c.Results[i].Agent, c.Results[i+1].Agent
 		for _, metric := range leading() {
-			c.Claims = append(c.Claims, model.Claim{Metric: metric, First: first, Second: second, Winner: first, P: new(0.0)})
+			c.Pairs = append(c.Pairs, model.PairResult{Metric: metric, First: first, Second: second, Winner: first, P: new(0.0)})
 		}
 	}
 	require.Equal(t, 60, len([]rune(who(&c, "cost"))))

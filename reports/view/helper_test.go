@@ -8,7 +8,7 @@ import (
 
 // build is the report of rows held in memory.
 func build(m manifest.Manifest, rows ledger.Rows) model.Report {
-	b := model.NewBuilder(m)
+	b := model.NewBuilder(m, nil)
 	b.AddAll(rows)
 	return b.Report()
 }

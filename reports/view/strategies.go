@@ -8,33 +8,33 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// ContestView is a contest as a page shows it.
-type ContestView struct {
+// StrategyView is a contest as a page shows it.
+type StrategyView struct {
 	Name, Sentence, Winner string
-	Entrants               []entrantView
-	Claims                 []claimView
+	Entrants               []resultView
+	Claims                 []pairView
 }
 
-type entrantView struct {
+type resultView struct {
 	Agent, Candidates, Episodes, Front     string
 	Success, SuccessInterval               string
 	Cost, CostInterval, Time, TimeInterval string
 }
 
-type claimView struct {
+type pairView struct {
 	Metric, Pair, First, Second, Change, Relative, Interval, P, N, Test, Verdict, Note string
 	// Class is win where somebody wins.
 	Class string
 }
 
 // StrategyViews are the contests, the one over all models first.
-func StrategyViews(r model.Report) (views []ContestView) {
+func StrategyViews(r model.Report) (views []StrategyView) {
 	if r.Strategies == nil {
 		return nil
 	}
-	for _, c := range r.Strategies.Contests() {
-		v := ContestView{Name: c.Name(), Sentence: words.Clip(c.Sentence, 1500), Winner: c.Winner}
-		for _, e := range c.Entrants {
+	for _, c := range r.Strategies.All() {
+		v := StrategyView{Name: c.Name(), Sentence: words.Clip(c.Sentence, 1500), Winner: c.Winner}
+		for _, e := range c.Results {
 			v.Entrants = append(v.Entrants, entrantViewOf(e))
 		}
 		last := ""
@@ -52,8 +52,8 @@ func StrategyViews(r model.Report) (views []ContestView) {
 	return views
 }
 
-func entrantViewOf(e model.Entrant) entrantView {
-	v := entrantView{
+func entrantViewOf(e model.StrategyResult) resultView {
+	v := resultView{
 		Agent: model.AgentName(e.Agent), Candidates: words.Brief(strings.Join(e.Candidates, ", "), 200), Episodes: words.Thousands(int64(e.Episodes)), Front: "no",
 		Success: EstimateShare(e.Success), SuccessInterval: EstimateInterval(e.Success),
 		Cost: EstimateUSD(e.Cost), CostInterval: estimateUSDInterval(e.Cost), Time: EstimateTime(e.Time), TimeInterval: estimateTimeInterval(e.Time),
@@ -71,9 +71,9 @@ func entrantViewOf(e model.Entrant) entrantView {
 }
 
 // byMetric are the claims sorted by metric, and by pair within one.
-func byMetric(c *model.Contest) (list []model.Claim) {
+func byMetric(c *model.StrategyComparison) (list []model.PairResult) {
 	for _, m := range c.Metrics() {
-		for _, k := range c.Claims {
+		for _, k := range c.Pairs {
 			if k.Metric == m {
 				list = append(list, k)
 			}
@@ -82,8 +82,8 @@ func byMetric(c *model.Contest) (list []model.Claim) {
 	return list
 }
 
-func claimViewOf(c model.Claim) claimView {
-	v := claimView{
+func claimViewOf(c model.PairResult) pairView {
+	v := pairView{
 		Metric: words.UpperFirst(model.MetricWord(c.Metric)), Pair: model.AgentName(c.First) + " → " + model.AgentName(c.Second), First: words.InUnit(c.Unit, c.FirstValue), Second: words.InUnit(c.Unit, c.SecondValue),
 		Change: words.Signed(c.Unit, c.Effect) + words.Points(c.Unit, c.Effect), Interval: words.SpanOf(c.Unit, c.Interval), P: words.Chance(c.Adjusted),
 		N: words.Thousands(int64(c.N)) + " / " + words.Thousands(int64(c.Tasks)), Test: c.Test, Verdict: verdictOf(c), Note: words.Clip(c.Note, 300),
@@ -98,7 +98,7 @@ func claimViewOf(c model.Claim) claimView {
 }
 
 // verdictOf is the verdict with a name that is fit to show.
-func verdictOf(c model.Claim) string {
+func verdictOf(c model.PairResult) string {
 	if c.Winner == "" {
 		return c.Verdict
 	}

@@ -17,43 +17,43 @@ const (
 	maxBlocks  = 2
 )
 
-// Board is the answer of a contest at a glance: by metric and pair, by how much the
+// WinTable is the answer of a contest at a glance: by metric and pair, by how much the
 // second strategy differs from the first, and who wins.
-type Board struct {
+type WinTable struct {
 	Name  string
 	Pairs []string
-	Rows  []boardRow
+	Rows  []winRow
 }
 
-type boardRow struct {
+type winRow struct {
 	Metric string
-	Cells  []boardCell
+	Cells  []winCell
 	Who    string
 }
 
-// boardCell is an effect with its interval; Won says that one of the two wins.
-type boardCell struct {
+// winCell is an effect with its interval; Won says that one of the two wins.
+type winCell struct {
 	Text string
 	Won  bool
 }
 
 // Plain is the cell where no other means marks a win.
-func (c boardCell) Plain() string {
+func (c winCell) Plain() string {
 	if c.Won {
 		return c.Text + "*"
 	}
 	return c.Text
 }
 
-// BoardLegend says how to read a board.
-const BoardLegend = "second strategy minus first, with the paired 95% interval"
+// WinLegend says how to read a board.
+const WinLegend = "second strategy minus first, with the paired 95% interval"
 
 // leading are the metrics that strategies are compared on first.
 func leading() []string { return []string{"solved", "steps", "cost", "elapsed"} }
 
-// Boards are the blocks of all contests shown, in order.
-func Boards(s *model.Strategies) (list []Board) {
-	for i, c := range s.Contests() {
+// WinTables are the blocks of all contests shown, in order.
+func WinTables(s *model.Strategies) (list []WinTable) {
+	for i, c := range s.All() {
 		if i == MaxContestLines {
 			break
 		}
@@ -63,15 +63,15 @@ func Boards(s *model.Strategies) (list []Board) {
 		}
 		pairs := pairs(c)
 		for block := range slices.Chunk(pairs[:min(len(pairs), BlockPairs*maxBlocks)], BlockPairs) {
-			list = append(list, board(c, words.Brief(name, 24), block))
+			list = append(list, winTable(c, words.Brief(name, 24), block))
 		}
 	}
 	return list
 }
 
 // pairs are those that there are claims about, in order.
-func pairs(c *model.Contest) (pairs [][2]string) {
-	for _, k := range c.Claims {
+func pairs(c *model.StrategyComparison) (pairs [][2]string) {
+	for _, k := range c.Pairs {
 		if p := [2]string{k.First, k.Second}; !slices.Contains(pairs, p) {
 			pairs = append(pairs, p)
 		}
@@ -79,21 +79,21 @@ func pairs(c *model.Contest) (pairs [][2]string) {
 	return pairs
 }
 
-func board(c *model.Contest, name string, pairs [][2]string) Board {
-	m := Board{Name: name}
+func winTable(c *model.StrategyComparison, name string, pairs [][2]string) WinTable {
+	m := WinTable{Name: name}
 	for _, p := range pairs {
 		m.Pairs = append(m.Pairs, words.Brief(model.AgentName(p[0]), 14)+" → "+words.Brief(model.AgentName(p[1]), 14))
 	}
 	for _, metric := range leading() {
-		row := boardRow{Metric: model.MetricWord(metric), Who: who(c, metric)}
+		row := winRow{Metric: model.MetricWord(metric), Who: who(c, metric)}
 		for _, p := range pairs {
-			i := slices.IndexFunc(c.Claims, func(k model.Claim) bool { return k.Metric == metric && k.First == p[0] && k.Second == p[1] })
-			k := c.Claims[i]
+			i := slices.IndexFunc(c.Pairs, func(k model.PairResult) bool { return k.Metric == metric && k.First == p[0] && k.Second == p[1] })
+			k := c.Pairs[i]
 			unit, one := scale(k.Unit)
 			if !strings.Contains(row.Metric, ",") && unit != "" {
 				row.Metric += ", " + unit
 			}
-			row.Cells = append(row.Cells, boardCell{cell(k, one), k.Winner != ""})
+			row.Cells = append(row.Cells, winCell{cell(k, one), k.Winner != ""})
 		}
 		m.Rows = append(m.Rows, row)
 	}
@@ -114,7 +114,7 @@ func scale(unit string) (name string, one float64) {
 }
 
 // cell is the effect and its interval to three digits of the largest.
-func cell(c model.Claim, one float64) string {
+func cell(c model.PairResult, one float64) string {
 	if c.Effect == nil {
 		return "–"
 	}
@@ -142,16 +142,16 @@ func cell(c model.Claim, one float64) string {
 	return fmt.Sprintf("%s (%s…%s)", show(*c.Effect), show(c.Interval.Low), show(c.Interval.High))
 }
 
-// sweeper beats every other strategy in a metric; empty without one.
-func sweeper(c *model.Contest, metric string) string {
+// winner beats every other strategy in a metric; empty without one.
+func winner(c *model.StrategyComparison, metric string) string {
 	beaten := map[string]int{}
-	for _, k := range c.Claims {
+	for _, k := range c.Pairs {
 		if k.Metric == metric && k.Winner != "" {
 			beaten[k.Winner]++
 		}
 	}
-	for _, e := range c.Entrants {
-		if beaten[e.Agent] == len(c.Entrants)-1 {
+	for _, e := range c.Results {
+		if beaten[e.Agent] == len(c.Results)-1 {
 			return e.Agent
 		}
 	}
@@ -159,8 +159,8 @@ func sweeper(c *model.Contest, metric string) string {
 }
 
 // who wins in a metric, for a narrow column.
-func who(c *model.Contest, metric string) string {
-	if agent := sweeper(c, metric); agent != "" {
+func who(c *model.StrategyComparison, metric string) string {
+	if agent := winner(c, metric); agent != "" {
 		return words.Brief(model.AgentName(agent), 14)
 	}
 	said := c.Wins(metric, " > ", func(names []string) string { return strings.Join(names, " and ") })
@@ -176,14 +176,14 @@ func who(c *model.Contest, metric string) string {
 }
 
 // Answer says in a line who wins on success, steps, cost and time.
-func Answer(c *model.Contest) string {
-	if len(c.Claims) == 0 {
+func Answer(c *model.StrategyComparison) string {
+	if len(c.Pairs) == 0 {
 		return "no trial has a result of two strategies"
 	}
 	swept := map[string][]string{}
 	var parts, some, apart, open, none []string
 	for _, metric := range leading() {
-		agent, said := sweeper(c, metric), c.Wins(metric, " beats ", words.And)
+		agent, said := winner(c, metric), c.Wins(metric, " beats ", words.And)
 		if agent != "" {
 			swept[agent] = append(swept[agent], model.MetricWord(metric))
 			continue
@@ -200,7 +200,7 @@ func Answer(c *model.Contest) string {
 			none = append(none, model.MetricWord(metric))
 		}
 	}
-	for _, e := range c.Entrants {
+	for _, e := range c.Results {
 		if metrics := swept[e.Agent]; metrics != nil {
 			parts = append(parts, model.AgentName(e.Agent)+" wins on "+words.And(metrics))
 		}
@@ -218,7 +218,7 @@ func Answer(c *model.Contest) string {
 }
 
 // Tell is what tells a group from the others: its model, or all of its name.
-func Tell(s *model.Strategies, g *model.Contest) string {
+func Tell(s *model.Strategies, g *model.StrategyComparison) string {
 	for i := range s.Groups {
 		if o := &s.Groups[i]; o != g && o.Model == g.Model {
 			return g.Name()

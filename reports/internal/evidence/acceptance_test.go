@@ -22,7 +22,7 @@ const (
 func judged(rng *rand.Rand, s evidence.Suite, a manifest.Acceptance) (c model.Candidate, old, oldSteps stat.Interval) {
 	m := s.Manifest("a", "a")
 	m.Acceptance = a
-	b := model.NewBuilder(m)
+	b := model.NewBuilder(m, nil)
 	k, n := 0, 0
 	var steps []stat.Observation
 	s.Run(rng, s.Sample(rng), m, "a", func(rows ledger.EpisodeRows) {

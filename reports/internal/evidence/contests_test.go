@@ -27,7 +27,7 @@ func contest(rng *rand.Rand, s evidence.Suite, models, strategies int, task func
 		c := &m.Candidates[k]
 		c.Agent, c.Model = fmt.Sprint("s", k%strategies), fmt.Sprint("m", k/strategies)
 	}
-	b := model.NewBuilder(m)
+	b := model.NewBuilder(m, nil)
 	tasks := s.Sample(rng)
 	for k, name := range names {
 		own := make([]evidence.Task, len(tasks))
@@ -43,12 +43,12 @@ func contest(rng *rand.Rand, s evidence.Suite, models, strategies int, task func
 }
 
 // claims lists the claims of all models and of the pool.
-func claims(s *model.Strategies) (list []model.Claim) {
+func claims(s *model.Strategies) (list []model.PairResult) {
 	for _, g := range s.Groups {
-		list = append(list, g.Claims...)
+		list = append(list, g.Pairs...)
 	}
 	if s.Pooled != nil {
-		list = append(list, s.Pooled.Claims...)
+		list = append(list, s.Pooled.Pairs...)
 	}
 	return list
 }

@@ -1,4 +1,6 @@
-package view
+// Package compared says what each part of a comparison shows, once for all renderers:
+// names of the sides, changes with their unit, and what decided, as text without markup.
+package compared
 
 import (
 	"cmp"
@@ -7,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/reports/compare"
-	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -168,16 +169,16 @@ func MetricTitle(m compare.Metric) string { return words.LowerFirst(cmp.Or(m.Tit
 // VerdictIn is a metric's verdict within its pair: where too much was lost to judge
 // the pair, no metric fails.
 func VerdictIn(p compare.Pair, m compare.Metric) stat.Verdict {
-	if m.Verdict == model.Fail && p.Verdict != model.Fail {
-		return model.Inconclusive
+	if m.Verdict == stat.Fail && p.Verdict != stat.Fail {
+		return stat.Inconclusive
 	}
 	return m.Verdict
 }
 
 // GateWords are a verdict in a sentence, with the reason if only the rules keep a gate
 // from accepting it.
-func GateWords(rules compare.Rules, v model.Verdict) string {
-	if v == model.NoRegression && rules.Gate(v) != model.Pass {
+func GateWords(rules compare.Rules, v stat.Verdict) string {
+	if v == stat.NoRegression && rules.Gate(v) != stat.Pass {
 		return words.Word(v) + " (on_unclear is fail)"
 	}
 	return words.Word(v)
@@ -215,7 +216,7 @@ func ClassCounts(tasks []compare.Task) string {
 func ChangedTasks(tasks []compare.Task) (list []compare.Task) {
 	order := ChangedClasses()
 	for _, t := range tasks {
-		if slices.Contains(order, t.Class) && !KnownFlaky(t) {
+		if slices.Contains(order, t.Class) && !Excused(t) {
 			list = append(list, t)
 		}
 	}
@@ -238,8 +239,8 @@ func TaskWords(t compare.Task) string {
 	return cmp.Or(words.Clip(t.Evidence, 300), Trials(t.Baseline)+" → "+Trials(t.New))
 }
 
-// KnownFlaky says that a task is on the known-flaky list and does not gate.
-func KnownFlaky(t compare.Task) bool { return t.Known != nil && !t.Known.Expired }
+// Excused says that a task is on the known-flaky list and does not gate.
+func Excused(t compare.Task) bool { return t.Known != nil && !t.Known.Expired }
 
 // OnList are the tasks on the known-flaky list, also those that have expired.
 func OnList(tasks []compare.Task) (list []compare.Task) {
