@@ -4,7 +4,7 @@ export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test check long kill evidence mutants bench bench-scale scale build lint fuzz duckdb clients clean
+.PHONY: run test check deadcode outdated vuln long kill evidence mutants bench bench-scale scale build lint fuzz duckdb clients clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
@@ -17,10 +17,11 @@ build: bin/cupel ## one static binary in bin/
 bin/cupel: FORCE
 	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/cupel
 
-check: ## everything CI holds: vet, formatting, linter, race tests, tidy
+check: ## everything CI holds: vet, formatting, linter, unreachable code, race tests, tidy
 	$(GO) vet ./...
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
 	$(MAKE) lint
+	$(MAKE) deadcode
 	CGO_ENABLED=1 $(GO) test -race -short ./... # the long tests run without it, in make test
 	$(GO) mod tidy -diff
 	$(MAKE) build
@@ -28,8 +29,31 @@ check: ## everything CI holds: vet, formatting, linter, race tests, tidy
 lint: $(LINT) ## the pinned linter
 	$(LINT) run ./...
 
-$(LINT): tools.mod tools.sum
-	$(GO) build -modfile=tools.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+# What no path from the program reaches, tests apart: code that only its tests keep alive
+# is dead, too. LIBRARY is what only programs that import cupel call: go test, ledgers read
+# and written in Go, reports of them, policies as text, statistics; and wire.Decode, with
+# which the tests of every wire decode.
+LIBRARY := ^(agent/invisible/writer|harness/test|harness/ledger/(read|writer)|providers/policy_parse|providers/all/all|providers/sim/sim|reports/reports|reports/model/build|reports/stat/[a-z]+|reports/text/compare_annotations)\.go:|func: (runner\.taint|plan\.inSessions|Decode)$$
+deadcode: bin/deadcode ## fail on unreachable code
+	@bin/deadcode ./cmd/... > bin/deadcode.txt && ! grep -vE '$(LIBRARY)' bin/deadcode.txt
+
+# go list -m -u all fails: v2.3.0 of go-vcr declares another module path, and its
+# retractions cannot be looked up. So the direct modules are asked for by name.
+GOVCR := github.com/dnaeon/go-vcr/v2
+outdated: ## the newest version of every direct module, as GOPROXY has them
+	@$(GO) list -m -e -u -f '{{.Path}} {{.Version}}{{with .Update}} -> {{.Version}}{{end}}{{with .Error}} not known: {{.Err}}{{end}}' \
+	  $$($(GO) list -m -f '{{if not (or .Indirect .Main (eq .Path "$(GOVCR)"))}}{{.Path}}{{end}}' all)
+	@echo '$(GOVCR) not asked for: pinned, see docs/dependencies.md'
+
+vuln: bin/govulncheck ## known vulnerabilities in what the program links, without a network: VULNDB=folder
+	@test -f "$(VULNDB)/index/modules.json" || { echo 'vuln: set VULNDB to the absolute path of a folder with the Go vulnerability database, unpacked from https://vuln.go.dev/vulndb.zip'; exit 2; }
+	bin/govulncheck -db 'file://$(VULNDB)' ./...
+
+$(LINT): TOOL = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+bin/deadcode: TOOL = golang.org/x/tools/cmd/deadcode
+bin/govulncheck: TOOL = golang.org/x/vuln/cmd/govulncheck
+$(LINT) bin/deadcode bin/govulncheck: tools.mod tools.sum
+	$(GO) build -modfile=tools.mod -o $@ $(TOOL)
 
 long: ## the tests over random kills, damages, faults and caps at full length: about 10 minutes
 	CUPEL_LONG=1 $(GO) test -count=1 -timeout 30m -run 'Killed|Kill|Damaged|FullDisk|Signal|Suite|Chaos|Spending|Secret|Simulation' ./cmd ./harness ./reports/compare

@@ -20,8 +20,6 @@ func Count(b bool) int {
 	return 0
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // Simulated says that a provider's models are simulations.
 func Simulated(provider string) bool { return strings.HasPrefix(provider, "sim-") }
 
