@@ -111,17 +111,9 @@ func writeReportOf(dir string, d *transcripts.Transcripts) (model.Report, error)
 // pack, if any, that it was made from.
 func (p *process) detailsOf(ctx context.Context, cfg config.Config, dir, pack string) *transcripts.Transcripts {
 	return transcripts.New(ctx, dir, p.secrets.Redact, func(m manifest.Manifest) (harness.Options, func(), error) {
-		cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), m.Trials, m.Seed
-		o, cleanup, err := options(ctx, p, cfg, harness.Selection{})
-		if err == nil && pack != "" {
-			var closePack func()
-			if closePack, err = openPack(&o, pack); err == nil {
-				cleanup = closePack // a replay started nothing else
-			}
-		}
+		o, cleanup, err := p.replayOf(ctx, cfg, m, pack)
 		if err == nil {
 			p.learn(o.Candidates, o.Suite)
-			o.Fork, _ = forkOf(m, "")
 		}
 		return o, cleanup, err
 	})

@@ -1,16 +1,19 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -169,14 +172,24 @@ func optionsOf(c *cobra.Command, p *process, name, pack string) (dir string, o h
 	case m.Episodes > 0 && m.Outcomes.Solved+m.Outcomes.Failed == 0:
 		return dir, o, cleanup, fmt.Errorf("none of the %d episodes of run %s has a result: there is nothing to execute again", m.Episodes, m.RunID)
 	}
-	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), m.Trials, m.Seed
-	o, cleanup, err = options(c.Context(), p, cfg, harness.Selection{})
-	o.Fork, _ = forkOf(m, "")
-	if err == nil && pack != "" {
-		var closePack func()
-		if closePack, err = openPack(&o, pack); err == nil {
-			cleanup = closePack // a replay started nothing else
-		}
-	}
+	o, cleanup, err = p.replayOf(c.Context(), cfg, m, pack)
 	return dir, o, cleanup, err
+}
+
+// replayOf are the options that execute a run again, from the pack at the path if that
+// is not empty. cleanup is never nil.
+func (p *process) replayOf(ctx context.Context, cfg config.Config, m manifest.Manifest, pack string) (o harness.Options, cleanup func(), err error) {
+	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), m.Trials, m.Seed
+	if o, cleanup, err = options(ctx, p, cfg, harness.Selection{}); err != nil {
+		return o, cleanup, err
+	}
+	o.Fork, _ = forkOf(m, "")
+	if pack == "" {
+		return o, cleanup, nil
+	}
+	closePack, err := openPack(&o, pack)
+	if err != nil {
+		return o, cleanup, err
+	}
+	return o, closePack, nil // a replay started nothing else
 }
