@@ -12,8 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"gopkg.in/yaml.v3"
+	"testing/fstest"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
@@ -25,9 +24,6 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/harness/ledger/sealed"
-	"github.com/cupel-eval/cupel/internal/atomicfile"
-	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
@@ -84,13 +80,13 @@ func findSource(cfg config.Config, text string) (*sourceEpisode, error) {
 		if err != nil {
 			return nil, err
 		}
-		return sound(dir, m, row)
+		return checkSource(dir, m, row)
 	}
 	return nil, cmp.Or(missing, exit.Usage(fmt.Errorf("%q is no episode: give RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN", text)))
 }
 
-// sound refuses what no task can be made of.
-func sound(dir string, m manifest.Manifest, row ledger.Episode) (*sourceEpisode, error) {
+// checkSource refuses what no task can be made of.
+func checkSource(dir string, m manifest.Manifest, row ledger.Episode) (*sourceEpisode, error) {
 	switch {
 	case m.Mode == "live":
 		return nil, exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
@@ -134,33 +130,18 @@ func (ep *sourceEpisode) replay(ctx context.Context, p *process, cfg config.Conf
 // takeAnswers gives the episode's task what a person said in the run, which the run
 // folder keeps, and reports whether there is such.
 func takeAnswers(o *harness.Options, dir string, row ledger.Episode) (bool, error) {
-	var said []struct {
-		Task, Candidate    string
-		Trial              int
-		Replies, Approvals []string
-	}
-	text, err := sealed.Read(filepath.Join(dir, "replies.yaml"), 1<<20)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err == nil {
-		err = yaml.Unmarshal(text, &said)
-	}
+	said, err := episode.ReadAnswers(dir)
 	if err != nil {
-		return false, fmt.Errorf("read what the human said: %w", err)
+		return false, fmt.Errorf("read what the human said: %w", errors.Unwrap(err))
 	}
-	suite := *o.Suite
-	suite.Tasks = slices.Clone(suite.Tasks)
-	i := taskIndex(&suite, row.TaskID)
-	for _, s := range said {
-		if i < 0 || s.Task != row.TaskID || s.Candidate != row.Candidate || s.Trial != int(row.Trial) {
+	for _, a := range said {
+		i := taskIndex(o.Suite, row.TaskID)
+		if i < 0 || a.Task != row.TaskID || a.Candidate != row.Candidate || a.Trial != int(row.Trial) {
 			continue
 		}
-		t := &suite.Tasks[i]
-		t.Replies, t.Approvals = s.Replies, nil
-		for _, word := range s.Approvals {
-			t.Approvals = append(t.Approvals, word == "approve")
-		}
+		suite := *o.Suite
+		suite.Tasks = slices.Clone(suite.Tasks)
+		suite.Tasks[i].Replies, suite.Tasks[i].Approvals = a.Replies, a.Approvals
 		o.Suite = &suite
 		return true, nil
 	}
@@ -193,7 +174,7 @@ func (ep *sourceEpisode) draft(cfg config.Config) draft.Draft {
 		if strings.Contains(ep.outcome.Answer, secrets.Hidden) {
 			e.ContainsAll = nil
 		}
-		if e.Trajectory.Order == goldens.Strict && atOnce(ep.rows) {
+		if e.Trajectory.Order == goldens.Strict && overlapped(ep.rows) {
 			e.Trajectory.Order = goldens.AnyOrder
 		}
 		d.Task.Expect = []goldens.Expect{e}
@@ -209,20 +190,19 @@ func (ep *sourceEpisode) draft(cfg config.Config) draft.Draft {
 	return d
 }
 
-// atOnce says whether turns or calls of an episode overlapped: their order is then
+// overlapped says whether turns or calls of an episode overlapped: their order is then
 // one of speed, which the next recording need not repeat.
-func atOnce(rows ledger.EpisodeRows) bool {
-	type span struct{ start, end int64 }
-	var spans []span
+func overlapped(rows ledger.EpisodeRows) bool {
+	var spans [][]int64 // start and end
 	for _, t := range rows.Turns {
-		spans = append(spans, span{t.TsStart, t.TsEnd})
+		spans = append(spans, []int64{t.TsStart, t.TsEnd})
 	}
 	for _, c := range rows.ToolCalls {
-		spans = append(spans, span{c.TsStart, c.TsEnd})
+		spans = append(spans, []int64{c.TsStart, c.TsEnd})
 	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	slices.SortFunc(spans, slices.Compare)
 	for i := 1; i < len(spans); i++ {
-		if spans[i].start < spans[i-1].end {
+		if spans[i][0] < spans[i-1][1] {
 			return true
 		}
 	}
@@ -257,8 +237,8 @@ func freshID(task, candidate string) string {
 func (ep *sourceEpisode) story(t goldens.Task) []string {
 	e, o := ep.rows.Episode, ep.outcome
 	recorded := ""
-	if day := ep.header().Recorded; day != "" {
-		recorded = ", recorded " + day
+	if data, err := ep.recording(); err == nil && data.Header.Recorded != "" {
+		recorded = ", recorded " + data.Header.Recorded
 	}
 	lines := []string{
 		fmt.Sprintf("From run %s, episode %s (%s):", ep.manifest.RunID, ep.row.EpisodeID, rundir.EpisodeName(ep.row)),
@@ -307,22 +287,14 @@ func (ep *sourceEpisode) trajectory() (lines []string) {
 	return lines
 }
 
-// header is what the episode's cassette says of itself; nothing if it has none.
-func (ep *sourceEpisode) header() cassette.Header {
+// recording is the episode's cassette.
+func (ep *sourceEpisode) recording() (*cassette.Data, error) {
 	files, done, err := cassettes.Open(ep.options.Suite)
 	defer done()
 	if err != nil {
-		return cassette.Header{}
+		return nil, err
 	}
-	c, err := cassette.Inspect(cassette.File{FS: files, Path: ep.path()})
-	if err != nil {
-		return cassette.Header{}
-	}
-	return c.Header
-}
-
-func (ep *sourceEpisode) path() string {
-	return cassettes.Path(ep.row.TaskID, ep.row.Candidate, int(ep.row.Trial))
+	return cassette.Load(cassette.File{FS: files, Path: cassettes.Path(ep.row.TaskID, ep.row.Candidate, int(ep.row.Trial))})
 }
 
 // cassette is the episode's own under the new task's name, or why there is none: it
@@ -336,44 +308,29 @@ func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config.Co
 			return output{}, fmt.Errorf("the suite replays from %s, which a cassettes folder would hide", cassettes.PackName)
 		}
 	}
-	files, done, err := cassettes.Open(ep.options.Suite)
-	defer done()
+	data, err := ep.recording()
 	if err != nil {
 		return output{}, err
 	}
-	text, err := fs.ReadFile(files, ep.path())
-	if err != nil {
-		return output{}, err
+	h := &data.Header
+	if h.Suite, h.Task, h.Trial = added.Suite.Name, id, 1; ep.human {
+		delete(h.Digests, "task") // which had no such answers
 	}
-	stage, remove, err := atomicfile.MkdirTemp("cupel-suite-add")
-	if err != nil {
-		return output{}, err
-	}
-	defer remove()
 	name := cassettes.Path(id, ep.candidate, 1)
-	staged := filepath.Join(stage, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(staged), 0o777); err != nil {
+	text, err := cassette.Seal(cassette.File{Path: name, Secrets: p.secrets}, data)
+	if err != nil {
 		return output{}, err
 	}
-	if err := os.WriteFile(staged, renamed(text, added.Suite.Name, id, ep.human), 0o600); err != nil {
-		return output{}, err
-	}
-	if _, err := cassette.SealFile(cassette.File{Dir: stage, Path: name, Secrets: p.secrets}); err != nil {
-		return output{}, err
-	}
-	if err := ep.replaysIn(ctx, p, cfg, added.Suite, id, stage); err != nil {
-		return output{}, err
-	}
-	if text, err = regular.ReadFile(staged); err != nil {
+	if err := ep.replaysIn(ctx, p, cfg, added.Suite, id, fstest.MapFS{name: {Data: text}}); err != nil {
 		return output{}, err
 	}
 	return output{path: filepath.Join(dir, "cassettes", filepath.FromSlash(name)), text: text}, nil
 }
 
-// replaysIn replays the staged cassette as the new task's.
-func (ep *sourceEpisode) replaysIn(ctx context.Context, p *process, cfg config.Config, suite *goldens.Suite, id, stage string) (err error) {
+// replaysIn replays the new task from its cassette.
+func (ep *sourceEpisode) replaysIn(ctx context.Context, p *process, cfg config.Config, suite *goldens.Suite, id string, files fs.FS) (err error) {
 	o := ep.options
-	o.Suite, o.Cassettes, o.Trials = suite, regular.DirFS(stage), 1
+	o.Suite, o.Cassettes, o.Trials = suite, files, 1
 	o.Select = harness.Selection{Tasks: []string{id}, Candidates: []string{ep.candidate}}
 	if o.Candidates, err = p.addressed(cfg.CandidatesOf(suite)); err != nil {
 		return err
@@ -389,27 +346,3 @@ func (ep *sourceEpisode) replaysIn(ctx context.Context, p *process, cfg config.C
 	}
 	return nil
 }
-
-var headerLines = regexp.MustCompile(`(?m)^  (?:suite: ".*"|task: ".*"|trial: [0-9]+)$`)
-
-// renamed is a cassette's text with another suite and task in its header, as trial 1.
-// Its seal no longer holds. With other answers of the human it was recorded with
-// another task than its digest says, which is left out.
-func renamed(text []byte, suite, task string, answered bool) []byte {
-	head, rest, _ := strings.Cut(string(text), "\ninteractions:\n")
-	head = headerLines.ReplaceAllStringFunc(head, func(line string) string {
-		switch {
-		case strings.HasPrefix(line, "  suite"):
-			return fmt.Sprintf("  suite: %q", suite)
-		case strings.HasPrefix(line, "  task"):
-			return fmt.Sprintf("  task: %q", task)
-		}
-		return "  trial: 1"
-	})
-	if answered {
-		head = taskDigest.ReplaceAllString(head, "")
-	}
-	return []byte(head + "\ninteractions:\n" + rest)
-}
-
-var taskDigest = regexp.MustCompile(`\n    "task": ".*"`)

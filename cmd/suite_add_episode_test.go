@@ -56,11 +56,11 @@ func TestFindSource(t *testing.T) {
 
 func TestSoundRefusesWhatSaysNothing(t *testing.T) {
 	ok := ledger.Episode{Key: ledger.Key{TaskID: "G01", Candidate: "a", Trial: 1}}
-	_, err := sound("", manifest.Manifest{Mode: "replay"}, ok)
+	_, err := checkSource("", manifest.Manifest{Mode: "replay"}, ok)
 	require.NoError(t, err)
 	failed := ok
 	failed.InfraError, failed.ErrorKind = true, "rate_limit"
-	_, err = sound("", manifest.Manifest{Mode: "record"}, failed)
+	_, err = checkSource("", manifest.Manifest{Mode: "record"}, failed)
 	require.ErrorContains(t, err, "G01/a/1 has no result (rate_limit)")
 }
 
