@@ -24,12 +24,12 @@ const module = "github.com/cupel-eval/cupel/"
 // arrows says which of our packages a package's code may import. A package not
 // listed may import none of ours; a new arrow is a reviewed line.
 var arrows = map[string][]string{
-	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/plan", "agent/strategy", "agent/tool", "agent/turn", "providers"},
+	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/plan", "agent/strategy", "agent/tool", "agent/turn", "internal/clip", "providers"},
 	"agent/contract": {"agent/invisible", "agent/tool"},
-	"agent/plan":     {"agent/strategy", "agent/tool"},
+	"agent/plan":     {"agent/strategy", "agent/tool", "internal/clip"},
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
 	// everything may import which reads or prints untrusted text.
-	"agent/tool":     {"agent/invisible"},
+	"agent/tool":     {"agent/invisible", "internal/clip"},
 	"goldens":        {"agent/guard", "agent/strategy", "agent/tool", "goldens/internal/answer", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world", "internal/clip"},
 	"goldens/counts": {},
 	// Suites are read and written above their types; worlds, and what answers, calls and
@@ -40,21 +40,22 @@ var arrows = map[string][]string{
 	"goldens/internal/witness":  {"agent/tool", "goldens", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world"},
 	"goldens/internal/answer":   {"agent/tool", "goldens/internal/decimal"},
 	"goldens/internal/match":    {"agent/tool", "goldens/internal/decimal", "internal/clip"},
-	"goldens/internal/yamlfile": {},
+	"goldens/internal/yamlfile": {"internal/spell"},
 	// internal/clip cuts texts for messages: a leaf that everything may import.
 	"internal/clip": {},
-	"harness":       {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular", "providers", "recorder", "recorder/cassette", "recorder/secrets"},
+	// internal/spell compares words, for hints at a misspelt one.
+	"internal/spell": {},
+	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "recorder", "recorder/cassette", "recorder/secrets"},
 	// The driver of one episode.
-	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "harness/admission", "harness/episode", "harness/internal/clip", "harness/ledger", "harness/ledger/manifest", "providers", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
+	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "harness/admission", "harness/episode", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
-	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "harness/internal/clip", "harness/ledger", "harness/ledger/sealed", "providers", "recorder/secrets"},
+	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "harness/ledger", "harness/ledger/sealed", "internal/clip", "providers", "recorder/secrets"},
 	"harness/cassettes": {"goldens", "recorder/cassette"},
 	// Both work on the plan of a run.
-	"harness/rerun":         {"goldens", "harness", "harness/episode", "harness/internal/clip", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "recorder", "recorder/secrets"},
-	"harness/forecast":      {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "recorder", "recorder/cassette"},
-	"harness/internal/clip": {},
-	"harness/mutants":       {"internal/regular"},
-	"recorder":              {"internal/atomicfile", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
+	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},
+	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "recorder", "recorder/cassette"},
+	"harness/mutants":  {"internal/regular"},
+	"recorder":         {"internal/atomicfile", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	// The format of the files, and the search for credentials in them.
 	"recorder/cassette": {"internal/atomicfile", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	"recorder/secrets":  {"recorder/internal/canonical"},

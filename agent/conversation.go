@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -50,7 +51,7 @@ func (c *conversation) system() string { return c.instructions }
 
 // said begins an exchange. Wires refuse a message without text.
 func (c *conversation) said(raw string) {
-	text := cut(strings.TrimSpace(strings.ToValidUTF8(raw, "\uFFFD")), maxSaid)
+	text := clip.Fit(strings.TrimSpace(strings.ToValidUTF8(raw, "\uFFFD")), maxSaid)
 	if text == "" {
 		text = "(no output)"
 	}

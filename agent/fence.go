@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // The fences around anything a user or a tool wrote. Fenced text cannot contain
@@ -65,7 +65,7 @@ func isPlain(text string) bool {
 
 // oneLine puts at most limit characters of text on one line. It holds no fence
 // and so cannot pass for anything but text.
-func oneLine(text string, limit int) string { return cut(escapeFence(singleLine(text)), limit) }
+func oneLine(text string, limit int) string { return clip.Fit(escapeFence(singleLine(text)), limit) }
 
 // singleLine is text on one line, lines joined by " / ".
 func singleLine(text string) string {
@@ -80,22 +80,6 @@ func singleLine(text string) string {
 		}
 	}
 	return strings.Join(lines, " / ")
-}
-
-// cut shortens text to at most limit characters; a cut shows as "…".
-func cut(text string, limit int) string {
-	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	if limit <= 0 {
-		return ""
-	}
-	end := 0
-	for range limit - 1 {
-		_, size := utf8.DecodeRuneInString(text[end:])
-		end += size
-	}
-	return text[:end] + "…"
 }
 
 // unfenced is text without its fenced parts.

@@ -8,6 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -94,7 +95,7 @@ func (l *loop) names() string {
 func (l *loop) prepare(s *slot) {
 	args := json.RawMessage(s.call.Args)
 	if !json.Valid(args) {
-		args, _ = json.Marshal(cut(clean(s.call.Args), maxData)) // a string always encodes
+		args, _ = json.Marshal(clip.Fit(clean(s.call.Args), maxData)) // a string always encodes
 	}
 	s.run = CallTool{Parent: l.parent, Call: tool.Call{Name: s.call.Name, Args: args}}
 	if len(s.faults) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -183,7 +184,7 @@ func (l *loop) known() string {
 	for _, t := range l.offer() {
 		names = append(names, t.Name)
 	}
-	return cut(strings.Join(names, ", "), maxData)
+	return clip.Fit(strings.Join(names, ", "), maxData)
 }
 
 // unknownName is the name of a call that no tool answers to, as wires take it; it is

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // What a loop tells the model besides results.
@@ -88,15 +88,10 @@ const maxShown = 20_000
 
 // bounded cuts text to maxShown characters.
 func bounded(text string) string {
-	if len(text) <= maxShown || utf8.RuneCountInString(text) <= maxShown {
-		return text
+	if cut := clip.FirstRunes(text, maxShown); len(cut) < len(text) {
+		return cut + "... [truncated]"
 	}
-	end := 0
-	for range maxShown {
-		_, size := utf8.DecodeRuneInString(text[end:])
-		end += size
-	}
-	return text[:end] + "... [truncated]"
+	return text
 }
 
 // loopSample shows everything a loop can say to the model once.

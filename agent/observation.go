@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Bounds of what an observation shows, in characters.
@@ -62,11 +63,11 @@ func sawResult(turn int, name, args string, r tool.Result, deduped bool) observa
 
 // foldResult shortens a result: first its arguments give way, then its data.
 func foldResult(turn int, name, args, verdict, data string) string {
-	head := fmt.Sprintf("turn %d %s", turn, cut(name, maxName))
+	head := fmt.Sprintf("turn %d %s", turn, clip.Fit(name, maxName))
 	verdict = " -> " + verdict + " "
 	room := maxProgress - utf8.RuneCountInString(head+verdict) - len(dataOpen+dataClose)
-	data = cut(data, room)
-	if args = cut(args, room-utf8.RuneCountInString(data)-1); args != "" {
+	data = clip.Fit(data, room)
+	if args = clip.Fit(args, room-utf8.RuneCountInString(data)-1); args != "" {
 		head += " " + args
 	}
 	return head + verdict + dataOpen + data + dataClose
@@ -97,7 +98,7 @@ func sawViolation(turn int, codes []string) observation {
 }
 
 func note(line string) observation {
-	return observation{class: obsNote, line: line, folded: func() string { return cut(line, maxProgress) }}
+	return observation{class: obsNote, line: line, folded: func() string { return clip.Fit(line, maxProgress) }}
 }
 
 // canonical is the canonical form of any JSON value, or the text itself where
@@ -116,7 +117,7 @@ func canonical(value []byte) string {
 // showJSON puts JSON text on one line without a "<", so that it can neither end
 // nor begin a fence.
 func showJSON(text string, limit int) string {
-	return cut(strings.ReplaceAll(singleLine(text), "<", `\u003c`), limit)
+	return clip.Fit(strings.ReplaceAll(singleLine(text), "<", `\u003c`), limit)
 }
 
 // Bounds of the scratchpad.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -115,7 +116,7 @@ const (
 
 // tell adds an update.
 func (m *planMachine) tell(phase, status, content string) {
-	m.out.Updates = append(m.out.Updates, Update{Phase: phase, Status: status, Content: cut(clean(content), maxData)})
+	m.out.Updates = append(m.out.Updates, Update{Phase: phase, Status: status, Content: clip.Fit(clean(content), maxData)})
 }
 
 // stop ends the episode by a guard; the answer is what is known so far.

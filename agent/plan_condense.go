@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/turn"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -89,7 +90,7 @@ func (l *loop) condensed(ev Event) {
 	l.condensing, l.condense = false, false
 	switch ev := ev.(type) {
 	case ModelReplied:
-		if text := strings.TrimSpace(cut(clean(ev.Reply.Text), maxSummary)); text != "" {
+		if text := strings.TrimSpace(clip.Fit(clean(ev.Reply.Text), maxSummary)); text != "" {
 			l.condense = true
 			l.shorten(text)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -203,7 +204,7 @@ func (m *planMachine) findings() string {
 	for _, s := range m.progress.Steps() {
 		switch m.progress.State(s.ID) {
 		case plan.Done:
-			lines = append(lines, s.ID+": "+cut(string(m.results[s.ID]), maxFinding))
+			lines = append(lines, s.ID+": "+clip.Fit(string(m.results[s.ID]), maxFinding))
 		case plan.Failed:
 			lines = append(lines, s.ID+": failed: "+m.progress.Why(s.ID))
 		case plan.Cancelled:

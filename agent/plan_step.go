@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -156,7 +157,7 @@ func (e stepEnd) checkValue(v tool.JSON) (json.RawMessage, []fault) {
 		strings.Join(wrong, ", "), e.schema(), oneLine(v.Raw, maxSubmitted))}}
 }
 
-func (e stepEnd) schema() string { return cut(singleLine(string(e.result.Schema)), maxSubmitted) }
+func (e stepEnd) schema() string { return clip.Fit(singleLine(string(e.result.Schema)), maxSubmitted) }
 
 // joined is the result of a process step, the list of its items' results, which its
 // own schema must take, if it has one.

@@ -37,7 +37,7 @@ func Pin(t Task, o Outcome) Expect {
 	}
 	e.Numbers = pinNumbers(t, o)
 	if e.Numbers == nil && e.ContainsAny == nil && e.ContainsAll == nil && e.Matches == nil && saysSomething[o.Status] && strings.TrimSpace(o.Answer) != "" {
-		e.ContainsAll = []string{cutText(o.Answer, maxPinnedText)}
+		e.ContainsAll = []string{clip.FirstBytes(o.Answer, maxPinnedText)}
 	}
 	steps, calls, clarifies := o.Steps, o.Executions(), o.Clarifies
 	e.MaxSteps, e.MaxToolCalls, e.MaxClarifies = &steps, &calls, &clarifies
@@ -77,13 +77,4 @@ func pinCalls(o Outcome) (out []CallMatch) {
 		out = append(out, m)
 	}
 	return out
-}
-
-// cutText is clip without a mark where it cut.
-func cutText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	cut := clip.Bytes(s, n)
-	return cut[:len(cut)-len("…")]
 }

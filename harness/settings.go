@@ -6,9 +6,9 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness/internal/clip"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // agentPart is the part of a candidate that only some agents have, for digests; nil
@@ -38,7 +38,7 @@ func agentSettings(c goldens.Candidate) []manifest.Setting {
 			out = append(out, manifest.Setting{Name: name, Value: fmt.Sprintf(format, args...)})
 		}
 	}
-	add("system", c.System != "", "%q (%.12s)", clip.Bounded(c.System, 120), drive.DigestOf(c.System))
+	add("system", c.System != "", "%q (%.12s)", clip.Bytes(c.System, 120), drive.DigestOf(c.System))
 	add("max_iterations", c.MaxIterations != 0, "%d", c.MaxIterations)
 	if c.FinalRetries != nil {
 		add("final_retries", true, "%d", *c.FinalRetries)

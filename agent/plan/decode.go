@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // The fields of a plan and of a step.
@@ -20,7 +21,7 @@ var (
 // plan reads the outermost object.
 func (r *reader) plan(root tool.JSON) {
 	r.unknown("the plan", root, planFields)
-	r.out.Title = cut(r.text("the plan", root, "title"), maxTitle)
+	r.out.Title = clip.Runes(r.text("the plan", root, "title"), maxTitle)
 	steps, _ := root.Get("steps")
 	switch {
 	case absent(steps) || steps.Kind == '[' && len(steps.Elems) == 0:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // maxEffort bounds the values of a schema, its references followed: what one value
@@ -67,12 +68,12 @@ func (e *effort) referred(ref string) int {
 	n, met := e.known[ref]
 	switch {
 	case met && n < 0:
-		e.wrong = fmt.Sprintf("the reference %q leads back to itself", cut(ref, maxTitle))
+		e.wrong = fmt.Sprintf("the reference %q leads back to itself", clip.Runes(ref, maxTitle))
 		return 0
 	case met:
 		return n
 	case ref != "#" && !strings.HasPrefix(ref, "#/"):
-		e.wrong = fmt.Sprintf("the reference %q is not accepted: refer to a part such as #/$defs/name", cut(ref, maxTitle))
+		e.wrong = fmt.Sprintf("the reference %q is not accepted: refer to a part such as #/$defs/name", clip.Runes(ref, maxTitle))
 		return 0
 	}
 	e.known[ref] = -1

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Tool is the name of the tool that takes a plan, Finish of the one that takes a
@@ -138,7 +139,7 @@ type reader struct {
 
 func (r *reader) fault(code, format string, args ...any) {
 	if len(r.faults) < maxFaults {
-		r.faults = append(r.faults, Fault{code, cut(fmt.Sprintf(format, args...), maxDetail)})
+		r.faults = append(r.faults, Fault{code, clip.Runes(fmt.Sprintf(format, args...), maxDetail)})
 	}
 }
 
@@ -149,16 +150,4 @@ func (p Plan) Step(id string) (Step, bool) {
 		return Step{}, false
 	}
 	return p.Steps[i], true
-}
-
-// cut shortens text to at most limit characters.
-func cut(text string, limit int) string {
-	n := 0
-	for at := range text {
-		if n == limit {
-			return text[:at] + "…"
-		}
-		n++
-	}
-	return text
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // anyList is the schema of a list of which nothing else is said, anyResult that of
@@ -199,7 +200,7 @@ func NewResult(schema json.RawMessage) (*Result, error) {
 	}
 	set, err := tool.NewSet([]tool.Spec{spec})
 	if err != nil {
-		return nil, fmt.Errorf("not a usable JSON Schema: %s", cut(oneLine(err.Error()), maxDetail))
+		return nil, fmt.Errorf("not a usable JSON Schema: %s", clip.Runes(oneLine(err.Error()), maxDetail))
 	}
 	return &Result{Schema: schema, Spec: spec, set: set}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // wholeItem is the placeholder that stands for an item itself.
@@ -77,7 +78,7 @@ func scan(template string, text func(string), field func(name string) error) err
 			text(template[:1])
 			template = template[2:]
 		default:
-			return fmt.Errorf("a brace that is no placeholder such as {name} at %q; write {{ or }} for a brace", cut(template, 20))
+			return fmt.Errorf("a brace that is no placeholder such as {name} at %q; write {{ or }} for a brace", clip.Runes(template, 20))
 		}
 	}
 	return nil

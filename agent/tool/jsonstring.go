@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // unquote decodes the JSON string literal raw, quotes included, which must be
@@ -125,19 +126,12 @@ func Label(name string) string {
 	if plain {
 		return name
 	}
-	var out strings.Builder
-	count := 0
-	for _, r := range name {
-		if count++; count > maxLabel {
-			out.WriteRune('…')
-			break
-		}
+	return strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) || invisible.Rune(r) || unicode.IsSpace(r) || r == ':' || r == '.' || r == '<' || r == '>' {
-			r = utf8.RuneError
+			return utf8.RuneError
 		}
-		out.WriteRune(r)
-	}
-	return out.String()
+		return r
+	}, clip.Runes(name, maxLabel))
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/goldens/internal/decimal"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // MaxDocumentID bounds the id of a document, in characters.
@@ -121,7 +122,7 @@ func (w *World) document(id string) (*Document, *refusal) {
 			return d, nil
 		}
 	}
-	return nil, refuse(codeNotFound, "there is no document %q; search finds ids", shorten(id))
+	return nil, refuse(codeNotFound, "there is no document %q; search finds ids", clip.Runes(id, maxQuoted))
 }
 
 // open returns a document without its fields.
@@ -156,7 +157,7 @@ func (w *World) extract(raw json.RawMessage, _ time.Time) (any, *refusal) {
 	out := map[string]any{"id": d.ID, "field": args.Field, "value": d.Fields[args.Field]}
 	if out["value"] == nil {
 		if !slices.ContainsFunc(w.spec.Documents, func(d Document) bool { _, has := d.Fields[args.Field]; return has }) {
-			return nil, refuse(codeBadArgs, "no document has a field %q", shorten(args.Field))
+			return nil, refuse(codeBadArgs, "no document has a field %q", clip.Runes(args.Field, maxQuoted))
 		}
 		out["note"] = "not recorded"
 	}
@@ -189,7 +190,7 @@ func (w *World) compare(raw json.RawMessage, _ time.Time) (any, *refusal) {
 	case "highest":
 		sign = -1
 	default:
-		return nil, refuse(codeBadArgs, "order must be highest or lowest, but is %q", shorten(args.Order))
+		return nil, refuse(codeBadArgs, "order must be highest or lowest, but is %q", clip.Runes(args.Order, maxQuoted))
 	}
 	seen := map[string]bool{}
 	for i := range args.Items {

@@ -63,17 +63,17 @@ func (w *World) getCounts(raw json.RawMessage, _ time.Time) (any, *refusal) {
 	}
 	start, err := ParseDate(args.Start)
 	if err != nil {
-		return nil, refuse(codeBadDate, "start_date %q %v", shorten(args.Start), err)
+		return nil, refuse(codeBadDate, "start_date %q %v", clip.Runes(args.Start, maxQuoted), err)
 	}
 	end, err := ParseDate(args.End)
 	if err != nil {
-		return nil, refuse(codeBadDate, "end_date %q %v", shorten(args.End), err)
+		return nil, refuse(codeBadDate, "end_date %q %v", clip.Runes(args.End, maxQuoted), err)
 	}
 	if start.After(end) {
 		return nil, refuse(codeBadRange, "start_date %s is after end_date %s", args.Start, args.End)
 	}
 	if len(w.spec.Counts) > 0 && !HasLabel(w.spec.Counts, args.Label) {
-		return nil, refuse(codeBadLabel, "label %q is not counted; labels are: %s", shorten(args.Label), strings.Join(labels(w.spec.Counts), ", "))
+		return nil, refuse(codeBadLabel, "label %q is not counted; labels are: %s", clip.Runes(args.Label, maxQuoted), strings.Join(labels(w.spec.Counts), ", "))
 	}
 	out := map[string]any{"label": args.Label, "start": args.Start, "end": args.End}
 	sum, found := w.sum(args.Start, args.End, args.Label)
@@ -132,7 +132,7 @@ func (w *World) getJobStatus(raw json.RawMessage, _ time.Time) (any, *refusal) {
 	}
 	list := w.spec.JobStatus
 	if args.ID == "" || len(list) == 0 {
-		return nil, refuse(codeNotFound, "there is no job %q", shorten(args.ID))
+		return nil, refuse(codeNotFound, "there is no job %q", clip.Runes(args.ID, maxQuoted))
 	}
 	i := min(w.answered["get_job_status"], len(list)-1)
 	return map[string]any{"id": args.ID, "status": list[i]}, nil
@@ -162,11 +162,5 @@ func labels(counts map[string]map[string]int64) []string {
 	return out
 }
 
-// shorten bounds what a model wrote before it is quoted back.
-func shorten(s string) string {
-	const most = 64
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+// maxQuoted bounds what a model wrote before it is quoted back, in characters.
+const maxQuoted = 64

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Bounds of an address, written and filled in, in bytes.
@@ -101,7 +102,7 @@ func parseParts(text string) ([]part, error) {
 		}
 		name, after, closed := strings.Cut(rest, "}")
 		if !closed || !argumentName.MatchString(name) {
-			return nil, fmt.Errorf("{%s is no {argument}", shorten(rest))
+			return nil, fmt.Errorf("{%s is no {argument}", clip.Runes(rest, maxQuoted))
 		}
 		parts = append(parts, part{argument: name})
 		text = after

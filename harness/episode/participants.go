@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
-	"github.com/cupel-eval/cupel/harness/internal/clip"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Human answers the questions of a live or recording run in place of the tasks'
@@ -33,7 +33,7 @@ func (q Question) String() string {
 	if q.Call != nil {
 		text = fmt.Sprintf("Allow %s with arguments %s?", q.Call.Name, q.Call.Args)
 	}
-	return Visible(clip.Bounded(strings.ToValidUTF8(text, "\uFFFD"), maxQuestion))
+	return Visible(clip.Bytes(strings.ToValidUTF8(text, "\uFFFD"), maxQuestion))
 }
 
 // Answer is what the human said.

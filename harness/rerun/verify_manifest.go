@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cupel-eval/cupel/harness/internal/clip"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
@@ -98,7 +98,7 @@ func orNone(value string) string {
 	if value == "" {
 		return "none"
 	}
-	return clip.Bounded(value, 200)
+	return clip.Bytes(value, 200)
 }
 
 // members are the values of a manifest by their path in run.json, as JSON.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/internal/spell"
 )
 
 // Object is a mapping with a fixed set of fields.
@@ -84,7 +86,7 @@ func Listed(words []string) string {
 func Suggest(word string, allowed []string) string {
 	best, distance := "", 3
 	for _, a := range allowed {
-		if d := edits(strings.ToLower(word), strings.ToLower(a)); d < distance && d < max(len(a), 2) {
+		if d := spell.Distance(strings.ToLower(word), strings.ToLower(a)); d < distance && d < max(len(a), 2) {
 			best, distance = a, d
 		}
 	}
@@ -92,31 +94,6 @@ func Suggest(word string, allowed []string) string {
 		return ""
 	}
 	return " (did you mean " + best + "?)"
-}
-
-// edits is the Levenshtein distance of two words; words of very different
-// length are far apart without being compared.
-func edits(a, b string) int {
-	if len(a) > len(b)+3 || len(b) > len(a)+3 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitution := diagonal
-			if a[i] != b[j] {
-				substitution++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitution, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // Inside is the place that names and indexes lead to, as far as they do.

@@ -127,26 +127,3 @@ func TestSuggest(t *testing.T) {
 		require.Equal(t, want, Suggest(word, words), word)
 	}
 }
-
-// editsSlow is the textbook recursion.
-func editsSlow(a, b string) int {
-	if a == "" || b == "" {
-		return len(a) + len(b)
-	}
-	d := 1
-	if a[0] == b[0] {
-		d = 0
-	}
-	return min(editsSlow(a[1:], b[1:])+d, editsSlow(a[1:], b)+1, editsSlow(a, b[1:])+1)
-}
-
-func TestEditsAgainstRecursion(t *testing.T) {
-	words := []string{"", "a", "ab", "ba", "abc", "kitten", "sitting", "numbers", "numebrs", "steps", "step"}
-	for _, a := range words {
-		for _, b := range words {
-			if len(a) <= len(b)+3 && len(b) <= len(a)+3 {
-				require.Equal(t, editsSlow(a, b), edits(a, b), "%s %s", a, b)
-			}
-		}
-	}
-}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness/internal/clip"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 func Count(b bool) int {
@@ -60,7 +60,7 @@ func StatusWith(o manifest.Outcomes) string {
 func ManifestTask(s *goldens.Suite, t goldens.Task) manifest.Task {
 	parts := s.TaskParts(t)
 	return manifest.Task{
-		ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: clip.Bounded(t.Request, 400), Scripted: t.Scripted, Session: t.Session, Digest: s.TaskDigest(t),
+		ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: clip.Bytes(t.Request, 400), Scripted: t.Scripted, Session: t.Session, Digest: s.TaskDigest(t),
 		RequestDigest: parts.Request, WorldDigest: parts.World, ToolsDigest: parts.Tools, ChecksDigest: parts.Checks,
 	}
 }

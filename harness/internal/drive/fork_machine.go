@@ -5,7 +5,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/harness/episode"
-	"github.com/cupel-eval/cupel/harness/internal/clip"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // newMachine makes the machine of a planned episode.
@@ -119,7 +119,7 @@ func describe(list []agent.Command, i int) string {
 	switch c := list[i].(type) {
 	case agent.CallModel:
 		what := c.Role + "/" + c.Kind
-		for _, more := range []string{c.Whom, episode.Visible(clip.Bounded(c.Step, 200))} {
+		for _, more := range []string{c.Whom, episode.Visible(clip.Bytes(c.Step, 200))} {
 			if more != "" && more != c.Role {
 				what += " " + more
 			}
@@ -130,7 +130,7 @@ func describe(list []agent.Command, i int) string {
 		if c.Given != nil {
 			how = fmt.Sprintf("answer from memory (%s %s) the call", c.Given.Outcome, c.Given.Code)
 		}
-		return fmt.Sprintf("%s %s", how, episode.Visible(clip.Bounded(c.Key, 200)))
+		return fmt.Sprintf("%s %s", how, episode.Visible(clip.Bytes(c.Key, 200)))
 	case agent.AskUser:
 		return "ask the user"
 	case agent.Wait:

@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
-	"github.com/cupel-eval/cupel/harness/internal/clip"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -116,7 +116,7 @@ func (h httpTool) result(resp *http.Response, body []byte) tool.Result {
 	status := fmt.Sprintf("E_HTTP_%d", resp.StatusCode)
 	switch {
 	case resp.StatusCode >= 400:
-		return failed(status, strings.TrimSpace(fmt.Sprintf("HTTP %d %s", resp.StatusCode, clip.Bounded(string(bytes.ToValidUTF8(body, []byte("\uFFFD"))), 400))))
+		return failed(status, strings.TrimSpace(fmt.Sprintf("HTTP %d %s", resp.StatusCode, clip.Bytes(string(bytes.ToValidUTF8(body, []byte("\uFFFD"))), 400))))
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return failed(status, "the tool redirects elsewhere, which is not followed")
 	case int64(len(body)) > h.spec.MaxBytes:

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
-	"github.com/cupel-eval/cupel/harness/internal/clip"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
@@ -68,7 +68,7 @@ func (t toolTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	case err != nil && t.secrets.Find(err.Error()) != "":
 		none = noAnswer{tool.Error, "E_UNREACHABLE", "the tool cannot be reached"}
 	case err != nil:
-		none = noAnswer{tool.Error, "E_UNREACHABLE", clip.Bounded(err.Error(), 300)}
+		none = noAnswer{tool.Error, "E_UNREACHABLE", clip.Bytes(err.Error(), 300)}
 	case int64(len(body)) > limits.maxBytes:
 		none = noAnswer{tool.Error, codeTooLarge, tooLarge(limits.maxBytes)}
 	case t.secrets.Find(string(body)) != "":

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/cupel-eval/cupel/harness/episode"
-	"github.com/cupel-eval/cupel/harness/internal/clip"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 const maxReply = 64 << 10
@@ -67,7 +67,7 @@ func answer(ctx context.Context, e *driver, q episode.Question) (episode.Answer,
 	q.Task, q.Candidate, q.Trial = e.Task.ID, e.Candidate.Name, e.Trial
 	a, ok := e.Human(ctx, q)
 	a.Approved = a.Approved && ok
-	a.Text = strings.ToValidUTF8(clip.Bounded(a.Text, maxReply), "\uFFFD")
+	a.Text = strings.ToValidUTF8(clip.Bytes(a.Text, maxReply), "\uFFFD")
 	if q.Call == nil && (!ok || strings.TrimSpace(a.Text) == "") {
 		return episode.Answer{}, false
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
-	"github.com/cupel-eval/cupel/harness/internal/clip"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
@@ -63,7 +63,7 @@ func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int
 		b.turns = make([]ledger.Turn, 0, 4) // rows are large, and most episodes have no more
 	}
 	b.turns = append(b.turns, ledger.Turn{
-		Key: b.pastKey(), Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind, PlanStep: clip.Bounded(c.Step, 200),
+		Key: b.pastKey(), Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind, PlanStep: clip.Bytes(c.Step, 200),
 		ActionID: action, ParentActionID: b.actions[c.Parent],
 		TsStart: start.UnixMicro(), Attempts: 1,
 		Cassette: b.pastCassette(), Interaction: -1, PriceDigest: b.digest,
@@ -108,11 +108,11 @@ func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 	if u := o.reply.Usage; u.Reported {
 		t.Tokens = ledger.Tokens{In: &u.Input, Out: &u.Output, CacheRead: &u.CacheRead, CacheWrite: &u.CacheWrite, Reasoning: &u.Reasoning}
 	}
-	t.CostNanoUSD, t.CostReportedNanoUSD, t.ServiceTier = o.cost, o.reply.CostNanoUSD, clip.Bounded(o.reply.Usage.Tier, 40)
+	t.CostNanoUSD, t.CostReportedNanoUSD, t.ServiceTier = o.cost, o.reply.CostNanoUSD, clip.Bytes(o.reply.Usage.Tier, 40)
 	account(t, o.reply.Usage)
 	b.judge(t, r)
 	for _, w := range o.reply.Warnings {
-		t.Warnings = append(t.Warnings, clip.Bounded("provider: "+w, 200))
+		t.Warnings = append(t.Warnings, clip.Bytes("provider: "+w, 200))
 	}
 	t.StepsUsed, t.ToolCallsUsed, t.TokensUsed = int32(r.Used.Steps), int32(r.Used.ToolCalls), r.Used.Tokens
 }
@@ -123,7 +123,7 @@ func account(t *ledger.Turn, u providers.Usage) {
 		t.InProcessed, t.OutProcessed = &p.Input, &p.Output
 	}
 	for _, tool := range u.ServerTools {
-		t.ServerTools = append(t.ServerTools, fmt.Sprintf("%s=%d", clip.Bounded(tool.Name, 40), tool.Count))
+		t.ServerTools = append(t.ServerTools, fmt.Sprintf("%s=%d", clip.Bytes(tool.Name, 40), tool.Count))
 	}
 	t.NotUnderstood = u.NotUnderstood
 }
@@ -204,7 +204,7 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 		solved, checks := goldens.Score(b.Task, o)
 		ep.Solved = solved
 		for _, c := range checks {
-			ep.Checks = append(ep.Checks, ledger.Check{Name: c.Name, Passed: c.Passed, Detail: clip.Bounded(b.secrets.Redact("episodes.checks.detail", c.Detail), 500)})
+			ep.Checks = append(ep.Checks, ledger.Check{Name: c.Name, Passed: c.Passed, Detail: clip.Bytes(b.secrets.Redact("episodes.checks.detail", c.Detail), 500)})
 		}
 	}
 	return ledger.EpisodeRows{Episode: ep, Turns: b.turns, ToolCalls: b.tools}
@@ -318,7 +318,7 @@ func statusOf(err error, kind string) string {
 // is our own, and bounded: it is kept to its last line, the command.
 func errorText(err error) string {
 	if miss := new(recorder.MissError); errors.As(err, &miss) {
-		return clip.Bounded(err.Error(), 8000)
+		return clip.Bytes(err.Error(), 8000)
 	}
-	return clip.Bounded(err.Error(), 500)
+	return clip.Bytes(err.Error(), 500)
 }
