@@ -12,15 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// labels are short, distinct names of candidates for axes and keys, at most limit
-// columns wide.
-func labels(r model.Report, limit int) []string {
-	seen, list := map[string]bool{}, make([]string, len(r.Candidates))
-	for i, c := range r.Candidates {
-		list[i] = label(c.Name, i, limit, seen)
-	}
-	return list
-}
+// labels are short, distinct names of candidates in texts, at most limit columns wide.
+func labels(r model.Report, limit int) []string { return theme{}.labels(r, limit) }
 
 // label is a name cut to limit columns; the i-th of its list begins with its
 // number where it would be empty, or read like one seen before.

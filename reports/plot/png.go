@@ -11,15 +11,31 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"git.sr.ht/~sbinet/gg"
 	xdraw "golang.org/x/image/draw"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// encoderBuffers keeps what an encoder takes, a megabyte, from one picture to the
+// next, and pictures their pixels.
+type encoderBuffers struct{ sync.Pool }
+
+// Get and Put implement png.EncoderBufferPool.
+func (p *encoderBuffers) Get() *png.EncoderBuffer {
+	b, _ := p.Pool.Get().(*png.EncoderBuffer)
+	return b
+}
+func (p *encoderBuffers) Put(b *png.EncoderBuffer) { p.Pool.Put(b) }
+
+var (
+	encoders encoderBuffers
+	pixels   sync.Pool // of *image.RGBA
 )
 
 // WritePNG writes a picture that tells its text alternative in a chunk of text.
@@ -30,14 +46,14 @@ func WritePNG(w io.Writer, r model.Report, f model.Figure) error {
 	if err != nil {
 		return err
 	}
-	c := newCanvas(d.height)
-	d.paint(draw.New(c))
+	img := picture(d)
+	defer pixels.Put(img)
 	alt := f.Alt
 	if len(*t.standIns) > 0 {
 		alt += " In the picture, " + strings.Join(*t.standIns, "; ") + "."
 	}
 	var b bytes.Buffer
-	err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, paletted(c.Image()))
+	err = (&png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: &encoders}).Encode(&b, paletted(img))
 	if err == nil {
 		const head = 8 + 12 + 13 // the signature and the first chunk, IHDR
 		told := append(pngText("Title", f.Title), pngText("Description", alt)...)
@@ -56,44 +72,50 @@ func pngText(keyword, s string) []byte {
 	return binary.BigEndian.AppendUint32(append(chunk, data...), crc32.ChecksumIEEE(data))
 }
 
-// newCanvas is vgimg's own, apart from how it fits letters to pixels: that takes as
-// long as everything else, and makes no difference where they are upright.
-func newCanvas(height vg.Length) *vgimg.Canvas {
-	img := image.NewRGBA(image.Rect(0, 0, int(plotWidth.Dots(pngDPI)+0.5), int(height.Dots(pngDPI)+0.5)))
+// picture draws with vgimg, apart from how letters are fitted to pixels: gg's way
+// takes as long as everything else, and makes no difference where they are upright.
+func picture(d drawing) *image.RGBA {
+	size := image.Rect(0, 0, int(plotWidth.Dots(pngDPI)+0.5), int(d.height.Dots(pngDPI)+0.5))
+	img, _ := pixels.Get().(*image.RGBA)
+	if img == nil || cap(img.Pix) < 4*size.Dx()*size.Dy() {
+		img = image.NewRGBA(size)
+	}
+	img.Rect, img.Pix = size, img.Pix[:4*size.Dx()*size.Dy()]
 	ctx := gg.NewContextForRGBA(img)
 	ctx.SetInterpolator(xdraw.ApproxBiLinear)
 	ctx.SetLineCapButt()
 	ctx.InvertY()
-	return vgimg.NewWith(vgimg.UseImageWithContext(img, ctx), vgimg.UseDPI(pngDPI))
+	d.paint(draw.New(vgimg.NewWith(vgimg.UseImageWithContext(img, ctx), vgimg.UseDPI(pngDPI))))
+	return img
 }
 
 // paletted gives a picture at most 256 colours, which makes it a third as large and
 // faster to write: first those of areas, then of edges. Colours that agree in five
 // bits are one.
-func paletted(img image.Image) *image.Paletted {
+func paletted(from *image.RGBA) *image.Paletted {
 	const area = 12 // pixels of one colour side by side
-	from, _ := img.(*image.RGBA)
 	out := image.NewPaletted(from.Rect, nil)
 	var places [1 << 15]uint16 // in the palette, from 1
-	for _, least := range []int{area, 0} {
-		run, last, place := 0, uint32(0), uint16(0)
-		for i := range out.Pix {
+	for _, least := range []int{area, 1} {
+		for i, end := 0, 0; i < len(out.Pix); i = end {
 			c := binary.LittleEndian.Uint32(from.Pix[4*i:])
-			if run++; c != last {
-				run, last, place = 0, c, 0
+			for end++; end < len(out.Pix) && binary.LittleEndian.Uint32(from.Pix[4*end:]) == c; {
+				end++
 			}
-			if place == 0 && run >= least {
-				at := &places[c>>3&31<<10|c>>11&31<<5|c>>19&31]
-				if *at == 0 {
-					col := color.RGBA{uint8(c), uint8(c >> 8), uint8(c >> 16), 255}
-					if len(out.Palette) < 256 {
-						out.Palette = append(out.Palette, col)
-					}
-					*at = uint16(out.Palette.Index(col)) + 1
+			if end-i < least {
+				continue
+			}
+			place := &places[c>>3&31<<10|c>>11&31<<5|c>>19&31]
+			if *place == 0 {
+				col := color.RGBA{uint8(c), uint8(c >> 8), uint8(c >> 16), 255}
+				if len(out.Palette) < 256 {
+					out.Palette = append(out.Palette, col)
 				}
-				place = *at
+				*place = uint16(out.Palette.Index(col)) + 1
 			}
-			out.Pix[i] = uint8(place - 1)
+			for k := i; k < end; k++ {
+				out.Pix[k] = uint8(*place - 1)
+			}
 		}
 	}
 	return out
