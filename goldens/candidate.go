@@ -29,6 +29,7 @@ func (c Candidate) Validate() error {
 	return errors.Join(errs...)
 }
 
+// FieldFault is what is wrong with one field.
 type FieldFault struct{ Field, Detail string }
 
 // Faults lists what is wrong, in field order.

@@ -18,7 +18,7 @@ type Expect struct {
 	OnlyNumbers []string `json:",omitzero"`
 	// Near maps a name to the number that the answer must put next to it. The
 	// distance between the two is measured in characters, and a number counts for
-	// one name: see nearby.
+	// one name.
 	Near map[string]string `json:",omitzero"`
 	// ContainsAny, ContainsAll and NotContains look for text in the answer,
 	// ignoring case, the kind of apostrophe and the kind of space.

@@ -1,6 +1,7 @@
-// Package goldens says what to do and how to score it: a suite folder of YAML
-// goes in; tasks, the deterministic World their tools act on, and the checks of
-// an episode's Outcome come out.
+// Package goldens says what to do and how to score it: suites of golden tasks with their
+// tools, candidates and accepted outcomes, and the checks of an episode's Outcome.
+// Package load reads suites, package world is what their tools act on, and package
+// draft adds a task to a suite.
 package goldens
 
 import (
@@ -17,7 +18,7 @@ import (
 )
 
 // Suite is a set of golden tasks with the tools and the world they share. It is
-// immutable after Load and safe for concurrent use.
+// immutable once loaded and safe for concurrent use.
 type Suite struct {
 	Name, Title, Description string
 	// Tools are all tools of the suite; a task offers some of them.
@@ -47,7 +48,7 @@ type Suite struct {
 
 // Lint reports what does not keep a suite from running but is likely a
 // mistake: a tool no built-in world implements, a tool or world no task uses.
-// Like Load's, the error joins a *Problem for each. Tools that the program itself
+// Like load.Suite's, the error joins a *Problem for each. Tools that the program itself
 // implements, as Go functions, need no world: goTools are their names.
 func (s *Suite) Lint(goTools ...string) error {
 	return yamlfile.JoinProblems(slices.DeleteFunc(slices.Clone(s.Advice), func(p *Problem) bool { return p.Tool != "" && slices.Contains(goTools, p.Tool) }))
@@ -272,6 +273,7 @@ const (
 	ApproveNever  Approval = "never"  // refused without asking
 )
 
+// Approvals are the words for them.
 var Approvals = []string{string(ApproveAlways), string(ApproveAsk), string(ApproveNever)}
 
 // Approval returns who decides about calls of a tool.

@@ -9,6 +9,6 @@ import (
 var schemaText []byte
 
 // Schema returns the JSON Schema (2020-12) of suite.yaml and of task files, for
-// completion in editors. Load checks more than a schema can say. The caller
+// completion in editors. Package load checks more than a schema can say. The caller
 // owns the slice.
 func Schema() []byte { return slices.Clone(schemaText) }

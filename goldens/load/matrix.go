@@ -138,16 +138,16 @@ func (m matrix) expand() ([]goldens.Candidate, []matrixFault) {
 		a.set(&c)
 		add(c, fmt.Sprintf("include[%d]", i), matrixFault{list: "include", index: i})
 	}
-	faults = append(faults, idle("exclude", excluded, "")...)
-	faults = append(faults, idle("include", included, "; to add a candidate of its own, give it a name")...)
+	faults = append(faults, unusedEntries("exclude", excluded, "")...)
+	faults = append(faults, unusedEntries("include", included, "; to add a candidate of its own, give it a name")...)
 	if len(out) == 0 && faults == nil {
 		faults = []matrixFault{{detail: "nothing is left of the matrix: exclude less"}}
 	}
 	return out, faults
 }
 
-// idle are the entries of a list that did nothing: slips of the pen.
-func idle(list string, used []bool, hint string) []matrixFault {
+// unusedEntries are the entries of a list that changed nothing: they are mistakes.
+func unusedEntries(list string, used []bool, hint string) []matrixFault {
 	var out []matrixFault
 	for i, ok := range used {
 		if !ok {

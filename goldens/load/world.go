@@ -19,8 +19,8 @@ const maxCount = 1<<53 - 1
 type namedWorld struct {
 	yamlfile.Place
 	spec world.Spec
-	// sound says that reading it found no problem, so that using it may.
-	sound, open, done, used bool
+	// valid says that reading it found no problem, so that using it may.
+	valid, open, done, used bool
 }
 
 // readWorlds reads the named worlds, each after the one it starts from.
@@ -45,7 +45,7 @@ func (l *loader) resolve(w *namedWorld) {
 		return
 	}
 	w.open = true
-	w.spec, w.sound = l.world(w.Place)
+	w.spec, w.valid = l.world(w.Place)
 	w.open, w.done = false, true
 }
 
@@ -62,16 +62,16 @@ func (l *loader) named(p yamlfile.Place) (spec world.Spec, ok bool) {
 	}
 	l.resolve(w)
 	w.used = true
-	return w.spec, w.sound
+	return w.spec, w.valid
 }
 
 // world reads a mapping of world fields over the world it starts from.
-func (l *loader) world(p yamlfile.Place) (w world.Spec, sound bool) {
+func (l *loader) world(p yamlfile.Place) (w world.Spec, valid bool) {
 	before := len(l.found.List)
 	o := p.Object(worldFields)
-	sound = true
+	valid = true
 	if p, ok := o.Get("from"); ok {
-		w, sound = l.named(p)
+		w, valid = l.named(p)
 	}
 	readClock(o, &w)
 	if p, ok := o.Get("counts"); ok {
@@ -94,7 +94,7 @@ func (l *loader) world(p yamlfile.Place) (w world.Spec, sound bool) {
 			p.Failf("must hold at least one status")
 		}
 	}
-	return w, sound && len(l.found.List) == before
+	return w, valid && len(l.found.List) == before
 }
 
 // readClock reads now and zone. The offset people write beside a time must be
@@ -198,18 +198,18 @@ func environment(p yamlfile.Place, base map[string]string) map[string]string {
 func (l *loader) taskWorld(o yamlfile.Object) world.Spec {
 	p, given := o.Get("world")
 	var w world.Spec
-	sound := true
+	valid := true
 	switch {
 	case given && p.Kind() == "a mapping":
-		w, sound = l.world(p)
+		w, valid = l.world(p)
 	case given:
-		w, sound = l.named(p)
+		w, valid = l.named(p)
 	case l.defaults.world != "":
 		d := l.worlds[l.defaults.world]
 		d.used = true
-		w, sound = d.spec, d.sound
+		w, valid = d.spec, d.valid
 	}
-	if !sound {
+	if !valid {
 		return w
 	}
 	at := o.FieldAt("world")

@@ -28,6 +28,7 @@ func ParseDate(s string) (time.Time, error) {
 	return d, nil
 }
 
+// HasLabel reports whether some date has a number for the label.
 func HasLabel(counts map[string]map[string]int64, label string) bool {
 	for _, day := range counts {
 		if _, ok := day[label]; ok {

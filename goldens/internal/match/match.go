@@ -272,6 +272,7 @@ func toDecimal(n json.Number, at string) (decimal.Decimal, error) {
 	return d, nil
 }
 
+// AsDecimal reads a number of JSON; false for any other value.
 func AsDecimal(v any) (decimal.Decimal, bool) {
 	n, ok := v.(json.Number)
 	if !ok {

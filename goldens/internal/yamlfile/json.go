@@ -13,6 +13,7 @@ import (
 // package tool reads.
 const maxJSONBytes = 64 << 10
 
+// JSONNumber matches a number as JSON writes it.
 var JSONNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // JSON reads any YAML value that JSON has, as compact JSON text with members in

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A nameRule says which names are allowed where; path-safe ones become folders.
+// NameRule says which names are allowed where; path-safe ones become folders.
 type NameRule struct {
 	pattern  *regexp.Regexp
 	says     string
@@ -16,12 +16,14 @@ type NameRule struct {
 // maxNameBytes bounds a name.
 const maxNameBytes = 100
 
+// The rules for names of suites, candidates and worlds, of tasks, and of tools.
 var (
 	LowerName = NameRule{regexp.MustCompile(`^[a-z0-9._-]+$`), "a-z, 0-9, dot, dash and underscore", true}
 	TaskName  = NameRule{regexp.MustCompile(`^[A-Za-z0-9._-]+$`), "letters, digits, dot, dash and underscore", true}
 	ToolName  = NameRule{regexp.MustCompile(`^[A-Za-z0-9_-]+$`), "letters, digits, dash and underscore", false}
 )
 
+// The rules for ids of documents and names of their fields.
 var (
 	DocumentID = NameRule{regexp.MustCompile(`^[a-z0-9-]+$`), "a-z, 0-9 and dash", false}
 	FieldName  = NameRule{regexp.MustCompile(`^[a-z0-9_]+$`), "a-z, 0-9 and underscore", false}
@@ -55,8 +57,10 @@ func (p Place) CheckName(r NameRule, name string) {
 	}
 }
 
+// EnvName matches the name of an environment variable.
 var EnvName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// HeaderName and HeaderText match the name of an HTTP header and what it may hold.
 var (
 	HeaderName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 	HeaderText = regexp.MustCompile(`^[ -~]*$`)

@@ -35,6 +35,7 @@ func (o Object) Get(name string) (Place, bool) {
 	return p, ok
 }
 
+// Has reports whether the object has the field.
 func (o Object) Has(name string) bool {
 	_, ok := o.fields[name]
 	return ok
@@ -71,6 +72,7 @@ func (p Place) Item(i int) Place {
 	return p
 }
 
+// IsMapping reports whether the value is a mapping.
 func (p Place) IsMapping() bool { return p.Value().Kind == yaml.MappingNode }
 
 // Listed writes words as a list for people.

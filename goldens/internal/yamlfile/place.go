@@ -48,6 +48,7 @@ func (p Place) Value() *yaml.Node {
 	return n
 }
 
+// Null reports whether the value is empty or null.
 func (p Place) Null() bool {
 	n := p.Value()
 	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
@@ -84,6 +85,7 @@ func (p Place) Kind() string {
 	}
 }
 
+// Wants records that the value is not what it must be.
 func (p Place) Wants(what string) { p.Failf("must be %s, but is %s", what, p.Kind()) }
 
 // Text reads a string. Dates and times are strings here; numbers and booleans
@@ -112,6 +114,7 @@ func (p Place) Filled() string {
 	return s
 }
 
+// Flag reads true or false.
 func (p Place) Flag() bool {
 	s, tag, ok := p.Scalar()
 	if !ok || tag != "!!bool" {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -23,6 +23,7 @@ type Source struct {
 	Found *Findings
 }
 
+// Failf records a problem of the file.
 func (r *Source) Failf(line int, field, format string, args ...any) {
 	r.Found.List = append(r.Found.List, &Problem{File: r.File, Line: max(line, 1), Field: field, Detail: fmt.Sprintf(format, args...)})
 }
@@ -60,14 +61,14 @@ var YamlBreak = regexp.MustCompile("\r\n|[\n\r\u0085\u2028\u2029]")
 
 func lines(text []byte) int { return len(YamlBreak.FindAllIndex(text, -1)) + 1 }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(?s:(.*))$`)
-
 // syntaxError splits the parser's message into its line, 1 if it names none,
-// and the rest.
+// and the rest. The parser says nowhere else where it stopped.
 func syntaxError(err error) (line int, detail string) {
-	m := yamlLine.FindStringSubmatch(err.Error())
-	line, _ = strconv.Atoi(m[1])
-	return max(line, 1), m[2]
+	detail = strings.TrimPrefix(err.Error(), "yaml: ")
+	if n, _ := fmt.Sscanf(detail, "line %d: ", &line); n == 1 {
+		_, detail, _ = strings.Cut(detail, ": ")
+	}
+	return max(line, 1), detail
 }
 
 // Measurer finds out how large a document is once its aliases are expanded,

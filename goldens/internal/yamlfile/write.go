@@ -15,10 +15,12 @@ import (
 // The nodes of a file that is written. Text is quoted whoever wrote it: nothing of
 // it can be read as anything else.
 
+// Mapping is an empty mapping.
 func Mapping(style yaml.Style) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: style}
 }
 
+// Sequence is a list of items.
 func Sequence(style yaml.Style, items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: style, Content: items}
 }
