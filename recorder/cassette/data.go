@@ -22,13 +22,13 @@ import (
 
 // Bounds of a cassette. One beyond them is neither written nor read.
 const (
-	MaxBytes        = 64 << 20
+	MaxBytes        = 64 << 20 // of a file, and of a body
 	MaxInteractions = 10_000
 	MaxReads        = 1 << 16 // an exchange; further reads join the last one
 )
 
-// BodyRead is one read of a response body: its size, and the time since the read
-// before it (the first: since sending).
+// BodyRead is one read of a response body: its size, and the time in microseconds since
+// the read before it (the first: since sending).
 type BodyRead struct {
 	Bytes  int
 	Micros int64
@@ -36,11 +36,14 @@ type BodyRead struct {
 
 // Interaction is a go-vcr interaction and what cupel keeps beside it.
 type Interaction struct {
-	Request   govcr.Request
-	Response  govcr.Response
-	Digest    string
+	Request  govcr.Request
+	Response govcr.Response
+	// Digest is the SHA-256 hex of the canonical request: what is matched.
+	Digest string
+	// FirstByte is the time from sending to the first byte of the body.
 	FirstByte time.Duration
-	Reads     []BodyRead
+	// Reads hold the body, in order.
+	Reads []BodyRead
 	// ClosedEarly says that the body was closed before its end came.
 	ClosedEarly bool
 	// Failure is what the transport said when it failed, before the response if
@@ -73,6 +76,7 @@ func (t *Data) Check() error {
 	return nil
 }
 
+// Check says what makes an interaction unfit for replay.
 func (it *Interaction) Check() error {
 	if it.Request.Method == "" || it.Request.URL == "" {
 		return errors.New("no request method or url")
@@ -129,6 +133,7 @@ func (it *Interaction) adopt() {
 // Request is a request as it is: with its canonical URL, its body unread.
 type Request struct{ Method, URL, Body string }
 
+// Raw returns the request, which shares its body.
 func (it *Interaction) Raw() Request {
 	return Request{it.Request.Method, it.Request.URL, it.Request.Body}
 }

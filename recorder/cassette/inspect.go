@@ -24,7 +24,7 @@ type Contents struct {
 }
 
 // Inspect reads and checks a cassette. It uses FS, Dir, Path, Command and
-// AllowUnsealed of f, and fails as New does: with a *MissingError or *CorruptError.
+// AllowUnsealed of f, and fails with a *MissingError or *CorruptError.
 func Inspect(f File) (*Contents, error) {
 	data, err := loadFile(f)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeContent reads exactly what encode lays out, without a YAML parser: a
+// DecodeContent reads exactly what Encode lays out before the checksum, without a YAML parser: a
 // cassette is then read in a few microseconds. Anything else is not ok and is
 // left to readYAML, so the two never disagree about a file both read.
 func DecodeContent(content string) (*Data, bool) {

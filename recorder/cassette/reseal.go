@@ -7,9 +7,11 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 )
 
-// SealFile seals a cassette in its place, as Seal does, and reports whether that
-// changed it: one that is whole is left alone. It uses Dir, Path, Header and
-// Secrets of f. The old file stays until the new one is complete.
+// SealFile seals a cassette that go-vcr wrote, or a sealed one that was edited by hand, in
+// its place, and reports whether that changed it: one that is intact is left alone. Digests
+// are computed again, and headers outside the allow-list are dropped. A cassette with a
+// credential is a *SecretError, one that was cut a *CorruptError. SealFile uses Dir, Path
+// and Secrets of f. The old file stays until the new one is complete.
 func SealFile(f File) (changed bool, err error) {
 	f.FS = nil
 	data, err := loadFile(f)

@@ -12,7 +12,7 @@ import (
 )
 
 // Seal turns data into a sealed file, and makes sure that it holds no
-// credential and reads back as it was.
+// credential (else a *SecretError) and reads back as it was. It uses Path and Secrets of f.
 func Seal(f File, t *Data) ([]byte, error) {
 	if err := Scan(f, t); err != nil {
 		return nil, err
@@ -37,7 +37,8 @@ func Seal(f File, t *Data) ([]byte, error) {
 	return data, nil
 }
 
-// Scan looks for credentials in all that would be written.
+// Scan looks for credentials in all that would be written of t, with the Secrets of f. It
+// returns a *SecretError for the first.
 func Scan(f File, t *Data) error {
 	d := f.Secrets
 	h := t.Header

@@ -10,7 +10,8 @@ import (
 const maxJSONDepth = 64
 
 // streamJoiner collects the strings of JSON events by where they stand. It takes what
-// is nearly JSON, too: a stream may be broken.
+// is nearly JSON, too: a stream may be broken, and some end in [DONE]. A decoder of
+// jsontext refuses both, and takes more than three times as long.
 type streamJoiner struct {
 	at    map[string]*fieldText
 	order []*fieldText

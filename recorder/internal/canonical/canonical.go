@@ -63,6 +63,7 @@ func query(raw string) string {
 	return strings.Join(parts, "&")
 }
 
+// ParamName is the name of a part of a query, such as a of a=b, unescaped.
 func ParamName(part string) string {
 	name, _, _ := strings.Cut(part, "=")
 	if plain, err := url.QueryUnescape(name); err == nil {

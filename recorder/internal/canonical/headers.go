@@ -29,6 +29,7 @@ func KeptHeaders(h http.Header) http.Header {
 	return kept
 }
 
+// HeaderKept says whether a header may be stored, by its name in lower case.
 func HeaderKept(name string) bool {
 	switch name {
 	case "accept", "content-type", "content-encoding", "location",

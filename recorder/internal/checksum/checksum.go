@@ -10,6 +10,7 @@ import (
 	"fmt"
 )
 
+// What the last line begins with, and its size in bytes.
 const (
 	Key  = "seal: sha256:"
 	Size = len(Key) + 2*sha256.Size + 1 // the line with its newline
