@@ -18,7 +18,7 @@ func TestStrategiesAreNotPooled(t *testing.T) {
 	}
 	r := Build(w.M, w.Rows)
 	require.Len(t, r.Groups, 1)
-	require.Equal(t, "p/m tools", view.GroupName(r.Groups[0]))
+	require.Equal(t, "p/m tools", view.Judgements(r)[len(r.Candidates)].Name)
 	require.Equal(t, "Protocol-valid first outputs", r.Groups[0].Criteria[1].Title)
 	require.Equal(t, "tools", r.Groups[0].Agent)
 }

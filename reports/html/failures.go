@@ -74,16 +74,11 @@ type failureItem struct {
 
 // failureViews lists what each candidate did not solve.
 func failureViews(r model.Report, linked links) (views []failureView) {
-	unsolved := view.Unsolved(r)
-	for _, c := range r.Candidates {
-		failed := unsolved[c.Name]
-		if len(failed) == 0 {
-			continue
-		}
-		v := failureView{Name: words.Brief(c.Name, 80), Count: view.UnsolvedCount(c, len(failed)), Open: len(failed) <= 12 && len(r.Clusters) == 0}
-		for at, i := range failed {
+	for _, c := range view.Failures(r) {
+		v := failureView{Name: words.Brief(c.Name, 80), Count: c.Count, Open: len(c.Episodes) <= 12 && len(r.Clusters) == 0}
+		for at, i := range c.Episodes {
 			if at == maxFailures {
-				v.More = fmt.Sprintf("and %d more, in the ledger", len(failed)-at)
+				v.More = fmt.Sprintf("and %d more, in the ledger", len(c.Episodes)-at)
 				break
 			}
 			e := r.Episodes[i]

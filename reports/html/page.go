@@ -158,8 +158,9 @@ func newPage(r model.Report, plots Plots, single bool) (pageView, error) {
 		v.Simulated = v.Simulated || c.Simulated
 		v.Candidates = append(v.Candidates, verdictView{chipOf(c.Verdict), words.Brief(c.Name, 80), words.Visible(c.Sentence), words.Brief(view.CandidateMeta(c), 200), c.Simulated, figures(c)})
 	}
-	for _, g := range r.Groups {
-		v.Groups = append(v.Groups, verdictView{chipOf(g.Verdict), words.Brief(view.GroupName(g), 80), words.Visible(g.Sentence), words.Clip(view.GroupAbout(g), 300), false, nil})
+	judgements := view.Judgements(r)
+	for _, j := range judgements[len(r.Candidates):] {
+		v.Groups = append(v.Groups, verdictView{chipOf(j.Verdict), words.Brief(j.Name, 80), words.Visible(j.Sentence), words.Clip(j.About, 300), false, nil})
 	}
 	for _, line := range view.Origin(r) {
 		v.Origin = append(v.Origin, words.Clip(line, 400))
@@ -167,7 +168,7 @@ func newPage(r model.Report, plots Plots, single bool) (pageView, error) {
 	for _, n := range r.Notes {
 		v.Notes = append(v.Notes, words.Clip(n, 400))
 	}
-	v.Criteria, v.Strategies = criteriaViews(r), view.StrategyViews(r)
+	v.Criteria, v.Strategies = criteriaViews(judgements), view.StrategyViews(r)
 	if r.Strategies != nil {
 		first := r.Strategies.All()[0]
 		v.Answer, v.BoardLegend, v.Boards = first.Name()+": "+words.Clip(view.Answer(first), 600), words.UpperFirst(view.WinLegend)+"; a win is bold", view.WinTables(r.Strategies)
@@ -210,10 +211,10 @@ func figures(c model.Candidate) []view.Fact {
 
 // criteriaViews lists every candidate's and group's criteria; the bars of one
 // criterion share an axis.
-func criteriaViews(r model.Report) []criteriaView {
+func criteriaViews(judgements []view.Judgement) []criteriaView {
 	axes := map[string]*axis{}
-	stretch := func(list []model.Criterion) {
-		for _, c := range list {
+	for _, j := range judgements {
+		for _, c := range j.Criteria {
 			if axes[c.Name] == nil {
 				axes[c.Name] = &axis{low: c.Threshold, high: c.Threshold}
 			}
@@ -221,12 +222,6 @@ func criteriaViews(r model.Report) []criteriaView {
 				axes[c.Name].include(c.Interval.Low, c.Interval.High)
 			}
 		}
-	}
-	for _, c := range r.Candidates {
-		stretch(c.Criteria)
-	}
-	for _, g := range r.Groups {
-		stretch(g.Criteria)
 	}
 	rows := func(list []model.Criterion) (views []criterionView) {
 		for _, c := range list {
@@ -238,11 +233,8 @@ func criteriaViews(r model.Report) []criteriaView {
 		return views
 	}
 	var views []criteriaView
-	for _, c := range r.Candidates {
-		views = append(views, criteriaView{words.Brief(c.Name, 80), "", c.Simulated, chipOf(c.Verdict), rows(c.Criteria)})
-	}
-	for _, g := range r.Groups {
-		views = append(views, criteriaView{words.Brief(view.GroupName(g), 80), words.Clip(view.GroupAbout(g), 300), false, chipOf(g.Verdict), rows(g.Criteria)})
+	for _, j := range judgements {
+		views = append(views, criteriaView{words.Brief(j.Name, 80), words.Clip(j.About, 300), j.Simulated, chipOf(j.Verdict), rows(j.Criteria)})
 	}
 	return views
 }

@@ -33,17 +33,14 @@ func remarks(r model.Report) (list []annotation) {
 		list = append(list, annotation{model.Inconclusive, "cupel: thresholds changed at report time", changed})
 	}
 	said := len(list)
-	for _, c := range r.Candidates {
-		list = annotate(list, c.Name, c.Verdict, c.Sentence, c.Criteria)
-	}
-	for _, g := range r.Groups {
-		list = annotate(list, view.GroupName(g)+" (pooled)", g.Verdict, g.Sentence, g.Criteria)
+	for _, j := range view.Judgements(r) {
+		list = annotate(list, j)
 	}
 	if r.Verdict != model.Pass && !slices.ContainsFunc(list[said:], func(a annotation) bool { return a.verdict != model.Pass }) {
 		list = append(list, annotation{r.Verdict, "cupel", r.Headline}) // it is about the run
 	}
-	for _, c := range view.Largest(r, 1) {
-		list = append(list, annotation{model.Pass, "cupel: most frequent failure", view.ClusterSentence(r, c)})
+	for _, line := range view.ClusterLines(r, 1) {
+		list = append(list, annotation{model.Pass, "cupel: most frequent failure", line})
 	}
 	return list
 }
@@ -66,15 +63,16 @@ func writeAnnotations(w io.Writer, list []annotation) error {
 }
 
 // annotate adds what there is to say about one candidate or group.
-func annotate(list []annotation, name string, v model.Verdict, sentence string, criteria []model.Criterion) []annotation {
+func annotate(list []annotation, j view.Judgement) []annotation {
+	name, v := j.Pooled(j.Name), j.Verdict
 	if v == model.NotJudged {
 		return list
 	}
 	said := len(list)
-	if sentence != model.SentenceOf(criteria) { // episodes without a result decided
-		list = append(list, annotation{v, fmt.Sprintf("%s: %s", words.Brief(name, 80), words.Word(v)), name + " " + sentence})
+	if j.Explains() { // episodes without a result decided
+		list = append(list, annotation{v, fmt.Sprintf("%s: %s", words.Brief(name, 80), words.Word(v)), name + " " + j.Sentence})
 	}
-	for _, c := range criteria {
+	for _, c := range j.Criteria {
 		if c.Verdict == model.Pass || c.Verdict == model.NotJudged {
 			continue
 		}
@@ -85,7 +83,7 @@ func annotate(list []annotation, name string, v model.Verdict, sentence string, 
 		list = append(list, annotation{c.Verdict, fmt.Sprintf("%s: %s: %s", words.Brief(name, 80), words.LowerFirst(c.Title), words.Word(c.Verdict)), strings.TrimSpace(text)})
 	}
 	if len(list) == said { // a pass, or one that would be if it were finished
-		list = append(list, annotation{v, fmt.Sprintf("%s: %s", words.Brief(name, 80), words.Word(v)), name + " " + sentence})
+		list = append(list, annotation{v, fmt.Sprintf("%s: %s", words.Brief(name, 80), words.Word(v)), name + " " + j.Sentence})
 	}
 	return list
 }

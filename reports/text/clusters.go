@@ -38,8 +38,8 @@ func (b *budget) clusters(r model.Report) {
 
 // summaryClusters names the largest clusters.
 func summaryClusters(b *strings.Builder, r model.Report, width int) {
-	for _, c := range view.Largest(r, maxClusterLines) {
-		wrapped(b, "failed: ", view.ClusterSentence(r, c), width)
+	for _, line := range view.ClusterLines(r, maxClusterLines) {
+		wrapped(b, "failed: ", line, width)
 	}
 	if more := len(r.Clusters) - maxClusterLines; more > 0 {
 		wrapped(b, "failed: ", "in "+words.Plural(more, "more way")+", all in the report", width)

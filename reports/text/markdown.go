@@ -34,11 +34,12 @@ func Markdown(w io.Writer, r model.Report) error {
 		b.line("%s", Escape(words.Clip(line, 400)))
 	}
 	b.line("")
-	for _, c := range r.Candidates {
-		b.line("- %s **%s** %s", words.Sign(c.Verdict), Escape(words.Brief(c.Name, 80)), Escape(words.Clip(c.Sentence, 600))+simulated(c.Simulated))
-	}
-	for _, g := range r.Groups {
-		b.line("- %s **%s** (%s) %s", words.Sign(g.Verdict), Escape(words.Brief(view.GroupName(g), 80)), Escape(words.Clip(view.GroupAbout(g), 300)), Escape(words.Clip(g.Sentence, 600)))
+	for _, j := range view.Judgements(r) {
+		about := ""
+		if j.About != "" {
+			about = " (" + Escape(words.Clip(j.About, 300)) + ")"
+		}
+		b.line("- %s **%s**%s %s%s", words.Sign(j.Verdict), Escape(words.Brief(j.Name, 80)), about, Escape(words.Clip(j.Sentence, 600)), simulated(j.Simulated))
 	}
 	b.trend(r)
 	b.line("")
@@ -106,19 +107,13 @@ func (b *budget) criteria(r model.Report) {
 			name = ""
 		}
 	}
-	for _, c := range r.Candidates {
-		rows(Escape(words.Brief(c.Name, 60)), c.Criteria)
-	}
-	for _, g := range r.Groups {
-		rows(Escape(words.Brief(view.GroupName(g), 60))+" (pooled)", g.Criteria)
+	for _, j := range view.Judgements(r) {
+		rows(j.Pooled(Escape(words.Brief(j.Name, 60))), j.Criteria)
 	}
 	b.line("")
 	b.fold("Notes on the criteria", func() {
-		for _, c := range r.Candidates {
-			b.criterionNotes(c.Name, c.Criteria)
-		}
-		for _, g := range r.Groups {
-			b.criterionNotes(view.GroupName(g), g.Criteria)
+		for _, j := range view.Judgements(r) {
+			b.criterionNotes(j.Name, j.Criteria)
 		}
 		b.line("")
 	})
@@ -139,13 +134,10 @@ func (b *budget) overview(r model.Report) {
 		}
 		b.line("%s", head)
 		b.line("%s", rule)
-		for _, m := range view.Measures() {
-			if !m.Shown(r) {
-				continue
-			}
+		for _, m := range view.Overview(r) {
 			row := "| " + m.Label + " |"
-			for _, c := range r.Candidates {
-				row += " " + Escape(words.Clip(m.Of(c), 200)) + " |"
+			for _, c := range m.Cells {
+				row += " " + Escape(words.Clip(c.Text, 200)) + " |"
 			}
 			b.line("%s", row)
 		}
@@ -154,17 +146,12 @@ func (b *budget) overview(r model.Report) {
 }
 
 func (b *budget) failures(r model.Report) {
-	unsolved := view.Unsolved(r)
-	for _, c := range r.Candidates {
-		failed := unsolved[c.Name]
-		if len(failed) == 0 {
-			continue
-		}
+	for _, c := range view.Failures(r) {
 		const shown = 50
-		b.fold(fmt.Sprintf("%s: %s", Escape(words.Brief(c.Name, 60)), view.UnsolvedCount(c, len(failed))), func() {
-			for at, i := range failed {
+		b.fold(fmt.Sprintf("%s: %s", Escape(words.Brief(c.Name, 60)), c.Count), func() {
+			for at, i := range c.Episodes {
 				if at == shown {
-					b.line("- and %d more", len(failed)-at)
+					b.line("- and %d more", len(c.Episodes)-at)
 					break
 				}
 				e := r.Episodes[i]

@@ -39,37 +39,19 @@ func Summary(w io.Writer, r model.Report, width int) error {
 	t.SetColumnConfigs([]table.ColumnConfig{
 		{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
 	})
-	for _, c := range r.Candidates {
-		title := c.Name
-		if c.Simulated {
-			title += " (simulated)"
-		}
-		row := table.Row{words.Brief(title, name), "", "", "", "", strings.ToUpper(words.Word(c.Verdict))}
-		if c.Verdict == model.NotJudged {
-			row = table.Row{words.Brief(title, name), c.Success.Rate(), c.Success.IntervalText(), c.Success.N, "solved", strings.ToUpper(words.Word(c.Verdict))}
-		}
-		t.AppendRow(row)
-		summaryRows(t, c.Criteria, name)
-	}
-	for _, g := range r.Groups {
-		t.AppendRow(table.Row{words.Brief(view.GroupName(g)+" (pooled)", name), "", "", "", "", strings.ToUpper(words.Word(g.Verdict))})
-		summaryRows(t, g.Criteria, name)
+	judgements := view.Judgements(r)
+	for _, j := range judgements {
+		summaryRows(t, j, name)
 	}
 	b.WriteString(t.Render())
 	b.WriteByte('\n')
 	summaryStrategies(&b, r, width)
 	said := map[string]bool{}
-	for _, c := range r.Candidates {
-		if c.Verdict != model.NotJudged && c.Sentence != model.SentenceOf(c.Criteria) {
-			wrapped(&b, "why: ", c.Name+" "+c.Sentence, width)
+	for _, j := range judgements {
+		if j.Explains() {
+			wrapped(&b, "why: ", j.Name+" "+j.Sentence, width)
 		}
-		why(&b, c.Name, c.Criteria, said, width)
-	}
-	for _, g := range r.Groups {
-		if g.Sentence != model.SentenceOf(g.Criteria) {
-			wrapped(&b, "why: ", view.GroupName(g)+" "+g.Sentence, width)
-		}
-		why(&b, view.GroupName(g), g.Criteria, said, width)
+		why(&b, j.Name, j.Criteria, said, width)
 	}
 	summaryClusters(&b, r, width)
 	trendNews(&b, r, width)
@@ -94,8 +76,18 @@ func style(terminal bool) table.Style {
 	return s
 }
 
-func summaryRows(t table.Writer, list []model.Criterion, name int) {
-	for _, c := range list {
+// summaryRows are a candidate or group, and its criteria.
+func summaryRows(t table.Writer, j view.Judgement, name int) {
+	title := j.Pooled(j.Name)
+	if j.Simulated {
+		title += " (simulated)"
+	}
+	row := table.Row{words.Brief(title, name), "", "", "", "", strings.ToUpper(words.Word(j.Verdict))}
+	if j.Verdict == model.NotJudged {
+		row = table.Row{row[0], j.Success.Rate(), j.Success.IntervalText(), j.Success.N, "solved", row[5]}
+	}
+	t.AppendRow(row)
+	for _, c := range j.Criteria {
 		t.AppendRow(table.Row{"  " + words.Brief(short(c), name-2), c.ValueText(), c.IntervalText(), c.N, c.NeedsText(), words.Word(c.Verdict)})
 	}
 }

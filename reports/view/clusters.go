@@ -26,7 +26,7 @@ const MaxClusterViews = 40
 // ClusterViews are the largest clusters, in the order of all.
 func ClusterViews(r model.Report) (views []ClusterView) {
 	shown := map[int]bool{} // by the shortest episode, which is in no other
-	for _, c := range Largest(r, MaxClusterViews) {
+	for _, c := range largest(r, MaxClusterViews) {
 		shown[c.Shortest] = true
 	}
 	for _, c := range r.Clusters {
@@ -62,8 +62,8 @@ func names(tallies []model.Tally) string {
 	return strings.Join(parts, ", ")
 }
 
-// Largest are the clusters with the most episodes, at most n.
-func Largest(r model.Report, n int) []model.Cluster {
+// largest are the clusters with the most episodes, at most n.
+func largest(r model.Report, n int) []model.Cluster {
 	list := slices.Clone(r.Clusters)
 	slices.SortStableFunc(list, func(a, b model.Cluster) int { return cmp.Compare(len(b.Episodes), len(a.Episodes)) })
 	return list[:min(n, len(list))]
@@ -77,8 +77,8 @@ func UnsolvedEpisodes(r model.Report) (n int) {
 	return n
 }
 
-// ClusterSentence says a cluster in one line, with the episode to look at first.
-func ClusterSentence(r model.Report, c model.Cluster) string {
+// clusterSentence says a cluster in one line, with the episode to look at first.
+func clusterSentence(r model.Report, c model.Cluster) string {
 	e := r.Episodes[c.Shortest]
 	return fmt.Sprintf("%s: %s of %s, in %s; shortest %s/%s/%d, %s",
 		c.Signature, words.Thousands(int64(len(c.Episodes))), words.Plural(UnsolvedEpisodes(r), "unsolved episode"), words.Plural(len(c.Tasks), "task"),
@@ -88,4 +88,12 @@ func ClusterSentence(r model.Report, c model.Cluster) string {
 // says is the signature without the kind it begins with.
 func says(c model.Cluster) string {
 	return strings.TrimPrefix(c.Signature, string(c.Kind)+": ")
+}
+
+// ClusterLines says the largest clusters, at most n, each in a line.
+func ClusterLines(r model.Report, n int) (lines []string) {
+	for _, c := range largest(r, n) {
+		lines = append(lines, clusterSentence(r, c))
+	}
+	return lines
 }

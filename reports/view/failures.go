@@ -6,9 +6,9 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// Unsolved are the episodes of each candidate that were not solved, as indices:
+// unsolved are the episodes of each candidate that were not solved, as indices:
 // the model's failures first, then those without a result.
-func Unsolved(r model.Report) map[string][]int {
+func unsolved(r model.Report) map[string][]int {
 	by := map[string][]int{}
 	for _, own := range []int{model.RankFailed, model.RankExcluded} {
 		for i := range r.Episodes {
@@ -20,9 +20,9 @@ func Unsolved(r model.Report) map[string][]int {
 	return by
 }
 
-// UnsolvedCount is how many episodes of a candidate were not solved, and why
+// unsolvedCount is how many episodes of a candidate were not solved, and why
 // those without a result have none.
-func UnsolvedCount(c model.Candidate, n int) string {
+func unsolvedCount(c model.Candidate, n int) string {
 	count := words.Plural(n, "episode") + " not solved"
 	// Episodes without a row are not among them.
 	if why := model.WithoutResult(manifest.Outcomes{InfraErrors: c.InfraErrors, HarnessErrors: c.HarnessErrors, BudgetStops: c.BudgetStops, Unfinished: c.Interrupted}); why != "" {
@@ -34,4 +34,24 @@ func UnsolvedCount(c model.Candidate, n int) string {
 // Ending is the status with the stop reason or what excluded the episode.
 func Ending(e model.Episode) string {
 	return words.Join(": ", e.Status, words.Join(", ", e.StopReason, e.Excluded))
+}
+
+// CandidateFailures are the episodes that a candidate did not solve.
+type CandidateFailures struct {
+	Name string
+	// Count says how many there are, and why those without a result have none.
+	Count string
+	// Episodes index Report.Episodes: the model's failures first.
+	Episodes []int
+}
+
+// Failures are those of each candidate that has any.
+func Failures(r model.Report) (list []CandidateFailures) {
+	by := unsolved(r)
+	for _, c := range r.Candidates {
+		if failed := by[c.Name]; len(failed) > 0 {
+			list = append(list, CandidateFailures{c.Name, unsolvedCount(c, len(failed)), failed})
+		}
+	}
+	return list
 }

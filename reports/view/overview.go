@@ -27,9 +27,9 @@ type measure struct {
 	Of    func(model.Candidate) string
 }
 
-// Shown leaves out rows that are for trouble or for several trials, where there is
+// shown leaves out rows that are for trouble or for several trials, where there is
 // none and only one.
-func (m measure) Shown(r model.Report) bool {
+func (m measure) shown(r model.Report) bool {
 	switch m.Label {
 	case labelHarness, labelBudget, labelUnfinished:
 		return slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return m.Of(c) != "0" })
@@ -59,8 +59,8 @@ const (
 	labelItems      = "Most items of one step"
 )
 
-// Measures are the rows of the overview, shared with the Markdown report.
-func Measures() []measure {
+// measures are the rows of the overview, shared with the Markdown report.
+func measures() []measure {
 	all := []measure{
 		{"Solved", false, func(c model.Candidate) string { return c.Success.Text() }},
 		{"Solved, interval", false, func(c model.Candidate) string { return c.Success.IntervalText() }},
@@ -111,9 +111,9 @@ func Measures() []measure {
 }
 
 func Overview(r model.Report) (rows []OverviewRow) {
-	for _, m := range Measures() {
+	for _, m := range measures() {
 		row := OverviewRow{Label: m.Label}
-		if !m.Shown(r) {
+		if !m.shown(r) {
 			continue
 		}
 		for _, c := range r.Candidates {

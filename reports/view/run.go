@@ -50,7 +50,8 @@ func CandidateMeta(c model.Candidate) string {
 	return s
 }
 
-func GroupName(g model.Group) string {
+// groupName is the provider, model and strategy that a group shares.
+func groupName(g model.Group) string {
 	name := g.Provider + "/" + g.Model
 	if g.Agent != "" {
 		name += " " + g.Agent
@@ -58,8 +59,8 @@ func GroupName(g model.Group) string {
 	return name
 }
 
-// GroupAbout says whom a group pools and what it mixes.
-func GroupAbout(g model.Group) string {
+// groupAbout says whom a group pools and what it mixes.
+func groupAbout(g model.Group) string {
 	s := "pools " + strings.Join(g.Candidates, ", ")
 	if len(g.Mixes) > 0 {
 		s += "; mixes " + strings.Join(g.Mixes, "; ")
