@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // An entry of the known-flaky list counts to the end of its day, by the clock of
@@ -47,22 +48,22 @@ func TestKnownFlakyCountsUntilItsLastDay(t *testing.T) {
 // The worse of the two verdicts is the gate's.
 func TestGateAgainst(t *testing.T) {
 	for name, c := range map[string]struct {
-		accepted, regressed model.Verdict
+		accepted, regressed stat.Verdict
 		onUnclear           compare.OnUnclear
 		code                int
 		says                string
 	}{
-		"both pass":        {model.Pass, model.Pass, "fail", exit.Accepted, "Accepted: acceptance pass, regression pass\n"},
-		"a regression":     {model.Pass, model.Fail, "pass", exit.Rejected, "Rejected: acceptance pass, regression fail\n"},
-		"not accepted":     {model.Fail, model.Inconclusive, "pass", exit.Rejected, "Rejected: acceptance fail, regression inconclusive\n"},
-		"nothing is shown": {model.Inconclusive, model.Pass, "pass", exit.Inconclusive, "Inconclusive: acceptance inconclusive, regression pass\n"},
-		"no baseline's":    {model.Pass, model.Inconclusive, "pass", exit.Inconclusive, "Inconclusive: acceptance pass, regression inconclusive\n"},
-		"unclear":          {model.Pass, model.NoRegression, "pass", exit.Accepted, "Accepted: acceptance pass, no significant regression\n"},
+		"both pass":        {stat.Pass, stat.Pass, "fail", exit.Accepted, "Accepted: acceptance pass, regression pass\n"},
+		"a regression":     {stat.Pass, stat.Fail, "pass", exit.Rejected, "Rejected: acceptance pass, regression fail\n"},
+		"not accepted":     {stat.Fail, stat.Inconclusive, "pass", exit.Rejected, "Rejected: acceptance fail, regression inconclusive\n"},
+		"nothing is shown": {stat.Inconclusive, stat.Pass, "pass", exit.Inconclusive, "Inconclusive: acceptance inconclusive, regression pass\n"},
+		"no baseline's":    {stat.Pass, stat.Inconclusive, "pass", exit.Inconclusive, "Inconclusive: acceptance pass, regression inconclusive\n"},
+		"unclear":          {stat.Pass, stat.NoRegression, "pass", exit.Accepted, "Accepted: acceptance pass, no significant regression\n"},
 		"unclear, fail": {
-			model.Pass, model.NoRegression, "fail", exit.Inconclusive,
+			stat.Pass, stat.NoRegression, "fail", exit.Inconclusive,
 			"Inconclusive: acceptance pass, no significant regression (not accepted: on_unclear is fail)\n",
 		},
-		"unclear, rejected": {model.Fail, model.NoRegression, "pass", exit.Rejected, "Rejected: acceptance fail, no significant regression\n"},
+		"unclear, rejected": {stat.Fail, stat.NoRegression, "pass", exit.Rejected, "Rejected: acceptance fail, no significant regression\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -72,7 +73,7 @@ func TestGateAgainst(t *testing.T) {
 			require.Equal(t, c.code, exit.Code(err))
 			require.True(t, bytes.HasPrefix(out.Bytes(), []byte(c.says)), out.String())
 			require.Contains(t, out.String(), "regression: H2")
-			require.Equal(t, c.regressed == model.Pass || c.regressed == model.NoRegression && c.onUnclear == "pass", !bytes.Contains(out.Bytes(), []byte("title=regression%3A")), "annotated on Actions")
+			require.Equal(t, c.regressed == stat.Pass || c.regressed == stat.NoRegression && c.onUnclear == "pass", !bytes.Contains(out.Bytes(), []byte("title=regression%3A")), "annotated on Actions")
 		})
 	}
 }

@@ -76,11 +76,11 @@ func thresholdFlag(cmd *cobra.Command, to *[]string) {
 }
 
 // gateOutcome is the verdict as an exit code; what there is to say was printed.
-func gateOutcome(v model.Verdict) error {
+func gateOutcome(v stat.Verdict) error {
 	switch v {
-	case model.Pass:
+	case stat.Pass:
 		return nil
-	case model.Fail:
+	case stat.Fail:
 		return exit.With(exit.Rejected, nil)
 	}
 	return exit.With(exit.Inconclusive, nil)

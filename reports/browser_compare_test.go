@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/html"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
-	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
@@ -74,7 +74,7 @@ func testHostileComparison(p *tab, d desk) {
 	c := reporttest.ShownComparison()
 	a := &poisoner{attacks: attacks(), by: map[string]string{}, spared: map[string]bool{}, fill: true}
 	// Our own words, and what the sides are found by.
-	for _, word := range append(html.ChangedFirst(), string(model.Pass), string(model.Fail), string(model.Inconclusive), string(model.NotJudged), "B1", "T1") {
+	for _, word := range append(html.ChangedFirst(), string(stat.Pass), string(stat.Fail), string(stat.Inconclusive), string(stat.NotJudged), "B1", "T1") {
 		a.spared[word] = true
 	}
 	a.value(reflect.ValueOf(&c).Elem())

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
-	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/text"
 )
 
@@ -37,9 +37,9 @@ func TestUnfinishedCandidateIsInconclusive(t *testing.T) {
 	w := reporttest.Passing()
 	w.M.Candidates[0].Planned += 2
 	r := Build(w.M, w.Rows)
-	require.Equal(t, model.Inconclusive, r.Candidates[0].Verdict)
+	require.Equal(t, stat.Inconclusive, r.Candidates[0].Verdict)
 	require.Equal(t, "meets all 4 criteria so far, but 2 of 82 planned episodes have no result (2 unfinished).", r.Candidates[0].Sentence)
-	require.Equal(t, model.Inconclusive, r.Verdict)
+	require.Equal(t, stat.Inconclusive, r.Verdict)
 	var b strings.Builder
 	require.NoError(t, text.Summary(&b, r, 0))
 	require.Contains(t, b.String(), "why: a meets all 4 criteria so far")

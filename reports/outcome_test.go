@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/text"
 )
 
@@ -93,24 +94,24 @@ func TestLostAndCutEpisodes(t *testing.T) {
 		bad                         bool // the scored ones fail
 		infra, harness, cut, unseen int
 		max                         float64
-		want                        model.Verdict
+		want                        stat.Verdict
 		said                        string
 	}{
-		{"none", false, 0, 0, 0, 0, 0, model.Pass, "meets all 4 criteria."},
-		{"few enough", false, 2, 1, 0, 0, 0, model.Pass, "meets all 4 criteria, even if the 3 lost episodes (2 infrastructure errors, 1 harness error) of 200 planned had gone as badly as possible."},
-		{"few enough, and more than allowed", false, 2, 1, 0, 0, 0.001, model.Pass, "even if the 3 lost episodes"},
-		{"one more", false, 3, 1, 0, 0, 0, model.Inconclusive,
+		{"none", false, 0, 0, 0, 0, 0, stat.Pass, "meets all 4 criteria."},
+		{"few enough", false, 2, 1, 0, 0, 0, stat.Pass, "meets all 4 criteria, even if the 3 lost episodes (2 infrastructure errors, 1 harness error) of 200 planned had gone as badly as possible."},
+		{"few enough, and more than allowed", false, 2, 1, 0, 0, 0.001, stat.Pass, "even if the 3 lost episodes"},
+		{"one more", false, 3, 1, 0, 0, 0, stat.Inconclusive,
 			"meets all 4 criteria on the episodes with a result, but 4 of 200 planned episodes (2%) were lost (3 infrastructure errors, 1 harness error: I0 trial 1, I1 trial 1, I2 trial 1 and 1 more): had these gone as badly as possible, it would not pass contract-valid first outputs. To run them: cupel run --resume r"},
-		{"many", false, 58, 0, 0, 0, 0.29, model.Inconclusive, "it would not pass tasks solved, contract-valid first outputs, clarifying questions per success and steps per solved task."},
-		{"a fail among so many that they could lift it", true, 190, 0, 0, 0, 0, model.Inconclusive,
+		{"many", false, 58, 0, 0, 0, 0.29, stat.Inconclusive, "it would not pass tasks solved, contract-valid first outputs, clarifying questions per success and steps per solved task."},
+		{"a fail among so many that they could lift it", true, 190, 0, 0, 0, 0, stat.Inconclusive,
 			"has no verdict: 190 of 200 planned episodes (95%) were lost (190 infrastructure errors: I0 trial 1, I1 trial 1, I2 trial 1 and 187 more), and more than 5% is too many; on the others alone it fails on"},
-		{"a fail that no lost episode could lift", true, 100, 0, 0, 0, 0, model.Fail, "fails on contract-valid first outputs 0% (0–3.6%), needs ≥ 95%, even if the 100 lost episodes (100 infrastructure errors) of 200 planned had gone as well as possible."},
-		{"a fail among few", true, 5, 0, 0, 0, 0, model.Fail, "fails on"},
-		{"all tolerated, none scored", false, 200, 0, 0, 0, 1, model.Inconclusive, "no data"},
-		{"one budget stop", false, 0, 0, 1, 0, 1, model.Inconclusive, "meets all 4 criteria so far, but 1 of 200 planned episodes have no result (1 budget stop)."},
-		{"one without a row", false, 0, 0, 0, 1, 1, model.Inconclusive, "(1 unfinished)"},
-		{"both beside tolerated ones", false, 2, 0, 1, 1, 0, model.Inconclusive, "but 2 of 200 planned episodes have no result (1 budget stop, 1 unfinished)."},
-		{"a fail beside a cut", true, 0, 0, 10, 10, 0, model.Fail, "fails on"},
+		{"a fail that no lost episode could lift", true, 100, 0, 0, 0, 0, stat.Fail, "fails on contract-valid first outputs 0% (0–3.6%), needs ≥ 95%, even if the 100 lost episodes (100 infrastructure errors) of 200 planned had gone as well as possible."},
+		{"a fail among few", true, 5, 0, 0, 0, 0, stat.Fail, "fails on"},
+		{"all tolerated, none scored", false, 200, 0, 0, 0, 1, stat.Inconclusive, "no data"},
+		{"one budget stop", false, 0, 0, 1, 0, 1, stat.Inconclusive, "meets all 4 criteria so far, but 1 of 200 planned episodes have no result (1 budget stop)."},
+		{"one without a row", false, 0, 0, 0, 1, 1, stat.Inconclusive, "(1 unfinished)"},
+		{"both beside tolerated ones", false, 2, 0, 1, 1, 0, stat.Inconclusive, "but 2 of 200 planned episodes have no result (1 budget stop, 1 unfinished)."},
+		{"a fail beside a cut", true, 0, 0, 10, 10, 0, stat.Fail, "fails on"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := reporttest.NewWorld("a")
@@ -131,7 +132,7 @@ func TestLostAndCutEpisodes(t *testing.T) {
 			require.Equal(t, c.want, r.Candidates[0].Verdict, r.Candidates[0].Sentence)
 			require.Contains(t, r.Candidates[0].Sentence, c.said)
 			require.Equal(t, c.want, r.Verdict)
-			if c.said != "meets all 4 criteria." && c.want != model.Fail {
+			if c.said != "meets all 4 criteria." && c.want != stat.Fail {
 				require.Contains(t, reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, 0) }, r), "why: a")
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/text"
 )
 
@@ -18,10 +19,10 @@ import (
 // every rendering.
 func TestOwnCriterionDecides(t *testing.T) {
 	base := Build(reporttest.OwnRun(t, 90, 2, nil))
-	require.Equal(t, model.Pass, base.Candidates[0].Verdict, base.Candidates[0].Sentence)
+	require.Equal(t, stat.Pass, base.Candidates[0].Verdict, base.Candidates[0].Sentence)
 	r := Build(reporttest.OwnRun(t, 90, 2, nil, manifest.Criterion{Name: "quick", Expr: `p95(duration_us) <= 500ms where role == "main"`}))
 	c := r.Candidates[0]
-	require.Equal(t, model.Fail, c.Verdict)
+	require.Equal(t, stat.Fail, c.Verdict)
 	require.Regexp(t, `^fails on quick 1\.243s \(1\.\d+s–1\.\d+s\), needs ≤ 500ms\.$`, c.Sentence)
 	for name, render := range map[string]func(*bytes.Buffer) error{
 		"HTML": func(b *bytes.Buffer) error { return HTML(b, r) }, "Markdown": func(b *bytes.Buffer) error { return text.Markdown(b, r) },

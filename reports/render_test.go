@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/plot"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/text"
 )
 
@@ -178,7 +179,7 @@ func TestDeterministic(t *testing.T) {
 func TestEmptyRun(t *testing.T) {
 	for name, m := range map[string]manifest.Manifest{"nothing": {}, "candidates without rows": reporttest.NewWorld("", "a", "b").M} {
 		r := Build(m, ledger.Rows{})
-		require.Equal(t, model.Inconclusive, r.Verdict, name)
+		require.Equal(t, stat.Inconclusive, r.Verdict, name)
 		for _, c := range renderers() {
 			require.NotEmpty(t, reporttest.Render(t, c.render, r))
 		}

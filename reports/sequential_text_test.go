@@ -10,7 +10,6 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
-	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/text"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -32,7 +31,7 @@ func TestReportOfARunInRounds(t *testing.T) {
 			require.Zero(t, c.Unfinished, "its rounds are all there is of it")
 		}
 	}
-	require.Equal(t, []model.Verdict{model.Fail, model.Pass}, []model.Verdict{r.Candidates[0].Verdict, r.Candidates[1].Verdict})
+	require.Equal(t, []stat.Verdict{stat.Fail, stat.Pass}, []stat.Verdict{r.Candidates[0].Verdict, r.Candidates[1].Verdict})
 	notes := strings.Join(r.Notes, "\n")
 	require.Contains(t, notes, "Stopped after 3 of 5 rounds: 750 of 1,500 episodes, 50% saved.")
 	require.Contains(t, notes, "Intervals of bad have a confidence of 99.92% each, corrected for stopping after round 2 of 5: together, those of all rounds have 95%.")

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/text"
 )
 
@@ -58,6 +59,6 @@ func TestThresholdsChangedAreNamedEverywhere(t *testing.T) {
 // The thresholds given decide, also in what is counted while episodes are added.
 func TestThresholdsChangedDecide(t *testing.T) {
 	strict, lenient := changedReport(t, "max_steps=0.5"), changedReport(t, "max_steps=100", "min_solved=off", "min_valid=0.01")
-	require.Equal(t, model.Fail, strict.Verdict)
-	require.Equal(t, model.Pass, lenient.Verdict)
+	require.Equal(t, stat.Fail, strict.Verdict)
+	require.Equal(t, stat.Pass, lenient.Verdict)
 }

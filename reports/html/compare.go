@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/reports/compare"
-	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/transcript"
@@ -329,7 +328,7 @@ func compareFacts(c compare.Comparison) (facts []view.Fact) {
 	for _, f := range []view.Fact{
 		{Name: "False alarms", Value: fmt.Sprintf("at most %s over all gating metrics and pairs together, one-sided", words.Percent(r.Alpha))},
 		{Name: "Margins", Value: "largest tolerated loss: " + strings.Join(bounds, ", ")},
-		{Name: "No significant regression", Value: fmt.Sprintf("needs data that would detect a loss of %s pts with 80%% power; a gate takes it as %s", words.Trimmed(100*r.Detectable, 2), r.Gate(model.NoRegression))},
+		{Name: "No significant regression", Value: fmt.Sprintf("needs data that would detect a loss of %s pts with 80%% power; a gate takes it as %s", words.Trimmed(100*r.Detectable, 2), r.Gate(stat.NoRegression))},
 		{Name: "Changed tasks", Value: string(r.Changed)},
 		{Name: "Known-flaky list", Value: words.Plural(len(r.Flaky), "task")},
 	} {

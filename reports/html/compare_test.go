@@ -15,7 +15,6 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
-	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/transcript"
@@ -100,7 +99,7 @@ func TestComparePageWithoutSides(t *testing.T) {
 			require.NotContains(t, page, `class="msg out"`)
 		})
 	}
-	page := comparePageOf(t, compare.Comparison{Verdict: model.Inconclusive}, nil)
+	page := comparePageOf(t, compare.Comparison{Verdict: stat.Inconclusive}, nil)
 	reporttest.Inert(t, page)
 	require.Contains(t, page, "None: both have the same configuration.")
 }
@@ -145,9 +144,9 @@ func TestEffectBars(t *testing.T) {
 // nothing but text.
 func TestComparePageOfHostileRuns(t *testing.T) {
 	evil := "<script>alert(1)</script>\x00\x1b[2J\u202e\u2028'\"&" + strings.Repeat(`"`, 3000)
-	c := compare.Comparison{Verdict: model.Fail, Headline: evil, Notes: []string{evil, evil}, Differences: []compare.Difference{{What: evil, Where: evil, Baseline: evil, New: evil}}}
+	c := compare.Comparison{Verdict: stat.Fail, Headline: evil, Notes: []string{evil, evil}, Differences: []compare.Difference{{What: evil, Where: evil, Baseline: evil, New: evil}}}
 	c.Baseline.RunID, c.Baseline.Suite, c.New.Mode = evil, evil, evil
-	p := compare.Pair{Sentence: evil, Verdict: model.Fail, Metrics: []compare.Metric{{Title: evil, Unit: evil, Note: evil, Power: evil, Test: evil}}, Drift: []compare.Drift{{Kind: "x<y>", Baseline: 1}}}
+	p := compare.Pair{Sentence: evil, Verdict: stat.Fail, Metrics: []compare.Metric{{Title: evil, Unit: evil, Note: evil, Power: evil, Test: evil}}, Drift: []compare.Drift{{Kind: "x<y>", Baseline: 1}}}
 	p.Baseline.Name, p.New.Name = evil, evil
 	for i := range 3000 {
 		p.Tasks = append(p.Tasks, compare.Task{

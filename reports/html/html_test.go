@@ -93,7 +93,7 @@ func TestFailureList(t *testing.T) {
 // 130 in a box of 136; the threshold is always on it.
 func TestBars(t *testing.T) {
 	v, a := 0.5, &axis{low: 0.95, high: 0.95}
-	c := model.Criterion{Value: &v, Interval: &stat.Interval{Low: 0.35, High: 0.75}, Threshold: 0.95, Verdict: model.Fail}
+	c := model.Criterion{Value: &v, Interval: &stat.Interval{Low: 0.35, High: 0.75}, Threshold: 0.95, Verdict: stat.Fail}
 	a.include(0.35, 0.75)
 	require.Equal(t, &barView{"fail", "130.0", "6.0", "88.7", "37.0"}, a.bar(c))
 	require.Nil(t, a.bar(model.Criterion{}))

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/view"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -80,7 +81,7 @@ const (
 
 type chip struct{ Class, Sign, Word string }
 
-func chipOf(v model.Verdict) chip {
+func chipOf(v stat.Verdict) chip {
 	return chip{Class: string(v), Sign: words.Sign(v), Word: words.Word(v)}
 }
 
@@ -88,7 +89,7 @@ func chipOf(v model.Verdict) chip {
 type pageView struct {
 	CSS                                       template.CSS
 	Script                                    template.JS
-	Verdict                                   model.Verdict
+	Verdict                                   stat.Verdict
 	Headline, Suite, Shape, RunID, Confidence string
 	Simulated                                 bool
 	Candidates, Groups                        []verdictView
@@ -227,7 +228,7 @@ func criteriaViews(judgements []view.Judgement) []criteriaView {
 		for _, c := range list {
 			views = append(views, criterionView{
 				Title: c.Title, Note: words.Visible(c.Note), Value: c.ValueText(), Interval: c.IntervalText(), Needs: c.NeedsText(), N: words.Thousands(int64(c.N)),
-				Test: c.Test, Rule: view.RuleWords(&c), Verdict: chipOf(c.Verdict), Bar: axes[c.Name].bar(c),
+				Test: c.Test, Rule: c.RuleText(), Verdict: chipOf(c.Verdict), Bar: axes[c.Name].bar(c),
 			})
 		}
 		return views
@@ -245,7 +246,7 @@ type axis struct{ low, high float64 }
 func (a *axis) include(low, high float64) { a.low, a.high = min(a.low, low), max(a.high, high) }
 
 func (a *axis) bar(c model.Criterion) *barView {
-	if c.Interval == nil || c.Value == nil || c.Verdict == model.NotJudged {
+	if c.Interval == nil || c.Value == nil || c.Verdict == stat.NotJudged {
 		return nil
 	}
 	at := func(v float64) string {

@@ -132,7 +132,7 @@ func cell(r model.Report, c model.Cell, linked links) cellView {
 	// One mark leads to the first trial of those that have most to see.
 	best := -1
 	for _, i := range c.Episodes {
-		if linked[i] != "" && (best < 0 || model.Rank(&r.Episodes[i]) < model.Rank(&r.Episodes[best])) {
+		if linked[i] != "" && (best < 0 || r.Episodes[i].Rank() < r.Episodes[best].Rank()) {
 			best = i
 		}
 	}

@@ -24,10 +24,10 @@ func (v *pageView) transcripts(r model.Report) (links, error) {
 	rendered, left := make([]template.HTML, len(r.Episodes)), maxTranscriptBytes
 	linked, missing := links{}, 0
 	var b bytes.Buffer
-	for own := model.RankFailed; own <= model.RankSolved; own++ {
+	for own := range model.Ranks {
 		for i := range r.Episodes {
 			e := &r.Episodes[i]
-			if model.Rank(e) != own {
+			if e.Rank() != own {
 				continue
 			}
 			if left <= 0 || e.Kept == nil {

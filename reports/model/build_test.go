@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 func criterion(t *testing.T, w *reporttest.World, name string) Criterion {
@@ -31,20 +32,20 @@ func TestValidJSON(t *testing.T) {
 		name      string
 		good, bad int // tasks of one episode
 		turns     int
-		want      Verdict
+		want      stat.Verdict
 		note      string
 	}{
-		{"no turns", 0, 0, 1, Inconclusive, "No turns: nothing to judge, which never passes"},
-		{"one of one", 1, 0, 1, Inconclusive, "Too few tasks: 1 cannot establish 95%, however many turns they have. If the rate stays the same, 71 more tasks would make this a pass."},
-		{"71 without a failure are too few", 71, 0, 1, Inconclusive, "Too few tasks: 71 cannot establish 95%, however many turns they have. If the rate stays the same, 1 more task would make this a pass."},
-		{"72 without a failure are enough", 72, 0, 1, Pass, ""},
-		{"turns replace no tasks", 50, 0, 15, Inconclusive, "Too few tasks: 50 cannot establish 95%, however many turns they have. If the rate stays the same, 22 more tasks (330 turns) would make this a pass. All 750 turns agree, so they weigh as their 50 tasks."},
-		{"enough tasks for any, but not for these", 97, 2, 1, Inconclusive, "If the rate stays the same, 108 more tasks would make this a pass."},
-		{"exactly the threshold", 95, 5, 1, Inconclusive, "equals the threshold"},
-		{"clearly below", 50, 50, 1, Fail, ""},
-		{"a fail needs fewer", 0, 2, 10, Fail, "All 20 turns agree, so they weigh as their 2 tasks."},
-		{"one task is any share", 0, 1, 100, Inconclusive, "If the rate stays the same, 1 more task (100 turns) would make this a fail."},
-		{"turns of a task go the same way", 60, 30, 5, Fail, "Design effect 5.04 (450 turns of 90 tasks)."},
+		{"no turns", 0, 0, 1, stat.Inconclusive, "No turns: nothing to judge, which never passes"},
+		{"one of one", 1, 0, 1, stat.Inconclusive, "Too few tasks: 1 cannot establish 95%, however many turns they have. If the rate stays the same, 71 more tasks would make this a pass."},
+		{"71 without a failure are too few", 71, 0, 1, stat.Inconclusive, "Too few tasks: 71 cannot establish 95%, however many turns they have. If the rate stays the same, 1 more task would make this a pass."},
+		{"72 without a failure are enough", 72, 0, 1, stat.Pass, ""},
+		{"turns replace no tasks", 50, 0, 15, stat.Inconclusive, "Too few tasks: 50 cannot establish 95%, however many turns they have. If the rate stays the same, 22 more tasks (330 turns) would make this a pass. All 750 turns agree, so they weigh as their 50 tasks."},
+		{"enough tasks for any, but not for these", 97, 2, 1, stat.Inconclusive, "If the rate stays the same, 108 more tasks would make this a pass."},
+		{"exactly the threshold", 95, 5, 1, stat.Inconclusive, "equals the threshold"},
+		{"clearly below", 50, 50, 1, stat.Fail, ""},
+		{"a fail needs fewer", 0, 2, 10, stat.Fail, "All 20 turns agree, so they weigh as their 2 tasks."},
+		{"one task is any share", 0, 1, 100, stat.Inconclusive, "If the rate stays the same, 1 more task (100 turns) would make this a fail."},
+		{"turns of a task go the same way", 60, 30, 5, stat.Fail, "Design effect 5.04 (450 turns of 90 tasks)."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := reporttest.NewWorld("a")
@@ -97,21 +98,21 @@ func TestClarifies(t *testing.T) {
 		build func(*reporttest.World)
 		value *float64
 		n     int
-		want  Verdict
+		want  stat.Verdict
 		note  string
 	}{
-		{"no success is never a pass", func(w *reporttest.World) { w.Add(5, "t", false, 1, nil) }, nil, 0, Inconclusive, "No solved episodes"},
+		{"no success is never a pass", func(w *reporttest.World) { w.Add(5, "t", false, 1, nil) }, nil, 0, stat.Inconclusive, "No solved episodes"},
 		{"only questions as goals", func(w *reporttest.World) {
 			w.Add(3, "t", true, 1, func(e *ledger.Episode, _ []ledger.Turn) { e.ExpectedStatus, e.Clarifies = "clarify", 1 })
-		}, nil, 0, Inconclusive, "3 solved episodes excluded: the expected outcome is a clarifying question"},
-		{"one task only", func(w *reporttest.World) { w.Add(3, "t", true, 1, nil) }, new(0.0), 3, Inconclusive, "9 more solved tasks would make this a pass"},
-		{"five tasks all alike", func(w *reporttest.World) { reporttest.Tasks(w, 5, asks(0)) }, new(0.0), 5, Inconclusive, "5 more solved tasks would make this a pass"},
-		{"nine tasks all alike", func(w *reporttest.World) { reporttest.Tasks(w, 9, asks(0)) }, new(0.0), 9, Inconclusive, "1 more solved task would make this a pass"},
-		{"ten tasks all alike", func(w *reporttest.World) { reporttest.Tasks(w, 10, asks(0)) }, new(0.0), 10, Pass, ""},
-		{"exactly the threshold", func(w *reporttest.World) { reporttest.Tasks(w, 50, asks(1)) }, new(1.0), 50, Inconclusive, "equals the threshold"},
-		{"five above", func(w *reporttest.World) { reporttest.Tasks(w, 5, asks(2)) }, new(2.0), 5, Inconclusive, "1 more solved task would make this a fail"},
-		{"six above", func(w *reporttest.World) { reporttest.Tasks(w, 6, asks(2)) }, new(2.0), 6, Fail, ""},
-		{"spread around the threshold", func(w *reporttest.World) { reporttest.Tasks(w, 3, asks(0)); reporttest.Tasks(w, 3, asks(2)) }, new(1.0), 6, Inconclusive, "equals the threshold"},
+		}, nil, 0, stat.Inconclusive, "3 solved episodes excluded: the expected outcome is a clarifying question"},
+		{"one task only", func(w *reporttest.World) { w.Add(3, "t", true, 1, nil) }, new(0.0), 3, stat.Inconclusive, "9 more solved tasks would make this a pass"},
+		{"five tasks all alike", func(w *reporttest.World) { reporttest.Tasks(w, 5, asks(0)) }, new(0.0), 5, stat.Inconclusive, "5 more solved tasks would make this a pass"},
+		{"nine tasks all alike", func(w *reporttest.World) { reporttest.Tasks(w, 9, asks(0)) }, new(0.0), 9, stat.Inconclusive, "1 more solved task would make this a pass"},
+		{"ten tasks all alike", func(w *reporttest.World) { reporttest.Tasks(w, 10, asks(0)) }, new(0.0), 10, stat.Pass, ""},
+		{"exactly the threshold", func(w *reporttest.World) { reporttest.Tasks(w, 50, asks(1)) }, new(1.0), 50, stat.Inconclusive, "equals the threshold"},
+		{"five above", func(w *reporttest.World) { reporttest.Tasks(w, 5, asks(2)) }, new(2.0), 5, stat.Inconclusive, "1 more solved task would make this a fail"},
+		{"six above", func(w *reporttest.World) { reporttest.Tasks(w, 6, asks(2)) }, new(2.0), 6, stat.Fail, ""},
+		{"spread around the threshold", func(w *reporttest.World) { reporttest.Tasks(w, 3, asks(0)); reporttest.Tasks(w, 3, asks(2)) }, new(1.0), 6, stat.Inconclusive, "equals the threshold"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := reporttest.NewWorld("a")
@@ -129,7 +130,7 @@ func TestSteps(t *testing.T) {
 	few := reporttest.NewWorld("a")
 	reporttest.Tasks(few, 5, func(e *ledger.Episode, _ []ledger.Turn) { e.Steps = 2 })
 	five := criterion(t, few, "steps_per_solved")
-	require.Equal(t, Inconclusive, five.Verdict, "a sixth task may take 15 steps")
+	require.Equal(t, stat.Inconclusive, five.Verdict, "a sixth task may take 15 steps")
 	require.Equal(t, "If the mean stays the same, 10 more solved tasks would make this a pass.", five.Note)
 	require.InDelta(t, 2+13*(1-math.Pow(0.025, 0.2)), five.Interval.High, 1e-12)
 	require.InDelta(t, 2*math.Pow(0.025, 0.2), five.Interval.Low, 1e-12)
@@ -143,29 +144,29 @@ func TestSteps(t *testing.T) {
 	w.Add(1, "t39", true, 9, nil)
 	w.Add(4, "t40", false, 10, nil) // not solved: not counted
 	mean := criterion(t, w, "steps_per_solved")
-	require.Equal(t, Pass, mean.Verdict, "%+v", mean)
+	require.Equal(t, stat.Pass, mean.Verdict, "%+v", mean)
 	require.Equal(t, 40, mean.N)
 	require.InDelta(t, (2*10+3*10+4*9+5*9+9*2)/40.0, *mean.Value, 1e-12)
 	within := criterion(t, w, "within_steps")
-	require.Equal(t, NotJudged, within.Verdict, "reported unless a threshold is set")
+	require.Equal(t, stat.NotJudged, within.Verdict, "reported unless a threshold is set")
 	require.Equal(t, 0.95, *within.Value)
 	w.M.Acceptance.MinWithin = 0.9
 	within = criterion(t, w, "within_steps")
-	require.Equal(t, Inconclusive, within.Verdict, "38 of 40 could be fewer than 90%%")
+	require.Equal(t, stat.Inconclusive, within.Verdict, "38 of 40 could be fewer than 90%%")
 	require.Equal(t, "If the rate stays the same, 102 more tasks would make this a pass.", within.Note)
 
 	slow := reporttest.NewWorld("a")
 	for i := range 10 {
 		slow.Add(1, fmt.Sprintf("t%d", i), true, 8+i%2, nil)
 	}
-	require.Equal(t, Fail, criterion(t, slow, "steps_per_solved").Verdict)
+	require.Equal(t, stat.Fail, criterion(t, slow, "steps_per_solved").Verdict)
 
 	near := reporttest.NewWorld("a")
 	for i := range 10 {
 		near.Add(1, fmt.Sprintf("t%d", i), true, 3+i%4, nil) // mean 4.3
 	}
 	got := criterion(t, near, "steps_per_solved")
-	require.Equal(t, Inconclusive, got.Verdict)
+	require.Equal(t, stat.Inconclusive, got.Verdict)
 	require.Regexp(t, `^If the mean stays the same, \d+ more solved tasks? would make this a pass\.$`, got.Note)
 }
 
@@ -195,19 +196,19 @@ func TestSolved(t *testing.T) {
 		name         string
 		least        manifest.Threshold
 		good, bad, n int // tasks solved and not, trials of each
-		want         Verdict
+		want         stat.Verdict
 		note         string
 	}{
-		{"nothing ran", 0, 0, 0, 1, Inconclusive, "No episodes: nothing to judge, which never passes."},
-		{"16 perfect tasks are too few", 0, 16, 0, 1, Inconclusive, "Too few tasks: 16 cannot establish 80%, however many episodes they have. If the rate stays the same, 1 more task would make this a pass."},
-		{"17 are enough", 0, 17, 0, 1, Pass, ""},
-		{"trials", 0, 3, 0, 3, Inconclusive, "Too few tasks: 3 cannot establish 80%, however many episodes they have. If the rate stays the same, 14 more tasks (42 episodes) would make this a pass. All 9 episodes agree, so they weigh as their 3 tasks."},
-		{"10 of 80", 0, 10, 70, 1, Fail, ""},
-		{"nothing solved", 0, 0, 1, 1, Fail, "No task was solved."},
-		{"nothing solved, whatever the threshold", 0.01, 0, 3, 1, Fail, "No task was solved."},
-		{"at the threshold", 0, 80, 20, 1, Inconclusive, "The estimate equals the threshold: more tasks alone will not settle it."},
-		{"above all", 1, 9, 0, 1, Inconclusive, "No number of tasks can establish a threshold of 100%; choose a lower one."},
-		{"not judged", manifest.Off, 0, 9, 1, NotJudged, ""},
+		{"nothing ran", 0, 0, 0, 1, stat.Inconclusive, "No episodes: nothing to judge, which never passes."},
+		{"16 perfect tasks are too few", 0, 16, 0, 1, stat.Inconclusive, "Too few tasks: 16 cannot establish 80%, however many episodes they have. If the rate stays the same, 1 more task would make this a pass."},
+		{"17 are enough", 0, 17, 0, 1, stat.Pass, ""},
+		{"trials", 0, 3, 0, 3, stat.Inconclusive, "Too few tasks: 3 cannot establish 80%, however many episodes they have. If the rate stays the same, 14 more tasks (42 episodes) would make this a pass. All 9 episodes agree, so they weigh as their 3 tasks."},
+		{"10 of 80", 0, 10, 70, 1, stat.Fail, ""},
+		{"nothing solved", 0, 0, 1, 1, stat.Fail, "No task was solved."},
+		{"nothing solved, whatever the threshold", 0.01, 0, 3, 1, stat.Fail, "No task was solved."},
+		{"at the threshold", 0, 80, 20, 1, stat.Inconclusive, "The estimate equals the threshold: more tasks alone will not settle it."},
+		{"above all", 1, 9, 0, 1, stat.Inconclusive, "No number of tasks can establish a threshold of 100%; choose a lower one."},
+		{"not judged", manifest.Off, 0, 9, 1, stat.NotJudged, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := reporttest.NewWorld("a")
@@ -229,12 +230,12 @@ func TestNothingSolvedIsNeverInconclusive(t *testing.T) {
 	w := reporttest.NewWorld("a")
 	w.Add(5, "t", false, 1, nil)
 	w.Add(15, "t", false, 1, lost) // 75% are lost, and the threshold is 80%
-	require.Equal(t, Fail, build(w.M, w.Rows).Candidates[0].Verdict)
+	require.Equal(t, stat.Fail, build(w.M, w.Rows).Candidates[0].Verdict)
 	w.Add(5, "t", false, 1, lost) // 80% are
-	require.Equal(t, Inconclusive, build(w.M, w.Rows).Candidates[0].Verdict)
+	require.Equal(t, stat.Inconclusive, build(w.M, w.Rows).Candidates[0].Verdict)
 	w.Add(5, "t", false, 1, nil)
 	w.Add(1, "t", true, 1, nil)
-	require.Equal(t, Inconclusive, build(w.M, w.Rows).Candidates[0].Verdict, "some were solved: too many are lost to say how many")
+	require.Equal(t, stat.Inconclusive, build(w.M, w.Rows).Candidates[0].Verdict, "some were solved: too many are lost to say how many")
 }
 
 func TestScriptedIsShownNotJudged(t *testing.T) {
@@ -242,10 +243,10 @@ func TestScriptedIsShownNotJudged(t *testing.T) {
 	w.M.Candidates[0].Provider = Scripted
 	w.Add(3, "t", true, 1, nil)
 	r := build(w.M, w.Rows)
-	require.Equal(t, NotJudged, r.Candidates[0].Verdict)
+	require.Equal(t, stat.NotJudged, r.Candidates[0].Verdict)
 	require.Empty(t, r.Candidates[0].Criteria)
 	require.Equal(t, 3, r.Candidates[0].Success.K)
-	require.Equal(t, Inconclusive, r.Verdict)
+	require.Equal(t, stat.Inconclusive, r.Verdict)
 	require.Equal(t, "Inconclusive: no candidate to judge", r.Headline)
 }
 
@@ -272,20 +273,20 @@ func TestPooledFailureRejects(t *testing.T) {
 	half(18)
 	r := build(w.M, w.Rows)
 	// 18 of 21 leaves 95 % inside its interval, 36 of 42 does not.
-	require.Equal(t, []Verdict{Inconclusive, Inconclusive}, []Verdict{r.Candidates[0].Verdict, r.Candidates[1].Verdict})
-	require.Equal(t, Fail, r.Groups[0].Verdict)
-	require.Equal(t, Fail, r.Verdict)
+	require.Equal(t, []stat.Verdict{stat.Inconclusive, stat.Inconclusive}, []stat.Verdict{r.Candidates[0].Verdict, r.Candidates[1].Verdict})
+	require.Equal(t, stat.Fail, r.Groups[0].Verdict)
+	require.Equal(t, stat.Fail, r.Verdict)
 	require.Equal(t, "Rejected: candidates pooled by model fail", r.Headline)
 }
 
 func TestHeadlines(t *testing.T) {
-	for want, list := range map[string][]Verdict{
-		"Accepted: the candidate meets every criterion":          {Pass, NotJudged},
-		"Accepted: all 2 candidates meet every criterion":        {Pass, Pass},
-		"Rejected: the candidate fails":                          {Fail},
-		"Rejected: 1 of 2 candidates fails":                      {Fail, Inconclusive},
-		"Rejected: all 2 candidates fail":                        {Fail, Fail},
-		"Not enough evidence: 1 of 2 candidates is inconclusive": {Pass, Inconclusive},
+	for want, list := range map[string][]stat.Verdict{
+		"Accepted: the candidate meets every criterion":          {stat.Pass, stat.NotJudged},
+		"Accepted: all 2 candidates meet every criterion":        {stat.Pass, stat.Pass},
+		"Rejected: the candidate fails":                          {stat.Fail},
+		"Rejected: 1 of 2 candidates fails":                      {stat.Fail, stat.Inconclusive},
+		"Rejected: all 2 candidates fail":                        {stat.Fail, stat.Fail},
+		"Not enough evidence: 1 of 2 candidates is inconclusive": {stat.Pass, stat.Inconclusive},
 		"Inconclusive: no candidate to judge":                    {},
 	} {
 		r := Report{}

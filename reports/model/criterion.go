@@ -44,9 +44,9 @@ type Criterion struct {
 	// criterion also lower or upper (that end), or value where there is no interval.
 	Rule string `json:"rule"`
 	// Test names the statistics used.
-	Test    string  `json:"test"`
-	Verdict Verdict `json:"verdict"`
-	Note    string  `json:"note"`
+	Test    string       `json:"test"`
+	Verdict stat.Verdict `json:"verdict"`
+	Note    string       `json:"note"`
 	// Explanation is the part of Note that holds for other candidates, too.
 	Explanation string `json:"-"`
 	// Expr is the text of a criterion of the user's own, empty for the others.
@@ -59,8 +59,8 @@ type Criterion struct {
 }
 
 const (
-	KindShare = "share"
-	KindMean  = "mean"
+	kindShare = "share"
+	kindMean  = "mean"
 	ruleBound = "bound"
 )
 
@@ -72,9 +72,9 @@ func (p *pool) criteria(a manifest.Acceptance, agent string) []Criterion {
 	solved.Name, solved.Title, solved.Unit = "solved", "Tasks solved", "episodes"
 	solved.share(p.by.sample(solvedOf, 1), max(0, float64(a.MinSolved)))
 	if a.MinSolved != manifest.Off && p.scored > 0 && p.solved == 0 && !p.interim { // earlier, the interval decides
-		solved.Verdict, solved.Note = Fail, "No task was solved."
+		solved.Verdict, solved.Note = stat.Fail, "No task was solved."
 		if b := solved.BestCase; b != nil && *b.Value < solved.Threshold {
-			b.Verdict = Fail
+			b.Verdict = stat.Fail
 		}
 	}
 
@@ -117,7 +117,7 @@ func (c *Criterion) stopNote(p *pool) {
 
 // mean fills in and decides a criterion about a mean, which is at least 0.
 func (c *Criterion) mean(s sample) {
-	c.Kind = KindMean
+	c.Kind = kindMean
 	seen := s.seen()
 	for _, k := range seen {
 		c.N += int(k.Den)
@@ -130,7 +130,7 @@ func (c *Criterion) mean(s sample) {
 	}
 	c.measureMean(seen, within)
 	c.decide()
-	if c.Verdict == Inconclusive {
+	if c.Verdict == stat.Inconclusive {
 		c.moreMean(seen, within, "more solved task")
 	}
 	if s.lost() {
@@ -181,24 +181,24 @@ func (c *Criterion) decide() {
 	default:
 		good, bad = c.Interval.High <= c.Threshold, c.Interval.Low > c.Threshold
 	}
-	c.Verdict = Inconclusive
+	c.Verdict = stat.Inconclusive
 	if good {
-		c.Verdict = Pass
+		c.Verdict = stat.Pass
 	} else if bad {
-		c.Verdict = Fail
+		c.Verdict = stat.Fail
 	}
 }
 
 // heading is where an inconclusive estimate points.
-func (c *Criterion) heading() Verdict {
+func (c *Criterion) heading() stat.Verdict {
 	if (*c.Value >= c.Threshold) == c.AtLeast {
-		return Pass
+		return stat.Pass
 	}
-	return Fail
+	return stat.Fail
 }
 
 func (c *Criterion) noData() {
-	c.Verdict = Inconclusive
+	c.Verdict = stat.Inconclusive
 	c.note("No " + c.Unit + ": nothing to judge, which never passes.")
 }
 

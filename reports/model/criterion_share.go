@@ -15,7 +15,7 @@ func (c *Criterion) share(s sample, threshold float64) {
 	c.measureShare(clusters)
 	switch {
 	case threshold == 0:
-		c.Verdict = NotJudged
+		c.Verdict = stat.NotJudged
 	case c.N == 0:
 		c.noData()
 	default:
@@ -34,7 +34,7 @@ func (c *Criterion) share(s sample, threshold float64) {
 // measureShare fills in a share, with its interval, before it is decided.
 func (c *Criterion) measureShare(clusters []stat.Cluster) {
 	s := newShare(clusters, c.Confidence)
-	c.Kind, c.N, c.Value, c.Interval, c.DesignEffect = KindShare, s.N, s.Value, s.Interval, s.DesignEffect
+	c.Kind, c.N, c.Value, c.Interval, c.DesignEffect = kindShare, s.N, s.Value, s.Interval, s.DesignEffect
 	c.Test = "exact interval of the share, two-sided " + words.Level(c.Confidence)
 	if c.N > len(clusters) {
 		c.Test = "interval of the share, clustered by task, two-sided " + words.Level(c.Confidence)
@@ -44,7 +44,7 @@ func (c *Criterion) measureShare(clusters []stat.Cluster) {
 // shareNotes says what would settle an inconclusive share, and how much its clusters
 // matter.
 func (c *Criterion) shareNotes(clusters []stat.Cluster) {
-	if c.Verdict == Inconclusive && c.Value != nil {
+	if c.Verdict == stat.Inconclusive && c.Value != nil {
 		c.note(c.moreTasks(clusters))
 	}
 	tasks := words.Plural(len(clusters), "task")
@@ -64,7 +64,7 @@ func (c *Criterion) moreTasks(clusters []stat.Cluster) string {
 	if !c.AtLeast {
 		perfect = 1 - c.Threshold
 	}
-	if least, ok := stat.PerfectClusters(perfect, c.Confidence); ok && c.heading() == Pass && least > len(clusters) {
+	if least, ok := stat.PerfectClusters(perfect, c.Confidence); ok && c.heading() == stat.Pass && least > len(clusters) {
 		few = fmt.Sprintf("Too few tasks: %s cannot establish %s, however many %s they have. ",
 			words.Thousands(int64(len(clusters))), words.Percent(c.Threshold), c.Unit)
 	}

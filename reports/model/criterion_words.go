@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -13,7 +14,7 @@ func (c Criterion) ValueText() string {
 		return "–"
 	case c.Expr != "":
 		return c.ownNumber(*c.Value)
-	case c.Kind == KindShare:
+	case c.Kind == kindShare:
 		return words.Bound(*c.Value, c.Threshold) + "%"
 	}
 	return words.Rounded(*c.Value, c.Threshold, 2)
@@ -27,7 +28,7 @@ func (c Criterion) IntervalText() string {
 	if c.Expr != "" {
 		return c.ownNumber(c.Interval.Low) + "–" + c.ownNumber(c.Interval.High)
 	}
-	if c.Kind == KindShare {
+	if c.Kind == kindShare {
 		return words.Bound(c.Interval.Low, c.Threshold) + "–" + words.Bound(c.Interval.High, c.Threshold) + "%"
 	}
 	return words.Rounded(c.Interval.Low, c.Threshold, 2) + "–" + words.Rounded(c.Interval.High, c.Threshold, 2)
@@ -35,7 +36,7 @@ func (c Criterion) IntervalText() string {
 
 // NeedsText is the threshold with its direction: "≥ 95%".
 func (c Criterion) NeedsText() string {
-	if c.Verdict == NotJudged {
+	if c.Verdict == stat.NotJudged {
 		return "–"
 	}
 	if c.Expr != "" {
@@ -45,7 +46,7 @@ func (c Criterion) NeedsText() string {
 	if c.AtLeast {
 		sign = "≥ "
 	}
-	if c.Kind == KindShare {
+	if c.Kind == kindShare {
 		limit = words.Trimmed(100*c.Threshold, 6) + "%"
 	}
 	return sign + limit
@@ -59,6 +60,7 @@ func (s Share) Text() string {
 	return fmt.Sprintf("%s (%d of %d)", words.Percent(*s.Value), s.K, s.N)
 }
 
+// Rate is the share in percent; a dash without one.
 func (s Share) Rate() string {
 	if s.Value == nil {
 		return "–"
@@ -66,9 +68,25 @@ func (s Share) Rate() string {
 	return words.Percent(*s.Value)
 }
 
+// IntervalText is the interval in percent; a dash without one.
 func (s Share) IntervalText() string {
 	if s.Interval == nil {
 		return "–"
 	}
 	return words.Bound(s.Interval.Low, 0) + "–" + words.Bound(s.Interval.High, 0) + "%"
+}
+
+// RuleText says what decides.
+func (c *Criterion) RuleText() string {
+	switch {
+	case c.Verdict == stat.NotJudged:
+		return "reported without a threshold"
+	case c.Rule == ruleLower:
+		return "decided by the lower end of the interval"
+	case c.Rule == ruleUpper:
+		return "decided by the upper end of the interval"
+	case c.Rule == ruleValue:
+		return "decided by the value"
+	}
+	return "decided by the whole interval"
 }

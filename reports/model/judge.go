@@ -32,7 +32,7 @@ func (acc *account) judge(m *manifest.Manifest, look stat.Look) Candidate {
 	p.ended.Unfinished += max(0, min(acc.Planned, most)-p.episodes)
 	c := Candidate{Candidate: acc.Candidate, Criteria: []Criterion{}, Metrics: acc.meter.metrics(p, a.Confidence)}
 	if acc.Provider == Scripted {
-		c.Verdict = NotJudged
+		c.Verdict = stat.NotJudged
 		c.Sentence = fmt.Sprintf("replays a script, so it is shown but not judged; it solved %d of %d.", p.solved, p.scored)
 		return c
 	}
@@ -47,7 +47,7 @@ func (acc *account) judge(m *manifest.Manifest, look stat.Look) Candidate {
 // have been. A fail with more lost than the run tolerates must hold with the best, since
 // what is left may be what a failing provider let through. Episodes that a cap or an
 // interruption cut off may be the hard ones: with them nothing passes.
-func decide(criteria []Criterion, p *pool, m *manifest.Manifest, pooled bool) (Verdict, string) {
+func decide(criteria []Criterion, p *pool, m *manifest.Manifest, pooled bool) (stat.Verdict, string) {
 	v, o := verdictOf(criteria), p.outcomes()
 	said := sentence(v, criteria)
 	missing, cut := lostOutcomes(o), cutOutcomes(o)
@@ -58,28 +58,28 @@ func decide(criteria []Criterion, p *pool, m *manifest.Manifest, pooled bool) (V
 	many := k > 0 && stat.CompareRatio(int64(k), int64(n), m.Acceptance.MaxInfra) > 0
 	switch still := stillFailing(criteria); {
 	case many && len(still) > 0:
-		return Fail, fmt.Sprintf("%s, even if the %s (%s) of %d planned had gone as well as possible.",
-			strings.TrimSuffix(sentence(Fail, still), "."), words.Plural(k, "lost episode"), WithoutResult(missing), n)
-	case many && v != Pass:
-		return Inconclusive, fmt.Sprintf("has no verdict: %s, and more than %s is too many; on the others alone it %s %s",
+		return stat.Fail, fmt.Sprintf("%s, even if the %s (%s) of %d planned had gone as well as possible.",
+			strings.TrimSuffix(sentence(stat.Fail, still), "."), words.Plural(k, "lost episode"), WithoutResult(missing), n)
+	case many && v != stat.Pass:
+		return stat.Inconclusive, fmt.Sprintf("has no verdict: %s, and more than %s is too many; on the others alone it %s %s",
 			lost, words.Percent(m.Acceptance.MaxInfra), said, rerun(m))
-	case v != Pass:
+	case v != stat.Pass:
 		return v, said
 	case cut.WithoutResult() > 0:
-		return Inconclusive, fmt.Sprintf("meets %s so far, but %d of %d planned episodes have no result (%s).", allCriteria(criteria), cut.WithoutResult(), n, WithoutResult(cut))
+		return stat.Inconclusive, fmt.Sprintf("meets %s so far, but %d of %d planned episodes have no result (%s).", allCriteria(criteria), cut.WithoutResult(), n, WithoutResult(cut))
 	case k == 0:
-		return Pass, said
+		return stat.Pass, said
 	case len(worst) == 0:
-		return Pass, fmt.Sprintf("meets %s, even if the %s (%s) of %d planned had gone as badly as possible.", allCriteria(criteria), words.Plural(k, "lost episode"), WithoutResult(missing), n)
+		return stat.Pass, fmt.Sprintf("meets %s, even if the %s (%s) of %d planned had gone as badly as possible.", allCriteria(criteria), words.Plural(k, "lost episode"), WithoutResult(missing), n)
 	}
-	return Inconclusive, fmt.Sprintf("meets %s on the episodes with a result, but %s: had these gone as badly as possible, it would not pass %s. %s",
+	return stat.Inconclusive, fmt.Sprintf("meets %s on the episodes with a result, but %s: had these gone as badly as possible, it would not pass %s. %s",
 		allCriteria(criteria), lost, words.And(worst), rerun(m))
 }
 
 // stillFailing are the criteria that fail, and do in their best case, too.
 func stillFailing(criteria []Criterion) (list []Criterion) {
 	for _, c := range criteria {
-		if c.Verdict == Fail && (c.BestCase == nil || c.BestCase.Verdict == Fail) {
+		if c.Verdict == stat.Fail && (c.BestCase == nil || c.BestCase.Verdict == stat.Fail) {
 			list = append(list, c)
 		}
 	}
@@ -89,7 +89,7 @@ func stillFailing(criteria []Criterion) (list []Criterion) {
 // notInWorstCase names the criteria that pass, and would not in their worst case.
 func notInWorstCase(criteria []Criterion) (titles []string) {
 	for _, c := range criteria {
-		if c.Verdict == Pass && c.WorstCase != nil && c.WorstCase.Verdict != Pass {
+		if c.Verdict == stat.Pass && c.WorstCase != nil && c.WorstCase.Verdict != stat.Pass {
 			titles = append(titles, words.LowerFirst(c.Title))
 		}
 	}
@@ -100,7 +100,7 @@ func notInWorstCase(criteria []Criterion) (titles []string) {
 func allCriteria(criteria []Criterion) string {
 	n, solved := 0, false
 	for _, c := range criteria {
-		if c.Verdict != NotJudged {
+		if c.Verdict != stat.NotJudged {
 			n++
 			solved = solved || c.Name == "solved"
 		}
@@ -115,8 +115,8 @@ func allCriteria(criteria []Criterion) string {
 // SuccessNotJudged is what every acceptance says without a criterion for success.
 const SuccessNotJudged = "success not judged"
 
-func verdictOf(criteria []Criterion) Verdict {
-	var list []Verdict
+func verdictOf(criteria []Criterion) stat.Verdict {
+	var list []stat.Verdict
 	for _, c := range criteria {
 		list = append(list, c.Verdict)
 	}
@@ -124,8 +124,8 @@ func verdictOf(criteria []Criterion) Verdict {
 }
 
 // sentence says the verdict of the criteria and what decided it.
-func sentence(v Verdict, criteria []Criterion) string {
-	if v == Pass {
+func sentence(v stat.Verdict, criteria []Criterion) string {
+	if v == stat.Pass {
 		return "meets " + allCriteria(criteria) + "."
 	}
 	var parts []string
@@ -141,7 +141,7 @@ func sentence(v Verdict, criteria []Criterion) string {
 		}
 		parts = append(parts, part+", needs "+c.NeedsText())
 	}
-	if v == Fail {
+	if v == stat.Fail {
 		return "fails on " + strings.Join(parts, "; ") + "."
 	}
 	return "needs more evidence on " + strings.Join(parts, "; ") + "."
@@ -163,7 +163,7 @@ func (r *Report) addGroups(by map[string]*account) {
 	members := map[modelKey][]*Candidate{}
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
-		if c.Verdict == NotJudged {
+		if c.Verdict == stat.NotJudged {
 			continue
 		}
 		k := keyOf(&c.Candidate)

@@ -27,7 +27,7 @@ func keep(rows ledger.EpisodeRows, why string) *kept {
 // transcriptSelection chooses whose transcripts are kept: the model's failures first, then
 // episodes without a result, then solved ones, each in the ledger's order.
 type transcriptSelection struct {
-	ranks [RankSolved + 1][]keptPlace
+	ranks [Ranks][]keptPlace
 	used  int
 }
 
@@ -36,26 +36,31 @@ type keptPlace struct{ episode, width int }
 
 // How much there is to see in an episode, the most first.
 const (
-	RankFailed = iota
-	RankExcluded
-	RankSolved
+	rankFailed = iota
+	rankExcluded
+	rankSolved
 )
 
-func Rank(e *Episode) int {
+// Ranks is how many ranks episodes have; see Episode.Rank.
+const Ranks = rankSolved + 1
+
+// Rank orders episodes by how much there is to see in them: 0 for one that the model
+// failed, 1 for one without a result, Ranks-1 for a solved one.
+func (e *Episode) Rank() int {
 	switch {
 	case e.Solved:
-		return RankSolved
+		return rankSolved
 	case e.Excluded != "":
-		return RankExcluded
+		return rankExcluded
 	}
-	return RankFailed
+	return rankFailed
 }
 
 // place says whether the last of the episodes, which has the given turns, is to
 // be kept, and lets go of others for it.
 func (s *transcriptSelection) place(episodes []Episode, turns int) bool {
 	i := len(episodes) - 1
-	own := Rank(&episodes[i])
+	own := episodes[i].Rank()
 	b := keptPlace{i, 5 + min(turns, transcript.MaxTurns)}
 	s.ranks[own] = append(s.ranks[own], b)
 	s.used += b.width

@@ -43,14 +43,14 @@ func TestShelf(t *testing.T) {
 			at := [3]int{-1, -1, -1}
 			for i := range r.Episodes {
 				e := &r.Episodes[i]
-				k := Rank(e)
+				k := e.Rank()
 				require.Equal(t, e.Kept != nil, e.Anchor != "", "what has a transcript has an anchor")
 				if e.Kept == nil {
 					continue
 				}
 				kept[k]++
 				if at[k] >= 0 && i > at[k] {
-					skipped := slices.IndexFunc(r.Episodes[at[k]+1:i], func(e Episode) bool { return Rank(&e) == k })
+					skipped := slices.IndexFunc(r.Episodes[at[k]+1:i], func(e Episode) bool { return e.Rank() == k })
 					require.Negative(t, skipped, "the first of their kind are kept, without a gap before %d", i)
 				}
 				at[k] = i

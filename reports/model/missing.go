@@ -15,7 +15,7 @@ import (
 type Bound struct {
 	Value    *float64       `json:"value"`
 	Interval *stat.Interval `json:"interval"`
-	Verdict  Verdict        `json:"verdict"`
+	Verdict  stat.Verdict   `json:"verdict"`
 }
 
 // sample is what a criterion is computed from: sums by cluster, in the order of their
@@ -54,7 +54,7 @@ type extremes struct{ worst, best stat.Cluster }
 func (c *Criterion) bounds(judge func(c *Criterion, worst bool)) {
 	bound := func(worst bool) *Bound {
 		k := *c
-		k.Value, k.Interval, k.Verdict = nil, nil, Inconclusive
+		k.Value, k.Interval, k.Verdict = nil, nil, stat.Inconclusive
 		judge(&k, worst)
 		return &Bound{k.Value, k.Interval, k.Verdict}
 	}

@@ -18,10 +18,10 @@ import (
 
 // decideOld is the rule that cupel used before: up to max_infra, lost episodes were left
 // out as if they were lost by chance. It is kept to be compared with.
-func decideOld(criteria []Criterion, p *pool, a manifest.Acceptance) Verdict {
+func decideOld(criteria []Criterion, p *pool, a manifest.Acceptance) stat.Verdict {
 	o := p.outcomes()
 	if stat.CompareRatio(int64(lostOutcomes(o).WithoutResult()), int64(planned(o)), a.MaxInfra) > 0 {
-		return Inconclusive
+		return stat.Inconclusive
 	}
 	return verdictOf(criteria)
 }
@@ -82,8 +82,8 @@ func TestSimulationLostFailures(t *testing.T) {
 				criteria := p.criteria(a, strategy.Contract)
 				v, said := decide(criteria, p, &manifest.Manifest{RunID: "r", Acceptance: a}, false)
 				old := decideOld(criteria, p, a)
-				require.False(t, v == Pass && old != Pass && lostOutcomes(p.outcomes()).InfraErrors <= s[0]*s[1]/20, "what passes passed before: %s", said)
-				was, is = was+int(one(old == Pass)), is+int(one(v == Pass))
+				require.False(t, v == stat.Pass && old != stat.Pass && lostOutcomes(p.outcomes()).InfraErrors <= s[0]*s[1]/20, "what passes passed before: %s", said)
+				was, is = was+int(one(old == stat.Pass)), is+int(one(v == stat.Pass))
 			}
 			what := "by chance"
 			if c.failures {

@@ -63,7 +63,7 @@ func TestBoundsOfEachCriterion(t *testing.T) {
 			require.Equal(t, want, *b.bound.Interval, c.name)
 			m, _ := stat.ClusterRatio(list)
 			require.Equal(t, m.Value, *b.bound.Value, c.name)
-			require.Equal(t, Pass, b.bound.Verdict, c.name)
+			require.Equal(t, stat.Pass, b.bound.Verdict, c.name)
 		}
 	}
 	require.Equal(t, "meets all 5 criteria, even if the 3 lost episodes (3 infrastructure errors) of 120 planned had gone as badly as possible.", r.Candidates[0].Sentence)
@@ -80,45 +80,45 @@ func TestBoundsOfEachCriterion(t *testing.T) {
 func TestBoundsOfCustomCriteria(t *testing.T) {
 	for _, c := range []struct {
 		expr        string
-		few         Verdict // of the candidate, with one episode lost
-		many        Verdict // with 40
+		few         stat.Verdict // of the candidate, with one episode lost
+		many        stat.Verdict // with 40
 		worst, best *float64
 	}{
-		{`share(solved) >= 80%`, Pass, Inconclusive, new(119.0 / 120), new(1.0)},
-		{`share(not solved) <= 20%`, Pass, Inconclusive, new(1.0 / 120), new(0.0)},
-		{`share(contract_valid) >= 80% where role == "main"`, Pass, Inconclusive, new(242.0 / 246), new(1.0)},
-		{`mean(steps) <= 5`, Pass, Inconclusive, new((242.0 + 15) / 120), new(242.0 / 120)},
-		{`mean(steps) >= 1`, Pass, Inconclusive, new(242.0 / 120), new((242.0 + 4) / 120)},
-		{`rate(clarifies) <= 2`, Pass, Inconclusive, new(36.0 / 119), new(30.0 / 120)},
-		{`sum(episodes.cost_nanousd) / count(solved) <= $0.0000005`, Pass, Inconclusive, new((11900.0 + 1500) / 119), new(11900.0 / 120)},
-		{`p50(steps) <= 3`, Pass, Inconclusive, new(2.0), new(2.0)},
-		{`p50(steps) >= 1`, Pass, Inconclusive, new(2.0), new(2.0)},
-		{`max(steps) <= 9`, Inconclusive, Inconclusive, nil, nil},
+		{`share(solved) >= 80%`, stat.Pass, stat.Inconclusive, new(119.0 / 120), new(1.0)},
+		{`share(not solved) <= 20%`, stat.Pass, stat.Inconclusive, new(1.0 / 120), new(0.0)},
+		{`share(contract_valid) >= 80% where role == "main"`, stat.Pass, stat.Inconclusive, new(242.0 / 246), new(1.0)},
+		{`mean(steps) <= 5`, stat.Pass, stat.Inconclusive, new((242.0 + 15) / 120), new(242.0 / 120)},
+		{`mean(steps) >= 1`, stat.Pass, stat.Inconclusive, new(242.0 / 120), new((242.0 + 4) / 120)},
+		{`rate(clarifies) <= 2`, stat.Pass, stat.Inconclusive, new(36.0 / 119), new(30.0 / 120)},
+		{`sum(episodes.cost_nanousd) / count(solved) <= $0.0000005`, stat.Pass, stat.Inconclusive, new((11900.0 + 1500) / 119), new(11900.0 / 120)},
+		{`p50(steps) <= 3`, stat.Pass, stat.Inconclusive, new(2.0), new(2.0)},
+		{`p50(steps) >= 1`, stat.Pass, stat.Inconclusive, new(2.0), new(2.0)},
+		{`max(steps) <= 9`, stat.Inconclusive, stat.Inconclusive, nil, nil},
 	} {
-		for lost, want := range map[int]Verdict{0: Pass, 1: c.few, 60: c.many} {
+		for lost, want := range map[int]stat.Verdict{0: stat.Pass, 1: c.few, 60: c.many} {
 			w := reporttest.LossyWorld(lost, manifest.Criterion{Name: "mine", Expr: c.expr})
 			w.M.Acceptance.MinValid, w.M.Acceptance.MinSolved, w.M.Acceptance.MinWithin = 0.01, 0.01, 0
 			w.M.Acceptance.MaxClarifies, w.M.Acceptance.MaxSteps = 1000, 1000
 			r := build(w.M, w.Rows)
 			mine := named(t, r.Candidates[0].Criteria, "mine")
-			require.Equal(t, Pass, mine.Verdict, "%s: %s", c.expr, mine.Note)
+			require.Equal(t, stat.Pass, mine.Verdict, "%s: %s", c.expr, mine.Note)
 			if lost == 1 {
 				require.Equal(t, c.worst, mine.WorstCase.Value, c.expr)
 				require.Equal(t, c.best, mine.BestCase.Value, c.expr)
 			}
-			v := Pass
+			v := stat.Pass
 			if lost > 0 {
 				v = mine.WorstCase.Verdict
 			}
-			if v == Fail {
-				v = Inconclusive // of the candidate: what is lost need not have been as bad
+			if v == stat.Fail {
+				v = stat.Inconclusive // of the candidate: what is lost need not have been as bad
 			}
 			require.Equal(t, want, v, "%s with %d lost: %+v", c.expr, lost, mine.WorstCase)
 			require.Equal(t, want, r.Candidates[0].Verdict, "%s with %d lost: %s", c.expr, lost, r.Candidates[0].Sentence)
 		}
 	}
 	never := named(t, build(reporttest.LossyWorld(0, manifest.Criterion{Name: "n", Expr: `rate(episodes.thrash_events) <= 0`}).M, reporttest.LossyWorld(0).Rows).Candidates[0].Criteria, "n")
-	require.Equal(t, Inconclusive, never.Verdict, "no mean of few tasks is known to be 0")
+	require.Equal(t, stat.Inconclusive, never.Verdict, "no mean of few tasks is known to be 0")
 	require.Contains(t, never.Note, "use count() <= 0")
 }
 
@@ -127,7 +127,7 @@ func TestBoundsOfCustomCriteria(t *testing.T) {
 func TestLostEpisodesAreNamed(t *testing.T) {
 	w := reporttest.LossyWorld(40)
 	c := build(w.M, w.Rows).Candidates[0]
-	require.Equal(t, Inconclusive, c.Verdict)
+	require.Equal(t, stat.Inconclusive, c.Verdict)
 	require.Equal(t, "meets all 5 criteria on the episodes with a result, but 40 of 120 planned episodes (33.3%) were lost (40 infrastructure errors: G00 trial 2, G01 trial 2, G02 trial 2 and 37 more): "+
 		"had these gone as badly as possible, it would not pass tasks solved, contract-valid first outputs, clarifying questions per success and steps per solved task. To run them: cupel run --resume r", c.Sentence)
 	w.M.RescoredFrom = "r0"

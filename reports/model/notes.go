@@ -11,35 +11,35 @@ import (
 
 // addVerdict sums up the candidates and groups.
 func (r *Report) addVerdict() {
-	n, verdicts := map[Verdict]int{}, []Verdict{}
+	n, verdicts := map[stat.Verdict]int{}, []stat.Verdict{}
 	for _, c := range r.Candidates {
 		n[c.Verdict]++
 		verdicts = append(verdicts, c.Verdict)
 	}
 	for _, g := range r.Groups {
-		if g.Verdict == Fail {
-			verdicts = append(verdicts, Fail)
+		if g.Verdict == stat.Fail {
+			verdicts = append(verdicts, stat.Fail)
 		}
 	}
-	if r.Verdict = stat.Worst(verdicts); r.Verdict == Pass && cutShort(r.Run) != "" {
-		r.Verdict = Inconclusive
+	if r.Verdict = stat.Worst(verdicts); r.Verdict == stat.Pass && cutShort(r.Run) != "" {
+		r.Verdict = stat.Inconclusive
 	}
-	judged := len(r.Candidates) - n[NotJudged]
+	judged := len(r.Candidates) - n[stat.NotJudged]
 	switch {
 	case judged == 0:
 		r.Headline = "Inconclusive: no candidate to judge"
-	case r.Verdict == Pass && judged == 1:
+	case r.Verdict == stat.Pass && judged == 1:
 		r.Headline = "Accepted: the candidate meets every criterion"
-	case r.Verdict == Pass:
+	case r.Verdict == stat.Pass:
 		r.Headline = fmt.Sprintf("Accepted: all %d candidates meet every criterion", judged)
-	case n[Fail] > 0:
-		r.Headline = fmt.Sprintf("Rejected: %s", Of(n[Fail], judged, "fails", "fail"))
-	case r.Verdict == Fail:
+	case n[stat.Fail] > 0:
+		r.Headline = fmt.Sprintf("Rejected: %s", Of(n[stat.Fail], judged, "fails", "fail"))
+	case r.Verdict == stat.Fail:
 		r.Headline = "Rejected: candidates pooled by model fail"
-	case n[Inconclusive] == 0:
+	case n[stat.Inconclusive] == 0:
 		r.Headline = "Inconclusive: the run ended early"
 	default:
-		r.Headline = fmt.Sprintf("Not enough evidence: %s inconclusive", Of(n[Inconclusive], judged, "is", "are"))
+		r.Headline = fmt.Sprintf("Not enough evidence: %s inconclusive", Of(n[stat.Inconclusive], judged, "is", "are"))
 	}
 	if judged > 0 && r.Run.Acceptance.MinSolved == manifest.Off {
 		r.Headline += "; " + SuccessNotJudged
@@ -127,7 +127,7 @@ func (r *Report) addNotes(orphans int) {
 	judged := 0
 	for _, c := range r.Candidates {
 		for _, k := range c.Criteria {
-			if k.Verdict != NotJudged {
+			if k.Verdict != stat.NotJudged {
 				judged++
 			}
 		}

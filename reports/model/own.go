@@ -16,9 +16,9 @@ import (
 const (
 	kindPercentile = "percentile"
 	kindBare       = "bare"
-	RuleLower      = "lower"
-	RuleUpper      = "upper"
-	RuleValue      = "value"
+	ruleLower      = "lower"
+	ruleUpper      = "upper"
+	ruleValue      = "value"
 	perModel       = "provider_model"
 )
 
@@ -114,7 +114,7 @@ func ownOfGroup(members []*account, a manifest.Acceptance) []Criterion {
 
 // judge fills in a criterion.
 func (o *ownCriterion) judge(t *expr.Tally, a manifest.Acceptance) Criterion {
-	c := Criterion{Name: o.Name, Title: o.Name, Expr: o.Expr, Rule: o.Rule, Confidence: a.Confidence, Verdict: Inconclusive, Unit: "episodes"}
+	c := Criterion{Name: o.Name, Title: o.Name, Expr: o.Expr, Rule: o.Rule, Confidence: a.Confidence, Verdict: stat.Inconclusive, Unit: "episodes"}
 	if o.err != nil {
 		c.Kind = kindBare
 		line, _, _ := strings.Cut(o.err.Error(), "\n")
@@ -145,9 +145,9 @@ func (o *ownCriterion) judge(t *expr.Tally, a manifest.Acceptance) Criterion {
 	c.Value = &e.Value
 	c.decideOwn(o.expr)
 	switch {
-	case c.Kind == KindShare:
+	case c.Kind == kindShare:
 		c.shareNotes(seen)
-	case c.Kind == KindMean && c.Verdict == Inconclusive && c.Interval != nil:
+	case c.Kind == kindMean && c.Verdict == stat.Inconclusive && c.Interval != nil:
 		c.moreMean(seen, within, "more task")
 	}
 	c.absent(o.expr, &e, within)
@@ -253,7 +253,7 @@ func (c *Criterion) measure(x *expr.Criterion, clusters []stat.Cluster, values [
 		if what == "rate" {
 			what = "rate per episode"
 		}
-		c.Kind, c.Test = KindMean, meanTest(what, c.ownNumber(within.High), c.Confidence)
+		c.Kind, c.Test = kindMean, meanTest(what, c.ownNumber(within.High), c.Confidence)
 		c.measureMean(clusters, within)
 		if c.Value != nil && within.Low == within.High {
 			c.note("All values are 0 and so is the threshold: no interval of a mean can establish that; use count() <= 0.")
@@ -267,7 +267,7 @@ func (c *Criterion) measure(x *expr.Criterion, clusters []stat.Cluster, values [
 		}
 	default:
 		c.Kind, c.Test = kindBare, "none: a "+x.Name+" is a fact about these rows"
-		c.Rule = RuleValue
+		c.Rule = ruleValue
 		c.note("A " + x.Name + " has no interval: decided by its value.")
 	}
 }
@@ -281,24 +281,24 @@ func (c *Criterion) decideOwn(x *expr.Criterion) {
 		}
 		return sign < 0 || sign == 0 && !x.Strict
 	}
-	pass := func(ok bool) Verdict {
+	pass := func(ok bool) stat.Verdict {
 		if ok {
-			return Pass
+			return stat.Pass
 		}
-		return Fail
+		return stat.Fail
 	}
 	switch {
-	case c.Rule == RuleValue:
+	case c.Rule == ruleValue:
 		c.Verdict = pass(good(*c.Value))
 	case c.Interval == nil:
-	case c.Rule == RuleLower:
+	case c.Rule == ruleLower:
 		c.Verdict = pass(good(c.Interval.Low))
-	case c.Rule == RuleUpper:
+	case c.Rule == ruleUpper:
 		c.Verdict = pass(good(c.Interval.High))
 	case good(c.Interval.Low) && good(c.Interval.High):
-		c.Verdict = Pass
+		c.Verdict = stat.Pass
 	case !good(c.Interval.Low) && !good(c.Interval.High):
-		c.Verdict = Fail
+		c.Verdict = stat.Fail
 	}
 }
 
@@ -310,10 +310,10 @@ func (c *Criterion) absent(x *expr.Criterion, e *expr.Evidence, within stat.Inte
 	}
 	c.note(fmt.Sprintf("%d of %d rows have no value and are left out.", e.Missing, e.Known+e.Missing))
 	worst := *c
-	worst.Interval, worst.Verdict = nil, Inconclusive
+	worst.Interval, worst.Verdict = nil, stat.Inconclusive
 	worst.extreme(x, e, within, 0, true)
-	if c.Verdict == Pass && worst.Verdict != Pass {
-		c.Verdict = Inconclusive
+	if c.Verdict == stat.Pass && worst.Verdict != stat.Pass {
+		c.Verdict = stat.Inconclusive
 		c.note("That is too many to pass.")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // ownReport judges criteria over the demo run.
@@ -38,24 +39,24 @@ func TestOwnCriteria(t *testing.T) {
 		kind, unit, value, need string
 		interval                bool
 		test                    string
-		want                    Verdict
+		want                    stat.Verdict
 	}{
-		{"a percentile", own(`p95(duration_us) <= 4s where role == "main"`, ""), "percentile", "turns", "1.211s", "≤ 4s", true, "order-statistic interval of the p95, clustered by task", Pass},
-		{"a percentile too high", own(`p95(turns.duration_us) < 500ms`, ""), "percentile", "turns", "1.211s", "< 500ms", true, "order-statistic", Fail},
-		{"a percentile nearby", own(`p95(turns.duration_us) < 1.211s`, ""), "percentile", "turns", "1.211s", "< 1.211s", true, "order-statistic", Inconclusive},
-		{"its optimistic end decides nothing", own(`p95(turns.duration_us) < 1.211s`, "lower"), "percentile", "turns", "1.211s", "< 1.211s", true, "order-statistic", Inconclusive},
-		{"its upper end", own(`p95(turns.duration_us) < 1.211s`, "upper"), "percentile", "turns", "1.211s", "< 1.211s", true, "order-statistic", Fail},
-		{"a mean", own(`mean(steps) < 4`, ""), "mean", "episodes", "2.5268", "< 4", true, "interval of the mean, clustered by task, none above 12, two-sided 95%", Inconclusive},
-		{"a mean far below", own(`mean(steps) < 6`, ""), "mean", "episodes", "2.5268", "< 6", true, "none above 18", Inconclusive},
-		{"a rate", own(`rate(thrash) <= 0.5`, ""), "mean", "turns", "0.0268", "≤ 0.5", true, "interval of the rate per episode, clustered by task, none above 1.5", Pass},
-		{"a ratio", own(`sum(tool_calls) / count(solved) >= 9`, ""), "mean", "episodes", "1.5833", "≥ 9", true, "interval of the ratio, clustered by task, none above 27", Fail},
-		{"a share", own(`share(contract_valid) >= 95% where role == "main"`, ""), "share", "turns", "99.82%", "≥ 95%", true, "interval of the share, clustered by task, two-sided 95%", Inconclusive},
-		{"a sum", own(`sum(episodes.cost_nanousd) <= $2`, ""), "bare", "episodes", "$0.1073", "≤ $2", false, "none: a sum is a fact", Pass},
-		{"a maximum", own(`max(tool_calls) < 3`, ""), "bare", "episodes", "9", "< 3", false, "none: a max", Fail},
-		{"nothing found", own(`count() <= 0 where role == "other"`, ""), "bare", "turns", "0", "≤ 0", false, "none: a count", Pass},
-		{"no rows", own(`mean(duration_us) <= 4s where role == "other"`, ""), "mean", "turns", "–", "≤ 4s", false, "interval of the mean", Inconclusive},
-		{"no share", own(`share(solved) >= 1% where steps > 99`, "lower"), "share", "episodes", "–", "≥ 1%", false, "exact interval of the share", Inconclusive},
-		{"no sum", own(`sum(turns.cost_nanousd) <= $2 where role == "other"`, ""), "bare", "turns", "–", "≤ $2", false, "none", Inconclusive},
+		{"a percentile", own(`p95(duration_us) <= 4s where role == "main"`, ""), "percentile", "turns", "1.211s", "≤ 4s", true, "order-statistic interval of the p95, clustered by task", stat.Pass},
+		{"a percentile too high", own(`p95(turns.duration_us) < 500ms`, ""), "percentile", "turns", "1.211s", "< 500ms", true, "order-statistic", stat.Fail},
+		{"a percentile nearby", own(`p95(turns.duration_us) < 1.211s`, ""), "percentile", "turns", "1.211s", "< 1.211s", true, "order-statistic", stat.Inconclusive},
+		{"its optimistic end decides nothing", own(`p95(turns.duration_us) < 1.211s`, "lower"), "percentile", "turns", "1.211s", "< 1.211s", true, "order-statistic", stat.Inconclusive},
+		{"its upper end", own(`p95(turns.duration_us) < 1.211s`, "upper"), "percentile", "turns", "1.211s", "< 1.211s", true, "order-statistic", stat.Fail},
+		{"a mean", own(`mean(steps) < 4`, ""), "mean", "episodes", "2.5268", "< 4", true, "interval of the mean, clustered by task, none above 12, two-sided 95%", stat.Inconclusive},
+		{"a mean far below", own(`mean(steps) < 6`, ""), "mean", "episodes", "2.5268", "< 6", true, "none above 18", stat.Inconclusive},
+		{"a rate", own(`rate(thrash) <= 0.5`, ""), "mean", "turns", "0.0268", "≤ 0.5", true, "interval of the rate per episode, clustered by task, none above 1.5", stat.Pass},
+		{"a ratio", own(`sum(tool_calls) / count(solved) >= 9`, ""), "mean", "episodes", "1.5833", "≥ 9", true, "interval of the ratio, clustered by task, none above 27", stat.Fail},
+		{"a share", own(`share(contract_valid) >= 95% where role == "main"`, ""), "share", "turns", "99.82%", "≥ 95%", true, "interval of the share, clustered by task, two-sided 95%", stat.Inconclusive},
+		{"a sum", own(`sum(episodes.cost_nanousd) <= $2`, ""), "bare", "episodes", "$0.1073", "≤ $2", false, "none: a sum is a fact", stat.Pass},
+		{"a maximum", own(`max(tool_calls) < 3`, ""), "bare", "episodes", "9", "< 3", false, "none: a max", stat.Fail},
+		{"nothing found", own(`count() <= 0 where role == "other"`, ""), "bare", "turns", "0", "≤ 0", false, "none: a count", stat.Pass},
+		{"no rows", own(`mean(duration_us) <= 4s where role == "other"`, ""), "mean", "turns", "–", "≤ 4s", false, "interval of the mean", stat.Inconclusive},
+		{"no share", own(`share(solved) >= 1% where steps > 99`, "lower"), "share", "episodes", "–", "≥ 1%", false, "exact interval of the share", stat.Inconclusive},
+		{"no sum", own(`sum(turns.cost_nanousd) <= $2 where role == "other"`, ""), "bare", "turns", "–", "≤ $2", false, "none", stat.Inconclusive},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,14 +104,14 @@ func TestOwnCriteriaWithoutValues(t *testing.T) {
 		name     string
 		every    int
 		own      manifest.Criterion
-		want     Verdict
+		want     stat.Verdict
 		in, note string
 	}{
-		{"a sum with one missing", 200, sum, Inconclusive, "sum", "That is too many to pass."},
-		{"a mean with few missing", 200, avg, Pass, "avg", "of 224 rows have no value and are left out."},
-		{"a mean with many missing", 2, avg, Inconclusive, "avg", "That is too many to pass."},
-		{"a mean with none", 1, avg, Inconclusive, "avg", "nothing to judge, which never passes"},
-		{"a sum that fails anyhow", 200, manifest.Criterion{Name: "sum", Expr: `sum(episodes.cost_nanousd) <= $0.01`}, Fail, "sum", "have no value"},
+		{"a sum with one missing", 200, sum, stat.Inconclusive, "sum", "That is too many to pass."},
+		{"a mean with few missing", 200, avg, stat.Pass, "avg", "of 224 rows have no value and are left out."},
+		{"a mean with many missing", 2, avg, stat.Inconclusive, "avg", "That is too many to pass."},
+		{"a mean with none", 1, avg, stat.Inconclusive, "avg", "nothing to judge, which never passes"},
+		{"a sum that fails anyhow", 200, manifest.Criterion{Name: "sum", Expr: `sum(episodes.cost_nanousd) <= $0.01`}, stat.Fail, "sum", "have no value"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,12 +126,12 @@ func TestOwnCriteriaWithoutValues(t *testing.T) {
 func TestOwnCriteriaTooLittleData(t *testing.T) {
 	slow := manifest.Criterion{Name: "slow", Expr: `p99(elapsed_us) <= 1h`}
 	c := named(t, ownReport(t, 5, 2, nil, slow).Candidates[0].Criteria, "slow")
-	require.Equal(t, Inconclusive, c.Verdict)
+	require.Equal(t, stat.Inconclusive, c.Verdict)
 	require.Nil(t, c.Interval)
 	require.Contains(t, c.Note, "too few episodes beyond this percentile")
 	avg := manifest.Criterion{Name: "avg", Expr: `mean(steps) <= 99`}
 	c = named(t, ownReport(t, 1, 9, nil, avg).Candidates[0].Criteria, "avg")
-	require.Equal(t, Inconclusive, c.Verdict)
+	require.Equal(t, stat.Inconclusive, c.Verdict)
 	require.Regexp(t, `If the mean stays the same, \d+ more tasks would make this a pass\.`, c.Note)
 	flat := func(rows *ledger.Rows) {
 		for i := range rows.Episodes {
@@ -138,7 +139,7 @@ func TestOwnCriteriaTooLittleData(t *testing.T) {
 		}
 	}
 	c = named(t, ownReport(t, 5, 9, flat, avg).Candidates[0].Criteria, "avg")
-	require.Equal(t, Inconclusive, c.Verdict, "five equal tasks may be among few others")
+	require.Equal(t, stat.Inconclusive, c.Verdict, "five equal tasks may be among few others")
 	require.InDelta(t, 3+(3*99-3)*(1-math.Pow(0.025, 0.2)), c.Interval.High, 1e-9)
 }
 
@@ -169,9 +170,9 @@ func TestOwnCriteriaPerModel(t *testing.T) {
 func TestOwnCriterionThatCannotBeRead(t *testing.T) {
 	r := ownReport(t, 14, 16, nil, manifest.Criterion{Name: "later", Expr: `median(steps) < 4`})
 	c := named(t, r.Candidates[0].Criteria, "later")
-	require.Equal(t, Inconclusive, c.Verdict)
+	require.Equal(t, stat.Inconclusive, c.Verdict)
 	require.Contains(t, c.Note, `cannot be read, so nothing was judged: 1:1: unknown function "median"`)
-	require.Equal(t, Inconclusive, r.Candidates[0].Verdict)
+	require.Equal(t, stat.Inconclusive, r.Candidates[0].Verdict)
 }
 
 // The same statistics as the built-in criteria.

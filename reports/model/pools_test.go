@@ -9,6 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // A manifest is not to be trusted with arithmetic.
@@ -18,7 +19,7 @@ func TestAbsurdPlan(t *testing.T) {
 	w.M.Candidates[0].Planned, w.M.Candidates[1].Planned = math.MaxInt, math.MinInt
 	w.M.Candidates[1].Model = w.M.Candidates[0].Model
 	r := build(w.M, w.Rows)
-	require.Equal(t, Inconclusive, r.Verdict)
+	require.Equal(t, stat.Inconclusive, r.Verdict)
 	require.Positive(t, planned(r.Outcomes))
 }
 
@@ -31,10 +32,10 @@ func TestPoolsTolerateNoMore(t *testing.T) {
 	w.M.Candidates[0], w.M.Candidates[1] = w.M.Candidates[1], w.M.Candidates[0]
 	reporttest.Tasks(w, 100, nil)
 	r := build(w.M, w.Rows)
-	require.Equal(t, []Verdict{Pass, Inconclusive}, []Verdict{r.Candidates[0].Verdict, r.Candidates[1].Verdict})
-	require.Equal(t, Inconclusive, r.Groups[0].Verdict)
+	require.Equal(t, []stat.Verdict{stat.Pass, stat.Inconclusive}, []stat.Verdict{r.Candidates[0].Verdict, r.Candidates[1].Verdict})
+	require.Equal(t, stat.Inconclusive, r.Groups[0].Verdict)
 	require.Contains(t, r.Groups[0].Sentence, "100 of 300 planned episodes (33.3%) were lost")
-	require.Equal(t, Inconclusive, r.Verdict)
+	require.Equal(t, stat.Inconclusive, r.Verdict)
 }
 
 // Whatever the rows that are left say, a run that ended early is not accepted.
@@ -49,14 +50,14 @@ func TestRunCutShortIsNeverAccepted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := reporttest.Passing()
-			require.Equal(t, Pass, build(w.M, w.Rows).Verdict)
+			require.Equal(t, stat.Pass, build(w.M, w.Rows).Verdict)
 			edit(&w.M)
 			r := build(w.M, w.Rows)
-			require.Equal(t, Inconclusive, r.Verdict)
+			require.Equal(t, stat.Inconclusive, r.Verdict)
 			require.NotContains(t, r.Headline, "Accepted")
 			reporttest.Tasks(w, 1, reporttest.Invalid)
 			reporttest.Tasks(w, 90, reporttest.Invalid)
-			require.Equal(t, Fail, build(w.M, w.Rows).Verdict, "what fails, fails")
+			require.Equal(t, stat.Fail, build(w.M, w.Rows).Verdict, "what fails, fails")
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -51,9 +52,9 @@ func clarifiesNote(agent string) string { return strategy.Of(agent).Clarifies }
 
 // stepsNote says what a step is, where it is not one action, and what follows when
 // the criterion is missed.
-func stepsNote(agent string, v Verdict) string {
+func stepsNote(agent string, v stat.Verdict) string {
 	s := strategy.Of(agent)
-	if v != Pass && s.StepsMissed != "" {
+	if v != stat.Pass && s.StepsMissed != "" {
 		return s.Steps + " " + s.StepsMissed
 	}
 	return s.Steps

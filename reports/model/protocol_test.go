@@ -52,8 +52,8 @@ func TestCriteriaSayWhatAStrategyMakesOfThem(t *testing.T) {
 			}
 		})
 	}
-	require.Contains(t, stepsNote("plan", Fail), "by its nature")
-	require.NotContains(t, stepsNote("plan", Pass), "by its nature")
+	require.Contains(t, stepsNote("plan", stat.Fail), "by its nature")
+	require.NotContains(t, stepsNote("plan", stat.Pass), "by its nature")
 }
 
 // A plan's steps meet the criterion turn by turn: a fan-out over six items is six.
@@ -63,7 +63,7 @@ func TestStepsOfAPlanAreItsTurns(t *testing.T) {
 		w.Add(1, task, true, 9, nil)
 	}
 	c := build(w.M, w.Rows).Candidates[0].Criteria[3]
-	require.Equal(t, Fail, c.Verdict)
+	require.Equal(t, stat.Fail, c.Verdict)
 	require.InDelta(t, 9, *c.Value, 1e-12)
 	require.Contains(t, c.Note, "n + 1 turns at least")
 }

@@ -19,8 +19,8 @@ type Report struct {
 	Format int `json:"format"`
 	// Verdict is fail if any judged candidate or pooled group fails, else
 	// inconclusive if any judged candidate is or none was judged, else pass.
-	Verdict  Verdict `json:"verdict"`
-	Headline string  `json:"headline"`
+	Verdict  stat.Verdict `json:"verdict"`
+	Headline string       `json:"headline"`
 	// Outcomes count how the planned episodes of Candidates ended.
 	Outcomes manifest.Outcomes `json:"outcomes"`
 	// Run is the manifest the report was built from, with the thresholds that decided.
@@ -77,7 +77,7 @@ type Tally struct {
 // Candidate is one candidate's verdict and what else was measured of it.
 type Candidate struct {
 	manifest.Candidate
-	Verdict Verdict `json:"verdict"`
+	Verdict stat.Verdict `json:"verdict"`
 	// Sentence says the verdict and its reason, without the name.
 	Sentence string `json:"sentence"`
 	// Criteria are empty when Verdict is not_judged.
@@ -172,10 +172,10 @@ type Group struct {
 	Candidates []string `json:"candidates"`
 	// Mixes names what the pooled candidates differ in, such as "output mode:
 	// json_schema, prompt".
-	Mixes    []string    `json:"mixes"`
-	Verdict  Verdict     `json:"verdict"`
-	Sentence string      `json:"sentence"`
-	Criteria []Criterion `json:"criteria"`
+	Mixes    []string     `json:"mixes"`
+	Verdict  stat.Verdict `json:"verdict"`
+	Sentence string       `json:"sentence"`
+	Criteria []Criterion  `json:"criteria"`
 }
 
 // Task is one row of the table tasks × candidates.

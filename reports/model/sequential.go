@@ -66,13 +66,13 @@ func (r *Report) addSequentialNotes() {
 	if d == nil {
 		return
 	}
-	r.Notes = append(r.Notes, Spent(r.Run))
+	r.Notes = append(r.Notes, spent(r.Run))
 	if len(d.Rounds) < 2 {
 		return
 	}
 	by := map[int][]string{}
 	for _, c := range r.Candidates {
-		if c.Verdict != NotJudged {
+		if c.Verdict != stat.NotJudged {
 			at := d.Look(c.Name)
 			by[at] = append(by[at], words.Brief(c.Name, 80))
 		}
@@ -90,9 +90,9 @@ func (r *Report) addSequentialNotes() {
 	}
 }
 
-// Spent says how many episodes a run in rounds had, of how many it could have had, such
+// spent says how many episodes a run in rounds had, of how many it could have had, such
 // as "Stopped after 2 of 5 rounds: 200 of 500 episodes, 60% saved."; "" for any other.
-func Spent(m manifest.Manifest) string {
+func spent(m manifest.Manifest) string {
 	d := m.Decide
 	if d == nil {
 		return ""

@@ -14,16 +14,16 @@ import (
 // nothing was solved decides at the last look only.
 func TestReportOfAnEarlyLook(t *testing.T) {
 	none := map[string]float64{"m": 0}
-	for at, want := range map[int]Verdict{1: Inconclusive, 5: Fail} {
+	for at, want := range map[int]stat.Verdict{1: stat.Inconclusive, 5: stat.Fail} {
 		m, rows := reporttest.SequentialRun(1, none, manifest.Stop{Candidate: "m", Round: at})
 		require.Equal(t, want, build(m, rows).Candidates[0].Criteria[0].Verdict, "look %d", at)
 		m.Decide, m.Trials = nil, at
-		require.Equal(t, Fail, build(m, rows).Candidates[0].Criteria[0].Verdict, "%d trials", at)
+		require.Equal(t, stat.Fail, build(m, rows).Candidates[0].Criteria[0].Verdict, "%d trials", at)
 	}
 	m, rows := reporttest.SequentialRun(30, map[string]float64{"m": 0.5}, manifest.Stop{Candidate: "m", Round: 1})
-	require.Equal(t, Inconclusive, build(m, rows).Candidates[0].Verdict)
+	require.Equal(t, stat.Inconclusive, build(m, rows).Candidates[0].Verdict)
 	m.Decide, m.Trials = nil, 1
-	require.Equal(t, Fail, build(m, rows).Candidates[0].Verdict, "looking once needs less")
+	require.Equal(t, stat.Fail, build(m, rows).Candidates[0].Verdict, "looking once needs less")
 }
 
 // Pooled candidates are judged at the earliest look of theirs.
@@ -39,10 +39,10 @@ func TestReportOfPooledRounds(t *testing.T) {
 
 func TestSpent(t *testing.T) {
 	m, _ := reporttest.SequentialRun(10, nil, manifest.Stop{Candidate: "a", Round: 5}, manifest.Stop{Candidate: "b", Round: 1})
-	require.Equal(t, "Stopped after 5 of 5 rounds: 60 of 100 episodes, 40% saved.", Spent(m))
+	require.Equal(t, "Stopped after 5 of 5 rounds: 60 of 100 episodes, 40% saved.", spent(m))
 	m.Decide.Finished, m.Decide.Stops = 1, nil
 	m.Candidates[0].Planned, m.Candidates[1].Planned, m.Episodes, m.Stopped = 20, 20, 23, "interrupted"
-	require.Equal(t, "Finished 1 of 5 rounds: 23 of at most 100 episodes.", Spent(m))
+	require.Equal(t, "Finished 1 of 5 rounds: 23 of at most 100 episodes.", spent(m))
 	m.Decide = nil
-	require.Empty(t, Spent(m))
+	require.Empty(t, spent(m))
 }

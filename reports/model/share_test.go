@@ -73,7 +73,7 @@ func TestTasksOfASessionAreOneCluster(t *testing.T) {
 
 // Of a custom criterion for what must be rare, the other end counts.
 func TestTooFewTasksForARareEvent(t *testing.T) {
-	for tasks, want := range map[int]Verdict{35: Inconclusive, 36: Pass} {
+	for tasks, want := range map[int]stat.Verdict{35: stat.Inconclusive, 36: stat.Pass} {
 		o := ownCriteria([]manifest.Criterion{{Name: "harm", Expr: `share(not solved) <= 10%`}})[0]
 		tally := o.expr.NewTally()
 		for i := range tasks {
@@ -83,7 +83,7 @@ func TestTooFewTasksForARareEvent(t *testing.T) {
 		}
 		c := o.judge(tally, manifest.Acceptance{Confidence: 0.95, MaxInfra: 0.05})
 		require.Equal(t, want, c.Verdict, c.Note)
-		if want == Inconclusive {
+		if want == stat.Inconclusive {
 			require.Contains(t, c.Note, "Too few tasks: 35 cannot establish 10%, however many episodes they have. If the rate stays the same, 1 more task (3 episodes) would make this a pass.")
 		}
 	}

@@ -274,7 +274,7 @@ func (r *Report) modelGroups() (rings []*modelGroup, more int) {
 	var all []*modelGroup
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
-		if c.Verdict == NotJudged {
+		if c.Verdict == stat.NotJudged {
 			continue
 		}
 		key := modelKey{provider: c.Provider, model: c.Model}

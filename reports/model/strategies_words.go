@@ -241,6 +241,8 @@ func (c *StrategyComparison) IsKnown(metric string) bool {
 	return slices.ContainsFunc(c.Pairs, func(k PairResult) bool { return k.Metric == metric && k.P != nil })
 }
 
+// ModelsDisagree says that one model shows one winner in a metric, and another model
+// another.
 func (c *StrategyComparison) ModelsDisagree(metric string) bool {
 	return slices.ContainsFunc(c.Pairs, func(k PairResult) bool { return k.Metric == metric && k.Verdict == Disagree })
 }

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // axis is an axis of a chart; one without ticks is not drawn.
@@ -140,11 +140,11 @@ func (t theme) band(c draw.Canvas, col color.Color, shape draw.GlyphDrawer, low,
 }
 
 // look is a verdict's colour and shape: the shape alone tells them apart.
-func (t theme) look(v model.Verdict) (color.Color, draw.GlyphDrawer) {
+func (t theme) look(v stat.Verdict) (color.Color, draw.GlyphDrawer) {
 	switch v {
-	case model.Pass:
+	case stat.Pass:
 		return t.pass, draw.CircleGlyph{}
-	case model.Fail:
+	case stat.Fail:
 		return t.fail, draw.BoxGlyph{}
 	}
 	return t.open, draw.PyramidGlyph{}

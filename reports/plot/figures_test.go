@@ -33,7 +33,7 @@ func kOf(k, n int) model.Share {
 }
 
 func TestTitles(t *testing.T) {
-	valid := func(v model.Verdict) func(*model.Candidate) {
+	valid := func(v stat.Verdict) func(*model.Candidate) {
 		return func(c *model.Candidate) { c.Criteria = []model.Criterion{{Name: "valid_json", Verdict: v}} }
 	}
 	steps := func(counts ...stat.Count) func(*model.Candidate) {
@@ -62,10 +62,10 @@ func TestTitles(t *testing.T) {
 		edits        []func(*model.Candidate)
 	}{
 		{figValidity, "Nobody's validity was judged", nil},
-		{figValidity, "No candidate is shown to keep the contract in 95% of turns", []func(*model.Candidate){valid(model.Inconclusive), valid(model.Fail)}},
-		{figValidity, "1 of 2 candidates keeps the contract in 95% of turns", []func(*model.Candidate){valid(model.Pass), valid(model.Fail)}},
-		{figValidity, "All 2 candidates keep the contract in 95% of turns", []func(*model.Candidate){valid(model.Pass), valid(model.Pass)}},
-		{figValidity, "The candidate keeps the contract in 95% of turns", []func(*model.Candidate){valid(model.Pass)}},
+		{figValidity, "No candidate is shown to keep the contract in 95% of turns", []func(*model.Candidate){valid(stat.Inconclusive), valid(stat.Fail)}},
+		{figValidity, "1 of 2 candidates keeps the contract in 95% of turns", []func(*model.Candidate){valid(stat.Pass), valid(stat.Fail)}},
+		{figValidity, "All 2 candidates keep the contract in 95% of turns", []func(*model.Candidate){valid(stat.Pass), valid(stat.Pass)}},
+		{figValidity, "The candidate keeps the contract in 95% of turns", []func(*model.Candidate){valid(stat.Pass)}},
 		{figSteps, "No task was solved", []func(*model.Candidate){nothing}},
 		{figSteps, "Solved tasks take 2.5 steps on average, limit 5", []func(*model.Candidate){steps(stat.Count{Value: 2, N: 1}, stat.Count{Value: 3, N: 1})}},
 		{figSteps, "Solved tasks take 2 to 6 steps on average, limit 5", []func(*model.Candidate){steps(stat.Count{Value: 6, N: 3}), steps(stat.Count{Value: 2, N: 1})}},

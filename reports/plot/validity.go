@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -16,7 +17,7 @@ func validityTitle(r *model.Report) string {
 		for _, k := range c.Criteria {
 			if k.Name == "valid_json" {
 				judged++
-				if k.Verdict == model.Pass {
+				if k.Verdict == stat.Pass {
 					clear++
 				}
 			}
@@ -68,7 +69,7 @@ func (t theme) validity(r model.Report) drawing {
 			t.band(c, col, shape, x(k.Interval.Low), x(*k.Value), x(k.Interval.High), y)
 		}
 	}
-	for _, v := range []model.Verdict{model.Pass, model.Inconclusive, model.Fail} {
+	for _, v := range []stat.Verdict{stat.Pass, stat.Inconclusive, stat.Fail} {
 		col, shape := t.look(v)
 		g.key = append(g.key, keyEntry{words.Word(v), glyph(col, shape)})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/view"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -17,7 +18,7 @@ const maxAnnotations = 10
 
 // annotation is one remark on a run.
 type annotation struct {
-	verdict     model.Verdict
+	verdict     stat.Verdict
 	title, text string
 }
 
@@ -30,17 +31,17 @@ func Annotations(w io.Writer, r model.Report) error { return writeAnnotations(w,
 // remarks are what there is to say about the candidates, the groups and the run.
 func remarks(r model.Report) (list []annotation) {
 	if changed := r.ChangesText(); changed != "" {
-		list = append(list, annotation{model.Inconclusive, "cupel: thresholds changed at report time", changed})
+		list = append(list, annotation{stat.Inconclusive, "cupel: thresholds changed at report time", changed})
 	}
 	said := len(list)
 	for _, j := range view.Judgements(r) {
 		list = annotate(list, j)
 	}
-	if r.Verdict != model.Pass && !slices.ContainsFunc(list[said:], func(a annotation) bool { return a.verdict != model.Pass }) {
+	if r.Verdict != stat.Pass && !slices.ContainsFunc(list[said:], func(a annotation) bool { return a.verdict != stat.Pass }) {
 		list = append(list, annotation{r.Verdict, "cupel", r.Headline}) // it is about the run
 	}
 	for _, line := range view.ClusterLines(r, 1) {
-		list = append(list, annotation{model.Pass, "cupel: most frequent failure", line})
+		list = append(list, annotation{stat.Pass, "cupel: most frequent failure", line})
 	}
 	return list
 }
@@ -65,7 +66,7 @@ func writeAnnotations(w io.Writer, list []annotation) error {
 // annotate adds what there is to say about one candidate or group.
 func annotate(list []annotation, j view.Judgement) []annotation {
 	name, v := j.Pooled(j.Name), j.Verdict
-	if v == model.NotJudged {
+	if v == stat.NotJudged {
 		return list
 	}
 	said := len(list)
@@ -73,10 +74,10 @@ func annotate(list []annotation, j view.Judgement) []annotation {
 		list = append(list, annotation{v, fmt.Sprintf("%s: %s", words.Brief(name, 80), words.Word(v)), name + " " + j.Sentence})
 	}
 	for _, c := range j.Criteria {
-		if c.Verdict == model.Pass || c.Verdict == model.NotJudged {
+		if c.Verdict == stat.Pass || c.Verdict == stat.NotJudged {
 			continue
 		}
-		if c.Verdict == model.Fail { // not if too many episodes were lost to say so
+		if c.Verdict == stat.Fail { // not if too many episodes were lost to say so
 			c.Verdict = v
 		}
 		text := fmt.Sprintf("%s (%s), needs %s, n %s. %s", c.ValueText(), c.IntervalText(), c.NeedsText(), words.Thousands(int64(c.N)), c.Note)
@@ -91,9 +92,9 @@ func annotate(list []annotation, j view.Judgement) []annotation {
 // rank orders by what a reader must see first.
 func (a annotation) rank() int {
 	switch a.verdict {
-	case model.Fail:
+	case stat.Fail:
 		return 0
-	case model.Pass, model.NoRegression:
+	case stat.Pass, stat.NoRegression:
 		return 2
 	}
 	return 1

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/view/compared"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -32,25 +33,25 @@ func compareRemarks(c compare.Comparison) (list []annotation) {
 	for _, p := range c.Pairs {
 		list = append(list, pairRemarks(p, c.Rules)...)
 	}
-	if v := c.Rules.Gate(c.Verdict); v != model.Pass && !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict == v }) {
+	if v := c.Rules.Gate(c.Verdict); v != stat.Pass && !slices.ContainsFunc(list, func(a annotation) bool { return a.verdict == v }) {
 		list = append(list, annotation{v, "regression: " + words.Word(c.Verdict), c.Headline}) // it is about the runs
 	}
 	for _, d := range c.Differences {
 		if d.Misleads {
 			what, how := compared.DifferenceWords(d)
-			list = append(list, annotation{model.Inconclusive, "regression: " + d.What, what + ": " + how})
+			list = append(list, annotation{stat.Inconclusive, "regression: " + d.What, what + ": " + how})
 		}
 	}
 	return list
 }
 
 func pairRemarks(p compare.Pair, rules compare.Rules) (list []annotation) {
-	if p.Verdict == model.NotJudged {
+	if p.Verdict == stat.NotJudged {
 		return nil
 	}
 	name := words.Brief(compared.PairName(p), 80)
 	for _, m := range p.Metrics {
-		if v := compared.VerdictIn(p, m); m.Gates && (v == model.Fail || v == model.Inconclusive) {
+		if v := compared.VerdictIn(p, m); m.Gates && (v == stat.Fail || v == stat.Inconclusive) {
 			list = append(list, annotation{v, fmt.Sprintf("%s: %s: %s", name, compared.MetricTitle(m), words.Word(v)), compared.MetricWhy(m)})
 		}
 	}
@@ -59,14 +60,14 @@ func pairRemarks(p compare.Pair, rules compare.Rules) (list []annotation) {
 	}
 	for _, t := range p.Tasks {
 		if t.Known != nil && t.Known.Expired {
-			list = append(list, annotation{model.Inconclusive, fmt.Sprintf("%s: %s: known-flaky entry expired", name, words.Brief(t.ID, 60)), compared.KnownWords(*t.Known)})
+			list = append(list, annotation{stat.Inconclusive, fmt.Sprintf("%s: %s: known-flaky entry expired", name, words.Brief(t.ID, 60)), compared.KnownWords(*t.Known)})
 		}
 		if t.Class != flake.NewlyBroken || compared.Excused(t) {
 			continue
 		}
-		v := model.Inconclusive
-		if p.Verdict == model.Fail {
-			v = model.Fail
+		v := stat.Inconclusive
+		if p.Verdict == stat.Fail {
+			v = stat.Fail
 		}
 		list = append(list, annotation{v, fmt.Sprintf("%s: %s: newly broken", name, words.Brief(t.ID, 60)), compared.TaskWords(t)})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/cupel-eval/cupel/reports/compare"
-	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/view/compared"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -125,7 +125,7 @@ func pairText(b *strings.Builder, p compare.Pair, width int) {
 	fmt.Fprintf(b, "\n%s\n", words.Brief(compared.PairName(p), 160))
 	wrapped(b, "  why: ", p.Sentence, width)
 	for _, m := range p.Metrics {
-		if m.Gates && m.Verdict != model.Pass {
+		if m.Gates && m.Verdict != stat.Pass {
 			wrapped(b, "  why: ", compared.MetricWhy(m), width)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/html"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/view/compared"
 )
@@ -224,7 +225,7 @@ func TestCompareIsBounded(t *testing.T) {
 
 // Both verdicts of a gate are annotated, the worst first.
 func TestGateAnnotations(t *testing.T) {
-	r := model.Report{Verdict: model.Pass, Candidates: []model.Candidate{{Verdict: model.Pass, Sentence: "meets all."}}}
+	r := model.Report{Verdict: stat.Pass, Candidates: []model.Candidate{{Verdict: stat.Pass, Sentence: "meets all."}}}
 	r.Candidates[0].Name = "strong"
 	lines := strings.Split(strings.TrimSpace(reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return GateAnnotations(w, r, c) }, reporttest.ComparisonFixture())), "\n")
 	require.Regexp(t, `^::error title=strong%3A solved tasks%3A fail::`, lines[0])
@@ -232,13 +233,13 @@ func TestGateAnnotations(t *testing.T) {
 	require.Contains(t, lines, "::notice title=weak → weak-2%3A regression%3A pass::Is not worse.")
 
 	lost := reporttest.ComparisonFixture()
-	lost.Verdict, lost.Pairs[0].Verdict, lost.Pairs[0].Sentence = model.Inconclusive, model.Inconclusive, "Cannot be judged: 9 of 10 pairs lost."
+	lost.Verdict, lost.Pairs[0].Verdict, lost.Pairs[0].Sentence = stat.Inconclusive, stat.Inconclusive, "Cannot be judged: 9 of 10 pairs lost."
 	text := reporttest.Render(t, CompareAnnotations, lost)
 	require.NotContains(t, text, "::error", "what was lost proves nothing")
 	require.Contains(t, text, "::warning title=strong%3A solved tasks%3A inconclusive::")
 	require.Contains(t, reporttest.Render(t, CompareJUnit, lost), `<skipped message="inconclusive: solved tasks`)
 
-	passed := compare.Comparison{Verdict: model.Inconclusive, Headline: "Inconclusive: the baseline is partial"}
+	passed := compare.Comparison{Verdict: stat.Inconclusive, Headline: "Inconclusive: the baseline is partial"}
 	require.Equal(t, "::warning title=regression%3A inconclusive::Inconclusive: the baseline is partial\n", reporttest.Render(t, CompareAnnotations, passed))
 }
 
@@ -246,7 +247,7 @@ func TestGateAnnotations(t *testing.T) {
 // a gate passes over it.
 func TestNoSignificantRegression(t *testing.T) {
 	c := reporttest.ComparisonFixture()
-	c.Verdict, c.Headline, c.Pairs = model.NoRegression, "No significant regression: mid is not worse", c.Pairs[2:]
+	c.Verdict, c.Headline, c.Pairs = stat.NoRegression, "No significant regression: mid is not worse", c.Pairs[2:]
 	c.Differences = nil
 	require.Equal(t, "::notice title=mid%3A regression%3A no significant regression::"+c.Pairs[0].Sentence+"\n", reporttest.Render(t, CompareAnnotations, c))
 	suite := func() junitSuite {

@@ -121,7 +121,7 @@ func (b *budget) criteria(r model.Report) {
 
 func (b *budget) criterionNotes(name string, list []model.Criterion) {
 	for _, c := range list {
-		b.line("- %s, %s: %s, %s. %s", Escape(words.Brief(name, 60)), Escape(words.LowerFirst(c.Title)), Escape(c.Test), view.RuleWords(&c), Escape(words.Clip(c.Note, 300)))
+		b.line("- %s, %s: %s, %s. %s", Escape(words.Brief(name, 60)), Escape(words.LowerFirst(c.Title)), Escape(c.Test), c.RuleText(), Escape(words.Clip(c.Note, 300)))
 	}
 }
 

@@ -70,6 +70,9 @@ func defName(t reflect.Type) string {
 	case "model":
 		return "reports." + t.Name()
 	}
+	if strings.Contains(t.PkgPath(), "/reports/stat/") {
+		return "stat." + t.Name()
+	}
 	return name
 }
 
@@ -311,7 +314,7 @@ func populate(t *testing.T, v reflect.Value, full bool) {
 			populate(t, v.Index(0), full)
 		}
 	case reflect.String:
-		text, known := map[string]string{"string": "text", "stat.Verdict": "fail", "stat.Stability": "flaky", "failure.Kind": "answer", "compare.Changed": "skip", "compare.OnUnclear": "fail"}[v.Type().String()]
+		text, known := map[string]string{"string": "text", "stat.Verdict": "fail", "flake.Stability": "flaky", "failure.Kind": "answer", "compare.Changed": "skip", "compare.OnUnclear": "fail"}[v.Type().String()]
 		require.True(t, known, "a value of %s", v.Type())
 		if full || v.Type().PkgPath() != "" {
 			v.SetString(text)

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/view"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -83,7 +84,7 @@ func summaryRows(t table.Writer, j view.Judgement, name int) {
 		title += " (simulated)"
 	}
 	row := table.Row{words.Brief(title, name), "", "", "", "", strings.ToUpper(words.Word(j.Verdict))}
-	if j.Verdict == model.NotJudged {
+	if j.Verdict == stat.NotJudged {
 		row = table.Row{row[0], j.Success.Rate(), j.Success.IntervalText(), j.Success.N, "solved", row[5]}
 	}
 	t.AppendRow(row)
@@ -114,11 +115,11 @@ func short(c model.Criterion) string {
 // those that come after it, too.
 func why(b *strings.Builder, name string, list []model.Criterion, said map[string]bool, width int) {
 	for _, c := range list {
-		if c.Verdict == model.Pass || c.Verdict == model.NotJudged {
+		if c.Verdict == stat.Pass || c.Verdict == stat.NotJudged {
 			continue
 		}
 		is := "misses"
-		if c.Verdict == model.Inconclusive {
+		if c.Verdict == stat.Inconclusive {
 			is = "is inconclusive against"
 		}
 		note := c.Note

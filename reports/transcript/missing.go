@@ -20,12 +20,14 @@ type missingReason struct {
 // maxReasons is how many are told.
 const maxReasons = 3
 
+// Add counts an episode of which nothing is shown, by the reason; "" counts nothing.
 func (m *MissingSaid) Add(why string) {
 	if why != "" {
 		m.Count(missingReason{why, 1})
 	}
 }
 
+// Count adds the episodes of a reason.
 func (m *MissingSaid) Count(more missingReason) {
 	i := slices.IndexFunc(*m, func(t missingReason) bool { return t.why == more.why })
 	if i < 0 {

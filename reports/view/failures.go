@@ -10,9 +10,9 @@ import (
 // the model's failures first, then those without a result.
 func unsolved(r model.Report) map[string][]int {
 	by := map[string][]int{}
-	for _, own := range []int{model.RankFailed, model.RankExcluded} {
+	for own := range model.Ranks - 1 { // not the solved ones
 		for i := range r.Episodes {
-			if e := &r.Episodes[i]; model.Rank(e) == own {
+			if e := &r.Episodes[i]; e.Rank() == own {
 				by[e.Candidate] = append(by[e.Candidate], i)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
+// OverviewRow is a measurement of all candidates, in their order.
 type OverviewRow struct {
 	Label string
 	Cells []overviewCell
@@ -110,6 +111,8 @@ func measures() []measure {
 	return all
 }
 
+// Overview is the table of candidates side by side; rows of which there is nothing to
+// say are left out.
 func Overview(r model.Report) (rows []OverviewRow) {
 	for _, m := range measures() {
 		row := OverviewRow{Label: m.Label}

@@ -27,6 +27,7 @@ func extra(m model.Metrics, kind string) string {
 	return "0"
 }
 
+// Median is the median of a distribution of times, in words; a dash without one.
 func Median(s *model.Spread) string {
 	if s == nil {
 		return "–"
@@ -55,21 +56,6 @@ func List(tallies []model.Tally, limit int) string {
 		parts = append(parts, fmt.Sprintf("%s %d", words.Brief(t.Name, 60), t.N))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// RuleWords says what decides.
-func RuleWords(c *model.Criterion) string {
-	switch {
-	case c.Verdict == model.NotJudged:
-		return "reported without a threshold"
-	case c.Rule == model.RuleLower:
-		return "decided by the lower end of the interval"
-	case c.Rule == model.RuleUpper:
-		return "decided by the upper end of the interval"
-	case c.Rule == model.RuleValue:
-		return "decided by the value"
-	}
-	return "decided by the whole interval"
 }
 
 // text is "91.7% (80.2–96.8%) of 60 tasks in 3 trials".

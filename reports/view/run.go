@@ -39,6 +39,7 @@ func Origin(r model.Report) (lines []string) {
 	return lines
 }
 
+// Fact is a named value of a run.
 type Fact struct{ Name, Value string }
 
 // CandidateMeta says what a candidate is made of.

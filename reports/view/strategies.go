@@ -108,6 +108,7 @@ func verdictOf(c model.PairResult) string {
 // MaxContestLines is how many contests the Markdown report and the terminal show.
 const MaxContestLines = 6
 
+// EstimateShare is a share in words; a dash without one.
 func EstimateShare(e *model.Estimate) string {
 	if e == nil {
 		return "–"
@@ -115,6 +116,7 @@ func EstimateShare(e *model.Estimate) string {
 	return words.Percent(e.Value)
 }
 
+// EstimateInterval is a share's interval in words; a dash without one.
 func EstimateInterval(e *model.Estimate) string {
 	if e == nil || e.Interval == nil {
 		return "–"
@@ -122,6 +124,7 @@ func EstimateInterval(e *model.Estimate) string {
 	return words.Bound(e.Interval.Low, 0) + "–" + words.Bound(e.Interval.High, 0) + "%"
 }
 
+// EstimateUSD is a cost in words; unknown without one.
 func EstimateUSD(e *model.Estimate) string {
 	if e == nil {
 		return words.Unknown
@@ -136,6 +139,7 @@ func estimateUSDInterval(e *model.Estimate) string {
 	return words.USD(e.Interval.Low) + "–" + words.USD(e.Interval.High)
 }
 
+// EstimateTime is a duration in words; a dash without one.
 func EstimateTime(e *model.Estimate) string {
 	if e == nil {
 		return "–"

@@ -68,6 +68,7 @@ func (c Shift) began() time.Time { return c.Series.Points[c.At].Started }
 
 func (c Shift) alarmed() time.Time { return c.Series.Points[c.Detected].Started }
 
+// Better says that the change is for the better.
 func (c Shift) Better() bool { return c.After > c.Before == c.more }
 
 // Text is "share solved of strong fell from 97% to 88% on 2026-11-03".

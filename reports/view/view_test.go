@@ -68,9 +68,9 @@ func TestMeasurementsOfOtherStrategies(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	share := func(v, limit float64) model.Criterion {
-		return model.Criterion{Kind: model.KindShare, Value: &v, Threshold: limit, AtLeast: true}
+		return model.Criterion{Kind: "share", Value: &v, Threshold: limit, AtLeast: true}
 	}
-	meanOf := func(v float64) model.Criterion { return model.Criterion{Kind: model.KindMean, Value: &v, Threshold: 5} }
+	meanOf := func(v float64) model.Criterion { return model.Criterion{Kind: "mean", Value: &v, Threshold: 5} }
 	for got, want := range map[string]string{
 		share(0.9496, 0.95).ValueText():   "94.96%", // 95.0% would look like a pass
 		share(0.949996, 0.95).ValueText(): "94.9996%",

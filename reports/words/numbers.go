@@ -16,6 +16,7 @@ func Number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // Percent is a share with one decimal, and none where it is whole.
 func Percent(v float64) string { return Trimmed(100*v, 1) + "%" }
 
+// Trimmed is v with at most so many decimals.
 func Trimmed(v float64, decimals int) string {
 	s := strconv.FormatFloat(v, 'f', decimals, 64)
 	if strings.Contains(s, ".") {
@@ -56,6 +57,7 @@ func Dollars(nano *int64) string {
 	return USD(float64(*nano))
 }
 
+// DollarsOf formats nano-USD as Dollars does.
 func DollarsOf(nano *float64) string {
 	if nano == nil {
 		return Unknown
@@ -63,6 +65,7 @@ func DollarsOf(nano *float64) string {
 	return USD(*nano)
 }
 
+// USD formats nano-USD, with at least three significant digits.
 func USD(nano float64) string {
 	v := nano / 1e9
 	switch a := math.Abs(v); {
@@ -99,6 +102,7 @@ func Count(n *int64) string {
 	return Thousands(*n)
 }
 
+// Thousands formats a whole number with separators.
 func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

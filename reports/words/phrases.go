@@ -30,6 +30,7 @@ func Word(v stat.Verdict) string {
 	return strings.ReplaceAll(string(v), "_", " ")
 }
 
+// LowerFirst makes the first letter small; s is not empty.
 func LowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // Bounded cuts s to at most n bytes, between characters.

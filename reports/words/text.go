@@ -50,6 +50,7 @@ func Brief(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
+// UpperFirst makes the first letter a capital.
 func UpperFirst(s string) string {
 	if s == "" {
 		return s

@@ -62,6 +62,7 @@ func Signed(unit string, v *float64) string {
 	return "+" + text
 }
 
+// Points is the unit of a change of a share, with a space before it; empty for others.
 func Points(unit string, v *float64) string {
 	if unit == "share" && v != nil {
 		return " pts"
@@ -80,6 +81,7 @@ func Chance(p *float64) string {
 	return Trimmed(*p, 4)
 }
 
+// SpanOf formats the interval of a change: "-3.1 to +2".
 func SpanOf(unit string, iv *stat.Interval) string {
 	if iv == nil {
 		return "–"

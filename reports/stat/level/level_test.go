@@ -6,9 +6,10 @@ import (
 	"os"
 	"testing"
 
-	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 // noisy is a series of first-order autoregressive noise of standard deviation 1, so many

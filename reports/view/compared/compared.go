@@ -291,6 +291,7 @@ func Drifts(list []compare.Drift) []compare.Drift {
 	return list
 }
 
+// DriftWords say how often a kind of failure occurred on both sides.
 func DriftWords(d compare.Drift) string {
 	text := fmt.Sprintf("%s %d of %d → %d of %d", d.Kind, d.Baseline, d.BaselineOf, d.New, d.NewOf)
 	if d.P != nil {
