@@ -10,7 +10,7 @@ import (
 )
 
 // newControl admits the requests of a recording or live run; a replay makes none.
-func (r *runner) newControl(s *store) *admission.Control {
+func newControl(r *runner, s *store) *admission.Control {
 	if r.Mode == recorder.Replay {
 		return nil
 	}
@@ -19,7 +19,7 @@ func (r *runner) newControl(s *store) *admission.Control {
 	}
 	return admission.New(admission.Options{
 		Caps: r.Caps, Providers: r.Limits, Concurrency: cmp.Or(r.LaneConcurrency, max(DefaultConcurrency, r.Concurrency)), Log: s.spending,
-		Changed: func(c admission.Change) { s.keepLimit(c); r.heed(c) },
+		Changed: func(c admission.Change) { s.keepLimit(c); r.onLimitChange(c) },
 	})
 }
 

@@ -42,18 +42,18 @@ func Canary(ctx context.Context, o Options) ([]CanaryFinding, error) {
 		return nil, err
 	}
 	defer r.closeCassettes()
-	r.control = r.newControl(&store{})
-	found := r.askCanary(ctx, false)
+	r.control = newControl(r, &store{})
+	found := askCanary(r, ctx, false)
 	return found, context.Cause(ctx)
 }
 
-// canary asks the canary at the start of a recording or live run, and writes what it
+// startCanary asks the canary at the start of a recording or live run, and writes what it
 // found into the manifest. A model that was asked on the same day is not asked again.
-func (r *runner) canary(ctx context.Context, s *store) error {
+func startCanary(r *runner, ctx context.Context, s *store) error {
 	if !r.Canary || r.Mode == recorder.Replay || s.dir == "" || r.resumed != nil {
 		return nil
 	}
-	for _, f := range r.askCanary(ctx, true) {
+	for _, f := range askCanary(r, ctx, true) {
 		for i, c := range s.manifest.Candidates {
 			if slices.Contains(f.Candidates, c.Name) {
 				s.manifest.Candidates[i].Canary = f.Canary
@@ -71,7 +71,7 @@ type canarySubject struct {
 	candidates []string
 }
 
-func (r *runner) canarySubjects() []*canarySubject {
+func canarySubjects(r *runner) []*canarySubject {
 	var subjects []*canarySubject
 	for _, c := range r.plan.candidates {
 		if c.planned == 0 || c.Provider == episode.ScriptedCandidate {
@@ -91,8 +91,8 @@ func (r *runner) canarySubjects() []*canarySubject {
 
 // askCanary asks all models in parallel, as far as their lanes let it, and adds what
 // was observed to the history. daily takes an observation of the same day instead.
-func (r *runner) askCanary(ctx context.Context, daily bool) []CanaryFinding {
-	subjects := r.canarySubjects()
+func askCanary(r *runner, ctx context.Context, daily bool) []CanaryFinding {
+	subjects := canarySubjects(r)
 	history, _, err := canary.Load(r.Runs)
 	at := r.today
 	if !daily {
@@ -112,7 +112,7 @@ func (r *runner) askCanary(ctx context.Context, daily bool) []CanaryFinding {
 				continue
 			}
 		}
-		wg.Go(func() { r.observeModel(ctx, s, &seen[i]) })
+		wg.Go(func() { observeModel(r, ctx, s, &seen[i]) })
 	}
 	wg.Wait()
 	var found []CanaryFinding
@@ -139,7 +139,7 @@ func (r *runner) askCanary(ctx context.Context, daily bool) []CanaryFinding {
 const canaryTimeout = 2 * time.Minute
 
 // observeModel asks a model all prompts.
-func (r *runner) observeModel(ctx context.Context, s *canarySubject, o *canary.Observation) {
+func observeModel(r *runner, ctx context.Context, s *canarySubject, o *canary.Observation) {
 	model, err := r.env().PlainModel(s.candidate.Candidate, s.candidate.factory, s.candidate.key, uint64(r.Seed))
 	prompts := canary.Prompts()
 	replies, errs := make([]providers.Reply, len(prompts)), make([]error, len(prompts))

@@ -10,12 +10,13 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 // lockCassettes keeps other recorders out of the folder that a recording writes to.
-func (o Options) lockCassettes() (unlock func(), err error) {
+func lockCassettes(o Options) (unlock func(), err error) {
 	if o.Mode != recorder.Record || o.CassetteDir == "" {
 		return func() {}, nil
 	}
@@ -33,7 +34,7 @@ func (r *runner) discardJournal(path string) error {
 
 // discardJournals removes the journals that a killed process left of episodes whose
 // rows it had kept.
-func (r *runner) discardJournals(s *store) error {
+func discardJournals(r *runner, s *store) error {
 	var errs []error
 	for i, todo := range s.todo {
 		if !todo {
@@ -44,8 +45,8 @@ func (r *runner) discardJournals(s *store) error {
 	return errors.Join(errs...)
 }
 
-// unfinished reports whether the recording of the i-th episode left a journal.
-func (r *runner) unfinished(i int32) bool {
+// hasJournal reports whether the recording of the i-th episode left a journal.
+func hasJournal(r *runner, i int32) bool {
 	path, _ := r.plan.cassette(int(i))
 	return path != "" && recorder.Unfinished(recorder.Options{Dir: r.CassetteDir, Path: path})
 }
@@ -54,7 +55,7 @@ func (r *runner) unfinished(i int32) bool {
 // ones. Those that a run in rounds may need are covered, too, whether they are there or
 // not: what is missing of them is found out when their round begins. That a replay does not start without one costs reading each file twice: the
 // first time, on all processors, is here.
-func (r *runner) cassettesDigest() (string, error) {
+func cassettesDigest(r *runner) (string, error) {
 	if r.Mode != recorder.Replay {
 		return "", nil
 	}
@@ -64,7 +65,7 @@ func (r *runner) cassettesDigest() (string, error) {
 	digests, errs := make([]string, block), make([]error, block)
 	for from := 0; from < r.plan.len(); from += block {
 		n := min(block, r.plan.len()-from)
-		inParallel(n, func(i int) { digests[i], errs[i] = r.cassetteDigest(from + i) })
+		inParallel(n, func(i int) { digests[i], errs[i] = cassetteDigest(r, from + i) })
 		for i := range n {
 			var absent *cassette.MissingError
 			switch err := errs[i]; {
@@ -76,7 +77,7 @@ func (r *runner) cassettesDigest() (string, error) {
 					missing = append(missing, absent)
 					continue
 				}
-				r.absentLater(from+i, absent)
+				absentLater(r, from+i, absent)
 				h.Write([]byte("absent"))
 			case err != nil:
 				return "", err
@@ -86,14 +87,14 @@ func (r *runner) cassettesDigest() (string, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return "", r.missingCassettes(missing)
+		return "", missingCassettes(r, missing)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // cassetteDigest is the digest of the i-th episode's cassette; empty if it needs
 // none. A scripted episode needs one only if its script calls an HTTP tool.
-func (r *runner) cassetteDigest(i int) (string, error) {
+func cassetteDigest(r *runner, i int) (string, error) {
 	path, scripted := r.plan.cassette(i)
 	if path == "" {
 		return "", nil
@@ -122,4 +123,14 @@ func inParallel(n int, f func(i int)) {
 		})
 	}
 	wg.Wait()
+}
+
+// openCassettes finds the suite's own cassettes for a run that reads some and was
+// given none. Test leaves them open: its subtests may run after it has returned.
+func openCassettes(r *runner) (err error) {
+	r.closeCassettes = func() {}
+	if r.Cassettes == nil && (r.Mode == recorder.Replay || r.Fork != nil || r.Stale || r.resumed != nil) {
+		r.Cassettes, r.closeCassettes, err = cassettes.Open(r.Suite)
+	}
+	return err
 }

@@ -89,7 +89,7 @@ func (f Fork) command(plain func(string, string, int) string, chosen []string) f
 }
 
 // manifestFork says what the run goes on from; nil when it is no fork.
-func (r *runner) manifestFork() *manifest.Fork {
+func manifestFork(r *runner) *manifest.Fork {
 	if r.Fork == nil || r.plan.len() == 0 {
 		return nil
 	}

@@ -18,13 +18,13 @@ import (
 // candidate and trial. But for a replay, which needs their own cassettes only, the
 // recorded episode is replayed first: to see that it has the turn, and that every
 // candidate would have gone the same way up to there.
-func (r *runner) planFork() (*plan, error) {
+func planFork(r *runner) (*plan, error) {
 	f := *r.Fork
 	f.Trial = max(f.Trial, 1)
 	if err := f.check(r.Select); err != nil {
 		return nil, &ConfigError{err}
 	}
-	source, err := r.planSource(f)
+	source, err := planSource(r, f)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (r *runner) planFork() (*plan, error) {
 	}
 	from := &drive.Past{Planned: source, Turn: f.Turn, Command: r.command(source)}
 	for i := range plan.candidates {
-		if err := r.join(&plan.candidates[i], from, f); err != nil {
+		if err := joinFork(r, &plan.candidates[i], from, f); err != nil {
 			return nil, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}
 		}
 	}
@@ -48,8 +48,8 @@ func (r *runner) planFork() (*plan, error) {
 		return plan, nil
 	}
 	if r.Mode == recorder.Replay {
-		r.recall(from, plan.at(0))
-	} else if err := r.checkPast(from, plan, f); err != nil {
+		recall(r, from, plan.at(0))
+	} else if err := checkPast(r, from, plan, f); err != nil {
 		return nil, fmt.Errorf("fork %s: %w", f, err)
 	}
 	r.RecordCommand = f.command(r.RecordCommand, o.Select.Candidates)
@@ -57,7 +57,7 @@ func (r *runner) planFork() (*plan, error) {
 }
 
 // planSource plans the recorded episode.
-func (r *runner) planSource(f Fork) (drive.Planned, error) {
+func planSource(r *runner, f Fork) (drive.Planned, error) {
 	o := r.Options
 	o.Mode, o.Trials = recorder.Replay, f.Trial
 	o.Select = Selection{Tasks: []string{f.Task}, Candidates: []string{f.Candidate}}
@@ -79,8 +79,8 @@ func (r *runner) planSource(f Fork) (drive.Planned, error) {
 	return p, nil
 }
 
-// join makes a candidate's episodes go on from the past.
-func (r *runner) join(c *resolvedCandidate, from *drive.Past, f Fork) error {
+// joinFork makes a candidate's episodes go on from the past.
+func joinFork(r *runner, c *resolvedCandidate, from *drive.Past, f Fork) error {
 	for _, d := range []struct{ what, old, now string }{
 		{"strategy", from.Candidate.Agent, c.Agent},
 		{"prompt profile", from.Candidate.Profile, c.Profile},
@@ -103,7 +103,7 @@ func (r *runner) join(c *resolvedCandidate, from *drive.Past, f Fork) error {
 }
 
 // checkPast makes sure that the plan can go on from the recorded episode.
-func (r *runner) checkPast(from *drive.Past, plan *plan, f Fork) error {
+func checkPast(r *runner, from *drive.Past, plan *plan, f Fork) error {
 	rec, err := from.Open(r.Cassettes)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (r *runner) checkPast(from *drive.Past, plan *plan, f Fork) error {
 			continue // another trial
 		}
 		last = p.Candidate.Name
-		if err := r.rehearse(p, f); err != nil {
+		if err := checkFork(r, p, f); err != nil {
 			return err
 		}
 	}
@@ -129,16 +129,16 @@ func (r *runner) checkPast(from *drive.Past, plan *plan, f Fork) error {
 
 // recall reads off a fork's own cassette what it goes on from. If there is none
 // the replay says so.
-func (r *runner) recall(from *drive.Past, p drive.Planned) {
+func recall(r *runner, from *drive.Past, p drive.Planned) {
 	rec, err := recorder.New(recorder.Options{Mode: recorder.Replay, FS: r.Cassettes, Path: p.Cassette})
 	if err == nil {
 		from.Digest, from.Recorded = rec.Header().Digests[recorder.ForkDigest], rec.Header().ForkRecorded
 	}
 }
 
-// rehearse replays the recorded episode with the machine of the candidate that
+// checkFork replays the recorded episode with the machine of the candidate that
 // is to go on from it beside its own.
-func (r *runner) rehearse(next drive.Planned, f Fork) error {
+func checkFork(r *runner, next drive.Planned, f Fork) error {
 	run := *r
 	run.Mode, run.today = recorder.Replay, time.Time{}
 	p := next.Fork.Planned

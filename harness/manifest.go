@@ -15,7 +15,7 @@ func (r *runner) manifest() manifest.Manifest {
 		Format: manifest.Format, RunID: r.id, Mode: string(r.Mode), Suite: r.Suite.Name, SuitePath: r.Suite.Path,
 		SuiteDigest: r.Suite.Digest, ConfigDigest: r.configDigest, PriceDigest: r.priceDigest,
 		PriceVersion: r.Prices.Version(), CodeVersion: r.CodeVersion,
-		Seed: r.Seed, Trials: r.Trials, Acceptance: r.Acceptance.Resolved(), Status: "running", Fork: r.manifestFork(),
+		Seed: r.Seed, Trials: r.Trials, Acceptance: r.Acceptance.Resolved(), Status: "running", Fork: manifestFork(r),
 		PlanDigest: r.plan.digest, Shard: r.Select.Shard.String(), Decide: r.decision(),
 	}
 	if r.Mode != recorder.Replay {

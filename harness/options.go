@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
@@ -208,7 +210,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Candidates == nil {
 		o.Candidates = o.Suite.Candidates
 	}
-	errs = append(errs, o.checkDecide())
+	errs = append(errs, checkDecide(&o))
 	if o.Decide != nil {
 		o.Trials = o.Decide.MaxTrials
 	}
@@ -236,7 +238,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Concurrency < 0 || o.LaneConcurrency < 0 {
 		errs = append(errs, fmt.Errorf("concurrency %d, lane concurrency %d: must be 0, for the default, or more", o.Concurrency, o.LaneConcurrency))
 	}
-	errs = append(errs, o.checkTools())
+	errs = append(errs, checkTools(o))
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // the driver's seam: live and recording runs only
 	}
@@ -269,3 +271,19 @@ func (o Options) recordCommand(task, candidate string, trial int) string {
 
 // maxTrials bounds a mistyped --trials.
 const maxTrials = 10_000
+
+// checkTools finds Go functions for tools the suite does not have.
+func checkTools(o Options) error {
+	var errs []error
+	for _, name := range drive.SortedKeys(o.Tools) {
+		has := slices.ContainsFunc(o.Suite.Tools, func(s tool.Spec) bool { return s.Name == name })
+		if !has || o.Tools[name] == nil {
+			var names []string
+			for _, s := range o.Suite.Tools {
+				names = append(names, s.Name)
+			}
+			errs = append(errs, fmt.Errorf("tool %q: a Go function must be non-nil and have the name of one of the suite's tools: %s", name, drive.Abridge(names, 80)))
+		}
+	}
+	return errors.Join(errs...)
+}

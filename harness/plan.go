@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
@@ -115,7 +116,7 @@ func (p *plan) seal() {
 		}
 	}
 	p.cells = mine
-	p.join()
+	p.findSessions()
 	p.digest = hex.EncodeToString(h.Sum(nil))
 }
 
@@ -128,7 +129,7 @@ func makePlan(o Options) (*plan, error) {
 	}
 	var errs []error
 	seen := map[string]bool{}
-	wanted := o.Select.leads(p.tasks)
+	wanted := o.Select.withPredecessors(p.tasks)
 	for i, t := range p.tasks {
 		before := len(p.cells)
 		for j, c := range p.candidates {
@@ -140,7 +141,7 @@ func makePlan(o Options) (*plan, error) {
 					p.cells = append(p.cells, drive.Cell{Task: int32(i), Candidate: int32(j), Trial: int32(trial)})
 				}
 			}
-			if err := o.checkEpisode(c.episode(o, t.Task, t.tools, 1)); err != nil && !seen[err.Error()] {
+			if err := checkEpisode(o, c.episode(o, t.Task, t.tools, 1)); err != nil && !seen[err.Error()] {
 				seen[err.Error()] = true
 				errs = append(errs, err)
 			}
@@ -221,4 +222,21 @@ func toolsOf(s *goldens.Suite, t goldens.Task) []tool.Spec {
 		}
 	}
 	return specs
+}
+
+// name is that of the i-th episode.
+func (p *plan) name(i int) string {
+	c := p.cells[i]
+	return drive.EpisodeName(p.tasks[c.Task].ID, p.candidates[c.Candidate].Name, int(c.Trial))
+}
+
+// find returns the place of an episode in the plan.
+func (p *plan) find(task, candidate string, trial int) (int, bool) {
+	return sort.Find(len(p.cells), func(i int) int {
+		c := p.cells[i]
+		return cmp.Or(
+			strings.Compare(task, p.tasks[c.Task].ID),
+			strings.Compare(candidate, p.candidates[c.Candidate].Name),
+			cmp.Compare(trial, int(c.Trial)))
+	})
 }

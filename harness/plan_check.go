@@ -63,14 +63,14 @@ func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
 // checkEpisode refuses what could not be run as it is meant: a tool that the
 // profile or mode cannot show, or a cap on the cost of a model without a price,
 // which would end every such episode after its first turn.
-func (o Options) checkEpisode(p drive.Planned) error {
+func checkEpisode(o Options, p drive.Planned) error {
 	if _, err := agent.New(p.Candidate.Agent, p.Params, p.Strategies); err != nil {
 		return fmt.Errorf("candidate %s, task %s: %w", p.Candidate.Name, p.Task.ID, err)
 	}
 	if p.Candidate.Provider == episode.ScriptedCandidate {
 		return nil
 	}
-	cap, tokens := o.capsOn(p.Candidate.Provider)
+	cap, tokens := capsOn(o, p.Candidate.Provider)
 	if tokens && p.Params.MaxTokens == 0 {
 		return fmt.Errorf("candidate %s: a cap on the run's spending needs max_tokens, on the candidate or in the policy: without it no worst case can be reserved", p.Candidate.Name)
 	}
@@ -84,7 +84,7 @@ func (o Options) checkEpisode(p drive.Planned) error {
 		return nil
 	}
 	for _, model := range drive.ModelsOf(p.Candidate) {
-		if _, ok := o.Prices.Lookup(p.Candidate.Provider, model, o.planDay()); !ok {
+		if _, ok := o.Prices.Lookup(p.Candidate.Provider, model, planDay(o)); !ok {
 			return fmt.Errorf("candidate %s: %s, but the price table has no price of model %s of provider %s: add one, or take the cap away",
 				p.Candidate.Name, cap, model, p.Candidate.Provider)
 		}
@@ -94,7 +94,7 @@ func (o Options) checkEpisode(p drive.Planned) error {
 
 // capsOn says which cap on money a provider is under, in words, and whether it is
 // under one for which tokens must be reserved. A replay spends nothing.
-func (o Options) capsOn(provider string) (money string, tokens bool) {
+func capsOn(o Options, provider string) (money string, tokens bool) {
 	if o.Mode == recorder.Replay {
 		return "", false
 	}
@@ -133,7 +133,7 @@ func lengthens(body any) string {
 
 // planDay is a day on which prices must be known. A replay applies the prices of
 // the day of each recording, which is not known yet: any day will do.
-func (o Options) planDay() time.Time {
+func planDay(o Options) time.Time {
 	if o.Mode == recorder.Replay {
 		return time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 	}

@@ -25,7 +25,7 @@ func (s Selection) candidates(all []goldens.Candidate) ([]goldens.Candidate, err
 // tasks returns the selected ones, and those of their sessions before them.
 func (s Selection) tasks(all []goldens.Task) ([]goldens.Task, error) {
 	tasks, err := s.picked(all)
-	return earlier(all, tasks), err
+	return withEarlier(all, tasks), err
 }
 
 func (s Selection) picked(all []goldens.Task) ([]goldens.Task, error) {

@@ -81,9 +81,9 @@ const (
 	maxChanges = 256
 )
 
-// heed keeps a change of a limit for Options.Watch. It never waits, since
+// onLimitChange keeps a change of a limit for Options.Watch. It never waits, since
 // admission does not go on before it returns.
-func (r *runner) heed(c admission.Change) {
+func (r *runner) onLimitChange(c admission.Change) {
 	select {
 	case r.changes <- c:
 	default: // nobody watches, or too slowly
@@ -92,7 +92,7 @@ func (r *runner) heed(c admission.Change) {
 
 // watch tells Options.Watch that the run has begun and, if it takes time, of what
 // happens between the episodes, until stop is called.
-func (b *board) watch() (stop func()) {
+func (b *runState) watch() (stop func()) {
 	if b.r.Watch == nil {
 		return func() {}
 	}
@@ -123,7 +123,7 @@ func (b *board) watch() (stop func()) {
 	return func() { close(over); <-gone }
 }
 
-func (b *board) tell(c *admission.Change) {
+func (b *runState) tell(c *admission.Change) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	state := b.state()
@@ -132,7 +132,7 @@ func (b *board) tell(c *admission.Change) {
 }
 
 // state is the progress at this moment; b.mu is held.
-func (b *board) state() Progress {
+func (b *runState) state() Progress {
 	if b.r.control != nil {
 		b.progress.Admission = b.r.control.Snapshot()
 	}

@@ -43,9 +43,9 @@ func TestProgressAddsUp(t *testing.T) {
 	}, p)
 }
 
-func testBoard(mode recorder.Mode, watch func(Progress)) *board {
+func testBoard(mode recorder.Mode, watch func(Progress)) *runState {
 	r := &runner{id: "R", Options: Options{Recording: Recording{Mode: mode}, Observers: Observers{Watch: watch}}, plan: &plan{}, changes: make(chan admission.Change, maxChanges)}
-	return r.newBoard(&store{dir: "runs/R"})
+	return newRunState(r, &store{dir: "runs/R"})
 }
 
 // Between episodes a live run tells of every second and every change of a limit;
@@ -66,11 +66,11 @@ func TestWatch(t *testing.T) {
 		stop := b.watch()
 		require.Equal(t, []time.Duration{0}, at, "the run has begun")
 		time.Sleep(1500 * time.Millisecond)
-		b.r.heed(admission.Change{Limit: 4})
+		b.r.onLimitChange(admission.Change{Limit: 4})
 		time.Sleep(600 * time.Millisecond)
 		synctest.Wait()
 		require.Equal(t, []time.Duration{0, time.Second, 1500 * time.Millisecond, 2 * time.Second}, at)
-		b.r.heed(admission.Change{Limit: 2})
+		b.r.onLimitChange(admission.Change{Limit: 2})
 		stop()
 		time.Sleep(time.Minute)
 		require.Equal(t, []int{4, 2}, limits)
@@ -87,11 +87,11 @@ func TestWatchersFallBehind(t *testing.T) {
 		}
 	})
 	for range 2 * maxChanges {
-		b.r.heed(admission.Change{})
+		b.r.onLimitChange(admission.Change{})
 	}
 	b.watch()()
 	require.Equal(t, maxChanges, told)
-	(&runner{}).heed(admission.Change{}) // nobody watches
+	(&runner{}).onLimitChange(admission.Change{}) // nobody watches
 }
 
 // A replay has no limits, and no seconds of its own.

@@ -35,12 +35,12 @@ func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []ep
 	if len(chosen) != 1 {
 		return ledger.EpisodeRows{}, nil, &ConfigError{fmt.Errorf("replay takes one episode, the selection has %d", len(chosen))}
 	}
-	if _, err := r.cassettesDigest(); err != nil {
+	if _, err := cassettesDigest(r); err != nil {
 		return ledger.EpisodeRows{}, nil, err
 	}
 	var traces []episode.Trace
 	p := chosen[0]
-	remember(&p, r.recollect(ctx, p))
+	setHistory(&p, r.loadHistory(ctx, p))
 	rows := r.env().Run(ctx, p, func(t episode.Trace) { traces = append(traces, t) })
 	return rows, traces, nil
 }

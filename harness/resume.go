@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -45,9 +46,9 @@ func lockRun(o Options) (unlock func(), err error) {
 	return ledger.Lock(dir)
 }
 
-// takeUp reads the run that is resumed. Its plan replaces the selection: what that
+// loadResumed reads the run that is resumed. Its plan replaces the selection: what that
 // depended on, such as another run or stale cassettes, may have changed since.
-func (r *runner) takeUp() error {
+func loadResumed(r *runner) error {
 	if r.Resume == "" {
 		return nil
 	}
@@ -103,7 +104,7 @@ func selectionOf(episodes *drive.EpisodeList, fork *Fork) Selection {
 }
 
 // checkResumed makes sure that what is run now goes with what was run before.
-func (r *runner) checkResumed() error {
+func checkResumed(r *runner) error {
 	if r.resumed == nil {
 		if r.plan.len() == 0 && r.Select.Shard.Count <= 1 {
 			return ErrNothingSelected
@@ -124,7 +125,7 @@ func (r *runner) checkResumed() error {
 			errs = append(errs, fmt.Errorf("%s changed since the run began: %.12s → %.12s", d.what, d.was, d.is))
 		}
 	}
-	if len(errs) == 0 && (!r.samePlan() || m.Decide != nil && m.PlanDigest != r.plan.digest) {
+	if len(errs) == 0 && (!samePlan(r) || m.Decide != nil && m.PlanDigest != r.plan.digest) {
 		errs = append(errs, errors.New("its plan cannot be made any more"))
 	}
 	if len(errs) > 0 {
@@ -133,7 +134,7 @@ func (r *runner) checkResumed() error {
 	return nil
 }
 
-func (r *runner) samePlan() bool {
+func samePlan(r *runner) bool {
 	was := &r.resumed.episodes
 	if r.plan.len() != len(was.Cells) {
 		return false
@@ -160,7 +161,7 @@ func splitEpisode(name string) (task, candidate string, trial int) {
 
 // writePlan keeps the plan and the caller's settings in the run folder. Both must be on
 // disk before the manifest is: a run with a manifest can be resumed.
-func (r *runner) writePlan(dir string) error {
+func writePlan(r *runner, dir string) error {
 	err := sealed.Write(filepath.Join(dir, planFile), func(w io.Writer) error {
 		for i := range r.plan.len() {
 			if _, err := fmt.Fprintln(w, r.plan.name(i)); err != nil {
@@ -172,12 +173,12 @@ func (r *runner) writePlan(dir string) error {
 	if err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
-	return r.writeSettings(dir)
+	return writeSettings(r, dir)
 }
 
 // writeSettings replaces what the run folder keeps for the caller: caps that were
 // raised on resuming are those of the next time.
-func (r *runner) writeSettings(dir string) error {
+func writeSettings(r *runner, dir string) error {
 	err := sealed.Write(filepath.Join(dir, settingsFile), func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s\n", r.Settings)
 		return err
@@ -223,4 +224,22 @@ func ReadSettings(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("read settings of run %s: %w", m.RunID, err)
 	}
 	return bytes.TrimSuffix(text, []byte{'\n'}), nil
+}
+
+// loadAnswers keeps what was said in the episodes that are not run again.
+func loadAnswers(r *runner, s *store) error {
+	list, err := episode.ReadAnswers(s.dir)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	done := map[string]bool{}
+	for i := range s.plan.len() {
+		done[s.plan.name(i)] = !s.todo[i]
+	}
+	for _, a := range list {
+		if done[drive.EpisodeName(a.Task, a.Candidate, a.Trial)] {
+			r.answers.Take(a)
+		}
+	}
+	return nil
 }

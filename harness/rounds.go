@@ -54,7 +54,7 @@ func (d *Decide) Rounds() []int {
 }
 
 // checkDecide says what does not go together with rounds.
-func (o *Options) checkDecide() error {
+func checkDecide(o *Options) error {
 	if o.Decide == nil {
 		return nil
 	}
@@ -135,15 +135,15 @@ func (r *runner) upTo(m manifest.Manifest, round int) (manifest.Manifest, int) {
 
 // runRounds runs the plan in rounds. If an episode of a round has no result, that round
 // is the last and not decided: a resumed run continues with it.
-func (r *runner) runRounds(ctx context.Context, cancel context.CancelCauseFunc, b *board) (stopped, error) {
+func runRounds(r *runner, ctx context.Context, cancel context.CancelCauseFunc, b *runState) (stopped, error) {
 	d := b.s.manifest.Decide
 	for d.Finished < len(d.Rounds) && len(d.Stops) < len(b.s.manifest.Candidates) {
 		round := d.Finished + 1
-		todo, err := r.beginRound(b, round)
+		todo, err := beginRound(r, b, round)
 		if err != nil {
 			return stopped{}, err
 		}
-		stop := b.stopped(ctx, r.runQueues(ctx, cancel, b, todo))
+		stop := b.stopped(ctx, runQueues(r, ctx, cancel, b, todo))
 		if b.failed != nil || stop.why != "" {
 			return stop, b.failed
 		}
@@ -151,7 +151,7 @@ func (r *runner) runRounds(ctx context.Context, cancel context.CancelCauseFunc, 
 			stop.why = fmt.Sprintf("round %d of %d was not decided: %d of its episodes have no result", round, len(d.Rounds), n)
 			return stop, nil
 		}
-		if err := r.decideRound(b, round); err != nil {
+		if err := decideRound(r, b, round); err != nil {
 			return stopped{}, err
 		}
 	}
@@ -160,7 +160,7 @@ func (r *runner) runRounds(ctx context.Context, cancel context.CancelCauseFunc, 
 
 // beginRound says which episodes are to be run for a round. In a replay all of them
 // must have a cassette.
-func (r *runner) beginRound(b *board, round int) (todo []bool, err error) {
+func beginRound(r *runner, b *runState, round int) (todo []bool, err error) {
 	d := b.s.manifest.Decide
 	todo = make([]bool, r.plan.len())
 	total := 0
@@ -175,7 +175,7 @@ func (r *runner) beginRound(b *board, round int) (todo []bool, err error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("round %d of %d: %w", round, len(d.Rounds), r.missingCassettes(missing))
+		return nil, fmt.Errorf("round %d of %d: %w", round, len(d.Rounds), missingCassettes(r, missing))
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -196,7 +196,7 @@ func (s *store) withoutResult(trial int) (n int) {
 
 // decideRound has the candidates judged, and gives up the trials of those that are
 // stopped.
-func (r *runner) decideRound(b *board, round int) error {
+func decideRound(r *runner, b *runState, round int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d := b.s.manifest.Decide
@@ -261,7 +261,7 @@ func (s *store) giveUp(d *manifest.Decide, round int) error {
 }
 
 // missingCassettes is the error of a replay that lacks them.
-func (r *runner) missingCassettes(missing []error) error {
+func missingCassettes(r *runner, missing []error) error {
 	out := &cassettes.MissingError{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
 	if r.CassetteDir == "" {
 		out.All, out.Suite = "", r.Suite.Path
@@ -270,7 +270,7 @@ func (r *runner) missingCassettes(missing []error) error {
 }
 
 // absentLater keeps the missing cassette of an episode that may not be needed.
-func (r *runner) absentLater(i int, missing *cassette.MissingError) {
+func absentLater(r *runner, i int, missing *cassette.MissingError) {
 	if r.absent == nil {
 		r.absent = map[int]error{}
 	}

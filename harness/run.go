@@ -110,7 +110,7 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 		}
 		defer unlock()
 	}
-	unlock, err := o.lockCassettes()
+	unlock, err := lockCassettes(o)
 	if err != nil {
 		return Result{}, err
 	}
@@ -120,7 +120,7 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 		return Result{}, err
 	}
 	defer r.closeCassettes()
-	digest, err := r.cassettesDigest()
+	digest, err := cassettesDigest(r)
 	if err != nil {
 		return Result{}, err
 	}
@@ -130,7 +130,7 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 			return Result{}, &ConfigError{err}
 		}
 	}
-	s, err := r.open()
+	s, err := openStore(r)
 	if err != nil {
 		return Result{}, err
 	}
@@ -147,10 +147,10 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	}()
 	ctx, stopDrain := drive.Drainable(ctx, o.Drain)
 	defer stopDrain()
-	if err := r.canary(ctx, s); err != nil {
+	if err := startCanary(r, ctx, s); err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", r.id, err)
 	}
-	stop, err := r.runAll(ctx, s)
+	stop, err := runAll(r, ctx, s)
 	res = Result{Dir: s.dir, Answers: r.answers.Of(r.plan.len(), r.plan.name), Interrupted: stop.interrupted, Withheld: r.secrets.Redactions()}
 	var missing *cassettes.MissingError
 	if errors.As(err, &missing) && r.resumed == nil {
@@ -195,20 +195,20 @@ func newRunner(o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: drive.NewAnswerBook(), secrets: o.newSecrets(), cleaners: &sync.Pool{}}
+	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: drive.NewAnswerBook(), secrets: newSecrets(o), cleaners: &sync.Pool{}}
 	if o.Mode != recorder.Replay {
 		r.today = o.Now().UTC()
 	}
-	if err := r.takeUp(); err != nil {
+	if err := loadResumed(r); err != nil {
 		return nil, err
 	}
 	r.configDigest = r.digestConfig()
-	if err := r.openCassettes(); err != nil {
+	if err := openCassettes(r); err != nil {
 		return r, err
 	}
 	if r.plan, err = r.makePlan(); err == nil {
 		r.plan.seal()
-		err = errors.Join(r.checkResumed(), r.taintAll())
+		err = errors.Join(checkResumed(r), registerAll(r))
 	}
 	if err != nil {
 		r.closeCassettes()
@@ -219,9 +219,9 @@ func newRunner(o Options) (*runner, error) {
 func (r *runner) makePlan() (*plan, error) {
 	switch {
 	case r.Fork != nil:
-		return r.planFork()
+		return planFork(r)
 	case r.Stale:
-		return r.stalePlan()
+		return stalePlan(r.Options)
 	}
 	return makePlan(r.Options)
 }

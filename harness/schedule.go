@@ -79,23 +79,23 @@ func (s *schedule) ended(q *queue, more bool) {
 
 // runAll runs what is to be done of the plan. An error is one of the run folder: the
 // episodes in flight are given up.
-func (r *runner) runAll(ctx context.Context, s *store) (stopped, error) {
+func runAll(r *runner, ctx context.Context, s *store) (stopped, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	b := r.newBoard(s)
+	b := newRunState(r, s)
 	unwatch := b.watch()
 	defer unwatch()
 	if r.Decide != nil {
-		return r.runRounds(ctx, cancel, b)
+		return runRounds(r, ctx, cancel, b)
 	}
-	return b.stopped(ctx, r.runQueues(ctx, cancel, b, s.todo)), b.failed
+	return b.stopped(ctx, runQueues(r, ctx, cancel, b, s.todo)), b.failed
 }
 
 // runQueues runs the episodes that are to be run, with bounded concurrency. It says
 // whether some were left.
-func (r *runner) runQueues(ctx context.Context, cancel context.CancelCauseFunc, b *board, todo []bool) (left bool) {
+func runQueues(r *runner, ctx context.Context, cancel context.CancelCauseFunc, b *runState, todo []bool) (left bool) {
 	var wg sync.WaitGroup
-	s := r.newSchedule(todo)
+	s := newSchedule(r, todo)
 	over := func(q *queue) bool { return b.over(ctx, q) }
 	for range s.workers {
 		wg.Go(func() {
@@ -104,7 +104,7 @@ func (r *runner) runQueues(ctx context.Context, cancel context.CancelCauseFunc, 
 				if !ok {
 					return
 				}
-				more, err := r.runUnit(ctx, b, q, i)
+				more, err := runSession(r, ctx, b, q, i)
 				if err != nil {
 					cancel(err)
 				}
@@ -121,12 +121,12 @@ func (r *runner) runQueues(ctx context.Context, cancel context.CancelCauseFunc, 
 
 // newSchedule bounds the units in progress by Concurrency, whatever their lanes; without
 // it each lane has its own bound.
-func (r *runner) newSchedule(todo []bool) *schedule {
-	s := &schedule{queues: r.queues(todo)}
+func newSchedule(r *runner, todo []bool) *schedule {
+	s := &schedule{queues: queuesOf(r, todo)}
 	for _, q := range s.queues {
 		q.total, q.most = len(q.places), len(q.places)
 		if r.Concurrency == 0 {
-			q.most = min(q.most, r.laneEpisodes(q.provider))
+			q.most = min(q.most, laneEpisodes(&r.Options, q.provider))
 		}
 		s.workers += q.most
 	}
@@ -136,16 +136,16 @@ func (r *runner) newSchedule(todo []bool) *schedule {
 	return s
 }
 
-// queues are the lanes' episodes. A replay has one, in ledger order. Elsewhere
+// queuesOf are the lanes' episodes. A replay has one, in ledger order. Elsewhere
 // candidates take turns, each with its tasks in an order that follows from the
 // run's seed: what changes at the provider in the course of a night meets all
 // candidates and tasks alike. Of a resumed recording the episodes that left a journal
 // come first: their replies settle what the killed process had reserved.
-func (r *runner) queues(todo []bool) []*queue {
+func queuesOf(r *runner, todo []bool) []*queue {
 	if r.Mode == recorder.Replay {
 		q := &queue{}
 		for i, is := range todo {
-			if is && r.plan.leader(int32(i), todo) {
+			if is && r.plan.isFirstToRun(int32(i), todo) {
 				q.places = append(q.places, int32(i))
 			}
 		}
@@ -161,8 +161,8 @@ func (r *runner) queues(todo []bool) []*queue {
 	for c := range r.plan.candidates {
 		var turns []turn
 		for i, cell := range r.plan.cells {
-			if todo[i] && int(cell.Candidate) == c && r.plan.leader(int32(i), todo) {
-				turns = append(turns, turn{place: int32(i), order: r.plan.seed(cell).Int64(), unfinished: resumed && r.unfinished(int32(i))})
+			if todo[i] && int(cell.Candidate) == c && r.plan.isFirstToRun(int32(i), todo) {
+				turns = append(turns, turn{place: int32(i), order: r.plan.seed(cell).Int64(), unfinished: resumed && hasJournal(r, int32(i))})
 			}
 		}
 		slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.order, b.order) })
@@ -197,15 +197,15 @@ const DefaultConcurrency = 8
 
 // laneEpisodes is how many episodes of a lane are in progress at a time where
 // Concurrency does not say how many there are in all.
-func (o *Options) laneEpisodes(provider string) int {
+func laneEpisodes(o *Options, provider string) int {
 	if o.Mode == recorder.Replay {
 		return runtime.GOMAXPROCS(0)
 	}
 	return cmp.Or(o.Limits[provider].Concurrency, o.LaneConcurrency, DefaultConcurrency)
 }
 
-// board counts what is done. It is safe for concurrent use.
-type board struct {
+// runState counts what is done. It is safe for concurrent use.
+type runState struct {
 	r *runner
 	s *store
 
@@ -216,8 +216,8 @@ type board struct {
 	cut      bool // an episode was cancelled
 }
 
-func (r *runner) newBoard(s *store) *board {
-	b := &board{r: r, s: s, progress: Progress{RunID: r.id, Dir: s.dir, Total: r.plan.len()}}
+func newRunState(r *runner, s *store) *runState {
+	b := &runState{r: r, s: s, progress: Progress{RunID: r.id, Dir: s.dir, Total: r.plan.len()}}
 	for _, todo := range s.todo {
 		b.progress.Resumed += drive.Count(!todo)
 	}
@@ -231,7 +231,7 @@ func (r *runner) newBoard(s *store) *board {
 }
 
 // over reports whether a lane has no more episodes to begin.
-func (b *board) over(ctx context.Context, q *queue) bool {
+func (b *runState) over(ctx context.Context, q *queue) bool {
 	if ctx.Err() != nil {
 		return true
 	}
@@ -252,7 +252,7 @@ func (b *board) over(ctx context.Context, q *queue) bool {
 	return err != nil
 }
 
-func (b *board) began() {
+func (b *runState) began() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.progress.InFlight++
@@ -260,7 +260,7 @@ func (b *board) began() {
 
 // ended keeps an episode's rows. One that was cancelled has no result: a later run
 // repeats it.
-func (b *board) ended(i int, rows ledger.EpisodeRows) error {
+func (b *runState) ended(i int, rows ledger.EpisodeRows) error {
 	cancelled := rows.Episode.Status == "cancelled"
 	var err error
 	if !cancelled {
@@ -291,7 +291,7 @@ func (b *board) ended(i int, rows ledger.EpisodeRows) error {
 }
 
 // stopped says why the run ended with episodes left in its queues or given up.
-func (b *board) stopped(ctx context.Context, left bool) stopped {
+func (b *runState) stopped(ctx context.Context, left bool) stopped {
 	s := stopped{}
 	select {
 	case <-b.r.Drain:

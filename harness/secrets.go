@@ -17,7 +17,7 @@ import (
 // newSecrets knows every credential of the run. A replay has loaded none, and
 // takes none: its rows depend on suite and cassettes alone. What stands in the
 // suite's worlds is known to both.
-func (o Options) newSecrets() *secrets.Finder {
+func newSecrets(o Options) *secrets.Finder {
 	s := o.Secrets
 	if s == nil || o.Mode == recorder.Replay {
 		s = secrets.New()
@@ -30,13 +30,13 @@ func (o Options) newSecrets() *secrets.Finder {
 	return s
 }
 
-// taint adds the credentials an episode is run with, and refuses names that hold
+// registerSecrets adds the credentials an episode is run with, and refuses names that hold
 // one: they become paths and columns.
-func (r *runner) taint(p drive.Planned) error {
-	return errors.Join(r.taintTask(p.Task), r.taintCandidate(p.Candidate, p.Key))
+func registerSecrets(r *runner, p drive.Planned) error {
+	return errors.Join(registerTask(r, p.Task), registerCandidate(r, p.Candidate, p.Key))
 }
 
-func (r *runner) taintTask(t goldens.Task) error {
+func registerTask(r *runner, t goldens.Task) error {
 	if r.Mode != recorder.Replay {
 		_, found, err := drive.ToolHeaders(r.Suite, t, r.Tools, r.LookupEnv)
 		if err != nil {
@@ -44,18 +44,18 @@ func (r *runner) taintTask(t goldens.Task) error {
 		}
 		r.secrets.Add(found...)
 	}
-	return r.refuse("the id of a task", t.ID)
+	return refuseSecret(r, "the id of a task", t.ID)
 }
 
-func (r *runner) taintCandidate(c goldens.Candidate, key string) error {
+func registerCandidate(r *runner, c goldens.Candidate, key string) error {
 	r.secrets.Add(key)
 	return errors.Join(
-		r.refuse("the name of a candidate", c.Name), r.refuse("the model of a candidate", c.Model),
-		r.refuse("the rescue model of a candidate", c.Rescue), r.refuse("the fallback model of a candidate", c.Fallback), r.refuse("the base_url of a candidate", c.BaseURL),
+		refuseSecret(r, "the name of a candidate", c.Name), refuseSecret(r, "the model of a candidate", c.Model),
+		refuseSecret(r, "the rescue model of a candidate", c.Rescue), refuseSecret(r, "the fallback model of a candidate", c.Fallback), refuseSecret(r, "the base_url of a candidate", c.BaseURL),
 	)
 }
 
-func (r *runner) refuse(what, name string) error {
+func refuseSecret(r *runner, what, name string) error {
 	if kind := r.secrets.Find(name); kind != "" {
 		return &ConfigError{fmt.Errorf("%s holds %s: it would be written everywhere; name it otherwise", what, kind)}
 	}
@@ -103,18 +103,18 @@ func (r *runner) cleanManifest(m manifest.Manifest) manifest.Manifest {
 	return m
 }
 
-// taintAll does so for the whole plan before anything starts: one episode may
+// registerAll does so for the whole plan before anything starts: one episode may
 // meet the credentials of another.
-func (r *runner) taintAll() error {
+func registerAll(r *runner) error {
 	for _, c := range r.plan.candidates { // the keys first: an id may hold any
-		if err := r.taintCandidate(c.Candidate, c.key); err != nil {
+		if err := registerCandidate(r, c.Candidate, c.key); err != nil {
 			return err
 		}
 	}
 	for _, t := range r.plan.tasks {
-		if err := r.taintTask(t.Task); err != nil {
+		if err := registerTask(r, t.Task); err != nil {
 			return err
 		}
 	}
-	return r.refuse("the suite's name", r.Suite.Name)
+	return refuseSecret(r, "the suite's name", r.Suite.Name)
 }

@@ -19,43 +19,44 @@ import (
 // The tasks of a session are one conversation: for a candidate and a trial their
 // episodes run one after the other, in the order of the suite, and each remembers
 // what the earlier ones asked and answered. What is remembered is taken from their
-// rows, so that a run, its resumption, its replay and its shards remember alike.
+// rows, so that a run, its resumption, its replay and its shards remember the same.
 
-// recollection is what the earlier episodes of a session leave to the next.
-type recollection struct {
+// sessionHistory is the part of a session's earlier episodes that the next one sees.
+type sessionHistory struct {
 	exchanges []strategy.Exchange
 	digests   []string // of their cassettes; empty of scripted ones
-	lost      error    // the first that has no result
+	err       error    // of the first that has no result
 }
 
-// forgotten are the statuses whose answer nobody was given.
-var forgotten = map[string]bool{string(agent.Stopped): true, string(agent.Failed): true, string(agent.Interrupted): true}
+// unanswered lists the statuses whose answer never reached the user, so later episodes do
+// not see it.
+var unanswered = map[string]bool{string(agent.Stopped): true, string(agent.Failed): true, string(agent.Interrupted): true}
 
-// add takes an episode that has ended.
-func (m *recollection) add(t goldens.Task, e ledger.Episode) {
+// addEpisode takes an episode that has ended.
+func (m *sessionHistory) addEpisode(t goldens.Task, e ledger.Episode) {
 	m.digests = append(m.digests, e.CassetteDigest)
 	switch {
-	case m.lost != nil:
+	case m.err != nil:
 	case e.InfraError || e.Status == string(agent.Interrupted):
-		m.lost = &episode.SessionError{Session: t.Session, Earlier: drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)), Kind: e.ErrorKind}
-	case e.Answer != "" && !forgotten[e.Status]:
+		m.err = &episode.SessionError{Session: t.Session, Earlier: drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)), Kind: e.ErrorKind}
+	case e.Answer != "" && !unanswered[e.Status]:
 		m.exchanges = append(m.exchanges, strategy.Exchange{Request: t.Request, Answer: e.Answer})
 	}
 }
 
-// remember makes an episode one that comes after those.
-func remember(p *drive.Planned, m recollection) {
+// setHistory gives an episode the history of its session.
+func setHistory(p *drive.Planned, m sessionHistory) {
 	if !p.Remembers() {
 		return
 	}
-	p.HistoryErr = m.lost
+	p.HistoryErr = m.err
 	p.Params.Memory = slices.Clip(strategy.Remember(m.exchanges, p.Candidate.Memory.Turns, p.Candidate.Memory.Tokens))
 	p.Before = drive.DigestOf(m.digests)
 }
 
-// earlier adds to the selected tasks those of their sessions that come before them,
+// withEarlier adds to the selected tasks those of their sessions that come before them,
 // in the order of the suite.
-func earlier(all, chosen []goldens.Task) []goldens.Task {
+func withEarlier(all, chosen []goldens.Task) []goldens.Task {
 	last := map[string]string{} // the last chosen task of each session
 	picked := map[string]bool{}
 	for _, t := range chosen {
@@ -80,8 +81,9 @@ func earlier(all, chosen []goldens.Task) []goldens.Task {
 	return out
 }
 
-// leads extends a selection of episodes to those that the selected ones remember.
-func (s Selection) leads(tasks []plannedTask) func(task int, candidate string, trial int) bool {
+// withPredecessors adds the earlier episodes of each selected episode's session, because the
+// session history comes from them.
+func (s Selection) withPredecessors(tasks []plannedTask) func(task int, candidate string, trial int) bool {
 	return func(task int, candidate string, trial int) bool {
 		if s.Episode == nil || s.Episode(tasks[task].ID, candidate, trial) {
 			return true
@@ -120,9 +122,9 @@ func (p *plan) before(e drive.Planned) []drive.Planned {
 	return out
 }
 
-// join finds the sessions of the plan: for each of its episodes the places of all
+// joinFork finds the sessions of the plan: for each of its episodes the places of all
 // of that session, in the order of the suite.
-func (p *plan) join() {
+func (p *plan) findSessions() {
 	type conversation struct {
 		session          string
 		candidate, trial int32
@@ -143,18 +145,18 @@ func (p *plan) join() {
 	}
 }
 
-// unit are the places of the episodes that are run one after the other with the
+// sessionEpisodes are the places of the episodes that are run one after the other with the
 // i-th, which is among them: those of its session, or it alone.
-func (p *plan) unit(i int32) []int32 {
+func (p *plan) sessionEpisodes(i int32) []int32 {
 	if all := p.sessions[i]; all != nil {
 		return all
 	}
 	return []int32{i}
 }
 
-// leader is the place that stands for its unit in a queue: the first in ledger order
+// isFirstToRun is the place that stands for its unit in a queue: the first in ledger order
 // of those that are to be run. todo nil means all.
-func (p *plan) leader(i int32, todo []bool) bool {
+func (p *plan) isFirstToRun(i int32, todo []bool) bool {
 	for _, other := range p.sessions[i] {
 		if other < i && (todo == nil || todo[other]) {
 			return false
@@ -167,10 +169,10 @@ func (p *plan) leader(i int32, todo []bool) bool {
 func (p *plan) inSessions() iter.Seq[drive.Planned] {
 	return func(yield func(drive.Planned) bool) {
 		for i := range p.len() {
-			if !p.leader(int32(i), nil) {
+			if !p.isFirstToRun(int32(i), nil) {
 				continue
 			}
-			for _, place := range p.unit(int32(i)) {
+			for _, place := range p.sessionEpisodes(int32(i)) {
 				if !yield(p.at(int(place))) {
 					return
 				}
@@ -179,13 +181,13 @@ func (p *plan) inSessions() iter.Seq[drive.Planned] {
 	}
 }
 
-// runUnit runs what is to be done of the unit that a queue has at place i. More says
+// runSession runs what is to be done of the unit that a queue has at place i. More says
 // that it was given up before its end.
-func (r *runner) runUnit(ctx context.Context, b *board, q *queue, i int) (more bool, err error) {
-	unit := r.plan.unit(int32(i))
-	memory := recollection{}
+func runSession(r *runner, ctx context.Context, b *runState, q *queue, i int) (more bool, err error) {
+	unit := r.plan.sessionEpisodes(int32(i))
+	memory := sessionHistory{}
 	if first := r.plan.at(int(unit[0])); first.Task.Session != "" {
-		memory = r.recollect(ctx, first)
+		memory = r.loadHistory(ctx, first)
 	}
 	for n, place := range unit {
 		i := int(place)
@@ -194,7 +196,7 @@ func (r *runner) runUnit(ctx context.Context, b *board, q *queue, i int) (more b
 			if err != nil {
 				return false, err
 			}
-			memory.add(r.plan.tasks[r.plan.cells[i].Task].Task, rows.Episode)
+			memory.addEpisode(r.plan.tasks[r.plan.cells[i].Task].Task, rows.Episode)
 			continue
 		}
 		if n > 0 && b.over(ctx, q) {
@@ -202,19 +204,19 @@ func (r *runner) runUnit(ctx context.Context, b *board, q *queue, i int) (more b
 		}
 		b.began()
 		p := r.plan.at(i)
-		remember(&p, memory)
+		setHistory(&p, memory)
 		rows := r.runTraced(ctx, p)
 		if err := b.ended(i, rows); err != nil {
 			return false, err
 		}
-		memory.add(p.Task, rows.Episode)
+		memory.addEpisode(p.Task, rows.Episode)
 	}
 	return false, nil
 }
 
-// recollect executes again, from their cassettes, the episodes that one remembers.
-func (r *runner) recollect(ctx context.Context, p drive.Planned) recollection {
-	var memory recollection
+// loadHistory executes again, from their cassettes, the episodes that one remembers.
+func (r *runner) loadHistory(ctx context.Context, p drive.Planned) sessionHistory {
+	var memory sessionHistory
 	if !p.Remembers() {
 		return memory
 	}
@@ -224,8 +226,8 @@ func (r *runner) recollect(ctx context.Context, p drive.Planned) recollection {
 	}
 	run.Observe, run.ReplaySpeed = nil, 0
 	for _, earlier := range r.plan.before(p) {
-		remember(&earlier, memory)
-		memory.add(earlier.Task, run.env().Run(ctx, earlier, nil).Episode)
+		setHistory(&earlier, memory)
+		memory.addEpisode(earlier.Task, run.env().Run(ctx, earlier, nil).Episode)
 	}
 	return memory
 }

@@ -45,10 +45,10 @@ func TestUnitsCoverThePlan(t *testing.T) {
 		}
 		run := map[int32]int{}
 		for i := range int32(p.len()) {
-			if !todo[i] || !p.leader(i, todo) {
+			if !todo[i] || !p.isFirstToRun(i, todo) {
 				continue
 			}
-			unit := p.unit(i)
+			unit := p.sessionEpisodes(i)
 			require.Contains(t, unit, i)
 			for n, place := range unit {
 				if todo[place] {
@@ -81,7 +81,7 @@ func TestEarlierTasksAreSelected(t *testing.T) {
 		has := func(list []goldens.Task, t goldens.Task) bool {
 			return slices.ContainsFunc(list, func(o goldens.Task) bool { return o.ID == t.ID })
 		}
-		got := earlier(all, chosen)
+		got := withEarlier(all, chosen)
 		for i, task := range all {
 			want := has(chosen, task) || task.Session != "" && slices.ContainsFunc(all[i+1:], func(o goldens.Task) bool { return o.Session == task.Session && has(chosen, o) })
 			require.Equal(t, want, has(got, task), "seed %d, task %s", seed, task.ID)
@@ -100,20 +100,20 @@ func TestWhatIsRemembered(t *testing.T) {
 	for status, want := range map[string]int{
 		"answered": 1, "answered_after_clarify": 1, "respond_error": 1, "cannot_proceed": 1, "clarify": 1, "stopped": 0,
 	} {
-		var m recollection
+		var m sessionHistory
 		e := episodeRow("A", status)
-		m.add(goldens.Task{Request: "r"}, e)
+		m.addEpisode(goldens.Task{Request: "r"}, e)
 		require.Len(t, m.exchanges, want, status)
-		require.NoError(t, m.lost)
+		require.NoError(t, m.err)
 		e.Answer = ""
-		m.add(goldens.Task{Request: "r"}, e)
+		m.addEpisode(goldens.Task{Request: "r"}, e)
 		require.Len(t, m.exchanges, want, "nobody was told anything")
 		e.InfraError, e.ErrorKind = true, "overloaded"
-		m.add(goldens.Task{Session: "s"}, e)
-		require.EqualError(t, m.lost, "session s: the earlier episode A/a/1 has no result (overloaded); resume the run, or record that one again, and this one follows")
+		m.addEpisode(goldens.Task{Session: "s"}, e)
+		require.EqualError(t, m.err, "session s: the earlier episode A/a/1 has no result (overloaded); resume the run, or record that one again, and this one follows")
 		e.ErrorKind = "other"
-		m.add(goldens.Task{Session: "s"}, e)
-		require.ErrorContains(t, m.lost, "overloaded", "the first")
+		m.addEpisode(goldens.Task{Session: "s"}, e)
+		require.ErrorContains(t, m.err, "overloaded", "the first")
 	}
 }
 

@@ -8,11 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
@@ -50,7 +52,7 @@ func Cassettes(o Options) ([]cassettes.Status, error) {
 			continue
 		}
 		planned[p.Cassette] = true
-		s, err := o.status(plan, p)
+		s, err := cassetteStatus(o, plan, p)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +66,7 @@ func Cassettes(o Options) ([]cassettes.Status, error) {
 	files, err := cassette.List(o.Cassettes)
 	for _, name := range files {
 		if !planned[name] {
-			state, why := o.unplanned(name)
+			state, why := unplanned(o, name)
 			all = append(all, cassettes.Status{Path: name, State: state, Why: []string{why}})
 		}
 	}
@@ -73,13 +75,13 @@ func Cassettes(o Options) ([]cassettes.Status, error) {
 
 // unplanned says why no run of these options asks for a file, and whether others
 // would.
-func (o Options) unplanned(name string) (cassettes.State, string) {
+func unplanned(o Options, name string) (cassettes.State, string) {
 	parts := strings.Split(strings.TrimSuffix(name, ".yaml"), "/")
 	if len(parts) != 3 {
 		return cassettes.Orphan, "not named CANDIDATE/TASK/TRIAL.yaml"
 	}
 	candidate, task := parts[0], parts[1]
-	if fork := o.forkedFrom(name, candidate); fork != "" {
+	if fork := forkedFrom(o, name, candidate); fork != "" {
 		return cassettes.Unused, "a fork of " + fork
 	}
 	i := slices.IndexFunc(o.Suite.Tasks, func(t goldens.Task) bool { return t.ID == task })
@@ -101,7 +103,7 @@ func (o Options) unplanned(name string) (cassettes.State, string) {
 
 // forkedFrom is the episode that a fork's cassette goes on from, where the suite
 // still has its task and candidates; empty for any other.
-func (o Options) forkedFrom(name, candidate string) string {
+func forkedFrom(o Options, name, candidate string) string {
 	c, err := cassette.Inspect(cassette.File{FS: o.Cassettes, Path: name})
 	if err != nil || c.Header.Fork == "" {
 		return ""
@@ -118,14 +120,14 @@ func (o Options) forkedFrom(name, candidate string) string {
 	return f.String()
 }
 
-// status classifies the cassette of one episode. Where an earlier one of its session
+// cassetteStatus classifies the cassette of one episode. Where an earlier one of its session
 // is to be recorded again, so is it: what it remembers may change.
-func (o Options) status(plan *plan, p drive.Planned) (cassettes.Status, error) {
+func cassetteStatus(o Options, plan *plan, p drive.Planned) (cassettes.Status, error) {
 	var digests []string
 	why := ""
 	if p.Remembers() {
 		for _, q := range plan.before(p) {
-			s, digest, err := o.statusAfter(q, digests)
+			s, digest, err := cassetteStatusAfter(o, q, digests)
 			if err != nil {
 				return s, err
 			}
@@ -135,17 +137,17 @@ func (o Options) status(plan *plan, p drive.Planned) (cassettes.Status, error) {
 			digests = append(digests, digest)
 		}
 	}
-	s, _, err := o.statusAfter(p, digests)
+	s, _, err := cassetteStatusAfter(o, p, digests)
 	if why != "" && (s.State == cassettes.Fresh || s.State == cassettes.Stale) {
-		s.State, s.Why = cassettes.Stale, append(slices.DeleteFunc(s.Why, func(w string) bool { return w == sessionAnew }), why)
+		s.State, s.Why = cassettes.Stale, append(slices.DeleteFunc(s.Why, func(w string) bool { return w == sessionChanged }), why)
 	}
 	return s, err
 }
 
-// statusAfter is the status after episodes with cassettes of these digests, as far as
+// cassetteStatusAfter is the status after episodes with cassettes of these digests, as far as
 // the cassette itself tells; with its own digest.
-func (o Options) statusAfter(p drive.Planned, digests []string) (s cassettes.Status, digest string, err error) {
-	remember(&p, recollection{digests: digests})
+func cassetteStatusAfter(o Options, p drive.Planned, digests []string) (s cassettes.Status, digest string, err error) {
+	setHistory(&p, sessionHistory{digests: digests})
 	s = cassettes.Status{Path: p.Cassette, State: cassettes.Fresh}
 	if p.Cassette == "" {
 		return s, "", nil
@@ -174,7 +176,7 @@ var ErrAllFresh = errors.New("every selected cassette is fresh: nothing to recor
 
 // stalePlan plans the selected episodes whose cassettes are not fresh. No key is
 // asked for on behalf of the others.
-func (o Options) stalePlan() (*plan, error) {
+func stalePlan(o Options) (*plan, error) {
 	look := o
 	look.Mode = recorder.Replay
 	plan, err := makePlan(look)
@@ -187,7 +189,7 @@ func (o Options) stalePlan() (*plan, error) {
 		if p.Cassette == "" {
 			continue
 		}
-		s, err := o.status(plan, p)
+		s, err := cassetteStatus(o, plan, p)
 		if err != nil {
 			return nil, err
 		}
@@ -251,8 +253,8 @@ func (o Options) taskDigest(t goldens.Task) string {
 	return drive.DigestOf(parts...)
 }
 
-// sessionAnew is said of a cassette whose episode remembers what is no longer there.
-const sessionAnew = "session changed (an earlier task of it was recorded anew, or is another)"
+// sessionChanged is said of a cassette whose episode remembers what is no longer there.
+const sessionChanged = "session changed (an earlier task of it was recorded anew, or is another)"
 
 // changes says how what was recorded differs from what a run would use today.
 // Nothing is said of what a cassette does not say: other tools' have no digests,
@@ -269,7 +271,7 @@ func changes(was, is cassette.Header) []string {
 	for _, d := range []struct{ name, hint string }{
 		{"prompt", ""}, {"tools", ""}, {"contract", ""}, {"policy", " (dials or budgets)"},
 		{"task", " (request, world, or its script)"}, {"candidate", " (address, rescue, or what is added to requests)"},
-		{"session", strings.TrimPrefix(sessionAnew, "session changed")},
+		{"session", strings.TrimPrefix(sessionChanged, "session changed")},
 	} {
 		then := was.Digests[d.name]
 		if then != "" && then != is.Digests[d.name] && (d.name != "policy" || was.Digests["task"] != "") {
@@ -277,4 +279,24 @@ func changes(was, is cassette.Header) []string {
 		}
 	}
 	return why
+}
+
+// promptDigests name what shapes the prompts of an episode. Of the built-in
+// strategies the templates are known. One's own is known by its name, its profile and
+// what it first says to models of a made-up request, without the tools of the task,
+// which have a digest of their own: what it says later, only a replay can tell.
+func promptDigests(p drive.Planned) map[string]string {
+	d := agent.Digests(p.Candidate.Agent, p.Params, p.Strategies)
+	if !p.Own() {
+		return d
+	}
+	params := p.Params
+	params.Request, params.Constraints, params.Memory = "r", "c", nil
+	said := []any{p.Candidate.Agent, p.Candidate.Profile}
+	for _, c := range p.FirstCalls(params) {
+		tools := slices.DeleteFunc(slices.Clone(c.Call.Tools), func(t providers.Tool) bool { return params.Tools.Has(t.Name) })
+		said = append(said, c.Call.System, c.Call.Messages, tools)
+	}
+	d["prompt"] = drive.DigestOf(said...)
+	return d
 }

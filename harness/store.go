@@ -51,12 +51,12 @@ const (
 	limitsFile   = "limits.jsonl"
 )
 
-// open makes the run folder, or takes up that of an interrupted run.
-func (r *runner) open() (s *store, err error) {
+// openStore makes the run folder, or takes up that of an interrupted run.
+func openStore(r *runner) (s *store, err error) {
 	s = &store{plan: r.plan, manifest: r.manifest(), unlock: func() {}, todo: slices.Repeat([]bool{true}, r.plan.len()), lost: make([]bool, r.plan.len())}
 	if r.Runs == "" {
 		s.in = make([]*ledger.EpisodeRows, r.plan.len())
-		r.control = r.newControl(s)
+		r.control = newControl(r, s)
 		return s, nil
 	}
 	s.dir = filepath.Join(r.Runs, r.id)
@@ -73,11 +73,11 @@ func (r *runner) open() (s *store, err error) {
 			s.manifest.Candidates, s.manifest.Trials, s.manifest.Decide = was.Candidates, was.Trials, was.Decide
 		}
 		if r.Settings != nil {
-			if err := r.writeSettings(s.dir); err != nil {
+			if err := writeSettings(r, s.dir); err != nil {
 				return s, err
 			}
 		}
-	} else if err := r.begin(s); err != nil {
+	} else if err := beginFolder(r, s); err != nil {
 		return s, err
 	}
 	if s.journal, err = ledger.OpenJournal(s.dir, s.visit); err != nil {
@@ -90,17 +90,17 @@ func (r *runner) open() (s *store, err error) {
 		s.stream = &stream{sink: k, waiting: map[int]ledger.EpisodeRows{}}
 		return s, err
 	}
-	if err := r.takeUpAnswers(s); err != nil {
+	if err := loadAnswers(r, s); err != nil {
 		return s, err
 	}
 	if err := s.openSpending(); err != nil {
 		return s, err
 	}
-	if err := r.discardJournals(s); err != nil {
+	if err := discardJournals(r, s); err != nil {
 		return s, err
 	}
 	s.limits, err = regular.OpenFile(filepath.Join(s.dir, limitsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
-	r.control = r.newControl(s)
+	r.control = newControl(r, s)
 	return s, err
 }
 
@@ -148,10 +148,10 @@ func spendOf(rows ledger.EpisodeRows) (s admission.Spend) {
 	return s
 }
 
-// begin makes the folder of a new run. It replaces the journal of an identical
+// beginFolder makes the folder of a new run. It replaces the journal of an identical
 // earlier replay. What that made of a run that has ended stays for its readers until
 // the new run has ended, too.
-func (r *runner) begin(s *store) error {
+func beginFolder(r *runner, s *store) error {
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return fmt.Errorf("make run folder %s: %w", s.dir, err)
 	}
@@ -167,7 +167,7 @@ func (r *runner) begin(s *store) error {
 		return fmt.Errorf("make journal: %w", err)
 	}
 	// The plan is replaced, and never missing: the earlier run can be resumed until then.
-	if err := r.writePlan(s.dir); err != nil {
+	if err := writePlan(r, s.dir); err != nil {
 		return err
 	}
 	if err := ledger.ClearJournal(s.dir); err != nil {

@@ -85,7 +85,7 @@ func Test[TT T[TT]](t TT, p Params) {
 			if record != nil && record.MatchString(name) {
 				run.Mode = recorder.Record
 				run.today = run.Now().UTC()
-				unlock, err := run.lockCassettes()
+				unlock, err := lockCassettes(run.Options)
 				if err != nil {
 					t.Fatalf("cupel: %v", err)
 					return
@@ -98,7 +98,7 @@ func Test[TT T[TT]](t TT, p Params) {
 						return
 					}
 				}
-				if err := run.taint(e); err != nil {
+				if err := registerSecrets(&run, e); err != nil {
 					t.Fatalf("%s", inert("cupel: %v", err))
 					return
 				}
@@ -111,7 +111,7 @@ func Test[TT T[TT]](t TT, p Params) {
 func testEpisode[TT T[TT]](t TT, r *runner, p drive.Planned) {
 	t.Helper()
 	var traces []episode.Trace
-	remember(&p, r.recollect(context.Background(), p))
+	setHistory(&p, r.loadHistory(context.Background(), p))
 	rows := r.env().Run(context.Background(), p, func(x episode.Trace) { traces = append(traces, x) })
 	ep := rows.Episode
 	if !ep.InfraError {
