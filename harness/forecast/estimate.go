@@ -144,15 +144,15 @@ func (f *forecaster) estimate(s *share) {
 		s.Basis = BasisNobody // and nothing is spent, which is known
 		return
 	}
-	s.Basis = BasisNone
-	of, wide := s.digest, f.samples[pastKey{s.digest, ""}]
-	if wide != nil {
-		s.Basis = BasisCandidate
-	} else if of = modelKey(s.Provider, s.Model); f.samples[pastKey{of, ""}] != nil {
-		wide, s.Basis = f.samples[pastKey{of, ""}], BasisModel
-	} else {
-		wide = &sample{}
+	of, basis := s.digest, BasisCandidate
+	if f.samples[pastKey{of, ""}] == nil {
+		of, basis = modelKey(s.Provider, s.Model), BasisModel
 	}
+	wide := f.samples[pastKey{of, ""}]
+	if wide == nil {
+		wide, basis = &sample{}, BasisNone
+	}
+	s.Basis = basis
 	s.PastEpisodes = int(wide[mCalls].n)
 	var rest [measures]float64 // episodes of tasks that nothing is known of
 	for _, t := range f.manifest.Tasks {
@@ -160,7 +160,7 @@ func (f *forecaster) estimate(s *share) {
 		if n == 0 {
 			continue
 		}
-		s.estimates = s.estimates.plus(f.worst(s, s.driver[t.ID], n))
+		s.estimates = s.estimates.plus(f.worst(s, s.planned[t.ID], n))
 		own := f.samples[pastKey{of, t.Digest}]
 		s.TasksKnown += drive.Count(own != nil)
 		for m := range measures {
@@ -211,7 +211,7 @@ func (f *forecaster) worst(s *share, p drive.Planned, n float64) (g estimates) {
 	}
 	g[mCalls].low, g[mCalls].high = n, n*steps
 	g[mRequests].low, g[mRequests].high = n, n*steps*float64(cmp.Or(f.Retry.Attempts, defaultAttempts))
-	in, out, cost := f.worstRequest(s, p)
+	in, out, cost := worstRequest(f, s, p)
 	g[mInput].high, g[mOutput].high, g[mTokens].high, g[mCost].high = n*steps*in, n*steps*out, n*steps*(in+out), n*steps*cost
 	if most := budgets.MaxTokens; most > 0 {
 		g[mTokens].high = min(g[mTokens].high, n*(float64(most)+in+out)) // the last request begins below it
@@ -224,7 +224,7 @@ func (f *forecaster) worst(s *share, p drive.Planned, n float64) (g estimates) {
 
 // worstRequest is the worst case of an episode's first request, the dearest of those
 // it begins with, at the dearest of its models; NaN is unknown.
-func (f *forecaster) worstRequest(s *share, p drive.Planned) (in, out, cost float64) {
+func worstRequest(f *forecaster, s *share, p drive.Planned) (in, out, cost float64) {
 	nan := math.NaN()
 	calls := p.FirstCalls(p.Params)
 	if len(calls) == 0 {

@@ -146,7 +146,7 @@ func Make(o harness.Options) (Forecast, error) {
 	if began, err := time.Parse(time.RFC3339Nano, f.manifest.Started); err == nil {
 		f.priceDay = began.Truncate(24 * time.Hour)
 	}
-	f.newPast()
+	f.pastRuns = newPast(f.manifest)
 	learn := func(ledger.EpisodeRows) {}
 	if o.Resume != "" {
 		var m manifest.Manifest
@@ -185,20 +185,19 @@ func (f *forecaster) keyless(o *harness.Options) {
 			f.missing = append(f.missing, text)
 		}
 	}
-	if find := o.Key; find != nil {
+	if key := o.Key; key != nil {
 		o.Key = func(c goldens.Candidate) (string, error) {
-			key, err := find(c)
+			found, err := key(c)
 			if err != nil {
 				note(fmt.Sprintf("candidate %s: %s", c.Name, err))
-				return "", nil
 			}
-			return key, nil
+			return found, nil
 		}
 	}
-	find := o.LookupEnv
+	env := o.LookupEnv
 	o.LookupEnv = func(name string) (string, bool) {
-		if find != nil {
-			if value, ok := find(name); ok && value != "" {
+		if env != nil {
+			if value, ok := env(name); ok && value != "" {
 				return value, true
 			}
 		}
@@ -214,7 +213,7 @@ type share struct {
 	models    []string // that its provider may be asked for
 	lane      string
 	tasks     map[string]int           // how many episodes, by task
-	driver    map[string]drive.Planned // one of them
+	planned   map[string]drive.Planned // one of them
 	estimates estimates
 }
 
@@ -227,12 +226,7 @@ func (f *forecaster) shares(plan *harness.Plan) (list []*share, todo, absent int
 			Candidate: Candidate{
 				Name: c.Name, Provider: c.Provider, Model: c.Model, Simulated: c.Simulated, EpisodesInAll: cmp.Or(c.PlannedInAll, c.Planned),
 			},
-			digest: c.Digest, tasks: map[string]int{}, driver: map[string]drive.Planned{},
-		}
-		for _, model := range []string{c.Model, c.RescueModel, c.FallbackModel} {
-			if model != "" && !slices.Contains(s.models, model) {
-				s.models = append(s.models, model)
-			}
+			digest: c.Digest, tasks: map[string]int{}, planned: map[string]drive.Planned{},
 		}
 		byName[c.Name] = s
 		list = append(list, s)
@@ -248,7 +242,8 @@ func (f *forecaster) shares(plan *harness.Plan) (list []*share, todo, absent int
 		s.Episodes++
 		if s.tasks[e.Task.ID]++; s.tasks[e.Task.ID] == 1 {
 			s.Tasks++
-			s.driver[e.Task.ID] = e
+			s.models = drive.ModelsOf(e.Candidate)
+			s.planned[e.Task.ID] = e
 		}
 	}
 	return list, todo, absent
@@ -288,7 +283,11 @@ func (f *forecaster) forecast(plan *harness.Plan) (Forecast, error) {
 	}
 	if f.Mode == recorder.Replay {
 		if absent > 0 {
-			out.Warnings = append(out.Warnings, f.cassettesMissing(absent))
+			text := fmt.Sprintf("the run would not start: %d of %d episodes have no cassette", absent, len(f.todo))
+			if f.CassetteDir != "" {
+				text += "; record them with: " + f.RecordCommand("", "", f.Trials)
+			}
+			out.Warnings = append(out.Warnings, text)
 		}
 		out.Warnings = append(out.Warnings, "a replay asks nobody: it needs no key and no network and costs nothing")
 	} else {

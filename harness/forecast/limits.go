@@ -39,10 +39,10 @@ func (f *forecaster) duration(shares []*share) Duration {
 		elapsed := l.estimates[mElapsed].expected
 		known = known && !math.IsNaN(elapsed)
 		work += elapsed
-		least = max(least, f.rated(l.provider, l.estimates[mRequests].low, l.estimates[mTokens].low))
+		least = max(least, rated(f.Limits[l.provider], l.estimates[mRequests].low, l.estimates[mTokens].low))
 		most := cmp.Or(f.Concurrency, f.Limits[l.provider].Concurrency, f.LaneConcurrency, harness.DefaultConcurrency)
 		inTurn := time.Duration(elapsed / float64(min(most, l.episodes)) * float64(time.Microsecond))
-		expected = max(expected, inTurn, f.rated(l.provider, l.estimates[mRequests].expected, l.estimates[mTokens].expected))
+		expected = max(expected, inTurn, rated(f.Limits[l.provider], l.estimates[mRequests].expected, l.estimates[mTokens].expected))
 	}
 	if f.Concurrency > 0 {
 		expected = max(expected, time.Duration(work/float64(f.Concurrency)*float64(time.Microsecond)))
@@ -56,8 +56,8 @@ func (f *forecaster) duration(shares []*share) Duration {
 
 // rated is how long a provider's limits keep so many requests and tokens: what it
 // allows in a minute goes at once.
-func (f *forecaster) rated(provider string, requests, tokens float64) time.Duration {
-	minutes, l := 0.0, f.Limits[provider]
+func rated(l admission.Limits, requests, tokens float64) time.Duration {
+	minutes := 0.0
 	if l.RequestsPerMinute > 0 && !math.IsNaN(requests) {
 		minutes = max(minutes, requests/float64(l.RequestsPerMinute)-1)
 	}
@@ -121,15 +121,6 @@ func (f *forecaster) isAbsent(e drive.Planned) bool {
 	}
 	_, err := fs.Stat(f.Cassettes, e.Cassette)
 	return errors.Is(err, fs.ErrNotExist)
-}
-
-// cassettesMissing says that n cassettes are.
-func (f *forecaster) cassettesMissing(n int) string {
-	text := fmt.Sprintf("the run would not start: %d of %d episodes have no cassette", n, len(f.todo))
-	if f.CassetteDir != "" {
-		text += "; record them with: " + f.RecordCommand("", "", f.Trials)
-	}
-	return text
 }
 
 // capped says which caps would or could end the run early; money is what the cap on

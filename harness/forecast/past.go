@@ -35,23 +35,18 @@ func modelKey(provider, model string) string { return "model\x00" + provider + "
 
 // pastRuns are what is known of episodes like those of the plan.
 type pastRuns struct {
-	samples map[pastKey]*sample // a nil one is wanted and not yet there
-	seen    map[[3]string]bool  // replays show an episode again
+	wanted  map[string]bool // the plan's candidates by digest, and their models
+	samples map[pastKey]*sample
+	seen    map[[3]string]bool // replays show an episode again
 	runs    int
 }
 
-// newPast says what is wanted: episodes of the candidates and models, of any task and of each
-// task.
-func (f *forecaster) newPast() {
-	f.samples, f.seen = map[pastKey]*sample{}, map[[3]string]bool{}
-	for _, c := range f.manifest.Candidates {
-		for _, of := range []string{c.Digest, modelKey(c.Provider, c.Model)} {
-			f.samples[pastKey{of, ""}] = nil
-			for _, t := range f.manifest.Tasks {
-				f.samples[pastKey{of, t.Digest}] = nil
-			}
-		}
+func newPast(m manifest.Manifest) pastRuns {
+	p := pastRuns{map[string]bool{}, map[pastKey]*sample{}, map[[3]string]bool{}, 0}
+	for _, c := range m.Candidates {
+		p.wanted[c.Digest], p.wanted[modelKey(c.Provider, c.Model)] = true, true
 	}
+	return p
 }
 
 // readPast learns from the runs of the suite below the runs folder, those that changed last
@@ -71,7 +66,7 @@ func (f *forecaster) readPast() {
 	}
 	left := int64(maxPastBytes)
 	for _, m := range manifests {
-		if parts[m.RunID] || m.Status == "running" || !f.sameFork(m.Fork) {
+		if parts[m.RunID] || m.Status == "running" || m.Fork != nil && !sameFork(*m.Fork, f.manifest.Fork) {
 			continue
 		}
 		dir := filepath.Join(f.Runs, m.RunID)
@@ -135,12 +130,6 @@ func ledgerBytes(dir string) (n int64) {
 	return n
 }
 
-// sameFork says whether a run can be learned from: any but a fork from elsewhere.
-func (f *forecaster) sameFork(m *manifest.Fork) bool {
-	is := f.manifest.Fork
-	return m == nil || is != nil && m.Task == is.Task && m.Candidate == is.Candidate && m.Trial == is.Trial && m.Turn == is.Turn
-}
-
 // learner adds episodes of a run to the samples. Those without a result are left
 // out: they ended too early.
 func (f *forecaster) learner(m manifest.Manifest) func(ledger.EpisodeRows) {
@@ -157,29 +146,30 @@ func (f *forecaster) learner(m manifest.Manifest) func(ledger.EpisodeRows) {
 		if !ok || e.InfraError || e.Provider == episode.ScriptedCandidate {
 			return
 		}
+		of := [...]string{c.Digest, modelKey(e.Provider, e.Model)}
 		o, ok := f.observe(rows, c)
 		again := [3]string{c.Digest, tasks[e.TaskID], cmp.Or(e.CassetteDigest, fmt.Sprintf("%s/%s/%s/%d", e.RunID, e.TaskID, e.Candidate, e.Trial))}
-		if !ok || f.seen[again] {
+		if !ok || f.seen[again] || !f.wanted[of[0]] && !f.wanted[of[1]] {
 			return
 		}
-		for _, of := range []string{c.Digest, modelKey(e.Provider, e.Model)} {
-			f.seen[again] = f.take(pastKey{of, ""}, o) || f.seen[again]
+		f.seen[again] = true
+		for _, of := range of {
+			f.take(pastKey{of, ""}, o)
 			if task := tasks[e.TaskID]; task != "" {
 				f.take(pastKey{of, task}, o)
 			}
 		}
-		if !f.seen[again] {
-			delete(f.seen, again) // nothing wanted it
-		}
 	}
 }
 
-// take adds an episode to a sample if it is wanted.
-func (p *pastRuns) take(key pastKey, o observation) bool {
-	s, wanted := p.samples[key]
-	if !wanted {
-		return false
-	}
+// sameFork reports whether a run that is a fork has the beginning of the plan's.
+func sameFork(m manifest.Fork, is *manifest.Fork) bool {
+	return is != nil && m.Task == is.Task && m.Candidate == is.Candidate && m.Trial == is.Trial && m.Turn == is.Turn
+}
+
+// take adds an episode to a sample.
+func (p *pastRuns) take(key pastKey, o observation) {
+	s := p.samples[key]
 	if s == nil {
 		s = &sample{}
 		p.samples[key] = s
@@ -187,7 +177,6 @@ func (p *pastRuns) take(key pastKey, o observation) bool {
 	for i := range s {
 		s[i].add(o[i])
 	}
-	return true
 }
 
 // observe counts what an episode came to, from the turn a fork continues at, at the
