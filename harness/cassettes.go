@@ -65,7 +65,7 @@ func cassettesDigest(r *runner) (string, error) {
 	digests, errs := make([]string, block), make([]error, block)
 	for from := 0; from < r.plan.len(); from += block {
 		n := min(block, r.plan.len()-from)
-		inParallel(n, func(i int) { digests[i], errs[i] = cassetteDigest(r, from + i) })
+		inParallel(n, func(i int) { digests[i], errs[i] = cassetteDigest(r, from+i) })
 		for i := range n {
 			var absent *cassette.MissingError
 			switch err := errs[i]; {
