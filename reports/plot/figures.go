@@ -31,7 +31,7 @@ type figure struct {
 }
 
 // figures are all plots, in the order shown. A new one is a row here and a file
-// plot_<name>.go with its title, its text alternative and its drawing.
+// with its title, its text alternative and its drawing.
 func figures() []figure {
 	return []figure{
 		{figValidity, validityTitle, validityAlt, theme.validity},
@@ -49,7 +49,8 @@ func figures() []figure {
 	}
 }
 
-// Figures names the plots of a report and says what they show.
+// Figures names the plots of a report, in the order shown, and says what they show. A
+// plot that has nothing to say, such as a trend without past runs, is left out.
 func Figures(r *model.Report) (list []model.Figure) {
 	for _, f := range figures() {
 		if title := f.title(r); title != "" {

@@ -38,7 +38,9 @@ var (
 	pixels   sync.Pool // of *image.RGBA
 )
 
-// WritePNG writes a picture that tells its text alternative in a chunk of text.
+// WritePNG writes a picture that tells its text alternative in a chunk of text, and
+// what stands in it for names whose letters its font lacks. It fails as WriteSVG does.
+// Calls may run concurrently.
 func WritePNG(w io.Writer, r model.Report, f model.Figure) error {
 	t := paper()
 	t.standIns = new([]string)

@@ -21,7 +21,9 @@ import (
 // svgFonts begins with the font that text is measured with, or its twins.
 const svgFonts = `Liberation Sans, Arial, Helvetica, Noto Sans, Noto Sans CJK SC, Noto Sans Arabic, Noto Sans Devanagari, Noto Color Emoji, sans-serif`
 
-// WriteSVG writes a stand-alone file that tells its text alternative itself.
+// WriteSVG writes a stand-alone file that tells its text alternative itself. Text stays
+// text, so names show in whatever script the viewer has fonts for. It fails if the
+// report has no such figure, or w does. Calls may run concurrently.
 func WriteSVG(w io.Writer, r model.Report, f model.Figure) error {
 	t := paper()
 	d, err := t.figure(r, f, true)
