@@ -51,10 +51,10 @@ func (c Caps) over(s Spend) (measure string, of func(Spend) int64) {
 
 // budget is what is spent and reserved under one set of caps.
 type budget struct {
-	of              string // whose it is, in errors
-	caps            Caps
-	spent, reserved Spend
-	flying, waiting int
+	of                string // whose it is, in errors
+	caps              Caps
+	spent, reserved   Spend
+	inFlight, waiting int
 	// capped is why nothing more is begun; nil until a cap bound.
 	capped error
 	// models are what a provider's models have reported; nil for the run.
@@ -84,13 +84,13 @@ func (b *budget) fits(worst Spend) bool {
 
 func (b *budget) reserve(worst Spend) {
 	b.reserved = b.reserved.Plus(worst)
-	b.flying++
+	b.inFlight++
 }
 
 // settle replaces a reservation by what the request came to, be it more.
 func (b *budget) settle(worst, actual Spend) {
 	b.reserved = b.reserved.minus(worst)
-	b.flying--
+	b.inFlight--
 	b.spend(actual)
 }
 

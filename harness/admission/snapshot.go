@@ -61,5 +61,5 @@ func (c *Control) Snapshot() Snapshot {
 }
 
 func (b *budget) state() State {
-	return State{Spent: b.spent, Reserved: b.reserved, InFlight: b.flying, Waiting: b.waiting}
+	return State{Spent: b.spent, Reserved: b.reserved, InFlight: b.inFlight, Waiting: b.waiting}
 }

@@ -7,10 +7,10 @@ import (
 )
 
 // report answers with the facts, which are those of the queries in order.
-func (m *mind) report(facts []fact) action {
+func (m *behaviour) report(facts []fact) action {
 	for _, f := range facts {
 		if f.state == unusable {
-			a := giveUp("I cannot give the count of %s messages %s: the tool's result is not usable.", f.label, f.stretch)
+			a := giveUp("I cannot give the count of %s messages %s: the tool's result is not usable.", f.label, f.dateRange)
 			return a
 		}
 	}
@@ -20,7 +20,7 @@ func (m *mind) report(facts []fact) action {
 }
 
 // phrase words the facts; full adds what follows from all of them together.
-func (m *mind) phrase(facts []fact, full bool) string {
+func (m *behaviour) phrase(facts []fact, full bool) string {
 	r := m.request
 	var out []string
 	switch {
@@ -52,12 +52,12 @@ func (m *mind) phrase(facts []fact, full bool) string {
 // sentence words one fact.
 func (f fact) sentence() string {
 	if f.state == noData && len(f.missing) > 0 && len(f.missing) < f.days() {
-		return fmt.Sprintf("No complete count of %s messages %s: there is no data for %s.", f.label, f.stretch, f.missingNames())
+		return fmt.Sprintf("No complete count of %s messages %s: there is no data for %s.", f.label, f.dateRange, f.missingNames())
 	}
 	if f.state == noData {
-		return fmt.Sprintf("No data for %s messages %s.", f.label, f.stretch)
+		return fmt.Sprintf("No data for %s messages %s.", f.label, f.dateRange)
 	}
-	return fmt.Sprintf("%s messages %s: %d.%s", f.label, f.stretch, f.value, f.gaps())
+	return fmt.Sprintf("%s messages %s: %d.%s", f.label, f.dateRange, f.value, f.gaps())
 }
 
 // gaps names the days that the value leaves out.
@@ -83,7 +83,7 @@ func (f fact) missingNames() string {
 
 func oneStretch(facts []fact) bool {
 	for _, f := range facts {
-		if f.stretch != facts[0].stretch {
+		if f.dateRange != facts[0].dateRange {
 			return false
 		}
 	}
@@ -138,7 +138,7 @@ func changeSentence(a, b fact, percent bool) string {
 	case by < 0:
 		word, by = "fewer", -by
 	}
-	s := fmt.Sprintf("%d %s %s %s than %s", by, word, b.label, b.stretch, a.stretch)
+	s := fmt.Sprintf("%d %s %s %s than %s", by, word, b.label, b.dateRange, a.dateRange)
 	switch {
 	case percent && a.value == 0:
 		s += " (no percentage: the earlier count is zero)"
@@ -206,7 +206,7 @@ func shareSentence(facts []fact) string {
 		sum += f.value
 	}
 	f := facts[0]
-	s := fmt.Sprintf("%s messages %s: %d of %d", f.label, f.stretch, f.value, sum)
+	s := fmt.Sprintf("%s messages %s: %d of %d", f.label, f.dateRange, f.value, sum)
 	if sum == 0 {
 		return s + "."
 	}

@@ -57,33 +57,33 @@ type anthropicInput struct {
 	Signature string                  `json:"signature"`
 }
 
-func decodeAnthropic(req *http.Request, body []byte) (inquiry, *failure) {
+func decodeAnthropic(req *http.Request, body []byte) (modelRequest, *failure) {
 	if req.Header.Get("Anthropic-Version") == "" {
-		return inquiry{}, invalid("", "anthropic-version: header is required")
+		return modelRequest{}, invalid("", "anthropic-version: header is required")
 	}
 	return readMessages(body)
 }
 
 // readMessages reads the body of a request.
-func readMessages(body []byte) (inquiry, *failure) {
+func readMessages(body []byte) (modelRequest, *failure) {
 	var r anthropicRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return inquiry{}, decodeFailure(err)
+		return modelRequest{}, decodeFailure(err)
 	}
 	if f := r.check(body); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
 	system, ok := plainText(r.System)
 	if !ok {
-		return inquiry{}, invalid("system", "system: Input should be a valid string or a list of text blocks")
+		return modelRequest{}, invalid("system", "system: Input should be a valid string or a list of text blocks")
 	}
-	q := inquiry{model: *r.Model, talk: talk{system: system}, maxTokens: *r.MaxTokens, temperature: r.Temperature, stop: r.StopSequences, stream: r.Stream}
+	q := modelRequest{model: *r.Model, talk: talk{system: system}, maxTokens: *r.MaxTokens, temperature: r.Temperature, stop: r.StopSequences, stream: r.Stream}
 	for i, m := range r.Messages {
 		if !m.Content.given {
-			return inquiry{}, invalid("messages", "messages.%d.content: Field required", i)
+			return modelRequest{}, invalid("messages", "messages.%d.content: Field required", i)
 		}
 		if m.Role != "user" && m.Role != "assistant" {
-			return inquiry{}, invalid("messages", "messages.%d.role: Input should be 'user' or 'assistant'", i)
+			return modelRequest{}, invalid("messages", "messages.%d.role: Input should be 'user' or 'assistant'", i)
 		}
 		out := utterance{at: i, own: m.Role == "assistant"}
 		if m.Content.text != nil {
@@ -91,20 +91,20 @@ func readMessages(body []byte) (inquiry, *failure) {
 		}
 		for j, b := range m.Content.parts {
 			if f := b.into(&out, fmt.Sprintf("messages.%d.content.%d", i, j)); f != nil {
-				return inquiry{}, f
+				return modelRequest{}, f
 			}
 		}
 		q.messages = append(q.messages, out)
 	}
 	if f := r.offer(&q); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return inquiry{}, invalid("messages", "messages.%d.content: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", m.at, clip(m.ids[0], 80))
+		return modelRequest{}, invalid("messages", "messages.%d.content: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", m.at, clip(m.ids[0], 80))
 	default:
-		return inquiry{}, invalid("messages", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", m.at, clip(strings.Join(m.ids, ", "), 200))
+		return modelRequest{}, invalid("messages", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", m.at, clip(strings.Join(m.ids, ", "), 200))
 	}
 	return q, r.form(&q)
 }

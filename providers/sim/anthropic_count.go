@@ -12,14 +12,14 @@ var anthropicCount = wire{
 	requestID: anthropic.requestID,
 	instant:   true,
 	decode:    decodeAnthropicCount,
-	encode:    func(_ inquiry, c completion) any { return obj{"input_tokens": c.in} },
+	encode:    func(_ modelRequest, c completion) any { return obj{"input_tokens": c.in} },
 	fail:      failAnthropic,
 }
 
 // decodeAnthropicCount reads a request without what only an answer needs.
-func decodeAnthropicCount(req *http.Request, body []byte) (inquiry, *failure) {
+func decodeAnthropicCount(req *http.Request, body []byte) (modelRequest, *failure) {
 	if name := foreign(body, "max_tokens", "stream", "temperature", "stop_sequences", "metadata", "top_p", "top_k", "service_tier", "thread"); name != "" {
-		return inquiry{}, invalid(name, "%s: Extra inputs are not permitted", name)
+		return modelRequest{}, invalid(name, "%s: Extra inputs are not permitted", name)
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) == nil && members != nil {

@@ -20,7 +20,7 @@ type anthropicChoice struct {
 }
 
 // offer reads the tools and which of them may be called.
-func (r anthropicRequest) offer(q *inquiry) *failure {
+func (r anthropicRequest) offer(q *modelRequest) *failure {
 	for i, t := range r.Tools {
 		switch {
 		case t.Type != "" && t.Type != "custom":
@@ -59,7 +59,7 @@ func (r anthropicRequest) offer(q *inquiry) *failure {
 }
 
 // form reads what a request demands of the form of the text.
-func (r anthropicRequest) form(q *inquiry) *failure {
+func (r anthropicRequest) form(q *modelRequest) *failure {
 	if !given(r.OutputConfig) {
 		return nil
 	}

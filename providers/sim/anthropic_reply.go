@@ -88,7 +88,7 @@ func (c completion) anthropicUsage() anthropicUsage {
 	return u
 }
 
-func encodeAnthropic(_ inquiry, c completion) any {
+func encodeAnthropic(_ modelRequest, c completion) any {
 	return anthropicReply{
 		ID: c.draws.id("msg_sim"), Type: "message", Role: "assistant", Model: c.served,
 		Content:    c.content(),
@@ -98,7 +98,7 @@ func encodeAnthropic(_ inquiry, c completion) any {
 }
 
 // streamAnthropic makes the events of each block between those of the message.
-func streamAnthropic(_ inquiry, c completion) [][]byte {
+func streamAnthropic(_ modelRequest, c completion) [][]byte {
 	var e events
 	send := func(kind string, members obj) {
 		members["type"] = kind

@@ -116,7 +116,7 @@ func alreadyContinued(id string) *failure {
 
 // keepThread remembers the conversation of a request with a thread under the id of the
 // reply. A refusal is not remembered.
-func keepThread(s *service, body []byte, _ inquiry, c completion) *failure {
+func keepThread(s *service, body []byte, _ modelRequest, c completion) *failure {
 	members, t, _ := threadOf(body) // has been read
 	if t == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var geminiTongue = tongue{
+var geminiTongue = wireClient{
 	name: "gemini", path: "/v1beta/models/MODEL:generateContent", streamPath: "/v1beta/models/MODEL:streamGenerateContent?alt=sse", noCacheWrite: true, noSerial: true,
 	finishes: map[string]string{"stop": "STOP", "length": "MAX_TOKENS", "stop_sequence": "STOP", "tools": "STOP", "refusal": "SAFETY"},
 	body: func(a asked) obj {
@@ -90,7 +90,7 @@ func (h *heard) gemini(t testing.TB, v map[string]any) {
 	h.in, h.out = figure(u, "promptTokenCount")-h.read, figure(u, "candidatesTokenCount")+h.thought
 }
 
-var bedrockTongue = tongue{
+var bedrockTongue = wireClient{
 	name: "bedrock", path: "/model/MODEL/converse", streamPath: "/model/MODEL/converse-stream", noImageURL: true, noSerial: true, sameRefusal: true,
 	finishes: map[string]string{"stop": "end_turn", "length": "max_tokens", "stop_sequence": "stop_sequence", "tools": "tool_use", "refusal": "guardrail_intervened"},
 	body: func(a asked) obj {
@@ -197,7 +197,7 @@ func unframe(t testing.TB, body []byte) (kinds []string, payloads [][]byte) {
 	return kinds, payloads
 }
 
-var ollamaTongue = tongue{
+var ollamaTongue = wireClient{
 	name: "ollama", path: "/api/chat", noChoice: true, noCache: true, noImageURL: true, noSerial: true, noFailed: true, sameRefusal: true,
 	finishes: map[string]string{"stop": "stop", "length": "length", "stop_sequence": "stop", "tools": "stop", "refusal": "stop"},
 	body: func(a asked) obj {
@@ -261,7 +261,7 @@ func (h *heard) ollama(v map[string]any) {
 	}
 }
 
-var tgiTongue = tongue{
+var tgiTongue = wireClient{
 	name: "tgi", path: "/models/MODEL/generate", streamPath: "/models/MODEL/generate_stream",
 	noTools: true, noSystem: true, noReasoning: true, noCache: true, noSerial: true, sameRefusal: true,
 	finishes: map[string]string{"stop": "eos_token", "length": "length", "stop_sequence": "stop_sequence", "refusal": "eos_token"},
@@ -302,7 +302,7 @@ var tgiTongue = tongue{
 	},
 }
 
-var cohereTongue = tongue{
+var cohereTongue = wireClient{
 	name: "cohere", path: "/v2/chat", noCacheWrite: true, noSerial: true, noFailed: true, sameRefusal: true,
 	finishes: map[string]string{"stop": "COMPLETE", "length": "MAX_TOKENS", "stop_sequence": "STOP_SEQUENCE", "tools": "TOOL_CALL", "refusal": "COMPLETE"},
 	body: func(a asked) obj {

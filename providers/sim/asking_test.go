@@ -34,8 +34,8 @@ type heard struct {
 	in, read, write, out, thought int
 }
 
-// tongue is a client of one wire, as small as can be.
-type tongue struct {
+// wireClient is a client of one wire, as small as can be.
+type wireClient struct {
 	name, path, streamPath string
 	header                 []string
 	body                   func(asked) obj
@@ -53,7 +53,7 @@ const testSchema = `{"type":"object","properties":{"a":{"type":"string"}},"requi
 var testSchemaRaw = json.RawMessage(testSchema)
 
 // do asks and reads the answer.
-func (g tongue) do(t testing.TB, h http.Handler, a asked) heard {
+func (g wireClient) do(t testing.TB, h http.Handler, a asked) heard {
 	t.Helper()
 	w := g.send(t, h, a)
 	require.Equal(t, http.StatusOK, w.Code, w.Body)
@@ -65,7 +65,7 @@ func (g tongue) do(t testing.TB, h http.Handler, a asked) heard {
 	return g.whole(t, w.Body.Bytes())
 }
 
-func (g tongue) send(t testing.TB, h http.Handler, a asked) *httptest.ResponseRecorder {
+func (g wireClient) send(t testing.TB, h http.Handler, a asked) *httptest.ResponseRecorder {
 	t.Helper()
 	if a.model == "" {
 		a.model = Probe
@@ -223,7 +223,7 @@ func chatMessages(a asked) []obj {
 	return out
 }
 
-var openAITongue = tongue{
+var openAITongue = wireClient{
 	name: "openai", path: "/v1/chat/completions", noReasoning: true, noFailed: true,
 	finishes: map[string]string{"stop": "stop", "length": "length", "stop_sequence": "stop", "tools": "tool_calls", "refusal": "stop"},
 	body: func(a asked) obj {
@@ -287,16 +287,16 @@ func (h *heard) openAIUsage(u any) {
 }
 
 // tongues are all of them.
-func tongues() []tongue {
+func tongues() []wireClient {
 	vertex := geminiTongue
 	vertex.name = "gemini on vertex"
 	vertex.path = "/v1/projects/p/locations/l/publishers/google/models/MODEL:generateContent"
 	vertex.streamPath = "/v1/projects/p/locations/l/publishers/google/models/MODEL:streamGenerateContent?alt=sse"
-	return []tongue{openAITongue, responsesTongue, anthropicTongue, geminiTongue, vertex, bedrockTongue, ollamaTongue, tgiTongue, cohereTongue}
+	return []wireClient{openAITongue, responsesTongue, anthropicTongue, geminiTongue, vertex, bedrockTongue, ollamaTongue, tgiTongue, cohereTongue}
 }
 
 // each runs a test for every wire, whole and streamed.
-func each(t *testing.T, f func(t *testing.T, g tongue, stream bool)) {
+func each(t *testing.T, f func(t *testing.T, g wireClient, stream bool)) {
 	for _, g := range tongues() {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/stream=%v", g.name, stream), func(t *testing.T) { f(t, g, stream) })

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var responsesTongue = tongue{
+var responsesTongue = wireClient{
 	name: "responses", path: "/v1/responses", noStop: true, noFailed: true,
 	finishes: map[string]string{"stop": "completed", "length": "max_output_tokens", "tools": "completed", "refusal": "completed"},
 	body: func(a asked) obj {
@@ -104,7 +104,7 @@ func heardResponse(t testing.TB, v map[string]any) heard {
 	return h
 }
 
-var anthropicTongue = tongue{
+var anthropicTongue = wireClient{
 	name: "anthropic", path: "/v1/messages", header: []string{"Anthropic-Version", "2023-06-01"},
 	finishes: map[string]string{"stop": "end_turn", "length": "max_tokens", "stop_sequence": "stop_sequence", "tools": "tool_use", "refusal": "refusal"},
 	body: func(a asked) obj {

@@ -88,49 +88,49 @@ type bedrockBlock struct {
 	CachePoint json.RawMessage `json:"cachePoint"`
 }
 
-func decodeBedrock(req *http.Request, body []byte) (inquiry, *failure) {
+func decodeBedrock(req *http.Request, body []byte) (modelRequest, *failure) {
 	var r bedrockRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return inquiry{}, decodeFailure(err)
+		return modelRequest{}, decodeFailure(err)
 	}
 	c := r.InferenceConfig
 	switch {
 	case len(r.Messages) == 0:
-		return inquiry{}, invalid("", "A conversation must have at least one message. Try again with a conversation that has at least one message.")
+		return modelRequest{}, invalid("", "A conversation must have at least one message. Try again with a conversation that has at least one message.")
 	case c.MaxTokens != nil && *c.MaxTokens < 1:
-		return inquiry{}, invalid("", "1 validation error detected: Value '%d' at 'inferenceConfig.maxTokens' failed to satisfy constraint: Member must have value greater than or equal to 1", *c.MaxTokens)
+		return modelRequest{}, invalid("", "1 validation error detected: Value '%d' at 'inferenceConfig.maxTokens' failed to satisfy constraint: Member must have value greater than or equal to 1", *c.MaxTokens)
 	case c.Temperature != nil && (*c.Temperature < 0 || *c.Temperature > 1):
-		return inquiry{}, invalid("", "1 validation error detected: Value '%v' at 'inferenceConfig.temperature' failed to satisfy constraint: Member must have value between 0 and 1", *c.Temperature)
+		return modelRequest{}, invalid("", "1 validation error detected: Value '%v' at 'inferenceConfig.temperature' failed to satisfy constraint: Member must have value between 0 and 1", *c.Temperature)
 	}
-	q := inquiry{model: req.PathValue("model"), temperature: c.Temperature, stop: c.StopSequences, stream: strings.HasSuffix(req.URL.Path, "/converse-stream")}
+	q := modelRequest{model: req.PathValue("model"), temperature: c.Temperature, stop: c.StopSequences, stream: strings.HasSuffix(req.URL.Path, "/converse-stream")}
 	if c.MaxTokens != nil {
 		q.maxTokens = *c.MaxTokens
 	}
 	for i, b := range r.System {
 		if b.Text == nil && !given(b.CachePoint) {
-			return inquiry{}, invalid("", "The content field in the system object at system.%d is empty. Add a text block and try again.", i)
+			return modelRequest{}, invalid("", "The content field in the system object at system.%d is empty. Add a text block and try again.", i)
 		}
 		if b.Text != nil {
 			q.talk.system += *b.Text
 		}
 	}
 	if f := r.converse(&q); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
 	if f := r.offer(&q); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return inquiry{}, invalid("", "The number of toolResult blocks at messages.%d.content exceeds the number of toolUse blocks of previous turn.", m.at)
+		return modelRequest{}, invalid("", "The number of toolResult blocks at messages.%d.content exceeds the number of toolUse blocks of previous turn.", m.at)
 	default:
-		return inquiry{}, invalid("", "Expected toolResult blocks at messages.%d.content for the following Ids: %s", m.at+1, clip(strings.Join(m.ids, ", "), 200))
+		return modelRequest{}, invalid("", "Expected toolResult blocks at messages.%d.content for the following Ids: %s", m.at+1, clip(strings.Join(m.ids, ", "), 200))
 	}
 	if r.OutputConfig != nil {
 		s := r.OutputConfig.TextFormat.Structure.JSONSchema
 		if r.OutputConfig.TextFormat.Type != "json_schema" || s == nil || !describesObject(json.RawMessage(s.Schema)) {
-			return inquiry{}, invalid("", "The value at outputConfig.textFormat is not valid: a json_schema with a schema of an object is required.")
+			return modelRequest{}, invalid("", "The value at outputConfig.textFormat is not valid: a json_schema with a schema of an object is required.")
 		}
 		q.bind(formatSchema)
 	}
@@ -138,7 +138,7 @@ func decodeBedrock(req *http.Request, body []byte) (inquiry, *failure) {
 }
 
 // converse reads the messages. Their roles must alternate, the user's first.
-func (r bedrockRequest) converse(q *inquiry) *failure {
+func (r bedrockRequest) converse(q *modelRequest) *failure {
 	for i, m := range r.Messages {
 		out := utterance{at: i, own: m.Role == "assistant"}
 		switch {
@@ -231,7 +231,7 @@ func (b bedrockBlock) result(out *utterance, at string) *failure {
 }
 
 // offer reads the tools and which of them may be called.
-func (r bedrockRequest) offer(q *inquiry) *failure {
+func (r bedrockRequest) offer(q *modelRequest) *failure {
 	if r.ToolConfig == nil {
 		return nil
 	}

@@ -20,16 +20,16 @@ var invoke = wire{
 	mark:      markBedrock,
 }
 
-func decodeInvoke(req *http.Request, body []byte) (inquiry, *failure) {
+func decodeInvoke(req *http.Request, body []byte) (modelRequest, *failure) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil {
-		return inquiry{}, decodeFailure(err)
+		return modelRequest{}, decodeFailure(err)
 	}
 	if !given(members["anthropic_version"]) {
-		return inquiry{}, invalid("", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
+		return modelRequest{}, invalid("", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
 	}
 	if name := foreign(body, "model", "stream", "thread"); name != "" {
-		return inquiry{}, invalid("", "%s: Extra inputs are not permitted", name)
+		return modelRequest{}, invalid("", "%s: Extra inputs are not permitted", name)
 	}
 	members["model"] = encodeJSON(req.PathValue("model"))
 	q, f := readMessages(encodeJSON(members))
@@ -38,7 +38,7 @@ func decodeInvoke(req *http.Request, body []byte) (inquiry, *failure) {
 }
 
 // streamInvoke puts the events of Messages into binary ones.
-func streamInvoke(q inquiry, c completion) [][]byte {
+func streamInvoke(q modelRequest, c completion) [][]byte {
 	var frames [][]byte
 	for _, f := range streamAnthropic(q, c) {
 		_, data, _ := bytes.Cut(f, []byte("data: "))

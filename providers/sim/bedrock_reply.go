@@ -46,7 +46,7 @@ func (c completion) bedrockContent() []obj {
 	return content
 }
 
-func encodeBedrock(_ inquiry, c completion) any {
+func encodeBedrock(_ modelRequest, c completion) any {
 	return obj{
 		"output":     obj{"message": obj{"role": "assistant", "content": c.bedrockContent()}},
 		"stopReason": c.bedrockStop(), "usage": c.bedrockUsage(), "metrics": c.bedrockLatency(),
@@ -55,7 +55,7 @@ func encodeBedrock(_ inquiry, c completion) any {
 
 // streamBedrock makes binary events. Only the use of a tool has an event that
 // begins its block.
-func streamBedrock(_ inquiry, c completion) [][]byte {
+func streamBedrock(_ modelRequest, c completion) [][]byte {
 	var frames [][]byte
 	send := func(kind string, v obj) {
 		v["p"] = "abcdefghijklmnopqrstuvwxyz"[:1+len(frames)%26] // padding, as the service has it

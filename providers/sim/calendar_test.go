@@ -45,8 +45,8 @@ func TestPeriodsAgainstWalking(t *testing.T) {
 	for i := range 900 {
 		d := start.add(i)
 		f := frame{today: d, weekBegin: 1}
-		walk := func(same func(a, b day) bool) stretch {
-			s := stretch{d, d}
+		walk := func(same func(a, b day) bool) dateRange {
+			s := dateRange{d, d}
 			for same(s.from.add(-1), d) {
 				s.from = s.from.add(-1)
 			}
@@ -64,7 +64,7 @@ func TestPeriodsAgainstWalking(t *testing.T) {
 		require.Equal(t, month.from.add(-1), f.period(months, d, -1).to, d)
 		require.Equal(t, month.to.add(1), f.period(months, d, 1).from, d)
 		require.Equal(t, quarter.from.add(-1), f.period(quarters, d, -1).to, d)
-		require.Equal(t, stretch{month.from, d}, f.toDate(months), d)
+		require.Equal(t, dateRange{month.from, d}, f.toDate(months), d)
 
 		week := f.period(weeks, d, 0)
 		require.Equal(t, "Monday", week.from.t.Weekday().String(), d)

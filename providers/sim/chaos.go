@@ -30,7 +30,7 @@ type Chaos struct {
 	// Paid says that the failed reply tells its usage, which must not be lost.
 	Paid bool
 
-	act func(*mishap)
+	act func(*fault)
 }
 
 // ChaosHeader asks for one Chaos by name, whatever Config.Chaos says. The reply
@@ -44,19 +44,19 @@ func Chaoses() []Chaos {
 	return list
 }
 
-// odds is how often something happens.
-type odds struct {
+// faultRate is how often something happens.
+type faultRate struct {
 	chaos Chaos
 	rate  float64
 }
 
 // parseChaos reads "NAME[=RATE],…", where all stands for every Chaos. Names
 // without a rate share evenly what the others leave of 1.
-func parseChaos(spec string) ([]odds, error) {
+func parseChaos(spec string) ([]faultRate, error) {
 	if strings.TrimSpace(spec) == "" {
 		return nil, nil
 	}
-	var list []odds
+	var list []faultRate
 	var open []int
 	left := 1.0
 	for item := range strings.SplitSeq(spec, ",") {
@@ -81,7 +81,7 @@ func parseChaos(spec string) ([]odds, error) {
 			if !given {
 				open = append(open, len(list))
 			}
-			list = append(list, odds{c, share})
+			list = append(list, faultRate{c, share})
 		}
 	}
 	if left < -1e-9 {
@@ -104,7 +104,7 @@ func chaosNames() []string {
 // chaos lets requests to a model misbehave: the one that a request asks for by
 // header, or one drawn from the seed and the request, so that the same request
 // always fares the same.
-func chaos(seed int64, list []odds, next http.Handler) http.Handler {
+func chaos(seed int64, list []faultRate, next http.Handler) http.Handler {
 	known := Chaoses()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := r.Header.Get(ChaosHeader)
@@ -133,12 +133,12 @@ func chaos(seed int64, list []odds, next http.Handler) http.Handler {
 		}
 		w.Header().Set(ChaosHeader, c.Name)
 		w.Header()["Date"] = nil
-		c.act(&mishap{w: w, r: r, next: next, vendor: vendorOf(r.URL.Path)})
+		c.act(&fault{w: w, r: r, next: next, vendor: vendorOf(r.URL.Path)})
 	})
 }
 
 // draw picks at most one for a request.
-func draw(list []odds, seed int64, r *http.Request, body []byte) (Chaos, bool) {
+func draw(list []faultRate, seed int64, r *http.Request, body []byte) (Chaos, bool) {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "cupel sim chaos 1\n%d\n%s\n%s\n", seed, r.URL.Path, r.Header.Get("X-Client-Request-Id"))
 	h.Write(body)

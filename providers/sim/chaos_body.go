@@ -11,8 +11,8 @@ import (
 
 // cutting is a Chaos that sends a part of a reply: of a stream at frames, of a
 // whole one at body.
-func cutting(name, does, whole, stream string, frames func(*mishap, [][]byte), body func(*mishap, []byte)) Chaos {
-	c := Chaos{Name: name, Does: does, act: func(m *mishap) {
+func cutting(name, does, whole, stream string, frames func(*fault, [][]byte), body func(*fault, []byte)) Chaos {
+	c := Chaos{Name: name, Does: does, act: func(m *fault) {
 		if r, ok := m.reply(); !ok {
 			return
 		} else if f := r.frames(); f != nil {
@@ -31,7 +31,7 @@ func cutting(name, does, whole, stream string, frames func(*mishap, [][]byte), b
 }
 
 // intact leaves a reply that is no stream as it is.
-func intact(m *mishap, body []byte) { m.send(0, body) }
+func intact(m *fault, body []byte) { m.send(0, body) }
 
 // halfway is the number of frames to send of a stream that is to end too early.
 func halfway(frames [][]byte) int { return min(max(1, len(frames)/2), endFrame(frames)) }
@@ -41,28 +41,28 @@ const patience = time.Minute
 
 // cuts are the connections that fail and the replies that lack an end.
 func cuts() []Chaos {
-	silent := func(m *mishap) { sleep(m.r.Context(), patience); m.drop() }
+	silent := func(m *fault) { sleep(m.r.Context(), patience); m.drop() }
 	return []Chaos{
-		{Name: "disconnect", Does: "the connection is closed before any header", Whole: kinds("transport"), Stream: kinds("transport"), act: (*mishap).drop},
+		{Name: "disconnect", Does: "the connection is closed before any header", Whole: kinds("transport"), Stream: kinds("transport"), act: (*fault).drop},
 		{Name: "hang", Does: "no answer; the connection is closed after a minute", Whole: kinds("timeout"), Stream: kinds("timeout"), act: silent},
 		cutting("stall", "half of the reply, then nothing; the connection is closed after a minute", "timeout", "timeout",
-			func(m *mishap, f [][]byte) { m.send(0, f[:halfway(f)]...); silent(m) },
-			func(m *mishap, b []byte) { m.send(0, b[:len(b)/2]); silent(m) }),
+			func(m *fault, f [][]byte) { m.send(0, f[:halfway(f)]...); silent(m) },
+			func(m *fault, b []byte) { m.send(0, b[:len(b)/2]); silent(m) }),
 		cutting("cut-body", "the connection breaks in the middle, of a stream between two frames", "transport", "transport",
-			func(m *mishap, f [][]byte) { m.send(0, f[:halfway(f)]...); m.drop() },
-			func(m *mishap, b []byte) { m.send(0, b[:len(b)/2]); m.drop() }),
+			func(m *fault, f [][]byte) { m.send(0, f[:halfway(f)]...); m.drop() },
+			func(m *fault, b []byte) { m.send(0, b[:len(b)/2]); m.drop() }),
 		cutting("cut-frame", "the connection breaks within a frame, of a whole reply before its last byte", "transport", "transport",
-			func(m *mishap, f [][]byte) {
+			func(m *fault, f [][]byte) {
 				n := halfway(f)
 				m.send(0, append(slices.Clone(f[:n]), f[n][:len(f[n])/2])...)
 				m.drop()
 			},
-			func(m *mishap, b []byte) { m.send(0, b[:len(b)-1]); m.drop() }),
+			func(m *fault, b []byte) { m.send(0, b[:len(b)-1]); m.drop() }),
 		cutting("end-early", "half of the reply, then a regular end of the response", "malformed", "transport",
-			func(m *mishap, f [][]byte) { m.send(0, f[:halfway(f)]...) },
-			func(m *mishap, b []byte) { m.send(0, b[:len(b)/2]) }),
+			func(m *fault, f [][]byte) { m.send(0, f[:halfway(f)]...) },
+			func(m *fault, b []byte) { m.send(0, b[:len(b)/2]) }),
 		cutting("half-arguments", "a stream ends regularly among the arguments of a tool call, or in the middle if there is none", "", "transport",
-			func(m *mishap, f [][]byte) {
+			func(m *fault, f [][]byte) {
 				n := halfway(f)
 				if at := speakers(f, argsWords); len(at) > 0 {
 					n = min(at[len(at)/2]+1, endFrame(f))
@@ -70,7 +70,7 @@ func cuts() []Chaos {
 				m.send(0, f[:n]...)
 			}, intact),
 		cutting("no-finish", "a stream ends regularly before the frame that says why the model stopped", "", "transport",
-			func(m *mishap, f [][]byte) { m.send(0, f[:endFrame(f)]...) }, intact),
+			func(m *fault, f [][]byte) { m.send(0, f[:endFrame(f)]...) }, intact),
 	}
 }
 
@@ -80,28 +80,28 @@ var answers = []string{"choices", "content", "candidates", "message", "output", 
 // garblings are the replies with status 200 that are none.
 func garblings() []Chaos {
 	malformed := kinds("malformed")
-	say := func(media, body string) func(*mishap) {
-		return func(m *mishap) { m.w.Header().Set("Content-Type", media); m.send(0, []byte(body)) }
+	say := func(media, body string) func(*fault) {
+		return func(m *fault) { m.w.Header().Set("Content-Type", media); m.send(0, []byte(body)) }
 	}
 	inside := Chaos{Name: "error-in-200", Does: "200 with the vendor's words for overloaded", Whole: kinds("overloaded"), Stream: kinds("overloaded")}
-	inside.act = func(m *mishap) { m.sendError(200, "application/json", vendorError(m.vendor, busy)) }
+	inside.act = func(m *fault) { m.sendError(200, "application/json", vendorError(m.vendor, busy)) }
 	hollow := cutting("no-choices", "200 without the part that holds the answer, such as choices or content; the usage is there", "malformed", "",
-		func(m *mishap, f [][]byte) { m.send(0, f...) },
-		func(m *mishap, b []byte) { m.send(0, without(b, answers)) })
+		func(m *fault, f [][]byte) { m.send(0, f...) },
+		func(m *fault, b []byte) { m.send(0, without(b, answers)) })
 	hollow.Paid = true
 	return []Chaos{
 		inside, hollow,
 		{Name: "empty", Does: "200 without a body", Whole: malformed, Stream: kinds("malformed", "transport"), act: say("application/json", "")},
 		{Name: "web-page", Does: "200 with a web page, as of a captive portal", Whole: malformed, Stream: malformed, act: say("text/html", "<html><head><title>Sign in</title></head></html>")},
 		cutting("bad-frame", "a stream has a frame in its middle that is no JSON", "", "malformed",
-			func(m *mishap, f [][]byte) {
+			func(m *fault, f [][]byte) {
 				m.send(0, slices.Insert(slices.Clone(f), halfway(f), m.frame("content_block_delta", `{"a": frame}`))...)
 			}, intact),
 		cutting("error-midstream", "the vendor's words for overloaded in the middle of a stream, which then ends", "", "overloaded",
-			func(m *mishap, f [][]byte) { m.send(0, append(slices.Clone(f[:halfway(f)]), m.failing())...) }, intact),
+			func(m *fault, f [][]byte) { m.send(0, append(slices.Clone(f[:halfway(f)]), m.failing())...) }, intact),
 		cutting("oversized", "9 MiB of nothing within the reply", "malformed", "malformed",
-			func(m *mishap, f [][]byte) { m.send(0, slices.Insert(slices.Clone(f), halfway(f), m.padding())...) },
-			func(m *mishap, b []byte) { m.send(0, bytes.Repeat([]byte(" "), oversize), b) }),
+			func(m *fault, f [][]byte) { m.send(0, slices.Insert(slices.Clone(f), halfway(f), m.padding())...) },
+			func(m *fault, b []byte) { m.send(0, bytes.Repeat([]byte(" "), oversize), b) }),
 	}
 }
 
@@ -127,7 +127,7 @@ func without(body []byte, fields []string) []byte {
 
 // frame makes a frame of the wire's stream of data; event names it where the
 // wire has names.
-func (m *mishap) frame(event, data string) []byte {
+func (m *fault) frame(event, data string) []byte {
 	kind := m.w.Header().Get("Content-Type")
 	switch {
 	case m.vendor == "bedrock":
@@ -141,7 +141,7 @@ func (m *mishap) frame(event, data string) []byte {
 }
 
 // failing is the frame that tells an error in a stream.
-func (m *mishap) failing() []byte {
+func (m *fault) failing() []byte {
 	switch m.vendor {
 	case "bedrock":
 		return awsFrame(vendorError(m.vendor, busy), [2]string{":message-type", "exception"}, [2]string{":exception-type", "serviceUnavailableException"}, [2]string{":content-type", "application/json"})
@@ -154,7 +154,7 @@ func (m *mishap) failing() []byte {
 }
 
 // padding is a frame of no meaning that is larger than any client should take.
-func (m *mishap) padding() []byte {
+func (m *fault) padding() []byte {
 	blank := bytes.Repeat([]byte(" "), oversize)
 	switch {
 	case m.vendor == "bedrock":
@@ -166,8 +166,8 @@ func (m *mishap) padding() []byte {
 }
 
 // odd is a Chaos that a client reads as if nothing had happened.
-func odd(name, does string, act func(m *mishap, c *captured)) Chaos {
-	return Chaos{Name: name, Does: does, act: func(m *mishap) {
+func odd(name, does string, act func(m *fault, c *captured)) Chaos {
+	return Chaos{Name: name, Does: does, act: func(m *fault) {
 		if c, ok := m.reply(); ok {
 			act(m, c)
 		}
@@ -177,7 +177,7 @@ func odd(name, does string, act func(m *mishap, c *captured)) Chaos {
 // harmless are the oddities a client has to put up with.
 func harmless() []Chaos {
 	ends := func(name, does, end string) Chaos {
-		return odd(name, does, func(m *mishap, c *captured) {
+		return odd(name, does, func(m *fault, c *captured) {
 			if c.isEvents() {
 				lines := bytes.ReplaceAll(c.body.Bytes(), []byte("\r\n"), []byte("\n"))
 				m.send(0, crumbs(bytes.ReplaceAll(lines, []byte("\n"), []byte(end)))...)
@@ -189,15 +189,15 @@ func harmless() []Chaos {
 	return []Chaos{
 		ends("crlf", "server-sent events with CRLF at the end of lines, some of them split", "\r\n"),
 		ends("cr", "server-sent events with CR at the end of lines", "\r"),
-		odd("rechunk", "pieces of 1 to 3 bytes, which split characters and frames", func(m *mishap, c *captured) { m.send(0, crumbs(c.body.Bytes())...) }),
-		odd("slow-start", "the first byte comes after 50 ms", func(m *mishap, c *captured) {
+		odd("rechunk", "pieces of 1 to 3 bytes, which split characters and frames", func(m *fault, c *captured) { m.send(0, crumbs(c.body.Bytes())...) }),
+		odd("slow-start", "the first byte comes after 50 ms", func(m *fault, c *captured) {
 			sleep(m.r.Context(), 50*time.Millisecond)
 			m.send(0, c.body.Bytes())
 		}),
-		odd("slow-drip", "the reply comes in 20 pieces, 2 ms apart", func(m *mishap, c *captured) {
+		odd("slow-drip", "the reply comes in 20 pieces, 2 ms apart", func(m *fault, c *captured) {
 			m.send(2*time.Millisecond, slices.Collect(slices.Chunk(c.body.Bytes(), c.body.Len()/20+1))...)
 		}),
-		odd("wrong-type", "JSON as text/html, a stream as application/json", func(m *mishap, c *captured) {
+		odd("wrong-type", "JSON as text/html, a stream as application/json", func(m *fault, c *captured) {
 			media := "text/html"
 			if c.frames() != nil {
 				media = "application/json"
@@ -207,13 +207,13 @@ func harmless() []Chaos {
 		}),
 		odd("gzip", "compressed, if the client takes that", zipped),
 		cutting("keepalive", "comments, pings or blank lines between the frames of a stream", "", "",
-			func(m *mishap, f [][]byte) { m.send(0, interleave(f, m.filler())...) }, intact),
+			func(m *fault, f [][]byte) { m.send(0, interleave(f, m.filler())...) }, intact),
 		cutting("duplicate-finish", "the frame of a stream that says why the model stopped comes twice", "", "",
-			func(m *mishap, f [][]byte) {
+			func(m *fault, f [][]byte) {
 				m.send(0, slices.Insert(slices.Clone(f), endFrame(f)+1, m.justEnd(f[endFrame(f)]))...)
 			}, intact),
 		cutting("no-done", "a stream without [DONE], of wires that have it", "", "",
-			func(m *mishap, f [][]byte) {
+			func(m *fault, f [][]byte) {
 				m.send(0, slices.DeleteFunc(f, func(f []byte) bool { return bytes.Contains(f, []byte("[DONE]")) })...)
 			}, intact),
 	}
@@ -221,7 +221,7 @@ func harmless() []Chaos {
 
 // justEnd is the frame that says why the model stopped, without a part of the
 // answer. Only Gemini's has one.
-func (m *mishap) justEnd(frame []byte) []byte {
+func (m *fault) justEnd(frame []byte) []byte {
 	var r map[string]json.RawMessage
 	var candidates []map[string]json.RawMessage
 	data, ok := bytes.CutPrefix(frame, []byte("data: "))
@@ -237,7 +237,7 @@ func (m *mishap) justEnd(frame []byte) []byte {
 }
 
 // filler is what means nothing between two frames.
-func (m *mishap) filler() []byte {
+func (m *fault) filler() []byte {
 	switch {
 	case m.vendor == "bedrock":
 		return nil
@@ -263,7 +263,7 @@ func crumbs(body []byte) [][]byte {
 	return pieces
 }
 
-func zipped(m *mishap, c *captured) {
+func zipped(m *fault, c *captured) {
 	if !strings.Contains(m.r.Header.Get("Accept-Encoding"), "gzip") {
 		m.send(0, c.body.Bytes())
 		return

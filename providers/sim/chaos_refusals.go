@@ -19,23 +19,23 @@ type trouble struct {
 func kinds(k ...string) []string { return k }
 
 // refusal is a Chaos that answers with an error before any model is asked.
-func refusal(name, does, kind string, wait time.Duration, act func(*mishap)) Chaos {
+func refusal(name, does, kind string, wait time.Duration, act func(*fault)) Chaos {
 	return Chaos{Name: name, Does: does, Whole: kinds(kind), Stream: kinds(kind), Wait: wait, act: act}
 }
 
 // refusals are the failures that come with a status of their own.
 func refusals() []Chaos {
 	limited := trouble{status: 429, kind: "rate_limit", text: "Rate limit reached, please slow down."}
-	with := func(t trouble, header ...string) func(*mishap) {
-		return func(m *mishap) {
+	with := func(t trouble, header ...string) func(*fault) {
+		return func(m *fault) {
 			for i := 0; i+1 < len(header); i += 2 {
 				m.w.Header().Set(header[i], header[i+1])
 			}
 			m.refuse(t)
 		}
 	}
-	text := func(status int, media, body string) func(*mishap) {
-		return func(m *mishap) { m.sendError(status, media, []byte(body)) }
+	text := func(status int, media, body string) func(*fault) {
+		return func(m *fault) { m.sendError(status, media, []byte(body)) }
 	}
 	return []Chaos{
 		refusal("rate-limit", "429, Retry-After in seconds", "rate_limit", 2*time.Second, with(limited, "Retry-After", "2")),
@@ -43,18 +43,18 @@ func refusals() []Chaos {
 			with(limited, "Date", "Sun, 01 Nov 2026 00:00:00 GMT", "Retry-After", "Sun, 01 Nov 2026 00:00:07 GMT")),
 		refusal("rate-limit-ms", "429, Retry-After-Ms", "rate_limit", 1500*time.Millisecond, with(limited, "Retry-After-Ms", "1500")),
 		refusal("rate-limit-vendor", "429 as the vendor tells it: x-ratelimit- or anthropic-ratelimit- headers, Google's RetryInfo, a ThrottlingException", "rate_limit", 0,
-			func(m *mishap) { m.limit(limited) }),
+			func(m *fault) { m.limit(limited) }),
 		refusal("rate-limit-empty", "429 without a body", "rate_limit", 0, text(429, "text/plain", "")),
 		refusal("quota", "the vendor's words for a spent quota or an empty account, as 429 where it does so: waiting is in vain", "quota", 0,
-			func(m *mishap) { m.refuse(spent(m.vendor)) }),
+			func(m *fault) { m.refuse(spent(m.vendor)) }),
 		refusal("unauthorized", "401", "auth", 0, with(trouble{401, "auth", "The key is not valid.", nil})),
 		refusal("forbidden", "403", "auth", 0, with(trouble{403, "auth", "The key has no access to this resource.", nil})),
 		refusal("not-found", "404", "not_found", 0, with(trouble{404, "not_found", "The model does not exist.", nil})),
 		refusal("bad-request", "400", "invalid_request", 0, with(trouble{400, "invalid_request", "A field of the request is not valid.", nil})),
 		refusal("context-length", "the vendor's words for a prompt that is too long", "context_length", 0,
-			func(m *mishap) { m.refuse(tooLong(m.vendor)) }),
+			func(m *fault) { m.refuse(tooLong(m.vendor)) }),
 		refusal("refused", "400, the vendor's words for a prompt or an answer that its filter blocked", "refused", 0,
-			func(m *mishap) { m.refuse(trouble{400, "refused", "Output blocked by content filtering policy", nil}) }),
+			func(m *fault) { m.refuse(trouble{400, "refused", "Output blocked by content filtering policy", nil}) }),
 		refusal("request-timeout", "408", "timeout", 0, with(trouble{408, "timeout", "The request took too long to arrive.", nil})),
 		refusal("server-error", "500, JSON", "overloaded", 0, with(trouble{500, "overloaded", "The server had an error.", nil})),
 		refusal("bad-gateway", "502, a web page", "overloaded", 0,
@@ -114,7 +114,7 @@ func tooLong(vendor string) trouble {
 }
 
 // limit refuses with a vendor's own way to say when to come back.
-func (m *mishap) limit(t trouble) {
+func (m *fault) limit(t trouble) {
 	h := m.w.Header()
 	switch m.vendor {
 	case "openai", "openai-responses":
@@ -133,7 +133,7 @@ func (m *mishap) limit(t trouble) {
 }
 
 // refuse answers with an error in the vendor's form.
-func (m *mishap) refuse(t trouble) {
+func (m *fault) refuse(t trouble) {
 	if m.vendor == "bedrock" {
 		name := vendorWords["bedrock"][t.kind]
 		if t.status == http.StatusInternalServerError {
@@ -144,7 +144,7 @@ func (m *mishap) refuse(t trouble) {
 	m.sendError(t.status, "application/json", vendorError(m.vendor, t))
 }
 
-func (m *mishap) sendError(status int, media string, body []byte) {
+func (m *fault) sendError(status int, media string, body []byte) {
 	h := m.w.Header()
 	for _, name := range []string{"X-Request-Id", "Request-Id", "X-Amzn-Requestid"} {
 		h.Set(name, "req_simchaos")

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// mishap is one request that something happens to.
-type mishap struct {
+// fault is one request that something happens to.
+type fault struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	next   http.Handler
@@ -42,7 +42,7 @@ func (c *captured) Flush() {}
 
 // reply asks the model and puts its headers down. ok is false when it failed by
 // itself: that failure has then been sent.
-func (m *mishap) reply() (c *captured, ok bool) {
+func (m *fault) reply() (c *captured, ok bool) {
 	c = &captured{header: http.Header{}}
 	m.next.ServeHTTP(c, m.r)
 	maps.Copy(m.w.Header(), c.header)
@@ -55,7 +55,7 @@ func (m *mishap) reply() (c *captured, ok bool) {
 }
 
 // send writes pieces one by one, with a pause after each.
-func (m *mishap) send(pause time.Duration, pieces ...[]byte) {
+func (m *fault) send(pause time.Duration, pieces ...[]byte) {
 	m.w.WriteHeader(http.StatusOK)
 	for _, p := range pieces {
 		if _, err := m.w.Write(p); err != nil || m.r.Context().Err() != nil {
@@ -69,7 +69,7 @@ func (m *mishap) send(pause time.Duration, pieces ...[]byte) {
 }
 
 // drop closes the connection without an end to the reply.
-func (m *mishap) drop() { panic(http.ErrAbortHandler) }
+func (m *fault) drop() { panic(http.ErrAbortHandler) }
 
 // isEvents reports whether a reply is a stream of server-sent events.
 func (c *captured) isEvents() bool {

@@ -262,7 +262,7 @@ func TestUnknownChaosIsRefused(t *testing.T) {
 
 func TestParseChaos(t *testing.T) {
 	n := float64(len(Chaoses()))
-	sum := func(list []odds, name string) float64 {
+	sum := func(list []faultRate, name string) float64 {
 		var s float64
 		for _, o := range list {
 			if o.chaos.Name == name {

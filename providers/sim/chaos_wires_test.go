@@ -11,7 +11,7 @@ import (
 )
 
 // suffered asks a wire for a stream of text and a call, with a chaos or without.
-func suffered(t *testing.T, g tongue, name string) (*httptest.ResponseRecorder, [][]byte) {
+func suffered(t *testing.T, g wireClient, name string) (*httptest.ResponseRecorder, [][]byte) {
 	t.Helper()
 	a := asked{model: Probe, stream: true, turns: []utterance{user("say Let me see what there is to see.\ncall get {\"a\":\"b c\"}")}}
 	if !g.noTools {
@@ -122,7 +122,7 @@ func TestTheSameRequestFaresTheSame(t *testing.T) {
 	chaotic := func(seed int64, id string) string {
 		g := tongues()[0]
 		g.header = append(slices.Clone(g.header), "X-Client-Request-Id", id)
-		w := g.send(t, chaos(seed, []odds{{chaos: Chaoses()[slices.IndexFunc(Chaoses(), func(c Chaos) bool { return c.Name == "empty" })], rate: 0.5}}, Handler(Config{Seed: 1})), asked{model: Probe, turns: []utterance{user("say hi")}})
+		w := g.send(t, chaos(seed, []faultRate{{chaos: Chaoses()[slices.IndexFunc(Chaoses(), func(c Chaos) bool { return c.Name == "empty" })], rate: 0.5}}, Handler(Config{Seed: 1})), asked{model: Probe, turns: []utterance{user("say hi")}})
 		return w.Header().Get(ChaosHeader)
 	}
 	fates := map[string]int{}

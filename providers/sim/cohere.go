@@ -56,49 +56,49 @@ type coherePart struct {
 	} `json:"document"`
 }
 
-func decodeCohere(_ *http.Request, body []byte) (inquiry, *failure) {
+func decodeCohere(_ *http.Request, body []byte) (modelRequest, *failure) {
 	var r cohereRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return inquiry{}, decodeFailure(err)
+		return modelRequest{}, decodeFailure(err)
 	}
 	switch name := foreign(body, "stop", "n", "max_output_tokens", "parallel_tool_calls", "message", "chat_history"); {
 	case name != "":
-		return inquiry{}, &failure{status: http.StatusUnprocessableEntity, message: fmt.Sprintf("unknown field: parameter '%s' is not a valid field", name)}
+		return modelRequest{}, &failure{status: http.StatusUnprocessableEntity, message: fmt.Sprintf("unknown field: parameter '%s' is not a valid field", name)}
 	case r.Model == "":
-		return inquiry{}, invalid("model", "invalid request: model is required")
+		return modelRequest{}, invalid("model", "invalid request: model is required")
 	case len(r.Messages) == 0:
-		return inquiry{}, invalid("messages", "invalid request: messages must be at least 1 item long")
+		return modelRequest{}, invalid("messages", "invalid request: messages must be at least 1 item long")
 	case r.MaxTokens != nil && *r.MaxTokens < 1:
-		return inquiry{}, invalid("max_tokens", "invalid request: max_tokens must be greater than 0")
+		return modelRequest{}, invalid("max_tokens", "invalid request: max_tokens must be greater than 0")
 	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 1):
-		return inquiry{}, invalid("temperature", "invalid request: temperature must be between 0 and 1.0 inclusive")
+		return modelRequest{}, invalid("temperature", "invalid request: temperature must be between 0 and 1.0 inclusive")
 	case len(r.StopSequences) > 5:
-		return inquiry{}, invalid("stop_sequences", "invalid request: at most 5 stop_sequences are supported")
+		return modelRequest{}, invalid("stop_sequences", "invalid request: at most 5 stop_sequences are supported")
 	}
-	q := inquiry{model: r.Model, temperature: r.Temperature, seed: r.Seed, stop: r.StopSequences, stream: r.Stream}
+	q := modelRequest{model: r.Model, temperature: r.Temperature, seed: r.Seed, stop: r.StopSequences, stream: r.Stream}
 	if r.MaxTokens != nil {
 		q.maxTokens = *r.MaxTokens
 	}
 	for i, m := range r.Messages {
 		if f := m.into(&q, i); f != nil {
-			return inquiry{}, f
+			return modelRequest{}, f
 		}
 	}
 	if f := r.offer(&q); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return inquiry{}, invalid("messages", "invalid request: tool call id %s of messages[%d] was not found in the previous tool calls", clip(m.ids[0], 80), m.at)
+		return modelRequest{}, invalid("messages", "invalid request: tool call id %s of messages[%d] was not found in the previous tool calls", clip(m.ids[0], 80), m.at)
 	default:
-		return inquiry{}, invalid("messages", "invalid request: each tool call of messages[%d] must be followed by a tool message, missing: %s", m.at, clip(strings.Join(m.ids, ", "), 200))
+		return modelRequest{}, invalid("messages", "invalid request: each tool call of messages[%d] must be followed by a tool message, missing: %s", m.at, clip(strings.Join(m.ids, ", "), 200))
 	}
 	return q, r.form(&q)
 }
 
 // into adds a message to the inquiry.
-func (m cohereMessage) into(q *inquiry, i int) *failure {
+func (m cohereMessage) into(q *modelRequest, i int) *failure {
 	out := utterance{at: i, own: m.Role == "assistant"}
 	if !m.Content.given && (!out.own || len(m.ToolCalls) == 0) {
 		return invalid("messages", "invalid request: messages[%d].content is required", i)
@@ -150,7 +150,7 @@ func (m cohereMessage) into(q *inquiry, i int) *failure {
 }
 
 // offer reads the tools and which of them may be called.
-func (r cohereRequest) offer(q *inquiry) *failure {
+func (r cohereRequest) offer(q *modelRequest) *failure {
 	for i, t := range r.Tools {
 		if t.Type != "function" || !functionName.MatchString(t.Function.Name) || given(t.Function.Parameters) && !describesObject(t.Function.Parameters) {
 			return invalid("tools", "invalid request: tools[%d]: a function with a name of letters, digits, underscores and dashes and with parameters of type object is required", i)
@@ -177,7 +177,7 @@ func (r cohereRequest) offer(q *inquiry) *failure {
 }
 
 // form reads what a request demands of the form of the text.
-func (r cohereRequest) form(q *inquiry) *failure {
+func (r cohereRequest) form(q *modelRequest) *failure {
 	f := r.ResponseFmt
 	switch {
 	case f == nil || f.Type == "text":

@@ -38,7 +38,7 @@ func cohereCall(t invocation, args string) obj {
 	return obj{"id": t.id, "type": "function", "function": obj{"name": t.name, "arguments": args}}
 }
 
-func encodeCohere(_ inquiry, c completion) any {
+func encodeCohere(_ modelRequest, c completion) any {
 	message := obj{"role": "assistant"}
 	if parts := c.cohereContent(); parts != nil {
 		message["content"] = parts
@@ -54,7 +54,7 @@ func encodeCohere(_ inquiry, c completion) any {
 }
 
 // streamCohere makes the events of each part between those of the message.
-func streamCohere(_ inquiry, c completion) [][]byte {
+func streamCohere(_ modelRequest, c completion) [][]byte {
 	var e events
 	send := func(kind string, members obj) {
 		members["type"] = kind

@@ -17,36 +17,36 @@ var completions = wire{
 	fail:      failOpenAI,
 }
 
-func decodeCompletions(_ *http.Request, body []byte) (inquiry, *failure) {
+func decodeCompletions(_ *http.Request, body []byte) (modelRequest, *failure) {
 	var prompt struct {
 		Prompt json.RawMessage `json:"prompt"`
 	}
 	var r openAIRequest
 	if err := json.Unmarshal(body, &prompt); err != nil {
-		return inquiry{}, decodeFailure(err)
+		return modelRequest{}, decodeFailure(err)
 	}
 	if err := json.Unmarshal(body, &r); err != nil {
-		return inquiry{}, decodeFailure(err)
+		return modelRequest{}, decodeFailure(err)
 	}
 	var text string
 	var texts []string
 	if json.Unmarshal(prompt.Prompt, &texts) == nil && len(texts) == 1 {
 		text = texts[0]
 	} else if json.Unmarshal(prompt.Prompt, &text) != nil || text == "" {
-		return inquiry{}, invalid("prompt", "Invalid 'prompt': the simulation completes one text that is not empty.")
+		return modelRequest{}, invalid("prompt", "Invalid 'prompt': the simulation completes one text that is not empty.")
 	}
 	if name := foreign(body, "messages", "tools", "response_format", "max_completion_tokens"); name != "" {
-		return inquiry{}, &failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name}
+		return modelRequest{}, &failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name}
 	}
 	r.Messages = []openAIRequestTurn{{}} // there is one
 	if f := r.check(body); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
-	q := inquiry{model: *r.Model, stop: r.Stop, temperature: r.Temperature, seed: r.Seed, stream: r.Stream, messages: []utterance{{text: text}}}
+	q := modelRequest{model: *r.Model, stop: r.Stop, temperature: r.Temperature, seed: r.Seed, stream: r.Stream, messages: []utterance{{text: text}}}
 	q.extras = r.StreamOptions != nil && r.StreamOptions.IncludeUsage
 	if r.MaxTokens != nil {
 		if *r.MaxTokens < 1 {
-			return inquiry{}, invalid("max_tokens", "Invalid 'max_tokens': must be at least 1.")
+			return modelRequest{}, invalid("max_tokens", "Invalid 'max_tokens': must be at least 1.")
 		}
 		q.maxTokens = *r.MaxTokens
 	}
@@ -62,13 +62,13 @@ func (c completion) completionsPart(text string, finish any) obj {
 	}
 }
 
-func encodeCompletions(q inquiry, c completion) any {
+func encodeCompletions(q modelRequest, c completion) any {
 	r := c.completionsPart(c.spoken(), finishOpenAI(q, c))
 	r["usage"] = c.openAIUsage()
 	return r
 }
 
-func streamCompletions(q inquiry, c completion) [][]byte {
+func streamCompletions(q modelRequest, c completion) [][]byte {
 	var e events
 	for _, p := range c.draws.pieces(c.spoken()) {
 		e.send("", c.completionsPart(p, nil))

@@ -24,7 +24,7 @@ var (
 )
 
 // condense answers a request for a summary.
-func (q inquiry) condense() (out spoken, ok bool) {
+func (q modelRequest) condense() (out spoken, ok bool) {
 	text := q.talk.last()
 	_, history, ok := strings.Cut(text, "\n\nHISTORY:")
 	if !ok {

@@ -23,7 +23,7 @@ func TestCondense(t *testing.T) {
 		`- tool search: <data>{"results":[{"id":"a"}],"total":1}</data>`,
 		`- tool other: <data>{}</data>`,
 	}, "\n")
-	q := inquiry{talk: talk{system: "You condense the history of one step of a plan, for whoever carries the step on."}, messages: []utterance{user(history)}}
+	q := modelRequest{talk: talk{system: "You condense the history of one step of a plan, for whoever carries the step on."}, messages: []utterance{user(history)}}
 	q.settle()
 	out, ok := p.converse(q, calm)
 	require.True(t, ok)
@@ -41,13 +41,13 @@ search {"query":"north"} gave {"results":[{"id":"a"}],"total":1}`
 func TestCondenseLittleAndMuch(t *testing.T) {
 	p, _ := profileFor("sim-strong")
 	ask := func(history string) spoken {
-		q := inquiry{talk: talk{system: "You condense the history of one step of a plan."}, messages: []utterance{user(history)}}
+		q := modelRequest{talk: talk{system: "You condense the history of one step of a plan."}, messages: []utterance{user(history)}}
 		q.settle()
 		out, _ := p.converse(q, calm)
 		return out
 	}
 	require.Equal(t, "Nothing was found out so far.", ask("STEP: s\n\nHISTORY:\n- user: <data>x</data>").text)
-	_, ok := p.converse(inquiry{talk: talk{system: "You condense the history of one step of a plan.", turns: []remark{{true, "x"}}}}, calm)
+	_, ok := p.converse(modelRequest{talk: talk{system: "You condense the history of one step of a plan.", turns: []remark{{true, "x"}}}}, calm)
 	require.False(t, ok, "no history")
 	line := "\n- call: open <data>{\"id\":\"a\"}</data>\n- tool open: <data>{\"text\":\"" + strings.Repeat("word ", 90) + "\"}</data>"
 	much := ask("STEP: s\n\nHISTORY:" + strings.Repeat(line, 40)).text

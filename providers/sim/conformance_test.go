@@ -80,7 +80,7 @@ func solve(t *testing.T, task goldenTask) {
 	for _, f := range task.Faults {
 		var on []int
 		_ = json.Unmarshal(f.OnCalls, &on) // "all" leaves it empty
-		w.faults = append(w.faults, fault{Tool: f.Tool, OnCalls: on, Kind: f.Kind, Code: f.ErrorCode, Message: f.Message, Fields: f.Fields})
+		w.faults = append(w.faults, loopFault{Tool: f.Tool, OnCalls: on, Kind: f.Kind, Code: f.ErrorCode, Message: f.Message, Fields: f.Fields})
 	}
 	for _, f := range task.Followups {
 		w.replies = append(w.replies, f.Reply)

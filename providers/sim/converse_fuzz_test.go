@@ -26,7 +26,7 @@ func FuzzConverse(f *testing.F) {
 	f.Add("", "System: You work on one step of a plan.\n\nUser: STEP: x\nINSTRUCTIONS:\n<data>{item}</data>\n\nAssistant: y", "", "", "", all, uint8(1), uint64(7))
 	f.Add("CONSTRAINTS: x", "How tall is Ash Point?\n\nINPUT a:\n<data>[[[[\"Ash\"]]]]</data>", "", `{"query":"Ash Point"}`, `{"query":"ash point","results":[{"id":"ash-point","title":"\ud800"}],"total":1}`, library, uint8(0), uint64(8))
 	f.Fuzz(func(t *testing.T, system, first, said, args, answer string, tools uint16, choose uint8, seed uint64) {
-		q := inquiry{talk: talk{system: system}, messages: []utterance{user(first)}}
+		q := modelRequest{talk: talk{system: system}, messages: []utterance{user(first)}}
 		for i, name := range everyTool {
 			if tools>>i&1 == 1 {
 				q.offer(name, json.RawMessage(answer))

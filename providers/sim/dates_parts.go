@@ -19,11 +19,11 @@ func reference(items []item, i int, lang language) (s span, n int) {
 }
 
 // derived is a span told by another; a date that does not exist stays so.
-func derived(s span, single bool, derive func(stretch) stretch) span {
+func derived(s span, single bool, derive func(dateRange) dateRange) span {
 	if s.bad != "" {
 		return s
 	}
-	out := relativeOrFixed(s, func(_ frame, at stretch) stretch { return derive(at) })
+	out := relativeOrFixed(s, func(_ frame, at dateRange) dateRange { return derive(at) })
 	out.single = single
 	return out
 }
@@ -60,16 +60,16 @@ func partOfPeriod(items []item, lang language) ([]span, int) {
 		return nil, 0
 	}
 	if items[0].concept == half {
-		return []span{derived(whole, false, func(s stretch) stretch { return s.half(nthPart) })}, end
+		return []span{derived(whole, false, func(s dateRange) dateRange { return s.half(nthPart) })}, end
 	}
 	if unitOf == weeks {
 		count *= 7
 	}
 	single := count == 1
 	if items[0].concept == last {
-		return []span{derived(whole, single, func(s stretch) stretch { return stretch{s.to.add(1 - count), s.to} })}, end
+		return []span{derived(whole, single, func(s dateRange) dateRange { return dateRange{s.to.add(1 - count), s.to} })}, end
 	}
-	return []span{derived(whole, single, func(s stretch) stretch { return s.part(nthPart, count) })}, end
+	return []span{derived(whole, single, func(s dateRange) dateRange { return s.part(nthPart, count) })}, end
 }
 
 // ofFollows reports whether "of" stands at i: "last week of May" is no last week.
@@ -82,25 +82,25 @@ func chinesePart(items []item) ([]span, int) {
 		return nil, 0
 	}
 	which := items[n].n
-	return []span{derived(spans[0], false, func(s stretch) stretch { return s.part(which, 7) })}, n + 2
+	return []span{derived(spans[0], false, func(s dateRange) dateRange { return s.part(which, 7) })}, n + 2
 }
 
 // part is the n-th run of days of a stretch, cut off at its end.
-func (s stretch) part(n, days int) stretch {
+func (s dateRange) part(n, days int) dateRange {
 	from := s.from.add((n - 1) * days)
-	return stretch{from, earlier(s.to, from.add(days-1))}
+	return dateRange{from, earlier(s.to, from.add(days-1))}
 }
 
 // half is the first or the second half of a stretch; of a year, six months.
-func (s stretch) half(n int) stretch {
+func (s dateRange) half(n int) dateRange {
 	middle := s.from.add(s.days() / 2)
 	if s.days() > 360 {
 		middle = s.from.addMonths(6)
 	}
 	if n == 1 {
-		return stretch{s.from, middle.add(-1)}
+		return dateRange{s.from, middle.add(-1)}
 	}
-	return stretch{middle, s.to}
+	return dateRange{middle, s.to}
 }
 
 // weekendOf reads "weekend of May 2".
@@ -109,7 +109,7 @@ func weekendOf(items []item, lang language) ([]span, int) {
 	if end == 0 || !around.single {
 		return nil, 0
 	}
-	return []span{derived(around, false, func(s stretch) stretch { return frame{}.period(weekends, s.from, 0) })}, end
+	return []span{derived(around, false, func(s dateRange) dateRange { return frame{}.period(weekends, s.from, 0) })}, end
 }
 
 // weekEndingOn reads "week ending 2026-05-10".
@@ -121,7 +121,7 @@ func weekEndingOn(items []item, lang language) ([]span, int) {
 	if n == 0 || !end.single {
 		return nil, 0
 	}
-	return []span{derived(end, false, func(s stretch) stretch { return stretch{s.to.add(-6), s.to} })}, n
+	return []span{derived(end, false, func(s dateRange) dateRange { return dateRange{s.to.add(-6), s.to} })}, n
 }
 
 // besideDay reads "the day after 2026-05-03" and "the day before May 3".
@@ -139,7 +139,7 @@ func besideDay(items []item, lang language) ([]span, int) {
 
 // shifted is a day some days later.
 func shifted(s span, days int) span {
-	return derived(s, true, func(at stretch) stretch { return stretch{at.from.add(days), at.from.add(days)} })
+	return derived(s, true, func(at dateRange) dateRange { return dateRange{at.from.add(days), at.from.add(days)} })
 }
 
 // awayFrom reads "two days after 2026-05-03" and "a week before May 10" at i.

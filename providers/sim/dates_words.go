@@ -113,7 +113,7 @@ func quarterOfYear(items []item, _ language) ([]span, int) {
 		first, _ := dayOf(y, 3*q-2, 1)
 		return []span{{fixed: frame{}.period(quarters, first, 0), year: y}}, i + n
 	}
-	return []span{relativeSpan(false, func(f frame) stretch {
+	return []span{relativeSpan(false, func(f frame) dateRange {
 		first, _ := dayOf(f.today.year(), 3*q-2, 1)
 		if f.today.before(first) {
 			first = first.addMonths(-12)
@@ -142,14 +142,14 @@ func weekAround(items []item, lang language) ([]span, int) {
 	if around.bad != "" {
 		return spans[:1], i + n
 	}
-	return []span{relativeOrFixed(around, func(f frame, s stretch) stretch { return f.period(weeks, s.from, 0) })}, i + n
+	return []span{relativeOrFixed(around, func(f frame, s dateRange) dateRange { return f.period(weeks, s.from, 0) })}, i + n
 }
 
 // relativeOrFixed derives a span from another. What a week is depends on the
 // frame, so the outcome resolves late; but it asks for today only if s does.
-func relativeOrFixed(s span, derive func(frame, stretch) stretch) span {
+func relativeOrFixed(s span, derive func(frame, dateRange) dateRange) span {
 	if s.relative != nil {
-		return relativeSpan(false, func(f frame) stretch { return derive(f, s.relative(f)) })
+		return relativeSpan(false, func(f frame) dateRange { return derive(f, s.relative(f)) })
 	}
 	return span{fixed: derive(frame{weekBegin: 1}, s.fixed), year: s.year}
 }
@@ -178,7 +178,7 @@ func countedPeriod(items []item, _ language) ([]span, int) {
 		return nil, 0
 	}
 	until, used := todayCounts(items[i+1:])
-	return []span{relativeSpan(n == 1 && u == days, func(f frame) stretch {
+	return []span{relativeSpan(n == 1 && u == days, func(f frame) dateRange {
 		f.today = f.today.add(until)
 		return f.trailing(u, n)
 	})}, i + 1 + used
@@ -239,11 +239,11 @@ func namedPeriod(items []item, _ language) ([]span, int) {
 }
 
 func whole(u, n int) []span {
-	return []span{relativeSpan(u == days, func(f frame) stretch { return f.period(u, f.today, n) })}
+	return []span{relativeSpan(u == days, func(f frame) dateRange { return f.period(u, f.today, n) })}
 }
 
 func current(u int) []span {
-	return []span{relativeSpan(u == days, func(f frame) stretch { return f.toDate(u) })}
+	return []span{relativeSpan(u == days, func(f frame) dateRange { return f.toDate(u) })}
 }
 
 // daysAgo reads "3 days ago", "a week ago", "hace 3 dias", "il y a 3 jours".

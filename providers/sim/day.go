@@ -34,13 +34,13 @@ func (d day) monthOf() int         { return int(d.t.Month()) }
 func (d day) weekday() int         { return (int(d.t.Weekday())+6)%7 + 1 } // 1 Monday … 7 Sunday
 func (d day) weekStart(by int) day { return d.add(-((d.weekday() - by + 7) % 7)) }
 
-// stretch is an inclusive range of days.
-type stretch struct{ from, to day }
+// dateRange is an inclusive range of days.
+type dateRange struct{ from, to day }
 
-func (s stretch) days() int { return s.from.until(s.to) }
+func (s dateRange) days() int { return s.from.until(s.to) }
 
 // String names the stretch: a day, or "from A to B".
-func (s stretch) String() string {
+func (s dateRange) String() string {
 	if s.from == s.to {
 		return "on " + s.from.String()
 	}
@@ -54,50 +54,50 @@ type frame struct {
 }
 
 // period returns the calendar period around d, shifted by n periods, whole.
-func (f frame) period(unit int, d day, n int) stretch {
+func (f frame) period(unit int, d day, n int) dateRange {
 	switch unit {
 	case weeks:
 		start := d.weekStart(f.weekBegin).add(7 * n)
-		return stretch{start, start.add(6)}
+		return dateRange{start, start.add(6)}
 	case months:
 		start := d.monthStart().addMonths(n)
-		return stretch{start, start.addMonths(1).add(-1)}
+		return dateRange{start, start.addMonths(1).add(-1)}
 	case quarters:
 		start := d.monthStart().addMonths(-((d.monthOf() - 1) % 3)).addMonths(3 * n)
-		return stretch{start, start.addMonths(3).add(-1)}
+		return dateRange{start, start.addMonths(3).add(-1)}
 	case years:
 		start, _ := dayOf(d.year()+n, 1, 1)
 		end, _ := dayOf(d.year()+n, 12, 31)
-		return stretch{start, end}
+		return dateRange{start, end}
 	case weekends:
 		saturday := d.weekStart(1).add(5 + 7*n)
-		return stretch{saturday, saturday.add(1)}
+		return dateRange{saturday, saturday.add(1)}
 	}
-	return stretch{d.add(n), d.add(n)}
+	return dateRange{d.add(n), d.add(n)}
 }
 
 // toDate is the current period up to today.
-func (f frame) toDate(unit int) stretch {
+func (f frame) toDate(unit int) dateRange {
 	p := f.period(unit, f.today, 0)
 	if unit == weekends && f.today.before(p.from) {
 		return p
 	}
-	return stretch{p.from, earlier(p.to, f.today)}
+	return dateRange{p.from, earlier(p.to, f.today)}
 }
 
 // trailing is the last n units up to and including today.
-func (f frame) trailing(unit, n int) stretch {
+func (f frame) trailing(unit, n int) dateRange {
 	switch unit {
 	case weeks:
 		n *= 7
 	case months:
-		return stretch{f.today.addMonths(-n).add(1), f.today}
+		return dateRange{f.today.addMonths(-n).add(1), f.today}
 	case quarters:
-		return stretch{f.today.addMonths(-3 * n).add(1), f.today}
+		return dateRange{f.today.addMonths(-3 * n).add(1), f.today}
 	case years:
-		return stretch{f.today.addMonths(-12 * n).add(1), f.today}
+		return dateRange{f.today.addMonths(-12 * n).add(1), f.today}
 	}
-	return stretch{f.today.add(1 - n), f.today}
+	return dateRange{f.today.add(1 - n), f.today}
 }
 
 // lastWeekday is the latest given weekday up to d, d included.

@@ -9,8 +9,8 @@ import (
 // maxAttempts is how often one call is tried when the tool fails.
 const maxAttempts = 3
 
-// mind is what a model knows when it decides on a turn.
-type mind struct {
+// behaviour is what a model knows when it decides on a turn.
+type behaviour struct {
 	profile profile
 	prompt  prompt
 	notes   notes
@@ -26,8 +26,8 @@ type mind struct {
 }
 
 // newMind reads a prompt the way the profile's model can.
-func newMind(p profile, pr prompt) *mind {
-	m := &mind{profile: p, prompt: pr, notes: readNotes(pr)}
+func newMind(p profile, pr prompt) *behaviour {
+	m := &behaviour{profile: p, prompt: pr, notes: readNotes(pr)}
 	m.request = understand(pr.request, p.languages)
 	if n := len(pr.earlier); n > 0 && !m.request.complete() {
 		m.request = m.followUp(pr.earlier[n-1].request)
@@ -42,7 +42,7 @@ func newMind(p profile, pr prompt) *mind {
 }
 
 // next decides on the turn's one action.
-func (m *mind) next() action {
+func (m *behaviour) next() action {
 	a := m.decide()
 	if m.prompt.reflect && a.kind == useTool && a.args == nil && m.notes.last != nil && m.notes.last.tool == a.name && m.notes.last.query == a.query {
 		a = m.conclude(m.queries(), "repeating the call would not help")
@@ -63,7 +63,7 @@ func (m *mind) next() action {
 
 // acts are the next action, and with a count all others that are still open: no
 // count needs another's.
-func (m *mind) acts() []action {
+func (m *behaviour) acts() []action {
 	first := m.next()
 	out := []action{first}
 	if first.kind != useTool || first.name != getCounts {
@@ -81,7 +81,7 @@ func (m *mind) acts() []action {
 	return out
 }
 
-func (m *mind) decide() action {
+func (m *behaviour) decide() action {
 	r := m.request
 	switch {
 	case m.prompt.objective != "" && asksToday.MatchString(m.prompt.request) && len(r.labels.labels) == 0:
@@ -114,7 +114,7 @@ func (m *mind) decide() action {
 }
 
 // badInput answers a value the tool would refuse by naming the field.
-func (m *mind) badInput() (action, bool) {
+func (m *behaviour) badInput() (action, bool) {
 	if word := m.request.labels.invalid; word != "" && !m.notes.asked {
 		return answer("label %q is not valid: it must be one of %s.", clip(word, 40), strings.Join(labels, ", ")), true
 	}
@@ -131,7 +131,7 @@ func (m *mind) badInput() (action, bool) {
 }
 
 // missingInput asks for what is missing, once.
-func (m *mind) missingInput() (action, bool) {
+func (m *behaviour) missingInput() (action, bool) {
 	r := m.request
 	noLabel := len(r.labels.labels) == 0 || r.labels.ambiguous
 	noDates := len(r.dates.spans) == 0
@@ -167,7 +167,7 @@ func unsettled(noLabel, noDates bool) string {
 }
 
 // needsToday reports whether a date of the request is relative.
-func (m *mind) needsToday() bool {
+func (m *behaviour) needsToday() bool {
 	for _, s := range m.request.dates.spans {
 		if s.relative != nil {
 			return true
@@ -177,7 +177,7 @@ func (m *mind) needsToday() bool {
 }
 
 // askToday calls today_range, or says why it cannot.
-func (m *mind) askToday() action {
+func (m *behaviour) askToday() action {
 	switch {
 	case !m.prompt.tools[todayRange] && !m.notes.asked:
 		return ask("Which dates do you mean (YYYY-MM-DD)?")
@@ -194,7 +194,7 @@ func (m *mind) askToday() action {
 }
 
 // queries are the questions whose answers the request needs, in its order.
-func (m *mind) queries() []query {
+func (m *behaviour) queries() []query {
 	f := frame{weekBegin: m.prompt.weekBegin()}
 	switch {
 	case m.guess != nil:
@@ -206,13 +206,13 @@ func (m *mind) queries() []query {
 	}
 	var out []query
 	for _, p := range m.wanted() {
-		out = append(out, query{label: labels[p.label], stretch: m.request.dates.spans[p.span].resolve(f)})
+		out = append(out, query{label: labels[p.label], dateRange: m.request.dates.spans[p.span].resolve(f)})
 	}
 	return out
 }
 
 // wanted are the labels and dates to be counted, in the order of the request.
-func (m *mind) wanted() []pair {
+func (m *behaviour) wanted() []pair {
 	if len(m.request.pairs) > 0 {
 		return m.request.pairs
 	}
@@ -231,7 +231,7 @@ func (m *mind) wanted() []pair {
 
 // followUp reads a request that leaves out what the one before it said, such as "And
 // yesterday?".
-func (m *mind) followUp(earlier string) request {
+func (m *behaviour) followUp(earlier string) request {
 	before, now := understand(earlier, m.profile.languages), m.request
 	adds := len(now.labels.labels) > 0 || len(now.dates.spans) > 0
 	if !before.complete() || !adds || now.unsupported != "" || now.labels.invalid != "" || now.labels.ambiguous {
@@ -242,7 +242,7 @@ func (m *mind) followUp(earlier string) request {
 }
 
 // tellToday is all that some steps of a plan are for.
-func (m *mind) tellToday() action {
+func (m *behaviour) tellToday() action {
 	known := m.notes.today
 	if m.guess != nil {
 		known = m.guess
@@ -267,7 +267,7 @@ func reversed(queries []query) (action, bool) {
 }
 
 // count calls get_counts for the first query without an answer, or reports.
-func (m *mind) count(queries []query) action {
+func (m *behaviour) count(queries []query) action {
 	var facts []fact
 	for i, q := range queries {
 		f, ok := m.lookUp(q, i)
@@ -294,7 +294,7 @@ func (m *mind) count(queries []query) action {
 }
 
 // lookUp finds the fact that answers a query, the i-th of the request.
-func (m *mind) lookUp(q query, i int) (fact, bool) {
+func (m *behaviour) lookUp(q query, i int) (fact, bool) {
 	if m.invent != nil {
 		return fact{query: q, value: m.invent(q)}, true
 	}
@@ -313,7 +313,7 @@ func (m *mind) lookUp(q query, i int) (fact, bool) {
 }
 
 // conclude answers from what is known when no more can be found out.
-func (m *mind) conclude(queries []query, why string) action {
+func (m *behaviour) conclude(queries []query, why string) action {
 	var facts []fact
 	var open []string
 	for i, q := range queries {
@@ -335,7 +335,7 @@ func (m *mind) conclude(queries []query, why string) action {
 }
 
 // plan says in one line what is to be done, and what is known so far.
-func (m *mind) plan(a action) string {
+func (m *behaviour) plan(a action) string {
 	parts := []string{}
 	switch {
 	case a.kind == clarify:
@@ -356,7 +356,7 @@ func (m *mind) plan(a action) string {
 }
 
 // observation says what the turn learnt.
-func (m *mind) observation() string {
+func (m *behaviour) observation() string {
 	switch n := m.notes; {
 	case len(n.facts) > 0:
 		return fmt.Sprintf("Counts known: %d.", len(n.facts))

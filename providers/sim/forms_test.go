@@ -11,7 +11,7 @@ import (
 )
 
 // saidTo is the text of a reply to a request as it stands.
-func saidTo(t testing.TB, g tongue, path, body string) heard {
+func saidTo(t testing.TB, g wireClient, path, body string) heard {
 	t.Helper()
 	w := post(t, Handler(Config{}), path, body, g.header...)
 	require.Equal(t, http.StatusOK, w.Code, w.Body)
@@ -23,7 +23,7 @@ func saidTo(t testing.TB, g tongue, path, body string) heard {
 func TestOtherFormsOfRequests(t *testing.T) {
 	const chatCall = `{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	const settled = "max_tokens=9 temperature=0.5 seed=7 "
-	g := map[string]tongue{}
+	g := map[string]wireClient{}
 	for _, one := range tongues() {
 		g[one.name] = one
 	}

@@ -80,7 +80,7 @@ func TestPiecesMakeTheText(t *testing.T) {
 
 // TestStreamsAreRepeatable: the same request gets the same frames.
 func TestStreamsAreRepeatable(t *testing.T) {
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		a := asked{stream: stream, turns: []utterance{user("think a b c\nfill 50")}}
 		first := g.send(t, Handler(Config{Seed: 5}), a).Body.String()
 		require.Equal(t, first, g.send(t, Handler(Config{Seed: 5}), a).Body.String())

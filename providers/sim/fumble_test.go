@@ -19,8 +19,8 @@ const protocolSamples = 1000
 
 // countingUp is an inquiry with native tools about one count, known or not, and with
 // the feedback to earlier turns.
-func countingUp(known bool, turns ...utterance) inquiry {
-	q := inquiry{talk: talk{system: toolsSystem}, messages: []utterance{user(oneCount)}}
+func countingUp(known bool, turns ...utterance) modelRequest {
+	q := modelRequest{talk: talk{system: toolsSystem}, messages: []utterance{user(oneCount)}}
 	q.offer(getCounts, json.RawMessage(countArgsSchema))
 	q.offer(finalAnswer, json.RawMessage(valueSchema))
 	if known {
@@ -69,7 +69,7 @@ func TestNativeRates(t *testing.T) {
 			for _, c := range []struct {
 				due     string
 				care    float64
-				inquiry inquiry
+				inquiry modelRequest
 			}{
 				{"call", 1, countingUp(false)},
 				{"answer", 1, countingUp(true)},
@@ -147,7 +147,7 @@ func TestOwnSlipsAreNoRefusal(t *testing.T) {
 	p, _ := profileFor("sim-strong")
 	refusal := `{"error":{"code":"E_ARGS","message":"args.label:required"}}`
 	whole := `{"start_date":"2026-05-03","end_date":"2026-05-03","label":"angry"}`
-	twice := func(args string) inquiry {
+	twice := func(args string) modelRequest {
 		return countingUp(false, append(called(getCounts, args, refusal), called(getCounts, args, refusal)...)...)
 	}
 	for args, want := range map[string]string{`{"start_date":"2026-`: getCounts, `{"label":"angry"}`: getCounts, whole: finalAnswer} {

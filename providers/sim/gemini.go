@@ -14,7 +14,7 @@ var gemini = wire{
 	decode: decodeGemini,
 	encode: encodeGemini,
 	stream: streamGemini,
-	media: func(q inquiry) string {
+	media: func(q modelRequest) string {
 		if q.extras {
 			return "application/json; charset=UTF-8"
 		}
@@ -88,20 +88,20 @@ var (
 	}
 )
 
-func decodeGemini(req *http.Request, body []byte) (inquiry, *failure) {
+func decodeGemini(req *http.Request, body []byte) (modelRequest, *failure) {
 	model, method, _ := strings.Cut(req.PathValue("call"), ":")
 	if method != "generateContent" && method != "streamGenerateContent" {
-		return inquiry{}, &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Requested entity was not found: method %s", clip(method, 40))}
+		return modelRequest{}, &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Requested entity was not found: method %s", clip(method, 40))}
 	}
 	var r geminiRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return inquiry{}, decodeFailure(err)
+		return modelRequest{}, decodeFailure(err)
 	}
 	if f := checkGemini(body, r); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
 	g := r.GenerationConfig
-	q := inquiry{model: model, temperature: g.Temperature, seed: g.Seed, stop: g.StopSequences, stream: method == "streamGenerateContent"}
+	q := modelRequest{model: model, temperature: g.Temperature, seed: g.Seed, stop: g.StopSequences, stream: method == "streamGenerateContent"}
 	q.extras = q.stream && req.URL.Query().Get("alt") != "sse"
 	if g.MaxOutputTokens != nil {
 		q.maxTokens = *g.MaxOutputTokens
@@ -109,25 +109,25 @@ func decodeGemini(req *http.Request, body []byte) (inquiry, *failure) {
 	if r.SystemInstruction != nil {
 		var system utterance
 		if f := r.SystemInstruction.into(&system); f != nil {
-			return inquiry{}, f
+			return modelRequest{}, f
 		}
 		q.talk.system = system.text
 	}
 	for i, c := range r.Contents {
 		m := utterance{at: i, own: c.Role == "model"}
 		if c.Role != "user" && c.Role != "model" && c.Role != "function" && (c.Role != "" || len(r.Contents) > 1) {
-			return inquiry{}, invalid("", "Please use a valid role: user, model.")
+			return modelRequest{}, invalid("", "Please use a valid role: user, model.")
 		}
 		if f := c.into(&m); f != nil {
-			return inquiry{}, f
+			return modelRequest{}, f
 		}
 		q.messages = append(q.messages, m)
 	}
 	if f := r.offer(&q); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
 	if q.settle() != nil {
-		return inquiry{}, invalid("", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
+		return modelRequest{}, invalid("", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
 	}
 	switch {
 	case g.ResponseMimeType == "application/json" && (given(g.ResponseSchema) || given(g.ResponseJSONSchema)):
@@ -230,7 +230,7 @@ func (p geminiPart) result() result {
 }
 
 // offer reads the tools and which of them may be called.
-func (r geminiRequest) offer(q *inquiry) *failure {
+func (r geminiRequest) offer(q *modelRequest) *failure {
 	for i, t := range r.Tools {
 		for j, d := range t.FunctionDeclarations {
 			at := fmt.Sprintf("* GenerateContentRequest.tools[%d].function_declarations[%d]", i, j)

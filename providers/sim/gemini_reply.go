@@ -56,7 +56,7 @@ func (c completion) geminiCalls() []obj {
 	return parts
 }
 
-func encodeGemini(_ inquiry, c completion) any {
+func encodeGemini(_ modelRequest, c completion) any {
 	var parts []obj
 	if c.reasoning != "" {
 		parts = append(parts, obj{"text": c.reasoning, "thought": true})
@@ -69,7 +69,7 @@ func encodeGemini(_ inquiry, c completion) any {
 
 // streamGemini makes chunks of one part each; the last one has none of text. A
 // stream is one of events, or a list.
-func streamGemini(q inquiry, c completion) [][]byte {
+func streamGemini(q modelRequest, c completion) [][]byte {
 	var chunks []obj
 	for _, p := range c.draws.pieces(c.reasoning) {
 		chunks = append(chunks, c.geminiReply([]obj{{"text": p, "thought": true}}, false))

@@ -53,19 +53,19 @@ type wire struct {
 	// recall puts what a body refers to by id into the body; nil if the wire refers
 	// to nothing. keep remembers a request, as recalled, and its reply.
 	recall func(s *service, r *http.Request, body []byte) ([]byte, *failure)
-	keep   func(s *service, body []byte, q inquiry, c completion) *failure
-	decode func(r *http.Request, body []byte) (inquiry, *failure)
-	encode func(inquiry, completion) any
+	keep   func(s *service, body []byte, q modelRequest, c completion) *failure
+	decode func(r *http.Request, body []byte) (modelRequest, *failure)
+	encode func(modelRequest, completion) any
 	// stream makes the frames of a streamed reply, media is what they are.
-	stream func(inquiry, completion) [][]byte
-	media  func(inquiry) string
+	stream func(modelRequest, completion) [][]byte
+	media  func(modelRequest) string
 	fail   func(*failure, string) any
 	// mark adds the headers that tell an error; nil adds none.
 	mark func(http.Header, *failure)
 }
 
 // media is a constant media type.
-func media(name string) func(inquiry) string { return func(inquiry) string { return name } }
+func media(name string) func(modelRequest) string { return func(modelRequest) string { return name } }
 
 // routes are the addresses that models answer at.
 var routes = []struct {
@@ -172,15 +172,15 @@ func (s *service) serve(wr wire) http.HandlerFunc {
 }
 
 // ask reads a request and asks the model.
-func (s *service) ask(wr wire, r *http.Request, body []byte) (q inquiry, c completion, f *failure) {
+func (s *service) ask(wr wire, r *http.Request, body []byte) (q modelRequest, c completion, f *failure) {
 	whole := body
 	if wr.recall != nil {
 		if whole, f = wr.recall(s, r, body); f != nil {
-			return inquiry{}, c, f
+			return modelRequest{}, c, f
 		}
 	}
 	if q, f = wr.decode(r, whole); f != nil {
-		return inquiry{}, c, f
+		return modelRequest{}, c, f
 	}
 	q.fromHeader, q.body = r.Header.Get("X-Client-Request-Id"), body
 	if c, f = s.complete(q); f != nil {
@@ -196,7 +196,7 @@ func (s *service) ask(wr wire, r *http.Request, body []byte) (q inquiry, c compl
 }
 
 // answer sends what a model said, whole or as a stream, when it is time.
-func (wr wire) answer(ctx context.Context, w http.ResponseWriter, q inquiry, c completion) {
+func (wr wire) answer(ctx context.Context, w http.ResponseWriter, q modelRequest, c completion) {
 	if q.stream {
 		sleep(ctx, c.first)
 	} else {
@@ -217,7 +217,7 @@ func (wr wire) answer(ctx context.Context, w http.ResponseWriter, q inquiry, c c
 }
 
 // complete asks the model.
-func (s *service) complete(q inquiry) (completion, *failure) {
+func (s *service) complete(q modelRequest) (completion, *failure) {
 	p, ok := profileFor(q.model)
 	if !ok {
 		return completion{}, unknownModel(q.model)

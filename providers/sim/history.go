@@ -39,7 +39,7 @@ const noRoom = "There is no room for more"
 // history reads the messages into a prompt: what was called and what came of it
 // become the lines that a scratchpad has of them. The request is what the user said
 // in messages[at]; what comes before is from earlier in the session.
-func (q inquiry) history(at int, p *prompt) {
+func (q modelRequest) history(at int, p *prompt) {
 	for i := 1; i < at; i++ {
 		if said, heard := q.messages[i-1], q.messages[i]; !said.own && heard.own && len(heard.calls) == 0 && said.text != "" {
 			p.earlier = append(p.earlier, exchange{said.text, heard.text})
@@ -82,7 +82,7 @@ func (q inquiry) history(at int, p *prompt) {
 }
 
 // requestAt finds the message with the user's latest request; -1 if there is none.
-func (q inquiry) requestAt() int {
+func (q modelRequest) requestAt() int {
 	for i := len(q.messages) - 1; i >= 0; i-- {
 		if m := q.messages[i]; !m.own && m.text != "" && len(m.results) == 0 && !comment.MatchString(m.text) {
 			return i
@@ -92,7 +92,7 @@ func (q inquiry) requestAt() int {
 }
 
 // entry is the line of one call and its result.
-func (q inquiry) entry(turn int, c invocation, r result) string {
+func (q modelRequest) entry(turn int, c invocation, r result) string {
 	args := compact(c.args)
 	code, message, failed := r.failure()
 	switch {
@@ -126,7 +126,7 @@ func (r result) failure() (code, message string, failed bool) {
 
 // fits reports whether a call was well formed: its arguments an object that has all
 // that is required. If not, it is the model's own slip that the tool complains of.
-func (q inquiry) fits(c invocation) bool {
+func (q modelRequest) fits(c invocation) bool {
 	var args map[string]json.RawMessage
 	var schema struct{ Required []string }
 	if json.Unmarshal([]byte(c.args), &args) != nil || args == nil {

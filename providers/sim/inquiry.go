@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// inquiry is one request to a model, whatever wire it came in by.
-type inquiry struct {
+// modelRequest is one request to a model, whatever wire it came in by.
+type modelRequest struct {
 	model    string
 	talk     talk // what the models for the contract read
 	messages []utterance
@@ -81,7 +81,7 @@ type mismatch struct {
 }
 
 // offer puts a tool on offer.
-func (q *inquiry) offer(name string, schema json.RawMessage) {
+func (q *modelRequest) offer(name string, schema json.RawMessage) {
 	if q.schemas == nil {
 		q.schemas = map[string]json.RawMessage{}
 	}
@@ -90,7 +90,7 @@ func (q *inquiry) offer(name string, schema json.RawMessage) {
 }
 
 // settle fills what follows from the messages, the tools and the choice.
-func (q *inquiry) settle() *mismatch {
+func (q *modelRequest) settle() *mismatch {
 	var all strings.Builder
 	all.WriteString(q.talk.system)
 	for _, m := range q.messages {
@@ -124,7 +124,7 @@ func (q *inquiry) settle() *mismatch {
 }
 
 // bind binds the text to a format; a tool that must be called goes before it.
-func (q *inquiry) bind(format string) {
+func (q *modelRequest) bind(format string) {
 	q.format = format
 	if q.mode != toolCall {
 		q.mode = jsonText
@@ -167,7 +167,7 @@ func matchCalls(messages []utterance) *mismatch {
 }
 
 // merge adds a message; the model's own ones that follow each other become one.
-func (q *inquiry) merge(m utterance) {
+func (q *modelRequest) merge(m utterance) {
 	n := len(q.messages)
 	if n == 0 || !m.own || !q.messages[n-1].own {
 		q.messages = append(q.messages, m)
@@ -179,7 +179,7 @@ func (q *inquiry) merge(m utterance) {
 }
 
 // settings says in one line what was asked for besides the messages.
-func (q inquiry) settings() string {
+func (q modelRequest) settings() string {
 	or := func(set bool, v any) string {
 		if !set {
 			return "unset"

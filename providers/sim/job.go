@@ -27,7 +27,7 @@ type jobArgs struct {
 var endStates = []string{"done", "finished", "completed", "failed", "cancelled", "canceled", "error"}
 
 // watch asks for the status of a job until it has ended, and says so.
-func (m *mind) watch(id string) action {
+func (m *behaviour) watch(id string) action {
 	poll := action{kind: useTool, name: getJobStatus, args: jobArgs{ID: id}}
 	status := m.notes.jobs[id]
 	switch {

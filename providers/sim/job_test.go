@@ -20,7 +20,7 @@ func TestJobs(t *testing.T) {
 	for name, c := range map[string]struct {
 		request        string
 		jobs           []string
-		faults         []fault
+		faults         []loopFault
 		status, answer string
 		calls          []string
 	}{
@@ -37,7 +37,7 @@ func TestJobs(t *testing.T) {
 			"answered", "Export job 3 has not ended yet: its status is running.", []string{`{"id":"3"}`, `{"id":"3"}`, `{"id":"3"}`, `{"id":"3"}`},
 		},
 		"unavailable": {
-			"Is export job #3 ready?", []string{"running"}, []fault{{Tool: getJobStatus, Kind: "error", Code: "E_DOWN", Message: "down"}},
+			"Is export job #3 ready?", []string{"running"}, []loopFault{{Tool: getJobStatus, Kind: "error", Code: "E_DOWN", Message: "down"}},
 			"cannot_proceed", "I cannot tell the status of export job 3: get_job_status keeps failing.", []string{`{"id":"3"}`, `{"id":"3"}`, `{"id":"3"}`},
 		},
 		"no job": {

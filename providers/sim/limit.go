@@ -194,7 +194,7 @@ func (a account) state(h http.Header, vendor string, now time.Time) {
 
 // refuse answers 429 as a vendor does.
 func (a account) refuse(w http.ResponseWriter, vendor string, wait time.Duration) {
-	m := &mishap{w: w, vendor: vendor}
+	m := &fault{w: w, vendor: vendor}
 	w.Header()["Date"] = nil
 	t := trouble{status: http.StatusTooManyRequests, kind: "rate_limit", text: "Rate limit reached, please slow down."}
 	what, name, size := "requests", "RPM", a.requests.size

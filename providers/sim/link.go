@@ -71,9 +71,9 @@ func sinceEnd() span { return relativeDay(func(f frame) day { return f.today }) 
 
 // soFar is a period up to today.
 func soFar(s span) span {
-	until := relativeSpan(false, func(f frame) stretch {
+	until := relativeSpan(false, func(f frame) dateRange {
 		at := s.resolve(f)
-		return stretch{at.from, earlier(at.to, f.today)}
+		return dateRange{at.from, earlier(at.to, f.today)}
 	})
 	until.at = s.at
 	return until

@@ -19,14 +19,14 @@ type dashboard struct {
 	now     time.Time
 	step    time.Duration // clock step of every tool call
 	counts  map[string]map[string]int64
-	faults  []fault
+	faults  []loopFault
 	replies []string
 	jobs    []string // what get_job_status answers, call by call; the last repeats
 	calls   map[string]int
 }
 
-// fault makes calls of a tool fail, or changes their results.
-type fault struct {
+// loopFault makes calls of a tool fail, or changes their results.
+type loopFault struct {
 	Tool    string
 	OnCalls []int // empty: all
 	Kind    string

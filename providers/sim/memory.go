@@ -49,7 +49,7 @@ func (n *notes) remember(plan string) {
 		if !okFrom || !okTo {
 			continue
 		}
-		f := fact{query: query{label: m[1], stretch: stretch{from, to}}, state: noData}
+		f := fact{query: query{label: m[1], dateRange: dateRange{from, to}}, state: noData}
 		if m[4] != "none" {
 			value, err := strconv.ParseInt(m[4], 10, 64)
 			if err != nil {

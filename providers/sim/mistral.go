@@ -8,7 +8,7 @@ var mistral = func() wire {
 	return w
 }()
 
-func streamMistral(q inquiry, c completion) [][]byte {
+func streamMistral(q modelRequest, c completion) [][]byte {
 	var e events
 	send := func(delta obj, finish, usage any) {
 		chunk := obj{

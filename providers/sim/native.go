@@ -7,7 +7,7 @@ import (
 )
 
 // useTools answers a conversation with native tool calls.
-func (p profile) useTools(q inquiry, d draws) (out spoken, ok bool) {
+func (p profile) useTools(q modelRequest, d draws) (out spoken, ok bool) {
 	at := q.requestAt()
 	if at < 0 {
 		return out, false
@@ -16,7 +16,7 @@ func (p profile) useTools(q inquiry, d draws) (out spoken, ok bool) {
 }
 
 // heard is the prompt that a conversation comes to, whose request is messages[at].
-func (q inquiry) heard(at int) prompt {
+func (q modelRequest) heard(at int) prompt {
 	pr := prompt{constraints: line(q.talk.system, "CONSTRAINTS:")}
 	pr.request = pr.handOver(q.messages[at].text)
 	q.history(at, &pr)
@@ -25,7 +25,7 @@ func (q inquiry) heard(at int) prompt {
 }
 
 // offered notes the tools that may be called.
-func (q inquiry) offered(pr *prompt) {
+func (q modelRequest) offered(pr *prompt) {
 	pr.tools = map[string]bool{}
 	if q.choice == choiceNone {
 		pr.entries = append(pr.entries, "budget: no tool may be called")
@@ -42,7 +42,7 @@ func (q inquiry) offered(pr *prompt) {
 }
 
 // perform decides and says so in native calls.
-func (p profile) perform(q inquiry, pr prompt, d draws) spoken {
+func (p profile) perform(q modelRequest, pr prompt, d draws) spoken {
 	acts := p.decide(pr, d, q.serial)
 	said := q.render(acts)
 	if slip, drawn := pick(d.format, p.native, formScale[nativeSlip](p, pr)); drawn {
@@ -52,7 +52,7 @@ func (p profile) perform(q inquiry, pr prompt, d draws) spoken {
 }
 
 // render says actions in calls of tools on offer, or in a text.
-func (q inquiry) render(acts []action) spoken {
+func (q modelRequest) render(acts []action) spoken {
 	a := acts[0]
 	may := func(tool string) bool {
 		return q.choice != choiceNone && slices.Contains(q.tools, tool) && (q.choice != choiceNamed || q.tool == tool)
@@ -97,7 +97,7 @@ const (
 
 // fumble puts a slip into what was said; one that does not fit does not happen. A
 // tool that must be called leaves no room for a text instead.
-func (q inquiry) fumble(slip nativeSlip, said spoken, a action, detail uint64) spoken {
+func (q modelRequest) fumble(slip nativeSlip, said spoken, a action, detail uint64) spoken {
 	forced := q.choice == choiceAny || q.choice == choiceNamed
 	if slip == emptyReply && !forced {
 		return spoken{}

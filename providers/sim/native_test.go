@@ -18,7 +18,7 @@ var allTools = []string{todayRange, getCounts, askUser, cannotProceed}
 // dialogue is a small agent with native calls: it asks a model over one wire, runs
 // what it calls, and asks again.
 type dialogue struct {
-	wire   tongue
+	wire   wireClient
 	h      http.Handler
 	ask    asked
 	world  *dashboard
@@ -73,14 +73,14 @@ func (d *dialogue) run(t testing.TB) string {
 }
 
 // talking is a dialogue on one wire.
-func talking(g tongue, h http.Handler, model, request string) *dialogue {
+func talking(g wireClient, h http.Handler, model, request string) *dialogue {
 	return &dialogue{wire: g, h: h, world: newWorld(), ask: asked{model: model, system: toolsSystem, turns: []utterance{user(request)}, tools: allTools, limit: 700}}
 }
 
 // TestNativeCallsOnEveryWire: the same conversation ends alike on every wire.
 func TestNativeCallsOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 1})
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		if g.noTools {
 			t.Skip("the wire has no tools")
 		}
@@ -109,16 +109,16 @@ func TestNativeDialogues(t *testing.T) {
 		"gives up":       {"Delete all angry messages from yesterday.", nil, "", cannotProceed, "I can only count messages; I cannot change, delete or send anything."},
 		"a bad date":     {"Angry messages on 2026-02-30?", nil, "", "answered", "start_date 2026-02-30 is not a valid date."},
 		"fails once": {"angry on 2026-05-03", func(d *dialogue) {
-			d.world.faults = []fault{{Tool: getCounts, OnCalls: []int{1}, Kind: "error", Code: "E_UPSTREAM", Message: "internal error"}}
+			d.world.faults = []loopFault{{Tool: getCounts, OnCalls: []int{1}, Kind: "error", Code: "E_UPSTREAM", Message: "internal error"}}
 		}, "get_counts get_counts", "answered", "angry messages on 2026-05-03: 324."},
 		"fails for good": {"angry on 2026-05-03", func(d *dialogue) {
-			d.world.faults = []fault{{Tool: getCounts, Kind: "error", Code: "E_UPSTREAM", Message: "internal error"}}
+			d.world.faults = []loopFault{{Tool: getCounts, Kind: "error", Code: "E_UPSTREAM", Message: "internal error"}}
 		}, "get_counts get_counts get_counts", cannotProceed, "I cannot give the count: get_counts keeps failing."},
 		"refused": {"angry on 2026-05-03", func(d *dialogue) {
-			d.world.faults = []fault{{Tool: getCounts, Kind: "error", Code: codeDenied, Message: "The user rejected this call."}}
+			d.world.faults = []loopFault{{Tool: getCounts, Kind: "error", Code: codeDenied, Message: "The user rejected this call."}}
 		}, "get_counts", cannotProceed, "I cannot give the count: the call was refused."},
 		"no calls left": {"angry on 2026-05-03", func(d *dialogue) {
-			d.world.faults = []fault{{Tool: getCounts, Kind: "error", Code: codeBudget, Message: "no tool calls left"}}
+			d.world.faults = []loopFault{{Tool: getCounts, Kind: "error", Code: codeBudget, Message: "no tool calls left"}}
 		}, "get_counts", cannotProceed, "I cannot give the count: no tool calls are left."},
 		"no call allowed": {"angry on 2026-05-03", func(d *dialogue) { d.ask.choice = choiceNone }, "", "answered", "I cannot give the count: no tool calls are left."},
 		"a follow-up": {"And the day before yesterday?", func(d *dialogue) {

@@ -19,7 +19,7 @@ const (
 // query is one question to get_counts.
 type query struct {
 	label string
-	stretch
+	dateRange
 }
 
 // fact is what get_counts answered.
@@ -117,7 +117,7 @@ func (n *notes) summary(entry string) {
 		to, okTo := parseDay(m[4])
 		value, err := strconv.ParseInt(m[5], 10, 64)
 		if okFrom && okTo && err == nil {
-			n.facts = append(n.facts, fact{query: query{label: m[1], stretch: stretch{from, to}}, value: value})
+			n.facts = append(n.facts, fact{query: query{label: m[1], dateRange: dateRange{from, to}}, value: value})
 		}
 	}
 }
@@ -204,7 +204,7 @@ func readCount(use toolUse, values map[string]any, whole bool) (f fact, ok bool)
 	if contradicts(f.query, said) {
 		f.state = unusable
 	}
-	f.missing = missingDays(values, f.stretch)
+	f.missing = missingDays(values, f.dateRange)
 	return f, true
 }
 
@@ -238,7 +238,7 @@ func wholeNumber(v json.Number) (int64, bool) {
 
 // missingDays reads a list of days from any member whose name says missing; it
 // takes nothing but days inside the stretch.
-func missingDays(values map[string]any, s stretch) []day {
+func missingDays(values map[string]any, s dateRange) []day {
 	var out []day
 	for _, key := range []string{"missing", "missing_days", "missing_dates", "no_data"} {
 		list, _ := values[key].([]string)

@@ -56,27 +56,27 @@ type ollamaMessage struct {
 	} `json:"tool_calls"`
 }
 
-func decodeOllama(_ *http.Request, body []byte) (inquiry, *failure) {
+func decodeOllama(_ *http.Request, body []byte) (modelRequest, *failure) {
 	var r ollamaRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return inquiry{}, &failure{status: http.StatusBadRequest, message: clip(err.Error(), 200)}
+		return modelRequest{}, &failure{status: http.StatusBadRequest, message: clip(err.Error(), 200)}
 	}
 	if r.Model == "" {
-		return inquiry{}, invalid("model", "model is required")
+		return modelRequest{}, invalid("model", "model is required")
 	}
 	o := r.Options
-	q := inquiry{model: strings.TrimSuffix(r.Model, ollamaTag), temperature: o.Temperature, seed: o.Seed, stop: o.Stop, stream: r.Stream == nil || *r.Stream}
+	q := modelRequest{model: strings.TrimSuffix(r.Model, ollamaTag), temperature: o.Temperature, seed: o.Seed, stop: o.Stop, stream: r.Stream == nil || *r.Stream}
 	if o.NumPredict != nil {
 		q.maxTokens = max(0, *o.NumPredict)
 	}
 	for i, m := range r.Messages {
 		if f := m.into(&q, i); f != nil {
-			return inquiry{}, f
+			return modelRequest{}, f
 		}
 	}
 	for _, t := range r.Tools {
 		if t.Type != "function" || t.Function.Name == "" {
-			return inquiry{}, invalid("tools", "invalid tool: type must be function, and the function must have a name")
+			return modelRequest{}, invalid("tools", "invalid tool: type must be function, and the function must have a name")
 		}
 		q.offer(t.Function.Name, t.Function.Parameters)
 	}
@@ -88,13 +88,13 @@ func decodeOllama(_ *http.Request, body []byte) (inquiry, *failure) {
 	case strings.HasPrefix(format, "{"):
 		q.bind(formatSchema)
 	default:
-		return inquiry{}, invalid("format", "invalid format: %s; expected \"json\" or a valid JSON Schema object", clip(format, 80))
+		return modelRequest{}, invalid("format", "invalid format: %s; expected \"json\" or a valid JSON Schema object", clip(format, 80))
 	}
 	return q, nil
 }
 
 // into adds a message to the inquiry.
-func (m ollamaMessage) into(q *inquiry, i int) *failure {
+func (m ollamaMessage) into(q *modelRequest, i int) *failure {
 	out := utterance{at: i, text: m.Content, own: m.Role == "assistant"}
 	for _, data := range m.Images {
 		p, ok := decodePicture("", data)
@@ -155,7 +155,7 @@ func (c completion) ollamaCalls() []obj {
 	return calls
 }
 
-func encodeOllama(_ inquiry, c completion) any {
+func encodeOllama(_ modelRequest, c completion) any {
 	message := obj{"content": c.spoken()}
 	if c.reasoning != "" {
 		message["thinking"] = c.reasoning
@@ -167,7 +167,7 @@ func encodeOllama(_ inquiry, c completion) any {
 }
 
 // streamOllama makes a line of each piece; a call is one piece.
-func streamOllama(_ inquiry, c completion) [][]byte {
+func streamOllama(_ modelRequest, c completion) [][]byte {
 	var frames [][]byte
 	send := func(part obj) { frames = append(frames, append(encodeJSON(part), '\n')) }
 	for _, p := range c.draws.pieces(c.reasoning) {

@@ -54,39 +54,39 @@ type openAIPart struct {
 	} `json:"image_url"`
 }
 
-func decodeOpenAI(_ *http.Request, body []byte) (inquiry, *failure) {
+func decodeOpenAI(_ *http.Request, body []byte) (modelRequest, *failure) {
 	var r openAIRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return inquiry{}, decodeFailure(err)
+		return modelRequest{}, decodeFailure(err)
 	}
 	if f := r.check(body); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
-	q := inquiry{model: *r.Model, stop: r.Stop, temperature: r.Temperature, seed: r.Seed, stream: r.Stream}
+	q := modelRequest{model: *r.Model, stop: r.Stop, temperature: r.Temperature, seed: r.Seed, stream: r.Stream}
 	q.extras = r.StreamOptions != nil && r.StreamOptions.IncludeUsage
 	for _, limit := range []*int{r.MaxTokens, r.MaxCompletionTokens} {
 		switch {
 		case limit == nil:
 		case *limit < 1:
-			return inquiry{}, invalid("max_tokens", "Invalid 'max_tokens': must be at least 1.")
+			return modelRequest{}, invalid("max_tokens", "Invalid 'max_tokens': must be at least 1.")
 		case q.maxTokens == 0 || *limit < q.maxTokens:
 			q.maxTokens = *limit
 		}
 	}
 	for i, m := range r.Messages {
 		if f := m.into(&q, i); f != nil {
-			return inquiry{}, f
+			return modelRequest{}, f
 		}
 	}
 	if f := r.offer(&q); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return inquiry{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.")
+		return modelRequest{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.")
 	default:
-		return inquiry{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", clip(strings.Join(m.ids, ", "), 200))
+		return modelRequest{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", clip(strings.Join(m.ids, ", "), 200))
 	}
 	return q, r.form(&q)
 }
@@ -113,7 +113,7 @@ func (r openAIRequest) check(body []byte) *failure {
 }
 
 // into adds a message to the inquiry.
-func (m openAIRequestTurn) into(q *inquiry, i int) *failure {
+func (m openAIRequestTurn) into(q *modelRequest, i int) *failure {
 	if !m.Content.given && (m.Role != "assistant" || len(m.ToolCalls) == 0 && m.Refusal == "") {
 		return invalid("messages", "Invalid value for 'messages[%d].content': expected a string.", i)
 	}

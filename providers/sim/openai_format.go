@@ -28,7 +28,7 @@ type openAITool struct {
 }
 
 // offer reads the tools and which of them may be called.
-func (r openAIRequest) offer(q *inquiry) *failure {
+func (r openAIRequest) offer(q *modelRequest) *failure {
 	for i, t := range r.Tools {
 		if t.Type != "function" {
 			return invalid(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. Supported values are: 'function'.", clip(t.Type, 40))
@@ -70,7 +70,7 @@ func checkFunction(at, name string, parameters json.RawMessage) *failure {
 
 // choose reads a choice in the words of OpenAI's wires; named reads the name of
 // the tool from one that is no word.
-func (q *inquiry) choose(raw json.RawMessage, named func(json.RawMessage) string) *failure {
+func (q *modelRequest) choose(raw json.RawMessage, named func(json.RawMessage) string) *failure {
 	if !given(raw) {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (q *inquiry) choose(raw json.RawMessage, named func(json.RawMessage) string
 }
 
 // form reads what a request demands of the form of the text.
-func (r openAIRequest) form(q *inquiry) *failure {
+func (r openAIRequest) form(q *modelRequest) *failure {
 	if !given(r.ResponseFormat) {
 		return nil
 	}

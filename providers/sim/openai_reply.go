@@ -55,7 +55,7 @@ type openAIErrorBody struct {
 }
 
 // finishOpenAI is why it ended. A call that was forced by name is a stop.
-func finishOpenAI(q inquiry, c completion) string {
+func finishOpenAI(q modelRequest, c completion) string {
 	switch {
 	case c.cut:
 		return "length"
@@ -72,7 +72,7 @@ func (c completion) openAIUsage() openAIUsage {
 	return u
 }
 
-func encodeOpenAI(q inquiry, c completion) any {
+func encodeOpenAI(q modelRequest, c completion) any {
 	return openAIReply{
 		ID: c.draws.id("chatcmpl-sim"), Object: "chat.completion", Created: c.draws.created(), Model: c.served,
 		Choices: []openAIChoice{{
@@ -85,7 +85,7 @@ func encodeOpenAI(q inquiry, c completion) any {
 }
 
 // streamOpenAI makes chunks, the usage in one of its own if it was asked for.
-func streamOpenAI(q inquiry, c completion) [][]byte {
+func streamOpenAI(q modelRequest, c completion) [][]byte {
 	var e events
 	send := func(choices []obj, usage any) {
 		chunk := obj{

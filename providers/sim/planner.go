@@ -18,7 +18,7 @@ var (
 )
 
 // makePlan answers a planner's prompt.
-func (p profile) makePlan(q inquiry, d draws) (out spoken, ok bool) {
+func (p profile) makePlan(q modelRequest, d draws) (out spoken, ok bool) {
 	at := q.lastBeginning("OBJECTIVE:")
 	if at < 0 {
 		return out, false
@@ -122,7 +122,7 @@ func prosaic(plan planOf) string {
 }
 
 // lastBeginning finds the user's last message that begins so; -1 if none does.
-func (q inquiry) lastBeginning(with string) int {
+func (q modelRequest) lastBeginning(with string) int {
 	for i := len(q.messages) - 1; i >= 0; i-- {
 		if !q.messages[i].own && strings.HasPrefix(q.messages[i].text, with) {
 			return i
@@ -140,7 +140,7 @@ var (
 )
 
 // workStep answers the prompt of one step of a plan.
-func (p profile) workStep(q inquiry, d draws) (out spoken, ok bool) {
+func (p profile) workStep(q modelRequest, d draws) (out spoken, ok bool) {
 	at := q.lastBeginning("STEP: ")
 	if at < 0 {
 		return out, false

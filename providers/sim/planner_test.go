@@ -17,8 +17,8 @@ func objective(request string) string {
 }
 
 // planning is a planner's inquiry, with the feedback to earlier plans.
-func planning(request string, turns ...utterance) inquiry {
-	q := inquiry{talk: talk{system: plannerSystem}, messages: append([]utterance{user(objective(request))}, turns...)}
+func planning(request string, turns ...utterance) modelRequest {
+	q := modelRequest{talk: talk{system: plannerSystem}, messages: append([]utterance{user(objective(request))}, turns...)}
 	q.offer(createTask, json.RawMessage(`{"type":"object"}`))
 	q.settle()
 	return q

@@ -41,7 +41,7 @@ const maxFill = 20000
 
 // obedience is the carrying out of directives.
 type obedience struct {
-	inquiry *inquiry
+	inquiry *modelRequest
 	reply   *completion
 	images  []picture
 	results []result
@@ -50,7 +50,7 @@ type obedience struct {
 }
 
 // obey does what the last message of the user says.
-func (q *inquiry) obey(c *completion) {
+func (q *modelRequest) obey(c *completion) {
 	at := len(q.messages) - 1
 	for at >= 0 && (q.messages[at].own || q.messages[at].text == "") {
 		at--
@@ -85,7 +85,7 @@ func (q *inquiry) obey(c *completion) {
 }
 
 // before are the results that stand with a message or right before it.
-func (q *inquiry) before(at int) []result {
+func (q *modelRequest) before(at int) []result {
 	for at > 0 && !q.messages[at-1].own && len(q.messages[at-1].results) > 0 {
 		at--
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // obeyed is what the probe makes of messages.
-func obeyed(q inquiry) completion {
+func obeyed(q modelRequest) completion {
 	c := completion{in: 10}
 	q.settle()
 	q.obey(&c)
@@ -35,13 +35,13 @@ func TestDirectives(t *testing.T) {
 		{"only the first part", "say a\nthen\nsay b\nthen\nsay c", "a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, obeyed(inquiry{messages: []utterance{user(c.said)}}).text)
+			require.Equal(t, c.want, obeyed(modelRequest{messages: []utterance{user(c.said)}}).text)
 		})
 	}
 }
 
 func TestStages(t *testing.T) {
-	q := inquiry{messages: []utterance{user("say old"), {own: true, text: "old"}, user("say 0\nthen\nsay 1\nthen\nsay 2")}}
+	q := modelRequest{messages: []utterance{user("say old"), {own: true, text: "old"}, user("say 0\nthen\nsay 1\nthen\nsay 2")}}
 	for stage := range 4 {
 		want := ""
 		if stage < 3 {
@@ -50,11 +50,11 @@ func TestStages(t *testing.T) {
 		require.Equal(t, want, obeyed(q).text)
 		q.messages = append(q.messages, utterance{own: true, text: "x"})
 	}
-	require.Empty(t, obeyed(inquiry{messages: []utterance{{own: true, text: "say a"}}}).text, "the user said nothing")
+	require.Empty(t, obeyed(modelRequest{messages: []utterance{{own: true, text: "say a"}}}).text, "the user said nothing")
 }
 
 func TestResultsAreOfTheStageBefore(t *testing.T) {
-	q := inquiry{tools: []string{"f"}, messages: []utterance{
+	q := modelRequest{tools: []string{"f"}, messages: []utterance{
 		user("call f\nthen\nresults\ncall f\nthen\nresults"),
 		{own: true, calls: []invocation{{"1", "f", "{}"}}}, {results: []result{{id: "1", text: "one"}}},
 	}}
@@ -67,7 +67,7 @@ func TestResultsAreOfTheStageBefore(t *testing.T) {
 
 func TestPictureOfAResult(t *testing.T) {
 	p := picture{media: "image/png", data: []byte("x"), width: 1, height: 2}
-	q := inquiry{messages: []utterance{
+	q := modelRequest{messages: []utterance{
 		user("then\ndescribe"), {own: true, calls: []invocation{{"1", "f", "{}"}}}, {results: []result{{id: "1", images: []picture{p}}}},
 	}}
 	require.Equal(t, "image 1: image/png 1x2, 1 bytes", obeyed(q).text)
@@ -75,7 +75,7 @@ func TestPictureOfAResult(t *testing.T) {
 
 func TestCachedTokensFitThePrompt(t *testing.T) {
 	for said, want := range map[string][3]int{"cached 4 3": {10, 4, 3}, "cached 40 3": {43, 40, 3}, "cached 0 0": {10, 0, 0}, "cached -1 0": {10, 0, 0}} {
-		c := obeyed(inquiry{messages: []utterance{user(said)}})
+		c := obeyed(modelRequest{messages: []utterance{user(said)}})
 		require.Equal(t, want, [3]int{c.in, c.read, c.write}, said)
 		require.GreaterOrEqual(t, c.fresh(), 0)
 	}
@@ -83,7 +83,7 @@ func TestCachedTokensFitThePrompt(t *testing.T) {
 
 func TestSettingsInOneLine(t *testing.T) {
 	temperature, seed := 0.5, int64(-7)
-	q := inquiry{
+	q := modelRequest{
 		messages: []utterance{user("settings")}, tools: []string{"f", "g"}, choice: choiceNone, maxTokens: 5,
 		temperature: &temperature, seed: &seed, stop: []string{"a", "\n"}, format: formatObject,
 	}
@@ -92,7 +92,7 @@ func TestSettingsInOneLine(t *testing.T) {
 
 func TestForcedToolTakesTheAnswer(t *testing.T) {
 	forced := func(said string) completion {
-		return obeyed(inquiry{messages: []utterance{user(said)}, tools: []string{"f", "g"}, choice: choiceNamed, tool: "f"})
+		return obeyed(modelRequest{messages: []utterance{user(said)}, tools: []string{"f", "g"}, choice: choiceNamed, tool: "f"})
 	}
 	require.Equal(t, []invocation{{name: "f", args: `{"a":1}`}}, forced(`say {"a":1}`).calls)
 	require.Equal(t, []invocation{{name: "f", args: "{}"}}, forced("say b\ncall f").calls)

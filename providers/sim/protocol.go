@@ -22,8 +22,8 @@ var (
 )
 
 // converse answers prompts of other protocols than the contract; ok is false if the
-// inquiry speaks none of them.
-func (p profile) converse(q inquiry, d draws) (out spoken, ok bool) {
+// modelRequest speaks none of them.
+func (p profile) converse(q modelRequest, d draws) (out spoken, ok bool) {
 	if _, compressing := q.talk.rawLog(); compressing {
 		return out, false
 	}
@@ -51,7 +51,7 @@ var speaker = regexp.MustCompile(`(?:^|\n\n)(System|User|Assistant): ?`)
 
 // unfolded takes a conversation apart that came as one text, as wires without
 // messages have it.
-func (q inquiry) unfolded() inquiry {
+func (q modelRequest) unfolded() modelRequest {
 	if len(q.messages) != 1 || q.talk.system != "" || !strings.HasPrefix(q.messages[0].text, "System: ") {
 		return q
 	}
@@ -75,7 +75,7 @@ func (q inquiry) unfolded() inquiry {
 }
 
 // callsTools reports whether a tool that some mind knows is on offer, or was called.
-func (q inquiry) callsTools() bool {
+func (q modelRequest) callsTools() bool {
 	if slices.ContainsFunc(q.tools, knownTool) {
 		return true
 	}

@@ -33,7 +33,7 @@ func spokenCall(text string) *invocation {
 
 // speakText answers a conversation in the text protocol. The tools on offer are those
 // that the system prompt lists.
-func (p profile) speakText(q inquiry, d draws) (out spoken, ok bool) {
+func (p profile) speakText(q modelRequest, d draws) (out spoken, ok bool) {
 	q.tools, q.schemas = nil, nil
 	for l := range strings.Lines(q.talk.system) {
 		if m := toolLine.FindStringSubmatch(l); m != nil {

@@ -14,8 +14,8 @@ const textSystem = "You are a helpful assistant.\n\nCONSTRAINTS: Weeks start on 
 	"Thought: what you know\nAction: the name of one tool\nAction Input: its arguments, one JSON object\nor\nThought: what you know\nFinal Answer: the answer to the user\n"
 
 // texting is an inquiry in the text protocol: the user and the model take turns.
-func texting(turns ...string) inquiry {
-	q := inquiry{talk: talk{system: textSystem}}
+func texting(turns ...string) modelRequest {
+	q := modelRequest{talk: talk{system: textSystem}}
 	for i, text := range turns {
 		q.messages = append(q.messages, utterance{at: i, own: i%2 == 1, text: text})
 	}
@@ -63,7 +63,7 @@ func TestConversationInOneText(t *testing.T) {
 	turns := []string{"angry on 2026-05-03?", "Thought: x\nAction: today_range\nAction Input: {}", `Observation: {"start_date":"2026-05-13"}`}
 	want, ok := p.converse(texting(turns...), calm)
 	require.True(t, ok)
-	one := inquiry{messages: []utterance{user("System: " + textSystem + "\n\nUser: " + turns[0] + "\n\nAssistant: " + turns[1] + "\n\nUser: " + turns[2] + "\n\nAssistant:")}}
+	one := modelRequest{messages: []utterance{user("System: " + textSystem + "\n\nUser: " + turns[0] + "\n\nAssistant: " + turns[1] + "\n\nUser: " + turns[2] + "\n\nAssistant:")}}
 	one.settle()
 	got, ok := p.converse(one, calm)
 	require.True(t, ok)

@@ -178,12 +178,12 @@ func TestMembers(t *testing.T) {
 func TestMemoryRoundTrip(t *testing.T) {
 	a, _ := parseDay("2026-05-01")
 	facts := []fact{
-		{query: query{"angry", stretch{a, a.add(3)}}, value: 1234567},
-		{query: query{"info", stretch{a, a}}, state: noData},
+		{query: query{"angry", dateRange{a, a.add(3)}}, value: 1234567},
+		{query: query{"info", dateRange{a, a}}, state: noData},
 	}
 	skipped := []fact{
-		{query: query{"praise", stretch{a, a}}, state: unusable},
-		{query: query{"praise", stretch{a, a.add(1)}}, value: 3, missing: []day{a}},
+		{query: query{"praise", dateRange{a, a}}, state: unusable},
+		{query: query{"praise", dateRange{a, a.add(1)}}, value: 3, missing: []day{a}},
 	}
 	n := notes{}
 	n.remember("Count, then answer; " + recall(append(skipped, facts...)) + "\n")

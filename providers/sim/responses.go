@@ -69,15 +69,15 @@ type responsesPart struct {
 	ImageURL *string `json:"image_url"`
 }
 
-func decodeResponses(_ *http.Request, body []byte) (inquiry, *failure) {
+func decodeResponses(_ *http.Request, body []byte) (modelRequest, *failure) {
 	var r responsesRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return inquiry{}, decodeFailure(err)
+		return modelRequest{}, decodeFailure(err)
 	}
 	if f := r.check(body); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
-	q := inquiry{model: *r.Model, temperature: r.Temperature, stream: r.Stream, stored: r.Store == nil || *r.Store, previous: r.PreviousResponseID}
+	q := modelRequest{model: *r.Model, temperature: r.Temperature, stream: r.Stream, stored: r.Store == nil || *r.Store, previous: r.PreviousResponseID}
 	if r.MaxOutputTokens != nil {
 		q.maxTokens = *r.MaxOutputTokens
 	}
@@ -89,15 +89,15 @@ func decodeResponses(_ *http.Request, body []byte) (inquiry, *failure) {
 	}
 	for i, item := range r.Input.parts {
 		if f := item.into(&q, i); f != nil {
-			return inquiry{}, f
+			return modelRequest{}, f
 		}
 	}
 	for i, t := range r.Tools {
 		if t.Type != "function" {
-			return inquiry{}, invalid(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. The simulation has no tools but those of type 'function'.", clip(t.Type, 40))
+			return modelRequest{}, invalid(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. The simulation has no tools but those of type 'function'.", clip(t.Type, 40))
 		}
 		if f := checkFunction(fmt.Sprintf("tools[%d]", i), t.Name, t.Parameters); f != nil {
-			return inquiry{}, f
+			return modelRequest{}, f
 		}
 		q.offer(t.Name, t.Parameters)
 	}
@@ -109,14 +109,14 @@ func decodeResponses(_ *http.Request, body []byte) (inquiry, *failure) {
 		}
 		return t.Name
 	}); f != nil {
-		return inquiry{}, f
+		return modelRequest{}, f
 	}
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return inquiry{}, invalid("input", "No tool call found for function call output with call_id %s.", clip(m.ids[0], 80))
+		return modelRequest{}, invalid("input", "No tool call found for function call output with call_id %s.", clip(m.ids[0], 80))
 	default:
-		return inquiry{}, invalid("input", "No tool output found for function call %s.", clip(m.ids[0], 80))
+		return modelRequest{}, invalid("input", "No tool output found for function call %s.", clip(m.ids[0], 80))
 	}
 	return q, r.form(&q)
 }
@@ -140,7 +140,7 @@ func (r responsesRequest) check(body []byte) *failure {
 
 // into adds an item to the inquiry. The model's items that follow each other are
 // one turn of it.
-func (m responsesItem) into(q *inquiry, i int) *failure {
+func (m responsesItem) into(q *modelRequest, i int) *failure {
 	at := fmt.Sprintf("input[%d]", i)
 	out := utterance{at: i, own: true}
 	switch m.Type {
@@ -172,7 +172,7 @@ func (m responsesItem) into(q *inquiry, i int) *failure {
 	return nil
 }
 
-func (m responsesItem) message(q *inquiry, at string, out utterance) *failure {
+func (m responsesItem) message(q *modelRequest, at string, out utterance) *failure {
 	if !m.Content.given {
 		return invalid(at+".content", "Missing required parameter: '%s.content'.", at)
 	}
@@ -221,7 +221,7 @@ func readParts(c content[responsesPart], at, kind string, out *utterance) *failu
 }
 
 // form reads what a request demands of the form of the text.
-func (r responsesRequest) form(q *inquiry) *failure {
+func (r responsesRequest) form(q *modelRequest) *failure {
 	if r.Text == nil || r.Text.Format == nil {
 		return nil
 	}

@@ -82,7 +82,7 @@ func referred(item json.RawMessage) (id string, ok bool) {
 
 // keepItems remembers the items of a reply, and under the id of the response all
 // items up to its end.
-func keepItems(s *service, body []byte, q inquiry, c completion) *failure {
+func keepItems(s *service, body []byte, q modelRequest, c completion) *failure {
 	if !q.stored {
 		return nil
 	}

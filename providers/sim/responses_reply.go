@@ -28,7 +28,7 @@ func (c completion) responsesOutput() []obj {
 }
 
 // response is the object that tells the state of the whole.
-func (c completion) response(q inquiry, status string, output []obj) obj {
+func (c completion) response(q modelRequest, status string, output []obj) obj {
 	r := obj{
 		"id": c.draws.id("resp_sim"), "object": "response", "created_at": c.draws.created(), "status": status, "background": false,
 		"error": nil, "incomplete_details": nil, "instructions": orNil(q.talk.system), "max_output_tokens": nil, "model": c.served,
@@ -62,13 +62,13 @@ func (c completion) responsesStatus() string {
 	return "completed"
 }
 
-func encodeResponses(q inquiry, c completion) any {
+func encodeResponses(q modelRequest, c completion) any {
 	return c.response(q, c.responsesStatus(), c.responsesOutput())
 }
 
 // streamResponses makes the events of each item between those of the response.
 // All are numbered.
-func streamResponses(q inquiry, c completion) [][]byte {
+func streamResponses(q modelRequest, c completion) [][]byte {
 	s := responsesStream{draws: c.draws}
 	s.send("response.created", obj{"response": c.response(q, "in_progress", []obj{})})
 	s.send("response.in_progress", obj{"response": c.response(q, "in_progress", []obj{})})

@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// scholar is the mind for questions to a library of documents. It reads the request
+// researchModel is the mind for questions to a library of documents. It reads the request
 // as a study, sees what is known already, and looks up what the study still needs:
 // all at once where nothing needs another's result.
-type scholar struct {
+type researchModel struct {
 	profile profile
 	prompt  prompt
-	study   study
+	study   researchQuery
 	lib     *library
 
 	// What slips do: a hit that is overlooked, figures made up, figures not looked up.
 	skip      string
-	invent    func(datum) stated
+	invent    func(valueKey) stated
 	fromNames bool
 }
 
 // newScholar reads a prompt the way the profile's model can.
-func newScholar(p profile, pr prompt) *scholar {
+func newScholar(p profile, pr prompt) *researchModel {
 	pr = told(pr).bounded()
-	s := &scholar{profile: p, prompt: pr, lib: readLibrary(pr)}
+	s := &researchModel{profile: p, prompt: pr, lib: readLibrary(pr)}
 	s.study = recalledStudy(pr.request, pr.earlier)
 	for _, reply := range s.lib.replies {
 		s.study = s.study.merged(readStudy("The lighthouse: " + reply))
@@ -78,7 +78,7 @@ func told(pr prompt) prompt {
 }
 
 // shaped puts an answer into the form that the constraints ask for, if they do.
-func (s *scholar) shaped(a action) action {
+func (s *researchModel) shaped(a action) action {
 	if m := shapeTold.FindStringSubmatch(s.prompt.constraints); m != nil {
 		a.message = string(encodeJSON(fill(json.RawMessage(m[1]), a)))
 	}
@@ -95,7 +95,7 @@ func (s *scholar) shaped(a action) action {
 }
 
 // acts are the calls that the study still needs, or its answer.
-func (s *scholar) acts() []action {
+func (s *researchModel) acts() []action {
 	acts := s.decide()
 	if s.prompt.reflect && acts[0].kind == useTool && s.lib.last != nil && alike(acts[0], *s.lib.last) {
 		acts = []action{s.conclude("repeating the call would not help")}
@@ -107,7 +107,7 @@ func (s *scholar) acts() []action {
 }
 
 // explain adds the plan and the observation.
-func (s *scholar) explain(a action) action {
+func (s *researchModel) explain(a action) action {
 	a.plan, a.observation = s.plan(a), s.observation()
 	a.unsure = a.unsure || a.stuck
 	if a.stuck && a.said != nil {
@@ -119,7 +119,7 @@ func (s *scholar) explain(a action) action {
 	return a
 }
 
-func (s *scholar) decide() []action {
+func (s *researchModel) decide() []action {
 	if s.prompt.trusting && len(s.lib.orders) > 0 {
 		return []action{s.obey()}
 	}
@@ -150,7 +150,7 @@ func (s *scholar) decide() []action {
 }
 
 // missing asks for what the request leaves open, once.
-func (s *scholar) missing() (action, bool) {
+func (s *researchModel) missing() (action, bool) {
 	st := s.study
 	noLights := len(st.names)+len(st.pools) == 0 && (!st.given && s.lib.item == "" || len(s.lib.given) == 0)
 	if noLights && (st.several && !st.refers || st.best != nil && (!st.refers || !st.plural)) {
@@ -171,7 +171,7 @@ func (s *scholar) missing() (action, bool) {
 }
 
 // conclude answers from what is known when no more can be found out.
-func (s *scholar) conclude(why string) action {
+func (s *researchModel) conclude(why string) action {
 	w := &work{s: s, final: true}
 	a := w.solve(s.study)
 	if len(w.lost) > 0 {
@@ -182,7 +182,7 @@ func (s *scholar) conclude(why string) action {
 }
 
 // obey does what an instruction inside a document says.
-func (s *scholar) obey() action {
+func (s *researchModel) obey() action {
 	a := answer("%s", strings.ToUpper(s.lib.orders[0][:1])+s.lib.orders[0][1:])
 	a.deceived = true
 	return a
@@ -190,7 +190,7 @@ func (s *scholar) obey() action {
 
 // checks reports whether the model is one to check: whether a hit belongs to the
 // group that was searched for, and what comes first of many values.
-func (s *scholar) checks() bool { return s.profile.trusting < 0.5 }
+func (s *researchModel) checks() bool { return s.profile.trusting < 0.5 }
 
 // alike reports whether two calls are the same.
 func alike(a, b action) bool {
@@ -210,7 +210,7 @@ func canonicalArgs(args any) string {
 }
 
 // plan says in one line what is to be done, and what is known so far.
-func (s *scholar) plan(a action) string {
+func (s *researchModel) plan(a action) string {
 	parts := []string{}
 	switch {
 	case a.kind == clarify:
@@ -231,7 +231,7 @@ func (s *scholar) plan(a action) string {
 }
 
 // observation says what the turn learnt.
-func (s *scholar) observation() string {
+func (s *researchModel) observation() string {
 	switch l := s.lib; {
 	case len(l.facts) > 0:
 		return fmt.Sprintf("Values known: %d.", len(l.facts))
@@ -255,7 +255,7 @@ func enumerate(list []string) string {
 
 // recalledStudy reads a request after others of the same session: what it leaves out
 // is as before.
-func recalledStudy(text string, earlier []exchange) study {
+func recalledStudy(text string, earlier []exchange) researchQuery {
 	st := readStudy(text)
 	if len(earlier) == 0 {
 		return st
@@ -291,7 +291,7 @@ func topicOf(answer string) string {
 }
 
 // merged adds a user's reply to the request.
-func (st study) merged(reply study) study {
+func (st researchQuery) merged(reply researchQuery) researchQuery {
 	if len(reply.names)+len(reply.pools) > 0 || reply.given {
 		st.names, st.pools, st.given = reply.names, reply.pools, st.given || reply.given
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // solve answers a study as far as it can; it needs nothing more if needs is empty.
-func (w *work) solve(st study) action {
+func (w *work) solve(st researchQuery) action {
 	a := w.answer(st)
 	if len(w.unknown) > 0 && w.ready() {
 		missed := fmt.Sprintf("No lighthouse called %s was found in the library.", enumerate(w.unknown))
@@ -32,7 +32,7 @@ func (w *work) solve(st study) action {
 	return a
 }
 
-func (w *work) answer(st study) action {
+func (w *work) answer(st researchQuery) action {
 	switch {
 	case st.op == opLook:
 		return w.look(st)
@@ -61,7 +61,7 @@ func (w *work) answer(st study) action {
 }
 
 // look answers with hits, as they are.
-func (w *work) look(st study) action {
+func (w *work) look(st researchQuery) action {
 	p := w.s.lib.handedQuery()
 	switch {
 	case len(st.pools) > 0 && len(st.pools[0].queries) > 0:
@@ -109,7 +109,7 @@ func (w *work) title(id string) string {
 }
 
 // count says how many there are, and which.
-func (w *work) count(st study, ids []string) action {
+func (w *work) count(st researchQuery, ids []string) action {
 	var names []string
 	for _, id := range ids {
 		names = append(names, w.nameOf(id))
@@ -123,7 +123,7 @@ func (w *work) count(st study, ids []string) action {
 }
 
 // measure is the total or the average of a field; short are those without a value.
-func (w *work) measure(st study, ids []string) (n float64, short []string, ok bool) {
+func (w *work) measure(st researchQuery, ids []string) (n float64, short []string, ok bool) {
 	field := st.fields[0]
 	if !w.values(ids, field) && !w.final {
 		return 0, nil, false
@@ -150,7 +150,7 @@ func round(n float64) float64 { return math.Round(n*100) / 100 }
 func spell(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // amount is what the operation comes to.
-func (st study) amount() string {
+func (st researchQuery) amount() string {
 	switch st.op {
 	case opMean:
 		return "average"
@@ -161,7 +161,7 @@ func (st study) amount() string {
 }
 
 // amount says a total or an average.
-func (w *work) amount(st study, n float64, short []string, of int) action {
+func (w *work) amount(st researchQuery, n float64, short []string, of int) action {
 	field := st.fields[0]
 	what := st.amount()
 	if of == 0 {
@@ -180,7 +180,7 @@ func (w *work) amount(st study, n float64, short []string, of int) action {
 }
 
 // contest compares the pools with each other.
-func (w *work) contest(st study) action {
+func (w *work) contest(st researchQuery) action {
 	best, tied, runner := -1, false, math.NaN()
 	var amounts []float64
 	for i := range st.pools {
@@ -236,7 +236,7 @@ func (w *work) contest(st study) action {
 }
 
 // measured words what the pools are compared in.
-func (w *work) measured(st study) string {
+func (w *work) measured(st researchQuery) string {
 	switch st.op {
 	case opCount:
 		return " lighthouses"
@@ -256,7 +256,7 @@ func upperFirst(s string) string {
 }
 
 // apart says how far two lights are apart, or whether the first has more.
-func (w *work) apart(st study, ids []string) action {
+func (w *work) apart(st researchQuery, ids []string) action {
 	field := st.fields[0]
 	if len(ids) != 2 {
 		return action{kind: respond, message: fmt.Sprintf("That takes two lighthouses; I found %d.", len(ids))}
@@ -288,7 +288,7 @@ func (w *work) apart(st study, ids []string) action {
 }
 
 // tellAll says the fields of each light.
-func (w *work) tellAll(st study, ids []string) action {
+func (w *work) tellAll(st researchQuery, ids []string) action {
 	if !w.values(ids, st.fields...) && !w.final {
 		return action{kind: respond}
 	}
@@ -314,7 +314,7 @@ func (w *work) tellAll(st study, ids []string) action {
 }
 
 // name says which lights they are.
-func (w *work) name(st study, ids []string) action {
+func (w *work) name(st researchQuery, ids []string) action {
 	var names []string
 	for _, id := range ids {
 		names = append(names, w.nameOf(id))
@@ -347,7 +347,7 @@ func (w *work) name(st study, ids []string) action {
 }
 
 // lead says by how much the best is ahead.
-func (w *work) lead(st study, best string) string {
+func (w *work) lead(st researchQuery, best string) string {
 	all, _ := w.lights(st)
 	rest := slices.DeleteFunc(all, func(id string) bool { return id == best })
 	second, ok := w.bestOf(rest, extreme{field: st.best.field, high: st.best.high, rank: 1, top: 1})
@@ -360,7 +360,7 @@ func (w *work) lead(st study, best string) string {
 }
 
 // none says that nothing is left, or that what would tell is not recorded.
-func (w *work) none(st study) string {
+func (w *work) none(st researchQuery) string {
 	if st.best != nil {
 		if all, ok := w.lights(st); ok && len(all) > 0 && len(st.tests) == 0 {
 			var names []string

@@ -22,8 +22,8 @@ const notRecorded = "not recorded"
 // textField is a document's whole text; it and keeperField are read by open.
 const textField = "text"
 
-// datum is a field of a document.
-type datum struct{ id, field string }
+// valueKey is a field of a document.
+type valueKey struct{ id, field string }
 
 // stated is what a document says in a field.
 type stated struct {
@@ -48,9 +48,9 @@ func (h hits) whole() bool { return h.total < 0 && !h.cut || h.total >= 0 && h.t
 type library struct {
 	titles map[string]string
 	found  []hits
-	facts  map[datum]stated
+	facts  map[valueKey]stated
 	// learnt are the data in the order they came to be known.
-	learnt []datum
+	learnt []valueKey
 	absent map[string]bool // ids that no document has
 	failed map[string]int  // failed attempts by call, see callKey
 	dead   map[string]bool // calls that no repetition helps
@@ -69,7 +69,7 @@ type library struct {
 
 // readLibrary reads the entries, the plan and the values handed over.
 func readLibrary(p prompt) *library {
-	l := &library{titles: map[string]string{}, facts: map[datum]stated{}, absent: map[string]bool{}, failed: map[string]int{}, dead: map[string]bool{}, noCalls: p.noCalls()}
+	l := &library{titles: map[string]string{}, facts: map[valueKey]stated{}, absent: map[string]bool{}, failed: map[string]int{}, dead: map[string]bool{}, noCalls: p.noCalls()}
 	l.remember(p.plan)
 	for _, h := range p.given {
 		l.receive(h)
@@ -196,7 +196,7 @@ func (l *library) extract(data string) {
 		Value           json.RawMessage
 	}
 	if json.Unmarshal([]byte(data), &r) == nil && r.ID != "" && r.Field != "" && len(r.Value) > 0 {
-		l.learn(datum{r.ID, r.Field}, statedIn(r.Value))
+		l.learn(valueKey{r.ID, r.Field}, statedIn(r.Value))
 	}
 }
 
@@ -206,13 +206,13 @@ func (l *library) record(id string, values map[string]any) {
 	for _, field := range []string{heightField, builtField, rangeField, designerField, regionField, lampField, automatedField, keeperField} {
 		v, has := values[field]
 		if raw := encodeJSON(v); has && (v != nil || note == "" || note == notRecorded) {
-			l.learn(datum{id, field}, statedIn(raw))
+			l.learn(valueKey{id, field}, statedIn(raw))
 		}
 	}
 }
 
 // learn notes a value.
-func (l *library) learn(d datum, f stated) {
+func (l *library) learn(d valueKey, f stated) {
 	if _, known := l.facts[d]; !known {
 		l.learnt = append(l.learnt, d)
 	}
@@ -247,12 +247,12 @@ func (l *library) open(data string) {
 	if title, ok := values["title"].(string); ok {
 		l.titles[id] = title
 	}
-	l.learn(datum{id, textField}, stated{text: text, recorded: true})
+	l.learn(valueKey{id, textField}, stated{text: text, recorded: true})
 	f := stated{}
 	if m := keeperSentence.FindStringSubmatch(text); m != nil {
 		f = stated{text: strings.TrimSpace(m[1]), recorded: true}
 	}
-	l.learn(datum{id, keeperField}, f)
+	l.learn(valueKey{id, keeperField}, f)
 }
 
 var orderInText = regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget) (?:all |any |your |the |these |previous |earlier |prior |other |of )*(?:instructions|rules|task|question)\b[,;:.]?\s*(.*)`)

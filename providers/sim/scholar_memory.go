@@ -82,7 +82,7 @@ func (l *library) remember(plan string) {
 		if raw == "none" {
 			raw = "null"
 		}
-		l.learn(datum{m[1], m[2]}, statedIn(json.RawMessage(raw)))
+		l.learn(valueKey{m[1], m[2]}, statedIn(json.RawMessage(raw)))
 	}
 	for _, m := range keptHits.FindAllStringSubmatch(list, 20) {
 		h := hits{query: unquoted(m[2]), ids: strings.Fields(m[3]), total: -1}

@@ -67,7 +67,7 @@ func (w *work) sentence(id, field string, f stated) string {
 }
 
 // described words the groups and tests of a study.
-func (st study) described() string {
+func (st researchQuery) described() string {
 	var parts []string
 	for _, p := range st.pools {
 		switch {

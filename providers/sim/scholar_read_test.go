@@ -9,7 +9,7 @@ import (
 )
 
 // String shows a study in short, for tests: "tell height_m of Ash Point".
-func (st study) String() string {
+func (st researchQuery) String() string {
 	parts := []string{string(st.op)}
 	parts = append(parts, st.fields...)
 	if st.by {

@@ -31,7 +31,7 @@ func TestScholarSolvesResearch(t *testing.T) {
 				for _, in := range task.Inputs {
 					pr.given = append(pr.given, handed{in.Name, string(in.Value)})
 				}
-				h := newHall(task)
+				h := newTaskWorld(task)
 				a, steps := inquire(t, h.run, pr, width)
 				o := h.say(a)
 				o.Steps = steps
@@ -45,20 +45,20 @@ func TestScholarSolvesResearch(t *testing.T) {
 	}
 }
 
-// hall is the world of a task.
-type hall struct {
+// taskWorld is the world of a task.
+type taskWorld struct {
 	task  goldens.Task
 	world *world.World
 	at    time.Time
 	calls []goldens.Called
 }
 
-func newHall(task goldens.Task) *hall {
-	return &hall{task: task, world: goldens.NewWorld(task), at: task.World.Now}
+func newTaskWorld(task goldens.Task) *taskWorld {
+	return &taskWorld{task: task, world: goldens.NewWorld(task), at: task.World.Now}
 }
 
 // run executes a call as a shelf does.
-func (h *hall) run(name, args string) (verdict, data string) {
+func (h *taskWorld) run(name, args string) (verdict, data string) {
 	call := tool.Call{Name: name, Args: json.RawMessage(args)}
 	r := h.world.Call(call, h.at)
 	h.at = h.at.Add(r.Duration)
@@ -70,7 +70,7 @@ func (h *hall) run(name, args string) (verdict, data string) {
 }
 
 // outcome is how an episode ended.
-func (h *hall) outcome(answer string, stuck bool) goldens.Outcome {
+func (h *taskWorld) outcome(answer string, stuck bool) goldens.Outcome {
 	o := goldens.Outcome{Status: "answered", Answer: answer, Calls: h.calls}
 	if stuck {
 		o.Status = "cannot_proceed"
@@ -79,7 +79,7 @@ func (h *hall) outcome(answer string, stuck bool) goldens.Outcome {
 }
 
 // say is the answer to a task: in the form it asks for.
-func (h *hall) say(a action) goldens.Outcome {
+func (h *taskWorld) say(a action) goldens.Outcome {
 	if h.task.AnswerSchema != nil {
 		return h.outcome(string(encodeJSON(fill(h.task.AnswerSchema, a))), a.stuck)
 	}
@@ -96,7 +96,7 @@ func TestPlansSolveResearch(t *testing.T) {
 			continue // a plan remembers nothing
 		}
 		t.Run(task.ID, func(t *testing.T) {
-			h := newHall(task)
+			h := newTaskWorld(task)
 			pr := prompt{request: task.Request, tools: libraryTools()}
 			for _, in := range task.Inputs {
 				pr.given = append(pr.given, handed{in.Name, string(in.Value)})

@@ -7,7 +7,7 @@ import (
 
 // misjudge gives the action to take after a decision slip, and says whether the slip
 // fits the turn at all.
-func (s *scholar) misjudge(slip decisionSlip, a action, detail uint64) (action, bool) {
+func (s *researchModel) misjudge(slip decisionSlip, a action, detail uint64) (action, bool) {
 	wrong, fits := s.slipUp(slip, a, detail)
 	if fits {
 		wrong = s.explain(wrong)
@@ -16,7 +16,7 @@ func (s *scholar) misjudge(slip decisionSlip, a action, detail uint64) (action, 
 }
 
 // slipUp is misjudge but for the plan.
-func (s *scholar) slipUp(slip decisionSlip, a action, detail uint64) (action, bool) {
+func (s *researchModel) slipUp(slip decisionSlip, a action, detail uint64) (action, bool) {
 	calls := a.kind == useTool
 	switch slip {
 	case wrongLabel:
@@ -46,7 +46,7 @@ func (s *scholar) slipUp(slip decisionSlip, a action, detail uint64) (action, bo
 			return a, false
 		}
 		if answering {
-			s.lib.facts = map[datum]stated{}
+			s.lib.facts = map[valueKey]stated{}
 		}
 		s.invent = imagined(detail)
 		return s.concludeNow(a)
@@ -55,7 +55,7 @@ func (s *scholar) slipUp(slip decisionSlip, a action, detail uint64) (action, bo
 }
 
 // concludeNow answers without another call, if that takes no search.
-func (s *scholar) concludeNow(a action) (action, bool) {
+func (s *researchModel) concludeNow(a action) (action, bool) {
 	w := &work{s: s}
 	out := w.solve(s.study)
 	if len(w.needs) > 0 || out.message == "" {
@@ -65,9 +65,9 @@ func (s *scholar) concludeNow(a action) (action, bool) {
 }
 
 // imagined makes figures up, as if remembered from training.
-func imagined(detail uint64) func(datum) stated {
+func imagined(detail uint64) func(valueKey) stated {
 	designers := []string{"Robert Gale", "Anna Lund", "John Ferris"}
-	return func(d datum) stated {
+	return func(d valueKey) stated {
 		salt := detail
 		for _, b := range []byte(d.id + "." + d.field) {
 			salt = salt*1099511628211 + uint64(b)
@@ -101,7 +101,7 @@ var fieldBeside = map[string]string{
 }
 
 // confuse asks for a neighbouring document or field, or searches another coast.
-func (s *scholar) confuse(a action, detail uint64) (action, bool) {
+func (s *researchModel) confuse(a action, detail uint64) (action, bool) {
 	args, _ := a.args.(obj)
 	switch a.name {
 	case extractTool, openTool:
@@ -140,7 +140,7 @@ func (s *scholar) confuse(a action, detail uint64) (action, bool) {
 
 // overlook misses one of the hits: the one that is to be read, or any when all are
 // read. It shows only in what is concluded.
-func (s *scholar) overlook(a action, detail uint64) (action, bool) {
+func (s *researchModel) overlook(a action, detail uint64) (action, bool) {
 	ids, ok := (&work{s: s, final: true}).lights(s.study)
 	if !ok || len(ids) < 2 {
 		return a, false

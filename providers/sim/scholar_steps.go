@@ -35,7 +35,7 @@ const maxParallel = 8
 
 // steps breaks the request into searches, look-ups over what they find, and the
 // answer. What one look-up answers is one step.
-func (s *scholar) steps() []planStep {
+func (s *researchModel) steps() []planStep {
 	whole := planStep{ID: "answer", Instructions: s.prompt.request, DependsOn: []string{}}
 	if names := s.study.names; len(names) > 0 && len(s.prompt.earlier) > 0 && len(readStudy(s.prompt.request).names) == 0 {
 		whole.Instructions += " It is about " + enumerate(names) + "." // who carries it out has heard nothing
@@ -68,7 +68,7 @@ func (s *scholar) steps() []planStep {
 }
 
 // needed are the fields that the study reads of all its lights.
-func (st study) needed() (out []string) {
+func (st researchQuery) needed() (out []string) {
 	add := func(field string) {
 		if field != "" && !slices.Contains(out, field) {
 			out = append(out, field)
@@ -88,13 +88,13 @@ func (st study) needed() (out []string) {
 }
 
 // offered are those of the tools that are on offer.
-func (s *scholar) offered(tools ...string) []string {
+func (s *researchModel) offered(tools ...string) []string {
 	return slices.DeleteFunc(tools, func(name string) bool { return !s.prompt.tools[name] })
 }
 
 // drafting is a plan in the making.
 type drafting struct {
-	s     *scholar
+	s     *researchModel
 	steps []planStep
 }
 
@@ -128,7 +128,7 @@ func (d *drafting) find(p *pool, schema string, fields []string) {
 }
 
 // instruction asks for a field of what an inner study is about.
-func (st study) instruction(field string) string {
+func (st researchQuery) instruction(field string) string {
 	if len(st.names) == 1 && st.best == nil {
 		return extraction(field, st.names[0])
 	}
@@ -170,7 +170,7 @@ func (d *drafting) readers(field string) []string {
 
 // read plans the look-ups of lights that the request names or gives; one alone needs
 // no plan.
-func (d *drafting) read(st study, fields []string) {
+func (d *drafting) read(st researchQuery, fields []string) {
 	if st.given {
 		for _, h := range d.s.prompt.given {
 			if len(st.names) == 0 && strings.HasPrefix(strings.TrimSpace(h.value), "[") {

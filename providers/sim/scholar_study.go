@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// study is what a research request asks: of the lights that it names, that its pools
+// researchQuery is what a research request asks: of the lights that it names, that its pools
 // hold, or that are given, those that pass the tests; of these the best, if there is
 // an extreme; and of what remains, the operation.
-type study struct {
+type researchQuery struct {
 	op     operation
 	fields []string // asked for
 	names  []string
@@ -46,7 +46,7 @@ const (
 type pool struct {
 	label   string   // how to call it
 	queries []string // the first that finds something
-	inner   *study
+	inner   *researchQuery
 	field   string
 	// region and designer are what its lights have in their fields, where that is known.
 	region, designer string
@@ -76,13 +76,13 @@ var numeric = []string{heightField, builtField, rangeField, automatedField}
 type reader struct {
 	ts   []term
 	used []bool
-	s    study
+	s    researchQuery
 }
 
 // readStudy reads a request.
-func readStudy(text string) study { return studyOf(terms(dropForgeries(text))) }
+func readStudy(text string) researchQuery { return studyOf(terms(dropForgeries(text))) }
 
-func studyOf(ts []term) study {
+func studyOf(ts []term) researchQuery {
 	ts = dropAsides(ts)
 	r := &reader{ts: ts, used: make([]bool, len(ts))}
 	r.nested()

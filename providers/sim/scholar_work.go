@@ -8,7 +8,7 @@ import (
 
 // work is one pass over a study: what it can tell, and what it still needs.
 type work struct {
-	s     *scholar
+	s     *researchModel
 	needs []action
 	// final says that nothing can be looked up any more: what is not known is lost.
 	final   bool
@@ -54,7 +54,7 @@ func (w *work) searchFor(queries []string, wide bool) (hits, bool) {
 
 // value is a field of a document; ok is false if it is not known.
 func (w *work) value(id, field string) (stated, bool) {
-	d := datum{id, field}
+	d := valueKey{id, field}
 	if f, ok := w.s.lib.facts[d]; ok {
 		return f, true
 	}
@@ -89,7 +89,7 @@ func (w *work) values(ids []string, fields ...string) bool {
 func (w *work) ready() bool { return len(w.needs) == 0 }
 
 // lights are the ids that a study is about; ok is false if they are not known yet.
-func (w *work) lights(st study) (ids []string, ok bool) {
+func (w *work) lights(st researchQuery) (ids []string, ok bool) {
 	ok = true
 	add := func(more []string) {
 		for _, id := range more {
@@ -144,7 +144,7 @@ func (w *work) everything() (ids []string, ok bool) {
 }
 
 // handed are the ids that came with the request, if the study is about them.
-func (w *work) handed(st study) []string {
+func (w *work) handed(st researchQuery) []string {
 	l := w.s.lib
 	switch {
 	case len(st.names)+len(st.pools) > 0 && !st.given:
@@ -255,7 +255,7 @@ func (w *work) nameOf(id string) string {
 
 // chosen are the lights of a study that pass its tests and are the best. A search may
 // find a document that only mentions the group: what is left of a choice is checked.
-func (w *work) chosen(st study) ([]string, bool) {
+func (w *work) chosen(st researchQuery) ([]string, bool) {
 	all, ok := w.lights(st)
 	if !w.ready() || !ok && !w.final {
 		return nil, false
@@ -286,7 +286,7 @@ const (
 )
 
 // picked are those of the lights that pass the tests and are the best.
-func (w *work) picked(st study, ids []string) ([]string, bool) {
+func (w *work) picked(st researchQuery, ids []string) ([]string, bool) {
 	ok := true
 	for _, c := range st.tests {
 		if ids, ok = w.passing(ids, c); !ok && !w.final {
@@ -300,7 +300,7 @@ func (w *work) picked(st study, ids []string) ([]string, bool) {
 }
 
 // strangers are the lights that belong to none of the study's pools.
-func (w *work) strangers(st study, ids []string) (out []string, ok bool) {
+func (w *work) strangers(st researchQuery, ids []string) (out []string, ok bool) {
 	if !w.s.checks() || len(st.pools) == 0 || len(st.names) > 0 || st.given || w.s.fromNames || w.s.invent != nil {
 		return nil, true
 	}
@@ -360,10 +360,10 @@ func (w *work) passing(ids []string, c test) (out []string, ok bool) {
 }
 
 // known is a figure that needs no look-up.
-func (s *scholar) known(id, field string) (stated, bool) {
-	f, ok := s.lib.facts[datum{id, field}]
+func (s *researchModel) known(id, field string) (stated, bool) {
+	f, ok := s.lib.facts[valueKey{id, field}]
 	if !ok && s.invent != nil {
-		return s.invent(datum{id, field}), true
+		return s.invent(valueKey{id, field}), true
 	}
 	return f, ok
 }

@@ -2,7 +2,7 @@
 // format of OpenAI Chat Completions or Responses, Anthropic Messages, Gemini,
 // Bedrock Converse, Ollama, TGI or Cohere goes in, a faithful reply, stream or
 // error in the same format comes out. Each wire turns its request into the same
-// inquiry, and the same completion into its body or frames.
+// modelRequest, and the same completion into its body or frames.
 //
 // Three models really read the prompt they are sent: a rule-based reader works
 // out labels, dates and intent of the request in English, Spanish, German, French

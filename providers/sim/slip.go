@@ -32,7 +32,7 @@ const (
 
 // misjudge gives the action to take after a decision slip, and says whether the
 // slip fits the turn at all.
-func (m *mind) misjudge(slip decisionSlip, a action, detail uint64) (action, bool) {
+func (m *behaviour) misjudge(slip decisionSlip, a action, detail uint64) (action, bool) {
 	wrong, fits := m.slipUp(slip, a, detail)
 	if fits {
 		wrong.plan, wrong.observation = m.plan(wrong), a.observation
@@ -41,7 +41,7 @@ func (m *mind) misjudge(slip decisionSlip, a action, detail uint64) (action, boo
 }
 
 // slipUp is misjudge but for the plan.
-func (m *mind) slipUp(slip decisionSlip, a action, detail uint64) (action, bool) {
+func (m *behaviour) slipUp(slip decisionSlip, a action, detail uint64) (action, bool) {
 	counting := a.kind == useTool && a.name == getCounts
 	switch slip {
 	case wrongLabel:
@@ -52,7 +52,7 @@ func (m *mind) slipUp(slip decisionSlip, a action, detail uint64) (action, bool)
 		return a, counting
 	case offByOne:
 		if counting {
-			a.query.stretch = beside(a.query.stretch, detail)
+			a.query.dateRange = beside(a.query.dateRange, detail)
 		}
 		return a, counting
 	case repeatCall:
@@ -102,15 +102,15 @@ func labelIndex(name string) int {
 
 // beside is a stretch one day off: a single day moves, a longer one loses or
 // gains a day at one end.
-func beside(s stretch, detail uint64) stretch {
+func beside(s dateRange, detail uint64) dateRange {
 	step := 1 - 2*int(detail&1)
 	switch {
 	case s.from == s.to:
-		return stretch{s.from.add(step), s.to.add(step)}
+		return dateRange{s.from.add(step), s.to.add(step)}
 	case detail&2 == 0:
-		return stretch{s.from.add(step), s.to}
+		return dateRange{s.from.add(step), s.to}
 	}
-	return stretch{s.from, s.to.add(step)}
+	return dateRange{s.from, s.to.add(step)}
 }
 
 // missay puts a format slip into a rendered turn. limit is the token limit that

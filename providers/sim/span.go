@@ -6,9 +6,9 @@ import "fmt"
 // impossible.
 type span struct {
 	// fixed is the stretch of an absolute expression.
-	fixed stretch
+	fixed dateRange
 	// relative resolves an expression that needs to know today; nil otherwise.
-	relative func(frame) stretch
+	relative func(frame) dateRange
 	// bad is a date that no calendar has, as YYYY-MM-DD; empty otherwise.
 	bad string
 	// unclear says that the day and the month could be either way round; fixed is
@@ -40,7 +40,7 @@ func dateSpan(year, month, d int) span {
 	if !ok {
 		return span{bad: fmt.Sprintf("%04d-%02d-%02d", year, month, d), single: true, year: year}
 	}
-	return span{fixed: stretch{at, at}, single: true, year: year}
+	return span{fixed: dateRange{at, at}, single: true, year: year}
 }
 
 // eitherSpan is a date in numbers whose first two may be month and day or day
@@ -66,18 +66,18 @@ func monthSpan(year, month int) span {
 	return span{fixed: frame{}.period(months, first, 0), year: year}
 }
 
-func relativeSpan(single bool, at func(frame) stretch) span {
+func relativeSpan(single bool, at func(frame) dateRange) span {
 	return span{relative: at, single: single}
 }
 
 func relativeDay(at func(frame) day) span {
-	return relativeSpan(true, func(f frame) stretch { return stretch{at(f), at(f)} })
+	return relativeSpan(true, func(f frame) dateRange { return dateRange{at(f), at(f)} })
 }
 
 // yearlessSpan is a month or a day of one, in the latest year in which it is not
 // in the future.
 func yearlessSpan(md monthDay) span {
-	s := relativeSpan(md.day > 0, func(f frame) stretch {
+	s := relativeSpan(md.day > 0, func(f frame) dateRange {
 		year := f.today.year()
 		at := md.in(year)
 		if at.bad != "" || f.today.before(at.fixed.from) {
@@ -102,7 +102,7 @@ func (md monthDay) in(year int) span {
 }
 
 // resolve gives the stretch, once today is known.
-func (s span) resolve(f frame) stretch {
+func (s span) resolve(f frame) dateRange {
 	if s.relative != nil {
 		return s.relative(f)
 	}
@@ -152,9 +152,9 @@ func joined(a, b span) span {
 		a.joined = true
 		return a
 	case a.relative == nil && b.relative == nil:
-		return span{fixed: stretch{a.fixed.from, b.fixed.to}, joined: true, year: b.year}
+		return span{fixed: dateRange{a.fixed.from, b.fixed.to}, joined: true, year: b.year}
 	}
-	return span{joined: true, relative: func(f frame) stretch {
+	return span{joined: true, relative: func(f frame) dateRange {
 		from, to := a.resolve(f).from, b.resolve(f).to
 		if to.before(from) && (a.isWeekday || a.yearless != nil) {
 			// "Friday to Tuesday", "28 December to 3 January": the beginning
@@ -165,6 +165,6 @@ func joined(a, b span) span {
 				from = a.yearless.in(to.year() - 1).fixed.from
 			}
 		}
-		return stretch{from, to}
+		return dateRange{from, to}
 	}}
 }

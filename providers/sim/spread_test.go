@@ -45,11 +45,11 @@ func TestHardTasksAreHardInEveryTrial(t *testing.T) {
 		}
 		step := stepping("Count "+request, "", countSchema, []string{getCounts})
 		step.talk.system = strings.Replace(stepSystem, "Compare angry and praise today", request, 1)
-		native := inquiry{talk: talk{system: toolsSystem}, messages: []utterance{user(request)}}
+		native := modelRequest{talk: talk{system: toolsSystem}, messages: []utterance{user(request)}}
 		native.offer(getCounts, nil)
 		native.settle()
 		contract := func(d draws) string { return p.say(asking(countPrompt(request)), freeText, 400, d) }
-		protocol := func(q inquiry) func(draws) string {
+		protocol := func(q modelRequest) func(draws) string {
 			return func(d draws) string {
 				out, ok := p.converse(q, d)
 				require.True(t, ok)

@@ -10,9 +10,9 @@ import (
 const stepSystem = "You work on one step of a plan.\n\nOBJECTIVE: <data>Compare angry and praise today</data>\nCONSTRAINTS: Weeks start on Monday.\n\nToday's date is 2026-05-13\n"
 
 // stepping is the inquiry of a step; finish is the schema of its result, if it has one.
-func stepping(instructions, rest, finish string, tools []string, turns ...utterance) inquiry {
+func stepping(instructions, rest, finish string, tools []string, turns ...utterance) modelRequest {
 	text := "STEP: s\nINSTRUCTIONS:\n<data>" + instructions + "</data>\n" + rest + "Carry out the instructions and finish the step."
-	q := inquiry{talk: talk{system: stepSystem}, messages: append([]utterance{user(text)}, turns...)}
+	q := modelRequest{talk: talk{system: stepSystem}, messages: append([]utterance{user(text)}, turns...)}
 	for _, name := range tools {
 		q.offer(name, nil)
 	}
@@ -35,7 +35,7 @@ func TestSteps(t *testing.T) {
 		today  = "\nRESULT OF today:\n<data>{\"start_date\":\"2026-05-13\"}</data>\n"
 	)
 	for name, c := range map[string]struct {
-		inquiry inquiry
+		inquiry modelRequest
 		want    string // the call, or the text
 	}{
 		"today":         {stepping("Find out today's date with today_range.", "", todaySchema, []string{todayRange}), "today_range {}"},

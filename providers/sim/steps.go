@@ -20,7 +20,7 @@ const longRequest = 240
 
 // steps breaks the request into counts, each a step of its own, and the answer. What
 // one count answers, and what none does, is one step.
-func (m *mind) steps() []planStep {
+func (m *behaviour) steps() []planStep {
 	whole := planStep{ID: "answer", Instructions: m.prompt.request, DependsOn: []string{}}
 	for _, name := range []string{todayRange, getCounts, getJobStatus} {
 		if m.prompt.tools[name] {
@@ -70,7 +70,7 @@ type part struct {
 
 // parts are the counts of the request, in its order; none if it asks for none, if
 // something is missing or wrong, or if one cannot be said apart from the others.
-func (m *mind) parts() []part {
+func (m *behaviour) parts() []part {
 	_, bad := m.badInput()
 	_, missing := m.missingInput()
 	if m.request.unsupported != "" || m.request.chat || bad || missing {
@@ -103,7 +103,7 @@ const (
 )
 
 // inWords finds the fewest words of the request that say a relative date.
-func (m *mind) inWords(want span) (string, bool) {
+func (m *behaviour) inWords(want span) (string, bool) {
 	words := strings.Fields(m.prompt.request)
 	words = words[:min(longestSearch, len(words))]
 	for n := 1; n <= min(longestDate, len(words)); n++ {
@@ -119,7 +119,7 @@ func (m *mind) inWords(want span) (string, bool) {
 }
 
 // same reports whether two relative dates mean the same.
-func (m *mind) same(a, b span) bool {
+func (m *behaviour) same(a, b span) bool {
 	return a.relative != nil && !slices.ContainsFunc(frames, func(today string) bool {
 		f := frame{weekBegin: m.prompt.weekBegin()}
 		f.today, _ = parseDay(today)

@@ -47,30 +47,30 @@ type tgiRequest struct {
 // markdownImage is how a prompt shows an image.
 var markdownImage = regexp.MustCompile(`!\[\]\(([^)]*)\)`)
 
-func decodeTGI(req *http.Request, body []byte) (inquiry, *failure) {
+func decodeTGI(req *http.Request, body []byte) (modelRequest, *failure) {
 	var r tgiRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return inquiry{}, invalid("", "Failed to deserialize the JSON body into the target type: %s", clip(err.Error(), 200))
+		return modelRequest{}, invalid("", "Failed to deserialize the JSON body into the target type: %s", clip(err.Error(), 200))
 	}
 	p := r.Parameters
 	stream := strings.HasSuffix(req.URL.Path, "/generate_stream")
 	switch {
 	case r.Inputs == nil:
-		return inquiry{}, invalid("", "Failed to deserialize the JSON body into the target type: missing field `inputs`")
+		return modelRequest{}, invalid("", "Failed to deserialize the JSON body into the target type: missing field `inputs`")
 	case *r.Inputs == "":
-		return inquiry{}, invalid("", "Input validation error: `inputs` cannot be empty")
+		return modelRequest{}, invalid("", "Input validation error: `inputs` cannot be empty")
 	case p.MaxNewTokens != nil && *p.MaxNewTokens < 1:
-		return inquiry{}, invalid("", "Input validation error: `max_new_tokens` must be strictly positive")
+		return modelRequest{}, invalid("", "Input validation error: `max_new_tokens` must be strictly positive")
 	case p.Temperature != nil && *p.Temperature <= 0:
-		return inquiry{}, invalid("", "Input validation error: `temperature` must be strictly positive")
+		return modelRequest{}, invalid("", "Input validation error: `temperature` must be strictly positive")
 	case len(p.Stop) > 4:
-		return inquiry{}, invalid("", "Input validation error: `stop` supports up to 4 stop sequences. Given: %d", len(p.Stop))
+		return modelRequest{}, invalid("", "Input validation error: `stop` supports up to 4 stop sequences. Given: %d", len(p.Stop))
 	case stream && p.DecoderInputDetails:
-		return inquiry{}, invalid("", "Input validation error: `decoder_input_details` == true is not supported when streaming tokens")
+		return modelRequest{}, invalid("", "Input validation error: `decoder_input_details` == true is not supported when streaming tokens")
 	case estimateTokens(*r.Inputs) > tgiWindow && !strings.Contains(*r.Inputs, "]("):
-		return inquiry{}, invalid("", "Input validation error: `inputs` must have less than %d tokens. Given: %d", tgiWindow, estimateTokens(*r.Inputs))
+		return modelRequest{}, invalid("", "Input validation error: `inputs` must have less than %d tokens. Given: %d", tgiWindow, estimateTokens(*r.Inputs))
 	}
-	q := inquiry{
+	q := modelRequest{
 		model:       cmp.Or(req.PathValue("model"), req.URL.Query().Get("model"), r.Model, Probe),
 		temperature: p.Temperature, seed: p.Seed, stop: p.Stop, stream: stream, extras: p.Details || p.DecoderInputDetails,
 	}
@@ -81,7 +81,7 @@ func decodeTGI(req *http.Request, body []byte) (inquiry, *failure) {
 	for _, at := range markdownImage.FindAllStringSubmatch(*r.Inputs, -1) {
 		picture, ok := pictureAt(at[1])
 		if !ok {
-			return inquiry{}, invalid("", "Input validation error: invalid image: could not be decoded")
+			return modelRequest{}, invalid("", "Input validation error: invalid image: could not be decoded")
 		}
 		m.images = append(m.images, picture)
 	}
@@ -90,7 +90,7 @@ func decodeTGI(req *http.Request, body []byte) (inquiry, *failure) {
 	q.settle()
 	if g := p.Grammar; g != nil {
 		if g.Type != "json" && g.Type != "regex" && g.Type != "json_schema" {
-			return inquiry{}, invalid("", "Input validation error: grammar is not valid: unknown type %s", clip(g.Type, 40))
+			return modelRequest{}, invalid("", "Input validation error: grammar is not valid: unknown type %s", clip(g.Type, 40))
 		}
 		q.bind(formatSchema)
 	}
@@ -124,7 +124,7 @@ func (c completion) tgiTokens() []obj {
 	return tokens
 }
 
-func encodeTGI(q inquiry, c completion) any {
+func encodeTGI(q modelRequest, c completion) any {
 	r := obj{"generated_text": c.tgiText()}
 	if q.extras {
 		prefill := []obj{}
@@ -137,7 +137,7 @@ func encodeTGI(q inquiry, c completion) any {
 }
 
 // streamTGI makes an event of each token, the last with the whole text.
-func streamTGI(q inquiry, c completion) [][]byte {
+func streamTGI(q modelRequest, c completion) [][]byte {
 	tokens := c.tgiTokens()
 	if len(tokens) == 0 { // cut before anything was said
 		tokens = []obj{{"id": 0, "text": "", "logprob": -0.25, "special": true}}

@@ -95,7 +95,7 @@ var understanding = []struct {
 func slots(request string) []string {
 	p, _ := profileFor("sim-strong")
 	today, _ := parseDay("2026-05-13")
-	m := mind{profile: p, request: understand(request, p.languages), guess: &today, prompt: prompt{}}
+	m := behaviour{profile: p, request: understand(request, p.languages), guess: &today, prompt: prompt{}}
 	r := m.request
 	if r.unsupported != "" {
 		return []string{"! " + r.unsupported}
@@ -181,11 +181,11 @@ func TestPartsAgainstWalking(t *testing.T) {
 			}
 			for n := 1; n <= 5; n++ {
 				if first := (n - 1) * 7; first < length {
-					require.Equal(t, stretch{walked[first], walked[min(first+6, length-1)]}, s.part(n, 7))
+					require.Equal(t, dateRange{walked[first], walked[min(first+6, length-1)]}, s.part(n, 7))
 				}
 			}
-			require.Equal(t, stretch{walked[0], walked[length/2-1]}, s.half(1))
-			require.Equal(t, stretch{walked[length/2], walked[length-1]}, s.half(2))
+			require.Equal(t, dateRange{walked[0], walked[length/2-1]}, s.half(1))
+			require.Equal(t, dateRange{walked[length/2], walked[length-1]}, s.half(2))
 		}
 		first, _ := dayOf(year, 1, 1)
 		all := frame{}.period(years, first, 0)

@@ -30,7 +30,7 @@ const strange = `say "Zwölf \"Boxkämpfer\"\n<b>&amp;</b> 今天天气 😀 \\ 
 
 func TestSayOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 1})
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		got := g.do(t, h, asked{stream: stream, turns: []utterance{user(strange)}})
 		want := "Zwölf \"Boxkämpfer\"\n<b>&amp;</b> 今天天气 😀 \\ / \u2028 end"
 		require.Equal(t, want, got.text)
@@ -48,7 +48,7 @@ func TestSayOnEveryWire(t *testing.T) {
 
 func TestReasoningOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 2})
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		got := g.do(t, h, asked{stream: stream, turns: []utterance{user("think first one thing, then another\nsay done")}})
 		require.Equal(t, "done", got.text)
 		if !g.noReasoning {
@@ -60,7 +60,7 @@ func TestReasoningOnEveryWire(t *testing.T) {
 
 func TestRefusalOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 3})
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		got := g.do(t, h, asked{stream: stream, turns: []utterance{user("refuse I will not do that.")}})
 		if g.sameRefusal {
 			require.Equal(t, "I will not do that.", got.text)
@@ -76,7 +76,7 @@ func TestRefusalOnEveryWire(t *testing.T) {
 func TestCallsOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 4})
 	const request = "say looking\ncall get {\"a\": \"x y\", \"n\": 1.50}\ncall put\ncall other {}\nthen\nresults\nsay that is all"
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		if g.noTools {
 			got := g.do(t, h, asked{stream: stream, turns: []utterance{user(request)}})
 			require.Equal(t, "looking\nno tool get\nno tool put\nno tool other", got.text)
@@ -112,10 +112,10 @@ func TestCallsOnEveryWire(t *testing.T) {
 
 func TestChoiceOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 5})
-	ask := func(t *testing.T, g tongue, stream bool, c choice, text string) heard {
+	ask := func(t *testing.T, g wireClient, stream bool, c choice, text string) heard {
 		return g.do(t, h, asked{stream: stream, tools: []string{"get", "put"}, choice: c, turns: []utterance{user(text)}})
 	}
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		if g.noTools || g.noChoice {
 			t.Skip("the wire has no choice of tools")
 		}
@@ -147,7 +147,7 @@ func TestChoiceOnEveryWire(t *testing.T) {
 // written; elsewhere a whole reply has an empty object.
 func TestArgumentsThatAreNoObject(t *testing.T) {
 	h := Handler(Config{Seed: 5})
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		if g.noTools {
 			t.Skip("the wire has no tools")
 		}
@@ -167,7 +167,7 @@ func TestArgumentsThatAreNoObject(t *testing.T) {
 
 func TestImagesOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 6})
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		small, large := testPNG(t, 2, 3), testJPEG(t, 16, 9)
 		images := []picture{small, large}
 		want := fmt.Sprintf("image 1: image/png 2x3, %d bytes\nimage 2: image/jpeg 16x9, %d bytes", len(small.data), len(large.data))
@@ -189,7 +189,7 @@ func TestImagesOnEveryWire(t *testing.T) {
 
 func TestLimitsOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 7})
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		got := g.do(t, h, asked{stream: stream, limit: 16, turns: []utterance{user("fill 100")}})
 		require.Equal(t, g.finishes["length"], got.finish)
 		require.Len(t, got.text, 64)
@@ -219,7 +219,7 @@ func TestLimitsOnEveryWire(t *testing.T) {
 
 func TestCacheOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 8})
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		if g.noCache {
 			t.Skip("the wire counts no cache")
 		}
@@ -239,7 +239,7 @@ func TestCacheOnEveryWire(t *testing.T) {
 
 func TestSystemAndSettingsOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 9})
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		if !g.noSystem {
 			require.Equal(t, "Be brief.\nok", g.do(t, h, asked{stream: stream, system: "Be brief.", turns: []utterance{user("system\nsay ok")}}).text)
 		}
@@ -267,7 +267,7 @@ func TestSystemAndSettingsOnEveryWire(t *testing.T) {
 func TestContractModelsOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 1})
 	prompt := countPrompt("angry on 2026-05-03?")
-	each(t, func(t *testing.T, g tongue, stream bool) {
+	each(t, func(t *testing.T, g wireClient, stream bool) {
 		for _, model := range Models() {
 			p, _ := profileFor(model)
 			g.header = append(g.header, "X-Client-Request-Id", "same")

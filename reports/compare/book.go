@@ -27,31 +27,31 @@ type record struct {
 	run                                    int32
 	trial, steps, clarifies, judged, valid int32
 	kind                                   int8 // of its failure: place in failure.Kinds, −1 for none
-	why                                    lack
+	why                                    excludeReason
 	// stepped and asked say that its steps and its clarifying questions count.
 	solved, stepped, asked, priced, counted, thrash, stall bool
 }
 
-// lack says whether an episode has a result.
-type lack int8
+// excludeReason says whether an episode has a result.
+type excludeReason int8
 
 const (
-	scored lack = iota
+	scored excludeReason = iota
 	// lost to something outside the model.
 	lost
 	// cut short by the run's end or a cap.
 	cut
 )
 
-// book holds the episodes of one candidate on one side, by task.
-type book struct {
-	tasks     []shelf
+// candidateEpisodes holds the episodes of one candidate on one side, by task.
+type candidateEpisodes struct {
+	tasks     []taskEpisodes
 	index     map[string]int
 	decisions []decision
 }
 
-// shelf holds the episodes of one task, by trial.
-type shelf struct {
+// taskEpisodes holds the episodes of one task, by trial.
+type taskEpisodes struct {
 	id      string
 	records []record
 }
@@ -60,19 +60,19 @@ type shelf struct {
 type side struct {
 	manifest manifest.Manifest
 	// run is its place among the baseline runs.
-	run   int32
-	books map[string]*book
-	words words
+	run        int32
+	candidates map[string]*candidateEpisodes
+	words      stringTable
 }
 
 func newSide(m manifest.Manifest) *side {
-	return &side{manifest: m, books: map[string]*book{}, words: newWords()}
+	return &side{manifest: m, candidates: map[string]*candidateEpisodes{}, words: newStringTable()}
 }
 
 // open makes room for a candidate's episodes.
 func (s *side) open(candidate string) {
-	if s.books[candidate] == nil {
-		s.books[candidate] = &book{index: map[string]int{}}
+	if s.candidates[candidate] == nil {
+		s.candidates[candidate] = &candidateEpisodes{index: map[string]int{}}
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *side) candidate(name string) manifest.Candidate {
 }
 
 func (s *side) add(rows ledger.EpisodeRows, kindOf kindOf) {
-	b := s.books[rows.Episode.Candidate]
+	b := s.candidates[rows.Episode.Candidate]
 	if b == nil {
 		return
 	}
@@ -100,12 +100,12 @@ func (s *side) add(rows ledger.EpisodeRows, kindOf kindOf) {
 		b.decisions = append(b.decisions, d)
 	}
 	r.to = len(b.decisions)
-	t := b.shelf(rows.Episode.TaskID, s.manifest.Trials)
+	t := b.ofTask(rows.Episode.TaskID, s.manifest.Trials)
 	t.records = append(t.records, r)
 }
 
-// shelf is that of a task, a new one of the given room where there is none.
-func (b *book) shelf(task string, room int) *shelf {
+// ofTask is that of a task, a new one of the given room where there is none.
+func (b *candidateEpisodes) ofTask(task string, room int) *taskEpisodes {
 	if last := len(b.tasks) - 1; last >= 0 && b.tasks[last].id == task {
 		return &b.tasks[last]
 	}
@@ -113,13 +113,13 @@ func (b *book) shelf(task string, room int) *shelf {
 	if !known {
 		i, task = len(b.tasks), strings.Clone(task)
 		b.index[task] = i
-		b.tasks = append(b.tasks, shelf{id: task, records: make([]record, 0, min(max(room, 1), 64))})
+		b.tasks = append(b.tasks, taskEpisodes{id: task, records: make([]record, 0, min(max(room, 1), 64))})
 	}
 	return &b.tasks[i]
 }
 
 // episodes is how many the book holds.
-func (b *book) episodes() (n int) {
+func (b *candidateEpisodes) episodes() (n int) {
 	for i := range b.tasks {
 		n += len(b.tasks[i].records)
 	}
@@ -127,7 +127,7 @@ func (b *book) episodes() (n int) {
 }
 
 // sorted are the episodes of a task, by trial; of several of one trial the first.
-func (b *book) sorted(task string) []record {
+func (b *candidateEpisodes) sorted(task string) []record {
 	i, ok := b.index[task]
 	if !ok {
 		return nil

@@ -131,7 +131,7 @@ func (b *Builder) describe(all []comparing) error {
 	}
 	for i := range all {
 		all[i].rest = all[i].measure(b.rules, false)
-		kinds, err := drift(all[i].tasks, b.rules.Alpha)
+		kinds, err := failureChanges(all[i].tasks, b.rules.Alpha)
 		if err != nil {
 			return err
 		}

@@ -279,13 +279,13 @@ func byStatus(rows ledger.EpisodeRows) (failure.Kind, bool) {
 }
 
 func TestManyWordsAndLongOnesAreBounded(t *testing.T) {
-	w := newWords()
+	w := newStringTable()
 	for i := range 2 * maxWords {
 		w.number(fmt.Sprint(i), "")
 	}
 	require.LessOrEqual(t, len(w.list), maxWords+1)
 	require.Equal(t, w.number("never", "seen"), w.number("nor this", ""))
-	w = newWords()
+	w = newStringTable()
 	long := w.number(strings.Repeat("é", 1000), strings.Repeat("x", 1000))
 	require.LessOrEqual(t, len(w.list[long]), 2*maxWord+1)
 	require.True(t, utf8.ValidString(w.list[long]))

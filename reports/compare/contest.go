@@ -6,7 +6,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// Attempt is what a contest looks at of an episode that has a result.
+// Attempt is what a comparison of strategies looks at of an episode that has a result.
 type Attempt struct {
 	Solved bool
 	// ExpectedStop says that a guard ended the solved attempt, as its task asks: Steps
@@ -20,19 +20,19 @@ type Attempt struct {
 	Cost, Tokens *int64
 }
 
-// Bout is a task with what two strategies made of it: the pairs of their attempts.
+// TaskPairs is a task with what two strategies made of it: the pairs of their attempts.
 // An attempt may be in several pairs.
-type Bout struct {
+type TaskPairs struct {
 	Task  string
 	Pairs [][2]Attempt
 }
 
-// Contest measures two strategies by their bouts, one for each task at most. Every
+// CompareStrategies measures two strategies by their bouts, one for each task at most. Every
 // metric is that of the package comment: the first of a pair is Baseline, the second
 // New, Effect is second − first, and P is two-sided, by swapping the two strategies
 // of whole tasks; no metric is gating, and Adjusted is for the caller to fill in, who knows
-// how many contests there are. Of an unknown value there is no claim, and P is null.
-func Contest(bouts []Bout) []Metric {
+// how many comparisons there are. Of an unknown value there is no claim, and P is null.
+func CompareStrategies(bouts []TaskPairs) []Metric {
 	tasks := make([]joined, len(bouts))
 	for i, b := range bouts {
 		records := make([]record, 0, 2*len(b.Pairs))

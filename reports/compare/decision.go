@@ -27,7 +27,7 @@ func label(t *ledger.Turn) (what, name string) {
 // decided hashes what a turn decided, with the arguments of its calls. Calls come in
 // their order, of all turns; from is the first that belongs to this turn or a later
 // one, next the first of a later one.
-func decided(w *words, t *ledger.Turn, calls []ledger.ToolCall, from int) (d decision, next int) {
+func decided(w *stringTable, t *ledger.Turn, calls []ledger.ToolCall, from int) (d decision, next int) {
 	what, name := label(t)
 	d.label = w.number(what, name)
 	h := mix(mix(offset, what), name)
@@ -56,7 +56,7 @@ func mix(h uint64, text string) uint64 {
 
 // divergence is the first turn at which two episodes differ, counted from 1, and
 // what differs; 0 if no decision does.
-func divergence(labels Names, base []decision, baseWords *words, newer []decision, newerWords *words) (turn int, what string) {
+func divergence(labels Names, base []decision, baseWords *stringTable, newer []decision, newerWords *stringTable) (turn int, what string) {
 	for i := range max(len(base), len(newer)) {
 		left, right := "ended", "ended"
 		if i < len(base) {

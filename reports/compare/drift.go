@@ -10,12 +10,12 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
-// moved is the least change of a share that is reported.
-const moved = 0.05
+// leastChange is the least change of a share that is reported.
+const leastChange = 0.05
 
-// drift counts the kinds of failure on both sides: those of the model among pairs
+// failureChanges counts the kinds of failure on both sides: those of the model among pairs
 // with a result on both sides, infrastructure and harness among all pairs.
-func drift(tasks []joined, alpha float64) ([]Drift, error) {
+func failureChanges(tasks []joined, alpha float64) ([]Drift, error) {
 	kinds := failure.Kinds()
 	list := make([]Drift, len(kinds))
 	p := make([]float64, 0, len(kinds))
@@ -74,7 +74,7 @@ func drift(tasks []joined, alpha float64) ([]Drift, error) {
 		}
 		d.Adjusted, adjusted = new(adjusted[0]), adjusted[1:]
 		change := float64(d.New-d.Baseline) / float64(d.BaselineOf)
-		d.Moved = multiple.Rejects(*d.Adjusted, alpha) && math.Abs(change) >= moved-1e-12
+		d.Moved = multiple.Rejects(*d.Adjusted, alpha) && math.Abs(change) >= leastChange-1e-12
 	}
 	return list, nil
 }

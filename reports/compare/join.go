@@ -103,7 +103,7 @@ func replayed(tasks []joined) bool {
 func (b *Builder) join(names Names, skip map[string][]string) []joined {
 	list := make([]joined, 0, len(b.new.manifest.Tasks))
 	seen := map[string]bool{}
-	newer, places := b.new.books[names.New], blocks(b.baselines, b.new.manifest.Trials)
+	newer, places := b.new.candidates[names.New], blocks(b.baselines, b.new.manifest.Trials)
 	add := func(t manifest.Task) {
 		if _, skipped := skip[t.ID]; skipped || seen[t.ID] {
 			return
@@ -114,7 +114,7 @@ func (b *Builder) join(names Names, skip map[string][]string) []joined {
 			j.cluster = "session " + t.Session
 		}
 		for i, s := range b.baselines {
-			if records := s.books[names.Baseline].sorted(t.ID); i == 0 {
+			if records := s.candidates[names.Baseline].sorted(t.ID); i == 0 {
 				j.baseline = slices.Clip(records)
 			} else {
 				j.baseline = append(j.baseline, records...)
@@ -131,7 +131,7 @@ func (b *Builder) join(names Names, skip map[string][]string) []joined {
 		for _, t := range s.manifest.Tasks {
 			add(t)
 		}
-		for _, t := range s.books[name].tasks {
+		for _, t := range s.candidates[name].tasks {
 			add(manifest.Task{ID: t.id})
 		}
 	}

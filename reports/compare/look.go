@@ -16,7 +16,7 @@ func (b *Builder) look(j *joined, names, labels Names) []EpisodePair {
 		twin
 		rank, length int
 	}
-	base, newer := b.baseline().books[names.Baseline], b.new.books[names.New]
+	base, newer := b.baseline().candidates[names.Baseline], b.new.candidates[names.New]
 	var list []candidate
 	for _, t := range j.twins {
 		if t.baseline.run > 0 {

@@ -46,7 +46,7 @@ func (b *Builder) missing(p *comparing) {
 		}
 	}
 	p.resume = slices.Sorted(maps.Keys(resume))
-	if left := p.New.Planned - b.new.books[p.names.New].episodes(); left > 0 && p.cut == "" {
+	if left := p.New.Planned - b.new.candidates[p.names.New].episodes(); left > 0 && p.cut == "" {
 		p.cut = plural(left, "planned episode") + " of " + p.side(p.Labels.New) + " have not been run"
 	}
 	switch m := b.new.manifest; {

@@ -37,7 +37,7 @@ func (b *Builder) classify(all []comparing) error {
 	}
 	for i := range all {
 		for k := range all[i].Tasks {
-			all[i].Tasks[k].settle(b.rules.Alpha, len(family), all[i].Labels)
+			all[i].Tasks[k].applyAdjustedP(b.rules.Alpha, len(family), all[i].Labels)
 		}
 	}
 	return nil
@@ -65,9 +65,9 @@ func trials(records []record) (t stat.Trials) {
 	return t
 }
 
-// settle takes back a change that is not significant after adjustment, and says
+// applyAdjustedP takes back a change that is not significant after adjustment, and says
 // what the class rests on.
-func (t *Task) settle(alpha float64, tests int, labels Names) {
+func (t *Task) applyAdjustedP(alpha float64, tests int, labels Names) {
 	changed := t.Class == flake.NewlyBroken || t.Class == flake.NewlyFixed
 	if changed && !multiple.Rejects(t.Adjusted, alpha) {
 		const never = 1e-14 // below any p of which the adjusted one is above alpha

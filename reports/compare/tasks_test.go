@@ -99,8 +99,8 @@ func TestEpisodesWorthALook(t *testing.T) {
 
 func TestDivergence(t *testing.T) {
 	key := ledger.Key{}
-	episode := func(calls []ledger.ToolCall, turns ...ledger.Turn) (list []decision, w *words) {
-		made, next := newWords(), 0
+	episode := func(calls []ledger.ToolCall, turns ...ledger.Turn) (list []decision, w *stringTable) {
+		made, next := newStringTable(), 0
 		for i := range turns {
 			var d decision
 			d, next = decided(&made, &turns[i], calls, next)
@@ -149,7 +149,7 @@ func TestDivergence(t *testing.T) {
 // 100,000 arguments in the place of one: a hash of 32 bits misses one in 43,000
 // such sets; these it tells apart.
 func TestArgumentsAreToldApart(t *testing.T) {
-	w, get := newWords(), turn(ledger.Key{}, 1, "tool", "get_counts")
+	w, get := newStringTable(), turn(ledger.Key{}, 1, "tool", "get_counts")
 	base, _ := decided(&w, &get, []ledger.ToolCall{{Turn: 1, ToolName: "get_counts", ArgsHash: "none"}}, 0)
 	for i := range 100_000 {
 		d, _ := decided(&w, &get, []ledger.ToolCall{{Turn: 1, ToolName: "get_counts", ArgsHash: fmt.Sprint(i)}}, 0)

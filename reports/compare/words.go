@@ -11,18 +11,18 @@ const (
 	maxWords = 1 << 16
 )
 
-// words keeps short texts that rows repeat once each. Beyond maxWords the rest are
+// stringTable keeps short texts that rows repeat once each. Beyond maxWords the rest are
 // one: texts of a model must not fill the memory.
-type words struct {
+type stringTable struct {
 	list  []string
 	index map[[2]string]uint32
 }
 
-func newWords() words { return words{index: map[[2]string]uint32{}} }
+func newStringTable() stringTable { return stringTable{index: map[[2]string]uint32{}} }
 
 // number is the place in the list of a text in two parts, the second of which may be
 // empty.
-func (w *words) number(first, second string) uint32 {
+func (w *stringTable) number(first, second string) uint32 {
 	key := [2]string{clipped(first), clipped(second)}
 	if i, ok := w.index[key]; ok {
 		return i

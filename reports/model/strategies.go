@@ -157,7 +157,7 @@ func (r *Report) compareStrategies(rings []*modelGroup, agents []string) Strateg
 			if len(bouts) == 0 {
 				continue
 			}
-			for _, m := range compare.Contest(bouts) {
+			for _, m := range compare.CompareStrategies(bouts) {
 				c.Pairs = append(c.Pairs, pairResult(m, first, second))
 			}
 		}
@@ -341,7 +341,7 @@ func pooledAgents(rings []*modelGroup) (agents []string) {
 // taskPairs pair two agents' results of the same trials of a task, within a ring. Where
 // an agent has several candidates there, each meets each. The tasks of a session are one
 // bout, as they are one cluster.
-func (r *Report) taskPairs(rings []*modelGroup, first, second string) (bouts []compare.Bout) {
+func (r *Report) taskPairs(rings []*modelGroup, first, second string) (bouts []compare.TaskPairs) {
 	sessions, at := sessionsOf(r.Run), map[string]int{}
 	for i := range r.Tasks {
 		var pairs [][2]compare.Attempt
@@ -360,7 +360,7 @@ func (r *Report) taskPairs(rings []*modelGroup, first, second string) (bouts []c
 		k, seen := at[cluster]
 		if !seen {
 			k = len(bouts)
-			at[cluster], bouts = k, append(bouts, compare.Bout{Task: cluster})
+			at[cluster], bouts = k, append(bouts, compare.TaskPairs{Task: cluster})
 		}
 		bouts[k].Pairs = append(bouts[k].Pairs, pairs...)
 	}
