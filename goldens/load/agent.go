@@ -35,9 +35,7 @@ var (
 
 // agentFields reads what is said to the agent, and what bounds it.
 func agentFields(o yamlfile.Object, c *goldens.Candidate) {
-	if p, ok := o.Get("system"); ok {
-		c.System = p.Filled()
-	}
+	yamlfile.Read(o, "system", &c.System, yamlfile.Place.Filled)
 	if p, ok := o.Get("final_retries"); ok {
 		n := int(p.Integer(0, int64(strategy.FinalRetries.Most)))
 		c.FinalRetries = &n
@@ -56,13 +54,7 @@ func agentFields(o yamlfile.Object, c *goldens.Candidate) {
 			*l.of(c) = int(p.Integer(0, int64(l.Most)))
 		}
 	}
-	if p, ok := in["memory"].Get("off"); ok {
-		c.Memory.Off = p.Flag()
-	}
-	if p, ok := in["batch"].Get("delay"); ok {
-		c.Batch.Delay = p.Duration()
-	}
-	if p, ok := in["batch"].Get("stop_on_fail"); ok {
-		c.Batch.StopOnFail = p.Flag()
-	}
+	yamlfile.Read(in["memory"], "off", &c.Memory.Off, yamlfile.Place.Flag)
+	yamlfile.Read(in["batch"], "delay", &c.Batch.Delay, yamlfile.Place.Duration)
+	yamlfile.Read(in["batch"], "stop_on_fail", &c.Batch.StopOnFail, yamlfile.Place.Flag)
 }

@@ -44,9 +44,7 @@ func fault(o yamlfile.Object, offered []string) world.Fault {
 			p.Failf("the task offers no tool %q%s; it offers: %s", f.Tool, yamlfile.Suggest(f.Tool, offered), yamlfile.Listed(offered))
 		}
 	}
-	if p, ok := o.Get("on_calls"); ok {
-		f.OnCalls = onCalls(p)
-	}
+	yamlfile.Read(o, "on_calls", &f.OnCalls, onCalls)
 	if p, ok := o.Need("kind"); ok {
 		f.Kind = world.FaultKind(p.Choice(faultKinds...))
 	}
@@ -56,15 +54,9 @@ func fault(o yamlfile.Object, offered []string) world.Fault {
 	if p, ok := o.Get("status"); ok {
 		f.Status = int(p.Integer(100, 599))
 	}
-	if p, ok := o.Get("code"); ok {
-		f.Code = p.Filled()
-	}
-	if p, ok := o.Get("message"); ok {
-		f.Message = p.Filled()
-	}
-	if p, ok := o.Get("after"); ok {
-		f.After = p.Duration()
-	}
+	yamlfile.Read(o, "code", &f.Code, yamlfile.Place.Filled)
+	yamlfile.Read(o, "message", &f.Message, yamlfile.Place.Filled)
+	yamlfile.Read(o, "after", &f.After, yamlfile.Place.Duration)
 	if p, ok := o.Get("fields"); ok {
 		if p.Kind() != "a mapping" || len(p.Entries()) == 0 {
 			p.Failf("must be a mapping of the fields to add")

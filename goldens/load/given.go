@@ -29,9 +29,7 @@ const (
 
 // readGiven reads what a task gives beyond words, and what its answer must look like.
 func (l *loader) readGiven(o yamlfile.Object, t *goldens.Task) {
-	if p, ok := o.Get("inputs"); ok {
-		t.Inputs = inputs(p)
-	}
+	yamlfile.Read(o, "inputs", &t.Inputs, inputs)
 	if p, ok := o.Get("each"); ok {
 		if t.Each = p.Filled(); t.Each != "" {
 			checkEach(p, *t)

@@ -36,9 +36,7 @@ func readUse(s *goldens.Suite, o yamlfile.Object, spec tool.Spec) {
 		s.HTTP[spec.Name] = h
 		writes = h.Method != http.MethodGet
 	}
-	if p, ok := o.Get("write"); ok {
-		writes = p.Flag()
-	}
+	yamlfile.Read(o, "write", &writes, yamlfile.Place.Flag)
 	approve := goldens.ApproveAlways
 	if writes {
 		approve = goldens.ApproveAsk
@@ -74,9 +72,7 @@ func httpTool(p yamlfile.Place, spec tool.Spec) world.HTTPTool {
 			p.Failf("a GET has no body: give a method such as POST")
 		}
 	}
-	if p, ok := o.Get("timeout"); ok {
-		h.Timeout = p.Duration()
-	}
+	yamlfile.Read(o, "timeout", &h.Timeout, yamlfile.Place.Duration)
 	if p, ok := o.Get("max_bytes"); ok {
 		h.MaxBytes = p.Integer(1, mostBytes)
 	}

@@ -52,15 +52,9 @@ func emit(o yamlfile.Object, forms []string) goldens.Emit {
 	if o.IsMapping() && (len(given) != 1 || !slices.Contains(forms, given[0])) {
 		o.Failf("must have exactly one of %s", strings.Join(forms, ", "))
 	}
-	if p, ok := o.Get("rescue"); ok {
-		e.Rescue = p.Flag()
-	}
-	if p, ok := o.Get("reflect"); ok {
-		e.Reflect = p.Flag()
-	}
-	if p, ok := o.Get("cut"); ok {
-		e.Cut = p.Flag()
-	}
+	yamlfile.Read(o, "rescue", &e.Rescue, yamlfile.Place.Flag)
+	yamlfile.Read(o, "reflect", &e.Reflect, yamlfile.Place.Flag)
+	yamlfile.Read(o, "cut", &e.Cut, yamlfile.Place.Flag)
 	if p, ok := o.Get("tokens"); ok {
 		e.Tokens = new(p.Integer(0, maxTokensTotal))
 	}

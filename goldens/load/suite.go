@@ -49,15 +49,9 @@ func (l *loader) suite() *goldens.Suite {
 		s.Name = p.Filled()
 		p.CheckName(yamlfile.LowerName, s.Name)
 	}
-	if p, ok := o.Get("title"); ok {
-		s.Title = p.Text()
-	}
-	if p, ok := o.Get("description"); ok {
-		s.Description = p.Text()
-	}
-	if p, ok := o.Get("candidates"); ok {
-		s.Candidates = candidates(p)
-	}
+	yamlfile.Read(o, "title", &s.Title, yamlfile.Place.Text)
+	yamlfile.Read(o, "description", &s.Description, yamlfile.Place.Text)
+	yamlfile.Read(o, "candidates", &s.Candidates, candidates)
 	if p, ok := o.Get("matrix"); ok {
 		s.Candidates = append(s.Candidates, readMatrix(p, s.Candidates)...)
 	}
@@ -85,9 +79,7 @@ func (l *loader) readTools(s *goldens.Suite, list yamlfile.Place) {
 				continue
 			}
 		}
-		if p, ok := o.Need("description"); ok {
-			spec.Description = p.Filled()
-		}
+		yamlfile.ReadNeeded(o, "description", &spec.Description, yamlfile.Place.Filled)
 		if p, ok := o.Need("schema"); ok {
 			before := len(l.found.List)
 			spec.Schema = p.JSON()
@@ -95,12 +87,8 @@ func (l *loader) readTools(s *goldens.Suite, list yamlfile.Place) {
 				checkSchema(p, spec.Schema)
 			}
 		}
-		if p, ok := o.Get("repeatable"); ok {
-			spec.Repeatable = p.Flag()
-		}
-		if p, ok := o.Get("uncacheable"); ok {
-			spec.Uncacheable = p.Flag()
-		}
+		yamlfile.Read(o, "repeatable", &spec.Repeatable, yamlfile.Place.Flag)
+		yamlfile.Read(o, "uncacheable", &spec.Uncacheable, yamlfile.Place.Flag)
 		if spec.Name != "" {
 			l.tools.specs = append(l.tools.specs, spec)
 			l.tools.places[spec.Name] = item
@@ -149,12 +137,8 @@ func (l *loader) readDefaults(suite yamlfile.Object) {
 	if p, ok := o.Get("tools"); ok {
 		l.defaults.tools = l.toolNames(p)
 	}
-	if p, ok := o.Get("tier"); ok {
-		l.defaults.tier = p.Filled()
-	}
-	if p, ok := o.Get("constraints"); ok {
-		l.defaults.constraints = p.Text()
-	}
+	yamlfile.Read(o, "tier", &l.defaults.tier, yamlfile.Place.Filled)
+	yamlfile.Read(o, "constraints", &l.defaults.constraints, yamlfile.Place.Text)
 	if p, ok := o.Get("budgets"); ok {
 		l.defaults.budgets = budgets(p, guard.Budgets{})
 	}
@@ -242,9 +226,7 @@ func (l *loader) readTaskFile(s *goldens.Suite, name string) {
 	}
 	o := root.Object(taskFileFields)
 	var tags []string
-	if p, ok := o.Get("tags"); ok {
-		tags = p.Words()
-	}
+	yamlfile.Read(o, "tags", &tags, yamlfile.Place.Words)
 	list, ok := o.Need("tasks")
 	if !ok {
 		return

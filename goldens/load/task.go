@@ -21,9 +21,7 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 	o := p.Object(taskFields)
 	t := goldens.Task{Tier: l.defaults.tier, Constraints: l.defaults.constraints, Tools: l.defaults.tools, Budgets: l.defaults.budgets, Tags: slices.Clone(tags)}
 	places := taskPlaces{task: p, object: o}
-	if p, ok := o.Get("scripted"); ok {
-		t.Scripted = p.Flag()
-	}
+	yamlfile.Read(o, "scripted", &t.Scripted, yamlfile.Place.Flag)
 	if t.Scripted { // its model reports tokens and cost only where the task says so
 		t.Budgets.MaxTokens, t.Budgets.MaxCostNanoUSD = 0, 0
 	}
@@ -37,9 +35,7 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 			p.Failf("must be at most %d KiB", maxRequestBytes>>10)
 		}
 	}
-	if p, ok := o.Get("constraints"); ok {
-		t.Constraints = p.Text()
-	}
+	yamlfile.Read(o, "constraints", &t.Constraints, yamlfile.Place.Text)
 	l.readGiven(o, &t)
 	if p, ok := o.Get("tools"); ok {
 		t.Tools = l.toolNames(p)
@@ -51,9 +47,7 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 	if p, ok := o.Get("budgets"); ok {
 		t.Budgets = budgets(p, t.Budgets)
 	}
-	if p, ok := o.Get("replies"); ok {
-		t.Replies = p.Texts()
-	}
+	yamlfile.Read(o, "replies", &t.Replies, yamlfile.Place.Texts)
 	if p, ok := o.Get("approvals"); ok {
 		for _, item := range p.Items() {
 			t.Approvals = append(t.Approvals, item.Choice("approve", "deny") == "approve")
@@ -69,12 +63,8 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 
 // readWords reads what describes a task to people.
 func readWords(o yamlfile.Object, t *goldens.Task) {
-	if p, ok := o.Get("title"); ok {
-		t.Title = p.Filled()
-	}
-	if p, ok := o.Get("tier"); ok {
-		t.Tier = p.Filled()
-	}
+	yamlfile.Read(o, "title", &t.Title, yamlfile.Place.Filled)
+	yamlfile.Read(o, "tier", &t.Tier, yamlfile.Place.Filled)
 	if p, ok := o.Get("tags"); ok {
 		for _, tag := range p.Words() {
 			if !slices.Contains(t.Tags, tag) {
@@ -82,9 +72,7 @@ func readWords(o yamlfile.Object, t *goldens.Task) {
 			}
 		}
 	}
-	if p, ok := o.Get("probes"); ok {
-		t.Probes = p.Words()
-	}
+	yamlfile.Read(o, "probes", &t.Probes, yamlfile.Place.Words)
 }
 
 // readScript reads the fields that only a scripted task has.

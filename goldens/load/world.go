@@ -83,9 +83,7 @@ func (l *loader) world(p yamlfile.Place) (w world.Spec, valid bool) {
 	if p, ok := o.Get("env"); ok {
 		w.Env = environment(p, w.Env)
 	}
-	if p, ok := o.Get("clock_step"); ok {
-		w.ClockStep = p.Duration()
-	}
+	yamlfile.Read(o, "clock_step", &w.ClockStep, yamlfile.Place.Duration)
 	if p, ok := o.Get("latency"); ok {
 		w.Latency = l.latency(p, w.Latency)
 	}
@@ -100,9 +98,7 @@ func (l *loader) world(p yamlfile.Place) (w world.Spec, valid bool) {
 // readClock reads now and zone. The offset people write beside a time must be
 // the zone's at that time: one that is not is a slip across a clock change.
 func readClock(o yamlfile.Object, w *world.Spec) {
-	if p, ok := o.Get("zone"); ok {
-		w.Zone = zone(p)
-	}
+	yamlfile.Read(o, "zone", &w.Zone, zone)
 	now, given := o.Get("now")
 	utc := true
 	if given {

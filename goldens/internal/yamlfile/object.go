@@ -41,6 +41,20 @@ func (o Object) Has(name string) bool {
 	return ok
 }
 
+// Read reads a field into to where the object has it.
+func Read[T any](o Object, name string, to *T, read func(Place) T) {
+	if p, ok := o.Get(name); ok {
+		*to = read(p)
+	}
+}
+
+// ReadNeeded is Read of a field that must be there.
+func ReadNeeded[T any](o Object, name string, to *T, read func(Place) T) {
+	if p, ok := o.Need(name); ok {
+		*to = read(p)
+	}
+}
+
 // Need returns a field that must be there.
 func (o Object) Need(name string) (Place, bool) {
 	p, ok := o.fields[name]
