@@ -55,7 +55,7 @@ var arrows = map[string][]string{
 	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},
 	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "recorder", "recorder/cassette"},
 	"harness/mutants":  {"internal/regular"},
-	"recorder":         {"internal/atomicfile", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
+	"recorder":         {"internal/atomicfile", "internal/clip", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	// The format of the files, and the search for credentials in them.
 	"recorder/cassette": {"internal/atomicfile", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	"recorder/secrets":  {"recorder/internal/canonical"},
@@ -76,6 +76,8 @@ var arrows = map[string][]string{
 	"internal/atomicfile": {"internal/regular"},
 	// It reads kinds of errors and what a provider advises.
 	"harness/admission": {"internal/regular", "providers"},
+	"providers":         {"internal/clip"},
+	"providers/sim":     {"internal/clip"},
 	"providers/all": {
 		"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/gemini", "providers/ollama",
 		"providers/openai", "providers/responses", "providers/tgi", "providers/vertex",
@@ -93,24 +95,24 @@ var arrows = map[string][]string{
 	"providers/tgi":       {"providers", "providers/internal/wire"},
 	"providers/vertex":    {"internal/regular", "providers", "providers/gemini", "providers/internal/wire"},
 	// What every wire does alike: sending, bounding, reading errors.
-	"providers/internal/wire": {"agent/invisible", "providers"},
+	"providers/internal/wire": {"agent/invisible", "internal/clip", "providers"},
 	// The contract suite is linked into tests only.
 	"providers/providertest": {"providers"},
 	"providers/scripted":     {"providers"},
 	// It joins the model with its renderers.
 	"reports":       {"harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "reports/html", "reports/model", "reports/plot", "reports/text"},
-	"reports/model": {"agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/stat/calibration", "reports/stat/multiple", "reports/transcript", "reports/trend", "reports/words"},
+	"reports/model": {"agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/clip", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/stat/calibration", "reports/stat/multiple", "reports/transcript", "reports/trend", "reports/words"},
 	"reports/view":  {"harness/ledger/manifest", "reports/model", "reports/stat", "reports/trend", "reports/words"},
 	// Renderers know no other renderer: pages get their plots as a function.
-	"reports/html":          {"harness/ledger", "internal/atomicfile", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/view/compared", "reports/words"},
+	"reports/html":          {"harness/ledger", "internal/atomicfile", "internal/clip", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/view/compared", "reports/words"},
 	"reports/text":          {"harness/ledger", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/view", "reports/view/compared", "reports/words"},
 	"reports/plot":          {"internal/atomicfile", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
 	"reports/transcript":    {"harness/ledger", "reports/words"},
 	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/words"},
-	"reports/words":         {"agent/invisible", "reports/stat"},
-	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "reports/failure", "reports/stat", "reports/stat/flake", "reports/stat/multiple"},
-	"reports/expr":          {"harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "reports/stat"},
-	"reports/failure":       {"agent/invisible", "harness/ledger"},
+	"reports/words":         {"agent/invisible", "internal/clip", "reports/stat"},
+	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "internal/clip", "reports/failure", "reports/stat", "reports/stat/flake", "reports/stat/multiple"},
+	"reports/expr":          {"agent/invisible", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/spell", "reports/stat"},
+	"reports/failure":       {"agent/invisible", "harness/ledger", "internal/clip"},
 	"reports/trend":         {"reports/stat", "reports/stat/level"},
 	// Classes of tasks, by counts and intervals.
 	"reports/stat/flake": {"reports/stat"},

@@ -3,6 +3,8 @@ package providers
 import (
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Usage counts tokens in disjoint classes: their sum is what was processed.
@@ -63,9 +65,7 @@ func (u Usage) Total() int64 {
 // Doubt adds what the counts do not account for, once, at most 16 of them.
 func (u *Usage) Doubt(field, reason string) {
 	const most = 16
-	if len(field) > 120 {
-		field = strings.ToValidUTF8(field[:120], "") + "…"
-	}
+	field = clip.Bytes(field, 120)
 	if text := field + ": " + reason; len(u.NotUnderstood) < most && !slices.Contains(u.NotUnderstood, text) {
 		u.NotUnderstood = append(slices.Clip(u.NotUnderstood), text)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // maxFailure bounds what is kept of a transport's error, in bytes.
@@ -28,9 +30,7 @@ func (f *failure) Temporary() bool { return false }
 // failureOf is what to keep of an error.
 func failureOf(err error) (text string, timedOut bool) {
 	text = strings.ToValidUTF8(err.Error(), "\ufffd")
-	if len(text) > maxFailure {
-		text = strings.ToValidUTF8(text[:maxFailure], "") + "…"
-	}
+	text = clip.Bytes(text, maxFailure)
 	if text == "" {
 		text = "failed without a word"
 	}

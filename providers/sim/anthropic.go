@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // anthropic is the Messages wire. With a thread, the server holds the conversation
@@ -102,9 +104,9 @@ func readMessages(body []byte) (modelRequest, *failure) {
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return modelRequest{}, invalid("messages", "messages.%d.content: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", m.at, clip(m.ids[0], 80))
+		return modelRequest{}, invalid("messages", "messages.%d.content: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", m.at, clip.Runes(m.ids[0], 80))
 	default:
-		return modelRequest{}, invalid("messages", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", m.at, clip(strings.Join(m.ids, ", "), 200))
+		return modelRequest{}, invalid("messages", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", m.at, clip.Runes(strings.Join(m.ids, ", "), 200))
 	}
 	return q, r.form(&q)
 }
@@ -167,7 +169,7 @@ func (b anthropicInput) into(out *utterance, at string) *failure {
 			return invalid("messages", "%s: Invalid `signature` in `thinking` block", at)
 		}
 	default:
-		return invalid("messages", "%s.type: Input tag '%s' is not among the content blocks that a message of this role can have", at, clip(b.Type, 40))
+		return invalid("messages", "%s.type: Input tag '%s' is not among the content blocks that a message of this role can have", at, clip.Runes(b.Type, 40))
 	}
 	return nil
 }

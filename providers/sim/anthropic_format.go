@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 type anthropicTool struct {
@@ -51,9 +53,9 @@ func (r anthropicRequest) offer(q *modelRequest) *failure {
 	case c.Type == "tool" && slices.Contains(q.tools, c.Name):
 		q.choice, q.tool = choiceNamed, c.Name
 	case c.Type == "tool":
-		return invalid("tool_choice", "tool_choice: Tool '%s' not found in provided tools", clip(c.Name, 64))
+		return invalid("tool_choice", "tool_choice: Tool '%s' not found in provided tools", clip.Runes(c.Name, 64))
 	default:
-		return invalid("tool_choice", "tool_choice: Input tag '%s' found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'", clip(c.Type, 40))
+		return invalid("tool_choice", "tool_choice: Input tag '%s' found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'", clip.Runes(c.Type, 40))
 	}
 	return nil
 }
@@ -78,7 +80,7 @@ func (r anthropicRequest) form(q *modelRequest) *failure {
 		return invalid("output_config", "output_config.format.schema: the simulation takes schemas of 'object' type")
 	}
 	if at, ok := open(config.Format.Schema, false); !ok {
-		return invalid("output_config", "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false: %s", clip(at, 80))
+		return invalid("output_config", "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false: %s", clip.Runes(at, 80))
 	}
 	q.bind(formatSchema)
 	return nil

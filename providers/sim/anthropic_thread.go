@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // threadsBeta is the beta header that a request with a thread needs.
@@ -53,7 +55,7 @@ func recallThread(s *service, r *http.Request, body []byte) ([]byte, *failure) {
 	case t.Type == "create":
 		return body, nil
 	case t.Type != "continue":
-		return nil, invalid("thread", "thread: Input tag '%s' found using 'type' does not match any of the expected tags: 'create', 'continue'", clip(t.Type, 40))
+		return nil, invalid("thread", "thread: Input tag '%s' found using 'type' does not match any of the expected tags: 'create', 'continue'", clip.Runes(t.Type, 40))
 	case t.PreviousMessageID == "":
 		return nil, invalid("thread", "thread.continue.previous_message_id: Field required")
 	}
@@ -62,7 +64,7 @@ func recallThread(s *service, r *http.Request, body []byte) ([]byte, *failure) {
 	s.mu.Unlock()
 	switch {
 	case !ok:
-		return nil, &failure{status: http.StatusNotFound, code: "thread_not_found", message: fmt.Sprintf("No thread state was found for previous_message_id %s. Send the full conversation with thread: {\"type\": \"create\"}.", clip(t.PreviousMessageID, 80))}
+		return nil, &failure{status: http.StatusNotFound, code: "thread_not_found", message: fmt.Sprintf("No thread state was found for previous_message_id %s. Send the full conversation with thread: {\"type\": \"create\"}.", clip.Runes(t.PreviousMessageID, 80))}
 	case before.left == 0:
 		return nil, alreadyContinued(t.PreviousMessageID)
 	}
@@ -111,7 +113,7 @@ func sameJSON(a, b json.RawMessage) bool {
 }
 
 func alreadyContinued(id string) *failure {
-	return &failure{status: http.StatusBadRequest, code: "thread_already_continued", message: fmt.Sprintf("The response %s has already been continued. Continue from the most recent response of the thread.", clip(id, 80))}
+	return &failure{status: http.StatusBadRequest, code: "thread_already_continued", message: fmt.Sprintf("The response %s has already been continued. Continue from the most recent response of the thread.", clip.Runes(id, 80))}
 }
 
 // keepThread remembers the conversation of a request with a thread under the id of the

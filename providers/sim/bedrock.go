@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // bedrock is the Converse wire of Amazon Bedrock.
@@ -125,7 +127,7 @@ func decodeBedrock(req *http.Request, body []byte) (modelRequest, *failure) {
 	case m.orphan:
 		return modelRequest{}, invalid("", "The number of toolResult blocks at messages.%d.content exceeds the number of toolUse blocks of previous turn.", m.at)
 	default:
-		return modelRequest{}, invalid("", "Expected toolResult blocks at messages.%d.content for the following Ids: %s", m.at+1, clip(strings.Join(m.ids, ", "), 200))
+		return modelRequest{}, invalid("", "Expected toolResult blocks at messages.%d.content for the following Ids: %s", m.at+1, clip.Runes(strings.Join(m.ids, ", "), 200))
 	}
 	if r.OutputConfig != nil {
 		s := r.OutputConfig.TextFormat.Structure.JSONSchema
@@ -143,7 +145,7 @@ func (r bedrockRequest) converse(q *modelRequest) *failure {
 		out := utterance{at: i, own: m.Role == "assistant"}
 		switch {
 		case m.Role != "user" && m.Role != "assistant":
-			return invalid("", "1 validation error detected: Value '%s' at 'messages.%d.member.role' failed to satisfy constraint: Member must satisfy enum value set: [user, assistant]", clip(m.Role, 40), i+1)
+			return invalid("", "1 validation error detected: Value '%s' at 'messages.%d.member.role' failed to satisfy constraint: Member must satisfy enum value set: [user, assistant]", clip.Runes(m.Role, 40), i+1)
 		case i == 0 && out.own:
 			return invalid("", "A conversation must start with a user message. Try again with a conversation that starts with a user message.")
 		case i > 0 && out.own == q.messages[i-1].own:
@@ -208,7 +210,7 @@ func isObject(raw json.RawMessage) bool {
 func (b bedrockBlock) result(out *utterance, at string) *failure {
 	t := b.ToolResult
 	if t.Status != "" && t.Status != "success" && t.Status != "error" {
-		return invalid("", "1 validation error detected: Value '%s' at '%s.toolResult.status' failed to satisfy constraint: Member must satisfy enum value set: [success, error]", clip(t.Status, 40), at)
+		return invalid("", "1 validation error detected: Value '%s' at '%s.toolResult.status' failed to satisfy constraint: Member must satisfy enum value set: [success, error]", clip.Runes(t.Status, 40), at)
 	}
 	r := result{id: t.ToolUseID, failed: t.Status == "error"}
 	for i, part := range t.Content {
@@ -262,10 +264,10 @@ func (r bedrockRequest) offer(q *modelRequest) *failure {
 		case "tool":
 			q.choice, q.tool = choiceNamed, c.Name
 			if !slices.Contains(q.tools, c.Name) {
-				return invalid("", "The tool %s of toolConfig.toolChoice is not defined in toolConfig.tools.", clip(c.Name, 64))
+				return invalid("", "The tool %s of toolConfig.toolChoice is not defined in toolConfig.tools.", clip.Runes(c.Name, 64))
 			}
 		default:
-			return invalid("", "The toolChoice field has no member %s.", clip(kind, 40))
+			return invalid("", "The toolChoice field has no member %s.", clip.Runes(kind, 40))
 		}
 	}
 	return nil

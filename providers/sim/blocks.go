@@ -5,6 +5,8 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // content is a message's content in JSON: a string, or a list of parts of some
@@ -103,10 +105,10 @@ func given(raw json.RawMessage) bool {
 func decodeFailure(err error) *failure {
 	var typeErr *json.UnmarshalTypeError
 	if errors.As(err, &typeErr) && typeErr.Field != "" {
-		return invalid(typeErr.Field, "Invalid type for '%s': got %s.", clip(typeErr.Field, 80), typeErr.Value)
+		return invalid(typeErr.Field, "Invalid type for '%s': got %s.", clip.Runes(typeErr.Field, 80), typeErr.Value)
 	}
 	if errors.Is(err, errContent) {
 		return invalid("messages", "Invalid content: %s.", errContent)
 	}
-	return invalid("", "We could not parse the JSON body of your request: %s.", clip(err.Error(), 200))
+	return invalid("", "We could not parse the JSON body of your request: %s.", clip.Runes(err.Error(), 200))
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // cohere is the second version of Cohere's chat wire.
@@ -90,9 +92,9 @@ func decodeCohere(_ *http.Request, body []byte) (modelRequest, *failure) {
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return modelRequest{}, invalid("messages", "invalid request: tool call id %s of messages[%d] was not found in the previous tool calls", clip(m.ids[0], 80), m.at)
+		return modelRequest{}, invalid("messages", "invalid request: tool call id %s of messages[%d] was not found in the previous tool calls", clip.Runes(m.ids[0], 80), m.at)
 	default:
-		return modelRequest{}, invalid("messages", "invalid request: each tool call of messages[%d] must be followed by a tool message, missing: %s", m.at, clip(strings.Join(m.ids, ", "), 200))
+		return modelRequest{}, invalid("messages", "invalid request: each tool call of messages[%d] must be followed by a tool message, missing: %s", m.at, clip.Runes(strings.Join(m.ids, ", "), 200))
 	}
 	return q, r.form(&q)
 }
@@ -122,7 +124,7 @@ func (m cohereMessage) into(q *modelRequest, i int) *failure {
 			}
 			out.images = append(out.images, picture)
 		default:
-			return invalid("messages", "invalid request: messages[%d].content[%d]: invalid type '%s' for role '%s'", i, j, clip(p.Type, 40), clip(m.Role, 40))
+			return invalid("messages", "invalid request: messages[%d].content[%d]: invalid type '%s' for role '%s'", i, j, clip.Runes(p.Type, 40), clip.Runes(m.Role, 40))
 		}
 	}
 	switch m.Role {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // maxAttempts is how often one call is tried when the tool fails.
@@ -116,7 +118,7 @@ func (m *behaviour) decide() action {
 // badInput answers a value the tool would refuse by naming the field.
 func (m *behaviour) badInput() (action, bool) {
 	if word := m.request.labels.invalid; word != "" && !m.notes.asked {
-		return answer("label %q is not valid: it must be one of %s.", clip(word, 40), strings.Join(labels, ", ")), true
+		return answer("label %q is not valid: it must be one of %s.", clip.Runes(word, 40), strings.Join(labels, ", ")), true
 	}
 	for _, s := range m.request.dates.spans {
 		field := "start_date"

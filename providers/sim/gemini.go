@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // gemini is the generateContent wire, of the Gemini API and of Vertex AI.
@@ -91,7 +93,7 @@ var (
 func decodeGemini(req *http.Request, body []byte) (modelRequest, *failure) {
 	model, method, _ := strings.Cut(req.PathValue("call"), ":")
 	if method != "generateContent" && method != "streamGenerateContent" {
-		return modelRequest{}, &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Requested entity was not found: method %s", clip(method, 40))}
+		return modelRequest{}, &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Requested entity was not found: method %s", clip.Runes(method, 40))}
 	}
 	var r geminiRequest
 	if err := json.Unmarshal(body, &r); err != nil {
@@ -156,7 +158,7 @@ func checkGemini(body []byte, r geminiRequest) *failure {
 			}
 		}
 		if slices.Sort(unknown); len(unknown) > 0 {
-			return invalid("", "Invalid JSON payload received. Unknown name %q%s: Cannot find field.", clip(unknown[0], 40), in.at)
+			return invalid("", "Invalid JSON payload received. Unknown name %q%s: Cannot find field.", clip.Runes(unknown[0], 40), in.at)
 		}
 	}
 	g := r.GenerationConfig
@@ -260,7 +262,7 @@ func (r geminiRequest) offer(q *modelRequest) *failure {
 		q.choice = choiceAny
 		for _, name := range c.AllowedFunctionNames {
 			if !slices.Contains(q.tools, name) {
-				return invalid("", "Allowed function name %s is not among the function declarations.", clip(name, 64))
+				return invalid("", "Allowed function name %s is not among the function declarations.", clip.Runes(name, 64))
 			}
 		}
 		if len(c.AllowedFunctionNames) == 1 {
@@ -270,7 +272,7 @@ func (r geminiRequest) offer(q *modelRequest) *failure {
 			return invalid("", "Function calling config is set without function_declarations.")
 		}
 	default:
-		return invalid("", "Invalid value at 'tool_config.function_calling_config.mode': %q", clip(c.Mode, 40))
+		return invalid("", "Invalid value at 'tool_config.function_calling_config.mode': %q", clip.Runes(c.Mode, 40))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // listings are the addresses that say which models there are.
@@ -32,8 +34,8 @@ func modelDate() time.Time { return time.Unix(draws{}.created(), 0).UTC() }
 
 // unknownModel refuses a name.
 func unknownModel(name string) *failure {
-	return &failure{status: http.StatusNotFound, code: "model_not_found", model: clip(name, 100),
-		message: "The model `" + clip(name, 100) + "` does not exist or you do not have access to it."}
+	return &failure{status: http.StatusNotFound, code: "model_not_found", model: clip.Runes(name, 100),
+		message: "The model `" + clip.Runes(name, 100) + "` does not exist or you do not have access to it."}
 }
 
 // refuseModel refuses a name in a wire's shape.
@@ -137,7 +139,7 @@ func showOllama(w http.ResponseWriter, r *http.Request) {
 	p, ok := profileFor(strings.TrimSuffix(asked.Model, ollamaTag))
 	switch {
 	case err != nil:
-		ollama.refuse(w, invalid("", "%s", clip(err.Error(), 200)), draws{})
+		ollama.refuse(w, invalid("", "%s", clip.Runes(err.Error(), 200)), draws{})
 	case asked.Model == "":
 		ollama.refuse(w, invalid("model", "model is required"), draws{})
 	case !ok:

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // ollama is the chat wire of Ollama. It knows no choice of tools, and calls need
@@ -59,7 +61,7 @@ type ollamaMessage struct {
 func decodeOllama(_ *http.Request, body []byte) (modelRequest, *failure) {
 	var r ollamaRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return modelRequest{}, &failure{status: http.StatusBadRequest, message: clip(err.Error(), 200)}
+		return modelRequest{}, &failure{status: http.StatusBadRequest, message: clip.Runes(err.Error(), 200)}
 	}
 	if r.Model == "" {
 		return modelRequest{}, invalid("model", "model is required")
@@ -88,7 +90,7 @@ func decodeOllama(_ *http.Request, body []byte) (modelRequest, *failure) {
 	case strings.HasPrefix(format, "{"):
 		q.bind(formatSchema)
 	default:
-		return modelRequest{}, invalid("format", "invalid format: %s; expected \"json\" or a valid JSON Schema object", clip(format, 80))
+		return modelRequest{}, invalid("format", "invalid format: %s; expected \"json\" or a valid JSON Schema object", clip.Runes(format, 80))
 	}
 	return q, nil
 }
@@ -117,7 +119,7 @@ func (m ollamaMessage) into(q *modelRequest, i int) *failure {
 		q.talk.system += m.Content
 		return nil
 	default:
-		return invalid("messages", "invalid role: %s, must be one of [system, user, assistant, tool]", clip(m.Role, 40))
+		return invalid("messages", "invalid role: %s, must be one of [system, user, assistant, tool]", clip.Runes(m.Role, 40))
 	}
 	q.messages = append(q.messages, out)
 	return nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // openAI is the Chat Completions wire.
@@ -86,7 +88,7 @@ func decodeOpenAI(_ *http.Request, body []byte) (modelRequest, *failure) {
 	case m.orphan:
 		return modelRequest{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.")
 	default:
-		return modelRequest{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", clip(strings.Join(m.ids, ", "), 200))
+		return modelRequest{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", clip.Runes(strings.Join(m.ids, ", "), 200))
 	}
 	return q, r.form(&q)
 }
@@ -165,7 +167,7 @@ func (m openAIRequestTurn) read(out *utterance) *failure {
 			}
 			out.images = append(out.images, picture)
 		default:
-			return invalid(at, "Invalid content part '%s' in '%s': a message of this role has parts of type 'text'%s.", clip(p.Type, 40), at, map[bool]string{true: " and 'image_url'"}[m.Role == "user"])
+			return invalid(at, "Invalid content part '%s' in '%s': a message of this role has parts of type 'text'%s.", clip.Runes(p.Type, 40), at, map[bool]string{true: " and 'image_url'"}[m.Role == "user"])
 		}
 	}
 	return nil

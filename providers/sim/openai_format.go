@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // openAIFormat is response_format.
@@ -31,7 +33,7 @@ type openAITool struct {
 func (r openAIRequest) offer(q *modelRequest) *failure {
 	for i, t := range r.Tools {
 		if t.Type != "function" {
-			return invalid(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. Supported values are: 'function'.", clip(t.Type, 40))
+			return invalid(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. Supported values are: 'function'.", clip.Runes(t.Type, 40))
 		}
 		if f := checkFunction(fmt.Sprintf("tools[%d].function", i), t.Function.Name, t.Function.Parameters); f != nil {
 			return f
@@ -85,10 +87,10 @@ func (q *modelRequest) choose(raw json.RawMessage, named func(json.RawMessage) s
 	case "":
 		q.choice, q.tool = choiceNamed, named(raw)
 		if !slices.Contains(q.tools, q.tool) {
-			return invalid("tool_choice", "Invalid value for 'tool_choice': tool '%s' is not among 'tools'.", clip(q.tool, 64))
+			return invalid("tool_choice", "Invalid value for 'tool_choice': tool '%s' is not among 'tools'.", clip.Runes(q.tool, 64))
 		}
 	default:
-		return invalid("tool_choice", "Invalid value: '%s' for 'tool_choice'. Supported values are: 'none', 'auto', and 'required'.", clip(word, 40))
+		return invalid("tool_choice", "Invalid value: '%s' for 'tool_choice'. Supported values are: 'none', 'auto', and 'required'.", clip.Runes(word, 40))
 	}
 	return nil
 }
@@ -114,7 +116,7 @@ func (r openAIRequest) form(q *modelRequest) *failure {
 			return f
 		}
 	default:
-		return invalid("response_format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip(format.Type, 40))
+		return invalid("response_format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip.Runes(format.Type, 40))
 	}
 	q.bind(format.Type)
 	return nil
@@ -128,10 +130,10 @@ func (f openAIFormat) checkSchema() *failure {
 	case s.Name == "":
 		return invalid(param+".name", "Missing required parameter: '%s.name'.", param)
 	case !describesObject(s.Schema):
-		return invalid(param, `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip(s.Name, 64))
+		return invalid(param, `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(s.Name, 64))
 	case s.Strict != nil && *s.Strict:
 		if at, ok := open(s.Schema, true); !ok {
-			return invalid(param, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip(s.Name, 64), clip(at, 80))
+			return invalid(param, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(s.Name, 64), clip.Runes(at, 80))
 		}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // planOf is a plan as the tool create_task takes it.
@@ -28,7 +30,7 @@ func (p profile) makePlan(q modelRequest, d draws) (out spoken, ok bool) {
 		return out, false
 	}
 	q.history(at, &pr)
-	plan := planOf{Title: clip(oneLine(pr.request), 60), Steps: think(p, pr).steps()}
+	plan := planOf{Title: clip.Runes(oneLine(pr.request), 60), Steps: think(p, pr).steps()}
 	slip, drawn := pick(d.format, p.planning, formScale[planSlip](p, pr))
 	if drawn {
 		plan = misplan(slip, plan)

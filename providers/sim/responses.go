@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // responses is OpenAI's Responses wire. Unless store is false, later requests may
@@ -94,7 +96,7 @@ func decodeResponses(_ *http.Request, body []byte) (modelRequest, *failure) {
 	}
 	for i, t := range r.Tools {
 		if t.Type != "function" {
-			return modelRequest{}, invalid(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. The simulation has no tools but those of type 'function'.", clip(t.Type, 40))
+			return modelRequest{}, invalid(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. The simulation has no tools but those of type 'function'.", clip.Runes(t.Type, 40))
 		}
 		if f := checkFunction(fmt.Sprintf("tools[%d]", i), t.Name, t.Parameters); f != nil {
 			return modelRequest{}, f
@@ -114,9 +116,9 @@ func decodeResponses(_ *http.Request, body []byte) (modelRequest, *failure) {
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return modelRequest{}, invalid("input", "No tool call found for function call output with call_id %s.", clip(m.ids[0], 80))
+		return modelRequest{}, invalid("input", "No tool call found for function call output with call_id %s.", clip.Runes(m.ids[0], 80))
 	default:
-		return modelRequest{}, invalid("input", "No tool output found for function call %s.", clip(m.ids[0], 80))
+		return modelRequest{}, invalid("input", "No tool output found for function call %s.", clip.Runes(m.ids[0], 80))
 	}
 	return q, r.form(&q)
 }
@@ -161,12 +163,12 @@ func (m responsesItem) into(q *modelRequest, i int) *failure {
 		out.text, out.images = "", nil
 	case "reasoning":
 		if !strings.HasPrefix(m.ID, "rs_") {
-			return invalid(at+".id", "Invalid '%s.id': '%s'. Expected an ID that begins with 'rs'.", at, clip(m.ID, 64))
+			return invalid(at+".id", "Invalid '%s.id': '%s'. Expected an ID that begins with 'rs'.", at, clip.Runes(m.ID, 64))
 		}
 	case "message", "":
 		return m.message(q, at, out)
 	default:
-		return invalid(at, "Invalid value: '%s'. Supported values are: 'message', 'function_call', 'function_call_output' and 'reasoning'.", clip(m.Type, 40))
+		return invalid(at, "Invalid value: '%s'. Supported values are: 'message', 'function_call', 'function_call_output' and 'reasoning'.", clip.Runes(m.Type, 40))
 	}
 	q.merge(out)
 	return nil
@@ -183,7 +185,7 @@ func (m responsesItem) message(q *modelRequest, at string, out utterance) *failu
 	case "user", "system", "developer":
 		out.own = false
 	default:
-		return invalid(at+".role", "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", clip(m.Role, 40))
+		return invalid(at+".role", "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", clip.Runes(m.Role, 40))
 	}
 	if f := readParts(m.Content, at+".content", kind, &out); f != nil {
 		return f
@@ -214,7 +216,7 @@ func readParts(c content[responsesPart], at, kind string, out *utterance) *failu
 			}
 			out.images = append(out.images, picture)
 		default:
-			return invalid(fmt.Sprintf("%s[%d]", at, j), "Invalid value: '%s'. Supported values are: '%s' and '%s'.", clip(p.Type, 40), kind, map[bool]string{true: "refusal", false: "input_image"}[out.own])
+			return invalid(fmt.Sprintf("%s[%d]", at, j), "Invalid value: '%s'. Supported values are: '%s' and '%s'.", clip.Runes(p.Type, 40), kind, map[bool]string{true: "refusal", false: "input_image"}[out.own])
 		}
 	}
 	return nil
@@ -238,12 +240,12 @@ func (r responsesRequest) form(q *modelRequest) *failure {
 		case f.Name == "":
 			return invalid("text.format.name", "Missing required parameter: 'text.format.name'.")
 		case !describesObject(f.Schema):
-			return invalid("text.format.schema", `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip(f.Name, 64))
+			return invalid("text.format.schema", `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(f.Name, 64))
 		case (f.Strict == nil || *f.Strict) && !closed:
-			return invalid("text.format.schema", "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip(f.Name, 64), clip(at, 80))
+			return invalid("text.format.schema", "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(f.Name, 64), clip.Runes(at, 80))
 		}
 	default:
-		return invalid("text.format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip(f.Type, 40))
+		return invalid("text.format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip.Runes(f.Type, 40))
 	}
 	q.bind(f.Type)
 	return nil

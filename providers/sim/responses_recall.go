@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // recallItems puts items in the place of references to them, and those of the
@@ -33,7 +35,7 @@ func recallItems(s *service, _ *http.Request, body []byte) ([]byte, *failure) {
 		recalled = true
 		if items[i], ok = s.items.get(id); !ok {
 			return nil, &failure{status: http.StatusNotFound, param: "input",
-				message: fmt.Sprintf("Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", clip(id, 80))}
+				message: fmt.Sprintf("Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", clip.Runes(id, 80))}
 		}
 		if size += len(items[i]); size > maxBody {
 			return nil, tooLarge()
@@ -43,7 +45,7 @@ func recallItems(s *service, _ *http.Request, body []byte) ([]byte, *failure) {
 		before, ok := s.items.get(*r.PreviousResponseID)
 		if !ok {
 			return nil, &failure{status: http.StatusBadRequest, code: "previous_response_not_found", param: "previous_response_id",
-				message: fmt.Sprintf("Previous response with id '%s' not found.", clip(*r.PreviousResponseID, 80))}
+				message: fmt.Sprintf("Previous response with id '%s' not found.", clip.Runes(*r.PreviousResponseID, 80))}
 		}
 		if size+len(before) > maxBody {
 			return nil, tooLarge()

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // tgi is the generate wire of Text Generation Inference. Such a server has one
@@ -50,7 +52,7 @@ var markdownImage = regexp.MustCompile(`!\[\]\(([^)]*)\)`)
 func decodeTGI(req *http.Request, body []byte) (modelRequest, *failure) {
 	var r tgiRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return modelRequest{}, invalid("", "Failed to deserialize the JSON body into the target type: %s", clip(err.Error(), 200))
+		return modelRequest{}, invalid("", "Failed to deserialize the JSON body into the target type: %s", clip.Runes(err.Error(), 200))
 	}
 	p := r.Parameters
 	stream := strings.HasSuffix(req.URL.Path, "/generate_stream")
@@ -90,7 +92,7 @@ func decodeTGI(req *http.Request, body []byte) (modelRequest, *failure) {
 	q.settle()
 	if g := p.Grammar; g != nil {
 		if g.Type != "json" && g.Type != "regex" && g.Type != "json_schema" {
-			return modelRequest{}, invalid("", "Input validation error: grammar is not valid: unknown type %s", clip(g.Type, 40))
+			return modelRequest{}, invalid("", "Input validation error: grammar is not valid: unknown type %s", clip.Runes(g.Type, 40))
 		}
 		q.bind(formatSchema)
 	}

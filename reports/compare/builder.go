@@ -5,6 +5,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
@@ -199,7 +200,7 @@ func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 		p.look = stat.Look{Rounds: d.Rounds, At: d.Look(names.New)}
 	}
 	if p.oneRun {
-		p.Labels = Names{clipped(names.Baseline), clipped(names.New)}
+		p.Labels = Names{clip.FirstBytes(names.Baseline, maxWord), clip.FirstBytes(names.New, maxWord)}
 	}
 	for i := range p.tasks {
 		j := &p.tasks[i]

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // skipped are the changed tasks that the rules leave out.
@@ -31,7 +33,7 @@ func (b *Builder) missing(p *comparing) {
 		unfinished := false
 		for _, t := range j.twins {
 			if t.baseline.why == lost || t.new.why == lost {
-				p.lost = append(p.lost, fmt.Sprintf("%s trial %d", clipped(j.id), t.new.trial))
+				p.lost = append(p.lost, fmt.Sprintf("%s trial %d", clip.FirstBytes(j.id, maxWord), t.new.trial))
 			}
 			if t.baseline.why == lost {
 				resume[b.baselines[t.baseline.run].manifest.RunID] = true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -173,7 +174,7 @@ func headline(c Comparison, all []comparing) string {
 	}
 	for i := range all {
 		if p := &all[i]; p.Verdict == c.Verdict {
-			text := word + clipped(p.New.Name) + " " + p.predicate
+			text := word + clip.FirstBytes(p.New.Name, maxWord) + " " + p.predicate
 			if n > 1 {
 				text += fmt.Sprintf("; and %d more of %s", n-1, plural(len(all), "candidate"))
 			}

@@ -2,7 +2,8 @@ package compare
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 const (
@@ -23,7 +24,7 @@ func newStringTable() stringTable { return stringTable{index: map[[2]string]uint
 // number is the place in the list of a text in two parts, the second of which may be
 // empty.
 func (w *stringTable) number(first, second string) uint32 {
-	key := [2]string{clipped(first), clipped(second)}
+	key := [2]string{clip.FirstBytes(first, maxWord), clip.FirstBytes(second, maxWord)}
 	if i, ok := w.index[key]; ok {
 		return i
 	}
@@ -38,16 +39,4 @@ func (w *stringTable) number(first, second string) uint32 {
 	w.index[key] = i
 	w.list = append(w.list, strings.TrimSpace(key[0]+" "+key[1]))
 	return i
-}
-
-// clipped is text of at most maxWord bytes, cut between characters.
-func clipped(text string) string {
-	if len(text) <= maxWord {
-		return text
-	}
-	n := maxWord
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/internal/spell"
 )
 
 // tokenKind says what a token is.
@@ -199,7 +202,7 @@ func (e *Error) Error() string {
 // printable replaces what a terminal would act on.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		if r != '\t' && invisible.Unsafe(r) {
 			return utf8.RuneError
 		}
 		return r
@@ -210,30 +213,9 @@ func printable(s string) string {
 func nearest(word string, names []string) string {
 	best, least := "", 1+max(2, len(word)/3)
 	for _, name := range names {
-		if d := distance(word, name); d < least {
+		if d := spell.Distance(word, name); d < least {
 			best, least = "; did you mean "+name+"?", d
 		}
 	}
 	return best
-}
-
-// distance counts the letters to insert, delete or replace between a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

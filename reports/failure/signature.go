@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Bounds in bytes.
@@ -56,12 +57,7 @@ func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	const mark = "…"
-	n -= len(mark)
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + mark
+	return clip.Bytes(s, n-len("…"))
 }
 
 func either(s, otherwise string) string {

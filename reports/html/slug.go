@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/transcript"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -23,7 +24,7 @@ var (
 )
 
 func (s slugs) of(id string) string {
-	slug := strings.Trim(unplain.ReplaceAllString(words.Bounded(id, 160), "-"), "-")
+	slug := strings.Trim(unplain.ReplaceAllString(clip.Bytes(id, 160), "-"), "-")
 	slug = strings.TrimRight(slug[:min(len(slug), 40)], "-")
 	base := slug
 	for n := 0; slug == "" || slug != id || reserved.MatchString(slug) || s[strings.ToLower(slug)]; n++ {

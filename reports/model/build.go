@@ -5,6 +5,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/trend"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -81,7 +82,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	e.stepped = row.CountsSteps()
 	e.count(&rows)
 	why := reason(&e, row)
-	e.Failure = b.word(words.Bounded(why, maxFailure))
+	e.Failure = b.word(clip.Bytes(why, maxFailure))
 	if c, ok := failure.Of(rows); ok {
 		e.Cause = b.fails.add(c, len(b.r.Episodes), e.Steps)
 	}

@@ -4,9 +4,9 @@ import (
 	"html"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -33,17 +33,6 @@ func Word(v stat.Verdict) string {
 // LowerFirst makes the first letter small; s is not empty.
 func LowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// Bounded cuts s to at most n bytes, between characters.
-func Bounded(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}
-
 // Join joins the parts that are not empty.
 func Join(sep string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
@@ -63,11 +52,9 @@ func And(names []string) string {
 func Lines(s string, n int) string {
 	more := ""
 	if n = max(n, 0); len(s) > n {
-		for n > 0 && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		more = "… (" + Thousands(int64(len(s)-n)) + " bytes more)"
-		s = s[:n]
+		shown := clip.FirstBytes(s, n)
+		more = "… (" + Thousands(int64(len(s)-len(shown))) + " bytes more)"
+		s = shown
 	}
 	s = strings.NewReplacer("\r\n", "\n", "\r", " ").Replace(s)
 	return invisible.Escape(s, "\n\t") + more

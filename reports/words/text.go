@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Visible escapes what cannot be seen, so that untrusted text can neither control a
@@ -43,11 +44,7 @@ func Clip(s string, n int) string {
 
 // Brief is clip without the count, for names in narrow places.
 func Brief(s string, n int) string {
-	s = Visible(Clip(s, 4*n))
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
+	return clip.Fit(Visible(Clip(s, 4*n)), n)
 }
 
 // UpperFirst makes the first letter a capital.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 func TestLines(t *testing.T) {
@@ -43,7 +44,7 @@ func TestBounded(t *testing.T) {
 		n    int
 		want string
 	}{{"abc", 3, "abc"}, {"abcd", 3, "abc…"}, {"aé", 2, "a…"}, {strings.Repeat("é", 3), 5, "éé…"}, {"\xff\xff\xff", 1, "\xff…"}} {
-		require.Equal(t, c.want, Bounded(c.in, c.n), fmt.Sprintf("%q", c.in))
+		require.Equal(t, c.want, clip.Bytes(c.in, c.n), fmt.Sprintf("%q", c.in))
 	}
 }
 

@@ -5,16 +5,16 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Line makes text of unknown origin safe to print on one line, and bounds it.
 func Line(s string) string {
 	const most = 300
 	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
+		s = strings.ToValidUTF8(clip.Bytes(s, most), "")
 	}
 	q := strconv.Quote(s)
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(q[1 : len(q)-1])
@@ -22,16 +22,7 @@ func Line(s string) string {
 
 // OneLine is untrusted text on one line, cut to so many characters.
 func OneLine(s string, most int) string {
-	return Clip(strings.Map(printed, s), most)
-}
-
-// Clip shortens text to so many characters.
-func Clip(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	r := []rune(s)
-	return string(r[:max(most-1, 0)]) + "…"
+	return clip.Fit(strings.Map(printed, s), most)
 }
 
 // printed makes a blank of what draws nothing or moves the cursor.

@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports/model"
 )
@@ -146,9 +147,9 @@ func (e *Events) Watch(s harness.Progress) {
 func (e *Events) Episode(s harness.Progress) {
 	l := s.Last
 	event := episodeEvent{
-		Event: "episode", Task: console.Clip(l.TaskID, maxEventName), Candidate: console.Clip(l.Candidate, maxEventName), Trial: l.Trial,
+		Event: "episode", Task: clip.Fit(l.TaskID, maxEventName), Candidate: clip.Fit(l.Candidate, maxEventName), Trial: l.Trial,
 		Status: l.Status, Solved: l.Solved, Steps: l.Steps, ElapsedUs: l.ElapsedUs,
-		ErrorKind: l.ErrorKind, ErrorText: console.Clip(l.ErrorText, maxEventText), Done: s.Done, Total: s.Total,
+		ErrorKind: l.ErrorKind, ErrorText: clip.Fit(l.ErrorText, maxEventText), Done: s.Done, Total: s.Total,
 	}
 	if l.CostNanoUSD != nil {
 		cost := json.Number(console.USD(*l.CostNanoUSD))
@@ -162,7 +163,7 @@ func (e *Events) Episode(s harness.Progress) {
 func (e *Events) stopped(why string) {
 	if why != "" && why != e.why {
 		e.why = why
-		e.emit(stoppedEvent{"stopped", console.Clip(why, maxEventText)})
+		e.emit(stoppedEvent{"stopped", clip.Fit(why, maxEventText)})
 	}
 }
 
@@ -171,7 +172,7 @@ func (e *Events) End(res harness.Result, report model.Report, err error) {
 	m := res.Manifest
 	e.stopped(m.Stopped)
 	event := endEvent{
-		"end", m.RunID, res.Dir, m.Status, m.LedgerDigest, string(report.Verdict), res.Interrupted, console.Clip(m.Stopped, maxEventText),
+		"end", m.RunID, res.Dir, m.Status, m.LedgerDigest, string(report.Verdict), res.Interrupted, clip.Fit(m.Stopped, maxEventText),
 		m.Outcomes, nil, nil, exit.Code(err),
 	}
 	if d := m.Decide; d != nil {
@@ -188,14 +189,14 @@ func (e *Events) End(res harness.Result, report model.Report, err error) {
 // Idle ends a run that had nothing to do.
 func (e *Events) Idle(status string, text error) {
 	e.ended = true
-	e.emit(idleEvent{"end", status, console.Clip(text.Error(), maxEventText), exit.Accepted})
+	e.emit(idleEvent{"end", status, clip.Fit(text.Error(), maxEventText), exit.Accepted})
 }
 
 // Close prints an error that comes in place of a result. It returns the error for
 // the exit code.
 func (e *Events) Close(err error) error {
 	if err != nil && !e.ended {
-		e.emit(errorEvent{"error", console.Clip(err.Error(), 8*maxEventText), exit.Code(err)})
+		e.emit(errorEvent{"error", clip.Fit(err.Error(), 8*maxEventText), exit.Code(err)})
 	}
 	if err == nil {
 		err = e.err

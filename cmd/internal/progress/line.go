@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 const (
@@ -77,7 +78,7 @@ func (v view) line(width int) string {
 		}
 	}
 	if e := v.LastFailure; e != nil && left >= 18 { // enough to tell something
-		parts[5] = console.Clip(console.OneLine("last: "+e.TaskID+"/"+e.Candidate+" "+e.ErrorKind, left), left-3)
+		parts[5] = clip.Fit(console.OneLine("last: "+e.TaskID+"/"+e.Candidate+" "+e.ErrorKind, left), left-3)
 		shown[5] = true
 	}
 	var text []string

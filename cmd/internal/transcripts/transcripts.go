@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
@@ -25,6 +24,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/rerun"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/transcript"
@@ -372,10 +372,8 @@ func (b *detailBuilder) text(field, s string) string { return b.cut(b.redact(fie
 func (b *detailBuilder) cut(s string) string {
 	limit := max(min(maxDetailText, b.left), 0)
 	if len(s) > limit {
-		for limit > 0 && !utf8.RuneStart(s[limit]) {
-			limit--
-		}
-		s = fmt.Sprintf("%s… (%d bytes more)", s[:limit], len(s)-limit)
+		shown := clip.FirstBytes(s, limit)
+		s = fmt.Sprintf("%s… (%d bytes more)", shown, len(s)-len(shown))
 	}
 	b.left -= len(s)
 	return s

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -153,9 +154,7 @@ func (c *ToolCall) HasArgs() bool { return c.args.one != "" }
 // would count against the model.
 func (b *Builder) LeftOut(what string) {
 	const most = 8
-	if len(what) > maxCode {
-		what = strings.ToValidUTF8(what[:maxCode], "") + "…"
-	}
+	what = clip.Bytes(what, maxCode)
 	if len(b.leftOut) < most && !slices.Contains(b.leftOut, what) {
 		b.leftOut = append(b.leftOut, what)
 	}

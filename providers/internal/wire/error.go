@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -76,11 +77,7 @@ func (c *Client) bounded(s string, n int) string {
 		}
 		b.WriteRune(r)
 	}
-	runes := []rune(c.scrub(b.String())) // again: invisible characters are gone
-	if len(runes) > n {
-		runes = append(runes[:n-1], '…')
-	}
-	return string(runes)
+	return clip.Fit(c.scrub(b.String()), n) // scrubbed again: invisible characters are gone
 }
 
 // plainASCII reports whether s is one printable line without spaces, as ids are.
