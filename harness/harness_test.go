@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -158,6 +159,15 @@ func withoutRun(rows ledger.Rows) ledger.Rows {
 		rows.ToolCalls[i].RunID, rows.ToolCalls[i].Replayed = "", false
 	}
 	return rows
+}
+
+// onVirtualClock runs f in a bubble of testing/synctest. What it leaves in pools, such as
+// coders of zstd, has channels that only the bubble can use: two collections empty the pools.
+func onVirtualClock(t *testing.T, f func(*testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+	runtime.GC()
+	runtime.GC()
 }
 
 // rowsOf are the rows of a run, from its ledger if it has a folder.

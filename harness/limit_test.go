@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -40,7 +39,7 @@ func TestARunIsAsFastAsTheLimit(t *testing.T) {
 				o.Mode, o.Trials, o.Runs = recorder.Live, 20, ""
 				o.Candidates[0].Provider, o.Candidates[0].BaseURL, o.Candidates[0].Model = provider, "", "sim-strong"
 				o.Retry.Sleep = nil
-				synctest.Test(t, func(t *testing.T) {
+				onVirtualClock(t, func(t *testing.T) {
 					server := sim.Handler(sim.Config{Limit: limit})
 					for range used { // by others; what is refused counts, too
 						server.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, path, strings.NewReader("{}")))

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -107,7 +106,7 @@ func TestRefusalsHaveAnEnd(t *testing.T) {
 	o.Select.Candidates = []string{"strong"}
 	o.Transport = func(string) http.RoundTripper { return always429{} }
 	o.Retry.Sleep = func(context.Context, time.Duration) error { return nil }
-	synctest.Test(t, func(t *testing.T) { // it waits as advised, in no time
+	onVirtualClock(t, func(t *testing.T) { // it waits as advised, in no time
 		res, err := harness.Run(context.Background(), o)
 		require.NoError(t, err)
 		ep := rowsOf(t, res).Episodes[0]

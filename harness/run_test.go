@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -82,7 +81,7 @@ func TestProviderFailureIsInfrastructure(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(old), 0o755))
 	require.NoError(t, os.WriteFile(old, []byte("old"), 0o644))
 	o.Transport = func(string) http.RoundTripper { return status(http.StatusServiceUnavailable) }
-	synctest.Test(t, func(t *testing.T) { // it waits as advised, in no time
+	onVirtualClock(t, func(t *testing.T) { // it waits as advised, in no time
 		res, err := harness.Run(context.Background(), o)
 		require.NoError(t, err)
 		require.Equal(t, "partial", res.Manifest.Status)

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -105,7 +104,7 @@ func TestATransportsErrorIsKeptWithoutItsSecret(t *testing.T) {
 	o.Select.Candidates = []string{"strong"}
 	o.Secrets = secrets.New(canary)
 	o.Transport = func(string) http.RoundTripper { return leaky{} }
-	synctest.Test(t, func(t *testing.T) { // it waits as advised, in no time
+	onVirtualClock(t, func(t *testing.T) { // it waits as advised, in no time
 		res, err := harness.Run(context.Background(), o)
 		require.NoError(t, err)
 		require.Contains(t, rowsOf(t, res).Episodes[0].ErrorText, "[secret]@proxy.test")

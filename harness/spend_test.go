@@ -7,7 +7,6 @@ import (
 	"os"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -225,7 +224,7 @@ func TestSpendingStaysBelowRandomCaps(t *testing.T) {
 	bound, most := 0, 0
 	base := spendOptions(t)
 	for i := range runs {
-		synctest.Test(t, func(t *testing.T) {
+		onVirtualClock(t, func(t *testing.T) {
 			s := newSpendRun(t, base, uint64(i), "")
 			res := s.do(i%4 == 0)
 			most = max(most, s.most)
