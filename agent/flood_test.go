@@ -61,7 +61,7 @@ func TestNamesOfNoTool(t *testing.T) {
 func TestArgumentsThatAreNone(t *testing.T) {
 	for name, test := range map[string]struct{ args, want string }{
 		"deep":               {strings.Repeat(`{"query":`, 5_000) + "1" + strings.Repeat("}", 5_000), "args:too_deep"},
-		"deeper than JSON":   {strings.Repeat(`{"query":`, 20_000) + "1" + strings.Repeat("}", 20_000), tellNoObject},
+		"deeper than JSON":   {strings.Repeat(`{"query":`, 20_000) + "1" + strings.Repeat("}", 20_000), "args:too_large"},
 		"open without end":   {strings.Repeat("[", 1_000_000), tellNoObject},
 		"huge":               {`{"query":"` + strings.Repeat("x", 1_000_000) + `"}`, "args:too_large"},
 		"invalid UTF-8":      {"{\"query\":\"\xff\"}", tellNoObject},

@@ -51,12 +51,27 @@ func TestCheck(t *testing.T) {
 		{"open after name", `{"a"`, false},
 		{"extra closing", `{}}`, false},
 		{"deep and open", strings.Repeat("[", 1<<16), false},
+		{"deep", " " + nested(1<<16, "null") + "\n", true},
+		{"deep, brackets in strings", nested(10_001, `"[\"]}\\"`), true},
+		{"deep, repeated names", nested(10_001, `{"a":"\ud800","a":[]}`), true},
+		{"deep, siblings", nested(9_999, `[[]],[[[]]],[{"a":[]}]`), true},
+		{"deep, invalid inside", nested(10_001, "01"), false},
+		{"deep, mixed brackets", nested(10_001, "{]"), false},
+		{"deep, object as name", nested(9_999, `{[]:1}`), false},
+		{"deep, extra closing", nested(10_001, "") + "]", false},
+		{"deep, two values", nested(10_001, "") + nested(1, ""), false},
+		{"deep, value before", "1" + nested(10_001, ""), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, parsed := ParseJSON(c.text)
 			require.Equal(t, c.ok, parsed)
 		})
 	}
+}
+
+// nested is content inside so many arrays.
+func nested(depth int, content string) string {
+	return strings.Repeat("[", depth) + content + strings.Repeat("]", depth)
 }
 
 func TestShape(t *testing.T) {

@@ -22,9 +22,11 @@ const (
 type Shape struct {
 	// Kind is that of the outermost value, as in JSON.
 	Kind byte
-	// Depth is the deepest nesting of objects and arrays, 0 for a scalar.
+	// Depth is the deepest nesting of objects and arrays, 0 for a scalar. Nesting
+	// beyond 10,000 levels counts as 10,000.
 	Depth int
-	// Values counts all values, the outermost included.
+	// Values counts all values, the outermost included: at least 10,000 of them if
+	// the nesting is deeper than that.
 	Values int
 	// Bytes is the length of the text.
 	Bytes int
@@ -60,9 +62,9 @@ type Member struct {
 }
 
 // ParseJSON reads text that must be exactly one JSON value (RFC 8259, valid
-// UTF-8) with nothing but white space around it, nested at most 10,000 levels deep.
-// If the shape is too large, the root has Kind and Raw only; values nested deeper
-// than 64 levels have no Members and Elems. All results are zero unless ok.
+// UTF-8) with nothing but white space around it. If the shape is too large, the
+// root has Kind and Raw only; values nested deeper than 64 levels have no Members
+// and Elems. All results are zero unless ok.
 func ParseJSON(text string) (root JSON, shape Shape, ok bool) {
 	if !utf8.ValidString(text) {
 		return JSON{}, Shape{}, false
@@ -74,7 +76,11 @@ func ParseJSON(text string) (root JSON, shape Shape, ok bool) {
 	// A surrogate without its half counts as invalid UTF-8, and is kept as written.
 	p.in.Reset(&p.from, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	root = p.value()
-	if p.token(); !errors.Is(p.err, io.EOF) || root.Kind == 0 || len(root.Raw) == 0 {
+	switch p.token(); {
+	case errors.Is(p.err, io.EOF) && root.Kind != 0 && len(root.Raw) > 0:
+	case p.in.StackDepth() == decoderDepth && validDeep(text):
+		root.Raw = strings.Trim(text, " \t\r\n")
+	default:
 		return JSON{}, Shape{}, false
 	}
 	p.shape.Kind = root.Kind
@@ -186,4 +192,50 @@ func (p *parser) skip(depth int) {
 			p.shape.Values++
 		}
 	}
+}
+
+// decoderDepth is the nesting at which a jsontext.Decoder reads no further.
+const decoderDepth = 10_000
+
+// validDeep reports whether text is one JSON value, however deeply nested. It splits
+// the text into layers of half the depth that a decoder reads: each layer is an array
+// of the values that start in it, with a 0 for each value of the next layer.
+func validDeep(text string) bool {
+	const levels = decoderDepth / 2
+	layers := [][]byte{nil}
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		start, closes := i, 0
+		switch c := text[i]; {
+		case c == '\\': // the next byte neither ends the string nor starts an escape
+			i = min(i+1, len(text)-1)
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+			if n := depth / levels; depth%levels == 0 {
+				layers[n-1] = append(layers[n-1], " 0 "...)
+				if n == len(layers) {
+					layers = append(layers, []byte("[0"))
+				}
+				layers[n] = append(layers[n], ',')
+			}
+		case c == ']' || c == '}':
+			closes = 1
+		}
+		layers[depth/levels] = append(layers[depth/levels], text[start:i+1]...)
+		if depth -= closes; depth < 0 {
+			return false
+		}
+	}
+	for n, layer := range layers {
+		if n > 0 {
+			layer = append(layer, ']')
+		}
+		if !jsontext.Value(layer).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+			return false
+		}
+	}
+	return true
 }
