@@ -236,6 +236,21 @@ func TestForecastOfTwoCandidates(t *testing.T) {
 	require.Equal(t, "143880/720000/1296120", rangeOf(out.Total.CostNanoUSD))
 }
 
+// A run of a selected candidate is a past run, also if this time the candidate has no episode.
+func TestForecastCountsRunsOfTheSelected(t *testing.T) {
+	o := forecastOptions(t)
+	pastRun(t, o, "R1", nil, pastEpisode{task: "G01", trial: 1, turns: 2})
+	o.Candidates = append(o.Candidates, goldens.Candidate{Name: "b", Provider: "openai", Model: "another"})
+	o.Select.Episode = func(_, candidate string, _ int) bool { return candidate == "b" }
+	out, err := forecast.Make(o)
+	require.NoError(t, err)
+	require.Equal(t, []any{1, 0, "b"}, []any{out.PastRuns, out.PastEpisodes, out.Candidates[0].Name})
+	o.Select.Candidates = []string{"b"}
+	out, err = forecast.Make(o)
+	require.NoError(t, err)
+	require.Equal(t, 0, out.PastRuns)
+}
+
 func TestForecastSaysWhatItCannotRead(t *testing.T) {
 	o := forecastOptions(t)
 	pastRun(t, o, "R1", nil, pastEpisode{task: "G01", trial: 1, turns: 2})

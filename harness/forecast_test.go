@@ -219,6 +219,15 @@ func TestForecastOfAResumedRun(t *testing.T) {
 	require.Equal(t, []forecast.LeftOut{{Why: "the run has their results", Episodes: done}}, out.LeftOut)
 	require.Contains(t, strings.Join(out.Warnings, "\n"), "max_requests 9 requests, of which 9 requests are spent, would end the run early")
 
+	// What it cannot read names the run.
+	spends := filepath.Join(o.Runs, o.Resume, "journal", "spend.log")
+	log, err := os.ReadFile(spends)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(spends, append([]byte("x"), log...), 0o644))
+	_, err = forecast.Make(o)
+	require.ErrorContains(t, err, "forecast: resume run "+o.Resume+": ")
+	require.NoError(t, os.WriteFile(spends, log, 0o644))
+
 	// Resumed after that it ends as if nobody had looked.
 	o.Caps = admission.Caps{}
 	res, err = harness.Run(context.Background(), o)

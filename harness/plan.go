@@ -51,6 +51,14 @@ func (p *plan) seed(c drive.Cell) drive.Seed {
 	return drive.NewSeed(p.options.Seed, p.tasks[c.Task].ID, p.candidates[c.Candidate].Name, int(c.Trial))
 }
 
+// goldens are the candidates as configured.
+func (p *plan) goldens() (list []goldens.Candidate) {
+	for _, c := range p.candidates {
+		list = append(list, c.Candidate)
+	}
+	return list
+}
+
 // all are the episodes in ledger order.
 func (p *plan) all() iter.Seq2[int, drive.Planned] {
 	return func(yield func(int, drive.Planned) bool) {

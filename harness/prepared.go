@@ -3,11 +3,13 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"path/filepath"
 	"slices"
 
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
@@ -52,13 +54,30 @@ func (p *Plan) Options() Options { return p.r.Options }
 // Manifest returns the manifest as the run would begin, without its id.
 func (p *Plan) Manifest() manifest.Manifest { return p.r.manifest() }
 
+// Candidates returns those of the plan, also those without an episode.
+func (p *Plan) Candidates() []goldens.Candidate { return p.r.plan.goldens() }
+
+// Selected returns the selected candidates and tasks, of Options.Stale also those whose
+// cassettes are fresh.
+func (p *Plan) Selected() (candidates []goldens.Candidate, tasks []goldens.Task, err error) {
+	all, err := selected(p.r.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range all.tasks {
+		tasks = append(tasks, t.Task)
+	}
+	return all.goldens(), tasks, nil
+}
+
 // Episodes returns the episodes in ledger order, each with its place.
 func (p *Plan) Episodes() iter.Seq2[int, drive.Planned] { return p.r.plan.all() }
 
 // Unfinished says which episodes are to be run, by place. Of a run that is resumed those with
-// a result are not, and spent is what its requests came to, by provider; visit gets the
-// episodes that its journal has. Like Resume it cuts off what a crash left half written.
-func (p *Plan) Unfinished(visit func(ledger.EpisodeRows)) (todo []bool, spent map[string]admission.Spend, err error) {
+// a result are not, and spent is what its requests came to, by provider; what visit returns
+// for its manifest gets the episodes that its journal has. Like Resume it cuts off what a
+// crash left half written.
+func (p *Plan) Unfinished(visit func(manifest.Manifest) func(ledger.EpisodeRows)) (todo []bool, spent map[string]admission.Spend, err error) {
 	r, n := p.r, p.r.plan.len()
 	todo = slices.Repeat([]bool{true}, n)
 	if r.resumed == nil {
@@ -66,12 +85,13 @@ func (p *Plan) Unfinished(visit func(ledger.EpisodeRows)) (todo []bool, spent ma
 	}
 	dir := filepath.Join(r.Runs, r.Resume)
 	s := &store{dir: dir, plan: r.plan, at: make([]int64, n), todo: todo, lost: make([]bool, n)}
+	learn := visit(r.resumed.manifest)
 	j, err := ledger.OpenJournal(dir, func(rec ledger.EpisodeRows, at int64) error {
-		visit(rec)
+		learn(rec)
 		return s.visit(rec, at)
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("forecast: resume run %s: %w", r.Resume, err)
 	}
 	if d := r.resumed.manifest.Decide; d != nil {
 		for i, c := range r.plan.cells {
@@ -83,7 +103,7 @@ func (p *Plan) Unfinished(visit func(ledger.EpisodeRows)) (todo []bool, spent ma
 	}
 	log, err := admission.OpenSpendLog(filepath.Join(dir, spendFile))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("forecast: resume run %s: %w", r.Resume, err)
 	}
 	spent = maps.Clone(log.Spent())
 	return todo, spent, log.Close()

@@ -76,23 +76,23 @@ func (m *runningStats) times(n, otherwise float64) estimate {
 // sample sums up past episodes, by measure.
 type sample [measures]runningStats
 
-// estimate is a number that is not known yet. NaN is unknown.
+// estimate is a number that is not known yet. What is expected is NaN if it is unknown, as is
+// the variance; a bound that is unknown is infinite or NaN.
 type estimate struct{ low, expected, high, variance float64 }
+
+// unbounded is an estimate that adds no bounds.
+var unbounded = estimate{low: math.Inf(-1), high: math.Inf(1)}
+
+func (g estimate) plus(h estimate) estimate {
+	return estimate{g.low + h.low, g.expected + h.expected, g.high + h.high, g.variance + h.variance}
+}
 
 // narrow pulls the bounds to 1.96 standard deviations around the expected number.
 func (g *estimate) narrow() {
-	d := 1.96 * math.Sqrt(g.variance)
-	if math.IsNaN(g.expected) || math.IsNaN(d) {
-		return
+	if d := 1.96 * math.Sqrt(g.variance); !math.IsNaN(g.expected + d) {
+		g.low = min(max(g.expected-d, g.low, 0), g.expected)
+		g.high = max(min(g.expected+d, g.high), g.expected)
 	}
-	low, high := max(g.expected-d, 0), g.expected+d
-	if !math.IsNaN(g.low) {
-		low = min(max(low, g.low), g.expected)
-	}
-	if !math.IsNaN(g.high) {
-		high = max(min(high, g.high), g.expected)
-	}
-	g.low, g.high = low, high
 }
 
 // bounds is the range in whole numbers.
@@ -112,15 +112,15 @@ func whole(x float64) *int64 {
 type estimates [measures]estimate
 
 func (g estimates) plus(h estimates) estimates {
-	for i, x := range h {
-		g[i] = estimate{g[i].low + x.low, g[i].expected + x.expected, g[i].high + x.high, g[i].variance + x.variance}
+	for m := range g {
+		g[m] = g[m].plus(h[m])
 	}
 	return g
 }
 
 func (g *estimates) narrow() {
-	for i := range g {
-		g[i].narrow()
+	for m := range g {
+		g[m].narrow()
 	}
 }
 
@@ -144,87 +144,82 @@ func (f *forecaster) estimate(s *share) {
 		s.Basis = BasisNobody // and nothing is spent, which is known
 		return
 	}
-	of, basis := s.digest, BasisCandidate
-	if f.samples[pastKey{of, ""}] == nil {
-		of, basis = modelKey(s.Provider, s.Model), BasisModel
-	}
-	wide := f.samples[pastKey{of, ""}]
+	of, wide := s.digest, f.samples[pastKey{s.digest, ""}]
+	s.Basis = BasisCandidate
 	if wide == nil {
-		wide, basis = &sample{}, BasisNone
+		of, s.Basis = modelKey(s.Provider, s.Model), BasisModel
+		wide = f.samples[pastKey{of, ""}]
 	}
-	s.Basis = basis
+	if wide == nil {
+		wide, s.Basis = &sample{}, BasisNone
+	}
 	s.PastEpisodes = int(wide[mCalls].n)
 	var rest [measures]float64 // episodes of tasks that nothing is known of
 	for _, t := range f.manifest.Tasks {
-		n := float64(s.tasks[t.ID])
-		if n == 0 {
+		planned := s.tasks[t.ID]
+		if planned == nil {
 			continue
 		}
-		s.estimates = s.estimates.plus(f.worst(s, s.planned[t.ID], n))
+		s.estimates = s.estimates.plus(f.worst(planned))
 		own := f.samples[pastKey{of, t.Digest}]
 		s.TasksKnown += drive.Count(own != nil)
 		for m := range measures {
 			if own == nil || own[m].n == 0 {
-				rest[m] += n
-				continue
+				rest[m] += planned.n
+			} else {
+				s.estimates[m] = s.estimates[m].plus(own[m].times(planned.n, wide[m].variance()))
 			}
-			s.estimates[m].add(own[m].times(n, wide[m].variance()))
 		}
 	}
 	for m := range measures {
 		g := &s.estimates[m]
 		if rest[m] > 0 {
-			g.add(wide[m].times(rest[m], math.NaN()))
+			*g = g.plus(wide[m].times(rest[m], math.NaN()))
 		}
 		if m != mCalls && m != mRequests && !math.IsNaN(g.variance) {
-			g.low, g.high = math.NaN(), math.NaN() // the past says more than the worst case
+			g.low, g.high = unbounded.low, unbounded.high // the past says more than the worst case
 		}
 		g.narrow()
 	}
 }
 
-// add adds what is expected, not the bounds.
-func (g *estimate) add(h estimate) {
-	g.expected += h.expected
-	g.variance += h.variance
-}
-
 // defaultAttempts are those of the zero providers.RetryPolicy.
 const defaultAttempts = 4
 
-// worst are the bounds of n episodes like p: one call at least, and at most as many as the
+// worst are the bounds of episodes: one call each at least, and at most as many as the
 // budget has steps, each at the worst case of the first request. A condensing call is not a
 // step.
-func (f *forecaster) worst(s *share, p drive.Planned, n float64) (g estimates) {
-	budgets, steps := p.Params.Budgets, math.Inf(1)
+func (f *forecaster) worst(t *taskShare) (g estimates) {
+	budgets, steps := t.Params.Budgets, math.Inf(1)
 	if budgets.MaxSteps > 0 {
 		steps = float64(budgets.MaxSteps)
-		if p.Fork != nil {
-			steps -= float64(p.Fork.Turn)
+		if t.Fork != nil {
+			steps -= float64(t.Fork.Turn)
 		}
 	}
-	if p.Params.Compress {
+	if t.Params.Compress {
 		steps *= 2
 	}
 	for m := range g {
-		g[m].low, g[m].high = math.NaN(), math.NaN()
+		g[m] = unbounded
 	}
-	g[mCalls].low, g[mCalls].high = n, n*steps
-	g[mRequests].low, g[mRequests].high = n, n*steps*float64(cmp.Or(f.Retry.Attempts, defaultAttempts))
-	in, out, cost := worstRequest(f, s, p)
-	g[mInput].high, g[mOutput].high, g[mTokens].high, g[mCost].high = n*steps*in, n*steps*out, n*steps*(in+out), n*steps*cost
-	if most := budgets.MaxTokens; most > 0 {
-		g[mTokens].high = min(g[mTokens].high, n*(float64(most)+in+out)) // the last request begins below it
+	most := t.n * steps
+	g[mCalls].low, g[mCalls].high = t.n, most
+	g[mRequests].low, g[mRequests].high = t.n, most*float64(cmp.Or(f.Retry.Attempts, defaultAttempts))
+	in, out, cost := f.worstRequest(t.Planned)
+	g[mInput].high, g[mOutput].high, g[mTokens].high, g[mCost].high = most*in, most*out, most*(in+out), most*cost
+	if budgets.MaxTokens > 0 {
+		g[mTokens].high = min(g[mTokens].high, t.n*(float64(budgets.MaxTokens)+in+out)) // the last request begins below it
 	}
-	if most := budgets.MaxCostNanoUSD; most > 0 {
-		g[mCost].high = min(g[mCost].high, n*(float64(most)+cost))
+	if budgets.MaxCostNanoUSD > 0 {
+		g[mCost].high = min(g[mCost].high, t.n*(float64(budgets.MaxCostNanoUSD)+cost))
 	}
 	return g
 }
 
 // worstRequest is the worst case of an episode's first request, the dearest of those
 // it begins with, at the dearest of its models; NaN is unknown.
-func worstRequest(f *forecaster, s *share, p drive.Planned) (in, out, cost float64) {
+func (f *forecaster) worstRequest(p drive.Planned) (in, out, cost float64) {
 	nan := math.NaN()
 	calls := p.FirstCalls(p.Params)
 	if len(calls) == 0 {
@@ -236,8 +231,8 @@ func worstRequest(f *forecaster, s *share, p drive.Planned) (in, out, cost float
 			return float64(most), nan, nan
 		}
 		in, out = max(in, float64(most)), max(out, float64(answer))
-		for _, model := range s.models {
-			nano, ok := f.Prices.Worst(s.Provider, model, most, answer, f.priceDay)
+		for _, model := range drive.ModelsOf(p.Candidate) {
+			nano, ok := f.Prices.Worst(p.Candidate.Provider, model, most, answer, f.priceDay)
 			if !ok {
 				return float64(most), float64(answer), nan
 			}

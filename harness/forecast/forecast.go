@@ -5,7 +5,6 @@ package forecast
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
-	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -135,47 +133,39 @@ type Duration struct {
 // beginning of a fork; of a run to be resumed it takes the lock, and like Run cuts off what
 // a crash left half written.
 func Make(o harness.Options) (Forecast, error) {
-	f := &forecaster{}
+	f := &forecaster{samples: map[pastKey]*sample{}, seen: map[[3]string]bool{}}
 	f.keyless(&o)
 	plan, err := harness.NewPlan(o)
 	if err != nil {
 		return Forecast{}, err
 	}
 	defer plan.Close()
-	f.Options, f.manifest = plan.Options(), plan.Manifest()
+	f.Options, f.plan, f.manifest = plan.Options(), plan, plan.Manifest()
 	if began, err := time.Parse(time.RFC3339Nano, f.manifest.Started); err == nil {
 		f.priceDay = began.Truncate(24 * time.Hour)
 	}
-	f.pastRuns = newPast(f.manifest)
-	learn := func(ledger.EpisodeRows) {}
-	if o.Resume != "" {
-		var m manifest.Manifest
-		if m, err = manifest.Read(filepath.Join(f.Runs, f.Resume)); err == nil {
-			learn = f.learner(m)
-		}
+	if f.todo, f.spent, err = plan.Unfinished(f.learner); err != nil {
+		return Forecast{}, err
 	}
-	if err == nil {
-		f.todo, f.spent, err = plan.Unfinished(learn)
-	}
-	if err != nil {
-		return Forecast{}, fmt.Errorf("forecast: resume run %s: %w", f.Resume, err)
-	}
-	if f.Mode != recorder.Replay {
+	if f.Mode != recorder.Replay && f.Runs != "" {
 		f.readPast()
 	}
-	return f.forecast(plan)
+	return f.forecast()
 }
 
 // forecaster is a forecast in progress.
 type forecaster struct {
 	harness.Options
+	plan     *harness.Plan
 	manifest manifest.Manifest // as the run would begin
 	priceDay time.Time
 	todo     []bool                     // by place in the plan
 	spent    map[string]admission.Spend // of a resumed run, by provider
 	missing  []string                   // keys and values of headers
-	warnings []string
-	pastRuns
+	warnings []string                   // of past runs
+	samples  map[pastKey]*sample
+	seen     map[[3]string]bool // past episodes: replays show one again
+	runs     int                // past ones with an episode in the samples
 }
 
 // keyless lets a plan be made without credentials, and notes which are missing.
@@ -206,56 +196,55 @@ func (f *forecaster) keyless(o *harness.Options) {
 	}
 }
 
-// share is the part of one candidate: the episodes that it would run of each task.
+// share is the part of one candidate.
 type share struct {
 	Candidate
 	digest    string
-	models    []string // that its provider may be asked for
-	lane      string
-	tasks     map[string]int           // how many episodes, by task
-	planned   map[string]drive.Planned // one of them
+	tasks     map[string]*taskShare
+	any       drive.Planned // one of its episodes
 	estimates estimates
 }
 
-// shares returns those of the candidates with episodes in the plan, and how many episodes
-// are left to be run. absent counts those of a replay that have no cassette.
-func (f *forecaster) shares(plan *harness.Plan) (list []*share, todo, absent int) {
+// taskShare is the episodes that a candidate would run of one task: one of them, and how
+// many they are.
+type taskShare struct {
+	drive.Planned
+	n float64
+}
+
+// shares returns those of the candidates with episodes in the plan. absent counts the
+// episodes of a replay that have no cassette.
+func (f *forecaster) shares() (list []*share, absent int) {
 	byName := map[string]*share{}
 	for _, c := range f.manifest.Candidates {
-		s := &share{
-			Candidate: Candidate{
-				Name: c.Name, Provider: c.Provider, Model: c.Model, Simulated: c.Simulated, EpisodesInAll: cmp.Or(c.PlannedInAll, c.Planned),
-			},
-			digest: c.Digest, tasks: map[string]int{}, planned: map[string]drive.Planned{},
-		}
+		s := &share{digest: c.Digest, tasks: map[string]*taskShare{}, Candidate: Candidate{
+			Name: c.Name, Provider: c.Provider, Model: c.Model, Simulated: c.Simulated, EpisodesInAll: cmp.Or(c.PlannedInAll, c.Planned),
+		}}
 		byName[c.Name] = s
 		list = append(list, s)
 	}
-	for i, e := range plan.Episodes() {
+	for i, e := range f.plan.Episodes() {
 		absent += drive.Count(f.isAbsent(e))
 		if !f.todo[i] {
 			continue
 		}
-		todo++
 		s := byName[e.Candidate.Name]
-		s.lane = drive.LaneName(e.Candidate, e.Key)
-		s.Episodes++
-		if s.tasks[e.Task.ID]++; s.tasks[e.Task.ID] == 1 {
+		if s.tasks[e.Task.ID] == nil {
+			s.any, s.tasks[e.Task.ID] = e, &taskShare{Planned: e}
 			s.Tasks++
-			s.models = drive.ModelsOf(e.Candidate)
-			s.planned[e.Task.ID] = e
 		}
+		s.tasks[e.Task.ID].n++
+		s.Episodes++
 	}
-	return list, todo, absent
+	return list, absent
 }
 
 // forecast puts everything together.
-func (f *forecaster) forecast(plan *harness.Plan) (Forecast, error) {
-	shares, todo, absent := f.shares(plan)
+func (f *forecaster) forecast() (out Forecast, err error) {
 	m := f.manifest
-	out := Forecast{
+	out = Forecast{
 		Suite: f.Suite.Name, Mode: m.Mode, PriceVersion: m.PriceVersion, Shard: m.Shard, Trials: f.Trials,
-		Candidates: []Candidate{}, PastRuns: f.runs, Warnings: []string{},
+		Candidates: []Candidate{}, PastRuns: f.runs,
 	}
 	if f.Mode != recorder.Replay {
 		out.PriceDay = f.priceDay.Format(time.DateOnly)
@@ -264,6 +253,7 @@ func (f *forecaster) forecast(plan *harness.Plan) (Forecast, error) {
 		out.Tasks += drive.Count(!t.Scripted)
 		out.ScriptedTasks += drive.Count(t.Scripted)
 	}
+	shares, absent := f.shares()
 	var total estimates
 	for _, s := range shares {
 		f.estimate(s)
@@ -277,75 +267,55 @@ func (f *forecaster) forecast(plan *harness.Plan) (Forecast, error) {
 	total.narrow()
 	out.Total = total.estimate()
 	out.Duration = f.duration(shares)
-	var err error
-	if out.LeftOut, err = f.leftOut(out.EpisodesInAll, todo); err != nil {
-		return Forecast{}, err
-	}
-	if f.Mode == recorder.Replay {
-		if absent > 0 {
-			text := fmt.Sprintf("the run would not start: %d of %d episodes have no cassette", absent, len(f.todo))
-			if f.CassetteDir != "" {
-				text += "; record them with: " + f.RecordCommand("", "", f.Trials)
-			}
-			out.Warnings = append(out.Warnings, text)
-		}
-		out.Warnings = append(out.Warnings, "a replay asks nobody: it needs no key and no network and costs nothing")
-	} else {
-		out.Warnings = append(out.Warnings, f.warn(shares, total)...)
-	}
-	if f.Decide != nil {
-		rounds := f.Decide.Rounds()
-		out.Warnings = append(out.Warnings, fmt.Sprintf("these are the most episodes that the run can have: a candidate may be decided after each of %d rounds, of which the first has %d of its %d trials per task",
-			len(rounds), rounds[0], f.Trials))
-	}
-	return out, nil
+	out.Warnings = f.warn(shares, total, absent)
+	out.LeftOut, err = f.leftOut(out.EpisodesInAll, out.Episodes)
+	return out, err
 }
 
 // leftOut says where the suite's other episodes went: those of the plan of all shards
 // are inAll, those to be run now todo.
-func (f *forecaster) leftOut(inAll, todo int) ([]LeftOut, error) {
-	list := []LeftOut{}
-	left := func(why string, n int) {
-		if n > 0 {
-			list = append(list, LeftOut{why, n})
-		}
-	}
+func (f *forecaster) leftOut(inAll, todo int) (list []LeftOut, err error) {
+	all, chosen, kept := inAll, inAll, inAll
 	if f.Resume == "" && f.Fork == nil {
-		all, chosen, kept, err := f.selected()
-		if err != nil {
-			return nil, err
-		}
-		left("of tasks and candidates that are not selected", all-chosen)
-		left("not selected by what an earlier run says of them", chosen-kept)
-		left("their cassettes are fresh", kept-inAll)
+		all, chosen, kept, err = f.selected()
 	}
-	left("in other shards", inAll-len(f.todo))
-	left("the run has their results", len(f.todo)-todo)
-	return list, nil
+	list = []LeftOut{}
+	for _, l := range []LeftOut{
+		{"of tasks and candidates that are not selected", all - chosen},
+		{"not selected by what an earlier run says of them", chosen - kept},
+		{"their cassettes are fresh", kept - inAll},
+		{"in other shards", inAll - len(f.todo)},
+		{"the run has their results", len(f.todo) - todo},
+	} {
+		if l.Episodes > 0 {
+			list = append(list, l)
+		}
+	}
+	return list, err
 }
 
 // selected counts the episodes of the suite, those of the selected tasks and candidates,
 // and of these those that Selection.Episode takes.
 func (f *forecaster) selected() (all, chosen, kept int, err error) {
-	o := f.Options
-	o.Mode, o.Stale, o.Select.Episode, o.Select.Shard = recorder.Replay, false, nil, harness.Shard{}
-	plan, err := harness.NewPlan(o)
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	defer plan.Close()
-	for _, e := range plan.Episodes() {
-		chosen++
-		kept += drive.Count(f.Select.Episode == nil || f.Select.Episode(e.Task.ID, e.Candidate.Name, e.Trial))
-	}
-	scripted := slices.ContainsFunc(plan.Manifest().Candidates, func(c manifest.Candidate) bool { return c.Provider == episode.ScriptedCandidate })
-	for _, t := range f.Suite.Tasks {
-		switch {
-		case !t.Scripted:
-			all += f.Trials * len(f.Candidates)
-		case scripted:
-			all += f.Trials
+	candidates, tasks, err := f.plan.Selected()
+	scripted := 0
+	for _, c := range candidates {
+		if c.Provider == episode.ScriptedCandidate {
+			scripted = 1
+		}
+		for _, t := range tasks {
+			for trial := 1; trial <= f.Trials && t.Scripted == (c.Provider == episode.ScriptedCandidate); trial++ {
+				chosen++
+				kept += drive.Count(f.Select.Episode == nil || f.Select.Episode(t.ID, c.Name, trial))
+			}
 		}
 	}
-	return all, chosen, kept, nil
+	for _, t := range f.Suite.Tasks {
+		if t.Scripted {
+			all += f.Trials * scripted
+		} else {
+			all += f.Trials * len(f.Candidates)
+		}
+	}
+	return all, chosen, kept, err
 }

@@ -18,37 +18,38 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
+// asks reports whether there are episodes for which a provider is asked.
+func (s *share) asks() bool { return s.Basis != BasisNobody && s.Episodes > 0 }
+
 // duration puts the candidates side by side that have a lane of their own.
 func (f *forecaster) duration(shares []*share) Duration {
 	type lane struct {
-		provider  string
+		limits    admission.Limits
 		episodes  int
 		estimates estimates
 	}
 	lanes := map[string]lane{}
 	for _, s := range shares {
-		if s.Basis != BasisNobody && s.Episodes > 0 {
-			l := lanes[s.lane]
-			lanes[s.lane] = lane{s.Provider, l.episodes + s.Episodes, l.estimates.plus(s.estimates)}
+		if s.asks() {
+			name := drive.LaneName(s.any.Candidate, s.any.Key)
+			lanes[name] = lane{f.Limits[s.Provider], lanes[name].episodes + s.Episodes, lanes[name].estimates.plus(s.estimates)}
 		}
 	}
+	micros := func(n float64) time.Duration { return time.Duration(n * float64(time.Microsecond)) }
 	var least, expected time.Duration
-	work := 0.0                        // of all lanes
-	known := f.Mode != recorder.Replay // how fast a replay is was not measured here
+	work := 0.0 // of all lanes
 	for _, l := range lanes {
-		elapsed := l.estimates[mElapsed].expected
-		known = known && !math.IsNaN(elapsed)
+		requests, tokens, elapsed := l.estimates[mRequests], l.estimates[mTokens], l.estimates[mElapsed].expected
 		work += elapsed
-		least = max(least, rated(f.Limits[l.provider], l.estimates[mRequests].low, l.estimates[mTokens].low))
-		most := cmp.Or(f.Concurrency, f.Limits[l.provider].Concurrency, f.LaneConcurrency, harness.DefaultConcurrency)
-		inTurn := time.Duration(elapsed / float64(min(most, l.episodes)) * float64(time.Microsecond))
-		expected = max(expected, inTurn, rated(f.Limits[l.provider], l.estimates[mRequests].expected, l.estimates[mTokens].expected))
+		least = max(least, rated(l.limits, requests.low, tokens.low))
+		most := cmp.Or(f.Concurrency, l.limits.Concurrency, f.LaneConcurrency, harness.DefaultConcurrency)
+		expected = max(expected, micros(elapsed/float64(min(most, l.episodes))), rated(l.limits, requests.expected, tokens.expected))
 	}
 	if f.Concurrency > 0 {
-		expected = max(expected, time.Duration(work/float64(f.Concurrency)*float64(time.Microsecond)))
+		expected = max(expected, micros(work/float64(f.Concurrency)))
 	}
 	d := Duration{AtLeast: int64(least / time.Second)}
-	if known {
+	if f.Mode != recorder.Replay && !math.IsNaN(work) { // how fast a replay is was not measured here
 		d.Expected = new(int64(math.Ceil(expected.Seconds())))
 	}
 	return d
@@ -68,20 +69,44 @@ func rated(l admission.Limits, requests, tokens float64) time.Duration {
 }
 
 // warn says what would keep the run from starting or from ending, and what is not
-// known.
-func (f *forecaster) warn(shares []*share, total estimates) (list []string) {
+// known. absent episodes of a replay have no cassette.
+func (f *forecaster) warn(shares []*share, total estimates, absent int) []string {
+	list := []string{}
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if f.Mode != recorder.Replay {
+		f.warnSpending(shares, total, add)
+	} else {
+		record := ""
+		if f.CassetteDir != "" {
+			record = "; record them with: " + f.RecordCommand("", "", f.Trials)
+		}
+		if absent > 0 {
+			add("the run would not start: %d of %d episodes have no cassette%s", absent, len(f.todo), record)
+		}
+		add("a replay asks nobody: it needs no key and no network and costs nothing")
+	}
+	if f.Decide != nil {
+		rounds := f.Decide.Rounds()
+		add("these are the most episodes that the run can have: a candidate may be decided after each of %d rounds, of which the first has %d of its %d trials per task",
+			len(rounds), rounds[0], f.Trials)
+	}
+	return list
+}
+
+// warnSpending says what is missing, unknown or capped in a run that asks providers.
+func (f *forecaster) warnSpending(shares []*share, total estimates, add func(string, ...any)) {
 	for _, text := range f.missing {
-		list = append(list, "the run would not start: "+text)
+		add("the run would not start: %s", text)
 	}
 	ofProvider := map[string]estimates{}
 	unpaid, unknown := 0.0, []string(nil)
 	for _, s := range shares {
-		if s.Basis == BasisNobody || s.Episodes == 0 {
+		if !s.asks() {
 			continue
 		}
-		for _, model := range s.models {
+		for _, model := range drive.ModelsOf(s.any.Candidate) {
 			if _, ok := f.Prices.Lookup(s.Provider, model, f.priceDay); !ok {
-				list = append(list, fmt.Sprintf("candidate %s: the price table has no price of model %s of provider %s: its cost is unknown", s.Name, model, s.Provider))
+				add("candidate %s: the price table has no price of model %s of provider %s: its cost is unknown", s.Name, model, s.Provider)
 			}
 		}
 		if s.Basis == BasisNone {
@@ -93,22 +118,24 @@ func (f *forecaster) warn(shares []*share, total estimates) (list []string) {
 		ofProvider[s.Provider] = ofProvider[s.Provider].plus(s.estimates)
 	}
 	if unknown != nil {
-		list = append(list, "no past run to learn from, so only bounds are known, of: "+drive.Abridge(unknown, 8)+"; run a few episodes first")
+		add("no past run to learn from, so only bounds are known, of: %s; run a few episodes first", drive.Abridge(unknown, 8))
 	}
 	if unpaid > 0 {
-		list = append(list, "of the expected cost "+amountOf(mCost, unpaid)+" are of simulated models: nobody pays them")
+		add("of the expected cost %s are of simulated models: nobody pays them", amountOf(mCost, unpaid))
 	}
 	var spent admission.Spend
 	for _, s := range f.spent {
 		spent = spent.Plus(s)
 	}
-	list = append(list, capped("", "max_cost", f.Caps, spent, total)...)
+	warnCaps("max_cost", "", f.Caps, spent, total, add)
 	for _, name := range slices.Sorted(maps.Keys(ofProvider)) {
 		g := ofProvider[name]
 		g.narrow()
-		list = append(list, capped("limits."+name+".", "max_cost_usd", f.Limits[name].Caps, f.spent[name], g)...)
+		warnCaps("max_cost_usd", "limits."+name+".", f.Limits[name].Caps, f.spent[name], g, add)
 	}
-	return append(list, f.warnings...)
+	for _, text := range f.warnings {
+		add("%s", text)
+	}
 }
 
 // isAbsent reports whether an episode of a replay has no cassette. A pack is not asked,
@@ -123,9 +150,9 @@ func (f *forecaster) isAbsent(e drive.Planned) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// capped says which caps would or could end the run early; money is what the cap on
+// warnCaps says which caps would or could end the run early; money is what the cap on
 // cost is called.
-func capped(prefix, money string, caps admission.Caps, spent admission.Spend, g estimates) (list []string) {
+func warnCaps(money, prefix string, caps admission.Caps, spent admission.Spend, g estimates, add func(string, ...any)) {
 	for _, c := range []struct {
 		name       string
 		cap, spent int64
@@ -135,24 +162,22 @@ func capped(prefix, money string, caps admission.Caps, spent admission.Spend, g 
 		{"max_tokens", caps.Tokens, spent.Tokens, mTokens},
 		{"max_requests", caps.Requests, spent.Requests, mRequests},
 	} {
-		if c.cap == 0 {
-			continue
-		}
-		left, name := float64(c.cap-c.spent), prefix+c.name+" "+amountOf(c.m, float64(c.cap))
+		e, high, left := g[c.m].expected, g[c.m].high, float64(c.cap-c.spent)
+		name := prefix + c.name + " " + amountOf(c.m, float64(c.cap))
 		if c.spent > 0 {
 			name += ", of which " + amountOf(c.m, float64(c.spent)) + " are spent,"
 		}
-		switch e, high := g[c.m].expected, g[c.m].high; {
+		switch {
+		case c.cap == 0:
 		case e > left:
-			list = append(list, fmt.Sprintf("%s would end the run early: %s are expected, so about %.0f %% of them fit", name, amountOf(c.m, e), math.Floor(100*max(left, 0)/e)))
+			add("%s would end the run early: %s are expected, so about %.0f %% of them fit", name, amountOf(c.m, e), math.Floor(100*max(left, 0)/e))
 		case high <= left:
 		case math.IsNaN(high) || math.IsInf(high, 1):
-			list = append(list, name+" may end the run early: how much it comes to has no known bound")
+			add("%s may end the run early: how much it comes to has no known bound", name)
 		default:
-			list = append(list, fmt.Sprintf("%s may end the run early: it can come to %s", name, amountOf(c.m, math.Ceil(high))))
+			add("%s may end the run early: it can come to %s", name, amountOf(c.m, math.Ceil(high)))
 		}
 	}
-	return list
 }
 
 // amountOf writes an amount for people.

@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/cupel-eval/cupel/agent/turn"
+	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -33,30 +33,10 @@ type pastKey struct{ of, task string }
 
 func modelKey(provider, model string) string { return "model\x00" + provider + "\x00" + model }
 
-// pastRuns are what is known of episodes like those of the plan.
-type pastRuns struct {
-	wanted  map[string]bool // the plan's candidates by digest, and their models
-	samples map[pastKey]*sample
-	seen    map[[3]string]bool // replays show an episode again
-	runs    int
-}
-
-func newPast(m manifest.Manifest) pastRuns {
-	p := pastRuns{map[string]bool{}, map[pastKey]*sample{}, map[[3]string]bool{}, 0}
-	for _, c := range m.Candidates {
-		p.wanted[c.Digest], p.wanted[modelKey(c.Provider, c.Model)] = true, true
-	}
-	return p
-}
-
 // readPast learns from the runs of the suite below the runs folder, those that changed last
 // first, except the one that is resumed. What cannot be read is a warning.
 func (f *forecaster) readPast() {
-	if f.Runs == "" {
-		return
-	}
-	var manifests []manifest.Manifest
-	manifests, f.warnings = pastManifests(f.Runs, f.Suite.Name)
+	manifests := f.pastManifests()
 	parts := map[string]bool{f.Resume: true} // whose episodes are another run's, too
 	for _, m := range manifests {
 		parts[m.RescoredFrom] = true
@@ -70,7 +50,12 @@ func (f *forecaster) readPast() {
 			continue
 		}
 		dir := filepath.Join(f.Runs, m.RunID)
-		if left -= ledgerBytes(dir); left < 0 || f.runs == maxPastRuns {
+		for _, name := range []string{"episodes.parquet", "turns.parquet", "tool_calls.parquet"} {
+			if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+				left -= info.Size()
+			}
+		}
+		if left < 0 || f.runs == maxPastRuns {
 			break
 		}
 		before, learn := len(f.seen), f.learner(m)
@@ -85,55 +70,53 @@ func (f *forecaster) readPast() {
 	}
 }
 
-// pastManifests are those of a suite's runs, the one that changed last first.
-func pastManifests(dir, suite string) (list []manifest.Manifest, warnings []string) {
-	entries, err := os.ReadDir(dir)
+// sameFork reports whether a run that is a fork has the beginning of the plan's.
+func sameFork(m manifest.Fork, is *manifest.Fork) bool {
+	return is != nil && m.Task == is.Task && m.Candidate == is.Candidate && m.Trial == is.Trial && m.Turn == is.Turn
+}
+
+// pastManifests are those of the suite's runs, the one that changed last first.
+func (f *forecaster) pastManifests() (list []manifest.Manifest) {
+	entries, err := os.ReadDir(f.Runs)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, []string{fmt.Sprintf("past runs cannot be read: %s", err)}
+		f.warnings = append(f.warnings, fmt.Sprintf("past runs cannot be read: %s", err))
+		return nil
 	}
 	type folder struct {
-		name    string
-		changed time.Time
-		size    int64
+		fs.FileInfo // of its run.json
+		name        string
 	}
 	var folders []folder
 	for _, e := range entries {
-		if info, err := os.Stat(filepath.Join(dir, e.Name(), "run.json")); err == nil {
-			folders = append(folders, folder{e.Name(), info.ModTime(), info.Size()})
+		if info, err := os.Stat(filepath.Join(f.Runs, e.Name(), "run.json")); err == nil {
+			folders = append(folders, folder{info, e.Name()})
 		}
 	}
 	slices.SortFunc(folders, func(a, b folder) int {
-		return cmp.Or(b.changed.Compare(a.changed), cmp.Compare(b.name, a.name))
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(b.name, a.name))
 	})
 	left := int64(maxPastBytes)
-	for _, f := range folders[:min(len(folders), maxPastFolders)] {
-		if left -= f.size; left < 0 {
+	for _, d := range folders[:min(len(folders), maxPastFolders)] {
+		if left -= d.Size(); left < 0 {
 			break
 		}
-		m, err := manifest.Read(filepath.Join(dir, f.name))
-		switch {
-		case err != nil:
-			warnings = append(warnings, fmt.Sprintf("past run %s is not taken into account: %s", f.name, err))
-		case m.Suite == suite && m.RunID == f.name:
+		m, err := manifest.Read(filepath.Join(f.Runs, d.name))
+		if err != nil {
+			f.warnings = append(f.warnings, fmt.Sprintf("past run %s is not taken into account: %s", d.name, err))
+		} else if m.Suite == f.Suite.Name && m.RunID == d.name {
 			list = append(list, m)
 		}
 	}
-	return list, warnings
+	return list
 }
 
-func ledgerBytes(dir string) (n int64) {
-	for _, name := range []string{"episodes.parquet", "turns.parquet", "tool_calls.parquet"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			n += info.Size()
-		}
-	}
-	return n
-}
-
-// learner adds episodes of a run to the samples. Those without a result are left
-// out: they ended too early.
+// learner adds to the samples those episodes of a run whose candidate or model is in the
+// plan. Those without a result are left out: they ended too early.
 func (f *forecaster) learner(m manifest.Manifest) func(ledger.EpisodeRows) {
-	candidates, tasks := map[string]manifest.Candidate{}, map[string]string{}
+	wanted, candidates, tasks := map[string]bool{}, map[string]manifest.Candidate{}, map[string]string{}
+	for _, c := range f.plan.Candidates() {
+		wanted[harness.CandidateDigest(c)], wanted[modelKey(c.Provider, c.Model)] = true, true
+	}
 	for _, c := range m.Candidates {
 		candidates[c.Name] = c
 	}
@@ -142,40 +125,30 @@ func (f *forecaster) learner(m manifest.Manifest) func(ledger.EpisodeRows) {
 	}
 	return func(rows ledger.EpisodeRows) {
 		e := rows.Episode
-		c, ok := candidates[e.Candidate]
-		if !ok || e.InfraError || e.Provider == episode.ScriptedCandidate {
-			return
-		}
-		of := [...]string{c.Digest, modelKey(e.Provider, e.Model)}
+		c, known := candidates[e.Candidate]
 		o, ok := f.observe(rows, c)
+		of := [...]string{c.Digest, modelKey(e.Provider, e.Model)}
 		again := [3]string{c.Digest, tasks[e.TaskID], cmp.Or(e.CassetteDigest, fmt.Sprintf("%s/%s/%s/%d", e.RunID, e.TaskID, e.Candidate, e.Trial))}
-		if !ok || f.seen[again] || !f.wanted[of[0]] && !f.wanted[of[1]] {
+		if !known || !ok || e.InfraError || e.Provider == episode.ScriptedCandidate || f.seen[again] || !wanted[of[0]] && !wanted[of[1]] {
 			return
 		}
 		f.seen[again] = true
 		for _, of := range of {
-			f.take(pastKey{of, ""}, o)
+			f.add(pastKey{of, ""}, o)
 			if task := tasks[e.TaskID]; task != "" {
-				f.take(pastKey{of, task}, o)
+				f.add(pastKey{of, task}, o)
 			}
 		}
 	}
 }
 
-// sameFork reports whether a run that is a fork has the beginning of the plan's.
-func sameFork(m manifest.Fork, is *manifest.Fork) bool {
-	return is != nil && m.Task == is.Task && m.Candidate == is.Candidate && m.Trial == is.Trial && m.Turn == is.Turn
-}
-
-// take adds an episode to a sample.
-func (p *pastRuns) take(key pastKey, o observation) {
-	s := p.samples[key]
-	if s == nil {
-		s = &sample{}
-		p.samples[key] = s
+// add adds an episode to a sample.
+func (f *forecaster) add(key pastKey, o observation) {
+	if f.samples[key] == nil {
+		f.samples[key] = &sample{}
 	}
-	for i := range s {
-		s[i].add(o[i])
+	for m, x := range o {
+		f.samples[key][m].add(x)
 	}
 }
 
@@ -200,7 +173,7 @@ func (f *forecaster) observe(rows ledger.EpisodeRows, c manifest.Candidate) (o o
 		if kind := slices.Index(kinds[:], t.Kind); kind >= 0 {
 			o[int(mKinds)+kind]++
 		}
-		o.spend(f.Prices, t, askedModel(t, c), f.priceDay)
+		f.spend(&o, t, askedModel(t, c))
 	}
 	return o, ok
 }
@@ -218,7 +191,7 @@ func askedModel(t ledger.Turn, c manifest.Candidate) string {
 }
 
 // spend adds the tokens and the cost of a turn.
-func (o *observation) spend(prices providers.Prices, t ledger.Turn, model string, day time.Time) {
+func (f *forecaster) spend(o *observation, t ledger.Turn, model string) {
 	u := providers.Usage{Reported: true, Tier: t.ServiceTier}
 	for _, c := range []struct {
 		m    measure
@@ -237,7 +210,7 @@ func (o *observation) spend(prices providers.Prices, t ledger.Turn, model string
 		o[c.m] += n
 		o[mTokens] += n
 	}
-	if cost, ok := prices.Cost(t.Provider, model, u, day); ok {
+	if cost, ok := f.Prices.Cost(t.Provider, model, u, f.priceDay); ok {
 		o[mCost] += float64(cost)
 	} else {
 		o[mCost] = math.NaN()
