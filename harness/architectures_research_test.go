@@ -9,7 +9,6 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -18,18 +17,15 @@ import (
 // other numbers of turns.
 func TestSimulatedResearch(t *testing.T) {
 	if testing.Short() {
-		t.Skip("900 episodes; not with -short")
+		t.Skip("every task under nine candidates or more; not with -short")
 	}
 	suite, err := load.Suite(research.FS, "research")
 	require.NoError(t, err)
 	o := recordOptions(t)
-	o.Suite, o.Mode, o.Candidates = suite, recorder.Live, nil
+	o.Suite, o.Mode = suite, recorder.Live
 	agents := []string{"contract", "tools", "plan"}
-	for _, agent := range agents {
-		for _, model := range sim.Models() {
-			o.Candidates = append(o.Candidates, architecture(agent, model, "sim-openai"), architecture(agent, model, "sim-anthropic"))
-		}
-	}
+	var wires int
+	o.Candidates, wires = onTwoWires(agents)
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	rows := rowsOf(t, res)
@@ -41,7 +37,7 @@ func TestSimulatedResearch(t *testing.T) {
 	solved, all := solvedBy(rows, false)
 	rate := func(agent, model string) float64 {
 		name := agent + "." + model
-		require.Equal(t, 2*len(suite.Tasks), all[name])
+		require.Equal(t, wires*len(suite.Tasks), all[name])
 		return float64(solved[name]) / float64(all[name])
 	}
 	for _, agent := range agents {

@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
+	"github.com/cupel-eval/cupel/internal/testlength"
 )
 
 // crashed is a run folder as a crash left it, to be put back and gone on from.
@@ -97,7 +98,7 @@ func (c *crashed) whole(at int) int {
 	return n
 }
 
-// stride leaves out some of a journal's places, unless CUPEL_SOAK is set: all of
+// stride leaves out most of a journal's places, unless CUPEL_SOAK is set: all of
 // them take 40 s.
 func stride() int {
 	switch {
@@ -106,7 +107,7 @@ func stride() int {
 	case testing.Short():
 		return 311
 	}
-	return 7
+	return testlength.Of(23, 7)
 }
 
 // Wherever a crash cuts the journal, what is whole is kept, the rest is run, and the

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/internal/testlength"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -41,7 +42,7 @@ func openFiles(t *testing.T) int {
 	return len(entries)
 }
 
-// A hundred runs, of whatever kind and however they end, leave no goroutine and no
+// Many runs, of whatever kind and however they end, leave no goroutine and no
 // open file behind.
 func TestRunsLeakNothing(t *testing.T) {
 	replay := countsOptions(t)
@@ -97,7 +98,7 @@ func TestRunsLeakNothing(t *testing.T) {
 				}
 				require.NoError(t, err)
 			}
-			rounds := 100
+			rounds := testlength.Of(20, 100)
 			if testing.Short() {
 				rounds = 5
 			}

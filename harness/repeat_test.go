@@ -15,6 +15,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/column"
+	"github.com/cupel-eval/cupel/internal/testlength"
 )
 
 // An interrupted replay that is repeated can be resumed at every moment: its plan is
@@ -73,14 +74,15 @@ func TestRepeatedReplayKeepsTheRunForReaders(t *testing.T) {
 			}
 		})
 	}
-	for range 20 {
+	rounds := testlength.Of(8, 20)
+	for range rounds {
 		again, err := harness.Run(context.Background(), o)
 		require.NoError(t, err)
 		require.Equal(t, first.Dir, again.Dir)
 	}
 	done.Store(true)
 	readers.Wait()
-	require.Greater(t, reads.Load(), int64(20))
+	require.Greater(t, reads.Load(), int64(rounds))
 	require.Equal(t, before, runFiles(t, first.Dir))
 	text, err := io.ReadAll(open)
 	require.NoError(t, err)

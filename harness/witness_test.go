@@ -17,9 +17,10 @@ import (
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/internal/testlength"
 )
 
-// What a real episode did is never called impossible: an expectation drafted from any
+// What a real episode did is never called impossible: an expectation drafted from a
 // recorded episode of any strategy, with every signal as it was, loads.
 func TestRecordedEpisodesContradictNothing(t *testing.T) {
 	for name, fsys := range map[string]fs.FS{"counts": counts.FS, "research": research.FS} {
@@ -27,7 +28,10 @@ func TestRecordedEpisodesContradictNothing(t *testing.T) {
 			suite, err := load.Suite(fsys, name)
 			require.NoError(t, err)
 			empty := os.DirFS(t.TempDir())
-			checked := 0
+			checked, stride := 0, testlength.Of(3, 1)
+			if testing.Short() {
+				stride = 8
+			}
 			for _, task := range suite.Tasks {
 				if len(task.Fails) > 0 {
 					continue // its episode meets no outcome
@@ -37,7 +41,7 @@ func TestRecordedEpisodesContradictNothing(t *testing.T) {
 					candidates = []goldens.Candidate{{Name: episode.ScriptedCandidate, Provider: episode.ScriptedCandidate, Model: episode.ScriptedCandidate}}
 				}
 				for _, c := range candidates {
-					if testing.Short() && checked%8 > 0 {
+					if checked%stride > 0 {
 						checked++
 						continue
 					}
