@@ -45,15 +45,15 @@ var arrows = map[string][]string{
 	"internal/clip": {},
 	// internal/spell compares words, for hints at a misspelt one.
 	"internal/spell": {},
-	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "recorder", "recorder/cassette", "recorder/secrets"},
+	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets"},
 	// The driver of one episode.
-	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "harness/admission", "harness/episode", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
+	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "harness/admission", "harness/episode", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
 	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "harness/ledger", "harness/ledger/sealed", "internal/clip", "providers", "recorder/secrets"},
 	"harness/cassettes": {"goldens", "recorder/cassette"},
 	// Both work on the plan of a run.
 	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},
-	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "recorder", "recorder/cassette"},
+	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "providers/price", "recorder", "recorder/cassette"},
 	"harness/mutants":  {"internal/regular"},
 	"recorder":         {"internal/atomicfile", "internal/clip", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	// The format of the files, and the search for credentials in them.
@@ -75,30 +75,33 @@ var arrows = map[string][]string{
 	"internal/regular":    {},
 	"internal/atomicfile": {"internal/regular"},
 	// It reads kinds of errors and what a provider advises.
-	"harness/admission": {"internal/regular", "providers"},
-	"providers":         {"internal/clip"},
-	"providers/sim":     {"internal/clip"},
-	"providers/all": {
-		"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/gemini", "providers/ollama",
-		"providers/openai", "providers/responses", "providers/tgi", "providers/vertex",
-	},
-	"providers/anthropic": {"providers", "providers/internal/wire"},
+	"harness/admission":   {"internal/regular", "providers", "providers/fault"},
+	"providers":           {"internal/clip"},
+	"providers/sim":       {"internal/clip"},
+	"providers/all":       {"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/fault", "providers/gemini", "providers/internal/wire", "providers/ollama", "providers/openai", "providers/responses", "providers/tgi", "providers/vertex"},
+	"providers/anthropic": {"providers", "providers/fault", "providers/internal/wire"},
 	// It puts recorded replies through wires that it is given, and knows the dialects' hosts.
-	"providers/audit": {"providers", "providers/internal/wire", "providers/openai"},
+	"providers/audit": {"providers", "providers/fault", "providers/internal/wire", "providers/openai", "providers/price"},
 	// Claude counts on Bedrock as it does at Anthropic.
-	"providers/bedrock":   {"providers", "providers/anthropic", "providers/internal/wire"},
-	"providers/cohere":    {"providers", "providers/internal/wire"},
-	"providers/gemini":    {"providers", "providers/internal/wire"},
-	"providers/ollama":    {"providers", "providers/internal/wire"},
-	"providers/openai":    {"providers", "providers/internal/wire"},
-	"providers/responses": {"providers", "providers/internal/wire"},
-	"providers/tgi":       {"providers", "providers/internal/wire"},
-	"providers/vertex":    {"internal/regular", "providers", "providers/gemini", "providers/internal/wire"},
+	"providers/bedrock":   {"providers", "providers/anthropic", "providers/fault", "providers/internal/wire"},
+	"providers/cohere":    {"providers", "providers/fault", "providers/internal/wire"},
+	"providers/gemini":    {"providers", "providers/fault", "providers/internal/wire"},
+	"providers/ollama":    {"providers", "providers/fault", "providers/internal/wire"},
+	"providers/openai":    {"providers", "providers/fault", "providers/internal/wire"},
+	"providers/responses": {"providers", "providers/fault", "providers/internal/wire"},
+	"providers/tgi":       {"providers", "providers/fault", "providers/internal/wire"},
+	"providers/vertex":    {"internal/regular", "providers", "providers/fault", "providers/gemini", "providers/internal/wire"},
 	// What every wire does alike: sending, bounding, reading errors.
-	"providers/internal/wire": {"agent/invisible", "internal/clip", "providers"},
+	"providers/internal/wire": {"agent/invisible", "internal/clip", "providers", "providers/fault"},
+	// What goes with asking: each may be used without the others.
+	"providers/price":  {"providers", "providers/internal/document"},
+	"providers/policy": {"providers/internal/document"},
+	"providers/retry":  {"providers", "providers/fault"},
+	// Files of settings, read field by field.
+	"providers/internal/document": {},
 	// The contract suite is linked into tests only.
-	"providers/providertest": {"providers"},
-	"providers/scripted":     {"providers"},
+	"providers/providertest": {"providers", "providers/fault"},
+	"providers/scripted":     {"providers", "providers/fault"},
 	// It joins the model with its renderers.
 	"reports":       {"harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "reports/html", "reports/model", "reports/plot", "reports/text"},
 	"reports/model": {"agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/clip", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/stat/calibration", "reports/stat/multiple", "reports/transcript", "reports/trend", "reports/words"},
@@ -111,7 +114,7 @@ var arrows = map[string][]string{
 	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/words"},
 	"reports/words":         {"agent/invisible", "internal/clip", "reports/stat"},
 	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "internal/clip", "reports/failure", "reports/stat", "reports/stat/flake", "reports/stat/multiple"},
-	"reports/expr":          {"agent/invisible", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/spell", "reports/stat"},
+	"reports/expr":          {"agent/invisible", "harness/ledger", "harness/ledger/column", "internal/spell", "reports/stat"},
 	"reports/failure":       {"agent/invisible", "harness/ledger", "internal/clip"},
 	"reports/trend":         {"reports/stat", "reports/stat/level"},
 	// Classes of tasks, by counts and intervals.

@@ -24,9 +24,9 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/internal/regular"
-	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/audit"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
@@ -88,7 +88,7 @@ func many(n int, one, more string) string {
 }
 
 // newAudit makes an auditor of all wires.
-func newAudit(prices providers.Prices) *audit.Auditor {
+func newAudit(prices price.Table) *audit.Auditor {
 	return audit.New(audit.Options{Factories: all.Factories(), WireOf: all.Wires(), Fields: all.UsageFields(), Prices: prices})
 }
 
@@ -214,7 +214,7 @@ func printFindings(p *process, label string, list []audit.Finding) {
 }
 
 // usageLine says how much of the usage on a candidate's cassettes is understood.
-func usageLine(suite *goldens.Suite, c goldens.Candidate, trials int, prices providers.Prices) string {
+func usageLine(suite *goldens.Suite, c goldens.Candidate, trials int, prices price.Table) string {
 	files, closeAll, err := cassettes.Open(suite)
 	if err != nil {
 		return err.Error()

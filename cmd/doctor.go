@@ -19,8 +19,9 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
-	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/providers/price"
 )
 
 func newDoctor(p *process) *cobra.Command {
@@ -64,7 +65,7 @@ func printSources(p *process, cfg config.Config) {
 }
 
 // diagnose prints one line per candidate and returns what is wrong.
-func diagnose(p *process, cfg config.Config, prices providers.Prices) error {
+func diagnose(p *process, cfg config.Config, prices price.Table) error {
 	file := cfg.File
 	if file == "" {
 		file = "none (defaults)"
@@ -93,7 +94,7 @@ func diagnose(p *process, cfg config.Config, prices providers.Prices) error {
 
 // printCandidate says whom a candidate asks, with which key, at what price, and
 // within which limits.
-func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices providers.Prices, c goldens.Candidate) {
+func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices price.Table, c goldens.Candidate) {
 	sampling, err := cfg.Policy.Resolve(c.Provider, "action")
 	model := cmp.Or(c.Model, sampling.Model)
 	_, _ = fmt.Fprintf(p.stdout, "candidate %s\n", c.Name)
@@ -141,7 +142,7 @@ func (p *process) modes(c goldens.Candidate) string {
 }
 
 // limits are the caps that hold for a candidate.
-func limits(sampling providers.Resolved, c goldens.Candidate, prices providers.Prices, model string, at time.Time) string {
+func limits(sampling policy.Resolved, c goldens.Candidate, prices price.Table, model string, at time.Time) string {
 	tokens := sampling.MaxTokens
 	if c.MaxTokens != nil {
 		tokens = *c.MaxTokens

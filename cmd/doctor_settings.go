@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
@@ -23,7 +23,7 @@ const staleAfter = 90 * 24 * time.Hour
 
 // printPrices says how old the table is and how much of it there is for each
 // provider; of the providers named, every price.
-func (p *process) printPrices(prices providers.Prices, names []string) error {
+func (p *process) printPrices(prices price.Table, names []string) error {
 	all := prices.All()
 	known := map[string]int{}
 	for _, e := range all {
@@ -62,7 +62,7 @@ func (p *process) printPrices(prices providers.Prices, names []string) error {
 }
 
 // printPriced counts the entries of each provider.
-func (p *process) printPriced(all []providers.Price) {
+func (p *process) printPriced(all []price.Entry) {
 	type row struct {
 		entries int
 		newest  time.Time
@@ -91,7 +91,7 @@ func (p *process) printPriced(all []providers.Price) {
 }
 
 // age says how long ago the table's prices were read; the newest file counts.
-func (p *process) age(prices providers.Prices) string {
+func (p *process) age(prices price.Table) string {
 	version := prices.Version()
 	read, err := time.Parse(time.DateOnly, version[strings.LastIndexByte(version, '+')+1:])
 	if err != nil {
@@ -105,14 +105,14 @@ func (p *process) age(prices providers.Prices) string {
 	return text
 }
 
-func since(e providers.Price) string {
+func since(e price.Entry) string {
 	if e.From.IsZero() {
 		return ""
 	}
 	return e.From.Format(time.DateOnly)
 }
 
-func origin(e providers.Price) string {
+func origin(e price.Entry) string {
 	if e.Simulated {
 		return "invented: nobody pays it"
 	}
@@ -120,7 +120,7 @@ func origin(e providers.Price) string {
 }
 
 // priceOf describes the price of a model on a day.
-func priceOf(prices providers.Prices, provider, model string, at time.Time) string {
+func priceOf(prices price.Table, provider, model string, at time.Time) string {
 	e, ok := prices.Lookup(provider, model, at)
 	if !ok {
 		return "unknown: its cost will be null; add it with a prices file"

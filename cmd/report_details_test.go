@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/transcripts"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
@@ -27,7 +27,7 @@ func countsRun(t testing.TB, sel harness.Selection) (*process, harness.Options, 
 	t.Helper()
 	p := &process{stdout: io.Discard, stderr: io.Discard, env: func(string) (string, bool) { return "", false }}
 	p.guard()
-	cfg := config.Config{Suite: "builtin:counts", Trials: 1, Seed: 1, Runs: t.TempDir(), Policy: providers.DefaultPolicy()}
+	cfg := config.Config{Suite: "builtin:counts", Trials: 1, Seed: 1, Runs: t.TempDir(), Policy: policy.Default()}
 	o, cleanup, err := options(context.Background(), p, cfg, sel)
 	require.NoError(t, err)
 	t.Cleanup(cleanup)

@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
 )
 
 // kept are the cells that a episodeFilter keeps of tasks A, B and C, candidates x and y,
@@ -63,7 +63,7 @@ func TestFailedIn(t *testing.T) {
 }
 
 func TestChangedSince(t *testing.T) {
-	policy, err := providers.ParsePolicy([]byte("providers: {sim-openai: {model: from-policy}}"))
+	policy, err := policy.Parse([]byte("providers: {sim-openai: {model: from-policy}}"))
 	require.NoError(t, err)
 	today := func(edit func(o *harness.Options)) *harness.Options {
 		o := &harness.Options{

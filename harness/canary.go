@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -191,8 +192,8 @@ func (s *canarySubject) ask(ctx context.Context, model providers.Model, p canary
 		ctx, cancel := drive.WithBudget(ctx, canaryTimeout)
 		reply, err = model.Call(ctx, call)
 		cancel()
-		var failed *providers.Error
-		switch refused := errors.As(err, &failed) && failed.Kind == providers.InvalidRequest && failed.Status != 0; {
+		var failed *fault.Error
+		switch refused := errors.As(err, &failed) && failed.Kind == fault.InvalidRequest && failed.Status != 0; {
 		case refused && call.LogProbs:
 			call.LogProbs = false
 		case refused && call.Temperature != nil:

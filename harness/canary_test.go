@@ -19,6 +19,7 @@ import (
 	drift "github.com/cupel-eval/cupel/harness/canary"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // echoing answers the prompts of the canary with themselves, and episodes as they should
@@ -174,7 +175,7 @@ func TestAFailingCanaryIsUnknown(t *testing.T) {
 	o, m := canaryOptions(t)
 	m.fail = func(c providers.Call) error {
 		if strings.Contains(c.Messages[0].Text, "Mongolia") {
-			return &providers.Error{Kind: providers.Overloaded, Provider: "fake", Status: 529, Message: "busy"}
+			return &fault.Error{Kind: fault.Overloaded, Provider: "fake", Status: 529, Message: "busy"}
 		}
 		return nil
 	}
@@ -203,7 +204,7 @@ func TestCanaryLeavesOutWhatIsRefused(t *testing.T) {
 	o, m := canaryOptions(t)
 	m.fail = func(c providers.Call) error {
 		if c.LogProbs || c.Temperature != nil {
-			return &providers.Error{Kind: providers.InvalidRequest, Provider: "fake", Status: 400, Message: "unsupported"}
+			return &fault.Error{Kind: fault.InvalidRequest, Provider: "fake", Status: 400, Message: "unsupported"}
 		}
 		return nil
 	}
@@ -214,7 +215,7 @@ func TestCanaryLeavesOutWhatIsRefused(t *testing.T) {
 	require.Nil(t, canaryHistory(t, o.Runs)[0].Answers[0].LogProb)
 
 	m.fail = func(providers.Call) error {
-		return &providers.Error{Kind: providers.InvalidRequest, Provider: "fake", Status: 400, Message: "no such model"}
+		return &fault.Error{Kind: fault.InvalidRequest, Provider: "fake", Status: 400, Message: "no such model"}
 	}
 	found, err = harness.Canary(context.Background(), o)
 	require.NoError(t, err)

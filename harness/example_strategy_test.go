@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -47,7 +48,7 @@ tasks:
 			Strategies: map[string]agent.Strategy{"vote": {New: newVote}},
 			Providers:  map[string]providers.Factory{"openai-compatible": func(providers.Options) (providers.Model, error) { return choir{}, nil }},
 		},
-		Rules:     harness.Rules{Policy: providers.DefaultPolicy()},
+		Rules:     harness.Rules{Policy: policy.Default()},
 		Recording: harness.Recording{Mode: recorder.Live},
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/forecast"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -27,7 +27,7 @@ import (
 func forecastOptions(t *testing.T) harness.Options {
 	t.Helper()
 	o := countsOptions(t)
-	prices, err := providers.ParsePrices([]byte(`{version: 2026-05-01, prices: [
+	prices, err := price.Parse([]byte(`{version: 2026-05-01, prices: [
 		{provider: openai, models: [m], input: "1", output: "2", source: test},
 		{provider: openai, models: [m], from: 2027-01-01, input: "1000", output: "2000", source: test}]}`))
 	require.NoError(t, err)
@@ -186,7 +186,7 @@ func TestForecastLearnsFromThePast(t *testing.T) {
 			o.Now = func() time.Time { return time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC) }
 		}, "candidate", 4, 2, "2/6/10", "286/660/1034", "312621650/720000000/1127378350", "6"},
 		"no price": {func(t *testing.T, o *harness.Options) {
-			o.Prices = providers.Prices{}
+			o.Prices = price.Table{}
 			pastRun(t, *o, "R1", nil, both...)
 		}, "candidate", 4, 2, "2/6/10", "286/660/1034", "?/?/?", "6"},
 		// Two at once take half the time, 6 requests at 2 a minute two minutes: the first

@@ -22,6 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
@@ -187,7 +188,7 @@ func TestRecordedForkReplaysOnItsOwn(t *testing.T) {
 func TestForkedTurnsCostWhatTheyCost(t *testing.T) {
 	o, _ := forkOptions(t, recorder.Record, 2)
 	old := o.Prices
-	risen, err := providers.ParsePrices([]byte(`version: 2026-12-01
+	risen, err := price.Parse([]byte(`version: 2026-12-01
 prices:
   - {provider: sim-anthropic, models: [sim-weak], from: 2026-11-01, input: 1000, output: 1000, source: test}
   - {provider: sim-openai, models: [sim-strong], from: 2026-11-01, input: 1000, output: 1000, source: test}

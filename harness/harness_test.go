@@ -22,8 +22,9 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -59,12 +60,12 @@ var loadedCounts = sync.OnceValues(func() (*goldens.Suite, error) { return load.
 // countsOptions replay the built-in suite in memory.
 func countsOptions(t testing.TB) harness.Options {
 	t.Helper()
-	prices, err := providers.DefaultPrices()
+	prices, err := price.Default()
 	require.NoError(t, err)
 	return harness.Options{
 		Matrix: harness.Matrix{Suite: countsSuite(t), Seed: 1},
 		Parts:  harness.Parts{Providers: all.Factories()},
-		Rules:  harness.Rules{Policy: providers.DefaultPolicy(), Prices: prices, CodeVersion: "test"},
+		Rules:  harness.Rules{Policy: policy.Default(), Prices: prices, CodeVersion: "test"},
 	}
 }
 

@@ -23,6 +23,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/providers/fault"
+	"github.com/cupel-eval/cupel/providers/policy"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -36,7 +38,7 @@ func ExampleOptions_observe() {
 	_, err = harness.Run(context.Background(), harness.Options{
 		Matrix: harness.Matrix{Suite: suite, Select: harness.Selection{Tasks: []string{"G01"}, Candidates: []string{"strong"}}},
 		Parts:  harness.Parts{Providers: all.Factories()},
-		Rules:  harness.Rules{Policy: providers.DefaultPolicy()},
+		Rules:  harness.Rules{Policy: policy.Default()},
 		Observers: harness.Observers{
 			Observe: func(e episode.StreamEvent) {
 				mu.Lock()
@@ -165,7 +167,7 @@ func (c *caller) Call(_ context.Context, call providers.Call) (providers.Reply, 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n++; c.n > 1 {
-		return providers.Reply{}, &providers.Error{Provider: "own", Kind: providers.InvalidRequest}
+		return providers.Reply{}, &fault.Error{Provider: "own", Kind: fault.InvalidRequest}
 	}
 	for _, d := range []providers.Delta{
 		{Kind: providers.DeltaReasoning, Text: "hm"}, {Kind: providers.DeltaText, Text: "Let me "}, {Kind: providers.DeltaText}, {Kind: providers.DeltaText, Text: "see."},
@@ -227,7 +229,7 @@ func TestObserverHearsCallsAndFailures(t *testing.T) {
 		`1 step read[2] m tool_call f{"a":1}`, "1 step read[2] m tool_call g{}", "1 step read[2] m end ",
 		"2 fallback  n begin ", "2 fallback  n end ",
 	}, got)
-	var failed *providers.Error
+	var failed *fault.Error
 	require.True(t, errors.As(events[len(events)-1].Err, &failed))
 	require.NotEmpty(t, events[0].EpisodeID)
 	require.True(t, slices.ContainsFunc(events, func(e episode.StreamEvent) bool { return e.Finish == providers.FinishTools }))

@@ -19,6 +19,9 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/providers/price"
+	"github.com/cupel-eval/cupel/providers/retry"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
@@ -56,8 +59,8 @@ type Matrix struct {
 
 // Rules are what the configuration says of models, prices and thresholds.
 type Rules struct {
-	Policy     providers.Policy
-	Prices     providers.Prices
+	Policy     policy.Policy
+	Prices     price.Table
 	Acceptance manifest.Acceptance
 	// Adapters are the versions of the wires' codecs, by provider, for the headers of
 	// cassettes.
@@ -121,7 +124,7 @@ type Bounds struct {
 	Limits map[string]admission.Limits
 	// Retry says how often failed model calls are made again; the zero value is
 	// its default. Its Seed is replaced by each episode's, its Sleep in replay.
-	Retry providers.RetryPolicy
+	Retry retry.Policy
 }
 
 // Parts are what the calling program brings. Functions are called by several episodes in

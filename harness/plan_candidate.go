@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -25,7 +26,7 @@ type resolvedCandidate struct {
 	goldens.Candidate
 	factory providers.Factory
 	key     string
-	dials   providers.Resolved
+	dials   policy.Resolved
 	fork    *drive.Past // what its episodes go on from; nil unless they are forks
 	planned int         // episodes, those of other shards too
 }

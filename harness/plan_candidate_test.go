@@ -8,14 +8,14 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/providers/policy"
 )
 
 // Check names a candidate in each of its problems, needs no key, and knows the
 // agents that a program has of its own.
 func TestCheckCandidate(t *testing.T) {
-	o := harness.Options{Parts: harness.Parts{Providers: all.Factories()}, Rules: harness.Rules{Policy: providers.DefaultPolicy()}}
+	o := harness.Options{Parts: harness.Parts{Providers: all.Factories()}, Rules: harness.Rules{Policy: policy.Default()}}
 	c := goldens.Candidate{Name: "a", Agent: "tools", Provider: "openai", Model: "m"}
 	require.NoError(t, o.Check(c))
 	c.MaxIterations, c.Rescue = -1, "n"

@@ -14,6 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -54,12 +56,12 @@ func smallOptions(t *testing.T, budgets, faults string, c goldens.Candidate, out
 	require.NoError(t, err)
 	m := &model{outputs: outputs}
 	c.Name, c.Provider = "c", "fake"
-	prices, err := providers.ParsePrices([]byte(`version: "2026-01-01"
+	prices, err := price.Parse([]byte(`version: "2026-01-01"
 prices:
   - {provider: fake, models: [priced], input: 1, output: 1, source: test}
 `))
 	require.NoError(t, err)
-	policy, err := providers.ParsePolicy([]byte("providers: {fake: {}}\n"))
+	policy, err := policy.Parse([]byte("providers: {fake: {}}\n"))
 	require.NoError(t, err)
 	return harness.Options{
 		Matrix:    harness.Matrix{Suite: suite, Candidates: []goldens.Candidate{c}},
@@ -128,7 +130,7 @@ func TestPlanRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			o, m := smallOptions(t, test.budgets, "title: x", test.candidate, answer)
 			o.Candidates[0].Provider = test.provider
-			policy, err := providers.ParsePolicy([]byte("providers: {fake: {}, fancy: {}}\n"))
+			policy, err := policy.Parse([]byte("providers: {fake: {}, fancy: {}}\n"))
 			require.NoError(t, err)
 			o.Policy = policy
 			_, err = harness.Run(context.Background(), o)

@@ -16,6 +16,9 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/internal/testlength"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/providers/price"
 )
 
 // till is what the providers of a run bill. At no moment may that be more than a cap.
@@ -56,7 +59,7 @@ type cashier struct {
 }
 
 func (c cashier) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
-	in, out, _ := providers.WorstTokens(call)
+	in, out, _ := price.WorstTokens(call)
 	c.mu.Lock()
 	usage := providers.Usage{Reported: c.rng.IntN(10) > 0, Input: 1 + c.rng.Int64N(in), Output: c.rng.Int64N(out + 1)}
 	text, fate, wait := poll, c.rng.IntN(100), time.Duration(c.rng.IntN(2000))*time.Millisecond
@@ -84,26 +87,26 @@ func (c cashier) Call(ctx context.Context, call providers.Call) (providers.Reply
 	c.mu.Lock()
 	c.flying--
 	c.mu.Unlock()
-	failed := &providers.Error{Provider: c.provider, Model: call.Model, Err: ctx.Err()}
+	failed := &fault.Error{Provider: c.provider, Model: call.Model, Err: ctx.Err()}
 	reply := providers.Reply{Usage: usage, Model: call.Model}
 	switch {
 	case ctx.Err() != nil:
-		failed.Kind = providers.Transport
+		failed.Kind = fault.Transport
 	case healthy:
 	case fate < 15:
-		failed.Kind, failed.Status = providers.RateLimit, 429
+		failed.Kind, failed.Status = fault.RateLimit, 429
 		reply.Usage = providers.Usage{}
 	case fate < 20:
-		failed.Kind, failed.Status = providers.Overloaded, 529
+		failed.Kind, failed.Status = fault.Overloaded, 529
 		reply.Usage = providers.Usage{}
 	case fate < 25:
-		failed.Kind, failed.Partial = providers.Transport, true
+		failed.Kind, failed.Partial = fault.Transport, true
 		reply.Usage.Output /= 2 // it broke off before all was told
 	case fate < 30:
-		failed.Kind = providers.TimedOut
+		failed.Kind = fault.TimedOut
 		reply.Usage = providers.Usage{}
 	case fate < 33:
-		failed.Kind, failed.Status = providers.Malformed, 200
+		failed.Kind, failed.Status = fault.Malformed, 200
 		reply.Usage = providers.Usage{}
 	}
 	if failed.Kind != "" {
@@ -146,15 +149,15 @@ var shops = []string{"shop0", "shop1"}
 func spendOptions(t *testing.T) harness.Options {
 	t.Helper()
 	o, _ := smallOptions(t, "budgets: {max_steps: 4}", "title: x", goldens.Candidate{Model: "priced"})
-	prices, policy := "version: \"2026-01-01\"\nprices:\n", "providers:\n"
+	prices, limits := "version: \"2026-01-01\"\nprices:\n", "providers:\n"
 	for _, name := range shops {
 		prices += fmt.Sprintf("  - {provider: %s, models: [priced], input: 1, output: 1, source: test}\n", name)
-		policy += fmt.Sprintf("  %s: {}\n", name)
+		limits += fmt.Sprintf("  %s: {}\n", name)
 	}
 	var err error
-	o.Prices, err = providers.ParsePrices([]byte(prices))
+	o.Prices, err = price.Parse([]byte(prices))
 	require.NoError(t, err)
-	o.Policy, err = providers.ParsePolicy([]byte(policy))
+	o.Policy, err = policy.Parse([]byte(limits))
 	require.NoError(t, err)
 	return o
 }

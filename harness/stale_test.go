@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
@@ -63,7 +63,7 @@ func TestWhatMakesACassetteStale(t *testing.T) {
 	}
 	policy := func(text string) func(*harness.Options) {
 		return func(o *harness.Options) {
-			p, err := providers.ParsePolicy([]byte(text))
+			p, err := policy.Parse([]byte(text))
 			require.NoError(t, err)
 			o.Policy = p
 		}

@@ -19,6 +19,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -46,7 +48,7 @@ type Params struct {
 	// every one there is.
 	Providers map[string]providers.Factory
 	// Policy replaces the default policy.
-	Policy *providers.Policy
+	Policy *policy.Policy
 	// Key and Transport serve recording, as in Options.
 	Key       func(goldens.Candidate) (string, error)
 	Transport func(provider string) http.RoundTripper
@@ -154,14 +156,14 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 		}
 		dir = filepath.Join(p.Suite, "cassettes")
 	}
-	prices, err := providers.DefaultPrices()
+	prices, err := price.Default()
 	if err != nil {
 		return nil, nil, err
 	}
 	if p.LookupEnv == nil {
 		p.LookupEnv = os.LookupEnv
 	}
-	policy := providers.DefaultPolicy()
+	policy := policy.Default()
 	if p.Policy != nil {
 		policy = *p.Policy
 	}

@@ -22,7 +22,8 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -54,12 +55,12 @@ tasks:
 // ownOptions run the scripted task of a suite.
 func ownOptions(t *testing.T, s *goldens.Suite) Options {
 	t.Helper()
-	prices, err := providers.DefaultPrices()
+	prices, err := price.Default()
 	require.NoError(t, err)
 	return Options{
 		Matrix:    Matrix{Suite: s, Select: Selection{Candidates: []string{episode.ScriptedCandidate}}, Seed: 1},
 		Recording: Recording{Mode: recorder.Live},
-		Rules:     Rules{Policy: providers.DefaultPolicy(), Prices: prices},
+		Rules:     Rules{Policy: policy.Default(), Prices: prices},
 		Parts: Parts{
 			Now:       func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
 			LookupEnv: func(name string) (string, bool) { return plantedKey, name == "JOB_KEY" },

@@ -29,7 +29,7 @@ func TestUsageThatIsNotUnderstood(t *testing.T) {
 	o.Trials, o.Concurrency = 3, 1
 	usage := providers.Usage{
 		Reported: true, Input: 70, Output: 7, Processed: &providers.Processed{Input: 90, Output: 9},
-		ServerTools: []providers.ServerTool{{Name: "web_search", Count: 2}}, NotUnderstood: []string{"new_tokens: not understood"},
+		ServerTools: map[string]int64{"web_search": 2}, NotUnderstood: []string{"new_tokens: not understood"},
 	}
 	o.Providers["fake"] = func(providers.Options) (providers.Model, error) { return accounting{m, usage}, nil }
 	res, err := harness.Run(context.Background(), o)

@@ -1,7 +1,7 @@
-// Package providers says how to ask a model: a Call goes in, a normalised Reply
-// or a typed Error comes out. Each wire format is a folder below; compatible
-// dialects reuse one. The package also holds what goes with asking: the policy
-// that sets the dials and the price table that says what an answer cost.
+// Package providers says how to ask a model: a Call goes in, a normalised Reply or a
+// *fault.Error comes out. Each wire format is a folder below; compatible dialects reuse
+// one. What goes with asking is beside them: package fault classifies failures, retry asks
+// again, policy holds settings and budgets, and price says what a reply cost.
 package providers
 
 import (
@@ -12,10 +12,10 @@ import (
 )
 
 // Model asks one provider's models. Implementations are safe for concurrent
-// use and do not retry by themselves: see Retry.
+// use and do not retry by themselves: see package retry.
 type Model interface {
 	// Call sends one request and reads the whole reply. A failure is always an
-	// *Error; the Reply then holds what is known (status, request id, usage).
+	// *fault.Error; the Reply then holds what is known (status, request id, usage).
 	Call(ctx context.Context, call Call) (Reply, error)
 }
 
@@ -30,8 +30,10 @@ type Options struct {
 	// Key is the credential. It is sent in the provider's own header and
 	// appears nowhere else.
 	Key string
-	// HTTP sends the requests: the seam where a recorder sits. nil means
-	// http.DefaultClient.
+	// HTTP sends the requests: a recorder is its transport. nil means
+	// http.DefaultClient. A wire that signs looks for credentials only if the requests
+	// reach a network: an *http.Transport does, another one if its method Live() bool
+	// says so.
 	HTTP *http.Client
 	// Region is the cloud region, where an address or a signature needs one.
 	Region string
@@ -44,22 +46,10 @@ type Options struct {
 	// MaxBody bounds a reply's body in bytes; 0 means 8 MiB. A longer one is
 	// malformed. No reply takes more memory than a small multiple of it.
 	MaxBody int64
-	// Now is the clock of replies whose transport keeps no time; nil means
-	// time.Now. See Clocked.
+	// Now is the clock of replies; nil means time.Now. It is not asked while a response
+	// body has a method Elapsed() time.Duration: the time from sending the request to the
+	// last bytes read, by which a replay has the recorded times.
 	Now func() time.Time
-}
-
-// Clocked is a response body that tells its own time, so that a replay has the
-// recorded one: the time from sending the request to the last bytes read.
-type Clocked interface {
-	Elapsed() time.Duration
-}
-
-// Live is a transport that tells whether its requests reach a network. A wire
-// that signs looks for credentials only then; a transport that does not tell is
-// taken for one that replays, or signs by itself.
-type Live interface {
-	Live() bool
 }
 
 // Factory makes a Model. Factories are listed in package providers/all.

@@ -29,8 +29,8 @@ type Usage struct {
 	// several: the price of each depends on its own model and prompt. nil if it took one.
 	Parts []UsagePart
 	// ServerTools count the uses of the provider's own tools, such as web_search, that
-	// may have a fee each; sorted by name, each name once, no count is 0.
-	ServerTools []ServerTool
+	// may have a fee each, by name; no count is 0.
+	ServerTools map[string]int64
 	// NotUnderstood names what the counts do not account for, each as
 	// "FIELD: REASON": a number whose meaning is unknown, or a sum that is not the
 	// sum of its parts. If it is not empty, the cost is unknown.
@@ -51,12 +51,6 @@ type UsagePart struct {
 	Usage Usage
 }
 
-// ServerTool counts the uses of one of the provider's own tools.
-type ServerTool struct {
-	Name  string
-	Count int64
-}
-
 // Total is the sum of all classes.
 func (u Usage) Total() int64 {
 	return u.Input + u.Output + u.CacheRead + u.CacheWrite + u.Reasoning
@@ -71,8 +65,8 @@ func (u *Usage) Doubt(field, reason string) {
 	}
 }
 
-// plus is the usage of two requests together, each priced on its own.
-func (u Usage) plus(v Usage) Usage {
+// Plus is the usage of two requests together, each priced on its own.
+func (u Usage) Plus(v Usage) Usage {
 	parts := slices.Concat(u.parts(), v.parts())
 	sum := u
 	sum.add(v)
@@ -101,8 +95,8 @@ func (u *Usage) add(v Usage) {
 		a, b := u.processed(), v.processed()
 		u.Processed = &Processed{a.Input + b.Input, a.Output + b.Output}
 	}
-	for _, t := range v.ServerTools {
-		u.AddServerTool(t.Name, t.Count)
+	for name, count := range v.ServerTools {
+		u.AddServerTool(name, count)
 	}
 	for _, text := range v.NotUnderstood {
 		field, reason, _ := strings.Cut(text, ": ")
@@ -115,12 +109,12 @@ func (u *Usage) AddServerTool(name string, count int64) {
 	if count == 0 {
 		return
 	}
-	tools := slices.Clone(u.ServerTools)
-	i, found := slices.BinarySearchFunc(tools, name, func(t ServerTool, name string) int { return strings.Compare(t.Name, name) })
-	if !found {
-		tools = slices.Insert(tools, i, ServerTool{Name: name})
+	tools := map[string]int64{name: u.ServerTools[name] + count} // copies of u share the map it has
+	for other, count := range u.ServerTools {
+		if other != name {
+			tools[other] = count
+		}
 	}
-	tools[i].Count += count
 	u.ServerTools = tools
 }
 
@@ -130,16 +124,4 @@ func (u Usage) processed() Processed {
 		return *u.Processed
 	}
 	return Processed{u.Input + u.CacheRead + u.CacheWrite, u.Output + u.Reasoning}
-}
-
-// UsageField says what becomes of one number of a provider's usage object.
-type UsageField struct {
-	// Path names the number: members separated by dots, [] for the elements of a list
-	// and * for a member of any name, such as "usage.details[].tokens".
-	Path string
-	// Column is the ledger column that the number is read into; empty if it is not read.
-	Column string
-	// Reason says why a number that is not read changes no cost, or how one that is
-	// read is checked.
-	Reason string
 }

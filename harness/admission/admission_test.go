@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -36,8 +37,8 @@ func queue(t *testing.T, l *Lane, r Request, went func(*Permit, error)) {
 	synctest.Wait()
 }
 
-func failure(kind providers.Kind) Result {
-	return Result{Err: fmt.Errorf("call: %w", &providers.Error{Kind: kind, Provider: "p", Model: "m"})}
+func failure(kind fault.Kind) Result {
+	return Result{Err: fmt.Errorf("call: %w", &fault.Error{Kind: kind, Provider: "p", Model: "m"})}
 }
 
 func cost(nano int64) *int64 { return &nano }
@@ -193,7 +194,7 @@ func TestRequestsPerMinute(t *testing.T) {
 			p, err := l.Acquire(t.Context(), Request{})
 			require.NoError(t, err)
 			at = append(at, time.Since(start))
-			p.Done(failure(providers.InvalidRequest)) // counts, too
+			p.Done(failure(fault.InvalidRequest)) // counts, too
 		}
 		require.Zero(t, at[59], "a minute's worth at once")
 		for i, d := range at[60:] {
@@ -218,7 +219,7 @@ func TestTokensPerMinute(t *testing.T) {
 		b := goes(Request{Output: 1000}, 0)
 		a.Done(Result{Usage: providers.Usage{Reported: true, Input: 4000, Output: 500}}) // 500 back
 		c1 := goes(Request{Output: 600}, 1)                                              // 100 a second
-		b.Done(failure(providers.Overloaded))                                            // all of it back
+		b.Done(failure(fault.Overloaded))                                                // all of it back
 		goes(Request{Output: 1000}, 1).Done(Result{})
 		goes(Request{Output: 100_000}, 61).Done(Result{}) // more than the bucket: goes when it is full
 		goes(Request{Output: 1}, 61+940.01).Done(Result{})

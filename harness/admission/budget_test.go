@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 func TestCapRefusesAtOnce(t *testing.T) {
@@ -85,7 +86,7 @@ func TestReservationsOfOthersAreWaitedFor(t *testing.T) {
 		require.Empty(t, order)
 		ask("hopeless", l, 81)
 		require.Equal(t, []string{"no hopeless"}, order, "what cannot fit is not made to wait")
-		a.Done(failure(providers.RateLimit)) // releases all of it: 20 spent
+		a.Done(failure(fault.RateLimit)) // releases all of it: 20 spent
 		synctest.Wait()
 		require.ElementsMatch(t, []string{"no hopeless", "large", "small", "other"}, order)
 		require.Equal(t, Spend{0, 70, 3}, c.Snapshot().Reserved)
@@ -107,7 +108,7 @@ func TestAProvidersCapHoldsUpNobodyElse(t *testing.T) {
 		require.Equal(t, 1, got)
 		for _, permit := range held {
 			require.NoError(t, refused)
-			permit.Done(failure(providers.RateLimit)) // an attempt, too
+			permit.Done(failure(fault.RateLimit)) // an attempt, too
 			synctest.Wait()
 		}
 		require.ErrorIs(t, refused, ErrCapped)
@@ -119,7 +120,7 @@ func TestRefusedWhilePaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New(Options{Caps: Caps{Tokens: 100}})
 		p := c.Lane("p", "k")
-		acquire(t, p, Request{}).Done(Result{Err: &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Minute}})
+		acquire(t, p, Request{}).Done(Result{Err: &fault.Error{Kind: fault.RateLimit, RetryAfter: time.Minute}})
 		start := time.Now()
 		var after time.Duration
 		queue(t, p, Request{Input: 60}, func(_ *Permit, err error) {
@@ -179,18 +180,18 @@ func TestUnknownWorstCases(t *testing.T) {
 
 func TestSettling(t *testing.T) {
 	usage := providers.Usage{Reported: true, Input: 10, Output: 5, CacheRead: 3, CacheWrite: 1, Reasoning: 1}
-	failed := func(kind providers.Kind, change func(*Result, *providers.Error)) Result {
-		e := &providers.Error{Kind: kind}
+	failed := func(kind fault.Kind, change func(*Result, *fault.Error)) Result {
+		e := &fault.Error{Kind: kind}
 		r := Result{Err: fmt.Errorf("turn: %w", e)}
 		if change != nil {
 			change(&r, e)
 		}
 		return r
 	}
-	reported := func(r *Result, _ *providers.Error) { r.Usage, r.CostNanoUSD = usage, cost(70) }
-	partial := func(r *Result, e *providers.Error) { e.Partial, r.Usage, r.CostNanoUSD = true, usage, cost(70) }
-	cause := func(err error) func(*Result, *providers.Error) {
-		return func(_ *Result, e *providers.Error) { e.Err = err }
+	reported := func(r *Result, _ *fault.Error) { r.Usage, r.CostNanoUSD = usage, cost(70) }
+	partial := func(r *Result, e *fault.Error) { e.Partial, r.Usage, r.CostNanoUSD = true, usage, cost(70) }
+	cause := func(err error) func(*Result, *fault.Error) {
+		return func(_ *Result, e *fault.Error) { e.Err = err }
 	}
 	worst, exact, nothing := Spend{100, 60, 1}, Spend{70, 20, 1}, Spend{Requests: 1}
 	for _, test := range []struct {
@@ -205,27 +206,27 @@ func TestSettling(t *testing.T) {
 		{"free", Result{Usage: providers.Usage{Reported: true}, CostNanoUSD: cost(0)}, nothing},
 		{"nonsense", Result{Usage: providers.Usage{Reported: true, Input: -9}, CostNanoUSD: cost(-9)}, nothing},
 		{"more than its worst case", Result{Usage: providers.Usage{Reported: true, Input: 1000}, CostNanoUSD: cost(2000)}, Spend{2000, 1000, 1}},
-		{"rate limit", failed(providers.RateLimit, nil), nothing},
-		{"overloaded", failed(providers.Overloaded, nil), nothing},
-		{"auth", failed(providers.Auth, nil), nothing},
-		{"quota", failed(providers.Quota, nil), nothing},
-		{"invalid request", failed(providers.InvalidRequest, nil), nothing},
-		{"not found", failed(providers.NotFound, nil), nothing},
-		{"context length", failed(providers.ContextLength, nil), nothing},
-		{"overloaded amid the reply", failed(providers.Overloaded, partial), worst},
-		{"refused", failed(providers.Refused, nil), worst},
-		{"refused and reported", failed(providers.Refused, reported), exact},
-		{"malformed", failed(providers.Malformed, nil), worst},
-		{"malformed and reported", failed(providers.Malformed, reported), exact},
-		{"timeout", failed(providers.TimedOut, nil), worst},
-		{"timeout with the usage so far", failed(providers.TimedOut, reported), worst},
-		{"transport", failed(providers.Transport, cause(errors.New("reset"))), worst},
-		{"transport with the usage so far", failed(providers.Transport, partial), worst},
-		{"no connection", failed(providers.Transport, cause(&net.OpError{Op: "dial", Err: errors.New("refused")})), nothing},
-		{"no proxy", failed(providers.Transport, cause(&net.OpError{Op: "proxyconnect", Err: errors.New("refused")})), nothing},
-		{"no such host", failed(providers.Transport, cause(&net.DNSError{Name: "x"})), nothing},
-		{"no trust", failed(providers.Transport, cause(&tls.CertificateVerificationError{Err: errors.New("unknown")})), nothing},
-		{"connection lost", failed(providers.Transport, cause(&net.OpError{Op: "read", Err: errors.New("reset")})), worst},
+		{"rate limit", failed(fault.RateLimit, nil), nothing},
+		{"overloaded", failed(fault.Overloaded, nil), nothing},
+		{"auth", failed(fault.Auth, nil), nothing},
+		{"quota", failed(fault.Quota, nil), nothing},
+		{"invalid request", failed(fault.InvalidRequest, nil), nothing},
+		{"not found", failed(fault.NotFound, nil), nothing},
+		{"context length", failed(fault.ContextLength, nil), nothing},
+		{"overloaded amid the reply", failed(fault.Overloaded, partial), worst},
+		{"refused", failed(fault.Refused, nil), worst},
+		{"refused and reported", failed(fault.Refused, reported), exact},
+		{"malformed", failed(fault.Malformed, nil), worst},
+		{"malformed and reported", failed(fault.Malformed, reported), exact},
+		{"timeout", failed(fault.TimedOut, nil), worst},
+		{"timeout with the usage so far", failed(fault.TimedOut, reported), worst},
+		{"transport", failed(fault.Transport, cause(errors.New("reset"))), worst},
+		{"transport with the usage so far", failed(fault.Transport, partial), worst},
+		{"no connection", failed(fault.Transport, cause(&net.OpError{Op: "dial", Err: errors.New("refused")})), nothing},
+		{"no proxy", failed(fault.Transport, cause(&net.OpError{Op: "proxyconnect", Err: errors.New("refused")})), nothing},
+		{"no such host", failed(fault.Transport, cause(&net.DNSError{Name: "x"})), nothing},
+		{"no trust", failed(fault.Transport, cause(&tls.CertificateVerificationError{Err: errors.New("unknown")})), nothing},
+		{"connection lost", failed(fault.Transport, cause(&net.OpError{Op: "read", Err: errors.New("reset")})), worst},
 		{"an error of ours", Result{Err: errors.New("disk")}, worst},
 	} {
 		t.Run(test.name, func(t *testing.T) {

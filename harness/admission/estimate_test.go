@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // tokeniser is a model that bills up to perByte tokens for each byte of a prompt, and
@@ -65,8 +66,8 @@ func unreliableRun(t *testing.T, seed uint64, caps Caps, share float64, models m
 					time.Sleep(wait)
 					result := Result{Usage: u, CostNanoUSD: &nano}
 					if fate < share {
-						kinds := []providers.Kind{providers.Transport, providers.Malformed}
-						result = Result{Err: &providers.Error{Kind: kinds[int(1000*fate)%2]}}
+						kinds := []fault.Kind{fault.Transport, fault.Malformed}
+						result = Result{Err: &fault.Error{Kind: kinds[int(1000*fate)%2]}}
 					}
 					p.Done(result)
 				}
@@ -163,7 +164,7 @@ func TestEstimate(t *testing.T) {
 			acquire(t, c.Lane("p", "k"), prompt("m", 1000)).Done(Result{Usage: providers.Usage{Reported: true, Input: 200, CacheRead: 100, Output: 30, Reasoning: 10}, CostNanoUSD: cost(1)})
 		}
 	}
-	broken := Result{Err: &providers.Error{Kind: providers.Transport, Partial: true}}
+	broken := Result{Err: &fault.Error{Kind: fault.Transport, Partial: true}}
 	for name, test := range map[string]struct {
 		before, after int // requests with a report
 		request       Request
@@ -178,7 +179,7 @@ func TestEstimate(t *testing.T) {
 		"a shorter prompt":           {8, 0, prompt("m", 100), broken, Spend{450 + 4*60, 510, 1}},
 		"never above the worst case": {8, 0, Request{Model: "m", Input: 400, Output: 20, Text: 2000, CostNanoUSD: 440, Price: priceOf}, broken, Spend{440, 420, 1}},
 		"text that is not ASCII":     {8, 0, Request{Model: "m", Input: 9000, Output: 4000, Text: 1000, Other: 700, CostNanoUSD: 25000, Price: priceOf}, broken, Spend{1150 + 4*60, 1210, 1}},
-		"a timeout":                  {8, 0, prompt("m", 2000), Result{Err: &providers.Error{Kind: providers.TimedOut}}, Spend{900 + 4*4000, 4900, 1}},
+		"a timeout":                  {8, 0, prompt("m", 2000), Result{Err: &fault.Error{Kind: fault.TimedOut}}, Spend{900 + 4*4000, 4900, 1}},
 		"a reply without a report":   {8, 0, prompt("m", 2000), Result{}, Spend{900 + 4*60, 960, 1}},
 		"a report cut short":         {8, 0, prompt("m", 2000), Result{Err: broken.Err, Usage: providers.Usage{Reported: true, Input: 2000, Output: 100}, CostNanoUSD: cost(2400)}, Spend{2400, 2100, 1}},
 		"no text counted":            {8, 0, Request{Model: "m", Input: 9000, CostNanoUSD: 5}, broken, Spend{5, 9000, 1}},

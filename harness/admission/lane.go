@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // maxAdvice bounds how long a lane is paused because the provider said so in an
@@ -129,9 +129,9 @@ func (l *Lane) adapt(p *Permit, err error, now time.Time) {
 		if int(l.limit) > before {
 			l.changed(now, Recovered, time.Time{}, 0)
 		}
-	case failed != nil && (failed.Kind == providers.RateLimit || failed.Kind == providers.Overloaded):
+	case failed != nil && (failed.Kind == fault.RateLimit || failed.Kind == fault.Overloaded):
 		why := RateLimit
-		if failed.Kind == providers.Overloaded {
+		if failed.Kind == fault.Overloaded {
 			why = Overloaded
 		}
 		if advice := min(max(0, failed.RetryAfter), maxAdvice); advice > 0 || p.advised {

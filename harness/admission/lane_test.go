@@ -12,12 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 func (l *Lane) limits() int { return l.control.Snapshot().Providers[0].Lanes[0].Limit }
 
 func TestLimitFalls(t *testing.T) {
-	for _, kind := range []providers.Kind{providers.RateLimit, providers.Overloaded} {
+	for _, kind := range []fault.Kind{fault.RateLimit, fault.Overloaded} {
 		t.Run(string(kind), func(t *testing.T) {
 			start := time.Now()
 			now := start
@@ -51,7 +52,7 @@ func TestLimitFalls(t *testing.T) {
 	}
 	t.Run("of no other failure", func(t *testing.T) {
 		l := New(Options{}).Lane("p", "k")
-		for _, kind := range []providers.Kind{providers.Auth, providers.TimedOut, providers.Transport, providers.Malformed, providers.Quota} {
+		for _, kind := range []fault.Kind{fault.Auth, fault.TimedOut, fault.Transport, fault.Malformed, fault.Quota} {
 			acquire(t, l, Request{}).Done(failure(kind))
 		}
 		require.Equal(t, 8, l.limits())
@@ -66,14 +67,14 @@ func TestBackoffBelowOneRequest(t *testing.T) {
 			p, err := l.Acquire(t.Context(), Request{})
 			require.NoError(t, err)
 			require.Equal(t, want*time.Millisecond, p.Waited)
-			p.Done(failure(providers.Overloaded))
+			p.Done(failure(fault.Overloaded))
 		}
 		for _, want := range []time.Duration{30000, 0, 20} {
 			p, err := l.Acquire(t.Context(), Request{})
 			require.NoError(t, err)
 			require.Equal(t, want*time.Millisecond, p.Waited)
 			if want == 0 {
-				p.Done(failure(providers.RateLimit))
+				p.Done(failure(fault.RateLimit))
 			} else {
 				p.Done(Result{})
 			}
@@ -85,7 +86,7 @@ func TestLimitRises(t *testing.T) {
 	var changes []Change
 	l := New(Options{Concurrency: 4, Changed: func(c Change) { changes = append(changes, c) }}).Lane("p", "k")
 	held := []*Permit{acquire(t, l, Request{}), acquire(t, l, Request{})}
-	held[0].Done(failure(providers.RateLimit))
+	held[0].Done(failure(fault.RateLimit))
 	held[1].Done(Result{})
 	require.InDelta(t, 2, l.limit, 0, "one in flight does not use a limit of two")
 	for i, want := range []int{2, 2, 3, 3, 3, 4, 4, 4} { // 2.5, 2.9, 3.24, 3.55, 3.83, 4
@@ -95,7 +96,7 @@ func TestLimitRises(t *testing.T) {
 		}
 		held[0].Done(Result{})
 		for _, p := range held[1:] {
-			p.Done(failure(providers.Transport)) // says nothing
+			p.Done(failure(fault.Transport)) // says nothing
 		}
 		require.Equal(t, want, l.limits(), "round %d", i)
 	}
@@ -108,16 +109,16 @@ func TestLimitRises(t *testing.T) {
 func TestRetryAfterPausesTheLane(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		kind  providers.Kind
+		kind  fault.Kind
 		after time.Duration
 		want  time.Duration
 	}{
-		{"rate limit", providers.RateLimit, 20 * time.Second, 20 * time.Second},
-		{"overloaded", providers.Overloaded, 10 * time.Minute, 10 * time.Minute},
-		{"too long to believe", providers.RateLimit, 1000 * time.Hour, time.Hour},
-		{"none", providers.RateLimit, 0, 0},
-		{"nonsense", providers.RateLimit, -time.Hour, 0},
-		{"of another failure", providers.Transport, time.Minute, 0},
+		{"rate limit", fault.RateLimit, 20 * time.Second, 20 * time.Second},
+		{"overloaded", fault.Overloaded, 10 * time.Minute, 10 * time.Minute},
+		{"too long to believe", fault.RateLimit, 1000 * time.Hour, time.Hour},
+		{"none", fault.RateLimit, 0, 0},
+		{"nonsense", fault.RateLimit, -time.Hour, 0},
+		{"of another failure", fault.Transport, time.Minute, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -130,9 +131,9 @@ func TestRetryAfterPausesTheLane(t *testing.T) {
 				l := c.Lane("p", "k")
 				held := []*Permit{acquire(t, l, Request{}), acquire(t, l, Request{}), acquire(t, l, Request{})}
 				start := time.Now()
-				advice := Result{Err: &providers.Error{Kind: test.kind, RetryAfter: test.after}}
+				advice := Result{Err: &fault.Error{Kind: test.kind, RetryAfter: test.after}}
 				held[0].Done(advice)
-				held[1].Done(Result{Err: &providers.Error{Kind: test.kind, RetryAfter: test.after / 2}})
+				held[1].Done(Result{Err: &fault.Error{Kind: test.kind, RetryAfter: test.after / 2}})
 				acquire(t, c.Lane("p", "another"), Request{}).Done(Result{})
 				p, err := l.Acquire(t.Context(), Request{})
 				require.NoError(t, err)
@@ -160,7 +161,7 @@ func (h *hidden) call(latency time.Duration) Result {
 	if h.flying.Add(1) > h.capacity.Load() {
 		h.refused.Add(1)
 		time.Sleep(10 * time.Millisecond)
-		return failure(providers.RateLimit)
+		return failure(fault.RateLimit)
 	}
 	time.Sleep(latency)
 	return Result{}
@@ -233,7 +234,7 @@ func TestHalfOfAllRequestsAreRefused(t *testing.T) {
 					require.NoError(t, err)
 					time.Sleep(time.Duration(n.Load()%13) * time.Millisecond)
 					if n.Add(1)%2 == 0 {
-						p.Done(Result{Err: &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Duration(n.Load()%3) * time.Second}})
+						p.Done(Result{Err: &fault.Error{Kind: fault.RateLimit, RetryAfter: time.Duration(n.Load()%3) * time.Second}})
 						continue
 					}
 					p.Done(Result{Usage: providers.Usage{Reported: true, Input: 100}})

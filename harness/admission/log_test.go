@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 func openLog(t testing.TB, path string) *SpendLog {
@@ -33,7 +34,7 @@ func writeLog(t testing.TB) (path string, content []byte) {
 	a.Done(Result{Usage: providers.Usage{Reported: true, Input: 7}, CostNanoUSD: cost(70)})
 	require.NoError(t, log.Sync())
 	acquire(t, p, Request{ID: "a-1", Input: 1000, CostNanoUSD: 1000})
-	b.Done(failure(providers.RateLimit))
+	b.Done(failure(fault.RateLimit))
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, log.file.Close())

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // Request is one request at its worst. A negative number is unknown: it is
@@ -239,7 +240,7 @@ func (p *Permit) Done(r Result) {
 // final while what was not reported must wait for observations.
 func (p *Permit) billed(r Result, observed *observations) (actual Spend, charge float64, final bool) {
 	failed := failureOf(r.Err)
-	p.timedOut = failed != nil && failed.Kind == providers.TimedOut
+	p.timedOut = failed != nil && failed.Kind == fault.TimedOut
 	actual, charge = observed.estimate(p, p.timedOut), p.charge
 	if r.Usage.Reported {
 		tokens := max(0, r.Usage.Total())
@@ -268,7 +269,7 @@ func (r Result) believable() bool {
 		return true
 	}
 	failed := failureOf(r.Err)
-	return r.Usage.Reported && failed != nil && !failed.Partial && failed.Kind != providers.TimedOut && failed.Kind != providers.Transport
+	return r.Usage.Reported && failed != nil && !failed.Partial && failed.Kind != fault.TimedOut && failed.Kind != fault.Transport
 }
 
 // unbilled says whether a request failed before anything could be billed.
@@ -278,18 +279,18 @@ func (r Result) unbilled() bool {
 		return false
 	}
 	switch failed.Kind {
-	case providers.RateLimit, providers.Overloaded, providers.Auth, providers.Quota, providers.InvalidRequest, providers.NotFound, providers.ContextLength:
+	case fault.RateLimit, fault.Overloaded, fault.Auth, fault.Quota, fault.InvalidRequest, fault.NotFound, fault.ContextLength:
 		return true
 	}
 	return neverSent(r.Err)
 }
 
 // failureOf returns a provider's error; nil if err is none.
-func failureOf(err error) *providers.Error {
+func failureOf(err error) *fault.Error {
 	if err == nil {
 		return nil
 	}
-	var failed *providers.Error
+	var failed *fault.Error
 	_ = errors.As(err, &failed) // nil if there is none
 	return failed
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // billing is the truth: what the providers have billed, and the most they may.
@@ -122,14 +123,14 @@ func answer(rng *rand.Rand, r Request) (Result, Spend) {
 	advice := time.Duration(rng.IntN(4)) * time.Second
 	switch rng.IntN(10) {
 	case 0:
-		return Result{Err: &providers.Error{Kind: providers.RateLimit, RetryAfter: advice}}, Spend{Requests: 1}
+		return Result{Err: &fault.Error{Kind: fault.RateLimit, RetryAfter: advice}}, Spend{Requests: 1}
 	case 1:
-		return Result{Err: &providers.Error{Kind: providers.Overloaded}}, Spend{Requests: 1}
+		return Result{Err: &fault.Error{Kind: fault.Overloaded}}, Spend{Requests: 1}
 	case 2: // billed, but nobody tells
-		return Result{Err: &providers.Error{Kind: providers.TimedOut}}, billed
+		return Result{Err: &fault.Error{Kind: fault.TimedOut}}, billed
 	case 3: // what the pieces so far report is less than what is billed
 		u.Output = 0
-		return Result{Err: &providers.Error{Kind: providers.Transport, Partial: true}, Usage: u, CostNanoUSD: cost(0)}, billed
+		return Result{Err: &fault.Error{Kind: fault.Transport, Partial: true}, Usage: u, CostNanoUSD: cost(0)}, billed
 	case 4:
 		return Result{}, billed
 	}

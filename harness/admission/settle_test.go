@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // What a killed process left open counts at its worst until the recorded reply says
@@ -39,7 +40,7 @@ func TestSettleFromARecordedReply(t *testing.T) {
 		require.Equal(t, Spend{2140, 2014, 4}, log.Spent()["p"])
 		require.Equal(t, Spend{2140, 2014, 4}, lane.budget.spent)
 	}
-	acquire(t, lane, Request{Input: 1, CostNanoUSD: 960}).Done(failure(providers.RateLimit)) // what was given back
+	acquire(t, lane, Request{Input: 1, CostNanoUSD: 960}).Done(failure(fault.RateLimit)) // what was given back
 	require.NoError(t, log.Close())
 	log = openLog(t, path)
 	require.Equal(t, Spend{2140, 2014, 5}, log.Spent()["p"])
@@ -60,8 +61,8 @@ func TestSettleFromARecordedFailure(t *testing.T) {
 	require.NoError(t, log.Close())
 	log = openLog(t, path)
 	c := New(Options{Log: log})
-	c.Lane("p", "k").Settle("refused", failure(providers.RateLimit))
-	c.Lane("p", "k").Settle("broken", failure(providers.Transport))
+	c.Lane("p", "k").Settle("refused", failure(fault.RateLimit))
+	c.Lane("p", "k").Settle("broken", failure(fault.Transport))
 	require.Equal(t, Spend{10, 10, 2}, c.Snapshot().Spent)
 	require.NoError(t, log.Close())
 	New(Options{}).Lane("p", "k").Settle("x", Result{}) // without a log there is nothing to settle

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
+	"github.com/cupel-eval/cupel/providers/retry"
 )
 
 // refilling is a provider with a token bucket of requests, which says in headers what
@@ -42,7 +44,7 @@ func (s *refilling) Call(ctx context.Context, _ providers.Call) (reply providers
 	time.Sleep(s.latency())
 	p.Header(h)
 	if advice > 0 {
-		err = &providers.Error{Kind: providers.RateLimit, RetryAfter: advice}
+		err = &fault.Error{Kind: fault.RateLimit, RetryAfter: advice}
 	}
 	p.Done(Result{Err: err})
 	return reply, err
@@ -122,7 +124,7 @@ func TestRequestsWaitForTheNeededAmount(t *testing.T) {
 				var wg sync.WaitGroup
 				for range 8 {
 					wg.Go(func() {
-						model := providers.Retry(s, providers.RetryPolicy{})
+						model := retry.New(s, retry.Policy{})
 						for i := range work {
 							if _, err := model.Call(t.Context(), providers.Call{RequestID: fmt.Sprint(i)}); err != nil {
 								mu.Lock()
@@ -164,7 +166,7 @@ func TestAdviceOutranksResets(t *testing.T) {
 					each := Request{Input: 2400, Output: 1000}
 					p, late := acquire(t, l, each), acquire(t, l, each)
 					p.Header(header)
-					p.Done(Result{Err: &providers.Error{Kind: providers.RateLimit, RetryAfter: advice}})
+					p.Done(Result{Err: &fault.Error{Kind: fault.RateLimit, RetryAfter: advice}})
 					if advice > 0 {
 						late.Header(header) // the server wrote it before
 					}
@@ -186,7 +188,7 @@ func TestAdviceOutranksResets(t *testing.T) {
 					with := header.Clone()
 					with.Set("Retry-After", "0")
 					p.Header(with)
-					p.Done(failure(providers.RateLimit))
+					p.Done(failure(fault.RateLimit))
 					acquire(t, l, Request{}).Done(Result{})
 				})
 			})

@@ -7,7 +7,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -183,7 +183,7 @@ func (f *forecaster) estimate(s *share) {
 	}
 }
 
-// defaultAttempts are those of the zero providers.RetryPolicy.
+// defaultAttempts are those of the zero retry.Policy.
 const defaultAttempts = 4
 
 // worst are the bounds of episodes: one call each at least, and at most as many as the
@@ -226,7 +226,7 @@ func (f *forecaster) worstRequest(p drive.Planned) (in, out, cost float64) {
 		return nan, nan, nan
 	}
 	for _, c := range calls {
-		most, answer, ok := providers.WorstTokens(c.Call)
+		most, answer, ok := price.WorstTokens(c.Call)
 		if !ok {
 			return float64(most), nan, nan
 		}

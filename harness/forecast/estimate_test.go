@@ -11,6 +11,8 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
+	"github.com/cupel-eval/cupel/providers/retry"
 )
 
 func TestRunningStats(t *testing.T) {
@@ -96,13 +98,13 @@ type failing struct{ calls *int }
 
 func (m failing) Call(context.Context, providers.Call) (providers.Reply, error) {
 	*m.calls++
-	return providers.Reply{}, &providers.Error{Kind: providers.Overloaded}
+	return providers.Reply{}, &fault.Error{Kind: fault.Overloaded}
 }
 
 func TestDefaultAttemptsAreThoseOfRetry(t *testing.T) {
 	calls := 0
 	noSleep := func(context.Context, time.Duration) error { return nil }
-	_, err := providers.Retry(failing{&calls}, providers.RetryPolicy{Sleep: noSleep}).Call(context.Background(), providers.Call{})
+	_, err := retry.New(failing{&calls}, retry.Policy{Sleep: noSleep}).Call(context.Background(), providers.Call{})
 	require.Error(t, err)
 	require.Equal(t, defaultAttempts, calls)
 }

@@ -20,8 +20,9 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/providers/price"
 )
 
 var (
@@ -153,12 +154,12 @@ func (o outcome) String() string {
 // outcomes runs a suite with all of its candidates and the scripted one.
 func outcomes(t *testing.T, suite *goldens.Suite) (out []outcome) {
 	t.Helper()
-	prices, err := providers.DefaultPrices()
+	prices, err := price.Default()
 	require.NoError(t, err)
 	o := harness.Options{
 		Matrix: harness.Matrix{Suite: suite, Candidates: suite.Candidates, Seed: 1},
 		Parts:  harness.Parts{Providers: all.Factories()},
-		Rules:  harness.Rules{Policy: providers.DefaultPolicy(), Prices: prices, CodeVersion: "mutants"},
+		Rules:  harness.Rules{Policy: policy.Default(), Prices: prices, CodeVersion: "mutants"},
 	}
 	o.Select.Candidates = []string{"*"} // the scripted candidate too
 	res, err := harness.Run(context.Background(), o)

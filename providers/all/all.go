@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/anthropic"
 	"github.com/cupel-eval/cupel/providers/bedrock"
 	"github.com/cupel-eval/cupel/providers/cohere"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/gemini"
 	"github.com/cupel-eval/cupel/providers/ollama"
 	"github.com/cupel-eval/cupel/providers/openai"
@@ -125,8 +126,8 @@ func compatible(o providers.Options) (providers.Model, error) {
 		o.Provider = "openai-compatible"
 	}
 	if o.BaseURL == "" {
-		return nil, &providers.Error{
-			Kind: providers.InvalidRequest, Provider: o.Provider,
+		return nil, &fault.Error{
+			Kind: fault.InvalidRequest, Provider: o.Provider,
 			Message: "no address: set base_url of the candidate or LLM_API_URL, such as http://127.0.0.1:8080/v1",
 		}
 	}

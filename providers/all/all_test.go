@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/providers/price"
 )
 
 func TestNamesAgree(t *testing.T) {
@@ -26,11 +29,11 @@ func TestNamesAgree(t *testing.T) {
 		require.Contains(t, Names(), name)
 	}
 	for _, name := range Names() {
-		_, err := providers.DefaultPolicy().Resolve(name, "action")
+		_, err := policy.Default().Resolve(name, "action")
 		require.NoError(t, err, "the default policy has no dials for %s", name)
 		require.False(t, KeyOptional(name) && Keys()[name] == "", "%s has no key that could be optional", name)
 	}
-	for name := range providers.DefaultPolicy().Providers {
+	for name := range policy.Default().Providers {
 		if name != "hf" { // the policy's oldest name, kept for policies that still have it
 			require.Contains(t, Names(), name)
 		}
@@ -43,7 +46,7 @@ func TestNamesAgree(t *testing.T) {
 // TestPricedProvidersExist: the table prices nobody that cannot be asked, and what
 // is said of one wire of a service holds for its others.
 func TestPricedProvidersExist(t *testing.T) {
-	prices, err := providers.DefaultPrices()
+	prices, err := price.Default()
 	require.NoError(t, err)
 	for _, e := range prices.All() {
 		require.Contains(t, Names(), e.Provider)
@@ -70,13 +73,13 @@ func TestKeysAndAddresses(t *testing.T) {
 				require.True(t, Keys()[name] == "" || KeyOptional(name), "nobody asks for the key")
 				return
 			}
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
 			require.ErrorContains(t, err, name+":")
 			switch e.Kind {
-			case providers.Auth:
+			case fault.Auth:
 				require.ErrorContains(t, err, Keys()[name])
-			case providers.InvalidRequest:
+			case fault.InvalidRequest:
 				require.Regexp(t, "base_url|region|LLM_API_URL", e.Message)
 			default:
 				t.Fatal(err)

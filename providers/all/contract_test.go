@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/providertest"
 	"github.com/cupel-eval/cupel/providers/sim"
 )
@@ -103,10 +103,10 @@ func TestContract(t *testing.T) {
 
 // chaoses are those of the simulator, for the suite.
 func chaoses() []providertest.Chaos {
-	kinds := func(words []string) []providers.Kind {
-		var list []providers.Kind
+	kinds := func(words []string) []fault.Kind {
+		var list []fault.Kind
 		for _, w := range words {
-			list = append(list, providers.Kind(w))
+			list = append(list, fault.Kind(w))
 		}
 		return list
 	}
@@ -119,14 +119,14 @@ func chaoses() []providertest.Chaos {
 
 // TestEveryKindIsServed: the simulator can make a wire report any kind of error.
 func TestEveryKindIsServed(t *testing.T) {
-	seen := map[providers.Kind]bool{}
+	seen := map[fault.Kind]bool{}
 	for _, c := range chaoses() {
 		for _, k := range slices.Concat(c.Whole, c.Stream) {
 			seen[k] = true
 		}
 	}
-	require.ElementsMatch(t, []providers.Kind{
-		providers.Auth, providers.RateLimit, providers.Quota, providers.ContextLength, providers.Refused, providers.InvalidRequest,
-		providers.NotFound, providers.Overloaded, providers.TimedOut, providers.Transport, providers.Malformed,
+	require.ElementsMatch(t, []fault.Kind{
+		fault.Auth, fault.RateLimit, fault.Quota, fault.ContextLength, fault.Refused, fault.InvalidRequest,
+		fault.NotFound, fault.Overloaded, fault.TimedOut, fault.Transport, fault.Malformed,
 	}, slices.Collect(maps.Keys(seen)))
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/price"
 )
 
 // TestCostOfReplies: from the bytes of a reply to what it costs, in nano-USD; -1 is
 // unknown.
 func TestCostOfReplies(t *testing.T) {
-	prices, err := providers.DefaultPrices()
+	prices, err := price.Default()
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		wire, model, body string

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // TestAStreamThatBreaksOffAfterItsFinishReason: a finish reason without the stream's
@@ -41,9 +41,9 @@ func TestAStreamThatBreaksOffAfterItsFinishReason(t *testing.T) {
 				return err
 			}
 			broken := func(err error) {
-				var e *providers.Error
+				var e *fault.Error
 				require.ErrorAs(t, err, &e)
-				require.Equal(t, providers.Transport, e.Kind)
+				require.Equal(t, fault.Transport, e.Kind)
 			}
 			require.NoError(t, read(strings.NewReader(c.body+c.end)))
 			broken(read(io.MultiReader(strings.NewReader(c.body), iotest.ErrReader(errors.New("connection reset")))))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
@@ -28,9 +29,9 @@ func TestLimit(t *testing.T) {
 			require.NoError(t, err)
 			now = now.Add(500 * time.Millisecond)
 			_, err = model.Call(t.Context(), call)
-			var failed *providers.Error
+			var failed *fault.Error
 			require.ErrorAs(t, err, &failed)
-			require.Equal(t, providers.RateLimit, failed.Kind)
+			require.Equal(t, fault.RateLimit, failed.Kind)
 			require.True(t, failed.Retryable())
 			require.Equal(t, map[string]time.Duration{
 				"openai": 1500 * time.Millisecond, "openai-responses": 1500 * time.Millisecond, "anthropic": 2 * time.Second, "gemini": 1500 * time.Millisecond,

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/openai"
 )
 
@@ -193,9 +194,9 @@ func TestRecordedStreamsCutAnywhere(t *testing.T) {
 					require.Equal(t, whole.Calls, got.Calls)
 					continue
 				}
-				var e *providers.Error
+				var e *fault.Error
 				require.ErrorAs(t, err, &e)
-				require.Equal(t, providers.Transport, e.Kind, "cut at %d of %d: %v", at, len(c.body), err)
+				require.Equal(t, fault.Transport, e.Kind, "cut at %d of %d: %v", at, len(c.body), err)
 			}
 		})
 	}
@@ -378,25 +379,25 @@ func scalarText(raw json.RawMessage) string {
 // requireNotMalformed demands that a reply, or an error, could be read.
 func requireNotMalformed(t *testing.T, err error) {
 	t.Helper()
-	if e := new(providers.Error); errors.As(err, &e) {
-		require.NotEqual(t, providers.Malformed, e.Kind, "%v", err)
+	if e := new(fault.Error); errors.As(err, &e) {
+		require.NotEqual(t, fault.Malformed, e.Kind, "%v", err)
 	}
 }
 
 // requireCutOff demands that a reply without its end is told from a whole one.
 func requireCutOff(t *testing.T, err error) {
 	t.Helper()
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, providers.Transport, e.Kind)
+	require.Equal(t, fault.Transport, e.Kind)
 }
 
 func requireSameError(t *testing.T, want expectation, err error) {
 	t.Helper()
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
-	require.NotEqual(t, providers.Malformed, e.Kind)
-	require.NotEqual(t, providers.Transport, e.Kind)
+	require.NotEqual(t, fault.Malformed, e.Kind)
+	require.NotEqual(t, fault.Transport, e.Kind)
 	if want.Status >= 300 {
 		require.Equal(t, want.Status, e.Status)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // TestRefusals: what a filter stops is a refusal, in a reply, in a stream and in an
@@ -39,9 +40,9 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := exchange(t, c.wire, recording{}, strings.NewReader(c.body), c.stream)
-			var e *providers.Error
+			var e *fault.Error
 			if errors.As(err, &e) {
-				require.Equal(t, providers.Refused, e.Kind, "%v", err)
+				require.Equal(t, fault.Refused, e.Kind, "%v", err)
 				return
 			}
 			require.NoError(t, err)

@@ -3,11 +3,11 @@ package all
 import (
 	"strings"
 
-	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/anthropic"
 	"github.com/cupel-eval/cupel/providers/bedrock"
 	"github.com/cupel-eval/cupel/providers/cohere"
 	"github.com/cupel-eval/cupel/providers/gemini"
+	"github.com/cupel-eval/cupel/providers/internal/wire"
 	"github.com/cupel-eval/cupel/providers/ollama"
 	"github.com/cupel-eval/cupel/providers/openai"
 	"github.com/cupel-eval/cupel/providers/responses"
@@ -26,9 +26,9 @@ func Wires() map[string]string {
 
 // UsageFields returns what becomes of each number of a provider's usage object, by
 // the name of the wire, in a fresh map.
-func UsageFields() map[string][]providers.UsageField {
-	m := map[string][]providers.UsageField{}
-	for version, fields := range map[string][]providers.UsageField{
+func UsageFields() map[string][]wire.UsageField {
+	m := map[string][]wire.UsageField{}
+	for version, fields := range map[string][]wire.UsageField{
 		anthropic.Version: anthropic.UsageFields(),
 		bedrock.Version:   bedrock.UsageFields(),
 		cohere.Version:    cohere.UsageFields(),

@@ -13,36 +13,37 @@ import (
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/anthropic"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 func TestErrorsByType(t *testing.T) {
 	for _, c := range []struct {
 		status           int
 		errType, message string
-		kind             providers.Kind
+		kind             fault.Kind
 	}{
-		{400, "invalid_request_error", "messages.0: all messages must have non-empty content", providers.InvalidRequest},
-		{400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", providers.ContextLength},
-		{400, "invalid_request_error", "input length and `max_tokens` exceed context limit: 1 + 2 > 2", providers.ContextLength},
-		{400, "invalid_request_error", "Your credit balance is too low to access the Anthropic API.", providers.Quota},
-		{400, "invalid_request_error", "Output blocked by content filtering policy", providers.Refused},
-		{401, "invalid_request_error", "invalid x-api-key", providers.Auth},
-		{401, "authentication_error", "invalid x-api-key", providers.Auth},
-		{402, "billing_error", "pay first", providers.Quota},
-		{403, "permission_error", "not yours", providers.Auth},
-		{404, "not_found_error", "model: claude-none", providers.NotFound},
-		{413, "request_too_large", "Request exceeds the maximum size", providers.ContextLength},
-		{429, "rate_limit_error", "Number of requests has exceeded your rate limit", providers.RateLimit},
-		{500, "api_error", "Internal server error", providers.Overloaded},
-		{504, "timeout_error", "took too long", providers.TimedOut},
-		{529, "overloaded_error", "Overloaded", providers.Overloaded},
-		{400, "a_new_error", "what is this", providers.InvalidRequest},
-		{400, "invalid_request_error", "You have reached your specified API usage limits. You will regain access on 2026-01-01", providers.Quota},
-		{400, "invalid_request_error", "Input is too long for requested model.", providers.ContextLength},
-		{429, "rate_limit_error", "Extra usage is required for long context requests.", providers.Quota},
-		{200, "overloaded_error", "Overloaded", providers.Overloaded},
-		{200, "rate_limit_error", "slow down", providers.RateLimit},
-		{200, "a_new_error", "what is this", providers.Overloaded},
+		{400, "invalid_request_error", "messages.0: all messages must have non-empty content", fault.InvalidRequest},
+		{400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", fault.ContextLength},
+		{400, "invalid_request_error", "input length and `max_tokens` exceed context limit: 1 + 2 > 2", fault.ContextLength},
+		{400, "invalid_request_error", "Your credit balance is too low to access the Anthropic API.", fault.Quota},
+		{400, "invalid_request_error", "Output blocked by content filtering policy", fault.Refused},
+		{401, "invalid_request_error", "invalid x-api-key", fault.Auth},
+		{401, "authentication_error", "invalid x-api-key", fault.Auth},
+		{402, "billing_error", "pay first", fault.Quota},
+		{403, "permission_error", "not yours", fault.Auth},
+		{404, "not_found_error", "model: claude-none", fault.NotFound},
+		{413, "request_too_large", "Request exceeds the maximum size", fault.ContextLength},
+		{429, "rate_limit_error", "Number of requests has exceeded your rate limit", fault.RateLimit},
+		{500, "api_error", "Internal server error", fault.Overloaded},
+		{504, "timeout_error", "took too long", fault.TimedOut},
+		{529, "overloaded_error", "Overloaded", fault.Overloaded},
+		{400, "a_new_error", "what is this", fault.InvalidRequest},
+		{400, "invalid_request_error", "You have reached your specified API usage limits. You will regain access on 2026-01-01", fault.Quota},
+		{400, "invalid_request_error", "Input is too long for requested model.", fault.ContextLength},
+		{429, "rate_limit_error", "Extra usage is required for long context requests.", fault.Quota},
+		{200, "overloaded_error", "Overloaded", fault.Overloaded},
+		{200, "rate_limit_error", "slow down", fault.RateLimit},
+		{200, "a_new_error", "what is this", fault.Overloaded},
 	} {
 		t.Run(c.errType, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -54,9 +55,9 @@ func TestErrorsByType(t *testing.T) {
 			m, err := anthropic.New(providers.Options{BaseURL: server.URL + "/v1"})
 			require.NoError(t, err)
 			_, err = m.Call(context.Background(), providers.Call{Model: "m"})
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
-			want := &providers.Error{
+			want := &fault.Error{
 				Kind: c.kind, Provider: "anthropic", Model: "m", Status: c.status, Code: c.errType, Message: c.message,
 				RequestID: "req_1", RetryAfter: 3e9,
 			}
@@ -109,9 +110,9 @@ func TestAdviceOnComingBack(t *testing.T) {
 			m, err := anthropic.New(providers.Options{BaseURL: server.URL})
 			require.NoError(t, err)
 			_, err = m.Call(context.Background(), providers.Call{Model: "m"})
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
-			require.Equal(t, providers.RateLimit, e.Kind)
+			require.Equal(t, fault.RateLimit, e.Kind)
 			require.Equal(t, c.wait, e.RetryAfter)
 			require.Equal(t, c.permanent, e.Permanent)
 			require.Equal(t, !c.permanent, e.Retryable())
@@ -130,9 +131,9 @@ func TestAnErrorAfterText(t *testing.T) {
 	m, err := anthropic.New(providers.Options{BaseURL: server.URL})
 	require.NoError(t, err)
 	reply, err := m.Call(context.Background(), providers.Call{Model: "m", Stream: true})
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, &providers.Error{Kind: providers.Overloaded, Provider: "anthropic", Model: "m", Status: 200, Code: "overloaded_error", Message: "Overloaded", RequestID: "msg_1", Partial: true}, e)
+	require.Equal(t, &fault.Error{Kind: fault.Overloaded, Provider: "anthropic", Model: "m", Status: 200, Code: "overloaded_error", Message: "Overloaded", RequestID: "msg_1", Partial: true}, e)
 	require.Equal(t, "1, 2", reply.Text)
 	require.Equal(t, providers.Usage{Reported: true, Input: 15, Output: 1}, reply.Usage)
 	require.Len(t, reply.Frames, 1)

@@ -100,7 +100,7 @@ func TestIterationsOfAStream(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, complete)
 	require.Equal(t, providers.Usage{
-		Reported: true, Input: 1010, Output: 55, CacheRead: 3, Tier: "standard", ServerTools: []providers.ServerTool{{Name: "web_search", Count: 2}},
+		Reported: true, Input: 1010, Output: 55, CacheRead: 3, Tier: "standard", ServerTools: map[string]int64{"web_search": 2},
 		Parts: []providers.UsagePart{
 			{Usage: providers.Usage{Reported: true, Input: 1000, Output: 50, Tier: "standard"}},
 			{Usage: providers.Usage{Reported: true, Input: 10, Output: 5, CacheRead: 3, Tier: "standard"}},

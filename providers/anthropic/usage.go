@@ -41,17 +41,17 @@ var serverTools = []string{"code_execution", "tool_search", "web_fetch", "web_se
 // fields account for the numbers of a report.
 var fields = wire.NewFields(reportFields()...)
 
-func reportFields() []providers.UsageField {
-	list := append(countFields(""), providers.UsageField{Path: "output_tokens_details.thinking_tokens", Column: "tokens_reasoning", Reason: "part of output_tokens, checked"})
+func reportFields() []wire.UsageField {
+	list := append(countFields(""), wire.UsageField{Path: "output_tokens_details.thinking_tokens", Column: "tokens_reasoning", Reason: "part of output_tokens, checked"})
 	for _, tool := range serverTools {
-		list = append(list, providers.UsageField{Path: "server_tool_use." + tool + "_requests", Column: "server_tools"})
+		list = append(list, wire.UsageField{Path: "server_tool_use." + tool + "_requests", Column: "server_tools"})
 	}
 	return append(list, countFields("iterations[].")...)
 }
 
 // countFields are the numbers of counts below a path.
-func countFields(path string) []providers.UsageField {
-	return []providers.UsageField{
+func countFields(path string) []wire.UsageField {
+	return []wire.UsageField{
 		{Path: path + "input_tokens", Column: "tokens_in", Reason: "beside the cache"},
 		{Path: path + "output_tokens", Column: "tokens_out"},
 		{Path: path + "cache_read_input_tokens", Column: "tokens_cache_read"},
@@ -62,7 +62,7 @@ func countFields(path string) []providers.UsageField {
 }
 
 // UsageFields say what becomes of each number in a usage object of this wire.
-func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
+func UsageFields() []wire.UsageField { return slices.Clone(fields.List()) }
 
 // count sets the usage of the reply. A stream reports it twice, cumulatively: the
 // fields of message_delta replace those of message_start, null replaces nothing.

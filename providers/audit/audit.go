@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
+	"github.com/cupel-eval/cupel/providers/price"
 )
 
 // Exchange is a recorded request and its reply.
@@ -52,9 +54,9 @@ type Options struct {
 	// WireOf names the wire of each provider.
 	WireOf map[string]string
 	// Fields account for the usage of each wire.
-	Fields map[string][]providers.UsageField
+	Fields map[string][]wire.UsageField
 	// Prices price the replies that report a cost.
-	Prices providers.Prices
+	Prices price.Table
 }
 
 // New makes an auditor without exchanges.
@@ -97,7 +99,7 @@ type Wire struct {
 	NotUnderstood []Finding `json:"not_understood"`
 	NotRead       []Finding `json:"not_read"`
 	// Errors counts the providers' errors, by kind.
-	Errors map[providers.Kind]int `json:"errors"`
+	Errors map[fault.Kind]int `json:"errors"`
 
 	fields map[string]*Field
 }
@@ -135,20 +137,20 @@ func (a *Auditor) Add(x Exchange) {
 	name := a.options.WireOf[r.provider]
 	w := a.byWire[name]
 	if w == nil {
-		w = &Wire{Wire: name, Errors: map[providers.Kind]int{}, fields: map[string]*Field{}}
+		w = &Wire{Wire: name, Errors: map[fault.Kind]int{}, fields: map[string]*Field{}}
 		a.byWire[name] = w
 	}
 	w.Exchanges++
 	if x.Failed {
-		w.Errors[providers.Transport]++
+		w.Errors[fault.Transport]++
 		return
 	}
 	reply, err := read(factory, r, x)
-	var failed *providers.Error
+	var failed *fault.Error
 	switch {
 	case err == nil:
 		w.Replies++
-	case errors.As(err, &failed) && failed.Kind != providers.Malformed && failed.Kind != providers.Transport:
+	case errors.As(err, &failed) && failed.Kind != fault.Malformed && failed.Kind != fault.Transport:
 		w.Errors[failed.Kind]++
 	default:
 		add(&w.NotRead, err.Error(), x.Name)

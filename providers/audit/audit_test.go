@@ -11,15 +11,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/audit"
+	"github.com/cupel-eval/cupel/providers/fault"
+	"github.com/cupel-eval/cupel/providers/price"
 )
 
 // auditor reads by all wires.
 func auditor(t *testing.T) *audit.Auditor {
 	t.Helper()
-	prices, err := providers.DefaultPrices()
+	prices, err := price.Default()
 	require.NoError(t, err)
 	return audit.New(audit.Options{Factories: all.Factories(), WireOf: all.Wires(), Fields: all.UsageFields(), Prices: prices})
 }
@@ -123,7 +124,7 @@ func TestReport(t *testing.T) {
 	w := report.Wires[0]
 	require.Equal(t, "openai-chat", w.Wire)
 	require.Equal(t, []int{7, 4, 4, 1, 1}, []int{w.Exchanges, w.Replies, w.Reported, w.Costs, w.Priced})
-	require.Equal(t, map[providers.Kind]int{providers.RateLimit: 1, providers.Transport: 1}, w.Errors)
+	require.Equal(t, map[fault.Kind]int{fault.RateLimit: 1, fault.Transport: 1}, w.Errors)
 	require.Equal(t, []audit.Finding{
 		{What: "cost: the provider reports another than the price table gives", Count: 1, First: "another cost"},
 		{What: "telepathy_tokens: not understood", Count: 1, First: "new field"},

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -25,10 +26,10 @@ const Version = "bedrock-converse/1"
 // New makes a model of the provider. Options.Key is a Bedrock API key, sent as a
 // bearer token. Without one, requests are signed (SigV4) with the credentials of
 // the AWS configuration, which are looked for at the first call, and only when
-// the transport reaches a network: see providers.Live. Without Options.Region the
+// the transport reaches a network: see Options.HTTP. Without Options.Region the
 // AWS configuration names the region. New makes no request.
 //
-// It fails with a *providers.Error of kind invalid_request when there is neither
+// It fails with a *fault.Error of kind invalid_request when there is neither
 // a base URL nor a region, when the base URL is not usable, or when it would
 // carry credentials in the clear.
 func New(o providers.Options) (providers.Model, error) {
@@ -36,7 +37,7 @@ func New(o providers.Options) (providers.Model, error) {
 		o.Provider = "bedrock"
 	}
 	refuse := func(format string, args ...any) (providers.Model, error) {
-		return nil, &providers.Error{Kind: providers.InvalidRequest, Provider: o.Provider, Message: fmt.Sprintf(format, args...)}
+		return nil, &fault.Error{Kind: fault.InvalidRequest, Provider: o.Provider, Message: fmt.Sprintf(format, args...)}
 	}
 	signs := o.Key == "" && live(o.HTTP)
 	if o.Region == "" && (o.BaseURL == "" || signs) {
@@ -79,7 +80,7 @@ func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 		return providers.Reply{}, err
 	}
 	if call.Model == "" {
-		return providers.Reply{}, m.client.Error(wire.Answer{}, "", providers.InvalidRequest, "no model: it is part of the address", nil)
+		return providers.Reply{}, m.client.Error(wire.Answer{}, "", fault.InvalidRequest, "no model: it is part of the address", nil)
 	}
 	body, warnings := newRequest(call)
 	return m.client.Do(ctx, call, wire.Request{Path: path(call), Body: body, Framing: eventStream}, &decoder{}, warnings)
@@ -103,7 +104,7 @@ func live(c *http.Client) bool {
 	switch t := c.Transport.(type) {
 	case nil, *http.Transport:
 		return true
-	case providers.Live:
+	case interface{ Live() bool }:
 		return t.Live()
 	}
 	return false

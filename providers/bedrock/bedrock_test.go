@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/providertest"
 )
 
@@ -113,7 +114,7 @@ func TestNew(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, "bedrock", e.Provider)
 			require.Contains(t, e.Message, c.want)
@@ -174,14 +175,14 @@ func TestRequestIDAndErrorType(t *testing.T) {
 		status int
 		typ    string
 		body   string
-		kind   providers.Kind
+		kind   fault.Kind
 	}{
-		{"validation", 400, "ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/", `{"message":"m"}`, providers.InvalidRequest},
-		{"quota under 400", 400, "ServiceQuotaExceededException", `{"message":"m"}`, providers.Quota},
-		{"being started under 429", 429, "ModelNotReadyException", `{"message":"m"}`, providers.Overloaded},
-		{"model under 424", 424, "ModelErrorException", `{"message":"m","originalStatusCode":500}`, providers.Overloaded},
-		{"signature under 400", 400, "com.amazon.coral.service#IncompleteSignatureException", `{"Message":"m"}`, providers.Auth},
-		{"unknown type", 400, "NewException", `{"message":"m"}`, providers.InvalidRequest},
+		{"validation", 400, "ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/", `{"message":"m"}`, fault.InvalidRequest},
+		{"quota under 400", 400, "ServiceQuotaExceededException", `{"message":"m"}`, fault.Quota},
+		{"being started under 429", 429, "ModelNotReadyException", `{"message":"m"}`, fault.Overloaded},
+		{"model under 424", 424, "ModelErrorException", `{"message":"m","originalStatusCode":500}`, fault.Overloaded},
+		{"signature under 400", 400, "com.amazon.coral.service#IncompleteSignatureException", `{"Message":"m"}`, fault.Auth},
+		{"unknown type", 400, "NewException", `{"message":"m"}`, fault.InvalidRequest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -194,9 +195,9 @@ func TestRequestIDAndErrorType(t *testing.T) {
 			m, err := New(providers.Options{BaseURL: server.URL, Key: "k"})
 			require.NoError(t, err)
 			reply, err := m.Call(context.Background(), providers.Call{Model: "m"})
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
-			require.Equal(t, &providers.Error{Kind: c.kind, Provider: "bedrock", Model: "m", Status: c.status, Message: "m", RequestID: "id-1"}, e)
+			require.Equal(t, &fault.Error{Kind: c.kind, Provider: "bedrock", Model: "m", Status: c.status, Message: "m", RequestID: "id-1"}, e)
 			require.Equal(t, "id-1", reply.RequestID)
 		})
 	}

@@ -4,55 +4,55 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // kinds are the classes of the documented exceptions, in lower case and without
 // "Exception" at the end (Bedrock User Guide, "Troubleshooting Amazon Bedrock API
 // Error Codes"; API Reference, "Converse" and "ConverseStreamOutput").
-var kinds = map[string]providers.Kind{
-	"accessdenied": providers.Auth, "unrecognizedclient": providers.Auth, "invalidsignature": providers.Auth,
-	"signaturedoesnotmatch": providers.Auth, "incompletesignature": providers.Auth, "missingauthenticationtoken": providers.Auth,
-	"invalidclienttokenid": providers.Auth, "expiredtoken": providers.Auth, "requestexpired": providers.Auth,
-	"notauthorized": providers.Auth, "optinrequired": providers.Auth,
-	"throttling": providers.RateLimit, "toomanyrequests": providers.RateLimit,
-	"servicequotaexceeded": providers.Quota,
-	"resourcenotfound":     providers.NotFound,
-	"modeltimeout":         providers.TimedOut,
-	"modelnotready":        providers.Overloaded, // 429: it is being started
-	"modelerror":           providers.Overloaded, // 424
-	"modelstreamerror":     providers.Overloaded, // 424: "retry your request"
-	"internalserver":       providers.Overloaded, "internalfailure": providers.Overloaded, "serviceunavailable": providers.Overloaded,
-	"validation": providers.InvalidRequest, "validationerror": providers.InvalidRequest,
+var kinds = map[string]fault.Kind{
+	"accessdenied": fault.Auth, "unrecognizedclient": fault.Auth, "invalidsignature": fault.Auth,
+	"signaturedoesnotmatch": fault.Auth, "incompletesignature": fault.Auth, "missingauthenticationtoken": fault.Auth,
+	"invalidclienttokenid": fault.Auth, "expiredtoken": fault.Auth, "requestexpired": fault.Auth,
+	"notauthorized": fault.Auth, "optinrequired": fault.Auth,
+	"throttling": fault.RateLimit, "toomanyrequests": fault.RateLimit,
+	"servicequotaexceeded": fault.Quota,
+	"resourcenotfound":     fault.NotFound,
+	"modeltimeout":         fault.TimedOut,
+	"modelnotready":        fault.Overloaded, // 429: it is being started
+	"modelerror":           fault.Overloaded, // 424
+	"modelstreamerror":     fault.Overloaded, // 424: "retry your request"
+	"internalserver":       fault.Overloaded, "internalfailure": fault.Overloaded, "serviceunavailable": fault.Overloaded,
+	"validation": fault.InvalidRequest, "validationerror": fault.InvalidRequest,
 }
 
 // kindOf names the class of a fault. Its type stands in a header of the answer,
 // or in that of a streamed exception; what a ValidationException is about shows
 // only in the message.
-func kindOf(f wire.Fault) providers.Kind {
+func kindOf(f wire.Fault) fault.Kind {
 	kind, known := kinds[typeOf(f)]
-	vague := !known || kind == providers.InvalidRequest
+	vague := !known || kind == fault.InvalidRequest
 	switch {
 	case f.Says("invalid_payment_instrument"):
-		return providers.Quota
-	case (kind == providers.RateLimit || !known && f.Status == http.StatusTooManyRequests) && f.Says("per day", "daily"):
-		return providers.Quota
+		return fault.Quota
+	case (kind == fault.RateLimit || !known && f.Status == http.StatusTooManyRequests) && f.Says("per day", "daily"):
+		return fault.Quota
 	case vague && f.Says("input is too long", "prompt is too long", "too many input tokens",
 		"maximum context length", "context limit", "context window", "exceeds the maximum number of tokens", "exceed the model's maximum"):
-		return providers.ContextLength
+		return fault.ContextLength
 	case vague && f.Says("model identifier is invalid"):
-		return providers.NotFound
+		return fault.NotFound
 	case f.Says("blocked by content filtering policy"):
-		return providers.Refused
+		return fault.Refused
 	case known:
 		return kind
 	case f.Status == http.StatusFailedDependency:
-		return providers.Overloaded // ModelErrorException
+		return fault.Overloaded // ModelErrorException
 	case f.Status >= 300:
 		return "" // the status says the rest
 	}
-	return providers.Overloaded // unknown, told in a 200
+	return fault.Overloaded // unknown, told in a 200
 }
 
 // typeOf is the type of a fault, comparable: the services write

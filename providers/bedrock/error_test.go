@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -20,31 +21,31 @@ func TestKinds(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		fault wire.Fault
-		want  providers.Kind
+		want  fault.Kind
 	}{
-		{"streamed throttling", wire.Fault{Status: 200, Type: "throttlingException"}, providers.RateLimit},
-		{"streamed model error", wire.Fault{Status: 200, Type: "modelStreamErrorException"}, providers.Overloaded},
-		{"streamed server error", wire.Fault{Status: 200, Type: "internalServerException"}, providers.Overloaded},
-		{"streamed outage", wire.Fault{Status: 200, Type: "serviceUnavailableException"}, providers.Overloaded},
-		{"streamed validation", wire.Fault{Status: 200, Type: "validationException"}, providers.InvalidRequest},
-		{"streamed timeout", wire.Fault{Status: 200, Type: "modelTimeoutException"}, providers.TimedOut},
-		{"streamed, unknown", wire.Fault{Status: 200, Type: "otherException"}, providers.Overloaded},
-		{"a day's tokens", wire.Fault{Status: 429, Header: header("ThrottlingException"), Message: "Too many tokens per day, please wait before trying again."}, providers.Quota},
-		{"a minute's tokens", wire.Fault{Status: 429, Header: header("ThrottlingException"), Message: "Too many tokens, please wait before trying again."}, providers.RateLimit},
-		{"a day's tokens, without a type", wire.Fault{Status: 429, Message: "Too many tokens per day"}, providers.Quota},
-		{"no such model, without a type", wire.Fault{Status: 400, Message: "The provided model identifier is invalid."}, providers.NotFound},
-		{"a type in the body", wire.Fault{Status: 400, Code: "ServiceQuotaExceededException"}, providers.Quota},
-		{"input too long", wire.Fault{Status: 400, Header: header("ValidationException"), Message: "Input is too long for requested model."}, providers.ContextLength},
-		{"prompt too long, model's words", wire.Fault{Status: 400, Header: header("ValidationException"), Message: "The model returned the following errors: prompt is too long: 210000 tokens > 200000 maximum"}, providers.ContextLength},
-		{"no such model", wire.Fault{Status: 400, Header: header("ValidationException:http://x/"), Message: "The provided model identifier is invalid."}, providers.NotFound},
-		{"filtered", wire.Fault{Status: 400, Header: header("ValidationException"), Message: "Output blocked by content filtering policy"}, providers.Refused},
-		{"no access", wire.Fault{Status: 403, Header: header("AccessDeniedException"), Message: "You don't have access to the model with the specified model ID."}, providers.Auth},
-		{"unpaid", wire.Fault{Status: 403, Header: header("AccessDeniedException"), Message: "Model access is denied due to INVALID_PAYMENT_INSTRUMENT: pay"}, providers.Quota},
-		{"end of life", wire.Fault{Status: 404, Header: header("ResourceNotFoundException"), Message: "This model version has reached the end of its life."}, providers.NotFound},
-		{"timeout", wire.Fault{Status: 408, Header: header("ModelTimeoutException")}, providers.TimedOut},
-		{"424 without a type", wire.Fault{Status: 424}, providers.Overloaded},
+		{"streamed throttling", wire.Fault{Status: 200, Type: "throttlingException"}, fault.RateLimit},
+		{"streamed model error", wire.Fault{Status: 200, Type: "modelStreamErrorException"}, fault.Overloaded},
+		{"streamed server error", wire.Fault{Status: 200, Type: "internalServerException"}, fault.Overloaded},
+		{"streamed outage", wire.Fault{Status: 200, Type: "serviceUnavailableException"}, fault.Overloaded},
+		{"streamed validation", wire.Fault{Status: 200, Type: "validationException"}, fault.InvalidRequest},
+		{"streamed timeout", wire.Fault{Status: 200, Type: "modelTimeoutException"}, fault.TimedOut},
+		{"streamed, unknown", wire.Fault{Status: 200, Type: "otherException"}, fault.Overloaded},
+		{"a day's tokens", wire.Fault{Status: 429, Header: header("ThrottlingException"), Message: "Too many tokens per day, please wait before trying again."}, fault.Quota},
+		{"a minute's tokens", wire.Fault{Status: 429, Header: header("ThrottlingException"), Message: "Too many tokens, please wait before trying again."}, fault.RateLimit},
+		{"a day's tokens, without a type", wire.Fault{Status: 429, Message: "Too many tokens per day"}, fault.Quota},
+		{"no such model, without a type", wire.Fault{Status: 400, Message: "The provided model identifier is invalid."}, fault.NotFound},
+		{"a type in the body", wire.Fault{Status: 400, Code: "ServiceQuotaExceededException"}, fault.Quota},
+		{"input too long", wire.Fault{Status: 400, Header: header("ValidationException"), Message: "Input is too long for requested model."}, fault.ContextLength},
+		{"prompt too long, model's words", wire.Fault{Status: 400, Header: header("ValidationException"), Message: "The model returned the following errors: prompt is too long: 210000 tokens > 200000 maximum"}, fault.ContextLength},
+		{"no such model", wire.Fault{Status: 400, Header: header("ValidationException:http://x/"), Message: "The provided model identifier is invalid."}, fault.NotFound},
+		{"filtered", wire.Fault{Status: 400, Header: header("ValidationException"), Message: "Output blocked by content filtering policy"}, fault.Refused},
+		{"no access", wire.Fault{Status: 403, Header: header("AccessDeniedException"), Message: "You don't have access to the model with the specified model ID."}, fault.Auth},
+		{"unpaid", wire.Fault{Status: 403, Header: header("AccessDeniedException"), Message: "Model access is denied due to INVALID_PAYMENT_INSTRUMENT: pay"}, fault.Quota},
+		{"end of life", wire.Fault{Status: 404, Header: header("ResourceNotFoundException"), Message: "This model version has reached the end of its life."}, fault.NotFound},
+		{"timeout", wire.Fault{Status: 408, Header: header("ModelTimeoutException")}, fault.TimedOut},
+		{"424 without a type", wire.Fault{Status: 424}, fault.Overloaded},
 		{"nothing but a status", wire.Fault{Status: 503}, ""},
-		{"a long prompt is the model's matter, not the server's", wire.Fault{Status: 500, Header: header("InternalServerException"), Message: "context window"}, providers.Overloaded},
+		{"a long prompt is the model's matter, not the server's", wire.Fault{Status: 500, Header: header("InternalServerException"), Message: "context window"}, fault.Overloaded},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, kindOf(c.fault)) })
 	}
@@ -58,12 +59,12 @@ func (p played) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // asked makes a streamed call that is answered by a body.
-func asked(t *testing.T, body io.Reader) (providers.Reply, *providers.Error) {
+func asked(t *testing.T, body io.Reader) (providers.Reply, *fault.Error) {
 	t.Helper()
 	m, err := New(providers.Options{Region: "us-east-1", HTTP: &http.Client{Transport: played{body}}})
 	require.NoError(t, err)
 	reply, err := m.Call(context.Background(), providers.Call{Model: "m", Stream: true})
-	var e *providers.Error
+	var e *fault.Error
 	if err != nil {
 		require.ErrorAs(t, err, &e)
 	}
@@ -81,20 +82,20 @@ func TestHowStreamsFail(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		body     io.Reader
-		kind     providers.Kind
+		kind     fault.Kind
 		code     string
 		reported bool
 	}{
 		{"whole", join(begin, stop, meta), "", "", true},
 		{"ends without metadata", join(begin, stop), "", "", false},
 		{"reset after the end", io.MultiReader(join(begin, stop, meta), iotest.ErrReader(errors.New("reset"))), "", "", true},
-		{"reset before the metadata", io.MultiReader(join(begin, stop), iotest.ErrReader(errors.New("reset"))), providers.Transport, "", false},
-		{"ends between frames", join(begin), providers.Transport, "", false},
-		{"ends within the metadata", join(begin, stop, meta[:len(meta)-5]), providers.Transport, "", false},
-		{"wrong checksum", join(begin, stop, wrong), providers.Transport, "", false},
-		{"throttled", join(begin, framed(t, "exception", "throttlingException", `{"message":"m"}`)), providers.RateLimit, "throttlingException", false},
-		{"failed", join(begin, framed(t, "exception", "modelStreamErrorException", `{"message":"m"}`)), providers.Overloaded, "modelStreamErrorException", false},
-		{"no JSON", join(begin, events(t, "contentBlockDelta", `{"delta":}`)), providers.Malformed, "", false},
+		{"reset before the metadata", io.MultiReader(join(begin, stop), iotest.ErrReader(errors.New("reset"))), fault.Transport, "", false},
+		{"ends between frames", join(begin), fault.Transport, "", false},
+		{"ends within the metadata", join(begin, stop, meta[:len(meta)-5]), fault.Transport, "", false},
+		{"wrong checksum", join(begin, stop, wrong), fault.Transport, "", false},
+		{"throttled", join(begin, framed(t, "exception", "throttlingException", `{"message":"m"}`)), fault.RateLimit, "throttlingException", false},
+		{"failed", join(begin, framed(t, "exception", "modelStreamErrorException", `{"message":"m"}`)), fault.Overloaded, "modelStreamErrorException", false},
+		{"no JSON", join(begin, events(t, "contentBlockDelta", `{"delta":}`)), fault.Malformed, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			reply, e := asked(t, c.body)

@@ -76,7 +76,7 @@ func TestUsageClasses(t *testing.T) {
 		{"more cached than read", `{"prompt_tokens":3,"completion_tokens":1,"total_tokens":5,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}`, doubted(providers.Usage{CacheRead: 4, Reasoning: 2},
 			"total_tokens: is not the sum of prompt_tokens and completion_tokens", "prompt_tokens_details.cached_tokens: is more than prompt_tokens", "completion_tokens_details.reasoning_tokens: is more than completion_tokens")},
 		{"Claude's, with what it asked itself", `{"input_tokens":3,"output_tokens":1,"iterations":[{"type":"compaction","input_tokens":90,"output_tokens":5},{"type":"message","input_tokens":3,"output_tokens":1}],"server_tool_use":{"web_search_requests":1}}`, providers.Usage{
-			Reported: true, Input: 93, Output: 6, ServerTools: []providers.ServerTool{{Name: "web_search", Count: 1}},
+			Reported: true, Input: 93, Output: 6, ServerTools: map[string]int64{"web_search": 1},
 			Parts: []providers.UsagePart{{Usage: providers.Usage{Reported: true, Input: 90, Output: 5}}, {Usage: providers.Usage{Reported: true, Input: 3, Output: 1}}},
 		}},
 		{"floats", `{"inputTokens":3.0,"outputTokens":1.0}`, providers.Usage{Reported: true, Input: 3, Output: 1}},
@@ -231,7 +231,7 @@ func TestCallsThatAreLeftOut(t *testing.T) {
 func TestWhatGuardrailsCost(t *testing.T) {
 	const units = `{"guardrailProcessingLatency":260,"usage":{"contentPolicyUnits":2,"topicPolicyUnits":1,"wordPolicyUnits":1,"contextualGroundingPolicyUnits":0,"moonUnits":1}}`
 	trace := `{"guardrail":{"inputAssessment":{"a.b":{"invocationMetrics":` + units + `}},"outputAssessments":{"g":[{"invocationMetrics":` + units + `}]}}}`
-	want := doubted(providers.Usage{Input: 3, Output: 1, ServerTools: []providers.ServerTool{{Name: "guardrail_content", Count: 4}, {Name: "guardrail_topic", Count: 2}, {Name: "guardrail_word", Count: 2}}}, "trace.guardrail.moonUnits: not understood")
+	want := doubted(providers.Usage{Input: 3, Output: 1, ServerTools: map[string]int64{"guardrail_content": 4, "guardrail_topic": 2, "guardrail_word": 2}}, "trace.guardrail.moonUnits: not understood")
 	for name, body := range map[string][]byte{
 		"whole":    []byte(`{"output":{"message":{"content":[{"text":"no"}]}},"stopReason":"guardrail_intervened","usage":{"inputTokens":3,"outputTokens":1},"trace":` + trace + `}`),
 		"streamed": events(t, "messageStop", `{"stopReason":"guardrail_intervened"}`, "metadata", `{"usage":{"inputTokens":3,"outputTokens":1},"trace":`+trace+`}`),
@@ -251,7 +251,7 @@ func TestGuardrailsCountOnce(t *testing.T) {
 		`{"generation":"no","stop_reason":"stop","amazon-bedrock-trace":{"guardrail":{"input":{"g":{"invocationMetrics":{"usage":{"topicPolicyUnits":1}}}}}}}`, `{"generation":""}`, `{"generation":""}`))
 	require.NoError(t, err)
 	require.True(t, complete)
-	require.Equal(t, []providers.ServerTool{{Name: "guardrail_topic", Count: 1}}, got.Usage.ServerTools)
+	require.Equal(t, map[string]int64{"guardrail_topic": 1}, got.Usage.ServerTools)
 }
 
 func TestServedAtAnotherPrice(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // The key pair of AWS's published test suite for Signature Version 4.
@@ -122,9 +123,9 @@ func TestNoCredentials(t *testing.T) {
 			m, err := New(o)
 			require.NoError(t, err)
 			_, err = m.Call(context.Background(), providers.Call{Model: "m"})
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
-			require.Equal(t, providers.Auth, e.Kind)
+			require.Equal(t, fault.Auth, e.Kind)
 			require.Contains(t, e.Error(), "sign request")
 			require.Contains(t, e.Error(), "AWS_")
 			require.Nil(t, seen.seen, "nothing may be sent unsigned")
@@ -139,7 +140,7 @@ func TestCancelledWhileSigning(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = m.Call(ctx, providers.Call{Model: "m"})
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, providers.Transport, e.Kind)
+	require.Equal(t, fault.Transport, e.Kind)
 }

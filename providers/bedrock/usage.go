@@ -66,7 +66,7 @@ func (a aside) result() *wire.Count {
 }
 
 // fields account for the numbers of all forms.
-var fields = wire.NewFields(append([]providers.UsageField{
+var fields = wire.NewFields(append([]wire.UsageField{
 	{Path: "inputTokens", Column: "tokens_in", Reason: "beside the cache"},
 	{Path: "outputTokens", Column: "tokens_out"},
 	{Path: "totalTokens", Reason: "checked: the sum of the others"},
@@ -94,7 +94,7 @@ var fields = wire.NewFields(append([]providers.UsageField{
 
 // UsageFields say what becomes of each number in a usage object of this wire, in the
 // forms of Converse, of invocation metrics and of the models' own bodies.
-func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
+func UsageFields() []wire.UsageField { return slices.Clone(fields.List()) }
 
 // readUsage makes disjoint classes of any of the forms. Input excludes the cache
 // except in chat completions (User Guide, "Prompt caching"); Converse does not

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -22,7 +23,7 @@ const Version = "cohere-chat/1"
 
 const publicBase = "https://api.cohere.com/v2"
 
-// New makes a model of the provider. It fails with a *providers.Error of kind
+// New makes a model of the provider. It fails with a *fault.Error of kind
 // auth when the public address is asked without a key, and of kind
 // invalid_request when the base URL is not usable. A custom address needs no
 // key, nor does a client with a transport of its own, which may replay or sign.
@@ -58,7 +59,7 @@ func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 	}
 	body, warnings, problem := newRequest(call)
 	if problem != "" {
-		return providers.Reply{}, m.client.Error(wire.Answer{}, call.Model, providers.InvalidRequest, problem, nil)
+		return providers.Reply{}, m.client.Error(wire.Answer{}, call.Model, fault.InvalidRequest, problem, nil)
 	}
 	return m.client.Do(ctx, call, wire.Request{Path: "/chat", Body: body, Framing: framing}, &decoder{}, warnings)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/cohere"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/providertest"
 )
 
@@ -85,38 +86,38 @@ func TestErrors(t *testing.T) {
 		name    string
 		status  int
 		body    string
-		kind    providers.Kind
+		kind    fault.Kind
 		message string
 		partial bool
 	}{
-		{"prompt too long", 400, said("too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4292."), providers.ContextLength, "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4292.", false},
-		{"max_tokens too large", 400, said("too many tokens: max tokens must be less than or equal to 4096"), providers.InvalidRequest, "too many tokens: max tokens must be less than or equal to 4096", false},
-		{"blocked", 400, said("blocked output: please try again with a different prompt"), providers.Refused, "blocked output: please try again with a different prompt", false},
-		{"key", 401, said("invalid api token"), providers.Auth, "invalid api token", false},
-		{"billing", 402, said("Please add or update your payment method"), providers.Quota, "Please add or update your payment method", false},
-		{"model removed", 404, said("model 'x' was removed"), providers.NotFound, "model 'x' was removed", false},
-		{"a minute's limit", 429, said("You are using a Trial key, which is limited to 40 API calls / minute."), providers.RateLimit, "You are using a Trial key, which is limited to 40 API calls / minute.", false},
-		{"a month's limit", 429, said("You are using a Trial key, which is limited to 1000 API calls / month."), providers.Quota, "You are using a Trial key, which is limited to 1000 API calls / month.", false},
-		{"invalid token", 498, said("invalid token"), providers.Auth, "invalid token", false},
-		{"cancelled", 499, said("request cancelled"), providers.TimedOut, "request cancelled", false},
-		{"not there", 501, said("not implemented"), providers.InvalidRequest, "not implemented", false},
-		{"told in a 200", 200, said("internal server error"), providers.Overloaded, "internal server error", false},
-		{"rate told in a 200", 200, said("rate limit exceeded"), providers.RateLimit, "rate limit exceeded", false},
-		{"generation failed", 200, `{"id":"x","message":{"content":[]},"finish_reason":"ERROR"}`, providers.Overloaded, "the generation ended with ERROR", false},
-		{"generation timed out", 200, `{"id":"x","message":{"content":[]},"finish_reason":"TIMEOUT"}`, providers.TimedOut, "the generation ended with TIMEOUT", false},
-		{"message-end with an error", 200, start + `data: {"type":"message-end","delta":{"finish_reason":"ERROR","error":"it broke"}}` + "\n\n", providers.Overloaded, "it broke", true},
-		{"error without a reason", 200, start + `data: {"type":"message-end","delta":{"error":"it timed out"}}` + "\n\n", providers.TimedOut, "it timed out", true},
-		{"a bare message in a stream", 200, start + "data: " + said("invalid request: no") + "\n\n", providers.InvalidRequest, "invalid request: no", true},
-		{"an error event", 200, start + `data: {"type":"error","message":"unauthorized"}` + "\n\n", providers.Auth, "unauthorized", true},
-		{"cut off", 200, start, providers.Transport, "the stream ended before its last event", true},
-		{"DONE is no end", 200, start + "data: [DONE]\n\n", providers.Transport, "the stream ended before its last event", true},
-		{"cut in an event", 200, start + `data: {"type":"content-`, providers.Transport, "the stream ended in the middle of an event", true},
-		{"version 1, failed", 200, `{"is_finished":false,"event_type":"text-generation","text":"a"}` + "\n" + `{"is_finished":true,"event_type":"stream-end","finish_reason":"ERROR"}` + "\n", providers.Overloaded, "the generation ended with ERROR", true},
+		{"prompt too long", 400, said("too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4292."), fault.ContextLength, "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4292.", false},
+		{"max_tokens too large", 400, said("too many tokens: max tokens must be less than or equal to 4096"), fault.InvalidRequest, "too many tokens: max tokens must be less than or equal to 4096", false},
+		{"blocked", 400, said("blocked output: please try again with a different prompt"), fault.Refused, "blocked output: please try again with a different prompt", false},
+		{"key", 401, said("invalid api token"), fault.Auth, "invalid api token", false},
+		{"billing", 402, said("Please add or update your payment method"), fault.Quota, "Please add or update your payment method", false},
+		{"model removed", 404, said("model 'x' was removed"), fault.NotFound, "model 'x' was removed", false},
+		{"a minute's limit", 429, said("You are using a Trial key, which is limited to 40 API calls / minute."), fault.RateLimit, "You are using a Trial key, which is limited to 40 API calls / minute.", false},
+		{"a month's limit", 429, said("You are using a Trial key, which is limited to 1000 API calls / month."), fault.Quota, "You are using a Trial key, which is limited to 1000 API calls / month.", false},
+		{"invalid token", 498, said("invalid token"), fault.Auth, "invalid token", false},
+		{"cancelled", 499, said("request cancelled"), fault.TimedOut, "request cancelled", false},
+		{"not there", 501, said("not implemented"), fault.InvalidRequest, "not implemented", false},
+		{"told in a 200", 200, said("internal server error"), fault.Overloaded, "internal server error", false},
+		{"rate told in a 200", 200, said("rate limit exceeded"), fault.RateLimit, "rate limit exceeded", false},
+		{"generation failed", 200, `{"id":"x","message":{"content":[]},"finish_reason":"ERROR"}`, fault.Overloaded, "the generation ended with ERROR", false},
+		{"generation timed out", 200, `{"id":"x","message":{"content":[]},"finish_reason":"TIMEOUT"}`, fault.TimedOut, "the generation ended with TIMEOUT", false},
+		{"message-end with an error", 200, start + `data: {"type":"message-end","delta":{"finish_reason":"ERROR","error":"it broke"}}` + "\n\n", fault.Overloaded, "it broke", true},
+		{"error without a reason", 200, start + `data: {"type":"message-end","delta":{"error":"it timed out"}}` + "\n\n", fault.TimedOut, "it timed out", true},
+		{"a bare message in a stream", 200, start + "data: " + said("invalid request: no") + "\n\n", fault.InvalidRequest, "invalid request: no", true},
+		{"an error event", 200, start + `data: {"type":"error","message":"unauthorized"}` + "\n\n", fault.Auth, "unauthorized", true},
+		{"cut off", 200, start, fault.Transport, "the stream ended before its last event", true},
+		{"DONE is no end", 200, start + "data: [DONE]\n\n", fault.Transport, "the stream ended before its last event", true},
+		{"cut in an event", 200, start + `data: {"type":"content-`, fault.Transport, "the stream ended in the middle of an event", true},
+		{"version 1, failed", 200, `{"is_finished":false,"event_type":"text-generation","text":"a"}` + "\n" + `{"is_finished":true,"event_type":"stream-end","finish_reason":"ERROR"}` + "\n", fault.Overloaded, "the generation ended with ERROR", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, _ := serve(t, c.status, "X-Other", c.body)
 			_, err := m.Call(context.Background(), providers.Call{Model: "m", Stream: true})
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, c.kind, e.Kind)
 			require.Equal(t, c.message, e.Message)

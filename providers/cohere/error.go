@@ -3,39 +3,39 @@ package cohere
 import (
 	"net/http"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // kindOf names the class of a fault. Cohere tells no codes, only a status and a
 // message (docs.cohere.com/reference/errors); ERROR and TIMEOUT are reasons of an
 // ending.
-func kindOf(f wire.Fault) providers.Kind {
+func kindOf(f wire.Fault) fault.Kind {
 	switch {
 	case f.Says("total number of tokens", "size limit exceeded", "context length", "context window", "prompt is too long"):
-		return providers.ContextLength
+		return fault.ContextLength
 	case f.Says("blocked input", "blocked output", "content policy"):
-		return providers.Refused
+		return fault.Refused
 	case f.Says("calls / month", "calls per month", "monthly"), f.Says("billing") && f.Status != http.StatusInternalServerError:
-		return providers.Quota
+		return fault.Quota
 	case f.Is("TIMEOUT"):
-		return providers.TimedOut
+		return fault.TimedOut
 	case f.Status == 498: // invalid token
-		return providers.Auth
+		return fault.Auth
 	case f.Status == 499: // the request was cancelled on its way
-		return providers.TimedOut
+		return fault.TimedOut
 	case f.Status == http.StatusNotImplemented:
-		return providers.InvalidRequest
+		return fault.InvalidRequest
 	case f.Status >= 300:
 		return "" // the status says the rest
 	case f.Says("invalid api token", "unauthorized"):
-		return providers.Auth
+		return fault.Auth
 	case f.Says("rate limit", "calls / minute"):
-		return providers.RateLimit
+		return fault.RateLimit
 	case f.Says("invalid request", "not supported"):
-		return providers.InvalidRequest
+		return fault.InvalidRequest
 	case f.Says("timeout", "timed out"):
-		return providers.TimedOut
+		return fault.TimedOut
 	}
-	return providers.Overloaded // the provider's own failure, told in a 200
+	return fault.Overloaded // the provider's own failure, told in a 200
 }

@@ -30,21 +30,21 @@ func (c *counts) hasTokens() bool { return c != nil && (c.Input != nil || c.Outp
 
 // fields account for the numbers of a usage object.
 var fields = wire.NewFields(
-	providers.UsageField{Path: "billed_units.input_tokens", Column: "tokens_in"},
-	providers.UsageField{Path: "billed_units.output_tokens", Column: "tokens_out"},
-	providers.UsageField{Path: "billed_units.reasoning_tokens", Column: "tokens_reasoning", Reason: "beside output_tokens, or part of them where tokens.output_tokens leaves no room"},
-	providers.UsageField{Path: "billed_units.search_units", Column: "server_tools"},
-	providers.UsageField{Path: "billed_units.classifications", Column: "server_tools"},
-	providers.UsageField{Path: "tokens.input_tokens", Column: "tokens_in_processed", Reason: "checked: at least the billed ones; paid where nothing is billed"},
-	providers.UsageField{Path: "tokens.output_tokens", Column: "tokens_out_processed", Reason: "checked: at least the billed ones; paid where nothing is billed"},
-	providers.UsageField{Path: "tokens.reasoning_tokens", Column: "tokens_reasoning", Reason: "as billed_units.reasoning_tokens"},
-	providers.UsageField{Path: "reasoning_tokens", Column: "tokens_reasoning", Reason: "as billed_units.reasoning_tokens"},
-	providers.UsageField{Path: "cached_tokens", Column: "tokens_cache_read", Reason: "part of tokens.input_tokens, checked; not read where fewer tokens are billed"},
+	wire.UsageField{Path: "billed_units.input_tokens", Column: "tokens_in"},
+	wire.UsageField{Path: "billed_units.output_tokens", Column: "tokens_out"},
+	wire.UsageField{Path: "billed_units.reasoning_tokens", Column: "tokens_reasoning", Reason: "beside output_tokens, or part of them where tokens.output_tokens leaves no room"},
+	wire.UsageField{Path: "billed_units.search_units", Column: "server_tools"},
+	wire.UsageField{Path: "billed_units.classifications", Column: "server_tools"},
+	wire.UsageField{Path: "tokens.input_tokens", Column: "tokens_in_processed", Reason: "checked: at least the billed ones; paid where nothing is billed"},
+	wire.UsageField{Path: "tokens.output_tokens", Column: "tokens_out_processed", Reason: "checked: at least the billed ones; paid where nothing is billed"},
+	wire.UsageField{Path: "tokens.reasoning_tokens", Column: "tokens_reasoning", Reason: "as billed_units.reasoning_tokens"},
+	wire.UsageField{Path: "reasoning_tokens", Column: "tokens_reasoning", Reason: "as billed_units.reasoning_tokens"},
+	wire.UsageField{Path: "cached_tokens", Column: "tokens_cache_read", Reason: "part of tokens.input_tokens, checked; not read where fewer tokens are billed"},
 )
 
 // UsageFields say what becomes of each number in a usage object of this wire, in both
 // versions.
-func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
+func UsageFields() []wire.UsageField { return slices.Clone(fields.List()) }
 
 // readUsage sets the usage.
 func readUsage(b *wire.Builder, raw json.RawMessage) {

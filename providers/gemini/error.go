@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -98,18 +98,18 @@ func daily(quota string) bool {
 
 // kindOf names the class of a fault where its words say more than its status.
 // See "Troubleshooting guide" (ai.google.dev/gemini-api/docs/troubleshooting).
-func kindOf(f wire.Fault) providers.Kind {
+func kindOf(f wire.Fault) fault.Kind {
 	switch {
 	case f.Is("API_KEY_INVALID"), f.Says("api key not valid", "api key expired", "api key not found"):
-		return providers.Auth
+		return fault.Auth
 	case f.Is(dailyQuota, zeroQuota, "BILLING_DISABLED"), f.Says("per day", "prepayment credits", "spending cap"):
-		return providers.Quota
+		return fault.Quota
 	case f.Says("input token count", "exceeds the maximum number of tokens", "request payload size exceeds"):
-		return providers.ContextLength
+		return fault.ContextLength
 	case f.Says("responsible ai practices"):
-		return providers.Refused
+		return fault.Refused
 	case f.Status == 499: // cancelled, though not by us
-		return providers.Overloaded
+		return fault.Overloaded
 	case f.Status >= 300:
 		return "" // the status says the rest
 	}
@@ -117,20 +117,20 @@ func kindOf(f wire.Fault) providers.Kind {
 }
 
 // kindOfStatus serves errors without a code, told in a 200.
-func kindOfStatus(f wire.Fault) providers.Kind {
+func kindOfStatus(f wire.Fault) fault.Kind {
 	switch {
 	case f.Is("INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"):
-		return providers.InvalidRequest
+		return fault.InvalidRequest
 	case f.Is("UNAUTHENTICATED", "PERMISSION_DENIED"):
-		return providers.Auth
+		return fault.Auth
 	case f.Is("NOT_FOUND"):
-		return providers.NotFound
+		return fault.NotFound
 	case f.Is("RESOURCE_EXHAUSTED"):
-		return providers.RateLimit
+		return fault.RateLimit
 	case f.Is("DEADLINE_EXCEEDED"):
-		return providers.TimedOut
+		return fault.TimedOut
 	}
-	return providers.Overloaded
+	return fault.Overloaded
 }
 
 // word is the text of a JSON string, or a number as it stands: enums come as

@@ -20,7 +20,7 @@ const Version = "gemini/1"
 
 const publicBase = "https://generativelanguage.googleapis.com/v1beta"
 
-// New makes a model of the provider. It fails with a *providers.Error of kind
+// New makes a model of the provider. It fails with a *fault.Error of kind
 // auth when the public address is asked without a key, and of kind
 // invalid_request when the base URL is not usable. A custom address needs no
 // key, nor does a client with a transport of its own, which may replay or sign.

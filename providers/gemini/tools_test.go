@@ -15,13 +15,13 @@ func TestSearches(t *testing.T) {
 	const text, usage = `{"text":"a"}`, `"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":1}`
 	for name, c := range map[string]struct {
 		grounding string
-		want      []providers.ServerTool
+		want      map[string]int64
 	}{
 		"none":       {`{}`, nil},
 		"null":       {`null`, nil},
 		"no queries": {`{"groundingChunks":[{"web":{"uri":"u"}}],"webSearchQueries":[]}`, nil},
-		"queries":    {`{"webSearchQueries":["a","b"],"searchEntryPoint":{}}`, []providers.ServerTool{{Name: "google_search", Count: 2}}},
-		"all":        {`{"webSearchQueries":["a"],"imageSearchQueries":["b"],"retrievalQueries":["c"],"groundingChunks":[{"maps":{"uri":"u"}},{"maps":{"uri":"v"}}]}`, []providers.ServerTool{{Name: "google_maps", Count: 1}, {Name: "google_search", Count: 2}, {Name: "retrieval", Count: 1}}},
+		"queries":    {`{"webSearchQueries":["a","b"],"searchEntryPoint":{}}`, map[string]int64{"google_search": 2}},
+		"all":        {`{"webSearchQueries":["a"],"imageSearchQueries":["b"],"retrievalQueries":["c"],"groundingChunks":[{"maps":{"uri":"u"}},{"maps":{"uri":"v"}}]}`, map[string]int64{"google_maps": 1, "google_search": 2, "retrieval": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			candidate := `{"candidates":[{"content":{"parts":[` + text + `]},"finishReason":"STOP","groundingMetadata":` + c.grounding + `}]`

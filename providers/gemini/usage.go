@@ -42,7 +42,7 @@ var likeText = map[bool]map[string]bool{
 }
 
 // fields account for the numbers of a usage object.
-var fields = wire.NewFields(append(append(append(append([]providers.UsageField{
+var fields = wire.NewFields(append(append(append(append([]wire.UsageField{
 	{Path: "promptTokenCount", Column: "tokens_in", Reason: "the cache is part of it"},
 	{Path: "cachedContentTokenCount", Column: "tokens_cache_read", Reason: "part of promptTokenCount, checked"},
 	{Path: "candidatesTokenCount", Column: "tokens_out"},
@@ -54,15 +54,15 @@ var fields = wire.NewFields(append(append(append(append([]providers.UsageField{
 }, details("prompt", "promptTokenCount")...), details("cache", "cachedContentTokenCount")...),
 	details("candidates", "candidatesTokenCount")...), details("toolUsePrompt", "toolUsePromptTokenCount")...)...)
 
-func details(name, whole string) []providers.UsageField {
-	return []providers.UsageField{
+func details(name, whole string) []wire.UsageField {
+	return []wire.UsageField{
 		{Path: name + "TokensDetails[].tokenCount", Reason: "checked: the parts of " + whole + "; one with another price than text is not understood"},
 		{Path: name + "TokensDetails[].modality", Reason: "the kind of a part"},
 	}
 }
 
 // UsageFields say what becomes of each number in a usage object of this wire.
-func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
+func UsageFields() []wire.UsageField { return slices.Clone(fields.List()) }
 
 // addUsage keeps a usage object. Each chunk of a stream brings one that counts
 // all so far: the last one holds.

@@ -1,30 +1,30 @@
 package ollama
 
 import (
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // kindOf names the class of a fault. The server tells no codes: {"error": text},
 // also as a line in the middle of a stream whose status was 200 (docs.ollama.com/api/errors).
-func kindOf(f wire.Fault) providers.Kind {
+func kindOf(f wire.Fault) fault.Kind {
 	switch {
 	case f.Says("context length", "context size", "context window"):
-		return providers.ContextLength
+		return fault.ContextLength
 	case f.Says("weekly usage limit", "monthly usage limit", "requires a subscription"):
-		return providers.Quota
+		return fault.Quota
 	case f.Says("usage limit", "too many concurrent requests"):
-		return providers.RateLimit
+		return fault.RateLimit
 	case f.Status >= 300:
 		return "" // the status says the rest
 	case f.Says("unauthorized", "forbidden"):
-		return providers.Auth
+		return fault.Auth
 	case f.Says("not found"):
-		return providers.NotFound
+		return fault.NotFound
 	case f.Says("does not support", "invalid"):
-		return providers.InvalidRequest
+		return fault.InvalidRequest
 	case f.Says("timed out", "timeout"):
-		return providers.TimedOut
+		return fault.TimedOut
 	}
-	return providers.Overloaded // the runner failed, told in a 200
+	return fault.Overloaded // the runner failed, told in a 200
 }

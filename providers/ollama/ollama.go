@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -22,7 +23,7 @@ const localBase = "http://127.0.0.1:11434"
 
 // New makes a model of the provider. No key is needed; if there is one it is sent
 // as a bearer token, which ollama.com wants. The base URL may end in /api or not.
-// It fails with a *providers.Error of kind invalid_request when the base URL is
+// It fails with a *fault.Error of kind invalid_request when the base URL is
 // not usable. What the API has besides, such as think or keep_alive, is asked for
 // through Options.Extra.
 func New(o providers.Options) (providers.Model, error) {
@@ -55,7 +56,7 @@ func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 	}
 	body, warnings, problem := newRequest(call)
 	if problem != "" {
-		return providers.Reply{}, m.client.Error(wire.Answer{}, call.Model, providers.InvalidRequest, problem, nil)
+		return providers.Reply{}, m.client.Error(wire.Answer{}, call.Model, fault.InvalidRequest, problem, nil)
 	}
 	return m.client.Do(ctx, call, wire.Request{Path: "/api/chat", Body: body, Framing: wire.Lines}, &decoder{}, warnings)
 }

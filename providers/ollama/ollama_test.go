@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/ollama"
 	"github.com/cupel-eval/cupel/providers/providertest"
 )
@@ -51,9 +52,9 @@ func TestNoKeyIsNeeded(t *testing.T) {
 	require.NoError(t, err)
 	for _, bad := range []string{"127.0.0.1:11434", "ftp://host", "http://host?key=x"} {
 		_, err = ollama.New(providers.Options{BaseURL: bad})
-		var e *providers.Error
+		var e *fault.Error
 		require.ErrorAs(t, err, &e)
-		require.Equal(t, providers.InvalidRequest, e.Kind)
+		require.Equal(t, fault.InvalidRequest, e.Kind)
 		require.Equal(t, "ollama", e.Provider)
 	}
 }
@@ -122,27 +123,27 @@ func TestErrors(t *testing.T) {
 		status  int
 		stream  bool
 		body    string
-		kind    providers.Kind
+		kind    fault.Kind
 		message string
 		partial bool
 	}{
-		{"no such model", 404, false, `{"error":"model 'x' not found"}`, providers.NotFound, "model 'x' not found", false},
-		{"no tools", 400, false, `{"error":"m does not support tools"}`, providers.InvalidRequest, "m does not support tools", false},
-		{"cloud without a key", 401, false, `{"error":"unauthorized"}`, providers.Auth, "unauthorized", false},
-		{"busy", 503, false, `{"error":"server busy, please try again. maximum pending requests exceeded"}`, providers.Overloaded, "server busy, please try again. maximum pending requests exceeded", false},
-		{"too long", 400, false, `{"error":"the input length exceeds the context length"}`, providers.ContextLength, "the input length exceeds the context length", false},
-		{"hour used up", 429, false, `{"error":"you have reached your hourly usage limit"}`, providers.RateLimit, "you have reached your hourly usage limit", false},
-		{"week used up", 429, false, `{"error":"you have reached your weekly usage limit"}`, providers.Quota, "you have reached your weekly usage limit", false},
-		{"runner died", 500, false, `{"error":"llama runner process has terminated"}`, providers.Overloaded, "llama runner process has terminated", false},
-		{"in a 200", 200, false, `{"error":"model 'x' not found"}`, providers.NotFound, "model 'x' not found", false},
-		{"in a stream", 200, true, cut + `{"error":"an error was encountered while running the model: CUDA error"}`, providers.Overloaded, "an error was encountered while running the model: CUDA error", true},
-		{"unauthorized in a stream", 200, true, `{"error":"unauthorized"}`, providers.Auth, "unauthorized", false},
-		{"unsupported in a stream", 200, true, `{"error":"m does not support thinking"}`, providers.InvalidRequest, "m does not support thinking", false},
-		{"timeout in a stream", 200, true, cut + `{"error":"timed out waiting for the runner"}`, providers.TimedOut, "timed out waiting for the runner", true},
-		{"stream cut off", 200, true, cut, providers.Transport, "the stream ended before its last event", true},
-		{"stream cut in a line", 200, true, cut + `{"model":"m","mess`, providers.Transport, "the stream ended in the middle of an event", true},
-		{"half a stream for a document", 200, false, cut, providers.Transport, "the reply says that it is not finished", false},
-		{"not JSON", 200, true, "upstream is resting\n", providers.Malformed, "the body is not the expected JSON: upstream is resting", false},
+		{"no such model", 404, false, `{"error":"model 'x' not found"}`, fault.NotFound, "model 'x' not found", false},
+		{"no tools", 400, false, `{"error":"m does not support tools"}`, fault.InvalidRequest, "m does not support tools", false},
+		{"cloud without a key", 401, false, `{"error":"unauthorized"}`, fault.Auth, "unauthorized", false},
+		{"busy", 503, false, `{"error":"server busy, please try again. maximum pending requests exceeded"}`, fault.Overloaded, "server busy, please try again. maximum pending requests exceeded", false},
+		{"too long", 400, false, `{"error":"the input length exceeds the context length"}`, fault.ContextLength, "the input length exceeds the context length", false},
+		{"hour used up", 429, false, `{"error":"you have reached your hourly usage limit"}`, fault.RateLimit, "you have reached your hourly usage limit", false},
+		{"week used up", 429, false, `{"error":"you have reached your weekly usage limit"}`, fault.Quota, "you have reached your weekly usage limit", false},
+		{"runner died", 500, false, `{"error":"llama runner process has terminated"}`, fault.Overloaded, "llama runner process has terminated", false},
+		{"in a 200", 200, false, `{"error":"model 'x' not found"}`, fault.NotFound, "model 'x' not found", false},
+		{"in a stream", 200, true, cut + `{"error":"an error was encountered while running the model: CUDA error"}`, fault.Overloaded, "an error was encountered while running the model: CUDA error", true},
+		{"unauthorized in a stream", 200, true, `{"error":"unauthorized"}`, fault.Auth, "unauthorized", false},
+		{"unsupported in a stream", 200, true, `{"error":"m does not support thinking"}`, fault.InvalidRequest, "m does not support thinking", false},
+		{"timeout in a stream", 200, true, cut + `{"error":"timed out waiting for the runner"}`, fault.TimedOut, "timed out waiting for the runner", true},
+		{"stream cut off", 200, true, cut, fault.Transport, "the stream ended before its last event", true},
+		{"stream cut in a line", 200, true, cut + `{"model":"m","mess`, fault.Transport, "the stream ended in the middle of an event", true},
+		{"half a stream for a document", 200, false, cut, fault.Transport, "the reply says that it is not finished", false},
+		{"not JSON", 200, true, "upstream is resting\n", fault.Malformed, "the body is not the expected JSON: upstream is resting", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -153,7 +154,7 @@ func TestErrors(t *testing.T) {
 			m, err := ollama.New(providers.Options{BaseURL: server.URL})
 			require.NoError(t, err)
 			_, err = m.Call(context.Background(), providers.Call{Model: "m", Stream: c.stream})
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, c.kind, e.Kind)
 			require.Equal(t, c.message, e.Message)

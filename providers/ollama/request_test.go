@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 func TestRequestBodies(t *testing.T) {
@@ -73,9 +74,9 @@ func TestAnImageAddressIsRefused(t *testing.T) {
 	m, err := New(providers.Options{HTTP: &http.Client{Transport: sent}})
 	require.NoError(t, err)
 	_, err = m.Call(context.Background(), providers.Call{Model: "m", Messages: []providers.Message{{Role: "user", Images: []providers.Image{{URL: "http://host/a.png"}}}}})
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, providers.InvalidRequest, e.Kind)
+	require.Equal(t, fault.InvalidRequest, e.Kind)
 	require.Equal(t, "message 1: an image's address is not taken by the Ollama API, which wants its data", e.Message)
 	require.NotErrorIs(t, err, sent.err)
 }

@@ -22,17 +22,17 @@ type metrics struct {
 
 // fields account for the metrics.
 var fields = wire.NewFields(
-	providers.UsageField{Path: "prompt_eval_count", Column: "tokens_in"},
-	providers.UsageField{Path: "eval_count", Column: "tokens_out"},
-	providers.UsageField{Path: "total_duration", Reason: "a time"},
-	providers.UsageField{Path: "load_duration", Reason: "a time"},
-	providers.UsageField{Path: "prompt_eval_duration", Reason: "a time"},
-	providers.UsageField{Path: "eval_duration", Reason: "a time"},
+	wire.UsageField{Path: "prompt_eval_count", Column: "tokens_in"},
+	wire.UsageField{Path: "eval_count", Column: "tokens_out"},
+	wire.UsageField{Path: "total_duration", Reason: "a time"},
+	wire.UsageField{Path: "load_duration", Reason: "a time"},
+	wire.UsageField{Path: "prompt_eval_duration", Reason: "a time"},
+	wire.UsageField{Path: "eval_duration", Reason: "a time"},
 )
 
 // UsageFields say what becomes of each number beside the message in the
 // last document of this wire.
-func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
+func UsageFields() []wire.UsageField { return slices.Clone(fields.List()) }
 
 // count sets the usage. prompt_eval_count is left out when the prompt was in the
 // server's cache: half a report is none, but what is known is kept. There are no

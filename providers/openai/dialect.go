@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // Dialect says how one service differs from OpenAI's own API.
@@ -35,7 +35,7 @@ type Dialect struct {
 	// the service wants back in a loop of tool calls.
 	Keeps []string
 	// Codes are the classes of the service's own error codes.
-	Codes map[string]providers.Kind
+	Codes map[string]fault.Kind
 	// ReasoningApart says that completion_tokens does not count reasoning, whether
 	// total_tokens does or not.
 	ReasoningApart bool

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 func dialectOf(t *testing.T, name string) Dialect {
@@ -40,9 +41,9 @@ func TestTheTableOfDialects(t *testing.T) {
 			require.NotEmpty(t, d.Key)
 			m, err := Factory(d)(providers.Options{Key: "k", Region: "eu-west-1"})
 			if d.Base == "" {
-				var e *providers.Error
+				var e *fault.Error
 				require.ErrorAs(t, err, &e)
-				require.Equal(t, providers.InvalidRequest, e.Kind)
+				require.Equal(t, fault.InvalidRequest, e.Kind)
 				m, err = Factory(d)(providers.Options{BaseURL: "http://127.0.0.1:1/v1"})
 			}
 			require.NoError(t, err)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // Dialects returns the services that are known by name, sorted, in a fresh slice.
@@ -27,12 +27,12 @@ func makers() []Dialect {
 		{ // docs.mistral.ai/api, which refuses fields it does not know
 			Name: "mistral", Base: "https://api.mistral.ai/v1", Key: "MISTRAL_API_KEY", RequestID: []string{"Mistral-Correlation-Id"},
 			Seed: "random_seed", Lacks: []Feature{StreamUsage}, ShortIDs: true,
-			Codes: map[string]providers.Kind{"3505": providers.Overloaded},
+			Codes: map[string]fault.Kind{"3505": fault.Overloaded},
 		},
 		{ // platform.moonshot.ai/docs/api/chat
 			Name: "moonshot", Base: "https://api.moonshot.ai/v1", Key: "MOONSHOT_API_KEY",
 			Lacks: []Feature{SeedNumber, ToolChoice, NamedChoice, Serial, SchemaMode, ImageURLs}, Keeps: []string{keepContent},
-			Codes: map[string]providers.Kind{"exceeded_current_quota_error": providers.Quota, "content_filter": providers.Refused},
+			Codes: map[string]fault.Kind{"exceeded_current_quota_error": fault.Quota, "content_filter": fault.Refused},
 		},
 		{ // docs.perplexity.ai/api-reference/chat-completions-post, /guides/pricing
 			Name: "perplexity", Base: "https://api.perplexity.ai", Key: "PERPLEXITY_API_KEY", Alternate: true, ReasoningApart: true,
@@ -49,10 +49,10 @@ func makers() []Dialect {
 		{ // docs.z.ai/api-reference/llm/chat-completion, /api-reference/api-code
 			Name: "zai", Base: "https://api.z.ai/api/paas/v4", Key: "ZAI_API_KEY",
 			Lacks: []Feature{SeedNumber, ToolChoice, NamedChoice, Serial, SchemaMode}, Keeps: []string{keepContent},
-			Codes: map[string]providers.Kind{
-				"1113": providers.Quota, "1211": providers.NotFound, "1220": providers.Auth, "1261": providers.ContextLength,
-				"1301": providers.Refused, "1302": providers.RateLimit, "1303": providers.RateLimit, "1304": providers.Quota,
-				"1305": providers.Overloaded, "1308": providers.Quota, "1309": providers.Quota, "1310": providers.Quota, "1312": providers.Overloaded,
+			Codes: map[string]fault.Kind{
+				"1113": fault.Quota, "1211": fault.NotFound, "1220": fault.Auth, "1261": fault.ContextLength,
+				"1301": fault.Refused, "1302": fault.RateLimit, "1303": fault.RateLimit, "1304": fault.Quota,
+				"1305": fault.Overloaded, "1308": fault.Quota, "1309": fault.Quota, "1310": fault.Quota, "1312": fault.Overloaded,
 			},
 		},
 	}
@@ -67,7 +67,7 @@ func platforms() []Dialect {
 		{ // inference-docs.cerebras.ai/api-reference/chat-completions
 			Name: "cerebras", Base: "https://api.cerebras.ai/v1", Key: "CEREBRAS_API_KEY", MaxTokens: "max_completion_tokens",
 			Lacks: []Feature{Images},
-			Codes: map[string]providers.Kind{"queue_exceeded": providers.Overloaded, "wrong_api_key": providers.Auth, "payment_required": providers.Quota},
+			Codes: map[string]fault.Kind{"queue_exceeded": fault.Overloaded, "wrong_api_key": fault.Auth, "payment_required": fault.Quota},
 		},
 		{ // docs.cohere.com/docs/compatibility-api
 			Name: "cohere-compat", Base: "https://api.cohere.ai/compatibility/v1", Key: "COHERE_API_KEY", RequestID: []string{"X-Debug-Trace-Id"},
@@ -82,7 +82,7 @@ func platforms() []Dialect {
 		},
 		{ // console.groq.com/docs/api-reference#chat
 			Name: "groq", Base: "https://api.groq.com/openai/v1", Key: "GROQ_API_KEY", MaxTokens: "max_completion_tokens",
-			Codes: map[string]providers.Kind{"capacity_exceeded": providers.Overloaded, "model_decommissioned": providers.NotFound},
+			Codes: map[string]fault.Kind{"capacity_exceeded": fault.Overloaded, "model_decommissioned": fault.NotFound},
 		},
 		{ // huggingface.co/docs/inference-providers
 			Name: "huggingface", Base: "https://router.huggingface.co/v1", Key: "HF_TOKEN", RequestID: []string{"X-Inference-Id"},

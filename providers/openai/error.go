@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // kindOf names the class of a fault where its words say more than its status:
 // first by the service's own codes, then by words that many use.
 // Order matters: some servers send a precise code under a general status.
-func (d Dialect) kindOf(f wire.Fault) providers.Kind {
+func (d Dialect) kindOf(f wire.Fault) fault.Kind {
 	for _, code := range []string{f.Code, f.Type} {
 		if kind, ok := d.Codes[code]; ok {
 			return kind
@@ -20,28 +20,28 @@ func (d Dialect) kindOf(f wire.Fault) providers.Kind {
 	}
 	switch {
 	case spent(f):
-		return providers.Quota
+		return fault.Quota
 	case tooLong(f):
-		return providers.ContextLength
+		return fault.ContextLength
 	case f.Filtered(), f.Is("invalid_prompt"):
-		return providers.Refused
+		return fault.Refused
 	case f.Status == 429 && f.Says("overloaded", "capacity exceeded", "high traffic", "high demand"),
 		f.Is("overloaded_error", "engine_overloaded", "engine_overloaded_error"):
-		return providers.Overloaded
+		return fault.Overloaded
 	case f.Is("rate_limit_exceeded", "rate_limit_error", "too_many_requests_error", "ratelimitreached", "rate_limit_reached_error"):
-		return providers.RateLimit
+		return fault.RateLimit
 	case f.Is("model_not_found", "invalid_model", "deploymentnotfound", "not_found_error", "model_not_available", "notfounderror"),
 		f.Says("is not a valid model", "model not exist"):
-		return providers.NotFound
+		return fault.NotFound
 	case f.Is("invalid_api_key", "authentication_error", "permission_error", "invalid_authentication_error"):
-		return providers.Auth
+		return fault.Auth
 	case f.Status >= 300:
 		return "" // the status says the rest
 	case f.Is("invalid_request_error", "badrequesterror"):
-		return providers.InvalidRequest
+		return fault.InvalidRequest
 	}
 	// An error told in a 200 without a word that is known: mostly a server_error.
-	return providers.Overloaded
+	return fault.Overloaded
 }
 
 // fault is the error of a choice, nil if it has none: an error object, or the finish

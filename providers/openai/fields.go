@@ -3,25 +3,24 @@ package openai
 import (
 	"slices"
 
-	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // UsageFields returns what becomes of each number that the services of this wire report
 // in a usage object, in a fresh slice. A number that is not among them, and is not 0,
 // is not understood: audio and output images, for instance, have prices of their own.
-func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
+func UsageFields() []wire.UsageField { return slices.Clone(fields.List()) }
 
 var fields = wire.NewFields(slices.Concat(counted(), checked(), harmless())...)
 
 // counted are the numbers that are read.
-func counted() []providers.UsageField {
+func counted() []wire.UsageField {
 	const (
 		in, out, read, write  = "tokens_in", "tokens_out", "tokens_cache_read", "tokens_cache_write"
 		reasoning, cost, uses = "tokens_reasoning", "cost_reported_nanousd", "server_tools"
 	)
 	const same = "the largest of its names; others that are not 0 must be equal"
-	return []providers.UsageField{
+	return []wire.UsageField{
 		{Path: "prompt_tokens", Column: in, Reason: "without those of the cache, unless the total shows them beside it"},
 		{Path: "citation_tokens", Column: in, Reason: "priced as the prompt, beside it"},
 		{Path: "completion_tokens", Column: out, Reason: "without reasoning, unless the total or the documentation shows it beside it"},
@@ -64,9 +63,9 @@ func counted() []providers.UsageField {
 }
 
 // checked are the numbers that repeat or divide others.
-func checked() []providers.UsageField {
+func checked() []wire.UsageField {
 	const part = "checked: a part of prompt_tokens, priced as the rest"
-	return []providers.UsageField{
+	return []wire.UsageField{
 		{Path: "total_tokens", Reason: "checked: the sum, which shows what is counted beside what"},
 		{Path: "prompt_cache_miss_tokens", Reason: "checked: prompt_tokens without the cached ones"},
 		{Path: "prompt_tokens_details.text_tokens", Reason: part},
@@ -77,13 +76,13 @@ func checked() []providers.UsageField {
 }
 
 // harmless are the numbers that change no cost.
-func harmless() []providers.UsageField {
+func harmless() []wire.UsageField {
 	const (
 		part = "a part of completion_tokens, priced as the rest"
 		time = "a time"
 		rate = "a rate"
 	)
-	list := []providers.UsageField{
+	list := []wire.UsageField{
 		{Path: "completion_tokens_details.accepted_prediction_tokens", Reason: part},
 		{Path: "completion_tokens_details.rejected_prediction_tokens", Reason: part},
 		{Path: "sram_cached_tokens", Reason: "where the cache is: a part of the cached tokens"},
@@ -103,13 +102,13 @@ func harmless() []providers.UsageField {
 		"queue_time", "prompt_time", "completion_time", "total_time", "total_latency", "time_to_first_token", "start_time", "end_time",
 		"time_to_first_token_ms", "time_per_output_token_ms",
 	} {
-		list = append(list, providers.UsageField{Path: path, Reason: time})
+		list = append(list, wire.UsageField{Path: path, Reason: time})
 	}
 	for _, path := range []string{
 		"tokens_per_second", "prompt_tokens_per_second", "completion_tokens_per_sec", "total_tokens_per_sec", "completion_tokens_after_first_per_sec",
 		"completion_tokens_after_first_per_sec_first_ten", "completion_tokens_after_first_per_sec_graph",
 	} {
-		list = append(list, providers.UsageField{Path: path, Reason: rate})
+		list = append(list, wire.UsageField{Path: path, Reason: rate})
 	}
 	return list
 }

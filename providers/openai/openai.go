@@ -11,13 +11,14 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
 // Version names this codec on cassettes. It changes when requests do.
 const Version = "openai-chat/1"
 
-// New makes a model of the provider. It fails with a *providers.Error of kind
+// New makes a model of the provider. It fails with a *fault.Error of kind
 // auth when the public address is asked without a key, and of kind
 // invalid_request when the base URL is not usable. A custom address needs no
 // key, nor does a client with a transport of its own, which may replay or sign.
@@ -35,7 +36,7 @@ func Factory(d Dialect) providers.Factory {
 		if strings.Contains(base, region) {
 			base = strings.ReplaceAll(base, region, o.Region)
 			if !plainRegion(o.Region) && o.BaseURL == "" {
-				return nil, &providers.Error{Kind: providers.InvalidRequest, Provider: o.Provider, Message: "no address: set a region, such as us-east-1, or base_url"}
+				return nil, &fault.Error{Kind: fault.InvalidRequest, Provider: o.Provider, Message: "no address: set a region, such as us-east-1, or base_url"}
 			}
 		}
 		name := d.Key

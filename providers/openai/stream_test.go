@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -166,9 +167,9 @@ func TestAFinishReasonNeedsACleanEnd(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
-			require.Equal(t, providers.Transport, e.Kind)
+			require.Equal(t, fault.Transport, e.Kind)
 			require.True(t, e.Partial)
 		})
 	}

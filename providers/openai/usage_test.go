@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
+	"github.com/cupel-eval/cupel/providers/price"
 )
 
 func reported(in, out, read, write, reasoning int64) providers.Usage {
@@ -22,7 +23,7 @@ func doubted(u providers.Usage, doubts ...string) providers.Usage {
 	return u
 }
 
-func used(u providers.Usage, tools ...providers.ServerTool) providers.Usage {
+func used(u providers.Usage, tools map[string]int64) providers.Usage {
 	u.ServerTools = tools
 	return u
 }
@@ -56,10 +57,10 @@ func TestUsageOfServices(t *testing.T) {
 		{"Moonshot", "moonshot", `{"prompt_tokens":100,"completion_tokens":5,"total_tokens":105,"cached_tokens":90}`, reported(10, 5, 90, 0, 0)},
 		{"the cache beside the prompt", "snowflake", `{"prompt_tokens":10,"completion_tokens":5,"total_tokens":105,"cache_read_input_tokens":90}`, reported(10, 5, 90, 0, 0)},
 		{"xAI", "xai", `{"prompt_tokens":436,"completion_tokens":68,"total_tokens":652,"prompt_tokens_details":{"text_tokens":436,"cached_tokens":152},"completion_tokens_details":{"reasoning_tokens":148},"num_sources_used":0,"cost_in_usd_ticks":1724000}`, reported(284, 68, 152, 0, 148)},
-		{"xAI, searching", "xai", `{"prompt_tokens":436,"completion_tokens":68,"total_tokens":504,"num_sources_used":3}`, used(reported(436, 68, 0, 0, 0), providers.ServerTool{Name: "live_search", Count: 3})},
-		{"Perplexity", "perplexity", `{"prompt_tokens":33,"completion_tokens":7163,"total_tokens":7196,"citation_tokens":20016,"num_search_queries":18,"reasoning_tokens":73997,"search_context_size":"low","cost":{"input_tokens_cost":0.0001,"output_tokens_cost":0.0573,"citation_tokens_cost":0.04,"reasoning_tokens_cost":0.222,"search_queries_cost":0.09,"total_cost":0.4094}}`, used(reported(20049, 7163, 0, 0, 73997), providers.ServerTool{Name: "web_search", Count: 18})},
+		{"xAI, searching", "xai", `{"prompt_tokens":436,"completion_tokens":68,"total_tokens":504,"num_sources_used":3}`, used(reported(436, 68, 0, 0, 0), map[string]int64{"live_search": 3})},
+		{"Perplexity", "perplexity", `{"prompt_tokens":33,"completion_tokens":7163,"total_tokens":7196,"citation_tokens":20016,"num_search_queries":18,"reasoning_tokens":73997,"search_context_size":"low","cost":{"input_tokens_cost":0.0001,"output_tokens_cost":0.0573,"citation_tokens_cost":0.04,"reasoning_tokens_cost":0.222,"search_queries_cost":0.09,"total_cost":0.4094}}`, used(reported(20049, 7163, 0, 0, 73997), map[string]int64{"web_search": 18})},
 		{"Perplexity, a cost that is not its parts", "perplexity", `{"prompt_tokens":33,"completion_tokens":7,"total_tokens":40,"cost":{"input_tokens_cost":0.1,"output_tokens_cost":0.1,"total_cost":0.5}}`, doubted(reported(33, 7, 0, 0, 0), "cost.total_cost: is not the sum of its parts")},
-		{"OpenRouter", "openrouter", `{"prompt_tokens":194,"completion_tokens":20,"total_tokens":214,"cost":0.95,"is_byok":false,"cost_details":{"upstream_inference_cost":null,"upstream_inference_prompt_cost":0.4,"upstream_inference_completions_cost":0.5,"server_tool_cost":0.05},"server_tool_use":{"web_search_requests":2},"server_tool_use_details":{"web_search_requests":2,"tool_calls_requested":4,"tool_calls_executed":3}}`, used(reported(194, 20, 0, 0, 0), providers.ServerTool{Name: "other", Count: 1}, providers.ServerTool{Name: "web_search", Count: 2})},
+		{"OpenRouter", "openrouter", `{"prompt_tokens":194,"completion_tokens":20,"total_tokens":214,"cost":0.95,"is_byok":false,"cost_details":{"upstream_inference_cost":null,"upstream_inference_prompt_cost":0.4,"upstream_inference_completions_cost":0.5,"server_tool_cost":0.05},"server_tool_use":{"web_search_requests":2},"server_tool_use_details":{"web_search_requests":2,"tool_calls_requested":4,"tool_calls_executed":3}}`, used(reported(194, 20, 0, 0, 0), map[string]int64{"other": 1, "web_search": 2})},
 		{"Vercel", "vercel-gateway", `{"prompt_tokens":10,"completion_tokens":2,"total_tokens":12,"cost":0.00004,"market_cost":0.00005,"is_byok":false,"cache_creation_input_tokens":0,"completion_tokens_details":{"reasoning_tokens":1}}`, reported(10, 1, 0, 0, 1)},
 		{"not a count", "", `{"prompt_tokens":10,"completion_tokens":2,"cached_tokens":-4}`, doubted(reported(10, 2, 0, 0, 0), "cached_tokens: is not a count")},
 	} {
@@ -140,14 +141,14 @@ func TestToolsOfTheService(t *testing.T) {
 	const search, code = `{"index":0,"type":"search","arguments":"{}"}`, `{"index":1,"type":"python"}`
 	for _, c := range []struct {
 		name, dialect, message, more string
-		want                         []providers.ServerTool
+		want                         map[string]int64
 	}{
-		{"Groq's", "groq", `"executed_tools":[` + search + `,` + code + `]`, ``, []providers.ServerTool{{Name: "python", Count: 1}, {Name: "search", Count: 1}}},
-		{"Groq's, unknown", "groq", `"executed_tools":[7]`, ``, []providers.ServerTool{{Name: "other", Count: 1}}},
-		{"citations of a search with a fee", "azure", `"annotations":[{"type":"url_citation"},{"type":"url_citation"}]`, ``, []providers.ServerTool{{Name: "web_search", Count: 1}}},
+		{"Groq's", "groq", `"executed_tools":[` + search + `,` + code + `]`, ``, map[string]int64{"python": 1, "search": 1}},
+		{"Groq's, unknown", "groq", `"executed_tools":[7]`, ``, map[string]int64{"other": 1}},
+		{"citations of a search with a fee", "azure", `"annotations":[{"type":"url_citation"},{"type":"url_citation"}]`, ``, map[string]int64{"web_search": 1}},
 		{"citations of a search that the price includes", "openrouter", `"annotations":[{"type":"url_citation"}]`, ``, nil},
 		{"no citations", "azure", `"annotations":[]`, ``, nil},
-		{"Z.ai's", "zai", `"content":"a"`, `,"web_search":[{"title":"t"}]`, []providers.ServerTool{{Name: "web_search", Count: 1}}},
+		{"Z.ai's", "zai", `"content":"a"`, `,"web_search":[{"title":"t"}]`, map[string]int64{"web_search": 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, body := range [][]byte{
@@ -165,7 +166,7 @@ func TestToolsOfTheService(t *testing.T) {
 // TestTheCostTellsTheConvention: the same shape of two gateways, of which one counts
 // reasoning beside the completion. 100 × 1 + 50 × 4 = 300 µUSD, and 275 × 4 = 1,100 more.
 func TestTheCostTellsTheConvention(t *testing.T) {
-	prices, err := providers.ParsePrices([]byte(`
+	prices, err := price.Parse([]byte(`
 version: 2026-01-01
 prices:
   - {provider: openrouter, models: [m], input: "1", output: "4", source: test}
@@ -199,7 +200,7 @@ func TestUsageFields(t *testing.T) {
 	changed := UsageFields()
 	changed[0].Path = "x"
 	require.NotEqual(t, "x", UsageFields()[0].Path)
-	require.True(t, slices.ContainsFunc(UsageFields(), func(f providers.UsageField) bool { return f.Path == "num_cached_tokens" }))
+	require.True(t, slices.ContainsFunc(UsageFields(), func(f wire.UsageField) bool { return f.Path == "num_cached_tokens" }))
 }
 
 // TestUsageWithManyNames: linear in what a server writes, and bounded in what is kept.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // formatSchema is inside of what every provider enforces; " <&> " must survive.
@@ -42,10 +43,10 @@ func modesOf(t *testing.T, m providers.Model) []providers.Mode {
 }
 
 // refused demands that m refuses a call, and why.
-func refused(t *testing.T, m providers.Model, c providers.Call) *providers.Error {
+func refused(t *testing.T, m providers.Model, c providers.Call) *fault.Error {
 	t.Helper()
 	_, err := m.Call(context.Background(), c)
-	e := asError(t, err, providers.InvalidRequest)
+	e := asError(t, err, fault.InvalidRequest)
 	require.Zero(t, e.Status)
 	return e
 }

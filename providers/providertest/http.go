@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 func testDeterministic(t *testing.T, s Subject) {
@@ -50,11 +51,11 @@ func testClientRequestID(t *testing.T, s Subject) {
 }
 
 func testStatuses(t *testing.T, s Subject) {
-	for status, kind := range map[int]providers.Kind{
-		400: providers.InvalidRequest, 401: providers.Auth, 402: providers.Quota, 403: providers.Auth,
-		404: providers.NotFound, 408: providers.TimedOut, 413: providers.ContextLength, 422: providers.InvalidRequest,
-		429: providers.RateLimit, 500: providers.Overloaded, 502: providers.Overloaded, 503: providers.Overloaded,
-		504: providers.TimedOut, 529: providers.Overloaded,
+	for status, kind := range map[int]fault.Kind{
+		400: fault.InvalidRequest, 401: fault.Auth, 402: fault.Quota, 403: fault.Auth,
+		404: fault.NotFound, 408: fault.TimedOut, 413: fault.ContextLength, 422: fault.InvalidRequest,
+		429: fault.RateLimit, 500: fault.Overloaded, 502: fault.Overloaded, 503: fault.Overloaded,
+		504: fault.TimedOut, 529: fault.Overloaded,
 	} {
 		for form, body := range map[string]string{
 			"json":      s.Fault("it went wrong"),
@@ -102,10 +103,10 @@ func testMalformed(t *testing.T, s Subject) {
 			m := s.serving(t, http.StatusOK, "application/json", body)
 			defer done(m)
 			reply, err := m.Call(context.Background(), call)
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
-			if e.Kind != providers.Transport || name != "half a stream" { // which a wire with other streams does not know
-				requireKind(t, err, providers.Malformed)
+			if e.Kind != fault.Transport || name != "half a stream" { // which a wire with other streams does not know
+				requireKind(t, err, fault.Malformed)
 			}
 			require.Equal(t, http.StatusOK, e.Status)
 			require.Equal(t, http.StatusOK, reply.Status)
@@ -138,7 +139,7 @@ func testDeadline(t *testing.T, s Subject) {
 			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 			defer cancel()
 			_, err := m.Call(ctx, call)
-			require.ErrorIs(t, asError(t, err, providers.TimedOut), context.DeadlineExceeded)
+			require.ErrorIs(t, asError(t, err, fault.TimedOut), context.DeadlineExceeded)
 		})
 	}
 	close(release)
@@ -147,10 +148,10 @@ func testDeadline(t *testing.T, s Subject) {
 func testNoConnection(t *testing.T, s Subject) {
 	m := s.handling(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	_, err := m.Call(context.Background(), call)
-	requireKind(t, err, providers.Transport)
+	requireKind(t, err, fault.Transport)
 	done(m)
 	_, err = m.Call(context.Background(), call) // nobody listens any more
-	e := asError(t, err, providers.Transport)
+	e := asError(t, err, fault.Transport)
 	require.Zero(t, e.Status)
 	require.Error(t, e.Err)
 }
@@ -165,7 +166,7 @@ func testRedirect(t *testing.T, s Subject) {
 	})
 	defer done(m)
 	_, err := m.Call(context.Background(), call)
-	require.Contains(t, asError(t, err, providers.InvalidRequest).Message, "redirect")
+	require.Contains(t, asError(t, err, fault.InvalidRequest).Message, "redirect")
 }
 
 func testKey(t *testing.T, s Subject) {
@@ -196,13 +197,13 @@ func testKey(t *testing.T, s Subject) {
 
 func testMissingKey(t *testing.T, s Subject) {
 	_, err := s.New(providers.Options{Provider: "under-test"})
-	require.Contains(t, asError(t, err, providers.Auth).Message, "_API_KEY")
+	require.Contains(t, asError(t, err, fault.Auth).Message, "_API_KEY")
 	_, err = s.New(providers.Options{Provider: "under-test", Key: canary + "\n"})
-	requireKind(t, err, providers.Auth)
+	requireKind(t, err, fault.Auth)
 	_, err = s.New(providers.Options{Provider: "under-test", BaseURL: "http://127.0.0.1:1/v1"})
 	require.NoError(t, err)
 	for _, bad := range []string{"127.0.0.1:8080/v1", "ftp://host/v1", "http://", "http://host/v1?key=x", "http://" + canary + "@host/v1", "http://host/v1#x", "http://[::1"} {
 		_, err = s.New(providers.Options{Provider: "under-test", BaseURL: bad, Key: canary})
-		requireKind(t, err, providers.InvalidRequest)
+		requireKind(t, err, fault.InvalidRequest)
 	}
 }

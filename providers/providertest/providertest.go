@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // Answer is what the provider is made to say.
@@ -194,7 +195,7 @@ func testCancelled(t *testing.T, s Subject) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := m.Call(ctx, call)
-	e := asError(t, err, providers.Transport)
+	e := asError(t, err, fault.Transport)
 	require.ErrorIs(t, e, context.Canceled)
 }
 
@@ -213,10 +214,10 @@ func testConcurrent(t *testing.T, s Subject) {
 	}
 }
 
-// asError demands a *providers.Error of a kind, without the key in it.
-func asError(t *testing.T, err error, kind providers.Kind) *providers.Error {
+// asError demands a *fault.Error of a kind, without the key in it.
+func asError(t *testing.T, err error, kind fault.Kind) *fault.Error {
 	t.Helper()
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, kind, e.Kind, "%v", err)
 	require.NotContains(t, strings.ToLower(err.Error()), strings.ToLower(canary))
@@ -225,7 +226,7 @@ func asError(t *testing.T, err error, kind providers.Kind) *providers.Error {
 }
 
 // requireKind is asError for when the kind is all that counts.
-func requireKind(t *testing.T, err error, kind providers.Kind) {
+func requireKind(t *testing.T, err error, kind fault.Kind) {
 	t.Helper()
 	_ = asError(t, err, kind)
 }

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // Served is a wire on trial against a server that speaks its dialect: a probe,
@@ -52,7 +53,7 @@ type Chaos struct {
 	Name string
 	// Whole and Stream are the kinds of error to report, any of them; none means
 	// that the reply is read as if nothing had happened.
-	Whole, Stream []providers.Kind
+	Whole, Stream []fault.Kind
 	// Wait is the advice on when to come back; 0 demands none.
 	Wait time.Duration
 	// Paid says that the usage must come out beside the error.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // chaosCases makes two cases of each misbehaviour.
@@ -41,7 +42,7 @@ func survive(t require.TestingT, b *bench, c Chaos, stream bool) {
 		allowed = c.Stream
 	}
 	limit := patience
-	if slices.Contains(allowed, providers.TimedOut) {
+	if slices.Contains(allowed, fault.TimedOut) {
 		limit = 200 * time.Millisecond
 	}
 	ctx, cancel := context.WithTimeout(background, limit)
@@ -72,7 +73,7 @@ func survive(t require.TestingT, b *bench, c Chaos, stream bool) {
 }
 
 // requireNothingLost demands that a failed reply is a beginning of the calm one.
-func requireNothingLost(t require.TestingT, calm, got providers.Reply, e *providers.Error) {
+func requireNothingLost(t require.TestingT, calm, got providers.Reply, e *fault.Error) {
 	require.Equal(t, e.Status, got.Status)
 	require.True(t, strings.HasPrefix(calm.Text, got.Text), "%q is no beginning of %q", got.Text, calm.Text)
 	require.True(t, strings.HasPrefix(calm.Reasoning, got.Reasoning))
@@ -91,7 +92,7 @@ func requireNothingLost(t require.TestingT, calm, got providers.Reply, e *provid
 	if got.Usage.Input != 0 { // of wires that tell it at the start
 		require.Equal(t, calm.Usage.Input, got.Usage.Input)
 	}
-	retryable := []providers.Kind{providers.RateLimit, providers.Overloaded, providers.TimedOut, providers.Transport}
+	retryable := []fault.Kind{fault.RateLimit, fault.Overloaded, fault.TimedOut, fault.Transport}
 	if !slices.Contains(retryable, e.Kind) {
 		require.False(t, e.Retryable())
 	}

@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // toyTrial is the toy on trial, with its wire made by factory.
 func toyTrial(factory providers.Factory) Served {
-	transport, malformed := []providers.Kind{providers.Transport}, []providers.Kind{providers.Malformed}
-	limit := []providers.Kind{providers.RateLimit}
+	transport, malformed := []fault.Kind{fault.Transport}, []fault.Kind{fault.Malformed}
+	limit := []fault.Kind{fault.RateLimit}
 	return Served{
 		New: factory, Base: "/v1", Handler: http.HandlerFunc(toyServer), Model: "probe", ChaosHeader: "X-Toy-Chaos",
 		Chaos: []Chaos{
@@ -62,9 +63,9 @@ func (b bent) Call(ctx context.Context, c providers.Call) (providers.Reply, erro
 
 // TestBrokenWiresFail: the suite sees each fault, in the cases that are about it.
 func TestBrokenWiresFail(t *testing.T) {
-	as := func(kind providers.Kind) func(error) error {
+	as := func(kind fault.Kind) func(error) error {
 		return func(err error) error {
-			var e *providers.Error
+			var e *fault.Error
 			if errors.As(err, &e) {
 				changed := *e
 				changed.Kind = kind
@@ -73,9 +74,9 @@ func TestBrokenWiresFail(t *testing.T) {
 			return err
 		}
 	}
-	edited := func(edit func(*providers.Error)) func(error) error {
+	edited := func(edit func(*fault.Error)) func(error) error {
 		return func(err error) error {
-			var e *providers.Error
+			var e *fault.Error
 			if errors.As(err, &e) {
 				changed := *e
 				edit(&changed)
@@ -151,13 +152,13 @@ func TestBrokenWiresFail(t *testing.T) {
 			}
 		}}, []string{"failed tool result"}},
 		"sends chance":               {bent{before: func(c *providers.Call) { c.System = fmt.Sprint(rand.Int()) }}, []string{"requests are deterministic"}},
-		"calls all errors transport": {bent{failed: as(providers.Transport)}, []string{"unknown model", "chaos limited", "deadline in the middle", "small body limit", "calls that cannot be sent"}},
-		"calls all errors malformed": {bent{failed: as(providers.Malformed)}, []string{"chaos cut", "chaos cut, streamed", "cancellation in the middle, streamed"}},
+		"calls all errors transport": {bent{failed: as(fault.Transport)}, []string{"unknown model", "chaos limited", "deadline in the middle", "small body limit", "calls that cannot be sent"}},
+		"calls all errors malformed": {bent{failed: as(fault.Malformed)}, []string{"chaos cut", "chaos cut, streamed", "cancellation in the middle, streamed"}},
 		"takes errors for replies":   {bent{failed: func(error) error { return nil }}, []string{"chaos cut", "unknown model", "small body limit", "deadline in the middle"}},
-		"tells the key":              {bent{failed: edited(func(e *providers.Error) { e.Message += canary })}, []string{"unknown model", "chaos limited"}},
-		"says nothing of parts":      {bent{failed: edited(func(e *providers.Error) { e.Partial = false })}, []string{"chaos cut, streamed", "deadline in the middle, streamed"}},
-		"forgets when to come back":  {bent{failed: edited(func(e *providers.Error) { e.RetryAfter = 0 })}, []string{"chaos limited"}},
-		"loses the cause":            {bent{failed: edited(func(e *providers.Error) { e.Err = nil })}, []string{"deadline in the middle"}},
+		"tells the key":              {bent{failed: edited(func(e *fault.Error) { e.Message += canary })}, []string{"unknown model", "chaos limited"}},
+		"says nothing of parts":      {bent{failed: edited(func(e *fault.Error) { e.Partial = false })}, []string{"chaos cut, streamed", "deadline in the middle, streamed"}},
+		"forgets when to come back":  {bent{failed: edited(func(e *fault.Error) { e.RetryAfter = 0 })}, []string{"chaos limited"}},
+		"loses the cause":            {bent{failed: edited(func(e *fault.Error) { e.Err = nil })}, []string{"deadline in the middle"}},
 		"loses what had come": {bent{call: func(ctx context.Context, m providers.Model, c providers.Call) (providers.Reply, error) {
 			r, err := m.Call(ctx, c)
 			if err != nil {

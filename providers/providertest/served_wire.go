@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // wireCases are about requests, limits and interruptions.
@@ -41,10 +42,10 @@ func wireCases() []trialCase {
 	return cases
 }
 
-// requireError demands a *providers.Error of one of the kinds, complete and
+// requireError demands a *fault.Error of one of the kinds, complete and
 // without the key.
-func requireError(t require.TestingT, b *bench, err error, kinds ...providers.Kind) *providers.Error {
-	var e *providers.Error
+func requireError(t require.TestingT, b *bench, err error, kinds ...fault.Kind) *fault.Error {
+	var e *fault.Error
 	require.True(t, errors.As(err, &e), "want an error of kind %v, got %v", kinds, err)
 	require.Contains(t, kinds, e.Kind, "%v", err)
 	require.Equal(t, "under-test", e.Provider)
@@ -149,9 +150,9 @@ func testExtras(t require.TestingT, b *bench) {
 
 // requireRefused demands that an option is refused.
 func requireRefused(t require.TestingT, err error) {
-	var e *providers.Error
-	require.True(t, errors.As(err, &e), "want a *providers.Error, got %v", err)
-	require.Equal(t, providers.InvalidRequest, e.Kind)
+	var e *fault.Error
+	require.True(t, errors.As(err, &e), "want a *fault.Error, got %v", err)
+	require.Equal(t, fault.InvalidRequest, e.Kind)
 }
 
 // testUnsent: what no provider takes is refused before anything is sent.
@@ -171,7 +172,7 @@ func testUnsent(t require.TestingT, b *bench) {
 			c.Stream = stream
 			change(&c)
 			_, _, err := b.call(background, m, c)
-			e := requireError(t, b, err, providers.InvalidRequest)
+			e := requireError(t, b, err, fault.InvalidRequest)
 			require.Zero(t, e.Status, name)
 			require.NotEmpty(t, e.Message, name)
 		}
@@ -184,7 +185,7 @@ func testUnknownModel(t require.TestingT, b *bench) {
 		c := saying("say ok")
 		c.Model, c.Stream = "nobody", stream
 		r, _, err := b.call(background, b.wire(t, nil), c)
-		e := requireError(t, b, err, providers.NotFound)
+		e := requireError(t, b, err, fault.NotFound)
 		require.GreaterOrEqual(t, e.Status, http.StatusBadRequest)
 		require.Equal(t, e.Status, r.Status)
 		require.NotEmpty(t, e.Message)
@@ -238,15 +239,15 @@ func begin(w http.ResponseWriter, r *http.Request, next http.Handler) []byte {
 }
 
 func testCancelledMidway(t require.TestingT, b *bench, stream bool) {
-	interrupt(t, b, stream, providers.Transport, context.Canceled)
+	interrupt(t, b, stream, fault.Transport, context.Canceled)
 }
 
 func testDeadlineMidway(t require.TestingT, b *bench, stream bool) {
-	interrupt(t, b, stream, providers.TimedOut, context.DeadlineExceeded)
+	interrupt(t, b, stream, fault.TimedOut, context.DeadlineExceeded)
 }
 
 // interrupt ends a call in the middle of its reply: what has come is kept.
-func interrupt(t require.TestingT, b *bench, stream bool, kind providers.Kind, cause error) {
+func interrupt(t require.TestingT, b *bench, stream bool, kind fault.Kind, cause error) {
 	m := b.wire(t, nil)
 	c := saying("fill 200")
 	c.Stream = stream
@@ -255,7 +256,7 @@ func interrupt(t require.TestingT, b *bench, stream bool, kind providers.Kind, c
 	b.bend(halting)
 	var ctx context.Context
 	var cancel context.CancelFunc
-	if kind == providers.TimedOut {
+	if kind == fault.TimedOut {
 		ctx, cancel = context.WithTimeout(background, 150*time.Millisecond)
 	} else {
 		ctx, cancel = context.WithCancel(background)
@@ -311,7 +312,7 @@ func testSmallLimit(t require.TestingT, b *bench, stream bool) {
 	full, _, err := b.call(background, b.wire(t, nil), c)
 	require.NoError(t, err)
 	r, _, err := b.call(background, b.wire(t, func(o *providers.Options) { o.MaxBody = 1500 }), c)
-	e := requireError(t, b, err, providers.Malformed)
+	e := requireError(t, b, err, fault.Malformed)
 	require.Equal(t, http.StatusOK, e.Status)
 	require.Contains(t, e.Error(), "long")
 	require.LessOrEqual(t, len(r.Text), 1500)

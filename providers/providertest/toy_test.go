@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -49,7 +50,7 @@ type toyPiece struct {
 func newToy(o providers.Options) (providers.Model, error) {
 	c, err := wire.New(wire.Dialect{
 		Authorize: func(h http.Header, key string) { h.Set("X-Toy-Key", key) },
-		Kind:      func(wire.Fault) providers.Kind { return "" },
+		Kind:      func(wire.Fault) fault.Kind { return "" },
 	}, o)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/responses"
 )
 
@@ -19,38 +20,38 @@ func TestErrorsAsServersTellThem(t *testing.T) {
 		name   string
 		status int
 		body   string
-		want   providers.Error
+		want   fault.Error
 	}{
-		{"quota", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`, providers.Error{Kind: providers.Quota, Code: "insufficient_quota", Message: "You exceeded your current quota"}},
-		{"rate", 429, `{"error":{"message":"Rate limit reached for gpt-4o on tokens per min (TPM)","type":"tokens","code":"rate_limit_exceeded"}}`, providers.Error{Kind: providers.RateLimit, Code: "rate_limit_exceeded", Message: "Rate limit reached for gpt-4o on tokens per min (TPM)"}},
-		{"larger than its limit", 429, `{"error":{"message":"Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000","type":"tokens","code":"rate_limit_exceeded"}}`, providers.Error{Kind: providers.Quota, Code: "rate_limit_exceeded", Message: "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000"}},
-		{"a day's limit", 429, `{"error":{"message":"Rate limit reached on requests per day (RPD)","type":"requests","code":"rate_limit_exceeded"}}`, providers.Error{Kind: providers.Quota, Code: "rate_limit_exceeded", Message: "Rate limit reached on requests per day (RPD)"}},
-		{"context", 400, `{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`, providers.Error{Kind: providers.ContextLength, Code: "context_length_exceeded", Message: "Your input exceeds the context window of this model."}},
-		{"context of llama.cpp", 400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`, providers.Error{Kind: providers.ContextLength, Code: "400", Message: "the request exceeds the available context size"}},
-		{"model", 400, `{"error":{"message":"The requested model 'x' does not exist.","type":"invalid_request_error","param":"model","code":"model_not_found"}}`, providers.Error{Kind: providers.NotFound, Code: "model_not_found", Message: "The requested model 'x' does not exist."}},
-		{"model, the error is text", 400, `{"code":"invalid-argument","error":"Model not found: grok-x"}`, providers.Error{Kind: providers.NotFound, Code: "invalid-argument", Message: "Model not found: grok-x"}},
-		{"a former response", 400, `{"error":{"code":"previous_response_not_found","message":"Previous response not found.","param":"previous_response_id","type":"invalid_request_error"}}`, providers.Error{Kind: providers.InvalidRequest, Code: "previous_response_not_found", Message: "Previous response not found."}},
-		{"value", 400, `{"error":{"code":"decimal_below_min_value","message":"Invalid 'temperature'","type":"invalid_request_error"}}`, providers.Error{Kind: providers.InvalidRequest, Code: "decimal_below_min_value", Message: "Invalid 'temperature'"}},
-		{"policy", 400, `{"error":{"code":"invalid_prompt","message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.","type":"invalid_request_error"}}`, providers.Error{Kind: providers.Refused, Code: "invalid_prompt", Message: "Invalid prompt: your prompt was flagged as potentially violating our usage policy."}},
-		{"no policy", 400, `{"error":{"code":"invalid_prompt","message":"Missing required parameter: 'model'."},"metadata":null}`, providers.Error{Kind: providers.InvalidRequest, Code: "invalid_prompt", Message: "Missing required parameter: 'model'."}},
-		{"filter", 400, `{"error":{"message":"filtered","type":null,"code":"content_filter"}}`, providers.Error{Kind: providers.Refused, Code: "content_filter", Message: "filtered"}},
-		{"key", 401, `{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}`, providers.Error{Kind: providers.Auth, Code: "invalid_api_key", Message: "Incorrect API key"}},
-		{"server", 500, `{"error":{"message":"An error occurred","type":"server_error","param":null,"code":"server_error"}}`, providers.Error{Kind: providers.Overloaded, Code: "server_error", Message: "An error occurred"}},
-		{"busy under 429", 429, `{"error":{"code":"1305","message":"The service may be temporarily overloaded"}}`, providers.Error{Kind: providers.Overloaded, Code: "1305", Message: "The service may be temporarily overloaded"}},
-		{"text", 503, "no healthy upstream\n", providers.Error{Kind: providers.Overloaded, Message: "no healthy upstream"}},
+		{"quota", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`, fault.Error{Kind: fault.Quota, Code: "insufficient_quota", Message: "You exceeded your current quota"}},
+		{"rate", 429, `{"error":{"message":"Rate limit reached for gpt-4o on tokens per min (TPM)","type":"tokens","code":"rate_limit_exceeded"}}`, fault.Error{Kind: fault.RateLimit, Code: "rate_limit_exceeded", Message: "Rate limit reached for gpt-4o on tokens per min (TPM)"}},
+		{"larger than its limit", 429, `{"error":{"message":"Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000","type":"tokens","code":"rate_limit_exceeded"}}`, fault.Error{Kind: fault.Quota, Code: "rate_limit_exceeded", Message: "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000"}},
+		{"a day's limit", 429, `{"error":{"message":"Rate limit reached on requests per day (RPD)","type":"requests","code":"rate_limit_exceeded"}}`, fault.Error{Kind: fault.Quota, Code: "rate_limit_exceeded", Message: "Rate limit reached on requests per day (RPD)"}},
+		{"context", 400, `{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`, fault.Error{Kind: fault.ContextLength, Code: "context_length_exceeded", Message: "Your input exceeds the context window of this model."}},
+		{"context of llama.cpp", 400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`, fault.Error{Kind: fault.ContextLength, Code: "400", Message: "the request exceeds the available context size"}},
+		{"model", 400, `{"error":{"message":"The requested model 'x' does not exist.","type":"invalid_request_error","param":"model","code":"model_not_found"}}`, fault.Error{Kind: fault.NotFound, Code: "model_not_found", Message: "The requested model 'x' does not exist."}},
+		{"model, the error is text", 400, `{"code":"invalid-argument","error":"Model not found: grok-x"}`, fault.Error{Kind: fault.NotFound, Code: "invalid-argument", Message: "Model not found: grok-x"}},
+		{"a former response", 400, `{"error":{"code":"previous_response_not_found","message":"Previous response not found.","param":"previous_response_id","type":"invalid_request_error"}}`, fault.Error{Kind: fault.InvalidRequest, Code: "previous_response_not_found", Message: "Previous response not found."}},
+		{"value", 400, `{"error":{"code":"decimal_below_min_value","message":"Invalid 'temperature'","type":"invalid_request_error"}}`, fault.Error{Kind: fault.InvalidRequest, Code: "decimal_below_min_value", Message: "Invalid 'temperature'"}},
+		{"policy", 400, `{"error":{"code":"invalid_prompt","message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.","type":"invalid_request_error"}}`, fault.Error{Kind: fault.Refused, Code: "invalid_prompt", Message: "Invalid prompt: your prompt was flagged as potentially violating our usage policy."}},
+		{"no policy", 400, `{"error":{"code":"invalid_prompt","message":"Missing required parameter: 'model'."},"metadata":null}`, fault.Error{Kind: fault.InvalidRequest, Code: "invalid_prompt", Message: "Missing required parameter: 'model'."}},
+		{"filter", 400, `{"error":{"message":"filtered","type":null,"code":"content_filter"}}`, fault.Error{Kind: fault.Refused, Code: "content_filter", Message: "filtered"}},
+		{"key", 401, `{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}`, fault.Error{Kind: fault.Auth, Code: "invalid_api_key", Message: "Incorrect API key"}},
+		{"server", 500, `{"error":{"message":"An error occurred","type":"server_error","param":null,"code":"server_error"}}`, fault.Error{Kind: fault.Overloaded, Code: "server_error", Message: "An error occurred"}},
+		{"busy under 429", 429, `{"error":{"code":"1305","message":"The service may be temporarily overloaded"}}`, fault.Error{Kind: fault.Overloaded, Code: "1305", Message: "The service may be temporarily overloaded"}},
+		{"text", 503, "no healthy upstream\n", fault.Error{Kind: fault.Overloaded, Message: "no healthy upstream"}},
 
-		{"failed in a 200", 200, `{"id":"r","status":"failed","error":{"code":"server_error","message":"boom"}}`, providers.Error{Kind: providers.Overloaded, Code: "server_error", Message: "boom"}},
-		{"a filter in a 200", 200, `{"id":"r","status":"failed","error":{"code":"server_error","message":"The response was blocked by a content filter"}}`, providers.Error{Kind: providers.Refused, Code: "server_error", Message: "The response was blocked by a content filter"}},
-		{"too fast in a 200", 200, `{"id":"r","status":"failed","error":{"code":"rate_limit_exceeded","message":"slow"}}`, providers.Error{Kind: providers.RateLimit, Code: "rate_limit_exceeded", Message: "slow"}},
-		{"a bad image in a 200", 200, `{"id":"r","status":"failed","error":{"code":"image_too_small","message":"small"}}`, providers.Error{Kind: providers.InvalidRequest, Code: "image_too_small", Message: "small"}},
-		{"a status in a 200", 200, `{"error":{"code":402,"message":"no credits"}}`, providers.Error{Kind: providers.Quota, Code: "402", Message: "no credits"}},
-		{"in a stream", 200, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"insufficient_quota\",\"code\":\"insufficient_quota\",\"message\":\"pay\"}}\n\n", providers.Error{Kind: providers.Quota, Code: "insufficient_quota", Message: "pay"}},
-		{"an empty body", 200, " \n", providers.Error{Kind: providers.Transport, Message: "the stream ended before its first event", Err: io.ErrUnexpectedEOF}},
+		{"failed in a 200", 200, `{"id":"r","status":"failed","error":{"code":"server_error","message":"boom"}}`, fault.Error{Kind: fault.Overloaded, Code: "server_error", Message: "boom"}},
+		{"a filter in a 200", 200, `{"id":"r","status":"failed","error":{"code":"server_error","message":"The response was blocked by a content filter"}}`, fault.Error{Kind: fault.Refused, Code: "server_error", Message: "The response was blocked by a content filter"}},
+		{"too fast in a 200", 200, `{"id":"r","status":"failed","error":{"code":"rate_limit_exceeded","message":"slow"}}`, fault.Error{Kind: fault.RateLimit, Code: "rate_limit_exceeded", Message: "slow"}},
+		{"a bad image in a 200", 200, `{"id":"r","status":"failed","error":{"code":"image_too_small","message":"small"}}`, fault.Error{Kind: fault.InvalidRequest, Code: "image_too_small", Message: "small"}},
+		{"a status in a 200", 200, `{"error":{"code":402,"message":"no credits"}}`, fault.Error{Kind: fault.Quota, Code: "402", Message: "no credits"}},
+		{"in a stream", 200, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"insufficient_quota\",\"code\":\"insufficient_quota\",\"message\":\"pay\"}}\n\n", fault.Error{Kind: fault.Quota, Code: "insufficient_quota", Message: "pay"}},
+		{"an empty body", 200, " \n", fault.Error{Kind: fault.Transport, Message: "the stream ended before its first event", Err: io.ErrUnexpectedEOF}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := &answer{status: c.status, body: c.body}
 			_, err := ask(t, responses.New, providers.Options{Provider: "acme"}, providers.Call{Model: "m", Stream: true}, a)
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
 			c.want.Provider, c.want.Model, c.want.Status = "acme", "m", c.status
 			e.RequestID = ""
@@ -69,10 +70,10 @@ func TestFailedStreamIsPaidFor(t *testing.T) {
 	var pieces []providers.Delta
 	call := providers.Call{Model: "m", Stream: true, OnDelta: func(d providers.Delta) { pieces = append(pieces, d) }}
 	reply, err := ask(t, responses.New, providers.Options{}, call, a)
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
 	require.True(t, e.Partial)
-	require.Equal(t, providers.RateLimit, e.Kind)
+	require.Equal(t, fault.RateLimit, e.Kind)
 	require.Equal(t, 3*time.Second, e.RetryAfter)
 	require.Equal(t, "resp_1", e.RequestID)
 	require.Equal(t, "Hel", reply.Text)

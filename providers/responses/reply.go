@@ -117,11 +117,11 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	d.head(b, r)
 	readUsage(b, r.Usage, r.ServiceTier)
 	if wire.Given(r.Error) || r.Status == "failed" {
-		return fault(body)
+		return errorOf(body)
 	}
 	if r.Output == nil && finishes[r.Status] != providers.FinishOther { // others may have none yet
 		if f := wire.ReadFault(body); f.Message != "" && (f.Code != "" || f.Type != "") { // an error without an envelope
-			return fault(body)
+			return errorOf(body)
 		}
 		return errors.New("decode reply: no output")
 	}
@@ -157,9 +157,9 @@ var finishes = map[string]providers.Finish{
 	"incomplete":     providers.FinishOther, "queued": providers.FinishOther, "in_progress": providers.FinishOther, "cancelled": providers.FinishOther,
 }
 
-// fault reads an error, in a body or in an event, whose type says only that it
+// errorOf reads an error, in a body or in an event, whose type says only that it
 // is one.
-func fault(body []byte) *wire.Fault {
+func errorOf(body []byte) *wire.Fault {
 	f := wire.ReadFault(body)
 	if f.Type == "error" || strings.HasPrefix(f.Type, "response.") {
 		f.Type = ""

@@ -47,7 +47,7 @@ func allModes() []providers.Mode {
 }
 
 // New makes a model of OpenAI itself (OpenAI API reference, "Create a model
-// response"). It fails with a *providers.Error of kind auth when the public
+// response"). It fails with a *fault.Error of kind auth when the public
 // address is asked without a key, and of kind invalid_request when the base URL
 // is not usable. A custom address needs no key, nor does a client with a
 // transport of its own, which may replay or sign.

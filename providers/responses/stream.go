@@ -67,7 +67,7 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 		return false, d.failed(b, e, f.Data)
 	case "", "message": // "message" is the type of an event that names none
 		if wire.Given(e.Error) {
-			return false, fault([]byte(f.Data))
+			return false, errorOf([]byte(f.Data))
 		}
 		return false, errors.New("decode event: it has no type")
 	}
@@ -101,7 +101,7 @@ func (d *decoder) last(b *wire.Builder, e event, status string) (bool, error) {
 	d.head(b, r)
 	readUsage(b, r.Usage, r.ServiceTier)
 	if wire.Given(r.Error) || r.Status == "failed" {
-		return false, fault(e.Response)
+		return false, errorOf(e.Response)
 	}
 	if len(r.Output) == 0 {
 		r.Output = d.items
@@ -117,10 +117,10 @@ func (d *decoder) failed(b *wire.Builder, e event, data string) error {
 		d.head(b, r)
 		readUsage(b, r.Usage, r.ServiceTier)
 		if wire.Given(r.Error) {
-			return fault(e.Response)
+			return errorOf(e.Response)
 		}
 	}
-	return fault([]byte(data))
+	return errorOf([]byte(data))
 }
 
 // item reads an item that begins or is done. Arguments count when it is done:

@@ -80,7 +80,7 @@ func TestStreams(t *testing.T) {
 	usage := completedUsage
 	hello := providers.Reply{Text: "Hello", Finish: providers.FinishStop, FinishRaw: "completed", Usage: usage}
 	searched := hello
-	searched.Usage = used(usage, providers.ServerTool{Name: "web_search", Count: 1})
+	searched.Usage = used(usage, map[string]int64{"web_search": 1})
 	checkStreams(t, []streamed{
 		{"text", []string{created, delta("output_text", "Hel"), delta("output_text", "lo"), completed(message)}, hello},
 		{"text that is not repeated", []string{created, delta("output_text", "Hello"), completed("")}, hello},

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // provider is the name in errors.
@@ -55,25 +56,25 @@ func (m *Model) Modes() []providers.Mode {
 // kind invalid_request and uses nothing up.
 func (m *Model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
 	if err := ctx.Err(); err != nil {
-		kind := providers.Transport
+		kind := fault.Transport
 		if errors.Is(err, context.DeadlineExceeded) {
-			kind = providers.TimedOut
+			kind = fault.TimedOut
 		}
 		return providers.Reply{}, failure(call, kind, "", err)
 	}
 	if f := call.Format; f != nil && !slices.Contains(m.Modes(), f.Mode) {
-		return providers.Reply{}, failure(call, providers.InvalidRequest, fmt.Sprintf("unknown output mode %.40q; known: %v", f.Mode, m.Modes()), nil)
+		return providers.Reply{}, failure(call, fault.InvalidRequest, fmt.Sprintf("unknown output mode %.40q; known: %v", f.Mode, m.Modes()), nil)
 	}
 	step, n, ok := m.take()
 	if !ok {
-		return providers.Reply{}, failure(call, providers.NotFound, fmt.Sprintf("the script is over: this is call %d and it has %d steps", n, len(m.steps)), nil)
+		return providers.Reply{}, failure(call, fault.NotFound, fmt.Sprintf("the script is over: this is call %d and it has %d steps", n, len(m.steps)), nil)
 	}
 	if step.WantModel != "" && step.WantModel != call.Model {
-		return providers.Reply{}, failure(call, providers.InvalidRequest, fmt.Sprintf("step %d is for model %s", n, step.WantModel), nil)
+		return providers.Reply{}, failure(call, fault.InvalidRequest, fmt.Sprintf("step %d is for model %s", n, step.WantModel), nil)
 	}
 	if step.Check != nil {
 		if err := step.Check(call); err != nil {
-			return providers.Reply{}, failure(call, providers.InvalidRequest, fmt.Sprintf("step %d does not fit the call", n), err)
+			return providers.Reply{}, failure(call, fault.InvalidRequest, fmt.Sprintf("step %d does not fit the call", n), err)
 		}
 	}
 	finish := step.Finish
@@ -97,6 +98,6 @@ func (m *Model) take() (Step, int, bool) {
 	return m.steps[m.next-1], m.next, true
 }
 
-func failure(call providers.Call, kind providers.Kind, message string, err error) *providers.Error {
-	return &providers.Error{Kind: kind, Provider: provider, Model: call.Model, Message: message, Err: err}
+func failure(call providers.Call, kind fault.Kind, message string, err error) *fault.Error {
+	return &fault.Error{Kind: kind, Provider: provider, Model: call.Model, Message: message, Err: err}
 }

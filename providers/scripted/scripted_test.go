@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/providertest"
 	"github.com/cupel-eval/cupel/providers/scripted"
 )
@@ -35,9 +36,9 @@ func TestStepsAreGivenOnceInOrder(t *testing.T) {
 	}
 	for n := 3; n <= 4; n++ {
 		_, err := m.Call(context.Background(), providers.Call{Model: "m"})
-		var e *providers.Error
+		var e *fault.Error
 		require.ErrorAs(t, err, &e)
-		require.Equal(t, providers.NotFound, e.Kind)
+		require.Equal(t, fault.NotFound, e.Kind)
 		require.Contains(t, err.Error(), "2 steps")
 	}
 }
@@ -56,9 +57,9 @@ func TestUnexpectedCalls(t *testing.T) {
 	})
 	for _, want := range []string{"step 1 is for model strong", "prompt lacks the word please"} {
 		_, err := m.Call(context.Background(), providers.Call{Model: "m"})
-		var e *providers.Error
+		var e *fault.Error
 		require.ErrorAs(t, err, &e)
-		require.Equal(t, providers.InvalidRequest, e.Kind)
+		require.Equal(t, fault.InvalidRequest, e.Kind)
 		require.Contains(t, err.Error(), want)
 		require.Equal(t, "m", e.Model)
 	}
@@ -72,9 +73,9 @@ func TestDeadlineIsATimeout(t *testing.T) {
 	defer cancel()
 	m := scripted.New([]scripted.Step{{Text: "kept"}})
 	_, err := m.Call(ctx, providers.Call{})
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, providers.TimedOut, e.Kind)
+	require.Equal(t, fault.TimedOut, e.Kind)
 	got, err := m.Call(context.Background(), providers.Call{})
 	require.NoError(t, err)
 	require.Equal(t, "kept", got.Text, "a call that was never made uses up no step")

@@ -19,7 +19,7 @@ type Chaos struct {
 	Name string
 	// Does says what happens.
 	Does string
-	// Whole and Stream are the classes of failure, of providers.Kind, that a
+	// Whole and Stream are the classes of failure, of fault.Kind, that a
 	// correct client reports of a reply that was to come whole or as a stream, any
 	// of them. Empty means harmless: the client reads the reply as if nothing had
 	// happened.

@@ -10,7 +10,7 @@ import (
 // trouble is an error as any wire can put it.
 type trouble struct {
 	status int
-	kind   string // of providers.Kind: says which words the vendor has for it
+	kind   string // of fault.Kind: says which words the vendor has for it
 	text   string
 	detail any // of Google, besides
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 func TestRequestBodies(t *testing.T) {
@@ -75,9 +76,9 @@ func TestToolsAreRefusedUnsent(t *testing.T) {
 			m, err := New(providers.Options{HTTP: &http.Client{Transport: sent}})
 			require.NoError(t, err)
 			_, err = m.Call(context.Background(), call)
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
-			require.Equal(t, providers.InvalidRequest, e.Kind)
+			require.Equal(t, fault.InvalidRequest, e.Kind)
 			require.Contains(t, e.Message, "tool")
 			require.NotErrorIs(t, err, sent.err)
 		})

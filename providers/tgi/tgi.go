@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -27,7 +28,7 @@ const Version = "tgi-generate/1"
 const publicBase = "https://router.huggingface.co/hf-inference"
 
 // New makes a model of the provider. The base URL is the server's address; without
-// one Hugging Face's inference is asked. New fails with a *providers.Error of kind
+// one Hugging Face's inference is asked. New fails with a *fault.Error of kind
 // auth when that is asked without a key, and of kind invalid_request when the base
 // URL is not usable. A custom address needs no key, nor does a client with a
 // transport of its own, which may replay or sign.
@@ -66,7 +67,7 @@ func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 	}
 	body, warnings, problem := newRequest(call)
 	if problem != "" {
-		return providers.Reply{}, m.client.Error(wire.Answer{}, call.Model, providers.InvalidRequest, problem, nil)
+		return providers.Reply{}, m.client.Error(wire.Answer{}, call.Model, fault.InvalidRequest, problem, nil)
 	}
 	path := "/generate"
 	switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/providertest"
 	"github.com/cupel-eval/cupel/providers/tgi"
 )
@@ -53,13 +54,13 @@ func TestKeys(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		options providers.Options
-		kind    providers.Kind // empty: taken
+		kind    fault.Kind // empty: taken
 		message string
 	}{
-		{"the public address without a token", providers.Options{}, providers.Auth, "no key for https://router.huggingface.co/hf-inference: set HF_TOKEN"},
+		{"the public address without a token", providers.Options{}, fault.Auth, "no key for https://router.huggingface.co/hf-inference: set HF_TOKEN"},
 		{"with one", providers.Options{Key: "hf_1"}, "", ""},
 		{"a server of one's own", providers.Options{BaseURL: "http://127.0.0.1:8080"}, "", ""},
-		{"no address", providers.Options{BaseURL: "127.0.0.1:8080"}, providers.InvalidRequest, "base URL cannot be read: want something like http://127.0.0.1:8080/v1"},
+		{"no address", providers.Options{BaseURL: "127.0.0.1:8080"}, fault.InvalidRequest, "base URL cannot be read: want something like http://127.0.0.1:8080/v1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := tgi.New(c.options)
@@ -67,7 +68,7 @@ func TestKeys(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, c.kind, e.Kind)
 			require.Equal(t, c.message, e.Message)
@@ -146,37 +147,37 @@ func TestErrors(t *testing.T) {
 		name    string
 		status  int
 		body    string
-		kind    providers.Kind
+		kind    fault.Kind
 		code    string
 		message string
 	}{
-		{"overloaded", 429, `{"error":"Model is overloaded","error_type":"overloaded"}`, providers.Overloaded, "overloaded", "Model is overloaded"},
-		{"rate limit", 429, `{"error":"Rate limit reached"}`, providers.RateLimit, "", "Rate limit reached"},
-		{"validation", 422, `{"error":"Input validation error: ` + "`temperature`" + ` must be strictly positive","error_type":"validation"}`, providers.InvalidRequest, "validation", "Input validation error: `temperature` must be strictly positive"},
-		{"too long", 422, `{"error":"Input validation error: ` + "`inputs`" + ` must have less than 1024 tokens. Given: 2000","error_type":"validation"}`, providers.ContextLength, "validation", "Input validation error: `inputs` must have less than 1024 tokens. Given: 2000"},
-		{"together too long", 422, `{"error":"Input validation error: ` + "`inputs` tokens + `max_new_tokens`" + ` must be <= 2048","error_type":"validation"}`, providers.ContextLength, "validation", "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048"},
-		{"generation", 424, `{"error":"Request failed during generation: CUDA","error_type":"generation"}`, providers.Overloaded, "generation", "Request failed during generation: CUDA"},
-		{"incomplete", 500, `{"error":"Incomplete generation","error_type":"incomplete_generation"}`, providers.Overloaded, "incomplete_generation", "Incomplete generation"},
-		{"loading", 503, `{"error":"Model m is currently loading","estimated_time":20.0}`, providers.Overloaded, "", "Model m is currently loading"},
-		{"a list of errors", 400, `{"error":["Error in parameters.x"],"warnings":["w"]}`, providers.InvalidRequest, "", "Error in parameters.x"},
-		{"token", 400, `{"error":"Authorization header is correct, but the token seems invalid"}`, providers.Auth, "", "Authorization header is correct, but the token seems invalid"},
-		{"credits", 402, `{"error":"You have exceeded your monthly included credits"}`, providers.Quota, "", "You have exceeded your monthly included credits"},
-		{"not JSON", 404, `Not Found`, providers.NotFound, "", "Not Found"},
-		{"in a 200", 200, `{"error":"Model is overloaded","error_type":"overloaded"}`, providers.Overloaded, "overloaded", "Model is overloaded"},
-		{"rate limit in a 200", 200, `[{"error":"Rate limit reached"}]`, providers.RateLimit, "", "Rate limit reached"},
-		{"timeout in a 200", 200, `{"error":"Model m time out: timed out"}`, providers.TimedOut, "", "Model m time out: timed out"},
-		{"in a stream", 200, start + `data:{"error":"Incomplete generation","error_type":"incomplete_generation"}` + "\n\n", providers.Overloaded, "incomplete_generation", "Incomplete generation"},
-		{"at once in a stream", 200, `data:{"error":"Input validation error: x","error_type":"validation"}` + "\n\n", providers.InvalidRequest, "validation", "Input validation error: x"},
-		{"of an old server", 200, `data:{"error":"Input validation error: x"}` + "\n\n", providers.InvalidRequest, "", "Input validation error: x"},
-		{"cut off", 200, start, providers.Transport, "", "the stream ended before its last event"},
-		{"DONE is no end", 200, start + "data: [DONE]\n\n", providers.Transport, "", "the stream ended before its last event"},
-		{"cut in an event", 200, start + `data:{"token":{"te`, providers.Transport, "", "the stream ended in the middle of an event"},
+		{"overloaded", 429, `{"error":"Model is overloaded","error_type":"overloaded"}`, fault.Overloaded, "overloaded", "Model is overloaded"},
+		{"rate limit", 429, `{"error":"Rate limit reached"}`, fault.RateLimit, "", "Rate limit reached"},
+		{"validation", 422, `{"error":"Input validation error: ` + "`temperature`" + ` must be strictly positive","error_type":"validation"}`, fault.InvalidRequest, "validation", "Input validation error: `temperature` must be strictly positive"},
+		{"too long", 422, `{"error":"Input validation error: ` + "`inputs`" + ` must have less than 1024 tokens. Given: 2000","error_type":"validation"}`, fault.ContextLength, "validation", "Input validation error: `inputs` must have less than 1024 tokens. Given: 2000"},
+		{"together too long", 422, `{"error":"Input validation error: ` + "`inputs` tokens + `max_new_tokens`" + ` must be <= 2048","error_type":"validation"}`, fault.ContextLength, "validation", "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048"},
+		{"generation", 424, `{"error":"Request failed during generation: CUDA","error_type":"generation"}`, fault.Overloaded, "generation", "Request failed during generation: CUDA"},
+		{"incomplete", 500, `{"error":"Incomplete generation","error_type":"incomplete_generation"}`, fault.Overloaded, "incomplete_generation", "Incomplete generation"},
+		{"loading", 503, `{"error":"Model m is currently loading","estimated_time":20.0}`, fault.Overloaded, "", "Model m is currently loading"},
+		{"a list of errors", 400, `{"error":["Error in parameters.x"],"warnings":["w"]}`, fault.InvalidRequest, "", "Error in parameters.x"},
+		{"token", 400, `{"error":"Authorization header is correct, but the token seems invalid"}`, fault.Auth, "", "Authorization header is correct, but the token seems invalid"},
+		{"credits", 402, `{"error":"You have exceeded your monthly included credits"}`, fault.Quota, "", "You have exceeded your monthly included credits"},
+		{"not JSON", 404, `Not Found`, fault.NotFound, "", "Not Found"},
+		{"in a 200", 200, `{"error":"Model is overloaded","error_type":"overloaded"}`, fault.Overloaded, "overloaded", "Model is overloaded"},
+		{"rate limit in a 200", 200, `[{"error":"Rate limit reached"}]`, fault.RateLimit, "", "Rate limit reached"},
+		{"timeout in a 200", 200, `{"error":"Model m time out: timed out"}`, fault.TimedOut, "", "Model m time out: timed out"},
+		{"in a stream", 200, start + `data:{"error":"Incomplete generation","error_type":"incomplete_generation"}` + "\n\n", fault.Overloaded, "incomplete_generation", "Incomplete generation"},
+		{"at once in a stream", 200, `data:{"error":"Input validation error: x","error_type":"validation"}` + "\n\n", fault.InvalidRequest, "validation", "Input validation error: x"},
+		{"of an old server", 200, `data:{"error":"Input validation error: x"}` + "\n\n", fault.InvalidRequest, "", "Input validation error: x"},
+		{"cut off", 200, start, fault.Transport, "", "the stream ended before its last event"},
+		{"DONE is no end", 200, start + "data: [DONE]\n\n", fault.Transport, "", "the stream ended before its last event"},
+		{"cut in an event", 200, start + `data:{"token":{"te`, fault.Transport, "", "the stream ended in the middle of an event"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := tgi.New(providers.Options{BaseURL: "http://host", HTTP: &http.Client{Transport: &played{status: c.status, body: c.body}}})
 			require.NoError(t, err)
 			_, err = m.Call(context.Background(), providers.Call{Model: "m", Stream: true})
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, c.kind, e.Kind)
 			require.Equal(t, c.code, e.Code)

@@ -21,23 +21,23 @@ type others struct {
 }
 
 // fields account for the numbers of the details.
-var fields = wire.NewFields(append(append([]providers.UsageField{
+var fields = wire.NewFields(append(append([]wire.UsageField{
 	{Path: "input_length", Column: "tokens_in"},
 	{Path: "generated_tokens", Column: "tokens_out"},
 	{Path: "best_of_sequences[].generated_tokens", Column: "tokens_out", Reason: "beside generated_tokens"},
 }, tokenFields("")...), tokenFields("best_of_sequences[].")...)...)
 
 // tokenFields are the numbers of one text and its tokens.
-func tokenFields(path string) (list []providers.UsageField) {
-	list = []providers.UsageField{{Path: path + "seed", Reason: "not a count"}}
+func tokenFields(path string) (list []wire.UsageField) {
+	list = []wire.UsageField{{Path: path + "seed", Reason: "not a count"}}
 	for _, tokens := range []string{"prefill[]", "tokens[]", "top_tokens[][]"} {
-		list = append(list, providers.UsageField{Path: path + tokens + ".id", Reason: "not a count"}, providers.UsageField{Path: path + tokens + ".logprob", Reason: "not a count"})
+		list = append(list, wire.UsageField{Path: path + tokens + ".id", Reason: "not a count"}, wire.UsageField{Path: path + tokens + ".logprob", Reason: "not a count"})
 	}
 	return list
 }
 
 // UsageFields say what becomes of each number in the details of a reply of this wire.
-func UsageFields() []providers.UsageField { return slices.Clone(fields.List()) }
+func UsageFields() []wire.UsageField { return slices.Clone(fields.List()) }
 
 // count sets the usage. There are no classes of tokens besides the two. Without a
 // length of the input half a report is none, but what is known is kept. The counts

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // TestTheMachinesOwnAccount: on a machine of Google's, without a file, the
@@ -41,9 +42,9 @@ func TestNoFileElsewhere(t *testing.T) {
 	tr := newTransport(&servers{}, env(map[string]string{"HOME": t.TempDir()}))
 	tr.onGoogle = func() bool { return false }
 	_, err := ask(t, providers.Options{BaseURL: base, HTTP: &http.Client{Transport: tr}})
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, providers.Auth, e.Kind)
+	require.Equal(t, fault.Auth, e.Kind)
 	require.ErrorContains(t, err, "gcloud auth application-default login")
 	var missing *credentialError
 	require.ErrorAs(t, err, &missing)
@@ -61,7 +62,7 @@ func TestClients(t *testing.T) {
 	require.NotNil(t, Transport(nil), "the default one stands in")
 
 	_, err = New(providers.Options{BaseURL: "ftp://elsewhere", Key: "k"})
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, providers.InvalidRequest, e.Kind)
+	require.Equal(t, fault.InvalidRequest, e.Kind)
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/gemini"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -23,8 +24,8 @@ import (
 func New(o providers.Options) (providers.Model, error) {
 	o.Provider = cmp.Or(o.Provider, "vertex")
 	if o.BaseURL == "" {
-		return nil, &providers.Error{
-			Kind: providers.InvalidRequest, Provider: o.Provider,
+		return nil, &fault.Error{
+			Kind: fault.InvalidRequest, Provider: o.Provider,
 			Message: "no address: set base_url, such as " + address(cmp.Or(o.Region, "global")),
 		}
 	}
@@ -64,9 +65,9 @@ type model struct{ providers.Model }
 func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
 	reply, err := m.Model.Call(ctx, call)
 	var missing *credentialError
-	var e *providers.Error
+	var e *fault.Error
 	if errors.As(err, &missing) && errors.As(err, &e) {
-		e.Kind = providers.Auth
+		e.Kind = fault.Auth
 	}
 	return reply, err
 }

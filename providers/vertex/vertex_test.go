@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 const base = "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google"
@@ -79,9 +80,9 @@ func TestAnAddressIsDemandedAndShown(t *testing.T) {
 		"europe-west4": "https://europe-west4-aiplatform.googleapis.com/v1/projects/PROJECT/locations/europe-west4/publishers/google",
 	} {
 		_, err := New(providers.Options{Region: region})
-		var e *providers.Error
+		var e *fault.Error
 		require.ErrorAs(t, err, &e)
-		require.Equal(t, providers.InvalidRequest, e.Kind)
+		require.Equal(t, fault.InvalidRequest, e.Kind)
 		require.True(t, strings.HasSuffix(e.Message, want), e.Message)
 	}
 }
@@ -144,9 +145,9 @@ func TestMissingCredentialsAreAuthAndKeepSecrets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := &servers{token: refuse}
 			_, err := ask(t, providers.Options{BaseURL: base, HTTP: &http.Client{Transport: offGoogle(g, c.env)}})
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
-			require.Equal(t, providers.Auth, e.Kind)
+			require.Equal(t, fault.Auth, e.Kind)
 			require.False(t, e.Retryable())
 			require.Contains(t, err.Error(), c.want)
 			require.Contains(t, err.Error(), "VERTEX_ACCESS_TOKEN")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/admission"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -47,7 +47,7 @@ var errZero = errors.New("must be more than 0; leave it out for no limit")
 
 // dollars reads an amount of USD as nano-USD, exactly.
 func dollars(text string) (int64, error) {
-	n, err := providers.ParseUSD(text)
+	n, err := price.ParseUSD(text)
 	if err != nil {
 		return 0, fmt.Errorf("%.60q must be an amount of USD such as 5 or 0.25, with at most 6 whole and 9 fractional digits", text)
 	}

@@ -21,7 +21,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/regular"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
@@ -91,7 +92,7 @@ type Config struct {
 	Caps   admission.Caps
 	Limits map[string]admission.Limits
 
-	Policy     providers.Policy
+	Policy     policy.Policy
 	Acceptance manifest.Acceptance
 	// Regression says how comparisons are judged, without the day of today.
 	Regression compare.Rules
@@ -185,7 +186,7 @@ func Load(from Sources) (Config, error) {
 		c.loadRegression(&file.Regression), c.loadCanary(v, &file.Canary))
 	for _, name := range from.Providers { // of a program that brings providers of its own
 		if _, ok := c.Policy.Providers[name]; !ok && c.Policy.Providers != nil {
-			c.Policy.Providers[name] = providers.PolicyProvider{}
+			c.Policy.Providers[name] = policy.Provider{}
 		}
 	}
 	c.places = findPlaces(path, &file.Candidates, file.Matrix.Line, c.Matrix)
@@ -205,15 +206,15 @@ func (c *Config) loadMatrix(node *yaml.Node) (err error) {
 // loadPolicy lays the file's policy over the default one.
 func (c *Config) loadPolicy(node *yaml.Node) (err error) {
 	if node.IsZero() {
-		c.Policy = providers.DefaultPolicy()
+		c.Policy = policy.Default()
 		return nil
 	}
-	if c.Policy, err = providers.ReadPolicy(resolved(node)); err == nil {
+	if c.Policy, err = policy.Read(resolved(node)); err == nil {
 		return nil
 	}
 	var errs []error
 	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
-		var at *providers.FieldError
+		var at *policy.FieldError
 		if errors.As(e, &at) {
 			e = fmt.Errorf("%s:%d: policy: %s", c.File, at.Line, strings.TrimPrefix(at.Field+": "+at.Detail, "policy: "))
 		}
@@ -276,15 +277,15 @@ func readConfigFile(path string, explicit bool) (fileConfig, []byte, error) {
 
 // LoadPrices reads the price table: the embedded one, overridden by the file if
 // one is configured.
-func (c Config) LoadPrices() (providers.Prices, error) {
+func (c Config) LoadPrices() (price.Table, error) {
 	if c.Prices == "" {
-		return providers.DefaultPrices()
+		return price.Default()
 	}
 	text, err := regular.ReadFile(c.Prices)
 	if err != nil {
-		return providers.Prices{}, exit.Usage(fmt.Errorf("read prices: %w", err))
+		return price.Table{}, exit.Usage(fmt.Errorf("read prices: %w", err))
 	}
-	prices, err := providers.ParsePrices(text)
+	prices, err := price.Parse(text)
 	if err != nil {
 		return prices, exit.Usage(fmt.Errorf("%s: %w", filepath.ToSlash(c.Prices), err))
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/providers/policy"
 )
 
 // configOf loads a configuration file with this text.
@@ -91,7 +91,7 @@ func TestAcceptanceProblems(t *testing.T) {
 // The policy of the stock program names every built-in provider, so that Load adds none;
 // one that a program brings gets the defaults.
 func TestPolicyOfProviders(t *testing.T) {
-	require.Subset(t, slices.Collect(maps.Keys(providers.DefaultPolicy().Providers)), all.Names())
+	require.Subset(t, slices.Collect(maps.Keys(policy.Default().Providers)), all.Names())
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	t.Chdir(t.TempDir())
 	c, err := Load(Sources{Flags: flags, Env: func(string) (string, bool) { return "", false }, Providers: append(all.Names(), "house")})

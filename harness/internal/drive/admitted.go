@@ -10,6 +10,9 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
+	"github.com/cupel-eval/cupel/providers/price"
+	"github.com/cupel-eval/cupel/providers/retry"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -19,7 +22,7 @@ type admitted struct {
 	lane      *admission.Lane
 	recorder  *recorder.Recorder // nil for the canary
 	candidate goldens.Candidate
-	prices    providers.Prices
+	prices    price.Table
 	day       time.Time
 }
 
@@ -42,11 +45,11 @@ func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Repl
 		return err
 	})
 	if err != nil {
-		kind := providers.Transport
+		kind := fault.Transport
 		if errors.Is(err, admission.ErrCapped) {
-			kind = providers.Quota
+			kind = fault.Quota
 		}
-		return providers.Reply{}, &providers.Error{Kind: kind, Provider: provider, Model: call.Model, Permanent: true, Err: err}
+		return providers.Reply{}, &fault.Error{Kind: kind, Provider: provider, Model: call.Model, Permanent: true, Err: err}
 	}
 	reply, err := m.Model.Call(context.WithValue(ctx, permitKey{}, permit), call)
 	permit.Done(m.result(call, reply, err))
@@ -74,10 +77,10 @@ func (m admitted) worst(call providers.Call) admission.Request {
 		},
 	}
 	var ok bool
-	if r.Input, r.Output, ok = providers.WorstTokens(call); !ok {
+	if r.Input, r.Output, ok = price.WorstTokens(call); !ok {
 		r.Output = -1
 	}
-	r.Text, r.Other = providers.TextBytes(call)
+	r.Text, r.Other = price.TextBytes(call)
 	if body, err := json.Marshal(m.candidate.Body); err == nil && len(m.candidate.Body) > 0 {
 		r.Input += int64(len(body)) // text of the request, too
 		r.Other += int64(len(body))
@@ -114,5 +117,5 @@ func (v *Env) PlainModel(c goldens.Candidate, factory providers.Factory, key str
 	if err != nil {
 		return nil, err
 	}
-	return providers.Retry(admitted{model, v.lane(c, key), nil, c, v.Prices, v.Today.Truncate(24 * time.Hour)}, v.retryPolicy(seed)), nil
+	return retry.New(admitted{model, v.lane(c, key), nil, c, v.Prices, v.Today.Truncate(24 * time.Hour)}, v.retryPolicy(seed)), nil
 }

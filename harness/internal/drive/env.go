@@ -11,7 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/price"
+	"github.com/cupel-eval/cupel/providers/retry"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 	"github.com/cupel-eval/cupel/recorder/secrets"
@@ -45,9 +46,9 @@ type Env struct {
 	Answers *AnswerBook
 	// Observe is told what models say; nil tells nobody.
 	Observe func(episode.StreamEvent)
-	Retry   providers.RetryPolicy
+	Retry   retry.Policy
 
-	Prices       providers.Prices
+	Prices       price.Table
 	PriceDigest  string
 	ConfigDigest string
 

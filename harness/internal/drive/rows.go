@@ -3,6 +3,8 @@ package drive
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
@@ -15,6 +17,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 	"github.com/cupel-eval/cupel/recorder/secrets"
@@ -26,7 +30,7 @@ type rowBuilder struct {
 	past      *history // nil after the fork, and in an episode that is none
 	key       ledger.Key
 	live      bool // answers come from the network
-	prices    providers.Prices
+	prices    price.Table
 	priceDay  time.Time // the day whose prices apply
 	digest    string    // of the price table
 	config    string    // digest of the configuration
@@ -122,8 +126,8 @@ func account(t *ledger.Turn, u providers.Usage) {
 	if p := u.Processed; p != nil {
 		t.InProcessed, t.OutProcessed = &p.Input, &p.Output
 	}
-	for _, tool := range u.ServerTools {
-		t.ServerTools = append(t.ServerTools, fmt.Sprintf("%s=%d", clip.Bytes(tool.Name, 40), tool.Count))
+	for _, tool := range slices.Sorted(maps.Keys(u.ServerTools)) {
+		t.ServerTools = append(t.ServerTools, fmt.Sprintf("%s=%d", clip.Bytes(tool, 40), u.ServerTools[tool]))
 	}
 	t.NotUnderstood = u.NotUnderstood
 }
@@ -281,7 +285,7 @@ func errorKind(err error) string {
 		miss    *recorder.MissError
 		stale   *episode.StaleError
 		session *episode.SessionError
-		wire    *providers.Error
+		wire    *fault.Error
 	)
 	switch {
 	case errors.Is(err, admission.ErrCapped):
@@ -304,7 +308,7 @@ func errorKind(err error) string {
 
 // statusOf sorts failures that are not the model's.
 func statusOf(err error, kind string) string {
-	var wire *providers.Error
+	var wire *fault.Error
 	switch {
 	case kind == episode.KindRunBudget:
 		return ledger.StatusBudgetStop

@@ -10,6 +10,9 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
+	"github.com/cupel-eval/cupel/providers/price"
+	"github.com/cupel-eval/cupel/providers/retry"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -27,7 +30,7 @@ func WireOptions(c goldens.Candidate, key string, client *http.Client) providers
 
 // wire makes the model of a planned episode over a transport, by the prices of a day.
 // Its requests pass a lane, if there is one.
-func wire(p Planned, t http.RoundTripper, rec *recorder.Recorder, prices providers.Prices, day time.Time, retry providers.RetryPolicy, lane *admission.Lane) (providers.Model, error) {
+func wire(p Planned, t http.RoundTripper, rec *recorder.Recorder, prices price.Table, day time.Time, again retry.Policy, lane *admission.Lane) (providers.Model, error) {
 	model, err := p.Factory(WireOptions(p.Candidate, p.Key, modelClient(t)))
 	if err != nil {
 		return nil, err
@@ -36,7 +39,7 @@ func wire(p Planned, t http.RoundTripper, rec *recorder.Recorder, prices provide
 	if lane != nil {
 		model = admitted{model, lane, rec, p.Candidate, prices, day}
 	}
-	return providers.Retry(model, retry), nil
+	return retry.New(model, again), nil
 }
 
 // modelClient sends the requests of models. It follows no redirect, which would carry
@@ -50,7 +53,7 @@ func modelClient(t http.RoundTripper) *http.Client {
 
 // retryPolicy is the run's, with a source of jitter. A replay makes the same attempts
 // without the waits.
-func (v *Env) retryPolicy(seed uint64) providers.RetryPolicy {
+func (v *Env) retryPolicy(seed uint64) retry.Policy {
 	p := v.Retry
 	p.Seed = seed
 	if v.Mode == recorder.Replay {
@@ -58,7 +61,7 @@ func (v *Env) retryPolicy(seed uint64) providers.RetryPolicy {
 	}
 	wait := p.Sleep
 	if wait == nil {
-		wait = providers.Sleep
+		wait = retry.Sleep
 	}
 	p.Sleep = func(ctx context.Context, d time.Duration) error {
 		return paused(ctx, func(ctx context.Context) error { return wait(ctx, d) })
@@ -68,7 +71,7 @@ func (v *Env) retryPolicy(seed uint64) providers.RetryPolicy {
 
 // sleepUnlessJournaled waits before the attempts of an episode, except before one that
 // the journal of a resumed recording answers.
-func sleepUnlessJournaled(p providers.RetryPolicy, rec *recorder.Recorder) providers.RetryPolicy {
+func sleepUnlessJournaled(p retry.Policy, rec *recorder.Recorder) retry.Policy {
 	wait := p.Sleep
 	p.Sleep = func(ctx context.Context, d time.Duration) error {
 		if rec.Journaled(ctx) {
@@ -79,7 +82,7 @@ func sleepUnlessJournaled(p providers.RetryPolicy, rec *recorder.Recorder) provi
 	return p
 }
 
-func withoutWaits(p providers.RetryPolicy) providers.RetryPolicy {
+func withoutWaits(p retry.Policy) retry.Policy {
 	p.Sleep = func(context.Context, time.Duration) error { return nil }
 	return p
 }
@@ -90,7 +93,7 @@ type noRetryOnMiss struct{ providers.Model }
 // Call implements providers.Model.
 func (m noRetryOnMiss) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
 	reply, err := m.Model.Call(ctx, call)
-	var failed *providers.Error
+	var failed *fault.Error
 	var missing *recorder.MissError
 	if errors.As(err, &missing) && errors.As(err, &failed) {
 		failed.Permanent = true
@@ -102,7 +105,7 @@ func (m noRetryOnMiss) Call(ctx context.Context, call providers.Call) (providers
 type settled struct {
 	providers.Model
 	provider string
-	prices   providers.Prices
+	prices   price.Table
 	day      time.Time
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // answering answers every request with a status, a header and a body.
@@ -35,29 +36,29 @@ func (texts) Whole(b *Builder, body []byte) error { b.Text(string(body)); return
 
 func (texts) Frame(b *Builder, f Frame) (bool, error) { b.Text(f.Data); return f.Data == "end", nil }
 
-func exchanged(t *testing.T, d Dialect, a *answering, framing Framing, ctx context.Context) (providers.Reply, *providers.Error) {
+func exchanged(t *testing.T, d Dialect, a *answering, framing Framing, ctx context.Context) (providers.Reply, *fault.Error) {
 	t.Helper()
 	d.Base = "https://service.test"
 	c, err := New(d, providers.Options{Provider: "p", HTTP: &http.Client{Transport: a}})
 	require.NoError(t, err)
 	r, err := c.Do(ctx, providers.Call{Model: "m", Stream: true}, Request{Path: "/x", Body: struct{}{}, Framing: framing}, texts{}, nil)
-	var e *providers.Error
+	var e *fault.Error
 	if err != nil {
 		require.ErrorAs(t, err, &e)
 	}
 	return r, e
 }
 
-func plainly(Fault) providers.Kind { return "" }
+func plainly(Fault) fault.Kind { return "" }
 
 func TestDamagedFramesAreTheTransports(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
-		kind providers.Kind
+		kind fault.Kind
 	}{
-		"damaged":      {fmt.Errorf("frame 2: %w", ErrBroken), providers.Transport},
-		"not as meant": {errors.New("no frame"), providers.Malformed},
-		"fault":        {&Fault{Status: 200, Code: "429", Message: "m"}, providers.RateLimit},
+		"damaged":      {fmt.Errorf("frame 2: %w", ErrBroken), fault.Transport},
+		"not as meant": {errors.New("no frame"), fault.Malformed},
+		"fault":        {&Fault{Status: 200, Code: "429", Message: "m"}, fault.RateLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			framing := Framing{Starts: Lines.Starts, Cut: func(_ io.Reader, _ int, f func(Frame) error) error {
@@ -77,10 +78,10 @@ func TestFailureToSign(t *testing.T) {
 	cancel()
 	for name, c := range map[string]struct {
 		ctx  context.Context
-		kind providers.Kind
+		kind fault.Kind
 	}{
-		"no credentials": {context.Background(), providers.Auth},
-		"cancelled":      {cancelled, providers.Transport},
+		"no credentials": {context.Background(), fault.Auth},
+		"cancelled":      {cancelled, fault.Transport},
 	} {
 		t.Run(name, func(t *testing.T) {
 			none := errors.New("no credentials")
@@ -95,10 +96,10 @@ func TestFailureToSign(t *testing.T) {
 }
 
 func TestKindSeesTheHeaders(t *testing.T) {
-	kind := func(f Fault) providers.Kind { return providers.Kind(f.Header.Get("X-Kind")) }
+	kind := func(f Fault) fault.Kind { return fault.Kind(f.Header.Get("X-Kind")) }
 	_, e := exchanged(t, Dialect{Kind: kind}, &answering{status: 400, header: http.Header{"X-Kind": {"quota"}}, body: "m"}, Lines, context.Background())
 	require.NotNil(t, e)
-	require.Equal(t, providers.Quota, e.Kind)
+	require.Equal(t, fault.Quota, e.Kind)
 	require.Empty(t, e.Code)
 }
 
@@ -109,7 +110,7 @@ func TestAFrameThatIsTooLong(t *testing.T) {
 	}}
 	r, e := exchanged(t, Dialect{Kind: plainly}, &answering{status: 200, body: "frames"}, framing, context.Background())
 	require.NotNil(t, e)
-	require.Equal(t, providers.Malformed, e.Kind)
+	require.Equal(t, fault.Malformed, e.Kind)
 	require.Equal(t, "the reply is longer than 8388608 bytes", e.Message)
 	require.True(t, e.Partial)
 	require.Equal(t, "half", r.Text)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // Decoder reads the replies of one wire into a Builder. One is made for each
@@ -37,7 +38,7 @@ type Answer struct {
 const maxFrames = 1 << 16
 
 // Do makes one exchange. The error is nil exactly when a complete reply came;
-// otherwise it is a *providers.Error, and the reply holds what is known.
+// otherwise it is a *fault.Error, and the reply holds what is known.
 // warnings are what the request left out.
 func (c *Client) Do(ctx context.Context, call providers.Call, r Request, d Decoder, warnings []string) (providers.Reply, error) {
 	b := &Builder{emit: call.OnDelta}
@@ -46,12 +47,12 @@ func (c *Client) Do(ctx context.Context, call providers.Call, r Request, d Decod
 	}
 	req, err := c.request(ctx, call, r)
 	if err != nil {
-		kind := providers.InvalidRequest
+		kind := fault.InvalidRequest
 		switch {
 		case errors.Is(err, errUnsigned) && ctx.Err() != nil:
 			kind = transportKind(ctx, err)
 		case errors.Is(err, errUnsigned):
-			kind = providers.Auth
+			kind = fault.Auth
 		}
 		return c.over(b, Answer{}, call, warnings, c.Error(Answer{}, call.Model, kind, "", err))
 	}
@@ -107,7 +108,7 @@ var errTooLong = errors.New("the reply is too long")
 // read reads a response by its status and by what its body begins with: servers
 // answer a request for a stream with a document, and the other way round,
 // whatever the content type says.
-func (x *exchange) read(resp *http.Response, framing Framing) *providers.Error {
+func (x *exchange) read(resp *http.Response, framing Framing) *fault.Error {
 	body := resp.Body
 	x.body = &counted{source: body, left: x.client.maxBody + 1}
 	ok := x.answer.Status >= 200 && x.answer.Status <= 299
@@ -122,7 +123,7 @@ func (x *exchange) read(resp *http.Response, framing Framing) *providers.Error {
 	}
 	switch {
 	case errors.Is(more, errTooLong), x.body.left <= 0:
-		return x.client.Error(x.answer, x.call.Model, providers.Malformed, fmt.Sprintf("the reply is longer than %d bytes", x.client.maxBody), nil)
+		return x.client.Error(x.answer, x.call.Model, fault.Malformed, fmt.Sprintf("the reply is longer than %d bytes", x.client.maxBody), nil)
 	case more != nil && !errors.Is(more, io.EOF):
 		return x.client.Error(x.answer, x.call.Model, transportKind(x.ctx, more), "the reply broke off", more)
 	}
@@ -132,14 +133,14 @@ func (x *exchange) read(resp *http.Response, framing Framing) *providers.Error {
 	}
 	if len(bytes.TrimSpace(x.answer.Body)) == 0 {
 		if x.call.Stream {
-			return x.client.Error(x.answer, x.call.Model, providers.Transport, "the stream ended before its first event", io.ErrUnexpectedEOF)
+			return x.client.Error(x.answer, x.call.Model, fault.Transport, "the stream ended before its first event", io.ErrUnexpectedEOF)
 		}
-		return x.client.Error(x.answer, x.call.Model, providers.Malformed, "the body is empty", nil)
+		return x.client.Error(x.answer, x.call.Model, fault.Malformed, "the body is empty", nil)
 	}
 	x.builder.Complete = true
 	failed := x.failure(x.decoder.Whole(x.builder, x.answer.Body), x.answer.Body)
 	if failed == nil && !x.builder.Complete {
-		return x.client.Error(x.answer, x.call.Model, providers.Transport, "the reply says that it is not finished", io.ErrUnexpectedEOF)
+		return x.client.Error(x.answer, x.call.Model, fault.Transport, "the reply says that it is not finished", io.ErrUnexpectedEOF)
 	}
 	return failed
 }
@@ -180,7 +181,7 @@ func peek(r io.Reader, told int64) ([]byte, error) {
 func trimStart(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n\ufeff") }
 
 // stream folds the frames. Times are those of the frames that brought a piece.
-func (x *exchange) stream(r io.Reader, body io.ReadCloser, framing Framing) *providers.Error {
+func (x *exchange) stream(r io.Reader, body io.ReadCloser, framing Framing) *fault.Error {
 	b := x.builder
 	var bad string
 	err := framing.Cut(r, int(min(x.client.maxBody, 1<<30)), func(f Frame) error {
@@ -199,7 +200,7 @@ func (x *exchange) stream(r io.Reader, body io.ReadCloser, framing Framing) *pro
 		}
 		return nil
 	})
-	partial := func(e *providers.Error) *providers.Error {
+	partial := func(e *fault.Error) *fault.Error {
 		e.Partial = b.pieces > 0
 		return e
 	}
@@ -212,15 +213,15 @@ func (x *exchange) stream(r io.Reader, body io.ReadCloser, framing Framing) *pro
 		// call may have followed it.
 		return partial(x.client.Error(x.answer, x.call.Model, transportKind(x.ctx, x.body.err), "the stream broke off", x.body.err))
 	case x.body.left <= 0, errors.Is(err, bufio.ErrTooLong):
-		return partial(x.client.Error(x.answer, x.call.Model, providers.Malformed, fmt.Sprintf("the reply is longer than %d bytes", x.client.maxBody), nil))
+		return partial(x.client.Error(x.answer, x.call.Model, fault.Malformed, fmt.Sprintf("the reply is longer than %d bytes", x.client.maxBody), nil))
 	case errors.Is(err, ErrBroken):
-		return partial(x.client.Error(x.answer, x.call.Model, providers.Transport, "the stream broke off", err))
+		return partial(x.client.Error(x.answer, x.call.Model, fault.Transport, "the stream broke off", err))
 	case half(err, bad):
-		return partial(x.client.Error(x.answer, x.call.Model, providers.Transport, "the stream ended in the middle of an event", io.ErrUnexpectedEOF))
+		return partial(x.client.Error(x.answer, x.call.Model, fault.Transport, "the stream ended in the middle of an event", io.ErrUnexpectedEOF))
 	case err != nil:
 		return partial(x.failure(err, []byte(bad)))
 	case !b.Complete:
-		return partial(x.client.Error(x.answer, x.call.Model, providers.Transport, "the stream ended before its last event", io.ErrUnexpectedEOF))
+		return partial(x.client.Error(x.answer, x.call.Model, fault.Transport, "the stream ended before its last event", io.ErrUnexpectedEOF))
 	}
 	return nil
 }
@@ -239,7 +240,7 @@ func (x *exchange) note(body io.ReadCloser) {
 		return
 	}
 	var at time.Duration
-	if c, ok := body.(providers.Clocked); ok {
+	if c, ok := body.(interface{ Elapsed() time.Duration }); ok {
 		at = c.Elapsed()
 	} else {
 		at = x.client.now().Sub(x.start)
@@ -262,7 +263,7 @@ func drain(body io.ReadCloser) {
 }
 
 // failure makes a typed error of what a decoder returned.
-func (x *exchange) failure(err error, body []byte) *providers.Error {
+func (x *exchange) failure(err error, body []byte) *fault.Error {
 	var f *Fault
 	switch {
 	case err == nil:
@@ -270,11 +271,11 @@ func (x *exchange) failure(err error, body []byte) *providers.Error {
 	case errors.As(err, &f):
 		return x.client.fault(x.answer, x.call.Model, *f)
 	}
-	return x.client.Error(x.answer, x.call.Model, providers.Malformed, "the body is not the expected JSON: "+plain(bytes.TrimSpace(body)), err)
+	return x.client.Error(x.answer, x.call.Model, fault.Malformed, "the body is not the expected JSON: "+plain(bytes.TrimSpace(body)), err)
 }
 
 // over completes a reply with what the exchange tells.
-func (c *Client) over(b *Builder, a Answer, call providers.Call, warnings []string, failed *providers.Error) (providers.Reply, error) {
+func (c *Client) over(b *Builder, a Answer, call providers.Call, warnings []string, failed *fault.Error) (providers.Reply, error) {
 	r := b.build(ForcedTool(call))
 	r.RequestID, r.Status = a.RequestID, a.Status
 	if r.RequestID == "" {
@@ -283,7 +284,7 @@ func (c *Client) over(b *Builder, a Answer, call providers.Call, warnings []stri
 	r.Model = c.bounded(r.Model, maxID)
 	r.Warnings = append(warnings, r.Warnings...)
 	if what := b.unsupported(); failed == nil && what != "" {
-		failed = c.Error(a, call.Model, providers.Unsupported, what, nil)
+		failed = c.Error(a, call.Model, fault.Unsupported, what, nil)
 	}
 	if failed == nil {
 		return r, nil

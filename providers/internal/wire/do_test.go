@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // note is what the tests' server says, whole or in a frame.
@@ -76,18 +77,18 @@ func client(t *testing.T, c *canned, o providers.Options) *Client {
 		c.status = http.StatusOK
 	}
 	o.HTTP = &http.Client{Transport: c}
-	client, err := New(Dialect{Base: "http://server.test/v1", Kind: func(Fault) providers.Kind { return "" }}, o)
+	client, err := New(Dialect{Base: "http://server.test/v1", Kind: func(Fault) fault.Kind { return "" }}, o)
 	require.NoError(t, err)
 	return client
 }
 
-func ask(t *testing.T, c *canned, o providers.Options, call providers.Call) (providers.Reply, *providers.Error) {
+func ask(t *testing.T, c *canned, o providers.Options, call providers.Call) (providers.Reply, *fault.Error) {
 	t.Helper()
 	r, err := client(t, c, o).Do(context.Background(), call, Request{Path: "/notes", Body: struct{}{}}, notes{}, nil)
 	if err == nil {
 		return r, nil
 	}
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
 	return r, e
 }
@@ -132,27 +133,27 @@ func TestFailures(t *testing.T) {
 		name    string
 		status  int
 		body    io.Reader
-		kind    providers.Kind
+		kind    fault.Kind
 		message string
 		text    string
 	}{
-		{"empty", 200, strings.NewReader(""), providers.Transport, "the stream ended before its first event", ""},
-		{"blank", 200, strings.NewReader(" \n"), providers.Transport, "the stream ended before its first event", ""},
-		{"no JSON", 200, strings.NewReader("<html><title>Hi</title>"), providers.Malformed, "the body is not the expected JSON: a web page titled Hi", ""},
-		{"fault in a 200", 200, strings.NewReader(`{"error":"too much"}`), providers.Malformed, "too much", ""},
-		{"fault", 503, strings.NewReader(`{"error":{"message":"later"}}`), providers.Overloaded, "later", ""},
-		{"fault after a BOM", 503, strings.NewReader("\ufeff" + `{"error":{"message":"later"}}`), providers.Overloaded, "later", ""},
-		{"nothing but a status", 503, strings.NewReader(""), providers.Overloaded, "no explanation: the body is empty or of an unknown form", ""},
-		{"fault as an event", 429, strings.NewReader("event: error\ndata: {\"error\":{\"message\":\"slow down\"}}\n\ndata: bye\n\n"), providers.RateLimit, "slow down", ""},
-		{"text as an event", 429, strings.NewReader("data: slow down\n"), providers.RateLimit, "slow down", ""},
-		{"cut document", 200, cut(`{"text":"a`), providers.Transport, "the reply broke off", ""},
-		{"cut before anything", 200, cut(""), providers.Transport, "the reply broke off", ""},
-		{"cut fault", 500, cut(`{"err`), providers.Transport, "the reply broke off", ""},
-		{"cut stream", 200, cut("data: {\"text\":\"a\"}\n\ndata: {\"te"), providers.Transport, "the stream broke off", "a"},
-		{"cut stream, before anything", 200, cut("data: "), providers.Transport, "the stream broke off", ""},
-		{"stream that ends early", 200, strings.NewReader("data: {\"text\":\"a\"}\n\n"), providers.Transport, "the stream ended before its last event", "a"},
-		{"fault in a stream", 200, strings.NewReader("data: {\"text\":\"a\"}\n\ndata: {\"error\":\"no\"}\n\n"), providers.Malformed, "no", "a"},
-		{"no JSON in a stream", 200, strings.NewReader("data: {\"text\":\"a\"}\n\ndata: resting\n\n" + stream), providers.Malformed, "the body is not the expected JSON: resting", "a"},
+		{"empty", 200, strings.NewReader(""), fault.Transport, "the stream ended before its first event", ""},
+		{"blank", 200, strings.NewReader(" \n"), fault.Transport, "the stream ended before its first event", ""},
+		{"no JSON", 200, strings.NewReader("<html><title>Hi</title>"), fault.Malformed, "the body is not the expected JSON: a web page titled Hi", ""},
+		{"fault in a 200", 200, strings.NewReader(`{"error":"too much"}`), fault.Malformed, "too much", ""},
+		{"fault", 503, strings.NewReader(`{"error":{"message":"later"}}`), fault.Overloaded, "later", ""},
+		{"fault after a BOM", 503, strings.NewReader("\ufeff" + `{"error":{"message":"later"}}`), fault.Overloaded, "later", ""},
+		{"nothing but a status", 503, strings.NewReader(""), fault.Overloaded, "no explanation: the body is empty or of an unknown form", ""},
+		{"fault as an event", 429, strings.NewReader("event: error\ndata: {\"error\":{\"message\":\"slow down\"}}\n\ndata: bye\n\n"), fault.RateLimit, "slow down", ""},
+		{"text as an event", 429, strings.NewReader("data: slow down\n"), fault.RateLimit, "slow down", ""},
+		{"cut document", 200, cut(`{"text":"a`), fault.Transport, "the reply broke off", ""},
+		{"cut before anything", 200, cut(""), fault.Transport, "the reply broke off", ""},
+		{"cut fault", 500, cut(`{"err`), fault.Transport, "the reply broke off", ""},
+		{"cut stream", 200, cut("data: {\"text\":\"a\"}\n\ndata: {\"te"), fault.Transport, "the stream broke off", "a"},
+		{"cut stream, before anything", 200, cut("data: "), fault.Transport, "the stream broke off", ""},
+		{"stream that ends early", 200, strings.NewReader("data: {\"text\":\"a\"}\n\n"), fault.Transport, "the stream ended before its last event", "a"},
+		{"fault in a stream", 200, strings.NewReader("data: {\"text\":\"a\"}\n\ndata: {\"error\":\"no\"}\n\n"), fault.Malformed, "no", "a"},
+		{"no JSON in a stream", 200, strings.NewReader("data: {\"text\":\"a\"}\n\ndata: resting\n\n" + stream), fault.Malformed, "the body is not the expected JSON: resting", "a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, e := ask(t, &canned{status: c.status, header: http.Header{"X-Request-Id": {"r"}}, body: c.body}, providers.Options{Provider: "p"}, providers.Call{Model: "m", Stream: true})
@@ -189,7 +190,7 @@ func TestBodiesAreBounded(t *testing.T) {
 			_, e := ask(t, &canned{body: read}, providers.Options{MaxBody: 100}, providers.Call{Stream: true})
 			require.Equal(t, c.ok, e == nil, "%v", e)
 			if !c.ok {
-				require.Equal(t, providers.Malformed, e.Kind)
+				require.Equal(t, fault.Malformed, e.Kind)
 				require.Equal(t, "the reply is longer than 100 bytes", e.Message)
 				require.LessOrEqual(t, read.n, 101)
 			}
@@ -318,9 +319,9 @@ func TestADeadlineInAStream(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	got, err := c.Do(ctx, providers.Call{Stream: true}, Request{Path: "/notes"}, notes{}, nil)
-	var e *providers.Error
+	var e *fault.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, providers.TimedOut, e.Kind)
+	require.Equal(t, fault.TimedOut, e.Kind)
 	require.True(t, e.Partial)
 	require.Equal(t, "a", got.Text)
 }
@@ -382,9 +383,9 @@ func TestOptionsThatCannotBeSent(t *testing.T) {
 		"address of another protocol": {BaseURL: "ftp://x.test/"},
 	} {
 		_, err := New(Dialect{}, o)
-		var e *providers.Error
+		var e *fault.Error
 		require.ErrorAs(t, err, &e, name)
-		require.Equal(t, providers.InvalidRequest, e.Kind)
+		require.Equal(t, fault.InvalidRequest, e.Kind)
 		require.NotContains(t, e.Error(), "secret")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // ending is a decoder of {"text":…,"finish":true,"end":true,"left":…} documents.
@@ -48,29 +49,29 @@ func TestHowRepliesEnd(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
 		stream     bool
-		kind       providers.Kind // empty: a reply
+		kind       fault.Kind // empty: a reply
 	}{
 		{"whole", `{"text":"a","end":true}`, false, ""},
-		{"whole, not finished by its own word", `{"text":"a"}`, false, providers.Transport},
-		{"whole, half a document", `{"text":"a`, false, providers.Malformed},
+		{"whole, not finished by its own word", `{"text":"a"}`, false, fault.Transport},
+		{"whole, half a document", `{"text":"a`, false, fault.Malformed},
 		{"stream", "{\"text\":\"a\"}\n{\"end\":true}\n", true, ""},
-		{"stream without an end", "{\"text\":\"a\"}\n", true, providers.Transport},
+		{"stream without an end", "{\"text\":\"a\"}\n", true, fault.Transport},
 		{"stream with a reason to finish, and a clean end of the body", "{\"text\":\"a\",\"finish\":true}\n", true, ""},
-		{"stream with a reason to finish, broken off", "{\"text\":\"a\",\"finish\":true}\n" + brokenOff, true, providers.Transport},
-		{"stream with a reason to finish, cut in a line", "{\"text\":\"a\",\"finish\":true}\n{\"te", true, providers.Transport},
+		{"stream with a reason to finish, broken off", "{\"text\":\"a\",\"finish\":true}\n" + brokenOff, true, fault.Transport},
+		{"stream with a reason to finish, cut in a line", "{\"text\":\"a\",\"finish\":true}\n{\"te", true, fault.Transport},
 		{"stream with its own end, broken off after it", "{\"text\":\"a\",\"finish\":true}\n{\"end\":true}\n" + brokenOff, true, ""},
-		{"stream cut in a line", "{\"text\":\"a\"}\n{\"te", true, providers.Transport},
-		{"stream with a line that is no JSON", "{\"text\":\"a\"}\nupstream is resting\n", true, providers.Malformed},
+		{"stream cut in a line", "{\"text\":\"a\"}\n{\"te", true, fault.Transport},
+		{"stream with a line that is no JSON", "{\"text\":\"a\"}\nupstream is resting\n", true, fault.Malformed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			client, err := New(Dialect{Base: "http://server.test", Kind: func(Fault) providers.Kind { return "" }}, providers.Options{HTTP: &http.Client{Transport: saying(c.body)}})
+			client, err := New(Dialect{Base: "http://server.test", Kind: func(Fault) fault.Kind { return "" }}, providers.Options{HTTP: &http.Client{Transport: saying(c.body)}})
 			require.NoError(t, err)
 			_, err = client.Do(context.Background(), providers.Call{Stream: c.stream}, Request{Framing: Lines}, ending{}, nil)
 			if c.kind == "" {
 				require.NoError(t, err)
 				return
 			}
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, c.kind, e.Kind)
 			require.Equal(t, c.stream, e.Partial)
@@ -105,9 +106,9 @@ func TestCallsThatAreLeftOut(t *testing.T) {
 			client, err := New(Dialect{Base: "http://server.test"}, providers.Options{HTTP: &http.Client{Transport: saying(c.body)}})
 			require.NoError(t, err)
 			r, err := client.Do(context.Background(), providers.Call{Stream: stream}, Request{Framing: Lines}, ending{}, nil)
-			var e *providers.Error
+			var e *fault.Error
 			require.ErrorAs(t, err, &e)
-			require.Equal(t, providers.Unsupported, e.Kind)
+			require.Equal(t, fault.Unsupported, e.Kind)
 			require.Equal(t, c.message, e.Message)
 			require.False(t, e.Retryable() || e.Partial, "it would be the same once more, and what it used is all there was")
 			require.Equal(t, "a", r.Text)

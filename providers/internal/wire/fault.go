@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // Fault is an error as a provider tells it. Every field may be empty.
@@ -187,26 +187,26 @@ func plain(body []byte) string {
 
 // KindOfStatus is the class of an HTTP status without further knowledge. A
 // provider's own failure counts as overloaded: the advice is to try later.
-func KindOfStatus(status int) providers.Kind {
+func KindOfStatus(status int) fault.Kind {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		return providers.Auth
+		return fault.Auth
 	case http.StatusPaymentRequired:
-		return providers.Quota
+		return fault.Quota
 	case http.StatusNotFound, http.StatusGone:
-		return providers.NotFound
+		return fault.NotFound
 	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
-		return providers.TimedOut
+		return fault.TimedOut
 	case http.StatusRequestEntityTooLarge:
-		return providers.ContextLength
+		return fault.ContextLength
 	case http.StatusTooManyRequests:
-		return providers.RateLimit
+		return fault.RateLimit
 	}
 	switch {
 	case status >= 500:
-		return providers.Overloaded
+		return fault.Overloaded
 	case status >= 300:
-		return providers.InvalidRequest
+		return fault.InvalidRequest
 	}
-	return providers.Malformed
+	return fault.Malformed
 }

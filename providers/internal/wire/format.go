@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // formatName is what both dialects take as the name of a schema or a tool.
@@ -16,10 +17,10 @@ var formatName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 // Check refuses a call that cannot be sent, before anything is sent: a mode that
 // is none of modes, a name of a schema or a tool that no provider takes, a schema
 // that is no JSON object, tools beside a forced one, a choice of a tool that is
-// not on offer. The error is a *providers.Error of kind invalid_request.
+// not on offer. The error is a *fault.Error of kind invalid_request.
 func (c *Client) Check(call providers.Call, modes []providers.Mode) error {
 	if problem := toolProblem(call); problem != "" {
-		return c.Error(Answer{}, call.Model, providers.InvalidRequest, problem, nil)
+		return c.Error(Answer{}, call.Model, fault.InvalidRequest, problem, nil)
 	}
 	return c.checkFormat(call, modes)
 }
@@ -55,7 +56,7 @@ func toolProblem(call providers.Call) string {
 func (c *Client) checkFormat(call providers.Call, modes []providers.Mode) error {
 	f := call.Format
 	refuse := func(format string, args ...any) error {
-		return c.Error(Answer{}, call.Model, providers.InvalidRequest, fmt.Sprintf(format, args...), nil)
+		return c.Error(Answer{}, call.Model, fault.InvalidRequest, fmt.Sprintf(format, args...), nil)
 	}
 	switch {
 	case f == nil:

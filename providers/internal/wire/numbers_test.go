@@ -38,14 +38,7 @@ func TestServerToolUses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var u providers.Usage
 			AddServerTools(&u, ReadNumbers([]byte(c.raw), NewFields()).ServerToolUses(&u))
-			got := map[string]int64{}
-			for _, tool := range u.ServerTools {
-				got[tool.Name] = tool.Count
-			}
-			require.Equal(t, len(c.want), len(got))
-			for name, count := range c.want {
-				require.Equal(t, count, got[name], name)
-			}
+			require.Equal(t, c.want, u.ServerTools)
 			require.Equal(t, c.doubts, u.NotUnderstood)
 		})
 	}

@@ -12,24 +12,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // TestHeadersThatMislead: a body is what it is, whatever its headers say of it.
 func TestHeadersThatMislead(t *testing.T) {
-	const fault = `{"error":"no"}`
+	const refused = `{"error":"no"}`
 	for _, c := range []struct {
 		name   string
 		status int
 		header http.Header
 		body   string
-		kind   providers.Kind // of the error, if there is one
+		kind   fault.Kind // of the error, if there is one
 	}{
 		{"time to wait beside a reply", 200, http.Header{"Retry-After": {"30"}}, whole, ""},
 		{"time to wait beside a stream", 200, http.Header{"Retry-After": {"30"}}, stream, ""},
 		{"unpacked on the way, gzip", 200, http.Header{"Content-Encoding": {"gzip"}}, whole, ""},
 		{"unpacked on the way, br", 200, http.Header{"Content-Encoding": {"br"}, "Content-Length": {"7"}}, stream, ""},
-		{"an error as an event stream", 400, http.Header{"Content-Type": {"text/event-stream"}}, fault, providers.InvalidRequest},
-		{"an error as text", 400, http.Header{"Content-Type": {"text/plain"}}, fault, providers.InvalidRequest},
+		{"an error as an event stream", 400, http.Header{"Content-Type": {"text/event-stream"}}, refused, fault.InvalidRequest},
+		{"an error as text", 400, http.Header{"Content-Type": {"text/plain"}}, refused, fault.InvalidRequest},
 		{"a stream as JSON", 200, http.Header{"Content-Type": {"application/json"}}, stream, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -43,7 +44,7 @@ func TestHeadersThatMislead(t *testing.T) {
 					require.Equal(t, "ab", got.Text)
 					continue
 				}
-				var e *providers.Error
+				var e *fault.Error
 				require.ErrorAs(t, err, &e)
 				require.Equal(t, c.kind, e.Kind)
 				require.Equal(t, "no", e.Message)

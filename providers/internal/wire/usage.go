@@ -14,16 +14,28 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
+// UsageField says what becomes of one number of a provider's usage object.
+type UsageField struct {
+	// Path names the number: members separated by dots, [] for the elements of a list
+	// and * for a member of any name, such as "usage.details[].tokens".
+	Path string
+	// Column is the ledger column that the number is read into; empty if it is not read.
+	Column string
+	// Reason says why a number that is not read changes no cost, or how one that is
+	// read is checked.
+	Reason string
+}
+
 // Fields say what becomes of each number in the usage objects of a wire. They are
 // immutable and safe for concurrent use.
 type Fields struct {
-	list  []providers.UsageField
+	list  []UsageField
 	exact map[string]string // to itself, so that a path is found without a copy
 	any   [][]string        // paths with a * in them, cut at their dots
 }
 
 // NewFields makes Fields of a list.
-func NewFields(list ...providers.UsageField) *Fields {
+func NewFields(list ...UsageField) *Fields {
 	f := &Fields{list: list, exact: map[string]string{}}
 	for _, field := range list {
 		f.exact[field.Path] = field.Path
@@ -35,7 +47,7 @@ func NewFields(list ...providers.UsageField) *Fields {
 }
 
 // List returns the fields. The slice is not to be changed.
-func (f *Fields) List() []providers.UsageField { return f.list }
+func (f *Fields) List() []UsageField { return f.list }
 
 // Knows says whether the number at a path is accounted for.
 func (f *Fields) Knows(path string) bool {
@@ -139,7 +151,7 @@ func account(u *providers.Usage, raw []byte, fields *Fields) {
 // many numbers under a long name stay linear.
 const maxPath = 256
 
-// Leaves calls visit with the path (see providers.UsageField) and the text of each
+// Leaves calls visit with the path (see UsageField) and the text of each
 // number in a JSON value, up to where the value breaks off.
 func Leaves(raw []byte, visit func(path string, number []byte)) {
 	leaves(raw, func(path, number []byte) { visit(printable(path), number) })

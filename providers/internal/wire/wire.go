@@ -1,6 +1,6 @@
 // Package wire carries one JSON request to a provider and folds what comes back,
 // whole or streamed, into a reply: a request and a Decoder go in, a
-// providers.Reply comes out, or a *providers.Error that never shows the key.
+// providers.Reply comes out, or a *fault.Error that never shows the key.
 // What the bytes mean is the business of the wire folders.
 package wire
 
@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // MaxBody bounds a reply's body in bytes unless Options.MaxBody does.
@@ -46,7 +47,7 @@ type Dialect struct {
 	// Fault reads the body of a failed exchange; nil means ReadFault.
 	Fault func(body []byte) Fault
 	// Kind names the class of a fault; "" leaves it to the HTTP status.
-	Kind func(Fault) providers.Kind
+	Kind func(Fault) fault.Kind
 }
 
 // Client posts to one provider. It is safe for concurrent use.
@@ -92,11 +93,11 @@ func New(d Dialect, o providers.Options) (*Client, error) {
 	if base == "" {
 		base = d.Base
 		if o.Key == "" && d.KeyName != "" && (o.HTTP == nil || o.HTTP.Transport == nil) {
-			return nil, &providers.Error{Kind: providers.Auth, Provider: o.Provider, Message: fmt.Sprintf("no key for %s: set %s", cmp.Or(d.Base, o.Provider), d.KeyName)}
+			return nil, &fault.Error{Kind: fault.Auth, Provider: o.Provider, Message: fmt.Sprintf("no key for %s: set %s", cmp.Or(d.Base, o.Provider), d.KeyName)}
 		}
 	}
 	refuse := func(message string) (*Client, error) {
-		return nil, &providers.Error{Kind: providers.InvalidRequest, Provider: o.Provider, Message: message}
+		return nil, &fault.Error{Kind: fault.InvalidRequest, Provider: o.Provider, Message: message}
 	}
 	if base == "" {
 		return refuse("no address: set base_url, such as http://127.0.0.1:8080/v1")
@@ -106,7 +107,7 @@ func New(d Dialect, o providers.Options) (*Client, error) {
 	}
 	c.base = strings.TrimRight(base, "/")
 	if i := strings.IndexFunc(o.Key, func(r rune) bool { return r <= ' ' || r >= 0x7f }); i >= 0 {
-		return nil, &providers.Error{Kind: providers.Auth, Provider: o.Provider, Message: fmt.Sprintf("the key has a space, line break or non-ASCII character at position %d: check %s", i+1, cmp.Or(d.KeyName, "it"))}
+		return nil, &fault.Error{Kind: fault.Auth, Provider: o.Provider, Message: fmt.Sprintf("the key has a space, line break or non-ASCII character at position %d: check %s", i+1, cmp.Or(d.KeyName, "it"))}
 	}
 	if len(o.Extra) > 0 {
 		var object map[string]json.RawMessage
@@ -263,10 +264,10 @@ func merged(target, patch any) any {
 }
 
 // transportKind tells a deadline from other failures to get a reply.
-func transportKind(ctx context.Context, err error) providers.Kind {
+func transportKind(ctx context.Context, err error) fault.Kind {
 	var timeout net.Error
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
-		return providers.TimedOut
+		return fault.TimedOut
 	}
-	return providers.Transport
+	return fault.Transport
 }

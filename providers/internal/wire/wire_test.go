@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 func TestReadFault(t *testing.T) {
@@ -45,7 +45,7 @@ func FuzzReadFault(f *testing.F) {
 	f.Add([]byte(`{"error":{"type":"t","code":1,"message":"m"}}`))
 	f.Add([]byte("<html><title>x</title>"))
 	f.Add([]byte(`[{"detail":[{"msg":"x"}]}]`))
-	c := Client{dialect: Dialect{Kind: func(Fault) providers.Kind { return "" }}, provider: "p", key: "sk-secret-1"}
+	c := Client{dialect: Dialect{Kind: func(Fault) fault.Kind { return "" }}, provider: "p", key: "sk-secret-1"}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		text := c.fault(Answer{Status: 500, Header: http.Header{"Retry-After": {string(body)}}}, "m", ReadFault(body)).Error()
 		require.NotContains(t, text, c.key)
@@ -67,9 +67,9 @@ func TestCount(t *testing.T) {
 }
 
 func TestKindOfStatus(t *testing.T) {
-	for status, want := range map[int]providers.Kind{
-		200: providers.Malformed, 301: providers.InvalidRequest, 400: providers.InvalidRequest, 407: providers.Auth, 410: providers.NotFound,
-		418: providers.InvalidRequest, 500: providers.Overloaded, 504: providers.TimedOut, 520: providers.Overloaded, 599: providers.Overloaded,
+	for status, want := range map[int]fault.Kind{
+		200: fault.Malformed, 301: fault.InvalidRequest, 400: fault.InvalidRequest, 407: fault.Auth, 410: fault.NotFound,
+		418: fault.InvalidRequest, 500: fault.Overloaded, 504: fault.TimedOut, 520: fault.Overloaded, 599: fault.Overloaded,
 	} {
 		require.Equal(t, want, KindOfStatus(status), status)
 	}
@@ -86,10 +86,10 @@ func TestBoundedCutsAtRunes(t *testing.T) {
 func TestKeyIsCutFromTheCauseAndTheChainStays(t *testing.T) {
 	c := Client{key: "a k e+y!"}
 	cause := errors.New("proxy said a k e+y! and a+k+e%2By%21")
-	e := c.Error(Answer{}, "m", providers.Transport, "", cause)
+	e := c.Error(Answer{}, "m", fault.Transport, "", cause)
 	require.ErrorIs(t, e, cause)
 	require.Equal(t, ": model m: transport: proxy said [key] and [key]", e.Error())
 	harmless := errors.New("nothing here")
-	require.Same(t, harmless, c.Error(Answer{}, "m", providers.Transport, "", harmless).Err)
-	require.NoError(t, c.Error(Answer{}, "m", providers.Transport, "", nil).Err)
+	require.Same(t, harmless, c.Error(Answer{}, "m", fault.Transport, "", harmless).Err)
+	require.NoError(t, c.Error(Answer{}, "m", fault.Transport, "", nil).Err)
 }

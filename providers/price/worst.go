@@ -1,8 +1,10 @@
-package providers
+package price
 
 import (
 	"time"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/providers"
 )
 
 // Worst is the most that a request can cost on a day, in whole nano-USD, if its
@@ -11,7 +13,7 @@ import (
 // model has a price for. Cost is never more. ok is false, and the cost unknown, when
 // no entry prices the model on that day, when a count is negative, or when the sum
 // exceeds an int64.
-func (p Prices) Worst(provider, model string, input, output int64, at time.Time) (nanoUSD int64, ok bool) {
+func (p Table) Worst(provider, model string, input, output int64, at time.Time) (nanoUSD int64, ok bool) {
 	e := p.find(provider, model, at)
 	if e == nil || min(input, output) < 0 {
 		return 0, false
@@ -56,7 +58,7 @@ const (
 // least a byte, so the input is at most the bytes that are sent as text and
 // something for each part. Settings of the wire, such as Options.Extra, are not in
 // the call. ok is false when the output has no bound: MaxTokens is 0.
-func WorstTokens(call Call) (input, output int64, ok bool) {
+func WorstTokens(call providers.Call) (input, output int64, ok bool) {
 	ascii, other := TextBytes(call)
 	input = callTokens + ascii + other + messageTokens*int64(len(call.Messages)) + toolTokens*int64(len(call.Tools))
 	for _, m := range call.Messages {
@@ -75,7 +77,7 @@ func WorstTokens(call Call) (input, output int64, ok bool) {
 // TextBytes counts the bytes of ASCII text that a call sends, and bounds the tokens
 // of everything else in it: of other text by its bytes, of an image by the most that
 // any provider counts for one.
-func TextBytes(call Call) (ascii, other int64) {
+func TextBytes(call providers.Call) (ascii, other int64) {
 	count := func(texts ...string) {
 		for _, s := range texts {
 			a, o := textBytes(s)

@@ -1,4 +1,4 @@
-package providers
+package price
 
 import (
 	"fmt"
@@ -12,10 +12,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
 )
 
-func prices(t testing.TB) Prices {
-	p, err := DefaultPrices()
+func prices(t testing.TB) Table {
+	p, err := Default()
 	require.NoError(t, err)
 	return p
 }
@@ -27,12 +30,12 @@ func day(t testing.TB, s string) time.Time {
 }
 
 func TestCostByHand(t *testing.T) {
-	u := func(in, out, read, write, reasoning int64) Usage {
-		return Usage{Reported: true, Input: in, Output: out, CacheRead: read, CacheWrite: write, Reasoning: reasoning}
+	u := func(in, out, read, write, reasoning int64) providers.Usage {
+		return providers.Usage{Reported: true, Input: in, Output: out, CacheRead: read, CacheWrite: write, Reasoning: reasoning}
 	}
 	for _, c := range []struct {
 		name, provider, model, day string
-		usage                      Usage
+		usage                      providers.Usage
 		want                       int64 // nano-USD
 	}{
 		// 1,000 × 2.50 + 500 × 10 USD a million = 0.0025 + 0.005 USD.
@@ -56,7 +59,7 @@ func TestCostByHand(t *testing.T) {
 		{"batch: half of 10 × 3 + 10 × 15 = 90 µUSD", "anthropic", "claude-sonnet-4-6", "2026-04-01", served("batch", u(10, 10, 0, 0, 0)), 90_000},
 		{"the ordinary tier by name", "openai", "gpt-4o", "2026-01-01", served("Default", u(1000, 500, 0, 0, 0)), 7_500_000},
 		// 60 × 3.75 + 40 × 6 = 225 + 240 µUSD.
-		{"writes for an hour", "anthropic", "claude-sonnet-4-6", "2026-04-01", Usage{Reported: true, CacheWrite: 100, CacheWriteLong: 40}, 465_000},
+		{"writes for an hour", "anthropic", "claude-sonnet-4-6", "2026-04-01", providers.Usage{Reported: true, CacheWrite: 100, CacheWriteLong: 40}, 465_000},
 		// 1,000 × 1 + 100 × 1 USD a million, and 12 USD a thousand requests.
 		{"a fee by request", "perplexity", "sonar", "2026-01-01", u(1000, 100, 0, 0, 0), 13_100_000},
 		{"another wire of the same provider", "openai-responses", "gpt-4o", "2026-01-01", u(1000, 500, 0, 0, 0), 7_500_000},
@@ -73,20 +76,20 @@ func TestCostByHand(t *testing.T) {
 	}
 }
 
-func served(name string, u Usage) Usage {
+func served(name string, u providers.Usage) providers.Usage {
 	u.Tier = name
 	return u
 }
 
 func TestCostUnknown(t *testing.T) {
 	today := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	one := Usage{Reported: true, Input: 1}
+	one := providers.Usage{Reported: true, Input: 1}
 	for _, c := range []struct {
 		name, provider, model string
-		usage                 Usage
+		usage                 providers.Usage
 		at                    time.Time
 	}{
-		{"not reported", "openai", "gpt-4o", Usage{Input: 1}, today},
+		{"not reported", "openai", "gpt-4o", providers.Usage{Input: 1}, today},
 		{"unknown model", "openai", "gpt-99", one, today},
 		{"unknown provider", "acme", "gpt-4o", one, today},
 		{"another provider's model", "anthropic", "gpt-4o", one, today},
@@ -95,12 +98,12 @@ func TestCostUnknown(t *testing.T) {
 		{"a later version is not its elder", "anthropic", "claude-sonnet-4-9", one, today},
 		{"half a date", "openai", "gpt-4o-2024-08", one, today},
 		{"no day", "openai", "gpt-4o", one, time.Time{}},
-		{"negative", "openai", "gpt-4o", Usage{Reported: true, Output: -1, Input: 5}, today},
-		{"more than an int64", "openai", "gpt-4o", Usage{Reported: true, Input: math.MaxInt64, Output: math.MaxInt64}, today},
+		{"negative", "openai", "gpt-4o", providers.Usage{Reported: true, Output: -1, Input: 5}, today},
+		{"more than an int64", "openai", "gpt-4o", providers.Usage{Reported: true, Input: math.MaxInt64, Output: math.MaxInt64}, today},
 		{"empty", "", "", one, today},
 		{"a service tier without a price", "openai", "gpt-4o", served("priority", one), today},
 		{"a time of day", "deepseek", "deepseek-chat", one, today},
-		{"more long writes than writes", "openai", "gpt-4o", Usage{Reported: true, CacheWrite: 1, CacheWriteLong: 2}, today},
+		{"more long writes than writes", "openai", "gpt-4o", providers.Usage{Reported: true, CacheWrite: 1, CacheWriteLong: 2}, today},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := prices(t).Cost(c.provider, c.model, c.usage, c.at)
@@ -108,7 +111,7 @@ func TestCostUnknown(t *testing.T) {
 			require.Zero(t, got)
 		})
 	}
-	_, ok := Prices{}.Cost("openai", "gpt-4o", one, today)
+	_, ok := Table{}.Cost("openai", "gpt-4o", one, today)
 	require.False(t, ok)
 }
 
@@ -160,7 +163,7 @@ func TestCostAgainstRationals(t *testing.T) {
 		if !ok {
 			continue
 		}
-		u := Usage{Reported: true}
+		u := providers.Usage{Reported: true}
 		want := new(big.Rat)
 		for class, n := range map[string]*int64{"input": &u.Input, "output": &u.Output, "cache_read": &u.CacheRead} {
 			*n = rng.Int64N(1 << uint(1+rng.IntN(50)))
@@ -180,7 +183,7 @@ func TestCostAgainstRationals(t *testing.T) {
 }
 
 func TestRoundingIsHalfAwayFromZero(t *testing.T) {
-	p, err := ParsePrices([]byte(`
+	p, err := Parse([]byte(`
 version: 2026-01-01
 prices:
   - {provider: x, models: [m], input: "0.0005", output: "0.000499999", cache_read: "0.0015", source: test}
@@ -189,13 +192,13 @@ prices:
 	require.NoError(t, err)
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		usage Usage
+		usage providers.Usage
 		want  int64
 	}{
-		{Usage{Input: 1}, 1},                          // 0.5 nano-USD
-		{Usage{Output: 1}, 0},                         // 0.499999
-		{Usage{CacheRead: 1}, 2},                      // 1.5
-		{Usage{Input: 1, CacheRead: 1, Output: 1}, 2}, // 2.499999; rounded class by class it would be 3
+		{providers.Usage{Input: 1}, 1},                          // 0.5 nano-USD
+		{providers.Usage{Output: 1}, 0},                         // 0.499999
+		{providers.Usage{CacheRead: 1}, 2},                      // 1.5
+		{providers.Usage{Input: 1, CacheRead: 1, Output: 1}, 2}, // 2.499999; rounded class by class it would be 3
 	} {
 		c.usage.Reported = true
 		got, ok := p.Cost("x", "m", c.usage, at)
@@ -203,41 +206,41 @@ prices:
 		require.Equal(t, c.want, got)
 	}
 	// The largest sum that fits: 9,223,372,036 × 999,999,999.999999 nano-USD.
-	got, ok := p.Cost("x", "huge", Usage{Reported: true, Input: 9_223_372_036}, at)
+	got, ok := p.Cost("x", "huge", providers.Usage{Reported: true, Input: 9_223_372_036}, at)
 	require.True(t, ok)
 	require.EqualValues(t, 9_223_372_035_999_990_777, got) // 9,223,372,036 × 10^9 − 9,223.372036
-	_, ok = p.Cost("x", "huge", Usage{Reported: true, Input: 9_223_372_037}, at)
+	_, ok = p.Cost("x", "huge", providers.Usage{Reported: true, Input: 9_223_372_037}, at)
 	require.False(t, ok)
 }
 
 func TestOverride(t *testing.T) {
-	p, err := ParsePrices([]byte(`{"version": "2026-10-01", "prices": [
+	p, err := Parse([]byte(`{"version": "2026-10-01", "prices": [
 		{"provider": "openai", "prefix": "gpt-4o", "input": "1", "output": 2, "from": "2026-06-01", "source": "contract"},
 		{"provider": "openai", "prefix": "gpt-4o-mini", "input": 3.5, "output": "4", "source": "contract", "tiers": [{"above": 10, "input": "7"}, {"above": 20, "input": "9", "reasoning": "1"}]},
 		{"provider": "local", "models": ["Llama:70B.q4"], "input": "0", "output": "0.000000001", "source": "own machine"}]}`))
 	require.NoError(t, err)
 	require.Equal(t, "2026-09-23+2026-10-01", p.Version())
-	cost := func(provider, model, on string, u Usage) int64 {
+	cost := func(provider, model, on string, u providers.Usage) int64 {
 		u.Reported = true
 		got, ok := p.Cost(provider, model, u, day(t, on))
 		require.True(t, ok)
 		return got
 	}
-	million := Usage{Input: 1_000_000}
+	million := providers.Usage{Input: 1_000_000}
 	require.EqualValues(t, 1e9, cost("openai", "gpt-4o", "2026-06-01", million), "the file's prefix beats the table's name")
 	require.EqualValues(t, 2.5e9, cost("openai", "gpt-4o", "2026-05-31", million), "a day the file does not price")
-	require.EqualValues(t, 35_000, cost("openai", "gpt-4o-mini", "2026-06-01", Usage{Input: 10}), "the longer prefix")
-	require.EqualValues(t, 11*7_000+4_000, cost("openai", "gpt-4o-mini", "2026-06-01", Usage{Input: 5, CacheRead: 6, Reasoning: 1}), "what a tier leaves out follows the tier's input")
-	require.EqualValues(t, 21*9_000+1_000, cost("openai", "gpt-4o-mini", "2026-06-01", Usage{Input: 21, Reasoning: 1}))
-	require.EqualValues(t, 1, cost("local", "Llama:70B.q4", "2026-01-01", Usage{Output: 1_000_000}))
+	require.EqualValues(t, 35_000, cost("openai", "gpt-4o-mini", "2026-06-01", providers.Usage{Input: 10}), "the longer prefix")
+	require.EqualValues(t, 11*7_000+4_000, cost("openai", "gpt-4o-mini", "2026-06-01", providers.Usage{Input: 5, CacheRead: 6, Reasoning: 1}), "what a tier leaves out follows the tier's input")
+	require.EqualValues(t, 21*9_000+1_000, cost("openai", "gpt-4o-mini", "2026-06-01", providers.Usage{Input: 21, Reasoning: 1}))
+	require.EqualValues(t, 1, cost("local", "Llama:70B.q4", "2026-01-01", providers.Usage{Output: 1_000_000}))
 	require.EqualValues(t, 3e9, cost("anthropic", "claude-sonnet-5", "2026-09-01", million), "the rest stays")
 	e, ok := p.Lookup("openai", "gpt-4o", day(t, "2026-06-01"))
 	require.True(t, ok)
 	require.Equal(t, "contract", e.Source)
 }
 
-func TestParsePricesReportsEveryProblem(t *testing.T) {
-	_, err := ParsePrices([]byte(`version: yesterday
+func TestParseReportsEveryProblem(t *testing.T) {
+	_, err := Parse([]byte(`version: yesterday
 colour: red
 prices:
   - {provider: x, models: [a, a], input: "1", output: "1", source: s}
@@ -273,10 +276,10 @@ same: {a: [], b: c}
 		twice("prefix: a", "prefix: a"):               "prices a and its snapshots twice",
 		twice("models: [a], tiers: 7", "models: [b]"): "tiers: must be a list",
 	} {
-		_, err := ParsePrices([]byte(text))
+		_, err := Parse([]byte(text))
 		require.ErrorContains(t, err, want, text)
 	}
-	_, err = ParsePrices([]byte(twice("models: [a]", "models: [a], from: 2026-01-01")))
+	_, err = Parse([]byte(twice("models: [a]", "models: [a], from: 2026-01-01")))
 	require.NoError(t, err)
 }
 
@@ -289,7 +292,7 @@ func twice(a, b string) string {
 // TestSnapshots: a prefix prices a model and its dated snapshots; a new model whose
 // name merely begins so has no price.
 func TestSnapshots(t *testing.T) {
-	p, err := ParsePrices([]byte(`version: 2026-01-01
+	p, err := Parse([]byte(`version: 2026-01-01
 prices:
   - {provider: x, prefix: large, input: '1', output: '1', source: s}
   - {provider: x, prefix: small-, input: '1', output: '1', source: s}
@@ -319,25 +322,25 @@ prices:
 
 func TestCostOfPartsAndTools(t *testing.T) {
 	p, at := prices(t), day(t, "2026-04-01")
-	part := func(model string, in, out int64) UsagePart {
-		return UsagePart{model, Usage{Reported: true, Input: in, Output: out}}
+	part := func(model string, in, out int64) providers.UsagePart {
+		return providers.UsagePart{Model: model, Usage: providers.Usage{Reported: true, Input: in, Output: out}}
 	}
 	for _, c := range []struct {
 		name  string
-		usage Usage
+		usage providers.Usage
 		want  int64 // nano-USD; -1 is unknown
 	}{
 		// 100 × 3 + 10 × 15 + 1,000 × 1 + 20 × 5 = 300 + 150 + 1,000 + 100 µUSD.
-		{"two models", Usage{Reported: true, Input: 1100, Output: 30, Parts: []UsagePart{part("", 100, 10), part("claude-haiku-4-5", 1000, 20)}}, 1_550_000},
-		{"parts at the tier of the whole: half", Usage{Reported: true, Tier: "batch", Parts: []UsagePart{part("", 100, 10)}}, 225_000},
-		{"a model without a price", Usage{Reported: true, Input: 100, Parts: []UsagePart{part("", 50, 0), part("claude-unheard", 50, 0)}}, -1},
+		{"two models", providers.Usage{Reported: true, Input: 1100, Output: 30, Parts: []providers.UsagePart{part("", 100, 10), part("claude-haiku-4-5", 1000, 20)}}, 1_550_000},
+		{"parts at the tier of the whole: half", providers.Usage{Reported: true, Tier: "batch", Parts: []providers.UsagePart{part("", 100, 10)}}, 225_000},
+		{"a model without a price", providers.Usage{Reported: true, Input: 100, Parts: []providers.UsagePart{part("", 50, 0), part("claude-unheard", 50, 0)}}, -1},
 		// Each is below the threshold of 200,000, both together are above it.
-		{"prompts of two requests are not one long prompt", Usage{Reported: true, Input: 300_000, Parts: []UsagePart{part("claude-sonnet-4-5", 150_000, 0), part("claude-sonnet-4-5", 150_000, 0)}}, 900_000_000},
-		{"searches", Usage{Reported: true, Input: 100, ServerTools: []ServerTool{{"web_fetch", 7}, {"web_search", 3}}}, 30_300_000},
-		{"a tool without a fee", Usage{Reported: true, Input: 100, ServerTools: []ServerTool{{"teleport", 1}}}, -1},
-		{"more searches than money", Usage{Reported: true, ServerTools: []ServerTool{{"web_search", 1 << 60}}}, -1},
-		{"not understood", Usage{Reported: true, Input: 100, NotUnderstood: []string{"x: not understood"}}, -1},
-		{"two readings", Usage{Reported: true, Input: 100, Other: &Usage{Reported: true, Input: 200}}, -1},
+		{"prompts of two requests are not one long prompt", providers.Usage{Reported: true, Input: 300_000, Parts: []providers.UsagePart{part("claude-sonnet-4-5", 150_000, 0), part("claude-sonnet-4-5", 150_000, 0)}}, 900_000_000},
+		{"searches", providers.Usage{Reported: true, Input: 100, ServerTools: map[string]int64{"web_fetch": 7, "web_search": 3}}, 30_300_000},
+		{"a tool without a fee", providers.Usage{Reported: true, Input: 100, ServerTools: map[string]int64{"teleport": 1}}, -1},
+		{"more searches than money", providers.Usage{Reported: true, ServerTools: map[string]int64{"web_search": 1 << 60}}, -1},
+		{"not understood", providers.Usage{Reported: true, Input: 100, NotUnderstood: []string{"x: not understood"}}, -1},
+		{"two readings", providers.Usage{Reported: true, Input: 100, Other: &providers.Usage{Reported: true, Input: 200}}, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := p.Cost("anthropic", "claude-sonnet-4-6", c.usage, at)
@@ -349,13 +352,13 @@ func TestCostOfPartsAndTools(t *testing.T) {
 
 // TestSettle: 1,000 tokens of input are 2,500 µUSD, 100 of output 1,000 µUSD.
 func TestSettle(t *testing.T) {
-	once := Usage{Reported: true, Input: 1000, Output: 20, Reasoning: 80}
-	apart := Usage{Reported: true, Input: 1000, Output: 100, Reasoning: 80}
+	once := providers.Usage{Reported: true, Input: 1000, Output: 20, Reasoning: 80}
+	apart := providers.Usage{Reported: true, Input: 1000, Output: 100, Reasoning: 80}
 	nano := func(n int64) *int64 { return &n }
 	for _, c := range []struct {
 		name       string
-		u          Usage
-		other      *Usage
+		u          providers.Usage
+		other      *providers.Usage
 		reported   *int64
 		model      string
 		want       int64 // tokens
@@ -374,7 +377,7 @@ func TestSettle(t *testing.T) {
 		{"readings without a price", once, &apart, nano(3_500_000), "unheard", 1180, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := Reply{Usage: c.u, CostNanoUSD: c.reported}
+			r := providers.Reply{Usage: c.u, CostNanoUSD: c.reported}
 			r.Usage.Other = c.other
 			prices(t).Settle("openai", c.model, &r, day(t, "2026-01-01"))
 			require.Nil(t, r.Usage.Other)
@@ -385,17 +388,17 @@ func TestSettle(t *testing.T) {
 }
 
 func TestPricesDigest(t *testing.T) {
-	a, err := ParsePrices([]byte(twice("models: [a, b]", "models: [c], from: 2026-01-01")))
+	a, err := Parse([]byte(twice("models: [a, b]", "models: [c], from: 2026-01-01")))
 	require.NoError(t, err)
-	b, err := ParsePrices([]byte("# the same, in another order\n" + strings.ReplaceAll(twice("models: [c], from: 2026-01-01", "models: [b, a]"), "'1'", `"1.0"`)))
+	b, err := Parse([]byte("# the same, in another order\n" + strings.ReplaceAll(twice("models: [c], from: 2026-01-01", "models: [b, a]"), "'1'", `"1.0"`)))
 	require.NoError(t, err)
 	require.Equal(t, a.Digest(), b.Digest())
-	c, err := ParsePrices([]byte(twice("models: [a, b]", "models: [c], from: 2026-01-02")))
+	c, err := Parse([]byte(twice("models: [a, b]", "models: [c], from: 2026-01-02")))
 	require.NoError(t, err)
 	require.NotEqual(t, a.Digest(), c.Digest())
 	require.NotEqual(t, prices(t).Digest(), a.Digest())
-	require.NotEqual(t, Prices{}.Digest(), prices(t).Digest())
-	require.Empty(t, Prices{}.Version())
+	require.NotEqual(t, Table{}.Digest(), prices(t).Digest())
+	require.Empty(t, Table{}.Version())
 	require.Equal(t, "2026-09-23", prices(t).Version())
 	// Changes with the built-in table, and only then: recorded runs name it.
 	require.Equal(t, "9dc01deff176f21421b64c0f6e64ceef7d71ac8a5876f86621d3d33613ddab2d", prices(t).Digest())
@@ -410,7 +413,7 @@ func TestBuiltInTable(t *testing.T) {
 			e, ok := p.Lookup(provider, model, at)
 			require.True(t, ok)
 			require.True(t, e.Simulated)
-			got, ok := p.Cost(provider, model, Usage{Reported: true, Input: 1000, Output: 1000}, at)
+			got, ok := p.Cost(provider, model, providers.Usage{Reported: true, Input: 1000, Output: 1000}, at)
 			require.True(t, ok)
 			require.Less(t, got, last)
 			last = got
@@ -424,7 +427,7 @@ func TestBuiltInTable(t *testing.T) {
 			require.NotEmpty(t, e.Source)
 		}
 	}
-	for _, c := range []struct{ provider, model string }{{"anthropic", DefaultPolicy().Providers["anthropic"].Model}, {"openai", DefaultPolicy().Providers["openai"].Model}} {
+	for _, c := range []struct{ provider, model string }{{"anthropic", policy.Default().Providers["anthropic"].Model}, {"openai", policy.Default().Providers["openai"].Model}} {
 		_, ok := p.Lookup(c.provider, c.model, at)
 		require.True(t, ok, "the default policy names %s, which has no price", c.model)
 	}
@@ -434,16 +437,16 @@ func FuzzReadPrices(f *testing.F) {
 	f.Add([]byte(`{"version":"2026-01-01","prices":[{"provider":"x","models":["m"],"input":"1","output":"2","source":"s","tiers":[{"above":1,"input":"3"}]}]}`))
 	f.Add([]byte("version: 2026-01-01\nprices:\n  - {provider: x, prefix: p, input: 1, output: 2.5, source: s}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := readPrices(data)
+		l, err := read(data)
 		if err != nil {
 			return
 		}
-		p := Prices{layers: []*priceLayer{l}}
+		p := Table{layers: []*layer{l}}
 		require.Len(t, p.Digest(), 64)
 		require.NotEmpty(t, l.entries)
 		for _, e := range l.entries {
 			for _, m := range append(e.Models, e.Prefix) {
-				got, _ := p.Cost(e.Provider, m, Usage{Reported: true, Input: 1 << 40, Output: 1 << 40}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
+				got, _ := p.Cost(e.Provider, m, providers.Usage{Reported: true, Input: 1 << 40, Output: 1 << 40}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
 				require.GreaterOrEqual(t, got, int64(0))
 			}
 		}
@@ -452,10 +455,10 @@ func FuzzReadPrices(f *testing.F) {
 
 // The table is read once by every run: its size is part of the start-up time.
 // Floor: yaml.v3 making nodes of the same bytes, about half of it.
-func BenchmarkDefaultPrices(b *testing.B) {
+func BenchmarkDefault(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := DefaultPrices(); err != nil {
+		if _, err := Default(); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -464,7 +467,7 @@ func BenchmarkDefaultPrices(b *testing.B) {
 // Floor: two map lookups and a hash of two strings, about 40 ns.
 func BenchmarkCost(b *testing.B) {
 	p, at := prices(b), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	u := Usage{Reported: true, Input: 1200, Output: 300, CacheRead: 4000, Reasoning: 90}
+	u := providers.Usage{Reported: true, Input: 1200, Output: 300, CacheRead: 4000, Reasoning: 90}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, ok := p.Cost("openai", "gpt-4o-2024-08-06", u, at); !ok {
@@ -474,7 +477,7 @@ func BenchmarkCost(b *testing.B) {
 }
 
 func TestAllListsTheTable(t *testing.T) {
-	prices, err := DefaultPrices()
+	prices, err := Default()
 	require.NoError(t, err)
 	all := prices.All()
 	require.Greater(t, len(all), 20)

@@ -1,4 +1,4 @@
-package providers
+package policy
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 
 func TestResolve(t *testing.T) {
 	parsed := func(text string) Policy {
-		p, err := ParsePolicy([]byte(text))
+		p, err := Parse([]byte(text))
 		require.NoError(t, err)
 		return p
 	}
@@ -23,10 +23,10 @@ func TestResolve(t *testing.T) {
 		provider, class string
 		want            Resolved
 	}{
-		{"the class's cap under the provider's", DefaultPolicy(), "openai", "action", Resolved{"gpt-4o-mini", 400, 0.1, 5, 5, 30}},
-		{"the provider's cap under the class's", DefaultPolicy(), "hf", "reply", Resolved{"mistralai/Mixtral-8x7B-Instruct", 512, 0.2, 5, 5, 30}},
-		{"empty names mean the defaults", DefaultPolicy(), "", "", Resolved{"claude-3-5-sonnet-20241022", 400, 0.1, 5, 5, 30}},
-		{"a provider without a model", DefaultPolicy(), "sim-openai", "action", Resolved{"", 400, 0.1, 5, 5, 30}},
+		{"the class's cap under the provider's", Default(), "openai", "action", Resolved{"gpt-4o-mini", 400, 0.1, 5, 5, 30}},
+		{"the provider's cap under the class's", Default(), "hf", "reply", Resolved{"mistralai/Mixtral-8x7B-Instruct", 512, 0.2, 5, 5, 30}},
+		{"empty names mean the defaults", Default(), "", "", Resolved{"claude-3-5-sonnet-20241022", 400, 0.1, 5, 5, 30}},
+		{"a provider without a model", Default(), "sim-openai", "action", Resolved{"", 400, 0.1, 5, 5, 30}},
 		{"other defaults", parsed(`{"default_provider":"openai","default_class":"reply"}`), "", "", Resolved{"gpt-4o-mini", 800, 0.2, 5, 5, 30}},
 		{"a class without a temperature", parsed(`task_classes: {action: {max_tokens: 10}}`), "openai", "action", Resolved{"gpt-4o-mini", 10, 0.1, 5, 5, 30}},
 		{"reply without a temperature is not an action", parsed(`task_classes: {reply: {max_tokens: 10}}`), "openai", "reply", Resolved{"gpt-4o-mini", 10, 0.2, 5, 5, 30}},
@@ -51,7 +51,7 @@ func TestResolveUnknownNames(t *testing.T) {
 		{"openai", "Reply", "task class", "Reply"},
 		{"openai", "compress", "task class", "compress"},
 	} {
-		_, err := DefaultPolicy().Resolve(c.provider, c.class)
+		_, err := Default().Resolve(c.provider, c.class)
 		var unknown *UnknownError
 		require.ErrorAs(t, err, &unknown)
 		require.Equal(t, c.what, unknown.What)
@@ -63,8 +63,8 @@ func TestResolveUnknownNames(t *testing.T) {
 	require.ErrorContains(t, err, `unknown provider "openai"`)
 }
 
-func TestParsePolicyReportsEveryProblem(t *testing.T) {
-	_, err := ParsePolicy([]byte(`default_provider: 5
+func TestParseReportsEveryProblem(t *testing.T) {
+	_, err := Parse([]byte(`default_provider: 5
 defaults:
   temp_action: 2.5
   temp_reply: warm
@@ -94,7 +94,7 @@ policy: 1
 	require.Len(t, strings.Split(err.Error(), "\n"), 16)
 }
 
-func TestParsePolicyRefusesWhole(t *testing.T) {
+func TestParseRefusesWhole(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":                 {"", "the file is empty"},
 		"only a comment":        {"# nothing\n", "the file is empty"},
@@ -102,33 +102,33 @@ func TestParsePolicyRefusesWhole(t *testing.T) {
 		"broken":                {"defaults: {", "not readable"},
 		"two documents":         {"defaults: {}\n---\n{}", "something follows"},
 		"an alias":              {"defaults: &d {max_steps: 1}\nproviders: {x: *d}", "providers.x: must be a mapping"},
-		"too long":              {"# " + strings.Repeat("x", maxDocument), "more than"},
+		"too long":              {"# " + strings.Repeat("x", 1<<20), "more than"},
 		"a default that is not": {"default_class: talk", `line 1: default_class: policy: unknown task class "talk"`},
 		"no such provider":      {"\ndefault_provider: x", `line 2: default_provider: policy: unknown provider "x"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := ParsePolicy([]byte(c.text))
+			_, err := Parse([]byte(c.text))
 			require.ErrorContains(t, err, c.want)
 		})
 	}
 }
 
 func TestPolicyDigest(t *testing.T) {
-	same, err := ParsePolicy([]byte(`{"defaults": {"max_steps": 5}, "providers": {"hf": {"max_tokens": 512}}}`))
+	same, err := Parse([]byte(`{"defaults": {"max_steps": 5}, "providers": {"hf": {"max_tokens": 512}}}`))
 	require.NoError(t, err)
-	require.Equal(t, DefaultPolicy().Digest(), same.Digest(), "content counts, not where it was written")
-	other, err := ParsePolicy([]byte(`defaults: {max_steps: 6}`))
+	require.Equal(t, Default().Digest(), same.Digest(), "content counts, not where it was written")
+	other, err := Parse([]byte(`defaults: {max_steps: 6}`))
 	require.NoError(t, err)
-	require.NotEqual(t, DefaultPolicy().Digest(), other.Digest())
+	require.NotEqual(t, Default().Digest(), other.Digest())
 	// Changes with the built-in policy, and only then: recorded runs name it.
-	require.Equal(t, "f354f4db1a2547d18ce67e2425a7677ddb44a401fb8db3b31c854486cf918672", DefaultPolicy().Digest())
+	require.Equal(t, "f354f4db1a2547d18ce67e2425a7677ddb44a401fb8db3b31c854486cf918672", Default().Digest())
 }
 
-func TestDefaultPolicyIsACopy(t *testing.T) {
-	p := DefaultPolicy()
-	p.Providers["openai"] = PolicyProvider{}
+func TestDefaultIsACopy(t *testing.T) {
+	p := Default()
+	p.Providers["openai"] = Provider{}
 	*p.Classes["action"].MaxTokens = 1
-	got, err := DefaultPolicy().Resolve("openai", "action")
+	got, err := Default().Resolve("openai", "action")
 	require.NoError(t, err)
 	require.Equal(t, "gpt-4o-mini", got.Model)
 	require.Equal(t, 400, got.MaxTokens)
@@ -168,9 +168,9 @@ func TestPolicyConformance(t *testing.T) {
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &row))
 		count++
 		t.Run(row.ID, func(t *testing.T) {
-			p := DefaultPolicy()
+			p := Default()
 			if row.StaticText != nil {
-				p, err = ParsePolicy([]byte(*row.StaticText))
+				p, err = Parse([]byte(*row.StaticText))
 				require.NoError(t, err)
 			}
 			var input struct {
@@ -205,12 +205,12 @@ func nameIn(raw json.RawMessage) string {
 	return string(raw)
 }
 
-func FuzzParsePolicy(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add(policyFile)
 	f.Add([]byte(`{"defaults":{"max_steps":12},"providers":{"x":{"model":"m"}}}`))
 	f.Add([]byte("task_classes: {action: {temp: 1e-3}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := ParsePolicy(data)
+		p, err := Parse(data)
 		if err != nil {
 			return
 		}

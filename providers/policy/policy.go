@@ -1,4 +1,6 @@
-package providers
+// Package policy holds the sampling settings and budgets of model calls by provider and
+// task class: the built-in policy, with a file of one's own laid over it.
+package policy
 
 import (
 	"cmp"
@@ -12,21 +14,21 @@ import (
 	"strings"
 )
 
-// Policy sets the dials of model calls by provider and task class. It is data:
-// see DefaultPolicy and ParsePolicy. A Policy is not changed by its methods.
+// Policy holds the settings of model calls by provider and task class. It is data:
+// see Default and Parse. A Policy is not changed by its methods.
 type Policy struct {
 	// DefaultProvider and DefaultClass stand in for an empty name.
 	DefaultProvider string `json:"default_provider"`
 	DefaultClass    string `json:"default_class"`
 	// Defaults hold for every provider and class.
-	Defaults PolicyDefaults `json:"defaults"`
+	Defaults Defaults `json:"defaults"`
 	// Providers and Classes are the names that exist; all others are errors.
-	Providers map[string]PolicyProvider `json:"providers"`
-	Classes   map[string]PolicyClass    `json:"task_classes"`
+	Providers map[string]Provider `json:"providers"`
+	Classes   map[string]Class    `json:"task_classes"`
 }
 
-// PolicyDefaults hold unless a provider or a class says otherwise.
-type PolicyDefaults struct {
+// Defaults hold unless a provider or a class says otherwise.
+type Defaults struct {
 	// TempAction and TempReply are temperatures from 0 to 2; the second is for
 	// the class reply.
 	TempAction float64 `json:"temp_action"`
@@ -39,22 +41,22 @@ type PolicyDefaults struct {
 	MaxSeconds   int `json:"max_seconds"`
 }
 
-// PolicyProvider is what holds for one provider.
-type PolicyProvider struct {
+// Provider is what holds for one provider.
+type Provider struct {
 	// Model is asked when a candidate names none; it may be empty.
 	Model string `json:"model,omitempty"`
 	// MaxTokens caps the outputs of this provider; nil means no cap of its own.
 	MaxTokens *int `json:"max_tokens,omitempty"`
 }
 
-// PolicyClass is what holds for one task class. What is nil falls back to the
+// Class is what holds for one task class. What is nil falls back to the
 // policy's Defaults.
-type PolicyClass struct {
+type Class struct {
 	Temperature *float64 `json:"temp,omitempty"`
 	MaxTokens   *int     `json:"max_tokens,omitempty"`
 }
 
-// Resolved are the dials for one provider and class.
+// Resolved are the settings for one provider and class.
 type Resolved struct {
 	// Model is empty when the policy names none for the provider.
 	Model string
@@ -81,7 +83,7 @@ func (e *UnknownError) Error() string {
 // replyClass is the class whose default temperature is TempReply.
 const replyClass = "reply"
 
-// Resolve returns the dials for a provider and a task class; an empty name
+// Resolve returns the settings for a provider and a task class; an empty name
 // means the policy's default. Names match exactly; an unknown one is an
 // *UnknownError. The output cap is the class's (or the default), but never
 // above the provider's.
@@ -123,7 +125,7 @@ func (p Policy) Digest() string { return digest(p) }
 func digest(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic("providers: " + err.Error()) // unreachable: finite numbers and strings
+		panic("policy: " + err.Error()) // unreachable: finite numbers and strings
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -132,11 +134,11 @@ func digest(v any) string {
 //go:embed policy.yaml
 var policyFile []byte
 
-// DefaultPolicy returns the built-in policy, a fresh copy each time.
-func DefaultPolicy() Policy {
-	p, err := parsePolicy(Policy{}, policyFile)
+// Default returns the built-in policy, a fresh copy each time.
+func Default() Policy {
+	p, err := parse(Policy{}, policyFile)
 	if err != nil {
-		panic("providers: built-in policy: " + err.Error()) // unreachable: a test reads it
+		panic("built-in " + err.Error()) // unreachable: a test reads it
 	}
 	return p
 }

@@ -1,4 +1,4 @@
-package providers
+package price
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/providers"
 )
 
 // TestPricesAgainstPublishedFacts compares the table with a collection of
@@ -104,20 +106,20 @@ func TestCachedAndSearchedByMakers(t *testing.T) {
 	}
 	for _, c := range []struct {
 		provider, model string
-		usage           Usage
+		usage           providers.Usage
 		want            int64
 	}{
 		// 100 × 0.4 + 900 × 0.04 = 76 µUSD.
-		{"mistral", "mistral-medium-2508", Usage{Reported: true, Input: 100, CacheRead: 900}, 76_000},
+		{"mistral", "mistral-medium-2508", providers.Usage{Reported: true, Input: 100, CacheRead: 900}, 76_000},
 		// 20,049 × 2 + 7,163 × 8 + 73,997 × 3 = 319,393 µUSD, and 18 searches are 90,000.
-		{"perplexity", "sonar-deep-research", Usage{Reported: true, Input: 20_049, Output: 7163, Reasoning: 73_997, ServerTools: []ServerTool{{"web_search", 18}}}, 409_393_000},
-		{"xai-responses", "grok-4-1-fast", Usage{Reported: true, ServerTools: []ServerTool{{"mcp", 9}, {"x_search", 3}}}, 15_000_000},
-		{"openai-responses", "gpt-4o", Usage{Reported: true, ServerTools: []ServerTool{{"file_search", 2}}}, 5_000_000},
+		{"perplexity", "sonar-deep-research", providers.Usage{Reported: true, Input: 20_049, Output: 7163, Reasoning: 73_997, ServerTools: map[string]int64{"web_search": 18}}, 409_393_000},
+		{"xai-responses", "grok-4-1-fast", providers.Usage{Reported: true, ServerTools: map[string]int64{"mcp": 9, "x_search": 3}}, 15_000_000},
+		{"openai-responses", "gpt-4o", providers.Usage{Reported: true, ServerTools: map[string]int64{"file_search": 2}}, 5_000_000},
 	} {
 		got, ok := p.Cost(c.provider, c.model, c.usage, at)
 		require.True(t, ok, c.provider)
 		require.Equal(t, c.want, got, c.provider)
 	}
-	_, ok := p.Cost("openai-responses", "gpt-4o", Usage{Reported: true, ServerTools: []ServerTool{{"web_search", 1}}}, at)
+	_, ok := p.Cost("openai-responses", "gpt-4o", providers.Usage{Reported: true, ServerTools: map[string]int64{"web_search": 1}}, at)
 	require.False(t, ok, "its fee depends on the version of the tool, which the reply does not name")
 }

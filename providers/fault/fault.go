@@ -1,4 +1,6 @@
-package providers
+// Package fault classifies the failures of model calls: every wire returns an *Error with
+// a Kind that says whether the key, the request, the provider or the network failed.
+package fault
 
 import (
 	"fmt"
@@ -9,7 +11,7 @@ import (
 // Kind is the class of a failure: what code branches on.
 type Kind string
 
-// The kinds.
+// The kinds of failure.
 const (
 	Auth           Kind = "auth"
 	RateLimit      Kind = "rate_limit"
@@ -26,7 +28,7 @@ const (
 	Unsupported Kind = "unsupported"
 )
 
-// Error is a failed Call. It never carries a request, a header or a key.
+// Error is a failed providers.Model.Call. It never carries a request, a header or a key.
 type Error struct {
 	Kind Kind
 	// Provider and Model say who was asked.

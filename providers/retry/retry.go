@@ -1,4 +1,5 @@
-package providers
+// Package retry asks a model again when a call failed in a way that may pass.
+package retry
 
 import (
 	"context"
@@ -7,12 +8,15 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"time"
+
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// RetryPolicy says when and how often a failed call is made again. The zero
+// Policy says when and how often a failed call is made again. The zero
 // value is usable: four attempts, waits of up to a second that double up to 30 s,
 // two minutes of waiting in all.
-type RetryPolicy struct {
+type Policy struct {
 	// Attempts bounds how often a call is sent, the first time included; 0 means 4,
 	// 1 never retries.
 	Attempts int
@@ -33,23 +37,23 @@ type RetryPolicy struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Retry makes a model that asks m again when that may help: see
-// Error.Retryable. The wait is drawn uniformly between zero and the bound (full
+// New makes a model that asks m again when that may help: see
+// fault.Error.Retryable. The wait is drawn uniformly between zero and the bound (full
 // jitter: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog,
 // 2015); where the provider says how long to wait, it is that, and up to a tenth more,
 // at most Base. Usage that failed attempts reported is added to the reply's, which stays
 // unknown if the last attempt reported none. Later attempts carry the RequestID with
-// their number behind it. Attempts of the Reply, or of the *Error, says how often the
+// their number behind it. Attempts of the Reply, or of the *fault.Error, says how often the
 // request was sent.
-func Retry(m Model, p RetryPolicy) Model {
+func New(m providers.Model, p Policy) providers.Model {
 	r := retrying{m, p.withDefaults()}
-	if f, ok := m.(Formatter); ok {
+	if f, ok := m.(providers.Formatter); ok {
 		return formatting{r, f}
 	}
 	return r
 }
 
-func (p RetryPolicy) withDefaults() RetryPolicy {
+func (p Policy) withDefaults() Policy {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
@@ -69,21 +73,21 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 
 // retrying is a model that asks again.
 type retrying struct {
-	model  Model
-	policy RetryPolicy
+	model  providers.Model
+	policy Policy
 }
 
 // formatting is one whose wire has output modes.
 type formatting struct {
 	retrying
-	Formatter
+	providers.Formatter
 }
 
 // Call implements Model.
-func (r retrying) Call(ctx context.Context, call Call) (Reply, error) {
+func (r retrying) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
 	var (
 		id     = call.RequestID
-		spent  Usage
+		spent  providers.Usage
 		waited time.Duration
 		jitter = r.policy.jitter(call.RequestID)
 	)
@@ -93,8 +97,8 @@ func (r retrying) Call(ctx context.Context, call Call) (Reply, error) {
 		}
 		reply, err := r.model.Call(ctx, call)
 		reply.Attempts = attempt
-		reply.add(spent)
-		var failed *Error
+		add(&reply, spent)
+		var failed *fault.Error
 		if !errors.As(err, &failed) {
 			return reply, err
 		}
@@ -114,14 +118,14 @@ func (r retrying) Call(ctx context.Context, call Call) (Reply, error) {
 }
 
 // jitter is the source of one call's waits.
-func (p RetryPolicy) jitter(requestID string) *rand.Rand {
+func (p Policy) jitter(requestID string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(requestID)) // a hash does not fail
 	return rand.New(rand.NewPCG(p.Seed, h.Sum64()))
 }
 
 // wait is how long to wait after an attempt.
-func (p RetryPolicy) wait(attempt int, advice time.Duration, jitter *rand.Rand) time.Duration {
+func (p Policy) wait(attempt int, advice time.Duration, jitter *rand.Rand) time.Duration {
 	bound := p.Max
 	if doublings := attempt - 1; doublings < 32 && p.Base<<doublings > 0 {
 		bound = min(p.Max, p.Base<<doublings)
@@ -133,11 +137,11 @@ func (p RetryPolicy) wait(attempt int, advice time.Duration, jitter *rand.Rand) 
 }
 
 // add counts what earlier attempts used.
-func (r *Reply) add(spent Usage) {
+func add(r *providers.Reply, spent providers.Usage) {
 	if !spent.Reported || spent.Total() == 0 {
 		return
 	}
-	r.Usage = r.Usage.plus(spent)
+	r.Usage = r.Usage.Plus(spent)
 	r.Warnings = append(r.Warnings, fmt.Sprintf("usage: includes %d tokens of failed attempts", spent.Total()))
 }
 

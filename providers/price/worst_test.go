@@ -1,4 +1,4 @@
-package providers
+package price
 
 import (
 	"encoding/json"
@@ -9,10 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/cupel-eval/cupel/providers"
 )
 
 func TestWorstByHand(t *testing.T) {
-	p, err := ParsePrices([]byte(`
+	p, err := Parse([]byte(`
 version: 2026-01-01
 prices:
   - {provider: x, models: [plain], input: "2", output: "10", cache_read: "0.5", source: test}
@@ -61,7 +63,7 @@ prices:
 // No usage within the bounds costs more than the worst case, of any entry.
 func TestCostIsNeverMoreThanWorst(t *testing.T) {
 	p := prices(t)
-	own, err := ParsePrices([]byte(`
+	own, err := Parse([]byte(`
 version: 2026-01-01
 prices:
   - {provider: x, models: [m], input: "1", output: "2", cache_write: "0.3", cache_write_long: "4", reasoning: "3", request: "0.01", services: {batch: "0.5", Priority: "2.5"}, tiers: [{above: 50, input: "9", reasoning: "7"}, {above: 5000, input: "2", cache_read: "8"}], source: test}
@@ -88,7 +90,7 @@ prices:
 		count := func(name string) int64 {
 			return rapid.Int64Range(0, rapid.SampledFrom([]int64{0, 3, 100, 10_000, 300_000, 1 << 40}).Draw(t, name+" up to")).Draw(t, name)
 		}
-		u := Usage{Reported: true, Input: count("input"), Output: count("output"), CacheRead: count("read"), CacheWrite: count("write"), Reasoning: count("reasoning")}
+		u := providers.Usage{Reported: true, Input: count("input"), Output: count("output"), CacheRead: count("read"), CacheWrite: count("write"), Reasoning: count("reasoning")}
 		u.CacheWriteLong = rapid.Int64Range(0, u.CacheWrite).Draw(t, "long")
 		u.Tier = rapid.SampledFrom([]string{"", "default", "batch", "flex", "priority"}).Draw(t, "tier")
 		cost, priced := table.Cost(e.Provider, model, u, at)
@@ -109,19 +111,19 @@ func TestWorstTokens(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object"}`)
 	for _, c := range []struct {
 		name string
-		call Call
+		call providers.Call
 		want int64 // beyond what an empty call has
 		// ascii and other are what TextBytes counts.
 		ascii, other int64
 	}{
-		{"empty", Call{}, 0, 0, 0},
-		{"system", Call{System: text + "a"}, 301, 1, 300},
-		{"bytes that are not UTF-8 may be sent as three", Call{System: "a\xffb"}, 9, 0, 9},
-		{"messages", Call{Messages: []Message{{Text: "abc"}, {Text: "d", CallID: "12", Name: "n", Continuation: schema}}}, 2*messageTokens + 3 + 4 + 17, 24, 0},
-		{"calls", Call{Messages: []Message{{Calls: []ToolCall{{ID: "1", Name: "nm", Args: "{}"}}}}}, 2*messageTokens + 5, 5, 0},
-		{"images", Call{Messages: []Message{{Images: make([]Image, 2)}}}, messageTokens + 2*imageTokens, 0, 2 * imageTokens},
-		{"tools", Call{Tools: []Tool{{Name: "n", Description: "d", Schema: schema}}}, toolTokens + 2 + 2*17, 19, 0},
-		{"format", Call{Format: &Format{Name: "n", Schema: schema}}, toolTokens + 1 + 2*17, 18, 0},
+		{"empty", providers.Call{}, 0, 0, 0},
+		{"system", providers.Call{System: text + "a"}, 301, 1, 300},
+		{"bytes that are not UTF-8 may be sent as three", providers.Call{System: "a\xffb"}, 9, 0, 9},
+		{"messages", providers.Call{Messages: []providers.Message{{Text: "abc"}, {Text: "d", CallID: "12", Name: "n", Continuation: schema}}}, 2*messageTokens + 3 + 4 + 17, 24, 0},
+		{"calls", providers.Call{Messages: []providers.Message{{Calls: []providers.ToolCall{{ID: "1", Name: "nm", Args: "{}"}}}}}, 2*messageTokens + 5, 5, 0},
+		{"images", providers.Call{Messages: []providers.Message{{Images: make([]providers.Image, 2)}}}, messageTokens + 2*imageTokens, 0, 2 * imageTokens},
+		{"tools", providers.Call{Tools: []providers.Tool{{Name: "n", Description: "d", Schema: schema}}}, toolTokens + 2 + 2*17, 19, 0},
+		{"format", providers.Call{Format: &providers.Format{Name: "n", Schema: schema}}, toolTokens + 1 + 2*17, 18, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in, out, ok := WorstTokens(c.call)

@@ -1,8 +1,10 @@
-package providers
+package price
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/cupel-eval/cupel/providers"
 )
 
 // Settle compares a reply's usage with the cost that the reply reports, on a day. Of
@@ -10,7 +12,7 @@ import (
 // not tell, it keeps the one with more tokens, and the usage is not understood. A cost
 // that fits no reading is not understood either. Without a price or a reported cost
 // there is nothing to compare.
-func (p Prices) Settle(provider, model string, r *Reply, at time.Time) {
+func (p Table) Settle(provider, model string, r *providers.Reply, at time.Time) {
 	u, other := r.Usage, r.Usage.Other
 	u.Other = nil
 	defer func() { r.Usage = u }()
