@@ -60,6 +60,31 @@ prices:
 	require.False(t, ok, "no day")
 }
 
+// namesOf are names that an entry prices. A prefix that ends with the hyphen of a
+// snapshot is none itself.
+func namesOf(e Entry) []string {
+	if len(e.Models) > 0 {
+		return e.Models
+	}
+	name := e.Prefix + e.Contains
+	if strings.TrimRight(name, "-@") != name {
+		return []string{name + "001", name + "20260131"}
+	}
+	return []string{name, name + "-001"}
+}
+
+// TestEveryEntryPrices: each name that an entry is for has a worst case, once it holds.
+func TestEveryEntryPrices(t *testing.T) {
+	p := prices(t)
+	for _, e := range p.All() {
+		for _, model := range namesOf(e) {
+			at := e.From.AddDate(2025, 0, 0) // after the zero time, too
+			_, ok := p.Worst(e.Provider, model, 0, 0, at)
+			require.True(t, ok, "%s: %s", e.Provider, model)
+		}
+	}
+}
+
 // No usage within the bounds costs more than the worst case, of any entry.
 func TestCostIsNeverMoreThanWorst(t *testing.T) {
 	p := prices(t)
@@ -79,10 +104,7 @@ prices:
 		if table.Version() == own.Version() {
 			e = entries[0]
 		}
-		model := e.Prefix + e.Contains
-		if len(e.Models) > 0 {
-			model = rapid.SampledFrom(e.Models).Draw(t, "model")
-		}
+		model := rapid.SampledFrom(namesOf(e)).Draw(t, "model")
 		at := e.From.AddDate(1, 0, 0)
 		if e.From.IsZero() {
 			at = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
