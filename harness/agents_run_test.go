@@ -226,7 +226,7 @@ func TestSignalsOfStrategiesAreRows(t *testing.T) {
 // the cost of the episode.
 func TestRefusedTurnsCostNothing(t *testing.T) {
 	const price, tokens = 9*2500 + 1*10000, 9 + 1
-	w := newWeather(1)
+	w := newRandomFaults(1)
 	w.says = func(request []byte) string {
 		var c chat
 		if err := json.Unmarshal(request, &c); err == nil && c.has("system", "You are the planner.") {

@@ -70,13 +70,13 @@ func (n nameless) RoundTrip(req *http.Request) (*http.Response, error) {
 	return n.next.RoundTrip(req)
 }
 
-// baffled counts the replies of models that did not know what they were asked.
-type baffled struct {
+// confusedReplies counts the replies of models that did not know what they were asked.
+type confusedReplies struct {
 	next  http.RoundTripper
 	count *atomic.Int64
 }
 
-func (b baffled) RoundTrip(req *http.Request) (*http.Response, error) {
+func (b confusedReplies) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := b.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func TestSimulatedArchitectures(t *testing.T) {
 	o.Mode = recorder.Live
 	var lost atomic.Int64
 	through := o.Transport
-	o.Transport = func(provider string) http.RoundTripper { return baffled{through(provider), &lost} }
+	o.Transport = func(provider string) http.RoundTripper { return confusedReplies{through(provider), &lost} }
 	o.Select.Tasks = unscripted(o.Suite)
 	require.GreaterOrEqual(t, len(o.Select.Tasks), 85)
 	agents := []string{"tools", "tools-react", "plan"}

@@ -65,7 +65,7 @@ func TestConcurrencyIsOfEpisodes(t *testing.T) {
 		{"default of a provider with limits", 0, 0, map[string]admission.Limits{"openai-compatible": {Concurrency: 3}}, 6, 3},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWeather(1)
+			w := newRandomFaults(1)
 			w.fails, w.slow = false, 0
 			c := &counting{next: w, open: map[string]int{}, requests: map[string]int{}}
 			o := fanOptions(t, fan{wide: 4, deep: 2}, w)
@@ -84,7 +84,7 @@ func TestConcurrencyIsOfEpisodes(t *testing.T) {
 		})
 	}
 	t.Run("nonsense", func(t *testing.T) {
-		o := fanOptions(t, fan{wide: 1, deep: 1}, newWeather(1))
+		o := fanOptions(t, fan{wide: 1, deep: 1}, newRandomFaults(1))
 		o.Concurrency = -1
 		_, err := harness.Run(context.Background(), o)
 		require.ErrorContains(t, err, "concurrency -1, lane concurrency 0: must be 0, for the default, or more")

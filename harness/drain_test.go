@@ -62,7 +62,7 @@ type slowly struct{ after time.Duration }
 func (s slowly) RoundTrip(req *http.Request) (*http.Response, error) {
 	select {
 	case <-time.After(s.after):
-		w := newWeather(1)
+		w := newRandomFaults(1)
 		w.fails, w.fast = false, true
 		return w.RoundTrip(req)
 	case <-req.Context().Done():

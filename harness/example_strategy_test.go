@@ -16,11 +16,11 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// choir is a model that says something else when it is asked for the second time.
-type choir struct{}
+// changingModel is a model that says something else when it is asked for the second time.
+type changingModel struct{}
 
 // Call implements providers.Model.
-func (choir) Call(_ context.Context, call providers.Call) (providers.Reply, error) {
+func (changingModel) Call(_ context.Context, call providers.Call) (providers.Reply, error) {
 	text := "It is 42."
 	if strings.HasSuffix(call.RequestID, "-2") {
 		text = "It is 41."
@@ -46,7 +46,7 @@ tasks:
 		Matrix: harness.Matrix{Suite: suite, Candidates: []goldens.Candidate{{Name: "voters", Agent: "vote", Provider: "openai-compatible", Model: "any"}}},
 		Parts: harness.Parts{
 			Strategies: map[string]agent.Strategy{"vote": {New: newVote}},
-			Providers:  map[string]providers.Factory{"openai-compatible": func(providers.Options) (providers.Model, error) { return choir{}, nil }},
+			Providers:  map[string]providers.Factory{"openai-compatible": func(providers.Options) (providers.Model, error) { return changingModel{}, nil }},
 		},
 		Rules:     harness.Rules{Policy: policy.Default()},
 		Recording: harness.Recording{Mode: recorder.Live},

@@ -28,7 +28,7 @@ func BenchmarkCallsAtOnce(b *testing.B) {
 	for _, mode := range []recorder.Mode{recorder.Live, recorder.Replay} {
 		for _, k := range []int{1, 4, 16} {
 			b.Run(fmt.Sprintf("%s/%d", mode, k), func(b *testing.B) {
-				w := newWeather(1)
+				w := newRandomFaults(1)
 				w.fails, w.fast = false, true
 				o := fanOptions(b, fan{wide: k, deep: 480 / k}, w)
 				o.Suite.Tasks[0].Budgets.MaxSteps = 1000

@@ -97,7 +97,7 @@ func fanOptions(t testing.TB, f fan, w http.RoundTripper) harness.Options {
 // Conversations of one episode go on in real time while others wait for their answers;
 // a replay takes no time, or the recorded one.
 func TestCallsOfOneEpisodeOverlap(t *testing.T) {
-	w := newWeather(1)
+	w := newRandomFaults(1)
 	w.fails, w.slow = false, 40*time.Millisecond
 	o := fanOptions(t, fan{wide: 6, deep: 4}, w)
 	start := time.Now()
@@ -131,7 +131,7 @@ func TestCallsOfOneEpisodeOverlap(t *testing.T) {
 
 // A lane of one permit serves the calls of an episode one after another.
 func TestCallsAtOnceShareOnePermit(t *testing.T) {
-	w := newWeather(1)
+	w := newRandomFaults(1)
 	o := fanOptions(t, fan{wide: 5, deep: 2}, w)
 	o.Limits = map[string]admission.Limits{"openai-compatible": {Concurrency: 1}}
 	recorded, err := harness.Run(context.Background(), o)
@@ -145,7 +145,7 @@ func TestCallsAtOnceShareOnePermit(t *testing.T) {
 // A cap that some of several calls reach ends the episode without a result, whatever
 // its strategy would make of a failed call; the others keep what they cost.
 func TestACapReachedByOneOfSeveralCalls(t *testing.T) {
-	w := newWeather(1)
+	w := newRandomFaults(1)
 	w.fails = false
 	o := fanOptions(t, fan{wide: 6, deep: 3}, w)
 	o.Caps.Requests = 4
@@ -175,7 +175,7 @@ func TestACapReachedByOneOfSeveralCalls(t *testing.T) {
 // The time budget ends all calls under way, and Ctrl-C the whole run.
 func TestCallsAtOnceEnd(t *testing.T) {
 	t.Run("by their deadline", func(t *testing.T) {
-		w := newWeather(1)
+		w := newRandomFaults(1)
 		w.fails, w.slow = false, time.Minute
 		o := fanOptions(t, fan{wide: 5, deep: 2, timeout: 30 * time.Millisecond}, w)
 		o.Mode = recorder.Live
@@ -196,7 +196,7 @@ func TestCallsAtOnceEnd(t *testing.T) {
 		require.Contains(t, e.ErrorText, "raise the budget to record it, or run it in live mode")
 	})
 	t.Run("by Ctrl-C", func(t *testing.T) {
-		w := newWeather(1)
+		w := newRandomFaults(1)
 		w.fails, w.slow = false, time.Minute
 		o := fanOptions(t, fan{wide: 5, deep: 1e6}, w)
 		ctx, cancel := context.WithCancel(context.Background())
@@ -210,7 +210,7 @@ func TestCallsAtOnceEnd(t *testing.T) {
 
 // What was under way when an episode ended was paid for, and is no turn of it.
 func TestAbandonedCallsAreCountedNotJudged(t *testing.T) {
-	w := newWeather(1)
+	w := newRandomFaults(1)
 	w.fails = false
 	o := fanOptions(t, fan{wide: 5, deep: 1, first: true}, w)
 	recorded, err := harness.Run(context.Background(), o)
@@ -232,7 +232,7 @@ func TestAbandonedCallsAreCountedNotJudged(t *testing.T) {
 
 // A strategy that panics loses its own episode only.
 func TestAPanicOfAStrategyIsItsEpisodes(t *testing.T) {
-	o := fanOptions(t, fan{wide: 3, deep: 1, panics: true}, newWeather(1))
+	o := fanOptions(t, fan{wide: 3, deep: 1, panics: true}, newRandomFaults(1))
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	rows := rowsOf(t, res)
@@ -243,7 +243,7 @@ func TestAPanicOfAStrategyIsItsEpisodes(t *testing.T) {
 
 // A fork goes on from a moment at which nothing is outstanding.
 func TestForkOfTurnsAtOnceIsRefused(t *testing.T) {
-	w := newWeather(1)
+	w := newRandomFaults(1)
 	w.fails = false
 	o := fanOptions(t, fan{wide: 3, deep: 2}, w)
 	_, err := harness.Run(context.Background(), o)

@@ -206,7 +206,7 @@ func judged(ev agent.Event) *agent.Judgement {
 }
 
 func TestObserverHearsCallsAndFailures(t *testing.T) {
-	o := talkOptions(t, &parrot{})
+	o := talkOptions(t, &echoModel{})
 	o.Mode, o.Runs, o.Trials = recorder.Live, "", 1
 	o.Select.Tasks = []string{"S1"}
 	o.Candidates = []goldens.Candidate{{Name: "x", Agent: "twice", Provider: "sim-openai", Model: "m", Fallback: "n", Stream: true}}

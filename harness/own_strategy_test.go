@@ -24,7 +24,7 @@ import (
 // the voters disagree on.
 func voteOptions(t *testing.T) harness.Options {
 	t.Helper()
-	w := newWeather(3)
+	w := newRandomFaults(3)
 	o := stormOptions(t, 2, w)
 	for i := range o.Suite.Tasks {
 		o.Suite.Tasks[i].Tools = nil

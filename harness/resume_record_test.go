@@ -136,7 +136,7 @@ func TestResumeOfParallelCalls(t *testing.T) {
 	for _, after := range []int{1, 5, 11, 17, 23} {
 		t.Run(fmt.Sprint(after), func(t *testing.T) {
 			t.Parallel()
-			w := newWeather(uint64(after))
+			w := newRandomFaults(uint64(after))
 			w.fails = false
 			o := fanOptions(t, fan{wide: 6, deep: 4}, w)
 			ctx, cancel := context.WithCancel(context.Background())
@@ -183,7 +183,7 @@ func TestResumeOfParallelCalls(t *testing.T) {
 // stopped again and again; what they end with replays.
 func TestResumeOfStorms(t *testing.T) {
 	const storms = 12
-	w := newWeather(31)
+	w := newRandomFaults(31)
 	o := stormOptions(t, storms, w)
 	o.Concurrency = 4
 	for n := 0; ; n++ {

@@ -325,10 +325,10 @@ func TestRoundsRefuse(t *testing.T) {
 // A session is one unit of a round: its episodes of one trial remember each other, and a
 // lost one leaves the round undecided until it is resumed.
 func TestRoundsOfSessions(t *testing.T) {
-	fixed := talkOptions(t, &parrot{})
+	fixed := talkOptions(t, &echoModel{})
 	want := runTalk(t, fixed)
 
-	p := &parrot{fail: "Second"}
+	p := &echoModel{fail: "Second"}
 	o := talkOptions(t, p)
 	finished := 0
 	o.Decide = &harness.Decide{MaxTrials: 2, After: func(m manifest.Manifest, _ iter.Seq2[ledger.EpisodeRows, error]) ([]manifest.Stop, error) {

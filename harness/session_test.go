@@ -48,15 +48,15 @@ tasks:
   - {id: B2, session: two, request: Dos, expect: {status: answered}}
 `
 
-// parrot is a provider whose model repeats the request, and how much it was reminded
+// echoModel is a provider whose model repeats the request, and how much it was reminded
 // of. It fails where it is told to.
-type parrot struct {
+type echoModel struct {
 	mu    sync.Mutex
 	fail  string // a request
 	asked []string
 }
 
-func (p *parrot) RoundTrip(r *http.Request) (*http.Response, error) {
+func (p *echoModel) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body struct{ Messages []struct{ Content string } }
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func talkSuite(t *testing.T, text string) *goldens.Suite {
 }
 
 // talkOptions record the suite of sessions.
-func talkOptions(t *testing.T, p *parrot) harness.Options {
+func talkOptions(t *testing.T, p *echoModel) harness.Options {
 	t.Helper()
 	o := countsOptions(t)
 	o.Suite, o.Mode, o.CassetteDir, o.Runs, o.Trials = talkSuite(t, sessionSuite), recorder.Record, t.TempDir(), t.TempDir(), 2
@@ -120,7 +120,7 @@ func runTalk(t *testing.T, o harness.Options) harness.Result {
 // Every candidate remembers, in every trial, what it was asked and said itself, as
 // far as its bounds go.
 func TestSessionsRemember(t *testing.T) {
-	p := &parrot{}
+	p := &echoModel{}
 	o := talkOptions(t, p)
 	recorded := runTalk(t, o)
 	require.Equal(t, "complete", recorded.Manifest.Status)
@@ -154,7 +154,7 @@ func TestSessionsRemember(t *testing.T) {
 func TestSessionsRunAlikeAtAnyConcurrency(t *testing.T) {
 	var want map[string]string
 	for _, n := range []int{1, 3, 32} {
-		o := talkOptions(t, &parrot{})
+		o := talkOptions(t, &echoModel{})
 		o.Mode, o.Runs, o.Concurrency = recorder.Live, "", n
 		got := answersOf(t, runTalk(t, o))
 		if want == nil {
@@ -177,7 +177,7 @@ func TestSelectingATaskOfASession(t *testing.T) {
 		"all of them": {harness.Selection{Tasks: []string{"?[0-9]"}}, []string{"A3", "B1", "B2", "M2", "S1", "S2", "Z1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := talkOptions(t, &parrot{})
+			o := talkOptions(t, &echoModel{})
 			o.Mode, o.Runs, o.Select = recorder.Live, "", tc.sel
 			o.Select.Candidates = []string{"a"}
 			var got []string
@@ -192,7 +192,7 @@ func TestSelectingATaskOfASession(t *testing.T) {
 }
 
 func TestSessionsStayOnOneShard(t *testing.T) {
-	o := talkOptions(t, &parrot{})
+	o := talkOptions(t, &echoModel{})
 	o.Trials = 8
 	runTalk(t, o)
 	o.Mode, o.Runs = recorder.Replay, t.TempDir()
@@ -217,7 +217,7 @@ func TestSessionsStayOnOneShard(t *testing.T) {
 
 // Wherever a run is interrupted, the rest remembers what is on disk.
 func TestResumedSessionsRemember(t *testing.T) {
-	o := talkOptions(t, &parrot{})
+	o := talkOptions(t, &echoModel{})
 	recorded := runTalk(t, o)
 	o.Mode = recorder.Replay
 	o.Runs = t.TempDir()
@@ -239,7 +239,7 @@ func TestResumedSessionsRemember(t *testing.T) {
 // An episode that fails takes those after it along: what they would remember is not
 // known, and that is nobody's failure. Resuming makes it good.
 func TestSessionsWithALostEpisode(t *testing.T) {
-	p := &parrot{fail: "Second"}
+	p := &echoModel{fail: "Second"}
 	o := talkOptions(t, p)
 	o.Trials = 1
 	res := runTalk(t, o)
@@ -268,7 +268,7 @@ func TestSessionsWithALostEpisode(t *testing.T) {
 
 // Single episodes are executed again with those they remember.
 func TestEpisodesOfSessionsAgain(t *testing.T) {
-	o := talkOptions(t, &parrot{})
+	o := talkOptions(t, &echoModel{})
 	res := runTalk(t, o)
 	o.Mode = recorder.Replay
 	r, err := rerun.NewReplayer(o, res.Manifest)
@@ -295,7 +295,7 @@ func TestEpisodesOfSessionsAgain(t *testing.T) {
 }
 
 func TestRescoredSessions(t *testing.T) {
-	o := talkOptions(t, &parrot{})
+	o := talkOptions(t, &echoModel{})
 	o.Trials = 1
 	res := runTalk(t, o)
 	o.Suite = talkSuite(t, strings.Replace(sessionSuite, "request: Third, expect: {status: answered}", "request: Third, expect: {status: answered, contains_any: [after 2]}", 1))
@@ -314,7 +314,7 @@ func TestRescoredSessions(t *testing.T) {
 }
 
 func TestForksOfSessionsAreRefused(t *testing.T) {
-	o := talkOptions(t, &parrot{})
+	o := talkOptions(t, &echoModel{})
 	o.Fork = &harness.Fork{Task: "M2", Candidate: "a", Turn: 1}
 	_, err := harness.Run(context.Background(), o)
 	var config *harness.ConfigError
@@ -325,7 +325,7 @@ func TestForksOfSessionsAreRefused(t *testing.T) {
 // What comes after a stale cassette is stale, too; what comes before is replayed, not
 // recorded again.
 func TestStaleSessions(t *testing.T) {
-	p := &parrot{}
+	p := &echoModel{}
 	o := talkOptions(t, p)
 	o.Trials = 1
 	runTalk(t, o)
@@ -395,7 +395,7 @@ func sorted(m map[string]string) (keys []string) {
 // An interrupted recording of what is stale goes on with what it remembers on the
 // cassettes that are fresh.
 func TestResumedStaleSessions(t *testing.T) {
-	p := &parrot{}
+	p := &echoModel{}
 	o := talkOptions(t, p)
 	o.Trials, o.Concurrency = 1, 1
 	runTalk(t, o)
@@ -412,7 +412,7 @@ func TestResumedStaleSessions(t *testing.T) {
 
 // Golden subtests run sessions, whichever of them are chosen.
 func TestGoldenSessions(t *testing.T) {
-	o := talkOptions(t, &parrot{})
+	o := talkOptions(t, &echoModel{})
 	runTalk(t, o)
 	dir := filepath.Join(t.TempDir(), "talk")
 	require.NoError(t, os.MkdirAll(dir, 0o755))
@@ -460,7 +460,7 @@ tasks:
 `
 	var mu sync.Mutex
 	bodies := map[int]string{}
-	o := talkOptions(t, &parrot{})
+	o := talkOptions(t, &echoModel{})
 	o.Suite, o.Trials, o.Candidates = talkSuite(t, suite), 1, []goldens.Candidate{{Name: "a", Agent: "tools", Provider: "sim-openai", Model: "m"}}
 	o.Transport = func(string) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {

@@ -130,7 +130,7 @@ func TestDigestsOfAgentSettings(t *testing.T) {
 
 // A fallback model without a price is refused where a price is needed.
 func TestFallbackNeedsAPrice(t *testing.T) {
-	o := talkOptions(t, &parrot{})
+	o := talkOptions(t, &echoModel{})
 	o.Strategies = map[string]agent.Strategy{"spy": {New: func(agent.Params) (agent.Machine, error) { return &spy{into: new([]agent.Params)}, nil }}}
 	o.Candidates = []goldens.Candidate{{Name: "x", Agent: "spy", Provider: "sim-openai", Model: "sim-strong", Fallback: "no-such-model"}}
 	o.Caps.CostNanoUSD = 1e9

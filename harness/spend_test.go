@@ -52,13 +52,13 @@ func (l *till) bill(provider string, tokens int64) {
 	}
 }
 
-// cashier is a provider whose answers, usage, delays and failures are drawn.
-type cashier struct {
+// randomModel is a provider whose answers, usage, delays and failures are drawn.
+type randomModel struct {
 	provider string
 	*till
 }
 
-func (c cashier) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+func (c randomModel) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
 	in, out, _ := price.WorstTokens(call)
 	c.mu.Lock()
 	usage := providers.Usage{Reported: c.rng.IntN(10) > 0, Input: 1 + c.rng.Int64N(in), Output: c.rng.Int64N(out + 1)}
@@ -178,7 +178,7 @@ func newSpendRun(t *testing.T, o harness.Options, seed uint64, runs string) *spe
 			l.caps[name] = someCaps(rng)
 			o.Limits[name] = admission.Limits{Caps: l.caps[name]}
 		}
-		o.Providers[name] = func(providers.Options) (providers.Model, error) { return cashier{name, l}, nil }
+		o.Providers[name] = func(providers.Options) (providers.Model, error) { return randomModel{name, l}, nil }
 	}
 	o.Trials, o.LaneConcurrency, o.Runs, o.Caps = 1+rng.IntN(40), 64, runs, l.caps[""]
 	return &spendRun{l, o, 4 * o.Trials}

@@ -19,7 +19,7 @@ import (
 // Several commands are under way at once, in real time too, and yet a replay of what
 // was recorded has every row of it, at any concurrency.
 func TestStormReplaysAsRecorded(t *testing.T) {
-	w := newWeather(1)
+	w := newRandomFaults(1)
 	o := stormOptions(t, 12, w)
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func requireSameEpisodes(t *testing.T, a, b harness.Result) {
 // A replay of storms that is interrupted goes on to the same bytes, and one at a pace
 // has the same rows.
 func TestStormResumesAndKeepsPace(t *testing.T) {
-	o := stormOptions(t, 6, newWeather(2))
+	o := stormOptions(t, 6, newRandomFaults(2))
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	o.Mode, o.Transport, o.Runs, o.Concurrency = recorder.Replay, nil, t.TempDir(), 2

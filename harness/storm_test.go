@@ -109,9 +109,9 @@ func (m *storm) command(rng *rand.Rand) agent.Command {
 	})
 }
 
-// weather is a provider that takes its time, fails now and then, and never says the
+// randomFaults is a provider that takes its time, fails now and then, and never says the
 // same twice.
-type weather struct {
+type randomFaults struct {
 	mu    sync.Mutex
 	rng   *rand.Rand
 	said  int
@@ -124,12 +124,12 @@ type weather struct {
 	says func(request []byte) string
 }
 
-func newWeather(seed uint64) *weather {
-	return &weather{rng: rand.New(rand.NewPCG(seed, 3)), fails: true}
+func newRandomFaults(seed uint64) *randomFaults {
+	return &randomFaults{rng: rand.New(rand.NewPCG(seed, 3)), fails: true}
 }
 
 // RoundTrip implements http.RoundTripper.
-func (w *weather) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *randomFaults) RoundTrip(r *http.Request) (*http.Response, error) {
 	n := w.now.Add(1)
 	for most := w.most.Load(); n > most && !w.most.CompareAndSwap(most, n); most = w.most.Load() {
 	}

@@ -73,9 +73,9 @@ func planMind(c chat) string {
 
 // strategyOptions record n tasks by a built-in strategy, of a provider that thinks with
 // a mind and fails now and then.
-func strategyOptions(t *testing.T, n int, strategy string, mind func(chat) string) (harness.Options, *weather) {
+func strategyOptions(t *testing.T, n int, strategy string, mind func(chat) string) (harness.Options, *randomFaults) {
 	t.Helper()
-	w := newWeather(5)
+	w := newRandomFaults(5)
 	w.says = func(request []byte) string {
 		var c chat
 		if err := json.Unmarshal(request, &c); err != nil {

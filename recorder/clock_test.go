@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dream is a clock that only sleeping moves.
-type dream struct {
+// sleepClock is a clock that only sleeping moves.
+type sleepClock struct {
 	at    time.Time
 	slept []time.Duration
 }
 
-func (d *dream) now() time.Time { return d.at }
+func (d *sleepClock) now() time.Time { return d.at }
 
-func (d *dream) sleep(ctx context.Context, wait time.Duration) error {
+func (d *sleepClock) sleep(ctx context.Context, wait time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (d *dream) sleep(ctx context.Context, wait time.Duration) error {
 
 // paced records one exchange with a clock that goes on 10 ms a look, and opens
 // it for replay at a speed.
-func paced(t *testing.T, base answer, speed float64) (*Recorder, *dream) {
+func paced(t *testing.T, base answer, speed float64) (*Recorder, *sleepClock) {
 	t.Helper()
 	r := newRecording(t, base)
 	r.o.Now = ticker(10 * time.Millisecond)
@@ -41,7 +41,7 @@ func paced(t *testing.T, base answer, speed float64) (*Recorder, *dream) {
 		require.NoError(t, resp.Body.Close())
 	}
 	require.NoError(t, r.Save())
-	d := &dream{at: time.Unix(0, 0)}
+	d := &sleepClock{at: time.Unix(0, 0)}
 	o := r.o
 	o.Mode, o.Speed, o.Now, o.Sleep = Replay, speed, d.now, d.sleep
 	back, err := New(o)

@@ -95,10 +95,10 @@ func TestDriveRefusesMisnumberedCommands(t *testing.T) {
 	}
 }
 
-// careless goes on after the run has been stopped.
-type careless struct{ finish bool }
+// ignoresStop goes on after the run has been stopped.
+type ignoresStop struct{ finish bool }
 
-func (c careless) Step(ev agent.Event) agent.Ready {
+func (c ignoresStop) Step(ev agent.Event) agent.Ready {
 	if _, stop := ev.(agent.Cancelled); stop && c.finish {
 		return agent.Ready{Commands: []agent.Command{agent.Finish{Status: agent.Answered}}}
 	}
@@ -109,7 +109,7 @@ func TestDriveEndsWhoGoesOnAfterTheRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, finish := range []bool{true, false} {
-		e := testEpisodeWith(careless{finish}, world.Spec{})
+		e := testEpisodeWith(ignoresStop{finish}, world.Spec{})
 		e.drive(ctx)
 		require.Equal(t, agent.Interrupted, e.finish.Status)
 	}
