@@ -70,7 +70,7 @@ var arrows = map[string][]string{
 	// Its findings are in manifests.
 	"harness/canary": {"harness/ledger/manifest", "harness/ledger/sealed", "internal/regular"},
 	// It is imported by tests only.
-	"internal/testlength": {},
+	"internal/testkit": {"internal/regular"},
 	// internal/regular opens files: a leaf that everything may import which reads them.
 	"internal/regular":    {},
 	"internal/atomicfile": {"internal/regular"},

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 var ledgerDigest = regexp.MustCompile(`"ledger_digest":"[0-9a-f]+"`)
@@ -56,7 +56,7 @@ func TestDamagedRecordingsEndWithCode3(t *testing.T) {
 			require.Equal(t, exit.Replay, end.code, "%s at %d: %s", c.file, at, end.text)
 			require.Contains(t, end.text, filepath.Base(c.file), "at %d", at)
 		}
-		samples := testlength.Of(4, 12)
+		samples := testkit.Long(4, 12)
 		for n := range samples {
 			at := len(data) * n / samples
 			flipped := bytes.Clone(data)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // slow is a replay that writes every episode down as it ends.
@@ -96,7 +96,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	want := uninterrupted(t)
 	stages := map[string]int{}
-	for kib := 4; kib <= 400; kib += testlength.Of(96, 24) {
+	for kib := 4; kib <= 400; kib += testkit.Long(96, 24) {
 		t.Run(fmt.Sprint(kib), func(t *testing.T) {
 			b := newBench(t)
 			runs := filepath.Join(b.dir, "runs")

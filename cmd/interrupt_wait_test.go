@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // provider is a server with a model that looks something up and answers, and with the
@@ -146,7 +146,7 @@ func TestASignalEndsEveryWait(t *testing.T) {
 		"a tool without answer":                {p: stuckTool},
 	} {
 		signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
-		for _, sig := range signals[:testlength.Of(1, 2)] {
+		for _, sig := range signals[:testkit.Long(1, 2)] {
 			t.Run(fmt.Sprint(name, "/", sig), func(t *testing.T) {
 				b := newBench(t)
 				test.p.suite(b)

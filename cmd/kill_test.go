@@ -22,7 +22,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // bench is a folder in which real processes of cupel run.
@@ -272,7 +272,7 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	for i, args := range [][]string{paced, atOnce} {
 		var mu sync.Mutex
 		var lives []time.Duration
-		together(t, testlength.Of(3, parallel), parallel, func(t *testing.T, _ int) {
+		together(t, testkit.Long(3, parallel), parallel, func(t *testing.T, _ int) {
 			b := newBench(t)
 			end := b.run(0, args...)
 			require.Zero(t, end.code, end.text)
@@ -286,7 +286,7 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	}
 	m := &mended{}
 	begun := time.Now()
-	runs := testlength.Of(12, 180)
+	runs := testkit.Long(12, 180)
 	together(t, runs, parallel, func(t *testing.T, i int) {
 		rng := rand.New(rand.NewPCG(6, uint64(i)))
 		k := kinds[0]
@@ -303,7 +303,7 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	t.Logf("%d kills in %s, %d of them of processes that went on, %d with episodes in the journal, %d with a ledger; %d came too late",
 		m.kills, time.Since(begun).Round(time.Second), m.twice, m.journaled, m.ledgered, m.late)
 	require.GreaterOrEqual(t, m.kills, runs)
-	require.GreaterOrEqual(t, m.journaled*testlength.Of(16, 4), m.kills, "a quarter of the kills hit a run in its midst; of a sample at least some")
+	require.GreaterOrEqual(t, m.journaled*testkit.Long(16, 4), m.kills, "a quarter of the kills hit a run in its midst; of a sample at least some")
 }
 
 // tapes are the files below a suite's cassettes folder.
@@ -343,7 +343,7 @@ func TestKilledRecordingsGoOn(t *testing.T) {
 	})
 	m := &mended{}
 	kept := 0
-	together(t, testlength.Of(6, 20), parallel, func(t *testing.T, i int) {
+	together(t, testkit.Long(6, 20), parallel, func(t *testing.T, i int) {
 		b := newBench(t)
 		require.Zero(t, b.run(0, "init").code)
 		var before map[string]fs.FileInfo

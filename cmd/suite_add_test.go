@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/cassettes"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
@@ -63,7 +63,7 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 	require.Len(t, before, len(judged(t)))
 	all := before
 	before = nil
-	for i := 0; i < len(all); i += testlength.Of(4, 1) {
+	for i := 0; i < len(all); i += testkit.Long(4, 1) {
 		before = append(before, all[i])
 	}
 	for _, e := range before {

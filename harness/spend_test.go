@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/policy"
@@ -220,7 +220,7 @@ func (s *spendRun) raise(by int64) {
 // What the providers bill is never above a cap, whatever they do and however many are
 // asked at once.
 func TestSpendingStaysBelowRandomCaps(t *testing.T) {
-	runs := testlength.Of(200, 900)
+	runs := testkit.Long(200, 900)
 	if testing.Short() {
 		runs = 90
 	}
@@ -244,7 +244,7 @@ func TestSpendingStaysBelowRandomCaps(t *testing.T) {
 // Nor do a run and those that go on with it bill more together; with a cap that is
 // high enough, or none, they come to an end.
 func TestSpendingStaysBelowRandomCapsWhenResumed(t *testing.T) {
-	runs := testlength.Of(20, 100)
+	runs := testkit.Long(20, 100)
 	if testing.Short() {
 		runs = 10
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
@@ -85,7 +85,7 @@ func TestChaosIsNeverTheModelsFailure(t *testing.T) {
 			continue // these last as long as the episode may
 		}
 		for j, plain := range everyWire() {
-			if (i+j)%testlength.Of(4, 1) != 0 {
+			if (i+j)%testkit.Long(4, 1) != 0 {
 				continue // each fault meets some of the wires, and each wire some faults
 			}
 			plain.Name += "." + c.Name
@@ -128,7 +128,7 @@ func TestChaosIsSurvivedByTryingAgain(t *testing.T) {
 	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 3, Chaos: "rate-limit=0.1,unavailable=0.1,disconnect=0.1,overloaded=0.05"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	o := recordOptions(t, []string{"G01", "G09", "G02", "G16"}[:testlength.Of(2, 4)]...)
+	o := recordOptions(t, []string{"G01", "G09", "G02", "G16"}[:testkit.Long(2, 4)]...)
 	o.Transport = through(t, server.URL())
 	o.Candidates = everyWire()
 	o.Retry.Attempts = 8

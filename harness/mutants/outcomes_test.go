@@ -20,15 +20,13 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/policy"
 	"github.com/cupel-eval/cupel/providers/price"
 )
 
-var (
-	update   = flag.Bool("update", false, "write testdata/outcomes.txt")
-	isMutant = flag.Bool("mutant", false, "compare only what is solved, and pass over episodes without a verdict")
-)
+var isMutant = flag.Bool("mutant", false, "compare only what is solved, and pass over episodes without a verdict")
 
 var outcomesFile = filepath.Join("testdata", "outcomes.txt")
 
@@ -66,12 +64,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	slices.Sort(unsolved)
 	text := strings.Join(unsolved, "\n") + "\n"
-	if *update {
-		require.NoError(t, os.WriteFile(outcomesFile, []byte(text), 0o666))
-	}
-	want, err := os.ReadFile(outcomesFile)
-	require.NoError(t, err)
-	require.Equal(t, string(want), text, "if these outcomes are right, run: go test ./harness/mutants -update")
+	testkit.Golden(t, outcomesFile, text)
 }
 
 // requireSolved is TestOutcomes of a mutant. The runner reads the lines it writes.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
@@ -25,7 +25,7 @@ func suites() int {
 	case testing.Short():
 		return 50
 	}
-	return testlength.Of(150, 500)
+	return testkit.Long(150, 500)
 }
 
 // promised asks that hits of n may come of a share from low to high.

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,10 +12,9 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
-
-var update = flag.Bool("update", false, "write the table of docs/compare.md")
 
 // decisions are how often comparisons ended with each verdict.
 type decisions struct{ pass, unclear, inconclusive, fail int }
@@ -117,7 +115,7 @@ func TestSimulationDecisionTable(t *testing.T) {
 	for _, tasks := range []int{20, 50, 100, 200} {
 		for _, trials := range []int{1, 3, 5} {
 			for _, baselines := range []int{1, 3} {
-				all := *update || os.Getenv("CUPEL_EVIDENCE") != ""
+				all := testkit.Update() || testkit.Evidence()
 				if !all && (tasks > 20 || trials > 1 || baselines > 1 || testing.Short()) {
 					continue
 				}
@@ -149,12 +147,11 @@ func TestSimulationDecisionTable(t *testing.T) {
 		}
 	}
 	want := strings.Join(rows, "\n") + "\n"
-	switch {
-	case *update:
+	if testkit.Update() {
 		require.NoError(t, os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644))
-	default:
-		for _, row := range rows {
-			require.Contains(t, table, row+"\n", "go test ./reports/compare -run DecisionTable -update")
-		}
+		return
+	}
+	for _, row := range rows {
+		require.Contains(t, table, row+"\n", "go test ./reports/compare -run DecisionTable -update")
 	}
 }

@@ -12,12 +12,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 var (
-	update = flag.Bool("update", false, "with CUPEL_EVIDENCE=1, write the table of docs/evidence.md")
-	thin   = flag.Int("thin", 1, "with CUPEL_EVIDENCE=1, draw one in so many suites")
+	thin = flag.Int("thin", 1, "with CUPEL_EVIDENCE=1, draw one in so many suites")
 )
 
 // answer is what one method says of one synthetic suite. The zero value says nothing: the
@@ -96,15 +96,13 @@ func (s *simulation) draws() int {
 		n = 10_000
 	}
 	switch {
-	case evidenceAsked():
+	case testkit.Evidence():
 		return max(1, n / *thin)
 	case testing.Short():
 		return max(1, n/600)
 	}
 	return max(1, n/400)
 }
-
-func evidenceAsked() bool { return os.Getenv("CUPEL_EVIDENCE") != "" }
 
 // rate is how often something happened.
 type rate struct{ hits, n int }
@@ -225,7 +223,7 @@ func TestSimulationPromises(t *testing.T) {
 					switch {
 					case r.breaks == "":
 						require.True(t, r.kept(r.new), "%s: %s is not kept", r.name, r.promise())
-					case evidenceAsked() && *thin == 1:
+					case testkit.Evidence() && *thin == 1:
 						require.False(t, r.kept(r.new), "%s is kept after all", r.name)
 					}
 				}
@@ -275,12 +273,12 @@ func pageOf(t *testing.T, table string) {
 	require.True(t, ok, "%s: line %q is missing", page, begin)
 	now, after, ok := strings.Cut(rest, end)
 	require.True(t, ok, "%s: line %q is missing", page, end)
-	if !evidenceAsked() {
+	if !testkit.Evidence() {
 		require.Equal(t, promises(now), promises(table), "run make evidence, and this test with -update")
 		return
 	}
 	fmt.Print(table)
-	if *update {
+	if testkit.Update() {
 		require.NoError(t, os.WriteFile(page, []byte(before+begin+table+end+after), 0o644))
 		return
 	}
