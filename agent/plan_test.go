@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -145,15 +145,7 @@ func TestPlanScenarios(t *testing.T) {
 			s := newStage(t, sc.replies)
 			f := s.run(m)
 			seen[string(f.Status)+" "+string(f.StopReason)] = true
-			file := filepath.Join("testdata", "plan", sc.name+".trace")
-			if *update {
-				require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-				require.NoError(t, os.WriteFile(file, []byte(s.trace.String()), 0o644))
-				return
-			}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			require.Equal(t, string(want), s.trace.String(), "trace differs; if the change is meant, run with -update and review the diff")
+			testkit.Golden(t, filepath.Join("testdata", "plan", sc.name+".trace"), s.trace.String())
 		})
 	}
 	for _, end := range []string{

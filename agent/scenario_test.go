@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,50 +16,49 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 )
-
-var update = flag.Bool("update", false, "rewrite the traces in testdata/*.txt")
 
 // TestScenarios runs the scripts in testdata. A script's unindented lines are
 // commands (see handlers), the indented lines below each are its whole trace:
 // what the machine made of the event, and every command it issued. Rewrite the
 // traces with: go test ./agent -run TestScenarios -update
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
+	runScripts(t, "testdata/*.txt", func(t *testing.T) func(string) string {
+		env := &scenario{t: t, params: Params{Request: "Angry on 2026-05-09?", Tools: testTools(t), MaxTokens: 400, Temperature: 0.1}}
+		return env.do
+	})
+}
+
+// runScripts holds every script against itself: start begins one, and what it returns
+// says what comes of a line.
+func runScripts(t *testing.T, pattern string, start func(t *testing.T) func(line string) string) {
+	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
+			script, err := os.ReadFile(file)
 			require.NoError(t, err)
-			got := runScenario(t, string(text))
-			if *update {
-				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-				return
+			do := start(t)
+			var out strings.Builder
+			for line := range strings.Lines(string(script)) {
+				line = strings.TrimRight(line, "\n")
+				if strings.HasPrefix(line, "  ") {
+					continue
+				}
+				out.WriteString(line + "\n")
+				if line == "" || strings.HasPrefix(line, "#") {
+					continue
+				}
+				for l := range strings.Lines(do(line)) {
+					out.WriteString(strings.TrimRight("  "+l, " \n") + "\n")
+				}
 			}
-			require.Equal(t, string(text), got, "trace differs; if the change is meant, run with -update and review the diff")
+			testkit.Golden(t, file, out.String())
 		})
 	}
-}
-
-func runScenario(t *testing.T, script string) string {
-	var out strings.Builder
-	env := &scenario{t: t, params: Params{Request: "Angry on 2026-05-09?", Tools: testTools(t), MaxTokens: 400, Temperature: 0.1}}
-	for line := range strings.Lines(script) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue
-		}
-		out.WriteString(line + "\n")
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		for l := range strings.Lines(env.do(line)) {
-			out.WriteString(strings.TrimRight("  "+l, " \n") + "\n")
-		}
-	}
-	return out.String()
 }
 
 // scenario is the world of a script: a driver whose every move is scripted.

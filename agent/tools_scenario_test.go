@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,40 +23,10 @@ import (
 // before it to command N. Rewrite the traces with:
 // go test ./agent -run TestToolsScenarios -update
 func TestToolsScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/tools/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			got := runToolsScenario(t, string(text))
-			if *update {
-				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-				return
-			}
-			require.Equal(t, string(text), got, "trace differs; if the change is meant, run with -update and review the diff")
-		})
-	}
-}
-
-func runToolsScenario(t *testing.T, script string) string {
-	var out strings.Builder
-	s := &toolsScenario{t: t, at: testStart, open: map[int]Command{}, params: Params{Request: "Angry on 2026-05-09?", Tools: testTools(t), MaxTokens: 400}}
-	for line := range strings.Lines(script) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue
-		}
-		out.WriteString(line + "\n")
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		for l := range strings.Lines(s.do(line)) {
-			out.WriteString(strings.TrimRight("  "+l, " \n") + "\n")
-		}
-	}
-	return out.String()
+	runScripts(t, "testdata/tools/*.txt", func(t *testing.T) func(string) string {
+		s := &toolsScenario{t: t, at: testStart, open: map[int]Command{}, params: Params{Request: "Angry on 2026-05-09?", Tools: testTools(t), MaxTokens: 400}}
+		return s.do
+	})
 }
 
 // toolsScenario is a driver whose every move is scripted.

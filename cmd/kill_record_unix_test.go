@@ -25,10 +25,10 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
-	"github.com/cupel-eval/cupel/internal/testlength"
 )
 
 // payDesk is a provider in front of the simulated models that counts every request
@@ -194,7 +194,7 @@ func TestKilledRecordingsPayNothingTwice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
 	}
-	points := testlength.Of(6, 12)
+	points := testkit.Long(6, 12)
 	if text := os.Getenv("CUPEL_KILLS"); text != "" {
 		var err error
 		points, err = strconv.Atoi(text)

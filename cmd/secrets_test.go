@@ -29,7 +29,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // The credentials planted in a run: the candidate's key, a tool's, one that the
@@ -280,7 +280,7 @@ func TestNoArtefactHoldsASecret(t *testing.T) {
 				continue // one place is enough for the rarer ones
 			}
 			cases++
-			for i := range testlength.Of(1, len(modes)) { // a sample takes them by turns
+			for i := range testkit.Long(1, len(modes)) { // a sample takes them by turns
 				mode := modes[(cases+i)%len(modes)]
 				t.Run(place+"/"+name+"/"+mode, func(t *testing.T) {
 					e := echo{hide: hide, place: place, canary: canary}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // biller is a provider that bills what it likes for each request, within what the
@@ -50,7 +50,7 @@ func TestKilledRunsStayBelowTheirCap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
 	}
-	together(t, testlength.Of(6, 20), 6, func(t *testing.T, i int) {
+	together(t, testkit.Long(6, 20), 6, func(t *testing.T, i int) {
 		bill := &biller{rng: rand.New(rand.NewPCG(8, uint64(i)))}
 		server := httptest.NewServer(bill)
 		t.Cleanup(server.Close)

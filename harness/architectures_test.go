@@ -19,7 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -34,7 +34,7 @@ func architecture(name, model, provider string) goldens.Candidate {
 // wires: a sample has one of them by turns.
 func onTwoWires(agents []string) (list []goldens.Candidate, wires int) {
 	two := []string{"sim-openai", "sim-anthropic"}
-	wires = testlength.Of(1, len(two))
+	wires = testkit.Long(1, len(two))
 	for i, agent := range agents {
 		for _, model := range sim.Models() {
 			for j := range wires {

@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -96,7 +96,7 @@ var chaosFaults = []string{
 func TestChaoticRunUsesHalfItsCap(t *testing.T) {
 	measures := []string{"tokens", "cost"}
 	for i, rate := range []float64{0, 0.2, 0.5, 0.9} {
-		for j := range testlength.Of(1, len(measures)) { // a sample takes them by turns
+		for j := range testkit.Long(1, len(measures)) { // a sample takes them by turns
 			measure := measures[(i+j)%len(measures)]
 			caps := map[string]admission.Caps{"tokens": {Tokens: 300_000}, "cost": {CostNanoUSD: 1_000_000_000}}[measure]
 			t.Run(fmt.Sprintf("%s with faults in %g of the replies", measure, rate), func(t *testing.T) {

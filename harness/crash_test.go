@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // crashed is a run folder as a crash left it, to be put back and gone on from.
@@ -107,7 +107,7 @@ func stride() int {
 	case testing.Short():
 		return 311
 	}
-	return testlength.Of(23, 7)
+	return testkit.Long(23, 7)
 }
 
 // Wherever a crash cuts the journal, what is whole is kept, the rest is run, and the

@@ -18,7 +18,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -98,7 +98,7 @@ func TestRunsLeakNothing(t *testing.T) {
 				}
 				require.NoError(t, err)
 			}
-			rounds := testlength.Of(20, 100)
+			rounds := testkit.Long(20, 100)
 			if testing.Short() {
 				rounds = 5
 			}

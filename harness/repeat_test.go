@@ -15,7 +15,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/column"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // An interrupted replay that is repeated can be resumed at every moment: its plan is
@@ -74,7 +74,7 @@ func TestRepeatedReplayKeepsTheRunForReaders(t *testing.T) {
 			}
 		})
 	}
-	rounds := testlength.Of(8, 20)
+	rounds := testkit.Long(8, 20)
 	for range rounds {
 		again, err := harness.Run(context.Background(), o)
 		require.NoError(t, err)

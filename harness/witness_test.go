@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // What a real episode did is never called impossible: an expectation drafted from a
@@ -28,7 +28,7 @@ func TestRecordedEpisodesContradictNothing(t *testing.T) {
 			suite, err := load.Suite(fsys, name)
 			require.NoError(t, err)
 			empty := os.DirFS(t.TempDir())
-			checked, stride := 0, testlength.Of(3, 1)
+			checked, stride := 0, testkit.Long(3, 1)
 			if testing.Short() {
 				stride = 8
 			}

@@ -2,16 +2,15 @@ package all
 
 import (
 	"context"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/policy"
@@ -88,13 +87,6 @@ func TestKeysAndAddresses(t *testing.T) {
 	}
 }
 
-type answering struct{ got *http.Request }
-
-func (a *answering) RoundTrip(r *http.Request) (*http.Response, error) {
-	a.got = r
-	return &http.Response{StatusCode: http.StatusUnauthorized, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
-}
-
 func TestEachWireGoesToItsOwnAddressUnderItsOwnName(t *testing.T) {
 	for name, want := range map[string]string{
 		"anthropic":         "https://api.anthropic.com/v1/messages",
@@ -117,7 +109,7 @@ func TestEachWireGoesToItsOwnAddressUnderItsOwnName(t *testing.T) {
 		"sim-tgi":           "http://sim.localhost/models/m/generate",
 		"vertex-anthropic":  "http://127.0.0.1:1/x/models/m:rawPredict",
 	} {
-		seen := &answering{}
+		seen := &testkit.Server{Status: http.StatusUnauthorized}
 		o := providers.Options{Region: "eu-west-1", HTTP: &http.Client{Transport: seen}}
 		if name == "openai-compatible" || name == "azure" || name == "vertex-anthropic" {
 			o.BaseURL = "http://127.0.0.1:1/x"
@@ -126,8 +118,8 @@ func TestEachWireGoesToItsOwnAddressUnderItsOwnName(t *testing.T) {
 		require.NoError(t, err)
 		_, err = m.Call(context.Background(), providers.Call{Model: "m"})
 		require.ErrorContains(t, err, name+": model m: auth (HTTP 401)")
-		require.Equal(t, want, seen.got.URL.String())
-		require.Contains(t, []string{"", "Bearer simulated"}, seen.got.Header.Get("Authorization"))
-		require.Empty(t, seen.got.Header.Get("X-Api-Key"))
+		require.Equal(t, want, seen.Got.URL.String())
+		require.Contains(t, []string{"", "Bearer simulated"}, seen.Got.Header.Get("Authorization"))
+		require.Empty(t, seen.Got.Header.Get("X-Api-Key"))
 	}
 }

@@ -1,10 +1,8 @@
 package all
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/openai"
 )
@@ -86,18 +85,6 @@ func TestThePageListsEveryProvider(t *testing.T) {
 	require.Len(t, rows, len(entries()), "the table lists one that there is not")
 }
 
-// noted keeps the request and answers nothing of use.
-type noted struct {
-	request *http.Request
-	body    []byte
-}
-
-func (n *noted) RoundTrip(r *http.Request) (*http.Response, error) {
-	n.request = r
-	n.body, _ = io.ReadAll(r.Body)
-	return &http.Response{StatusCode: http.StatusTeapot, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
-}
-
 // TestTheExamplesOfThePage: every candidate shown can be asked, and its request
 // has the headers, the query and the fields that the example gives it.
 func TestTheExamplesOfThePage(t *testing.T) {
@@ -128,7 +115,7 @@ func TestTheExamplesOfThePage(t *testing.T) {
 					require.NoError(t, err)
 					extra = text
 				}
-				seen := &noted{}
+				seen := &testkit.Server{Status: http.StatusTeapot}
 				require.Contains(t, Names(), c.Provider)
 				m, err := Factories()[c.Provider](providers.Options{
 					BaseURL: c.BaseURL, Region: c.Region, Header: c.Headers, Query: c.Query, Extra: extra, Key: "k", HTTP: &http.Client{Transport: seen},
@@ -136,17 +123,17 @@ func TestTheExamplesOfThePage(t *testing.T) {
 				require.NoError(t, err)
 				_, err = m.Call(context.Background(), providers.Call{Model: c.Model, Stream: c.Stream, Messages: []providers.Message{{Role: providers.RoleUser, Text: "hi"}}})
 				require.Error(t, err)
-				require.NotNil(t, seen.request, "%v", err)
+				require.NotNil(t, seen.Got, "%v", err)
 				for name, value := range c.Headers {
-					require.Equal(t, value, seen.request.Header.Get(name))
+					require.Equal(t, value, seen.Got.Header.Get(name))
 				}
 				for name, value := range c.Query {
-					require.Equal(t, value, seen.request.URL.Query().Get(name))
+					require.Equal(t, value, seen.Got.URL.Query().Get(name))
 				}
 				var sent any
-				require.NoError(t, json.Unmarshal(seen.body, &sent))
+				require.NoError(t, json.Unmarshal([]byte(seen.Sent), &sent))
 				requirePart(t, extra, sent)
-				require.True(t, bytes.Contains(seen.body, []byte("hi")))
+				require.Contains(t, seen.Sent, "hi")
 			})
 		}
 	}

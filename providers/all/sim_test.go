@@ -4,23 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/sim"
 )
-
-// simulation carries requests straight to the simulator.
-type simulation struct{ handler http.Handler }
-
-func (s simulation) RoundTrip(r *http.Request) (*http.Response, error) {
-	w := httptest.NewRecorder()
-	s.handler.ServeHTTP(w, r)
-	return w.Result(), nil
-}
 
 // TestModesAgainstTheSimulator: what the wires send the simulator takes, in
 // every mode of every wire, and a turn without a slip is the same text in all.
@@ -28,7 +19,7 @@ func TestModesAgainstTheSimulator(t *testing.T) {
 	const prompt = "USER_REQUEST:\n<data>angry on 2026-05-03?</data>\n\nSCRATCHPAD (compact):\nGOAL: x\nOBS: (none)\n" +
 		"BUDGET_USED: steps=0/5 tool_calls=0/5 tokens=0\n\nTOOLS (strict JSON Schemas):\n1) get_counts: Counts.\n\nRULES:\n- one\n"
 	schema := []byte(`{"type":"object","properties":{"control":{"type":"object","properties":{},"additionalProperties":false}},"required":["control"],"additionalProperties":false}`)
-	client := &http.Client{Transport: simulation{sim.Handler(sim.Config{Seed: 1})}}
+	client := &http.Client{Transport: testkit.Handled(sim.Handler(sim.Config{Seed: 1}))}
 	for _, name := range []string{"sim-openai", "sim-anthropic"} {
 		m, err := Factories()[name](providers.Options{HTTP: client})
 		require.NoError(t, err)

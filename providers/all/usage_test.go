@@ -1,19 +1,17 @@
 package all
 
 import (
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "write the table of usage fields into docs/providers.md")
+	"github.com/cupel-eval/cupel/internal/testkit"
+)
 
 // columns are those of the ledger that a number of a usage object may go to.
 var columns = []string{
@@ -55,9 +53,5 @@ func TestThePageListsEveryUsageField(t *testing.T) {
 		}
 	}
 	want := before + head + strings.TrimSuffix(table.String(), "\n") + rest[at:]
-	if *update {
-		require.NoError(t, os.WriteFile(filepath.Join("..", "..", "docs", "providers.md"), []byte(want), 0o644))
-		return
-	}
-	require.Equal(t, want, page(t), "go test ./providers/all -run UsageField -update writes the table")
+	testkit.Golden(t, filepath.Join("..", "..", "docs", "providers.md"), want)
 }

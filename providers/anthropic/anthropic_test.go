@@ -1,10 +1,10 @@
 package anthropic_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/anthropic"
 	"github.com/cupel-eval/cupel/providers/providertest"
@@ -15,7 +15,7 @@ func TestContract(t *testing.T) {
 		New:    anthropic.New,
 		Encode: encode,
 		Fault: func(message string) string {
-			return fmt.Sprintf(`{"type": "error", "error": {"type": "other", "message": %s}, "request_id": "req-body"}`, quote(message))
+			return fmt.Sprintf(`{"type": "error", "error": {"type": "other", "message": %s}, "request_id": "req-body"}`, testkit.Quote(message))
 		},
 		Skip: map[string]string{"json_object": "the Messages API has no mode for any JSON object"},
 	})
@@ -32,18 +32,10 @@ func encode(a providertest.Answer) string {
 			"cache_creation_input_tokens": %d, "output_tokens_details": {"thinking_tokens": %d}}`,
 			u.Input, u.Output+u.Reasoning, u.CacheRead, u.CacheWrite, u.Reasoning)
 	}
-	content := fmt.Sprintf(`{"type": "text", "text": %s}`, quote(a.Text))
+	content := fmt.Sprintf(`{"type": "text", "text": %s}`, testkit.Quote(a.Text))
 	for i, args := range a.Args {
 		content += fmt.Sprintf(`, {"type": "tool_use", "id": "toolu_%d", "name": %q, "input": %s}`, i, a.Tool, args)
 	}
 	return fmt.Sprintf(`{"id": "msg_1", "type": "message", "role": "assistant", "model": "some-model-20260101",
 		"content": [%s], "stop_reason": %q, "stop_sequence": null%s}`, content, stop, usage)
-}
-
-func quote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
 }

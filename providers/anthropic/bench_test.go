@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -25,16 +26,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-func BenchmarkDecodeFloor(b *testing.B) {
-	b.ReportAllocs()
-	b.SetBytes(int64(len(typical)))
-	for b.Loop() {
-		var v map[string]any
-		if err := json.Unmarshal(typical, &v); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
+func BenchmarkDecodeFloor(b *testing.B) { testkit.DecodeFloor(b, typical) }
 
 // reply4K is a reply of 4 KB, the same as a stream of words in streamed.
 var reply4K = []byte(`{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"` + strings.Repeat("angry 17, sad 4, ", 230) +

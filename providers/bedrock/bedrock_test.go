@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/providertest"
@@ -23,7 +24,7 @@ func TestContract(t *testing.T) {
 	providertest.Run(t, providertest.Subject{
 		New:    func(o providers.Options) (providers.Model, error) { o.Region = "us-east-1"; return New(o) },
 		Encode: encode,
-		Fault:  func(message string) string { return fmt.Sprintf(`{"message":%s}`, quote(message)) },
+		Fault:  func(message string) string { return fmt.Sprintf(`{"message":%s}`, testkit.Quote(message)) },
 		Skip: map[string]string{
 			"json_object":               "the API has no mode for any JSON object",
 			"usage":                     "the API does not tell reasoning from other output: see TestUsageClasses",
@@ -42,20 +43,12 @@ func encode(a providertest.Answer) string {
 	if u := a.Usage; u.Reported {
 		usage = fmt.Sprintf(`,"usage":{"inputTokens":%d,"outputTokens":%d}`, u.Input, u.Output)
 	}
-	content := fmt.Sprintf(`{"text":%s}`, quote(a.Text))
+	content := fmt.Sprintf(`{"text":%s}`, testkit.Quote(a.Text))
 	for i, args := range a.Args {
 		content += fmt.Sprintf(`,{"toolUse":{"toolUseId":"tooluse_%d","name":%q,"input":%s}}`, i, a.Tool, args)
 	}
 	return fmt.Sprintf(`{"metrics":{"latencyMs":1},"output":{"message":{"role":"assistant","content":[%s]}},"stopReason":%q%s,
 		"trace":{"promptRouter":{"invokedModelId":"some-model"}}}`, content, stop, usage)
-}
-
-func quote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
 }
 
 // withoutAWS hides the AWS configuration of this machine.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -51,17 +52,10 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// played answers every request with a body.
-type played struct{ body io.Reader }
-
-func (p played) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(p.body), Request: r}, nil
-}
-
 // asked makes a streamed call that is answered by a body.
 func asked(t *testing.T, body io.Reader) (providers.Reply, *fault.Error) {
 	t.Helper()
-	m, err := New(providers.Options{Region: "us-east-1", HTTP: &http.Client{Transport: played{body}}})
+	m, err := New(providers.Options{Region: "us-east-1", HTTP: &http.Client{Transport: testkit.Body(body)}})
 	require.NoError(t, err)
 	reply, err := m.Call(context.Background(), providers.Call{Model: "m", Stream: true})
 	var e *fault.Error

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -333,16 +334,7 @@ func BenchmarkWhole(b *testing.B) {
 	}
 }
 
-func BenchmarkWholeFloor(b *testing.B) {
-	b.ReportAllocs()
-	b.SetBytes(int64(len(typical)))
-	for b.Loop() {
-		var v map[string]any
-		if err := json.Unmarshal(typical, &v); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
+func BenchmarkWholeFloor(b *testing.B) { testkit.DecodeFloor(b, typical) }
 
 // Floor: BenchmarkStreamFloor, which cuts the same 100 frames and reads none.
 func BenchmarkStream(b *testing.B) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -87,7 +88,7 @@ func TestRequestBodies(t *testing.T) {
 		},
 		{
 			"a schema as text", providers.Call{Messages: []providers.Message{hi}, Format: &providers.Format{Mode: providers.JSONSchema, Name: "n", Schema: fits}},
-			`{"messages":[` + hiSent + `],"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":` + quote(string(fits)) + `,"name":"n"}}}}}`, nil,
+			`{"messages":[` + hiSent + `],"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":` + testkit.Quote(string(fits)) + `,"name":"n"}}}}}`, nil,
 		},
 		{
 			"a forced tool", providers.Call{Messages: []providers.Message{hi}, Format: &providers.Format{Mode: providers.ForcedTool, Name: "n", Schema: loose}},
@@ -96,7 +97,7 @@ func TestRequestBodies(t *testing.T) {
 		},
 		{
 			"a schema outside of the subset", providers.Call{Messages: []providers.Message{hi}, Format: &providers.Format{Mode: providers.JSONSchema, Name: "n", Schema: loose}},
-			`{"messages":[` + hiSent + `],"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":` + quote(string(loose)) + `,"name":"n"}}}}}`,
+			`{"messages":[` + hiSent + `],"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":` + testkit.Quote(string(loose)) + `,"name":"n"}}}}}`,
 			[]string{"json_schema: the provider may refuse the schema: /: keyword oneOf; /: additionalProperties is not false"},
 		},
 		{

@@ -1,10 +1,10 @@
 package cohere
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -34,13 +34,4 @@ func bench(b *testing.B, body []byte) {
 	}
 }
 
-func BenchmarkWholeFloor(b *testing.B) {
-	b.ReportAllocs()
-	b.SetBytes(int64(len(typical)))
-	for b.Loop() {
-		var v map[string]any
-		if err := json.Unmarshal(typical, &v); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
+func BenchmarkWholeFloor(b *testing.B) { testkit.DecodeFloor(b, typical) }

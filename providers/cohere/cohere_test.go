@@ -2,7 +2,6 @@ package cohere_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/cohere"
 	"github.com/cupel-eval/cupel/providers/fault"
@@ -22,7 +22,7 @@ func TestContract(t *testing.T) {
 	providertest.Run(t, providertest.Subject{
 		New:    cohere.New,
 		Encode: encode,
-		Fault:  func(message string) string { return fmt.Sprintf(`{"id": "x", "message": %s}`, quote(message)) },
+		Fault:  func(message string) string { return fmt.Sprintf(`{"id": "x", "message": %s}`, testkit.Quote(message)) },
 		Skip: map[string]string{
 			"usage": "neither cache writes nor thinking are counted",
 			"text":  "replies do not name the model: see TestReplyOverHTTP",
@@ -37,18 +37,10 @@ func encode(a providertest.Answer) string {
 	}[a.Finish]
 	var calls []string
 	for i, args := range a.Args {
-		calls = append(calls, fmt.Sprintf(`{"id": "c%d", "type": "function", "function": {"name": %q, "arguments": %s}}`, i, a.Tool, quote(args)))
+		calls = append(calls, fmt.Sprintf(`{"id": "c%d", "type": "function", "function": {"name": %q, "arguments": %s}}`, i, a.Tool, testkit.Quote(args)))
 	}
 	return fmt.Sprintf(`{"id": "x", "message": {"role": "assistant", "content": [{"type": "text", "text": %s}], "tool_calls": [%s]}, "finish_reason": %q}`,
-		quote(a.Text), strings.Join(calls, ", "), reason)
-}
-
-func quote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
+		testkit.Quote(a.Text), strings.Join(calls, ", "), reason)
 }
 
 func serve(t *testing.T, status int, header, body string) (providers.Model, *http.Request) {

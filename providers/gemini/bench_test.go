@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -40,16 +41,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func BenchmarkDecodeFloor(b *testing.B) {
 	for name, body := range replies() {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(len(body)))
-			for b.Loop() {
-				var v map[string]any
-				if err := json.Unmarshal(body, &v); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		b.Run(name, func(b *testing.B) { testkit.DecodeFloor(b, body) })
 	}
 }
 

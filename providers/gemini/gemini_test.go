@@ -1,10 +1,10 @@
 package gemini_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/gemini"
 	"github.com/cupel-eval/cupel/providers/providertest"
@@ -15,7 +15,7 @@ func TestContract(t *testing.T) {
 		New:    gemini.New,
 		Encode: encode,
 		Fault: func(message string) string {
-			return fmt.Sprintf(`{"error": {"message": %s, "status": "A_NEW_STATUS"}}`, quote(message))
+			return fmt.Sprintf(`{"error": {"message": %s, "status": "A_NEW_STATUS"}}`, testkit.Quote(message))
 		},
 		Skip: map[string]string{
 			"usage":                     "the API does not tell what it writes to the cache: see TestUsage",
@@ -29,7 +29,7 @@ func encode(a providertest.Answer) string {
 		providers.FinishStop: "STOP", providers.FinishLength: "MAX_TOKENS", providers.FinishTools: "STOP",
 		providers.FinishRefusal: "SAFETY", providers.FinishOther: "MALFORMED_FUNCTION_CALL",
 	}[a.Finish]
-	parts := fmt.Sprintf(`{"text": %s}`, quote(a.Text))
+	parts := fmt.Sprintf(`{"text": %s}`, testkit.Quote(a.Text))
 	if a.Finish == providers.FinishTools && len(a.Args) == 0 {
 		parts += `, {"functionCall": {"name": "some_tool"}}`
 	}
@@ -43,12 +43,4 @@ func encode(a providertest.Answer) string {
 	}
 	return fmt.Sprintf(`{"candidates": [{"content": {"role": "model", "parts": [%s]}, "finishReason": %q, "index": 0}],
 		"modelVersion": "gemini-x", "responseId": "r1"%s}`, parts, reason, usage)
-}
-
-func quote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
 }

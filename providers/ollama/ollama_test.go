@@ -2,7 +2,6 @@ package ollama_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/ollama"
@@ -22,7 +22,7 @@ func TestContract(t *testing.T) {
 	providertest.Run(t, providertest.Subject{
 		New:    ollama.New,
 		Encode: encode,
-		Fault:  func(message string) string { return fmt.Sprintf(`{"error": %s}`, quote(message)) },
+		Fault:  func(message string) string { return fmt.Sprintf(`{"error": %s}`, testkit.Quote(message)) },
 		Skip: map[string]string{
 			"usage":                    "there is no usage object, no cache and no count of thinking",
 			"finish reasons":           "the API knows no refusal",
@@ -36,15 +36,7 @@ func TestContract(t *testing.T) {
 
 func encode(a providertest.Answer) string {
 	reason := map[providers.Finish]string{providers.FinishStop: "stop", providers.FinishLength: "length"}[a.Finish]
-	return fmt.Sprintf(`{"model": "some-model:8b", "created_at": "2026-01-01T00:00:00Z", "message": {"role": "assistant", "content": %s}, "done": true, "done_reason": %q}`, quote(a.Text), reason)
-}
-
-func quote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
+	return fmt.Sprintf(`{"model": "some-model:8b", "created_at": "2026-01-01T00:00:00Z", "message": {"role": "assistant", "content": %s}, "done": true, "done_reason": %q}`, testkit.Quote(a.Text), reason)
 }
 
 func TestNoKeyIsNeeded(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 )
@@ -70,20 +71,16 @@ func TestRequestBodies(t *testing.T) {
 
 // A picture that cannot be sent is not left out: the question would be another.
 func TestAnImageAddressIsRefused(t *testing.T) {
-	sent := refusing{errors.New("a request was made")}
-	m, err := New(providers.Options{HTTP: &http.Client{Transport: sent}})
+	sent := errors.New("a request was made")
+	m, err := New(providers.Options{HTTP: &http.Client{Transport: testkit.Refuse(sent)}})
 	require.NoError(t, err)
 	_, err = m.Call(context.Background(), providers.Call{Model: "m", Messages: []providers.Message{{Role: "user", Images: []providers.Image{{URL: "http://host/a.png"}}}}})
 	var e *fault.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, fault.InvalidRequest, e.Kind)
 	require.Equal(t, "message 1: an image's address is not taken by the Ollama API, which wants its data", e.Message)
-	require.NotErrorIs(t, err, sent.err)
+	require.NotErrorIs(t, err, sent)
 }
-
-type refusing struct{ err error }
-
-func (r refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, r.err }
 
 func TestForeignContinuationsAreLeftOut(t *testing.T) {
 	for _, raw := range []string{``, `null`, `{}`, `[]`, `"x"`, `{"ollama":null}`, `{"ollama":1}`, `{"thinking":"hm"}`, `{`} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -26,16 +27,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-func BenchmarkDecodeFloor(b *testing.B) {
-	b.ReportAllocs()
-	b.SetBytes(int64(len(typical)))
-	for b.Loop() {
-		var v map[string]any
-		if err := json.Unmarshal(typical, &v); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
+func BenchmarkDecodeFloor(b *testing.B) { testkit.DecodeFloor(b, typical) }
 
 // A stream of 200 chunks. Floor: BenchmarkStreamFloor, a plain decode of each.
 var typicalStream = func() []byte {

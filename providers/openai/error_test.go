@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -121,7 +122,7 @@ func TestKindsInTheWordsOfVendors(t *testing.T) {
 			if want == "" {
 				want = wire.KindOfStatus(c.status)
 			}
-			require.Equal(t, want, failAs(t, d, c.status, nil, `{"error":{"type":`+quote(c.fault.Type)+`,"code":`+quote(c.fault.Code)+`,"message":`+quote(c.fault.Message)+`}}`).Kind)
+			require.Equal(t, want, failAs(t, d, c.status, nil, `{"error":{"type":`+testkit.Quote(c.fault.Type)+`,"code":`+testkit.Quote(c.fault.Code)+`,"message":`+testkit.Quote(c.fault.Message)+`}}`).Kind)
 		})
 	}
 }
@@ -225,10 +226,6 @@ func TestPartialReplyOfAFault(t *testing.T) {
 	require.Equal(t, "served", reply.Model)
 }
 
-type refusing struct{ err error }
-
-func (r refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, r.err }
-
 type missError struct{ key string }
 
 func (e *missError) Error() string { return "no recording; the request had " + e.key }
@@ -237,7 +234,7 @@ func TestTransportCauseIsFound(t *testing.T) {
 	miss := &missError{key: "sk-canary-42"}
 	// A transport of its own may replay: no key is demanded at the public address.
 	for _, key := range []string{"", miss.key} {
-		m, err := openai.New(providers.Options{Key: key, HTTP: &http.Client{Transport: refusing{miss}}})
+		m, err := openai.New(providers.Options{Key: key, HTTP: &http.Client{Transport: testkit.Refuse(miss)}})
 		require.NoError(t, err)
 		_, err = m.Call(context.Background(), providers.Call{Model: "m"})
 		var got *missError

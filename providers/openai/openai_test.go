@@ -1,11 +1,11 @@
 package openai_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/openai"
 	"github.com/cupel-eval/cupel/providers/providertest"
@@ -16,7 +16,7 @@ func TestContract(t *testing.T) {
 		New:    openai.New,
 		Encode: encode,
 		Fault: func(message string) string {
-			return fmt.Sprintf(`{"error": {"message": %s, "type": "other", "param": null, "code": null}}`, quote(message))
+			return fmt.Sprintf(`{"error": {"message": %s, "type": "other", "param": null, "code": null}}`, testkit.Quote(message))
 		},
 	})
 }
@@ -34,20 +34,12 @@ func encode(a providertest.Answer) string {
 	}
 	var calls strings.Builder
 	for i, args := range a.Args {
-		fmt.Fprintf(&calls, `, {"id": "call_%d", "type": "function", "function": {"name": %q, "arguments": %s}}`, i, a.Tool, quote(args))
+		fmt.Fprintf(&calls, `, {"id": "call_%d", "type": "function", "function": {"name": %q, "arguments": %s}}`, i, a.Tool, testkit.Quote(args))
 	}
 	tools := ""
 	if len(a.Args) > 0 {
 		tools = `, "tool_calls": [` + calls.String()[1:] + `]`
 	}
 	return fmt.Sprintf(`{"id": "chatcmpl-1", "object": "chat.completion", "model": "some-model-2026-01-01", "choices": [{"index": 0,
-		"message": {"role": "assistant", "content": %s, "refusal": null%s}, "finish_reason": %q}]%s}`, quote(a.Text), tools, finish, usage)
-}
-
-func quote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
+		"message": {"role": "assistant", "content": %s, "refusal": null%s}, "finish_reason": %q}]%s}`, testkit.Quote(a.Text), tools, finish, usage)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
@@ -136,13 +137,6 @@ func TestStreamsOfCalls(t *testing.T) {
 	}
 }
 
-// served is a transport that answers with a body.
-type served struct{ body io.Reader }
-
-func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(s.body), Request: r}, nil
-}
-
 // TestAFinishReasonNeedsACleanEnd: what follows it, usage or another call, may be lost.
 func TestAFinishReasonNeedsACleanEnd(t *testing.T) {
 	reset := iotest.ErrReader(errors.New("connection reset"))
@@ -159,7 +153,7 @@ func TestAFinishReasonNeedsACleanEnd(t *testing.T) {
 		"cut in the next event":    {io.MultiReader(bytes.NewReader(finished), strings.NewReader(`data: {"choices":[],"usage":{"prom`)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := New(providers.Options{BaseURL: "http://served.test/v1", HTTP: &http.Client{Transport: served{c.body}}})
+			m, err := New(providers.Options{BaseURL: "http://served.test/v1", HTTP: &http.Client{Transport: testkit.Body(c.body)}})
 			require.NoError(t, err)
 			got, err := m.Call(context.Background(), providers.Call{Model: "m", Stream: true})
 			require.Equal(t, "a", got.Text)

@@ -1,11 +1,11 @@
 package responses
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -29,16 +29,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-func BenchmarkDecodeFloor(b *testing.B) {
-	b.ReportAllocs()
-	b.SetBytes(int64(len(typical)))
-	for b.Loop() {
-		var v map[string]any
-		if err := json.Unmarshal(typical, &v); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
+func BenchmarkDecodeFloor(b *testing.B) { testkit.DecodeFloor(b, typical) }
 
 // typicalStream is the same as 100 pieces.
 func typicalStream() []byte {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/responses"
@@ -49,7 +50,7 @@ func TestErrorsAsServersTellThem(t *testing.T) {
 		{"an empty body", 200, " \n", fault.Error{Kind: fault.Transport, Message: "the stream ended before its first event", Err: io.ErrUnexpectedEOF}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := &answer{status: c.status, body: c.body}
+			a := &testkit.Server{Status: c.status, Body: c.body}
 			_, err := ask(t, responses.New, providers.Options{Provider: "acme"}, providers.Call{Model: "m", Stream: true}, a)
 			var e *fault.Error
 			require.ErrorAs(t, err, &e)
@@ -63,7 +64,7 @@ func TestErrorsAsServersTellThem(t *testing.T) {
 // TestFailedStreamIsPaidFor: a fault in the middle loses neither what came nor
 // what it cost.
 func TestFailedStreamIsPaidFor(t *testing.T) {
-	a := &answer{status: 200, header: http.Header{"Retry-After": {"3"}}, body: strings.Join([]string{
+	a := &testkit.Server{Status: 200, Header: http.Header{"Retry-After": {"3"}}, Body: strings.Join([]string{
 		`data: {"type":"response.output_text.delta","delta":"Hel"}`,
 		`data: {"type":"response.failed","response":{"id":"resp_1","model":"served","status":"failed","error":{"code":"rate_limit_exceeded","message":"slow"},"usage":{"input_tokens":9,"output_tokens":1}}}`,
 	}, "\n\n")}
@@ -80,17 +81,13 @@ func TestFailedStreamIsPaidFor(t *testing.T) {
 	require.Equal(t, "served", reply.Model)
 	require.Equal(t, providers.Usage{Reported: true, Input: 9, Output: 1}, reply.Usage)
 	require.Equal(t, []providers.Delta{{Kind: providers.DeltaText, Text: "Hel"}}, pieces)
-	require.Equal(t, "text/event-stream", a.got.Header.Get("Accept"))
-	require.Contains(t, a.sent, `"stream":true`)
+	require.Equal(t, "text/event-stream", a.Got.Header.Get("Accept"))
+	require.Contains(t, a.Sent, `"stream":true`)
 }
-
-type refusing struct{ err error }
-
-func (r refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, r.err }
 
 func TestTransportCauseIsFound(t *testing.T) {
 	cause := errors.New("no recording")
-	m, err := responses.New(providers.Options{HTTP: &http.Client{Transport: refusing{cause}}})
+	m, err := responses.New(providers.Options{HTTP: &http.Client{Transport: testkit.Refuse(cause)}})
 	require.NoError(t, err, "a transport of its own may replay")
 	_, err = m.Call(t.Context(), providers.Call{Model: "m"})
 	require.ErrorIs(t, err, cause)

@@ -2,15 +2,14 @@ package responses_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/providertest"
 	"github.com/cupel-eval/cupel/providers/responses"
@@ -21,7 +20,7 @@ func TestContract(t *testing.T) {
 		New:    responses.New,
 		Encode: encode,
 		Fault: func(message string) string {
-			return fmt.Sprintf(`{"error": {"message": %s, "type": "other", "param": null, "code": null}}`, quote(message))
+			return fmt.Sprintf(`{"error": {"message": %s, "type": "other", "param": null, "code": null}}`, testkit.Quote(message))
 		},
 		Skip: map[string]string{"formats and request bytes": "max_output_tokens has the trace of a format in its name: see TestFormatsLeaveNoTrace"},
 	})
@@ -31,10 +30,10 @@ func encode(a providertest.Answer) string {
 	status, reason := "completed", `null`
 	var items []string
 	if a.Text != "" {
-		items = append(items, fmt.Sprintf(`{"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "annotations": [], "text": %s}]}`, quote(a.Text)))
+		items = append(items, fmt.Sprintf(`{"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "annotations": [], "text": %s}]}`, testkit.Quote(a.Text)))
 	}
 	for i, args := range a.Args {
-		items = append(items, fmt.Sprintf(`{"id": "fc_%d", "type": "function_call", "status": "completed", "call_id": "call_%d", "name": %q, "arguments": %s}`, i, i, a.Tool, quote(args)))
+		items = append(items, fmt.Sprintf(`{"id": "fc_%d", "type": "function_call", "status": "completed", "call_id": "call_%d", "name": %q, "arguments": %s}`, i, i, a.Tool, testkit.Quote(args)))
 	}
 	switch a.Finish {
 	case providers.FinishLength:
@@ -57,34 +56,8 @@ func encode(a providertest.Answer) string {
 		status, reason, strings.Join(items, ", "), usage)
 }
 
-func quote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
-}
-
-// answer is a transport that keeps what was sent and says the same to all.
-type answer struct {
-	status int
-	header http.Header
-	body   string
-	got    *http.Request
-	sent   string
-}
-
-func (a *answer) RoundTrip(r *http.Request) (*http.Response, error) {
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	a.got, a.sent = r, string(text)
-	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(strings.NewReader(a.body)), Request: r}, nil
-}
-
 // ask sends a call to a server that answers so.
-func ask(t *testing.T, make providers.Factory, o providers.Options, call providers.Call, a *answer) (providers.Reply, error) {
+func ask(t *testing.T, make providers.Factory, o providers.Options, call providers.Call, a *testkit.Server) (providers.Reply, error) {
 	t.Helper()
 	o.HTTP = &http.Client{Transport: a}
 	m, err := make(o)
@@ -111,13 +84,13 @@ func TestDialects(t *testing.T) {
 		{"bedrock-mantle-responses", responses.BedrockMantle, providers.Options{Key: "k", Region: "eu-west-1"}, "https://bedrock-mantle.eu-west-1.api.aws/v1/responses", "Authorization", "Bearer k"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := &answer{status: 401, body: `{"error":{"message":"no"}}`}
+			a := &testkit.Server{Status: 401, Body: `{"error":{"message":"no"}}`}
 			_, err := ask(t, c.make, c.o, providers.Call{Model: "m"}, a)
 			require.ErrorContains(t, err, c.name+": model m: auth (HTTP 401): no")
-			require.Equal(t, c.address, a.got.URL.String())
-			require.Equal(t, c.want, a.got.Header.Get(c.header))
+			require.Equal(t, c.address, a.Got.URL.String())
+			require.Equal(t, c.want, a.Got.Header.Get(c.header))
 			if c.header != "Authorization" {
-				require.Empty(t, a.got.Header.Get("Authorization"))
+				require.Empty(t, a.Got.Header.Get("Authorization"))
 			}
 		})
 	}
@@ -154,10 +127,10 @@ func TestFormatsLeaveNoTrace(t *testing.T) {
 	const schema = `{"type":"object","properties":{"city":{"type":"string","description":"a <city> & more"}},"required":["city"],"additionalProperties":false}`
 	call := providers.Call{Model: "m", System: "Be brief.", Messages: []providers.Message{{Role: "user", Text: "hi"}}, MaxTokens: 64}
 	sent := func(call providers.Call) string {
-		a := &answer{status: 200, body: encode(providertest.Answer{Text: "ok"})}
+		a := &testkit.Server{Status: 200, Body: encode(providertest.Answer{Text: "ok"})}
 		_, err := ask(t, responses.New, providers.Options{}, call, a)
 		require.NoError(t, err)
-		return a.sent
+		return a.Sent
 	}
 	plain := sent(call)
 	require.Equal(t, `{"model":"m","instructions":"Be brief.","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}],"max_output_tokens":64,"store":false}`, plain)

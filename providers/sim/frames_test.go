@@ -3,10 +3,8 @@ package sim
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "write what the wires say into testdata/wires")
+	"github.com/cupel-eval/cupel/internal/testkit"
+)
 
 // TestWhatTheWiresSay shows every wire's request, whole reply, stream and error
 // as they are; testdata/wires holds them.
@@ -52,12 +50,7 @@ func TestWhatTheWiresSay(t *testing.T) {
 			ask("cut", asked{model: Probe, limit: 16, stream: true, turns: []utterance{user("fill 40")}})
 			ask("error", asked{model: "none", turns: []utterance{user("say hi")}})
 			file := filepath.Join("testdata", "wires", g.name+".txt")
-			if *update {
-				require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o600))
-			}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			require.Equal(t, string(want), out.String())
+			testkit.Golden(t, file, out.String())
 		})
 	}
 }

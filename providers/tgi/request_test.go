@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 )
@@ -72,19 +73,15 @@ func TestToolsAreRefusedUnsent(t *testing.T) {
 		"forced":        {Format: &providers.Format{Mode: providers.ForcedTool, Name: "f", Schema: []byte(`{}`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sent := refusing{errors.New("a request was made")}
-			m, err := New(providers.Options{HTTP: &http.Client{Transport: sent}})
+			sent := errors.New("a request was made")
+			m, err := New(providers.Options{HTTP: &http.Client{Transport: testkit.Refuse(sent)}})
 			require.NoError(t, err)
 			_, err = m.Call(context.Background(), call)
 			var e *fault.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, fault.InvalidRequest, e.Kind)
 			require.Contains(t, e.Message, "tool")
-			require.NotErrorIs(t, err, sent.err)
+			require.NotErrorIs(t, err, sent)
 		})
 	}
 }
-
-type refusing struct{ err error }
-
-func (r refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, r.err }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/providertest"
@@ -22,7 +21,7 @@ func TestContract(t *testing.T) {
 	providertest.Run(t, providertest.Subject{
 		New:    tgi.New,
 		Encode: encode,
-		Fault:  func(message string) string { return fmt.Sprintf(`{"error": %s}`, quote(message)) },
+		Fault:  func(message string) string { return fmt.Sprintf(`{"error": %s}`, testkit.Quote(message)) },
 		Skip: map[string]string{
 			"text":                      "replies do not name the model: see TestReplyOverHTTP",
 			"usage":                     "there is no usage object and no cache",
@@ -39,15 +38,7 @@ func TestContract(t *testing.T) {
 
 func encode(a providertest.Answer) string {
 	reason := map[providers.Finish]string{providers.FinishStop: "eos_token", providers.FinishLength: "length"}[a.Finish]
-	return fmt.Sprintf(`{"generated_text": %s, "details": {"finish_reason": %q, "prefill": [], "tokens": []}}`, quote(a.Text), reason)
-}
-
-func quote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
+	return fmt.Sprintf(`{"generated_text": %s, "details": {"finish_reason": %q, "prefill": [], "tokens": []}}`, testkit.Quote(a.Text), reason)
 }
 
 func TestKeys(t *testing.T) {
@@ -76,23 +67,6 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// played answers every request with a body, and keeps the request.
-type played struct {
-	status int
-	body   string
-	sent   *http.Request
-	text   string
-}
-
-func (p *played) RoundTrip(r *http.Request) (*http.Response, error) {
-	text, err := io.ReadAll(r.Body)
-	p.sent, p.text = r, string(text)
-	recorder := httptest.NewRecorder()
-	recorder.WriteHeader(p.status)
-	_, _ = io.WriteString(recorder, p.body)
-	return recorder.Result(), err
-}
-
 func TestAddresses(t *testing.T) {
 	for _, c := range []struct {
 		name, base string
@@ -108,15 +82,15 @@ func TestAddresses(t *testing.T) {
 		{"Hugging Face, streaming", "", true, "https://router.huggingface.co/hf-inference/models/org/m%3Fx", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := &played{status: 200, body: `[{"generated_text":"a"}]`}
+			p := &testkit.Server{Status: 200, Body: `[{"generated_text":"a"}]`}
 			m, err := tgi.New(providers.Options{BaseURL: c.base, Key: "hf_1", HTTP: &http.Client{Transport: p}})
 			require.NoError(t, err)
 			_, err = m.Call(context.Background(), providers.Call{Model: "org/m?x", Stream: c.stream})
 			require.NoError(t, err)
-			require.Equal(t, c.address, p.sent.URL.String())
-			require.Equal(t, "Bearer hf_1", p.sent.Header.Get("Authorization"))
+			require.Equal(t, c.address, p.Got.URL.String())
+			require.Equal(t, "Bearer hf_1", p.Got.Header.Get("Authorization"))
 			var body map[string]any
-			require.NoError(t, json.Unmarshal([]byte(p.text), &body))
+			require.NoError(t, json.Unmarshal([]byte(p.Sent), &body))
 			require.Equal(t, c.told, body["stream"] == true)
 		})
 	}
@@ -128,7 +102,7 @@ func TestReplyOverHTTP(t *testing.T) {
 		"streamed": "data:{\"token\":{\"text\":\"Hi\"}}\n\ndata:{\"token\":{\"text\":\" there\"}}\n\ndata:{\"token\":{\"text\":\"</s>\",\"special\":true},\"generated_text\":\"Hi there\",\"details\":{\"finish_reason\":\"eos_token\",\"generated_tokens\":3,\"input_length\":5}}\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := tgi.New(providers.Options{BaseURL: "http://host", HTTP: &http.Client{Transport: &played{status: 200, body: stream}}})
+			m, err := tgi.New(providers.Options{BaseURL: "http://host", HTTP: &http.Client{Transport: &testkit.Server{Status: 200, Body: stream}}})
 			require.NoError(t, err)
 			said := ""
 			got, err := m.Call(context.Background(), providers.Call{Model: "m", Stream: true, OnDelta: func(d providers.Delta) { said += d.Text }})
@@ -174,7 +148,7 @@ func TestErrors(t *testing.T) {
 		{"cut in an event", 200, start + `data:{"token":{"te`, fault.Transport, "", "the stream ended in the middle of an event"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := tgi.New(providers.Options{BaseURL: "http://host", HTTP: &http.Client{Transport: &played{status: c.status, body: c.body}}})
+			m, err := tgi.New(providers.Options{BaseURL: "http://host", HTTP: &http.Client{Transport: &testkit.Server{Status: c.status, Body: c.body}}})
 			require.NoError(t, err)
 			_, err = m.Call(context.Background(), providers.Call{Model: "m", Stream: true})
 			var e *fault.Error

@@ -7,27 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 )
-
-// answering answers every request with a status, a header and a body.
-type answering struct {
-	status int
-	header http.Header
-	body   string
-	asked  bool
-}
-
-func (a *answering) RoundTrip(r *http.Request) (*http.Response, error) {
-	a.asked = true
-	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(strings.NewReader(a.body)), Request: r}, nil
-}
 
 // texts takes every frame and every body for text.
 type texts struct{}
@@ -36,7 +23,7 @@ func (texts) Whole(b *Builder, body []byte) error { b.Text(string(body)); return
 
 func (texts) Frame(b *Builder, f Frame) (bool, error) { b.Text(f.Data); return f.Data == "end", nil }
 
-func exchanged(t *testing.T, d Dialect, a *answering, framing Framing, ctx context.Context) (providers.Reply, *fault.Error) {
+func exchanged(t *testing.T, d Dialect, a *testkit.Server, framing Framing, ctx context.Context) (providers.Reply, *fault.Error) {
 	t.Helper()
 	d.Base = "https://service.test"
 	c, err := New(d, providers.Options{Provider: "p", HTTP: &http.Client{Transport: a}})
@@ -64,7 +51,7 @@ func TestDamagedFramesAreTheTransports(t *testing.T) {
 			framing := Framing{Starts: Lines.Starts, Cut: func(_ io.Reader, _ int, f func(Frame) error) error {
 				return errors.Join(f(Frame{Data: "half"}), c.err)
 			}}
-			r, e := exchanged(t, Dialect{Kind: plainly}, &answering{status: 200, body: "frames"}, framing, context.Background())
+			r, e := exchanged(t, Dialect{Kind: plainly}, &testkit.Server{Status: 200, Body: "frames"}, framing, context.Background())
 			require.NotNil(t, e)
 			require.Equal(t, c.kind, e.Kind, "%v", e)
 			require.True(t, e.Partial)
@@ -85,19 +72,19 @@ func TestFailureToSign(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			none := errors.New("no credentials")
-			a := &answering{status: 200, body: "end"}
+			a := &testkit.Server{Status: 200, Body: "end"}
 			_, e := exchanged(t, Dialect{Kind: plainly, Sign: func(context.Context, *http.Request, []byte) error { return none }}, a, Lines, c.ctx)
 			require.NotNil(t, e)
 			require.Equal(t, c.kind, e.Kind)
 			require.ErrorIs(t, e, none)
-			require.False(t, a.asked, "nothing may be sent unsigned")
+			require.Nil(t, a.Got, "nothing may be sent unsigned")
 		})
 	}
 }
 
 func TestKindSeesTheHeaders(t *testing.T) {
 	kind := func(f Fault) fault.Kind { return fault.Kind(f.Header.Get("X-Kind")) }
-	_, e := exchanged(t, Dialect{Kind: kind}, &answering{status: 400, header: http.Header{"X-Kind": {"quota"}}, body: "m"}, Lines, context.Background())
+	_, e := exchanged(t, Dialect{Kind: kind}, &testkit.Server{Status: 400, Header: http.Header{"X-Kind": {"quota"}}, Body: "m"}, Lines, context.Background())
 	require.NotNil(t, e)
 	require.Equal(t, fault.Quota, e.Kind)
 	require.Empty(t, e.Code)
@@ -108,7 +95,7 @@ func TestAFrameThatIsTooLong(t *testing.T) {
 	framing := Framing{Starts: Lines.Starts, Cut: func(_ io.Reader, limit int, f func(Frame) error) error {
 		return errors.Join(f(Frame{Data: "half"}), fmt.Errorf("a message of %d bytes: %w", limit+1, bufio.ErrTooLong))
 	}}
-	r, e := exchanged(t, Dialect{Kind: plainly}, &answering{status: 200, body: "frames"}, framing, context.Background())
+	r, e := exchanged(t, Dialect{Kind: plainly}, &testkit.Server{Status: 200, Body: "frames"}, framing, context.Background())
 	require.NotNil(t, e)
 	require.Equal(t, fault.Malformed, e.Kind)
 	require.Equal(t, "the reply is longer than 8388608 bytes", e.Message)

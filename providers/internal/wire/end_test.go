@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 )
@@ -90,7 +91,7 @@ func (s saying) RoundTrip(r *http.Request) (*http.Response, error) {
 	if broken {
 		body = io.MultiReader(body, iotest.ErrReader(errors.New("connection reset")))
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body), Request: r}, nil
+	return testkit.Body(body)(r)
 }
 
 // TestCallsThatAreLeftOut: a reply without a call that the model made is not the

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 )
@@ -35,7 +36,7 @@ func TestHeadersThatMislead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, asked := range []bool{false, true} {
-				a := &answering{status: c.status, header: c.header, body: c.body}
+				a := &testkit.Server{Status: c.status, Header: c.header, Body: c.body}
 				client, err := New(Dialect{Base: "https://service.test", Kind: plainly, Fault: ReadFault}, providers.Options{HTTP: &http.Client{Transport: a}})
 				require.NoError(t, err)
 				got, err := client.Do(context.Background(), providers.Call{Stream: asked}, Request{Path: "/x", Body: struct{}{}}, notes{}, nil)
