@@ -5,7 +5,6 @@
 package anthropic
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 
@@ -28,55 +27,33 @@ const (
 // invalid_request when the base URL is not usable. A custom address needs no
 // key, nor does a client with a transport of its own, which may replay or sign.
 func New(o providers.Options) (providers.Model, error) {
-	if o.Provider == "" {
-		o.Provider = "anthropic"
-	}
-	client, err := wire.New(wire.Dialect{
-		Base: publicBase, KeyName: "ANTHROPIC_API_KEY",
+	return wire.NewModel(wire.Dialect{
+		Name: "anthropic", Base: publicBase, KeyName: "ANTHROPIC_API_KEY",
 		Authorize: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
 		Header:    http.Header{"Anthropic-Version": {apiVersion}},
 		Kind:      kindOf,
-	}, o)
-	if err != nil {
-		return nil, err
-	}
-	return &model{client: client}, nil
+	}, o, modes, func(call providers.Call) wire.Exchange { return exchange(call, false) })
 }
 
 // NewVertex makes a model of Claude on Vertex AI. The base URL is required and
 // ends in /projects/{project}/locations/{region}/publishers/anthropic; the key
 // is an access token. It fails like New.
 func NewVertex(o providers.Options) (providers.Model, error) {
-	if o.Provider == "" {
-		o.Provider = "vertex-anthropic"
-	}
-	client, err := wire.New(wire.Dialect{
+	return wire.NewModel(wire.Dialect{
+		Name:      "vertex-anthropic",
 		KeyName:   "VERTEX_ACCESS_TOKEN",
 		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
 		Kind:      kindOf,
-	}, o)
-	if err != nil {
-		return nil, err
-	}
-	return &model{client: client, vertex: true}, nil
+	}, o, modes, func(call providers.Call) wire.Exchange { return exchange(call, true) })
 }
 
-type model struct {
-	client *wire.Client
-	vertex bool
-}
-
-// Call implements providers.Model.
-func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
-	if err := m.client.Check(call, m.Modes()); err != nil {
-		return providers.Reply{}, err
-	}
+func exchange(call providers.Call, vertex bool) wire.Exchange {
 	body, warnings := newRequest(call)
 	path := "/messages"
-	if m.vertex {
+	if vertex {
 		path = body.forVertex()
 	}
-	return m.client.Do(ctx, call, wire.Request{Path: path, Body: body}, &decoder{}, warnings)
+	return wire.Exchange{Request: wire.Request{Path: path, Body: body}, Decoder: &decoder{}, Warnings: warnings}
 }
 
 // forVertex moves the model from the body to the path, which it returns.

@@ -65,25 +65,15 @@ func New(o providers.Options) (providers.Model, error) {
 		}
 		d.Sign = (&signer{region: o.Region, now: o.Now}).sign
 	}
-	client, err := wire.New(d, o)
-	if err != nil {
-		return nil, err
-	}
-	return &model{client}, nil
+	return wire.NewModel(d, o, modes, exchange)
 }
 
-type model struct{ client *wire.Client }
-
-// Call implements providers.Model.
-func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
-	if err := m.client.Check(call, m.Modes()); err != nil {
-		return providers.Reply{}, err
-	}
+func exchange(call providers.Call) wire.Exchange {
 	if call.Model == "" {
-		return providers.Reply{}, m.client.Error(wire.Answer{}, "", fault.InvalidRequest, "no model: it is part of the address", nil)
+		return wire.Exchange{Problem: "no model: it is part of the address"}
 	}
 	body, warnings := newRequest(call)
-	return m.client.Do(ctx, call, wire.Request{Path: path(call), Body: body, Framing: eventStream}, &decoder{}, warnings)
+	return wire.Exchange{Request: wire.Request{Path: path(call), Body: body, Framing: eventStream}, Decoder: &decoder{}, Warnings: warnings}
 }
 
 // path is the address of a call below the base. An ARN has slashes and colons,

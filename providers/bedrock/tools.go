@@ -9,10 +9,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// Modes implements providers.Formatter. The API has no mode for any JSON object.
-func (m *model) Modes() []providers.Mode {
-	return []providers.Mode{providers.JSONSchema, providers.ForcedTool}
-}
+// The API has no mode for any JSON object.
+var modes = []providers.Mode{providers.JSONSchema, providers.ForcedTool}
 
 // toolConfig offers tools (API Reference, "ToolConfiguration").
 type toolConfig struct {

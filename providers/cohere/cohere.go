@@ -8,13 +8,11 @@ package cohere
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
-	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -30,38 +28,20 @@ const publicBase = "https://api.cohere.com/v2"
 // What the API has besides, such as thinking or documents, is asked for through
 // Options.Extra.
 func New(o providers.Options) (providers.Model, error) {
-	if o.Provider == "" {
-		o.Provider = "cohere"
-	}
-	client, err := wire.New(wire.Dialect{
-		Base: publicBase, KeyName: "COHERE_API_KEY",
+	return wire.NewModel(wire.Dialect{
+		Name: "cohere", Base: publicBase, KeyName: "COHERE_API_KEY",
 		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
 		RequestID: []string{"X-Debug-Trace-Id"},
 		Kind:      kindOf,
-	}, o)
-	if err != nil {
-		return nil, err
-	}
-	return &model{client}, nil
+	}, o, modes, exchange)
 }
 
-type model struct{ client *wire.Client }
+// A forced tool is the only one on offer.
+var modes = []providers.Mode{providers.JSONObject, providers.JSONSchema, providers.ForcedTool}
 
-// Modes implements providers.Formatter. A forced tool is the only one on offer.
-func (m *model) Modes() []providers.Mode {
-	return []providers.Mode{providers.JSONObject, providers.JSONSchema, providers.ForcedTool}
-}
-
-// Call implements providers.Model.
-func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
-	if err := m.client.Check(call, m.Modes()); err != nil {
-		return providers.Reply{}, err
-	}
+func exchange(call providers.Call) wire.Exchange {
 	body, warnings, problem := newRequest(call)
-	if problem != "" {
-		return providers.Reply{}, m.client.Error(wire.Answer{}, call.Model, fault.InvalidRequest, problem, nil)
-	}
-	return m.client.Do(ctx, call, wire.Request{Path: "/chat", Body: body, Framing: framing}, &decoder{}, warnings)
+	return wire.Exchange{Request: wire.Request{Path: "/chat", Body: body, Framing: framing}, Decoder: &decoder{}, Warnings: warnings, Problem: problem}
 }
 
 // framing takes server-sent events, and the lines that version 1 of the API sends

@@ -8,10 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// Modes implements providers.Formatter.
-func (m *model) Modes() []providers.Mode {
-	return []providers.Mode{providers.JSONObject, providers.JSONSchema, providers.ForcedTool}
-}
+var modes = []providers.Mode{providers.JSONObject, providers.JSONSchema, providers.ForcedTool}
 
 type tool struct {
 	Functions []function `json:"functionDeclarations"`

@@ -5,8 +5,6 @@
 package gemini
 
 import (
-	"cmp"
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,9 +23,8 @@ const publicBase = "https://generativelanguage.googleapis.com/v1beta"
 // invalid_request when the base URL is not usable. A custom address needs no
 // key, nor does a client with a transport of its own, which may replay or sign.
 func New(o providers.Options) (providers.Model, error) {
-	o.Provider = cmp.Or(o.Provider, "gemini")
 	return With(wire.Dialect{
-		Base: publicBase, KeyName: "GEMINI_API_KEY",
+		Name: "gemini", Base: publicBase, KeyName: "GEMINI_API_KEY",
 		Authorize: func(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) },
 	}, o)
 }
@@ -36,27 +33,17 @@ func New(o providers.Options) (providers.Model, error) {
 // and its credential. What the wire knows of errors is filled in.
 func With(d wire.Dialect, o providers.Options) (providers.Model, error) {
 	d.Kind, d.Fault = kindOf, readFault
-	client, err := wire.New(d, o)
-	if err != nil {
-		return nil, err
-	}
-	return &model{client}, nil
+	return wire.NewModel(d, o, modes, exchange)
 }
 
-type model struct{ client *wire.Client }
-
-// Call implements providers.Model.
-func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
-	if err := m.client.Check(call, m.Modes()); err != nil {
-		return providers.Reply{}, err
-	}
+func exchange(call providers.Call) wire.Exchange {
 	body, warnings := newRequest(call)
 	r := wire.Request{Path: path(call.Model) + ":generateContent", Body: body, Framing: framing}
 	if call.Stream {
 		// Without alt=sse a stream is one JSON array, which is read as well.
 		r.Path, r.Query = path(call.Model)+":streamGenerateContent", url.Values{"alt": {"sse"}}
 	}
-	return m.client.Do(ctx, call, r, &decoder{}, warnings)
+	return wire.Exchange{Request: r, Decoder: &decoder{}, Warnings: warnings}
 }
 
 // path is the resource of a model: models/NAME unless the name says its own

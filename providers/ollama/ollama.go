@@ -6,12 +6,10 @@
 package ollama
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
-	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -27,36 +25,19 @@ const localBase = "http://127.0.0.1:11434"
 // not usable. What the API has besides, such as think or keep_alive, is asked for
 // through Options.Extra.
 func New(o providers.Options) (providers.Model, error) {
-	if o.Provider == "" {
-		o.Provider = "ollama"
-	}
 	o.BaseURL = strings.TrimSuffix(strings.TrimRight(o.BaseURL, "/"), "/api")
-	client, err := wire.New(wire.Dialect{
+	return wire.NewModel(wire.Dialect{
+		Name:      "ollama",
 		Base:      localBase,
 		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
 		Kind:      kindOf,
-	}, o)
-	if err != nil {
-		return nil, err
-	}
-	return &model{client}, nil
+	}, o, modes, exchange)
 }
 
-type model struct{ client *wire.Client }
+// No tool can be forced.
+var modes = []providers.Mode{providers.JSONObject, providers.JSONSchema}
 
-// Modes implements providers.Formatter. No tool can be forced.
-func (m *model) Modes() []providers.Mode {
-	return []providers.Mode{providers.JSONObject, providers.JSONSchema}
-}
-
-// Call implements providers.Model.
-func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
-	if err := m.client.Check(call, m.Modes()); err != nil {
-		return providers.Reply{}, err
-	}
+func exchange(call providers.Call) wire.Exchange {
 	body, warnings, problem := newRequest(call)
-	if problem != "" {
-		return providers.Reply{}, m.client.Error(wire.Answer{}, call.Model, fault.InvalidRequest, problem, nil)
-	}
-	return m.client.Do(ctx, call, wire.Request{Path: "/api/chat", Body: body, Framing: wire.Lines}, &decoder{}, warnings)
+	return wire.Exchange{Request: wire.Request{Path: "/api/chat", Body: body, Framing: wire.Lines}, Decoder: &decoder{}, Warnings: warnings, Problem: problem}
 }

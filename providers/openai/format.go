@@ -9,16 +9,15 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// Modes implements providers.Formatter.
-func (m *model) Modes() []providers.Mode {
-	var modes []providers.Mode
-	if !m.dialect.lacks(ObjectMode) {
+// modes are those of the dialect.
+func (d Dialect) modes() (modes []providers.Mode) {
+	if !d.lacks(ObjectMode) {
 		modes = append(modes, providers.JSONObject)
 	}
-	if !m.dialect.lacks(SchemaMode) {
+	if !d.lacks(SchemaMode) {
 		modes = append(modes, providers.JSONSchema)
 	}
-	if !m.dialect.lacks(Tools) && !m.dialect.lacks(ToolChoice) {
+	if !d.lacks(Tools) && !d.lacks(ToolChoice) {
 		modes = append(modes, providers.ForcedTool)
 	}
 	return modes

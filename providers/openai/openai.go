@@ -6,7 +6,6 @@ package openai
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"strings"
 
@@ -43,13 +42,9 @@ func Factory(d Dialect) providers.Factory {
 		if d.Keyless {
 			name = ""
 		}
-		client, err := wire.New(wire.Dialect{
+		return wire.NewModel(wire.Dialect{
 			Base: base, KeyName: name, Authorize: d.authorize, RequestID: d.RequestID, Kind: d.kindOf,
-		}, o)
-		if err != nil {
-			return nil, err
-		}
-		return &model{client, d}, nil
+		}, o, d.modes(), d.exchange)
 	}
 }
 
@@ -58,22 +53,13 @@ func plainRegion(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-type model struct {
-	client  *wire.Client
-	dialect Dialect
-}
-
-// Call implements providers.Model.
-func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
-	if err := m.client.Check(call, m.Modes()); err != nil {
-		return providers.Reply{}, err
-	}
-	body, warnings := newRequest(m.dialect, call)
-	decoder := newDecoder(m.dialect, call.Stream)
+func (d Dialect) exchange(call providers.Call) wire.Exchange {
+	body, warnings := newRequest(d, call)
+	decoder := newDecoder(d, call.Stream)
 	if call.LogProbs {
 		decoder.probs = &logProbs{}
 	}
-	return m.client.Do(ctx, call, wire.Request{Path: "/chat/completions", Body: body}, decoder, warnings)
+	return wire.Exchange{Request: wire.Request{Path: "/chat/completions", Body: body}, Decoder: decoder, Warnings: warnings}
 }
 
 func (d Dialect) authorize(h http.Header, key string) {

@@ -10,13 +10,11 @@
 package tgi
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
-	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
@@ -33,49 +31,29 @@ const publicBase = "https://router.huggingface.co/hf-inference"
 // URL is not usable. A custom address needs no key, nor does a client with a
 // transport of its own, which may replay or sign.
 func New(o providers.Options) (providers.Model, error) {
-	if o.Provider == "" {
-		o.Provider = "tgi"
-	}
 	public := o.BaseURL == ""
 	for _, path := range []string{"/generate_stream", "/generate"} {
 		o.BaseURL = strings.TrimSuffix(strings.TrimRight(o.BaseURL, "/"), path)
 	}
-	client, err := wire.New(wire.Dialect{
-		Base: publicBase, KeyName: "HF_TOKEN",
+	return wire.NewModel(wire.Dialect{
+		Name: "tgi", Base: publicBase, KeyName: "HF_TOKEN",
 		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
 		Kind:      kindOf,
-	}, o)
-	if err != nil {
-		return nil, err
-	}
-	return &model{client, public}, nil
+	}, o, modes, func(call providers.Call) wire.Exchange { return exchange(call, public) })
 }
 
-type model struct {
-	client *wire.Client
-	public bool
-}
+// The server's grammars know no JSON without a schema.
+var modes = []providers.Mode{providers.JSONSchema}
 
-// Modes implements providers.Formatter. The server's grammars know no JSON without
-// a schema.
-func (m *model) Modes() []providers.Mode { return []providers.Mode{providers.JSONSchema} }
-
-// Call implements providers.Model.
-func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
-	if err := m.client.Check(call, m.Modes()); err != nil {
-		return providers.Reply{}, err
-	}
+func exchange(call providers.Call, public bool) wire.Exchange {
 	body, warnings, problem := newRequest(call)
-	if problem != "" {
-		return providers.Reply{}, m.client.Error(wire.Answer{}, call.Model, fault.InvalidRequest, problem, nil)
-	}
 	path := "/generate"
 	switch {
-	case m.public:
+	case public:
 		body.Stream = call.Stream
 		path = "/models/" + strings.ReplaceAll(url.PathEscape(call.Model), "%2F", "/")
 	case call.Stream:
 		path = "/generate_stream"
 	}
-	return m.client.Do(ctx, call, wire.Request{Path: path, Body: body}, &decoder{}, warnings)
+	return wire.Exchange{Request: wire.Request{Path: path, Body: body}, Decoder: &decoder{}, Warnings: warnings, Problem: problem}
 }

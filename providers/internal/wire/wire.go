@@ -28,6 +28,8 @@ const MaxBody = 8 << 20
 
 // Dialect is what tells one provider's HTTP from another's.
 type Dialect struct {
+	// Name is the provider's, unless Options.Provider is set.
+	Name string
 	// Base is the public address, up to and including the version segment. Empty
 	// means that there is none: Options.BaseURL is then required.
 	Base string
@@ -76,9 +78,50 @@ type Request struct {
 	Framing Framing
 }
 
+// Exchange is how a call is carried out.
+type Exchange struct {
+	Request  Request
+	Decoder  Decoder
+	Warnings []string
+	// Problem says why the call cannot be sent; empty if it can.
+	Problem string
+}
+
+// NewModel makes a model, which implements providers.Formatter with modes. exchange is
+// called concurrently. Errors are those of New.
+func NewModel(d Dialect, o providers.Options, modes []providers.Mode, exchange func(providers.Call) Exchange) (providers.Model, error) {
+	client, err := New(d, o)
+	if err != nil {
+		return nil, err
+	}
+	return &model{client, modes, exchange}, nil
+}
+
+type model struct {
+	client   *Client
+	modes    []providers.Mode
+	exchange func(providers.Call) Exchange
+}
+
+// Modes implements providers.Formatter.
+func (m *model) Modes() []providers.Mode { return slices.Clone(m.modes) }
+
+// Call implements providers.Model.
+func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+	if err := m.client.Check(call, m.modes); err != nil {
+		return providers.Reply{}, err
+	}
+	x := m.exchange(call)
+	if x.Problem != "" {
+		return providers.Reply{}, m.client.Error(Answer{}, call.Model, fault.InvalidRequest, x.Problem, nil)
+	}
+	return m.client.Do(ctx, call, x.Request, x.Decoder, x.Warnings)
+}
+
 // New checks the options. It demands a key for the public address, unless
 // Options.HTTP brings a transport of its own: that may replay, or sign.
 func New(d Dialect, o providers.Options) (*Client, error) {
+	o.Provider = cmp.Or(o.Provider, d.Name)
 	c := &Client{
 		dialect: d, provider: o.Provider, key: o.Key, maxBody: cmp.Or(o.MaxBody, MaxBody), now: o.Now,
 		query: url.Values{}, header: http.Header{}, extra: o.Extra,
