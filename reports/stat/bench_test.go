@@ -77,15 +77,6 @@ func BenchmarkClassify(b *testing.B) {
 	}
 }
 
-// Floor: 60 evaluations of a noncentral t of some 100 terms.
-func BenchmarkDetectable(b *testing.B) {
-	d := stat.Design{Tasks: 60, Trials: 8, Discordant: 0.2, ICC: 0.3, Alpha: 0.05}
-	b.ReportAllocs()
-	for b.Loop() {
-		d.Detectable(0.8)
-	}
-}
-
 // Floor: sorting; it allocates the order and the answer.
 func BenchmarkBenjaminiHochberg(b *testing.B) {
 	rng := rand.New(rand.NewPCG(27, 28))

@@ -64,9 +64,5 @@ func TestHostileNumbers(t *testing.T) {
 		e, ok := flake.Classify(stat.Trials{Passed: min(j, 2000), N: min(k, 3000)}, stat.Trials{Passed: min(l, 2000), N: min(m, 3000)}, 0.05)
 		p("change", e.P, ok)
 		interval("stability", e.Share, ok)
-		design := stat.Design{Tasks: j, Trials: k, SD: a, Discordant: b, ICC: odd.Draw(t, "icc"), Alpha: 0.05}
-		v, ok = design.Power(a)
-		p("power", v, ok)
-		design.Detectable(0.8)
 	})
 }

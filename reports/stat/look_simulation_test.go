@@ -64,7 +64,7 @@ func (g *growth) regression(baseline []float64, level float64) stat.Verdict {
 	m, _ := stat.ClusterMean(list)
 	worse, _ := m.NonInferior(0, 1, level)
 	margin, _ := m.NonInferior(0.05, 1, level)
-	switch power, _ := (stat.Design{Tasks: len(list), Trials: 1, SD: m.SE * math.Sqrt(float64(len(list))), Alpha: 2 * level}).Power(-0.1); {
+	switch power := evidence.Power(len(list), m.SE*math.Sqrt(float64(len(list))), 2*level, 0.1); {
 	case worse.Worse:
 		return stat.Fail
 	case margin.NotWorse:

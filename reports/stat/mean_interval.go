@@ -38,12 +38,7 @@ func MeanClusters(clusters []Cluster, within Interval, threshold, confidence flo
 		clusters, threshold, end = negated(clusters), -threshold, -within.High
 	}
 	b, _ := newBounding(clusters, end)
-	return least(1, func(n int) (reached float64, ok bool) {
-		if b.reaches(threshold, float64(n)/b.g, (1-confidence)/2) {
-			return 1, true
-		}
-		return 0, true
-	}, 0.5)
+	return least(func(n int) bool { return b.reaches(threshold, float64(n)/b.g, (1-confidence)/2) })
 }
 
 // inside says that the clusters have a mean, and lie within limits.

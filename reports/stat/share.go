@@ -2,6 +2,7 @@ package stat
 
 import (
 	"math"
+	"sort"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -39,27 +40,25 @@ func ShareInterval(clusters []Cluster, confidence float64) (iv Interval, ok bool
 // at which ShareInterval no longer holds the threshold. ok is false when no number
 // would do: the share equals the threshold, or the threshold is 0 or 1.
 func ShareClusters(clusters []Cluster, threshold, confidence float64) (n int, ok bool) {
-	if !level(confidence) || !counted(clusters) {
+	if !level(confidence) || !level(threshold) || !counted(clusters) {
 		return 0, false
 	}
 	if m, _ := ClusterRatio(clusters); m.Value < threshold {
 		clusters, threshold = others(clusters), 1-threshold
 	}
-	return least(1, func(n int) (bound float64, ok bool) {
-		return shareBound(clusters, float64(n)/float64(len(clusters)), (1-confidence)/2), true
-	}, threshold)
+	return least(func(n int) bool {
+		return shareBound(clusters, float64(n)/float64(len(clusters)), (1-confidence)/2) >= threshold
+	})
 }
 
 // PerfectClusters is the least number of clusters without a failure whose interval
 // lies at or above the threshold; fewer cannot, however many observations they have.
 // ok is false when the threshold or the confidence is not strictly between 0 and 1.
 func PerfectClusters(threshold, confidence float64) (n int, ok bool) {
-	if !level(confidence) {
+	if !level(confidence) || !level(threshold) {
 		return 0, false
 	}
-	return least(1, func(n int) (bound float64, ok bool) {
-		return math.Pow((1-confidence)/2, 1/float64(n)), true
-	}, threshold)
+	return least(func(n int) bool { return math.Pow((1-confidence)/2, 1/float64(n)) >= threshold })
 }
 
 // DesignEffect is how many times the variance of a share over clusters is that of as
@@ -132,3 +131,9 @@ func level(share float64) bool { return share > 1e-15 && share < 1-1e-15 }
 const maxSize = 1e7
 
 func probability(p float64) bool { return p >= 0 && p <= 1 }
+
+// least is the smallest number of clusters that is enough, where more are as well.
+func least(enough func(n int) bool) (n int, ok bool) {
+	n = 1 + sort.Search(maxSize, func(i int) bool { return enough(i + 1) })
+	return n, n <= maxSize
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/internal/evidence"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
@@ -191,9 +192,7 @@ func oldFlips(broken, fixed int) float64 {
 func (m oldMetric) detectable(level float64) (loss float64, ok bool) {
 	fewest := int(math.Ceil(-math.Log2(level) - 1e-9))
 	shows := func(loss float64) bool {
-		d := stat.Design{Tasks: m.tasks, Trials: 1, SD: math.Sqrt(m.se*m.se + loss*(1-loss)), ICC: 1, Alpha: 2 * level}
-		power, ok := d.Power(loss)
-		if !ok || power < 0.8 || m.tasks < fewest {
+		if m.tasks < max(2, fewest) || evidence.Power(m.tasks, math.Sqrt(m.se*m.se+loss*(1-loss)), 2*level, loss) < 0.8 {
 			return false
 		}
 		if m.differ >= fewest {

@@ -1,0 +1,121 @@
+package stat_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/stat"
+)
+
+// By hand: clusters {1,3}, {5,5}, {2,2}: mean 3, between 2(1+4+1) = 12, 6 each;
+// within 2, 2/3 each; size 2: shared (6 − 2/3)/2 = 8/3; all 10/3.
+func TestSpreadByHand(t *testing.T) {
+	sd, icc, ok := stat.Spread(obs("a", 1, "b", 5, "a", 3, "c", 2, "b", 5, "c", 2))
+	require.True(t, ok)
+	require.InDelta(t, math.Sqrt(10.0/3), sd, 1e-12)
+	require.InDelta(t, 0.8, icc, 1e-12)
+	for _, c := range []struct {
+		name    string
+		obs     []stat.Observation
+		sd, icc float64
+		ok      bool
+	}{
+		{"nothing", nil, 0, 0, false},
+		{"one cluster", obs("a", 1, "a", 2), 0, 0, false},
+		{"constant", obs("a", 1, "a", 1, "b", 1), 0, 0, true},
+		{"one each", obs("a", 1, "b", 3), math.Sqrt2, 1, true},
+		// Mean 3.5, between 3·1.5² + 4.5² = 27, within 2 over 2; size 4 − 10/4 = 1.5;
+		// shared 26/1.5 = 52/3, all 55/3.
+		{"unequal", obs("a", 1, "a", 3, "a", 2, "b", 8), math.Sqrt(55.0 / 3), 52.0 / 55, true},
+		{"spread only within", obs("a", 0, "a", 1, "b", 0, "b", 1), math.Sqrt(0.5), 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sd, icc, ok := stat.Spread(c.obs)
+			require.Equal(t, c.ok, ok)
+			require.InDelta(t, c.sd, sd, 1e-12)
+			require.InDelta(t, c.icc, icc, 1e-12)
+		})
+	}
+}
+
+// Unequal clusters drawn with a known variance: 4 between, 9 within.
+func TestSpreadRecovers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	var list []stat.Observation
+	for g := range 4000 {
+		shared := 2 * rng.NormFloat64()
+		for range 1 + g%5 {
+			list = append(list, stat.Observation{Cluster: strconv.Itoa(g), Value: 7 + shared + 3*rng.NormFloat64()})
+		}
+	}
+	sd, icc, ok := stat.Spread(list)
+	require.True(t, ok)
+	require.InDelta(t, math.Sqrt(13), sd, 0.06)
+	require.InDelta(t, 4.0/13, icc, 0.03)
+}
+
+func TestMeanP(t *testing.T) {
+	m := stat.Mean{Value: 3, SE: 1, N: 6, Clusters: 3}
+	p, ok := m.P(0)
+	require.True(t, ok)
+	require.InDelta(t, 1-3/math.Sqrt(11), p, 1e-9) // df 2: 1 − t/√(t²+2)
+	p, _ = m.P(3)
+	require.Equal(t, 1.0, p)
+	iv, _ := m.Interval(0.9)
+	for _, end := range []float64{iv.Low, iv.High} { // the interval is the test turned around
+		p, _ = m.P(end)
+		require.InDelta(t, 0.1, p, 1e-9)
+	}
+	for _, none := range []stat.Mean{{Value: 1, N: 4, Clusters: 4}, {Value: 1, SE: 1, N: 4, Clusters: 1}} {
+		_, ok = none.P(0)
+		require.False(t, ok)
+	}
+	_, ok = m.P(math.NaN())
+	require.False(t, ok)
+}
+
+func TestNonInferior(t *testing.T) {
+	spread := stat.Mean{Value: -0.01, SE: 0.02, N: 480, Clusters: 60} // t(0.95, 59) = 1.671
+	still := func(clusters int) stat.Mean { return stat.Mean{N: 8 * clusters, Clusters: clusters} }
+	for _, c := range []struct {
+		name            string
+		m               stat.Mean
+		margin, reach   float64
+		low, high       float64
+		notWorse, worse bool
+	}{
+		{"within", spread, 0.05, 1, -0.01 - 1.6710930*0.02, -0.01 + 1.6710930*0.02, true, false},
+		{"cannot tell", spread, 0.04, 1, -0.01 - 1.6710930*0.02, -0.01 + 1.6710930*0.02, false, false},
+		{"lower, within", stat.Mean{Value: -0.04, SE: 0.004, N: 480, Clusters: 60}, 0.05, 1, -0.04 - 1.6710930*0.004, -0.04 + 1.6710930*0.004, true, false},
+		{"worse", stat.Mean{Value: -0.2, SE: 0.02, N: 480, Clusters: 60}, 0.05, 1, -0.2 - 1.6710930*0.02, -0.2 + 1.6710930*0.02, false, true},
+		// 1 − 0.05^(1/59) = 0.0495, 1 − 0.05^(1/58) = 0.0503.
+		{"no change in 59", still(59), 0.05, 1, -(1 - math.Pow(0.05, 1.0/59)), 1 - math.Pow(0.05, 1.0/59), true, false},
+		{"no change in 58", still(58), 0.05, 1, -(1 - math.Pow(0.05, 1.0/58)), 1 - math.Pow(0.05, 1.0/58), false, false},
+		{"no change in two", still(2), 0.5, 1, -(1 - math.Sqrt(0.05)), 1 - math.Sqrt(0.05), false, false},
+		{"no change, unbounded", still(59), 5, math.Inf(1), math.Inf(-1), math.Inf(1), false, false},
+		{"all broken", stat.Mean{Value: -1, N: 9, Clusters: 9}, 0.05, 1, -1, -1 + 2*(1-math.Pow(0.05, 1.0/9)), false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v, ok := c.m.NonInferior(c.margin, c.reach, 0.05)
+			require.True(t, ok)
+			if math.IsInf(c.low, 0) {
+				require.Equal(t, stat.Margin{Low: c.low, High: c.high}, v)
+				return
+			}
+			require.InDelta(t, c.low, v.Low, 1e-6)
+			require.InDelta(t, c.high, v.High, 1e-6)
+			require.Equal(t, c.notWorse, v.NotWorse)
+			require.Equal(t, c.worse, v.Worse)
+		})
+	}
+	for _, c := range [][3]float64{{-1, 1, 0.05}, {0.1, -1, 0.05}, {0.1, 1, 0}, {0.1, 1, 0.5}, {math.NaN(), 1, 0.05}} {
+		_, ok := spread.NonInferior(c[0], c[1], c[2])
+		require.False(t, ok, "%v", c)
+	}
+	_, ok := stat.Mean{N: 8, Clusters: 1}.NonInferior(0.1, 1, 0.05)
+	require.False(t, ok)
+}
