@@ -30,12 +30,6 @@ func newSecrets(o Options) *secrets.Finder {
 	return s
 }
 
-// registerSecrets adds the credentials an episode is run with, and refuses names that hold
-// one: they become paths and columns.
-func registerSecrets(r *runner, p drive.Planned) error {
-	return errors.Join(registerTask(r, p.Task), registerCandidate(r, p.Candidate, p.Key))
-}
-
 func registerTask(r *runner, t goldens.Task) error {
 	if r.Mode != recorder.Replay {
 		_, found, err := drive.ToolHeaders(r.Suite, t, r.Tools, r.LookupEnv)

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -163,22 +162,6 @@ func (p *plan) isFirstToRun(i int32, todo []bool) bool {
 		}
 	}
 	return true
-}
-
-// inSessions are all episodes of the plan, those of a session in its order.
-func (p *plan) inSessions() iter.Seq[drive.Planned] {
-	return func(yield func(drive.Planned) bool) {
-		for i := range p.len() {
-			if !p.isFirstToRun(int32(i), nil) {
-				continue
-			}
-			for _, place := range p.sessionEpisodes(int32(i)) {
-				if !yield(p.at(int(place))) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // runSession runs what is to be done of the unit that a queue has at place i. More says

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -79,35 +80,45 @@ func Test[TT T[TT]](t TT, p Params) {
 		t.Fatalf("%s", inert("cupel: %v", err))
 		return
 	}
-	for e := range r.plan.inSessions() {
-		name := drive.EpisodeName(e.Task.ID, e.Candidate.Name, e.Trial)
-		t.Run(name, func(t TT) {
-			t.Helper()
-			run := *r
-			if record != nil && record.MatchString(name) {
-				run.Mode = recorder.Record
-				run.today = run.Now().UTC()
-				unlock, err := lockCassettes(run.Options)
-				if err != nil {
-					t.Fatalf("cupel: %v", err)
-					return
-				}
-				defer unlock()
-				if run.Key != nil && e.Candidate.Provider != episode.ScriptedCandidate {
-					var err error
-					if e.Key, err = run.Key(e.Candidate); err != nil {
-						t.Fatalf("%s", inert("cupel: candidate %s: %v", e.Candidate.Name, err))
-						return
-					}
-				}
-				if err := registerSecrets(&run, e); err != nil {
-					t.Fatalf("%s", inert("cupel: %v", err))
+	for i := range r.plan.len() {
+		if r.plan.isFirstToRun(int32(i), nil) {
+			for _, place := range r.plan.sessionEpisodes(int32(i)) { // in the order of a session
+				testPlanned(t, r, record, r.plan.at(int(place)))
+			}
+		}
+	}
+}
+
+// testPlanned runs one episode as a subtest.
+func testPlanned[TT T[TT]](t TT, r *runner, record *regexp.Regexp, e drive.Planned) {
+	t.Helper()
+	name := drive.EpisodeName(e.Task.ID, e.Candidate.Name, e.Trial)
+	t.Run(name, func(t TT) {
+		t.Helper()
+		run := *r
+		if record != nil && record.MatchString(name) {
+			run.Mode = recorder.Record
+			run.today = run.Now().UTC()
+			unlock, err := lockCassettes(run.Options)
+			if err != nil {
+				t.Fatalf("cupel: %v", err)
+				return
+			}
+			defer unlock()
+			if run.Key != nil && e.Candidate.Provider != episode.ScriptedCandidate {
+				var err error
+				if e.Key, err = run.Key(e.Candidate); err != nil {
+					t.Fatalf("%s", inert("cupel: candidate %s: %v", e.Candidate.Name, err))
 					return
 				}
 			}
-			testEpisode(t, &run, e)
-		})
-	}
+			if err := errors.Join(registerTask(&run, e.Task), registerCandidate(&run, e.Candidate, e.Key)); err != nil {
+				t.Fatalf("%s", inert("cupel: %v", err))
+				return
+			}
+		}
+		testEpisode(t, &run, e)
+	})
 }
 
 func testEpisode[TT T[TT]](t TT, r *runner, p drive.Planned) {
