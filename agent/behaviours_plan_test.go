@@ -1,12 +1,9 @@
 package agent
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -313,26 +311,10 @@ func TestPlanDiffersWhereItSays(t *testing.T) {
 
 // TestEveryPlanBehaviour holds the lists against the rows, where they are at hand.
 func TestEveryPlanBehaviour(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "conformance", "behaviours.jsonl"))
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("the behaviours are not on this machine")
-	}
-	require.NoError(t, err)
-	var want []string
-	for line := range bytes.Lines(data) {
-		var row struct {
-			ID      string
-			Applies []string `json:"applies_to"`
-		}
-		require.NoError(t, json.Unmarshal(line, &row))
-		if slices.Contains(row.Applies, "plan") {
-			want = append(want, row.ID)
-		}
-	}
 	var have []string
 	have = slices.AppendSeq(have, maps.Keys(planBehaviours))
 	have = slices.AppendSeq(have, maps.Keys(planElsewhere))
-	require.ElementsMatch(t, want, have)
+	require.ElementsMatch(t, testkit.Behaviours(t, "plan"), have)
 	for id, why := range planElsewhere {
 		require.NotEmpty(t, why, id)
 	}

@@ -1,13 +1,10 @@
 package agent
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +14,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -330,21 +328,6 @@ func TestToolsBehaviours(t *testing.T) {
 
 // TestToolsBehavioursAreAll: no row of the conformance data is forgotten.
 func TestToolsBehavioursAreAll(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "conformance", "behaviours.jsonl"))
-	if err != nil {
-		t.Skipf("no conformance data: %v", err)
-	}
-	var want []string
-	for line := range bytes.Lines(data) {
-		var row struct {
-			ID        string
-			AppliesTo []string `json:"applies_to"`
-		}
-		require.NoError(t, json.Unmarshal(line, &row))
-		if slices.Contains(row.AppliesTo, "tools") {
-			want = append(want, row.ID)
-		}
-	}
 	got := slices.AppendSeq(slices.Collect(maps.Keys(toolsBehaviours)), maps.Keys(toolsElsewhere))
-	require.ElementsMatch(t, want, got)
+	require.ElementsMatch(t, testkit.Behaviours(t, "tools"), got)
 }

@@ -1,11 +1,8 @@
 package agent
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -54,18 +52,9 @@ type goldenTask struct {
 // TestScriptedGoldens runs the scripted tasks of the conformance data through
 // the machine and a driver small enough to be obviously right.
 func TestScriptedGoldens(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "conformance", "golden-tasks.jsonl"))
-	if err != nil {
-		t.Skipf("no conformance data: %v", err)
-	}
-	ran := 0
-	for line := range bytes.Lines(data) {
-		var task goldenTask
-		require.NoError(t, json.Unmarshal(line, &task))
-		if task.Mode != "scripted" {
-			continue
-		}
-		ran++
+	tasks := testkit.Conformance[goldenTask](t, "golden-tasks.jsonl", "mode", "scripted")
+	require.GreaterOrEqual(t, len(tasks), 8)
+	for _, task := range tasks {
 		t.Run(task.ID+"_"+task.Title, func(t *testing.T) {
 			d := &goldenDriver{t: t, task: task, signals: map[string]float64{}, at: testStart}
 			f := d.run()
@@ -82,7 +71,6 @@ func TestScriptedGoldens(t *testing.T) {
 			}
 		})
 	}
-	require.GreaterOrEqual(t, ran, 8)
 }
 
 func checkSignal(t *testing.T, name string, want any, got float64) {

@@ -1,17 +1,14 @@
 package contract_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/contract"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // elsewhere are the behaviours of the loop that are held by other tests, and where.
@@ -54,21 +51,6 @@ func TestContractBehaviours(t *testing.T) {
 
 // TestContractBehavioursAreAll: no row of the conformance data is forgotten.
 func TestContractBehavioursAreAll(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "conformance", "behaviours.jsonl"))
-	if err != nil {
-		t.Skipf("no conformance data: %v", err)
-	}
-	var want []string
-	for line := range bytes.Lines(data) {
-		var row struct {
-			ID        string
-			AppliesTo []string `json:"applies_to"`
-		}
-		require.NoError(t, json.Unmarshal(line, &row))
-		if slices.Contains(row.AppliesTo, "contract") {
-			want = append(want, row.ID)
-		}
-	}
 	got := slices.AppendSeq(slices.Collect(maps.Keys(behaviours)), maps.Keys(elsewhere))
-	require.ElementsMatch(t, want, got)
+	require.ElementsMatch(t, testkit.Behaviours(t, "contract"), got)
 }

@@ -1,18 +1,14 @@
 package contract_test
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // countTools are the two tools of the reference contract, for all tests here.
@@ -69,42 +65,15 @@ type conformanceCase struct {
 }
 
 func TestConformance(t *testing.T) {
-	cases := conformanceCases(t)
-	if cases == nil {
-		t.Skip("conformance data not present")
-	}
 	tools := countTools(t)
-	for _, c := range cases {
+	for _, c := range conformanceCases(t) {
 		t.Run(c.ID, func(t *testing.T) { checkConformance(t, c, tools) })
 	}
-	require.NotEmpty(t, cases)
 }
 
-// conformanceCases reads the validator rows; nil when the data is not present.
+// conformanceCases reads the validator rows.
 func conformanceCases(t testing.TB) []conformanceCase {
-	t.Helper()
-	path := filepath.Join("..", "..", "..", "shared", "conformance", "contract-cases.jsonl")
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	require.NoError(t, err)
-	defer func() { require.NoError(t, file.Close()) }()
-	var out []conformanceCase
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var row struct{ Fn string }
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &row))
-		if row.Fn != "validator" {
-			continue
-		}
-		var c conformanceCase
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &c))
-		out = append(out, c)
-	}
-	require.NoError(t, lines.Err())
-	return out
+	return testkit.Conformance[conformanceCase](t, "contract-cases.jsonl", "fn", "validator")
 }
 
 func checkConformance(t *testing.T, c conformanceCase, tools *tool.Set) {

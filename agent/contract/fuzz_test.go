@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/contract"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // rough are seeds for the fuzz targets: our own, and the rows of the conformance
@@ -23,8 +24,10 @@ func rough(t testing.TB) []string {
 		"\uFEFF<think>x</think>Here:\n```json\n{'a': True, // yes\n'b': [1,],}\n```", `"{\"a\":\"\\u0041\"}"`, `{x} {"a":1/**/,}`, `{'a': 'it\'s "x"', "b": None}`,
 		"```\nls\n```\n[{\"a\":1e5}]",
 	}
-	for _, c := range conformanceCases(t) {
-		out = append(out, c.Text)
+	if testkit.HasShared(t, "conformance") {
+		for _, c := range conformanceCases(t) {
+			out = append(out, c.Text)
+		}
 	}
 	return out
 }

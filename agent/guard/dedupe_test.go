@@ -1,16 +1,15 @@
 package guard
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 var epoch = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -144,11 +143,6 @@ func TestDedupeIsBounded(t *testing.T) {
 // data. A cache serves one run; whether a key is right is tool.Key's business,
 // so names and arguments stand for keys here.
 func TestDedupeConformance(t *testing.T) {
-	file := filepath.Join("..", "..", "..", "shared", "conformance", "contract-cases.jsonl")
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Skipf("no conformance data: %v", err)
-	}
 	type expectation struct {
 		OK  bool `json:"ok"`
 		Out struct {
@@ -157,8 +151,8 @@ func TestDedupeConformance(t *testing.T) {
 		} `json:"out"`
 	}
 	type testCase struct {
-		ID, Fn, Category string
-		Steps            []struct {
+		ID, Category string
+		Steps        []struct {
 			Op    string
 			NowMS int64  `json:"now_ms"`
 			RunID string `json:"run_id"`
@@ -167,12 +161,7 @@ func TestDedupeConformance(t *testing.T) {
 		Expect json.RawMessage
 	}
 	ran := 0
-	for line := range bytes.Lines(data) {
-		var c testCase
-		require.NoError(t, json.Unmarshal(line, &c))
-		if c.Fn != "ledger_seq" {
-			continue
-		}
+	for _, c := range testkit.Conformance[testCase](t, "contract-cases.jsonl", "fn", "ledger_seq") {
 		var want []expectation
 		require.NoError(t, json.Unmarshal(c.Expect, &want))
 		t.Run(c.ID+"_"+c.Category, func(t *testing.T) {

@@ -1,17 +1,13 @@
 package tool_test
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // conformanceCase is one stable_key row of the conformance data.
@@ -29,9 +25,8 @@ type conformanceCase struct {
 }
 
 func TestConformance(t *testing.T) {
-	cases := conformanceCases(t)
 	groups := map[string]string{}
-	for _, c := range cases {
+	for _, c := range testkit.Conformance[conformanceCase](t, "contract-cases.jsonl", "fn", "stable_key") {
 		t.Run(c.ID, func(t *testing.T) {
 			call := tool.Call{}
 			call.Name, _ = c.Name.(string) // a name of another type never becomes a call's name
@@ -55,30 +50,4 @@ func TestConformance(t *testing.T) {
 			groups[c.Group] = key
 		})
 	}
-	require.NotEmpty(t, cases)
-}
-
-func conformanceCases(t *testing.T) []conformanceCase {
-	path := filepath.Join("..", "..", "..", "shared", "conformance", "contract-cases.jsonl")
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("conformance data not present")
-	}
-	require.NoError(t, err)
-	defer func() { require.NoError(t, file.Close()) }()
-	var out []conformanceCase
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var row struct{ Fn string }
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &row))
-		if row.Fn != "stable_key" {
-			continue
-		}
-		var c conformanceCase
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &c))
-		out = append(out, c)
-	}
-	require.NoError(t, lines.Err())
-	return out
 }

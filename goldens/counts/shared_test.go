@@ -1,12 +1,8 @@
 package counts
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // proposal is a golden task as the reference agent's authors propose it.
@@ -84,23 +81,14 @@ type expectation struct {
 // proposals reads the shared golden tasks, or skips the test.
 func proposals(t *testing.T) []proposal {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "conformance", "golden-tasks.jsonl"))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the shared golden tasks are not on this machine")
-	}
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = f.Close() })
+	dec := json.NewDecoder(bytes.NewReader(testkit.Shared(t, "conformance", "golden-tasks.jsonl")))
+	dec.UseNumber()
 	var out []proposal
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for dec.More() {
 		var p proposal
-		dec := json.NewDecoder(strings.NewReader(lines.Text()))
-		dec.UseNumber()
 		require.NoError(t, dec.Decode(&p))
 		out = append(out, p)
 	}
-	require.NoError(t, lines.Err())
 	return out
 }
 

@@ -1,43 +1,31 @@
 package world
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // TestTodayConformance runs the today_range rows of the conformance data: the
 // date in the world's zone, whatever zone the process is in.
 func TestTodayConformance(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "conformance", "contract-cases.jsonl"))
-	if err != nil {
-		t.Skipf("no conformance data: %v", err)
+	type testCase struct {
+		ID     string
+		Now    time.Time
+		Zone   string `json:"wanted_tz"`
+		Expect struct {
+			OK  bool
+			Out json.RawMessage
+		}
 	}
-	ran := 0
-	for line := range bytes.Lines(data) {
-		var row struct {
-			ID, Fn string
-			Now    time.Time
-			Zone   string `json:"wanted_tz"`
-			Expect struct {
-				OK  bool
-				Out json.RawMessage
-			}
-		}
-		var fn struct{ Fn string }
-		require.NoError(t, json.Unmarshal(line, &fn))
-		if fn.Fn != "today_range" {
-			continue
-		}
-		require.NoError(t, json.Unmarshal(line, &row))
-		ran++
+	rows := testkit.Conformance[testCase](t, "contract-cases.jsonl", "fn", "today_range")
+	require.Len(t, rows, 32)
+	for _, row := range rows {
 		t.Run(row.ID, func(t *testing.T) {
 			zone, err := time.LoadLocation(row.Zone)
 			require.NoError(t, err)
@@ -47,7 +35,6 @@ func TestTodayConformance(t *testing.T) {
 			require.JSONEq(t, string(row.Expect.Out), string(got.Value))
 		})
 	}
-	require.Equal(t, 32, ran)
 }
 
 func TestCivilDate(t *testing.T) {

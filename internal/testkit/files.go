@@ -49,9 +49,9 @@ func Shared(t testing.TB, path ...string) []byte {
 	return text
 }
 
-// Rows reads the rows of one kind in a JSONL file of the shared conformance data: those
-// whose field has the value. Where there is no such file, the test is skipped.
-func Rows[T any](t testing.TB, file, field, value string) (rows []T) {
+// Conformance reads the rows of a JSONL file of the shared conformance data whose field
+// has the value. Where there is no such file, the test is skipped.
+func Conformance[T any](t testing.TB, file, field, value string) (rows []T) {
 	t.Helper()
 	for line := range bytes.Lines(Shared(t, "conformance", file)) {
 		var all map[string]json.RawMessage
@@ -64,6 +64,14 @@ func Rows[T any](t testing.TB, file, field, value string) (rows []T) {
 	}
 	require.NotEmpty(t, rows)
 	return rows
+}
+
+// HasShared says whether a file of the folder ../shared is on this machine: for tests
+// that have other cases, too.
+func HasShared(t testing.TB, path ...string) bool {
+	t.Helper()
+	_, err := os.Stat(filepath.Join(append([]string{Root(t), "..", "shared"}, path...)...))
+	return err == nil
 }
 
 // Behaviours are the ids of the shared conformance data's behaviours that apply to an

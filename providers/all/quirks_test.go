@@ -6,7 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // quirks says of every oddity that real traffic has shown where a fixture of our
@@ -126,12 +127,8 @@ func TestEveryQuirkHasAFixture(t *testing.T) {
 
 // TestEveryQuirkIsKnown: what the recordings show is in the table.
 func TestEveryQuirkIsKnown(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "recordings", "quirks.json"))
-	if err != nil {
-		t.Skipf("recordings are not at hand: %v", err)
-	}
 	var seen map[string][]string
-	require.NoError(t, json.Unmarshal(text, &seen))
+	require.NoError(t, json.Unmarshal(testkit.Shared(t, "recordings", "quirks.json"), &seen))
 	require.NotEmpty(t, seen)
 	for quirk := range seen {
 		require.NotEmpty(t, quirks()[quirk], "no fixture is named for %s", quirk)

@@ -1,14 +1,13 @@
 package policy
 
 import (
-	"bufio"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 func TestResolve(t *testing.T) {
@@ -136,40 +135,28 @@ func TestDefaultIsACopy(t *testing.T) {
 
 // Worked cases made by others, read when they are at hand.
 func TestPolicyConformance(t *testing.T) {
-	f, err := os.Open(filepath.Join("..", "..", "shared", "conformance", "contract-cases.jsonl"))
-	if err != nil {
-		t.Skipf("conformance cases are not at hand: %v", err)
-	}
-	defer func() { _ = f.Close() }()
-	count := 0
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 4<<20)
-	for lines.Scan() {
-		var row struct {
-			ID, Fn     string
-			InputText  string  `json:"input_text"`
-			StaticText *string `json:"static_policy_text"`
-			Expect     struct {
-				OK     bool
-				Error  string
-				Policy struct {
-					Model        string
-					MaxTokens    int `json:"max_tokens"`
-					Temperature  float64
-					MaxSteps     int `json:"max_steps"`
-					MaxToolCalls int `json:"max_tool_calls"`
-					MaxSeconds   int `json:"max_seconds"`
-				}
+	type testCase struct {
+		ID         string
+		InputText  string  `json:"input_text"`
+		StaticText *string `json:"static_policy_text"`
+		Expect     struct {
+			OK     bool
+			Error  string
+			Policy struct {
+				Model        string
+				MaxTokens    int `json:"max_tokens"`
+				Temperature  float64
+				MaxSteps     int `json:"max_steps"`
+				MaxToolCalls int `json:"max_tool_calls"`
+				MaxSeconds   int `json:"max_seconds"`
 			}
 		}
-		if !strings.Contains(lines.Text(), `"fn":"policy"`) && !strings.Contains(lines.Text(), `"fn": "policy"`) {
-			continue
-		}
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &row))
-		count++
+	}
+	for _, row := range testkit.Conformance[testCase](t, "contract-cases.jsonl", "fn", "policy") {
 		t.Run(row.ID, func(t *testing.T) {
 			p := Default()
 			if row.StaticText != nil {
+				var err error
 				p, err = Parse([]byte(*row.StaticText))
 				require.NoError(t, err)
 			}
@@ -190,9 +177,6 @@ func TestPolicyConformance(t *testing.T) {
 			require.Equal(t, Resolved{w.Model, w.MaxTokens, w.Temperature, w.MaxSteps, w.MaxToolCalls, w.MaxSeconds}, got)
 		})
 	}
-	require.NoError(t, lines.Err())
-	require.Positive(t, count)
-	t.Logf("%d policy rows", count)
 }
 
 // nameIn is the name a JSON value gives: null and absent give none, and what is

@@ -3,12 +3,11 @@ package price
 import (
 	"encoding/json"
 	"math/big"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -16,10 +15,6 @@ import (
 // published prices, where that is at hand: every name it gives that the table
 // prices must cost the same.
 func TestPricesAgainstPublishedFacts(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "prices", "prices.json"))
-	if err != nil {
-		t.Skipf("published prices are not at hand: %v", err)
-	}
 	var facts []struct {
 		Provider string
 		Models   []struct {
@@ -28,7 +23,7 @@ func TestPricesAgainstPublishedFacts(t *testing.T) {
 			Prices json.RawMessage
 		}
 	}
-	require.NoError(t, json.Unmarshal(text, &facts))
+	require.NoError(t, json.Unmarshal(testkit.Shared(t, "prices", "prices.json"), &facts))
 	ours := map[string][]string{
 		"anthropic": {"anthropic"}, "openai": {"openai", "openai-responses"}, "aws": {"bedrock"}, "azure": {"azure"}, "cerebras": {"cerebras"},
 		"cohere": {"cohere"}, "fireworks": {"fireworks"}, "google": {"gemini", "vertex"}, "groq": {"groq"}, "mistral": {"mistral"},

@@ -1,10 +1,7 @@
 package sim
 
 import (
-	"bufio"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // goldenTask is a line of the proposed golden tasks, as far as it is used.
@@ -55,22 +54,9 @@ type goldenTask struct {
 // TestConformanceTasks: the strong model, through its handler, solves every
 // task of the shared set that is meant for models.
 func TestConformanceTasks(t *testing.T) {
-	path := filepath.Join("..", "..", "..", "shared", "conformance", "golden-tasks.jsonl")
-	file, err := os.Open(path)
-	if err != nil {
-		t.Skipf("no shared conformance data: %v", err)
+	for _, task := range testkit.Conformance[goldenTask](t, "golden-tasks.jsonl", "mode", "model") {
+		t.Run(task.ID, func(t *testing.T) { solve(t, task) })
 	}
-	defer func() { require.NoError(t, file.Close()) }()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var task goldenTask
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &task))
-		if task.Mode == "model" {
-			t.Run(task.ID, func(t *testing.T) { solve(t, task) })
-		}
-	}
-	require.NoError(t, lines.Err())
 }
 
 func solve(t *testing.T, task goldenTask) {

@@ -1,11 +1,8 @@
 package judge
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -41,19 +39,11 @@ func rawOutputs(t testing.TB) []string {
 		strings.Replace(good, `"args":{}`, `"args":{"a":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+"}", 1),
 		strings.Repeat(good, 500), good + strings.Replace(good, `"ok"`, `"cannot_proceed"`, 1), "<think>" + good + "</think> {'a': True}", "{'a': True}", `{"a":"` + "\xff" + `"}`,
 	}
-	file, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "conformance", "contract-cases.jsonl"))
-	if err != nil {
-		t.Log("conformance data not present")
-		return out
-	}
-	defer func() { require.NoError(t, file.Close()) }()
-	for in := json.NewDecoder(bufio.NewReader(file)); in.More(); {
-		var row struct {
-			Fn   string
+	if testkit.HasShared(t, "conformance") {
+		type testCase struct {
 			Text string `json:"model_output_text"`
 		}
-		require.NoError(t, in.Decode(&row))
-		if row.Fn == "validator" {
+		for _, row := range testkit.Conformance[testCase](t, "contract-cases.jsonl", "fn", "validator") {
 			out = append(out, row.Text)
 		}
 	}

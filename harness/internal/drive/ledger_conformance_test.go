@@ -1,10 +1,7 @@
 package drive
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // loggedCall is what a conformance row hands to the seed's event logger.
@@ -44,45 +42,34 @@ type gated struct {
 // data: gates through the key and the dedupe cache, logs through the rows that
 // the ledger gets.
 func TestLedgerSequenceConformance(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "conformance", "contract-cases.jsonl"))
-	if err != nil {
-		t.Skipf("no conformance data: %v", err)
-	}
-	ran := 0
-	for line := range bytes.Lines(data) {
-		var row struct {
-			ID, Fn string
-			Steps  []struct {
-				Op    string `json:"op"`
-				NowMS int64  `json:"now_ms"`
-				RunID string `json:"run_id"`
-				Text  string `json:"json_text"`
-			}
-			Expect json.RawMessage
+	type testCase struct {
+		ID    string
+		Steps []struct {
+			Op    string `json:"op"`
+			NowMS int64  `json:"now_ms"`
+			RunID string `json:"run_id"`
+			Text  string `json:"json_text"`
 		}
-		require.NoError(t, json.Unmarshal(line, &row))
-		if row.Fn != "ledger_seq" {
-			continue
-		}
-		ran++
-		var expect []struct {
+		Expect []struct {
 			OK    bool
 			Error string
 			Out   json.RawMessage
 		}
-		require.NoError(t, json.Unmarshal(row.Expect, &expect))
+	}
+	rows := testkit.Conformance[testCase](t, "contract-cases.jsonl", "fn", "ledger_seq")
+	require.Len(t, rows, 28)
+	for _, row := range rows {
 		t.Run(row.ID, func(t *testing.T) {
 			runs := map[string]*sequence{}
 			for i, s := range row.Steps {
 				if s.Op == "gate" {
-					require.Equal(t, expect[i].Error, gate(t, runs, s.RunID, s.Text, time.UnixMilli(s.NowMS), expect[i].Out))
+					require.Equal(t, row.Expect[i].Error, gate(t, runs, s.RunID, s.Text, time.UnixMilli(s.NowMS), row.Expect[i].Out))
 					continue
 				}
-				require.Equal(t, expect[i].Error, logCall(t, runs, s.Text, expect[i].Out))
+				require.Equal(t, row.Expect[i].Error, logCall(t, runs, s.Text, row.Expect[i].Out))
 			}
 		})
 	}
-	require.Equal(t, 28, ran)
 }
 
 // sequence is one run's cache and rows.
