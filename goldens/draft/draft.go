@@ -3,6 +3,7 @@
 package draft
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -70,51 +71,30 @@ var ErrTaken = errors.New("taken")
 // nothing is written. path is what people call the folder. The error is ErrTaken,
 // joins the *Problem of what would not load, or says what cannot be added and why.
 func (d Draft) AddTo(fsys fs.FS, path string) (Addition, error) {
-	if d.Task.Scripted {
-		return Addition{}, fmt.Errorf("task %s is scripted: it proves the harness, and is written by hand", d.Task.ID)
-	}
 	a := adding{Draft: d, fsys: fsys, path: path}
-	if err := a.open(); err != nil {
-		return Addition{}, err
+	for _, step := range []func() error{a.open, a.place, a.offerTools, a.placeImages, a.write, a.load} {
+		if err := step(); err != nil {
+			return Addition{}, err
+		}
 	}
-	name, err := a.place()
-	if err != nil {
-		return Addition{}, err
-	}
-	if err := a.offerTools(); err != nil {
-		return Addition{}, err
-	}
-	pictures, err := a.pictures()
-	if err != nil {
-		return Addition{}, err
-	}
-	text, err := a.file()
-	if err != nil {
-		return Addition{}, err
-	}
-	files := append([]AddedFile{{Path: name, Text: text}}, pictures...)
-	if !slices.Equal(a.text, a.was) {
-		files = append(files, AddedFile{load.SuiteFile, a.text, a.old != nil})
-	}
-	suite, err := a.load(files)
-	if err != nil {
-		return Addition{}, err
-	}
-	return Addition{suite, files, a.differ}, nil
+	return a.Addition, nil
 }
 
 // adding is a draft on its way into one folder.
 type adding struct {
 	Draft
+	Addition
 	fsys      fs.FS
 	path      string
 	old       *goldens.Suite // nil where there is no suite.yaml yet
 	was, text []byte         // of suite.yaml, before and after
-	differ    []string
 }
 
 // open reads the folder's suite, or begins one.
 func (a *adding) open() error {
+	if a.Task.Scripted {
+		return fmt.Errorf("task %s is scripted: it proves the harness, and is written by hand", a.Task.ID)
+	}
 	text, err := load.ReadFile(a.fsys, load.SuiteFile)
 	if _, missing := fs.Stat(a.fsys, load.SuiteFile); errors.Is(missing, fs.ErrNotExist) {
 		a.text, err = a.newSuite()
@@ -124,8 +104,7 @@ func (a *adding) open() error {
 		return fmt.Errorf("read %s: %w", path.Join(a.path, load.SuiteFile), err)
 	}
 	a.was, a.text = text, text
-	a.old, err = load.Suite(a.fsys, a.path)
-	if err != nil {
+	if a.old, err = load.Suite(a.fsys, a.path); err != nil {
 		return err
 	}
 	for _, t := range a.old.Tasks {
@@ -138,35 +117,29 @@ func (a *adding) open() error {
 
 // place finds the task's file: where a pattern of the suite takes it in, else below
 // tasks, named in suite.yaml.
-func (a *adding) place() (string, error) {
-	file := a.Task.ID + ".yaml"
+func (a *adding) place() (err error) {
 	if fault := yamlfile.TaskName.Fault(a.Task.ID); fault != "" || a.Task.ID == "" {
-		return "", fmt.Errorf("task id: %s", cmp.Or(fault, "is empty"))
+		return fmt.Errorf("task id: %s", cmp.Or(fault, "is empty"))
 	}
-	name, named := path.Join("tasks", file), false
-	patterns := taskPatterns(a.text)
-	if matchesAny(patterns, name) {
-		named = true
-	} else {
-		for _, p := range patterns {
-			if beside := path.Join(path.Dir(p), file); strings.ContainsAny(path.Base(p), "*?[") && matchesAny([]string{p}, beside) {
-				name, named = beside, true
-				break
-			}
+	file := a.Task.ID + ".yaml"
+	patterns, name := taskPatterns(a.text), path.Join("tasks", file)
+	named := matchesAny(patterns, name)
+	for i := 0; i < len(patterns) && !named; i++ {
+		p := patterns[i]
+		if beside := path.Join(path.Dir(p), file); strings.ContainsAny(path.Base(p), "*?[") && matchesAny(patterns[i:i+1], beside) {
+			name, named = beside, true
 		}
 	}
 	if _, err := fs.Stat(a.fsys, name); !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("the file %s is %w", path.Join(a.path, name), ErrTaken)
+		return fmt.Errorf("the file %s is %w", path.Join(a.path, name), ErrTaken)
 	}
-	if named {
-		return name, nil
+	a.Files = []AddedFile{{Path: name}}
+	if !named {
+		if a.text, err = insertItem(a.text, "tasks", name); err != nil {
+			return fmt.Errorf("%s: %w; add %s to its tasks yourself, then try again", path.Join(a.path, load.SuiteFile), err, path.Join(path.Dir(name), "*.yaml"))
+		}
 	}
-	text, err := insertItem(a.text, "tasks", name)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w; add %s to its tasks yourself, then try again", path.Join(a.path, load.SuiteFile), err, path.Join(path.Dir(name), "*.yaml"))
-	}
-	a.text = text
-	return name, nil
+	return nil
 }
 
 func matchesAny(patterns []string, name string) bool {
@@ -174,15 +147,16 @@ func matchesAny(patterns []string, name string) bool {
 }
 
 // offerTools adds the tools that the folder's suite lacks.
-func (a *adding) offerTools() error {
+func (a *adding) offerTools() (err error) {
 	for _, name := range a.Task.Tools {
-		i := slices.IndexFunc(a.From.Tools, func(s tool.Spec) bool { return s.Name == name })
+		is := func(s tool.Spec) bool { return s.Name == name }
+		i := slices.IndexFunc(a.From.Tools, is)
 		if i < 0 {
 			return fmt.Errorf("suite %s has no tool %q to take over", a.From.Path, name)
 		}
-		if a.old != nil && slices.ContainsFunc(a.old.Tools, func(s tool.Spec) bool { return s.Name == name }) {
+		if a.old != nil && slices.ContainsFunc(a.old.Tools, is) {
 			if !sameTool(a.From, a.old, name) {
-				a.differ = append(a.differ, name)
+				a.Differ = append(a.Differ, name)
 			}
 			continue
 		}
@@ -202,42 +176,69 @@ func (a *adding) offerTools() error {
 
 // sameTool says whether two suites define a tool alike.
 func sameTool(a, b *goldens.Suite, name string) bool {
-	of := func(s *goldens.Suite) string {
+	only := func(s *goldens.Suite) string {
 		one := &goldens.Suite{HTTP: map[string]world.HTTPTool{}, Approvals: map[string]goldens.Approval{name: s.Approval(name)}}
-		for _, spec := range s.Tools {
-			if spec.Name == name {
-				one.Tools = []tool.Spec{spec}
-			}
+		if i := slices.IndexFunc(s.Tools, func(t tool.Spec) bool { return t.Name == name }); i >= 0 {
+			one.Tools = s.Tools[i : i+1]
 		}
 		if h, ok := s.HTTP[name]; ok {
 			one.HTTP[name] = h
 		}
 		return goldens.Digest(one)
 	}
-	return of(a) == of(b)
+	return only(a) == only(b)
+}
+
+// placeImages places the images of the task below images, and adds the files that are not
+// there yet.
+func (a *adding) placeImages() error {
+	a.Task.Images = slices.Clone(a.Task.Images)
+	for i := range a.Task.Images {
+		img := &a.Task.Images[i]
+		img.File = fmt.Sprintf("images/%s-%d.%s", a.Task.ID, i+1, strings.TrimPrefix(img.MediaType, "image/"))
+		is, err := load.ReadImage(a.fsys, img.File)
+		switch _, missing := fs.Stat(a.fsys, img.File); {
+		case errors.Is(missing, fs.ErrNotExist):
+			a.Files = append(a.Files, AddedFile{Path: img.File, Text: img.Data})
+		case err != nil:
+			return fmt.Errorf("image %s: %w", path.Join(a.path, img.File), err)
+		case !bytes.Equal(is, img.Data):
+			return fmt.Errorf("the file %s is %w", path.Join(a.path, img.File), ErrTaken)
+		}
+	}
+	return nil
+}
+
+// write makes the texts of the task's file and of suite.yaml.
+func (a *adding) write() (err error) {
+	if !slices.Equal(a.text, a.was) {
+		a.Files = append(a.Files, AddedFile{load.SuiteFile, a.text, a.old != nil})
+	}
+	a.Files[0].Text, err = a.file()
+	return err
 }
 
 // load reads the suite as it will be, and makes sure that the task is in it as it
 // was meant, and every other one as it was.
-func (a *adding) load(files []AddedFile) (*goldens.Suite, error) {
-	s, err := load.Suite(newOverlay(a.fsys, files), a.path)
+func (a *adding) load() error {
+	s, err := load.Suite(newOverlay(a.fsys, a.Files), a.path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.Lint(a.GoTools...); err != nil {
-		return nil, err
+		return err
 	}
 	i := slices.IndexFunc(s.Tasks, func(t goldens.Task) bool { return t.ID == a.Task.ID })
-	if i < 0 {
-		return nil, fmt.Errorf("suite %s would not find task %s in %s", a.path, a.Task.ID, files[0].Path)
+	switch {
+	case i < 0:
+		return fmt.Errorf("suite %s would not find task %s in %s", a.path, a.Task.ID, a.Files[0].Path)
+	case !sameTasks(s.Tasks[i:i+1], []goldens.Task{a.Task}):
+		return fmt.Errorf("task %s cannot be written as YAML without a change", a.Task.ID)
+	case a.old != nil && !sameTasks(slices.Delete(slices.Clone(s.Tasks), i, i+1), a.old.Tasks):
+		return fmt.Errorf("the other tasks of %s would change: those without tools of their own offer every tool of the suite; give defaults a list of tools first", a.path)
 	}
-	if !sameTasks([]goldens.Task{s.Tasks[i]}, []goldens.Task{a.Task}) {
-		return nil, fmt.Errorf("task %s cannot be written as YAML without a change", a.Task.ID)
-	}
-	if a.old != nil && !sameTasks(slices.Delete(slices.Clone(s.Tasks), i, i+1), a.old.Tasks) {
-		return nil, fmt.Errorf("the other tasks of %s would change: those without tools of their own offer every tool of the suite; give defaults a list of tools first", a.path)
-	}
-	return s, nil
+	a.Suite = s
+	return nil
 }
 
 func sameTasks(a, b []goldens.Task) bool {

@@ -36,11 +36,7 @@ func (o overlay) ReadDir(name string) ([]fs.DirEntry, error) {
 	if missing != nil {
 		return entries, err
 	}
-	for _, a := range added {
-		if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == a.Name() }) {
-			entries = append(entries, a)
-		}
-	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, nil // a folder of nothing else is there, too
+	entries = append(entries, added...)
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return slices.CompactFunc(entries, func(a, b fs.DirEntry) bool { return a.Name() == b.Name() }), nil // a folder of nothing else is there, too
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,20 +18,9 @@ import (
 
 // newSuite is the suite.yaml of a folder that has none.
 func (a *adding) newSuite() ([]byte, error) {
-	doc := yamlfile.Mapping(0)
-	yamlfile.Add(doc, "name", yamlfile.Word(folderName(a.path)), "# Begun by cupel suite add; cupel suite lint checks it.")
-	if len(a.Candidates) > 0 {
-		list := yamlfile.Sequence(0)
-		for _, c := range a.Candidates {
-			node, err := candidateNode(c)
-			if err != nil {
-				return nil, err
-			}
-			list.Content = append(list.Content, node)
-		}
-		yamlfile.Add(doc, "candidates", list, "")
-	}
-	yamlfile.Add(doc, "tasks", yamlfile.Sequence(0, yamlfile.Word("tasks/*.yaml")), "")
+	doc := yamlfile.Fields(0, "name", yamlfile.Name(folderName(a.path)), "candidates", filled(sequence(a.Candidates, candidateNode)),
+		"tasks", yamlfile.Sequence(0, yamlfile.Word("tasks/*.yaml")))
+	doc.Content[0].HeadComment = "# Begun by cupel suite add; cupel suite lint checks it."
 	return yamlfile.Write(doc)
 }
 
@@ -46,10 +36,10 @@ func folderName(folder string) string {
 }
 
 // candidateNode writes what a candidate says.
-func candidateNode(c goldens.Candidate) (*yaml.Node, error) {
+func candidateNode(c goldens.Candidate) *yaml.Node {
 	var all yaml.Node
-	if err := all.Encode(c); err != nil {
-		return nil, err
+	if all.Encode(c) != nil {
+		return yamlfile.Plain("null") // what is loaded encodes; a draft that reads back otherwise is refused
 	}
 	out := yamlfile.Mapping(yaml.FlowStyle)
 	for i := 0; i < len(all.Content); i += 2 {
@@ -57,7 +47,7 @@ func candidateNode(c goldens.Candidate) (*yaml.Node, error) {
 			out.Content = append(out.Content, all.Content[i], v)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // toolNode writes a tool of the world.
@@ -110,78 +100,60 @@ var errShape = errors.New("its lists are written in a way that cannot be added t
 // other byte alone: to the end of a list in lines, to the beginning of one in
 // brackets. A list that is not there is appended.
 func insertItem(text []byte, key, item string) ([]byte, error) {
-	eol := "\n"
+	root, list, next := topLevel(text, key)
+	if root == nil || list == nil && root.Style&yaml.FlowStyle != 0 || list != nil && list.Kind != yaml.SequenceNode {
+		return nil, errShape
+	}
+	eol, lines := "\n", splitLines(string(text))
 	if bytes.Contains(text, []byte("\r\n")) {
 		eol = "\r\n"
 	}
-	root, list, next := topLevel(text, key)
-	starts := lineStarts(text)
+	end, indent, before := len(lines), "  ", key+":"+eol
 	switch {
-	case root == nil || list == nil && root.Style&yaml.FlowStyle != 0:
-		return nil, errShape
 	case list == nil:
-		return splice(text, len(text), eol, key+":"+eol+"  - "+item+eol), nil
-	case list.Kind != yaml.SequenceNode:
-		return nil, errShape
 	case list.Style&yaml.FlowStyle != 0:
-		at := column(text[starts[list.Line-1]:], list.Column) + starts[list.Line-1]
-		if at >= len(text) || text[at] != '[' {
+		line, at := &lines[list.Line-1], 0
+		for range list.Column - 1 {
+			_, size := utf8.DecodeRuneInString((*line)[at:])
+			at += size
+		}
+		if !strings.HasPrefix((*line)[at:], "[") {
 			return nil, errShape
 		}
 		if len(list.Content) > 0 {
 			item += ", "
 		}
-		return splice(text, at+1, "", item), nil
-	}
-	first := text[starts[list.Content[0].Line-1]:]
-	indent := first[:len(first)-len(bytes.TrimLeft(first, " "))]
-	if !bytes.HasPrefix(first[len(indent):], []byte("- ")) {
-		return nil, errShape
-	}
-	end := len(starts) // the line after the last of the list, counted from 0
-	if next > 0 {
-		end = next - 1
-	}
-	for end > 0 {
-		line := text[starts[end-1]:]
-		if end < len(starts) {
-			line = text[starts[end-1]:starts[end]]
+		*line = (*line)[:at+1] + item + (*line)[at+1:]
+		return []byte(strings.Join(lines, "")), nil
+	default:
+		first := lines[list.Content[0].Line-1]
+		bare := strings.TrimLeft(first, " ")
+		if !strings.HasPrefix(bare, "- ") {
+			return nil, errShape
 		}
-		if len(bytes.TrimSpace(line)) > 0 && line[0] != '#' {
-			break
+		if next > 0 {
+			end = next - 1
 		}
-		end--
+		for end > 0 && (strings.TrimSpace(lines[end-1]) == "" || lines[end-1][0] == '#') {
+			end--
+		}
+		indent, before = strings.TrimSuffix(first, bare), ""
 	}
-	at := len(text)
-	if end < len(starts) {
-		at = starts[end]
+	if end > 0 && !strings.HasSuffix(lines[end-1], "\n") {
+		before = eol + before
 	}
-	return splice(text, at, eol, string(indent)+"- "+item+eol), nil
+	return []byte(strings.Join(slices.Insert(lines, end, before+indent+"- "+item+eol), "")), nil
 }
 
-// splice puts a text in at a place; one in lines begins on a line of its own.
-func splice(text []byte, at int, eol, in string) []byte {
-	if eol != "" && at > 0 && text[at-1] != '\n' {
-		in = eol + in
+// splitLines splits a text into lines with their ends, as the YAML reader counts them.
+func splitLines(text string) (lines []string) {
+	from := 0
+	for _, m := range yamlfile.YamlBreak.FindAllStringIndex(text, -1) {
+		lines = append(lines, text[from:m[1]])
+		from = m[1]
 	}
-	return append(append(append([]byte(nil), text[:at]...), in...), text[at:]...)
-}
-
-// lineStarts are the offsets of the lines as the YAML reader counts them.
-func lineStarts(text []byte) []int {
-	starts := []int{0}
-	for _, m := range yamlfile.YamlBreak.FindAllIndex(text, -1) {
-		starts = append(starts, m[1])
+	if from < len(text) {
+		lines = append(lines, text[from:])
 	}
-	return starts
-}
-
-// column is the offset of the n-th character of a line, from 1.
-func column(line []byte, n int) int {
-	at := 0
-	for ; n > 1 && at < len(line); n-- {
-		_, size := utf8.DecodeRune(line[at:])
-		at += size
-	}
-	return at
+	return lines
 }

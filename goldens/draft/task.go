@@ -13,7 +13,17 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
+
+// maxComment bounds a line of a comment, in bytes.
+const maxComment = 400
+
+// comment is text of unknown origin as one line of a comment, bounded.
+func comment(s string) string {
+	q := strconv.Quote(clip.Bytes(s, maxComment))
+	return strings.TrimRight("# "+strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(q[1:len(q)-1]), " ")
+}
 
 // file writes the draft as a task file.
 func (d Draft) file() ([]byte, error) {
@@ -21,45 +31,39 @@ func (d Draft) file() ([]byte, error) {
 	for _, line := range d.Comments {
 		out.WriteString(comment(line) + "\n")
 	}
-	doc := yamlfile.Mapping(0)
-	yamlfile.Add(doc, "tasks", yamlfile.Sequence(0, d.taskNode()), "")
-	text, err := yamlfile.Write(doc)
+	text, err := yamlfile.Write(yamlfile.Fields(0, "tasks", yamlfile.Sequence(0, d.taskNode())))
 	return append([]byte(out.String()), text...), err
 }
 
 func (d Draft) taskNode() *yaml.Node {
 	t, b := d.Task, d.Task.Budgets
-	var inputs, faults *yaml.Node
-	if len(t.Inputs) > 0 {
-		inputs = yamlfile.Mapping(0)
-	}
+	var inputs []any
 	for _, in := range t.Inputs {
-		yamlfile.Add(inputs, in.Name, yamlfile.JSONNode(in.Value), "")
+		inputs = append(inputs, in.Name, in.Value)
 	}
 	var images []string
 	for _, img := range t.Images {
 		images = append(images, img.File)
 	}
-	if len(t.World.Faults) > 0 {
-		faults = yamlfile.Sequence(0)
-	}
-	for _, f := range t.World.Faults {
-		faults.Content = append(faults.Content, faultNode(f))
-	}
 	var approvals []yamlfile.Name
 	for _, yes := range t.Approvals {
 		approvals = append(approvals, map[bool]yamlfile.Name{true: "approve", false: "deny"}[yes])
 	}
-	out := yamlfile.Fields(0,
+	var expect, others *yaml.Node
+	if len(t.Expect) > 0 { // the first in full, the others by what sets them apart from it
+		base := t.Expect[0]
+		expect = goldens.WriteExpect(base, goldens.Expect{}, 0, d.Pinned)
+		base.StopReason, base.Note = "", ""
+		others = sequence(t.Expect[1:], func(e goldens.Expect) *yaml.Node { return goldens.WriteExpect(e, base, yaml.FlowStyle, false) })
+	}
+	return yamlfile.Fields(0,
 		"id", yamlfile.Name(t.ID), "title", yamlfile.Given(t.Title), "tier", yamlfile.Name(t.Tier), "tags", names(t.Tags), "probes", t.Probes,
-		"request", t.Request, "constraints", t.Constraints, "inputs", inputs, "each", yamlfile.Given(yamlfile.Name(t.Each)), "images", images,
+		"request", t.Request, "constraints", t.Constraints, "inputs", filled(yamlfile.Fields(0, inputs...)), "each", yamlfile.Given(yamlfile.Name(t.Each)), "images", images,
 		"answer_schema", t.AnswerSchema, "session", yamlfile.Given(yamlfile.Name(t.Session)),
-		"tools", append([]yamlfile.Name{}, names(t.Tools)...), "world", worldNode(t.World), "faults", faults,
+		"tools", append([]yamlfile.Name{}, names(t.Tools)...), "world", worldNode(t.World), "faults", filled(sequence(t.World.Faults, faultNode)),
 		"budgets", yamlfile.Fields(yaml.FlowStyle, "max_steps", b.MaxSteps, "max_tool_calls", b.MaxToolCalls, "max_seconds", int64(b.MaxTime/time.Second),
 			"max_tokens_total", b.MaxTokens, "max_cost_usd", yamlfile.Plain(strconv.FormatFloat(float64(b.MaxCostNanoUSD)/load.NanoUSD, 'f', -1, 64))),
-		"replies", t.Replies, "approvals", approvals)
-	d.addExpect(out)
-	return out
+		"replies", t.Replies, "approvals", approvals, "expect", expect, "also_accept", filled(others))
 }
 
 func names(words []string) (out []yamlfile.Name) {
@@ -72,36 +76,46 @@ func names(words []string) (out []yamlfile.Name) {
 	return out
 }
 
-func worldNode(w world.Spec) *yaml.Node {
-	var counts, latency, documents *yaml.Node
-	if w.Counts != nil {
-		counts = yamlfile.Mapping(flowIf(len(w.Counts) == 0))
+// sequence is a list in lines; nil of nil.
+func sequence[T any](items []T, node func(T) *yaml.Node) *yaml.Node {
+	if items == nil {
+		return nil
 	}
-	for _, date := range slices.Sorted(maps.Keys(w.Counts)) {
-		counts.Content = append(counts.Content, yamlfile.Plain(date), yamlfile.Node(w.Counts[date]))
+	out := yamlfile.Sequence(0)
+	for _, item := range items {
+		out.Content = append(out.Content, node(item))
 	}
-	if w.Latency != nil {
-		latency = yamlfile.Mapping(yaml.FlowStyle)
-	}
-	for _, name := range slices.Sorted(maps.Keys(w.Latency)) {
-		yamlfile.Add(latency, name, yamlfile.Node(w.Latency[name]), "")
-	}
-	if w.Documents != nil {
-		documents = yamlfile.Sequence(flowIf(len(w.Documents) == 0))
-	}
-	for _, d := range w.Documents {
-		documents.Content = append(documents.Content, yamlfile.Fields(0, "id", yamlfile.Name(d.ID), "title", d.Title, "date", yamlfile.Plain(d.Date), "text", d.Text, "fields", d.Fields))
-	}
-	return yamlfile.Fields(0, "now", w.Now.In(w.Zone).Format(time.RFC3339Nano), "zone", yamlfile.Name(w.Zone.String()), "counts", counts, "documents", documents,
-		"env", w.Env, "clock_step", yamlfile.Given(w.ClockStep), "latency", latency, "job_status", w.JobStatus)
+	return out
 }
 
-// flowIf is the style of a list or a mapping that is empty, or is not.
-func flowIf(empty bool) yaml.Style {
-	if empty {
-		return yaml.FlowStyle
+// mapping is a map by its keys in order; nil of nil.
+func mapping[V any](style yaml.Style, m map[string]V, key func(string) *yaml.Node) *yaml.Node {
+	if m == nil {
+		return nil
 	}
-	return 0
+	out := yamlfile.Mapping(style)
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out.Content = append(out.Content, key(k), yamlfile.Node(m[k]))
+	}
+	return out
+}
+
+// filled is a list or a mapping, or nil where it is empty.
+func filled(n *yaml.Node) *yaml.Node {
+	if n == nil || len(n.Content) == 0 {
+		return nil
+	}
+	return n
+}
+
+func worldNode(w world.Spec) *yaml.Node {
+	return yamlfile.Fields(0, "now", w.Now.In(w.Zone).Format(time.RFC3339Nano), "zone", yamlfile.Name(w.Zone.String()),
+		"counts", mapping(0, w.Counts, yamlfile.Plain), "documents", sequence(w.Documents, documentNode), "env", w.Env,
+		"clock_step", yamlfile.Given(w.ClockStep), "latency", mapping(yaml.FlowStyle, w.Latency, yamlfile.Word), "job_status", w.JobStatus)
+}
+
+func documentNode(d world.Document) *yaml.Node {
+	return yamlfile.Fields(0, "id", yamlfile.Name(d.ID), "title", d.Title, "date", yamlfile.Plain(d.Date), "text", d.Text, "fields", d.Fields)
 }
 
 func faultNode(f world.Fault) *yaml.Node {
@@ -111,24 +125,4 @@ func faultNode(f world.Fault) *yaml.Node {
 	}
 	return yamlfile.Fields(yaml.FlowStyle, "tool", yamlfile.Name(f.Tool), "on_calls", f.OnCalls, "kind", yamlfile.Name(f.Kind), "status", yamlfile.Given(f.Status),
 		"code", yamlfile.Given(f.Code), "message", yamlfile.Given(f.Message), "after", yamlfile.Given(f.After), "fields", f.Fields, "value", value)
-}
-
-// addExpect writes the accepted outcomes: the first in full, the others by what
-// sets them apart from it.
-func (d Draft) addExpect(to *yaml.Node) {
-	if len(d.Task.Expect) == 0 {
-		return
-	}
-	first := d.Task.Expect[0]
-	yamlfile.Add(to, "expect", goldens.WriteExpect(first, goldens.Expect{}, 0, d.Pinned), "")
-	if len(d.Task.Expect) == 1 {
-		return
-	}
-	base := first
-	base.StopReason, base.Note = "", ""
-	list := yamlfile.Sequence(0)
-	for _, e := range d.Task.Expect[1:] {
-		list.Content = append(list.Content, goldens.WriteExpect(e, base, yaml.FlowStyle, false))
-	}
-	yamlfile.Add(to, "also_accept", list, "")
 }
