@@ -1,11 +1,13 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -106,33 +108,24 @@ func addTask(ctx context.Context, p *process, cfg config.Config, from, id string
 // addDraft makes the task's id, a fresh one unless it is given, and the files.
 func addDraft(d *draft.Draft, dir, id string) (draft.Addition, error) {
 	const most = 100
-	base := d.Task.ID
-	for n := 1; ; n++ {
-		if d.Task.ID = id; id == "" {
-			d.Task.ID = base
-			if n > 1 {
-				d.Task.ID = fmt.Sprintf("%s-%d", base, n)
-			}
-		}
+	base := cmp.Or(id, d.Task.ID)
+	d.Task.ID = base
+	for n := 2; ; n++ {
 		added, err := d.AddTo(regular.DirFS(dir), filepath.ToSlash(dir))
 		switch {
 		case err == nil:
 			return added, nil
 		case !errors.Is(err, draft.ErrTaken):
 			return added, exit.Usage(err)
-		case id != "" || n == most:
+		case id != "" || n > most:
 			return added, exit.Usage(fmt.Errorf("%w; give another with --id", err))
 		}
+		d.Task.ID = fmt.Sprintf("%s-%d", base, n)
 	}
 }
 
 func taskIndex(s *goldens.Suite, id string) int {
-	for i, t := range s.Tasks {
-		if t.ID == id {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(s.Tasks, func(t goldens.Task) bool { return t.ID == id })
 }
 
 // sayAdded prints what was written and what to do next.
@@ -148,8 +141,8 @@ func sayAdded(p *process, ep *sourceEpisode, dir, id string, files []output, add
 	for _, name := range added.Differ {
 		fmt.Fprintf(&out, "note    tool %s is defined otherwise in %s, and its own definition is in force\n", name, added.Suite.Path)
 	}
-	if earlier := ep.earlier(); earlier != nil {
-		fmt.Fprintf(&out, "note    %s\n", ep.goesOn(earlier))
+	if note := ep.continuationNote(); note != "" {
+		fmt.Fprintf(&out, "note    %s\n", note)
 	}
 	fmt.Fprintf(&out, "edit    %s\n", filepath.Join(dir, filepath.FromSlash(added.Files[0].Path)))
 	fmt.Fprintf(&out, "lint    cupel suite lint %s\n", filepath.ToSlash(dir))
@@ -174,19 +167,19 @@ type output struct {
 // writeAll writes all files or none: each is complete under another name before the
 // first takes its place. A file that is there and does not change is an error.
 func writeAll(files []output) (err error) {
-	temps := make([]*atomicfile.File, 0, len(files))
-	var made []string // to be taken away when something fails
+	temps := make([]*atomicfile.File, len(files))
+	inPlace := 0
 	defer func() {
-		for _, f := range temps {
-			f.Abort()
-		}
-		for _, name := range made {
-			if err != nil {
-				err = errors.Join(err, os.Remove(name))
+		for i, temp := range temps {
+			if temp != nil {
+				temp.Abort()
+			}
+			if err != nil && i < inPlace && !files[i].replaces { // what is replaced is the last: nothing is left that could fail
+				err = errors.Join(err, os.Remove(files[i].path))
 			}
 		}
 	}()
-	for _, f := range files {
+	for i, f := range files {
 		if f.replaces {
 			if f.path, err = filepath.EvalSymlinks(f.path); err != nil {
 				return err
@@ -197,21 +190,16 @@ func writeAll(files []output) (err error) {
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
 			return err
 		}
-		temp, err := atomicfile.Create(f.path)
-		if err != nil {
+		if temps[i], err = atomicfile.Create(f.path); err != nil {
 			return err
 		}
-		temps = append(temps, temp)
-		if _, err := temp.Write(f.text); err != nil {
+		if _, err := temps[i].Write(f.text); err != nil {
 			return err
 		}
 	}
-	for i, f := range files {
-		if err = temps[i].Commit(); err != nil {
+	for ; inPlace < len(files); inPlace++ {
+		if err := temps[inPlace].Commit(); err != nil {
 			return err
-		}
-		if !f.replaces { // else the last: nothing is left that could fail
-			made = append(made, f.path)
 		}
 	}
 	return nil

@@ -134,16 +134,15 @@ func takeAnswers(o *harness.Options, dir string, row ledger.Episode) (bool, erro
 	if err != nil {
 		return false, fmt.Errorf("read what the human said: %w", errors.Unwrap(err))
 	}
+	task := taskIndex(o.Suite, row.TaskID)
 	for _, a := range said {
-		i := taskIndex(o.Suite, row.TaskID)
-		if i < 0 || a.Task != row.TaskID || a.Candidate != row.Candidate || a.Trial != int(row.Trial) {
-			continue
+		if task >= 0 && a.Task == row.TaskID && a.Candidate == row.Candidate && a.Trial == int(row.Trial) {
+			suite := *o.Suite
+			suite.Tasks = slices.Clone(suite.Tasks)
+			suite.Tasks[task].Replies, suite.Tasks[task].Approvals = a.Replies, a.Approvals
+			o.Suite = &suite
+			return true, nil
 		}
-		suite := *o.Suite
-		suite.Tasks = slices.Clone(suite.Tasks)
-		suite.Tasks[i].Replies, suite.Tasks[i].Approvals = a.Replies, a.Approvals
-		o.Suite = &suite
-		return true, nil
 	}
 	return false, nil
 }
@@ -209,19 +208,18 @@ func overlapped(rows ledger.EpisodeRows) bool {
 	return false
 }
 
-// earlier are the tasks that come before the episode's in its session.
-func (ep *sourceEpisode) earlier() (ids []string) {
-	tasks := ep.options.Suite.Tasks
-	at := taskIndex(ep.options.Suite, ep.row.TaskID)
+// continuationNote says which tasks come before the episode's in its session; empty if none do.
+func (ep *sourceEpisode) continuationNote() string {
+	var earlier []string
+	tasks, at := ep.options.Suite.Tasks, taskIndex(ep.options.Suite, ep.row.TaskID)
 	for _, t := range tasks[:at] {
 		if t.Session != "" && t.Session == tasks[at].Session {
-			ids = append(ids, t.ID)
+			earlier = append(earlier, t.ID)
 		}
 	}
-	return ids
-}
-
-func (ep *sourceEpisode) goesOn(earlier []string) string {
+	if earlier == nil {
+		return ""
+	}
 	return fmt.Sprintf("Its conversation began with %s, which a suite without them does not remember: add those first, or say in its request what it needs of them.",
 		strings.Join(earlier, ", "))
 }
@@ -248,8 +246,8 @@ func (ep *sourceEpisode) story(t goldens.Task) []string {
 	if e.Solved {
 		how = "It was solved, and what is expected below is what happened: edit it to what matters."
 	}
-	if earlier := ep.earlier(); earlier != nil {
-		lines = append(lines, ep.goesOn(earlier), "")
+	if note := ep.continuationNote(); note != "" {
+		lines = append(lines, note, "")
 	}
 	lines = append(lines, how, fmt.Sprintf("  %s · steps %d · tool calls %d · questions %d", strings.TrimSpace(o.Status+" "+o.StopReason), o.Steps, len(o.Calls), o.Clarifies))
 	lines = append(lines, ep.trajectory()...)

@@ -54,7 +54,7 @@ func TestFindSource(t *testing.T) {
 	}
 }
 
-func TestSoundRefusesWhatSaysNothing(t *testing.T) {
+func TestCheckSourceRefusesWhatSaysNothing(t *testing.T) {
 	ok := ledger.Episode{Key: ledger.Key{TaskID: "G01", Candidate: "a", Trial: 1}}
 	_, err := checkSource("", manifest.Manifest{Mode: "replay"}, ok)
 	require.NoError(t, err)
