@@ -159,14 +159,10 @@ func swapped(tasks []string, list [][]float64) (p pValues, exact bool) {
 // interval is the t interval of the change. A share has one even where no task
 // differs: for what may not have been seen.
 func (d paired) interval(share bool, confidence float64) (iv stat.Interval, ok bool) {
-	if d.mean.SE > 0 {
-		return d.mean.Interval(confidence)
+	if d.mean.SE > 0 || share {
+		return d.mean.ShareInterval(confidence)
 	}
-	if !share {
-		return stat.Interval{}, false
-	}
-	v, ok := d.mean.NonInferior(0, 1, (1-confidence)/2)
-	return stat.Interval{Low: v.Low, High: v.High}, ok
+	return stat.Interval{}, false
 }
 
 // noise is the variance of a task's contribution, and the standard error of that.

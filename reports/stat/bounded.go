@@ -22,7 +22,7 @@ import (
 // Variable", Mathematical Methods of Statistics 14 (2005) 451–467; shown beside
 // other bounds in E. Learned-Miller and P. S. Thomas, arXiv:1905.06208 (2019). For
 // pass and fail it is Clopper's and Pearson's, and where all clusters are alike
-// the bound of Hanley and Lippman-Hand as in NonInferior. That it keeps its level
+// the bound of Hanley and Lippman-Hand as in ShareInterval. That it keeps its level
 // for all bounded values is conjectured, and held here in simulation. The quantile
 // is by saddlepoint, within 1 % of its distance from the ratio.
 func LowerBound(clusters []Cluster, least, times, alpha float64) (bound float64, ok bool) {

@@ -64,7 +64,7 @@ func TestLowerBound(t *testing.T) {
 		bound, ok := stat.LowerBound(same, -1, 1, 0.05)
 		require.True(t, ok)
 		m, _ := stat.ClusterRatio(same)
-		v, _ := m.NonInferior(0.05, 1, 0.05)
+		v, _ := m.ShareInterval(0.9)
 		require.InDelta(t, v.Low, bound, 1e-12)
 		require.InDelta(t, -(1 - math.Pow(0.05, 1.0/60)), bound, 1e-12)
 	})
@@ -113,7 +113,7 @@ func TestSimulationLowerBoundOfRareLosses(t *testing.T) {
 				list[i] = stat.Cluster{Num: -coin(rng, 0.05), Den: 1}
 			}
 			m, _ := stat.ClusterRatio(list)
-			if v, ok := m.NonInferior(0.05, 1, 0.05); ok && v.NotWorse {
+			if v, ok := m.ShareInterval(0.9); ok && v.Low > -0.05 {
 				student++
 			}
 			if low, ok := stat.LowerBound(list, -1, 1, 0.05); ok && low > -0.05 {

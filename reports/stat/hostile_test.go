@@ -40,7 +40,8 @@ func TestHostileNumbers(t *testing.T) {
 		if m, ok := stat.ClusterMean(list); ok {
 			v, ok := m.P(a)
 			p("mean", v, ok)
-			m.NonInferior(a, b, 0.05)
+			iv, ok := m.ShareInterval(b)
+			interval("share", iv, ok)
 		}
 		clusters := make([]stat.Cluster, len(values)/2)
 		for i := range clusters {

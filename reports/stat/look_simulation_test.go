@@ -62,12 +62,11 @@ func (g *growth) regression(baseline []float64, level float64) stat.Verdict {
 		list[i] = stat.Observation{Cluster: fmt.Sprint(i), Value: n/float64(g.trials) - baseline[i]}
 	}
 	m, _ := stat.ClusterMean(list)
-	worse, _ := m.NonInferior(0, 1, level)
-	margin, _ := m.NonInferior(0.05, 1, level)
+	change, _ := m.ShareInterval(1 - 2*level)
 	switch power := evidence.Power(len(list), m.SE*math.Sqrt(float64(len(list))), 2*level, 0.1); {
-	case worse.Worse:
+	case change.High < 0:
 		return stat.Fail
-	case margin.NotWorse:
+	case change.Low > -0.05:
 		return stat.Pass
 	case power >= 0.8 && m.SE > 0:
 		return stat.NoRegression

@@ -78,44 +78,29 @@ func TestMeanP(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestNonInferior(t *testing.T) {
-	spread := stat.Mean{Value: -0.01, SE: 0.02, N: 480, Clusters: 60} // t(0.95, 59) = 1.671
+func TestPairedShareInterval(t *testing.T) {
 	still := func(clusters int) stat.Mean { return stat.Mean{N: 8 * clusters, Clusters: clusters} }
 	for _, c := range []struct {
-		name            string
-		m               stat.Mean
-		margin, reach   float64
-		low, high       float64
-		notWorse, worse bool
+		name      string
+		m         stat.Mean
+		low, high float64
 	}{
-		{"within", spread, 0.05, 1, -0.01 - 1.6710930*0.02, -0.01 + 1.6710930*0.02, true, false},
-		{"cannot tell", spread, 0.04, 1, -0.01 - 1.6710930*0.02, -0.01 + 1.6710930*0.02, false, false},
-		{"lower, within", stat.Mean{Value: -0.04, SE: 0.004, N: 480, Clusters: 60}, 0.05, 1, -0.04 - 1.6710930*0.004, -0.04 + 1.6710930*0.004, true, false},
-		{"worse", stat.Mean{Value: -0.2, SE: 0.02, N: 480, Clusters: 60}, 0.05, 1, -0.2 - 1.6710930*0.02, -0.2 + 1.6710930*0.02, false, true},
-		// 1 − 0.05^(1/59) = 0.0495, 1 − 0.05^(1/58) = 0.0503.
-		{"no change in 59", still(59), 0.05, 1, -(1 - math.Pow(0.05, 1.0/59)), 1 - math.Pow(0.05, 1.0/59), true, false},
-		{"no change in 58", still(58), 0.05, 1, -(1 - math.Pow(0.05, 1.0/58)), 1 - math.Pow(0.05, 1.0/58), false, false},
-		{"no change in two", still(2), 0.5, 1, -(1 - math.Sqrt(0.05)), 1 - math.Sqrt(0.05), false, false},
-		{"no change, unbounded", still(59), 5, math.Inf(1), math.Inf(-1), math.Inf(1), false, false},
-		{"all broken", stat.Mean{Value: -1, N: 9, Clusters: 9}, 0.05, 1, -1, -1 + 2*(1-math.Pow(0.05, 1.0/9)), false, true},
+		{"spread", stat.Mean{Value: -0.01, SE: 0.02, N: 480, Clusters: 60}, -0.01 - 1.6710930*0.02, -0.01 + 1.6710930*0.02}, // t(0.95, 59) = 1.671
+		{"no change in 59", still(59), -(1 - math.Pow(0.05, 1.0/59)), 1 - math.Pow(0.05, 1.0/59)},
+		{"no change in two", still(2), -(1 - math.Sqrt(0.05)), 1 - math.Sqrt(0.05)},
+		{"all broken", stat.Mean{Value: -1, N: 9, Clusters: 9}, -1, -1 + 2*(1-math.Pow(0.05, 1.0/9))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v, ok := c.m.NonInferior(c.margin, c.reach, 0.05)
+			iv, ok := c.m.ShareInterval(0.9)
 			require.True(t, ok)
-			if math.IsInf(c.low, 0) {
-				require.Equal(t, stat.Margin{Low: c.low, High: c.high}, v)
-				return
-			}
-			require.InDelta(t, c.low, v.Low, 1e-6)
-			require.InDelta(t, c.high, v.High, 1e-6)
-			require.Equal(t, c.notWorse, v.NotWorse)
-			require.Equal(t, c.worse, v.Worse)
+			require.InDelta(t, c.low, iv.Low, 1e-6)
+			require.InDelta(t, c.high, iv.High, 1e-6)
 		})
 	}
-	for _, c := range [][3]float64{{-1, 1, 0.05}, {0.1, -1, 0.05}, {0.1, 1, 0}, {0.1, 1, 0.5}, {math.NaN(), 1, 0.05}} {
-		_, ok := spread.NonInferior(c[0], c[1], c[2])
-		require.False(t, ok, "%v", c)
+	for _, confidence := range []float64{0, 1, math.NaN()} {
+		_, ok := still(60).ShareInterval(confidence)
+		require.False(t, ok, "%v", confidence)
 	}
-	_, ok := stat.Mean{N: 8, Clusters: 1}.NonInferior(0.1, 1, 0.05)
+	_, ok := stat.Mean{N: 8, Clusters: 1}.ShareInterval(0.9)
 	require.False(t, ok)
 }
