@@ -139,16 +139,9 @@ func (c counts) classes() (u providers.Usage) {
 			u.Doubt("cache_creation_input_tokens", "is not the sum of cache_creation")
 		}
 	}
-	u.Input, u.Output, u.CacheRead = value(c.Input), value(c.Output), int64(c.CacheRead)
-	u.CacheWrite, u.CacheWriteLong = max(value(c.CacheWrite), short+long), long
+	u.Input, u.Output, u.CacheRead = c.Input.Value(), c.Output.Value(), int64(c.CacheRead)
+	u.CacheWrite, u.CacheWriteLong = max(c.CacheWrite.Value(), short+long), long
 	return u
-}
-
-func value(c *wire.Count) int64 {
-	if c == nil {
-		return 0
-	}
-	return int64(*c)
 }
 
 // takeThinking takes thinking out of the output: out of that of the parts of the

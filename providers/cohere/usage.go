@@ -66,19 +66,19 @@ func readUsage(b *wire.Builder, raw json.RawMessage) {
 // classes makes disjoint classes of what is paid: the billed units or, where there are
 // none, the processed tokens.
 func (r usage) classes() (u providers.Usage, ok bool) {
-	paid, cached := r.Tokens, value(r.Cached)
+	paid, cached := r.Tokens, r.Cached.Value()
 	if r.Billed.hasTokens() {
 		paid = r.Billed
 	}
 	if !paid.hasTokens() {
 		paid = &counts{}
 	}
-	u.Input, u.Output = value(paid.Input), value(paid.Output)
+	u.Input, u.Output = paid.Input.Value(), paid.Output.Value()
 	ok = paid.Input != nil && paid.Output != nil
 	u.Reported = ok
 	whole := u.Input // what the cached tokens are part of
 	if paid == r.Billed && r.Tokens.hasTokens() {
-		u.Processed = &providers.Processed{Input: value(r.Tokens.Input), Output: value(r.Tokens.Output)}
+		u.Processed = &providers.Processed{Input: r.Tokens.Input.Value(), Output: r.Tokens.Output.Value()}
 		if whole = u.Processed.Input; u.Input > whole || u.Output > u.Processed.Output {
 			u.Doubt("billed_units", "is more than was processed")
 		}
@@ -127,11 +127,4 @@ func (r usage) reason(u *providers.Usage, paid *counts) {
 		*u = apart
 		u.Doubt("reasoning_tokens", "is more than the output tokens")
 	}
-}
-
-func value(c *wire.Count) int64 {
-	if c == nil {
-		return 0
-	}
-	return int64(*c)
 }

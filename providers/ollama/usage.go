@@ -51,12 +51,7 @@ func (m metrics) count(b *wire.Builder) {
 		if err := wire.Unmarshal(raw, &counts); err != nil {
 			return u, false, err
 		}
-		if counts.Input != nil {
-			u.Input = int64(*counts.Input)
-		}
-		if counts.Output != nil {
-			u.Output = int64(*counts.Output)
-		}
+		u.Input, u.Output = counts.Input.Value(), counts.Output.Value()
 		b.Reply.Usage = u
 		return u, counts.Input != nil && counts.Output != nil, nil
 	})

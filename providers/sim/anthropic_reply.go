@@ -56,15 +56,16 @@ type anthropicUsage struct {
 	ServiceTier   string            `json:"service_tier"`
 }
 
-// anthropicStop is why it ended.
-func (c completion) anthropicStop() string {
+// stopReason is why it ended, in the words of Claude and of Bedrock; refused is that of a
+// refusal.
+func (c completion) stopReason(refused string) string {
 	switch {
 	case c.cut:
 		return "max_tokens"
 	case c.stopped != "":
 		return "stop_sequence"
 	case c.refusal != "":
-		return "refusal"
+		return refused
 	case len(c.calls) > 0:
 		return "tool_use"
 	}
@@ -92,7 +93,7 @@ func encodeAnthropic(_ modelRequest, c completion) any {
 	return anthropicReply{
 		ID: c.draws.id("msg_sim"), Type: "message", Role: "assistant", Model: c.served,
 		Content:    c.content(),
-		StopReason: c.anthropicStop(), StopSequence: orNil(c.stopped), StopDetails: c.stopDetails(),
+		StopReason: c.stopReason("refusal"), StopSequence: orNil(c.stopped), StopDetails: c.stopDetails(),
 		Usage: c.anthropicUsage(),
 	}
 }
@@ -146,7 +147,7 @@ func streamAnthropic(_ modelRequest, c completion) [][]byte {
 		}
 		send("content_block_stop", obj{"index": i})
 	}
-	end := obj{"stop_reason": c.anthropicStop(), "stop_sequence": orNil(c.stopped)}
+	end := obj{"stop_reason": c.stopReason("refusal"), "stop_sequence": orNil(c.stopped)}
 	if d := c.stopDetails(); d != nil {
 		end["stop_details"] = d
 	}

@@ -4,21 +4,9 @@ import (
 	"net/http"
 )
 
-// bedrockStop is why it ended. A refusal is the doing of a guardrail, whose text
-// then stands in the message.
-func (c completion) bedrockStop() string {
-	switch {
-	case c.cut:
-		return "max_tokens"
-	case c.stopped != "":
-		return "stop_sequence"
-	case c.refusal != "":
-		return "guardrail_intervened"
-	case len(c.calls) > 0:
-		return "tool_use"
-	}
-	return "end_turn"
-}
+// bedrockRefused ends a refusal, which is the doing of a guardrail, whose text then stands
+// in the message.
+const bedrockRefused = "guardrail_intervened"
 
 // bedrockUsage counts the cache besides the input.
 func (c completion) bedrockUsage() obj {
@@ -49,7 +37,7 @@ func (c completion) bedrockContent() []obj {
 func encodeBedrock(_ modelRequest, c completion) any {
 	return obj{
 		"output":     obj{"message": obj{"role": "assistant", "content": c.bedrockContent()}},
-		"stopReason": c.bedrockStop(), "usage": c.bedrockUsage(), "metrics": c.bedrockLatency(),
+		"stopReason": c.stopReason(bedrockRefused), "usage": c.bedrockUsage(), "metrics": c.bedrockLatency(),
 	}
 }
 
@@ -88,7 +76,7 @@ func streamBedrock(_ modelRequest, c completion) [][]byte {
 		}
 		stop()
 	}
-	send("messageStop", obj{"stopReason": c.bedrockStop()})
+	send("messageStop", obj{"stopReason": c.stopReason(bedrockRefused)})
 	send("metadata", obj{"usage": c.bedrockUsage(), "metrics": c.bedrockLatency()})
 	return frames
 }

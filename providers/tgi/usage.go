@@ -58,12 +58,7 @@ func (c counts) count(b *wire.Builder) {
 		if err := wire.Unmarshal(raw, &counts); err != nil {
 			return u, false, err
 		}
-		if counts.Input != nil {
-			u.Input = int64(*counts.Input)
-		}
-		if counts.Output != nil {
-			u.Output = int64(*counts.Output)
-		}
+		u.Input, u.Output = counts.Input.Value(), counts.Output.Value()
 		for _, more := range counts.BestOf {
 			u.Output += int64(more.Output)
 		}

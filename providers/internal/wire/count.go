@@ -13,6 +13,14 @@ const MaxCount = 1 << 40
 // whole value, or null for none. Anything else does not decode.
 type Count int64
 
+// Value is the count; 0 of none.
+func (c *Count) Value() int64 {
+	if c == nil {
+		return 0
+	}
+	return int64(*c)
+}
+
 // UnmarshalJSON reads a count of 0 to MaxCount.
 func (c *Count) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
