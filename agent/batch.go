@@ -86,7 +86,7 @@ func (b *batch) onLoopEnd(m *toolsMachine, l *loop) {
 }
 
 // ended keeps what came of a loop that is over and reports whether that ends the
-// episode. A budget that is used up is so for all: what is under way may still end.
+// episode. A budget that is used up is so for all: what is in progress may still end.
 func (b *batch) ended(m *toolsMachine, l *loop) bool {
 	if l.end == nil {
 		return false

@@ -17,11 +17,11 @@ type contractMachine struct {
 	pad     scratchpad
 	parent  int // of the next command
 
-	kind       string    // of the turn under way
-	call       CallTool  // the tool call under way
+	kind       string    // of the current turn
+	call       CallTool  // the current tool call
 	rejected   []string  // its field errors
 	spec       tool.Spec // its tool
-	question   string    // the question under way
+	question   string    // the current question
 	next       string    // kind of the next turn
 	repeated   string    // the tool to reflect on in it
 	tried      escalation

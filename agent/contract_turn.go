@@ -155,7 +155,7 @@ func (m *contractMachine) rejectArgs(t contract.Turn, fields []string) {
 	m.issueCall()
 }
 
-// prepare makes the turn's tool call the one under way. Rejected arguments may
+// prepare makes the turn's tool call the current one. Rejected arguments may
 // have no canonical form and so no key; valid ones always have.
 func (m *contractMachine) prepare(t contract.Turn) {
 	m.call = CallTool{Call: tool.Call{Name: t.Name, Args: t.Args}}
@@ -168,7 +168,7 @@ func (m *contractMachine) prepare(t contract.Turn) {
 	m.call.Key, m.call.ArgsHash, m.call.RetryIndex = key, hash, m.thrash.RetryIndex(key)
 }
 
-// given is the answer to the call under way that needs no execution, or nil.
+// given is the answer to the current call that needs no execution, or nil.
 func (m *contractMachine) given() *tool.Result {
 	if m.cacheable() {
 		switch earlier, decision := m.cache.Gate(m.call.Key, m.now); decision {
@@ -194,7 +194,7 @@ func (m *contractMachine) given() *tool.Result {
 
 func (m *contractMachine) cacheable() bool { return !m.spec.Repeatable && !m.spec.Uncacheable }
 
-// settle ends the cache's waiting for the call under way.
+// settle ends the cache's waiting for the current call.
 func (m *contractMachine) settle(r tool.Result) {
 	if m.cacheable() {
 		m.cache.Settle(m.call.Key, r, r.Outcome == tool.OK && r.Value != nil)
@@ -207,7 +207,7 @@ func (m *contractMachine) issueCall() {
 	m.send(m.call, m.call.ID)
 }
 
-// toolReturned takes the outcome of the call under way.
+// toolReturned takes the outcome of the current call.
 func (m *contractMachine) toolReturned(r tool.Result) {
 	executed := m.call.Given == nil
 	if !executed {
@@ -226,7 +226,7 @@ func (m *contractMachine) toolReturned(r tool.Result) {
 	m.observe(m.sawCall(r))
 }
 
-// sawCall shows what came of the call under way.
+// sawCall shows the result of the current call.
 func (m *contractMachine) sawCall(r tool.Result) observation {
 	turn, name := m.used.Steps, m.call.Call.Name
 	switch {

@@ -16,7 +16,7 @@ const (
 )
 
 // conversation are prompts that accumulate: the request, then every raw output
-// and what came of it. Beyond maxConversation the oldest exchanges are left out.
+// and the result. Beyond maxConversation the oldest exchanges are left out.
 type conversation struct {
 	instructions, request string
 	budgets               guard.Budgets
@@ -25,7 +25,7 @@ type conversation struct {
 	left                  int // out
 }
 
-// exchange is one turn: what the model said, and what it sees of what came of it.
+// exchange is one turn: what the model said, and what it sees of the result.
 type exchange struct {
 	parsedReply, saw string
 	closed           bool // the turn after it has begun: saw is whole

@@ -12,7 +12,7 @@ import (
 )
 
 // loopBase is what a machine keeps whatever its strategy, and what its loops share: the
-// counters, what the Step under way returns, and the guards that watch tools rather
+// counters, what the current Step returns, and the guards that watch tools rather
 // than conversations.
 type loopBase struct {
 	Tally
@@ -57,7 +57,7 @@ func (f *loopBase) finish(end Finish) {
 	f.out.Commands = []Command{f.Finish(end)}
 }
 
-// ready is what the Step under way returns.
+// ready is what the current Step returns.
 func (f *loopBase) ready() Ready {
 	f.out.Used = f.Used()
 	return f.out
@@ -65,7 +65,7 @@ func (f *loopBase) ready() Ready {
 
 // conversationSpec says what a loop is about and how it is held.
 type conversationSpec struct {
-	params *Params // for the dials of its calls
+	params *Params // for the sampling settings of its calls
 	system string
 	// opening are the messages it begins with; the last is the user's.
 	opening []providers.Message
@@ -93,8 +93,8 @@ type conversationSpec struct {
 }
 
 // loop is one conversation with native tool calling: it asks the model, runs what it
-// calls, shows what came of it, and asks again. It reads no clock and waits for
-// nothing: its floor hands it the outcomes of its commands.
+// calls, shows the result, and asks again. It reads no clock and waits for
+// nothing: its loopBase hands it the outcomes of its commands.
 type loop struct {
 	conversationSpec
 	*loopBase
@@ -114,10 +114,10 @@ type loop struct {
 	lastText   string
 	whom       string
 	concluding bool
-	condensing bool   // a summary is under way
+	condensing bool   // a summary is in progress
 	summary    string // of what was dropped
 
-	slots   []slot        // the calls of the turn under way
+	slots   []slot        // the calls of the current turn
 	left    int           // of them, without an answer
 	waiting map[int]*slot // by the command that runs it, asks it, or records its refusal
 	silent  string        // a question nobody answered

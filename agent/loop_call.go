@@ -210,11 +210,11 @@ func (l *loop) returned(ev ToolReturned) {
 	s.answer(shownResult(r))
 	s.failed, s.ran = isFailure(r), s.run.Given == nil
 	for i := range min(len(l.slots), maxCalls) { // no other is ever deferred
-		if twin := &l.slots[i]; twin.deferred && twin.run.Key == s.run.Key {
+		if duplicate := &l.slots[i]; duplicate.deferred && duplicate.run.Key == s.run.Key {
 			same := r
 			same.Duration = 0
-			twin.deferred, twin.run.Deduped, twin.run.Given = false, true, &same
-			l.issueCall(twin)
+			duplicate.deferred, duplicate.run.Deduped, duplicate.run.Given = false, true, &same
+			l.issueCall(duplicate)
 		}
 	}
 	l.answeredOne()

@@ -25,7 +25,7 @@ const (
 )
 
 // fault is what is wrong with a reply or a call: a violation, and for the model what
-// is to be mended.
+// is to be repaired.
 type fault struct{ Code, Detail string }
 
 func (f fault) String() string {

@@ -22,7 +22,7 @@ type planMachine struct {
 	bounds strategy.PlanBounds
 	known  plan.Known
 	answer *plan.Result // what AnswerSchema wants; nil without
-	event  int          // the command whose outcome the Step under way brings
+	event  int          // the command whose outcome the current Step brings
 
 	// Of the planner.
 	messages []providers.Message

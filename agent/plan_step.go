@@ -19,7 +19,7 @@ const (
 	violationStep     = "step.schema"    // a result that does not fit
 )
 
-// stepRun is a step under way: one conversation or, of mode process, one for each
+// stepRun is a step in progress: one conversation or, of mode process, one for each
 // item.
 type stepRun struct {
 	plan.Step

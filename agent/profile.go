@@ -24,7 +24,7 @@ type prompts interface {
 	system() string
 	// messages are those of the next turn; the caller owns the slice.
 	messages(*contractMachine) []providers.Message
-	// said and observed tell what a turn brought: its raw output, then what came of it.
+	// said and observed tell what a turn brought: its raw output, then the result.
 	said(raw string)
 	observed(observation)
 }

@@ -106,7 +106,7 @@ func jsonSecrets(text []byte) (values []string) {
 
 // sayWithheld tells the person where credentials were left out.
 func (p *process) sayWithheld(res harness.Result) {
-	for _, w := range res.Withheld {
+	for _, w := range res.Redactions {
 		_, _ = fmt.Fprintf(p.stderr, "cupel: %s held %s in %d texts: %s stands in its place. Find out how it came there, and replace it where it is valid\n",
 			w.Field, w.Kind, w.Count, secrets.Hidden)
 	}

@@ -118,7 +118,7 @@ func orUnknown(n *int64, write func(int64) string) string {
 	return write(*n)
 }
 
-// shortUSD writes nano-USD as a run under way does.
+// shortUSD writes nano-USD as a run in progress does.
 func shortUSD(nano int64) string { return fmt.Sprintf("$%.4f", float64(nano)/1e9) }
 
 func seconds(n *int64) string {

@@ -21,14 +21,14 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// resolvedCandidate is a candidate with its wire, key and dials.
+// resolvedCandidate is a candidate with its wire, key and what the policy sets.
 type resolvedCandidate struct {
 	goldens.Candidate
-	factory providers.Factory
-	key     string
-	dials   policy.Resolved
-	fork    *drive.Past // what its episodes go on from; nil unless they are forks
-	planned int         // episodes, those of other shards too
+	factory  providers.Factory
+	key      string
+	settings policy.Resolved
+	fork     *drive.Past // what its episodes go on from; nil unless they are forks
+	planned  int         // episodes, those of other shards too
 }
 
 func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
@@ -64,22 +64,22 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 		return r, fmt.Errorf("candidate %s: unknown provider %q; known: %s", c.Name, c.Provider, strings.Join(drive.SortedKeys(o.Providers), ", "))
 	}
 	r.factory = factory
-	dials, err := o.Policy.Resolve(c.Provider, "action")
+	settings, err := o.Policy.Resolve(c.Provider, "action")
 	if err != nil {
 		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
 	}
-	r.dials = dials
+	r.settings = settings
 	if r.Model == "" {
-		r.Model = dials.Model
+		r.Model = settings.Model
 	}
 	if r.Model == "" {
 		return r, fmt.Errorf("candidate %s: no model, and the policy names none for provider %s", c.Name, c.Provider)
 	}
 	if c.MaxTokens != nil {
-		r.dials.MaxTokens = *c.MaxTokens
+		r.settings.MaxTokens = *c.MaxTokens
 	}
 	if c.Temperature != nil {
-		r.dials.Temperature = *c.Temperature
+		r.settings.Temperature = *c.Temperature
 	}
 	if err := r.checkMode(); err != nil {
 		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
@@ -137,7 +137,7 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 	}
 	give(&p.Params, t)
 	p.Params.Tools, p.Params.Budgets = tools, c.budgets(t.Budgets)
-	p.Params.MaxTokens, p.Params.Temperature = c.dials.MaxTokens, c.dials.Temperature
+	p.Params.MaxTokens, p.Params.Temperature = c.settings.MaxTokens, c.settings.Temperature
 	if c.NoImages {
 		p.Params.Images = nil
 	}
@@ -160,9 +160,9 @@ func (c resolvedCandidate) cassette(o Options, t goldens.Task, trial int) string
 // caps neither tokens in all nor cost.
 func (c resolvedCandidate) budgets(b guard.Budgets) guard.Budgets {
 	return guard.Budgets{
-		MaxSteps:     cmp.Or(b.MaxSteps, c.dials.MaxSteps),
-		MaxToolCalls: cmp.Or(b.MaxToolCalls, c.dials.MaxToolCalls),
-		MaxTime:      cmp.Or(b.MaxTime, time.Duration(c.dials.MaxSeconds)*time.Second),
+		MaxSteps:     cmp.Or(b.MaxSteps, c.settings.MaxSteps),
+		MaxToolCalls: cmp.Or(b.MaxToolCalls, c.settings.MaxToolCalls),
+		MaxTime:      cmp.Or(b.MaxTime, time.Duration(c.settings.MaxSeconds)*time.Second),
 		MaxTokens:    b.MaxTokens, MaxCostNanoUSD: b.MaxCostNanoUSD,
 	}
 }

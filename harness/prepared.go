@@ -84,7 +84,7 @@ func (p *Plan) Unfinished(visit func(manifest.Manifest) func(ledger.EpisodeRows)
 		return todo, nil, nil
 	}
 	dir := filepath.Join(r.Runs, r.Resume)
-	s := &store{dir: dir, plan: r.plan, at: make([]int64, n), todo: todo, lost: make([]bool, n)}
+	s := &store{dir: dir, plan: r.plan, at: make([]int64, n), todo: todo, excluded: make([]bool, n)}
 	learn := visit(r.resumed.manifest)
 	j, err := ledger.OpenJournal(dir, func(rec ledger.EpisodeRows, at int64) error {
 		learn(rec)

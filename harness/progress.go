@@ -10,12 +10,12 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// Progress is the state of a run under way.
+// Progress is the state of a run that is in progress.
 type Progress struct {
 	// RunID and Dir are those of the result; Dir is empty without a folder.
 	RunID, Dir string
 	// Done of Total episodes have ended, Resumed of them before the run was resumed;
-	// InFlight are under way.
+	// InFlight are running now.
 	Done, Total, Resumed, InFlight int
 	// Round of Rounds is in progress, and Total counts the episodes up to its end; both are
 	// 0 in a run without rounds.

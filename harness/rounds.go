@@ -188,7 +188,7 @@ func beginRound(r *runner, b *runState, round int) (todo []bool, err error) {
 func (s *store) withoutResult(trial int) (n int) {
 	for i, c := range s.plan.cells {
 		if int(c.Trial) <= trial {
-			n += drive.Count(s.todo[i] || s.lost[i])
+			n += drive.Count(s.todo[i] || s.excluded[i])
 		}
 	}
 	return n
@@ -252,7 +252,7 @@ func (s *store) giveUp(d *manifest.Decide, round int) error {
 		if !ok || stop.Round != round || int(c.Trial) <= d.Rounds[round-1] {
 			continue
 		}
-		if !s.todo[i] || s.lost[i] {
+		if !s.todo[i] || s.excluded[i] {
 			return fmt.Errorf("candidate %s is stopped after round %d, but the run already has its trial %d: what decided before has changed; begin a new run", name, round, c.Trial)
 		}
 		s.todo[i] = false

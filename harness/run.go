@@ -37,9 +37,9 @@ type Result struct {
 	// Answers are what Options.Human said; the run folder keeps them in
 	// replies.yaml.
 	Answers []episode.Answers
-	// Withheld says where texts held credentials, which were replaced: of what
+	// Redactions says where texts held credentials, which were replaced: of what
 	// kind, never which.
-	Withheld []secrets.Redaction
+	Redactions []secrets.Redaction
 	// NotUnderstood says what of the providers' usage the token counts do not account
 	// for, sorted by provider: the cost of these turns is unknown.
 	NotUnderstood []UsageDoubt
@@ -79,7 +79,7 @@ func (l *Excluded) add(e ledger.Episode) {
 	}
 }
 
-// runner is a run under way.
+// runner is a run that is in progress.
 type runner struct {
 	Options
 	id           string
@@ -151,7 +151,7 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 		return Result{}, fmt.Errorf("run %s: %w", r.id, err)
 	}
 	stop, err := runAll(r, ctx, s)
-	res = Result{Dir: s.dir, Answers: r.answers.Of(r.plan.len(), r.plan.name), Interrupted: stop.interrupted, Withheld: r.secrets.Redactions()}
+	res = Result{Dir: s.dir, Answers: r.answers.Of(r.plan.len(), r.plan.name), Interrupted: stop.interrupted, Redactions: r.secrets.Redactions()}
 	var missing *cassettes.MissingError
 	if errors.As(err, &missing) && r.resumed == nil {
 		needless = s.dir != ""

@@ -56,7 +56,7 @@ func TestAHumansSecretIsNotKept(t *testing.T) {
 	require.Equal(t, []string{"the praise ones, and my key is [secret]"}, res.Answers[0].Replies)
 	require.Equal(t, []string{"replies.yaml"}, inFiles(t, res.Dir, "[secret]"))
 	require.Empty(t, inFiles(t, res.Dir, canary))
-	require.Contains(t, res.Withheld, secrets.Redaction{Field: "replies.yaml", Kind: "a configured secret", Count: 1})
+	require.Contains(t, res.Redactions, secrets.Redaction{Field: "replies.yaml", Kind: "a configured secret", Count: 1})
 }
 
 // Names become paths and columns: one that holds a credential is refused before
@@ -109,7 +109,7 @@ func TestATransportsErrorIsKeptWithoutItsSecret(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, rowsOf(t, res).Episodes[0].ErrorText, "[secret]@proxy.test")
 		require.Empty(t, inFiles(t, res.Dir, canary))
-		require.Equal(t, []secrets.Redaction{{Field: "episodes.error_text", Kind: "a configured secret", Count: 1}}, res.Withheld)
+		require.Equal(t, []secrets.Redaction{{Field: "episodes.error_text", Kind: "a configured secret", Count: 1}}, res.Redactions)
 	})
 }
 
@@ -149,7 +149,7 @@ func TestAReplayTakesNoSecrets(t *testing.T) {
 	replayed, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
-	require.Empty(t, replayed.Withheld)
+	require.Empty(t, replayed.Redactions)
 }
 
 func TestReadRunReplacesSecrets(t *testing.T) {

@@ -15,7 +15,7 @@ type sink struct {
 	writer   *ledger.Writer // nil without a folder
 	rows     ledger.Rows
 	outcomes manifest.Outcomes
-	lost     Excluded
+	excluded Excluded
 	doubts   map[UsageDoubt]int // how many turns each has
 }
 
@@ -30,7 +30,7 @@ func newSink(dir string) (k *sink, err error) {
 
 func (k *sink) add(rec ledger.EpisodeRows) error {
 	rec.Episode.AddTo(&k.outcomes)
-	k.lost.add(rec.Episode)
+	k.excluded.add(rec.Episode)
 	for _, t := range rec.Turns {
 		for _, text := range t.NotUnderstood {
 			k.doubts[UsageDoubt{Provider: t.Provider, What: text}]++

@@ -21,7 +21,7 @@ func streamed(t *testing.T, n int, order []int) (ledger.Rows, *store) {
 	for i := range n {
 		p.cells = append(p.cells, drive.Cell{Trial: int32(i + 1)})
 	}
-	s := &store{dir: dir, plan: p, unlock: func() {}, at: slices.Repeat([]int64{-1}, n), todo: slices.Repeat([]bool{true}, n), lost: make([]bool, n)}
+	s := &store{dir: dir, plan: p, unlock: func() {}, at: slices.Repeat([]int64{-1}, n), todo: slices.Repeat([]bool{true}, n), excluded: make([]bool, n)}
 	var err error
 	s.journal, err = ledger.OpenJournal(dir, s.visit)
 	require.NoError(t, err)

@@ -39,8 +39,8 @@ type store struct {
 	// todo says which episodes are still to be run: those without a row, and those
 	// whose row of an earlier session says nothing about the model.
 	todo []bool
-	// lost are the episodes whose row says nothing about the model.
-	lost []bool
+	// excluded are the episodes whose row says nothing about the model.
+	excluded []bool
 }
 
 // The files of a run folder that are there until it is complete.
@@ -53,7 +53,7 @@ const (
 
 // openStore makes the run folder, or takes up that of an interrupted run.
 func openStore(r *runner) (s *store, err error) {
-	s = &store{plan: r.plan, manifest: r.manifest(), unlock: func() {}, todo: slices.Repeat([]bool{true}, r.plan.len()), lost: make([]bool, r.plan.len())}
+	s = &store{plan: r.plan, manifest: r.manifest(), unlock: func() {}, todo: slices.Repeat([]bool{true}, r.plan.len()), excluded: make([]bool, r.plan.len())}
 	if r.Runs == "" {
 		s.in = make([]*ledger.EpisodeRows, r.plan.len())
 		r.control = newControl(r, s)
@@ -187,13 +187,13 @@ func (s *store) visit(rec ledger.EpisodeRows, at int64) error {
 	if !ok {
 		return fmt.Errorf("the journal has episode %s, the plan has not", drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)))
 	}
-	s.at[i], s.todo[i], s.lost[i] = at, e.InfraError, e.InfraError
+	s.at[i], s.todo[i], s.excluded[i] = at, e.InfraError, e.InfraError
 	return nil
 }
 
 // put keeps a finished episode. It is safe for concurrent use.
 func (s *store) put(i int, rows ledger.EpisodeRows) error {
-	s.lost[i] = rows.Episode.InfraError // each place has one writer
+	s.excluded[i] = rows.Episode.InfraError // each place has one writer
 	if s.dir == "" {
 		s.in[i], s.todo[i] = &rows, false
 		return nil
@@ -254,7 +254,7 @@ func (s *store) write(res *Result, conclude func(manifest.Totals, manifest.Outco
 	if w.err != nil {
 		return m, w.err
 	}
-	res.Excluded, res.Rows, res.NotUnderstood = w.lost, w.rows, w.notUnderstood()
+	res.Excluded, res.Rows, res.NotUnderstood = w.excluded, w.rows, w.notUnderstood()
 	return w.close(func(t manifest.Totals) (manifest.Manifest, error) { return conclude(t, w.outcomes) })
 }
 

@@ -11,7 +11,7 @@ import (
 type Watch struct {
 	mu    sync.Mutex
 	spent time.Duration
-	start time.Time // of the one under way; zero without
+	start time.Time // of the current one; zero without
 	now   func() time.Time
 }
 

@@ -42,12 +42,12 @@ func candidates(list yamlfile.Place) []goldens.Candidate {
 
 // settings lays over a candidate what the object says beyond whom to ask for what.
 func settings(o yamlfile.Object, c *goldens.Candidate) {
-	dials(o, c)
+	scalars(o, c)
 	wireFields(o, c)
 }
 
-// dials are the settings that are no more than a word or a number.
-func dials(o yamlfile.Object, c *goldens.Candidate) {
+// scalars sets the settings that are no more than a word or a number.
+func scalars(o yamlfile.Object, c *goldens.Candidate) {
 	for _, f := range []struct {
 		name string
 		to   *string

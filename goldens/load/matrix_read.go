@@ -211,7 +211,7 @@ func overlay(o yamlfile.Object) func(*goldens.Candidate) {
 	var wire goldens.Candidate
 	wireFields(o, &wire)
 	return func(c *goldens.Candidate) {
-		dials(o, c)
+		scalars(o, c)
 		if wire.Headers != nil {
 			c.Headers = maps.Clone(wire.Headers)
 		}

@@ -50,7 +50,7 @@ type RescoredEpisode struct {
 // that as a run of its own below the runs folder, with RescoreFile beside it; it
 // returns its folder. No model is asked: the episodes are executed again from
 // their cassettes, and must go as they went. One that does not, because more than
-// its checks changed, is an *ApartError and nothing is written. The run itself is
+// its checks changed, is an *DivergedError and nothing is written. The run itself is
 // only read.
 func Rescore(ctx context.Context, o harness.Options, dir string) (to string, out Rescored, err error) {
 	m, err := manifest.Read(dir)

@@ -84,7 +84,7 @@ func (k *keeper) addDetails(raw json.RawMessage) {
 	for _, piece := range list {
 		// Pieces follow each other: only the last entry can go on.
 		var at *detail
-		if n := len(k.details); n > 0 && k.details[n-1].goesOn(piece) {
+		if n := len(k.details); n > 0 && k.details[n-1].continues(piece) {
 			at = k.details[n-1]
 		} else {
 			at = &detail{fields: map[string]json.RawMessage{}, texts: map[string]*strings.Builder{}}
@@ -94,7 +94,7 @@ func (k *keeper) addDetails(raw json.RawMessage) {
 	}
 }
 
-func (d *detail) goesOn(piece map[string]json.RawMessage) bool {
+func (d *detail) continues(piece map[string]json.RawMessage) bool {
 	index, ok := piece["index"]
 	return ok && string(index) == string(d.fields["index"]) && string(piece["type"]) == string(d.fields["type"])
 }

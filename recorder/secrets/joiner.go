@@ -26,7 +26,7 @@ type streamJoiner struct {
 	key   []byte
 }
 
-// fieldText holds the strings of one spot, joined. Those of an exact spot are among
+// fieldText holds the strings of one field, joined. Those of an exact field are among
 // those of its path.
 type fieldText struct {
 	key   string
@@ -157,7 +157,7 @@ func (j *streamJoiner) text() (string, bool) {
 	return "", false
 }
 
-// add appends a string to those of its spot.
+// add appends a string to those of its field.
 func (j *streamJoiner) add(text string) {
 	// InvokeModelWithResponseStream has the model's own event in base64.
 	if string(j.path) == "/bytes" && !j.inner {
@@ -169,15 +169,15 @@ func (j *streamJoiner) add(text string) {
 			}
 		}
 	}
-	all := j.spot(j.path, nil)
+	all := j.field(j.path, nil)
 	j.key = append(append(append(j.key[:0], j.path...), 0), j.exact...)
-	for _, p := range []*fieldText{all, j.spot(j.key, all)} {
+	for _, p := range []*fieldText{all, j.field(j.key, all)} {
 		p.text = append(p.text, text...)
 		p.n++
 	}
 }
 
-func (j *streamJoiner) spot(key []byte, among *fieldText) *fieldText {
+func (j *streamJoiner) field(key []byte, among *fieldText) *fieldText {
 	p := j.at[string(key)]
 	if p == nil {
 		p = &fieldText{key: string(key), among: among}
@@ -187,7 +187,7 @@ func (j *streamJoiner) spot(key []byte, among *fieldText) *fieldText {
 	return p
 }
 
-// texts returns the strings of every spot that has several.
+// texts returns the strings of every field that has several.
 func (j *streamJoiner) texts() []string {
 	var texts []string
 	for _, p := range j.order {

@@ -18,8 +18,8 @@ type record struct {
 	elapsed               int64 // µs
 	// calls are known of contests only.
 	calls int32
-	// tape is a hash of its cassette, 0 without one.
-	tape uint64
+	// cassette is a hash of its cassette, 0 without one.
+	cassette uint64
 	// from and to are its decisions among those of its book.
 	from, to int
 	ended    uint32 // a word: how it ended
@@ -160,7 +160,7 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 		}
 	}
 	if e.CassetteDigest != "" {
-		r.tape = mix(offset, e.CassetteDigest)
+		r.cassette = mix(offset, e.CassetteDigest)
 	}
 	if e.CostNanoUSD != nil {
 		r.cost, r.priced = *e.CostNanoUSD, true

@@ -49,7 +49,7 @@ func CompareStrategies(bouts []TaskPairs) []Metric {
 	for i := range list {
 		m := measured{Metric: Metric{Name: list[i].name, Title: list[i].title, Unit: list[i].unit, HigherIsBetter: list[i].higher, Verdict: stat.NotJudged}}
 		m.gather(&list[i], tasks)
-		m.single = false // what broke and what was mended is a word for runs
+		m.single = false // what broke and what was fixed is a word for runs
 		m.estimate()
 		metrics[i] = m.Metric
 	}

@@ -90,7 +90,7 @@ func replayed(tasks []joined) bool {
 	found := false
 	for i := range tasks {
 		for _, t := range tasks[i].scored {
-			if found = true; t.baseline.tape == 0 || t.baseline.tape != t.new.tape {
+			if found = true; t.baseline.cassette == 0 || t.baseline.cassette != t.new.cassette {
 				return false
 			}
 		}

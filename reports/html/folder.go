@@ -132,7 +132,7 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 	if k+1 < len(f.order) {
 		v.After = f.linkTo(k + 1)
 	}
-	shelf := &transcript.Systems{By: map[string]int{}}
+	systems := &transcript.Systems{By: map[string]int{}}
 	before := f.missing
 	f.missing = nil
 	missing := 0
@@ -147,7 +147,7 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 			continue
 		}
 		b.Reset()
-		said, err := f.episode(&b, e, i, details, shelf)
+		said, err := f.episode(&b, e, i, details, systems)
 		if err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 			v.Episodes = append(v.Episodes, text)
 		}
 	}
-	v.Systems = shelf.Views
+	v.Systems = systems.Views
 	if missing > 0 {
 		v.Missing = words.Plural(missing, "more episode") + " of this task: in the ledger only."
 	}
@@ -201,27 +201,27 @@ func (f *folder) linkTo(k int) *taskLink {
 	return &taskLink{words.Brief(t.ID, 40), f.pages[t.ID][len("tasks/"):]}
 }
 
-// episode renders a transcript, with what was said if the ration has room.
-func (f *folder) episode(b *bytes.Buffer, e *model.Episode, i int, details DetailOf, shelf *transcript.Systems) (said bool, err error) {
+// episode renders a transcript, with what was said if the transcript budget has room.
+func (f *folder) episode(b *bytes.Buffer, e *model.Episode, i int, details DetailOf, systems *transcript.Systems) (said bool, err error) {
 	v := e.Kept.View
 	v.Anchor, v.Task, v.Lean = e.Anchor, "", f.lean && e.Solved
 	if v.Solved {
 		v.Source = ""
 	}
-	before := shelf.Size
+	before := systems.Size
 	if details != nil && f.transcriptBudget.has(i) {
 		d, ok := details(*e)
 		f.missing.Add(d.Missing)
 		if ok {
 			said = true
-			(&transcript.Saying{Left: transcript.MaxSaid, Systems: shelf}).Detail(&v, d)
+			(&transcript.Saying{Left: transcript.MaxSaid, Systems: systems}).Detail(&v, d)
 		}
 	}
 	if err := renderEpisode(b, v); err != nil {
 		return said, err
 	}
 	if said {
-		f.transcriptBudget.spend(i, b.Len()+shelf.Size-before)
+		f.transcriptBudget.spend(i, b.Len()+systems.Size-before)
 	}
 	return said, nil
 }

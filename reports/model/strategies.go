@@ -338,7 +338,7 @@ func pooledAgents(rings []*modelGroup) (agents []string) {
 	return agents
 }
 
-// taskPairs pair two agents' results of the same trials of a task, within a ring. Where
+// taskPairs pair two agents' results of the same trials of a task, within a model group. Where
 // an agent has several candidates there, each meets each. The tasks of a session are one
 // bout, as they are one cluster.
 func (r *Report) taskPairs(rings []*modelGroup, first, second string) (bouts []compare.TaskPairs) {

@@ -11,13 +11,13 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// Bounds of a board: blocks of pairs stand under each other.
+// Bounds of a win table: blocks of pairs stand under each other.
 const (
 	BlockPairs = 3
 	maxBlocks  = 2
 )
 
-// WinTable is the answer of a contest at a glance: by metric and pair, by how much the
+// WinTable is the result of a comparison of strategies: by metric and pair, by how much the
 // second strategy differs from the first, and who wins.
 type WinTable struct {
 	Name  string
@@ -45,7 +45,7 @@ func (c winCell) Plain() string {
 	return c.Text
 }
 
-// WinLegend says how to read a board.
+// WinLegend says how to read a win table.
 const WinLegend = "second strategy minus first, with the paired 95% interval"
 
 // leading are the metrics that strategies are compared on first.

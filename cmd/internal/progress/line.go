@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// paceWindow is how far back the rate looks, paceMost how many episodes.
-	paceWindow = 30 * time.Second
-	paceMost   = 256
-	// paceFewest ended episodes in the window make a rate; with fewer it is that of
+	// rateWindow is how far back the rate looks, rateMost how many episodes.
+	rateWindow = 30 * time.Second
+	rateMost   = 256
+	// rateFewest ended episodes in the window make a rate; with fewer it is that of
 	// the whole run.
-	paceFewest = 3
+	rateFewest = 3
 )
 
 // rate is how fast episodes end.
@@ -29,15 +29,15 @@ type rate struct {
 
 func (p *rate) ended(now time.Time) {
 	p.n++
-	if len(p.at) == paceMost {
-		p.at = append(p.at[:0], p.at[paceMost/2:]...)
+	if len(p.at) == rateMost {
+		p.at = append(p.at[:0], p.at[rateMost/2:]...)
 	}
 	p.at = append(p.at, now)
 }
 
 // rate is how many episodes end in a second; 0 before any has.
 func (p *rate) rate(now time.Time) float64 {
-	from, n := now.Add(-paceWindow), len(p.at)
+	from, n := now.Add(-rateWindow), len(p.at)
 	if p.n == n && from.Before(p.begun) {
 		from = p.begun
 	}
@@ -47,7 +47,7 @@ func (p *rate) rate(now time.Time) float64 {
 	if n == len(p.at) && p.n > n { // older ones are forgotten
 		from, n = p.at[0], n-1
 	}
-	if n < paceFewest {
+	if n < rateFewest {
 		from, n = p.begun, p.n
 	}
 	if took := now.Sub(from); took > 0 {
@@ -65,7 +65,7 @@ type view struct {
 
 // line is the state in at most so many columns: what matters least is left out.
 func (v view) line(width int) string {
-	parts := []string{v.round() + fmt.Sprintf("%d/%d", v.Done, v.Total), fmt.Sprintf("%d in flight", v.InFlight), v.pace(), v.cost(), v.eta(), ""}
+	parts := []string{v.round() + fmt.Sprintf("%d/%d", v.Done, v.Total), fmt.Sprintf("%d in flight", v.InFlight), v.rateText(), v.cost(), v.eta(), ""}
 	if n := v.Admission.Waiting; n > 0 {
 		parts[1] += fmt.Sprintf(", %d waiting", n)
 	}
@@ -96,7 +96,7 @@ func (v view) plain() string {
 	if n := v.Admission.Waiting; n > 0 {
 		text += fmt.Sprintf(", %d waiting", n)
 	}
-	for _, part := range []string{v.pace(), v.eta()} {
+	for _, part := range []string{v.rateText(), v.eta()} {
 		if part != "" {
 			text += " · " + part
 		}
@@ -143,8 +143,8 @@ func amount(nano int64) string {
 	return fmt.Sprintf("%.2f", float64(nano)/1e9)
 }
 
-// pace is the rate in words, "" while there is none.
-func (v view) pace() string {
+// rateText is the rate in words, "" while there is none.
+func (v view) rateText() string {
 	switch {
 	case v.rate <= 0:
 		return ""
@@ -156,14 +156,14 @@ func (v view) pace() string {
 	return fmt.Sprintf("%.1f/min", v.rate*60)
 }
 
-// eta is how long the rest takes at this pace, "" while nobody knows.
+// eta is how long the rest takes at this rate, "" while nobody knows.
 func (v view) eta() string {
 	left := v.Total - v.Done
 	if v.rate <= 0 || left <= 0 {
 		return ""
 	}
 	seconds := float64(left) / v.rate
-	if seconds < 1 || seconds > 1e7 { // nobody looks; or months: the pace says nothing yet
+	if seconds < 1 || seconds > 1e7 { // nobody looks; or months: the rate says nothing yet
 		return ""
 	}
 	return "ETA " + brief(time.Duration(seconds*float64(time.Second)))

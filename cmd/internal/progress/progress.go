@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// Display shows a run under way: one live line on a terminal, which a summary
+// Display shows a run in progress: one live line on a terminal, which a summary
 // replaces in the end, and plain lines elsewhere.
 type Display struct {
 	stderr, out io.Writer // out is where the run is shown; nowhere if it is not to be

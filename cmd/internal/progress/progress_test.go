@@ -91,7 +91,7 @@ func TestPace(t *testing.T) {
 		p.ended(at(300 + float64(i+1)/1000))
 	}
 	require.InDelta(t, 1000, p.rate(at(310)), 1)
-	require.LessOrEqual(t, len(p.at), paceMost)
+	require.LessOrEqual(t, len(p.at), rateMost)
 
 	young := rate{begun: start}
 	for i := range 4 {
@@ -110,7 +110,7 @@ func TestResumedEpisodesAreNoPace(t *testing.T) {
 	for i := range 5 {
 		g.Episode(harness.Progress{Done: 101 + i, Total: 120, Resumed: 100})
 	}
-	require.Equal(t, "30.0/min", g.view().pace())
+	require.Equal(t, "30.0/min", g.view().rateText())
 	require.Equal(t, "ETA 30s", g.view().eta())
 }
 

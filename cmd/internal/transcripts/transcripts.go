@@ -267,7 +267,7 @@ func (b *detailBuilder) detail(traces []episode.Trace) transcript.Detail {
 }
 
 // sortByTurn puts what happened into the order of the ledger: turns by their number, each
-// with what followed it. Turns that are under way at once end in another order.
+// with what followed it. Turns that are in flight together end in another order.
 func sortByTurn(traces []episode.Trace) []episode.Trace {
 	numbers, number := make([]int32, len(traces)), int32(0)
 	at := make([]int, len(traces))

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Head is a sound suite without tasks; 18 lines.
+// Head is a valid suite without tasks; 18 lines.
 const Head = `name: demo
 tools:
   - name: today_range

@@ -22,7 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// driver is one candidate × task × trial under way: the driver of an agent
+// driver is one candidate × task × trial in progress: the driver of an agent
 // machine. It carries out commands, advances the virtual clock by what they
 // took, and feeds the outcomes back ordered by the time they arrived at, then
 // by command id, so that nothing depends on goroutines. Tools and questions are

@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// history is an episode's recorded beginning under way: whom its turns ask and
+// history is an episode's recorded beginning in progress: whom its turns ask and
 // where the answers come from.
 type history struct {
 	*Past

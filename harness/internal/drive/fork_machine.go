@@ -31,7 +31,7 @@ type forkMachine struct {
 	past, next agent.Machine // past is nil once it is over
 	turn       int           // the last one of the past
 	asked      int           // model calls of the past
-	open       int           // those of them that are under way
+	open       int           // those of them that are in flight
 	rehearsal  bool          // the past goes on after the fork, and next is nil then
 }
 
@@ -74,7 +74,7 @@ func (m *forkMachine) Step(ev agent.Event) agent.Ready {
 	return old
 }
 
-// OverlapError says that recorded turns were under way at once: there is no moment
+// OverlapError says that recorded turns were in flight together: there is no moment
 // between them to go on from.
 type OverlapError struct{ first, last int }
 
@@ -99,7 +99,7 @@ func (e *DivergedError) Error() string {
 		e.turn, e.now, e.old)
 }
 
-// sameCommands compares what two machines want done, prompts and dials apart.
+// sameCommands compares what two machines want done, except for prompts and sampling settings.
 func sameCommands(turn int, old, now []agent.Command) error {
 	for i := range max(len(old), len(now)) {
 		a, b := describe(old, i), describe(now, i)

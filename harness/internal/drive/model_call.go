@@ -51,7 +51,7 @@ type outcome struct {
 }
 
 // run makes the call. Of the episode it reads what does not change while calls are
-// under way, and it writes nothing.
+// in flight, and it writes nothing.
 func (m *modelCall) run(ctx context.Context, e *driver) completion {
 	var seen []recorder.Exchange
 	ctx = recorder.Watched(recorder.Observe(ctx, func(x recorder.Exchange) { seen = append(seen, x) }), &m.watch)

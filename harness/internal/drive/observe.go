@@ -9,7 +9,7 @@ import (
 
 // watched is a model whose calls the run's observer is told of; model itself where
 // there is none. The observer is called by several episodes, and by the turns of one
-// that are under way at once, at the same time: it must be safe for concurrent use.
+// that are in flight together, at the same time: it must be safe for concurrent use.
 // The events of one turn come in order, and its call waits for each.
 func watched(e *driver, m *modelCall, model providers.Model) providers.Model {
 	if e.Observe == nil {
