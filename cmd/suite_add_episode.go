@@ -92,7 +92,7 @@ func checkSource(dir string, m manifest.Manifest, row ledger.Episode) (*sourceEp
 		return nil, exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	case row.Provider == episode.ScriptedCandidate:
 		return nil, exit.Usage(fmt.Errorf("%s is scripted: such a task proves the harness, and is written by hand", rundir.EpisodeName(row)))
-	case row.InfraError:
+	case row.Excluded() != "":
 		return nil, exit.Usage(fmt.Errorf("%s has no result (%s): there is nothing to make a task of", rundir.EpisodeName(row), row.ErrorKind))
 	}
 	_, candidate := forkOf(m, row.Candidate)

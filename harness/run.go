@@ -67,7 +67,7 @@ type Excluded struct {
 const maxLostShown = 10
 
 func (l *Excluded) add(e ledger.Episode) {
-	if !e.InfraError {
+	if e.Excluded() == "" {
 		return
 	}
 	if l.ByKind == nil {

@@ -261,12 +261,12 @@ func (b *runState) began() {
 // ended keeps an episode's rows. One that was cancelled has no result: a later run
 // repeats it.
 func (b *runState) ended(i int, rows ledger.EpisodeRows) error {
-	cancelled := rows.Episode.Status == "cancelled"
+	cancelled := rows.Episode.Status == ledger.StatusCancelled
 	var err error
 	if !cancelled {
 		err = b.s.put(i, rows)
 	}
-	if err == nil && !cancelled && !rows.Episode.InfraError {
+	if err == nil && rows.Episode.Excluded() == "" {
 		path, _ := b.r.plan.cassette(i)
 		err = b.r.discardJournal(path)
 	}

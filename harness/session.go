@@ -29,14 +29,14 @@ type sessionHistory struct {
 
 // unanswered lists the statuses whose answer never reached the user, so later episodes do
 // not see it.
-var unanswered = map[string]bool{string(agent.Stopped): true, string(agent.Failed): true, string(agent.Interrupted): true}
+var unanswered = map[string]bool{string(agent.Stopped): true, string(agent.Failed): true}
 
 // addEpisode takes an episode that has ended.
 func (m *sessionHistory) addEpisode(t goldens.Task, e ledger.Episode) {
 	m.digests = append(m.digests, e.CassetteDigest)
 	switch {
 	case m.err != nil:
-	case e.InfraError || e.Status == string(agent.Interrupted):
+	case e.Excluded() != "":
 		m.err = &episode.SessionError{Session: t.Session, Earlier: drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)), Kind: e.ErrorKind}
 	case e.Answer != "" && !unanswered[e.Status]:
 		m.exchanges = append(m.exchanges, strategy.Exchange{Request: t.Request, Answer: e.Answer})

@@ -187,13 +187,14 @@ func (s *store) visit(rec ledger.EpisodeRows, at int64) error {
 	if !ok {
 		return fmt.Errorf("the journal has episode %s, the plan has not", drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)))
 	}
-	s.at[i], s.todo[i], s.excluded[i] = at, e.InfraError, e.InfraError
+	again := e.Excluded() != ""
+	s.at[i], s.todo[i], s.excluded[i] = at, again, again
 	return nil
 }
 
 // put keeps a finished episode. It is safe for concurrent use.
 func (s *store) put(i int, rows ledger.EpisodeRows) error {
-	s.excluded[i] = rows.Episode.InfraError // each place has one writer
+	s.excluded[i] = rows.Episode.Excluded() != "" // each place has one writer
 	if s.dir == "" {
 		s.in[i], s.todo[i] = &rows, false
 		return nil

@@ -129,7 +129,7 @@ func (f *forecaster) learner(m manifest.Manifest) func(ledger.EpisodeRows) {
 		o, ok := f.observe(rows, c)
 		of := [...]string{c.Digest, modelKey(e.Provider, e.Model)}
 		again := [3]string{c.Digest, tasks[e.TaskID], cmp.Or(e.CassetteDigest, fmt.Sprintf("%s/%s/%s/%d", e.RunID, e.TaskID, e.Candidate, e.Trial))}
-		if !known || !ok || e.InfraError || e.Provider == episode.ScriptedCandidate || f.seen[again] || !wanted[of[0]] && !wanted[of[1]] {
+		if !known || !ok || e.Excluded() != "" || e.Provider == episode.ScriptedCandidate || f.seen[again] || !wanted[of[0]] && !wanted[of[1]] {
 			return
 		}
 		f.seen[again] = true

@@ -98,7 +98,7 @@ func (p *Replayer) Again(ctx context.Context, was ledger.EpisodeRows) ([]episode
 	switch {
 	case p.manifest.Mode == string(recorder.Live) && e.Provider != episode.ScriptedCandidate:
 		return nil, refuse(KindLive, errLive)
-	case e.InfraError:
+	case e.Excluded() != "":
 		return nil, refuse(KindLost, errors.New("it had no result, and cassettes hold none of that"))
 	}
 	is, traces, err := p.plan.Execute(ctx, e.TaskID, e.Candidate, int(e.Trial))

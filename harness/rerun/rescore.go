@@ -71,7 +71,7 @@ func Rescore(ctx context.Context, o harness.Options, dir string) (to string, out
 	defer w.Abort()
 	_, _, err = reexecute(ctx, o, dir, true, func(old, again ledger.EpisodeRows) error {
 		rows := renamed(old, m.RunID)
-		if !old.Episode.InfraError {
+		if old.Episode.Excluded() == "" {
 			if err := rescore(&rows, again, &out); err != nil {
 				return err
 			}

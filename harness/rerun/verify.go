@@ -59,7 +59,7 @@ func Verify(ctx context.Context, o harness.Options, dir string) (v Verification,
 	m, again, err := reexecute(ctx, o, dir, false, func(old, again ledger.EpisodeRows) error {
 		v.Episodes++
 		rows.add(old)
-		if old.Episode.InfraError {
+		if old.Episode.Excluded() != "" {
 			return nil
 		}
 		was.Add(old)
@@ -142,7 +142,7 @@ func withResult(episodes iter.Seq2[ledger.EpisodeRows, error]) (names drive.Epis
 		if err != nil {
 			return names, err
 		}
-		if e := rows.Episode; !e.InfraError {
+		if e := rows.Episode; e.Excluded() == "" {
 			names.Add(e.TaskID, e.Candidate, int(e.Trial))
 		}
 	}

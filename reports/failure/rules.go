@@ -9,10 +9,10 @@ import (
 
 // byHarness: a cassette, a tool's program, the suite or cupel itself.
 func (e *episode) byHarness() string {
-	switch e.Status {
-	case ledger.StatusHarnessError:
+	switch e.Excluded() {
+	case ledger.LostToHarness:
 		return either(name(e.ErrorKind), "no error kind")
-	case ledger.StatusBudgetStop:
+	case ledger.LostToCap:
 		return "cut off by a cap of the run"
 	}
 	return ""
@@ -20,7 +20,7 @@ func (e *episode) byHarness() string {
 
 // byProvider: the last model call had no reply.
 func (e *episode) byProvider() string {
-	if !e.InfraError && e.Status != ledger.StatusInfraError {
+	if e.Excluded() != ledger.LostToInfra {
 		return ""
 	}
 	says := either(name(e.ErrorKind), "no error kind")
@@ -38,10 +38,10 @@ func (e *episode) byProvider() string {
 
 // cutOff: the run ended before the episode did.
 func (e *episode) cutOff() string {
-	switch e.Status {
-	case ledger.StatusCancelled:
+	switch {
+	case e.Excluded() == ledger.LostToUser:
 		return "cut off by an interruption"
-	case statusError:
+	case e.Status == statusError:
 		return "error without a cause"
 	}
 	return ""
