@@ -68,7 +68,7 @@ var arrows = map[string][]string{
 	// The second built-in suite: a folder of YAML, like the first.
 	"goldens/research": {},
 	// Its findings are in manifests.
-	"harness/canary": {"harness/ledger/manifest", "harness/ledger/sealed", "internal/regular"},
+	"harness/canary": {"harness/ledger/manifest", "harness/ledger/sealed", "internal/clip", "internal/regular"},
 	// It is imported by tests only.
 	"internal/testkit": {"internal/regular"},
 	// internal/regular opens files: a leaf that everything may import which reads them.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Prompt is a request to a model, without a system message.
@@ -102,8 +104,8 @@ type Answer struct {
 
 // NewAnswer returns what is kept of a text. White space and letter case do not count.
 func NewAnswer(text string, tokens *int64, logProb *float64) Answer {
-	text = strings.Join(strings.Fields(strings.ToLower(bounded(text, maxAnswer))), " ")
-	return Answer{Digest: digestOf(text), Start: bounded(text, maxStart), Tokens: tokens, LogProb: logProb}
+	text = strings.Join(strings.Fields(strings.ToLower(clip.FirstBytes(text, maxAnswer))), " ")
+	return Answer{Digest: digestOf(text), Start: clip.FirstBytes(text, maxStart), Tokens: tokens, LogProb: logProb}
 }
 
 // Change is a change of the model behind a name.
@@ -124,7 +126,7 @@ type Change struct {
 func Names(names []string) []string {
 	var out []string
 	for _, n := range names {
-		if n = bounded(n, maxName); n != "" && !slices.Contains(out, n) {
+		if n = clip.FirstBytes(n, maxName); n != "" && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
@@ -147,9 +149,4 @@ func (o Observation) Digest() string {
 func digestOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])[:digits]
-}
-
-// bounded returns at most n bytes of valid UTF-8.
-func bounded(s string, n int) string {
-	return strings.ToValidUTF8(s[:min(len(s), n)], "")
 }
