@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -39,67 +40,54 @@ func (f *runFlags) forecast(p *process, o harness.Options, ev *progress.Events) 
 	case f.quiet:
 		return nil
 	}
-	return printOutlook(p, out)
+	return printForecast(p, out)
 }
 
-func printOutlook(p *process, out forecast.Forecast) error {
+func printForecast(p *process, f forecast.Forecast) error {
+	var text strings.Builder
+	say := func(format string, args ...any) { text.WriteString(console.Line(fmt.Sprintf(format, args...)) + "\n") }
 	of := ""
-	if out.EpisodesInAll != out.Episodes {
-		of = fmt.Sprintf(" of %d", out.EpisodesInAll)
+	if f.EpisodesInAll != f.Episodes {
+		of = fmt.Sprintf(" of %d", f.EpisodesInAll)
 	}
-	if out.Shard != "" {
-		of += ", shard " + out.Shard
+	if f.Shard != "" {
+		of += ", shard " + f.Shard
 	}
-	lines := []string{fmt.Sprintf("dry run of suite %s, mode %s: %d%s episodes of %s (candidates %d, trials %d)",
-		out.Suite, out.Mode, out.Episodes, of, words.TaskCount(out.Tasks, out.ScriptedTasks), len(out.Candidates), out.Trials)}
-	for _, l := range out.LeftOut {
-		lines = append(lines, fmt.Sprintf("left out: %d %s", l.Episodes, l.Why))
-	}
-	if err := printLines(p, append(lines, "")); err != nil {
-		return err
+	say("dry run of suite %s, mode %s: %d%s episodes of %s (candidates %d, trials %d)",
+		f.Suite, f.Mode, f.Episodes, of, words.TaskCount(f.Tasks, f.ScriptedTasks), len(f.Candidates), f.Trials)
+	for _, l := range f.LeftOut {
+		say("left out: %d %s", l.Episodes, l.Why)
 	}
 	t := console.Table(p.stdout)
+	t.SetOutputMirror(nil)
 	t.AppendHeader(table.Row{"candidate", "episodes", "calls", "input", "cache read", "cache write", "output", "reasoning", "cost", "by"})
-	for _, c := range out.Candidates {
+	add := func(name string, episodes int, e forecast.Estimate, by string) {
+		row := table.Row{name, episodes, rangeText(e.Calls, console.Decimal)}
+		for _, r := range []forecast.Range{e.Tokens.Input, e.Tokens.CacheRead, e.Tokens.CacheWrite, e.Tokens.Output, e.Tokens.Reasoning} {
+			row = append(row, orUnknown(r.Expected, console.Decimal))
+		}
+		t.AppendRow(append(row, rangeText(e.CostNanoUSD, shortUSD), by))
+	}
+	for _, c := range f.Candidates {
 		name := console.Line(c.Name)
 		if c.Simulated {
 			name += " (simulated)"
 		}
-		t.AppendRow(outlookRow(name, c.Episodes, c.Estimate, basis(c)))
+		add(name, c.Episodes, c.Estimate, basis(c))
 	}
-	if len(out.Candidates) > 1 {
-		t.AppendRow(outlookRow("all", out.Episodes, out.Total, ""))
+	if len(f.Candidates) > 1 {
+		add("all", f.Episodes, f.Total, "")
 	}
-	t.Render()
-	lines = []string{""}
-	if out.Mode != string(recorder.Replay) {
-		lines = append(lines, fmt.Sprintf("cost at the prices of %s (table %s); learned from past runs: %d, their episodes: %d",
-			out.PriceDay, out.PriceVersion, out.PastRuns, out.PastEpisodes),
-			fmt.Sprintf("duration: %s expected, at least %s by the providers' limits", seconds(out.Duration.Expected), seconds(&out.Duration.AtLeast)))
+	text.WriteString("\n" + t.Render() + "\n\n")
+	if f.Mode != string(recorder.Replay) {
+		say("cost at the prices of %s (table %s); learned from past runs: %d, their episodes: %d", f.PriceDay, f.PriceVersion, f.PastRuns, f.PastEpisodes)
+		say("duration: %s expected, at least %s by the providers' limits", orUnknown(f.Duration.Expected, seconds), seconds(f.Duration.AtLeast))
 	}
-	for _, text := range out.Warnings {
-		lines = append(lines, "note: "+text)
+	for _, warning := range f.Warnings {
+		say("note: %s", warning)
 	}
-	return printLines(p, lines)
-}
-
-// printLines prints lines that may quote what others wrote.
-func printLines(p *process, lines []string) error {
-	for _, line := range lines {
-		if _, err := fmt.Fprintln(p.stdout, console.Line(line)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// outlookRow has ranges of calls and cost, and what is expected of tokens.
-func outlookRow(name string, episodes int, e forecast.Estimate, by string) table.Row {
-	row := table.Row{name, episodes, rangeText(e.Calls, console.Decimal)}
-	for _, r := range []forecast.Range{e.Tokens.Input, e.Tokens.CacheRead, e.Tokens.CacheWrite, e.Tokens.Output, e.Tokens.Reasoning} {
-		row = append(row, orUnknown(r.Expected, console.Decimal))
-	}
-	return append(row, rangeText(e.CostNanoUSD, shortUSD), by)
+	_, err := fmt.Fprint(p.stdout, text.String())
+	return err
 }
 
 // rangeText is low – expected – high, or the one number that all three are.
@@ -121,9 +109,7 @@ func orUnknown(n *int64, write func(int64) string) string {
 // shortUSD writes nano-USD as a run in progress does.
 func shortUSD(nano int64) string { return fmt.Sprintf("$%.4f", float64(nano)/1e9) }
 
-func seconds(n *int64) string {
-	return orUnknown(n, func(n int64) string { return (time.Duration(n) * time.Second).String() })
-}
+func seconds(n int64) string { return (time.Duration(n) * time.Second).String() }
 
 // basis says what an estimate was made from.
 func basis(c forecast.Candidate) string {

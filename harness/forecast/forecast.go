@@ -162,7 +162,7 @@ type forecaster struct {
 	todo     []bool                     // by place in the plan
 	spent    map[string]admission.Spend // of a resumed run, by provider
 	missing  []string                   // keys and values of headers
-	warnings []string                   // of past runs
+	warnings []string
 	samples  map[pastKey]*sample
 	seen     map[[3]string]bool // past episodes: replays show one again
 	runs     int                // past ones with an episode in the samples
@@ -267,7 +267,8 @@ func (f *forecaster) forecast() (out Forecast, err error) {
 	total.narrow()
 	out.Total = total.estimate()
 	out.Duration = f.duration(shares)
-	out.Warnings = f.warn(shares, total, absent)
+	f.warn(shares, total, absent)
+	out.Warnings = f.warnings
 	out.LeftOut, err = f.leftOut(out.EpisodesInAll, out.Episodes)
 	return out, err
 }

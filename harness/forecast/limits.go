@@ -68,35 +68,40 @@ func rated(l admission.Limits, requests, tokens float64) time.Duration {
 	return time.Duration(min(minutes*float64(time.Minute), 1<<62))
 }
 
+// warnf notes what people should know.
+func (f *forecaster) warnf(format string, args ...any) {
+	f.warnings = append(f.warnings, fmt.Sprintf(format, args...))
+}
+
 // warn says what would keep the run from starting or from ending, and what is not
 // known. absent episodes of a replay have no cassette.
-func (f *forecaster) warn(shares []*share, total estimates, absent int) []string {
-	list := []string{}
-	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+func (f *forecaster) warn(shares []*share, total estimates, absent int) {
+	past := f.warnings // come last
+	f.warnings = []string{}
 	if f.Mode != recorder.Replay {
-		f.warnSpending(shares, total, add)
+		f.warnOfSpending(shares, total)
 	} else {
 		record := ""
 		if f.CassetteDir != "" {
 			record = "; record them with: " + f.RecordCommand("", "", f.Trials)
 		}
 		if absent > 0 {
-			add("the run would not start: %d of %d episodes have no cassette%s", absent, len(f.todo), record)
+			f.warnf("the run would not start: %d of %d episodes have no cassette%s", absent, len(f.todo), record)
 		}
-		add("a replay asks nobody: it needs no key and no network and costs nothing")
+		f.warnf("a replay asks nobody: it needs no key and no network and costs nothing")
 	}
+	f.warnings = append(f.warnings, past...)
 	if f.Decide != nil {
 		rounds := f.Decide.Rounds()
-		add("these are the most episodes that the run can have: a candidate may be decided after each of %d rounds, of which the first has %d of its %d trials per task",
+		f.warnf("these are the most episodes that the run can have: a candidate may be decided after each of %d rounds, of which the first has %d of its %d trials per task",
 			len(rounds), rounds[0], f.Trials)
 	}
-	return list
 }
 
-// warnSpending says what is missing, unknown or capped in a run that asks providers.
-func (f *forecaster) warnSpending(shares []*share, total estimates, add func(string, ...any)) {
+// warnOfSpending says what is missing, unknown or capped in a run that asks providers.
+func (f *forecaster) warnOfSpending(shares []*share, total estimates) {
 	for _, text := range f.missing {
-		add("the run would not start: %s", text)
+		f.warnf("the run would not start: %s", text)
 	}
 	ofProvider := map[string]estimates{}
 	unpaid, unknown := 0.0, []string(nil)
@@ -106,7 +111,7 @@ func (f *forecaster) warnSpending(shares []*share, total estimates, add func(str
 		}
 		for _, model := range drive.ModelsOf(s.any.Candidate) {
 			if _, ok := f.Prices.Lookup(s.Provider, model, f.priceDay); !ok {
-				add("candidate %s: the price table has no price of model %s of provider %s: its cost is unknown", s.Name, model, s.Provider)
+				f.warnf("candidate %s: the price table has no price of model %s of provider %s: its cost is unknown", s.Name, model, s.Provider)
 			}
 		}
 		if s.Basis == BasisNone {
@@ -118,23 +123,20 @@ func (f *forecaster) warnSpending(shares []*share, total estimates, add func(str
 		ofProvider[s.Provider] = ofProvider[s.Provider].plus(s.estimates)
 	}
 	if unknown != nil {
-		add("no past run to learn from, so only bounds are known, of: %s; run a few episodes first", drive.Abridge(unknown, 8))
+		f.warnf("no past run to learn from, so only bounds are known, of: %s; run a few episodes first", drive.Abridge(unknown, 8))
 	}
 	if unpaid > 0 {
-		add("of the expected cost %s are of simulated models: nobody pays them", amountOf(mCost, unpaid))
+		f.warnf("of the expected cost %s are of simulated models: nobody pays them", dollars(unpaid))
 	}
 	var spent admission.Spend
 	for _, s := range f.spent {
 		spent = spent.Plus(s)
 	}
-	warnCaps("max_cost", "", f.Caps, spent, total, add)
+	f.warnOfCaps("max_cost", "", f.Caps, spent, total)
 	for _, name := range slices.Sorted(maps.Keys(ofProvider)) {
 		g := ofProvider[name]
 		g.narrow()
-		warnCaps("max_cost_usd", "limits."+name+".", f.Limits[name].Caps, f.spent[name], g, add)
-	}
-	for _, text := range f.warnings {
-		add("%s", text)
+		f.warnOfCaps("max_cost_usd", "limits."+name+".", f.Limits[name].Caps, f.spent[name], g)
 	}
 }
 
@@ -150,43 +152,34 @@ func (f *forecaster) isAbsent(e drive.Planned) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// warnCaps says which caps would or could end the run early; money is what the cap on
+func dollars(nano float64) string { return fmt.Sprintf("$%.4f", nano/1e9) }
+
+// warnOfCaps says which caps would or could end the run early; money is what the cap on
 // cost is called.
-func warnCaps(money, prefix string, caps admission.Caps, spent admission.Spend, g estimates, add func(string, ...any)) {
+func (f *forecaster) warnOfCaps(money, prefix string, caps admission.Caps, spent admission.Spend, g estimates) {
 	for _, c := range []struct {
 		name       string
 		cap, spent int64
-		m          measure
+		estimate
+		text func(float64) string
 	}{
-		{money, caps.CostNanoUSD, spent.CostNanoUSD, mCost},
-		{"max_tokens", caps.Tokens, spent.Tokens, mTokens},
-		{"max_requests", caps.Requests, spent.Requests, mRequests},
+		{money, caps.CostNanoUSD, spent.CostNanoUSD, g[mCost], dollars},
+		{"max_tokens", caps.Tokens, spent.Tokens, g[mTokens], func(n float64) string { return fmt.Sprintf("%.0f tokens", n) }},
+		{"max_requests", caps.Requests, spent.Requests, g[mRequests], func(n float64) string { return fmt.Sprintf("%.0f requests", n) }},
 	} {
-		e, high, left := g[c.m].expected, g[c.m].high, float64(c.cap-c.spent)
-		name := prefix + c.name + " " + amountOf(c.m, float64(c.cap))
+		left, name := float64(c.cap-c.spent), prefix+c.name+" "+c.text(float64(c.cap))
 		if c.spent > 0 {
-			name += ", of which " + amountOf(c.m, float64(c.spent)) + " are spent,"
+			name += ", of which " + c.text(float64(c.spent)) + " are spent,"
 		}
 		switch {
 		case c.cap == 0:
-		case e > left:
-			add("%s would end the run early: %s are expected, so about %.0f %% of them fit", name, amountOf(c.m, e), math.Floor(100*max(left, 0)/e))
-		case high <= left:
-		case math.IsNaN(high) || math.IsInf(high, 1):
-			add("%s may end the run early: how much it comes to has no known bound", name)
+		case c.expected > left:
+			f.warnf("%s would end the run early: %s are expected, so about %.0f %% of them fit", name, c.text(c.expected), math.Floor(100*max(left, 0)/c.expected))
+		case c.high <= left:
+		case math.IsNaN(c.high) || math.IsInf(c.high, 1):
+			f.warnf("%s may end the run early: how much it comes to has no known bound", name)
 		default:
-			add("%s may end the run early: it can come to %s", name, amountOf(c.m, math.Ceil(high)))
+			f.warnf("%s may end the run early: it can come to %s", name, c.text(math.Ceil(c.high)))
 		}
 	}
-}
-
-// amountOf writes an amount for people.
-func amountOf(m measure, n float64) string {
-	switch m {
-	case mCost:
-		return fmt.Sprintf("$%.4f", n/1e9)
-	case mTokens:
-		return fmt.Sprintf("%.0f tokens", n)
-	}
-	return fmt.Sprintf("%.0f requests", n)
 }

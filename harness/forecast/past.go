@@ -61,7 +61,7 @@ func (f *forecaster) readPast() {
 		before, learn := len(f.seen), f.learner(m)
 		for rows, err := range ledger.Scan(dir) {
 			if err != nil {
-				f.warnings = append(f.warnings, fmt.Sprintf("past run %s is not taken into account from here on: %s", m.RunID, err))
+				f.warnf("past run %s is not taken into account from here on: %s", m.RunID, err)
 				break
 			}
 			learn(rows)
@@ -79,7 +79,7 @@ func sameFork(m manifest.Fork, is *manifest.Fork) bool {
 func (f *forecaster) pastManifests() (list []manifest.Manifest) {
 	entries, err := os.ReadDir(f.Runs)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f.warnings = append(f.warnings, fmt.Sprintf("past runs cannot be read: %s", err))
+		f.warnf("past runs cannot be read: %s", err)
 		return nil
 	}
 	type folder struct {
@@ -102,7 +102,7 @@ func (f *forecaster) pastManifests() (list []manifest.Manifest) {
 		}
 		m, err := manifest.Read(filepath.Join(f.Runs, d.name))
 		if err != nil {
-			f.warnings = append(f.warnings, fmt.Sprintf("past run %s is not taken into account: %s", d.name, err))
+			f.warnf("past run %s is not taken into account: %s", d.name, err)
 		} else if m.Suite == f.Suite.Name && m.RunID == d.name {
 			list = append(list, m)
 		}
@@ -192,27 +192,21 @@ func askedModel(t ledger.Turn, c manifest.Candidate) string {
 
 // spend adds the tokens and the cost of a turn.
 func (f *forecaster) spend(o *observation, t ledger.Turn, model string) {
-	u := providers.Usage{Reported: true, Tier: t.ServiceTier}
-	for _, c := range []struct {
-		m    measure
-		n    *int64
-		into *int64
-	}{
-		{mInput, t.In, &u.Input}, {mOutput, t.Out, &u.Output}, {mCacheRead, t.CacheRead, &u.CacheRead},
-		{mCacheWrite, t.CacheWrite, &u.CacheWrite}, {mReasoning, t.Reasoning, &u.Reasoning},
-	} {
-		n := math.NaN()
-		if c.n != nil && *c.n >= 0 { // a ledger is untrusted
-			n, *c.into = float64(*c.n), *c.n
-		} else {
-			u.Reported = false
+	class := func(m measure, n *int64) int64 {
+		if n == nil || *n < 0 { // a ledger is untrusted
+			o[m], o[mTokens] = math.NaN(), math.NaN()
+			return -1 // which has no known cost
 		}
-		o[c.m] += n
-		o[mTokens] += n
+		o[m] += float64(*n)
+		o[mTokens] += float64(*n)
+		return *n
 	}
-	if cost, ok := f.Prices.Cost(t.Provider, model, u, f.priceDay); ok {
-		o[mCost] += float64(cost)
-	} else {
+	u := providers.Usage{
+		Reported: true, Tier: t.ServiceTier, Input: class(mInput, t.In), Output: class(mOutput, t.Out),
+		CacheRead: class(mCacheRead, t.CacheRead), CacheWrite: class(mCacheWrite, t.CacheWrite), Reasoning: class(mReasoning, t.Reasoning),
+	}
+	cost, ok := f.Prices.Cost(t.Provider, model, u, f.priceDay)
+	if o[mCost] += float64(cost); !ok {
 		o[mCost] = math.NaN()
 	}
 }
