@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 const module = "github.com/cupel-eval/cupel/"
@@ -269,14 +271,13 @@ func opens(n ast.Node) bool {
 func TestEveryDependencyIsExplained(t *testing.T) {
 	mod, err := os.ReadFile("go.mod")
 	require.NoError(t, err)
-	doc, err := os.ReadFile(filepath.Join("docs", "dependencies.md"))
-	require.NoError(t, err)
+	doc := testkit.Doc(t, "dependencies.md")
 	direct, _, found := strings.Cut(string(mod), ")")
 	require.True(t, found)
 	_, direct, _ = strings.Cut(direct, "require (")
 	for line := range strings.Lines(direct) {
 		if path, _, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
-			require.Contains(t, string(doc), "`"+path+"`", "docs/dependencies.md has no line for it")
+			require.Contains(t, doc, "`"+path+"`", "docs/dependencies.md has no line for it")
 		}
 	}
 }

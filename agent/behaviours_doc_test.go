@@ -1,21 +1,20 @@
 package agent
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // TestBehavioursPage: docs/behaviours.md has every behaviour that a strategy does not
 // have.
 func TestBehavioursPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "behaviours.md"))
-	require.NoError(t, err)
+	page := testkit.Doc(t, "behaviours.md")
 	for _, list := range []map[string]string{planElsewhere, toolsElsewhere} {
 		for id := range list {
-			require.Regexp(t, `(?m)^\|[B0-9, ]*`+id+`[B0-9, ]*\|`, string(page))
+			require.Regexp(t, `(?m)^\|[B0-9, ]*`+id+`[B0-9, ]*\|`, page)
 		}
 	}
 }

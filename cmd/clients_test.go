@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // clientScripts is the folder of the npm clients and of the scripts that use them.
@@ -24,10 +26,7 @@ var clientScripts = filepath.Join("..", "providers", "sim", "testdata", "clients
 // The official npm clients of all wires ask cupel sim for text, streams, tools, parallel
 // tools, structured output and errors. make clients installs them.
 func TestClients(t *testing.T) {
-	modules := os.Getenv("CUPEL_CLIENTS_DIR")
-	if modules == "" {
-		t.Skip("CUPEL_CLIENTS_DIR does not name a folder with the npm clients: run make clients")
-	}
+	modules := testkit.Modules(t, "CUPEL_CLIENTS_DIR", "the npm clients: run make clients")
 	scripts, err := filepath.Glob(filepath.Join(clientScripts, "*.mjs"))
 	require.NoError(t, err)
 	args := []string{"--test", "--test-reporter=tap"}
@@ -88,8 +87,7 @@ func TestClientsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(clientScripts, "package.json"))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &manifest))
-	docs, err := os.ReadFile(filepath.Join("..", "docs", "simulator.md"))
-	require.NoError(t, err)
+	docs := testkit.Doc(t, "simulator.md")
 	scripts, err := filepath.Glob(filepath.Join(clientScripts, "*.mjs"))
 	require.NoError(t, err)
 	all := ""
@@ -101,7 +99,7 @@ func TestClientsAreDocumented(t *testing.T) {
 	require.Greater(t, len(manifest.Dependencies), 10)
 	for name, version := range manifest.Dependencies {
 		require.Regexp(t, `^\d+\.\d+\.\d+$`, version, name)
-		require.Contains(t, string(docs), "`"+name+"` "+version)
+		require.Contains(t, docs, "`"+name+"` "+version)
 		require.Regexp(t, `from '`+regexp.QuoteMeta(name)+`['/]`, all, "no script uses %s", name)
 	}
 	lock, err := os.ReadFile(filepath.Join(clientScripts, "package-lock.json"))

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,12 +12,12 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // Every command of docs/compare.md does what the page says, and its YAML loads.
 func TestCompareDocs(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "compare.md"))
-	require.NoError(t, err)
+	page := testkit.Doc(t, "compare.md")
 	t.Chdir(t.TempDir())
 	for _, candidates := range []string{"strong", "strong,weak"} {
 		code, _, stderr := runCupel("run", "--task", "G0*", "--candidate", candidates, "--quiet")
@@ -26,7 +25,7 @@ func TestCompareDocs(t *testing.T) {
 	}
 	nights(t)
 	commands, files := 0, 0
-	for _, block := range regexp.MustCompile("(?s)```(sh|yaml)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+	for _, block := range regexp.MustCompile("(?s)```(sh|yaml)\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		if block[1] == "yaml" {
 			c, err := configOf(t, block[2])
 			require.NoError(t, err, block[2])

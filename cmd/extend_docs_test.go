@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // TestExtendDocs builds the program of examples/extend, a module of its own, and runs
@@ -21,11 +22,10 @@ func TestExtendDocs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program; not with -short")
 	}
-	text, err := os.ReadFile(filepath.Join("..", "docs", "extend.md"))
-	require.NoError(t, err)
+	text := testkit.Doc(t, "extend.md")
 	dir := copyExample(t)
 	commands, code, record := 0, 0, ""
-	for _, block := range regexp.MustCompile("(?s)```(sh|go|yaml)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+	for _, block := range regexp.MustCompile("(?s)```(sh|go|yaml)\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		if block[1] != "sh" {
 			code++
 			requireInExample(t, dir, block[2])

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/expr"
 )
 
@@ -21,9 +22,8 @@ var fence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```")
 
 // recipes are the blocks of docs/query.md in a language.
 func recipes(t *testing.T, language string) (blocks []string) {
-	text, err := os.ReadFile(filepath.Join("..", "docs", "query.md"))
-	require.NoError(t, err)
-	for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
+	text := testkit.Doc(t, "query.md")
+	for _, m := range fence.FindAllStringSubmatch(text, -1) {
 		if m[1] == language {
 			blocks = append(blocks, m[2])
 		}
@@ -72,20 +72,16 @@ func TestQueryRecipes(t *testing.T) {
 
 // The text of the documents and the parser agree on what there is.
 func TestQueryLanguageTable(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "docs", "query.md"))
-	require.NoError(t, err)
+	text := testkit.Doc(t, "query.md")
 	for _, f := range []string{"count(", "share(", "mean(", "sum(", "min(", "max(", "rate("} {
-		require.Contains(t, string(text), "`"+f)
+		require.Contains(t, text, "`"+f)
 		_, err := expr.ParseQuery(f + map[bool]string{true: "solved)", false: "steps)"}[f == "count(" || f == "share("])
 		require.NoError(t, err)
 	}
 }
 
 func TestQueryRecipesDuckDB(t *testing.T) {
-	modules := os.Getenv("CUPEL_DUCKDB_DIR")
-	if modules == "" {
-		t.Skip("CUPEL_DUCKDB_DIR does not name a folder with @duckdb/node-api: run make duckdb")
-	}
+	modules := testkit.Modules(t, "CUPEL_DUCKDB_DIR", "@duckdb/node-api: run make duckdb")
 	blocks := recipes(t, "sql")
 	script, err := filepath.Abs(filepath.Join("..", "reports", "expr", "testdata", "duckdb.mjs"))
 	require.NoError(t, err)

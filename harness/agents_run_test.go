@@ -27,6 +27,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -265,10 +266,7 @@ func (p refuses) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !bytes.Contains(body, []byte(`"model":"`+p.model+`"`)) {
 		return p.next.RoundTrip(r)
 	}
-	return &http.Response{
-		StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(strings.NewReader(`{"error":{"message":"overloaded"}}`)), Request: r,
-	}, nil
+	return testkit.Reply(r, http.StatusServiceUnavailable, `{"error":{"message":"overloaded"}}`), nil
 }
 
 // requireTree holds that every row but the first follows from an earlier one.

@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
@@ -51,15 +52,11 @@ func BenchmarkReplay(b *testing.B) {
 func BenchmarkReplayFloor(b *testing.B) {
 	list := exchangesOf(b)
 	next := 0
-	client := &http.Client{Transport: canned(func(r *http.Request) (*http.Response, error) {
+	client := &http.Client{Transport: testkit.Transport(func(r *http.Request) (*http.Response, error) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
 			return nil, err
 		}
-		body := list[next].Response.Body
-		return &http.Response{
-			StatusCode: list[next].Code, Header: http.Header{"Content-Type": {"application/json"}},
-			Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
-		}, nil
+		return testkit.Reply(r, list[next].Code, list[next].Response.Body), nil
 	})}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -74,10 +71,6 @@ func BenchmarkReplayFloor(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N*len(list))/b.Elapsed().Seconds(), "turns/s")
 }
-
-type canned func(*http.Request) (*http.Response, error)
-
-func (f canned) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // exchangesOf returns the recorded exchanges of the built-in suite that have a reply.
 func exchangesOf(b testing.TB) (list []*govcr.Interaction) {

@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,6 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -55,10 +54,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	text, err := json.Marshal(s.outputs[call.Model][0])
 	s.outputs[call.Model] = s.outputs[call.Model][1:]
 	body := fmt.Sprintf(`{"model":%q,"choices":[{"message":{"content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`, call.Model, text)
-	return &http.Response{
-		StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(strings.NewReader(body)), Request: r,
-	}, err
+	return testkit.Reply(r, http.StatusOK, body), err
 }
 
 const nonsense = "I do not know."

@@ -2,7 +2,6 @@ package harness_test
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -26,10 +25,7 @@ import (
 type socketless struct{}
 
 func (socketless) RoundTrip(req *http.Request) (*http.Response, error) {
-	return &http.Response{
-		StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{"Content-Type": {"application/json"}}, Request: req,
-		Body: io.NopCloser(strings.NewReader(`{"choices":[{"message":{"content":"no"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`)),
-	}, nil
+	return testkit.Reply(req, http.StatusOK, `{"choices":[{"message":{"content":"no"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`), nil
 }
 
 // openFiles counts the descriptors of this process.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -21,9 +22,8 @@ type inProcess struct{ http.Handler }
 // RoundTrip implements http.RoundTripper.
 func (h inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	time.Sleep(20 * time.Millisecond)
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, req)
-	return w.Result(), req.Context().Err()
+	resp, _ := testkit.Handled(h)(req)
+	return resp, req.Context().Err()
 }
 
 // A run of 20 requests against a provider that has one a second, and three at first,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -45,10 +46,7 @@ func (k *known) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("nothing is known of a request to %s of %d bytes", r.URL, len(body))
 	}
 	k.sent.Add(1)
-	return &http.Response{
-		StatusCode: x.Code, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(strings.NewReader(x.Response.Body)), ContentLength: int64(len(x.Response.Body)), Request: r,
-	}, nil
+	return testkit.Reply(r, x.Code, x.Response.Body), nil
 }
 
 // BenchmarkLiveOverhead runs 1,000 episodes live, with a provider that answers at

@@ -23,6 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
@@ -192,7 +193,7 @@ func TestResumeOfStorms(t *testing.T) {
 		network := &paid{next: w, key: byPrompt}
 		var sent atomic.Int32
 		o.Transport = func(string) http.RoundTripper {
-			return answerFunc(func(req *http.Request) (*http.Response, error) {
+			return testkit.Transport(func(req *http.Request) (*http.Response, error) {
 				if sent.Add(1) == int32(8+n) {
 					cancel()
 				}
@@ -212,10 +213,6 @@ func TestResumeOfStorms(t *testing.T) {
 		}
 	}
 }
-
-type answerFunc func(*http.Request) (*http.Response, error)
-
-func (f answerFunc) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // A reservation that a killed process left open is settled by the reply that it had
 // recorded: the resumed run has spent what its replies came to, and no worst case.
@@ -277,7 +274,7 @@ func TestResumeDoesNotWaitAgain(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	o.Transport = func(string) http.RoundTripper {
-		return answerFunc(func(req *http.Request) (*http.Response, error) {
+		return testkit.Transport(func(req *http.Request) (*http.Response, error) {
 			switch n := sent.Add(1); {
 			case n <= 2:
 				return nil, errors.New("connection reset")

@@ -3,10 +3,8 @@ package harness_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"os"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -28,10 +27,9 @@ func (b *busy) RoundTrip(r *http.Request) (*http.Response, error) {
 		return b.next.RoundTrip(r)
 	}
 	_ = r.Body.Close()
-	return &http.Response{
-		StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"2"}, "Content-Type": {"application/json"}}, Request: r,
-		Body: io.NopCloser(strings.NewReader(`{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}`)),
-	}, nil
+	resp := testkit.Reply(r, http.StatusTooManyRequests, `{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}`)
+	resp.Header.Set("Retry-After", "2")
+	return resp, nil
 }
 
 // TestRefusedRequestsAreMadeAgain: every attempt is on the cassette, counts as

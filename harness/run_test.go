@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -20,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
@@ -66,10 +65,7 @@ func TestRunReportsEveryConfigurationProblem(t *testing.T) {
 type status int
 
 func (s status) RoundTrip(req *http.Request) (*http.Response, error) {
-	return &http.Response{
-		StatusCode: int(s), Status: http.StatusText(int(s)), Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(strings.NewReader(`{"error":{"message":"overloaded, sorry","type":"server_error"}}`)), Request: req,
-	}, nil
+	return testkit.Reply(req, int(s), `{"error":{"message":"overloaded, sorry","type":"server_error"}}`), nil
 }
 
 // A provider's failure is not the model's: no check is scored, the old cassette
@@ -217,10 +213,7 @@ func TestCancelKeepsTheOldCassette(t *testing.T) {
 type leak struct{}
 
 func (leak) RoundTrip(req *http.Request) (*http.Response, error) {
-	return &http.Response{
-		StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{"Content-Type": {"application/json"}}, Request: req,
-		Body: io.NopCloser(strings.NewReader(`{"choices":[{"message":{"content":"the key is CANARY-7Q"},"finish_reason":"stop"}]}`)),
-	}, nil
+	return testkit.Reply(req, http.StatusOK, `{"choices":[{"message":{"content":"the key is CANARY-7Q"},"finish_reason":"stop"}]}`), nil
 }
 
 // A credential planted in a task's world never reaches a cassette.

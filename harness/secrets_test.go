@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
@@ -92,18 +93,13 @@ func TestNamesThatHoldSecretsAreRefused(t *testing.T) {
 	}
 }
 
-// leaky fails every request with a text that quotes a credential.
-type leaky struct{}
-
-func (leaky) RoundTrip(*http.Request) (*http.Response, error) {
-	return nil, errors.New("dial https://user:" + canary + "@proxy.test")
-}
-
 func TestATransportsErrorIsKeptWithoutItsSecret(t *testing.T) {
 	o := recordOptions(t, "G01")
 	o.Select.Candidates = []string{"strong"}
 	o.Secrets = secrets.New(canary)
-	o.Transport = func(string) http.RoundTripper { return leaky{} }
+	o.Transport = func(string) http.RoundTripper {
+		return testkit.Refuse(errors.New("dial https://user:" + canary + "@proxy.test"))
+	}
 	onVirtualClock(t, func(t *testing.T) { // it waits as advised, in no time
 		res, err := harness.Run(context.Background(), o)
 		require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -24,6 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/rerun"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -79,7 +79,7 @@ func (p *echoModel) RoundTrip(r *http.Request) (*http.Response, error) {
 		status, reply = 400, map[string]any{"error": map[string]any{"message": "no"}}
 	}
 	out, err := json.Marshal(reply)
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(string(out))), Request: r}, err
+	return testkit.Reply(r, status, string(out)), err
 }
 
 func talkSuite(t *testing.T, text string) *goldens.Suite {
@@ -463,7 +463,7 @@ tasks:
 	o := talkOptions(t, &echoModel{})
 	o.Suite, o.Trials, o.Candidates = talkSuite(t, suite), 1, []goldens.Candidate{{Name: "a", Agent: "tools", Provider: "sim-openai", Model: "m"}}
 	o.Transport = func(string) http.RoundTripper {
-		return roundTripper(func(r *http.Request) (*http.Response, error) {
+		return testkit.Transport(func(r *http.Request) (*http.Response, error) {
 			var body struct {
 				Messages []struct{ Role, Content string }
 			}
@@ -476,7 +476,7 @@ tasks:
 			defer mu.Unlock()
 			bodies[len(bodies)] = text
 			reply := `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"Hello."}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`
-			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(reply)), Request: r}, err
+			return testkit.Reply(r, http.StatusOK, reply), err
 		})
 	}
 	res := runTalk(t, o)
@@ -485,7 +485,3 @@ tasks:
 	o.Mode = recorder.Replay
 	require.Equal(t, res.Manifest.LedgerDigest, runTalk(t, o).Manifest.LedgerDigest)
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -25,6 +25,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -160,10 +161,7 @@ func (w *randomFaults) RoundTrip(r *http.Request) (*http.Response, error) {
 	if fail {
 		status, body = http.StatusServiceUnavailable, `{"error":{"message":"overloaded"}}`
 	}
-	return &http.Response{
-		StatusCode: status, Status: fmt.Sprint(status), Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
-	}, nil
+	return testkit.Reply(r, status, body), nil
 }
 
 // stormOptions record n tasks by strategy storm.

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
@@ -370,7 +371,7 @@ func TestTheCallersRequestIsNotChanged(t *testing.T) {
 			var sent *http.Request
 			var body string
 			base := answer(func(req *http.Request) (*http.Response, error) { return says("ok")(req) })
-			spy := roundTripper(func(req *http.Request) (*http.Response, error) {
+			spy := testkit.Transport(func(req *http.Request) (*http.Response, error) {
 				sent = req
 				b, _ := io.ReadAll(req.Body)
 				body = string(b)
@@ -398,10 +399,6 @@ func TestTheCallersRequestIsNotChanged(t *testing.T) {
 		})
 	}
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 func TestReplayStopsWithItsContext(t *testing.T) {
 	r := newRecording(t, says("a"))

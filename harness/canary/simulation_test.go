@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // simulated is a model whose nights are drawn. None of it is known to the test.
@@ -69,7 +68,7 @@ func (s *simulated) night(n int) Observation {
 
 // size is how many models are simulated of each setting.
 func size(small, large int) int {
-	if os.Getenv("CUPEL_EVIDENCE") != "" {
+	if testkit.Evidence() {
 		return large
 	}
 	return small
@@ -81,10 +80,9 @@ func documented(t *testing.T, format string, args ...any) {
 	t.Helper()
 	row := fmt.Sprintf(format, args...)
 	t.Log(row)
-	if os.Getenv("CUPEL_EVIDENCE") != "" {
-		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "canary.md"))
-		require.NoError(t, err)
-		require.Contains(t, string(text), row+"\n")
+	if testkit.Evidence() {
+		text := testkit.Doc(t, "canary.md")
+		require.Contains(t, text, row+"\n")
 	}
 }
 

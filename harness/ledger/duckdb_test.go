@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // duckdbOutput is what testdata/duckdb/query.mjs prints.
@@ -90,10 +92,7 @@ func TestDuckDB(t *testing.T) {
 
 // runDuckDB decodes into out what a script below testdata/duckdb prints.
 func runDuckDB(t *testing.T, out any, script, dir string, more ...string) {
-	modules := os.Getenv("CUPEL_DUCKDB_DIR")
-	if modules == "" {
-		t.Skip("CUPEL_DUCKDB_DIR does not name a folder with @duckdb/node-api: run make duckdb")
-	}
+	modules := testkit.Modules(t, "CUPEL_DUCKDB_DIR", "@duckdb/node-api: run make duckdb")
 	args := append([]string{filepath.Join("testdata", "duckdb", script), dir, modules}, more...)
 	cmd := exec.CommandContext(t.Context(), "node", args...)
 	cmd.Stderr = os.Stderr

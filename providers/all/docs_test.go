@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -18,21 +16,13 @@ import (
 	"github.com/cupel-eval/cupel/providers/openai"
 )
 
-// page is the documentation of the providers.
-func page(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "providers.md"))
-	require.NoError(t, err)
-	return string(text)
-}
-
 // words are what the page calls the output modes.
 var words = map[providers.Mode]string{providers.JSONObject: "object", providers.JSONSchema: "schema", providers.ForcedTool: "tool"}
 
 // TestThePageListsEveryProvider: its table is that of entries, line by line.
 func TestThePageListsEveryProvider(t *testing.T) {
 	rows := map[string][]string{}
-	for line := range strings.Lines(page(t)) {
+	for line := range strings.Lines(testkit.Doc(t, "providers.md")) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		name := strings.Trim(strings.TrimSpace(cells[0]), "`")
 		if len(cells) != 6 || !strings.HasPrefix(line, "| `") {
@@ -88,7 +78,7 @@ func TestThePageListsEveryProvider(t *testing.T) {
 // TestTheExamplesOfThePage: every candidate shown can be asked, and its request
 // has the headers, the query and the fields that the example gives it.
 func TestTheExamplesOfThePage(t *testing.T) {
-	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(page(t), -1)
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(testkit.Doc(t, "providers.md"), -1)
 	require.NotEmpty(t, blocks)
 	n := 0
 	for _, block := range blocks {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -25,8 +26,7 @@ func (p *talk) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	p.asked = append(p.asked, string(text))
-	body := p.bodies[len(p.asked)-1]
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return testkit.Body(strings.NewReader(p.bodies[len(p.asked)-1]))(r)
 }
 
 // The message that stands for a reply carries its plan, its calls and their ids;

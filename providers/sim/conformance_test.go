@@ -16,7 +16,6 @@ import (
 // goldenTask is a line of the proposed golden tasks, as far as it is used.
 type goldenTask struct {
 	ID          string
-	Mode        string
 	UserRequest string `json:"user_request"`
 	World       struct {
 		Now    time.Time

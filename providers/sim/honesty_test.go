@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // TestTheCodeKnowsNoTask: no file of the package, but for its tests, has a document
@@ -59,8 +60,7 @@ func TestTheCodeKnowsNoTask(t *testing.T) {
 
 // TestDocumentedRates: docs/providers.md has the totals of the tables of profile.go.
 func TestDocumentedRates(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "providers.md"))
-	require.NoError(t, err)
+	text := testkit.Doc(t, "providers.md")
 	for heading, of := range map[string]func(profile) float64{
 		"form of a contract object":    func(p profile) float64 { return totalRate(p.format) },
 		"form of native calls":         func(p profile) float64 { return totalRate(p.native) },
@@ -69,7 +69,7 @@ func TestDocumentedRates(t *testing.T) {
 		"decisions, in every protocol": func(p profile) float64 { return totalRate(p.decision) },
 		"trust in what a tool says":    func(p profile) float64 { return p.trusting },
 	} {
-		row := regexp.MustCompile(`(?m)^\| ` + heading + `.*$`).FindString(string(text))
+		row := regexp.MustCompile(`(?m)^\| ` + heading + `.*$`).FindString(text)
 		require.NotEmpty(t, row, heading)
 		cells := strings.Split(strings.TrimSuffix(row, " |"), " | ")
 		require.Len(t, cells, 1+len(profiles), row)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 )
@@ -43,7 +44,7 @@ func (g *servers) RoundTrip(req *http.Request) (*http.Response, error) {
 	} else {
 		g.sent, g.lastHost = append(g.sent, req.Header.Get("Authorization")), req.URL.Host
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+	return testkit.Reply(req, status, body), nil
 }
 
 // file writes credentials and returns an environment that names them.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 func TestRequestsTellTheirCredentials(t *testing.T) {
@@ -41,7 +43,7 @@ func TestRequestsTellTheirCredentials(t *testing.T) {
 			if c.header == "" {
 				req.Header = http.Header{}
 			}
-			resp, err := s.Watch(transport(func(req *http.Request) (*http.Response, error) {
+			resp, err := s.Watch(testkit.Transport(func(req *http.Request) (*http.Response, error) {
 				return &http.Response{Body: http.NoBody}, nil
 			})).RoundTrip(req)
 			require.NoError(t, err)
@@ -51,8 +53,3 @@ func TestRequestsTellTheirCredentials(t *testing.T) {
 		})
 	}
 }
-
-// transport answers every request.
-type transport func(*http.Request) (*http.Response, error)
-
-func (f transport) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

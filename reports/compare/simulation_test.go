@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +19,7 @@ import (
 // by their exact 99 % interval.
 func suites() int {
 	switch {
-	case os.Getenv("CUPEL_EVIDENCE") != "":
+	case testkit.Evidence():
 		return 10_000
 	case testing.Short():
 		return 50

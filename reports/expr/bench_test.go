@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 const benchQuery = `count(), p95(duration_us), mean(cost_nanousd) where role == "main" group by candidate, provider`
@@ -40,10 +42,7 @@ func BenchmarkQuery(b *testing.B) {
 // duckdb runs a query several times and returns the rows of the last and the least
 // time.
 func duckdb(t testing.TB, dir, sql string, times int) (rows []map[string]any, least time.Duration) {
-	modules := os.Getenv("CUPEL_DUCKDB_DIR")
-	if modules == "" {
-		t.Skip("CUPEL_DUCKDB_DIR does not name a folder with @duckdb/node-api: run make duckdb")
-	}
+	modules := testkit.Modules(t, "CUPEL_DUCKDB_DIR", "@duckdb/node-api: run make duckdb")
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "duckdb.mjs"), modules, strconv.Itoa(times), sql)
 	cmd.Dir, _ = os.Getwd()
 	cmd.Env = append(os.Environ(), "RUN="+dir)
@@ -64,9 +63,7 @@ const benchSQL = `SELECT candidate, provider, count(*)::DOUBLE AS n, quantile_co
 // DuckDB's answer is ours, and takes at least a third of the time. `make duckdb`
 // installs it; CUPEL_BENCH_TURNS=10000000 makes the file of docs/performance.md.
 func TestDuckDBAgrees(t *testing.T) {
-	if os.Getenv("CUPEL_DUCKDB_DIR") == "" {
-		duckdb(t, "", "", 0) // skips
-	}
+	testkit.Modules(t, "CUPEL_DUCKDB_DIR", "@duckdb/node-api: run make duckdb")
 	dir := sampleRun(t, benchTurns()/5)
 	q, err := ParseQuery(benchQuery)
 	require.NoError(t, err)

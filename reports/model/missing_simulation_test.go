@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -64,7 +65,7 @@ func lossy(rng *rand.Rand, tasks, trials int, solves, loses float64, failures bo
 // CUPEL_EVIDENCE the rows must be those of docs/evidence.md.
 func TestSimulationLostFailures(t *testing.T) {
 	runs := 40
-	evidence := os.Getenv("CUPEL_EVIDENCE") != ""
+	evidence := testkit.Evidence()
 	if evidence {
 		runs = 4000
 	}

@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
@@ -19,7 +19,7 @@ import (
 // runs is the number of synthetic runs of each setting.
 func runs() int {
 	switch {
-	case os.Getenv("CUPEL_EVIDENCE") != "":
+	case testkit.Evidence():
 		return 4000
 	case testing.Short():
 		return 20

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/internal/evidence"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
@@ -160,7 +160,7 @@ func (s setting) simulate(rng *rand.Rand, runs int) (corrected, naive, fixed tal
 // With CUPEL_EVIDENCE the rows are those of docs/sequential.md.
 func TestSequentialSimulation(t *testing.T) {
 	runs := 60
-	if os.Getenv("CUPEL_EVIDENCE") != "" {
+	if testkit.Evidence() {
 		runs = 4000
 	}
 	rng := rand.New(rand.NewPCG(15, 7))

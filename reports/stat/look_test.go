@@ -3,13 +3,13 @@ package stat_test
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mathext"
 	"pgregory.net/rapid"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -96,7 +96,7 @@ func TestLookSpendsByRandomWalks(t *testing.T) {
 // promised; looks without correction err far more often than that.
 func TestLookSimulationResemblingTrials(t *testing.T) {
 	paths := 100_000
-	if os.Getenv("CUPEL_EVIDENCE") != "" {
+	if testkit.Evidence() {
 		paths = 5_000_000
 	}
 	const alpha = 0.025

@@ -3,12 +3,12 @@ package stat_test
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
@@ -18,7 +18,7 @@ import (
 // point with CUPEL_EVIDENCE=1, where a share of 95 % has a standard error of 0.2
 // points. The figures are printed with -v.
 func size() (suites int, slack float64) {
-	if os.Getenv("CUPEL_EVIDENCE") != "" {
+	if testkit.Evidence() {
 		return 10_000, 0.01
 	}
 	return 200, 0.05

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"sync"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/level"
 )
@@ -142,7 +142,7 @@ func (a alarms) String() string {
 
 // sizes are how many histories are drawn, and how many of them the old method searches.
 func sizes() (many, few int) {
-	if os.Getenv("CUPEL_EVIDENCE") != "" {
+	if testkit.Evidence() {
 		return 1500, 40
 	}
 	return 10, 1

@@ -3,12 +3,12 @@ package level
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
@@ -355,7 +355,7 @@ func TestLevelLimit(t *testing.T) {
 // 10,000 with CUPEL_EVIDENCE=1.
 func TestSimulationLevelLimits(t *testing.T) {
 	series, nights := 500, []float64{300}
-	if os.Getenv("CUPEL_EVIDENCE") != "" {
+	if testkit.Evidence() {
 		series, nights = 10_000, []float64{300, 1000, 4000}
 	}
 	for _, want := range nights {
