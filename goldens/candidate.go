@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
-// maxTokensCap and maxTemperature bound what a candidate may ask for.
+// MaxTokensCap and MaxTemperature bound what a candidate may ask for.
 const (
 	MaxTokensCap   = 1_000_000
 	MaxTemperature = 2
@@ -23,21 +23,15 @@ const (
 // none, a number out of range.
 func (c Candidate) Validate() error {
 	var errs []error
-	for _, f := range c.Faults() {
-		errs = append(errs, fmt.Errorf("%s: %s", f.Field, f.Detail))
-	}
+	c.Faults(func(field, detail string) { errs = append(errs, fmt.Errorf("%s: %s", field, detail)) })
 	return errors.Join(errs...)
 }
 
-// FieldFault is what is wrong with one field.
-type FieldFault struct{ Field, Detail string }
-
-// Faults lists what is wrong, in field order.
-func (c Candidate) Faults() []FieldFault {
-	var out []FieldFault
+// Faults reports what is wrong with each field, in field order.
+func (c Candidate) Faults(report func(field, detail string)) {
 	add := func(field, detail string) {
 		if detail != "" {
-			out = append(out, FieldFault{field, detail})
+			report(field, detail)
 		}
 	}
 	for _, f := range []struct{ name, value string }{{"name", c.Name}, {"provider", c.Provider}, {"model", c.Model}} {
@@ -81,5 +75,4 @@ func (c Candidate) Faults() []FieldFault {
 		add("temperature", fmt.Sprintf("must be a number from 0 to %d, but is %v", MaxTemperature, *t))
 	}
 	c.agentFaults(add)
-	return out
 }

@@ -14,7 +14,7 @@ import (
 
 // TaskDigest is the SHA-256 hex of everything that can change a result of one
 // task: the task, its expectations, and the tools it offers.
-func (s *Suite) TaskDigest(t Task) string { return Digest(s.alone(t)) }
+func (s *Suite) TaskDigest(t Task) string { return s.alone(t).ContentDigest() }
 
 // TaskParts are 16 hex digits of the SHA-256 of each thing a task is made of: two
 // runs of it tell by them what changed in between, not whether anything did.
@@ -88,10 +88,10 @@ func (s *Suite) alone(t Task) *Suite {
 	return one
 }
 
-// Digest returns the SHA-256 hex of a canonical encoding of what can change a
+// ContentDigest returns the SHA-256 hex of a canonical encoding of what can change a
 // result. Where a task stands in which file is no part of it, nor are the texts
 // that only people read: titles, descriptions, probes and notes.
-func Digest(s *Suite) string {
+func (s *Suite) ContentDigest() string {
 	type task struct {
 		Task
 		World  worldDigest

@@ -28,7 +28,7 @@ func candidates(list yamlfile.Place) []goldens.Candidate {
 		}
 		settings(o, &c)
 		if len(item.Src.Found.List) == before {
-			objectReport(o, c.Faults())
+			c.Faults(faultsAt(o))
 		}
 		if line, dup := first[c.Name]; dup && c.Name != "" {
 			o.FieldAt("name").Failf("candidate %s is defined already, on line %d", c.Name, line)
@@ -99,9 +99,7 @@ func wireFields(o yamlfile.Object, c *goldens.Candidate) {
 	}
 }
 
-// objectReport records faults at their fields, or at the object where the field is absent.
-func objectReport(o yamlfile.Object, faults []goldens.FieldFault) {
-	for _, f := range faults {
-		o.FieldAt(f.Field).Failf("%s", f.Detail)
-	}
+// faultsAt records a fault at its field, or at the object where the field is absent.
+func faultsAt(o yamlfile.Object) func(field, detail string) {
+	return func(field, detail string) { o.FieldAt(field).Failf("%s", detail) }
 }

@@ -39,7 +39,7 @@ func Suite(fsys fs.FS, path string) (*goldens.Suite, error) {
 		return nil, err
 	}
 	s.FS, s.Path = fsys, path
-	s.Digest = goldens.Digest(s)
+	s.Digest = s.ContentDigest()
 	s.Advice, s.Warnings = l.advice(s), l.warned.Sorted()
 	return s, nil
 }

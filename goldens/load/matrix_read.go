@@ -68,7 +68,7 @@ func readMatrix(p yamlfile.Place, beside []goldens.Candidate) []goldens.Candidat
 			p.Failf("candidate %s of the matrix is also one of candidates", c.Name)
 		}
 		if len(faults) == 0 {
-			objectReport(root, c.Faults())
+			c.Faults(faultsAt(root))
 		}
 	}
 	return out
@@ -232,6 +232,6 @@ func checkSettings(o yamlfile.Object) {
 	c := goldens.Candidate{Name: any, Agent: any, Provider: any, Model: any, Rescue: any}
 	settings(o, &c)
 	if len(o.Src.Found.List) == before {
-		objectReport(o, c.Faults())
+		c.Faults(faultsAt(o))
 	}
 }

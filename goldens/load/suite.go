@@ -79,7 +79,9 @@ func (l *loader) readTools(s *goldens.Suite, list yamlfile.Place) {
 				continue
 			}
 		}
-		yamlfile.ReadNeeded(o, "description", &spec.Description, yamlfile.Place.Filled)
+		if p, ok := o.Need("description"); ok {
+			spec.Description = p.Filled()
+		}
 		if p, ok := o.Need("schema"); ok {
 			before := len(l.found.List)
 			spec.Schema = p.JSON()

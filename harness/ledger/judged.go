@@ -1,8 +1,9 @@
 package ledger
 
 import (
-	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"slices"
+
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // Roles of turns that are no decisions of the strategy's own. Turns of every other
@@ -41,8 +42,8 @@ const (
 	StatusStopped = "stopped"
 	// StatusCancelled says that the run was interrupted.
 	StatusCancelled = "cancelled"
-	// StatusClarify says that the episode ended with a clarifying question.
-	StatusClarify = "clarify"
+	// statusClarify says that the episode ended with a clarifying question.
+	statusClarify = "clarify"
 )
 
 // Decides says that a turn is a decision of the strategy on trial.
@@ -114,4 +115,4 @@ func (e *Episode) CountsSteps() bool { return e.Solved && e.Status != StatusStop
 
 // CountsClarifies says that the clarifying questions of a solved episode count.
 // Neither an expected stop nor a task whose expected outcome is a question does.
-func (e *Episode) CountsClarifies() bool { return e.CountsSteps() && e.ExpectedStatus != StatusClarify }
+func (e *Episode) CountsClarifies() bool { return e.CountsSteps() && e.ExpectedStatus != statusClarify }

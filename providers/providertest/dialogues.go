@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"slices"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -26,7 +27,7 @@ type dialogue struct {
 // dialogueCases makes two cases of each dialogue.
 func (s Served) dialogueCases() []trialCase {
 	var cases []trialCase
-	for _, d := range append(talks(), toolTalks()...) {
+	for _, d := range slices.Concat(talks(), endingTalks(), toolTalks()) {
 		cases = append(cases,
 			trialCase{d.name, func(t require.TestingT, b *bench) { d.hold(t, b, b.ask(t, false)) }},
 			trialCase{d.name + twin, func(t require.TestingT, b *bench) {
@@ -88,7 +89,7 @@ func jsonCall(mode providers.Mode, line string) providers.Call {
 	})
 }
 
-// talks are the dialogues without tools.
+// talks are dialogues without tools: what is asked for, and what comes back.
 func talks() []dialogue {
 	object := `{"city":"Zürich"}`
 	return []dialogue{
@@ -130,6 +131,12 @@ func talks() []dialogue {
 		}),
 		imageTalk("image bytes", providers.Image{MediaType: "image/png", Data: picture()}, fmt.Sprintf("image 1: image/png 2x3, %d bytes", len(picture()))),
 		imageTalk("image URL", providers.Image{MediaType: "image/png", URL: "https://example.com/cat.png"}, "image 1: https://example.com/cat.png"),
+	}
+}
+
+// endingTalks are dialogues without tools: why a reply ended, and what it used.
+func endingTalks() []dialogue {
+	return []dialogue{
 		talk("finish length", with(saying("fill 100"), func(c *providers.Call) { c.MaxTokens = 5 }), func(t require.TestingT, r providers.Reply) {
 			require.Equal(t, providers.FinishLength, r.Finish)
 			require.Less(t, len(strings.Fields(r.Text)), 100)

@@ -136,7 +136,7 @@ func (b *Builder) describe(all []comparing) error {
 		if err != nil {
 			return err
 		}
-		all[i].Drift = kinds
+		all[i].FailureChanges = kinds
 	}
 	rest := gather(all, func(p *comparing) []measured { return p.rest })
 	if err := adjust(rest, func(m *measured) *measured { return m }, multiple.BenjaminiHochberg); err != nil {
@@ -192,7 +192,7 @@ func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 	p := comparing{
 		Pair: Pair{
 			Labels: Names{"baseline", "new"}, Baseline: b.baseline().candidate(names.Baseline), New: b.new.candidate(names.New),
-			Metrics: []Metric{}, Tasks: []Task{}, Drift: []Drift{},
+			Metrics: []Metric{}, Tasks: []Task{}, FailureChanges: []FailureChange{},
 		},
 		names: names, tasks: b.join(names, skip), oneRun: b.oneRun(names),
 	}

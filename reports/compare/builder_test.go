@@ -221,7 +221,7 @@ func TestChangedTasksAreSkipped(t *testing.T) {
 	require.Empty(t, c.Notes)
 }
 
-func TestDrift(t *testing.T) {
+func TestFailureChanges(t *testing.T) {
 	kind := func(k failure.Kind) func(int, int, *ledger.EpisodeRows) {
 		return func(task, _ int, rows *ledger.EpisodeRows) {
 			if e := &rows.Episode; task < 15 {
@@ -238,14 +238,14 @@ func TestDrift(t *testing.T) {
 		}
 	}
 	base := plan{candidate: "a", tasks: 60, trials: 2, episode: kind(failure.Answer)}
-	by := func(base, newer plan) map[failure.Kind]Drift {
+	by := func(base, newer plan) map[failure.Kind]FailureChange {
 		b := NewBuilder([]manifest.Manifest{base.manifest()}, newer.manifest(), []Names{{"a", "b"}}, Rules{})
 		b.kindOf = byStatus
 		base.each(b.addBaseline)
 		newer.each(b.AddNew)
 		c := finished(b)
-		out := map[failure.Kind]Drift{}
-		for i, d := range c.Pairs[0].Drift {
+		out := map[failure.Kind]FailureChange{}
+		for i, d := range c.Pairs[0].FailureChanges {
 			require.Equal(t, failure.Kinds()[i], d.Kind)
 			out[d.Kind] = d
 		}
@@ -255,10 +255,10 @@ func TestDrift(t *testing.T) {
 	require.Equal(t, 30, got[failure.Answer].Baseline)
 	require.Zero(t, got[failure.Answer].New)
 	require.Equal(t, 120, got[failure.Answer].BaselineOf)
-	require.True(t, got[failure.Answer].Moved)
-	require.True(t, got[failure.Budget].Moved)
+	require.True(t, got[failure.Answer].Changed)
+	require.True(t, got[failure.Budget].Changed)
 	require.Less(t, *got[failure.Budget].Adjusted, 0.001)
-	require.False(t, got[failure.Trajectory].Moved)
+	require.False(t, got[failure.Trajectory].Changed)
 	require.Equal(t, 1.0, *got[failure.Trajectory].P)
 
 	got = by(base, plan{candidate: "b", tasks: 60, trials: 2, episode: kind(failure.Infrastructure)})

@@ -91,8 +91,8 @@ type Pair struct {
 	Metrics []Metric `json:"metrics"`
 	// Tasks are in the order of the new run, those it lacks after them.
 	Tasks []Task `json:"tasks"`
-	// Drift has the kinds of failure on both sides, in the taxonomy's order.
-	Drift []Drift `json:"drift"`
+	// FailureChanges has the kinds of failure on both sides, in the taxonomy's order.
+	FailureChanges []FailureChange `json:"drift"`
 	// Episodes are paired by task and trial; BaselineOnly and NewOnly have no
 	// partner. WithoutResult pairs lost one or both to something that says nothing
 	// about the model, and are left out.
@@ -205,9 +205,9 @@ type KnownFlaky struct {
 	Expired bool `json:"expired"`
 }
 
-// Drift is how often episodes failed in one way on each side, of all scored pairs: with
+// FailureChange is how often episodes failed in one way on each side, of all scored pairs: with
 // several baseline runs an episode of the new run is in a pair with each.
-type Drift struct {
+type FailureChange struct {
 	Kind     failure.Kind `json:"kind"`
 	Baseline int          `json:"baseline"`
 	New      int          `json:"new"`
@@ -218,7 +218,7 @@ type Drift struct {
 	// Benjamini–Hochberg over the kinds. Null without pairs.
 	P        *float64 `json:"p"`
 	Adjusted *float64 `json:"adjusted_p"`
-	// Moved says that the share changed: Adjusted is at most α, and the change at least
+	// Changed says that the share changed: Adjusted is at most α, and the change at least
 	// five points.
-	Moved bool `json:"moved"`
+	Changed bool `json:"moved"`
 }

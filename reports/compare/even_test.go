@@ -20,7 +20,7 @@ func TestEvenSplit(t *testing.T) {
 		require.NotNil(t, m.Adjusted)
 		require.GreaterOrEqual(t, *m.Adjusted, *m.P)
 		require.LessOrEqual(t, *m.Adjusted, 1.0)
-		for _, d := range p.Drift {
+		for _, d := range p.FailureChanges {
 			require.NotNil(t, d.Adjusted, "%s", d.Kind)
 		}
 	}

@@ -97,7 +97,7 @@ type pairView struct {
 	Verdict                                chip
 	Simulated                              bool
 	Metrics                                []metricView
-	Drift                                  []driftView
+	Drift                                  []failureChangeView
 }
 
 type metricView struct {
@@ -111,7 +111,7 @@ type metricView struct {
 // coordinates in a box 136 wide. What is better lies to the right.
 type effectBar struct{ Class, Zero, Margin, Low, High, Value, Words string }
 
-type driftView struct {
+type failureChangeView struct {
 	Kind, Baseline, New, P, Adjusted string
 	Moved                            bool
 }
@@ -138,10 +138,10 @@ func pairViewOf(p compare.Pair) pairView {
 	for _, m := range p.Metrics {
 		v.Metrics = append(v.Metrics, metricViewOf(m))
 	}
-	for _, d := range compared.Drifts(p.Drift) {
-		v.Drift = append(v.Drift, driftView{
+	for _, d := range compared.FailureChanges(p.FailureChanges) {
+		v.Drift = append(v.Drift, failureChangeView{
 			Kind: words.Brief(string(d.Kind), 40), Baseline: ofEpisodes(d.Baseline, d.BaselineOf), New: ofEpisodes(d.New, d.NewOf),
-			P: words.Chance(d.P), Adjusted: words.Chance(d.Adjusted), Moved: d.Moved,
+			P: words.Chance(d.P), Adjusted: words.Chance(d.Adjusted), Moved: d.Changed,
 		})
 	}
 	return v

@@ -146,7 +146,7 @@ func TestComparePageOfHostileRuns(t *testing.T) {
 	evil := "<script>alert(1)</script>\x00\x1b[2J\u202e\u2028'\"&" + strings.Repeat(`"`, 3000)
 	c := compare.Comparison{Verdict: stat.Fail, Headline: evil, Notes: []string{evil, evil}, Differences: []compare.Difference{{What: evil, Where: evil, Baseline: evil, New: evil}}}
 	c.Baseline.RunID, c.Baseline.Suite, c.New.Mode = evil, evil, evil
-	p := compare.Pair{Sentence: evil, Verdict: stat.Fail, Metrics: []compare.Metric{{Title: evil, Unit: evil, Note: evil, Power: evil, Test: evil}}, Drift: []compare.Drift{{Kind: "x<y>", Baseline: 1}}}
+	p := compare.Pair{Sentence: evil, Verdict: stat.Fail, Metrics: []compare.Metric{{Title: evil, Unit: evil, Note: evil, Power: evil, Test: evil}}, FailureChanges: []compare.FailureChange{{Kind: "x<y>", Baseline: 1}}}
 	p.Baseline.Name, p.New.Name = evil, evil
 	for i := range 3000 {
 		p.Tasks = append(p.Tasks, compare.Task{

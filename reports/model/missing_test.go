@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,11 +12,33 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
+// lossyWorld has 60 solved tasks of two trials, of which the second of the first lost
+// tasks is lost. Their episodes have two turns, one of them four.
+func lossyWorld(lost int, own ...manifest.Criterion) *reporttest.World {
+	w := reporttest.NewWorld("a")
+	w.M.Acceptance = manifest.Acceptance{MinValid: 0.5, MinWithin: 0.5, Criteria: own}
+	for i := range 60 {
+		task := fmt.Sprintf("G%02d", i)
+		steps := 2
+		if i == 59 {
+			steps = 4
+		}
+		w.Add(1, task, true, steps, func(e *ledger.Episode, _ []ledger.Turn) { e.Clarifies, e.CostNanoUSD = int32(i%2), new(int64(100)) })
+		w.Add(1, task, true, steps, func(e *ledger.Episode, _ []ledger.Turn) {
+			e.Trial, e.CostNanoUSD = 2, new(int64(100))
+			if i < lost {
+				e.Status, e.InfraError, e.Solved = ledger.StatusInfraError, true, false
+			}
+		})
+	}
+	return w
+}
+
 // Each criterion is judged with its lost episodes at their worst, in the tasks that they
 // belong to, and at their best.
 func TestBoundsOfEachCriterion(t *testing.T) {
 	const lost = 3
-	r := build(reporttest.LossyWorld(lost).M, reporttest.LossyWorld(lost).Rows)
+	r := build(lossyWorld(lost).M, lossyWorld(lost).Rows)
 	// clusters are the 60 tasks: the first have an episode less and what it is taken as.
 	clusters := func(num, den func(i int) float64, with stat.Cluster) (list []stat.Cluster) {
 		for i := range 60 {
@@ -68,7 +91,7 @@ func TestBoundsOfEachCriterion(t *testing.T) {
 	}
 	require.Equal(t, "meets all 5 criteria, even if the 3 lost episodes (3 infrastructure errors) of 120 planned had gone as badly as possible.", r.Candidates[0].Sentence)
 
-	whole := build(reporttest.LossyWorld(0).M, reporttest.LossyWorld(0).Rows)
+	whole := build(lossyWorld(0).M, lossyWorld(0).Rows)
 	for _, c := range whole.Candidates[0].Criteria {
 		require.Nil(t, c.WorstCase)
 		require.Nil(t, c.BestCase)
@@ -96,7 +119,7 @@ func TestBoundsOfCustomCriteria(t *testing.T) {
 		{`max(steps) <= 9`, stat.Inconclusive, stat.Inconclusive, nil, nil},
 	} {
 		for lost, want := range map[int]stat.Verdict{0: stat.Pass, 1: c.few, 60: c.many} {
-			w := reporttest.LossyWorld(lost, manifest.Criterion{Name: "mine", Expr: c.expr})
+			w := lossyWorld(lost, manifest.Criterion{Name: "mine", Expr: c.expr})
 			w.M.Acceptance.MinValid, w.M.Acceptance.MinSolved, w.M.Acceptance.MinWithin = 0.01, 0.01, 0
 			w.M.Acceptance.MaxClarifies, w.M.Acceptance.MaxSteps = 1000, 1000
 			r := build(w.M, w.Rows)
@@ -117,7 +140,7 @@ func TestBoundsOfCustomCriteria(t *testing.T) {
 			require.Equal(t, want, r.Candidates[0].Verdict, "%s with %d lost: %s", c.expr, lost, r.Candidates[0].Sentence)
 		}
 	}
-	never := named(t, build(reporttest.LossyWorld(0, manifest.Criterion{Name: "n", Expr: `rate(episodes.thrash_events) <= 0`}).M, reporttest.LossyWorld(0).Rows).Candidates[0].Criteria, "n")
+	never := named(t, build(lossyWorld(0, manifest.Criterion{Name: "n", Expr: `rate(episodes.thrash_events) <= 0`}).M, lossyWorld(0).Rows).Candidates[0].Criteria, "n")
 	require.Equal(t, stat.Inconclusive, never.Verdict, "no mean of few tasks is known to be 0")
 	require.Contains(t, never.Note, "use count() <= 0")
 }
@@ -125,7 +148,7 @@ func TestBoundsOfCustomCriteria(t *testing.T) {
 // What is named are the first episodes, with their candidate where there are several, and
 // the command that runs them.
 func TestLostEpisodesAreNamed(t *testing.T) {
-	w := reporttest.LossyWorld(40)
+	w := lossyWorld(40)
 	c := build(w.M, w.Rows).Candidates[0]
 	require.Equal(t, stat.Inconclusive, c.Verdict)
 	require.Equal(t, "meets all 5 criteria on the episodes with a result, but 40 of 120 planned episodes (33.3%) were lost (40 infrastructure errors: G00 trial 2, G01 trial 2, G02 trial 2 and 37 more): "+
@@ -135,7 +158,7 @@ func TestLostEpisodesAreNamed(t *testing.T) {
 	w.M.MergedFrom = []string{"r1", "r2"}
 	require.Contains(t, build(w.M, w.Rows).Candidates[0].Sentence, "To run them: cupel run --resume of the shards, then cupel merge")
 
-	two := reporttest.LossyWorld(40)
+	two := lossyWorld(40)
 	two.M.Candidates = append(two.M.Candidates, two.M.Candidates[0])
 	two.M.Candidates[1].Name = "b"
 	two.M.Candidates[0], two.M.Candidates[1] = two.M.Candidates[1], two.M.Candidates[0]

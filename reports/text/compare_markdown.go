@@ -111,8 +111,8 @@ func (b *budget) pair(p compare.Pair) {
 		for _, m := range p.Metrics {
 			b.line("- %s %s", Escape(words.Clip(compared.MetricWhy(m), 700)), Escape(words.Clip(m.Test, 200)))
 		}
-		for _, d := range compared.Drifts(p.Drift) {
-			b.line("- failures: %s", Escape(compared.DriftWords(d)))
+		for _, d := range compared.FailureChanges(p.FailureChanges) {
+			b.line("- failures: %s", Escape(compared.FailureChangeWords(d)))
 		}
 		b.line("")
 	})

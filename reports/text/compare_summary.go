@@ -145,7 +145,7 @@ func pairText(b *strings.Builder, p compare.Pair, width int) {
 	for _, t := range compared.OnList(p.Tasks) {
 		wrapped(b, "  known flaky  ", fmt.Sprintf("%s: %s, %s (%s)", words.Brief(t.ID, 60), t.Class, compared.TaskWords(t), compared.KnownWords(*t.Known)), width)
 	}
-	for _, d := range compared.Drifts(p.Drift) {
-		wrapped(b, "  failures: ", compared.DriftWords(d), width)
+	for _, d := range compared.FailureChanges(p.FailureChanges) {
+		wrapped(b, "  failures: ", compared.FailureChangeWords(d), width)
 	}
 }

@@ -54,7 +54,7 @@ func generateSchema(t *testing.T, id, title string, root reflect.Type) []byte {
 // are in another package: a schema keeps them.
 var publishedNames = map[string]string{
 	"manifest.Candidate": "ledger.ManifestCandidate", "manifest.Criterion": "ledger.OwnCriterion", "manifest.Decide": "ledger.ManifestDecide",
-	"model.StrategyComparison": "reports.Contest", "model.StrategyResult": "reports.Entrant", "model.PairResult": "reports.Claim",
+	"compare.FailureChange": "compare.Drift", "model.StrategyComparison": "reports.Contest", "model.StrategyResult": "reports.Entrant", "model.PairResult": "reports.Claim",
 	"manifest.Fork": "ledger.ManifestFork", "manifest.Setting": "ledger.ManifestSetting", "manifest.Stop": "ledger.ManifestStop", "manifest.Task": "ledger.ManifestTask",
 }
 

@@ -32,9 +32,18 @@ func TestCellsOfABoard(t *testing.T) {
 	}
 }
 
+// sameResults is a run of two strategies over eight tasks; steps differ as given.
+func sameResults(contract, tools int32) *reporttest.World {
+	var list []reporttest.DuelTask
+	for i := range int32(8) {
+		list = append(list, reporttest.DuelTask{ID: fmt.Sprint("t", i), ContractSolved: true, ToolsSolved: true, ContractSteps: contract + i%2, ToolsSteps: tools + i%2})
+	}
+	return reporttest.Duel(list)
+}
+
 // Two strategies with the very same results: nobody wins anything.
 func TestIdenticalStrategies(t *testing.T) {
-	w := reporttest.Same(4, 4)
+	w := sameResults(4, 4)
 	c := build(w.M, w.Rows).Strategies.All()[0]
 	require.Empty(t, c.Winner)
 	require.Equal(t, "no difference shown in success, steps, cost and time", Answer(c))
@@ -45,7 +54,7 @@ func TestIdenticalStrategies(t *testing.T) {
 
 // An unknown cost is no part of the answer, and no win is claimed in it.
 func TestAnswerWithoutACost(t *testing.T) {
-	w := reporttest.Same(6, 3)
+	w := sameResults(6, 3)
 	w.Rows.Episodes[3].CostNanoUSD = nil
 	c := build(w.M, w.Rows).Strategies.All()[0]
 	require.Equal(t, "tools wins on steps and time; no difference shown in success; no claim about cost", Answer(c))

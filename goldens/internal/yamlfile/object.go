@@ -48,13 +48,6 @@ func Read[T any](o Object, name string, to *T, read func(Place) T) {
 	}
 }
 
-// ReadNeeded is Read of a field that must be there.
-func ReadNeeded[T any](o Object, name string, to *T, read func(Place) T) {
-	if p, ok := o.Need(name); ok {
-		*to = read(p)
-	}
-}
-
 // Need returns a field that must be there.
 func (o Object) Need(name string) (Place, bool) {
 	p, ok := o.fields[name]

@@ -48,23 +48,11 @@ func ComparisonFixture() compare.Comparison {
 					{Name: "tokens", Title: "Tokens an episode", Unit: "tokens", Baseline: new(12345.6), Effect: nil, Verdict: stat.NotJudged, Note: "unknown in the new run."},
 					{Name: "steps", Title: "Steps a solved episode", Unit: "steps", Baseline: new(3.25), New: new(3.5), Effect: new(0.25), N: 4, Clusters: 1, Test: "none", Verdict: stat.NotJudged},
 				},
-				Tasks: []compare.Task{
-					{ID: "G01", Title: "One", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.StablePass, P: 1, Adjusted: 1, Evidence: "3 of 3 on both sides"},
-					{ID: "G04", Title: "Four", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: flake.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant (p 0.05)", Episodes: []compare.EpisodePair{
-						{Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: "answered", NewEnded: "stopped: thrash", Turn: 3, What: "baseline: tool get_counts; new: respond"},
-						{Trial: 2, BaselineID: "B2", NewID: "T2", BaselineEnded: "answered", NewEnded: "answered"},
-					}},
-					{ID: "G05", Baseline: stat.Trials{N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.NewlyFixed, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 0 of 3, new 3 of 3; significant (p 0.05)"},
-					{ID: "G06", Baseline: stat.Trials{Passed: 1, N: 3}, New: stat.Trials{Passed: 2, N: 3}, Class: flake.Flaky, P: 0.5, Adjusted: 1, Evidence: "solved: baseline 1 of 3, new 2 of 3; both outcomes on one side"},
-					{ID: "G07", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: flake.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant", Known: unexpired},
-					{ID: "G08", Baseline: stat.Trials{N: 3}, New: stat.Trials{N: 3}, Class: flake.StableFail, P: 1, Adjusted: 1, Evidence: "0 of 3 on both sides"},
-					{ID: "G09", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: flake.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant", Known: expired},
-					{ID: "G10", Baseline: stat.Trials{Passed: 1, N: 1}, Class: flake.Unknown, P: 1, Adjusted: 1, Evidence: "no trial in the new run"},
-				},
-				Drift: []compare.Drift{
+				Tasks: fixtureTasks(expired, unexpired),
+				FailureChanges: []compare.FailureChange{
 					{Kind: failure.Contract, Baseline: 1, New: 2, BaselineOf: 135, NewOf: 135, P: new(0.5), Adjusted: new(0.7)},
 					{Kind: failure.Answer, BaselineOf: 135, NewOf: 135},
-					{Kind: failure.Budget, Baseline: 2, New: 20, BaselineOf: 135, NewOf: 135, P: new(0.0002), Adjusted: new(0.0014), Moved: true},
+					{Kind: failure.Budget, Baseline: 2, New: 20, BaselineOf: 135, NewOf: 135, P: new(0.0002), Adjusted: new(0.0014), Changed: true},
 				},
 				Episodes: 135, NewOnly: 3, WithoutResult: 1, Known: 3,
 			},
@@ -83,6 +71,23 @@ func ComparisonFixture() compare.Comparison {
 			},
 		},
 		Notes: []string{"Checks changed in 2 tasks, which were compared anyway."},
+	}
+}
+
+// fixtureTasks are tasks of every class, some of them known to be flaky.
+func fixtureTasks(expired, unexpired *compare.KnownFlaky) []compare.Task {
+	return []compare.Task{
+		{ID: "G01", Title: "One", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.StablePass, P: 1, Adjusted: 1, Evidence: "3 of 3 on both sides"},
+		{ID: "G04", Title: "Four", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: flake.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant (p 0.05)", Episodes: []compare.EpisodePair{
+			{Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: "answered", NewEnded: "stopped: thrash", Turn: 3, What: "baseline: tool get_counts; new: respond"},
+			{Trial: 2, BaselineID: "B2", NewID: "T2", BaselineEnded: "answered", NewEnded: "answered"},
+		}},
+		{ID: "G05", Baseline: stat.Trials{N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.NewlyFixed, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 0 of 3, new 3 of 3; significant (p 0.05)"},
+		{ID: "G06", Baseline: stat.Trials{Passed: 1, N: 3}, New: stat.Trials{Passed: 2, N: 3}, Class: flake.Flaky, P: 0.5, Adjusted: 1, Evidence: "solved: baseline 1 of 3, new 2 of 3; both outcomes on one side"},
+		{ID: "G07", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: flake.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant", Known: unexpired},
+		{ID: "G08", Baseline: stat.Trials{N: 3}, New: stat.Trials{N: 3}, Class: flake.StableFail, P: 1, Adjusted: 1, Evidence: "0 of 3 on both sides"},
+		{ID: "G09", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: flake.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant", Known: expired},
+		{ID: "G10", Baseline: stat.Trials{Passed: 1, N: 1}, Class: flake.Unknown, P: 1, Adjusted: 1, Evidence: "no trial in the new run"},
 	}
 }
 

@@ -125,6 +125,13 @@ func demoEpisode(rows *ledger.Rows, p Profile, key ledger.Key, rng *rand.Rand, i
 	if p.price >= 0 {
 		ep.CostNanoUSD = &cost
 	}
+	demoChecks(&ep, infra)
+	rows.Episodes = append(rows.Episodes, ep)
+}
+
+// demoChecks are the checks of an episode that has ended, which an infrastructure error
+// leaves out.
+func demoChecks(ep *ledger.Episode, infra bool) {
 	ep.Checks = []ledger.Check{{Name: "status", Passed: true}, {Name: "numbers", Passed: ep.Solved}}
 	if !ep.Solved {
 		ep.Checks[1].Detail = "want 427 in the answer, found 411"
@@ -136,7 +143,6 @@ func demoEpisode(rows *ledger.Rows, p Profile, key ledger.Key, rng *rand.Rand, i
 		ep.Status, ep.StopReason, ep.InfraError, ep.Solved, ep.Checks = "error", "", true, false, nil
 		ep.ErrorKind, ep.ErrorText, ep.Answer = "overloaded", "anthropic: model harbour-large-5: overloaded: 529 after 5 attempts", ""
 	}
-	rows.Episodes = append(rows.Episodes, ep)
 }
 
 func DemoTurn(p Profile, key ledger.Key, rng *rand.Rand, ts int64, i, steps int, solved bool) ledger.Turn {

@@ -151,28 +151,6 @@ func Ways() *World {
 	return w
 }
 
-// LossyWorld has 60 solved tasks of two trials, of which the second of the first lost
-// tasks is lost. Their episodes have two turns, one of them four.
-func LossyWorld(lost int, own ...manifest.Criterion) *World {
-	w := NewWorld("a")
-	w.M.Acceptance = manifest.Acceptance{MinValid: 0.5, MinWithin: 0.5, Criteria: own}
-	for i := range 60 {
-		task := fmt.Sprintf("G%02d", i)
-		steps := 2
-		if i == 59 {
-			steps = 4
-		}
-		w.Add(1, task, true, steps, func(e *ledger.Episode, _ []ledger.Turn) { e.Clarifies, e.CostNanoUSD = int32(i%2), new(int64(100)) })
-		w.Add(1, task, true, steps, func(e *ledger.Episode, _ []ledger.Turn) {
-			e.Trial, e.CostNanoUSD = 2, new(int64(100))
-			if i < lost {
-				e.Status, e.InfraError, e.Solved = ledger.StatusInfraError, true, false
-			}
-		})
-	}
-	return w
-}
-
 // SequentialRun is a run of at most five trials of each task; solved says of each
 // candidate which share of tasks it solves, and stops in which round it was stopped.
 func SequentialRun(tasks int, solved map[string]float64, stops ...manifest.Stop) (manifest.Manifest, ledger.Rows) {
@@ -200,15 +178,6 @@ func SequentialRun(tasks int, solved map[string]float64, stops ...manifest.Stop)
 		m.Candidates = append(m.Candidates, manifest.Candidate{Name: s.Candidate, Agent: "contract", Provider: "p", Model: s.Candidate, Planned: tasks * m.TrialsOf(s.Candidate)})
 	}
 	return m, rows
-}
-
-// Same is a run of two strategies over eight tasks; steps differ as told.
-func Same(contract, tools int32) *World {
-	var list []DuelTask
-	for i := range int32(8) {
-		list = append(list, DuelTask{fmt.Sprint("t", i), true, true, contract + i%2, tools + i%2})
-	}
-	return Duel(list)
 }
 
 // Passing is a run that meets every criterion: 80 tasks, solved in two valid turns each.

@@ -276,14 +276,14 @@ func EpisodeWords(e compare.EpisodePair) string {
 	return text
 }
 
-// Drifts are the kinds of failure that there were any of, those that changed first.
-func Drifts(list []compare.Drift) []compare.Drift {
-	list = slices.DeleteFunc(slices.Clone(list), func(d compare.Drift) bool { return d.Baseline == 0 && d.New == 0 })
-	slices.SortStableFunc(list, func(a, b compare.Drift) int {
+// FailureChanges are the kinds of failure that there were any of, those that changed first.
+func FailureChanges(list []compare.FailureChange) []compare.FailureChange {
+	list = slices.DeleteFunc(slices.Clone(list), func(d compare.FailureChange) bool { return d.Baseline == 0 && d.New == 0 })
+	slices.SortStableFunc(list, func(a, b compare.FailureChange) int {
 		switch {
-		case a.Moved == b.Moved:
+		case a.Changed == b.Changed:
 			return 0
-		case a.Moved:
+		case a.Changed:
 			return -1
 		}
 		return 1
@@ -291,13 +291,13 @@ func Drifts(list []compare.Drift) []compare.Drift {
 	return list
 }
 
-// DriftWords say how often a kind of failure occurred on both sides.
-func DriftWords(d compare.Drift) string {
+// FailureChangeWords say how often a kind of failure occurred on both sides.
+func FailureChangeWords(d compare.FailureChange) string {
 	text := fmt.Sprintf("%s %d of %d → %d of %d", d.Kind, d.Baseline, d.BaselineOf, d.New, d.NewOf)
 	if d.P != nil {
 		text += fmt.Sprintf(", p %s, adjusted %s", words.Chance(d.P), words.Chance(d.Adjusted))
 	}
-	if d.Moved {
+	if d.Changed {
 		text += ": changed"
 	}
 	return text

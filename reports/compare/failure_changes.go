@@ -13,32 +13,34 @@ import (
 // leastChange is the least change of a share that is reported.
 const leastChange = 0.05
 
+// seenKinds says which of n kinds of failure any episode has.
+func seenKinds(tasks []joined, n int) []bool {
+	seen := make([]bool, 1+n) // the first is of no failure, -1
+	for i := range tasks {
+		for _, t := range tasks[i].twins {
+			seen[1+t.baseline.kind], seen[1+t.new.kind] = true, true
+		}
+	}
+	return seen[1:]
+}
+
 // failureChanges counts the kinds of failure on both sides: those of the model among pairs
 // with a result on both sides, infrastructure and harness among all pairs.
-func failureChanges(tasks []joined, alpha float64) ([]Drift, error) {
+func failureChanges(tasks []joined, alpha float64) ([]FailureChange, error) {
 	kinds := failure.Kinds()
-	list := make([]Drift, len(kinds))
+	list := make([]FailureChange, len(kinds))
 	p := make([]float64, 0, len(kinds))
 	all := slices.Clone(tasks)
 	for i := range all {
 		all[i].scored = all[i].twins
 	}
-	seen := make([]bool, len(kinds)) // of any episode
-	for i := range tasks {
-		for _, t := range tasks[i].twins {
-			for _, r := range []*record{t.baseline, t.new} {
-				if r.kind >= 0 {
-					seen[r.kind] = true
-				}
-			}
-		}
-	}
+	seen := seenKinds(tasks, len(kinds))
 	for k, kind := range kinds {
 		of := tasks
 		if kind == failure.Infrastructure || kind == failure.Harness {
 			of = all
 		}
-		list[k] = Drift{Kind: kind}
+		list[k] = FailureChange{Kind: kind}
 		if !seen[k] { // only the pairs are counted
 			for i := range of {
 				list[k].BaselineOf += len(of[i].scored)
@@ -52,7 +54,7 @@ func failureChanges(tasks []joined, alpha float64) ([]Drift, error) {
 		var m measured
 		m.gather(&measure{of: func(r *record) (float64, float64) { return one(r.kind == int8(k)), 1 }}, of)
 		base, newer := totals(m.sides)
-		list[k] = Drift{Kind: kind, Baseline: int(base.Num), New: int(newer.Num), BaselineOf: int(base.Den), NewOf: int(newer.Den)}
+		list[k] = FailureChange{Kind: kind, Baseline: int(base.Num), New: int(newer.Num), BaselineOf: int(base.Den), NewOf: int(newer.Den)}
 		if len(m.sides) == 0 {
 			continue
 		}
@@ -74,7 +76,7 @@ func failureChanges(tasks []joined, alpha float64) ([]Drift, error) {
 		}
 		d.Adjusted, adjusted = new(adjusted[0]), adjusted[1:]
 		change := float64(d.New-d.Baseline) / float64(d.BaselineOf)
-		d.Moved = multiple.Rejects(*d.Adjusted, alpha) && math.Abs(change) >= leastChange-1e-12
+		d.Changed = multiple.Rejects(*d.Adjusted, alpha) && math.Abs(change) >= leastChange-1e-12
 	}
 	return list, nil
 }
