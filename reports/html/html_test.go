@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/transcript"
+	"github.com/cupel-eval/cupel/reports/view"
 )
 
 func TestTranscriptOfATroubledEpisode(t *testing.T) {
@@ -80,7 +81,8 @@ func TestFailureList(t *testing.T) {
 		e.Checks = []ledger.Check{{Name: "numbers", Detail: "want 4"}}
 	})
 	w.Add(1, "t", true, 1, nil)
-	views := failureViews(build(w.M, w.Rows), nil)
+	r := build(w.M, w.Rows)
+	views := failureViews(r, view.Sections(r, nil)[0].Unsolved, nil)
 	require.Len(t, views, 1, "a candidate without failures has no block")
 	require.Equal(t, "105 episodes not solved", views[0].Count)
 	require.Len(t, views[0].Items, maxFailures)

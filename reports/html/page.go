@@ -97,19 +97,16 @@ type pageView struct {
 	Outcomes, MoreTasks                       string
 	ScriptHash                                string
 	Criteria                                  []criteriaView
-	Overview                                  []view.OverviewRow
-	Plots, Trend, Contest                     []plotView
+	Plots                                     []plotView
+	own                                       map[string][]plotView // those of sections, by name
+	Sections                                  []sectionView
 	Strategies                                []view.StrategyView
 	StrategyNotes                             []string
 	// Answer says in a line which strategy wins on what.
 	Answer, BoardLegend string
 	Boards              []view.WinTable
-	Changes             []changeView
 	Tasks               []taskView
 	Totals              []totalView
-	Clusters            []clusterRow
-	MoreClusters        string
-	Failures            []failureView
 	Facts               []view.Fact
 	// Single says that the page stands alone: transcripts are on it and there are
 	// no files beside it.
@@ -153,7 +150,7 @@ func newPage(r model.Report, plots Plots, single bool) (pageView, error) {
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Verdict: r.Verdict, Headline: r.Headline, Suite: words.Brief(r.Run.Suite, 80), RunID: words.Brief(r.Run.RunID, 64), Shape: view.Shape(r),
 		Simulated: r.Run.Simulated, Confidence: r.Intervals(),
-		Facts: view.Facts(r), Overview: view.Overview(r), Outcomes: view.OutcomesLine(r), ScriptHash: scriptHash(), Totals: totals(r), Changes: changeViews(r), Single: single,
+		Facts: view.Facts(r), Outcomes: view.OutcomesLine(r), ScriptHash: scriptHash(), Totals: totals(r), own: map[string][]plotView{}, Single: single,
 	}
 	for _, c := range r.Candidates {
 		v.Simulated = v.Simulated || c.Simulated
@@ -184,10 +181,8 @@ func newPage(r model.Report, plots Plots, single bool) (pageView, error) {
 		}
 		p := plotView{f.Name, words.Visible(f.Title), words.Visible(f.Alt), template.HTML(svg), !single}
 		switch f.Name {
-		case model.FigTrend:
-			v.Trend = append(v.Trend, p)
-		case model.FigStrategies:
-			v.Contest = append(v.Contest, p)
+		case model.FigTrend, model.FigStrategies:
+			v.own[f.Name] = append(v.own[f.Name], p)
 		default:
 			v.Plots = append(v.Plots, p)
 		}
@@ -201,9 +196,13 @@ func (v *pageView) link(r model.Report, linked links, pages map[string]string) {
 	if more := len(r.Tasks) - len(v.Tasks); more > 0 {
 		v.MoreTasks = fmt.Sprintf("To keep this page small, %s are left out, those that were always solved first; report.json has them.", words.Plural(more, "task"))
 	}
-	v.Clusters, v.MoreClusters = clusterRows(r, linked)
-	v.Failures = failureViews(r, linked)
+	for _, s := range view.Sections(r, linked) {
+		v.Sections = append(v.Sections, sectionView{s, v.own[s.Figure], failureViews(r, s.Unsolved, linked)})
+	}
 }
+
+// Contest are the plots of strategies.
+func (v pageView) Contest() []plotView { return v.own[model.FigStrategies] }
 
 // figures are a candidate's most asked for measurements.
 func figures(c model.Candidate) []view.Fact {

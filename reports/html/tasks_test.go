@@ -92,25 +92,25 @@ func TestClusterRows(t *testing.T) {
 		{Cause: failure.Cause{Kind: failure.Answer, Signature: "numbers: <want> N"}, Episodes: []int{0, 2}, Shortest: 2, Candidates: []model.Tally{{Name: "a", N: 2}}, Tasks: []model.Tally{{Name: "t", N: 2}}},
 		{Cause: failure.Cause{Kind: failure.Budget, Signature: "steps"}, Episodes: []int{1}, Shortest: 1, Candidates: []model.Tally{{Name: "a", N: 1}}, Tasks: []model.Tally{{Name: "t", N: 1}}},
 	}
-	rows, more := clusterRows(r, links{2: "tasks/t.html#ep-e2"})
-	require.Empty(t, more)
-	want := view.ClusterView{Kind: "answer", Signature: "numbers: <want> N", Episodes: "2", Tasks: "t ×2", Candidates: "a ×2", Shortest: "t/1 of a, 2 steps", At: 2}
-	require.Equal(t, clusterRow{want, "100", "tasks/t.html#ep-e2"}, rows[0])
-	require.Equal(t, "50", rows[1].Share)
-	require.Empty(t, rows[1].Href, "without a transcript there is no link")
-	page := reporttest.Render(t, page, r)
-	require.Contains(t, page, "<code>numbers: &lt;want&gt; N</code>")
-	require.Equal(t, 2, strings.Count(page, `<td class="nw">answer</td>`)+strings.Count(page, `<td class="nw">budget</td>`))
+	table := view.Sections(r, links{2: "tasks/t.html#ep-e2"})[0].Tables[0]
+	require.Empty(t, table.More)
+	require.Equal(t, []view.Cell{
+		{Text: "answer"}, {Text: "numbers: <want> N"}, {Text: "2", Share: "100"}, {Text: "t ×2"}, {Text: "a ×2"}, {Text: "t/1 of a, 2 steps", Href: "tasks/t.html#ep-e2"},
+	}, table.Rows[0])
+	require.Equal(t, "50", table.Rows[1][2].Share)
+	require.Empty(t, table.Rows[1][5].Href, "without a transcript there is no link")
+	require.Contains(t, reporttest.Render(t, page, r), "<code>numbers: &lt;want&gt; N</code>")
+	require.Equal(t, 1, strings.Count(reporttest.Render(t, page, r), `<td class="nw">budget</td>`))
 
-	for range view.MaxClusterViews {
+	const most = 40
+	for range most {
 		r.Episodes = append(r.Episodes, r.Episodes[0])
 		more := r.Clusters[1]
 		more.Shortest = len(r.Episodes) - 1
 		r.Clusters = append(r.Clusters, more)
 	}
-	rows, more = clusterRows(r, nil)
-	require.Len(t, rows, view.MaxClusterViews)
-	require.Equal(t, "2 more clusters are in report.json.", more)
+	require.Len(t, view.Sections(r, nil)[0].Tables[0].Rows, most)
+	require.Contains(t, reporttest.Render(t, page, r), "2 more clusters are in report.json.")
 }
 
 func TestTrendOnThePage(t *testing.T) {
@@ -122,10 +122,17 @@ func TestTrendOnThePage(t *testing.T) {
 		Changes: []trend.Change{{At: 1, Before: 0.971, After: 0.88, Detected: 1, Evidence: 5.126, Limit: 4.58, With: []string{"suite"}}},
 	}, {Candidate: "x", Metric: "latency_us", Points: []trend.Point{{RunID: "r1", Started: at}}, Changes: []trend.Change{{Before: 1_234_567, After: 999}}}}
 	r.Figures = append(r.Figures, model.Figure{Name: "trend", Title: "It fell", Alt: "Share solved fell."})
-	require.Equal(t, []changeView{
-		{"north-mini", "solved", "r2", "2026-11-03 04:05", "0.971", "0.88", "2026-11-03 04:05", "5.13 ≥ 4.58", "suite"},
-		{"x", "latency_us", "r1", "2026-11-03 04:05", "1,234,567", "999", "2026-11-03 04:05", "0 ≥ 0", "nothing known"},
-	}, changeViews(r))
+	text := func(words ...string) (row []view.Cell) {
+		for _, w := range words {
+			row = append(row, view.Cell{Text: w})
+		}
+		row[2].Small = "2026-11-03 04:05"
+		return row
+	}
+	require.Equal(t, [][]view.Cell{
+		text("north-mini", "solved", "r2", "0.971", "0.88", "2026-11-03 04:05", "5.13 ≥ 4.58", "suite"),
+		text("x", "latency_us", "r1", "1,234,567", "999", "2026-11-03 04:05", "0 ≥ 0", "nothing known"),
+	}, view.Sections(r, nil)[1].Tables[0].Rows)
 	page := reporttest.Render(t, page, r)
 	reporttest.Inert(t, page)
 	section := page[strings.Index(page, `<section id="trend"`):]
@@ -170,7 +177,7 @@ func TestFailuresComeBeforeLostEpisodes(t *testing.T) {
 	w.Add(1000, "lost", false, 1, reporttest.Ended(ledger.StatusInfraError, "timeout", "none"))
 	w.Add(1, "failed", false, 1, nil)
 	r := build(w.M, w.Rows)
-	require.Equal(t, "failed", failureViews(r, nil)[0].Items[0].Task)
+	require.Equal(t, "failed", failureViews(r, view.Sections(r, nil)[0].Unsolved, nil)[0].Items[0].Task)
 	out := reporttest.Render(t, text.Markdown, r)
 	require.Less(t, strings.Index(out, "<code>failed/1</code>"), strings.Index(out, "<code>lost/1</code>"))
 	require.Contains(t, reporttest.Render(t, page, r), `href="#ep-e1000"`)

@@ -41,7 +41,14 @@ func Markdown(w io.Writer, r model.Report) error {
 		}
 		b.line("- %s **%s**%s %s%s", words.Sign(j.Verdict), Escape(words.Brief(j.Name, 80)), about, Escape(words.Clip(j.Sentence, 600)), simulated(j.Simulated))
 	}
-	b.trend(r)
+	sections := view.Sections(r, nil)
+	for _, s := range sections {
+		for _, line := range s.Lines {
+			if s.Fold == "" && s.Empty == "" {
+				b.line("- %s, %s", s.Title, Escape(words.Clip(line, 300)))
+			}
+		}
+	}
 	b.line("")
 	b.strategies(r)
 	b.criteria(r)
@@ -49,9 +56,13 @@ func Markdown(w io.Writer, r model.Report) error {
 		b.line("> %s  ", Escape(words.Clip(n, 400)))
 	}
 	b.line("")
-	b.overview(r)
-	b.clusters(r)
-	b.failures(r)
+	for _, first := range []bool{true, false} {
+		for _, s := range sections {
+			if s.First == first {
+				b.section(r, s)
+			}
+		}
+	}
 	b.facts(r)
 	if b.dropped > 0 {
 		// Room for this line is kept outside the budget.
@@ -125,41 +136,67 @@ func (b *budget) criterionNotes(name string, list []model.Criterion) {
 	}
 }
 
-func (b *budget) overview(r model.Report) {
-	b.fold("Candidates side by side", func() {
-		head, rule := "| |", "|:--|"
-		for _, c := range r.Candidates {
-			head += " " + Escape(words.Brief(c.Name, 40)) + " |"
+// section folds the tables of a section, and each of its lists of episodes.
+func (b *budget) section(r model.Report, s view.Section) {
+	if s.Fold != "" {
+		b.fold(s.Fold, func() {
+			for _, t := range s.Tables {
+				b.table(t)
+			}
+		})
+	}
+	for _, c := range s.Unsolved {
+		b.unsolved(r, c)
+	}
+}
+
+func (b *budget) table(t view.Table) {
+	head, rule := "|", "|"
+	for _, c := range t.Columns {
+		head += strings.TrimRight(" "+Escape(c.Name), " ") + " |"
+		if c.Class == "n" {
+			rule += "--:|"
+		} else {
 			rule += ":--|"
 		}
-		b.line("%s", head)
-		b.line("%s", rule)
-		for _, m := range view.Overview(r) {
-			row := "| " + m.Label + " |"
-			for _, c := range m.Cells {
-				row += " " + Escape(words.Clip(c.Text, 200)) + " |"
+	}
+	b.line("%s", head)
+	b.line("%s", rule)
+	for _, cells := range t.Rows {
+		row := "|"
+		for i, c := range cells {
+			text := words.Clip(c.Text, 200)
+			if c.Again {
+				text = ""
 			}
-			b.line("%s", row)
+			if !t.Columns[i].Own {
+				text = Escape(text)
+			}
+			row += " " + text + " |"
+		}
+		b.line("%s", row)
+	}
+	if t.More != "" {
+		b.line("")
+		b.line("and %s, none of them larger", t.More)
+	}
+	b.line("")
+}
+
+// unsolved folds the episodes that a candidate did not solve.
+func (b *budget) unsolved(r model.Report, c view.CandidateFailures) {
+	const shown = 50
+	b.fold(fmt.Sprintf("%s: %s", Escape(words.Brief(c.Name, 60)), c.Count), func() {
+		for at, i := range c.Episodes {
+			if at == shown {
+				b.line("- and %d more", len(c.Episodes)-at)
+				break
+			}
+			e := r.Episodes[i]
+			b.line("- <code>%s/%d</code> %s – <code>%s</code>", Escape(words.Brief(e.Task, 40)), e.Trial, Escape(words.Brief(view.Ending(e), 60)), Escape(words.Clip(e.Failure, 200)))
 		}
 		b.line("")
 	})
-}
-
-func (b *budget) failures(r model.Report) {
-	for _, c := range view.Failures(r) {
-		const shown = 50
-		b.fold(fmt.Sprintf("%s: %s", Escape(words.Brief(c.Name, 60)), c.Count), func() {
-			for at, i := range c.Episodes {
-				if at == shown {
-					b.line("- and %d more", len(c.Episodes)-at)
-					break
-				}
-				e := r.Episodes[i]
-				b.line("- <code>%s/%d</code> %s – <code>%s</code>", Escape(words.Brief(e.Task, 40)), e.Trial, Escape(words.Brief(view.Ending(e), 60)), Escape(words.Clip(e.Failure, 200)))
-			}
-			b.line("")
-		})
-	}
 }
 
 func (b *budget) facts(r model.Report) {

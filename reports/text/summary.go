@@ -54,8 +54,11 @@ func Summary(w io.Writer, r model.Report, width int) error {
 		}
 		why(&b, j.Name, j.Criteria, said, width)
 	}
-	summaryClusters(&b, r, width)
-	trendNews(&b, r, width)
+	for _, s := range view.Sections(r, nil) {
+		for _, line := range s.Lines {
+			wrapped(&b, s.Label+": ", line, width)
+		}
+	}
 	for _, n := range r.Notes {
 		wrapped(&b, "note: ", n, width)
 	}

@@ -10,38 +10,59 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// ClusterView is a cluster as renderers show it: text to be escaped, made visible
-// and bounded.
-type ClusterView struct {
-	Kind, Signature   string
-	Episodes          string // how many
-	Tasks, Candidates string // how many, or their names
-	Shortest          string // task/trial, candidate and steps
-	At                int    // index of the shortest in Report.Episodes
+// Bounds of the clusters shown, in a table and in lines.
+const (
+	maxClusters     = 40
+	maxClusterLines = 3
+)
+
+// failureSection are the largest clusters, in the order of all, and the episodes of each
+// candidate that were not solved.
+func failureSection(r model.Report, linked map[int]string) Section {
+	s := Section{ID: "failures", Title: "Failures", Label: "failed", Unsolved: failures(r), Lines: ClusterLines(r, maxClusterLines)}
+	if len(s.Unsolved) == 0 {
+		s.Empty = "Every scored episode was solved."
+	}
+	if len(r.Clusters) == 0 {
+		return s
+	}
+	if more := len(r.Clusters) - maxClusterLines; more > 0 {
+		s.Lines = append(s.Lines, "in "+words.Plural(more, "more way")+", all in the report")
+	}
+	s.Intro = "Episodes that failed alike, whatever the task. The example is the shortest of them."
+	s.Fold = "Failures by kind: " + words.Plural(unsolvedEpisodes(r), "episode") + " not solved, " + words.Plural(len(r.Clusters), "cluster")
+	s.Tables = []Table{clusterTable(r, linked)}
+	return s
 }
 
-// MaxClusterViews is how many clusters a renderer shows.
-const MaxClusterViews = 40
-
-// ClusterViews are the largest clusters, in the order of all.
-func ClusterViews(r model.Report) (views []ClusterView) {
+func clusterTable(r model.Report, linked map[int]string) Table {
+	t := Table{ID: "clusters", Label: "Table of failures", Caption: "Failures by kind and signature", Columns: []Column{
+		{Name: "Kind", Class: "nw", Own: true}, {Name: "Signature", Mark: "code", Head: true}, {Name: "Episodes", Class: "n", Mark: "b"},
+		{Name: "Tasks", TextOnly: true}, {Name: "Candidates"}, {Name: "Shortest", Page: "Example", Mark: "bdi"},
+	}}
+	top := largest(r, maxClusters)
 	shown := map[int]bool{} // by the shortest episode, which is in no other
-	for _, c := range largest(r, MaxClusterViews) {
+	for _, c := range top {
 		shown[c.Shortest] = true
 	}
+	last := ""
 	for _, c := range r.Clusters {
 		if !shown[c.Shortest] {
 			continue
 		}
-		e := r.Episodes[c.Shortest]
-		views = append(views, ClusterView{
-			Kind: string(c.Kind), Signature: words.Brief(says(c), 120), Episodes: words.Thousands(int64(len(c.Episodes))),
-			Tasks: names(c.Tasks), Candidates: names(c.Candidates),
-			Shortest: fmt.Sprintf("%s/%d of %s, %s", words.Brief(e.Task, 40), e.Trial, words.Brief(e.Candidate, 60), words.Plural(e.Steps, "step")),
-			At:       c.Shortest,
+		e, n := r.Episodes[c.Shortest], len(c.Episodes)
+		t.Rows = append(t.Rows, []Cell{
+			{Text: string(c.Kind), Again: string(c.Kind) == last}, {Text: words.Brief(says(c), 120)},
+			{Text: words.Thousands(int64(n)), Share: words.Trimmed(100*float64(n)/float64(len(top[0].Episodes)), 1)},
+			{Text: names(c.Tasks)}, {Text: names(c.Candidates)},
+			{Text: fmt.Sprintf("%s/%d of %s, %s", words.Brief(e.Task, 40), e.Trial, words.Brief(e.Candidate, 60), words.Plural(e.Steps, "step")), Href: linked[c.Shortest]},
 		})
+		last = string(c.Kind)
 	}
-	return views
+	if more := len(r.Clusters) - len(t.Rows); more > 0 {
+		t.More = words.Plural(more, "more cluster")
+	}
+	return t
 }
 
 // names lists the three most frequent names: "G01 ×3, G02, G07, 4 more".
@@ -69,8 +90,8 @@ func largest(r model.Report, n int) []model.Cluster {
 	return list[:min(n, len(list))]
 }
 
-// UnsolvedEpisodes counts the episodes of all clusters.
-func UnsolvedEpisodes(r model.Report) (n int) {
+// unsolvedEpisodes counts the episodes of all clusters.
+func unsolvedEpisodes(r model.Report) (n int) {
 	for _, c := range r.Clusters {
 		n += len(c.Episodes)
 	}
@@ -81,7 +102,7 @@ func UnsolvedEpisodes(r model.Report) (n int) {
 func clusterSentence(r model.Report, c model.Cluster) string {
 	e := r.Episodes[c.Shortest]
 	return fmt.Sprintf("%s: %s of %s, in %s; shortest %s/%s/%d, %s",
-		c.Signature, words.Thousands(int64(len(c.Episodes))), words.Plural(UnsolvedEpisodes(r), "unsolved episode"), words.Plural(len(c.Tasks), "task"),
+		c.Signature, words.Thousands(int64(len(c.Episodes))), words.Plural(unsolvedEpisodes(r), "unsolved episode"), words.Plural(len(c.Tasks), "task"),
 		words.Brief(e.Task, 40), words.Brief(e.Candidate, 60), e.Trial, words.Plural(e.Steps, "step"))
 }
 

@@ -45,8 +45,8 @@ type CandidateFailures struct {
 	Episodes []int
 }
 
-// Failures are those of each candidate that has any.
-func Failures(r model.Report) (list []CandidateFailures) {
+// failures are those of each candidate that has any.
+func failures(r model.Report) (list []CandidateFailures) {
 	by := unsolved(r)
 	for _, c := range r.Candidates {
 		if failed := by[c.Name]; len(failed) > 0 {

@@ -10,17 +10,6 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// OverviewRow is a measurement of all candidates, in their order.
-type OverviewRow struct {
-	Label string
-	Cells []overviewCell
-}
-
-type overviewCell struct {
-	Text string
-	Long bool // may break into lines
-}
-
 // measure is a row of the overview.
 type measure struct {
 	Label string
@@ -60,7 +49,7 @@ const (
 	labelItems      = "Most items of one step"
 )
 
-// measures are the rows of the overview, shared with the Markdown report.
+// measures are the rows of the overview.
 func measures() []measure {
 	all := []measure{
 		{"Solved", false, func(c model.Candidate) string { return c.Success.Text() }},
@@ -111,19 +100,29 @@ func measures() []measure {
 	return all
 }
 
-// Overview is the table of candidates side by side; rows of which there is nothing to
-// say are left out.
-func Overview(r model.Report) (rows []OverviewRow) {
+// overviewSection is the table of candidates side by side; rows of which there is nothing
+// to say are left out.
+func overviewSection(r model.Report) Section {
+	t := Table{Label: "Overview table", Caption: "Measurements by candidate", Columns: []Column{{Head: true, Own: true}}}
+	for _, c := range r.Candidates {
+		t.Columns = append(t.Columns, Column{Name: words.Brief(c.Name, 40), Page: words.Brief(c.Name, 80), Foreign: true})
+	}
 	for _, m := range measures() {
-		row := OverviewRow{Label: m.Label}
 		if !m.shown(r) {
 			continue
 		}
+		row := []Cell{{Text: m.Label}}
 		for _, c := range r.Candidates {
-			text := m.Of(c)
-			row.Cells = append(row.Cells, overviewCell{text, m.long || len(text) > 32})
+			cell := Cell{Text: m.Of(c), Class: "nw"}
+			if m.long || len(cell.Text) > 32 {
+				cell.Class = "dim"
+			}
+			row = append(row, cell)
 		}
-		rows = append(rows, row)
+		t.Rows = append(t.Rows, row)
 	}
-	return rows
+	return Section{
+		ID: "overview", Title: "Measurements", Fold: "Candidates side by side", First: true, Tables: []Table{t},
+		Intro: "Rates are over scored episodes. Those without a result are counted by kind and left out; a missing price stays unknown.",
+	}
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,9 +92,45 @@ func (c Shift) purpose() string {
 	return ", with a changed " + strings.Join(c.With, " and ")
 }
 
-// News are the changes whose alarm was raised in the last few runs, in words: a series
+// maxChanges bounds the table of changes.
+const maxChanges = 100
+
+// trendSection are the news and all changes of level; it has no table without a change.
+func trendSection(r model.Report) Section {
+	s := Section{ID: "trend", Title: "Trend", Intro: "This run after the past ones of the same suite.", Label: "trend", Lines: news(&r)}
+	if slices.ContainsFunc(r.Figures, func(f model.Figure) bool { return f.Name == model.FigTrend }) {
+		s.Figure = model.FigTrend
+	}
+	if rows := changeRows(r); rows != nil {
+		s.Tables = []Table{{Label: "Table of changes", Caption: "Where a measurement changed its level", Rows: rows, Columns: []Column{
+			{Name: "Candidate", Mark: "bdi", Head: true}, {Name: "Measurement"}, {Name: "Since run", Mark: "code"}, {Name: "Before", Class: "n"}, {Name: "After", Class: "n"},
+			{Name: "Alarm"}, {Name: "Evidence ≥ limit", Class: "n"}, {Name: "Changed on purpose"},
+		}}}
+	}
+	return s
+}
+
+func changeRows(r model.Report) (rows [][]Cell) {
+	const minute = "2006-01-02 15:04"
+	for _, s := range r.Trend {
+		for _, c := range s.Changes {
+			if c.At < 0 || c.At > c.Detected || c.Detected >= len(s.Points) || len(rows) == maxChanges {
+				continue
+			}
+			p := s.Points[c.At]
+			rows = append(rows, []Cell{
+				{Text: words.Brief(s.Candidate, 60)}, {Text: words.Brief(s.Metric, 40)}, {Text: words.Brief(p.RunID, 40), Small: p.Started.UTC().Format(minute)},
+				{Text: words.Significant(c.Before)}, {Text: words.Significant(c.After)}, {Text: s.Points[c.Detected].Started.UTC().Format(minute)},
+				{Text: words.Trimmed(c.Evidence, 2) + " ≥ " + words.Trimmed(c.Limit, 2)}, {Text: words.Brief(cmp.Or(words.Join(", ", c.With...), "nothing known"), 80)},
+			})
+		}
+	}
+	return rows
+}
+
+// news are the changes whose alarm was raised in the last few runs, in words: a series
 // has had no more than a few points since.
-func News(r *model.Report) (lines []string) {
+func news(r *model.Report) (lines []string) {
 	for _, c := range Shifts(r) {
 		if c.Detected < len(c.Series.Points)-recentRuns {
 			continue

@@ -45,8 +45,8 @@ func TestExtraTurnsAreCountedAndPriced(t *testing.T) {
 // Rows of other strategies appear where there are such, and nowhere else.
 func TestMeasurementsOfOtherStrategies(t *testing.T) {
 	labels := func(w *reporttest.World) (list []string) {
-		for _, row := range Overview(build(w.M, w.Rows)) {
-			list = append(list, row.Label)
+		for _, row := range overviewSection(build(w.M, w.Rows)).Tables[0].Rows {
+			list = append(list, row[0].Text)
 		}
 		return list
 	}
@@ -136,9 +136,9 @@ func TestNewsIsBounded(t *testing.T) {
 	for i := range 9 {
 		r.Trend = append(r.Trend, trend.Series{Candidate: fmt.Sprint(i), Metric: trend.Solved, Points: make([]trend.Point, 6), Changes: []trend.Change{{At: 4, Detected: 5}, {At: 0}}})
 	}
-	require.Len(t, News(&r), 6)
-	require.Equal(t, "and 4 more changes", News(&r)[5])
-	require.Empty(t, News((&model.Report{Run: manifest.Manifest{}})))
+	require.Len(t, news(&r), 6)
+	require.Equal(t, "and 4 more changes", news(&r)[5])
+	require.Empty(t, news((&model.Report{Run: manifest.Manifest{}})))
 }
 
 func TestWorkInWords(t *testing.T) {
