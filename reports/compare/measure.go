@@ -19,8 +19,8 @@ type measure struct {
 	// known says that the value is; nil where it always is. One unknown value makes
 	// the whole unknown.
 	known func(*record) bool
-	// lack says what is not known.
-	lack string
+	// excludeReason says what is not known.
+	excludeReason string
 }
 
 // contractValid is the share of judged turns whose raw first output keeps the
@@ -42,11 +42,11 @@ func measures() []measure {
 		{name: "clarifies", title: "Clarifying questions, solved on both sides", unit: "clarifies", of: func(r *record) (float64, float64) { return float64(r.clarifies), one(r.asked) }},
 		{
 			name: "cost", title: "Cost of an episode", unit: unitCost, of: func(r *record) (float64, float64) { return float64(r.cost), 1 },
-			known: func(r *record) bool { return r.priced }, lack: "without a known cost",
+			known: func(r *record) bool { return r.priced }, excludeReason: "without a known cost",
 		},
 		{
 			name: "tokens", title: "Tokens of an episode", unit: "tokens", of: func(r *record) (float64, float64) { return float64(r.tokens), 1 },
-			known: func(r *record) bool { return r.counted }, lack: "without token counts",
+			known: func(r *record) bool { return r.counted }, excludeReason: "without token counts",
 		},
 		{name: "elapsed", title: "Time of an episode", unit: unitTime, of: func(r *record) (float64, float64) { return float64(r.elapsed), 1 }},
 		{name: "latency", title: "Latency of a turn, mean", unit: unitTime, of: func(r *record) (float64, float64) { return float64(r.latency), float64(r.judged) }},
@@ -186,7 +186,7 @@ func (m *measured) gather(def *measure, tasks []joined) {
 		m.note(plural(apart, "episode") + " of known-flaky tasks left out.")
 	}
 	if unknown > 0 {
-		m.note(plural(unknown, "paired episode") + " " + def.lack + ": unknown, which is never zero.")
+		m.note(plural(unknown, "paired episode") + " " + def.excludeReason + ": unknown, which is never zero.")
 		m.sides, m.N, m.Clusters = nil, 0, 0
 	}
 }

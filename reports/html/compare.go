@@ -154,7 +154,7 @@ func ofEpisodes(k, n int) string {
 func metricViewOf(m compare.Metric) metricView {
 	v := metricView{
 		Title: words.Clip(m.Title, 100), Note: words.Clip(m.Note, 400), Power: words.Clip(m.Power, 400), Test: words.Clip(m.Test, 200), Gates: m.Gates,
-		Baseline: words.InUnit(m.Unit, m.Baseline), New: words.InUnit(m.Unit, m.New), Effect: compared.Change(m), Interval: compared.ChangeInterval(m),
+		Baseline: words.InUnit(m.Unit, m.Baseline), New: words.InUnit(m.Unit, m.New), Effect: compared.Change(m), Interval: words.SpanOf(m.Unit, m.Interval),
 		P: words.Chance(m.P), Adjusted: words.Chance(m.Adjusted), N: fmt.Sprintf("%s of %s", words.Thousands(int64(m.N)), words.Plural(m.Clusters, "task")),
 		Verdict: chipOf(m.Verdict), Bar: effectBarOf(m),
 	}
@@ -190,7 +190,7 @@ func effectBarOf(m compare.Metric) *effectBar {
 	}
 	b := &effectBar{
 		Class: string(m.Verdict), Zero: "68", Low: at(low), High: at(high), Value: at(value),
-		Words: fmt.Sprintf("change %s, interval %s", compared.Change(m), compared.ChangeInterval(m)),
+		Words: fmt.Sprintf("change %s, interval %s", compared.Change(m), words.SpanOf(m.Unit, m.Interval)),
 	}
 	if m.Margin != nil {
 		b.Margin = at(-*m.Margin)

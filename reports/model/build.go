@@ -101,7 +101,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	}
 	b.r.Episodes = append(b.r.Episodes, e)
 	if b.transcriptSelection.place(b.r.Episodes, len(rows.Turns)) {
-		b.r.Episodes[len(b.r.Episodes)-1].Kept = keep(rows, why)
+		b.r.Episodes[len(b.r.Episodes)-1].Kept = newKeptTranscript(rows, why)
 	}
 }
 

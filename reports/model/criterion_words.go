@@ -9,15 +9,10 @@ import (
 
 // ValueText of a criterion: "95.8%", "2.91" or "–".
 func (c Criterion) ValueText() string {
-	switch {
-	case c.Value == nil:
+	if c.Value == nil {
 		return "–"
-	case c.Expr != "":
-		return c.ownNumber(*c.Value)
-	case c.Kind == kindShare:
-		return words.Bound(*c.Value, c.Threshold) + "%"
 	}
-	return words.Rounded(*c.Value, c.Threshold, 2)
+	return c.number(*c.Value) + c.percent()
 }
 
 // IntervalText of a criterion: "93.1–97.4%", "2.50–3.31" or "–".
@@ -25,13 +20,26 @@ func (c Criterion) IntervalText() string {
 	if c.Interval == nil {
 		return "–"
 	}
-	if c.Expr != "" {
-		return c.ownNumber(c.Interval.Low) + "–" + c.ownNumber(c.Interval.High)
+	return c.number(c.Interval.Low) + "–" + c.number(c.Interval.High) + c.percent()
+}
+
+// number is a value of the criterion, with the unit of a custom one.
+func (c Criterion) number(v float64) string {
+	switch {
+	case c.Expr != "":
+		return c.ownNumber(v)
+	case c.Kind == kindShare:
+		return words.Bound(v, c.Threshold)
 	}
-	if c.Kind == kindShare {
-		return words.Bound(c.Interval.Low, c.Threshold) + "–" + words.Bound(c.Interval.High, c.Threshold) + "%"
+	return words.Rounded(v, c.Threshold, 2)
+}
+
+// percent is the unit of a share.
+func (c Criterion) percent() string {
+	if c.Expr == "" && c.Kind == kindShare {
+		return "%"
 	}
-	return words.Rounded(c.Interval.Low, c.Threshold, 2) + "–" + words.Rounded(c.Interval.High, c.Threshold, 2)
+	return ""
 }
 
 // NeedsText is the threshold with its direction: "≥ 95%".

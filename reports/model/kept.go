@@ -14,25 +14,25 @@ import (
 // episode. It is 10,000 episodes of five turns, about 25 MB.
 const maxKept = 100_000
 
-// kept is what is shown of an episode beyond its outcome. It holds no rows.
-type kept struct {
+// keptTranscript is what is shown of an episode beyond its outcome. It holds no rows.
+type keptTranscript struct {
 	View   transcript.Episode
 	Checks string // the first failing ones, one a line
 }
 
-func keep(rows ledger.EpisodeRows, why string) *kept {
-	return &kept{View: transcript.Of(rows, why), Checks: failedChecks(rows.Episode.Checks, why, 10)}
+func newKeptTranscript(rows ledger.EpisodeRows, why string) *keptTranscript {
+	return &keptTranscript{View: transcript.Of(rows, why), Checks: failedChecks(rows.Episode.Checks, why, 10)}
 }
 
 // transcriptSelection chooses whose transcripts are kept: the model's failures first, then
 // episodes without a result, then solved ones, each in the ledger's order.
 type transcriptSelection struct {
-	ranks [Ranks][]keptPlace
+	ranks [Ranks][]selected
 	used  int
 }
 
-// keptPlace is a kept transcript: the index of its episode, and what it takes.
-type keptPlace struct{ episode, width int }
+// selected is a transcript that is kept: the index of its episode, and what it takes.
+type selected struct{ episode, width int }
 
 // How much there is to see in an episode, the most first.
 const (
@@ -61,7 +61,7 @@ func (e *Episode) Rank() int {
 func (s *transcriptSelection) place(episodes []Episode, turns int) bool {
 	i := len(episodes) - 1
 	own := episodes[i].Rank()
-	b := keptPlace{i, 5 + min(turns, transcript.MaxTurns)}
+	b := selected{i, 5 + min(turns, transcript.MaxTurns)}
 	s.ranks[own] = append(s.ranks[own], b)
 	s.used += b.width
 	for at := len(s.ranks) - 1; s.used > maxKept; {

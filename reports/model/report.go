@@ -238,8 +238,8 @@ type Episode struct {
 	calls, judged, valid int32
 	stepped              bool // its steps count; see ledger.Episode.CountsSteps
 
-	Anchor string `json:"-"` // of the transcript on the page; empty without one
-	Kept   *kept  `json:"-"` // nil for most episodes of a large run
+	Anchor string          `json:"-"` // of the transcript on the page; empty without one
+	Kept   *keptTranscript `json:"-"` // nil for most episodes of a large run
 }
 
 // Figure is one plot.

@@ -153,7 +153,7 @@ func (e *StrategyResult) dominates(other *StrategyResult, costs bool) bool {
 	return better && !worse
 }
 
-// findWinner is the entrant alone on the front that is shown to be better than each
+// findWinner is the only Pareto-optimal strategy that is shown to be better than each
 // other one in success, cost or time; empty without one, and where models disagree.
 func (c *StrategyComparison) findWinner() string {
 	if slices.ContainsFunc(decisive(), c.ModelsDisagree) {
@@ -179,5 +179,5 @@ func (c *StrategyComparison) findWinner() string {
 	return winner
 }
 
-// decisive are the metrics that the front is of.
+// decisive are the metrics that the Pareto front is of.
 func decisive() []string { return []string{"solved", "cost", "elapsed"} }

@@ -36,7 +36,7 @@ func AgentName(agent string) string {
 	return "(no name)"
 }
 
-// Axes are what the front is of.
+// Axes are what the Pareto front is of.
 func (c *StrategyComparison) Axes() string {
 	if priced(c.Results) {
 		return "success, cost and time"
@@ -44,7 +44,7 @@ func (c *StrategyComparison) Axes() string {
 	return "success and time"
 }
 
-// frontLine says who is on the front, and who is not for whose sake.
+// frontLine says which strategies are Pareto-optimal, and which dominate the others.
 func (c *StrategyComparison) frontLine() string {
 	if c.Results[0].Success == nil {
 		return "no trial of a task has a result of every strategy, so there is no front"
@@ -75,22 +75,8 @@ func (c *StrategyComparison) frontLine() string {
 
 // winsByMetric says of each metric who beats whom, and of those without a win that
 // none is shown.
-func (c *StrategyComparison) winsByMetric() (parts []string) {
-	var apart, open, none []string
-	for _, metric := range c.Metrics() {
-		wins := c.Wins(metric, " beats ", words.And)
-		if wins != "" {
-			parts = append(parts, MetricWord(metric)+": "+wins)
-		}
-		switch {
-		case c.ModelsDisagree(metric):
-			apart = append(apart, MetricWord(metric))
-		case wins == "" && c.IsKnown(metric):
-			open = append(open, MetricWord(metric))
-		case wins == "":
-			none = append(none, MetricWord(metric))
-		}
-	}
+func (c *StrategyComparison) winsByMetric() []string {
+	parts, apart, open, none := c.Standings(c.Metrics())
 	if len(open) > 0 {
 		parts = append(parts, "no difference shown in "+words.And(open))
 	}
@@ -101,6 +87,26 @@ func (c *StrategyComparison) winsByMetric() (parts []string) {
 		parts = append(parts, "models disagree on who wins in "+words.And(apart)+": look at each")
 	}
 	return parts
+}
+
+// Standings say of each metric who beats whom, and name the metrics that models disagree
+// on, those without a significant difference and those that are not known.
+func (c *StrategyComparison) Standings(metrics []string) (wins, apart, open, none []string) {
+	for _, metric := range metrics {
+		name, won := MetricWord(metric), c.Wins(metric, " beats ", words.And)
+		if won != "" {
+			wins = append(wins, name+": "+won)
+		}
+		switch {
+		case c.ModelsDisagree(metric):
+			apart = append(apart, name)
+		case won == "" && c.IsKnown(metric):
+			open = append(open, name)
+		case won == "":
+			none = append(none, name)
+		}
+	}
+	return wins, apart, open, none
 }
 
 // Wins says who beats whom in a metric; empty where nobody is shown to.

@@ -83,7 +83,10 @@ func strategiesAlt(r *model.Report) string {
 		if i > 0 {
 			text += ";"
 		}
-		text += fmt.Sprintf(" %s %s (%s) for %s in %s", e.label, view.EstimateShare(e.Success), view.EstimateInterval(e.Success), view.EstimateUSD(e.Cost), view.EstimateTime(e.Time))
+		success, interval := view.Estimate("share", e.Success)
+		cost, _ := view.Estimate("nano-USD", e.Cost)
+		time, _ := view.Estimate("us", e.Time)
+		text += fmt.Sprintf(" %s %s (%s) for %s in %s", e.label, success, interval, cost, time)
 		if e.Front {
 			text += ", on the front"
 		}
@@ -118,7 +121,14 @@ func (t theme) strategies(r model.Report) drawing {
 			}
 		}
 		floor = min(floor, lowEnd(e.Success))
-		line := tableLine{glyph(col, shape), t.label(e.label, i, 24, seen), []string{view.EstimateShare(e.Success), view.EstimateUSD(e.Cost), view.EstimateTime(e.Time)}}
+		line := tableLine{glyph(col, shape), t.label(e.label, i, 24, seen), nil}
+		for _, c := range []struct {
+			unit string
+			of   *model.Estimate
+		}{{"share", e.Success}, {"nano-USD", e.Cost}, {"us", e.Time}} {
+			text, _ := view.Estimate(c.unit, c.of)
+			line.cells = append(line.cells, text)
+		}
 		if e.Front {
 			line.cells = append(line.cells, "yes")
 		}

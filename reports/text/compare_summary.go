@@ -91,7 +91,7 @@ func metricTableOf(c compare.Comparison, terminal bool, name int) string {
 		t.AppendRow(table.Row{words.Brief(compared.PairName(p), name), "", "", "", "", strings.ToUpper(words.Word(p.Verdict))})
 		for _, m := range p.Metrics {
 			t.AppendRow(table.Row{
-				"  " + metricName(m.Name, name-2), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), compared.Change(m), compared.ChangeInterval(m), metricVerdict(m),
+				"  " + metricName(m.Name, name-2), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), compared.Change(m), words.SpanOf(m.Unit, m.Interval), metricVerdict(m),
 			})
 		}
 	}

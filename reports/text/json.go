@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	v1 "github.com/go-json-experiment/json/v1"
 
+	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
@@ -15,18 +16,22 @@ import (
 // Report, followed by a newline; docs/schema/report.json is its schema. It writes
 // as it goes: a large run's report.json is larger than all else of it.
 func JSON(w io.Writer, r model.Report) error {
-	if err := writeJSON(w, r); err != nil {
-		return fmt.Errorf("reports: JSON: %w", err)
-	}
-	return nil
+	return writeJSON(w, "JSON", r, json.FormatNilSliceAsNull(false)) // a null is unknown
 }
 
-// writeJSON writes v as published JSON is written: a null is unknown, and an empty
-// list is none.
-func writeJSON(w io.Writer, v any) error {
-	if err := json.MarshalWrite(w, v, v1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false), jsontext.WithIndent("  ")); err != nil {
-		return err
+// CompareJSON writes a comparison as indented JSON with the field names documented
+// on compare.Comparison, followed by a newline.
+func CompareJSON(w io.Writer, c compare.Comparison) error {
+	return writeJSON(w, "comparison as JSON", c)
+}
+
+func writeJSON(w io.Writer, what string, v any, options ...json.Options) error {
+	err := json.MarshalWrite(w, v, v1.DefaultOptionsV1(), jsontext.WithIndent("  "), json.JoinOptions(options...))
+	if err == nil {
+		_, err = io.WriteString(w, "\n")
 	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	if err != nil {
+		return fmt.Errorf("reports: %s: %w", what, err)
+	}
+	return nil
 }

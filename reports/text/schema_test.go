@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
@@ -93,7 +94,7 @@ func TestSchemasFitAnyValue(t *testing.T) {
 			v := reflect.New(p.root)
 			populate(t, v.Elem(), full)
 			var b bytes.Buffer
-			require.NoError(t, writeJSON(&b, v.Elem().Interface()))
+			require.NoError(t, writeJSON(&b, "JSON", v.Elem().Interface(), json.FormatNilSliceAsNull(false)))
 			s, _ := readSchema(t, p.file)
 			require.NoError(t, s.Validate(decoded(t, b.String())), "%s, full %t", p.file, full)
 			for _, change := range []struct{ from, to string }{
@@ -114,7 +115,7 @@ func TestSchemasNameEveryField(t *testing.T) {
 			v := reflect.New(p.root)
 			populate(t, v.Elem(), true)
 			var b bytes.Buffer
-			require.NoError(t, writeJSON(&b, v.Elem().Interface()))
+			require.NoError(t, writeJSON(&b, "JSON", v.Elem().Interface(), json.FormatNilSliceAsNull(false)))
 			_, schema := readSchema(t, p.file)
 			w := walker{t: t, root: schema}
 			w.walk("", schema, decoded(t, b.String()))

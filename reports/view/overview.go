@@ -15,87 +15,64 @@ type measure struct {
 	Label string
 	long  bool
 	Of    func(model.Candidate) string
+	// when says that the row is shown for a candidate, and so for all; nil is always.
+	when func(model.Candidate) bool
 }
-
-// shown leaves out rows that are for trouble or for several trials, where there is
-// none and only one.
-func (m measure) shown(r model.Report) bool {
-	switch m.Label {
-	case labelHarness, labelBudget, labelUnfinished:
-		return slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return m.Of(c) != "0" })
-	case labelCalls, labelOverlap:
-		return slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return c.Work != nil })
-	case labelRevisions, labelPlanSteps, labelItems:
-		return slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return c.Work != nil && c.Work.Planned > 0 })
-	case labelPassAt, labelPassAll:
-		return slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return c.PassAt != nil })
-	}
-	if slices.ContainsFunc(extraLabels(), func(label string) bool { return label == m.Label }) {
-		return slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return m.Of(c) != "0" })
-	}
-	return true
-}
-
-const (
-	labelHarness    = "Harness errors"
-	labelBudget     = "Budget stops"
-	labelUnfinished = "Unfinished"
-	labelPassAt     = "Solved at least once (pass@k)"
-	labelPassAll    = "Solved every time (pass^k)"
-	labelCalls      = "Tool calls of a turn that calls"
-	labelOverlap    = "Under way at a time"
-	labelRevisions  = "Changes of a plan"
-	labelPlanSteps  = "Steps of a plan"
-	labelItems      = "Most items of one step"
-)
 
 // measures are the rows of the overview.
 func measures() []measure {
+	repeated := func(c model.Candidate) bool { return c.PassAt != nil }
+	worked := func(c model.Candidate) bool { return c.Work != nil }
+	planned := func(c model.Candidate) bool { return c.Work != nil && c.Work.Planned > 0 }
 	all := []measure{
-		{"Solved", false, func(c model.Candidate) string { return c.Success.Text() }},
-		{"Solved, interval", false, func(c model.Candidate) string { return c.Success.IntervalText() }},
-		{labelPassAt, false, func(c model.Candidate) string { return text(c.PassAt) }},
-		{labelPassAll, false, func(c model.Candidate) string { return text(c.PassAll) }},
-		{"Cost", false, func(c model.Candidate) string { return cost(c.Metrics) }},
-		{"Cost per solved", false, func(c model.Candidate) string { return words.DollarsOf(c.CostPerSolved) }},
-		{"Tokens in", false, func(c model.Candidate) string { return words.Count(c.TokensIn) }},
-		{"Tokens out", false, func(c model.Candidate) string { return words.Count(c.TokensOut) }},
-		{"Tokens from cache", false, func(c model.Candidate) string { return words.Count(c.TokensCacheRead) }},
-		{"Tokens of reasoning", false, func(c model.Candidate) string { return words.Count(c.TokensReasoning) }},
-		{"Latency p50 of a turn", false, func(c model.Candidate) string { return Median(c.Latency) }},
-		{"Latency p95 of a turn", false, func(c model.Candidate) string { return tail(c.Latency) }},
-		{"Episodes with thrash", false, func(c model.Candidate) string { return c.Thrash.Text() }},
-		{"Episodes with a stall", false, func(c model.Candidate) string { return c.Stall.Text() }},
-		{"Turns repaired", false, func(c model.Candidate) string { return c.Repaired.Text() }},
-		{"Turns cut off", false, func(c model.Candidate) string { return strconv.Itoa(c.Truncated) }},
-		{"Turns without a reply", false, func(c model.Candidate) string { return strconv.Itoa(c.ErrorTurns) }},
-		{labelCalls, false, func(c model.Candidate) string { return callsPerTurn(c.Work) }},
-		{labelOverlap, false, func(c model.Candidate) string { return overlap(c.Work) }},
-		{labelRevisions, false, func(c model.Candidate) string {
+		{"Solved", false, func(c model.Candidate) string { return c.Success.Text() }, nil},
+		{"Solved, interval", false, func(c model.Candidate) string { return c.Success.IntervalText() }, nil},
+		{"Solved at least once (pass@k)", false, func(c model.Candidate) string { return text(c.PassAt) }, repeated},
+		{"Solved every time (pass^k)", false, func(c model.Candidate) string { return text(c.PassAll) }, repeated},
+		{"Cost", false, func(c model.Candidate) string { return cost(c.Metrics) }, nil},
+		{"Cost per solved", false, func(c model.Candidate) string { return words.DollarsOf(c.CostPerSolved) }, nil},
+		{"Tokens in", false, func(c model.Candidate) string { return words.Count(c.TokensIn) }, nil},
+		{"Tokens out", false, func(c model.Candidate) string { return words.Count(c.TokensOut) }, nil},
+		{"Tokens from cache", false, func(c model.Candidate) string { return words.Count(c.TokensCacheRead) }, nil},
+		{"Tokens of reasoning", false, func(c model.Candidate) string { return words.Count(c.TokensReasoning) }, nil},
+		{"Latency p50 of a turn", false, func(c model.Candidate) string { return Median(c.Latency) }, nil},
+		{"Latency p95 of a turn", false, func(c model.Candidate) string { return tail(c.Latency) }, nil},
+		{"Episodes with thrash", false, func(c model.Candidate) string { return c.Thrash.Text() }, nil},
+		{"Episodes with a stall", false, func(c model.Candidate) string { return c.Stall.Text() }, nil},
+		{"Turns repaired", false, func(c model.Candidate) string { return c.Repaired.Text() }, nil},
+		{"Turns cut off", false, func(c model.Candidate) string { return strconv.Itoa(c.Truncated) }, nil},
+		{"Turns without a reply", false, func(c model.Candidate) string { return strconv.Itoa(c.ErrorTurns) }, nil},
+		{"Tool calls of a turn that calls", false, func(c model.Candidate) string { return callsPerTurn(c.Work) }, worked},
+		{"Under way at a time", false, func(c model.Candidate) string { return overlap(c.Work) }, worked},
+		{"Changes of a plan", false, func(c model.Candidate) string {
 			return plans(c.Work, func(w *model.Work) []stat.Count { return w.Revisions })
-		}},
-		{labelPlanSteps, false, func(c model.Candidate) string {
+		}, planned},
+		{"Steps of a plan", false, func(c model.Candidate) string {
 			return plans(c.Work, func(w *model.Work) []stat.Count { return w.Steps })
-		}},
-		{labelItems, false, func(c model.Candidate) string {
+		}, planned},
+		{"Most items of one step", false, func(c model.Candidate) string {
 			return plans(c.Work, func(w *model.Work) []stat.Count { return w.Items })
-		}},
-		{"Infrastructure errors", false, func(c model.Candidate) string { return strconv.Itoa(c.InfraErrors) }},
-		{labelHarness, false, func(c model.Candidate) string { return strconv.Itoa(c.HarnessErrors) }},
-		{labelBudget, false, func(c model.Candidate) string { return strconv.Itoa(c.BudgetStops) }},
-		{labelUnfinished, false, func(c model.Candidate) string { return strconv.Itoa(c.Interrupted + c.Unfinished) }},
+		}, planned},
+		{"Infrastructure errors", false, func(c model.Candidate) string { return strconv.Itoa(c.InfraErrors) }, nil},
+		{"Harness errors", false, func(c model.Candidate) string { return strconv.Itoa(c.HarnessErrors) }, func(c model.Candidate) bool { return c.HarnessErrors > 0 }},
+		{"Budget stops", false, func(c model.Candidate) string { return strconv.Itoa(c.BudgetStops) }, func(c model.Candidate) bool { return c.BudgetStops > 0 }},
+		{"Unfinished", false, func(c model.Candidate) string { return strconv.Itoa(c.Interrupted + c.Unfinished) }, func(c model.Candidate) bool { return c.Interrupted+c.Unfinished > 0 }},
 		{"Brier score of confidence", false, func(c model.Candidate) string {
 			if c.Brier == nil {
 				return "–"
 			}
 			return fmt.Sprintf("%.3f", *c.Brier)
-		}},
-		{"Endings", true, func(c model.Candidate) string { return List(c.Statuses, 8) }},
-		{"Violations", true, func(c model.Candidate) string { return List(c.Violations, 8) }},
+		}, nil},
+		{"Endings", true, func(c model.Candidate) string { return List(c.Statuses, 8) }, nil},
+		{"Violations", true, func(c model.Candidate) string { return List(c.Violations, 8) }, nil},
 	}
-	at := slices.IndexFunc(all, func(m measure) bool { return m.Label == labelCalls })
+	at := slices.IndexFunc(all, func(m measure) bool { return m.Label == "Tool calls of a turn that calls" })
 	for i, k := range model.ExtraKinds() {
-		all = slices.Insert(all, at+i, measure{k.Label, false, func(c model.Candidate) string { return extra(c.Metrics, k.Name) }})
+		row := measure{k.Label, false, func(c model.Candidate) string { return extra(c.Metrics, k.Name) }, nil}
+		if k.Rare {
+			row.when = func(c model.Candidate) bool { return row.Of(c) != "0" }
+		}
+		all = slices.Insert(all, at+i, row)
 	}
 	return all
 }
@@ -108,7 +85,7 @@ func overviewSection(r model.Report) Section {
 		t.Columns = append(t.Columns, Column{Name: words.Brief(c.Name, 40), Page: words.Brief(c.Name, 80), Foreign: true})
 	}
 	for _, m := range measures() {
-		if !m.shown(r) {
+		if m.when != nil && !slices.ContainsFunc(r.Candidates, m.when) {
 			continue
 		}
 		row := []Cell{{Text: m.Label}}

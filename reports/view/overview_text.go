@@ -98,13 +98,3 @@ func plans(w *model.Work, of func(*model.Work) []stat.Count) string {
 	}
 	return "mean " + words.Trimmed(float64(sum)/float64(n), 2) + " (" + words.Thousands(int64(low)) + " to " + words.Thousands(int64(high)) + ")"
 }
-
-// extraLabels are the labels of the rare ones.
-func extraLabels() (labels []string) {
-	for _, k := range model.ExtraKinds() {
-		if k.Rare {
-			labels = append(labels, k.Label)
-		}
-	}
-	return labels
-}

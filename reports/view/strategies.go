@@ -55,9 +55,10 @@ func StrategyViews(r model.Report) (views []StrategyView) {
 func entrantViewOf(e model.StrategyResult) resultView {
 	v := resultView{
 		Agent: model.AgentName(e.Agent), Candidates: words.Brief(strings.Join(e.Candidates, ", "), 200), Episodes: words.Thousands(int64(e.Episodes)), Front: "no",
-		Success: EstimateShare(e.Success), SuccessInterval: EstimateInterval(e.Success),
-		Cost: EstimateUSD(e.Cost), CostInterval: estimateUSDInterval(e.Cost), Time: EstimateTime(e.Time), TimeInterval: estimateTimeInterval(e.Time),
 	}
+	v.Success, v.SuccessInterval = Estimate("share", e.Success)
+	v.Cost, v.CostInterval = Estimate("nano-USD", e.Cost)
+	v.Time, v.TimeInterval = Estimate("us", e.Time)
 	if e.WithoutResult > 0 {
 		v.Episodes += fmt.Sprintf(" (%s without a result)", words.Thousands(int64(e.WithoutResult)))
 	}
@@ -108,48 +109,18 @@ func verdictOf(c model.PairResult) string {
 // MaxContestLines is how many contests the Markdown report and the terminal show.
 const MaxContestLines = 6
 
-// EstimateShare is a share in words; a dash without one.
-func EstimateShare(e *model.Estimate) string {
-	if e == nil {
-		return "–"
+// Estimate is the value and the interval of e in the words of its unit; a dash without
+// one, and unknown for a cost.
+func Estimate(unit string, e *model.Estimate) (value, interval string) {
+	switch {
+	case e == nil && unit == "nano-USD":
+		return words.Unknown, "–"
+	case e == nil:
+		return "–", "–"
+	case e.Interval == nil:
+		return words.InUnit(unit, &e.Value), "–"
+	case unit == "share":
+		return words.Percent(e.Value), model.Share{Interval: e.Interval}.IntervalText()
 	}
-	return words.Percent(e.Value)
-}
-
-// EstimateInterval is a share's interval in words; a dash without one.
-func EstimateInterval(e *model.Estimate) string {
-	if e == nil || e.Interval == nil {
-		return "–"
-	}
-	return words.Bound(e.Interval.Low, 0) + "–" + words.Bound(e.Interval.High, 0) + "%"
-}
-
-// EstimateUSD is a cost in words; unknown without one.
-func EstimateUSD(e *model.Estimate) string {
-	if e == nil {
-		return words.Unknown
-	}
-	return words.USD(e.Value)
-}
-
-func estimateUSDInterval(e *model.Estimate) string {
-	if e == nil || e.Interval == nil {
-		return "–"
-	}
-	return words.USD(e.Interval.Low) + "–" + words.USD(e.Interval.High)
-}
-
-// EstimateTime is a duration in words; a dash without one.
-func EstimateTime(e *model.Estimate) string {
-	if e == nil {
-		return "–"
-	}
-	return words.Duration(e.Value)
-}
-
-func estimateTimeInterval(e *model.Estimate) string {
-	if e == nil || e.Interval == nil {
-		return "–"
-	}
-	return words.Duration(e.Interval.Low) + "–" + words.Duration(e.Interval.High)
+	return words.InUnit(unit, &e.Value), words.InUnit(unit, &e.Interval.Low) + "–" + words.InUnit(unit, &e.Interval.High)
 }

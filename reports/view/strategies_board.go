@@ -181,31 +181,21 @@ func Answer(c *model.StrategyComparison) string {
 		return "no trial has a result of two strategies"
 	}
 	swept := map[string][]string{}
-	var parts, some, apart, open, none []string
+	var parts, rest []string
 	for _, metric := range leading() {
-		agent, said := winner(c, metric), c.Wins(metric, " beats ", words.And)
-		if agent != "" {
+		if agent := winner(c, metric); agent != "" {
 			swept[agent] = append(swept[agent], model.MetricWord(metric))
-			continue
-		}
-		if said != "" {
-			some = append(some, model.MetricWord(metric)+": "+said)
-		}
-		switch {
-		case c.ModelsDisagree(metric):
-			apart = append(apart, model.MetricWord(metric))
-		case said == "" && c.IsKnown(metric):
-			open = append(open, model.MetricWord(metric))
-		case said == "":
-			none = append(none, model.MetricWord(metric))
+		} else {
+			rest = append(rest, metric)
 		}
 	}
+	wins, apart, open, none := c.Standings(rest)
 	for _, e := range c.Results {
 		if metrics := swept[e.Agent]; metrics != nil {
 			parts = append(parts, model.AgentName(e.Agent)+" wins on "+words.And(metrics))
 		}
 	}
-	parts = append(parts, some...)
+	parts = append(parts, wins...)
 	for _, p := range []struct {
 		words   string
 		metrics []string

@@ -55,11 +55,11 @@ func TestMeasurementsOfOtherStrategies(t *testing.T) {
 		w.Add(1, "t", true, 5, edit)
 		return w
 	}
-	other := []string{"Planner turns", "Turns on steps of a plan", labelCalls, labelOverlap, labelRevisions, labelPlanSteps, labelItems}
+	other := []string{"Planner turns", "Turns on steps of a plan", "Tool calls of a turn that calls", "Under way at a time", "Changes of a plan", "Steps of a plan", "Most items of one step"}
 	require.Subset(t, labels(of("plan", reporttest.PlannedTurns)), other)
 	tools := labels(of("tools", nil))
-	require.Contains(t, tools, labelCalls)
-	require.NotContains(t, tools, labelItems)
+	require.Contains(t, tools, "Tool calls of a turn that calls")
+	require.NotContains(t, tools, "Most items of one step")
 	contract := labels(of("contract", nil))
 	for _, l := range other {
 		require.NotContains(t, contract, l)

@@ -142,17 +142,9 @@ func Margin(m compare.Metric) string {
 	return strings.TrimPrefix(words.Signed(m.Unit, m.Margin), "+") + words.Points(m.Unit, m.Margin)
 }
 
-// ChangeInterval is the interval of a change: "-22.1 to +1".
-func ChangeInterval(m compare.Metric) string {
-	if m.Interval == nil {
-		return "–"
-	}
-	return words.Signed(m.Unit, &m.Interval.Low) + " to " + words.Signed(m.Unit, &m.Interval.High)
-}
-
 // MetricWhy says in one line what decided a gating metric.
 func MetricWhy(m compare.Metric) string {
-	parts := []string{fmt.Sprintf("%s %s → %s, %s (%s)", MetricTitle(m), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), Change(m), ChangeInterval(m))}
+	parts := []string{fmt.Sprintf("%s %s → %s, %s (%s)", MetricTitle(m), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), Change(m), words.SpanOf(m.Unit, m.Interval))}
 	if m.P != nil {
 		parts = append(parts, fmt.Sprintf("p %s, adjusted %s", words.Chance(m.P), words.Chance(m.Adjusted)))
 	}
