@@ -99,24 +99,33 @@ func paletted(from *image.RGBA) *image.Paletted {
 	out := image.NewPaletted(from.Rect, nil)
 	var places [1 << 15]uint16 // in the palette, from 1
 	for _, least := range []int{area, 1} {
-		for i, end := 0, 0; i < len(out.Pix); i = end {
-			c := binary.LittleEndian.Uint32(from.Pix[4*i:])
-			for end++; end < len(out.Pix) && binary.LittleEndian.Uint32(from.Pix[4*end:]) == c; {
-				end++
-			}
-			if end-i < least {
+		var row []byte
+		for y := 0; y < len(out.Pix); y += out.Stride {
+			above := row
+			row = from.Pix[4*y : 4*(y+out.Stride)]
+			if bytes.Equal(row, above) { // as most are
+				copy(out.Pix[y:], out.Pix[y-out.Stride:y])
 				continue
 			}
-			place := &places[c>>3&31<<10|c>>11&31<<5|c>>19&31]
-			if *place == 0 {
-				col := color.RGBA{uint8(c), uint8(c >> 8), uint8(c >> 16), 255}
-				if len(out.Palette) < 256 {
-					out.Palette = append(out.Palette, col)
+			for i, end := 0, 0; i < out.Stride; i = end {
+				c := binary.LittleEndian.Uint32(row[4*i:])
+				for end++; end < out.Stride && binary.LittleEndian.Uint32(row[4*end:]) == c; {
+					end++
 				}
-				*place = uint16(out.Palette.Index(col)) + 1
-			}
-			for k := i; k < end; k++ {
-				out.Pix[k] = uint8(*place - 1)
+				if end-i < least {
+					continue
+				}
+				place := &places[c>>3&31<<10|c>>11&31<<5|c>>19&31]
+				if *place == 0 {
+					col := color.RGBA{uint8(c), uint8(c >> 8), uint8(c >> 16), 255}
+					if len(out.Palette) < 256 {
+						out.Palette = append(out.Palette, col)
+					}
+					*place = uint16(out.Palette.Index(col)) + 1
+				}
+				for k := range out.Pix[y+i : y+end] {
+					out.Pix[y+i+k] = uint8(*place - 1)
+				}
 			}
 		}
 	}

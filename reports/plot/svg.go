@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -54,11 +53,6 @@ func Inline(r model.Report, f model.Figure) (string, error) {
 		short(plotWidth.Points()), short(d.height.Points()), words.HTML(f.Alt), svgFonts, t.svg(d)), nil
 }
 
-var (
-	svgText  = regexp.MustCompile(`\n\tstyle="font-family:[^"]*;font-weight:(\w+);[^"]*;font-size:([0-9.]+)px([^"]*)">([^<]*)<`)
-	svgStyle = regexp.MustCompile(`style="([^"]*)"`)
-)
-
 // svg is a drawing's elements as vgsvg writes them, with attributes instead of
 // styles, variables instead of a page's colours, and text that takes the width it
 // was measured with, whatever the viewer's font.
@@ -68,32 +62,49 @@ func (t theme) svg(d drawing) string {
 	var b bytes.Buffer
 	_, _ = c.WriteTo(&b) // a buffer does not fail
 	_, body, _ := strings.Cut(b.String(), "\n<g ")
-	body = svgText.ReplaceAllStringFunc("<g "+strings.TrimSuffix(body, "</svg>\n"), func(s string) string {
-		m := svgText.FindStringSubmatch(s)
-		f := plotFont
-		if m[1] == "bold" {
+	body = strings.ReplaceAll("<g "+strings.TrimSuffix(body, "</svg>\n"), "\n\tstyle=", " style=")
+	var out strings.Builder
+	for i, part := range strings.Split(body, ` style="`) {
+		if i > 0 {
+			var style string
+			style, part, _ = strings.Cut(part, `"`)
+			t.attributes(&out, style, part)
+		}
+		out.WriteString(part)
+	}
+	return out.String()
+}
+
+// attributes writes a style as attributes, apart from what the root has, and for text
+// its length, unless it is too short to overlap anything.
+func (t theme) attributes(out *strings.Builder, style, rest string) {
+	f, isText := plotFont, false
+	for declaration := range strings.SplitSeq(style, ";") {
+		name, value, _ := strings.Cut(declaration, ":")
+		red, err := strconv.ParseUint(value[min(1, len(value)):min(3, len(value))], 16, 8)
+		switch {
+		case name == "font-family", name == "font-variant", name == "font-style":
+			isText = true
+			continue
+		case name == "font-weight" && value == "bold":
 			f.Weight = xfont.WeightBold
-		}
-		size, _ := strconv.ParseFloat(m[2], 64)
-		f.Size = vg.Points(size)
-		length := ""
-		if len(m[4]) > 4 { // too short to overlap anything
-			length = fmt.Sprintf(` textLength="%s" lengthAdjust="spacingAndGlyphs"`, short(textWidth(html.UnescapeString(m[4]), f).Points()))
-		}
-		return fmt.Sprintf(` style="font-weight:%s;font-size:%s%s"%s>%s<`, m[1], m[2], m[3], length, m[4])
-	})
-	body = svgStyle.ReplaceAllStringFunc(body, func(s string) string {
-		var attributes []string
-		for declaration := range strings.SplitSeq(svgStyle.FindStringSubmatch(s)[1], ";") {
-			name, value, _ := strings.Cut(declaration, ":")
-			if red, err := strconv.ParseUint(value[1:min(3, len(value))], 16, 8); value[0] == '#' && err == nil && t.variables != nil {
-				value = "var(--" + t.variables[red/markStep] + ")"
+		case name == "font-weight":
+			continue
+		case name == "font-size":
+			value = strings.TrimSuffix(value, "px")
+			size, _ := strconv.ParseFloat(value, 64)
+			if f.Size = vg.Points(size); value == "10" {
+				continue
 			}
-			attributes = append(attributes, name+`="`+value+`"`)
+		case strings.HasPrefix(value, "#") && err == nil && t.variables != nil:
+			value = "var(--" + t.variables[red/markStep] + ")"
 		}
-		return strings.Join(attributes, " ")
-	})
-	return strings.NewReplacer(` font-weight="normal"`, "", ` font-size="10"`, "").Replace(body) // as the root has them
+		fmt.Fprintf(out, ` %s="%s"`, name, value)
+	}
+	text, _, _ := strings.Cut(strings.TrimPrefix(rest, ">"), "<")
+	if isText && len(text) > 4 {
+		fmt.Fprintf(out, ` textLength="%s" lengthAdjust="spacingAndGlyphs"`, short(textWidth(html.UnescapeString(text), f).Points()))
+	}
 }
 
 // short writes a number with at most two decimals.
