@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testlength"
 )
 
 // A grammar of requests: each is put together of a group, what is asked of it, and
@@ -125,7 +127,7 @@ func TestScholarByGrammar(t *testing.T) {
 			wrong = append(wrong, fmt.Sprintf("%s\n\t%s\n\twant %s but not %s", request, a.message, want, not))
 		}
 	}
-	for range 40 {
+	for range testlength.Of(12, 40) {
 		s := newShelf()
 		figures(s, r)
 		all := groupsOf(s)

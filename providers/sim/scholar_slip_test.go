@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testlength"
 )
 
 // TestScholarSlipsMislead: each slip turns into a wrong or a wasted action where it
@@ -76,7 +78,7 @@ func TestScholarSlipsMislead(t *testing.T) {
 // TestScholarSlipsCostSuccess: a model that slips more answers less of what is asked,
 // by the contract and by several calls at once.
 func TestScholarSlipsCostSuccess(t *testing.T) {
-	const trials = 8
+	trials := testlength.Of(3, 8)
 	right := func(name string, width int) int {
 		p, _ := profileFor(name)
 		n := 0

@@ -300,7 +300,7 @@ func TestSearchesFollowEachOther(t *testing.T) {
 // the latest is.
 func TestLongPromptsAreBounded(t *testing.T) {
 	pr := prompt{request: "How tall are the lights given?", tools: libraryTools()}
-	for i := range 5000 {
+	for i := range 2 * maxEntries {
 		pr.given = append(pr.given, handed{"x", fmt.Sprintf(`["light %d"]`, i)})
 		pr.entries = append(pr.entries, fmt.Sprintf(`tool result: turn %d search {"query":"q%d"} -> ok <data>{"query":"q%d","total":1,"results":[{"id":"i%d"}]}</data>`, i, i, i, i))
 		pr.earlier = append(pr.earlier, exchange{"How tall is Ash Point?", "41"})
@@ -308,7 +308,7 @@ func TestLongPromptsAreBounded(t *testing.T) {
 	s := newScholar(careful(), pr)
 	require.Len(t, s.lib.given, maxGiven)
 	require.Len(t, s.lib.found, maxEntries)
-	require.Equal(t, "q4999", s.lib.found[maxEntries-1].query)
+	require.Equal(t, fmt.Sprint("q", 2*maxEntries-1), s.lib.found[maxEntries-1].query)
 	require.Len(t, s.acts(), maxGiven)
 	require.LessOrEqual(t, len(s.steps()), maxGiven+1)
 }
