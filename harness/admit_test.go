@@ -26,7 +26,16 @@ import (
 // liveOptions are a live run of the built-in suite against simulated models.
 func liveOptions(t *testing.T, candidates ...string) harness.Options {
 	t.Helper()
-	o := recordOptions(t)
+	return live(recordOptions(t), candidates...)
+}
+
+// liveOver is liveOptions of requests that go another way.
+func liveOver(t *testing.T, transport func(string) http.RoundTripper, candidates ...string) harness.Options {
+	t.Helper()
+	return live(recordOver(t, transport), candidates...)
+}
+
+func live(o harness.Options, candidates ...string) harness.Options {
 	o.Mode, o.CassetteDir = recorder.Live, ""
 	o.Select.Candidates = candidates
 	o.Retry.Sleep = noSleep
@@ -164,35 +173,37 @@ func (h *half) RoundTrip(req *http.Request) (*http.Response, error) {
 // Every episode ends, each request is made again as often as it takes, and the
 // limits' history says how the run slowed down.
 func TestProviderThatRefusesHalf(t *testing.T) {
-	o := liveOptions(t, "strong", "strong-anthropic")
-	server := o.Transport("")
-	network := &half{next: server, rng: rand.New(rand.NewPCG(1, 2))}
-	o.Transport = func(string) http.RoundTripper { return network }
-	o.Concurrency, o.Retry.Attempts, o.Retry.Budget = 16, 40, time.Hour
-	res, err := harness.Run(context.Background(), o)
-	require.NoError(t, err)
-	require.Equal(t, "complete", res.Manifest.Status)
-	require.Equal(t, 2*len(unscripted(o.Suite)), res.Manifest.Outcomes.Solved+res.Manifest.Outcomes.Failed)
-	require.Greater(t, network.busy.Load(), int32(100))
-	extra := 0
-	for _, turn := range rowsOf(t, res).Turns {
-		extra += int(turn.Attempts) - 1
-	}
-	require.EqualValues(t, network.busy.Load(), extra, "every refusal is accounted for")
-
-	f, err := os.Open(filepath.Join(res.Dir, "limits.jsonl"))
-	require.NoError(t, err)
-	defer func() { require.NoError(t, f.Close()) }()
-	slowed := 0
-	for in := bufio.NewScanner(f); in.Scan(); {
-		var c admission.Change
-		require.NoError(t, json.Unmarshal(in.Bytes(), &c))
-		require.LessOrEqual(t, c.Limit, 16)
-		if c.Why == admission.RateLimit {
-			slowed++
+	onVirtualClock(t, func(t *testing.T) {
+		o := liveOver(t, inMemory, "strong", "strong-anthropic")
+		server := o.Transport("")
+		network := &half{next: server, rng: rand.New(rand.NewPCG(1, 2))}
+		o.Transport = func(string) http.RoundTripper { return network }
+		o.Concurrency, o.Retry.Attempts, o.Retry.Budget = 16, 40, time.Hour
+		res, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		require.Equal(t, "complete", res.Manifest.Status)
+		require.Equal(t, 2*len(unscripted(o.Suite)), res.Manifest.Outcomes.Solved+res.Manifest.Outcomes.Failed)
+		require.Greater(t, network.busy.Load(), int32(100))
+		extra := 0
+		for _, turn := range rowsOf(t, res).Turns {
+			extra += int(turn.Attempts) - 1
 		}
-	}
-	require.Positive(t, slowed)
+		require.EqualValues(t, network.busy.Load(), extra, "every refusal is accounted for")
+
+		f, err := os.Open(filepath.Join(res.Dir, "limits.jsonl"))
+		require.NoError(t, err)
+		defer func() { require.NoError(t, f.Close()) }()
+		slowed := 0
+		for in := bufio.NewScanner(f); in.Scan(); {
+			var c admission.Change
+			require.NoError(t, json.Unmarshal(in.Bytes(), &c))
+			require.LessOrEqual(t, c.Limit, 16)
+			if c.Why == admission.RateLimit {
+				slowed++
+			}
+		}
+		require.Positive(t, slowed)
+	})
 }
 
 // paying is a network in which a call takes long, and is refused at first.
@@ -213,17 +224,19 @@ func (p *paying) RoundTrip(req *http.Request) (*http.Response, error) {
 // Waiting is no time of the episode's: with half a second for everything, a wait
 // of a second does not end it.
 func TestWaitingIsNoTimeOfTheEpisode(t *testing.T) {
-	o := liveOptions(t, "strong")
-	o.Select.Tasks = []string{"G01"}
-	taskNamed(t, o.Suite, "G01").Budgets.MaxTime = 900 * time.Millisecond
-	network := &paying{next: o.Transport("")}
-	o.Transport = func(string) http.RoundTripper { return network }
-	o.Retry.Sleep, o.Retry.Base = nil, time.Millisecond
-	start := time.Now()
-	res, err := harness.Run(context.Background(), o)
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, time.Since(start), time.Second, "it waited as it was told")
-	e := rowsOf(t, res).Episodes[0]
-	require.Equal(t, "answered", e.Status, e.ErrorText)
-	require.Less(t, e.ElapsedUs, int64(900_000))
+	onVirtualClock(t, func(t *testing.T) {
+		o := liveOver(t, inMemory, "strong")
+		o.Select.Tasks = []string{"G01"}
+		taskNamed(t, o.Suite, "G01").Budgets.MaxTime = 900 * time.Millisecond
+		network := &paying{next: o.Transport("")}
+		o.Transport = func(string) http.RoundTripper { return network }
+		o.Retry.Sleep, o.Retry.Base = nil, time.Millisecond
+		start := time.Now()
+		res, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, time.Since(start), time.Second, "it waited as it was told")
+		e := rowsOf(t, res).Episodes[0]
+		require.Equal(t, "answered", e.Status, e.ErrorText)
+		require.Less(t, e.ElapsedUs, int64(900_000))
+	})
 }

@@ -81,14 +81,13 @@ tasks:
   - {id: T, request: "Is it done?", ` + task + `expect: {status: answered}}
 `)}}, "own")
 	require.NoError(t, err)
-	o := recordOptions(t)
+	o := recordOver(t, func(string) http.RoundTripper { return voice })
 	o.Suite, o.Select.Tasks = suite, nil
 	o.Cassettes = os.DirFS(o.CassetteDir)
 	for name, c := range map[string]*goldens.Candidate{"a": &a, "b": &b} {
 		c.Name, c.Provider, c.Model, c.BaseURL = name, "openai-compatible", name, "http://models.test/v1"
 	}
 	o.Candidates = []goldens.Candidate{a, b}
-	o.Transport = func(string) http.RoundTripper { return voice }
 	o.Retry.Sleep = func(context.Context, time.Duration) error { return nil }
 	o.Select.Candidates = []string{"a"}
 	recorded, err := harness.Run(context.Background(), o)
@@ -186,15 +185,17 @@ func TestForkRefusesWhoWouldNotHaveComeThere(t *testing.T) {
 // TestForkReplaysRefusedRequests: the attempts of a replayed turn are those on the
 // cassette, without their waits, and are on the fork's, too.
 func TestForkReplaysRefusedRequests(t *testing.T) {
-	voice := &script{refuse: 2, outputs: map[string][]string{
-		"a": {job("7"), say("respond", `"message":"No."`)}, "b": {say("respond", `"message":"Yes."`)},
-	}}
-	o := ownFork(t, "", "", goldens.Candidate{}, goldens.Candidate{}, 1, voice)
-	rows := forked(t, o)
-	require.Len(t, voice.asked, 1)
-	require.EqualValues(t, 3, rows.Turns[0].Attempts)
-	require.EqualValues(t, 2, rows.Turns[0].Interaction)
-	require.EqualValues(t, 3, rows.Turns[1].Interaction)
+	onVirtualClock(t, func(t *testing.T) {
+		voice := &script{refuse: 2, outputs: map[string][]string{
+			"a": {job("7"), say("respond", `"message":"No."`)}, "b": {say("respond", `"message":"Yes."`)},
+		}}
+		o := ownFork(t, "", "", goldens.Candidate{}, goldens.Candidate{}, 1, voice)
+		rows := forked(t, o)
+		require.Len(t, voice.asked, 1)
+		require.EqualValues(t, 3, rows.Turns[0].Attempts)
+		require.EqualValues(t, 2, rows.Turns[0].Interaction)
+		require.EqualValues(t, 3, rows.Turns[1].Interaction)
+	})
 }
 
 // TestForkRefusesAStaleEpisode: the task has lost the reply that the recorded

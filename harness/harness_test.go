@@ -22,6 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/policy"
 	"github.com/cupel-eval/cupel/providers/price"
@@ -97,13 +98,23 @@ func recordOptions(t *testing.T, tasks ...string) harness.Options {
 	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 7})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	return recordOver(t, through(t, server.URL()), tasks...)
+}
+
+// recordOver is recordOptions of requests that go another way.
+func recordOver(t *testing.T, transport func(string) http.RoundTripper, tasks ...string) harness.Options {
+	t.Helper()
 	o := countsOptions(t)
 	o.Mode, o.CassetteDir, o.Runs = recorder.Record, t.TempDir(), t.TempDir()
 	o.Select.Tasks = tasks
 	o.Now = func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) }
-	o.Transport = through(t, server.URL())
+	o.Transport = transport
 	return o
 }
+
+// inMemory are the simulated models of recordOptions without a socket, which a virtual
+// clock cannot wait for.
+func inMemory(string) http.RoundTripper { return testkit.Handled(sim.Handler(sim.Config{Seed: 7})) }
 
 // through sends every request to one server.
 func through(t *testing.T, url string) func(string) http.RoundTripper {
@@ -164,12 +175,21 @@ func withoutRun(rows ledger.Rows) ledger.Rows {
 
 // onVirtualClock runs f in a bubble of testing/synctest. What it leaves in pools, such as
 // coders of zstd, has channels that only the bubble can use: two collections empty the pools.
+// The coder of ledgers stays, and so is made outside.
 func onVirtualClock(t *testing.T, f func(*testing.T)) {
 	t.Helper()
+	firstLedger.Do(func() {
+		o := countsOptions(t)
+		o.Runs, o.Select.Tasks = t.TempDir(), []string{"G01"}
+		_, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+	})
 	synctest.Test(t, f)
 	runtime.GC()
 	runtime.GC()
 }
+
+var firstLedger sync.Once
 
 // rowsOf are the rows of a run, from its ledger if it has a folder.
 func rowsOf(t testing.TB, res harness.Result) ledger.Rows {

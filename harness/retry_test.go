@@ -35,36 +35,38 @@ func (b *busy) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestRefusedRequestsAreMadeAgain: every attempt is on the cassette, counts as
 // one turn, and a replay makes the same ones without waiting.
 func TestRefusedRequestsAreMadeAgain(t *testing.T) {
-	o := recordOptions(t, "G01")
-	o.Select.Candidates = []string{"strong"}
-	o.Concurrency = 1
-	transport := o.Transport
-	b := &busy{next: transport("")}
-	o.Transport = func(string) http.RoundTripper { return b }
-	var waits []time.Duration
-	o.Retry.Sleep = func(_ context.Context, d time.Duration) error {
-		waits = append(waits, d)
-		return nil
-	}
-	recorded, err := harness.Run(context.Background(), o)
-	require.NoError(t, err)
-	ep := rowsOf(t, recorded).Episodes[0]
-	require.Empty(t, ep.ErrorText)
-	require.True(t, ep.Solved)
-	require.Len(t, waits, len(rowsOf(t, recorded).Turns))
-	for i, turn := range rowsOf(t, recorded).Turns {
-		require.EqualValues(t, 2, turn.Attempts)
-		require.EqualValues(t, http.StatusOK, *turn.HTTPStatus)
-		require.Empty(t, turn.ErrorKind)
-		require.GreaterOrEqual(t, waits[i], 2*time.Second, "the advice is heeded")
-	}
-	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
-	o.Retry.Sleep = nil
-	start := time.Now()
-	replayed, err := harness.Run(context.Background(), o)
-	require.NoError(t, err)
-	require.Less(t, time.Since(start), 2*time.Second, "a replay does not wait")
-	require.Equal(t, withoutRun(rowsOf(t, recorded)), withoutRun(rowsOf(t, replayed)))
+	onVirtualClock(t, func(t *testing.T) {
+		o := recordOver(t, inMemory, "G01")
+		o.Select.Candidates = []string{"strong"}
+		o.Concurrency = 1
+		transport := o.Transport
+		b := &busy{next: transport("")}
+		o.Transport = func(string) http.RoundTripper { return b }
+		var waits []time.Duration
+		o.Retry.Sleep = func(_ context.Context, d time.Duration) error {
+			waits = append(waits, d)
+			return nil
+		}
+		recorded, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		ep := rowsOf(t, recorded).Episodes[0]
+		require.Empty(t, ep.ErrorText)
+		require.True(t, ep.Solved)
+		require.Len(t, waits, len(rowsOf(t, recorded).Turns))
+		for i, turn := range rowsOf(t, recorded).Turns {
+			require.EqualValues(t, 2, turn.Attempts)
+			require.EqualValues(t, http.StatusOK, *turn.HTTPStatus)
+			require.Empty(t, turn.ErrorKind)
+			require.GreaterOrEqual(t, waits[i], 2*time.Second, "the advice is heeded")
+		}
+		o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
+		o.Retry.Sleep = nil
+		start := time.Now()
+		replayed, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		require.Zero(t, time.Since(start), "a replay does not wait")
+		require.Equal(t, withoutRun(rowsOf(t, recorded)), withoutRun(rowsOf(t, replayed)))
+	})
 }
 
 // flaky loses the connection of every other request.

@@ -32,6 +32,7 @@ func rewritten(t *testing.T, dir string, change func(*ledger.Rows)) {
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel() // it waits
 	o := recordOptions(t, "G01", "G09", "G41")
 	o.Select.Candidates = []string{"strong", "weak"}
 	recorded, err := harness.Run(context.Background(), o)

@@ -75,6 +75,7 @@ func TestEveryWireRecordsAndReplays(t *testing.T) {
 // solved or has an error of the infrastructure, of the kind the table of chaos
 // says; none is a task that the model failed.
 func TestChaosIsNeverTheModelsFailure(t *testing.T) {
+	t.Parallel() // it waits
 	kinds := map[string][]string{}
 	o := recordOptions(t, "G01")
 	o.Mode = recorder.Live
@@ -125,6 +126,7 @@ func TestChaosIsNeverTheModelsFailure(t *testing.T) {
 // TestChaosIsSurvivedByTryingAgain: a server that fails a third of the requests
 // loses no episode to a client that makes them again.
 func TestChaosIsSurvivedByTryingAgain(t *testing.T) {
+	t.Parallel() // it waits
 	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 3, Chaos: "rate-limit=0.1,unavailable=0.1,disconnect=0.1,overloaded=0.05"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // A grammar of requests: each is put together of a group, what is asked of it, and
@@ -127,7 +127,7 @@ func TestScholarByGrammar(t *testing.T) {
 			wrong = append(wrong, fmt.Sprintf("%s\n\t%s\n\twant %s but not %s", request, a.message, want, not))
 		}
 	}
-	for range testlength.Of(12, 40) {
+	for range testkit.Long(12, 40) {
 		s := newShelf()
 		figures(s, r)
 		all := groupsOf(s)

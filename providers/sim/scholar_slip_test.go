@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/internal/testlength"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // TestScholarSlipsMislead: each slip turns into a wrong or a wasted action where it
@@ -78,7 +78,7 @@ func TestScholarSlipsMislead(t *testing.T) {
 // TestScholarSlipsCostSuccess: a model that slips more answers less of what is asked,
 // by the contract and by several calls at once.
 func TestScholarSlipsCostSuccess(t *testing.T) {
-	trials := testlength.Of(3, 8)
+	trials := testkit.Long(3, 8)
 	right := func(name string, width int) int {
 		p, _ := profileFor(name)
 		n := 0
