@@ -263,7 +263,7 @@ func TestNightlyScriptRunsCupel(t *testing.T) {
 		candidate, shards string
 		code              int
 	}{
-		"accepted": {"strong", "3", 0}, "rejected": {"weak", "3", 10}, "one process": {"strong", "1", 0},
+		"accepted": {"strong", "3", 0}, "rejected": {"weak", "2", 10}, "one process": {"strong", "1", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t, c.candidate)

@@ -12,8 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/goldens/counts"
-	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
@@ -75,7 +73,7 @@ func newKit(t *testing.T, candidates ...string) *kit {
 	k := &kit{t: t, dir: t.TempDir()}
 	k.env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	if len(candidates) > 0 {
-		suite, err := load.Suite(counts.FS, "builtin:counts")
+		suite, err := builtin()
 		require.NoError(t, err)
 		text := "suite: builtin:counts\ncandidates:\n"
 		for _, c := range suite.Candidates {

@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // cupel runs a command in the process, with nothing in its environment.
@@ -79,7 +80,7 @@ func TestCommandsRefuseAChangedRun(t *testing.T) {
 		theirs, err := os.ReadFile(filepath.Join(other, file))
 		require.NoError(t, err)
 		changes := map[string][]byte{"exchanged": theirs, "empty": {}, "removed": nil}
-		changesEach := 15
+		changesEach := testkit.Long(6, 15)
 		if testing.Short() {
 			changesEach = 3
 		}

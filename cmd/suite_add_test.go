@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,10 +30,13 @@ func cupelIn(args ...string) (int, string) {
 	return execute(p), out.String()
 }
 
+// builtin is the built-in suite, loaded once. No test may change it.
+var builtin = sync.OnceValues(func() (*goldens.Suite, error) { return load.Suite(counts.FS, "builtin:counts") })
+
 // judged are the tasks of the built-in suite that candidates are judged by.
 func judged(t testing.TB) (tasks []goldens.Task) {
 	t.Helper()
-	s, err := load.Suite(counts.FS, "builtin:counts")
+	s, err := builtin()
 	require.NoError(t, err)
 	for _, task := range s.Tasks {
 		if !task.Scripted {
@@ -56,7 +60,7 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 	require.Zero(t, code, out)
 	_, _, before, err := rundir.Load(runs, "latest")
 	require.NoError(t, err)
-	source, err := load.Suite(counts.FS, "builtin:counts")
+	source, err := builtin()
 	require.NoError(t, err)
 
 	solved := map[string]bool{}

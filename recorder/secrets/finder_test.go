@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // An encoder wraps a text in an encoding, with something before and after it.
@@ -136,7 +138,7 @@ func TestARandomSecretIsFoundInAnyWrapping(t *testing.T) {
 	for _, e := range encoders {
 		t.Run(e.name, func(t *testing.T) {
 			rng := rand.New(rand.NewSource(7))
-			for range 500 {
+			for range testkit.Long(150, 500) {
 				secret := ""
 				for len(strings.Join(strings.Fields(secret), "")) < minSecret || e.spaced() && !withLetters(secret) {
 					secret = noise(rng, 40)
