@@ -286,8 +286,8 @@ func (h *heard) openAIUsage(u any) {
 	h.out, h.thought = figure(u, "completion_tokens"), figure(u, "completion_tokens_details", "reasoning_tokens")
 }
 
-// tongues are all of them.
-func tongues() []wireClient {
+// wireClients are the clients of all wires.
+func wireClients() []wireClient {
 	vertex := geminiTongue
 	vertex.name = "gemini on vertex"
 	vertex.path = "/v1/projects/p/locations/l/publishers/google/models/MODEL:generateContent"
@@ -297,7 +297,7 @@ func tongues() []wireClient {
 
 // each runs a test for every wire, whole and streamed.
 func each(t *testing.T, f func(t *testing.T, g wireClient, stream bool)) {
-	for _, g := range tongues() {
+	for _, g := range wireClients() {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/stream=%v", g.name, stream), func(t *testing.T) { f(t, g, stream) })
 		}

@@ -30,7 +30,7 @@ func suffered(t *testing.T, g wireClient, name string) (*httptest.ResponseRecord
 // TestChaosOnEveryWire: each wire's stream misbehaves as Does says, and in nothing else.
 func TestChaosOnEveryWire(t *testing.T) {
 	whole := func(frames [][]byte) string { return string(slices.Concat(frames...)) }
-	for _, g := range tongues() {
+	for _, g := range wireClients() {
 		if strings.Contains(g.name, " ") {
 			continue // another address of the same wire
 		}
@@ -95,7 +95,7 @@ func TestChaosOnEveryWire(t *testing.T) {
 
 // TestFillersMeanNothing: without them the stream is the calm one.
 func TestFillersMeanNothing(t *testing.T) {
-	for _, g := range tongues() {
+	for _, g := range wireClients() {
 		if strings.Contains(g.name, " ") {
 			continue
 		}
@@ -120,7 +120,7 @@ func TestFillersMeanNothing(t *testing.T) {
 // request alone.
 func TestTheSameRequestFaresTheSame(t *testing.T) {
 	chaotic := func(seed int64, id string) string {
-		g := tongues()[0]
+		g := wireClients()[0]
 		g.header = append(slices.Clone(g.header), "X-Client-Request-Id", id)
 		w := g.send(t, chaos(seed, []faultRate{{chaos: Chaoses()[slices.IndexFunc(Chaoses(), func(c Chaos) bool { return c.Name == "empty" })], rate: 0.5}}, Handler(Config{Seed: 1})), asked{model: Probe, turns: []utterance{user("say hi")}})
 		return w.Header().Get(ChaosHeader)

@@ -24,7 +24,7 @@ func TestOtherFormsOfRequests(t *testing.T) {
 	const chatCall = `{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	const settled = "max_tokens=9 temperature=0.5 seed=7 "
 	g := map[string]wireClient{}
-	for _, one := range tongues() {
+	for _, one := range wireClients() {
 		g[one.name] = one
 	}
 	for _, c := range []struct{ name, wire, path, body, want string }{
@@ -122,13 +122,13 @@ func TestIDsOfCallsDiffer(t *testing.T) {
 // stream, and both say the same.
 func FuzzProbe(f *testing.F) {
 	for _, said := range []string{"say a", strange, "think a\nsay b\ncall get {\"a\":1}\ncall get [", "refuse a\nsay b", "fill 30", "cached 9 9", "cached 99999999999999999999 1", "say \"\\ud800\"", "then\n", "call", "settings\nsystem\ndescribe\nresults"} {
-		for i := range tongues() {
+		for i := range wireClients() {
 			f.Add(uint8(i), said, uint8(0))
 			f.Add(uint8(i), said, uint8(17))
 		}
 	}
 	h := Handler(Config{Seed: 9})
-	all := tongues()
+	all := wireClients()
 	f.Fuzz(func(t *testing.T, which uint8, said string, limit uint8) {
 		g := all[int(which)%len(all)]
 		if strings.TrimSpace(said) == "" || g.name == "responses" && limit > 0 && limit < 16 || strings.Contains(said, "![](") {

@@ -20,7 +20,7 @@ import (
 // as they are; testdata/wires holds them.
 func TestWhatTheWiresSay(t *testing.T) {
 	h := Handler(Config{Seed: 1})
-	for _, g := range tongues() {
+	for _, g := range wireClients() {
 		if strings.Contains(g.name, " ") {
 			continue // another address of the same wire
 		}

@@ -228,7 +228,7 @@ func FuzzHandler(f *testing.F) {
 	f.Add(uint8(0), `{"model":"sim-weak","messages":[{"role":"user","content":null}],"stop":[null]}`, "")
 	paths := map[string]bool{}
 	var order []string
-	for _, g := range tongues() {
+	for _, g := range wireClients() {
 		for _, path := range []string{g.path, g.streamPath} {
 			path = strings.ReplaceAll(path, "MODEL", Probe)
 			if path != "" && !paths[path] {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // world is a synthetic suite of tasks there could be: what is drawn of it are two
@@ -99,25 +100,9 @@ func (w world) run(rng *rand.Rand, add func(ledger.EpisodeRows), id, candidate s
 	}
 }
 
-// mixed tasks: half solid, a tenth hopeless, the rest flaky.
-func mixed(rng *rand.Rand) float64 {
-	switch u := rng.Float64(); {
-	case u < 0.5:
-		return 1
-	case u < 0.6:
-		return 0
-	case u < 0.8:
-		return 0.9
-	case u < 0.9:
-		return 0.5
-	default:
-		return 0.1
-	}
-}
-
 // still does not change; drifting tasks go up and down without a common direction.
 func still(rng *rand.Rand) (float64, float64) {
-	p := mixed(rng)
+	p := testkit.TaskShare(rng)
 	return p, p
 }
 

@@ -24,22 +24,6 @@ func size() (suites int, slack float64) {
 	return 200, 0.05
 }
 
-// share draws a task's true share of passes: most tasks are solid, some flaky.
-func share(rng *rand.Rand) float64 {
-	switch u := rng.Float64(); {
-	case u < 0.5:
-		return 1
-	case u < 0.6:
-		return 0
-	case u < 0.8:
-		return 0.9
-	case u < 0.9:
-		return 0.5
-	default:
-		return 0.1
-	}
-}
-
 func coin(rng *rand.Rand, p float64) float64 {
 	if rng.Float64() < p {
 		return 1
@@ -52,7 +36,7 @@ func coin(rng *rand.Rand, p float64) float64 {
 func pairs(rng *rand.Rand, tasks, trials int, change func(p float64) float64) []stat.Observation {
 	list := make([]stat.Observation, 0, tasks*trials)
 	for g := range tasks {
-		before := share(rng)
+		before := testkit.TaskShare(rng)
 		after := change(before)
 		for range trials {
 			list = append(list, stat.Observation{Cluster: strconv.Itoa(g), Value: coin(rng, after) - coin(rng, before)})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/internal/evidence"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -108,17 +109,7 @@ const mixedMean = 0.5 + 0.2*0.9 + 0.1*0.5 + 0.1*0.1
 // tenth of them breaks the contract in a tenth of its turns, on average.
 func mixed(rng *rand.Rand) (t evidence.Task) {
 	t = evidence.Task{Size: evidence.LogNormal(0.5)(rng)}
-	switch u := rng.Float64(); {
-	case u < 0.5:
-		t.Solved = 1
-	case u < 0.6:
-	case u < 0.8:
-		t.Solved = 0.9
-	case u < 0.9:
-		t.Solved = 0.5
-	default:
-		t.Solved = 0.1
-	}
+	t.Solved = testkit.TaskShare(rng)
 	if rng.Float64() < 0.1 {
 		t.Invalid = 0.2 * rng.Float64()
 	}
