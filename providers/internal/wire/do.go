@@ -26,8 +26,8 @@ type Decoder interface {
 	Frame(b *Builder, f Frame) (done bool, err error)
 }
 
-// Answer is what came back, as far as it came. Body is nil when none was kept.
-type Answer struct {
+// response is what came back, as far as it came. Body is nil when none was kept.
+type response struct {
 	Status    int
 	Header    http.Header
 	Body      []byte
@@ -54,15 +54,15 @@ func (c *Client) Do(ctx context.Context, call providers.Call, r Request, d Decod
 		case errors.Is(err, errUnsigned):
 			kind = fault.Auth
 		}
-		return c.over(b, Answer{}, call, warnings, c.Error(Answer{}, call.Model, kind, "", err))
+		return c.over(b, response{}, call, warnings, c.Error(response{}, call.Model, kind, "", err))
 	}
 	start := c.now()
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return c.over(b, Answer{}, call, warnings, c.Error(Answer{}, call.Model, transportKind(ctx, err), "", err))
+		return c.over(b, response{}, call, warnings, c.Error(response{}, call.Model, transportKind(ctx, err), "", err))
 	}
 	defer func() { _ = resp.Body.Close() }()
-	a := Answer{Status: resp.StatusCode, Header: resp.Header}
+	a := response{Status: resp.StatusCode, Header: resp.Header}
 	a.RequestID = c.bounded(firstHeader(resp.Header, append([]string{"X-Request-Id", "Request-Id"}, c.dialect.RequestID...)...), maxID)
 	x := exchange{client: c, ctx: ctx, call: call, answer: a, decoder: d, builder: b, start: start}
 	if r.Framing.Cut == nil {
@@ -77,7 +77,7 @@ type exchange struct {
 	client  *Client
 	ctx     context.Context
 	call    providers.Call
-	answer  Answer
+	answer  response
 	decoder Decoder
 	builder *Builder
 	start   time.Time
@@ -275,7 +275,7 @@ func (x *exchange) failure(err error, body []byte) *fault.Error {
 }
 
 // over completes a reply with what the exchange tells.
-func (c *Client) over(b *Builder, a Answer, call providers.Call, warnings []string, failed *fault.Error) (providers.Reply, error) {
+func (c *Client) over(b *Builder, a response, call providers.Call, warnings []string, failed *fault.Error) (providers.Reply, error) {
 	r := b.build(ForcedTool(call))
 	r.RequestID, r.Status = a.RequestID, a.Status
 	if r.RequestID == "" {

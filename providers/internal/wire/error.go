@@ -23,7 +23,7 @@ const (
 
 // fault turns what the provider said into a typed error. A fault told in the
 // body of a 200 may name the status it means.
-func (c *Client) fault(a Answer, model string, f Fault) *fault.Error {
+func (c *Client) fault(a response, model string, f Fault) *fault.Error {
 	f.Status, f.Header = a.Status, a.Header
 	if n, err := strconv.Atoi(f.Code); err == nil && a.Status < 300 && n >= 400 && n <= 599 {
 		f.Status = n
@@ -45,7 +45,7 @@ func (c *Client) fault(a Answer, model string, f Fault) *fault.Error {
 
 // Error makes an error of this provider. The message is made one line of at
 // most 300 runes; the key appears neither in it nor in the text of cause.
-func (c *Client) Error(a Answer, model string, kind fault.Kind, message string, cause error) *fault.Error {
+func (c *Client) Error(a response, model string, kind fault.Kind, message string, cause error) *fault.Error {
 	return &fault.Error{
 		Kind: kind, Provider: c.provider, Model: model, Status: a.Status,
 		Message: c.bounded(message, maxMessage), RequestID: a.RequestID, Err: c.withoutKey(cause),

@@ -20,7 +20,7 @@ var formatName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 // not on offer. The error is a *fault.Error of kind invalid_request.
 func (c *Client) Check(call providers.Call, modes []providers.Mode) error {
 	if problem := toolProblem(call); problem != "" {
-		return c.Error(Answer{}, call.Model, fault.InvalidRequest, problem, nil)
+		return c.Error(response{}, call.Model, fault.InvalidRequest, problem, nil)
 	}
 	return c.checkFormat(call, modes)
 }
@@ -56,7 +56,7 @@ func toolProblem(call providers.Call) string {
 func (c *Client) checkFormat(call providers.Call, modes []providers.Mode) error {
 	f := call.Format
 	refuse := func(format string, args ...any) error {
-		return c.Error(Answer{}, call.Model, fault.InvalidRequest, fmt.Sprintf(format, args...), nil)
+		return c.Error(response{}, call.Model, fault.InvalidRequest, fmt.Sprintf(format, args...), nil)
 	}
 	switch {
 	case f == nil:

@@ -23,8 +23,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// MaxBody bounds a reply's body in bytes unless Options.MaxBody does.
-const MaxBody = 8 << 20
+// defaultMaxBody bounds a reply's body in bytes unless Options.MaxBody does.
+const defaultMaxBody = 8 << 20
 
 // Dialect is what tells one provider's HTTP from another's.
 type Dialect struct {
@@ -113,7 +113,7 @@ func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 	}
 	x := m.exchange(call)
 	if x.Problem != "" {
-		return providers.Reply{}, m.client.Error(Answer{}, call.Model, fault.InvalidRequest, x.Problem, nil)
+		return providers.Reply{}, m.client.Error(response{}, call.Model, fault.InvalidRequest, x.Problem, nil)
 	}
 	return m.client.Do(ctx, call, x.Request, x.Decoder, x.Warnings)
 }
@@ -123,7 +123,7 @@ func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 func New(d Dialect, o providers.Options) (*Client, error) {
 	o.Provider = cmp.Or(o.Provider, d.Name)
 	c := &Client{
-		dialect: d, provider: o.Provider, key: o.Key, maxBody: cmp.Or(o.MaxBody, MaxBody), now: o.Now,
+		dialect: d, provider: o.Provider, key: o.Key, maxBody: cmp.Or(o.MaxBody, defaultMaxBody), now: o.Now,
 		query: url.Values{}, header: http.Header{}, extra: o.Extra,
 	}
 	if c.dialect.Fault == nil {

@@ -47,7 +47,7 @@ func FuzzReadFault(f *testing.F) {
 	f.Add([]byte(`[{"detail":[{"msg":"x"}]}]`))
 	c := Client{dialect: Dialect{Kind: func(Fault) fault.Kind { return "" }}, provider: "p", key: "sk-secret-1"}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		text := c.fault(Answer{Status: 500, Header: http.Header{"Retry-After": {string(body)}}}, "m", ReadFault(body)).Error()
+		text := c.fault(response{Status: 500, Header: http.Header{"Retry-After": {string(body)}}}, "m", ReadFault(body)).Error()
 		require.NotContains(t, text, c.key)
 		require.LessOrEqual(t, utf8.RuneCountInString(text), maxMessage+maxCode+100)
 		require.Equal(t, -1, strings.IndexFunc(text, unicode.IsControl))
@@ -86,10 +86,10 @@ func TestBoundedCutsAtRunes(t *testing.T) {
 func TestKeyIsCutFromTheCauseAndTheChainStays(t *testing.T) {
 	c := Client{key: "a k e+y!"}
 	cause := errors.New("proxy said a k e+y! and a+k+e%2By%21")
-	e := c.Error(Answer{}, "m", fault.Transport, "", cause)
+	e := c.Error(response{}, "m", fault.Transport, "", cause)
 	require.ErrorIs(t, e, cause)
 	require.Equal(t, ": model m: transport: proxy said [key] and [key]", e.Error())
 	harmless := errors.New("nothing here")
-	require.Same(t, harmless, c.Error(Answer{}, "m", fault.Transport, "", harmless).Err)
-	require.NoError(t, c.Error(Answer{}, "m", fault.Transport, "", nil).Err)
+	require.Same(t, harmless, c.Error(response{}, "m", fault.Transport, "", harmless).Err)
+	require.NoError(t, c.Error(response{}, "m", fault.Transport, "", nil).Err)
 }
