@@ -58,7 +58,8 @@ type Cell struct {
 }
 
 // Sections are the parts of a report below its criteria and tasks, in the order of the
-// page. linked says where a page shows episodes, by their index; it may be nil.
+// page: a new one needs no line elsewhere. linked says where a page shows episodes, by
+// their index; it may be nil.
 func Sections(r model.Report, linked map[int]string) []Section {
 	list := []Section{failureSection(r, linked)}
 	if s := trendSection(r); s.Figure != "" || s.Tables != nil {

@@ -1,0 +1,40 @@
+package reports
+
+import (
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/text"
+	"github.com/cupel-eval/cupel/reports/trend"
+	"github.com/cupel-eval/cupel/reports/view"
+)
+
+// A section of the view is on the page, in Markdown and on the terminal, with no line of
+// its own in the renderers.
+func TestEveryRendererShowsEverySection(t *testing.T) {
+	ways := reporttest.Ways()
+	r := Build(ways.M, ways.Rows)
+	r.Trend = []trend.Series{{Candidate: "a", Metric: trend.Solved, Points: make([]trend.Point, 2), Changes: []trend.Change{{At: 1, Detected: 1, Before: 1}}}}
+	page, markdown := reporttest.Render(t, HTML, r), reporttest.Render(t, text.Markdown, r)
+	terminal := reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, 0) }, r)
+	sections := view.Sections(r, nil)
+	require.Len(t, sections, 3)
+	for _, s := range sections {
+		require.Contains(t, page, `<section id="`+s.ID+`"`)
+		require.Contains(t, page, `<a href="#`+s.ID+`">`+s.Title+`</a>`)
+		for _, table := range s.Tables {
+			require.Contains(t, page, "<caption>"+table.Caption+"</caption>")
+		}
+		require.Contains(t, markdown, s.Fold)
+		for _, line := range s.Lines {
+			require.Contains(t, terminal, "\n"+s.Label+": "+line+"\n")
+			if s.Fold == "" {
+				require.Contains(t, markdown, "\n- "+s.Title+", ")
+			}
+		}
+	}
+}
