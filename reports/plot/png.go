@@ -97,13 +97,17 @@ func picture(d drawing) *image.RGBA {
 func paletted(from *image.RGBA) *image.Paletted {
 	const area = 12 // pixels of one colour side by side
 	out := image.NewPaletted(from.Rect, nil)
-	var places [1 << 15]uint16 // in the palette, from 1
+	var places [1 << 15]uint16                     // in the palette, from 1
+	edges := make([]bool, len(out.Pix)/out.Stride) // the rows that have any
 	for _, least := range []int{area, 1} {
-		var row []byte
-		for y := 0; y < len(out.Pix); y += out.Stride {
-			above := row
-			row = from.Pix[4*y : 4*(y+out.Stride)]
-			if bytes.Equal(row, above) { // as most are
+		for line := range edges {
+			if least < area && !edges[line] {
+				continue
+			}
+			y := line * out.Stride
+			row := from.Pix[4*y : 4*(y+out.Stride)]
+			if line > 0 && bytes.Equal(row, from.Pix[4*(y-out.Stride):4*y]) { // as most are
+				edges[line] = edges[line-1]
 				copy(out.Pix[y:], out.Pix[y-out.Stride:y])
 				continue
 			}
@@ -113,6 +117,7 @@ func paletted(from *image.RGBA) *image.Paletted {
 					end++
 				}
 				if end-i < least {
+					edges[line] = true
 					continue
 				}
 				place := &places[c>>3&31<<10|c>>11&31<<5|c>>19&31]

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"unicode"
 
+	xfont "golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/text/unicode/bidi"
 	"golang.org/x/text/width"
@@ -73,7 +75,35 @@ func textWidth(s string, f font.Font) vg.Length {
 		lacking += wide(r)
 		return -1
 	}, s)
-	return face.Width(known) + 0.5*f.Size*vg.Length(lacking)
+	return ems(known, face)*f.Size + 0.5*f.Size*vg.Length(lacking)
+}
+
+// widths keeps the widths of lines, in em: each is measured for a picture, a file and a
+// page, and by several parts of a plot.
+var widths = struct {
+	sync.Mutex
+	by map[lineKey]vg.Length
+}{by: map[lineKey]vg.Length{}}
+
+type lineKey struct {
+	weight xfont.Weight
+	text   string
+}
+
+func ems(s string, face font.Face) vg.Length {
+	key := lineKey{face.Font.Weight, s}
+	widths.Lock()
+	defer widths.Unlock()
+	w, ok := widths.by[key]
+	if !ok {
+		if len(widths.by) > 1<<14 { // of many reports
+			clear(widths.by)
+		}
+		face.Font.Size = 1
+		w = face.Width(s)
+		widths.by[key] = w
+	}
+	return w
 }
 
 func hasGlyph(face font.Face, r rune) bool {
