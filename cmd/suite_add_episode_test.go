@@ -15,6 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -183,4 +185,16 @@ func TestStoryIsBounded(t *testing.T) {
 	require.Less(t, len(lines), 50)
 	require.Less(t, len(strings.Join(lines, "\n")), 20_000)
 	require.Contains(t, strings.Join(lines, "\n"), "lines more")
+}
+
+// A cassette that comes out of a pack has what its YAML had, the headers of requests, too.
+func TestRecordingOfAPackIsWhole(t *testing.T) {
+	suite, err := load.Suite(research.FS, "builtin:research")
+	require.NoError(t, err)
+	ep := &sourceEpisode{row: ledger.Episode{Key: ledger.Key{TaskID: "R01", Candidate: "contract-erratic", Trial: 1}}, options: harness.Options{Matrix: harness.Matrix{Suite: suite}}}
+	data, err := ep.recording()
+	require.NoError(t, err)
+	for _, x := range data.Interactions {
+		require.NotEmpty(t, x.Request.Headers)
+	}
 }
