@@ -3,6 +3,7 @@ package forecast
 import (
 	"cmp"
 	"math"
+	"time"
 
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -206,7 +207,7 @@ func (f *forecaster) worst(t *taskShare) (g estimates) {
 	most := t.n * steps
 	g[mCalls].low, g[mCalls].high = t.n, most
 	g[mRequests].low, g[mRequests].high = t.n, most*float64(cmp.Or(f.Retry.Attempts, defaultAttempts))
-	in, out, cost := f.worstRequest(t.Planned)
+	in, out, cost := worstRequest(f.Prices, f.priceDay, t.Planned)
 	g[mInput].high, g[mOutput].high, g[mTokens].high, g[mCost].high = most*in, most*out, most*(in+out), most*cost
 	if budgets.MaxTokens > 0 {
 		g[mTokens].high = min(g[mTokens].high, t.n*(float64(budgets.MaxTokens)+in+out)) // the last request begins below it
@@ -219,7 +220,7 @@ func (f *forecaster) worst(t *taskShare) (g estimates) {
 
 // worstRequest is the worst case of an episode's first request, the dearest of those
 // it begins with, at the dearest of its models; NaN is unknown.
-func (f *forecaster) worstRequest(p drive.Planned) (in, out, cost float64) {
+func worstRequest(prices price.Table, day time.Time, p drive.Planned) (in, out, cost float64) {
 	nan := math.NaN()
 	calls := p.FirstCalls(p.Params)
 	if len(calls) == 0 {
@@ -232,7 +233,7 @@ func (f *forecaster) worstRequest(p drive.Planned) (in, out, cost float64) {
 		}
 		in, out = max(in, float64(most)), max(out, float64(answer))
 		for _, model := range drive.ModelsOf(p.Candidate) {
-			nano, ok := f.Prices.Worst(p.Candidate.Provider, model, most, answer, f.priceDay)
+			nano, ok := prices.Worst(p.Candidate.Provider, model, most, answer, day)
 			if !ok {
 				return float64(most), float64(answer), nan
 			}

@@ -163,7 +163,7 @@ type forecaster struct {
 	spent    map[string]admission.Spend // of a resumed run, by provider
 	missing  []string                   // keys and values of headers
 	warnings []string
-	samples  map[pastKey]*sample
+	samples  samples
 	seen     map[[3]string]bool // past episodes: replays show one again
 	runs     int                // past ones with an episode in the samples
 }
@@ -224,7 +224,7 @@ func (f *forecaster) shares() (list []*share, absent int) {
 		list = append(list, s)
 	}
 	for i, e := range f.plan.Episodes() {
-		absent += drive.Count(f.isAbsent(e))
+		absent += drive.Count(isAbsent(f.Options, e))
 		if !f.todo[i] {
 			continue
 		}
@@ -278,7 +278,7 @@ func (f *forecaster) forecast() (out Forecast, err error) {
 func (f *forecaster) leftOut(inAll, todo int) (list []LeftOut, err error) {
 	all, chosen, kept := inAll, inAll, inAll
 	if f.Resume == "" && f.Fork == nil {
-		all, chosen, kept, err = f.selected()
+		all, chosen, kept, err = selected(f.plan, f.Options)
 	}
 	list = []LeftOut{}
 	for _, l := range []LeftOut{
@@ -297,25 +297,25 @@ func (f *forecaster) leftOut(inAll, todo int) (list []LeftOut, err error) {
 
 // selected counts the episodes of the suite, those of the selected tasks and candidates,
 // and of these those that Selection.Episode takes.
-func (f *forecaster) selected() (all, chosen, kept int, err error) {
-	candidates, tasks, err := f.plan.Selected()
+func selected(plan *harness.Plan, o harness.Options) (all, chosen, kept int, err error) {
+	candidates, tasks, err := plan.Selected()
 	scripted := 0
 	for _, c := range candidates {
 		if c.Provider == episode.ScriptedCandidate {
 			scripted = 1
 		}
 		for _, t := range tasks {
-			for trial := 1; trial <= f.Trials && t.Scripted == (c.Provider == episode.ScriptedCandidate); trial++ {
+			for trial := 1; trial <= o.Trials && t.Scripted == (c.Provider == episode.ScriptedCandidate); trial++ {
 				chosen++
-				kept += drive.Count(f.Select.Episode == nil || f.Select.Episode(t.ID, c.Name, trial))
+				kept += drive.Count(o.Select.Episode == nil || o.Select.Episode(t.ID, c.Name, trial))
 			}
 		}
 	}
-	for _, t := range f.Suite.Tasks {
+	for _, t := range o.Suite.Tasks {
 		if t.Scripted {
-			all += f.Trials * scripted
+			all += o.Trials * scripted
 		} else {
-			all += f.Trials * len(f.Candidates)
+			all += o.Trials * len(o.Candidates)
 		}
 	}
 	return all, chosen, kept, err

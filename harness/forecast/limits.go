@@ -142,13 +142,13 @@ func (f *forecaster) warnOfSpending(shares []*share, total estimates) {
 
 // isAbsent reports whether an episode of a replay has no cassette. A pack is not asked,
 // because it would read them.
-func (f *forecaster) isAbsent(e drive.Planned) bool {
-	_, pack := f.Cassettes.(*cassette.Pack)
-	if f.Mode != recorder.Replay || pack || f.Cassettes == nil || e.Cassette == "" || e.Candidate.Provider == episode.ScriptedCandidate ||
-		f.Decide != nil && e.Trial > f.Decide.Rounds()[0] {
+func isAbsent(o harness.Options, e drive.Planned) bool {
+	_, pack := o.Cassettes.(*cassette.Pack)
+	if o.Mode != recorder.Replay || pack || o.Cassettes == nil || e.Cassette == "" || e.Candidate.Provider == episode.ScriptedCandidate ||
+		o.Decide != nil && e.Trial > o.Decide.Rounds()[0] {
 		return false
 	}
-	_, err := fs.Stat(f.Cassettes, e.Cassette)
+	_, err := fs.Stat(o.Cassettes, e.Cassette)
 	return errors.Is(err, fs.ErrNotExist)
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/harness"
@@ -17,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/price"
 )
 
 // How much of the past is read: of the folders that changed last those of the
@@ -134,21 +136,24 @@ func (f *forecaster) learner(m manifest.Manifest) func(ledger.EpisodeRows) {
 		}
 		f.seen[again] = true
 		for _, of := range of {
-			f.add(pastKey{of, ""}, o)
+			f.samples.add(pastKey{of, ""}, o)
 			if task := tasks[e.TaskID]; task != "" {
-				f.add(pastKey{of, task}, o)
+				f.samples.add(pastKey{of, task}, o)
 			}
 		}
 	}
 }
 
+// samples are what past episodes came to.
+type samples map[pastKey]*sample
+
 // add adds an episode to a sample.
-func (f *forecaster) add(key pastKey, o observation) {
-	if f.samples[key] == nil {
-		f.samples[key] = &sample{}
+func (s samples) add(key pastKey, o observation) {
+	if s[key] == nil {
+		s[key] = &sample{}
 	}
 	for m, x := range o {
-		f.samples[key][m].add(x)
+		s[key][m].add(x)
 	}
 }
 
@@ -173,7 +178,7 @@ func (f *forecaster) observe(rows ledger.EpisodeRows, c manifest.Candidate) (o o
 		if kind := slices.Index(kinds[:], t.Kind); kind >= 0 {
 			o[int(mKinds)+kind]++
 		}
-		f.spend(&o, t, askedModel(t, c))
+		o.spend(f.Prices, f.priceDay, t, askedModel(t, c))
 	}
 	return o, ok
 }
@@ -191,7 +196,7 @@ func askedModel(t ledger.Turn, c manifest.Candidate) string {
 }
 
 // spend adds the tokens and the cost of a turn.
-func (f *forecaster) spend(o *observation, t ledger.Turn, model string) {
+func (o *observation) spend(prices price.Table, day time.Time, t ledger.Turn, model string) {
 	class := func(m measure, n *int64) int64 {
 		if n == nil || *n < 0 { // a ledger is untrusted
 			o[m], o[mTokens] = math.NaN(), math.NaN()
@@ -205,7 +210,7 @@ func (f *forecaster) spend(o *observation, t ledger.Turn, model string) {
 		Reported: true, Tier: t.ServiceTier, Input: class(mInput, t.In), Output: class(mOutput, t.Out),
 		CacheRead: class(mCacheRead, t.CacheRead), CacheWrite: class(mCacheWrite, t.CacheWrite), Reasoning: class(mReasoning, t.Reasoning),
 	}
-	cost, ok := f.Prices.Cost(t.Provider, model, u, f.priceDay)
+	cost, ok := prices.Cost(t.Provider, model, u, day)
 	if o[mCost] += float64(cost); !ok {
 		o[mCost] = math.NaN()
 	}

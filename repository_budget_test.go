@@ -1,0 +1,131 @@
+package cupel_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// budgets bound what the next maintainer has to read at a time, tests apart. A package
+// that outgrows one is cut in two, or loses what it does not need.
+var budgets = struct{ files, lines, fileLines, funcLines, exported, methods int }{
+	files: 30, lines: 6_000, fileLines: 400, funcLines: 60, exported: 40,
+	methods: 15, // of a type of harness
+}
+
+// largePackages may have more files and lines, with the reason.
+var largePackages = map[string]string{
+	"providers/sim": "until worlds and playbooks are declared in suites",
+}
+
+func TestBudgets(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		t.Run(name, func(t *testing.T) {
+			size := measure(t, p.Dir)
+			if _, ok := largePackages[name]; !ok {
+				require.LessOrEqual(t, size.files, budgets.files, "files")
+				require.LessOrEqual(t, size.lines, budgets.lines, "lines")
+			}
+			require.LessOrEqual(t, len(size.exported), budgets.exported, "exported names: %s", strings.Join(size.exported, " "))
+			for _, receiver := range slices.Sorted(maps.Keys(size.methods)) {
+				if !strings.HasPrefix(name, "harness") {
+					break
+				}
+				require.LessOrEqual(t, size.methods[receiver], budgets.methods, "methods of %s", receiver)
+			}
+			require.Empty(t, size.long, "longer than a reader keeps in mind")
+		})
+	}
+}
+
+// size is what a package comes to without its tests.
+type size struct {
+	files, lines int
+	exported     []string
+	methods      map[string]int
+	long         []string // files and functions beyond their budget
+}
+
+func measure(t *testing.T, dir string) size {
+	s := size{methods: map[string]int{}}
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		lines := bytes.Count(text, []byte("\n"))
+		s.files++
+		s.lines += lines
+		if lines > budgets.fileLines {
+			s.long = append(s.long, filepath.Base(file))
+		}
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, file, text, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range parsed.Decls {
+			s.add(set, d)
+		}
+	}
+	slices.Sort(s.exported)
+	s.exported = slices.Compact(s.exported) // the same name for two operating systems
+	return s
+}
+
+func (s *size) add(set *token.FileSet, d ast.Decl) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if set.Position(d.End()).Line-set.Position(d.Pos()).Line >= budgets.funcLines {
+			s.long = append(s.long, d.Name.Name)
+		}
+		if d.Recv != nil {
+			s.methods[receiver(d.Recv.List[0].Type)]++
+		} else {
+			s.export(d.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				s.export(spec.Name)
+			case *ast.ValueSpec:
+				for _, n := range spec.Names {
+					s.export(n)
+				}
+			}
+		}
+	}
+}
+
+func (s *size) export(name *ast.Ident) {
+	if name.IsExported() {
+		s.exported = append(s.exported, name.Name)
+	}
+}
+
+// receiver is the name of a method's type.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
