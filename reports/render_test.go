@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/plot"
@@ -46,7 +47,7 @@ func TestGolden(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			got, path := reporttest.Render(t, c.render, r), filepath.Join("testdata", c.name)
-			if *reporttest.Update {
+			if testkit.Update() {
 				require.NoError(t, os.MkdirAll("testdata", 0o755))
 				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 			}

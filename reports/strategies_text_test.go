@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/text"
@@ -148,7 +149,7 @@ func TestGoldenStrategies(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			got, path := reporttest.Render(t, c.render, r), filepath.Join("testdata", "strategies."+c.name)
-			if *reporttest.Update {
+			if testkit.Update() {
 				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(path)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 )
@@ -22,7 +23,7 @@ func TestPlotGolden(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			got := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
 			path := filepath.Join("testdata", "plots", f.Name+".svg")
-			if *reporttest.Update {
+			if testkit.Update() {
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 			}

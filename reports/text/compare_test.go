@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/html"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
@@ -40,7 +41,7 @@ func TestCompareGolden(t *testing.T) {
 	for _, r := range compareRenderers() {
 		t.Run(r.name, func(t *testing.T) {
 			got, path := reporttest.Render(t, r.render, reporttest.ComparisonFixture()), filepath.Join("testdata", r.name)
-			if *reporttest.Update {
+			if testkit.Update() {
 				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(path)

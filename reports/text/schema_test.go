@@ -16,6 +16,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
@@ -41,7 +42,7 @@ func TestPublishedSchemas(t *testing.T) {
 		t.Run(p.file, func(t *testing.T) {
 			got := generateSchema(t, "https://github.com/cupel-eval/cupel/docs/schema/"+p.file, p.title, p.root)
 			path := filepath.Join("..", "..", "docs", "schema", p.file)
-			if *reporttest.Update {
+			if testkit.Update() {
 				require.NoError(t, os.WriteFile(path, got, 0o644))
 			}
 			want, err := os.ReadFile(path)

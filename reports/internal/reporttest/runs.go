@@ -196,11 +196,8 @@ func Render[T any](t testing.TB, f func(io.Writer, T) error, v T) string {
 	return b.String()
 }
 
-// Flags of every test that links this package.
-var (
-	Update  = flag.Bool("update", false, "rewrite testdata/*")
-	DemoDir = flag.String("demo", "", "write a synthetic run's report below this folder, to look at")
-)
+// DemoDir is a flag of every test that links this package.
+var DemoDir = flag.String("demo", "", "write a synthetic run's report below this folder, to look at")
 
 // OwnRun is the demo run with custom criteria.
 func OwnRun(t *testing.T, tasks, trials int, change func(*ledger.Rows), own ...manifest.Criterion) (manifest.Manifest, ledger.Rows) {
