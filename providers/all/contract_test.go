@@ -93,7 +93,6 @@ func generateLacks() map[string]string {
 func TestContract(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(served)) {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // it waits
 			providertest.RunServed(t, providertest.Served{
 				New: Factories()[name], Base: served[name].base, Handler: sim.Handler(sim.Config{Seed: 1}), Model: "sim-probe",
 				ChaosHeader: sim.ChaosHeader, Chaos: chaoses(), Skip: served[name].skip,
