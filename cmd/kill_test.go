@@ -343,7 +343,7 @@ func TestKilledRecordingsGoOn(t *testing.T) {
 	})
 	m := &mended{}
 	kept := 0
-	together(t, testkit.Long(6, 20), parallel, func(t *testing.T, i int) {
+	together(t, testkit.Long(3, 20), parallel, func(t *testing.T, i int) {
 		b := newBench(t)
 		require.Zero(t, b.run(0, "init").code)
 		var before map[string]fs.FileInfo

@@ -266,6 +266,7 @@ func TestNightlyScriptRunsCupel(t *testing.T) {
 		"accepted": {"strong", "3", 0}, "rejected": {"weak", "2", 10}, "one process": {"strong", "1", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			k := newKit(t, c.candidate)
 			code, out := k.nightly("NIGHTLY_ARGS=", "NIGHTLY_MAX_COST=", "NIGHTLY_SHARDS="+c.shards)
 			require.Equal(t, c.code, code, out)

@@ -23,6 +23,7 @@ func TestUmaskIsRespected(t *testing.T) {
 	require.NoError(t, err)
 	for umask, mask := range map[string]fs.FileMode{"077": 0o077, "002": 0o002} {
 		t.Run(umask, func(t *testing.T) {
+			t.Parallel() // it waits for simulated models
 			b := newBench(t)
 			sh := func(script string) (code int, output string) {
 				cmd := b.command()
