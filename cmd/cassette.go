@@ -43,7 +43,7 @@ the model asked, how many exchanges it holds, its size, and whether the model is
 a simulated one. Exits 3 when one cannot be read.`,
 		Example: `  cupel cassette ls
   cupel cassette ls builtin:counts`,
-		Args: atMost(1),
+		Args: atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if err != nil {

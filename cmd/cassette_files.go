@@ -87,7 +87,7 @@ Files that cannot be read as cassettes are searched as text and named. Exits 3 o
 a find or such a file.`,
 		Example: `  cupel cassette scan
   cupel cassette scan builtin:counts`,
-		Args: atMost(1),
+		Args: atMostOne(),
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if err != nil {
@@ -152,7 +152,7 @@ pack again afterwards.`,
 		Example: `  cupel cassette pack --suite suites/mine
   cupel cassette pack --suite builtin:counts -o counts.pack
   cupel run --pack counts.pack`,
-		Args: atMost(1),
+		Args: atMostOne(),
 		RunE: p.withConfig(func(_ *cobra.Command, cfg config.Config, args []string) error {
 			if len(args) == 1 {
 				cfg.Suite = args[0]

@@ -44,7 +44,7 @@ missing or corrupt. With --task, --candidate or --tag only planned ones are look
 		Example: `  cupel cassette status
   cupel cassette status builtin:counts --all
   cupel cassette status --candidate gpt --json`,
-		Args: atMost(1),
+		Args: atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
 			o, err := cassetteOptions(p, c, args, sel)
 			if err != nil {
@@ -143,7 +143,7 @@ candidates and trials asks for them. A cassette of a second trial is one unless
 that are empty then.`,
 		Example: `  cupel cassette prune
   cupel cassette prune --trials 3 --yes`,
-		Args: atMost(1),
+		Args: atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
 			o, err := cassetteOptions(p, c, args, harness.Selection{})
 			if err != nil {

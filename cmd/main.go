@@ -129,12 +129,12 @@ func (p *process) withConfig(run func(*cobra.Command, config.Config, []string) e
 	}
 }
 
-// exactly, atLeast and atMost are cobra's checks of arguments as usage errors.
+// exactly, atLeast and atMostOne are cobra's checks of arguments as usage errors.
 func exactly(n int) cobra.PositionalArgs { return usageArgs(cobra.ExactArgs(n)) }
 
 func atLeast(n int) cobra.PositionalArgs { return usageArgs(cobra.MinimumNArgs(n)) }
 
-func atMost(n int) cobra.PositionalArgs { return usageArgs(cobra.MaximumNArgs(n)) }
+func atMostOne() cobra.PositionalArgs { return usageArgs(cobra.MaximumNArgs(1)) }
 
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error { return exit.Usage(check(c, args)) }

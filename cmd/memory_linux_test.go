@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// The folders of tests are in memory where there is room and programs may be run: they
+// testsInMemory puts the folders of tests in memory where there is room and programs may be run: they
 // hold thousands of small files, many of them synced.
-func init() {
+func testsInMemory() {
 	const dir, noExec, room = "/dev/shm", 8, 1 << 30
 	var s syscall.Statfs_t
 	if !strings.HasSuffix(os.Args[0], ".test") || os.Getenv("TMPDIR") != "" || syscall.Statfs(dir, &s) != nil {

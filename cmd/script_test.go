@@ -23,6 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	testsInMemory()
 	// Scripts that record wait for simulated latencies: they can wait together.
 	if strings.HasSuffix(filepath.Base(os.Args[0]), ".test") { // and not the program itself
 		flag.Parse()

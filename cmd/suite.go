@@ -84,7 +84,7 @@ func newSuite(p *process) *cobra.Command {
 		Use:     "list [SUITE]",
 		Short:   "List the tasks of a suite",
 		Example: "  cupel suite list builtin:counts",
-		Args:    atMost(1),
+		Args:    atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if err != nil {
@@ -129,7 +129,7 @@ code 2. An outcome that an empty answer passes, a condition that every episode m
 and a forbidden tool that looks misspelled are warnings; they do not change the exit
 code.`,
 		Example: "  cupel suite lint suites/mine",
-		Args:    atMost(1),
+		Args:    atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if suite == nil {
@@ -190,7 +190,7 @@ func newInit(p *process) *cobra.Command {
 		Example: `  cupel init
   cupel run --mode record    # the first suite, with simulated models
   cupel run`,
-		Args: atMost(1),
+		Args: atMostOne(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			root := "."
 			if len(args) == 1 {

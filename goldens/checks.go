@@ -158,7 +158,7 @@ func expectFields() []string {
 
 func readExpect(o yamlfile.Object, e Expect, inherits bool) Expect {
 	for _, c := range checks {
-		if p, ok := o.Get(c.key); ok && !(inherits && p.Null() && c.takeAway(&e)) {
+		if p, ok := o.Get(c.key); ok && (!inherits || !p.Null() || !c.takeAway(&e)) {
 			c.set(&e, p, inherits)
 		}
 	}

@@ -44,12 +44,12 @@ func appendEscape(out []byte, s string) ([]byte, int) {
 	case 't':
 		return append(out, '\t'), 2
 	case 'u':
-		unit, _ := hex4(s[2:])
+		unit := hex4(s[2:])
 		if !utf16.IsSurrogate(unit) {
 			return utf8.AppendRune(out, unit), 6
 		}
 		if len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
-			low, _ := hex4(s[8:])
+			low := hex4(s[8:])
 			if r := utf16.DecodeRune(unit, low); r != utf8.RuneError {
 				return utf8.AppendRune(out, r), 12
 			}
@@ -59,10 +59,10 @@ func appendEscape(out []byte, s string) ([]byte, int) {
 	return append(out, s[1]), 2
 }
 
-// hex4 reads four hexadecimal digits.
-func hex4(s string) (unit rune, ok bool) {
+// hex4 reads four hexadecimal digits; anything else is 0.
+func hex4(s string) (unit rune) {
 	if len(s) < 4 {
-		return 0, false
+		return 0
 	}
 	for i := range 4 {
 		b := s[i]
@@ -72,11 +72,11 @@ func hex4(s string) (unit rune, ok bool) {
 		case 'a' <= b|0x20 && b|0x20 <= 'f':
 			b = b | 0x20 - 'a' + 10
 		default:
-			return 0, false
+			return 0
 		}
 		unit = unit<<4 | rune(b)
 	}
-	return unit, true
+	return unit
 }
 
 // surrogateAt decodes the lone surrogate that unquote left at s[i], three bytes.

@@ -232,7 +232,7 @@ func (s *source) advance() (err error) {
 func firstOf(sources []*source) *source {
 	var first *source
 	for _, s := range sources {
-		if s.more && (first == nil || s.rows.Episode.Key.Compare(first.rows.Episode.Key) < 0) {
+		if s.more && (first == nil || s.rows.Episode.Compare(first.rows.Episode.Key) < 0) {
 			first = s
 		}
 	}

@@ -185,7 +185,7 @@ func sideBySide(episodes, others iter.Seq2[ledger.EpisodeRows, error], visit fun
 			return err
 		}
 		found := ledger.EpisodeRows{Episode: ledger.Episode{ErrorText: "the suite or the configuration has no such episode any more"}}
-		if more && a.Episode.Key.Compare(b.Episode.Key) == 0 {
+		if more && a.Episode.Compare(b.Episode.Key) == 0 {
 			found = b
 			b, err, more = next()
 		}

@@ -27,12 +27,12 @@ type TaskPairs struct {
 	Pairs [][2]Attempt
 }
 
-// CompareStrategies measures two strategies by their bouts, one for each task at most. Every
+// MeasureStrategies measures two strategies by their bouts, one for each task at most. Every
 // metric is that of the package comment: the first of a pair is Baseline, the second
 // New, Effect is second − first, and P is two-sided, by swapping the two strategies
 // of whole tasks; no metric is gating, and Adjusted is for the caller to fill in, who knows
 // how many comparisons there are. Of an unknown value there is no claim, and P is null.
-func CompareStrategies(bouts []TaskPairs) []Metric {
+func MeasureStrategies(bouts []TaskPairs) []Metric {
 	tasks := make([]joined, len(bouts))
 	for i, b := range bouts {
 		records := make([]record, 0, 2*len(b.Pairs))

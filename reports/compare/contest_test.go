@@ -15,7 +15,7 @@ func attempt(solved bool, steps int32, cost, tokens *int64) Attempt {
 // Two tasks, the second of two trials; numbers by hand.
 func TestContest(t *testing.T) {
 	n := func(v int64) *int64 { return &v }
-	metrics := CompareStrategies([]TaskPairs{
+	metrics := MeasureStrategies([]TaskPairs{
 		{Task: "a", Pairs: [][2]Attempt{{attempt(true, 4, n(10), nil), attempt(true, 2, n(4), n(7))}}},
 		{Task: "b", Pairs: [][2]Attempt{
 			{attempt(false, 9, n(30), n(5)), attempt(true, 3, n(6), n(7))}, {attempt(true, 5, n(20), n(5)), attempt(true, 4, n(8), n(7))},
@@ -42,7 +42,7 @@ func TestContest(t *testing.T) {
 	require.Equal(t, []int{3, 2}, []int{by["cost"].N, by["cost"].Clusters})
 	require.Nil(t, by["tokens"].P)
 	require.Contains(t, by["tokens"].Note, "1 paired episode without token counts")
-	for _, m := range CompareStrategies(nil) {
+	for _, m := range MeasureStrategies(nil) {
 		require.Nil(t, m.P, m.Name)
 	}
 }

@@ -273,7 +273,7 @@ func plain(u Unit) bool { return u == None || u == Percent }
 // base of the other.
 func (c *checker) units(at int, a, b *node) {
 	bare := func(n *node) bool { return n.unit == None && n.constant() }
-	if a.unit != b.unit && !bare(a) && !bare(b) && !(plain(a.unit) && plain(b.unit)) {
+	if a.unit != b.unit && !bare(a) && !bare(b) && (!plain(a.unit) || !plain(b.unit)) {
 		c.fail(at, "%s beside %s", unitNames[a.unit], unitNames[b.unit])
 	}
 }

@@ -256,7 +256,7 @@ func (c Cell) appendTo(id []byte) []byte {
 
 func (r *run) result() Result {
 	out := r.Result
-	for _, g := range r.Query.group {
+	for _, g := range r.group {
 		out.Columns = append(out.Columns, Column{Name: g.name, Type: g.typ, Unit: g.unit})
 	}
 	for _, it := range r.items {
@@ -278,7 +278,7 @@ func (r *run) result() Result {
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	keys := len(r.Query.group)
+	keys := len(r.group)
 	slices.SortFunc(out.Rows, func(a, b []Cell) int { return slices.CompareFunc(a[:keys], b[:keys], Cell.compare) })
 	return out
 }

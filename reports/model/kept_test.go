@@ -14,9 +14,6 @@ import (
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 )
 
-// long is a run of n episodes with one turn each.
-func long(n int) *Builder { return longer(n, 1) }
-
 // longer has more turns.
 func longer(n, turns int) *Builder {
 	b := NewBuilder(manifest.Manifest{RunID: "r"}, nil)

@@ -157,7 +157,7 @@ func (r *Report) compareStrategies(rings []*modelGroup, agents []string) Strateg
 			if len(bouts) == 0 {
 				continue
 			}
-			for _, m := range compare.CompareStrategies(bouts) {
+			for _, m := range compare.MeasureStrategies(bouts) {
 				c.Pairs = append(c.Pairs, pairResult(m, first, second))
 			}
 		}

@@ -46,7 +46,7 @@ func (t theme) chart(c draw.Canvas, x, y axis, paint painter) {
 			to.Scale = plot.LogScale{}
 		}
 		if from.ticks == nil {
-			to.LineStyle.Width = 0
+			to.Width = 0
 		}
 	}
 	p.Y.Label.Text = y.label

@@ -105,7 +105,7 @@ func (d *Transcripts) Find(k ledger.Key) (ledger.EpisodeRows, bool) {
 		d.next, d.stop = iter.Pull2(episodes)
 		d.last = ledger.EpisodeRows{}
 	}
-	for d.last.Episode.Key.Compare(k) < 0 {
+	for d.last.Episode.Compare(k) < 0 {
 		rows, err, more := d.next()
 		if !more || err != nil {
 			return ledger.EpisodeRows{}, false

@@ -75,6 +75,7 @@ type cleaner struct {
 	key ledger.Key
 }
 
+// NewCleaner returns what replaces the credentials that s knows in rows.
 func NewCleaner(s *secrets.Finder) *cleaner {
 	records, columns := columns()
 	return &cleaner{secrets: s, records: records, last: make([]string, columns)}

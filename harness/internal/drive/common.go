@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
+// Count is 1 for true and 0 for false.
 func Count(b bool) int {
 	if b {
 		return 1
@@ -31,6 +32,7 @@ func Abridge(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
+// SortedKeys are the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -40,6 +42,7 @@ func SortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
+// DigestOf is the SHA-256 of the JSON of its arguments, in hexadecimal.
 func DigestOf(parts ...any) string {
 	text, err := json.Marshal(parts)
 	if err != nil {
@@ -57,6 +60,7 @@ func StatusWith(o manifest.Outcomes) string {
 	return "complete"
 }
 
+// ManifestTask is what run.json says of a task.
 func ManifestTask(s *goldens.Suite, t goldens.Task) manifest.Task {
 	parts := s.TaskParts(t)
 	return manifest.Task{

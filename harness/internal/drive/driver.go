@@ -125,7 +125,7 @@ func (e *driver) open() (err error) {
 	if err != nil {
 		return err
 	}
-	e.rows.priceDay = e.Env.priceDay(e.recorder)
+	e.rows.priceDay = e.priceDay(e.recorder)
 	retry := sleepUnlessJournaled(e.retryPolicy(uint64(e.Seed.Int64())), e.recorder)
 	if e.model, err = wire(e.Planned, e.recorder, e.recorder, e.Prices, e.rows.priceDay, retry, e.lane(e.Candidate, e.Key)); err != nil {
 		return err

@@ -32,6 +32,7 @@ func (l *EpisodeList) number(name string) int32 {
 	return n
 }
 
+// Add adds an episode to the end.
 func (l *EpisodeList) Add(task, candidate string, trial int) {
 	l.Cells = append(l.Cells, Cell{l.number(task), l.number(candidate), int32(trial)})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
+// ScriptedRescue is the model that a scripted task rescues an episode with.
 const ScriptedRescue = "scripted-rescue"
 
 // Planned is one episode to be run: everything resolved, nothing started.

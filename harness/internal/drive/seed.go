@@ -15,6 +15,7 @@ import (
 // Seed is an episode's source of randomness: the SHA-256 of what identifies it.
 type Seed [sha256.Size]byte
 
+// NewSeed returns the seed of an episode of a run.
 func NewSeed(run int64, task, candidate string, trial int) Seed {
 	return sha256.Sum256(fmt.Appendf(nil, "cupel/episode/1\x00%d\x00%s\x00%s\x00%d", run, task, candidate, trial))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// ColumnKind is the type of a column as far as whoever computes with it cares.
+// Kind is the type of a column as far as whoever computes with it cares.
 type Kind int
 
 // The kinds of columns. Lists are named, and not read.
@@ -58,7 +58,7 @@ func rowType(table string) reflect.Type {
 	return nil
 }
 
-// Columns returns the columns of a table in the order of its schema; none of an unknown
+// Of returns the columns of a table in the order of its schema; none of an unknown
 // table.
 func Of(table string) (list []Column) {
 	row := rowType(table)
@@ -115,7 +115,7 @@ type Rows struct {
 	vectors []Vector
 }
 
-// NewRowVectors returns a source of the columns named, which must be those of the
+// NewRows returns a source of the columns named, which must be those of the
 // table and no lists.
 func NewRows(table string, columns []string) *Rows {
 	r := &Rows{table: table, vectors: make([]Vector, len(columns))}

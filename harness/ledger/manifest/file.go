@@ -17,6 +17,7 @@ import (
 const Format = 3
 
 const (
+	// File is the name of the manifest in a run folder.
 	File = "run.json"
 	// maxManifest bounds run.json, in bytes.
 	maxManifest = 64 << 20

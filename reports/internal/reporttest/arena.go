@@ -39,6 +39,7 @@ type Arena struct {
 	Edit func(*ledger.Episode)
 }
 
+// Run draws the run.
 func (a Arena) Run() (manifest.Manifest, ledger.Rows) {
 	m := manifest.Manifest{
 		Format: manifest.Format, RunID: "01JD0Q3V7M6N4Y2ZB8KX5TAGWE", Status: "complete", Mode: "replay", Suite: "research", CodeVersion: "v0.2.0", Trials: a.Trials, Simulated: true,

@@ -20,6 +20,7 @@ type Profile struct {
 	Infra                       int     // every n-th episode fails outside the model
 }
 
+// DemoProfiles are the candidates of the synthetic run.
 func DemoProfiles() []Profile {
 	c := func(name, agent, provider, model, mode, prompt string, simulated bool) manifest.Candidate {
 		return manifest.Candidate{Name: name, Agent: agent, Provider: provider, Model: model, OutputMode: mode, PromptProfile: prompt, Simulated: simulated}
@@ -145,6 +146,7 @@ func demoChecks(ep *ledger.Episode, infra bool) {
 	}
 }
 
+// DemoTurn draws the i-th turn of an episode.
 func DemoTurn(p Profile, key ledger.Key, rng *rand.Rand, ts int64, i, steps int, solved bool) ledger.Turn {
 	us := int64(p.latency * (0.4 + rng.ExpFloat64()*0.9))
 	in, out, zero := int64(780+rng.IntN(240)), int64(60+rng.IntN(90)), int64(0)

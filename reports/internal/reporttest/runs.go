@@ -116,6 +116,7 @@ func Lacks(t *testing.T, out, part string) {
 	}
 }
 
+// Snapshot reads all files below a folder.
 func Snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -131,6 +132,7 @@ func Snapshot(t *testing.T, dir string) map[string]string {
 	return files
 }
 
+// Broken is a writer that fails.
 type Broken struct{}
 
 func (Broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

@@ -13,6 +13,7 @@ type World struct {
 	Rows ledger.Rows
 }
 
+// NewWorld returns a run without episodes.
 func NewWorld(names ...string) *World {
 	w := &World{M: manifest.Manifest{RunID: "r", Suite: "s", Status: "complete", Trials: 1}}
 	for _, n := range names {
@@ -40,6 +41,7 @@ func (w *World) Add(n int, task string, solved bool, steps int, edit func(*ledge
 	}
 }
 
+// Invalid makes the turns of an episode invalid.
 func Invalid(e *ledger.Episode, turns []ledger.Turn) {
 	for i := range turns {
 		turns[i].ContractValid = false
@@ -53,14 +55,14 @@ func Tasks(w *World, n int, edit func(*ledger.Episode, []ledger.Turn)) {
 	}
 }
 
-// duel is a run of contract and tools with one model; each task has an episode of
-// both, solved and with steps as told, at a thousand nano-USD and a second a step.
+// DuelTask is a task of Duel: how the episode of each strategy ends, at a thousand nano-USD and a second a step.
 type DuelTask struct {
 	ID                          string
 	ContractSolved, ToolsSolved bool
 	ContractSteps, ToolsSteps   int32
 }
 
+// Duel is a run of contract and tools with one model; each task has an episode of both.
 func Duel(tasks []DuelTask) *World {
 	w := ByAgent("contract", "tools")
 	w.M.Trials = 1
@@ -76,7 +78,7 @@ func Duel(tasks []DuelTask) *World {
 func (w *World) Enter(k int, task string, trial int, solved bool, steps int32) {
 	c := w.M.Candidates[k]
 	w.M.Candidates[0], w.M.Candidates[k] = w.M.Candidates[k], w.M.Candidates[0]
-	w.Add(1, task, solved, int(steps), func(e *ledger.Episode, turns []ledger.Turn) {
+	w.Add(1, task, solved, int(steps), func(e *ledger.Episode, _ []ledger.Turn) {
 		e.Trial, e.CostNanoUSD, e.ElapsedUs = int32(trial), new(int64(steps)*1000), int64(steps)*1e6
 		e.Tokens = ledger.Tokens{In: new(int64(steps) * 100), Out: new(int64), CacheRead: new(int64), CacheWrite: new(int64), Reasoning: new(int64)}
 	})
@@ -93,7 +95,7 @@ func ByAgent(agents ...string) *World {
 	return w
 }
 
-// planned makes the turns of a plan: two of the planner, of which the first is no
+// PlannedTurns makes the turns of a plan: two of the planner, of which the first is no
 // plan, one on a step and two on items of another.
 func PlannedTurns(_ *ledger.Episode, turns []ledger.Turn) {
 	for i, step := range []string{"", "", "find", "read[1]", "read[2]"} {
