@@ -112,7 +112,7 @@ func (d *Transcripts) Find(k ledger.Key) (ledger.EpisodeRows, bool) {
 		}
 		d.last = rows
 	}
-	return d.last, d.last.Episode.Key.Compare(k) == 0
+	return d.last, d.last.Episode.Compare(k) == 0
 }
 
 // Of is the detail of the episode with these rows; ok is false, and Missing says

@@ -42,7 +42,7 @@ func (w *World) Add(n int, task string, solved bool, steps int, edit func(*ledge
 }
 
 // Invalid makes the turns of an episode invalid.
-func Invalid(e *ledger.Episode, turns []ledger.Turn) {
+func Invalid(_ *ledger.Episode, turns []ledger.Turn) {
 	for i := range turns {
 		turns[i].ContractValid = false
 	}
