@@ -9,7 +9,7 @@ LINT    := bin/golangci-lint
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
 
-test: ## all tests: at most 3 minutes on two cores; what is random is a sample, see long
+test: ## all tests: about 4 minutes on two cores; what is random is a sample, see long
 	$(GO) test -ldflags=-w ./... # without debug information, which takes a third of linking
 
 build: bin/cupel ## one static binary in bin/
