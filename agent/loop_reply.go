@@ -138,7 +138,7 @@ func (l *loop) sort(calls []providers.ToolCall, cut bool) []slot {
 type callIDs map[string]bool
 
 // unique returns an id that no other call has, call i of a turn's own if it is one:
-// providers may send one twice, and wires make theirs up anew for every reply.
+// providers may send one twice, and wires make up new ones for every reply.
 func (ids callIDs) unique(id, turn string, i int) string {
 	for n := i + 1; id == "" || ids[id]; n++ {
 		id = fmt.Sprintf("%s_%d", turn, n)

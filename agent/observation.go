@@ -131,7 +131,7 @@ const (
 )
 
 // scratchpad is what the contract strategy remembers between turns. The whole
-// prompt is rendered from it anew every turn; the ledger is never part of it.
+// prompt is rendered from it again every turn; the ledger is never part of it.
 type scratchpad struct {
 	goal, constraints string
 	plan              string   // as shown

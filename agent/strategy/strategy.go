@@ -71,7 +71,7 @@ var builtin = []Info{
 	},
 }
 
-// Names are those of the built-in strategies, in the order in which people are told.
+// Names are those of the built-in strategies, in the order in which messages list them.
 func Names() []string {
 	var names []string
 	for _, s := range builtin {
