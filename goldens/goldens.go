@@ -261,7 +261,7 @@ type CheckResult struct {
 }
 
 // NewWorld returns the world of a task in its initial state.
-func NewWorld(t Task) *world.World { return world.New(t.World, t.Replies, t.Approvals) }
+func NewWorld(t Task) *world.Environment { return world.New(t.World, t.Replies, t.Approvals) }
 
 // Approval says who decides whether a tool call runs.
 type Approval string

@@ -23,7 +23,7 @@ import (
 type oracle struct {
 	t     *testing.T
 	task  goldens.Task
-	world *world.World
+	world *world.Environment
 	// calls are those made; virtual time goes on by what they take.
 	calls   []goldens.Called
 	elapsed time.Duration

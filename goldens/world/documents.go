@@ -28,7 +28,7 @@ const (
 // search finds the documents that have every word of a query in their title,
 // text or fields: whole words, whatever their case. Those with most of them in
 // the title come first, then the ids decide.
-func (w *World) search(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *Environment) search(raw json.RawMessage, _ time.Time) (any, *refusal) {
 	args := struct {
 		Query string   `json:"query"`
 		Limit *float64 `json:"limit"`
@@ -61,7 +61,7 @@ type hit struct {
 }
 
 // matching returns the documents that have all wanted words, the best first.
-func (w *World) matching(wanted []string) (found []hit) {
+func (w *Environment) matching(wanted []string) (found []hit) {
 	for i := range w.spec.Documents {
 		d := &w.spec.Documents[i]
 		seen := make([]bool, len(wanted))
@@ -116,7 +116,7 @@ func fieldText(v any) string {
 }
 
 // document finds a document by its id.
-func (w *World) document(id string) (*Document, *refusal) {
+func (w *Environment) document(id string) (*Document, *refusal) {
 	for i := range w.spec.Documents {
 		if d := &w.spec.Documents[i]; d.ID == id {
 			return d, nil
@@ -126,7 +126,7 @@ func (w *World) document(id string) (*Document, *refusal) {
 }
 
 // open returns a document without its fields.
-func (w *World) open(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *Environment) open(raw json.RawMessage, _ time.Time) (any, *refusal) {
 	var args struct {
 		ID string `json:"id"`
 	}
@@ -142,7 +142,7 @@ func (w *World) open(raw json.RawMessage, _ time.Time) (any, *refusal) {
 
 // extract returns one field of a document. One that the document lacks and
 // others have is not recorded: its value is null.
-func (w *World) extract(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *Environment) extract(raw json.RawMessage, _ time.Time) (any, *refusal) {
 	var args struct {
 		ID    string `json:"id"`
 		Field string `json:"field"`
@@ -173,7 +173,7 @@ type compared struct {
 
 // compare puts numbers in order, equal ones by their ids, and names all that
 // share the first place.
-func (w *World) compare(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *Environment) compare(raw json.RawMessage, _ time.Time) (any, *refusal) {
 	var args struct {
 		Items []compared `json:"items"`
 		Order string     `json:"order"`

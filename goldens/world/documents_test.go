@@ -17,7 +17,7 @@ import (
 )
 
 // library is a world of a few documents.
-func library(docs ...Document) *World {
+func library(docs ...Document) *Environment {
 	if docs == nil {
 		docs = []Document{
 			{ID: "oak-head", Title: "Oak Head light", Date: "2020-01-02", Text: "On the north coast, by Ada Lund.", Fields: map[string]any{"height_m": json.Number("41.50"), "designer": "Ada Lund", "built": json.Number("1874")}},

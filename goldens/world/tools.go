@@ -20,7 +20,7 @@ const maxMissing = 10
 
 // todayRange answers with the date of the call in the dashboard's zone, twice:
 // a range of one day.
-func (w *World) todayRange(_ json.RawMessage, at time.Time) (any, *refusal) {
+func (w *Environment) todayRange(_ json.RawMessage, at time.Time) (any, *refusal) {
 	zone := w.spec.Zone
 	if zone == nil {
 		zone = time.UTC
@@ -52,7 +52,7 @@ func civilDate(local time.Time) string {
 // getCounts sums one label over an inclusive range of dates. A range with a
 // date that has no data has no sum: the value is then null, and the result
 // names the dates.
-func (w *World) getCounts(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *Environment) getCounts(raw json.RawMessage, _ time.Time) (any, *refusal) {
 	var args struct {
 		Start string `json:"start_date"`
 		End   string `json:"end_date"`
@@ -88,7 +88,7 @@ func (w *World) getCounts(raw json.RawMessage, _ time.Time) (any, *refusal) {
 
 // sum adds a label over the dates in range that have it, and counts them.
 // Dates compare as text because they are written alike.
-func (w *World) sum(start, end, label string) (sum *big.Int, found int) {
+func (w *Environment) sum(start, end, label string) (sum *big.Int, found int) {
 	sum = new(big.Int)
 	for date, day := range w.spec.Counts {
 		if n, ok := day[label]; ok && date >= start && date <= end {
@@ -100,7 +100,7 @@ func (w *World) sum(start, end, label string) (sum *big.Int, found int) {
 }
 
 // missing lists the first dates in range without data.
-func (w *World) missing(start, end time.Time, label string) []string {
+func (w *Environment) missing(start, end time.Time, label string) []string {
 	var out []string
 	for d := start; !d.After(end) && len(out) < maxMissing; d = d.AddDate(0, 0, 1) {
 		date := d.Format(dateLayout)
@@ -123,7 +123,7 @@ func missingNote(missing []string, n, days int) string {
 }
 
 // getJobStatus answers call by call from the world's list; the last repeats.
-func (w *World) getJobStatus(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *Environment) getJobStatus(raw json.RawMessage, _ time.Time) (any, *refusal) {
 	var args struct {
 		ID string `json:"id"`
 	}

@@ -26,10 +26,10 @@ const (
 	codeUnencodable = "E_UNENCODABLE"
 )
 
-// World is the environment one episode's tools act on. It is deterministic:
+// Environment is what one episode's tools act on. It is deterministic:
 // the same calls at the same times bring the same results. Not safe for
 // concurrent use.
-type World struct {
+type Environment struct {
 	spec      Spec
 	replies   []string
 	approvals []bool
@@ -41,12 +41,12 @@ type World struct {
 
 // New returns a world in its initial state. replies and approvals are what its
 // scripted human says, in order.
-func New(spec Spec, replies []string, approvals []bool) *World {
-	return &World{spec: spec, replies: replies, approvals: approvals, calls: map[string]int{}, answered: map[string]int{}}
+func New(spec Spec, replies []string, approvals []bool) *Environment {
+	return &Environment{spec: spec, replies: replies, approvals: approvals, calls: map[string]int{}, answered: map[string]int{}}
 }
 
 // implementation answers one call, or says why it cannot.
-type implementation func(w *World, args json.RawMessage, at time.Time) (any, *refusal)
+type implementation func(w *Environment, args json.RawMessage, at time.Time) (any, *refusal)
 
 // refusal is an error a tool returns.
 type refusal struct{ code, message string }
@@ -64,13 +64,13 @@ const TodayTool = "today_range"
 
 // Implementations are the built-in tools by name.
 var Implementations = map[string]implementation{
-	TodayTool:        (*World).todayRange,
-	"get_counts":     (*World).getCounts,
-	"get_job_status": (*World).getJobStatus,
-	"search":         (*World).search,
-	"open":           (*World).open,
-	"extract":        (*World).extract,
-	"compare":        (*World).compare,
+	TodayTool:        (*Environment).todayRange,
+	"get_counts":     (*Environment).getCounts,
+	"get_job_status": (*Environment).getJobStatus,
+	"search":         (*Environment).search,
+	"open":           (*Environment).open,
+	"extract":        (*Environment).extract,
+	"compare":        (*Environment).compare,
 }
 
 // Call executes one tool call at virtual time at. The caller has validated the
@@ -78,7 +78,7 @@ var Implementations = map[string]implementation{
 // canonical JSON (RFC 8785 with exact integers). Duration holds the tool's
 // latency and what faults add; an error carries a code
 // such as E_BAD_DATE. Every Call counts as an execution for Fault.OnCalls.
-func (w *World) Call(c tool.Call, at time.Time) tool.Result {
+func (w *Environment) Call(c tool.Call, at time.Time) tool.Result {
 	r, _ := w.Around(c, at, func(at time.Time) (tool.Result, error) { return w.builtIn(c, at), nil })
 	return r
 }
@@ -86,7 +86,7 @@ func (w *World) Call(c tool.Call, at time.Time) tool.Result {
 // Around executes a call of a tool that is not the world's own, run, in this
 // world: at the world's time and with its latency and faults. run is not called
 // where a fault takes its place. The error is run's.
-func (w *World) Around(c tool.Call, at time.Time, run func(at time.Time) (tool.Result, error)) (tool.Result, error) {
+func (w *Environment) Around(c tool.Call, at time.Time, run func(at time.Time) (tool.Result, error)) (tool.Result, error) {
 	w.calls[c.Name]++
 	duration := w.spec.Latency[c.Name]
 	at = at.Add(w.ahead)
@@ -103,7 +103,7 @@ func (w *World) Around(c tool.Call, at time.Time, run func(at time.Time) (tool.R
 }
 
 // builtIn runs one of the world's own tools.
-func (w *World) builtIn(c tool.Call, at time.Time) tool.Result {
+func (w *Environment) builtIn(c tool.Call, at time.Time) tool.Result {
 	run, ok := Implementations[c.Name]
 	if !ok {
 		return refuse(codeNoTool, "this world has no tool %q", c.Name).result()
@@ -116,7 +116,7 @@ func (w *World) builtIn(c tool.Call, at time.Time) tool.Result {
 }
 
 // execute runs a tool between its faults; duration grows by what they add.
-func (w *World) execute(c tool.Call, duration *time.Duration, run func() (tool.Result, error)) (r tool.Result, err error) {
+func (w *Environment) execute(c tool.Call, duration *time.Duration, run func() (tool.Result, error)) (r tool.Result, err error) {
 	replaced := false
 	var added []Fault
 	for _, f := range w.spec.Faults {
@@ -195,7 +195,7 @@ func encode(value any) tool.Result {
 
 // Reply returns the scripted human's next answer, whatever the question, and
 // false when nobody answers.
-func (w *World) Reply(_ string) (string, bool) {
+func (w *Environment) Reply(_ string) (string, bool) {
 	if len(w.replies) == 0 {
 		return "", false
 	}
@@ -206,7 +206,7 @@ func (w *World) Reply(_ string) (string, bool) {
 
 // Approve returns what the scripted human says when asked whether a tool call
 // may run: no, once the task's approvals are used up.
-func (w *World) Approve() bool {
+func (w *Environment) Approve() bool {
 	if len(w.approvals) == 0 {
 		return false
 	}

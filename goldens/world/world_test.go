@@ -22,7 +22,7 @@ func newYork(t *testing.T) *time.Location {
 	return zone
 }
 
-func testWorld(t *testing.T, edit func(*Spec)) *World {
+func testWorld(t *testing.T, edit func(*Spec)) *Environment {
 	t.Helper()
 	spec := Spec{Now: noon, Zone: newYork(t), JobStatus: []string{"running", "done"}, Counts: map[string]map[string]int64{
 		"2026-05-08": {"angry": 8, "praise": 80},

@@ -48,7 +48,7 @@ func TestScholarSolvesResearch(t *testing.T) {
 // taskWorld is the world of a task.
 type taskWorld struct {
 	task  goldens.Task
-	world *world.World
+	world *world.Environment
 	at    time.Time
 	calls []goldens.Called
 }

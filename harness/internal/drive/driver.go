@@ -39,7 +39,7 @@ type driver struct {
 	recorder *recorder.Recorder // nil for a scripted candidate without HTTP tools
 	history  *history           // nil unless the episode is a fork
 	missing  error              // why a scripted candidate has no recorder
-	world    *world.World
+	world    *world.Environment
 	headers  map[string]http.Header // of HTTP tools, with credentials; nil in replay
 	rows     rowBuilder
 	issued   int // the command issued last
