@@ -120,6 +120,7 @@ func dripping(media, first, piece string) http.HandlerFunc {
 // One signal ends a process within two seconds, whatever it waits for, and leaves a
 // partial run that can be read and resumed.
 func TestASignalEndsEveryWait(t *testing.T) {
+	t.Parallel()
 	stuckTool := newProvider(t, nil)
 	stuckTool.stuck = func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/tool") {
@@ -145,36 +146,39 @@ func TestASignalEndsEveryWait(t *testing.T) {
 		"a body without end":                   {p: newProvider(t, dripping("application/json", `{"choices":[`, " "))},
 		"a tool without answer":                {p: stuckTool},
 	} {
-		signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
-		for _, sig := range signals[:testkit.Long(1, 2)] {
-			t.Run(fmt.Sprint(name, "/", sig), func(t *testing.T) {
-				b := newBench(t)
-				test.p.suite(b)
-				test.p.configure(b, test.candidate, test.limits)
-				test.p.well.Store(false)
-				end := b.signalled(test.p, sig, "run", "--mode", "live")
-				require.Equal(t, exit.Interrupted, end.code, end.text)
-				require.Less(t, end.took, 2*time.Second, end.text)
-				require.Regexp(t, goOn, end.text)
-				text, err := os.ReadFile(filepath.Join(b.folder(), "run.json"))
-				require.NoError(t, err)
-				require.Contains(t, string(text), `"status": "partial"`)
-				require.Contains(t, string(text), `"stopped": "interrupted"`)
-				read := b.run(0, "report", "latest")
-				require.Zero(t, read.code, read.text)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}[:testkit.Long(1, 2)] {
+				t.Run(sig.String(), func(t *testing.T) {
+					b := newBench(t)
+					test.p.suite(b)
+					test.p.configure(b, test.candidate, test.limits)
+					test.p.well.Store(false)
+					end := b.signalled(test.p, sig, "run", "--mode", "live")
+					require.Equal(t, exit.Interrupted, end.code, end.text)
+					require.Less(t, end.took, 2*time.Second, end.text)
+					require.Regexp(t, goOn, end.text)
+					text, err := os.ReadFile(filepath.Join(b.folder(), "run.json"))
+					require.NoError(t, err)
+					require.Contains(t, string(text), `"status": "partial"`)
+					require.Contains(t, string(text), `"stopped": "interrupted"`)
+					read := b.run(0, "report", "latest")
+					require.Zero(t, read.code, read.text)
 
-				test.p.well.Store(true)
-				test.p.configure(b, test.candidate, "")
-				again := b.run(30*time.Second, strings.Fields(goOn.FindStringSubmatch(end.text)[1])...)
-				require.Zero(t, again.code, again.text)
-			})
-		}
+					test.p.well.Store(true)
+					test.p.configure(b, test.candidate, "")
+					again := b.run(30*time.Second, strings.Fields(goOn.FindStringSubmatch(end.text)[1])...)
+					require.Zero(t, again.code, again.text)
+				})
+			}
+		})
 	}
 }
 
 // What a recording had exchanged before the signal stays in the journals of its
 // cassettes.
 func TestASignalKeepsWhatWasExchanged(t *testing.T) {
+	t.Parallel()
 	p := newProvider(t, nil)
 	p.stuck = func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/tool") {

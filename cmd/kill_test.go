@@ -256,6 +256,7 @@ func together(t *testing.T, n, most int, f func(t *testing.T, i int)) {
 // A run that is killed at any moment, and goes on, comes to the files of one that
 // was left alone, byte for byte, and does nothing twice that it had written down.
 func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
 	}
@@ -328,6 +329,7 @@ func (b *bench) tapes() map[string]fs.FileInfo {
 // A recording that is killed goes on without asking again for what it has, and
 // what it ends with replays to the same ledger.
 func TestKilledRecordingsGoOn(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
 	}
