@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"goldens/internal/witness":  {"agent/tool", "goldens", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world"},
 	"goldens/internal/answer":   {"agent/tool", "goldens/internal/decimal"},
 	"goldens/internal/match":    {"agent/tool", "goldens/internal/decimal", "internal/clip"},
+	"goldens/internal/state":    {"goldens/internal/match", "internal/clip"},
 	"goldens/internal/yamlfile": {"internal/spell"},
 	// internal/clip cuts texts for messages: a leaf that everything may import.
 	"internal/clip": {},

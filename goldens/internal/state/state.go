@@ -1,0 +1,167 @@
+// Package state reads the states of worlds: canonical JSON. It finds values by path, says
+// what differs between two states, hashes them, and checks assertions. It works on the
+// text: of what two states have in common nothing is decoded.
+package state
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// Hash is the SHA-256 hex of a canonical state; empty for a world without one.
+func Hash(state json.RawMessage) string {
+	if state == nil {
+		return ""
+	}
+	sum := sha256.Sum256(state)
+	return hex.EncodeToString(sum[:])
+}
+
+// Get returns the value at a path. Where there is none, ok is false and reached is the
+// part of the path that exists, whose value is returned.
+func Get(state json.RawMessage, p Path) (value json.RawMessage, reached Path, ok bool) {
+	value = state
+	for i, key := range p {
+		inner, ok := child(value, key)
+		if !ok {
+			return value, p[:i], false
+		}
+		value = inner
+	}
+	return value, p, true
+}
+
+// child returns a member of an object or an item of a list.
+func child(value json.RawMessage, key string) (found json.RawMessage, ok bool) {
+	for name, inner := range children(value) {
+		if name == key {
+			return inner, true
+		}
+	}
+	return nil, false
+}
+
+// children yields the members of an object, by key, or the items of a list, by index, in
+// the order of the text. Other values have none.
+func children(value json.RawMessage) func(yield func(string, json.RawMessage) bool) {
+	return func(yield func(string, json.RawMessage) bool) {
+		if !holdsOthers(value) {
+			return
+		}
+		object := value[0] == '{'
+		for at, n := 1, 0; at < len(value)-1; n++ {
+			key := strconv.Itoa(n)
+			if object {
+				end := valueEnd(value, at)
+				key = unquote(value[at:end])
+				at = end + 1 // the colon
+			}
+			end := valueEnd(value, at)
+			if at >= end || !yield(key, value[at:end]) {
+				return
+			}
+			at = end + 1 // the comma
+		}
+	}
+}
+
+// holdsOthers reports whether a value is an object or a list.
+func holdsOthers(value json.RawMessage) bool {
+	return len(value) > 1 && (value[0] == '{' || value[0] == '[')
+}
+
+// unquote decodes a key.
+func unquote(quoted []byte) (key string) {
+	if len(quoted) > 1 && bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	_ = json.Unmarshal(quoted, &key) // of a canonical text
+	return key
+}
+
+// valueEnd is where the value that begins at an index ends; the end of the text where it
+// is not JSON.
+func valueEnd(text []byte, at int) int {
+	depth := 0
+	for i := at; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			if i = stringEnd(text, i); depth == 0 {
+				return min(i+1, len(text))
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			} else if depth < 0 {
+				return i
+			}
+		case ',', ':':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(text)
+}
+
+// stringEnd is the index of the quote that ends a string.
+func stringEnd(text []byte, at int) int {
+	for i := at + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(text)
+}
+
+// Change is one difference between two states.
+type Change struct {
+	Path Path
+	// From and To are the values as canonical JSON, nil where the path did not exist.
+	From, To json.RawMessage
+}
+
+// Diff lists what differs between two canonical states, by the keys of objects in order
+// of their bytes and the indexes of lists. A value that is in one of them only is one
+// change, whatever is in it.
+func Diff(from, to json.RawMessage) []Change {
+	return diff(nil, nil, from, to)
+}
+
+func diff(out []Change, p Path, from, to json.RawMessage) []Change {
+	switch {
+	case bytes.Equal(from, to):
+		return out
+	case !holdsOthers(from) || !holdsOthers(to) || from[0] != to[0] || len(p) == maxDepth:
+		return append(out, Change{slices.Clone(p), from, to})
+	}
+	was, is := maps.Collect(children(from)), maps.Collect(children(to))
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
+	if from[0] == '{' {
+		slices.Sort(keys)
+	} else {
+		slices.SortFunc(keys, func(a, b string) int {
+			if len(a) != len(b) {
+				return len(a) - len(b)
+			}
+			return bytes.Compare([]byte(a), []byte(b))
+		})
+	}
+	for _, key := range slices.Compact(keys) {
+		out = diff(out, append(p, key), was[key], is[key])
+	}
+	return out
+}
+
+// maxDepth is the depth below which a difference is not taken apart.
+const maxDepth = 200
