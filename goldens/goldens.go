@@ -5,6 +5,7 @@
 package goldens
 
 import (
+	"context"
 	"encoding/json"
 	"io/fs"
 	"slices"
@@ -260,8 +261,11 @@ type CheckResult struct {
 	Detail string
 }
 
-// NewWorld returns the world of a task in its initial state.
-func NewWorld(t Task) *world.Environment { return world.New(t.World, t.Replies, t.Approvals) }
+// OpenWorld opens the world of a task in its initial state, for an episode with this seed.
+// The error is that of world.Open.
+func OpenWorld(ctx context.Context, t Task, seed uint64) (*world.Environment, error) {
+	return world.Open(ctx, t.World, seed, t.Replies, t.Approvals)
+}
 
 // Approval says who decides whether a tool call runs.
 type Approval string

@@ -42,7 +42,8 @@ func perfect(t *testing.T, task goldens.Task) goldens.Outcome {
 	t.Helper()
 	e := task.Expect[0]
 	o := goldens.Outcome{Status: e.Status, AllTurnsValidJSON: true, Steps: 1}
-	w := goldens.NewWorld(task)
+	w, err := goldens.OpenWorld(t.Context(), task, 1)
+	require.NoError(t, err)
 	if strings.Contains(e.Status, "clarify") {
 		o.Clarifies = 1
 		if _, answered := w.Reply("Which?"); answered {
@@ -61,7 +62,8 @@ func perfect(t *testing.T, task goldens.Task) goldens.Outcome {
 		}
 		call := tool.Call{Name: c.Tool, Args: args}
 		for range 3 {
-			r := w.Call(call, task.World.Now.Add(o.Elapsed))
+			r, err := w.Call(t.Context(), call, task.World.Now.Add(o.Elapsed))
+			require.NoError(t, err)
 			o.Elapsed += r.Duration
 			o.Steps++
 			o.Calls = append(o.Calls, goldens.Called{Call: call, Outcome: r.Outcome, Result: r.Value})

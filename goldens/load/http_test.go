@@ -72,7 +72,8 @@ func TestLoadApprovals(t *testing.T) {
 	s, err := loadTool("    write: true\n", "{id: A, request: Hi, approvals: [approve, deny], expect: {status: answered}}")
 	require.NoError(t, err)
 	require.Equal(t, []bool{true, false}, s.Tasks[0].Approvals)
-	w := goldens.NewWorld(s.Tasks[0])
+	w, err := goldens.OpenWorld(t.Context(), s.Tasks[0], 1)
+	require.NoError(t, err)
 	require.Equal(t, []bool{true, false, false}, []bool{w.Approve(), w.Approve(), w.Approve()}, "afterwards every call is declined")
 }
 

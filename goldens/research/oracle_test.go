@@ -53,7 +53,8 @@ func (o *oracle) ask(name string, args map[string]any, to any) {
 	require.NoError(o.t, err)
 	call := tool.Call{Name: name, Args: text}
 	for range 3 {
-		r := o.world.Call(call, o.task.World.Now.Add(o.elapsed))
+		r, err := o.world.Call(o.t.Context(), call, o.task.World.Now.Add(o.elapsed))
+		require.NoError(o.t, err)
 		o.elapsed += r.Duration
 		o.calls = append(o.calls, goldens.Called{Call: call, Outcome: r.Outcome, Result: r.Value})
 		if r.Outcome == tool.OK {

@@ -80,7 +80,8 @@ func TestToolSchemas(t *testing.T) {
 	} {
 		call := tool.Call{Name: tc.name, Args: []byte(tc.args)}
 		require.Equal(t, tc.ok, len(set.Validate(call)) == 0, "%s %s", tc.name, tc.args)
-		r := goldens.NewWorld(s.Tasks[0]).Call(call, s.Tasks[0].World.Now)
+		r, err := opened(t, s.Tasks[0]).Call(t.Context(), call, s.Tasks[0].World.Now)
+		require.NoError(t, err)
 		require.Equal(t, tc.ok, r.Outcome == tool.OK, "%s %s: %s", tc.name, tc.args, r.Message)
 	}
 }
@@ -116,7 +117,7 @@ func TestRecords(t *testing.T) {
 	require.Equal(t, []int{29, 27, 10, 7}, []int{len(docs), lights, len(groups), len(fields)})
 	require.Positive(t, holes)
 	for group, members := range groups {
-		o := &oracle{t: t, task: s.Tasks[0], world: goldens.NewWorld(s.Tasks[0])}
+		o := &oracle{t: t, task: s.Tasks[0], world: opened(t, s.Tasks[0])}
 		found := o.find(group)
 		require.Len(t, found, len(members), "search %q", group)
 		require.LessOrEqual(t, len(o.calls[0].Result), 600, "what an observation shows of the search for %s", group)
@@ -148,4 +149,12 @@ func TestPack(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
+}
+
+// opened is the world of a task.
+func opened(t *testing.T, task goldens.Task) *world.Environment {
+	t.Helper()
+	w, err := goldens.OpenWorld(t.Context(), task, 1)
+	require.NoError(t, err)
+	return w
 }

@@ -244,7 +244,7 @@ func TestEveryTaskCanBeSolved(t *testing.T) {
 		t.Run(task.ID, func(t *testing.T) {
 			s, ok := solutions[task.ID]
 			require.True(t, ok, "the task has no solution here")
-			o := &oracle{t: t, task: task, world: goldens.NewWorld(task)}
+			o := &oracle{t: t, task: task, world: opened(t, task)}
 			answer := s.solve(o)
 			solved, checks := goldens.Score(task, o.outcome(answer))
 			require.True(t, solved, "%s\n%+v", answer, checks)

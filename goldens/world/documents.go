@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/decimal"
 	"github.com/cupel-eval/cupel/internal/clip"
 )
@@ -28,30 +29,30 @@ const (
 // search finds the documents that have every word of a query in their title,
 // text or fields: whole words, whatever their case. Those with most of them in
 // the title come first, then the ids decide.
-func (w *Environment) search(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *builtIn) search(c tool.Call, _ time.Time) Effect {
 	args := struct {
 		Query string   `json:"query"`
 		Limit *float64 `json:"limit"`
 	}{}
-	if refused := readArgs(raw, &args); refused != nil {
-		return nil, refused
+	if refused := ReadArgs(c, &args); refused != nil {
+		return *refused
 	}
 	limit := someResults
 	if args.Limit != nil {
 		if limit = int(*args.Limit); float64(limit) != *args.Limit || limit < 1 || limit > maxResults {
-			return nil, refuse(codeBadArgs, "limit must be a whole number from 1 to %d", maxResults)
+			return Refuse(codeBadArgs, "limit must be a whole number from 1 to %d", maxResults)
 		}
 	}
 	wanted := wordsOf(args.Query)
 	if len(wanted) == 0 || utf8.RuneCountInString(args.Query) > maxQuery {
-		return nil, refuse(codeBadArgs, "query must have at least one word and at most %d characters", maxQuery)
+		return Refuse(codeBadArgs, "query must have at least one word and at most %d characters", maxQuery)
 	}
 	found := w.matching(wanted)
 	results := []any{}
 	for _, h := range found[:min(limit, len(found))] {
 		results = append(results, map[string]any{"id": h.ID, "title": h.Title, "date": h.Date})
 	}
-	return map[string]any{"query": args.Query, "total": len(found), "results": results}, nil
+	return Return(map[string]any{"query": args.Query, "total": len(found), "results": results})
 }
 
 // hit is a document that a search found.
@@ -61,7 +62,7 @@ type hit struct {
 }
 
 // matching returns the documents that have all wanted words, the best first.
-func (w *Environment) matching(wanted []string) (found []hit) {
+func (w *builtIn) matching(wanted []string) (found []hit) {
 	for i := range w.spec.Documents {
 		d := &w.spec.Documents[i]
 		seen := make([]bool, len(wanted))
@@ -116,52 +117,52 @@ func fieldText(v any) string {
 }
 
 // document finds a document by its id.
-func (w *Environment) document(id string) (*Document, *refusal) {
+func (w *builtIn) document(id string) (*Document, *Effect) {
 	for i := range w.spec.Documents {
 		if d := &w.spec.Documents[i]; d.ID == id {
 			return d, nil
 		}
 	}
-	return nil, refuse(codeNotFound, "there is no document %q; search finds ids", clip.Runes(id, maxQuoted))
+	return nil, new(Refuse(codeNotFound, "there is no document %q; search finds ids", clip.Runes(id, maxQuoted)))
 }
 
 // open returns a document without its fields.
-func (w *Environment) open(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *builtIn) open(c tool.Call, _ time.Time) Effect {
 	var args struct {
 		ID string `json:"id"`
 	}
-	if refused := readArgs(raw, &args); refused != nil {
-		return nil, refused
+	if refused := ReadArgs(c, &args); refused != nil {
+		return *refused
 	}
 	d, refused := w.document(args.ID)
 	if refused != nil {
-		return nil, refused
+		return *refused
 	}
-	return map[string]any{"id": d.ID, "title": d.Title, "date": d.Date, "text": d.Text}, nil
+	return Return(map[string]any{"id": d.ID, "title": d.Title, "date": d.Date, "text": d.Text})
 }
 
 // extract returns one field of a document. One that the document lacks and
 // others have is not recorded: its value is null.
-func (w *Environment) extract(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *builtIn) extract(c tool.Call, _ time.Time) Effect {
 	var args struct {
 		ID    string `json:"id"`
 		Field string `json:"field"`
 	}
-	if refused := readArgs(raw, &args); refused != nil {
-		return nil, refused
+	if refused := ReadArgs(c, &args); refused != nil {
+		return *refused
 	}
 	d, refused := w.document(args.ID)
 	if refused != nil {
-		return nil, refused
+		return *refused
 	}
 	out := map[string]any{"id": d.ID, "field": args.Field, "value": d.Fields[args.Field]}
 	if out["value"] == nil {
 		if !slices.ContainsFunc(w.spec.Documents, func(d Document) bool { _, has := d.Fields[args.Field]; return has }) {
-			return nil, refuse(codeBadArgs, "no document has a field %q", clip.Runes(args.Field, maxQuoted))
+			return Refuse(codeBadArgs, "no document has a field %q", clip.Runes(args.Field, maxQuoted))
 		}
 		out["note"] = "not recorded"
 	}
-	return out, nil
+	return Return(out)
 }
 
 // compared is one of the values that compare puts in order.
@@ -173,16 +174,16 @@ type compared struct {
 
 // compare puts numbers in order, equal ones by their ids, and names all that
 // share the first place.
-func (w *Environment) compare(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *builtIn) compare(c tool.Call, _ time.Time) Effect {
 	var args struct {
 		Items []compared `json:"items"`
 		Order string     `json:"order"`
 	}
-	if refused := readArgs(raw, &args); refused != nil {
-		return nil, refused
+	if refused := ReadArgs(c, &args); refused != nil {
+		return *refused
 	}
 	if n := len(args.Items); n < minCompared || n > maxCompared {
-		return nil, refuse(codeBadArgs, "items must be %d to %d, but are %d", minCompared, maxCompared, n)
+		return Refuse(codeBadArgs, "items must be %d to %d, but are %d", minCompared, maxCompared, n)
 	}
 	sign := 1
 	switch args.Order {
@@ -190,16 +191,16 @@ func (w *Environment) compare(raw json.RawMessage, _ time.Time) (any, *refusal) 
 	case "highest":
 		sign = -1
 	default:
-		return nil, refuse(codeBadArgs, "order must be highest or lowest, but is %q", clip.Runes(args.Order, maxQuoted))
+		return Refuse(codeBadArgs, "order must be highest or lowest, but is %q", clip.Runes(args.Order, maxQuoted))
 	}
 	seen := map[string]bool{}
 	for i := range args.Items {
 		item, ok := &args.Items[i], false
 		if item.exact, ok = decimal.Parse(string(item.Value)); !ok {
-			return nil, refuse(codeBadArgs, "the value of item %d must be a number", i+1)
+			return Refuse(codeBadArgs, "the value of item %d must be a number", i+1)
 		}
 		if item.ID == "" || utf8.RuneCountInString(item.ID) > MaxDocumentID || seen[item.ID] {
-			return nil, refuse(codeBadArgs, "the id of item %d must be one of its own, of at most %d characters", i+1, MaxDocumentID)
+			return Refuse(codeBadArgs, "the id of item %d must be one of its own, of at most %d characters", i+1, MaxDocumentID)
 		}
 		seen[item.ID] = true
 	}
@@ -218,5 +219,5 @@ func (w *Environment) compare(raw json.RawMessage, _ time.Time) (any, *refusal) 
 	if len(tie) > 1 {
 		out["tie"] = tie
 	}
-	return out, nil
+	return Return(out)
 }

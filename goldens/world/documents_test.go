@@ -17,7 +17,7 @@ import (
 )
 
 // library is a world of a few documents.
-func library(docs ...Document) *Environment {
+func library(docs ...Document) env {
 	if docs == nil {
 		docs = []Document{
 			{ID: "oak-head", Title: "Oak Head light", Date: "2020-01-02", Text: "On the north coast, by Ada Lund.", Fields: map[string]any{"height_m": json.Number("41.50"), "designer": "Ada Lund", "built": json.Number("1874")}},
@@ -25,7 +25,7 @@ func library(docs ...Document) *Environment {
 			{ID: "ash-bar", Title: "Ash Bar", Date: "2019-05-06", Text: "A light on the south coast. The northern wind is cold."},
 		}
 	}
-	return New(Spec{Now: noon, Zone: time.UTC, Documents: docs}, nil, nil)
+	return opened(Spec{Now: noon, Zone: time.UTC, Documents: docs})
 }
 
 func asked(name, args string) tool.Call { return tool.Call{Name: name, Args: json.RawMessage(args)} }
@@ -102,7 +102,7 @@ func TestDocumentTools(t *testing.T) {
 
 // A world without documents has none of them.
 func TestNoDocuments(t *testing.T) {
-	w := New(Spec{Now: noon, Zone: time.UTC}, nil, nil)
+	w := opened(Spec{Now: noon, Zone: time.UTC})
 	require.Equal(t, ok(`{"query":"x","results":[],"total":0}`), w.Call(asked("search", `{"query":"x"}`), noon))
 	require.Equal(t, codeNotFound, w.Call(asked("open", `{"id":"x"}`), noon).Code)
 	require.Equal(t, codeNotFound, w.Call(asked("extract", `{"id":"x","field":"y"}`), noon).Code)

@@ -1,6 +1,9 @@
 package world
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Document is one text of a world's library.
 type Document struct {
@@ -9,11 +12,16 @@ type Document struct {
 	Fields map[string]any
 }
 
-// Spec is the initial state of a task's world.
+// Spec is what a suite says of a task's world.
 type Spec struct {
 	// Now is the start of the virtual clock, Zone the dashboard's time zone.
 	Now  time.Time
 	Zone *time.Location
+	// Kind names the kind of world, Maker opens one of it: loading a suite sets both.
+	Kind  string `json:",omitempty"`
+	Maker Kind   `json:"-"`
+	// State is the world's initial state as canonical JSON; nil if the suite gives none.
+	State json.RawMessage `json:",omitempty"`
 	// Counts maps date (YYYY-MM-DD) and label to a number. A date that is
 	// absent has no data, which is not zero.
 	Counts map[string]map[string]int64

@@ -29,7 +29,7 @@ func TestTodayConformance(t *testing.T) {
 		t.Run(row.ID, func(t *testing.T) {
 			zone, err := time.LoadLocation(row.Zone)
 			require.NoError(t, err)
-			w := New(Spec{Now: row.Now, Zone: zone}, nil, nil)
+			w := opened(Spec{Now: row.Now, Zone: zone})
 			got := w.Call(tool.Call{Name: "today_range", Args: json.RawMessage("{}")}, row.Now)
 			require.True(t, row.Expect.OK)
 			require.JSONEq(t, string(row.Expect.Out), string(got.Value))

@@ -1,7 +1,7 @@
 package world
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -9,24 +9,66 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// maxFault bounds what an error quotes of the arguments' fault, in bytes.
-const maxFault = 400
+// Error codes of the built-in tools, for models and for people.
+const (
+	codeBadArgs  = "E_BAD_ARGS"
+	codeBadDate  = "E_BAD_DATE"
+	codeBadRange = "E_BAD_RANGE"
+	codeBadLabel = "E_BAD_LABEL"
+	codeNotFound = "E_NOT_FOUND"
+)
+
+// builtIn is the world of a task that names no kind.
+type builtIn struct {
+	spec  Spec
+	polls int // answered calls of get_job_status
+}
+
+// TodayTool is the built-in tool whose result says which day the episode saw.
+const TodayTool = "today_range"
+
+// Implementations are the built-in tools by name.
+var Implementations = map[string]func(w *builtIn, c tool.Call, at time.Time) Effect{
+	TodayTool:        (*builtIn).todayRange,
+	"get_counts":     (*builtIn).getCounts,
+	"get_job_status": (*builtIn).getJobStatus,
+	"search":         (*builtIn).search,
+	"open":           (*builtIn).open,
+	"extract":        (*builtIn).extract,
+	"compare":        (*builtIn).compare,
+}
+
+// Call implements World.
+func (w *builtIn) Call(_ context.Context, c tool.Call, at time.Time) (Effect, error) {
+	run, ok := Implementations[c.Name]
+	if !ok {
+		return Refuse(codeNoTool, "this world has no tool %q", c.Name), nil
+	}
+	return run(w, c, at), nil
+}
+
+// State implements World: nothing can change.
+func (w *builtIn) State(context.Context) (json.RawMessage, error) { return nil, nil }
+
+// Close implements World.
+func (w *builtIn) Close() error { return nil }
 
 // maxMissing bounds how many missing dates a result names.
 const maxMissing = 10
 
 // todayRange answers with the date of the call in the dashboard's zone, twice:
 // a range of one day.
-func (w *Environment) todayRange(_ json.RawMessage, at time.Time) (any, *refusal) {
+func (w *builtIn) todayRange(_ tool.Call, at time.Time) Effect {
 	zone := w.spec.Zone
 	if zone == nil {
 		zone = time.UTC
 	}
 	today := civilDate(at.In(zone))
-	return map[string]any{"start_date": today, "end_date": today}, nil
+	return Return(map[string]any{"start_date": today, "end_date": today})
 }
 
 // gregorian is the first day of the Gregorian calendar.
@@ -52,43 +94,43 @@ func civilDate(local time.Time) string {
 // getCounts sums one label over an inclusive range of dates. A range with a
 // date that has no data has no sum: the value is then null, and the result
 // names the dates.
-func (w *Environment) getCounts(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *builtIn) getCounts(c tool.Call, _ time.Time) Effect {
 	var args struct {
 		Start string `json:"start_date"`
 		End   string `json:"end_date"`
 		Label string `json:"label"`
 	}
-	if refused := readArgs(raw, &args); refused != nil {
-		return nil, refused
+	if refused := ReadArgs(c, &args); refused != nil {
+		return *refused
 	}
 	start, err := ParseDate(args.Start)
 	if err != nil {
-		return nil, refuse(codeBadDate, "start_date %q %v", clip.Runes(args.Start, maxQuoted), err)
+		return Refuse(codeBadDate, "start_date %q %v", clip.Runes(args.Start, maxQuoted), err)
 	}
 	end, err := ParseDate(args.End)
 	if err != nil {
-		return nil, refuse(codeBadDate, "end_date %q %v", clip.Runes(args.End, maxQuoted), err)
+		return Refuse(codeBadDate, "end_date %q %v", clip.Runes(args.End, maxQuoted), err)
 	}
 	if start.After(end) {
-		return nil, refuse(codeBadRange, "start_date %s is after end_date %s", args.Start, args.End)
+		return Refuse(codeBadRange, "start_date %s is after end_date %s", args.Start, args.End)
 	}
 	if len(w.spec.Counts) > 0 && !HasLabel(w.spec.Counts, args.Label) {
-		return nil, refuse(codeBadLabel, "label %q is not counted; labels are: %s", clip.Runes(args.Label, maxQuoted), strings.Join(labels(w.spec.Counts), ", "))
+		return Refuse(codeBadLabel, "label %q is not counted; labels are: %s", clip.Runes(args.Label, maxQuoted), strings.Join(labels(w.spec.Counts), ", "))
 	}
 	out := map[string]any{"label": args.Label, "start": args.Start, "end": args.End}
 	sum, found := w.sum(args.Start, args.End, args.Label)
 	if days := 1 + int((end.Unix()-start.Unix())/(24*60*60)); found < days {
 		missing := w.missing(start, end, args.Label)
 		out["value"], out["missing"], out["note"] = nil, missing, missingNote(missing, days-found, days)
-		return out, nil
+		return Return(out)
 	}
 	out["value"] = json.Number(sum.String())
-	return out, nil
+	return Return(out)
 }
 
 // sum adds a label over the dates in range that have it, and counts them.
 // Dates compare as text because they are written alike.
-func (w *Environment) sum(start, end, label string) (sum *big.Int, found int) {
+func (w *builtIn) sum(start, end, label string) (sum *big.Int, found int) {
 	sum = new(big.Int)
 	for date, day := range w.spec.Counts {
 		if n, ok := day[label]; ok && date >= start && date <= end {
@@ -100,7 +142,7 @@ func (w *Environment) sum(start, end, label string) (sum *big.Int, found int) {
 }
 
 // missing lists the first dates in range without data.
-func (w *Environment) missing(start, end time.Time, label string) []string {
+func (w *builtIn) missing(start, end time.Time, label string) []string {
 	var out []string
 	for d := start; !d.After(end) && len(out) < maxMissing; d = d.AddDate(0, 0, 1) {
 		date := d.Format(dateLayout)
@@ -123,29 +165,20 @@ func missingNote(missing []string, n, days int) string {
 }
 
 // getJobStatus answers call by call from the world's list; the last repeats.
-func (w *Environment) getJobStatus(raw json.RawMessage, _ time.Time) (any, *refusal) {
+func (w *builtIn) getJobStatus(c tool.Call, _ time.Time) Effect {
 	var args struct {
 		ID string `json:"id"`
 	}
-	if refused := readArgs(raw, &args); refused != nil {
-		return nil, refused
+	if refused := ReadArgs(c, &args); refused != nil {
+		return *refused
 	}
 	list := w.spec.JobStatus
 	if args.ID == "" || len(list) == 0 {
-		return nil, refuse(codeNotFound, "there is no job %q", clip.Runes(args.ID, maxQuoted))
+		return Refuse(codeNotFound, "there is no job %q", clip.Runes(args.ID, maxQuoted))
 	}
-	i := min(w.answered["get_job_status"], len(list)-1)
-	return map[string]any{"id": args.ID, "status": list[i]}, nil
-}
-
-// readArgs decodes arguments into a struct of strings.
-func readArgs(raw json.RawMessage, to any) *refusal {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(to); err != nil {
-		return refuse(codeBadArgs, "arguments: %s", clip.Bytes(err.Error(), maxFault))
-	}
-	return nil
+	i := min(w.polls, len(list)-1)
+	w.polls++
+	return Return(map[string]any{"id": args.ID, "status": list[i]})
 }
 
 // labels returns the labels of a table in order.

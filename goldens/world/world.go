@@ -1,11 +1,14 @@
 // Package world is the deterministic environment that the tools of an episode act on:
-// the built-in tools with their data, faults and clock, the scripted human, and the
-// addresses of tools that are run over HTTP.
+// a World, which a Kind opens, with faults, latency and a clock around it, the scripted
+// human, and the addresses of tools that are run over HTTP.
 package world
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,109 +17,136 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// Error codes of the built-in tools, for models and for people.
+// Error codes of an environment, for models and for people.
 const (
-	codeBadArgs     = "E_BAD_ARGS"
-	codeBadDate     = "E_BAD_DATE"
-	codeBadRange    = "E_BAD_RANGE"
-	codeBadLabel    = "E_BAD_LABEL"
-	codeNotFound    = "E_NOT_FOUND"
-	codeTimeout     = "E_TIMEOUT"
-	codeNoTool      = "E_NO_TOOL"
-	codeUnencodable = "E_UNENCODABLE"
+	codeTimeout = "E_TIMEOUT"
+	codeNoTool  = "E_NO_TOOL"
 )
 
-// Environment is what one episode's tools act on. It is deterministic:
-// the same calls at the same times bring the same results. Not safe for
-// concurrent use.
+// Environment is what one episode's tools act on: a World, and around it a clock, latency,
+// faults and the scripted human. It is deterministic: the same calls at the same times
+// bring the same results. It is not safe for concurrent use.
 type Environment struct {
 	spec      Spec
+	world     World // nil if the task has none
 	replies   []string
 	approvals []bool
-	// calls counts executed calls by tool, answered those that brought a value.
-	calls, answered map[string]int
+	// calls counts executed calls by tool.
+	calls map[string]int
 	// ahead is how far the world's clock is before the episode's: its steps.
 	ahead time.Duration
 }
 
-// New returns a world in its initial state. replies and approvals are what its
-// scripted human says, in order.
-func New(spec Spec, replies []string, approvals []bool) *Environment {
-	return &Environment{spec: spec, replies: replies, approvals: approvals, calls: map[string]int{}, answered: map[string]int{}}
+// Open returns the environment of an episode in its initial state. replies and approvals
+// are what its scripted human says, in order. The error is that of the kind, which cannot
+// open a world of this state. Close frees what the environment holds.
+func Open(ctx context.Context, spec Spec, seed uint64, replies []string, approvals []bool) (*Environment, error) {
+	w := &Environment{spec: spec, replies: replies, approvals: approvals, calls: map[string]int{}}
+	if spec.Maker == nil {
+		w.world = &builtIn{spec: spec}
+		return w, nil
+	}
+	zone := cmp.Or(spec.Zone, time.UTC)
+	err := w.guard(func() (err error) {
+		w.world, err = spec.Maker.Open(ctx, Start{State: spec.State, Now: spec.Now.In(zone), Zone: zone, Seed: seed})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the world of kind %s: %w", spec.Kind, err)
+	}
+	return w, nil
 }
 
-// implementation answers one call, or says why it cannot.
-type implementation func(w *Environment, args json.RawMessage, at time.Time) (any, *refusal)
-
-// refusal is an error a tool returns.
-type refusal struct{ code, message string }
-
-func refuse(code, format string, args ...any) *refusal {
-	return &refusal{code, fmt.Sprintf(format, args...)}
+// Close ends the world. An Environment is not used afterwards.
+func (w *Environment) Close() error {
+	if w.world == nil {
+		return nil
+	}
+	return w.guard(w.world.Close)
 }
 
-func (r refusal) result() tool.Result {
-	return tool.Result{Outcome: tool.Error, Code: r.code, Message: r.message}
+// State returns the world's state as canonical JSON; nil if it has none that can change.
+func (w *Environment) State(ctx context.Context) (state json.RawMessage, err error) {
+	if w.world == nil {
+		return nil, nil
+	}
+	err = w.guard(func() (err error) {
+		state, err = w.world.State(ctx)
+		return err
+	})
+	return state, err
 }
 
-// TodayTool is the built-in tool whose result says which day the episode saw.
-const TodayTool = "today_range"
-
-// Implementations are the built-in tools by name.
-var Implementations = map[string]implementation{
-	TodayTool:        (*Environment).todayRange,
-	"get_counts":     (*Environment).getCounts,
-	"get_job_status": (*Environment).getJobStatus,
-	"search":         (*Environment).search,
-	"open":           (*Environment).open,
-	"extract":        (*Environment).extract,
-	"compare":        (*Environment).compare,
+// guard turns a panic of a world into an error: one broken world must not take the rows
+// of the other episodes with it.
+func (w *Environment) guard(do func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the world of kind %s panicked: %v", w.spec.Kind, r)
+		}
+	}()
+	return do()
 }
 
-// Call executes one tool call at virtual time at. The caller has validated the
-// arguments; the world still refuses nonsense with outcome error. Values are
-// canonical JSON (RFC 8785 with exact integers). Duration holds the tool's
-// latency and what faults add; an error carries a code
-// such as E_BAD_DATE. Every Call counts as an execution for Fault.OnCalls.
-func (w *Environment) Call(c tool.Call, at time.Time) tool.Result {
-	r, _ := w.Around(c, at, func(at time.Time) (tool.Result, error) { return w.builtIn(c, at), nil })
-	return r
+// Call executes one call of a tool of the world at virtual time at. The caller has
+// validated the arguments. Duration holds the tool's latency and what faults add. Every
+// Call counts as an execution for Fault.OnCalls. The error is the world's own failure.
+func (w *Environment) Call(ctx context.Context, c tool.Call, at time.Time) (Effect, error) {
+	return w.Around(c, at, func(at time.Time) (e Effect, err error) {
+		if w.world == nil {
+			return Refuse(codeNoTool, "this world has no tool %q", c.Name), nil
+		}
+		err = w.guard(func() (err error) {
+			e, err = w.world.Call(ctx, c, at)
+			return err
+		})
+		return e, err
+	})
 }
 
-// Around executes a call of a tool that is not the world's own, run, in this
-// world: at the world's time and with its latency and faults. run is not called
-// where a fault takes its place. The error is run's.
-func (w *Environment) Around(c tool.Call, at time.Time, run func(at time.Time) (tool.Result, error)) (tool.Result, error) {
+// Around executes a call of a tool, run, in this environment: at the world's time and
+// with its latency and faults. run is not called where a fault takes its place. The error
+// names the tool: it is run's, or says what is wrong with the result.
+func (w *Environment) Around(c tool.Call, at time.Time, run func(at time.Time) (Effect, error)) (Effect, error) {
 	w.calls[c.Name]++
 	duration := w.spec.Latency[c.Name]
 	at = at.Add(w.ahead)
 	w.ahead += w.spec.ClockStep
-	r, err := w.execute(c, &duration, func() (tool.Result, error) { return run(at) })
+	e, err := w.execute(c, &duration, func() (Effect, error) { return run(at) })
+	if err == nil {
+		err = check(&e.Result)
+	}
 	if err != nil {
-		return tool.Result{}, err
+		return Effect{}, fmt.Errorf("tool %s: %w", c.Name, err)
 	}
-	r.Duration += duration
-	if r.Outcome == tool.OK {
-		w.answered[c.Name]++
-	}
-	return r, nil
+	e.Duration += duration
+	return e, nil
 }
 
-// builtIn runs one of the world's own tools.
-func (w *Environment) builtIn(c tool.Call, at time.Time) tool.Result {
-	run, ok := Implementations[c.Name]
-	if !ok {
-		return refuse(codeNoTool, "this world has no tool %q", c.Name).result()
+// maxValue bounds the JSON that a tool may return, in bytes.
+const maxValue = 16 << 20
+
+// check says what is wrong with a result, and cuts its duration to the ledger's
+// microseconds.
+func check(r *tool.Result) error {
+	switch {
+	case !slices.Contains([]tool.Outcome{tool.OK, tool.Error, tool.Timeout, tool.Rejected}, r.Outcome):
+		return fmt.Errorf("outcome %q: must be ok, error, timeout or rejected", r.Outcome)
+	case r.Outcome != tool.OK && r.Value != nil:
+		return fmt.Errorf("outcome %s has a value: only ok has one", r.Outcome)
+	case r.Outcome == tool.OK && len(r.Value) > maxValue:
+		return fmt.Errorf("its value is longer than %d bytes", maxValue)
+	case r.Outcome == tool.OK && !json.Valid(r.Value):
+		return errors.New("its value is not JSON")
+	case r.Duration < 0:
+		return fmt.Errorf("duration %v is negative", r.Duration)
 	}
-	value, refused := run(w, c.Args, at)
-	if refused != nil {
-		return refused.result()
-	}
-	return encode(value)
+	r.Duration = r.Duration.Truncate(time.Microsecond)
+	return nil
 }
 
 // execute runs a tool between its faults; duration grows by what they add.
-func (w *Environment) execute(c tool.Call, duration *time.Duration, run func() (tool.Result, error)) (r tool.Result, err error) {
+func (w *Environment) execute(c tool.Call, duration *time.Duration, run func() (Effect, error)) (e Effect, err error) {
 	replaced := false
 	var added []Fault
 	for _, f := range w.spec.Faults {
@@ -125,29 +155,29 @@ func (w *Environment) execute(c tool.Call, duration *time.Duration, run func() (
 		}
 		switch f.Kind {
 		case FaultError:
-			return tool.Result{Outcome: tool.Error, Code: f.Code, Message: f.text()}, nil
+			return Refuse(f.Code, "%s", f.text()), nil
 		case FaultTimeout:
 			*duration += f.After
-			return tool.Result{Outcome: tool.Timeout, Code: codeTimeout, Message: fmt.Sprintf("no answer within %v", f.After)}, nil
+			return Effect{Result: tool.Result{Outcome: tool.Timeout, Code: codeTimeout, Message: fmt.Sprintf("no answer within %v", f.After)}}, nil
 		case FaultLatency:
 			*duration += f.After
 		case FaultReplace:
-			r, replaced = encode(f.Value), true
+			e, replaced = Return(f.Value), true
 		case FaultAugment:
 			added = append(added, f)
 		}
 	}
 	if !replaced {
-		if r, err = run(); err != nil {
-			return r, err
+		if e, err = run(); err != nil {
+			return e, err
 		}
 	}
-	if r.Outcome == tool.OK && len(added) > 0 {
-		took := r.Duration
-		r = augment(r, added)
-		r.Duration = took
+	if e.Outcome == tool.OK && len(added) > 0 {
+		took := e.Duration
+		e.Result = augment(e.Result, added)
+		e.Duration = took
 	}
-	return r, nil
+	return e, nil
 }
 
 // hits reports whether the fault applies to the n-th call of a tool.
@@ -178,19 +208,7 @@ func augment(r tool.Result, added []Fault) tool.Result {
 	for _, f := range added {
 		maps.Copy(object, f.Fields)
 	}
-	return encode(object)
-}
-
-// encode makes a result of a value, as canonical JSON.
-func encode(value any) tool.Result {
-	text, err := json.Marshal(value)
-	if err == nil {
-		var out json.RawMessage
-		if out, err = canonical(text); err == nil {
-			return tool.Result{Outcome: tool.OK, Value: out}
-		}
-	}
-	return refuse(codeUnencodable, "the result is not JSON: %v", err).result()
+	return Return(object).Result
 }
 
 // Reply returns the scripted human's next answer, whatever the question, and
@@ -213,14 +231,4 @@ func (w *Environment) Approve() bool {
 	approved := w.approvals[0]
 	w.approvals = w.approvals[1:]
 	return approved
-}
-
-// canonical returns the canonical form of any JSON value.
-func canonical(value []byte) (json.RawMessage, error) {
-	const open, end = `{"v":`, `}`
-	out, err := tool.Canonical([]byte(open + string(value) + end))
-	if err != nil {
-		return nil, fmt.Errorf("canonical form of a value: %w", err)
-	}
-	return json.RawMessage(out[len(open) : len(out)-len(end)]), nil
 }

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -22,7 +23,26 @@ func newYork(t *testing.T) *time.Location {
 	return zone
 }
 
-func testWorld(t *testing.T, edit func(*Spec)) *Environment {
+// env is an environment whose world never fails.
+type env struct{ *Environment }
+
+func opened(spec Spec, replies ...string) env {
+	w, err := Open(context.Background(), spec, 1, replies, nil)
+	if err != nil {
+		panic(err)
+	}
+	return env{w}
+}
+
+func (e env) Call(c tool.Call, at time.Time) tool.Result {
+	r, err := e.Environment.Call(context.Background(), c, at)
+	if err != nil {
+		panic(err)
+	}
+	return r.Result
+}
+
+func testWorld(t *testing.T, edit func(*Spec)) env {
 	t.Helper()
 	spec := Spec{Now: noon, Zone: newYork(t), JobStatus: []string{"running", "done"}, Counts: map[string]map[string]int64{
 		"2026-05-08": {"angry": 8, "praise": 80},
@@ -33,7 +53,7 @@ func testWorld(t *testing.T, edit func(*Spec)) *Environment {
 	if edit != nil {
 		edit(&spec)
 	}
-	return New(spec, []string{"angry", "praise"}, nil)
+	return opened(spec, "angry", "praise")
 }
 
 func counted(start, end, label string) tool.Call {
@@ -229,8 +249,8 @@ func FuzzWorldCall(f *testing.F) {
 	spec := Spec{Now: noon, Zone: zone, JobStatus: []string{"done"}, Counts: map[string]map[string]int64{"2026-05-08": {"angry": 1}}}
 	f.Fuzz(func(t *testing.T, name, args string) {
 		call := tool.Call{Name: name, Args: json.RawMessage(args)}
-		got := New(spec, nil, nil).Call(call, noon)
-		require.Equal(t, got, New(spec, nil, nil).Call(call, noon))
+		got := opened(spec).Call(call, noon)
+		require.Equal(t, got, opened(spec).Call(call, noon))
 		if got.Outcome == tool.OK {
 			require.True(t, json.Valid(got.Value))
 			return
@@ -247,7 +267,7 @@ func BenchmarkGetCounts(b *testing.B) {
 	for i := range 43 {
 		counts[noon.AddDate(0, 0, -i).Format(time.DateOnly)] = map[string]int64{"angry": int64(i), "praise": 1, "info": 2}
 	}
-	w := New(Spec{Now: noon, Zone: time.UTC, Counts: counts}, nil, nil)
+	w := opened(Spec{Now: noon, Zone: time.UTC, Counts: counts})
 	call := counted("2026-04-01", "2026-05-13", "info")
 	b.ReportAllocs()
 	for b.Loop() {
@@ -272,20 +292,20 @@ func TestMessagesAreBounded(t *testing.T) {
 // A tool that is not the world's own still lives in the world: its faults, its
 // latency and its clock.
 func TestWorldAround(t *testing.T) {
-	w := New(Spec{
+	w := opened(Spec{
 		ClockStep: time.Minute, Latency: map[string]time.Duration{"find": time.Second},
 		Faults: []Fault{
 			{Tool: "find", OnCalls: []int{2}, Kind: FaultError, Code: "E_X", Status: 503},
 			{Tool: "find", OnCalls: []int{3}, Kind: FaultAugment, Fields: map[string]any{"b": 2}},
 			{Tool: "find", OnCalls: []int{4}, Kind: FaultReplace, Value: "x"},
 		},
-	}, nil, nil)
+	})
 	start := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
 	var at []time.Time
 	call := func() string {
-		r, err := w.Around(tool.Call{Name: "find"}, start, func(t time.Time) (tool.Result, error) {
+		r, err := w.Around(tool.Call{Name: "find"}, start, func(t time.Time) (Effect, error) {
 			at = append(at, t)
-			return tool.Result{Outcome: "ok", Value: []byte(`{"a":1}`), Duration: 2 * time.Second}, nil
+			return Effect{Result: tool.Result{Outcome: "ok", Value: []byte(`{"a":1}`), Duration: 2 * time.Second}, Changed: true}, nil
 		})
 		require.NoError(t, err)
 		return string(r.Outcome) + " " + r.Code + string(r.Value) + " " + r.Duration.String()

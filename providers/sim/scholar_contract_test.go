@@ -84,7 +84,7 @@ func TestContractSolvesResearch(t *testing.T) {
 			continue // the contract knows neither
 		}
 		t.Run(task.ID, func(t *testing.T) {
-			w := newTaskWorld(task)
+			w := newTaskWorld(t, task)
 			turn, steps := contractLoop(t, flawless("sim-strong"), task.Request, task.Replies, w.run)
 			o := w.outcome(turn.NextAction.Message, turn.Control.Reason == "cannot_proceed")
 			o.Steps = steps

@@ -31,7 +31,7 @@ func TestScholarSolvesResearch(t *testing.T) {
 				for _, in := range task.Inputs {
 					pr.given = append(pr.given, handed{in.Name, string(in.Value)})
 				}
-				h := newTaskWorld(task)
+				h := newTaskWorld(t, task)
 				a, steps := inquire(t, h.run, pr, width)
 				o := h.say(a)
 				o.Steps = steps
@@ -47,20 +47,24 @@ func TestScholarSolvesResearch(t *testing.T) {
 
 // taskWorld is the world of a task.
 type taskWorld struct {
+	t     *testing.T
 	task  goldens.Task
 	world *world.Environment
 	at    time.Time
 	calls []goldens.Called
 }
 
-func newTaskWorld(task goldens.Task) *taskWorld {
-	return &taskWorld{task: task, world: goldens.NewWorld(task), at: task.World.Now}
+func newTaskWorld(t *testing.T, task goldens.Task) *taskWorld {
+	w, err := goldens.OpenWorld(t.Context(), task, 1)
+	require.NoError(t, err)
+	return &taskWorld{t: t, task: task, world: w, at: task.World.Now}
 }
 
 // run executes a call as a shelf does.
 func (h *taskWorld) run(name, args string) (verdict, data string) {
 	call := tool.Call{Name: name, Args: json.RawMessage(args)}
-	r := h.world.Call(call, h.at)
+	r, err := h.world.Call(h.t.Context(), call, h.at)
+	require.NoError(h.t, err)
 	h.at = h.at.Add(r.Duration)
 	h.calls = append(h.calls, goldens.Called{Call: call, Outcome: r.Outcome, Result: r.Value})
 	if r.Outcome != tool.OK {
@@ -96,7 +100,7 @@ func TestPlansSolveResearch(t *testing.T) {
 			continue // a plan remembers nothing
 		}
 		t.Run(task.ID, func(t *testing.T) {
-			h := newTaskWorld(task)
+			h := newTaskWorld(t, task)
 			pr := prompt{request: task.Request, tools: libraryTools()}
 			for _, in := range task.Inputs {
 				pr.given = append(pr.given, handed{in.Name, string(in.Value)})

@@ -55,9 +55,13 @@ func testEpisodeWith(m agent.Machine, world world.Spec) *driver {
 		Suite: &goldens.Suite{}, Task: goldens.Task{ID: "T", World: world}, Seed: NewSeed(1, "T", "c", 1),
 		Params: agent.Params{Tools: tools},
 	}
+	opened, err := goldens.OpenWorld(context.Background(), p.Task, 1)
+	if err != nil {
+		panic(err)
+	}
 	return &driver{
 		Env: &Env{}, Planned: p, ids: newIDs(p.Seed), clock: world.Now, machine: m,
-		world: goldens.NewWorld(p.Task), rows: rowBuilder{Planned: p, actions: map[int]string{}},
+		world: opened, rows: rowBuilder{Planned: p, actions: map[int]string{}},
 	}
 }
 

@@ -36,10 +36,10 @@ type driver struct {
 	clock    time.Time // virtual
 	machine  agent.Machine
 	model    providers.Model
-	recorder *recorder.Recorder // nil for a scripted candidate without HTTP tools
-	history  *history           // nil unless the episode is a fork
-	missing  error              // why a scripted candidate has no recorder
-	world    *world.Environment
+	recorder *recorder.Recorder     // nil for a scripted candidate without HTTP tools
+	history  *history               // nil unless the episode is a fork
+	missing  error                  // why a scripted candidate has no recorder
+	world    *world.Environment     // nil until it is open
 	headers  map[string]http.Header // of HTTP tools, with credentials; nil in replay
 	rows     rowBuilder
 	issued   int // the command issued last
@@ -58,11 +58,11 @@ type driver struct {
 // happens in it, in order.
 func (v *Env) Run(ctx context.Context, p Planned, trace func(episode.Trace)) ledger.EpisodeRows {
 	e := &driver{
-		Env: v, Planned: p, ids: newIDs(p.Seed), clock: p.Task.World.Now, world: goldens.NewWorld(p.Task), trace: trace,
+		Env: v, Planned: p, ids: newIDs(p.Seed), clock: p.Task.World.Now, trace: trace,
 	}
 	e.id = e.ids.next(e.clock)
 	e.rows = newRowBuilder(p, e.id, v)
-	if err := e.open(); err != nil {
+	if err := e.open(ctx); err != nil {
 		e.fail(err)
 	} else {
 		e.drive(ctx)
@@ -98,10 +98,13 @@ func (e *driver) drive(ctx context.Context) {
 
 func (e *driver) fail(err error) { e.finish = &agent.Finish{Status: agent.Failed, Err: err} }
 
-// open makes the model and the recorder beneath it and the HTTP tools.
-func (e *driver) open() (err error) {
+// open opens the world, and makes the model and the recorder beneath it and the HTTP tools.
+func (e *driver) open(ctx context.Context) (err error) {
 	if e.HistoryErr != nil {
 		return e.HistoryErr
+	}
+	if e.world, err = goldens.OpenWorld(ctx, e.Task, uint64(e.Seed.Int64())); err != nil {
+		return err
 	}
 	if e.machine, err = e.newMachine(); err != nil {
 		return err
@@ -298,9 +301,14 @@ func (e *driver) finishAbandoned() {
 	}
 }
 
-// close seals the cassette and builds the rows.
+// close closes the world, seals the cassette and builds the rows.
 func (e *driver) close() ledger.EpisodeRows {
 	e.finishAbandoned()
+	if e.world != nil {
+		if err := e.world.Close(); err != nil && e.finish.Err == nil && e.finish.Status != agent.Interrupted {
+			e.fail(fmt.Errorf("close the world: %w", err))
+		}
+	}
 	f := *e.finish
 	digest := ""
 	if e.recorder != nil {

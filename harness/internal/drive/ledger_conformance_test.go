@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
@@ -140,7 +141,7 @@ func logCall(t *testing.T, runs map[string]*sequence, text string, want json.Raw
 	}
 	i := s.rows.tool(
 		agent.CallTool{Call: tool.Call{Name: in.ToolName}, Key: in.Key, RetryIndex: in.RetryIndex},
-		tool.Result{Outcome: tool.Outcome(in.Outcome), Code: code, Value: in.Result}, "A", in.Start, in.End)
+		world.Effect{Result: tool.Result{Outcome: tool.Outcome(in.Outcome), Code: code, Value: in.Result}}, "A", in.Start, in.End)
 	s.cache.Settle(in.Key, in.Result, in.Outcome == "ok" && in.Result != nil)
 	row := s.rows.tools[i]
 	require.Equal(t, in.RunID, row.RunID)

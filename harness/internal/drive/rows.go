@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -164,7 +165,7 @@ func (b *rowBuilder) judge(t *ledger.Turn, r agent.Ready) {
 }
 
 // tool adds the row of a tool call and returns its index.
-func (b *rowBuilder) tool(c agent.CallTool, res tool.Result, action string, start, end time.Time) int {
+func (b *rowBuilder) tool(c agent.CallTool, res world.Effect, action string, start, end time.Time) int {
 	b.tools = append(b.tools, ledger.ToolCall{
 		Key: b.pastKey(), Seq: int32(len(b.tools) + 1), Turn: b.asked[c.Parent],
 		ActionID: action, ParentActionID: b.actions[c.Parent],

@@ -1,0 +1,117 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+)
+
+// counter is a world with one number, and its own kind.
+type counter struct {
+	n      int
+	start  Start
+	breaks string // the call that fails
+}
+
+var errBroken = errors.New("broken")
+
+func (k *counter) Tools() []tool.Spec { return nil }
+
+func (k *counter) Open(_ context.Context, s Start) (World, error) {
+	switch k.breaks {
+	case "open":
+		return nil, errBroken
+	case "panic":
+		panic("boom")
+	}
+	return &counter{start: s, breaks: k.breaks}, nil
+}
+
+func (k *counter) Call(_ context.Context, c tool.Call, at time.Time) (Effect, error) {
+	switch k.breaks {
+	case "call":
+		return Effect{}, errBroken
+	case "panic in call":
+		panic("boom")
+	case "result":
+		return Effect{}, nil
+	}
+	if c.Name != "add" {
+		return Refuse("E_NO", "no %s", c.Name), nil
+	}
+	k.n++
+	e := Return(at.Format(time.TimeOnly))
+	e.Changed, e.Harm = true, "too many"
+	return e, nil
+}
+
+func (k *counter) State(context.Context) (json.RawMessage, error) {
+	if k.breaks == "state" {
+		return nil, errBroken
+	}
+	return json.Marshal(k.n)
+}
+
+func (k *counter) Close() error {
+	if k.breaks == "close" {
+		return errBroken
+	}
+	return nil
+}
+
+// An environment opens the world of its kind, and its effects pass the faults.
+func TestEnvironmentOpensItsWorld(t *testing.T) {
+	ctx := t.Context()
+	spec := Spec{Now: noon, Kind: "counter", Maker: &counter{}, State: json.RawMessage(`{"a":1}`), ClockStep: time.Second, Faults: []Fault{
+		{Tool: "add", OnCalls: []int{2}, Kind: FaultError, Code: "E_X"},
+		{Tool: "add", OnCalls: []int{3}, Kind: FaultReplace, Value: 1},
+		{Tool: "add", OnCalls: []int{4}, Kind: FaultAugment, Fields: map[string]any{"a": 1}},
+	}}
+	w, err := Open(ctx, spec, 7, nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, Start{State: spec.State, Now: noon, Zone: time.UTC, Seed: 7}, w.world.(*counter).start)
+	for i, want := range []struct {
+		name, value string
+		changed     bool
+		state       string
+	}{{"add", `"16:00:00"`, true, "1"}, {"add", "", false, "1"}, {"add", "1", false, "1"}, {"add", `"16:00:03"`, true, "2"}, {"sub", "", false, "2"}} {
+		e, err := w.Call(ctx, tool.Call{Name: want.name}, noon)
+		require.NoError(t, err)
+		require.Equal(t, want.value, string(e.Value), i)
+		require.Equal(t, want.changed, e.Changed, i)
+		require.Equal(t, want.changed, e.Harm != "", i)
+		state, err := w.State(ctx)
+		require.NoError(t, err)
+		require.Equal(t, want.state, string(state), "a fault in place of a call changes nothing")
+	}
+	require.NoError(t, w.Close())
+}
+
+// What is wrong with a world is an error, never a result.
+func TestBrokenWorlds(t *testing.T) {
+	for breaks, want := range map[string]string{
+		"open": "open the world of kind counter: broken", "panic": "open the world of kind counter: the world of kind counter panicked: boom",
+		"call": "tool add: broken", "panic in call": "tool add: the world of kind counter panicked: boom", "result": `tool add: outcome "": must be ok, error, timeout or rejected`,
+		"state": "broken", "close": "broken",
+	} {
+		t.Run(breaks, func(t *testing.T) {
+			w, err := Open(t.Context(), Spec{Kind: "counter", Maker: &counter{breaks: breaks}}, 1, nil, nil)
+			if err == nil {
+				_, err = w.Call(t.Context(), tool.Call{Name: "add"}, noon)
+			}
+			if err == nil {
+				_, err = w.State(t.Context())
+			}
+			if err == nil {
+				err = w.Close()
+			}
+			require.EqualError(t, err, want)
+		})
+	}
+}
