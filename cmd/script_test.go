@@ -40,13 +40,14 @@ func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
 	}
+	tasks := len(judged(t))
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
 		UpdateScripts: os.Getenv("CUPEL_UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
 			// The tasks of the built-in suite, and its episodes.
-			env.Setenv("TASKS", strconv.Itoa(len(judged(t))))
-			env.Setenv("EPISODES", strconv.Itoa(4*len(judged(t))))
+			env.Setenv("TASKS", strconv.Itoa(tasks))
+			env.Setenv("EPISODES", strconv.Itoa(4*tasks))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
