@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
 	// everything may import which reads or prints untrusted text.
 	"agent/tool":     {"agent/invisible", "internal/clip"},
-	"goldens":        {"agent/guard", "agent/strategy", "agent/tool", "goldens/internal/answer", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world", "internal/clip"},
+	"goldens":        {"agent/guard", "agent/strategy", "agent/tool", "goldens/internal/answer", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/world", "internal/clip"},
 	"goldens/counts": {},
 	// Suites are read and written above their types; worlds, and what answers, calls and
 	// files say, are beneath them.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,7 +60,13 @@ func everything() Expect {
 		ContainsAny: []string{"a"}, ContainsAll: []string{"b"}, NotContains: []string{"c"}, Matches: []string{"d"}, NotMatches: []string{"e"},
 		MaxClarifies: new(0), MaxSteps: new(1), MaxToolCalls: new(2),
 		Trajectory: Trajectory{Order: Strict, Required: []CallMatch{{Tool: "x"}}, Forbidden: []CallMatch{{Tool: "y", Executed: true}}},
-		Signals:    map[string]string{"stall": "false"}, TableLabel: "angry", Note: "n",
+		State: []StateCheck{
+			{Path: `orders.O7\.1`, Wants: map[string]any{"is": nil}},
+			{Path: "refunds", Wants: map[string]any{"count": json.Number("1"), "some": map[string]any{"order": "07", "amount": json.Number("25")}, "every": map[string]any{"$any": true}, "not": []any{}}},
+			{Path: ".", Wants: map[string]any{"exists": true, "matches": "^x"}},
+		},
+		Unchanged: []string{"stock", "orders.O8", "."}, StateHash: strings.Repeat("0a", 32),
+		Signals: map[string]string{"stall": "false"}, TableLabel: "angry", Note: "n",
 	}
 }
 
@@ -106,7 +113,7 @@ func TestEveryCheckIsWrittenAndRead(t *testing.T) {
 	require.Equal(t, []string{
 		"status", "stop_reason", "answer_numbers", "answer_not_numbers", "answer_only_numbers", "answer_near", "answer_contains_any", "answer_contains_all",
 		"answer_not_contains", "answer_matches", "answer_not_matches", "answer_table", "max_clarifies", "max_steps", "max_tool_calls",
-		"trajectory.required", "trajectory.forbidden", "trajectory.order", "signal.stall",
+		"trajectory.required", "trajectory.forbidden", "trajectory.order", "state", "unchanged", "state_hash", "signal.stall",
 	}, names)
 }
 

@@ -31,6 +31,11 @@ type Expect struct {
 	// earlier result.
 	MaxClarifies, MaxSteps, MaxToolCalls *int
 	Trajectory                           Trajectory
+	// State is what the world's final state must be. Below the paths of Unchanged nothing
+	// may differ from the initial state. StateHash is the SHA-256 hex of the final state.
+	State     []StateCheck `json:",omitzero"`
+	Unchanged []string     `json:",omitzero"`
+	StateHash string       `json:",omitzero"`
 	// Signals maps a signal's name to a condition: true or false for
 	// all_turns_valid_json, cycle_pattern, stall and thrash; N, ==N, >=N, <=N, >N or
 	// <N for the others, see signalOf.

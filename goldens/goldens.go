@@ -226,6 +226,9 @@ type Outcome struct {
 	RejectedCalls, BudgetRefusals, CircuitOpen, CycleEvents int
 	AllTurnsValidJSON                                       bool
 	Elapsed                                                 time.Duration
+	// StateBefore and StateAfter are the states of the world at the start and the end of
+	// the episode, as canonical JSON; nil if the world has none that can change.
+	StateBefore, StateAfter json.RawMessage
 }
 
 // Called is one tool call of an Outcome.
@@ -276,9 +279,6 @@ const (
 	ApproveAsk    Approval = "ask"    // the human is asked every time
 	ApproveNever  Approval = "never"  // refused without asking
 )
-
-// Approvals are the words for them.
-var Approvals = []string{string(ApproveAlways), string(ApproveAsk), string(ApproveNever)}
 
 // Approval returns who decides about calls of a tool.
 func (s *Suite) Approval(tool string) Approval {

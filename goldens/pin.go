@@ -6,6 +6,8 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/internal/answer"
 	"github.com/cupel-eval/cupel/goldens/internal/match"
+	"github.com/cupel-eval/cupel/goldens/internal/state"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
@@ -14,11 +16,13 @@ const (
 	maxPinnedCalls   = 100
 	maxPinnedNumbers = 20
 	maxPinnedText    = 200 // bytes
+	maxPinnedChanges = 20
 )
 
 // Pin drafts the expectation that a solved outcome meets and that says what
 // happened: how it ended, every number of the answer (its text where it has none),
-// the executed calls in order, and the steps, calls and questions it took. What the
+// the executed calls in order, what changed in the state of the world, and the steps,
+// calls and questions it took. What the
 // accepted outcome it met says beyond that stays. It is what a person edits next,
 // and meant to be too narrow.
 func Pin(t Task, o Outcome) Expect {
@@ -41,6 +45,7 @@ func Pin(t Task, o Outcome) Expect {
 	}
 	steps, calls, clarifies := o.Steps, o.Executions(), o.Clarifies
 	e.MaxSteps, e.MaxToolCalls, e.MaxClarifies = &steps, &calls, &clarifies
+	pinState(&e, o)
 	e.Trajectory = Trajectory{Order: Strict, Required: pinCalls(o), Forbidden: e.Trajectory.Forbidden}
 	if calls > maxPinnedCalls {
 		e.Trajectory.Order = InOrder
@@ -61,6 +66,26 @@ func pinNumbers(t Task, o Outcome) (out []string) {
 		}
 	}
 	return out
+}
+
+// pinState asks for what the episode changed, or for no change where it changed nothing. A
+// value that is long, or that a suite would read as a matcher, only has to be there.
+func pinState(e *Expect, o Outcome) {
+	if o.StateAfter == nil {
+		return
+	}
+	changes := state.Diff(o.StateBefore, o.StateAfter)
+	e.State, e.StateHash = nil, ""
+	if len(changes) == 0 {
+		e.Unchanged = []string{state.Path{}.String()}
+	}
+	for _, c := range changes[:min(len(changes), maxPinnedChanges)] {
+		wants := map[string]any{"exists": c.To != nil}
+		if value := yamlfile.DecodeJSON(c.To); c.To != nil && len(c.To) <= maxPinnedText && !match.HasMatcher(value) {
+			wants = map[string]any{"is": value}
+		}
+		e.State = append(e.State, StateCheck{Path: c.Path.String(), Wants: wants})
+	}
 }
 
 // pinCalls are the executed calls. Arguments that a suite would read as matchers

@@ -88,3 +88,27 @@ func TestPinBounds(t *testing.T) {
 	}
 	require.Len(t, Pin(task, o).Numbers, maxPinnedNumbers)
 }
+
+// What an episode changed is pinned, and that it changed nothing.
+func TestPinState(t *testing.T) {
+	before := json.RawMessage(`{"a":1,"b":{"c":true},"gone":[],"x":0}`)
+	o := Outcome{
+		Status: "answered", Answer: "Done 1.", StateBefore: before,
+		StateAfter: json.RawMessage(`{"a":1,"b":{"c":null,"d.e":"` + strings.Repeat("y", maxPinnedText) + `"},"new":{"$any":1},"x":2}`),
+	}
+	task := Task{Expect: []Expect{{Status: "answered", State: []StateCheck{{"x", map[string]any{"not": "0"}}}, Unchanged: []string{"a"}}}}
+	e := Pin(task, o)
+	require.Equal(t, []StateCheck{
+		{"b.c", map[string]any{"is": nil}}, {`b.d\.e`, map[string]any{"exists": true}}, {"gone", map[string]any{"exists": false}},
+		{"new", map[string]any{"exists": true}}, {"x", map[string]any{"is": json.Number("2")}},
+	}, e.State)
+	require.Equal(t, []string{"a"}, e.Unchanged)
+	solved, checks := Score(Task{Expect: []Expect{e}}, o)
+	require.True(t, solved, checks)
+
+	o.StateAfter = before
+	idle := Pin(Task{}, o)
+	require.Equal(t, []string{"."}, idle.Unchanged)
+	require.Empty(t, idle.State)
+	require.Empty(t, Pin(Task{}, Outcome{Status: "answered"}).Unchanged, "there is no state")
+}

@@ -24,7 +24,7 @@ import (
 // answer_contains_all, answer_not_contains, answer_matches, answer_not_matches,
 // answer_schema (of a task that has one, where an answer is expected), answer_table,
 // max_clarifies, max_steps, max_tool_calls, trajectory.required,
-// trajectory.forbidden, trajectory.order and signal.NAME. An accepted outcome
+// trajectory.forbidden, trajectory.order, state, unchanged, state_hash and signal.NAME. An accepted outcome
 // that checks nothing is not met, nor is one whose checks cannot be read (see
 // Expect.Validate), nor any by an episode whose status is error or cancelled.
 //

@@ -42,7 +42,7 @@ func readUse(s *goldens.Suite, o yamlfile.Object, spec tool.Spec) {
 		approve = goldens.ApproveAsk
 	}
 	if p, ok := o.Get("approve"); ok {
-		approve = goldens.Approval(p.Choice(goldens.Approvals...))
+		approve = goldens.Approval(p.Choice(string(goldens.ApproveAlways), string(goldens.ApproveAsk), string(goldens.ApproveNever)))
 	}
 	if approve != goldens.ApproveAlways {
 		if s.Approvals == nil {

@@ -105,6 +105,20 @@ func (l *loader) warn(at yamlfile.Object, g *witness.Goal) {
 	if o, _ := g.Witness(); g.Empty(o) {
 		warnf(at.Place, "an empty answer passes, without any tool call; add a check of the answer, such as numbers, contains_any or matches, or of calls")
 	}
+	if initial := g.Task.World.State; initial != nil {
+		holds := func(e goldens.Expect) bool {
+			met, _ := goldens.Score(goldens.Task{Expect: []goldens.Expect{e}}, goldens.Outcome{StateBefore: initial, StateAfter: initial})
+			return met
+		}
+		if len(g.Expect.State) > 0 && holds(goldens.Expect{State: g.Expect.State, StateHash: g.Expect.StateHash}) {
+			warnf(at.FieldAt("state"), "holds in the initial state: an episode that changes nothing passes; add an assertion that requires a change, or write unchanged where nothing may change")
+		}
+		for i, path := range g.Expect.Unchanged {
+			if !holds(goldens.Expect{State: []goldens.StateCheck{{Path: path, Wants: map[string]any{"exists": true}}}}) {
+				warnf(at.FieldAt("unchanged").Item(i), "the initial state has no %s; correct the path, or assert {exists: false} under state if nothing may appear there", path)
+			}
+		}
+	}
 	for i, m := range g.Expect.Trajectory.Forbidden {
 		if like := yamlfile.Suggest(m.Tool, l.tools.names()); like != "" && !slices.Contains(l.tools.names(), m.Tool) {
 			warnf(at.FieldAt("forbidden").Item(i), "the suite has no tool %q%s", m.Tool, like)

@@ -1,27 +1,34 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
 // Path leads from the root of a state to one of its values: keys of objects and indexes
-// of lists, outermost first. The empty path is the whole state.
+// of lists, outermost first. The path without keys is the whole state.
 type Path []string
 
 // escapes writes what would end a key, or be nothing, in the text of a path.
 var escapes = strings.NewReplacer(`\`, `\\`, `.`, `\.`)
 
-// emptyKey is the text of a key without characters.
-const emptyKey = `\-`
+// root is the text of the path without keys, emptyKey that of a key without characters.
+const (
+	root     = "."
+	emptyKey = `\-`
+)
 
 // ParsePath reads keys with dots between them, as in orders.O7.items.0.sku. A dot or a
 // backslash that is part of a key has a backslash before it, and the key without
-// characters is \-. The empty text is the empty path.
+// characters is \-. A dot alone is the whole state.
 func ParsePath(text string) (Path, error) {
-	if text == "" {
-		return nil, nil
+	switch text {
+	case root:
+		return Path{}, nil
+	case "":
+		return nil, errors.New("path: is empty; write . for the whole state")
 	}
 	p := Path{}
 	for rest, more := text, true; more; {
@@ -63,6 +70,9 @@ func emptyError(text string) error {
 
 // String writes the path as ParsePath reads it.
 func (p Path) String() string {
+	if len(p) == 0 {
+		return root
+	}
 	keys := make([]string, len(p))
 	for i, key := range p {
 		if keys[i] = escapes.Replace(key); key == "" {

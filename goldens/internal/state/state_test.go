@@ -17,7 +17,7 @@ const shop = `{"refunds":[{"amount":25,"order":"O7"},{"amount":5,"order":"O8"}],
 
 func TestPath(t *testing.T) {
 	for text, want := range map[string]Path{
-		"":                {},
+		".":               {},
 		"orders":          {"orders"},
 		"orders.O7.0.sku": {"orders", "O7", "0", "sku"},
 		`a\.b\\.\-`:       {`a.b\`, ""},
@@ -47,7 +47,7 @@ func TestPath(t *testing.T) {
 
 func TestGet(t *testing.T) {
 	for path, want := range map[string]string{
-		"":                     shop,
+		".":                    shop,
 		"orders.O7.status":     `"open"`,
 		"orders.O7.lines.0":    `{"sku":"a.b"}`,
 		"orders.O 8.status":    "null",
@@ -58,7 +58,7 @@ func TestGet(t *testing.T) {
 		"orders.O7.status.x":   "missing below orders.O7.status",
 		"orders.O9.status":     "missing below orders",
 		"orders.O7.lines.-1":   "missing below orders.O7.lines",
-		"nowhere":              "missing below ",
+		"nowhere":              "missing below .",
 		"orders.O7.lines.0.sk": "missing below orders.O7.lines.0",
 	} {
 		p, err := ParsePath(path)
@@ -82,7 +82,7 @@ func TestDiff(t *testing.T) {
 		{"items", `[1,{"a":1},3]`, `[1,{"a":2},3,4,5,6,7,8,9,10,11]`, []string{"1.a: 1 → 2", "3: nothing → 4", "4: nothing → 5", "5: nothing → 6", "6: nothing → 7", "7: nothing → 8", "8: nothing → 9", "9: nothing → 10", "10: nothing → 11"}},
 		{"another kind", `{"a":[]}`, `{"a":{}}`, []string{"a: [] → {}"}},
 		{"emptied", `{"a":{"b":1}}`, `{"a":{}}`, []string{"a.b: 1 → nothing"}},
-		{"the whole", `1`, `"1"`, []string{`: 1 → "1"`}},
+		{"the whole", `1`, `"1"`, []string{`.: 1 → "1"`}},
 		{"keys to escape", `{"a.b":{"\"":1}}`, `{"a.b":{"\"":2}}`, []string{`a\.b.": 1 → 2`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestAssertion(t *testing.T) {
 		{"refunds.0.order", map[string]any{"every": "O"}, `refunds.0.order: want every "O", got "O7"`},
 		{"nowhere", map[string]any{"every": "O"}, `nowhere: want every "O", got nothing: there is no nowhere`},
 		{"refunds", map[string]any{"count": n("3"), "exists": false}, `refunds: want count 3, got 2; want no value, got [{"amount":25,"order":"O7"},{"amount":5,"order":"O8"}]`},
-		{"", map[string]any{"count": n("3")}, ""},
+		{".", map[string]any{"count": n("3")}, ""},
 	} {
 		got, err := Assertion{c.path, c.wants}.Check([]byte(shop))
 		require.NoError(t, err)
@@ -149,13 +149,14 @@ func TestAssertion(t *testing.T) {
 func TestAssertionThatCannotBeChecked(t *testing.T) {
 	for want, a := range map[string]Assertion{
 		`path "a..b": a key is empty; remove the extra dot, or write \. for a dot of a key`: {"a..b", map[string]any{"is": true}},
+		"path: is empty; write . for the whole state":                                       {"", map[string]any{"is": true}},
 		"a: demands nothing; add one of is, not, count, matches, exists, every, some":       {Path: "a"},
 		"was: unknown operator; allowed: is, not, count, matches, exists, every, some":      {"a", map[string]any{"was": true}},
-		"exists: must be true or false":                         {"a", map[string]any{"exists": "yes"}},
-		"matches: must be a string":                             {"a", map[string]any{"matches": true}},
-		"matches: error parsing regexp: missing closing ): `(`": {"a", map[string]any{"matches": "("}},
-		"is.$in: must be a list of at least one value":          {"a", map[string]any{"is": map[string]any{"$in": []any{}}}},
-		"some.n.$gte: must be a number":                         {"a", map[string]any{"some": map[string]any{"n": map[string]any{"$gte": "1"}}}},
+		"exists: must be true or false":                                                     {"a", map[string]any{"exists": "yes"}},
+		"matches: must be a string":                                                         {"a", map[string]any{"matches": true}},
+		"matches: error parsing regexp: missing closing ): `(`":                             {"a", map[string]any{"matches": "("}},
+		"is.$in: must be a list of at least one value":                                      {"a", map[string]any{"is": map[string]any{"$in": []any{}}}},
+		"some.n.$gte: must be a number":                                                     {"a", map[string]any{"some": map[string]any{"n": map[string]any{"$gte": "1"}}}},
 	} {
 		require.EqualError(t, a.Validate(), want)
 		if len(a.Wants) > 0 {
@@ -207,7 +208,7 @@ func checkAgainstOracle(t *testing.T, from, to json.RawMessage) {
 	for text := range want { // what lies below a change is part of it
 		p, _ := ParsePath(text)
 		for i := range p {
-			if want[p[:i].String()] && (text != "" || i > 0) {
+			if want[p[:i].String()] && (text != "." || i > 0) {
 				delete(want, text)
 			}
 		}
@@ -295,7 +296,7 @@ func FuzzDiff(f *testing.F) {
 }
 
 func FuzzParsePath(f *testing.F) {
-	for _, s := range []string{"", "a.b", `a\.b`, `\-`, `\`, "a..", `\-a`} {
+	for _, s := range []string{"", ".", "a.b", `a\.b`, `\-`, `\`, "a..", `\-a`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
